@@ -1,0 +1,173 @@
+#include "base/json.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <cmath>
+#include <cstring>
+#include <fstream>
+#include <sstream>
+
+#include "base/error.hpp"
+#include "base/text.hpp"
+
+namespace mf {
+namespace {
+
+std::pair<std::size_t, std::size_t> line_and_column(std::string_view text, std::size_t byte) {
+  std::size_t line = 1;
+  std::size_t column = 1;
+  for (std::size_t i = 0; i + 1 < byte && i < text.size(); ++i) {
+    if (text[i] == '\n') {
+      ++line;
+      column = 1;
+    } else {
+      ++column;
+    }
+  }
+  return {line, column};
+}
+
+// nlohmann prefixes its messages with an exception id and a position of its own.
+std::string reason_of(const Json::parse_error& error) {
+  std::string text = error.what();
+  for (const char* start : {"syntax error", "invalid", "unexpected"}) {
+    if (const auto at = text.find(start); at != std::string::npos) return text.substr(at);
+  }
+  return text;
+}
+
+}  // namespace
+
+Json parse_json(std::string_view text, const std::string& name) {
+  try {
+    return Json::parse(text.begin(), text.end(), nullptr, true, true);
+  } catch (const Json::parse_error& error) {
+    const auto [line, column] = line_and_column(text, error.byte);
+    fail(ErrorKind::usage, "{}:{}:{}: not valid JSON: {}", name, line, column, reason_of(error));
+  }
+}
+
+Json read_json_file(const std::string& path) {
+  errno = 0;
+  std::ifstream in(path, std::ios::binary);
+  std::stringstream text;
+  if (in) text << in.rdbuf();
+  if (!in) {
+    fail(ErrorKind::usage, "{}: cannot be read: {}", path,
+         errno != 0 ? std::strerror(errno) : "no such file, or a folder");
+  }
+  return parse_json(text.str(), path);
+}
+
+std::string canonical(const Json& value) { return nlohmann::json(value).dump(); }
+
+std::string describe(const Json& value) {
+  std::string text = value.dump();
+  if (text.size() > 60) text = text.substr(0, 57) + "...";
+  switch (value.type()) {
+    case Json::value_t::null:
+      return "null";
+    case Json::value_t::boolean:
+      return "the boolean " + text;
+    case Json::value_t::string:
+      return "the string " + text;
+    case Json::value_t::array:
+      return "the list " + text;
+    case Json::value_t::object:
+      return "the object " + text;
+    default:
+      return "the number " + text;
+  }
+}
+
+JsonReader::JsonReader(const Json& object, std::string where)
+    : object_(object), where_(std::move(where)) {
+  if (!object_.is_object()) {
+    fail(ErrorKind::usage, "{}: found {}, expected an object", where_, describe(object_));
+  }
+}
+
+const Json* JsonReader::find(const std::string& key) {
+  asked_.push_back(key);
+  const auto it = object_.find(key);
+  return it == object_.end() ? nullptr : &*it;
+}
+
+const Json& JsonReader::require(const std::string& key) {
+  const Json* value = find(key);
+  if (value == nullptr) fail(ErrorKind::usage, "{}: the key \"{}\" is missing", where_, key);
+  return *value;
+}
+
+void JsonReader::renamed(const std::string& old_key, const std::string& new_key) {
+  if (object_.contains(old_key)) {
+    fail(ErrorKind::usage, "{}: this key was replaced by \"{}\"", path(old_key), new_key);
+  }
+}
+
+bool JsonReader::boolean(const std::string& key, bool fallback) {
+  const Json* value = find(key);
+  if (value == nullptr) return fallback;
+  if (!value->is_boolean()) {
+    fail(ErrorKind::usage, "{}: found {}, expected true or false", path(key), describe(*value));
+  }
+  return value->get<bool>();
+}
+
+std::int64_t JsonReader::integer(const std::string& key, std::int64_t fallback, std::int64_t min,
+                                 std::int64_t max) {
+  const Json* value = find(key);
+  if (value == nullptr) return fallback;
+  // 20 and 2e1 are both integers to a person; 2.5 is not.
+  const bool whole = value->is_number() &&
+                     std::floor(value->get<double>()) == value->get<double>() &&
+                     std::abs(value->get<double>()) < 9e18;
+  if (!whole || value->get<double>() < static_cast<double>(min) ||
+      value->get<double>() > static_cast<double>(max)) {
+    fail(ErrorKind::usage, "{}: found {}, expected an integer from {} to {}", path(key),
+         describe(*value), min, max);
+  }
+  return value->is_number_float() ? static_cast<std::int64_t>(value->get<double>())
+                                  : value->get<std::int64_t>();
+}
+
+double JsonReader::number(const std::string& key, double fallback, double min, double max) {
+  const Json* value = find(key);
+  if (value == nullptr) return fallback;
+  if (!value->is_number() || value->get<double>() < min || value->get<double>() > max) {
+    fail(ErrorKind::usage, "{}: found {}, expected a number from {} to {}", path(key),
+         describe(*value), min, max);
+  }
+  return value->get<double>();
+}
+
+std::string JsonReader::string(const std::string& key, const std::string& fallback) {
+  const Json* value = find(key);
+  if (value == nullptr) return fallback;
+  if (!value->is_string()) {
+    fail(ErrorKind::usage, "{}: found {}, expected a string", path(key), describe(*value));
+  }
+  return value->get<std::string>();
+}
+
+std::string JsonReader::choice(const std::string& key, const std::string& fallback,
+                               const std::vector<std::string>& choices) {
+  const std::string word = string(key, fallback);
+  if (std::find(choices.begin(), choices.end(), word) != choices.end()) return word;
+  const std::string near = nearest(word, choices);
+  fail(ErrorKind::usage, "{}: found \"{}\", expected one of {}{}", path(key), word, join(choices),
+       near.empty() ? "" : "; did you mean \"" + near + "\"?");
+}
+
+std::string JsonReader::path(const std::string& key) const { return where_ + "." + key; }
+
+void JsonReader::finish() const {
+  for (const auto& [key, value] : object_.items()) {
+    if (std::find(asked_.begin(), asked_.end(), key) != asked_.end()) continue;
+    const std::string near = nearest(key, asked_);
+    fail(ErrorKind::usage, "{}: unknown key{}; keys allowed here: {}", path(key),
+         near.empty() ? "" : ", did you mean \"" + near + "\"?", join(asked_));
+  }
+}
+
+}  // namespace mf

@@ -1,0 +1,53 @@
+// JSON values keep the order of their keys: specs and results are read by people.
+#pragma once
+
+#include <nlohmann/json.hpp>
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace mf {
+
+using Json = nlohmann::ordered_json;
+
+// Parses a file; errors name the file, line and column. Comments are accepted.
+Json read_json_file(const std::string& path);
+Json parse_json(std::string_view text, const std::string& name);
+
+// Keys sorted, no white space: the same value gives the same text (the base of hashes).
+std::string canonical(const Json& value);
+
+// Reads an object so that asking for a key is what allows it. `finish()` reports every key nobody
+// asked for, with its JSON path and the nearest key that was.
+class JsonReader {
+ public:
+  // `where` is the JSON path of `object`, such as $.algorithms[1]. Throws if it is no object.
+  JsonReader(const Json& object, std::string where);
+
+  const Json* find(const std::string& key);     // null where absent
+  const Json& require(const std::string& key);  // throws where absent
+  void renamed(const std::string& old_key, const std::string& new_key);
+
+  bool boolean(const std::string& key, bool fallback);
+  std::int64_t integer(const std::string& key, std::int64_t fallback, std::int64_t min,
+                       std::int64_t max);
+  double number(const std::string& key, double fallback, double min, double max);
+  std::string string(const std::string& key, const std::string& fallback);
+  std::string choice(const std::string& key, const std::string& fallback,
+                     const std::vector<std::string>& choices);
+
+  std::string path(const std::string& key) const;  // $.algorithms[1].key
+  const std::string& where() const { return where_; }
+  void finish() const;
+
+ private:
+  const Json& object_;
+  std::string where_;
+  std::vector<std::string> asked_;
+};
+
+// "a string", "a number", ... for messages, with a short excerpt of the value.
+std::string describe(const Json& value);
+
+}  // namespace mf

@@ -1,0 +1,146 @@
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <set>
+#include <vector>
+
+#include "base/error.hpp"
+#include "base/hash.hpp"
+#include "base/json.hpp"
+#include "base/rng.hpp"
+#include "base/text.hpp"
+#include "base/threads.hpp"
+
+namespace mf {
+namespace {
+
+std::string message_of(const std::function<void()>& action) {
+  try {
+    action();
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "no error";
+}
+
+// The three messages of FIPS 180-4's examples, and one of a million letters.
+TEST(Sha256, MatchesTheStandardsExamples) {
+  EXPECT_EQ(sha256(""), "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
+  EXPECT_EQ(sha256("abc"), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
+  EXPECT_EQ(sha256("abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq"),
+            "248d6a61d20638b8e5c026930c3e6039a33ce45964ff2167f6ecedd419db06c1");
+  EXPECT_EQ(sha256(std::string(1000000, 'a')),
+            "cdc76e5c9914fb9281a1c7e284d73e67f1809a48a497200e046d39ccc7112cd0");
+}
+
+TEST(Sha256, DoesNotDependOnHowTheMessageIsCut) {
+  const std::string text(300, 'x');
+  Sha256 hash;
+  for (std::size_t i = 0; i < text.size(); i += 7) {
+    hash.update(
+        std::as_bytes(std::span(text.data() + i, std::min<std::size_t>(7, text.size() - i))));
+  }
+  EXPECT_EQ(hash.hex(), sha256(text));
+}
+
+TEST(Hash64, ChangesWithEveryByteAndWithTheLength) {
+  std::vector<std::byte> bytes(100);
+  std::set<std::uint64_t> seen = {hash64(bytes)};
+  for (auto& byte : bytes) {
+    byte = std::byte{1};
+    EXPECT_TRUE(seen.insert(hash64(bytes)).second);
+    byte = std::byte{0};
+  }
+  for (std::size_t n = 0; n < 100; ++n) {
+    EXPECT_TRUE(seen.insert(hash64(std::span(bytes).first(n))).second);
+  }
+}
+
+TEST(Hash64, IsTheSameForAnyNumberOfThreads) {
+  std::vector<std::byte> bytes(5'000'001);
+  Rng rng(1);
+  for (auto& byte : bytes) byte = static_cast<std::byte>(rng() & 0xff);
+  EXPECT_EQ(hash64_parallel(bytes, 3, 1), hash64_parallel(bytes, 3, 4));
+}
+
+TEST(Rng, StreamsDifferAndMomentsAreRight) {
+  EXPECT_NE(Rng(1, 0)(), Rng(1, 1)());
+  EXPECT_NE(Rng(1, 0)(), Rng(2, 0)());
+  Rng rng(7);
+  double sum = 0;
+  double square = 0;
+  const int n = 200000;
+  for (int i = 0; i < n; ++i) {
+    const double x = rng.normal();
+    sum += x;
+    square += x * x;
+  }
+  EXPECT_NEAR(sum / n, 0, 0.01);
+  EXPECT_NEAR(square / n, 1, 0.02);
+  std::vector<int> count(10);
+  for (int i = 0; i < n; ++i) ++count[rng.below(10)];
+  for (const int c : count) EXPECT_NEAR(c, n / 10, 700);
+}
+
+TEST(ThreadTeam, EveryChunkRunsOnceAndExceptionsArrive) {
+  ThreadTeam team(3);
+  std::vector<std::atomic<int>> hits(1000);
+  for (int round = 0; round < 20; ++round) {
+    team.for_chunks(1000, 7, [&](std::int64_t begin, std::int64_t end) {
+      for (std::int64_t i = begin; i < end; ++i) ++hits[static_cast<std::size_t>(i)];
+    });
+  }
+  for (const auto& hit : hits) EXPECT_EQ(hit.load(), 20);
+  EXPECT_THROW(team.run([](int t) {
+    if (t == 2) fail(ErrorKind::data, "thread {}", t);
+  }),
+               Error);
+  std::atomic<int> after{0};
+  team.run([&](int) { ++after; });
+  EXPECT_EQ(after.load(), 3);
+}
+
+TEST(JsonReader, UnknownKeyNamesPathAndNearestKey) {
+  const Json object = parse_json(R"({"factor": 3})", "spec.json");
+  JsonReader reader(object, "$.algorithms[1]");
+  reader.integer("factors", 8, 1, 100);
+  const std::string message = message_of([&] { reader.finish(); });
+  EXPECT_NE(message.find("$.algorithms[1].factor"), std::string::npos) << message;
+  EXPECT_NE(message.find("did you mean \"factors\"?"), std::string::npos) << message;
+}
+
+TEST(JsonReader, WrongTypesSayWhatWasFoundAndExpected) {
+  const Json object = parse_json(R"({"a": "x", "b": 2.5, "c": 7, "d": "lu"})", "s");
+  JsonReader reader(object, "$");
+  EXPECT_NE(message_of([&] { reader.number("a", 0, 0, 1); }).find("the string \"x\""),
+            std::string::npos);
+  EXPECT_NE(message_of([&] { reader.integer("b", 0, 0, 9); }).find("an integer from 0 to 9"),
+            std::string::npos);
+  EXPECT_NE(message_of([&] { reader.integer("c", 0, 0, 5); }).find("$.c"), std::string::npos);
+  EXPECT_NE(message_of([&] {
+              reader.choice("d", "cg", {"cg", "qr"});
+            }).find("one of cg, qr"),
+            std::string::npos);
+}
+
+TEST(Json, SyntaxErrorsNameFileLineAndColumn) {
+  const std::string message =
+      message_of([] { parse_json("{\n  \"a\": 1,\n  \"b\" 2\n}", "spec.json"); });
+  EXPECT_EQ(message.rfind("spec.json:3:", 0), 0u) << message;
+}
+
+TEST(Json, CanonicalTextDoesNotDependOnTheOrderOfKeys) {
+  EXPECT_EQ(canonical(parse_json(R"({"b": 1, "a": {"d": 2, "c": 3}})", "s")),
+            canonical(parse_json(R"({"a": {"c": 3, "d": 2}, "b": 1})", "s")));
+}
+
+TEST(Text, NearestAndUnits) {
+  EXPECT_EQ(nearest("hogwlid", {"hogwild", "fpsgd"}), "hogwild");
+  EXPECT_EQ(nearest("zzz", {"hogwild", "fpsgd"}), "");
+  EXPECT_EQ(format_bytes(1536), "1.5 KiB");
+  EXPECT_EQ(format_count(12'345'678), "12.3 M");
+  EXPECT_EQ(format_seconds(306), "5 min 06 s");
+}
+
+}  // namespace
+}  // namespace mf

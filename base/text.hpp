@@ -1,0 +1,30 @@
+// Small text helpers of error messages and tables.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace mf {
+
+// Levenshtein distance.
+std::size_t edit_distance(std::string_view a, std::string_view b);
+
+// The candidate nearest to `word`, or empty when none is near (more than a third of its letters
+// off).
+std::string nearest(std::string_view word, const std::vector<std::string>& candidates);
+
+// "a, b, c"
+std::string join(const std::vector<std::string>& words, std::string_view separator = ", ");
+
+// 12.3 GiB, 4.0 KiB, 17 B
+std::string format_bytes(double bytes);
+
+// 1.23 M, 4.56 G, 789
+std::string format_count(double count);
+
+// 1.2 ms, 3.4 s, 5 min 06 s, 2 h 03 min
+std::string format_seconds(double seconds);
+
+}  // namespace mf

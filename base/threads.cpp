@@ -1,0 +1,104 @@
+#include "base/threads.hpp"
+
+#include <sched.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cmath>
+#include <fstream>
+#include <string>
+
+namespace mf {
+namespace {
+
+// cgroup v2: "max 100000" or "<quota> <period>" in microseconds. 0 where there is no limit.
+int cgroup_cpus() {
+  std::ifstream in("/sys/fs/cgroup/cpu.max");
+  std::string quota;
+  double period = 0;
+  if (!(in >> quota >> period) || quota == "max" || period <= 0) return 0;
+  return static_cast<int>(std::ceil(std::stod(quota) / period));
+}
+
+}  // namespace
+
+int hardware_threads() {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  int count = sched_getaffinity(0, sizeof set, &set) == 0
+                  ? CPU_COUNT(&set)
+                  : static_cast<int>(std::thread::hardware_concurrency());
+  if (const int quota = cgroup_cpus(); quota > 0) count = std::min(count, quota);
+  return std::max(count, 1);
+}
+
+ThreadTeam::ThreadTeam(int threads) : size_(std::max(threads, 1)) {
+  workers_.reserve(static_cast<std::size_t>(size_ - 1));
+  for (int t = 1; t < size_; ++t) workers_.emplace_back([this, t] { worker(t); });
+}
+
+ThreadTeam::~ThreadTeam() {
+  {
+    const std::lock_guard lock(mutex_);
+    stop_ = true;
+  }
+  wake_.notify_all();
+  for (auto& thread : workers_) thread.join();
+}
+
+void ThreadTeam::call(int index) {
+  try {
+    (*body_)(index);
+  } catch (...) {
+    const std::lock_guard lock(mutex_);
+    if (!error_) error_ = std::current_exception();
+  }
+}
+
+void ThreadTeam::worker(int index) {
+  std::uint64_t seen = 0;
+  for (;;) {
+    {
+      std::unique_lock lock(mutex_);
+      wake_.wait(lock, [&] { return stop_ || generation_ != seen; });
+      if (stop_) return;
+      seen = generation_;
+    }
+    call(index);
+    {
+      const std::lock_guard lock(mutex_);
+      --running_;
+    }
+    done_.notify_one();
+  }
+}
+
+void ThreadTeam::run(const std::function<void(int)>& body) {
+  {
+    const std::lock_guard lock(mutex_);
+    body_ = &body;
+    error_ = nullptr;
+    running_ = size_ - 1;
+    ++generation_;
+  }
+  wake_.notify_all();
+  call(0);
+  std::unique_lock lock(mutex_);
+  done_.wait(lock, [&] { return running_ == 0; });
+  body_ = nullptr;
+  if (error_) std::rethrow_exception(error_);
+}
+
+void ThreadTeam::for_chunks(std::int64_t count, std::int64_t chunk,
+                            const std::function<void(std::int64_t, std::int64_t)>& body) {
+  std::atomic<std::int64_t> next{0};
+  run([&](int) {
+    for (;;) {
+      const std::int64_t begin = next.fetch_add(chunk);
+      if (begin >= count) return;
+      body(begin, std::min(begin + chunk, count));
+    }
+  });
+}
+
+}  // namespace mf
