@@ -1,0 +1,51 @@
+// Internal: the parts of a parallel, stable, counting sort of ratings by a dense key. Keys are
+// grouped into at most kMaxBuckets buckets of about equal numbers of ratings, ratings are moved into
+// their bucket in one pass, and each bucket is then small enough to be sorted inside a cache.
+// A stable order is unique, so no result depends on the number of threads.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "base/aligned.hpp"
+#include "base/threads.hpp"
+
+namespace mf {
+
+// Threads worth starting for `count` ratings.
+int useful_threads(int threads, std::int64_t count);
+
+// offsets[k] = number of keys below k, for k in [0, n_keys]: n_keys + 1 entries.
+AlignedVector<std::int64_t> key_offsets(std::span<const std::int32_t> keys, std::int32_t n_keys,
+                                        ThreadTeam& team);
+
+// Cuts rows into runs of whole rows with about `target` entries each (more where one row has more).
+// Returns the first row of each run, then the number of rows.
+std::vector<std::int32_t> cut_rows(std::span<const std::int64_t> offsets, std::int64_t target);
+
+struct Buckets {
+  std::vector<std::int32_t> first_key;      // B + 1: bucket b holds keys first_key[b] .. [b + 1] - 1
+  AlignedVector<std::uint16_t> of_key;      // n_keys
+  std::size_t count() const { return first_key.size() - 1; }
+};
+Buckets make_buckets(std::span<const std::int64_t> offsets);
+
+// One rating as three columns: the key of the sort, the other index, the value.
+template <class Int, class Float>
+struct Columns {
+  Int* key;
+  Int* other;
+  Float* value;
+};
+using ConstColumns = Columns<const std::int32_t, const float>;
+using MutableColumns = Columns<std::int32_t, float>;
+
+// Moves `count` ratings into their buckets, keeping the order inside each bucket. `offsets` are
+// those of the keys; source and target must not overlap.
+void scatter_to_buckets(ConstColumns source, std::int64_t count, const Buckets& buckets,
+                        std::span<const std::int64_t> offsets, MutableColumns target,
+                        ThreadTeam& team);
+
+}  // namespace mf

@@ -1,0 +1,443 @@
+#include "datasets/cache.hpp"
+
+#include <fcntl.h>
+#include <spdlog/spdlog.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <limits>
+#include <memory>
+#include <optional>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "base/error.hpp"
+#include "base/hash.hpp"
+#include "base/json.hpp"
+#include "base/text.hpp"
+#include "datasets/file_lock.hpp"
+
+namespace mf {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::array<char, 8> kMagic = {'M', 'F', 'B', 'C', 'A', 'C', 'H', 'E'};
+constexpr std::uint32_t kVersion = 1;
+constexpr std::uint32_t kEndianMark = 0x01020304;
+constexpr std::size_t kAlignment = 64;
+constexpr std::size_t kSections = 7;
+constexpr std::array<const char*, kSections> kSectionNames = {
+    "users", "items", "values", "user_offsets", "user_ids", "item_ids", "parts"};
+
+// The start of the file; the JSON text follows, then the sections, each at a multiple of 64 bytes.
+struct FixedHeader {
+  std::array<char, 8> magic = kMagic;
+  std::uint32_t version = kVersion;
+  std::uint32_t endian = kEndianMark;
+  std::uint64_t header_bytes = 0;  // this struct and the JSON text, rounded up to 64
+  std::uint64_t json_bytes = 0;
+  std::uint64_t file_bytes = 0;
+  std::int64_t n_users = 0;
+  std::int64_t n_items = 0;
+  std::int64_t nnz = 0;
+  std::int64_t n_parts = 0;                            // nnz or 0
+  std::uint64_t header_hash = 0;                       // of the header with this field zero
+  std::array<std::uint64_t, kSections> section_hash{};
+  std::array<std::uint64_t, 7> reserved{};
+};
+static_assert(sizeof(FixedHeader) == 192);
+
+std::uint64_t round_up(std::uint64_t bytes) { return (bytes + kAlignment - 1) / kAlignment * kAlignment; }
+
+std::array<std::uint64_t, kSections> section_sizes(const FixedHeader& header) {
+  const auto m = static_cast<std::uint64_t>(header.n_users);
+  const auto n = static_cast<std::uint64_t>(header.n_items);
+  const auto nnz = static_cast<std::uint64_t>(header.nnz);
+  return {4 * nnz, 4 * nnz, 4 * nnz, 8 * (m + 1), 4 * m, 4 * n,
+          static_cast<std::uint64_t>(header.n_parts)};
+}
+
+std::uint64_t total_bytes(const FixedHeader& header) {
+  std::uint64_t bytes = header.header_bytes;
+  for (const auto size : section_sizes(header)) bytes += round_up(size);
+  return bytes;
+}
+
+std::uint64_t hash_header(FixedHeader header, std::span<const std::byte> rest) {
+  header.header_hash = 0;
+  return hash64(rest, hash64_of(std::span<const FixedHeader>(&header, 1)));
+}
+
+std::array<std::span<const std::byte>, kSections> sections_of(
+    const Ratings& ratings, std::span<const std::uint8_t> parts) {
+  return {std::as_bytes(ratings.users()),    std::as_bytes(ratings.items()),
+          std::as_bytes(ratings.values()),   std::as_bytes(ratings.user_offsets()),
+          std::as_bytes(ratings.user_ids()), std::as_bytes(ratings.item_ids()),
+          std::as_bytes(parts)};
+}
+
+Json to_json(const DatasetInfo& info, const std::string& key) {
+  Json scale = nullptr;
+  if (info.scale) scale = {info.scale->min, info.scale->max, info.scale->step};
+  return {{"name", info.name},
+          {"look_alike", info.look_alike},
+          {"source", info.source},
+          {"source_hash", info.source_hash},
+          {"scale", scale},
+          {"duplicate_pairs", info.duplicate_pairs},
+          {"duplicate_policy", info.duplicate_policy},
+          {"content_hash", info.content_hash},
+          {"key", key}};
+}
+
+DatasetInfo info_from_json(const Json& json) {
+  DatasetInfo info;
+  info.name = json.at("name");
+  info.look_alike = json.at("look_alike");
+  info.source = json.at("source");
+  info.source_hash = json.at("source_hash");
+  if (const Json& scale = json.at("scale"); !scale.is_null()) {
+    info.scale = RatingScale{scale.at(0), scale.at(1), scale.at(2)};
+  }
+  info.duplicate_pairs = json.at("duplicate_pairs");
+  info.duplicate_policy = json.at("duplicate_policy");
+  info.content_hash = json.at("content_hash");
+  return info;
+}
+
+// ---- writing ----
+
+// A file under a temporary name that is removed unless it was renamed to its own.
+class TemporaryFile {
+ public:
+  explicit TemporaryFile(const std::string& path) : path_(path), temporary_(path + ".tmp") {
+    fd_ = ::open(temporary_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    if (fd_ < 0) fail_with(temporary_, "cannot be written");
+  }
+  ~TemporaryFile() {
+    if (fd_ >= 0) ::close(fd_);
+    if (!renamed_) ::unlink(temporary_.c_str());
+  }
+  TemporaryFile(const TemporaryFile&) = delete;
+  TemporaryFile& operator=(const TemporaryFile&) = delete;
+
+  void write(std::span<const std::byte> bytes) {
+    constexpr std::size_t most = std::size_t{1} << 30;  // one call writes less than 2 GiB
+    while (!bytes.empty()) {
+      const ssize_t done = ::write(fd_, bytes.data(), std::min(bytes.size(), most));
+      if (done < 0 && errno == EINTR) continue;
+      if (done < 0) fail_with(temporary_, "cannot be written");
+      bytes = bytes.subspan(static_cast<std::size_t>(done));
+    }
+  }
+
+  void commit() {
+    if (::fsync(fd_) != 0) fail_with(temporary_, "cannot be written");
+    const int closed = ::close(std::exchange(fd_, -1));
+    if (closed != 0) fail_with(temporary_, "cannot be written");
+    if (::rename(temporary_.c_str(), path_.c_str()) != 0) fail_with(path_, "cannot be replaced");
+    renamed_ = true;
+    sync_folder();
+  }
+
+ private:
+  [[noreturn]] static void fail_with(const std::string& path, const char* what) {
+    const int cause = errno;
+    fail(ErrorKind::io, "{}: {}: {}", path, what, std::strerror(cause));
+  }
+
+  // Makes the rename last over a power cut; a file system that cannot is no reason to fail.
+  void sync_folder() const {
+    const fs::path folder = fs::path(path_).parent_path();
+    const int fd = ::open(folder.empty() ? "." : folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (fd < 0) return;
+    ::fsync(fd);
+    ::close(fd);
+  }
+
+  std::string path_;
+  std::string temporary_;
+  int fd_ = -1;
+  bool renamed_ = false;
+};
+
+void write_padding(TemporaryFile& file, std::uint64_t bytes) {
+  constexpr std::array<std::byte, kAlignment> zeros{};
+  file.write(std::span(zeros).first(static_cast<std::size_t>(round_up(bytes) - bytes)));
+}
+
+// The caller holds the lock: nobody else writes to the temporary file.
+void write_locked(const std::string& path, const Dataset& data, int threads, const std::string& key) {
+  DatasetInfo info = data.info;
+  if (info.content_hash == 0) info.content_hash = content_hash(data.ratings, threads);
+  const std::string json = to_json(info, key).dump();
+  const auto sections = sections_of(data.ratings, data.parts);
+
+  FixedHeader header;
+  header.json_bytes = json.size();
+  header.header_bytes = round_up(sizeof(FixedHeader) + json.size());
+  header.n_users = data.ratings.n_users();
+  header.n_items = data.ratings.n_items();
+  header.nnz = data.ratings.nnz();
+  header.n_parts = static_cast<std::int64_t>(data.parts.size());
+  header.file_bytes = total_bytes(header);
+  for (std::size_t s = 0; s < kSections; ++s) {
+    header.section_hash[s] = hash64_parallel(sections[s], s, threads);
+  }
+  std::string rest = json;
+  rest.resize(static_cast<std::size_t>(header.header_bytes) - sizeof(FixedHeader), '\0');
+  header.header_hash = hash_header(header, std::as_bytes(std::span<const char>(rest)));
+
+  TemporaryFile file(path);
+  file.write(std::as_bytes(std::span<const FixedHeader>(&header, 1)));
+  file.write(std::as_bytes(std::span<const char>(rest)));
+  for (const auto section : sections) {
+    file.write(section);
+    write_padding(file, section.size());
+  }
+  file.commit();
+}
+
+void make_parent_folder(const std::string& path) {
+  const fs::path folder = fs::path(path).parent_path();
+  if (!folder.empty()) make_folder(folder.string());
+}
+
+// ---- reading ----
+
+class Mapping {
+ public:
+  explicit Mapping(const std::string& path) {
+    const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+    struct stat status {};
+    if (fd < 0 || ::fstat(fd, &status) != 0) {
+      const int cause = errno;
+      if (fd >= 0) ::close(fd);
+      fail(ErrorKind::data, "{}: the cache cannot be opened: {}", path, std::strerror(cause));
+    }
+    bytes_ = static_cast<std::size_t>(status.st_size);
+    if (bytes_ > 0) data_ = ::mmap(nullptr, bytes_, PROT_READ, MAP_PRIVATE, fd, 0);
+    const int cause = errno;
+    ::close(fd);
+    if (data_ == MAP_FAILED) {
+      data_ = nullptr;
+      fail(ErrorKind::data, "{}: the cache cannot be mapped: {}", path, std::strerror(cause));
+    }
+  }
+  ~Mapping() {
+    if (data_ != nullptr) ::munmap(data_, bytes_);
+  }
+  Mapping(const Mapping&) = delete;
+  Mapping& operator=(const Mapping&) = delete;
+
+  std::span<const std::byte> bytes() const { return {static_cast<const std::byte*>(data_), bytes_}; }
+
+ private:
+  void* data_ = nullptr;
+  std::size_t bytes_ = 0;
+};
+
+[[noreturn]] void fail_cut(const std::string& path, std::size_t found, std::uint64_t expected) {
+  fail(ErrorKind::data, "{}: the cache is cut short: found {} bytes, expected {}", path, found,
+       expected);
+}
+
+void check_identity(const std::string& path, const FixedHeader& header) {
+  if (header.magic != kMagic) {
+    fail(ErrorKind::data, "{}: no mfbench cache: the file does not begin with MFBCACHE", path);
+  }
+  if (header.endian != kEndianMark) {
+    fail(ErrorKind::data, "{}: the cache was written on a machine of another byte order", path);
+  }
+  if (header.version != kVersion) {
+    fail(ErrorKind::data, "{}: the cache has format version {}, this program reads version {}", path,
+         header.version, kVersion);
+  }
+}
+
+FixedHeader checked_header(const std::string& path, std::span<const std::byte> file) {
+  FixedHeader header;
+  // The magic is looked at first, so that a short text file is called what it is.
+  const auto start = file.first(std::min(file.size(), sizeof kMagic));
+  if (!std::ranges::equal(start, std::as_bytes(std::span(kMagic)).first(start.size()))) {
+    fail(ErrorKind::data, "{}: no mfbench cache: the file does not begin with MFBCACHE", path);
+  }
+  if (file.size() < sizeof header) fail_cut(path, file.size(), sizeof header);
+  std::memcpy(&header, file.data(), sizeof header);
+  check_identity(path, header);
+  if (header.header_bytes < sizeof header || header.header_bytes > (std::uint64_t{1} << 30)) {
+    fail(ErrorKind::data, "{}: the cache is corrupt: its header claims {} bytes", path,
+         header.header_bytes);
+  }
+  if (header.header_bytes > file.size()) fail_cut(path, file.size(), header.header_bytes);
+  const auto rest = file.subspan(
+      sizeof header, static_cast<std::size_t>(header.header_bytes) - sizeof header);
+  if (hash_header(header, rest) != header.header_hash || header.json_bytes > rest.size()) {
+    fail(ErrorKind::data, "{}: the cache is corrupt: checksum of the header", path);
+  }
+  return header;
+}
+
+void check_sizes(const std::string& path, const FixedHeader& header, std::size_t file_bytes) {
+  constexpr std::int64_t most = std::numeric_limits<std::int32_t>::max();
+  const bool sane = header.n_users >= 0 && header.n_users <= most && header.n_items >= 0 &&
+                    header.n_items <= most && header.nnz >= 0 && header.nnz < (std::int64_t{1} << 58) &&
+                    (header.n_parts == 0 || header.n_parts == header.nnz);
+  if (!sane || total_bytes(header) != header.file_bytes) {
+    fail(ErrorKind::data, "{}: the cache is corrupt: {} users, {} items and {} ratings in {} bytes",
+         path, header.n_users, header.n_items, header.nnz, header.file_bytes);
+  }
+  if (file_bytes < header.file_bytes) fail_cut(path, file_bytes, header.file_bytes);
+  if (file_bytes > header.file_bytes) {
+    fail(ErrorKind::data, "{}: the cache is corrupt: {} bytes follow its end", path,
+         file_bytes - header.file_bytes);
+  }
+}
+
+CacheHead head_of(const std::string& path, const FixedHeader& header, std::span<const std::byte> file) {
+  CacheHead head;
+  const auto* text = reinterpret_cast<const char*>(file.data() + sizeof header);
+  try {
+    const Json json = Json::parse(text, text + header.json_bytes);
+    head.info = info_from_json(json);
+    head.key = json.at("key");
+  } catch (const Json::exception& error) {
+    fail(ErrorKind::data, "{}: the cache is corrupt: its description: {}", path, error.what());
+  }
+  head.n_users = header.n_users;
+  head.n_items = header.n_items;
+  head.nnz = header.nnz;
+  head.has_parts = header.n_parts > 0;
+  return head;
+}
+
+using Sections = std::array<std::span<const std::byte>, kSections>;
+
+Sections checked_sections(const std::string& path, const FixedHeader& header,
+                          std::span<const std::byte> file, int threads) {
+  Sections sections;
+  const auto sizes = section_sizes(header);
+  std::uint64_t at = header.header_bytes;
+  for (std::size_t s = 0; s < kSections; ++s) {
+    sections[s] = file.subspan(static_cast<std::size_t>(at), static_cast<std::size_t>(sizes[s]));
+    if (hash64_parallel(sections[s], s, threads) != header.section_hash[s]) {
+      fail(ErrorKind::data, "{}: the cache is corrupt: checksum of the section {}", path,
+           kSectionNames[s]);
+    }
+    at += round_up(sizes[s]);
+  }
+  return sections;
+}
+
+template <class T>
+std::span<const T> typed(std::span<const std::byte> bytes) {
+  return {reinterpret_cast<const T*>(bytes.data()), bytes.size() / sizeof(T)};
+}
+
+Ratings::Views views_of(const Sections& sections) {
+  Ratings::Views views;
+  views.users = typed<std::int32_t>(sections[0]);
+  views.items = typed<std::int32_t>(sections[1]);
+  views.values = typed<float>(sections[2]);
+  views.user_offsets = typed<std::int64_t>(sections[3]);
+  views.user_ids = typed<std::int32_t>(sections[4]);
+  views.item_ids = typed<std::int32_t>(sections[5]);
+  return views;
+}
+
+// The cached data set, or nothing and why it cannot be used (no reason where there is no file).
+std::optional<Dataset> usable(const std::string& path, const std::string& key, int threads,
+                              std::string& why_not) {
+  why_not.clear();
+  if (std::error_code error; !fs::exists(path, error)) return std::nullopt;
+  try {
+    if (read_cache_head(path).key == key) return read_cache(path, threads);
+    why_not = fmt::format("{}: the cache is stale: its source or the options have changed", path);
+  } catch (const Error& error) {
+    why_not = error.what();
+  }
+  return std::nullopt;
+}
+
+std::unique_ptr<FileLock> try_lock(const std::string& path, std::string& why_not) {
+  try {
+    make_parent_folder(path);
+    return std::make_unique<FileLock>(path + ".lock");
+  } catch (const Error& error) {
+    why_not = error.what();
+    return nullptr;
+  }
+}
+
+}  // namespace
+
+std::string cache_folder() {
+  if (const char* own = std::getenv("MFBENCH_CACHE"); own != nullptr && *own != '\0') return own;
+  if (const char* xdg = std::getenv("XDG_CACHE_HOME"); xdg != nullptr && *xdg != '\0') {
+    return (fs::path(xdg) / "mfbench").string();
+  }
+  if (const char* home = std::getenv("HOME"); home != nullptr && *home != '\0') {
+    return (fs::path(home) / ".cache" / "mfbench").string();
+  }
+  fail(ErrorKind::io, "no folder for the cache: set MFBENCH_CACHE, XDG_CACHE_HOME or HOME");
+}
+
+CacheHead read_cache_head(const std::string& path) {
+  const Mapping mapping(path);
+  const FixedHeader header = checked_header(path, mapping.bytes());
+  check_sizes(path, header, mapping.bytes().size());
+  return head_of(path, header, mapping.bytes());
+}
+
+void write_cache(const std::string& path, const Dataset& data, int threads, const std::string& key) {
+  make_parent_folder(path);
+  const FileLock lock(path + ".lock");
+  write_locked(path, data, threads, key);
+}
+
+Dataset read_cache(const std::string& path, int threads) {
+  auto mapping = std::make_shared<const Mapping>(path);
+  const auto file = mapping->bytes();
+  const FixedHeader header = checked_header(path, file);
+  check_sizes(path, header, file.size());
+  Dataset data;
+  data.info = head_of(path, header, file).info;
+  const Sections sections = checked_sections(path, header, file, threads);
+  const auto parts = typed<std::uint8_t>(sections[6]);
+  data.parts.assign(parts.begin(), parts.end());
+  data.ratings = Ratings(views_of(sections), std::move(mapping));
+  return data;
+}
+
+Dataset cached(const std::string& path, const std::string& key,
+               const std::function<Dataset()>& build, int threads) {
+  std::string why_stale;
+  if (auto data = usable(path, key, threads, why_stale)) return std::move(*data);
+  std::string why_unlocked;
+  const auto lock = try_lock(path, why_unlocked);
+  if (lock != nullptr) {
+    // Whoever held the lock may have built what is wanted here.
+    if (auto data = usable(path, key, threads, why_stale)) return std::move(*data);
+  }
+  if (!why_stale.empty()) spdlog::warn("{}; rebuilding it", why_stale);
+  Dataset data = build();
+  if (data.info.content_hash == 0) data.info.content_hash = content_hash(data.ratings, threads);
+  try {
+    if (lock == nullptr) fail(ErrorKind::io, "{}", why_unlocked);
+    write_locked(path, data, threads, key);
+  } catch (const Error& error) {
+    spdlog::warn("not cached, will be built again next time: {}", error.what());
+  }
+  return data;
+}
+
+}  // namespace mf

@@ -1,0 +1,305 @@
+#include "datasets/data_commands.hpp"
+
+#include <fmt/ostream.h>
+
+#include <algorithm>
+#include <chrono>
+#include <filesystem>
+#include <vector>
+
+#include "base/error.hpp"
+#include "base/text.hpp"
+#include "datasets/cache.hpp"
+#include "datasets/catalog.hpp"
+#include "datasets/from_files.hpp"
+#include "datasets/load.hpp"
+
+namespace mf {
+namespace {
+
+namespace fs = std::filesystem;
+
+// ---- list ----
+
+std::string scale_text(const std::optional<RatingScale>& scale) {
+  if (!scale) return "";
+  const std::string step = scale->step > 0 ? fmt::format(" step {}", scale->step) : "";
+  return fmt::format("{} to {}{}", scale->min, scale->max, step);
+}
+
+// here: its files are in a data folder; cached: only a cache file is; fetch: `data fetch` brings it;
+// on request: see its origin.
+std::string state_of(const CatalogEntry& entry) {
+  const bool here = std::any_of(entry.whole.begin(), entry.whole.end(),
+                                [&](const auto& file) { return find_data_file(entry, file); });
+  if (here) return "here";
+  DatasetRequest request;
+  request.name = entry.name;
+  request.duplicates = entry.duplicates;
+  if (why_unavailable(request).empty()) return "cached";
+  return entry.url.empty() ? "on request" : "fetch";
+}
+
+Json catalog_row(const CatalogEntry& entry) {
+  Json splits = Json::array();
+  for (const auto& split : entry.splits) splits.push_back(split.name);
+  return {{"name", entry.name},
+          {"title", entry.title},
+          {"state", state_of(entry)},
+          {"n_users", entry.n_users},
+          {"n_items", entry.n_items},
+          {"nnz", entry.nnz},
+          {"counts_verified", entry.counts_verified},
+          {"scale", scale_text(entry.scale)},
+          {"splits", splits},
+          {"origin", entry.origin},
+          {"licence", entry.licence},
+          {"redistributable", entry.redistributable},
+          {"citation", entry.citation}};
+}
+
+std::vector<Json> imported_rows() {
+  std::vector<Json> rows;
+  std::error_code error;
+  for (const auto& file : fs::directory_iterator(cache_folder(), error)) {
+    if (file.path().extension() != ".mfc") continue;
+    try {
+      const CacheHead head = read_cache_head(file.path().string());
+      if (head.key != kImportKey) continue;
+      Json splits = Json::array();
+      if (head.has_parts) splits.push_back("imported");
+      rows.push_back({{"name", head.info.name},
+                      {"title", "imported"},
+                      {"state", "imported"},
+                      {"n_users", head.n_users},
+                      {"n_items", head.n_items},
+                      {"nnz", head.nnz},
+                      {"counts_verified", true},
+                      {"scale", scale_text(head.info.scale)},
+                      {"splits", splits}});
+    } catch (const Error&) {
+      continue;  // of another version or damaged: loading it would say so
+    }
+  }
+  std::sort(rows.begin(), rows.end(), [](const Json& a, const Json& b) {
+    return a.at("name").get<std::string>() < b.at("name").get<std::string>();
+  });
+  return rows;
+}
+
+std::string with_commas(std::int64_t number) {
+  std::string text = std::to_string(number);
+  for (std::ptrdiff_t at = std::ssize(text) - 3; at > 0; at -= 3) {
+    text.insert(static_cast<std::size_t>(at), ",");
+  }
+  return text;
+}
+
+void print_list(std::ostream& out, const std::vector<Json>& rows) {
+  fmt::print(out, "{:<20} {:>11} {:>9} {:>12}  {:<18} {:<11} {}\n", "name", "users", "items",
+             "ratings", "scale", "state", "splits");
+  for (const Json& row : rows) {
+    std::vector<std::string> splits;
+    for (const Json& split : row.at("splits")) splits.push_back(split);
+    const std::string line = fmt::format(
+        "{:<20} {:>11} {:>9} {:>12}  {:<18} {:<11} {}", row.at("name").get<std::string>(),
+        with_commas(row.at("n_users")), with_commas(row.at("n_items")), with_commas(row.at("nnz")),
+        row.at("scale").get<std::string>(), row.at("state").get<std::string>(), join(splits));
+    fmt::print(out, "{}\n", line.substr(0, line.find_last_not_of(' ') + 1));
+  }
+  fmt::print(out, "\nhere: in {}; fetch: `mfbench data fetch NAME`; cached: a cache without its source;\n",
+             join(data_folders(), ", "));
+  fmt::print(out, "on request: no public download, `--json` says where to ask. Look-alikes: {}.\n",
+             join(look_alike_names()));
+}
+
+// ---- stats ----
+
+std::string number_text(const Json& number) {
+  return number.is_number_integer() ? with_commas(number) : fmt::format("{:.6g}", number.get<double>());
+}
+
+void print_summary(std::ostream& out, const char* title, const Json& summary) {
+  if (summary.is_null()) return;
+  fmt::print(out, "{:<18} min {}, median {}, mean {:.2f}, max {}\n", title,
+             number_text(summary.at("min")), number_text(summary.at("median")),
+             summary.at("mean").get<double>(), number_text(summary.at("max")));
+}
+
+void print_histogram(std::ostream& out, const Json& bars, std::int64_t nnz) {
+  constexpr std::int64_t width = 40;
+  std::int64_t most = 1;
+  for (const Json& bar : bars) most = std::max<std::int64_t>(most, bar.at("count"));
+  for (const Json& bar : bars) {
+    const std::int64_t count = bar.at("count");
+    const double share = 100.0 * static_cast<double>(count) / static_cast<double>(nnz);
+    const auto length = static_cast<std::size_t>((count * width + most - 1) / most);
+    fmt::print(out, "{:>10} {:>13} {:>6.2f} %  {}\n", bar.at("value").get<float>(),
+               with_commas(count), share, std::string(length, '#'));
+  }
+}
+
+void print_stats(std::ostream& out, const Json& stats, const std::optional<RatingScale>& scale) {
+  const bool look_alike = stats.at("look_alike");
+  fmt::print(out, "{}{}\n", stats.at("name").get<std::string>(),
+             look_alike ? " (synthetic look-alike, no real ratings)" : "");
+  fmt::print(out, "{:<18} {}\n", "users", number_text(stats.at("n_users")));
+  fmt::print(out, "{:<18} {}\n", "items", number_text(stats.at("n_items")));
+  fmt::print(out, "{:<18} {}\n", "ratings", number_text(stats.at("nnz")));
+  fmt::print(out, "{:<18} {:.4g} %\n", "density", 100 * stats.at("density").get<double>());
+  if (const Json& parts = stats.at("parts"); !parts.is_null()) {
+    fmt::print(out, "{:<18} train {}, test {}, validation {}\n", "parts",
+               number_text(parts.at("train")), number_text(parts.at("test")),
+               number_text(parts.at("validation")));
+  }
+  fmt::print(out, "{:<18} {}\n", "scale", scale ? scale_text(scale) : "not declared");
+  fmt::print(out, "{:<18} {} (policy: {})\n", "duplicate pairs",
+             number_text(stats.at("duplicate_pairs")), stats.at("duplicate_policy").get<std::string>());
+  fmt::print(out, "{:<18} {:.6f}, standard deviation {:.6f}\n", "mean", stats.at("mean").get<double>(),
+             stats.at("standard_deviation").get<double>());
+  print_summary(out, "ratings per user", stats.at("ratings_per_user"));
+  print_summary(out, "ratings per item", stats.at("ratings_per_item"));
+  const std::string source_hash = stats.at("source_sha256");
+  fmt::print(out, "{:<18} {}\n", "source", stats.at("source").get<std::string>());
+  if (!source_hash.empty()) fmt::print(out, "{:<18} {}\n", "source SHA-256", source_hash);
+  fmt::print(out, "{:<18} {}\n", "content hash", stats.at("content_hash").get<std::string>());
+  if (stats.contains("histogram")) {
+    fmt::print(out, "values\n");
+    print_histogram(out, stats.at("histogram"), stats.at("nnz"));
+  }
+  if (stats.contains("quantiles")) {
+    fmt::print(out, "values (more than 100 distinct ones)\n");
+    for (const Json& quantile : stats.at("quantiles")) {
+      fmt::print(out, "{:>9.0f} % at or below {}\n", 100 * quantile.at("share").get<double>(),
+                 quantile.at("value").get<float>());
+    }
+  }
+}
+
+// ---- import ----
+
+void check_import_name(const std::string& name) {
+  const bool plain = !name.empty() && name.size() <= 100 && name.front() != '.' &&
+                     name.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+                                            "0123456789._-") == std::string::npos;
+  if (!plain) {
+    fail(ErrorKind::usage, "\"{}\" cannot be a name: expected up to 100 letters, digits, '.', '_', '-'",
+         name);
+  }
+  if (catalog_entry_or_null(name) != nullptr) {
+    fail(ErrorKind::usage, "{}: the catalog has a data set of this name: choose another", name);
+  }
+  // Labels of look-alikes are file names in the same folder.
+  if (name.find("-look-alike") != std::string::npos) {
+    fail(ErrorKind::usage, "{}: names with \"-look-alike\" are kept for synthetic data", name);
+  }
+}
+
+Source import_source(const DataImportOptions& options) {
+  const bool parts = !options.train.empty() || !options.test.empty() || !options.validation.empty();
+  if (options.path.empty() == !parts || (parts && (options.train.empty() || options.test.empty()))) {
+    fail(ErrorKind::usage, "{}: expected one file, or a train and a test file", options.name);
+  }
+  Source source;
+  source.name = options.name;
+  source.kind = "file";
+  source.duplicates = options.duplicates;
+  source.scale = options.scale;
+  const auto add = [&](const std::string& path, Part part) {
+    if (path.empty()) return;
+    if (!fs::exists(path)) fail(ErrorKind::data, "{}: no such file", path);
+    source.files.push_back({path, fs::path(path).filename().string(), options.format, "", part});
+  };
+  add(options.path, kTrain);
+  add(options.train, kTrain);
+  add(options.test, kTest);
+  add(options.validation, kValidation);
+  return source;
+}
+
+// ---- fetch ----
+
+// A line a second at most, so that logs stay short.
+class ProgressPrinter {
+ public:
+  explicit ProgressPrinter(std::ostream& out) : out_(out) {}
+  void operator()(std::int64_t done, std::int64_t total) {
+    const auto now = std::chrono::steady_clock::now();
+    if (now - last_ < std::chrono::seconds(1)) return;
+    last_ = now;
+    const std::string of = total > 0 ? " of " + format_bytes(static_cast<double>(total)) : "";
+    fmt::print(out_, "  {}{}\n", format_bytes(static_cast<double>(done)), of);
+    out_.flush();
+  }
+
+ private:
+  std::ostream& out_;
+  std::chrono::steady_clock::time_point last_ = std::chrono::steady_clock::now();
+};
+
+void print_report(std::ostream& out, const FetchReport& report) {
+  if (report.already_there) {
+    fmt::print(out, "already in {}: {}\n", report.folder, join(report.files));
+    return;
+  }
+  fmt::print(out, "{} downloaded{}, SHA-256 {}{}\n",
+             format_bytes(static_cast<double>(report.download.bytes)),
+             report.download.resumed > 0
+                 ? " (" + format_bytes(static_cast<double>(report.download.resumed)) + " were there)"
+                 : "",
+             report.archive_sha256, report.checksum_known ? ", as in the catalog" : "");
+  fmt::print(out, "in {}: {}, fetched.json\n", report.folder, join(report.files));
+}
+
+}  // namespace
+
+void data_list(std::ostream& out, const DataListOptions& options) {
+  std::vector<Json> rows;
+  for (const auto& entry : catalog()) rows.push_back(catalog_row(entry));
+  for (Json& row : imported_rows()) rows.push_back(std::move(row));
+  if (options.json) {
+    out << Json(rows).dump(2) << '\n';
+  } else {
+    print_list(out, rows);
+  }
+}
+
+void data_stats(std::ostream& out, const DataStatsOptions& options) {
+  const Dataset data = load_dataset(options.request, options.threads);
+  const Json stats = dataset_stats(data, options.threads);
+  if (options.json) {
+    out << stats.dump(2) << '\n';
+  } else {
+    print_stats(out, stats, data.info.scale);
+  }
+}
+
+void data_import(std::ostream& out, const DataImportOptions& options) {
+  check_import_name(options.name);
+  const Source source = import_source(options);
+  const std::string path = (fs::path(cache_folder()) / (options.name + ".mfc")).string();
+  if (fs::exists(path) && !options.replace) {
+    fail(ErrorKind::usage, "{}: already imported as {}; say so to replace it (--replace)", options.name,
+         path);
+  }
+  const Dataset data = read_source(source, options.threads);
+  write_cache(path, data, options.threads, kImportKey);
+  fmt::print(out, "{}: {} users, {} items, {} ratings{}; in specs: {{\"name\": \"{}\"}}\n", options.name,
+             with_commas(data.ratings.n_users()), with_commas(data.ratings.n_items()),
+             with_commas(data.ratings.nnz()),
+             data.parts.empty() ? "" : " with the split \"imported\"", options.name);
+  fmt::print(out, "kept in {}\n", path);
+}
+
+void data_fetch(std::ostream& out, const DataFetchOptions& options) {
+  FetchOptions fetch = options.fetch;
+  fetch.download.say = [&](const std::string& line) {
+    fmt::print(out, "{}\n", line);
+    out.flush();
+  };
+  if (!options.quiet) fetch.download.progress = ProgressPrinter(out);
+  const std::string folder = options.folder.empty() ? data_folders().front() : options.folder;
+  print_report(out, fetch_dataset(options.name, folder, fetch));
+}
+
+}  // namespace mf

@@ -1,0 +1,51 @@
+// The commands `mfbench data ...` as plain functions: they write to a stream and throw Error.
+#pragma once
+
+#include <optional>
+#include <ostream>
+#include <string>
+
+#include "base/json.hpp"
+#include "datasets/dataset.hpp"
+#include "datasets/fetch.hpp"
+
+namespace mf {
+
+// Catalog and imported sets: size, scale, licence, and whether the data is at hand.
+struct DataListOptions {
+  bool json = false;
+};
+void data_list(std::ostream& out, const DataListOptions& options);
+
+// What the ratings look like. Loads the set through the cache.
+struct DataStatsOptions {
+  DatasetRequest request;
+  bool json = false;
+  int threads = 1;
+};
+void data_stats(std::ostream& out, const DataStatsOptions& options);
+Json dataset_stats(const Dataset& data, int threads);  // the numbers alone
+
+// Reads files of one's own and keeps them in the cache under a name, which specs can use from then on:
+// {"name": NAME}. Parts given as train and test are kept as the split "imported".
+struct DataImportOptions {
+  std::string name;                           // letters, digits, . _ -; not one of the catalog's
+  std::string path, train, test, validation;  // path alone, or train and test
+  std::string format = "auto";
+  std::string duplicates = "error";
+  std::optional<RatingScale> scale;
+  bool replace = false;  // an earlier import of this name
+  int threads = 1;
+};
+void data_import(std::ostream& out, const DataImportOptions& options);
+
+// Downloads sets of the catalog into `folder` (default: the first of data_folders()).
+struct DataFetchOptions {
+  std::string name;
+  std::string folder;
+  bool quiet = false;  // no progress; the licence is shown all the same
+  FetchOptions fetch;
+};
+void data_fetch(std::ostream& out, const DataFetchOptions& options);
+
+}  // namespace mf

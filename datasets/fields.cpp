@@ -1,0 +1,20 @@
+#include "datasets/fields.hpp"
+
+#include <fmt/core.h>
+
+namespace mf {
+
+ScaleCheck::ScaleCheck(const std::optional<RatingScale>& scale) : declared_(scale.has_value()) {
+  if (!declared_) return;
+  scale_ = *scale;
+  if (scale_.step > 0) per_step_ = 1.0 / double{scale_.step};
+}
+
+std::string ScaleCheck::describe() const {
+  if (!declared_) return "a rating (a finite decimal number)";
+  std::string text = fmt::format("a rating from {} to {}", scale_.min, scale_.max);
+  if (scale_.step > 0) text += fmt::format(" in steps of {}", scale_.step);
+  return text;
+}
+
+}  // namespace mf

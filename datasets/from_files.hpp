@@ -1,0 +1,40 @@
+// Reads a data set from its source files: checks their hashes, parses them, resolves duplicate pairs
+// and joins given parts. No cache here.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "datasets/dataset.hpp"
+
+namespace mf {
+
+struct SourceFile {
+  std::string path;
+  std::string name;      // for messages and the combined hash: the file name
+  std::string format = "auto";
+  std::string sha256;    // expected, of the uncompressed content; empty: any
+  Part part = kTrain;    // where several files are parts of a split
+};
+
+struct Source {
+  std::string name;               // DatasetInfo::name
+  std::string kind;               // DatasetInfo::source: "catalog" or "file"
+  std::vector<SourceFile> files;  // one: the whole set; several: the parts of a given split
+  std::optional<SourceFile> probe;  // netflix: lists the test part of the one file
+  std::string duplicates = "error";
+  std::optional<RatingScale> scale;
+};
+
+// Throws Error(data): a hash that differs (both are named), malformed text, a pair in two parts.
+// DatasetInfo::source_hash is combined_sha256 of the files.
+Dataset read_source(const Source& source, int threads);
+
+// A text that changes whenever the files or the options do: the key of the cache.
+std::string source_key(const Source& source);
+
+// Expected combined hash, empty where a file's is unknown.
+std::string expected_source_hash(const Source& source);
+
+}  // namespace mf

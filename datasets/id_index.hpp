@@ -1,0 +1,52 @@
+// Internal: the map from the ids of a file (int32, 0 .. 2^31 - 1, with gaps) to dense indices in
+// ascending order. A bitmap with a running count per 64 ids: 12 bytes per 64 ids of the range, at
+// most 384 MiB, and its memory is only touched where ids occur.
+#pragma once
+
+#include <bit>
+#include <cstdint>
+#include <cstdlib>
+#include <memory>
+#include <span>
+
+#include "base/aligned.hpp"
+#include "base/threads.hpp"
+
+namespace mf {
+
+class IdIndex {
+ public:
+  // Throws Error(data) that names `what` ("user") and `name` if an id is negative.
+  IdIndex(std::span<const std::int32_t> ids, ThreadTeam& team, const char* what,
+          const std::string& name);
+
+  std::int32_t size() const { return size_; }
+  AlignedVector<std::int32_t> ids() const;  // dense index -> id, ascending
+
+  // The dense index of an id that was among `ids`.
+  std::int32_t operator()(std::int32_t id) const {
+    const auto bit = static_cast<std::uint32_t>(id);
+    const std::uint64_t below = words_[bit / 64] & ((std::uint64_t{1} << (bit % 64)) - 1);
+    return before_[bit / 64] + std::popcount(below);
+  }
+
+ private:
+  struct Free {
+    void operator()(void* p) const { std::free(p); }
+  };
+  template <class T>
+  using Zeroed = std::unique_ptr<T[], Free>;  // from calloc: pages appear when first written
+  template <class T>
+  static Zeroed<T> zeroed(std::size_t count);
+
+  void mark(std::span<const std::int32_t> ids, ThreadTeam& team);
+  void count();
+
+  std::size_t n_words_ = 0;
+  Zeroed<std::uint64_t> words_;  // bit id % 64 of word id / 64: the id occurs
+  Zeroed<std::int32_t> before_;  // ids that occur before the word
+  Zeroed<std::uint8_t> used_;    // of each page of words: any id occurs
+  std::int32_t size_ = 0;
+};
+
+}  // namespace mf

@@ -1,0 +1,253 @@
+#include "datasets/load.hpp"
+
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <vector>
+
+#include "base/error.hpp"
+#include "base/text.hpp"
+#include "datasets/cache.hpp"
+#include "datasets/catalog.hpp"
+#include "datasets/from_files.hpp"
+
+namespace mf {
+namespace {
+
+namespace fs = std::filesystem;
+
+// Part of the cache key of look-alikes: to be raised with every change of what make_look_alike makes.
+constexpr int kLookAlikeVersion = 1;
+constexpr std::int64_t kSmallLookAlike = 2'000'000;  // ratings: faster made than read and checked
+
+bool exists(const std::string& path) {
+  std::error_code error;
+  return fs::exists(path, error);
+}
+
+SourceFile catalog_source(const CatalogFile& file, const std::string& path, Part part = kTrain) {
+  return {path, file.name, file.format, file.sha256, part};
+}
+
+// Names of the files that make up what is asked for; any one of the lists will do.
+std::vector<std::vector<std::string>> catalog_choices(const CatalogEntry& entry,
+                                                      const std::string& given) {
+  std::vector<std::vector<std::string>> choices;
+  if (given.empty()) {
+    for (const auto& name : entry.whole) choices.push_back({name});
+    return choices;
+  }
+  const GivenSplit& split = find_given_split(entry, given);
+  if (split.probe.empty()) return {{split.train, split.test}};
+  for (const auto& name : entry.whole) choices.push_back({name, split.probe});
+  return choices;
+}
+
+// The source whose files have these names; paths are empty where `found` has none.
+Source catalog_source_of(const CatalogEntry& entry, const DatasetRequest& request,
+                         const std::vector<std::string>& names,
+                         const std::vector<std::string>& paths) {
+  Source source;
+  source.name = entry.name + (request.given.empty() ? "" : "@" + request.given);
+  source.kind = "catalog";
+  source.duplicates = request.duplicates;
+  source.scale = entry.scale;
+  const bool probe = !request.given.empty() && !find_given_split(entry, request.given).probe.empty();
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    const Part part = i == 0 ? kTrain : kTest;
+    const SourceFile file = catalog_source(find_catalog_file(entry, names[i]), paths[i], part);
+    if (probe && i == 1) {
+      source.probe = file;
+    } else {
+      source.files.push_back(file);
+    }
+  }
+  return source;
+}
+
+std::optional<Source> find_catalog_source(const CatalogEntry& entry, const DatasetRequest& request) {
+  for (const auto& names : catalog_choices(entry, request.given)) {
+    std::vector<std::string> paths;
+    for (const auto& name : names) {
+      if (auto path = find_data_file(entry, name)) paths.push_back(*path);
+    }
+    if (paths.size() == names.size()) return catalog_source_of(entry, request, names, paths);
+  }
+  return std::nullopt;
+}
+
+Source file_source(const DatasetRequest& request) {
+  Source source;
+  source.kind = "file";
+  source.duplicates = request.duplicates;
+  source.scale = request.scale;
+  const auto add = [&](const std::string& path, Part part) {
+    if (path.empty()) return;
+    source.files.push_back({path, fs::path(path).filename().string(), request.format, "", part});
+  };
+  source.name = request.path.empty() ? request.train : request.path;
+  add(request.path, kTrain);
+  add(request.train, kTrain);
+  add(request.test, kTest);
+  add(request.validation, kValidation);
+  return source;
+}
+
+// Whether a cache without its source is what the catalog describes.
+bool carried_cache_fits(const CatalogEntry& entry, const DatasetRequest& request,
+                        const CacheHead& head) {
+  for (const auto& names : catalog_choices(entry, request.given)) {
+    const std::vector<std::string> nowhere(names.size());
+    const std::string expected =
+        expected_source_hash(catalog_source_of(entry, request, names, nowhere));
+    if (expected.empty() || expected == head.info.source_hash) return true;
+  }
+  return false;
+}
+
+// What is missing of a catalog entry and where it can be had.
+std::string how_to_get(const CatalogEntry& entry, const DatasetRequest& request) {
+  std::vector<std::string> wanted;
+  bool fetched = false;
+  for (const auto& names : catalog_choices(entry, request.given)) {
+    wanted.push_back(join(names, " with "));
+    fetched = fetched || std::all_of(names.begin(), names.end(), [&](const std::string& name) {
+                return is_fetched(entry, find_catalog_file(entry, name));
+              });
+  }
+  std::vector<std::string> folders;
+  for (const auto& folder : data_folders()) {
+    folders.push_back((fs::path(folder) / entry.name).string());
+  }
+  const std::string missing = fmt::format("{}: {} (or .xz, .gz, .zst) not found in {}",
+                                          request.label(), join(wanted, " or "),
+                                          join(folders, " or "));
+  if (!fetched) return fmt::format("{}. Origin: {}", missing, entry.origin);
+  return fmt::format("{}; run `mfbench data fetch {}`, or set MFBENCH_DATA to the folder above {}",
+                     missing, entry.name, entry.name);
+}
+
+std::string why_catalog_unavailable(const CatalogEntry& entry, const DatasetRequest& request) {
+  if (find_catalog_source(entry, request)) return "";
+  const std::string path = cache_path(request);
+  if (!exists(path)) return how_to_get(entry, request);
+  try {
+    const CacheHead head = read_cache_head(path);
+    if (carried_cache_fits(entry, request, head)) return "";
+    return fmt::format("{}: made from other files (SHA-256 {}) than those of the catalog; {}", path,
+                       head.info.source_hash, how_to_get(entry, request));
+  } catch (const Error& error) {
+    return fmt::format("{}; {}", error.what(), how_to_get(entry, request));
+  }
+}
+
+// Counts that we have recomputed must hold; quoted ones are worth a warning.
+void check_counts(const CatalogEntry& entry, const DatasetRequest& request, const Ratings& found) {
+  const std::int64_t nnz =
+      request.given.empty() ? entry.nnz : find_given_split(entry, request.given).nnz;
+  const auto differs = [](std::int64_t expected, std::int64_t is) {
+    return expected != 0 && expected != is;
+  };
+  if (!differs(entry.n_users, found.n_users()) && !differs(entry.n_items, found.n_items()) &&
+      !differs(nnz, found.nnz())) {
+    return;
+  }
+  const std::string text = fmt::format(
+      "{}: found {} users, {} items and {} ratings, the catalog has {}, {} and {}", request.label(),
+      found.n_users(), found.n_items(), found.nnz(), entry.n_users, entry.n_items, nnz);
+  if (entry.counts_verified) fail(ErrorKind::data, "{}", text);
+  spdlog::warn("{} (quoted from the literature)", text);
+}
+
+Dataset load_catalog(const CatalogEntry& entry, const DatasetRequest& request, int threads) {
+  const std::string why = why_catalog_unavailable(entry, request);
+  if (!why.empty()) fail(ErrorKind::data, "{}", why);
+  const auto source = find_catalog_source(entry, request);
+  if (!source) return read_cache(cache_path(request), threads);
+  const auto build = [&] {
+    Dataset data = read_source(*source, threads);
+    check_counts(entry, request, data.ratings);
+    return data;
+  };
+  return cached(cache_path(request), source_key(*source), build, threads);
+}
+
+Dataset load_look_alike(const DatasetRequest& request, int threads) {
+  const auto build = [&] {
+    Dataset data = make_look_alike(request.like, request.scale_factor, request.seed, threads);
+    if (data.info.content_hash == 0) data.info.content_hash = content_hash(data.ratings, threads);
+    return data;
+  };
+  if (look_alike_shape(request.like, request.scale_factor).nnz < kSmallLookAlike) return build();
+  const std::string key = fmt::format("look-alike version {}: {}, factor {}, seed {}",
+                                      kLookAlikeVersion, request.like, request.scale_factor,
+                                      request.seed);
+  return cached(cache_path(request), key, build, threads);
+}
+
+std::vector<std::string> own_files(const DatasetRequest& request) {
+  std::vector<std::string> files = {request.path, request.train, request.test, request.validation};
+  std::erase(files, "");
+  return files;
+}
+
+}  // namespace
+
+std::string cache_path(const DatasetRequest& request) {
+  return (fs::path(cache_folder()) / (request.label() + ".mfc")).string();
+}
+
+bool is_imported(const std::string& name) {
+  if (name.find('/') != std::string::npos || catalog_entry_or_null(name) != nullptr) return false;
+  const std::string path = (fs::path(cache_folder()) / (name + ".mfc")).string();
+  if (!exists(path)) return false;
+  return read_cache_head(path).key == kImportKey;
+}
+
+std::string why_unavailable(const DatasetRequest& request) {
+  if (!request.like.empty()) return "";
+  if (!request.name.empty()) {
+    if (const CatalogEntry* entry = catalog_entry_or_null(request.name)) {
+      return why_catalog_unavailable(*entry, request);
+    }
+    if (is_imported(request.name)) return "";
+    return fmt::format("{}: neither in the catalog nor imported (no {})", request.name,
+                       cache_path(request));
+  }
+  for (const auto& file : own_files(request)) {
+    if (!exists(file)) return fmt::format("{}: no such file", file);
+  }
+  return "";
+}
+
+std::optional<Shape> expected_shape(const DatasetRequest& request) {
+  if (!request.like.empty()) return look_alike_shape(request.like, request.scale_factor);
+  const CatalogEntry* entry = request.name.empty() ? nullptr : catalog_entry_or_null(request.name);
+  if (entry != nullptr && entry->nnz != 0) {
+    const std::int64_t nnz =
+        request.given.empty() ? entry->nnz : find_given_split(*entry, request.given).nnz;
+    return Shape{entry->n_users, entry->n_items, nnz};
+  }
+  const std::string path = cache_path(request);
+  if (!exists(path)) return std::nullopt;
+  try {
+    const CacheHead head = read_cache_head(path);
+    return Shape{head.n_users, head.n_items, head.nnz};
+  } catch (const Error&) {
+    return std::nullopt;  // it will be rebuilt
+  }
+}
+
+Dataset load_dataset(const DatasetRequest& request, int threads) {
+  if (!request.like.empty()) return load_look_alike(request, threads);
+  const CatalogEntry* entry = request.name.empty() ? nullptr : catalog_entry_or_null(request.name);
+  if (entry != nullptr) return load_catalog(*entry, request, threads);
+  if (const std::string why = why_unavailable(request); !why.empty()) fail(ErrorKind::data, "{}", why);
+  if (!request.name.empty()) return read_cache(cache_path(request), threads);
+  const Source source = file_source(request);
+  return cached(cache_path(request), source_key(source), [&] { return read_source(source, threads); },
+                threads);
+}
+
+}  // namespace mf

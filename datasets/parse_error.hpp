@@ -1,0 +1,36 @@
+// Internal: how a malformed line becomes a message. Parsers throw a LineError with a pointer into the
+// text; only then is the text searched for the line number, so that parsing itself counts nothing.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+namespace mf {
+
+struct LineError {
+  const char* at = nullptr;  // where the offending field begins
+  std::string found;         // "'abc'", "the end of the line"
+  std::string expected;      // "an item id (...)"
+  std::string advice;        // what to do, or empty
+};
+
+// Text for a message: in quotes, control bytes escaped, cut after about 40 bytes.
+std::string in_quotes(std::string_view text);
+
+// What stands at `p` in a line that ends in '\n': a quoted field or "the end of the line".
+std::string field_at(const char* p);
+
+// Throws LineError{p, field_at(p), expected, advice}.
+[[noreturn]] void fail_field(const char* p, std::string expected, std::string advice = "");
+
+// Throws Error(data) "path:line:column: found X, expected Y; advice" for a byte offset of a text.
+// Lines and columns count from 1, columns in bytes.
+[[noreturn]] void fail_in_text(const std::string& path, std::string_view text, std::size_t offset,
+                               const LineError& error);
+
+// Throws Error(data) "path: found X, expected Y; advice" for a file as a whole.
+[[noreturn]] void fail_in_file(const std::string& path, const std::string& found,
+                               const std::string& expected, const std::string& advice = "");
+
+}  // namespace mf

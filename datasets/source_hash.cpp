@@ -1,0 +1,86 @@
+#include "datasets/source_hash.hpp"
+
+#include <fmt/core.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdint>
+#include <cstring>
+#include <filesystem>
+
+#include "base/error.hpp"
+#include "base/hash.hpp"
+#include "datasets/text_source.hpp"
+
+namespace mf {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::vector<fs::path> sorted_files(const std::string& folder) {
+  std::vector<fs::path> files;
+  for (const auto& entry : fs::directory_iterator(folder)) {
+    if (entry.is_regular_file()) files.push_back(entry.path());
+  }
+  std::sort(files.begin(), files.end());
+  return files;
+}
+
+std::string sha256_folder(const std::string& folder) {
+  std::vector<std::pair<std::string, std::string>> hashes;
+  for (const auto& file : sorted_files(folder)) {
+    hashes.emplace_back(file.filename().string(), uncompressed_sha256(file.string()));
+  }
+  return combined_sha256(hashes);
+}
+
+struct Change {
+  std::int64_t files = 0;
+  std::int64_t bytes = 0;
+  std::int64_t latest_ns = 0;
+
+  void add(const std::string& path) {
+    struct stat status {};
+    if (::stat(path.c_str(), &status) != 0) {
+      fail(ErrorKind::io, "{}: cannot be read: {}", path, std::strerror(errno));
+    }
+    ++files;
+    bytes += status.st_size;
+    latest_ns = std::max<std::int64_t>(
+        latest_ns, std::int64_t{status.st_mtim.tv_sec} * 1'000'000'000 + status.st_mtim.tv_nsec);
+  }
+};
+
+}  // namespace
+
+std::string uncompressed_sha256(const std::string& path) {
+  if (fs::is_directory(path)) return sha256_folder(path);
+  const Bytes file = map_file(path);
+  const Compression compression = detect_compression(file.view);
+  // A zip archive (.npz) is a format of its own, not one compressed file.
+  if (compression == Compression::none || compression == Compression::zip) return sha256(file.view);
+  return sha256(decompress(path, file, compression).view);
+}
+
+std::string combined_sha256(
+    const std::vector<std::pair<std::string, std::string>>& names_and_hashes) {
+  std::string lines;
+  for (const auto& [name, hash] : names_and_hashes) {
+    if (hash.empty()) return "";
+    lines += fmt::format("{}  {}\n", hash, name);
+  }
+  return names_and_hashes.size() == 1 ? names_and_hashes.front().second : sha256(lines);
+}
+
+std::string change_mark(const std::string& path) {
+  Change change;
+  if (fs::is_directory(path)) {
+    for (const auto& file : sorted_files(path)) change.add(file.string());
+  } else {
+    change.add(path);
+  }
+  return fmt::format("{} files, {} bytes, {} ns", change.files, change.bytes, change.latest_ns);
+}
+
+}  // namespace mf

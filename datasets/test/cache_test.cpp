@@ -1,0 +1,447 @@
+#include "datasets/cache.hpp"
+
+#include <gtest/gtest.h>
+#include <spdlog/sinks/ostream_sink.h>
+#include <spdlog/spdlog.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <csignal>
+#include <cstring>
+#include <memory>
+#include <numeric>
+#include <sstream>
+#include <thread>
+
+#include "datasets/test/temp_folder.hpp"
+
+namespace mf {
+namespace {
+
+using test::error_of;
+using test::read_file;
+using test::TempFolder;
+using test::write_file;
+
+// Users of 1, 2, 3, ... ratings; ids with gaps.
+Dataset sample(std::int32_t n_users = 9, float first = 1.0F) {
+  Ratings::Arrays arrays;
+  const std::int32_t n_items = n_users;
+  arrays.user_offsets.push_back(0);
+  for (std::int32_t u = 0; u < n_users; ++u) {
+    for (std::int32_t i = 0; i <= u; ++i) {
+      arrays.users.push_back(u);
+      arrays.items.push_back(i);
+      arrays.values.push_back(first + 0.5F * static_cast<float>((u + i) % 9));
+    }
+    arrays.user_offsets.push_back(static_cast<std::int64_t>(arrays.users.size()));
+    arrays.user_ids.push_back(3 * u + 7);
+  }
+  for (std::int32_t i = 0; i < n_items; ++i) arrays.item_ids.push_back(100 * i + 1);
+  Dataset data;
+  data.ratings = Ratings(std::move(arrays));
+  for (std::int64_t i = 0; i < data.ratings.nnz(); ++i) {
+    data.parts.push_back(static_cast<std::uint8_t>(i % 3));
+  }
+  data.info.name = "a \"name\" with ümlaut";
+  data.info.look_alike = true;
+  data.info.source = "synthetic";
+  data.info.source_hash = "0123abcd";
+  data.info.scale = RatingScale{1.0F, 5.5F, 0.5F};
+  data.info.duplicate_pairs = 5'000'000'000;
+  data.info.duplicate_policy = "mean";
+  return data;
+}
+
+void expect_equal(const Dataset& a, const Dataset& b) {
+  EXPECT_TRUE(std::ranges::equal(a.ratings.users(), b.ratings.users()));
+  EXPECT_TRUE(std::ranges::equal(a.ratings.items(), b.ratings.items()));
+  EXPECT_TRUE(std::ranges::equal(a.ratings.values(), b.ratings.values()));
+  EXPECT_TRUE(std::ranges::equal(a.ratings.user_offsets(), b.ratings.user_offsets()));
+  EXPECT_TRUE(std::ranges::equal(a.ratings.user_ids(), b.ratings.user_ids()));
+  EXPECT_TRUE(std::ranges::equal(a.ratings.item_ids(), b.ratings.item_ids()));
+  EXPECT_TRUE(std::ranges::equal(a.parts, b.parts));
+}
+
+// The layout, as the README of the folder describes it.
+struct Layout {
+  std::size_t header = 0;
+  std::array<std::size_t, 7> begin{};
+  std::array<std::size_t, 7> size{};
+  std::size_t end = 0;
+
+  Layout(const std::string& file, const Dataset& data) {
+    std::uint64_t bytes = 0;
+    std::memcpy(&bytes, file.data() + 16, 8);
+    header = bytes;
+    const auto nnz = static_cast<std::size_t>(data.ratings.nnz());
+    const auto m = static_cast<std::size_t>(data.ratings.n_users());
+    const auto n = static_cast<std::size_t>(data.ratings.n_items());
+    size = {4 * nnz, 4 * nnz, 4 * nnz, 8 * (m + 1), 4 * m, 4 * n, data.parts.size()};
+    end = header;
+    for (std::size_t s = 0; s < 7; ++s) {
+      begin[s] = end;
+      end += (size[s] + 63) / 64 * 64;
+    }
+  }
+};
+
+// What is logged while it lives.
+class Log {
+ public:
+  Log() : old_(spdlog::default_logger()) {
+    auto sink = std::make_shared<spdlog::sinks::ostream_sink_mt>(text_);
+    spdlog::set_default_logger(std::make_shared<spdlog::logger>("test", sink));
+    spdlog::set_level(spdlog::level::warn);
+  }
+  ~Log() { spdlog::set_default_logger(old_); }
+  std::string text() const { return text_.str(); }
+  std::ptrdiff_t lines() const {
+    const std::string all = text();
+    return std::count(all.begin(), all.end(), '\n');
+  }
+
+ private:
+  std::ostringstream text_;
+  std::shared_ptr<spdlog::logger> old_;
+};
+
+TEST(Cache, RoundTrip) {
+  const TempFolder folder;
+  const Dataset data = sample();
+  const std::string path = folder / "deep/er/set.mfc";
+  write_cache(path, data, 2, "the key");
+  const Dataset back = read_cache(path, 2);
+  expect_equal(data, back);
+  EXPECT_EQ(back.info.name, data.info.name);
+  EXPECT_TRUE(back.info.look_alike);
+  EXPECT_EQ(back.info.source, "synthetic");
+  EXPECT_EQ(back.info.source_hash, "0123abcd");
+  ASSERT_TRUE(back.info.scale.has_value());
+  EXPECT_EQ(back.info.scale->max, 5.5F);
+  EXPECT_EQ(back.info.duplicate_pairs, 5'000'000'000);
+  EXPECT_EQ(back.info.duplicate_policy, "mean");
+  EXPECT_EQ(back.info.content_hash, content_hash(data.ratings, 1));
+  EXPECT_EQ(reinterpret_cast<std::uintptr_t>(back.ratings.values().data()) % 64, 0U);
+
+  const CacheHead head = read_cache_head(path);
+  EXPECT_EQ(head.key, "the key");
+  EXPECT_EQ(head.n_users, 9);
+  EXPECT_EQ(head.n_items, 9);
+  EXPECT_EQ(head.nnz, 45);
+  EXPECT_TRUE(head.has_parts);
+  EXPECT_FALSE(std::filesystem::exists(path + ".tmp"));
+}
+
+TEST(Cache, RoundTripOfNothing) {
+  const TempFolder folder;
+  Dataset data;
+  Ratings::Arrays arrays;
+  arrays.user_offsets.push_back(0);
+  data.ratings = Ratings(std::move(arrays));
+  write_cache(folder / "empty.mfc", data, 1);
+  const Dataset back = read_cache(folder / "empty.mfc", 3);
+  expect_equal(data, back);
+  EXPECT_FALSE(back.info.scale.has_value());
+  EXPECT_FALSE(read_cache_head(folder / "empty.mfc").has_parts);
+}
+
+TEST(Cache, SameFileForAnyNumberOfThreads) {
+  const TempFolder folder;
+  const Dataset data = sample(1000);  // several MiB, so that the hashing is really parallel
+  write_cache(folder / "a.mfc", data, 1, "k");
+  write_cache(folder / "b.mfc", data, 5, "k");
+  EXPECT_EQ(read_file(folder / "a.mfc"), read_file(folder / "b.mfc"));
+  expect_equal(read_cache(folder / "a.mfc", 5), data);
+}
+
+TEST(Cache, FlippedBitIsFoundAndNamed) {
+  const TempFolder folder;
+  const Dataset data = sample();
+  const std::string path = folder / "set.mfc";
+  write_cache(path, data, 1);
+  const std::string good = read_file(path);
+  const Layout layout(good, data);
+  ASSERT_EQ(layout.end, good.size());
+  constexpr std::array<const char*, 7> names = {"users",    "items",    "values", "user_offsets",
+                                                "user_ids", "item_ids", "parts"};
+  for (std::size_t s = 0; s < 7; ++s) {
+    for (const std::size_t at : {layout.begin[s], layout.begin[s] + layout.size[s] - 1}) {
+      std::string bad = good;
+      bad[at] = static_cast<char>(bad[at] ^ 0x10);
+      write_file(path, bad);
+      const Error error = error_of([&] { read_cache(path, 2); });
+      EXPECT_EQ(error.kind(), ErrorKind::data);
+      EXPECT_HAS(error.what(), std::string("checksum of the section ") + names[s]);
+      EXPECT_HAS(error.what(), path);
+    }
+  }
+  // Every byte of the header counts, the text in it and the padding behind it.
+  for (std::size_t at = 0; at < layout.header; ++at) {
+    std::string bad = good;
+    bad[at] = static_cast<char>(bad[at] ^ 0x01);
+    write_file(path, bad);
+    EXPECT_THROW(read_cache(path, 1), Error) << "byte " << at;
+    EXPECT_THROW(read_cache_head(path), Error) << "byte " << at;
+  }
+}
+
+TEST(Cache, CutFileIsFound) {
+  const TempFolder folder;
+  const Dataset data = sample();
+  const std::string path = folder / "set.mfc";
+  write_cache(path, data, 1);
+  const std::string good = read_file(path);
+  const Layout layout(good, data);
+  std::vector<std::size_t> points = {0, 3, 8, 100, 191, 192, layout.header - 1, layout.header,
+                                     layout.end - 1};
+  for (std::size_t s = 0; s < 7; ++s) points.push_back(layout.begin[s] + 1);
+  for (const std::size_t bytes : points) {
+    write_file(path, good.substr(0, bytes));
+    const Error error = error_of([&] { read_cache(path, 1); });
+    EXPECT_EQ(error.kind(), ErrorKind::data);
+    EXPECT_HAS(error.what(), "cut short: found " + std::to_string(bytes) + " bytes");
+  }
+  write_file(path, good + "x");
+  EXPECT_HAS(error_of([&] { read_cache(path, 1); }).what(), "1 bytes follow its end");
+}
+
+TEST(Cache, ForeignFilesAreNamed) {
+  const TempFolder folder;
+  const std::string path = folder / "set.mfc";
+  write_cache(path, sample(), 1);
+  const std::string good = read_file(path);
+
+  std::string bad = good;
+  bad[8] = 2;  // version, little-endian
+  write_file(path, bad);
+  EXPECT_HAS(error_of([&] { read_cache(path, 1); }).what(),
+             "format version 2, this program reads version 1");
+
+  bad = good;
+  std::reverse(bad.begin() + 12, bad.begin() + 16);  // the byte order mark
+  write_file(path, bad);
+  EXPECT_HAS(error_of([&] { read_cache(path, 1); }).what(), "another byte order");
+
+  write_file(path, "1,2,3.5\n");
+  EXPECT_HAS(error_of([&] { read_cache(path, 1); }).what(), "no mfbench cache");
+
+  EXPECT_HAS(error_of([&] { read_cache(folder / "none.mfc", 1); }).what(), "No such file");
+}
+
+TEST(Cache, MappingOutlivesItsReplacement) {
+  const TempFolder folder;
+  const std::string path = folder / "set.mfc";
+  write_cache(path, sample(9, 1.0F), 1);
+  const Dataset old = read_cache(path, 1);
+  write_cache(path, sample(9, 2.0F), 1);
+  expect_equal(old, sample(9, 1.0F));
+  expect_equal(read_cache(path, 1), sample(9, 2.0F));
+}
+
+TEST(Cached, BuildsOnceAndWhenTheKeyChanges) {
+  const TempFolder folder;
+  const std::string path = folder / "set.mfc";
+  int built = 0;
+  const auto build = [&] {
+    ++built;
+    return sample(9, static_cast<float>(built));
+  };
+  const Log log;
+  const Dataset first = cached(path, "key 1", build, 1);
+  EXPECT_EQ(first.info.content_hash, content_hash(first.ratings, 1));
+  const Dataset second = cached(path, "key 1", build, 1);
+  EXPECT_EQ(built, 1);
+  expect_equal(first, second);
+  EXPECT_EQ(second.info.content_hash, first.info.content_hash);
+  EXPECT_EQ(log.text(), "");
+
+  const Dataset third = cached(path, "key 2", build, 1);
+  EXPECT_EQ(built, 2);
+  EXPECT_NE(third.info.content_hash, first.info.content_hash);
+  EXPECT_HAS(log.text(), path + ": the cache is stale");
+  EXPECT_EQ(log.lines(), 1);
+  expect_equal(cached(path, "key 2", build, 1), third);
+  EXPECT_EQ(built, 2);
+}
+
+TEST(Cached, RebuildsADamagedFileAndSaysSo) {
+  const TempFolder folder;
+  const std::string path = folder / "set.mfc";
+  const Dataset data = sample();
+  write_cache(path, data, 1, "k");
+  std::string bad = read_file(path);
+  const std::size_t at = Layout(bad, data).begin[2];
+  bad[at] = static_cast<char>(bad[at] ^ 1);
+  write_file(path, bad);
+  const Log log;
+  int built = 0;
+  const auto build = [&] {
+    ++built;
+    return sample();
+  };
+  expect_equal(cached(path, "k", build, 1), data);
+  EXPECT_EQ(built, 1);
+  EXPECT_HAS(log.text(), path + ": the cache is corrupt: checksum of the section values");
+  EXPECT_EQ(log.lines(), 1);
+  expect_equal(read_cache(path, 1), data);
+}
+
+TEST(Cached, AnErrorOfTheBuilderLeavesNothing) {
+  const TempFolder folder;
+  const std::string path = folder / "set.mfc";
+  const auto build = []() -> Dataset { fail(ErrorKind::data, "bad line"); };
+  EXPECT_EQ(std::string(error_of([&] { cached(path, "k", build, 1); }).what()), "bad line");
+  EXPECT_FALSE(std::filesystem::exists(path));
+  expect_equal(cached(path, "k", [] { return sample(); }, 1), sample());
+}
+
+TEST(WriteCache, NamesAFolderThatCannotBe) {
+  const TempFolder folder;
+  write_file(folder / "file", "not a folder");
+  const Error error = error_of([&] { write_cache(folder / "file/set.mfc", sample(), 1); });
+  EXPECT_EQ(error.kind(), ErrorKind::io);
+  EXPECT_HAS(error.what(), folder / "file");
+  EXPECT_HAS(error.what(), "Not a directory");
+
+  const Log log;
+  expect_equal(cached(folder / "file/set.mfc", "k", [] { return sample(); }, 1), sample());
+  EXPECT_HAS(log.text(), "not cached");
+  EXPECT_EQ(log.lines(), 1);
+}
+
+// In a process of its own, which gives up the rights of the superuser where it has them.
+TEST(WriteCache, NamesAFolderWithoutPermission) {
+  const TempFolder folder;
+  std::filesystem::permissions(folder.path(), std::filesystem::perms::owner_read |
+                                                  std::filesystem::perms::owner_exec);
+  const pid_t child = ::fork();
+  ASSERT_GE(child, 0);
+  if (child == 0) {
+    if (::geteuid() == 0 && ::setuid(65534) != 0) ::_exit(3);
+    try {
+      write_cache(folder / "set.mfc", sample(), 1);
+    } catch (const Error& error) {
+      const bool named = std::strstr(error.what(), folder.path().c_str()) != nullptr &&
+                         std::strstr(error.what(), "Permission denied") != nullptr;
+      ::_exit(error.kind() == ErrorKind::io && named ? 0 : 1);
+    }
+    ::_exit(2);
+  }
+  int status = 0;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  std::filesystem::permissions(folder.path(), std::filesystem::perms::owner_all);
+  EXPECT_TRUE(WIFEXITED(status));
+  EXPECT_EQ(WEXITSTATUS(status), 0);
+}
+
+// Files larger than so many bytes cannot be written while it lives: a full disk, as a program sees it.
+class FileSizeLimit {
+ public:
+  explicit FileSizeLimit(rlim_t bytes) : old_handler_(std::signal(SIGXFSZ, SIG_IGN)) {
+    ::getrlimit(RLIMIT_FSIZE, &old_);
+    const rlimit limit{bytes, old_.rlim_max};
+    ::setrlimit(RLIMIT_FSIZE, &limit);
+  }
+  ~FileSizeLimit() {
+    ::setrlimit(RLIMIT_FSIZE, &old_);
+    std::signal(SIGXFSZ, old_handler_);
+  }
+
+ private:
+  rlimit old_{};
+  void (*old_handler_)(int);
+};
+
+TEST(WriteCache, FullDisk) {
+  const TempFolder folder;
+  const std::string path = folder / "set.mfc";
+  const Dataset data = sample(500);
+  ASSERT_GT(data.ratings.bytes(), 1 << 20);
+  write_cache(path, sample(9), 1, "old");
+  {
+    const FileSizeLimit limit(1 << 20);
+    const Error error = error_of([&] { write_cache(path, data, 1, "new"); });
+    EXPECT_EQ(error.kind(), ErrorKind::io);
+    EXPECT_HAS(error.what(), path);
+    EXPECT_HAS(error.what(), std::strerror(EFBIG));
+  }
+  EXPECT_FALSE(std::filesystem::exists(path + ".tmp"));
+  expect_equal(read_cache(path, 1), sample(9));  // the old one is untouched
+}
+
+TEST(Cached, TwoThreadsBuildOnce) {
+  const TempFolder folder;
+  const std::string path = folder / "set.mfc";
+  std::atomic<int> built{0};
+  const auto work = [&] {
+    expect_equal(cached(path, "k",
+                        [&] {
+                          ++built;
+                          return sample(50);
+                        },
+                        1),
+                 sample(50));
+  };
+  std::thread other(work);
+  work();
+  other.join();
+  EXPECT_EQ(built, 1);
+}
+
+// Both processes have begun before either builds; the builder leaves a mark each time it runs.
+TEST(Cached, TwoProcessesBuildOnce) {
+  const TempFolder folder;
+  const std::string path = folder / "set.mfc";
+  const std::string marks = folder / "marks";
+  std::array<int, 2> begun{};
+  ASSERT_EQ(::pipe(begun.data()), 0);
+  std::array<pid_t, 2> children{};
+  for (pid_t& child : children) {
+    child = ::fork();
+    ASSERT_GE(child, 0);
+    if (child != 0) continue;
+    ::alarm(60);
+    const auto build = [&] {
+      std::ofstream(marks, std::ios::app) << "x";
+      std::array<char, 2> both{};
+      for (std::size_t got = 0; got < 2;) {
+        const ssize_t more = ::read(begun[0], both.data() + got, 2 - got);
+        if (more > 0) got += static_cast<std::size_t>(more);
+      }
+      return sample(200);
+    };
+    if (::write(begun[1], "b", 1) != 1) ::_exit(2);
+    const Dataset data = cached(path, "k", build, 1);
+    ::_exit(std::ranges::equal(data.ratings.values(), sample(200).ratings.values()) ? 0 : 1);
+  }
+  for (const pid_t child : children) {
+    int status = 0;
+    ASSERT_EQ(::waitpid(child, &status, 0), child);
+    EXPECT_TRUE(WIFEXITED(status));
+    EXPECT_EQ(WEXITSTATUS(status), 0);
+  }
+  ::close(begun[0]);
+  ::close(begun[1]);
+  EXPECT_EQ(read_file(marks), "x");
+  expect_equal(read_cache(path, 1), sample(200));
+}
+
+TEST(CacheFolder, FollowsTheEnvironment) {
+  test::Environment environment;
+  environment.set("HOME", "/home/someone");
+  environment.set("XDG_CACHE_HOME", "");
+  environment.set("MFBENCH_CACHE", "");
+  EXPECT_EQ(cache_folder(), "/home/someone/.cache/mfbench");
+  environment.set("XDG_CACHE_HOME", "/xdg");
+  EXPECT_EQ(cache_folder(), "/xdg/mfbench");
+  environment.set("MFBENCH_CACHE", "/own");
+  EXPECT_EQ(cache_folder(), "/own");
+}
+
+}  // namespace
+}  // namespace mf

@@ -1,0 +1,155 @@
+#include "datasets/catalog.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "datasets/readers.hpp"
+#include "datasets/test/temp_folder.hpp"
+
+namespace mf {
+namespace {
+
+using test::Environment;
+using test::error_of;
+using test::TempFolder;
+using test::write_file;
+
+// Absent, or so many hexadecimal digits.
+bool is_sum(const std::string& text, std::size_t digits) {
+  return text.empty() || (text.size() == digits && text.find_first_not_of("0123456789abcdef") == std::string::npos);
+}
+
+TEST(Catalog, HasThePublishedSizes) {
+  struct Size {
+    std::int64_t users, items, ratings;
+  };
+  const std::map<std::string, Size> sizes = {
+      {"ml-100k", {943, 1682, 100'000}},
+      {"ml-1m", {6'040, 3'706, 1'000'209}},
+      {"ml-10m", {69'878, 10'677, 10'000'054}},
+      {"ml-20m", {138'493, 26'744, 20'000'263}},
+      {"ml-25m", {162'541, 59'047, 25'000'095}},
+      {"ml-32m", {200'948, 84'432, 32'000'204}},
+      {"movietweetings-100k", {16'554, 10'506, 100'000}},
+      {"filmtrust", {1'508, 2'071, 35'494}},
+      {"netflix", {480'189, 17'770, 100'480'507}},
+      {"yahoomusic", {1'000'990, 624'961, 252'800'275}},
+  };
+  ASSERT_EQ(catalog().size(), sizes.size());
+  for (const auto& entry : catalog()) {
+    SCOPED_TRACE(entry.name);
+    ASSERT_TRUE(sizes.contains(entry.name));
+    EXPECT_EQ(entry.n_users, sizes.at(entry.name).users);
+    EXPECT_EQ(entry.n_items, sizes.at(entry.name).items);
+    EXPECT_EQ(entry.nnz, sizes.at(entry.name).ratings);
+  }
+}
+
+TEST(Catalog, EveryEntryIsComplete) {
+  std::set<std::string> formats = {"netflix-probe"};
+  for (const auto& format : reader_formats()) formats.insert(format.name);
+  std::set<std::string> names;
+  for (const auto& entry : catalog()) {
+    SCOPED_TRACE(entry.name);
+    EXPECT_TRUE(names.insert(entry.name).second);
+    EXPECT_FALSE(entry.title.empty());
+    EXPECT_FALSE(entry.origin.empty());
+    EXPECT_FALSE(entry.licence.empty());
+    EXPECT_FALSE(entry.citation.empty());
+    EXPECT_LT(entry.scale.min, entry.scale.max);
+    EXPECT_GT(entry.scale.step, 0);
+    EXPECT_TRUE(entry.url.empty() || entry.url.starts_with("https://")) << entry.url;
+    EXPECT_TRUE(is_sum(entry.archive_sha256, 64));
+    EXPECT_TRUE(is_sum(entry.archive_md5, 32));
+    for (const auto& file : entry.files) {
+      EXPECT_TRUE(is_sum(file.sha256, 64)) << file.name;
+      EXPECT_TRUE(formats.contains(file.format)) << file.format;
+      // Names are joined to folders: no way out of them.
+      EXPECT_EQ(file.name.find('/'), std::string::npos);
+    }
+    // What can be fetched must bring a file that is the whole set.
+    EXPECT_EQ(!entry.url.empty(), std::any_of(entry.whole.begin(), entry.whole.end(), [&](auto& n) {
+                return is_fetched(entry, find_catalog_file(entry, n));
+              }));
+  }
+}
+
+TEST(Catalog, OnlyMovieTweetingsMayBePassedOn) {
+  for (const auto& entry : catalog()) {
+    EXPECT_EQ(entry.redistributable, entry.name == "movietweetings-100k") << entry.name;
+  }
+}
+
+TEST(Catalog, WithoutPublicDownloadTheOriginSaysHow) {
+  for (const char* name : {"netflix", "yahoomusic"}) {
+    const CatalogEntry& entry = find_catalog_entry(name);
+    EXPECT_TRUE(entry.url.empty());
+    EXPECT_HAS(entry.origin, "no ");
+    EXPECT_HAS(entry.origin, "<data folder>");
+    EXPECT_HAS(entry.origin, std::string("{\"like\": \"") + name + "\"}");
+  }
+}
+
+TEST(Catalog, FindsByNameAndSuggests) {
+  EXPECT_EQ(find_catalog_entry("ml-1m").title, "MovieLens 1M (February 2003)");
+  EXPECT_EQ(catalog_entry_or_null("ml-1n"), nullptr);
+  const Error error = error_of([] { find_catalog_entry("ml-1n"); });
+  EXPECT_EQ(error.kind(), ErrorKind::usage);
+  EXPECT_HAS(error.what(), "unknown data set \"ml-1n\", did you mean \"ml-1");
+  const CatalogEntry& entry = find_catalog_entry("ml-100k");
+  EXPECT_EQ(find_given_split(entry, "ua").test, "ua.test");
+  EXPECT_HAS(error_of([&] { find_given_split(entry, "u2"); }).what(),
+             "unknown given split of ml-100k \"u2\", did you mean \"u1\"?");
+  EXPECT_HAS(error_of([&] { find_catalog_file(entry, "u.dat"); }).what(), "did you mean \"u.data\"?");
+}
+
+TEST(Catalog, DataFolders) {
+  Environment environment;
+  environment.set("MFBENCH_DATA", "");
+  EXPECT_EQ(data_folders(), std::vector<std::string>{"data"});
+  environment.set("MFBENCH_DATA", "/a::/b c:");
+  EXPECT_EQ(data_folders(), (std::vector<std::string>{"/a", "/b c"}));
+}
+
+TEST(Catalog, FindsFilesPlainAndCompressed) {
+  const TempFolder one;
+  const TempFolder two;
+  Environment environment;
+  environment.set("MFBENCH_DATA", one.path() + ":" + two.path());
+  const CatalogEntry& entry = find_catalog_entry("ml-100k");
+  EXPECT_FALSE(find_data_file(entry, "u.data").has_value());
+  for (const char* suffix : {".zst", ".gz", ".xz", ""}) {  // each is preferred to the one before
+    write_file(two / "ml-100k/u.data" + suffix, "");
+    EXPECT_EQ(find_data_file(entry, "u.data"), two / "ml-100k/u.data" + suffix);
+  }
+  write_file(one / "ml-100k/u.data.xz", "");
+  EXPECT_EQ(find_data_file(entry, "u.data"), one / "ml-100k/u.data.xz");
+  EXPECT_FALSE(find_data_file(entry, "u1.base").has_value());
+}
+
+const char* const kEntry = R"({"name": "x", "title": "t", "origin": "o", "licence": "l",
+  "citation": "c", "redistributable": false, "scale": {"min": 1, "max": 5, "step": 1},
+  "files": [{"name": "a", "format": "csv"}], "whole": ["a"])";
+
+std::string catalog_of(const std::string& more) {
+  return std::string("{\"datasets\": [") + kEntry + more + "}]}";
+}
+
+TEST(ParseCatalog, NamesWhatIsWrong) {
+  const auto error = [](const std::string& more) {
+    return std::string(error_of([&] { parse_catalog(catalog_of(more), "test.json"); }).what());
+  };
+  EXPECT_EQ(parse_catalog(catalog_of(""), "test.json").at(0).files.at(0).name, "a");
+  EXPECT_HAS(error(", \"licens\": \"\""), "test.json:$.datasets[0].licens: unknown key");
+  EXPECT_HAS(error(", \"n_users\": -1"), "$.datasets[0].n_users");
+  EXPECT_HAS(error(R"(, "duplicates": "first")"), "expected one of last, mean, error");
+  EXPECT_HAS(error(R"(, "splits": [{"name": "s", "train": "a"}])"), "expected \"train\" and \"test\"");
+  EXPECT_HAS(error(R"(, "splits": [{"name": "s", "train": "a", "test": "b"}])"),
+             "unknown file of x \"b\"");
+}
+
+}  // namespace
+}  // namespace mf

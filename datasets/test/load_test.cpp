@@ -1,0 +1,513 @@
+#include "datasets/load.hpp"
+
+#include <gtest/gtest.h>
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+#include <map>
+#include <sstream>
+#include <tuple>
+#include <utility>
+
+#include "base/hash.hpp"
+#include "datasets/cache.hpp"
+#include "datasets/catalog.hpp"
+#include "datasets/data_commands.hpp"
+#include "datasets/given_parts.hpp"
+#include "datasets/test/temp_folder.hpp"
+
+namespace mf {
+namespace {
+
+namespace fs = std::filesystem;
+using test::error_of;
+using test::write_file;
+
+DatasetRequest parse(const std::string& text) {
+  const Json json = expand_dataset_entry(parse_json(text, "test"));
+  JsonReader reader(json, "$.datasets[0]");
+  DatasetRequest request = parse_dataset_request(reader);
+  reader.find("split");
+  reader.finish();
+  return request;
+}
+
+std::string parse_error(const std::string& text) {
+  const Error error = error_of([&] { parse(text); });
+  EXPECT_EQ(error.kind(), ErrorKind::usage);
+  return error.what();
+}
+
+// Data and cache folders of its own; warnings are expected and not shown.
+class Load : public testing::Test {
+ protected:
+  Load() {
+    environment_.set("MFBENCH_DATA", data_.path());
+    environment_.set("MFBENCH_CACHE", cache_.path());
+    spdlog::set_level(spdlog::level::err);
+  }
+  ~Load() override { spdlog::set_level(spdlog::level::info); }
+
+  test::TempFolder data_;
+  test::TempFolder cache_;
+  test::Environment environment_;
+};
+
+// (user id, item id) -> (value, part)
+using Table = std::map<std::pair<int, int>, std::pair<float, int>>;
+
+Table table_of(const Dataset& data) {
+  Table table;
+  for (std::int64_t i = 0; i < data.ratings.nnz(); ++i) {
+    const Rating r = data.ratings[i];
+    table[{data.ratings.user_ids()[static_cast<std::size_t>(r.user)],
+           data.ratings.item_ids()[static_cast<std::size_t>(r.item)]}] = {
+        r.value, data.parts.empty() ? -1 : data.parts[static_cast<std::size_t>(i)]};
+  }
+  return table;
+}
+
+using Request = Load;
+
+TEST_F(Request, ThreeForms) {
+  DatasetRequest request = parse(R"("ml-1m")");
+  EXPECT_EQ(request.name, "ml-1m");
+  EXPECT_EQ(request.label(), "ml-1m");
+
+  request = parse(R"({"name": "ml-100k", "split": {"given": "u1"}})");
+  EXPECT_EQ(request.given, "u1");
+  EXPECT_EQ(request.label(), "ml-100k@u1");
+  EXPECT_EQ(parse(R"("ml-100k@u1")").given, "u1");
+
+  request = parse(R"({"like": "netflix", "scale": 0.1, "seed": 7})");
+  EXPECT_EQ(request.like, "netflix");
+  EXPECT_EQ(request.scale_factor, 0.1);
+  EXPECT_EQ(request.seed, 7U);
+  EXPECT_EQ(request.label(), "netflix-look-alike-x0.1-s7");
+  EXPECT_EQ(parse(R"("like:netflix")").label(), "netflix-look-alike-s1");
+
+  request = parse(R"({"path": "a/my ratings.csv", "format": "csv", "duplicates": "mean",
+                      "rating_scale": {"min": 1, "max": 5, "step": 0.5}})");
+  EXPECT_EQ(request.path, "a/my ratings.csv");
+  EXPECT_EQ(request.format, "csv");
+  EXPECT_EQ(request.duplicates, "mean");
+  ASSERT_TRUE(request.scale.has_value());
+  EXPECT_EQ(request.scale->step, 0.5F);
+
+  request = parse(R"({"train": "a", "test": "b", "validation": "c"})");
+  EXPECT_EQ(request.train + request.test + request.validation, "abc");
+  EXPECT_FALSE(request.scale.has_value());
+}
+
+TEST_F(Request, TheCatalogsPolicyHoldsUnlessAnotherIsAsked) {
+  EXPECT_EQ(parse(R"("filmtrust")").duplicates, "last");
+  EXPECT_EQ(parse(R"("ml-100k")").duplicates, "error");
+  const auto request = parse(R"({"name": "filmtrust", "duplicates": "mean"})");
+  EXPECT_EQ(request.duplicates, "mean");
+  EXPECT_EQ(request.label(), "filmtrust+mean");
+}
+
+TEST_F(Request, ErrorsHaveTheJsonPath) {
+  const std::string one = "$.datasets[0]: expected exactly one of";
+  EXPECT_HAS(parse_error("{}"), one);
+  EXPECT_HAS(parse_error(R"({"name": "ml-1m", "like": "ml-1m"})"), one);
+  EXPECT_HAS(parse_error(R"({"path": "a", "train": "b", "test": "c"})"), one);
+  EXPECT_HAS(parse_error(R"({"name": 3})"), "$.datasets[0].name: found the number 3");
+  EXPECT_HAS(parse_error(R"({"name": ""})"), "$.datasets[0].name");
+  EXPECT_HAS(parse_error(R"({"name": "ml-100"})"),
+             "$.datasets[0].name: unknown data set \"ml-100\", did you mean \"ml-10");
+  EXPECT_HAS(parse_error(R"({"like": "netflx"})"), "$.datasets[0].like");
+  EXPECT_HAS(parse_error(R"({"like": "netflix", "scale": 0})"), "$.datasets[0].scale");
+  EXPECT_HAS(parse_error(R"({"like": "netflix", "scale": "x"})"), "$.datasets[0].scale");
+  EXPECT_HAS(parse_error(R"({"like": "netflix", "path": "x"})"), one);
+  EXPECT_HAS(parse_error(R"({"like": "netflix", "format": "csv"})"),
+             "$.datasets[0].format: unknown key");
+  EXPECT_HAS(parse_error(R"({"train": "x"})"), "$.datasets[0]: the key \"test\" is missing");
+  EXPECT_HAS(parse_error(R"({"path": "x", "format": "cvs"})"), "did you mean \"csv\"");
+  EXPECT_HAS(parse_error(R"({"path": "x", "rating_scale": {"min": 5, "max": 1}})"),
+             "$.datasets[0].rating_scale: min 5 is not below max 1");
+  EXPECT_HAS(parse_error(R"({"path": "x", "rating_scale": {"min": 5}})"),
+             "$.datasets[0].rating_scale: the key \"max\" is missing");
+  EXPECT_HAS(parse_error(R"({"name": "ml-100k", "split": {"given": "u7"}})"),
+             "$.datasets[0].split.given: unknown given split of ml-100k \"u7\"");
+  EXPECT_HAS(parse_error(R"({"like": "netflix", "split": {"given": "u1"}})"),
+             "$.datasets[0].split.given");
+}
+
+TEST_F(Request, LabelsOfFilesTellThemApart) {
+  const auto label = [](const std::string& text) { return parse(text).label(); };
+  const std::string base = label(R"({"path": "dir/my ratings.csv"})");
+  EXPECT_EQ(base.rfind("my_ratings@", 0), 0U);
+  EXPECT_EQ(base.find_first_of("/ :"), std::string::npos);
+  EXPECT_EQ(base, label(R"({"path": "./dir/x/../my ratings.csv"})"));
+  for (const char* other : {R"({"path": "other/my ratings.csv"})",
+                            R"({"path": "dir/my ratings.csv", "format": "csv"})",
+                            R"({"path": "dir/my ratings.csv", "duplicates": "last"})",
+                            R"({"path": "dir/my ratings.csv", "rating_scale": {"min":0,"max":9}})",
+                            R"({"train": "dir/my ratings.csv", "test": "t"})"}) {
+    EXPECT_NE(base, label(other)) << other;
+  }
+}
+
+// ---- files of one's own ----
+
+TEST_F(Load, AFileThroughTheCache) {
+  const std::string path = data_ / "mine.csv";
+  write_file(path, "user,item,rating\n5,10,3.5\n2,10,1\n5,7,4\n");
+  const auto request = parse(R"({"path": ")" + path + R"(", "format": "csv"})");
+  EXPECT_EQ(why_unavailable(request), "");
+  EXPECT_FALSE(expected_shape(request).has_value());
+  const Dataset data = load_dataset(request, 2);
+  const Table expected = {{{2, 10}, {1.0F, -1}}, {{5, 7}, {4.0F, -1}}, {{5, 10}, {3.5F, -1}}};
+  EXPECT_EQ(table_of(data), expected);
+  EXPECT_EQ(data.info.source, "file");
+  EXPECT_EQ(data.info.name, path);
+  EXPECT_EQ(data.info.source_hash, sha256_file(path));
+  EXPECT_NE(data.info.content_hash, 0U);
+  ASSERT_TRUE(expected_shape(request).has_value());
+  EXPECT_EQ(expected_shape(request)->nnz, 3);
+
+  // Other content under the same size and time is not seen: so the second load read the cache.
+  const auto time = fs::last_write_time(path);
+  write_file(path, "user,item,rating\n5,10,3.5\n2,10,2\n5,7,4\n");
+  fs::last_write_time(path, time);
+  EXPECT_EQ(table_of(load_dataset(request, 1)), expected);
+  // Another time is.
+  fs::last_write_time(path, time + std::chrono::seconds(1));
+  EXPECT_EQ(table_of(load_dataset(request, 1)).at({2, 10}).first, 2.0F);
+}
+
+TEST_F(Load, TrainTestAndValidationFiles) {
+  write_file(data_ / "a.csv", "user,item,rating\n1,1,1\n1,2,2\n9,4,3\n");
+  write_file(data_ / "b.csv", "user,item,rating\n1,4,4\n3,1,5\n");
+  write_file(data_ / "c.csv", "user,item,rating\n3,8,2.5\n");
+  const auto request = parse(R"({"train": ")" + (data_ / "a.csv") + R"(", "test": ")" +
+                             (data_ / "b.csv") + R"(", "validation": ")" + (data_ / "c.csv") +
+                             R"("})");
+  const Table expected = {{{1, 1}, {1.0F, kTrain}}, {{1, 2}, {2.0F, kTrain}}, {{9, 4}, {3.0F, kTrain}},
+                          {{1, 4}, {4.0F, kTest}},  {{3, 1}, {5.0F, kTest}},  {{3, 8}, {2.5F, kValidation}}};
+  for (const int threads : {1, 3}) {
+    EXPECT_EQ(table_of(load_dataset(request, threads)), expected);  // built, then from the cache
+  }
+}
+
+TEST_F(Load, APairInTrainAndTestIsAnError) {
+  write_file(data_ / "a.csv", "user,item,rating\n1,1,1\n1,2,2\n9,4,3\n");
+  write_file(data_ / "b.csv", "user,item,rating\n1,4,4\n1,2,5\n9,4,3\n");
+  const auto request = parse(R"({"train": ")" + (data_ / "a.csv") + R"(", "test": ")" +
+                             (data_ / "b.csv") + R"(", "duplicates": "last"})");
+  const Error error = error_of([&] { load_dataset(request, 2); });
+  EXPECT_EQ(error.kind(), ErrorKind::data);
+  EXPECT_HAS(error.what(), "user 1, item 2 is in both " + (data_ / "a.csv") + " and " + (data_ / "b.csv"));
+  EXPECT_HAS(error.what(), "2 such pairs");
+}
+
+TEST_F(Load, AMissingFileIsNamed) {
+  const auto request = parse(R"({"path": ")" + (data_ / "none.csv") + R"("})");
+  EXPECT_HAS(why_unavailable(request), data_ / "none.csv");
+  EXPECT_EQ(error_of([&] { load_dataset(request, 1); }).kind(), ErrorKind::data);
+}
+
+// ---- the catalog ----
+
+TEST_F(Load, WhatIsMissingAndWhereItIs) {
+  std::string why = why_unavailable(parse(R"("ml-20m")"));
+  EXPECT_HAS(why, "ratings.csv");
+  EXPECT_HAS(why, data_ / "ml-20m");
+  EXPECT_HAS(why, "mfbench data fetch ml-20m");
+  why = why_unavailable(parse(R"("netflix")"));
+  EXPECT_HAS(why, "{\"like\": \"netflix\"}");
+  EXPECT_EQ(why.find("data fetch"), std::string::npos);
+  why = why_unavailable(parse(R"("ml-1m")"));
+  EXPECT_HAS(why, "ratings.u-m-r.dat or ratings.dat");
+  EXPECT_HAS(why, "data fetch ml-1m");
+  why = why_unavailable(parse(R"("ml-1m@bpmf")"));
+  EXPECT_HAS(why, "bpmf_train.dat with bpmf_probe.dat");
+  EXPECT_EQ(why.find("data fetch"), std::string::npos);  // these two are not in the archive
+  EXPECT_HAS(why_unavailable(parse(R"("movietweetings-100k")")), "data fetch movietweetings-100k");
+  EXPECT_HAS(error_of([] { load_dataset(parse(R"("ml-20m")"), 1); }).what(), "data fetch ml-20m");
+  EXPECT_EQ(expected_shape(parse(R"("ml-20m")"))->nnz, 20'000'263);
+  EXPECT_EQ(expected_shape(parse(R"("yahoomusic@validation")"))->nnz, 256'804'235);
+}
+
+TEST_F(Load, AWrongSumNamesBoth) {
+  const std::string content = "1\t1\t5\t0\n";
+  write_file(data_ / "ml-100k/u.data", content);
+  const auto request = parse(R"("ml-100k")");
+  EXPECT_EQ(why_unavailable(request), "");
+  const Error error = error_of([&] { load_dataset(request, 1); });
+  EXPECT_EQ(error.kind(), ErrorKind::data);
+  EXPECT_HAS(error.what(), sha256(content));
+  EXPECT_HAS(error.what(), "06416e597f82b7342361e41163890c81036900f418ad91315590814211dca490");
+  EXPECT_FALSE(fs::exists(cache_path(request)));
+}
+
+TEST_F(Load, VerifiedCountsMustHold) {
+  write_file(data_ / "ml-1m/ratings.dat", "1::5::3::0\n2::5::4::0\n");  // no published sum
+  const Error error = error_of([] { load_dataset(parse(R"("ml-1m")"), 1); });
+  EXPECT_EQ(error.kind(), ErrorKind::data);
+  EXPECT_HAS(error.what(), "found 2 users, 1 items and 2 ratings");
+  EXPECT_HAS(error.what(), "1000209");
+}
+
+TEST_F(Load, QuotedCountsAreAWarning) {
+  write_file(data_ / "ml-10m/ratings.dat", "7::50::3.5::0\n2::50::0.5::0\n7::9::5::0\n");
+  const Dataset data = load_dataset(parse(R"("ml-10m")"), 2);
+  EXPECT_EQ(table_of(data), (Table{{{2, 50}, {0.5F, -1}}, {{7, 9}, {5.0F, -1}}, {{7, 50}, {3.5F, -1}}}));
+  EXPECT_EQ(data.info.name, "ml-10m");
+  EXPECT_EQ(data.info.source, "catalog");
+  EXPECT_EQ(data.info.scale->step, 0.5F);
+}
+
+TEST_F(Load, TheDeclaredScaleIsChecked) {
+  write_file(data_ / "ml-10m/ratings.dat", "7::50::5.5::0\n");
+  EXPECT_EQ(error_of([] { load_dataset(parse(R"("ml-10m")"), 1); }).kind(), ErrorKind::data);
+}
+
+TEST_F(Load, GivenSplitOfTheCatalog) {
+  write_file(data_ / "yahoomusic/trainIdx1.txt",
+             "0|2\n5\t90\t1\t10:00:00\n6\t0\t1\t10:00:00\n3|1\n5\t50\t1\t10:00:00\n");
+  write_file(data_ / "yahoomusic/validationIdx1.txt", "0|1\n8\t70\t2\t10:00:00\n");
+  const Dataset data = load_dataset(parse(R"("yahoomusic@validation")"), 1);
+  EXPECT_EQ(table_of(data), (Table{{{0, 5}, {90.0F, kTrain}},
+                                   {{0, 6}, {0.0F, kTrain}},
+                                   {{3, 5}, {50.0F, kTrain}},
+                                   {{0, 8}, {70.0F, kTest}}}));
+  EXPECT_EQ(data.info.name, "yahoomusic@validation");
+  EXPECT_TRUE(load_dataset(parse(R"("yahoomusic")"), 1).parts.empty());
+}
+
+TEST_F(Load, NetflixProbe) {
+  write_file(data_ / "netflix/training_set/mv_0000001.txt", "1:\n30,3,2005-09-06\n20,5,2005-05-13\n");
+  write_file(data_ / "netflix/training_set/mv_0000002.txt", "2:\n30,1,2005-09-06\n");
+  write_file(data_ / "netflix/probe.txt", "1:\n30\n");
+  const Dataset data = load_dataset(parse(R"("netflix@probe")"), 2);
+  EXPECT_EQ(table_of(data), (Table{{{20, 1}, {5.0F, kTrain}},
+                                   {{30, 1}, {3.0F, kTest}},
+                                   {{30, 2}, {1.0F, kTrain}}}));
+}
+
+TEST_F(Load, ACacheAloneIsEnough) {
+  const std::string file = data_ / "ml-10m/ratings.dat";
+  write_file(file, "7::50::3.5::0\n");
+  const auto request = parse(R"("ml-10m")");
+  const Table table = table_of(load_dataset(request, 1));
+  fs::remove(file);
+  EXPECT_EQ(why_unavailable(request), "");
+  EXPECT_EQ(table_of(load_dataset(request, 1)), table);
+}
+
+TEST_F(Load, ACarriedCacheMustFitTheCatalog) {
+  write_file(data_ / "any.csv", "user,item,rating\n1,1,1\n");
+  Dataset data = load_dataset(parse(R"({"path": ")" + (data_ / "any.csv") + R"("})"), 1);
+  const auto request = parse(R"("ml-100k")");
+  data.info.source_hash = std::string(64, '0');
+  write_cache(cache_path(request), data, 1, "carried");
+  EXPECT_HAS(why_unavailable(request), "other files (SHA-256 0000");
+  EXPECT_HAS(error_of([&] { load_dataset(request, 1); }).what(), "other files");
+  data.info.source_hash = "06416e597f82b7342361e41163890c81036900f418ad91315590814211dca490";
+  write_cache(cache_path(request), data, 1, "carried");
+  EXPECT_EQ(why_unavailable(request), "");
+  EXPECT_EQ(load_dataset(request, 1).ratings.nnz(), 1);
+  // Of a split: the hash of its files' hashes, as sha256sum prints them.
+  const auto split = parse(R"("ml-100k@u1")");
+  data.info.source_hash = sha256(
+      "ce253ec86c448b44fb3ba9a30d12dcfc2e9210cbde71efada3730c22e9ac212a  u1.base\n"
+      "18c6014a4b2c7324f250a63f8904a7b16b2b19f911129e346141507b0cbac950  u1.test\n");
+  write_cache(cache_path(split), data, 1, "carried");
+  EXPECT_EQ(why_unavailable(split), "");
+  // A damaged one is no help.
+  write_file(cache_path(request), "damaged");
+  EXPECT_HAS(why_unavailable(request), "no mfbench cache");
+}
+
+TEST_F(Load, SmallLookAlikesAreNotKept) {
+  const auto request = parse(R"({"like": "ml-100k", "scale": 0.1, "seed": 3})");
+  EXPECT_EQ(why_unavailable(request), "");
+  const Dataset data = load_dataset(request, 2);
+  const Shape shape = *expected_shape(request);
+  EXPECT_EQ(data.ratings.nnz(), shape.nnz);
+  EXPECT_EQ(data.ratings.n_users(), shape.n_users);
+  EXPECT_TRUE(data.info.look_alike);
+  EXPECT_EQ(data.info.content_hash, content_hash(data.ratings, 1));
+  EXPECT_TRUE(fs::is_empty(cache_.path()));
+}
+
+TEST_F(Load, LargeLookAlikesAreKept) {
+  const auto request = parse(R"({"like": "ml-10m", "scale": 0.2, "seed": 3})");
+  ASSERT_GE(expected_shape(request)->nnz, 2'000'000);
+  const Dataset made = load_dataset(request, 2);
+  const CacheHead head = read_cache_head(cache_path(request));
+  EXPECT_EQ(head.nnz, made.ratings.nnz());
+  EXPECT_HAS(head.key, "seed 3");
+  const Dataset back = load_dataset(request, 1);
+  EXPECT_EQ(back.info.content_hash, made.info.content_hash);
+  EXPECT_TRUE(std::ranges::equal(back.ratings.values(), made.ratings.values()));
+}
+
+// ---- join_parts ----
+
+TEST(JoinParts, SameForAnyNumberOfThreads) {
+  // 300,000 pairs dealt to three parts by a rule that can be recomputed.
+  const auto part_of = [](int user, int item) { return (user * 7 + item * 3) % 5 % 3; };
+  std::vector<GivenPart> parts;
+  for (int p = 0; p < 3; ++p) {
+    RawRatings raw;
+    for (int user = 0; user < 1000; ++user) {
+      for (int item = user % 2; item < 600; item += 2) {
+        if (part_of(user, item) != p) continue;
+        raw.users.push_back(5 * user);
+        raw.items.push_back(3 * item + 1);
+        raw.values.push_back(static_cast<float>((user + item) % 5 + 1));
+      }
+    }
+    parts.push_back({static_cast<Part>(p), "part " + std::to_string(p),
+                     make_ratings(std::move(raw), DuplicatePolicy::error, 2, "part")});
+  }
+  for (const int threads : {1, 4}) {
+    const JoinedParts joined = join_parts(parts, threads, "all");
+    ASSERT_EQ(joined.ratings.nnz(), 300'000);
+    std::int64_t wrong = 0;
+    for (std::int64_t i = 0; i < joined.ratings.nnz(); ++i) {
+      const Rating r = joined.ratings[i];
+      const int user = joined.ratings.user_ids()[static_cast<std::size_t>(r.user)] / 5;
+      const int item = (joined.ratings.item_ids()[static_cast<std::size_t>(r.item)] - 1) / 3;
+      wrong += joined.labels[static_cast<std::size_t>(i)] != part_of(user, item);
+      wrong += r.value != static_cast<float>((user + item) % 5 + 1);
+    }
+    EXPECT_EQ(wrong, 0);
+  }
+}
+
+// ---- the commands ----
+
+class Commands : public Load {
+ protected:
+  DataImportOptions import_of(const std::string& name, const std::string& path) {
+    DataImportOptions options;
+    options.name = name;
+    options.path = path;
+    return options;
+  }
+  std::ostringstream out_;
+};
+
+TEST_F(Commands, ImportedNamesCanBeLoaded) {
+  write_file(data_ / "r.csv", "user,item,rating\n5,10,3.5\n2,10,1\n");
+  data_import(out_, import_of("mine", data_ / "r.csv"));
+  EXPECT_HAS(out_.str(), "mine: 2 users, 1 items, 2 ratings");
+  fs::remove(data_ / "r.csv");
+  const auto request = parse(R"("mine")");
+  EXPECT_EQ(why_unavailable(request), "");
+  EXPECT_EQ(expected_shape(request)->n_users, 2);
+  const Dataset data = load_dataset(request, 1);
+  EXPECT_EQ(table_of(data), (Table{{{2, 10}, {1.0F, -1}}, {{5, 10}, {3.5F, -1}}}));
+  EXPECT_EQ(data.info.name, "mine");
+  EXPECT_HAS(parse_error(R"({"name": "mine", "split": {"given": "u1"}})"),
+             "imported without train and test parts");
+}
+
+TEST_F(Commands, ImportOfParts) {
+  write_file(data_ / "a.csv", "user,item,rating\n5,10,3.5\n");
+  write_file(data_ / "b.csv", "user,item,rating\n2,10,1\n");
+  DataImportOptions options = import_of("parts", "");
+  options.train = data_ / "a.csv";
+  options.test = data_ / "b.csv";
+  data_import(out_, options);
+  const auto request = parse(R"({"name": "parts", "split": {"given": "imported"}})");
+  EXPECT_EQ(request.label(), "parts");
+  EXPECT_EQ(table_of(load_dataset(request, 1)),
+            (Table{{{2, 10}, {1.0F, kTest}}, {{5, 10}, {3.5F, kTrain}}}));
+}
+
+TEST_F(Commands, ImportRefuses) {
+  write_file(data_ / "r.csv", "user,item,rating\n5,10,3.5\n");
+  const auto error = [&](const DataImportOptions& options) {
+    return std::string(error_of([&] { data_import(out_, options); }).what());
+  };
+  EXPECT_HAS(error(import_of("ml-1m", data_ / "r.csv")), "the catalog has a data set of this name");
+  EXPECT_HAS(error(import_of("../x", data_ / "r.csv")), "cannot be a name");
+  EXPECT_HAS(error(import_of("", data_ / "r.csv")), "cannot be a name");
+  EXPECT_HAS(error(import_of("a-look-alike-s1", data_ / "r.csv")), "kept for synthetic data");
+  EXPECT_HAS(error(import_of("mine", data_ / "none.csv")), "no such file");
+  EXPECT_HAS(error(import_of("mine", "")), "expected one file, or a train and a test file");
+  data_import(out_, import_of("mine", data_ / "r.csv"));
+  EXPECT_HAS(error(import_of("mine", data_ / "r.csv")), "already imported");
+  DataImportOptions again = import_of("mine", data_ / "r.csv");
+  again.replace = true;
+  EXPECT_NO_THROW(data_import(out_, again));
+}
+
+TEST_F(Commands, List) {
+  write_file(data_ / "r.csv", "user,item,rating\n5,10,3.5\n");
+  data_import(out_, import_of("mine", data_ / "r.csv"));
+  write_file(data_ / "ml-10m/ratings.dat.gz", "");
+  write_file(cache_ / "damaged.mfc", "x");
+  std::ostringstream json;
+  data_list(json, {.json = true});
+  std::map<std::string, std::string> states;
+  const Json rows = Json::parse(json.str());
+  for (const Json& row : rows) states[row.at("name")] = row.at("state");
+  EXPECT_EQ(states.size(), catalog().size() + 1);
+  EXPECT_EQ(states["mine"], "imported");
+  EXPECT_EQ(states["ml-10m"], "here");
+  EXPECT_EQ(states["ml-20m"], "fetch");
+  EXPECT_EQ(states["netflix"], "on request");
+  std::ostringstream text;
+  data_list(text, {});
+  EXPECT_HAS(text.str(), "100,480,507");
+  EXPECT_HAS(text.str(), "0.5 to 5 step 0.5");
+}
+
+TEST_F(Commands, StatsAgainstHandCounts) {
+  write_file(data_ / "r.csv", "user,item,rating\n1,1,1\n1,2,3\n1,3,3\n2,1,5\n3,1,4\n3,4,2\n");
+  DataStatsOptions options;
+  options.request = parse(R"({"path": ")" + (data_ / "r.csv") + R"("})");
+  options.json = true;
+  data_stats(out_, options);
+  const Json stats = Json::parse(out_.str());
+  EXPECT_EQ(stats.at("n_users"), 3);
+  EXPECT_EQ(stats.at("n_items"), 4);
+  EXPECT_EQ(stats.at("nnz"), 6);
+  EXPECT_DOUBLE_EQ(stats.at("density"), 0.5);
+  EXPECT_DOUBLE_EQ(stats.at("mean"), 3.0);
+  EXPECT_NEAR(stats.at("standard_deviation"), std::sqrt(10.0 / 6.0), 1e-12);
+  EXPECT_EQ(stats.at("ratings_per_user").dump(), R"({"min":1,"median":2.0,"mean":2.0,"max":3})");
+  EXPECT_EQ(stats.at("ratings_per_item").dump(), R"({"min":1,"median":1.0,"mean":1.5,"max":3})");
+  EXPECT_EQ(stats.at("histogram").dump(),
+            R"([{"value":1.0,"count":1},{"value":2.0,"count":1},{"value":3.0,"count":2},)"
+            R"({"value":4.0,"count":1},{"value":5.0,"count":1}])");
+  EXPECT_TRUE(stats.at("parts").is_null());
+  std::ostringstream text;
+  options.json = false;
+  data_stats(text, options);
+  EXPECT_HAS(text.str(), "33.33 %");
+  EXPECT_HAS(text.str(), "not declared");
+}
+
+TEST_F(Commands, StatsOfManyValuesAreQuantiles) {
+  std::string csv = "user,item,rating\n";
+  for (int i = 1; i <= 200; ++i) csv += "1," + std::to_string(i) + "," + std::to_string(i) + "\n";
+  write_file(data_ / "r.csv", csv);
+  DataStatsOptions options;
+  options.request = parse(R"({"path": ")" + (data_ / "r.csv") + R"("})");
+  options.json = true;
+  data_stats(out_, options);
+  const Json stats = Json::parse(out_.str());
+  EXPECT_FALSE(stats.contains("histogram"));
+  const std::vector<float> expected = {1, 2, 10, 50, 100, 150, 190, 198, 200};
+  ASSERT_EQ(stats.at("quantiles").size(), expected.size());
+  for (std::size_t i = 0; i < expected.size(); ++i) {
+    EXPECT_EQ(stats.at("quantiles")[i].at("value"), expected[i]);
+  }
+}
+
+TEST_F(Commands, StatsNameALookAlike) {
+  DataStatsOptions options;
+  options.request = parse(R"({"like": "ml-100k", "scale": 0.05})");
+  data_stats(out_, options);
+  EXPECT_HAS(out_.str(), "synthetic look-alike");
+}
+
+}  // namespace
+}  // namespace mf

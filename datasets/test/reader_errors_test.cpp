@@ -1,0 +1,539 @@
+// Malformed files: every error is an Error(data) that says where, what was found and what was
+// expected, and it is the first one of the file for any number of threads and any cut into chunks.
+#include <gtest/gtest.h>
+
+#include <fcntl.h>
+#include <sys/fsuid.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <set>
+
+#include "datasets/readers.hpp"
+#include "datasets/test/reader_support.hpp"
+
+namespace mf {
+namespace {
+
+using test::TempFolder;
+using test::TextFormat;
+
+constexpr int kLines = 4;  // ratings of a file, the third of which the tests spoil
+
+// A file of kLines ratings of which line `bad` (from 0) is replaced; the number of its line.
+struct Spoiled {
+  std::string text;
+  int line = 0;
+};
+
+Spoiled spoil(const TextFormat& format, const std::string& bad_line, int bad = 2,
+              const std::string& user = "1", const std::string& item = "1",
+              const std::string& group_count = "4") {
+  Spoiled file;
+  file.text = test::replaced(format.head, {{"{m}", "9"}, {"{n}", "9"}, {"{nnz}", "4"}});
+  if (format.grouped_by != ' ') {
+    file.text += test::replaced(
+        format.group, {{"{g}", format.grouped_by == 'u' ? user : item}, {"{k}", group_count}});
+    file.text += "\n";
+  }
+  for (int k = 0; k < kLines; ++k) {
+    if (k == bad) file.line = 1 + static_cast<int>(std::count(file.text.begin(), file.text.end(), '\n'));
+    const std::string id = std::to_string(k + 1);
+    file.text += (k == bad ? bad_line : test::line_of(format, id, id, "3")) + "\n";
+  }
+  return file;
+}
+
+class MalformedText : public testing::TestWithParam<TextFormat> {
+ protected:
+  // The one message for all threads and chunks.
+  std::string error(const std::string& text, std::optional<RatingScale> scale = {}) {
+    const std::string path = folder_ / "bad";
+    test::write_file(path, text);
+    std::set<std::string> messages;
+    for (const int threads : {1, 2, 3}) {
+      for (const std::size_t chunk : {1U, 5U, 11U, 30U, 1000U}) {
+        ReadOptions options = test::options_of(GetParam().name, threads);
+        options.scale = scale;
+        const Error e = test::error_of([&] { read_ratings_chunked(path, options, chunk); });
+        EXPECT_EQ(e.kind(), ErrorKind::data) << e.what();
+        messages.insert(e.what());
+      }
+    }
+    EXPECT_EQ(messages.size(), 1U) << *messages.begin() << "\n" << *messages.rbegin();
+    return *messages.begin();
+  }
+
+  // "bad:LINE:COLUMN: found FOUND, expected "
+  static std::string at(int line, std::size_t column, const std::string& found) {
+    return fmt::format("bad:{}:{}: found {}, expected ", line, column, found);
+  }
+
+  void expect_bad_field(const std::string& placeholder, const std::string& bad,
+                        std::optional<RatingScale> scale = {}) {
+    const TextFormat& format = GetParam();
+    const std::size_t column = format.line.find(placeholder) ;
+    if (column == std::string::npos) return expect_bad_group(bad);
+    std::string line = test::replaced(format.line, {{placeholder, bad}});
+    const std::size_t place = line.find(bad);
+    line = test::replaced(line, {{"{u}", "5"}, {"{i}", "5"}, {"{r}", "3"}});
+    // Fields before the bad one are one digit now, not three of a placeholder.
+    std::size_t shift = 0;
+    for (const char* other : {"{u}", "{i}", "{r}"}) {
+      if (format.line.find(other) < column) shift += 2;
+    }
+    const Spoiled file = spoil(format, line);
+    EXPECT_HAS(error(file.text, scale), at(file.line, place - shift + 1, "'" + bad + "'"));
+  }
+
+  // The id is not on the line but in the group line, the first of the file.
+  void expect_bad_group(const std::string& bad) {
+    const TextFormat& format = GetParam();
+    const Spoiled file = spoil(format, test::line_of(format, "5", "5", "3"), 2, bad, bad);
+    EXPECT_HAS(error(file.text), at(1, 1, "'" + bad + "'"));
+  }
+
+  TempFolder folder_;
+};
+
+INSTANTIATE_TEST_SUITE_P(Formats, MalformedText, testing::ValuesIn(test::text_formats()),
+                         [](const auto& info) {
+                           std::string name = info.param.name;
+                           std::replace(name.begin(), name.end(), '-', '_');
+                           return name;
+                         });
+
+TEST_P(MalformedText, TheUnspoiledFileIsRead) {
+  const Spoiled file = spoil(GetParam(), test::line_of(GetParam(), "5", "5", "3"));
+  test::write_file(folder_ / "good", file.text);
+  EXPECT_EQ(read_ratings(folder_ / "good", test::options_of(GetParam().name)).values.size(), 4U);
+}
+
+TEST_P(MalformedText, EmptyFile) {
+  EXPECT_HAS(error(""), "bad: found an empty file, expected ratings");
+  EXPECT_HAS(error("\xef\xbb\xbf"), "bad: found an empty file, expected ratings");
+}
+
+TEST_P(MalformedText, BlankLinesAlone) { EXPECT_HAS(error("\n\n"), ", expected "); }
+
+TEST_P(MalformedText, HeaderOnly) {
+  const std::string head = test::replaced(GetParam().head, {{"{m}", "9"}, {"{n}", "9"}, {"{nnz}", "4"}});
+  const std::string group = test::replaced(GetParam().group, {{"{g}", "1"}, {"{k}", "4"}});
+  if ((head + group).empty()) return;  // no header in this format: EmptyFile covers it
+  const std::string message = error(head + group);
+  EXPECT_TRUE(message.find("found no ratings") != std::string::npos ||
+              message.find("found no entries") != std::string::npos ||
+              message.find("found the end of the file after 0 ratings") != std::string::npos)
+      << message;
+}
+
+TEST_P(MalformedText, MissingColumn) {
+  const Spoiled file = spoil(GetParam(), GetParam().missing);
+  EXPECT_HAS(error(file.text),
+             at(file.line, GetParam().missing.size() + 1, "the end of the line"));
+}
+
+TEST_P(MalformedText, MissingColumnAtTheEndOfACutFile) {
+  Spoiled file = spoil(GetParam(), GetParam().missing, kLines - 1);
+  file.text.pop_back();
+  EXPECT_HAS(error(file.text),
+             at(file.line, GetParam().missing.size() + 1, "the end of the line"));
+}
+
+TEST_P(MalformedText, ExtraColumn) {
+  const Spoiled file = spoil(GetParam(), GetParam().extra);
+  const std::string message = error(file.text);
+  EXPECT_HAS(message, fmt::format("bad:{}:", file.line));
+  EXPECT_HAS(message, "found ");
+  EXPECT_TRUE(message.find("end of the line") != std::string::npos ||
+              message.find("columns, as in the header") != std::string::npos)
+      << message;
+}
+
+TEST_P(MalformedText, TextForANumber) {
+  for (const char* bad : {"abc", "3x", "x3", "1.2.3", "--1"}) expect_bad_field("{r}", bad);
+  for (const char* bad : {"abc", "3x", "x3", "1.5", "1e3"}) {
+    expect_bad_field("{u}", bad);
+    expect_bad_field("{i}", bad);
+  }
+}
+
+TEST_P(MalformedText, NanAndInfinity) {
+  for (const char* bad : {"nan", "NaN", "-nan", "inf", "-inf", "Infinity", "1e39", "-1e39"}) {
+    expect_bad_field("{r}", bad);
+  }
+}
+
+TEST_P(MalformedText, RatingOutsideTheScale) {
+  for (const char* bad : {"0.5", "5.5", "-3", "3.25", "1e9"}) {
+    expect_bad_field("{r}", bad, RatingScale{1, 5, 0.5F});
+  }
+  const Spoiled file = spoil(GetParam(), test::line_of(GetParam(), "5", "5", "3.25"));
+  EXPECT_HAS(error(file.text, RatingScale{1, 5, 0.5F}), "a rating from 1 to 5 in steps of 0.5");
+  // Any value between is on a scale without steps.
+  test::write_file(folder_ / "good", file.text);
+  ReadOptions options = test::options_of(GetParam().name);
+  options.scale = RatingScale{1, 5, 0};
+  EXPECT_EQ(read_ratings(folder_ / "good", options).values.size(), 4U);
+}
+
+TEST_P(MalformedText, IdsThatAreNone) {
+  for (const char* bad : {"2147483648", "-1", "-0", "+1", "18446744073709551617",
+                          "99999999999999999999999999"}) {
+    expect_bad_field("{u}", bad);
+    expect_bad_field("{i}", bad);
+  }
+}
+
+TEST_P(MalformedText, EmptyFields) {
+  const TextFormat& format = GetParam();
+  for (const auto& line : {test::line_of(format, "5", "5", ""), test::line_of(format, "", "5", "3")}) {
+    if (line == test::line_of(format, "5", "5", "3")) continue;  // the id is in the group line
+    const Spoiled file = spoil(format, line);
+    EXPECT_HAS(error(file.text), fmt::format("bad:{}:", file.line));
+  }
+}
+
+TEST_P(MalformedText, BlankLineInTheMiddle) {
+  for (const char* blank : {"", "\r"}) {
+    const Spoiled file = spoil(GetParam(), blank);
+    EXPECT_HAS(error(file.text), at(file.line, 1, "a blank line"));
+  }
+}
+
+TEST_P(MalformedText, BinaryBytesAreShownEscaped) {
+  const Spoiled file = spoil(GetParam(), std::string("\x00\xff", 2));
+  const std::string message = error(file.text);
+  EXPECT_HAS(message, fmt::format("bad:{}:1: found '\\x00\\xff'", file.line));
+}
+
+TEST_P(MalformedText, TheFirstOfManyErrorsIsReported) {
+  const TextFormat& format = GetParam();
+  const std::string good = test::line_of(format, "5", "5", "3") + "\n";
+  const std::string bad = test::line_of(format, "5", "5", "bad") + "\n";
+  std::string text = test::replaced(format.head, {{"{m}", "9"}, {"{n}", "9"}, {"{nnz}", "9999"}});
+  if (format.grouped_by != ' ') {
+    text += test::replaced(format.group, {{"{g}", "5"}, {"{k}", "9999"}}) + "\n";
+  }
+  for (int k = 0; k < 40; ++k) text += good;
+  const auto line = 1 + std::count(text.begin(), text.end(), '\n');
+  for (int k = 0; k < 200; ++k) text += bad;
+  EXPECT_HAS(error(text), fmt::format("bad:{}:", line));
+}
+
+TEST_P(MalformedText, TheByteOrderMarkIsInNoColumn) {
+  const TextFormat& format = GetParam();
+  const Spoiled file = spoil(format, test::line_of(format, "x", "x", "3"), 0, "x", "x");
+  const std::string plain = error(file.text);
+  EXPECT_EQ(error("\xef\xbb\xbf" + file.text), plain);
+}
+
+TEST_P(MalformedText, DuplicatePairsAreCountedAndResolved) {
+  const TextFormat& format = GetParam();
+  const test::RatingList ratings =
+      test::in_file_order(format, {{1, 1, 2}, {2, 1, 5}, {1, 1, 4}, {2, 2, 1}, {2, 2, 2}, {1, 1, 3}});
+  test::write_file(folder_ / "twice", test::text_of(format, ratings));
+  const auto read = [&](DuplicatePolicy policy, DuplicateReport* report) {
+    return make_ratings(read_ratings_chunked(folder_ / "twice", test::options_of(format.name, 2), 5),
+                        policy, 2, "twice", report);
+  };
+  DuplicateReport report;
+  const Ratings last = read(DuplicatePolicy::last, &report);
+  EXPECT_EQ(report.pairs, 2);
+  EXPECT_EQ(report.dropped, 3);
+  ASSERT_EQ(last.nnz(), 3);
+  EXPECT_EQ(last[0].value, 3);
+  EXPECT_EQ(last[2].value, 2);
+  const Ratings mean = read(DuplicatePolicy::mean, nullptr);
+  EXPECT_EQ(mean[0].value, 3);
+  EXPECT_EQ(mean[2].value, 1.5F);
+  const Error error = test::error_of([&] { read(DuplicatePolicy::error, nullptr); });
+  EXPECT_HAS(error.what(), "twice: found user 1, item 1 3 times (2 such pairs in all)");
+}
+
+// ---- errors of single formats ----
+
+class Malformed : public testing::Test {
+ protected:
+  std::string error(const std::string& text, const std::string& format, const char* name = "bad") {
+    test::write_file(folder_ / name, text);
+    std::set<std::string> messages;
+    for (const int threads : {1, 3}) {
+      for (const std::size_t chunk : {1U, 10U, 1000U}) {
+        const Error e = test::error_of([&] {
+          read_ratings_chunked(folder_ / name, test::options_of(format, threads), chunk);
+        });
+        EXPECT_EQ(e.kind(), ErrorKind::data) << e.what();
+        messages.insert(e.what());
+      }
+    }
+    EXPECT_EQ(messages.size(), 1U) << *messages.begin() << "\n" << *messages.rbegin();
+    return *messages.begin();
+  }
+  TempFolder folder_;
+};
+
+TEST_F(Malformed, TimesAreChecked) {
+  EXPECT_HAS(error("1\t2\t3\t4\n1\t3\t3\tsoon\n", "movielens-tab"), "bad:2:7: found 'soon', expected a time");
+  EXPECT_HAS(error("1\t2\t3\t4\n1\t3\t3\t5x\n", "movielens-tab"), "bad:2:7: found '5x'");
+  EXPECT_HAS(error("1\t2\t3\t4\n1\t3\t3\t\n", "movielens-tab"), "bad:2:7: found the end of the line");
+  EXPECT_HAS(error("1\t2\t3\t4\n1\t3\t3\n", "movielens-tab"), "bad:2:6: found the end of the line");
+  EXPECT_HAS(error("1\t2\t3\n1\t3\t3\t4\n", "movielens-tab"), "bad:2:6: found another column");
+  EXPECT_HAS(error("1:\n2,3,soon\n", "netflix"), "bad:2:5: found 'soon', expected a date");
+}
+
+TEST_F(Malformed, CsvHeaders) {
+  EXPECT_HAS(error("1,2,3\n1,2,3\n", "csv"),
+             "bad:1:1: found the header '1,2,3', expected a header with a column for the user");
+  EXPECT_HAS(error("user,item\n1,2\n", "csv"), "a column for the rating");
+  EXPECT_HAS(error("user,rating\n1,2\n", "csv"), "a column for the item");
+  EXPECT_HAS(error("user,item,movieId,rating\n1,2,3,4\n", "csv"), "bad:1:11: found 'movieId'");
+  EXPECT_HAS(error("user,item,rating\n", "csv"), "bad: found no ratings");
+  EXPECT_HAS(error("user,item,rating", "csv"), "bad: found no ratings");
+  EXPECT_HAS(error("user,item,rating,note\n1,2,3,\"open\n1,2,3,x\n", "csv"),
+             "bad:2:7: found a quote that is not closed");
+  EXPECT_HAS(error("user,item,rating\n\"1,2,3\n", "csv"), "bad:2:1: found '\"1'");
+  EXPECT_HAS(error("user,item,rating\n\"1\"x,2,3\n", "csv"), "bad:2:1: found '\"1\"x'");
+}
+
+TEST_F(Malformed, NetflixRatingsNeedAMovie) {
+  EXPECT_HAS(error("5,3,2005-01-01\n", "netflix"), "bad:1:1: found '5', expected a line movie:");
+  EXPECT_HAS(error("1:\n5,3,2005-01-01\n2:x\n", "netflix"), "bad:3:3: found 'x'");
+  EXPECT_HAS(error("1:\n5,3,2005-01-01\nx:\n6,3,2005-01-01\n", "netflix"), "bad:3:1: found 'x'");
+}
+
+TEST_F(Malformed, KddCupCountsMustMatch) {
+  EXPECT_HAS(error("7|2\n1\t90\n8|1\n1\t90\n", "kddcup"),
+             "bad:3:1: found 'a line user|count' after 1 ratings of user 7, expected 2");
+  EXPECT_HAS(error("7|1\n1\t90\n2\t80\n8|1\n1\t90\n", "kddcup"),
+             "bad:3:1: found more than 1 ratings of user 7, expected a line user|count");
+  EXPECT_HAS(error("7|2\n1\t90\n", "kddcup"),
+             "bad:2:5: found the end of the file after 1 ratings of user 7, expected 2");
+  EXPECT_HAS(error("7|2\n1\t90", "kddcup"), "bad:2:5: found the end of the file after 1 ratings");
+  EXPECT_HAS(error("1\t90\n", "kddcup"), "bad:1:1: found '1', expected a line user|count");
+  EXPECT_HAS(error("7|x\n1\t90\n", "kddcup"), "bad:1:3: found 'x', expected the number of ratings");
+  EXPECT_HAS(error("7|1\n1\t90\t5\n", "kddcup"), "bad:2:7: found the end of the line, expected a tab");
+}
+
+TEST_F(Malformed, MatrixMarketHeaders) {
+  const std::string real = "%%MatrixMarket matrix coordinate real general\n";
+  EXPECT_HAS(error("%%MatrixMarket matrix array real general\n1 1\n3\n", "matrix-market"),
+             "bad:1:1: found a matrix of format 'array', expected 'coordinate'");
+  EXPECT_HAS(error("%%MatrixMarket matrix coordinate pattern general\n1 1 1\n1 1\n", "matrix-market"),
+             "found entries of type 'pattern', expected 'real' or 'integer'");
+  EXPECT_HAS(error("%%MatrixMarket matrix coordinate complex general\n", "matrix-market"), "'complex'");
+  EXPECT_HAS(error("%%MatrixMarket matrix coordinate real symmetric\n", "matrix-market"),
+             "found a matrix of symmetry 'symmetric', expected 'general'");
+  EXPECT_HAS(error("%%MatrixMarket vector coordinate real general\n", "matrix-market"), "'vector'");
+  EXPECT_HAS(error("1 1 3\n", "matrix-market"), "bad:1:1: found '1 1 3', expected the banner");
+  EXPECT_HAS(error(real, "matrix-market"), "bad:2:1: found the end of the file");
+  EXPECT_HAS(error(real + "% only comments\n", "matrix-market"), "bad:3:1: found the end of the file");
+  EXPECT_HAS(error(real + "3 x 1\n", "matrix-market"), "bad:2:3: found 'x', expected the number of columns");
+  EXPECT_HAS(error(real + "3 3\n", "matrix-market"), "bad:2:4: found the end of the line");
+  EXPECT_HAS(error(real + "3 3 1 1\n", "matrix-market"), "bad:2:7: found '1'");
+  EXPECT_HAS(error(real + "3 2147483648 1\n", "matrix-market"), "bad:2:3: found '2147483648'");
+}
+
+TEST_F(Malformed, MatrixMarketSizesMustMatch) {
+  const std::string real = "%%MatrixMarket matrix coordinate real general\n";
+  EXPECT_HAS(error(real + "3 4 2\n1 1 1\n4 1 1\n", "matrix-market"),
+             "bad:4:1: found '4', expected a row from 1 to 3");
+  EXPECT_HAS(error(real + "3 4 2\n1 1 1\n3 5 1\n", "matrix-market"),
+             "bad:4:3: found '5', expected a column from 1 to 4");
+  EXPECT_HAS(error(real + "3 4 2\n0 1 1\n3 4 1\n", "matrix-market"), "bad:3:1: found '0'");
+  EXPECT_HAS(error(real + "3 4 2\n1 1 1\n", "matrix-market"),
+             "bad:3:6: found the end of the file after 1 entries, expected 2");
+  EXPECT_HAS(error(real + "3 4 1\n1 1 1\n1 2 1\n", "matrix-market"), "bad:4:1: found more than 1 entries");
+  EXPECT_HAS(error(real + "3 4 0\n", "matrix-market"), "bad: found no ratings");
+  EXPECT_HAS(error("%%MatrixMarket matrix coordinate integer general\n1 1 1\n1 1 2.5\n", "matrix-market"),
+             "bad:3:5: found '2.5', expected an integer");
+}
+
+TEST_F(Malformed, DetectionSaysWhatItLookedAt) {
+  const std::string message = error("hello world\n", "auto", "odd.dat");
+  EXPECT_HAS(message, "odd.dat: found the extension '.dat' and the first line 'hello world'");
+  EXPECT_HAS(message, "set format to one of movielens-tab, double-colon");
+}
+
+TEST_F(Malformed, UnknownFormat) {
+  const Error e = test::error_of([&] { read_ratings("x", test::options_of("double-colons")); });
+  EXPECT_EQ(e.kind(), ErrorKind::usage);
+  EXPECT_HAS(e.what(), "did you mean 'double-colon'?");
+}
+
+// ---- files and folders ----
+
+TEST_F(Malformed, MissingFile) {
+  for (const auto& format : reader_formats()) {
+    const Error e =
+        test::error_of([&] { read_ratings(folder_ / "none", test::options_of(format.name)); });
+    EXPECT_EQ(e.kind(), ErrorKind::data) << format.name;
+    EXPECT_HAS(e.what(), "none");
+    EXPECT_HAS(e.what(), "found no such file");
+  }
+}
+
+TEST_F(Malformed, DirectoryWhereAFileIsExpected) {
+  std::filesystem::create_directory(folder_ / "dir");
+  for (const auto& format : reader_formats()) {
+    const Error e =
+        test::error_of([&] { read_ratings(folder_ / "dir", test::options_of(format.name)); });
+    EXPECT_EQ(e.kind(), ErrorKind::data) << format.name;
+    EXPECT_HAS(e.what(), "dir");
+    EXPECT_HAS(e.what(), format.name == "npy" ? "found no such file"
+                         : format.name == "netflix"
+                             ? "found a folder without ratings, expected files mv_*.txt"
+                             : "found a directory, expected a file");
+  }
+  const Error e = test::error_of([&] { read_ratings(folder_ / "dir", test::options_of("auto")); });
+  EXPECT_HAS(e.what(), "found a directory without a known set of ratings, expected a file, a folder");
+}
+
+TEST_F(Malformed, FileWhereAFolderIsExpected) {
+  test::write_file(folder_ / "file", "1 2 3\n");
+  const Error e = test::error_of([&] { read_ratings(folder_ / "file", test::options_of("npy")); });
+  EXPECT_EQ(e.kind(), ErrorKind::data);
+}
+
+// Another user for file access in this thread; root's rights to read everything go with it.
+class AsNobody {
+ public:
+  AsNobody() {
+    if (geteuid() == 0) setfsuid(65534);
+  }
+  ~AsNobody() {
+    if (geteuid() == 0) setfsuid(0);
+  }
+  AsNobody(const AsNobody&) = delete;
+  AsNobody& operator=(const AsNobody&) = delete;
+};
+
+bool can_open(const std::string& path) {
+  const int fd = open(path.c_str(), O_RDONLY);
+  if (fd >= 0) close(fd);
+  return fd >= 0;
+}
+
+TEST_F(Malformed, NoPermission) {
+  test::write_file(folder_ / "secret", "1 2 3\n");
+  std::filesystem::permissions(folder_.path(), std::filesystem::perms(0755));
+  std::filesystem::permissions(folder_ / "secret", std::filesystem::perms::none);
+  std::string message;
+  ErrorKind kind = ErrorKind::usage;
+  {
+    const AsNobody nobody;
+    if (can_open(folder_ / "secret")) {
+      GTEST_SKIP() << "this user reads files without permission and cannot become another";
+    }
+    const Error e = test::error_of([&] { read_ratings(folder_ / "secret", test::options_of("triples")); });
+    message = e.what();
+    kind = e.kind();
+  }
+  EXPECT_EQ(kind, ErrorKind::data);
+  EXPECT_HAS(message, "secret: cannot be opened: Permission denied");
+}
+
+// ---- npy and npz ----
+
+class MalformedNumpy : public Malformed {
+ protected:
+  // The message for both containers, which must agree apart from the path.
+  std::string numpy_error(const std::string& users, const std::string& items,
+                          const std::string& ratings) {
+    test::write_file(folder_ / "set/users.npy", users);
+    test::write_file(folder_ / "set/items.npy", items);
+    test::write_file(folder_ / "set/ratings.npy", ratings);
+    test::write_file(folder_ / "set.npz", test::zip_of({{"users.npy", users}, {"items.npy", items},
+                                                        {"ratings.npy", ratings}}));
+    const auto message = [&](const std::string& path) {
+      std::set<std::string> all;
+      for (const int threads : {1, 3}) {
+        const Error e = test::error_of([&] { read_ratings(path, test::options_of("auto", threads)); });
+        EXPECT_EQ(e.kind(), ErrorKind::data) << e.what();
+        all.insert(e.what());
+      }
+      EXPECT_EQ(all.size(), 1U);
+      return *all.begin();
+    };
+    const std::string from_folder = message(folder_ / "set");
+    const std::string from_archive = message(folder_ / "set.npz");
+    EXPECT_EQ(from_folder.substr(from_folder.find(": found")),
+              from_archive.substr(from_archive.find(": found")));
+    return from_folder;
+  }
+  using Ints = std::vector<std::int32_t>;
+  const std::string ids_ = test::npy_of<std::int32_t>("<i4", {1, 2, 3});
+  const std::string values_ = test::npy_of<float>("<f4", {1, 2, 3});
+};
+
+TEST_F(MalformedNumpy, Values) {
+  EXPECT_HAS(numpy_error(test::npy_of<std::int32_t>("<i4", {1, -2, -3}), ids_, values_),
+             "users.npy: element 1: found -2, expected an id of a user from 0 to 2147483647");
+  EXPECT_HAS(numpy_error(ids_, test::npy_of<std::int64_t>("<i8", {1, 2, 2147483648}), values_),
+             "items.npy: element 2: found 2147483648");
+  EXPECT_HAS(numpy_error(ids_, test::npy_of<std::uint64_t>("<u8", {~std::uint64_t{0}, 2, 2}), values_),
+             "items.npy: element 0: found 18446744073709551615");
+  const float nan = std::nanf("");
+  EXPECT_HAS(numpy_error(ids_, ids_, test::npy_of<float>("<f4", {1, nan, nan})),
+             "ratings.npy: element 1: found nan, expected a rating (a finite decimal number)");
+  EXPECT_HAS(numpy_error(ids_, ids_, test::npy_of<double>("<f8", {1, 2, 1e39})),
+             "ratings.npy: element 2: found 1e+39");
+  EXPECT_HAS(numpy_error(ids_, ids_, test::npy_of<double>("<f8", {-HUGE_VAL, 2, 1})),
+             "ratings.npy: element 0: found -inf");
+}
+
+TEST_F(MalformedNumpy, TheFirstBadElementOfManyIsNamed) {
+  std::vector<std::int32_t> many(300000, 1);
+  std::fill(many.begin() + 150001, many.end(), -1);
+  const std::string bad = test::npy_of("<i4", many);
+  EXPECT_HAS(numpy_error(bad, bad, bad), "users.npy: element 150001: found -1");
+}
+
+TEST_F(MalformedNumpy, TypesAndShapes) {
+  for (const char* type : {">i4", "<f2", "|b1", "<c8", "|S4", "<U1", "=i4", "<i3", "|i4"}) {
+    EXPECT_HAS(numpy_error(ids_, ids_, test::npy_of<std::int32_t>(type, {1, 2, 3})),
+               fmt::format("ratings.npy: found elements of type '{}', expected one of <i1", type));
+  }
+  EXPECT_HAS(numpy_error(values_, ids_, values_),
+             "users.npy: found elements of type '<f4', expected integers for ids");
+  for (const char* shape : {"(3, 1)", "(1, 3)", "()", "(3)", "[3,]"}) {
+    EXPECT_HAS(numpy_error(ids_, test::npy_of<std::int32_t>("<i4", {1, 2, 3}, shape), values_),
+               "expected an array of one dimension");
+  }
+  EXPECT_HAS(numpy_error(ids_, test::npy_of<std::int32_t>("<i4", {1, 2}), values_),
+             "found 3 users, 2 items and 3 ratings, expected three arrays of one length");
+  const std::string none = test::npy_of<std::int32_t>("<i4", {});
+  EXPECT_HAS(numpy_error(none, none, none), "found no ratings, expected at least one");
+}
+
+TEST_F(MalformedNumpy, CutFiles) {
+  for (std::size_t size = 0; size < ids_.size(); ++size) {
+    EXPECT_HAS(numpy_error(ids_.substr(0, size), ids_, values_), "users.npy: found ");
+    if (HasFailure()) FAIL() << "cut to " << size;
+  }
+  EXPECT_HAS(numpy_error(ids_.substr(0, ids_.size() - 1), ids_, values_),
+             "users.npy: found 11 bytes of data, expected 3 elements of 4 bytes");
+  EXPECT_HAS(numpy_error(ids_ + "x", ids_, values_), "users.npy: found 13 bytes of data");
+  EXPECT_HAS(numpy_error("no array", ids_, values_), "users.npy: found 'no arr'");
+  std::string version = ids_;
+  version[6] = 9;
+  EXPECT_HAS(numpy_error(version, ids_, values_), "users.npy: found version 9");
+}
+
+TEST_F(MalformedNumpy, Archives) {
+  EXPECT_HAS(error("PK\x03\x04 and no more", "npz", "x.npz"), "x.npz: found a zip archive with no directory");
+  EXPECT_HAS(error("1 2 3\n", "npz", "x.npz"), "x.npz: found '1 2 3\\n', expected an npz file");
+  EXPECT_HAS(error(test::zip_of({{"users.npy", ids_}, {"items.npy", ids_}}), "npz", "x.npz"),
+             "x.npz: found the arrays 'users.npy, items.npy', expected users.npy, items.npy and");
+  std::string damaged = test::zip_of(
+      {{"users.npy", ids_}, {"items.npy", ids_}, {"ratings.npy", values_}});
+  damaged[damaged.find("NUMPY") + 140] ^= 1;  // in the data of users.npy
+  EXPECT_HAS(error(damaged, "npz", "x.npz"), "fails its checksum");
+  std::filesystem::create_directory(folder_ / "half");
+  test::write_file(folder_ / "half/users.npy", ids_);
+  const Error e = test::error_of([&] { read_ratings(folder_ / "half", {}); });
+  EXPECT_HAS(e.what(), "items.npy: found no such file");
+}
+
+}  // namespace
+}  // namespace mf

@@ -1,0 +1,434 @@
+// Files that are as they should be: every format reads back what was written, however the text is cut
+// into chunks and for any number of threads.
+#include "datasets/readers.hpp"
+
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "datasets/test/reader_fixtures.hpp"
+#include "datasets/test/reader_support.hpp"
+
+namespace mf {
+namespace {
+
+using test::TempFolder;
+using test::TextFormat;
+
+class EveryTextFormat : public testing::TestWithParam<TextFormat> {
+ protected:
+  test::RatingList read(const std::string& text, int threads = 1, std::size_t chunk = 1 << 20,
+                        const std::string& format = "") {
+    const std::string path = folder_ / "ratings";
+    test::write_file(path, text);
+    const auto options = test::options_of(format.empty() ? GetParam().name : format, threads);
+    return test::list_of(read_ratings_chunked(path, options, chunk));
+  }
+  test::RatingList random(std::uint64_t seed, std::size_t count, int users, int items) {
+    return test::in_file_order(GetParam(), test::random_ratings(seed, count, users, items));
+  }
+  TempFolder folder_;
+};
+
+std::string suffix(const testing::TestParamInfo<TextFormat>& info) {
+  std::string name = info.param.name;
+  std::replace(name.begin(), name.end(), '-', '_');
+  return name;
+}
+
+INSTANTIATE_TEST_SUITE_P(Formats, EveryTextFormat, testing::ValuesIn(test::text_formats()), suffix);
+
+TEST_P(EveryTextFormat, ReadsBackWhatWasWrittenWhereverChunksAreCut) {
+  for (std::uint64_t seed = 1; seed <= 4; ++seed) {
+    const auto ratings = random(seed, 12, 5, 4);
+    const std::string text = test::text_of(GetParam(), ratings);
+    for (std::size_t chunk = 1; chunk <= text.size(); ++chunk) {
+      test::expect_same(read(text, 1 + static_cast<int>(chunk % 3), chunk), ratings);
+      if (HasFatalFailure()) FAIL() << "chunk of " << chunk << " bytes of\n" << text;
+    }
+  }
+}
+
+TEST_P(EveryTextFormat, LargeRandomMatricesForAnyNumberOfThreads) {
+  Rng rng(99);
+  for (std::uint64_t seed = 1; seed <= 3; ++seed) {
+    const auto ratings = random(seed, 3000, 400, 2147483647);
+    const std::string text = test::text_of(GetParam(), ratings);
+    for (const int threads : {1, 2, 3}) {
+      test::expect_same(read(text, threads, 1 + rng.below(5000)), ratings);
+    }
+  }
+}
+
+TEST_P(EveryTextFormat, GivesTheSameMatrixAsEveryOtherFormat) {
+  const auto ratings = test::random_ratings(8, 500, 60, 40);
+  const auto matrix = [](const test::RatingList& list) {
+    RawRatings raw;
+    for (const Rating& r : list) {
+      raw.users.push_back(r.user);
+      raw.items.push_back(r.item);
+      raw.values.push_back(r.value);
+    }
+    return content_hash(make_ratings(raw, DuplicatePolicy::last, 2, "test"), 1);
+  };
+  const std::string text =
+      test::text_of(GetParam(), test::in_file_order(GetParam(), ratings));
+  EXPECT_EQ(matrix(read(text, 2, 100)), matrix(ratings));
+}
+
+TEST_P(EveryTextFormat, AcceptsOtherLineEnds) {
+  const auto ratings = random(3, 9, 5, 4);
+  const std::string text = test::text_of(GetParam(), ratings);
+  const std::string no_newline = text.substr(0, text.size() - 1);
+  const std::string crlf = test::replaced(text, {{"\n", "\r\n"}});
+  const std::string crlf_no_newline = crlf.substr(0, crlf.size() - 2);
+  for (const std::string& body : {text, no_newline, crlf, crlf_no_newline}) {
+    for (const std::string& before : {std::string(), std::string("\xef\xbb\xbf")}) {
+      for (const std::string& after : {"", "\n", "\n\n\n", "\r\n\r\n", "\n \t\n"}) {
+        for (const std::size_t chunk : {1U, 7U, 1000U}) {
+          test::expect_same(read(before + body + after, 2, chunk), ratings);
+          if (HasFatalFailure()) FAIL() << test::replaced(before + body + after, {{"\r", "\\r"}});
+        }
+      }
+    }
+  }
+}
+
+TEST_P(EveryTextFormat, IsDetected) {
+  const auto ratings = random(3, 9, 5, 4);
+  const std::string text = test::text_of(GetParam(), ratings);
+  test::expect_same(read(text, 1, 1000, "auto"), ratings);
+  test::expect_same(read(test::replaced(text, {{"\n", "\r\n"}}), 1, 1000, "auto"), ratings);
+}
+
+TEST_P(EveryTextFormat, AFileThatFillsItsLastPageIsReadToItsEnd) {
+  // The mapping of such a file has no byte behind its end.
+  auto ratings = random(3, 2000, 5, 4);
+  std::string text;
+  for (;;) {
+    text = test::text_of(GetParam(), ratings);
+    if (text.size() % 4096 == 1) break;
+    // Lengthen the text by one byte at a time: leading zeros of the first group or user.
+    const std::size_t at = text.find('\n', text.size() / 2) + 1;
+    const std::size_t need = (4096 + 1 - text.size() % 4096) % 4096;
+    text.insert(at, std::string(std::min<std::size_t>(need, 12), '0'));
+    for (std::size_t more = at; text.size() % 4096 != 1;) {
+      more = text.find('\n', more) + 1;
+      const std::size_t left = (4096 + 1 - text.size() % 4096) % 4096;
+      text.insert(more, std::string(std::min<std::size_t>(left, 12), '0'));
+    }
+    break;
+  }
+  text.pop_back();  // the newline
+  ASSERT_EQ(text.size() % 4096, 0U);
+  test::expect_same(read(text, 2), ratings);
+}
+
+TEST_P(EveryTextFormat, ACutFileIsAnErrorOrAPrefix) {
+  const auto ratings = random(6, 8, 5, 4);
+  const std::string text = test::text_of(GetParam(), ratings);
+  for (std::size_t size = 0; size < text.size(); ++size) {
+    try {
+      const auto found = read(text.substr(0, size), 2, 9);
+      // A cut inside the last field cannot be seen: all ratings before that line are right.
+      ASSERT_LE(found.size(), ratings.size());
+      for (std::size_t k = 0; k + 1 < found.size(); ++k) {
+        ASSERT_TRUE(test::same(found[k], ratings[k])) << text.substr(0, size);
+      }
+    } catch (const Error& error) {
+      ASSERT_EQ(error.kind(), ErrorKind::data) << error.what();
+      EXPECT_HAS(error.what(), "found ");
+      EXPECT_HAS(error.what(), ", expected ");
+    }
+  }
+}
+
+// ---- what single formats accept ----
+
+class Readers : public testing::Test {
+ protected:
+  test::RatingList read(const std::string& text, const std::string& format = "auto",
+                        const std::string& name = "ratings") {
+    test::write_file(folder_ / name, text);
+    return test::list_of(read_ratings(folder_ / name, test::options_of(format, 2)));
+  }
+  TempFolder folder_;
+};
+
+TEST_F(Readers, FormatsAreListed) {
+  std::set<std::string> names;
+  for (const auto& format : reader_formats()) {
+    names.insert(format.name);
+    EXPECT_FALSE(format.help.empty());
+  }
+  EXPECT_EQ(names, (std::set<std::string>{"movielens-tab", "double-colon", "csv", "triples", "netflix",
+                                          "kddcup", "matrix-market", "npz", "npy"}));
+}
+
+TEST_F(Readers, TheTimeIsOptional) {
+  const test::RatingList expected = {{1, 2, 3.5F}, {4, 5, 1}};
+  test::expect_same(read("1\t2\t3.5\t881250949\n4\t5\t1\t881250950\n"), expected);
+  test::expect_same(read("1\t2\t3.5\n4\t5\t1\n"), expected);
+  test::expect_same(read("1::2::3.5::881250949\n4::5::1::2\n"), expected);
+  test::expect_same(read("1::2::3.5\n4::5::1\n"), expected);
+}
+
+TEST_F(Readers, IdsMayHaveLeadingZeros) {
+  test::expect_same(read("1::0114508::8::1381006850\n"), {{1, 114508, 8}});
+  test::expect_same(read("1 00000000000000000000000000000012 8\n"), {{1, 12, 8}});
+  test::expect_same(read("0 2147483647 8\n"), {{0, 2147483647, 8}});
+}
+
+TEST_F(Readers, TriplesMayBeSeparatedByAnyBlanks) {
+  test::expect_same(read("  1 \t 2   3.5  \n4\t5\t-1 \t\r\n", "triples"), {{1, 2, 3.5F}, {4, 5, -1}});
+}
+
+TEST_F(Readers, NumbersAreRoundedAsTheStandardLibraryDoes) {
+  const std::vector<std::string> numbers = {
+      "0",       "5",         "-0.5",      ".5",       "5.",         "1e3",          "1.5E-3",
+      "0.1",     "3.3333333", "16777217",  "0.000001", "9999999",    "99999.99",     "0.3000000119",
+      "1e-45",   "3.4028e38", "-7.25e-12", "12345.67", "0000000000", "123456789012", "0.00000001"};
+  for (const auto& number : numbers) {
+    const auto found = read("1 2 " + number + "\n", "triples");
+    ASSERT_EQ(found.size(), 1U) << number;
+    EXPECT_EQ(found[0].value, std::strtof(number.c_str(), nullptr)) << number;
+  }
+}
+
+TEST_F(Readers, CsvColumnsAreFoundByName) {
+  const test::RatingList expected = {{1, 2, 3.5F}, {4, 5, 1}};
+  test::expect_same(read("userId,movieId,rating,timestamp\n1,2,3.5,9\n4,5,1,9\n"), expected);
+  test::expect_same(read("timestamp,SCORE,Item_ID,user\n9,3.5,2,1\n9,1,5,4\n"), expected);
+  test::expect_same(read("\"User-ID\";\"title\";\"Book-ID\";\"Rating\"\n\"1\";\"a;b\";\"2\";\"3.5\"\n"
+                         "4;\"say \"\"hi\"\"\";5;1\n"),
+                    expected);
+  test::expect_same(read("user_id\titem_id\trating\n1\t2\t3.5\n4\t5\t1\n"), expected);
+  test::expect_same(read("uid,iid,stars\n1,2,3.5\n4,5,1", "csv"), expected);
+  test::expect_same(read("user,item,rating,note\n1,2,3.5,\n4,5,1,", "auto", "x.csv"), expected);
+}
+
+TEST_F(Readers, NetflixFolderOfManyOrFewFiles) {
+  test::RatingList expected;
+  for (int movie = 1; movie <= 30; ++movie) {
+    std::string text = fmt::format("{}:\n", movie);
+    for (int user = 1; user <= movie % 4; ++user) {
+      text += fmt::format("{},{},2005-09-06\n", 100 * user, 1 + user % 5);
+      expected.push_back({100 * user, movie, static_cast<float>(1 + user % 5)});
+    }
+    test::write_file(folder_ / fmt::format("mv/mv_{:07}.txt", movie), text);
+  }
+  test::write_file(folder_ / "mv/README", "not a rating");
+  for (const int threads : {1, 3, 16}) {
+    for (const char* format : {"auto", "netflix"}) {
+      test::expect_same(
+          test::list_of(read_ratings(folder_ / "mv", test::options_of(format, threads))), expected);
+    }
+  }
+  test::write_file(folder_ / "combined/combined_data_2.txt", "7:\n8,2,2005-01-01\n");
+  test::write_file(folder_ / "combined/combined_data_1.txt", "5:\n6:\n9,1,2005-01-01\n");
+  test::expect_same(test::list_of(read_ratings(folder_ / "combined", test::options_of("auto", 2))),
+                    {{9, 6, 1}, {8, 7, 2}});
+}
+
+TEST_F(Readers, NetflixProbeLabelsTheRatingsItLists) {
+  const auto raw = read("1:\n10,1,2005-01-01\n20,2,2005-01-01\n2:\n10,3,2005-01-01\n30,4,2005-01-01\n");
+  RawRatings columns;
+  for (const Rating& r : raw) {
+    columns.users.push_back(r.user);
+    columns.items.push_back(r.item);
+    columns.values.push_back(r.value);
+  }
+  const Ratings ratings = make_ratings(columns, DuplicatePolicy::error, 1, "test");
+  test::write_file(folder_ / "probe.txt", "1:\n20\n2:\n10\n30\n");
+  for (const int threads : {1, 2, 3}) {
+    for (std::size_t chunk = 1; chunk < 20; ++chunk) {
+      const auto parts =
+          netflix_probe_parts_chunked(ratings, folder_ / "probe.txt", {threads, chunk});
+      // user 10: items 1, 2; user 20: item 1; user 30: item 2
+      EXPECT_EQ(std::vector<int>(parts.begin(), parts.end()),
+                (std::vector<int>{kTrain, kTest, kTest, kTest}));
+    }
+  }
+  test::write_file(folder_ / "probe.txt", "1:\n20\n30\n2:\n10\n");
+  const Error error =
+      test::error_of([&] { netflix_probe_parts(ratings, folder_ / "probe.txt", 2); });
+  EXPECT_EQ(error.kind(), ErrorKind::data);
+  EXPECT_HAS(error.what(), "probe.txt:3:1: found '30', expected a customer who rated movie 1");
+}
+
+TEST_F(Readers, MatrixMarketIntegerAndComments) {
+  test::expect_same(read("%%MATRIXMARKET Matrix Coordinate Integer General\n%\n%x\n\n 3 4  2 \n1 4 5\n3 "
+                         "1 -2\n"),
+                    {{1, 4, 5}, {3, 1, -2}});
+}
+
+TEST_F(Readers, ScaleAcceptsWhatLiesOnIt) {
+  ReadOptions options = test::options_of("triples");
+  const auto count = [&](const std::string& text, RatingScale scale) {
+    test::write_file(folder_ / "r", text);
+    options.scale = scale;
+    return read_ratings(folder_ / "r", options).values.size();
+  };
+  EXPECT_EQ(count("1 1 0.5\n1 2 5\n1 3 3.5\n", {0.5F, 5, 0.5F}), 3U);
+  EXPECT_EQ(count("1 1 0.1\n1 2 0.3\n1 3 0.7\n1 4 1\n", {0.1F, 1, 0.1F}), 4U);
+  EXPECT_EQ(count("1 1 -10\n1 2 9.97\n", {-10, 10, 0}), 2U);
+  EXPECT_EQ(count("1 1 0\n1 2 100\n", {0, 100, 1}), 2U);
+}
+
+// ---- npy and npz ----
+
+template <class Id, class Value>
+void expect_numpy_reads(const TempFolder& folder, const std::string& id_type,
+                        const std::string& value_type) {
+  const auto ratings = test::random_ratings(5, 300, 100, 100);
+  std::vector<Id> users;
+  std::vector<Id> items;
+  std::vector<Value> values;
+  test::RatingList expected;
+  for (const Rating& r : ratings) {
+    users.push_back(static_cast<Id>(r.user));
+    items.push_back(static_cast<Id>(r.item));
+    values.push_back(static_cast<Value>(r.user % 5 + 1));
+    expected.push_back({r.user, r.item, static_cast<float>(r.user % 5 + 1)});
+  }
+  const std::string u = test::npy_of(id_type, users);
+  const std::string i = test::npy_of(id_type, items);
+  const std::string r = test::npy_of(value_type, values);
+  test::write_file(folder / "set/users.npy", u);
+  test::write_file(folder / "set/items.npy", i);
+  test::write_file(folder / "set/ratings.npy", r);
+  // A first member of odd length leaves the arrays unaligned in the archive.
+  test::write_file(folder / "set.npz", test::zip_of({{"note.txt", "odd"}, {"users.npy", u},
+                                                     {"items.npy", i}, {"ratings.npy", r}}));
+  for (const int threads : {1, 2, 3}) {
+    for (const auto& [name, format] : {std::pair("set", "npy"), std::pair("set", "auto"),
+                                       std::pair("set.npz", "npz"), std::pair("set.npz", "auto")}) {
+      test::expect_same(test::list_of(read_ratings(folder / name, test::options_of(format, threads))),
+                        expected);
+    }
+  }
+}
+
+TEST_F(Readers, NumpyTypes) {
+  expect_numpy_reads<std::int8_t, std::int8_t>(folder_, "|i1", "<i1");
+  expect_numpy_reads<std::uint8_t, std::uint8_t>(folder_, "|u1", "|u1");
+  expect_numpy_reads<std::int16_t, std::int16_t>(folder_, "<i2", "<i2");
+  expect_numpy_reads<std::uint16_t, std::uint16_t>(folder_, "<u2", "<u2");
+  expect_numpy_reads<std::int32_t, std::int32_t>(folder_, "<i4", "<i4");
+  expect_numpy_reads<std::uint32_t, std::uint32_t>(folder_, "<u4", "<u4");
+  expect_numpy_reads<std::int64_t, std::int64_t>(folder_, "<i8", "<i8");
+  expect_numpy_reads<std::uint64_t, std::uint64_t>(folder_, "<u8", "<u8");
+  expect_numpy_reads<std::int32_t, float>(folder_, "<i4", "<f4");
+  expect_numpy_reads<std::int64_t, double>(folder_, "<i8", "<f8");
+}
+
+// ---- compression ----
+
+test::RatingList fixture_ratings() {
+  test::RatingList list;
+  for (int k = 1; k <= 40; ++k) list.push_back({k, k * 7 % 10 + 1, static_cast<float>(k % 5 + 1)});
+  return list;
+}
+
+struct Packed {
+  std::string name;
+  std::string_view hex;
+  bool needs_libarchive;
+};
+
+class Compressed : public testing::TestWithParam<Packed> {
+ protected:
+  TempFolder folder_;
+};
+
+INSTANTIATE_TEST_SUITE_P(Kinds, Compressed,
+                         testing::Values(Packed{"gz", test::kGzipHex, false},
+                                         Packed{"zip", test::kZipHex, false},
+                                         Packed{"npz", test::kNpzHex, false},
+                                         Packed{"xz", test::kXzHex, true},
+                                         Packed{"zst", test::kZstdHex, true},
+                                         Packed{"bz2", test::kBzip2Hex, true}),
+                         [](const auto& info) { return info.param.name; });
+
+// True where this build cannot read the format, after checking that its error says what to do.
+bool library_is_missing(const Packed& packed, const std::string& path) {
+  if (!packed.needs_libarchive) return false;
+  try {
+    read_ratings(path, {});
+  } catch (const Error& error) {
+    if (error.kind() != ErrorKind::unsupported) throw;
+    EXPECT_HAS(error.what(), "libarchive");
+    EXPECT_HAS(error.what(), "decompress the file");
+    return true;
+  }
+  return false;
+}
+
+TEST_P(Compressed, IsReadWhateverItsName) {
+  const std::string bytes = test::from_hex(GetParam().hex);
+  test::write_file(folder_ / "ratings", bytes);
+  if (library_is_missing(GetParam(), folder_ / "ratings")) {
+    GTEST_SKIP() << "built without libarchive: only the error was checked";
+  }
+  test::write_file(folder_ / ("ratings." + GetParam().name), bytes);
+  for (const std::string& path : {folder_ / "ratings", folder_ / ("ratings." + GetParam().name)}) {
+    for (const int threads : {1, 2}) {
+      test::expect_same(
+          test::list_of(read_ratings_chunked(path, test::options_of("auto", threads), 50)),
+          fixture_ratings());
+    }
+  }
+}
+
+TEST_P(Compressed, CutAnywhereIsAnError) {
+  const std::string bytes = test::from_hex(GetParam().hex);
+  const std::string path = folder_ / "ratings";
+  test::write_file(path, bytes);
+  if (library_is_missing(GetParam(), path)) {
+    GTEST_SKIP() << "built without libarchive: only the error was checked";
+  }
+  for (std::size_t size = 0; size < bytes.size(); ++size) {
+    test::write_file(path, bytes.substr(0, size));
+    const Error error = test::error_of([&] { read_ratings(path, {}); });
+    if (HasFailure()) FAIL() << "cut to " << size << " of " << bytes.size() << " bytes";
+    EXPECT_EQ(error.kind(), ErrorKind::data) << error.what();
+  }
+}
+
+TEST_P(Compressed, AChangedByteIsNeverReadAsOtherRatings) {
+  const std::string bytes = test::from_hex(GetParam().hex);
+  const std::string path = folder_ / "ratings";
+  test::write_file(path, bytes);
+  if (library_is_missing(GetParam(), path)) {
+    GTEST_SKIP() << "built without libarchive: only the error was checked";
+  }
+  for (std::size_t at = 0; at < bytes.size(); ++at) {
+    std::string damaged = bytes;
+    damaged[at] = static_cast<char>(damaged[at] ^ 0x10);
+    test::write_file(path, damaged);
+    try {
+      test::expect_same(test::list_of(read_ratings(path, {})), fixture_ratings());
+      if (HasFatalFailure()) FAIL() << "byte " << at;
+    } catch (const Error& error) {
+      EXPECT_EQ(error.kind(), ErrorKind::data) << error.what();
+    }
+  }
+}
+
+TEST_F(Readers, GzipMembersFollowOneAnother) {
+  const std::string bytes = test::from_hex(test::kGzipHex);
+  auto twice = fixture_ratings();
+  for (const Rating& r : fixture_ratings()) twice.push_back(r);
+  test::expect_same(read(bytes + bytes), twice);
+}
+
+TEST_F(Readers, ZipOfSeveralFilesIsRefused) {
+  test::write_file(folder_ / "a.zip", test::zip_of({{"a", "1 2 3\n"}, {"b", "1 2 3\n"}}));
+  const Error error = test::error_of([&] { read_ratings(folder_ / "a.zip", {}); });
+  EXPECT_HAS(error.what(), "a.zip: found a zip archive of 2 files, expected an archive of one file");
+  test::write_file(folder_ / "b.zip", test::zip_of({{"dir/", ""}, {"dir/a", "1 2 3\n"}}));
+  test::expect_same(test::list_of(read_ratings(folder_ / "b.zip", {})), {{1, 2, 3}});
+}
+
+}  // namespace
+}  // namespace mf

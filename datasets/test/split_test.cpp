@@ -1,0 +1,306 @@
+#include "datasets/split.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+#include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "base/error.hpp"
+#include "base/rng.hpp"
+
+namespace mf {
+namespace {
+
+using Triple = std::tuple<std::int32_t, std::int32_t, float>;
+
+// Users 0, 1, ... with 0, 1, 2, ... up to many ratings of random items; some items unrated.
+Dataset make_data(std::int32_t n_users, std::int32_t n_items, std::uint64_t seed = 7) {
+  Rng rng(seed);
+  Ratings::Arrays a;
+  a.user_offsets.push_back(0);
+  for (std::int32_t u = 0; u < n_users; ++u) {
+    const double share = rng.uniform() * rng.uniform();
+    for (std::int32_t i = 0; i < n_items; ++i) {
+      if (rng.uniform() >= share) continue;
+      a.users.push_back(u);
+      a.items.push_back(i);
+      a.values.push_back(static_cast<float>(1 + rng.below(5)));
+    }
+    a.user_offsets.push_back(static_cast<std::int64_t>(a.values.size()));
+  }
+  for (std::int32_t u = 0; u < n_users; ++u) a.user_ids.push_back(10 + u);
+  for (std::int32_t i = 0; i < n_items; ++i) a.item_ids.push_back(100 + 2 * i);
+  Dataset data;
+  data.info.name = "made";
+  data.ratings = Ratings(std::move(a));
+  return data;
+}
+
+std::vector<Triple> triples(const Ratings& ratings) {
+  std::vector<Triple> out;
+  for (std::int64_t i = 0; i < ratings.nnz(); ++i)
+    out.emplace_back(ratings[i].user, ratings[i].item, ratings[i].value);
+  return out;
+}
+
+std::int64_t count_of(std::span<const std::int32_t> ids, std::int32_t id) {
+  return std::count(ids.begin(), ids.end(), id);
+}
+
+// The parts are canonical, pairwise disjoint, and together all ratings over the same ids.
+void expect_partition(const Dataset& data, const Split& split) {
+  std::vector<Triple> merged;
+  for (const Ratings* part : {&split.train, &split.test, &split.validation}) {
+    const auto of_part = triples(*part);
+    EXPECT_TRUE(std::is_sorted(of_part.begin(), of_part.end()));
+    EXPECT_EQ(part->n_users(), data.ratings.n_users());
+    EXPECT_EQ(part->n_items(), data.ratings.n_items());
+    EXPECT_TRUE(std::ranges::equal(part->user_ids(), data.ratings.user_ids()));
+    EXPECT_TRUE(std::ranges::equal(part->item_ids(), data.ratings.item_ids()));
+    merged.insert(merged.end(), of_part.begin(), of_part.end());
+  }
+  std::sort(merged.begin(), merged.end());
+  EXPECT_EQ(merged, triples(data.ratings));  // no pair occurs twice in the data, so also disjoint
+}
+
+struct Cold {
+  std::int64_t users, items, ratings;
+};
+
+// Straight from the definition, with sets.
+Cold brute_force_cold(const Split& split) {
+  const auto train_users = split.train.users();
+  const auto train_items = split.train.items();
+  const std::set<std::int32_t> warm_users(train_users.begin(), train_users.end());
+  const std::set<std::int32_t> warm_items(train_items.begin(), train_items.end());
+  std::set<std::int32_t> users, items;
+  std::int64_t ratings = 0;
+  for (const auto& [u, i, value] : triples(split.test)) {
+    if (!warm_users.contains(u)) users.insert(u);
+    if (!warm_items.contains(i)) items.insert(i);
+    ratings += !warm_users.contains(u) || !warm_items.contains(i) ? 1 : 0;
+  }
+  return {static_cast<std::int64_t>(users.size()), static_cast<std::int64_t>(items.size()),
+          ratings};
+}
+
+SplitSpec holdout(double test, double validation = 0, std::uint64_t seed = 1) {
+  SplitSpec spec;
+  spec.test_fraction = test;
+  spec.validation_fraction = validation;
+  spec.seed = seed;
+  return spec;
+}
+
+SplitSpec leave_out(int k, double validation = 0) {
+  SplitSpec spec;
+  spec.kind = SplitSpec::Kind::leave_out;
+  spec.leave_out = k;
+  spec.validation_fraction = validation;
+  return spec;
+}
+
+ErrorKind kind_of_error(const Dataset& data, const SplitSpec& spec, const std::string& part) {
+  try {
+    make_split(data, spec, 2);
+  } catch (const Error& error) {
+    EXPECT_NE(std::string(error.what()).find(part), std::string::npos) << error.what();
+    return error.kind();
+  }
+  ADD_FAILURE() << "no error; expected one about: " << part;
+  return ErrorKind::io;
+}
+
+TEST(Holdout, PartitionsInExactSizes) {
+  const Dataset data = make_data(200, 90);
+  const auto nnz = data.ratings.nnz();
+  for (const double test : {0.0, 0.001, 0.1, 0.2, 0.5, 0.93}) {
+    for (const double validation : {0.0, 0.05, 0.5}) {
+      const Split split = make_split(data, holdout(test, validation), 2);
+      const auto n_test = std::llround(test * static_cast<double>(nnz));
+      EXPECT_EQ(split.test.nnz(), n_test);
+      EXPECT_EQ(split.validation.nnz(),
+                std::llround(validation * static_cast<double>(nnz - n_test)));
+      expect_partition(data, split);
+    }
+  }
+}
+
+TEST(Holdout, SmallestDataSet) {
+  Dataset data;
+  data.ratings = Ratings({.users = {0, 0},
+                          .items = {0, 1},
+                          .values = {3, 4},
+                          .user_offsets = {0, 2},
+                          .user_ids = {1},
+                          .item_ids = {1, 2}});
+  const Split split = make_split(data, holdout(0.5), 3);
+  EXPECT_EQ(split.train.nnz(), 1);
+  EXPECT_EQ(split.test.nnz(), 1);
+  EXPECT_EQ(split.cold_users, 0);
+  EXPECT_EQ(split.cold_items, 1);
+  EXPECT_EQ(split.cold_ratings, 1);
+}
+
+// More ratings than one chunk of work, so that several threads do take part.
+TEST(Holdout, SameForAnyNumberOfThreads) {
+  const Dataset data = make_data(3000, 900);
+  ASSERT_GT(data.ratings.nnz(), 500'000);
+  for (const SplitSpec& spec : {holdout(0.2, 0.1), leave_out(3, 0.1)}) {
+    const Split one = make_split(data, spec, 1);
+    for (const int threads : {2, 3}) {
+      const Split many = make_split(data, spec, threads);
+      EXPECT_TRUE(triples(one.train) == triples(many.train));
+      EXPECT_TRUE(triples(one.test) == triples(many.test));
+      EXPECT_TRUE(triples(one.validation) == triples(many.validation));
+      EXPECT_EQ(one.cold_ratings, many.cold_ratings);
+    }
+  }
+}
+
+TEST(Holdout, SeedsDrawIndependently) {
+  const Dataset data = make_data(400, 200);
+  const auto a = triples(make_split(data, holdout(0.2, 0, 1), 1).test);
+  const auto b = triples(make_split(data, holdout(0.2, 0, 2), 1).test);
+  std::vector<Triple> both;
+  std::set_intersection(a.begin(), a.end(), b.begin(), b.end(), std::back_inserter(both));
+  const double n = static_cast<double>(data.ratings.nnz());
+  // Independent draws share p^2 n ratings, within five standard deviations.
+  EXPECT_NEAR(static_cast<double>(both.size()), 0.04 * n, 5 * std::sqrt(0.04 * 0.96 * n));
+}
+
+// Over seeds every rating is drawn equally often: chi-square of the counts against their mean.
+TEST(Holdout, DrawsUniformly) {
+  const Dataset data = make_data(30, 40);
+  const auto nnz = data.ratings.nnz();
+  constexpr int kSeeds = 800;
+  constexpr double kFraction = 0.25;
+  std::vector<int> drawn(static_cast<std::size_t>(nnz), 0);
+  const auto all = triples(data.ratings);
+  for (int seed = 0; seed < kSeeds; ++seed) {
+    const auto test = make_split(data, holdout(kFraction, 0, static_cast<std::uint64_t>(seed)), 1);
+    for (const Triple& t : triples(test.test))
+      ++drawn[static_cast<std::size_t>(std::ranges::lower_bound(all, t) - all.begin())];
+  }
+  double chi2 = 0;
+  for (const int count : drawn)
+    chi2 += std::pow(count - kSeeds * kFraction, 2) / (kSeeds * kFraction * (1 - kFraction));
+  const double n = static_cast<double>(nnz);
+  EXPECT_NEAR(chi2, n, 5 * std::sqrt(2 * n));
+}
+
+TEST(Holdout, ValidationDoesNotMoveTheTestPart) {
+  const Dataset data = make_data(100, 60);
+  const Split without = make_split(data, holdout(0.2), 1);
+  const Split with = make_split(data, holdout(0.2, 0.3), 1);
+  EXPECT_EQ(triples(without.test), triples(with.test));
+  EXPECT_EQ(without.validation.nnz(), 0);
+}
+
+TEST(LeaveOut, TakesKFromEachUserWithMore) {
+  const Dataset data = make_data(150, 60);
+  for (const int k : {1, 5, 20}) {
+    const Split split = make_split(data, leave_out(k), 2);
+    expect_partition(data, split);
+    for (std::int32_t u = 0; u < data.ratings.n_users(); ++u) {
+      const auto all = count_of(data.ratings.users(), u);
+      EXPECT_EQ(count_of(split.test.users(), u), all > k ? k : 0);
+      EXPECT_GE(count_of(split.train.users(), u), std::min<std::int64_t>(all, 1));
+    }
+    EXPECT_EQ(split.cold_users, 0);
+  }
+}
+
+TEST(LeaveOut, ValidationComesOutOfTrain) {
+  const Dataset data = make_data(150, 60);
+  const Split split = make_split(data, leave_out(2, 0.25), 2);
+  expect_partition(data, split);
+  const auto left = data.ratings.nnz() - split.test.nnz();
+  EXPECT_EQ(split.validation.nnz(), std::llround(0.25 * static_cast<double>(left)));
+}
+
+TEST(Cold, CountsAgreeWithTheDefinition) {
+  // Sparse rows, and a large test part: some users and items keep nothing in train.
+  const Dataset data = make_data(300, 25, 3);
+  std::int64_t seen_users = 0, seen_items = 0;
+  for (const SplitSpec& spec : {holdout(0.2), holdout(0.9), holdout(0.99), leave_out(4)}) {
+    const Split split = make_split(data, spec, 3);
+    const Cold expected = brute_force_cold(split);
+    EXPECT_EQ(split.cold_users, expected.users);
+    EXPECT_EQ(split.cold_items, expected.items);
+    EXPECT_EQ(split.cold_ratings, expected.ratings);
+    seen_users += expected.users;
+    seen_items += expected.items;
+  }
+  EXPECT_GT(seen_users, 0);  // the case occurred
+  EXPECT_GT(seen_items, 0);
+}
+
+TEST(Given, FollowsTheLabels) {
+  Dataset data = make_data(60, 40);
+  for (std::int64_t i = 0; i < data.ratings.nnz(); ++i)
+    data.parts.push_back(static_cast<std::uint8_t>(i % 7 == 0 ? kTest : kTrain));
+  SplitSpec spec;
+  spec.kind = SplitSpec::Kind::given;
+  const Split split = make_split(data, spec, 2);
+  expect_partition(data, split);
+  std::vector<Triple> expected;
+  for (std::int64_t i = 0; i < data.ratings.nnz(); i += 7)
+    expected.push_back(triples(data.ratings)[static_cast<std::size_t>(i)]);
+  EXPECT_EQ(triples(split.test), expected);
+
+  spec.validation_fraction = 0.1;
+  const Split with = make_split(data, spec, 2);
+  expect_partition(data, with);
+  EXPECT_EQ(triples(with.test), expected);
+  EXPECT_EQ(with.validation.nnz(), std::llround(0.1 * static_cast<double>(split.train.nnz())));
+}
+
+TEST(Given, KeepsAGivenValidationPart) {
+  Dataset data = make_data(60, 40);
+  for (std::int64_t i = 0; i < data.ratings.nnz(); ++i)
+    data.parts.push_back(static_cast<std::uint8_t>(i % 3));
+  SplitSpec spec;
+  spec.kind = SplitSpec::Kind::given;
+  const Split split = make_split(data, spec, 1);
+  expect_partition(data, split);
+  EXPECT_EQ(split.validation.nnz(), data.ratings.nnz() / 3);
+  spec.validation_fraction = 0.1;
+  EXPECT_EQ(kind_of_error(data, spec, "validation part already"), ErrorKind::usage);
+}
+
+TEST(Errors, SayWhatIsWrong) {
+  Dataset data = make_data(20, 20);
+  SplitSpec given;
+  given.kind = SplitSpec::Kind::given;
+  EXPECT_EQ(kind_of_error(data, given, "has no given split"), ErrorKind::usage);
+  EXPECT_EQ(kind_of_error(data, holdout(1.0), "the test fraction is 1"), ErrorKind::usage);
+  EXPECT_EQ(kind_of_error(data, holdout(std::nan("")), "nan"), ErrorKind::usage);
+  EXPECT_EQ(kind_of_error(data, holdout(0.2, -1), "the validation fraction is -1"),
+            ErrorKind::usage);
+  EXPECT_EQ(kind_of_error(data, leave_out(0), "leave_out is 0"), ErrorKind::usage);
+  EXPECT_EQ(kind_of_error(data, holdout(0.9999), "no rating to train on"), ErrorKind::usage);
+  EXPECT_EQ(kind_of_error(Dataset{}, holdout(0.2), "no ratings"), ErrorKind::data);
+  data.parts.assign(3, kTrain);
+  EXPECT_EQ(kind_of_error(data, given, "3 labels"), ErrorKind::data);
+  data.parts.assign(static_cast<std::size_t>(data.ratings.nnz()), kTrain);
+  data.parts.back() = 9;
+  EXPECT_EQ(kind_of_error(data, given, "unknown label 9"), ErrorKind::data);
+}
+
+TEST(SplitSpec, ToJsonNamesWhatTheDrawDependsOn) {
+  EXPECT_EQ(holdout(0.25, 0.5, 9).to_json().dump(),
+            R"({"holdout":0.25,"validation":0.5,"seed":9})");
+  EXPECT_EQ(leave_out(3).to_json().dump(), R"({"leave_out":3,"validation":0.0,"seed":1})");
+  SplitSpec given;
+  given.kind = SplitSpec::Kind::given;
+  EXPECT_EQ(given.to_json().dump(), R"({"given":true,"validation":0.0,"seed":1})");
+}
+
+}  // namespace
+}  // namespace mf

@@ -1,0 +1,471 @@
+#include "datasets/synthetic.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+#include <map>
+#include <numeric>
+#include <string>
+#include <vector>
+
+#include "base/error.hpp"
+#include "base/rng.hpp"
+#include "base/threads.hpp"
+#include "datasets/split.hpp"
+#include "datasets/synthetic_degrees.hpp"
+#include "datasets/synthetic_items.hpp"
+#include "datasets/synthetic_model.hpp"
+#include "datasets/synthetic_profile.hpp"
+
+namespace mf {
+namespace {
+
+using Counts = std::vector<std::int64_t>;
+
+Counts user_counts(const Ratings& r) {
+  Counts counts(static_cast<std::size_t>(r.n_users()), 0);
+  for (const std::int32_t u : r.users()) ++counts[static_cast<std::size_t>(u)];
+  return counts;
+}
+
+Counts item_counts(const Ratings& r) {
+  Counts counts(static_cast<std::size_t>(r.n_items()), 0);
+  for (const std::int32_t i : r.items()) ++counts[static_cast<std::size_t>(i)];
+  return counts;
+}
+
+double gini(Counts counts) {
+  std::sort(counts.begin(), counts.end());
+  double weighted = 0, total = 0;
+  for (std::size_t k = 0; k < counts.size(); ++k) {
+    const auto c = static_cast<double>(counts[k]);
+    weighted += (2.0 * static_cast<double>(k + 1) - static_cast<double>(counts.size()) - 1) * c;
+    total += c;
+  }
+  return weighted / (static_cast<double>(counts.size()) * total);
+}
+
+double median(Counts counts) {
+  std::nth_element(counts.begin(), counts.begin() + static_cast<std::ptrdiff_t>(counts.size() / 2),
+                   counts.end());
+  return static_cast<double>(counts[counts.size() / 2]);
+}
+
+double maximum(const Counts& counts) {
+  return static_cast<double>(*std::max_element(counts.begin(), counts.end()));
+}
+
+bool on_scale(float value, const RatingScale& scale) {
+  if (!(value >= scale.min && value <= scale.max)) return false;
+  if (scale.step == 0) return true;
+  const float steps = (value - scale.min) / scale.step;
+  return steps == std::round(steps);
+}
+
+// One pass over everything a Ratings promises, without a matcher a rating.
+void expect_sound(const Dataset& data, const Shape& shape) {
+  const Ratings& r = data.ratings;
+  EXPECT_EQ(r.n_users(), shape.n_users);
+  EXPECT_EQ(r.n_items(), shape.n_items);
+  ASSERT_EQ(r.nnz(), shape.nnz);
+  EXPECT_TRUE(data.parts.empty());
+  ASSERT_TRUE(data.info.scale.has_value());
+  std::int64_t unsorted = 0, misplaced = 0, off_scale = 0;
+  for (std::int64_t i = 0; i < r.nnz(); ++i) {
+    const Rating now = r[i];
+    if (i > 0) {
+      const Rating last = r[i - 1];
+      unsorted += last.user > now.user || (last.user == now.user && last.item >= now.item) ? 1 : 0;
+    }
+    const auto u = static_cast<std::size_t>(now.user);
+    misplaced += i < r.user_offsets()[u] || i >= r.user_offsets()[u + 1] ? 1 : 0;
+    off_scale += on_scale(now.value, *data.info.scale) ? 0 : 1;
+  }
+  EXPECT_EQ(unsorted, 0);  // strictly ascending pairs: none occurs twice
+  EXPECT_EQ(misplaced, 0);
+  EXPECT_EQ(off_scale, 0);
+  const Counts users = user_counts(r), items = item_counts(r);
+  EXPECT_GE(*std::min_element(users.begin(), users.end()), 1);
+  EXPECT_GE(*std::min_element(items.begin(), items.end()), 1);
+  for (std::size_t u = 0; u < r.user_ids().size(); ++u)
+    ASSERT_EQ(r.user_ids()[u], static_cast<std::int32_t>(u + 1));
+  for (std::size_t i = 0; i < r.item_ids().size(); ++i)
+    ASSERT_EQ(r.item_ids()[i], static_cast<std::int32_t>(i + 1));
+}
+
+bool same_content(const Ratings& a, const Ratings& b) {
+  return std::ranges::equal(a.users(), b.users()) && std::ranges::equal(a.items(), b.items()) &&
+         std::ranges::equal(a.values(), b.values()) &&
+         std::ranges::equal(a.user_offsets(), b.user_offsets());
+}
+
+std::string error_of(const std::string& like, double factor) {
+  try {
+    look_alike_shape(like, factor);
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::usage);
+    return error.what();
+  }
+  return "no error";
+}
+
+TEST(LookAlikeShape, IsThePublishedOne) {
+  const std::map<std::string, std::array<std::int64_t, 3>> published{
+      {"ml-100k", {943, 1682, 100000}},
+      {"ml-1m", {6040, 3706, 1000209}},
+      {"ml-10m", {69878, 10677, 10000054}},
+      {"ml-20m", {138493, 26744, 20000263}},
+      {"netflix", {480189, 17770, 99072112 + 1408395}},
+      {"yahoomusic", {1000990, 624961, 252800275 + 4003960 + 6005940}},
+      {"hugewiki", {50082603, 39780, 2736496604 + 365998592}},
+      {"bdmovie", {9722, 7889, 1262741}},
+  };
+  ASSERT_EQ(look_alike_names().size(), published.size());
+  for (const auto& [name, counts] : published) {
+    const Shape shape = look_alike_shape(name, 1);
+    EXPECT_EQ(shape.n_users, counts[0]) << name;
+    EXPECT_EQ(shape.n_items, counts[1]) << name;
+    EXPECT_EQ(shape.nnz, counts[2]) << name;
+  }
+}
+
+TEST(LookAlikeShape, ScalesUsersAndKeepsRatingsPerUser) {
+  for (const std::string& name : look_alike_names()) {
+    const Shape full = look_alike_shape(name, 1);
+    const double per_user = static_cast<double>(full.nnz) / static_cast<double>(full.n_users);
+    for (const double factor : {0.05, 0.1, 0.5, 2.0}) {
+      const Shape s = look_alike_shape(name, factor);
+      EXPECT_EQ(s.nnz, std::llround(factor * static_cast<double>(full.nnz))) << name;
+      EXPECT_NEAR(static_cast<double>(s.nnz) / static_cast<double>(s.n_users), per_user,
+                  0.02 * per_user)
+          << name << " x" << factor;
+      const double density =
+          static_cast<double>(s.nnz) / static_cast<double>(s.n_users * s.n_items);
+      EXPECT_LE(density, 0.101) << name << " x" << factor;
+    }
+  }
+}
+
+// Down to one rating: the matrix stays one that can hold them.
+TEST(LookAlikeShape, IsFeasibleAtAnyFactor) {
+  for (const std::string& name : look_alike_names()) {
+    for (double factor = 100; factor > 1e-10; factor *= 0.83) {
+      if (name == "hugewiki" && factor > 40) continue;  // more users than can be indexed
+      const Shape s = look_alike_shape(name, factor);
+      ASSERT_GE(s.n_users * s.n_items, s.nnz) << name << " x" << factor;
+      ASSERT_LE(std::max(s.n_users, s.n_items), s.nnz) << name << " x" << factor;
+      ASSERT_GE(std::min(s.n_users, s.n_items), 1) << name << " x" << factor;
+    }
+  }
+}
+
+TEST(LookAlikeShape, ErrorsNameWhatIsNear) {
+  EXPECT_NE(error_of("netflx", 1).find("did you mean \"netflix\""), std::string::npos);
+  EXPECT_NE(error_of("zzz", 1).find("known: ml-100k"), std::string::npos);
+  for (const double factor : {0.0, -1.0, 1e9, std::numeric_limits<double>::quiet_NaN()})
+    EXPECT_NE(error_of("ml-1m", factor).find("expected a number in (0, 100]"), std::string::npos);
+  EXPECT_NE(error_of("hugewiki", 50).find("can be indexed"), std::string::npos);
+}
+
+TEST(LookAlike, IsSoundAtFullSize) {
+  for (const std::string name : {"ml-100k", "ml-1m", "bdmovie"})
+    expect_sound(make_look_alike(name, 1, 1, 2), look_alike_shape(name, 1));
+}
+
+TEST(LookAlike, IsSoundScaledDown) {
+  for (const std::string& name : look_alike_names()) {
+    const double nnz = static_cast<double>(look_alike_shape(name, 1).nnz);
+    for (const double factor : {0.1, 0.01, 1e-3, 1e-4, 1e-5, 1e-6, 1e-9}) {
+      if (factor * nnz > 300'000) continue;
+      SCOPED_TRACE(name + " x" + std::to_string(factor));
+      expect_sound(make_look_alike(name, factor, 3, 2), look_alike_shape(name, factor));
+    }
+  }
+}
+
+TEST(LookAlike, IsSoundScaledUp) {
+  const Dataset data = make_look_alike("ml-100k", 3, 1, 2);
+  expect_sound(data, look_alike_shape("ml-100k", 3));
+  EXPECT_EQ(data.ratings.nnz(), 300'000);
+}
+
+TEST(LookAlike, SameForAnyNumberOfThreads) {
+  for (const auto& [name, factor] : {std::pair{"ml-1m", 0.2}, std::pair{"hugewiki", 1e-4}}) {
+    const Dataset one = make_look_alike(name, factor, 5, 1);
+    for (const int threads : {2, 3}) {
+      const Dataset many = make_look_alike(name, factor, 5, threads);
+      EXPECT_TRUE(same_content(one.ratings, many.ratings)) << name << " threads " << threads;
+      EXPECT_EQ(one.info.content_hash, many.info.content_hash);
+    }
+  }
+}
+
+TEST(LookAlike, SeedsAndNamesDrawDifferentSets) {
+  const Dataset a = make_look_alike("ml-100k", 1, 1, 1);
+  const Dataset again = make_look_alike("ml-100k", 1, 1, 1);
+  const Dataset b = make_look_alike("ml-100k", 1, 2, 1);
+  EXPECT_TRUE(same_content(a.ratings, again.ratings));
+  EXPECT_FALSE(same_content(a.ratings, b.ratings));
+  EXPECT_NE(a.info.content_hash, b.info.content_hash);
+  EXPECT_NE(user_counts(a.ratings), user_counts(b.ratings));
+}
+
+// Results are compared across machines and versions by content hash. Where this fails on purpose,
+// raise kLookAlikeVersion in load.cpp, so that caches of the former set are not read.
+TEST(LookAlike, ContentIsPinned) {
+  const Dataset stepped = make_look_alike("ml-100k", 1, 1, 2);
+  EXPECT_EQ(stepped.info.content_hash, 0x0ULL);
+  const Dataset real_valued = make_look_alike("hugewiki", 1e-5, 1, 2);
+  EXPECT_EQ(real_valued.info.content_hash, 0x0ULL);
+}
+
+TEST(LookAlike, SaysWhatItIs) {
+  const Dataset full = make_look_alike("ml-100k", 1, 1, 1);
+  EXPECT_EQ(full.info.name, "ml-100k look-alike");
+  EXPECT_TRUE(full.info.look_alike);
+  EXPECT_EQ(full.info.source, "synthetic");
+  EXPECT_EQ(full.info.duplicate_pairs, 0);
+  EXPECT_EQ(full.info.content_hash, content_hash(full.ratings, 1));
+  EXPECT_FLOAT_EQ(full.info.scale->step, 1);
+  EXPECT_EQ(make_look_alike("ml-100k", 0.1, 1, 1).info.name, "ml-100k look-alike x0.1");
+}
+
+// Published facts of the real sets: medians, maxima and Gini indices of both sides. The bands hold
+// the calibration in place; a uniform graph is far outside (Gini 0, maximum near the mean).
+TEST(LookAlike, IsLongTailedAsTheRealSets) {
+  const Ratings small = make_look_alike("ml-100k", 1, 1, 2).ratings;
+  EXPECT_NEAR(gini(user_counts(small)), 0.472, 0.04);
+  EXPECT_NEAR(gini(item_counts(small)), 0.629, 0.04);
+  EXPECT_NEAR(median(user_counts(small)), 65, 8);
+  EXPECT_NEAR(median(item_counts(small)), 27, 5);
+  EXPECT_NEAR(maximum(user_counts(small)), 737, 200);
+  EXPECT_NEAR(maximum(item_counts(small)), 583, 100);
+  const Counts users = user_counts(small);
+  EXPECT_EQ(*std::min_element(users.begin(), users.end()), 20);
+
+  const Ratings medium = make_look_alike("ml-1m", 1, 1, 2).ratings;
+  EXPECT_NEAR(gini(user_counts(medium)), 0.529, 0.04);
+  EXPECT_NEAR(gini(item_counts(medium)), 0.634, 0.04);
+  EXPECT_NEAR(median(user_counts(medium)), 96, 10);
+  EXPECT_NEAR(median(item_counts(medium)), 124, 25);
+  EXPECT_NEAR(maximum(user_counts(medium)), 2314, 600);
+  EXPECT_NEAR(maximum(item_counts(medium)), 3428, 600);
+}
+
+TEST(LookAlike, HasTheMeanAndSpreadOfTheRealSet) {
+  const Ratings r = make_look_alike("ml-1m", 1, 1, 2).ratings;
+  const double mean = mean_rating(r);
+  double squares = 0;
+  for (const float v : r.values()) squares += std::pow(static_cast<double>(v) - mean, 2);
+  EXPECT_NEAR(mean, 3.5816, 0.05);
+  EXPECT_NEAR(std::sqrt(squares / static_cast<double>(r.nnz())), 1.1171, 0.05);
+}
+
+// A plain biased factorization by SGD, the reference of the signal tests.
+class Factorization {
+ public:
+  Factorization(const Split& split, std::size_t factors)
+      : split_(split),
+        f_(factors),
+        mean_(mean_rating(split.train)),
+        b_(static_cast<std::size_t>(split.train.n_users()), 0),
+        c_(static_cast<std::size_t>(split.train.n_items()), 0) {
+    Rng rng(11);
+    for (std::size_t k = 0; k < b_.size() * f_; ++k) p_.push_back(0.1 * rng.normal());
+    for (std::size_t k = 0; k < c_.size() * f_; ++k) q_.push_back(0.1 * rng.normal());
+    order_.resize(static_cast<std::size_t>(split.train.nnz()));
+    std::iota(order_.begin(), order_.end(), 0);
+    for (std::size_t k = order_.size(); k > 1; --k) std::swap(order_[k - 1], order_[rng.below(k)]);
+  }
+
+  void run_epoch(double rate, double reg) {
+    for (const std::int64_t i : order_) update(split_.train[i], rate, reg);
+  }
+
+  double rmse(const Ratings& ratings) const {
+    double sum = 0;
+    for (std::int64_t i = 0; i < ratings.nnz(); ++i) sum += std::pow(error(ratings[i]), 2);
+    return std::sqrt(sum / static_cast<double>(ratings.nnz()));
+  }
+
+ private:
+  double error(const Rating& r) const {
+    const auto u = static_cast<std::size_t>(r.user), i = static_cast<std::size_t>(r.item);
+    return static_cast<double>(r.value) - mean_ - b_[u] - c_[i] -
+           std::inner_product(p_.begin() + static_cast<std::ptrdiff_t>(u * f_),
+                              p_.begin() + static_cast<std::ptrdiff_t>((u + 1) * f_),
+                              q_.begin() + static_cast<std::ptrdiff_t>(i * f_), 0.0);
+  }
+
+  void update(const Rating& r, double rate, double reg) {
+    const auto u = static_cast<std::size_t>(r.user), i = static_cast<std::size_t>(r.item);
+    const double e = error(r);
+    b_[u] += rate * (e - reg * b_[u]);
+    c_[i] += rate * (e - reg * c_[i]);
+    for (std::size_t k = 0; k < f_; ++k) {
+      double& p = p_[u * f_ + k];
+      double& q = q_[i * f_ + k];
+      const double old = p;
+      p += rate * (e * q - reg * p);
+      q += rate * (e * old - reg * q);
+    }
+  }
+
+  const Split& split_;
+  std::size_t f_;
+  double mean_;
+  std::vector<double> b_, c_, p_, q_;
+  std::vector<std::int64_t> order_;
+};
+
+double rmse_after(const Split& split, std::size_t factors, int epochs, double rate, double reg) {
+  Factorization model(split, factors);
+  for (int epoch = 0; epoch < epochs; ++epoch) model.run_epoch(rate, reg);
+  return model.rmse(split.test);
+}
+
+// What makes a look-alike worth factorizing, at the values of the real ml-100k in parentheses: the
+// biases explain part (0.944), factors more (0.918), and enough passes overfit.
+TEST(LookAlike, CarriesABiasedLowRankSignal) {
+  const Dataset data = make_look_alike("ml-100k", 1, 1, 2);
+  const Split split = make_split(data, SplitSpec{}, 2);
+  EXPECT_NEAR(rmse_after(split, 0, 20, 0.01, 0.02), 0.944, 0.025);
+  Factorization model(split, 16);
+  for (int epoch = 0; epoch < 40; ++epoch) model.run_epoch(0.02, 0.1);
+  const double best = model.rmse(split.test);
+  EXPECT_NEAR(best, 0.918, 0.025);
+  EXPECT_LT(best, rmse_after(split, 0, 20, 0.01, 0.02) - 0.01);
+  Factorization overfit(split, 16);
+  for (int epoch = 0; epoch < 60; ++epoch) overfit.run_epoch(0.02, 0.0);
+  EXPECT_GT(overfit.rmse(split.test), best + 0.05);
+  EXPECT_LT(overfit.rmse(split.train), 0.7);
+}
+
+TEST(Degrees, SumExactlyAndKeepTheBounds) {
+  ThreadTeam team(3);
+  const synthetic::UserStreams streams(9);
+  synthetic::Profile profile = synthetic::find_profile("ml-100k");
+  const std::vector<Shape> shapes{{943, 1682, 100'000}, {10, 30, 300}, {10, 30, 299},
+                                  {10, 30, 10},         {1, 7, 7},     {500, 21, 10'111}};
+  for (const Shape& shape : shapes) {
+    const auto offsets = synthetic::draw_user_offsets(profile, shape, streams, team);
+    ASSERT_EQ(offsets.size(), static_cast<std::size_t>(shape.n_users + 1));
+    EXPECT_EQ(offsets.front(), 0);
+    EXPECT_EQ(offsets.back(), shape.nnz);
+    const std::int64_t least = std::min<std::int64_t>(20, shape.nnz / shape.n_users);
+    for (std::size_t u = 0; u + 1 < offsets.size(); ++u) {
+      EXPECT_GE(offsets[u + 1] - offsets[u], least);
+      EXPECT_LE(offsets[u + 1] - offsets[u], shape.n_items);
+    }
+  }
+}
+
+TEST(Degrees, WeightsFollowTheLaw) {
+  // Half-normal median 0.67449: power and tail applied to it.
+  EXPECT_NEAR(synthetic::weight_at({2, 0}, 0.5), 0.454936, 1e-5);
+  EXPECT_NEAR(synthetic::weight_at({3, 0.1}, 0.5), std::pow(0.6744898, 3) * std::exp(0.0454936),
+              1e-6);
+  EXPECT_GT(synthetic::weight_at({2, 0}, 0), 0);  // the ends stay finite and positive
+  EXPECT_LT(synthetic::weight_at({5, 0.2}, 1), 1e12);
+}
+
+TEST(AliasTable, DrawsInProportion) {
+  const std::vector<double> weights{0.5, 3, 0, 1, 0.001, 7, 2.5};
+  const double total = std::accumulate(weights.begin(), weights.end(), 0.0);
+  const synthetic::AliasTable table(weights);
+  Rng rng(4);
+  constexpr int kDraws = 400'000;
+  Counts drawn(weights.size(), 0);
+  for (int k = 0; k < kDraws; ++k) ++drawn[static_cast<std::size_t>(table.draw(rng))];
+  for (std::size_t i = 0; i < weights.size(); ++i) {
+    const double p = weights[i] / total;
+    EXPECT_NEAR(static_cast<double>(drawn[i]), kDraws * p, 5 * std::sqrt(kDraws * p) + 1e-9);
+  }
+}
+
+// P(item among k successive draws without replacement), by enumeration of all orders.
+double inclusion(std::span<const double> weights, unsigned taken, std::size_t item, int k) {
+  if (k == 0) return 0;
+  double left = 0, p = 0;
+  for (std::size_t i = 0; i < weights.size(); ++i) left += (taken >> i & 1) != 0 ? 0 : weights[i];
+  for (std::size_t i = 0; i < weights.size(); ++i) {
+    if ((taken >> i & 1) != 0) continue;
+    p += weights[i] / left * (i == item ? 1 : inclusion(weights, taken | 1U << i, item, k - 1));
+  }
+  return p;
+}
+
+// Six items and long draws: the budget of rejections ends now and then, so both ways are taken.
+TEST(ItemSampler, FollowsTheLawOfSuccessiveDraws) {
+  const synthetic::Profile& profile = synthetic::find_profile("ml-20m");
+  const synthetic::ItemCatalog catalog(profile, {100, 6, 400}, 5);
+  synthetic::ItemSampler sampler(catalog);
+  constexpr int kRounds = 60'000;
+  for (const std::size_t k : {std::size_t{1}, std::size_t{3}, std::size_t{5}, std::size_t{6}}) {
+    Rng rng(k);
+    Counts drawn(6, 0);
+    std::vector<std::int32_t> out(k);
+    for (int round = 0; round < kRounds; ++round) {
+      sampler.draw({}, rng, out);
+      ASSERT_TRUE(std::ranges::is_sorted(out, std::less_equal<>()) || k == 1);
+      for (const std::int32_t item : out) ++drawn[static_cast<std::size_t>(item)];
+    }
+    for (std::size_t item = 0; item < 6; ++item) {
+      const double p = inclusion(catalog.weights(), 0, item, static_cast<int>(k));
+      EXPECT_NEAR(static_cast<double>(drawn[item]), kRounds * p,
+                  5 * std::sqrt(kRounds * p * (1 - p) + 1) + 1e-9)
+          << "item " << item << " of " << k << " drawn";
+    }
+  }
+}
+
+TEST(ItemCatalog, OwesEveryItemOnce) {
+  const Shape shape{7, 50, 61};
+  const synthetic::ItemCatalog catalog(synthetic::find_profile("ml-100k"), shape, 2);
+  const std::vector<std::int64_t> offsets{0, 1, 2, 22, 40, 41, 60, 61};
+  Counts owed(50, 0);
+  for (std::size_t u = 0; u + 1 < offsets.size(); ++u) {
+    const auto items = catalog.owed(offsets[u], offsets[u + 1]);
+    EXPECT_LE(items.size(), static_cast<std::size_t>(offsets[u + 1] - offsets[u]));
+    for (const std::int32_t item : items) ++owed[static_cast<std::size_t>(item)];
+  }
+  EXPECT_EQ(owed, Counts(50, 1));
+}
+
+// The parts of the planted model, told apart by switching the others off.
+TEST(RatingModel, PlantsWhatTheProfileSays) {
+  synthetic::Profile profile = synthetic::find_profile("hugewiki");
+  profile.scale = {-100, 100, 0};
+  const Shape shape{4000, 400, 100'000};
+  const auto spread = [&](double user, double item, double signal, double noise) {
+    profile.model = {1.5, user, -0.3, item, 0.5, signal, 0.8, noise};
+    const synthetic::ItemCatalog catalog(profile, shape, 3);
+    const synthetic::RatingModel model(profile, catalog, 3);
+    std::vector<std::int32_t> items(400);
+    std::iota(items.begin(), items.end(), 0);
+    std::vector<float> values(items.size());
+    double sum = 0, squares = 0;
+    for (std::uint64_t u = 0; u < 4000; ++u) {
+      Rng rng(8, u);
+      const synthetic::User drawn = model.draw_user(rng.uniform(), rng);
+      model.draw_values(drawn, items, rng, values);
+      for (const float v : values) {
+        sum += static_cast<double>(v);
+        squares += static_cast<double>(v) * static_cast<double>(v);
+      }
+    }
+    const double n = 4000.0 * 400.0;
+    return std::sqrt(squares / n - sum * sum / n / n);
+  };
+  EXPECT_NEAR(spread(0, 0, 0, 0), 0, 1e-6);
+  EXPECT_NEAR(spread(2, 0, 0, 0), 2, 0.1);
+  EXPECT_NEAR(spread(0, 2, 0, 0), 2, 0.25);
+  EXPECT_NEAR(spread(0, 0, 2, 0), 2, 0.25);
+  EXPECT_NEAR(spread(0, 0, 0, 2), 2, 0.01);
+}
+
+}  // namespace
+}  // namespace mf
