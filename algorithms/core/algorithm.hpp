@@ -1,0 +1,116 @@
+// The contract of an algorithm. The harness owns the split, the initial factors, the learning-rate
+// schedule, the evaluator, the clocks and the seeds; an algorithm never sees the test set.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "algorithms/core/model.hpp"
+#include "algorithms/core/params.hpp"
+#include "base/threads.hpp"
+#include "datasets/ratings.hpp"
+
+namespace mf {
+
+// Compulsory work of one epoch, as derived in the README of the algorithm's folder: what any
+// implementation of the same mathematics must read, write and compute.
+struct Work {
+  double updates = 0;  // rating updates (ALS: ratings visited by each half-step)
+  double bytes = 0;
+  double flops = 0;
+};
+
+struct ProblemShape {
+  std::int64_t n_users = 0;
+  std::int64_t n_items = 0;
+  std::int64_t nnz = 0;  // of the training part
+};
+
+struct MemoryNeed {
+  double host_bytes = 0;    // beyond the ratings and the initial factors
+  double device_bytes = 0;  // all of it
+};
+
+// Receives named intervals of an algorithm (prepare: "transfer"; epoch: "hermitian", "solve", ...).
+// The harness times them, puts them into the result and draws them as NVTX ranges.
+class PhaseSink {
+ public:
+  virtual ~PhaseSink() = default;
+  virtual void begin(const char* phase) = 0;
+  virtual void end() = 0;
+};
+
+class PhaseScope {
+ public:
+  PhaseScope(PhaseSink* sink, const char* phase) : sink_(sink) {
+    if (sink_ != nullptr) sink_->begin(phase);
+  }
+  ~PhaseScope() {
+    if (sink_ != nullptr) sink_->end();
+  }
+  PhaseScope(const PhaseScope&) = delete;
+  PhaseScope& operator=(const PhaseScope&) = delete;
+
+ private:
+  PhaseSink* sink_;
+};
+
+// What the harness lends an algorithm for one case.
+struct Context {
+  ThreadTeam* team = nullptr;  // as many threads as the parameter `threads` asked for
+  std::uint64_t seed = 1;
+  PhaseSink* phases = nullptr;  // may be null
+  // A cudaStream_t on which the harness records its events; null in a build without CUDA. Device
+  // work of run_epoch is queued there and need not have ended when run_epoch returns.
+  void* stream = nullptr;
+  // Polled between blocks of long epochs; true: return early (the epoch will not be recorded).
+  std::function<bool()> stop_requested;
+};
+
+struct EpochArgs {
+  std::int64_t epoch = 1;    // 1 for the first
+  double learning_rate = 0;  // from the harness's schedule
+};
+
+class Algorithm {
+ public:
+  virtual ~Algorithm() = default;
+
+  // Partition, sort, upload: on the prepare clock (the phase "transfer" on the transfer clock).
+  // `train` outlives the algorithm; `initial` does not.
+  virtual void prepare(const Ratings& train, const Model& initial, Context& context) = 0;
+
+  // The only call on the training clock. Returns the number of rating updates queued or done.
+  virtual std::int64_t run_epoch(const EpochArgs& args, Context& context) = 0;
+
+  // Valid until the next call of run_epoch. For a device view the harness has synchronised before.
+  virtual FactorView factors() = 0;
+
+  virtual Work work_per_epoch() const = 0;
+};
+
+enum class Hardware { cpu, cuda };
+
+// Everything about an algorithm that needs no device: always compiled, also where the
+// implementation is not.
+struct AlgorithmInfo {
+  std::string name;     // as typed in a spec
+  std::string family;   // its folder
+  std::string summary;  // one line
+  std::string paper;    // citation, or "mfbench" for our own
+  Hardware hardware = Hardware::cpu;
+  bool deterministic = false;  // same result for the same seed and parameters
+  bool uses_learning_rate = true;
+  std::vector<ParamSpec> params;
+  // Why this combination cannot run, or nothing. May be empty.
+  std::function<std::optional<std::string>(const Params&, const ProblemShape&)> supports;
+  std::function<MemoryNeed(const Params&, const ProblemShape&)> memory;
+};
+
+using AlgorithmFactory = std::function<std::unique_ptr<Algorithm>(const Params&)>;
+
+}  // namespace mf

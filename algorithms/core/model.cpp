@@ -1,0 +1,103 @@
+#include "algorithms/core/model.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/error.hpp"
+#include "base/rng.hpp"
+#include "base/threads.hpp"
+
+namespace mf {
+namespace {
+
+// Streams of the initial factors; users and items must never share random numbers.
+constexpr std::uint64_t kUserStream = std::uint64_t{1} << 40;
+constexpr std::uint64_t kItemStream = std::uint64_t{2} << 40;
+
+void fill_rows(AlignedVector<float>& rows, std::int32_t count, std::int32_t factors,
+               const InitSpec& init, double mean, std::uint64_t stream, ThreadTeam& team) {
+  const auto f = static_cast<std::size_t>(factors);
+  rows.resize(static_cast<std::size_t>(count) * f);
+  const double top = 2 * std::sqrt(std::max(mean, 0.0) / factors);
+  team.for_chunks(count, 4096, [&](std::int64_t begin, std::int64_t end) {
+    for (std::int64_t row = begin; row < end; ++row) {
+      Rng rng(init.seed, stream + static_cast<std::uint64_t>(row));
+      float* out = rows.data() + static_cast<std::size_t>(row) * f;
+      for (std::size_t k = 0; k < f; ++k) {
+        out[k] = static_cast<float>(init.kind == InitKind::normal ? init.scale * rng.normal()
+                                                                  : top * rng.uniform());
+      }
+    }
+  });
+}
+
+template <class T>
+void copy_rows(AlignedVector<float>& out, const T* from, std::int64_t stride, std::int32_t count,
+               std::int32_t width) {
+  const auto w = static_cast<std::size_t>(width);
+  out.resize(static_cast<std::size_t>(count) * w);
+  for (std::int64_t row = 0; row < count; ++row) {
+    std::copy_n(from + row * stride, w, out.data() + static_cast<std::size_t>(row) * w);
+  }
+}
+
+}  // namespace
+
+ModelKind parse_model_kind(const std::string& name) {
+  if (name == "biased") return ModelKind::biased;
+  if (name == "plain") return ModelKind::plain;
+  fail(ErrorKind::usage, "found model \"{}\", expected biased or plain", name);
+}
+
+FactorView Model::view() const {
+  FactorView view;
+  view.n_users = n_users;
+  view.n_items = n_items;
+  view.factors = factors;
+  view.p = p.data();
+  view.q = q.data();
+  view.p_stride = factors;
+  view.q_stride = factors;
+  if (kind == ModelKind::biased) {
+    view.user_bias = user_bias.data();
+    view.item_bias = item_bias.data();
+    view.mean = mean;
+  }
+  return view;
+}
+
+Model copy_model(const FactorView& view) {
+  Model model;
+  model.kind = view.user_bias == nullptr ? ModelKind::plain : ModelKind::biased;
+  model.n_users = view.n_users;
+  model.n_items = view.n_items;
+  model.factors = view.factors;
+  model.mean = view.mean;
+  copy_rows(model.p, view.p, view.p_stride, view.n_users, view.factors);
+  copy_rows(model.q, view.q, view.q_stride, view.n_items, view.factors);
+  if (model.kind == ModelKind::biased) {
+    copy_rows(model.user_bias, view.user_bias, view.user_bias_stride, view.n_users, 1);
+    copy_rows(model.item_bias, view.item_bias, view.item_bias_stride, view.n_items, 1);
+  }
+  return model;
+}
+
+Model initial_model(std::int32_t n_users, std::int32_t n_items, std::int32_t factors,
+                    ModelKind kind, double mean, const InitSpec& init, int threads) {
+  Model model;
+  model.kind = kind;
+  model.n_users = n_users;
+  model.n_items = n_items;
+  model.factors = factors;
+  model.mean = kind == ModelKind::biased ? mean : 0;
+  ThreadTeam team(threads);
+  fill_rows(model.p, n_users, factors, init, mean, kUserStream, team);
+  fill_rows(model.q, n_items, factors, init, mean, kItemStream, team);
+  if (kind == ModelKind::biased) {
+    model.user_bias.assign(static_cast<std::size_t>(n_users), 0.0F);
+    model.item_bias.assign(static_cast<std::size_t>(n_items), 0.0F);
+  }
+  return model;
+}
+
+}  // namespace mf

@@ -1,0 +1,72 @@
+// Factors and biases, and a view of them wherever they are.
+//
+// biased model:  r_hat(u, i) = mu + b_u + c_i + p_u . q_i
+// plain model:   r_hat(u, i) = p_u . q_i
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "base/aligned.hpp"
+
+namespace mf {
+
+enum class ModelKind { biased, plain };
+ModelKind parse_model_kind(const std::string& name);
+
+// Where the numbers of a view are.
+enum class Location { host, device };
+
+// A read-only view of fp32 factors: element k of user u is p[u * p_stride + k], k in [0, factors).
+// Bias pointers are null for the plain model; b_u = user_bias[u * user_bias_stride].
+struct FactorView {
+  Location location = Location::host;
+  std::int32_t n_users = 0;
+  std::int32_t n_items = 0;
+  std::int32_t factors = 0;
+  const float* p = nullptr;
+  const float* q = nullptr;
+  std::int64_t p_stride = 0;
+  std::int64_t q_stride = 0;
+  const float* user_bias = nullptr;
+  const float* item_bias = nullptr;
+  std::int64_t user_bias_stride = 1;
+  std::int64_t item_bias_stride = 1;
+  double mean = 0;  // mu; 0 for the plain model
+};
+
+// Host storage of a model: rows packed (stride = factors).
+struct Model {
+  ModelKind kind = ModelKind::biased;
+  std::int32_t n_users = 0;
+  std::int32_t n_items = 0;
+  std::int32_t factors = 0;
+  double mean = 0;
+  AlignedVector<float> p;          // n_users x factors
+  AlignedVector<float> q;          // n_items x factors
+  AlignedVector<float> user_bias;  // n_users, empty for the plain model
+  AlignedVector<float> item_bias;  // n_items, empty for the plain model
+
+  FactorView view() const;
+};
+
+// Copies a host view.
+Model copy_model(const FactorView& view);
+
+enum class InitKind {
+  normal,   // N(0, scale^2); the default of the biased model, scale 0.1
+  uniform,  // U[0, 2 sqrt(mu / f)): products start at the mean; the default of the plain model
+};
+
+struct InitSpec {
+  InitKind kind = InitKind::normal;
+  double scale = 0.1;
+  std::uint64_t seed = 1;
+};
+
+// P and Q from different streams of (seed, row): the same for any number of threads. Biases start
+// at 0, the mean of a biased model at `mean`.
+Model initial_model(std::int32_t n_users, std::int32_t n_items, std::int32_t factors,
+                    ModelKind kind, double mean, const InitSpec& init, int threads);
+
+}  // namespace mf

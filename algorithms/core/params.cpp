@@ -1,0 +1,92 @@
+#include "algorithms/core/params.hpp"
+
+#include <limits>
+#include <stdexcept>
+
+namespace mf {
+
+ParamSpec ParamSpec::boolean(std::string name, bool fallback, std::string help) {
+  return {std::move(name), Type::boolean, fallback, 0, 0, {}, "", std::move(help)};
+}
+
+ParamSpec ParamSpec::integer(std::string name, std::int64_t fallback, std::int64_t min,
+                             std::int64_t max, std::string help, std::string unit) {
+  return {std::move(name),
+          Type::integer,
+          fallback,
+          static_cast<double>(min),
+          static_cast<double>(max),
+          {},
+          std::move(unit),
+          std::move(help)};
+}
+
+ParamSpec ParamSpec::number(std::string name, double fallback, double min, double max,
+                            std::string help, std::string unit) {
+  return {std::move(name), Type::number, fallback, min, max, {}, std::move(unit), std::move(help)};
+}
+
+ParamSpec ParamSpec::choice(std::string name, std::string fallback,
+                            std::vector<std::string> choices, std::string help) {
+  return {std::move(name),    Type::choice, std::move(fallback), 0, 0,
+          std::move(choices), "",           std::move(help)};
+}
+
+const ParamValue& Params::at(const std::string& name) const {
+  const auto it = values_.find(name);
+  if (it == values_.end()) throw std::logic_error("undeclared parameter " + name);
+  return it->second;
+}
+
+bool Params::boolean(const std::string& name) const { return std::get<bool>(at(name)); }
+std::int64_t Params::integer(const std::string& name) const {
+  return std::get<std::int64_t>(at(name));
+}
+double Params::number(const std::string& name) const { return std::get<double>(at(name)); }
+const std::string& Params::choice(const std::string& name) const {
+  return std::get<std::string>(at(name));
+}
+
+void Params::set(const std::string& name, ParamValue value) { values_[name] = std::move(value); }
+
+Json Params::to_json() const {
+  Json json = Json::object();
+  for (const auto& [name, value] : values_) {
+    std::visit([&, &key = name](const auto& v) { json[key] = v; }, value);
+  }
+  return json;
+}
+
+Params read_params(const std::vector<ParamSpec>& specs, JsonReader& reader) {
+  Params params;
+  for (const auto& spec : specs) {
+    switch (spec.type) {
+      case ParamSpec::Type::boolean:
+        params.set(spec.name, reader.boolean(spec.name, std::get<bool>(spec.fallback)));
+        break;
+      case ParamSpec::Type::integer:
+        params.set(spec.name, reader.integer(spec.name, std::get<std::int64_t>(spec.fallback),
+                                             static_cast<std::int64_t>(spec.min),
+                                             static_cast<std::int64_t>(spec.max)));
+        break;
+      case ParamSpec::Type::number:
+        params.set(spec.name,
+                   reader.number(spec.name, std::get<double>(spec.fallback), spec.min, spec.max));
+        break;
+      case ParamSpec::Type::choice:
+        params.set(spec.name,
+                   reader.choice(spec.name, std::get<std::string>(spec.fallback), spec.choices));
+        break;
+    }
+  }
+  return params;
+}
+
+Params default_params(const std::vector<ParamSpec>& specs, const Json& changes) {
+  JsonReader reader(changes, "$");
+  Params params = read_params(specs, reader);
+  reader.finish();
+  return params;
+}
+
+}  // namespace mf

@@ -1,0 +1,60 @@
+// Parameters are declared once, in an algorithm's info.cpp. Validation, `mfbench describe`, the
+// JSON schema and the docs come from that one table.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "base/json.hpp"
+
+namespace mf {
+
+using ParamValue = std::variant<bool, std::int64_t, double, std::string>;
+
+struct ParamSpec {
+  enum class Type { boolean, integer, number, choice };
+  std::string name;
+  Type type = Type::number;
+  ParamValue fallback;               // its default
+  double min = 0, max = 0;           // integer and number: inclusive range
+  std::vector<std::string> choices;  // choice
+  std::string unit;                  // "" for none
+  std::string help;                  // one line
+
+  static ParamSpec boolean(std::string name, bool fallback, std::string help);
+  static ParamSpec integer(std::string name, std::int64_t fallback, std::int64_t min,
+                           std::int64_t max, std::string help, std::string unit = "");
+  static ParamSpec number(std::string name, double fallback, double min, double max,
+                          std::string help, std::string unit = "");
+  static ParamSpec choice(std::string name, std::string fallback, std::vector<std::string> choices,
+                          std::string help);
+};
+
+// Resolved parameters: every declared one has a value.
+class Params {
+ public:
+  bool boolean(const std::string& name) const;
+  std::int64_t integer(const std::string& name) const;
+  double number(const std::string& name) const;
+  const std::string& choice(const std::string& name) const;
+
+  void set(const std::string& name, ParamValue value);
+  bool has(const std::string& name) const { return values_.count(name) != 0; }
+  Json to_json() const;
+
+ private:
+  const ParamValue& at(const std::string& name) const;
+  std::map<std::string, ParamValue> values_;
+};
+
+// Reads every declared parameter from a JSON object (scalars: sweeps are already expanded). The
+// caller calls reader.finish().
+Params read_params(const std::vector<ParamSpec>& specs, JsonReader& reader);
+
+// All at their defaults, some changed: for tests and benchmarks.
+Params default_params(const std::vector<ParamSpec>& specs, const Json& changes = Json::object());
+
+}  // namespace mf

@@ -1,0 +1,33 @@
+// Algorithms register themselves: info.cpp its AlgorithmInfo (always), the implementation its
+// factory (where this build has it).
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "algorithms/core/algorithm.hpp"
+
+namespace mf {
+
+// Throw std::logic_error on a second registration of a name.
+void register_info(AlgorithmInfo info);
+void register_factory(const std::string& name, AlgorithmFactory factory);
+
+std::vector<const AlgorithmInfo*> all_algorithms();            // by family, then name
+const AlgorithmInfo& find_algorithm(const std::string& name);  // throws Error(usage), nearest name
+bool is_built(const std::string& name);                        // the factory is in this build
+
+// Throws Error(unsupported): "gpusgd needs CUDA; this build has none".
+std::unique_ptr<Algorithm> make_algorithm(const std::string& name, const Params& params);
+
+// Put one of these at namespace scope of a .cpp or .cu file.
+struct RegisterInfo {
+  explicit RegisterInfo(AlgorithmInfo info) { register_info(std::move(info)); }
+};
+struct RegisterFactory {
+  RegisterFactory(const std::string& name, AlgorithmFactory factory) {
+    register_factory(name, std::move(factory));
+  }
+};
+
+}  // namespace mf
