@@ -1,0 +1,198 @@
+#include "algorithms/sgd_cpu/block_grid.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+
+#include "algorithms/sgd_cpu/shuffle.hpp"
+
+namespace mf::sgd_cpu {
+namespace {
+
+constexpr std::int64_t kMinBlockRatings = 2048;  // a block must outlast the scheduler by far
+constexpr std::int64_t kMinRunLength = 4;        // ratings over which a row of P is loaded once
+constexpr std::int64_t kUserStripesPerThread = 8;
+
+// Streams of the seed of a grid.
+constexpr std::uint64_t kUserStream = 1;
+constexpr std::uint64_t kItemStream = 2;
+
+std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
+
+std::vector<std::int32_t> random_order(std::int64_t count, std::uint64_t seed, std::uint64_t stream,
+                                       ThreadTeam& team) {
+  std::vector<std::int32_t> order(static_cast<std::size_t>(count));
+  const auto identity = [](std::int64_t i) { return static_cast<std::int32_t>(i); };
+  shuffle_into(order.data(), count, identity, seed, stream, team);
+  return order;
+}
+
+std::vector<std::int64_t> user_degrees(const Ratings& train, ThreadTeam& team) {
+  std::vector<std::int64_t> degrees(static_cast<std::size_t>(train.n_users()));
+  const auto offsets = train.user_offsets();
+  team.for_chunks(train.n_users(), 65536, [&](std::int64_t begin, std::int64_t end) {
+    for (auto u = static_cast<std::size_t>(begin); u < static_cast<std::size_t>(end); ++u) {
+      degrees[u] = offsets[u + 1] - offsets[u];
+    }
+  });
+  return degrees;
+}
+
+std::vector<std::int64_t> item_degrees(const Ratings& train, ThreadTeam& team) {
+  std::vector<std::int64_t> degrees(static_cast<std::size_t>(train.n_items()));
+  const auto items = train.items();
+  team.for_chunks(train.nnz(), 65536, [&](std::int64_t begin, std::int64_t end) {
+    for (auto k = static_cast<std::size_t>(begin); k < static_cast<std::size_t>(end); ++k) {
+      std::atomic_ref(degrees[static_cast<std::size_t>(items[k])])
+          .fetch_add(1, std::memory_order_relaxed);
+    }
+  });
+  return degrees;
+}
+
+// First rows of the stripes (and the number of rows): stripe s ends where the rows so far hold the
+// share (s + 1) / stripes of all ratings.
+std::vector<std::int64_t> cut_evenly(const std::vector<std::int32_t>& order,
+                                     const std::vector<std::int64_t>& degrees, std::int64_t nnz,
+                                     std::int32_t stripes) {
+  std::vector<std::int64_t> starts{0};
+  std::int64_t ratings = 0;
+  for (std::size_t row = 0; row < order.size(); ++row) {
+    ratings += degrees[static_cast<std::size_t>(order[row])];
+    while (static_cast<std::int32_t>(starts.size()) < stripes &&
+           ratings * stripes >= nnz * static_cast<std::int64_t>(starts.size())) {
+      starts.push_back(static_cast<std::int64_t>(row) + 1);
+    }
+  }
+  starts.resize(static_cast<std::size_t>(stripes), static_cast<std::int64_t>(order.size()));
+  starts.push_back(static_cast<std::int64_t>(order.size()));
+  return starts;
+}
+
+struct ItemPlace {
+  std::int32_t row;
+  std::int32_t stripe;
+};
+
+std::vector<ItemPlace> place_items(const std::vector<std::int32_t>& item_of_row,
+                                   const std::vector<std::int64_t>& starts) {
+  std::vector<ItemPlace> places(item_of_row.size());
+  for (std::size_t stripe = 0; stripe + 1 < starts.size(); ++stripe) {
+    for (std::int64_t row = starts[stripe]; row < starts[stripe + 1]; ++row) {
+      const auto item = static_cast<std::size_t>(item_of_row[static_cast<std::size_t>(row)]);
+      places[item] = {static_cast<std::int32_t>(row), static_cast<std::int32_t>(stripe)};
+    }
+  }
+  return places;
+}
+
+// Calls body(row of P, place of the item, value) for the ratings of rows [begin, end).
+template <class Body>
+void for_ratings(const Ratings& train, const std::vector<std::int32_t>& user_of_row,
+                 const std::vector<ItemPlace>& places, std::int64_t begin, std::int64_t end,
+                 const Body& body) {
+  const auto offsets = train.user_offsets();
+  const auto items = train.items();
+  const auto values = train.values();
+  for (std::int64_t row = begin; row < end; ++row) {
+    const auto user = static_cast<std::size_t>(user_of_row[static_cast<std::size_t>(row)]);
+    for (auto k = static_cast<std::size_t>(offsets[user]);
+         k < static_cast<std::size_t>(offsets[user + 1]); ++k) {
+      body(static_cast<std::int32_t>(row), places[static_cast<std::size_t>(items[k])], values[k]);
+    }
+  }
+}
+
+}  // namespace
+
+std::int64_t l2_cache_bytes() {
+  const long bytes = sysconf(_SC_LEVEL2_CACHE_SIZE);
+  return bytes > 0 ? bytes : std::int64_t{1} << 20;
+}
+
+GridShape plan_grid(const GridRequest& r) {
+  const std::int64_t spare = r.threads == 1 ? 1 : std::max(2, r.threads / 4);
+  std::int64_t items = r.grid_items;
+  if (items == 0) {
+    const std::int64_t by_cache =
+        ceil_div(r.n_items * r.row_bytes, std::max<std::int64_t>(1, r.l2_bytes));
+    const std::int64_t by_runs = r.nnz / std::max<std::int64_t>(1, r.n_users * kMinRunLength);
+    items = std::max(r.threads + spare, std::min(by_cache, by_runs));
+  }
+  items = std::clamp<std::int64_t>(items, 1, std::max<std::int64_t>(1, r.n_items));
+  std::int64_t users = r.grid_users;
+  if (users == 0) {
+    const std::int64_t by_size = r.nnz / (items * kMinBlockRatings);
+    // Half a cache: the item stripes pass through the other half.
+    const std::int64_t by_cache =
+        r.keep_user_stripe
+            ? ceil_div(2 * r.n_users * r.row_bytes, std::max<std::int64_t>(1, r.l2_bytes))
+            : 0;
+    const std::int64_t wanted = std::max(kUserStripesPerThread * r.threads, by_cache);
+    users = std::max(r.threads + spare, std::min(wanted, by_size));
+  }
+  users = std::clamp<std::int64_t>(users, 1, std::max<std::int64_t>(1, r.n_users));
+  return {static_cast<std::int32_t>(users), static_cast<std::int32_t>(items)};
+}
+
+BlockGrid::BlockGrid(const Ratings& train, GridShape shape, std::uint64_t seed, ThreadTeam& team)
+    : shape_(shape),
+      user_of_row_(random_order(train.n_users(), seed, kUserStream, team)),
+      item_of_row_(random_order(train.n_items(), seed, kItemStream, team)),
+      entries_(train.nnz()) {
+  const auto user_starts =
+      cut_evenly(user_of_row_, user_degrees(train, team), train.nnz(), shape.users);
+  const auto places = place_items(
+      item_of_row_, cut_evenly(item_of_row_, item_degrees(train, team), train.nnz(), shape.items));
+
+  const auto items = static_cast<std::size_t>(shape.items);
+  std::vector<Block> all(static_cast<std::size_t>(shape.users) * items);
+  // A stripe of users is counted, and later filled, by one thread: no two threads share a block.
+  const auto for_stripes = [&](const auto& body) {
+    team.for_chunks(shape.users, 1, [&](std::int64_t begin, std::int64_t end) {
+      for (auto s = static_cast<std::size_t>(begin); s < static_cast<std::size_t>(end); ++s) {
+        std::vector<std::int32_t> last_row(items, -1);
+        for_ratings(train, user_of_row_, places, user_starts[s], user_starts[s + 1],
+                    [&](std::int32_t row, ItemPlace place, float value) {
+                      const auto i = static_cast<std::size_t>(place.stripe);
+                      const bool new_run = std::exchange(last_row[i], row) != row;
+                      body(all[s * items + i], row, place.row, value, new_run);
+                    });
+      }
+    });
+  };
+
+  for (std::size_t b = 0; b < all.size(); ++b) {
+    all[b] = {
+        {static_cast<std::int32_t>(b / items), static_cast<std::int32_t>(b % items)}, 0, 0, 0, 0};
+  }
+  for_stripes([](Block& block, std::int32_t, std::int32_t, float, bool new_run) {
+    ++block.entries;
+    block.runs += new_run;
+  });
+  std::int64_t run = 0;
+  std::int64_t entry = 0;
+  for (Block& block : all) {
+    block.first_run = run;
+    block.first_entry = entry;
+    run += std::exchange(block.runs, 0);
+    entry += std::exchange(block.entries, 0);
+  }
+  runs_ = HugeArray<Run>(run);
+  for_stripes([&](Block& block, std::int32_t row, std::int32_t item, float value, bool new_run) {
+    if (new_run) runs_[block.first_run + block.runs++] = {row, 0};
+    ++runs_[block.first_run + block.runs - 1].count;
+    entries_[block.first_entry + block.entries++] = {item, value};
+  });
+  std::copy_if(all.begin(), all.end(), std::back_inserter(blocks_),
+               [](const Block& block) { return block.entries > 0; });
+}
+
+std::vector<GridCell> BlockGrid::cells() const {
+  std::vector<GridCell> cells;
+  for (const Block& block : blocks_) cells.push_back(block.cell);
+  return cells;
+}
+
+}  // namespace mf::sgd_cpu

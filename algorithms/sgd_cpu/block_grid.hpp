@@ -1,0 +1,69 @@
+// The partition of FPSGD: users and items in random order, cut into stripes of about equal numbers
+// of ratings; a block is the ratings of one user stripe and one item stripe, grouped by user.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "algorithms/sgd_cpu/block_scheduler.hpp"
+#include "algorithms/sgd_cpu/huge_array.hpp"
+#include "algorithms/sgd_cpu/kernel.hpp"
+#include "base/threads.hpp"
+#include "datasets/ratings.hpp"
+
+namespace mf::sgd_cpu {
+
+struct GridShape {
+  std::int32_t users = 1;  // user stripes
+  std::int32_t items = 1;  // item stripes
+};
+
+struct GridRequest {
+  std::int64_t n_users = 0;
+  std::int64_t n_items = 0;
+  std::int64_t nnz = 0;
+  std::int64_t row_bytes = 0;
+  std::int64_t l2_bytes = 0;
+  int threads = 1;
+  std::int64_t grid_users = 0;  // 0: automatic
+  std::int64_t grid_items = 0;
+  bool keep_user_stripe = false;  // size user stripes for the cache (BlockOrder::local)
+};
+
+// README.md, "The grid", says why these sizes.
+GridShape plan_grid(const GridRequest& request);
+
+// Of one core, as the system tells; 1 MiB where it does not.
+std::int64_t l2_cache_bytes();
+
+struct Block {
+  GridCell cell;
+  std::int64_t first_run, runs;
+  std::int64_t first_entry, entries;
+};
+
+class BlockGrid {
+ public:
+  BlockGrid() = default;
+  // Deterministic in (train, shape, seed), for any number of threads.
+  BlockGrid(const Ratings& train, GridShape shape, std::uint64_t seed, ThreadTeam& team);
+
+  // Row x of P belongs to user user_of_row()[x]; users and items in runs and entries are rows.
+  const std::vector<std::int32_t>& user_of_row() const { return user_of_row_; }
+  const std::vector<std::int32_t>& item_of_row() const { return item_of_row_; }
+
+  GridShape shape() const { return shape_; }
+  const std::vector<Block>& blocks() const { return blocks_; }  // those with ratings
+  std::vector<GridCell> cells() const;                          // of blocks()
+  const Run* runs_of(const Block& block) const { return runs_.data() + block.first_run; }
+  const Entry* entries_of(const Block& block) const { return entries_.data() + block.first_entry; }
+
+ private:
+  GridShape shape_;
+  std::vector<std::int32_t> user_of_row_, item_of_row_;
+  std::vector<Block> blocks_;
+  HugeArray<Run> runs_;
+  HugeArray<Entry> entries_;
+};
+
+}  // namespace mf::sgd_cpu

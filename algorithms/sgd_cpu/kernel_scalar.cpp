@@ -1,0 +1,31 @@
+#include "algorithms/sgd_cpu/kernel_body.hpp"
+
+namespace mf::sgd_cpu {
+namespace {
+
+// One float at a time; what the compiler makes of it is baseline x86-64.
+struct Scalar {
+  using Vec = float;
+  static constexpr int kWidth = 1;
+  static constexpr int kRegisters = 16;
+  static constexpr int kMaxVectors = 0;
+  static Vec load(const float* x) { return *x; }
+  static void store(float* x, Vec v) { *x = v; }
+  static Vec zero() { return 0.0F; }
+  static Vec set1(float x) { return x; }
+  static Vec add(Vec a, Vec b) { return a + b; }
+  static Vec sub(Vec a, Vec b) { return a - b; }
+  static Vec mul(Vec a, Vec b) { return a * b; }
+  static Vec fma(Vec a, Vec b, Vec c) { return a * b + c; }
+  static Vec fnma(Vec a, Vec b, Vec c) { return c - a * b; }
+  static Vec sum_all(Vec v) { return v; }
+  static float first(Vec v) { return v; }
+};
+
+}  // namespace
+
+Kernels scalar_kernels(std::int32_t factors, bool biased) {
+  return kernels_for<Scalar>(factors, biased);
+}
+
+}  // namespace mf::sgd_cpu

@@ -1,0 +1,43 @@
+// Factors and biases as the inner loops want them (see Rows): rows padded to whole cache lines, in
+// any order of the users and items.
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "algorithms/core/model.hpp"
+#include "algorithms/sgd_cpu/huge_array.hpp"
+#include "algorithms/sgd_cpu/kernel.hpp"
+#include "base/threads.hpp"
+
+namespace mf::sgd_cpu {
+
+class RowStore {
+ public:
+  RowStore() = default;
+
+  // Row x holds user user_of_row[x] (item item_of_row[x]) of `initial`. Empty spans: the identity.
+  RowStore(const Model& initial, std::span<const std::int32_t> user_of_row,
+           std::span<const std::int32_t> item_of_row, ThreadTeam& team);
+
+  Rows rows();
+  double mean() const { return mean_; }
+
+  // Only meaningful where the rows are in the order of the users and items.
+  FactorView view() const;
+
+  // The same numbers in the order of the users and items: row x goes to user_of_row[x].
+  void unpermute_into(RowStore& to, std::span<const std::int32_t> user_of_row,
+                      std::span<const std::int32_t> item_of_row, ThreadTeam& team) const;
+
+ private:
+  std::int32_t n_users_ = 0;
+  std::int32_t n_items_ = 0;
+  std::int32_t factors_ = 0;
+  std::int64_t stride_ = 0;
+  bool biased_ = false;
+  double mean_ = 0;
+  HugeArray<float> p_, q_, user_bias_, item_bias_;
+};
+
+}  // namespace mf::sgd_cpu

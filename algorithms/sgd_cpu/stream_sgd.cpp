@@ -1,0 +1,109 @@
+#include "algorithms/sgd_cpu/stream_sgd.hpp"
+
+#include <atomic>
+#include <functional>
+
+#include "algorithms/core/registry.hpp"
+#include "algorithms/sgd_cpu/shuffle.hpp"
+#include "base/rng.hpp"
+
+namespace mf::sgd_cpu {
+namespace {
+
+// Ratings a thread takes at a time: long enough to hide the counter, short enough to share fairly.
+constexpr std::int64_t kChunk = 8192;
+// Updates between two looks at stop_requested.
+constexpr std::int64_t kPoll = std::int64_t{1} << 18;
+
+// Keeps the orders apart from the initial factors, which draw from the plain seed.
+constexpr std::uint64_t kOrderSalt = 0x6f72646572ULL;
+
+// Threads take chunks of [0, count) in order until all are taken or thread 0, which alone asks, is
+// told to stop. Returns how many ratings were taken.
+std::int64_t for_each_chunk(std::int64_t count, ThreadTeam& team,
+                            const std::function<bool()>& stop_requested,
+                            const std::function<void(std::int64_t, std::int64_t)>& body) {
+  std::atomic<std::int64_t> next{0};
+  std::atomic<std::int64_t> done{0};
+  std::atomic<bool> stop{false};
+  team.run([&](int thread) {
+    std::int64_t own = 0;
+    std::int64_t since_poll = 0;
+    while (!stop.load(std::memory_order_relaxed)) {
+      const std::int64_t begin = next.fetch_add(kChunk, std::memory_order_relaxed);
+      if (begin >= count) break;
+      const std::int64_t size = std::min(kChunk, count - begin);
+      body(begin, size);
+      own += size;
+      since_poll += size;
+      if (thread == 0 && since_poll >= kPoll && stop_requested) {
+        since_poll = 0;
+        if (stop_requested()) stop = true;
+      }
+    }
+    done += own;
+  });
+  return done;
+}
+
+}  // namespace
+
+void fill_epoch_order(const Ratings& train, StreamOrder order, std::uint64_t seed,
+                      std::int64_t epoch, ThreadTeam& team, HugeArray<Triple>& to) {
+  const std::int64_t nnz = train.nnz();
+  if (to.size() != nnz) to = HugeArray<Triple>(nnz);
+  const auto rating = [&](std::int64_t i) {
+    const Rating r = train[i];
+    return Triple{r.user, r.item, r.value};
+  };
+  if (order == StreamOrder::shuffled) {
+    shuffle_into(to.data(), nnz, rating, mix64(seed ^ kOrderSalt),
+                 static_cast<std::uint64_t>(epoch), team);
+    return;
+  }
+  team.for_chunks(nnz, 65536, [&](std::int64_t begin, std::int64_t end) {
+    for (std::int64_t i = begin; i < end; ++i) to[i] = rating(i);
+  });
+}
+
+StreamSgd::StreamSgd(const Params& params, Threads threads)
+    : settings_(read_settings(params)),
+      order_(params.choice("order") == "shuffled" ? StreamOrder::shuffled
+                                                  : StreamOrder::sequential),
+      threads_(threads) {}
+
+void StreamSgd::prepare(const Ratings& train, const Model& initial, Context& context) {
+  check_initial(settings_, train, initial);
+  train_ = &train;
+  rows_ = RowStore(initial, {}, {}, team(context));
+  ratings_ = HugeArray<Triple>(train.nnz());
+  filled_ = false;
+}
+
+std::int64_t StreamSgd::run_epoch(const EpochArgs& args, Context& context) {
+  if (order_ == StreamOrder::shuffled || !filled_) {
+    const PhaseScope phase(context.phases, "order");
+    fill_epoch_order(*train_, order_, context.seed, args.epoch, team(context), ratings_);
+    filled_ = true;
+  }
+  const PhaseScope phase(context.phases, "sgd");
+  const StreamKernel kernel = settings_.kernels().stream;
+  const Rows rows = rows_.rows();
+  const Step step = settings_.step(args.learning_rate, rows_.mean());
+  return for_each_chunk(train_->nnz(), team(context), context.stop_requested,
+                        [&](std::int64_t begin, std::int64_t size) {
+                          kernel(rows, step, ratings_.data() + begin, size);
+                        });
+}
+
+namespace {
+
+const RegisterFactory kSerial("sgd_serial", [](const Params& params) {
+  return std::make_unique<StreamSgd>(params, StreamSgd::Threads::one);
+});
+const RegisterFactory kHogwild("hogwild", [](const Params& params) {
+  return std::make_unique<StreamSgd>(params, StreamSgd::Threads::all);
+});
+
+}  // namespace
+}  // namespace mf::sgd_cpu

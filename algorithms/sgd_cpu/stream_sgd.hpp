@@ -1,0 +1,42 @@
+// sgd_serial and hogwild: the ratings of an epoch in one order, cut among the threads. Serial is
+// the case of one thread, so hogwild with one thread is the same computation bit for bit.
+#pragma once
+
+#include "algorithms/core/algorithm.hpp"
+#include "algorithms/sgd_cpu/huge_array.hpp"
+#include "algorithms/sgd_cpu/row_store.hpp"
+#include "algorithms/sgd_cpu/settings.hpp"
+
+namespace mf::sgd_cpu {
+
+enum class StreamOrder { shuffled, sequential };
+
+// The ratings in the order of an epoch: shuffled anew for each (seed, epoch), for any number of
+// threads the same; or as they lie, by user.
+void fill_epoch_order(const Ratings& train, StreamOrder order, std::uint64_t seed,
+                      std::int64_t epoch, ThreadTeam& team, HugeArray<Triple>& to);
+
+class StreamSgd : public Algorithm {
+ public:
+  enum class Threads { one, all };
+  StreamSgd(const Params& params, Threads threads);
+
+  void prepare(const Ratings& train, const Model& initial, Context& context) override;
+  std::int64_t run_epoch(const EpochArgs& args, Context& context) override;
+  FactorView factors() override { return rows_.view(); }
+  Work work_per_epoch() const override { return epoch_work(settings_, *train_); }
+
+ private:
+  ThreadTeam& team(Context& context) { return threads_ == Threads::one ? own_ : *context.team; }
+
+  Settings settings_;
+  StreamOrder order_;
+  Threads threads_;
+  ThreadTeam own_{1};
+  const Ratings* train_ = nullptr;
+  RowStore rows_;
+  HugeArray<Triple> ratings_;
+  bool filled_ = false;
+};
+
+}  // namespace mf::sgd_cpu

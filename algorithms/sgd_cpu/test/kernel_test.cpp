@@ -1,0 +1,220 @@
+// One update, and the same updates by every instruction set.
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "algorithms/sgd_cpu/isa.hpp"
+#include "algorithms/sgd_cpu/row_store.hpp"
+#include "algorithms/sgd_cpu/settings.hpp"
+#include "algorithms/sgd_cpu/test/support.hpp"
+#include "base/error.hpp"
+
+namespace mf::sgd_cpu {
+namespace {
+
+using test::Reference;
+
+constexpr std::int32_t kUsers = 30;
+constexpr std::int32_t kItems = 20;
+
+Model random_model(std::int32_t factors, bool biased) {
+  const double scale = 1 / std::sqrt(static_cast<double>(factors));
+  Model m = initial_model(kUsers, kItems, factors, biased ? ModelKind::biased : ModelKind::plain,
+                          3.5, {InitKind::normal, scale, 5}, 1);
+  Rng rng(17);
+  for (float& b : m.user_bias) b = static_cast<float>(0.3 * rng.normal());
+  for (float& c : m.item_bias) c = static_cast<float>(0.3 * rng.normal());
+  return m;
+}
+
+// Every regularizer different, so that one in the place of another shows.
+Settings settings_for(Isa isa, std::int32_t factors, bool biased) {
+  Settings s;
+  s.isa = isa;
+  s.factors = factors;
+  s.model = biased ? ModelKind::biased : ModelKind::plain;
+  s.reg_p = 0.1;
+  s.reg_q = 0.2;
+  s.reg_user_bias = 0.3;
+  s.reg_item_bias = 0.4;
+  return s;
+}
+
+Reference reference_for(const Model& model, const Settings& s, double rate) {
+  Reference reference(model);
+  reference.rate = rate;
+  reference.reg_p = s.reg_p;
+  reference.reg_q = s.reg_q;
+  reference.reg_user_bias = s.reg_user_bias;
+  reference.reg_item_bias = s.reg_item_bias;
+  return reference;
+}
+
+// Runs of 1 to 12 ratings; users come back, items repeat inside a run.
+struct Work {
+  std::vector<Run> runs;
+  std::vector<Entry> entries;
+  std::vector<Triple> triples;
+};
+Work random_work(int n_runs) {
+  Work work;
+  Rng rng(3);
+  for (int r = 0; r < n_runs; ++r) {
+    const Run run{static_cast<std::int32_t>(rng.below(kUsers)),
+                  static_cast<std::int32_t>(1 + rng.below(12))};
+    work.runs.push_back(run);
+    for (std::int32_t k = 0; k < run.count; ++k) {
+      const Entry entry{static_cast<std::int32_t>(rng.below(kItems)),
+                        static_cast<float>(1 + rng.below(5))};
+      work.entries.push_back(entry);
+      work.triples.push_back({run.user, entry.item, entry.value});
+    }
+  }
+  return work;
+}
+
+enum class Loop { stream, runs };
+
+RowStore run_kernel(const Settings& s, const Model& model, const Work& work, Loop loop,
+                    double rate) {
+  ThreadTeam team(1);
+  RowStore store(model, {}, {}, team);
+  const Step step = s.step(rate, model.mean);
+  if (loop == Loop::stream) {
+    s.kernels().stream(store.rows(), step, work.triples.data(), std::ssize(work.triples));
+  } else {
+    s.kernels().runs(store.rows(), step, work.runs.data(), std::ssize(work.runs),
+                     work.entries.data(), std::ssize(work.entries));
+  }
+  return store;
+}
+
+// -dL/dx by central differences, with L = (e^2 + reg_p |p|^2 + reg_q |q|^2 + reg_b b^2 + reg_c c^2)
+// / 2.
+double descent(const Reference& at, std::vector<double> Reference::*numbers, std::size_t k,
+               const Rating& r) {
+  const auto loss = [&](double shift) {
+    Reference x = at;
+    (x.*numbers)[k] += shift;
+    const auto u = static_cast<std::size_t>(r.user);
+    const auto i = static_cast<std::size_t>(r.item);
+    const double e = x.error(r);
+    double sum = e * e;
+    for (std::size_t j = 0; j < x.f; ++j) {
+      sum += x.reg_p * x.p[u * x.f + j] * x.p[u * x.f + j];
+      sum += x.reg_q * x.q[i * x.f + j] * x.q[i * x.f + j];
+    }
+    if (x.biased) {
+      sum += x.reg_user_bias * x.user_bias[u] * x.user_bias[u];
+      sum += x.reg_item_bias * x.item_bias[i] * x.item_bias[i];
+    }
+    return sum / 2;
+  };
+  constexpr double h = 1e-4;
+  return -(loss(h) - loss(-h)) / (2 * h);
+}
+
+struct KernelCase {
+  Isa isa;
+  std::int32_t factors;
+  bool biased;
+  Loop loop;
+};
+
+std::string name_of(const testing::TestParamInfo<KernelCase>& info) {
+  const KernelCase& c = info.param;
+  return to_string(c.isa) + (c.biased ? "_biased" : "_plain") +
+         (c.loop == Loop::stream ? "_stream" : "_runs") + "_f" + std::to_string(c.factors);
+}
+
+std::vector<KernelCase> all_cases() {
+  std::vector<KernelCase> cases;
+  for (const Isa isa : {Isa::scalar, Isa::avx2, Isa::avx512}) {
+    for (const std::int32_t f : {1, 7, 16, 33, 64, 100, 128, 129, 300, 1000}) {
+      for (const bool biased : {true, false}) {
+        for (const Loop loop : {Loop::stream, Loop::runs}) cases.push_back({isa, f, biased, loop});
+      }
+    }
+  }
+  return cases;
+}
+
+class Kernel : public testing::TestWithParam<KernelCase> {
+ protected:
+  void SetUp() override {
+    if (!has(GetParam().isa)) GTEST_SKIP() << "this CPU lacks " << to_string(GetParam().isa);
+  }
+};
+
+TEST_P(Kernel, OneUpdateIsAStepDownTheGradient) {
+  const auto [isa, factors, biased, loop] = GetParam();
+  constexpr double rate = 1.0 / 64;
+  const Settings s = settings_for(isa, factors, biased);
+  const Model before = random_model(factors, biased);
+  const Reference at = reference_for(before, s, rate);
+  const Rating r{4, 7, 5.0F};
+  const Work work{{{r.user, 1}}, {{r.item, r.value}}, {{r.user, r.item, r.value}}};
+  const Model after = copy_model(run_kernel(s, before, work, loop, rate).view());
+
+  const auto f = static_cast<std::size_t>(factors);
+  for (std::size_t k = 0; k < f; k += 1 + f / 8) {
+    EXPECT_NEAR((after.p[4 * f + k] - before.p[4 * f + k]) / rate,
+                descent(at, &Reference::p, 4 * f + k, r), 2e-4);
+    EXPECT_NEAR((after.q[7 * f + k] - before.q[7 * f + k]) / rate,
+                descent(at, &Reference::q, 7 * f + k, r), 2e-4);
+  }
+  if (!biased) return;
+  EXPECT_NEAR((after.user_bias[4] - before.user_bias[4]) / rate,
+              descent(at, &Reference::user_bias, 4, r), 2e-4);
+  EXPECT_NEAR((after.item_bias[7] - before.item_bias[7]) / rate,
+              descent(at, &Reference::item_bias, 7, r), 2e-4);
+}
+
+TEST_P(Kernel, ManyUpdatesFollowTheDoublePrecisionReference) {
+  const auto [isa, factors, biased, loop] = GetParam();
+  constexpr double rate = 0.02;
+  const Settings s = settings_for(isa, factors, biased);
+  const Model before = random_model(factors, biased);
+  const Work work = random_work(100);
+  Reference reference = reference_for(before, s, rate);
+  for (const Triple& t : work.triples) reference.update({t.user, t.item, t.value});
+  const Model after = copy_model(run_kernel(s, before, work, loop, rate).view());
+  EXPECT_LT(test::largest_difference(after, reference), 2e-5);
+  EXPECT_GT(test::largest_difference(before, reference), 1e-2);  // it moved at all
+}
+
+TEST_P(Kernel, PaddingStaysZero) {
+  const auto [isa, factors, biased, loop] = GetParam();
+  const Settings s = settings_for(isa, factors, biased);
+  RowStore store = run_kernel(s, random_model(factors, biased), random_work(50), loop, 0.02);
+  const Rows rows = store.rows();
+  for (std::int64_t k = factors; k < rows.stride; ++k) {
+    for (std::int64_t u = 0; u < kUsers; ++u) EXPECT_EQ(rows.p[u * rows.stride + k], 0.0F);
+    for (std::int64_t i = 0; i < kItems; ++i) EXPECT_EQ(rows.q[i * rows.stride + k], 0.0F);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(All, Kernel, testing::ValuesIn(all_cases()), name_of);
+
+TEST(Isa, AutoIsTheBestAndScalarIsAlwaysThere) {
+  EXPECT_EQ(choose_isa("scalar"), Isa::scalar);
+  const Isa best = has(Isa::avx512) ? Isa::avx512 : has(Isa::avx2) ? Isa::avx2 : Isa::scalar;
+  EXPECT_EQ(choose_isa("auto"), best);
+}
+
+TEST(Isa, AskingForOneTheCpuLacksIsAnError) {
+  for (const Isa isa : {Isa::avx2, Isa::avx512}) {
+    const Params params =
+        default_params(find_algorithm("fpsgd").params, Json{{"simd", to_string(isa)}});
+    const auto reason = find_algorithm("fpsgd").supports(params, {});
+    EXPECT_EQ(reason.has_value(), !has(isa));
+    if (has(isa)) {
+      EXPECT_NO_THROW(make_algorithm("fpsgd", params));
+    } else {
+      EXPECT_THROW(make_algorithm("fpsgd", params), Error);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace mf::sgd_cpu

@@ -1,0 +1,177 @@
+// Small matrices, and SGD in double precision written from the equations alone.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "algorithms/core/algorithm.hpp"
+#include "algorithms/core/registry.hpp"
+#include "base/rng.hpp"
+#include "datasets/ratings.hpp"
+
+namespace mf::sgd_cpu::test {
+
+// From canonical triples; rows and columns may be empty.
+inline Ratings ratings_of(std::int32_t users, std::int32_t items, const std::vector<Rating>& list) {
+  Ratings::Arrays a;
+  a.user_offsets.assign(static_cast<std::size_t>(users) + 1, 0);
+  for (const Rating& r : list) {
+    a.users.push_back(r.user);
+    a.items.push_back(r.item);
+    a.values.push_back(r.value);
+    ++a.user_offsets[static_cast<std::size_t>(r.user) + 1];
+  }
+  for (std::size_t u = 0; u < static_cast<std::size_t>(users); ++u) {
+    a.user_offsets[u + 1] += a.user_offsets[u];
+  }
+  for (std::int32_t u = 0; u < users; ++u) a.user_ids.push_back(u);
+  for (std::int32_t i = 0; i < items; ++i) a.item_ids.push_back(i);
+  return Ratings(std::move(a));
+}
+
+// About `density` of all pairs, some items far more popular than others, rated by a planted biased
+// model of rank 3 with noise of standard deviation 0.1.
+inline Ratings planted(std::int32_t users, std::int32_t items, double density, std::uint64_t seed) {
+  Rng rng(seed);
+  const auto draw = [&](std::int32_t count, double scale) {
+    std::vector<double> numbers;
+    for (std::int32_t k = 0; k < count; ++k) numbers.push_back(scale * rng.normal());
+    return numbers;
+  };
+  const auto p = draw(users * 3, 0.7);
+  const auto q = draw(items * 3, 0.7);
+  const auto b = draw(users, 0.3);
+  const auto c = draw(items, 0.3);
+  std::vector<Rating> list;
+  for (std::int32_t u = 0; u < users; ++u) {
+    for (std::int32_t i = 0; i < items; ++i) {
+      const double popularity = i % 10 == 0 ? 4 : 0.7;
+      if (rng.uniform() >= density * popularity) continue;
+      const auto x = static_cast<std::size_t>(u);
+      const auto y = static_cast<std::size_t>(i);
+      double value = 3.5 + b[x] + c[y] + 0.1 * rng.normal();
+      for (std::size_t k = 0; k < 3; ++k) value += p[x * 3 + k] * q[y * 3 + k];
+      list.push_back({u, i, static_cast<float>(value)});
+    }
+  }
+  return ratings_of(users, items, list);
+}
+
+// The equations, in double precision; error() is r - r_hat.
+struct Reference {
+  std::size_t f = 0;
+  bool biased = true;
+  double mean = 0, rate = 0, reg_p = 0, reg_q = 0, reg_user_bias = 0, reg_item_bias = 0;
+  std::vector<double> p, q, user_bias, item_bias;
+
+  explicit Reference(const Model& m)
+      : f(static_cast<std::size_t>(m.factors)),
+        biased(m.kind == ModelKind::biased),
+        mean(m.mean),
+        p(m.p.begin(), m.p.end()),
+        q(m.q.begin(), m.q.end()),
+        user_bias(m.user_bias.begin(), m.user_bias.end()),
+        item_bias(m.item_bias.begin(), m.item_bias.end()) {}
+
+  void regularize(double reg) { reg_p = reg_q = reg_user_bias = reg_item_bias = reg; }
+
+  double error(const Rating& r) const {
+    const auto u = static_cast<std::size_t>(r.user);
+    const auto i = static_cast<std::size_t>(r.item);
+    double prediction = biased ? mean + user_bias[u] + item_bias[i] : 0;
+    for (std::size_t k = 0; k < f; ++k) prediction += p[u * f + k] * q[i * f + k];
+    return r.value - prediction;
+  }
+
+  void update(const Rating& r) {
+    const auto u = static_cast<std::size_t>(r.user);
+    const auto i = static_cast<std::size_t>(r.item);
+    const double e = error(r);
+    if (biased) {
+      user_bias[u] += rate * (e - reg_user_bias * user_bias[u]);
+      item_bias[i] += rate * (e - reg_item_bias * item_bias[i]);
+    }
+    for (std::size_t k = 0; k < f; ++k) {
+      const double old_p = p[u * f + k];
+      const double old_q = q[i * f + k];
+      p[u * f + k] += rate * (e * old_q - reg_p * old_p);
+      q[i * f + k] += rate * (e * old_p - reg_q * old_q);
+    }
+  }
+};
+
+inline double train_rmse(const FactorView& view, const Ratings& ratings) {
+  const Reference model(copy_model(view));
+  double sum = 0;
+  for (std::int64_t k = 0; k < ratings.nnz(); ++k) {
+    const double e = model.error(ratings[k]);
+    sum += e * e;
+  }
+  return ratings.nnz() == 0 ? 0 : std::sqrt(sum / static_cast<double>(ratings.nnz()));
+}
+
+inline double largest_difference(const AlignedVector<float>& a, const std::vector<double>& b) {
+  if (a.size() != b.size()) return 1e300;
+  double largest = 0;
+  for (std::size_t k = 0; k < a.size(); ++k) {
+    largest = std::max(largest, std::abs(static_cast<double>(a[k]) - b[k]));
+  }
+  return largest;
+}
+
+// Of any number of the two models.
+inline double largest_difference(const Model& a, const Reference& b) {
+  return std::max({largest_difference(a.p, b.p), largest_difference(a.q, b.q),
+                   largest_difference(a.user_bias, b.user_bias),
+                   largest_difference(a.item_bias, b.item_bias)});
+}
+
+inline Model initial_for(const Ratings& train, const Params& params, std::uint64_t seed = 1) {
+  InitSpec init;
+  init.seed = seed;
+  return initial_model(train.n_users(), train.n_items(),
+                       static_cast<std::int32_t>(params.integer("factors")),
+                       parse_model_kind(params.choice("model")), mean_rating(train), init, 1);
+}
+
+// One algorithm on one matrix, with what it needs.
+struct Trainer {
+  Trainer(const std::string& name, const Json& changes, const Ratings& ratings, int threads = 1,
+          std::uint64_t seed = 1)
+      : train(ratings),
+        params(default_params(find_algorithm(name).params, changes)),
+        team(threads),
+        initial(initial_for(train, params, seed)),
+        algorithm(make_algorithm(name, params)) {
+    context.team = &team;
+    context.seed = seed;
+    algorithm->prepare(train, initial, context);
+  }
+
+  void run(std::int64_t epochs, double rate = 0.01) {
+    for (std::int64_t k = 0; k < epochs; ++k)
+      updates += algorithm->run_epoch({++epoch, rate}, context);
+  }
+  Model model() { return copy_model(algorithm->factors()); }
+  double rmse() { return train_rmse(algorithm->factors(), train); }
+
+  const Ratings& train;
+  Params params;
+  ThreadTeam team;
+  Model initial;
+  Context context;
+  std::int64_t epoch = 0;
+  std::int64_t updates = 0;
+  std::unique_ptr<Algorithm> algorithm;
+};
+
+inline bool same_bits(const Model& a, const Model& b) {
+  return a.p == b.p && a.q == b.q && a.user_bias == b.user_bias && a.item_bias == b.item_bias;
+}
+
+}  // namespace mf::sgd_cpu::test
