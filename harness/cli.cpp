@@ -1,0 +1,341 @@
+#include "harness/cli.hpp"
+
+#include <fmt/core.h>
+#include <spdlog/sinks/stdout_sinks.h>
+#include <spdlog/spdlog.h>
+
+#include <CLI/CLI.hpp>
+#include <exception>
+#include <fstream>
+#include <iostream>
+#include <string>
+#include <vector>
+
+#include "algorithms/core/registry.hpp"
+#include "base/error.hpp"
+#include "base/text.hpp"
+#include "harness/cli_data.hpp"
+#include "harness/compare.hpp"
+#include "harness/doctor.hpp"
+#include "harness/interrupt.hpp"
+#include "harness/model_io.hpp"
+#include "harness/plan.hpp"
+#include "harness/progress.hpp"
+#include "harness/session.hpp"
+#include "harness/spec.hpp"
+#include "mf_generated/build_info.hpp"
+
+namespace mf {
+namespace {
+
+constexpr int kSomeCasesFailed = 1;
+constexpr int kInterrupted = 130;
+
+std::string command_line(int argc, char** argv) {
+  std::string text;
+  for (int i = 0; i < argc; ++i) text += (i > 0 ? " " : "") + std::string(argv[i]);
+  return text;
+}
+
+std::string value_text(const ParamValue& value) {
+  return std::visit([](const auto& v) { return Json(v).dump(); }, value);
+}
+
+std::string range_text(const ParamSpec& spec) {
+  switch (spec.type) {
+    case ParamSpec::Type::boolean:
+      return "true | false";
+    case ParamSpec::Type::choice:
+      return join(spec.choices, " | ");
+    case ParamSpec::Type::integer:
+      return fmt::format("{:.0f} .. {:.0f}", spec.min, spec.max);
+    case ParamSpec::Type::number:
+      break;
+  }
+  return fmt::format("{} .. {}", spec.min, spec.max);
+}
+
+Json param_json(const ParamSpec& spec) {
+  Json json = {
+      {"name", spec.name}, {"help", spec.help}, {"unit", spec.unit}, {"range", range_text(spec)}};
+  std::visit([&](const auto& value) { json["default"] = value; }, spec.fallback);
+  return json;
+}
+
+void list_command(bool json) {
+  Json all = Json::array();
+  for (const auto* info : all_algorithms()) {
+    all.push_back({{"name", info->name},
+                   {"family", info->family},
+                   {"hardware", info->hardware == Hardware::cuda ? "cuda" : "cpu"},
+                   {"built", is_built(info->name)},
+                   {"summary", info->summary},
+                   {"paper", info->paper}});
+  }
+  if (json) {
+    fmt::print("{}\n", all.dump(2));
+    return;
+  }
+  for (const auto& item : all) {
+    fmt::print("{:<14} {:<5} {}{}\n", item["name"].get<std::string>(),
+               item["hardware"].get<std::string>(), item["summary"].get<std::string>(),
+               item["built"].get<bool>() ? "" : "  (not in this build)");
+  }
+}
+
+void describe_command(const std::string& name, bool json) {
+  const AlgorithmInfo& info = find_algorithm(name);
+  if (json) {
+    Json params = Json::array();
+    for (const auto& spec : info.params) params.push_back(param_json(spec));
+    fmt::print("{}\n", Json{{"name", info.name},
+                            {"summary", info.summary},
+                            {"paper", info.paper},
+                            {"deterministic", info.deterministic},
+                            {"params", params}}
+                           .dump(2));
+    return;
+  }
+  fmt::print("{}: {}\npaper: {}\nhardware: {}{}\ndeterministic: {}\nparameters:\n", info.name,
+             info.summary, info.paper, info.hardware == Hardware::cuda ? "CUDA" : "CPU",
+             is_built(name) ? "" : " (not in this build)", info.deterministic ? "yes" : "no");
+  for (const auto& spec : info.params) {
+    fmt::print("  {:<16} {:<12} {:<28} {}{}\n", spec.name, value_text(spec.fallback),
+               range_text(spec), spec.help, spec.unit.empty() ? "" : " [" + spec.unit + "]");
+  }
+  if (info.uses_learning_rate) {
+    fmt::print(
+        "the learning rate is the harness's: \"learning_rate\" or \"schedule\" (docs/spec.md)\n");
+  }
+}
+
+struct RunOptions {
+  std::string spec;
+  std::string folder;
+  std::string models;
+  bool json = false;
+  bool quiet = false;
+  bool rerun = false;
+};
+
+int run_command(const RunOptions& options, const std::string& line) {
+  const Spec spec = read_spec(options.spec);
+  SessionOptions session;
+  session.folder = options.folder;
+  session.model_folder = options.models;
+  session.command_line = line;
+  session.rerun = options.rerun;
+  session.interrupted = interrupt_level;
+  install_interrupt_handler();
+  const ProgressMode mode = options.json    ? ProgressMode::json
+                            : options.quiet ? ProgressMode::quiet
+                                            : ProgressMode::automatic;
+  const auto progress = make_progress(mode, stdout);
+  const SessionSummary summary = run_session(spec, session, *progress);
+  if (!options.json) {
+    fmt::print("\n{}\n{} cases: {} run now, {} finished before; results in {}\n",
+               summary_table(summary.folder, spec), spec.cases.size(), summary.run,
+               summary.finished_before, summary.folder);
+  }
+  if (summary.interrupted) {
+    fmt::print(stderr, "interrupted; the same command goes on where it stopped\n");
+    return kInterrupted;
+  }
+  return summary.failed > 0 ? kSomeCasesFailed : 0;
+}
+
+void validate_command(const std::string& path, bool json) {
+  const Spec spec = read_spec(path);
+  if (json) {
+    Json cases = Json::array();
+    for (const auto& item : spec.cases) cases.push_back({{"id", item.id}, {"case", item.resolved}});
+    fmt::print("{}\n", cases.dump(2));
+    return;
+  }
+  fmt::print("{}: valid, {} cases\n", path, spec.cases.size());
+}
+
+int compare_command(const std::string& first, const std::string& second, double margin, bool json) {
+  const auto all = compare_results(first, second, margin);
+  if (json) {
+    Json list = Json::array();
+    for (const auto& one : all) list.push_back(to_json(one));
+    fmt::print("{}\n", list.dump(2));
+    return 0;
+  }
+  fmt::print("epoch time of {} over {}\n", second, first);
+  fmt::print("{:<46} {:>5} {:>8} {:>20} {:>10} {:>12} {:>12}\n", "case", "seeds", "ratio",
+             "95 % interval", "verdict", "best rmse +-", "to target");
+  for (const auto& one : all) {
+    fmt::print("{:<46} {:>5} {:>8.3f} {:>20} {:>10} {:>+12.4f} {:>12}\n", one.label, one.seeds,
+               one.epoch_ratio,
+               fmt::format("[{:.3f}, {:.3f}]", one.epoch_interval.low, one.epoch_interval.high),
+               to_string(one.verdict), one.rmse_difference,
+               std::isfinite(one.target_ratio) ? fmt::format("{:.3f}", one.target_ratio) : "-");
+  }
+  return 0;
+}
+
+// Pairs "user item" from a file or standard input ("-").
+void predict_file(const SavedModel& model, const std::string& path) {
+  std::ifstream file;
+  if (path != "-") {
+    file.open(path);
+    if (!file) fail(ErrorKind::data, "{}: cannot be read", path);
+  }
+  std::istream& in = path == "-" ? std::cin : file;
+  std::string line;
+  for (std::int64_t number = 1; std::getline(in, line); ++number) {
+    if (line.empty()) continue;
+    int user = 0;
+    int item = 0;
+    char rest = 0;
+    if (std::sscanf(line.c_str(), "%d %d %c", &user, &item, &rest) != 2) {
+      fail(ErrorKind::data, "{}:{}: found \"{}\", expected a user id and an item id", path, number,
+           line);
+    }
+    fmt::print("{} {} {:.4f}\n", user, item, model.predict(user, item));
+  }
+}
+
+class Cli {
+ public:
+  Cli(int argc, char** argv) : line_(command_line(argc, argv)) {
+    app_.description(
+        "mfbench " + std::string(build_info::version) +
+        ": races matrix-factorization algorithms. docs/spec.md says how to write a spec.");
+    app_.require_subcommand(1);
+    app_.set_version_flag("--version", build_info::version);
+    add_information();
+    add_spec_commands();
+    add_model_commands();
+    add_data_commands(app_);
+  }
+
+  int run(int argc, char** argv) {
+    try {
+      app_.parse(argc, argv);
+    } catch (const CLI::ParseError& error) {
+      const int code = app_.exit(error);
+      return code == 0 ? 0 : static_cast<int>(ErrorKind::usage);
+    }
+    return code_;
+  }
+
+ private:
+  void add_information() {
+    auto* list = app_.add_subcommand("list", "the algorithms");
+    list->add_flag("--json", json_, "as JSON");
+    list->callback([this] { list_command(json_); });
+    auto* describe = app_.add_subcommand("describe", "one algorithm and its parameters");
+    describe->add_option("algorithm", name_, "its name")->required();
+    describe->add_flag("--json", json_, "as JSON");
+    describe->callback([this] { describe_command(name_, json_); });
+    auto* doctor = app_.add_subcommand("doctor", "what this machine and this build can do");
+    doctor->add_flag("--json", json_, "as JSON");
+    doctor->callback([this] {
+      const Json report = doctor_json();
+      fmt::print("{}", json_ ? report.dump(2) + "\n" : format_doctor(report));
+    });
+    auto* schema =
+        app_.add_subcommand("schema", "the JSON Schema of specs, generated from the code");
+    schema->callback([] { fmt::print("{}\n", spec_schema().dump(2)); });
+  }
+
+  void add_spec_commands() {
+    auto* validate = app_.add_subcommand("validate", "check a spec and count its cases");
+    validate->add_option("spec", run_.spec, "JSON file")->required();
+    validate->add_flag("--json", json_, "print every resolved case");
+    validate->callback([this] { validate_command(run_.spec, json_); });
+
+    auto* plan =
+        app_.add_subcommand("plan", "cases, memory and time of a spec, without running it");
+    plan->add_option("spec", run_.spec, "JSON file")->required();
+    plan->add_flag("--json", json_, "as JSON");
+    plan->add_flag("--no-measure", no_measure_, "leave the time estimate out");
+    plan->callback([this] {
+      const Spec spec = read_spec(run_.spec);
+      const Plan made = make_plan(spec, !no_measure_);
+      fmt::print("{}", json_ ? to_json(made).dump(2) + "\n" : format_plan(made, spec));
+    });
+
+    auto* run = app_.add_subcommand("run", "run a spec; finished cases are not run again");
+    run->add_option("spec", run_.spec, "JSON file")->required();
+    run->add_option("--out", run_.folder, "folder of the results [results/runs/NAME]");
+    run->add_option("--save-model", run_.models, "folder for the trained models");
+    run->add_flag("--json", run_.json, "JSON lines instead of a table");
+    run->add_flag("--quiet", run_.quiet, "only the table at the end");
+    run->add_flag("--rerun", run_.rerun, "run finished cases again (old files are set aside)");
+    run->callback([this] { code_ = run_command(run_, line_); });
+
+    auto* compare = app_.add_subcommand("compare", "is the second run faster, slower or the same?");
+    compare->add_option("first", first_, "folder of results")->required();
+    compare->add_option("second", second_, "folder of results")->required();
+    compare->add_option("--margin", margin_, "ratios within 1 +- margin are the same")
+        ->capture_default_str();
+    compare->add_flag("--json", json_, "as JSON");
+    compare->callback([this] { code_ = compare_command(first_, second_, margin_, json_); });
+  }
+
+  void add_model_commands() {
+    auto* predict = app_.add_subcommand("predict", "ratings predicted by an exported model");
+    predict->add_option("model", model_, "folder of the model")->required();
+    auto* user = predict->add_option("--user", user_, "id of a user");
+    auto* item = predict->add_option("--item", item_, "id of an item");
+    user->needs(item);
+    item->needs(user);
+    predict->add_option("--pairs", pairs_, "file of lines \"user item\"; - for standard input")
+        ->excludes(user);
+    predict->callback([this, user] {
+      const SavedModel model = load_model(model_);
+      if (user->count() > 0) {
+        fmt::print("{:.4f}\n", model.predict(user_, item_));
+      } else {
+        predict_file(model, pairs_);
+      }
+    });
+    auto* recommend =
+        app_.add_subcommand("recommend", "the best items for a user by an exported model");
+    recommend->add_option("model", model_, "folder of the model")->required();
+    recommend->add_option("--user", user_, "id of the user")->required();
+    recommend->add_option("-k", k_, "how many")->check(CLI::PositiveNumber)->capture_default_str();
+    recommend->add_flag("--include-seen", include_seen_, "also items rated in training");
+    recommend->callback([this] {
+      for (const auto& [id, score] : load_model(model_).recommend(user_, k_, include_seen_)) {
+        fmt::print("{} {:.4f}\n", id, score);
+      }
+    });
+  }
+
+  CLI::App app_;
+  std::string line_;
+  int code_ = 0;
+  bool json_ = false, no_measure_ = false, include_seen_ = false;
+  std::string name_, first_, second_, model_;
+  std::string pairs_ = "-";
+  int user_ = 0, item_ = 0, k_ = 10;
+  double margin_ = 0.02;
+  RunOptions run_;
+};
+
+}  // namespace
+
+int cli_main(int argc, char** argv) {
+  // Messages go to standard error, so that --json output stays clean.
+  spdlog::set_default_logger(spdlog::stderr_logger_mt("mfbench"));
+  spdlog::set_pattern("%l: %v");
+  try {
+    return Cli(argc, argv).run(argc, argv);
+  } catch (const Error& error) {
+    fmt::print(stderr, "error: {}\n", error.what());
+    return static_cast<int>(error.kind());
+  } catch (const std::bad_alloc&) {
+    fmt::print(stderr, "error: out of memory\n");
+    return static_cast<int>(ErrorKind::memory);
+  } catch (const std::filesystem::filesystem_error& error) {
+    fmt::print(stderr, "error: {}\n", error.what());
+    return static_cast<int>(ErrorKind::io);
+  }
+}
+
+}  // namespace mf

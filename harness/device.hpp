@@ -1,0 +1,25 @@
+// The CUDA device, as far as the harness needs it; answers "none" in a build without CUDA.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+namespace mf {
+
+struct DeviceInfo {
+  std::string name;
+  std::string driver;   // CUDA version the driver supports
+  std::string runtime;  // CUDA version of this build
+  int compute_major = 0, compute_minor = 0;
+  std::int64_t memory_bytes = 0;
+  std::int64_t free_bytes = 0;
+  std::int64_t clock_hz = 0;  // SM clock at its nominal maximum
+};
+
+bool built_with_cuda();
+
+// The first device, or nothing; `why` then says why not.
+std::optional<DeviceInfo> find_device(std::string* why = nullptr);
+
+}  // namespace mf

@@ -1,0 +1,111 @@
+#include "harness/doctor.hpp"
+
+#include <fmt/core.h>
+
+#include "algorithms/core/registry.hpp"
+#include "base/text.hpp"
+#include "datasets/cache.hpp"
+#include "datasets/catalog.hpp"
+#include "datasets/load.hpp"
+#include "harness/device.hpp"
+#include "harness/environment.hpp"
+
+namespace mf {
+namespace {
+
+Json build_features() {
+  Json features;
+#ifdef MF_HAVE_LIBARCHIVE
+  features["libarchive"] = "yes: reads xz, zst, bz2 and zip, unpacks downloads";
+#else
+  features["libarchive"] =
+      "no: only plain, gz and npz files can be read (install libarchive-dev, rebuild)";
+#endif
+#ifdef MF_HAVE_CURL
+  features["libcurl"] = "yes: mfbench data fetch";
+#else
+  features["libcurl"] =
+      "no: mfbench data fetch runs the program curl (install libcurl4-openssl-dev, rebuild)";
+#endif
+#ifdef MF_HAVE_BENCHMARK
+  features["google_benchmark"] = "yes: ./dev bench";
+#else
+  features["google_benchmark"] = "no: no micro-benchmarks (install libbenchmark-dev, rebuild)";
+#endif
+  features["cuda"] =
+      built_with_cuda() ? "yes" : "no: CPU algorithms only (put nvcc on PATH, rebuild)";
+  return features;
+}
+
+Json algorithms_json() {
+  Json list = Json::array();
+  std::string why;
+  const bool device = find_device(&why).has_value();
+  for (const auto* info : all_algorithms()) {
+    std::string state = "runs here";
+    if (!is_built(info->name)) {
+      state = "not in this build";
+    } else if (info->hardware == Hardware::cuda && !device) {
+      state = "no device: " + why;
+    }
+    list.push_back({{"name", info->name}, {"state", state}});
+  }
+  return list;
+}
+
+Json data_json() {
+  Json list = Json::array();
+  for (const auto& entry : catalog()) {
+    DatasetRequest request;
+    request.name = entry.name;
+    list.push_back({{"name", entry.name}, {"at_hand", why_unavailable(request).empty()}});
+  }
+  return list;
+}
+
+}  // namespace
+
+Json doctor_json() {
+  std::string why;
+  const auto device = find_device(&why);
+  return {{"environment", environment_json("")},
+          {"device", device ? device->name : "none: " + why},
+          {"available_memory_bytes", available_memory_bytes()},
+          {"build", build_features()},
+          {"cache_folder", cache_folder()},
+          {"data_folders", data_folders()},
+          {"algorithms", algorithms_json()},
+          {"data_sets", data_json()}};
+}
+
+std::string format_doctor(const Json& report) {
+  const Json& e = report["environment"];
+  std::string text;
+  const auto add = [&](const std::string& name, const std::string& value) {
+    text += fmt::format("{:<18} {}\n", name, value);
+  };
+  add("mfbench", fmt::format("{} ({}{}), {}, {}", e["mfbench"].get<std::string>(),
+                             e["git_sha"].get<std::string>().substr(0, 12),
+                             e["git_dirty"].get<bool>() ? ", with changes" : "",
+                             e["compiler"].get<std::string>(), e["build_type"].get<std::string>()));
+  add("machine", fmt::format("{}, {} threads, {} ({} available), vector units: {}",
+                             e["cpu"].get<std::string>(), e["cores"].get<int>(),
+                             format_bytes(e["memory_bytes"].get<double>()),
+                             format_bytes(report["available_memory_bytes"].get<double>()),
+                             e["simd"].get<std::string>()));
+  add("device", report["device"].get<std::string>());
+  for (const auto& [name, value] : report["build"].items()) add(name, value.get<std::string>());
+  add("cache", report["cache_folder"].get<std::string>());
+  for (const auto& folder : report["data_folders"]) add("data folder", folder.get<std::string>());
+  for (const auto& item : report["algorithms"]) {
+    add("algorithm", fmt::format("{:<16} {}", item["name"].get<std::string>(),
+                                 item["state"].get<std::string>()));
+  }
+  for (const auto& item : report["data_sets"]) {
+    add("data set", fmt::format("{:<22} {}", item["name"].get<std::string>(),
+                                item["at_hand"].get<bool>() ? "at hand" : "not at hand"));
+  }
+  return text;
+}
+
+}  // namespace mf

@@ -1,0 +1,11 @@
+// What this machine and this build can do.
+#pragma once
+
+#include "base/json.hpp"
+
+namespace mf {
+
+Json doctor_json();
+std::string format_doctor(const Json& report);
+
+}  // namespace mf

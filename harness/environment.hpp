@@ -1,0 +1,23 @@
+// Where and with what a result was made.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "base/json.hpp"
+
+namespace mf {
+
+Json environment_json(const std::string& command_line);  // the `environment` of a result header
+
+std::string cpu_name();
+std::int64_t total_memory_bytes();
+std::int64_t available_memory_bytes();
+
+// The peak since the last reset; a reset needs a kernel that offers it (Linux 4.0 and up).
+void reset_peak_memory();
+std::int64_t peak_memory_bytes();
+
+std::string utc_now();  // 2026-01-31T12:00:00Z
+
+}  // namespace mf

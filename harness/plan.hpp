@@ -1,0 +1,35 @@
+// What a spec would do, before it does it: cases, memory, time.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "harness/spec.hpp"
+
+namespace mf {
+
+struct PlannedCase {
+  std::string id;
+  std::string note;       // why it would not run, or empty
+  double host_bytes = 0;  // 0: unknown
+  double device_bytes = 0;
+  std::optional<double> train_s;  // estimated; nothing where it cannot be told
+};
+
+struct Plan {
+  std::vector<PlannedCase> cases;
+  double total_train_s = 0;  // of the cases that could be estimated
+  int not_estimated = 0;
+  double peak_host_bytes = 0;
+};
+
+// Times come from a short run of each algorithm with its parameters on a small look-alike (about
+// 0.1 s each): a rough guide, since large factors fall out of the caches. `measure` false leaves
+// them out.
+Plan make_plan(const Spec& spec, bool measure);
+
+std::string format_plan(const Plan& plan, const Spec& spec);
+Json to_json(const Plan& plan);
+
+}  // namespace mf

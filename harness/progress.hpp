@@ -1,0 +1,26 @@
+// What the user sees while a spec runs: a live line a case on a terminal, plain lines in a log,
+// JSON lines for scripts.
+#pragma once
+
+#include <cstdio>
+#include <memory>
+#include <string>
+
+#include "harness/runner.hpp"
+
+namespace mf {
+
+class Progress {
+ public:
+  virtual ~Progress() = default;
+  virtual void note(const std::string& text) = 0;  // a whole line
+  virtual void begin_case(const Case& item, std::size_t index, std::size_t count) = 0;
+  virtual void trace(const TracePoint& point) = 0;
+  virtual void end_case(const CaseResult& result) = 0;
+};
+
+enum class ProgressMode { automatic, lines, json, quiet };
+
+std::unique_ptr<Progress> make_progress(ProgressMode mode, std::FILE* out);
+
+}  // namespace mf

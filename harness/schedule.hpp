@@ -1,0 +1,46 @@
+// Learning-rate schedules. They belong to the harness, so that every algorithm is driven alike.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "base/json.hpp"
+
+namespace mf {
+
+// Which error a rule watches. Watching the test set is what several papers do; it is named in every
+// result, and `validation` is there for those who do not want it.
+enum class Monitor { test, train, validation };
+std::string to_string(Monitor monitor);
+
+struct ScheduleSpec {
+  enum class Kind { constant, plateau, inverse_power, exponential };
+  Kind kind = Kind::constant;
+  double learning_rate = 0.005;  // of epoch 1 (alpha)
+  double beta = 0.1;             // inverse_power: alpha / (1 + beta t^1.5), t = epoch - 1
+  double decay = 0.2;            // plateau: factor at a plateau; exponential: factor each epoch
+  int patience = 2;              // plateau: evaluations without improvement
+  double min_delta = 0;          // plateau: smaller improvements do not count
+  Monitor monitor = Monitor::test;
+
+  Json to_json() const;
+};
+
+ScheduleSpec parse_schedule(const Json& json, const std::string& path);
+
+class Schedule {
+ public:
+  explicit Schedule(ScheduleSpec spec) : spec_(spec), rate_(spec.learning_rate) {}
+
+  double rate(std::int64_t epoch) const;  // of epoch 1, 2, ...
+  void observe(double monitored_rmse);    // after each evaluation
+
+ private:
+  ScheduleSpec spec_;
+  double rate_;
+  double best_ = 0;
+  bool seen_ = false;
+  int waited_ = 0;
+};
+
+}  // namespace mf

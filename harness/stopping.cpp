@@ -1,0 +1,100 @@
+#include "harness/stopping.hpp"
+
+#include <fmt/core.h>
+
+#include <cmath>
+
+namespace mf {
+namespace {
+
+std::optional<double> optional_number(JsonReader& reader, const std::string& key, double max) {
+  if (reader.find(key) == nullptr) return std::nullopt;
+  return reader.number(key, 0, 0, max);
+}
+
+Monitor monitor_of(const std::string& name) {
+  if (name == "train") return Monitor::train;
+  return name == "validation" ? Monitor::validation : Monitor::test;
+}
+
+}  // namespace
+
+StopSpec parse_stop(const Json& json, const std::string& path) {
+  StopSpec spec;
+  JsonReader reader(json, path);
+  spec.epochs = reader.integer("epochs", spec.epochs, 0, 1'000'000'000);
+  spec.train_seconds = optional_number(reader, "train_seconds", 1e9);
+  spec.wall_seconds = optional_number(reader, "wall_seconds", 1e9);
+  spec.target_rmse = optional_number(reader, "target_rmse", 1e9);
+  spec.divergence = reader.number("divergence", spec.divergence, 0, 1e30);
+  if (const Json* plateau = reader.find("plateau")) {
+    JsonReader inner(*plateau, reader.path("plateau"));
+    spec.plateau_patience = static_cast<int>(inner.integer("patience", 3, 1, 1'000'000));
+    spec.plateau_min_delta = inner.number("min_delta", 0, 0, 1e6);
+    spec.plateau_monitor =
+        monitor_of(inner.choice("monitor", "test", {"test", "train", "validation"}));
+    inner.finish();
+  }
+  reader.finish();
+  return spec;
+}
+
+Json StopSpec::to_json() const {
+  Json json = {{"epochs", epochs}};
+  if (train_seconds) json["train_seconds"] = *train_seconds;
+  if (wall_seconds) json["wall_seconds"] = *wall_seconds;
+  if (target_rmse) json["target_rmse"] = *target_rmse;
+  json["divergence"] = divergence;
+  if (plateau_patience > 0) {
+    json["plateau"] = {{"patience", plateau_patience},
+                       {"min_delta", plateau_min_delta},
+                       {"monitor", to_string(plateau_monitor)}};
+  }
+  return json;
+}
+
+std::optional<StopDecision> Stopping::check_quality(const StopInput& input) {
+  if (!std::isfinite(input.test_rmse)) {
+    return StopDecision{"diverged",
+                        fmt::format("the test RMSE of epoch {} is not finite", input.epoch)};
+  }
+  if (input.test_rmse > spec_.divergence * start_rmse_ && input.epoch > 0) {
+    return StopDecision{"diverged",
+                        fmt::format("test RMSE {:.4f} after epoch {} is over {} x that of "
+                                    "the initial model ({:.4f})",
+                                    input.test_rmse, input.epoch, spec_.divergence, start_rmse_)};
+  }
+  if (spec_.target_rmse && input.test_rmse <= *spec_.target_rmse) {
+    return StopDecision{"completed", fmt::format("reached the target RMSE {} after epoch {}",
+                                                 *spec_.target_rmse, input.epoch)};
+  }
+  if (spec_.plateau_patience == 0) return std::nullopt;
+  if (!best_ || input.monitored_rmse < *best_ - spec_.plateau_min_delta) {
+    best_ = input.monitored_rmse;
+    waited_ = 0;
+  } else if (++waited_ >= spec_.plateau_patience) {
+    return StopDecision{"completed",
+                        fmt::format("no better {} RMSE in {} evaluations",
+                                    to_string(spec_.plateau_monitor), spec_.plateau_patience)};
+  }
+  return std::nullopt;
+}
+
+std::optional<StopDecision> Stopping::check(const StopInput& input) {
+  if (input.evaluated) {
+    if (auto decision = check_quality(input)) return decision;
+  }
+  if (input.epoch >= spec_.epochs) {
+    return StopDecision{"completed", fmt::format("{} epochs done", input.epoch)};
+  }
+  if (spec_.train_seconds && input.train_s >= *spec_.train_seconds) {
+    return StopDecision{"completed", fmt::format("{} s of training used", *spec_.train_seconds)};
+  }
+  if (spec_.wall_seconds && input.wall_s >= *spec_.wall_seconds) {
+    return StopDecision{"timeout", fmt::format("wall time limit of {} s passed after epoch {}",
+                                               *spec_.wall_seconds, input.epoch)};
+  }
+  return std::nullopt;
+}
+
+}  // namespace mf

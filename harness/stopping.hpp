@@ -1,0 +1,56 @@
+// When a case ends. Every rule that fires is named in the result.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "base/json.hpp"
+#include "harness/schedule.hpp"
+
+namespace mf {
+
+struct StopSpec {
+  std::int64_t epochs = 20;
+  std::optional<double> train_seconds;  // on the training clock
+  std::optional<double> wall_seconds;   // of the case; status `timeout`
+  std::optional<double> target_rmse;    // test RMSE at or below
+  int plateau_patience = 0;             // 0: off; evaluations without improvement
+  double plateau_min_delta = 0;
+  Monitor plateau_monitor = Monitor::test;
+  double divergence = 1.0;  // diverged: not finite, or test RMSE over this times that of epoch 0
+
+  Json to_json() const;
+};
+
+StopSpec parse_stop(const Json& json, const std::string& path);
+
+struct StopInput {
+  std::int64_t epoch = 0;
+  double train_s = 0;
+  double wall_s = 0;
+  bool evaluated = false;
+  double test_rmse = 0;
+  double monitored_rmse = 0;
+};
+
+struct StopDecision {
+  std::string status;  // completed, diverged, timeout
+  std::string reason;  // a sentence
+};
+
+class Stopping {
+ public:
+  explicit Stopping(StopSpec spec) : spec_(spec) {}
+  void start(double initial_test_rmse) { start_rmse_ = initial_test_rmse; }
+  std::optional<StopDecision> check(const StopInput& input);
+
+ private:
+  std::optional<StopDecision> check_quality(const StopInput& input);
+  StopSpec spec_;
+  double start_rmse_ = 0;
+  std::optional<double> best_;
+  int waited_ = 0;
+};
+
+}  // namespace mf

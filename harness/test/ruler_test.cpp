@@ -1,0 +1,206 @@
+// The ruler through the whole harness: known times, known RMSE curve.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstdlib>
+
+#include "harness/compare.hpp"
+#include "harness/ranges.hpp"
+#include "harness/result_file.hpp"
+#include "harness/session.hpp"
+#include "harness/test/testing.hpp"
+
+namespace mf {
+namespace {
+
+using testing::contains;
+using testing::TempFolder;
+
+struct Outcome {
+  SessionSummary summary;
+  std::vector<ResultFile> files;
+};
+
+Outcome run(const std::string& json, const std::string& folder) {
+  const Spec spec = parse_spec(parse_json(json, "t"), "t.json");
+  SessionOptions options;
+  options.folder = folder;
+  const auto progress = make_progress(ProgressMode::quiet, stdout);
+  Outcome done{run_session(spec, options, *progress), {}};
+  for (const auto& item : spec.cases) {
+    done.files.push_back(*read_result_file(folder + "/" + item.id + ".jsonl"));
+  }
+  return done;
+}
+
+std::string spec_of(const std::string& algorithm, const std::string& rest = "") {
+  return R"({"name": "t", "datasets": [{"like": "ml-100k", "scale": 0.05}])" + rest +
+         R"(, "algorithms": [)" + algorithm + "]}";
+}
+
+double number(const Json& json, const char* key) { return json[key].get<double>(); }
+
+TEST(Ruler, TheRmseCurveComesOutAsKnown) {
+  const TempFolder folder;
+  const Outcome done = run(
+      spec_of(
+          R"({"name": "ruler", "sleep_ms": 0, "offset": 2, "decay": 0.5, "stop": {"epochs": 6}})"),
+      folder / "r");
+  const auto& trace = done.files[0].trace;
+  ASSERT_EQ(trace.size(), 7u);
+  // RMSE(e)^2 - s^2 = (d - offset decay^e)^2 has two unknowns, s and d; two points give them, the
+  // others must agree.
+  const auto y = [&](std::size_t e) { return std::pow(number(trace[e], "test_rmse"), 2); };
+  const auto x = [](std::size_t e) { return 2 * std::pow(0.5, static_cast<double>(e)); };
+  const double d = ((x(0) * x(0) - x(6) * x(6)) - (y(0) - y(6))) / (2 * (x(0) - x(6)));
+  const double s2 = y(0) - std::pow(d - x(0), 2);
+  EXPECT_GT(s2, 0.5);
+  for (std::size_t e = 0; e <= 6; ++e) {
+    EXPECT_NEAR(y(e), s2 + std::pow(d - x(e), 2), 1e-4) << e;
+    EXPECT_EQ(number(trace[e], "epoch"), static_cast<double>(e));
+    EXPECT_NEAR(number(trace[e], "passes"), static_cast<double>(e), 1e-12);
+  }
+  EXPECT_EQ(done.files[0].footer["status"], "completed");
+}
+
+// Clocks may run late on a busy machine but never early, and no clock may count another's time.
+TEST(Ruler, TheClocksComeOutAsKnown) {
+  const TempFolder folder;
+  const Outcome done = run(spec_of(R"({"name": "ruler", "sleep_ms": 10, "prepare_ms": 40, "stop":
+                                 {"epochs": 5}})"),
+                           folder / "r");
+  const auto& trace = done.files[0].trace;
+  const Json& clocks = done.files[0].footer["clocks"];
+  EXPECT_GE(number(clocks, "train_s"), 0.050);
+  EXPECT_GE(number(clocks, "prepare_s"), 0.020);
+  EXPECT_GE(number(clocks, "transfer_s"), 0.020);
+  const double parts = number(clocks, "load_s") + number(clocks, "prepare_s") +
+                       number(clocks, "transfer_s") + number(clocks, "train_s") +
+                       number(clocks, "evaluate_s");
+  EXPECT_LE(parts, number(clocks, "wall_s") + 1e-6) << "no time is counted twice";
+  double sum = 0;
+  for (std::size_t e = 1; e < trace.size(); ++e) {
+    EXPECT_GE(number(trace[e], "epoch_s"), 0.010);
+    sum += number(trace[e], "epoch_s");
+    EXPECT_NEAR(number(trace[e], "train_s"), sum, 1e-9);
+  }
+  const Json& phases = done.files[0].footer["phases"];
+  EXPECT_EQ(phases["epoch"]["count"], 5);
+  EXPECT_EQ(phases["evaluate"]["count"], 6);
+  EXPECT_EQ(phases["transfer"]["count"], 1);
+}
+
+TEST(Ruler, EvaluationsAreOffTheTrainingClockAndTheLastEpochIsAlwaysEvaluated) {
+  const TempFolder folder;
+  const Outcome done = run(spec_of(R"({"name": "ruler", "sleep_ms": 0, "stop": {"epochs": 7}})",
+                                   R"(, "evaluate": {"every": 3, "train": true})"),
+                           folder / "r");
+  std::vector<int> epochs;
+  for (const auto& point : done.files[0].trace) epochs.push_back(point["epoch"].get<int>());
+  EXPECT_EQ(epochs, (std::vector<int>{0, 3, 6, 7}));
+  EXPECT_TRUE(done.files[0].trace[1]["train_rmse"].is_number());
+  EXPECT_TRUE(done.files[0].trace[1]["validation_rmse"].is_null());
+}
+
+TEST(Ruler, DivergenceAndErrorsAreResults) {
+  const TempFolder folder;
+  const Outcome done = run(spec_of(R"({"name": "ruler", "sleep_ms": 0, "decay": 2, "offset": 1},
+                                  {"name": "ruler", "sleep_ms": 0, "fail_at": 3})"),
+                           folder / "r");
+  EXPECT_EQ(done.files[0].footer["status"], "diverged");
+  EXPECT_EQ(done.files[1].footer["status"], "error");
+  EXPECT_TRUE(contains(done.files[1].footer["stop_reason"], "fails in epoch 3"));
+  EXPECT_EQ(done.files[1].trace.size(), 3u) << "what was measured before stays";
+  EXPECT_EQ(done.summary.failed, 1) << "divergence is a finding, an error is a failure";
+}
+
+TEST(Session, FinishedCasesAreNotRunAgainUnlessAsked) {
+  const TempFolder folder;
+  const std::string spec = spec_of(R"({"name": "ruler", "sleep_ms": 0, "factors": [1, 2]})");
+  EXPECT_EQ(run(spec, folder / "r").summary.run, 2);
+  const Outcome again = run(spec, folder / "r");
+  EXPECT_EQ(again.summary.run, 0);
+  EXPECT_EQ(again.summary.finished_before, 2);
+  const std::string longer = spec_of(R"({"name": "ruler", "sleep_ms": 0, "factors": [1, 2, 3]})");
+  EXPECT_EQ(run(longer, folder / "r").summary.run, 1) << "an edited spec re-uses unchanged cases";
+}
+
+TEST(Session, MissingDataIsSaidBeforeAnythingRuns) {
+  const TempFolder folder;
+  ::setenv("MFBENCH_DATA", (folder / "no-data").c_str(), 1);
+  ::setenv("MFBENCH_CACHE", (folder / "no-cache").c_str(), 1);
+  const std::string spec = R"({"datasets": ["like:ml-100k", "ml-1m"], "algorithms": ["ruler"]})";
+  const std::string message = testing::message_of([&] { run(spec, folder / "r"); });
+  ::unsetenv("MFBENCH_DATA");
+  ::unsetenv("MFBENCH_CACHE");
+  EXPECT_TRUE(contains(message, "ml-1m") && contains(message, "fetch")) << message;
+  EXPECT_FALSE(std::filesystem::exists(folder / "r"));
+}
+
+TEST(Compare, FindsAKnownSlowdownAndAKnownEquality) {
+  const TempFolder folder;
+  // The same case in both folders except for the time it takes: sleep_ms is a parameter, so the
+  // result files are rewritten to agree in it.
+  const auto one = [&](const std::string& name, const std::string& ms) {
+    const std::string path = folder / name;
+    run(spec_of(R"({"name": "ruler", "sleep_ms": )" + ms + R"(, "stop": {"epochs": 12}})",
+                R"(, "seeds": [1, 2, 3])"),
+        path);
+    for (const auto& entry : std::filesystem::directory_iterator(path)) {
+      if (entry.path().extension() != ".jsonl") continue;
+      const ResultFile file = *read_result_file(entry.path());
+      std::filesystem::remove(entry.path());
+      ResultWriter writer(entry.path());
+      Json header = file.header;
+      header["algorithm"]["params"]["sleep_ms"] = 0;
+      writer.append(header);
+      for (const auto& point : file.trace) writer.append(point);
+      writer.append(file.footer);
+    }
+    return path;
+  };
+  const std::string fast = one("fast", "2");
+  const std::string slow = one("slow", "6");
+  const auto slower = compare_results(fast, slow, 0.02);
+  ASSERT_EQ(slower.size(), 1u);
+  EXPECT_EQ(slower[0].seeds, 3);
+  EXPECT_EQ(slower[0].verdict, Verdict::slower);
+  EXPECT_GT(slower[0].epoch_ratio, 2.0);
+  EXPECT_EQ(compare_results(slow, fast, 0.02)[0].verdict, Verdict::faster);
+  EXPECT_EQ(compare_results(fast, fast, 0.5)[0].verdict, Verdict::same);
+  EXPECT_NEAR(slower[0].rmse_difference, 0, 1e-12);
+}
+
+TEST(Judge, NeedsBothTheIntervalAndTheMargin) {
+  EXPECT_EQ(judge(1.10, {1.05, 1.15}, 0.02), Verdict::slower);
+  EXPECT_EQ(judge(0.90, {0.85, 0.95}, 0.02), Verdict::faster);
+  EXPECT_EQ(judge(1.00, {0.99, 1.01}, 0.02), Verdict::same);
+  EXPECT_EQ(judge(1.10, {0.95, 1.20}, 0.02), Verdict::ambiguous);
+  EXPECT_EQ(judge(1.015, {1.005, 1.025}, 0.02), Verdict::ambiguous);
+}
+
+TEST(Stats, MedianAndIntervalOfARatio) {
+  EXPECT_EQ(median({3, 1, 2}), 2);
+  EXPECT_EQ(median({4, 1, 2, 3}), 2.5);
+  EXPECT_TRUE(std::isnan(median({})));
+  const Interval exact = ratio_interval({2, 2, 2}, {1, 1}, 7);
+  EXPECT_EQ(exact.low, 2);
+  EXPECT_EQ(exact.high, 2);
+}
+
+TEST(Ranges, ReportBeginAndEndInOrderAndSumTheirTime) {
+  Ranges ranges;
+  std::string text;
+  ranges.set_observer(
+      [&](const std::string& name, bool begins) { text += (begins ? "<" : ">") + name; });
+  {
+    const PhaseScope outer(&ranges, "epoch");
+    const PhaseScope inner(&ranges, "solve");
+  }
+  EXPECT_EQ(text, "<epoch<solve>solve>epoch");
+  EXPECT_EQ(ranges.to_json()["solve"]["count"], 1);
+  EXPECT_GE(ranges.seconds("epoch"), ranges.seconds("solve"));
+}
+
+}  // namespace
+}  // namespace mf

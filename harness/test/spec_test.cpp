@@ -1,0 +1,150 @@
+#include "harness/spec.hpp"
+
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "harness/test/testing.hpp"
+
+namespace mf {
+namespace {
+
+using testing::contains;
+using testing::message_of;
+
+Json ruler_spec() {
+  return parse_json(R"({
+    "name": "t", "datasets": ["like:ml-100k"], "seeds": [1, 2],
+    "algorithms": [{"name": "ruler", "factors": [1, 2]}]})",
+                    "t");
+}
+
+std::string error_of(const Json& json) {
+  return message_of([&] { parse_spec(json, "spec.json"); });
+}
+
+TEST(Sweep, IsTheCrossProductAlsoInsideObjects) {
+  const auto flat =
+      expand_sweeps(parse_json(R"({"a": [1, 2], "b": 3, "c": {"d": [4, 5], "e": 6}})", "t"));
+  ASSERT_EQ(flat.size(), 4u);
+  EXPECT_EQ(flat[0], (Json{{"a", 1}, {"b", 3}, {"c", {{"d", 4}, {"e", 6}}}}));
+  EXPECT_EQ(flat[1], (Json{{"a", 1}, {"b", 3}, {"c", {{"d", 5}, {"e", 6}}}}));
+  EXPECT_EQ(flat[3], (Json{{"a", 2}, {"b", 3}, {"c", {{"d", 5}, {"e", 6}}}}));
+}
+
+TEST(Sweep, RefusesMoreCasesThanAnybodyMeans) {
+  Json many = Json::array();
+  for (int i = 0; i < 1000; ++i) many.push_back(i);
+  EXPECT_TRUE(contains(message_of([&] { expand_sweeps({{"a", many}, {"b", many}}); }), "100000"));
+}
+
+TEST(Spec, RunsSeedsRoundRobinAndGivesEveryCaseItsOwnId) {
+  const Spec spec = parse_spec(ruler_spec(), "t.json");
+  ASSERT_EQ(spec.cases.size(), 4u);
+  EXPECT_EQ(spec.cases[0].seed, 1u);
+  EXPECT_EQ(spec.cases[1].seed, 1u);
+  EXPECT_EQ(spec.cases[2].seed, 2u);
+  EXPECT_EQ(spec.cases[0].params.integer("factors"), 1);
+  std::set<std::string> ids;
+  for (const auto& item : spec.cases) {
+    ids.insert(item.id);
+    EXPECT_EQ(item.split.seed, item.seed) << "each repeat draws its own split";
+    EXPECT_TRUE(contains(item.id, item.hash.substr(0, 10)));
+  }
+  EXPECT_EQ(ids.size(), 4u);
+}
+
+TEST(Spec, ACaseHashDependsOnWhatDecidesTheResultAlone) {
+  Json json = ruler_spec();
+  const std::string before = parse_spec(json, "t").cases[0].hash;
+  json["name"] = "other";
+  json["target_rmse"] = 0.9;
+  json["baseline"] = "ruler";
+  EXPECT_EQ(parse_spec(json, "t").cases[0].hash, before);
+  json["stop"] = {{"epochs", 21}};
+  EXPECT_NE(parse_spec(json, "t").cases[0].hash, before);
+}
+
+TEST(Spec, DefaultsWrittenOutGiveTheSameCase) {
+  Json json = ruler_spec();
+  const std::string before = parse_spec(json, "t").cases[0].hash;
+  json["algorithms"][0]["sleep_ms"] = 1;
+  json["stop"] = {{"epochs", 20}};
+  EXPECT_EQ(parse_spec(json, "t").cases[0].hash, before);
+}
+
+TEST(Spec, UnknownKeysNameThePathAndTheNearestKey) {
+  Json json = ruler_spec();
+  json["algorithms"][0]["factor"] = 3;
+  EXPECT_TRUE(contains(error_of(json), "$.algorithms[0].factor"));
+  EXPECT_TRUE(contains(error_of(json), "\"factors\""));
+  json = ruler_spec();
+  json["sede"] = 3;
+  EXPECT_TRUE(contains(error_of(json), "$.sede"));
+  json = ruler_spec();
+  json["evaluate"] = {{"evry", 2}};
+  EXPECT_TRUE(contains(error_of(json), "$.evaluate.evry"));
+  json = ruler_spec();
+  json["stop"] = {{"epoch", 2}};
+  EXPECT_TRUE(contains(error_of(json), "$.stop.epoch"));
+  json["stop"] = {{"plateau", {{"patient", 2}}}};
+  EXPECT_TRUE(contains(error_of(json), "$.stop.plateau.patient"));
+  json = ruler_spec();
+  json["algorithms"][0]["name"] = "rular";
+  EXPECT_TRUE(contains(error_of(json), "$.algorithms[0].name"));
+  EXPECT_TRUE(contains(error_of(json), "did you mean \"ruler\"?"));
+}
+
+TEST(Spec, ValuesOutOfRangeSayWhatIsExpected) {
+  Json json = ruler_spec();
+  json["algorithms"][0]["factors"] = {8, 0};
+  EXPECT_TRUE(contains(error_of(json), "$.algorithms[0].factors: found the number 0"));
+  json = ruler_spec();
+  json["datasets"] = {Json{{"like", "ml-100k"}, {"split", {{"holdout", 1.5}}}}};
+  EXPECT_TRUE(contains(error_of(json), "$.datasets[0].split.holdout"));
+  json = ruler_spec();
+  json["datasets"] = {Json{{"like", "ml-100k"}, {"split", {{"holdout", 0.2}, {"leave_out", 1}}}}};
+  EXPECT_TRUE(contains(error_of(json), "expected one of"));
+  json = ruler_spec();
+  json["seeds"] = {1, 1};
+  EXPECT_TRUE(contains(error_of(json), "twice"));
+  json["seeds"] = Json::array();
+  EXPECT_TRUE(contains(error_of(json), "$.seeds"));
+  json = ruler_spec();
+  json["baseline"] = "sgd";
+  EXPECT_TRUE(contains(error_of(json), "$.baseline"));
+  json = ruler_spec();
+  json["algorithms"] = Json::array();
+  EXPECT_TRUE(contains(error_of(json), "at least one"));
+}
+
+TEST(Spec, WatchingAValidationPartThatIsNotThereIsAnError) {
+  Json json = ruler_spec();
+  json["schedule"] = {{"kind", "plateau"}, {"monitor", "validation"}};
+  EXPECT_TRUE(contains(error_of(json), "\"validation\": 0.1"));
+  json["split"] = {{"holdout", 0.2}, {"validation", 0.1}};
+  EXPECT_EQ(error_of(json), "no error");
+}
+
+TEST(Spec, ScheduleIsInheritedOverriddenAndSwept) {
+  Json json = ruler_spec();
+  json["schedule"] = {{"learning_rate", {0.1, 0.2}}};
+  json["algorithms"] = {Json{{"name", "ruler"}}, Json{{"name", "ruler"}, {"learning_rate", 0.3}}};
+  const Spec spec = parse_spec(json, "t");
+  std::set<double> rates;
+  for (const auto& item : spec.cases) rates.insert(item.schedule.learning_rate);
+  EXPECT_EQ(rates, (std::set<double>{0.1, 0.2, 0.3}));
+  json["schedule"] = {{"rate", 1}};
+  json["algorithms"] = {Json{{"name", "ruler"}}};
+  EXPECT_TRUE(contains(error_of(json), "$.schedule.rate"));
+}
+
+TEST(Spec, TheSchemaIsGeneratedFromTheRegistry) {
+  const std::string schema = spec_schema().dump();
+  EXPECT_TRUE(contains(schema, "\"ruler\""));
+  EXPECT_TRUE(contains(schema, "\"sleep_ms\""));
+  EXPECT_TRUE(contains(schema, "\"sgd_serial\""));
+}
+
+}  // namespace
+}  // namespace mf
