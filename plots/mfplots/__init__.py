@@ -1,0 +1,1 @@
+"""Figures and tables from mfbench result files, and from nothing else."""

@@ -1,0 +1,134 @@
+"""python3 -m mfplots [table | report] RESULTS...: figures, a table or a page from result files."""
+
+from __future__ import annotations
+
+import argparse
+import dataclasses
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from mfplots import figures
+from mfplots.errors import NotDrawable, PlotError, hint
+from mfplots.load import Results, load
+from mfplots.recipes import Recipe, read_recipes
+from mfplots.report import report_html
+from mfplots.series import make_view
+from mfplots.sheet import FORMATS
+from mfplots.summary import CLOCK_NAMES, Question
+from mfplots.table import table_text
+
+COMMANDS = ("table", "report")
+
+
+def main(arguments: Sequence[str]) -> int:
+    command = arguments[0] if arguments and arguments[0] in COMMANDS else "figures"
+    options = _parser(command).parse_args(arguments[command in COMMANDS:])
+    try:
+        return {"figures": _figures, "table": _table, "report": _report}[command](options)
+    except PlotError as error:
+        print(f"mfplots: {error}", file=sys.stderr)
+        return 1
+
+
+def _parser(command: str) -> argparse.ArgumentParser:
+    name = "mfplots" if command == "figures" else f"mfplots {command}"
+    parser = argparse.ArgumentParser(prog=name, description=__doc__)
+    parser.add_argument("results", nargs="+", metavar="RESULTS",
+                        help="result folder or .jsonl file")
+    parser.add_argument("--target", type=float, metavar="RMSE",
+                        help="target test RMSE (default: the spec's)")
+    parser.add_argument("--baseline", metavar="NAME",
+                        help="algorithm, or label, that speed-ups are over (default: the spec's)")
+    parser.add_argument("--clock", choices=tuple(CLOCK_NAMES),
+                        help="of times and speed-ups (default: train_s)")
+    if command != "table":
+        parser.add_argument("--out", type=Path, metavar="DIR",
+                            help="default: figures/ in the first RESULTS")
+        _add_figure_options(parser)
+    return parser
+
+
+def _add_figure_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--figure", action="append", default=[], metavar="NAME",
+                        help=f"any of {', '.join(figures.names())}; may be repeated")
+    parser.add_argument("--recipe", type=Path, metavar="FILE", help="draw what this file lists")
+    parser.add_argument("--format", default=",".join(FORMATS), metavar="LIST",
+                        help="default: %(default)s")
+    parser.add_argument("--unfinished", action="store_true",
+                        help="draw cases without a footer too")
+
+
+def _figures(options: argparse.Namespace) -> int:
+    written = _draw_all(options, load(options.results), _formats(options.format))
+    if not written:
+        raise PlotError("no figure could be drawn")
+    for path in written:
+        print(path)
+    return 0
+
+
+def _table(options: argparse.Namespace) -> int:
+    print(table_text(make_view(load(options.results)), _question(options)))
+    return 0
+
+
+def _report(options: argparse.Namespace) -> int:
+    results = load(options.results)
+    view = make_view(results)
+    written = _draw_all(options, results, [*{*_formats(options.format), "svg"}])
+    vectors = [path for path in written if path.suffix == ".svg"]
+    title = "mfbench: " + ", ".join(dict.fromkeys(view.cases["spec_name"].dropna()))
+    out = _out(options)
+    out.mkdir(parents=True, exist_ok=True)
+    page = out / "report.html"
+    page.write_text(report_html(title, view, _question(options), vectors), encoding="utf-8")
+    for path in [*written, page]:
+        print(path)
+    return 0
+
+
+def _draw_all(options: argparse.Namespace, results: Results,
+              formats: Sequence[str]) -> list[Path]:
+    written: list[Path] = []
+    for recipe, asked_for in _recipes(options):
+        try:
+            view = make_view(results, recipe.filter)
+            written += figures.write(view, recipe, _out(options), formats)
+        except NotDrawable as reason:
+            if asked_for:
+                raise PlotError(f"{recipe.file_name}: {reason}") from reason
+            print(f"mfplots: left out {recipe.file_name}: {reason}", file=sys.stderr)
+    return written
+
+
+def _recipes(options: argparse.Namespace) -> list[tuple[Recipe, bool]]:
+    """Recipes with whether each was asked for by name; options override what recipes say."""
+    found = [(Recipe(name), True) for name in options.figure]
+    if options.recipe:
+        found += [(recipe, True) for recipe in read_recipes(options.recipe)]
+    if not found:
+        found = [(Recipe(name), False) for name in figures.DEFAULTS]
+    changes = {"target_rmse": options.target, "baseline": options.baseline,
+               "clock": options.clock, "unfinished": options.unfinished or None}
+    changes = {key: value for key, value in changes.items() if value is not None}
+    return [(dataclasses.replace(recipe, **changes), asked) for recipe, asked in found]
+
+
+def _question(options: argparse.Namespace) -> Question:
+    return Question(options.target, options.baseline, options.clock or "train_s")
+
+
+def _formats(text: str) -> list[str]:
+    formats = list(dict.fromkeys(text.split(",")))
+    for kind in formats:
+        if kind not in FORMATS:
+            raise PlotError(f'--format: unknown "{kind}"{hint(kind, FORMATS)}')
+    return formats
+
+
+def _out(options: argparse.Namespace) -> Path:
+    if options.out:
+        return options.out
+    first = Path(options.results[0])
+    return (first if first.is_dir() else first.parent) / "figures"

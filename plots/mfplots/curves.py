@@ -1,0 +1,89 @@
+"""From the traces of a series to one curve with its band, and the window worth looking at."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from mfplots.load import PENDING
+from mfplots.recipes import Recipe
+from mfplots.series import Panel, Series
+
+QUARTILES = (0.25, 0.75)
+LOG_FROM = 20  # x_scale auto: log where the longest series is over this many times the shortest
+
+
+@dataclass(frozen=True)
+class Curve:
+    """`points`: epoch, x, y (medians over the seeds there), low, high, seeds; one row an epoch."""
+
+    series: Series
+    points: pd.DataFrame
+
+    @property
+    def diverged(self) -> bool:
+        return bool((self.series.cases["status"] == "diverged").any())
+
+
+def drawn_cases(series: Series, recipe: Recipe) -> list[int]:
+    cases = series.cases
+    if not recipe.unfinished:
+        cases = cases[~cases["status"].isin(PENDING)]
+    return [i for i in cases.index if len(series.traces[i])]
+
+
+def panel_curves(panel: Panel, recipe: Recipe, x: str) -> list[Curve]:
+    """Curves of the series that have any point on the clock `x`."""
+    curves = [Curve(s, aggregate([s.traces[i] for i in drawn_cases(s, recipe)], x, recipe.band))
+              for s in panel.series]
+    return [curve for curve in curves if len(curve.points)]
+
+
+def aggregate(traces: Sequence[pd.DataFrame], x: str, band: str) -> pd.DataFrame:
+    """Median x and RMSE by epoch over the seeds, as far as more than half of them go.
+
+    Seeds are matched by epoch, not by time, so that no number is interpolated.
+    """
+    columns = ["epoch", "x", "y", "low", "high", "seeds"]
+    if not traces:
+        return pd.DataFrame(columns=columns)
+    data = pd.concat(traces, ignore_index=True)
+    data = data[np.isfinite(data[x]) & np.isfinite(data["test_rmse"])]
+    groups = data.groupby("epoch")
+    points = pd.DataFrame({"x": groups[x].median(), "y": groups["test_rmse"].median(),
+                           "low": groups["test_rmse"].min(), "high": groups["test_rmse"].max(),
+                           "seeds": groups.size()}).reset_index()
+    if band == "iqr":
+        points["low"], points["high"] = (groups["test_rmse"].quantile(q).to_numpy()
+                                         for q in QUARTILES)
+    return points[points["seeds"] * 2 > len(traces)][columns].reset_index(drop=True)
+
+
+def wants_log(curves: Sequence[Curve], scale: str) -> bool:
+    """Whether x is to be logarithmic: as asked, or where the series last very unequally long."""
+    ends = [float(curve.points["x"].iloc[-1]) for curve in curves]
+    ends = [end for end in ends if end > 0]
+    if not ends or scale == "linear":
+        return False
+    return scale == "log" or max(ends) > LOG_FROM * min(ends)
+
+
+def rmse_window(curves: Sequence[Curve], target: float | None) -> tuple[float, float]:
+    """The RMSE range in which the series differ: every best value and the target, and of the
+    descent what most series go through. The initial model, often far above, may fall outside."""
+    steady = [curve for curve in curves if not curve.diverged] or list(curves)
+    started = [c.points[c.points["epoch"] > 0] for c in steady]
+    started = [points for points in started if len(points)] or [c.points for c in steady]
+    low = min(float(points["low"].min()) for points in started)
+    worst_end = max(float(points["y"].min()) for points in started)
+    descent = float(np.quantile([points["y"].iloc[0] for points in started], 0.75))
+    goals = [] if target is None else [target]
+    low, high = min([low, *goals]), max([worst_end, descent, *goals])
+    ceiling = max(float(curve.points["high"].max()) for curve in curves)
+    if ceiling - low <= 1.5 * (high - low):
+        high = ceiling
+    pad = 0.06 * (high - low) or 0.01 * abs(high) or 0.01
+    return low - pad, high + pad

@@ -1,0 +1,65 @@
+"""The figures by name. A module in this folder adds one with the decorator `figure`."""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import pandas as pd
+
+from mfplots.errors import PlotError, hint
+from mfplots.recipes import Recipe
+from mfplots.series import View
+from mfplots.sheet import Sheet
+from mfplots.style import styled
+
+DEFAULTS = ("rmse-time", "rmse-passes", "speedup", "throughput")
+
+
+@dataclass
+class Drawing:
+    """A finished page and the numbers on it, which are written beside it as CSV."""
+
+    sheet: Sheet
+    numbers: pd.DataFrame
+
+
+Draw = Callable[[View, Recipe], Drawing]
+_FIGURES: dict[str, Draw] = {}
+
+
+def figure(name: str) -> Callable[[Draw], Draw]:
+    def register(draw: Draw) -> Draw:
+        if name in _FIGURES:
+            raise ValueError(f"two figures named {name}")
+        _FIGURES[name] = draw
+        return draw
+    return register
+
+
+def names() -> list[str]:
+    return sorted(_FIGURES)
+
+
+def draw(view: View, recipe: Recipe) -> Drawing:
+    if recipe.figure not in _FIGURES:
+        raise PlotError(f'no figure "{recipe.figure}"{hint(recipe.figure, _FIGURES)}')
+    return _FIGURES[recipe.figure](view, recipe)
+
+
+def write(view: View, recipe: Recipe, folder: Path, formats: Sequence[str]) -> list[Path]:
+    """Draws one recipe; returns the files written, the CSV last. Raises before writing any."""
+    with styled():
+        drawing = draw(view, recipe)
+        folder.mkdir(parents=True, exist_ok=True)
+        paths = drawing.sheet.save(folder / recipe.file_name, formats)
+    table = folder / f"{recipe.file_name}.csv"
+    drawing.numbers.to_csv(table, index=False, float_format="%.10g")
+    return [*paths, table]
+
+
+for _module in pkgutil.iter_modules(__path__):
+    importlib.import_module(f"{__name__}.{_module.name}")

@@ -1,0 +1,219 @@
+"""Result files (docs/results.md) as two tidy frames: one row a case, one row a trace point."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from mfplots.errors import PlotError
+
+SCHEMA_VERSION = 1
+STATUSES = ("completed", "diverged", "oom", "timeout", "skipped", "error", "interrupted")
+UNFINISHED = "unfinished"  # no footer yet
+MISSING = "missing"        # listed in spec.json, no file yet
+PENDING = (UNFINISHED, MISSING, "interrupted")  # the next `mfbench run` runs these
+
+TRACE_COLUMNS = ("epoch", "updates", "passes", "train_s", "train_device_s", "epoch_s", "evaluate_s",
+                 "wall_s", "test_rmse", "test_mae", "train_rmse", "validation_rmse",
+                 "learning_rate")
+TRACE_REQUIRED = ("epoch", "updates", "passes", "train_s", "wall_s", "test_rmse")
+ENVIRONMENT = ("mfbench", "git_sha", "git_dirty", "compiler", "flags", "build_type", "host", "cpu",
+               "cores", "simd", "memory_bytes", "os", "gpu", "driver", "cuda",
+               "device_memory_bytes", "sm_clock_hz", "power_limit_w", "command_line", "started_at")
+HEADER_KEYS = ("case_id", "case_hash", "spec_name", "spec_hash", "seed", "baseline", "target_rmse",
+               "schedule", "init", "stop", "evaluate")
+DATASET_KEYS = ("look_alike", "source", "content_hash", "n_users", "n_items", "nnz_train",
+                "nnz_test", "nnz_validation", "split", "cold_users", "cold_items", "cold_ratings",
+                "duplicate_pairs", "duplicate_policy", "scale")
+FOOTER_KEYS = ("status", "stop_reason", "epochs", "updates", "final_test_rmse", "best_test_rmse",
+               "best_epoch", "peak_host_bytes", "peak_device_bytes", "finished_at")
+CLOCKS = ("load_s", "prepare_s", "transfer_s", "train_s", "train_device_s", "evaluate_s", "wall_s")
+_PARTIAL = re.compile(r"\.partial-\d+$")
+
+Json = dict[str, Any]
+
+
+@dataclass
+class Results:
+    """`cases`: one row a case, index `case`. `trace`: one row an evaluated epoch, keyed by `case`.
+
+    Nested parts of the header (params, schedule, init, stop, evaluate, split) stay dicts in object
+    columns; everything else is a scalar with the name the file gives it.
+    """
+
+    cases: pd.DataFrame
+    trace: pd.DataFrame
+
+
+@dataclass
+class CaseFile:
+    """What one file holds so far; no header where the case has not begun."""
+
+    path: Path
+    header: Json = field(default_factory=dict)
+    trace: list[Json] = field(default_factory=list)
+    footer: Json | None = None
+
+
+def load(paths: Iterable[str | Path]) -> Results:
+    """Reads result folders and single .jsonl files. Raises PlotError naming file and line."""
+    files: dict[Path, CaseFile] = {}
+    for path in map(Path, paths):
+        for found in _case_paths(path):
+            if found.resolve() not in files:
+                files[found.resolve()] = read_case(found)
+    if not any(item.header for item in files.values()):
+        raise PlotError(f"no case of {', '.join(map(str, paths))} has begun yet")
+    rows, points = [], []
+    for index, item in enumerate(files.values()):
+        rows.append(_case_row(item))
+        points += [{"case": index, **point} for point in item.trace]
+    cases = pd.DataFrame(rows)
+    cases.index.name = "case"
+    trace = pd.DataFrame(points, columns=["case", *TRACE_COLUMNS])
+    return Results(cases, trace)
+
+
+def _case_paths(path: Path) -> list[Path]:
+    if _PARTIAL.search(path.name):
+        raise PlotError(f"{path}: the remains of a killed run, never read as a result")
+    if path.is_dir():
+        return _folder_paths(path)
+    if not path.exists():
+        raise PlotError(f"{path}: no such file or folder")
+    if path.suffix != ".jsonl":
+        raise PlotError(f"{path}: expected a result folder or a .jsonl file")
+    return [path]
+
+
+def _folder_paths(folder: Path) -> list[Path]:
+    spec = folder / "spec.json"
+    if spec.exists():
+        return [folder / f"{case_id}.jsonl" for case_id in _listed_cases(spec)]
+    found = sorted(folder.glob("*.jsonl"))
+    if not found:
+        inner = sorted(p.name for p in folder.glob("*/") if any(p.glob("*.jsonl")))
+        extra = f"; its folders with results: {', '.join(inner)}" if inner else ""
+        raise PlotError(f"{folder}: no result files{extra}")
+    return found
+
+
+def _listed_cases(spec: Path) -> list[str]:
+    try:
+        cases = json.loads(spec.read_text(encoding="utf-8"))["cases"]
+        return [case if isinstance(case, str) else str(case["case_id"]) for case in cases]
+    except (ValueError, KeyError, TypeError) as error:
+        raise PlotError(f"{spec}: expected an object whose \"cases\" lists case ids ({error!r})"
+                        ) from error
+
+
+def read_case(path: Path) -> CaseFile:
+    """One result file, checked line by line."""
+    item = CaseFile(path)
+    if not path.exists():
+        return item
+    lines = path.read_text(encoding="utf-8", errors="replace").split("\n")
+    complete = lines[:-1]  # text after the last newline is a line still being written
+    for number, text in enumerate(complete, start=1):
+        where = f"{path}:{number}"
+        line = _parse_line(text, where)
+        if number == 1:
+            item.header = _check_header(line, where)
+        else:
+            _add_line(item, line, where)
+    if lines[-1] and item.footer is not None:
+        raise PlotError(f"{path}:{len(lines)}: a line after the footer")
+    return item
+
+
+def _parse_line(text: str, where: str) -> Json:
+    def refuse(token: str) -> None:
+        raise ValueError(f"{token} is no JSON; numbers that are not finite are null")
+
+    try:
+        line = json.loads(text, parse_constant=refuse)
+    except ValueError as error:
+        raise PlotError(f"{where}: damaged line: {error}") from error
+    if not isinstance(line, dict):
+        raise PlotError(f"{where}: damaged line: expected a JSON object")
+    return line
+
+
+def _check_header(line: Json, where: str) -> Json:
+    if line.get("type") != "header":
+        raise PlotError(f"{where}: expected the header, found type {line.get('type')!r}")
+    version = line.get("schema_version")
+    if version != SCHEMA_VERSION:
+        raise PlotError(f"{where}: schema_version {version!r}, and this reader knows "
+                        f"{SCHEMA_VERSION} only")
+    _require(line, ("case_id", "case_hash", "algorithm", "dataset", "seed", "environment"), where)
+    _require(line["algorithm"], ("name", "params"), f"{where}: algorithm")
+    _require(line["dataset"], ("name",), f"{where}: dataset")
+    return line
+
+
+def _require(line: Json, keys: Sequence[str], where: str) -> None:
+    missing = [key for key in keys if key not in line]
+    if missing:
+        raise PlotError(f"{where}: damaged line: no {', '.join(missing)}")
+
+
+def _add_line(item: CaseFile, line: Json, where: str) -> None:
+    kind = line.get("type")
+    if item.footer is not None:
+        raise PlotError(f"{where}: a line after the footer")
+    if kind == "trace":
+        _require(line, TRACE_REQUIRED, where)
+        item.trace.append({key: _number(line.get(key), key, where) for key in TRACE_COLUMNS})
+    elif kind == "footer":
+        _require(line, ("status",), where)
+        if line["status"] not in STATUSES:
+            raise PlotError(f"{where}: unknown status {line['status']!r}")
+        item.footer = line
+    else:
+        raise PlotError(f"{where}: unknown type {kind!r}; expected trace or footer")
+
+
+def _number(value: Any, key: str, where: str) -> float:
+    if value is None:
+        return float("nan")
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        raise PlotError(f"{where}: {key}: found {value!r}, expected a number or null")
+    return float(value)
+
+
+def _case_row(item: CaseFile) -> Json:
+    row: Json = {"file": str(item.path), "folder": item.path.parent.name}
+    if not item.header:
+        status = UNFINISHED if item.path.exists() else MISSING
+        return {**row, "case_id": item.path.stem, "status": status, "n_trace": 0}
+    return {**row, **_header_row(item.header, row["file"]), **_footer_row(item.footer),
+            "n_trace": len(item.trace)}
+
+
+def _header_row(header: Json, file: str) -> Json:
+    algorithm, dataset = header["algorithm"], dict(header["dataset"])
+    work = header.get("work_per_epoch") or {}
+    row = {key: header.get(key) for key in HEADER_KEYS}
+    row["algorithm"] = algorithm["name"]
+    row.update({key: algorithm.get(key) for key in ("family", "hardware", "paper", "params")})
+    row["dataset"] = dataset.pop("name")
+    row.update({key: dataset.get(key) for key in DATASET_KEYS})  # all null where it did not load
+    row.update({f"work_{key}": _number(work.get(key), f"work_per_epoch.{key}", f"{file}:1")
+                for key in ("updates", "bytes", "flops")})
+    row.update({key: header["environment"].get(key) for key in ENVIRONMENT})
+    return row
+
+
+def _footer_row(footer: Json | None) -> Json:
+    line = footer or {"status": UNFINISHED, "stop_reason": "no footer: still running, or killed"}
+    clocks = line.get("clocks") or {}
+    return {**{key: line.get(key) for key in FOOTER_KEYS},
+            **{f"clock_{key}": clocks.get(key) for key in CLOCKS},
+            "phases": line.get("phases") or {}}

@@ -1,0 +1,132 @@
+"""Numbers computed from traces. Pure functions of arrays; nothing here knows about files."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+RESAMPLES = 2000
+LEVEL = 0.95
+BOOTSTRAP_SEED = 20_011
+
+
+@dataclass(frozen=True)
+class Spread:
+    """Median, smallest and largest over the seeds that have the number; n of them."""
+
+    median: float
+    low: float
+    high: float
+    n: int
+
+
+@dataclass(frozen=True)
+class Interval:
+    """A ratio of medians with its bootstrap interval; NaN ends where there is none."""
+
+    value: float
+    low: float
+    high: float
+
+    @property
+    def known(self) -> bool:
+        return math.isfinite(self.value)
+
+
+NO_INTERVAL = Interval(math.nan, math.nan, math.nan)
+
+
+def time_to_target(clock: Sequence[float], rmse: Sequence[float], target: float) -> float:
+    """Clock at which the trace first touches `target`, linear between points; NaN if never.
+
+    Points whose clock or RMSE is unknown (null in the file) are passed over.
+    """
+    t, e = np.asarray(clock, float), np.asarray(rmse, float)
+    known = np.isfinite(t) & np.isfinite(e)
+    t, e = t[known], e[known]
+    below = np.flatnonzero(e <= target)
+    if below.size == 0:
+        return math.nan
+    i = int(below[0])
+    if i == 0:
+        return float(t[0])
+    share = (e[i - 1] - target) / (e[i - 1] - e[i])
+    return float(t[i - 1] + share * (t[i] - t[i - 1]))
+
+
+def spread(values: Sequence[float]) -> Spread:
+    known = np.asarray(values, float)
+    known = known[np.isfinite(known)]
+    if known.size == 0:
+        return Spread(math.nan, math.nan, math.nan, 0)
+    return Spread(float(np.median(known)), float(known.min()), float(known.max()), known.size)
+
+
+def censored_median(values: Sequence[float]) -> float:
+    """Median of times, a seed that never reached the target (NaN) counting as infinitely late.
+
+    Leaving such seeds out would reward an algorithm for failing often. NaN where the median itself
+    is infinite, which is when half of the seeds or more never reached it.
+    """
+    median = float(_medians(_censor(values)[None, :])[0]) if len(values) else math.inf
+    return median if math.isfinite(median) else math.nan
+
+
+def ratio_of_medians(numerator: Sequence[float], denominator: Sequence[float]) -> Interval:
+    """median(numerator) / median(denominator), with a percentile bootstrap interval over seeds.
+
+    NaN values are seeds that never got there, as in censored_median. The two samples are resampled
+    independently. No interval where a side has one seed only, or where more resamples are undefined
+    (both medians infinite, or the numerator's) than the interval's tails hold.
+    """
+    a, b = _censor(numerator), _censor(denominator)
+    if a.size == 0 or b.size == 0:
+        return NO_INTERVAL
+    value = float(_ratio(_medians(a[None, :]), _medians(b[None, :]))[0])
+    if not math.isfinite(value) or value == 0:
+        return NO_INTERVAL
+    if min(a.size, b.size) < 2:
+        return Interval(value, math.nan, math.nan)
+    rng = np.random.default_rng(BOOTSTRAP_SEED)
+    ratios = _ratio(_medians(_resample(a, rng)), _medians(_resample(b, rng)))
+    return Interval(value, *_percentile_ends(ratios))
+
+
+def _percentile_ends(ratios: np.ndarray) -> tuple[float, float]:
+    tail = (1 - LEVEL) / 2
+    known = np.sort(ratios[np.isfinite(ratios)])
+    if known.size < LEVEL * ratios.size:
+        return math.nan, math.nan
+    low = known[max(math.ceil(tail * known.size) - 1, 0)]
+    high = known[math.ceil((1 - tail) * known.size) - 1]
+    return float(low), float(high)
+
+
+def _censor(values: Sequence[float]) -> np.ndarray:
+    array = np.asarray(values, float)
+    return np.where(np.isnan(array), np.inf, array)
+
+
+def _resample(values: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    return values[rng.integers(0, values.size, size=(RESAMPLES, values.size))]
+
+
+def _medians(rows: np.ndarray) -> np.ndarray:
+    ordered = np.sort(rows, axis=1)
+    n = ordered.shape[1]
+    return (ordered[:, (n - 1) // 2] + ordered[:, n // 2]) / 2
+
+
+def _ratio(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """a / b; 0 where only b is infinite, not a number where a is infinite or b is zero."""
+    out = np.full(a.shape, np.nan)
+    np.divide(a, b, out=out, where=np.isfinite(a) & (b > 0))
+    return out
+
+
+def rates(amounts: Sequence[float], seconds: Sequence[float]) -> list[float]:
+    """amount / seconds, NaN where nothing was done or no time was taken."""
+    return [a / s if a > 0 and s > 0 else math.nan for a, s in zip(amounts, seconds)]

@@ -1,0 +1,129 @@
+"""What to draw: a recipe is a JSON object a figure, a recipe file one recipe or a list of them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from pathlib import Path
+from typing import Any
+
+from mfplots.errors import PlotError, hint
+from mfplots.summary import CLOCK_NAMES, Question
+
+CHOICES = {"x_scale": ("auto", "linear", "log"), "band": ("minmax", "iqr", "none"),
+           "clock": tuple(CLOCK_NAMES)}
+TYPES: dict[str, Any] = {
+    "figure": str, "name": str, "title": str, "filter": dict, "columns": int, "baseline": str,
+    "unfinished": bool, "peaks": dict, "target_rmse": (int, float, dict), "csv": str,
+    "x_factor": (int, float), "dataset": dict}
+
+
+@dataclass(frozen=True)
+class Published:
+    """Points from a CSV of published numbers. `filter` by its columns; `x_factor` turns its x (or
+    seconds) into the figure's; `dataset` maps its data-set names to those of the results."""
+
+    csv: str
+    filter: Mapping[str, Any] = field(default_factory=dict)
+    x_factor: float = 1.0
+    dataset: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Recipe:
+    figure: str
+    name: str = ""                  # of the files; empty: that of the figure
+    title: str = ""                 # empty: spec and figure
+    filter: Mapping[str, Any] = field(default_factory=dict)
+    x_scale: str = "auto"           # auto: log where the series differ by more than 20 times
+    y_range: tuple[float, float] | None = None  # empty: the range in which the series differ
+    band: str = "minmax"            # over seeds
+    clock: str = "train_s"
+    columns: int = 0                # panels a row; 0: by their number
+    target_rmse: float | Mapping[str, float] | None = None
+    baseline: str | None = None
+    unfinished: bool = False        # draw cases without a footer too
+    peaks: Mapping[str, Mapping[str, float]] = field(default_factory=dict)  # by hardware
+    published: Published | None = None
+
+    @property
+    def file_name(self) -> str:
+        return self.name or self.figure
+
+    @property
+    def question(self) -> Question:
+        return Question(self.target_rmse, self.baseline, self.clock)
+
+
+def read_recipes(path: Path) -> list[Recipe]:
+    try:
+        data = json.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise PlotError(f"{path}: {error.strerror}") from error
+    except ValueError as error:
+        raise PlotError(f"{path}: no JSON: {error}") from error
+    items = data if isinstance(data, list) else [data]
+    recipes = [parse_recipe(item, f"{path}[{i}]") for i, item in enumerate(items)]
+    _check_names(recipes, path)
+    return recipes
+
+
+def parse_recipe(data: Any, where: str) -> Recipe:
+    _check_keys(data, Recipe, where)
+    if "figure" not in data:
+        raise PlotError(f'{where}: no "figure"')
+    if "/" in data.get("name", ""):
+        raise PlotError(f"{where}.name: a file name without folders, found {data['name']!r}")
+    for key, choices in CHOICES.items():
+        if data.get(key, choices[0]) not in choices:
+            raise PlotError(f"{where}.{key}: {data[key]!r}{hint(str(data[key]), choices)}")
+    values = dict(data)
+    if values.get("published") is not None:
+        values["published"] = _parse_published(values["published"], where)
+    if values.get("y_range") is not None:
+        values["y_range"] = _parse_range(values["y_range"], f"{where}.y_range")
+    _check_peaks(values.get("peaks", {}), f"{where}.peaks")
+    return Recipe(**values)
+
+
+def _check_keys(data: Any, kind: type, where: str) -> None:
+    if not isinstance(data, dict):
+        raise PlotError(f"{where}: found {data!r}, expected an object")
+    known = [item.name for item in fields(kind)]
+    for key in data:
+        if key not in known:
+            raise PlotError(f'{where}: unknown key "{key}"{hint(key, known)}')
+        if key in TYPES and not isinstance(data[key], TYPES[key]):
+            raise PlotError(f"{where}.{key}: {data[key]!r} is not of the expected kind")
+
+
+def _parse_published(data: Any, where: str) -> Published:
+    _check_keys(data, Published, f"{where}.published")
+    if "csv" not in data:
+        raise PlotError(f'{where}.published: no "csv"')
+    folder = Path(where.rsplit("[", 1)[0]).parent
+    return Published(**{**data, "csv": str(folder / data["csv"])})
+
+
+def _parse_range(data: Any, where: str) -> tuple[float, float]:
+    numbers = isinstance(data, list) and all(isinstance(v, (int, float)) for v in data)
+    if not numbers or len(data) != 2 or not data[0] < data[1]:
+        raise PlotError(f"{where}: found {data!r}, expected [low, high]")
+    return float(data[0]), float(data[1])
+
+
+def _check_peaks(data: Any, where: str) -> None:
+    for hardware, rates in data.items():
+        for key in [hardware, *rates]:
+            known = ("cpu", "cuda") if key == hardware else ("bytes_per_s", "flops_per_s")
+            if key not in known:
+                raise PlotError(f'{where}: unknown key "{key}"{hint(key, known)}')
+
+
+def _check_names(recipes: list[Recipe], path: Path) -> None:
+    names = [recipe.file_name for recipe in recipes]
+    twice = sorted({name for name in names if names.count(name) > 1})
+    if twice:
+        raise PlotError(f'{path}: two figures would be written to {twice[0]}; '
+                        f'give them a "name"')

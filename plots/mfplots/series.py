@@ -1,0 +1,240 @@
+"""Groups cases: a panel is a data set and its split, a series one configuration and its seeds."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import pandas as pd
+
+from mfplots.errors import PlotError, hint
+from mfplots.load import Results
+
+LOOK_ALIKE_MARK = "look-alike, synthetic"
+SECTIONS = ("schedule", "init", "stop", "evaluate")
+# Shown wherever it differs between any two series: models of different size are not one contest.
+SIZE_FACET = "factors"
+CASE_FILTERS = ("algorithm", "family", "hardware", "dataset", "seed", "status", "case_id")
+
+Facets = dict[str, Any]
+
+
+@dataclass
+class Series:
+    """One configuration on one data set; `cases` are its repeats."""
+
+    label: str
+    algorithm: str
+    facets: Facets
+    cases: pd.DataFrame
+    traces: dict[int, pd.DataFrame]  # by index of `cases`; empty frames for cases without a trace
+
+
+@dataclass
+class Panel:
+    dataset: str
+    look_alike: bool
+    detail: str  # what tells it from another panel of the same data set, or ""
+    series: list[Series]
+
+    @property
+    def title(self) -> str:
+        return f"{self.dataset}, {self.detail}" if self.detail else self.dataset
+
+
+def panel_title(panel: Panel) -> str:
+    """Its title, with the mark that synthetic look-alikes carry wherever they are shown."""
+    if not panel.look_alike:
+        return panel.title
+    return f"{panel.title.replace(' look-alike', '')} ({LOOK_ALIKE_MARK})"
+
+
+@dataclass
+class View:
+    """The selected cases, grouped. `not_begun` are ids listed in spec.json without a header yet."""
+
+    panels: list[Panel]
+    cases: pd.DataFrame
+    not_begun: list[str]
+
+    @property
+    def labels(self) -> list[str]:
+        """Each label once, in order of appearance: the order of colours."""
+        return list(dict.fromkeys(s.label for panel in self.panels for s in panel.series))
+
+
+def make_view(results: Results, wanted: Mapping[str, Any] | None = None) -> View:
+    begun = results.cases[results.cases["algorithm"].notna()]
+    idle = results.cases[results.cases["algorithm"].isna()]
+    cases = _filter(begun, wanted or {})
+    if cases.empty:
+        raise PlotError(f"the filter {dict(wanted or {})} leaves no case")
+    facets = {index: _facets(row) for index, row in cases.iterrows()}
+    _tell_folders_apart(cases, facets)
+    labels = make_labels([(cases.at[i, "algorithm"], facets[i]) for i in cases.index])
+    label_of = dict(zip(cases.index, labels))
+    panels = [
+        Panel(first["dataset"], pd.notna(first["look_alike"]) and bool(first["look_alike"]), detail,
+              _series_of(group, facets, label_of, results.trace))
+        for first, detail, group in _panel_groups(cases)
+    ]
+    return View(panels, cases, list(idle["case_id"]))
+
+
+def canonical(value: Any) -> str:
+    return json.dumps(value, sort_keys=True, separators=(",", ":"))
+
+
+def flatten(value: Mapping[str, Any] | None, prefix: str = "") -> Facets:
+    """Nested keys joined by dots; `seed` left out, since repeats differ in nothing else."""
+    flat: Facets = {}
+    for key, inner in (value or {}).items():
+        if isinstance(inner, Mapping):
+            flat.update(flatten(inner, f"{prefix}{key}."))
+        elif key != "seed":
+            flat[prefix + key] = inner
+    return flat
+
+
+def machine(row: Mapping[str, Any]) -> str:
+    """The processor a case ran on: its GPU for CUDA algorithms, else its CPU."""
+    if row["hardware"] == "cuda" and isinstance(row["gpu"], str):
+        return row["gpu"]
+    cores = f", {row['cores']} cores" if pd.notna(row["cores"]) else ""
+    return f"{row['cpu']}{cores}"
+
+
+def _facets(row: pd.Series) -> Facets:
+    facets = flatten(row["params"])
+    for section in SECTIONS:
+        if isinstance(row[section], Mapping):
+            facets.update(flatten(row[section], f"{section}."))
+    facets["machine"] = machine(row)
+    return facets
+
+
+def _tell_folders_apart(cases: pd.DataFrame, facets: dict[int, Facets]) -> None:
+    """The same case in two folders (before and after a change, say) makes two series, not one."""
+    if cases["case_id"].duplicated().any():
+        names = _distinct_folder_names(cases["file"])
+        for index in cases.index:
+            facets[index]["folder"] = names[index]
+
+
+def _distinct_folder_names(files: pd.Series) -> dict[int, str]:
+    """The shortest path tails that tell the folders apart."""
+    parents = {index: str(file).split("/")[:-1] for index, file in files.items()}
+    folders = {tuple(parts) for parts in parents.values()}
+    depth = 1
+    while len({parts[-depth:] for parts in folders}) < len(folders):
+        depth += 1
+    return {index: "/".join(parts[-depth:]) for index, parts in parents.items()}
+
+
+def make_labels(configurations: Sequence[tuple[str, Facets]]) -> list[str]:
+    """Algorithm name plus those facets that differ among the configurations of its name."""
+    by_name: dict[str, list[Facets]] = {}
+    for name, facets in configurations:
+        by_name.setdefault(name, []).append(facets)
+    shown = {name: _differing(group) for name, group in by_name.items()}
+    sizes = {canonical(f[SIZE_FACET]) for _, f in configurations if SIZE_FACET in f}
+    labels = []
+    for name, facets in configurations:
+        keys = [key for key in facets if key in shown[name]
+                or (key == SIZE_FACET and len(sizes) > 1)]
+        words = [f"{_short_key(key, keys)}={_text(facets[key])}" for key in keys]
+        labels.append(" ".join([name, *words]))
+    return labels
+
+
+def _differing(group: Sequence[Facets]) -> set[str]:
+    keys = {key for facets in group for key in facets}
+    absent = object()
+    return {key for key in keys
+            if len({canonical(f[key]) if key in f else absent for f in group}) > 1}
+
+
+def _short_key(key: str, shown: Sequence[str]) -> str:
+    """Without its section (schedule.learning_rate) where that stays clear."""
+    leaf = key.rsplit(".", 1)[-1]
+    clash = sum(other.rsplit(".", 1)[-1] == leaf for other in shown) > 1
+    return key if clash or leaf == "kind" else leaf
+
+
+def _text(value: Any) -> str:
+    return value if isinstance(value, str) else canonical(value)
+
+
+PanelKey = tuple[str, str, str]  # data set, split, content hash
+
+
+def _panel_groups(cases: pd.DataFrame) -> list[tuple[pd.Series, str, pd.DataFrame]]:
+    keys = _panel_keys(cases)
+    distinct = list(dict.fromkeys(keys))
+    groups = []
+    for key in distinct:
+        group = cases[[k == key for k in keys]]
+        loaded = group[group["content_hash"].notna()]
+        first = (loaded if len(loaded) else group).iloc[0]
+        groups.append((first, _panel_detail(key, [k for k in distinct if k[0] == key[0]]), group))
+    return groups
+
+
+def _panel_keys(cases: pd.DataFrame) -> list[PanelKey]:
+    """A case whose data did not load knows neither split nor hash: it joins the first that does."""
+    keys = [(row["dataset"], _split_text(row["split"]), _plain(row["content_hash"]))
+            for _, row in cases.iterrows()]
+
+    def complete(key: PanelKey) -> PanelKey:
+        return next((k for k in keys if all(b in ("", a) for a, b in zip(k, key)) and all(k)), key)
+
+    return [complete(key) for key in keys]
+
+
+def _panel_detail(key: PanelKey, twins: Sequence[PanelKey]) -> str:
+    words = []
+    if len({twin[1] for twin in twins}) > 1:
+        words.append(f"split {key[1]}")
+    if len({twin[2] for twin in twins if twin[1] == key[1]}) > 1:
+        words.append(f"content {key[2][:8]}")
+    return ", ".join(words)
+
+
+def _split_text(split: Any) -> str:
+    known = flatten(split) if isinstance(split, Mapping) else {}
+    return " ".join(f"{key}={_text(value)}" for key, value in known.items())
+
+
+def _plain(value: Any) -> str:
+    return value if isinstance(value, str) else ""
+
+
+def _series_of(cases: pd.DataFrame, facets: Mapping[int, Facets], label_of: Mapping[int, str],
+               trace: pd.DataFrame) -> list[Series]:
+    by_label: dict[str, list[int]] = {}
+    for index in cases.index:
+        by_label.setdefault(label_of[index], []).append(index)
+    found = []
+    for label, members in by_label.items():
+        own = cases.loc[members]
+        traces = {i: trace[trace["case"] == i].reset_index(drop=True) for i in members}
+        found.append(Series(label, own["algorithm"].iloc[0], facets[members[0]], own, traces))
+    return found
+
+
+def _filter(cases: pd.DataFrame, wanted: Mapping[str, Any]) -> pd.DataFrame:
+    """Rows that match every key: a case column or a parameter, a value or a list of values."""
+    params = {key for row in cases["params"] for key in flatten(row)}
+    keep = pd.Series(True, index=cases.index)
+    for key, value in wanted.items():
+        values = value if isinstance(value, list) else [value]
+        if key in CASE_FILTERS:
+            column = cases[key]
+        elif key in params:
+            column = cases["params"].map(lambda row: flatten(row).get(key))
+        else:
+            raise PlotError(f'filter: unknown key "{key}"{hint(key, params.union(CASE_FILTERS))}')
+        keep &= column.map(lambda found: any(found == v for v in values)).astype(bool)
+    return cases[keep]

@@ -1,0 +1,49 @@
+"""What a figure rests on: cases, revision and machine, in words for its lower edge."""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from mfplots.series import View
+
+MAX_IDS = 24
+
+
+def provenance(view: View) -> list[str]:
+    """One line each for cases, revision and machine of the view's cases."""
+    return [_ids(view.cases), revisions(view.cases), machines(view.cases)]
+
+
+def _ids(cases: pd.DataFrame) -> str:
+    hashes = [str(value)[:10] for value in cases["case_hash"]]
+    specs = _distinct(f"{name} {str(digest)[:10]}" for name, digest
+                      in zip(cases["spec_name"], cases["spec_hash"]))
+    head = f"{len(hashes)} case{'s' if len(hashes) != 1 else ''} of {', '.join(specs)}"
+    return f"{head}: {' '.join(hashes)}" if len(hashes) <= MAX_IDS else head
+
+
+def revisions(cases: pd.DataFrame) -> str:
+    return "mfbench " + ", ".join(_distinct(
+        f"{row['mfbench'] or ''} git {str(row['git_sha'] or 'unknown')[:10]}"
+        f"{' + uncommitted changes' if row['git_dirty'] else ''}"
+        f"{', ' + row['build_type'] if row['build_type'] else ''}".strip()
+        for row in _environments(cases)))
+
+
+def machines(cases: pd.DataFrame) -> str:
+    return "; ".join(_distinct(_machine(row) for row in _environments(cases)))
+
+
+def _environments(cases: pd.DataFrame) -> list[dict]:
+    return cases.astype(object).where(cases.notna(), None).to_dict("records")
+
+
+def _machine(row: dict) -> str:
+    words = [str(row["host"] or "unknown host"), f"{row['cpu']} ({row['cores']} cores)"]
+    if row["gpu"]:
+        words.append(f"{row['gpu']}, driver {row['driver']}, CUDA {row['cuda']}")
+    return ", ".join(words)
+
+
+def _distinct(texts) -> list[str]:
+    return list(dict.fromkeys(texts))

@@ -1,0 +1,218 @@
+"""One row a series: quality, time to target, throughput and speed-ups, with what went wrong."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import pandas as pd
+
+from mfplots import metrics
+from mfplots.errors import PlotError
+from mfplots.load import PENDING
+from mfplots.metrics import NO_INTERVAL, Interval, Spread
+from mfplots.series import Panel, Series, View, canonical
+
+CLOCK_NAMES = {"train_s": "training time", "train_device_s": "training time (device events)",
+               "wall_s": "wall time"}
+
+
+@dataclass(frozen=True)
+class Question:
+    """What to measure; None means what the result files themselves name."""
+
+    target_rmse: float | Mapping[str, float] | None = None  # or by data set
+    baseline: str | None = None
+    clock: str = "train_s"
+
+
+@dataclass(frozen=True)
+class Row:
+    panel: Panel
+    series: Series
+    target: float | None
+    n: int                 # finished cases
+    not_reached: int       # of them, without the target in their trace
+    best: Spread           # best test RMSE
+    time: Spread           # to target, over the seeds that reached it
+    median_time: float     # to target, the others counting as infinitely late
+    throughput: Spread     # updates/s on the clock
+    bytes_rate: Spread     # declared bytes/s
+    flops_rate: Spread     # declared flops/s
+    baseline: str | None
+    equal_quality: Interval
+    per_update: Interval
+    baseline_problem: str  # why there is no baseline, or ""
+    problem: str           # why there is no speed-up at equal quality, or ""
+
+    @property
+    def is_baseline(self) -> bool:
+        return self.baseline == self.series.label
+
+    @property
+    def statuses(self) -> str:
+        return status_text(self.series.cases)
+
+
+def summarise(view: View, question: Question) -> list[Row]:
+    return [_row(panel, series, question) for panel in view.panels for series in panel.series]
+
+
+def finished(series: Series) -> pd.DataFrame:
+    return series.cases[~series.cases["status"].isin(PENDING)]
+
+
+def status_text(cases: pd.DataFrame) -> str:
+    """'2 completed, 1 diverged'."""
+    counts = Counter(cases["status"])
+    order = ["completed", *sorted(set(counts) - {"completed"})]
+    return ", ".join(f"{counts[status]} {status}" for status in order if counts[status])
+
+
+def target_of(panel: Panel, question: Question) -> float | None:
+    """The target asked for, else the one the panel's own result files name."""
+    asked = question.target_rmse
+    if isinstance(asked, Mapping):
+        return asked.get(panel.dataset)
+    if asked is not None:
+        return asked
+    named = {float(t) for s in panel.series for t in s.cases["target_rmse"] if pd.notna(t)}
+    if len(named) > 1:
+        raise PlotError(f"{panel.title}: the results name several target RMSEs "
+                        f"({', '.join(f'{t:g}' for t in sorted(named))}); give --target")
+    return named.pop() if named else None
+
+
+def baseline_name(panel: Panel, question: Question) -> str | None:
+    if question.baseline is not None:
+        return question.baseline
+    named = {str(b) for s in panel.series for b in s.cases["baseline"] if isinstance(b, str)}
+    if len(named) > 1:
+        raise PlotError(f"{panel.title}: the results name several baselines "
+                        f"({', '.join(sorted(named))}); give --baseline")
+    return named.pop() if named else None
+
+
+def baseline_label(view: View, question: Question) -> str | None:
+    """The label of the baseline's first configuration, which is drawn in black."""
+    names = [baseline_name(panel, question) for panel in view.panels]
+    for panel, name in zip(view.panels, names):
+        for series in panel.series:
+            if name in (series.label, series.algorithm):
+                return series.label
+    return None
+
+
+def find_baseline(panel: Panel, series: Series, name: str) -> Series | str:
+    """The baseline to compare `series` with, or why there is none.
+
+    Of several configurations with the baseline's name, the one that agrees with `series` in every
+    facet in which they differ and which `series` has too (factors, say).
+    """
+    found = [s for s in panel.series if name in (s.label, s.algorithm)]
+    exact = [s for s in found if s.label == name]
+    found = exact or found
+    if not found:
+        return f"no baseline: {name} is not among the cases"
+    if len(found) == 1:
+        return found[0]
+    agreeing = [s for s in found if _agrees(s, series, found)]
+    if len(agreeing) == 1:
+        return agreeing[0]
+    return f"no baseline: {len(agreeing) or 'none'} of the {len(found)} {name} match"
+
+
+def _agrees(candidate: Series, series: Series, candidates: list[Series]) -> bool:
+    keys = {key for s in candidates for key in s.facets}
+    varying = [key for key in keys
+               if len({canonical(s.facets.get(key)) for s in candidates}) > 1]
+    return all(series.facets[key] == candidate.facets.get(key)
+               for key in varying if key in series.facets)
+
+
+def times_to_target(series: Series, target: float, clock: str) -> list[float]:
+    traces = [series.traces[i] for i in finished(series).index]
+    return [metrics.time_to_target(t[clock], t["test_rmse"], target) for t in traces]
+
+
+def throughputs(series: Series, clock: str) -> list[float]:
+    """Updates per second of each finished case, at its last evaluated epoch."""
+    return metrics.rates(_last(series, "updates"), _last(series, clock))
+
+
+def declared_rates(series: Series, amount: str, clock: str) -> list[float]:
+    """Declared work (`work_bytes`, `work_flops`) of the epochs done, per second."""
+    per_epoch = finished(series)[amount].astype(float)
+    totals = [a * e for a, e in zip(per_epoch, _last(series, "epoch"))]
+    return metrics.rates(totals, _last(series, clock))
+
+
+def _last(series: Series, column: str) -> list[float]:
+    traces = [series.traces[i] for i in finished(series).index]
+    return [float(t[column].iloc[-1]) if len(t) else math.nan for t in traces]
+
+
+def _row(panel: Panel, series: Series, question: Question) -> Row:
+    target, clock = target_of(panel, question), question.clock
+    times = [] if target is None else times_to_target(series, target, clock)
+    name = baseline_name(panel, question)
+    base = find_baseline(panel, series, name) if name else "no baseline named"
+    done = finished(series)
+    bests = [series.traces[i]["test_rmse"].min() for i in done.index]
+    return Row(
+        panel=panel, series=series, target=target, n=len(done),
+        not_reached=sum(math.isnan(t) for t in times),
+        best=metrics.spread(bests),
+        time=metrics.spread(times),
+        median_time=metrics.censored_median(times),
+        throughput=metrics.spread(throughputs(series, clock)),
+        bytes_rate=metrics.spread(declared_rates(series, "work_bytes", clock)),
+        flops_rate=metrics.spread(declared_rates(series, "work_flops", clock)),
+        baseline=base.label if isinstance(base, Series) else None,
+        baseline_problem=base if isinstance(base, str) else "",
+        equal_quality=_equal_quality(series, base, target, clock),
+        per_update=_per_update(series, base, clock),
+        problem=_problem(series, base, target, clock, times))
+
+
+def _equal_quality(series: Series, base: Series | str, target: float | None,
+                   clock: str) -> Interval:
+    if target is None or isinstance(base, str):
+        return NO_INTERVAL
+    if base is series:
+        return _of_itself(times_to_target(base, target, clock))
+    return metrics.ratio_of_medians(times_to_target(base, target, clock),
+                                    times_to_target(series, target, clock))
+
+
+def _per_update(series: Series, base: Series | str, clock: str) -> Interval:
+    if isinstance(base, str):
+        return NO_INTERVAL
+    rates = [[v for v in throughputs(s, clock) if math.isfinite(v)] for s in (series, base)]
+    if base is series:
+        return _of_itself(rates[0])
+    return metrics.ratio_of_medians(rates[0], rates[1])
+
+
+def _of_itself(values: list[float]) -> Interval:
+    """The baseline over itself: 1 by definition, so without an interval."""
+    known = math.isfinite(metrics.censored_median(values))
+    return Interval(1.0, math.nan, math.nan) if known else NO_INTERVAL
+
+
+def _problem(series: Series, base: Series | str, target: float | None, clock: str,
+             times: list[float]) -> str:
+    if not any(len(series.traces[i]) for i in finished(series).index):
+        return status_text(series.cases)
+    if target is None:
+        return "no target RMSE"
+    missed = sum(math.isnan(t) for t in times)
+    if missed * 2 >= len(times):
+        return f"did not reach {target:g} ({missed} of {len(times)} seeds)"
+    if isinstance(base, str):
+        return base
+    if math.isnan(metrics.censored_median(times_to_target(base, target, clock))):
+        return f"the baseline {base.label} did not reach {target:g}"
+    return ""

@@ -1,0 +1,75 @@
+"""The summary as plain text, one line a series."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from mfplots.metrics import Interval, Spread
+from mfplots.series import View, panel_title
+from mfplots.smallprint import machines, revisions
+from mfplots.style import duration, si, significant
+from mfplots.summary import CLOCK_NAMES, Question, Row, summarise
+
+HEADINGS = ("data set", "algorithm", "seeds", "status", "best RMSE [min, max]",
+            "time to target", "updates/s", "speed-up at target", "per update")
+
+
+def table_text(view: View, question: Question) -> str:
+    """The table, what it is measured against, cases without a result, and provenance."""
+    rows = summarise(view, question)
+    parts = [_aligned([HEADINGS, *map(cells, rows)]), "", *explanations(rows, question)]
+    parts += failures(view)
+    if view.not_begun:
+        parts.append(f"not begun ({len(view.not_begun)}): {', '.join(view.not_begun)}")
+    return "\n".join([*parts, revisions(view.cases), machines(view.cases)])
+
+
+def cells(row: Row) -> tuple[str, ...]:
+    return (panel_title(row.panel), row.series.label, str(len(row.series.cases)), row.statuses,
+            _best(row.best), _time(row), si(row.throughput.median, "/s"),
+            "baseline" if row.is_baseline else _ratio(row.equal_quality),
+            "baseline" if row.is_baseline else _ratio(row.per_update))
+
+
+def explanations(rows: Sequence[Row], question: Question) -> list[str]:
+    targets = dict.fromkeys((row.panel.title, row.target) for row in rows)
+    baselines = sorted({row.baseline for row in rows if row.baseline})
+    lines = [f"target test RMSE: {title}: {'none named' if t is None else f'{t:g}'}"
+             for title, t in targets]
+    lines.append(f"speed-ups: over {', '.join(baselines)}, on the {CLOCK_NAMES[question.clock]}"
+                 if baselines else f"no speed-ups: {rows[0].baseline_problem}")
+    return lines
+
+
+def failures(view: View) -> list[str]:
+    """One line for every case that is not completed, with the reason its file gives."""
+    failed = view.cases[view.cases["status"] != "completed"]
+    return [f"{status}: {case_id}: {reason}" for status, case_id, reason
+            in zip(failed["status"], failed["case_id"], failed["stop_reason"])]
+
+
+def _best(spread: Spread) -> str:
+    return f"{spread.median:.4f} [{spread.low:.4f}, {spread.high:.4f}]" if spread.n else "–"
+
+
+def _time(row: Row) -> str:
+    if row.target is None or row.best.n == 0:
+        return "–"
+    missed = f"{row.not_reached} of {row.n} did not reach" if row.not_reached else ""
+    known = "" if math.isnan(row.median_time) else duration(row.median_time)
+    return ", ".join(filter(None, [known, missed])) or "–"
+
+
+def _ratio(interval: Interval) -> str:
+    if not interval.known:
+        return "–"
+    ends = "" if math.isnan(interval.low) else \
+        f" [{significant(interval.low)}, {significant(interval.high)}]"
+    return f"{significant(interval.value)}×{ends}"
+
+
+def _aligned(lines: Sequence[Sequence[str]]) -> str:
+    widths = [max(map(len, column)) for column in zip(*lines)]
+    return "\n".join("  ".join(c.ljust(w) for c, w in zip(line, widths)).rstrip()
+                     for line in lines)

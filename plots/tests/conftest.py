@@ -1,0 +1,8 @@
+import sys
+from pathlib import Path
+
+import matplotlib
+
+matplotlib.use("Agg")
+sys.path.insert(0, str(Path(__file__).parents[1]))
+sys.path.insert(0, str(Path(__file__).parent))

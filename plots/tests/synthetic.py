@@ -1,0 +1,150 @@
+"""Result files made up for the tests, in the format of docs/results.md. Never measured results."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+Json = dict[str, Any]
+
+
+@dataclass
+class Made:
+    """One made-up case; `trace` holds (epoch, train seconds, test RMSE or None)."""
+
+    algorithm: str = "sgd_serial"
+    params: Json = field(default_factory=lambda: {"factors": 50})
+    dataset: str = "toy"
+    look_alike: bool = True
+    seed: int = 1
+    trace: Sequence[tuple[int, float, float | None]] = ((0, 0.0, 2.0), (1, 1.0, 1.0), (2, 2.0, 0.9))
+    status: str | None = "completed"  # None: no footer
+    reason: str = "20 epochs done"
+    hardware: str = "cpu"
+    baseline: str | None = "sgd_serial"
+    target: float | None = 0.95
+    learning_rate: float = 0.01
+    updates_per_epoch: int = 1000
+    nnz: int = 1000
+    content_hash: str = "00c0ffee00c0ffee"
+
+    @property
+    def hash(self) -> str:
+        own = [self.algorithm, self.params, self.dataset, self.seed, self.learning_rate]
+        return hashlib.sha256(json.dumps(own, sort_keys=True).encode()).hexdigest()
+
+    @property
+    def case_id(self) -> str:
+        return f"{self.algorithm}-{self.dataset}-s{self.seed}-{self.hash[:10]}"
+
+
+def header(case: Made, **changes: Any) -> Json:
+    gpu = "Test GPU" if case.hardware == "cuda" else None
+    return {
+        "type": "header", "schema_version": 1, "case_id": case.case_id, "case_hash": case.hash,
+        "spec_name": "made-up", "spec_hash": "5bec" * 16,
+        "algorithm": {"name": case.algorithm, "family": case.algorithm, "hardware": case.hardware,
+                      "paper": "none", "params": case.params},
+        "dataset": {"name": case.dataset, "look_alike": case.look_alike, "source": "synthetic",
+                    "content_hash": case.content_hash, "n_users": 100, "n_items": 50,
+                    "nnz_train": case.nnz, "nnz_test": 250, "nnz_validation": 0,
+                    "split": {"holdout": 0.2, "validation": 0.0, "seed": case.seed},
+                    "cold_users": 0, "cold_items": 0, "cold_ratings": 0, "duplicate_pairs": 0,
+                    "duplicate_policy": "error", "scale": {"min": 1, "max": 5, "step": 1}},
+        "seed": case.seed, "baseline": case.baseline, "target_rmse": case.target,
+        "schedule": {"kind": "constant", "learning_rate": case.learning_rate},
+        "init": {"kind": "normal", "scale": 0.1}, "stop": {"epochs": 20, "divergence": 1.0},
+        "evaluate": {"every": 1, "train": False, "clip": False},
+        "work_per_epoch": {"updates": case.updates_per_epoch,
+                           "bytes": 800.0 * case.updates_per_epoch,
+                           "flops": 600.0 * case.updates_per_epoch},
+        "environment": {"mfbench": "0.1.0", "git_sha": "0123456789abcdef", "git_dirty": True,
+                        "compiler": "GCC 12.2.0", "flags": "-O3", "build_type": "Release",
+                        "host": "testhost", "cpu": "Test CPU", "cores": 2, "simd": "avx2",
+                        "memory_bytes": 8 << 30, "os": "Linux", "gpu": gpu,
+                        "driver": "1.0" if gpu else None, "cuda": "12.0" if gpu else None,
+                        "device_memory_bytes": None, "sm_clock_hz": None, "power_limit_w": None,
+                        "command_line": "mfbench run made-up.json",
+                        "started_at": "2020-01-01T00:00:00Z"},
+        **changes}
+
+
+def trace_line(case: Made, epoch: int, seconds: float, rmse: float | None) -> Json:
+    updates = epoch * case.updates_per_epoch
+    return {"type": "trace", "epoch": epoch, "updates": updates, "passes": updates / case.nnz,
+            "train_s": seconds, "train_device_s": None, "epoch_s": 1.0, "evaluate_s": 0.1 * epoch,
+            "wall_s": seconds + 0.1 * epoch + 0.5, "test_rmse": rmse, "test_mae": rmse,
+            "train_rmse": None, "validation_rmse": None,
+            "learning_rate": case.learning_rate if epoch else None}
+
+
+def footer(case: Made) -> Json:
+    known = [rmse for _, _, rmse in case.trace if rmse is not None]
+    last = case.trace[-1] if case.trace else (0, 0.0, None)
+    return {"type": "footer", "status": case.status, "stop_reason": case.reason,
+            "epochs": last[0], "updates": last[0] * case.updates_per_epoch,
+            "clocks": {"load_s": 0.1, "prepare_s": 0.2, "transfer_s": 0.0, "train_s": last[1],
+                       "train_device_s": None, "evaluate_s": 0.1, "wall_s": last[1] + 1},
+            "phases": {}, "final_test_rmse": last[2], "best_test_rmse": min(known, default=None),
+            "best_epoch": 0, "peak_host_bytes": 1 << 20, "peak_device_bytes": None,
+            "finished_at": "2020-01-01T00:01:00Z"}
+
+
+def lines(case: Made) -> list[Json]:
+    found = [header(case), *(trace_line(case, *point) for point in case.trace)]
+    return found if case.status is None else [*found, footer(case)]
+
+
+def write_lines(path: Path, objects: Sequence[Json]) -> Path:
+    path.write_text("".join(json.dumps(item) + "\n" for item in objects), encoding="utf-8")
+    return path
+
+
+def write(folder: Path, cases: Sequence[Made], spec: bool = False) -> Path:
+    folder.mkdir(parents=True, exist_ok=True)
+    for case in cases:
+        write_lines(folder / f"{case.case_id}.jsonl", lines(case))
+    if spec:
+        listed = {"schema_version": 1, "cases": [case.case_id for case in cases]}
+        (folder / "spec.json").write_text(json.dumps(listed), encoding="utf-8")
+    return folder
+
+
+def descent(seed: int, seconds: float, floor: float, rate: float = 0.4, epochs: int = 20,
+            start: float = 2.7) -> list[tuple[int, float, float | None]]:
+    """A smooth RMSE curve with a little of the seed in time and floor; `seconds` an epoch."""
+    pace = seconds * (1 + 0.03 * ((seed * 7) % 5 - 2))
+    floor = floor + 0.002 * ((seed * 3) % 5 - 2)
+    curve = [(e, pace * e, floor + 0.2 * (1 - rate) ** e) for e in range(1, epochs + 1)]
+    return [(0, 0.0, start), *curve]
+
+
+def rich_cases(seeds: Sequence[int] = (1, 2, 3)) -> list[Made]:
+    """Two data sets and every kind of ending."""
+    cases = []
+    for seed in seeds:
+        for f in (50, 300):
+            slow = 1 + f / 100
+            cases += [
+                Made("sgd_serial", {"factors": f}, seed=seed, trace=descent(seed, slow, 0.92)),
+                Made("hogwild", {"factors": f, "threads": 8}, seed=seed,
+                     trace=descent(seed, slow / 6, 0.925, 0.35)),
+                Made("ebgtg", {"factors": f, "stride": 250}, seed=seed, hardware="cuda",
+                     trace=descent(seed, slow / 60, 0.93, 0.2, epochs=30),
+                     updates_per_epoch=800)]
+        cases.append(Made("als", {"factors": 100}, seed=seed, hardware="cuda",
+                          trace=descent(seed, 0.05, 0.96, 0.7, epochs=8)))
+        cases.append(Made("gpusgd", {"factors": 50}, seed=seed, hardware="cuda", trace=(),
+                          status="skipped", reason="gpusgd needs CUDA; this build has none"))
+        cases.append(Made("sgd_serial", {"factors": 50}, "ml-tiny", False, seed,
+                          descent(seed, 0.3, 0.91), content_hash="1" * 16))
+        diverging = [*descent(seed, 0.1, 0.95)[:4], (4, 0.4, 5.0), (5, 0.5, None)]
+        cases.append(Made("hogwild", {"factors": 50, "threads": 8}, "ml-tiny", False, seed,
+                          diverging if seed == 2 else descent(seed, 0.1, 0.93),
+                          status="diverged" if seed == 2 else "completed",
+                          reason="the test RMSE of epoch 5 is not finite", content_hash="1" * 16))
+    return cases

@@ -1,0 +1,84 @@
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from synthetic import Made, rich_cases, write
+
+from mfplots.cli import main
+
+
+@pytest.fixture(scope="module")
+def rich(tmp_path_factory):
+    return write(tmp_path_factory.mktemp("rich"), rich_cases(), spec=True)
+
+
+def test_table_shows_every_series_and_every_failure(rich, capsys):
+    assert main(["table", str(rich)]) == 0
+    text = capsys.readouterr().out
+    assert re.search(r"toy \(look-alike, synthetic\) +gpusgd factors=50 +3 +3 skipped", text)
+    assert re.search(r"ebgtg factors=50 +3 +3 completed +0\.9322 \[0\.9282, 0\.9342\]", text)
+    assert re.search(r"als factors=100 .* 3 of 3 did not reach", text)
+    assert "gpusgd needs CUDA; this build has none" in text
+    assert "git 0123456789 + uncommitted changes" in text
+
+
+def test_table_shows_unfinished_and_absent_cases(tmp_path, capsys):
+    absent = Made(seed=3)
+    folder = write(tmp_path, [Made(), Made("als", status=None), absent], spec=True)
+    (folder / f"{absent.case_id}.jsonl").unlink()
+    assert main(["table", str(folder)]) == 0
+    text = capsys.readouterr().out
+    assert re.search(r"als +1 +1 unfinished", text)
+    assert f"not begun (1): {absent.case_id}" in text
+
+
+def test_table_takes_target_and_baseline(rich, capsys):
+    assert main(["table", str(rich), "--target", "0.97", "--baseline", "hogwild"]) == 0
+    text = capsys.readouterr().out
+    assert "target test RMSE: toy: 0.97" in text and "over hogwild factors=300" in text
+
+
+def test_report_is_one_page_that_needs_no_other_file(rich, tmp_path):
+    assert main(["report", str(rich), "--out", str(tmp_path), "--format", "svg"]) == 0
+    page = (tmp_path / "report.html").read_text(encoding="utf-8")
+    assert page.count("<svg") == 4 and page.count("</svg>") == 4
+    assert not re.search(r'(?:src|href)="(?!#)', page.replace("xmlns", ""))
+    assert not re.search(r"url\((?!#)", page)
+    for case in rich_cases():
+        assert case.case_id in page
+    assert "gpusgd needs CUDA" in page and "content_hash: 00c0ffee00c0ffee" in page
+    ids = re.findall(r'\bid="([^"]+)"', page)
+    assert len(ids) == len(set(ids))
+    assert set(re.findall(r'(?:href="|url\()#([^")]+)', page)) <= set(ids)
+
+
+def test_report_escapes_what_files_say(tmp_path):
+    folder = write(tmp_path, [Made(), Made("als", trace=(), status="error",
+                                           reason="<script>alert(1)</script>")])
+    assert main(["report", str(folder), "--format", "svg"]) == 0
+    page = (folder / "figures" / "report.html").read_text(encoding="utf-8")
+    assert "<script>" not in page and "&lt;script&gt;" in page
+
+
+def test_errors_are_messages_not_tracebacks(tmp_path, capsys):
+    assert main([str(tmp_path / "absent")]) == 1
+    assert capsys.readouterr().err.startswith("mfplots: ")
+    folder = write(tmp_path, [Made()])
+    assert main([str(folder), "--format", "jpg"]) == 1
+    assert 'unknown "jpg"' in capsys.readouterr().err
+    assert main([str(folder), "--figure", "rmse-tim"]) == 1
+    assert 'did you mean "rmse-time"?' in capsys.readouterr().err
+
+
+def test_runs_as_a_module_without_a_display(tmp_path):
+    folder = write(tmp_path, [Made()])
+    environment = {k: v for k, v in os.environ.items() if k not in ("DISPLAY", "MPLBACKEND")}
+    done = subprocess.run([sys.executable, "-m", "mfplots", str(folder), "--figure", "rmse-time",
+                           "--format", "svg"], cwd=Path(__file__).parents[1], env=environment,
+                          capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert done.stderr == ""
+    assert done.stdout.splitlines()[0] == str(folder / "figures" / "rmse-time.svg")

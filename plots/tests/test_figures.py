@@ -1,0 +1,215 @@
+import json
+import re
+from itertools import combinations
+
+import pandas as pd
+import pytest
+from synthetic import Made, descent, rich_cases, write
+
+from mfplots import figures
+from mfplots.cli import main
+from mfplots.curves import aggregate, rmse_window, panel_curves
+from mfplots.load import load
+from mfplots.recipes import Recipe
+from mfplots.series import make_view
+from mfplots.sheet import FORMATS
+from mfplots.style import styled
+
+ALL = ("rmse-time", "rmse-wall", "rmse-passes", "rmse-epochs", "speedup", "throughput")
+MAGIC = {"png": b"\x89PNG", "svg": b"<?xml", "pdf": b"%PDF"}
+
+
+@pytest.fixture(scope="module")
+def rich(tmp_path_factory):
+    return write(tmp_path_factory.mktemp("rich"), rich_cases(), spec=True)
+
+
+def svg_text(path):
+    """The words of an SVG, in order."""
+    return " ".join(re.findall(r"<text[^>]*>([^<]*)</text>", path.read_text(encoding="utf-8")))
+
+
+def draw_svg(folder, cases, out, *options):
+    assert main([str(write(folder, cases)), "--out", str(out), "--format", "svg", *options]) == 0
+
+
+def test_all_figures_are_registered():
+    assert set(figures.names()) == set(ALL)
+
+
+def test_default_figures_come_in_three_formats_with_their_numbers(rich, tmp_path, capsys):
+    assert main([str(rich), "--out", str(tmp_path)]) == 0
+    printed = capsys.readouterr().out.split()
+    for name in figures.DEFAULTS:
+        for kind in FORMATS:
+            path = tmp_path / f"{name}.{kind}"
+            assert path.read_bytes().startswith(MAGIC[kind]) and str(path) in printed
+        assert len(pd.read_csv(tmp_path / f"{name}.csv")) > 0
+
+
+def test_bytes_are_the_same_in_two_runs(tmp_path):
+    folder = write(tmp_path / "run", [Made(seed=s) for s in (1, 2)])
+    options = ["--figure", "rmse-time", "--figure", "speedup"]
+    for run in ("one", "two"):
+        assert main([str(folder), "--out", str(tmp_path / run), *options]) == 0
+    names = sorted(path.name for path in (tmp_path / "one").iterdir())
+    assert len(names) == 8
+    for name in names:
+        assert (tmp_path / "one" / name).read_bytes() == (tmp_path / "two" / name).read_bytes()
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_figures_say_what_they_show(tmp_path, name):
+    cases = [Made(seed=s) for s in (1, 2)]
+    draw_svg(tmp_path / "run", cases, tmp_path, "--figure", name)
+    text = svg_text(tmp_path / f"{name}.svg")
+    assert "toy (look-alike, synthetic)" in text
+    for case in cases:
+        assert case.hash[:10] in text
+    assert "git 0123456789 + uncommitted changes" in text and "Test CPU (2 cores)" in text
+
+
+def test_real_data_carry_no_look_alike_mark(tmp_path):
+    draw_svg(tmp_path / "run", [Made(look_alike=False)], tmp_path, "--figure", "rmse-time")
+    assert "look-alike" not in svg_text(tmp_path / "rmse-time.svg")
+
+
+def test_many_cases_are_named_by_count_and_spec(rich, tmp_path):
+    assert main([str(rich), "--out", str(tmp_path), "--figure", "speedup", "--format", "svg"]) == 0
+    assert "30 cases of made-up 5bec5bec5b" in svg_text(tmp_path / "speedup.svg")
+
+
+def test_failures_stay_visible(rich, tmp_path):
+    options = ["--figure", "rmse-time", "--figure", "speedup", "--format", "svg"]
+    assert main([str(rich), "--out", str(tmp_path), *options]) == 0
+    curves = svg_text(tmp_path / "rmse-time.svg")
+    assert "gpusgd factors=50 (3 skipped), not drawn" in curves
+    assert "hogwild factors=50 (5 completed, 1 diverged)" in curves
+    bars = svg_text(tmp_path / "speedup.svg")
+    assert "did not reach 0.95 (3 of 3 seeds)" in bars and "3 skipped" in bars
+    assert "1 of 3 seeds did not reach" in bars
+
+
+def test_unfinished_cases_are_drawn_only_when_asked(tmp_path):
+    cases = [Made(), Made("hogwild", status=None)]
+    draw_svg(tmp_path / "run", cases, tmp_path / "a", "--figure", "rmse-time")
+    draw_svg(tmp_path / "run", cases, tmp_path / "b", "--figure", "rmse-time", "--unfinished")
+    shown = [set(pd.read_csv(tmp_path / d / "rmse-time.csv")["series"]) for d in "ab"]
+    assert shown == [{"sgd_serial"}, {"sgd_serial", "hogwild"}]
+    assert "hogwild (1 unfinished), not drawn" in svg_text(tmp_path / "a" / "rmse-time.svg")
+
+
+def test_numbers_beside_the_speed_up_figure(tmp_path):
+    cases = [Made(), Made("hogwild", trace=[(0, 0.0, 1.2), (1, 0.5, 0.8)])]
+    draw_svg(tmp_path / "run", cases, tmp_path, "--figure", "speedup")
+    table = pd.read_csv(tmp_path / "speedup.csv").set_index("series")
+    assert table.loc["hogwild", "speedup_at_target"] == pytest.approx(4.8)
+    assert table.loc["hogwild", "speedup_per_update"] == pytest.approx(2.0)
+
+
+def test_median_and_band_by_hand():
+    def trace(rmse, seconds):
+        return pd.DataFrame({"epoch": range(len(rmse)), "train_s": seconds, "test_rmse": rmse})
+
+    traces = [trace([2.0, 1.0, 0.9], [0, 1, 2]), trace([2.0, 1.2], [0, 3]),
+              trace([2.0, 1.1], [0, 2])]
+    points = aggregate(traces, "train_s", "minmax")
+    assert list(points["epoch"]) == [0, 1]  # one seed of three alone makes no median
+    assert points.iloc[1][["x", "y", "low", "high"]].tolist() == [2, 1.1, 1.0, 1.2]
+    quartiles = aggregate(traces, "train_s", "iqr").iloc[1]
+    assert quartiles[["low", "high"]].tolist() == pytest.approx([1.05, 1.15])
+
+
+def test_the_first_model_does_not_flatten_the_curves(tmp_path):
+    case = Made(trace=descent(1, 1.0, 0.92, start=100.0))
+    view = make_view(load([write(tmp_path, [case])]))
+    curves = panel_curves(view.panels[0], Recipe("rmse-time"), "train_s")
+    low, high = rmse_window(curves, 0.85)
+    assert low < 0.85 and 0.95 < high < 1.2
+
+
+@pytest.mark.parametrize("name", ["rmse-time", "speedup", "throughput"])
+def test_no_text_lies_over_another(rich, tmp_path, name):
+    view = make_view(load([rich]))
+    with styled():
+        sheet = figures.draw(view, Recipe(name)).sheet
+        sheet.save(tmp_path / "x", ["svg"])
+        sheet.figure.draw_without_rendering()  # saving moves everything; this puts it back
+        renderer = sheet.canvas.get_renderer()
+        boxes = [(text.get_text(), text.get_window_extent(renderer)) for text in visible(sheet)]
+    assert len(boxes) > 20
+    for (a, box_a), (b, box_b) in combinations(boxes, 2):
+        assert not box_a.padded(-1).overlaps(box_b.padded(-1)), f"{a!r} over {b!r}"
+
+
+def visible(sheet):
+    """Titles, labels, legend, small print and the ticks inside the axes."""
+    texts = [*sheet.figure.texts, *(t for legend in sheet.figure.legends
+                                    for t in legend.get_texts())]
+    for axes in sheet.axes:
+        texts += [axes.title, axes._left_title, axes.xaxis.label, axes.yaxis.label, *axes.texts]
+        for axis in (axes.xaxis, axes.yaxis):
+            low, high = sorted(axis.get_view_interval())
+            texts += [tick.label1 for tick in axis.get_major_ticks()
+                      if low <= tick.get_loc() <= high]
+    return [text for text in texts if text.get_visible() and text.get_text().strip()]
+
+
+def test_defaults_leave_out_what_the_data_do_not_allow(tmp_path, capsys):
+    folder = write(tmp_path / "run", [Made(baseline=None, target=None)])
+    assert main([str(folder), "--format", "svg"]) == 0
+    captured = capsys.readouterr()
+    assert "left out speedup: no baseline named; name one with --baseline" in captured.err
+    assert not (folder / "figures" / "speedup.csv").exists()
+    assert (folder / "figures" / "rmse-time.svg").exists()
+    assert main([str(folder), "--figure", "speedup"]) == 1
+
+
+def test_recipe_options_reach_the_figure(rich, tmp_path):
+    recipe = tmp_path / "r.json"
+    recipe.write_text(json.dumps({"figure": "rmse-time", "name": "mine", "title": "My title",
+                                  "filter": {"factors": 50}, "x_scale": "log", "band": "iqr",
+                                  "y_range": [0.9, 1.1]}))
+    assert main([str(rich), "--recipe", str(recipe), "--out", str(tmp_path), "--format",
+                 "svg"]) == 0
+    text = svg_text(tmp_path / "mine.svg")
+    assert "My title" in text and "log scale" in text and "quartiles" in text
+    assert "factors=300" not in text
+
+
+def published(tmp_path, figure, rows):
+    header = "source,exhibit,dataset,system,hardware,x_name,x,metric,value,unit,how"
+    (tmp_path / "numbers.csv").write_text("\n".join([header, *rows]) + "\n")
+    recipe = tmp_path / f"{figure}.json"
+    recipe.write_text(json.dumps({"figure": figure, "published": {"csv": "numbers.csv",
+                                                                  "filter": {"exhibit": "e"}}}))
+    folder = write(tmp_path / "run", [Made()])
+    status = main([str(folder), "--recipe", str(recipe), "--out", str(tmp_path), "--format",
+                   "svg"])
+    return status, tmp_path / f"{figure}.svg"
+
+
+@pytest.mark.parametrize("figure, row", [
+    ("rmse-time", "s,e,toy,Sys f=50,V100,,,time_to_rmse_0.95,1.5,s,table"),
+    ("rmse-epochs", "s,e,toy,Sys f=50,V100,iterations,2,test_rmse,0.93,rating,table"),
+    ("speedup", "s,e,toy,Sys f=50,V100,,,speedup,4.5,x,table"),
+    ("throughput", "s,e,toy,Sys f=50,V100,,,updates_per_s,700,1/s,table")])
+def test_published_points_are_labelled_as_such(tmp_path, figure, row):
+    status, svg = published(tmp_path, figure, [row, "s,other,toy,Not this,V100,,,speedup,9,x,t"])
+    assert status == 0
+    text = svg_text(svg)
+    assert "published: Sys f=50, V100" in text and "Not this" not in text
+
+
+def test_published_metrics_without_a_place_are_errors(tmp_path, capsys):
+    assert published(tmp_path, "speedup", ["s,e,toy,Sys,V100,,,total_time,4.5,s,t"])[0] == 1
+    assert "the metric total_time has no place in this figure" in capsys.readouterr().err
+
+
+def test_shares_of_peaks_are_written_where_peaks_are_given(tmp_path):
+    recipe = tmp_path / "r.json"
+    recipe.write_text(json.dumps({"figure": "throughput",
+                                  "peaks": {"cpu": {"bytes_per_s": 8e6}}}))
+    draw_svg(tmp_path / "run", [Made()], tmp_path, "--recipe", str(recipe))
+    # 1000 updates/s of 800 declared bytes: 10 % of 8 MB/s.
+    assert "800 kB/s (10% of peak)" in svg_text(tmp_path / "throughput.svg")

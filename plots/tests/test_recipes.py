@@ -1,0 +1,65 @@
+import json
+from pathlib import Path
+
+import pytest
+
+from mfplots import figures
+from mfplots.errors import PlotError
+from mfplots.recipes import parse_recipe, read_recipes
+
+RECIPES = Path(__file__).parents[1] / "recipes"
+
+
+def write(path, data):
+    path.write_text(json.dumps(data))
+    return path
+
+
+def test_unknown_key_names_the_nearest(tmp_path):
+    path = write(tmp_path / "r.json", [{"figure": "speedup", "x_scal": "log"}])
+    with pytest.raises(PlotError, match=r'r\.json\[0\]: unknown key "x_scal"; did you mean '
+                                        r'"x_scale"\?'):
+        read_recipes(path)
+
+
+def test_unknown_choice_names_the_nearest():
+    with pytest.raises(PlotError, match=r"band: 'min-max'; did you mean \"minmax\""):
+        parse_recipe({"figure": "speedup", "band": "min-max"}, "here")
+
+
+def test_unknown_figure_names_the_nearest():
+    with pytest.raises(PlotError, match=r'no figure "speed-up"; did you mean "speedup"'):
+        figures.draw(None, parse_recipe({"figure": "speed-up"}, "here"))
+
+
+@pytest.mark.parametrize("data, message", [
+    ({}, 'no "figure"'),
+    ([], "expected an object"),
+    ({"figure": "speedup", "columns": "two"}, "columns: 'two' is not of the expected kind"),
+    ({"figure": "rmse-time", "y_range": [1, 0.9]}, r"y_range: found \[1, 0.9\]"),
+    ({"figure": "speedup", "name": "../x"}, "name: a file name without folders"),
+    ({"figure": "throughput", "peaks": {"gpu": {}}}, 'peaks: unknown key "gpu"'),
+    ({"figure": "rmse-time", "published": {"cvs": "x"}}, 'unknown key "cvs"; did you mean "csv"'),
+])
+def test_wrong_recipes_say_what_is_wrong(data, message):
+    with pytest.raises(PlotError, match=message):
+        parse_recipe(data, "here")
+
+
+def test_two_figures_need_two_names(tmp_path):
+    path = write(tmp_path / "r.json", [{"figure": "speedup"}, {"figure": "speedup"}])
+    with pytest.raises(PlotError, match='two figures would be written to speedup'):
+        read_recipes(path)
+
+
+def test_damaged_recipe_names_the_file(tmp_path):
+    path = tmp_path / "r.json"
+    path.write_text("{")
+    with pytest.raises(PlotError, match=r"r\.json: no JSON"):
+        read_recipes(path)
+
+
+@pytest.mark.parametrize("path", sorted(RECIPES.rglob("*.json")), ids=lambda path: path.stem)
+def test_recipes_of_the_repository_are_valid(path):
+    for recipe in read_recipes(path):
+        assert recipe.figure in figures.names()
