@@ -88,7 +88,7 @@ JsonReader::JsonReader(const Json& object, std::string where)
 }
 
 const Json* JsonReader::find(const std::string& key) {
-  asked_.push_back(key);
+  if (std::find(asked_.begin(), asked_.end(), key) == asked_.end()) asked_.push_back(key);
   const auto it = object_.find(key);
   return it == object_.end() ? nullptr : &*it;
 }

@@ -32,8 +32,9 @@ constexpr int kSomeCasesFailed = 1;
 constexpr int kInterrupted = 130;
 
 std::string command_line(int argc, char** argv) {
-  std::string text;
-  for (int i = 0; i < argc; ++i) text += (i > 0 ? " " : "") + std::string(argv[i]);
+  // Without the program's folder: results travel, machine paths should not.
+  std::string text = "mfbench";
+  for (int i = 1; i < argc; ++i) text += " " + std::string(argv[i]);
   return text;
 }
 

@@ -18,7 +18,9 @@ struct StopSpec {
   int plateau_patience = 0;             // 0: off; evaluations without improvement
   double plateau_min_delta = 0;
   Monitor plateau_monitor = Monitor::test;
-  double divergence = 1.0;  // diverged: not finite, or test RMSE over this times that of epoch 0
+  // Diverged: not finite, or test RMSE over this times that of epoch 0. A little above 1, because
+  // zero-mean initial factors are near a saddle point, and leaving it may first cost a little.
+  double divergence = 1.05;
 
   Json to_json() const;
 };

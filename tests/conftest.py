@@ -1,0 +1,34 @@
+"""Shared by the end-to-end tests: the mfbench program and a cache of its own."""
+
+import os
+import pathlib
+import shutil
+import subprocess
+
+import pytest
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+
+
+@pytest.fixture(scope="session")
+def mfbench(tmp_path_factory):
+    """Runs mfbench in a folder; returns the completed process."""
+    program = os.environ.get("MFBENCH") or str(ROOT / "build" / "cpu" / "mfbench")
+    if not shutil.which(program):
+        pytest.fail(f"{program} is not built: run ./dev build cpu, or set MFBENCH")
+    cache = tmp_path_factory.mktemp("cache")
+
+    def environment(data="no-data"):
+        return {**os.environ, "MFBENCH_CACHE": str(cache), "MFBENCH_DATA": str(data)}
+
+    def run(*arguments, cwd, data="no-data", **options):
+        return subprocess.run([program, *map(str, arguments)], cwd=cwd, text=True,
+                              capture_output=True, env=environment(data), timeout=60, **options)
+
+    run.program = program
+    run.environment = environment
+    return run
+
+
+def pytest_addoption(parser):
+    parser.addoption("--update", action="store_true", help="rewrite the golden files")

@@ -1,0 +1,124 @@
+"""The whole command line against recorded output, times and machine made anonymous.
+
+`pytest tests --update` rewrites the files under tests/golden after an intended change.
+"""
+
+import json
+import pathlib
+import re
+
+import pytest
+
+GOLDEN = pathlib.Path(__file__).parent / "golden"
+EXPERIMENTS = GOLDEN.parent.parent / "experiments"
+
+RULER = {
+    "name": "golden",
+    "datasets": [{"like": "ml-100k", "scale": 0.05, "seed": 3}],
+    "stop": {"epochs": 3},
+    "baseline": "ruler",
+    "target_rmse": 1.2,
+    "algorithms": [{"name": "ruler", "sleep_ms": 0, "offset": [1, 2]}],
+}
+
+# Everything that differs from machine to machine or from run to run.
+ANONYMOUS = [
+    (r'"(\w+_s|\w+_hz|\w+_bytes|memory_bytes)":-?[0-9.e+-]+', r'"\1":0'),
+    (r'"(git_sha|compiler|flags|build_type|host|cpu|simd|os|mfbench|started_at|finished_at|gpu|driver|'
+     r'cuda)":("[^"]*"|null)', r'"\1":"-"'),
+    (r'"git_dirty":(true|false)', '"git_dirty":false'),
+    (r'"cores":\d+', '"cores":0'),
+    (r'"command_line":"[^"]*/mfbench ', '"command_line":"mfbench '),
+    (r'"(device_memory_bytes|power_limit_w|sm_clock_hz)":(null|[0-9.]+)', r'"\1":null'),
+    (r' +[0-9.]+ (us|ms|s)\b', ' TIME'),
+    (r' +[0-9.]+ ?[kMG]? updates/s', ' RATE'),
+    (r'( TIME +)[0-9.]+ [kMG] ', r'\1RATE '),
+]
+
+
+def anonymous(text):
+    for pattern, replacement in ANONYMOUS:
+        text = re.sub(pattern, replacement, text)
+    return text
+
+
+def check(name, text, update):
+    path = GOLDEN / name
+    if update:
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(text)
+    assert path.exists(), f"{path} is missing: run pytest tests --update"
+    assert text == path.read_text(), f"output differs from {path}"
+
+
+@pytest.fixture
+def update(request):
+    return request.config.getoption("--update")
+
+
+def test_result_files(mfbench, tmp_path, update):
+    (tmp_path / "golden.json").write_text(json.dumps(RULER))
+    done = mfbench("run", "golden.json", "--out", "out", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    check("run.txt", anonymous(done.stdout), update)
+    text = ""
+    for path in sorted((tmp_path / "out").glob("*.jsonl")):
+        text += f"# {path.name}\n{path.read_text()}"
+    check("results.jsonl.txt", anonymous(text), update)
+
+
+def test_validate(mfbench, tmp_path, update):
+    (tmp_path / "golden.json").write_text(json.dumps(RULER))
+    done = mfbench("validate", "golden.json", "--json", cwd=tmp_path)
+    check("validate.json", done.stdout, update)
+
+
+def test_describe(mfbench, tmp_path, update):
+    for name in ["sgd_serial", "hogwild", "fpsgd"]:
+        check(f"describe-{name}.txt", mfbench("describe", name, cwd=tmp_path).stdout, update)
+
+
+ERRORS = {
+    "unknown-key": ({**RULER, "sed": 3}, 2),
+    "unknown-algorithm": ({**RULER, "baseline": "", "algorithms": [{"name": "hogwlid"}]}, 2),
+    "wrong-type": ({**RULER, "algorithms": [{"name": "ruler", "offset": "big"}]}, 2),
+    "out-of-range": ({**RULER, "algorithms": [{"name": "ruler", "factors": 0}]}, 2),
+    "unknown-look-alike": ({**RULER, "datasets": ["like:netflux"]}, 2),
+    "missing-data": ({**RULER, "datasets": ["ml-20m"]}, 3),
+    "unknown-data": ({**RULER, "datasets": ["ml-20"]}, 2),
+}
+
+
+@pytest.mark.parametrize("name", ERRORS)
+def test_errors(mfbench, tmp_path, update, name):
+    spec, code = ERRORS[name]
+    (tmp_path / "bad.json").write_text(json.dumps(spec))
+    done = mfbench("run", "bad.json", cwd=tmp_path)
+    assert done.returncode == code, done.stderr
+    assert done.stdout == ""
+    check(f"error-{name}.txt", done.stderr, update)
+
+
+def test_broken_json(mfbench, tmp_path, update):
+    (tmp_path / "bad.json").write_text('{\n  "name": "x",\n  "seeds" [1]\n}\n')
+    done = mfbench("run", "bad.json", cwd=tmp_path)
+    assert done.returncode == 2
+    check("error-broken-json.txt", done.stderr, update)
+
+
+@pytest.mark.parametrize("path", sorted(EXPERIMENTS.rglob("*.json")), ids=lambda p: p.stem)
+def test_every_experiment_is_valid(mfbench, tmp_path, path):
+    done = mfbench("validate", path, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+
+
+def test_json_output_is_json_alone(mfbench, tmp_path):
+    (tmp_path / "golden.json").write_text(json.dumps(RULER))
+    done = mfbench("run", "golden.json", "--out", "out", "--json", cwd=tmp_path)
+    kinds = [json.loads(line)["type"] for line in done.stdout.splitlines()]
+    assert kinds.count("case_begins") == kinds.count("case_ends") == 2
+    for arguments in (["list"], ["doctor"], ["describe", "ruler"], ["plan", "golden.json"]):
+        done = mfbench(*arguments, "--json", cwd=tmp_path)
+        assert done.returncode == 0
+        json.loads(done.stdout)
+    json.loads(mfbench("schema", cwd=tmp_path).stdout)

@@ -1,0 +1,67 @@
+"""A trained model leaves mfbench and comes back in the ids of the user's files."""
+
+import json
+
+import pytest
+
+np = pytest.importorskip("numpy")
+
+
+@pytest.fixture(scope="module")
+def trained(mfbench, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("model")
+    # Users 100, 200, ... and items 7, 14, ...: two tastes that are easy to tell apart.
+    rows = []
+    for user in range(1, 41):
+        for item in range(1, 31):
+            if (user * 7 + item * 3) % 4 == 0:
+                continue
+            like = (user % 2) == (item % 2)
+            rows.append(f"{user * 100} {item * 7} {5 if like else 1}")
+    (folder / "ratings.txt").write_text("\n".join(rows) + "\n")
+    spec = {"name": "own", "datasets": [{"path": "ratings.txt", "format": "triples"}],
+            "stop": {"epochs": 60}, "save_model": True, "schedule": {"learning_rate": 0.02},
+            "algorithms": [{"name": "sgd_serial", "factors": 8}]}
+    (folder / "own.json").write_text(json.dumps(spec))
+    done = mfbench("run", "own.json", "--out", "out", cwd=folder)
+    assert done.returncode == 0, done.stderr
+    (model,) = (folder / "out" / "models").iterdir()
+    return folder, model
+
+
+def score(model, user, item):
+    load = {name: np.load(model / f"{name}.npy")
+            for name in ("P", "Q", "user_bias", "item_bias", "user_ids", "item_ids")}
+    info = json.loads((model / "model.json").read_text())
+    u = int(np.searchsorted(load["user_ids"], user))
+    i = int(np.searchsorted(load["item_ids"], item))
+    assert load["user_ids"][u] == user and load["item_ids"][i] == item
+    return info["mean"] + load["user_bias"][u] + load["item_bias"][i] + load["P"][u] @ load["Q"][i]
+
+
+def test_numpy_reads_the_arrays_and_predict_agrees(mfbench, trained):
+    folder, model = trained
+    assert np.load(model / "P.npy").shape == (40, 8)
+    for user, item in [(100, 7), (4000, 210), (500, 77)]:
+        done = mfbench("predict", model, "--user", user, "--item", item, cwd=folder)
+        assert float(done.stdout) == pytest.approx(score(model, user, item), abs=1e-3)
+
+
+def test_predict_reads_pairs_and_names_the_bad_line(mfbench, trained):
+    folder, model = trained
+    done = mfbench("predict", model, cwd=folder, input="100 7\n200 14\n")
+    assert [line.split()[:2] for line in done.stdout.splitlines()] == [["100", "7"], ["200", "14"]]
+    bad = mfbench("predict", model, cwd=folder, input="100 7\nx y\n")
+    assert bad.returncode == 3
+    assert "-:2: found" in bad.stderr
+
+
+def test_recommend_gives_what_the_user_likes(mfbench, trained):
+    folder, model = trained
+    done = mfbench("recommend", model, "--user", 300, "-k", 3, cwd=folder)
+    items = [int(line.split()[0]) for line in done.stdout.splitlines()]
+    assert len(items) == 3
+    assert all((item // 7) % 2 == 1 for item in items), "user 3 is odd and likes odd items"
+    unknown = mfbench("recommend", model, "--user", 301, cwd=folder)
+    assert unknown.returncode == 3
+    assert "no user 301" in unknown.stderr

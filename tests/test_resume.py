@@ -1,0 +1,116 @@
+"""kill -9 at any moment, then the same command: nothing is run twice, lost or doubled."""
+
+import collections
+import json
+import pathlib
+import random
+import signal
+import subprocess
+import time
+
+SPEC = {
+    "name": "kill",
+    "datasets": [{"like": "ml-100k", "scale": 0.05}],
+    "seeds": [1, 2, 3],
+    "stop": {"epochs": 6},
+    "algorithms": [
+        {"name": "ruler", "sleep_ms": 1.5, "factors": [1, 2, 3]},
+        {"name": "sgd_serial", "factors": 8},
+    ],
+}
+CASES = 12
+ROUNDS = 20
+
+
+def lines_of(path):
+    return [json.loads(line) for line in path.read_text().splitlines()]
+
+
+def finished(folder):
+    """Result files with a footer, and when they were last written."""
+    found = {}
+    for path in pathlib.Path(folder).glob("*.jsonl"):
+        text = path.read_text()
+        if '"type":"footer"' in text and text.endswith("\n"):
+            found[path.name] = (path.stat().st_mtime_ns, text)
+    return found
+
+
+def check_complete(folder):
+    names = json.loads((folder / "spec.json").read_text())["cases"]
+    assert len(names) == CASES
+    assert sorted(p.name for p in folder.glob("*.jsonl")) == sorted(f"{n}.jsonl" for n in names)
+    for name in names:
+        lines = lines_of(folder / f"{name}.jsonl")
+        kinds = collections.Counter(line["type"] for line in lines)
+        assert kinds == {"header": 1, "trace": 7, "footer": 1}
+        assert [line["epoch"] for line in lines if line["type"] == "trace"] == list(range(7))
+        assert lines[-1]["status"] == "completed"
+
+
+def test_a_killed_run_resumes(mfbench, tmp_path):
+    (tmp_path / "kill.json").write_text(json.dumps(SPEC))
+    rng = random.Random(5)
+    kills = 0
+    for round_ in range(ROUNDS):
+        folder = tmp_path / f"out{round_}"
+        command = [mfbench.program, "run", "kill.json", "--out", str(folder), "--quiet"]
+        # Two kills a round at random moments, then the run that ends it.
+        for _ in range(2):
+            process = subprocess.Popen(command, cwd=tmp_path, env=mfbench.environment(),
+                                       stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+            time.sleep(rng.uniform(0.005, 0.15))
+            before = finished(folder)
+            process.send_signal(signal.SIGKILL)
+            process.communicate()
+            kills += process.returncode == -signal.SIGKILL
+            after = finished(folder)
+            assert all(after[name] == before[name] for name in before)
+        stands = finished(folder)
+        last = subprocess.run(command, cwd=tmp_path, env=mfbench.environment(),
+                              capture_output=True, text=True, timeout=60)
+        assert last.returncode == 0, last.stderr
+        check_complete(folder)
+        now = finished(folder)
+        assert all(now[name] == stands[name] for name in stands), "a finished case was run again"
+    assert kills >= ROUNDS, f"only {kills} of {2 * ROUNDS} runs were still alive to be killed"
+
+
+def test_ctrl_c_ends_the_epoch_writes_a_footer_and_resumes(mfbench, tmp_path):
+    spec = {**SPEC, "algorithms": [{"name": "ruler", "sleep_ms": 30}], "seeds": [1]}
+    (tmp_path / "slow.json").write_text(json.dumps(spec))
+    command = [mfbench.program, "run", "slow.json", "--out", "out"]
+    process = subprocess.Popen(command, cwd=tmp_path, env=mfbench.environment(), text=True,
+                               stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    deadline = time.monotonic() + 20
+    while not list((tmp_path / "out").glob("*.jsonl")) and time.monotonic() < deadline:
+        time.sleep(0.005)
+    time.sleep(0.05)
+    process.send_signal(signal.SIGINT)
+    _, errors = process.communicate(timeout=20)
+    assert process.returncode == 130
+    assert "same command" in errors
+    (path,) = (tmp_path / "out").glob("*.jsonl")
+    lines = lines_of(path)
+    assert lines[-1]["status"] == "interrupted"
+    assert lines[-2]["epoch"] == lines[-1]["epochs"], "the last epoch was evaluated"
+    again = mfbench("run", "slow.json", "--out", "out", cwd=tmp_path)
+    assert again.returncode == 0
+    assert lines_of(path)[-1]["status"] == "completed"
+    assert len(list((tmp_path / "out").glob("*.partial-1"))) == 1, "what was measured is kept"
+
+
+def test_two_runs_do_not_share_a_folder(mfbench, tmp_path):
+    spec = {**SPEC, "algorithms": [{"name": "ruler", "sleep_ms": 200}], "seeds": [1]}
+    (tmp_path / "slow.json").write_text(json.dumps(spec))
+    command = [mfbench.program, "run", "slow.json", "--out", "out"]
+    first = subprocess.Popen(command, cwd=tmp_path, env=mfbench.environment(),
+                             stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    deadline = time.monotonic() + 20
+    while not list((tmp_path / "out").glob("*.jsonl")) and time.monotonic() < deadline:
+        time.sleep(0.005)
+    second = mfbench("run", "slow.json", "--out", "out", cwd=tmp_path)
+    first.kill()
+    first.wait()
+    assert second.returncode == 4
+    assert "another mfbench run" in second.stderr
