@@ -22,7 +22,6 @@
 #include "base/error.hpp"
 #include "base/hash.hpp"
 #include "base/json.hpp"
-#include "base/text.hpp"
 #include "datasets/file_lock.hpp"
 
 namespace mf {
@@ -49,20 +48,27 @@ struct FixedHeader {
   std::int64_t n_users = 0;
   std::int64_t n_items = 0;
   std::int64_t nnz = 0;
-  std::int64_t n_parts = 0;                            // nnz or 0
-  std::uint64_t header_hash = 0;                       // of the header with this field zero
+  std::int64_t n_parts = 0;       // nnz or 0
+  std::uint64_t header_hash = 0;  // of the header with this field zero
   std::array<std::uint64_t, kSections> section_hash{};
   std::array<std::uint64_t, 7> reserved{};
 };
 static_assert(sizeof(FixedHeader) == 192);
 
-std::uint64_t round_up(std::uint64_t bytes) { return (bytes + kAlignment - 1) / kAlignment * kAlignment; }
+std::uint64_t round_up(std::uint64_t bytes) {
+  return (bytes + kAlignment - 1) / kAlignment * kAlignment;
+}
 
 std::array<std::uint64_t, kSections> section_sizes(const FixedHeader& header) {
   const auto m = static_cast<std::uint64_t>(header.n_users);
   const auto n = static_cast<std::uint64_t>(header.n_items);
   const auto nnz = static_cast<std::uint64_t>(header.nnz);
-  return {4 * nnz, 4 * nnz, 4 * nnz, 8 * (m + 1), 4 * m, 4 * n,
+  return {4 * nnz,
+          4 * nnz,
+          4 * nnz,
+          8 * (m + 1),
+          4 * m,
+          4 * n,
           static_cast<std::uint64_t>(header.n_parts)};
 }
 
@@ -77,11 +83,14 @@ std::uint64_t hash_header(FixedHeader header, std::span<const std::byte> rest) {
   return hash64(rest, hash64_of(std::span<const FixedHeader>(&header, 1)));
 }
 
-std::array<std::span<const std::byte>, kSections> sections_of(
-    const Ratings& ratings, std::span<const std::uint8_t> parts) {
-  return {std::as_bytes(ratings.users()),    std::as_bytes(ratings.items()),
-          std::as_bytes(ratings.values()),   std::as_bytes(ratings.user_offsets()),
-          std::as_bytes(ratings.user_ids()), std::as_bytes(ratings.item_ids()),
+std::array<std::span<const std::byte>, kSections> sections_of(const Ratings& ratings,
+                                                              std::span<const std::uint8_t> parts) {
+  return {std::as_bytes(ratings.users()),
+          std::as_bytes(ratings.items()),
+          std::as_bytes(ratings.values()),
+          std::as_bytes(ratings.user_offsets()),
+          std::as_bytes(ratings.user_ids()),
+          std::as_bytes(ratings.item_ids()),
           std::as_bytes(parts)};
 }
 
@@ -158,7 +167,8 @@ class TemporaryFile {
   // Makes the rename last over a power cut; a file system that cannot is no reason to fail.
   void sync_folder() const {
     const fs::path folder = fs::path(path_).parent_path();
-    const int fd = ::open(folder.empty() ? "." : folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    const int fd =
+        ::open(folder.empty() ? "." : folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (fd < 0) return;
     ::fsync(fd);
     ::close(fd);
@@ -176,10 +186,12 @@ void write_padding(TemporaryFile& file, std::uint64_t bytes) {
 }
 
 // The caller holds the lock: nobody else writes to the temporary file.
-void write_locked(const std::string& path, const Dataset& data, int threads, const std::string& key) {
+void write_locked(const std::string& path, const Dataset& data, int threads,
+                  const std::string& key) {
   DatasetInfo info = data.info;
   if (info.content_hash == 0) info.content_hash = content_hash(data.ratings, threads);
-  const std::string json = to_json(info, key).dump();
+  // Paths need not be UTF-8; JSON text must be.
+  const std::string json = to_json(info, key).dump(-1, ' ', false, Json::error_handler_t::replace);
   const auto sections = sections_of(data.ratings, data.parts);
 
   FixedHeader header;
@@ -239,7 +251,9 @@ class Mapping {
   Mapping(const Mapping&) = delete;
   Mapping& operator=(const Mapping&) = delete;
 
-  std::span<const std::byte> bytes() const { return {static_cast<const std::byte*>(data_), bytes_}; }
+  std::span<const std::byte> bytes() const {
+    return {static_cast<const std::byte*>(data_), bytes_};
+  }
 
  private:
   void* data_ = nullptr;
@@ -259,8 +273,8 @@ void check_identity(const std::string& path, const FixedHeader& header) {
     fail(ErrorKind::data, "{}: the cache was written on a machine of another byte order", path);
   }
   if (header.version != kVersion) {
-    fail(ErrorKind::data, "{}: the cache has format version {}, this program reads version {}", path,
-         header.version, kVersion);
+    fail(ErrorKind::data, "{}: the cache has format version {}, this program reads version {}",
+         path, header.version, kVersion);
   }
 }
 
@@ -279,8 +293,8 @@ FixedHeader checked_header(const std::string& path, std::span<const std::byte> f
          header.header_bytes);
   }
   if (header.header_bytes > file.size()) fail_cut(path, file.size(), header.header_bytes);
-  const auto rest = file.subspan(
-      sizeof header, static_cast<std::size_t>(header.header_bytes) - sizeof header);
+  const auto rest =
+      file.subspan(sizeof header, static_cast<std::size_t>(header.header_bytes) - sizeof header);
   if (hash_header(header, rest) != header.header_hash || header.json_bytes > rest.size()) {
     fail(ErrorKind::data, "{}: the cache is corrupt: checksum of the header", path);
   }
@@ -290,7 +304,8 @@ FixedHeader checked_header(const std::string& path, std::span<const std::byte> f
 void check_sizes(const std::string& path, const FixedHeader& header, std::size_t file_bytes) {
   constexpr std::int64_t most = std::numeric_limits<std::int32_t>::max();
   const bool sane = header.n_users >= 0 && header.n_users <= most && header.n_items >= 0 &&
-                    header.n_items <= most && header.nnz >= 0 && header.nnz < (std::int64_t{1} << 58) &&
+                    header.n_items <= most && header.nnz >= 0 &&
+                    header.nnz < (std::int64_t{1} << 58) &&
                     (header.n_parts == 0 || header.n_parts == header.nnz);
   if (!sane || total_bytes(header) != header.file_bytes) {
     fail(ErrorKind::data, "{}: the cache is corrupt: {} users, {} items and {} ratings in {} bytes",
@@ -303,7 +318,8 @@ void check_sizes(const std::string& path, const FixedHeader& header, std::size_t
   }
 }
 
-CacheHead head_of(const std::string& path, const FixedHeader& header, std::span<const std::byte> file) {
+CacheHead head_of(const std::string& path, const FixedHeader& header,
+                  std::span<const std::byte> file) {
   CacheHead head;
   const auto* text = reinterpret_cast<const char*>(file.data() + sizeof header);
   try {
@@ -398,7 +414,8 @@ CacheHead read_cache_head(const std::string& path) {
   return head_of(path, header, mapping.bytes());
 }
 
-void write_cache(const std::string& path, const Dataset& data, int threads, const std::string& key) {
+void write_cache(const std::string& path, const Dataset& data, int threads,
+                 const std::string& key) {
   make_parent_folder(path);
   const FileLock lock(path + ".lock");
   write_locked(path, data, threads, key);

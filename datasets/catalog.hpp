@@ -12,7 +12,7 @@
 namespace mf {
 
 struct CatalogFile {
-  std::string name;    // file name inside the set's folder, e.g. u.data (may lie there as u.data.xz)
+  std::string name;  // file name inside the set's folder, e.g. u.data (may lie there as u.data.xz)
   std::string sha256;  // of the uncompressed file; empty where nobody has published one
   std::string format;
   std::string member;  // its path inside the archive of `url`; empty: not part of that archive
@@ -46,7 +46,8 @@ const CatalogEntry& find_catalog_entry(const std::string& name);  // throws, wit
 const CatalogFile& find_catalog_file(const CatalogEntry& entry, const std::string& file);
 const GivenSplit& find_given_split(const CatalogEntry& entry, const std::string& split);
 
-// Whether fetching the entry's URL brings this file: a member of the archive, or the download itself.
+// Whether fetching the entry's URL brings this file: a member of the archive, or the download
+// itself.
 bool is_fetched(const CatalogEntry& entry, const CatalogFile& file);
 
 // Folders searched for real data: $MFBENCH_DATA (colon-separated), else ./data.

@@ -27,8 +27,8 @@ std::string scale_text(const std::optional<RatingScale>& scale) {
   return fmt::format("{} to {}{}", scale->min, scale->max, step);
 }
 
-// here: its files are in a data folder; cached: only a cache file is; fetch: `data fetch` brings it;
-// on request: see its origin.
+// here: its files are in a data folder; cached: only a cache file is; fetch: `data fetch` brings
+// it; on request: see its origin.
 std::string state_of(const CatalogEntry& entry) {
   const bool here = std::any_of(entry.whole.begin(), entry.whole.end(),
                                 [&](const auto& file) { return find_data_file(entry, file); });
@@ -107,8 +107,9 @@ void print_list(std::ostream& out, const std::vector<Json>& rows) {
         row.at("scale").get<std::string>(), row.at("state").get<std::string>(), join(splits));
     fmt::print(out, "{}\n", line.substr(0, line.find_last_not_of(' ') + 1));
   }
-  fmt::print(out, "\nhere: in {}; fetch: `mfbench data fetch NAME`; cached: a cache without its source;\n",
-             join(data_folders(), ", "));
+  fmt::print(
+      out, "\nhere: in {}; fetch: `mfbench data fetch NAME`; cached: a cache without its source;\n",
+      join(data_folders(), ", "));
   fmt::print(out, "on request: no public download, `--json` says where to ask. Look-alikes: {}.\n",
              join(look_alike_names()));
 }
@@ -116,7 +117,8 @@ void print_list(std::ostream& out, const std::vector<Json>& rows) {
 // ---- stats ----
 
 std::string number_text(const Json& number) {
-  return number.is_number_integer() ? with_commas(number) : fmt::format("{:.6g}", number.get<double>());
+  return number.is_number_integer() ? with_commas(number)
+                                    : fmt::format("{:.6g}", number.get<double>());
 }
 
 void print_summary(std::ostream& out, const char* title, const Json& summary) {
@@ -154,9 +156,10 @@ void print_stats(std::ostream& out, const Json& stats, const std::optional<Ratin
   }
   fmt::print(out, "{:<18} {}\n", "scale", scale ? scale_text(scale) : "not declared");
   fmt::print(out, "{:<18} {} (policy: {})\n", "duplicate pairs",
-             number_text(stats.at("duplicate_pairs")), stats.at("duplicate_policy").get<std::string>());
-  fmt::print(out, "{:<18} {:.6f}, standard deviation {:.6f}\n", "mean", stats.at("mean").get<double>(),
-             stats.at("standard_deviation").get<double>());
+             number_text(stats.at("duplicate_pairs")),
+             stats.at("duplicate_policy").get<std::string>());
+  fmt::print(out, "{:<18} {:.6f}, standard deviation {:.6f}\n", "mean",
+             stats.at("mean").get<double>(), stats.at("standard_deviation").get<double>());
   print_summary(out, "ratings per user", stats.at("ratings_per_user"));
   print_summary(out, "ratings per item", stats.at("ratings_per_item"));
   const std::string source_hash = stats.at("source_sha256");
@@ -180,11 +183,12 @@ void print_stats(std::ostream& out, const Json& stats, const std::optional<Ratin
 
 void check_import_name(const std::string& name) {
   const bool plain = !name.empty() && name.size() <= 100 && name.front() != '.' &&
-                     name.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
-                                            "0123456789._-") == std::string::npos;
+                     name.find_first_not_of(
+                         "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+                         "0123456789._-") == std::string::npos;
   if (!plain) {
-    fail(ErrorKind::usage, "\"{}\" cannot be a name: expected up to 100 letters, digits, '.', '_', '-'",
-         name);
+    fail(ErrorKind::usage,
+         "\"{}\" cannot be a name: expected up to 100 letters, digits, '.', '_', '-'", name);
   }
   if (catalog_entry_or_null(name) != nullptr) {
     fail(ErrorKind::usage, "{}: the catalog has a data set of this name: choose another", name);
@@ -197,23 +201,23 @@ void check_import_name(const std::string& name) {
 
 Source import_source(const DataImportOptions& options) {
   const bool parts = !options.train.empty() || !options.test.empty() || !options.validation.empty();
-  if (options.path.empty() == !parts || (parts && (options.train.empty() || options.test.empty()))) {
+  if (options.path.empty() == !parts ||
+      (parts && (options.train.empty() || options.test.empty()))) {
     fail(ErrorKind::usage, "{}: expected one file, or a train and a test file", options.name);
   }
-  Source source;
+  DatasetRequest request;
+  request.path = options.path;
+  request.train = options.train;
+  request.test = options.test;
+  request.validation = options.validation;
+  request.format = options.format;
+  request.duplicates = options.duplicates;
+  request.scale = options.scale;
+  if (const std::string why = why_unavailable(request); !why.empty()) {
+    fail(ErrorKind::data, "{}", why);
+  }
+  Source source = source_of_files(request);
   source.name = options.name;
-  source.kind = "file";
-  source.duplicates = options.duplicates;
-  source.scale = options.scale;
-  const auto add = [&](const std::string& path, Part part) {
-    if (path.empty()) return;
-    if (!fs::exists(path)) fail(ErrorKind::data, "{}: no such file", path);
-    source.files.push_back({path, fs::path(path).filename().string(), options.format, "", part});
-  };
-  add(options.path, kTrain);
-  add(options.train, kTrain);
-  add(options.test, kTest);
-  add(options.validation, kValidation);
   return source;
 }
 
@@ -242,12 +246,13 @@ void print_report(std::ostream& out, const FetchReport& report) {
     fmt::print(out, "already in {}: {}\n", report.folder, join(report.files));
     return;
   }
-  fmt::print(out, "{} downloaded{}, SHA-256 {}{}\n",
-             format_bytes(static_cast<double>(report.download.bytes)),
-             report.download.resumed > 0
-                 ? " (" + format_bytes(static_cast<double>(report.download.resumed)) + " were there)"
-                 : "",
-             report.archive_sha256, report.checksum_known ? ", as in the catalog" : "");
+  fmt::print(
+      out, "{} downloaded{}, SHA-256 {}{}\n",
+      format_bytes(static_cast<double>(report.download.bytes)),
+      report.download.resumed > 0
+          ? " (" + format_bytes(static_cast<double>(report.download.resumed)) + " were there)"
+          : "",
+      report.archive_sha256, report.checksum_known ? ", as in the catalog" : "");
   fmt::print(out, "in {}: {}, fetched.json\n", report.folder, join(report.files));
 }
 
@@ -279,13 +284,13 @@ void data_import(std::ostream& out, const DataImportOptions& options) {
   const Source source = import_source(options);
   const std::string path = (fs::path(cache_folder()) / (options.name + ".mfc")).string();
   if (fs::exists(path) && !options.replace) {
-    fail(ErrorKind::usage, "{}: already imported as {}; say so to replace it (--replace)", options.name,
-         path);
+    fail(ErrorKind::usage, "{}: already imported as {}; say so to replace it (--replace)",
+         options.name, path);
   }
   const Dataset data = read_source(source, options.threads);
   write_cache(path, data, options.threads, kImportKey);
-  fmt::print(out, "{}: {} users, {} items, {} ratings{}; in specs: {{\"name\": \"{}\"}}\n", options.name,
-             with_commas(data.ratings.n_users()), with_commas(data.ratings.n_items()),
+  fmt::print(out, "{}: {} users, {} items, {} ratings{}; in specs: {{\"name\": \"{}\"}}\n",
+             options.name, with_commas(data.ratings.n_users()), with_commas(data.ratings.n_items()),
              with_commas(data.ratings.nnz()),
              data.parts.empty() ? "" : " with the split \"imported\"", options.name);
   fmt::print(out, "kept in {}\n", path);

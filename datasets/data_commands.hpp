@@ -26,7 +26,8 @@ struct DataStatsOptions {
 void data_stats(std::ostream& out, const DataStatsOptions& options);
 Json dataset_stats(const Dataset& data, int threads);  // the numbers alone
 
-// Reads files of one's own and keeps them in the cache under a name, which specs can use from then on:
+// Reads files of one's own and keeps them in the cache under a name, which specs can use from then
+// on:
 // {"name": NAME}. Parts given as train and test are kept as the split "imported".
 struct DataImportOptions {
   std::string name;                           // letters, digits, . _ -; not one of the catalog's

@@ -1,5 +1,5 @@
-# Writes OUTPUT, a source file that holds the text of INPUT as the string constant NAME of namespace mf.
-# Long literals are cut into pieces of 4000 characters, which every compiler accepts.
+# Writes OUTPUT, a source file that holds the text of INPUT as the string constant NAME of namespace
+# mf. Long literals are cut into pieces of 4000 characters, which every compiler accepts.
 file(READ ${INPUT} text)
 string(LENGTH "${text}" length)
 set(code "// Generated from the catalog; do not edit.\n#include <string>\n\nnamespace mf {\n")

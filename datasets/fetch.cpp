@@ -59,7 +59,8 @@ Checksums expected_checksums(const CatalogEntry& entry, const std::vector<Catalo
 }
 
 // What differs, or nothing.
-std::string mismatch(const std::string& path, const Checksums& expected, const std::string& sha256) {
+std::string mismatch(const std::string& path, const Checksums& expected,
+                     const std::string& sha256) {
   if (!expected.sha256.empty() && expected.sha256 != sha256) {
     return fmt::format("SHA-256 {}, expected {}", sha256, expected.sha256);
   }
@@ -75,7 +76,8 @@ void download_verified(const std::string& url, const std::string& part, const Ch
   if (expected.known() && fs::exists(part)) {
     // A call that was killed between the download and the unpacking.
     report.archive_sha256 = sha256_file(part);
-    report.download.bytes = report.download.resumed = static_cast<std::int64_t>(fs::file_size(part));
+    report.download.bytes = report.download.resumed =
+        static_cast<std::int64_t>(fs::file_size(part));
     if (mismatch(part, expected, report.archive_sha256).empty()) return;
   }
   for (;;) {
@@ -84,11 +86,13 @@ void download_verified(const std::string& url, const std::string& part, const Ch
     const std::string wrong = mismatch(part, expected, report.archive_sha256);
     if (wrong.empty()) return;
     fs::remove(part);
-    if (report.fetched_twice || report.download.resumed == 0) {
+    const bool continued = report.download.resumed > 0 || report.download.attempts > 1;
+    if (report.fetched_twice || !continued) {
       fail(ErrorKind::data, "{}: wrong checksum: {}; the download was removed", url, wrong);
     }
     report.fetched_twice = true;
-    tell(options, fmt::format("{}: wrong checksum after continuing: {}; beginning anew", url, wrong));
+    tell(options,
+         fmt::format("{}: wrong checksum after continuing: {}; beginning anew", url, wrong));
   }
 }
 
@@ -96,7 +100,8 @@ void verify_file(const CatalogFile& file, const std::string& path) {
   if (file.sha256.empty()) return;
   const std::string found = sha256_file(path);
   if (found == file.sha256) return;
-  fail(ErrorKind::data, "{}: wrong checksum: SHA-256 {}, expected {}", file.name, found, file.sha256);
+  fail(ErrorKind::data, "{}: wrong checksum: SHA-256 {}, expected {}", file.name, found,
+       file.sha256);
 }
 
 // Removes files that are still under their temporary names.

@@ -13,19 +13,19 @@
 namespace mf {
 
 struct FetchOptions {
-  std::string base_url;       // instead of the folder of the catalog's URL (a mirror)
-  bool again = false;         // also where all files are there already
+  std::string base_url;  // instead of the folder of the catalog's URL (a mirror)
+  bool again = false;    // also where all files are there already
   bool keep_archive = false;
-  DownloadOptions download;   // download.say also hears the licence and what is being done
+  DownloadOptions download;  // download.say also hears the licence and what is being done
 };
 
 struct FetchReport {
-  std::string folder;               // where the files are
-  std::vector<std::string> files;   // their names
-  std::string archive_sha256;       // of the download
-  bool already_there = false;       // nothing was done
-  bool checksum_known = false;      // the catalog has a checksum of the download
-  bool fetched_twice = false;       // the first download failed its checksum: the file had changed
+  std::string folder;              // where the files are
+  std::vector<std::string> files;  // their names
+  std::string archive_sha256;      // of the download
+  bool already_there = false;      // nothing was done
+  bool checksum_known = false;     // the catalog has a checksum of the download
+  bool fetched_twice = false;      // the first download failed its checksum: the file had changed
   DownloadReport download;
 };
 

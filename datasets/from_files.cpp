@@ -1,5 +1,6 @@
 #include "datasets/from_files.hpp"
 
+#include <filesystem>
 #include <utility>
 
 #include "base/error.hpp"
@@ -37,13 +38,32 @@ Ratings read_one(const SourceFile& file, const Source& source, int threads, std:
   options.scale = source.scale;
   options.threads = threads;
   DuplicateReport report;
-  Ratings ratings = make_ratings(read_ratings(file.path, options),
-                                 parse_duplicate_policy(source.duplicates), threads, file.path, &report);
+  Ratings ratings =
+      make_ratings(read_ratings(file.path, options), parse_duplicate_policy(source.duplicates),
+                   threads, file.path, &report);
   pairs += report.pairs;
   return ratings;
 }
 
 }  // namespace
+
+Source source_of_files(const DatasetRequest& request) {
+  Source source;
+  source.name = request.path.empty() ? request.train : request.path;
+  source.kind = "file";
+  source.duplicates = request.duplicates;
+  source.scale = request.scale;
+  const auto add = [&](const std::string& path, Part part) {
+    if (path.empty()) return;
+    const std::string name = std::filesystem::path(path).filename().string();
+    source.files.push_back({path, name, request.format, "", part});
+  };
+  add(request.path, kTrain);
+  add(request.train, kTrain);
+  add(request.test, kTest);
+  add(request.validation, kValidation);
+  return source;
+}
 
 Dataset read_source(const Source& source, int threads) {
   NamesAndHashes hashes;
@@ -61,7 +81,8 @@ Dataset read_source(const Source& source, int threads) {
   } else {
     std::vector<GivenPart> parts;
     for (const auto& file : source.files) {
-      parts.push_back({file.part, file.path, read_one(file, source, threads, data.info.duplicate_pairs)});
+      parts.push_back(
+          {file.part, file.path, read_one(file, source, threads, data.info.duplicate_pairs)});
     }
     JoinedParts joined = join_parts(parts, threads, source.name);
     data.ratings = std::move(joined.ratings);

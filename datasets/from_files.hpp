@@ -1,5 +1,5 @@
-// Reads a data set from its source files: checks their hashes, parses them, resolves duplicate pairs
-// and joins given parts. No cache here.
+// Reads a data set from its source files: checks their hashes, parses them, resolves duplicate
+// pairs and joins given parts. No cache here.
 #pragma once
 
 #include <optional>
@@ -12,20 +12,23 @@ namespace mf {
 
 struct SourceFile {
   std::string path;
-  std::string name;      // for messages and the combined hash: the file name
+  std::string name;  // for messages and the combined hash: the file name
   std::string format = "auto";
-  std::string sha256;    // expected, of the uncompressed content; empty: any
-  Part part = kTrain;    // where several files are parts of a split
+  std::string sha256;  // expected, of the uncompressed content; empty: any
+  Part part = kTrain;  // where several files are parts of a split
 };
 
 struct Source {
-  std::string name;               // DatasetInfo::name
-  std::string kind;               // DatasetInfo::source: "catalog" or "file"
-  std::vector<SourceFile> files;  // one: the whole set; several: the parts of a given split
+  std::string name;                 // DatasetInfo::name
+  std::string kind;                 // DatasetInfo::source: "catalog" or "file"
+  std::vector<SourceFile> files;    // one: the whole set; several: the parts of a given split
   std::optional<SourceFile> probe;  // netflix: lists the test part of the one file
   std::string duplicates = "error";
   std::optional<RatingScale> scale;
 };
+
+// The source of a request in the form of files.
+Source source_of_files(const DatasetRequest& request);
 
 // Throws Error(data): a hash that differs (both are named), malformed text, a pair in two parts.
 // DatasetInfo::source_hash is combined_sha256 of the files.

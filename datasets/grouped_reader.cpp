@@ -24,9 +24,12 @@ void skip_date(const char*& p, std::string_view marks, const char* expected) {
   if (p == begin) [[unlikely]] fail_field(begin, expected);
 }
 
-void expect(const char*& p, char separator, const std::string& line) {
+// The separator behind the field that began at `field`.
+void expect(const char*& p, char separator, const char* field, const std::string& line) {
   if (*p != separator) [[unlikely]] {
-    fail_field(p, fmt::format("{} ({})", separator == '\t' ? "a tab" : "a comma", line));
+    const char* name = separator == '\t' ? "a tab" : "a comma";
+    if (at_line_end(p)) fail_field(p, fmt::format("{} and another column ({})", name, line));
+    fail_field(field, fmt::format("a number and {} ({})", name, line));
   }
   ++p;
 }
@@ -75,11 +78,12 @@ class MovieGroups : public LineFormat {
 class NetflixRating {
  public:
   explicit NetflixRating(const ScaleCheck& scale) : scale_(scale) {}
-  void operator()(const char*& p, const char*, std::int32_t user, std::int32_t movie,
+  void operator()(const char*& p, const char* begin, std::int32_t user, std::int32_t movie,
                   RatingSink& out) const {
-    expect(p, ',', kLine);
+    expect(p, ',', begin, kLine);
+    begin = p;
     const float value = read_rating(p, scale_);
-    expect(p, ',', kLine);
+    expect(p, ',', begin, kLine);
     skip_date(p, "-", "a date such as 2005-09-06");
     read_line_end(p, kLine);
     out.add(user, movie, value);
@@ -165,7 +169,7 @@ class KddCup : public LineFormat {
     if (state.left > 0) {
       const std::int32_t item = read_id(p, "item");
       if (*p == '|') fail_too_few(begin, in_quotes("a line user|count"), state);
-      rating(p, state, item, out);
+      rating(p, begin, state, item, out);
       return;
     }
     const std::int32_t user = read_id(p, "user");
@@ -185,14 +189,21 @@ class KddCup : public LineFormat {
   }
 
  private:
-  void rating(const char*& p, State& state, std::int32_t item, RatingSink& out) const {
-    expect(p, '\t', line_);
+  void rating(const char*& p, const char* field, State& state, std::int32_t item,
+              RatingSink& out) const {
+    const auto next = [&] {
+      expect(p, '\t', field, line_);
+      field = p;
+    };
+    next();
     const float value = read_rating(p, scale_);
     if (has_date_) {
-      expect(p, '\t', line_);
+      next();
       skip_date(p, "-", "a date (a number of days)");
-      expect(p, '\t', line_);
+      next();
       skip_date(p, ":.", "a time such as 19:09:00");
+    } else if (*p != '\t' && !at_line_end(p)) {
+      fail_field(field, scale_.describe());
     }
     read_line_end(p, line_);
     out.add(state.user, item, value);

@@ -9,10 +9,10 @@ namespace mf {
 
 struct GetResult {
   enum class Outcome {
-    done,        // the file is complete
-    transient,   // trying again may help; what arrived is kept
-    no_range,    // the server cannot continue at this place: begin anew
-    permanent,   // trying again will not help
+    done,       // the file is complete
+    transient,  // trying again may help; what arrived is kept
+    no_range,   // the server cannot continue at this place: begin anew
+    permanent,  // trying again will not help
   };
   Outcome outcome = Outcome::permanent;
   std::string cause;      // for messages, where not done
@@ -21,8 +21,8 @@ struct GetResult {
 
 using ProgressCall = std::function<void(std::int64_t, std::int64_t)>;
 
-// Bytes from `offset` on are appended to the file, which holds `offset` bytes. Where the server sends
-// the whole file instead, the library replaces the content; the program reports no_range.
+// Bytes from `offset` on are appended to the file, which holds `offset` bytes. Where the server
+// sends the whole file instead, the library replaces the content; the program reports no_range.
 GetResult get_with_library(const std::string& url, const std::string& path, std::int64_t offset,
                            double stall_s, const ProgressCall& progress);
 GetResult get_with_program(const std::string& url, const std::string& path, std::int64_t offset,

@@ -31,7 +31,7 @@ struct Body {
   std::int64_t offset = 0;        // asked for
   std::int64_t range_start = -1;  // Content-Range of the answer
   std::int64_t written = 0;
-  std::int64_t base = 0;          // bytes before what is written now
+  std::int64_t base = 0;  // bytes before what is written now
   bool placed = false;
   bool wrong_range = false;
   std::string write_error;
@@ -49,7 +49,8 @@ std::size_t on_header(char* text, std::size_t, std::size_t count, void* to) {
   constexpr char name[] = "content-range: bytes ";
   constexpr std::size_t length = sizeof name - 1;
   if (count > length && strncasecmp(text, name, length) == 0) {
-    body.range_start = std::strtoll(std::string(text + length, count - length).c_str(), nullptr, 10);
+    body.range_start =
+        std::strtoll(std::string(text + length, count - length).c_str(), nullptr, 10);
   }
   return count;
 }
@@ -108,8 +109,10 @@ bool passes(CURLcode code) {
     case CURLE_RECV_ERROR:
     case CURLE_SSL_CONNECT_ERROR:
     case CURLE_HTTP2:
-    case CURLE_HTTP2_STREAM: return true;
-    default: return false;
+    case CURLE_HTTP2_STREAM:
+      return true;
+    default:
+      return false;
   }
 }
 
@@ -176,8 +179,8 @@ GetResult get_with_library(const std::string& url, const std::string& path, std:
   curl_easy_setopt(curl.get(), CURLOPT_NOPROGRESS, 0L);
   curl_easy_setopt(curl.get(), CURLOPT_XFERINFOFUNCTION, on_progress);
   curl_easy_setopt(curl.get(), CURLOPT_XFERINFODATA, &body);
-  // A header of our own rather than CURLOPT_RESUME_FROM: with that, libcurl gives up on a server that
-  // answers with the whole file, which here is as good.
+  // A header of our own rather than CURLOPT_RESUME_FROM: with that, libcurl gives up on a server
+  // that answers with the whole file, which here is as good.
   const std::string range = fmt::format("Range: bytes={}-", offset);
   const std::unique_ptr<curl_slist, void (*)(curl_slist*)> headers(
       offset > 0 ? curl_slist_append(nullptr, range.c_str()) : nullptr, curl_slist_free_all);

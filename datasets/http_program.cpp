@@ -54,13 +54,13 @@ struct Pipe {
 };
 
 struct Ended {
-  int status = -1;    // exit status, -1 where it did not start or was killed
+  int status = -1;  // exit status, -1 where it did not start or was killed
   std::string out;
   std::string error;
 };
 
-// No shell in between: arguments are passed as they are. Output is a line or two, far less than what
-// a pipe holds.
+// No shell in between: arguments are passed as they are. Output is a line or two, far less than
+// what a pipe holds.
 Ended run_program(std::vector<std::string> arguments, const std::function<void()>& while_running) {
   std::vector<char*> argv;
   for (auto& argument : arguments) argv.push_back(argument.data());
@@ -91,12 +91,29 @@ Ended run_program(std::vector<std::string> arguments, const std::function<void()
 std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
 
 // Exit codes as the manual page curl(1) lists them.
-GetResult judge(const Ended& ended, long http_status) {
+GetResult judge(const Ended& ended, long http_status, std::int64_t offset) {
   switch (ended.status) {
-    case 0: return {GetResult::Outcome::done, ""};
-    case 22: return judge_status(http_status);
-    case 33: return {GetResult::Outcome::no_range, "the server does not serve ranges"};
-    case 5: case 6: case 7: case 16: case 18: case 28: case 35: case 52: case 55: case 56: case 92:
+    case 0:
+      // 200 to a request for a part: the whole file, and curl only lets that pass if it is empty.
+      if (offset > 0 && http_status == 200) {
+        return {GetResult::Outcome::no_range, "the server does not serve ranges"};
+      }
+      return {GetResult::Outcome::done, ""};
+    case 22:
+      return judge_status(http_status);
+    case 33:
+      return {GetResult::Outcome::no_range, "the server does not serve ranges"};
+    case 5:
+    case 6:
+    case 7:
+    case 16:
+    case 18:
+    case 28:
+    case 35:
+    case 52:
+    case 55:
+    case 56:
+    case 92:
       return {GetResult::Outcome::transient, first_line(ended.error)};
     default:
       return {GetResult::Outcome::permanent,
@@ -120,12 +137,27 @@ bool have_curl_program() {
 
 GetResult get_with_program(const std::string& url, const std::string& path, std::int64_t offset,
                            double stall_s, const ProgressCall& progress) {
-  std::vector<std::string> arguments = {
-      "curl",          "--silent",       "--show-error", "--location",    "--max-redirs", "10",
-      "--fail",        "--proto",        "=http,https",  "--user-agent",  "mfbench",
-      "--connect-timeout", "30",         "--speed-limit", "1",            "--speed-time",
-      std::to_string(std::max(1L, static_cast<long>(stall_s))),
-      "--write-out",   "%{http_code}",   "--output",     path};
+  std::vector<std::string> arguments = {"curl",
+                                        "--silent",
+                                        "--show-error",
+                                        "--location",
+                                        "--max-redirs",
+                                        "10",
+                                        "--fail",
+                                        "--proto",
+                                        "=http,https",
+                                        "--user-agent",
+                                        "mfbench",
+                                        "--connect-timeout",
+                                        "30",
+                                        "--speed-limit",
+                                        "1",
+                                        "--speed-time",
+                                        std::to_string(std::max(1L, static_cast<long>(stall_s))),
+                                        "--write-out",
+                                        "%{http_code}",
+                                        "--output",
+                                        path};
   if (offset > 0) arguments.insert(arguments.end(), {"--continue-at", std::to_string(offset)});
   arguments.insert(arguments.end(), {"--", url});
   const Ended ended = run_program(arguments, [&] {
@@ -133,7 +165,7 @@ GetResult get_with_program(const std::string& url, const std::string& path, std:
     const auto bytes = fs::file_size(path, error);
     if (!error && progress) progress(static_cast<std::int64_t>(bytes), 0);
   });
-  return judge(ended, std::strtol(ended.out.c_str(), nullptr, 10));
+  return judge(ended, std::strtol(ended.out.c_str(), nullptr, 10), offset);
 }
 
 }  // namespace mf

@@ -17,7 +17,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Part of the cache key of look-alikes: to be raised with every change of what make_look_alike makes.
+// Part of the cache key of look-alikes: to be raised with every change of what make_look_alike
+// makes.
 constexpr int kLookAlikeVersion = 1;
 constexpr std::int64_t kSmallLookAlike = 2'000'000;  // ratings: faster made than read and checked
 
@@ -53,7 +54,8 @@ Source catalog_source_of(const CatalogEntry& entry, const DatasetRequest& reques
   source.kind = "catalog";
   source.duplicates = request.duplicates;
   source.scale = entry.scale;
-  const bool probe = !request.given.empty() && !find_given_split(entry, request.given).probe.empty();
+  const bool probe =
+      !request.given.empty() && !find_given_split(entry, request.given).probe.empty();
   for (std::size_t i = 0; i < names.size(); ++i) {
     const Part part = i == 0 ? kTrain : kTest;
     const SourceFile file = catalog_source(find_catalog_file(entry, names[i]), paths[i], part);
@@ -66,7 +68,8 @@ Source catalog_source_of(const CatalogEntry& entry, const DatasetRequest& reques
   return source;
 }
 
-std::optional<Source> find_catalog_source(const CatalogEntry& entry, const DatasetRequest& request) {
+std::optional<Source> find_catalog_source(const CatalogEntry& entry,
+                                          const DatasetRequest& request) {
   for (const auto& names : catalog_choices(entry, request.given)) {
     std::vector<std::string> paths;
     for (const auto& name : names) {
@@ -75,23 +78,6 @@ std::optional<Source> find_catalog_source(const CatalogEntry& entry, const Datas
     if (paths.size() == names.size()) return catalog_source_of(entry, request, names, paths);
   }
   return std::nullopt;
-}
-
-Source file_source(const DatasetRequest& request) {
-  Source source;
-  source.kind = "file";
-  source.duplicates = request.duplicates;
-  source.scale = request.scale;
-  const auto add = [&](const std::string& path, Part part) {
-    if (path.empty()) return;
-    source.files.push_back({path, fs::path(path).filename().string(), request.format, "", part});
-  };
-  source.name = request.path.empty() ? request.train : request.path;
-  add(request.path, kTrain);
-  add(request.train, kTrain);
-  add(request.test, kTest);
-  add(request.validation, kValidation);
-  return source;
 }
 
 // Whether a cache without its source is what the catalog describes.
@@ -120,12 +106,13 @@ std::string how_to_get(const CatalogEntry& entry, const DatasetRequest& request)
   for (const auto& folder : data_folders()) {
     folders.push_back((fs::path(folder) / entry.name).string());
   }
-  const std::string missing = fmt::format("{}: {} (or .xz, .gz, .zst) not found in {}",
-                                          request.label(), join(wanted, " or "),
-                                          join(folders, " or "));
+  const std::string missing =
+      fmt::format("{}: {} (or .xz, .gz, .zst) not found in {}", request.label(),
+                  join(wanted, " or "), join(folders, " or "));
   if (!fetched) return fmt::format("{}. Origin: {}", missing, entry.origin);
-  return fmt::format("{}; run `mfbench data fetch {}`, or set MFBENCH_DATA to the folder above {}",
-                     missing, entry.name, entry.name);
+  return fmt::format(
+      "{}; run `mfbench data fetch {}`, or set MFBENCH_DATA to the folder that holds {}/", missing,
+      entry.name, entry.name);
 }
 
 std::string why_catalog_unavailable(const CatalogEntry& entry, const DatasetRequest& request) {
@@ -180,9 +167,9 @@ Dataset load_look_alike(const DatasetRequest& request, int threads) {
     return data;
   };
   if (look_alike_shape(request.like, request.scale_factor).nnz < kSmallLookAlike) return build();
-  const std::string key = fmt::format("look-alike version {}: {}, factor {}, seed {}",
-                                      kLookAlikeVersion, request.like, request.scale_factor,
-                                      request.seed);
+  const std::string key =
+      fmt::format("look-alike version {}: {}, factor {}, seed {}", kLookAlikeVersion, request.like,
+                  request.scale_factor, request.seed);
   return cached(cache_path(request), key, build, threads);
 }
 
@@ -243,11 +230,13 @@ Dataset load_dataset(const DatasetRequest& request, int threads) {
   if (!request.like.empty()) return load_look_alike(request, threads);
   const CatalogEntry* entry = request.name.empty() ? nullptr : catalog_entry_or_null(request.name);
   if (entry != nullptr) return load_catalog(*entry, request, threads);
-  if (const std::string why = why_unavailable(request); !why.empty()) fail(ErrorKind::data, "{}", why);
+  if (const std::string why = why_unavailable(request); !why.empty())
+    fail(ErrorKind::data, "{}", why);
   if (!request.name.empty()) return read_cache(cache_path(request), threads);
-  const Source source = file_source(request);
-  return cached(cache_path(request), source_key(source), [&] { return read_source(source, threads); },
-                threads);
+  const Source source = source_of_files(request);
+  return cached(
+      cache_path(request), source_key(source), [&] { return read_source(source, threads); },
+      threads);
 }
 
 }  // namespace mf

@@ -10,7 +10,8 @@
 
 namespace mf {
 
-// Reads the keys of one "datasets" entry (a string is short for {"name": string}; "like:netflix" for
+// Reads the keys of one "datasets" entry (a string is short for {"name": string}; "like:netflix"
+// for
 // {"like": "netflix"}). Does not read "split", which the harness does, except its key "given".
 //   name                            catalog ("duplicates" overrides its policy), or imported (the
 //                                   parts it was imported with: "split": {"given": "imported"})
@@ -23,7 +24,8 @@ DatasetRequest parse_dataset_request(JsonReader& reader);
 // given split. Other values are returned as they are.
 Json expand_dataset_entry(const Json& entry);
 
-// Whether the data is at hand, without loading it: empty if so, else what is missing and what to do.
+// Whether the data is at hand, without loading it: empty if so, else what is missing and what to
+// do.
 std::string why_unavailable(const DatasetRequest& request);
 
 // Users, items and nnz where known without loading (catalog, look-alikes, an existing cache).

@@ -16,7 +16,8 @@
 namespace mf {
 namespace {
 
-// RFC 1321 defines its constants as floor(2^32 * |sin(i + 1)|), which double precision gives exactly.
+// RFC 1321 defines its constants as floor(2^32 * |sin(i + 1)|), which double precision gives
+// exactly.
 std::array<std::uint32_t, 64> sine_table() {
   std::array<std::uint32_t, 64> table;
   for (std::size_t i = 0; i < 64; ++i) {
@@ -51,7 +52,8 @@ class Md5 {
     update(tail.data(), zeros + 8);
     std::string text;
     for (const std::uint32_t word : state_) {
-      for (int shift = 0; shift < 32; shift += 8) text += fmt::format("{:02x}", word >> shift & 0xff);
+      for (int shift = 0; shift < 32; shift += 8)
+        text += fmt::format("{:02x}", word >> shift & 0xff);
     }
     return text;
   }
@@ -59,7 +61,7 @@ class Md5 {
  private:
   void block() {
     static const auto sines = sine_table();
-    static constexpr std::array<int, 16> shifts = {7, 12, 17, 22, 5, 9, 14, 20,
+    static constexpr std::array<int, 16> shifts = {7, 12, 17, 22, 5, 9,  14, 20,
                                                    4, 11, 16, 23, 6, 10, 15, 21};
     std::array<std::uint32_t, 16> words;
     for (std::size_t i = 0; i < 16; ++i) {
@@ -71,10 +73,22 @@ class Md5 {
       std::uint32_t mixed = 0;
       std::size_t word = 0;
       switch (i / 16) {
-        case 0: mixed = (b & c) | (~b & d); word = i; break;
-        case 1: mixed = (d & b) | (~d & c); word = (5 * i + 1) % 16; break;
-        case 2: mixed = b ^ c ^ d; word = (3 * i + 5) % 16; break;
-        default: mixed = c ^ (b | ~d); word = 7 * i % 16; break;
+        case 0:
+          mixed = (b & c) | (~b & d);
+          word = i;
+          break;
+        case 1:
+          mixed = (d & b) | (~d & c);
+          word = (5 * i + 1) % 16;
+          break;
+        case 2:
+          mixed = b ^ c ^ d;
+          word = (3 * i + 5) % 16;
+          break;
+        default:
+          mixed = c ^ (b | ~d);
+          word = 7 * i % 16;
+          break;
       }
       const std::uint32_t sum = a + mixed + sines[i] + words[word];
       a = d;

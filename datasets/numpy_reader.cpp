@@ -47,9 +47,10 @@ RawRatings read_npz(const std::string& path, const ScaleCheck& scale, const Pars
                  "an npz file (a zip archive of npy arrays)");
   }
   const auto members = zip_members(path, archive);
-  return from_arrays(path, from_archive(path, archive, members, kNumpyFiles[0]),
-                     from_archive(path, archive, members, kNumpyFiles[1]),
-                     from_archive(path, archive, members, kNumpyFiles[2]), scale, options.threads);
+  const NpyArray users = from_archive(path, archive, members, kNumpyFiles[0]);
+  const NpyArray items = from_archive(path, archive, members, kNumpyFiles[1]);
+  const NpyArray ratings = from_archive(path, archive, members, kNumpyFiles[2]);
+  return from_arrays(path, users, items, ratings, scale, options.threads);
 }
 
 RawRatings read_npy_folder(const std::string& folder, const ScaleCheck& scale,
@@ -58,8 +59,10 @@ RawRatings read_npy_folder(const std::string& folder, const ScaleCheck& scale,
     const std::string path = (std::filesystem::path(folder) / name).string();
     return NpyArray(path, map_file(path));
   };
-  return from_arrays(folder, array(kNumpyFiles[0]), array(kNumpyFiles[1]), array(kNumpyFiles[2]),
-                     scale, options.threads);
+  const NpyArray users = array(kNumpyFiles[0]);
+  const NpyArray items = array(kNumpyFiles[1]);
+  const NpyArray ratings = array(kNumpyFiles[2]);
+  return from_arrays(folder, users, items, ratings, scale, options.threads);
 }
 
 }  // namespace mf

@@ -50,9 +50,10 @@ void parse_imported(JsonReader& reader, DatasetRequest& request) {
   const CacheHead head = read_cache_head(cache_path(request));
   request.duplicates = head.info.duplicate_policy;
   if (given.empty() || (given == "imported" && head.has_parts)) return;
-  fail(ErrorKind::usage, "{}.given: found \"{}\"; {} was imported {}", reader.path("split"), given,
-       request.name,
-       head.has_parts ? "with parts, which are named \"imported\"" : "without train and test parts");
+  fail(
+      ErrorKind::usage, "{}.given: found \"{}\"; {} was imported {}", reader.path("split"), given,
+      request.name,
+      head.has_parts ? "with parts, which are named \"imported\"" : "without train and test parts");
 }
 
 void parse_name(JsonReader& reader, DatasetRequest& request) {
@@ -138,16 +139,15 @@ std::string plain(std::string text) {
 
 std::string file_label(const DatasetRequest& request) {
   const std::string first = absolute(request.path.empty() ? request.train : request.path);
-  Json scale = nullptr;
-  if (request.scale) scale = {request.scale->min, request.scale->max, request.scale->step};
-  const Json identity = {{"first", first},
-                         {"test", absolute(request.test)},
-                         {"validation", absolute(request.validation)},
-                         {"format", request.format},
-                         {"duplicates", request.duplicates},
-                         {"scale", scale}};
+  std::string scale;
+  if (request.scale) {
+    scale = fmt::format("{} {} {}", request.scale->min, request.scale->max, request.scale->step);
+  }
+  const std::string identity = join({first, absolute(request.test), absolute(request.validation),
+                                     request.format, request.duplicates, scale},
+                                    "\n");
   return fmt::format("{}@{}", plain(fs::path(first).stem().string()),
-                     sha256(canonical(identity)).substr(0, 10));
+                     sha256(identity).substr(0, 10));
 }
 
 }  // namespace

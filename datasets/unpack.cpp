@@ -37,7 +37,8 @@ const char* bad_name(std::string_view name) {
 }
 
 [[noreturn]] void refuse(const std::string& archive, std::string_view member, const char* why) {
-  fail(ErrorKind::data, "{}: refused: its member \"{}\" {}; nothing was unpacked", archive, member, why);
+  fail(ErrorKind::data, "{}: refused: its member \"{}\" {}; nothing was unpacked", archive, member,
+       why);
 }
 
 // Paths written so far; removed again unless all went well.
@@ -93,8 +94,9 @@ void check_all_there(const std::string& archive, const std::vector<WantedMember>
   for (const auto& one : wanted) {
     const auto count = std::count(members.begin(), members.end(), one.member);
     if (count == 1) continue;
-    fail(ErrorKind::data, "{}: {} member \"{}\" among {}", archive, count == 0 ? "no" : "more than one",
-         one.member, members.size() <= 12 ? join(members) : fmt::format("{} members", members.size()));
+    fail(ErrorKind::data, "{}: {} member \"{}\" among {}", archive,
+         count == 0 ? "no" : "more than one", one.member,
+         members.size() <= 12 ? join(members) : fmt::format("{} members", members.size()));
   }
 }
 
@@ -196,7 +198,8 @@ constexpr bool kHaveLibarchive = true;
 
 void unpack_libarchive(const std::string& archive, const std::vector<WantedMember>&, Written&) {
   fail(ErrorKind::unsupported,
-       "{}: found no zip archive; others need libarchive, and this build has none: unpack it by hand",
+       "{}: found no zip archive; others need libarchive, and this build has none: unpack it by "
+       "hand",
        archive);
 }
 
@@ -204,19 +207,19 @@ constexpr bool kHaveLibarchive = false;
 
 #endif
 
-bool is_zip(const std::string& archive) {
-  return detect_compression(map_file(archive).view) == Compression::zip;
-}
-
 }  // namespace
 
-void unpack(const std::string& archive, const std::vector<WantedMember>& wanted, Unpacker unpacker) {
-  const bool zip = unpacker == Unpacker::zip ||
-                   (unpacker == Unpacker::automatic && !kHaveLibarchive && is_zip(archive));
+void unpack(const std::string& archive, const std::vector<WantedMember>& wanted,
+            Unpacker unpacker) {
+  const Bytes bytes = map_file(archive);
+  const bool zip = detect_compression(bytes.view) == Compression::zip;
   Written written;
-  if (zip) {
+  if (unpacker == Unpacker::zip || (zip && !kHaveLibarchive && unpacker == Unpacker::automatic)) {
     unpack_zip(archive, wanted, written);
   } else {
+    // libarchive makes do with a zip archive whose directory is cut off; that hides what is
+    // missing.
+    if (zip) zip_members(archive, bytes);
     unpack_libarchive(archive, wanted, written);
   }
   written.keep();

@@ -1,8 +1,8 @@
 // Takes chosen files out of an archive (zip; tar.* where this build has libarchive).
 //
-// Nothing is ever written to a place that a name in the archive decides: only the wanted members are
-// written, each to the path given here. An archive with a member that is a link or a device, or whose
-// name is absolute or has "..", is refused as a whole, naming the member.
+// Nothing is ever written to a place that a name in the archive decides: only the wanted members
+// are written, each to the path given here. An archive with a member that is a link or a device, or
+// whose name is absolute or has "..", is refused as a whole, naming the member.
 #pragma once
 
 #include <string>

@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::int64_t kMinBlockRatings = 2048;  // a block must outlast the scheduler by far
 constexpr std::int64_t kMinRunLength = 4;        // ratings over which a row of P is loaded once
-constexpr std::int64_t kUserStripesPerThread = 8;
+constexpr std::int64_t kUserStripesPerThread = 4;
 
 // Streams of the seed of a grid.
 constexpr std::uint64_t kUserStream = 1;

@@ -9,17 +9,17 @@ struct Scalar {
   static constexpr int kWidth = 1;
   static constexpr int kRegisters = 16;
   static constexpr int kMaxVectors = 0;
-  static Vec load(const float* x) { return *x; }
-  static void store(float* x, Vec v) { *x = v; }
-  static Vec zero() { return 0.0F; }
-  static Vec set1(float x) { return x; }
-  static Vec add(Vec a, Vec b) { return a + b; }
-  static Vec sub(Vec a, Vec b) { return a - b; }
-  static Vec mul(Vec a, Vec b) { return a * b; }
-  static Vec fma(Vec a, Vec b, Vec c) { return a * b + c; }
-  static Vec fnma(Vec a, Vec b, Vec c) { return c - a * b; }
-  static Vec sum_all(Vec v) { return v; }
-  static float first(Vec v) { return v; }
+  MF_INLINE static Vec load(const float* x) { return *x; }
+  MF_INLINE static void store(float* x, Vec v) { *x = v; }
+  MF_INLINE static Vec zero() { return 0.0F; }
+  MF_INLINE static Vec set1(float x) { return x; }
+  MF_INLINE static Vec add(Vec a, Vec b) { return a + b; }
+  MF_INLINE static Vec sub(Vec a, Vec b) { return a - b; }
+  MF_INLINE static Vec mul(Vec a, Vec b) { return a * b; }
+  MF_INLINE static Vec fma(Vec a, Vec b, Vec c) { return a * b + c; }
+  MF_INLINE static Vec fnma(Vec a, Vec b, Vec c) { return c - a * b; }
+  MF_INLINE static Vec sum_all(Vec v) { return v; }
+  MF_INLINE static float first(Vec v) { return v; }
 };
 
 }  // namespace

@@ -12,9 +12,9 @@ namespace mf::test {
 
 struct Member {
   std::string name;
-  std::string content;       // of a link: its target
+  std::string content;  // of a link: its target
   std::uint32_t mode = 0100644;
-  char type = '0';           // ustar: '0' file, '1' hard link, '2' symbolic link, '3' device, '5' folder
+  char type = '0';  // ustar: '0' file, '1' hard link, '2' symbolic link, '3' device, '5' folder
 };
 
 inline std::uint32_t crc32_of(std::string_view bytes) {

@@ -197,8 +197,8 @@ TEST(Cache, CutFileIsFound) {
   write_cache(path, data, 1);
   const std::string good = read_file(path);
   const Layout layout(good, data);
-  std::vector<std::size_t> points = {0, 3, 8, 100, 191, 192, layout.header - 1, layout.header,
-                                     layout.end - 1};
+  std::vector<std::size_t> points = {
+      0, 3, 8, 100, 191, 192, layout.header - 1, layout.header, layout.end - 1};
   for (std::size_t s = 0; s < 7; ++s) points.push_back(layout.begin[s] + 1);
   for (const std::size_t bytes : points) {
     write_file(path, good.substr(0, bytes));
@@ -297,7 +297,9 @@ TEST(Cached, AnErrorOfTheBuilderLeavesNothing) {
   const auto build = []() -> Dataset { fail(ErrorKind::data, "bad line"); };
   EXPECT_EQ(std::string(error_of([&] { cached(path, "k", build, 1); }).what()), "bad line");
   EXPECT_FALSE(std::filesystem::exists(path));
-  expect_equal(cached(path, "k", [] { return sample(); }, 1), sample());
+  expect_equal(cached(
+                   path, "k", [] { return sample(); }, 1),
+               sample());
 }
 
 TEST(WriteCache, NamesAFolderThatCannotBe) {
@@ -309,7 +311,9 @@ TEST(WriteCache, NamesAFolderThatCannotBe) {
   EXPECT_HAS(error.what(), "Not a directory");
 
   const Log log;
-  expect_equal(cached(folder / "file/set.mfc", "k", [] { return sample(); }, 1), sample());
+  expect_equal(cached(
+                   folder / "file/set.mfc", "k", [] { return sample(); }, 1),
+               sample());
   EXPECT_HAS(log.text(), "not cached");
   EXPECT_EQ(log.lines(), 1);
 }
@@ -317,8 +321,8 @@ TEST(WriteCache, NamesAFolderThatCannotBe) {
 // In a process of its own, which gives up the rights of the superuser where it has them.
 TEST(WriteCache, NamesAFolderWithoutPermission) {
   const TempFolder folder;
-  std::filesystem::permissions(folder.path(), std::filesystem::perms::owner_read |
-                                                  std::filesystem::perms::owner_exec);
+  std::filesystem::permissions(
+      folder.path(), std::filesystem::perms::owner_read | std::filesystem::perms::owner_exec);
   const pid_t child = ::fork();
   ASSERT_GE(child, 0);
   if (child == 0) {
@@ -339,7 +343,8 @@ TEST(WriteCache, NamesAFolderWithoutPermission) {
   EXPECT_EQ(WEXITSTATUS(status), 0);
 }
 
-// Files larger than so many bytes cannot be written while it lives: a full disk, as a program sees it.
+// Files larger than so many bytes cannot be written while it lives: a full disk, as a program sees
+// it.
 class FileSizeLimit {
  public:
   explicit FileSizeLimit(rlim_t bytes) : old_handler_(std::signal(SIGXFSZ, SIG_IGN)) {
@@ -379,12 +384,13 @@ TEST(Cached, TwoThreadsBuildOnce) {
   const std::string path = folder / "set.mfc";
   std::atomic<int> built{0};
   const auto work = [&] {
-    expect_equal(cached(path, "k",
-                        [&] {
-                          ++built;
-                          return sample(50);
-                        },
-                        1),
+    expect_equal(cached(
+                     path, "k",
+                     [&] {
+                       ++built;
+                       return sample(50);
+                     },
+                     1),
                  sample(50));
   };
   std::thread other(work);

@@ -19,7 +19,8 @@ using test::write_file;
 
 // Absent, or so many hexadecimal digits.
 bool is_sum(const std::string& text, std::size_t digits) {
-  return text.empty() || (text.size() == digits && text.find_first_not_of("0123456789abcdef") == std::string::npos);
+  return text.empty() ||
+         (text.size() == digits && text.find_first_not_of("0123456789abcdef") == std::string::npos);
 }
 
 TEST(Catalog, HasThePublishedSizes) {
@@ -72,8 +73,8 @@ TEST(Catalog, EveryEntryIsComplete) {
     }
     // What can be fetched must bring a file that is the whole set.
     EXPECT_EQ(!entry.url.empty(), std::any_of(entry.whole.begin(), entry.whole.end(), [&](auto& n) {
-                return is_fetched(entry, find_catalog_file(entry, n));
-              }));
+      return is_fetched(entry, find_catalog_file(entry, n));
+    }));
   }
 }
 
@@ -103,7 +104,8 @@ TEST(Catalog, FindsByNameAndSuggests) {
   EXPECT_EQ(find_given_split(entry, "ua").test, "ua.test");
   EXPECT_HAS(error_of([&] { find_given_split(entry, "u2"); }).what(),
              "unknown given split of ml-100k \"u2\", did you mean \"u1\"?");
-  EXPECT_HAS(error_of([&] { find_catalog_file(entry, "u.dat"); }).what(), "did you mean \"u.data\"?");
+  EXPECT_HAS(error_of([&] { find_catalog_file(entry, "u.dat"); }).what(),
+             "did you mean \"u.data\"?");
 }
 
 TEST(Catalog, DataFolders) {
@@ -146,7 +148,8 @@ TEST(ParseCatalog, NamesWhatIsWrong) {
   EXPECT_HAS(error(", \"licens\": \"\""), "test.json:$.datasets[0].licens: unknown key");
   EXPECT_HAS(error(", \"n_users\": -1"), "$.datasets[0].n_users");
   EXPECT_HAS(error(R"(, "duplicates": "first")"), "expected one of last, mean, error");
-  EXPECT_HAS(error(R"(, "splits": [{"name": "s", "train": "a"}])"), "expected \"train\" and \"test\"");
+  EXPECT_HAS(error(R"(, "splits": [{"name": "s", "train": "a"}])"),
+             "expected \"train\" and \"test\"");
   EXPECT_HAS(error(R"(, "splits": [{"name": "s", "train": "a", "test": "b"}])"),
              "unknown file of x \"b\"");
 }

@@ -25,8 +25,8 @@ class HttpServer {
   // What is done with the next request; the last one is done with all that follow.
   struct Answer {
     std::string content;
-    int status = 200;            // anything else: an error page
-    bool ranges = true;          // whether Range is served
+    int status = 200;                           // anything else: an error page
+    bool ranges = true;                         // whether Range is served
     std::size_t cut_after = std::string::npos;  // body bytes after which the connection is closed
   };
 

@@ -140,11 +140,11 @@ TEST_F(Request, LabelsOfFilesTellThemApart) {
   EXPECT_EQ(base.rfind("my_ratings@", 0), 0U);
   EXPECT_EQ(base.find_first_of("/ :"), std::string::npos);
   EXPECT_EQ(base, label(R"({"path": "./dir/x/../my ratings.csv"})"));
-  for (const char* other : {R"({"path": "other/my ratings.csv"})",
-                            R"({"path": "dir/my ratings.csv", "format": "csv"})",
-                            R"({"path": "dir/my ratings.csv", "duplicates": "last"})",
-                            R"({"path": "dir/my ratings.csv", "rating_scale": {"min":0,"max":9}})",
-                            R"({"train": "dir/my ratings.csv", "test": "t"})"}) {
+  for (const char* other :
+       {R"({"path": "other/my ratings.csv"})", R"({"path": "dir/my ratings.csv", "format": "csv"})",
+        R"({"path": "dir/my ratings.csv", "duplicates": "last"})",
+        R"({"path": "dir/my ratings.csv", "rating_scale": {"min":0,"max":9}})",
+        R"({"train": "dir/my ratings.csv", "test": "t"})"}) {
     EXPECT_NE(base, label(other)) << other;
   }
 }
@@ -181,11 +181,12 @@ TEST_F(Load, TrainTestAndValidationFiles) {
   write_file(data_ / "a.csv", "user,item,rating\n1,1,1\n1,2,2\n9,4,3\n");
   write_file(data_ / "b.csv", "user,item,rating\n1,4,4\n3,1,5\n");
   write_file(data_ / "c.csv", "user,item,rating\n3,8,2.5\n");
-  const auto request = parse(R"({"train": ")" + (data_ / "a.csv") + R"(", "test": ")" +
-                             (data_ / "b.csv") + R"(", "validation": ")" + (data_ / "c.csv") +
-                             R"("})");
-  const Table expected = {{{1, 1}, {1.0F, kTrain}}, {{1, 2}, {2.0F, kTrain}}, {{9, 4}, {3.0F, kTrain}},
-                          {{1, 4}, {4.0F, kTest}},  {{3, 1}, {5.0F, kTest}},  {{3, 8}, {2.5F, kValidation}}};
+  const auto request =
+      parse(R"({"train": ")" + (data_ / "a.csv") + R"(", "test": ")" + (data_ / "b.csv") +
+            R"(", "validation": ")" + (data_ / "c.csv") + R"("})");
+  const Table expected = {{{1, 1}, {1.0F, kTrain}}, {{1, 2}, {2.0F, kTrain}},
+                          {{9, 4}, {3.0F, kTrain}}, {{1, 4}, {4.0F, kTest}},
+                          {{3, 1}, {5.0F, kTest}},  {{3, 8}, {2.5F, kValidation}}};
   for (const int threads : {1, 3}) {
     EXPECT_EQ(table_of(load_dataset(request, threads)), expected);  // built, then from the cache
   }
@@ -198,7 +199,8 @@ TEST_F(Load, APairInTrainAndTestIsAnError) {
                              (data_ / "b.csv") + R"(", "duplicates": "last"})");
   const Error error = error_of([&] { load_dataset(request, 2); });
   EXPECT_EQ(error.kind(), ErrorKind::data);
-  EXPECT_HAS(error.what(), "user 1, item 2 is in both " + (data_ / "a.csv") + " and " + (data_ / "b.csv"));
+  EXPECT_HAS(error.what(),
+             "user 1, item 2 is in both " + (data_ / "a.csv") + " and " + (data_ / "b.csv"));
   EXPECT_HAS(error.what(), "2 such pairs");
 }
 
@@ -253,7 +255,8 @@ TEST_F(Load, VerifiedCountsMustHold) {
 TEST_F(Load, QuotedCountsAreAWarning) {
   write_file(data_ / "ml-10m/ratings.dat", "7::50::3.5::0\n2::50::0.5::0\n7::9::5::0\n");
   const Dataset data = load_dataset(parse(R"("ml-10m")"), 2);
-  EXPECT_EQ(table_of(data), (Table{{{2, 50}, {0.5F, -1}}, {{7, 9}, {5.0F, -1}}, {{7, 50}, {3.5F, -1}}}));
+  EXPECT_EQ(table_of(data),
+            (Table{{{2, 50}, {0.5F, -1}}, {{7, 9}, {5.0F, -1}}, {{7, 50}, {3.5F, -1}}}));
   EXPECT_EQ(data.info.name, "ml-10m");
   EXPECT_EQ(data.info.source, "catalog");
   EXPECT_EQ(data.info.scale->step, 0.5F);
@@ -278,13 +281,14 @@ TEST_F(Load, GivenSplitOfTheCatalog) {
 }
 
 TEST_F(Load, NetflixProbe) {
-  write_file(data_ / "netflix/training_set/mv_0000001.txt", "1:\n30,3,2005-09-06\n20,5,2005-05-13\n");
+  write_file(data_ / "netflix/training_set/mv_0000001.txt",
+             "1:\n30,3,2005-09-06\n20,5,2005-05-13\n");
   write_file(data_ / "netflix/training_set/mv_0000002.txt", "2:\n30,1,2005-09-06\n");
   write_file(data_ / "netflix/probe.txt", "1:\n30\n");
   const Dataset data = load_dataset(parse(R"("netflix@probe")"), 2);
-  EXPECT_EQ(table_of(data), (Table{{{20, 1}, {5.0F, kTrain}},
-                                   {{30, 1}, {3.0F, kTest}},
-                                   {{30, 2}, {1.0F, kTrain}}}));
+  EXPECT_EQ(
+      table_of(data),
+      (Table{{{20, 1}, {5.0F, kTrain}}, {{30, 1}, {3.0F, kTest}}, {{30, 2}, {1.0F, kTrain}}}));
 }
 
 TEST_F(Load, ACacheAloneIsEnough) {

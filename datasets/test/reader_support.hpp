@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <cstring>
 #include <map>
+#include <ostream>
 #include <string>
 #include <vector>
 
@@ -43,6 +44,15 @@ inline const std::vector<TextFormat>& text_formats() {
        "{u} {i} {r}", ' ', "", "1 2", "1 2 3 4"},
   };
   return formats;
+}
+
+inline void PrintTo(const TextFormat& format, std::ostream* out) { *out << format.name; }
+
+// The name of a test of one format.
+inline std::string name_of(const testing::TestParamInfo<TextFormat>& test) {
+  std::string name = test.param.name;
+  std::replace(name.begin(), name.end(), '-', '_');
+  return name;
 }
 
 inline std::string replaced(std::string text, const std::map<std::string, std::string>& values) {
@@ -132,6 +142,14 @@ inline void expect_same(const RatingList& found, const RatingList& expected) {
         << found[k].value << ", expected " << expected[k].user << " " << expected[k].item << " "
         << expected[k].value;
   }
+}
+
+// A new file each time: some file systems wait for the disk when a file is written over.
+inline std::string fresh_file(const TempFolder& folder, const std::string& content) {
+  static int count = 0;
+  const std::string path = folder / ("ratings" + std::to_string(count++));
+  write_file(path, content);
+  return path;
 }
 
 inline ReadOptions options_of(const std::string& format, int threads = 1) {

@@ -19,24 +19,25 @@ class EveryTextFormat : public testing::TestWithParam<TextFormat> {
  protected:
   test::RatingList read(const std::string& text, int threads = 1, std::size_t chunk = 1 << 20,
                         const std::string& format = "") {
-    const std::string path = folder_ / "ratings";
-    test::write_file(path, text);
+    if (text != written_) {
+      path_ = test::fresh_file(folder_, text);
+      written_ = text;
+    }
     const auto options = test::options_of(format.empty() ? GetParam().name : format, threads);
-    return test::list_of(read_ratings_chunked(path, options, chunk));
+    return test::list_of(read_ratings_chunked(path_, options, chunk));
   }
   test::RatingList random(std::uint64_t seed, std::size_t count, int users, int items) {
     return test::in_file_order(GetParam(), test::random_ratings(seed, count, users, items));
   }
   TempFolder folder_;
+
+ private:
+  std::string path_;
+  std::string written_ = "nothing";
 };
 
-std::string suffix(const testing::TestParamInfo<TextFormat>& info) {
-  std::string name = info.param.name;
-  std::replace(name.begin(), name.end(), '-', '_');
-  return name;
-}
-
-INSTANTIATE_TEST_SUITE_P(Formats, EveryTextFormat, testing::ValuesIn(test::text_formats()), suffix);
+INSTANTIATE_TEST_SUITE_P(Formats, EveryTextFormat, testing::ValuesIn(test::text_formats()),
+                         test::name_of);
 
 TEST_P(EveryTextFormat, ReadsBackWhatWasWrittenWhereverChunksAreCut) {
   for (std::uint64_t seed = 1; seed <= 4; ++seed) {
@@ -84,7 +85,7 @@ TEST_P(EveryTextFormat, AcceptsOtherLineEnds) {
   const std::string crlf_no_newline = crlf.substr(0, crlf.size() - 2);
   for (const std::string& body : {text, no_newline, crlf, crlf_no_newline}) {
     for (const std::string& before : {std::string(), std::string("\xef\xbb\xbf")}) {
-      for (const std::string& after : {"", "\n", "\n\n\n", "\r\n\r\n", "\n \t\n"}) {
+      for (const char* after : {"", "\n", "\n\n\n", "\r\n\r\n", "\n \t\n"}) {
         for (const std::size_t chunk : {1U, 7U, 1000U}) {
           test::expect_same(read(before + body + after, 2, chunk), ratings);
           if (HasFatalFailure()) FAIL() << test::replaced(before + body + after, {{"\r", "\\r"}});
@@ -103,21 +104,12 @@ TEST_P(EveryTextFormat, IsDetected) {
 
 TEST_P(EveryTextFormat, AFileThatFillsItsLastPageIsReadToItsEnd) {
   // The mapping of such a file has no byte behind its end.
-  auto ratings = random(3, 2000, 5, 4);
-  std::string text;
-  for (;;) {
-    text = test::text_of(GetParam(), ratings);
-    if (text.size() % 4096 == 1) break;
-    // Lengthen the text by one byte at a time: leading zeros of the first group or user.
-    const std::size_t at = text.find('\n', text.size() / 2) + 1;
-    const std::size_t need = (4096 + 1 - text.size() % 4096) % 4096;
-    text.insert(at, std::string(std::min<std::size_t>(need, 12), '0'));
-    for (std::size_t more = at; text.size() % 4096 != 1;) {
-      more = text.find('\n', more) + 1;
-      const std::size_t left = (4096 + 1 - text.size() % 4096) % 4096;
-      text.insert(more, std::string(std::min<std::size_t>(left, 12), '0'));
-    }
-    break;
+  const auto ratings = random(3, 2000, 5, 4);
+  std::string text = test::text_of(GetParam(), ratings);
+  // Every line in the second half starts with an id, which may have leading zeros.
+  for (std::size_t at = text.size() / 2; text.size() % 4096 != 1;) {
+    at = text.find('\n', at) + 1;
+    text.insert(at, std::min<std::size_t>(12, 4096 - (text.size() - 1) % 4096), '0');
   }
   text.pop_back();  // the newline
   ASSERT_EQ(text.size() % 4096, 0U);
@@ -348,7 +340,7 @@ INSTANTIATE_TEST_SUITE_P(Kinds, Compressed,
                                          Packed{"xz", test::kXzHex, true},
                                          Packed{"zst", test::kZstdHex, true},
                                          Packed{"bz2", test::kBzip2Hex, true}),
-                         [](const auto& info) { return info.param.name; });
+                         [](const auto& kind) { return kind.param.name; });
 
 // True where this build cannot read the format, after checking that its error says what to do.
 bool library_is_missing(const Packed& packed, const std::string& path) {
@@ -388,8 +380,8 @@ TEST_P(Compressed, CutAnywhereIsAnError) {
     GTEST_SKIP() << "built without libarchive: only the error was checked";
   }
   for (std::size_t size = 0; size < bytes.size(); ++size) {
-    test::write_file(path, bytes.substr(0, size));
-    const Error error = test::error_of([&] { read_ratings(path, {}); });
+    const std::string cut = test::fresh_file(folder_, bytes.substr(0, size));
+    const Error error = test::error_of([&] { read_ratings(cut, {}); });
     if (HasFailure()) FAIL() << "cut to " << size << " of " << bytes.size() << " bytes";
     EXPECT_EQ(error.kind(), ErrorKind::data) << error.what();
   }
@@ -405,9 +397,9 @@ TEST_P(Compressed, AChangedByteIsNeverReadAsOtherRatings) {
   for (std::size_t at = 0; at < bytes.size(); ++at) {
     std::string damaged = bytes;
     damaged[at] = static_cast<char>(damaged[at] ^ 0x10);
-    test::write_file(path, damaged);
+    const std::string changed = test::fresh_file(folder_, damaged);
     try {
-      test::expect_same(test::list_of(read_ratings(path, {})), fixture_ratings());
+      test::expect_same(test::list_of(read_ratings(changed, {})), fixture_ratings());
       if (HasFatalFailure()) FAIL() << "byte " << at;
     } catch (const Error& error) {
       EXPECT_EQ(error.kind(), ErrorKind::data) << error.what();

@@ -311,7 +311,7 @@ TEST_P(EveryAlgorithm, UnratedRowsKeepTheirInitialFactors) {
 }
 
 TEST_P(EveryAlgorithm, StopsEarlyWhenAsked) {
-  const Ratings train = planted(900, 800, 0.8, 1);
+  const Ratings train = planted(1100, 900, 0.8, 1);
   ASSERT_GT(train.nnz(), std::int64_t{1} << 19);
   Trainer trainer(GetParam(), {{"factors", 2}}, train, 1);
   int asked = 0;
