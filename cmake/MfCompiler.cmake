@@ -13,6 +13,11 @@ target_compile_options(mf_compile_options INTERFACE
 target_compile_options(mf_compile_options INTERFACE
   $<$<AND:$<COMPILE_LANGUAGE:CXX>,$<CXX_COMPILER_ID:GNU>>:-Wno-restrict -Wno-stringop-overflow
     -Wno-array-bounds -Wno-maybe-uninitialized>)
+# GCC 13 calls references returned from functions that also take a temporary dangling; 14 no longer does.
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_GREATER_EQUAL 13)
+  target_compile_options(mf_compile_options INTERFACE
+    $<$<COMPILE_LANGUAGE:CXX>:-Wno-dangling-reference>)
+endif()
 target_include_directories(mf_compile_options INTERFACE ${PROJECT_SOURCE_DIR} ${PROJECT_BINARY_DIR})
 
 if(MF_SANITIZE)

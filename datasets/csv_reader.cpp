@@ -62,7 +62,6 @@ void skip_field(const char*& p, char separator) {
 struct Header {
   std::vector<Role> roles;
   char separator = ',';
-  std::size_t bytes = 0;  // of the header line
 };
 
 // `line` ends in '\n'.

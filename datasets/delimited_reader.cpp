@@ -58,9 +58,7 @@ class Delimited : public LineFormat {
 
   void line(const char*& p, State&, RatingSink& out) const {
     Separator::skip_margin(p);
-    if (at_line_end(p)) [[unlikely]] {
-      throw LineError{p, "a blank line", "a line " + line_, ""};
-    }
+    refuse_blank_line(p, line_);
     const char* field = p;
     const std::int32_t user = read_id(p, "user");
     separator(p, field);

@@ -17,4 +17,10 @@ std::string ScaleCheck::describe() const {
   return text;
 }
 
+void fail_separator(const char* p, char separator, const char* field, const std::string& line) {
+  const char* name = separator == '\t' ? "a tab" : "a comma";
+  if (at_line_end(p)) fail_field(p, fmt::format("{} and another column ({})", name, line));
+  fail_field(field, fmt::format("a number and {} ({})", name, line));
+}
+
 }  // namespace mf

@@ -9,6 +9,7 @@
 #include <limits>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <system_error>
 
 #include "datasets/dataset.hpp"
@@ -113,6 +114,28 @@ inline void read_line_end(const char*& p, const std::string& line) {
   if (*p != '\n') [[unlikely]] {
     fail_field(p, "the end of the line (" + line + ")");
   }
+  ++p;
+}
+
+// Digits and marks of a date or time that is skipped, such as "2005-09-06"; at least one.
+inline void skip_date(const char*& p, std::string_view marks, const char* expected) {
+  const char* begin = p;
+  while (is_digit(*p) || marks.find(*p) != std::string_view::npos) ++p;
+  if (p == begin) [[unlikely]] fail_field(begin, expected);
+}
+
+// Throws for a blank line at p.
+inline void refuse_blank_line(const char* p, const std::string& expected) {
+  if (at_line_end(p)) [[unlikely]] throw LineError{p, "a blank line", expected, ""};
+}
+
+[[noreturn]] void fail_separator(const char* p, char separator, const char* field,
+                                 const std::string& line);
+
+// The single character that ends the field which began at `field`.
+inline void read_separator(const char*& p, char separator, const char* field,
+                           const std::string& line) {
+  if (*p != separator) [[unlikely]] fail_separator(p, separator, field, line);
   ++p;
 }
 

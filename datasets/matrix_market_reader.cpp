@@ -109,7 +109,7 @@ class Coordinates : public LineFormat {
 
   void line(const char*& p, State& state, RatingSink& out) const {
     skip_blanks(p);
-    if (at_line_end(p)) [[unlikely]] throw LineError{p, "a blank line", kLine, ""};
+    refuse_blank_line(p, kLine);
     if (state.entry++ == header_.entries) [[unlikely]] {
       throw LineError{p, fmt::format("more than {} entries", header_.entries),
                       "as many as the line of sizes declares", ""};

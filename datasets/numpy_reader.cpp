@@ -40,8 +40,8 @@ NpyArray from_archive(const std::string& path, const Bytes& archive,
 
 }  // namespace
 
-RawRatings read_npz(const std::string& path, const ScaleCheck& scale, const ParseOptions& options) {
-  const Bytes archive = map_file(path);
+RawRatings read_npz(const std::string& path, const Bytes& archive, const ScaleCheck& scale,
+                    const ParseOptions& options) {
   if (detect_compression(archive.view) != Compression::zip) {
     fail_in_file(path, archive.view.empty() ? "an empty file" : in_quotes(archive.view.substr(0, 8)),
                  "an npz file (a zip archive of npy arrays)");

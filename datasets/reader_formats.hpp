@@ -22,7 +22,8 @@ RawRatings read_matrix_market(const Text& text, const ScaleCheck& scale,
                               const ParseOptions& options);
 RawRatings read_netflix_folder(const std::string& folder, const ScaleCheck& scale,
                                const ParseOptions& options);
-RawRatings read_npz(const std::string& path, const ScaleCheck& scale, const ParseOptions& options);
+RawRatings read_npz(const std::string& path, const Bytes& archive, const ScaleCheck& scale,
+                    const ParseOptions& options);
 RawRatings read_npy_folder(const std::string& folder, const ScaleCheck& scale,
                            const ParseOptions& options);
 

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <functional>
+#include <system_error>
 
 #include "base/error.hpp"
 #include "base/text.hpp"
@@ -39,7 +39,8 @@ const std::vector<Reader>& readers() {
 
 bool has_numpy_files(const std::string& folder) {
   return std::any_of(kNumpyFiles.begin(), kNumpyFiles.end(), [&](const char* name) {
-    return std::filesystem::exists(std::filesystem::path(folder) / name);
+    std::error_code error;
+    return std::filesystem::exists(std::filesystem::path(folder) / name, error);
   });
 }
 
@@ -51,19 +52,16 @@ std::string detect_folder_format(const std::string& path) {
                "users.npy, items.npy and ratings.npy (npy)");
 }
 
-bool is_npz(const std::string& path) {
-  if (std::filesystem::path(path).extension() == ".npz") return true;
-  const Bytes bytes = map_file(path);
+bool is_npz(const std::string& path, const Bytes& bytes) {
   if (detect_compression(bytes.view) != Compression::zip) return false;
   const auto members = zip_members(path, bytes);
   return std::any_of(members.begin(), members.end(),
                      [](const ZipMember& m) { return m.name == kNumpyFiles[0]; });
 }
 
-RawRatings read_text(const std::string& path, std::string format, const ScaleCheck& scale,
+RawRatings read_text(const Text& text, std::string format, const ScaleCheck& scale,
                      const ParseOptions& options) {
-  const Text text = open_text(path);
-  if (text.view().empty()) fail_in_file(path, "an empty file", "ratings");
+  if (text.view().empty()) fail_in_file(text.path, "an empty file", "ratings");
   if (format == "auto") format = detect_text_format(text);
   const auto& all = readers();
   const auto reader = std::find_if(all.begin(), all.end(),
@@ -80,15 +78,25 @@ void check_format(const std::string& format) {
        near.empty() ? "" : fmt::format("; did you mean '{}'?", near));
 }
 
-RawRatings read_any(const std::string& path, std::string format, const ScaleCheck& scale,
-                    const ParseOptions& options) {
-  const bool folder = std::filesystem::is_directory(path);
-  if (format == "auto" && folder) format = detect_folder_format(path);
-  if (format == "auto" && !folder && is_npz(path)) format = "npz";
-  if (format == "npz") return read_npz(path, scale, options);
+RawRatings read_folder(const std::string& path, std::string format, const ScaleCheck& scale,
+                       const ParseOptions& options) {
+  if (format == "auto") format = detect_folder_format(path);
   if (format == "npy") return read_npy_folder(path, scale, options);
-  if (format == "netflix" && folder) return read_netflix_folder(path, scale, options);
-  return read_text(path, format, scale, options);
+  if (format == "netflix") return read_netflix_folder(path, scale, options);
+  fail_in_file(path, "a directory", "a file");
+}
+
+RawRatings read_any(const std::string& path, const std::string& format, const ScaleCheck& scale,
+                    const ParseOptions& options) {
+  std::error_code error;
+  const bool folder = std::filesystem::is_directory(path, error);
+  if (folder) return read_folder(path, format, scale, options);
+  const Bytes bytes = map_file(path);
+  if (format == "npy") fail_in_file(path, "a file", "a folder of users.npy, items.npy, ratings.npy");
+  if (format == "npz" || (format == "auto" && is_npz(path, bytes))) {
+    return read_npz(path, bytes, scale, options);
+  }
+  return read_text(make_text(path, bytes), format, scale, options);
 }
 
 }  // namespace

@@ -72,12 +72,14 @@ Bytes map_file(const std::string& path) {
   return {std::string_view(static_cast<const char*>(address), size), std::move(owner)};
 }
 
-Text open_text(const std::string& path) {
-  Text text{path, map_file(path)};
+Text make_text(const std::string& path, const Bytes& file) {
+  Text text{path, file};
   const Compression compression = detect_compression(text.view());
-  if (compression != Compression::none) text.bytes = decompress(path, text.bytes, compression);
+  if (compression != Compression::none) text.bytes = decompress(path, file, compression);
   if (text.view().starts_with("\xef\xbb\xbf")) text.bytes.view.remove_prefix(3);
   return text;
 }
+
+Text open_text(const std::string& path) { return make_text(path, map_file(path)); }
 
 }  // namespace mf

@@ -33,6 +33,7 @@ struct Text {
   Bytes bytes;
   std::string_view view() const { return bytes.view; }
 };
-Text open_text(const std::string& path);
+Text make_text(const std::string& path, const Bytes& file);
+Text open_text(const std::string& path);  // make_text of map_file
 
 }  // namespace mf

@@ -11,7 +11,7 @@ void split(benchmark::State& state, const SplitSpec& spec) {
   const auto threads = static_cast<int>(state.range(0));
   const Dataset data = make_look_alike("ml-20m", 0.1, 1, threads);
   for (auto _ : state) {
-    const Split parts = make_split(data, spec, threads);
+    Split parts = make_split(data, spec, threads);
     benchmark::DoNotOptimize(parts.cold_ratings);
   }
   const double ratings =

@@ -384,6 +384,7 @@ TEST_F(Malformed, FileWhereAFolderIsExpected) {
   test::write_file(folder_ / "file", "1 2 3\n");
   const Error e = test::error_of([&] { read_ratings(folder_ / "file", test::options_of("npy")); });
   EXPECT_EQ(e.kind(), ErrorKind::data);
+  EXPECT_HAS(e.what(), "file: found a file, expected a folder of users.npy");
 }
 
 // Another user for file access in this thread; root's rights to read everything go with it.
@@ -409,19 +410,31 @@ TEST_F(Malformed, NoPermission) {
   test::write_file(folder_ / "secret", "1 2 3\n");
   std::filesystem::permissions(folder_.path(), std::filesystem::perms(0755));
   std::filesystem::permissions(folder_ / "secret", std::filesystem::perms::none);
-  std::string message;
-  ErrorKind kind = ErrorKind::usage;
+  test::write_file(folder_ / "closed/ratings", "1 2 3\n");
+  std::filesystem::permissions(folder_ / "closed", std::filesystem::perms::none);
+  const struct Opened {
+    std::string path;
+    ~Opened() { std::filesystem::permissions(path, std::filesystem::perms::owner_all); }
+  } opened{folder_ / "closed"};
+  std::vector<Error> errors;
   {
     const AsNobody nobody;
     if (can_open(folder_ / "secret")) {
       GTEST_SKIP() << "this user reads files without permission and cannot become another";
     }
-    const Error e = test::error_of([&] { read_ratings(folder_ / "secret", test::options_of("triples")); });
-    message = e.what();
-    kind = e.kind();
+    for (const std::string& path : {folder_ / "secret", folder_ / "closed/ratings"}) {
+      for (const char* format : {"triples", "auto"}) {
+        errors.push_back(test::error_of([&] { read_ratings(path, test::options_of(format)); }));
+      }
+    }
+    errors.push_back(test::error_of([&] { read_ratings(folder_ / "closed", {}); }));
+    errors.push_back(
+        test::error_of([&] { read_ratings(folder_ / "closed", test::options_of("npy")); }));
   }
-  EXPECT_EQ(kind, ErrorKind::data);
-  EXPECT_HAS(message, "secret: cannot be opened: Permission denied");
+  for (const Error& error : errors) {
+    EXPECT_EQ(error.kind(), ErrorKind::data);
+    EXPECT_HAS(error.what(), "Permission denied");
+  }
 }
 
 // ---- npy and npz ----

@@ -3,8 +3,10 @@
 #include "datasets/readers.hpp"
 
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include <set>
+#include <thread>
 
 #include "datasets/test/reader_fixtures.hpp"
 #include "datasets/test/reader_support.hpp"
@@ -265,6 +267,16 @@ TEST_F(Readers, ScaleAcceptsWhatLiesOnIt) {
   EXPECT_EQ(count("1 1 0.1\n1 2 0.3\n1 3 0.7\n1 4 1\n", {0.1F, 1, 0.1F}), 4U);
   EXPECT_EQ(count("1 1 -10\n1 2 9.97\n", {-10, 10, 0}), 2U);
   EXPECT_EQ(count("1 1 0\n1 2 100\n", {0, 100, 1}), 2U);
+}
+
+TEST_F(Readers, APipeIsReadToItsEnd) {
+  const std::string pipe = folder_ / "pipe";
+  ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);
+  const auto ratings = test::random_ratings(1, 50000, 1000, 1000);
+  std::thread writer([&] { test::write_file(pipe, test::text_of(test::text_formats()[0], ratings)); });
+  const RawRatings raw = read_ratings(pipe, test::options_of("auto", 2));
+  writer.join();
+  test::expect_same(test::list_of(raw), ratings);
 }
 
 // ---- npy and npz ----
