@@ -125,8 +125,8 @@ inline void skip_date(const char*& p, std::string_view marks, const char* expect
 }
 
 // Throws for a blank line at p.
-inline void refuse_blank_line(const char* p, const std::string& expected) {
-  if (at_line_end(p)) [[unlikely]] throw LineError{p, "a blank line", expected, ""};
+inline void refuse_blank_line(const char* p, std::string_view expected) {
+  if (at_line_end(p)) [[unlikely]] throw LineError{p, "a blank line", std::string(expected), ""};
 }
 
 [[noreturn]] void fail_separator(const char* p, char separator, const char* field,

@@ -18,7 +18,7 @@ namespace mf::sgd_cpu {
 #define MF_RACY __attribute__((no_sanitize("thread")))
 
 // Updates between the fetch of a row and its use.
-inline constexpr std::int64_t kAhead = 4;
+inline constexpr std::int64_t kAhead = 8;
 inline constexpr std::int64_t kLineFloats = 16;
 // Of a longer row only the head is fetched; the hardware's stream prefetcher takes the rest.
 inline constexpr std::int64_t kMaxLines = 32;

@@ -1,0 +1,302 @@
+"""The documents are true: their specs are valid, their commands exist, their links resolve, and the
+worked example of docs/adding-an-algorithm.md compiles, passes its tests and runs."""
+
+import json
+import pathlib
+import re
+import shutil
+import subprocess
+
+import pytest
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+GUIDE = ROOT / "docs" / "adding-an-algorithm.md"
+SPEC_PAGE = ROOT / "docs" / "spec.md"
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
+ALL_MARKDOWN = [path for path in sorted(ROOT.rglob("*.md"))
+                if not {"build", "runs", "data", ".cache"} & set(path.relative_to(ROOT).parts)]
+
+
+def name_of(path):
+    return str(path.relative_to(ROOT))
+
+
+def blocks(path):
+    """(language, text) of the fenced blocks."""
+    return re.findall(r"^```(\w*)\n(.*?)^```$", path.read_text(), re.M | re.S)
+
+
+# ---- specs ---------------------------------------------------------------------------------------
+
+MINIMAL = {"datasets": ["like:ml-100k"], "algorithms": ["sgd_serial"]}
+SPECS = [(page, number, text) for page in PAGES if page != GUIDE
+         for number, (language, text) in enumerate(blocks(page)) if language == "json"]
+
+
+@pytest.mark.parametrize("page,number,text", SPECS,
+                         ids=[f"{name_of(page)}-{number}" for page, number, _ in SPECS])
+def test_every_json_block_is_a_valid_spec_or_part_of_one(mfbench, tmp_path, page, number, text):
+    spec = {**MINIMAL, **json.loads(text)}
+    (tmp_path / "spec.json").write_text(json.dumps(spec))
+    done = mfbench("validate", "spec.json", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+
+
+def test_the_pages_have_specs():
+    whole = [page.name for page, _, text in SPECS if '"algorithms"' in text]
+    assert "README.md" in whole and "spec.md" in whole
+
+
+FILES = {"path": "a.csv"}
+PLACES = {
+    "spec": {"?": 1},
+    "split": {"split": {"?": 1}},
+    "schedule": {"schedule": {"?": 1}},
+    "schedule plateau": {"schedule": {"kind": "plateau", "?": 1}},
+    "schedule inverse_power": {"schedule": {"kind": "inverse_power", "?": 1}},
+    "schedule exponential": {"schedule": {"kind": "exponential", "?": 1}},
+    "init": {"init": {"?": 1}},
+    "stop": {"stop": {"?": 1}},
+    "stop plateau": {"stop": {"plateau": {"?": 1}}},
+    "evaluate": {"evaluate": {"?": 1}},
+    "data catalog": {"datasets": [{"name": "ml-100k", "?": 1}]},
+    "data like": {"datasets": [{"like": "ml-100k", "?": 1}]},
+    "data file": {"datasets": [{**FILES, "?": 1}]},
+    "data parts": {"datasets": [{"train": "a.csv", "test": "b.csv", "?": 1}]},
+    "rating scale": {"datasets": [{**FILES, "rating_scale": {"min": 1, "max": 5, "?": 1}}]},
+}
+
+
+@pytest.mark.parametrize("place", PLACES)
+def test_the_page_names_every_key_that_the_program_accepts(mfbench, tmp_path, place):
+    (tmp_path / "spec.json").write_text(json.dumps({**MINIMAL, **PLACES[place]}))
+    done = mfbench("validate", "spec.json", cwd=tmp_path)
+    assert done.returncode == 2
+    allowed = done.stderr.split("keys allowed here: ")[1].strip().split(", ")
+    page = SPEC_PAGE.read_text()
+    assert [key for key in allowed if f"`{key}`" not in page and f'"{key}"' not in page] == []
+
+
+def test_the_page_names_every_dataset_format_and_look_alike(mfbench, tmp_path):
+    page = SPEC_PAGE.read_text()
+    for name, entry in [("format", {**FILES, "format": "?"}), ("like", {"like": "?"})]:
+        (tmp_path / "spec.json").write_text(json.dumps({**MINIMAL, "datasets": [entry]}))
+        message = mfbench("validate", "spec.json", cwd=tmp_path).stderr.strip()
+        known = re.split(r"expected one of |known: ", message)[1].split(", ")
+        assert len(known) > 3
+        assert [word for word in known if f"`{word}`" not in page] == [], name
+
+
+# ---- commands ------------------------------------------------------------------------------------
+
+def code_lines(path):
+    """Lines of fenced and indented blocks, and code spans."""
+    text = path.read_text()
+    for _, block in blocks(path):
+        yield from block.splitlines()
+    text = re.sub(r"^```.*?^```$", "", text, flags=re.M | re.S)
+    yield from (line.strip() for line in text.splitlines() if line.startswith("    "))
+    yield from re.findall(r"`([^`\n]+)`", text)
+
+
+def subcommands(help_text):
+    listed = help_text.split("Subcommands:\n")[1]
+    return set(re.findall(r"^  (\w+) ", listed, re.M))
+
+
+def calls(program):
+    """(page, line) of every code line that calls the program."""
+    pattern = re.compile(rf"(^|[\s/;]){re.escape(program)} (?=[a-z-])")
+    return [(page, line) for page in PAGES for line in code_lines(page)
+            if pattern.search(line) and not line.startswith("cmake")]
+
+
+def test_every_mfbench_command_and_option_exists(mfbench, tmp_path):
+    known = subcommands(mfbench("--help", cwd=tmp_path).stdout)
+    known_data = subcommands(mfbench("data", "--help", cwd=tmp_path).stdout)
+    assert "run" in known and "fetch" in known_data
+    seen = 0
+    for page, line in calls("mfbench"):
+        words = line.split("mfbench ", 1)[1].split("#")[0].split()
+        if words[0].startswith("-"):
+            command = []
+        elif words[0] == "data":
+            command = words[:2]
+            assert words[1:] == [] or words[1] in known_data | {"..."}, f"{name_of(page)}: {line}"
+        else:
+            command = words[:1]
+            assert words[0] in known, f"{name_of(page)}: {line}"
+        seen += 1
+        text = mfbench(*(w for w in command if w != "..."), "--help", cwd=tmp_path).stdout
+        for option in (w.strip("[],.;") for w in words):
+            if option.startswith("--"):
+                assert re.search(rf"{option}\b", text), f"{name_of(page)}: {line}"
+    assert seen > 10
+
+
+def test_every_dev_command_exists():
+    done = subprocess.run(["./dev", "help"], cwd=ROOT, capture_output=True, text=True, check=True)
+    known = set(re.findall(r"^\./dev ([a-z-]+)", done.stdout, re.M))
+    used = {line.split("./dev ", 1)[1].split()[0]: f"{name_of(page)}: {line}"
+            for page, line in calls("./dev")}
+    assert {"quickstart", "test"} <= used.keys()
+    assert [where for word, where in used.items() if word not in known] == []
+
+
+# ---- links ---------------------------------------------------------------------------------------
+
+def anchors(path):
+    """The anchors that code hosts make of headings."""
+    text = re.sub(r"^```.*?^```$", "", path.read_text(), flags=re.M | re.S)
+    for heading in re.findall(r"^#+ (.*)$", text, re.M):
+        yield re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-")
+
+
+@pytest.mark.parametrize("page", ALL_MARKDOWN, ids=name_of)
+def test_relative_links_resolve(page):
+    text = re.sub(r"^```.*?^```$", "", page.read_text(), flags=re.M | re.S)
+    broken = []
+    for target in re.findall(r"\]\(([^)\s]+)\)", text):
+        if re.match(r"[a-z]+:", target):
+            continue
+        path, _, anchor = target.partition("#")
+        file = page.parent / path if path else page
+        if not file.exists() or (anchor and anchor not in anchors(file)):
+            broken.append(target)
+    assert broken == []
+
+
+# ---- the worked example --------------------------------------------------------------------------
+
+FILE_BLOCK = re.compile(r"^`(algorithms/\S+)`:\n\n```\w+\n(.*?)^```$", re.M | re.S)
+
+
+def example_files():
+    return dict(FILE_BLOCK.findall(GUIDE.read_text()))
+
+
+def ninja_block(text, output):
+    """The variables of one build statement of a build.ninja."""
+    found = re.search(rf"^build {re.escape(output)}: [^\n]*\n((?:  [^\n]*\n)*)", text, re.M)
+    return dict(re.findall(r"^  (\w+) = (.*)$", found[1], re.M)) if found else None
+
+
+def cache_value(build, name):
+    found = re.search(rf"^{name}:\w+=(.*)$", (build / "CMakeCache.txt").read_text(), re.M)
+    return found[1] if found else ""
+
+
+class Example:
+    """The example's files, its test program and an mfbench that has it, as the build makes them."""
+
+    def __init__(self, build, folder):
+        self.folder = folder
+        for name, text in example_files().items():
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
+            (folder / name).write_text(text)
+        self.build = build
+        self.compiler = cache_value(build, "CMAKE_CXX_COMPILER")
+        ninja = (build / "build.ninja").read_text()
+        self.compile = ninja_block(
+            ninja, "algorithms/CMakeFiles/mf_algo_ruler.dir/./ruler/info.cpp.o")
+        self.link = ninja_block(ninja, "mfbench")
+        self.main = "harness/CMakeFiles/mfbench.dir/main.cpp.o"
+
+    def missing(self):
+        if self.compile is None or self.link is None:
+            return "its build.ninja has no mfbench"
+        inputs = [self.main, *self.link["LINK_LIBRARIES"].split()]
+        absent = [name for name in inputs
+                  if name.endswith((".a", ".o")) and not (self.build / name).exists()]
+        return f"{absent[0]} is not built" if absent else ""
+
+    def compile_all(self):
+        sources = sorted(self.folder.rglob("*.cpp"))
+        flags = [*self.compile["FLAGS"].split(), "-O0", f"-I{self.folder}",
+                 *self.compile.get("INCLUDES", "").split()]
+        objects = [source.with_suffix(".o") for source in sources]
+        running = [subprocess.Popen([self.compiler, *flags, "-c", str(source), "-o", str(out)],
+                                    cwd=self.build, stderr=subprocess.PIPE, text=True)
+                   for source, out in zip(sources, objects)]
+        errors = [process.communicate()[1] for process in running]
+        assert all(process.returncode == 0 for process in running), "\n".join(errors)
+        return objects
+
+    def link_program(self, name, objects, libraries=()):
+        out = self.folder / name
+        command = [self.compiler, *self.link["FLAGS"].split(),
+                   *self.link.get("LINK_FLAGS", "").split(), *map(str, objects),
+                   *libraries, *self.link["LINK_LIBRARIES"].split(), "-pthread", "-o", str(out)]
+        done = subprocess.run(command, cwd=self.build, capture_output=True, text=True)
+        assert done.returncode == 0, done.stderr
+        return out
+
+    def make(self):
+        objects = self.compile_all()
+        tests = [out for out in objects if out.parent.name == "test"]
+        rest = [out for out in objects if out not in tests]
+        self.test_program = self.link_program("test_program", tests + rest,
+                                              ["-lgtest", "-lgtest_main"])
+        self.mfbench = self.link_program("mfbench", [self.main, *rest])
+
+
+@pytest.fixture(scope="module")
+def example(mfbench, tmp_path_factory):
+    build = pathlib.Path(shutil.which(mfbench.program)).resolve().parent
+    for name in ["build.ninja", "CMakeCache.txt"]:
+        if not (build / name).exists():
+            pytest.skip(f"no {name} beside {mfbench.program}: the example is not compiled")
+    made = Example(build, tmp_path_factory.mktemp("example"))
+    if missing := made.missing():
+        pytest.skip(f"{build}: {missing}: the example is not compiled")
+    made.make()
+    return made
+
+
+def test_the_example_is_one_whole_folder():
+    names = {name.split("/", 2)[2] for name in example_files()}
+    assert names == {"info.cpp", "bias_only.cpp", "test/bias_only_test.cpp", "README.md"}
+    assert {name.split("/")[1] for name in example_files()} == {"bias_only"}
+
+
+def test_the_example_passes_its_own_tests(example):
+    written = sum(text.count("\nTEST(") for text in example_files().values())
+    done = subprocess.run([example.test_program], capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0, done.stdout
+    assert f"[  PASSED  ] {written} tests" in done.stdout
+
+
+def test_the_example_runs_in_the_harness(mfbench, example, tmp_path):
+    def run(*arguments):
+        return subprocess.run([example.mfbench, *arguments], cwd=tmp_path, text=True, timeout=60,
+                              capture_output=True, env=mfbench.environment())
+
+    assert "bias_only" in run("list").stdout
+    assert "reg_user_bias" in run("describe", "bias_only").stdout
+    (spec,) = [text for language, text in blocks(GUIDE) if language == "json"]
+    (tmp_path / "biases.json").write_text(spec)
+    done = run("run", "biases.json", "--out", "out", "--quiet")
+    assert done.returncode == 0, done.stderr
+    files = sorted((tmp_path / "out").glob("bias_only-*.jsonl"))
+    assert len(files) == len(json.loads(spec)["seeds"])
+    for path in files:
+        lines = [json.loads(line) for line in path.read_text().splitlines()]
+        start, footer = lines[1], lines[-1]
+        assert footer["status"] == "completed"
+        assert footer["best_test_rmse"] < 0.95 * start["test_rmse"]
+        assert footer["phases"]["users"]["count"] == footer["phases"]["items"]["count"] == 20
+
+
+def test_the_example_is_formatted(tmp_path):
+    program = shutil.which("clang-format-14") or shutil.which("clang-format")
+    if not program or " 14." not in subprocess.run([program, "--version"], capture_output=True,
+                                                   text=True).stdout:
+        pytest.skip("the format is defined by clang-format 14, which is not here")
+    shutil.copy(ROOT / ".clang-format", tmp_path)
+    for name, text in example_files().items():
+        if not name.endswith(".cpp"):
+            continue
+        path = tmp_path / pathlib.Path(name).name
+        path.write_text(text)
+        done = subprocess.run([program, path], capture_output=True, text=True, check=True)
+        assert done.stdout == text, f"{name} is not formatted"
