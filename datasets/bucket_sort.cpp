@@ -9,8 +9,8 @@
 namespace mf {
 namespace {
 
-constexpr std::int64_t kMaxBuckets = 1024;           // more thrash the TLB while scattering
-constexpr std::int64_t kBucketRatings = 32 * 1024;   // twice 12 bytes each: within an L2 cache
+constexpr std::int64_t kMaxBuckets = 1024;          // more thrash the TLB while scattering
+constexpr std::int64_t kBucketRatings = 32 * 1024;  // twice 12 bytes each: within an L2 cache
 constexpr std::int64_t kRatingsPerThread = 1024;
 
 void count_private(std::span<const std::int32_t> keys, std::span<std::int64_t> counts,

@@ -1,6 +1,6 @@
 // Internal: the parts of a parallel, stable, counting sort of ratings by a dense key. Keys are
-// grouped into at most kMaxBuckets buckets of about equal numbers of ratings, ratings are moved into
-// their bucket in one pass, and each bucket is then small enough to be sorted inside a cache.
+// grouped into at most kMaxBuckets buckets of about equal numbers of ratings, ratings are moved
+// into their bucket in one pass, and each bucket is then small enough to be sorted inside a cache.
 // A stable order is unique, so no result depends on the number of threads.
 #pragma once
 
@@ -26,8 +26,8 @@ AlignedVector<std::int64_t> key_offsets(std::span<const std::int32_t> keys, std:
 std::vector<std::int32_t> cut_rows(std::span<const std::int64_t> offsets, std::int64_t target);
 
 struct Buckets {
-  std::vector<std::int32_t> first_key;      // B + 1: bucket b holds keys first_key[b] .. [b + 1] - 1
-  AlignedVector<std::uint16_t> of_key;      // n_keys
+  std::vector<std::int32_t> first_key;  // B + 1: bucket b holds keys first_key[b] .. [b + 1] - 1
+  AlignedVector<std::uint16_t> of_key;  // n_keys
   std::size_t count() const { return first_key.size() - 1; }
 };
 Buckets make_buckets(std::span<const std::int64_t> offsets);

@@ -32,7 +32,8 @@ Role role_of(std::string_view name) {
   static const std::vector<std::vector<std::string>> names = {
       {"user", "userid", "uid", "customer", "customerid", "reviewerid"},
       {"item", "itemid", "iid", "movie", "movieid", "product", "productid", "track", "trackid",
-       "song", "songid", "artist", "artistid", "book", "bookid", "anime", "animeid", "joke", "jokeid"},
+       "song", "songid", "artist", "artistid", "book", "bookid", "anime", "animeid", "joke",
+       "jokeid"},
       {"rating", "score", "stars", "value"}};
   const std::string wanted = normal(name);
   for (std::size_t role = 0; role < names.size(); ++role) {
@@ -109,14 +110,23 @@ class Csv : public LineFormat {
     float value = 0;
     for (std::size_t c = 0; c < header_.roles.size(); ++c) {
       if (c > 0) {
-        if (at_line_end(p)) [[unlikely]] fail_field(p, columns());
+        if (at_line_end(p)) [[unlikely]]
+          fail_field(p, columns());
         ++p;  // field() ends at a separator or at the end of the line
       }
       switch (header_.roles[c]) {
-        case Role::user: field(p, [&](const char*& q) { user = read_id(q, "user"); }); break;
-        case Role::item: field(p, [&](const char*& q) { item = read_id(q, "item"); }); break;
-        case Role::rating: field(p, [&](const char*& q) { value = read_rating(q, scale_); }); break;
-        case Role::other: skip_field(p, header_.separator); break;
+        case Role::user:
+          field(p, [&](const char*& q) { user = read_id(q, "user"); });
+          break;
+        case Role::item:
+          field(p, [&](const char*& q) { item = read_id(q, "item"); });
+          break;
+        case Role::rating:
+          field(p, [&](const char*& q) { value = read_rating(q, scale_); });
+          break;
+        case Role::other:
+          skip_field(p, header_.separator);
+          break;
       }
     }
     if (!at_line_end(p)) [[unlikely]] {
@@ -136,9 +146,9 @@ class Csv : public LineFormat {
     read(p);
     const bool closed = !quote || *p++ == '"';
     if (!closed || (*p != header_.separator && !at_line_end(p))) [[unlikely]] {
-      fail_field(begin, fmt::format("a number and '{}' or the end of the line",
-                                    header_.separator == '\t' ? "\\t"
-                                                              : std::string(1, header_.separator)));
+      fail_field(begin, fmt::format(
+                            "a number and '{}' or the end of the line",
+                            header_.separator == '\t' ? "\\t" : std::string(1, header_.separator)));
     }
   }
 

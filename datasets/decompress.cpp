@@ -24,12 +24,18 @@ using std::string_view_literals::operator""sv;
 
 const char* name_of(Compression compression) {
   switch (compression) {
-    case Compression::gzip: return "gzip";
-    case Compression::xz: return "xz";
-    case Compression::zstd: return "zstd";
-    case Compression::bzip2: return "bzip2";
-    case Compression::zip: return "zip";
-    case Compression::none: break;
+    case Compression::gzip:
+      return "gzip";
+    case Compression::xz:
+      return "xz";
+    case Compression::zstd:
+      return "zstd";
+    case Compression::bzip2:
+      return "bzip2";
+    case Compression::zip:
+      return "zip";
+    case Compression::none:
+      break;
   }
   return "uncompressed";
 }
@@ -133,10 +139,11 @@ Bytes through_libarchive(const std::string& path, std::string_view input, Compre
 #else
 [[noreturn]] Bytes through_libarchive(const std::string& path, std::string_view,
                                       Compression compression) {
-  fail(ErrorKind::unsupported,
-       "{}: found {} data, which needs libarchive, and this build has none; decompress the file, or "
-       "install the development files of libarchive and build again",
-       path, name_of(compression));
+  fail(
+      ErrorKind::unsupported,
+      "{}: found {} data, which needs libarchive, and this build has none; decompress the file, or "
+      "install the development files of libarchive and build again",
+      path, name_of(compression));
 }
 #endif
 
@@ -155,10 +162,14 @@ Compression detect_compression(std::string_view bytes) {
 
 Bytes decompress(const std::string& path, const Bytes& bytes, Compression compression) {
   switch (compression) {
-    case Compression::none: return bytes;
-    case Compression::gzip: return gunzip(path, bytes.view);
-    case Compression::zip: return unzip(path, bytes);
-    default: return through_libarchive(path, bytes.view, compression);
+    case Compression::none:
+      return bytes;
+    case Compression::gzip:
+      return gunzip(path, bytes.view);
+    case Compression::zip:
+      return unzip(path, bytes);
+    default:
+      return through_libarchive(path, bytes.view, compression);
   }
 }
 

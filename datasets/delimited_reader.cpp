@@ -107,7 +107,8 @@ class Delimited : public LineFormat {
   static void read_time(const char*& p) {
     const char* begin = p;
     while (is_digit(*p)) ++p;
-    if (p == begin) [[unlikely]] fail_field(begin, "a time (an integer)");
+    if (p == begin) [[unlikely]]
+      fail_field(begin, "a time (an integer)");
   }
 
   const ScaleCheck& scale_;

@@ -1,5 +1,5 @@
-// Internal: the fields of a line. Every line a parser sees ends in '\n', which no field contains, so
-// none of these loops checks for the end of the text.
+// Internal: the fields of a line. Every line a parser sees ends in '\n', which no field contains,
+// so none of these loops checks for the end of the text.
 #pragma once
 
 #include <array>
@@ -121,12 +121,14 @@ inline void read_line_end(const char*& p, const std::string& line) {
 inline void skip_date(const char*& p, std::string_view marks, const char* expected) {
   const char* begin = p;
   while (is_digit(*p) || marks.find(*p) != std::string_view::npos) ++p;
-  if (p == begin) [[unlikely]] fail_field(begin, expected);
+  if (p == begin) [[unlikely]]
+    fail_field(begin, expected);
 }
 
 // Throws for a blank line at p.
 inline void refuse_blank_line(const char* p, std::string_view expected) {
-  if (at_line_end(p)) [[unlikely]] throw LineError{p, "a blank line", std::string(expected), ""};
+  if (at_line_end(p)) [[unlikely]]
+    throw LineError{p, "a blank line", std::string(expected), ""};
 }
 
 [[noreturn]] void fail_separator(const char* p, char separator, const char* field,
@@ -135,7 +137,8 @@ inline void refuse_blank_line(const char* p, std::string_view expected) {
 // The single character that ends the field which began at `field`.
 inline void read_separator(const char*& p, char separator, const char* field,
                            const std::string& line) {
-  if (*p != separator) [[unlikely]] fail_separator(p, separator, field, line);
+  if (*p != separator) [[unlikely]]
+    fail_separator(p, separator, field, line);
   ++p;
 }
 

@@ -22,8 +22,8 @@ Range range_of(std::span<const std::int32_t> ids, ThreadTeam& team) {
   const auto count = static_cast<std::int64_t>(ids.size());
   std::vector<Range> parts(static_cast<std::size_t>((count + kChunk - 1) / kChunk));
   team.for_chunks(count, kChunk, [&](std::int64_t begin, std::int64_t end) {
-    const auto part = ids.subspan(static_cast<std::size_t>(begin),
-                                  static_cast<std::size_t>(end - begin));
+    const auto part =
+        ids.subspan(static_cast<std::size_t>(begin), static_cast<std::size_t>(end - begin));
     const auto [low, high] = std::minmax_element(part.begin(), part.end());
     parts[static_cast<std::size_t>(begin / kChunk)] = {*low, *high};
   });

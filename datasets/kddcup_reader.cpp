@@ -21,7 +21,8 @@ class KddCup : public LineFormat {
     std::int64_t count = 0;  // declared
   };
   KddCup(const ScaleCheck& scale, std::string_view first_rating)
-      : scale_(scale), has_date_(std::count(first_rating.begin(), first_rating.end(), '\t') >= 2),
+      : scale_(scale),
+        has_date_(std::count(first_rating.begin(), first_rating.end(), '\t') >= 2),
         line_(has_date_ ? "item<tab>score<tab>date<tab>time" : "item<tab>score") {}
 
   State next(State state, const ChunkScan& scan) const {
@@ -90,9 +91,10 @@ class KddCup : public LineFormat {
 
   [[noreturn]] static void fail_too_few(const char* at, const std::string& found,
                                         const State& state) {
-    throw LineError{at, found + fmt::format(" after {} ratings of user {}",
-                                            state.count - state.left, state.user),
-                    fmt::format("{}, as its line user|count says", state.count), ""};
+    throw LineError{
+        at,
+        found + fmt::format(" after {} ratings of user {}", state.count - state.left, state.user),
+        fmt::format("{}, as its line user|count says", state.count), ""};
   }
 
   [[noreturn]] static void fail_no_header(const char* at, const State& state) {

@@ -22,7 +22,8 @@ ChunkedText::ChunkedText(std::string_view text, std::size_t begin, std::size_t c
   text = without_trailing_blank_lines(text);
   if (begin >= text.size()) return;
   const std::size_t newline = text.rfind('\n');
-  const std::size_t whole = newline == std::string_view::npos ? begin : std::max(newline + 1, begin);
+  const std::size_t whole =
+      newline == std::string_view::npos ? begin : std::max(newline + 1, begin);
   for (std::size_t at = begin; at < whole;) {
     const std::size_t least = std::min(at + std::max<std::size_t>(chunk_bytes, 1), whole);
     const std::size_t end = text.find('\n', least - 1) + 1;  // the last byte is one

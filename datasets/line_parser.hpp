@@ -1,9 +1,9 @@
 // Internal: parses the lines of a text in parallel, in file order.
 //
-// The text is cut into chunks at line ends. A first pass counts the lines of each chunk and finds its
-// last group header (a "movie:" line); a serial walk over those counts tells every chunk where its
-// ratings go and in which group it starts. So the second pass parses all chunks at once, straight
-// into their final places, and still sees the first error in file order.
+// The text is cut into chunks at line ends. A first pass counts the lines of each chunk and finds
+// its last group header (a "movie:" line); a serial walk over those counts tells every chunk where
+// its ratings go and in which group it starts. So the second pass parses all chunks at once,
+// straight into their final places, and still sees the first error in file order.
 //
 // A format is a class derived from LineFormat:
 //   struct State             what a line needs to know about the lines before it
@@ -11,7 +11,8 @@
 //                            parses one line, '\n' included, or throws LineError
 //   void finish(const State&, const char* end) const     called after the last line
 //   State next(State, const ChunkScan&) const            the state after a chunk, from its scan
-//   static constexpr char kHeaderMark                    a byte of header lines alone, 0: no headers
+//   static constexpr char kHeaderMark                    a byte of header lines alone, 0: no
+//   headers
 #pragma once
 
 #include <algorithm>
@@ -57,7 +58,7 @@ struct TextChunk {
 
 struct ChunkScan {
   std::int64_t lines = 0;
-  const char* header = nullptr;          // the last line with the header mark
+  const char* header = nullptr;  // the last line with the header mark
   std::int64_t lines_after_header = 0;
 };
 
@@ -100,9 +101,8 @@ RawRatings parse_lines(const Text& text, std::size_t begin, const Format& format
   ThreadTeam team(static_cast<int>(
       std::clamp<std::size_t>(n, 1, static_cast<std::size_t>(std::max(options.threads, 1)))));
   const auto for_each_chunk = [&](const auto& body) {
-    team.for_chunks(static_cast<std::int64_t>(n), 1, [&](std::int64_t c, std::int64_t) {
-      body(static_cast<std::size_t>(c));
-    });
+    team.for_chunks(static_cast<std::int64_t>(n), 1,
+                    [&](std::int64_t c, std::int64_t) { body(static_cast<std::size_t>(c)); });
   };
 
   std::vector<ChunkScan> scans(n);

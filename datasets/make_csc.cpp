@@ -23,7 +23,8 @@ class ColumnSorter {
     const AlignedVector<float> values(csc_.values.data() + begin, csc_.values.data() + end);
     std::vector<std::int64_t> next(offsets.begin() + first_item, offsets.begin() + end_item);
     for (std::size_t i = begin; i < end; ++i) {
-      const auto to = static_cast<std::size_t>(next[static_cast<std::size_t>(items_[i] - first_item)]++);
+      const auto to =
+          static_cast<std::size_t>(next[static_cast<std::size_t>(items_[i] - first_item)]++);
       csc_.users[to] = users[i - begin];
       csc_.values[to] = values[i - begin];
     }
@@ -45,9 +46,9 @@ Csc make_csc(const Ratings& ratings, int threads) {
   csc.values.resize(nnz);
   AlignedVector<std::int32_t> items(nnz);
   const Buckets buckets = make_buckets(csc.item_offsets);
-  scatter_to_buckets(
-      {ratings.items().data(), ratings.users().data(), ratings.values().data()}, ratings.nnz(),
-      buckets, csc.item_offsets, {items.data(), csc.users.data(), csc.values.data()}, team);
+  scatter_to_buckets({ratings.items().data(), ratings.users().data(), ratings.values().data()},
+                     ratings.nnz(), buckets, csc.item_offsets,
+                     {items.data(), csc.users.data(), csc.values.data()}, team);
   const ColumnSorter sort(items, csc);
   team.for_chunks(static_cast<std::int64_t>(buckets.count()), 1,
                   [&](std::int64_t bucket, std::int64_t) {

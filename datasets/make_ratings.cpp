@@ -121,8 +121,8 @@ class BucketSorter {
   MutableColumns ratings_, spare_;
 };
 
-void sort_ratings(RawRatings& raw, std::int32_t n_items,
-                  std::span<const std::int64_t> user_offsets, ThreadTeam& team) {
+void sort_ratings(RawRatings& raw, std::int32_t n_items, std::span<const std::int64_t> user_offsets,
+                  ThreadTeam& team) {
   const auto count = static_cast<std::int64_t>(raw.values.size());
   RawRatings spare;
   resize(spare, raw.values.size());
@@ -156,12 +156,11 @@ class Duplicates {
   // Calls body(first_user, end_user) for runs of whole rows, in parallel.
   template <class Body>
   void for_runs(ThreadTeam& team, const Body& body) const {
-    team.for_chunks(static_cast<std::int64_t>(runs_.size()) - 1, 1,
-                    [&](std::int64_t run, std::int64_t) {
-                      const auto r = static_cast<std::size_t>(run);
-                      body(r, static_cast<std::size_t>(runs_[r]),
-                           static_cast<std::size_t>(runs_[r + 1]));
-                    });
+    team.for_chunks(
+        static_cast<std::int64_t>(runs_.size()) - 1, 1, [&](std::int64_t run, std::int64_t) {
+          const auto r = static_cast<std::size_t>(run);
+          body(r, static_cast<std::size_t>(runs_[r]), static_cast<std::size_t>(runs_[r + 1]));
+        });
   }
 
   // Counts duplicates and writes the number of distinct pairs of user u into distinct[u + 1].
@@ -201,8 +200,7 @@ class Duplicates {
           const std::size_t next = group_end(i, row_end);
           out.users[to] = raw_.users[i];
           out.items[to] = raw_.items[i];
-          out.values[to] =
-              policy == DuplicatePolicy::last ? raw_.values[next - 1] : mean(i, next);
+          out.values[to] = policy == DuplicatePolicy::last ? raw_.values[next - 1] : mean(i, next);
           i = next;
         }
       }

@@ -37,11 +37,11 @@ std::vector<std::string> lower_case_words(std::string_view line) {
 void read_banner(const std::string& line, Header& header) {
   const auto words = lower_case_words(std::string_view(line).substr(0, line.size() - 1));
   const auto refuse = [&](const std::string& found, const std::string& expected) {
-    throw LineError{line.data(), found, expected,
-                    fmt::format("write the matrix as '{}'", kBanner)};
+    throw LineError{line.data(), found, expected, fmt::format("write the matrix as '{}'", kBanner)};
   };
   if (words.size() != 5 || words[0] != "%%matrixmarket") {
-    refuse(in_quotes(std::string_view(line).substr(0, line.size() - 1)), "the banner of the format");
+    refuse(in_quotes(std::string_view(line).substr(0, line.size() - 1)),
+           "the banner of the format");
   }
   if (words[1] != "matrix") refuse("a " + in_quotes(words[1]), "a matrix");
   if (words[2] != "coordinate") refuse("a matrix of format " + in_quotes(words[2]), "'coordinate'");
@@ -121,7 +121,8 @@ class Coordinates : public LineFormat {
     if (header_.integer && value != std::trunc(value)) [[unlikely]] {
       fail_field(begin, "an integer, as the banner says");
     }
-    if (!is_blank(*p) && !at_line_end(p)) [[unlikely]] fail_field(begin, scale_.describe());
+    if (!is_blank(*p) && !at_line_end(p)) [[unlikely]]
+      fail_field(begin, scale_.describe());
     skip_blanks(p);
     read_line_end(p, kLine);
     out.add(user, item, value);
@@ -148,7 +149,8 @@ class Coordinates : public LineFormat {
       fail_field(begin, fmt::format("a {} from 1 to {}", what, size));
     }
     skip_blanks(p);
-    if (at_line_end(p)) [[unlikely]] fail_field(p, "another column (" + kLine + ")");
+    if (at_line_end(p)) [[unlikely]]
+      fail_field(p, "another column (" + kLine + ")");
     return static_cast<std::int32_t>(value);
   }
 

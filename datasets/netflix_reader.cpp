@@ -1,5 +1,5 @@
-// The Netflix Prize: a line "movie:", then its ratings "customer,rating,date"; one file, or a folder of
-// them. Its probe file has lines "customer" instead.
+// The Netflix Prize: a line "movie:", then its ratings "customer,rating,date"; one file, or a
+// folder of them. Its probe file has lines "customer" instead.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -46,7 +46,8 @@ class MovieGroups : public LineFormat {
       state.movie = id;
       return;
     }
-    if (state.movie < 0) [[unlikely]] fail_field(begin, "a line movie: before the first customer");
+    if (state.movie < 0) [[unlikely]]
+      fail_field(begin, "a line movie: before the first customer");
     entry_(p, begin, id, state.movie, out);
   }
 

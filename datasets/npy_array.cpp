@@ -97,8 +97,8 @@ NpyArray::NpyArray(std::string name, Bytes bytes)
     fail_in_file(name_, fmt::format("version {} of the npy format", version), "version 1, 2 or 3");
   }
   const std::size_t begin = version == 1 ? 10 : 12;
-  const std::size_t length =
-      version == 1 ? load<std::uint16_t>(view.substr(8), 0) : load<std::uint32_t>(view.substr(8), 0);
+  const std::size_t length = version == 1 ? load<std::uint16_t>(view.substr(8), 0)
+                                          : load<std::uint32_t>(view.substr(8), 0);
   if (length > view.size() - begin) {
     fail_in_file(name_, "a file that ends inside its header", "a whole npy file");
   }

@@ -1,5 +1,5 @@
-// Internal: one-dimensional arrays of NumPy's format (versions 1 to 3), little-endian integers of 1, 2,
-// 4, 8 bytes and floats of 4, 8 bytes.
+// Internal: one-dimensional arrays of NumPy's format (versions 1 to 3), little-endian integers of
+// 1, 2, 4, 8 bytes and floats of 4, 8 bytes.
 #pragma once
 
 #include <string>
@@ -13,8 +13,8 @@ namespace mf {
 
 class NpyArray {
  public:
-  // `name` is for messages: "folder/users.npy" or "set.npz(users.npy)". Throws Error(data) for another
-  // type or shape, and where the data are shorter or longer than the header says.
+  // `name` is for messages: "folder/users.npy" or "set.npz(users.npy)". Throws Error(data) for
+  // another type or shape, and where the data are shorter or longer than the header says.
   NpyArray(std::string name, Bytes bytes);
 
   std::size_t size() const { return size_; }

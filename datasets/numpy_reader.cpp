@@ -1,4 +1,5 @@
-// Three arrays users, items and ratings of the same length: a folder of .npy files or an .npz archive.
+// Three arrays users, items and ratings of the same length: a folder of .npy files or an .npz
+// archive.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -43,7 +44,8 @@ NpyArray from_archive(const std::string& path, const Bytes& archive,
 RawRatings read_npz(const std::string& path, const Bytes& archive, const ScaleCheck& scale,
                     const ParseOptions& options) {
   if (detect_compression(archive.view) != Compression::zip) {
-    fail_in_file(path, archive.view.empty() ? "an empty file" : in_quotes(archive.view.substr(0, 8)),
+    fail_in_file(path,
+                 archive.view.empty() ? "an empty file" : in_quotes(archive.view.substr(0, 8)),
                  "an npz file (a zip archive of npy arrays)");
   }
   const auto members = zip_members(path, archive);

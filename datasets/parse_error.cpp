@@ -10,7 +10,9 @@
 namespace mf {
 namespace {
 
-bool ends_field(char c) { return std::string_view(" \t\r\n,;:|").find(c) != std::string_view::npos; }
+bool ends_field(char c) {
+  return std::string_view(" \t\r\n,;:|").find(c) != std::string_view::npos;
+}
 
 std::string found_expected(const LineError& error) {
   return fmt::format("found {}, expected {}{}{}", error.found, error.expected,

@@ -1,5 +1,6 @@
-// Internal: how a malformed line becomes a message. Parsers throw a LineError with a pointer into the
-// text; only then is the text searched for the line number, so that parsing itself counts nothing.
+// Internal: how a malformed line becomes a message. Parsers throw a LineError with a pointer into
+// the text; only then is the text searched for the line number, so that parsing itself counts
+// nothing.
 #pragma once
 
 #include <cstddef>

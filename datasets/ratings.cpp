@@ -63,10 +63,9 @@ Ratings::Ratings(const Views& views, std::shared_ptr<const void> keep_alive)
 }
 
 std::int64_t Ratings::bytes() const {
-  return static_cast<std::int64_t>(
-      views_.users.size_bytes() + views_.items.size_bytes() + views_.values.size_bytes() +
-      views_.user_offsets.size_bytes() + views_.user_ids.size_bytes() +
-      views_.item_ids.size_bytes());
+  return static_cast<std::int64_t>(views_.users.size_bytes() + views_.items.size_bytes() +
+                                   views_.values.size_bytes() + views_.user_offsets.size_bytes() +
+                                   views_.user_ids.size_bytes() + views_.item_ids.size_bytes());
 }
 
 DuplicatePolicy parse_duplicate_policy(const std::string& name) {

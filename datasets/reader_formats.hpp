@@ -12,8 +12,10 @@
 
 namespace mf {
 
-RawRatings read_movielens_tab(const Text& text, const ScaleCheck& scale, const ParseOptions& options);
-RawRatings read_double_colon(const Text& text, const ScaleCheck& scale, const ParseOptions& options);
+RawRatings read_movielens_tab(const Text& text, const ScaleCheck& scale,
+                              const ParseOptions& options);
+RawRatings read_double_colon(const Text& text, const ScaleCheck& scale,
+                             const ParseOptions& options);
 RawRatings read_triples(const Text& text, const ScaleCheck& scale, const ParseOptions& options);
 RawRatings read_csv(const Text& text, const ScaleCheck& scale, const ParseOptions& options);
 RawRatings read_netflix(const Text& text, const ScaleCheck& scale, const ParseOptions& options);
@@ -34,8 +36,8 @@ std::vector<std::string> netflix_files(const std::string& folder);
 // The three files of an npy folder or of an npz archive.
 inline constexpr std::array<const char*, 3> kNumpyFiles = {"users.npy", "items.npy", "ratings.npy"};
 
-// The format of a text by the extension of its path, then by its first line. Throws Error(data) that
-// says what was looked at where neither tells.
+// The format of a text by the extension of its path, then by its first line. Throws Error(data)
+// that says what was looked at where neither tells.
 std::string detect_text_format(const Text& text);
 
 // read_ratings with the size of a chunk, so that tests can cut lines anywhere.

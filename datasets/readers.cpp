@@ -92,7 +92,8 @@ RawRatings read_any(const std::string& path, const std::string& format, const Sc
   const bool folder = std::filesystem::is_directory(path, error);
   if (folder) return read_folder(path, format, scale, options);
   const Bytes bytes = map_file(path);
-  if (format == "npy") fail_in_file(path, "a file", "a folder of users.npy, items.npy, ratings.npy");
+  if (format == "npy")
+    fail_in_file(path, "a file", "a folder of users.npy, items.npy, ratings.npy");
   if (format == "npz" || (format == "auto" && is_npz(path, bytes))) {
     return read_npz(path, bytes, scale, options);
   }

@@ -4,11 +4,8 @@
 #include "datasets/split.hpp"
 
 #include <algorithm>
-#include <array>
 #include <atomic>
 #include <cmath>
-#include <limits>
-#include <memory>
 #include <mutex>
 #include <span>
 #include <vector>

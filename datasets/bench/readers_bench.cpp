@@ -10,6 +10,7 @@
 #include <stdexcept>
 #include <string>
 
+#include "base/bench_threads.hpp"
 #include "base/rng.hpp"
 #include "datasets/ratings.hpp"
 #include "datasets/readers.hpp"
@@ -178,15 +179,15 @@ void hash_content(benchmark::State& state) {
 
 #define MF_BENCH(...)           \
   BENCHMARK(__VA_ARGS__)        \
-      ->Arg(1)                  \
-      ->Arg(2)                  \
+      ->Apply(thread_counts)    \
+                                \
       ->MeasureProcessCPUTime() \
       ->UseRealTime()           \
       ->Unit(benchmark::kMillisecond)
 #define MF_READ(id, name)                \
   BENCHMARK_CAPTURE(read_text, id, name) \
-      ->Arg(1)                           \
-      ->Arg(2)                           \
+      ->Apply(thread_counts)             \
+                                         \
       ->MeasureProcessCPUTime()          \
       ->UseRealTime()                    \
       ->Unit(benchmark::kMillisecond)

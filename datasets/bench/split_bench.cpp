@@ -1,6 +1,7 @@
 // Ratings split a second: labels drawn, parts copied out, cold ratings counted.
 #include <benchmark/benchmark.h>
 
+#include "base/bench_threads.hpp"
 #include "datasets/split.hpp"
 #include "datasets/synthetic.hpp"
 
@@ -25,8 +26,8 @@ SplitSpec leave_one_out() {
   return spec;
 }
 
-BENCHMARK_CAPTURE(split, holdout, SplitSpec{})->Arg(1)->Arg(2)->UseRealTime();
-BENCHMARK_CAPTURE(split, leave_one_out, leave_one_out())->Arg(1)->Arg(2)->UseRealTime();
+BENCHMARK_CAPTURE(split, holdout, SplitSpec{})->Apply(thread_counts)->UseRealTime();
+BENCHMARK_CAPTURE(split, leave_one_out, leave_one_out())->Apply(thread_counts)->UseRealTime();
 
 }  // namespace
 }  // namespace mf

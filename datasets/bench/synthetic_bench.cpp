@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "base/bench_threads.hpp"
 #include "datasets/synthetic.hpp"
 
 namespace mf {
@@ -20,11 +21,11 @@ void make(benchmark::State& state, const std::string& like, double factor) {
       benchmark::Counter(static_cast<double>(nnz), benchmark::Counter::kIsRate);
 }
 
-BENCHMARK_CAPTURE(make, ml_1m, "ml-1m", 1.0)->Arg(1)->Arg(2)->UseRealTime();
-BENCHMARK_CAPTURE(make, ml_20m_x0_1, "ml-20m", 0.1)->Arg(1)->Arg(2)->UseRealTime();
-BENCHMARK_CAPTURE(make, netflix_x0_05, "netflix", 0.05)->Arg(1)->Arg(2)->UseRealTime();
-BENCHMARK_CAPTURE(make, yahoomusic_x0_01, "yahoomusic", 0.01)->Arg(1)->Arg(2)->UseRealTime();
-BENCHMARK_CAPTURE(make, hugewiki_x0_001, "hugewiki", 0.001)->Arg(1)->Arg(2)->UseRealTime();
+BENCHMARK_CAPTURE(make, ml_1m, "ml-1m", 1.0)->Apply(thread_counts)->UseRealTime();
+BENCHMARK_CAPTURE(make, ml_20m_x0_1, "ml-20m", 0.1)->Apply(thread_counts)->UseRealTime();
+BENCHMARK_CAPTURE(make, netflix_x0_05, "netflix", 0.05)->Apply(thread_counts)->UseRealTime();
+BENCHMARK_CAPTURE(make, yahoomusic_x0_01, "yahoomusic", 0.01)->Apply(thread_counts)->UseRealTime();
+BENCHMARK_CAPTURE(make, hugewiki_x0_001, "hugewiki", 0.001)->Apply(thread_counts)->UseRealTime();
 
 }  // namespace
 }  // namespace mf

@@ -36,8 +36,8 @@ RawRatings random_raw(std::uint64_t seed, std::int64_t count, std::int32_t n_use
     double x = 1;
     for (int s = 0; s <= skew; ++s) x *= rng.uniform();
     raw.users.push_back(7 * static_cast<std::int32_t>(x * n_users) + 3);
-    raw.items.push_back(11 * static_cast<std::int32_t>(
-                                 rng.below(static_cast<std::uint64_t>(n_items))));
+    raw.items.push_back(11 *
+                        static_cast<std::int32_t>(rng.below(static_cast<std::uint64_t>(n_items))));
     raw.values.push_back(static_cast<float>(rng.below(1000)) / 8.0F);
   }
   return raw;
@@ -168,8 +168,8 @@ TEST_P(MakeRatings, ColumnViewEqualsTheDefinition) {
 }
 
 TEST(Ratings, SortedInputKeepsItsOrder) {
-  const Ratings r = make_ratings(raw_of({{1, 5, 1}, {1, 9, 2}, {4, 5, 3}}), DuplicatePolicy::error,
-                                 2, "test");
+  const Ratings r =
+      make_ratings(raw_of({{1, 5, 1}, {1, 9, 2}, {4, 5, 3}}), DuplicatePolicy::error, 2, "test");
   expect_canonical(r);
   EXPECT_EQ(r.n_users(), 2);
   EXPECT_EQ(r.n_items(), 2);
@@ -211,8 +211,8 @@ TEST(Ratings, NoRatings) {
 
 TEST(Ratings, ErrorPolicyNamesTheFirstPairAndHowOften) {
   const RawRatings raw = raw_of({{9, 8, 1}, {70, 3, 2}, {9, 8, 1}, {70, 3, 4}, {9, 8, 5}});
-  const std::string message = message_of(
-      [&] { make_ratings(raw, DuplicatePolicy::error, 2, "my.csv"); }, ErrorKind::data);
+  const std::string message =
+      message_of([&] { make_ratings(raw, DuplicatePolicy::error, 2, "my.csv"); }, ErrorKind::data);
   EXPECT_NE(message.find("my.csv: found user 9, item 8 3 times (2 such pairs"), std::string::npos)
       << message;
 }
@@ -221,8 +221,11 @@ TEST(Ratings, RefusesArraysThatDoNotFit) {
   RawRatings raw = raw_of({{1, 1, 1}, {2, 2, 2}});
   raw.items.pop_back();
   message_of([&] { make_ratings(raw, DuplicatePolicy::last, 1, "x"); }, ErrorKind::data);
-  message_of([&] { make_ratings(raw_of({{-1, 1, 1}}), DuplicatePolicy::last, 1, "x"); },
-             ErrorKind::data);
+  message_of(
+      [&] {
+        make_ratings(raw_of({{-1, 1, 1}}), DuplicatePolicy::last, 1, "x");
+      },
+      ErrorKind::data);
   Ratings::Arrays arrays;
   arrays.users = {0};
   arrays.items = {0};
@@ -280,8 +283,8 @@ TEST(Ratings, SelectPartsTheRatingsAndSharesTheIds) {
 TEST(Ratings, SelectionOutlivesWhatItWasTakenFrom) {
   Ratings part;
   {
-    const Ratings all = make_ratings(raw_of({{1, 5, 1}, {1, 9, 2}, {4, 5, 3}}),
-                                     DuplicatePolicy::error, 1, "test");
+    const Ratings all =
+        make_ratings(raw_of({{1, 5, 1}, {1, 9, 2}, {4, 5, 3}}), DuplicatePolicy::error, 1, "test");
     const std::vector<std::uint8_t> labels = {0, 1, 1};
     part = select(all, labels, 1, 1);
   }

@@ -37,7 +37,8 @@ Spoiled spoil(const TextFormat& format, const std::string& bad_line, int bad = 2
     file.text += "\n";
   }
   for (int k = 0; k < kLines; ++k) {
-    if (k == bad) file.line = 1 + static_cast<int>(std::count(file.text.begin(), file.text.end(), '\n'));
+    if (k == bad)
+      file.line = 1 + static_cast<int>(std::count(file.text.begin(), file.text.end(), '\n'));
     const std::string id = std::to_string(k + 1);
     file.text += (k == bad ? bad_line : test::line_of(format, id, id, "3")) + "\n";
   }
@@ -108,7 +109,8 @@ TEST_P(MalformedText, EmptyFile) {
 TEST_P(MalformedText, BlankLinesAlone) { EXPECT_HAS(error("\n\n"), ", expected "); }
 
 TEST_P(MalformedText, HeaderOnly) {
-  const std::string head = test::replaced(GetParam().head, {{"{m}", "9"}, {"{n}", "9"}, {"{nnz}", "4"}});
+  const std::string head =
+      test::replaced(GetParam().head, {{"{m}", "9"}, {"{n}", "9"}, {"{nnz}", "4"}});
   const std::string group = test::replaced(GetParam().group, {{"{g}", "1"}, {"{k}", "4"}});
   if ((head + group).empty()) return;  // no header in this format: EmptyFile covers it
   const std::string message = error(head + group);
@@ -120,15 +122,13 @@ TEST_P(MalformedText, HeaderOnly) {
 
 TEST_P(MalformedText, MissingColumn) {
   const Spoiled file = spoil(GetParam(), GetParam().missing);
-  EXPECT_HAS(error(file.text),
-             at(file.line, GetParam().missing.size() + 1, "the end of the line"));
+  EXPECT_HAS(error(file.text), at(file.line, GetParam().missing.size() + 1, "the end of the line"));
 }
 
 TEST_P(MalformedText, MissingColumnAtTheEndOfACutFile) {
   Spoiled file = spoil(GetParam(), GetParam().missing, kLines - 1);
   file.text.pop_back();
-  EXPECT_HAS(error(file.text),
-             at(file.line, GetParam().missing.size() + 1, "the end of the line"));
+  EXPECT_HAS(error(file.text), at(file.line, GetParam().missing.size() + 1, "the end of the line"));
 }
 
 TEST_P(MalformedText, ExtraColumn) {
@@ -169,8 +169,8 @@ TEST_P(MalformedText, RatingOutsideTheScale) {
 }
 
 TEST_P(MalformedText, IdsThatAreNone) {
-  for (const char* bad : {"2147483648", "-1", "-0", "+1", "18446744073709551617",
-                          "99999999999999999999999999"}) {
+  for (const char* bad :
+       {"2147483648", "-1", "-0", "+1", "18446744073709551617", "99999999999999999999999999"}) {
     expect_bad_field("{u}", bad);
     expect_bad_field("{i}", bad);
   }
@@ -178,7 +178,8 @@ TEST_P(MalformedText, IdsThatAreNone) {
 
 TEST_P(MalformedText, EmptyFields) {
   const TextFormat& format = GetParam();
-  for (const auto& line : {test::line_of(format, "5", "5", ""), test::line_of(format, "", "5", "3")}) {
+  for (const auto& line :
+       {test::line_of(format, "5", "5", ""), test::line_of(format, "", "5", "3")}) {
     if (line == test::line_of(format, "5", "5", "3")) continue;  // the id is in the group line
     const Spoiled file = spoil(format, line);
     EXPECT_HAS(error(file.text), fmt::format("bad:{}:", file.line));
@@ -221,12 +222,13 @@ TEST_P(MalformedText, TheByteOrderMarkIsInNoColumn) {
 
 TEST_P(MalformedText, DuplicatePairsAreCountedAndResolved) {
   const TextFormat& format = GetParam();
-  const test::RatingList ratings =
-      test::in_file_order(format, {{1, 1, 2}, {2, 1, 5}, {1, 1, 4}, {2, 2, 1}, {2, 2, 2}, {1, 1, 3}});
+  const test::RatingList ratings = test::in_file_order(
+      format, {{1, 1, 2}, {2, 1, 5}, {1, 1, 4}, {2, 2, 1}, {2, 2, 2}, {1, 1, 3}});
   test::write_file(folder_ / "twice", test::text_of(format, ratings));
   const auto read = [&](DuplicatePolicy policy, DuplicateReport* report) {
-    return make_ratings(read_ratings_chunked(folder_ / "twice", test::options_of(format.name, 2), 5),
-                        policy, 2, "twice", report);
+    return make_ratings(
+        read_ratings_chunked(folder_ / "twice", test::options_of(format.name, 2), 5), policy, 2,
+        "twice", report);
   };
   DuplicateReport report;
   const Ratings last = read(DuplicatePolicy::last, &report);
@@ -265,9 +267,11 @@ class Malformed : public testing::Test {
 };
 
 TEST_F(Malformed, TimesAreChecked) {
-  EXPECT_HAS(error("1\t2\t3\t4\n1\t3\t3\tsoon\n", "movielens-tab"), "bad:2:7: found 'soon', expected a time");
+  EXPECT_HAS(error("1\t2\t3\t4\n1\t3\t3\tsoon\n", "movielens-tab"),
+             "bad:2:7: found 'soon', expected a time");
   EXPECT_HAS(error("1\t2\t3\t4\n1\t3\t3\t5x\n", "movielens-tab"), "bad:2:7: found '5x'");
-  EXPECT_HAS(error("1\t2\t3\t4\n1\t3\t3\t\n", "movielens-tab"), "bad:2:7: found the end of the line");
+  EXPECT_HAS(error("1\t2\t3\t4\n1\t3\t3\t\n", "movielens-tab"),
+             "bad:2:7: found the end of the line");
   EXPECT_HAS(error("1\t2\t3\t4\n1\t3\t3\n", "movielens-tab"), "bad:2:6: found the end of the line");
   EXPECT_HAS(error("1\t2\t3\n1\t3\t3\t4\n", "movielens-tab"), "bad:2:6: found another column");
   EXPECT_HAS(error("1:\n2,3,soon\n", "netflix"), "bad:2:5: found 'soon', expected a date");
@@ -303,23 +307,28 @@ TEST_F(Malformed, KddCupCountsMustMatch) {
   EXPECT_HAS(error("7|2\n1\t90", "kddcup"), "bad:2:5: found the end of the file after 1 ratings");
   EXPECT_HAS(error("1\t90\n", "kddcup"), "bad:1:1: found '1', expected a line user|count");
   EXPECT_HAS(error("7|x\n1\t90\n", "kddcup"), "bad:1:3: found 'x', expected the number of ratings");
-  EXPECT_HAS(error("7|1\n1\t90\t5\n", "kddcup"), "bad:2:7: found the end of the line, expected a tab");
+  EXPECT_HAS(error("7|1\n1\t90\t5\n", "kddcup"),
+             "bad:2:7: found the end of the line, expected a tab");
 }
 
 TEST_F(Malformed, MatrixMarketHeaders) {
   const std::string real = "%%MatrixMarket matrix coordinate real general\n";
   EXPECT_HAS(error("%%MatrixMarket matrix array real general\n1 1\n3\n", "matrix-market"),
              "bad:1:1: found a matrix of format 'array', expected 'coordinate'");
-  EXPECT_HAS(error("%%MatrixMarket matrix coordinate pattern general\n1 1 1\n1 1\n", "matrix-market"),
-             "found entries of type 'pattern', expected 'real' or 'integer'");
-  EXPECT_HAS(error("%%MatrixMarket matrix coordinate complex general\n", "matrix-market"), "'complex'");
+  EXPECT_HAS(
+      error("%%MatrixMarket matrix coordinate pattern general\n1 1 1\n1 1\n", "matrix-market"),
+      "found entries of type 'pattern', expected 'real' or 'integer'");
+  EXPECT_HAS(error("%%MatrixMarket matrix coordinate complex general\n", "matrix-market"),
+             "'complex'");
   EXPECT_HAS(error("%%MatrixMarket matrix coordinate real symmetric\n", "matrix-market"),
              "found a matrix of symmetry 'symmetric', expected 'general'");
   EXPECT_HAS(error("%%MatrixMarket vector coordinate real general\n", "matrix-market"), "'vector'");
   EXPECT_HAS(error("1 1 3\n", "matrix-market"), "bad:1:1: found '1 1 3', expected the banner");
   EXPECT_HAS(error(real, "matrix-market"), "bad:2:1: found the end of the file");
-  EXPECT_HAS(error(real + "% only comments\n", "matrix-market"), "bad:3:1: found the end of the file");
-  EXPECT_HAS(error(real + "3 x 1\n", "matrix-market"), "bad:2:3: found 'x', expected the number of columns");
+  EXPECT_HAS(error(real + "% only comments\n", "matrix-market"),
+             "bad:3:1: found the end of the file");
+  EXPECT_HAS(error(real + "3 x 1\n", "matrix-market"),
+             "bad:2:3: found 'x', expected the number of columns");
   EXPECT_HAS(error(real + "3 3\n", "matrix-market"), "bad:2:4: found the end of the line");
   EXPECT_HAS(error(real + "3 3 1 1\n", "matrix-market"), "bad:2:7: found '1'");
   EXPECT_HAS(error(real + "3 2147483648 1\n", "matrix-market"), "bad:2:3: found '2147483648'");
@@ -334,10 +343,12 @@ TEST_F(Malformed, MatrixMarketSizesMustMatch) {
   EXPECT_HAS(error(real + "3 4 2\n0 1 1\n3 4 1\n", "matrix-market"), "bad:3:1: found '0'");
   EXPECT_HAS(error(real + "3 4 2\n1 1 1\n", "matrix-market"),
              "bad:3:6: found the end of the file after 1 entries, expected 2");
-  EXPECT_HAS(error(real + "3 4 1\n1 1 1\n1 2 1\n", "matrix-market"), "bad:4:1: found more than 1 entries");
+  EXPECT_HAS(error(real + "3 4 1\n1 1 1\n1 2 1\n", "matrix-market"),
+             "bad:4:1: found more than 1 entries");
   EXPECT_HAS(error(real + "3 4 0\n", "matrix-market"), "bad: found no ratings");
-  EXPECT_HAS(error("%%MatrixMarket matrix coordinate integer general\n1 1 1\n1 1 2.5\n", "matrix-market"),
-             "bad:3:5: found '2.5', expected an integer");
+  EXPECT_HAS(
+      error("%%MatrixMarket matrix coordinate integer general\n1 1 1\n1 1 2.5\n", "matrix-market"),
+      "bad:3:5: found '2.5', expected an integer");
 }
 
 TEST_F(Malformed, DetectionSaysWhatItLookedAt) {
@@ -377,7 +388,8 @@ TEST_F(Malformed, DirectoryWhereAFileIsExpected) {
                              : "found a directory, expected a file");
   }
   const Error e = test::error_of([&] { read_ratings(folder_ / "dir", test::options_of("auto")); });
-  EXPECT_HAS(e.what(), "found a directory without a known set of ratings, expected a file, a folder");
+  EXPECT_HAS(e.what(),
+             "found a directory without a known set of ratings, expected a file, a folder");
 }
 
 TEST_F(Malformed, FileWhereAFolderIsExpected) {
@@ -447,12 +459,14 @@ class MalformedNumpy : public Malformed {
     test::write_file(folder_ / "set/users.npy", users);
     test::write_file(folder_ / "set/items.npy", items);
     test::write_file(folder_ / "set/ratings.npy", ratings);
-    test::write_file(folder_ / "set.npz", test::zip_of({{"users.npy", users}, {"items.npy", items},
-                                                        {"ratings.npy", ratings}}));
+    test::write_file(
+        folder_ / "set.npz",
+        test::zip_of({{"users.npy", users}, {"items.npy", items}, {"ratings.npy", ratings}}));
     const auto message = [&](const std::string& path) {
       std::set<std::string> all;
       for (const int threads : {1, 3}) {
-        const Error e = test::error_of([&] { read_ratings(path, test::options_of("auto", threads)); });
+        const Error e =
+            test::error_of([&] { read_ratings(path, test::options_of("auto", threads)); });
         EXPECT_EQ(e.kind(), ErrorKind::data) << e.what();
         all.insert(e.what());
       }
@@ -475,8 +489,9 @@ TEST_F(MalformedNumpy, Values) {
              "users.npy: element 1: found -2, expected an id of a user from 0 to 2147483647");
   EXPECT_HAS(numpy_error(ids_, test::npy_of<std::int64_t>("<i8", {1, 2, 2147483648}), values_),
              "items.npy: element 2: found 2147483648");
-  EXPECT_HAS(numpy_error(ids_, test::npy_of<std::uint64_t>("<u8", {~std::uint64_t{0}, 2, 2}), values_),
-             "items.npy: element 0: found 18446744073709551615");
+  EXPECT_HAS(
+      numpy_error(ids_, test::npy_of<std::uint64_t>("<u8", {~std::uint64_t{0}, 2, 2}), values_),
+      "items.npy: element 0: found 18446744073709551615");
   const float nan = std::nanf("");
   EXPECT_HAS(numpy_error(ids_, ids_, test::npy_of<float>("<f4", {1, nan, nan})),
              "ratings.npy: element 1: found nan, expected a rating (a finite decimal number)");
@@ -525,12 +540,13 @@ TEST_F(MalformedNumpy, CutFiles) {
 }
 
 TEST_F(MalformedNumpy, Archives) {
-  EXPECT_HAS(error("PK\x03\x04 and no more", "npz", "x.npz"), "x.npz: found a zip archive with no directory");
+  EXPECT_HAS(error("PK\x03\x04 and no more", "npz", "x.npz"),
+             "x.npz: found a zip archive with no directory");
   EXPECT_HAS(error("1 2 3\n", "npz", "x.npz"), "x.npz: found '1 2 3\\n', expected an npz file");
   EXPECT_HAS(error(test::zip_of({{"users.npy", ids_}, {"items.npy", ids_}}), "npz", "x.npz"),
              "x.npz: found the arrays 'users.npy, items.npy', expected users.npy, items.npy and");
-  std::string damaged = test::zip_of(
-      {{"users.npy", ids_}, {"items.npy", ids_}, {"ratings.npy", values_}});
+  std::string damaged =
+      test::zip_of({{"users.npy", ids_}, {"items.npy", ids_}, {"ratings.npy", values_}});
   damaged[damaged.find("NUMPY") - 1 + ids_.size() - 1] ^= 1;  // the last byte of users.npy
   EXPECT_HAS(error(damaged, "npz", "x.npz"), "fails its checksum");
   std::filesystem::create_directory(folder_ / "half");

@@ -1,6 +1,6 @@
-// The same 40 ratings as other programs pack them: line k of the text is "k<tab>(7k mod 10) + 1<tab>(k mod
-// 5) + 1". Written by gzip -9n, xz -9, zstd -19, bzip2, Info-ZIP, and by numpy.savez_compressed with
-// users int64, items uint16, ratings float64.
+// The same 40 ratings as other programs pack them: line k of the text is "k<tab>(7k mod 10) +
+// 1<tab>(k mod 5) + 1". Written by gzip -9n, xz -9, zstd -19, bzip2, Info-ZIP, and by
+// numpy.savez_compressed with users int64, items uint16, ratings float64.
 #pragma once
 
 #include <string>

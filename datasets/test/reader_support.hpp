@@ -23,12 +23,12 @@ using RatingList = std::vector<Rating>;
 // How one format writes a matrix. Fields are text, so that tests can write nonsense.
 struct TextFormat {
   std::string name;
-  std::string head;             // before the first rating, with {m} {n} {nnz} for sizes
-  std::string line;             // with {u} {i} {r}
-  char grouped_by = ' ';        // 'u' or 'i': ratings stand under group lines
-  std::string group;            // with {g} and {k}, the number of ratings of the group
-  std::string missing;          // a line without its last required column
-  std::string extra;            // a line with a column too many
+  std::string head;       // before the first rating, with {m} {n} {nnz} for sizes
+  std::string line;       // with {u} {i} {r}
+  char grouped_by = ' ';  // 'u' or 'i': ratings stand under group lines
+  std::string group;      // with {g} and {k}, the number of ratings of the group
+  std::string missing;    // a line without its last required column
+  std::string extra;      // a line with a column too many
 };
 
 inline const std::vector<TextFormat>& text_formats() {
@@ -40,8 +40,9 @@ inline const std::vector<TextFormat>& text_formats() {
       {"triples", "", "{u} {i} {r}", ' ', "", "1 2", "1 2 3 4"},
       {"netflix", "", "{u},{r},2005-09-06", 'i', "{g}:", "1,2", "1,2,2005-09-06,4"},
       {"kddcup", "", "{i}\t{r}\t5106\t19:09:00", 'u', "{g}|{k}", "1\t2\t5106", "1\t2\t3\t4\t5"},
-      {"matrix-market", "%%MatrixMarket matrix coordinate real general\n% a comment\n{m} {n} {nnz}\n",
-       "{u} {i} {r}", ' ', "", "1 2", "1 2 3 4"},
+      {"matrix-market",
+       "%%MatrixMarket matrix coordinate real general\n% a comment\n{m} {n} {nnz}\n", "{u} {i} {r}",
+       ' ', "", "1 2", "1 2 3 4"},
   };
   return formats;
 }
@@ -116,9 +117,15 @@ inline RatingList random_ratings(std::uint64_t seed, std::size_t count, std::int
     r.user = 1 + static_cast<std::int32_t>(rng.below(static_cast<std::uint64_t>(n_users)));
     r.item = 1 + static_cast<std::int32_t>(rng.below(static_cast<std::uint64_t>(n_items)));
     switch (rng.below(3)) {
-      case 0: r.value = static_cast<float>(1 + rng.below(10)) / 2; break;
-      case 1: r.value = static_cast<float>(rng.normal() * 1e6); break;
-      default: r.value = static_cast<float>(std::exp(20 * rng.normal())); break;
+      case 0:
+        r.value = static_cast<float>(1 + rng.below(10)) / 2;
+        break;
+      case 1:
+        r.value = static_cast<float>(rng.normal() * 1e6);
+        break;
+      default:
+        r.value = static_cast<float>(std::exp(20 * rng.normal()));
+        break;
     }
   }
   return ratings;
@@ -126,7 +133,8 @@ inline RatingList random_ratings(std::uint64_t seed, std::size_t count, std::int
 
 inline RatingList list_of(const RawRatings& raw) {
   RatingList list(raw.values.size());
-  for (std::size_t k = 0; k < list.size(); ++k) list[k] = {raw.users[k], raw.items[k], raw.values[k]};
+  for (std::size_t k = 0; k < list.size(); ++k)
+    list[k] = {raw.users[k], raw.items[k], raw.values[k]};
   return list;
 }
 
@@ -196,23 +204,23 @@ inline std::string zip_of(const std::vector<std::pair<std::string, std::string>>
   for (const auto& [name, content] : members) {
     const std::size_t at = out.size();
     std::string common;
-    number(common, 20, 2);              // version needed
-    number(common, 0, 2);               // flags
-    number(common, 0, 2);               // stored
-    number(common, 0x00210000, 4);      // 1980-01-01
+    number(common, 20, 2);          // version needed
+    number(common, 0, 2);           // flags
+    number(common, 0, 2);           // stored
+    number(common, 0x00210000, 4);  // 1980-01-01
     number(common, crc32_of(content), 4);
     number(common, content.size(), 4);
     number(common, content.size(), 4);
     number(common, name.size(), 2);
-    number(common, 0, 2);               // extra
+    number(common, 0, 2);  // extra
     number(out, 0x04034b50, 4);
     out += common + name + content;
     number(directory, 0x02014b50, 4);
     number(directory, 20, 2);
     directory += common;
-    number(directory, 0, 2);            // comment
-    number(directory, 0, 2);            // disk
-    number(directory, 0, 2);            // attributes
+    number(directory, 0, 2);  // comment
+    number(directory, 0, 2);  // disk
+    number(directory, 0, 2);  // attributes
     number(directory, 0, 4);
     number(directory, at, 4);
     directory += name;

@@ -1,5 +1,5 @@
-// Files that are as they should be: every format reads back what was written, however the text is cut
-// into chunks and for any number of threads.
+// Files that are as they should be: every format reads back what was written, however the text is
+// cut into chunks and for any number of threads.
 #include "datasets/readers.hpp"
 
 #include <gtest/gtest.h>
@@ -74,8 +74,7 @@ TEST_P(EveryTextFormat, GivesTheSameMatrixAsEveryOtherFormat) {
     }
     return content_hash(make_ratings(raw, DuplicatePolicy::last, 2, "test"), 1);
   };
-  const std::string text =
-      test::text_of(GetParam(), test::in_file_order(GetParam(), ratings));
+  const std::string text = test::text_of(GetParam(), test::in_file_order(GetParam(), ratings));
   EXPECT_EQ(matrix(read(text, 2, 100)), matrix(ratings));
 }
 
@@ -155,8 +154,8 @@ TEST_F(Readers, FormatsAreListed) {
     names.insert(format.name);
     EXPECT_FALSE(format.help.empty());
   }
-  EXPECT_EQ(names, (std::set<std::string>{"movielens-tab", "double-colon", "csv", "triples", "netflix",
-                                          "kddcup", "matrix-market", "npz", "npy"}));
+  EXPECT_EQ(names, (std::set<std::string>{"movielens-tab", "double-colon", "csv", "triples",
+                                          "netflix", "kddcup", "matrix-market", "npz", "npy"}));
 }
 
 TEST_F(Readers, TheTimeIsOptional) {
@@ -174,14 +173,15 @@ TEST_F(Readers, IdsMayHaveLeadingZeros) {
 }
 
 TEST_F(Readers, TriplesMayBeSeparatedByAnyBlanks) {
-  test::expect_same(read("  1 \t 2   3.5  \n4\t5\t-1 \t\r\n", "triples"), {{1, 2, 3.5F}, {4, 5, -1}});
+  test::expect_same(read("  1 \t 2   3.5  \n4\t5\t-1 \t\r\n", "triples"),
+                    {{1, 2, 3.5F}, {4, 5, -1}});
 }
 
 TEST_F(Readers, NumbersAreRoundedAsTheStandardLibraryDoes) {
   const std::vector<std::string> numbers = {
-      "0",       "5",         "-0.5",      ".5",       "5.",         "1e3",          "1.5E-3",
-      "0.1",     "3.3333333", "16777217",  "0.000001", "9999999",    "99999.99",     "0.3000000119",
-      "1e-45",   "3.4028e38", "-7.25e-12", "12345.67", "0000000000", "123456789012", "0.00000001"};
+      "0",     "5",         "-0.5",      ".5",       "5.",         "1e3",          "1.5E-3",
+      "0.1",   "3.3333333", "16777217",  "0.000001", "9999999",    "99999.99",     "0.3000000119",
+      "1e-45", "3.4028e38", "-7.25e-12", "12345.67", "0000000000", "123456789012", "0.00000001"};
   for (const auto& number : numbers) {
     const auto found = read("1 2 " + number + "\n", "triples");
     ASSERT_EQ(found.size(), 1U) << number;
@@ -193,9 +193,10 @@ TEST_F(Readers, CsvColumnsAreFoundByName) {
   const test::RatingList expected = {{1, 2, 3.5F}, {4, 5, 1}};
   test::expect_same(read("userId,movieId,rating,timestamp\n1,2,3.5,9\n4,5,1,9\n"), expected);
   test::expect_same(read("timestamp,SCORE,Item_ID,user\n9,3.5,2,1\n9,1,5,4\n"), expected);
-  test::expect_same(read("\"User-ID\";\"title\";\"Book-ID\";\"Rating\"\n\"1\";\"a;b\";\"2\";\"3.5\"\n"
-                         "4;\"say \"\"hi\"\"\";5;1\n"),
-                    expected);
+  test::expect_same(
+      read("\"User-ID\";\"title\";\"Book-ID\";\"Rating\"\n\"1\";\"a;b\";\"2\";\"3.5\"\n"
+           "4;\"say \"\"hi\"\"\";5;1\n"),
+      expected);
   test::expect_same(read("user_id\titem_id\trating\n1\t2\t3.5\n4\t5\t1\n"), expected);
   test::expect_same(read("uid,iid,stars\n1,2,3.5\n4,5,1", "csv"), expected);
   test::expect_same(read("user,item,rating,note\n1,2,3.5,\n4,5,1,", "auto", "x.csv"), expected);
@@ -225,7 +226,8 @@ TEST_F(Readers, NetflixFolderOfManyOrFewFiles) {
 }
 
 TEST_F(Readers, NetflixProbeLabelsTheRatingsItLists) {
-  const auto raw = read("1:\n10,1,2005-01-01\n20,2,2005-01-01\n2:\n10,3,2005-01-01\n30,4,2005-01-01\n");
+  const auto raw =
+      read("1:\n10,1,2005-01-01\n20,2,2005-01-01\n2:\n10,3,2005-01-01\n30,4,2005-01-01\n");
   RawRatings columns;
   for (const Rating& r : raw) {
     columns.users.push_back(r.user);
@@ -251,9 +253,10 @@ TEST_F(Readers, NetflixProbeLabelsTheRatingsItLists) {
 }
 
 TEST_F(Readers, MatrixMarketIntegerAndComments) {
-  test::expect_same(read("%%MATRIXMARKET Matrix Coordinate Integer General\n%\n%x\n\n 3 4  2 \n1 4 5\n3 "
-                         "1 -2\n"),
-                    {{1, 4, 5}, {3, 1, -2}});
+  test::expect_same(
+      read("%%MATRIXMARKET Matrix Coordinate Integer General\n%\n%x\n\n 3 4  2 \n1 4 5\n3 "
+           "1 -2\n"),
+      {{1, 4, 5}, {3, 1, -2}});
 }
 
 TEST_F(Readers, ScaleAcceptsWhatLiesOnIt) {
@@ -273,7 +276,8 @@ TEST_F(Readers, APipeIsReadToItsEnd) {
   const std::string pipe = folder_ / "pipe";
   ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);
   const auto ratings = test::random_ratings(1, 50000, 1000, 1000);
-  std::thread writer([&] { test::write_file(pipe, test::text_of(test::text_formats()[0], ratings)); });
+  std::thread writer(
+      [&] { test::write_file(pipe, test::text_of(test::text_formats()[0], ratings)); });
   const RawRatings raw = read_ratings(pipe, test::options_of("auto", 2));
   writer.join();
   test::expect_same(test::list_of(raw), ratings);
@@ -302,13 +306,14 @@ void expect_numpy_reads(const TempFolder& folder, const std::string& id_type,
   test::write_file(folder / "set/items.npy", i);
   test::write_file(folder / "set/ratings.npy", r);
   // A first member of odd length leaves the arrays unaligned in the archive.
-  test::write_file(folder / "set.npz", test::zip_of({{"note.txt", "odd"}, {"users.npy", u},
-                                                     {"items.npy", i}, {"ratings.npy", r}}));
+  test::write_file(
+      folder / "set.npz",
+      test::zip_of({{"note.txt", "odd"}, {"users.npy", u}, {"items.npy", i}, {"ratings.npy", r}}));
   for (const int threads : {1, 2, 3}) {
     for (const auto& [name, format] : {std::pair("set", "npy"), std::pair("set", "auto"),
                                        std::pair("set.npz", "npz"), std::pair("set.npz", "auto")}) {
-      test::expect_same(test::list_of(read_ratings(folder / name, test::options_of(format, threads))),
-                        expected);
+      test::expect_same(
+          test::list_of(read_ratings(folder / name, test::options_of(format, threads))), expected);
     }
   }
 }
@@ -345,14 +350,12 @@ class Compressed : public testing::TestWithParam<Packed> {
   TempFolder folder_;
 };
 
-INSTANTIATE_TEST_SUITE_P(Kinds, Compressed,
-                         testing::Values(Packed{"gz", test::kGzipHex, false},
-                                         Packed{"zip", test::kZipHex, false},
-                                         Packed{"npz", test::kNpzHex, false},
-                                         Packed{"xz", test::kXzHex, true},
-                                         Packed{"zst", test::kZstdHex, true},
-                                         Packed{"bz2", test::kBzip2Hex, true}),
-                         [](const auto& kind) { return kind.param.name; });
+INSTANTIATE_TEST_SUITE_P(
+    Kinds, Compressed,
+    testing::Values(Packed{"gz", test::kGzipHex, false}, Packed{"zip", test::kZipHex, false},
+                    Packed{"npz", test::kNpzHex, false}, Packed{"xz", test::kXzHex, true},
+                    Packed{"zst", test::kZstdHex, true}, Packed{"bz2", test::kBzip2Hex, true}),
+    [](const auto& kind) { return kind.param.name; });
 
 // True where this build cannot read the format, after checking that its error says what to do.
 bool library_is_missing(const Packed& packed, const std::string& path) {
@@ -429,7 +432,8 @@ TEST_F(Readers, GzipMembersFollowOneAnother) {
 TEST_F(Readers, ZipOfSeveralFilesIsRefused) {
   test::write_file(folder_ / "a.zip", test::zip_of({{"a", "1 2 3\n"}, {"b", "1 2 3\n"}}));
   const Error error = test::error_of([&] { read_ratings(folder_ / "a.zip", {}); });
-  EXPECT_HAS(error.what(), "a.zip: found a zip archive of 2 files, expected an archive of one file");
+  EXPECT_HAS(error.what(),
+             "a.zip: found a zip archive of 2 files, expected an archive of one file");
   test::write_file(folder_ / "b.zip", test::zip_of({{"dir/", ""}, {"dir/a", "1 2 3\n"}}));
   test::expect_same(test::list_of(read_ratings(folder_ / "b.zip", {})), {{1, 2, 3}});
 }

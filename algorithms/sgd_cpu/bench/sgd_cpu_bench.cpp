@@ -106,7 +106,8 @@ void run_epochs(benchmark::State& state, const std::string& name, const Json& ch
     algorithm->prepare(train, initial, context);
     state.counters["prepare_s"] = std::chrono::duration<double>(Clock::now() - start).count();
   }
-  EpochArgs args{0, 0.005};
+  EpochArgs args{1, 0.005};
+  algorithm->run_epoch(args, context);  // warms caches and threads
   std::int64_t updates = 0;
   for (auto _ : state) {
     ++args.epoch;
