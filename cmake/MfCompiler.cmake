@@ -11,7 +11,7 @@ target_compile_options(mf_compile_options INTERFACE
   $<$<COMPILE_LANGUAGE:CUDA>:-Xcompiler=-Wall,-Wextra,-Werror>)
 # GCC 12's middle end reports false positives on inlined standard-library code under -O3.
 target_compile_options(mf_compile_options INTERFACE
-  $<$<AND:$<COMPILE_LANGUAGE:CXX>,$<CXX_COMPILER_ID:GNU>>:-Wno-restrict -Wno-stringop-overflow
+  $<$<AND:$<COMPILE_LANGUAGE:CXX>,$<CXX_COMPILER_ID:GNU>>:-Wno-restrict -Wno-stringop-overflow -Wno-stringop-overread
     -Wno-array-bounds -Wno-maybe-uninitialized>)
 # GCC 13 calls references returned from functions that also take a temporary dangling; 14 no longer does.
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_GREATER_EQUAL 13)

@@ -10,9 +10,8 @@
 
 namespace mf {
 
-// Reads the keys of one "datasets" entry (a string is short for {"name": string}; "like:netflix"
-// for
-// {"like": "netflix"}). Does not read "split", which the harness does, except its key "given".
+// Reads the keys of one "datasets" entry, an object. Does not read "split", which the harness does,
+// except its key "given".
 //   name                            catalog ("duplicates" overrides its policy), or imported (the
 //                                   parts it was imported with: "split": {"given": "imported"})
 //   like, scale, seed               a look-alike; scale in (0, 1000] multiplies its ratings
@@ -20,8 +19,9 @@ namespace mf {
 // Throws Error(usage) with the JSON path.
 DatasetRequest parse_dataset_request(JsonReader& reader);
 
-// The object that a string in the place of a "datasets" entry is short for; also "ml-100k@u1" for a
-// given split. Other values are returned as they are.
+// The object that a string in the place of a "datasets" entry is short for: "ml-1m" is
+// {"name": "ml-1m"}, "ml-100k@u1" one with a given split, "like:netflix" is {"like": "netflix"}.
+// Other values are returned as they are.
 Json expand_dataset_entry(const Json& entry);
 
 // Whether the data is at hand, without loading it: empty if so, else what is missing and what to

@@ -192,7 +192,8 @@ Json expand_dataset_entry(const Json& entry) {
 std::string DatasetRequest::label() const {
   if (!like.empty()) {
     const std::string factor = scale_factor == 1.0 ? "" : fmt::format("-x{}", scale_factor);
-    return fmt::format("{}-look-alike{}-s{}", like, factor, seed);
+    const std::string other = seed == 1 ? "" : fmt::format("-seed{}", seed);
+    return fmt::format("{}-look-alike{}{}", like, factor, other);
   }
   if (name.empty()) return file_label(*this);
   const CatalogEntry* entry = catalog_entry_or_null(name);

@@ -5,7 +5,10 @@
 #include <spdlog/spdlog.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cmath>
 #include <exception>
+#include <filesystem>
 #include <fstream>
 #include <iostream>
 #include <string>
@@ -117,6 +120,7 @@ struct RunOptions {
   bool json = false;
   bool quiet = false;
   bool rerun = false;
+  bool retry = false;
 };
 
 int run_command(const RunOptions& options, const std::string& line) {
@@ -126,6 +130,7 @@ int run_command(const RunOptions& options, const std::string& line) {
   session.model_folder = options.models;
   session.command_line = line;
   session.rerun = options.rerun;
+  session.retry = options.retry;
   session.interrupted = interrupt_level;
   install_interrupt_handler();
   const ProgressMode mode = options.json    ? ProgressMode::json
@@ -137,6 +142,10 @@ int run_command(const RunOptions& options, const std::string& line) {
     fmt::print("\n{}\n{} cases: {} run now, {} finished before; results in {}\n",
                summary_table(summary.folder, spec), spec.cases.size(), summary.run,
                summary.finished_before, summary.folder);
+  }
+  if (summary.failed > 0) {
+    fmt::print(stderr, "{} cases failed: the result files say why, --retry runs them again\n",
+               summary.failed);
   }
   if (summary.interrupted) {
     fmt::print(stderr, "interrupted; the same command goes on where it stopped\n");
@@ -214,6 +223,7 @@ class Cli {
   }
 
   int run(int argc, char** argv) {
+    check_command(argc, argv);
     try {
       app_.parse(argc, argv);
     } catch (const CLI::ParseError& error) {
@@ -224,6 +234,17 @@ class Cli {
   }
 
  private:
+  // CLI11 would only say that a command is missing, not which word it does not know.
+  void check_command(int argc, char** argv) const {
+    if (argc < 2 || argv[1][0] == '-') return;
+    std::vector<std::string> names;
+    for (const auto* command : app_.get_subcommands({})) names.push_back(command->get_name());
+    if (std::find(names.begin(), names.end(), argv[1]) != names.end()) return;
+    const std::string near = nearest(argv[1], names);
+    fail(ErrorKind::usage, "there is no command \"{}\"{}; known: {}", argv[1],
+         near.empty() ? "" : ", did you mean \"" + near + "\"?", join(names));
+  }
+
   void add_information() {
     auto* list = app_.add_subcommand("list", "the algorithms");
     list->add_flag("--json", json_, "as JSON");
@@ -266,7 +287,8 @@ class Cli {
     run->add_option("--save-model", run_.models, "folder for the trained models");
     run->add_flag("--json", run_.json, "JSON lines instead of a table");
     run->add_flag("--quiet", run_.quiet, "only the table at the end");
-    run->add_flag("--rerun", run_.rerun, "run finished cases again (old files are set aside)");
+    run->add_flag("--retry", run_.retry, "run failed cases again (old files are set aside)");
+    run->add_flag("--rerun", run_.rerun, "run all cases again (old files are set aside)");
     run->callback([this] { code_ = run_command(run_, line_); });
 
     auto* compare = app_.add_subcommand("compare", "is the second run faster, slower or the same?");

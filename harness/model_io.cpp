@@ -72,6 +72,10 @@ void save_model(const std::string& folder, const FactorView& factors, const Rati
 SavedModel load_model(const std::string& folder) {
   SavedModel saved;
   const std::string header = folder + "/model.json";
+  if (!std::filesystem::is_regular_file(header)) {
+    fail(ErrorKind::data, "{}: is missing; expected a folder that `mfbench run --save-model` wrote",
+         header);
+  }
   saved.info = read_json_file(header);
   JsonReader reader(saved.info, header + ": $");
   if (reader.integer("mfbench_model", 0, 0, 1 << 20) != kModelVersion) {

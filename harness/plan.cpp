@@ -82,7 +82,7 @@ PlannedCase plan_case(const Case& item, bool measure, std::map<std::string, doub
         fmt::format("needs {} of memory, the machine has {}", format_bytes(planned.host_bytes),
                     format_bytes(static_cast<double>(total_memory_bytes())));
   }
-  if (!measure || !known || !is_built(item.algorithm)) return planned;
+  if (!measure || !known || !planned.note.empty()) return planned;
   const std::string key = item.algorithm + canonical(item.params.to_json());
   if (rates.count(key) == 0) rates[key] = probe(item);
   planned.train_s =
@@ -109,21 +109,28 @@ Plan make_plan(const Spec& spec, bool measure) {
 }
 
 std::string format_plan(const Plan& plan, const Spec& spec) {
-  std::string text;
+  std::size_t width = 4;
+  for (const auto& item : plan.cases) width = std::max(width, item.id.size());
+  std::string text = fmt::format("{:<{}}  {:>10}  {:>12}\n", "case", width, "memory", "training");
   for (const auto& item : plan.cases) {
-    text += fmt::format("{:<62} {:>10}  {:>12}{}\n", item.id,
+    text += fmt::format("{:<{}}  {:>10}  {:>12}{}\n", item.id, width,
                         item.host_bytes > 0 ? format_bytes(item.host_bytes) : "?",
                         item.train_s ? "~" + format_seconds(*item.train_s) : "?",
                         item.note.empty() ? "" : "  NOT RUNNABLE HERE: " + item.note);
   }
-  text += fmt::format(
-      "{}: {} cases; peak host memory {} of {}; training about {}{} (evaluation and "
-      "loading come on top)\n",
-      spec.name, plan.cases.size(), format_bytes(plan.peak_host_bytes),
-      format_bytes(static_cast<double>(total_memory_bytes())), format_seconds(plan.total_train_s),
-      plan.not_estimated > 0
-          ? fmt::format(" without {} cases that cannot be estimated", plan.not_estimated)
-          : "");
+  const auto count = plan.cases.size();
+  text += fmt::format("{}: {} case{}; peak host memory {} of {}; ", spec.name, count,
+                      count == 1 ? "" : "s",
+                      plan.peak_host_bytes > 0 ? format_bytes(plan.peak_host_bytes) : "unknown",
+                      format_bytes(static_cast<double>(total_memory_bytes())));
+  if (plan.not_estimated < static_cast<int>(count)) {
+    text += fmt::format("training about {}; evaluation and loading come on top",
+                        format_seconds(plan.total_train_s));
+  } else {
+    text += "no time estimated";
+  }
+  if (plan.not_estimated > 0) text += fmt::format(" ({} cases not estimated)", plan.not_estimated);
+  text += "\n";
   return text;
 }
 

@@ -142,7 +142,13 @@ class CaseRun {
     const Ratings& train = data_.split->train;
     evaluator_ = std::make_unique<Evaluator>(train);
     const auto& scale = data_.dataset->info.scale;
-    if (item_.evaluate.clip && scale) evaluator_->set_clip(scale->min, scale->max);
+    if (item_.evaluate.clip && !scale) {
+      fail(ErrorKind::usage,
+           "evaluate.clip needs the rating scale of {}: declare \"rating_scale\": {{\"min\": 1, "
+           "\"max\": 5, \"step\": 1}} beside its files",
+           item_.data.label());
+    }
+    if (item_.evaluate.clip) evaluator_->set_clip(scale->min, scale->max);
     const ModelKind kind = item_.params.has("model")
                                ? parse_model_kind(item_.params.choice("model"))
                                : ModelKind::plain;

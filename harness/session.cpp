@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <fstream>
 #include <map>
+#include <optional>
 #include <set>
 
 #include "base/error.hpp"
@@ -37,17 +38,20 @@ void write_spec_file(const Spec& spec, const std::string& folder) {
   std::filesystem::rename(path + ".new", path);
 }
 
-// Whether the file holds a result that stands. `skipped` is asked again: the machine may have
-// changed.
-bool is_finished(const std::string& path) {
-  const auto file = read_result_file(path);
-  if (!file || !file->finished()) return false;
-  const auto status = file->footer.value("status", "");
-  return status != "interrupted" && status != "skipped";
-}
-
 bool is_failure(const std::string& status) {
   return status == "error" || status == "oom" || status == "timeout";
+}
+
+// The status of a result that stands, or nothing where the case is to be run. `skipped` is asked
+// again: the machine may have changed.
+std::optional<std::string> standing_status(const std::string& path, const SessionOptions& options) {
+  if (options.rerun) return std::nullopt;
+  const auto file = read_result_file(path);
+  if (!file || !file->finished()) return std::nullopt;
+  auto status = file->footer.value("status", "");
+  if (status == "interrupted" || status == "skipped") return std::nullopt;
+  if (options.retry && is_failure(status)) return std::nullopt;
+  return status;
 }
 
 std::string model_folder(const Spec& spec, const SessionOptions& options, const std::string& folder,
@@ -144,8 +148,10 @@ SessionSummary run_session(const Spec& spec, const SessionOptions& options, Prog
   DataStore store;
   for (std::size_t i = 0; i < spec.cases.size() && !summary.interrupted; ++i) {
     const Case& item = spec.cases[i];
-    if (!options.rerun && is_finished(summary.folder + "/" + item.id + ".jsonl")) {
+    const auto standing = standing_status(summary.folder + "/" + item.id + ".jsonl", options);
+    if (standing) {
       ++summary.finished_before;
+      summary.failed += is_failure(*standing) ? 1 : 0;
       continue;
     }
     if (options.interrupted && options.interrupted() > 0) {
@@ -173,9 +179,20 @@ std::string summary_table(const std::string& folder, const Spec& spec) {
     if (rows.count(key) == 0) order.push_back(key);
     add_to(rows[key], *file);
   }
-  std::string text =
-      fmt::format("{:<26} {:<34} {:>5}  {:>9} {:>17}  {:>10}  {:>11}  {}\n", "data set",
-                  "algorithm", "seeds", "best rmse", "[min, max]", "train", "updates/s", "status");
+  std::size_t data_width = 8;
+  std::size_t name_width = 9;
+  for (const auto& [data, name] : order) {
+    data_width = std::max(data_width, data.size());
+    name_width = std::max(name_width, name.size());
+  }
+  const auto line = [&](const std::string& data, const std::string& name, const std::string& seeds,
+                        const std::string& best, const std::string& band, const std::string& train,
+                        const std::string& rate, const std::string& status) {
+    return fmt::format("{:<{}}  {:<{}}  {:>5}  {:>9}  {:>16}  {:>10}  {:>9}  {}\n", data,
+                       data_width, name, name_width, seeds, best, band, train, rate, status);
+  };
+  std::string text = line("data set", "algorithm", "seeds", "best rmse", "[min, max]", "train",
+                          "updates/s", "status");
   for (const auto& key : order) {
     const Row& row = rows[key];
     std::string status;
@@ -184,15 +201,13 @@ std::string summary_table(const std::string& folder, const Spec& spec) {
       status += fmt::format("{}{} {}", status.empty() ? "" : ", ", count, name);
       seeds += count;
     }
+    const auto [low, high] = std::minmax_element(row.best.begin(), row.best.end());
     const bool any = !row.best.empty();
-    text += fmt::format(
-        "{:<26} {:<34} {:>5}  {:>9} {:>17}  {:>10}  {:>11}  {}\n", key.first, key.second, seeds,
-        any ? fmt::format("{:.4f}", median(row.best)) : "-",
-        any ? fmt::format("[{:.4f}, {:.4f}]", *std::min_element(row.best.begin(), row.best.end()),
-                          *std::max_element(row.best.begin(), row.best.end()))
-            : "-",
-        row.train.empty() ? "-" : format_seconds(median(row.train)),
-        row.rate.empty() ? "-" : format_count(median(row.rate)), status);
+    text += line(key.first, key.second, std::to_string(seeds),
+                 any ? fmt::format("{:.4f}", median(row.best)) : "-",
+                 any ? fmt::format("[{:.4f}, {:.4f}]", *low, *high) : "-",
+                 row.train.empty() ? "-" : format_seconds(median(row.train)),
+                 row.rate.empty() ? "-" : format_count(median(row.rate)), status);
   }
   return text;
 }

@@ -15,6 +15,7 @@ struct SessionOptions {
       model_folder;  // models/<case id> below it; empty: below the results, if the spec asks
   std::string command_line;
   bool rerun = false;  // also cases that are finished
+  bool retry = false;  // also cases that failed: error, oom, timeout
   std::function<int()> interrupted;
 };
 
@@ -22,7 +23,7 @@ struct SessionSummary {
   std::string folder;
   int finished_before = 0;
   int run = 0;
-  int failed = 0;  // error, oom, timeout
+  int failed = 0;  // error, oom, timeout; also those of an earlier call that were not run again
   bool interrupted = false;
 };
 

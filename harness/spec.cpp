@@ -62,20 +62,22 @@ SplitSpec parse_split(const Json& json, const std::string& path, bool& seed_give
 }
 
 DataEntry parse_data_entry(const Json& json, const std::string& path, const Json* default_split) {
-  // A string is short for a name; "like:NAME" for a look-alike.
-  Json object = json;
-  if (json.is_string()) {
-    const auto text = json.get<std::string>();
-    object = text.rfind("like:", 0) == 0 ? Json{{"like", text.substr(5)}} : Json{{"name", text}};
-  }
-  if (object.is_object() && !object.contains("split") && default_split != nullptr) {
+  Json object = expand_dataset_entry(json);
+  const bool own_split = object.is_object() && object.contains("split");
+  if (object.is_object() && !own_split && default_split != nullptr) {
     object["split"] = *default_split;
   }
   DataEntry entry;
   JsonReader reader(object, path);
   entry.request = parse_dataset_request(reader);
   if (const Json* split = reader.find("split")) {
-    entry.split = parse_split(*split, reader.path("split"), entry.split_seed_given);
+    const std::string where = own_split ? reader.path("split") : "$.split";
+    entry.split = parse_split(*split, where, entry.split_seed_given);
+    if (own_split && !entry.request.train.empty() &&
+        (split->contains("holdout") || split->contains("leave_out"))) {
+      fail(ErrorKind::usage, "{}: the files \"train\" and \"test\" are the split; leave it out",
+           where);
+    }
   }
   if (!entry.request.train.empty()) entry.split.kind = SplitSpec::Kind::given;
   reader.finish();

@@ -14,7 +14,7 @@ SPEC = {
     "seeds": [1, 2, 3],
     "stop": {"epochs": 6},
     "algorithms": [
-        {"name": "ruler", "sleep_ms": 1.5, "factors": [1, 2, 3]},
+        {"name": "ruler", "sleep_ms": 2.5, "factors": [1, 2, 3]},
         {"name": "sgd_serial", "factors": 8},
     ],
 }
@@ -51,6 +51,9 @@ def check_complete(folder):
 def test_a_killed_run_resumes(mfbench, tmp_path):
     (tmp_path / "kill.json").write_text(json.dumps(SPEC))
     rng = random.Random(5)
+    start = time.monotonic()
+    assert mfbench("run", "kill.json", "--out", tmp_path / "whole", cwd=tmp_path).returncode == 0
+    whole_run = time.monotonic() - start
     kills = 0
     for round_ in range(ROUNDS):
         folder = tmp_path / f"out{round_}"
@@ -59,7 +62,7 @@ def test_a_killed_run_resumes(mfbench, tmp_path):
         for _ in range(2):
             process = subprocess.Popen(command, cwd=tmp_path, env=mfbench.environment(),
                                        stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
-            time.sleep(rng.uniform(0.005, 0.15))
+            time.sleep(rng.uniform(0.02, 0.7) * whole_run)
             before = finished(folder)
             process.send_signal(signal.SIGKILL)
             process.communicate()

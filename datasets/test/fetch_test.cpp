@@ -433,7 +433,10 @@ TEST(Unpack, NeverWritesThroughALinkThatLiesInTheWay) {
 TEST(Unpack, CutAndIncompleteArchives) {
   const TempFolder folder;
   const std::string zip = make_zip({{"a", random_text(50'000, 3)}, {"b", "b"}});
-  for (const Unpacker unpacker : {Unpacker::zip, Unpacker::automatic}) {
+  std::vector<Unpacker> unpackers = {Unpacker::zip};
+  // Without libarchive, `automatic` knows a zip by its first bytes, which a cut may take away.
+  if (have_libarchive()) unpackers.push_back(Unpacker::automatic);
+  for (const Unpacker unpacker : unpackers) {
     for (const std::size_t bytes :
          {std::size_t{0}, std::size_t{10}, zip.size() / 2, zip.size() - 1}) {
       SCOPED_TRACE(bytes);

@@ -83,8 +83,8 @@ TEST_F(Request, ThreeForms) {
   EXPECT_EQ(request.like, "netflix");
   EXPECT_EQ(request.scale_factor, 0.1);
   EXPECT_EQ(request.seed, 7U);
-  EXPECT_EQ(request.label(), "netflix-look-alike-x0.1-s7");
-  EXPECT_EQ(parse(R"("like:netflix")").label(), "netflix-look-alike-s1");
+  EXPECT_EQ(request.label(), "netflix-look-alike-x0.1-seed7");
+  EXPECT_EQ(parse(R"("like:netflix")").label(), "netflix-look-alike");
 
   request = parse(R"({"path": "a/my ratings.csv", "format": "csv", "duplicates": "mean",
                       "rating_scale": {"min": 1, "max": 5, "step": 0.5}})");
@@ -432,7 +432,7 @@ TEST_F(Commands, ImportRefuses) {
   EXPECT_HAS(error(import_of("ml-1m", data_ / "r.csv")), "the catalog has a data set of this name");
   EXPECT_HAS(error(import_of("../x", data_ / "r.csv")), "cannot be a name");
   EXPECT_HAS(error(import_of("", data_ / "r.csv")), "cannot be a name");
-  EXPECT_HAS(error(import_of("a-look-alike-s1", data_ / "r.csv")), "kept for synthetic data");
+  EXPECT_HAS(error(import_of("a-look-alike-seed2", data_ / "r.csv")), "kept for synthetic data");
   EXPECT_HAS(error(import_of("mine", data_ / "none.csv")), "no such file");
   EXPECT_HAS(error(import_of("mine", "")), "expected one file, or a train and a test file");
   data_import(out_, import_of("mine", data_ / "r.csv"));

@@ -125,6 +125,23 @@ TEST(Session, FinishedCasesAreNotRunAgainUnlessAsked) {
   EXPECT_EQ(run(longer, folder / "r").summary.run, 1) << "an edited spec re-uses unchanged cases";
 }
 
+TEST(Session, AFailedCaseStandsAndCountsUntilItIsRetried) {
+  const TempFolder folder;
+  const Spec spec = parse_spec(
+      parse_json(spec_of(R"({"name": "ruler", "sleep_ms": 0, "fail_at": [0, 1]})"), "t"), "t.json");
+  const auto progress = make_progress(ProgressMode::quiet, stdout);
+  SessionOptions options;
+  options.folder = folder / "r";
+  EXPECT_EQ(run_session(spec, options, *progress).failed, 1);
+  const SessionSummary again = run_session(spec, options, *progress);
+  EXPECT_EQ(again.run, 0);
+  EXPECT_EQ(again.failed, 1);
+  options.retry = true;
+  const SessionSummary retried = run_session(spec, options, *progress);
+  EXPECT_EQ(retried.run, 1) << "the failed one alone";
+  EXPECT_EQ(retried.failed, 1);
+}
+
 TEST(Session, MissingDataIsSaidBeforeAnythingRuns) {
   const TempFolder folder;
   ::setenv("MFBENCH_DATA", (folder / "no-data").c_str(), 1);

@@ -126,6 +126,20 @@ TEST(Spec, WatchingAValidationPartThatIsNotThereIsAnError) {
   EXPECT_EQ(error_of(json), "no error");
 }
 
+TEST(Spec, SplitsOfDataSetsAndOfTheSpecAreToldApart) {
+  Json json = ruler_spec();
+  json["split"] = {{"holdout", 2}};
+  EXPECT_TRUE(contains(error_of(json), "$.split.holdout"));
+  json = ruler_spec();
+  json["datasets"] = {"ml-100k@u1"};
+  const Spec spec = parse_spec(json, "t");
+  EXPECT_EQ(spec.cases[0].data.given, "u1");
+  EXPECT_EQ(spec.cases[0].split.kind, SplitSpec::Kind::given);
+  json["datasets"] = {
+      Json{{"train", "a"}, {"test", "b"}, {"format", "csv"}, {"split", {{"holdout", 0.2}}}}};
+  EXPECT_TRUE(contains(error_of(json), "are the split"));
+}
+
 TEST(Spec, ScheduleIsInheritedOverriddenAndSwept) {
   Json json = ruler_spec();
   json["schedule"] = {{"learning_rate", {0.1, 0.2}}};

@@ -67,7 +67,10 @@ def load(paths: Iterable[str | Path]) -> Results:
     for path in map(Path, paths):
         for found in _case_paths(path):
             if found.resolve() not in files:
-                files[found.resolve()] = read_case(found)
+                item = read_case(found)
+                if item.header:
+                    item.header.update(_question(path))
+                files[found.resolve()] = item
     if not any(item.header for item in files.values()):
         raise PlotError(f"no case of {', '.join(map(str, paths))} has begun yet")
     rows, points = [], []
@@ -78,6 +81,15 @@ def load(paths: Iterable[str | Path]) -> Results:
     cases.index.name = "case"
     trace = pd.DataFrame(points, columns=["case", *TRACE_COLUMNS])
     return Results(cases, trace)
+
+
+def _question(path: Path) -> Json:
+    """Baseline and target as the spec has them now: an edit does not touch finished cases."""
+    spec = path / "spec.json"
+    if not spec.is_file():
+        return {}
+    stated = json.loads(spec.read_text(encoding="utf-8"))
+    return {key: stated[key] for key in ("baseline", "target_rmse") if key in stated}
 
 
 def _case_paths(path: Path) -> list[Path]:
