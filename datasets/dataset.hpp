@@ -29,7 +29,7 @@ struct DatasetInfo {
   std::optional<RatingScale> scale;  // where declared
   std::int64_t duplicate_pairs = 0;
   std::string duplicate_policy = "error";
-  std::uint64_t content_hash = 0;    // of the ratings
+  std::uint64_t content_hash = 0;  // of the ratings
 };
 
 struct Dataset {

@@ -2,8 +2,8 @@
 //
 // Always canonical: sorted by user, then item, no pair twice. So the COO arrays ARE the CSR view
 // (user_offsets cuts them into rows); the CSC view is built on demand (Csc). Users and items are
-// dense int32 indices, counts and offsets int64, ratings float. The ids of the user's files are kept
-// in user_ids and item_ids (dense index -> original id, ascending).
+// dense int32 indices, counts and offsets int64, ratings float. The ids of the user's files are
+// kept in user_ids and item_ids (dense index -> original id, ascending).
 #pragma once
 
 #include <cstdint>

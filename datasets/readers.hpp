@@ -1,7 +1,7 @@
 // Text and binary readers of rating files. Files are memory-mapped (or decompressed through
 // libarchive) and parsed in parallel with std::from_chars; the result is in file order and does not
-// depend on the number of threads. Malformed input throws Error(data): "file:line:column: found ...,
-// expected ...".
+// depend on the number of threads. Malformed input throws Error(data): "file:line:column: found
+// ..., expected ...".
 #pragma once
 
 #include <optional>
@@ -20,7 +20,8 @@ struct ReadOptions {
 };
 
 struct ReaderFormat {
-  std::string name;  // movielens-tab, double-colon, csv, triples, netflix, kddcup, matrix-market, npz, npy
+  std::string
+      name;  // movielens-tab, double-colon, csv, triples, netflix, kddcup, matrix-market, npz, npy
   std::string help;  // one line: what a line looks like
 };
 const std::vector<ReaderFormat>& reader_formats();
@@ -32,7 +33,7 @@ RawRatings read_ratings(const std::string& path, const ReadOptions& options);
 
 // Netflix Prize: labels the (item, user) pairs that probe.txt lists as kTest, all others kTrain.
 // A pair of the probe file that is not among the ratings is an error.
-AlignedVector<std::uint8_t> netflix_probe_parts(const Ratings& ratings, const std::string& probe_path,
-                                                int threads);
+AlignedVector<std::uint8_t> netflix_probe_parts(const Ratings& ratings,
+                                                const std::string& probe_path, int threads);
 
 }  // namespace mf
