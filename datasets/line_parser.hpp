@@ -127,7 +127,8 @@ RawRatings parse_lines(const Text& text, std::size_t begin, const Format& format
     if (c > first_bad.load(std::memory_order_relaxed)) return;
     const std::int64_t at = first[c];
     RatingSink sink{raw.users.data() + at, raw.items.data() + at, raw.values.data() + at};
-    // A copy: neighbours in `states` share a cache line, and some formats write theirs at every line.
+    // A copy: neighbours in `states` share a cache line, and some formats write theirs at every
+    // line.
     auto own = states[c];
     try {
       const char* p = chunks[c].begin;

@@ -13,7 +13,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 @pytest.fixture(scope="session")
 def mfbench(tmp_path_factory):
     """Runs mfbench in a folder; returns the completed process."""
-    program = os.environ.get("MFBENCH") or str(ROOT / "build" / "cpu" / "mfbench")
+    program = os.path.abspath(os.environ.get("MFBENCH") or ROOT / "build" / "cpu" / "mfbench")
     if not shutil.which(program):
         pytest.fail(f"{program} is not built: run ./dev build cpu, or set MFBENCH")
     cache = tmp_path_factory.mktemp("cache")
