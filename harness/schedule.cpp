@@ -21,12 +21,13 @@ std::string kind_name(ScheduleSpec::Kind kind) {
   return "constant";
 }
 
-Monitor parse_monitor(const std::string& name) {
+}  // namespace
+
+Monitor read_monitor(JsonReader& reader) {
+  const auto name = reader.choice("monitor", "test", {"test", "train", "validation"});
   if (name == "train") return Monitor::train;
   return name == "validation" ? Monitor::validation : Monitor::test;
 }
-
-}  // namespace
 
 std::string to_string(Monitor monitor) {
   switch (monitor) {
@@ -51,7 +52,7 @@ ScheduleSpec parse_schedule(const Json& json, const std::string& path) {
     spec.patience = static_cast<int>(reader.integer("patience", spec.patience, 1, 1'000'000));
     spec.decay = reader.number("decay", spec.decay, 0, 1);
     spec.min_delta = reader.number("min_delta", spec.min_delta, 0, 1e6);
-    spec.monitor = parse_monitor(reader.choice("monitor", "test", {"test", "train", "validation"}));
+    spec.monitor = read_monitor(reader);
   } else if (kind == "inverse_power") {
     spec.kind = ScheduleSpec::Kind::inverse_power;
     spec.beta = reader.number("beta", spec.beta, 0, 1e6);

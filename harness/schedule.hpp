@@ -12,6 +12,7 @@ namespace mf {
 // result, and `validation` is there for those who do not want it.
 enum class Monitor { test, train, validation };
 std::string to_string(Monitor monitor);
+Monitor read_monitor(JsonReader& reader);  // the key "monitor"; test where absent
 
 struct ScheduleSpec {
   enum class Kind { constant, plateau, inverse_power, exponential };

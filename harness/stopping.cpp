@@ -12,11 +12,6 @@ std::optional<double> optional_number(JsonReader& reader, const std::string& key
   return reader.number(key, 0, 0, max);
 }
 
-Monitor monitor_of(const std::string& name) {
-  if (name == "train") return Monitor::train;
-  return name == "validation" ? Monitor::validation : Monitor::test;
-}
-
 }  // namespace
 
 StopSpec parse_stop(const Json& json, const std::string& path) {
@@ -31,8 +26,7 @@ StopSpec parse_stop(const Json& json, const std::string& path) {
     JsonReader inner(*plateau, reader.path("plateau"));
     spec.plateau_patience = static_cast<int>(inner.integer("patience", 3, 1, 1'000'000));
     spec.plateau_min_delta = inner.number("min_delta", 0, 0, 1e6);
-    spec.plateau_monitor =
-        monitor_of(inner.choice("monitor", "test", {"test", "train", "validation"}));
+    spec.plateau_monitor = read_monitor(inner);
     inner.finish();
   }
   reader.finish();

@@ -12,6 +12,7 @@
 
 #include "base/bench_threads.hpp"
 #include "base/rng.hpp"
+#include "base/temp_folder.hpp"
 #include "datasets/ratings.hpp"
 #include "datasets/readers.hpp"
 
@@ -21,25 +22,6 @@ namespace {
 constexpr std::size_t kFileBytes = std::size_t{64} << 20;
 constexpr std::int32_t kUsers = 162541;
 constexpr std::int32_t kItems = 59047;
-
-class TempFolder {
- public:
-  TempFolder() {
-    std::string pattern = (std::filesystem::temp_directory_path() / "mfbench-XXXXXX").string();
-    if (::mkdtemp(pattern.data()) == nullptr) throw std::runtime_error("mkdtemp failed");
-    path_ = pattern;
-  }
-  ~TempFolder() {
-    std::error_code error;
-    std::filesystem::remove_all(path_, error);
-  }
-  TempFolder(const TempFolder&) = delete;
-  TempFolder& operator=(const TempFolder&) = delete;
-  std::string file(const std::string& name) const { return path_ + "/" + name; }
-
- private:
-  std::string path_;
-};
 
 // One line of a rating; half steps as in MovieLens where the format's own data have them.
 using Line = void (*)(fmt::memory_buffer& out, Rng& rng);
@@ -105,7 +87,7 @@ const std::string& generated_file(const std::string& format) {
   fmt::memory_buffer body;
   std::size_t lines = 0;
   for (; body.size() < kFileBytes; ++lines) line(body, rng);
-  path = folder.file(format);
+  path = folder / (format);
   std::ofstream out(path, std::ios::binary);
   out << head;
   if (format == "matrix-market") out << kUsers << ' ' << kItems << ' ' << lines << '\n';

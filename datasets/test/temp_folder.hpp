@@ -1,4 +1,4 @@
-// A folder of its own for a test, and environment variables that end with it.
+// Environment variables that end with a test, files, and the errors of calls.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -11,29 +11,11 @@
 #include <vector>
 
 #include "base/error.hpp"
+#include "base/temp_folder.hpp"
 
 namespace mf::test {
 
-class TempFolder {
- public:
-  TempFolder() {
-    std::string pattern = (std::filesystem::temp_directory_path() / "mfbench-test-XXXXXX").string();
-    if (::mkdtemp(pattern.data()) == nullptr) throw std::runtime_error("mkdtemp failed");
-    path_ = pattern;
-  }
-  ~TempFolder() {
-    std::error_code error;
-    std::filesystem::remove_all(path_, error);
-  }
-  TempFolder(const TempFolder&) = delete;
-  TempFolder& operator=(const TempFolder&) = delete;
-
-  std::string operator/(const std::string& name) const { return path_ + "/" + name; }
-  const std::string& path() const { return path_; }
-
- private:
-  std::string path_;
-};
+using mf::TempFolder;
 
 class Environment {
  public:

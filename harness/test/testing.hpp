@@ -1,7 +1,5 @@
-// Shared by the harness's tests: small data, temporary folders, messages of errors.
+// Shared by the harness's tests: small data, messages of errors.
 #pragma once
-
-#include <unistd.h>
 
 #include <filesystem>
 #include <functional>
@@ -10,30 +8,12 @@
 #include "base/error.hpp"
 #include "base/json.hpp"
 #include "base/rng.hpp"
+#include "base/temp_folder.hpp"
 #include "datasets/ratings.hpp"
 
 namespace mf::testing {
 
-class TempFolder {
- public:
-  TempFolder() {
-    std::string pattern = (std::filesystem::temp_directory_path() / "mfbench-test-XXXXXX").string();
-    if (::mkdtemp(pattern.data()) == nullptr)
-      fail(ErrorKind::io, "{}: no temporary folder", pattern);
-    path_ = pattern;
-  }
-  ~TempFolder() {
-    std::error_code ignored;
-    std::filesystem::remove_all(path_, ignored);
-  }
-  TempFolder(const TempFolder&) = delete;
-  TempFolder& operator=(const TempFolder&) = delete;
-  std::string operator/(const std::string& name) const { return path_ + "/" + name; }
-  const std::string& path() const { return path_; }
-
- private:
-  std::string path_;
-};
+using mf::TempFolder;
 
 inline std::string message_of(const std::function<void()>& action) {
   try {
