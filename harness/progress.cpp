@@ -105,8 +105,9 @@ class TerminalProgress : public TextProgress {
   void trace(const TracePoint& point) override {
     if (seconds_since(last_) < kRedrawSeconds) return;
     last_ = Clock::now();
-    draw(fmt::format("{}  [{}] {}  left {}", title_, bar(share(point)), state(point),
-                     time_left(point)));
+    // What may be cut off on a narrow terminal comes last.
+    draw(fmt::format("{}  [{}] left {}  {}", title_, bar(share(point)), time_left(point),
+                     state(point)));
   }
 
  protected:
