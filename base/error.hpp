@@ -17,6 +17,7 @@ enum class ErrorKind {
   io = 4,           // unwritable folder, full disk, network
   unsupported = 5,  // needs something this machine or this build has not
   memory = 6,       // does not fit the host's or the device's memory
+  device = 7,       // the device failed while it worked; what it held is lost
 };
 
 class Error : public std::runtime_error {

@@ -9,6 +9,8 @@ target_compile_options(mf_compile_options INTERFACE
   $<$<COMPILE_LANGUAGE:CXX>:-Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wnon-virtual-dtor
                             -Woverloaded-virtual -Werror>
   $<$<COMPILE_LANGUAGE:CUDA>:-Xcompiler=-Wall,-Wextra,-Werror>)
+# fmt 9 takes nvcc for a compiler without constexpr.
+target_compile_definitions(mf_compile_options INTERFACE $<$<COMPILE_LANGUAGE:CUDA>:FMT_USE_CONSTEXPR=1>)
 # GCC 12's middle end reports false positives on inlined standard-library code under -O3.
 target_compile_options(mf_compile_options INTERFACE
   $<$<AND:$<COMPILE_LANGUAGE:CXX>,$<CXX_COMPILER_ID:GNU>>:-Wno-restrict -Wno-stringop-overflow -Wno-stringop-overread

@@ -87,6 +87,15 @@ class Algorithm {
   // The only call on the training clock. Returns the number of rating updates queued or done.
   virtual std::int64_t run_epoch(const EpochArgs& args, Context& context) = 0;
 
+  // `count` epochs back to back at one learning rate, `first` being the first of them. Overridden
+  // where an epoch is so short that its launch would cost as much (a replayed CUDA graph).
+  virtual std::int64_t run_epochs(const EpochArgs& first, std::int64_t count, Context& context) {
+    std::int64_t updates = 0;
+    EpochArgs args = first;
+    for (; args.epoch < first.epoch + count; ++args.epoch) updates += run_epoch(args, context);
+    return updates;
+  }
+
   // Valid until the next call of run_epoch. For a device view the harness has synchronised before.
   virtual FactorView factors() = 0;
 

@@ -1,0 +1,131 @@
+// Owned memory of the device, and pinned memory of the host. Every byte is counted, so that a
+// result can say how much a case took.
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <type_traits>
+#include <utility>
+
+#include "algorithms/core/cuda/check.hpp"
+
+namespace mf::cuda {
+
+// Device bytes held through DeviceBuffer by this process, and the most held since the last reset.
+// The CUDA context itself and what libraries allocate for themselves are not in it.
+std::int64_t allocated_bytes();
+std::int64_t peak_allocated_bytes();
+void reset_peak_allocated_bytes();
+
+// cudaMalloc; throws Error(memory) that says how much was asked for and how much is free.
+void* allocate_device(std::size_t bytes);
+void free_device(void* pointer, std::size_t bytes) noexcept;
+
+// An array in device memory, uninitialised. Movable, not copyable.
+template <class T>
+class DeviceBuffer {
+  static_assert(std::is_trivially_copyable_v<T>);
+
+ public:
+  DeviceBuffer() = default;
+  explicit DeviceBuffer(std::size_t count)
+      : data_(count == 0 ? nullptr : static_cast<T*>(allocate_device(count * sizeof(T)))),
+        count_(count) {}
+  ~DeviceBuffer() { reset(); }
+  DeviceBuffer(DeviceBuffer&& other) noexcept { swap(other); }
+  DeviceBuffer& operator=(DeviceBuffer&& other) noexcept {
+    if (this != &other) {
+      reset();
+      swap(other);
+    }
+    return *this;
+  }
+  DeviceBuffer(const DeviceBuffer&) = delete;
+  DeviceBuffer& operator=(const DeviceBuffer&) = delete;
+
+  T* data() { return data_; }
+  const T* data() const { return data_; }
+  std::size_t size() const { return count_; }
+  std::size_t bytes() const { return count_ * sizeof(T); }
+  bool empty() const { return count_ == 0; }
+
+  void reset() {
+    if (data_ != nullptr) free_device(data_, bytes());
+    data_ = nullptr;
+    count_ = 0;
+  }
+
+ private:
+  void swap(DeviceBuffer& other) noexcept {
+    std::swap(data_, other.data_);
+    std::swap(count_, other.count_);
+  }
+  T* data_ = nullptr;
+  std::size_t count_ = 0;
+};
+
+// An array in page-locked host memory: copies from and to it run at full speed and asynchronously.
+template <class T>
+class PinnedBuffer {
+  static_assert(std::is_trivially_copyable_v<T>);
+
+ public:
+  PinnedBuffer() = default;
+  explicit PinnedBuffer(std::size_t count) : count_(count) {
+    if (count == 0) return;
+    void* pointer = nullptr;
+    MF_CUDA(cudaMallocHost(&pointer, count * sizeof(T)));
+    data_ = static_cast<T*>(pointer);
+  }
+  ~PinnedBuffer() {
+    if (data_ != nullptr) cudaFreeHost(data_);
+  }
+  PinnedBuffer(PinnedBuffer&& other) noexcept
+      : data_(std::exchange(other.data_, nullptr)), count_(std::exchange(other.count_, 0)) {}
+  PinnedBuffer& operator=(PinnedBuffer&& other) noexcept {
+    std::swap(data_, other.data_);
+    std::swap(count_, other.count_);
+    return *this;
+  }
+  PinnedBuffer(const PinnedBuffer&) = delete;
+  PinnedBuffer& operator=(const PinnedBuffer&) = delete;
+
+  T* data() { return data_; }
+  const T* data() const { return data_; }
+  std::size_t size() const { return count_; }
+  std::span<T> span() { return {data_, count_}; }
+
+ private:
+  T* data_ = nullptr;
+  std::size_t count_ = 0;
+};
+
+// Copies are queued on the stream. Pageable host memory may be changed or freed when the call
+// returns; pinned memory only after the stream has been synchronised.
+template <class T>
+void copy_to_device(DeviceBuffer<T>& to, std::span<const T> from, cudaStream_t stream) {
+  if (!from.empty()) {
+    MF_CUDA(cudaMemcpyAsync(to.data(), from.data(), from.size_bytes(), cudaMemcpyHostToDevice,
+                            stream));
+  }
+}
+
+template <class T>
+DeviceBuffer<T> upload(std::span<const T> from, cudaStream_t stream) {
+  DeviceBuffer<T> to(from.size());
+  copy_to_device(to, from, stream);
+  return to;
+}
+
+// Synchronises: the host has the numbers when it returns.
+template <class T>
+void download(std::span<T> to, const T* from, cudaStream_t stream) {
+  if (to.empty()) return;
+  MF_CUDA(cudaMemcpyAsync(to.data(), from, to.size_bytes(), cudaMemcpyDeviceToHost, stream));
+  MF_CUDA(cudaStreamSynchronize(stream));
+}
+
+}  // namespace mf::cuda

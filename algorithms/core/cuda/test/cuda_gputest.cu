@@ -1,0 +1,96 @@
+// Owned memory, streams and graphs, and what their errors say.
+#include <vector>
+
+#include "algorithms/core/cuda/memory.hpp"
+#include "algorithms/core/cuda/stream.hpp"
+#include "algorithms/core/cuda/testing.hpp"
+#include "base/error.hpp"
+
+namespace mf::cuda {
+namespace {
+
+__global__ void add_one(int* x, int n) {
+  const int i = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x);
+  if (i < n) ++x[i];
+}
+
+TEST(DeviceBuffer, CountsItsBytes) {
+  MF_REQUIRE_DEVICE();
+  reset_peak_allocated_bytes();
+  const std::int64_t before = allocated_bytes();
+  {
+    DeviceBuffer<float> a(1000);
+    EXPECT_EQ(allocated_bytes() - before, 4000);
+    DeviceBuffer<float> b = std::move(a);
+    EXPECT_EQ(a.data(), nullptr);
+    EXPECT_EQ(allocated_bytes() - before, 4000);
+  }
+  EXPECT_EQ(allocated_bytes(), before);
+  EXPECT_EQ(peak_allocated_bytes() - before, 4000);
+}
+
+TEST(DeviceBuffer, SaysHowMuchIsMissing) {
+  MF_REQUIRE_DEVICE();
+  try {
+    const DeviceBuffer<char> all(std::size_t{1} << 50);
+    FAIL() << "a petabyte was allocated";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::memory);
+    EXPECT_NE(std::string(error.what()).find("free"), std::string::npos) << error.what();
+  }
+  EXPECT_EQ(cudaGetLastError(), cudaSuccess) << "a failed allocation must not reach the next check";
+}
+
+TEST(Stream, CopiesThereAndBack) {
+  MF_REQUIRE_DEVICE();
+  const Stream stream;
+  std::vector<int> numbers(1000);
+  for (int i = 0; i < 1000; ++i) numbers[static_cast<std::size_t>(i)] = i;
+  auto device = upload(std::span<const int>(numbers), stream.get());
+  add_one<<<4, 256, 0, stream.get()>>>(device.data(), 1000);
+  MF_CUDA_LAUNCHED("add_one");
+  download(std::span<int>(numbers), device.data(), stream.get());
+  for (int i = 0; i < 1000; ++i) EXPECT_EQ(numbers[static_cast<std::size_t>(i)], i + 1);
+}
+
+TEST(Graph, ReplaysWhatWasCaptured) {
+  MF_REQUIRE_DEVICE();
+  const Stream stream;
+  std::vector<int> zero(1, 0);
+  auto device = upload(std::span<const int>(zero), stream.get());
+  Graph graph;
+  graph.capture(stream.get(), [&] {
+    for (int i = 0; i < 5; ++i) add_one<<<1, 32, 0, stream.get()>>>(device.data(), 1);
+  });
+  for (int i = 0; i < 3; ++i) graph.launch(stream.get());
+  download(std::span<int>(zero), device.data(), stream.get());
+  EXPECT_EQ(zero[0], 15);
+}
+
+TEST(Event, MeasuresTheStream) {
+  MF_REQUIRE_DEVICE();
+  const Stream stream;
+  const Event start;
+  const Event stop;
+  start.record(stream.get());
+  stop.record(stream.get());
+  stop.synchronize();
+  EXPECT_GE(stop.seconds_since(start), 0);
+  EXPECT_LT(stop.seconds_since(start), 1);
+}
+
+TEST(Check, NamesTheCallAndTheCause) {
+  MF_REQUIRE_DEVICE();
+  try {
+    MF_CUDA(cudaSetDevice(12345));
+    FAIL() << "there is no such device";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::device);
+    EXPECT_NE(std::string(error.what()).find("cudaSetDevice(12345)"), std::string::npos);
+    EXPECT_NE(std::string(error.what()).find("cuda_gputest.cu"), std::string::npos);
+  }
+  cudaGetLastError();
+}
+
+}  // namespace
+}  // namespace mf::cuda
