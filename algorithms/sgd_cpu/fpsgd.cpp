@@ -29,7 +29,7 @@ Fpsgd::Fpsgd(const Params& params)
       grid_items_(params.integer("grid_items")) {}
 
 void Fpsgd::prepare(const Ratings& train, const Model& initial, Context& context) {
-  check_initial(settings_, train, initial);
+  check_initial(settings_.model, settings_.factors, train, initial);
   train_ = &train;
   team_ = context.team;
   GridRequest request;

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "algorithms/core/algorithm.hpp"
+#include "algorithms/core/sgd_params.hpp"
 #include "algorithms/sgd_cpu/isa.hpp"
 
 namespace mf::sgd_cpu {
@@ -18,10 +19,7 @@ struct Settings {
   std::int32_t factors = 0;
   ModelKind model = ModelKind::biased;
   Isa isa = Isa::scalar;
-  double reg_p = 0;
-  double reg_q = 0;
-  double reg_user_bias = 0;
-  double reg_item_bias = 0;
+  Regularizers reg;
 
   bool biased() const { return model == ModelKind::biased; }
   Kernels kernels() const { return sgd_cpu::kernels(isa, factors, biased()); }
@@ -34,9 +32,6 @@ Settings read_settings(const Params& params);
 
 // For AlgorithmInfo::supports.
 std::optional<std::string> why_unsupported(const Params& params, const ProblemShape& shape);
-
-// Throws std::logic_error where the harness's factors are not what the parameters say.
-void check_initial(const Settings& settings, const Ratings& train, const Model& initial);
 
 // Floats from one row to the next: whole cache lines.
 std::int64_t row_stride(std::int64_t factors);

@@ -73,7 +73,7 @@ StreamSgd::StreamSgd(const Params& params, Threads threads)
       threads_(threads) {}
 
 void StreamSgd::prepare(const Ratings& train, const Model& initial, Context& context) {
-  check_initial(settings_, train, initial);
+  check_initial(settings_.model, settings_.factors, train, initial);
   train_ = &train;
   rows_ = RowStore(initial, {}, {}, team(context));
   // For the shuffled order this only touches the pages, off the training clock.

@@ -32,10 +32,11 @@ void* allocate_device(std::size_t bytes) {
     std::size_t free = 0;
     std::size_t total = 0;
     cudaMemGetInfo(&free, &total);
-    fail(ErrorKind::memory,
-         "needs {} more on the device, {} of {} are free; lower `factors` or use a smaller data set",
-         format_bytes(static_cast<double>(bytes)), format_bytes(static_cast<double>(free)),
-         format_bytes(static_cast<double>(total)));
+    fail(
+        ErrorKind::memory,
+        "needs {} more on the device, {} of {} are free; lower `factors` or use a smaller data set",
+        format_bytes(static_cast<double>(bytes)), format_bytes(static_cast<double>(free)),
+        format_bytes(static_cast<double>(total)));
   }
   MF_CUDA(error);
   count(static_cast<std::int64_t>(bytes));

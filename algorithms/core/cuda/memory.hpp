@@ -108,8 +108,8 @@ class PinnedBuffer {
 template <class T>
 void copy_to_device(DeviceBuffer<T>& to, std::span<const T> from, cudaStream_t stream) {
   if (!from.empty()) {
-    MF_CUDA(cudaMemcpyAsync(to.data(), from.data(), from.size_bytes(), cudaMemcpyHostToDevice,
-                            stream));
+    MF_CUDA(
+        cudaMemcpyAsync(to.data(), from.data(), from.size_bytes(), cudaMemcpyHostToDevice, stream));
   }
 }
 

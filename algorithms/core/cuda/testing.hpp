@@ -16,8 +16,8 @@ inline const char* why_no_device() {
 
 }  // namespace mf::cuda
 
-#define MF_REQUIRE_DEVICE()                                                  \
-  if (*::mf::cuda::why_no_device() != 0) {                                   \
-    GTEST_SKIP() << "no CUDA device: " << ::mf::cuda::why_no_device();       \
-  }                                                                          \
+#define MF_REQUIRE_DEVICE()                                            \
+  if (*::mf::cuda::why_no_device() != 0) {                             \
+    GTEST_SKIP() << "no CUDA device: " << ::mf::cuda::why_no_device(); \
+  }                                                                    \
   static_assert(true)

@@ -40,7 +40,7 @@ Settings kernel_settings(Isa isa, std::int32_t factors) {
   Settings s;
   s.isa = isa;
   s.factors = factors;
-  s.reg_p = s.reg_q = s.reg_user_bias = s.reg_item_bias = 0.02;
+  s.reg = {0.02, 0.02, 0.02, 0.02};
   return s;
 }
 

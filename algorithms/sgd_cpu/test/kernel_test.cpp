@@ -33,20 +33,20 @@ Settings settings_for(Isa isa, std::int32_t factors, bool biased) {
   s.isa = isa;
   s.factors = factors;
   s.model = biased ? ModelKind::biased : ModelKind::plain;
-  s.reg_p = 0.1;
-  s.reg_q = 0.2;
-  s.reg_user_bias = 0.3;
-  s.reg_item_bias = 0.4;
+  s.reg.p = 0.1;
+  s.reg.q = 0.2;
+  s.reg.user_bias = 0.3;
+  s.reg.item_bias = 0.4;
   return s;
 }
 
 Reference reference_for(const Model& model, const Settings& s, double rate) {
   Reference reference(model);
   reference.rate = rate;
-  reference.reg_p = s.reg_p;
-  reference.reg_q = s.reg_q;
-  reference.reg_user_bias = s.reg_user_bias;
-  reference.reg_item_bias = s.reg_item_bias;
+  reference.reg_p = s.reg.p;
+  reference.reg_q = s.reg.q;
+  reference.reg_user_bias = s.reg.user_bias;
+  reference.reg_item_bias = s.reg.item_bias;
   return reference;
 }
 

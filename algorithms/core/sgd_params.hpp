@@ -1,0 +1,31 @@
+// What the SGD families share: the regularizers, and counts of the rows that an epoch touches.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "algorithms/core/model.hpp"
+#include "algorithms/core/params.hpp"
+#include "datasets/ratings.hpp"
+
+namespace mf {
+
+struct Regularizers {
+  double p = 0;
+  double q = 0;
+  double user_bias = 0;
+  double item_bias = 0;
+};
+
+// reg, and reg_p, reg_q, reg_user_bias, reg_item_bias, which take its value where negative.
+std::vector<ParamSpec> regularizer_params();
+Regularizers read_regularizers(const Params& params);
+
+// Throws std::logic_error where the harness's factors are not what the parameters say.
+void check_initial(ModelKind kind, std::int32_t factors, const Ratings& train,
+                   const Model& initial);
+
+std::int64_t count_rated_items(const Ratings& train);   // items with a rating
+std::int64_t count_rating_users(const Ratings& train);  // users with a rating
+
+}  // namespace mf

@@ -1,0 +1,337 @@
+#include <cuda_runtime.h>
+#include <curand_kernel.h>
+
+#include <algorithm>
+
+#include "algorithms/core/cuda/check.hpp"
+#include "algorithms/cu2rec/draw.hpp"
+#include "algorithms/cu2rec/kernels.hpp"
+
+namespace mf::cu2rec {
+namespace {
+
+constexpr unsigned kFullWarp = 0xffffffffU;
+
+__constant__ Hyper hyper;
+
+// Where the iteration comes from: the launch, or device memory.
+struct IterationSource {
+  Iteration now;
+  const Iteration* scheduled;
+  __device__ Iteration get() const { return scheduled == nullptr ? now : *scheduled; }
+};
+
+__device__ std::uint32_t draw_bits(const Arrays& a, std::int32_t user, std::int64_t iteration) {
+  if (a.states == nullptr) return draw_counter(a.seed, user, iteration);
+  curandStateXORWOW state = a.states[user];
+  const std::uint32_t bits = curand(&state);
+  a.states[user] = state;
+  return bits;
+}
+
+// A user's turn: the rating it drew, and whether it writes the item.
+struct Turn {
+  std::int32_t user;
+  std::int32_t item;  // negative: the user has no ratings
+  float value;
+  bool writes;
+};
+
+// The paper's flag is a plain array without compare-and-swap: several users may find an item
+// unclaimed at the same time, and then all of them write.
+template <ItemRule kRule>
+__device__ bool claim(std::int32_t* claimed_in, std::int64_t iteration) {
+  if constexpr (kRule != ItemRule::first_writer) return true;
+  const auto mark = static_cast<std::int32_t>(iteration);
+  const bool free = *claimed_in != mark;
+  if (free) *claimed_in = mark;
+  return free;
+}
+
+template <ItemRule kRule>
+__device__ Turn take_turn(const Arrays& a, std::int32_t user, std::int64_t iteration) {
+  const std::int64_t low = a.user_offsets[user];
+  const std::int64_t count = a.user_offsets[user + 1] - low;
+  if (count == 0) return {user, -1, 0.0F, false};
+  const Entry entry = a.entries[low + pick(draw_bits(a, user, iteration), count)];
+  return {user, entry.item, entry.value, claim<kRule>(a.claimed_in + entry.item, iteration)};
+}
+
+__device__ void add_to(float4* to, float4 x) {
+#if __CUDA_ARCH__ >= 900
+  atomicAdd(to, x);
+#else
+  atomicAdd(&to->x, x.x);
+  atomicAdd(&to->y, x.y);
+  atomicAdd(&to->z, x.z);
+  atomicAdd(&to->w, x.w);
+#endif
+}
+
+__device__ float4 step4(float4 x, float4 y, float gain, float shrink) {
+  return {step(x.x, y.x, gain, shrink), step(x.y, y.y, gain, shrink), step(x.z, y.z, gain, shrink),
+          step(x.w, y.w, gain, shrink)};
+}
+
+__device__ float4 gradient4(float4 x, float4 y, float gain, float shrink) {
+  return {gradient(x.x, y.x, gain, shrink), gradient(x.y, y.y, gain, shrink),
+          gradient(x.z, y.z, gain, shrink), gradient(x.w, y.w, gain, shrink)};
+}
+
+__device__ float dot4(float4 x, float4 y, float sum) {
+  return fmaf(x.w, y.w, fmaf(x.z, y.z, fmaf(x.y, y.y, fmaf(x.x, y.x, sum))));
+}
+
+template <ItemRule kRule>
+__device__ void write_item(float4* to, float4 q, float4 p, float gain) {
+  if constexpr (kRule == ItemRule::atomic) {
+    add_to(to, gradient4(q, p, gain, hyper.shrink_q));
+  } else {
+    *to = step4(q, p, gain, hyper.shrink_q);
+  }
+}
+
+template <ItemRule kRule>
+__device__ void write_biases(const Arrays& a, const Turn& turn, float user_bias, float item_bias,
+                             float gain) {
+  a.user_bias[turn.user] = step(user_bias, 1.0F, gain, hyper.shrink_user_bias);
+  if (!turn.writes) return;
+  if constexpr (kRule == ItemRule::atomic) {
+    atomicAdd(a.item_bias_to + turn.item, gradient(item_bias, 1.0F, gain, hyper.shrink_item_bias));
+  } else {
+    a.item_bias_to[turn.item] = step(item_bias, 1.0F, gain, hyper.shrink_item_bias);
+  }
+}
+
+// The paper's mapping: a thread a user, the factors one after another (in words of four).
+template <ItemRule kRule>
+__global__ void thread_kernel(const Arrays a, const IterationSource source) {
+  const auto t = static_cast<std::int32_t>(blockIdx.x * blockDim.x + threadIdx.x);
+  if (t >= a.n_users) return;
+  const Iteration now = source.get();
+  const Turn turn = take_turn<kRule>(a, strided_user(t, now.offset, a.n_users), now.number);
+  if (turn.item < 0) return;
+
+  const int words = (a.factors + 3) / 4;
+  float4* p = reinterpret_cast<float4*>(a.p) + std::int64_t{turn.user} * words;
+  const float4* q = reinterpret_cast<const float4*>(a.q_from) + std::int64_t{turn.item} * words;
+  float4* q_to = reinterpret_cast<float4*>(a.q_to) + std::int64_t{turn.item} * words;
+  const float user_bias = a.user_bias[turn.user];
+  const float item_bias = a.item_bias_from[turn.item];
+  float dot = 0;
+#pragma unroll 8
+  for (int k = 0; k < words; ++k) dot = dot4(p[k], q[k], dot);
+  const float gain = hyper.rate * rating_error(hyper, turn.value, user_bias, item_bias, dot);
+  write_biases<kRule>(a, turn, user_bias, item_bias, gain);
+  for (int k = 0; k < words; ++k) {
+    const float4 p_old = p[k];
+    const float4 q_old = q[k];
+    p[k] = step4(p_old, q_old, gain, hyper.shrink_p);
+    if (turn.writes) write_item<kRule>(q_to + k, q_old, p_old, gain);
+  }
+}
+
+template <int kLanes>
+__device__ float sum_lanes(float x) {
+#pragma unroll
+  for (int step = kLanes / 2; step > 0; step /= 2) x += __shfl_xor_sync(kFullWarp, x, step);
+  return x;
+}
+
+// A row in the registers of kLanes lanes: word w of lane l is word w * kLanes + l of the row.
+template <int kLanes, int kWords>
+struct RowPart {
+  float4 word[kWords];
+
+  __device__ void load(const float4* row, int lane, int words) {
+#pragma unroll
+    for (int w = 0; w < kWords; ++w) {
+      const int k = w * kLanes + lane;
+      word[w] = k < words ? row[k] : float4{0, 0, 0, 0};
+    }
+  }
+};
+
+// Ours: a warp takes `users_per_warp` users. Its lanes draw their ratings together, one lane a
+// user, so that offsets and states are read coalesced and the ratings' latencies overlap; then
+// groups of kLanes lanes update one user each, lanes over factors. kAhead users a group are loaded
+// before the first is computed.
+template <ItemRule kRule, int kLanes, int kWords, int kAhead>
+__global__ void warp_kernel(const Arrays a, const IterationSource source, int users_per_warp) {
+  constexpr int kGroups = 32 / kLanes;
+  const int lane = static_cast<int>(threadIdx.x) % 32;
+  const std::int64_t warp = (std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x) / 32;
+  const std::int64_t first = warp * users_per_warp;
+  if (first >= a.n_users) return;  // whole warps only
+  const Iteration now = source.get();
+
+  Turn own{0, -1, 0.0F, false};
+  float own_user_bias = 0;
+  float own_item_bias = 0;
+  if (lane < users_per_warp && first + lane < a.n_users) {
+    own = take_turn<kRule>(
+        a, strided_user(static_cast<std::int32_t>(first + lane), now.offset, a.n_users),
+        now.number);
+    if (own.item >= 0) {
+      own_user_bias = a.user_bias[own.user];
+      own_item_bias = a.item_bias_from[own.item];
+    }
+  }
+
+  const int words = (a.factors + 3) / 4;
+  const int group = lane / kLanes;
+  const int member = lane % kLanes;
+  float4* p_rows = reinterpret_cast<float4*>(a.p);
+  const float4* q_rows = reinterpret_cast<const float4*>(a.q_from);
+  float4* q_to_rows = reinterpret_cast<float4*>(a.q_to);
+
+  for (int base = 0; base < users_per_warp; base += kGroups * kAhead) {
+    RowPart<kLanes, kWords> p[kAhead];
+    RowPart<kLanes, kWords> q[kAhead];
+    std::int32_t user[kAhead];
+    std::int32_t item[kAhead];
+#pragma unroll
+    for (int i = 0; i < kAhead; ++i) {
+      const int from = (base + i * kGroups + group) % 32;
+      user[i] = __shfl_sync(kFullWarp, own.user, from);
+      item[i] = __shfl_sync(kFullWarp, own.item, from);
+      if (base + i * kGroups + group >= users_per_warp) item[i] = -1;
+      if (item[i] >= 0) {
+        p[i].load(p_rows + std::int64_t{user[i]} * words, member, words);
+        q[i].load(q_rows + std::int64_t{item[i]} * words, member, words);
+      }
+    }
+#pragma unroll
+    for (int i = 0; i < kAhead; ++i) {
+      const int from = (base + i * kGroups + group) % 32;
+      float dot = 0;
+      if (item[i] >= 0) {
+#pragma unroll
+        for (int w = 0; w < kWords; ++w) dot = dot4(p[i].word[w], q[i].word[w], dot);
+      }
+      dot = sum_lanes<kLanes>(dot);
+      const float value = __shfl_sync(kFullWarp, own.value, from);
+      const float user_bias = __shfl_sync(kFullWarp, own_user_bias, from);
+      const float item_bias = __shfl_sync(kFullWarp, own_item_bias, from);
+      const bool writes = __shfl_sync(kFullWarp, static_cast<int>(own.writes), from) != 0;
+      if (item[i] < 0) continue;
+      const float gain = hyper.rate * rating_error(hyper, value, user_bias, item_bias, dot);
+      if (member == 0) {
+        write_biases<kRule>(a, {user[i], item[i], value, writes}, user_bias, item_bias, gain);
+      }
+#pragma unroll
+      for (int w = 0; w < kWords; ++w) {
+        const int k = w * kLanes + member;
+        if (k >= words) continue;
+        p_rows[std::int64_t{user[i]} * words + k] =
+            step4(p[i].word[w], q[i].word[w], gain, hyper.shrink_p);
+        if (writes) {
+          write_item<kRule>(q_to_rows + std::int64_t{item[i]} * words + k, q[i].word[w],
+                            p[i].word[w], gain);
+        }
+      }
+    }
+  }
+}
+
+template <ItemRule kRule, int kLanes, int kWords, int kAhead>
+void launch_warps(const LaunchShape& shape, const Arrays& arrays, const IterationSource& source,
+                  cudaStream_t stream) {
+  const std::int64_t warps =
+      (std::int64_t{arrays.n_users} + shape.users_per_warp - 1) / shape.users_per_warp;
+  const std::int64_t warps_per_block = shape.threads_per_block / 32;
+  const auto blocks = static_cast<unsigned>((warps + warps_per_block - 1) / warps_per_block);
+  warp_kernel<kRule, kLanes, kWords, kAhead>
+      <<<blocks, static_cast<unsigned>(shape.threads_per_block), 0, stream>>>(arrays, source,
+                                                                              shape.users_per_warp);
+}
+
+// Rows up to 32 factors go to 8 lanes, so that a warp works on four users at once; and so on.
+template <ItemRule kRule>
+void launch_by_length(const LaunchShape& shape, const Arrays& arrays, const IterationSource& source,
+                      cudaStream_t stream) {
+  const int words = (arrays.factors + 3) / 4;
+  if (words <= 8) return launch_warps<kRule, 8, 1, 4>(shape, arrays, source, stream);
+  if (words <= 16) return launch_warps<kRule, 16, 1, 4>(shape, arrays, source, stream);
+  if (words <= 32) return launch_warps<kRule, 32, 1, 4>(shape, arrays, source, stream);
+  if (words <= 64) return launch_warps<kRule, 32, 2, 2>(shape, arrays, source, stream);
+  if (words <= 96) return launch_warps<kRule, 32, 3, 2>(shape, arrays, source, stream);
+  if (words <= 128) return launch_warps<kRule, 32, 4, 1>(shape, arrays, source, stream);
+  return launch_warps<kRule, 32, 8, 1>(shape, arrays, source, stream);
+}
+
+template <ItemRule kRule>
+void launch_rule(const LaunchShape& shape, const Arrays& arrays, const IterationSource& source,
+                 cudaStream_t stream) {
+  if (shape.mapping == Mapping::warp) {
+    launch_by_length<kRule>(shape, arrays, source, stream);
+  } else {
+    const auto threads = static_cast<unsigned>(shape.threads_per_block);
+    const unsigned blocks = (static_cast<unsigned>(arrays.n_users) + threads - 1) / threads;
+    thread_kernel<kRule><<<blocks, threads, 0, stream>>>(arrays, source);
+  }
+  MF_CUDA_LAUNCHED("cu2rec iteration");
+}
+
+void launch(const LaunchShape& shape, const Arrays& arrays, const IterationSource& source,
+            cudaStream_t stream) {
+  if (arrays.n_users == 0) return;
+  switch (shape.rule) {
+    case ItemRule::atomic:
+      return launch_rule<ItemRule::atomic>(shape, arrays, source, stream);
+    case ItemRule::last_writer:
+      return launch_rule<ItemRule::last_writer>(shape, arrays, source, stream);
+    case ItemRule::first_writer:
+      return launch_rule<ItemRule::first_writer>(shape, arrays, source, stream);
+  }
+}
+
+__global__ void schedule_kernel(Iteration* schedule, int count, std::int64_t* next,
+                                std::int64_t stride, std::int32_t n_users) {
+  const std::int64_t first = *next;
+  __syncthreads();
+  const int k = static_cast<int>(threadIdx.x);
+  if (k < count) schedule[k] = {first + k, stride_offset(stride, first + k, n_users)};
+  if (k == 0) *next = first + count;
+}
+
+__global__ void init_states_kernel(curandStateXORWOW* states, std::int32_t n_users,
+                                   std::uint64_t seed) {
+  const auto user = static_cast<std::int32_t>(blockIdx.x * blockDim.x + threadIdx.x);
+  if (user < n_users) curand_init(seed, static_cast<unsigned long long>(user), 0, states + user);
+}
+
+}  // namespace
+
+void set_hyper(const Hyper& values, cudaStream_t stream) {
+  MF_CUDA(
+      cudaMemcpyToSymbolAsync(hyper, &values, sizeof(Hyper), 0, cudaMemcpyHostToDevice, stream));
+}
+
+void launch_iteration(const LaunchShape& shape, const Arrays& arrays, const Iteration& iteration,
+                      cudaStream_t stream) {
+  launch(shape, arrays, {iteration, nullptr}, stream);
+}
+
+void launch_iteration(const LaunchShape& shape, const Arrays& arrays, const Iteration* iteration,
+                      cudaStream_t stream) {
+  launch(shape, arrays, {{}, iteration}, stream);
+}
+
+void launch_schedule(Iteration* schedule, int count, std::int64_t* next, std::int64_t stride,
+                     std::int32_t n_users, cudaStream_t stream) {
+  schedule_kernel<<<1, 1024, 0, stream>>>(schedule, count, next, stride, std::max(n_users, 1));
+  MF_CUDA_LAUNCHED("cu2rec schedule");
+}
+
+void launch_init_states(curandStateXORWOW* states, std::int32_t n_users, std::uint64_t seed,
+                        cudaStream_t stream) {
+  if (n_users == 0) return;
+  const unsigned blocks = (static_cast<unsigned>(n_users) + 127) / 128;
+  init_states_kernel<<<blocks, 128, 0, stream>>>(states, n_users, seed);
+  MF_CUDA_LAUNCHED("cu2rec init_states");
+}
+
+std::size_t state_bytes() { return sizeof(curandStateXORWOW); }
+
+}  // namespace mf::cu2rec

@@ -1,0 +1,348 @@
+// The family on the device against the reference on the host.
+#include <curand_kernel.h>
+
+#include <cmath>
+#include <cstring>
+
+#include "algorithms/core/cuda/memory.hpp"
+#include "algorithms/core/cuda/stream.hpp"
+#include "algorithms/core/cuda/testing.hpp"
+#include "algorithms/cu2rec/kernels.hpp"
+#include "algorithms/cu2rec/test/reference.hpp"
+#include "algorithms/cu2rec/test/support.hpp"
+#include "datasets/split.hpp"
+#include "datasets/synthetic.hpp"
+
+namespace mf::cu2rec {
+namespace {
+
+constexpr double kRate = 0.05;
+constexpr ItemRule kRules[] = {ItemRule::atomic, ItemRule::last_writer, ItemRule::first_writer};
+
+struct Device {
+  cuda::Stream stream;
+  ThreadTeam team{2};
+  Context context;
+  std::unique_ptr<Algorithm> algorithm;
+
+  Device(const std::string& name, const Params& params, const Ratings& train, const Model& initial,
+         std::uint64_t seed = 1) {
+    context.team = &team;
+    context.seed = seed;
+    context.stream = stream.get();
+    algorithm = make_algorithm(name, params);
+    algorithm->prepare(train, initial, context);
+  }
+
+  std::int64_t run(std::int64_t first, std::int64_t count, double rate = kRate) {
+    return algorithm->run_epochs({first, rate}, count, context);
+  }
+
+  Model model() {
+    const FactorView view = algorithm->factors();
+    Model out;
+    out.kind = ModelKind::biased;
+    out.n_users = view.n_users;
+    out.n_items = view.n_items;
+    out.factors = view.factors;
+    out.mean = view.mean;
+    out.p = rows(view.p, view.p_stride, view.n_users, view.factors);
+    out.q = rows(view.q, view.q_stride, view.n_items, view.factors);
+    out.user_bias = rows(view.user_bias, 1, view.n_users, 1);
+    out.item_bias = rows(view.item_bias, 1, view.n_items, 1);
+    return out;
+  }
+
+ private:
+  AlignedVector<float> rows(const float* from, std::int64_t stride, std::int32_t count,
+                            std::int32_t width) {
+    std::vector<float> padded(static_cast<std::size_t>(stride * count));
+    cuda::download(std::span<float>(padded), from, stream.get());
+    AlignedVector<float> packed;
+    for (std::int64_t i = 0; i < stride * count; ++i) {
+      const float x = padded[static_cast<std::size_t>(i)];
+      if (i % stride < width) {
+        packed.push_back(x);
+      } else {
+        EXPECT_EQ(x, 0.0F) << "the padding of a row was written";
+      }
+    }
+    return packed;
+  }
+};
+
+Model initial_for(const Ratings& train, std::int32_t factors) {
+  InitSpec init;
+  init.scale = 0.5;
+  return initial_model(train.n_users(), train.n_items(), factors, ModelKind::biased,
+                       mean_rating(train), init, 1);
+}
+
+std::vector<Xorwow> device_states(std::int32_t n_users, std::uint64_t seed) {
+  const cuda::Stream stream;
+  cuda::DeviceBuffer<curandStateXORWOW> states(static_cast<std::size_t>(n_users));
+  launch_init_states(states.data(), n_users, seed, stream.get());
+  std::vector<curandStateXORWOW> host(states.size());
+  cuda::download(std::span<curandStateXORWOW>(host), states.data(), stream.get());
+  std::vector<Xorwow> words;
+  for (const auto& state : host) {
+    words.push_back({state.d, {state.v[0], state.v[1], state.v[2], state.v[3], state.v[4]}});
+  }
+  return words;
+}
+
+void expect_same(const Model& device, const Model& host, const std::string& what) {
+  EXPECT_EQ(device.p, host.p) << what;
+  EXPECT_EQ(device.q, host.q) << what;
+  EXPECT_EQ(device.user_bias, host.user_bias) << what;
+  EXPECT_EQ(device.item_bias, host.item_bias) << what;
+}
+
+__global__ void draw_kernel(curandStateXORWOW* states, std::uint32_t* out, int n, int draws) {
+  const int i = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x);
+  if (i >= n) return;
+  for (int k = 0; k < draws; ++k) out[i * draws + k] = curand(states + i);
+}
+
+TEST(Draw, TheHostRepeatsWhatCurandDraws) {
+  MF_REQUIRE_DEVICE();
+  constexpr int kUsers = 1000;
+  constexpr int kDraws = 20;
+  const cuda::Stream stream;
+  cuda::DeviceBuffer<curandStateXORWOW> states(kUsers);
+  launch_init_states(states.data(), kUsers, 99, stream.get());
+  cuda::DeviceBuffer<std::uint32_t> bits(kUsers * kDraws);
+  draw_kernel<<<(kUsers + 127) / 128, 128, 0, stream.get()>>>(states.data(), bits.data(), kUsers,
+                                                              kDraws);
+  MF_CUDA_LAUNCHED("draw_kernel");
+  std::vector<std::uint32_t> drawn(bits.size());
+  cuda::download(std::span<std::uint32_t>(drawn), bits.data(), stream.get());
+  auto host = device_states(kUsers, 99);
+  for (std::size_t i = 0; i < drawn.size(); ++i) {
+    ASSERT_EQ(drawn[i], host[i / kDraws].next()) << i;
+  }
+}
+
+struct Combination {
+  ItemRule rule;
+  Json changes;
+};
+
+std::vector<Combination> combinations(std::int32_t factors) {
+  std::vector<Combination> all;
+  for (const ItemRule rule : kRules) {
+    for (const char* mapping : {"thread", "warp"}) {
+      if (std::string(mapping) == "warp" && factors > kMaxWarpFactors) continue;
+      for (const char* buffering : {"swap", "in_place"}) {
+        for (const char* rng : {"curand", "counter"}) {
+          for (const int stride : {0, 13}) {
+            all.push_back({rule,
+                           {{"factors", factors},
+                            {"mapping", mapping},
+                            {"buffering", buffering},
+                            {"rng", rng},
+                            {"stride", stride},
+                            {"reg_p", 0.1},
+                            {"reg_q", 0.2},
+                            {"reg_user_bias", 0.3},
+                            {"reg_item_bias", 0.4}}});
+          }
+        }
+      }
+    }
+  }
+  return all;
+}
+
+void compare_disjoint(std::int32_t m, std::int32_t factors) {
+  const Ratings train = disjoint_matrix(m);
+  const Model initial = initial_for(train, factors);
+  const auto states = device_states(m, 5);
+  for (const auto& [rule, changes] : combinations(factors)) {
+    const Params params = params_of(name_of(rule), changes);
+    Device device(name_of(rule), params, train, initial, 5);
+    Reference reference(rule, read_settings(params), initial, kRate);
+    reference.seed = 5;
+    reference.states = states;
+    EXPECT_EQ(device.run(1, 3), 3 * count_rating_users(train));
+    for (std::int64_t number = 1; number <= 3; ++number) reference.iterate(train, number);
+    expect_same(device.model(), reference.model,
+                std::string(name_of(rule)) + " " + changes.dump() + " m " + std::to_string(m));
+  }
+}
+
+TEST(Cu2rec, EqualsTheReferenceWhereNoItemIsShared) {
+  MF_REQUIRE_DEVICE();
+  for (const std::int32_t factors : {1, 7, 32, 33, 64, 100, 128, 200, 300, 400, 1024, 1100}) {
+    compare_disjoint(100, factors);
+  }
+}
+
+TEST(Cu2rec, EqualsTheReferenceForAnyNumberOfUsers) {
+  MF_REQUIRE_DEVICE();
+  for (const std::int32_t m : {1, 2, 31, 33, 127, 1025}) compare_disjoint(m, 20);
+}
+
+TEST(Cu2rec, UsersOfAWarpAndThreadsOfABlockChangeNothing) {
+  MF_REQUIRE_DEVICE();
+  const Ratings train = disjoint_matrix(777);
+  const Model initial = initial_for(train, 48);
+  const Json base = {{"factors", 48}, {"mapping", "warp"}, {"rng", "counter"}};
+  Device first("ebgtg", params_of("ebgtg", base), train, initial);
+  first.run(1, 4);
+  const Model expected = first.model();
+  for (const int users : {1, 2, 3, 8, 15, 31, 32}) {
+    for (const int threads : {32, 96, 1024}) {
+      Json changes = base;
+      changes["users_per_warp"] = users;
+      changes["threads_per_block"] = threads;
+      Device device("ebgtg", params_of("ebgtg", changes), train, initial);
+      device.run(1, 4);
+      expect_same(device.model(), expected, changes.dump());
+    }
+  }
+}
+
+// Replayed graphs, launches one by one, and any cut into calls: the same numbers.
+TEST(Cu2rec, GraphsReplayTheSameIterations) {
+  MF_REQUIRE_DEVICE();
+  const Ratings train = disjoint_matrix(200);
+  const Model initial = initial_for(train, 10);
+  for (const char* buffering : {"swap", "in_place"}) {
+    Json changes = {{"factors", 10}, {"buffering", buffering}, {"stride", 17}};
+    Device replayed("ebgtg", params_of("ebgtg", changes), train, initial);
+    changes["graph"] = false;
+    Device launched("ebgtg", params_of("ebgtg", changes), train, initial);
+    std::int64_t next = 1;
+    for (const std::int64_t count : {1, 64, 3, 130, 200, 63}) {
+      replayed.run(next, count);
+      for (std::int64_t k = 0; k < count; ++k) launched.run(next + k, 1);
+      next += count;
+    }
+    expect_same(replayed.model(), launched.model(), buffering);
+  }
+}
+
+// 5,000 users update one item: every element of its row comes from one of them.
+TEST(Cu2rec, AConflictLeavesSomeUsersRow) {
+  MF_REQUIRE_DEVICE();
+  const std::int32_t m = 5000;
+  const Ratings train = one_item_matrix(m);
+  const Model initial = initial_for(train, 8);
+  for (const ItemRule rule : {ItemRule::last_writer, ItemRule::first_writer}) {
+    for (const char* mapping : {"thread", "warp"}) {
+      const Params params =
+          params_of(name_of(rule), {{"factors", 8}, {"mapping", mapping}, {"rng", "counter"}});
+      Device device(name_of(rule), params, train, initial);
+      device.run(1, 1);
+      const Model after = device.model();
+      std::vector<bool> from_a_user(8);
+      for (std::int32_t u = 0; u < m; ++u) {
+        Reference one(rule, read_settings(params), initial, kRate);
+        const float gain_source = train.values()[static_cast<std::size_t>(u)];
+        const std::size_t row = static_cast<std::size_t>(u) * 8;
+        float dot = 0;
+        if (one.settings.mapping == Mapping::thread) {
+          for (std::size_t k = 0; k < 8; ++k) dot = std::fma(initial.p[row + k], initial.q[k], dot);
+        } else {
+          float a = 0;
+          float b = 0;
+          for (std::size_t k = 0; k < 4; ++k) a = std::fma(initial.p[row + k], initial.q[k], a);
+          for (std::size_t k = 4; k < 8; ++k) b = std::fma(initial.p[row + k], initial.q[k], b);
+          dot = a + b;
+        }
+        const float gain = one.hyper.rate * rating_error(one.hyper, gain_source, 0, 0, dot);
+        for (std::size_t k = 0; k < 8; ++k) {
+          from_a_user[k] = from_a_user[k] || after.q[k] == step(initial.q[k], initial.p[row + k],
+                                                                gain, one.hyper.shrink_q);
+        }
+      }
+      for (std::size_t k = 0; k < 8; ++k) {
+        EXPECT_TRUE(from_a_user[k]) << name_of(rule) << " " << mapping << " " << k;
+        EXPECT_EQ(after.q[8 + k], initial.q[8 + k]) << "nobody rated item 1";
+      }
+    }
+  }
+}
+
+TEST(Cu2rec, AtomicsLoseNothing) {
+  MF_REQUIRE_DEVICE();
+  const Ratings train = one_item_matrix(3000);
+  const Model initial = initial_for(train, 20);
+  for (const char* mapping : {"thread", "warp"}) {
+    const Params params = params_of(
+        "sgd_atomic",
+        {{"factors", 20}, {"mapping", mapping}, {"rng", "counter"}, {"buffering", "swap"}});
+    Device device("sgd_atomic", params, train, initial);
+    device.run(1, 1, 1e-3);
+    Reference reference(ItemRule::atomic, read_settings(params), initial, 1e-3);
+    reference.iterate(train, 1);
+    const Model after = device.model();
+    for (std::size_t k = 0; k < 20; ++k) {
+      EXPECT_NEAR(after.q[k], reference.model.q[k], 2e-4) << mapping;
+    }
+    EXPECT_NEAR(after.item_bias[0], reference.model.item_bias[0], 2e-4);
+  }
+}
+
+double rmse(const Model& model, const Ratings& part) {
+  double sum = 0;
+  for (std::int64_t i = 0; i < part.nnz(); ++i) {
+    const Rating rating = part[i];
+    const auto u = static_cast<std::size_t>(rating.user);
+    const auto v = static_cast<std::size_t>(rating.item);
+    double x = model.mean + model.user_bias[u] + model.item_bias[v];
+    for (std::int32_t k = 0; k < model.factors; ++k) {
+      const auto f = static_cast<std::size_t>(model.factors);
+      x += static_cast<double>(model.p[u * f + static_cast<std::size_t>(k)]) *
+           model.q[v * f + static_cast<std::size_t>(k)];
+    }
+    sum += std::pow(rating.value - x, 2);
+  }
+  return std::sqrt(sum / static_cast<double>(part.nnz()));
+}
+
+// With conflicts the result depends on timing. Over 10 seeds the test RMSE of both mappings must
+// be that of the reference, which has no races, within what its own seeds differ by.
+TEST(Cu2rec, RacesStayInABandOfTheReference) {
+  MF_REQUIRE_DEVICE();
+  const Dataset data = make_look_alike("ml-100k", 1.0, 1, 2);
+  const Split split = make_split(data, {}, 2);
+  constexpr int kSeeds = 10;
+  constexpr std::int64_t kIterations = 2000;
+  for (const ItemRule rule : {ItemRule::last_writer, ItemRule::first_writer}) {
+    double mean_of[3] = {};
+    for (int seed = 1; seed <= kSeeds; ++seed) {
+      int column = 0;
+      for (const char* mapping : {"thread", "warp", "reference"}) {
+        const Params params = params_of(
+            name_of(rule), {{"factors", 8},
+                            {"mapping", std::string(mapping) == "warp" ? "warp" : "thread"},
+                            {"rng", "counter"},
+                            {"stride", 250}});
+        InitSpec init;
+        init.seed = static_cast<std::uint64_t>(seed);
+        const Model initial = initial_model(split.train.n_users(), split.train.n_items(), 8,
+                                            ModelKind::biased, mean_rating(split.train), init, 1);
+        double value = 0;
+        if (std::string(mapping) == "reference") {
+          Reference reference(rule, read_settings(params), initial, 0.01);
+          reference.seed = init.seed;
+          for (std::int64_t i = 1; i <= kIterations; ++i) reference.iterate(split.train, i);
+          value = rmse(reference.model, split.test);
+        } else {
+          Device device(name_of(rule), params, split.train, initial, init.seed);
+          device.run(1, kIterations, 0.01);
+          value = rmse(device.model(), split.test);
+        }
+        EXPECT_LT(value, rmse(initial, split.test) - 0.05) << "nothing was learned";
+        mean_of[column++] += value / kSeeds;
+      }
+    }
+    EXPECT_NEAR(mean_of[0], mean_of[2], 0.01) << name_of(rule) << " thread";
+    EXPECT_NEAR(mean_of[1], mean_of[2], 0.01) << name_of(rule) << " warp";
+  }
+}
+
+}  // namespace
+}  // namespace mf::cu2rec

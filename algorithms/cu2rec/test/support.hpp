@@ -1,0 +1,66 @@
+// Small matrices for the tests of the family.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "algorithms/core/registry.hpp"
+#include "algorithms/cu2rec/settings.hpp"
+#include "base/rng.hpp"
+#include "datasets/ratings.hpp"
+
+namespace mf::cu2rec {
+
+// Ratings over all m users and n items, also those without any.
+inline Ratings make_matrix(std::int32_t m, std::int32_t n,
+                           const std::vector<std::vector<std::int32_t>>& items_of_user) {
+  Ratings::Arrays arrays;
+  Rng rng(7);
+  arrays.user_offsets.push_back(0);
+  for (std::int32_t u = 0; u < m; ++u) {
+    for (const std::int32_t item : items_of_user[static_cast<std::size_t>(u)]) {
+      arrays.users.push_back(u);
+      arrays.items.push_back(item);
+      arrays.values.push_back(static_cast<float>(1 + rng.below(5)));
+    }
+    arrays.user_offsets.push_back(static_cast<std::int64_t>(arrays.values.size()));
+    arrays.user_ids.push_back(u);
+  }
+  for (std::int32_t i = 0; i < n; ++i) arrays.item_ids.push_back(i);
+  return Ratings(std::move(arrays));
+}
+
+// Every item has one user: three items each for two users of three, none for the third, and some
+// items that nobody rated. Updates of an iteration cannot meet.
+inline Ratings disjoint_matrix(std::int32_t m) {
+  std::vector<std::vector<std::int32_t>> items(static_cast<std::size_t>(m));
+  for (std::int32_t u = 0; u < m; ++u) {
+    if (u % 3 != 2) items[static_cast<std::size_t>(u)] = {4 * u, 4 * u + 1, 4 * u + 2};
+  }
+  return make_matrix(m, 4 * m + 5, items);
+}
+
+// All users rate item 0 alone.
+inline Ratings one_item_matrix(std::int32_t m) {
+  return make_matrix(m, 2,
+                     std::vector<std::vector<std::int32_t>>(static_cast<std::size_t>(m), {0}));
+}
+
+inline Params params_of(const std::string& algorithm, const Json& changes) {
+  return default_params(find_algorithm(algorithm).params, changes);
+}
+
+inline const char* name_of(ItemRule rule) {
+  switch (rule) {
+    case ItemRule::atomic:
+      return "sgd_atomic";
+    case ItemRule::last_writer:
+      return "ebltg";
+    case ItemRule::first_writer:
+      break;
+  }
+  return "ebgtg";
+}
+
+}  // namespace mf::cu2rec
