@@ -51,7 +51,7 @@ class Cu2rec : public Algorithm {
     const auto stream = static_cast<cudaStream_t>(context.stream);
     {
       const PhaseScope phase(context.phases, "transfer");
-      cuda::Staging staging;
+      cuda::Staging staging(largest_upload(train));
       upload_ratings(train, staging, *context.team, stream);
       upload_model(initial, staging, *context.team, stream);
     }
@@ -96,6 +96,12 @@ class Cu2rec : public Algorithm {
 
  private:
   bool swaps() const { return settings_.buffering == Buffering::swap; }
+
+  std::size_t largest_upload(const Ratings& train) const {
+    const std::int64_t rows = std::max(n_users_, n_items_) * row_stride(settings_.factors);
+    return std::max(static_cast<std::size_t>(train.nnz()) * sizeof(Entry),
+                    static_cast<std::size_t>(rows) * sizeof(float));
+  }
 
   void upload_ratings(const Ratings& train, cuda::Staging& staging, ThreadTeam& team,
                       cudaStream_t stream) {

@@ -105,7 +105,8 @@ __device__ void write_biases(const Arrays& a, const Turn& turn, float user_bias,
 
 // The paper's mapping: a thread a user, the factors one after another (in words of four).
 template <ItemRule kRule>
-__global__ void thread_kernel(const Arrays a, const IterationSource source) {
+__global__ void __launch_bounds__(1024)
+    thread_kernel(const Arrays a, const IterationSource source) {
   const auto t = static_cast<std::int32_t>(blockIdx.x * blockDim.x + threadIdx.x);
   if (t >= a.n_users) return;
   const Iteration now = source.get();
@@ -157,7 +158,8 @@ struct RowPart {
 // groups of kLanes lanes update one user each, lanes over factors. kAhead users a group are loaded
 // before the first is computed.
 template <ItemRule kRule, int kLanes, int kWords, int kAhead>
-__global__ void warp_kernel(const Arrays a, const IterationSource source, int users_per_warp) {
+__global__ void __launch_bounds__(kMaxWarpThreads)
+    warp_kernel(const Arrays a, const IterationSource source, int users_per_warp) {
   constexpr int kGroups = 32 / kLanes;
   const int lane = static_cast<int>(threadIdx.x) % 32;
   const std::int64_t warp = (std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x) / 32;

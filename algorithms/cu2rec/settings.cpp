@@ -9,7 +9,7 @@ namespace {
 
 constexpr double kStateBytes = 48;  // a cuRAND XORWOW state
 constexpr double kEntryBytes = 8;   // item and value
-constexpr double kStagingBytes = 64e6;
+constexpr double kStagingBytes = 32e6;
 
 int block_size(std::int64_t asked, Mapping mapping) {
   if (asked > 0) return static_cast<int>(asked);
@@ -64,6 +64,10 @@ Settings read_settings(const Params& params) {
 std::optional<std::string> why_unsupported(const Params& params, const ProblemShape&) {
   if (params.integer("threads_per_block") % 32 != 0) {
     return fmt::format("threads_per_block is {}, expected a multiple of 32 (a warp), or 0",
+                       params.integer("threads_per_block"));
+  }
+  if (params.choice("mapping") == "warp" && params.integer("threads_per_block") > kMaxWarpThreads) {
+    return fmt::format("mapping warp: at most {} threads_per_block, found {}", kMaxWarpThreads,
                        params.integer("threads_per_block"));
   }
   if (params.choice("mapping") == "warp" && params.integer("factors") > kMaxWarpFactors) {

@@ -35,6 +35,8 @@ struct Settings {
 
 // Longest row of mapping `warp`: its elements stay in the registers of 32 lanes.
 constexpr std::int64_t kMaxWarpFactors = 1024;
+// Largest block of mapping `warp`: its threads take up to 128 registers.
+constexpr int kMaxWarpThreads = 512;
 
 std::vector<ParamSpec> family_params(Buffering default_buffering);
 Settings read_settings(const Params& params);

@@ -13,8 +13,9 @@ namespace mf::cuda {
 
 class Staging {
  public:
-  explicit Staging(std::size_t piece_bytes = std::size_t{32} << 20)
-      : pieces_{PinnedBuffer<std::byte>(piece_bytes), PinnedBuffer<std::byte>(piece_bytes)} {}
+  // `largest` is the size of the largest upload to come: pinned memory is slow to get, so that a
+  // small data set takes little of it.
+  explicit Staging(std::size_t largest_bytes) : Staging(Piece{piece_bytes(largest_bytes)}) {}
 
   // to[i] for i in [0, to.size()), as fill(begin, end, out) writes them: out[0] is element `begin`.
   // `fill` is called by the threads of the team, each time for at most `chunk` elements.
@@ -45,6 +46,18 @@ class Staging {
   Staging& operator=(const Staging&) = delete;
 
  private:
+  struct Piece {
+    std::size_t bytes;
+  };
+  explicit Staging(Piece piece)
+      : pieces_{PinnedBuffer<std::byte>(piece.bytes), PinnedBuffer<std::byte>(piece.bytes)} {}
+
+  static std::size_t piece_bytes(std::size_t largest) {
+    constexpr std::size_t kSmallest = std::size_t{64} << 10;
+    constexpr std::size_t kLargest = std::size_t{16} << 20;
+    return std::clamp(largest / 4, kSmallest, kLargest);
+  }
+
   std::byte* free_piece() {
     copied_[turn_].synchronize();  // returns at once where nothing was recorded yet
     return pieces_[turn_].data();

@@ -192,7 +192,7 @@ TEST(Cu2rec, UsersOfAWarpAndThreadsOfABlockChangeNothing) {
   first.run(1, 4);
   const Model expected = first.model();
   for (const int users : {1, 2, 3, 8, 15, 31, 32}) {
-    for (const int threads : {32, 96, 1024}) {
+    for (const int threads : {32, 96, 512}) {
       Json changes = base;
       changes["users_per_warp"] = users;
       changes["threads_per_block"] = threads;
@@ -200,6 +200,21 @@ TEST(Cu2rec, UsersOfAWarpAndThreadsOfABlockChangeNothing) {
       device.run(1, 4);
       expect_same(device.model(), expected, changes.dump());
     }
+  }
+}
+
+TEST(Cu2rec, LargeBlocksOfThreadsChangeNothing) {
+  MF_REQUIRE_DEVICE();
+  const Ratings train = disjoint_matrix(3000);
+  const Model initial = initial_for(train, 48);
+  for (const ItemRule rule : kRules) {
+    Device small(name_of(rule), params_of(name_of(rule), {{"factors", 48}}), train, initial);
+    Device large(name_of(rule),
+                 params_of(name_of(rule), {{"factors", 48}, {"threads_per_block", 1024}}), train,
+                 initial);
+    small.run(1, 2);
+    large.run(1, 2);
+    expect_same(small.model(), large.model(), name_of(rule));
   }
 }
 

@@ -158,6 +158,9 @@ TEST(Info, SaysWhatCannotRun) {
   const auto odd = why_unsupported(params_of("ebgtg", {{"threads_per_block", 100}}), shape);
   ASSERT_TRUE(odd);
   EXPECT_NE(odd->find("multiple of 32"), std::string::npos);
+  EXPECT_FALSE(why_unsupported(params_of("ebgtg", {{"threads_per_block", 1024}}), shape));
+  EXPECT_TRUE(why_unsupported(
+      params_of("ebgtg", {{"threads_per_block", 1024}, {"mapping", "warp"}}), shape));
   EXPECT_FALSE(why_unsupported(params_of("ebgtg", {{"factors", 2000}}), shape));
   EXPECT_TRUE(why_unsupported(params_of("ebgtg", {{"factors", 2000}, {"mapping", "warp"}}), shape));
 }
