@@ -121,6 +121,8 @@ struct RunOptions {
   bool quiet = false;
   bool rerun = false;
   bool retry = false;
+  bool profile = false;
+  ProfileWindow window;
 };
 
 int run_command(const RunOptions& options, const std::string& line) {
@@ -131,6 +133,7 @@ int run_command(const RunOptions& options, const std::string& line) {
   session.command_line = line;
   session.rerun = options.rerun;
   session.retry = options.retry;
+  if (options.profile) session.profile = options.window;
   session.interrupted = interrupt_level;
   install_interrupt_handler();
   const ProgressMode mode = options.json    ? ProgressMode::json
@@ -142,6 +145,10 @@ int run_command(const RunOptions& options, const std::string& line) {
     fmt::print("\n{}\n{} cases: {} run now, {} finished before; results in {}\n",
                summary_table(summary.folder, spec), spec.cases.size(), summary.run,
                summary.finished_before, summary.folder);
+  }
+  if (options.profile && !options.json) {
+    fmt::print("profiled: {} warm-up and {} recorded epochs a case; these times are no results\n",
+               options.window.warmup, options.window.epochs);
   }
   if (summary.failed > 0) {
     fmt::print(stderr, "{} cases failed: the result files say why, --retry runs them again\n",
@@ -289,7 +296,21 @@ class Cli {
     run->add_flag("--quiet", run_.quiet, "only the table at the end");
     run->add_flag("--retry", run_.retry, "run failed cases again (old files are set aside)");
     run->add_flag("--rerun", run_.rerun, "run all cases again (old files are set aside)");
-    run->callback([this] { code_ = run_command(run_, line_); });
+    auto* profile = run->add_option("--profile", run_.window.epochs,
+                                    "record N epochs of each case with a profiler, then end it [3]")
+                        ->expected(0, 1)
+                        ->check(CLI::Range(1, 1'000'000));
+    run->add_option("--profile-warmup", run_.window.warmup, "epochs before those")
+        ->needs(profile)
+        ->check(CLI::Range(0, 1'000'000))
+        ->capture_default_str();
+    run->callback([this, profile] {
+      run_.profile = profile->count() > 0;
+      // Without a number, CLI11 takes the empty text for 0.
+      if (profile->results() == std::vector<std::string>{""})
+        run_.window.epochs = ProfileWindow{}.epochs;
+      code_ = run_command(run_, line_);
+    });
 
     auto* compare = app_.add_subcommand("compare", "is the second run faster, slower or the same?");
     compare->add_option("first", first_, "folder of results")->required();

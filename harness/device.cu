@@ -1,4 +1,7 @@
+#include <cuda_profiler_api.h>
 #include <cuda_runtime.h>
+
+#include <array>
 
 #include "harness/device.hpp"
 
@@ -29,16 +32,19 @@ std::optional<DeviceInfo> find_device(std::string* why) {
   int clock_khz = 0;
   std::size_t free = 0;
   std::size_t total = 0;
+  std::array<char, 32> bus_id{};
   for (const cudaError_t error :
        {cudaGetDeviceProperties(&properties, 0), cudaDriverGetVersion(&driver),
         cudaRuntimeGetVersion(&runtime), cudaMemGetInfo(&free, &total),
-        cudaDeviceGetAttribute(&clock_khz, cudaDevAttrClockRate, 0)}) {
+        cudaDeviceGetAttribute(&clock_khz, cudaDevAttrClockRate, 0),
+        cudaDeviceGetPCIBusId(bus_id.data(), static_cast<int>(bus_id.size()), 0)}) {
     if (error != cudaSuccess) return nothing(why, error);
   }
   DeviceInfo info;
   info.name = properties.name;
-  info.driver = version_text(driver);
+  info.cuda_driver = version_text(driver);
   info.runtime = version_text(runtime);
+  info.pci_bus_id = bus_id.data();
   info.compute_major = properties.major;
   info.compute_minor = properties.minor;
   info.memory_bytes = static_cast<std::int64_t>(total);
@@ -46,5 +52,8 @@ std::optional<DeviceInfo> find_device(std::string* why) {
   info.clock_hz = std::int64_t{clock_khz} * 1000;
   return info;
 }
+
+void start_profiler() { static_cast<void>(cudaProfilerStart()); }
+void stop_profiler() { static_cast<void>(cudaProfilerStop()); }
 
 }  // namespace mf

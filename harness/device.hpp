@@ -9,8 +9,9 @@ namespace mf {
 
 struct DeviceInfo {
   std::string name;
-  std::string driver;   // CUDA version the driver supports
-  std::string runtime;  // CUDA version of this build
+  std::string cuda_driver;  // CUDA version the driver supports
+  std::string runtime;      // CUDA version of this build
+  std::string pci_bus_id;   // "0000:3B:00.0"
   int compute_major = 0, compute_minor = 0;
   std::int64_t memory_bytes = 0;
   std::int64_t free_bytes = 0;
@@ -21,5 +22,10 @@ bool built_with_cuda();
 
 // The first device, or nothing; `why` then says why not.
 std::optional<DeviceInfo> find_device(std::string* why = nullptr);
+
+// Begin and end of what a profiler records (cudaProfilerStart and -Stop); nothing where there is no
+// profiler, no device or no CUDA.
+void start_profiler();
+void stop_profiler();
 
 }  // namespace mf

@@ -9,6 +9,7 @@
 #include "datasets/load.hpp"
 #include "harness/device.hpp"
 #include "harness/environment.hpp"
+#include "harness/nvml.hpp"
 
 namespace mf {
 namespace {
@@ -46,7 +47,7 @@ Json algorithms_json() {
     if (!is_built(info->name)) {
       state = "not in this build";
     } else if (info->hardware == Hardware::cuda && !device) {
-      state = "no device: " + why;
+      state = "needs a CUDA device: " + why;
     }
     list.push_back({{"name", info->name}, {"state", state}});
   }
@@ -63,13 +64,27 @@ Json data_json() {
   return list;
 }
 
+// "NVIDIA H200, 139.8 GiB (139.1 GiB free), driver 580.95.05 (CUDA 13.0), 700 W"
+std::string device_text(const DeviceInfo& device) {
+  std::string driver = "unknown (no NVML)";
+  std::string power;
+  if (const auto nvml = open_nvml(device.pci_bus_id)) {
+    driver = nvml->driver_version().value_or(driver);
+    if (const auto watts = nvml->power_limit_w()) power = fmt::format(", {:.0f} W", *watts);
+  }
+  return fmt::format("{}, {} ({} free), driver {} (CUDA {}){}", device.name,
+                     format_bytes(static_cast<double>(device.memory_bytes)),
+                     format_bytes(static_cast<double>(device.free_bytes)), driver,
+                     device.cuda_driver, power);
+}
+
 }  // namespace
 
 Json doctor_json() {
   std::string why;
   const auto device = find_device(&why);
   return {{"environment", environment_json("")},
-          {"device", device ? device->name : "none: " + why},
+          {"device", device ? device_text(*device) : "none: " + why},
           {"available_memory_bytes", available_memory_bytes()},
           {"build", build_features()},
           {"cache_folder", cache_folder()},

@@ -11,6 +11,7 @@
 
 #include "base/threads.hpp"
 #include "harness/device.hpp"
+#include "harness/nvml.hpp"
 #include "mf_generated/build_info.hpp"
 
 namespace mf {
@@ -51,15 +52,23 @@ std::string simd_name() {
 }
 
 Json device_json() {
-  Json json = {{"gpu", nullptr},         {"driver", nullptr},
-               {"cuda", nullptr},        {"device_memory_bytes", nullptr},
-               {"sm_clock_hz", nullptr}, {"power_limit_w", nullptr}};
-  if (const auto device = find_device()) {
-    json["gpu"] = device->name;
-    json["driver"] = device->driver;
-    json["cuda"] = device->runtime;
-    json["device_memory_bytes"] = device->memory_bytes;
-    json["sm_clock_hz"] = device->clock_hz;
+  Json json = {{"gpu", nullptr},
+               {"driver", nullptr},
+               {"cuda_driver", nullptr},
+               {"cuda", nullptr},
+               {"device_memory_bytes", nullptr},
+               {"sm_clock_hz", nullptr},
+               {"power_limit_w", nullptr}};
+  const auto device = find_device();
+  if (!device) return json;
+  json["gpu"] = device->name;
+  json["cuda_driver"] = device->cuda_driver;
+  json["cuda"] = device->runtime;
+  json["device_memory_bytes"] = device->memory_bytes;
+  json["sm_clock_hz"] = device->clock_hz;
+  if (const auto nvml = open_nvml(device->pci_bus_id)) {
+    if (const auto version = nvml->driver_version()) json["driver"] = *version;
+    if (const auto watts = nvml->power_limit_w()) json["power_limit_w"] = *watts;
   }
   return json;
 }

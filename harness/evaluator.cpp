@@ -1,11 +1,5 @@
 #include "harness/evaluator.hpp"
 
-#include <algorithm>
-#include <cmath>
-#include <limits>
-
-#include "base/error.hpp"
-
 namespace mf {
 namespace {
 
@@ -32,11 +26,6 @@ MF_CLONES float dot(const float* a, const float* b, std::size_t n) {
   return sum;
 }
 
-struct Sums {
-  double square = 0;
-  double absolute = 0;
-};
-
 }  // namespace
 
 Evaluator::Evaluator(const Ratings& train)
@@ -52,50 +41,55 @@ void Evaluator::set_clip(float clip_min, float clip_max) {
   clip_max_ = clip_max;
 }
 
+PredictionRule Evaluator::rule(const FactorView& model) const {
+  PredictionRule rule;
+  rule.biased = model.user_bias != nullptr;
+  rule.mean = static_cast<float>(model.mean);
+  rule.train_mean = static_cast<float>(train_mean_);
+  rule.clip_min = clip_min_;
+  rule.clip_max = clip_max_;
+  return rule;
+}
+
 float Evaluator::predict(const FactorView& model, std::int32_t user, std::int32_t item) const {
-  const bool user_known = known_user_[static_cast<std::size_t>(user)] != 0;
-  const bool item_known = known_item_[static_cast<std::size_t>(item)] != 0;
-  const bool biased = model.user_bias != nullptr;
-  float value = static_cast<float>(biased ? model.mean : 0.0);
-  if (biased && user_known) value += model.user_bias[user * model.user_bias_stride];
-  if (biased && item_known) value += model.item_bias[item * model.item_bias_stride];
-  if (user_known && item_known) {
-    value += dot(model.p + user * model.p_stride, model.q + item * model.q_stride,
-                 static_cast<std::size_t>(model.factors));
-  } else if (!biased) {
-    value = static_cast<float>(train_mean_);
+  RatingSides sides;
+  sides.user_known = known_user_[static_cast<std::size_t>(user)] != 0;
+  sides.item_known = known_item_[static_cast<std::size_t>(item)] != 0;
+  const PredictionRule how = rule(model);
+  if (how.biased) {
+    sides.user_bias = model.user_bias[user * model.user_bias_stride];
+    sides.item_bias = model.item_bias[item * model.item_bias_stride];
   }
-  return clip_min_ < clip_max_ ? std::clamp(value, clip_min_, clip_max_) : value;
+  const bool known = sides.user_known && sides.item_known;
+  const float product = known
+                            ? dot(model.p + user * model.p_stride, model.q + item * model.q_stride,
+                                  static_cast<std::size_t>(model.factors))
+                            : 0.0F;
+  return predict_rating(how, sides, product);
 }
 
 Accuracy Evaluator::evaluate(const FactorView& model, const Ratings& part, ThreadTeam& team) const {
-  if (model.location != Location::host) {
-    fail(ErrorKind::unsupported, "the factors are on the device, this evaluator works on the host");
-  }
-  const std::int64_t count = part.nnz();
-  if (count == 0) {
-    const double nan = std::numeric_limits<double>::quiet_NaN();
-    return {nan, nan, 0};
-  }
-  std::vector<Sums> partial(static_cast<std::size_t>((count + kChunk - 1) / kChunk));
-  team.for_chunks(count, kChunk, [&](std::int64_t begin, std::int64_t end) {
-    Sums sums;
-    for (std::int64_t i = begin; i < end; ++i) {
+  if (model.location == Location::host) return evaluate_range(model, part, 0, part.nnz(), team);
+  if (part.nnz() == 0) return accuracy_of({}, 0);
+  if (!device_) device_ = std::make_unique<DeviceEvaluator>(known_user_, known_item_, stream_);
+  return device_->evaluate(model, rule(model), part, stream_);
+}
+
+Accuracy Evaluator::evaluate_range(const FactorView& model, const Ratings& part, std::int64_t begin,
+                                   std::int64_t end, ThreadTeam& team) const {
+  const std::int64_t count = end - begin;
+  std::vector<LossSums> partial(static_cast<std::size_t>((count + kChunk - 1) / kChunk));
+  team.for_chunks(count, kChunk, [&](std::int64_t from, std::int64_t to) {
+    LossSums sums;
+    for (std::int64_t i = begin + from; i < begin + to; ++i) {
       const Rating rating = part[i];
-      const double error =
-          static_cast<double>(rating.value) - predict(model, rating.user, rating.item);
-      sums.square += error * error;
-      sums.absolute += std::abs(error);
+      add_error(sums, static_cast<double>(rating.value) - predict(model, rating.user, rating.item));
     }
-    partial[static_cast<std::size_t>(begin / kChunk)] = sums;
+    partial[static_cast<std::size_t>(from / kChunk)] = sums;
   });
-  Sums total;
-  for (const Sums& sums : partial) {
-    total.square += sums.square;
-    total.absolute += sums.absolute;
-  }
-  const auto n = static_cast<double>(count);
-  return {std::sqrt(total.square / n), total.absolute / n, count};
+  LossSums total;
+  for (const LossSums& sums : partial) add_sums(total, sums);
+  return accuracy_of(total, count);
 }
 
 }  // namespace mf

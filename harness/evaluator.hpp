@@ -1,5 +1,6 @@
 // RMSE and MAE of a model over a part of the ratings, accumulated in double in a fixed order: the
-// same number for any number of threads. Never on the training clock.
+// same number for any number of threads. Never on the training clock. Factors in device memory are
+// evaluated there.
 //
 // Cold pairs (user or item without a train rating) are predicted by what is known: mean plus the
 // bias of the side that is known; the plain model has neither, so they get the mean of the train
@@ -7,20 +8,16 @@
 #pragma once
 
 #include <cstdint>
-#include <span>
+#include <memory>
 #include <vector>
 
 #include "algorithms/core/model.hpp"
 #include "base/threads.hpp"
 #include "datasets/ratings.hpp"
+#include "harness/device_evaluator.hpp"
+#include "harness/prediction.hpp"
 
 namespace mf {
-
-struct Accuracy {
-  double rmse = 0;
-  double mae = 0;
-  std::int64_t count = 0;
-};
 
 class Evaluator {
  public:
@@ -30,8 +27,22 @@ class Evaluator {
   // Predictions are clipped to [clip_min, clip_max] where clip_min < clip_max.
   void set_clip(float clip_min, float clip_max);
 
+  // The CUDA stream (a cudaStream_t) on which factors in device memory are evaluated: that of the
+  // algorithm, so that an epoch still running is waited for. Null is the default stream.
+  void set_stream(void* stream) { stream_ = stream; }
+
+  // A device view: the part is uploaded by its first evaluation and must live, unchanged, as long
+  // as the evaluator; `team` is not used.
   Accuracy evaluate(const FactorView& model, const Ratings& part, ThreadTeam& team) const;
+
+  // Over the ratings [begin, end) of the part. Host views only.
+  Accuracy evaluate_range(const FactorView& model, const Ratings& part, std::int64_t begin,
+                          std::int64_t end, ThreadTeam& team) const;
+
+  // Host views only.
   float predict(const FactorView& model, std::int32_t user, std::int32_t item) const;
+
+  PredictionRule rule(const FactorView& model) const;
 
  private:
   std::vector<std::uint8_t> known_user_;
@@ -39,6 +50,8 @@ class Evaluator {
   double train_mean_ = 0;
   float clip_min_ = 0;
   float clip_max_ = 0;
+  void* stream_ = nullptr;
+  mutable std::unique_ptr<DeviceEvaluator> device_;  // made by the first device view
 };
 
 }  // namespace mf

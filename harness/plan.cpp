@@ -9,7 +9,9 @@
 #include "base/text.hpp"
 #include "datasets/load.hpp"
 #include "datasets/synthetic.hpp"
+#include "harness/device.hpp"
 #include "harness/environment.hpp"
+#include "harness/preflight.hpp"
 #include "harness/ranges.hpp"
 #include "harness/runner.hpp"
 
@@ -30,16 +32,23 @@ double probe(const Case& item) {
   const Model initial = initial_model(train.n_users(), train.n_items(),
                                       static_cast<std::int32_t>(item.params.integer("factors")),
                                       kind, mean_rating(train), item.init, team.size());
+  const auto device = needs_device(item) ? open_device() : nullptr;
+  const auto synchronize = [&] {
+    if (device) device->synchronize();
+  };
   Context context;
   context.team = &team;
+  context.stream = device ? device->stream() : nullptr;
   const auto algorithm = make_algorithm(item.algorithm, item.params);
   algorithm->prepare(train, initial, context);
   algorithm->run_epoch({1, item.schedule.learning_rate}, context);
+  synchronize();
   const auto start = Clock::now();
   double updates = 0;
   for (int epoch = 2; epoch <= kProbeEpochs && seconds_since(start) < kProbeSeconds; ++epoch) {
     updates +=
         static_cast<double>(algorithm->run_epoch({epoch, item.schedule.learning_rate}, context));
+    synchronize();
   }
   return updates / std::max(seconds_since(start), 1e-9);
 }
@@ -51,9 +60,7 @@ double train_share(const SplitSpec& split) {
 
 std::string problem_of(const Case& item, const ProblemShape& shape) {
   if (const std::string missing = why_unavailable(item.data); !missing.empty()) return missing;
-  if (!is_built(item.algorithm)) {
-    return fmt::format("{} needs CUDA; this build has none", item.algorithm);
-  }
+  if (const std::string why = why_no_implementation(item); !why.empty()) return why;
   const AlgorithmInfo& info = find_algorithm(item.algorithm);
   if (info.supports && shape.nnz > 0) {
     if (const auto reason = info.supports(item.params, shape)) return *reason;
@@ -74,13 +81,18 @@ PlannedCase plan_case(const Case& item, bool measure, std::map<std::string, doub
     // The whole set, its parts, the initial model and what the algorithm takes.
     planned.host_bytes = 2 * kRatingBytes * static_cast<double>(known->nnz) +
                          model_bytes(item.params, shape) + need.host_bytes;
-    planned.device_bytes = need.device_bytes;
+    planned.device_bytes = device_bytes(item, shape, known->nnz - shape.nnz);
   }
   planned.note = problem_of(item, shape);
   if (planned.host_bytes > static_cast<double>(total_memory_bytes()) && planned.note.empty()) {
     planned.note =
         fmt::format("needs {} of memory, the machine has {}", format_bytes(planned.host_bytes),
                     format_bytes(static_cast<double>(total_memory_bytes())));
+  }
+  if (planned.device_bytes > 0 && planned.note.empty()) {
+    const auto device = find_device();
+    const double free = device ? static_cast<double>(device->free_bytes) : 0;
+    planned.note = why_not_on_device(planned.device_bytes, free);
   }
   if (!measure || !known || !planned.note.empty()) return planned;
   const std::string key = item.algorithm + canonical(item.params.to_json());
@@ -99,6 +111,7 @@ Plan make_plan(const Spec& spec, bool measure) {
     plan.cases.push_back(plan_case(item, measure, rates));
     const PlannedCase& planned = plan.cases.back();
     plan.peak_host_bytes = std::max(plan.peak_host_bytes, planned.host_bytes);
+    plan.peak_device_bytes = std::max(plan.peak_device_bytes, planned.device_bytes);
     if (planned.train_s) {
       plan.total_train_s += *planned.train_s;
     } else {
@@ -111,10 +124,12 @@ Plan make_plan(const Spec& spec, bool measure) {
 std::string format_plan(const Plan& plan, const Spec& spec) {
   std::size_t width = 4;
   for (const auto& item : plan.cases) width = std::max(width, item.id.size());
-  std::string text = fmt::format("{:<{}}  {:>10}  {:>12}\n", "case", width, "memory", "training");
+  std::string text = fmt::format("{:<{}}  {:>10}  {:>10}  {:>12}\n", "case", width, "memory",
+                                 "device", "training");
   for (const auto& item : plan.cases) {
-    text += fmt::format("{:<{}}  {:>10}  {:>12}{}\n", item.id, width,
+    text += fmt::format("{:<{}}  {:>10}  {:>10}  {:>12}{}\n", item.id, width,
                         item.host_bytes > 0 ? format_bytes(item.host_bytes) : "?",
+                        item.device_bytes > 0 ? format_bytes(item.device_bytes) : "-",
                         item.train_s ? "~" + format_seconds(*item.train_s) : "?",
                         item.note.empty() ? "" : "  NOT RUNNABLE HERE: " + item.note);
   }
@@ -123,6 +138,9 @@ std::string format_plan(const Plan& plan, const Spec& spec) {
                       count == 1 ? "" : "s",
                       plan.peak_host_bytes > 0 ? format_bytes(plan.peak_host_bytes) : "unknown",
                       format_bytes(static_cast<double>(total_memory_bytes())));
+  if (plan.peak_device_bytes > 0) {
+    text += fmt::format("peak device memory {}; ", format_bytes(plan.peak_device_bytes));
+  }
   if (plan.not_estimated < static_cast<int>(count)) {
     text += fmt::format("training about {}; evaluation and loading come on top",
                         format_seconds(plan.total_train_s));
@@ -146,7 +164,8 @@ Json to_json(const Plan& plan) {
   return {{"cases", cases},
           {"train_s", plan.total_train_s},
           {"not_estimated", plan.not_estimated},
-          {"peak_host_bytes", plan.peak_host_bytes}};
+          {"peak_host_bytes", plan.peak_host_bytes},
+          {"peak_device_bytes", plan.peak_device_bytes}};
 }
 
 }  // namespace mf

@@ -11,9 +11,9 @@ namespace mf {
 
 struct PlannedCase {
   std::string id;
-  std::string note;       // why it would not run, or empty
-  double host_bytes = 0;  // 0: unknown
-  double device_bytes = 0;
+  std::string note;               // why it would not run, or empty
+  double host_bytes = 0;          // 0: unknown
+  double device_bytes = 0;        // with the evaluator's; 0: unknown, or an algorithm of the CPU
   std::optional<double> train_s;  // estimated; nothing where it cannot be told
 };
 
@@ -22,6 +22,7 @@ struct Plan {
   double total_train_s = 0;  // of the cases that could be estimated
   int not_estimated = 0;
   double peak_host_bytes = 0;
+  double peak_device_bytes = 0;
 };
 
 // Times come from a short run of each algorithm with its parameters on a small look-alike (about

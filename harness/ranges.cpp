@@ -1,5 +1,7 @@
 #include "harness/ranges.hpp"
 
+#include "harness/device.hpp"
+
 #ifdef MF_HAVE_NVTX
 #include <nvtx3/nvToolsExt.h>
 #endif
@@ -33,17 +35,61 @@ void nvtx_pop() {}
 void Ranges::begin(const char* name) {
   nvtx_push(name);
   if (observer_) observer_(name, true);
-  open_.push_back({name, Clock::now()});
+  if (!marking_ && is_transfer(name)) device_->wait();
+  open_.push_back({name, Clock::now(), std::nullopt});
+  if (marking_) open_.back().mark = device_->mark();
 }
 
 void Ranges::end() {
   const Open& range = open_.back();
+  if (marking_ && range.mark) {
+    marked_.push_back({range.name, *range.mark, device_->mark()});
+  } else if (is_transfer(range.name)) {
+    device_->wait();
+  }
   Total& total = totals_[range.name];
   total.seconds += seconds_since(range.start);
   ++total.count;
   nvtx_pop();
   if (observer_) observer_(range.name, false);
   open_.pop_back();
+}
+
+void Ranges::start_device_phases() noexcept {
+  marked_.clear();
+  marking_ = true;
+  group_.begin = device_->mark();
+}
+
+std::size_t Ranges::stop_device_phases() noexcept {
+  group_.end = device_->mark();
+  marking_ = false;
+  return group_.end - group_.begin + 1;
+}
+
+double Ranges::resolve_device_phases(const std::string& whole) {
+  for (const Marked& phase : marked_) {
+    add_device_seconds(phase.name, device_->seconds(phase.begin, phase.end));
+  }
+  marked_.clear();
+  const double seconds = device_->seconds(group_.begin, group_.end);
+  add_device_seconds(whole, seconds);
+  return seconds;
+}
+
+void Ranges::add_device_seconds(const std::string& name, double seconds) {
+  std::optional<double>& sum = totals_[name].device_seconds;
+  sum = sum.value_or(0) + seconds;
+}
+
+void Ranges::begin_profile() {
+  start_profiler();
+  if (observer_) observer_("profile", true);
+}
+
+void Ranges::end_profile() {
+  stop_profiler();
+  if (observer_) observer_("profile", false);
 }
 
 double Ranges::seconds(const std::string& name) const {
@@ -55,6 +101,7 @@ Json Ranges::to_json() const {
   Json json = Json::object();
   for (const auto& [name, total] : totals_) {
     json[name] = {{"seconds_s", total.seconds}, {"count", total.count}};
+    if (total.device_seconds) json[name]["device_s"] = *total.device_seconds;
   }
   return json;
 }

@@ -2,99 +2,47 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <new>
 
 #include "algorithms/core/registry.hpp"
 #include "base/error.hpp"
-#include "base/text.hpp"
-#include "datasets/load.hpp"
+#include "harness/case_json.hpp"
+#include "harness/device_model.hpp"
 #include "harness/environment.hpp"
+#include "harness/epoch_groups.hpp"
 #include "harness/evaluator.hpp"
 #include "harness/model_io.hpp"
+#include "harness/preflight.hpp"
 #include "harness/ranges.hpp"
+#include "harness/training_clock.hpp"
+#include "harness/user_groups.hpp"
 
 namespace mf {
 namespace {
 
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 
-std::string hash_text(std::uint64_t hash) { return fmt::format("{:016x}", hash); }
-
-Json dataset_json(const CaseData& data, const Case& item) {
-  const DatasetInfo& info = data.dataset->info;
-  const Split& split = *data.split;
-  Json scale;
-  if (info.scale) {
-    scale = {{"min", info.scale->min}, {"max", info.scale->max}, {"step", info.scale->step}};
-  }
-  return {{"name", info.name},
-          {"look_alike", info.look_alike},
-          {"source", info.source},
-          {"source_sha256", info.source_hash.empty() ? Json() : Json(info.source_hash)},
-          {"content_hash", hash_text(info.content_hash)},
-          {"n_users", split.train.n_users()},
-          {"n_items", split.train.n_items()},
-          {"nnz_train", split.train.nnz()},
-          {"nnz_test", split.test.nnz()},
-          {"nnz_validation", split.validation.nnz()},
-          {"split", item.split.to_json()},
-          {"cold_users", split.cold_users},
-          {"cold_items", split.cold_items},
-          {"cold_ratings", split.cold_ratings},
-          {"duplicate_pairs", info.duplicate_pairs},
-          {"duplicate_policy", info.duplicate_policy},
-          {"scale", scale}};
-}
-
-Json algorithm_json(const Case& item) {
-  const AlgorithmInfo& info = find_algorithm(item.algorithm);
-  return {{"name", info.name},
-          {"family", info.family},
-          {"hardware", info.hardware == Hardware::cuda ? "cuda" : "cpu"},
-          {"paper", info.paper},
-          {"params", item.params.to_json()}};
-}
-
-// Why the case cannot start, before anything is allocated.
-struct Refusal {
-  std::string status;
-  std::string reason;
-};
-
-std::optional<Refusal> refuse(const Case& item, const ProblemShape& shape) {
-  const AlgorithmInfo& info = find_algorithm(item.algorithm);
-  if (!is_built(item.algorithm)) {
-    return Refusal{"skipped", fmt::format("{} needs CUDA; this build has none", item.algorithm)};
-  }
-  if (info.supports) {
-    if (const auto reason = info.supports(item.params, shape)) return Refusal{"skipped", *reason};
-  }
-  const double need = (info.memory ? info.memory(item.params, shape).host_bytes : 0) +
-                      model_bytes(item.params, shape);
-  const auto free = static_cast<double>(available_memory_bytes());
-  if (free > 0 && need > free) {
-    return Refusal{"oom",
-                   fmt::format("needs {} of memory beyond the ratings, {} are available; lower "
-                               "`factors` or use a smaller data set",
-                               format_bytes(need), format_bytes(free))};
-  }
-  return std::nullopt;
+// Without a window to profile, the case as it is.
+Case case_to_run(const Case& item, const RunSettings& settings) {
+  return settings.profile ? profiled(item, *settings.profile) : item;
 }
 
 class CaseRun {
  public:
   CaseRun(const Case& item, DataStore& store, const RunSettings& settings, const RunHooks& hooks,
           ResultWriter& writer)
-      : item_(item),
+      : item_(case_to_run(item, settings)),
         store_(store),
         settings_(settings),
         hooks_(hooks),
         writer_(writer),
-        team_(threads_of(item.params)),
-        schedule_(item.schedule),
-        stopping_(item.stop) {
+        environment_(environment_json(settings.command_line)),
+        team_(threads_of(item_.params)),
+        schedule_(item_.schedule),
+        stopping_(item_.stop) {
     result_.final_test_rmse = result_.best_test_rmse = kNaN;
     if (hooks_.on_range) ranges_.set_observer(hooks_.on_range);
   }
@@ -108,8 +56,10 @@ class CaseRun {
       end("oom", "the host's memory did not suffice; lower `factors` or use a smaller data set");
     } catch (const Error& error) {
       if (error.kind() == ErrorKind::io) throw;
+      result_.device_failed = error.kind() == ErrorKind::device;
       end(error.kind() == ErrorKind::memory ? "oom" : "error", error.what());
     }
+    if (profiling_) end_profile();
     write_footer();
     return result_;
   }
@@ -119,7 +69,7 @@ class CaseRun {
     load();
     const Ratings& train = data_.split->train;
     shape_ = {train.n_users(), train.n_items(), train.nnz()};
-    if (const auto refusal = refuse(item_, shape_)) {
+    if (const auto refusal = open_or_refuse()) {
       write_header(Work{});
       end(refusal->status, refusal->reason);
       return;
@@ -127,9 +77,8 @@ class CaseRun {
     prepare();
     write_header(algorithm_->work_per_epoch());
     train_loop();
-    if (result_.status == "completed" && !settings_.model_folder.empty()) {
-      save_model(settings_.model_folder, algorithm_->factors(), train, item_.resolved);
-    }
+    if (item_.evaluate.user_groups > 0 && result_.status != "interrupted") evaluate_groups();
+    if (result_.status == "completed" && !settings_.model_folder.empty()) save();
   }
 
   void load() {
@@ -137,18 +86,27 @@ class CaseRun {
     data_ = store_.get(item_);
   }
 
+  std::optional<Refusal> open_or_refuse() {
+    if (!is_built(item_.algorithm)) return Refusal{"skipped", why_no_implementation(item_)};
+    if (needs_device(item_)) {
+      try {
+        device_ = hooks_.open_device ? hooks_.open_device() : open_device();
+      } catch (const Error& error) {
+        if (error.kind() != ErrorKind::unsupported) throw;
+        return Refusal{"skipped",
+                       fmt::format("{} needs a CUDA device: {}", item_.algorithm, error.what())};
+      }
+      ranges_.set_device(device_.get());
+      clock_ = TrainingClock(ranges_, device_.get());
+    }
+    const std::int64_t others = data_.split->test.nnz() + data_.split->validation.nnz();
+    return refuse(item_, shape_, others, device_.get());
+  }
+
   void prepare() {
     algorithm_ = make_algorithm(item_.algorithm, item_.params);
     const Ratings& train = data_.split->train;
-    evaluator_ = std::make_unique<Evaluator>(train);
-    const auto& scale = data_.dataset->info.scale;
-    if (item_.evaluate.clip && !scale) {
-      fail(ErrorKind::usage,
-           "evaluate.clip needs the rating scale of {}: declare \"rating_scale\": {{\"min\": 1, "
-           "\"max\": 5, \"step\": 1}} beside its files",
-           item_.data.label());
-    }
-    if (item_.evaluate.clip) evaluator_->set_clip(scale->min, scale->max);
+    prepare_evaluator();
     const ModelKind kind = item_.params.has("model")
                                ? parse_model_kind(item_.params.choice("model"))
                                : ModelKind::plain;
@@ -158,9 +116,31 @@ class CaseRun {
     context_.team = &team_;
     context_.seed = item_.seed;
     context_.phases = &ranges_;
+    context_.stream = stream();
     context_.stop_requested = [this] { return interrupt_level() >= 2; };
     const PhaseScope range(&ranges_, "prepare");
     algorithm_->prepare(train, initial, context_);
+    synchronize();
+  }
+
+  void prepare_evaluator() {
+    evaluator_ = std::make_unique<Evaluator>(data_.split->train);
+    evaluator_->set_stream(stream());
+    if (!item_.evaluate.clip) return;
+    const auto& scale = data_.dataset->info.scale;
+    if (!scale) {
+      fail(ErrorKind::usage,
+           "evaluate.clip needs the rating scale of {}: declare \"rating_scale\": {{\"min\": 1, "
+           "\"max\": 5, \"step\": 1}} beside its files",
+           item_.data.label());
+    }
+    evaluator_->set_clip(scale->min, scale->max);
+  }
+
+  void* stream() { return device_ ? device_->stream() : nullptr; }
+
+  void synchronize() {
+    if (device_) device_->synchronize();
   }
 
   void train_loop() {
@@ -170,57 +150,85 @@ class CaseRun {
     if (auto decision = stopping_.check(stop_input(point, true))) {
       return end(decision->status, decision->reason);
     }
-    for (std::int64_t epoch = 1;; ++epoch) {
-      const double rate = schedule_.rate(epoch);
-      const double seconds = timed_epoch({epoch, rate});
+    while (true) {
+      const std::int64_t first = result_.epochs + 1;
+      const double rate = schedule_.rate(first);
+      const std::int64_t count = group_size(first);
+      if (settings_.profile && first == settings_.profile->warmup + 1) begin_profile();
+      run_group({first, rate}, count);
+      const std::int64_t last = first + count - 1;
+      if (settings_.profile && last == item_.stop.epochs) end_profile();
       if (interrupt_level() >= 2) {
-        return end("interrupted", fmt::format("given up in epoch {}", epoch));
+        return end("interrupted", count == 1
+                                      ? fmt::format("given up in epoch {}", first)
+                                      : fmt::format("given up in epochs {} to {}", first, last));
       }
-      result_.epochs = epoch;
-      if (finish_epoch(epoch, rate, seconds)) return;
+      result_.epochs = last;
+      if (finish_group(last, rate)) return;
     }
   }
 
-  double timed_epoch(const EpochArgs& args) {
-    const PhaseScope range(&ranges_, "epoch");
-    const auto start = Clock::now();
-    updates_ += algorithm_->run_epoch(args, context_);
-    const double seconds = seconds_since(start);
-    train_s_ += seconds;
-    return seconds;
+  // A group never passes an evaluation, a change of the rate, the last epoch or the begin of what
+  // is profiled.
+  std::int64_t group_size(std::int64_t first) const {
+    if (!device_) return 1;
+    std::int64_t size =
+        std::min({group_by_time(clock_.last_group()),
+                  epochs_to_multiple(first, item_.evaluate.every), item_.stop.epochs - first + 1});
+    if (settings_.profile && first <= settings_.profile->warmup) {
+      size = std::min(size, settings_.profile->warmup - first + 1);
+    }
+    return epochs_at_one_rate(schedule_, first, size);
+  }
+
+  void run_group(const EpochArgs& first, std::int64_t count) {
+    clock_.time_group(count, [&] { updates_ += algorithm_->run_epochs(first, count, context_); });
+  }
+
+  void begin_profile() {
+    ranges_.begin_profile();
+    profiling_ = true;
+  }
+
+  void end_profile() {
+    ranges_.end_profile();
+    profiling_ = false;
   }
 
   // Evaluates where it is due and decides; true: the case has ended.
-  bool finish_epoch(std::int64_t epoch, double rate, double seconds) {
+  bool finish_group(std::int64_t epoch, double rate) {
     TracePoint point;
     point.epoch = epoch;
     auto decision = stopping_.check(stop_input(point, false));
     const bool due = epoch % item_.evaluate.every == 0;
     if (decision || due || interrupt_level() > 0) {
+      sample_sm_clock();
       point = evaluate(epoch);
       point.learning_rate = rate;
-      point.epoch_s = seconds;
+      point.epoch_s = clock_.last_group().seconds / static_cast<double>(clock_.last_group().count);
       record(point);
       schedule_.observe(monitored(item_.schedule.monitor, point));
       if (auto by_quality = stopping_.check(stop_input(point, true))) decision = by_quality;
     }
     if (decision) {
-      end(decision->status, decision->reason);
+      const bool profiled = settings_.profile && decision->status == "completed";
+      end(decision->status, profiled ? settings_.profile->done() : decision->reason);
     } else if (interrupt_level() > 0) {
       end("interrupted", fmt::format("stopped by the user after epoch {}", epoch));
     }
     return !result_.status.empty();
   }
 
-  bool needs_train_rmse() const {
-    return item_.evaluate.train || item_.schedule.monitor == Monitor::train ||
-           (item_.stop.plateau_patience > 0 && item_.stop.plateau_monitor == Monitor::train);
+  // Right after a group, before the device has gone idle.
+  void sample_sm_clock() {
+    const auto hertz = device_ ? device_->sm_clock_hz() : std::nullopt;
+    if (hertz) measures_.sm_clocks_hz.push_back(static_cast<double>(*hertz));
   }
 
   TracePoint evaluate(std::int64_t epoch) {
     const PhaseScope range(&ranges_, "evaluate");
     const auto start = Clock::now();
-    const FactorView view = algorithm_->factors();
+    const FactorView view = factors();
     const Accuracy test = evaluator_->evaluate(view, data_.split->test, team_);
     TracePoint point;
     point.epoch = epoch;
@@ -228,16 +236,45 @@ class CaseRun {
     point.test_mae = test.mae;
     point.validation_rmse = evaluator_->evaluate(view, data_.split->validation, team_).rmse;
     point.train_rmse =
-        needs_train_rmse() ? evaluator_->evaluate(view, data_.split->train, team_).rmse : kNaN;
+        needs_train_rmse(item_) ? evaluator_->evaluate(view, data_.split->train, team_).rmse : kNaN;
     point.learning_rate = kNaN;
-    evaluate_s_ += seconds_since(start);
+    measures_.evaluate_s += seconds_since(start);
     point.updates = updates_;
     point.passes =
         static_cast<double>(updates_) / static_cast<double>(std::max<std::int64_t>(1, shape_.nnz));
-    point.train_s = train_s_;
-    point.evaluate_s = evaluate_s_;
+    point.train_s = clock_.seconds();
+    point.train_device_s = clock_.device_seconds();
+    point.evaluate_s = measures_.evaluate_s;
     point.wall_s = seconds_since(start_);
     return point;
+  }
+
+  FactorView factors() {
+    synchronize();
+    return algorithm_->factors();
+  }
+
+  // Where the evaluator or the writer of models needs the host; `copy` then holds the numbers.
+  FactorView host_factors(Model& copy) {
+    const FactorView view = factors();
+    if (view.location == Location::host) return view;
+    copy = download_model(view, context_.stream);
+    return copy.view();
+  }
+
+  void evaluate_groups() {
+    const PhaseScope range(&ranges_, "evaluate");
+    const auto start = Clock::now();
+    Model copy;
+    const FactorView view = host_factors(copy);
+    measures_.user_groups =
+        evaluate_user_groups(*evaluator_, view, *data_.split, item_.evaluate.user_groups, team_);
+    measures_.evaluate_s += seconds_since(start);
+  }
+
+  void save() {
+    Model copy;
+    save_model(settings_.model_folder, host_factors(copy), data_.split->train, item_.resolved);
   }
 
   static double monitored(Monitor monitor, const TracePoint& point) {
@@ -253,8 +290,8 @@ class CaseRun {
   }
 
   StopInput stop_input(const TracePoint& point, bool evaluated) const {
-    return {point.epoch, train_s_,        seconds_since(start_),
-            evaluated,   point.test_rmse, monitored(item_.stop.plateau_monitor, point)};
+    return {point.epoch, clock_.seconds(), seconds_since(start_),
+            evaluated,   point.test_rmse,  monitored(item_.stop.plateau_monitor, point)};
   }
 
   void record(const TracePoint& point) {
@@ -275,121 +312,48 @@ class CaseRun {
   }
 
   void write_header(const Work& work) {
-    Json target;
-    if (settings_.target_rmse) target = *settings_.target_rmse;
-    writer_.append(
-        {{"type", "header"},
-         {"schema_version", kSchemaVersion},
-         {"case_id", item_.id},
-         {"case_hash", item_.hash},
-         {"spec_name", settings_.spec_name},
-         {"spec_hash", settings_.spec_hash},
-         {"algorithm", algorithm_json(item_)},
-         {"dataset", data_.split ? dataset_json(data_, item_) : Json{{"name", item_.data.label()}}},
-         {"seed", item_.seed},
-         {"baseline", settings_.baseline.empty() ? Json() : Json(settings_.baseline)},
-         {"target_rmse", target},
-         {"schedule", item_.schedule.to_json()},
-         {"init", to_json(item_.init)},
-         {"stop", item_.stop.to_json()},
-         {"evaluate", item_.evaluate.to_json()},
-         {"work_per_epoch",
-          {{"updates", work.updates}, {"bytes", work.bytes}, {"flops", work.flops}}},
-         {"environment", environment_json(settings_.command_line)}});
+    writer_.append(header_json(item_, data_, settings_, work, environment_));
     header_written_ = true;
   }
 
   void write_footer() {
     if (!header_written_) write_header(Work{});
-    const double transfer = ranges_.seconds("transfer");
     result_.updates = updates_;
-    result_.train_s = train_s_;
+    result_.train_s = clock_.seconds();
     result_.wall_s = seconds_since(start_);
-    writer_.append({{"type", "footer"},
-                    {"status", result_.status},
-                    {"stop_reason", result_.reason},
-                    {"epochs", result_.epochs},
-                    {"updates", updates_},
-                    {"clocks",
-                     {{"load_s", data_.load_s},
-                      {"prepare_s", ranges_.seconds("prepare") - transfer},
-                      {"transfer_s", transfer},
-                      {"train_s", train_s_},
-                      {"train_device_s", nullptr},
-                      {"evaluate_s", evaluate_s_},
-                      {"wall_s", result_.wall_s}}},
-                    {"phases", ranges_.to_json()},
-                    {"final_test_rmse", number_or_null(result_.final_test_rmse)},
-                    {"best_test_rmse", number_or_null(result_.best_test_rmse)},
-                    {"best_epoch", result_.best_epoch},
-                    {"peak_host_bytes", peak_memory_bytes()},
-                    {"peak_device_bytes", nullptr},
-                    {"finished_at", utc_now()}});
+    measures_.load_s = data_.load_s;
+    measures_.train_device_s = clock_.device_seconds();
+    if (device_) measures_.peak_device_bytes = device_->peak_bytes();
+    writer_.append(footer_json(result_, measures_, ranges_));
     writer_.sync();
   }
 
-  const Case& item_;
+  const Case item_;
   DataStore& store_;
   const RunSettings& settings_;
   const RunHooks& hooks_;
   ResultWriter& writer_;
+  const Clock::time_point start_ = Clock::now();
+  const Json environment_;
   ThreadTeam team_;
   Schedule schedule_;
   Stopping stopping_;
+  std::unique_ptr<DeviceClock> device_;  // outlives all that works on its stream
   Ranges ranges_;
+  TrainingClock clock_{ranges_, nullptr};
   Context context_;
   CaseData data_;
   ProblemShape shape_;
   std::unique_ptr<Algorithm> algorithm_;
   std::unique_ptr<Evaluator> evaluator_;
   CaseResult result_;
-  Clock::time_point start_ = Clock::now();
+  CaseMeasures measures_;
   std::int64_t updates_ = 0;
-  double train_s_ = 0;
-  double evaluate_s_ = 0;
   bool header_written_ = false;
+  bool profiling_ = false;
 };
 
 }  // namespace
-
-Json TracePoint::to_json() const {
-  return {{"type", "trace"},
-          {"epoch", epoch},
-          {"updates", updates},
-          {"passes", passes},
-          {"train_s", train_s},
-          {"train_device_s", nullptr},
-          {"epoch_s", epoch_s},
-          {"evaluate_s", evaluate_s},
-          {"wall_s", wall_s},
-          {"test_rmse", number_or_null(test_rmse)},
-          {"test_mae", number_or_null(test_mae)},
-          {"train_rmse", number_or_null(train_rmse)},
-          {"validation_rmse", number_or_null(validation_rmse)},
-          {"learning_rate", number_or_null(learning_rate)}};
-}
-
-CaseData DataStore::get(const Case& item) {
-  const auto start = Clock::now();
-  const std::string dataset_key = canonical(item.resolved["dataset"]);
-  const std::string split_key = dataset_key + canonical(item.resolved["split"]);
-  if (dataset_key != dataset_key_) {
-    // The old ones go first: two large sets may not fit beside each other.
-    split_.reset();
-    dataset_.reset();
-    dataset_key_.clear();
-    split_key_.clear();
-    dataset_ = std::make_shared<const Dataset>(load_dataset(item.data, hardware_threads()));
-    dataset_key_ = dataset_key;
-  }
-  if (split_key != split_key_) {
-    split_.reset();
-    split_key_.clear();
-    split_ = std::make_shared<const Split>(make_split(*dataset_, item.split, hardware_threads()));
-    split_key_ = split_key;
-  }
-  return {dataset_, split_, seconds_since(start)};
-}
 
 int threads_of(const Params& params) {
   if (!params.has("threads")) return 1;

@@ -1,18 +1,22 @@
 // Runs one case: the readable loop of the harness.
 //
-//   load -> split -> initial factors -> prepare -> [ run_epoch -> evaluate -> trace ]* -> footer
+//   load -> split -> initial factors -> prepare -> [ run_epochs -> evaluate -> trace ]* -> footer
 //
-// Five clocks that never overlap (load, prepare, transfer, train, evaluate) and the wall. run_epoch
-// is the only call on the training clock.
+// Five clocks that never overlap (load, prepare, transfer, train, evaluate) and the wall.
+// run_epochs is the only call on the training clock: one epoch at a time on the CPU, on a device
+// groups of short ones.
 #pragma once
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "base/json.hpp"
 #include "datasets/dataset.hpp"
 #include "datasets/split.hpp"
+#include "harness/device_clock.hpp"
+#include "harness/profile.hpp"
 #include "harness/result_file.hpp"
 #include "harness/spec.hpp"
 
@@ -23,7 +27,8 @@ struct TracePoint {
   std::int64_t updates = 0;
   double passes = 0;
   double train_s = 0;
-  double epoch_s = 0;
+  std::optional<double> train_device_s;  // nothing on the CPU
+  double epoch_s = 0;                    // mean of the last group of epochs
   double evaluate_s = 0;
   double wall_s = 0;
   double test_rmse = 0;
@@ -45,6 +50,7 @@ struct CaseResult {
   double final_test_rmse = 0;  // NaN where never evaluated
   double best_test_rmse = 0;
   std::int64_t best_epoch = 0;
+  bool device_failed = false;  // nothing more can run on the device in this process
 };
 
 // A data set cut for a case, and the seconds it took.
@@ -72,6 +78,8 @@ struct RunHooks {
   std::function<int()> interrupted;
   // Named ranges as they begin and end, for tests of the annotation.
   std::function<void(const std::string&, bool)> on_range;
+  // In place of the machine's device, for tests.
+  std::function<std::unique_ptr<DeviceClock>()> open_device;
 };
 
 struct RunSettings {
@@ -79,6 +87,7 @@ struct RunSettings {
   std::optional<double> target_rmse;
   std::string command_line;
   std::string model_folder;  // the model is exported there after the last epoch; empty: not at all
+  std::optional<ProfileWindow> profile;
 };
 
 // Never throws for what belongs to the case (out of memory, an algorithm's error): that is its

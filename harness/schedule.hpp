@@ -36,6 +36,11 @@ class Schedule {
   double rate(std::int64_t epoch) const;  // of epoch 1, 2, ...
   void observe(double monitored_rmse);    // after each evaluation
 
+  // The rate changes, if at all, by observe() alone.
+  bool constant_between_evaluations() const {
+    return spec_.kind == ScheduleSpec::Kind::constant || spec_.kind == ScheduleSpec::Kind::plateau;
+  }
+
  private:
   ScheduleSpec spec_;
   double rate_;

@@ -36,11 +36,19 @@ Json param_schema(const ParamSpec& spec) {
   return out;
 }
 
+Json init_schema() {
+  const Json kinds = {{"enum", {"normal", "uniform", "normal_over_factors"}}};
+  const Json scale = {{"type", "number"}, {"minimum", 0}, {"maximum", 1e6}};
+  return {{"type", "object"},
+          {"properties", {{"kind", sweepable(kinds)}, {"scale", sweepable(scale)}}},
+          {"additionalProperties", false}};
+}
+
 Json algorithm_schema(const AlgorithmInfo& info) {
   Json properties = {{"name", {{"const", info.name}}},
                      {"learning_rate", sweepable({{"type", "number"}})},
                      {"schedule", {{"type", "object"}}},
-                     {"init", {{"type", "object"}}},
+                     {"init", init_schema()},
                      {"stop", {{"type", "object"}}}};
   for (const auto& spec : info.params) properties[spec.name] = param_schema(spec);
   return {{"type", "object"},
@@ -48,6 +56,16 @@ Json algorithm_schema(const AlgorithmInfo& info) {
           {"properties", properties},
           {"required", {"name"}},
           {"additionalProperties", false}};
+}
+
+Json evaluate_schema() {
+  const Json every = {{"type", "integer"}, {"minimum", 1}, {"maximum", 1'000'000'000}};
+  const Json flag = {{"type", "boolean"}};
+  const Json groups = {{"type", "integer"}, {"minimum", 0}, {"maximum", 1000}};
+  return {
+      {"type", "object"},
+      {"properties", {{"every", every}, {"train", flag}, {"clip", flag}, {"user_groups", groups}}},
+      {"additionalProperties", false}};
 }
 
 }  // namespace
@@ -72,9 +90,9 @@ Json spec_schema() {
   properties["target_rmse"] = {{"type", "number"}};
   properties["save_model"] = {{"type", "boolean"}};
   properties["schedule"] = object;
-  properties["init"] = object;
+  properties["init"] = init_schema();
   properties["stop"] = object;
-  properties["evaluate"] = object;
+  properties["evaluate"] = evaluate_schema();
   properties["algorithms"] = {
       {"type", "array"}, {"minItems", 1}, {"items", {{"anyOf", algorithms}}}};
   return {{"$schema", "https://json-schema.org/draft/2020-12/schema"},

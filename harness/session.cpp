@@ -42,10 +42,25 @@ bool is_failure(const std::string& status) {
   return status == "error" || status == "oom" || status == "timeout";
 }
 
+bool is_profiled(const ResultFile& file) {
+  return file.header.contains("profile") && !file.header["profile"].is_null();
+}
+
+// Times under a profiler and measured ones must not stand in one folder.
+void refuse_to_mix(const Spec& spec, const std::string& folder, bool profile) {
+  for (const auto& item : spec.cases) {
+    const std::string path = folder + "/" + item.id + ".jsonl";
+    const auto file = read_result_file(path);
+    if (!file || is_profiled(*file) == profile) continue;
+    fail(ErrorKind::usage, "{}: is the result of a {} run; choose another folder with --out", path,
+         profile ? "measured" : "profiled");
+  }
+}
+
 // The status of a result that stands, or nothing where the case is to be run. `skipped` is asked
 // again: the machine may have changed.
 std::optional<std::string> standing_status(const std::string& path, const SessionOptions& options) {
-  if (options.rerun) return std::nullopt;
+  if (options.rerun || options.profile) return std::nullopt;
   const auto file = read_result_file(path);
   if (!file || !file->finished()) return std::nullopt;
   auto status = file->footer.value("status", "");
@@ -70,10 +85,12 @@ CaseResult run_one(const Spec& spec, const Case& item, const SessionOptions& opt
   settings.baseline = spec.baseline;
   settings.target_rmse = spec.target_rmse;
   settings.command_line = options.command_line;
-  settings.model_folder = model_folder(spec, options, folder, item);
+  settings.profile = options.profile;
+  if (!options.profile) settings.model_folder = model_folder(spec, options, folder, item);
   RunHooks hooks;
   hooks.on_trace = [&](const TracePoint& point) { progress.trace(point); };
   hooks.interrupted = options.interrupted;
+  hooks.open_device = options.open_device;
   ResultWriter writer(path);
   return run_case(item, store, settings, hooks, writer);
 }
@@ -124,7 +141,9 @@ void add_to(Row& row, const ResultFile& file) {
 
 }  // namespace
 
-std::string default_folder(const Spec& spec) { return "results/runs/" + spec.name; }
+std::string default_folder(const Spec& spec, bool profile) {
+  return "results/runs/" + spec.name + (profile ? "-profile" : "");
+}
 
 std::string missing_data(const Spec& spec) {
   std::set<std::string> seen;
@@ -142,8 +161,10 @@ SessionSummary run_session(const Spec& spec, const SessionOptions& options, Prog
     throw Error(ErrorKind::data, missing);
   }
   SessionSummary summary;
-  summary.folder = options.folder.empty() ? default_folder(spec) : options.folder;
+  summary.folder = options.folder;
+  if (summary.folder.empty()) summary.folder = default_folder(spec, options.profile.has_value());
   const FolderLock lock(summary.folder);
+  refuse_to_mix(spec, summary.folder, options.profile.has_value());
   write_spec_file(spec, summary.folder);
   DataStore store;
   for (std::size_t i = 0; i < spec.cases.size() && !summary.interrupted; ++i) {
@@ -158,12 +179,19 @@ SessionSummary run_session(const Spec& spec, const SessionOptions& options, Prog
       summary.interrupted = true;
       break;
     }
-    progress.begin_case(item, i + 1, spec.cases.size());
+    progress.begin_case(options.profile ? profiled(item, *options.profile) : item, i + 1,
+                        spec.cases.size());
     const CaseResult result = run_one(spec, item, options, summary.folder, store, progress);
     progress.end_case(result);
     ++summary.run;
     summary.failed += is_failure(result.status) ? 1 : 0;
     summary.interrupted = result.status == "interrupted";
+    if (result.device_failed) {
+      fail(ErrorKind::device,
+           "{}: the device failed: {}; this process cannot use it any more. The case stands as "
+           "\"error\" (--retry runs it again); the same command goes on with the next case",
+           item.id, result.reason);
+    }
   }
   return summary;
 }

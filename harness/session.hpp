@@ -2,8 +2,12 @@
 #pragma once
 
 #include <functional>
+#include <memory>
+#include <optional>
 #include <string>
 
+#include "harness/device_clock.hpp"
+#include "harness/profile.hpp"
 #include "harness/progress.hpp"
 #include "harness/spec.hpp"
 
@@ -16,7 +20,11 @@ struct SessionOptions {
   std::string command_line;
   bool rerun = false;  // also cases that are finished
   bool retry = false;  // also cases that failed: error, oom, timeout
+  // Run all cases again, for a profiler; into a folder of their own.
+  std::optional<ProfileWindow> profile;
   std::function<int()> interrupted;
+  // In place of the machine's device, for tests.
+  std::function<std::unique_ptr<DeviceClock>()> open_device;
 };
 
 struct SessionSummary {
@@ -27,10 +35,12 @@ struct SessionSummary {
   bool interrupted = false;
 };
 
-// Throws Error before the first case where data is not at hand or the folder cannot be used.
+// Throws Error before the first case where data is not at hand or the folder cannot be used, and
+// Error(device), with the case's result written, where the device failed under a case.
 SessionSummary run_session(const Spec& spec, const SessionOptions& options, Progress& progress);
 
-std::string default_folder(const Spec& spec);
+// results/runs/<spec name>, with "-profile" for profiled runs.
+std::string default_folder(const Spec& spec, bool profile = false);
 
 // "missing data: ..." for every request of the spec that is not at hand; empty if all are.
 std::string missing_data(const Spec& spec);

@@ -94,8 +94,21 @@ EvaluateSpec parse_evaluate(const Json* json) {
   evaluate.every = reader.integer("every", 1, 1, 1'000'000'000);
   evaluate.train = reader.boolean("train", false);
   evaluate.clip = reader.boolean("clip", false);
+  evaluate.user_groups = reader.integer("user_groups", 0, 0, 1000);
   reader.finish();
   return evaluate;
+}
+
+const std::vector<std::pair<std::string, InitKind>> kInitKinds = {
+    {"normal", InitKind::normal},
+    {"uniform", InitKind::uniform},
+    {"normal_over_factors", InitKind::normal_over_factors}};
+
+std::string name_of(InitKind kind) {
+  for (const auto& [name, known] : kInitKinds) {
+    if (known == kind) return name;
+  }
+  return "normal";
 }
 
 InitSpec parse_init(const Json* json, const std::string& path, ModelKind model) {
@@ -103,11 +116,16 @@ InitSpec parse_init(const Json* json, const std::string& path, ModelKind model) 
   init.kind = model == ModelKind::plain ? InitKind::uniform : InitKind::normal;
   if (json == nullptr) return init;
   JsonReader reader(*json, path);
-  const std::string fallback = init.kind == InitKind::uniform ? "uniform" : "normal";
-  init.kind = reader.choice("kind", fallback, {"normal", "uniform"}) == "uniform"
-                  ? InitKind::uniform
-                  : InitKind::normal;
-  if (init.kind == InitKind::normal) init.scale = reader.number("scale", 0.1, 0, 1e6);
+  std::vector<std::string> names;
+  for (const auto& [name, kind] : kInitKinds) names.push_back(name);
+  const std::string chosen = reader.choice("kind", name_of(init.kind), names);
+  for (const auto& [name, kind] : kInitKinds) {
+    if (name == chosen) init.kind = kind;
+  }
+  if (init.kind != InitKind::uniform) {
+    const double fallback = init.kind == InitKind::normal ? 0.1 : 1.0;
+    init.scale = reader.number("scale", fallback, 0, 1e6);
+  }
   reader.finish();
   return init;
 }
@@ -322,11 +340,16 @@ std::vector<Json> expand_sweeps(const Json& object) {
   return all;
 }
 
-Json EvaluateSpec::to_json() const { return {{"every", every}, {"train", train}, {"clip", clip}}; }
+// A key that came later stands in the JSON only where it is used: hashes of older cases must stay.
+Json EvaluateSpec::to_json() const {
+  Json json = {{"every", every}, {"train", train}, {"clip", clip}};
+  if (user_groups != 0) json["user_groups"] = user_groups;
+  return json;
+}
 
 Json to_json(const InitSpec& init) {
   if (init.kind == InitKind::uniform) return {{"kind", "uniform"}};
-  return {{"kind", "normal"}, {"scale", init.scale}};
+  return {{"kind", name_of(init.kind)}, {"scale", init.scale}};
 }
 
 Spec parse_spec(const Json& json, const std::string& file) {

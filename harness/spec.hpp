@@ -20,6 +20,8 @@ struct EvaluateSpec {
   std::int64_t every = 1;  // epochs between evaluations; the last epoch is always evaluated
   bool train = false;      // also the train RMSE
   bool clip = false;       // predictions to the rating scale
+  // Groups of users, by id, whose RMSE is in the footer; 0: none.
+  std::int64_t user_groups = 0;
 
   Json to_json() const;
 };

@@ -24,7 +24,7 @@ RULER = {
 # Everything that differs from machine to machine or from run to run.
 ANONYMOUS = [
     (r'"(\w+_s|\w+_hz|\w+_bytes|memory_bytes)":-?[0-9.e+-]+', r'"\1":0'),
-    (r'"(git_sha|compiler|flags|build_type|host|cpu|simd|os|mfbench|started_at|finished_at|gpu|driver|'
+    (r'"(git_sha|compiler|flags|build_type|host|cpu|simd|os|mfbench|started_at|finished_at|gpu|driver|cuda_driver|'
      r'cuda)":("[^"]*"|null)', r'"\1":"-"'),
     (r'"git_dirty":(true|false)', '"git_dirty":false'),
     (r'"cores":\d+', '"cores":0'),
@@ -96,7 +96,38 @@ def test_errors(mfbench, tmp_path, update, name):
     done = mfbench("run", "bad.json", cwd=tmp_path)
     assert done.returncode == code, done.stderr
     assert done.stdout == ""
-    check(f"error-{name}.txt", done.stderr, update)
+    # A new algorithm changes nothing here.
+    text, known = re.subn(r"(no algorithm .*; known: ).*", r"\1ALGORITHMS", done.stderr)
+    assert known == (name == "unknown-algorithm")
+    check(f"error-{name}.txt", text, update)
+
+
+def test_unknown_algorithm_names_all(mfbench, tmp_path):
+    message = mfbench("describe", "hogwlid", cwd=tmp_path).stderr
+    listed = json.loads(mfbench("list", "--json", cwd=tmp_path).stdout)
+    known = message.split("known: ")[1].strip().split(", ")
+    assert known == sorted(item["name"] for item in listed)
+
+
+def test_profile_has_a_folder_and_a_header_of_its_own(mfbench, tmp_path):
+    (tmp_path / "golden.json").write_text(json.dumps(RULER))
+    for arguments, window in [((), {"warmup": 2, "epochs": 3}),
+                              (("--profile-warmup", "0"), {"warmup": 0, "epochs": 3})]:
+        done = mfbench("run", "golden.json", "--profile", *arguments, cwd=tmp_path)
+        assert done.returncode == 0, done.stderr
+        assert "no results" in done.stdout
+        paths = sorted((tmp_path / "results/runs/golden-profile").glob("*.jsonl"))
+        assert len(paths) == 2
+        for path in paths:
+            lines = [json.loads(line) for line in path.read_text().splitlines()]
+            assert lines[0]["profile"] == window
+            assert [line["epoch"] for line in lines[1:-1]] == [0, sum(window.values())]
+            assert lines[-1]["stop_reason"].startswith("profiled: ")
+    done = mfbench("run", "golden.json", "--profile", "0", cwd=tmp_path)
+    assert done.returncode == 2
+    done = mfbench("run", "golden.json", "--out", "results/runs/golden-profile", cwd=tmp_path)
+    assert done.returncode == 2
+    assert "choose another folder" in done.stderr
 
 
 def test_broken_json(mfbench, tmp_path, update):

@@ -100,6 +100,10 @@ class Algorithm {
   virtual FactorView factors() = 0;
 
   virtual Work work_per_epoch() const = 0;
+
+  // Facts about the prepared problem, for the result's header (blank blocks, idle lanes). Valid
+  // after prepare.
+  virtual Json facts() const { return Json::object(); }
 };
 
 enum class Hardware { cpu, cuda };

@@ -14,6 +14,18 @@ namespace {
 constexpr std::uint64_t kUserStream = std::uint64_t{1} << 40;
 constexpr std::uint64_t kItemStream = std::uint64_t{2} << 40;
 
+double initial_element(const InitSpec& init, std::int32_t factors, double top, Rng& rng) {
+  switch (init.kind) {
+    case InitKind::uniform:
+      return top * rng.uniform();
+    case InitKind::normal_over_factors:
+      return init.scale * rng.normal() / factors;
+    case InitKind::normal:
+      break;
+  }
+  return init.scale * rng.normal();
+}
+
 void fill_rows(AlignedVector<float>& rows, std::int32_t count, std::int32_t factors,
                const InitSpec& init, double mean, std::uint64_t stream, ThreadTeam& team) {
   const auto f = static_cast<std::size_t>(factors);
@@ -24,8 +36,7 @@ void fill_rows(AlignedVector<float>& rows, std::int32_t count, std::int32_t fact
       Rng rng(init.seed, stream + static_cast<std::uint64_t>(row));
       float* out = rows.data() + static_cast<std::size_t>(row) * f;
       for (std::size_t k = 0; k < f; ++k) {
-        out[k] = static_cast<float>(init.kind == InitKind::normal ? init.scale * rng.normal()
-                                                                  : top * rng.uniform());
+        out[k] = static_cast<float>(initial_element(init, factors, top, rng));
       }
     }
   });

@@ -56,6 +56,7 @@ Model copy_model(const FactorView& view);
 enum class InitKind {
   normal,   // N(0, scale^2); the default of the biased model, scale 0.1
   uniform,  // U[0, 2 sqrt(mu / f)): products start at the mean; the default of the plain model
+  normal_over_factors,  // N(0, scale^2) / f, as cu2rec's paper starts; scale 1 there
 };
 
 struct InitSpec {

@@ -17,9 +17,10 @@ double regularizer_of(const Params& params, const std::string& name) {
 
 }  // namespace
 
-std::vector<ParamSpec> regularizer_params() {
+std::vector<ParamSpec> regularizer_params(double default_reg) {
   return {
-      ParamSpec::number("reg", 0.02, 0, 1e6, "L2 regularizer of everything not given its own"),
+      ParamSpec::number("reg", default_reg, 0, 1e6,
+                        "L2 regularizer of everything not given its own"),
       regularizer("reg_p", "the rows of P"),
       regularizer("reg_q", "the rows of Q"),
       regularizer("reg_user_bias", "the user biases"),

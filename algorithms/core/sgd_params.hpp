@@ -18,7 +18,7 @@ struct Regularizers {
 };
 
 // reg, and reg_p, reg_q, reg_user_bias, reg_item_bias, which take its value where negative.
-std::vector<ParamSpec> regularizer_params();
+std::vector<ParamSpec> regularizer_params(double default_reg = 0.02);
 Regularizers read_regularizers(const Params& params);
 
 // Throws std::logic_error where the harness's factors are not what the parameters say.

@@ -2,14 +2,24 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
+#include <limits>
 
+#include "harness/device.hpp"
+#include "harness/device_model.hpp"
+#include "harness/result_file.hpp"
+#include "harness/session.hpp"
 #include "harness/test/testing.hpp"
+#include "harness/user_groups.hpp"
 
 namespace mf {
 namespace {
 
+using testing::contains;
+using testing::message_of;
 using testing::random_ratings;
+using testing::TempFolder;
 
 Model random_model(const Ratings& r, std::int32_t f, ModelKind kind) {
   Model model = initial_model(r.n_users(), r.n_items(), f, kind, 3.0, InitSpec{}, 1);
@@ -104,6 +114,158 @@ TEST(Evaluator, NoRatingsHaveNoError) {
   ThreadTeam team(1);
   const Model m = random_model(r, 2, ModelKind::plain);
   EXPECT_TRUE(std::isnan(Evaluator(r).evaluate(m.view(), Ratings(), team).rmse));
+}
+
+// What the device's kernels call for every rating, also for cold ones.
+TEST(PredictRating, TakesNothingFromAColdSide) {
+  const float nan = std::numeric_limits<float>::quiet_NaN();
+  PredictionRule rule;
+  rule.biased = true;
+  rule.mean = 3;
+  rule.train_mean = 4;
+  EXPECT_EQ(predict_rating(rule, {true, true, 0.5F, 0.25F}, 2), 5.75F);
+  EXPECT_EQ(predict_rating(rule, {true, false, 0.5F, nan}, nan), 3.5F);
+  EXPECT_EQ(predict_rating(rule, {false, true, nan, 0.25F}, nan), 3.25F);
+  EXPECT_EQ(predict_rating(rule, {false, false, nan, nan}, nan), 3);
+  rule.biased = false;
+  EXPECT_EQ(predict_rating(rule, {true, true, nan, nan}, 2), 2);
+  EXPECT_EQ(predict_rating(rule, {true, false, nan, nan}, nan), 4);
+  EXPECT_EQ(predict_rating(rule, {false, true, nan, nan}, nan), 4);
+}
+
+TEST(PredictRating, ClippingKeepsWhatIsNoNumber) {
+  PredictionRule rule;
+  rule.clip_min = 1;
+  rule.clip_max = 5;
+  const RatingSides known{true, true, 0, 0};
+  EXPECT_EQ(predict_rating(rule, known, -2), 1);
+  EXPECT_EQ(predict_rating(rule, known, 2), 2);
+  EXPECT_EQ(predict_rating(rule, known, 7), 5);
+  EXPECT_TRUE(std::isnan(predict_rating(rule, known, std::numeric_limits<float>::quiet_NaN())));
+  rule.clip_max = rule.clip_min;
+  EXPECT_EQ(predict_rating(rule, known, 7), 7);
+}
+
+TEST(RatingError, IsRatingMinusPrediction) {
+  LossSums sums;
+  add_error(sums, rating_error({}, {true, true, 0, 0}, 1, 3.5F));
+  add_error(sums, rating_error({}, {true, true, 0, 0}, 4, 3.5F));
+  EXPECT_EQ(sums.square, 6.25 + 0.25);
+  EXPECT_EQ(sums.absolute, 2.5 + 0.5);
+  const Accuracy both = accuracy_of(sums, 2);
+  EXPECT_DOUBLE_EQ(both.rmse, std::sqrt(3.25));
+  EXPECT_DOUBLE_EQ(both.mae, 1.5);
+}
+
+Split split_of(std::int32_t users, std::int32_t items) {
+  Split split;
+  split.train = random_ratings(users, items, 0.5, 3);
+  split.test = random_ratings(users, items, 0.05, 4);
+  return split;
+}
+
+double square_sum(const Accuracy& a) {
+  return a.count == 0 ? 0 : a.rmse * a.rmse * static_cast<double>(a.count);
+}
+
+TEST(UserGroups, ErrorsAddUpToTheWhole) {
+  const Split split = split_of(203, 150);
+  const Model m = random_model(split.train, 5, ModelKind::biased);
+  const Evaluator evaluator(split.train);
+  ThreadTeam team(2);
+  const Accuracy test = evaluator.evaluate(m.view(), split.test, team);
+  const Accuracy train = evaluator.evaluate(m.view(), split.train, team);
+  for (const std::int64_t groups : {1, 7, 10, 1000}) {
+    double test_sum = 0;
+    double train_sum = 0;
+    std::int64_t test_count = 0;
+    std::int64_t train_count = 0;
+    std::int32_t next = 0;
+    const auto found = evaluate_user_groups(evaluator, m.view(), split, groups, team);
+    ASSERT_EQ(found.size(), static_cast<std::size_t>(std::min<std::int64_t>(groups, 203)));
+    for (const UserGroup& group : found) {
+      EXPECT_EQ(group.first_user, next);
+      const std::int64_t users = group.last_user - group.first_user + 1;
+      EXPECT_NEAR(static_cast<double>(users), 203.0 / static_cast<double>(found.size()), 1);
+      next = group.last_user + 1;
+      test_sum += square_sum(group.test);
+      train_sum += square_sum(group.train);
+      test_count += group.test.count;
+      train_count += group.train.count;
+    }
+    EXPECT_EQ(next, 203);
+    EXPECT_EQ(test_count, split.test.nnz());
+    EXPECT_EQ(train_count, split.train.nnz());
+    EXPECT_NEAR(test_sum, square_sum(test), 1e-9 * test_sum);
+    EXPECT_NEAR(train_sum, square_sum(train), 1e-9 * train_sum);
+  }
+}
+
+TEST(UserGroups, AGroupHasTheErrorOfItsOwnUsersAlone) {
+  const Split split = split_of(40, 30);
+  Model m = initial_model(40, 30, 2, ModelKind::biased, 3.0, InitSpec{}, 1);
+  std::fill(m.p.begin(), m.p.end(), 0.0F);
+  for (std::size_t u = 30; u < 40; ++u) m.user_bias[u] = 1000;
+  const Evaluator evaluator(split.train);
+  ThreadTeam team(1);
+  const auto found = evaluate_user_groups(evaluator, m.view(), split, 4, team);
+  for (std::size_t g = 0; g < 3; ++g) EXPECT_LT(found[g].train.rmse, 3);
+  EXPECT_GT(found[3].train.rmse, 900);
+}
+
+TEST(UserGroups, AGroupWithoutRatingsHasNull) {
+  Split split = split_of(4, 30);
+  split.test = Ratings();
+  const Model m = random_model(split.train, 3, ModelKind::plain);
+  ThreadTeam team(1);
+  const Json json = to_json(evaluate_user_groups(Evaluator(split.train), m.view(), split, 2, team));
+  ASSERT_EQ(json.size(), 2u);
+  EXPECT_TRUE(json[1]["test_rmse"].is_null());
+  EXPECT_EQ(json[1]["test_count"], 0);
+  EXPECT_EQ(json[1]["first_user"], 2);
+  EXPECT_EQ(json[1]["last_user"], 3);
+  EXPECT_GT(json[1]["train_rmse"].get<double>(), 0);
+}
+
+TEST(UserGroups, StandInTheFooterWhereAsked) {
+  const TempFolder folder;
+  const auto footer_of = [&](const std::string& evaluate) {
+    const Spec spec = parse_spec(
+        parse_json(R"({"datasets": [{"like": "ml-100k", "scale": 0.05}], "stop": {"epochs": 2},
+                       "algorithms": [{"name": "ruler", "sleep_ms": 0}], "evaluate": )" +
+                       evaluate + "}",
+                   "t"),
+        "t.json");
+    SessionOptions options;
+    options.folder = folder / "r";
+    run_session(spec, options, *make_progress(ProgressMode::quiet, stdout));
+    return read_result_file(folder / "r/" + spec.cases[0].id + ".jsonl")->footer;
+  };
+  EXPECT_FALSE(footer_of("{}").contains("user_groups"));
+  const Json footer = footer_of(R"({"user_groups": 10})");
+  ASSERT_EQ(footer["user_groups"].size(), 10u);
+  double square = 0;
+  double count = 0;
+  for (const Json& group : footer["user_groups"]) {
+    const double n = group["test_count"].get<double>();
+    square += n * std::pow(group["test_rmse"].get<double>(), 2);
+    count += n;
+  }
+  const double rmse = footer["final_test_rmse"].get<double>();
+  EXPECT_NEAR(std::sqrt(square / count), rmse, 1e-9 * rmse);
+}
+
+TEST(DeviceFactors, NeedABuildWithCuda) {
+  if (built_with_cuda()) GTEST_SKIP() << "this build has CUDA; evaluator_gputest.cu covers it";
+  const Ratings r = random_ratings(3, 3, 1, 1);
+  const Model m = random_model(r, 2, ModelKind::plain);
+  FactorView view = m.view();
+  view.location = Location::device;
+  ThreadTeam team(1);
+  Evaluator evaluator(r);
+  evaluator.set_stream(nullptr);
+  EXPECT_TRUE(contains(message_of([&] { evaluator.evaluate(view, r, team); }), "no CUDA"));
+  EXPECT_TRUE(contains(message_of([&] { download_model(view, nullptr); }), "no CUDA"));
 }
 
 }  // namespace

@@ -73,6 +73,40 @@ TEST(Spec, DefaultsWrittenOutGiveTheSameCase) {
   EXPECT_EQ(parse_spec(json, "t").cases[0].hash, before);
 }
 
+// Results that are already there must not run again because the program has learnt a new key.
+TEST(Spec, NewerKeysLeaveTheHashesOfOlderCasesAlone) {
+  Json json = ruler_spec();
+  const Spec before = parse_spec(json, "t");
+  EXPECT_EQ(before.cases[0].resolved["evaluate"],
+            (Json{{"every", 1}, {"train", false}, {"clip", false}}));
+  EXPECT_EQ(before.cases[0].hash.substr(0, 10), "7cd4a2fe5a");
+  json["evaluate"] = {{"user_groups", 0}};
+  EXPECT_EQ(parse_spec(json, "t").cases[0].hash, before.cases[0].hash);
+  json["evaluate"] = {{"user_groups", 10}};
+  const Spec grouped = parse_spec(json, "t");
+  EXPECT_NE(grouped.cases[0].hash, before.cases[0].hash);
+  EXPECT_EQ(grouped.cases[0].evaluate.user_groups, 10);
+  json["evaluate"] = {{"user_groups", 1001}};
+  EXPECT_TRUE(contains(error_of(json), "$.evaluate.user_groups"));
+}
+
+TEST(Spec, KindsOfInitialFactorsHaveTheirOwnScale) {
+  Json json = ruler_spec();
+  const auto init = [&](const Json& given) {
+    json["init"] = given;
+    return parse_spec(json, "t").cases[0].init;
+  };
+  EXPECT_EQ(init({{"kind", "normal"}}).scale, 0.1);
+  EXPECT_EQ(init({{"kind", "normal_over_factors"}}).scale, 1);
+  const InitSpec cu2rec = init({{"kind", "normal_over_factors"}, {"scale", 2}});
+  EXPECT_EQ(cu2rec.kind, InitKind::normal_over_factors);
+  EXPECT_EQ(to_json(cu2rec), (Json{{"kind", "normal_over_factors"}, {"scale", 2.0}}));
+  json["init"] = {{"kind", "normal_over_factor"}};
+  EXPECT_TRUE(contains(error_of(json), "\"normal_over_factors\"")) << error_of(json);
+  json["init"] = {{"kind", "uniform"}, {"scale", 2}};
+  EXPECT_TRUE(contains(error_of(json), "$.init.scale"));
+}
+
 TEST(Spec, UnknownKeysNameThePathAndTheNearestKey) {
   Json json = ruler_spec();
   json["algorithms"][0]["factor"] = 3;

@@ -55,6 +55,8 @@ def _add_figure_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--recipe", type=Path, metavar="FILE", help="draw what this file lists")
     parser.add_argument("--format", default=",".join(FORMATS), metavar="LIST",
                         help="default: %(default)s")
+    parser.add_argument("--versus", action="append", default=[], metavar="DIR",
+                        help="the same spec run elsewhere, for speedup-trace; may be repeated")
     parser.add_argument("--unfinished", action="store_true",
                         help="draw cases without a footer too")
 
@@ -91,9 +93,12 @@ def _report(options: argparse.Namespace) -> int:
 def _draw_all(options: argparse.Namespace, results: Results,
               formats: Sequence[str]) -> list[Path]:
     written: list[Path] = []
+    versus = load(options.versus) if options.versus else None
     for recipe, asked_for in _recipes(options):
         try:
             view = make_view(results, recipe.filter)
+            if versus is not None:
+                view.versus = make_view(versus, recipe.filter)
             written += figures.write(view, recipe, _out(options), formats)
         except NotDrawable as reason:
             if asked_for:
@@ -106,7 +111,9 @@ def _recipes(options: argparse.Namespace) -> list[tuple[Recipe, bool]]:
     """Recipes with whether each was asked for by name; options override what recipes say."""
     found = [(Recipe(name), True) for name in options.figure]
     if options.recipe:
-        found += [(recipe, True) for recipe in read_recipes(options.recipe)]
+        # A recipe file serves machines with and without a second one to compare with.
+        found += [(recipe, recipe.figure not in figures.NEED_VERSUS or bool(options.versus))
+                  for recipe in read_recipes(options.recipe)]
     if not found:
         found = [(Recipe(name), False) for name in figures.DEFAULTS]
     changes = {"target_rmse": options.target, "baseline": options.baseline,

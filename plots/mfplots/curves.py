@@ -35,15 +35,16 @@ def drawn_cases(series: Series, recipe: Recipe) -> list[int]:
     return [i for i in cases.index if len(series.traces[i])]
 
 
-def panel_curves(panel: Panel, recipe: Recipe, x: str) -> list[Curve]:
-    """Curves of the series that have any point on the clock `x`."""
-    curves = [Curve(s, aggregate([s.traces[i] for i in drawn_cases(s, recipe)], x, recipe.band))
+def panel_curves(panel: Panel, recipe: Recipe, x: str, y: str = "test_rmse") -> list[Curve]:
+    """Curves of the series that have any point of `y` on `x`."""
+    curves = [Curve(s, aggregate([s.traces[i] for i in drawn_cases(s, recipe)], x, recipe.band, y))
               for s in panel.series]
     return [curve for curve in curves if len(curve.points)]
 
 
-def aggregate(traces: Sequence[pd.DataFrame], x: str, band: str) -> pd.DataFrame:
-    """Median x and RMSE by epoch over the seeds, as far as more than half of them go.
+def aggregate(traces: Sequence[pd.DataFrame], x: str, band: str,
+              y: str = "test_rmse") -> pd.DataFrame:
+    """Median x and y by epoch over the seeds, as far as more than half of them go.
 
     Seeds are matched by epoch, not by time, so that no number is interpolated.
     """
@@ -51,36 +52,38 @@ def aggregate(traces: Sequence[pd.DataFrame], x: str, band: str) -> pd.DataFrame
     if not traces:
         return pd.DataFrame(columns=columns)
     data = pd.concat(traces, ignore_index=True)
-    data = data[np.isfinite(data[x]) & np.isfinite(data["test_rmse"])]
+    columns_of = {"epoch": data["epoch"], "x": data[x], "y": data[y]}  # x or y may be the epoch
+    data = pd.DataFrame(columns_of)[np.isfinite(data[x]) & np.isfinite(data[y])]
     groups = data.groupby("epoch")
-    points = pd.DataFrame({"x": groups[x].median(), "y": groups["test_rmse"].median(),
-                           "low": groups["test_rmse"].min(), "high": groups["test_rmse"].max(),
+    points = pd.DataFrame({"x": groups["x"].median(), "y": groups["y"].median(),
+                           "low": groups["y"].min(), "high": groups["y"].max(),
                            "seeds": groups.size()}).reset_index()
     if band == "iqr":
-        points["low"], points["high"] = (groups["test_rmse"].quantile(q).to_numpy()
-                                         for q in QUARTILES)
+        points["low"], points["high"] = (groups["y"].quantile(q).to_numpy() for q in QUARTILES)
     return points[points["seeds"] * 2 > len(traces)][columns].reset_index(drop=True)
 
 
-def wants_log(curves: Sequence[Curve], scale: str) -> bool:
-    """Whether x is to be logarithmic: as asked, or where the series last very unequally long."""
-    ends = [float(curve.points["x"].iloc[-1]) for curve in curves]
+def wants_log(curves: Sequence[Curve], scale: str, axis: str = "x") -> bool:
+    """Whether x (or y) is to be logarithmic: as asked, or where the series end far apart."""
+    ends = [float(curve.points[axis].iloc[-1]) for curve in curves]
     ends = [end for end in ends if end > 0]
     if not ends or scale == "linear":
         return False
     return scale == "log" or max(ends) > LOG_FROM * min(ends)
 
 
-def rmse_window(curves: Sequence[Curve], target: float | None) -> tuple[float, float]:
-    """The RMSE range in which the series differ: every best value and the target, and of the
-    descent what most series go through. The initial model, often far above, may fall outside."""
+def rmse_window(curves: Sequence[Curve], target: float | None,
+                published: Sequence[float] = ()) -> tuple[float, float]:
+    """The RMSE range in which the series differ: every best value, the target and what is
+    published, and of the descent what most series go through. The initial model, often far above,
+    may fall outside."""
     steady = [curve for curve in curves if not curve.diverged] or list(curves)
     started = [c.points[c.points["epoch"] > 0] for c in steady]
     started = [points for points in started if len(points)] or [c.points for c in steady]
     low = min(float(points["low"].min()) for points in started)
     worst_end = max(float(points["y"].min()) for points in started)
     descent = float(np.quantile([points["y"].iloc[0] for points in started], 0.75))
-    goals = [] if target is None else [target]
+    goals = [*([] if target is None else [target]), *published]
     low, high = min([low, *goals]), max([worst_end, descent, *goals])
     ceiling = max(float(curve.points["high"].max()) for curve in curves)
     if ceiling - low <= 1.5 * (high - low):

@@ -24,15 +24,16 @@ TRACE_COLUMNS = ("epoch", "updates", "passes", "train_s", "train_device_s", "epo
                  "learning_rate")
 TRACE_REQUIRED = ("epoch", "updates", "passes", "train_s", "wall_s", "test_rmse")
 ENVIRONMENT = ("mfbench", "git_sha", "git_dirty", "compiler", "flags", "build_type", "host", "cpu",
-               "cores", "simd", "memory_bytes", "os", "gpu", "driver", "cuda",
+               "cores", "simd", "memory_bytes", "os", "gpu", "driver", "cuda_driver", "cuda",
                "device_memory_bytes", "sm_clock_hz", "power_limit_w", "command_line", "started_at")
 HEADER_KEYS = ("case_id", "case_hash", "spec_name", "spec_hash", "seed", "baseline", "target_rmse",
-               "schedule", "init", "stop", "evaluate")
+               "schedule", "init", "stop", "evaluate", "profile")
 DATASET_KEYS = ("look_alike", "source", "content_hash", "n_users", "n_items", "nnz_train",
                 "nnz_test", "nnz_validation", "split", "cold_users", "cold_items", "cold_ratings",
                 "duplicate_pairs", "duplicate_policy", "scale")
 FOOTER_KEYS = ("status", "stop_reason", "epochs", "updates", "final_test_rmse", "best_test_rmse",
-               "best_epoch", "peak_host_bytes", "peak_device_bytes", "finished_at")
+               "best_epoch", "peak_host_bytes", "peak_device_bytes", "sm_clock_seen_hz",
+               "finished_at", "user_groups")
 CLOCKS = ("load_s", "prepare_s", "transfer_s", "train_s", "train_device_s", "evaluate_s", "wall_s")
 _PARTIAL = re.compile(r"\.partial-\d+$")
 
@@ -80,7 +81,16 @@ def load(paths: Iterable[str | Path]) -> Results:
     cases = pd.DataFrame(rows)
     cases.index.name = "case"
     trace = pd.DataFrame(points, columns=["case", *TRACE_COLUMNS])
-    return Results(cases, trace)
+    return Results(cases, _derive(cases, trace))
+
+
+def _derive(cases: pd.DataFrame, trace: pd.DataFrame) -> pd.DataFrame:
+    """Adds `iterations`, the updates for each user on average (one iteration of cu2rec updates
+    every user once, so the epochs of others fit on the same axis), and the mean `updates_per_s`."""
+    users = trace["case"].map(pd.to_numeric(cases["n_users"])) if len(trace) else float("nan")
+    running = trace["train_s"].where(trace["train_s"] > 0)
+    return trace.assign(iterations=trace["updates"] / users,
+                        updates_per_s=trace["updates"] / running)
 
 
 def _question(path: Path) -> Json:

@@ -95,6 +95,24 @@ def ratio_of_medians(numerator: Sequence[float], denominator: Sequence[float]) -
     return Interval(value, *_percentile_ends(ratios))
 
 
+def median_of_ratios(numerator: Sequence[float], denominator: Sequence[float]) -> Interval:
+    """Median of the ratios pair by pair, with a percentile bootstrap interval over the pairs.
+
+    For numbers that share what varies from repeat to repeat, as errors on equal splits do: there
+    the spread over the repeats cancels. Pairs without both numbers are left out.
+    """
+    a, b = np.asarray(numerator, float), np.asarray(denominator, float)
+    known = np.isfinite(a) & np.isfinite(b) & (b > 0)
+    ratios = a[known] / b[known]
+    if ratios.size == 0:
+        return NO_INTERVAL
+    value = float(np.median(ratios))
+    if ratios.size < 2:
+        return Interval(value, math.nan, math.nan)
+    rng = np.random.default_rng(BOOTSTRAP_SEED)
+    return Interval(value, *_percentile_ends(_medians(_resample(ratios, rng))))
+
+
 def _percentile_ends(ratios: np.ndarray) -> tuple[float, float]:
     tail = (1 - LEVEL) / 2
     known = np.sort(ratios[np.isfinite(ratios)])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -19,7 +19,7 @@ _TIME_TO = re.compile(r"time_to_rmse_([0-9.]+)$")
 @dataclass(frozen=True)
 class Point:
     dataset: str
-    label: str  # "published: <system>, <hardware>"
+    label: str  # "published: <system>, <hardware>"; "published on <data set>: ..." on another one
     x: float
     y: float
 
@@ -35,6 +35,30 @@ def curve_points(request: Published | None) -> list[Point]:
         return None
 
     return _points(request, point, "test_rmse, time_to_rmse_<R>")
+
+
+def metric_points(request: Published | None, placed: bool = True) -> list[Point]:
+    """Rows of the metric that the recipe names, at x; at 0 where the figure has no x."""
+    if request is not None and not request.metric:
+        raise PlotError('published: name the rows to draw by "metric"')
+    def point(row: pd.Series) -> tuple[float, float]:
+        x = _number(row, "x") * request.x_factor if placed else 0.0
+        return x, _number(row, "value")
+
+    return _points(request, point, "the named metric")
+
+
+def value_points(request: Published | None) -> list[Point]:
+    """Rows of the metric that the recipe names, their value as x: for bars."""
+    return [Point(p.dataset, p.label, p.y, 0.0) for p in metric_points(request, placed=False)]
+
+
+def absent_note(points: Sequence[Point], datasets: Collection[str]) -> str:
+    """For the small print, where a page has no panel for any of the published numbers."""
+    found = {point.dataset for point in points}
+    if not found or found & set(datasets):
+        return ""
+    return f"The published numbers are of {', '.join(sorted(found))}, which has no panel here."
 
 
 def speedup_points(request: Published | None) -> list[Point]:
@@ -57,9 +81,16 @@ def _points(request: Published | None, place: Callable[[pd.Series], tuple[float,
         if where is None:
             raise PlotError(f"{request.csv}: the metric {row['metric']} has no place in this "
                             f"figure, which takes {metrics}; narrow the filter")
-        dataset = request.dataset.get(row["dataset"], row["dataset"])
-        points.append(Point(dataset, f"published: {row['system']}, {row['hardware']}", *where))
+        for dataset in _datasets(request, row["dataset"]):
+            of = "" if dataset == row["dataset"] else f" on {row['dataset']}"
+            label = f"published{of}: {row['system']}, {row['hardware']}"
+            points.append(Point(dataset, label, *where))
     return points
+
+
+def _datasets(request: Published, name: str) -> list[str]:
+    mapped = request.dataset.get(name, name)
+    return mapped if isinstance(mapped, list) else [mapped]
 
 
 def _rows(request: Published) -> pd.DataFrame:
@@ -74,8 +105,12 @@ def _rows(request: Published) -> pd.DataFrame:
             raise PlotError(f'{request.csv}: no column "{key}"{hint(key, table.columns)}')
         wanted = [str(v) for v in (value if isinstance(value, list) else [value])]
         table = table[table[key].isin(wanted)]
+    if request.metric:
+        table = table[table["metric"] == request.metric]
     if table.empty:
-        raise PlotError(f"{request.csv}: the filter {dict(request.filter)} leaves no row")
+        raise PlotError(f"{request.csv}: the filter {dict(request.filter)} "
+                        f"{f'and the metric {request.metric} ' if request.metric else ''}"
+                        "leaves no row")
     return table
 
 

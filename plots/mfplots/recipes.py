@@ -11,23 +11,27 @@ from typing import Any
 from mfplots.errors import PlotError, hint
 from mfplots.summary import CLOCK_NAMES, Question
 
-CHOICES = {"x_scale": ("auto", "linear", "log"), "band": ("minmax", "iqr", "none"),
-           "clock": tuple(CLOCK_NAMES)}
+SCALES = ("auto", "linear", "log")
+CHOICES = {"x_scale": SCALES, "y_scale": SCALES, "band": ("minmax", "iqr", "none"),
+           "clock": tuple(CLOCK_NAMES), "part": ("test", "train")}
 TYPES: dict[str, Any] = {
     "figure": str, "name": str, "title": str, "filter": dict, "columns": int, "baseline": str,
     "unfinished": bool, "peaks": dict, "target_rmse": (int, float, dict), "csv": str,
-    "x_factor": (int, float), "dataset": dict}
+    "x_factor": (int, float), "dataset": dict, "x": str, "y": str, "panel_by": str,
+    "epoch": int, "relative": bool, "metric": str}
 
 
 @dataclass(frozen=True)
 class Published:
     """Points from a CSV of published numbers. `filter` by its columns; `x_factor` turns its x (or
-    seconds) into the figure's; `dataset` maps its data-set names to those of the results."""
+    seconds) into the figure's; `dataset` maps its data-set names to one or a list of those of the
+    results; `metric` names the rows to draw where a figure can show any metric."""
 
     csv: str
     filter: Mapping[str, Any] = field(default_factory=dict)
     x_factor: float = 1.0
-    dataset: Mapping[str, str] = field(default_factory=dict)
+    dataset: Mapping[str, Any] = field(default_factory=dict)
+    metric: str = ""
 
 
 @dataclass(frozen=True)
@@ -36,11 +40,18 @@ class Recipe:
     name: str = ""                  # of the files; empty: that of the figure
     title: str = ""                 # empty: spec and figure
     filter: Mapping[str, Any] = field(default_factory=dict)
+    x: str = ""                     # trace, speedup-trace: a clock or count; sweep: a parameter
+    y: str = ""                     # trace: a column; sweep, metric-bars: a metric
     x_scale: str = "auto"           # auto: log where the series differ by more than 20 times
+    y_scale: str = "auto"           # the same, of times and rates; errors are linear
     y_range: tuple[float, float] | None = None  # empty: the range in which the series differ
     band: str = "minmax"            # over seeds
     clock: str = "train_s"
     columns: int = 0                # panels a row; 0: by their number
+    panel_by: str = ""              # sweep: a parameter, a panel a value
+    epoch: int = 0                  # sweep, metric-bars: values at this epoch; 0: at the end
+    relative: bool = False          # user-groups: over the RMSE of all users
+    part: str = "test"              # user-groups: test or train
     target_rmse: float | Mapping[str, float] | None = None
     baseline: str | None = None
     unfinished: bool = False        # draw cases without a footer too

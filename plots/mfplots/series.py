@@ -58,6 +58,7 @@ class View:
     panels: list[Panel]
     cases: pd.DataFrame
     not_begun: list[str]
+    versus: View | None = None  # the same spec run elsewhere, for figures that compare the two
 
     @property
     def labels(self) -> list[str]:
@@ -73,7 +74,8 @@ def make_view(results: Results, wanted: Mapping[str, Any] | None = None) -> View
         raise PlotError(f"the filter {dict(wanted or {})} leaves no case")
     facets = {index: _facets(row) for index, row in cases.iterrows()}
     _tell_folders_apart(cases, facets)
-    labels = make_labels([(cases.at[i, "algorithm"], facets[i]) for i in cases.index])
+    labels = make_labels([(cases.at[i, "algorithm"], facets[i]) for i in cases.index],
+                         _panel_keys(cases))
     label_of = dict(zip(cases.index, labels))
     panels = [
         Panel(first["dataset"], pd.notna(first["look_alike"]) and bool(first["look_alike"]), detail,
@@ -133,18 +135,26 @@ def _distinct_folder_names(files: pd.Series) -> dict[int, str]:
     return {index: "/".join(parts[-depth:]) for index, parts in parents.items()}
 
 
-def make_labels(configurations: Sequence[tuple[str, Facets]]) -> list[str]:
-    """Algorithm name plus those facets that differ among the configurations of its name."""
-    by_name: dict[str, list[Facets]] = {}
-    for name, facets in configurations:
-        by_name.setdefault(name, []).append(facets)
-    shown = {name: _differing(group) for name, group in by_name.items()}
+def make_labels(configurations: Sequence[tuple[str, Facets]],
+                panels: Sequence[Any] | None = None) -> list[str]:
+    """Algorithm name plus those facets that differ among the configurations of its name.
+
+    `panels`: that of each configuration. What differs only from one panel to another (a stop rule
+    by data set, say) tells no two curves apart, so it is not shown.
+    """
+    where = panels or [None] * len(configurations)
+    groups: dict[tuple[Any, str], list[Facets]] = {}
+    for panel, (name, facets) in zip(where, configurations):
+        groups.setdefault((panel, name), []).append(facets)
+    shown: dict[str, set[str]] = {}
+    for (_, name), group in groups.items():
+        shown.setdefault(name, set()).update(_differing(group))
     sizes = {canonical(f[SIZE_FACET]) for _, f in configurations if SIZE_FACET in f}
     labels = []
     for name, facets in configurations:
         keys = [key for key in facets if key in shown[name]
                 or (key == SIZE_FACET and len(sizes) > 1)]
-        words = [f"{_short_key(key, keys)}={_text(facets[key])}" for key in keys]
+        words = [f"{_short_key(key, keys)}={facet_text(facets[key])}" for key in keys]
         labels.append(" ".join([name, *words]))
     return labels
 
@@ -163,7 +173,7 @@ def _short_key(key: str, shown: Sequence[str]) -> str:
     return key if clash or leaf == "kind" else leaf
 
 
-def _text(value: Any) -> str:
+def facet_text(value: Any) -> str:
     return value if isinstance(value, str) else canonical(value)
 
 
@@ -204,7 +214,7 @@ def _panel_detail(key: PanelKey, twins: Sequence[PanelKey]) -> str:
 
 def _split_text(split: Any) -> str:
     known = flatten(split) if isinstance(split, Mapping) else {}
-    return " ".join(f"{key}={_text(value)}" for key, value in known.items())
+    return " ".join(f"{key}={facet_text(value)}" for key, value in known.items())
 
 
 def _plain(value: Any) -> str:

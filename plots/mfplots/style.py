@@ -74,14 +74,20 @@ def looks(labels: Sequence[str], baseline: str | None) -> Mapping[str, Look]:
     return {label: look(i) for i, label in enumerate(ordered)}
 
 
-def log_axis(axes: Axes, low: float, high: float, text: Callable[[float, int], str]) -> None:
-    """A logarithmic x axis from `low` to `high`, with 2 and 5 on it where decades are few."""
+def log_axis(axes: Axes, low: float, high: float, text: Callable[[float, int], str],
+             which: str = "x") -> None:
+    """A logarithmic axis from `low` to `high`, with 2 and 5 on it where decades are few."""
     few = high < 100 * low
-    axes.set_xscale("log", nonpositive="mask")
-    axes.set_xlim(low, high)
-    axes.xaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0) if few else (1.0,), numticks=8))
-    axes.xaxis.set_major_formatter(FuncFormatter(text))
-    axes.xaxis.set_minor_formatter(NullFormatter())
+    axis = axes.xaxis if which == "x" else axes.yaxis
+    if which == "x":
+        axes.set_xscale("log", nonpositive="mask")
+        axes.set_xlim(low, high)
+    else:
+        axes.set_yscale("log", nonpositive="mask")
+        axes.set_ylim(low, high)
+    axis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0) if few else (1.0,), numticks=8))
+    axis.set_major_formatter(FuncFormatter(text))
+    axis.set_minor_formatter(NullFormatter())
 
 
 def plain_tick(value: float, _position: int = 0) -> str:
@@ -120,6 +126,14 @@ def si_tick(value: float, _position: int = 0) -> str:
     """For the ticks of an axis: 12,300,000 as '12.3 M', 0 as '0'."""
     factor, prefix = _prefix(value)
     return f"{value / factor:g} {prefix}".strip()
+
+
+def time_tick(value: float, _position: int = 0) -> str:
+    """For the ticks of an axis of seconds: 0.00002 as '20 µs'."""
+    for factor, unit in ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs"), (1e-9, "ns")):
+        if abs(value) >= factor * 0.9999:  # 3 * 1e-6 is less than 3e-6
+            return f"{value / factor:.4g} {unit}"
+    return "0"
 
 
 def _prefix(value: float) -> tuple[float, str]:

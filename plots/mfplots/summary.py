@@ -13,10 +13,11 @@ from mfplots import metrics
 from mfplots.errors import PlotError
 from mfplots.load import PENDING
 from mfplots.metrics import NO_INTERVAL, Interval, Spread
-from mfplots.series import Panel, Series, View, canonical
+from mfplots.series import Panel, Series, View, canonical, facet_text
 
 CLOCK_NAMES = {"train_s": "training time", "train_device_s": "training time (device events)",
                "wall_s": "wall time"}
+RUN_RULES = ("stop.", "evaluate.")  # facets that say how long a case runs, not what it computes
 
 
 @dataclass(frozen=True)
@@ -100,7 +101,7 @@ def baseline_label(view: View, question: Question) -> str | None:
     names = [baseline_name(panel, question) for panel in view.panels]
     for panel, name in zip(view.panels, names):
         for series in panel.series:
-            if name in (series.label, series.algorithm):
+            if name is not None and _is_named(series, name):
                 return series.label
     return None
 
@@ -108,24 +109,44 @@ def baseline_label(view: View, question: Question) -> str | None:
 def find_baseline(panel: Panel, series: Series, name: str) -> Series | str:
     """The baseline to compare `series` with, or why there is none.
 
-    Of several configurations with the baseline's name, the one that agrees with `series` in every
-    facet in which they differ and which `series` has too (factors, say).
+    `name` is an algorithm, a label, or words as in "ebgtg stride=250" and "stride=250". Of several
+    configurations with the name, the one that agrees with `series` in every facet in which they
+    differ and which `series` has too (factors, say); where rules of stopping alone keep them apart,
+    in all others; where that leaves several algorithms, the series' own.
     """
-    found = [s for s in panel.series if name in (s.label, s.algorithm)]
+    found = [s for s in panel.series if _is_named(s, name)]
     exact = [s for s in found if s.label == name]
     found = exact or found
     if not found:
         return f"no baseline: {name} is not among the cases"
     if len(found) == 1:
         return found[0]
-    agreeing = [s for s in found if _agrees(s, series, found)]
+    agreeing = [s for s in found if _agrees(s, series, found)] or \
+        [s for s in found if _agrees(s, series, found, RUN_RULES)]
+    own = [s for s in agreeing if s.algorithm == series.algorithm]
+    if len(agreeing) > 1 and len(own) == 1:
+        return own[0]
     if len(agreeing) == 1:
         return agreeing[0]
     return f"no baseline: {len(agreeing) or 'none'} of the {len(found)} {name} match"
 
 
-def _agrees(candidate: Series, series: Series, candidates: list[Series]) -> bool:
-    keys = {key for s in candidates for key in s.facets}
+def _is_named(series: Series, name: str) -> bool:
+    if name in (series.label, series.algorithm):
+        return True
+    words = name.split()
+    if "=" not in words[-1]:
+        return False
+    own = [] if "=" in words[0] else [words.pop(0)]
+    wanted = [word.split("=", 1) for word in words]
+    return own in ([], [series.algorithm]) and all(
+        len(pair) == 2 and pair[0] in series.facets
+        and facet_text(series.facets[pair[0]]) == pair[1] for pair in wanted)
+
+
+def _agrees(candidate: Series, series: Series, candidates: list[Series],
+            ignored: tuple[str, ...] = ()) -> bool:
+    keys = {key for s in candidates for key in s.facets if not key.startswith(ignored)}
     varying = [key for key in keys
                if len({canonical(s.facets.get(key)) for s in candidates}) > 1]
     return all(series.facets[key] == candidate.facets.get(key)

@@ -31,6 +31,11 @@ class Made:
     updates_per_epoch: int = 1000
     nnz: int = 1000
     content_hash: str = "00c0ffee00c0ffee"
+    host: str = "testhost"
+    gpu: str = "Test GPU"
+    user_groups: list[Json] | None = None  # of the footer
+    train_rmse: bool = False
+    stop: Json = field(default_factory=lambda: {"epochs": 20, "divergence": 1.0})
 
     @property
     def hash(self) -> str:
@@ -43,7 +48,7 @@ class Made:
 
 
 def header(case: Made, **changes: Any) -> Json:
-    gpu = "Test GPU" if case.hardware == "cuda" else None
+    gpu = case.gpu if case.hardware == "cuda" else None
     return {
         "type": "header", "schema_version": 1, "case_id": case.case_id, "case_hash": case.hash,
         "spec_name": "made-up", "spec_hash": "5bec" * 16,
@@ -57,14 +62,14 @@ def header(case: Made, **changes: Any) -> Json:
                     "duplicate_policy": "error", "scale": {"min": 1, "max": 5, "step": 1}},
         "seed": case.seed, "baseline": case.baseline, "target_rmse": case.target,
         "schedule": {"kind": "constant", "learning_rate": case.learning_rate},
-        "init": {"kind": "normal", "scale": 0.1}, "stop": {"epochs": 20, "divergence": 1.0},
+        "init": {"kind": "normal", "scale": 0.1}, "stop": case.stop,
         "evaluate": {"every": 1, "train": False, "clip": False},
         "work_per_epoch": {"updates": case.updates_per_epoch,
                            "bytes": 800.0 * case.updates_per_epoch,
                            "flops": 600.0 * case.updates_per_epoch},
         "environment": {"mfbench": "0.1.0", "git_sha": "0123456789abcdef", "git_dirty": True,
                         "compiler": "GCC 12.2.0", "flags": "-O3", "build_type": "Release",
-                        "host": "testhost", "cpu": "Test CPU", "cores": 2, "simd": "avx2",
+                        "host": case.host, "cpu": "Test CPU", "cores": 2, "simd": "avx2",
                         "memory_bytes": 8 << 30, "os": "Linux", "gpu": gpu,
                         "driver": "1.0" if gpu else None, "cuda": "12.0" if gpu else None,
                         "device_memory_bytes": None, "sm_clock_hz": None, "power_limit_w": None,
@@ -78,7 +83,7 @@ def trace_line(case: Made, epoch: int, seconds: float, rmse: float | None) -> Js
     return {"type": "trace", "epoch": epoch, "updates": updates, "passes": updates / case.nnz,
             "train_s": seconds, "train_device_s": None, "epoch_s": 1.0, "evaluate_s": 0.1 * epoch,
             "wall_s": seconds + 0.1 * epoch + 0.5, "test_rmse": rmse, "test_mae": rmse,
-            "train_rmse": None, "validation_rmse": None,
+            "train_rmse": rmse if case.train_rmse else None, "validation_rmse": None,
             "learning_rate": case.learning_rate if epoch else None}
 
 
@@ -89,7 +94,8 @@ def footer(case: Made) -> Json:
             "epochs": last[0], "updates": last[0] * case.updates_per_epoch,
             "clocks": {"load_s": 0.1, "prepare_s": 0.2, "transfer_s": 0.0, "train_s": last[1],
                        "train_device_s": None, "evaluate_s": 0.1, "wall_s": last[1] + 1},
-            "phases": {}, "final_test_rmse": last[2], "best_test_rmse": min(known, default=None),
+            "phases": {}, "user_groups": case.user_groups,
+            "final_test_rmse": last[2], "best_test_rmse": min(known, default=None),
             "best_epoch": 0, "peak_host_bytes": 1 << 20, "peak_device_bytes": None,
             "finished_at": "2020-01-01T00:01:00Z"}
 

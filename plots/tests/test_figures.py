@@ -15,7 +15,9 @@ from mfplots.series import make_view
 from mfplots.sheet import FORMATS
 from mfplots.style import styled
 
-ALL = ("rmse-time", "rmse-wall", "rmse-passes", "rmse-epochs", "speedup", "throughput")
+ALL = ("rmse-time", "rmse-wall", "rmse-passes", "rmse-epochs", "speedup", "throughput",
+       "trace", "metric-bars")
+WITH_MORE = ("sweep", "user-groups", "speedup-trace")  # need more than a result: test_exhibits.py
 MAGIC = {"png": b"\x89PNG", "svg": b"<?xml", "pdf": b"%PDF"}
 
 
@@ -34,7 +36,7 @@ def draw_svg(folder, cases, out, *options):
 
 
 def test_all_figures_are_registered():
-    assert set(figures.names()) == set(ALL)
+    assert set(figures.names()) == {*ALL, *WITH_MORE}
 
 
 def test_default_figures_come_in_three_formats_with_their_numbers(rich, tmp_path, capsys):
@@ -128,7 +130,7 @@ def test_the_first_model_does_not_flatten_the_curves(tmp_path):
     assert low < 0.85 and 0.95 < high < 1.2
 
 
-@pytest.mark.parametrize("name", ["rmse-time", "speedup", "throughput"])
+@pytest.mark.parametrize("name", ["rmse-time", "speedup", "throughput", "trace", "metric-bars"])
 def test_no_text_lies_over_another(rich, tmp_path, name):
     view = make_view(load([rich]))
     with styled():

@@ -109,3 +109,11 @@ def test_interval_shrinks_with_seeds():
 def test_rates():
     rates = metrics.rates([100.0, 0.0, 5.0, 5.0], [2.0, 1.0, 0.0, NAN])
     assert rates[0] == 50.0 and all(math.isnan(rate) for rate in rates[1:])
+
+
+def test_median_of_ratios_by_hand():
+    found = metrics.median_of_ratios([2.0, 6.0, 20.0, math.nan], [1.0, 2.0, 5.0, 1.0])
+    assert found.value == 3.0 and (found.low, found.high) == (2.0, 4.0)
+    assert not metrics.median_of_ratios([math.nan], [1.0]).known
+    alone = metrics.median_of_ratios([3.0], [2.0])
+    assert alone.value == 1.5 and math.isnan(alone.low)

@@ -81,6 +81,16 @@ TEST(InitialModel, UniformProductsStartAtTheMean) {
   EXPECT_NEAR(sum / 400, 3.5, 0.1);
 }
 
+TEST(InitialModel, NormalOverFactorsIsTheNormalDrawDividedByTheRank) {
+  InitSpec init;
+  init.scale = 1;
+  const Model normal = initial_model(50, 30, 8, ModelKind::plain, 3.5, init, 1);
+  init.kind = InitKind::normal_over_factors;
+  const Model divided = initial_model(50, 30, 8, ModelKind::plain, 3.5, init, 2);
+  for (std::size_t k = 0; k < normal.p.size(); ++k) EXPECT_EQ(divided.p[k] * 8, normal.p[k]);
+  for (std::size_t k = 0; k < normal.q.size(); ++k) EXPECT_EQ(divided.q[k] * 8, normal.q[k]);
+}
+
 TEST(CopyModel, FollowsStrides) {
   const std::vector<float> p = {1, 2, 9, 3, 4, 9};
   const std::vector<float> q = {5, 6, 9};

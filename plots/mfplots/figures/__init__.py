@@ -17,6 +17,7 @@ from mfplots.sheet import Sheet
 from mfplots.style import styled
 
 DEFAULTS = ("rmse-time", "rmse-passes", "speedup", "throughput")
+NEED_VERSUS = ("speedup-trace",)  # drawn only with --versus
 
 
 @dataclass

@@ -1,0 +1,23 @@
+// Rows between fp32 and the narrow types of storage, on the device.
+#pragma once
+
+#include <cuda_bf16.h>
+#include <cuda_fp16.h>
+#include <cuda_runtime_api.h>
+
+#include <cstdint>
+
+namespace mf::cuda {
+
+// to[row * to_stride + k] = from[row * from_stride + k] for k < factors, rounded to nearest; zero
+// for k in [factors, to_stride). T is float, __half or __nv_bfloat16. Queued on the stream.
+template <class T>
+void narrow_rows(const float* from, std::int64_t from_stride, T* to, std::int64_t to_stride,
+                 std::int64_t rows, std::int32_t factors, cudaStream_t stream);
+
+// The other way round; exact. Only k < factors is written.
+template <class T>
+void widen_rows(const T* from, std::int64_t from_stride, float* to, std::int64_t to_stride,
+                std::int64_t rows, std::int32_t factors, cudaStream_t stream);
+
+}  // namespace mf::cuda

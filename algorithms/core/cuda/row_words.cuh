@@ -1,0 +1,168 @@
+// Rows of factors in memory as fp32, fp16 or bf16, in the registers as fp32: words of 8 or 16
+// bytes, one load each. Narrow values are rounded to nearest (ties away from zero), or
+// stochastically: up with the probability that makes the expected value exact, so that updates
+// below half a unit in the last place still count.
+#pragma once
+
+#include <cuda_bf16.h>
+#include <cuda_fp16.h>
+#include <cuda_runtime.h>
+
+#include <cstdint>
+
+namespace mf::cuda {
+
+// How many values of T a word holds.
+template <class T>
+constexpr int kWordValues = 16 / static_cast<int>(sizeof(T));
+
+// Values from one row to the next: whole words.
+template <class T>
+__host__ __device__ constexpr std::int64_t word_stride(std::int64_t factors) {
+  return (factors + kWordValues<T> - 1) / kWordValues<T> * kWordValues<T>;
+}
+
+// What is added below the last bit that stays: random bits (a multiplicative hash, good enough for
+// this), or one half for rounding to nearest.
+struct Rounder {
+  std::uint32_t state;
+  bool stochastic;
+
+  // For a pair of values, 16 bits each.
+  __device__ std::uint32_t bits(std::uint32_t halves) {
+    if (!stochastic) return halves;
+    state = state * 1664525U + 1013904223U;
+    return state ^ (state >> 15);
+  }
+};
+
+// The kUnits 32-bit units that one load brings: 2 or 4.
+template <int kUnits>
+struct alignas(4 * kUnits) Word {
+  std::uint32_t unit[kUnits];
+};
+
+// Through the second-level cache: what other multiprocessors wrote is seen, which a load through
+// the first-level cache would not guarantee.
+__device__ __forceinline__ Word<4> load_word(const Word<4>* from) {
+  const uint4 x = __ldcg(reinterpret_cast<const uint4*>(from));
+  return {{x.x, x.y, x.z, x.w}};
+}
+__device__ __forceinline__ Word<2> load_word(const Word<2>* from) {
+  const uint2 x = __ldcg(reinterpret_cast<const uint2*>(from));
+  return {{x.x, x.y}};
+}
+__device__ __forceinline__ void store_word(Word<4>* to, const Word<4>& x) {
+  __stcg(reinterpret_cast<uint4*>(to), uint4{x.unit[0], x.unit[1], x.unit[2], x.unit[3]});
+}
+__device__ __forceinline__ void store_word(Word<2>* to, const Word<2>& x) {
+  __stcg(reinterpret_cast<uint2*>(to), uint2{x.unit[0], x.unit[1]});
+}
+
+// The values of a unit.
+template <class T>
+struct Unit;
+
+template <>
+struct Unit<float> {
+  static constexpr int kCount = 1;
+  __device__ static void unpack(std::uint32_t unit, float* x) { x[0] = __uint_as_float(unit); }
+  __device__ static std::uint32_t pack(const float* x, Rounder&) { return __float_as_uint(x[0]); }
+};
+
+template <>
+struct Unit<__half> {
+  static constexpr int kCount = 2;
+  __device__ static void unpack(std::uint32_t unit, float* x) {
+    const float2 two = __half22float2(*reinterpret_cast<const __half2*>(&unit));
+    x[0] = two.x;
+    x[1] = two.y;
+  }
+  // fp32 has 13 bits of mantissa more: they are added to and cut off. Exact for normal numbers;
+  // those below 2^-14 keep fewer bits and are in effect rounded towards zero.
+  __device__ static std::uint32_t pack(const float* x, Rounder& rounder) {
+    const std::uint32_t bits = rounder.bits(0x10001000U);
+    const float up = __uint_as_float(__float_as_uint(x[0]) + (bits & 0x1fffU));
+    const float vp = __uint_as_float(__float_as_uint(x[1]) + (bits >> 16 & 0x1fffU));
+    const __half2 two = __halves2half2(__float2half_rz(up), __float2half_rz(vp));
+    return *reinterpret_cast<const std::uint32_t*>(&two);
+  }
+};
+
+template <>
+struct Unit<__nv_bfloat16> {
+  static constexpr int kCount = 2;
+  // A bf16 is the upper half of an fp32.
+  __device__ static void unpack(std::uint32_t unit, float* x) {
+    x[0] = __uint_as_float(unit << 16);
+    x[1] = __uint_as_float(unit & 0xffff0000U);
+  }
+  __device__ static std::uint32_t pack(const float* x, Rounder& rounder) {
+    const std::uint32_t bits = rounder.bits(0x80008000U);
+    const std::uint32_t low = (__float_as_uint(x[0]) + (bits & 0xffffU)) >> 16;
+    const std::uint32_t high = (__float_as_uint(x[1]) + (bits >> 16)) & 0xffff0000U;
+    return high | low;
+  }
+};
+
+// The part of a row that one of kLanes lanes holds: word w of lane l is word w * kLanes + l.
+template <class T, int kLanes, int kWords, int kUnits = 4>
+struct RowShare {
+  static constexpr int kWordLength = kUnits * Unit<T>::kCount;  // values
+  static constexpr int kValues = kWords * kWordLength;
+  Word<kUnits> raw[kWords];
+
+  // Words of a row.
+  __device__ static int words(std::int32_t factors) {
+    return static_cast<int>(word_stride<T>(factors)) / kWordLength;
+  }
+  __device__ static const Word<kUnits>* row(const void* rows, std::int64_t index, int words) {
+    return static_cast<const Word<kUnits>*>(rows) + index * words;
+  }
+  __device__ static Word<kUnits>* row(void* rows, std::int64_t index, int words) {
+    return static_cast<Word<kUnits>*>(rows) + index * words;
+  }
+
+  __device__ void load(const void* rows, std::int64_t index, int lane, int words) {
+    const Word<kUnits>* from = row(rows, index, words);
+#pragma unroll
+    for (int w = 0; w < kWords; ++w) {
+      const int k = w * kLanes + lane;
+      raw[w] = k < words ? load_word(from + k) : Word<kUnits>{};
+    }
+  }
+  __device__ void unpack(float* x) const {
+#pragma unroll
+    for (int w = 0; w < kWords; ++w) {
+#pragma unroll
+      for (int u = 0; u < kUnits; ++u) {
+        Unit<T>::unpack(raw[w].unit[u], x + w * kWordLength + u * Unit<T>::kCount);
+      }
+    }
+  }
+  __device__ static void store(void* rows, std::int64_t index, int lane, int words, const float* x,
+                               Rounder& rounder) {
+    Word<kUnits>* to = row(rows, index, words);
+#pragma unroll
+    for (int w = 0; w < kWords; ++w) {
+      const int k = w * kLanes + lane;
+      if (k >= words) continue;
+      Word<kUnits> out;
+#pragma unroll
+      for (int u = 0; u < kUnits; ++u) {
+        out.unit[u] = Unit<T>::pack(x + w * kWordLength + u * Unit<T>::kCount, rounder);
+      }
+      store_word(to + k, out);
+    }
+  }
+};
+
+// Sum over groups of kLanes neighbouring lanes; every lane of a group gets the same bits.
+template <int kLanes>
+__device__ __forceinline__ float sum_over_lanes(float x) {
+#pragma unroll
+  for (int step = kLanes / 2; step > 0; step /= 2) x += __shfl_xor_sync(0xffffffffU, x, step);
+  return x;
+}
+
+}  // namespace mf::cuda

@@ -1,0 +1,53 @@
+// The update rule and the order inside a user's row, for kernels and tests.
+//
+//   e    = r - (mu + b_u + c_i + p_u . q_i)          plain: r - p_u . q_i
+//   p_u += rate (e q_i - reg_p p_u)      q_i += rate (e p_u - reg_q q_i)     with the old values
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+
+#include "algorithms/core/host_device.hpp"
+#include "algorithms/sgd_tiled/tiles.hpp"
+
+namespace mf::sgd_tiled {
+
+template <bool kBiased>
+MF_HD float rating_error(float mean, float rating, float user_bias, float item_bias, float dot) {
+  return kBiased ? rating - (((mean + user_bias) + item_bias) + dot) : rating - dot;
+}
+
+// x + rate (e y - reg x) with gain = rate e and keep = 1 - rate reg.
+MF_HD float stepped(float x, float y, float gain, float keep) { return fmaf(gain, y, keep * x); }
+
+MF_HD std::int64_t greatest_divisor(std::int64_t a, std::int64_t b) {
+  while (b != 0) {
+    const std::int64_t rest = a % b;
+    a = b;
+    b = rest;
+  }
+  return a;
+}
+
+// The finalizer of base/rng.hpp, callable on the device.
+MF_HD std::uint64_t mixed(std::uint64_t x) {
+  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ULL;
+  x = (x ^ (x >> 27)) * 0x94d049bb133111ebULL;
+  return x ^ (x >> 31);
+}
+
+// The order of a user's ratings: a bijection of [0, count) that leads from one end of the row to
+// the other, so that a chunk holds items from all over the catalogue.
+MF_HD Order row_order(std::int64_t count, std::uint64_t seed, std::int64_t user) {
+  Order order;
+  if (count <= 2) return order;
+  const std::uint64_t bits =
+      mixed(seed + 0x9e3779b97f4a7c15ULL * static_cast<std::uint64_t>(user + 1));
+  const auto n = static_cast<std::uint64_t>(count);
+  order.shift = static_cast<std::int64_t>((bits & 0xffffffffU) % n);
+  order.multiplier = static_cast<std::int64_t>(1 + (bits >> 32) % (n - 1));
+  while (greatest_divisor(order.multiplier, count) != 1) ++order.multiplier;
+  return order;
+}
+
+}  // namespace mf::sgd_tiled

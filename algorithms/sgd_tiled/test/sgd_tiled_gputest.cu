@@ -1,0 +1,292 @@
+// sgd_tiled on the device against a serial pass on the host.
+#include <cmath>
+#include <vector>
+
+#include "algorithms/core/cuda/memory.hpp"
+#include "algorithms/core/cuda/row_words.cuh"
+#include "algorithms/core/cuda/stream.hpp"
+#include "algorithms/core/cuda/testing.hpp"
+#include "algorithms/core/registry.hpp"
+#include "algorithms/sgd_tiled/kernels.hpp"
+#include "algorithms/sgd_tiled/rule.hpp"
+#include "base/rng.hpp"
+#include "datasets/split.hpp"
+#include "datasets/synthetic.hpp"
+
+namespace mf::sgd_tiled {
+namespace {
+
+Params params_of(const Json& changes) {
+  return default_params(find_algorithm("sgd_tiled").params, changes);
+}
+
+// Items that only one user has; `most` ratings a user, some users without any.
+Ratings disjoint_matrix(std::int32_t m, std::int32_t most) {
+  Ratings::Arrays arrays;
+  Rng rng(3);
+  arrays.user_offsets.push_back(0);
+  std::int32_t item = 0;
+  for (std::int32_t u = 0; u < m; ++u) {
+    const auto count = static_cast<std::int32_t>(rng.below(static_cast<std::uint64_t>(most) + 1));
+    for (std::int32_t k = 0; k < count; ++k) {
+      arrays.users.push_back(u);
+      arrays.items.push_back(item++);
+      arrays.values.push_back(static_cast<float>(1 + rng.below(5)));
+    }
+    arrays.user_offsets.push_back(static_cast<std::int64_t>(arrays.values.size()));
+    arrays.user_ids.push_back(u);
+  }
+  for (std::int32_t i = 0; i <= item; ++i) arrays.item_ids.push_back(i);
+  return Ratings(std::move(arrays));
+}
+
+struct Device {
+  cuda::Stream stream;
+  ThreadTeam team{2};
+  Context context;
+  std::unique_ptr<Algorithm> algorithm;
+
+  Device(const Params& params, const Ratings& train, const Model& initial, std::uint64_t seed = 1) {
+    context.team = &team;
+    context.seed = seed;
+    context.stream = stream.get();
+    algorithm = make_algorithm("sgd_tiled", params);
+    algorithm->prepare(train, initial, context);
+  }
+  void run(int passes, double rate) {
+    for (int e = 1; e <= passes; ++e) algorithm->run_epoch({e, rate}, context);
+  }
+  Model model() {
+    const FactorView view = algorithm->factors();
+    Model out;
+    out.kind = view.user_bias == nullptr ? ModelKind::plain : ModelKind::biased;
+    out.n_users = view.n_users;
+    out.n_items = view.n_items;
+    out.factors = view.factors;
+    out.mean = view.mean;
+    out.p = rows(view.p, view.p_stride, view.n_users, view.factors);
+    out.q = rows(view.q, view.q_stride, view.n_items, view.factors);
+    if (view.user_bias != nullptr) {
+      out.user_bias = rows(view.user_bias, 1, view.n_users, 1);
+      out.item_bias = rows(view.item_bias, 1, view.n_items, 1);
+    }
+    return out;
+  }
+
+ private:
+  AlignedVector<float> rows(const float* from, std::int64_t stride, std::int32_t count,
+                            std::int32_t width) {
+    std::vector<float> padded(static_cast<std::size_t>(stride * count));
+    cuda::download(std::span<float>(padded), from, stream.get());
+    AlignedVector<float> packed;
+    for (std::int64_t i = 0; i < stride * count; ++i) {
+      if (i % stride < width) packed.push_back(padded[static_cast<std::size_t>(i)]);
+    }
+    return packed;
+  }
+};
+
+// A pass in the order of the device, where every user is one chunk and no item is shared.
+void serial_pass(const Ratings& train, const Settings& s, double rate, std::uint64_t seed,
+                 Model& model) {
+  const auto f = static_cast<std::size_t>(model.factors);
+  const bool biased = model.kind == ModelKind::biased;
+  for (std::int32_t user = 0; user < train.n_users(); ++user) {
+    const auto u = static_cast<std::size_t>(user);
+    const std::int64_t begin = train.user_offsets()[u];
+    const std::int64_t count = train.user_offsets()[u + 1] - begin;
+    const Order order = row_order(count, seed, user);
+    for (std::int64_t k = 0; k < count; ++k) {
+      const Rating r = train[begin + (order.multiplier * k + order.shift) % count];
+      const auto i = static_cast<std::size_t>(r.item);
+      double e = r.value;
+      if (biased) e -= model.mean + model.user_bias[u] + model.item_bias[i];
+      for (std::size_t j = 0; j < f; ++j) {
+        e -= static_cast<double>(model.p[u * f + j]) * model.q[i * f + j];
+      }
+      for (std::size_t j = 0; j < f; ++j) {
+        const double p = model.p[u * f + j];
+        const double q = model.q[i * f + j];
+        model.p[u * f + j] = static_cast<float>(p + rate * (e * q - s.reg.p * p));
+        model.q[i * f + j] = static_cast<float>(q + rate * (e * p - s.reg.q * q));
+      }
+      if (biased) {
+        model.user_bias[u] += static_cast<float>(rate * (e - s.reg.user_bias * model.user_bias[u]));
+        model.item_bias[i] += static_cast<float>(rate * (e - s.reg.item_bias * model.item_bias[i]));
+      }
+    }
+  }
+}
+
+void expect_near(const AlignedVector<float>& device, const AlignedVector<float>& host,
+                 double tolerance, const std::string& what) {
+  ASSERT_EQ(device.size(), host.size()) << what;
+  double worst = 0;
+  for (std::size_t i = 0; i < host.size(); ++i) {
+    const double difference = std::abs(static_cast<double>(device[i]) - host[i]);
+    ASSERT_TRUE(std::isfinite(difference)) << what;
+    worst = std::max(worst, difference);
+  }
+  EXPECT_LE(worst, tolerance) << what;
+}
+
+TEST(SgdTiled, EqualsASerialPassWhereNoItemIsShared) {
+  MF_REQUIRE_DEVICE();
+  const Ratings train = disjoint_matrix(300, 32);
+  for (const std::int32_t factors : {1, 7, 32, 33, 64, 100, 128, 200, 256, 300, 512}) {
+    for (const char* model : {"plain", "biased"}) {
+      for (const char* storage : {"fp32", "fp16", "bf16"}) {
+        const Params params = params_of({{"factors", factors},
+                                         {"model", model},
+                                         {"storage", storage},
+                                         {"rounding", "nearest"},
+                                         {"reg_p", 0.1},
+                                         {"reg_q", 0.2},
+                                         {"reg_user_bias", 0.3},
+                                         {"reg_item_bias", 0.4}});
+        InitSpec init;
+        init.scale = 0.3;
+        Model expected = initial_model(train.n_users(), train.n_items(), factors,
+                                       parse_model_kind(model), 3.0, init, 1);
+        Device device(params, train, expected);
+        device.run(2, 0.01);
+        serial_pass(train, read_settings(params), 0.01, 1, expected);
+        serial_pass(train, read_settings(params), 0.01, 1, expected);
+        const Model after = device.model();
+        const std::string what = std::string(model) + " " + storage + " " + std::to_string(factors);
+        const double tolerance = std::string(storage) == "fp32"   ? 2e-5
+                                 : std::string(storage) == "fp16" ? 4e-3
+                                                                  : 3e-2;
+        expect_near(after.p, expected.p, tolerance, what + " p");
+        expect_near(after.q, expected.q, tolerance, what + " q");
+        expect_near(after.user_bias, expected.user_bias, tolerance, what + " b");
+        expect_near(after.item_bias, expected.item_bias, tolerance, what + " c");
+      }
+    }
+  }
+}
+
+// One user with far more ratings than a chunk: its row of P is shared, its items are not. Each
+// item is updated exactly once, from an error that depends on p; with a rate so small that p stays
+// where it was, the items say whether every rating was visited once.
+TEST(SgdTiled, VisitsEveryRatingOfAGiantOnce) {
+  MF_REQUIRE_DEVICE();
+  Ratings::Arrays arrays;
+  const std::int32_t n = 10007;
+  for (std::int32_t i = 0; i < n; ++i) {
+    arrays.users.push_back(0);
+    arrays.items.push_back(i);
+    arrays.values.push_back(4);
+    arrays.item_ids.push_back(i);
+  }
+  arrays.user_offsets = {0, n};
+  arrays.user_ids = {0};
+  const Ratings train{std::move(arrays)};
+  const Params params = params_of({{"factors", 20}, {"storage", "fp32"}, {"reg", 0}});
+  const Model initial = initial_model(1, n, 20, ModelKind::plain, 3.0, {}, 1);
+  constexpr double kRate = 1e-6;
+  Device device(params, train, initial);
+  device.run(1, kRate);
+  const Model after = device.model();
+  for (std::size_t i = 0; i < static_cast<std::size_t>(n); ++i) {
+    double dot = 0;
+    double norm = 0;
+    for (std::size_t k = 0; k < 20; ++k) {
+      dot += static_cast<double>(initial.p[k]) * initial.q[i * 20 + k];
+      norm += static_cast<double>(initial.p[k]) * initial.p[k];
+    }
+    double moved = 0;  // along p, in units of one update
+    for (std::size_t k = 0; k < 20; ++k) {
+      moved += (static_cast<double>(after.q[i * 20 + k]) - initial.q[i * 20 + k]) * initial.p[k];
+    }
+    EXPECT_NEAR(moved / (kRate * (4 - dot) * norm), 1, 0.35) << i;
+  }
+}
+
+__global__ void round_kernel(const float* x, std::uint32_t* out, int n, bool stochastic,
+                             bool bf16) {
+  cuda::Rounder rounder{12345, stochastic};
+  for (int i = 0; i < n; ++i) {
+    const float two[2] = {x[i], x[i]};
+    out[i] = bf16 ? cuda::Unit<__nv_bfloat16>::pack(two, rounder)
+                  : cuda::Unit<__half>::pack(two, rounder);
+  }
+}
+
+// The mean of many stochastic roundings is the number itself; nearest gives the nearest.
+TEST(Rounder, KeepsTheMean) {
+  MF_REQUIRE_DEVICE();
+  const cuda::Stream stream;
+  for (const bool bf16 : {false, true}) {
+    for (const float x : {0.1F, -0.73F, 1.0F / 3.0F, 2.5001F}) {
+      const std::vector<float> same(8000, x);
+      auto numbers = cuda::upload(std::span<const float>(same), stream.get());
+      cuda::DeviceBuffer<std::uint32_t> out(same.size());
+      for (const bool stochastic : {false, true}) {
+        round_kernel<<<1, 1, 0, stream.get()>>>(numbers.data(), out.data(), 8000, stochastic, bf16);
+        MF_CUDA_LAUNCHED("round_kernel");
+        std::vector<std::uint32_t> words(out.size());
+        cuda::download(std::span<std::uint32_t>(words), out.data(), stream.get());
+        double sum = 0;
+        double worst = 0;
+        for (const std::uint32_t two : words) {
+          for (const std::uint32_t bits : {two & 0xffffU, two >> 16}) {
+            const auto raw = static_cast<unsigned short>(bits);
+            const float value = bf16 ? __bfloat162float(__nv_bfloat16(__nv_bfloat16_raw{raw}))
+                                     : __half2float(__half(__half_raw{raw}));
+            sum += value;
+            worst = std::max(worst, std::abs(static_cast<double>(value) - x));
+          }
+        }
+        const double unit = std::abs(x) * (bf16 ? 1.0 / 128 : 1.0 / 1024);
+        EXPECT_LE(worst, (stochastic ? 1.0 : 0.5) * unit * 1.001) << x;
+        if (stochastic) {
+          EXPECT_NEAR(sum / (2 * 8000), x, 0.02 * unit) << x << " " << bf16;
+        }
+      }
+    }
+  }
+}
+
+// On shared items the result depends on timing: the test RMSE after 10 passes against the host's.
+TEST(SgdTiled, RacesStayInABandOfTheSerialPass) {
+  MF_REQUIRE_DEVICE();
+  const Dataset data = make_look_alike("ml-100k", 1.0, 1, 2);
+  const Split split = make_split(data, {}, 2);
+  const auto rmse = [&](const Model& model) {
+    double sum = 0;
+    for (std::int64_t i = 0; i < split.test.nnz(); ++i) {
+      const Rating r = split.test[i];
+      const auto u = static_cast<std::size_t>(r.user);
+      const auto v = static_cast<std::size_t>(r.item);
+      double x = model.mean + model.user_bias[u] + model.item_bias[v];
+      for (std::size_t k = 0; k < 16; ++k) {
+        x += static_cast<double>(model.p[u * 16 + k]) * model.q[v * 16 + k];
+      }
+      sum += std::pow(r.value - x, 2);
+    }
+    return std::sqrt(sum / static_cast<double>(split.test.nnz()));
+  };
+  for (const char* storage : {"fp32", "fp16", "bf16"}) {
+    double device_mean = 0;
+    double host_mean = 0;
+    for (std::uint64_t seed = 1; seed <= 5; ++seed) {
+      const Params params = params_of({{"factors", 16}, {"model", "biased"}, {"storage", storage}});
+      InitSpec init;
+      init.seed = seed;
+      Model model = initial_model(split.train.n_users(), split.train.n_items(), 16,
+                                  ModelKind::biased, mean_rating(split.train), init, 1);
+      Device device(params, split.train, model, seed);
+      device.run(10, 0.01);
+      device_mean += rmse(device.model()) / 5;
+      for (int pass = 0; pass < 10; ++pass) {
+        serial_pass(split.train, read_settings(params), 0.01, seed, model);
+      }
+      host_mean += rmse(model) / 5;
+    }
+    EXPECT_NEAR(device_mean, host_mean, 0.01) << storage;
+  }
+}
+
+}  // namespace
+}  // namespace mf::sgd_tiled

@@ -1,0 +1,141 @@
+// Chunks, bundles and orders, on the host.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <numeric>
+#include <set>
+#include <vector>
+
+#include "algorithms/core/registry.hpp"
+#include "algorithms/sgd_tiled/rule.hpp"
+#include "algorithms/sgd_tiled/settings.hpp"
+#include "algorithms/sgd_tiled/tiles.hpp"
+#include "base/rng.hpp"
+
+namespace mf::sgd_tiled {
+namespace {
+
+std::vector<std::int64_t> offsets_of(const std::vector<std::int64_t>& counts) {
+  std::vector<std::int64_t> offsets(counts.size() + 1);
+  std::partial_sum(counts.begin(), counts.end(), offsets.begin() + 1);
+  return offsets;
+}
+
+std::vector<std::int64_t> long_tailed(std::size_t users) {
+  std::vector<std::int64_t> counts(users);
+  Rng rng(5);
+  for (auto& count : counts) {
+    count = static_cast<std::int64_t>(std::exp(7 * rng.uniform() * rng.uniform())) - 1;
+  }
+  counts[users / 2] = 5000;
+  return counts;
+}
+
+TEST(Tiles, HoldEveryRatingOnce) {
+  ThreadTeam team(2);
+  for (const auto& counts :
+       {std::vector<std::int64_t>{}, {0, 0}, {1}, {0, 33, 0, 1, 32}, long_tailed(1000)}) {
+    const auto offsets = offsets_of(counts);
+    for (const int longest : {1, 7, 32, 100}) {
+      for (const int size : {1, 2, 8}) {
+        const Tiles tiles = make_tiles(offsets, longest, size, 1, team);
+        std::vector<int> seen(static_cast<std::size_t>(offsets.back()));
+        for (const Chunk& chunk : tiles.chunks) {
+          EXPECT_LE(chunk.count, longest);
+          for (std::int64_t i = chunk.begin; i < chunk.begin + chunk.count; ++i) {
+            ++seen[static_cast<std::size_t>(i)];
+            EXPECT_GE(i, offsets[static_cast<std::size_t>(chunk.user)]);
+            EXPECT_LT(i, offsets[static_cast<std::size_t>(chunk.user) + 1]);
+          }
+        }
+        EXPECT_EQ(std::count(seen.begin(), seen.end(), 1),
+                  static_cast<std::ptrdiff_t>(seen.size()));
+        EXPECT_EQ(tiles.chunks.size() % static_cast<std::size_t>(size), 0u);
+      }
+    }
+  }
+}
+
+TEST(Tiles, AreEqualWithinAUserAndWithinABundle) {
+  ThreadTeam team(2);
+  const auto offsets = offsets_of(long_tailed(3000));
+  const Tiles tiles = make_tiles(offsets, 32, 8, 1, team);
+  std::map<std::int32_t, std::pair<int, int>> range;
+  int uneven = 0;
+  for (std::int64_t b = 0; b < tiles.bundles(); ++b) {
+    int low = 1 << 30;
+    int high = 0;
+    for (std::int64_t k = b * 8; k < b * 8 + 8; ++k) {
+      const Chunk& chunk = tiles.chunks[static_cast<std::size_t>(k)];
+      low = std::min(low, chunk.count);
+      high = std::max(high, chunk.count);
+      if (chunk.count == 0) continue;
+      auto& [least, most] = range.try_emplace(chunk.user, chunk.count, chunk.count).first->second;
+      least = std::min(least, chunk.count);
+      most = std::max(most, chunk.count);
+    }
+    uneven += high > low;
+  }
+  for (const auto& [user, counts] : range) EXPECT_LE(counts.second - counts.first, 1) << user;
+  EXPECT_LE(uneven, 32) << "at most one bundle at each step from a length to the next";
+}
+
+TEST(Tiles, DependOnTheSeedAlone) {
+  const auto offsets = offsets_of(long_tailed(500));
+  const auto users = [&](std::uint64_t seed, int threads) {
+    ThreadTeam team(threads);
+    std::vector<std::int64_t> begins;
+    for (const Chunk& chunk : make_tiles(offsets, 32, 2, seed, team).chunks) {
+      begins.push_back(chunk.begin);
+    }
+    return begins;
+  };
+  EXPECT_EQ(users(1, 1), users(1, 3));
+  EXPECT_NE(users(1, 1), users(2, 1));
+}
+
+TEST(Order, IsABijectionThatChangesWithTheEpoch) {
+  for (const std::int64_t count : {1, 2, 3, 64, 1000, 99991}) {
+    std::set<std::pair<std::int64_t, std::int64_t>> orders;
+    for (std::int64_t epoch = 1; epoch <= 10; ++epoch) {
+      const Order order = epoch_order(count, 3, epoch);
+      orders.insert({order.multiplier, order.shift});
+      std::vector<bool> seen(static_cast<std::size_t>(count));
+      for (std::int64_t i = 0; i < count; ++i) {
+        seen[static_cast<std::size_t>((order.multiplier * i + order.shift) % count)] = true;
+      }
+      EXPECT_EQ(std::count(seen.begin(), seen.end(), true), count);
+    }
+    if (count > 100) {
+      EXPECT_GT(orders.size(), 8u);
+    }
+  }
+}
+
+TEST(Order, OfARowIsABijection) {
+  for (const std::int64_t count : {1, 2, 3, 4, 6, 30, 97, 1024, 17653}) {
+    for (std::int64_t user = 0; user < 20; ++user) {
+      const Order order = row_order(count, 9, user);
+      std::vector<bool> seen(static_cast<std::size_t>(count));
+      for (std::int64_t i = 0; i < count; ++i) {
+        seen[static_cast<std::size_t>((order.multiplier * i + order.shift) % count)] = true;
+      }
+      EXPECT_EQ(std::count(seen.begin(), seen.end(), true), count) << count << " " << user;
+    }
+  }
+}
+
+TEST(Settings, RowsAreWholeWords) {
+  const auto settings = [](const Json& changes) {
+    return read_settings(default_params(find_algorithm("sgd_tiled").params, changes));
+  };
+  const auto stride = [](const Settings& s) { return storage_stride(s.storage, s.factors); };
+  EXPECT_EQ(stride(settings({{"factors", 100}, {"storage", "fp16"}})), 104);
+  EXPECT_EQ(stride(settings({{"factors", 100}, {"storage", "fp32"}})), 100);
+  EXPECT_EQ(stride(settings({{"factors", 1}, {"storage", "bf16"}})), 8);
+}
+
+}  // namespace
+}  // namespace mf::sgd_tiled

@@ -1,0 +1,34 @@
+#include "base/error.hpp"
+#include "harness/device_evaluator.hpp"
+
+#ifndef MF_HAVE_CUDA
+namespace mf {
+namespace {
+
+[[noreturn]] void refuse() {
+  fail(ErrorKind::unsupported,
+       "the factors are in device memory, and this build has no CUDA to evaluate them there");
+}
+
+}  // namespace
+
+struct DeviceEvaluator::Impl {};
+
+DeviceEvaluator::DeviceEvaluator(std::span<const std::uint8_t>, std::span<const std::uint8_t>,
+                                 void*) {
+  refuse();
+}
+DeviceEvaluator::~DeviceEvaluator() = default;
+
+Accuracy DeviceEvaluator::evaluate(const FactorView&, const PredictionRule&, const Ratings&, void*,
+                                   LossMethod) {
+  refuse();
+}
+void DeviceEvaluator::launch(const FactorView&, const PredictionRule&, const Ratings&, void*,
+                             LossMethod) {
+  refuse();
+}
+LossSums DeviceEvaluator::sums(void*) { refuse(); }
+
+}  // namespace mf
+#endif

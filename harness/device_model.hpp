@@ -1,0 +1,12 @@
+// Factors from device memory to the host, for what works on the host alone.
+#pragma once
+
+#include "algorithms/core/model.hpp"
+
+namespace mf {
+
+// Copies a device view, rows packed; waits for `stream` (a cudaStream_t). Throws
+// Error(unsupported) in a build without CUDA.
+Model download_model(const FactorView& device_view, void* stream);
+
+}  // namespace mf

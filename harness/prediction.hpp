@@ -1,0 +1,80 @@
+// What a rating is predicted as and how far off that is: one definition for the evaluators of host
+// and device.
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+
+#include "algorithms/core/host_device.hpp"
+
+namespace mf {
+
+// RMSE and MAE over `count` ratings; not numbers where count is 0.
+struct Accuracy {
+  double rmse = 0;
+  double mae = 0;
+  std::int64_t count = 0;
+};
+
+// Of one case and one model.
+struct PredictionRule {
+  bool biased = false;
+  float mean = 0;        // mu of a biased model
+  float train_mean = 0;  // what a plain model says of a cold pair
+  float clip_min = 0;    // predictions are clipped where clip_min < clip_max
+  float clip_max = 0;
+};
+
+// What is known of the two sides of a rating. Biases count in a biased model alone.
+struct RatingSides {
+  bool user_known = false;
+  bool item_known = false;
+  float user_bias = 0;
+  float item_bias = 0;
+};
+
+// `dot` is the product of the factors; it and the bias of a cold side may be anything, also NaN.
+MF_HD float predict_rating(const PredictionRule& rule, const RatingSides& sides, float dot) {
+  float value = rule.biased ? rule.mean : 0.0F;
+  if (rule.biased && sides.user_known) value += sides.user_bias;
+  if (rule.biased && sides.item_known) value += sides.item_bias;
+  if (sides.user_known && sides.item_known) {
+    value += dot;
+  } else if (!rule.biased) {
+    value = rule.train_mean;
+  }
+  // Comparisons, not min and max: NaN stays NaN.
+  if (rule.clip_min < rule.clip_max) {
+    value = value < rule.clip_min ? rule.clip_min : value;
+    value = rule.clip_max < value ? rule.clip_max : value;
+  }
+  return value;
+}
+
+MF_HD double rating_error(const PredictionRule& rule, const RatingSides& sides, float rating,
+                          float dot) {
+  return static_cast<double>(rating) - static_cast<double>(predict_rating(rule, sides, dot));
+}
+
+// Sums of e^2 and |e|.
+struct LossSums {
+  double square = 0;
+  double absolute = 0;
+};
+
+MF_HD void add_error(LossSums& sums, double error) {
+  sums.square += error * error;
+  sums.absolute += error < 0 ? -error : error;
+}
+
+MF_HD void add_sums(LossSums& to, const LossSums& from) {
+  to.square += from.square;
+  to.absolute += from.absolute;
+}
+
+inline Accuracy accuracy_of(const LossSums& sums, std::int64_t count) {
+  const auto n = static_cast<double>(count);  // 0 / 0 is the NaN of no ratings
+  return {std::sqrt(sums.square / n), sums.absolute / n, count};
+}
+
+}  // namespace mf

@@ -1,0 +1,382 @@
+// A case of a device algorithm with a stand-in for the device: what the runner does with groups of
+// epochs, marks, phases, memory and failures, on any machine.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <memory>
+
+#include "algorithms/core/registry.hpp"
+#include "harness/compare.hpp"
+#include "harness/nvml.hpp"
+#include "harness/preflight.hpp"
+#include "harness/session.hpp"
+#include "harness/test/testing.hpp"
+#include "harness/training_clock.hpp"
+
+namespace mf {
+namespace {
+
+using testing::contains;
+using testing::message_of;
+using testing::TempFolder;
+
+constexpr double kEpochSeconds = 20e-6;
+
+// A stream whose time passes as work is queued on it.
+class FakeDevice : public DeviceClock {
+ public:
+  void* stream() override { return this; }
+  std::size_t mark() noexcept override {
+    marks_.push_back(now);
+    return marks_.size() - 1;
+  }
+  void wait() noexcept override { ++waits; }
+  void synchronize() override {
+    wait();
+    pending = false;
+    if (fails) fail(ErrorKind::device, "an illegal memory access was encountered");
+  }
+  double seconds(std::size_t from, std::size_t to) override { return marks_[to] - marks_[from]; }
+  void clear_marks(std::size_t) override { marks_.clear(); }
+  std::int64_t free_bytes() override { return free; }
+  std::int64_t peak_bytes() override { return 12345; }
+  std::optional<std::int64_t> sm_clock_hz() override { return 1'000'000'000 + 1'000 * waits; }
+
+  double now = 0;
+  bool pending = false;  // work was queued since the last synchronize()
+  bool fails = false;
+  std::int64_t waits = 0;
+  std::int64_t free = std::int64_t{1} << 40;
+
+ private:
+  std::vector<double> marks_;
+};
+
+struct Group {
+  std::int64_t first = 0;
+  std::int64_t count = 0;
+};
+std::vector<Group> groups;
+
+class FakeAlgorithm : public Algorithm {
+ public:
+  explicit FakeAlgorithm(const Params& params) : fail_at_(params.integer("fail_at")) {}
+  void prepare(const Ratings& train, const Model& initial, Context& context) override {
+    device_ = static_cast<FakeDevice*>(context.stream);
+    nnz_ = train.nnz();
+    model_ = initial;
+    const PhaseScope transfer(context.phases, "transfer");
+    device_->pending = true;
+  }
+  std::int64_t run_epochs(const EpochArgs& first, std::int64_t count, Context& context) override {
+    groups.push_back({first.epoch, count});
+    return Algorithm::run_epochs(first, count, context);
+  }
+  std::int64_t run_epoch(const EpochArgs& args, Context& context) override {
+    device_->pending = true;
+    const PhaseScope phase(context.phases, "solve");
+    device_->now += kEpochSeconds;
+    if (args.epoch == fail_at_) device_->fails = true;
+    return nnz_;
+  }
+  FactorView factors() override {
+    EXPECT_FALSE(device_->pending) << "factors are asked for before the device has done its work";
+    return model_.view();
+  }
+  Work work_per_epoch() const override {
+    EXPECT_FALSE(device_->pending) << "prepare has not been waited for";
+    return {};
+  }
+
+ private:
+  std::int64_t fail_at_;
+  FakeDevice* device_ = nullptr;
+  std::int64_t nnz_ = 0;
+  Model model_;
+};
+
+AlgorithmInfo fake_info() {
+  AlgorithmInfo info;
+  info.name = "fake_device";
+  info.family = "test";
+  info.hardware = Hardware::cuda;
+  info.params = {ParamSpec::integer("factors", 4, 1, 1024, ""),
+                 ParamSpec::choice("model", "biased", {"biased"}, ""),
+                 ParamSpec::integer("fail_at", 0, 0, 1000, "")};
+  info.memory = [](const Params&, const ProblemShape&) { return MemoryNeed{0, 1e6}; };
+  return info;
+}
+
+const RegisterInfo registered(fake_info());
+const RegisterFactory registered_factory("fake_device", [](const Params& params) {
+  return std::make_unique<FakeAlgorithm>(params);
+});
+
+struct Done {
+  CaseResult result;
+  ResultFile file;
+  std::string ranges;  // "<case<load>load..."
+};
+
+struct Options {
+  std::string algorithm = R"({"name": "fake_device"})";
+  std::string rest;
+  std::optional<ProfileWindow> profile;
+  std::function<std::unique_ptr<DeviceClock>()> open = [] {
+    return std::make_unique<FakeDevice>();
+  };
+};
+
+Done run(const Options& options) {
+  const TempFolder folder;
+  const Spec spec =
+      parse_spec(parse_json(R"({"name": "t", "datasets": [{"like": "ml-100k", "scale": 0.05}])" +
+                                options.rest + R"(, "algorithms": [)" + options.algorithm + "]}",
+                            "t"),
+                 "t.json");
+  groups.clear();
+  DataStore store;
+  RunSettings settings;
+  settings.profile = options.profile;
+  RunHooks hooks;
+  Done done;
+  hooks.open_device = options.open;
+  hooks.on_range = [&](const std::string& name, bool begins) {
+    done.ranges += (begins ? "<" : ">") + name;
+  };
+  const std::string path = folder / "a.jsonl";
+  ResultWriter writer(path);
+  done.result = run_case(spec.cases.at(0), store, settings, hooks, writer);
+  done.file = *read_result_file(path);
+  return done;
+}
+
+double number(const Json& json, const char* key) { return json[key].get<double>(); }
+
+std::size_t count_of(const std::string& text, const std::string& part) {
+  std::size_t count = 0;
+  for (auto at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) ++count;
+  return count;
+}
+
+TEST(DeviceCase, ShortEpochsRunInGroupsThatEndAtEvaluations) {
+  Options options;
+  options.rest = R"(, "evaluate": {"every": 100}, "stop": {"epochs": 250})";
+  const Done done = run(options);
+  EXPECT_EQ(done.result.status, "completed");
+  EXPECT_EQ(done.result.epochs, 250);
+  std::int64_t next = 1;
+  std::int64_t last = 0;
+  for (const Group& group : groups) {
+    EXPECT_EQ(group.first, next);
+    EXPECT_LE(group.count, last == 0 ? 1 : 8 * last);
+    EXPECT_EQ((group.first - 1) / 100, (group.first + group.count - 2) / 100) << "crosses";
+    next += group.count;
+    last = group.count;
+  }
+  EXPECT_EQ(next, 251);
+  EXPECT_LT(groups.size(), 125u);
+  ASSERT_EQ(done.file.trace.size(), 4u);
+  EXPECT_EQ(done.file.trace[2]["epoch"], 200);
+  EXPECT_EQ(count_of(done.ranges, "<epoch"), groups.size()) << "one range a group";
+  EXPECT_EQ(count_of(done.ranges, "<solve"), 250u);
+}
+
+TEST(DeviceCase, ReportsTheDevicesOwnClock) {
+  Options options;
+  options.rest = R"(, "evaluate": {"every": 10}, "stop": {"epochs": 50})";
+  const Done done = run(options);
+  const Json& footer = done.file.footer;
+  EXPECT_NEAR(number(footer["clocks"], "train_device_s"), 50 * kEpochSeconds, 1e-12);
+  EXPECT_NEAR(number(footer["phases"]["solve"], "device_s"), 50 * kEpochSeconds, 1e-12);
+  EXPECT_NEAR(number(footer["phases"]["epoch"], "device_s"), 50 * kEpochSeconds, 1e-12);
+  EXPECT_EQ(footer["phases"]["solve"]["count"], 50);
+  EXPECT_FALSE(footer["phases"]["evaluate"].contains("device_s"));
+  EXPECT_NEAR(number(done.file.trace[1], "train_device_s"), 10 * kEpochSeconds, 1e-12);
+  EXPECT_EQ(done.file.trace[0]["train_device_s"], 0);
+  EXPECT_EQ(footer["peak_device_bytes"], 12345);
+  const Json& clock = footer["sm_clock_seen_hz"];
+  EXPECT_EQ(clock["samples"], 5) << "one an evaluation, none before the first epoch";
+  EXPECT_LT(number(clock, "min"), number(clock, "max"));
+  EXPECT_GE(number(clock, "median"), number(clock, "min"));
+}
+
+TEST(DeviceCase, TransferBeginsAndEndsWithTheStreamEmpty) {
+  const TempFolder folder;
+  FakeDevice device;
+  Ranges ranges;
+  ranges.set_device(&device);
+  {
+    const PhaseScope transfer(&ranges, "transfer");
+    EXPECT_EQ(device.waits, 1);
+  }
+  EXPECT_EQ(device.waits, 2);
+  { const PhaseScope other(&ranges, "sort"); }
+  EXPECT_EQ(device.waits, 2);
+}
+
+TEST(DeviceCase, RatesThatChangeEachEpochRunOneByOne) {
+  Options options;
+  options.rest = R"(, "evaluate": {"every": 20}, "stop": {"epochs": 20},
+                     "schedule": {"kind": "exponential"})";
+  run(options);
+  EXPECT_EQ(groups.size(), 20u);
+}
+
+TEST(DeviceCase, WithoutADeviceItIsSkippedWithTheReason) {
+  Options options;
+  options.open = []() -> std::unique_ptr<DeviceClock> {
+    fail(ErrorKind::unsupported, "no CUDA-capable device is detected");
+  };
+  const Done done = run(options);
+  EXPECT_EQ(done.result.status, "skipped");
+  EXPECT_EQ(done.result.reason,
+            "fake_device needs a CUDA device: no CUDA-capable device is detected");
+  EXPECT_TRUE(done.file.footer["clocks"]["train_device_s"].is_null());
+  EXPECT_TRUE(done.file.footer["sm_clock_seen_hz"].is_null());
+}
+
+TEST(DeviceCase, WhatDoesNotFitIsRefusedBeforeItIsAllocated) {
+  Options options;
+  options.open = [] {
+    auto device = std::make_unique<FakeDevice>();
+    device->free = 1'500'000;
+    return device;
+  };
+  const Done done = run(options);
+  EXPECT_EQ(done.result.status, "oom");
+  EXPECT_TRUE(contains(done.result.reason, "on the device") &&
+              contains(done.result.reason, "are free; lower `factors`"))
+      << done.result.reason;
+  EXPECT_TRUE(groups.empty());
+  // The fake's own million bytes would fit: what the evaluator takes is counted.
+  EXPECT_GT(1e6 + device_evaluator_bytes({47, 1064, 1000}), 1.5e6);
+}
+
+TEST(DeviceCase, TheTrainPartCountsWhereItIsEvaluated) {
+  const auto bytes = [](const std::string& evaluate) {
+    const Spec spec =
+        parse_spec(parse_json(R"({"datasets": ["like:ml-100k"], "algorithms": ["fake_device"])" +
+                                  evaluate + "}",
+                              "t"),
+                   "t.json");
+    return device_bytes(spec.cases[0], {10, 20, 5000}, 100);
+  };
+  EXPECT_EQ(bytes(R"(, "evaluate": {"train": true})") - bytes(""), 12.0 * 5000);
+}
+
+TEST(DeviceCase, AFailedDeviceIsAnErrorWithItsFooter) {
+  Options options;
+  options.algorithm = R"({"name": "fake_device", "fail_at": 3})";
+  const Done done = run(options);
+  EXPECT_EQ(done.result.status, "error");
+  EXPECT_TRUE(done.result.device_failed);
+  EXPECT_TRUE(contains(done.file.footer["stop_reason"], "illegal memory access"));
+  EXPECT_EQ(done.file.trace.size(), 3u) << "what was measured before stays";
+}
+
+TEST(DeviceCase, AFailedDeviceEndsTheRunAndTheSameCommandGoesOn) {
+  const TempFolder folder;
+  const Spec spec =
+      parse_spec(parse_json(R"({"name": "t", "datasets": [{"like": "ml-100k", "scale": 0.05}],
+                     "algorithms": [{"name": "fake_device", "fail_at": [2, 0]}]})",
+                            "t"),
+                 "t.json");
+  const auto progress = make_progress(ProgressMode::quiet, stdout);
+  SessionOptions options;
+  options.folder = folder / "r";
+  options.open_device = [] { return std::make_unique<FakeDevice>(); };
+  try {
+    run_session(spec, options, *progress);
+    FAIL() << "the run went on";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::device);
+    EXPECT_TRUE(contains(error.what(), "illegal memory access") &&
+                contains(error.what(), "goes on with the next case") &&
+                contains(error.what(), spec.cases[0].id))
+        << error.what();
+  }
+  const SessionSummary again = run_session(spec, options, *progress);
+  EXPECT_EQ(again.run, 1);
+  EXPECT_EQ(again.failed, 1) << "the failed case stands";
+}
+
+TEST(Profile, RecordsItsEpochsAloneAndEvaluatesAtTheEnds) {
+  Options options;
+  options.profile = ProfileWindow{5, 7};
+  options.rest = R"(, "stop": {"epochs": 3, "target_rmse": 100})";
+  for (const char* name : {"fake_device", "ruler"}) {
+    options.algorithm = std::string(R"({"name": ")") + name + R"("})";
+    const Done done = run(options);
+    EXPECT_EQ(done.result.status, "completed");
+    EXPECT_EQ(done.result.reason, "profiled: 5 warm-up and 7 recorded epochs done");
+    EXPECT_EQ(done.result.epochs, 12);
+    EXPECT_EQ(done.file.trace.size(), 2u);
+    EXPECT_EQ(done.file.header["profile"], (Json{{"warmup", 5}, {"epochs", 7}}));
+    const auto begin = done.ranges.find("<profile");
+    const auto end = done.ranges.find(">profile");
+    ASSERT_TRUE(begin < end && end != std::string::npos);
+    const std::string before = done.ranges.substr(0, begin);
+    const std::string inside = done.ranges.substr(begin, end - begin);
+    EXPECT_EQ(count_of(inside, "evaluate"), 0u);
+    if (std::string(name) == "ruler") {
+      EXPECT_EQ(count_of(before, "<epoch"), 5u);
+      EXPECT_EQ(count_of(inside, "<epoch"), 7u);
+    } else {
+      EXPECT_EQ(count_of(before, "<solve"), 5u);
+      EXPECT_EQ(count_of(inside, "<solve"), 7u);
+    }
+  }
+}
+
+TEST(Profile, MayStartAtTheFirstEpochAndEndsWhereTheCaseFails) {
+  Options options;
+  options.profile = ProfileWindow{0, 4};
+  options.algorithm = R"({"name": "fake_device", "fail_at": 2})";
+  const Done done = run(options);
+  EXPECT_EQ(done.result.status, "error");
+  EXPECT_LT(done.ranges.find("<profile"), done.ranges.find("<epoch"));
+  EXPECT_EQ(count_of(done.ranges, ">profile"), 1u);
+}
+
+// The header of a run that was not profiled, and of one on the CPU.
+TEST(Profile, IsNullWhereNothingWasProfiled) {
+  Options options;
+  options.algorithm = R"({"name": "ruler", "sleep_ms": 0})";
+  const Done done = run(options);
+  EXPECT_TRUE(done.file.header["profile"].is_null());
+  EXPECT_TRUE(done.file.footer["clocks"]["train_device_s"].is_null());
+  EXPECT_TRUE(done.file.footer["peak_device_bytes"].is_null());
+  EXPECT_FALSE(done.file.footer["phases"]["epoch"].contains("device_s"));
+}
+
+TEST(Profile, NeverMixesWithMeasuredResults) {
+  const TempFolder folder;
+  const Spec spec =
+      parse_spec(parse_json(R"({"name": "t", "datasets": [{"like": "ml-100k", "scale": 0.05}],
+                     "stop": {"epochs": 2}, "algorithms": [{"name": "ruler", "sleep_ms": 0}]})",
+                            "t"),
+                 "t.json");
+  EXPECT_EQ(default_folder(spec, true), "results/runs/t-profile");
+  const auto progress = make_progress(ProgressMode::quiet, stdout);
+  const auto run_in = [&](const std::string& name, bool profile) {
+    SessionOptions options;
+    options.folder = folder / name;
+    if (profile) options.profile = ProfileWindow{};
+    return run_session(spec, options, *progress).run;
+  };
+  EXPECT_EQ(run_in("measured", false), 1);
+  EXPECT_EQ(run_in("profiled", true), 1);
+  EXPECT_EQ(run_in("profiled", true), 1) << "profiled cases are run again";
+  EXPECT_TRUE(contains(message_of([&] { run_in("measured", true); }), "of a measured run"));
+  EXPECT_TRUE(contains(message_of([&] { run_in("profiled", false); }), "of a profiled run"));
+  EXPECT_EQ(run_in("measured", false), 0) << "the measured result still stands";
+}
+
+TEST(Nvml, IsAbsentWithoutItsLibraryAndWithALibraryThatIsAnother) {
+  EXPECT_EQ(open_nvml("0000:00:00.0", "libno-such-library.so.1"), nullptr);
+  EXPECT_EQ(open_nvml("0000:00:00.0", "libz.so.1"), nullptr);
+}
+
+}  // namespace
+}  // namespace mf

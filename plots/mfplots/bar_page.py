@@ -1,0 +1,144 @@
+"""A page of horizontal bars: a panel a data set, a row a series, words to the right of it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from matplotlib.axes import Axes
+from matplotlib.colors import to_rgb
+from matplotlib.lines import Line2D
+from matplotlib.ticker import FuncFormatter, MaxNLocator
+
+from mfplots.metrics import Interval
+from mfplots.published import Point
+from mfplots.recipes import Recipe
+from mfplots.series import Panel, Series, View, panel_title
+from mfplots.sheet import Sheet, fit
+from mfplots.style import Look, log_axis
+
+WIDTH = 3.4        # of the axes, inches
+LABEL_WIDTH = 2.3  # of the names to their left
+WORDS_WIDTH = 3.0  # of the values to their right
+WORDS_SIZE = 8.0
+LOG_FROM = 30      # logarithmic where the bars differ by more than this
+
+Tick = Callable[[float, int], str]  # a value of the axis in words
+
+
+@dataclass(frozen=True)
+class Bar:
+    """`text` stands to the right of the axes; without a value the bar is an empty frame."""
+
+    y: float
+    interval: Interval
+    text: str
+    look: Look
+    light: bool = False
+    height: float = 0.36
+
+
+@dataclass(frozen=True)
+class Mark:
+    y: float
+    value: float
+    text: str
+
+
+def sheet_of(view: View, recipe: Recipe, points: Sequence[Point], title: str,
+             pitch: float) -> Sheet:
+    extra = [sum(p.dataset == panel.dataset for p in points) for panel in view.panels]
+    heights = [pitch * (len(panel.series) + n) + 0.25 for panel, n in zip(view.panels, extra)]
+    specs = ", ".join(dict.fromkeys(view.cases["spec_name"].dropna()))
+    return Sheet(recipe.title or f"{specs}: {title}", heights, 1, WIDTH)
+
+
+def published_marks(points: Sequence[Point], panel: Panel, first: int,
+                    text: Callable[[float], str]) -> list[Mark]:
+    own = [p for p in points if p.dataset == panel.dataset]
+    return [Mark(first + i, p.x, f"{p.label}: {text(p.x)}") for i, p in enumerate(own)]
+
+
+def draw_bars(axes: Axes, panel: Panel, rows: Sequence[Series], bars: Sequence[Bar],
+              marks: Sequence[Mark], origin: float | None, tick: Tick,
+              closeup: bool = False) -> None:
+    """`origin`: where bars begin on a logarithmic axis; None: dots there, for want of a zero.
+    `closeup`: dots on an axis around the values, for errors, which differ little."""
+    axes.set_title(panel_title(panel), loc="left")
+    log = _set_closeup(axes, bars, marks, tick) if closeup else _set_scale(axes, bars, marks, tick)
+    for bar in bars:
+        _draw_bar(axes, bar, None if closeup else origin if log else 0.0)
+    for mark in marks:
+        axes.plot([mark.value], [mark.y], **_open())
+    for item in [*bars, *marks]:
+        axes.annotate(fit(item.text, WORDS_WIDTH, WORDS_SIZE), (1, item.y), xytext=(6, 0),
+                      xycoords=("axes fraction", "data"), textcoords="offset points",
+                      va="center", fontsize=WORDS_SIZE, color="#222222")
+    axes.set_yticks(range(len(rows)), [fit(series.label, LABEL_WIDTH, 8.5) for series in rows])
+    axes.set_ylim(len(rows) + len(marks) - 0.45, -0.55)
+    axes.grid(False, axis="y")
+    axes.tick_params(axis="y", length=0)
+
+
+def _set_scale(axes: Axes, bars: Sequence[Bar], marks: Sequence[Mark], tick: Tick) -> bool:
+    """Linear from 0, or logarithmic (True) where the values differ much."""
+    values = [b.interval.value for b in bars if b.interval.known] + [m.value for m in marks]
+    ends = [end for b in bars for end in (b.interval.low, b.interval.high)]
+    values = [v for v in values if v > 0] or [1.0]
+    ends = values + [end for end in ends if math.isfinite(end) and end > 0]
+    log = max(values) > LOG_FROM * min(values)
+    if log:
+        log_axis(axes, min(ends) / 1.6, max(ends) * 1.25, tick)
+    else:
+        axes.set_xlim(0, 1.05 * max(ends))
+        axes.xaxis.set_major_locator(MaxNLocator(6, steps=[1, 2, 5, 10]))
+        axes.xaxis.set_major_formatter(FuncFormatter(tick))
+    return log
+
+
+def _set_closeup(axes: Axes, bars: Sequence[Bar], marks: Sequence[Mark], tick: Tick) -> bool:
+    ends = [end for bar in bars if bar.interval.known
+            for end in (bar.interval.value, bar.interval.low, bar.interval.high)]
+    ends = [end for end in [*ends, *(mark.value for mark in marks)] if math.isfinite(end)] or [1.0]
+    pad = 0.08 * (max(ends) - min(ends)) or 0.01 * abs(max(ends)) or 0.01
+    axes.set_xlim(min(ends) - pad, max(ends) + pad)
+    axes.xaxis.set_major_locator(MaxNLocator(5, steps=[1, 2, 5, 10]))
+    axes.xaxis.set_major_formatter(FuncFormatter(tick))
+    return False
+
+
+def _draw_bar(axes: Axes, bar: Bar, start: float | None) -> None:
+    if not bar.interval.known:
+        return _draw_empty(axes, bar)
+    value, low, high = bar.interval.value, bar.interval.low, bar.interval.high
+    edge = {"color": _fill(bar), "edgecolor": bar.look.colour, "linewidth": 1}
+    if start is None:
+        axes.plot([value], [bar.y], marker=bar.look.marker, markersize=8, color=bar.look.colour)
+    else:
+        axes.barh(bar.y, value - start, left=start, height=bar.height, **edge)
+    if math.isfinite(low) and high > low:
+        axes.errorbar([value], [bar.y], xerr=[[value - low], [high - value]], fmt="none",
+                      ecolor="#222222" if bar.look.order else "#888888", elinewidth=1, capsize=2.5)
+
+
+def _fill(bar: Bar) -> tuple[float, ...]:
+    """Full colour, or the same mixed with white."""
+    share = 0.3 if bar.light else 1.0
+    return tuple(1 - share * (1 - channel) for channel in to_rgb(bar.look.colour))
+
+
+def _draw_empty(axes: Axes, bar: Bar) -> None:
+    """A hatched frame of a fixed length on the page: there is no value, and it shows none."""
+    axes.barh(bar.y, 0.06, left=0, height=bar.height, color="white", edgecolor="#888888",
+              hatch="////", linewidth=0.8, linestyle=(0, (2, 1.5)),
+              transform=axes.get_yaxis_transform())
+
+
+def _open() -> dict[str, object]:
+    return {"linestyle": "none", "marker": "D", "markersize": 6, "markerfacecolor": "none",
+            "markeredgecolor": "#333333", "markeredgewidth": 1.1}
+
+
+def open_handle() -> Line2D:
+    return Line2D([], [], label="published, not measured here", **_open())

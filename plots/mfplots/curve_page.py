@@ -1,0 +1,203 @@
+"""A page of curves over the epochs of a run: a panel a data set, a curve a series."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.lines import Line2D
+from matplotlib.patches import Patch
+from matplotlib.ticker import AutoMinorLocator, FuncFormatter, MaxNLocator
+
+from mfplots.curves import Curve, panel_curves, rmse_window, wants_log
+from mfplots.errors import NotDrawable
+from mfplots.figures import Drawing
+from mfplots.published import Point, absent_note
+from mfplots.recipes import Recipe
+from mfplots.series import Panel, Series, View, panel_title
+from mfplots.sheet import Sheet
+from mfplots.smallprint import provenance
+from mfplots.style import (PUBLISHED_MARKERS, Look, log_axis, looks, plain_tick, si_tick,
+                           significant)
+from mfplots.summary import baseline_label, status_text, target_of
+
+BANDS = {"minmax": "smallest to largest", "iqr": "quartiles", "none": ""}
+ERRORS = ("test_rmse", "test_mae", "train_rmse")  # on a linear axis with a window of their own
+LONG_NUMBERS = 1e5  # from here with the letters of SI
+
+
+@dataclass(frozen=True)
+class Quantity:
+    """A column of the trace and its words on an axis."""
+
+    column: str
+    label: str
+
+
+def draw_curves(view: View, recipe: Recipe, x: Quantity, y: Quantity, title: str,
+                points: Sequence[Point]) -> Drawing:
+    per_panel = [panel_curves(panel, recipe, x.column, y.column) for panel in view.panels]
+    if not any(per_panel):
+        raise NotDrawable(f"no finished case has a trace with {x.column} and {y.column}")
+    looks_of = looks(view.labels, baseline_label(view, recipe.question))
+    datasets = {panel.dataset for panel in view.panels}
+    shown = [p for p in points if p.dataset in datasets]
+    sheet = curve_sheet(len(view.panels), recipe, title, view)
+    notes = [absent_note(points, datasets)]
+    for axes, panel, curves in zip(sheet.axes, view.panels, per_panel):
+        own = [p for p in shown if p.dataset == panel.dataset]
+        draw_panel(axes, curves, looks_of, recipe)
+        draw_points(axes, own, shown)
+        axes.set_title(panel_title(panel), loc="left")
+        finish_x(axes, curves, own, x.label, wants_log(curves, recipe.x_scale))
+        if y.column in ERRORS:
+            axes.set_ylabel(y.label)
+            target = target_of(panel, recipe.question) if y.column == "test_rmse" else None
+            notes.append(_set_window(axes, panel, curves, target, own, recipe))
+        else:
+            finish_y(axes, curves, own, y.label, recipe)
+    sheet.legend(legend(view, per_panel, looks_of, shown))
+    sheet.small_print([reading(recipe), *notes, *provenance(view)])
+    return Drawing(sheet, numbers(view.panels, per_panel, x.column, y.column, shown))
+
+
+def curve_sheet(n: int, recipe: Recipe, title: str, view: View) -> Sheet:
+    columns = recipe.columns or (2 if n in (2, 4) else min(n, 3))
+    width, height = (6.2, 3.8) if n == 1 else (4.4, 3.2)
+    specs = ", ".join(dict.fromkeys(view.cases["spec_name"].dropna()))
+    return Sheet(recipe.title or f"{specs}: {title}", [height] * n, columns, width)
+
+
+def draw_panel(axes: Axes, curves: Sequence[Curve], looks_of: dict[str, Look],
+               recipe: Recipe) -> None:
+    for curve in curves:
+        look, p = looks_of[curve.series.label], curve.points
+        every = max(len(p) // 8, 1)
+        axes.plot(p["x"], p["y"], markevery=(look.order % every, every), zorder=3,
+                  **look.as_line())
+        if recipe.band != "none" and (p["high"] > p["low"]).any():
+            axes.fill_between(p["x"].to_numpy(float), p["low"].to_numpy(float),
+                              p["high"].to_numpy(float), color=look.colour, alpha=0.18,
+                              linewidth=0, zorder=2)
+    if not curves:
+        axes.text(0.5, 0.5, "no case with a trace", transform=axes.transAxes, ha="center")
+
+
+def draw_points(axes: Axes, points: Sequence[Point], everywhere: Sequence[Point]) -> None:
+    """Open markers; a thin dotted line joins those of one published system, and nothing else."""
+    marker_of = published_markers(everywhere)
+    for label in dict.fromkeys(point.label for point in points):
+        own = sorted((p.x, p.y) for p in points if p.label == label)
+        style = {**open_marker(marker_of[label]), "linestyle": (0, (1, 2)), "linewidth": 0.7}
+        axes.plot(*zip(*own), **{**style, "color": "#888888"}, zorder=5)
+
+
+def published_markers(points: Sequence[Point]) -> dict[str, str]:
+    labels = dict.fromkeys(point.label for point in points)
+    return {label: PUBLISHED_MARKERS[i % len(PUBLISHED_MARKERS)] for i, label in enumerate(labels)}
+
+
+def open_marker(marker: str) -> dict[str, object]:
+    return {"linestyle": "none", "marker": marker, "markersize": 8, "markerfacecolor": "none",
+            "markeredgecolor": "#333333", "markeredgewidth": 1.1}
+
+
+def finish_x(axes: Axes, curves: Sequence[Curve], points: Sequence[Point], label: str,
+             log: bool) -> None:
+    low, high = _log_range(curves, points, "x")
+    tick = si_tick if high > LONG_NUMBERS else plain_tick
+    axes.set_xlabel(label + (", log scale" if log else ""))
+    if log:
+        log_axis(axes, low, high, tick)
+    else:
+        axes.set_xlim(left=0)
+        axes.xaxis.set_major_formatter(FuncFormatter(tick))
+        axes.xaxis.set_major_locator(MaxNLocator(7, steps=[1, 2, 5, 10]))
+        axes.xaxis.set_minor_locator(AutoMinorLocator(2))
+
+
+def finish_y(axes: Axes, curves: Sequence[Curve], points: Sequence[Point], label: str,
+             recipe: Recipe) -> None:
+    """Of times, rates and ratios: from zero, or logarithmic."""
+    log = wants_log(curves, recipe.y_scale, "y")
+    axes.set_ylabel(label + (", log scale" if log else ""))
+    if log:
+        log_axis(axes, *_log_range(curves, points, "y"), si_tick, which="y")
+    else:
+        axes.set_ylim(bottom=0)
+        axes.yaxis.set_major_formatter(FuncFormatter(si_tick))
+    if recipe.y_range:
+        axes.set_ylim(*recipe.y_range)
+
+
+def _log_range(curves: Sequence[Curve], points: Sequence[Point], axis: str) -> tuple[float, float]:
+    names = ["x"] if axis == "x" else ["low", "high"]
+    known = [curve.points[name] for curve in curves for name in names]
+    values = pd.concat([*known, pd.Series([getattr(p, axis) for p in points], dtype=float)])
+    positive = values[values > 0]
+    return (positive.min() / 1.3, positive.max() * 1.3) if len(positive) else (0.1, 1.0)
+
+
+def _set_window(axes: Axes, panel: Panel, curves: Sequence[Curve], target: float | None,
+                points: Sequence[Point], recipe: Recipe) -> str:
+    """Limits of y and the line at the target; returns what is cut off, for the small print."""
+    if not curves:
+        return ""
+    low, high = recipe.y_range or rmse_window(curves, target, [p.y for p in points])
+    axes.set_ylim(low, high)
+    if target is not None and low <= target <= high:
+        axes.axhline(target, color="#555555", linewidth=0.9, linestyle=(0, (2, 2)), zorder=1)
+        axes.annotate(f"target {target:g}", (1, target), xycoords=("axes fraction", "data"),
+                      xytext=(0, 2), textcoords="offset points", ha="right", va="bottom",
+                      fontsize=7.5, color="#444444")
+    top = max(float(curve.points["high"].max()) for curve in curves)
+    return f"{panel.title}: errors over {significant(high)} are not shown (up to " \
+           f"{significant(top)})." if top > high else ""
+
+
+def legend(view: View, per_panel: Sequence[Sequence[Curve]], looks_of: dict[str, Look],
+           points: Sequence[Point]) -> list[Line2D | Patch]:
+    drawn = {curve.series.label for curves in per_panel for curve in curves}
+    handles: list[Line2D | Patch] = []
+    for label, look in looks_of.items():
+        text = label + remarks([s for p in view.panels for s in p.series if s.label == label])
+        if label in drawn:
+            handles.append(Line2D([], [], label=text, **look.as_line()))
+        else:
+            handles.append(Line2D([], [], linestyle="none", marker="x", color="#777777",
+                                  label=f"{text}, not drawn"))
+    for label, marker in published_markers(points).items():
+        handles.append(Line2D([], [], label=label, **open_marker(marker)))
+    return handles
+
+
+def remarks(series: Sequence[Series]) -> str:
+    """Every status but completed, counted over the panels: ' (1 diverged)'."""
+    cases = pd.concat([s.cases for s in series])
+    if (cases["status"] == "completed").all():
+        return ""
+    return f" ({status_text(cases)})"
+
+
+def reading(recipe: Recipe) -> str:
+    band = BANDS[recipe.band]
+    return "Line: median over seeds by epoch, while more than half of them run." + \
+        (f" Band: {band}." if band else "")
+
+
+def numbers(panels: Sequence[Panel], per_panel: Sequence[Sequence[Curve]], x: str, y: str,
+            points: Sequence[Point] = ()) -> pd.DataFrame:
+    """What is drawn; published points have neither epoch nor seeds."""
+    parts = []
+    for panel, curves in zip(panels, per_panel):
+        for curve in curves:
+            part = curve.points.drop(columns="epoch" if "epoch" in (x, y) else [])
+            part = part.rename(columns={"x": x, "y": y, "low": "band_low", "high": "band_high"})
+            part.insert(0, "dataset", panel_title(panel))
+            part.insert(1, "series", curve.series.label)
+            parts.append(part)
+        parts += [pd.DataFrame({"dataset": [panel_title(panel)], "series": [p.label], x: [p.x],
+                                y: [p.y]}) for p in points if p.dataset == panel.dataset]
+    return pd.concat(parts, ignore_index=True)

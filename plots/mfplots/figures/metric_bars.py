@@ -1,0 +1,125 @@
+"""One metric as a bar a configuration, with its ratio to the named baseline."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import pandas as pd
+
+from mfplots import metrics
+from mfplots.bar_page import Bar, draw_bars, open_handle, published_marks, sheet_of
+from mfplots.errors import NotDrawable
+from mfplots.figures import Drawing, figure
+from mfplots.metrics import NO_INTERVAL, Interval, Spread
+from mfplots.published import absent_note, value_points
+from mfplots.recipes import Recipe
+from mfplots.series import Panel, Series, View
+from mfplots.smallprint import provenance
+from mfplots.style import looks, significant
+from mfplots.summary import baseline_label, baseline_name, find_baseline, finished, status_text
+from mfplots.values import Metric, axis_label, metric, values
+
+
+@dataclass(frozen=True)
+class Row:
+    """`ratio`: this series over the baseline; seeds without a value are left out."""
+
+    panel: Panel
+    series: Series
+    spread: Spread
+    ratio: Interval
+    baseline: str
+    problem: str  # why there is no ratio
+
+
+@figure("metric-bars")
+def metric_bars(view: View, recipe: Recipe) -> Drawing:
+    found = metric(recipe.y or "s_per_epoch")
+    rows = [_row(panel, series, found, recipe) for panel in view.panels for series in panel.series]
+    if not any(row.spread.n for row in rows):
+        raise NotDrawable(f"no finished case has a value of {recipe.y or 's_per_epoch'}")
+    label = axis_label(found, recipe)
+    points = value_points(recipe.published)
+    sheet = sheet_of(view, recipe, points, label, 0.42)
+    looks_of = looks(view.labels, baseline_label(view, recipe.question))
+    for axes, panel in zip(sheet.axes, view.panels):
+        own = [row for row in rows if row.panel is panel]
+        bars = [Bar(y, Interval(r.spread.median, r.spread.low, r.spread.high), _text(r, found),
+                    looks_of[r.series.label], height=0.6) for y, r in enumerate(own)]
+        draw_bars(axes, panel, [r.series for r in own], bars,
+                  published_marks(points, panel, len(own), found.text), None,
+                  found.tick, found.kind == "error")
+        axes.set_xlabel(label + (", log scale" if axes.get_xscale() == "log" else ""))
+    sheet.legend([open_handle()] if points else [])
+    datasets = {panel.dataset for panel in view.panels}
+    sheet.small_print([_reading(rows, found, recipe), absent_note(points, datasets),
+                       *provenance(view)])
+    return Drawing(sheet, _numbers(rows, recipe.y or "s_per_epoch"))
+
+
+def _row(panel: Panel, series: Series, found: Metric, recipe: Recipe) -> Row:
+    own = values(series, panel, found, recipe)
+    name = baseline_name(panel, recipe.question)
+    base = find_baseline(panel, series, name) if name else "no baseline named"
+    if isinstance(base, str):
+        ratio, label, problem = NO_INTERVAL, "", base
+    elif base is series:
+        ratio, label, problem = NO_INTERVAL, base.label, "baseline"
+    else:
+        ratio = _ratio_to(series, base, panel, found, recipe)
+        label, problem = base.label, "" if ratio.known else f"{base.label} has no value"
+    return Row(panel, series, metrics.spread(own), ratio, label, problem)
+
+
+def _ratio_to(series: Series, base: Series, panel: Panel, found: Metric,
+              recipe: Recipe) -> Interval:
+    """Errors seed by seed, since a seed is a split; times and rates by their medians."""
+    own, other = (values(s, panel, found, recipe) for s in (series, base))
+    if found.kind == "error":
+        seeds, rivals = list(finished(series)["seed"]), list(finished(base)["seed"])
+        if len(set(seeds)) == len(seeds) and len(set(rivals)) == len(rivals):
+            of = dict(zip(rivals, other))
+            return metrics.median_of_ratios(own, [of.get(seed, math.nan) for seed in seeds])
+    return metrics.ratio_of_medians(_known(own), _known(other))
+
+
+def _known(numbers: Sequence[float]) -> list[float]:
+    return [number for number in numbers if math.isfinite(number)]
+
+
+def _text(row: Row, found: Metric) -> str:
+    failed = (row.series.cases["status"] != "completed").any()
+    words = [status_text(row.series.cases)] if failed else []
+    if row.spread.n:
+        words = [found.text(row.spread.median), row.problem or _ratio(row.ratio), *words]
+    return ", ".join(words or ["no value"])
+
+
+def _ratio(ratio: Interval) -> str:
+    ends = "" if math.isnan(ratio.low) else \
+        f" [{significant(ratio.low, 4)}, {significant(ratio.high, 4)}]"
+    return f"{significant(ratio.value, 4)}×{ends}"
+
+
+def _reading(rows: Sequence[Row], found: Metric, recipe: Recipe) -> str:
+    names = sorted({row.baseline for row in rows if row.baseline})
+    text = "Median over seeds, whiskers from smallest to largest."
+    if not names:
+        return text
+    asked = {baseline_name(row.panel, recipe.question) for row in rows if row.baseline}
+    over = names[0] if len(names) == 1 else f"{', '.join(sorted(filter(None, asked)))} of equal " \
+        "other parameters"
+    of = "median of the ratios seed by seed" if found.kind == "error" else "ratio of medians"
+    return (f"{text} ×: over {over}, {of}, in brackets the {100 * metrics.LEVEL:g} % bootstrap "
+            f"interval over seeds ({metrics.RESAMPLES} resamples, percentile).")
+
+
+def _numbers(rows: Sequence[Row], name: str) -> pd.DataFrame:
+    return pd.DataFrame([{
+        "dataset": row.panel.title, "look_alike": row.panel.look_alike, "series": row.series.label,
+        "seeds": row.spread.n, "statuses": status_text(row.series.cases), name: row.spread.median,
+        "low": row.spread.low, "high": row.spread.high, "baseline": row.baseline,
+        "ratio": row.ratio.value, "ratio_low": row.ratio.low, "ratio_high": row.ratio.high,
+        "remark": row.problem} for row in rows])

@@ -1,0 +1,242 @@
+"""A metric against a swept parameter or the size of the data: a line a remaining configuration."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.lines import Line2D
+from matplotlib.ticker import FuncFormatter, MaxNLocator
+
+from mfplots import metrics
+from mfplots.curve_page import curve_sheet, draw_points, open_marker, published_markers
+from mfplots.errors import NotDrawable, PlotError, hint
+from mfplots.figures import Drawing, figure
+from mfplots.metrics import Spread
+from mfplots.published import Point, absent_note, metric_points
+from mfplots.recipes import Recipe
+from mfplots.series import LOOK_ALIKE_MARK, Panel, Series, View, canonical, make_labels, panel_title
+from mfplots.sheet import fit
+from mfplots.smallprint import provenance
+from mfplots.style import Look, log_axis, looks, plain_tick, si_tick
+from mfplots.summary import status_text
+from mfplots.values import Metric, axis_label, metric, values
+
+SIZES = {"nnz_train": "training ratings", "n_users": "users", "n_items": "items"}
+LOG_FROM = 20  # scale auto: logarithmic from this ratio of largest to smallest
+ABSENT = object()
+
+
+@dataclass(frozen=True)
+class Item:
+    """One series of the view at its place: `x` is ABSENT where it lacks the swept parameter."""
+
+    title: str       # of its panel here
+    datasets: frozenset[str]
+    label: str
+    algorithm: str
+    x: object
+    spread: Spread
+    cases: pd.DataFrame
+
+
+@figure("sweep")
+def sweep(view: View, recipe: Recipe) -> Drawing:
+    found = metric(recipe.y or "final_test_rmse")
+    items = _items(view, recipe, found)
+    if not any(item.spread.n for item in items):
+        raise NotDrawable(f"no finished case has a value of {recipe.y or 'final_test_rmse'}")
+    places = _places(items)
+    points = metric_points(recipe.published)
+    datasets = {name for item in items for name in item.datasets}
+    shown = [p for p in points if p.dataset in datasets]
+    titles = list(dict.fromkeys(item.title for item in items))
+    sheet = curve_sheet(len(titles), recipe, f"{axis_label(found, recipe)} by {recipe.x}", view)
+    looks_of = looks(list(dict.fromkeys(item.label for item in items)), _baseline(view, items))
+    for axes, title in zip(sheet.axes, titles):
+        own = [item for item in items if item.title == title]
+        near = [p for p in shown if any(p.dataset in item.datasets for item in own)]
+        _draw_panel(axes, own, places, looks_of)
+        draw_points(axes, near, shown)
+        axes.set_title(fit(title, 4.2, 10), loc="left")
+        _finish(axes, own, near, places, found, recipe)
+    sheet.legend(_legend(items, looks_of, shown))
+    sheet.small_print([
+        "Median over seeds, band or whiskers from smallest to largest; an x at the lower edge: no "
+        "value there.",
+        absent_note(points, datasets), *provenance(view)])
+    return Drawing(sheet, _numbers(items, recipe, shown))
+
+
+def _items(view: View, recipe: Recipe, found: Metric) -> list[Item]:
+    pairs = [(panel, series) for panel in view.panels for series in panel.series]
+    _check_names(pairs, recipe)
+    dropped = {recipe.x, recipe.panel_by}
+    labels = make_labels([("" if recipe.x == "algorithm" else series.algorithm,
+                           {key: value for key, value in series.facets.items()
+                            if key not in dropped}) for _, series in pairs],
+                         [panel.title for panel, _ in pairs])
+    return [Item(_title(panel, series, view, recipe), frozenset([panel.dataset]),
+                 label.strip() or "all algorithms", series.algorithm, _x(series, recipe.x),
+                 metrics.spread(values(series, panel, found, recipe)), series.cases)
+            for (panel, series), label in zip(pairs, labels)]
+
+
+def _check_names(pairs: Sequence[tuple[Panel, Series]], recipe: Recipe) -> None:
+    facets = {key for _, series in pairs for key in series.facets}
+    known = {"x": facets | {"algorithm", *SIZES}, "panel_by": facets | {""}}
+    for key, names in known.items():
+        name = getattr(recipe, key)
+        if name not in names:
+            raise PlotError(f'sweep: "{key}": unknown "{name}"{hint(name, names - {""})}')
+
+
+def _x(series: Series, name: str) -> object:
+    if name == "algorithm":
+        return series.algorithm
+    if name in SIZES:
+        sizes = pd.to_numeric(series.cases[name]).dropna()
+        return float(sizes.median()) if len(sizes) else ABSENT
+    value = series.facets.get(name, ABSENT)
+    number = isinstance(value, (int, float)) and not isinstance(value, bool)
+    return value if number or value is ABSENT else value if isinstance(value, str) \
+        else canonical(value)
+
+
+def _title(panel: Panel, series: Series, view: View, recipe: Recipe) -> str:
+    """Sizes are compared across data sets, so these share a panel; look-alikes keep their mark."""
+    if recipe.x in SIZES:
+        real = [p.title for p in view.panels if not p.look_alike]
+        made = [p.title.replace(" look-alike", "") for p in view.panels if p.look_alike]
+        words = [", ".join(real)] if real else []
+        title = "; ".join(words + [f"{', '.join(made)} ({LOOK_ALIKE_MARK})"] if made else words)
+    else:
+        title = panel_title(panel)
+    if not recipe.panel_by:
+        return title
+    value = series.facets.get(recipe.panel_by)
+    return f"{title}, {recipe.panel_by}={value if isinstance(value, str) else canonical(value)}"
+
+
+def _places(items: Sequence[Item]) -> dict[object, float] | None:
+    """Positions of values that are no numbers, in order of appearance; None for numbers."""
+    known = list(dict.fromkeys(item.x for item in items if item.x is not ABSENT))
+    if all(isinstance(x, (int, float)) for x in known):
+        return None
+    return {x: float(i) for i, x in enumerate(known)}
+
+
+def _baseline(view: View, items: Sequence[Item]) -> str | None:
+    names = {str(b) for b in view.cases["baseline"] if isinstance(b, str)}
+    return next((item.label for item in items if item.algorithm in names), None)
+
+
+def _draw_panel(axes: Axes, items: Sequence[Item], places: Mapping[object, float] | None,
+                looks_of: Mapping[str, Look]) -> None:
+    labels = list(dict.fromkeys(item.label for item in items))
+    for k, label in enumerate(labels):
+        own = [item for item in items if item.label == label]
+        for item in own:
+            if item.x is ABSENT and item.spread.n:
+                axes.axhline(item.spread.median, zorder=2, color=looks_of[label].colour,
+                             linestyle=looks_of[label].line, linewidth=1)
+        # Words have no width between them: their dots stand side by side, and nothing joins them.
+        shift = 0.0 if places is None else (k - (len(labels) - 1) / 2) * min(0.1, 0.6 / len(labels))
+        line = sorted(((_at(item.x, places) + shift, item.spread) for item in own
+                       if item.x is not ABSENT), key=lambda place: place[0])
+        _draw_line(axes, line, looks_of[label], joined=places is None)
+
+
+def _draw_line(axes: Axes, line: Sequence[tuple[float, Spread]], look: Look,
+               joined: bool) -> None:
+    known = [(x, spread) for x, spread in line if spread.n]
+    xs, medians = [x for x, _ in known], [spread.median for _, spread in known]
+    low, high = [spread.low for _, spread in known], [spread.high for _, spread in known]
+    style = look.as_line() if joined else {**look.as_line(), "linestyle": "none"}
+    if known:
+        axes.plot(xs, medians, zorder=3, **style)
+    if joined and len(known) > 1:
+        axes.fill_between(xs, low, high, color=look.colour, alpha=0.18, linewidth=0, zorder=2)
+    elif known:  # a band needs a width
+        ends = [[m - end for m, end in zip(medians, low)],
+                [end - m for m, end in zip(medians, high)]]
+        axes.errorbar(xs, medians, yerr=ends, fmt="none", ecolor=look.colour, capsize=2.5, zorder=2)
+    missing = [x for x, spread in line if not spread.n]
+    axes.plot(missing, [0.02] * len(missing), linestyle="none", marker="x", color=look.colour,
+              transform=axes.get_xaxis_transform(), clip_on=False)
+
+
+def _at(x: object, places: Mapping[object, float] | None) -> float:
+    return float(x) if places is None else places[x]  # type: ignore[arg-type]
+
+
+def _finish(axes: Axes, items: Sequence[Item], points: Sequence[Point],
+            places: Mapping[object, float] | None, found: Metric, recipe: Recipe) -> None:
+    ys = [v for item in items if item.spread.n for v in (item.spread.low, item.spread.high)]
+    ys += [p.y for p in points]
+    log_y = found.kind != "error" and _log(ys, recipe.y_scale)
+    axes.set_ylabel(axis_label(found, recipe) + (", log scale" if log_y else ""))
+    if log_y:
+        positive = [y for y in ys if y > 0]
+        log_axis(axes, min(positive) / 1.3, max(positive) * 1.3, found.tick, which="y")
+    elif found.kind != "error":
+        axes.set_ylim(bottom=0)
+        axes.yaxis.set_major_formatter(FuncFormatter(found.tick))
+    if recipe.y_range:
+        axes.set_ylim(*recipe.y_range)
+    _finish_x(axes, items, points, places, recipe)
+
+
+def _finish_x(axes: Axes, items: Sequence[Item], points: Sequence[Point],
+              places: Mapping[object, float] | None, recipe: Recipe) -> None:
+    label = SIZES.get(recipe.x, recipe.x)
+    if places is not None:
+        axes.set_xlabel(label)
+        names = [x if isinstance(x, str) else canonical(x) for x in places]
+        axes.set_xticks(list(places.values()), names)
+        axes.set_xlim(-0.5, len(places) - 0.5)
+        return
+    xs = [float(item.x) for item in items if item.x is not ABSENT] + [p.x for p in points]
+    log = _log(xs, recipe.x_scale)
+    axes.set_xlabel(label + (", log scale" if log else ""))
+    tick = si_tick if xs and max(xs) >= 1e5 else plain_tick
+    if log:
+        log_axis(axes, min(x for x in xs if x > 0) / 1.2, max(xs) * 1.2, tick)
+    else:
+        axes.xaxis.set_major_locator(MaxNLocator(7, steps=[1, 2, 5, 10]))
+        axes.xaxis.set_major_formatter(FuncFormatter(tick))
+
+
+def _log(numbers: Sequence[float], scale: str) -> bool:
+    positive = [n for n in numbers if n > 0]
+    if not positive or scale == "linear":
+        return False
+    return scale == "log" or (len(positive) == len(numbers)
+                              and max(positive) > LOG_FROM * min(positive))
+
+
+def _legend(items: Sequence[Item], looks_of: Mapping[str, Look],
+            points: Sequence[Point]) -> list[Line2D]:
+    handles = []
+    for label, look in looks_of.items():
+        own = [item for item in items if item.label == label]
+        cases = pd.concat([item.cases for item in own])
+        failed = (cases["status"] != "completed").any()
+        words = [f"({status_text(cases)})"] if failed else []
+        if not any(item.spread.n for item in own):
+            words.append("no value")
+        handles.append(Line2D([], [], label=" ".join([label, *words]), **look.as_line()))
+    return handles + [Line2D([], [], label=label, **open_marker(marker))
+                      for label, marker in published_markers(points).items()]
+
+
+def _numbers(items: Sequence[Item], recipe: Recipe, points: Sequence[Point]) -> pd.DataFrame:
+    name = recipe.y or "final_test_rmse"
+    rows = [{"panel": item.title, "series": item.label, "algorithm": item.algorithm,
+             recipe.x: None if item.x is ABSENT else item.x, name: item.spread.median,
+             "low": item.spread.low, "high": item.spread.high, "seeds": item.spread.n,
+             "statuses": status_text(item.cases)} for item in items]
+    rows += [{"panel": p.dataset, "series": p.label, recipe.x: p.x, name: p.y} for p in points]
+    return pd.DataFrame(rows)

@@ -1,0 +1,47 @@
+"""Any column of the trace against any other, as the recipe's `x` and `y` say."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from mfplots.curve_page import Quantity, draw_curves
+from mfplots.errors import PlotError, hint
+from mfplots.figures import Drawing, figure
+from mfplots.published import Point, curve_points, metric_points
+from mfplots.recipes import Recipe
+from mfplots.series import View
+
+CLOCKS = {"train_s": "training time (s)", "train_device_s": "training time by device events (s)",
+          "wall_s": "wall time from the start of the case (s)"}
+X = {"epochs": "epochs (what the algorithm calls an iteration)",
+     "passes": "passes (updates / training ratings)", "updates": "rating updates",
+     "iterations": "iterations (rating updates / users)", **CLOCKS}
+Y = {"test_rmse": "test RMSE (rating units)", "test_mae": "test MAE (rating units)",
+     "train_rmse": "train RMSE (rating units)",
+     "updates_per_s": "rating updates per second of training", **CLOCKS}
+
+
+@figure("trace")
+def trace(view: View, recipe: Recipe) -> Drawing:
+    x, y = quantity("x", recipe.x or "epochs", X), quantity("y", recipe.y or "test_rmse", Y)
+    if x.column == y.column:
+        raise PlotError(f'{recipe.file_name}: "x" and "y" are both {x.column}')
+    title = f"{_name(y)} against {_name(x)}"
+    return draw_curves(view, recipe, x, y, title, _points(recipe, y))
+
+
+def quantity(key: str, name: str, known: Mapping[str, str]) -> Quantity:
+    if name not in known:
+        raise PlotError(f'"{key}": unknown "{name}"{hint(name, known)}')
+    return Quantity("epoch" if name == "epochs" else name, known[name])
+
+
+def _points(recipe: Recipe, y: Quantity) -> list[Point]:
+    named = recipe.published is not None and recipe.published.metric
+    if y.column == "test_rmse" and not named:
+        return curve_points(recipe.published)
+    return metric_points(recipe.published)
+
+
+def _name(quantity: Quantity) -> str:
+    return quantity.label.split(" (")[0]

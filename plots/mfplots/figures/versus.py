@@ -1,0 +1,120 @@
+"""The same spec on two machines: time of the second over time of the first, along the epochs."""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from mfplots.curve_page import curve_sheet, draw_panel, draw_points, finish_x, finish_y, legend, \
+    numbers, reading
+from mfplots.curves import Curve, aggregate, wants_log
+from mfplots.errors import NotDrawable, PlotError
+from mfplots.figures import Drawing, figure
+from mfplots.figures.trace import X, quantity
+from mfplots.published import absent_note, metric_points
+from mfplots.recipes import Recipe
+from mfplots.series import Panel, View, canonical, panel_title
+from mfplots.smallprint import provenance
+from mfplots.style import looks
+from mfplots.summary import CLOCK_NAMES, finished
+
+MATCHED_BY = ("algorithm", "params", "schedule", "init", "dataset", "split", "content_hash", "seed")
+
+
+@figure("speedup-trace")
+def speedup_trace(view: View, recipe: Recipe) -> Drawing:
+    if view.versus is None:
+        raise NotDrawable("it compares two result folders of one spec; name the second with "
+                          "--versus DIR")
+    x = quantity("x", recipe.x or "iterations", X)
+    ours, theirs = machine_name(view.cases), machine_name(view.versus.cases)
+    rivals = _by_key(view.versus)
+    per_panel = [_curves(panel, rivals, recipe, x.column) for panel in view.panels]
+    if not any(per_panel):
+        raise PlotError(_nothing_matches(view, view.versus, ours, theirs))
+    looks_of = looks(view.labels, None)
+    datasets = {panel.dataset for panel in view.panels}
+    points = metric_points(recipe.published)
+    shown = [p for p in points if p.dataset in datasets]
+    sheet = curve_sheet(len(view.panels), recipe, f"{ours} over {theirs}", view)
+    for axes, panel, curves in zip(sheet.axes, view.panels, per_panel):
+        own = [p for p in shown if p.dataset == panel.dataset]
+        draw_panel(axes, curves, looks_of, recipe)
+        draw_points(axes, own, shown)
+        axes.set_title(panel_title(panel), loc="left")
+        finish_x(axes, curves, own, x.label, wants_log(curves, recipe.x_scale))
+        finish_y(axes, curves, own, "speed-up (times)", recipe)
+        axes.axhline(1, color="#555555", linewidth=0.9, linestyle=(0, (2, 2)), zorder=0.5)
+    sheet.legend(legend(view, per_panel, looks_of, shown))
+    sheet.small_print([
+        f"{CLOCK_NAMES[recipe.clock].capitalize()} on {theirs} over that on {ours} at equal "
+        f"epochs, by seed. {reading(recipe)}",
+        _matched_note(view, view.versus, rivals), absent_note(points, datasets),
+        *(f"{ours}: {line}" for line in provenance(view)),
+        *(f"{theirs}: {line}" for line in provenance(view.versus))])
+    table = numbers(view.panels, per_panel, x.column, "speedup", shown)
+    table.insert(0, "over", theirs)
+    table.insert(0, "of", ours)
+    return Drawing(sheet, table)
+
+
+def machine_name(cases: pd.DataFrame) -> str:
+    """GPU (or CPU, where no case used one) and host; several machines joined by +."""
+    names = []
+    for _, row in cases.iterrows():
+        on_gpu = row["hardware"] == "cuda" and isinstance(row["gpu"], str)
+        names.append(f"{row['gpu'] if on_gpu else row['cpu']} ({row['host'] or 'unknown host'})")
+    return " + ".join(dict.fromkeys(names))
+
+
+def _key(row: pd.Series) -> str:
+    return canonical([row[name] if isinstance(row[name], (str, dict)) else
+                      None if pd.isna(row[name]) else float(row[name]) for name in MATCHED_BY])
+
+
+def _by_key(view: View) -> dict[str, pd.DataFrame]:
+    found: dict[str, pd.DataFrame] = {}
+    for panel in view.panels:
+        for series in panel.series:
+            for index, row in finished(series).iterrows():
+                if len(series.traces[index]):
+                    found.setdefault(_key(row), series.traces[index])
+    return found
+
+
+def _curves(panel: Panel, rivals: dict[str, pd.DataFrame], recipe: Recipe,
+            x: str) -> list[Curve]:
+    curves = []
+    for series in panel.series:
+        pairs = [(series.traces[index], rivals[_key(row)])
+                 for index, row in finished(series).iterrows() if _key(row) in rivals]
+        ratios = [_ratio(ours, theirs, recipe.clock) for ours, theirs in pairs]
+        points = aggregate(ratios, x, recipe.band, "speedup")
+        if len(points):
+            curves.append(Curve(series, points))
+    return curves
+
+
+def _ratio(ours: pd.DataFrame, theirs: pd.DataFrame, clock: str) -> pd.DataFrame:
+    """Epochs that both evaluated; the clock of epoch 0 is zero on both sides."""
+    both = ours.merge(theirs[["epoch", clock]], on="epoch", suffixes=("", "_theirs"))
+    both = both[(both["epoch"] > 0) & (both[clock] > 0)]
+    return both.assign(speedup=both[f"{clock}_theirs"] / both[clock])
+
+
+def _matched_note(view: View, versus: View, rivals: dict[str, pd.DataFrame]) -> str:
+    keys = {_key(row) for _, row in view.cases.iterrows()}
+    return (f"{len(keys & rivals.keys())} of {len(view.cases)} and {len(versus.cases)} cases have "
+            f"a partner with a trace: equal {', '.join(MATCHED_BY)}.")
+
+
+def _nothing_matches(view: View, versus: View, ours: str, theirs: str) -> str:
+    """Which of the properties keep the two folders apart, as far as one alone does."""
+    apart = [name for name in MATCHED_BY
+             if not _values(view.cases, name) & _values(versus.cases, name)]
+    return (f"no case of {ours} has a partner on {theirs}: equal {', '.join(MATCHED_BY)}, "
+            "finished, with a clock above 0; "
+            + (f"they share no {', '.join(apart)}" if apart else "run the same spec on both"))
+
+
+def _values(cases: pd.DataFrame, name: str) -> set[str]:
+    return {canonical(value) if isinstance(value, dict) else str(value) for value in cases[name]}

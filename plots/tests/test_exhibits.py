@@ -1,0 +1,390 @@
+"""Figures of paper exhibits: trace, sweep, metric-bars, user-groups and speedup-trace."""
+
+import json
+import re
+
+import pandas as pd
+import pytest
+from synthetic import Made, descent, rich_cases, write
+from test_figures import svg_text
+
+from mfplots.cli import main
+from mfplots.load import load
+from mfplots.series import make_view
+from mfplots.summary import find_baseline
+
+CSV = "source,exhibit,dataset,system,hardware,x_name,x,metric,value,unit,how\n"
+
+
+@pytest.fixture(scope="module")
+def rich(tmp_path_factory):
+    return write(tmp_path_factory.mktemp("rich"), rich_cases(), spec=True)
+
+
+def draw(folder, tmp_path, recipe, *options):
+    """(exit code, words of the SVG, table) of one recipe drawn from `folder`."""
+    recipe = {"name": "it", **recipe}
+    path = tmp_path / "recipe.json"
+    path.write_text(json.dumps(recipe))
+    out = tmp_path / "out"
+    status = main([str(folder), "--recipe", str(path), "--out", str(out), "--format", "svg",
+                   *options])
+    if status:
+        return status, "", None
+    return status, svg_text(out / "it.svg"), pd.read_csv(out / "it.csv")
+
+
+def published(tmp_path, *rows, **keys):
+    (tmp_path / "numbers.csv").write_text(CSV + "\n".join(rows) + "\n")
+    return {"csv": "numbers.csv", **keys}
+
+
+# ---- trace ---------------------------------------------------------------------------------------
+
+def test_iterations_put_passes_and_iterations_on_one_axis(tmp_path):
+    # 100 users: an epoch of 1000 updates is 10 iterations, one of 100 updates is one.
+    cases = [Made(), Made("ebgtg", updates_per_epoch=100)]
+    status, text, table = draw(write(tmp_path / "run", cases), tmp_path,
+                               {"figure": "trace", "x": "iterations", "y": "train_s"})
+    assert status == 0 and "iterations (rating updates / users)" in text
+    last = table.groupby("series").last()
+    assert last.loc["sgd_serial", "iterations"] == 20 and last.loc["ebgtg", "iterations"] == 2
+    assert last.loc["sgd_serial", "train_s"] == 2
+
+
+@pytest.mark.parametrize("x", ["epochs", "passes", "updates", "iterations", "train_s", "wall_s"])
+@pytest.mark.parametrize("y", ["test_rmse", "test_mae", "train_s", "wall_s", "updates_per_s"])
+def test_trace_draws_any_pair(rich, tmp_path, x, y):
+    if x == y:
+        return
+    status, text, table = draw(rich, tmp_path, {"figure": "trace", "x": x, "y": y})
+    assert status == 0 and "gpusgd factors=50 (3 skipped), not drawn" in text
+    column = "epoch" if x == "epochs" else x
+    assert {column, y, "band_low", "band_high", "seeds"} <= set(table.columns)
+    assert "toy (look-alike, synthetic)" in text and "git 0123456789" in text
+
+
+def test_trace_scales_are_those_of_the_recipe(tmp_path):
+    folder = write(tmp_path / "run", [Made()])
+    for scale, times in (("linear", 0), ("log", 2)):
+        text = draw(folder, tmp_path, {"figure": "trace", "x": "passes", "y": "train_s",
+                                       "x_scale": scale, "y_scale": scale})[1]
+        assert text.count("log scale") == times
+
+
+def test_rates_are_those_of_the_file(tmp_path):
+    table = draw(write(tmp_path / "run", [Made()]), tmp_path,
+                 {"figure": "trace", "x": "epochs", "y": "updates_per_s"})[2]
+    assert list(table["epoch"]) == [1, 2]  # no rate before any training
+    assert list(table["updates_per_s"]) == [1000, 1000]
+
+
+@pytest.mark.parametrize("keys, message", [
+    ({"x": "iteration"}, 'unknown "iteration"; did you mean "iterations"'),
+    ({"y": "rmse"}, 'unknown "rmse"; did you mean'),
+    ({"x": "train_s", "y": "train_s"}, '"x" and "y" are both train_s'),
+    ({"y": "train_rmse"}, "no finished case has a trace with epoch and train_rmse")])
+def test_trace_says_what_it_cannot_draw(tmp_path, capsys, keys, message):
+    assert draw(write(tmp_path / "run", [Made()]), tmp_path, {"figure": "trace", **keys})[0] == 1
+    assert message in capsys.readouterr().err
+
+
+def test_published_rows_of_the_named_metric_are_drawn_and_written(tmp_path):
+    source = published(tmp_path, "s,e,toy,Sys f=50,V100,iterations,5,total_time,9.5,s,figure",
+                       "s,e,toy,Sys f=50,V100,iterations,5,other,1,s,figure", metric="total_time")
+    recipe = {"figure": "trace", "x": "iterations", "y": "wall_s", "published": source}
+    _, text, table = draw(write(tmp_path / "run", [Made()]), tmp_path, recipe)
+    assert "published: Sys f=50, V100" in text
+    point = table[table["series"].str.startswith("published")]
+    assert point[["iterations", "wall_s"]].values.tolist() == [[5, 9.5]]
+
+
+def test_published_numbers_on_a_look_alike_name_their_own_data(tmp_path):
+    source = published(tmp_path, "s,e,real,Sys,V100,iterations,5,total_time,9.5,s,figure",
+                       metric="total_time", dataset={"real": ["real", "toy"]})
+    recipe = {"figure": "trace", "x": "iterations", "y": "wall_s", "published": source}
+    text = draw(write(tmp_path / "run", [Made()]), tmp_path, recipe)[1]
+    assert "published on real: Sys, V100" in text and "has no panel" not in text
+    text = draw(write(tmp_path / "run2", [Made(dataset="real", look_alike=False)]), tmp_path,
+                recipe)[1]
+    assert "published: Sys, V100" in text
+
+
+def test_published_numbers_without_a_panel_are_named(tmp_path):
+    source = published(tmp_path, "s,e,elsewhere,Sys,V100,i,5,total_time,9.5,s,f",
+                       metric="total_time")
+    text = draw(write(tmp_path / "run", [Made()]), tmp_path,
+                {"figure": "trace", "y": "wall_s", "published": source})[1]
+    assert "published numbers are of elsewhere, which has no panel here" in text
+    assert "published: Sys" not in text
+
+
+def test_a_published_error_far_from_ours_is_in_the_window(tmp_path):
+    source = published(tmp_path, "s,e,toy,Sys,V100,iterations,5,test_rmse,0.4,r,f")
+    recipe = {"figure": "trace", "x": "iterations", "published": source}
+    text = draw(write(tmp_path / "run", [Made()]), tmp_path, recipe)[1]
+    assert " 0.4 " in text  # a tick below every RMSE of the case
+
+
+# ---- sweep ---------------------------------------------------------------------------------------
+
+def swept(values=(8, 16, 32), seeds=(1, 2, 3), name="ebgtg", **more):
+    return [Made(name, {"factors": f, **more}, seed=s,
+                 trace=[(0, 0.0, 2.0), (2, 0.1 * f + 0.001 * s, 1 - f / 1000)])
+            for f in values for s in seeds]
+
+
+def test_sweep_by_hand(tmp_path):
+    folder = write(tmp_path / "run", [*swept(stride=0), *swept(stride=250)])
+    _, text, table = draw(folder, tmp_path, {"figure": "sweep", "x": "factors",
+                                             "y": "s_per_epoch"})
+    assert "ebgtg stride=250" in text and "factors=8" not in text
+    row = table[(table["series"] == "ebgtg stride=0") & (table["factors"] == 16)].iloc[0]
+    assert row[["s_per_epoch", "low", "high"]].tolist() == pytest.approx([0.801, 0.8005, 0.8015])
+    assert row["seeds"] == 3
+
+
+@pytest.mark.parametrize("y", ["final_test_rmse", "best_test_rmse", "time", "s_per_iteration",
+                               "updates_per_s", "time_to_target"])
+def test_sweep_metrics(tmp_path, y):
+    folder = write(tmp_path / "run", swept(values=(60, 80)))
+    _, text, table = draw(folder, tmp_path, {"figure": "sweep", "x": "factors", "y": y})
+    assert table[y].notna().all() and (table["low"] <= table[y]).all()
+    assert "toy (look-alike, synthetic)" in text
+
+
+def test_values_at_a_named_epoch(tmp_path):
+    folder = write(tmp_path / "run", [Made()])
+    for epoch, seconds in ((1, 1.0), (2, 2.0), (0, 2.0)):
+        table = draw(folder, tmp_path, {"figure": "metric-bars", "y": "time", "epoch": epoch})[2]
+        assert table["time"].tolist() == [seconds]
+    assert draw(folder, tmp_path, {"figure": "metric-bars", "y": "time", "epoch": 7})[0] == 1
+
+
+def test_sweep_over_words_sizes_and_panels(tmp_path):
+    cases = [*swept(values=(8, 16), mapping="thread"), *swept(values=(8, 16), mapping="warp")]
+    folder = write(tmp_path / "run", cases)
+    _, text, _ = draw(folder, tmp_path, {"figure": "sweep", "x": "mapping", "panel_by": "factors"})
+    for word in ("thread", "warp", "factors=8", "factors=16"):
+        assert word in text
+    sizes = [Made(nnz=1000), Made(nnz=5000, dataset="big", content_hash="2" * 16)]
+    _, text, table = draw(write(tmp_path / "sizes", sizes), tmp_path,
+                          {"figure": "sweep", "x": "nnz_train", "y": "time"})
+    assert re.search(r"(toy, big|big, toy) \(look-alike, synthetic\)", text)
+    assert sorted(table["nnz_train"]) == [1000, 5000] and table["series"].nunique() == 1
+
+
+def test_sweep_keeps_what_failed_and_what_lacks_the_parameter(tmp_path):
+    cases = [*swept(values=(8,)), Made("ebgtg", {"factors": 16}, trace=(), status="oom"),
+             Made("other", {}, trace=[(0, 0.0, 2.0), (1, 1.0, 0.9)])]
+    _, text, table = draw(write(tmp_path / "run", cases), tmp_path,
+                          {"figure": "sweep", "x": "factors"})
+    assert "ebgtg (3 completed, 1 oom)" in text and "other" in text
+    failed = table[table["factors"] == 16].iloc[0]
+    assert failed["statuses"] == "1 oom" and pd.isna(failed["final_test_rmse"])
+
+
+def test_sweep_overlays_published_numbers(tmp_path):
+    source = published(tmp_path, "s,e,toy,Sys,V100,factors,16,iteration_time,0.5,s,t",
+                       metric="iteration_time")
+    _, text, table = draw(write(tmp_path / "run", swept()), tmp_path,
+                          {"figure": "sweep", "x": "factors", "y": "time", "published": source})
+    assert "published: Sys, V100" in text
+    assert table["time"].tolist()[-1] == 0.5
+
+
+@pytest.mark.parametrize("keys, message", [
+    ({"x": "factor"}, 'unknown "factor"; did you mean "factors"'),
+    ({"x": "factors", "y": "time_to_targe"}, 'did you mean "time_to_target"'),
+    ({"x": "factors", "panel_by": "strid"}, 'unknown "strid"; did you mean "stride"'),
+    ({}, 'unknown ""')])
+def test_sweep_says_what_it_cannot_draw(tmp_path, capsys, keys, message):
+    folder = write(tmp_path / "run", swept(stride=1))
+    assert draw(folder, tmp_path, {"figure": "sweep", **keys})[0] == 1
+    assert message in capsys.readouterr().err
+
+
+# ---- metric-bars and baselines -------------------------------------------------------------------
+
+def rules(name, seconds, **params):
+    return [Made(name, {"factors": f, **params}, seed=s, baseline="ebltg",
+                 trace=[(0, 0.0, 2.0), (10, seconds * f * (1 + 0.01 * s), 0.9)])
+            for f in (50, 300) for s in (1, 2, 3)]
+
+
+def test_bars_give_the_ratio_to_the_named_baseline_with_its_interval(tmp_path):
+    folder = write(tmp_path / "run", [*rules("ebltg", 1.0), *rules("ebgtg", 0.88)])
+    _, text, table = draw(folder, tmp_path, {"figure": "metric-bars", "y": "s_per_epoch"})
+    row = table.set_index("series").loc["ebgtg factors=300"]
+    assert row["s_per_epoch"] == pytest.approx(0.88 * 30 * 1.02)
+    assert row["ratio"] == pytest.approx(0.88) and row["baseline"] == "ebltg factors=300"
+    assert row["ratio_low"] < 0.88 < row["ratio_high"]
+    assert "0.8800×" in text and "bootstrap interval" in text
+
+
+def test_ratios_of_errors_are_taken_seed_by_seed(tmp_path):
+    # The splits differ by 10 %, the algorithms by 1 % on every one of them.
+    cases = [Made(name, seed=s, trace=[(0, 0.0, 2.0), (1, 1.0, (1 + 0.05 * s) * worse)])
+             for name, worse in (("sgd_serial", 1.0), ("hogwild", 1.01)) for s in (1, 2, 3)]
+    table = draw(write(tmp_path / "run", cases), tmp_path,
+                 {"figure": "metric-bars", "y": "final_test_rmse"})[2].set_index("series")
+    assert table.loc["hogwild", ["ratio", "ratio_low", "ratio_high"]].tolist() == \
+        pytest.approx([1.01] * 3)
+
+
+def test_bars_show_failures(rich, tmp_path):
+    text = draw(rich, tmp_path, {"figure": "metric-bars", "y": "best_test_rmse"})[1]
+    assert "3 skipped" in text and "1 diverged" in text
+
+
+def test_bars_take_published_values(tmp_path):
+    source = published(tmp_path, "s,e,toy,Sys,V100,,,iteration_time,0.25,s,t",
+                       metric="iteration_time")
+    text = draw(write(tmp_path / "run", [Made()]), tmp_path,
+                {"figure": "metric-bars", "published": source})[1]
+    assert "published: Sys, V100: 250 ms" in text
+
+
+def test_a_baseline_may_be_named_by_parameters(tmp_path):
+    cases = [*rules("ebltg", 1.0, stride=0), *rules("ebltg", 1.0, stride=250),
+             *rules("ebgtg", 1.0, stride=0), *rules("ebgtg", 1.0, stride=250)]
+    (panel,) = make_view(load([write(tmp_path, cases)])).panels
+    series = next(s for s in panel.series if s.label == "ebltg factors=300 stride=0")
+    assert find_baseline(panel, series, "stride=250").label == "ebltg factors=300 stride=250"
+    assert find_baseline(panel, series, "ebgtg stride=250").label == \
+        "ebgtg factors=300 stride=250"
+    assert "is not among the cases" in find_baseline(panel, series, "ebgtg stride=9")
+
+
+def test_a_rule_of_stopping_keeps_no_baseline_away(tmp_path):
+    cases = [Made(params={"factors": 50}), Made(params={"factors": 300}, stop={"epochs": 2}),
+             Made("ebgtg", {"factors": 300}, stop={"epochs": 99})]
+    (panel,) = make_view(load([write(tmp_path, cases)])).panels
+    assert find_baseline(panel, panel.series[2], "sgd_serial").facets["factors"] == 300
+
+
+def test_what_differs_between_panels_alone_is_not_in_the_labels(tmp_path):
+    cases = [Made(stop={"epochs": 2}), Made(dataset="big", stop={"epochs": 9})]
+    assert make_view(load([write(tmp_path, cases)])).labels == ["sgd_serial"]
+
+
+# ---- user-groups ---------------------------------------------------------------------------------
+
+def groups(*rmse, train=None):
+    return [{"first_user": 50 * i, "last_user": 50 * i + 49, "test_rmse": value, "test_count": 10,
+             "train_rmse": train, "train_count": 0 if train is None else 40}
+            for i, value in enumerate(rmse)]
+
+
+def test_user_groups_by_hand(tmp_path):
+    cases = [Made("ebltg", {"stride": 0}, seed=s, user_groups=groups(3.0 + s, 1.0)) for s in (0, 2)]
+    cases += [Made("ebltg", {"stride": 250}, seed=s, user_groups=groups(1.0, 1.0)) for s in (0, 2)]
+    folder = write(tmp_path / "run", cases)
+    _, text, table = draw(folder, tmp_path, {"figure": "user-groups"})
+    one = table[table["series"] == "ebltg stride=0"]
+    assert one["test_rmse"].tolist() == [4, 1] and one["band_high"].tolist() == [5, 1]
+    assert one["first_user"].tolist() == [0, 50]
+    assert "ebltg stride=250" in text and "toy (look-alike, synthetic)" in text
+    _, text, table = draw(folder, tmp_path, {"figure": "user-groups", "relative": True})
+    # seeds 0 and 2: RMSE of all sqrt(5) and sqrt(13)
+    share = [100 * (3 / 5 ** 0.5 - 1), 100 * (5 / 13 ** 0.5 - 1)]
+    value = table.set_index("series")["test_rmse_over_all_percent"]
+    assert value["ebltg stride=0"].iloc[0] == pytest.approx(sum(share) / 2)
+    assert value["ebltg stride=250"].tolist() == [0, 0]
+    assert "RMSE of all users" in text
+
+
+def test_groups_without_ratings_are_left_out(tmp_path):
+    case = Made(user_groups=groups(1.0, None, 2.0))
+    table = draw(write(tmp_path / "run", [case]), tmp_path, {"figure": "user-groups"})[2]
+    assert table["group"].tolist() == [1, 3]
+
+
+def test_user_groups_of_the_train_part(tmp_path, capsys):
+    recipe = {"figure": "user-groups", "part": "train"}
+    folder = write(tmp_path / "a", [Made(user_groups=groups(1.0, 2.0))])
+    assert draw(folder, tmp_path, recipe)[0] == 1
+    assert 'no finished case has train errors by user group' in capsys.readouterr().err
+    folder = write(tmp_path / "b", [Made(user_groups=groups(1.0, 2.0, train=0.5))])
+    assert draw(folder, tmp_path, recipe)[2]["train_rmse"].tolist() == [0.5, 0.5]
+
+
+def test_a_damaged_group_names_file_and_key(tmp_path, capsys):
+    case = Made(user_groups=[{"first_user": 0, "last_user": 1, "test_rmse": 1.0}])
+    assert draw(write(tmp_path / "run", [case]), tmp_path, {"figure": "user-groups"})[0] == 1
+    assert f"{case.case_id}.jsonl: user_groups: no test_count" in capsys.readouterr().err
+
+
+# ---- speedup-trace -------------------------------------------------------------------------------
+
+def machine(slow, gpu, dataset="toy", seeds=(1, 2, 3), **more):
+    return [Made("ebgtg", {"factors": f}, dataset, seed=s, hardware="cuda", gpu=gpu,
+                 host=f"{gpu}-host", baseline=None,
+                 trace=descent(s, slow * f, 0.9, epochs=4), **more)
+            for f in (50, 300) for s in seeds]
+
+
+def versus(tmp_path, ours, theirs, **keys):
+    a, b = write(tmp_path / "a", ours), write(tmp_path / "b", theirs)
+    return draw(a, tmp_path, {"figure": "speedup-trace", **keys}, "--versus", str(b))
+
+
+def test_speedup_is_the_time_of_the_second_folder_over_that_of_the_first(tmp_path):
+    _, text, table = versus(tmp_path, machine(1.0, "V100"), machine(3.0, "TITAN"))
+    assert table["speedup"].tolist() == pytest.approx([3.0] * 8)
+    assert set(table["series"]) == {"ebgtg factors=50", "ebgtg factors=300"}
+    assert set(table["of"]) == {"V100 (V100-host)"} and set(table["over"]) == {"TITAN (TITAN-host)"}
+    assert table["iterations"].tolist()[:4] == [10, 20, 30, 40]
+    assert "V100 (V100-host) over TITAN (TITAN-host)" in text
+    assert "6 of 6 and 6 cases have a partner" in text and "toy (look-alike, synthetic)" in text
+
+
+def test_cpus_are_named_where_no_gpu_ran(tmp_path):
+    text = versus(tmp_path, [Made(host="here")], [Made(host="there")])[1]
+    assert "Test CPU (here) over Test CPU (there)" in text
+
+
+def test_cases_without_a_partner_are_counted(tmp_path):
+    _, text, table = versus(tmp_path, machine(1.0, "V100"), machine(3.0, "TITAN", seeds=(1, 2)))
+    assert "4 of 6 and 4 cases have a partner" in text
+    assert set(table["seeds"]) == {2}
+
+
+@pytest.mark.parametrize("theirs, apart", [
+    (machine(1.0, "T", dataset="else"), "they share no dataset"),
+    (machine(1.0, "T", content_hash="2" * 16), "they share no content_hash"),
+    (machine(1.0, "T", seeds=(8, 9)), "they share no split, seed"),
+    ([Made("als")], "they share no algorithm")])
+def test_nothing_to_match_is_an_error_that_says_why(tmp_path, capsys, theirs, apart):
+    assert versus(tmp_path, machine(1.0, "V100"), theirs)[0] == 1
+    assert apart in capsys.readouterr().err
+
+
+def test_published_speedups_lie_beside(tmp_path):
+    source = published(tmp_path, "s,e,toy,V100 over TITAN Z f=50,V100/TITAN Z,iterations,20,"
+                       "speedup,2.5,x,figure", metric="speedup")
+    text = versus(tmp_path, machine(1.0, "V100"), machine(3.0, "TITAN"), published=source)[1]
+    assert "published: V100 over TITAN Z f=50" in text
+
+
+def test_without_a_second_folder_a_recipe_goes_on_and_says_so(tmp_path, capsys):
+    folder = write(tmp_path / "run", [Made()])
+    recipe = tmp_path / "r.json"
+    recipe.write_text(json.dumps([{"figure": "speedup-trace"}, {"figure": "rmse-time"}]))
+    assert main([str(folder), "--recipe", str(recipe), "--format", "svg"]) == 0
+    assert "left out speedup-trace" in capsys.readouterr().err
+    assert (folder / "figures" / "rmse-time.svg").exists()
+    assert main([str(folder), "--figure", "speedup-trace"]) == 1
+    assert "--versus DIR" in capsys.readouterr().err
+
+
+# ---- all -----------------------------------------------------------------------------------------
+
+@pytest.mark.parametrize("recipe", [
+    {"figure": "sweep", "x": "factors", "y": "s_per_epoch"},
+    {"figure": "trace", "x": "passes", "y": "train_s"}])
+def test_the_same_results_give_the_same_bytes(rich, tmp_path, recipe):
+    draw(rich, tmp_path, recipe)
+    first = (tmp_path / "out" / "it.svg").read_bytes()
+    draw(rich, tmp_path, recipe)
+    assert first == (tmp_path / "out" / "it.svg").read_bytes()
