@@ -15,18 +15,40 @@ using cuda::RowShare;
 
 constexpr unsigned kFullWarp = 0xffffffffU;
 constexpr int kThreads = 128;
-constexpr int kAhead = 4;  // rows of Q on their way
+constexpr int kBatch = 4;  // ratings of a chunk whose rows of Q are fetched together
 
-__device__ Entry load_entry(const Entry* entries, std::int64_t at, bool valid) {
-  if (!valid) return {-1, 0.0F};
-  const int2 two = __ldcs(reinterpret_cast<const int2*>(entries) + at);
-  return {two.x, __int_as_float(two.y)};
-}
+// kBatch ratings and their rows of Q. All lanes of a group read the same ratings: one transaction,
+// from the first-level cache but for the first of a line.
+template <class Share, bool kBiased>
+struct Batch {
+  std::int32_t item[kBatch];  // negative: none
+  float value[kBatch];
+  Share q[kBatch];
+  float item_bias[kBatch];
+
+  __device__ void fetch(const Arrays& a, const Chunk& chunk, int first, int member, int words) {
+#pragma unroll
+    for (int i = 0; i < kBatch; ++i) {
+      item[i] = -1;
+      if (first + i < chunk.count) {
+        const int2 two = __ldg(reinterpret_cast<const int2*>(a.entries) + chunk.begin + first + i);
+        item[i] = two.x;
+        value[i] = __int_as_float(two.y);
+      }
+    }
+#pragma unroll
+    for (int i = 0; i < kBatch; ++i) {
+      const std::int32_t row = max(item[i], 0);
+      q[i].load(a.q, row, member, words);
+      if (kBiased) item_bias[i] = __ldcg(a.item_bias + row);
+    }
+  }
+};
 
 // A warp takes a bundle at a time: 32 / kLanes chunks, a group of kLanes lanes each. The user's row
-// stays in fp32 registers over its chunk; rows of Q come from the second-level cache, kAhead
-// ratings before they are needed, and go back. The ratings of a chunk lie in its lanes, kLanes at a
-// time, and the next ones with them.
+// stays in fp32 registers over its chunk; rows of Q come from the second-level cache a batch before
+// they are needed, and go back. Groups whose chunk is shorter than the longest of the bundle go on
+// with updates that change nothing, so that the lanes of a warp stay together.
 template <class T, int kLanes, int kWords, bool kBiased>
 __global__ void __launch_bounds__(kThreads)
     pass_kernel(const Arrays a, const Step step, const Order order, std::uint32_t seed,
@@ -34,7 +56,6 @@ __global__ void __launch_bounds__(kThreads)
   using Share = RowShare<T, kLanes, kWords>;
   constexpr int kValues = Share::kValues;
   constexpr int kGroups = 32 / kLanes;
-  static_assert(kLanes % kAhead == 0);
   const int lane = static_cast<int>(threadIdx.x) % 32;
   const int member = lane % kLanes;
   const int group = lane / kLanes;
@@ -47,64 +68,50 @@ __global__ void __launch_bounds__(kThreads)
     const std::int64_t bundle = (order.multiplier * slot + order.shift) % a.bundles;
     const Chunk chunk = a.chunks[bundle * kGroups + group];
     const int longest = __reduce_max_sync(kFullWarp, chunk.count);
-    const auto entry = [&](int e) {
-      return load_entry(a.entries, chunk.begin + e, e < chunk.count);
-    };
-    Entry own = entry(member);
-    Entry next = entry(kLanes + member);
+    Batch<Share, kBiased> first;
+    Batch<Share, kBiased> second;
     Share row;
     row.load(a.p, chunk.user, member, words);
     float user_bias = kBiased ? a.user_bias[chunk.user] : 0.0F;
-
-    Share ahead[kAhead];
-    float item_bias[kAhead];
-    const auto fetch = [&](std::int32_t item, int place) {
-      if (item < 0) return;
-      ahead[place].load(a.q, item, member, words);
-      if (kBiased) item_bias[place] = __ldcg(a.item_bias + item);
-    };
-#pragma unroll
-    for (int e = 0; e < kAhead; ++e) fetch(__shfl_sync(kFullWarp, own.item, e, kLanes), e);
+    first.fetch(a, chunk, 0, member, words);
     float p[kValues];
     row.unpack(p);
 
-    for (int done = 0; done < longest; done += kLanes) {
-#pragma unroll 1
-      for (int base = 0; base < kLanes; base += kAhead) {
-        if (done + base >= longest) break;
-        const bool last = base + kAhead == kLanes;
+    const auto update = [&](const Batch<Share, kBiased>& batch, int i) {
+      float q[kValues];
+      batch.q[i].unpack(q);
+      float sums[2] = {};
 #pragma unroll
-        for (int place = 0; place < kAhead; ++place) {
-          const int e = base + place;
-          const std::int32_t item = __shfl_sync(kFullWarp, own.item, e, kLanes);
-          const float value = __shfl_sync(kFullWarp, own.value, e, kLanes);
-          float q[kValues];
-          ahead[place].unpack(q);
-          const float c = kBiased ? item_bias[place] : 0.0F;
-          fetch(__shfl_sync(kFullWarp, last ? next.item : own.item, e + kAhead, kLanes), place);
-          float dot = 0;
+      for (int k = 0; k < kValues; ++k) sums[k % 2] = fmaf(p[k], q[k], sums[k % 2]);
+      const float dot = cuda::sum_over_lanes<kLanes>(sums[0] + sums[1]);
+      const bool valid = batch.item[i] >= 0;
+      const float c = kBiased ? batch.item_bias[i] : 0.0F;
+      const float error = rating_error<kBiased>(step.mean, batch.value[i], user_bias, c, dot);
+      const float gain = valid ? step.rate * error : 0.0F;
+      const float keep_p = valid ? step.keep_p : 1.0F;
 #pragma unroll
-          for (int k = 0; k < kValues; ++k) dot = fmaf(p[k], q[k], dot);
-          dot = cuda::sum_over_lanes<kLanes>(dot);
-          if (item < 0) continue;
-          const float gain = step.rate * rating_error<kBiased>(step.mean, value, user_bias, c, dot);
-#pragma unroll
-          for (int k = 0; k < kValues; ++k) {
-            const float p_old = p[k];
-            p[k] = stepped(p_old, q[k], gain, step.keep_p);
-            q[k] = stepped(q[k], p_old, gain, step.keep_q);
-          }
-          Share::store(a.q, item, member, words, q, rounder);
-          if (kBiased) {
-            user_bias = stepped(user_bias, 1.0F, gain, step.keep_user_bias);
-            if (member == 0) {
-              __stcg(a.item_bias + item, stepped(c, 1.0F, gain, step.keep_item_bias));
-            }
-          }
+      for (int k = 0; k < kValues; ++k) {
+        const float p_old = p[k];
+        p[k] = stepped(p_old, q[k], gain, keep_p);
+        q[k] = stepped(q[k], p_old, gain, step.keep_q);
+      }
+      if (valid) Share::store(a.q, batch.item[i], member, words, q, rounder);
+      if (kBiased && valid) {
+        user_bias = stepped(user_bias, 1.0F, gain, step.keep_user_bias);
+        if (member == 0) {
+          __stcg(a.item_bias + batch.item[i], stepped(c, 1.0F, gain, step.keep_item_bias));
         }
       }
-      own = next;
-      next = entry(done + 2 * kLanes + member);
+    };
+    const auto turn = [&](const Batch<Share, kBiased>& now, Batch<Share, kBiased>& next, int done) {
+      next.fetch(a, chunk, done + kBatch, member, words);
+#pragma unroll
+      for (int i = 0; i < kBatch; ++i) update(now, i);
+    };
+#pragma unroll 1
+    for (int done = 0; done < longest; done += 2 * kBatch) {
+      turn(first, second, done);
+      if (done + kBatch < longest) turn(second, first, done + kBatch);
     }
     if (chunk.count > 0) {
       Share::store(a.p, chunk.user, member, words, p, rounder);
@@ -157,7 +164,8 @@ void launch_by_length(const Pass& pass, std::int64_t words) {
 
 template <class T>
 void launch_model(const Settings& settings, const Pass& pass) {
-  const std::int64_t words = storage_stride(settings.storage, settings.factors) / cuda::kWordValues<T>;
+  const std::int64_t words =
+      storage_stride(settings.storage, settings.factors) / cuda::kWordValues<T>;
   if (settings.model == ModelKind::biased) {
     launch_by_length<T, true>(pass, words);
   } else {
@@ -181,8 +189,8 @@ __global__ void shuffle_kernel(const Entry* from, Entry* to, const std::int64_t*
 }  // namespace
 
 int bundle_size(const Settings& settings) {
-  const std::int64_t words = storage_stride(settings.storage, settings.factors) *
-                             storage_bytes(settings.storage) / 16;
+  const std::int64_t words =
+      storage_stride(settings.storage, settings.factors) * storage_bytes(settings.storage) / 16;
   if (words <= 4) return 8;
   if (words <= 8) return 4;
   return words <= 16 ? 2 : 1;

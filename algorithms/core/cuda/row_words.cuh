@@ -84,8 +84,9 @@ struct Unit<__half> {
     const std::uint32_t bits = rounder.bits(0x10001000U);
     const float up = __uint_as_float(__float_as_uint(x[0]) + (bits & 0x1fffU));
     const float vp = __uint_as_float(__float_as_uint(x[1]) + (bits >> 16 & 0x1fffU));
-    const __half2 two = __halves2half2(__float2half_rz(up), __float2half_rz(vp));
-    return *reinterpret_cast<const std::uint32_t*>(&two);
+    std::uint32_t two;
+    asm("cvt.rz.f16x2.f32 %0, %1, %2;" : "=r"(two) : "f"(vp), "f"(up));
+    return two;
   }
 };
 
