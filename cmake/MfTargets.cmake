@@ -14,9 +14,10 @@ function(mf_add_test name)
   add_executable(${name} EXCLUDE_FROM_ALL ${arg_SOURCES})
   target_link_libraries(${name} PRIVATE mf_compile_options ${arg_LIBS} GTest::gtest GTest::gtest_main)
   target_compile_definitions(${name} PRIVATE MF_SOURCE_DIR="${PROJECT_SOURCE_DIR}" ${arg_DEFINITIONS})
-  set(properties TIMEOUT 120 LABELS "${arg_LABELS}")
+  set(properties TIMEOUT 120)
   if("gpu" IN_LIST arg_LABELS)
-    list(APPEND properties RESOURCE_LOCK gpu)  # tests of clocks want the device for themselves
+    # Tests of clocks want the device for themselves.
+    list(APPEND properties LABELS gpu RESOURCE_LOCK gpu)
   endif()
   gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST PROPERTIES ${properties})
   set_property(GLOBAL APPEND PROPERTY MF_TEST_TARGETS ${name})

@@ -57,7 +57,7 @@ Json algorithm_json(const Case& item) {
 }  // namespace
 
 Json header_json(const Case& item, const CaseData& data, const RunSettings& settings,
-                 const Work& work, const Json& environment) {
+                 const Work& work, const Json& facts, const Json& environment) {
   return {
       {"type", "header"},
       {"schema_version", kSchemaVersion},
@@ -76,6 +76,7 @@ Json header_json(const Case& item, const CaseData& data, const RunSettings& sett
       {"evaluate", item.evaluate.to_json()},
       {"profile", settings.profile ? settings.profile->to_json() : Json()},
       {"work_per_epoch", {{"updates", work.updates}, {"bytes", work.bytes}, {"flops", work.flops}}},
+      {"facts", facts},
       {"environment", environment}};
 }
 

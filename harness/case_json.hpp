@@ -14,7 +14,7 @@ namespace mf {
 
 // `data` may be empty (loading failed). `environment` is that of the start of the case.
 Json header_json(const Case& item, const CaseData& data, const RunSettings& settings,
-                 const Work& work, const Json& environment);
+                 const Work& work, const Json& facts, const Json& environment);
 
 // What a case has measured, beside its result.
 struct CaseMeasures {

@@ -70,12 +70,12 @@ class CaseRun {
     const Ratings& train = data_.split->train;
     shape_ = {train.n_users(), train.n_items(), train.nnz()};
     if (const auto refusal = open_or_refuse()) {
-      write_header(Work{});
+      write_header(Work{}, Json::object());
       end(refusal->status, refusal->reason);
       return;
     }
     prepare();
-    write_header(algorithm_->work_per_epoch());
+    write_header(algorithm_->work_per_epoch(), algorithm_->facts());
     train_loop();
     if (item_.evaluate.user_groups > 0 && result_.status != "interrupted") evaluate_groups();
     if (result_.status == "completed" && !settings_.model_folder.empty()) save();
@@ -311,13 +311,13 @@ class CaseRun {
     result_.reason = reason;
   }
 
-  void write_header(const Work& work) {
-    writer_.append(header_json(item_, data_, settings_, work, environment_));
+  void write_header(const Work& work, const Json& facts) {
+    writer_.append(header_json(item_, data_, settings_, work, facts, environment_));
     header_written_ = true;
   }
 
   void write_footer() {
-    if (!header_written_) write_header(Work{});
+    if (!header_written_) write_header(Work{}, Json::object());
     result_.updates = updates_;
     result_.train_s = clock_.seconds();
     result_.wall_s = seconds_since(start_);

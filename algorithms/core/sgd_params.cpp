@@ -41,6 +41,13 @@ void check_initial(ModelKind kind, std::int32_t factors, const Ratings& train,
   }
 }
 
+std::int64_t lock_free_workers(const ProblemShape& shape) {
+  const auto rows =
+      static_cast<double>(std::max<std::int64_t>(1, std::min(shape.n_users, shape.n_items)));
+  const double share = std::clamp(static_cast<double>(shape.nnz) / rows / 15000.0, 1.0 / 32, 1.0);
+  return std::max<std::int64_t>(1, static_cast<std::int64_t>(rows * share));
+}
+
 std::int64_t count_rated_items(const Ratings& train) {
   std::vector<bool> seen(static_cast<std::size_t>(train.n_items()));
   for (const std::int32_t item : train.items()) seen[static_cast<std::size_t>(item)] = true;

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "algorithms/core/algorithm.hpp"
 #include "algorithms/core/model.hpp"
 #include "algorithms/core/params.hpp"
 #include "datasets/ratings.hpp"
@@ -24,6 +25,12 @@ Regularizers read_regularizers(const Params& params);
 // Throws std::logic_error where the harness's factors are not what the parameters say.
 void check_initial(ModelKind kind, std::int32_t factors, const Ratings& train,
                    const Model& initial);
+
+// How many updates may run at once without locks. Each holds rows that others may be changing: with
+// too many for a small matrix updates are lost, and the error suffers. From ml-100k, ml-1m and the
+// Netflix look-alike (algorithms/sgd_tiled/README.md): a 32nd of the smaller side of the matrix,
+// more where its rows have more ratings, since a lost update then matters less.
+std::int64_t lock_free_workers(const ProblemShape& shape);
 
 std::int64_t count_rated_items(const Ratings& train);   // items with a rating
 std::int64_t count_rating_users(const Ratings& train);  // users with a rating

@@ -14,6 +14,7 @@ AlgorithmInfo tiled_info() {
   info.hardware = Hardware::cuda;
   info.params = params();
   info.memory = memory_need;
+  info.supports = why_unsupported;
   return info;
 }
 

@@ -22,17 +22,21 @@ constexpr int kBatch = 4;  // ratings of a chunk whose rows of Q are fetched tog
 template <class Share, bool kBiased>
 struct Batch {
   std::int32_t item[kBatch];  // negative: none
+  bool writes[kBatch];
   float value[kBatch];
   Share q[kBatch];
   float item_bias[kBatch];
 
-  __device__ void fetch(const Arrays& a, const Chunk& chunk, int first, int member, int words) {
+  __device__ void fetch(const Arrays& a, const Chunk& chunk, int first, std::uint32_t epoch,
+                        int member, int words) {
 #pragma unroll
     for (int i = 0; i < kBatch; ++i) {
       item[i] = -1;
+      writes[i] = false;
       if (first + i < chunk.count) {
         const int2 two = __ldg(reinterpret_cast<const int2*>(a.entries) + chunk.begin + first + i);
-        item[i] = two.x;
+        item[i] = item_of(two.x);
+        writes[i] = writes_item(two.x, chunk.begin + first + i, epoch);
         value[i] = __int_as_float(two.y);
       }
     }
@@ -52,7 +56,7 @@ struct Batch {
 template <class T, int kLanes, int kWords, bool kBiased>
 __global__ void __launch_bounds__(kThreads)
     pass_kernel(const Arrays a, const Step step, const Order order, std::uint32_t seed,
-                bool stochastic) {
+                std::uint32_t epoch, bool stochastic) {
   using Share = RowShare<T, kLanes, kWords>;
   constexpr int kValues = Share::kValues;
   constexpr int kGroups = 32 / kLanes;
@@ -73,7 +77,7 @@ __global__ void __launch_bounds__(kThreads)
     Share row;
     row.load(a.p, chunk.user, member, words);
     float user_bias = kBiased ? a.user_bias[chunk.user] : 0.0F;
-    first.fetch(a, chunk, 0, member, words);
+    first.fetch(a, chunk, 0, epoch, member, words);
     float p[kValues];
     row.unpack(p);
 
@@ -95,16 +99,16 @@ __global__ void __launch_bounds__(kThreads)
         p[k] = stepped(p_old, q[k], gain, keep_p);
         q[k] = stepped(q[k], p_old, gain, step.keep_q);
       }
-      if (valid) Share::store(a.q, batch.item[i], member, words, q, rounder);
+      if (batch.writes[i]) Share::store(a.q, batch.item[i], member, words, q, rounder);
       if (kBiased && valid) {
         user_bias = stepped(user_bias, 1.0F, gain, step.keep_user_bias);
-        if (member == 0) {
+        if (member == 0 && batch.writes[i]) {
           __stcg(a.item_bias + batch.item[i], stepped(c, 1.0F, gain, step.keep_item_bias));
         }
       }
     };
     const auto turn = [&](const Batch<Share, kBiased>& now, Batch<Share, kBiased>& next, int done) {
-      next.fetch(a, chunk, done + kBatch, member, words);
+      next.fetch(a, chunk, done + kBatch, epoch, member, words);
 #pragma unroll
       for (int i = 0; i < kBatch; ++i) update(now, i);
     };
@@ -136,6 +140,7 @@ struct Pass {
   Step step;
   Order order;
   std::uint32_t seed;
+  std::uint32_t epoch;
   bool stochastic;
   cudaStream_t stream;
 };
@@ -145,10 +150,11 @@ void launch_kernel(const Pass& pass) {
   const auto kernel = pass_kernel<T, kLanes, kWords, kBiased>;
   static const unsigned resident = resident_blocks(kernel);
   const std::int64_t needed = (pass.arrays.bundles + kThreads / 32 - 1) / (kThreads / 32);
-  const auto blocks = static_cast<unsigned>(std::min<std::int64_t>(resident, needed));
+  const std::int64_t wanted = std::max<std::int64_t>(1, pass.arrays.workers * kLanes / kThreads);
+  const auto blocks = static_cast<unsigned>(std::min({std::int64_t{resident}, needed, wanted}));
   if (blocks == 0) return;
   kernel<<<blocks, kThreads, 0, pass.stream>>>(pass.arrays, pass.step, pass.order, pass.seed,
-                                               pass.stochastic);
+                                               pass.epoch, pass.stochastic);
   MF_CUDA_LAUNCHED("sgd_tiled pass");
 }
 
@@ -197,8 +203,8 @@ int bundle_size(const Settings& settings) {
 }
 
 void launch_pass(const Settings& settings, const Arrays& arrays, const Step& step,
-                 const Order& order, std::uint32_t seed, cudaStream_t stream) {
-  const Pass pass{arrays, step, order, seed, settings.stochastic, stream};
+                 const Order& order, std::uint32_t seed, std::uint32_t epoch, cudaStream_t stream) {
+  const Pass pass{arrays, step, order, seed, epoch, settings.stochastic, stream};
   switch (settings.storage) {
     case Storage::fp32:
       return launch_model<float>(settings, pass);

@@ -29,6 +29,22 @@ MF_HD std::int64_t greatest_divisor(std::int64_t a, std::int64_t b) {
   return a;
 }
 
+// An item and its thinning in one word: 2^exponent updates of the item, one of which is written.
+// (Settings::thin_above; items below kMaxItems.)
+constexpr std::int32_t kMaxExponent = 7;
+
+MF_HD std::int32_t marked_item(std::int32_t item, std::int32_t exponent) {
+  return item | exponent << 28;
+}
+MF_HD std::int32_t item_of(std::int32_t marked) { return marked & ((1 << 28) - 1); }
+
+// Whether the rating at this place of its user's row writes its item in this epoch: each in one
+// epoch of 2^exponent, neighbours in different ones.
+MF_HD bool writes_item(std::int32_t marked, std::int64_t place, std::uint32_t epoch) {
+  const std::uint32_t mask = (1U << (marked >> 28)) - 1;
+  return ((static_cast<std::uint32_t>(place) + epoch) & mask) == 0;
+}
+
 // The finalizer of base/rng.hpp, callable on the device.
 MF_HD std::uint64_t mixed(std::uint64_t x) {
   x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ULL;

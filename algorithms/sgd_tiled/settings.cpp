@@ -1,5 +1,7 @@
 #include "algorithms/sgd_tiled/settings.hpp"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 
 namespace mf::sgd_tiled {
@@ -21,6 +23,15 @@ std::vector<ParamSpec> params() {
   all.push_back(ParamSpec::integer("chunk", 32, 1, 4096,
                                    "most ratings of a user in a row, its factors in registers",
                                    "ratings"));
+  all.push_back(ParamSpec::integer("workers", 0, 0, 1 << 20,
+                                   "users that are worked on at once, at most; 0: by the smaller "
+                                   "side of the matrix",
+                                   "users"));
+  all.push_back(ParamSpec::integer(
+      "thin_above", 20000, 0, std::int64_t{1} << 40,
+      "items with more ratings than this are written back by every 2nd, 4th, ... of their updates "
+      "only; 0: by every one",
+      "ratings"));
   return all;
 }
 
@@ -32,7 +43,15 @@ Settings read_settings(const Params& params) {
   settings.storage = read_storage(params);
   settings.stochastic = read_stochastic(params);
   settings.chunk = static_cast<int>(params.integer("chunk"));
+  settings.workers = params.integer("workers");
+  settings.thin_above = params.integer("thin_above");
   return settings;
+}
+
+std::optional<std::string> why_unsupported(const Params&, const ProblemShape& shape) {
+  if (shape.n_items < kMaxItems) return std::nullopt;
+  return fmt::format("{} items, at most {} fit beside the marks of the popular ones", shape.n_items,
+                     kMaxItems - 1);
 }
 
 MemoryNeed memory_need(const Params& params, const ProblemShape& shape) {
@@ -41,7 +60,8 @@ MemoryNeed memory_need(const Params& params, const ProblemShape& shape) {
   const auto rows = static_cast<double>(shape.n_users) + static_cast<double>(shape.n_items);
   const double chunks = kChunkBytes * (nnz / settings.chunk + static_cast<double>(shape.n_users));
   // The entries lie twice while they are shuffled.
-  const double device = rows * (stored_row_bytes(settings.storage, settings.factors) + 4) + 2 * kEntryBytes * nnz + chunks +
+  const double device = rows * (stored_row_bytes(settings.storage, settings.factors) + 4) +
+                        2 * kEntryBytes * nnz + chunks +
                         8 * (static_cast<double>(shape.n_users) + 1);
   return {2 * chunks + 32e6, device};
 }

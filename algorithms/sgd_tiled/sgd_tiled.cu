@@ -9,6 +9,7 @@
 #include "algorithms/core/cuda/stream.hpp"
 #include "algorithms/core/registry.hpp"
 #include "algorithms/sgd_tiled/kernels.hpp"
+#include "algorithms/sgd_tiled/rule.hpp"
 #include "base/rng.hpp"
 
 namespace mf::sgd_tiled {
@@ -30,9 +31,14 @@ class SgdTiled : public Algorithm {
     const Tiles tiles = make_tiles(train.user_offsets(), settings_.chunk, bundle_size(settings_),
                                    seed_, *context.team);
     bundles_ = tiles.bundles();
+    workers_ = settings_.workers > 0
+                   ? settings_.workers
+                   : lock_free_workers({train.n_users(), train.n_items(), train.nnz()});
+    const auto exponents =
+        item_exponents(train.items(), train.n_items(), settings_.thin_above, *context.team);
     const PhaseScope phase(context.phases, "transfer");
     chunks_ = cuda::upload(std::span<const Chunk>(tiles.chunks), stream);
-    upload_ratings(train, *context.team, stream);
+    upload_ratings(train, exponents, *context.team, stream);
     model_ = cuda::StoredModel(settings_.storage, initial, *context.team, stream);
     stream_ = stream;
   }
@@ -42,7 +48,8 @@ class SgdTiled : public Algorithm {
     const auto number = static_cast<std::uint64_t>(args.epoch);
     launch_pass(settings_, arrays(), step_at(args.learning_rate),
                 epoch_order(bundles_, seed_, args.epoch),
-                static_cast<std::uint32_t>(mix64(seed_ + number)), stream);
+                static_cast<std::uint32_t>(mix64(seed_ + number)),
+                static_cast<std::uint32_t>(number), stream);
     return static_cast<std::int64_t>(work_.updates);
   }
 
@@ -53,7 +60,8 @@ class SgdTiled : public Algorithm {
  private:
   bool biased() const { return settings_.model == ModelKind::biased; }
 
-  void upload_ratings(const Ratings& train, ThreadTeam& team, cudaStream_t stream) {
+  void upload_ratings(const Ratings& train, const AlignedVector<std::uint8_t>& exponents,
+                      ThreadTeam& team, cudaStream_t stream) {
     DeviceBuffer<Entry> sorted(static_cast<std::size_t>(train.nnz()));
     entries_ = DeviceBuffer<Entry>(sorted.size());
     const auto offsets = cuda::upload(train.user_offsets(), stream);
@@ -62,7 +70,7 @@ class SgdTiled : public Algorithm {
     const auto values = train.values();
     staging.upload(sorted, team, stream, [&](std::int64_t begin, std::int64_t end, Entry* out) {
       for (auto i = static_cast<std::size_t>(begin); i < static_cast<std::size_t>(end); ++i) {
-        *out++ = {items[i], values[i]};
+        *out++ = {marked_item(items[i], exponents[static_cast<std::size_t>(items[i])]), values[i]};
       }
     });
     launch_shuffle(sorted.data(), entries_.data(), offsets.data(), n_users_, seed_, stream);
@@ -81,6 +89,7 @@ class SgdTiled : public Algorithm {
     a.factors = settings_.factors;
     a.chunks = chunks_.data();
     a.bundles = bundles_;
+    a.workers = workers_;
     a.entries = entries_.data();
     a.p = model_.p();
     a.q = model_.q();
@@ -95,6 +104,7 @@ class SgdTiled : public Algorithm {
   std::uint64_t seed_ = 0;
   std::int32_t n_users_ = 0;
   std::int64_t bundles_ = 0;
+  std::int64_t workers_ = 1;
   cudaStream_t stream_ = nullptr;
   DeviceBuffer<Chunk> chunks_;
   DeviceBuffer<Entry> entries_;

@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "algorithms/sgd_tiled/rule.hpp"
 #include "base/rng.hpp"
 
 namespace mf::sgd_tiled {
@@ -87,6 +88,34 @@ Tiles make_tiles(std::span<const std::int64_t> user_offsets, int longest, int bu
     }
   });
   return tiles;
+}
+
+AlignedVector<std::uint8_t> item_exponents(std::span<const std::int32_t> items,
+                                           std::int32_t n_items, std::int64_t above,
+                                           ThreadTeam& team) {
+  AlignedVector<std::uint8_t> exponents(static_cast<std::size_t>(n_items), std::uint8_t{0});
+  if (above <= 0 || items.empty()) return exponents;
+  const auto n = static_cast<std::size_t>(n_items);
+  std::vector<std::vector<std::int64_t>> counts(static_cast<std::size_t>(team.size()));
+  const auto total = static_cast<std::int64_t>(items.size());
+  team.run([&](int thread) {
+    auto& own = counts[static_cast<std::size_t>(thread)];
+    own.assign(n, 0);
+    const std::int64_t begin = total * thread / team.size();
+    const std::int64_t end = total * (thread + 1) / team.size();
+    for (const std::int32_t item :
+         items.subspan(static_cast<std::size_t>(begin), static_cast<std::size_t>(end - begin))) {
+      ++own[static_cast<std::size_t>(item)];
+    }
+  });
+  for (std::size_t i = 0; i < n; ++i) {
+    std::int64_t count = 0;
+    for (const auto& own : counts) count += own[i];
+    while (count >> exponents[i] > above && exponents[i] < kMaxExponent) {
+      ++exponents[i];
+    }
+  }
+  return exponents;
 }
 
 Order epoch_order(std::int64_t count, std::uint64_t seed, std::int64_t epoch) {

@@ -28,6 +28,12 @@ struct Tiles {
 Tiles make_tiles(std::span<const std::int64_t> user_offsets, int longest, int bundle_size,
                  std::uint64_t seed, ThreadTeam& team);
 
+// By how many powers of two the updates of an item are thinned: 0 for up to `above` ratings, 1 up
+// to twice that, and so on, at most kMaxExponent. All 0 where `above` is 0.
+AlignedVector<std::uint8_t> item_exponents(std::span<const std::int32_t> items,
+                                           std::int32_t n_items, std::int64_t above,
+                                           ThreadTeam& team);
+
 // i -> (multiplier * i + shift) mod count, a bijection of [0, count): a new order of the bundles
 // for each epoch.
 struct Order {

@@ -78,6 +78,9 @@ void add(const Json& changes) {
   }
   add({{"factors", 128}, {"rounding", "nearest"}});
   add({{"factors", 128}, {"model", "biased"}});
+  for (const int above : {0, 160000, 80000, 40000, 10000, 5000}) {
+    add({{"factors", 128}, {"thin_above", above}});
+  }
   for (const int chunk : {8, 16, 64, 128}) add({{"factors", 128}, {"chunk", chunk}});
   return true;
 }();

@@ -140,6 +140,7 @@ TEST(SgdTiled, EqualsASerialPassWhereNoItemIsShared) {
                                          {"model", model},
                                          {"storage", storage},
                                          {"rounding", "nearest"},
+                                         {"thin_above", 0},
                                          {"reg_p", 0.1},
                                          {"reg_q", 0.2},
                                          {"reg_user_bias", 0.3},
@@ -182,7 +183,8 @@ TEST(SgdTiled, VisitsEveryRatingOfAGiantOnce) {
   arrays.user_offsets = {0, n};
   arrays.user_ids = {0};
   const Ratings train{std::move(arrays)};
-  const Params params = params_of({{"factors", 20}, {"storage", "fp32"}, {"reg", 0}});
+  const Params params =
+      params_of({{"factors", 20}, {"storage", "fp32"}, {"reg", 0}, {"thin_above", 0}});
   const Model initial = initial_model(1, n, 20, ModelKind::plain, 3.0, {}, 1);
   constexpr double kRate = 1e-6;
   Device device(params, train, initial);

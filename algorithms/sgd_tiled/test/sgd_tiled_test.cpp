@@ -127,6 +127,34 @@ TEST(Order, OfARowIsABijection) {
   }
 }
 
+TEST(Thinning, EveryRatingWritesInOneEpochOfItsPeriod) {
+  for (std::int32_t exponent = 0; exponent <= kMaxExponent; ++exponent) {
+    const std::int32_t marked = marked_item(123456, exponent);
+    EXPECT_EQ(item_of(marked), 123456);
+    for (const std::int64_t place : {0LL, 7LL, 1LL << 33}) {
+      int writes = 0;
+      for (std::uint32_t epoch = 1; epoch <= 1U << exponent; ++epoch) {
+        writes += writes_item(marked, place, epoch);
+      }
+      EXPECT_EQ(writes, 1);
+    }
+  }
+}
+
+TEST(Thinning, ExponentsFollowTheRatings) {
+  ThreadTeam team(2);
+  std::vector<std::int32_t> items;
+  for (const auto& [item, count] : {std::pair{0, 10}, {1, 11}, {2, 20}, {3, 41}, {4, 100000}}) {
+    items.insert(items.end(), static_cast<std::size_t>(count), item);
+  }
+  const auto exponents = item_exponents(items, 6, 10, team);
+  EXPECT_EQ(std::vector<int>(exponents.begin(), exponents.end()),
+            (std::vector<int>{0, 1, 1, 2, kMaxExponent, 0}))
+      << "halved until at most the share, in whole ratings";
+  const auto off = item_exponents(items, 6, 0, team);
+  EXPECT_EQ(std::count(off.begin(), off.end(), 0), 6);
+}
+
 TEST(Settings, RowsAreWholeWords) {
   const auto settings = [](const Json& changes) {
     return read_settings(default_params(find_algorithm("sgd_tiled").params, changes));

@@ -1,0 +1,308 @@
+// batch_hogwild and wavefront on the device against serial passes on the host.
+#include <cmath>
+#include <vector>
+
+#include "algorithms/core/cuda/memory.hpp"
+#include "algorithms/core/cuda/stream.hpp"
+#include "algorithms/core/cuda/testing.hpp"
+#include "algorithms/core/registry.hpp"
+#include "algorithms/cumf_sgd/grid.hpp"
+#include "algorithms/cumf_sgd/kernels.hpp"
+#include "algorithms/cumf_sgd/order.hpp"
+#include "base/error.hpp"
+#include "datasets/split.hpp"
+#include "datasets/synthetic.hpp"
+
+namespace mf::cumf_sgd {
+namespace {
+
+Params params_of(const std::string& name, const Json& changes) {
+  return default_params(find_algorithm(name).params, changes);
+}
+
+struct Device {
+  cuda::Stream stream;
+  ThreadTeam team{2};
+  Context context;
+  std::unique_ptr<Algorithm> algorithm;
+
+  Device(const std::string& name, const Params& params, const Ratings& train, const Model& initial,
+         std::uint64_t seed = 1) {
+    context.team = &team;
+    context.seed = seed;
+    context.stream = stream.get();
+    algorithm = make_algorithm(name, params);
+    algorithm->prepare(train, initial, context);
+  }
+  std::int64_t run(int passes, double rate) {
+    std::int64_t updates = 0;
+    for (int e = 1; e <= passes; ++e) updates += algorithm->run_epoch({e, rate}, context);
+    return updates;
+  }
+  Model model() {
+    const FactorView view = algorithm->factors();
+    Model out;
+    out.kind = ModelKind::plain;
+    out.n_users = view.n_users;
+    out.n_items = view.n_items;
+    out.factors = view.factors;
+    out.p = rows(view.p, view.p_stride, view.n_users, view.factors);
+    out.q = rows(view.q, view.q_stride, view.n_items, view.factors);
+    return out;
+  }
+
+ private:
+  AlignedVector<float> rows(const float* from, std::int64_t stride, std::int32_t count,
+                            std::int32_t width) {
+    std::vector<float> padded(static_cast<std::size_t>(stride * count));
+    cuda::download(std::span<float>(padded), from, stream.get());
+    AlignedVector<float> packed;
+    for (std::int64_t i = 0; i < stride * count; ++i) {
+      if (i % stride < width) packed.push_back(padded[static_cast<std::size_t>(i)]);
+    }
+    return packed;
+  }
+};
+
+void update(Model& model, const Settings& s, double rate, const Rating& r) {
+  const auto f = static_cast<std::size_t>(model.factors);
+  float* p = model.p.data() + static_cast<std::size_t>(r.user) * f;
+  float* q = model.q.data() + static_cast<std::size_t>(r.item) * f;
+  double e = r.value;
+  for (std::size_t k = 0; k < f; ++k) e -= static_cast<double>(p[k]) * q[k];
+  for (std::size_t k = 0; k < f; ++k) {
+    const double p_old = p[k];
+    const double q_old = q[k];
+    p[k] = static_cast<float>(p_old + rate * (e * q_old - s.reg.p * p_old));
+    q[k] = static_cast<float>(q_old + rate * (e * p_old - s.reg.q * q_old));
+  }
+}
+
+void expect_near(const AlignedVector<float>& device, const AlignedVector<float>& host,
+                 double tolerance, const std::string& what) {
+  ASSERT_EQ(device.size(), host.size()) << what;
+  double worst = 0;
+  for (std::size_t i = 0; i < host.size(); ++i) {
+    const double difference = std::abs(static_cast<double>(device[i]) - host[i]);
+    ASSERT_TRUE(std::isfinite(difference)) << what;
+    worst = std::max(worst, difference);
+  }
+  EXPECT_LE(worst, tolerance) << what;
+}
+
+double tolerance_of(const std::string& storage) {
+  if (storage == "fp32") return 5e-5;
+  return storage == "fp16" ? 4e-3 : 3e-2;
+}
+
+// User u rates item u alone: any order of a pass gives the same.
+Ratings matching(std::int32_t m) {
+  Ratings::Arrays arrays;
+  arrays.user_offsets.push_back(0);
+  for (std::int32_t u = 0; u < m; ++u) {
+    arrays.users.push_back(u);
+    arrays.items.push_back(u);
+    arrays.values.push_back(static_cast<float>(1 + u % 5));
+    arrays.user_offsets.push_back(u + 1);
+    arrays.user_ids.push_back(u);
+    arrays.item_ids.push_back(u);
+  }
+  return Ratings(std::move(arrays));
+}
+
+Model initial_for(const Ratings& train, std::int32_t factors) {
+  InitSpec init;
+  init.scale = 0.3;
+  return initial_model(train.n_users(), train.n_items(), factors, ModelKind::plain, 3.0, init, 1);
+}
+
+TEST(BatchHogwild, VisitsEveryRatingOnceAPass) {
+  MF_REQUIRE_DEVICE();
+  for (const std::int32_t m : {1, 31, 1000, 5003}) {
+    const Ratings train = matching(m);
+    for (const std::int32_t factors : {1, 7, 32, 33, 64, 100, 128, 200, 256, 300, 512}) {
+      if (m != 1000 && factors != 100) continue;
+      for (const char* mapping : {"warp", "group"}) {
+        for (const char* storage : {"fp32", "fp16", "bf16"}) {
+          for (const int run : {1, 50, 256}) {
+            const Params params = params_of("batch_hogwild", {{"factors", factors},
+                                                              {"storage", storage},
+                                                              {"mapping", mapping},
+                                                              {"sampling", "passes"},
+                                                              {"run", run},
+                                                              {"reg_p", 0.1},
+                                                              {"reg_q", 0.2}});
+            Model expected = initial_for(train, factors);
+            Device device("batch_hogwild", params, train, expected);
+            EXPECT_EQ(device.run(2, 0.02), 2 * m);
+            for (int pass = 0; pass < 2; ++pass) {
+              for (std::int64_t i = 0; i < m; ++i) {
+                update(expected, read_settings(params), 0.02, train[i]);
+              }
+            }
+            const Model after = device.model();
+            const std::string what = std::string(mapping) + " " + storage + " f " +
+                                     std::to_string(factors) + " m " + std::to_string(m);
+            expect_near(after.p, expected.p, tolerance_of(storage), what + " p");
+            expect_near(after.q, expected.q, tolerance_of(storage), what + " q");
+          }
+        }
+      }
+    }
+  }
+}
+
+// One worker: the pass is serial, in the order of the grid and of the worker's own permutation.
+TEST(Wavefront, WithOneWorkerIsASerialPass) {
+  MF_REQUIRE_DEVICE();
+  const Dataset data = make_look_alike("ml-100k", 0.02, 1, 2);
+  const Ratings& train = data.ratings;
+  for (const std::int32_t factors : {1, 7, 33, 64, 100, 128, 200, 300, 512}) {
+    for (const char* storage : {"fp32", "fp16", "bf16"}) {
+      const Params params = params_of("wavefront", {{"factors", factors},
+                                                    {"storage", storage},
+                                                    {"workers", 1},
+                                                    {"column_blocks", 1},
+                                                    {"reg_p", 0.1},
+                                                    {"reg_q", 0.2}});
+      Model expected = initial_for(train, factors);
+      Device device("wavefront", params, train, expected);
+      EXPECT_EQ(device.run(1, 0.005), train.nnz());
+      const WavefrontGrid grid = make_grid(train, 1, 1, 1, device.team);
+      for (std::size_t i = 0; i < grid.users.size(); ++i) {
+        update(expected, read_settings(params), 0.005,
+               {grid.users[i], grid.items[i], grid.values[i]});
+      }
+      const Model after = device.model();
+      const std::string what = std::string(storage) + " f " + std::to_string(factors);
+      const double slack = std::string(storage) == "fp32" ? 2 : 8;  // rows are rounded many times
+      expect_near(after.p, expected.p, slack * tolerance_of(storage), what + " p");
+      expect_near(after.q, expected.q, slack * tolerance_of(storage), what + " q");
+    }
+  }
+}
+
+// No update is lost, however many workers meet at a few items: at a small rate every update moves
+// its item by rate * error * p, so that the sum is known to first order.
+TEST(Wavefront, LosesNoUpdate) {
+  MF_REQUIRE_DEVICE();
+  constexpr std::int32_t kUsers = 3000;
+  constexpr std::int32_t kItems = 10;
+  Ratings::Arrays arrays;
+  arrays.user_offsets.push_back(0);
+  for (std::int32_t u = 0; u < kUsers; ++u) {
+    for (std::int32_t i = 0; i < kItems; ++i) {
+      arrays.users.push_back(u);
+      arrays.items.push_back(i);
+      arrays.values.push_back(4);
+    }
+    arrays.user_offsets.push_back((u + 1) * kItems);
+    arrays.user_ids.push_back(u);
+  }
+  for (std::int32_t i = 0; i < kItems; ++i) arrays.item_ids.push_back(i);
+  const Ratings train{std::move(arrays)};
+  Model initial = initial_for(train, 16);
+  for (float& x : initial.p) x = std::abs(x) + 0.1F;
+  for (float& x : initial.q) x = std::abs(x) + 0.1F;
+  constexpr double kRate = 1e-6;
+  for (const int workers : {2, 64, 500}) {
+    for (const int columns : {1, 4, 10}) {
+      Device device("wavefront",
+                    params_of("wavefront", {{"factors", 16},
+                                            {"storage", "fp32"},
+                                            {"reg", 0},
+                                            {"workers", workers},
+                                            {"column_blocks", columns}}),
+                    train, initial);
+      device.run(1, kRate);
+      const Model after = device.model();
+      for (std::size_t i = 0; i < kItems; ++i) {
+        double expected = 0;
+        double moved = 0;
+        for (std::size_t k = 0; k < 16; ++k) {
+          moved += static_cast<double>(after.q[i * 16 + k]) - initial.q[i * 16 + k];
+        }
+        for (std::size_t u = 0; u < kUsers; ++u) {
+          double dot = 0;
+          double sum = 0;
+          for (std::size_t k = 0; k < 16; ++k) {
+            dot += static_cast<double>(initial.p[u * 16 + k]) * initial.q[i * 16 + k];
+            sum += initial.p[u * 16 + k];
+          }
+          expected += kRate * (4 - dot) * sum;
+        }
+        EXPECT_NEAR(moved / expected, 1, 0.05) << workers << " workers, item " << i;
+      }
+    }
+  }
+}
+
+TEST(Wavefront, RefusesMoreWorkersThanTheDeviceHolds) {
+  MF_REQUIRE_DEVICE();
+  const Ratings train = matching(10);
+  try {
+    Device device("wavefront", params_of("wavefront", {{"workers", 65536}}), train,
+                  initial_for(train, 128));
+    FAIL() << "workers that wait for one that does not run would wait forever";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::unsupported);
+  }
+}
+
+// Shared items: the test RMSE after 15 passes over 5 seeds against serial passes.
+TEST(CumfSgd, RacesStayInABandOfTheSerialPass) {
+  MF_REQUIRE_DEVICE();
+  const Dataset data = make_look_alike("ml-1m", 0.3, 1, 2);
+  const Split split = make_split(data, {}, 2);
+  const auto rmse = [&](const Model& model) {
+    double sum = 0;
+    for (std::int64_t i = 0; i < split.test.nnz(); ++i) {
+      const Rating r = split.test[i];
+      double e = r.value;
+      for (std::size_t k = 0; k < 16; ++k) {
+        e -= static_cast<double>(model.p[static_cast<std::size_t>(r.user) * 16 + k]) *
+             model.q[static_cast<std::size_t>(r.item) * 16 + k];
+      }
+      sum += e * e;
+    }
+    return std::sqrt(sum / static_cast<double>(split.test.nnz()));
+  };
+  InitSpec init;
+  init.kind = InitKind::uniform;
+  double host_mean = 0;
+  for (std::uint64_t seed = 1; seed <= 5; ++seed) {
+    init.seed = seed;
+    Model model = initial_model(split.train.n_users(), split.train.n_items(), 16, ModelKind::plain,
+                                mean_rating(split.train), init, 1);
+    Settings settings;
+    settings.reg = {0.05, 0.05, 0, 0};
+    for (std::uint64_t pass = 0; pass < 15; ++pass) {
+      const auto order = Permutation::of(split.train.nnz(), seed * 100 + pass);
+      for (std::int64_t i = 0; i < split.train.nnz(); ++i) {
+        update(model, settings, 0.01,
+               split.train[static_cast<std::int64_t>(order(static_cast<std::uint64_t>(i)))]);
+      }
+    }
+    host_mean += rmse(model) / 5;
+  }
+  for (const char* name : {"batch_hogwild", "wavefront"}) {
+    for (const char* storage : {"fp32", "fp16"}) {
+      double mean = 0;
+      for (std::uint64_t seed = 1; seed <= 5; ++seed) {
+        init.seed = seed;
+        Json changes = {{"factors", 16}, {"storage", storage}, {"reg", 0.05}};
+        if (std::string(name) == "batch_hogwild") changes["sampling"] = "passes";
+        Device device(name, params_of(name, changes), split.train,
+                      initial_model(split.train.n_users(), split.train.n_items(), 16,
+                                    ModelKind::plain, mean_rating(split.train), init, 1),
+                      seed);
+        device.run(15, 0.01);
+        mean += rmse(device.model()) / 5;
+      }
+      EXPECT_NEAR(mean, host_mean, 0.015) << name << " " << storage;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace mf::cumf_sgd

@@ -1,0 +1,45 @@
+// Which blocks run together, which ratings of a block do, and who adds what in a tree. The kernels,
+// the partition and the tests use the same functions.
+#pragma once
+
+#include <cstdint>
+
+#include "algorithms/core/host_device.hpp"
+
+namespace mf::gpusgd {
+
+// R is cut into l x l blocks of `rows` users and `columns` items, the last ones smaller or empty.
+struct Cut {
+  std::int32_t blocks = 1;  // l
+  std::int32_t rows = 1;
+  std::int32_t columns = 1;
+};
+
+// Blocks with one tag lie on a wrapped diagonal: l of them, no two in one row or column.
+MF_HD std::int32_t tag_of(std::int32_t block_row, std::int32_t block_column, std::int32_t blocks) {
+  const std::int32_t tag = block_column - block_row;
+  return tag < 0 ? tag + blocks : tag;
+}
+
+MF_HD std::int32_t column_of(std::int32_t block_row, std::int32_t tag, std::int32_t blocks) {
+  const std::int32_t column = block_row + tag;
+  return column < blocks ? column : column - blocks;
+}
+
+// Place of a block in the tables: the blocks of a tag side by side.
+MF_HD std::int64_t slot_of(std::int32_t tag, std::int32_t block_row, std::int32_t blocks) {
+  return std::int64_t{tag} * blocks + block_row;
+}
+
+// Group of a rating in its square block of side z: (column - row) mod z. Two ratings of a group in
+// one row would be in one column too. The block's corner is a multiple of z, so that it drops out.
+MF_HD std::int32_t group_of(std::int32_t user, std::int32_t item, std::int32_t side) {
+  const std::int32_t group = item % side - user % side;
+  return group < 0 ? group + side : group;
+}
+
+// Whether thread k of a tree over f elements adds element k + distance to its own; distance = 1, 2,
+// 4, ...
+MF_HD bool adds(int k, int distance, int f) { return k % (2 * distance) == 0 && k + distance < f; }
+
+}  // namespace mf::gpusgd

@@ -1,0 +1,306 @@
+// The family on the device against the reference on the host, in the same order: bit for bit.
+#include <algorithm>
+#include <cmath>
+
+#include "algorithms/core/cuda/testing.hpp"
+#include "algorithms/gpusgd/block_sgd.hpp"
+#include "algorithms/gpusgd/test/reference.hpp"
+#include "algorithms/gpusgd/test/support.hpp"
+#include "datasets/split.hpp"
+#include "datasets/synthetic.hpp"
+
+namespace mf::gpusgd {
+namespace {
+
+constexpr double kRate = 0.02;
+constexpr std::uint64_t kSeed = 5;
+constexpr Scheme kSchemes[] = {Scheme::grouped, Scheme::tree};
+
+Json with_regularizers(Json changes) {
+  changes["reg_p"] = 0.1;
+  changes["reg_q"] = 0.2;
+  changes["reg_user_bias"] = 0.3;
+  changes["reg_item_bias"] = 0.4;
+  return changes;
+}
+
+// Packed rows of `width` from device rows of `stride`; the padding must still be zero.
+template <class Real>
+std::vector<Real> packed_rows(const Real* from, std::int64_t stride, std::int32_t rows,
+                              std::int32_t width, cudaStream_t stream) {
+  std::vector<Real> padded(static_cast<std::size_t>(stride * rows));
+  cuda::download(std::span<Real>(padded), from, stream);
+  std::vector<Real> packed;
+  for (std::int64_t i = 0; i < stride * rows; ++i) {
+    const Real x = padded[static_cast<std::size_t>(i)];
+    if (i % stride < width) {
+      packed.push_back(x);
+    } else {
+      EXPECT_EQ(x, Real{0}) << "the padding of a row was written";
+    }
+  }
+  return packed;
+}
+
+// An algorithm, prepared, and what a Reference<Real> of the same parameters says.
+template <class Real>
+struct Pair {
+  Scheme scheme;
+  Settings settings;
+  cuda::Stream stream;
+  ThreadTeam team{2};
+  Context context;
+  Model initial;
+  Partition partition;
+  BlockSgd<Real> device;
+  Reference<Real> reference;
+
+  Pair(Scheme of, const Params& params, const Ratings& train)
+      : scheme(of),
+        settings(read_settings(of, params)),
+        initial(initial_for(train, params)),
+        partition(partition_of(of, settings, train, kSeed, team)),
+        device(of, settings),
+        reference(of, settings, initial, kRate) {
+    context.team = &team;
+    context.seed = kSeed;
+    context.stream = stream.get();
+    device.prepare(train, initial, context);
+  }
+
+  void run(std::int64_t epochs) {
+    for (std::int64_t epoch = 1; epoch <= epochs; ++epoch) {
+      EXPECT_EQ(device.run_epoch({epoch, kRate}, context),
+                static_cast<std::int64_t>(partition.ratings.size()));
+      reference.run_epoch(partition);
+    }
+    stream.synchronize();
+  }
+
+  std::vector<Real> rows(const cuda::DeviceBuffer<Real>& from, std::int32_t count) {
+    const std::int64_t stride = row_stride(settings.factors, sizeof(Real));
+    EXPECT_EQ(from.size(), static_cast<std::size_t>(stride * count));
+    return packed_rows(from.data(), stride, count, settings.factors, stream.get());
+  }
+
+  std::vector<Real> biases(const cuda::DeviceBuffer<Real>& from) {
+    std::vector<Real> host(from.size());
+    cuda::download(std::span<Real>(host), from.data(), stream.get());
+    return host;
+  }
+
+  void expect_same() {
+    EXPECT_TRUE(rows(device.p(), initial.n_users) == reference.p);
+    EXPECT_TRUE(rows(device.q(), initial.n_items) == reference.q);
+    EXPECT_TRUE(biases(device.user_bias()) == reference.user_bias);
+    EXPECT_TRUE(biases(device.item_bias()) == reference.item_bias);
+  }
+
+  // Says by how much, where expect_same fails.
+  double largest_difference() {
+    double largest = 0;
+    const auto take = [&](const std::vector<Real>& a, const std::vector<Real>& b) {
+      ASSERT_EQ(a.size(), b.size());
+      for (std::size_t i = 0; i < a.size(); ++i) {
+        const double difference = std::abs(static_cast<double>(a[i]) - static_cast<double>(b[i]));
+        largest = std::isnan(difference) ? HUGE_VAL : std::max(largest, difference);
+      }
+    };
+    take(rows(device.p(), initial.n_users), reference.p);
+    take(rows(device.q(), initial.n_items), reference.q);
+    take(biases(device.user_bias()), reference.user_bias);
+    take(biases(device.item_bias()), reference.item_bias);
+    return largest;
+  }
+};
+
+template <class Real>
+void compare(Scheme scheme, const Ratings& train, Json changes, std::int64_t epochs = 2) {
+  changes["precision"] = sizeof(Real) == sizeof(double) ? "fp64" : "fp32";
+  SCOPED_TRACE(std::string(scheme_name(scheme)) + " " + changes.dump());
+  Pair<Real> pair(scheme, params_of(scheme, with_regularizers(std::move(changes))), train);
+  pair.run(epochs);
+  EXPECT_LE(pair.largest_difference(), sizeof(Real) == sizeof(double) ? 1e-10 : 1e-4);
+  pair.expect_same();
+}
+
+void compare_both(Scheme scheme, const Ratings& train, const Json& changes) {
+  compare<float>(scheme, train, changes);
+  compare<double>(scheme, train, changes);
+}
+
+TEST(GpuSgd, EqualsTheReferenceForAnyLengthOfRow) {
+  MF_REQUIRE_DEVICE();
+  const Ratings train = random_matrix(97, 61, 0.15);
+  for (const Scheme scheme : kSchemes) {
+    for (const int factors : {1, 2, 3, 7, 16, 31, 32, 33, 100, 256, 1000, 1024}) {
+      for (const char* model : {"plain", "biased"}) {
+        compare_both(scheme, train, {{"factors", factors}, {"model", model}, {"blocks", 8}});
+      }
+    }
+  }
+}
+
+TEST(GpuSgd, EqualsTheReferenceForAnyNumberOfBlocks) {
+  MF_REQUIRE_DEVICE();
+  const Ratings train = random_matrix(150, 90, 0.15);
+  for (const Scheme scheme : kSchemes) {
+    for (const int blocks : {1, 2, 3, 8, 64, 200}) {
+      for (const char* model : {"plain", "biased"}) {
+        compare_both(scheme, train, {{"factors", 20}, {"model", model}, {"blocks", blocks}});
+      }
+    }
+  }
+}
+
+TEST(GpuSgd, EqualsTheReferenceForAnyShape) {
+  MF_REQUIRE_DEVICE();
+  const std::pair<std::int32_t, std::int32_t> shapes[] = {{1, 50},  {50, 1},  {1, 1},
+                                                          {400, 9}, {9, 400}, {64, 64}};
+  for (const auto& [m, n] : shapes) {
+    const Ratings train = random_matrix(m, n, 0.5);
+    ASSERT_GT(train.nnz(), 0);
+    for (const Scheme scheme : kSchemes) {
+      for (const int blocks : {1, 7, 30}) {
+        compare_both(scheme, train, {{"factors", 10}, {"model", "biased"}, {"blocks", blocks}});
+      }
+    }
+  }
+}
+
+TEST(GpuSgd, NoRatingsChangeNothing) {
+  MF_REQUIRE_DEVICE();
+  const Ratings train = random_matrix(20, 30, 0);
+  ASSERT_EQ(train.nnz(), 0);
+  for (const Scheme scheme : kSchemes) compare_both(scheme, train, {{"blocks", 4}});
+}
+
+// Groups larger than a thread block, and thread blocks that are no multiple of a warp.
+TEST(GpuSgd, ThreadsOfABlockChangeNothing) {
+  MF_REQUIRE_DEVICE();
+  const Ratings train = random_matrix(700, 500, 0.1);
+  for (const int threads : {1, 7, 16, 32, 100, 256, 1024}) {
+    compare_both(Scheme::grouped, train,
+                 {{"blocks", 2}, {"model", "biased"}, {"threads_per_block", threads}});
+  }
+}
+
+TEST(NewGpuSgd, ShuffledOrderEqualsTheReference) {
+  MF_REQUIRE_DEVICE();
+  const Ratings train = random_matrix(150, 90, 0.15);
+  for (const int blocks : {1, 8, 100}) {
+    compare_both(Scheme::tree, train,
+                 {{"order", "shuffled"}, {"model", "biased"}, {"blocks", blocks}});
+  }
+}
+
+// Thousands of thread blocks and many diagonals: more than run at the same time.
+TEST(GpuSgd, EqualsTheReferenceWithManyBlocks) {
+  MF_REQUIRE_DEVICE();
+  const Ratings train = random_matrix(3000, 2500, 0.004);
+  for (const Scheme scheme : kSchemes) {
+    compare_both(scheme, train, {{"factors", 16}, {"blocks", 1024}});
+  }
+}
+
+TEST(GpuSgd, TakesTheLearningRateOfEachEpoch) {
+  MF_REQUIRE_DEVICE();
+  const Ratings train = random_matrix(60, 60, 0.3);
+  for (const Scheme scheme : kSchemes) {
+    Pair<float> pair(scheme, params_of(scheme, {{"blocks", 4}}), train);
+    std::int64_t epoch = 1;
+    for (const double rate : {0.02, 0.02, 0.005, 0.02, 0.001}) {
+      pair.device.run_epoch({epoch++, rate}, pair.context);
+      pair.reference.hyper = make_hyper<float>(rate, 0, pair.settings.reg);
+      pair.reference.run_epoch(pair.partition);
+    }
+    pair.stream.synchronize();
+    pair.expect_same();
+  }
+}
+
+// What the evaluator sees of double precision: the factors, rounded once; anew after each epoch.
+TEST(GpuSgd, AViewOfDoublePrecisionIsRounded) {
+  MF_REQUIRE_DEVICE();
+  const Ratings train = random_matrix(70, 50, 0.2);
+  for (const Scheme scheme : kSchemes) {
+    const Params params = params_of(
+        scheme, {{"factors", 5}, {"blocks", 4}, {"model", "biased"}, {"precision", "fp64"}});
+    Pair<double> pair(scheme, params, train);
+    for (int epoch = 0; epoch < 3; ++epoch) {
+      pair.run(1);
+      const FactorView view = pair.device.factors();
+      EXPECT_EQ(view.location, Location::device);
+      EXPECT_EQ(view.mean, pair.initial.mean);
+      const auto rounded = [](const std::vector<double>& from) {
+        std::vector<float> to;
+        for (const double x : from) to.push_back(static_cast<float>(x));
+        return to;
+      };
+      const auto s = pair.stream.get();
+      EXPECT_EQ(packed_rows(view.p, view.p_stride, 70, 5, s), rounded(pair.reference.p));
+      EXPECT_EQ(packed_rows(view.q, view.q_stride, 50, 5, s), rounded(pair.reference.q));
+      EXPECT_EQ(packed_rows(view.user_bias, 1, 70, 1, s), rounded(pair.reference.user_bias));
+      EXPECT_EQ(packed_rows(view.item_bias, 1, 50, 1, s), rounded(pair.reference.item_bias));
+    }
+  }
+}
+
+TEST(GpuSgd, IsMadeByNameInTheAskedPrecision) {
+  MF_REQUIRE_DEVICE();
+  for (const Scheme scheme : kSchemes) {
+    const auto single = make_algorithm(scheme_name(scheme), params_of(scheme, Json::object()));
+    EXPECT_NE(dynamic_cast<BlockSgd<float>*>(single.get()), nullptr);
+    const auto twice =
+        make_algorithm(scheme_name(scheme), params_of(scheme, {{"precision", "fp64"}}));
+    EXPECT_NE(dynamic_cast<BlockSgd<double>*>(twice.get()), nullptr);
+  }
+}
+
+TEST(GpuSgd, TellsBlankBlocksAndIdleLanes) {
+  MF_REQUIRE_DEVICE();
+  const Ratings train = random_matrix(800, 80, 0.3);
+  const Pair<float> square(Scheme::grouped, params_of(Scheme::grouped, {{"blocks", 8}}), train);
+  EXPECT_EQ(square.device.facts().at("blank_blocks"), 56);
+  EXPECT_EQ(square.device.facts().at("padding_blocks"), 56);
+  const Pair<float> tree(Scheme::tree, params_of(Scheme::tree, {{"blocks", 8}}), train);
+  EXPECT_EQ(tree.device.facts().at("blank_blocks"), 0);
+  // f = 16: products, 4 rounds and the update of 32 threads; 16 + 15 + 16 of them have work.
+  EXPECT_EQ(tree.device.facts().at("lane_steps"), train.nnz() * 6 * 32);
+  EXPECT_EQ(tree.device.facts().at("idle_lane_steps"), train.nnz() * (6 * 32 - 47));
+}
+
+// On ratings that can be learned, both end near each other and below where they began.
+TEST(GpuSgd, LearnsALookAlike) {
+  MF_REQUIRE_DEVICE();
+  const Dataset data = make_look_alike("ml-100k", 1.0, 1, 2);
+  const Split split = make_split(data, {}, 2);
+  const auto rmse = [&](const std::vector<float>& p, const std::vector<float>& q) {
+    double sum = 0;
+    for (std::int64_t i = 0; i < split.test.nnz(); ++i) {
+      const Rating rating = split.test[i];
+      const double e =
+          rating.value - chain_dot(p.data() + rating.user * 16, q.data() + rating.item * 16, 16);
+      sum += e * e;
+    }
+    return std::sqrt(sum / static_cast<double>(split.test.nnz()));
+  };
+  std::vector<double> ends;
+  for (const Scheme scheme : kSchemes) {
+    for (const int blocks : {64, 1024}) {
+      Pair<float> pair(scheme, params_of(scheme, {{"blocks", blocks}}), split.train);
+      const double start = rmse(pair.reference.p, pair.reference.q);
+      for (std::int64_t epoch = 1; epoch <= 30; ++epoch) {
+        pair.device.run_epoch({epoch, 0.01}, pair.context);
+      }
+      pair.stream.synchronize();
+      ends.push_back(rmse(pair.rows(pair.device.p(), pair.initial.n_users),
+                          pair.rows(pair.device.q(), pair.initial.n_items)));
+      EXPECT_LT(ends.back(), start - 0.3) << scheme_name(scheme) << " " << blocks;
+      EXPECT_NEAR(ends.back(), ends.front(), 0.02) << scheme_name(scheme) << " " << blocks;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace mf::gpusgd

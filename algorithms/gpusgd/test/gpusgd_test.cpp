@@ -1,0 +1,171 @@
+// The update rule, the tree, and what info.cpp declares, on the host.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <vector>
+
+#include "algorithms/gpusgd/test/reference.hpp"
+#include "algorithms/gpusgd/test/support.hpp"
+
+namespace mf::gpusgd {
+namespace {
+
+constexpr Scheme kSchemes[] = {Scheme::grouped, Scheme::tree};
+
+// docs/errata.md: as printed, the tree loses half of the products of every power of two.
+TEST(Tree, AddsEveryProductOnce) {
+  for (int f = 1; f <= 1024; ++f) {
+    std::vector<double> weights(static_cast<std::size_t>(f));
+    for (int k = 0; k < f; ++k) weights[static_cast<std::size_t>(k)] = k + 1;
+    const std::vector<double> ones(weights.size(), 1.0);
+    ASSERT_EQ(tree_dot(weights.data(), ones.data(), f), f * (f + 1) / 2.0) << f;
+  }
+}
+
+// A thread that adds is not read in the same round, and no thread reads beyond the row.
+TEST(Tree, RoundsHaveNoRace) {
+  for (const int f : {1, 2, 3, 7, 16, 31, 33, 100, 255, 256, 1000, 1024}) {
+    for (int distance = 1; distance < f; distance *= 2) {
+      for (int k = 0; k < (f + 31) / 32 * 32; ++k) {
+        if (!adds(k, distance, f)) continue;
+        EXPECT_LT(k + distance, f);
+        EXPECT_FALSE(adds(k + distance, distance, f));
+      }
+    }
+  }
+}
+
+// Equation (3), both rows with the old values, in double precision from the equations alone.
+TEST(Rule, IsEquationThree) {
+  const Ratings train = random_matrix(4, 5, 0.6, 9);
+  ASSERT_GT(train.nnz(), 3);
+  for (const Scheme scheme : kSchemes) {
+    for (const char* model : {"plain", "biased"}) {
+      const Params params = params_of(scheme, {{"factors", 7},
+                                               {"model", model},
+                                               {"reg_p", 0.1},
+                                               {"reg_q", 0.2},
+                                               {"reg_user_bias", 0.3},
+                                               {"reg_item_bias", 0.4}});
+      const Model initial = initial_for(train, params);
+      const bool biased = initial.kind == ModelKind::biased;
+      Reference<double> reference(scheme, read_settings(scheme, params), initial, 0.05);
+      for (std::int64_t i = 0; i < train.nnz(); ++i) {
+        const Rating rating = train[i];
+        const auto u = static_cast<std::size_t>(rating.user);
+        const auto v = static_cast<std::size_t>(rating.item);
+        const Reference<double> old = reference;
+        double e = rating.value;
+        if (biased) e -= initial.mean + old.user_bias[u] + old.item_bias[v];
+        for (std::size_t k = 0; k < 7; ++k) e -= old.p[u * 7 + k] * old.q[v * 7 + k];
+        reference.update(rating);
+        for (std::size_t k = 0; k < 7; ++k) {
+          const double p = old.p[u * 7 + k];
+          const double q = old.q[v * 7 + k];
+          EXPECT_NEAR(reference.p[u * 7 + k], p + 0.05 * (e * q - 0.1 * p), 1e-14);
+          EXPECT_NEAR(reference.q[v * 7 + k], q + 0.05 * (e * p - 0.2 * q), 1e-14);
+        }
+        if (!biased) continue;
+        EXPECT_NEAR(reference.user_bias[u], old.user_bias[u] + 0.05 * (e - 0.3 * old.user_bias[u]),
+                    1e-14);
+        EXPECT_NEAR(reference.item_bias[v], old.item_bias[v] + 0.05 * (e - 0.4 * old.item_bias[v]),
+                    1e-14);
+      }
+    }
+  }
+}
+
+double train_rmse(const Reference<double>& model, const Ratings& train) {
+  const int f = model.settings.factors;
+  double sum = 0;
+  for (std::int64_t i = 0; i < train.nnz(); ++i) {
+    const Rating rating = train[i];
+    const double e = rating.value - chain_dot(model.p.data() + rating.user * f,
+                                              model.q.data() + rating.item * f, f);
+    sum += e * e;
+  }
+  return std::sqrt(sum / static_cast<double>(train.nnz()));
+}
+
+// The order of the blocks changes little: the claim of the paper's figure 9.
+TEST(Epochs, LearnAboutTheSameForAnyNumberOfBlocks) {
+  const Ratings train = random_matrix(80, 60, 0.2);
+  ThreadTeam team(1);
+  for (const Scheme scheme : kSchemes) {
+    const Params params = params_of(scheme, {{"factors", 8}});
+    const Model initial = initial_for(train, params);
+    std::vector<double> ends;
+    for (const int blocks : {1, 8, 100}) {
+      Settings settings = read_settings(scheme, params);
+      settings.blocks = blocks;
+      const Partition partition = partition_of(scheme, settings, train, 1, team);
+      Reference<double> reference(scheme, settings, initial, 0.02);
+      const double start = train_rmse(reference, train);
+      for (int epoch = 0; epoch < 30; ++epoch) reference.run_epoch(partition);
+      ends.push_back(train_rmse(reference, train));
+      EXPECT_LT(ends.back(), 0.8 * start) << "nothing was learned";
+    }
+    EXPECT_NEAR(ends[1], ends[0], 0.02);
+    EXPECT_NEAR(ends[2], ends[0], 0.02);
+  }
+}
+
+TEST(Info, DefaultsAreThePapers) {
+  for (const Scheme scheme : kSchemes) {
+    const Settings settings = read_settings(scheme, params_of(scheme, Json::object()));
+    EXPECT_EQ(settings.factors, 16);
+    EXPECT_EQ(settings.model, ModelKind::plain);
+    EXPECT_EQ(settings.reg.p, 0.03);
+    EXPECT_EQ(settings.reg.q, 0.03);
+    EXPECT_EQ(settings.blocks, 64);
+    EXPECT_EQ(settings.precision, Precision::fp32);
+  }
+}
+
+TEST(Info, TreeThreadsAreTheFactorsInWarps) {
+  for (const auto& [factors, threads] :
+       {std::pair{1, 32}, {16, 32}, {32, 32}, {33, 64}, {1024, 1024}}) {
+    const Params params = params_of(Scheme::tree, {{"factors", factors}});
+    EXPECT_EQ(read_settings(Scheme::tree, params).threads_per_block, threads);
+  }
+  EXPECT_ANY_THROW(params_of(Scheme::tree, {{"factors", 1025}}));
+  EXPECT_ANY_THROW(params_of(Scheme::tree, {{"blocks", 8193}}));
+  const Params params = params_of(Scheme::grouped, {{"threads_per_block", 16}, {"factors", 2000}});
+  EXPECT_EQ(read_settings(Scheme::grouped, params).threads_per_block, 16);
+}
+
+TEST(Info, MemoryCountsEveryArray) {
+  const ProblemShape shape{1000, 500, 10000};
+  const auto device = [&](Scheme scheme, const Json& changes) {
+    return find_algorithm(scheme_name(scheme))
+        .memory(params_of(scheme, changes), shape)
+        .device_bytes;
+  };
+  const double ratings = 12.0 * 10000;
+  EXPECT_EQ(device(Scheme::tree, {{"factors", 5}, {"blocks", 10}}),
+            ratings + 8 * 101 + 4 * 8 * 1500);
+  EXPECT_EQ(device(Scheme::tree,
+                   {{"factors", 5}, {"blocks", 10}, {"precision", "fp64"}, {"model", "biased"}}),
+            ratings + 8 * 101 + (8 + 4) * 7 * 1500);
+  EXPECT_EQ(device(Scheme::grouped, {{"factors", 5}, {"blocks", 1}}),
+            ratings + 2 * 8 * 2 + 8 * 1002 + 4 * 8 * 1500);
+}
+
+TEST(Work, CountsRowsOnce) {
+  const Ratings train = random_matrix(30, 20, 0.2);
+  const double rows = static_cast<double>(count_rating_users(train) + count_rated_items(train));
+  const auto nnz = static_cast<double>(train.nnz());
+  const auto work = [&](const Json& changes) {
+    return epoch_work(read_settings(Scheme::tree, params_of(Scheme::tree, changes)), train);
+  };
+  const Work plain = work({{"factors", 5}});
+  EXPECT_EQ(plain.updates, nnz);
+  EXPECT_EQ(plain.bytes, 12 * nnz + 2 * rows * 5 * 4);
+  EXPECT_EQ(plain.flops, nnz * 52);
+  const Work biased = work({{"factors", 5}, {"model", "biased"}, {"precision", "fp64"}});
+  EXPECT_EQ(biased.bytes, 12 * nnz + 2 * rows * 6 * 8);
+  EXPECT_EQ(biased.flops, nnz * 63);
+}
+
+}  // namespace
+}  // namespace mf::gpusgd

@@ -1,0 +1,47 @@
+// Small matrices for the tests of the family.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "algorithms/core/registry.hpp"
+#include "algorithms/gpusgd/settings.hpp"
+#include "base/rng.hpp"
+#include "datasets/ratings.hpp"
+
+namespace mf::gpusgd {
+
+// About `density` of all pairs, more of them for every tenth item; rows and columns may be empty.
+inline Ratings random_matrix(std::int32_t m, std::int32_t n, double density,
+                             std::uint64_t seed = 1) {
+  Ratings::Arrays a;
+  Rng rng(seed);
+  a.user_offsets.push_back(0);
+  for (std::int32_t u = 0; u < m; ++u) {
+    for (std::int32_t i = 0; i < n; ++i) {
+      if (rng.uniform() >= density * (i % 10 == 0 ? 3 : 1)) continue;
+      a.users.push_back(u);
+      a.items.push_back(i);
+      a.values.push_back(static_cast<float>(1 + rng.below(5)));
+    }
+    a.user_offsets.push_back(static_cast<std::int64_t>(a.values.size()));
+    a.user_ids.push_back(u);
+  }
+  for (std::int32_t i = 0; i < n; ++i) a.item_ids.push_back(i);
+  return Ratings(std::move(a));
+}
+
+inline Params params_of(Scheme scheme, const Json& changes) {
+  return default_params(find_algorithm(scheme_name(scheme)).params, changes);
+}
+
+inline Model initial_for(const Ratings& train, const Params& params) {
+  InitSpec init;
+  init.scale = 0.3;
+  return initial_model(train.n_users(), train.n_items(),
+                       static_cast<std::int32_t>(params.integer("factors")),
+                       parse_model_kind(params.choice("model")), mean_rating(train), init, 1);
+}
+
+}  // namespace mf::gpusgd
