@@ -26,7 +26,7 @@ constexpr double kRatingBytes = 12;
 double probe(const Case& item) {
   static const Dataset small = make_look_alike("ml-100k", 1.0, 1, 1);
   const Ratings& train = small.ratings;
-  ThreadTeam team(threads_of(item.params));
+  ThreadTeam team(threads_of(item));
   const ModelKind kind =
       item.params.has("model") ? parse_model_kind(item.params.choice("model")) : ModelKind::plain;
   const Model initial = initial_model(train.n_users(), train.n_items(),
@@ -97,8 +97,10 @@ PlannedCase plan_case(const Case& item, bool measure, std::map<std::string, doub
   if (!measure || !known || !planned.note.empty()) return planned;
   const std::string key = item.algorithm + canonical(item.params.to_json());
   if (rates.count(key) == 0) rates[key] = probe(item);
-  planned.train_s =
-      static_cast<double>(shape.nnz) * static_cast<double>(item.stop.epochs) / rates[key];
+  const AlgorithmInfo& info = find_algorithm(item.algorithm);
+  const double updates =
+      info.updates_per_epoch ? info.updates_per_epoch(shape) : static_cast<double>(shape.nnz);
+  planned.train_s = updates * static_cast<double>(item.stop.epochs) / rates[key];
   return planned;
 }
 

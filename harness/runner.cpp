@@ -40,7 +40,7 @@ class CaseRun {
         hooks_(hooks),
         writer_(writer),
         environment_(environment_json(settings.command_line)),
-        team_(threads_of(item_.params)),
+        team_(threads_of(item_)),
         schedule_(item_.schedule),
         stopping_(item_.stop) {
     result_.final_test_rmse = result_.best_test_rmse = kNaN;
@@ -355,9 +355,12 @@ class CaseRun {
 
 }  // namespace
 
-int threads_of(const Params& params) {
-  if (!params.has("threads")) return 1;
-  const auto threads = static_cast<int>(params.integer("threads"));
+int threads_of(const Case& item) {
+  if (!item.params.has("threads")) {
+    const bool device = find_algorithm(item.algorithm).hardware == Hardware::cuda;
+    return device ? hardware_threads() : 1;
+  }
+  const auto threads = static_cast<int>(item.params.integer("threads"));
   return threads == 0 ? hardware_threads() : threads;
 }
 

@@ -95,8 +95,9 @@ struct RunSettings {
 CaseResult run_case(const Case& item, DataStore& store, const RunSettings& settings,
                     const RunHooks& hooks, ResultWriter& writer);
 
-// Host threads of a case: its parameter `threads` (0: all of the machine), 1 without one.
-int threads_of(const Params& params);
+// Host threads of a case: its parameter `threads` (0: all of the machine); without one, all for an
+// algorithm of the device, which prepares with them, and 1 for the others.
+int threads_of(const Case& item);
 
 // Bytes of the host model with `factors` per row.
 double model_bytes(const Params& params, const ProblemShape& shape);

@@ -122,6 +122,8 @@ struct AlgorithmInfo {
   // Why this combination cannot run, or nothing. May be empty.
   std::function<std::optional<std::string>(const Params&, const ProblemShape&)> supports;
   std::function<MemoryNeed(const Params&, const ProblemShape&)> memory;
+  // Rating updates of an epoch, for `mfbench plan`. Empty: each rating once.
+  std::function<double(const ProblemShape&)> updates_per_epoch;
 };
 
 using AlgorithmFactory = std::function<std::unique_ptr<Algorithm>(const Params&)>;

@@ -18,6 +18,9 @@ AlgorithmInfo family_info(const std::string& name, const std::string& summary,
   info.params = family_params(buffering);
   info.supports = why_unsupported;
   info.memory = memory_need;
+  info.updates_per_epoch = [](const ProblemShape& shape) {
+    return static_cast<double>(shape.n_users);
+  };
   return info;
 }
 

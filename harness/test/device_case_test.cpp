@@ -373,6 +373,17 @@ TEST(Profile, NeverMixesWithMeasuredResults) {
   EXPECT_EQ(run_in("measured", false), 0) << "the measured result still stands";
 }
 
+TEST(HostThreads, AllForTheDeviceOneForTheCpuUnlessAsked) {
+  const Spec spec =
+      parse_spec(parse_json(R"({"datasets": ["like:ml-100k"], "algorithms": ["ebgtg", "sgd_serial",
+                     {"name": "hogwild", "threads": 3}]})",
+                            "t"),
+                 "t.json");
+  EXPECT_EQ(threads_of(spec.cases[0]), hardware_threads());
+  EXPECT_EQ(threads_of(spec.cases[1]), 1);
+  EXPECT_EQ(threads_of(spec.cases[2]), 3);
+}
+
 TEST(Nvml, IsAbsentWithoutItsLibraryAndWithALibraryThatIsAnother) {
   EXPECT_EQ(open_nvml("0000:00:00.0", "libno-such-library.so.1"), nullptr);
   EXPECT_EQ(open_nvml("0000:00:00.0", "libz.so.1"), nullptr);

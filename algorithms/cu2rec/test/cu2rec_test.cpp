@@ -177,6 +177,13 @@ TEST(Info, MemoryCountsEveryArray) {
   EXPECT_EQ(swap - lean, 9.0 * 4 * 500 + 48 * 1000);
 }
 
+TEST(Info, AnIterationIsOneUpdateAUser) {
+  const ProblemShape shape{1000, 500, 10000};
+  for (const char* name : {"sgd_atomic", "ebltg", "ebgtg"}) {
+    EXPECT_EQ(find_algorithm(name).updates_per_epoch(shape), 1000);
+  }
+}
+
 TEST(Work, CountsUsersWithRatings) {
   const Ratings train = disjoint_matrix(30);
   Settings settings;
