@@ -6,6 +6,7 @@
 
 #include "algorithms/core/cuda/memory.hpp"
 #include "algorithms/core/cuda/stream.hpp"
+#include "algorithms/core/cuda/test_runner.hpp"
 #include "algorithms/core/cuda/testing.hpp"
 #include "algorithms/cu2rec/kernels.hpp"
 #include "algorithms/cu2rec/test/reference.hpp"
@@ -16,60 +17,10 @@
 namespace mf::cu2rec {
 namespace {
 
+using cuda::TestRunner;
+
 constexpr double kRate = 0.05;
 constexpr ItemRule kRules[] = {ItemRule::atomic, ItemRule::last_writer, ItemRule::first_writer};
-
-struct Device {
-  cuda::Stream stream;
-  ThreadTeam team{2};
-  Context context;
-  std::unique_ptr<Algorithm> algorithm;
-
-  Device(const std::string& name, const Params& params, const Ratings& train, const Model& initial,
-         std::uint64_t seed = 1) {
-    context.team = &team;
-    context.seed = seed;
-    context.stream = stream.get();
-    algorithm = make_algorithm(name, params);
-    algorithm->prepare(train, initial, context);
-  }
-
-  std::int64_t run(std::int64_t first, std::int64_t count, double rate = kRate) {
-    return algorithm->run_epochs({first, rate}, count, context);
-  }
-
-  Model model() {
-    const FactorView view = algorithm->factors();
-    Model out;
-    out.kind = ModelKind::biased;
-    out.n_users = view.n_users;
-    out.n_items = view.n_items;
-    out.factors = view.factors;
-    out.mean = view.mean;
-    out.p = rows(view.p, view.p_stride, view.n_users, view.factors);
-    out.q = rows(view.q, view.q_stride, view.n_items, view.factors);
-    out.user_bias = rows(view.user_bias, 1, view.n_users, 1);
-    out.item_bias = rows(view.item_bias, 1, view.n_items, 1);
-    return out;
-  }
-
- private:
-  AlignedVector<float> rows(const float* from, std::int64_t stride, std::int32_t count,
-                            std::int32_t width) {
-    std::vector<float> padded(static_cast<std::size_t>(stride * count));
-    cuda::download(std::span<float>(padded), from, stream.get());
-    AlignedVector<float> packed;
-    for (std::int64_t i = 0; i < stride * count; ++i) {
-      const float x = padded[static_cast<std::size_t>(i)];
-      if (i % stride < width) {
-        packed.push_back(x);
-      } else {
-        EXPECT_EQ(x, 0.0F) << "the padding of a row was written";
-      }
-    }
-    return packed;
-  }
-};
 
 Model initial_for(const Ratings& train, std::int32_t factors) {
   InitSpec init;
@@ -160,13 +111,15 @@ void compare_disjoint(std::int32_t m, std::int32_t factors) {
   const auto states = device_states(m, 5);
   for (const auto& [rule, changes] : combinations(factors)) {
     const Params params = params_of(name_of(rule), changes);
-    Device device(name_of(rule), params, train, initial, 5);
+    TestRunner device(name_of(rule), params, train, initial, 5);
     Reference reference(rule, read_settings(params), initial, kRate);
     reference.seed = 5;
     reference.states = states;
-    EXPECT_EQ(device.run(1, 3), 3 * count_rating_users(train));
+    EXPECT_EQ(device.run(1, 3, kRate), 3 * count_rating_users(train));
     for (std::int64_t number = 1; number <= 3; ++number) reference.iterate(train, number);
-    expect_same(device.model(), reference.model,
+    const Model after = device.model();
+    EXPECT_TRUE(device.padding_is_zero) << "the padding of a row was written";
+    expect_same(after, reference.model,
                 std::string(name_of(rule)) + " " + changes.dump() + " m " + std::to_string(m));
   }
 }
@@ -188,16 +141,16 @@ TEST(Cu2rec, UsersOfAWarpAndThreadsOfABlockChangeNothing) {
   const Ratings train = disjoint_matrix(777);
   const Model initial = initial_for(train, 48);
   const Json base = {{"factors", 48}, {"mapping", "warp"}, {"rng", "counter"}};
-  Device first("ebgtg", params_of("ebgtg", base), train, initial);
-  first.run(1, 4);
+  TestRunner first("ebgtg", params_of("ebgtg", base), train, initial);
+  first.run(1, 4, kRate);
   const Model expected = first.model();
   for (const int users : {1, 2, 3, 8, 15, 31, 32}) {
     for (const int threads : {32, 96, 512}) {
       Json changes = base;
       changes["users_per_warp"] = users;
       changes["threads_per_block"] = threads;
-      Device device("ebgtg", params_of("ebgtg", changes), train, initial);
-      device.run(1, 4);
+      TestRunner device("ebgtg", params_of("ebgtg", changes), train, initial);
+      device.run(1, 4, kRate);
       expect_same(device.model(), expected, changes.dump());
     }
   }
@@ -208,12 +161,12 @@ TEST(Cu2rec, LargeBlocksOfThreadsChangeNothing) {
   const Ratings train = disjoint_matrix(3000);
   const Model initial = initial_for(train, 48);
   for (const ItemRule rule : kRules) {
-    Device small(name_of(rule), params_of(name_of(rule), {{"factors", 48}}), train, initial);
-    Device large(name_of(rule),
-                 params_of(name_of(rule), {{"factors", 48}, {"threads_per_block", 1024}}), train,
-                 initial);
-    small.run(1, 2);
-    large.run(1, 2);
+    TestRunner small(name_of(rule), params_of(name_of(rule), {{"factors", 48}}), train, initial);
+    TestRunner large(name_of(rule),
+                     params_of(name_of(rule), {{"factors", 48}, {"threads_per_block", 1024}}),
+                     train, initial);
+    small.run(1, 2, kRate);
+    large.run(1, 2, kRate);
     expect_same(small.model(), large.model(), name_of(rule));
   }
 }
@@ -225,13 +178,13 @@ TEST(Cu2rec, GraphsReplayTheSameIterations) {
   const Model initial = initial_for(train, 10);
   for (const char* buffering : {"swap", "in_place"}) {
     Json changes = {{"factors", 10}, {"buffering", buffering}, {"stride", 17}};
-    Device replayed("ebgtg", params_of("ebgtg", changes), train, initial);
+    TestRunner replayed("ebgtg", params_of("ebgtg", changes), train, initial);
     changes["graph"] = false;
-    Device launched("ebgtg", params_of("ebgtg", changes), train, initial);
+    TestRunner launched("ebgtg", params_of("ebgtg", changes), train, initial);
     std::int64_t next = 1;
     for (const std::int64_t count : {1, 64, 3, 130, 200, 63}) {
-      replayed.run(next, count);
-      for (std::int64_t k = 0; k < count; ++k) launched.run(next + k, 1);
+      replayed.run(next, count, kRate);
+      for (std::int64_t k = 0; k < count; ++k) launched.run(next + k, 1, kRate);
       next += count;
     }
     expect_same(replayed.model(), launched.model(), buffering);
@@ -248,8 +201,8 @@ TEST(Cu2rec, AConflictLeavesSomeUsersRow) {
     for (const char* mapping : {"thread", "warp"}) {
       const Params params =
           params_of(name_of(rule), {{"factors", 8}, {"mapping", mapping}, {"rng", "counter"}});
-      Device device(name_of(rule), params, train, initial);
-      device.run(1, 1);
+      TestRunner device(name_of(rule), params, train, initial);
+      device.run(1, 1, kRate);
       const Model after = device.model();
       std::vector<bool> from_a_user(8);
       for (std::int32_t u = 0; u < m; ++u) {
@@ -288,7 +241,7 @@ TEST(Cu2rec, AtomicsLoseNothing) {
     const Params params = params_of(
         "sgd_atomic",
         {{"factors", 20}, {"mapping", mapping}, {"rng", "counter"}, {"buffering", "swap"}});
-    Device device("sgd_atomic", params, train, initial);
+    TestRunner device("sgd_atomic", params, train, initial);
     device.run(1, 1, 1e-3);
     Reference reference(ItemRule::atomic, read_settings(params), initial, 1e-3);
     reference.iterate(train, 1);
@@ -346,7 +299,7 @@ TEST(Cu2rec, RacesStayInABandOfTheReference) {
           for (std::int64_t i = 1; i <= kIterations; ++i) reference.iterate(split.train, i);
           value = rmse(reference.model, split.test);
         } else {
-          Device device(name_of(rule), params, split.train, initial, init.seed);
+          TestRunner device(name_of(rule), params, split.train, initial, init.seed);
           device.run(1, kIterations, 0.01);
           value = rmse(device.model(), split.test);
         }

@@ -4,6 +4,7 @@
 
 #include "algorithms/core/cuda/memory.hpp"
 #include "algorithms/core/cuda/stream.hpp"
+#include "algorithms/core/cuda/test_runner.hpp"
 #include "algorithms/core/cuda/testing.hpp"
 #include "algorithms/core/registry.hpp"
 #include "algorithms/cumf_sgd/grid.hpp"
@@ -16,53 +17,11 @@
 namespace mf::cumf_sgd {
 namespace {
 
+using cuda::TestRunner;
+
 Params params_of(const std::string& name, const Json& changes) {
   return default_params(find_algorithm(name).params, changes);
 }
-
-struct Device {
-  cuda::Stream stream;
-  ThreadTeam team{2};
-  Context context;
-  std::unique_ptr<Algorithm> algorithm;
-
-  Device(const std::string& name, const Params& params, const Ratings& train, const Model& initial,
-         std::uint64_t seed = 1) {
-    context.team = &team;
-    context.seed = seed;
-    context.stream = stream.get();
-    algorithm = make_algorithm(name, params);
-    algorithm->prepare(train, initial, context);
-  }
-  std::int64_t run(int passes, double rate) {
-    std::int64_t updates = 0;
-    for (int e = 1; e <= passes; ++e) updates += algorithm->run_epoch({e, rate}, context);
-    return updates;
-  }
-  Model model() {
-    const FactorView view = algorithm->factors();
-    Model out;
-    out.kind = ModelKind::plain;
-    out.n_users = view.n_users;
-    out.n_items = view.n_items;
-    out.factors = view.factors;
-    out.p = rows(view.p, view.p_stride, view.n_users, view.factors);
-    out.q = rows(view.q, view.q_stride, view.n_items, view.factors);
-    return out;
-  }
-
- private:
-  AlignedVector<float> rows(const float* from, std::int64_t stride, std::int32_t count,
-                            std::int32_t width) {
-    std::vector<float> padded(static_cast<std::size_t>(stride * count));
-    cuda::download(std::span<float>(padded), from, stream.get());
-    AlignedVector<float> packed;
-    for (std::int64_t i = 0; i < stride * count; ++i) {
-      if (i % stride < width) packed.push_back(padded[static_cast<std::size_t>(i)]);
-    }
-    return packed;
-  }
-};
 
 void update(Model& model, const Settings& s, double rate, const Rating& r) {
   const auto f = static_cast<std::size_t>(model.factors);
@@ -133,8 +92,8 @@ TEST(BatchHogwild, VisitsEveryRatingOnceAPass) {
                                                               {"reg_p", 0.1},
                                                               {"reg_q", 0.2}});
             Model expected = initial_for(train, factors);
-            Device device("batch_hogwild", params, train, expected);
-            EXPECT_EQ(device.run(2, 0.02), 2 * m);
+            TestRunner device("batch_hogwild", params, train, expected);
+            EXPECT_EQ(device.run(1, 2, 0.02), 2 * m);
             for (int pass = 0; pass < 2; ++pass) {
               for (std::int64_t i = 0; i < m; ++i) {
                 update(expected, read_settings(params), 0.02, train[i]);
@@ -166,8 +125,8 @@ TEST(Wavefront, WithOneWorkerIsASerialPass) {
                                                     {"reg_p", 0.1},
                                                     {"reg_q", 0.2}});
       Model expected = initial_for(train, factors);
-      Device device("wavefront", params, train, expected);
-      EXPECT_EQ(device.run(1, 0.005), train.nnz());
+      TestRunner device("wavefront", params, train, expected);
+      EXPECT_EQ(device.run(1, 1, 0.005), train.nnz());
       const WavefrontGrid grid = make_grid(train, 1, 1, 1, device.team);
       for (std::size_t i = 0; i < grid.users.size(); ++i) {
         update(expected, read_settings(params), 0.005,
@@ -207,14 +166,14 @@ TEST(Wavefront, LosesNoUpdate) {
   constexpr double kRate = 1e-6;
   for (const int workers : {2, 64, 500}) {
     for (const int columns : {1, 4, 10}) {
-      Device device("wavefront",
-                    params_of("wavefront", {{"factors", 16},
-                                            {"storage", "fp32"},
-                                            {"reg", 0},
-                                            {"workers", workers},
-                                            {"column_blocks", columns}}),
-                    train, initial);
-      device.run(1, kRate);
+      TestRunner device("wavefront",
+                        params_of("wavefront", {{"factors", 16},
+                                                {"storage", "fp32"},
+                                                {"reg", 0},
+                                                {"workers", workers},
+                                                {"column_blocks", columns}}),
+                        train, initial);
+      device.run(1, 1, kRate);
       const Model after = device.model();
       for (std::size_t i = 0; i < kItems; ++i) {
         double expected = 0;
@@ -241,8 +200,8 @@ TEST(Wavefront, RefusesMoreWorkersThanTheDeviceHolds) {
   MF_REQUIRE_DEVICE();
   const Ratings train = matching(10);
   try {
-    Device device("wavefront", params_of("wavefront", {{"workers", 65536}}), train,
-                  initial_for(train, 128));
+    TestRunner device("wavefront", params_of("wavefront", {{"workers", 65536}}), train,
+                      initial_for(train, 128));
     FAIL() << "workers that wait for one that does not run would wait forever";
   } catch (const Error& error) {
     EXPECT_EQ(error.kind(), ErrorKind::unsupported);
@@ -292,11 +251,11 @@ TEST(CumfSgd, RacesStayInABandOfTheSerialPass) {
         init.seed = seed;
         Json changes = {{"factors", 16}, {"storage", storage}, {"reg", 0.05}};
         if (std::string(name) == "batch_hogwild") changes["sampling"] = "passes";
-        Device device(name, params_of(name, changes), split.train,
-                      initial_model(split.train.n_users(), split.train.n_items(), 16,
-                                    ModelKind::plain, mean_rating(split.train), init, 1),
-                      seed);
-        device.run(15, 0.01);
+        TestRunner device(name, params_of(name, changes), split.train,
+                          initial_model(split.train.n_users(), split.train.n_items(), 16,
+                                        ModelKind::plain, mean_rating(split.train), init, 1),
+                          seed);
+        device.run(1, 15, 0.01);
         mean += rmse(device.model()) / 5;
       }
       EXPECT_NEAR(mean, host_mean, 0.015) << name << " " << storage;

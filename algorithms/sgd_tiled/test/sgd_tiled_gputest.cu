@@ -5,6 +5,7 @@
 #include "algorithms/core/cuda/memory.hpp"
 #include "algorithms/core/cuda/row_words.cuh"
 #include "algorithms/core/cuda/stream.hpp"
+#include "algorithms/core/cuda/test_runner.hpp"
 #include "algorithms/core/cuda/testing.hpp"
 #include "algorithms/core/registry.hpp"
 #include "algorithms/sgd_tiled/kernels.hpp"
@@ -15,6 +16,8 @@
 
 namespace mf::sgd_tiled {
 namespace {
+
+using cuda::TestRunner;
 
 Params params_of(const Json& changes) {
   return default_params(find_algorithm("sgd_tiled").params, changes);
@@ -39,52 +42,6 @@ Ratings disjoint_matrix(std::int32_t m, std::int32_t most) {
   for (std::int32_t i = 0; i <= item; ++i) arrays.item_ids.push_back(i);
   return Ratings(std::move(arrays));
 }
-
-struct Device {
-  cuda::Stream stream;
-  ThreadTeam team{2};
-  Context context;
-  std::unique_ptr<Algorithm> algorithm;
-
-  Device(const Params& params, const Ratings& train, const Model& initial, std::uint64_t seed = 1) {
-    context.team = &team;
-    context.seed = seed;
-    context.stream = stream.get();
-    algorithm = make_algorithm("sgd_tiled", params);
-    algorithm->prepare(train, initial, context);
-  }
-  void run(int passes, double rate) {
-    for (int e = 1; e <= passes; ++e) algorithm->run_epoch({e, rate}, context);
-  }
-  Model model() {
-    const FactorView view = algorithm->factors();
-    Model out;
-    out.kind = view.user_bias == nullptr ? ModelKind::plain : ModelKind::biased;
-    out.n_users = view.n_users;
-    out.n_items = view.n_items;
-    out.factors = view.factors;
-    out.mean = view.mean;
-    out.p = rows(view.p, view.p_stride, view.n_users, view.factors);
-    out.q = rows(view.q, view.q_stride, view.n_items, view.factors);
-    if (view.user_bias != nullptr) {
-      out.user_bias = rows(view.user_bias, 1, view.n_users, 1);
-      out.item_bias = rows(view.item_bias, 1, view.n_items, 1);
-    }
-    return out;
-  }
-
- private:
-  AlignedVector<float> rows(const float* from, std::int64_t stride, std::int32_t count,
-                            std::int32_t width) {
-    std::vector<float> padded(static_cast<std::size_t>(stride * count));
-    cuda::download(std::span<float>(padded), from, stream.get());
-    AlignedVector<float> packed;
-    for (std::int64_t i = 0; i < stride * count; ++i) {
-      if (i % stride < width) packed.push_back(padded[static_cast<std::size_t>(i)]);
-    }
-    return packed;
-  }
-};
 
 // A pass in the order of the device, where every user is one chunk and no item is shared.
 void serial_pass(const Ratings& train, const Settings& s, double rate, std::uint64_t seed,
@@ -149,8 +106,8 @@ TEST(SgdTiled, EqualsASerialPassWhereNoItemIsShared) {
         init.scale = 0.3;
         Model expected = initial_model(train.n_users(), train.n_items(), factors,
                                        parse_model_kind(model), 3.0, init, 1);
-        Device device(params, train, expected);
-        device.run(2, 0.01);
+        TestRunner device("sgd_tiled", params, train, expected);
+        device.run(1, 2, 0.01);
         serial_pass(train, read_settings(params), 0.01, 1, expected);
         serial_pass(train, read_settings(params), 0.01, 1, expected);
         const Model after = device.model();
@@ -187,8 +144,8 @@ TEST(SgdTiled, VisitsEveryRatingOfAGiantOnce) {
       params_of({{"factors", 20}, {"storage", "fp32"}, {"reg", 0}, {"thin_above", 0}});
   const Model initial = initial_model(1, n, 20, ModelKind::plain, 3.0, {}, 1);
   constexpr double kRate = 1e-6;
-  Device device(params, train, initial);
-  device.run(1, kRate);
+  TestRunner device("sgd_tiled", params, train, initial);
+  device.run(1, 1, kRate);
   const Model after = device.model();
   for (std::size_t i = 0; i < static_cast<std::size_t>(n); ++i) {
     double dot = 0;
@@ -278,8 +235,8 @@ TEST(SgdTiled, RacesStayInABandOfTheSerialPass) {
       init.seed = seed;
       Model model = initial_model(split.train.n_users(), split.train.n_items(), 16,
                                   ModelKind::biased, mean_rating(split.train), init, 1);
-      Device device(params, split.train, model, seed);
-      device.run(10, 0.01);
+      TestRunner device("sgd_tiled", params, split.train, model, seed);
+      device.run(1, 10, 0.01);
       device_mean += rmse(device.model()) / 5;
       for (int pass = 0; pass < 10; ++pass) {
         serial_pass(split.train, read_settings(params), 0.01, seed, model);

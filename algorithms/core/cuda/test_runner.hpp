@@ -1,0 +1,73 @@
+// Runs a device algorithm without the harness: for tests.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "algorithms/core/cuda/memory.hpp"
+#include "algorithms/core/cuda/stream.hpp"
+#include "algorithms/core/registry.hpp"
+
+namespace mf::cuda {
+
+struct TestRunner {
+  Stream stream;
+  ThreadTeam team{2};
+  Context context;
+  std::unique_ptr<Algorithm> algorithm;
+
+  TestRunner(const std::string& name, const Params& params, const Ratings& train,
+             const Model& initial, std::uint64_t seed = 1) {
+    context.team = &team;
+    context.seed = seed;
+    context.stream = stream.get();
+    algorithm = make_algorithm(name, params);
+    algorithm->prepare(train, initial, context);
+  }
+
+  // Epochs first, first + 1, ... Returns their updates.
+  std::int64_t run(std::int64_t first, std::int64_t count, double rate) {
+    return algorithm->run_epochs({first, rate}, count, context);
+  }
+
+  Model model() {
+    const FactorView view = algorithm->factors();
+    Model out;
+    out.kind = view.user_bias == nullptr ? ModelKind::plain : ModelKind::biased;
+    out.n_users = view.n_users;
+    out.n_items = view.n_items;
+    out.factors = view.factors;
+    out.mean = view.mean;
+    out.p = rows(view.p, view.p_stride, view.n_users, view.factors);
+    out.q = rows(view.q, view.q_stride, view.n_items, view.factors);
+    if (view.user_bias != nullptr) {
+      out.user_bias = rows(view.user_bias, view.user_bias_stride, view.n_users, 1);
+      out.item_bias = rows(view.item_bias, view.item_bias_stride, view.n_items, 1);
+    }
+    return out;
+  }
+
+  // Rows without their padding, which is expected to be zero.
+  AlignedVector<float> rows(const float* from, std::int64_t stride, std::int32_t count,
+                            std::int32_t width) {
+    std::vector<float> padded(static_cast<std::size_t>(stride * count));
+    download(std::span<float>(padded), from, stream.get());
+    AlignedVector<float> packed;
+    for (std::int64_t i = 0; i < stride * count; ++i) {
+      const float x = padded[static_cast<std::size_t>(i)];
+      if (i % stride < width) {
+        packed.push_back(x);
+      } else {
+        padding_is_zero = padding_is_zero && x == 0.0F;
+      }
+    }
+    return packed;
+  }
+
+  bool padding_is_zero = true;
+};
+
+}  // namespace mf::cuda
