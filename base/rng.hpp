@@ -6,10 +6,12 @@
 #include <cstdint>
 #include <numbers>
 
+#include "base/host_device.hpp"
+
 namespace mf {
 
 // Stafford's variant 13 of the murmur finalizer, the mixer of SplitMix64.
-constexpr std::uint64_t mix64(std::uint64_t x) {
+MF_HD constexpr std::uint64_t mix64(std::uint64_t x) {
   x ^= x >> 30;
   x *= 0xbf58476d1ce4e5b9ULL;
   x ^= x >> 27;

@@ -23,18 +23,10 @@ void copy_rows(AlignedVector<float>& to, const float* from, std::int64_t stride,
 
 Model download_model(const FactorView& view, void* stream) {
   const auto on = static_cast<cudaStream_t>(stream);
-  Model model;
-  model.kind = view.user_bias == nullptr ? ModelKind::plain : ModelKind::biased;
-  model.n_users = view.n_users;
-  model.n_items = view.n_items;
-  model.factors = view.factors;
-  model.mean = view.mean;
-  copy_rows(model.p, view.p, view.p_stride, view.n_users, view.factors, on);
-  copy_rows(model.q, view.q, view.q_stride, view.n_items, view.factors, on);
-  if (model.kind == ModelKind::biased) {
-    copy_rows(model.user_bias, view.user_bias, view.user_bias_stride, view.n_users, 1, on);
-    copy_rows(model.item_bias, view.item_bias, view.item_bias_stride, view.n_items, 1, on);
-  }
+  Model model = packed_model(
+      view,
+      [on](AlignedVector<float>& to, const float* from, std::int64_t stride, std::int32_t count,
+           std::int32_t width) { copy_rows(to, from, stride, count, width, on); });
   MF_CUDA(cudaStreamSynchronize(on));
   return model;
 }

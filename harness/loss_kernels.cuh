@@ -221,19 +221,29 @@ __device__ float batch_products(const FactorView& model, const LoadedRating& min
   return products_of_user(model, mine, lane, current.row);
 }
 
+struct RatingRange {
+  std::int64_t begin;
+  std::int64_t end;  // not after `begin`: none
+};
+
+// Warp w takes the ratings [w * chunk, (w + 1) * chunk).
+__device__ inline RatingRange chunk_of_warp(std::int64_t chunk, std::int64_t count) {
+  const std::int64_t warp =
+      std::int64_t{blockIdx.x} * (kLossThreads / 32) + static_cast<int>(threadIdx.x) / 32;
+  const std::int64_t begin = warp * chunk;
+  return {begin, min(begin + chunk, count)};
+}
+
 // No bound on the blocks per multiprocessor: given one, ptxas hoists loads until it spills (72
 // registers at f = 128 without, none spilled at any f).
 //
-// partial has one element per block; warp w takes the ratings [w * chunk, (w + 1) * chunk).
+// partial has one element per block.
 template <class Layout>
 __global__ void __launch_bounds__(kLossThreads)
     fused_loss(const __grid_constant__ LossArgs args, std::int64_t chunk,
                LossSums* __restrict__ partial) {
   const int lane = static_cast<int>(threadIdx.x) % 32;
-  const std::int64_t warp =
-      std::int64_t{blockIdx.x} * (kLossThreads / 32) + static_cast<int>(threadIdx.x) / 32;
-  const std::int64_t begin = warp * chunk;
-  const std::int64_t end = min(begin + chunk, args.part.count);
+  const auto [begin, end] = chunk_of_warp(chunk, args.part.count);
   LossSums sums;
   if (begin < end) {
     CurrentUser<Layout> current;
@@ -247,8 +257,7 @@ __global__ void __launch_bounds__(kLossThreads)
       if (i + lane < end) add_error(sums, rating_error(args.rule, sides, mine.value, dot));
     }
   }
-  const LossSums total = block_sum<kLossThreads>(sums);
-  if (threadIdx.x == 0) partial[blockIdx.x] = total;
+  store_block_sum<kLossThreads>(sums, partial);
 }
 
 // The same for rows too long for registers: a warp takes one rating after another.
@@ -256,10 +265,7 @@ __global__ void __launch_bounds__(kLossThreads)
     long_row_loss(const __grid_constant__ LossArgs args, std::int64_t chunk,
                   LossSums* __restrict__ partial) {
   const int lane = static_cast<int>(threadIdx.x) % 32;
-  const std::int64_t warp =
-      std::int64_t{blockIdx.x} * (kLossThreads / 32) + static_cast<int>(threadIdx.x) / 32;
-  const std::int64_t begin = warp * chunk;
-  const std::int64_t end = min(begin + chunk, args.part.count);
+  const auto [begin, end] = chunk_of_warp(chunk, args.part.count);
   LossSums sums;
   for (std::int64_t i = begin; i < end; ++i) {
     const LoadedRating rating = load_rating(args.part, i);
@@ -275,8 +281,7 @@ __global__ void __launch_bounds__(kLossThreads)
       add_error(sums, rating_error(args.rule, sides, rating.value, dot));
     }
   }
-  const LossSums total = block_sum<kLossThreads>(sums);
-  if (threadIdx.x == 0) partial[blockIdx.x] = total;
+  store_block_sum<kLossThreads>(sums, partial);
 }
 
 // The loss kernel of cu2rec's paper: a thread per user writes the error of each of the user's

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <cstdint>
 
-#include "algorithms/core/host_device.hpp"
+#include "base/host_device.hpp"
 
 namespace mf {
 

@@ -44,6 +44,13 @@ __device__ LossSums block_sum(const LossSums& mine) {
   return {square[0], absolute[0]};
 }
 
+// The sum of the block to its element of `partial`.
+template <int kBlock>
+__device__ void store_block_sum(const LossSums& mine, LossSums* partial) {
+  const LossSums total = block_sum<kBlock>(mine);
+  if (threadIdx.x == 0) partial[blockIdx.x] = total;
+}
+
 // partial has kReductionBlocks<kBlock> elements.
 template <int kBlock>
 __global__ void __launch_bounds__(kBlock)
@@ -55,8 +62,7 @@ __global__ void __launch_bounds__(kBlock)
   for (std::int64_t i = first; i < count; i += kReductionThreads) {
     add_error(sums, static_cast<double>(errors[i]));
   }
-  const LossSums total = block_sum<kBlock>(sums);
-  if (threadIdx.x == 0) partial[blockIdx.x] = total;
+  store_block_sum<kBlock>(sums, partial);
 }
 
 }  // namespace mf

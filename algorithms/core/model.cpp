@@ -42,9 +42,8 @@ void fill_rows(AlignedVector<float>& rows, std::int32_t count, std::int32_t fact
   });
 }
 
-template <class T>
-void copy_rows(AlignedVector<float>& out, const T* from, std::int64_t stride, std::int32_t count,
-               std::int32_t width) {
+void copy_rows(AlignedVector<float>& out, const float* from, std::int64_t stride,
+               std::int32_t count, std::int32_t width) {
   const auto w = static_cast<std::size_t>(width);
   out.resize(static_cast<std::size_t>(count) * w);
   for (std::int64_t row = 0; row < count; ++row) {
@@ -77,21 +76,7 @@ FactorView Model::view() const {
   return view;
 }
 
-Model copy_model(const FactorView& view) {
-  Model model;
-  model.kind = view.user_bias == nullptr ? ModelKind::plain : ModelKind::biased;
-  model.n_users = view.n_users;
-  model.n_items = view.n_items;
-  model.factors = view.factors;
-  model.mean = view.mean;
-  copy_rows(model.p, view.p, view.p_stride, view.n_users, view.factors);
-  copy_rows(model.q, view.q, view.q_stride, view.n_items, view.factors);
-  if (model.kind == ModelKind::biased) {
-    copy_rows(model.user_bias, view.user_bias, view.user_bias_stride, view.n_users, 1);
-    copy_rows(model.item_bias, view.item_bias, view.item_bias_stride, view.n_items, 1);
-  }
-  return model;
-}
+Model copy_model(const FactorView& view) { return packed_model(view, copy_rows); }
 
 Model initial_model(std::int32_t n_users, std::int32_t n_items, std::int32_t factors,
                     ModelKind kind, double mean, const InitSpec& init, int threads) {

@@ -50,6 +50,25 @@ struct Model {
   FactorView view() const;
 };
 
+// A model of the view's shape, its packed rows filled by
+// copy(to, from, stride, count, width): `count` rows of `width` numbers, `stride` apart in `from`.
+template <class Copy>
+Model packed_model(const FactorView& view, Copy&& copy) {
+  Model model;
+  model.kind = view.user_bias == nullptr ? ModelKind::plain : ModelKind::biased;
+  model.n_users = view.n_users;
+  model.n_items = view.n_items;
+  model.factors = view.factors;
+  model.mean = view.mean;
+  copy(model.p, view.p, view.p_stride, view.n_users, view.factors);
+  copy(model.q, view.q, view.q_stride, view.n_items, view.factors);
+  if (model.kind == ModelKind::biased) {
+    copy(model.user_bias, view.user_bias, view.user_bias_stride, view.n_users, 1);
+    copy(model.item_bias, view.item_bias, view.item_bias_stride, view.n_items, 1);
+  }
+  return model;
+}
+
 // Copies a host view.
 Model copy_model(const FactorView& view);
 

@@ -33,6 +33,11 @@ Regularizers read_regularizers(const Params& params) {
           regularizer_of(params, "reg_user_bias"), regularizer_of(params, "reg_item_bias")};
 }
 
+Keeps keeps_at(double rate, const Regularizers& reg) {
+  const auto keep = [rate](double of) { return static_cast<float>(1 - rate * of); };
+  return {keep(reg.p), keep(reg.q), keep(reg.user_bias), keep(reg.item_bias)};
+}
+
 void check_initial(ModelKind kind, std::int32_t factors, const Ratings& train,
                    const Model& initial) {
   if (initial.kind != kind || initial.factors != factors || initial.n_users != train.n_users() ||

@@ -22,6 +22,15 @@ struct Regularizers {
 std::vector<ParamSpec> regularizer_params(double default_reg = 0.02);
 Regularizers read_regularizers(const Params& params);
 
+// What a step keeps of the numbers it changes: 1 - rate * regularizer of each.
+struct Keeps {
+  float p = 1;
+  float q = 1;
+  float user_bias = 1;
+  float item_bias = 1;
+};
+Keeps keeps_at(double rate, const Regularizers& reg);
+
 // Throws std::logic_error where the harness's factors are not what the parameters say.
 void check_initial(ModelKind kind, std::int32_t factors, const Ratings& train,
                    const Model& initial);

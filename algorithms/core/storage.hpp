@@ -23,6 +23,11 @@ constexpr std::int64_t storage_stride(Storage storage, std::int64_t factors) {
   return (factors + values - 1) / values * values;
 }
 
+// The words of 16 bytes of a row.
+constexpr std::int64_t storage_words(Storage storage, std::int64_t factors) {
+  return storage_stride(storage, factors) * storage_bytes(storage) / 16;
+}
+
 // Device bytes of one row of P or Q: as stored, and its fp32 copy for the evaluator.
 constexpr double stored_row_bytes(Storage storage, std::int64_t factors) {
   return static_cast<double>(storage_stride(storage, factors) * storage_bytes(storage) +

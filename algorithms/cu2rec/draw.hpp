@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "algorithms/core/host_device.hpp"
+#include "base/host_device.hpp"
 
 namespace mf::cu2rec {
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "algorithms/core/cuda/check.hpp"
+#include "algorithms/core/cuda/row_shape.hpp"
 #include "algorithms/core/cuda/row_words.cuh"
 #include "algorithms/cumf_sgd/kernels.hpp"
 
@@ -33,14 +34,15 @@ __device__ Triple of_lane(const Triple& own, int lane, int lanes) {
           __shfl_sync(kFullWarp, own.value, lane, lanes)};
 }
 
-// One update by a group of lanes; every lane of the warp takes part in the sum.
+// One update by a group of lanes, which changes the rows here and in memory. Every lane of the warp
+// takes part in the sum.
 template <class Share, int kLanes>
-__device__ void update(const Arrays& a, const Step& step, const Triple& rating, const Share& p_raw,
-                       const Share& q_raw, int member, int words, Rounder& rounder) {
+__device__ void update(const Arrays& a, const Step& step, const Triple& rating, Share& p_row,
+                       Share& q_row, int member, int words, Rounder& rounder) {
   float p[Share::kValues];
   float q[Share::kValues];
-  p_raw.unpack(p);
-  q_raw.unpack(q);
+  p_row.unpack(p);
+  q_row.unpack(q);
   float dot = 0;
 #pragma unroll
   for (int k = 0; k < Share::kValues; ++k) dot = fmaf(p[k], q[k], dot);
@@ -50,11 +52,11 @@ __device__ void update(const Arrays& a, const Step& step, const Triple& rating, 
 #pragma unroll
   for (int k = 0; k < Share::kValues; ++k) {
     const float p_old = p[k];
-    p[k] = fmaf(gain, q[k], step.keep_p * p_old);
-    q[k] = fmaf(gain, p_old, step.keep_q * q[k]);
+    p[k] = fmaf(gain, q[k], step.keep.p * p_old);
+    q[k] = fmaf(gain, p_old, step.keep.q * q[k]);
   }
-  Share::store(a.p, rating.user, member, words, p, rounder);
-  Share::store(a.q, rating.item, member, words, q, rounder);
+  p_row.rewrite(a.p, rating.user, member, words, p, rounder);
+  q_row.rewrite(a.q, rating.item, member, words, q, rounder);
 }
 
 // Where run `slot` of the pass begins.
@@ -106,8 +108,8 @@ __global__ void __launch_bounds__(kThreads)
         const bool last = e + kAhead == kLanes;
 #pragma unroll
         for (int place = 0; place < kAhead; ++place) {
-          const Share p_now = p[place];
-          const Share q_now = q[place];
+          Share p_now = p[place];
+          Share q_now = q[place];
           fetch(of_lane(last ? next : own, (e + kAhead + place) % kLanes, kLanes), place);
           update<Share, kLanes>(a, step, of_lane(own, e + place, kLanes), p_now, q_now, member,
                                 words, rounder);
@@ -128,58 +130,144 @@ __device__ void prefetch_row(const void* rows, std::int64_t index, int row_bytes
   }
 }
 
-// The next column of a worker: its own random order of the columns.
-__device__ std::int64_t column_of(const Permutation& order, std::int64_t turn) {
-  return static_cast<std::int64_t>(order(static_cast<std::uint64_t>(turn)));
+// Ratings of a band and a column: one block of the grid.
+struct Block {
+  std::int32_t column;
+  std::int64_t begin;
+  std::int64_t count;
+};
+
+// The block that a worker comes to in this turn; beyond the last turn, none.
+__device__ Block block_of_turn(const Grid& grid, std::int64_t band, const Permutation& order,
+                               std::int64_t turn) {
+  if (turn >= grid.columns) return {0, 0, 0};
+  const auto column = static_cast<std::int32_t>(order(static_cast<std::uint64_t>(turn)));
+  const std::int64_t* bounds = grid.offsets + band * grid.columns + column;
+  return {column, bounds[0], bounds[1] - bounds[0]};
+}
+
+__device__ Block of_lane(const Block& own, int lane) {
+  return {__shfl_sync(kFullWarp, own.column, lane), __shfl_sync(kFullWarp, own.begin, lane),
+          __shfl_sync(kFullWarp, own.count, lane)};
+}
+
+// The ratings [first, first + 32) of a block, one a lane.
+__device__ Triple load_of_block(const Arrays& a, const Block& block, std::int64_t first, int lane) {
+  const std::int64_t at = first + lane;
+  return load_triple(a, block.begin + at, at < block.count);
+}
+
+__device__ void take_column(std::int32_t* busy, int lane) {
+  if (lane == 0) {
+    while (atomicCAS(busy, 0, 1) != 0) __nanosleep(100);
+    __threadfence();
+  }
+  __syncwarp();
+}
+
+__device__ void free_column(std::int32_t* busy, int lane) {
+  __threadfence();
+  __syncwarp();
+  if (lane == 0) atomicExch(busy, 0);
+}
+
+// The rows of a rating.
+template <class Share>
+struct Pair {
+  Share p = {};
+  Share q = {};
+};
+
+// What an update made of its rows.
+template <class Share>
+struct Made {
+  std::int32_t user = -1;
+  std::int32_t item = -1;
+  Pair<Share> rows;
+};
+
+// The updates of a block, one after another, by a warp that alone has its rows. Rows are fetched
+// kDepth - 1 updates ahead; where one of those updates changes a row that was fetched before, what
+// it made of the row is used instead: the result is that of a serial pass. `own` is the first 32
+// ratings.
+template <class Share, int kDepth>
+__device__ void run_block(const Arrays& a, const Step& step, const Block& block, Triple own,
+                          int lane, int words, int row_bytes, Rounder& rounder) {
+  Pair<Share> fetched[kDepth];
+  Made<Share> made[kDepth];  // by the last updates
+  const auto fetch = [&](const Triple& rating, Pair<Share>& to) {
+    if (rating.user < 0) return;
+    to.p.load(a.p, rating.user, lane, words);
+    to.q.load(a.q, rating.item, lane, words);
+  };
+  Triple next = load_of_block(a, block, 32, lane);
+#pragma unroll
+  for (int e = 0; e < kDepth; ++e) fetch(of_lane(own, e, 32), fetched[e]);
+  for (std::int64_t done = 0; done < block.count; done += 32) {
+#pragma unroll 1
+    for (int e = 0; e < 32; e += kDepth) {
+      if (done + e >= block.count) break;
+      if (e == 16 && next.user >= 0) prefetch_row(a.p, next.user, row_bytes);
+      const bool last = e + kDepth == 32;
+#pragma unroll
+      for (int place = 0; place < kDepth; ++place) {
+        const Triple rating = of_lane(own, e + place, 32);
+        Pair<Share> rows = fetched[place];
+#pragma unroll
+        for (int back = kDepth - 1; back > 0; --back) {  // the latest counts
+          const Made<Share>& before = made[(place + kDepth - back) % kDepth];
+          if (before.user == rating.user) rows.p = before.rows.p;
+          if (before.item == rating.item) rows.q = before.rows.q;
+        }
+        update<Share, 32>(a, step, rating, rows.p, rows.q, lane, words, rounder);
+        made[place] = {rating.user, rating.item, rows};
+        fetch(of_lane(last ? next : own, (e + kDepth + place) % 32, 32), fetched[place]);
+      }
+    }
+    own = next;
+    next = load_of_block(a, block, done + 64, lane);
+  }
 }
 
 // A warp owns a band of users and walks the columns in its own random order. It takes a column by
 // setting its entry, and waits only for the worker that holds that column; holding one at a time,
 // no cycle of waiting can arise. All workers are resident. Nobody shares a row: the pass equals
-// some serial order.
+// some serial order. Where the next 32 blocks are is found out by a lane each; the next block's
+// ratings, and its rows of P, which nobody else touches, are fetched while this one is worked on.
 template <class T, int kWords, int kUnits>
 __global__ void __launch_bounds__(kThreads)
     wavefront_kernel(const Arrays a, const Grid grid, const Step step, std::uint32_t seed,
                      bool stochastic, int half_bits) {
   using Share = RowShare<T, 32, kWords, kUnits>;
+  constexpr int kDepth = kWords * kUnits <= 4 ? 4 : 2;
   const int lane = static_cast<int>(threadIdx.x) % 32;
   const std::int64_t thread = std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x;
   const std::int64_t band = thread / 32;
   if (band >= grid.bands) return;
   const int words = Share::words(a.factors);
+  const int row_bytes = words * 4 * kUnits;
   Rounder rounder{seed + 0x9E3779B9U * static_cast<std::uint32_t>(thread), stochastic};
   const Permutation order{static_cast<std::uint64_t>(grid.columns),
-                          mixed(grid.seed + static_cast<std::uint64_t>(band) * 0x9e37ULL + seed),
-                          half_bits};
+                          walk_seed(grid.seed, band, seed), half_bits};
 
-  for (std::int64_t turn = 0; turn < grid.columns; ++turn) {
-    const std::int64_t column = column_of(order, turn);
-    const std::int64_t block = band * grid.columns + column;
-    const std::int64_t begin = grid.offsets[block];
-    const std::int64_t count = grid.offsets[block + 1] - begin;
-    if (count == 0) continue;
-    if (lane == 0) {
-      while (atomicCAS(grid.busy + column, 0, 1) != 0) __nanosleep(100);
-      __threadfence();
-    }
-    __syncwarp();
-    for (std::int64_t done = 0; done < count; done += 32) {
-      const Triple own = load_triple(a, begin + done + lane, done + lane < count);
-      if (own.user >= 0) prefetch_row(a.p, own.user, words * 4 * kUnits);
-      const int here = static_cast<int>(min(std::int64_t{32}, count - done));
-      for (int e = 0; e < here; ++e) {
-        const Triple rating = of_lane(own, e, 32);
-        Share p;
-        Share q;
-        p.load(a.p, rating.user, lane, words);
-        q.load(a.q, rating.item, lane, words);
-        update<Share, 32>(a, step, rating, p, q, lane, words, rounder);
-        __syncwarp();
+  for (std::int64_t turn = 0; turn < grid.columns; turn += 32) {
+    const Block mine = block_of_turn(grid, band, order, turn + lane);
+    Block block = of_lane(mine, 0);
+    Triple own = load_of_block(a, block, 0, lane);
+#pragma unroll 1
+    for (int k = 0; k < 32; ++k) {
+      if (own.user >= 0) prefetch_row(a.p, own.user, row_bytes);
+      Block next = of_lane(mine, (k + 1) % 32);
+      if (k == 31) next.count = 0;
+      const Triple coming = load_of_block(a, next, 0, lane);
+      if (block.count > 0) {
+        take_column(grid.busy + block.column, lane);
+        run_block<Share, kDepth>(a, step, block, own, lane, words, row_bytes, rounder);
+        free_column(grid.busy + block.column, lane);
       }
+      block = next;
+      own = coming;
     }
-    __threadfence();
-    __syncwarp();
-    if (lane == 0) atomicExch(grid.busy + column, 0);
   }
 }
 
@@ -195,17 +283,6 @@ __global__ void permute_kernel(const Arrays in, std::int32_t* users, std::int32_
   }
 }
 
-template <class Kernel>
-std::int64_t resident_blocks(Kernel kernel) {
-  int device = 0;
-  int processors = 0;
-  int blocks = 0;
-  MF_CUDA(cudaGetDevice(&device));
-  MF_CUDA(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device));
-  MF_CUDA(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel, kThreads, 0));
-  return std::int64_t{std::max(1, blocks)} * processors;
-}
-
 struct HogwildPass {
   Arrays arrays;
   Step step;
@@ -218,7 +295,7 @@ struct HogwildPass {
 template <class T, int kLanes, int kWords, int kUnits>
 void launch_hogwild(const HogwildPass& pass) {
   const auto kernel = hogwild_kernel<T, kLanes, kWords, kUnits>;
-  static const std::int64_t resident = resident_blocks(kernel);
+  static const std::int64_t resident = cuda::resident_blocks(kernel, kThreads);
   constexpr std::int64_t kRunsOfABlock = kThreads / kLanes;
   const std::int64_t needed = (pass.order.runs + kRunsOfABlock - 1) / kRunsOfABlock;
   const std::int64_t wanted = std::max<std::int64_t>(1, pass.order.workers / kRunsOfABlock);
@@ -229,58 +306,16 @@ void launch_hogwild(const HogwildPass& pass) {
   MF_CUDA_LAUNCHED("batch_hogwild");
 }
 
-// Lanes that just hold a row in words of 16 bytes.
-template <class T>
-void launch_groups(const HogwildPass& pass, std::int64_t words) {
-  if (words <= 4) return launch_hogwild<T, 4, 1, 4>(pass);
-  if (words <= 8) return launch_hogwild<T, 8, 1, 4>(pass);
-  if (words <= 16) return launch_hogwild<T, 16, 1, 4>(pass);
-  if (words <= 32) return launch_hogwild<T, 32, 1, 4>(pass);
-  if (words <= 64) return launch_hogwild<T, 32, 2, 4>(pass);
-  if constexpr (sizeof(T) == 4) launch_hogwild<T, 32, 4, 4>(pass);
-}
-
-// A warp a row, in words of 8 bytes while they suffice.
-template <class T>
-void launch_warps(const HogwildPass& pass, std::int64_t words) {
-  if (words <= 16) return launch_hogwild<T, 32, 1, 2>(pass);
-  if (words <= 32) return launch_hogwild<T, 32, 1, 4>(pass);
-  if (words <= 64) return launch_hogwild<T, 32, 2, 4>(pass);
-  if constexpr (sizeof(T) == 4) launch_hogwild<T, 32, 4, 4>(pass);
-}
-
-template <class T>
-void launch_mapping(const Settings& settings, const HogwildPass& pass) {
-  const std::int64_t words =
-      storage_stride(settings.storage, settings.factors) / cuda::kWordValues<T>;
-  if (settings.mapping == Mapping::group) {
-    launch_groups<T>(pass, words);
-  } else {
-    launch_warps<T>(pass, words);
-  }
-}
-
 // Calls go(kernel) with the wavefront kernel for these rows.
-template <class T, class Go>
-void with_wavefront(const Settings& settings, Go&& go) {
-  const std::int64_t words =
-      storage_stride(settings.storage, settings.factors) / cuda::kWordValues<T>;
-  if (words <= 16) return go(wavefront_kernel<T, 1, 2>);
-  if (words <= 32) return go(wavefront_kernel<T, 1, 4>);
-  if (words <= 64) return go(wavefront_kernel<T, 2, 4>);
-  if constexpr (sizeof(T) == 4) go(wavefront_kernel<T, 4, 4>);
-}
-
 template <class Go>
 void with_wavefront(const Settings& settings, Go&& go) {
-  switch (settings.storage) {
-    case Storage::fp32:
-      return with_wavefront<float>(settings, go);
-    case Storage::fp16:
-      return with_wavefront<__half>(settings, go);
-    case Storage::bf16:
-      return with_wavefront<__nv_bfloat16>(settings, go);
-  }
+  const std::int64_t words = storage_words(settings.storage, settings.factors);
+  cuda::with_storage_type(settings.storage, [&]<class T>() {
+    cuda::with_warp_row<T>(words, [&](auto shape) {
+      using Shape = decltype(shape);
+      go(wavefront_kernel<T, Shape::kWords, Shape::kUnits>);
+    });
+  });
 }
 
 }  // namespace
@@ -288,14 +323,18 @@ void with_wavefront(const Settings& settings, Go&& go) {
 void launch_batch_hogwild(const Settings& settings, const Arrays& arrays, const Step& step,
                           const RunOrder& order, std::uint32_t seed, cudaStream_t stream) {
   const HogwildPass pass{arrays, step, order, seed, settings.stochastic, stream};
-  switch (settings.storage) {
-    case Storage::fp32:
-      return launch_mapping<float>(settings, pass);
-    case Storage::fp16:
-      return launch_mapping<__half>(settings, pass);
-    case Storage::bf16:
-      return launch_mapping<__nv_bfloat16>(settings, pass);
-  }
+  const std::int64_t words = storage_words(settings.storage, settings.factors);
+  cuda::with_storage_type(settings.storage, [&]<class T>() {
+    const auto launch = [&](auto shape) {
+      using Shape = decltype(shape);
+      launch_hogwild<T, Shape::kLanes, Shape::kWords, Shape::kUnits>(pass);
+    };
+    if (settings.mapping == Mapping::group) {
+      cuda::with_group_row<T>(words, launch);
+    } else {
+      cuda::with_warp_row<T>(words, launch);
+    }
+  });
 }
 
 void launch_permute(const Arrays& in, std::int32_t* users, std::int32_t* items, float* values,
@@ -308,8 +347,9 @@ void launch_permute(const Arrays& in, std::int32_t* users, std::int32_t* items, 
 
 std::int64_t resident_workers(const Settings& settings) {
   std::int64_t workers = 0;
-  with_wavefront(settings,
-                 [&](auto kernel) { workers = resident_blocks(kernel) * (kThreads / 32); });
+  with_wavefront(settings, [&](auto kernel) {
+    workers = cuda::resident_blocks(kernel, kThreads) * (kThreads / 32);
+  });
   return workers;
 }
 

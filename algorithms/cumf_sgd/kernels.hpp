@@ -10,11 +10,10 @@
 
 namespace mf::cumf_sgd {
 
-// Constants of a pass. A keep is 1 - rate * regularizer.
+// Constants of a pass.
 struct Step {
   float rate;
-  float keep_p;
-  float keep_q;
+  Keeps keep;
 };
 
 // Everything in device memory. Rows of P and Q are storage_stride values of the storage

@@ -3,15 +3,10 @@
 
 #include <cstdint>
 
-#include "algorithms/core/host_device.hpp"
+#include "base/host_device.hpp"
+#include "base/rng.hpp"
 
 namespace mf::cumf_sgd {
-
-MF_HD std::uint64_t mixed(std::uint64_t x) {
-  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ULL;
-  x = (x ^ (x >> 27)) * 0x94d049bb133111ebULL;
-  return x ^ (x >> 31);
-}
 
 // A random bijection of [0, count): a Feistel network of six rounds on the smallest square of a
 // power of two that holds count, walked until it ends inside [0, count) (cycle walking: at most
@@ -34,7 +29,7 @@ struct Permutation {
       std::uint64_t right = i & mask;
       for (std::uint64_t round = 0; round < 6; ++round) {
         const std::uint64_t next =
-            left ^ (mixed(right + (round + 1) * 0x9e3779b97f4a7c15ULL + seed) & mask);
+            left ^ (mix64(right + (round + 1) * 0x9e3779b97f4a7c15ULL + seed) & mask);
         left = right;
         right = next;
       }
@@ -44,10 +39,16 @@ struct Permutation {
   }
 };
 
+// The seed of the permutation in which the worker of a band walks the columns; `pass` is of the
+// epoch.
+MF_HD std::uint64_t walk_seed(std::uint64_t seed, std::int64_t band, std::uint32_t pass) {
+  return mix64(seed + static_cast<std::uint64_t>(band) * 0x9e37ULL + pass);
+}
+
 // A uniform number in [0, count) for (seed, epoch, slot).
 MF_HD std::uint64_t draw(std::uint64_t seed, std::uint64_t epoch, std::uint64_t slot,
                          std::uint64_t count) {
-  const std::uint64_t bits = mixed(mixed(seed + epoch * 0x9e3779b97f4a7c15ULL) + slot);
+  const std::uint64_t bits = mix64(mix64(seed + epoch * 0x9e3779b97f4a7c15ULL) + slot);
   return (bits >> 32) * count >> 32;
 }
 

@@ -4,11 +4,9 @@
 #include <algorithm>
 #include <cmath>
 
-#include "algorithms/core/cuda/memory.hpp"
-#include "algorithms/core/cuda/stored_model.hpp"
 #include "algorithms/core/registry.hpp"
+#include "algorithms/cumf_sgd/device_sgd.hpp"
 #include "algorithms/cumf_sgd/grid.hpp"
-#include "algorithms/cumf_sgd/kernels.hpp"
 #include "base/error.hpp"
 
 namespace mf::cumf_sgd {
@@ -18,16 +16,12 @@ using cuda::DeviceBuffer;
 
 constexpr double kRatingsABlock = 64;
 
-class Wavefront : public Algorithm {
+class Wavefront : public DeviceSgd {
  public:
-  explicit Wavefront(const Settings& settings) : settings_(settings) {}
+  using DeviceSgd::DeviceSgd;
 
   void prepare(const Ratings& train, const Model& initial, Context& context) override {
-    check_initial(ModelKind::plain, settings_.factors, train, initial);
-    work_ = pass_work(settings_, train);
-    seed_ = context.seed;
-    nnz_ = train.nnz();
-    stream_ = static_cast<cudaStream_t>(context.stream);
+    start(train, initial, context);
     const std::int64_t bands = choose_workers(train);
     const std::int64_t columns =
         settings_.column_blocks > 0
@@ -48,17 +42,11 @@ class Wavefront : public Algorithm {
   }
 
   std::int64_t run_epoch(const EpochArgs& args, Context&) override {
-    const auto keep = [&](double reg) { return static_cast<float>(1 - args.learning_rate * reg); };
-    const auto seed = mixed(seed_ + static_cast<std::uint64_t>(args.epoch));
-    launch_wavefront(
-        settings_, arrays(), {bands_, columns_, offsets_.data(), busy_.data(), seed_},
-        {static_cast<float>(args.learning_rate), keep(settings_.reg.p), keep(settings_.reg.q)},
-        static_cast<std::uint32_t>(seed), stream_);
+    launch_wavefront(settings_, arrays(), {bands_, columns_, offsets_.data(), busy_.data(), seed_},
+                     step_at(args.learning_rate), rounding_seed(args.epoch), stream_);
     return nnz_;
   }
 
-  FactorView factors() override { return model_.view(stream_); }
-  Work work_per_epoch() const override { return work_; }
   Json facts() const override {
     return {{"workers", bands_},
             {"column_blocks", columns_},
@@ -81,29 +69,10 @@ class Wavefront : public Algorithm {
     return std::clamp<std::int64_t>(static_cast<std::int64_t>(wanted), 1, most);
   }
 
-  Arrays arrays() {
-    Arrays a;
-    a.factors = settings_.factors;
-    a.nnz = nnz_;
-    a.users = users_.data();
-    a.items = items_.data();
-    a.values = values_.data();
-    a.p = model_.p();
-    a.q = model_.q();
-    return a;
-  }
-
-  Settings settings_;
-  Work work_;
-  std::uint64_t seed_ = 0;
-  std::int64_t nnz_ = 0;
   std::int64_t bands_ = 0;
   std::int64_t columns_ = 0;
-  cudaStream_t stream_ = nullptr;
-  DeviceBuffer<std::int32_t> users_, items_, busy_;
-  DeviceBuffer<float> values_;
+  DeviceBuffer<std::int32_t> busy_;
   DeviceBuffer<std::int64_t> offsets_;
-  cuda::StoredModel model_;
 };
 
 const RegisterFactory kWavefront("wavefront", [](const Params& params) {

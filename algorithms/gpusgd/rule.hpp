@@ -8,8 +8,8 @@
 
 #include <cmath>
 
-#include "algorithms/core/host_device.hpp"
 #include "algorithms/core/sgd_params.hpp"
+#include "base/host_device.hpp"
 
 namespace mf::gpusgd {
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "algorithms/core/cuda/check.hpp"
+#include "algorithms/core/cuda/row_shape.hpp"
 #include "algorithms/core/cuda/row_words.cuh"
 #include "algorithms/sgd_tiled/kernels.hpp"
 #include "algorithms/sgd_tiled/rule.hpp"
@@ -92,18 +93,18 @@ __global__ void __launch_bounds__(kThreads)
       const float c = kBiased ? batch.item_bias[i] : 0.0F;
       const float error = rating_error<kBiased>(step.mean, batch.value[i], user_bias, c, dot);
       const float gain = valid ? step.rate * error : 0.0F;
-      const float keep_p = valid ? step.keep_p : 1.0F;
+      const float keep_p = valid ? step.keep.p : 1.0F;
 #pragma unroll
       for (int k = 0; k < kValues; ++k) {
         const float p_old = p[k];
         p[k] = stepped(p_old, q[k], gain, keep_p);
-        q[k] = stepped(q[k], p_old, gain, step.keep_q);
+        q[k] = stepped(q[k], p_old, gain, step.keep.q);
       }
       if (batch.writes[i]) Share::store(a.q, batch.item[i], member, words, q, rounder);
       if (kBiased && valid) {
-        user_bias = stepped(user_bias, 1.0F, gain, step.keep_user_bias);
+        user_bias = stepped(user_bias, 1.0F, gain, step.keep.user_bias);
         if (member == 0 && batch.writes[i]) {
-          __stcg(a.item_bias + batch.item[i], stepped(c, 1.0F, gain, step.keep_item_bias));
+          __stcg(a.item_bias + batch.item[i], stepped(c, 1.0F, gain, step.keep.item_bias));
         }
       }
     };
@@ -124,17 +125,6 @@ __global__ void __launch_bounds__(kThreads)
   }
 }
 
-template <class Kernel>
-unsigned resident_blocks(Kernel kernel) {
-  int device = 0;
-  int processors = 0;
-  int blocks = 0;
-  MF_CUDA(cudaGetDevice(&device));
-  MF_CUDA(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device));
-  MF_CUDA(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel, kThreads, 0));
-  return static_cast<unsigned>(std::max(1, blocks) * processors);
-}
-
 struct Pass {
   Arrays arrays;
   Step step;
@@ -148,35 +138,14 @@ struct Pass {
 template <class T, int kLanes, int kWords, bool kBiased>
 void launch_kernel(const Pass& pass) {
   const auto kernel = pass_kernel<T, kLanes, kWords, kBiased>;
-  static const unsigned resident = resident_blocks(kernel);
+  static const std::int64_t resident = cuda::resident_blocks(kernel, kThreads);
   const std::int64_t needed = (pass.arrays.bundles + kThreads / 32 - 1) / (kThreads / 32);
   const std::int64_t wanted = std::max<std::int64_t>(1, pass.arrays.workers * kLanes / kThreads);
-  const auto blocks = static_cast<unsigned>(std::min({std::int64_t{resident}, needed, wanted}));
+  const auto blocks = static_cast<unsigned>(std::min({resident, needed, wanted}));
   if (blocks == 0) return;
   kernel<<<blocks, kThreads, 0, pass.stream>>>(pass.arrays, pass.step, pass.order, pass.seed,
                                                pass.epoch, pass.stochastic);
   MF_CUDA_LAUNCHED("sgd_tiled pass");
-}
-
-template <class T, bool kBiased>
-void launch_by_length(const Pass& pass, std::int64_t words) {
-  if (words <= 4) return launch_kernel<T, 4, 1, kBiased>(pass);
-  if (words <= 8) return launch_kernel<T, 8, 1, kBiased>(pass);
-  if (words <= 16) return launch_kernel<T, 16, 1, kBiased>(pass);
-  if (words <= 32) return launch_kernel<T, 32, 1, kBiased>(pass);
-  if (words <= 64) return launch_kernel<T, 32, 2, kBiased>(pass);
-  if constexpr (sizeof(T) == 4) launch_kernel<T, 32, 4, kBiased>(pass);
-}
-
-template <class T>
-void launch_model(const Settings& settings, const Pass& pass) {
-  const std::int64_t words =
-      storage_stride(settings.storage, settings.factors) / cuda::kWordValues<T>;
-  if (settings.model == ModelKind::biased) {
-    launch_by_length<T, true>(pass, words);
-  } else {
-    launch_by_length<T, false>(pass, words);
-  }
 }
 
 // A warp a user: position i takes the rating (a i + b) mod count.
@@ -195,24 +164,25 @@ __global__ void shuffle_kernel(const Entry* from, Entry* to, const std::int64_t*
 }  // namespace
 
 int bundle_size(const Settings& settings) {
-  const std::int64_t words =
-      storage_stride(settings.storage, settings.factors) * storage_bytes(settings.storage) / 16;
-  if (words <= 4) return 8;
-  if (words <= 8) return 4;
-  return words <= 16 ? 2 : 1;
+  const std::int64_t words = storage_words(settings.storage, settings.factors);
+  return cuda::with_group_row<float>(words,
+                                     [](auto shape) { return 32 / decltype(shape)::kLanes; });
 }
 
 void launch_pass(const Settings& settings, const Arrays& arrays, const Step& step,
                  const Order& order, std::uint32_t seed, std::uint32_t epoch, cudaStream_t stream) {
   const Pass pass{arrays, step, order, seed, epoch, settings.stochastic, stream};
-  switch (settings.storage) {
-    case Storage::fp32:
-      return launch_model<float>(settings, pass);
-    case Storage::fp16:
-      return launch_model<__half>(settings, pass);
-    case Storage::bf16:
-      return launch_model<__nv_bfloat16>(settings, pass);
-  }
+  const std::int64_t words = storage_words(settings.storage, settings.factors);
+  cuda::with_storage_type(settings.storage, [&]<class T>() {
+    cuda::with_group_row<T>(words, [&](auto shape) {
+      using Shape = decltype(shape);
+      if (settings.model == ModelKind::biased) {
+        launch_kernel<T, Shape::kLanes, Shape::kWords, true>(pass);
+      } else {
+        launch_kernel<T, Shape::kLanes, Shape::kWords, false>(pass);
+      }
+    });
+  });
 }
 
 void launch_shuffle(const Entry* from, Entry* to, const std::int64_t* user_offsets,

@@ -15,14 +15,11 @@ struct Entry {        // a rating in the row of its user
   float value;
 };
 
-// Constants of a pass. A keep is 1 - rate * regularizer.
+// Constants of a pass.
 struct Step {
   float rate;
   float mean;
-  float keep_p;
-  float keep_q;
-  float keep_user_bias;
-  float keep_item_bias;
+  Keeps keep;
 };
 
 // Everything in device memory. Rows of P and Q are storage_stride values of the storage

@@ -7,8 +7,9 @@
 #include <cmath>
 #include <cstdint>
 
-#include "algorithms/core/host_device.hpp"
 #include "algorithms/sgd_tiled/tiles.hpp"
+#include "base/host_device.hpp"
+#include "base/rng.hpp"
 
 namespace mf::sgd_tiled {
 
@@ -45,20 +46,13 @@ MF_HD bool writes_item(std::int32_t marked, std::int64_t place, std::uint32_t ep
   return ((static_cast<std::uint32_t>(place) + epoch) & mask) == 0;
 }
 
-// The finalizer of base/rng.hpp, callable on the device.
-MF_HD std::uint64_t mixed(std::uint64_t x) {
-  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ULL;
-  x = (x ^ (x >> 27)) * 0x94d049bb133111ebULL;
-  return x ^ (x >> 31);
-}
-
 // The order of a user's ratings: a bijection of [0, count) that leads from one end of the row to
 // the other, so that a chunk holds items from all over the catalogue.
 MF_HD Order row_order(std::int64_t count, std::uint64_t seed, std::int64_t user) {
   Order order;
   if (count <= 2) return order;
   const std::uint64_t bits =
-      mixed(seed + 0x9e3779b97f4a7c15ULL * static_cast<std::uint64_t>(user + 1));
+      mix64(seed + 0x9e3779b97f4a7c15ULL * static_cast<std::uint64_t>(user + 1));
   const auto n = static_cast<std::uint64_t>(count);
   order.shift = static_cast<std::int64_t>((bits & 0xffffffffU) % n);
   order.multiplier = static_cast<std::int64_t>(1 + (bits >> 32) % (n - 1));

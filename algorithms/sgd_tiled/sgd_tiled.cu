@@ -78,10 +78,8 @@ class SgdTiled : public Algorithm {
   }
 
   Step step_at(double rate) const {
-    const auto keep = [&](double reg) { return static_cast<float>(1 - rate * reg); };
-    return {static_cast<float>(rate),      static_cast<float>(biased() ? mean_ : 0),
-            keep(settings_.reg.p),         keep(settings_.reg.q),
-            keep(settings_.reg.user_bias), keep(settings_.reg.item_bias)};
+    return {static_cast<float>(rate), static_cast<float>(biased() ? mean_ : 0),
+            keeps_at(rate, settings_.reg)};
   }
 
   Arrays arrays() {

@@ -63,6 +63,12 @@ TEST(Hash64, IsTheSameForAnyNumberOfThreads) {
   EXPECT_EQ(hash64_parallel(bytes, 3, 1), hash64_parallel(bytes, 3, 4));
 }
 
+// The first two outputs of SplitMix64 seeded with 0, as its author publishes them.
+TEST(Rng, MixesAsSplitMix64) {
+  EXPECT_EQ(mix64(0x9e3779b97f4a7c15ULL), 0xe220a8397b1dcdafULL);
+  EXPECT_EQ(mix64(2 * 0x9e3779b97f4a7c15ULL), 0x6e789e6aa1b965f4ULL);
+}
+
 TEST(Rng, StreamsDifferAndMomentsAreRight) {
   EXPECT_NE(Rng(1, 0)(), Rng(1, 1)());
   EXPECT_NE(Rng(1, 0)(), Rng(2, 0)());

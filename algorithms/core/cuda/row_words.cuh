@@ -141,20 +141,25 @@ struct RowShare {
       }
     }
   }
-  __device__ static void store(void* rows, std::int64_t index, int lane, int words, const float* x,
-                               Rounder& rounder) {
+  // Rounds to the stored type, here and in memory.
+  __device__ void rewrite(void* rows, std::int64_t index, int lane, int words, const float* x,
+                          Rounder& rounder) {
     Word<kUnits>* to = row(rows, index, words);
 #pragma unroll
     for (int w = 0; w < kWords; ++w) {
       const int k = w * kLanes + lane;
       if (k >= words) continue;
-      Word<kUnits> out;
 #pragma unroll
       for (int u = 0; u < kUnits; ++u) {
-        out.unit[u] = Unit<T>::pack(x + w * kWordLength + u * Unit<T>::kCount, rounder);
+        raw[w].unit[u] = Unit<T>::pack(x + w * kWordLength + u * Unit<T>::kCount, rounder);
       }
-      store_word(to + k, out);
+      store_word(to + k, raw[w]);
     }
+  }
+  __device__ static void store(void* rows, std::int64_t index, int lane, int words, const float* x,
+                               Rounder& rounder) {
+    RowShare made;
+    made.rewrite(rows, index, lane, words, x, rounder);
   }
 };
 

@@ -2,26 +2,11 @@
 #include <span>
 
 #include "algorithms/core/cuda/convert_rows.hpp"
+#include "algorithms/core/cuda/row_shape.hpp"
 #include "algorithms/core/cuda/staging.hpp"
 #include "algorithms/core/cuda/stored_model.hpp"
 
 namespace mf::cuda {
-namespace {
-
-// Calls call.operator()<T>() with the type of the storage.
-template <class Call>
-void with_type(Storage storage, Call&& call) {
-  switch (storage) {
-    case Storage::fp32:
-      return call.template operator()<float>();
-    case Storage::fp16:
-      return call.template operator()<__half>();
-    case Storage::bf16:
-      return call.template operator()<__nv_bfloat16>();
-  }
-}
-
-}  // namespace
 
 StoredModel::StoredModel(Storage storage, const Model& initial, ThreadTeam& team,
                          cudaStream_t stream)
@@ -42,7 +27,7 @@ StoredModel::StoredModel(Storage storage, const Model& initial, ThreadTeam& team
   Staging staging(std::max(p_wide_.bytes(), q_wide_.bytes()));
   upload_rows(staging, p_wide_, initial.p.data(), factors_, wide, team, stream);
   upload_rows(staging, q_wide_, initial.q.data(), factors_, wide, team, stream);
-  with_type(storage, [&]<class T>() {
+  with_storage_type(storage, [&]<class T>() {
     narrow_rows(p_wide_.data(), wide, reinterpret_cast<T*>(p_.data()), stride, n_users_, factors_,
                 stream);
     narrow_rows(q_wide_.data(), wide, reinterpret_cast<T*>(q_.data()), stride, n_items_, factors_,
@@ -57,7 +42,7 @@ StoredModel::StoredModel(Storage storage, const Model& initial, ThreadTeam& team
 FactorView StoredModel::view(cudaStream_t stream) {
   const std::int64_t wide = storage_stride(Storage::fp32, factors_);
   const std::int64_t stride = storage_stride(storage_, factors_);
-  with_type(storage_, [&]<class T>() {
+  with_storage_type(storage_, [&]<class T>() {
     widen_rows(reinterpret_cast<const T*>(p_.data()), stride, p_wide_.data(), wide, n_users_,
                factors_, stream);
     widen_rows(reinterpret_cast<const T*>(q_.data()), stride, q_wide_.data(), wide, n_items_,

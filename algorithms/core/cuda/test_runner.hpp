@@ -34,20 +34,10 @@ struct TestRunner {
   }
 
   Model model() {
-    const FactorView view = algorithm->factors();
-    Model out;
-    out.kind = view.user_bias == nullptr ? ModelKind::plain : ModelKind::biased;
-    out.n_users = view.n_users;
-    out.n_items = view.n_items;
-    out.factors = view.factors;
-    out.mean = view.mean;
-    out.p = rows(view.p, view.p_stride, view.n_users, view.factors);
-    out.q = rows(view.q, view.q_stride, view.n_items, view.factors);
-    if (view.user_bias != nullptr) {
-      out.user_bias = rows(view.user_bias, view.user_bias_stride, view.n_users, 1);
-      out.item_bias = rows(view.item_bias, view.item_bias_stride, view.n_items, 1);
-    }
-    return out;
+    return packed_model(
+        algorithm->factors(),
+        [this](AlignedVector<float>& to, const float* from, std::int64_t stride, std::int32_t count,
+               std::int32_t width) { to = rows(from, stride, count, width); });
   }
 
   // Rows without their padding, which is expected to be zero.

@@ -1,8 +1,15 @@
-// For tests that need a device: skipped, with the reason, where there is none.
+// For tests that need a device: skipped, with the reason, where there is none; and what they
+// compare.
 #pragma once
 
 #include <cuda_runtime_api.h>
 #include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+
+#include "base/aligned.hpp"
 
 namespace mf::cuda {
 
@@ -12,6 +19,19 @@ inline const char* why_no_device() {
   const cudaError_t error = cudaGetDeviceCount(&count);
   if (error == cudaSuccess && count > 0) return "";
   return cudaGetErrorString(error == cudaSuccess ? cudaErrorNoDevice : error);
+}
+
+// Every number finite, and none further from the host's than `tolerance`.
+inline void expect_near(const AlignedVector<float>& device, const AlignedVector<float>& host,
+                        double tolerance, const std::string& what) {
+  ASSERT_EQ(device.size(), host.size()) << what;
+  double worst = 0;
+  for (std::size_t i = 0; i < host.size(); ++i) {
+    const double difference = std::abs(static_cast<double>(device[i]) - host[i]);
+    ASSERT_TRUE(std::isfinite(difference)) << what;
+    worst = std::max(worst, difference);
+  }
+  EXPECT_LE(worst, tolerance) << what;
 }
 
 }  // namespace mf::cuda

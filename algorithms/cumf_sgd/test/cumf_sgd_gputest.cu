@@ -17,6 +17,7 @@
 namespace mf::cumf_sgd {
 namespace {
 
+using cuda::expect_near;
 using cuda::TestRunner;
 
 Params params_of(const std::string& name, const Json& changes) {
@@ -35,18 +36,6 @@ void update(Model& model, const Settings& s, double rate, const Rating& r) {
     p[k] = static_cast<float>(p_old + rate * (e * q_old - s.reg.p * p_old));
     q[k] = static_cast<float>(q_old + rate * (e * p_old - s.reg.q * q_old));
   }
-}
-
-void expect_near(const AlignedVector<float>& device, const AlignedVector<float>& host,
-                 double tolerance, const std::string& what) {
-  ASSERT_EQ(device.size(), host.size()) << what;
-  double worst = 0;
-  for (std::size_t i = 0; i < host.size(); ++i) {
-    const double difference = std::abs(static_cast<double>(device[i]) - host[i]);
-    ASSERT_TRUE(std::isfinite(difference)) << what;
-    worst = std::max(worst, difference);
-  }
-  EXPECT_LE(worst, tolerance) << what;
 }
 
 double tolerance_of(const std::string& storage) {
@@ -111,32 +100,51 @@ TEST(BatchHogwild, VisitsEveryRatingOnceAPass) {
   }
 }
 
+// The ratings in the order in which a worker on its own walks them in an epoch.
+std::vector<Rating> walk(const WavefrontGrid& grid, std::uint64_t seed, std::int64_t epoch) {
+  const auto pass = static_cast<std::uint32_t>(mix64(seed + static_cast<std::uint64_t>(epoch)));
+  const auto order = Permutation::of(grid.columns, walk_seed(seed, 0, pass));
+  std::vector<Rating> ratings;
+  for (std::uint64_t turn = 0; turn < static_cast<std::uint64_t>(grid.columns); ++turn) {
+    const std::uint64_t column = order(turn);
+    for (std::int64_t i = grid.offsets[column]; i < grid.offsets[column + 1]; ++i) {
+      const auto k = static_cast<std::size_t>(i);
+      ratings.push_back({grid.users[k], grid.items[k], grid.values[k]});
+    }
+  }
+  return ratings;
+}
+
 // One worker: the pass is serial, in the order of the grid and of the worker's own permutation.
+// Blocks of thousands of ratings, in which rows return while they are on their way; of a few; and
+// of none.
 TEST(Wavefront, WithOneWorkerIsASerialPass) {
   MF_REQUIRE_DEVICE();
   const Dataset data = make_look_alike("ml-100k", 0.02, 1, 2);
   const Ratings& train = data.ratings;
   for (const std::int32_t factors : {1, 7, 33, 64, 100, 128, 200, 300, 512}) {
     for (const char* storage : {"fp32", "fp16", "bf16"}) {
-      const Params params = params_of("wavefront", {{"factors", factors},
-                                                    {"storage", storage},
-                                                    {"workers", 1},
-                                                    {"column_blocks", 1},
-                                                    {"reg_p", 0.1},
-                                                    {"reg_q", 0.2}});
-      Model expected = initial_for(train, factors);
-      TestRunner device("wavefront", params, train, expected);
-      EXPECT_EQ(device.run(1, 1, 0.005), train.nnz());
-      const WavefrontGrid grid = make_grid(train, 1, 1, 1, device.team);
-      for (std::size_t i = 0; i < grid.users.size(); ++i) {
-        update(expected, read_settings(params), 0.005,
-               {grid.users[i], grid.items[i], grid.values[i]});
+      for (const std::int64_t columns : {1, 7, 100, 3000}) {
+        const Params params = params_of("wavefront", {{"factors", factors},
+                                                      {"storage", storage},
+                                                      {"workers", 1},
+                                                      {"column_blocks", columns},
+                                                      {"reg_p", 0.1},
+                                                      {"reg_q", 0.2}});
+        Model expected = initial_for(train, factors);
+        TestRunner device("wavefront", params, train, expected);
+        EXPECT_EQ(device.run(1, 1, 0.005), train.nnz());
+        const WavefrontGrid grid = make_grid(train, 1, columns, 1, device.team);
+        for (const Rating& rating : walk(grid, 1, 1)) {
+          update(expected, read_settings(params), 0.005, rating);
+        }
+        const Model after = device.model();
+        const std::string what = std::string(storage) + " f " + std::to_string(factors) +
+                                 " columns " + std::to_string(columns);
+        const double slack = std::string(storage) == "fp32" ? 2 : 8;  // rows are rounded many times
+        expect_near(after.p, expected.p, slack * tolerance_of(storage), what + " p");
+        expect_near(after.q, expected.q, slack * tolerance_of(storage), what + " q");
       }
-      const Model after = device.model();
-      const std::string what = std::string(storage) + " f " + std::to_string(factors);
-      const double slack = std::string(storage) == "fp32" ? 2 : 8;  // rows are rounded many times
-      expect_near(after.p, expected.p, slack * tolerance_of(storage), what + " p");
-      expect_near(after.q, expected.q, slack * tolerance_of(storage), what + " q");
     }
   }
 }

@@ -17,6 +17,7 @@
 namespace mf::sgd_tiled {
 namespace {
 
+using cuda::expect_near;
 using cuda::TestRunner;
 
 Params params_of(const Json& changes) {
@@ -73,18 +74,6 @@ void serial_pass(const Ratings& train, const Settings& s, double rate, std::uint
       }
     }
   }
-}
-
-void expect_near(const AlignedVector<float>& device, const AlignedVector<float>& host,
-                 double tolerance, const std::string& what) {
-  ASSERT_EQ(device.size(), host.size()) << what;
-  double worst = 0;
-  for (std::size_t i = 0; i < host.size(); ++i) {
-    const double difference = std::abs(static_cast<double>(device[i]) - host[i]);
-    ASSERT_TRUE(std::isfinite(difference)) << what;
-    worst = std::max(worst, difference);
-  }
-  EXPECT_LE(worst, tolerance) << what;
 }
 
 TEST(SgdTiled, EqualsASerialPassWhereNoItemIsShared) {

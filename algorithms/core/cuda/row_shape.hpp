@@ -1,0 +1,78 @@
+// The types and shapes over which the kernels on stored rows are compiled: the one that suits the
+// settings is chosen here.
+#pragma once
+
+#include <cuda_bf16.h>
+#include <cuda_fp16.h>
+#include <cuda_runtime_api.h>
+
+#include <algorithm>
+#include <cstdint>
+
+#include "algorithms/core/cuda/check.hpp"
+#include "algorithms/core/storage.hpp"
+
+namespace mf::cuda {
+
+// Returns go.operator()<T>() with the type of the storage.
+template <class Go>
+auto with_storage_type(Storage storage, Go&& go) {
+  switch (storage) {
+    case Storage::fp32:
+      break;
+    case Storage::fp16:
+      return go.template operator()<__half>();
+    case Storage::bf16:
+      return go.template operator()<__nv_bfloat16>();
+  }
+  return go.template operator()<float>();
+}
+
+// How a row lies on lanes, as RowShare (row_words.cuh) has it.
+template <int kLanesOfRow, int kWordsOfLane, int kUnitsOfWord>
+struct RowShape {
+  static constexpr int kLanes = kLanesOfRow;
+  static constexpr int kWords = kWordsOfLane;
+  static constexpr int kUnits = kUnitsOfWord;
+};
+
+// A warp a row, in words of 16 bytes: go(RowShape) for a row of `words` of them, at most 128 of
+// fp32 and 64 of the narrow types.
+template <class T, class Go>
+auto with_wide_row(std::int64_t words, Go&& go) {
+  if constexpr (sizeof(T) == 4) {
+    if (words > 64) return go(RowShape<32, 4, 4>{});
+  }
+  if (words > 32) return go(RowShape<32, 2, 4>{});
+  return go(RowShape<32, 1, 4>{});
+}
+
+// A warp a row, in words of 8 bytes while they suffice.
+template <class T, class Go>
+auto with_warp_row(std::int64_t words, Go&& go) {
+  if (words <= 16) return go(RowShape<32, 1, 2>{});
+  return with_wide_row<T>(words, go);
+}
+
+// As many lanes as just hold a row.
+template <class T, class Go>
+auto with_group_row(std::int64_t words, Go&& go) {
+  if (words <= 4) return go(RowShape<4, 1, 4>{});
+  if (words <= 8) return go(RowShape<8, 1, 4>{});
+  if (words <= 16) return go(RowShape<16, 1, 4>{});
+  return with_wide_row<T>(words, go);
+}
+
+// Blocks of `threads` that the device holds at once; at least one a multiprocessor.
+template <class Kernel>
+std::int64_t resident_blocks(Kernel kernel, int threads) {
+  int device = 0;
+  int processors = 0;
+  int blocks = 0;
+  MF_CUDA(cudaGetDevice(&device));
+  MF_CUDA(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device));
+  MF_CUDA(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel, threads, 0));
+  return std::int64_t{std::max(1, blocks)} * processors;
+}
+
+}  // namespace mf::cuda

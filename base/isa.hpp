@@ -1,0 +1,20 @@
+// The choice of the instruction set of vector loops, at run time.
+#pragma once
+
+#include <optional>
+#include <string>
+
+namespace mf {
+
+enum class Isa { scalar, avx2, avx512 };
+
+bool has(Isa isa);  // this CPU (and its operating system) can run it
+std::string to_string(Isa isa);
+
+// "auto" is the best this CPU has. Nothing where the CPU lacks what was asked for.
+std::optional<Isa> find_isa(const std::string& simd);
+
+// As find_isa, but throws Error(unsupported).
+Isa choose_isa(const std::string& simd);
+
+}  // namespace mf
