@@ -1,0 +1,110 @@
+// ALS with weighted lambda on the CPU. Minimizes
+//   sum (r - x_u . theta_v)^2 + lambda (sum n_u |x_u|^2 + sum n_v |theta_v|^2)
+// by turns: with Theta fixed, each x_u solves  A_u x_u = b_u,  where over the ratings of u
+//   A_u = sum theta_v theta_v^T + lambda n_u I,    b_u = sum r_uv theta_v,
+// and then Theta from X likewise. r has its center removed (center.hpp).
+#include "algorithms/als/als_cpu.hpp"
+
+#include <memory>
+
+#include "algorithms/als/cpu_half_step.hpp"
+#include "algorithms/core/registry.hpp"
+#include "algorithms/core/sgd_params.hpp"
+
+namespace mf::als {
+namespace {
+
+class AlsCpu : public Algorithm {
+ public:
+  explicit AlsCpu(const Params& params)
+      : common_(read_common(params)), solver_(read_solver(params)) {}
+
+  void prepare(const Ratings& train, const Model& initial, Context& context) override {
+    check_initial(ModelKind::plain, common_.factors, train, initial);
+    train_ = &train;
+    ThreadTeam& team = *context.team;
+    center_ = make_center(common_.center, train, common_.reg, team);
+    sides_ = Sides(train, center_, team);
+    user_plan_ = cpu::make_row_plan(sides_.users(), common_.factors, team.size());
+    item_plan_ = cpu::make_row_plan(sides_.items(), common_.factors, team.size());
+    x_ = cpu::FactorTable(initial.p, common_.factors, sides_.users(), team);
+    theta_ = cpu::FactorTable(initial.q, common_.factors, sides_.items(), team);
+    half_step_ = std::make_unique<cpu::HalfStep>(common_, solver_, choose_isa("auto"), team);
+  }
+
+  std::int64_t run_epoch(const EpochArgs&, Context& context) override {
+    const auto update = [&](const char* phase, const Side& side, const cpu::RowPlan& plan,
+                            const cpu::FactorTable& from, cpu::FactorTable& to) {
+      const PhaseScope scope(context.phases, phase);
+      return half_step_->run(side, plan, from, to, *context.team, context.stop_requested);
+    };
+    if (!update("update_x", sides_.users(), user_plan_, theta_, x_)) return 0;
+    if (!update("update_theta", sides_.items(), item_plan_, x_, theta_)) return train_->nnz();
+    return 2 * train_->nnz();
+  }
+
+  FactorView factors() override {
+    FactorView view;
+    view.n_users = train_->n_users();
+    view.n_items = train_->n_items();
+    view.factors = common_.factors;
+    view.p = x_.view().data;
+    view.q = theta_.view().data;
+    view.p_stride = view.q_stride = x_.view().stride;
+    if (center_.kind == CenterKind::none) return view;
+    view.user_bias = center_.user_bias.data();
+    view.item_bias = center_.item_bias.data();
+    view.mean = center_.mean;
+    return view;
+  }
+
+  Work work_per_epoch() const override { return iteration_work(common_, solver_, *train_); }
+
+ private:
+  Common common_;
+  Solver solver_;
+  const Ratings* train_ = nullptr;
+  Center center_;
+  Sides sides_;
+  cpu::RowPlan user_plan_, item_plan_;
+  cpu::FactorTable x_, theta_;
+  std::unique_ptr<cpu::HalfStep> half_step_;
+};
+
+const RegisterFactory registered("als_cpu", [](const Params& params) {
+  return std::make_unique<AlsCpu>(params);
+});
+
+}  // namespace
+
+std::vector<ParamSpec> cpu_params() {
+  std::vector<ParamSpec> params = common_params();
+  params.push_back(solver_param("cholesky"));
+  params.push_back(ParamSpec::integer("threads", 0, 0, 4096, "threads; 0: all hardware threads"));
+  return params;
+}
+
+// The columns of R, both factors, the orders of the rows, A and its parts; residuals and biases
+// where a center is removed.
+MemoryNeed cpu_memory_need(const Params& params, const ProblemShape& shape) {
+  const std::int64_t team =
+      params.integer("threads") > 0 ? params.integer("threads") : std::int64_t{hardware_threads()};
+  const auto stride = static_cast<double>(cpu::padded_stride(params.integer("factors")));
+  const auto rows = static_cast<double>(shape.n_users + shape.n_items);
+  const auto nnz = static_cast<double>(shape.nnz);
+  const bool centered = params.choice("center") != "none";
+  const double squares =
+      2 * static_cast<double>(team) + static_cast<double>(cpu::part_count(shape.nnz));
+  double bytes = nnz * 8 + rows * (stride * 4 + 12) + squares * stride * stride * 4;
+  if (centered) bytes += nnz * 4 + rows * 4;
+  return {bytes, 0};
+}
+
+std::optional<std::string> why_cpu_unsupported(const Params& params, const ProblemShape&) {
+  if (params.number("reg") > 0 || read_solver(params) == Solver::cg) return std::nullopt;
+  return "reg 0 with solver \"" + params.choice("solver") +
+         "\": rows with fewer ratings than factors have no unique solution; use reg above 0, or "
+         "solver \"cg\"";
+}
+
+}  // namespace mf::als

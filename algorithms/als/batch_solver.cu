@@ -1,0 +1,72 @@
+#include "algorithms/als/batch_solver.hpp"
+
+#include <cuda_runtime.h>
+
+#include <algorithm>
+
+#include "algorithms/core/cuda/check.hpp"
+
+namespace mf::als {
+namespace {
+
+constexpr int kThreads = 256;
+
+__global__ void pointers_kernel(float** to, float* base, std::int64_t stride, std::int64_t count) {
+  const std::int64_t s = std::int64_t{blockIdx.x} * kThreads + threadIdx.x;
+  if (s < count) to[s] = base + s * stride;
+}
+
+// A warp a row.
+__global__ void __launch_bounds__(kThreads)
+    scatter_kernel(float* x, const float* b, std::int64_t stride, const std::int32_t* rows,
+                   const int* info, std::int64_t count) {
+  const std::int64_t s = std::int64_t{blockIdx.x} * (kThreads / 32) + (threadIdx.x >> 5);
+  if (s >= count) return;
+  auto* to = reinterpret_cast<float4*>(x + rows[s] * stride);
+  const auto* from = reinterpret_cast<const float4*>(b + s * stride);
+  const float bad = __int_as_float(0x7fffffff);
+  const bool solved = info[s] == 0;
+  for (int word = static_cast<int>(threadIdx.x) & 31; word < stride / 4; word += 32) {
+    to[word] = solved ? from[word] : float4{bad, bad, bad, bad};
+  }
+}
+
+// A warp a row.
+__global__ void __launch_bounds__(kThreads)
+    zero_kernel(float* x, std::int64_t stride, const std::int32_t* rows, std::int64_t count) {
+  const std::int64_t s = std::int64_t{blockIdx.x} * (kThreads / 32) + (threadIdx.x >> 5);
+  if (s >= count) return;
+  auto* to = reinterpret_cast<float4*>(x + rows[s] * stride);
+  for (int word = static_cast<int>(threadIdx.x) & 31; word < stride / 4; word += 32) {
+    to[word] = float4{0, 0, 0, 0};
+  }
+}
+
+unsigned blocks_for(std::int64_t count, std::int64_t each) {
+  return static_cast<unsigned>((count + each - 1) / each);
+}
+
+}  // namespace
+
+void launch_pointers(float** to, float* base, std::int64_t stride, std::int64_t count,
+                     cudaStream_t stream) {
+  if (count == 0) return;
+  pointers_kernel<<<blocks_for(count, kThreads), kThreads, 0, stream>>>(to, base, stride, count);
+  MF_CUDA_LAUNCHED("als pointers");
+}
+
+void launch_scatter(const Systems& systems, const int* info, cudaStream_t stream) {
+  if (systems.count == 0) return;
+  scatter_kernel<<<blocks_for(systems.count, kThreads / 32), kThreads, 0, stream>>>(
+      systems.x, systems.b, factor_stride(systems.factors), systems.rows, info, systems.count);
+  MF_CUDA_LAUNCHED("als scatter");
+}
+
+void launch_zero_rows(float* x, std::int64_t stride, const std::int32_t* rows, std::int64_t count,
+                      cudaStream_t stream) {
+  if (count == 0) return;
+  zero_kernel<<<blocks_for(count, kThreads / 32), kThreads, 0, stream>>>(x, stride, rows, count);
+  MF_CUDA_LAUNCHED("als zero_rows");
+}
+
+}  // namespace mf::als

@@ -1,0 +1,212 @@
+// GFLOP/s of forming A_u and b_u, counting f (f + 1) operations a rating: the symmetric half alone.
+//   sgemm/<isa>/<threads>                   C += A B of 1024 x 1024 matrices by Eigen, one product
+//   a
+//                                           thread: what the machine reaches on dense matrices
+//   formation/<side>/<isa>/<f>/<threads>    of all rows of a side; of_sgemm: as a share of the
+//   above epoch/<solver>/<f>/<threads>            whole epochs of als_cpu
+// On a look-alike of Netflix at 1/20 of its ratings; MFBENCH_BENCH_LIKE and MFBENCH_BENCH_SCALE
+// change it, MFBENCH_BENCH_FACTORS ("100,128") and MFBENCH_BENCH_THREADS ("1,2,16") the rest.
+#include <benchmark/benchmark.h>
+
+#include <atomic>
+#include <chrono>
+#include <cstdlib>
+#include <map>
+#include <memory>
+#include <sstream>
+#include <string>
+
+#include "algorithms/als/bench/sgemm.hpp"
+#include "algorithms/als/cpu_half_step.hpp"
+#include "algorithms/core/registry.hpp"
+#include "datasets/synthetic.hpp"
+
+namespace mf::als::cpu {
+namespace {
+
+constexpr int kSgemmSize = 1024;
+using Clock = std::chrono::steady_clock;
+
+std::string env(const char* name, const std::string& fallback) {
+  const char* value = std::getenv(name);
+  return value != nullptr ? value : fallback;
+}
+
+std::vector<int> int_list(const std::string& text) {
+  std::vector<int> numbers;
+  std::istringstream in(text);
+  for (std::string item; std::getline(in, item, ',');) numbers.push_back(std::stoi(item));
+  return numbers;
+}
+
+// Made when the first benchmark needs it, and kept.
+const Ratings& ratings() {
+  static const Dataset data =
+      make_look_alike(env("MFBENCH_BENCH_LIKE", "netflix"),
+                      std::stod(env("MFBENCH_BENCH_SCALE", "0.05")), 1, hardware_threads());
+  return data.ratings;
+}
+
+const Sides& sides() {
+  static const Sides both = [] {
+    ThreadTeam team(hardware_threads());
+    return Sides(ratings(), Center{}, team);
+  }();
+  return both;
+}
+
+bool skipped(benchmark::State& state, Isa isa) {
+  if (!has(isa)) state.SkipWithError("this CPU lacks it");
+  return !has(isa);
+}
+
+Sgemm sgemm_of(Isa isa) {
+  return isa == Isa::avx512 ? avx512_sgemm() : isa == Isa::avx2 ? avx2_sgemm() : scalar_sgemm();
+}
+
+// Operations a second of one product a thread, each on matrices of its own; the best of several
+// rounds. Measured once for each number of threads.
+double measure_sgemm(Isa isa, int threads) {
+  ThreadTeam team(threads);
+  const auto count = static_cast<std::size_t>(kSgemmSize * kSgemmSize);
+  std::vector<AlignedVector<float>> matrices(static_cast<std::size_t>(threads));
+  team.run([&](int t) { matrices[static_cast<std::size_t>(t)].assign(3 * count, 0.5F); });
+  const Sgemm multiply = sgemm_of(isa);
+  double best = 0;
+  for (int round = 0; round < 8; ++round) {
+    const auto start = Clock::now();
+    team.run([&](int t) {
+      float* a = matrices[static_cast<std::size_t>(t)].data();
+      for (int k = 0; k < 4; ++k) multiply(kSgemmSize, a, a + count, a + 2 * count);
+    });
+    const double s = std::chrono::duration<double>(Clock::now() - start).count();
+    best = std::max(best, 4.0 * 2 * kSgemmSize * static_cast<double>(count) * threads / s);
+  }
+  return best;
+}
+
+double sgemm_rate(Isa isa, int threads) {
+  static std::map<std::pair<Isa, int>, double> known;
+  double& rate = known[{isa, threads}];
+  if (rate == 0) rate = measure_sgemm(isa, threads);
+  return rate;
+}
+
+void run_sgemm(benchmark::State& state, Isa isa, int threads) {
+  if (skipped(state, isa)) return;
+  double best = 0;
+  for (auto _ : state) best = std::max(best, measure_sgemm(isa, threads));
+  state.counters["GFLOP/s"] = best * 1e-9;
+}
+
+// Every thread takes the rows that als_cpu gives it, and forms them, without solving.
+void form_all(const Side& side, const RowPlan& plan, const FormationKernels& kernels,
+              const FactorTable& factors, std::vector<std::unique_ptr<Workspace>>& work,
+              ThreadTeam& team) {
+  const auto rows = std::ssize(plan.rows);
+  std::atomic<std::int64_t> next{0};
+  const auto chunks = std::ssize(plan.cuts) - 1;
+  team.run([&](int thread) {
+    Workspace& own = *work[static_cast<std::size_t>(thread)];
+    const auto form = [&](std::int64_t position) {
+      const auto row = static_cast<std::size_t>(plan.rows[static_cast<std::size_t>(position)]);
+      const auto begin = static_cast<std::size_t>(side.offsets[row]);
+      const std::int64_t count = side.offsets[row + 1] - side.offsets[row];
+      form_row(kernels, factors.view(), {&side.others[begin], &side.values[begin], count}, own);
+      benchmark::DoNotOptimize(own.a.data());
+    };
+    for (std::int64_t chunk = next++; chunk < chunks; chunk = next++) {
+      const auto c = static_cast<std::size_t>(chunk);
+      for (std::int64_t k = plan.cuts[c]; k < plan.cuts[c + 1]; ++k) form(k);
+    }
+  });
+  if (plan.shared > 0 || rows == 0) std::abort();  // plans are made for one thread here
+}
+
+void run_formation(benchmark::State& state, bool of_users, Isa isa, int factors, int threads) {
+  if (skipped(state, isa)) return;
+  const Side side = of_users ? sides().users() : sides().items();
+  const Side other = of_users ? sides().items() : sides().users();
+  ThreadTeam team(threads);
+  const Model start = initial_model(ratings().n_users(), ratings().n_items(), factors,
+                                    ModelKind::plain, 3.6, InitSpec{}, team.size());
+  const FactorTable from(of_users ? start.q : start.p, factors, other, team);
+  const RowPlan plan = make_row_plan(side, factors, 1);
+  const FormationKernels kernels = formation_kernels(isa);
+  Common common;
+  common.factors = factors;
+  std::vector<std::unique_ptr<Workspace>> work(static_cast<std::size_t>(threads));
+  for (auto& own : work) own = std::make_unique<Workspace>(common, Solver::cg, kernels);
+  const auto begin = Clock::now();
+  for (auto _ : state) form_all(side, plan, kernels, from, work, team);
+  const double s = std::chrono::duration<double>(Clock::now() - begin).count();
+  const double rate = static_cast<double>(side.nnz()) * factors * (factors + 1) *
+                      static_cast<double>(state.iterations()) / s;
+  const double sgemm = sgemm_rate(isa, threads);
+  state.counters["GFLOP/s"] = rate * 1e-9;
+  state.counters["sgemm_GFLOP/s"] = sgemm * 1e-9;
+  state.counters["of_sgemm"] = rate / sgemm;
+  state.SetItemsProcessed(static_cast<std::int64_t>(state.iterations()) * side.nnz());
+}
+
+void run_epochs(benchmark::State& state, const std::string& solver, int factors, int threads) {
+  const Params params = default_params(find_algorithm("als_cpu").params,
+                                       Json{{"solver", solver}, {"factors", factors}});
+  const auto algorithm = make_algorithm("als_cpu", params);
+  ThreadTeam team(threads);
+  Context context;
+  context.team = &team;
+  algorithm->prepare(ratings(),
+                     initial_model(ratings().n_users(), ratings().n_items(), factors,
+                                   ModelKind::plain, 3.6, {InitKind::uniform, 0.1, 1}, threads),
+                     context);
+  EpochArgs args;
+  std::int64_t updates = 0;
+  const auto begin = Clock::now();
+  for (auto _ : state) {
+    updates += algorithm->run_epoch(args, context);
+    ++args.epoch;
+  }
+  const double s = std::chrono::duration<double>(Clock::now() - begin).count();
+  state.SetItemsProcessed(updates);
+  state.counters["GFLOP/s"] =
+      algorithm->work_per_epoch().flops * static_cast<double>(state.iterations()) / s * 1e-9;
+}
+
+void add(const std::string& name, const std::function<void(benchmark::State&)>& body) {
+  benchmark::RegisterBenchmark(name.c_str(), body)->UseRealTime()->Unit(benchmark::kMillisecond);
+}
+
+void add_formation(bool of_users, Isa isa, int factors, int threads) {
+  add(std::string("formation/") + (of_users ? "x/" : "theta/") + to_string(isa) + "/" +
+          std::to_string(factors) + "/" + std::to_string(threads),
+      [=](benchmark::State& state) { run_formation(state, of_users, isa, factors, threads); });
+}
+
+bool register_all() {
+  const auto threads_list = int_list(
+      env("MFBENCH_BENCH_THREADS",
+          hardware_threads() > 1 ? "1," + std::to_string(hardware_threads()) : std::string("1")));
+  const auto factors_list = int_list(env("MFBENCH_BENCH_FACTORS", "100,128"));
+  for (const int threads : threads_list) {
+    for (const Isa isa : {Isa::scalar, Isa::avx2, Isa::avx512}) {
+      add("sgemm/" + to_string(isa) + "/" + std::to_string(threads),
+          [=](benchmark::State& state) { run_sgemm(state, isa, threads); });
+      for (const int factors : factors_list) {
+        for (const bool of_users : {true, false}) add_formation(of_users, isa, factors, threads);
+      }
+    }
+    for (const std::string solver : {"cholesky", "lu", "cg"}) {
+      for (const int factors : factors_list) {
+        add("epoch/" + solver + "/" + std::to_string(factors) + "/" + std::to_string(threads),
+            [=](benchmark::State& state) { run_epochs(state, solver, factors, threads); });
+      }
+    }
+  }
+  return true;
+}
+
+const bool kRegistered = register_all();
+
+}  // namespace
+}  // namespace mf::als::cpu

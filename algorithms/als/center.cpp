@@ -1,0 +1,61 @@
+// Minimizes  sum (r - mu - b_u - c_i)^2 + lambda (sum n_u b_u^2 + sum n_i c_i^2)  by turns: with
+// the other side fixed,  b_u = sum over the items i of u (r - mu - c_i) / ((1 + lambda) n_u).
+#include "algorithms/als/center.hpp"
+
+#include <span>
+
+namespace mf::als {
+namespace {
+
+constexpr int kSweeps = 10;  // each shrinks what is left by about the share of ratings in common
+constexpr std::int64_t kRowsPerChunk = 64;
+
+struct BiasSide {
+  std::span<const std::int64_t> offsets;
+  std::span<const std::int32_t> others;
+  std::span<const float> values;
+};
+
+double closed_form(const BiasSide& side, std::size_t row, double mean, double reg,
+                   const AlignedVector<float>& other_bias) {
+  const auto begin = static_cast<std::size_t>(side.offsets[row]);
+  const auto end = static_cast<std::size_t>(side.offsets[row + 1]);
+  if (begin == end) return 0;
+  double sum = 0;
+  for (std::size_t k = begin; k < end; ++k) {
+    sum += side.values[k] - mean - other_bias[static_cast<std::size_t>(side.others[k])];
+  }
+  return sum / ((1 + reg) * static_cast<double>(end - begin));
+}
+
+void solve(const BiasSide& side, double mean, double reg, const AlignedVector<float>& other_bias,
+           AlignedVector<float>& bias, ThreadTeam& team) {
+  const auto rows = static_cast<std::int64_t>(bias.size());
+  team.for_chunks(rows, kRowsPerChunk, [&](std::int64_t begin, std::int64_t end) {
+    for (auto row = static_cast<std::size_t>(begin); row < static_cast<std::size_t>(end); ++row) {
+      bias[row] = static_cast<float>(closed_form(side, row, mean, reg, other_bias));
+    }
+  });
+}
+
+}  // namespace
+
+Center make_center(CenterKind kind, const Ratings& train, double reg, ThreadTeam& team) {
+  Center center;
+  center.kind = kind;
+  if (kind == CenterKind::none) return center;
+  center.mean = mean_rating(train);
+  center.user_bias.assign(static_cast<std::size_t>(train.n_users()), 0.0F);
+  center.item_bias.assign(static_cast<std::size_t>(train.n_items()), 0.0F);
+  if (kind == CenterKind::mean) return center;
+  const Csc csc = make_csc(train, team.size());
+  const BiasSide users = {train.user_offsets(), train.items(), train.values()};
+  const BiasSide items = {csc.item_offsets, csc.users, csc.values};
+  for (int sweep = 0; sweep < kSweeps; ++sweep) {
+    solve(items, center.mean, reg, center.user_bias, center.item_bias, team);
+    solve(users, center.mean, reg, center.item_bias, center.user_bias, team);
+  }
+  return center;
+}
+
+}  // namespace mf::als

@@ -1,0 +1,32 @@
+// What ALS removes from the ratings first: r - mu - b_u - c_i is factorised as x_u . theta_i.
+#pragma once
+
+#include <cstdint>
+
+#include "algorithms/als/settings.hpp"
+#include "base/aligned.hpp"
+#include "base/threads.hpp"
+#include "datasets/ratings.hpp"
+
+namespace mf::als {
+
+// none: mean 0, no biases (empty arrays): the plain model.
+// mean: mu, biases all zero. biases: mu and biases, fixed from then on.
+struct Center {
+  CenterKind kind = CenterKind::none;
+  double mean = 0;
+  AlignedVector<float> user_bias;  // n_users, or empty
+  AlignedVector<float> item_bias;  // n_items, or empty
+
+  float residual(std::int32_t user, std::int32_t item, float value) const {
+    if (kind == CenterKind::none) return value;
+    return value - static_cast<float>(mean) - user_bias[static_cast<std::size_t>(user)] -
+           item_bias[static_cast<std::size_t>(item)];
+  }
+};
+
+// Biases are alternating closed forms, shrunk by lambda times the number of ratings as the factors
+// are. The same for any number of threads.
+Center make_center(CenterKind kind, const Ratings& train, double reg, ThreadTeam& team);
+
+}  // namespace mf::als

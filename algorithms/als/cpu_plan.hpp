@@ -1,0 +1,39 @@
+// How the rows of a side are shared among threads. Rows go longest first, so that no long one is
+// left for the end; rows so long that even this would leave threads idle are cut, and all threads
+// work on their parts.
+//
+// What is added to what does not depend on this: the sums of every row of more than kPartRatings
+// ratings are those of its parts, added in order, by whichever threads. So the number of threads
+// does not change the result.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "algorithms/als/sides.hpp"
+
+namespace mf::als::cpu {
+
+constexpr std::int64_t kPartRatings = 8192;
+constexpr std::int64_t kMaxParts = 256;
+
+// Parts of a row of n ratings, and where part p begins.
+inline std::int64_t part_count(std::int64_t n) {
+  const std::int64_t parts = (n + kPartRatings - 1) / kPartRatings;
+  return parts < kMaxParts ? parts : kMaxParts;
+}
+inline std::int64_t part_begin(std::int64_t n, std::int64_t parts, std::int64_t p) {
+  return n / parts * p + n % parts * p / parts;
+}
+
+struct RowPlan {
+  std::vector<std::int32_t> rows;   // those with ratings, longest first
+  std::int64_t shared = 0;          // so many of them are worked on by all threads together
+  std::vector<std::int64_t> waves;  // cuts [0, shared): rows whose parts are held at one time
+  std::vector<std::int64_t> cuts;   // cuts [shared, rows.size()): what a thread takes at a time
+  std::int64_t most_parts = 0;      // of a wave
+};
+
+RowPlan make_row_plan(const Side& side, std::int32_t factors, int threads);
+
+}  // namespace mf::als::cpu

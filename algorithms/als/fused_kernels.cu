@@ -1,0 +1,61 @@
+#include "algorithms/als/fused_kernels.hpp"
+
+#include "algorithms/als/fused_launch.cuh"
+
+namespace mf::als {
+namespace {
+
+constexpr int kThreads = 256;
+
+__global__ void __launch_bounds__(kThreads)
+    narrow_kernel(const float* rows, std::int64_t rows_stride, NarrowRows to, std::int64_t stride,
+                  std::int64_t count, std::int32_t factors) {
+  const std::int64_t threads = std::int64_t{gridDim.x} * kThreads;
+  const std::int64_t first = std::int64_t{blockIdx.x} * kThreads + threadIdx.x;
+  for (std::int64_t i = first; i < count * stride; i += threads) {
+    const std::int64_t k = i % stride;
+    const float x = k < factors ? rows[i / stride * rows_stride + k] : 0.0F;
+    const __half high = __float2half_rn(x);
+    to.high[i] = high;
+    if (to.low != nullptr) to.low[i] = __float2half_rn(x - __half2float(high));
+  }
+}
+
+unsigned blocks_for(std::int64_t count) {
+  return static_cast<unsigned>(std::min<std::int64_t>(4096, (count + kThreads - 1) / kThreads));
+}
+
+}  // namespace
+
+FusedEntry fused_entry(std::int32_t other, float value) {
+  const __half high = __float2half_rn(value);
+  const __half low = __float2half_rn(value - __half2float(high));
+  return {other, static_cast<std::uint32_t>(__half_as_ushort(high)) |
+                     static_cast<std::uint32_t>(__half_as_ushort(low)) << 16};
+}
+
+std::int64_t fused_slot_floats(std::int32_t factors) {
+  const int tiles = fused_tiles(factors);
+  return std::int64_t{fused_slot_floats_of_thread(tiles)} * 32 * fused_warps(tiles);
+}
+
+void launch_fused(FusedPrecision precision, const FusedRule& rule, const FusedSide& side,
+                  cudaStream_t stream) {
+  const bool one = precision == FusedPrecision::fp16;
+  if (side.a != nullptr) {
+    one ? dump_one_word(rule, side, stream) : dump_two_words(rule, side, stream);
+  } else {
+    one ? solve_one_word(rule, side, stream) : solve_two_words(rule, side, stream);
+  }
+}
+
+void narrow(const float* rows, std::int64_t rows_stride, NarrowRows to, std::int64_t count,
+            std::int32_t factors, cudaStream_t stream) {
+  const std::int64_t stride = fused_stride(factors);
+  if (count == 0) return;
+  narrow_kernel<<<blocks_for(count * stride), kThreads, 0, stream>>>(rows, rows_stride, to, stride,
+                                                                     count, factors);
+  MF_CUDA_LAUNCHED("narrow_kernel");
+}
+
+}  // namespace mf::als

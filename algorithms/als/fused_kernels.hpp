@@ -1,0 +1,65 @@
+// The kernel of als_fused: A_u and b_u on the tensor cores, and CG on them where they lie.
+#pragma once
+
+#include <cuda_fp16.h>
+#include <cuda_runtime_api.h>
+
+#include <cstdint>
+
+#include "algorithms/als/fused_plan.hpp"
+#include "algorithms/als/fused_settings.hpp"
+
+namespace mf::als {
+
+// Rows of fp16 words, fused_stride(factors) apart, zero beyond the factors. The second word of
+// fp16x2, or null: a factor is high + low.
+struct NarrowRows {
+  __half* high = nullptr;
+  __half* low = nullptr;
+};
+
+// A rating as the kernel reads it: its nearest fp16 word (low half) and that of what is left.
+struct FusedEntry {
+  std::int32_t other;  // index on the other side
+  std::uint32_t rating;
+};
+FusedEntry fused_entry(std::int32_t other, float value);
+
+// One half-step. Every pointer is to device memory.
+struct FusedSide {
+  const FusedTask* tasks = nullptr;
+  std::int64_t n_tasks = 0;
+  const FusedEntry* entries = nullptr;  // nnz
+  NarrowRows from;                      // the other side's rows
+  NarrowRows to;                        // this side's, written
+  // This side's in fp32, zero beyond the factors: read for the warm start, written. Strides are
+  // multiples of 4.
+  float* rows = nullptr;
+  std::int64_t rows_stride = 0;
+  float* scratch = nullptr;          // slots x fused_slot_floats(factors)
+  std::uint32_t* arrived = nullptr;  // slots; zero, and zero again afterwards
+  // Where not null, nothing is solved: A_u (factors x factors, without lambda) and b_u of every row
+  // are written, for tests.
+  float* a = nullptr;
+  float* b = nullptr;
+};
+
+struct FusedRule {
+  std::int32_t factors = 0;
+  float reg = 0;
+  std::int32_t steps = 0;  // 0: only the residual of the warm start (for benchmarks)
+  float tolerance = 0;
+};
+
+// Floats that one part of a split row leaves in the scratch memory.
+std::int64_t fused_slot_floats(std::int32_t factors);
+
+// Queues the half-step.
+void launch_fused(FusedPrecision precision, const FusedRule& rule, const FusedSide& side,
+                  cudaStream_t stream);
+
+// Rounds fp32 rows to NarrowRows.
+void narrow(const float* rows, std::int64_t rows_stride, NarrowRows to, std::int64_t count,
+            std::int32_t factors, cudaStream_t stream);
+
+}  // namespace mf::als

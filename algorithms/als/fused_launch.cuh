@@ -1,0 +1,58 @@
+// Instantiates the kernel for the numbers of tiles; one word and two are compiled apart.
+#pragma once
+
+#include <algorithm>
+
+#include "algorithms/als/fused_kernel.cuh"
+#include "algorithms/core/cuda/check.hpp"
+
+namespace mf::als {
+
+template <class Shape, bool Dump>
+void launch_kernel(const FusedRule& rule, const FusedSide& side, cudaStream_t stream) {
+  constexpr int kBytes = static_cast<int>(sizeof(FusedShared<Shape>));
+  const auto kernel = fused_kernel<Shape, Dump>;
+  MF_CUDA(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, kBytes));
+  int device = 0;
+  int processors = 0;
+  int blocks = 0;
+  MF_CUDA(cudaGetDevice(&device));
+  MF_CUDA(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device));
+  MF_CUDA(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel, Shape::kThreads, kBytes));
+  const auto grid = std::min<std::int64_t>(side.n_tasks, std::int64_t{processors} * blocks);
+  if (grid == 0) return;
+  kernel<<<static_cast<unsigned>(grid), Shape::kThreads, kBytes, stream>>>(side, rule);
+  MF_CUDA_LAUNCHED("fused_kernel");
+}
+
+template <int Tiles, bool Split, bool Dump>
+void launch_tiles(const FusedRule& rule, const FusedSide& side, cudaStream_t stream) {
+  const bool free = rule.factors <= Tiles * kFusedTile - 8;
+  free ? launch_kernel<FusedShape<Tiles, Split, true>, Dump>(rule, side, stream)
+       : launch_kernel<FusedShape<Tiles, Split, false>, Dump>(rule, side, stream);
+}
+
+template <bool Split, bool Dump>
+void launch_words(const FusedRule& rule, const FusedSide& side, cudaStream_t stream) {
+  switch (fused_tiles(rule.factors)) {
+    case 2:
+      return launch_tiles<2, Split, Dump>(rule, side, stream);
+    case 4:
+      return launch_tiles<4, Split, Dump>(rule, side, stream);
+    case 7:
+      return launch_tiles<7, Split, Dump>(rule, side, stream);
+    case 8:
+      return launch_tiles<8, Split, Dump>(rule, side, stream);
+    case 12:
+      return launch_tiles<12, Split, Dump>(rule, side, stream);
+    default:
+      return launch_tiles<16, Split, Dump>(rule, side, stream);
+  }
+}
+
+void solve_one_word(const FusedRule& rule, const FusedSide& side, cudaStream_t stream);
+void solve_two_words(const FusedRule& rule, const FusedSide& side, cudaStream_t stream);
+void dump_one_word(const FusedRule& rule, const FusedSide& side, cudaStream_t stream);
+void dump_two_words(const FusedRule& rule, const FusedSide& side, cudaStream_t stream);
+
+}  // namespace mf::als

@@ -1,0 +1,66 @@
+// The instructions of sm_80 and later that als_fused is made of.
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include <cstdint>
+
+namespace mf::als {
+
+__device__ __forceinline__ std::uint32_t shared_address(const void* pointer) {
+  return static_cast<std::uint32_t>(__cvta_generic_to_shared(pointer));
+}
+
+// From global to shared memory, past the registers; the 16 bytes also past L1.
+__device__ __forceinline__ void copy_16(std::uint32_t to, const void* from) {
+  asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(to), "l"(from) : "memory");
+}
+
+__device__ __forceinline__ void commit_copies() {
+  asm volatile("cp.async.commit_group;" ::: "memory");
+}
+
+// Until at most N of the groups committed by this thread are under way; 0: until no copy is.
+template <int N>
+__device__ __forceinline__ void wait_copies() {
+  if constexpr (N == 0) {
+    asm volatile("cp.async.wait_all;" ::: "memory");
+  } else {
+    asm volatile("cp.async.wait_group %0;" ::"n"(N) : "memory");
+  }
+}
+
+// Four 8 x 8 matrices of 16-bit words, transposed on the way.
+__device__ __forceinline__ void load_transposed(std::uint32_t (&out)[4], std::uint32_t address) {
+  asm volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0, %1, %2, %3}, [%4];"
+               : "=r"(out[0]), "=r"(out[1]), "=r"(out[2]), "=r"(out[3])
+               : "r"(address)
+               : "memory");
+}
+
+// c (16 x 8, fp32) += a (16 x 16, fp16) b (16 x 8, fp16).
+__device__ __forceinline__ void multiply_add(float* c, const std::uint32_t (&a)[4],
+                                             std::uint32_t b0, std::uint32_t b1) {
+  asm("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, "
+      "{%8, %9}, {%0, %1, %2, %3};"
+      : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])
+      : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
+}
+
+// c = a b.
+__device__ __forceinline__ void set_product(float* c, const std::uint32_t (&a)[4], std::uint32_t b0,
+                                            std::uint32_t b1) {
+  asm("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, "
+      "{%8, %9}, {%10, %10, %10, %10};"
+      : "=f"(c[0]), "=f"(c[1]), "=f"(c[2]), "=f"(c[3])
+      : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1), "f"(0.0F));
+}
+
+// Each 8 x 8 matrix of 16-bit words transposed, a warp's fragment to a fragment.
+__device__ __forceinline__ std::uint32_t transposed(std::uint32_t fragment) {
+  std::uint32_t out = 0;
+  asm("movmatrix.sync.aligned.m8n8.trans.b16 %0, %1;" : "=r"(out) : "r"(fragment));
+  return out;
+}
+
+}  // namespace mf::als

@@ -1,0 +1,50 @@
+#include "algorithms/als/fused_settings.hpp"
+
+#include <algorithm>
+#include <stdexcept>
+
+#include "algorithms/als/fused_plan.hpp"
+
+namespace mf::als {
+
+std::vector<ParamSpec> fused_params() {
+  std::vector<ParamSpec> params = common_params();
+  params.push_back(ParamSpec::choice("precision", "fp16", {"fp16", "fp16x2"},
+                                     "of the gathered rows: one fp16 word a factor, or the sum of "
+                                     "two; products are added in fp32"));
+  params.push_back(ParamSpec::integer("split_rows", 8192, 32, std::int64_t{1} << 31,
+                                      "rows with more ratings are cut over several thread blocks",
+                                      "ratings"));
+  return params;
+}
+
+FusedSettings read_fused_settings(const Params& params) {
+  FusedSettings settings;
+  settings.common = read_common(params);
+  settings.precision =
+      params.choice("precision") == "fp16" ? FusedPrecision::fp16 : FusedPrecision::fp16x2;
+  settings.split_rows = params.integer("split_rows");
+  return settings;
+}
+
+MemoryNeed fused_memory_need(const Params& params, const ProblemShape& shape) {
+  const FusedSettings settings = read_fused_settings(params);
+  const int factors = settings.common.factors;
+  const bool centered = settings.common.center != CenterKind::none;
+  const auto nnz = static_cast<double>(shape.nnz);
+  const auto rows = static_cast<double>(shape.n_users) + static_cast<double>(shape.n_items);
+  const double words = settings.precision == FusedPrecision::fp16 ? 1 : 2;
+  // Each side is cut into at most this many parts beyond its rows, and twice that of split rows.
+  const double parts = nnz / static_cast<double>(settings.split_rows);
+  const double tasks = (rows + 2 * parts) * sizeof(FusedTask);
+  const int tiles = fused_tiles(factors);
+  const double slot = ((tiles + 1) * 8.0 + 8) * 32 * fused_warps(tiles) * 4;
+  const double row_bytes =
+      4.0 * (factors + 3) + 2 * words * static_cast<double>(fused_stride(factors));
+  const double device =
+      16 * nnz + rows * (row_bytes + (centered ? 4 : 0)) + tasks + 4 * parts * (slot + 4);
+  // The host holds the columns of R, residuals, the tasks, and pinned memory for the transfer.
+  return {nnz * (centered ? 12 : 8) + tasks + 40e6, device};
+}
+
+}  // namespace mf::als

@@ -1,0 +1,24 @@
+// The parameters of als_fused, resolved.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "algorithms/als/settings.hpp"
+
+namespace mf::als {
+
+// How the gathered rows enter the tensor cores: one fp16 word a factor, or the sum of two.
+enum class FusedPrecision { fp16, fp16x2 };
+
+struct FusedSettings {
+  Common common;
+  FusedPrecision precision = FusedPrecision::fp16;
+  std::int64_t split_rows = 8192;  // longest run of a row's ratings that one thread block takes
+};
+
+std::vector<ParamSpec> fused_params();
+FusedSettings read_fused_settings(const Params& params);
+MemoryNeed fused_memory_need(const Params& params, const ProblemShape& shape);
+
+}  // namespace mf::als

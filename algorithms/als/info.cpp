@@ -1,0 +1,37 @@
+// The ALS algorithms: names, parameters, limits and papers.
+#include "algorithms/als/als_cpu.hpp"
+#include "algorithms/core/registry.hpp"
+
+namespace mf::als {
+namespace {
+
+double two_visits(const ProblemShape& shape) { return 2 * static_cast<double>(shape.nnz); }
+
+AlgorithmInfo shared_info(const std::string& name) {
+  AlgorithmInfo info;
+  info.name = name;
+  info.family = "als";
+  info.deterministic = true;
+  info.uses_learning_rate = false;
+  info.updates_per_epoch = two_visits;
+  return info;
+}
+
+AlgorithmInfo cpu_info() {
+  AlgorithmInfo info = shared_info("als_cpu");
+  info.summary =
+      "ALS with weighted lambda on the CPU: all rows of X, then of Theta, solved in turn";
+  info.paper =
+      "Y. Zhou, D. Wilkinson, R. Schreiber, R. Pan, \"Large-Scale Parallel Collaborative "
+      "Filtering for the Netflix Prize\", AAIM 2008; solver cg: W. Tan et al., \"Matrix "
+      "Factorization on GPUs with Memory Optimization and Approximate Computing\", ICPP 2018";
+  info.params = cpu_params();
+  info.supports = why_cpu_unsupported;
+  info.memory = cpu_memory_need;
+  return info;
+}
+
+const RegisterInfo kCpu(cpu_info());
+
+}  // namespace
+}  // namespace mf::als

@@ -1,0 +1,75 @@
+#include "algorithms/als/settings.hpp"
+
+#include <stdexcept>
+
+#include "algorithms/core/sgd_params.hpp"
+
+namespace mf::als {
+namespace {
+
+// Operations of one row's solver, as README.md counts them.
+double solver_flops(const Common& common, Solver solver) {
+  const double f = common.factors;
+  switch (solver) {
+    case Solver::lu:
+      return 2.0 / 3 * f * f * f + 2 * f * f;
+    case Solver::cholesky:
+      return 1.0 / 3 * f * f * f + 2 * f * f;
+    case Solver::cg:
+      break;
+  }
+  return 2 * f * f + 3 * f + common.cg.steps * (2 * f * f + 10 * f);
+}
+
+}  // namespace
+
+std::vector<ParamSpec> common_params() {
+  return {
+      ParamSpec::integer("factors", 100, 1, kMaxFactors, "length f of the rows of X and Theta"),
+      ParamSpec::number("reg", 0.05, 0, 1e6, "lambda: a row of n ratings is shrunk by lambda n"),
+      ParamSpec::choice("center", "none", {"none", "mean", "biases"},
+                        "removed before: nothing (p.q, the paper's), mu, or mu + b_u + c_i"),
+      ParamSpec::integer("cg_steps", 6, 1, 1000, "steps of the solver cg at most, f_s", "steps"),
+      ParamSpec::number("cg_tolerance", 1e-4, 0, 1e6,
+                        "cg ends when the norm of the residual b - A x is below it")};
+}
+
+Common read_common(const Params& params) {
+  Common common;
+  common.factors = static_cast<std::int32_t>(params.integer("factors"));
+  common.reg = params.number("reg");
+  const std::string& center = params.choice("center");
+  common.center = center == "mean"     ? CenterKind::mean
+                  : center == "biases" ? CenterKind::biases
+                                       : CenterKind::none;
+  common.cg.steps = static_cast<int>(params.integer("cg_steps"));
+  common.cg.tolerance = params.number("cg_tolerance");
+  return common;
+}
+
+ParamSpec solver_param(const std::string& fallback) {
+  return ParamSpec::choice("solver", fallback, {"lu", "cholesky", "cg"},
+                           "of A_u x_u = b_u: exact by LU or Cholesky, or cg_steps of CG");
+}
+
+Solver read_solver(const Params& params) {
+  const std::string& name = params.choice("solver");
+  if (name == "lu") return Solver::lu;
+  if (name == "cholesky") return Solver::cholesky;
+  if (name == "cg") return Solver::cg;
+  throw std::logic_error("solver \"" + name + "\" is not one of solver_param()");
+}
+
+Work iteration_work(const Common& common, Solver solver, const Ratings& train) {
+  const double f = common.factors;
+  const double visits = 2.0 * static_cast<double>(train.nnz());
+  const auto rows = static_cast<double>(count_rating_users(train) + count_rated_items(train));
+  const double passes = solver == Solver::cg ? 3 : 2;  // CG also reads the row it starts from
+  Work work;
+  work.updates = visits;
+  work.bytes = 8 * visits + (8 + passes * 4 * f) * rows;
+  work.flops = visits * (f * (f + 1) + 2 * f) + rows * (f + solver_flops(common, solver));
+  return work;
+}
+
+}  // namespace mf::als

@@ -1,0 +1,40 @@
+// The two half-steps of ALS see R by rows (X) and by columns (Theta), in the same form.
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "algorithms/als/center.hpp"
+#include "base/aligned.hpp"
+#include "datasets/ratings.hpp"
+
+namespace mf::als {
+
+// Row x has the ratings offsets[x] to offsets[x + 1]: the index on the other side, and the value
+// with the center removed.
+struct Side {
+  std::span<const std::int64_t> offsets;  // rows + 1
+  std::span<const std::int32_t> others;   // nnz
+  std::span<const float> values;          // nnz
+
+  std::int64_t rows() const { return static_cast<std::int64_t>(offsets.size()) - 1; }
+  std::int64_t nnz() const { return static_cast<std::int64_t>(others.size()); }
+};
+
+// Both sides of R. Borrows the ratings (they must outlive it) and owns what differs from them: the
+// columns, and the residuals where a center is removed.
+class Sides {
+ public:
+  Sides() = default;
+  Sides(const Ratings& train, const Center& center, ThreadTeam& team);
+
+  Side users() const;
+  Side items() const;
+
+ private:
+  const Ratings* train_ = nullptr;
+  AlignedVector<float> user_values_;  // empty where nothing was removed
+  Csc csc_;
+};
+
+}  // namespace mf::als

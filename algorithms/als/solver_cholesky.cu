@@ -1,0 +1,58 @@
+// Cholesky by cuSOLVER: potrfBatched, then potrsBatched, which takes one right-hand side, as here.
+#include <algorithm>
+
+#include "algorithms/als/batch_solver.hpp"
+#include "algorithms/als/library_check.hpp"
+#include "algorithms/core/cuda/memory.hpp"
+
+namespace mf::als {
+namespace {
+
+class CholeskySolver : public BatchSolver {
+ public:
+  CholeskySolver(std::int32_t factors, std::int64_t capacity, float* a, float* b,
+                 cudaStream_t stream)
+      : a_pointers_(static_cast<std::size_t>(capacity)),
+        b_pointers_(static_cast<std::size_t>(capacity)),
+        info_(static_cast<std::size_t>(capacity)),
+        argument_(1) {
+    MF_LIBRARY(cusolverDnCreate(&handle_));
+    launch_pointers(a_pointers_.data(), a, a_values(AStorage::fp32, factors), capacity, stream);
+    launch_pointers(b_pointers_.data(), b, factor_stride(factors), capacity, stream);
+  }
+  ~CholeskySolver() override { cusolverDnDestroy(handle_); }
+  CholeskySolver(const CholeskySolver&) = delete;
+  CholeskySolver& operator=(const CholeskySolver&) = delete;
+
+  void solve(const Systems& systems, cudaStream_t stream) override {
+    MF_LIBRARY(cusolverDnSetStream(handle_, stream));
+    const int f = systems.factors;
+    const int lda = static_cast<int>(a_pitch(AStorage::fp32, f));
+    const int ldb = static_cast<int>(factor_stride(f));
+    for (std::int64_t first = 0; first < systems.count; first += kMostAtOnce) {
+      const int count = static_cast<int>(std::min(kMostAtOnce, systems.count - first));
+      float** a = a_pointers_.data() + first;
+      float** b = b_pointers_.data() + first;
+      MF_LIBRARY(cusolverDnSpotrfBatched(handle_, CUBLAS_FILL_MODE_LOWER, f, a, lda,
+                                         info_.data() + first, count));
+      MF_LIBRARY(cusolverDnSpotrsBatched(handle_, CUBLAS_FILL_MODE_LOWER, f, 1, a, lda, b, ldb,
+                                         argument_.data(), count));
+    }
+    launch_scatter(systems, info_.data(), stream);
+  }
+
+ private:
+  cusolverDnHandle_t handle_ = nullptr;
+  cuda::DeviceBuffer<float*> a_pointers_, b_pointers_;
+  cuda::DeviceBuffer<int> info_;      // of each system
+  cuda::DeviceBuffer<int> argument_;  // of potrsBatched
+};
+
+}  // namespace
+
+std::unique_ptr<BatchSolver> make_cholesky_solver(std::int32_t factors, std::int64_t capacity,
+                                                  float* a, float* b, cudaStream_t stream) {
+  return std::make_unique<CholeskySolver>(factors, capacity, a, b, stream);
+}
+
+}  // namespace mf::als

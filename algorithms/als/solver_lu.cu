@@ -1,0 +1,56 @@
+// LU by cuBLAS.
+#include <algorithm>
+
+#include "algorithms/als/batch_solver.hpp"
+#include "algorithms/als/library_check.hpp"
+#include "algorithms/core/cuda/memory.hpp"
+
+namespace mf::als {
+namespace {
+
+class LuSolver : public BatchSolver {
+ public:
+  LuSolver(std::int32_t factors, std::int64_t capacity, float* a, float* b, cudaStream_t stream)
+      : a_pointers_(static_cast<std::size_t>(capacity)),
+        b_pointers_(static_cast<std::size_t>(capacity)),
+        info_(static_cast<std::size_t>(capacity)) {
+    MF_LIBRARY(cublasCreate(&handle_));
+    launch_pointers(a_pointers_.data(), a, a_values(AStorage::fp32, factors), capacity, stream);
+    launch_pointers(b_pointers_.data(), b, factor_stride(factors), capacity, stream);
+  }
+  ~LuSolver() override { cublasDestroy(handle_); }
+  LuSolver(const LuSolver&) = delete;
+  LuSolver& operator=(const LuSolver&) = delete;
+
+  void solve(const Systems& systems, cudaStream_t stream) override {
+    MF_LIBRARY(cublasSetStream(handle_, stream));
+    const int f = systems.factors;
+    const int lda = static_cast<int>(a_pitch(AStorage::fp32, f));
+    const int ldb = static_cast<int>(factor_stride(f));
+    for (std::int64_t first = 0; first < systems.count; first += kMostAtOnce) {
+      const int count = static_cast<int>(std::min(kMostAtOnce, systems.count - first));
+      float** a = a_pointers_.data() + first;
+      float** b = b_pointers_.data() + first;
+      MF_LIBRARY(cublasSgetrfBatched(handle_, f, a, lda, nullptr, info_.data() + first, count));
+      int argument = 0;  // the number of a bad argument, if one is
+      MF_LIBRARY(cublasSgetrsBatched(handle_, CUBLAS_OP_N, f, 1, a, lda, nullptr, b, ldb, &argument,
+                                     count));
+      if (argument != 0) fail(ErrorKind::device, "cuBLAS: getrsBatched: bad argument {}", argument);
+    }
+    launch_scatter(systems, info_.data(), stream);
+  }
+
+ private:
+  cublasHandle_t handle_ = nullptr;
+  cuda::DeviceBuffer<float*> a_pointers_, b_pointers_;
+  cuda::DeviceBuffer<int> info_;
+};
+
+}  // namespace
+
+std::unique_ptr<BatchSolver> make_lu_solver(std::int32_t factors, std::int64_t capacity, float* a,
+                                            float* b, cudaStream_t stream) {
+  return std::make_unique<LuSolver>(factors, capacity, a, b, stream);
+}
+
+}  // namespace mf::als

@@ -1,0 +1,396 @@
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <memory>
+#include <sstream>
+
+#include "algorithms/als/cpu_half_step.hpp"
+#include "algorithms/als/objective.hpp"
+#include "algorithms/als/test/reference.hpp"
+#include "algorithms/core/registry.hpp"
+#include "base/error.hpp"
+#include "datasets/readers.hpp"
+#include "datasets/split.hpp"
+
+namespace mf::als {
+namespace {
+
+using test::planted;
+
+constexpr std::int32_t kUsers = 120;
+constexpr std::int32_t kItems = 70;
+
+Model start_for(const Ratings& train, std::int32_t factors) {
+  return initial_model(train.n_users(), train.n_items(), factors, ModelKind::plain,
+                       mean_rating(train), {InitKind::uniform, 0.1, 3}, 1);
+}
+
+// als_cpu on one matrix, with what it needs.
+struct Trainer {
+  Trainer(const Json& changes, const Ratings& ratings, int threads = 1)
+      : train(ratings),
+        params(default_params(find_algorithm("als_cpu").params, changes)),
+        team(threads),
+        algorithm(make_algorithm("als_cpu", params)) {
+    context.team = &team;
+    algorithm->prepare(
+        train, start_for(train, static_cast<std::int32_t>(params.integer("factors"))), context);
+  }
+  void run(int epochs) {
+    for (int k = 0; k < epochs; ++k) updates += algorithm->run_epoch({++epoch, 0}, context);
+  }
+  Model model() { return copy_model(algorithm->factors()); }
+
+  const Ratings& train;
+  Params params;
+  ThreadTeam team;
+  Context context;
+  std::int64_t epoch = 0;
+  std::int64_t updates = 0;
+  std::unique_ptr<Algorithm> algorithm;
+};
+
+// The half-steps by themselves.
+struct HalfSteps {
+  HalfSteps(const Ratings& ratings, const Common& settings, Solver solver, int threads)
+      : common(settings),
+        team(threads),
+        sides(ratings, Center{}, team),
+        user_plan(cpu::make_row_plan(sides.users(), common.factors, threads)),
+        item_plan(cpu::make_row_plan(sides.items(), common.factors, threads)),
+        step(common, solver, choose_isa("auto"), team) {
+    const Model start = start_for(ratings, common.factors);
+    x = cpu::FactorTable(start.p, common.factors, sides.users(), team);
+    theta = cpu::FactorTable(start.q, common.factors, sides.items(), team);
+  }
+  void update_x() { step.run(sides.users(), user_plan, theta, x, team, {}); }
+  void update_theta() { step.run(sides.items(), item_plan, x, theta, team, {}); }
+  double loss() {
+    FactorView view;
+    view.factors = common.factors;
+    view.p = x.view().data;
+    view.q = theta.view().data;
+    view.p_stride = view.q_stride = x.view().stride;
+    return objective(sides.users(), sides.items(), view, common.reg, team);
+  }
+
+  Common common;
+  ThreadTeam team;
+  Sides sides;
+  cpu::RowPlan user_plan, item_plan;
+  cpu::HalfStep step;
+  cpu::FactorTable x, theta;
+};
+
+Common common_of(std::int32_t factors, double reg) {
+  Common common;
+  common.factors = factors;
+  common.reg = reg;
+  return common;
+}
+
+TEST(AlsCpu, EveryRowSolvesItsEquations) {
+  const Ratings train = planted(kUsers, kItems, 0.3, 1);
+  for (const Solver solver : {Solver::lu, Solver::cholesky}) {
+    for (const std::int32_t f : {1, 7, 32, 50}) {
+      HalfSteps als(train, common_of(f, 0.1), solver, 2);
+      als.update_x();
+      const cpu::FactorRows theta = als.theta.view();
+      double largest = 0;
+      for (std::int32_t u = 1; u < kUsers; ++u) {
+        const std::vector<double> exact = test::solve(test::normal_equations(
+            als.sides.users(), u, theta.data, theta.stride, f, als.common.reg));
+        for (std::size_t k = 0; k < exact.size(); ++k) {
+          EXPECT_NEAR(als.x.row(u)[k], exact[k], 2e-4) << u << " " << k << " f " << f;
+          largest = std::max(largest, std::abs(exact[k]));
+        }
+      }
+      EXPECT_GT(largest, 0.5);
+    }
+  }
+}
+
+TEST(AlsCpu, NoHalfStepRaisesTheObjective) {
+  const Ratings train = planted(kUsers, kItems, 0.3, 2);
+  for (const Solver solver : {Solver::lu, Solver::cholesky, Solver::cg}) {
+    HalfSteps als(train, common_of(10, 0.05), solver, 2);
+    double last = als.loss();
+    const double first = last;
+    for (int k = 0; k < 8; ++k) {
+      als.update_x();
+      const double after_x = als.loss();
+      EXPECT_LE(after_x, last * (1 + 1e-6)) << k;
+      als.update_theta();
+      last = als.loss();
+      EXPECT_LE(last, after_x * (1 + 1e-6)) << k;
+    }
+    EXPECT_LT(last, 0.5 * first);
+  }
+}
+
+TEST(AlsCpu, AsManyCgStepsAsFactorsAreCholesky) {
+  const Ratings train = planted(kUsers, kItems, 0.4, 3);
+  Trainer exact({{"factors", 8}, {"reg", 0.1}}, train);
+  Trainer cg({{"factors", 8}, {"reg", 0.1}, {"solver", "cg"}, {"cg_steps", 8}, {"cg_tolerance", 0}},
+             train);
+  Trainer lu({{"factors", 8}, {"reg", 0.1}, {"solver", "lu"}}, train);
+  Trainer one_step({{"factors", 8}, {"reg", 0.1}, {"solver", "cg"}, {"cg_steps", 1}}, train);
+  for (Trainer* trainer : {&exact, &cg, &lu, &one_step}) trainer->run(1);
+  const Model a = exact.model();
+  const auto furthest = [&](const Model& b) {
+    double most = 0;
+    for (std::size_t k = 0; k < a.q.size(); ++k) {
+      most = std::max(most, std::abs(static_cast<double>(a.q[k]) - b.q[k]));
+    }
+    return most;
+  };
+  EXPECT_LT(furthest(cg.model()), 5e-3);
+  EXPECT_LT(furthest(lu.model()), 5e-3);
+  EXPECT_GT(furthest(one_step.model()), 5e-2);
+}
+
+// User 0 has 20,000 ratings and the others 3: with more than one thread, all work on the long row.
+Ratings with_giant() {
+  std::vector<Rating> list;
+  Rng rng(8);
+  for (std::int32_t i = 0; i < 20'000; ++i) {
+    list.push_back({0, i, static_cast<float>(1 + rng.below(5))});
+  }
+  for (std::int32_t u = 1; u < 500; ++u) {
+    const auto first = static_cast<std::int32_t>(rng.below(15'000));
+    for (std::int32_t k = 0; k < 3; ++k) {
+      list.push_back({u, first + 1 + 1000 * k, static_cast<float>(1 + rng.below(5))});
+    }
+  }
+  return test::ratings_of(500, 20'000, list);
+}
+
+TEST(AlsCpu, ThreadsDoNotChangeTheResult) {
+  const Ratings train = with_giant();
+  ThreadTeam team(2);
+  EXPECT_EQ(cpu::make_row_plan(Sides(train, Center{}, team).users(), 20, 2).shared, 1);
+  for (const char* solver : {"cholesky", "cg"}) {
+    const Json changes = {{"factors", 20}, {"solver", solver}, {"center", "biases"}};
+    Trainer one(changes, train, 1);
+    one.run(2);
+    const Model expected = one.model();
+    for (const int threads : {2, 5}) {
+      Trainer several(changes, train, threads);
+      several.run(2);
+      const Model got = several.model();
+      EXPECT_EQ(got.p, expected.p) << solver << " " << threads;
+      EXPECT_EQ(got.q, expected.q) << solver << " " << threads;
+      EXPECT_EQ(got.user_bias, expected.user_bias);
+    }
+  }
+}
+
+TEST(AlsCpu, AGiantRowSolvesItsEquations) {
+  const Ratings train = with_giant();
+  HalfSteps als(train, common_of(20, 0.05), Solver::cholesky, 3);
+  als.update_x();
+  const cpu::FactorRows theta = als.theta.view();
+  const std::vector<double> exact = test::solve(
+      test::normal_equations(als.sides.users(), 0, theta.data, theta.stride, 20, als.common.reg));
+  for (std::size_t k = 0; k < exact.size(); ++k) EXPECT_NEAR(als.x.row(0)[k], exact[k], 1e-3);
+}
+
+TEST(AlsCpu, RowsWithoutRatingsAreZero) {
+  const Ratings train = planted(kUsers, kItems, 0.2, 4);
+  for (const char* solver : {"lu", "cholesky", "cg"}) {
+    Trainer trainer({{"factors", 5}, {"solver", solver}}, train);
+    trainer.run(2);
+    const Model m = trainer.model();
+    for (std::size_t k = 0; k < 5; ++k) {
+      EXPECT_EQ(m.p[k], 0.0F);      // user 0
+      EXPECT_EQ(m.q[5 + k], 0.0F);  // item 1
+      EXPECT_NE(m.p[5 + k], 0.0F);  // user 1
+      EXPECT_TRUE(std::isfinite(m.q[k]));
+    }
+  }
+}
+
+TEST(AlsCpu, AMatrixWithoutRatingsRuns) {
+  const Ratings train = test::ratings_of(4, 3, {});
+  Trainer trainer({{"factors", 5}, {"center", "biases"}}, train, 2);
+  trainer.run(1);
+  EXPECT_EQ(trainer.updates, 0);
+  for (const float x : trainer.model().p) EXPECT_EQ(x, 0.0F);
+}
+
+TEST(AlsCpu, FindsAPlantedModel) {
+  const Ratings all = planted(400, 150, 0.4, 5);
+  Dataset data;
+  data.ratings = all;
+  const Split split = make_split(data, SplitSpec{}, 1);
+  for (const char* solver : {"lu", "cholesky", "cg"}) {
+    for (const char* center : {"none", "mean", "biases"}) {
+      Trainer trainer({{"factors", 6}, {"reg", 0.003}, {"solver", solver}, {"center", center}},
+                      split.train, 2);
+      trainer.run(15);
+      // The noise is 0.05, the planted products have a standard deviation of 1.1.
+      EXPECT_LT(test::rmse(trainer.algorithm->factors(), split.test), 0.1) << solver << center;
+      EXPECT_EQ(trainer.updates, 15 * 2 * split.train.nnz());
+    }
+  }
+}
+
+TEST(AlsCpu, TheModelHasACenterOnlyWhereOneIsRemoved) {
+  const Ratings train = planted(kUsers, kItems, 0.2, 6);
+  Trainer none({{"factors", 4}}, train);
+  EXPECT_EQ(none.algorithm->factors().user_bias, nullptr);
+  EXPECT_EQ(none.algorithm->factors().mean, 0);
+  Trainer mean({{"factors", 4}, {"center", "mean"}}, train);
+  EXPECT_NEAR(mean.algorithm->factors().mean, mean_rating(train), 1e-12);
+  EXPECT_EQ(mean.model().user_bias, AlignedVector<float>(kUsers, 0.0F));
+}
+
+TEST(AlsCpu, StopsEarlyWhenAsked) {
+  const Ratings train = planted(kUsers, kItems, 0.2, 7);
+  Trainer trainer({{"factors", 4}}, train);
+  const Model before = trainer.model();
+  trainer.context.stop_requested = [] { return true; };
+  trainer.run(1);
+  EXPECT_EQ(trainer.updates, 0);
+  EXPECT_EQ(trainer.model().q, before.q);
+}
+
+TEST(AlsCpu, NamesItsPhases) {
+  struct Phases : PhaseSink {
+    void begin(const char* phase) override { names.emplace_back(phase); }
+    void end() override { ++ended; }
+    std::vector<std::string> names;
+    int ended = 0;
+  };
+  const Ratings train = planted(kUsers, kItems, 0.2, 7);
+  Trainer trainer({{"factors", 4}}, train);
+  Phases phases;
+  trainer.context.phases = &phases;
+  trainer.run(1);
+  EXPECT_EQ(phases.names, std::vector<std::string>({"update_x", "update_theta"}));
+  EXPECT_EQ(phases.ended, 2);
+}
+
+// ---- parameters
+// -----------------------------------------------------------------------------------
+
+std::string error_of(const Json& changes) {
+  try {
+    default_params(find_algorithm("als_cpu").params, changes);
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::usage);
+    return error.what();
+  }
+  return "";
+}
+
+TEST(AlsParams, RefusesWhatIsOutOfRange) {
+  EXPECT_NE(error_of({{"factors", 257}}).find("256"), std::string::npos);
+  EXPECT_NE(error_of({{"factors", 0}}).find("factors"), std::string::npos);
+  EXPECT_NE(error_of({{"reg", -0.1}}).find("reg"), std::string::npos);
+  EXPECT_NE(error_of({{"cg_steps", 0}}).find("cg_steps"), std::string::npos);
+  EXPECT_NE(error_of({{"solver", "qr"}}).find("cholesky"), std::string::npos);
+  EXPECT_NE(error_of({{"center", "users"}}).find("biases"), std::string::npos);
+}
+
+TEST(AlsParams, ReadsWhatWasGiven) {
+  const Params params = default_params(find_algorithm("als_cpu").params, {{"factors", 12},
+                                                                          {"reg", 0.5},
+                                                                          {"center", "mean"},
+                                                                          {"cg_steps", 3},
+                                                                          {"cg_tolerance", 0.25},
+                                                                          {"solver", "lu"}});
+  const Common common = read_common(params);
+  EXPECT_EQ(common.factors, 12);
+  EXPECT_EQ(common.reg, 0.5);
+  EXPECT_EQ(common.center, CenterKind::mean);
+  EXPECT_EQ(common.cg.steps, 3);
+  EXPECT_EQ(common.cg.tolerance, 0.25);
+  EXPECT_EQ(read_solver(params), Solver::lu);
+  const Params defaults = default_params(find_algorithm("als_cpu").params);
+  EXPECT_EQ(read_common(defaults).factors, 100);
+  EXPECT_EQ(read_common(defaults).center, CenterKind::none);
+  EXPECT_EQ(read_solver(defaults), Solver::cholesky);
+}
+
+TEST(AlsParams, AnExactSolverNeedsARegularizer) {
+  const AlgorithmInfo& info = find_algorithm("als_cpu");
+  const ProblemShape shape = {10, 10, 50};
+  const auto why = [&](const Json& changes) {
+    return info.supports(default_params(info.params, changes), shape);
+  };
+  EXPECT_FALSE(why({{"solver", "lu"}}));
+  EXPECT_FALSE(why({{"reg", 0}, {"solver", "cg"}}));
+  ASSERT_TRUE(why({{"reg", 0}}));
+  EXPECT_NE(why({{"reg", 0}})->find("cholesky"), std::string::npos);
+}
+
+TEST(AlsParams, SaysWhereASystemIsSingular) {
+  const Ratings train = test::ratings_of(2, 2, {{0, 0, 1}, {0, 1, 2}, {1, 0, 3}});
+  Common common = common_of(4, 0);
+  HalfSteps als(train, common, Solver::cholesky, 1);
+  for (std::int64_t item = 0; item < 2; ++item) std::fill_n(als.theta.row(item), 4, 1.0F);
+  try {
+    als.update_x();
+    FAIL() << "solved a singular system";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::usage);
+    EXPECT_NE(std::string(error.what()).find("reg"), std::string::npos) << error.what();
+  }
+}
+
+TEST(AlsWork, CountsWhatTheReadmeDerives) {
+  const Ratings train = test::ratings_of(3, 2, {{0, 0, 1}, {0, 1, 2}, {2, 0, 6}});
+  Common common = common_of(4, 0.1);
+  const Work cholesky = iteration_work(common, Solver::cholesky, train);
+  EXPECT_EQ(cholesky.updates, 6);
+  EXPECT_DOUBLE_EQ(cholesky.bytes, 6 * 8 + 4 * (8 + 2 * 16));  // 2 users and 2 items have ratings
+  EXPECT_DOUBLE_EQ(cholesky.flops, 6 * (4 * 5 + 8) + 4 * (4 + 64.0 / 3 + 32));
+  common.cg.steps = 2;
+  const Work cg = iteration_work(common, Solver::cg, train);
+  EXPECT_DOUBLE_EQ(cg.bytes, 6 * 8 + 4 * (8 + 3 * 16));
+  EXPECT_DOUBLE_EQ(cg.flops, 6 * (4 * 5 + 8) + 4 * (4 + 32 + 12 + 2 * (32 + 40)));
+  EXPECT_DOUBLE_EQ(find_algorithm("als_cpu").updates_per_epoch({3, 2, 3}), 6);
+}
+
+// ---- real ratings
+// ---------------------------------------------------------------------------------
+
+// Empty where no folder of $MFBENCH_DATA holds the file, plain or packed.
+std::string find_real(const std::string& file) {
+  const char* folders = std::getenv("MFBENCH_DATA");
+  std::istringstream list(folders != nullptr ? folders : "");
+  for (std::string folder; std::getline(list, folder, ':');) {
+    for (const char* packed : {"", ".xz", ".gz", ".zst", ".bz2", ".zip"}) {
+      const auto path = std::filesystem::path(folder) / (file + packed);
+      if (std::filesystem::is_regular_file(path)) return path.string();
+    }
+  }
+  return {};
+}
+
+TEST(AlsRealData, MovieLens100k) {
+  const std::string path = find_real("ml-100k/u.data");
+  if (path.empty()) {
+    GTEST_SKIP() << "no folder of MFBENCH_DATA holds ml-100k/u.data (plain or packed)";
+  }
+  ReadOptions options;
+  options.format = "movielens-tab";
+  Dataset data;
+  try {
+    data.ratings = make_ratings(read_ratings(path, options), DuplicatePolicy::error, 1, "ml-100k");
+  } catch (const Error& error) {
+    if (error.kind() != ErrorKind::unsupported) throw;
+    GTEST_SKIP() << error.what();
+  }
+  const Split split = make_split(data, SplitSpec{}, 1);
+  Trainer trainer({{"factors", 10}, {"reg", 0.1}, {"center", "biases"}}, split.train, 2);
+  trainer.run(10);
+  const double rmse = test::rmse(trainer.algorithm->factors(), split.test);
+  EXPECT_LT(rmse, 0.95);
+  EXPECT_GT(rmse, 0.88);
+}
+
+}  // namespace
+}  // namespace mf::als

@@ -1,0 +1,213 @@
+// als_fused against double precision and against als_cpu.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include "algorithms/als/fused_steps.hpp"
+#include "algorithms/als/objective.hpp"
+#include "algorithms/als/test/reference.hpp"
+#include "algorithms/core/cuda/test_runner.hpp"
+#include "algorithms/core/cuda/testing.hpp"
+
+namespace mf::als {
+namespace {
+
+Params fused(const Json& changes) {
+  return default_params(find_algorithm("als_fused").params, changes);
+}
+
+Model start(const Ratings& train, std::int32_t factors) {
+  InitSpec init;
+  init.scale = 0.5;
+  return initial_model(train.n_users(), train.n_items(), factors, ModelKind::plain, 0, init, 1);
+}
+
+double norm(const std::vector<double>& v) {
+  double sum = 0;
+  for (const double x : v) sum += x * x;
+  return std::sqrt(sum);
+}
+
+// |v - w| / |w|
+template <class V, class W>
+double difference(const V& v, const W& w) {
+  EXPECT_EQ(v.size(), w.size());
+  std::vector<double> gap;
+  std::vector<double> whole;
+  for (std::size_t i = 0; i < v.size(); ++i) {
+    gap.push_back(static_cast<double>(v[i]) - w[i]);
+    whole.push_back(w[i]);
+  }
+  const double size = norm(whole);
+  return size == 0 ? norm(gap) : norm(gap) / size;
+}
+
+// Norm of sum |r| |theta|: rounding of b is relative to its terms, which may cancel.
+double terms_of_b(const Side& side, std::int64_t row, const Model& initial) {
+  std::vector<double> sum(static_cast<std::size_t>(initial.factors), 0.0);
+  for (std::int64_t k = side.offsets[static_cast<std::size_t>(row)];
+       k < side.offsets[static_cast<std::size_t>(row) + 1]; ++k) {
+    const auto at = static_cast<std::size_t>(k);
+    for (std::size_t i = 0; i < sum.size(); ++i) {
+      const auto j = static_cast<std::size_t>(side.others[at]) * sum.size() + i;
+      sum[i] += std::abs(static_cast<double>(side.values[at]) * initial.q[j]);
+    }
+  }
+  return norm(sum);
+}
+
+struct Formed {
+  std::vector<float> a, b;
+};
+
+Formed form(const Ratings& train, const Model& initial, const Params& params) {
+  ThreadTeam team(2);
+  cuda::Stream stream;
+  Context context;
+  context.team = &team;
+  context.stream = stream.get();
+  const Sides sides(train, Center(), team);
+  FusedSteps steps(read_fused_settings(params), sides, initial, context);
+  const auto f = static_cast<std::size_t>(initial.factors);
+  const auto rows = static_cast<std::size_t>(train.n_users());
+  cuda::DeviceBuffer<float> a(rows * f * f);
+  cuda::DeviceBuffer<float> b(rows * f);
+  MF_CUDA(cudaMemsetAsync(a.data(), 0xff, a.bytes(), stream.get()));  // NaN
+  MF_CUDA(cudaMemsetAsync(b.data(), 0xff, b.bytes(), stream.get()));
+  steps.form_users(a.data(), b.data(), stream.get());
+  Formed out{std::vector<float>(a.size()), std::vector<float>(b.size())};
+  cuda::download(std::span<float>(out.a), a.data(), stream.get());
+  cuda::download(std::span<float>(out.b), b.data(), stream.get());
+  return out;
+}
+
+class FusedFactors : public testing::TestWithParam<int> {};
+
+TEST_P(FusedFactors, SystemsAreThoseOfDoublePrecision) {
+  MF_REQUIRE_DEVICE();
+  const int f = GetParam();
+  const Ratings train = test::planted(40, 300, 0.2, 3);  // rows of none, about 60, and 299
+  const Model initial = start(train, f);
+  ThreadTeam team(1);
+  const Sides sides(train, Center(), team);
+  for (const char* precision : {"fp16", "fp16x2"}) {
+    for (const int longest : {32, 100, 8192}) {
+      const Params params =
+          fused({{"factors", f}, {"precision", precision}, {"split_rows", longest}});
+      const Formed formed = form(train, initial, params);
+      const double most = precision == std::string("fp16") ? 5e-3 : 1e-5;
+      for (std::int64_t row = 0; row < train.n_users(); ++row) {
+        const auto expected = test::normal_equations(sides.users(), row, initial.q.data(), f, f, 0);
+        const auto at = static_cast<std::size_t>(row) * expected.f;
+        const std::vector<float> a(
+            formed.a.begin() + static_cast<long>(at * expected.f),
+            formed.a.begin() + static_cast<long>((at + expected.f) * expected.f));
+        const std::vector<float> b(formed.b.begin() + static_cast<long>(at),
+                                   formed.b.begin() + static_cast<long>(at + expected.f));
+        ASSERT_LT(difference(a, expected.a), most) << precision << " row " << row << " " << longest;
+        ASSERT_LT(difference(b, expected.b) * norm(expected.b),
+                  most * (terms_of_b(sides.users(), row, initial) + 1e-30))
+            << precision << " row " << row << " " << longest;
+      }
+    }
+  }
+}
+
+TEST_P(FusedFactors, AnIterationIsThatOfTheCpu) {
+  MF_REQUIRE_DEVICE();
+  const int f = GetParam();
+  const Ratings train = test::planted(70, 90, 0.3, 5);
+  const Model initial = start(train, f);
+  for (const char* center : {"none", "mean", "biases"}) {
+    const Json common = {{"factors", f}, {"center", center}, {"cg_tolerance", 0}, {"cg_steps", 6}};
+    Json cpu = common;
+    cpu["solver"] = "cg";
+    cuda::TestRunner host("als_cpu", default_params(find_algorithm("als_cpu").params, cpu), train,
+                          initial);
+    host.run(1, 1, 0);
+    const FactorView view = host.algorithm->factors();
+    const Model expected = copy_model(view);
+    for (const char* precision : {"fp16", "fp16x2"}) {
+      Json changes = common;
+      changes["precision"] = precision;
+      changes["split_rows"] = 32;
+      cuda::TestRunner device("als_fused", fused(changes), train, initial);
+      EXPECT_EQ(device.run(1, 1, 0), 2 * train.nnz());
+      const Model got = device.model();
+      const double most = precision == std::string("fp16") ? 2e-2 : 1e-3;
+      EXPECT_LT(difference(got.p, expected.p), most) << precision << " " << center;
+      EXPECT_LT(difference(got.q, expected.q), most) << precision << " " << center;
+      EXPECT_TRUE(device.padding_is_zero);
+      EXPECT_EQ(got.kind, expected.kind);
+      EXPECT_EQ(got.user_bias, expected.user_bias);
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Factors, FusedFactors,
+                         testing::Values(1, 7, 32, 33, 64, 100, 112, 113, 128, 150, 200, 256));
+
+TEST(AlsFused, ManyStepsOfCgAreTheExactSolution) {
+  MF_REQUIRE_DEVICE();
+  const int f = 24;
+  const Ratings train = test::planted(60, 80, 0.5, 6);
+  const Model initial = start(train, f);
+  cuda::TestRunner host("als_cpu",
+                        default_params(find_algorithm("als_cpu").params, {{"factors", f}}), train,
+                        initial);
+  host.run(1, 1, 0);
+  const Model expected = copy_model(host.algorithm->factors());
+  cuda::TestRunner device(
+      "als_fused",
+      fused({{"factors", f}, {"precision", "fp16x2"}, {"cg_steps", 3 * f}, {"cg_tolerance", 1e-5}}),
+      train, initial);
+  device.run(1, 1, 0);
+  const Model got = device.model();
+  EXPECT_LT(difference(got.p, expected.p), 1e-3);
+  EXPECT_LT(difference(got.q, expected.q), 1e-3);
+}
+
+TEST(AlsFused, TheObjectiveFalls) {
+  MF_REQUIRE_DEVICE();
+  const Ratings train = test::planted(150, 120, 0.3, 7);
+  const Model initial = start(train, 40);
+  ThreadTeam team(1);
+  const Sides sides(train, Center(), team);
+  cuda::TestRunner device("als_fused", fused({{"factors", 40}}), train, initial);
+  const auto value = [&](const Model& model) {
+    return objective(sides.users(), sides.items(), model.view(), 0.05, team);
+  };
+  double before = value(initial);
+  for (int epoch = 1; epoch <= 6; ++epoch) {
+    device.run(epoch, 1, 0);
+    const double after = value(device.model());
+    EXPECT_LT(after, before * (1 + 1e-4)) << epoch;
+    before = after;
+  }
+  const Model model = device.model();
+  EXPECT_LT(test::rmse(model.view(), train), 0.5);
+}
+
+TEST(AlsFused, RowsWithoutRatingsAreZeroAndRunsAreEqual) {
+  MF_REQUIRE_DEVICE();
+  const Ratings train = test::planted(50, 4000, 0.1, 8);
+  const Model initial = start(train, 100);
+  const Params params = fused({{"factors", 100}, {"split_rows", 64}});
+  std::vector<Model> models;
+  for (int run = 0; run < 2; ++run) {
+    cuda::TestRunner device("als_fused", params, train, initial);
+    device.run(1, 3, 0);
+    models.push_back(device.model());
+  }
+  EXPECT_EQ(models[0].p, models[1].p);
+  EXPECT_EQ(models[0].q, models[1].q);
+  for (std::size_t k = 0; k < 100; ++k) {
+    EXPECT_EQ(models[0].p[k], 0.0F);        // user 0
+    EXPECT_EQ(models[0].q[100 + k], 0.0F);  // item 1
+  }
+}
+
+}  // namespace
+}  // namespace mf::als

@@ -1,0 +1,267 @@
+// What als works out without a device: tiles, plan of a side, room for batches, scale of fp16.
+#include "algorithms/als/als_plan.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <set>
+#include <stdexcept>
+
+#include "algorithms/als/als_settings.hpp"
+#include "algorithms/als/als_tiles.hpp"
+
+namespace mf::als {
+namespace {
+
+std::vector<std::int64_t> offsets_of(const std::vector<std::int64_t>& lengths) {
+  std::vector<std::int64_t> offsets(lengths.size() + 1, 0);
+  std::partial_sum(lengths.begin(), lengths.end(), offsets.begin() + 1);
+  return offsets;
+}
+
+std::vector<std::int64_t> long_tail(std::size_t rows) {
+  std::vector<std::int64_t> lengths(rows);
+  for (std::size_t i = 0; i < rows; ++i) {
+    lengths[(i * 7919) % rows] = i % 11 == 0 ? 0 : static_cast<std::int64_t>(200000 / (i + 1));
+  }
+  return lengths;
+}
+
+TEST(AlsTiles, QuadsCoverTheLowerHalfRowByRow) {
+  int index = 0;
+  for (int row = 0; row < 20; ++row) {
+    for (int column = 0; column <= row; ++column, ++index) {
+      EXPECT_EQ(quad_at(index).row, row);
+      EXPECT_EQ(quad_at(index).column, column);
+    }
+  }
+}
+
+// Each pair of factors is in exactly one tile, or in two that are mirror images (in the quads on
+// the diagonal), and the slabs write every element of A once.
+TEST(AlsTiles, EveryElementIsFormedAndWrittenOnce) {
+  for (int factors = 1; factors <= kMaxFactors; ++factors) {
+    with_layout(factors, [&](auto layout) {
+      using L = decltype(layout);
+      ASSERT_GE(L::kWidth, factors);
+      ASSERT_LE(L::kThreads, 1024);
+      constexpr int kWidth = L::kWidth;
+      std::vector<int> formed(kWidth * kWidth, 0);
+      std::vector<int> written(kWidth * kWidth, 0);
+      for (int lane = 0; lane < L::kGroup; ++lane) {
+        const Quad quad = quad_at(lane >> 2);
+        ASSERT_LT(quad.row, L::kQuadRows);
+        const int row = 2 * quad.row + ((lane >> 1) & 1);
+        const int column = 2 * quad.column + (lane & 1);
+        for (int i = 0; i < L::kSide; ++i) {
+          for (int j = 0; j < L::kSide; ++j) {
+            ++formed[L::element(row, i) * kWidth + L::element(column, j)];
+            // As write_to_slab puts it: a row of the slab, and a column of A.
+            const int s = L::slab_row(row & 1, i);
+            ++written[L::slab_element(quad.row, s) * kWidth + L::element(column, j)];
+            ASSERT_EQ(L::slab_element(quad.row, s), L::element(row, i));
+            if (quad.row == quad.column) continue;
+            const int mirror = L::slab_row(column & 1, j);
+            ASSERT_EQ(L::slab_element(quad.column, mirror), L::element(column, j));
+            ++written[L::slab_element(quad.column, mirror) * kWidth + L::element(row, i)];
+          }
+        }
+      }
+      for (int i = 0; i < kWidth; ++i) {
+        for (int j = 0; j < kWidth; ++j) {
+          ASSERT_GE(formed[i * kWidth + j] + formed[j * kWidth + i], 1);
+          ASSERT_EQ(written[i * kWidth + j], 1) << factors << " " << i << " " << j;
+        }
+      }
+      for (int q = 0; q + 1 < L::kQuadRows; ++q) {  // write_matrix stops at the first beyond f
+        EXPECT_LT(L::slab_element(q, 0), L::slab_element(q + 1, 0));
+      }
+    });
+  }
+}
+
+TEST(AlsTiles, RowsInSharedMemoryAreWords) {
+  for (const int factors : {1, 16, 17, 32, 48, 64, 80, 100, 128, 160, 200, 256}) {
+    with_layout(factors, [&](auto layout) {
+      using L = decltype(layout);
+      EXPECT_EQ(L::kPitch % 4, 0);
+      EXPECT_EQ(L::kPitch / 4 % 2, 1);
+      EXPECT_GE(L::kPitch, L::kWidth);
+      EXPECT_GE(L::kLanes * ((L::kWords + L::kLanes - 1) / L::kLanes), L::kWords);
+      EXPECT_LE(L::shared_floats(2) * 4, 96 << 10);
+    });
+  }
+}
+
+TEST(AlsTiles, TheScaleOfFp16FitsTheLargestElement) {
+  for (float x = 1e-20F; x < 1e20F; x *= 1.37F) {
+    const float scaled = std::ldexp(x, fp16_exponent(x));
+    EXPECT_GE(scaled, 16384.0F) << x;
+    EXPECT_LT(scaled, 32768.0F) << x;
+  }
+  EXPECT_EQ(fp16_exponent(0.0F), 0);
+  EXPECT_EQ(fp16_exponent(-1.0F), 0);
+  EXPECT_EQ(fp16_exponent(std::nanf("")), 0);
+  EXPECT_EQ(fp16_exponent(INFINITY), 0);
+  EXPECT_EQ(fp16_exponent(230000.0F * 25), 15 - 23);
+}
+
+TEST(AlsPlan, OrdersRowsByLengthAndLeavesEmptyOnesOut) {
+  const auto offsets = offsets_of({3, 0, 7, 3, 0, 9});
+  const SidePlan plan = make_side_plan(offsets, {100, 0, 0});
+  EXPECT_EQ(plan.order, (std::vector<std::int32_t>{5, 2, 0, 3}));
+  EXPECT_EQ(plan.empty, (std::vector<std::int32_t>{1, 4}));
+  ASSERT_EQ(plan.batches.size(), 1U);
+  EXPECT_EQ(plan.tasks.size(), 4U);
+  EXPECT_TRUE(plan.splits.empty());
+}
+
+TEST(AlsPlan, NoRatingsMakeNoBatches) {
+  const auto offsets = offsets_of({0, 0, 0});
+  const SidePlan plan = make_side_plan(offsets, {10, 0, 0});
+  EXPECT_TRUE(plan.batches.empty());
+  EXPECT_EQ(plan.empty.size(), 3U);
+  EXPECT_TRUE(make_side_plan(offsets_of({}), {10, 0, 0}).batches.empty());
+}
+
+// Ratings of each row of a batch, as its tasks cover them: all, once, in order; parts do not
+// overlap and add up; slots are those of the order.
+void expect_covers(const SidePlan& plan, const std::vector<std::int64_t>& offsets,
+                   const std::vector<RowTask>& tasks, const std::vector<SplitRow>& splits,
+                   Range RowBatch::*task_range, Range RowBatch::*split_range,
+                   std::int64_t most_parts) {
+  std::vector<int> seen(static_cast<std::size_t>(offsets.back()), 0);
+  std::int64_t next_task = 0;
+  for (const RowBatch& batch : plan.batches) {
+    const Range now = batch.*task_range;
+    ASSERT_EQ(now.begin, next_task);
+    next_task = now.end;
+    std::set<std::int32_t> parts;
+    std::int64_t longest = INT64_MAX;
+    std::int64_t whole = 0;
+    for (std::int64_t t = now.begin; t < now.end; ++t) {
+      const RowTask& task = tasks[static_cast<std::size_t>(t)];
+      ASSERT_GT(task.count, 0);
+      ASSERT_LE(task.count, longest);
+      longest = task.count;
+      const auto at = static_cast<std::size_t>(batch.rows.begin + task.slot);
+      ASSERT_LT(batch.rows.begin + task.slot, batch.rows.end);
+      ASSERT_EQ(plan.order[at], task.row);
+      const auto row = static_cast<std::size_t>(task.row);
+      ASSERT_GE(task.begin, offsets[row]);
+      ASSERT_LE(task.begin + task.count, offsets[row + 1]);
+      for (std::int64_t i = 0; i < task.count; ++i)
+        ++seen[static_cast<std::size_t>(task.begin + i)];
+      if (task.part < 0) {
+        ASSERT_EQ(task.count, offsets[row + 1] - offsets[row]);
+        ++whole;
+      } else {
+        ASSERT_LT(task.part, most_parts);
+        ASSERT_TRUE(parts.insert(task.part).second);
+      }
+    }
+    std::int64_t split_parts = 0;
+    for (std::int64_t s = (batch.*split_range).begin; s < (batch.*split_range).end; ++s) {
+      const SplitRow& split = splits[static_cast<std::size_t>(s)];
+      ASSERT_EQ(split.first_part, split_parts);
+      const auto row = static_cast<std::size_t>(
+          plan.order[static_cast<std::size_t>(batch.rows.begin + split.slot)]);
+      ASSERT_EQ(split.count, offsets[row + 1] - offsets[row]);
+      split_parts += split.parts;
+    }
+    ASSERT_EQ(split_parts, static_cast<std::int64_t>(parts.size()));
+    ASSERT_EQ(whole + (batch.*split_range).size(), batch.rows.size());
+  }
+  EXPECT_EQ(next_task, static_cast<std::int64_t>(tasks.size()));
+  EXPECT_TRUE(std::all_of(seen.begin(), seen.end(), [](int n) { return n == 1; }));
+}
+
+TEST(AlsPlan, EveryRatingIsInOneTask) {
+  const auto offsets = offsets_of(long_tail(3000));
+  for (const std::int64_t rows : {1, 7, 300, 100000}) {
+    for (const std::int64_t split : {0, 100, 8192}) {
+      for (const std::int64_t parts : {kMaxRowParts, std::int64_t{5000}}) {
+        SCOPED_TRACE(testing::Message() << rows << " " << split << " " << parts);
+        const SidePlan plan = make_side_plan(offsets, {rows, parts, split});
+        EXPECT_LE(plan.most_rows, rows);
+        EXPECT_LE(plan.most_parts, parts);
+        EXPECT_EQ(plan.splits.empty(), split == 0);
+        expect_covers(plan, offsets, plan.tasks, plan.splits, &RowBatch::tasks, &RowBatch::splits,
+                      plan.most_parts);
+        expect_covers(plan, offsets, plan.bias_tasks, plan.bias_splits, &RowBatch::bias_tasks,
+                      &RowBatch::bias_splits, plan.most_bias_parts);
+      }
+    }
+  }
+}
+
+TEST(AlsPlan, PartsAreEvenAndBounded) {
+  EXPECT_EQ(parts_of(8192, 8192, 64), 1);
+  EXPECT_EQ(parts_of(8193, 8192, 64), 2);
+  EXPECT_EQ(parts_of(230000, 8192, 64), 29);
+  EXPECT_EQ(parts_of(230000, 0, 64), 1);
+  EXPECT_EQ(parts_of(std::int64_t{2} << 30, 1, 64), 64);
+  EXPECT_EQ(part_range(10, 3, 0).begin, 0);
+  EXPECT_EQ(part_range(10, 3, 2).end, 10);
+  const Range last = part_range((std::int64_t{1} << 31) - 1, 64, 63);
+  EXPECT_EQ(last.end, (std::int64_t{1} << 31) - 1);
+}
+
+TEST(AlsPlan, ABatchThatCannotHoldOneRowIsAnError) {
+  const auto offsets = offsets_of({1000});
+  EXPECT_THROW(make_side_plan(offsets, {1, 2, 100}), std::logic_error);
+}
+
+TEST(AlsCapacity, TakesAllRowsWhereTheyFit) {
+  const Capacity room = choose_capacity(480189, 12000, 0, 41000, 40000, 120e9);
+  EXPECT_EQ(room.rows, 480189);
+  EXPECT_EQ(room.parts, 12000);
+}
+
+TEST(AlsCapacity, KeepsToTheBudget) {
+  const Capacity room = choose_capacity(50'000'000, 400'000, 0, 41000, 40000, 10e9);
+  EXPECT_LE(static_cast<double>(room.rows) * 41000 + static_cast<double>(room.parts) * 40000, 10e9);
+  EXPECT_GE(room.parts, kMaxRowParts);
+  EXPECT_GT(room.rows, 200'000);
+}
+
+TEST(AlsCapacity, NeverBelowTheSmallestBatch) {
+  const Capacity room = choose_capacity(1000, 500, 0, 41000, 40000, 0);
+  EXPECT_EQ(room.rows, 1);
+  EXPECT_EQ(room.parts, kMaxRowParts);
+  EXPECT_EQ(choose_capacity(0, 0, 0, 41000, 40000, 1e9).rows, 1);
+}
+
+TEST(AlsCapacity, ABatchThatWasAskedForIsTaken) {
+  EXPECT_EQ(choose_capacity(1000, 500, 300, 41000, 40000, 0).rows, 300);
+  EXPECT_EQ(choose_capacity(1000, 500, 5000, 41000, 40000, 0).rows, 1000);
+}
+
+Params params_with(const Json& changes) { return default_params(als_params(), changes); }
+
+TEST(AlsSettingsOf, RefusesFp16ForFactorizations) {
+  const ProblemShape shape{100, 100, 1000};
+  EXPECT_FALSE(als_why_unsupported(params_with({{"a_storage", "fp16"}}), shape));
+  for (const char* solver : {"lu", "cholesky"}) {
+    EXPECT_TRUE(
+        als_why_unsupported(params_with({{"a_storage", "fp16"}, {"solver", solver}}), shape));
+    EXPECT_TRUE(als_why_unsupported(params_with({{"reg", 0}, {"solver", solver}}), shape));
+    EXPECT_FALSE(als_why_unsupported(params_with({{"solver", solver}}), shape));
+  }
+}
+
+TEST(AlsSettingsOf, MemoryGrowsWithTheBatchThatIsAskedFor) {
+  const ProblemShape shape{480189, 17770, 99072112};
+  const double least = als_memory_need(params_with(Json::object()), shape).device_bytes;
+  const double ratings = 16.0 * 99072112;
+  EXPECT_GT(least, ratings);
+  EXPECT_LT(least, 2 * ratings);
+  const double all = als_memory_need(params_with({{"batch_rows", 480189}}), shape).device_bytes;
+  EXPECT_GT(all - least, 480188.0 * 40000);
+  EXPECT_LT(all - least, 480188.0 * 42000);
+}
+
+}  // namespace
+}  // namespace mf::als

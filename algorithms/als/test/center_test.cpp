@@ -1,0 +1,147 @@
+// Centers, the two sides of R, and the objective.
+#include "algorithms/als/center.hpp"
+
+#include <gtest/gtest.h>
+
+#include <map>
+
+#include "algorithms/als/objective.hpp"
+#include "algorithms/als/sides.hpp"
+#include "algorithms/als/test/reference.hpp"
+
+namespace mf::als {
+namespace {
+
+using test::planted;
+using test::ratings_of;
+
+TEST(Center, NoneIsThePlainModel) {
+  ThreadTeam team(2);
+  const Center center = make_center(CenterKind::none, planted(20, 15, 0.3, 1), 0.1, team);
+  EXPECT_EQ(center.mean, 0);
+  EXPECT_TRUE(center.user_bias.empty());
+  EXPECT_TRUE(center.item_bias.empty());
+  EXPECT_EQ(center.residual(3, 4, 2.5F), 2.5F);
+}
+
+TEST(Center, MeanHasBiasesOfZero) {
+  ThreadTeam team(2);
+  const Ratings train = ratings_of(3, 2, {{0, 0, 1}, {0, 1, 2}, {2, 0, 6}});
+  const Center center = make_center(CenterKind::mean, train, 0.1, team);
+  EXPECT_DOUBLE_EQ(center.mean, 3);
+  EXPECT_EQ(center.user_bias, AlignedVector<float>({0, 0, 0}));
+  EXPECT_EQ(center.item_bias, AlignedVector<float>({0, 0}));
+  EXPECT_FLOAT_EQ(center.residual(2, 0, 6), 3);
+}
+
+// The objective's gradient, written from its definition, is zero; a mean of the biases instead of
+// the shrunk one, or a wrong number of ratings, is not.
+TEST(Center, BiasesMinimizeTheirObjective) {
+  ThreadTeam team(3);
+  const Ratings train = planted(70, 40, 0.3, 2);
+  const double reg = 0.2;
+  const Center center = make_center(CenterKind::biases, train, reg, team);
+  EXPECT_NEAR(center.mean, mean_rating(train), 1e-12);
+  std::vector<double> user(70), item(40);
+  double largest = 0;
+  for (std::int64_t k = 0; k < train.nnz(); ++k) {
+    const Rating r = train[k];
+    const auto u = static_cast<std::size_t>(r.user);
+    const auto i = static_cast<std::size_t>(r.item);
+    const double error = r.value - center.mean - center.user_bias[u] - center.item_bias[i];
+    user[u] += reg * center.user_bias[u] - error;  // once a rating: n_u times in all
+    item[i] += reg * center.item_bias[i] - error;
+    largest = std::max(largest, std::abs(error));
+  }
+  EXPECT_GT(largest, 0.5);
+  for (const double g : user) EXPECT_NEAR(g, 0, 1e-3);
+  for (const double g : item) EXPECT_NEAR(g, 0, 1e-3);
+  EXPECT_EQ(center.user_bias[0], 0.0F);  // no ratings
+  EXPECT_EQ(center.item_bias[1], 0.0F);
+  EXPECT_NE(center.user_bias[1], 0.0F);
+}
+
+TEST(Center, ThreadsDoNotChangeIt) {
+  const Ratings train = planted(500, 90, 0.2, 3);
+  ThreadTeam one(1);
+  ThreadTeam four(4);
+  const Center a = make_center(CenterKind::biases, train, 0.05, one);
+  const Center b = make_center(CenterKind::biases, train, 0.05, four);
+  EXPECT_EQ(a.user_bias, b.user_bias);
+  EXPECT_EQ(a.item_bias, b.item_bias);
+}
+
+TEST(Sides, WithoutACenterTheUsersAreTheRatingsThemselves) {
+  ThreadTeam team(2);
+  const Ratings train = planted(30, 20, 0.3, 4);
+  const Sides sides(train, Center{}, team);
+  EXPECT_EQ(sides.users().values.data(), train.values().data());
+  EXPECT_EQ(sides.users().others.data(), train.items().data());
+  EXPECT_EQ(sides.users().offsets.data(), train.user_offsets().data());
+  EXPECT_EQ(sides.users().rows(), 30);
+  EXPECT_EQ(sides.items().rows(), 20);
+  EXPECT_EQ(sides.items().nnz(), train.nnz());
+}
+
+TEST(Sides, BothSidesHaveTheSameResiduals) {
+  ThreadTeam team(3);
+  const Ratings train = planted(60, 25, 0.3, 5);
+  for (const CenterKind kind : {CenterKind::none, CenterKind::mean, CenterKind::biases}) {
+    const Center center = make_center(kind, train, 0.1, team);
+    const Sides sides(train, center, team);
+    std::map<std::pair<std::int32_t, std::int32_t>, float> expected;
+    for (std::int64_t k = 0; k < train.nnz(); ++k) {
+      const Rating r = train[k];
+      double value = static_cast<double>(r.value) - center.mean;
+      if (kind != CenterKind::none) {
+        value -= center.user_bias[static_cast<std::size_t>(r.user)];
+        value -= center.item_bias[static_cast<std::size_t>(r.item)];
+      }
+      expected[{r.user, r.item}] = static_cast<float>(value);
+    }
+    const auto check = [&](const Side& side, bool of_users) {
+      ASSERT_EQ(side.nnz(), train.nnz());
+      for (std::int32_t row = 0; row < side.rows(); ++row) {
+        const auto x = static_cast<std::size_t>(row);
+        for (auto k = static_cast<std::size_t>(side.offsets[x]);
+             k < static_cast<std::size_t>(side.offsets[x + 1]); ++k) {
+          const std::pair<std::int32_t, std::int32_t> at =
+              of_users ? std::pair{row, side.others[k]} : std::pair{side.others[k], row};
+          ASSERT_TRUE(expected.count(at)) << at.first << " " << at.second;
+          EXPECT_NEAR(side.values[k], expected[at], 2e-6);
+        }
+      }
+    };
+    check(sides.users(), true);
+    check(sides.items(), false);
+  }
+}
+
+TEST(Objective, IsTheSumOfItsDefinition) {
+  const Ratings train = ratings_of(3, 2, {{0, 0, 1}, {0, 1, 2}, {2, 0, 6}});
+  ThreadTeam team(2);
+  const Sides sides(train, Center{}, team);
+  Model m;
+  m.n_users = 3;
+  m.n_items = 2;
+  m.factors = 2;
+  m.kind = ModelKind::plain;
+  m.p = {1, 2, 50, 60, -1, 1};
+  m.q = {3, 1, 0, 2};
+  // errors: 1 - 5, 2 - 4, 6 - (-2); |x|^2: 5 (twice), 2 (once); |theta|^2: 10 (twice), 4 (once)
+  const double expected = 16 + 4 + 64 + 0.5 * (2 * 5 + 2 + 2 * 10 + 4);
+  EXPECT_DOUBLE_EQ(objective(sides.users(), sides.items(), m.view(), 0.5, team), expected);
+}
+
+TEST(Objective, ThreadsDoNotChangeIt) {
+  const Ratings train = planted(700, 300, 0.1, 6);
+  ThreadTeam one(1);
+  ThreadTeam five(5);
+  const Sides sides(train, Center{}, one);
+  const Model m = initial_model(700, 300, 5, ModelKind::plain, 3.5, {InitKind::normal, 0.5, 3}, 1);
+  EXPECT_EQ(objective(sides.users(), sides.items(), m.view(), 0.05, one),
+            objective(sides.users(), sides.items(), m.view(), 0.05, five));
+}
+
+}  // namespace
+}  // namespace mf::als

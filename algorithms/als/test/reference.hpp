@@ -1,0 +1,134 @@
+// ALS in double precision, written from the equations alone, and small matrices to run it on.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <stdexcept>
+#include <utility>
+#include <vector>
+
+#include "algorithms/als/sides.hpp"
+#include "algorithms/core/model.hpp"
+#include "base/rng.hpp"
+#include "datasets/ratings.hpp"
+
+namespace mf::als::test {
+
+// A_u x_u = b_u of one row; A is dense and symmetric, element (i, j) at a[i * f + j].
+struct System {
+  std::size_t f = 0;
+  std::vector<double> a, b;
+};
+
+// `other` has the factors of the other side, `stride` floats from one row to the next.
+inline System normal_equations(const Side& side, std::int64_t row, const float* other,
+                               std::int64_t stride, std::int32_t factors, double reg) {
+  System s;
+  s.f = static_cast<std::size_t>(factors);
+  s.a.assign(s.f * s.f, 0.0);
+  s.b.assign(s.f, 0.0);
+  const auto begin = static_cast<std::size_t>(side.offsets[static_cast<std::size_t>(row)]);
+  const auto end = static_cast<std::size_t>(side.offsets[static_cast<std::size_t>(row) + 1]);
+  for (std::size_t k = begin; k < end; ++k) {
+    const float* theta = other + side.others[k] * stride;
+    for (std::size_t i = 0; i < s.f; ++i) {
+      const double element = theta[i];
+      for (std::size_t j = 0; j <= i; ++j) s.a[i * s.f + j] += element * theta[j];
+      s.b[i] += static_cast<double>(side.values[k]) * element;
+    }
+  }
+  for (std::size_t i = 0; i < s.f; ++i) {
+    s.a[i * s.f + i] += reg * static_cast<double>(end - begin);
+    for (std::size_t j = 0; j < i; ++j) s.a[j * s.f + i] = s.a[i * s.f + j];
+  }
+  return s;
+}
+
+// By Cholesky: A = L L^T, L z = b, L^T x = z.
+inline std::vector<double> solve(const System& s) {
+  const std::size_t f = s.f;
+  std::vector<double> l = s.a;
+  std::vector<double> x = s.b;
+  for (std::size_t j = 0; j < f; ++j) {
+    for (std::size_t i = j; i < f; ++i) {
+      double sum = l[i * f + j];
+      for (std::size_t k = 0; k < j; ++k) sum -= l[i * f + k] * l[j * f + k];
+      if (i == j && !(sum > 0)) throw std::runtime_error("the system is not positive definite");
+      l[i * f + j] = i == j ? std::sqrt(sum) : sum / l[j * f + j];
+    }
+  }
+  for (std::size_t i = 0; i < f; ++i) {
+    for (std::size_t k = 0; k < i; ++k) x[i] -= l[i * f + k] * x[k];
+    x[i] /= l[i * f + i];
+  }
+  for (std::size_t i = f; i-- > 0;) {
+    for (std::size_t k = i + 1; k < f; ++k) x[i] -= l[k * f + i] * x[k];
+    x[i] /= l[i * f + i];
+  }
+  return x;
+}
+
+// From triples ordered by user, then item; rows and columns may be empty.
+inline Ratings ratings_of(std::int32_t users, std::int32_t items, const std::vector<Rating>& list) {
+  Ratings::Arrays a;
+  a.user_offsets.assign(static_cast<std::size_t>(users) + 1, 0);
+  for (const Rating& r : list) {
+    a.users.push_back(r.user);
+    a.items.push_back(r.item);
+    a.values.push_back(r.value);
+    ++a.user_offsets[static_cast<std::size_t>(r.user) + 1];
+  }
+  for (std::size_t u = 0; u < static_cast<std::size_t>(users); ++u) {
+    a.user_offsets[u + 1] += a.user_offsets[u];
+  }
+  for (std::int32_t u = 0; u < users; ++u) a.user_ids.push_back(u);
+  for (std::int32_t i = 0; i < items; ++i) a.item_ids.push_back(i);
+  return Ratings(std::move(a));
+}
+
+// A planted model of rank 3 around 3.5, with noise of standard deviation 0.05; every pair with
+// probability `density`, but user 1 and item 2 rate and are rated fully (long rows), while user 0
+// and item 1 have no ratings.
+inline Ratings planted(std::int32_t users, std::int32_t items, double density, std::uint64_t seed) {
+  Rng rng(seed);
+  const auto draw = [&](std::int32_t count, double scale) {
+    std::vector<double> numbers;
+    for (std::int32_t k = 0; k < count; ++k) numbers.push_back(scale * rng.normal());
+    return numbers;
+  };
+  const auto p = draw(users * 3, 0.8);
+  const auto q = draw(items * 3, 0.8);
+  std::vector<Rating> list;
+  for (std::int32_t u = 1; u < users; ++u) {
+    for (std::int32_t i = 0; i < items; ++i) {
+      if (i == 1) continue;
+      if (u != 1 && i != 2 && rng.uniform() >= density) continue;
+      double value = 3.5 + 0.05 * rng.normal();
+      for (std::size_t k = 0; k < 3; ++k) {
+        value += p[static_cast<std::size_t>(u) * 3 + k] * q[static_cast<std::size_t>(i) * 3 + k];
+      }
+      list.push_back({u, i, static_cast<float>(value)});
+    }
+  }
+  return ratings_of(users, items, list);
+}
+
+// Root of the mean squared error of a host view.
+inline double rmse(const FactorView& view, const Ratings& ratings) {
+  double sum = 0;
+  for (std::int64_t k = 0; k < ratings.nnz(); ++k) {
+    const Rating r = ratings[k];
+    double error = static_cast<double>(r.value) - view.mean;
+    if (view.user_bias != nullptr) error -= view.user_bias[r.user * view.user_bias_stride];
+    if (view.item_bias != nullptr) error -= view.item_bias[r.item * view.item_bias_stride];
+    for (std::int32_t i = 0; i < view.factors; ++i) {
+      error -= static_cast<double>(view.p[r.user * view.p_stride + i]) *
+               view.q[r.item * view.q_stride + i];
+    }
+    sum += error * error;
+  }
+  return std::sqrt(sum / static_cast<double>(ratings.nnz()));
+}
+
+}  // namespace mf::als::test
