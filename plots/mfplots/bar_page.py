@@ -14,7 +14,7 @@ from matplotlib.ticker import FuncFormatter, MaxNLocator
 from mfplots.metrics import Interval
 from mfplots.published import Point
 from mfplots.recipes import Recipe
-from mfplots.series import Panel, Series, View, panel_title
+from mfplots.series import Panel, View
 from mfplots.sheet import Sheet, fit
 from mfplots.style import Look, log_axis
 
@@ -37,6 +37,7 @@ class Bar:
     look: Look
     light: bool = False
     height: float = 0.36
+    parts: Sequence[tuple[float, str]] = ()  # lengths and colours of a stack that adds up to it
 
 
 @dataclass(frozen=True)
@@ -60,12 +61,12 @@ def published_marks(points: Sequence[Point], panel: Panel, first: int,
     return [Mark(first + i, p.x, f"{p.label}: {text(p.x)}") for i, p in enumerate(own)]
 
 
-def draw_bars(axes: Axes, panel: Panel, rows: Sequence[Series], bars: Sequence[Bar],
+def draw_bars(axes: Axes, title: str, labels: Sequence[str], bars: Sequence[Bar],
               marks: Sequence[Mark], origin: float | None, tick: Tick,
               closeup: bool = False) -> None:
-    """`origin`: where bars begin on a logarithmic axis; None: dots there, for want of a zero.
-    `closeup`: dots on an axis around the values, for errors, which differ little."""
-    axes.set_title(panel_title(panel), loc="left")
+    """`labels`: of the rows. `origin`: where bars begin on a logarithmic axis; None: dots there, for
+    want of a zero. `closeup`: dots on an axis around the values, for errors, which differ little."""
+    axes.set_title(title, loc="left")
     log = _set_closeup(axes, bars, marks, tick) if closeup else _set_scale(axes, bars, marks, tick)
     for bar in bars:
         _draw_bar(axes, bar, None if closeup else origin if log else 0.0)
@@ -75,19 +76,20 @@ def draw_bars(axes: Axes, panel: Panel, rows: Sequence[Series], bars: Sequence[B
         axes.annotate(fit(item.text, WORDS_WIDTH, WORDS_SIZE), (1, item.y), xytext=(6, 0),
                       xycoords=("axes fraction", "data"), textcoords="offset points",
                       va="center", fontsize=WORDS_SIZE, color="#222222")
-    axes.set_yticks(range(len(rows)), [fit(series.label, LABEL_WIDTH, 8.5) for series in rows])
-    axes.set_ylim(len(rows) + len(marks) - 0.45, -0.55)
+    axes.set_yticks(range(len(labels)), [fit(label, LABEL_WIDTH, 8.5) for label in labels])
+    axes.set_ylim(len(labels) + len(marks) - 0.45, -0.55)
     axes.grid(False, axis="y")
     axes.tick_params(axis="y", length=0)
 
 
 def _set_scale(axes: Axes, bars: Sequence[Bar], marks: Sequence[Mark], tick: Tick) -> bool:
-    """Linear from 0, or logarithmic (True) where the values differ much."""
+    """Linear from 0, or logarithmic (True) where the values differ much and none is a stack."""
     values = [b.interval.value for b in bars if b.interval.known] + [m.value for m in marks]
     ends = [end for b in bars for end in (b.interval.low, b.interval.high)]
     values = [v for v in values if v > 0] or [1.0]
     ends = values + [end for end in ends if math.isfinite(end) and end > 0]
-    log = max(values) > LOG_FROM * min(values)
+    stacked = any(bar.parts for bar in bars)
+    log = max(values) > LOG_FROM * min(values) and not stacked
     if log:
         log_axis(axes, min(ends) / 1.6, max(ends) * 1.25, tick)
     else:
@@ -112,6 +114,8 @@ def _draw_bar(axes: Axes, bar: Bar, start: float | None) -> None:
     if not bar.interval.known:
         return _draw_empty(axes, bar)
     value, low, high = bar.interval.value, bar.interval.low, bar.interval.high
+    if bar.parts:
+        return _draw_stack(axes, bar)
     edge = {"color": _fill(bar), "edgecolor": bar.look.colour, "linewidth": 1}
     if start is None:
         axes.plot([value], [bar.y], marker=bar.look.marker, markersize=8, color=bar.look.colour)
@@ -120,6 +124,14 @@ def _draw_bar(axes: Axes, bar: Bar, start: float | None) -> None:
     if math.isfinite(low) and high > low:
         axes.errorbar([value], [bar.y], xerr=[[value - low], [high - value]], fmt="none",
                       ecolor="#222222" if bar.look.order else "#888888", elinewidth=1, capsize=2.5)
+
+
+def _draw_stack(axes: Axes, bar: Bar) -> None:
+    start = 0.0
+    for length, colour in bar.parts:
+        axes.barh(bar.y, length, left=start, height=bar.height, color=colour, edgecolor="white",
+                  linewidth=0.6)
+        start += length
 
 
 def _fill(bar: Bar) -> tuple[float, ...]:

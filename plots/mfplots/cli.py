@@ -6,9 +6,11 @@ import argparse
 import dataclasses
 import sys
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from mfplots import figures
+from mfplots.benchmarks import Benchmarks, benchmark_files, load_benchmarks
 from mfplots.errors import NotDrawable, PlotError, hint
 from mfplots.load import Results, load
 from mfplots.recipes import Recipe, read_recipes
@@ -35,7 +37,7 @@ def _parser(command: str) -> argparse.ArgumentParser:
     name = "mfplots" if command == "figures" else f"mfplots {command}"
     parser = argparse.ArgumentParser(prog=name, description=__doc__)
     parser.add_argument("results", nargs="+", metavar="RESULTS",
-                        help="result folder or .jsonl file")
+                        help="result folder, .jsonl file, or .json file of a benchmark")
     parser.add_argument("--target", type=float, metavar="RMSE",
                         help="target test RMSE (default: the spec's)")
     parser.add_argument("--baseline", metavar="NAME",
@@ -62,7 +64,7 @@ def _add_figure_options(parser: argparse.ArgumentParser) -> None:
 
 
 def _figures(options: argparse.Namespace) -> int:
-    written = _draw_all(options, load(options.results), _formats(options.format))
+    written = _draw_all(options, _sources(options.results), _formats(options.format))
     if not written:
         raise PlotError("no figure could be drawn")
     for path in written:
@@ -78,7 +80,8 @@ def _table(options: argparse.Namespace) -> int:
 def _report(options: argparse.Namespace) -> int:
     results = load(options.results)
     view = make_view(results)
-    written = _draw_all(options, results, [*{*_formats(options.format), "svg"}])
+    sources = _Sources(results, None)
+    written = _draw_all(options, sources, [*{*_formats(options.format), "svg"}])
     vectors = [path for path in written if path.suffix == ".svg"]
     title = "mfbench: " + ", ".join(dict.fromkeys(view.cases["spec_name"].dropna()))
     out = _out(options)
@@ -90,16 +93,34 @@ def _report(options: argparse.Namespace) -> int:
     return 0
 
 
-def _draw_all(options: argparse.Namespace, results: Results,
+@dataclass(frozen=True)
+class _Sources:
+    """What figures are drawn from: cases, benchmarks, or both."""
+
+    cases: Results | None
+    benchmarks: Benchmarks | None
+
+    def have(self, recipe: Recipe) -> bool:
+        found = self.benchmarks if recipe.figure in figures.OF_BENCHMARKS else self.cases
+        return found is not None
+
+
+def _sources(paths: Sequence[str]) -> _Sources:
+    files = benchmark_files(paths)
+    of_cases = [path for path in map(Path, paths) if path not in files and not
+                (benchmark_files([path]) and not any(path.glob("*.jsonl")))]
+    return _Sources(load(of_cases) if of_cases else None,
+                    load_benchmarks(files) if files else None)
+
+
+def _draw_all(options: argparse.Namespace, sources: _Sources,
               formats: Sequence[str]) -> list[Path]:
     written: list[Path] = []
     versus = load(options.versus) if options.versus else None
-    for recipe, asked_for in _recipes(options):
+    for recipe, asked_for in _recipes(options, sources):
         try:
-            view = make_view(results, recipe.filter)
-            if versus is not None:
-                view.versus = make_view(versus, recipe.filter)
-            written += figures.write(view, recipe, _out(options), formats)
+            source = _source(sources, recipe, versus)
+            written += figures.write(source, recipe, _out(options), formats)
         except NotDrawable as reason:
             if asked_for:
                 raise PlotError(f"{recipe.file_name}: {reason}") from reason
@@ -107,15 +128,30 @@ def _draw_all(options: argparse.Namespace, results: Results,
     return written
 
 
-def _recipes(options: argparse.Namespace) -> list[tuple[Recipe, bool]]:
+def _source(sources: _Sources, recipe: Recipe, versus: Results | None) -> figures.Source:
+    if not sources.have(recipe):
+        kind = "benchmark" if recipe.figure in figures.OF_BENCHMARKS else "case"
+        raise NotDrawable(f"the results hold no {kind}")
+    if recipe.figure in figures.OF_BENCHMARKS:
+        return sources.benchmarks
+    view = make_view(sources.cases, recipe.filter)
+    if versus is not None:
+        view.versus = make_view(versus, recipe.filter)
+    return view
+
+
+def _recipes(options: argparse.Namespace, sources: _Sources) -> list[tuple[Recipe, bool]]:
     """Recipes with whether each was asked for by name; options override what recipes say."""
     found = [(Recipe(name), True) for name in options.figure]
     if options.recipe:
-        # A recipe file serves machines with and without a second one to compare with.
-        found += [(recipe, recipe.figure not in figures.NEED_VERSUS or bool(options.versus))
+        # A recipe file serves machines with and without a second one to compare with, and
+        # exhibits of which the cases, or the benchmarks, have not run.
+        found += [(recipe, sources.have(recipe) and
+                   (recipe.figure not in figures.NEED_VERSUS or bool(options.versus)))
                   for recipe in read_recipes(options.recipe)]
     if not found:
-        found = [(Recipe(name), False) for name in figures.DEFAULTS]
+        names = figures.DEFAULTS if sources.cases is not None else figures.OF_BENCHMARKS
+        found = [(Recipe(name), False) for name in names]
     changes = {"target_rmse": options.target, "baseline": options.baseline,
                "clock": options.clock, "unfinished": options.unfinished or None}
     changes = {key: value for key, value in changes.items() if value is not None}

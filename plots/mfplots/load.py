@@ -110,7 +110,8 @@ def _case_paths(path: Path) -> list[Path]:
     if not path.exists():
         raise PlotError(f"{path}: no such file or folder")
     if path.suffix != ".jsonl":
-        raise PlotError(f"{path}: expected a result folder or a .jsonl file")
+        raise PlotError(f"{path}: expected a result folder, a .jsonl file or the .json of a "
+                        "benchmark")
     return [path]
 
 

@@ -18,7 +18,8 @@ TYPES: dict[str, Any] = {
     "figure": str, "name": str, "title": str, "filter": dict, "columns": int, "baseline": str,
     "unfinished": bool, "peaks": dict, "target_rmse": (int, float, dict), "csv": str,
     "x_factor": (int, float), "dataset": dict, "x": str, "y": str, "panel_by": str,
-    "epoch": int, "relative": bool, "metric": str}
+    "epoch": int, "relative": bool, "metric": str, "stack_by": str,
+    "cumulative": dict}
 
 
 @dataclass(frozen=True)
@@ -41,16 +42,22 @@ class Recipe:
     title: str = ""                 # empty: spec and figure
     filter: Mapping[str, Any] = field(default_factory=dict)
     x: str = ""                     # trace, speedup-trace: a clock or count; sweep: a parameter
-    y: str = ""                     # trace: a column; sweep, metric-bars: a metric
+    y: str = ""                     # trace: a column; sweep, metric-bars: a metric;
+                                    # benchmark-bars: time or a counter
     x_scale: str = "auto"           # auto: log where the series differ by more than 20 times
     y_scale: str = "auto"           # the same, of times and rates; errors are linear
     y_range: tuple[float, float] | None = None  # empty: the range in which the series differ
     band: str = "minmax"            # over seeds
     clock: str = "train_s"
     columns: int = 0                # panels a row; 0: by their number
-    panel_by: str = ""              # sweep: a parameter, a panel a value
+    panel_by: str = ""              # sweep, benchmark-bars: a parameter, a panel a value
+    stack_by: str = ""              # benchmark-bars: a parameter, whose values stack up in one bar
+    # benchmark-bars: where each value of stack_by includes those before it, the values in that
+    # order with the names of what each adds
+    cumulative: Mapping[str, str] = field(default_factory=dict)
     epoch: int = 0                  # sweep, metric-bars: values at this epoch; 0: at the end
-    relative: bool = False          # user-groups: over the RMSE of all users
+    relative: bool = False          # user-groups: over the RMSE of all users; benchmark-bars:
+                                    # over the baseline
     part: str = "test"              # user-groups: test or train
     target_rmse: float | Mapping[str, float] | None = None
     baseline: str | None = None

@@ -35,11 +35,13 @@ class Made:
     gpu: str = "Test GPU"
     user_groups: list[Json] | None = None  # of the footer
     train_rmse: bool = False
+    schedule: Json | None = None  # instead of a constant rate
     stop: Json = field(default_factory=lambda: {"epochs": 20, "divergence": 1.0})
 
     @property
     def hash(self) -> str:
         own = [self.algorithm, self.params, self.dataset, self.seed, self.learning_rate]
+        own += [self.schedule] if self.schedule else []
         return hashlib.sha256(json.dumps(own, sort_keys=True).encode()).hexdigest()
 
     @property
@@ -61,7 +63,7 @@ def header(case: Made, **changes: Any) -> Json:
                     "cold_users": 0, "cold_items": 0, "cold_ratings": 0, "duplicate_pairs": 0,
                     "duplicate_policy": "error", "scale": {"min": 1, "max": 5, "step": 1}},
         "seed": case.seed, "baseline": case.baseline, "target_rmse": case.target,
-        "schedule": {"kind": "constant", "learning_rate": case.learning_rate},
+        "schedule": case.schedule or {"kind": "constant", "learning_rate": case.learning_rate},
         "init": {"kind": "normal", "scale": 0.1}, "stop": case.stop,
         "evaluate": {"every": 1, "train": False, "clip": False},
         "work_per_epoch": {"updates": case.updates_per_epoch,
@@ -117,6 +119,34 @@ def write(folder: Path, cases: Sequence[Made], spec: bool = False) -> Path:
     if spec:
         listed = {"schema_version": 1, "cases": [case.case_id for case in cases]}
         (folder / "spec.json").write_text(json.dumps(listed), encoding="utf-8")
+    return folder
+
+
+def benchmark_runs(name: str, times: Sequence[float], unit: str = "ms",
+                   **counters: float) -> list[Json]:
+    """Repetitions of one benchmark and their mean, as Google Benchmark writes them."""
+    run = {"name": name, "run_name": name, "run_type": "iteration", "repetitions": len(times),
+           "threads": 1, "iterations": 3, "cpu_time": 9e9, "time_unit": unit, **counters}
+    runs = [{**run, "repetition_index": i, "real_time": time} for i, time in enumerate(times)]
+    mean = {**run, "name": f"{name}_mean", "run_type": "aggregate", "aggregate_name": "mean",
+            "real_time": 9e9}
+    return [*runs, mean] if len(times) > 1 else runs
+
+
+def benchmark_failure(name: str, message: str) -> Json:
+    return {"name": name, "run_name": name, "run_type": "iteration", "repetitions": 1,
+            "error_occurred": True, "error_message": message, "real_time": 0.0, "cpu_time": 0.0,
+            "time_unit": "ns"}
+
+
+def write_benchmarks(folder: Path, runs: Sequence[Json], machine: bool = True) -> Path:
+    folder.mkdir(parents=True, exist_ok=True)
+    context = {"date": "2020-01-01T00:00:00+00:00", "host_name": "testhost",
+               "executable": "some/where/toy_gpubench", "num_cpus": 2}
+    (folder / "benchmark.json").write_text(json.dumps({"context": context, "benchmarks": runs}))
+    if machine:
+        environment = header(Made(hardware="cuda"))["environment"]
+        (folder / "environment.json").write_text(json.dumps({"environment": environment}))
     return folder
 
 

@@ -17,7 +17,8 @@ from mfplots.style import styled
 
 ALL = ("rmse-time", "rmse-wall", "rmse-passes", "rmse-epochs", "speedup", "throughput",
        "trace", "metric-bars")
-WITH_MORE = ("sweep", "user-groups", "speedup-trace")  # need more than a result: test_exhibits.py
+# Need more than a result: test_exhibits.py and test_benchmarks.py.
+WITH_MORE = ("sweep", "user-groups", "speedup-trace", "benchmark-bars")
 MAGIC = {"png": b"\x89PNG", "svg": b"<?xml", "pdf": b"%PDF"}
 
 

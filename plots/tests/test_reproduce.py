@@ -7,7 +7,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from synthetic import Made, descent, write
+from synthetic import Made, benchmark_runs, descent, write, write_benchmarks
 
 from mfplots.cli import main
 from mfplots.published import curve_points, metric_points, value_points
@@ -15,8 +15,16 @@ from mfplots.recipes import read_recipes
 
 ROOT = Path(__file__).parents[2]
 RECIPES = ROOT / "plots" / "recipes"
-SPECS = sorted((ROOT / "experiments").glob("*/*.json"))
-EXHIBITS = sorted({f"{path.parent.name}/{path.name.split('.')[0]}" for path in SPECS})
+PARTS = sorted((ROOT / "experiments").glob("*/*.json"))
+BENCHES = [path for path in PARTS if path.name.endswith(".bench.json")]
+SPECS = [path for path in PARTS if path not in BENCHES]
+EXHIBITS = sorted({f"{path.parent.name}/{path.name.split('.')[0]}" for path in PARTS})
+
+
+def main_part(exhibit):
+    """Its spec, or the benchmark where it has no spec."""
+    spec = ROOT / "experiments" / f"{exhibit}.json"
+    return spec if spec.exists() else spec.with_suffix(".bench.json")
 
 
 def reproduce(*arguments):
@@ -30,8 +38,7 @@ def test_exhibits_are_listed_with_their_descriptions():
     assert [line for line in done.stdout.splitlines() if not line.startswith(" ")] == EXHIBITS
     words = " ".join(done.stdout.split())
     for exhibit in EXHIBITS:
-        spec = json.loads((ROOT / "experiments" / f"{exhibit}.json").read_text())
-        assert spec["description"] in words
+        assert json.loads(main_part(exhibit).read_text())["description"] in words
 
 
 @pytest.mark.parametrize("arguments, message", [
@@ -43,6 +50,8 @@ def test_exhibits_are_listed_with_their_descriptions():
     (["--draw-only", "x"], "name the exhibit first"),
     (["cu2rec/striding", "--draw-only"], "--draw-only needs a folder"),
     (["cu2rec/striding", "--draw-only", "absent"], "no folder absent"),
+    (["cumf_als/fig4", "--", "--quiet"], "only --rerun has a meaning here"),
+    (["cumf_als/fig4.bench"], "did you mean \"cumf_als/fig4\"?"),
     (["cu2rec/striding", "--draw"], "unknown argument '--draw'; known: --draw-only DIR"),
     (["cu2rec/striding", "--draw-only", "docs", "--", "--quiet"], "--draw-only runs nothing")])
 def test_wrong_arguments_say_what_is_wrong(arguments, message):
@@ -85,11 +94,98 @@ def test_a_part_without_results_is_named(tmp_path):
     assert "Other GPU" in (tmp_path / "out/gpu-vs-gpu.svg").read_text()
 
 
+def test_draw_only_draws_cases_and_benchmarks_of_one_exhibit(tmp_path):
+    folder = write(tmp_path / "als-fused", [
+        Made("als", {"factors": 100, "solver": s}, "netflix look-alike", hardware="cuda")
+        for s in ("lu", "cg")])
+    write_benchmarks(folder, made_up_benchmarks("cumf_als/als-fused"))
+    done = reproduce("cumf_als/als-fused", "--draw-only", folder)
+    assert done.returncode == 0, done.stderr
+    assert done.stderr == ""
+    drawn = {path.stem for path in (folder / "figures").glob("*.svg")}
+    assert {"time-per-iteration", "kernels"} <= drawn
+
+
+# ---- the run of a benchmark, with programs of our own --------------------------------------------
+
+PROGRAM = """#!/bin/sh
+for word in "$@"; do
+  case $word in --benchmark_out=*) out=${word#*=} ;; esac
+  echo "$word" >>"$0.arguments"
+done
+echo '{"context": {}, "benchmarks": [{"name": "fig4/side:x"}]}' >"$out"
+"""
+
+
+@pytest.fixture
+def tree(tmp_path):
+    """A copy of dev in a tree where building is done and a GPU is there, as far as dev can see."""
+    text = (ROOT / "dev").read_text().replace(
+        "command=${1:-help}", "configure() { :; }; build_target() { echo build $* >>built; }\n"
+        "deps() { :; }; default_preset() { echo cuda; }; draw_exhibit() { :; }\n"
+        "command=${1:-help}")
+    (tmp_path / "dev").write_text(text)
+    (tmp_path / "dev").chmod(0o755)
+    for name in ("experiments/cumf_als/fig4.bench.json", "plots/recipes/cumf_als/fig4.json"):
+        (tmp_path / name).parent.mkdir(parents=True)
+        (tmp_path / name).write_text((ROOT / name).read_text())
+    build = tmp_path / "build/cuda/algorithms"
+    build.mkdir(parents=True)
+    (build / "als_gpubench").write_text(PROGRAM)
+    (build.parent / "mfbench").write_text("#!/bin/sh\necho '{\"asked\": \"'$*'\"}'\n")
+    for program in (build / "als_gpubench", build.parent / "mfbench"):
+        program.chmod(0o755)
+    return tmp_path
+
+
+def in_tree(tree, *arguments):
+    done = subprocess.run([tree / "dev", "reproduce", *arguments], text=True, capture_output=True,
+                          timeout=60)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_a_benchmark_runs_as_its_file_says(tree):
+    asked = json.loads((tree / "experiments/cumf_als/fig4.bench.json").read_text())
+    in_tree(tree, "cumf_als/fig4")
+    words = (tree / "build/cuda/algorithms/als_gpubench.arguments").read_text().split("\n")
+    assert f"--benchmark_filter={asked['filter']}" in words
+    assert f"--benchmark_repetitions={asked['repetitions']}" in words
+    assert "build cuda mfbench als_gpubench" in (tree / "built").read_text()
+    folder = tree / "results/runs/cumf_als/fig4"
+    assert {path.name for path in folder.iterdir()} == {"bench.json", "benchmark.json",
+                                                        "environment.json"}
+    assert json.loads((folder / "environment.json").read_text()) == {"asked": "doctor --json"}
+    assert json.loads((folder / "bench.json").read_text()) == asked
+
+
+def test_a_benchmark_that_ran_is_not_run_again_unless_it_changed(tree):
+    request = tree / "experiments/cumf_als/fig4.bench.json"
+    counter = tree / "build/cuda/algorithms/als_gpubench.arguments"
+    runs = lambda: counter.read_text().count("--benchmark_filter")  # noqa: E731
+    in_tree(tree, "cumf_als/fig4")
+    assert "its results are there" in in_tree(tree, "cumf_als/fig4") and runs() == 1
+    in_tree(tree, "cumf_als/fig4", "--", "--rerun")
+    assert runs() == 2
+    request.write_text(request.read_text().replace('"repetitions": ', '"repetitions": 1'))
+    in_tree(tree, "cumf_als/fig4")
+    assert runs() == 3
+
+
+def test_a_benchmark_that_fits_no_filter_is_an_error(tree):
+    program = tree / "build/cuda/algorithms/als_gpubench"
+    program.write_text(PROGRAM.replace('{"name": "fig4/side:x"}', ""))
+    done = subprocess.run([tree / "dev", "reproduce", "cumf_als/fig4"], text=True,
+                          capture_output=True, timeout=60)
+    assert done.returncode == 1 and "no benchmark of als_gpubench fits its filter" in done.stderr
+    assert not (tree / "results/runs/cumf_als/fig4/benchmark.json").exists()
+
+
 # ---- specs and recipes ---------------------------------------------------------------------------
 
 @pytest.mark.parametrize("exhibit", EXHIBITS)
 def test_every_exhibit_has_a_spec_and_a_recipe(exhibit):
-    assert (ROOT / "experiments" / f"{exhibit}.json").exists()
+    assert main_part(exhibit).exists()
     assert (RECIPES / f"{exhibit}.json").exists()
     page = (ROOT / "docs" / "reproduction.md").read_text()
     assert f"`{exhibit.split('/')[1]}`" in page
@@ -103,6 +199,58 @@ def test_the_folder_of_results_has_the_name_of_the_spec(path):
     assert re.search(r'^ *"description": "(.*)",$', path.read_text(), re.M)
 
 
+@pytest.mark.parametrize("path", BENCHES, ids=lambda path: path.name)
+def test_benchmarks_name_a_program_that_there_is(path):
+    """./dev reproduce reads the keys by line."""
+    asked = json.loads(path.read_text())
+    assert set(asked) == {"name", "description", "program", "filter", "repetitions"}
+    assert asked["name"] == path.name.removesuffix(".bench.json")
+    for key, value in asked.items():
+        assert re.search(rf'^ *"{key}": {re.escape(json.dumps(value))},?$', path.read_text(), re.M)
+    family = asked["program"].removesuffix("_gpubench")
+    assert list((ROOT / "algorithms" / family / "bench").glob("*_gpubench.cu"))
+
+
+# The benchmarks that a recipe is about, as its program names them.
+BENCHMARKS = {
+    "cumf_als/fig4": [f"hermitian/factors:100/side:{side}/load:{load}/part:{part}"
+                      for load in ("coalesced", "noncoalesced_l1", "noncoalesced_nol1")
+                      for side in ("x", "theta") for part in ("load", "load_compute", "all")],
+    "cumf_als/fig5": [
+        *(f"hermitian/factors:100/side:{side}/load:noncoalesced_l1/part:all"
+          for side in ("x", "theta")),
+        "solve/factors:100/solver:lu", "solve/factors:100/solver:cholesky",
+        *(f"solve/factors:100/solver:cg/a_storage:{storage}/l1:{l1}"
+          for storage in ("fp32", "fp16") for l1 in (0, 1))],
+    "cumf_als/fig7a": [name for side in ("x", "theta") for name in (
+        f"hermitian/factors:100/side:{side}/load:noncoalesced_l1/part:all",
+        f"gemm/factors:100/side:{side}")],
+    "cumf_als/fig7b": [*(f"cg/factors:100/side:{side}/a_storage:{storage}"
+                         for side in ("x", "theta") for storage in ("fp32", "fp16")), "copy"],
+    "cumf_als/als-fused": [
+        "iteration/factors:100/solver:lu", "iteration/factors:100/solver:cholesky",
+        "iteration/factors:100/solver:cg", "iteration/factors:100/solver:cg/a_storage:fp16",
+        *(f"als_fused/side:{side}/factors:100/precision:{precision}/cg_steps:{steps}"
+          for side in ("x", "theta") for precision in ("fp16", "fp16x2") for steps in (0, 6))],
+}
+
+
+def made_up_benchmarks(exhibit):
+    return [run for i, name in enumerate(BENCHMARKS[exhibit])
+            for run in benchmark_runs(f"{name}/iterations:3/manual_time", [1.0 + i, 1.1 + i],
+                                      flops=1e12, symmetric_flops=5e11, bytes=1e12)]
+
+
+@pytest.mark.parametrize("path", BENCHES, ids=lambda path: path.name)
+def test_the_filter_takes_the_benchmarks_of_the_exhibit(path):
+    asked = json.loads(path.read_text())
+    own = BENCHMARKS[f"{path.parent.name}/{asked['name']}"]
+    fits = re.compile(asked["filter"])
+    assert [name for name in own if not fits.search(f"{name}/iterations:3/manual_time")] == []
+    others = {name for names in BENCHMARKS.values() for name in names} - set(own)
+    assert [name for name in others if fits.search(name)] == []
+
+
 def made_up(spec):
     """Results as a run of the spec would leave them, as far as figures look at them."""
     groups = [{"first_user": i, "last_user": i, "test_rmse": 0.9 + 0.01 * i, "test_count": 5,
@@ -113,13 +261,16 @@ def made_up(spec):
                  for key, value in entry.items() if key != "stop"}
         for values in itertools.product(*swept.values()):
             params = dict(zip(swept, values))
-            cpu = (name := params.pop("name")) in ("sgd_serial", "hogwild")
+            cpu = (name := params.pop("name")) in ("sgd_serial", "hogwild", "fpsgd", "als_cpu")
+            rule = params.pop("schedule", None)
             pace = params["factors"] * 1e-6 * (100 if cpu else 1)
             real = isinstance(data, str)
-            yield Made(name, params, data if real else f"{data['like']} look-alike", not real, seed,
-                       descent(seed, pace, 0.9, epochs=4),
+            scale = "" if real or "scale" not in data else f" x{data['scale']:g}"
+            yield Made(name, params, data if real else f"{data['like']} look-alike{scale}",
+                       not real, seed, descent(seed, pace, 0.9, epochs=4),
                        hardware="cpu" if cpu else "cuda", baseline=spec.get("baseline"),
-                       target=None, stop=entry.get("stop", spec["stop"]),
+                       target=spec.get("target_rmse") and 0.95, schedule=rule,
+                       stop=entry.get("stop", spec["stop"]),
                        updates_per_epoch=1000 if cpu else 100,
                        content_hash=("1" if real else "2") * 16,
                        train_rmse=spec["evaluate"].get("train", False),
@@ -134,6 +285,8 @@ def test_the_recipe_fits_the_spec(tmp_path, exhibit, capsys):
         if f"{path.parent.name}/{path.name.split('.')[0]}" == exhibit:
             cases = list(made_up(json.loads(path.read_text())))
             folders.append(str(write(tmp_path / path.stem, cases)))
+    if exhibit in BENCHMARKS:
+        folders.append(str(write_benchmarks(tmp_path / "bench", made_up_benchmarks(exhibit))))
     recipe = RECIPES / f"{exhibit}.json"
     assert main([*folders, "--recipe", str(recipe), "--out", str(tmp_path / "out"), "--format",
                  "svg", *(["--versus", folders[0]] if "gpu-vs-gpu" in exhibit else [])]) == 0
@@ -145,10 +298,10 @@ def test_the_recipe_fits_the_spec(tmp_path, exhibit, capsys):
 
 @pytest.mark.parametrize("path", sorted(RECIPES.glob("*/*.json")), ids=lambda path: path.stem)
 def test_published_numbers_of_recipes_exist(path):
-    assert (ROOT / "experiments" / path.parent.name / path.name).exists()
+    assert main_part(f"{path.parent.name}/{path.stem}").exists()
     for recipe in read_recipes(path):
         if recipe.published is None:
             continue
-        read = value_points if recipe.figure == "metric-bars" else \
+        read = value_points if recipe.figure in ("metric-bars", "benchmark-bars") else \
             metric_points if recipe.published.metric else curve_points
         assert len(read(recipe.published)) > 1

@@ -7,9 +7,11 @@ import pkgutil
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
+from mfplots.benchmarks import Benchmarks
 from mfplots.errors import PlotError, hint
 from mfplots.recipes import Recipe
 from mfplots.series import View
@@ -18,6 +20,7 @@ from mfplots.style import styled
 
 DEFAULTS = ("rmse-time", "rmse-passes", "speedup", "throughput")
 NEED_VERSUS = ("speedup-trace",)  # drawn only with --versus
+OF_BENCHMARKS = ("benchmark-bars",)  # drawn from benchmarks; the others from cases
 
 
 @dataclass
@@ -28,7 +31,8 @@ class Drawing:
     numbers: pd.DataFrame
 
 
-Draw = Callable[[View, Recipe], Drawing]
+Source = View | Benchmarks
+Draw = Callable[[Any, Recipe], Drawing]
 _FIGURES: dict[str, Draw] = {}
 
 
@@ -45,16 +49,16 @@ def names() -> list[str]:
     return sorted(_FIGURES)
 
 
-def draw(view: View, recipe: Recipe) -> Drawing:
+def draw(source: Source, recipe: Recipe) -> Drawing:
     if recipe.figure not in _FIGURES:
         raise PlotError(f'no figure "{recipe.figure}"{hint(recipe.figure, _FIGURES)}')
-    return _FIGURES[recipe.figure](view, recipe)
+    return _FIGURES[recipe.figure](source, recipe)
 
 
-def write(view: View, recipe: Recipe, folder: Path, formats: Sequence[str]) -> list[Path]:
+def write(source: Source, recipe: Recipe, folder: Path, formats: Sequence[str]) -> list[Path]:
     """Draws one recipe; returns the files written, the CSV last. Raises before writing any."""
     with styled():
-        drawing = draw(view, recipe)
+        drawing = draw(source, recipe)
         folder.mkdir(parents=True, exist_ok=True)
         paths = drawing.sheet.save(folder / recipe.file_name, formats)
     table = folder / f"{recipe.file_name}.csv"

@@ -17,7 +17,7 @@ from mfplots.figures import Drawing, figure
 from mfplots.metrics import Interval
 from mfplots.published import Point, speedup_points, throughput_points
 from mfplots.recipes import Recipe
-from mfplots.series import View
+from mfplots.series import View, panel_title
 from mfplots.smallprint import provenance
 from mfplots.style import Look, looks, plain_tick, si, si_tick, significant
 from mfplots.summary import CLOCK_NAMES, Row, baseline_label, summarise
@@ -35,7 +35,8 @@ def speedup(view: View, recipe: Recipe) -> Drawing:
         own = [row for row in rows if row.panel is panel]
         bars = [bar for y, row in enumerate(own) for bar in _speedup_bars(y, row, looks_of)]
         marks = published_marks(points, panel, len(own), lambda value: f"{value:g}×")
-        draw_bars(axes, panel, [row.series for row in own], bars, marks, 1.0, plain_tick)
+        labels = [row.series.label for row in own]
+        draw_bars(axes, panel_title(panel), labels, bars, marks, 1.0, plain_tick)
         _finish_speedup(axes, own)
     sheet.legend(_speedup_legend(rows, points))
     sheet.small_print([
@@ -57,7 +58,8 @@ def throughput(view: View, recipe: Recipe) -> Drawing:
         own = [row for row in rows if row.panel is panel]
         bars = [_throughput_bar(y, row, looks_of, recipe) for y, row in enumerate(own)]
         marks = published_marks(points, panel, len(own), lambda value: si(value, "/s"))
-        draw_bars(axes, panel, [row.series for row in own], bars, marks, None, si_tick)
+        labels = [row.series.label for row in own]
+        draw_bars(axes, panel_title(panel), labels, bars, marks, None, si_tick)
         axes.set_xlabel("rating updates per second of training"
                         + (", log scale" if axes.get_xscale() == "log" else ""))
     sheet.legend([open_handle()] if points else [])

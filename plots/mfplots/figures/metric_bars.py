@@ -15,7 +15,7 @@ from mfplots.figures import Drawing, figure
 from mfplots.metrics import NO_INTERVAL, Interval, Spread
 from mfplots.published import absent_note, value_points
 from mfplots.recipes import Recipe
-from mfplots.series import Panel, Series, View
+from mfplots.series import Panel, Series, View, panel_title
 from mfplots.smallprint import provenance
 from mfplots.style import looks, significant
 from mfplots.summary import baseline_label, baseline_name, find_baseline, finished, status_text
@@ -48,7 +48,7 @@ def metric_bars(view: View, recipe: Recipe) -> Drawing:
         own = [row for row in rows if row.panel is panel]
         bars = [Bar(y, Interval(r.spread.median, r.spread.low, r.spread.high), _text(r, found),
                     looks_of[r.series.label], height=0.6) for y, r in enumerate(own)]
-        draw_bars(axes, panel, [r.series for r in own], bars,
+        draw_bars(axes, panel_title(panel), [r.series.label for r in own], bars,
                   published_marks(points, panel, len(own), found.text), None,
                   found.tick, found.kind == "error")
         axes.set_xlabel(label + (", log scale" if axes.get_xscale() == "log" else ""))

@@ -1,0 +1,242 @@
+"""Micro-benchmarks as bars, side by side or stacked from their parts."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+import pandas as pd
+from matplotlib.patches import Patch
+
+from mfplots import metrics
+from mfplots.bar_page import WIDTH, Bar, Mark, Tick, draw_bars, open_handle
+from mfplots.benchmarks import BENCHMARK, Benchmark, Benchmarks, Keys, select
+from mfplots.errors import NotDrawable, PlotError, hint
+from mfplots.figures import Drawing, figure
+from mfplots.metrics import Interval, Spread
+from mfplots.published import Point, value_points
+from mfplots.recipes import Recipe
+from mfplots.sheet import Sheet
+from mfplots.style import COLOURS, duration, look, plain_tick, si, si_tick, significant, time_tick
+
+PITCH = 0.42
+RATES = {"bytes": "B/s", "flops": "FLOP/s", "symmetric_flops": "FLOP/s",  # counters a second
+         "updates": "/s"}
+AXES = {"time": "time of a run", "bytes": "bytes a second",
+        "flops": "floating-point operations a second", "updates": "updates a second",
+        "symmetric_flops": "floating-point operations a second, of the symmetric half"}
+
+
+@dataclass
+class Row:
+    """A bar: one benchmark, or the parts of a stack, in their order."""
+
+    panel: str
+    keys: Keys  # without those of panel and stack
+    parts: dict[str, Spread] = field(default_factory=dict)
+    errors: list[str] = field(default_factory=list)
+    label: str = ""
+    base: Row | None = None
+
+    @property
+    def whole(self) -> bool:
+        return not self.errors and bool(self.parts) and all(p.n for p in self.parts.values())
+
+    @property
+    def total(self) -> float:
+        return sum(p.median for p in self.parts.values()) if self.whole else math.nan
+
+    @property
+    def ratio(self) -> float:
+        return self.total / self.base.total if self.base else math.nan
+
+
+@figure("benchmark-bars")
+def benchmark_bars(benchmarks: Benchmarks, recipe: Recipe) -> Drawing:
+    rows = _rows(select(benchmarks, recipe.filter), recipe)
+    if not any(row.whole for row in rows):
+        raise NotDrawable(f"no benchmark has a value of {recipe.y or 'time'}")
+    _label(rows)
+    if recipe.baseline:
+        _find_baselines(rows, recipe.baseline)
+    elif recipe.relative:
+        raise PlotError(f'{recipe.file_name}: "relative" needs a "baseline"')
+    points = value_points(recipe.published)
+    panels = list(dict.fromkeys(row.panel for row in rows))
+    heights = [PITCH * (sum(row.panel == name for row in rows) + len(points)) + 0.25
+               for name in panels]
+    sheet = Sheet(recipe.title or f"benchmarks: {_axis(recipe)}", heights, 1, WIDTH)
+    for axes, name in zip(sheet.axes, panels):
+        own = [row for row in rows if row.panel == name]
+        bars = [_bar(y, row, recipe, rows) for y, row in enumerate(own)]
+        draw_bars(axes, name, [row.label for row in own], bars, _marks(points, len(own), recipe),
+                  None, _tick(recipe))
+        axes.set_xlabel(_axis(recipe) + (", log scale" if axes.get_xscale() == "log" else ""))
+    sheet.legend(_legend(rows, recipe, points))
+    sheet.small_print([_reading(rows, recipe), *benchmarks.provenance])
+    return Drawing(sheet, _numbers(rows, recipe))
+
+
+# ---- rows ----------------------------------------------------------------------------------------
+
+def _rows(items: Sequence[Benchmark], recipe: Recipe) -> list[Row]:
+    """In the order in which they ran."""
+    _check_keys(items, recipe)
+    rows: dict[tuple[str, ...], Row] = {}
+    for item in items:
+        keys = dict(item.keys)
+        part = keys.pop(recipe.stack_by, "") if recipe.stack_by else ""
+        panel = f"{recipe.panel_by} = {keys.pop(recipe.panel_by, '')}" if recipe.panel_by else ""
+        row = rows.setdefault((panel, *sorted(f"{k}:{v}" for k, v in keys.items())),
+                              Row(panel, keys))
+        if part in row.parts:
+            raise PlotError(f"two results of {_words(item.keys)}; narrow the results or the filter")
+        row.parts[part] = metrics.spread(item.values(recipe.y or "time"))
+        if item.error:
+            row.errors.append(f"{part}: {item.error}" if part else item.error)
+    for row in rows.values() if recipe.cumulative else ():
+        _take_apart(row, recipe.cumulative)
+    return list(rows.values())
+
+
+def _take_apart(row: Row, names: Mapping[str, str]) -> None:
+    """Each part less the one before it. Differences of medians: they have no range."""
+    measured, row.parts, before = row.parts, {}, 0.0
+    row.errors += [f"no {part}" for part in names if part not in measured]
+    for part, name in names.items():
+        if part in measured:
+            median = measured[part].median
+            row.parts[name] = Spread(median - before, math.nan, math.nan, measured[part].n)
+            before = median
+
+
+def _check_keys(items: Sequence[Benchmark], recipe: Recipe) -> None:
+    known = {key for item in items for key in item.keys}
+    for name, key in (("stack_by", recipe.stack_by), ("panel_by", recipe.panel_by)):
+        if key and key not in known:
+            raise PlotError(f'{recipe.file_name}.{name}: no benchmark has the key "{key}"'
+                            f"{hint(key, known)}")
+    strange = {item.keys.get(recipe.stack_by) for item in items} - set(recipe.cumulative)
+    if recipe.cumulative and strange:
+        raise PlotError(f"{recipe.file_name}.cumulative: no name for what "
+                        f"{', '.join(sorted(map(str, strange)))} adds")
+    counters = {"time", *(name for item in items for name in item.counters)}
+    if items and recipe.y and recipe.y not in counters and any(not i.error for i in items):
+        raise PlotError(f'{recipe.file_name}.y: no benchmark has "{recipe.y}"'
+                        f"{hint(recipe.y, counters)}")
+
+
+def _label(rows: Sequence[Row]) -> None:
+    """What differs among the rows."""
+    names = dict.fromkeys(key for row in rows for key in row.keys)
+    differ = [key for key in names if len({row.keys.get(key) for row in rows}) > 1]
+    for row in rows:
+        own = {key: row.keys[key] for key in differ if key in row.keys}
+        row.label = _words(own) or row.keys[BENCHMARK] or "benchmark"
+
+
+def _words(keys: Mapping[str, str]) -> str:
+    return " ".join(value if key == BENCHMARK else f"{key}={value}"
+                    for key, value in keys.items() if value)
+
+
+def _find_baselines(rows: Sequence[Row], name: str) -> None:
+    """For each row the one of its panel that has the named words and most else in common."""
+    words = set(name.split())
+    named = [row for row in rows if words <= set(_words(row.keys).split())]
+    if not named:
+        raise PlotError(f'the baseline "{name}" fits no benchmark'
+                        f"{hint(name, {_words(row.keys) for row in rows})}")
+    for row in rows:
+        rivals = [other for other in named if other.panel == row.panel]
+        if rivals:
+            row.base = max(rivals, key=lambda other: len(other.keys.items() & row.keys.items()))
+
+
+# ---- the page ------------------------------------------------------------------------------------
+
+def _bar(y: int, row: Row, recipe: Recipe, rows: Sequence[Row]) -> Bar:
+    scale = 1 / row.base.total if recipe.relative and row.base else 1.0
+    shown = look(0 if row.base is row else 2)
+    if not row.whole:
+        return Bar(y, metrics.NO_INTERVAL, "; ".join(row.errors) or "no value", shown, height=0.6)
+    if recipe.stack_by:
+        colours = _colours(rows)
+        parts = [(p.median * scale, colours[part]) for part, p in row.parts.items()]
+        return Bar(y, Interval(row.total * scale, math.nan, math.nan), _text(row, recipe), shown,
+                   height=0.6, parts=parts)
+    only = next(iter(row.parts.values()))
+    ends = (only.low * scale, only.high * scale) if only.n > 1 else (math.nan, math.nan)
+    return Bar(y, Interval(only.median * scale, *ends), _text(row, recipe), shown, height=0.6)
+
+
+def _text(row: Row, recipe: Recipe) -> str:
+    say = _unit(recipe)
+    words = [say(row.total)]
+    if recipe.stack_by:
+        words = [f"{say(row.total)}: " + ", ".join(f"{part} {say(p.median)}"
+                                                   for part, p in row.parts.items())]
+    if row.base is row:
+        words.append("baseline")
+    elif math.isfinite(row.ratio):
+        words.append(f"{significant(row.ratio)}×")
+    return ", ".join(words)
+
+
+def _marks(points: Sequence[Point], first: int, recipe: Recipe) -> list[Mark]:
+    say = (lambda value: f"{significant(value)}×") if recipe.relative else _unit(recipe)
+    return [Mark(first + i, p.x, f"{p.label}: {say(p.x)}") for i, p in enumerate(points)]
+
+
+def _legend(rows: Sequence[Row], recipe: Recipe, points: Sequence[Point]) -> list:
+    colours = _colours(rows) if recipe.stack_by else {}
+    patches = [Patch(facecolor=colour, label=part) for part, colour in colours.items()]
+    return patches + ([open_handle()] if points else [])
+
+
+def _colours(rows: Sequence[Row]) -> dict[str, str]:
+    parts = dict.fromkeys(part for row in rows for part in row.parts)
+    return {part: COLOURS[i % len(COLOURS)] for i, part in enumerate(parts)}
+
+
+def _axis(recipe: Recipe) -> str:
+    name = recipe.y or "time"
+    text = AXES.get(name, name)
+    return f"{text}, over {recipe.baseline}" if recipe.relative else text
+
+
+def _unit(recipe: Recipe) -> Callable[[float], str]:
+    name = recipe.y or "time"
+    if name == "time":
+        return duration
+    return (lambda value: si(value, RATES[name])) if name in RATES else significant
+
+
+def _tick(recipe: Recipe) -> Tick:
+    name = recipe.y or "time"
+    if recipe.relative:
+        return plain_tick
+    return time_tick if name == "time" else si_tick
+
+
+def _reading(rows: Sequence[Row], recipe: Recipe) -> str:
+    counts = sorted({p.n for row in rows for p in row.parts.values() if p.n})
+    number = " to ".join(dict.fromkeys(map(str, (counts[0], counts[-1]))))
+    text = f"Median over {number} repetitions" if counts[-1] > 1 else "One run each"
+    whiskers = ", whiskers from smallest to largest" if counts[-1] > 1 and not recipe.stack_by \
+        else ""
+    over = f" ×: over {recipe.baseline}, of medians." if recipe.baseline else ""
+    parts = " Parts are differences of the medians of kernels that end after them." \
+        if recipe.cumulative else ""
+    return f"{text}{whiskers}.{over}{parts}"
+
+
+def _numbers(rows: Sequence[Row], recipe: Recipe) -> pd.DataFrame:
+    name = recipe.y or "time"
+    return pd.DataFrame([{
+        "panel": row.panel, "benchmark": _words(row.keys), "part": part,
+        f"{name}_s" if name == "time" else name: p.median, "low": p.low, "high": p.high,
+        "repetitions": p.n, "total": row.total,
+        "baseline": _words(row.base.keys) if row.base else "", "ratio": row.ratio,
+        "remark": "; ".join(row.errors)} for row in rows for part, p in row.parts.items()])

@@ -1,0 +1,263 @@
+"""Google Benchmark's JSON, and its bars. The numbers are made up."""
+
+import json
+import re
+
+import pandas as pd
+import pytest
+from synthetic import Made, benchmark_failure, benchmark_runs, write, write_benchmarks
+
+from mfplots.benchmarks import benchmark_files, load_benchmarks, parse_name, select
+from mfplots.cli import main
+from mfplots.errors import NotDrawable, PlotError
+from mfplots.figures import draw
+from mfplots.recipes import parse_recipe
+from mfplots.style import styled
+
+TIMES = {("x", "coalesced"): (3, 8, 2), ("x", "l1"): (1, 8, 2), ("theta", "coalesced"): (4, 9, 1),
+         ("theta", "l1"): (2, 9, 1)}
+
+
+def stacks():
+    return [run for (side, load), parts in TIMES.items()
+            for part, time in zip(("load", "compute", "write"), parts)
+            for run in benchmark_runs(f"fig/side:{side}/load:{load}/part:{part}/manual_time",
+                                      [time])]
+
+
+def solvers():
+    return [*benchmark_runs("solve/solver:lu/manual_time", [7.0, 8.0, 9.0], flops=2e12),
+            *benchmark_runs("solve/solver:cg/manual_time", [1.0, 2.0, 6.0], flops=1e12)]
+
+
+def loaded(folder, runs, **options):
+    return load_benchmarks(benchmark_files([write_benchmarks(folder, runs, **options)]))
+
+
+def drawn(found, **recipe):
+    with styled():
+        return draw(found, parse_recipe({"figure": "benchmark-bars", **recipe}, "here"))
+
+
+def svg_words(folder, *options):
+    assert main([*map(str, options), "--out", str(folder), "--format", "svg"]) == 0
+    (path,) = folder.glob("*.svg")
+    return " ".join(re.findall(r"<text[^>]*>([^<]*)</text>", path.read_text(encoding="utf-8")))
+
+
+# ---- reading -------------------------------------------------------------------------------------
+
+@pytest.mark.parametrize("name, keys", [
+    ("fig4/side:x/part:load/manual_time", {"benchmark": "fig4", "side": "x", "part": "load"}),
+    ("epoch/f:32/iterations:5/repeats:3/real_time", {"benchmark": "epoch", "f": "32"}),
+    ("Copy/1024/threads:2", {"benchmark": "Copy/1024", "threads": "2"}),
+    ("a/data:like:netflix", {"benchmark": "a", "data": "like:netflix"})])
+def test_names_carry_parameters(name, keys):
+    assert parse_name(name) == keys
+
+
+def test_repetitions_are_gathered_and_means_left_out(tmp_path):
+    lu, cg = loaded(tmp_path, solvers()).items
+    assert lu.times == pytest.approx((0.007, 0.008, 0.009)) and cg.values("time") == cg.times
+    assert lu.counters == {"flops": (2e12, 2e12, 2e12)} and lu.values("bytes") == ()
+
+
+@pytest.mark.parametrize("unit, factor", [("ns", 1e-9), ("us", 1e-6), ("ms", 1e-3), ("s", 1)])
+def test_times_are_seconds(tmp_path, unit, factor):
+    (item,) = loaded(tmp_path, benchmark_runs("a", [3.0], unit)).items
+    assert item.times == pytest.approx((3.0 * factor,))
+
+
+def test_a_failed_benchmark_keeps_its_reason(tmp_path):
+    (item,) = loaded(tmp_path, [benchmark_failure("a/f:7", "no device memory")]).items
+    assert item.keys == {"benchmark": "a", "f": "7"} and item.error == "no device memory"
+    assert item.times == () and item.values("flops") == ()
+
+
+@pytest.mark.parametrize("text, message", [
+    ("{", "no JSON"), ("[]", "found list, expected an object"),
+    ('{"benchmarks": []}', "no output of Google Benchmark"),
+    (json.dumps({"context": {}, "benchmarks": [{"name": "a", "real_time": 1, "time_unit": "m"}]}),
+     'a: time_unit "m"')])
+def test_damaged_files_are_named(tmp_path, text, message):
+    path = tmp_path / "benchmark.json"
+    path.write_text(text)
+    with pytest.raises(PlotError, match=f"benchmark.json: {message}"):
+        load_benchmarks(benchmark_files([tmp_path]))
+
+
+def test_select_takes_values_of_keys(tmp_path):
+    found = loaded(tmp_path, stacks())
+    assert len(select(found, {"side": "x", "load": ["coalesced", "l1"]})) == 6
+    assert len(select(found, {"part": "write"})) == 4
+    with pytest.raises(PlotError, match='no benchmark has the key "sid"; did you mean "side"?'):
+        select(found, {"sid": "x"})
+
+
+def test_provenance_names_program_revision_and_device(tmp_path):
+    text = " ".join(loaded(tmp_path / "a", solvers()).provenance)
+    assert "toy_gpubench, 2020-01-01" in text and "some/where" not in text
+    assert "git 0123456789 + uncommitted changes" in text and "Test GPU, driver 1.0" in text
+    text = " ".join(loaded(tmp_path / "b", solvers(), machine=False).provenance)
+    assert "revision and device not recorded (no environment.json" in text
+
+
+# ---- bars ----------------------------------------------------------------------------------------
+
+def test_stacks_add_up_and_are_compared_within_their_panel(tmp_path):
+    table = drawn(loaded(tmp_path, stacks()), panel_by="side", stack_by="part",
+                  baseline="load=coalesced").numbers
+    totals = table.drop_duplicates(["panel", "benchmark"]).set_index(["panel", "benchmark"])
+    assert totals.loc[("side = x", "fig load=l1"), "total"] == pytest.approx(0.011)
+    assert totals.loc[("side = x", "fig load=l1"), "ratio"] == pytest.approx(11 / 13)
+    assert totals.loc[("side = theta", "fig load=l1"), "ratio"] == pytest.approx(12 / 14)
+    assert len(table) == 12 and (table["baseline"] == "fig load=coalesced").all()
+
+
+def test_the_parts_of_a_stack_lie_end_to_end(tmp_path):
+    sheet = drawn(loaded(tmp_path, stacks()), panel_by="side", stack_by="part").sheet
+    first = [patch for patch in sheet.axes[0].patches if abs(patch.get_y() + 0.3) < 1e-9]
+    assert [p.get_x() for p in first] == pytest.approx([0, 0.003, 0.011])
+    assert [p.get_width() for p in first] == pytest.approx([0.003, 0.008, 0.002])
+    assert len({p.get_facecolor() for p in first}) == 3
+
+
+def test_stacks_stay_on_a_linear_axis(tmp_path):
+    runs = [run for name, time in (("a/part:load", 1000.0), ("a/part:write", 1.0),
+                                   ("b/part:load", 1.0), ("b/part:write", 1.0))
+            for run in benchmark_runs(name, [time])]
+    found = loaded(tmp_path, runs)
+    assert drawn(found, stack_by="part").sheet.axes[0].get_xscale() == "linear"
+    assert drawn(found).sheet.axes[0].get_xscale() == "log"
+
+
+def test_medians_with_their_range(tmp_path):
+    table = drawn(loaded(tmp_path, solvers()), baseline="solver=lu").numbers
+    cg = table[table["benchmark"] == "solve solver=cg"].iloc[0]
+    assert cg[["time_s", "low", "high"]].tolist() == pytest.approx([0.002, 0.001, 0.006])
+    assert cg["ratio"] == pytest.approx(0.25) and cg["repetitions"] == 3
+
+
+def test_counters_are_bars_too(tmp_path):
+    text = svg_words(tmp_path / "out", write_benchmarks(tmp_path / "r", solvers()), "--recipe",
+                     recipe_file(tmp_path, y="flops", baseline="solver=lu"))
+    assert "2.00 TFLOP/s, baseline" in text and "1.00 TFLOP/s, 0.500×" in text
+    assert "floating-point operations a second" in text and "Median over 3 repetitions" in text
+
+
+def recipe_file(folder, **recipe):
+    path = folder / "recipe.json"
+    path.write_text(json.dumps({"figure": "benchmark-bars", **recipe}))
+    return path
+
+
+def test_published_ratios_stand_beside_measured_ones(tmp_path):
+    columns = "dataset,system,hardware,x,metric,value\n"
+    (tmp_path / "p.csv").write_text(columns + "netflix,CG over LU,Titan X,,solver_ratio,0.3\n")
+    text = svg_words(tmp_path / "out", write_benchmarks(tmp_path / "r", solvers()), "--recipe",
+                     recipe_file(tmp_path, baseline="solver=lu", relative=True,
+                                 published={"csv": "p.csv", "metric": "solver_ratio"}))
+    assert "published: CG over LU, Titan X: 0.300×" in text and "over solver=lu" in text
+
+
+def test_a_relative_axis_shows_ratios(tmp_path):
+    sheet = drawn(loaded(tmp_path, solvers()), baseline="solver=lu", relative=True).sheet
+    assert [p.get_width() for p in sheet.axes[0].patches] == pytest.approx([1.0, 0.25])
+
+
+def test_failures_are_shown_and_do_not_hide_the_rest(tmp_path):
+    runs = [*solvers(), benchmark_failure("solve/solver:fp16/manual_time", "needs sm_90")]
+    table = drawn(loaded(tmp_path / "a", runs)).numbers
+    broken = table[table["benchmark"] == "solve solver=fp16"]
+    assert broken["remark"].tolist() == ["needs sm_90"]
+    assert "needs sm_90" in svg_words(tmp_path / "out", write_benchmarks(tmp_path / "a", runs))
+
+
+def running_totals(**left_out):
+    names = {"load": 3.0, "load_compute": 11.0, "all": 12.5}
+    return [run for name, time in names.items() if name not in left_out
+            for run in benchmark_runs(f"fig/part:{name}", [time - 0.1, time, time + 1])]
+
+
+STEPS = {"load": "load", "load_compute": "compute", "all": "write"}
+
+
+def test_running_totals_are_taken_apart(tmp_path):
+    table = drawn(loaded(tmp_path, running_totals()), stack_by="part", cumulative=STEPS).numbers
+    assert table["part"].tolist() == ["load", "compute", "write"]
+    assert table["time_s"].tolist() == pytest.approx([0.003, 0.008, 0.0015])
+    assert table["total"].tolist() == pytest.approx([0.0125] * 3)
+    assert table["low"].isna().all()
+
+
+def test_running_totals_need_all_their_steps(tmp_path):
+    runs = [*running_totals(all=True), *benchmark_runs("whole/part:load", [1.0]),
+            *benchmark_runs("whole/part:load_compute", [2.0]),
+            *benchmark_runs("whole/part:all", [3.0])]
+    table = drawn(loaded(tmp_path / "a", runs), stack_by="part", cumulative=STEPS).numbers
+    assert table.loc[table["benchmark"] == "fig", "remark"].tolist() == ["no all"] * 2
+    assert table.loc[table["benchmark"] == "fig", "total"].isna().all()
+    with pytest.raises(PlotError, match="cumulative: no name for what all adds"):
+        drawn(loaded(tmp_path / "b", running_totals()), stack_by="part",
+              cumulative={"load": "load", "load_compute": "compute"})
+
+
+def test_a_stack_that_lacks_a_part_has_no_total(tmp_path):
+    runs = [*stacks()[:-1], benchmark_failure("fig/side:theta/load:l1/part:write", "lost")]
+    table = drawn(loaded(tmp_path, runs), panel_by="side", stack_by="part").numbers
+    broken = table[(table["panel"] == "side = theta") & (table["benchmark"] == "fig load=l1")]
+    assert broken["total"].isna().all() and (broken["remark"] == "write: lost").all()
+    assert table["total"].notna().sum() == 9
+
+
+@pytest.mark.parametrize("recipe, message", [
+    ({"stack_by": "parts"}, r'stack_by: no benchmark has the key "parts"; did you mean "part"'),
+    ({"panel_by": "sides"}, r'panel_by: no benchmark has the key "sides"'),
+    ({"y": "flop"}, 'y: no benchmark has "flop"; known: time'),
+    ({"baseline": "load=none"}, 'the baseline "load=none" fits no benchmark'),
+    ({"relative": True}, '"relative" needs a "baseline"'),
+    ({"filter": {"side": "y"}}, "no benchmark has a value of time")])
+def test_recipes_that_do_not_fit_say_why(tmp_path, recipe, message):
+    with pytest.raises((PlotError, NotDrawable), match=message):
+        drawn(loaded(tmp_path, stacks()), **recipe)
+
+
+def test_the_same_benchmark_twice_is_an_error(tmp_path):
+    folders = [write_benchmarks(tmp_path / name, solvers()) for name in "ab"]
+    with pytest.raises(PlotError, match="two results of solve solver=lu"):
+        drawn(load_benchmarks(benchmark_files(folders)))
+
+
+# ---- the command ---------------------------------------------------------------------------------
+
+def test_a_folder_of_benchmarks_is_drawn_without_a_recipe(tmp_path, capsys):
+    folder = write_benchmarks(tmp_path / "r", solvers())
+    assert main([str(folder), "--format", "png"]) == 0
+    assert {p.name for p in (folder / "figures").iterdir()} == {"benchmark-bars.png",
+                                                               "benchmark-bars.csv"}
+    assert main([str(folder / "benchmark.json"), "--out", str(tmp_path / "out")]) == 0
+    table = pd.read_csv(tmp_path / "out" / "benchmark-bars.csv")
+    assert table["benchmark"].tolist() == ["solve solver=lu", "solve solver=cg"]
+
+
+def test_cases_and_benchmarks_may_share_a_folder(tmp_path, capsys):
+    folder = write(tmp_path / "r", [Made()], spec=True)
+    recipe = tmp_path / "recipe.json"
+    recipe.write_text(json.dumps([{"figure": "rmse-time"}, {"figure": "benchmark-bars"}]))
+    arguments = [str(folder), "--recipe", str(recipe), "--format", "svg"]
+    assert main(arguments) == 0
+    assert "left out benchmark-bars: the results hold no benchmark" in capsys.readouterr().err
+    write_benchmarks(folder, solvers())
+    assert main(arguments) == 0 and capsys.readouterr().err == ""
+    assert {p.stem for p in (folder / "figures").glob("*.svg")} == {"rmse-time", "benchmark-bars"}
+    only = write_benchmarks(tmp_path / "only", solvers())
+    assert main([str(only), *arguments[1:]]) == 0
+    assert "left out rmse-time: the results hold no case" in capsys.readouterr().err
+
+
+def test_a_figure_that_was_asked_for_is_an_error_without_its_results(tmp_path, capsys):
+    assert main([str(write(tmp_path, [Made()])), "--figure", "benchmark-bars"]) == 1
+    assert "benchmark-bars: the results hold no benchmark" in capsys.readouterr().err
+    folder = write_benchmarks(tmp_path / "b", solvers())
+    assert main([str(folder), "--figure", "speedup"]) == 1
+    assert "speedup: the results hold no case" in capsys.readouterr().err
