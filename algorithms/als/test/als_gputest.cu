@@ -389,6 +389,8 @@ Model on_the_cpu(const Ratings& train, const Json& changes, int epochs) {
   return copy_model(algorithm->factors());
 }
 
+// CG that has not converged depends on rounding in the directions that matter least, more than the
+// exact solvers do; what it makes of the objective does not.
 void expect_as_the_cpu(const Ratings& train, const Json& common, Json own, int epochs,
                        double tolerance) {
   const Model want = on_the_cpu(train, common, epochs);
@@ -401,8 +403,12 @@ void expect_as_the_cpu(const Ratings& train, const Json& common, Json own, int e
   EXPECT_TRUE(runner.padding_is_zero);
   EXPECT_EQ(got.kind, want.kind);
   EXPECT_EQ(got.mean, want.mean);
-  EXPECT_LE(difference(got.p, want.p), tolerance);
-  EXPECT_LE(difference(got.q, want.q), tolerance);
+  const bool cg = params.choice("solver") == "cg";
+  EXPECT_LE(difference(got.p, want.p), cg ? 5e-2 : tolerance);
+  EXPECT_LE(difference(got.q, want.q), cg ? 5e-2 : tolerance);
+  const double objective = test::objective_of(train, read_common(params), want);
+  EXPECT_NEAR(test::objective_of(train, read_common(params), got), objective,
+              tolerance * objective);
   EXPECT_TRUE(got.user_bias == want.user_bias);
   EXPECT_TRUE(got.item_bias == want.item_bias);
 }
@@ -440,7 +446,7 @@ TEST(Als, BatchesAndPartsChangeLittle) {
 TEST(Als, Fp16StaysNearFp32) {
   MF_REQUIRE_DEVICE();
   const Ratings train = planted(120, 70, 0.3, 10);
-  expect_as_the_cpu(train, {{"factors", 40}, {"solver", "cg"}}, {{"a_storage", "fp16"}}, 1, 2e-2);
+  expect_as_the_cpu(train, {{"factors", 40}, {"solver", "cg"}}, {{"a_storage", "fp16"}}, 1, 5e-3);
 }
 
 TEST(Als, IsDeterministic) {

@@ -8,6 +8,8 @@
 #include <utility>
 #include <vector>
 
+#include "algorithms/als/objective.hpp"
+#include "algorithms/als/settings.hpp"
 #include "algorithms/als/sides.hpp"
 #include "algorithms/core/model.hpp"
 #include "base/rng.hpp"
@@ -129,6 +131,14 @@ inline double rmse(const FactorView& view, const Ratings& ratings) {
     sum += error * error;
   }
   return std::sqrt(sum / static_cast<double>(ratings.nnz()));
+}
+
+// Objective (1) of a host model, its center removed first.
+inline double objective_of(const Ratings& train, const Common& common, const Model& model) {
+  ThreadTeam team(1);
+  const Center center = make_center(common.center, train, common.reg, team);
+  const Sides sides(train, center, team);
+  return objective(sides.users(), sides.items(), model.view(), common.reg, team);
 }
 
 }  // namespace mf::als::test
