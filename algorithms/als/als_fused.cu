@@ -2,13 +2,31 @@
 // kernel; A_u never leaves the registers.
 #include <cuda_runtime.h>
 
+#include <algorithm>
+#include <cmath>
+#include <span>
+
 #include "algorithms/als/center.hpp"
 #include "algorithms/als/fused_steps.hpp"
 #include "algorithms/core/registry.hpp"
 #include "algorithms/core/sgd_params.hpp"
+#include "base/error.hpp"
 
 namespace mf::als {
 namespace {
+
+// A rating is kept as the sum of two fp16 words.
+void check_range(std::span<const float> values) {
+  constexpr float kLargest = 65504.0F;
+  const auto beyond = std::find_if(values.begin(), values.end(),
+                                   [](float value) { return !(std::abs(value) <= kLargest); });
+  if (beyond == values.end()) return;
+  fail(
+      ErrorKind::data,
+      "als_fused: found the rating {} (after what `center` removes); expected at most {} on either "
+      "side of 0, since ratings are kept in fp16; scale the ratings, or use als",
+      *beyond, kLargest);
+}
 
 class AlsFused : public Algorithm {
  public:
@@ -23,6 +41,7 @@ class AlsFused : public Algorithm {
     work_ = iteration_work(common, Solver::cg, train);
     const Center center = make_center(common.center, train, common.reg, *context.team);
     const Sides sides(train, center, *context.team);
+    check_range(sides.users().values);
     const PhaseScope phase(context.phases, "transfer");
     steps_ = FusedSteps(settings_, sides, initial, context);
     if (center.kind == CenterKind::none) return;

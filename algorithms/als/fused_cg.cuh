@@ -3,6 +3,11 @@
 // cross warps: one barrier a step.
 #pragma once
 
+#include <cuda_fp16.h>
+
+#include <cstdint>
+#include <type_traits>
+
 #include "algorithms/als/fused_ptx.cuh"
 #include "algorithms/als/fused_shape.cuh"
 
@@ -23,7 +28,7 @@ __device__ __forceinline__ float inner(float4 a, float4 b) {
   return a.x * b.x + a.y * b.y + a.z * b.z + a.w * b.w;
 }
 
-// The k with 2^k <= x < 2^(k + 1), for x that is positive and normal; else within the range of k.
+// The k with 2^k <= x < 2^(k + 1), kept within -100 to 100; x >= 0.
 __device__ __forceinline__ int exponent_of(float x) {
   const auto bits = static_cast<int>(__float_as_uint(x) >> 23 & 0xffU);
   return min(max(bits - 127, -100), 100);
@@ -32,7 +37,7 @@ __device__ __forceinline__ float power_of_two(int k) {
   return __uint_as_float(static_cast<std::uint32_t>(k + 127) << 23);
 }
 
-// v[which] summed over the warp, in every lane; `which` is the index of the element.
+// The four sums over the warp of v's elements, in every lane.
 __device__ __forceinline__ float4 warp_sums(float4 v, int lane) {
   const auto swap_add = [lane](float v0, float v1, int bit) {
     const bool high = (lane & bit) != 0;
@@ -49,9 +54,9 @@ __device__ __forceinline__ float4 warp_sums(float4 v, int lane) {
 template <class Shape>
 class NarrowMatrix {
  public:
-  // `largest`: of the elements of A; they are on its diagonal.
+  // `largest`: element of A; it is on the diagonal.
   __device__ NarrowMatrix(const Accumulators<Shape>& sums, float largest, int role) : role_(role) {
-    exponent_ = exponent_of(largest) - 14;  // the largest then is below 2^15
+    exponent_ = max(exponent_of(largest), -46) - 14;  // the largest then is below 2^15
     const float down = power_of_two(-exponent_);
     with_role<Shape::kWarps>(role, [&](auto r) {
       for_blocks<Shape::kTiles, decltype(r)::value>([&](int row, int column, int slot) {
@@ -162,7 +167,7 @@ class NarrowMatrix {
   std::uint32_t at_[Shape::kTiles + 1][4];  // of blocks off the diagonal
 };
 
-// A in fp32, multiplied by the ordinary units.
+// A in fp32 as it was formed, multiplied by the ordinary units.
 template <class Shape>
 class WideMatrix {
  public:
@@ -260,7 +265,7 @@ template <class Shape>
 class FusedCg {
  public:
   using Vector = FusedVector<Shape>;
-  using Matrix = std::conditional_t<Shape::kSplit, WideMatrix<Shape>, NarrowMatrix<Shape>>;
+  using Matrix = std::conditional_t<Shape::kTwoWords, WideMatrix<Shape>, NarrowMatrix<Shape>>;
 
   __device__ FusedCg(FusedShared<Shape>& shared, const Accumulators<Shape>& sums, float largest,
                      int role, float shrink)
@@ -285,7 +290,11 @@ class FusedCg {
       ap = product(p, exponent_of(pp) / 2);
       const float4 dot =
           warp_sums({sum_of(p, ap), sum_of(r, ap), sum_of(ap, ap), sum_of(p, r)}, lane_);
-      if (!(dot.x > 0) || !(dot.w > 0)) break;
+      if (!(dot.x > 0) || !(dot.w > 0)) {
+        // Not a number: nor is the row, so that the run ends as diverged.
+        if (isnan(dot.x + dot.w)) add(x, dot.x + dot.w, p);
+        break;
+      }
       const float alpha = __fdividef(dot.w, dot.x);
       add(x, alpha, p);
       add(r, -alpha, ap);

@@ -139,7 +139,8 @@ class FusedRow {
   }
 
   // kLanes lanes have a row of the tile, 16 bytes each. Rows past the end are zero. Indices first,
-  // then the copies without other shared memory accesses between them: sm_90 stalls on a mix.
+  // then the copies: between them, ptxas adds a dummy load for sm_90 to each access to shared
+  // memory.
   __device__ void copy_tile(const Run& run, int tile, const FusedEntry* entries,
                             const std::uint32_t (&ratings)[kPerLane]) {
     constexpr int kRowsAtOnce = Shape::kThreads / Shape::kLanes;
@@ -218,7 +219,8 @@ class FusedRow {
   }
 
   __device__ void add_tile(int slot, int left, Accumulators<Shape>& sums) {
-    // Lane l gives the address of row l % 8 of matrix l / 8: those below each other, then right.
+    // Lane l gives the address of row l % 8 of matrix l / 8: two side by side, then the two below
+    // them. Transposed, these are the four of an operand, in its order.
     const int row = lane_ % 8 + (lane_ >= 16 ? 8 : 0);
     const int column = lane_ / 8 % 2 * 8;
     const std::uint32_t from =
@@ -247,7 +249,8 @@ class FusedRow {
 
   using Fragment = std::uint32_t[4];
 
-  // A fragment is the left operand of its columns as block row, and the right one as block column.
+  // A fragment has 16 factors of 16 ratings. It is the left operand of the products of its block
+  // row, and both right operands, 8 factors each, of those of its block column.
   __device__ static void add_block(float* a, const Fragment& row, const Fragment& column) {
     multiply_add(a, row, column[0], column[2]);
     multiply_add(a + 4, row, column[1], column[3]);
@@ -316,7 +319,8 @@ class FusedRow {
     }
   }
 
-  // True for the block that came last: it then has the sums of all parts, in their order.
+  // True for the block that came last: it then has the sums of all parts, added in their order,
+  // and has shared them.
   __device__ bool merge(const FusedTask& task, Accumulators<Shape>& sums) {
     float* mine = slot(task, task.part);
     for_each_float(sums, [&](float& value, int at) { __stcg(mine + at, value); });
@@ -342,7 +346,8 @@ class FusedRow {
 
   // ---- the solver ----
 
-  // What all warps need: b, and the largest element of A, which is on the diagonal.
+  // What all warps need: b, and the largest element of A, which is on the diagonal. Where the
+  // rating stands beside the factors, the sum of its squares is on the diagonal too.
   __device__ void share(const Accumulators<Shape>& sums) {
     if constexpr (Shape::kFree) {
       if (role_ == 0) share_rating_row(sums);
@@ -425,7 +430,7 @@ class FusedRow {
       const std::int64_t at = std::int64_t{task.row} * Shape::kStride + i;
       const __half2 high[2] = {__floats2half2_rn(v.x, v.y), __floats2half2_rn(v.z, v.w)};
       *reinterpret_cast<uint2*>(side_.to.high + at) = *reinterpret_cast<const uint2*>(high);
-      if (!Shape::kSplit) continue;
+      if (!Shape::kTwoWords) continue;
       const float2 a = __half22float2(high[0]);
       const float2 b = __half22float2(high[1]);
       const __half2 low[2] = {__floats2half2_rn(v.x - a.x, v.y - a.y),
@@ -455,6 +460,7 @@ class FusedRow {
     });
     const int i = static_cast<int>(threadIdx.x);
     if (i < f) side_.b[std::int64_t{task.row} * f + i] = shared_.b[i];
+    __syncthreads();  // a row without ratings comes to the next b without a barrier
   }
 
   const FusedSide& side_;
@@ -463,7 +469,7 @@ class FusedRow {
   int lane_;
   int role_;      // turned with the block, so that the lighter roles meet every scheduler
   bool fetches_;  // this warp brings the ratings of tiles to come
-  FusedEntry ahead_[kPerLane] = {};
+  FusedEntry ahead_[kPerLane] = {};                          // of the tile after the next
   std::uint32_t ratings_[kPerLane] = {};                     // of the tile that is copied next
   std::uint32_t first_ratings_[kStages - 1][kPerLane] = {};  // of the next task's first tiles
 };

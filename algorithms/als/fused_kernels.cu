@@ -1,5 +1,7 @@
 #include "algorithms/als/fused_kernels.hpp"
 
+#include <algorithm>
+
 #include "algorithms/als/fused_launch.cuh"
 
 namespace mf::als {

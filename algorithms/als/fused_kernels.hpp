@@ -18,7 +18,8 @@ struct NarrowRows {
   __half* low = nullptr;
 };
 
-// A rating as the kernel reads it: its nearest fp16 word (low half) and that of what is left.
+// A rating as the kernel reads it: its nearest fp16 word (the low half of `rating`) and that of
+// what is left (the high half). Ratings beyond fp16's range, 65504, are infinite here.
 struct FusedEntry {
   std::int32_t other;  // index on the other side
   std::uint32_t rating;
@@ -32,8 +33,8 @@ struct FusedSide {
   const FusedEntry* entries = nullptr;  // nnz
   NarrowRows from;                      // the other side's rows
   NarrowRows to;                        // this side's, written
-  // This side's in fp32, zero beyond the factors: read for the warm start, written. Strides are
-  // multiples of 4.
+  // This side's in fp32, zero beyond the factors: read for the warm start, written. The stride is a
+  // multiple of 4.
   float* rows = nullptr;
   std::int64_t rows_stride = 0;
   float* scratch = nullptr;          // slots x fused_slot_floats(factors)

@@ -1,4 +1,5 @@
-// Instantiates the kernel for the numbers of tiles; one word and two are compiled apart.
+// Instantiates the kernel for the numbers of tiles. One word and two, solving and dumping are
+// compiled apart: fused_{solve,dump}_{one_word,two_words}.cu.
 #pragma once
 
 #include <algorithm>
@@ -25,28 +26,28 @@ void launch_kernel(const FusedRule& rule, const FusedSide& side, cudaStream_t st
   MF_CUDA_LAUNCHED("fused_kernel");
 }
 
-template <int Tiles, bool Split, bool Dump>
+template <int Tiles, bool TwoWords, bool Dump>
 void launch_tiles(const FusedRule& rule, const FusedSide& side, cudaStream_t stream) {
   const bool free = rule.factors <= Tiles * kFusedTile - 8;
-  free ? launch_kernel<FusedShape<Tiles, Split, true>, Dump>(rule, side, stream)
-       : launch_kernel<FusedShape<Tiles, Split, false>, Dump>(rule, side, stream);
+  free ? launch_kernel<FusedShape<Tiles, TwoWords, true>, Dump>(rule, side, stream)
+       : launch_kernel<FusedShape<Tiles, TwoWords, false>, Dump>(rule, side, stream);
 }
 
-template <bool Split, bool Dump>
+template <bool TwoWords, bool Dump>
 void launch_words(const FusedRule& rule, const FusedSide& side, cudaStream_t stream) {
   switch (fused_tiles(rule.factors)) {
     case 2:
-      return launch_tiles<2, Split, Dump>(rule, side, stream);
+      return launch_tiles<2, TwoWords, Dump>(rule, side, stream);
     case 4:
-      return launch_tiles<4, Split, Dump>(rule, side, stream);
+      return launch_tiles<4, TwoWords, Dump>(rule, side, stream);
     case 7:
-      return launch_tiles<7, Split, Dump>(rule, side, stream);
+      return launch_tiles<7, TwoWords, Dump>(rule, side, stream);
     case 8:
-      return launch_tiles<8, Split, Dump>(rule, side, stream);
+      return launch_tiles<8, TwoWords, Dump>(rule, side, stream);
     case 12:
-      return launch_tiles<12, Split, Dump>(rule, side, stream);
+      return launch_tiles<12, TwoWords, Dump>(rule, side, stream);
     default:
-      return launch_tiles<16, Split, Dump>(rule, side, stream);
+      return launch_tiles<16, TwoWords, Dump>(rule, side, stream);
   }
 }
 

@@ -1,8 +1,5 @@
 #include "algorithms/als/fused_settings.hpp"
 
-#include <algorithm>
-#include <stdexcept>
-
 #include "algorithms/als/fused_plan.hpp"
 
 namespace mf::als {
@@ -34,15 +31,16 @@ MemoryNeed fused_memory_need(const Params& params, const ProblemShape& shape) {
   const auto nnz = static_cast<double>(shape.nnz);
   const auto rows = static_cast<double>(shape.n_users) + static_cast<double>(shape.n_items);
   const double words = settings.precision == FusedPrecision::fp16 ? 1 : 2;
-  // Each side is cut into at most this many parts beyond its rows, and twice that of split rows.
+  // A side has at most this many tasks beyond its rows, and twice that of parts of split rows. Both
+  // sides take turns with the memory of these parts.
   const double parts = nnz / static_cast<double>(settings.split_rows);
   const double tasks = (rows + 2 * parts) * sizeof(FusedTask);
   const int tiles = fused_tiles(factors);
-  const double slot = ((tiles + 1) * 8.0 + 8) * 32 * fused_warps(tiles) * 4;
+  const double slot = 4.0 * fused_slot_floats_of_thread(tiles) * 32 * fused_warps(tiles);
   const double row_bytes =
       4.0 * (factors + 3) + 2 * words * static_cast<double>(fused_stride(factors));
   const double device =
-      16 * nnz + rows * (row_bytes + (centered ? 4 : 0)) + tasks + 4 * parts * (slot + 4);
+      16 * nnz + rows * (row_bytes + (centered ? 4 : 0)) + tasks + 2 * parts * (slot + 4);
   // The host holds the columns of R, residuals, the tasks, and pinned memory for the transfer.
   return {nnz * (centered ? 12 : 8) + tasks + 40e6, device};
 }

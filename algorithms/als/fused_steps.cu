@@ -1,9 +1,11 @@
+#include "algorithms/als/fused_steps.hpp"
+
 #include <algorithm>
 
-#include "algorithms/als/fused_steps.hpp"
 #include "algorithms/core/cuda/staging.hpp"
 
 namespace mf::als {
+
 FusedSteps::FusedSteps(const FusedSettings& settings, const Sides& sides, const Model& initial,
                        Context& context)
     : settings_(settings) {

@@ -10,6 +10,7 @@
 #include "algorithms/als/test/reference.hpp"
 #include "algorithms/core/cuda/test_runner.hpp"
 #include "algorithms/core/cuda/testing.hpp"
+#include "base/error.hpp"
 
 namespace mf::als {
 namespace {
@@ -212,6 +213,18 @@ TEST(AlsFused, RowsWithoutRatingsAreZeroAndRunsAreEqual) {
   for (std::size_t k = 0; k < 100; ++k) {
     EXPECT_EQ(models[0].p[k], 0.0F);        // user 0
     EXPECT_EQ(models[0].q[100 + k], 0.0F);  // item 1
+  }
+}
+
+TEST(AlsFused, RatingsBeyondFp16AreRefused) {
+  MF_REQUIRE_DEVICE();
+  const Ratings train = test::ratings_of(2, 2, {{0, 0, 3.0F}, {1, 1, 70000.0F}});
+  try {
+    const cuda::TestRunner device("als_fused", fused({{"factors", 4}}), train, start(train, 4));
+    FAIL() << "nothing was thrown";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::data);
+    EXPECT_NE(std::string(error.what()).find("70000"), std::string::npos) << error.what();
   }
 }
 
