@@ -146,7 +146,7 @@ def _recipes(options: argparse.Namespace, sources: _Sources) -> list[tuple[Recip
     if options.recipe:
         # A recipe file serves machines with and without a second one to compare with, and
         # exhibits of which the cases, or the benchmarks, have not run.
-        found += [(recipe, sources.have(recipe) and
+        found += [(recipe, not recipe.optional and sources.have(recipe) and
                    (recipe.figure not in figures.NEED_VERSUS or bool(options.versus)))
                   for recipe in read_recipes(options.recipe)]
     if not found:

@@ -16,7 +16,7 @@ CHOICES = {"x_scale": SCALES, "y_scale": SCALES, "band": ("minmax", "iqr", "none
            "clock": tuple(CLOCK_NAMES), "part": ("test", "train")}
 TYPES: dict[str, Any] = {
     "figure": str, "name": str, "title": str, "filter": dict, "columns": int, "baseline": str,
-    "unfinished": bool, "peaks": dict, "target_rmse": (int, float, dict), "csv": str,
+    "unfinished": bool, "optional": bool, "peaks": dict, "target_rmse": (int, float, dict), "csv": str,
     "x_factor": (int, float), "dataset": dict, "x": str, "y": str, "panel_by": str,
     "epoch": int, "relative": bool, "metric": str, "stack_by": str,
     "cumulative": dict}
@@ -62,6 +62,7 @@ class Recipe:
     target_rmse: float | Mapping[str, float] | None = None
     baseline: str | None = None
     unfinished: bool = False        # draw cases without a footer too
+    optional: bool = False          # left out, with the reason, where the results do not allow it
     peaks: Mapping[str, Mapping[str, float]] = field(default_factory=dict)  # by hardware
     published: Published | None = None
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import pandas as pd
 
-from mfplots.errors import PlotError, hint
+from mfplots.errors import NotDrawable, PlotError, hint
 from mfplots.load import Results
 
 LOOK_ALIKE_MARK = "look-alike, synthetic"
@@ -71,7 +71,7 @@ def make_view(results: Results, wanted: Mapping[str, Any] | None = None) -> View
     idle = results.cases[results.cases["algorithm"].isna()]
     cases = _filter(begun, wanted or {})
     if cases.empty:
-        raise PlotError(f"the filter {dict(wanted or {})} leaves no case")
+        raise NotDrawable(f"the filter {dict(wanted or {})} leaves no case")
     facets = {index: _facets(row) for index, row in cases.iterrows()}
     _tell_folders_apart(cases, facets)
     labels = make_labels([(cases.at[i, "algorithm"], facets[i]) for i in cases.index],

@@ -1,3 +1,4 @@
+import json
 import os
 import re
 import subprocess
@@ -82,3 +83,17 @@ def test_runs_as_a_module_without_a_display(tmp_path):
     assert done.returncode == 0, done.stderr
     assert done.stderr == ""
     assert done.stdout.splitlines()[0] == str(folder / "figures" / "rmse-time.svg")
+
+
+def test_optional_figures_are_left_out_where_there_is_no_case(rich, tmp_path, capsys):
+    absent = {"figure": "rmse-time", "name": "absent", "filter": {"algorithm": "no such"}}
+    recipe = tmp_path / "recipe.json"
+    arguments = [str(rich), "--recipe", str(recipe), "--out", str(tmp_path / "out")]
+    recipe.write_text(json.dumps([{"figure": "rmse-time"}, absent | {"optional": True}]))
+    assert main(arguments) == 0
+    said = capsys.readouterr()
+    assert "rmse-time.png" in said.out and "absent" not in said.out
+    assert "left out absent: the filter" in said.err
+    recipe.write_text(json.dumps([{"figure": "rmse-time"}, absent]))
+    assert main(arguments) != 0
+    assert "leaves no case" in capsys.readouterr().err
