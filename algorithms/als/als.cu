@@ -3,6 +3,7 @@
 // by turns: get_hermitian and get_bias form A_u and b_u of a batch of rows, solve solves them.
 #include <memory>
 
+#include "algorithms/als/device_model.hpp"
 #include "algorithms/als/device_steps.hpp"
 #include "algorithms/core/registry.hpp"
 #include "algorithms/core/sgd_params.hpp"
@@ -17,20 +18,15 @@ class Als : public Algorithm {
   void prepare(const Ratings& train, const Model& initial, Context& context) override {
     const Common& common = settings_.common;
     check_initial(ModelKind::plain, common.factors, train, initial);
-    n_users_ = train.n_users();
-    n_items_ = train.n_items();
     nnz_ = train.nnz();
     work_ = iteration_work(common, settings_.solver, train);
     const Center center = make_center(common.center, train, common.reg, *context.team);
     const Sides sides(train, center, *context.team);
     steps_ = std::make_unique<DeviceSteps>(settings_, sides, initial, context);
-    centered_ = center.kind != CenterKind::none;
-    if (!centered_) return;
+    model_ = DeviceModel(initial);
+    if (center.kind == CenterKind::none) return;
     const PhaseScope phase(context.phases, "transfer");
-    const auto stream = static_cast<cudaStream_t>(context.stream);
-    mean_ = center.mean;
-    user_bias_ = cuda::upload(std::span<const float>(center.user_bias), stream);
-    item_bias_ = cuda::upload(std::span<const float>(center.item_bias), stream);
+    model_.upload(center, static_cast<cudaStream_t>(context.stream));
   }
 
   std::int64_t run_epoch(const EpochArgs&, Context& context) override {
@@ -40,19 +36,8 @@ class Als : public Algorithm {
   }
 
   FactorView factors() override {
-    FactorView view;
-    view.location = Location::device;
-    view.n_users = n_users_;
-    view.n_items = n_items_;
-    view.factors = settings_.common.factors;
-    view.p = steps_->factors(Which::users);
-    view.q = steps_->factors(Which::items);
-    view.p_stride = view.q_stride = steps_->stride();
-    if (!centered_) return view;
-    view.user_bias = user_bias_.data();
-    view.item_bias = item_bias_.data();
-    view.mean = mean_;
-    return view;
+    return model_.view(steps_->factors(Which::users), steps_->factors(Which::items),
+                       steps_->stride());
   }
 
   Work work_per_epoch() const override { return work_; }
@@ -60,14 +45,10 @@ class Als : public Algorithm {
 
  private:
   AlsSettings settings_;
-  std::int32_t n_users_ = 0;
-  std::int32_t n_items_ = 0;
   std::int64_t nnz_ = 0;
   Work work_;
-  bool centered_ = false;
-  double mean_ = 0;
+  DeviceModel model_;
   std::unique_ptr<DeviceSteps> steps_;
-  cuda::DeviceBuffer<float> user_bias_, item_bias_;
 };
 
 const RegisterFactory kAls("als", [](const Params& params) {

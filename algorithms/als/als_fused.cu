@@ -7,6 +7,7 @@
 #include <span>
 
 #include "algorithms/als/center.hpp"
+#include "algorithms/als/device_model.hpp"
 #include "algorithms/als/fused_steps.hpp"
 #include "algorithms/core/registry.hpp"
 #include "algorithms/core/sgd_params.hpp"
@@ -35,8 +36,6 @@ class AlsFused : public Algorithm {
   void prepare(const Ratings& train, const Model& initial, Context& context) override {
     const Common& common = settings_.common;
     check_initial(ModelKind::plain, common.factors, train, initial);
-    n_users_ = train.n_users();
-    n_items_ = train.n_items();
     nnz_ = train.nnz();
     work_ = iteration_work(common, Solver::cg, train);
     const Center center = make_center(common.center, train, common.reg, *context.team);
@@ -44,11 +43,8 @@ class AlsFused : public Algorithm {
     check_range(sides.users().values);
     const PhaseScope phase(context.phases, "transfer");
     steps_ = FusedSteps(settings_, sides, initial, context);
-    if (center.kind == CenterKind::none) return;
-    const auto stream = static_cast<cudaStream_t>(context.stream);
-    mean_ = center.mean;
-    user_bias_ = cuda::upload(std::span<const float>(center.user_bias), stream);
-    item_bias_ = cuda::upload(std::span<const float>(center.item_bias), stream);
+    model_ = DeviceModel(initial);
+    model_.upload(center, static_cast<cudaStream_t>(context.stream));
   }
 
   std::int64_t run_epoch(const EpochArgs&, Context& context) override {
@@ -63,34 +59,17 @@ class AlsFused : public Algorithm {
     return 2 * nnz_;
   }
 
-  FactorView factors() override {
-    FactorView view;
-    view.location = Location::device;
-    view.n_users = n_users_;
-    view.n_items = n_items_;
-    view.factors = settings_.common.factors;
-    view.p = steps_.x();
-    view.q = steps_.theta();
-    view.p_stride = view.q_stride = steps_.stride();
-    if (user_bias_.empty()) return view;
-    view.user_bias = user_bias_.data();
-    view.item_bias = item_bias_.data();
-    view.mean = mean_;
-    return view;
-  }
+  FactorView factors() override { return model_.view(steps_.x(), steps_.theta(), steps_.stride()); }
 
   Work work_per_epoch() const override { return work_; }
   Json facts() const override { return steps_.facts(); }
 
  private:
   FusedSettings settings_;
-  std::int32_t n_users_ = 0;
-  std::int32_t n_items_ = 0;
   std::int64_t nnz_ = 0;
   Work work_;
-  double mean_ = 0;
+  DeviceModel model_;
   FusedSteps steps_;
-  cuda::DeviceBuffer<float> user_bias_, item_bias_;
 };
 
 const RegisterFactory kFused("als_fused", [](const Params& params) {

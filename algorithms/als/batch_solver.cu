@@ -46,14 +46,23 @@ unsigned blocks_for(std::int64_t count, std::int64_t each) {
   return static_cast<unsigned>((count + each - 1) / each);
 }
 
+// One to each of `count` vectors from `base` on, `stride` apart.
+cuda::DeviceBuffer<float*> pointers(float* base, std::int64_t stride, std::int64_t count,
+                                    cudaStream_t stream) {
+  cuda::DeviceBuffer<float*> to(static_cast<std::size_t>(count));
+  if (count == 0) return to;
+  pointers_kernel<<<blocks_for(count, kThreads), kThreads, 0, stream>>>(to.data(), base, stride,
+                                                                        count);
+  MF_CUDA_LAUNCHED("als pointers");
+  return to;
+}
+
 }  // namespace
 
-void launch_pointers(float** to, float* base, std::int64_t stride, std::int64_t count,
-                     cudaStream_t stream) {
-  if (count == 0) return;
-  pointers_kernel<<<blocks_for(count, kThreads), kThreads, 0, stream>>>(to, base, stride, count);
-  MF_CUDA_LAUNCHED("als pointers");
-}
+SystemPointers::SystemPointers(std::int32_t factors, std::int64_t capacity, float* first_a,
+                               float* first_b, cudaStream_t stream)
+    : a(pointers(first_a, a_values(AStorage::fp32, factors), capacity, stream)),
+      b(pointers(first_b, factor_stride(factors), capacity, stream)) {}
 
 void launch_scatter(const Systems& systems, const int* info, cudaStream_t stream) {
   if (systems.count == 0) return;

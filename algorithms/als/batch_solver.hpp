@@ -7,6 +7,7 @@
 #include <memory>
 
 #include "algorithms/als/als_settings.hpp"
+#include "algorithms/core/cuda/memory.hpp"
 
 namespace mf::als {
 
@@ -39,9 +40,15 @@ std::unique_ptr<BatchSolver> make_cholesky_solver(std::int32_t factors, std::int
 // x holds what to start from. through_l1: A is read through the L1 cache (the paper's figure 5).
 std::unique_ptr<BatchSolver> make_cg_solver(const CgRule& rule, bool through_l1);
 
-// to[s] = base + s * stride, for s < count: what the libraries' batched routines take.
-void launch_pointers(float** to, float* base, std::int64_t stride, std::int64_t count,
-                     cudaStream_t stream);
+// What the libraries' batched routines take: where the fp32 matrix and the right-hand side of each
+// of `capacity` systems are. Filled on the stream.
+struct SystemPointers {
+  SystemPointers(std::int32_t factors, std::int64_t capacity, float* first_a, float* first_b,
+                 cudaStream_t stream);
+
+  cuda::DeviceBuffer<float*> a, b;
+};
+
 // Row rows[s] of x = vector s of b; NaN where info[s] says that A could not be factorised, so that
 // the case ends as diverged and not with numbers that mean nothing.
 void launch_scatter(const Systems& systems, const int* info, cudaStream_t stream);

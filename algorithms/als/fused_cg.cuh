@@ -37,6 +37,14 @@ __device__ __forceinline__ float power_of_two(int k) {
   return __uint_as_float(static_cast<std::uint32_t>(k + 127) << 23);
 }
 
+// A power of two near 1 / sqrt(x), from half of the exponent; of a power of two, 1 / x.
+__device__ __forceinline__ float inverse_root(float x) {
+  return __uint_as_float((0x5f3759dfU - (__float_as_uint(x) >> 1)) & 0x7f800000U);
+}
+__device__ __forceinline__ float inverse_power(float x) {
+  return __uint_as_float(0x7f000000U - __float_as_uint(x));
+}
+
 // The four sums over the warp of v's elements, in every lane.
 __device__ __forceinline__ float4 warp_sums(float4 v, int lane) {
   const auto swap_add = [lane](float v0, float v1, int bit) {
@@ -56,30 +64,31 @@ class NarrowMatrix {
  public:
   // `largest`: element of A; it is on the diagonal.
   __device__ NarrowMatrix(const Accumulators<Shape>& sums, float largest, int role) : role_(role) {
-    exponent_ = max(exponent_of(largest), -46) - 14;  // the largest then is below 2^15
-    const float down = power_of_two(-exponent_);
+    const int exponent = max(exponent_of(largest), -46) - 14;  // the largest then is below 2^15
+    const float down = power_of_two(-exponent);
+    unit_ = power_of_two(exponent);
     with_role<Shape::kWarps>(role, [&](auto r) {
-      for_blocks<Shape::kTiles, decltype(r)::value>([&](int row, int column, int slot) {
+      for_blocks<Shape, r>([&](auto row, auto column, auto slot) {
 #pragma unroll
         for (int i = 0; i < 4; ++i) {
           const __half2 pair =
               __floats2half2_rn(sums.a[slot][2 * i] * down, sums.a[slot][2 * i + 1] * down);
           a_[slot][i] = *reinterpret_cast<const std::uint32_t*>(&pair);
         }
-        if (row == column) return;
-        at_[slot][0] = transposed(a_[slot][0]);
-        at_[slot][1] = transposed(a_[slot][2]);
-        at_[slot][2] = transposed(a_[slot][1]);
-        at_[slot][3] = transposed(a_[slot][3]);
+        if constexpr (row != column) {
+          at_[slot][0] = transposed(a_[slot][0]);
+          at_[slot][1] = transposed(a_[slot][2]);
+          at_[slot][2] = transposed(a_[slot][1]);
+          at_[slot][3] = transposed(a_[slot][3]);
+        }
       });
     });
   }
 
   // Writes p for this warp's products: of each element the nearest fp16 word and what is left, in
   // the order in which lane (g, t) wants rows 2t, 2t + 1, 2t + 8, 2t + 9 of column g < 2.
-  __device__ static void store(FusedShared<Shape>& shared, int warp, int lane,
-                               const FusedVector<Shape>& p, int exponent) {
-    const float scale = power_of_two(-exponent);
+  __device__ __forceinline__ static void store(FusedShared<Shape>& shared, int warp, int lane,
+                                               const FusedVector<Shape>& p, float scale) {
     auto* words = reinterpret_cast<std::uint32_t*>(shared.p[warp]);
 #pragma unroll
     for (int k = 0; k < Shape::kQuads; ++k) {
@@ -91,18 +100,19 @@ class NarrowMatrix {
     }
   }
 
-  // Parts of A p into `by_row` and `by_column`, 2^-(exponent of A) times those of the stored p.
-  __device__ void multiply(FusedShared<Shape>& shared, int buffer, int warp, int lane) const {
+  // Parts of A p into `by_row` and `by_column`, 1 / unit() times those of the stored p.
+  __device__ __forceinline__ void multiply(FusedShared<Shape>& shared, int buffer, int warp,
+                                           int lane) const {
     const auto* words = reinterpret_cast<const std::uint32_t*>(shared.p[warp]);
-    with_role<Shape::kWarps>(
-        role_, [&](auto r) { multiply_role<decltype(r)::value>(shared, buffer, lane, words); });
+    with_role<Shape::kWarps>(role_, [&](auto r) { multiply_role<r>(shared, buffer, lane, words); });
   }
-  __device__ int exponent() const { return exponent_; }
+  __device__ __forceinline__ float unit() const { return unit_; }
 
  private:
   static constexpr int kPlane = Shape::kVector / 2;  // words of one of the two terms
 
-  __device__ static void store_pair(std::uint32_t* words, int at, float x, float y) {
+  __device__ __forceinline__ static void store_pair(std::uint32_t* words, int at, float x,
+                                                    float y) {
     const __half2 high = __floats2half2_rn(x, y);
     const float2 back = __half22float2(high);
     const __half2 low = __floats2half2_rn(x - back.x, y - back.y);
@@ -111,60 +121,52 @@ class NarrowMatrix {
   }
 
   template <int Role>
-  __device__ void multiply_role(FusedShared<Shape>& shared, int buffer, int lane,
-                                const std::uint32_t* words) const {
-    using Rows = BlockRows<Shape::kTiles, Role>;
+  __device__ __forceinline__ void multiply_role(FusedShared<Shape>& shared, int buffer, int lane,
+                                                const std::uint32_t* words) const {
+    constexpr int kColumns = Shape::kMap.columns[Role];
     const int g = lane / 4;
     const int t = lane % 4;
-    std::uint32_t p[Rows::kLower + 1][2];
+    std::uint32_t p[kColumns][2];
 #pragma unroll
-    for (int j = 0; j <= Rows::kLower; ++j) {
+    for (int j = 0; j < kColumns; ++j) {
       uint2 word = {0, 0};
       if (g < 2) word = *reinterpret_cast<const uint2*>(words + g * kPlane + j * 8 + 2 * t);
       p[j][0] = word.x;
       p[j][1] = word.y;
     }
-    // Two sums of each block row, by turns: a product waits for the one before it in its sum.
-    float upper[2][4] = {};
-    float lower[2][4] = {};
-    float columns[Rows::kLower + 1][4];
-#pragma unroll
-    for (int j = 0; j <= Rows::kLower; ++j) {
-      add_or_set(j < 2, lower[j % 2], a_[Rows::kLowerSlot + j], p[j]);
-      if (j < Rows::kLower)
-        add_or_set(true, columns[j], at_[Rows::kLowerSlot + j], p[Rows::kLower]);
-      if (Rows::kTwo && j <= Rows::kUpper) add_or_set(j < 2, upper[j % 2], a_[j], p[j]);
-    }
-#pragma unroll
-    for (int j = 0; Rows::kTwo && j < Rows::kUpper; ++j) {
-      add_or_set(false, columns[j], at_[j], p[Rows::kUpper]);
-    }
+    // Along diagonals, so that products in a row of them do not wait for each other's sums.
+    float sums[kColumns][4] = {};
+    for_index<kColumns>([&](auto shift) {
+      for_rows<Shape, Role>([&](auto row) {
+        if constexpr (shift <= row) {
+          constexpr int kColumn = row - shift;
+          multiply_add(sums[row], a_[Shape::kMap.first_slot[row] + kColumn], p[kColumn][0],
+                       p[kColumn][1]);
+        }
+      });
+      for_rows<Shape, Role>([&](auto row) {
+        if constexpr (shift <= row && shift > 0) {
+          constexpr int kColumn = row - shift;
+          multiply_add(sums[kColumn], at_[Shape::kMap.first_slot[row] + kColumn], p[row][0],
+                       p[row][1]);
+        }
+      });
+    });
     if (t != 0) return;
+    float* to = shared.parts[buffer][Role] + g;
 #pragma unroll
-    for (int j = 0; j < Rows::kLower; ++j)
-      put(shared.by_column[buffer][Role] + j * 16 + g, columns[j]);
-    if (Rows::kTwo) put_two(shared.by_row[buffer] + Rows::kUpper * 16 + g, upper);
-    put_two(shared.by_row[buffer] + Rows::kLower * 16 + g, lower);
+    for (int j = 0; j < kColumns; ++j) put(to + j * 16, sums[j]);
   }
 
-  __device__ static void add_or_set(bool set, float* sums, const std::uint32_t (&a)[4],
-                                    const std::uint32_t (&p)[2]) {
-    set ? set_product(sums, a, p[0], p[1]) : multiply_add(sums, a, p[0], p[1]);
-  }
-
-  __device__ static void put_two(float* y, const float (&sums)[2][4]) {
-    y[0] = (sums[0][0] + sums[0][1]) + (sums[1][0] + sums[1][1]);
-    y[8] = (sums[0][2] + sums[0][3]) + (sums[1][2] + sums[1][3]);
-  }
-  __device__ static void put(float* y, const float (&sums)[4]) {
+  __device__ __forceinline__ static void put(float* y, const float (&sums)[4]) {
     y[0] = sums[0] + sums[1];
     y[8] = sums[2] + sums[3];
   }
 
   int role_;
-  int exponent_;
-  std::uint32_t a_[Shape::kTiles + 1][4];
-  std::uint32_t at_[Shape::kTiles + 1][4];  // of blocks off the diagonal
+  float unit_;  // of the products
+  std::uint32_t a_[Shape::kSlots][4];
+  std::uint32_t at_[Shape::kSlots][4];  // of blocks off the diagonal
 };
 
 // A in fp32 as it was formed, multiplied by the ordinary units.
@@ -174,9 +176,8 @@ class WideMatrix {
   __device__ WideMatrix(const Accumulators<Shape>& sums, float, int role)
       : sums_(sums), role_(role) {}
 
-  __device__ static void store(FusedShared<Shape>& shared, int warp, int lane,
-                               const FusedVector<Shape>& p, int exponent) {
-    const float scale = power_of_two(-exponent);
+  __device__ __forceinline__ static void store(FusedShared<Shape>& shared, int warp, int lane,
+                                               const FusedVector<Shape>& p, float scale) {
 #pragma unroll
     for (int k = 0; k < Shape::kQuads; ++k) {
       const int i = 4 * (lane + 32 * k);
@@ -185,75 +186,81 @@ class WideMatrix {
   }
 
   // A block B at (I, J): y_I += B p_J, and off the diagonal y_J += B^T p_I.
-  __device__ void multiply(FusedShared<Shape>& shared, int buffer, int warp, int lane) const {
-    with_role<Shape::kWarps>(role_, [&](auto r) {
-      multiply_role<decltype(r)::value>(shared, buffer, lane, shared.p[warp]);
-    });
+  __device__ __forceinline__ void multiply(FusedShared<Shape>& shared, int buffer, int warp,
+                                           int lane) const {
+    with_role<Shape::kWarps>(
+        role_, [&](auto r) { multiply_role<r>(shared, buffer, lane, shared.p[warp]); });
   }
-  __device__ static int exponent() { return 0; }
+  __device__ __forceinline__ static float unit() { return 1; }
 
  private:
   template <int Role>
-  __device__ void multiply_role(FusedShared<Shape>& shared, int buffer, int lane,
-                                const float* p) const {
-    using Rows = BlockRows<Shape::kTiles, Role>;
+  __device__ __forceinline__ void multiply_role(FusedShared<Shape>& shared, int buffer, int lane,
+                                                const float* p) const {
+    constexpr int kColumns = Shape::kMap.columns[Role];
+    constexpr int kPairs = (Shape::kMap.rows + 1) / 2;
     const int g = lane / 4;
     const int t = lane % 4;
-    const float upper_p[2] = {p[Rows::kUpper * 16 + g], p[Rows::kUpper * 16 + g + 8]};
-    const float lower_p[2] = {p[Rows::kLower * 16 + g], p[Rows::kLower * 16 + g + 8]};
-    float by_row[4] = {};  // upper block row: g, g + 8; lower: g, g + 8
-#pragma unroll
-    for (int column = 0; column <= Rows::kLower; ++column) {
+    float by_row[kPairs][4] = {};  // of two block rows: g, g + 8 of the one, then of the other
+    for_index<kColumns>([&](auto column) {
       const float2 left = *reinterpret_cast<const float2*>(p + column * 16 + 2 * t);
       const float2 right = *reinterpret_cast<const float2*>(p + column * 16 + 2 * t + 8);
       float by_column[4] = {};  // columns 2t, 2t + 1, 2t + 8, 2t + 9
-      if (Rows::kTwo && column <= Rows::kUpper) {
-        const float* a = sums_.a[column];
-        add_rows(by_row, a, left, right);
-        if (column < Rows::kUpper) add_columns(by_column, a, upper_p);
+      for_rows<Shape, Role>([&](auto row) {
+        constexpr int kOrdinal = Shape::kMap.ordinal[row];
+        const float* a = sums_.a[Shape::kMap.first_slot[row] + column];
+        if constexpr (column <= row)
+          add_rows(by_row[kOrdinal / 2] + kOrdinal % 2 * 2, a, left, right);
+        if constexpr (column < row)
+          add_columns(by_column, a, {p[row * 16 + g], p[row * 16 + g + 8]});
+      });
+      if constexpr (column < kColumns - 1) {
+        const float y = sum_over_groups(by_column, lane);
+        const int which = lane / 8;  // bits 4 and 3
+        if (lane / 4 % 2 == 0) {
+          shared.parts[buffer][Role][column * 16 + 2 * t + which % 2 + which / 2 * 8] = y;
+        }
       }
-      const float* a = sums_.a[Rows::kLowerSlot + column];
-      add_rows(by_row + 2, a, left, right);
-      if (column == Rows::kLower) continue;
-      add_columns(by_column, a, lower_p);
-      const float y = sum_over_groups(by_column, lane);
-      const int which = lane / 8;  // bits 4 and 3
-      if (lane / 4 % 2 == 0) {
-        shared.by_column[buffer][Role][column * 16 + 2 * t + which % 2 + which / 2 * 8] = y;
-      }
-    }
-    const float y = sum_over_quads(by_row, lane);
-    const int block_row = t / 2 == 0 ? Rows::kUpper : Rows::kLower;
-    if (Rows::kTwo || t / 2 == 1) shared.by_row[buffer][block_row * 16 + g + t % 2 * 8] = y;
+    });
+    float y[kPairs];
+#pragma unroll
+    for (int k = 0; k < kPairs; ++k) y[k] = sum_over_quads(by_row[k], lane);
+    __syncwarp();  // the columns are there
+    for_rows<Shape, Role>([&](auto row) {
+      constexpr int kOrdinal = Shape::kMap.ordinal[row];
+      float* to = shared.parts[buffer][Role] + row * 16 + g + t % 2 * 8;
+      if (t / 2 == kOrdinal % 2) *to = y[kOrdinal / 2] + (row < kColumns - 1 ? *to : 0.0F);
+    });
   }
 
-  __device__ static void add_rows(float* y, const float* a, float2 left, float2 right) {
+  __device__ __forceinline__ static void add_rows(float* y, const float* a, float2 left,
+                                                  float2 right) {
     y[0] += a[0] * left.x + a[1] * left.y + a[4] * right.x + a[5] * right.y;
     y[1] += a[2] * left.x + a[3] * left.y + a[6] * right.x + a[7] * right.y;
   }
 
-  __device__ static void add_columns(float* y, const float* a, const float (&p)[2]) {
-    y[0] += a[0] * p[0] + a[2] * p[1];
-    y[1] += a[1] * p[0] + a[3] * p[1];
-    y[2] += a[4] * p[0] + a[6] * p[1];
-    y[3] += a[5] * p[0] + a[7] * p[1];
+  __device__ __forceinline__ static void add_columns(float* y, const float* a, float2 p) {
+    y[0] += a[0] * p.x + a[2] * p.y;
+    y[1] += a[1] * p.x + a[3] * p.y;
+    y[2] += a[4] * p.x + a[6] * p.y;
+    y[3] += a[5] * p.x + a[7] * p.y;
   }
 
   // The lane with that bit keeps v1 and gives v0, its partner the other way round; both add.
-  __device__ static float swap_add(float v0, float v1, int bit, int lane) {
+  __device__ __forceinline__ static float swap_add(float v0, float v1, int bit, int lane) {
     const bool high = (lane & bit) != 0;
     return (high ? v1 : v0) + __shfl_xor_sync(0xffffffffU, high ? v0 : v1, bit);
   }
 
   // v[which] over the eight lanes with equal lane % 4, which = bit 4 * 2 + bit 3 of the lane.
-  __device__ static float sum_over_groups(const float (&v)[4], int lane) {
+  __device__ __forceinline__ static float sum_over_groups(const float (&v)[4], int lane) {
     const float sum =
         swap_add(swap_add(v[0], v[2], 16, lane), swap_add(v[1], v[3], 16, lane), 8, lane);
     return sum + __shfl_xor_sync(0xffffffffU, sum, 4);
   }
 
   // v[lane % 4] over the four lanes with equal lane / 4.
-  __device__ static float sum_over_quads(const float (&v)[4], int lane) {
+  __device__ __forceinline__ static float sum_over_quads(const float (&v)[4], int lane) {
     return swap_add(swap_add(v[0], v[2], 2, lane), swap_add(v[1], v[3], 2, lane), 1, lane);
   }
 
@@ -279,76 +286,73 @@ class FusedCg {
   // alpha = p.r / p.Ap minimises along p, beta = -(r - alpha Ap).Ap / p.Ap makes the next p
   // conjugate to p; in exact arithmetic both are the paper's. |r - alpha Ap|^2 follows from r.r =
   // p.r. `x` is the start, and the solution.
-  __device__ void solve(Vector& x, int steps, float tolerance) {
+  __device__ __forceinline__ void solve(Vector& x, int steps, float tolerance) {
     Vector r;
-    load_b(r);
-    Vector ap = product(x, 0);
+    load(shared_.b, r);
+    Vector ap = product(x, 1);
     add(r, -1.0F, ap);
     Vector p = r;
     float pp = warp_sums({sum_of(r, r), 0, 0, 0}, lane_).x;
+    const float least = tolerance * tolerance;
     for (int step = 0; step < steps; ++step) {
-      ap = product(p, exponent_of(pp) / 2);
+      ap = product(p, pp);
       const float4 dot =
           warp_sums({sum_of(p, ap), sum_of(r, ap), sum_of(ap, ap), sum_of(p, r)}, lane_);
-      if (!(dot.x > 0) || !(dot.w > 0)) {
-        // Not a number: nor is the row, so that the run ends as diverged.
-        if (isnan(dot.x + dot.w)) add(x, dot.x + dot.w, p);
-        break;
-      }
-      const float alpha = __fdividef(dot.w, dot.x);
+      // What is not a number stays, so that the run ends as diverged.
+      const bool done = dot.x <= 0 || dot.w <= 0;
+      const float inverse = done ? 0.0F : __fdividef(1, dot.x);
+      const float alpha = dot.w * inverse;
       add(x, alpha, p);
       add(r, -alpha, ap);
       const float rr = dot.w + alpha * (alpha * dot.z - 2 * dot.y);
-      if (rr < tolerance * tolerance) break;
-      const float beta = __fdividef(alpha * dot.z - dot.y, dot.x);
+      if (done || !(rr >= least)) break;
+      const float beta = (alpha * dot.z - dot.y) * inverse;
       pp = fmaxf(rr, 1e-8F * dot.w) + beta * beta * pp;
 #pragma unroll
       for (int k = 0; k < Shape::kQuads; ++k) p.v[k] = r.v[k] + beta * p.v[k];
     }
   }
 
- private:
-  __device__ int element(int k) const { return 4 * (lane_ + 32 * k); }
-
-  __device__ void load_b(Vector& r) const {
+  __device__ __forceinline__ void load(const float* from, Vector& to) const {
 #pragma unroll
     for (int k = 0; k < Shape::kQuads; ++k) {
-      r.v[k] = *reinterpret_cast<const float4*>(&shared_.b[element(k)]);
+      to.v[k] = *reinterpret_cast<const float4*>(from + element(k));
     }
   }
 
-  __device__ static void add(Vector& y, float a, const Vector& x) {
+ private:
+  __device__ __forceinline__ int element(int k) const { return 4 * (lane_ + 32 * k); }
+
+  __device__ __forceinline__ static void add(Vector& y, float a, const Vector& x) {
 #pragma unroll
     for (int k = 0; k < Shape::kQuads; ++k) y.v[k] = y.v[k] + a * x.v[k];
   }
 
-  __device__ static float sum_of(const Vector& a, const Vector& b) {
+  __device__ __forceinline__ static float sum_of(const Vector& a, const Vector& b) {
     float sum = 0;
 #pragma unroll
     for (int k = 0; k < Shape::kQuads; ++k) sum += inner(a.v[k], b.v[k]);
     return sum;
   }
 
-  // (A + shrink I) p. 2^exponent is about the norm of p, or 1.
-  __device__ Vector product(const Vector& p, int exponent) {
+  // (A + shrink I) p. `pp` is about the square of the norm of p, or 1.
+  __device__ __forceinline__ Vector product(const Vector& p, float pp) {
+    const float down = inverse_root(pp);
     __syncwarp();  // the warp has read its p of the last product
-    Matrix::store(shared_, warp_, lane_, p, exponent);
+    Matrix::store(shared_, warp_, lane_, p, down);
     __syncwarp();
     matrix_.multiply(shared_, buffer_, warp_, lane_);
-    const float up = power_of_two(matrix_.exponent() + exponent);
+    const float up = matrix_.unit() * inverse_power(down);
     __syncthreads();
     Vector y;
 #pragma unroll
     for (int k = 0; k < Shape::kQuads; ++k) {
       const int i = element(k);
-      // Two sums, so that half of the additions wait for each other.
-      float4 sum[2] = {*reinterpret_cast<const float4*>(&shared_.by_row[buffer_][i]), {0, 0, 0, 0}};
+      y.v[k] = *reinterpret_cast<const float4*>(&shared_.parts[buffer_][0][i]);
 #pragma unroll
-      for (int w = 0; w < Shape::kWarps; ++w) {
-        const float4 part = *reinterpret_cast<const float4*>(&shared_.by_column[buffer_][w][i]);
-        sum[1 - w % 2] = sum[1 - w % 2] + part;
+      for (int w = 1; w < Shape::kWarps; ++w) {
+        y.v[k] = y.v[k] + *reinterpret_cast<const float4*>(&shared_.parts[buffer_][w][i]);
       }
-      y.v[k] = sum[0] + sum[1];
       // Where the rating stands beside the factors, its rows of A are not the system's.
       const float mine = !Shape::kFree || i < Shape::kRatingAt ? up : 0.0F;
       y.v[k] = mine * y.v[k] + shrink_ * p.v[k];

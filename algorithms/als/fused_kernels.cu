@@ -36,19 +36,16 @@ FusedEntry fused_entry(std::int32_t other, float value) {
                      static_cast<std::uint32_t>(__half_as_ushort(low)) << 16};
 }
 
-std::int64_t fused_slot_floats(std::int32_t factors) {
+std::int64_t fused_slot_floats(FusedPrecision precision, std::int32_t factors) {
   const int tiles = fused_tiles(factors);
-  return std::int64_t{fused_slot_floats_of_thread(tiles)} * 32 * fused_warps(tiles);
+  const int warps = fused_warps(tiles, precision == FusedPrecision::fp16x2);
+  return std::int64_t{fused_slot_floats_of_thread(tiles, warps)} * 32 * warps;
 }
 
 void launch_fused(FusedPrecision precision, const FusedRule& rule, const FusedSide& side,
                   cudaStream_t stream) {
-  const bool one = precision == FusedPrecision::fp16;
-  if (side.a != nullptr) {
-    one ? dump_one_word(rule, side, stream) : dump_two_words(rule, side, stream);
-  } else {
-    one ? solve_one_word(rule, side, stream) : solve_two_words(rule, side, stream);
-  }
+  precision == FusedPrecision::fp16 ? solve_one_word(rule, side, stream)
+                                    : solve_two_words(rule, side, stream);
 }
 
 void narrow(const float* rows, std::int64_t rows_stride, NarrowRows to, std::int64_t count,

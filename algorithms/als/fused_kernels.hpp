@@ -37,12 +37,11 @@ struct FusedSide {
   // multiple of 4.
   float* rows = nullptr;
   std::int64_t rows_stride = 0;
+  std::uint32_t* next = nullptr;     // one word, for the tasks' counter
   float* scratch = nullptr;          // slots x fused_slot_floats(factors)
   std::uint32_t* arrived = nullptr;  // slots; zero, and zero again afterwards
-  // Where not null, nothing is solved: A_u (factors x factors, without lambda) and b_u of every row
-  // are written, for tests.
-  float* a = nullptr;
-  float* b = nullptr;
+  // For tests: every task leaves its sums in its slot, and nothing is solved.
+  bool keep = false;
 };
 
 struct FusedRule {
@@ -53,7 +52,7 @@ struct FusedRule {
 };
 
 // Floats that one part of a split row leaves in the scratch memory.
-std::int64_t fused_slot_floats(std::int32_t factors);
+std::int64_t fused_slot_floats(FusedPrecision precision, std::int32_t factors);
 
 // Queues the half-step.
 void launch_fused(FusedPrecision precision, const FusedRule& rule, const FusedSide& side,

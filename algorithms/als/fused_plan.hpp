@@ -30,18 +30,10 @@ struct FusedPlan {
 // offsets: rows + 1. A row of more than `longest` ratings is split.
 FusedPlan plan_fused(std::span<const std::int64_t> offsets, std::int64_t longest);
 
-// The task that block `block` of `blocks` takes in turn `turn`: back and forth over the sorted
-// tasks, so that the sums of the blocks are nearly equal. May lie past the last task.
-MF_HD std::int64_t snake(std::int64_t turn, std::int64_t block, std::int64_t blocks) {
-  return turn * blocks + (turn % 2 == 0 ? block : blocks - 1 - block);
-}
-
-// A_u lies in 16 x 16 blocks, lower half, over the registers of W = ceil(tiles / 2) warps: warp
-// `role` has the block rows `role` and tiles - 1 - role, tiles + 1 blocks together (one block row
-// where the two are the same). The kernel is compiled for a few numbers of tiles.
+// A_u lies in 16 x 16 blocks, lower half, over the registers of the warps of a thread block: each
+// warp has some of the block rows. The kernel is compiled for a few numbers of block rows.
 constexpr int kFusedTile = 16;
 constexpr int kFusedTileCounts[] = {2, 4, 7, 8, 12, 16};
-constexpr int fused_warps(int tiles) { return (tiles + 1) / 2; }
 
 // Block rows for that many factors, at most 256.
 constexpr int fused_tiles(int factors) {
@@ -51,10 +43,54 @@ constexpr int fused_tiles(int factors) {
   return 0;
 }
 
-// fp16 words from one row to the next.
-constexpr std::int64_t fused_stride(int factors) { return fused_tiles(factors) * kFusedTile; }
+// Warps of a thread block: as few as hold A in their registers, since each reads its block rows and
+// block columns for itself. A power of two. (Two words need registers for twice the operands.)
+constexpr int fused_warps(int tiles, bool two_words) {
+  const int warps = tiles <= 4 ? 1 : tiles <= 8 ? 2 : tiles <= 12 ? 4 : 8;
+  return two_words && warps < 8 ? 2 * warps : warps;
+}
 
-// Accumulators of a thread: what it leaves in the scratch memory for a part of a split row.
-constexpr int fused_slot_floats_of_thread(int tiles) { return (tiles + 1) * 8 + 8; }
+// fp16 words from one row to the next in device memory. 112 are padded to whole cache lines.
+constexpr int fused_stride_of_tiles(int tiles) { return tiles == 7 ? 128 : tiles * kFusedTile; }
+constexpr std::int64_t fused_stride(int factors) {
+  return fused_stride_of_tiles(fused_tiles(factors));
+}
+
+// Which warp has which block rows: the longest first, each to the warp with the fewest blocks so
+// far. A warp's blocks are numbered (slots), row by row.
+struct FusedMap {
+  int warp[16] = {};        // of a block row
+  int first_slot[16] = {};  // of block (row, 0)
+  int ordinal[16] = {};     // of the row, among its warp's
+  int columns[16] = {};     // of a warp: block columns that it has a part in
+  int slots = 0;            // the most of a warp
+  int rows = 0;             // the most of a warp
+};
+constexpr FusedMap fused_map(int tiles, int warps) {
+  FusedMap map;
+  int blocks[16] = {};
+  int rows[16] = {};
+  for (int row = tiles - 1; row >= 0; --row) {
+    int least = 0;
+    for (int warp = 1; warp < warps; ++warp) {
+      if (blocks[warp] < blocks[least]) least = warp;
+    }
+    if (rows[least] == 0) map.columns[least] = row + 1;
+    map.warp[row] = least;
+    map.first_slot[row] = blocks[least];
+    map.ordinal[row] = rows[least]++;
+    blocks[least] += row + 1;
+    if (blocks[least] > map.slots) map.slots = blocks[least];
+    if (rows[least] > map.rows) map.rows = rows[least];
+  }
+  return map;
+}
+
+// Accumulators of a thread: 8 of each block, 4 of each block row's part of b. For a part of a split
+// row it leaves them in the scratch memory.
+constexpr int fused_slot_floats_of_thread(int tiles, int warps) {
+  const FusedMap map = fused_map(tiles, warps);
+  return map.slots * 8 + map.rows * 4;
+}
 
 }  // namespace mf::als

@@ -16,6 +16,26 @@ __device__ __forceinline__ void copy_16(std::uint32_t to, const void* from) {
   asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(to), "l"(from) : "memory");
 }
 
+__device__ __forceinline__ void copy_16_if(bool wanted, std::uint32_t to, const void* from) {
+  asm volatile(
+      "{ .reg .pred p; setp.ne.b32 p, %2, 0; @p cp.async.cg.shared.global [%0], [%1], 16; }" ::"r"(
+          to),
+      "l"(from), "r"(static_cast<int>(wanted))
+      : "memory");
+}
+
+__device__ __forceinline__ void copy_8(std::uint32_t to, const void* from) {
+  asm volatile("cp.async.ca.shared.global [%0], [%1], 8;" ::"r"(to), "l"(from) : "memory");
+}
+
+// base + index * Bytes, in one instruction.
+template <int Bytes>
+__device__ __forceinline__ const char* row_address(const char* base, std::int32_t index) {
+  const char* address;
+  asm("mad.wide.u32 %0, %1, %2, %3;" : "=l"(address) : "r"(index), "n"(Bytes), "l"(base));
+  return address;
+}
+
 __device__ __forceinline__ void commit_copies() {
   asm volatile("cp.async.commit_group;" ::: "memory");
 }

@@ -36,7 +36,8 @@ MemoryNeed fused_memory_need(const Params& params, const ProblemShape& shape) {
   const double parts = nnz / static_cast<double>(settings.split_rows);
   const double tasks = (rows + 2 * parts) * sizeof(FusedTask);
   const int tiles = fused_tiles(factors);
-  const double slot = 4.0 * fused_slot_floats_of_thread(tiles) * 32 * fused_warps(tiles);
+  const int warps = fused_warps(tiles, settings.precision == FusedPrecision::fp16x2);
+  const double slot = 4.0 * fused_slot_floats_of_thread(tiles, warps) * 32 * warps;
   const double row_bytes =
       4.0 * (factors + 3) + 2 * words * static_cast<double>(fused_stride(factors));
   const double device =

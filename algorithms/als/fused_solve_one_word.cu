@@ -3,7 +3,7 @@
 namespace mf::als {
 
 void solve_one_word(const FusedRule& rule, const FusedSide& side, cudaStream_t stream) {
-  launch_words<false, false>(rule, side, stream);
+  launch_words<false>(rule, side, stream);
 }
 
 }  // namespace mf::als

@@ -18,8 +18,9 @@ FusedSteps::FusedSteps(const FusedSettings& settings, const Sides& sides, const 
   users_ = make_side(sides.users(), initial.p.data(), *context.team, stream);
   items_ = make_side(sides.items(), initial.q.data(), *context.team, stream);
   const auto slots = static_cast<std::size_t>(std::max(users_.slots, items_.slots));
-  scratch_ = cuda::DeviceBuffer<float>(slots *
-                                       static_cast<std::size_t>(fused_slot_floats(common.factors)));
+  scratch_ = cuda::DeviceBuffer<float>(
+      slots * static_cast<std::size_t>(fused_slot_floats(settings.precision, common.factors)));
+  next_ = cuda::DeviceBuffer<std::uint32_t>(1);
   arrived_ = cuda::DeviceBuffer<std::uint32_t>(slots);
   if (slots > 0) MF_CUDA(cudaMemsetAsync(arrived_.data(), 0, arrived_.bytes(), stream));
 }
@@ -60,6 +61,7 @@ FusedSide FusedSteps::arguments(DeviceSide& to, DeviceSide& from) {
   side.to = to.narrow();
   side.rows = to.factors.data();
   side.rows_stride = stride();
+  side.next = next_.data();
   side.scratch = scratch_.data();
   side.arrived = arrived_.data();
   return side;
@@ -67,13 +69,6 @@ FusedSide FusedSteps::arguments(DeviceSide& to, DeviceSide& from) {
 
 void FusedSteps::update(DeviceSide& to, DeviceSide& from, cudaStream_t stream) {
   launch_fused(settings_.precision, rule_, arguments(to, from), stream);
-}
-
-void FusedSteps::form_users(float* a, float* b, cudaStream_t stream) {
-  FusedSide side = arguments(users_, items_);
-  side.a = a;
-  side.b = b;
-  launch_fused(settings_.precision, rule_, side, stream);
 }
 
 Json FusedSteps::facts() const {

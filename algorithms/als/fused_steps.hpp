@@ -34,9 +34,9 @@ class FusedSteps {
   // Tasks and parts of split rows of each side, for the result's header.
   Json facts() const;
 
-  // For tests: A_u without lambda (rows x f x f) and b_u (rows x f) of the users' side, formed from
-  // Theta as it is, in device memory.
-  void form_users(float* a, float* b, cudaStream_t stream);
+  // For tests: what update_x launches.
+  FusedSide users_side() { return arguments(users_, items_); }
+  const FusedRule& rule() const { return rule_; }
   // For benchmarks: CG steps of the next updates, 0 or more.
   void set_steps(std::int32_t steps) { rule_.steps = steps; }
 
@@ -60,7 +60,7 @@ class FusedSteps {
   FusedRule rule_;
   DeviceSide users_, items_;
   cuda::DeviceBuffer<float> scratch_;
-  cuda::DeviceBuffer<std::uint32_t> arrived_;
+  cuda::DeviceBuffer<std::uint32_t> arrived_, next_;
 };
 
 }  // namespace mf::als

@@ -12,13 +12,10 @@ class CholeskySolver : public BatchSolver {
  public:
   CholeskySolver(std::int32_t factors, std::int64_t capacity, float* a, float* b,
                  cudaStream_t stream)
-      : a_pointers_(static_cast<std::size_t>(capacity)),
-        b_pointers_(static_cast<std::size_t>(capacity)),
+      : pointers_(factors, capacity, a, b, stream),
         info_(static_cast<std::size_t>(capacity)),
         argument_(1) {
     MF_LIBRARY(cusolverDnCreate(&handle_));
-    launch_pointers(a_pointers_.data(), a, a_values(AStorage::fp32, factors), capacity, stream);
-    launch_pointers(b_pointers_.data(), b, factor_stride(factors), capacity, stream);
   }
   ~CholeskySolver() override { cusolverDnDestroy(handle_); }
   CholeskySolver(const CholeskySolver&) = delete;
@@ -31,8 +28,8 @@ class CholeskySolver : public BatchSolver {
     const int ldb = static_cast<int>(factor_stride(f));
     for (std::int64_t first = 0; first < systems.count; first += kMostAtOnce) {
       const int count = static_cast<int>(std::min(kMostAtOnce, systems.count - first));
-      float** a = a_pointers_.data() + first;
-      float** b = b_pointers_.data() + first;
+      float** a = pointers_.a.data() + first;
+      float** b = pointers_.b.data() + first;
       MF_LIBRARY(cusolverDnSpotrfBatched(handle_, CUBLAS_FILL_MODE_LOWER, f, a, lda,
                                          info_.data() + first, count));
       MF_LIBRARY(cusolverDnSpotrsBatched(handle_, CUBLAS_FILL_MODE_LOWER, f, 1, a, lda, b, ldb,
@@ -43,7 +40,7 @@ class CholeskySolver : public BatchSolver {
 
  private:
   cusolverDnHandle_t handle_ = nullptr;
-  cuda::DeviceBuffer<float*> a_pointers_, b_pointers_;
+  SystemPointers pointers_;
   cuda::DeviceBuffer<int> info_;      // of each system
   cuda::DeviceBuffer<int> argument_;  // of potrsBatched
 };

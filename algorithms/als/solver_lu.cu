@@ -11,12 +11,8 @@ namespace {
 class LuSolver : public BatchSolver {
  public:
   LuSolver(std::int32_t factors, std::int64_t capacity, float* a, float* b, cudaStream_t stream)
-      : a_pointers_(static_cast<std::size_t>(capacity)),
-        b_pointers_(static_cast<std::size_t>(capacity)),
-        info_(static_cast<std::size_t>(capacity)) {
+      : pointers_(factors, capacity, a, b, stream), info_(static_cast<std::size_t>(capacity)) {
     MF_LIBRARY(cublasCreate(&handle_));
-    launch_pointers(a_pointers_.data(), a, a_values(AStorage::fp32, factors), capacity, stream);
-    launch_pointers(b_pointers_.data(), b, factor_stride(factors), capacity, stream);
   }
   ~LuSolver() override { cublasDestroy(handle_); }
   LuSolver(const LuSolver&) = delete;
@@ -29,8 +25,8 @@ class LuSolver : public BatchSolver {
     const int ldb = static_cast<int>(factor_stride(f));
     for (std::int64_t first = 0; first < systems.count; first += kMostAtOnce) {
       const int count = static_cast<int>(std::min(kMostAtOnce, systems.count - first));
-      float** a = a_pointers_.data() + first;
-      float** b = b_pointers_.data() + first;
+      float** a = pointers_.a.data() + first;
+      float** b = pointers_.b.data() + first;
       MF_LIBRARY(cublasSgetrfBatched(handle_, f, a, lda, nullptr, info_.data() + first, count));
       int argument = 0;  // the number of a bad argument, if one is
       MF_LIBRARY(cublasSgetrsBatched(handle_, CUBLAS_OP_N, f, 1, a, lda, nullptr, b, ldb, &argument,
@@ -42,7 +38,7 @@ class LuSolver : public BatchSolver {
 
  private:
   cublasHandle_t handle_ = nullptr;
-  cuda::DeviceBuffer<float*> a_pointers_, b_pointers_;
+  SystemPointers pointers_;
   cuda::DeviceBuffer<int> info_;
 };
 

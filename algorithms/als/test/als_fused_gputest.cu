@@ -1,6 +1,7 @@
 // als_fused against double precision and against als_cpu.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <string>
 #include <vector>
@@ -59,8 +60,42 @@ double terms_of_b(const Side& side, std::int64_t row, const Model& initial) {
   return norm(sum);
 }
 
+// Where the sums of a task lie in its slot: see FusedMap and Accumulators.
+class Kept {
+ public:
+  Kept(int factors, bool two_words)
+      : tiles_(fused_tiles(factors)),
+        warps_(fused_warps(tiles_, two_words)),
+        map_(fused_map(tiles_, warps_)),
+        rating_at_(factors <= tiles_ * kFusedTile - 8 ? tiles_ * kFusedTile - 8 : -1) {}
+
+  // i >= j, or in one block.
+  float a(const float* slot, int i, int j) const {
+    const int row = i / 16;
+    const int block = map_.first_slot[row] + j / 16;
+    return slot[at(row, block * 8 + j % 2 + i % 16 / 8 * 2 + j % 16 / 8 * 4,
+                   i % 8 * 4 + j % 8 / 2)];
+  }
+  float b(const float* slot, int i) const {
+    if (rating_at_ >= 0) return a(slot, rating_at_, i) + a(slot, rating_at_ + 1, i);
+    const int row = i / 16;
+    const int first = map_.slots * 8 + map_.ordinal[row] * 4 + i % 16 / 8 * 2;
+    return slot[at(row, first, i % 8 * 4)] + slot[at(row, first + 1, i % 8 * 4)];
+  }
+
+ private:
+  std::size_t at(int row, int number, int lane) const {
+    return static_cast<std::size_t>((number * warps_ + map_.warp[row]) * 32 + lane);
+  }
+
+  int tiles_, warps_;
+  FusedMap map_;
+  int rating_at_;
+};
+
+// A_u without lambda (rows x f x f) and b_u (rows x f) of the users, formed from `initial`.
 struct Formed {
-  std::vector<float> a, b;
+  std::vector<double> a, b;
 };
 
 Formed form(const Ratings& train, const Model& initial, const Params& params) {
@@ -70,17 +105,41 @@ Formed form(const Ratings& train, const Model& initial, const Params& params) {
   context.team = &team;
   context.stream = stream.get();
   const Sides sides(train, Center(), team);
-  FusedSteps steps(read_fused_settings(params), sides, initial, context);
+  const FusedSettings settings = read_fused_settings(params);
+  FusedSteps steps(settings, sides, initial, context);
+  FusedPlan plan = plan_fused(sides.users().offsets, settings.split_rows);
+  for (std::size_t i = 0; i < plan.tasks.size(); ++i) {
+    plan.tasks[i].parts = 1;
+    plan.tasks[i].part = 0;
+    plan.tasks[i].first_slot = static_cast<std::int32_t>(i);
+  }
+  const auto tasks = cuda::upload(std::span<const FusedTask>(plan.tasks), stream.get());
+  const auto floats =
+      static_cast<std::size_t>(fused_slot_floats(settings.precision, initial.factors));
+  cuda::DeviceBuffer<float> slots(plan.tasks.size() * floats);
+  MF_CUDA(cudaMemsetAsync(slots.data(), 0xff, slots.bytes(), stream.get()));  // NaN
+  FusedSide side = steps.users_side();
+  side.tasks = tasks.data();
+  side.scratch = slots.data();
+  side.keep = true;
+  launch_fused(settings.precision, steps.rule(), side, stream.get());
+  std::vector<float> kept(slots.size());
+  cuda::download(std::span<float>(kept), slots.data(), stream.get());
   const auto f = static_cast<std::size_t>(initial.factors);
   const auto rows = static_cast<std::size_t>(train.n_users());
-  cuda::DeviceBuffer<float> a(rows * f * f);
-  cuda::DeviceBuffer<float> b(rows * f);
-  MF_CUDA(cudaMemsetAsync(a.data(), 0xff, a.bytes(), stream.get()));  // NaN
-  MF_CUDA(cudaMemsetAsync(b.data(), 0xff, b.bytes(), stream.get()));
-  steps.form_users(a.data(), b.data(), stream.get());
-  Formed out{std::vector<float>(a.size()), std::vector<float>(b.size())};
-  cuda::download(std::span<float>(out.a), a.data(), stream.get());
-  cuda::download(std::span<float>(out.b), b.data(), stream.get());
+  Formed out{std::vector<double>(rows * f * f), std::vector<double>(rows * f)};
+  const Kept layout(initial.factors, settings.precision == FusedPrecision::fp16x2);
+  for (std::size_t task = 0; task < plan.tasks.size(); ++task) {
+    const float* slot = kept.data() + task * floats;
+    const auto row = static_cast<std::size_t>(plan.tasks[task].row);
+    for (std::size_t i = 0; i < f; ++i) {
+      out.b[row * f + i] += layout.b(slot, static_cast<int>(i));
+      for (std::size_t j = 0; j < f; ++j) {
+        out.a[(row * f + i) * f + j] +=
+            layout.a(slot, static_cast<int>(std::max(i, j)), static_cast<int>(std::min(i, j)));
+      }
+    }
+  }
   return out;
 }
 
@@ -102,11 +161,11 @@ TEST_P(FusedFactors, SystemsAreThoseOfDoublePrecision) {
       for (std::int64_t row = 0; row < train.n_users(); ++row) {
         const auto expected = test::normal_equations(sides.users(), row, initial.q.data(), f, f, 0);
         const auto at = static_cast<std::size_t>(row) * expected.f;
-        const std::vector<float> a(
+        const std::vector<double> a(
             formed.a.begin() + static_cast<long>(at * expected.f),
             formed.a.begin() + static_cast<long>((at + expected.f) * expected.f));
-        const std::vector<float> b(formed.b.begin() + static_cast<long>(at),
-                                   formed.b.begin() + static_cast<long>(at + expected.f));
+        const std::vector<double> b(formed.b.begin() + static_cast<long>(at),
+                                    formed.b.begin() + static_cast<long>(at + expected.f));
         ASSERT_LT(difference(a, expected.a), most) << precision << " row " << row << " " << longest;
         ASSERT_LT(difference(b, expected.b) * norm(expected.b),
                   most * (terms_of_b(sides.users(), row, initial) + 1e-30))

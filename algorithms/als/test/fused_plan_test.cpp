@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <set>
+#include <utility>
 
 #include "base/rng.hpp"
 
@@ -61,25 +62,37 @@ TEST(FusedPlan, PartsOfARowDifferByAtMostOne) {
   EXPECT_LE(plan.tasks.front().count - plan.tasks.back().count, 1);
 }
 
-TEST(FusedPlan, TheSnakeVisitsEveryTaskOnce) {
-  for (const std::int64_t blocks : {1, 3, 7}) {
-    std::set<std::int64_t> seen;
-    for (std::int64_t turn = 0; turn < 9; ++turn) {
-      for (std::int64_t block = 0; block < blocks; ++block) {
-        EXPECT_TRUE(seen.insert(snake(turn, block, blocks)).second);
-      }
-    }
-    EXPECT_EQ(*seen.rbegin(), 9 * blocks - 1);
-  }
-}
-
 TEST(FusedPlan, TheTilesHoldTheFactors) {
   for (int f = 1; f <= 256; ++f) {
-    EXPECT_GE(fused_stride(f), f);
-    EXPECT_EQ(fused_stride(f) % 16, 0);
-    EXPECT_GE(fused_warps(fused_tiles(f)) * 32, fused_stride(f));  // an element a thread
+    EXPECT_GE(fused_tiles(f) * kFusedTile, f);
+    EXPECT_GE(fused_stride(f), fused_tiles(f) * kFusedTile);
+    EXPECT_EQ(fused_stride(f) % 16, 0);  // whole sectors of 32 bytes
   }
-  EXPECT_EQ(fused_stride(100), 112);
+  EXPECT_EQ(fused_stride(100), 128);
+}
+
+TEST(FusedPlan, EveryBlockOfAHasAPlaceOfItsOwn) {
+  for (const int tiles : kFusedTileCounts) {
+    for (const bool two_words : {false, true}) {
+      const int warps = fused_warps(tiles, two_words);
+      const FusedMap map = fused_map(tiles, warps);
+      std::set<std::pair<int, int>> places;
+      std::set<std::pair<int, int>> ordinals;
+      for (int row = 0; row < tiles; ++row) {
+        EXPECT_LT(map.warp[row], warps);
+        EXPECT_LT(map.ordinal[row], map.rows);
+        EXPECT_LT(row, map.columns[map.warp[row]]);
+        EXPECT_TRUE(ordinals.insert({map.warp[row], map.ordinal[row]}).second);
+        for (int column = 0; column <= row; ++column) {
+          const int slot = map.first_slot[row] + column;
+          EXPECT_LT(slot, map.slots);
+          EXPECT_TRUE(places.insert({map.warp[row], slot}).second);
+        }
+      }
+      // No warp has many more blocks than its share, unless it has the longest row alone.
+      EXPECT_LE(map.slots * warps, std::max(tiles * (tiles + 1) / 2 + 3 * warps, tiles * warps));
+    }
+  }
 }
 
 }  // namespace

@@ -1,9 +1,0 @@
-#include "algorithms/als/fused_launch.cuh"
-
-namespace mf::als {
-
-void dump_two_words(const FusedRule& rule, const FusedSide& side, cudaStream_t stream) {
-  launch_words<true, true>(rule, side, stream);
-}
-
-}  // namespace mf::als
