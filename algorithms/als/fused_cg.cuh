@@ -300,13 +300,12 @@ class FusedCg {
           warp_sums({sum_of(p, ap), sum_of(r, ap), sum_of(ap, ap), sum_of(p, r)}, lane_);
       // What is not a number stays, so that the run ends as diverged.
       const bool done = dot.x <= 0 || dot.w <= 0;
-      const float inverse = done ? 0.0F : __fdividef(1, dot.x);
-      const float alpha = dot.w * inverse;
+      const float alpha = done ? 0.0F : __fdividef(dot.w, dot.x);
       add(x, alpha, p);
       add(r, -alpha, ap);
       const float rr = dot.w + alpha * (alpha * dot.z - 2 * dot.y);
       if (done || !(rr >= least)) break;
-      const float beta = (alpha * dot.z - dot.y) * inverse;
+      const float beta = __fdividef(alpha * dot.z - dot.y, dot.x);
       pp = fmaxf(rr, 1e-8F * dot.w) + beta * beta * pp;
 #pragma unroll
       for (int k = 0; k < Shape::kQuads; ++k) p.v[k] = r.v[k] + beta * p.v[k];
