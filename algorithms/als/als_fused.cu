@@ -16,16 +16,17 @@
 namespace mf::als {
 namespace {
 
-// A rating is kept as the sum of two fp16 words.
+// Sums of CG grow with the fifth power of the ratings' scale, and A may share its fp16 scale with
+// their squares: README.md, Precision.
 void check_range(std::span<const float> values) {
-  constexpr float kLargest = 65504.0F;
+  constexpr float kLargest = 512.0F;
   const auto beyond = std::find_if(values.begin(), values.end(),
                                    [](float value) { return !(std::abs(value) <= kLargest); });
   if (beyond == values.end()) return;
   fail(
       ErrorKind::data,
       "als_fused: found the rating {} (after what `center` removes); expected at most {} on either "
-      "side of 0, since ratings are kept in fp16; scale the ratings, or use als",
+      "side of 0, where fp16 and the solver's sums are safe; scale the ratings, or use als",
       *beyond, kLargest);
 }
 

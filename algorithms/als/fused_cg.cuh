@@ -100,7 +100,7 @@ class NarrowMatrix {
     }
   }
 
-  // Parts of A p into `by_row` and `by_column`, 1 / unit() times those of the stored p.
+  // This warp's part of A p, 1 / unit() times that of the stored p.
   __device__ __forceinline__ void multiply(FusedShared<Shape>& shared, int buffer, int warp,
                                            int lane) const {
     const auto* words = reinterpret_cast<const std::uint32_t*>(shared.p[warp]);

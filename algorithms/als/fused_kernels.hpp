@@ -38,7 +38,7 @@ struct FusedSide {
   float* rows = nullptr;
   std::int64_t rows_stride = 0;
   std::uint32_t* next = nullptr;     // one word, for the tasks' counter
-  float* scratch = nullptr;          // slots x fused_slot_floats(factors)
+  float* scratch = nullptr;          // slots x fused_slot_floats()
   std::uint32_t* arrived = nullptr;  // slots; zero, and zero again afterwards
   // For tests: every task leaves its sums in its slot, and nothing is solved.
   bool keep = false;

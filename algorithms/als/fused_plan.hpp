@@ -5,7 +5,6 @@
 #include <span>
 #include <vector>
 
-#include "base/host_device.hpp"
 
 namespace mf::als {
 

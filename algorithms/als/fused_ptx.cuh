@@ -67,15 +67,6 @@ __device__ __forceinline__ void multiply_add(float* c, const std::uint32_t (&a)[
       : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
 }
 
-// c = a b.
-__device__ __forceinline__ void set_product(float* c, const std::uint32_t (&a)[4], std::uint32_t b0,
-                                            std::uint32_t b1) {
-  asm("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, "
-      "{%8, %9}, {%10, %10, %10, %10};"
-      : "=f"(c[0]), "=f"(c[1]), "=f"(c[2]), "=f"(c[3])
-      : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1), "f"(0.0F));
-}
-
 // Each 8 x 8 matrix of 16-bit words transposed, a warp's fragment to a fragment.
 __device__ __forceinline__ std::uint32_t transposed(std::uint32_t fragment) {
   std::uint32_t out = 0;

@@ -9,7 +9,7 @@ std::vector<ParamSpec> fused_params() {
   params.push_back(ParamSpec::choice("precision", "fp16", {"fp16", "fp16x2"},
                                      "of the gathered rows: one fp16 word a factor, or the sum of "
                                      "two; products are added in fp32"));
-  params.push_back(ParamSpec::integer("split_rows", 8192, 32, std::int64_t{1} << 31,
+  params.push_back(ParamSpec::integer("split_rows", 8192, 32, std::int64_t{1} << 30,
                                       "rows with more ratings are cut over several thread blocks",
                                       "ratings"));
   return params;

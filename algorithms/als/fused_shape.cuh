@@ -2,17 +2,18 @@
 #pragma once
 
 #include <cstdint>
-#include <type_traits>
 #include <utility>
 
 #include "algorithms/als/fused_kernels.hpp"
 #include "algorithms/als/fused_plan.hpp"
+#include "base/host_device.hpp"
 
 namespace mf::als {
 
 constexpr int kDepth = 64;  // ratings in one tile of gathered rows: steps of 16 of the tensor cores
 
-// Warps of a multiprocessor share 65,536 registers: 12 have 168 each, 8 have 255.
+// Thread blocks whose registers a multiprocessor must hold: it has 65,536, 168 each for 12 warps,
+// 255 for 8. (Shared memory may allow fewer: 16 to 17 of 20 for 2 tiles, 10 of 12 for 4.)
 constexpr int fused_blocks(int tiles, bool two_words) {
   const int warps = fused_warps(tiles, two_words);
   if (tiles <= 2) return 20 / warps;
@@ -48,7 +49,6 @@ struct FusedShape {
   MF_HD static constexpr unsigned swizzle(unsigned k) { return k % 8 / (8 / kSwizzle); }
   static constexpr int kTileBytes = kDepth * kPitch;
   static constexpr int kSlotFloats = fused_slot_floats_of_thread(Tiles, kWarps);
-  // Thread blocks that the registers of a multiprocessor must hold.
   static constexpr int kBlocks = fused_blocks(Tiles, TwoWords);
   // Elements of a vector that a lane has, four by four: 4 (lane + 32 k) + 0 to 3.
   static constexpr int kQuads = (kStride + 127) / 128;

@@ -213,7 +213,73 @@ TEST_P(FusedFactors, AnIterationIsThatOfTheCpu) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Factors, FusedFactors,
-                         testing::Values(1, 7, 32, 33, 64, 100, 112, 113, 128, 150, 200, 256));
+                         testing::Values(1, 7, 32, 33, 64, 100, 104, 112, 113, 128, 150, 192, 200,
+                                         256));
+
+// Users of up to 270 ratings, one to five tiles.
+Ratings uneven(std::int32_t users) {
+  const Ratings even = test::planted(users, 300, 0.9, 9);
+  std::vector<Rating> list;
+  for (std::int64_t k = 0; k < even.nnz(); ++k) {
+    const Rating r = even[k];
+    if (r.item < (r.user % 5 + 1) * 60) list.push_back(r);
+  }
+  return test::ratings_of(users, even.n_items(), list);
+}
+
+// `count` users alone.
+Ratings slice_of(const Ratings& train, std::int32_t first, std::int32_t count) {
+  std::vector<Rating> list;
+  for (std::int64_t k = 0; k < train.nnz(); ++k) {
+    const Rating r = train[k];
+    if (r.user >= first && r.user < first + count) {
+      list.push_back({r.user - first, r.item, r.value});
+    }
+  }
+  return test::ratings_of(count, train.n_items(), list);
+}
+
+// X after the first half-step.
+std::vector<float> first_x(const Ratings& train, const Model& initial, const Params& params) {
+  ThreadTeam team(2);
+  cuda::Stream stream;
+  Context context;
+  context.team = &team;
+  context.stream = stream.get();
+  FusedSteps steps(read_fused_settings(params), Sides(train, Center(), team), initial, context);
+  steps.update_x(stream.get());
+  std::vector<float> x(static_cast<std::size_t>(train.n_users() * steps.stride()));
+  cuda::download(std::span<float>(x), steps.x(), stream.get());
+  return x;
+}
+
+class FusedTurns : public testing::TestWithParam<int> {};
+
+// Many more rows than thread blocks; and few, a block each, which other tests compare with the CPU.
+TEST_P(FusedTurns, ARowDoesNotDependOnWhatItsBlockDidBefore) {
+  MF_REQUIRE_DEVICE();
+  const int f = GetParam();
+  const std::int32_t rows = f <= 64 ? 7000 : f <= 128 ? 3000 : 800;
+  const Ratings train = uneven(rows);
+  const Model initial = start(train, f);
+  for (const char* precision : {"fp16", "fp16x2"}) {
+    const Params params = fused({{"factors", f}, {"precision", precision}, {"split_rows", 250}});
+    const std::vector<float> together = first_x(train, initial, params);
+    const std::size_t stride = together.size() / static_cast<std::size_t>(rows);
+    for (const std::int32_t first : {0, rows / 2, rows - 60}) {
+      const Ratings few = slice_of(train, first, 60);
+      Model part = start(few, f);
+      part.q = initial.q;
+      std::copy_n(initial.p.begin() + std::int64_t{first} * f, part.p.size(), part.p.begin());
+      const std::vector<float> alone = first_x(few, part, params);
+      EXPECT_TRUE(std::equal(alone.begin(), alone.end(),
+                             together.begin() + first * static_cast<std::ptrdiff_t>(stride)))
+          << precision << " rows from " << first;
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Factors, FusedTurns, testing::Values(32, 64, 100, 128, 192, 256));
 
 TEST(AlsFused, ManyStepsOfCgAreTheExactSolution) {
   MF_REQUIRE_DEVICE();
