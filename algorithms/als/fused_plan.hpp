@@ -5,7 +5,6 @@
 #include <span>
 #include <vector>
 
-
 namespace mf::als {
 
 // Ratings [begin, begin + count) of a row. The parts of a split row are equal but for one rating;
