@@ -32,17 +32,17 @@ class FusedRow {
     copy_task(0, blockIdx.x);
     copy_task(1, std::int64_t{blockIdx.x} + gridDim.x);
     claim();
-    wait_copies<0>();
+    wait_copies();
     __syncthreads();
     copy_entries(run_of(0), 0, shared_.first);
-    wait_copies<0>();
+    wait_copies();
     __syncthreads();
     start(0);
     for (std::int32_t turn = 0; exists(turn); ++turn) {
       const FusedTask& task = shared_.tasks[turn % kTasks];
       Accumulators<Shape> sums = {};
       form(turn, sums);
-      wait_copies<0>();
+      wait_copies();
       if (task.parts == 1) share(sums);
       __syncthreads();  // all warps have done with the tiles
       if (exists(turn + 1)) start(turn + 1);
@@ -194,7 +194,7 @@ class FusedRow {
     const Run run = run_of(turn);
     if (run.count == 0) copy_ahead(turn);
     for (int tile = 0; tile * kDepth < run.count; ++tile) {
-      wait_copies<0>();
+      wait_copies();
       __syncthreads();  // all threads' copies; and the tile before is free
       if (tile == 0) copy_ahead(turn);
       copy_next(run, tile);

@@ -40,15 +40,8 @@ __device__ __forceinline__ void commit_copies() {
   asm volatile("cp.async.commit_group;" ::: "memory");
 }
 
-// Until at most N of the groups committed by this thread are under way; 0: until no copy is.
-template <int N>
-__device__ __forceinline__ void wait_copies() {
-  if constexpr (N == 0) {
-    asm volatile("cp.async.wait_all;" ::: "memory");
-  } else {
-    asm volatile("cp.async.wait_group %0;" ::"n"(N) : "memory");
-  }
-}
+// Until no copy of this thread is under way.
+__device__ __forceinline__ void wait_copies() { asm volatile("cp.async.wait_all;" ::: "memory"); }
 
 // Four 8 x 8 matrices of 16-bit words, transposed on the way.
 __device__ __forceinline__ void load_transposed(std::uint32_t (&out)[4], std::uint32_t address) {

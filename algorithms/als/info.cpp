@@ -1,5 +1,7 @@
 // The ALS algorithms: names, parameters, limits and papers.
 #include "algorithms/als/als_cpu.hpp"
+#include "algorithms/als/als_settings.hpp"
+#include "algorithms/als/fused_settings.hpp"
 #include "algorithms/core/registry.hpp"
 
 namespace mf::als {
@@ -31,7 +33,32 @@ AlgorithmInfo cpu_info() {
   return info;
 }
 
+AlgorithmInfo als_info() {
+  AlgorithmInfo info = shared_info("als");
+  info.summary = "ALS on a GPU: A_u in register tiles, then batched LU, Cholesky or approximate CG";
+  info.paper =
+      "W. Tan et al., \"Matrix Factorization on GPUs with Memory Optimization and Approximate "
+      "Computing\" (cuMF_ALS)";
+  info.hardware = Hardware::cuda;
+  info.params = als_params();
+  info.supports = als_why_unsupported;
+  info.memory = als_memory_need;
+  return info;
+}
+
+AlgorithmInfo fused_info() {
+  AlgorithmInfo info = shared_info("als_fused");
+  info.summary = "ALS in one kernel: A_u formed on tensor cores and CG on it, never in memory";
+  info.paper = "mfbench";
+  info.hardware = Hardware::cuda;
+  info.params = fused_params();
+  info.memory = fused_memory_need;
+  return info;
+}
+
 const RegisterInfo kCpu(cpu_info());
+const RegisterInfo kAls(als_info());
+const RegisterInfo kFused(fused_info());
 
 }  // namespace
 }  // namespace mf::als

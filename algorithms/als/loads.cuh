@@ -6,31 +6,19 @@
 
 namespace mf::als {
 
-// Through L1.
-__device__ __forceinline__ float4 load_through_l1(const float4* from) {
-  float4 x;
-  asm volatile("ld.global.ca.v4.f32 {%0, %1, %2, %3}, [%4];"
-               : "=f"(x.x), "=f"(x.y), "=f"(x.z), "=f"(x.w)
-               : "l"(from));
-  return x;
-}
+#define MF_ALS_LOAD(NAME, HOW)                                      \
+  __device__ __forceinline__ float4 NAME(const float4* from) {      \
+    float4 x;                                                       \
+    asm volatile("ld.global." HOW ".v4.f32 {%0, %1, %2, %3}, [%4];" \
+                 : "=f"(x.x), "=f"(x.y), "=f"(x.z), "=f"(x.w)       \
+                 : "l"(from));                                      \
+    return x;                                                       \
+  }
 
-// Past L1.
-__device__ __forceinline__ float4 load_past_l1(const float4* from) {
-  float4 x;
-  asm volatile("ld.global.cg.v4.f32 {%0, %1, %2, %3}, [%4];"
-               : "=f"(x.x), "=f"(x.y), "=f"(x.z), "=f"(x.w)
-               : "l"(from));
-  return x;
-}
+MF_ALS_LOAD(load_through_l1, "ca")
+MF_ALS_LOAD(load_past_l1, "cg")
+MF_ALS_LOAD(load_constant, "nc")  // of what no one writes while the kernel runs
 
-// What no one writes while the kernel runs.
-__device__ __forceinline__ float4 load_constant(const float4* from) {
-  float4 x;
-  asm volatile("ld.global.nc.v4.f32 {%0, %1, %2, %3}, [%4];"
-               : "=f"(x.x), "=f"(x.y), "=f"(x.z), "=f"(x.w)
-               : "l"(from));
-  return x;
-}
+#undef MF_ALS_LOAD
 
 }  // namespace mf::als

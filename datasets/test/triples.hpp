@@ -5,9 +5,17 @@
 #include <utility>
 #include <vector>
 
+#include "base/rng.hpp"
 #include "datasets/ratings.hpp"
 
 namespace mf::test {
+
+// From a normal distribution around 0.
+inline std::vector<double> normals(Rng& rng, std::int32_t count, double deviation) {
+  std::vector<double> numbers;
+  for (std::int32_t k = 0; k < count; ++k) numbers.push_back(deviation * rng.normal());
+  return numbers;
+}
 
 // The triples are ordered by user, then item; rows and columns may be empty.
 inline Ratings ratings_of(std::int32_t users, std::int32_t items, const std::vector<Rating>& list) {

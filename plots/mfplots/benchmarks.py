@@ -7,7 +7,6 @@ a parameter.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -16,6 +15,7 @@ from typing import Any
 import pandas as pd
 
 from mfplots.errors import PlotError, hint
+from mfplots.json_file import read_json
 from mfplots.load import ENVIRONMENT
 from mfplots.smallprint import machines, revisions
 
@@ -88,12 +88,7 @@ def select(benchmarks: Benchmarks, wanted: Mapping[str, Any]) -> list[Benchmark]
 
 
 def _read(path: Path) -> Json:
-    try:
-        data = json.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise PlotError(f"{path}: {error.strerror}") from error
-    except ValueError as error:
-        raise PlotError(f"{path}: no JSON: {error}") from error
+    data = read_json(path)
     if not isinstance(data, dict):
         raise PlotError(f"{path}: found {type(data).__name__}, expected an object")
     return data

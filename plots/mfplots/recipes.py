@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
 from mfplots.errors import PlotError, hint
+from mfplots.json_file import read_json
 from mfplots.summary import CLOCK_NAMES, Question
 
 SCALES = ("auto", "linear", "log")
@@ -76,12 +76,7 @@ class Recipe:
 
 
 def read_recipes(path: Path) -> list[Recipe]:
-    try:
-        data = json.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise PlotError(f"{path}: {error.strerror}") from error
-    except ValueError as error:
-        raise PlotError(f"{path}: no JSON: {error}") from error
+    data = read_json(path)
     items = data if isinstance(data, list) else [data]
     recipes = [parse_recipe(item, f"{path}[{i}]") for i, item in enumerate(items)]
     _check_names(recipes, path)

@@ -10,15 +10,14 @@
 
 #include <atomic>
 #include <chrono>
-#include <cstdlib>
 #include <map>
 #include <memory>
-#include <sstream>
 #include <string>
 
 #include "algorithms/als/bench/sgemm.hpp"
 #include "algorithms/als/cpu_half_step.hpp"
 #include "algorithms/core/registry.hpp"
+#include "base/bench_env.hpp"
 #include "datasets/synthetic.hpp"
 
 namespace mf::als::cpu {
@@ -26,18 +25,6 @@ namespace {
 
 constexpr int kSgemmSize = 1024;
 using Clock = std::chrono::steady_clock;
-
-std::string env(const char* name, const std::string& fallback) {
-  const char* value = std::getenv(name);
-  return value != nullptr ? value : fallback;
-}
-
-std::vector<int> int_list(const std::string& text) {
-  std::vector<int> numbers;
-  std::istringstream in(text);
-  for (std::string item; std::getline(in, item, ',');) numbers.push_back(std::stoi(item));
-  return numbers;
-}
 
 // Made when the first benchmark needs it, and kept.
 const Ratings& ratings() {

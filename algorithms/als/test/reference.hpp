@@ -72,6 +72,7 @@ inline std::vector<double> solve(const System& s) {
   return x;
 }
 
+using mf::test::normals;
 using mf::test::ratings_of;
 
 // A planted model of rank 3 around 3.5, with noise of standard deviation 0.05; every pair with
@@ -79,13 +80,8 @@ using mf::test::ratings_of;
 // and item 1 have no ratings.
 inline Ratings planted(std::int32_t users, std::int32_t items, double density, std::uint64_t seed) {
   Rng rng(seed);
-  const auto draw = [&](std::int32_t count, double scale) {
-    std::vector<double> numbers;
-    for (std::int32_t k = 0; k < count; ++k) numbers.push_back(scale * rng.normal());
-    return numbers;
-  };
-  const auto p = draw(users * 3, 0.8);
-  const auto q = draw(items * 3, 0.8);
+  const auto p = normals(rng, users * 3, 0.8);
+  const auto q = normals(rng, items * 3, 0.8);
   std::vector<Rating> list;
   for (std::int32_t u = 1; u < users; ++u) {
     for (std::int32_t i = 0; i < items; ++i) {

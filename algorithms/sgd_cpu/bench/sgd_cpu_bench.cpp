@@ -6,14 +6,13 @@
 #include <benchmark/benchmark.h>
 
 #include <chrono>
-#include <cstdlib>
 #include <memory>
-#include <sstream>
 
 #include "algorithms/core/registry.hpp"
 #include "algorithms/sgd_cpu/isa.hpp"
 #include "algorithms/sgd_cpu/row_store.hpp"
 #include "algorithms/sgd_cpu/settings.hpp"
+#include "base/bench_env.hpp"
 #include "base/rng.hpp"
 #include "datasets/synthetic.hpp"
 
@@ -23,18 +22,6 @@ namespace {
 constexpr std::int32_t kUsers = 8192;
 constexpr std::int32_t kItems = 1024;
 constexpr std::int32_t kRunLength = 12;  // Netflix cut into 17 item stripes
-
-std::string env(const char* name, const char* fallback) {
-  const char* value = std::getenv(name);
-  return value != nullptr ? value : fallback;
-}
-
-std::vector<int> int_list(const std::string& text) {
-  std::vector<int> numbers;
-  std::istringstream in(text);
-  for (std::string item; std::getline(in, item, ',');) numbers.push_back(std::stoi(item));
-  return numbers;
-}
 
 Settings kernel_settings(Isa isa, std::int32_t factors) {
   Settings s;

@@ -17,21 +17,17 @@
 
 namespace mf::sgd_cpu::test {
 
+using mf::test::normals;
 using mf::test::ratings_of;
 
 // About `density` of all pairs, some items far more popular than others, rated by a planted biased
 // model of rank 3 with noise of standard deviation 0.1.
 inline Ratings planted(std::int32_t users, std::int32_t items, double density, std::uint64_t seed) {
   Rng rng(seed);
-  const auto draw = [&](std::int32_t count, double scale) {
-    std::vector<double> numbers;
-    for (std::int32_t k = 0; k < count; ++k) numbers.push_back(scale * rng.normal());
-    return numbers;
-  };
-  const auto p = draw(users * 3, 0.7);
-  const auto q = draw(items * 3, 0.7);
-  const auto b = draw(users, 0.3);
-  const auto c = draw(items, 0.3);
+  const auto p = normals(rng, users * 3, 0.7);
+  const auto q = normals(rng, items * 3, 0.7);
+  const auto b = normals(rng, users, 0.3);
+  const auto c = normals(rng, items, 0.3);
   std::vector<Rating> list;
   for (std::int32_t u = 0; u < users; ++u) {
     for (std::int32_t i = 0; i < items; ++i) {

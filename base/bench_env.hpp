@@ -1,0 +1,24 @@
+// What the environment sets for a micro-benchmark.
+#pragma once
+
+#include <cstdlib>
+#include <sstream>
+#include <string>
+#include <vector>
+
+namespace mf {
+
+inline std::string env(const char* name, const std::string& fallback) {
+  const char* value = std::getenv(name);
+  return value != nullptr ? value : fallback;
+}
+
+// "1,2,16"
+inline std::vector<int> int_list(const std::string& text) {
+  std::vector<int> numbers;
+  std::istringstream in(text);
+  for (std::string item; std::getline(in, item, ',');) numbers.push_back(std::stoi(item));
+  return numbers;
+}
+
+}  // namespace mf
