@@ -3,6 +3,9 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
+#include <initializer_list>
+#include <iterator>
 #include <memory>
 #include <new>
 #include <utility>
@@ -37,7 +40,28 @@ struct AlignedAllocator {
   friend bool operator==(const AlignedAllocator&, const AlignedAllocator&) { return true; }
 };
 
+// Indexed by std::int64_t, as View (base/view.hpp); std::ssize counts the elements.
 template <class T>
-using AlignedVector = std::vector<T, AlignedAllocator<T>>;
+class AlignedVector : public std::vector<T, AlignedAllocator<T>> {
+  using Base = std::vector<T, AlignedAllocator<T>>;
+
+ public:
+  AlignedVector() = default;
+  explicit AlignedVector(std::int64_t count) : Base(static_cast<std::size_t>(count)) {}
+  AlignedVector(std::int64_t count, const T& value)
+      : Base(static_cast<std::size_t>(count), value) {}
+  AlignedVector(std::initializer_list<T> values) : Base(values) {}
+  template <std::input_iterator Iterator>
+  AlignedVector(Iterator begin, Iterator end) : Base(begin, end) {}
+
+  T& operator[](std::int64_t i) { return Base::operator[](static_cast<std::size_t>(i)); }
+  const T& operator[](std::int64_t i) const {
+    return Base::operator[](static_cast<std::size_t>(i));
+  }
+  void resize(std::int64_t count) { Base::resize(static_cast<std::size_t>(count)); }
+  void resize(std::int64_t count, const T& value) {
+    Base::resize(static_cast<std::size_t>(count), value);
+  }
+};
 
 }  // namespace mf

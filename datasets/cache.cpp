@@ -85,12 +85,9 @@ std::uint64_t hash_header(FixedHeader header, std::span<const std::byte> rest) {
 
 std::array<std::span<const std::byte>, kSections> sections_of(const Ratings& ratings,
                                                               std::span<const std::uint8_t> parts) {
-  return {std::as_bytes(ratings.users()),
-          std::as_bytes(ratings.items()),
-          std::as_bytes(ratings.values()),
-          std::as_bytes(ratings.user_offsets()),
-          std::as_bytes(ratings.user_ids()),
-          std::as_bytes(ratings.item_ids()),
+  return {ratings.users().bytes(),    ratings.items().bytes(),
+          ratings.values().bytes(),   ratings.user_offsets().bytes(),
+          ratings.user_ids().bytes(), ratings.item_ids().bytes(),
           std::as_bytes(parts)};
 }
 

@@ -69,7 +69,7 @@ Json summary(std::vector<std::int64_t> counts) {
 Json per_user(const Ratings& ratings) {
   std::vector<std::int64_t> counts;
   const auto offsets = ratings.user_offsets();
-  for (std::size_t u = 0; u + 1 < offsets.size(); ++u)
+  for (std::int64_t u = 0; u < ratings.n_users(); ++u)
     counts.push_back(offsets[u + 1] - offsets[u]);
   return summary(std::move(counts));
 }

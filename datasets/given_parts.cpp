@@ -14,7 +14,7 @@ namespace {
 constexpr std::int64_t kChunk = 1 << 16;
 
 // Index of the value in an ascending list, or -1.
-std::int64_t index_of(std::span<const std::int32_t> ascending, std::int32_t value) {
+std::int64_t index_of(View<const std::int32_t> ascending, std::int32_t value) {
   const auto it = std::lower_bound(ascending.begin(), ascending.end(), value);
   return it != ascending.end() && *it == value ? it - ascending.begin() : -1;
 }
@@ -24,10 +24,8 @@ std::int64_t position_of(const Ratings& ratings, std::int32_t user_id, std::int3
   const std::int64_t user = index_of(ratings.user_ids(), user_id);
   const std::int64_t item = index_of(ratings.item_ids(), item_id);
   if (user < 0 || item < 0) return -1;
-  const auto begin = ratings.user_offsets()[static_cast<std::size_t>(user)];
-  const auto end = ratings.user_offsets()[static_cast<std::size_t>(user) + 1];
-  const auto row = ratings.items().subspan(static_cast<std::size_t>(begin),
-                                           static_cast<std::size_t>(end - begin));
+  const std::int64_t begin = ratings.user_offsets()[user];
+  const auto row = ratings.items().part(begin, ratings.user_offsets()[user + 1]);
   const std::int64_t in_row = index_of(row, static_cast<std::int32_t>(item));
   return in_row < 0 ? -1 : begin + in_row;
 }
@@ -39,8 +37,7 @@ struct Pair {
 
 Pair original_ids(const Ratings& ratings, std::int64_t i) {
   const Rating rating = ratings[i];
-  return {ratings.user_ids()[static_cast<std::size_t>(rating.user)],
-          ratings.item_ids()[static_cast<std::size_t>(rating.item)]};
+  return {ratings.user_ids()[rating.user], ratings.item_ids()[rating.item]};
 }
 
 void check_disjoint(const GivenPart& a, const GivenPart& b, ThreadTeam& team) {

@@ -94,7 +94,7 @@ class ProbeEntry {
   }
 
  private:
-  static std::int64_t position(std::span<const std::int32_t> sorted, std::int32_t value) {
+  static std::int64_t position(View<const std::int32_t> sorted, std::int32_t value) {
     const auto at = std::lower_bound(sorted.begin(), sorted.end(), value);
     return at != sorted.end() && *at == value ? at - sorted.begin() : -1;
   }
@@ -103,9 +103,8 @@ class ProbeEntry {
     const std::int64_t user = position(ratings_.user_ids(), user_id);
     const std::int64_t item = position(ratings_.item_ids(), item_id);
     if (user < 0 || item < 0) return -1;
-    const auto offsets = ratings_.user_offsets().subspan(static_cast<std::size_t>(user), 2);
-    const auto row = ratings_.items().subspan(static_cast<std::size_t>(offsets[0]),
-                                              static_cast<std::size_t>(offsets[1] - offsets[0]));
+    const auto offsets = ratings_.user_offsets().part(user, user + 2);
+    const auto row = ratings_.items().part(offsets[0], offsets[1]);
     const std::int64_t in_row = position(row, static_cast<std::int32_t>(item));
     return in_row < 0 ? -1 : offsets[0] + in_row;
   }

@@ -17,10 +17,10 @@ constexpr std::int64_t kRowChunk = std::int64_t{1} << 16;  // ratings a chunk of
 
 // Default-constructed views (no ratings, no users) have no offsets either.
 void check_sizes(const Ratings::Views& views) {
-  const std::size_t nnz = views.values.size();
+  const std::int64_t nnz = views.values.size();
   const bool same = views.users.size() == nnz && views.items.size() == nnz;
-  const bool rows = views.user_offsets.size() == views.user_ids.size() + 1 &&
-                    views.user_offsets.back() == static_cast<std::int64_t>(nnz);
+  const bool rows =
+      views.user_offsets.size() == views.user_ids.size() + 1 && views.user_offsets.back() == nnz;
   const bool nothing = nnz == 0 && views.user_offsets.empty() && views.user_ids.empty();
   if (same && (rows || nothing)) return;
   fail(ErrorKind::data,
@@ -38,13 +38,10 @@ struct Selection {
 
 // Calls body(first_row, end_row) for runs of whole rows, in parallel.
 template <class Body>
-void for_row_runs(std::span<const std::int64_t> offsets, ThreadTeam& team, const Body& body) {
+void for_row_runs(View<const std::int64_t> offsets, ThreadTeam& team, const Body& body) {
   const auto runs = cut_rows(offsets, kRowChunk);
   team.for_chunks(static_cast<std::int64_t>(runs.size()) - 1, 1,
-                  [&](std::int64_t run, std::int64_t) {
-                    const auto r = static_cast<std::size_t>(run);
-                    body(static_cast<std::size_t>(runs[r]), static_cast<std::size_t>(runs[r + 1]));
-                  });
+                  [&](std::int64_t run, std::int64_t) { body(runs[run], runs[run + 1]); });
 }
 
 }  // namespace
@@ -75,9 +72,8 @@ DuplicatePolicy parse_duplicate_policy(const std::string& name) {
   fail(ErrorKind::usage, "unknown policy for duplicates '{}', expected last, mean or error", name);
 }
 
-Ratings select(const Ratings& all, std::span<const std::uint8_t> keep, std::uint8_t label,
-               int threads) {
-  if (keep.size() != all.values().size()) {
+Ratings select(const Ratings& all, View<const std::uint8_t> keep, std::uint8_t label, int threads) {
+  if (keep.size() != all.nnz()) {
     fail(ErrorKind::usage, "found {} labels for {} ratings", keep.size(), all.nnz());
   }
   auto selection = std::make_shared<Selection>();
@@ -88,21 +84,21 @@ Ratings select(const Ratings& all, std::span<const std::uint8_t> keep, std::uint
   if (!offsets.empty()) {
     ThreadTeam team(useful_threads(threads, all.nnz()));
     own.user_offsets[0] = 0;
-    for_row_runs(offsets, team, [&](std::size_t first, std::size_t end) {
-      for (std::size_t u = first; u < end; ++u) {
+    for_row_runs(offsets, team, [&](std::int64_t first, std::int64_t end) {
+      for (std::int64_t u = first; u < end; ++u) {
         own.user_offsets[u + 1] =
             std::count(keep.begin() + offsets[u], keep.begin() + offsets[u + 1], label);
       }
     });
-    for (std::size_t u = 1; u < offsets.size(); ++u) own.user_offsets[u] += own.user_offsets[u - 1];
-    const auto nnz = static_cast<std::size_t>(own.user_offsets.back());
+    for (std::int64_t u = 1; u < offsets.size(); ++u)
+      own.user_offsets[u] += own.user_offsets[u - 1];
+    const std::int64_t nnz = own.user_offsets.back();
     own.users.resize(nnz);
     own.items.resize(nnz);
     own.values.resize(nnz);
-    for_row_runs(offsets, team, [&](std::size_t first, std::size_t end) {
-      auto to = static_cast<std::size_t>(own.user_offsets[first]);
-      for (auto i = static_cast<std::size_t>(offsets[first]);
-           i < static_cast<std::size_t>(offsets[end]); ++i) {
+    for_row_runs(offsets, team, [&](std::int64_t first, std::int64_t end) {
+      std::int64_t to = own.user_offsets[first];
+      for (std::int64_t i = offsets[first]; i < offsets[end]; ++i) {
         if (keep[i] != label) continue;
         own.users[to] = all.users()[i];
         own.items[to] = all.items()[i];
@@ -118,15 +114,15 @@ Ratings select(const Ratings& all, std::span<const std::uint8_t> keep, std::uint
 
 double mean_rating(const Ratings& ratings) {
   // Eight running sums hide the latency of an addition; their order is fixed.
-  constexpr std::size_t kLanes = 8;
+  constexpr std::int64_t kLanes = 8;
   const auto values = ratings.values();
   if (values.empty()) return 0;
   std::array<double, kLanes> sums{};
-  const std::size_t whole = values.size() / kLanes * kLanes;
-  for (std::size_t i = 0; i < whole; i += kLanes) {
-    for (std::size_t lane = 0; lane < kLanes; ++lane) sums[lane] += double{values[i + lane]};
+  const std::int64_t whole = values.size() / kLanes * kLanes;
+  for (std::int64_t i = 0; i < whole; i += kLanes) {
+    for (std::int64_t lane = 0; lane < kLanes; ++lane) sums[lane] += double{values[i + lane]};
   }
-  for (std::size_t i = whole; i < values.size(); ++i) sums[i - whole] += double{values[i]};
+  for (std::int64_t i = whole; i < values.size(); ++i) sums[i - whole] += double{values[i]};
   double sum = 0;
   for (const double lane : sums) sum += lane;
   return sum / static_cast<double>(values.size());
@@ -135,7 +131,7 @@ double mean_rating(const Ratings& ratings) {
 std::uint64_t content_hash(const Ratings& ratings, int threads) {
   std::uint64_t hash = 0;
   const auto add = [&](auto values) {
-    hash = mix64(hash64_parallel(std::as_bytes(values), hash + 1, threads));
+    hash = mix64(hash64_parallel(values.bytes(), hash + 1, threads));
   };
   add(ratings.user_ids());
   add(ratings.item_ids());

@@ -12,6 +12,7 @@
 #include <string>
 
 #include "base/aligned.hpp"
+#include "base/view.hpp"
 
 namespace mf {
 
@@ -32,12 +33,12 @@ class Ratings {
     AlignedVector<std::int32_t> user_ids;      // m, ascending
     AlignedVector<std::int32_t> item_ids;      // n, ascending
   };
-  // The borrowed form: spans into memory that `keep_alive` owns (a memory-mapped cache file).
+  // The borrowed form: views into memory that `keep_alive` owns (a memory-mapped cache file).
   struct Views {
-    std::span<const std::int32_t> users, items;
-    std::span<const float> values;
-    std::span<const std::int64_t> user_offsets;
-    std::span<const std::int32_t> user_ids, item_ids;
+    View<const std::int32_t> users, items;
+    View<const float> values;
+    View<const std::int64_t> user_offsets;
+    View<const std::int32_t> user_ids, item_ids;
   };
 
   Ratings() = default;
@@ -46,18 +47,17 @@ class Ratings {
 
   std::int32_t n_users() const { return static_cast<std::int32_t>(views_.user_ids.size()); }
   std::int32_t n_items() const { return static_cast<std::int32_t>(views_.item_ids.size()); }
-  std::int64_t nnz() const { return static_cast<std::int64_t>(views_.values.size()); }
+  std::int64_t nnz() const { return views_.values.size(); }
 
-  std::span<const std::int32_t> users() const { return views_.users; }
-  std::span<const std::int32_t> items() const { return views_.items; }
-  std::span<const float> values() const { return views_.values; }
-  std::span<const std::int64_t> user_offsets() const { return views_.user_offsets; }
-  std::span<const std::int32_t> user_ids() const { return views_.user_ids; }
-  std::span<const std::int32_t> item_ids() const { return views_.item_ids; }
+  View<const std::int32_t> users() const { return views_.users; }
+  View<const std::int32_t> items() const { return views_.items; }
+  View<const float> values() const { return views_.values; }
+  View<const std::int64_t> user_offsets() const { return views_.user_offsets; }
+  View<const std::int32_t> user_ids() const { return views_.user_ids; }
+  View<const std::int32_t> item_ids() const { return views_.item_ids; }
 
   Rating operator[](std::int64_t i) const {
-    const auto k = static_cast<std::size_t>(i);
-    return {views_.users[k], views_.items[k], views_.values[k]};
+    return {views_.users[i], views_.items[i], views_.values[i]};
   }
 
   std::int64_t bytes() const;  // of all arrays
@@ -98,8 +98,7 @@ Ratings make_ratings(RawRatings raw, DuplicatePolicy policy, int threads, const 
 
 // The ratings for which keep[i] == label, over the same users, items and ids (their arrays are
 // shared, not copied). keep has nnz entries.
-Ratings select(const Ratings& all, std::span<const std::uint8_t> keep, std::uint8_t label,
-               int threads);
+Ratings select(const Ratings& all, View<const std::uint8_t> keep, std::uint8_t label, int threads);
 
 // mean of the values, double accumulation in a fixed order; 0 for no ratings.
 double mean_rating(const Ratings& ratings);

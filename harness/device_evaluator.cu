@@ -58,7 +58,7 @@ bool has_aligned_rows(const FactorView& model) {
          model.factors % 4 == 0;
 }
 
-std::vector<std::uint32_t> bits_of(std::span<const std::uint8_t> flags) {
+std::vector<std::uint32_t> bits_of(View<const std::uint8_t> flags) {
   std::vector<std::uint32_t> bits((flags.size() + 31) / 32);
   for (std::size_t i = 0; i < flags.size(); ++i) {
     bits[i / 32] |= std::uint32_t{flags[i] != 0} << (i % 32);
@@ -144,14 +144,14 @@ struct DeviceEvaluator::Impl {
   }
 };
 
-DeviceEvaluator::DeviceEvaluator(std::span<const std::uint8_t> known_user,
-                                 std::span<const std::uint8_t> known_item, void* stream)
+DeviceEvaluator::DeviceEvaluator(View<const std::uint8_t> known_user,
+                                 View<const std::uint8_t> known_item, void* stream)
     : impl_(std::make_unique<Impl>()) {
   const auto on = static_cast<cudaStream_t>(stream);
   const auto users = bits_of(known_user);
   const auto items = bits_of(known_item);
-  impl_->known_users = cuda::upload(std::span<const std::uint32_t>(users), on);
-  impl_->known_items = cuda::upload(std::span<const std::uint32_t>(items), on);
+  impl_->known_users = cuda::upload(View<const std::uint32_t>(users), on);
+  impl_->known_items = cuda::upload(View<const std::uint32_t>(items), on);
   impl_->n_users = static_cast<std::int32_t>(known_user.size());
   impl_->n_items = static_cast<std::int32_t>(known_item.size());
 }
@@ -184,7 +184,7 @@ void DeviceEvaluator::launch(const FactorView& model, const PredictionRule& rule
 }
 
 LossSums DeviceEvaluator::sums(void* stream) {
-  const std::span<LossSums> host = impl_->partial_host.span().first(impl_->n_partial);
+  const View<LossSums> host = impl_->partial_host.view().part(0, impl_->n_partial);
   cuda::download(host, impl_->partial.data(), static_cast<cudaStream_t>(stream));
   LossSums total;
   for (const LossSums& sums : host) add_sums(total, sums);

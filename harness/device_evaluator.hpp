@@ -4,9 +4,9 @@
 
 #include <cstdint>
 #include <memory>
-#include <span>
 
 #include "algorithms/core/model.hpp"
+#include "base/view.hpp"
 #include "datasets/ratings.hpp"
 #include "harness/prediction.hpp"
 
@@ -20,8 +20,8 @@ enum class LossMethod {
 class DeviceEvaluator {
  public:
   // One byte per user and item: does the training part know it? `stream` is a cudaStream_t.
-  DeviceEvaluator(std::span<const std::uint8_t> known_user,
-                  std::span<const std::uint8_t> known_item, void* stream);
+  DeviceEvaluator(View<const std::uint8_t> known_user, View<const std::uint8_t> known_item,
+                  void* stream);
   ~DeviceEvaluator();
   DeviceEvaluator(const DeviceEvaluator&) = delete;
   DeviceEvaluator& operator=(const DeviceEvaluator&) = delete;

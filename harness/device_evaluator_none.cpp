@@ -14,7 +14,7 @@ namespace {
 
 struct DeviceEvaluator::Impl {};
 
-DeviceEvaluator::DeviceEvaluator(std::span<const std::uint8_t>, std::span<const std::uint8_t>,
+DeviceEvaluator::DeviceEvaluator(View<const std::uint8_t>, View<const std::uint8_t>,
                                  void*) {
   refuse();
 }

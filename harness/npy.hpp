@@ -2,9 +2,10 @@
 #pragma once
 
 #include <cstdint>
-#include <span>
 #include <string>
 #include <vector>
+
+#include "base/view.hpp"
 
 namespace mf {
 
@@ -20,8 +21,8 @@ void write_npy(const std::string& path, const T* first, std::int64_t rows, std::
                std::int64_t stride);
 
 template <class T>
-void write_npy(const std::string& path, std::span<const T> values) {
-  write_npy(path, values.data(), static_cast<std::int64_t>(values.size()), 0, 1);
+void write_npy(const std::string& path, View<const T> values) {
+  write_npy(path, values.data(), values.size(), 0, 1);
 }
 
 // Throws Error(data) that names the file, what was found and what was expected.

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <span>
 
 #include "algorithms/als/center.hpp"
 #include "algorithms/als/device_model.hpp"
@@ -18,7 +17,7 @@ namespace {
 
 // Sums of CG grow with the fifth power of the ratings' scale, and A may share its fp16 scale with
 // their squares: README.md, Precision.
-void check_range(std::span<const float> values) {
+void check_range(View<const float> values) {
   constexpr float kLargest = 512.0F;
   const auto beyond = std::find_if(values.begin(), values.end(),
                                    [](float value) { return !(std::abs(value) <= kLargest); });

@@ -7,12 +7,12 @@
 namespace mf::als {
 namespace {
 
-std::int64_t length(std::span<const std::int64_t> offsets, std::int32_t row) {
+std::int64_t length(View<const std::int64_t> offsets, std::int32_t row) {
   const auto r = static_cast<std::size_t>(row);
   return offsets[r + 1] - offsets[r];
 }
 
-void sort_rows(std::span<const std::int64_t> offsets, SidePlan& plan) {
+void sort_rows(View<const std::int64_t> offsets, SidePlan& plan) {
   const auto rows = static_cast<std::int32_t>(offsets.size()) - 1;
   for (std::int32_t row = 0; row < rows; ++row) {
     (length(offsets, row) > 0 ? plan.order : plan.empty).push_back(row);
@@ -54,16 +54,16 @@ void longest_first(std::vector<RowTask>& tasks, std::int64_t begin) {
 
 }  // namespace
 
-std::int64_t all_parts(std::span<const std::int64_t> offsets, std::int64_t split) {
+std::int64_t all_parts(View<const std::int64_t> offsets, std::int64_t split) {
   std::int64_t all = 0;
-  for (std::size_t row = 0; row + 1 < offsets.size(); ++row) {
+  for (std::int64_t row = 0; row + 1 < offsets.size(); ++row) {
     const std::int64_t parts = parts_of(offsets[row + 1] - offsets[row], split, kMaxRowParts);
     if (parts > 1) all += parts;
   }
   return all;
 }
 
-SidePlan make_side_plan(std::span<const std::int64_t> offsets, const PlanRule& rule) {
+SidePlan make_side_plan(View<const std::int64_t> offsets, const PlanRule& rule) {
   SidePlan plan;
   sort_rows(offsets, plan);
   const std::int64_t rows = count_of(plan.order);

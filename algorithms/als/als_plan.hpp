@@ -3,8 +3,9 @@
 #pragma once
 
 #include <cstdint>
-#include <span>
 #include <vector>
+
+#include "base/view.hpp"
 
 namespace mf::als {
 
@@ -73,10 +74,10 @@ constexpr Range part_range(std::int64_t count, std::int64_t parts, std::int64_t 
 }
 
 // Parts of all rows that are cut, with no limit to a batch.
-std::int64_t all_parts(std::span<const std::int64_t> offsets, std::int64_t split);
+std::int64_t all_parts(View<const std::int64_t> offsets, std::int64_t split);
 
 // offsets: rows + 1. Fails (std::logic_error) where the rule can not be kept.
-SidePlan make_side_plan(std::span<const std::int64_t> offsets, const PlanRule& rule);
+SidePlan make_side_plan(View<const std::int64_t> offsets, const PlanRule& rule);
 
 // How many matrices to make room for.
 struct Capacity {

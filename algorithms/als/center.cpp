@@ -2,8 +2,6 @@
 // the other side fixed,  b_u = sum over the items i of u (r - mu - c_i) / ((1 + lambda) n_u).
 #include "algorithms/als/center.hpp"
 
-#include <span>
-
 namespace mf::als {
 namespace {
 
@@ -11,9 +9,9 @@ constexpr int kSweeps = 10;  // each shrinks what is left by about the share of 
 constexpr std::int64_t kRowsPerChunk = 64;
 
 struct BiasSide {
-  std::span<const std::int64_t> offsets;
-  std::span<const std::int32_t> others;
-  std::span<const float> values;
+  View<const std::int64_t> offsets;
+  View<const std::int32_t> others;
+  View<const float> values;
 };
 
 double closed_form(const BiasSide& side, std::size_t row, double mean, double reg,

@@ -4,11 +4,11 @@
 #include <cuda_runtime_api.h>
 
 #include <cstdint>
-#include <span>
 
 #include "algorithms/als/center.hpp"
 #include "algorithms/core/cuda/memory.hpp"
 #include "algorithms/core/model.hpp"
+#include "base/view.hpp"
 
 namespace mf::als {
 
@@ -21,8 +21,8 @@ class DeviceModel {
   // Without it, or with CenterKind::none, the model is the plain one.
   void upload(const Center& center, cudaStream_t stream) {
     mean_ = center.mean;
-    user_bias_ = cuda::upload(std::span<const float>(center.user_bias), stream);
-    item_bias_ = cuda::upload(std::span<const float>(center.item_bias), stream);
+    user_bias_ = cuda::upload(View<const float>(center.user_bias), stream);
+    item_bias_ = cuda::upload(View<const float>(center.item_bias), stream);
   }
 
   // x and theta: rows of `factors` numbers, `stride` apart, in device memory.

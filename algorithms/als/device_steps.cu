@@ -14,7 +14,7 @@ constexpr double kReserve = 0.1;
 constexpr double kLeastReserve = 1 << 30;
 
 template <class T>
-void upload_span(cuda::Staging& staging, cuda::DeviceBuffer<T>& to, std::span<const T> from,
+void upload_span(cuda::Staging& staging, cuda::DeviceBuffer<T>& to, View<const T> from,
                  ThreadTeam& team, cudaStream_t stream) {
   to = cuda::DeviceBuffer<T>(from.size());
   staging.upload(to, team, stream, [&](std::int64_t begin, std::int64_t end, T* out) {
@@ -106,14 +106,14 @@ Capacity DeviceSteps::room_for(const Side& users, const Side& items) const {
 }
 
 void DeviceSteps::upload_plan(DeviceSide& to, const SidePlan& plan) {
-  to.order = cuda::upload(std::span<const std::int32_t>(plan.order), stream_);
-  to.tasks = cuda::upload(std::span<const RowTask>(plan.tasks), stream_);
-  to.splits = cuda::upload(std::span<const SplitRow>(plan.splits), stream_);
-  to.bias_tasks = cuda::upload(std::span<const RowTask>(plan.bias_tasks), stream_);
-  to.bias_splits = cuda::upload(std::span<const SplitRow>(plan.bias_splits), stream_);
+  to.order = cuda::upload(View<const std::int32_t>(plan.order), stream_);
+  to.tasks = cuda::upload(View<const RowTask>(plan.tasks), stream_);
+  to.splits = cuda::upload(View<const SplitRow>(plan.splits), stream_);
+  to.bias_tasks = cuda::upload(View<const RowTask>(plan.bias_tasks), stream_);
+  to.bias_splits = cuda::upload(View<const SplitRow>(plan.bias_splits), stream_);
   to.batches = plan.batches;
   // Rows without ratings are zero from the start, and stay it.
-  const auto empty = cuda::upload(std::span<const std::int32_t>(plan.empty), stream_);
+  const auto empty = cuda::upload(View<const std::int32_t>(plan.empty), stream_);
   launch_zero_rows(to.factors.data(), stride(), empty.data(),
                    static_cast<std::int64_t>(empty.size()), stream_);
   MF_CUDA(cudaStreamSynchronize(stream_));  // `empty` ends here

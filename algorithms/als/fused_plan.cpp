@@ -34,7 +34,7 @@ void add_parts(FusedPlan& plan, std::int32_t row, std::int64_t begin, std::int64
 
 }  // namespace
 
-FusedPlan plan_fused(std::span<const std::int64_t> offsets, std::int64_t longest) {
+FusedPlan plan_fused(View<const std::int64_t> offsets, std::int64_t longest) {
   FusedPlan plan;
   const std::size_t rows = offsets.size() - 1;
   plan.tasks.reserve(rows);

@@ -2,8 +2,9 @@
 #pragma once
 
 #include <cstdint>
-#include <span>
 #include <vector>
+
+#include "base/view.hpp"
 
 namespace mf::als {
 
@@ -26,7 +27,7 @@ struct FusedPlan {
 };
 
 // offsets: rows + 1. A row of more than `longest` ratings is split.
-FusedPlan plan_fused(std::span<const std::int64_t> offsets, std::int64_t longest);
+FusedPlan plan_fused(View<const std::int64_t> offsets, std::int64_t longest);
 
 // A_u lies in 16 x 16 blocks, lower half, over the registers of the warps of a thread block: each
 // warp has some of the block rows. The kernel is compiled for a few numbers of block rows.

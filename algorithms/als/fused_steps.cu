@@ -32,7 +32,7 @@ FusedSteps::DeviceSide FusedSteps::make_side(const Side& side, const float* init
   made.rows = side.rows();
   made.tasks_count = static_cast<std::int64_t>(plan.tasks.size());
   made.slots = plan.slots;
-  made.tasks = cuda::upload(std::span<const FusedTask>(plan.tasks), stream);
+  made.tasks = cuda::upload(View<const FusedTask>(plan.tasks), stream);
   cuda::Staging staging(static_cast<std::size_t>(side.nnz()) * sizeof(FusedEntry));
   made.entries = cuda::DeviceBuffer<FusedEntry>(side.others.size());
   staging.upload(

@@ -40,7 +40,7 @@ Sides::Sides(const Ratings& train, const Center& center, ThreadTeam& team)
 }
 
 Side Sides::users() const {
-  const std::span<const float> own(user_values_);
+  const View<const float> own(user_values_);
   return {train_->user_offsets(), train_->items(), own.empty() ? train_->values() : own};
 }
 

@@ -6,6 +6,7 @@
 
 #include "algorithms/als/center.hpp"
 #include "base/aligned.hpp"
+#include "base/view.hpp"
 #include "datasets/ratings.hpp"
 
 namespace mf::als {
@@ -13,12 +14,12 @@ namespace mf::als {
 // Row x has the ratings offsets[x] to offsets[x + 1]: the index on the other side, and the value
 // with the center removed.
 struct Side {
-  std::span<const std::int64_t> offsets;  // rows + 1
-  std::span<const std::int32_t> others;   // nnz
-  std::span<const float> values;          // nnz
+  View<const std::int64_t> offsets;  // rows + 1
+  View<const std::int32_t> others;   // nnz
+  View<const float> values;          // nnz
 
-  std::int64_t rows() const { return static_cast<std::int64_t>(offsets.size()) - 1; }
-  std::int64_t nnz() const { return static_cast<std::int64_t>(others.size()); }
+  std::int64_t rows() const { return offsets.size() - 1; }
+  std::int64_t nnz() const { return others.size(); }
 };
 
 // Both sides of R. Borrows the ratings (they must outlive it) and owns what differs from them: the

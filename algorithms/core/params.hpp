@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/json.hpp"
+#include "base/names.hpp"
 
 namespace mf {
 
@@ -31,6 +32,12 @@ struct ParamSpec {
                           std::string help, std::string unit = "");
   static ParamSpec choice(std::string name, std::string fallback, std::vector<std::string> choices,
                           std::string help);
+  // One of an enum's values, by the table of its names.
+  template <class E, std::size_t kCount>
+  static ParamSpec choice(std::string name, E fallback, const Names<E, kCount>& names,
+                          std::string help) {
+    return choice(std::move(name), names.of(fallback), names.all(), std::move(help));
+  }
 };
 
 // Resolved parameters: every declared one has a value.
@@ -40,6 +47,10 @@ class Params {
   std::int64_t integer(const std::string& name) const;
   double number(const std::string& name) const;
   const std::string& choice(const std::string& name) const;
+  template <class E, std::size_t kCount>
+  E choice(const std::string& name, const Names<E, kCount>& names) const {
+    return names.parse(choice(name), name);
+  }
 
   void set(const std::string& name, ParamValue value);
   bool has(const std::string& name) const { return values_.count(name) != 0; }

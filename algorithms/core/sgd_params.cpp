@@ -54,15 +54,15 @@ std::int64_t lock_free_workers(const ProblemShape& shape) {
 }
 
 std::int64_t count_rated_items(const Ratings& train) {
-  std::vector<bool> seen(static_cast<std::size_t>(train.n_items()));
-  for (const std::int32_t item : train.items()) seen[static_cast<std::size_t>(item)] = true;
+  std::vector<bool> seen(train.n_items());
+  for (const std::int32_t item : train.items()) seen[item] = true;
   return std::count(seen.begin(), seen.end(), true);
 }
 
 std::int64_t count_rating_users(const Ratings& train) {
   const auto offsets = train.user_offsets();
   std::int64_t count = 0;
-  for (std::size_t u = 0; u + 1 < offsets.size(); ++u) count += offsets[u] < offsets[u + 1];
+  for (std::int64_t u = 0; u < train.n_users(); ++u) count += offsets[u] < offsets[u + 1];
   return count;
 }
 

@@ -125,10 +125,10 @@ class Cu2rec : public Algorithm {
       cuda::upload_rows(staging, to, from.data(), settings_.factors, stride, team, stream);
     };
     rows(p_, initial.p, n_users_);
-    user_bias_ = cuda::upload(std::span<const float>(initial.user_bias), stream);
+    user_bias_ = cuda::upload(View<const float>(initial.user_bias), stream);
     for (int copy = 0; copy < (swaps() ? 2 : 1); ++copy) {
       rows(q_[copy], initial.q, n_items_);
-      item_bias_[copy] = cuda::upload(std::span<const float>(initial.item_bias), stream);
+      item_bias_[copy] = cuda::upload(View<const float>(initial.item_bias), stream);
     }
   }
 

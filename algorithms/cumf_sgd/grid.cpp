@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <numeric>
-#include <span>
 #include <utility>
 
 #include "base/rng.hpp"
@@ -13,12 +12,12 @@ namespace {
 constexpr std::uint64_t kBlockSalt = 0x77617665ULL;
 
 // The part of each row: rows in order, cut where the ratings so far pass a multiple of nnz / parts.
-std::vector<std::int32_t> equal_parts(std::span<const std::int64_t> counts, std::int64_t parts) {
+std::vector<std::int32_t> equal_parts(View<const std::int64_t> counts, std::int64_t parts) {
   const std::int64_t total = std::accumulate(counts.begin(), counts.end(), std::int64_t{0});
   std::vector<std::int32_t> part(counts.size());
   __extension__ using Wide = __int128;
   std::int64_t before = 0;
-  for (std::size_t i = 0; i < counts.size(); ++i) {
+  for (std::int64_t i = 0; i < counts.size(); ++i) {
     const Wide place = total == 0 ? 0 : static_cast<Wide>(before) * parts / total;
     part[i] = static_cast<std::int32_t>(std::min<Wide>(place, parts - 1));
     before += counts[i];

@@ -31,10 +31,10 @@ class Wavefront : public DeviceSgd {
     bands_ = bands;
     columns_ = columns;
     const PhaseScope phase(context.phases, "transfer");
-    users_ = cuda::upload(std::span<const std::int32_t>(grid.users), stream_);
-    items_ = cuda::upload(std::span<const std::int32_t>(grid.items), stream_);
-    values_ = cuda::upload(std::span<const float>(grid.values), stream_);
-    offsets_ = cuda::upload(std::span<const std::int64_t>(grid.offsets), stream_);
+    users_ = cuda::upload(View<const std::int32_t>(grid.users), stream_);
+    items_ = cuda::upload(View<const std::int32_t>(grid.items), stream_);
+    values_ = cuda::upload(View<const float>(grid.values), stream_);
+    offsets_ = cuda::upload(View<const std::int64_t>(grid.offsets), stream_);
     busy_ = DeviceBuffer<std::int32_t>(static_cast<std::size_t>(columns));
     MF_CUDA(cudaMemsetAsync(busy_.data(), 0, busy_.bytes(), stream_));
     model_ = cuda::StoredModel(settings_.storage, initial, *context.team, stream_);

@@ -157,7 +157,7 @@ template <class Real>
 std::int64_t BlockSgd<Real>::run_epoch(const EpochArgs& args, Context&) {
   if (rate_ != args.learning_rate) {
     const auto hyper = make_hyper<Real>(args.learning_rate, mean_, settings_.reg);
-    cuda::copy_to_device(hyper_, std::span<const Hyper<Real>>(&hyper, 1), stream_);
+    cuda::copy_to_device(hyper_, View<const Hyper<Real>>(&hyper, 1), stream_);
     rate_ = args.learning_rate;
   }
   epoch_.launch(stream_);

@@ -21,7 +21,7 @@ struct UniformChoice {
 
 }  // namespace
 
-BlockScheduler::BlockScheduler(std::span<const GridCell> blocks, std::int32_t user_stripes,
+BlockScheduler::BlockScheduler(View<const GridCell> blocks, std::int32_t user_stripes,
                                std::int32_t item_stripes, BlockOrder order)
     : blocks_(blocks.begin(), blocks.end()),
       stripe_starts_(static_cast<std::size_t>(user_stripes) + 1),

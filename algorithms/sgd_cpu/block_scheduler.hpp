@@ -7,10 +7,10 @@
 #include <cstdint>
 #include <mutex>
 #include <optional>
-#include <span>
 #include <vector>
 
 #include "base/rng.hpp"
+#include "base/view.hpp"
 
 namespace mf::sgd_cpu {
 
@@ -28,8 +28,8 @@ enum class BlockOrder {
 class BlockScheduler {
  public:
   // The blocks that have ratings, by user stripe.
-  BlockScheduler(std::span<const GridCell> blocks, std::int32_t user_stripes,
-                 std::int32_t item_stripes, BlockOrder order);
+  BlockScheduler(View<const GridCell> blocks, std::int32_t user_stripes, std::int32_t item_stripes,
+                 BlockOrder order);
 
   // All blocks are pending again. No thread may hold one.
   void start_epoch(Rng rng);

@@ -9,13 +9,13 @@ namespace {
 
 constexpr std::int64_t kRowsPerChunk = 1024;
 
-std::int64_t source_of(std::span<const std::int32_t> order, std::int64_t row) {
+std::int64_t source_of(View<const std::int32_t> order, std::int64_t row) {
   return order.empty() ? row : order[static_cast<std::size_t>(row)];
 }
 
 // Packed rows of `width` floats to rows `stride` apart, zero behind.
 void gather_rows(HugeArray<float>& to, std::int64_t stride, const float* from, std::int64_t width,
-                 std::int64_t count, std::span<const std::int32_t> order, ThreadTeam& team) {
+                 std::int64_t count, View<const std::int32_t> order, ThreadTeam& team) {
   to = HugeArray<float>(count * stride);
   team.for_chunks(count, kRowsPerChunk, [&](std::int64_t begin, std::int64_t end) {
     for (std::int64_t row = begin; row < end; ++row) {
@@ -27,7 +27,7 @@ void gather_rows(HugeArray<float>& to, std::int64_t stride, const float* from, s
 }
 
 void scatter_rows(HugeArray<float>& to, const HugeArray<float>& from, std::int64_t stride,
-                  std::int64_t count, std::span<const std::int32_t> order, ThreadTeam& team) {
+                  std::int64_t count, View<const std::int32_t> order, ThreadTeam& team) {
   if (to.size() != count * stride) to = HugeArray<float>(count * stride);
   team.for_chunks(count, kRowsPerChunk, [&](std::int64_t begin, std::int64_t end) {
     for (std::int64_t row = begin; row < end; ++row) {
@@ -38,8 +38,8 @@ void scatter_rows(HugeArray<float>& to, const HugeArray<float>& from, std::int64
 
 }  // namespace
 
-RowStore::RowStore(const Model& initial, std::span<const std::int32_t> user_of_row,
-                   std::span<const std::int32_t> item_of_row, ThreadTeam& team)
+RowStore::RowStore(const Model& initial, View<const std::int32_t> user_of_row,
+                   View<const std::int32_t> item_of_row, ThreadTeam& team)
     : n_users_(initial.n_users),
       n_items_(initial.n_items),
       factors_(initial.factors),
@@ -72,8 +72,8 @@ FactorView RowStore::view() const {
   return view;
 }
 
-void RowStore::unpermute_into(RowStore& to, std::span<const std::int32_t> user_of_row,
-                              std::span<const std::int32_t> item_of_row, ThreadTeam& team) const {
+void RowStore::unpermute_into(RowStore& to, View<const std::int32_t> user_of_row,
+                              View<const std::int32_t> item_of_row, ThreadTeam& team) const {
   to.n_users_ = n_users_;
   to.n_items_ = n_items_;
   to.factors_ = factors_;

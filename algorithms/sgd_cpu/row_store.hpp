@@ -3,12 +3,12 @@
 #pragma once
 
 #include <cstdint>
-#include <span>
 
 #include "algorithms/core/model.hpp"
 #include "algorithms/sgd_cpu/huge_array.hpp"
 #include "algorithms/sgd_cpu/kernel.hpp"
 #include "base/threads.hpp"
+#include "base/view.hpp"
 
 namespace mf::sgd_cpu {
 
@@ -17,8 +17,8 @@ class RowStore {
   RowStore() = default;
 
   // Row x holds user user_of_row[x] (item item_of_row[x]) of `initial`. Empty spans: the identity.
-  RowStore(const Model& initial, std::span<const std::int32_t> user_of_row,
-           std::span<const std::int32_t> item_of_row, ThreadTeam& team);
+  RowStore(const Model& initial, View<const std::int32_t> user_of_row,
+           View<const std::int32_t> item_of_row, ThreadTeam& team);
 
   Rows rows();
   double mean() const { return mean_; }
@@ -27,8 +27,8 @@ class RowStore {
   FactorView view() const;
 
   // The same numbers in the order of the users and items: row x goes to user_of_row[x].
-  void unpermute_into(RowStore& to, std::span<const std::int32_t> user_of_row,
-                      std::span<const std::int32_t> item_of_row, ThreadTeam& team) const;
+  void unpermute_into(RowStore& to, View<const std::int32_t> user_of_row,
+                      View<const std::int32_t> item_of_row, ThreadTeam& team) const;
 
  private:
   std::int32_t n_users_ = 0;

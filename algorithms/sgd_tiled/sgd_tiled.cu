@@ -37,7 +37,7 @@ class SgdTiled : public Algorithm {
     const auto exponents =
         item_exponents(train.items(), train.n_items(), settings_.thin_above, *context.team);
     const PhaseScope phase(context.phases, "transfer");
-    chunks_ = cuda::upload(std::span<const Chunk>(tiles.chunks), stream);
+    chunks_ = cuda::upload(View<const Chunk>(tiles.chunks), stream);
     upload_ratings(train, exponents, *context.team, stream);
     model_ = cuda::StoredModel(settings_.storage, initial, *context.team, stream);
     stream_ = stream;

@@ -35,7 +35,7 @@ void cut_user(std::int64_t begin, std::int64_t end, std::int32_t user, int longe
 }
 
 // Chunks sorted by length, longest first.
-AlignedVector<Chunk> sorted_chunks(std::span<const std::int64_t> offsets, int longest,
+AlignedVector<Chunk> sorted_chunks(View<const std::int64_t> offsets, int longest,
                                    std::vector<std::int64_t>& starts) {
   const auto users = static_cast<std::int32_t>(offsets.size()) - 1;
   const auto each = [&](auto&& visit) {
@@ -58,7 +58,7 @@ AlignedVector<Chunk> sorted_chunks(std::span<const std::int64_t> offsets, int lo
 
 }  // namespace
 
-Tiles make_tiles(std::span<const std::int64_t> user_offsets, int longest, int bundle_size,
+Tiles make_tiles(View<const std::int64_t> user_offsets, int longest, int bundle_size,
                  std::uint64_t seed, ThreadTeam& team) {
   std::vector<std::int64_t> starts;
   AlignedVector<Chunk> sorted = sorted_chunks(user_offsets, longest, starts);
@@ -74,7 +74,7 @@ Tiles make_tiles(std::span<const std::int64_t> user_offsets, int longest, int bu
   tiles.bundle_size = bundle_size;
   const auto size = static_cast<std::int64_t>(bundle_size);
   const std::int64_t bundles = (static_cast<std::int64_t>(sorted.size()) + size - 1) / size;
-  sorted.resize(static_cast<std::size_t>(bundles * size), Chunk{0, 0, 0});
+  sorted.resize(bundles * size, Chunk{0, 0, 0});
 
   std::vector<std::int64_t> order(static_cast<std::size_t>(bundles));
   std::iota(order.begin(), order.end(), 0);
@@ -90,9 +90,8 @@ Tiles make_tiles(std::span<const std::int64_t> user_offsets, int longest, int bu
   return tiles;
 }
 
-AlignedVector<std::uint8_t> item_exponents(std::span<const std::int32_t> items,
-                                           std::int32_t n_items, std::int64_t above,
-                                           ThreadTeam& team) {
+AlignedVector<std::uint8_t> item_exponents(View<const std::int32_t> items, std::int32_t n_items,
+                                           std::int64_t above, ThreadTeam& team) {
   AlignedVector<std::uint8_t> exponents(static_cast<std::size_t>(n_items), std::uint8_t{0});
   if (above <= 0 || items.empty()) return exponents;
   const auto n = static_cast<std::size_t>(n_items);
@@ -103,8 +102,7 @@ AlignedVector<std::uint8_t> item_exponents(std::span<const std::int32_t> items,
     own.assign(n, 0);
     const std::int64_t begin = total * thread / team.size();
     const std::int64_t end = total * (thread + 1) / team.size();
-    for (const std::int32_t item :
-         items.subspan(static_cast<std::size_t>(begin), static_cast<std::size_t>(end - begin))) {
+    for (const std::int32_t item : items.part(begin, end)) {
       ++own[static_cast<std::size_t>(item)];
     }
   });

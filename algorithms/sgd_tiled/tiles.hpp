@@ -3,10 +3,10 @@
 #pragma once
 
 #include <cstdint>
-#include <span>
 
 #include "base/aligned.hpp"
 #include "base/threads.hpp"
+#include "base/view.hpp"
 
 namespace mf::sgd_tiled {
 
@@ -25,14 +25,13 @@ struct Tiles {
 // Every rating is in exactly one chunk of at most `longest` ratings; chunks of one user differ by
 // at most one rating. Chunks of a bundle differ little in length, since the lanes of a warp wait
 // for the longest. The result depends on the seed, not on the threads.
-Tiles make_tiles(std::span<const std::int64_t> user_offsets, int longest, int bundle_size,
+Tiles make_tiles(View<const std::int64_t> user_offsets, int longest, int bundle_size,
                  std::uint64_t seed, ThreadTeam& team);
 
 // By how many powers of two the updates of an item are thinned: 0 for up to `above` ratings, 1 up
 // to twice that, and so on, at most kMaxExponent. All 0 where `above` is 0.
-AlignedVector<std::uint8_t> item_exponents(std::span<const std::int32_t> items,
-                                           std::int32_t n_items, std::int64_t above,
-                                           ThreadTeam& team);
+AlignedVector<std::uint8_t> item_exponents(View<const std::int32_t> items, std::int32_t n_items,
+                                           std::int64_t above, ThreadTeam& team);
 
 // i -> (multiplier * i + shift) mod count, a bijection of [0, count): a new order of the bundles
 // for each epoch.

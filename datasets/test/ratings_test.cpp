@@ -61,12 +61,12 @@ float resolve(const std::vector<float>& values, DuplicatePolicy policy) {
 
 void expect_canonical(const Ratings& r) {
   const auto offsets = r.user_offsets();
-  ASSERT_EQ(offsets.size(), static_cast<std::size_t>(r.n_users()) + 1);
+  ASSERT_EQ(offsets.size(), r.n_users() + 1);
   ASSERT_EQ(offsets.front(), 0);
   ASSERT_EQ(offsets.back(), r.nnz());
-  for (std::size_t u = 0; u + 1 < offsets.size(); ++u) {
+  for (std::int32_t u = 0; u < r.n_users(); ++u) {
     for (auto i = offsets[u]; i < offsets[u + 1]; ++i) {
-      ASSERT_EQ(r[i].user, static_cast<std::int32_t>(u));
+      ASSERT_EQ(r[i].user, u);
       if (i > offsets[u]) {
         ASSERT_LT(r[i - 1].item, r[i].item);
       }

@@ -91,10 +91,8 @@ void expect_sound(const Dataset& data, const Shape& shape) {
   const Counts users = user_counts(r), items = item_counts(r);
   EXPECT_GE(*std::min_element(users.begin(), users.end()), 1);
   EXPECT_GE(*std::min_element(items.begin(), items.end()), 1);
-  for (std::size_t u = 0; u < r.user_ids().size(); ++u)
-    ASSERT_EQ(r.user_ids()[u], static_cast<std::int32_t>(u + 1));
-  for (std::size_t i = 0; i < r.item_ids().size(); ++i)
-    ASSERT_EQ(r.item_ids()[i], static_cast<std::int32_t>(i + 1));
+  for (std::int32_t u = 0; u < r.n_users(); ++u) ASSERT_EQ(r.user_ids()[u], u + 1);
+  for (std::int32_t i = 0; i < r.n_items(); ++i) ASSERT_EQ(r.item_ids()[i], i + 1);
 }
 
 bool same_content(const Ratings& a, const Ratings& b) {

@@ -95,7 +95,7 @@ class DeviceModel {
         placed[shift + r * stride + k] = rows[r * width + k];
       }
     }
-    buffers_.push_back(cuda::upload(std::span<const float>(placed), stream));
+    buffers_.push_back(cuda::upload(View<const float>(placed), stream));
     return buffers_.back().data() + shift;
   }
 
@@ -360,12 +360,12 @@ void expect_exact_sums(std::int64_t count) {
     errors[static_cast<std::size_t>(i)] = static_cast<float>(i % 11 - 4);
     add_error(expected, static_cast<double>(i % 11 - 4));
   }
-  const auto device = cuda::upload(std::span<const float>(errors), nullptr);
+  const auto device = cuda::upload(View<const float>(errors), nullptr);
   DeviceBuffer<LossSums> partial(kReductionBlocks<kBlock>);
   sum_errors<kBlock><<<kReductionBlocks<kBlock>, kBlock>>>(device.data(), count, partial.data());
   MF_CUDA_LAUNCHED("sum_errors");
   std::vector<LossSums> host(partial.size());
-  cuda::download(std::span<LossSums>(host), partial.data(), nullptr);
+  cuda::download(View<LossSums>(host), partial.data(), nullptr);
   LossSums found;
   for (const LossSums& sums : host) add_sums(found, sums);
   EXPECT_EQ(found.square, expected.square) << kBlock << " threads, " << count << " errors";

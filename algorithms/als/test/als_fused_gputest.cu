@@ -113,7 +113,7 @@ Formed form(const Ratings& train, const Model& initial, const Params& params) {
     plan.tasks[i].part = 0;
     plan.tasks[i].first_slot = static_cast<std::int32_t>(i);
   }
-  const auto tasks = cuda::upload(std::span<const FusedTask>(plan.tasks), stream.get());
+  const auto tasks = cuda::upload(View<const FusedTask>(plan.tasks), stream.get());
   const auto floats =
       static_cast<std::size_t>(fused_slot_floats(settings.precision, initial.factors));
   cuda::DeviceBuffer<float> slots(plan.tasks.size() * floats);
@@ -124,7 +124,7 @@ Formed form(const Ratings& train, const Model& initial, const Params& params) {
   side.keep = true;
   launch_fused(settings.precision, steps.rule(), side, stream.get());
   std::vector<float> kept(slots.size());
-  cuda::download(std::span<float>(kept), slots.data(), stream.get());
+  cuda::download(View<float>(kept), slots.data(), stream.get());
   const auto f = static_cast<std::size_t>(initial.factors);
   const auto rows = static_cast<std::size_t>(train.n_users());
   Formed out{std::vector<double>(rows * f * f), std::vector<double>(rows * f)};
@@ -249,7 +249,7 @@ std::vector<float> first_x(const Ratings& train, const Model& initial, const Par
   FusedSteps steps(read_fused_settings(params), Sides(train, Center(), team), initial, context);
   steps.update_x(stream.get());
   std::vector<float> x(static_cast<std::size_t>(train.n_users() * steps.stride()));
-  cuda::download(std::span<float>(x), steps.x(), stream.get());
+  cuda::download(View<float>(x), steps.x(), stream.get());
   return x;
 }
 

@@ -64,7 +64,7 @@ struct Device {
   template <class T>
   std::vector<T> copy(const T* from, std::int64_t count) {
     std::vector<T> to(static_cast<std::size_t>(count));
-    cuda::download(std::span<T>(to), from, stream.get());
+    cuda::download(View<T>(to), from, stream.get());
     return to;
   }
 

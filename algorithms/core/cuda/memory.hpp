@@ -6,11 +6,11 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <span>
 #include <type_traits>
 #include <utility>
 
 #include "algorithms/core/cuda/check.hpp"
+#include "base/view.hpp"
 
 namespace mf::cuda {
 
@@ -31,9 +31,11 @@ class DeviceBuffer {
 
  public:
   DeviceBuffer() = default;
-  explicit DeviceBuffer(std::size_t count)
-      : data_(count == 0 ? nullptr : static_cast<T*>(allocate_device(count * sizeof(T)))),
-        count_(count) {}
+  explicit DeviceBuffer(std::int64_t count)
+      : data_(count == 0
+                  ? nullptr
+                  : static_cast<T*>(allocate_device(static_cast<std::size_t>(count) * sizeof(T)))),
+        count_(static_cast<std::size_t>(count)) {}
   ~DeviceBuffer() { reset(); }
   DeviceBuffer(DeviceBuffer&& other) noexcept { swap(other); }
   DeviceBuffer& operator=(DeviceBuffer&& other) noexcept {
@@ -96,7 +98,7 @@ class PinnedBuffer {
   T* data() { return data_; }
   const T* data() const { return data_; }
   std::size_t size() const { return count_; }
-  std::span<T> span() { return {data_, count_}; }
+  View<T> view() { return {data_, static_cast<std::int64_t>(count_)}; }
 
  private:
   T* data_ = nullptr;
@@ -106,7 +108,7 @@ class PinnedBuffer {
 // Copies are queued on the stream. Pageable host memory may be changed or freed when the call
 // returns; pinned memory only after the stream has been synchronised.
 template <class T>
-void copy_to_device(DeviceBuffer<T>& to, std::span<const T> from, cudaStream_t stream) {
+void copy_to_device(DeviceBuffer<T>& to, View<const T> from, cudaStream_t stream) {
   if (!from.empty()) {
     MF_CUDA(
         cudaMemcpyAsync(to.data(), from.data(), from.size_bytes(), cudaMemcpyHostToDevice, stream));
@@ -114,7 +116,7 @@ void copy_to_device(DeviceBuffer<T>& to, std::span<const T> from, cudaStream_t s
 }
 
 template <class T>
-DeviceBuffer<T> upload(std::span<const T> from, cudaStream_t stream) {
+DeviceBuffer<T> upload(View<const T> from, cudaStream_t stream) {
   DeviceBuffer<T> to(from.size());
   copy_to_device(to, from, stream);
   return to;
@@ -122,7 +124,7 @@ DeviceBuffer<T> upload(std::span<const T> from, cudaStream_t stream) {
 
 // Synchronises: the host has the numbers when it returns.
 template <class T>
-void download(std::span<T> to, const T* from, cudaStream_t stream) {
+void download(View<T> to, const T* from, cudaStream_t stream) {
   if (to.empty()) return;
   MF_CUDA(cudaMemcpyAsync(to.data(), from, to.size_bytes(), cudaMemcpyDeviceToHost, stream));
   MF_CUDA(cudaStreamSynchronize(stream));

@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <span>
 
 #include "algorithms/core/cuda/convert_rows.hpp"
 #include "algorithms/core/cuda/row_shape.hpp"
@@ -34,8 +33,8 @@ StoredModel::StoredModel(Storage storage, const Model& initial, ThreadTeam& team
                 stream);
   });
   if (initial.kind == ModelKind::biased) {
-    user_bias_ = upload(std::span<const float>(initial.user_bias), stream);
-    item_bias_ = upload(std::span<const float>(initial.item_bias), stream);
+    user_bias_ = upload(View<const float>(initial.user_bias), stream);
+    item_bias_ = upload(View<const float>(initial.item_bias), stream);
   }
 }
 

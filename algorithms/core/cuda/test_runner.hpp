@@ -3,13 +3,13 @@
 
 #include <cstdint>
 #include <memory>
-#include <span>
 #include <string>
 #include <vector>
 
 #include "algorithms/core/cuda/memory.hpp"
 #include "algorithms/core/cuda/stream.hpp"
 #include "algorithms/core/registry.hpp"
+#include "base/view.hpp"
 
 namespace mf::cuda {
 
@@ -44,7 +44,7 @@ struct TestRunner {
   AlignedVector<float> rows(const float* from, std::int64_t stride, std::int32_t count,
                             std::int32_t width) {
     std::vector<float> padded(static_cast<std::size_t>(stride * count));
-    download(std::span<float>(padded), from, stream.get());
+    download(View<float>(padded), from, stream.get());
     AlignedVector<float> packed;
     for (std::int64_t i = 0; i < stride * count; ++i) {
       const float x = padded[static_cast<std::size_t>(i)];

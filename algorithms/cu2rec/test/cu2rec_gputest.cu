@@ -34,7 +34,7 @@ std::vector<Xorwow> device_states(std::int32_t n_users, std::uint64_t seed) {
   cuda::DeviceBuffer<curandStateXORWOW> states(static_cast<std::size_t>(n_users));
   launch_init_states(states.data(), n_users, seed, stream.get());
   std::vector<curandStateXORWOW> host(states.size());
-  cuda::download(std::span<curandStateXORWOW>(host), states.data(), stream.get());
+  cuda::download(View<curandStateXORWOW>(host), states.data(), stream.get());
   std::vector<Xorwow> words;
   for (const auto& state : host) {
     words.push_back({state.d, {state.v[0], state.v[1], state.v[2], state.v[3], state.v[4]}});
@@ -67,7 +67,7 @@ TEST(Draw, TheHostRepeatsWhatCurandDraws) {
                                                               kDraws);
   MF_CUDA_LAUNCHED("draw_kernel");
   std::vector<std::uint32_t> drawn(bits.size());
-  cuda::download(std::span<std::uint32_t>(drawn), bits.data(), stream.get());
+  cuda::download(View<std::uint32_t>(drawn), bits.data(), stream.get());
   auto host = device_states(kUsers, 99);
   for (std::size_t i = 0; i < drawn.size(); ++i) {
     ASSERT_EQ(drawn[i], host[i / kDraws].next()) << i;

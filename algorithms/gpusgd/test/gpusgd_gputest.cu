@@ -29,7 +29,7 @@ template <class Real>
 std::vector<Real> packed_rows(const Real* from, std::int64_t stride, std::int32_t rows,
                               std::int32_t width, cudaStream_t stream) {
   std::vector<Real> padded(static_cast<std::size_t>(stride * rows));
-  cuda::download(std::span<Real>(padded), from, stream);
+  cuda::download(View<Real>(padded), from, stream);
   std::vector<Real> packed;
   for (std::int64_t i = 0; i < stride * rows; ++i) {
     const Real x = padded[static_cast<std::size_t>(i)];
@@ -85,7 +85,7 @@ struct Pair {
 
   std::vector<Real> biases(const cuda::DeviceBuffer<Real>& from) {
     std::vector<Real> host(from.size());
-    cuda::download(std::span<Real>(host), from.data(), stream.get());
+    cuda::download(View<Real>(host), from.data(), stream.get());
     return host;
   }
 

@@ -168,13 +168,13 @@ TEST(Rounder, KeepsTheMean) {
   for (const bool bf16 : {false, true}) {
     for (const float x : {0.1F, -0.73F, 1.0F / 3.0F, 2.5001F}) {
       const std::vector<float> same(8000, x);
-      auto numbers = cuda::upload(std::span<const float>(same), stream.get());
+      auto numbers = cuda::upload(View<const float>(same), stream.get());
       cuda::DeviceBuffer<std::uint32_t> out(same.size());
       for (const bool stochastic : {false, true}) {
         round_kernel<<<1, 1, 0, stream.get()>>>(numbers.data(), out.data(), 8000, stochastic, bf16);
         MF_CUDA_LAUNCHED("round_kernel");
         std::vector<std::uint32_t> words(out.size());
-        cuda::download(std::span<std::uint32_t>(words), out.data(), stream.get());
+        cuda::download(View<std::uint32_t>(words), out.data(), stream.get());
         double sum = 0;
         double worst = 0;
         for (const std::uint32_t two : words) {

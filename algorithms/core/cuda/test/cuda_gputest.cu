@@ -46,10 +46,10 @@ TEST(Stream, CopiesThereAndBack) {
   const Stream stream;
   std::vector<int> numbers(1000);
   for (int i = 0; i < 1000; ++i) numbers[static_cast<std::size_t>(i)] = i;
-  auto device = upload(std::span<const int>(numbers), stream.get());
+  auto device = upload(View<const int>(numbers), stream.get());
   add_one<<<4, 256, 0, stream.get()>>>(device.data(), 1000);
   MF_CUDA_LAUNCHED("add_one");
-  download(std::span<int>(numbers), device.data(), stream.get());
+  download(View<int>(numbers), device.data(), stream.get());
   for (int i = 0; i < 1000; ++i) EXPECT_EQ(numbers[static_cast<std::size_t>(i)], i + 1);
 }
 
@@ -57,13 +57,13 @@ TEST(Graph, ReplaysWhatWasCaptured) {
   MF_REQUIRE_DEVICE();
   const Stream stream;
   std::vector<int> zero(1, 0);
-  auto device = upload(std::span<const int>(zero), stream.get());
+  auto device = upload(View<const int>(zero), stream.get());
   Graph graph;
   graph.capture(stream.get(), [&] {
     for (int i = 0; i < 5; ++i) add_one<<<1, 32, 0, stream.get()>>>(device.data(), 1);
   });
   for (int i = 0; i < 3; ++i) graph.launch(stream.get());
-  download(std::span<int>(zero), device.data(), stream.get());
+  download(View<int>(zero), device.data(), stream.get());
   EXPECT_EQ(zero[0], 15);
 }
 
