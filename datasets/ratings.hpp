@@ -13,14 +13,9 @@
 
 #include "base/aligned.hpp"
 #include "base/view.hpp"
+#include "datasets/rating.hpp"
 
 namespace mf {
-
-struct Rating {
-  std::int32_t user;
-  std::int32_t item;
-  float value;
-};
 
 class Ratings {
  public:

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "algorithms/core/device_stream.hpp"
 #include "algorithms/core/model.hpp"
 #include "algorithms/core/params.hpp"
 #include "base/threads.hpp"
@@ -64,9 +65,9 @@ struct Context {
   ThreadTeam* team = nullptr;  // as many threads as the parameter `threads` asked for
   std::uint64_t seed = 1;
   PhaseSink* phases = nullptr;  // may be null
-  // A cudaStream_t on which the harness records its events; null in a build without CUDA. Device
-  // work of run_epoch is queued there and need not have ended when run_epoch returns.
-  void* stream = nullptr;
+  // On which the harness records its events; null in a build without CUDA. Device work of run_epoch
+  // is queued there and need not have ended when run_epoch returns.
+  DeviceStream stream = nullptr;
   // Polled between blocks of long epochs; true: return early (the epoch will not be recorded).
   std::function<bool()> stop_requested;
 };
@@ -116,6 +117,7 @@ struct AlgorithmInfo {
   std::string summary;  // one line
   std::string paper;    // citation, or "mfbench" for our own
   Hardware hardware = Hardware::cpu;
+  int min_compute = 0;  // of a device: 80 for compute capability 8.0; 0: whatever the build has
   bool deterministic = false;  // same result for the same seed and parameters
   bool uses_learning_rate = true;
   std::vector<ParamSpec> params;

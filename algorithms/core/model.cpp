@@ -28,14 +28,14 @@ double initial_element(const InitSpec& init, std::int32_t factors, double top, R
 
 void fill_rows(AlignedVector<float>& rows, std::int32_t count, std::int32_t factors,
                const InitSpec& init, double mean, std::uint64_t stream, ThreadTeam& team) {
-  const auto f = static_cast<std::size_t>(factors);
-  rows.resize(static_cast<std::size_t>(count) * f);
+  const std::int64_t f = factors;
+  rows.resize(count * f);
   const double top = 2 * std::sqrt(std::max(mean, 0.0) / factors);
   team.for_chunks(count, 4096, [&](std::int64_t begin, std::int64_t end) {
     for (std::int64_t row = begin; row < end; ++row) {
       Rng rng(init.seed, stream + static_cast<std::uint64_t>(row));
-      float* out = rows.data() + static_cast<std::size_t>(row) * f;
-      for (std::size_t k = 0; k < f; ++k) {
+      float* out = rows.data() + row * f;
+      for (std::int64_t k = 0; k < f; ++k) {
         out[k] = static_cast<float>(initial_element(init, factors, top, rng));
       }
     }
@@ -44,36 +44,36 @@ void fill_rows(AlignedVector<float>& rows, std::int32_t count, std::int32_t fact
 
 void copy_rows(AlignedVector<float>& out, const float* from, std::int64_t stride,
                std::int32_t count, std::int32_t width) {
-  const auto w = static_cast<std::size_t>(width);
-  out.resize(static_cast<std::size_t>(count) * w);
+  const std::int64_t w = width;
+  out.resize(count * w);
   for (std::int64_t row = 0; row < count; ++row) {
-    std::copy_n(from + row * stride, w, out.data() + static_cast<std::size_t>(row) * w);
+    std::copy_n(from + row * stride, w, out.data() + row * w);
   }
 }
 
 }  // namespace
 
-ModelKind parse_model_kind(const std::string& name) {
-  if (name == "biased") return ModelKind::biased;
-  if (name == "plain") return ModelKind::plain;
-  fail(ErrorKind::usage, "found model \"{}\", expected biased or plain", name);
+FactorView make_view(const ModelShape& shape, Location location, const float* p, const float* q,
+                     std::int64_t stride, const float* user_bias, const float* item_bias) {
+  FactorView view;
+  view.location = location;
+  view.n_users = shape.n_users;
+  view.n_items = shape.n_items;
+  view.factors = shape.factors;
+  view.p = p;
+  view.q = q;
+  view.p_stride = view.q_stride = stride;
+  if (shape.biased()) {
+    view.user_bias = user_bias;
+    view.item_bias = item_bias;
+    view.mean = shape.mean;
+  }
+  return view;
 }
 
 FactorView Model::view() const {
-  FactorView view;
-  view.n_users = n_users;
-  view.n_items = n_items;
-  view.factors = factors;
-  view.p = p.data();
-  view.q = q.data();
-  view.p_stride = factors;
-  view.q_stride = factors;
-  if (kind == ModelKind::biased) {
-    view.user_bias = user_bias.data();
-    view.item_bias = item_bias.data();
-    view.mean = mean;
-  }
-  return view;
+  return make_view(*this, Location::host, p.data(), q.data(), factors, user_bias.data(),
+                   item_bias.data());
 }
 
 Model copy_model(const FactorView& view) { return packed_model(view, copy_rows); }
@@ -90,8 +90,8 @@ Model initial_model(std::int32_t n_users, std::int32_t n_items, std::int32_t fac
   fill_rows(model.p, n_users, factors, init, mean, kUserStream, team);
   fill_rows(model.q, n_items, factors, init, mean, kItemStream, team);
   if (kind == ModelKind::biased) {
-    model.user_bias.assign(static_cast<std::size_t>(n_users), 0.0F);
-    model.item_bias.assign(static_cast<std::size_t>(n_items), 0.0F);
+    model.user_bias.assign(n_users, 0.0F);
+    model.item_bias.assign(n_items, 0.0F);
   }
   return model;
 }

@@ -8,11 +8,16 @@
 #include <string>
 
 #include "base/aligned.hpp"
+#include "base/names.hpp"
 
 namespace mf {
 
 enum class ModelKind { biased, plain };
-ModelKind parse_model_kind(const std::string& name);
+inline constexpr Names kModelKinds{
+    std::to_array<Named<ModelKind>>({{"biased", ModelKind::biased}, {"plain", ModelKind::plain}})};
+inline ModelKind parse_model_kind(const std::string& name) {
+  return kModelKinds.parse(name, "model");
+}
 
 // Where the numbers of a view are.
 enum class Location { host, device };
@@ -35,13 +40,25 @@ struct FactorView {
   double mean = 0;  // mu; 0 for the plain model
 };
 
-// Host storage of a model: rows packed (stride = factors).
-struct Model {
+// What a model is, without its numbers.
+struct ModelShape {
   ModelKind kind = ModelKind::biased;
   std::int32_t n_users = 0;
   std::int32_t n_items = 0;
   std::int32_t factors = 0;
-  double mean = 0;
+  double mean = 0;  // mu; not used by the plain model
+
+  bool biased() const { return kind == ModelKind::biased; }
+};
+
+// A view of a model of this shape: rows of P and Q are `stride` numbers apart, biases one. Those of
+// a plain model are not looked at.
+FactorView make_view(const ModelShape& shape, Location location, const float* p, const float* q,
+                     std::int64_t stride, const float* user_bias = nullptr,
+                     const float* item_bias = nullptr);
+
+// Host storage of a model: rows packed (stride = factors).
+struct Model : ModelShape {
   AlignedVector<float> p;          // n_users x factors
   AlignedVector<float> q;          // n_items x factors
   AlignedVector<float> user_bias;  // n_users, empty for the plain model

@@ -1,6 +1,6 @@
 #include "algorithms/core/params.hpp"
 
-#include <limits>
+#include <iterator>
 #include <stdexcept>
 
 namespace mf {
@@ -30,6 +30,12 @@ ParamSpec ParamSpec::choice(std::string name, std::string fallback,
                             std::vector<std::string> choices, std::string help) {
   return {std::move(name),    Type::choice, std::move(fallback), 0, 0,
           std::move(choices), "",           std::move(help)};
+}
+
+std::vector<ParamSpec> join_params(std::vector<ParamSpec> first, std::vector<ParamSpec> more) {
+  first.insert(first.end(), std::make_move_iterator(more.begin()),
+               std::make_move_iterator(more.end()));
+  return first;
 }
 
 const ParamValue& Params::at(const std::string& name) const {

@@ -40,6 +40,9 @@ struct ParamSpec {
   }
 };
 
+// `first`, then `more`.
+std::vector<ParamSpec> join_params(std::vector<ParamSpec> first, std::vector<ParamSpec> more);
+
 // Resolved parameters: every declared one has a value.
 class Params {
  public:

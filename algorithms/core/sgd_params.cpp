@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <stdexcept>
+#include <utility>
 
 namespace mf {
 namespace {
@@ -11,21 +12,35 @@ ParamSpec regularizer(const std::string& name, const std::string& of) {
 }
 
 double regularizer_of(const Params& params, const std::string& name) {
+  if (!params.has(name)) return 0;
   const double own = params.number(name);
   return own < 0 ? params.number("reg") : own;
 }
 
 }  // namespace
 
-std::vector<ParamSpec> regularizer_params(double default_reg) {
-  return {
+ParamSpec factors_param(std::int64_t fallback, std::int64_t most) {
+  return ParamSpec::integer("factors", fallback, 1, most, "length f of the rows of P and Q");
+}
+
+ParamSpec model_param(ModelKind fallback) {
+  return ParamSpec::choice("model", fallback, kModelKinds,
+                           "biased: mu + b_u + c_i + p.q; plain: p.q");
+}
+
+ParamSpec only_model_param(ModelKind kind, std::string help) {
+  const std::string name = kModelKinds.of(kind);
+  return ParamSpec::choice("model", name, {name}, std::move(help));
+}
+
+std::vector<ParamSpec> regularizer_params(double default_reg, bool of_biases) {
+  std::vector<ParamSpec> params = {
       ParamSpec::number("reg", default_reg, 0, 1e6,
                         "L2 regularizer of everything not given its own"),
-      regularizer("reg_p", "the rows of P"),
-      regularizer("reg_q", "the rows of Q"),
-      regularizer("reg_user_bias", "the user biases"),
-      regularizer("reg_item_bias", "the item biases"),
-  };
+      regularizer("reg_p", "the rows of P"), regularizer("reg_q", "the rows of Q")};
+  if (!of_biases) return params;
+  return join_params(std::move(params), {regularizer("reg_user_bias", "the user biases"),
+                                         regularizer("reg_item_bias", "the item biases")});
 }
 
 Regularizers read_regularizers(const Params& params) {
@@ -33,9 +48,15 @@ Regularizers read_regularizers(const Params& params) {
           regularizer_of(params, "reg_user_bias"), regularizer_of(params, "reg_item_bias")};
 }
 
-Keeps keeps_at(double rate, const Regularizers& reg) {
-  const auto keep = [rate](double of) { return static_cast<float>(1 - rate * of); };
-  return {keep(reg.p), keep(reg.q), keep(reg.user_bias), keep(reg.item_bias)};
+Work pass_work(const Ratings& train, std::int32_t factors, ModelKind kind, double rating_bytes,
+               double row_bytes) {
+  const auto nnz = static_cast<double>(train.nnz());
+  const auto rows = static_cast<double>(count_rating_users(train) + count_rated_items(train));
+  Work work;
+  work.updates = nnz;
+  work.bytes = nnz * rating_bytes + 2 * rows * row_bytes;
+  work.flops = nnz * (10.0 * factors + (kind == ModelKind::biased ? 13.0 : 2.0));
+  return work;
 }
 
 void check_initial(ModelKind kind, std::int32_t factors, const Ratings& train,

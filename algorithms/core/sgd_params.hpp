@@ -2,11 +2,13 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "algorithms/core/algorithm.hpp"
 #include "algorithms/core/model.hpp"
 #include "algorithms/core/params.hpp"
+#include "algorithms/core/sgd_rule.hpp"
 #include "datasets/ratings.hpp"
 
 namespace mf {
@@ -18,18 +20,33 @@ struct Regularizers {
   double item_bias = 0;
 };
 
-// reg, and reg_p, reg_q, reg_user_bias, reg_item_bias, which take its value where negative.
-std::vector<ParamSpec> regularizer_params(double default_reg = 0.02);
+// `factors` and `model`, which every SGD family has. A family of one kind of model names it alone.
+ParamSpec factors_param(std::int64_t fallback, std::int64_t most);
+ParamSpec model_param(ModelKind fallback);
+ParamSpec only_model_param(ModelKind kind, std::string help);
+
+// reg, and reg_p, reg_q, reg_user_bias, reg_item_bias, which take its value where negative. Those
+// of biases are left out for a family that has the plain model alone, and then read as 0.
+std::vector<ParamSpec> regularizer_params(double default_reg = 0.02, bool of_biases = true);
 Regularizers read_regularizers(const Params& params);
 
-// What a step keeps of the numbers it changes: 1 - rate * regularizer of each.
-struct Keeps {
-  float p = 1;
-  float q = 1;
-  float user_bias = 1;
-  float item_bias = 1;
-};
-Keeps keeps_at(double rate, const Regularizers& reg);
+// The constants of an epoch; `mean` is the model's, 0 for the plain one.
+template <class Real = float>
+sgd::Step<Real> step_at(double rate, const Regularizers& reg, double mean) {
+  const auto real = [](double x) { return static_cast<Real>(x); };
+  return {real(rate),
+          real(mean),
+          real(rate * reg.p),
+          real(rate * reg.q),
+          real(rate * reg.user_bias),
+          real(rate * reg.item_bias)};
+}
+
+// Compulsory work of a pass over all ratings: each rating and each row that has one are read, each
+// row is written back. `row_bytes` are those of a row with its bias, `rating_bytes` of a rating. An
+// update takes 2 f operations for p.q, 8 f for both rows, 2 for the gain, and 11 for both biases.
+Work pass_work(const Ratings& train, std::int32_t factors, ModelKind kind, double rating_bytes,
+               double row_bytes);
 
 // Throws std::logic_error where the harness's factors are not what the parameters say.
 void check_initial(ModelKind kind, std::int32_t factors, const Ratings& train,

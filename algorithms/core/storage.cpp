@@ -1,25 +1,20 @@
 #include "algorithms/core/storage.hpp"
 
-#include <utility>
-
 namespace mf {
 
 ParamSpec storage_param() {
-  return ParamSpec::choice("storage", "fp16", {"fp32", "fp16", "bf16"},
+  return ParamSpec::choice("storage", Storage::fp16, kStorages,
                            "of P and Q in memory; arithmetic is fp32");
 }
 
-ParamSpec rounding_param(std::string default_kind) {
-  return ParamSpec::choice("rounding", std::move(default_kind), {"nearest", "stochastic"},
-                           "to fp16 and bf16");
+ParamSpec rounding_param(Rounding fallback) {
+  return ParamSpec::choice("rounding", fallback, kRoundings, "to fp16 and bf16");
 }
 
-Storage read_storage(const Params& params) {
-  const std::string& name = params.choice("storage");
-  if (name == "fp32") return Storage::fp32;
-  return name == "fp16" ? Storage::fp16 : Storage::bf16;
-}
+Storage read_storage(const Params& params) { return params.choice("storage", kStorages); }
 
-bool read_stochastic(const Params& params) { return params.choice("rounding") == "stochastic"; }
+bool read_stochastic(const Params& params) {
+  return params.choice("rounding", kRoundings) == Rounding::stochastic;
+}
 
 }  // namespace mf

@@ -5,13 +5,20 @@
 #include <string>
 
 #include "algorithms/core/params.hpp"
+#include "algorithms/core/rows.hpp"
 
 namespace mf {
 
 enum class Storage { fp32, fp16, bf16 };
+inline constexpr Names kStorages{std::to_array<Named<Storage>>(
+    {{"fp32", Storage::fp32}, {"fp16", Storage::fp16}, {"bf16", Storage::bf16}})};
 
-ParamSpec storage_param();                           // `storage`, default fp16
-ParamSpec rounding_param(std::string default_kind);  // `rounding`: nearest or stochastic
+enum class Rounding { nearest, stochastic };
+inline constexpr Names kRoundings{std::to_array<Named<Rounding>>(
+    {{"nearest", Rounding::nearest}, {"stochastic", Rounding::stochastic}})};
+
+ParamSpec storage_param();                    // `storage`, default fp16
+ParamSpec rounding_param(Rounding fallback);  // `rounding`
 Storage read_storage(const Params& params);
 bool read_stochastic(const Params& params);
 
@@ -19,19 +26,20 @@ constexpr int storage_bytes(Storage storage) { return storage == Storage::fp32 ?
 
 // Values from one row to the next: whole words of 16 bytes.
 constexpr std::int64_t storage_stride(Storage storage, std::int64_t factors) {
-  const std::int64_t values = 16 / storage_bytes(storage);
-  return (factors + values - 1) / values * values;
+  return row_stride(factors, storage_bytes(storage));
 }
 
 // The words of 16 bytes of a row.
 constexpr std::int64_t storage_words(Storage storage, std::int64_t factors) {
-  return storage_stride(storage, factors) * storage_bytes(storage) / 16;
+  return storage_stride(storage, factors) * storage_bytes(storage) / kWordBytes;
 }
 
-// Device bytes of one row of P or Q: as stored, and its fp32 copy for the evaluator.
+// Device bytes of one row of P or Q: as stored, and, of the narrow types, its fp32 copy for the
+// evaluator.
 constexpr double stored_row_bytes(Storage storage, std::int64_t factors) {
-  return static_cast<double>(storage_stride(storage, factors) * storage_bytes(storage) +
-                             storage_stride(Storage::fp32, factors) * 4);
+  const std::int64_t wide = storage_stride(Storage::fp32, factors) * 4;
+  if (storage == Storage::fp32) return static_cast<double>(wide);
+  return static_cast<double>(storage_stride(storage, factors) * storage_bytes(storage) + wide);
 }
 
 }  // namespace mf

@@ -1,4 +1,4 @@
-// Rows between fp32 and the narrow types of storage, on the device.
+// Rows between fp32 and the other types of storage, on the device.
 #pragma once
 
 #include <cuda_bf16.h>
@@ -10,14 +10,14 @@
 namespace mf::cuda {
 
 // to[row * to_stride + k] = from[row * from_stride + k] for k < factors, rounded to nearest; zero
-// for k in [factors, to_stride). T is float, __half or __nv_bfloat16. Queued on the stream.
+// for k in [factors, to_stride). T is float, double, __half or __nv_bfloat16. Queued on the stream.
 template <class T>
-void narrow_rows(const float* from, std::int64_t from_stride, T* to, std::int64_t to_stride,
-                 std::int64_t rows, std::int32_t factors, cudaStream_t stream);
+void rows_from_fp32(const float* from, std::int64_t from_stride, T* to, std::int64_t to_stride,
+                    std::int64_t rows, std::int32_t factors, cudaStream_t stream);
 
-// The other way round; exact. Only k < factors is written.
+// The other way round; exact but for double, which is rounded. Only k < factors is written.
 template <class T>
-void widen_rows(const T* from, std::int64_t from_stride, float* to, std::int64_t to_stride,
-                std::int64_t rows, std::int32_t factors, cudaStream_t stream);
+void rows_to_fp32(const T* from, std::int64_t from_stride, float* to, std::int64_t to_stride,
+                  std::int64_t rows, std::int32_t factors, cudaStream_t stream);
 
 }  // namespace mf::cuda

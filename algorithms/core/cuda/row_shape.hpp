@@ -4,12 +4,9 @@
 
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
-#include <cuda_runtime_api.h>
 
-#include <algorithm>
 #include <cstdint>
 
-#include "algorithms/core/cuda/check.hpp"
 #include "algorithms/core/storage.hpp"
 
 namespace mf::cuda {
@@ -61,18 +58,6 @@ auto with_group_row(std::int64_t words, Go&& go) {
   if (words <= 8) return go(RowShape<8, 1, 4>{});
   if (words <= 16) return go(RowShape<16, 1, 4>{});
   return with_wide_row<T>(words, go);
-}
-
-// Blocks of `threads` that the device holds at once; at least one a multiprocessor.
-template <class Kernel>
-std::int64_t resident_blocks(Kernel kernel, int threads) {
-  int device = 0;
-  int processors = 0;
-  int blocks = 0;
-  MF_CUDA(cudaGetDevice(&device));
-  MF_CUDA(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device));
-  MF_CUDA(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel, threads, 0));
-  return std::int64_t{std::max(1, blocks)} * processors;
 }
 
 }  // namespace mf::cuda

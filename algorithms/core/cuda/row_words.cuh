@@ -10,17 +10,9 @@
 
 #include <cstdint>
 
+#include "algorithms/core/rows.hpp"
+
 namespace mf::cuda {
-
-// How many values of T a word holds.
-template <class T>
-constexpr int kWordValues = 16 / static_cast<int>(sizeof(T));
-
-// Values from one row to the next: whole words.
-template <class T>
-__host__ __device__ constexpr std::int64_t word_stride(std::int64_t factors) {
-  return (factors + kWordValues<T> - 1) / kWordValues<T> * kWordValues<T>;
-}
 
 // What is added below the last bit that stays: random bits (a multiplicative hash, good enough for
 // this), or one half for rounding to nearest.
@@ -115,7 +107,7 @@ struct RowShare {
 
   // Words of a row.
   __device__ static int words(std::int32_t factors) {
-    return static_cast<int>(word_stride<T>(factors)) / kWordLength;
+    return static_cast<int>(row_stride(factors, sizeof(T))) / kWordLength;
   }
   __device__ static const Word<kUnits>* row(const void* rows, std::int64_t index, int words) {
     return static_cast<const Word<kUnits>*>(rows) + index * words;

@@ -7,9 +7,9 @@
 #include <cstdint>
 
 #include "algorithms/core/cuda/memory.hpp"
+#include "algorithms/core/cuda/upload.hpp"
 #include "algorithms/core/model.hpp"
 #include "algorithms/core/storage.hpp"
-#include "base/threads.hpp"
 
 namespace mf::cuda {
 
@@ -17,24 +17,23 @@ class StoredModel {
  public:
   StoredModel() = default;
   // Uploads; the initial factors are rounded to nearest.
-  StoredModel(Storage storage, const Model& initial, ThreadTeam& team, cudaStream_t stream);
+  StoredModel(Storage storage, const Model& initial, Uploader& uploader);
 
   // Rows of storage_stride values, zero beyond the factors, 16-byte aligned.
-  void* p() { return p_.data(); }
-  void* q() { return q_.data(); }
+  void* p() { return wide() ? static_cast<void*>(p_wide_.data()) : p_.data(); }
+  void* q() { return wide() ? static_cast<void*>(q_wide_.data()) : q_.data(); }
   float* user_bias() { return user_bias_.data(); }  // null for the plain model
   float* item_bias() { return item_bias_.data(); }
 
-  // Queues the copy to fp32 that the view shows.
+  // Queues the copy to fp32 that the view shows, where the factors are not fp32 themselves.
   FactorView view(cudaStream_t stream);
 
  private:
+  bool wide() const { return storage_ == Storage::fp32; }
+
   Storage storage_ = Storage::fp32;
-  std::int32_t n_users_ = 0;
-  std::int32_t n_items_ = 0;
-  std::int32_t factors_ = 0;
-  double mean_ = 0;
-  DeviceBuffer<std::byte> p_, q_;
+  ModelShape shape_;
+  DeviceBuffer<std::byte> p_, q_;  // of the narrow types
   DeviceBuffer<float> p_wide_, q_wide_;
   DeviceBuffer<float> user_bias_, item_bias_;
 };

@@ -1,0 +1,36 @@
+// Shapes of launches.
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <algorithm>
+#include <cstdint>
+
+#include "algorithms/core/cuda/check.hpp"
+
+namespace mf::cuda {
+
+// Blocks that together take `count` units of work, `of_block` each; none for none. A kernel that
+// strides over its work may be given fewer: `most`.
+inline unsigned blocks_for(std::int64_t count, std::int64_t of_block,
+                           std::int64_t most = std::int64_t{1} << 30) {
+  return static_cast<unsigned>(std::min((count + of_block - 1) / of_block, most));
+}
+
+inline int multiprocessors() {
+  int device = 0;
+  int count = 0;
+  MF_CUDA(cudaGetDevice(&device));
+  MF_CUDA(cudaDeviceGetAttribute(&count, cudaDevAttrMultiProcessorCount, device));
+  return count;
+}
+
+// Blocks of `threads` that the device holds at once; at least one a multiprocessor.
+template <class Kernel>
+std::int64_t resident_blocks(Kernel kernel, int threads) {
+  int blocks = 0;
+  MF_CUDA(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel, threads, 0));
+  return std::int64_t{std::max(1, blocks)} * multiprocessors();
+}
+
+}  // namespace mf::cuda

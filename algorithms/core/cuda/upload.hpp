@@ -1,0 +1,110 @@
+// Arrays from the host to the device, as they are or rearranged on the way (padded rows, packed
+// pairs): threads fill one pinned piece while the other is being copied.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+#include "algorithms/core/cuda/memory.hpp"
+#include "algorithms/core/cuda/stream.hpp"
+#include "algorithms/core/pinned.hpp"
+#include "base/threads.hpp"
+#include "base/view.hpp"
+#include "datasets/rating.hpp"
+
+namespace mf::cuda {
+
+// All copies are queued on the stream when a call returns; what they come from may change or end
+// then. The destructor waits for them.
+class Uploader {
+ public:
+  Uploader(ThreadTeam& team, cudaStream_t stream) : team_(&team), stream_(stream) {}
+  ~Uploader() {
+    for (const Event& event : copied_) cudaEventSynchronize(event.get());
+  }
+  Uploader(const Uploader&) = delete;
+  Uploader& operator=(const Uploader&) = delete;
+
+  template <class T>
+  DeviceBuffer<T> array(View<const T> from) {
+    if (static_cast<std::int64_t>(from.size_bytes()) <= kSmallest) return upload(from, stream_);
+    return filled<T>(from.size(), [&](std::int64_t begin, std::int64_t end, T* out) {
+      std::copy(from.begin() + begin, from.begin() + end, out);
+    });
+  }
+
+  // `count` elements as fill(begin, end, out) writes them: out[0] is element `begin`. `fill` is
+  // called by the threads of the team.
+  template <class T, class Fill>
+  DeviceBuffer<T> filled(std::int64_t count, Fill&& fill) {
+    DeviceBuffer<T> to(count);
+    const auto element = static_cast<std::int64_t>(sizeof(T));
+    reserve(std::min(count * element, kPinnedPieceBytes));
+    const std::int64_t piece = piece_bytes_ / element;
+    for (std::int64_t begin = 0; begin < count; begin += piece) {
+      const std::int64_t size = std::min(piece, count - begin);
+      T* out = reinterpret_cast<T*>(free_piece());
+      team_->for_chunks(size, kChunk, [&](std::int64_t from, std::int64_t end) {
+        fill(begin + from, begin + end, out + from);
+      });
+      MF_CUDA(cudaMemcpyAsync(to.data() + begin, out, static_cast<std::size_t>(size * element),
+                              cudaMemcpyHostToDevice, stream_));
+      copied_[turn_].record(stream_);
+      turn_ = 1 - turn_;
+    }
+    return to;
+  }
+
+  // Rows of `stride` numbers, zero beyond `width`, from packed rows of `width`.
+  template <class Real = float>
+  DeviceBuffer<Real> rows(View<const float> packed, std::int64_t width, std::int64_t stride) {
+    const std::int64_t count = packed.size() / width;
+    return filled<Real>(count * stride, [&](std::int64_t begin, std::int64_t end, Real* out) {
+      for (std::int64_t i = begin; i < end; ++i) {
+        const std::int64_t column = i % stride;
+        *out++ = column < width ? static_cast<Real>(packed[i / stride * width + column]) : Real{0};
+      }
+    });
+  }
+
+  // The ratings of the rows (or columns) one after another.
+  DeviceBuffer<RowRating> row_ratings(View<const std::int32_t> others, View<const float> values) {
+    return filled<RowRating>(others.size(),
+                             [&](std::int64_t begin, std::int64_t end, RowRating* out) {
+                               for (std::int64_t i = begin; i < end; ++i)
+                                 *out++ = {others[i], values[i]};
+                             });
+  }
+
+  ThreadTeam& team() const { return *team_; }
+  cudaStream_t stream() const { return stream_; }
+
+ private:
+  static constexpr std::int64_t kSmallest = 64 << 10;
+  static constexpr std::int64_t kChunk = 1 << 16;  // elements that a thread fills at a time
+
+  // Pinned memory is slow to get: a small data set takes little of it.
+  void reserve(std::int64_t bytes) {
+    if (bytes <= piece_bytes_) return;
+    for (const Event& event : copied_) event.synchronize();
+    piece_bytes_ = bytes;
+    for (auto& piece : pieces_) {
+      piece = {};
+      piece = PinnedBuffer<std::byte>(static_cast<std::size_t>(bytes));
+    }
+  }
+
+  std::byte* free_piece() {
+    copied_[turn_].synchronize();  // returns at once where nothing was recorded yet
+    return pieces_[turn_].data();
+  }
+
+  ThreadTeam* team_;
+  cudaStream_t stream_;
+  std::int64_t piece_bytes_ = 0;
+  PinnedBuffer<std::byte> pieces_[2];
+  Event copied_[2];
+  int turn_ = 0;
+};
+
+}  // namespace mf::cuda

@@ -1,0 +1,8 @@
+// The type of CUDA's streams, also where there is no CUDA: cudaStream_t is a pointer to this.
+#pragma once
+
+struct CUstream_st;
+
+namespace mf {
+using DeviceStream = CUstream_st*;
+}
