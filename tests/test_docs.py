@@ -1,5 +1,5 @@
 """The documents are true: their specs are valid, their commands exist, their links resolve, and the
-worked example of docs/adding-an-algorithm.md compiles, passes its tests and runs."""
+worked examples of docs/adding-an-algorithm.md compile, pass their tests and run."""
 
 import json
 import pathlib
@@ -9,8 +9,8 @@ import subprocess
 
 import pytest
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent
-GUIDE = ROOT / "docs" / "adding-an-algorithm.md"
+from guide import GUIDE, ROOT, families, write
+
 SPEC_PAGE = ROOT / "docs" / "spec.md"
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
 ALL_MARKDOWN = [path for path in sorted(ROOT.rglob("*.md"))
@@ -166,14 +166,7 @@ def test_relative_links_resolve(page):
     assert broken == []
 
 
-# ---- the worked example --------------------------------------------------------------------------
-
-FILE_BLOCK = re.compile(r"^`(algorithms/\S+)`:\n\n```\w+\n(.*?)^```$", re.M | re.S)
-
-
-def example_files():
-    return dict(FILE_BLOCK.findall(GUIDE.read_text()))
-
+# ---- the worked examples --------------------------------------------------------------------------
 
 def ninja_block(text, output):
     """The variables of one build statement of a build.ninja."""
@@ -188,20 +181,31 @@ def cache_value(build, name):
 
 
 class Example:
-    """The example's files, its test program and an mfbench that has it, as the build makes them."""
+    """An example's files, its test program and an mfbench that has it, as the build makes them."""
 
-    def __init__(self, build, folder):
+    def __init__(self, build, folder, family):
         self.folder = folder
-        for name, text in example_files().items():
-            (folder / name).parent.mkdir(parents=True, exist_ok=True)
-            (folder / name).write_text(text)
+        write(family, folder)
         self.build = build
         self.compiler = cache_value(build, "CMAKE_CXX_COMPILER")
+        self.cuda_compiler = cache_value(build, "CMAKE_CUDA_COMPILER")
         ninja = (build / "build.ninja").read_text()
-        self.compile = ninja_block(
-            ninja, "algorithms/CMakeFiles/mf_algo_ruler.dir/ruler/info.cpp.o")
+        objects = "algorithms/CMakeFiles/mf_algo_ruler.dir/ruler"
+        self.commands = {".cpp": self.compile_command(ninja, f"{objects}/info.cpp.o")}
+        if self.cuda_compiler:
+            self.commands[".cu"] = self.compile_command(ninja, f"{objects}/ruler_device.cu.o")
         self.link = ninja_block(ninja, "mfbench")
         self.main = "harness/CMakeFiles/mfbench.dir/main.cpp.o"
+
+    def compile_command(self, ninja, output):
+        """As the build compiles this object, but quickly, and for one of its architectures."""
+        block = ninja_block(ninja, output)
+        flags = [word for word in block["FLAGS"].split() if "Winvalid-pch" not in word]
+        architectures = [word for word in flags if word.startswith("--generate-code")]
+        flags = [word for word in flags if word not in architectures[:-1]]
+        compiler = self.cuda_compiler if architectures else self.compiler
+        return [compiler, *block.get("DEFINES", "").replace("\\", "").split(), *flags, "-O0",
+                f"-I{self.folder}", *block.get("INCLUDES", "").split()]
 
     def missing(self):
         inputs = [self.main, *self.link["LINK_LIBRARIES"].split()]
@@ -210,12 +214,10 @@ class Example:
         return f"{absent[0]} is not built" if absent else ""
 
     def compile_all(self):
-        sources = sorted(self.folder.rglob("*.cpp"))
-        flags = [*self.compile.get("DEFINES", "").split(), *self.compile["FLAGS"].split(), "-O0",
-                 f"-I{self.folder}", *self.compile.get("INCLUDES", "").split()]
+        sources = [path for path in sorted(self.folder.rglob("*")) if path.suffix in self.commands]
         objects = [source.with_suffix(".o") for source in sources]
-        running = [subprocess.Popen([self.compiler, *flags, "-c", str(source), "-o", str(out)],
-                                    cwd=self.build, stderr=subprocess.PIPE, text=True)
+        running = [subprocess.Popen([*self.commands[source.suffix], "-c", str(source), "-o",
+                                     str(out)], cwd=self.build, stderr=subprocess.PIPE, text=True)
                    for source, out in zip(sources, objects)]
         errors = [process.communicate()[1] for process in running]
         assert all(process.returncode == 0 for process in running), "\n".join(errors)
@@ -239,27 +241,53 @@ class Example:
         self.mfbench = self.link_program("mfbench", [self.main, *rest])
 
 
-@pytest.fixture(scope="module")
-def example(mfbench, tmp_path_factory):
-    build = pathlib.Path(shutil.which(mfbench.program)).resolve().parent
+def make_example(build, folder, family):
     for name in ["build.ninja", "CMakeCache.txt"]:
         if not (build / name).exists():
-            pytest.skip(f"no {name} beside {mfbench.program}: the example is not compiled")
-    made = Example(build, tmp_path_factory.mktemp("example"))
+            pytest.skip(f"no {name} in {build.name}: {family} is not compiled")
+    made = Example(build, folder, family)
     if missing := made.missing():
-        pytest.skip(f"{build}: {missing}: the example is not compiled")
+        pytest.skip(f"{build.name}: {missing}: {family} is not compiled")
     made.make()
     return made
 
 
-def test_the_example_is_one_whole_folder():
-    names = {name.split("/", 2)[2] for name in example_files()}
-    assert names == {"info.cpp", "bias_only.cpp", "test/bias_only_test.cpp", "README.md"}
-    assert {name.split("/")[1] for name in example_files()} == {"bias_only"}
+@pytest.fixture(scope="module")
+def example(mfbench, tmp_path_factory):
+    build = pathlib.Path(shutil.which(mfbench.program)).resolve().parent
+    return make_example(build, tmp_path_factory.mktemp("example"), "bias_only")
+
+
+@pytest.fixture(scope="module")
+def cuda_example(mfbench, tmp_path_factory):
+    """Compiled by the CUDA build that stands beside the one under test, or is it."""
+    build = pathlib.Path(shutil.which(mfbench.program)).resolve().parent.parent / "cuda"
+    return make_example(build, tmp_path_factory.mktemp("cuda_example"), "minibatch_sgd")
+
+
+def test_the_examples_are_whole_folders():
+    for family, source, test in [("bias_only", "bias_only.cpp", "bias_only_test.cpp"),
+                                 ("minibatch_sgd", "minibatch_sgd.cu", "minibatch_sgd_gputest.cu")]:
+        names = {path.split("/", 2)[2] for path in families()[family]}
+        assert names == {"info.cpp", source, f"test/{test}", "README.md"}
+
+
+def test_a_first_cuda_algorithm_is_small():
+    files = families()["minibatch_sgd"]
+    assert len(files) <= 5
+    assert sum(text.count("\n") for text in files.values()) <= 250
+
+
+def test_the_cuda_example_passes_its_own_tests(cuda_example):
+    done = subprocess.run([cuda_example.test_program], capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stdout
+    if "no CUDA device" in done.stdout:
+        pytest.skip("the CUDA example compiles and links; no device here to run its test")
+    assert "[  PASSED  ] 1 test" in done.stdout
 
 
 def test_the_example_passes_its_own_tests(example):
-    written = sum(text.count("\nTEST(") for text in example_files().values())
+    written = sum(text.count("\nTEST(") for text in families()["bias_only"].values())
     done = subprocess.run([example.test_program], capture_output=True, text=True, timeout=60)
     assert done.returncode == 0, done.stdout
     assert f"[  PASSED  ] {written} tests" in done.stdout
@@ -272,7 +300,7 @@ def test_the_example_runs_in_the_harness(mfbench, example, tmp_path):
 
     assert "bias_only" in run("list").stdout
     assert "reg_user_bias" in run("describe", "bias_only").stdout
-    (spec,) = [text for language, text in blocks(GUIDE) if language == "json"]
+    spec = next(text for language, text in blocks(GUIDE) if language == "json")
     (tmp_path / "biases.json").write_text(spec)
     done = run("run", "biases.json", "--out", "out", "--quiet")
     assert done.returncode == 0, done.stderr
@@ -286,14 +314,14 @@ def test_the_example_runs_in_the_harness(mfbench, example, tmp_path):
         assert footer["phases"]["users"]["count"] == footer["phases"]["items"]["count"] == 20
 
 
-def test_the_example_is_formatted(tmp_path):
+def test_the_examples_are_formatted(tmp_path):
     program = shutil.which("clang-format-14") or shutil.which("clang-format")
     if not program or " 14." not in subprocess.run([program, "--version"], capture_output=True,
                                                    text=True).stdout:
         pytest.skip("the format is defined by clang-format 14, which is not here")
     shutil.copy(ROOT / ".clang-format", tmp_path)
-    for name, text in example_files().items():
-        if not name.endswith(".cpp"):
+    for name, text in [file for files in families().values() for file in files.items()]:
+        if not name.endswith((".cpp", ".cu")):
             continue
         path = tmp_path / pathlib.Path(name).name
         path.write_text(text)

@@ -82,4 +82,10 @@ struct Permutation {
   }
 };
 
+// A new order of `count` things for each epoch.
+inline Permutation epoch_order(std::int64_t count, std::uint64_t seed, std::int64_t epoch) {
+  return Permutation::of(count,
+                         mix64(seed + 0x9e3779b97f4a7c15ULL * static_cast<std::uint64_t>(epoch)));
+}
+
 }  // namespace mf

@@ -122,6 +122,14 @@ DeviceBuffer<T> upload(View<const T> from, cudaStream_t stream) {
   return to;
 }
 
+// Bytes of zero; queued on the stream.
+template <class T>
+DeviceBuffer<T> zeros(std::int64_t count, cudaStream_t stream) {
+  DeviceBuffer<T> to(count);
+  if (!to.empty()) MF_CUDA(cudaMemsetAsync(to.data(), 0, to.bytes(), stream));
+  return to;
+}
+
 // Synchronises: the host has the numbers when it returns.
 template <class T>
 void download(View<T> to, const T* from, cudaStream_t stream) {

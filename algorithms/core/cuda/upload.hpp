@@ -10,7 +10,7 @@
 #include "algorithms/core/pinned.hpp"
 #include "base/threads.hpp"
 #include "base/view.hpp"
-#include "datasets/rating.hpp"
+#include "datasets/ratings.hpp"
 
 namespace mf::cuda {
 
@@ -74,6 +74,13 @@ class Uploader {
                                for (std::int64_t i = begin; i < end; ++i)
                                  *out++ = {others[i], values[i]};
                              });
+  }
+
+  // All of them, by user and item.
+  DeviceBuffer<Rating> ratings(const Ratings& from) {
+    return filled<Rating>(from.nnz(), [&](std::int64_t begin, std::int64_t end, Rating* out) {
+      for (std::int64_t i = begin; i < end; ++i) *out++ = from[i];
+    });
   }
 
   ThreadTeam& team() const { return *team_; }
