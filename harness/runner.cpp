@@ -134,7 +134,7 @@ class CaseRun {
            "\"max\": 5, \"step\": 1}} beside its files",
            item_.data.label());
     }
-    evaluator_->set_clip(scale->min, scale->max);
+    evaluator_->set_clip(ClipRange{scale->min, scale->max});
   }
 
   void* stream() { return device_ ? device_->stream() : nullptr; }
@@ -274,7 +274,8 @@ class CaseRun {
 
   void save() {
     Model copy;
-    save_model(settings_.model_folder, host_factors(copy), data_.split->train, item_.resolved);
+    save_model(settings_.model_folder, host_factors(copy), data_.split->train, evaluator_->clip(),
+               item_.resolved);
   }
 
   static double monitored(Monitor monitor, const TracePoint& point) {
