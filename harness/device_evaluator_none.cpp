@@ -14,8 +14,7 @@ namespace {
 
 struct DeviceEvaluator::Impl {};
 
-DeviceEvaluator::DeviceEvaluator(View<const std::uint8_t>, View<const std::uint8_t>,
-                                 void*) {
+DeviceEvaluator::DeviceEvaluator(View<const std::uint8_t>, View<const std::uint8_t>, void*) {
   refuse();
 }
 DeviceEvaluator::~DeviceEvaluator() = default;

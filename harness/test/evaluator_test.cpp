@@ -236,7 +236,7 @@ TEST(UserGroups, StandInTheFooterWhereAsked) {
                        evaluate + "}",
                    "t"),
         "t.json");
-    SessionOptions options;
+    RunOptions options;
     options.folder = folder / "r";
     run_session(spec, options, *make_progress(ProgressMode::quiet, stdout));
     return read_result_file(folder / "r/" + spec.cases[0].id + ".jsonl")->footer;
