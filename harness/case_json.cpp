@@ -5,17 +5,14 @@
 #include <algorithm>
 
 #include "algorithms/core/registry.hpp"
+#include "base/json_values.hpp"
 #include "harness/environment.hpp"
 #include "harness/result_file.hpp"
 #include "harness/stats.hpp"
+#include "harness/trace_point.hpp"
 
 namespace mf {
 namespace {
-
-template <class T>
-Json or_null(const std::optional<T>& value) {
-  return value ? Json(*value) : Json();
-}
 
 std::string hash_text(std::uint64_t hash) { return fmt::format("{:016x}", hash); }
 
@@ -56,34 +53,35 @@ Json algorithm_json(const Case& item) {
 
 }  // namespace
 
-Json header_json(const Case& item, const CaseData& data, const RunSettings& settings,
-                 const Work& work, const Json& facts, const Json& environment) {
+Json header_json(const Spec& spec, const Case& item, const CaseData& data,
+                 const HeaderFacts& facts) {
+  const Work& work = facts.work;
   return {
       {"type", "header"},
       {"schema_version", kSchemaVersion},
       {"case_id", item.id},
       {"case_hash", item.hash},
-      {"spec_name", settings.spec_name},
-      {"spec_hash", settings.spec_hash},
+      {"spec_name", spec.name},
+      {"spec_hash", spec.hash},
       {"algorithm", algorithm_json(item)},
       {"dataset", data.split ? dataset_json(data, item) : Json{{"name", item.data.label()}}},
       {"seed", item.seed},
-      {"baseline", settings.baseline.empty() ? Json() : Json(settings.baseline)},
-      {"target_rmse", or_null(settings.target_rmse)},
+      {"baseline", spec.baseline.empty() ? Json() : Json(spec.baseline)},
+      {"target_rmse", or_null(spec.target_rmse)},
       {"schedule", item.schedule.to_json()},
       {"init", to_json(item.init)},
       {"stop", item.stop.to_json()},
       {"evaluate", item.evaluate.to_json()},
-      {"profile", settings.profile ? settings.profile->to_json() : Json()},
+      {"profile", facts.profile ? facts.profile->to_json() : Json()},
       {"work_per_epoch", {{"updates", work.updates}, {"bytes", work.bytes}, {"flops", work.flops}}},
-      {"facts", facts},
-      {"environment", environment}};
+      {"facts", facts.facts},
+      {"environment", facts.environment}};
 }
 
 Json footer_json(const CaseResult& result, const CaseMeasures& measures, const Ranges& ranges) {
   const double transfer = ranges.seconds("transfer");
   Json footer = {{"type", "footer"},
-                 {"status", result.status},
+                 {"status", kStatuses.of(result.status)},
                  {"stop_reason", result.reason},
                  {"epochs", result.epochs},
                  {"updates", result.updates},
@@ -110,7 +108,7 @@ Json footer_json(const CaseResult& result, const CaseMeasures& measures, const R
 Json clocks_json(const std::vector<double>& samples) {
   if (samples.empty()) return nullptr;
   const auto [low, high] = std::minmax_element(samples.begin(), samples.end());
-  return {{"min", *low}, {"median", median(samples)}, {"max", *high}, {"samples", samples.size()}};
+  return {{"min", *low}, {"median", *median(samples)}, {"max", *high}, {"samples", samples.size()}};
 }
 
 Json TracePoint::to_json() const {

@@ -6,12 +6,13 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <cmath>
 #include <exception>
 #include <filesystem>
 #include <fstream>
 #include <iostream>
+#include <optional>
 #include <string>
+#include <system_error>
 #include <vector>
 
 #include "algorithms/core/registry.hpp"
@@ -19,6 +20,7 @@
 #include "base/text.hpp"
 #include "harness/cli_data.hpp"
 #include "harness/compare.hpp"
+#include "harness/device.hpp"
 #include "harness/doctor.hpp"
 #include "harness/interrupt.hpp"
 #include "harness/model_io.hpp"
@@ -26,6 +28,7 @@
 #include "harness/progress.hpp"
 #include "harness/session.hpp"
 #include "harness/spec.hpp"
+#include "harness/summary.hpp"
 #include "mf_generated/build_info.hpp"
 
 namespace mf {
@@ -87,6 +90,13 @@ void list_command(bool json) {
   }
 }
 
+// "CPU", "CUDA", "CUDA, compute capability 8.0 or newer"
+std::string hardware_text(const AlgorithmInfo& info) {
+  if (info.hardware == Hardware::cpu) return "CPU";
+  if (info.min_compute == 0) return "CUDA";
+  return "CUDA, compute capability " + format_compute(info.min_compute) + " or newer";
+}
+
 void describe_command(const std::string& name, bool json) {
   const AlgorithmInfo& info = find_algorithm(name);
   if (json) {
@@ -95,13 +105,14 @@ void describe_command(const std::string& name, bool json) {
     fmt::print("{}\n", Json{{"name", info.name},
                             {"summary", info.summary},
                             {"paper", info.paper},
+                            {"hardware", hardware_text(info)},
                             {"deterministic", info.deterministic},
                             {"params", params}}
                            .dump(2));
     return;
   }
   fmt::print("{}: {}\npaper: {}\nhardware: {}{}\ndeterministic: {}\nparameters:\n", info.name,
-             info.summary, info.paper, info.hardware == Hardware::cuda ? "CUDA" : "CPU",
+             info.summary, info.paper, hardware_text(info),
              is_built(name) ? "" : " (not in this build)", info.deterministic ? "yes" : "no");
   for (const auto& spec : info.params) {
     fmt::print("  {:<16} {:<12} {:<28} {}{}\n", spec.name, value_text(spec.fallback),
@@ -113,42 +124,20 @@ void describe_command(const std::string& name, bool json) {
   }
 }
 
-struct RunOptions {
-  std::string spec;
-  std::string folder;
-  std::string models;
-  bool json = false;
-  bool quiet = false;
-  bool rerun = false;
-  bool retry = false;
-  bool profile = false;
-  ProfileWindow window;
-};
-
-int run_command(const RunOptions& options, const std::string& line) {
-  const Spec spec = read_spec(options.spec);
-  SessionOptions session;
-  session.folder = options.folder;
-  session.model_folder = options.models;
-  session.command_line = line;
-  session.rerun = options.rerun;
-  session.retry = options.retry;
-  if (options.profile) session.profile = options.window;
-  session.interrupted = interrupt_level;
+int run_command(const std::string& path, const RunOptions& options, ProgressMode mode) {
+  const Spec spec = read_spec(path);
   install_interrupt_handler();
-  const ProgressMode mode = options.json    ? ProgressMode::json
-                            : options.quiet ? ProgressMode::quiet
-                                            : ProgressMode::automatic;
   const auto progress = make_progress(mode, stdout);
-  const SessionSummary summary = run_session(spec, session, *progress);
-  if (!options.json) {
+  const SessionSummary summary = run_session(spec, options, *progress);
+  const bool json = mode == ProgressMode::json;
+  if (!json) {
     fmt::print("\n{}\n{} cases: {} run now, {} finished before; results in {}\n",
                summary_table(summary.folder, spec), spec.cases.size(), summary.run,
                summary.finished_before, summary.folder);
   }
-  if (options.profile && !options.json) {
+  if (options.profile && !json) {
     fmt::print("profiled: {} warm-up and {} recorded epochs a case; these times are no results\n",
-               options.window.warmup, options.window.epochs);
+               options.profile->warmup, options.profile->epochs);
   }
   if (summary.failed > 0) {
     fmt::print(stderr, "{} cases failed: the result files say why, --retry runs them again\n",
@@ -172,6 +161,10 @@ void validate_command(const std::string& path, bool json) {
   fmt::print("{}: valid, {} cases\n", path, spec.cases.size());
 }
 
+std::string ratio_text(std::optional<double> ratio) {
+  return ratio ? fmt::format("{:.3f}", *ratio) : "-";
+}
+
 int compare_command(const std::string& first, const std::string& second, double margin, bool json) {
   const auto all = compare_results(first, second, margin);
   if (json) {
@@ -184,11 +177,14 @@ int compare_command(const std::string& first, const std::string& second, double 
   fmt::print("{:<46} {:>5} {:>8} {:>20} {:>10} {:>12} {:>12}\n", "case", "seeds", "ratio",
              "95 % interval", "verdict", "best rmse +-", "to target");
   for (const auto& one : all) {
-    fmt::print("{:<46} {:>5} {:>8.3f} {:>20} {:>10} {:>+12.4f} {:>12}\n", one.label, one.seeds,
-               one.epoch_ratio,
-               fmt::format("[{:.3f}, {:.3f}]", one.epoch_interval.low, one.epoch_interval.high),
-               to_string(one.verdict), one.rmse_difference,
-               std::isfinite(one.target_ratio) ? fmt::format("{:.3f}", one.target_ratio) : "-");
+    fmt::print("{:<46} {:>5} {:>8} {:>20} {:>10} {:>12} {:>12}\n", one.label, one.seeds,
+               ratio_text(one.epoch_ratio),
+               one.epoch_interval ? fmt::format("[{:.3f}, {:.3f}]", one.epoch_interval->low,
+                                                one.epoch_interval->high)
+                                  : "-",
+               kVerdicts.of(one.verdict),
+               one.rmse_difference ? fmt::format("{:+.4f}", *one.rmse_difference) : "-",
+               ratio_text(one.target_ratio));
   }
   return 0;
 }
@@ -217,7 +213,8 @@ void predict_file(const SavedModel& model, const std::string& path) {
 
 class Cli {
  public:
-  Cli(int argc, char** argv) : line_(command_line(argc, argv)) {
+  Cli(int argc, char** argv) {
+    options_.command_line = command_line(argc, argv);
     app_.description(
         "mfbench " + std::string(build_info::version) +
         ": races matrix-factorization algorithms. docs/spec.md says how to write a spec.");
@@ -273,43 +270,47 @@ class Cli {
 
   void add_spec_commands() {
     auto* validate = app_.add_subcommand("validate", "check a spec and count its cases");
-    validate->add_option("spec", run_.spec, "JSON file")->required();
+    validate->add_option("spec", spec_, "JSON file")->required();
     validate->add_flag("--json", json_, "print every resolved case");
-    validate->callback([this] { validate_command(run_.spec, json_); });
+    validate->callback([this] { validate_command(spec_, json_); });
 
     auto* plan =
         app_.add_subcommand("plan", "cases, memory and time of a spec, without running it");
-    plan->add_option("spec", run_.spec, "JSON file")->required();
+    plan->add_option("spec", spec_, "JSON file")->required();
     plan->add_flag("--json", json_, "as JSON");
     plan->add_flag("--no-measure", no_measure_, "leave the time estimate out");
     plan->callback([this] {
-      const Spec spec = read_spec(run_.spec);
+      const Spec spec = read_spec(spec_);
       const Plan made = make_plan(spec, !no_measure_);
       fmt::print("{}", json_ ? to_json(made).dump(2) + "\n" : format_plan(made, spec));
     });
 
     auto* run = app_.add_subcommand("run", "run a spec; finished cases are not run again");
-    run->add_option("spec", run_.spec, "JSON file")->required();
-    run->add_option("--out", run_.folder, "folder of the results [results/runs/NAME]");
-    run->add_option("--save-model", run_.models, "folder for the trained models");
-    run->add_flag("--json", run_.json, "JSON lines instead of a table");
-    run->add_flag("--quiet", run_.quiet, "only the table at the end");
-    run->add_flag("--retry", run_.retry, "run failed cases again (old files are set aside)");
-    run->add_flag("--rerun", run_.rerun, "run all cases again (old files are set aside)");
-    auto* profile = run->add_option("--profile", run_.window.epochs,
+    run->add_option("spec", spec_, "JSON file")->required();
+    run->add_option("--out", options_.folder, "folder of the results [results/runs/NAME]");
+    run->add_option("--save-model", options_.model_folder, "folder for the trained models");
+    run->add_flag("--json", json_, "JSON lines instead of a table");
+    run->add_flag("--quiet", quiet_, "only the table at the end");
+    run->add_flag("--retry", options_.retry, "run failed cases again (old files are set aside)");
+    run->add_flag("--rerun", options_.rerun, "run all cases again (old files are set aside)");
+    auto* profile = run->add_option("--profile", window_.epochs,
                                     "record N epochs of each case with a profiler, then end it [3]")
                         ->expected(0, 1)
                         ->check(CLI::Range(1, 1'000'000));
-    run->add_option("--profile-warmup", run_.window.warmup, "epochs before those")
+    run->add_option("--profile-warmup", window_.warmup, "epochs before those")
         ->needs(profile)
         ->check(CLI::Range(0, 1'000'000))
         ->capture_default_str();
     run->callback([this, profile] {
-      run_.profile = profile->count() > 0;
       // Without a number, CLI11 takes the empty text for 0.
       if (profile->results() == std::vector<std::string>{""})
-        run_.window.epochs = ProfileWindow{}.epochs;
-      code_ = run_command(run_, line_);
+        window_.epochs = ProfileWindow{}.epochs;
+      if (profile->count() > 0) options_.profile = window_;
+      options_.interrupted = interrupt_level;
+      code_ = run_command(spec_, options_,
+                          json_    ? ProgressMode::json
+                          : quiet_ ? ProgressMode::quiet
+                                   : ProgressMode::automatic);
     });
 
     auto* compare = app_.add_subcommand("compare", "is the second run faster, slower or the same?");
@@ -352,14 +353,15 @@ class Cli {
   }
 
   CLI::App app_;
-  std::string line_;
   int code_ = 0;
-  bool json_ = false, no_measure_ = false, include_seen_ = false;
+  bool json_ = false, quiet_ = false, no_measure_ = false, include_seen_ = false;
   std::string name_, first_, second_, model_;
   std::string pairs_ = "-";
   int user_ = 0, item_ = 0, k_ = 10;
   double margin_ = 0.02;
-  RunOptions run_;
+  std::string spec_;
+  RunOptions options_;
+  ProfileWindow window_;
 };
 
 }  // namespace
@@ -376,7 +378,7 @@ int cli_main(int argc, char** argv) {
   } catch (const std::bad_alloc&) {
     fmt::print(stderr, "error: out of memory\n");
     return static_cast<int>(ErrorKind::memory);
-  } catch (const std::filesystem::filesystem_error& error) {
+  } catch (const std::system_error& error) {  // of the file system, or a pipe that was closed
     fmt::print(stderr, "error: {}\n", error.what());
     return static_cast<int>(ErrorKind::io);
   }

@@ -3,67 +3,67 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <cmath>
 #include <filesystem>
-#include <limits>
 #include <map>
+#include <optional>
 
 #include "base/error.hpp"
+#include "base/json_values.hpp"
 #include "harness/result_file.hpp"
 
 namespace mf {
 namespace {
 
-constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
-
 struct Sample {
   std::vector<double> epochs;  // seconds of each epoch
-  double best = kNaN;
-  double time_to_target = kNaN;
+  std::optional<double> best;
+  std::optional<double> time_to_target;
 };
 
 using Seeds = std::map<std::int64_t, Sample>;
 using Results = std::map<std::string, Seeds>;
 
 std::string label_of(const Json& header) {
-  const Json& algorithm = header["algorithm"];
-  std::string label = algorithm.value("name", "?");
-  const Json& params = algorithm["params"];
-  if (params.contains("factors")) label += fmt::format(" f={}", params["factors"].dump());
-  return label + " on " + header["dataset"].value("name", "?");
+  std::string label = text_at(header, {"algorithm", "name"}).value_or("?");
+  const Json& factors = value_at(header, {"algorithm", "params", "factors"});
+  if (!factors.is_null()) label += fmt::format(" f={}", factors.dump());
+  return label + " on " + text_at(header, {"dataset", "name"}).value_or("?");
 }
 
 // Everything that decides a result but the seed.
 std::string key_of(const Json& header) {
-  Json split = header["dataset"].value("split", Json());
+  Json split = value_at(header, {"dataset", "split"});
   if (split.is_object()) split.erase("seed");
-  return canonical({{"algorithm", header["algorithm"]["name"]},
-                    {"params", header["algorithm"]["params"]},
-                    {"dataset", header["dataset"]["name"]},
+  return canonical({{"algorithm", value_at(header, {"algorithm", "name"})},
+                    {"params", value_at(header, {"algorithm", "params"})},
+                    {"dataset", value_at(header, {"dataset", "name"})},
                     {"split", split},
-                    {"schedule", header["schedule"]},
-                    {"init", header["init"]},
-                    {"stop", header["stop"]}});
+                    {"schedule", value_at(header, {"schedule"})},
+                    {"init", value_at(header, {"init"})},
+                    {"stop", value_at(header, {"stop"})}});
 }
 
+// The trace points are those of read_result_file, which has looked for these two.
+double train_seconds(const Json& point) { return number_at(point, {"train_s"}).value_or(0); }
+std::int64_t epoch_of(const Json& point) { return integer_at(point, {"epoch"}).value_or(0); }
+
 // Linear between the trace points on both sides of the target.
-double time_to_target(const std::vector<Json>& trace, const Json& target) {
-  if (!target.is_number()) return kNaN;
-  const auto goal = target.get<double>();
+std::optional<double> time_to_target(const std::vector<Json>& trace, std::optional<double> target) {
+  if (!target) return std::nullopt;
   double before_s = 0;
-  double before = kNaN;
+  std::optional<double> before;
   for (const Json& point : trace) {
-    if (!point["test_rmse"].is_number()) return kNaN;
-    const auto rmse = point["test_rmse"].get<double>();
-    const auto seconds = point["train_s"].get<double>();
-    if (rmse <= goal) {
-      if (!(before > goal)) return seconds;
-      return before_s + (seconds - before_s) * (before - goal) / (before - rmse);
+    const auto rmse = number_at(point, {"test_rmse"});
+    if (!rmse) return std::nullopt;
+    const double seconds = train_seconds(point);
+    if (*rmse <= *target) {
+      if (!before) return seconds;
+      return before_s + (seconds - before_s) * (*before - *target) / (*before - *rmse);
     }
     before = rmse;
     before_s = seconds;
   }
-  return kNaN;
+  return std::nullopt;
 }
 
 Sample sample_of(const ResultFile& file) {
@@ -71,8 +71,8 @@ Sample sample_of(const ResultFile& file) {
   double before = 0;
   std::int64_t epoch_before = 0;
   for (const Json& point : file.trace) {
-    const auto epoch = point["epoch"].get<std::int64_t>();
-    const auto train = point["train_s"].get<double>();
+    const std::int64_t epoch = epoch_of(point);
+    const double train = train_seconds(point);
     if (epoch > epoch_before) {
       sample.epochs.push_back((train - before) / static_cast<double>(epoch - epoch_before));
     }
@@ -81,10 +81,26 @@ Sample sample_of(const ResultFile& file) {
   }
   // The first epoch warms caches and clocks.
   if (sample.epochs.size() > 2) sample.epochs.erase(sample.epochs.begin());
-  const Json& best = file.footer["best_test_rmse"];
-  if (best.is_number()) sample.best = best.get<double>();
-  sample.time_to_target = time_to_target(file.trace, file.header["target_rmse"]);
+  sample.best = number_at(file.footer, {"best_test_rmse"});
+  sample.time_to_target = time_to_target(file.trace, number_at(file.header, {"target_rmse"}));
   return sample;
+}
+
+// Completed results alone.
+void add_file(const std::string& path, Results& results,
+              std::map<std::string, std::string>& labels) {
+  const auto file = read_result_file(path);
+  if (!file) return;
+  warn_of_damage(*file, "it is left out");
+  if (!file->finished() || text_at(file->footer, {"status"}) != "completed") return;
+  const auto seed = integer_at(file->header, {"seed"});
+  if (!seed) {
+    fmt::print(stderr, "warning: {}: line 1: a header without \"seed\"; it is left out\n", path);
+    return;
+  }
+  const std::string key = key_of(file->header);
+  labels[key] = label_of(file->header);
+  results[key][*seed] = sample_of(*file);
 }
 
 Results read_folder(const std::string& folder, std::map<std::string, std::string>& labels) {
@@ -94,11 +110,7 @@ Results read_folder(const std::string& folder, std::map<std::string, std::string
   Results results;
   for (const auto& entry : std::filesystem::directory_iterator(folder)) {
     if (entry.path().extension() != ".jsonl") continue;
-    const auto file = read_result_file(entry.path().string());
-    if (!file || !file->finished() || file->footer.value("status", "") != "completed") continue;
-    const std::string key = key_of(file->header);
-    labels[key] = label_of(file->header);
-    results[key][file->header["seed"].get<std::int64_t>()] = sample_of(*file);
+    add_file(entry.path().string(), results, labels);
   }
   return results;
 }
@@ -115,35 +127,21 @@ Comparison compare_case(const std::string& label, const Seeds& first, const Seed
     ++out.seeds;
     a.insert(a.end(), one.epochs.begin(), one.epochs.end());
     b.insert(b.end(), other.epochs.begin(), other.epochs.end());
-    best.push_back(other.best - one.best);
-    if (std::isfinite(one.time_to_target) && std::isfinite(other.time_to_target)) {
-      ratio.push_back(other.time_to_target / one.time_to_target);
+    if (one.best && other.best) best.push_back(*other.best - *one.best);
+    if (one.time_to_target && other.time_to_target) {
+      ratio.push_back(*other.time_to_target / *one.time_to_target);
     }
   }
   out.rmse_difference = median(best);
   out.target_ratio = median(ratio);
   if (a.empty() || b.empty()) return out;
-  out.epoch_ratio = median(b) / median(a);
+  out.epoch_ratio = *median(b) / *median(a);
   out.epoch_interval = ratio_interval(b, a, 1);
-  out.verdict = judge(out.epoch_ratio, out.epoch_interval, margin);
+  out.verdict = judge(*out.epoch_ratio, *out.epoch_interval, margin);
   return out;
 }
 
 }  // namespace
-
-std::string to_string(Verdict verdict) {
-  switch (verdict) {
-    case Verdict::faster:
-      return "faster";
-    case Verdict::slower:
-      return "slower";
-    case Verdict::same:
-      return "same";
-    case Verdict::ambiguous:
-      break;
-  }
-  return "ambiguous";
-}
 
 Verdict judge(double ratio, const Interval& interval, double margin) {
   if (interval.low >= 1 - margin && interval.high <= 1 + margin) return Verdict::same;
@@ -175,12 +173,13 @@ std::vector<Comparison> compare_results(const std::string& first, const std::str
 }
 
 Json to_json(const Comparison& comparison) {
+  const auto& interval = comparison.epoch_interval;
   return {{"label", comparison.label},
           {"seeds", comparison.seeds},
           {"epoch_time_ratio", number_or_null(comparison.epoch_ratio)},
-          {"epoch_time_ratio_low", number_or_null(comparison.epoch_interval.low)},
-          {"epoch_time_ratio_high", number_or_null(comparison.epoch_interval.high)},
-          {"verdict", to_string(comparison.verdict)},
+          {"epoch_time_ratio_low", interval ? number_or_null(interval->low) : Json()},
+          {"epoch_time_ratio_high", interval ? number_or_null(interval->high) : Json()},
+          {"verdict", kVerdicts.of(comparison.verdict)},
           {"best_rmse_difference", number_or_null(comparison.rmse_difference)},
           {"target_time_ratio", number_or_null(comparison.target_ratio)}};
 }

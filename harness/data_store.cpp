@@ -1,13 +1,14 @@
+#include "harness/data_store.hpp"
+
 #include "datasets/load.hpp"
 #include "harness/ranges.hpp"
-#include "harness/runner.hpp"
 
 namespace mf {
 
 CaseData DataStore::get(const Case& item) {
   const auto start = Clock::now();
-  const std::string dataset_key = canonical(item.resolved["dataset"]);
-  const std::string split_key = dataset_key + canonical(item.resolved["split"]);
+  const std::string dataset_key = canonical(item.resolved.at("dataset"));
+  const std::string split_key = dataset_key + canonical(item.resolved.at("split"));
   if (dataset_key != dataset_key_) {
     // The old ones go first: two large sets may not fit beside each other.
     split_.reset();

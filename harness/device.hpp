@@ -13,10 +13,16 @@ struct DeviceInfo {
   std::string runtime;      // CUDA version of this build
   std::string pci_bus_id;   // "0000:3B:00.0"
   int compute_major = 0, compute_minor = 0;
+  int compute() const { return 10 * compute_major + compute_minor; }
   std::int64_t memory_bytes = 0;
   std::int64_t free_bytes = 0;
   std::int64_t clock_hz = 0;  // SM clock at its nominal maximum
 };
+
+// "8.0" for 80, the number that AlgorithmInfo::min_compute has.
+inline std::string format_compute(int compute) {
+  return std::to_string(compute / 10) + "." + std::to_string(compute % 10);
+}
 
 bool built_with_cuda();
 

@@ -17,12 +17,14 @@ constexpr std::size_t kMaxReserved = std::size_t{1} << 16;
 
 class CudaDeviceClock : public DeviceClock {
  public:
-  explicit CudaDeviceClock(const DeviceInfo& info) : nvml_(open_nvml(info.pci_bus_id)) {
+  explicit CudaDeviceClock(const DeviceInfo& info)
+      : compute_(info.compute()), nvml_(open_nvml(info.pci_bus_id)) {
     cuda::reset_peak_allocated_bytes();
     clear_marks(2);
   }
 
-  void* stream() override { return stream_.get(); }
+  int compute() override { return compute_; }
+  DeviceStream stream() override { return stream_.get(); }
 
   std::size_t mark() noexcept override {
     if (used_ == events_.size()) {
@@ -85,6 +87,7 @@ class CudaDeviceClock : public DeviceClock {
     failed_call_ = call;
   }
 
+  int compute_;
   cuda::Stream stream_;
   std::vector<cudaEvent_t> events_;
   std::size_t used_ = 0;

@@ -7,13 +7,16 @@
 #include <memory>
 #include <optional>
 
+#include "algorithms/core/device_stream.hpp"
+
 namespace mf {
 
 class DeviceClock {
  public:
   virtual ~DeviceClock() = default;
 
-  virtual void* stream() = 0;  // the cudaStream_t of Context::stream
+  virtual int compute() = 0;          // capability: 90 for 9.0
+  virtual DeviceStream stream() = 0;  // that of Context::stream
 
   // Marks this point of the stream and returns the mark's number. Never throws, because phases end
   // in destructors: what went wrong is thrown by the next synchronize().

@@ -145,20 +145,19 @@ struct DeviceEvaluator::Impl {
 };
 
 DeviceEvaluator::DeviceEvaluator(View<const std::uint8_t> known_user,
-                                 View<const std::uint8_t> known_item, void* stream)
+                                 View<const std::uint8_t> known_item, DeviceStream stream)
     : impl_(std::make_unique<Impl>()) {
-  const auto on = static_cast<cudaStream_t>(stream);
   const auto users = bits_of(known_user);
   const auto items = bits_of(known_item);
-  impl_->known_users = cuda::upload(View<const std::uint32_t>(users), on);
-  impl_->known_items = cuda::upload(View<const std::uint32_t>(items), on);
+  impl_->known_users = cuda::upload(View<const std::uint32_t>(users), stream);
+  impl_->known_items = cuda::upload(View<const std::uint32_t>(items), stream);
   impl_->n_users = static_cast<std::int32_t>(known_user.size());
   impl_->n_items = static_cast<std::int32_t>(known_item.size());
 }
 DeviceEvaluator::~DeviceEvaluator() = default;
 
 void DeviceEvaluator::launch(const FactorView& model, const PredictionRule& rule,
-                             const Ratings& part, void* stream, LossMethod method) {
+                             const Ratings& part, DeviceStream stream, LossMethod method) {
   // Kernels that read beyond an array would take the whole process with them.
   if (part.n_users() > std::min(model.n_users, impl_->n_users) ||
       part.n_items() > std::min(model.n_items, impl_->n_items)) {
@@ -168,8 +167,7 @@ void DeviceEvaluator::launch(const FactorView& model, const PredictionRule& rule
          part.n_users(), part.n_items(), model.n_users, model.n_items, impl_->n_users,
          impl_->n_items);
   }
-  const auto on = static_cast<cudaStream_t>(stream);
-  UploadedPart& uploaded = impl_->find_or_upload(part, on);
+  UploadedPart& uploaded = impl_->find_or_upload(part, stream);
   LossArgs args;
   args.model = model;
   args.part = uploaded.view();
@@ -177,22 +175,22 @@ void DeviceEvaluator::launch(const FactorView& model, const PredictionRule& rule
   args.known_items = impl_->known_items.data();
   args.rule = rule;
   if (method == LossMethod::fused) {
-    impl_->launch_fused(args, on);
+    impl_->launch_fused(args, stream);
   } else {
-    impl_->launch_thread_per_user(args, part, uploaded, on);
+    impl_->launch_thread_per_user(args, part, uploaded, stream);
   }
 }
 
-LossSums DeviceEvaluator::sums(void* stream) {
+LossSums DeviceEvaluator::sums(DeviceStream stream) {
   const View<LossSums> host = impl_->partial_host.view().part(0, impl_->n_partial);
-  cuda::download(host, impl_->partial.data(), static_cast<cudaStream_t>(stream));
+  cuda::download(host, impl_->partial.data(), stream);
   LossSums total;
   for (const LossSums& sums : host) add_sums(total, sums);
   return total;
 }
 
 Accuracy DeviceEvaluator::evaluate(const FactorView& model, const PredictionRule& rule,
-                                   const Ratings& part, void* stream, LossMethod method) {
+                                   const Ratings& part, DeviceStream stream, LossMethod method) {
   if (part.nnz() == 0) return accuracy_of({}, 0);
   launch(model, rule, part, stream, method);
   return accuracy_of(sums(stream), part.nnz());

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <memory>
 
+#include "algorithms/core/device_stream.hpp"
 #include "algorithms/core/model.hpp"
 #include "base/view.hpp"
 #include "datasets/ratings.hpp"
@@ -19,9 +20,9 @@ enum class LossMethod {
 
 class DeviceEvaluator {
  public:
-  // One byte per user and item: does the training part know it? `stream` is a cudaStream_t.
+  // One byte per user and item: does the training part know it?
   DeviceEvaluator(View<const std::uint8_t> known_user, View<const std::uint8_t> known_item,
-                  void* stream);
+                  DeviceStream stream);
   ~DeviceEvaluator();
   DeviceEvaluator(const DeviceEvaluator&) = delete;
   DeviceEvaluator& operator=(const DeviceEvaluator&) = delete;
@@ -29,13 +30,13 @@ class DeviceEvaluator {
   // Waits for the stream. The part is kept on the device, recognised by the address of its values
   // and their number: it must live, unchanged, as long as the evaluator.
   Accuracy evaluate(const FactorView& model, const PredictionRule& rule, const Ratings& part,
-                    void* stream, LossMethod method = LossMethod::fused);
+                    DeviceStream stream, LossMethod method = LossMethod::fused);
 
   // The two halves of evaluate, for benchmarks: launch queues the kernels alone once the part is
   // there; sums waits for the last launch. The part must not be empty.
   void launch(const FactorView& model, const PredictionRule& rule, const Ratings& part,
-              void* stream, LossMethod method);
-  LossSums sums(void* stream);
+              DeviceStream stream, LossMethod method);
+  LossSums sums(DeviceStream stream);
 
  private:
   struct Impl;

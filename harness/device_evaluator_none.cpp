@@ -14,21 +14,20 @@ namespace {
 
 struct DeviceEvaluator::Impl {};
 
-DeviceEvaluator::DeviceEvaluator(View<const std::uint8_t>, View<const std::uint8_t>,
-                                 void*) {
+DeviceEvaluator::DeviceEvaluator(View<const std::uint8_t>, View<const std::uint8_t>, DeviceStream) {
   refuse();
 }
 DeviceEvaluator::~DeviceEvaluator() = default;
 
-Accuracy DeviceEvaluator::evaluate(const FactorView&, const PredictionRule&, const Ratings&, void*,
-                                   LossMethod) {
+Accuracy DeviceEvaluator::evaluate(const FactorView&, const PredictionRule&, const Ratings&,
+                                   DeviceStream, LossMethod) {
   refuse();
 }
-void DeviceEvaluator::launch(const FactorView&, const PredictionRule&, const Ratings&, void*,
+void DeviceEvaluator::launch(const FactorView&, const PredictionRule&, const Ratings&, DeviceStream,
                              LossMethod) {
   refuse();
 }
-LossSums DeviceEvaluator::sums(void*) { refuse(); }
+LossSums DeviceEvaluator::sums(DeviceStream) { refuse(); }
 
 }  // namespace mf
 #endif

@@ -21,13 +21,12 @@ void copy_rows(AlignedVector<float>& to, const float* from, std::int64_t stride,
 
 }  // namespace
 
-Model download_model(const FactorView& view, void* stream) {
-  const auto on = static_cast<cudaStream_t>(stream);
+Model download_model(const FactorView& view, DeviceStream stream) {
   Model model = packed_model(
       view,
       [on](AlignedVector<float>& to, const float* from, std::int64_t stride, std::int32_t count,
-           std::int32_t width) { copy_rows(to, from, stride, count, width, on); });
-  MF_CUDA(cudaStreamSynchronize(on));
+           std::int32_t width) { copy_rows(to, from, stride, count, width, stream); });
+  MF_CUDA(cudaStreamSynchronize(stream));
   return model;
 }
 

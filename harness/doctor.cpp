@@ -10,6 +10,7 @@
 #include "harness/device.hpp"
 #include "harness/environment.hpp"
 #include "harness/nvml.hpp"
+#include "harness/preflight.hpp"
 
 namespace mf {
 namespace {
@@ -41,13 +42,15 @@ Json build_features() {
 Json algorithms_json() {
   Json list = Json::array();
   std::string why;
-  const bool device = find_device(&why).has_value();
+  const auto device = find_device(&why);
   for (const auto* info : all_algorithms()) {
     std::string state = "runs here";
     if (!is_built(info->name)) {
       state = "not in this build";
     } else if (info->hardware == Hardware::cuda && !device) {
       state = "needs a CUDA device: " + why;
+    } else if (info->hardware == Hardware::cuda) {
+      state = why_too_old(*info, device->compute()).value_or(state);
     }
     list.push_back({{"name", info->name}, {"state", state}});
   }

@@ -9,27 +9,30 @@
 
 #include <cstdint>
 #include <memory>
-#include <vector>
+#include <optional>
 
+#include "algorithms/core/device_stream.hpp"
 #include "algorithms/core/model.hpp"
 #include "base/threads.hpp"
 #include "datasets/ratings.hpp"
 #include "harness/device_evaluator.hpp"
 #include "harness/prediction.hpp"
+#include "harness/predictor.hpp"
 
 namespace mf {
 
 class Evaluator {
  public:
   // Remembers which users and items `train` knows, and its mean rating.
-  explicit Evaluator(const Ratings& train);
+  explicit Evaluator(const Ratings& train) : predictor_(train) {}
 
-  // Predictions are clipped to [clip_min, clip_max] where clip_min < clip_max.
-  void set_clip(float clip_min, float clip_max);
+  // Predictions are clipped to this range; nothing: not at all.
+  void set_clip(const std::optional<ClipRange>& clip) { predictor_.set_clip(clip); }
+  const std::optional<ClipRange>& clip() const { return predictor_.clip(); }
 
-  // The CUDA stream (a cudaStream_t) on which factors in device memory are evaluated: that of the
+  // The stream on which factors in device memory are evaluated: that of the
   // algorithm, so that an epoch still running is waited for. Null is the default stream.
-  void set_stream(void* stream) { stream_ = stream; }
+  void set_stream(DeviceStream stream) { stream_ = stream; }
 
   // A device view: the part is uploaded by its first evaluation and must live, unchanged, as long
   // as the evaluator; `team` is not used.
@@ -40,17 +43,15 @@ class Evaluator {
                           std::int64_t end, ThreadTeam& team) const;
 
   // Host views only.
-  float predict(const FactorView& model, std::int32_t user, std::int32_t item) const;
+  float predict(const FactorView& model, std::int32_t user, std::int32_t item) const {
+    return predictor_.predict(model, user, item);
+  }
 
-  PredictionRule rule(const FactorView& model) const;
+  PredictionRule rule(const FactorView& model) const { return predictor_.rule(model); }
 
  private:
-  std::vector<std::uint8_t> known_user_;
-  std::vector<std::uint8_t> known_item_;
-  double train_mean_ = 0;
-  float clip_min_ = 0;
-  float clip_max_ = 0;
-  void* stream_ = nullptr;
+  Predictor predictor_;
+  DeviceStream stream_ = nullptr;
   mutable std::unique_ptr<DeviceEvaluator> device_;  // made by the first device view
 };
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 
 #include "base/error.hpp"
 #include "base/text.hpp"
@@ -25,7 +26,7 @@ std::int64_t row_of(const std::vector<std::int32_t>& ids, std::int32_t id) {
   return it != ids.end() && *it == id ? it - ids.begin() : -1;
 }
 
-void expect_size(const std::string& path, std::size_t found, std::size_t expected) {
+void expect_size(const std::string& path, std::int64_t found, std::int64_t expected) {
   if (found == expected) return;
   fail(ErrorKind::data, "{}: holds {} values, expected {} by model.json", path, found, expected);
 }
@@ -46,7 +47,7 @@ void write_arrays(const std::string& folder, const FactorView& f, const Ratings&
 }  // namespace
 
 void save_model(const std::string& folder, const FactorView& factors, const Ratings& train,
-                const Json& resolved_case) {
+                const std::optional<ClipRange>& clip, const Json& resolved_case) {
   namespace fs = std::filesystem;
   const std::string fresh = folder + ".new";
   std::error_code error;
@@ -54,20 +55,78 @@ void save_model(const std::string& folder, const FactorView& factors, const Rati
   fs::create_directories(fresh, error);
   if (error) fail(ErrorKind::io, "{}: cannot be created: {}", fresh, error.message());
   write_arrays(fresh, factors, train);
-  const Json info = {{"mfbench_model", kModelVersion},
-                     {"kind", factors.user_bias != nullptr ? "biased" : "plain"},
-                     {"n_users", factors.n_users},
-                     {"n_items", factors.n_items},
-                     {"factors", factors.factors},
-                     {"mean", factors.mean},
-                     {"train_mean", mean_rating(train)},
-                     {"nnz_train", train.nnz()},
-                     {"case", resolved_case}};
+  Json info = {{"mfbench_model", kModelVersion},
+               {"kind", factors.user_bias != nullptr ? "biased" : "plain"},
+               {"n_users", factors.n_users},
+               {"n_items", factors.n_items},
+               {"factors", factors.factors},
+               {"mean", factors.mean},
+               {"train_mean", mean_rating(train)},
+               {"nnz_train", train.nnz()},
+               {"case", resolved_case}};
+  if (clip) info["clip"] = {{"min", clip->min}, {"max", clip->max}};
   write_text(fresh + "/model.json", info.dump(2) + "\n");
   fs::remove_all(folder, error);
   fs::rename(fresh, folder, error);
   if (error) fail(ErrorKind::io, "{}: cannot be written: {}", folder, error.message());
 }
+
+namespace {
+
+// Nothing in the folder of a case that does not clip, as in older folders.
+std::optional<ClipRange> read_clip(JsonReader& reader) {
+  const Json* json = reader.find("clip");
+  if (json == nullptr) return std::nullopt;
+  JsonReader inner(*json, reader.path("clip"));
+  inner.require("min");
+  inner.require("max");
+  const ClipRange clip = {static_cast<float>(inner.number("min", 0, -1e30, 1e30)),
+                          static_cast<float>(inner.number("max", 0, -1e30, 1e30))};
+  if (clip.min <= clip.max) return clip;
+  fail(ErrorKind::data, "{}: found {} to {}, expected a min of at most max", inner.where(),
+       clip.min, clip.max);
+}
+
+// Reads the arrays of a folder and checks their sizes.
+class ArrayReader {
+ public:
+  explicit ArrayReader(const std::string& folder) : folder_(folder) {}
+
+  template <class T>
+  std::vector<T> read(const char* name, std::int64_t size) const {
+    const std::string path = folder_ + "/" + name;
+    auto array = read_npy<T>(path);
+    expect_size(path, std::ssize(array.values), size);
+    return std::move(array.values);
+  }
+
+  AlignedVector<float> floats(const char* name, std::int64_t size) const {
+    const auto values = read<float>(name, size);
+    return AlignedVector<float>(values.begin(), values.end());
+  }
+
+ private:
+  const std::string& folder_;
+};
+
+// Which users and items the training part knew.
+Predictor predictor_of(const SavedModel& saved, double train_mean, const std::string& folder) {
+  std::vector<std::uint8_t> known_user(saved.model.n_users);
+  std::vector<std::uint8_t> known_item(saved.model.n_items);
+  for (std::int64_t u = 0; u < saved.model.n_users; ++u) {
+    known_user[u] = saved.seen_offsets[u + 1] > saved.seen_offsets[u] ? 1 : 0;
+  }
+  for (const auto item : saved.seen_items) {
+    if (item < 0 || item >= saved.model.n_items) {
+      fail(ErrorKind::data, "{}/seen_items.npy: found row {}, the model has {} items", folder, item,
+           saved.model.n_items);
+    }
+    known_item[item] = 1;
+  }
+  return {std::move(known_user), std::move(known_item), train_mean};
+}
+
+}  // namespace
 
 SavedModel load_model(const std::string& folder) {
   SavedModel saved;
@@ -87,59 +146,27 @@ SavedModel load_model(const std::string& folder) {
   model.n_items = static_cast<std::int32_t>(reader.integer("n_items", 0, 0, INT32_MAX));
   model.factors = static_cast<std::int32_t>(reader.integer("factors", 0, 0, INT32_MAX));
   model.mean = reader.number("mean", 0, -1e30, 1e30);
-  saved.train_mean = reader.number("train_mean", 0, -1e30, 1e30);
-  const auto m = static_cast<std::size_t>(model.n_users);
-  const auto n = static_cast<std::size_t>(model.n_items);
-  const auto f = static_cast<std::size_t>(model.factors);
-  const auto load = [&]<class T>(const char* name, std::size_t size, T*) {
-    auto array = read_npy<T>(folder + "/" + name);
-    expect_size(folder + "/" + name, array.values.size(), size);
-    return array.values;
-  };
-  const auto floats = [&](const char* name, std::size_t size) {
-    const auto values = load(name, size, static_cast<float*>(nullptr));
-    return AlignedVector<float>(values.begin(), values.end());
-  };
-  model.p = floats("P.npy", m * f);
-  model.q = floats("Q.npy", n * f);
+  const double train_mean = reader.number("train_mean", 0, -1e30, 1e30);
+  const std::int64_t m = model.n_users;
+  const std::int64_t n = model.n_items;
+  const ArrayReader arrays(folder);
+  model.p = arrays.floats("P.npy", m * model.factors);
+  model.q = arrays.floats("Q.npy", n * model.factors);
   if (model.kind == ModelKind::biased) {
-    model.user_bias = floats("user_bias.npy", m);
-    model.item_bias = floats("item_bias.npy", n);
+    model.user_bias = arrays.floats("user_bias.npy", m);
+    model.item_bias = arrays.floats("item_bias.npy", n);
   }
-  saved.user_ids = load("user_ids.npy", m, static_cast<std::int32_t*>(nullptr));
-  saved.item_ids = load("item_ids.npy", n, static_cast<std::int32_t*>(nullptr));
-  saved.seen_offsets = load("seen_offsets.npy", m + 1, static_cast<std::int64_t*>(nullptr));
-  saved.seen_items = load("seen_items.npy", static_cast<std::size_t>(saved.seen_offsets.back()),
-                          static_cast<std::int32_t*>(nullptr));
-  saved.item_seen.assign(n, 0);
-  for (const auto item : saved.seen_items) {
-    if (item < 0 || item >= model.n_items) {
-      fail(ErrorKind::data, "{}/seen_items.npy: found row {}, the model has {} items", folder, item,
-           n);
-    }
-    saved.item_seen[static_cast<std::size_t>(item)] = 1;
-  }
+  saved.user_ids = arrays.read<std::int32_t>("user_ids.npy", m);
+  saved.item_ids = arrays.read<std::int32_t>("item_ids.npy", n);
+  saved.seen_offsets = arrays.read<std::int64_t>("seen_offsets.npy", m + 1);
+  saved.seen_items = arrays.read<std::int32_t>("seen_items.npy", saved.seen_offsets.back());
+  saved.predictor = predictor_of(saved, train_mean, folder);
+  saved.predictor.set_clip(read_clip(reader));
   return saved;
 }
 
-float SavedModel::score(std::int64_t user, std::int64_t item) const {
-  const auto u = static_cast<std::size_t>(user);
-  const auto i = static_cast<std::size_t>(item);
-  const bool user_known = user >= 0 && seen_offsets[u + 1] > seen_offsets[u];
-  const bool item_known = item >= 0 && item_seen[i] != 0;
-  const bool biased = model.kind == ModelKind::biased;
-  if (!biased && !(user_known && item_known)) return static_cast<float>(train_mean);
-  float value = biased ? static_cast<float>(model.mean) : 0.0F;
-  if (biased && user_known) value += model.user_bias[u];
-  if (biased && item_known) value += model.item_bias[i];
-  if (!user_known || !item_known) return value;
-  const auto f = static_cast<std::size_t>(model.factors);
-  for (std::size_t k = 0; k < f; ++k) value += model.p[u * f + k] * model.q[i * f + k];
-  return value;
-}
-
 float SavedModel::predict(std::int32_t user_id, std::int32_t item_id) const {
-  return score(row_of(user_ids, user_id), row_of(item_ids, item_id));
+  return predictor.predict(model.view(), row_of(user_ids, user_id), row_of(item_ids, item_id));
 }
 
 std::vector<std::pair<std::int32_t, float>> SavedModel::recommend(std::int32_t user_id, int k,
@@ -150,24 +177,29 @@ std::vector<std::pair<std::int32_t, float>> SavedModel::recommend(std::int32_t u
          user_ids.size(), user_ids.empty() ? 0 : user_ids.front(),
          user_ids.empty() ? 0 : user_ids.back());
   }
-  const auto u = static_cast<std::size_t>(user);
   std::vector<std::uint8_t> skip(item_ids.size());
   if (!include_seen) {
-    for (auto at = seen_offsets[u]; at < seen_offsets[u + 1]; ++at) {
-      skip[static_cast<std::size_t>(seen_items[static_cast<std::size_t>(at)])] = 1;
-    }
+    for (auto at = seen_offsets[user]; at < seen_offsets[user + 1]; ++at) skip[seen_items[at]] = 1;
   }
-  std::vector<std::pair<std::int32_t, float>> all;
-  for (std::size_t i = 0; i < item_ids.size(); ++i) {
-    if (skip[i] == 0) all.emplace_back(item_ids[i], score(user, static_cast<std::int64_t>(i)));
+  struct Scored {
+    float score;
+    std::int64_t item;
+  };
+  const FactorView view = model.view();
+  std::vector<Scored> all;
+  for (std::int64_t i = 0; i < std::ssize(item_ids); ++i) {
+    if (skip[i] == 0) all.push_back({predictor.score(view, user, i), i});
   }
-  const auto best = std::min(all.size(), static_cast<std::size_t>(k));
-  std::partial_sort(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(best), all.end(),
-                    [](const auto& a, const auto& b) {
-                      return a.second != b.second ? a.second > b.second : a.first < b.first;
-                    });
-  all.resize(best);
-  return all;
+  const auto best = std::min<std::int64_t>(std::ssize(all), k);
+  // Rows are in the order of the ids.
+  std::partial_sort(all.begin(), all.begin() + best, all.end(), [](const auto& a, const auto& b) {
+    return a.score != b.score ? a.score > b.score : a.item < b.item;
+  });
+  std::vector<std::pair<std::int32_t, float>> out;
+  for (std::int64_t r = 0; r < best; ++r) {
+    out.emplace_back(item_ids[all[r].item], predictor.predict(view, user, all[r].item));
+  }
+  return out;
 }
 
 }  // namespace mf

@@ -11,17 +11,17 @@ namespace mf {
 
 struct PlannedCase {
   std::string id;
-  std::string note;               // why it would not run, or empty
-  double host_bytes = 0;          // 0: unknown
-  double device_bytes = 0;        // with the evaluator's; 0: unknown, or an algorithm of the CPU
-  std::optional<double> train_s;  // estimated; nothing where it cannot be told
+  std::optional<std::string> note;     // why it would not run
+  std::optional<double> host_bytes;    // nothing: the size of the data is not known
+  std::optional<double> device_bytes;  // with the evaluator's; nothing for the CPU, too
+  std::optional<double> train_s;       // estimated; nothing where it cannot be told
 };
 
 struct Plan {
   std::vector<PlannedCase> cases;
   double total_train_s = 0;  // of the cases that could be estimated
   int not_estimated = 0;
-  double peak_host_bytes = 0;
+  double peak_host_bytes = 0;  // of the cases of which it is known
   double peak_device_bytes = 0;
 };
 

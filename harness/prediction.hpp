@@ -16,6 +16,12 @@ struct Accuracy {
   std::int64_t count = 0;
 };
 
+// What predictions are clipped to: the rating scale. min < max.
+struct ClipRange {
+  float min = 0;
+  float max = 0;
+};
+
 // Of one case and one model.
 struct PredictionRule {
   bool biased = false;

@@ -6,7 +6,7 @@
 #include "base/text.hpp"
 #include "harness/device.hpp"
 #include "harness/environment.hpp"
-#include "harness/runner.hpp"
+#include "harness/prepared.hpp"
 
 namespace mf {
 
@@ -27,41 +27,56 @@ double device_bytes(const Case& item, const ProblemShape& shape, std::int64_t ot
   return own + device_evaluator_bytes({shape.n_users, shape.n_items, other_ratings + train});
 }
 
-std::string why_no_implementation(const Case& item) {
+std::optional<std::string> why_no_implementation(const Case& item) {
   if (!is_built(item.algorithm)) {
     return fmt::format("{} needs CUDA; this build has none", item.algorithm);
   }
+  if (!needs_device(item)) return std::nullopt;
   std::string why;
-  if (!needs_device(item) || find_device(&why)) return "";
+  if (const auto device = find_device(&why)) {
+    return why_too_old(find_algorithm(item.algorithm), device->compute());
+  }
   return fmt::format("{} needs a CUDA device: {}", item.algorithm, why);
 }
 
-std::string why_not_on_device(double need, double free) {
-  if (!(free > 0 && need > free)) return "";
+std::optional<std::string> why_too_old(const AlgorithmInfo& info, int compute) {
+  if (compute >= info.min_compute) return std::nullopt;
+  return fmt::format("{} needs a device of compute capability {}; this one has {}", info.name,
+                     format_compute(info.min_compute), format_compute(compute));
+}
+
+std::optional<std::string> why_not_on_device(double need, std::optional<double> free) {
+  if (!free || need <= *free) return std::nullopt;
   return fmt::format(
       "needs {} on the device, {} are free; lower `factors` or use a smaller data set",
-      format_bytes(need), format_bytes(free));
+      format_bytes(need), format_bytes(*free));
 }
 
 std::optional<Refusal> refuse(const Case& item, const ProblemShape& shape,
                               std::int64_t other_ratings, DeviceClock* device) {
   const AlgorithmInfo& info = find_algorithm(item.algorithm);
   if (info.supports) {
-    if (const auto reason = info.supports(item.params, shape)) return Refusal{"skipped", *reason};
+    if (const auto reason = info.supports(item.params, shape))
+      return Refusal{Status::skipped, *reason};
+  }
+  if (device != nullptr) {
+    if (const auto reason = why_too_old(info, device->compute())) {
+      return Refusal{Status::skipped, *reason};
+    }
   }
   const double need = (info.memory ? info.memory(item.params, shape).host_bytes : 0) +
                       model_bytes(item.params, shape);
   const auto free = static_cast<double>(available_memory_bytes());
   if (free > 0 && need > free) {
-    return Refusal{"oom",
+    return Refusal{Status::oom,
                    fmt::format("needs {} of memory beyond the ratings, {} are available; lower "
                                "`factors` or use a smaller data set",
                                format_bytes(need), format_bytes(free))};
   }
   if (device == nullptr) return std::nullopt;
-  const std::string reason = why_not_on_device(device_bytes(item, shape, other_ratings),
-                                               static_cast<double>(device->free_bytes()));
-  if (!reason.empty()) return Refusal{"oom", reason};
+  const auto reason = why_not_on_device(device_bytes(item, shape, other_ratings),
+                                        static_cast<double>(device->free_bytes()));
+  if (reason) return Refusal{Status::oom, *reason};
   return std::nullopt;
 }
 

@@ -6,11 +6,12 @@
 
 #include "harness/device_clock.hpp"
 #include "harness/spec.hpp"
+#include "harness/status.hpp"
 
 namespace mf {
 
 struct Refusal {
-  std::string status;  // skipped, oom
+  Status status;  // skipped, oom
   std::string reason;
 };
 
@@ -39,11 +40,15 @@ double device_bytes(const Case& item, const ProblemShape& shape, std::int64_t ot
 bool needs_device(const Case& item);
 
 // "ebgtg needs CUDA; this build has none", "ebgtg needs a CUDA device: no CUDA-capable device is
-// detected", or empty.
-std::string why_no_implementation(const Case& item);
+// detected", or nothing.
+std::optional<std::string> why_no_implementation(const Case& item);
 
-// "needs 12.3 GiB on the device, 9.8 GiB are free; ...", or empty. `free` 0: unknown.
-std::string why_not_on_device(double need, double free);
+// "als_fused needs a device of compute capability 8.0; this one has 7.5", or nothing. `compute` is
+// 75 for 7.5.
+std::optional<std::string> why_too_old(const AlgorithmInfo& info, int compute);
+
+// "needs 12.3 GiB on the device, 9.8 GiB are free; ...", or nothing. `free` may be unknown.
+std::optional<std::string> why_not_on_device(double need, std::optional<double> free);
 
 // `other_ratings` are those of the test and validation parts; `device` is null for the CPU.
 std::optional<Refusal> refuse(const Case& item, const ProblemShape& shape,

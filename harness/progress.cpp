@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/json_values.hpp"
 #include "base/text.hpp"
 #include "harness/ranges.hpp"
 
@@ -19,16 +20,15 @@ constexpr double kRedrawSeconds = 0.05;
 
 std::string bar(double share) {
   const int full = static_cast<int>(std::lround(std::clamp(share, 0.0, 1.0) * kBarWidth));
-  return std::string(static_cast<std::size_t>(full), '#') +
-         std::string(static_cast<std::size_t>(kBarWidth - full), '.');
+  return fmt::format("{:#<{}}{:.<{}}", "", full, "", kBarWidth - full);
 }
 
 std::string rate_text(double updates, double seconds) {
   return seconds > 0 && updates > 0 ? format_count(updates / seconds) + " updates/s" : "-";
 }
 
-std::string rmse_text(double rmse) {
-  return std::isfinite(rmse) ? fmt::format("{:.4f}", rmse) : std::string("-");
+std::string rmse_text(std::optional<double> rmse) {
+  return rmse && std::isfinite(*rmse) ? fmt::format("{:.4f}", *rmse) : std::string("-");
 }
 
 // Shared by the terminal and the log: where we are in which case.
@@ -43,10 +43,11 @@ class TextProgress : public Progress {
   }
 
   void end_case(const CaseResult& result) override {
-    const std::string reason = result.status == "completed" ? "" : " (" + result.reason + ")";
-    line(fmt::format("{:<58} {:<11} rmse {:>7}  best {:>7}  {:>9}  {}{}", title_, result.status,
-                     rmse_text(result.final_test_rmse), rmse_text(result.best_test_rmse),
-                     format_seconds(result.train_s),
+    const bool completed = result.status == Status::completed;
+    const std::string reason = completed ? "" : " (" + result.reason + ")";
+    line(fmt::format("{:<58} {:<11} rmse {:>7}  best {:>7}  {:>9}  {}{}", title_,
+                     kStatuses.of(result.status), rmse_text(result.final_test_rmse),
+                     rmse_text(result.best_test_rmse), format_seconds(result.train_s),
                      rate_text(static_cast<double>(result.updates), result.train_s), reason));
   }
 
@@ -80,7 +81,6 @@ class TextProgress : public Progress {
 class LogProgress : public TextProgress {
  public:
   using TextProgress::TextProgress;
-  void note(const std::string& text) override { line(text); }
   void trace(const TracePoint& point) override {
     if (seconds_since(last_) < kLogSeconds) return;
     last_ = Clock::now();
@@ -97,7 +97,6 @@ class LogProgress : public TextProgress {
 class TerminalProgress : public TextProgress {
  public:
   using TextProgress::TextProgress;
-  void note(const std::string& text) override { line(text); }
   void begin_case(const Case& item, std::size_t index, std::size_t count) override {
     TextProgress::begin_case(item, index, count);
     draw(title_ + "  preparing");
@@ -129,7 +128,6 @@ class TerminalProgress : public TextProgress {
 class JsonProgress : public Progress {
  public:
   explicit JsonProgress(std::FILE* out) : out_(out) {}
-  void note(const std::string& text) override { line({{"type", "note"}, {"text", text}}); }
   void begin_case(const Case& item, std::size_t index, std::size_t count) override {
     case_id_ = item.id;
     line({{"type", "case_begins"}, {"case_id", item.id}, {"index", index}, {"count", count}});
@@ -142,7 +140,7 @@ class JsonProgress : public Progress {
   void end_case(const CaseResult& result) override {
     line({{"type", "case_ends"},
           {"case_id", case_id_},
-          {"status", result.status},
+          {"status", kStatuses.of(result.status)},
           {"reason", result.reason},
           {"epochs", result.epochs},
           {"updates", result.updates},
@@ -163,7 +161,6 @@ class JsonProgress : public Progress {
 
 class QuietProgress : public Progress {
  public:
-  void note(const std::string&) override {}
   void begin_case(const Case&, std::size_t, std::size_t) override {}
   void trace(const TracePoint&) override {}
   void end_case(const CaseResult&) override {}
@@ -177,8 +174,6 @@ std::unique_ptr<Progress> make_progress(ProgressMode mode, std::FILE* out) {
       return std::make_unique<JsonProgress>(out);
     case ProgressMode::quiet:
       return std::make_unique<QuietProgress>();
-    case ProgressMode::lines:
-      return std::make_unique<LogProgress>(out);
     case ProgressMode::automatic:
       break;
   }

@@ -4,22 +4,26 @@
 
 #include <cstdio>
 #include <memory>
-#include <string>
 
-#include "harness/runner.hpp"
+#include "harness/case_result.hpp"
+#include "harness/spec.hpp"
+#include "harness/trace_point.hpp"
 
 namespace mf {
 
 class Progress {
  public:
   virtual ~Progress() = default;
-  virtual void note(const std::string& text) = 0;  // a whole line
   virtual void begin_case(const Case& item, std::size_t index, std::size_t count) = 0;
   virtual void trace(const TracePoint& point) = 0;
   virtual void end_case(const CaseResult& result) = 0;
 };
 
-enum class ProgressMode { automatic, lines, json, quiet };
+enum class ProgressMode {
+  automatic,  // for a terminal or for a log, by what `out` is
+  json,
+  quiet
+};
 
 std::unique_ptr<Progress> make_progress(ProgressMode mode, std::FILE* out);
 

@@ -1,19 +1,24 @@
 #include "harness/result_file.hpp"
 
 #include <fcntl.h>
+#include <fmt/core.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
-#include <cmath>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <utility>
 
 #include "base/error.hpp"
+#include "base/json_values.hpp"
+#include "harness/status.hpp"
 
 namespace mf {
+
+constexpr std::size_t kExcerpt = 60;  // of a damaged line, in a message
 
 ResultWriter::ResultWriter(const std::string& path) : path_(path) {
   file_ = ::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
@@ -28,7 +33,8 @@ ResultWriter::~ResultWriter() {
 }
 
 void ResultWriter::append(const Json& line) {
-  const std::string text = line.dump() + "\n";
+  // A message may hold anything: what is not UTF-8 is replaced, the line is written all the same.
+  const std::string text = line.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
   const off_t before = ::lseek(file_, 0, SEEK_END);
   std::size_t done = 0;
   while (done < text.size()) {
@@ -54,23 +60,57 @@ void ResultWriter::sync() {
   }
 }
 
+namespace {
+
+// What the line would have to be, or nothing where it is that.
+std::optional<std::string> expected_instead(const Json& line) {
+  const auto type = text_at(line, {"type"});
+  if (!type) return "an object with the text \"type\"";
+  if (*type == "trace") {
+    const bool error = line.contains("test_rmse");
+    if (integer_at(line, {"epoch"}) && number_at(line, {"train_s"}) && error) return std::nullopt;
+    return "\"epoch\", \"train_s\" and \"test_rmse\" of a trace point";
+  }
+  if (*type == "footer") {
+    const bool status = kStatuses.find(text_at(line, {"status"}).value_or("")).has_value();
+    if (status && integer_at(line, {"updates"}) && number_at(line, {"clocks", "train_s"})) {
+      return std::nullopt;
+    }
+    return "\"status\", \"updates\" and \"clocks\" of a footer";
+  }
+  return std::nullopt;
+}
+
+void add_line(ResultFile& file, Json line) {
+  const auto type = text_at(line, {"type"});
+  if (type == "header") file.header = std::move(line);
+  if (type == "trace") file.trace.push_back(std::move(line));
+  if (type == "footer") file.footer = std::move(line);
+}
+
+}  // namespace
+
 std::optional<ResultFile> read_result_file(const std::string& path) {
   std::ifstream in(path, std::ios::binary);
   if (!in) return std::nullopt;
   ResultFile result;
   std::string line;
-  while (std::getline(in, line)) {
+  for (int number = 1; std::getline(in, line); ++number) {
     // getline also returns a last line without its end: one that was being written.
     if (in.eof()) break;
-    const Json json = Json::parse(line, nullptr, false);
-    if (!json.is_object() || !json.contains("type")) break;
-    const auto type = json["type"].get<std::string>();
-    if (type == "header") result.header = json;
-    if (type == "trace") result.trace.push_back(json);
-    if (type == "footer") result.footer = json;
+    Json json = Json::parse(line, nullptr, false);
+    if (const auto expected = expected_instead(json)) {
+      result.damage = fmt::format("{}: line {}: found {}, expected {}", path, number,
+                                  line.substr(0, kExcerpt), *expected);
+      break;
+    }
+    add_line(result, std::move(json));
   }
-  if (!result.header.is_object()) return std::nullopt;
   return result;
+}
+
+void warn_of_damage(const ResultFile& file, const std::string& consequence) {
+  if (file.damage) fmt::print(stderr, "warning: {}; {}\n", *file.damage, consequence);
 }
 
 FolderLock::FolderLock(const std::string& folder) {
@@ -107,7 +147,5 @@ std::string set_aside(const std::string& path) {
     return aside;
   }
 }
-
-Json number_or_null(double value) { return std::isfinite(value) ? Json(value) : Json(); }
 
 }  // namespace mf

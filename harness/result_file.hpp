@@ -27,14 +27,22 @@ class ResultWriter {
   int file_ = -1;
 };
 
-// A file read back. Lines after a damaged one are not used.
+// A file read back. Every line has the keys that its type cannot be read without; lines from a
+// damaged one on are not used, and neither is a last line without its end, which a killed run
+// leaves behind.
 struct ResultFile {
-  Json header;
+  Json header;  // null: not written yet
   std::vector<Json> trace;
-  Json footer;  // null: unfinished
-  bool finished() const { return footer.is_object(); }
+  Json footer;                        // null: unfinished
+  std::optional<std::string> damage;  // "<path>: line 3: found ..., expected ..."
+  bool finished() const { return header.is_object() && footer.is_object(); }
 };
+
+// Nothing where there is no such file. Never throws for what stands in it.
 std::optional<ResultFile> read_result_file(const std::string& path);
+
+// Says on standard error, where the file is damaged, where and what becomes of it.
+void warn_of_damage(const ResultFile& file, const std::string& consequence);
 
 // One process at a time writes into a results folder. Throws Error(io) naming the folder and the
 // cause: not creatable, not writable, or in use by another run.
@@ -52,8 +60,5 @@ class FolderLock {
 // Moves an unfinished file aside to <path>.partial-N, the first N that is free. Returns its new
 // name.
 std::string set_aside(const std::string& path);
-
-// Finite numbers as they are, all others as null: JSON has no NaN.
-Json number_or_null(double value);
 
 }  // namespace mf

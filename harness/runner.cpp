@@ -3,7 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <cmath>
+#include <exception>
 #include <limits>
 #include <new>
 
@@ -16,7 +16,9 @@
 #include "harness/evaluator.hpp"
 #include "harness/model_io.hpp"
 #include "harness/preflight.hpp"
+#include "harness/prepared.hpp"
 #include "harness/ranges.hpp"
+#include "harness/result_file.hpp"
 #include "harness/training_clock.hpp"
 #include "harness/user_groups.hpp"
 
@@ -26,25 +28,31 @@ namespace {
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 
 // Without a window to profile, the case as it is.
-Case case_to_run(const Case& item, const RunSettings& settings) {
-  return settings.profile ? profiled(item, *settings.profile) : item;
+Case case_to_run(const Case& item, const RunOptions& options) {
+  return options.profile ? profiled(item, *options.profile) : item;
+}
+
+// Not a number where there was nothing to evaluate or nobody asked.
+double number_of(const std::optional<double>& value) { return value.value_or(kNaN); }
+
+std::optional<double> rmse_of(const Accuracy& accuracy) {
+  return accuracy.count > 0 ? std::optional(accuracy.rmse) : std::nullopt;
 }
 
 class CaseRun {
  public:
-  CaseRun(const Case& item, DataStore& store, const RunSettings& settings, const RunHooks& hooks,
-          ResultWriter& writer)
-      : item_(case_to_run(item, settings)),
+  CaseRun(const CaseTask& task, const RunOptions& options, DataStore& store, Progress& progress)
+      : task_(task),
+        item_(case_to_run(task.item, options)),
+        options_(options),
         store_(store),
-        settings_(settings),
-        hooks_(hooks),
-        writer_(writer),
-        environment_(environment_json(settings.command_line)),
-        team_(threads_of(item_)),
+        progress_(progress),
+        writer_(task.result_file),
         schedule_(item_.schedule),
         stopping_(item_.stop) {
-    result_.final_test_rmse = result_.best_test_rmse = kNaN;
-    if (hooks_.on_range) ranges_.set_observer(hooks_.on_range);
+    header_.profile = options.profile;
+    header_.environment = environment_json(options.command_line);
+    if (options_.on_range) ranges_.set_observer(options_.on_range);
   }
 
   CaseResult run() {
@@ -52,12 +60,9 @@ class CaseRun {
     const PhaseScope range(&ranges_, "case");
     try {
       run_or_refuse();
-    } catch (const std::bad_alloc&) {
-      end("oom", "the host's memory did not suffice; lower `factors` or use a smaller data set");
-    } catch (const Error& error) {
-      if (error.kind() == ErrorKind::io) throw;
-      result_.device_failed = error.kind() == ErrorKind::device;
-      end(error.kind() == ErrorKind::memory ? "oom" : "error", error.what());
+    } catch (...) {
+      if (reporting_) throw;
+      end_by_exception();
     }
     if (profiling_) end_profile();
     write_footer();
@@ -70,15 +75,35 @@ class CaseRun {
     const Ratings& train = data_.split->train;
     shape_ = {train.n_users(), train.n_items(), train.nnz()};
     if (const auto refusal = open_or_refuse()) {
-      write_header(Work{}, Json::object());
+      write_header();
       end(refusal->status, refusal->reason);
       return;
     }
     prepare();
-    write_header(algorithm_->work_per_epoch(), algorithm_->facts());
+    header_.work = prepared_->algorithm().work_per_epoch();
+    header_.facts = prepared_->algorithm().facts();
+    write_header();
     train_loop();
-    if (item_.evaluate.user_groups > 0 && result_.status != "interrupted") evaluate_groups();
-    if (result_.status == "completed" && !settings_.model_folder.empty()) save();
+    if (item_.evaluate.user_groups > 0 && result_.status != Status::interrupted) evaluate_groups();
+    if (result_.status == Status::completed && task_.model_folder) save();
+  }
+
+  // Whatever was thrown belongs to the case. Called while it is being handled.
+  void end_by_exception() {
+    try {
+      throw;
+    } catch (const std::bad_alloc&) {
+      end(Status::oom,
+          "the host's memory did not suffice; lower `factors` or use a smaller data "
+          "set");
+    } catch (const Error& error) {
+      result_.device_failed = error.kind() == ErrorKind::device;
+      end(error.kind() == ErrorKind::memory ? Status::oom : Status::error, error.what());
+    } catch (const std::exception& error) {
+      end(Status::error, error.what());
+    } catch (...) {
+      end(Status::error, "something was thrown that is no std::exception");
+    }
   }
 
   void load() {
@@ -87,13 +112,13 @@ class CaseRun {
   }
 
   std::optional<Refusal> open_or_refuse() {
-    if (!is_built(item_.algorithm)) return Refusal{"skipped", why_no_implementation(item_)};
+    if (!is_built(item_.algorithm)) return Refusal{Status::skipped, *why_no_implementation(item_)};
     if (needs_device(item_)) {
       try {
-        device_ = hooks_.open_device ? hooks_.open_device() : open_device();
+        device_ = options_.open_device();
       } catch (const Error& error) {
         if (error.kind() != ErrorKind::unsupported) throw;
-        return Refusal{"skipped",
+        return Refusal{Status::skipped,
                        fmt::format("{} needs a CUDA device: {}", item_.algorithm, error.what())};
       }
       ranges_.set_device(device_.get());
@@ -104,23 +129,9 @@ class CaseRun {
   }
 
   void prepare() {
-    algorithm_ = make_algorithm(item_.algorithm, item_.params);
-    const Ratings& train = data_.split->train;
     prepare_evaluator();
-    const ModelKind kind = item_.params.has("model")
-                               ? parse_model_kind(item_.params.choice("model"))
-                               : ModelKind::plain;
-    const Model initial = initial_model(train.n_users(), train.n_items(),
-                                        static_cast<std::int32_t>(item_.params.integer("factors")),
-                                        kind, mean_rating(train), item_.init, team_.size());
-    context_.team = &team_;
-    context_.seed = item_.seed;
-    context_.phases = &ranges_;
-    context_.stream = stream();
-    context_.stop_requested = [this] { return interrupt_level() >= 2; };
-    const PhaseScope range(&ranges_, "prepare");
-    algorithm_->prepare(train, initial, context_);
-    synchronize();
+    PreparedCase::Lent lent{device_.get(), &ranges_, [this] { return interrupt_level() >= 2; }};
+    prepared_ = std::make_unique<PreparedCase>(item_, data_.split->train, std::move(lent));
   }
 
   void prepare_evaluator() {
@@ -134,14 +145,10 @@ class CaseRun {
            "\"max\": 5, \"step\": 1}} beside its files",
            item_.data.label());
     }
-    evaluator_->set_clip(scale->min, scale->max);
+    evaluator_->set_clip(ClipRange{scale->min, scale->max});
   }
 
-  void* stream() { return device_ ? device_->stream() : nullptr; }
-
-  void synchronize() {
-    if (device_) device_->synchronize();
-  }
+  DeviceStream stream() { return device_ ? device_->stream() : nullptr; }
 
   void train_loop() {
     TracePoint point = evaluate(0);
@@ -154,14 +161,14 @@ class CaseRun {
       const std::int64_t first = result_.epochs + 1;
       const double rate = schedule_.rate(first);
       const std::int64_t count = group_size(first);
-      if (settings_.profile && first == settings_.profile->warmup + 1) begin_profile();
+      if (options_.profile && first == options_.profile->warmup + 1) begin_profile();
       run_group({first, rate}, count);
       const std::int64_t last = first + count - 1;
-      if (settings_.profile && last == item_.stop.epochs) end_profile();
+      if (options_.profile && last == item_.stop.epochs) end_profile();
       if (interrupt_level() >= 2) {
-        return end("interrupted", count == 1
-                                      ? fmt::format("given up in epoch {}", first)
-                                      : fmt::format("given up in epochs {} to {}", first, last));
+        return end(Status::interrupted,
+                   count == 1 ? fmt::format("given up in epoch {}", first)
+                              : fmt::format("given up in epochs {} to {}", first, last));
       }
       result_.epochs = last;
       if (finish_group(last, rate)) return;
@@ -175,14 +182,14 @@ class CaseRun {
     std::int64_t size =
         std::min({group_by_time(clock_.last_group()),
                   epochs_to_multiple(first, item_.evaluate.every), item_.stop.epochs - first + 1});
-    if (settings_.profile && first <= settings_.profile->warmup) {
-      size = std::min(size, settings_.profile->warmup - first + 1);
+    if (options_.profile && first <= options_.profile->warmup) {
+      size = std::min(size, options_.profile->warmup - first + 1);
     }
     return epochs_at_one_rate(schedule_, first, size);
   }
 
   void run_group(const EpochArgs& first, std::int64_t count) {
-    clock_.time_group(count, [&] { updates_ += algorithm_->run_epochs(first, count, context_); });
+    clock_.time_group(count, [&] { updates_ += prepared_->run_epochs(first, count); });
   }
 
   void begin_profile() {
@@ -207,16 +214,16 @@ class CaseRun {
       point.learning_rate = rate;
       point.epoch_s = clock_.last_group().seconds / static_cast<double>(clock_.last_group().count);
       record(point);
-      schedule_.observe(monitored(item_.schedule.monitor, point));
+      schedule_.observe(number_of(monitored(item_.schedule.monitor, point)));
       if (auto by_quality = stopping_.check(stop_input(point, true))) decision = by_quality;
     }
     if (decision) {
-      const bool profiled = settings_.profile && decision->status == "completed";
-      end(decision->status, profiled ? settings_.profile->done() : decision->reason);
+      const bool profiled = options_.profile && decision->status == Status::completed;
+      end(decision->status, profiled ? options_.profile->done() : decision->reason);
     } else if (interrupt_level() > 0) {
-      end("interrupted", fmt::format("stopped by the user after epoch {}", epoch));
+      end(Status::interrupted, fmt::format("stopped by the user after epoch {}", epoch));
     }
-    return !result_.status.empty();
+    return ended_;
   }
 
   // Right after a group, before the device has gone idle.
@@ -225,19 +232,21 @@ class CaseRun {
     if (hertz) measures_.sm_clocks_hz.push_back(static_cast<double>(*hertz));
   }
 
+  Accuracy evaluate_on(const FactorView& view, const Ratings& part) {
+    return evaluator_->evaluate(view, part, prepared_->team());
+  }
+
   TracePoint evaluate(std::int64_t epoch) {
     const PhaseScope range(&ranges_, "evaluate");
     const auto start = Clock::now();
-    const FactorView view = factors();
-    const Accuracy test = evaluator_->evaluate(view, data_.split->test, team_);
+    const FactorView view = prepared_->factors();
+    const Accuracy test = evaluate_on(view, data_.split->test);
     TracePoint point;
     point.epoch = epoch;
     point.test_rmse = test.rmse;
     point.test_mae = test.mae;
-    point.validation_rmse = evaluator_->evaluate(view, data_.split->validation, team_).rmse;
-    point.train_rmse =
-        needs_train_rmse(item_) ? evaluator_->evaluate(view, data_.split->train, team_).rmse : kNaN;
-    point.learning_rate = kNaN;
+    point.validation_rmse = rmse_of(evaluate_on(view, data_.split->validation));
+    if (needs_train_rmse(item_)) point.train_rmse = rmse_of(evaluate_on(view, data_.split->train));
     measures_.evaluate_s += seconds_since(start);
     point.updates = updates_;
     point.passes =
@@ -249,16 +258,11 @@ class CaseRun {
     return point;
   }
 
-  FactorView factors() {
-    synchronize();
-    return algorithm_->factors();
-  }
-
   // Where the evaluator or the writer of models needs the host; `copy` then holds the numbers.
   FactorView host_factors(Model& copy) {
-    const FactorView view = factors();
+    const FactorView view = prepared_->factors();
     if (view.location == Location::host) return view;
-    copy = download_model(view, context_.stream);
+    copy = download_model(view, stream());
     return copy.view();
   }
 
@@ -267,17 +271,20 @@ class CaseRun {
     const auto start = Clock::now();
     Model copy;
     const FactorView view = host_factors(copy);
-    measures_.user_groups =
-        evaluate_user_groups(*evaluator_, view, *data_.split, item_.evaluate.user_groups, team_);
+    measures_.user_groups = evaluate_user_groups(*evaluator_, view, *data_.split,
+                                                 item_.evaluate.user_groups, prepared_->team());
     measures_.evaluate_s += seconds_since(start);
   }
 
   void save() {
     Model copy;
-    save_model(settings_.model_folder, host_factors(copy), data_.split->train, item_.resolved);
+    const FactorView view = host_factors(copy);
+    report([&] {
+      save_model(*task_.model_folder, view, data_.split->train, evaluator_->clip(), item_.resolved);
+    });
   }
 
-  static double monitored(Monitor monitor, const TracePoint& point) {
+  static std::optional<double> monitored(Monitor monitor, const TracePoint& point) {
     switch (monitor) {
       case Monitor::train:
         return point.train_rmse;
@@ -291,33 +298,42 @@ class CaseRun {
 
   StopInput stop_input(const TracePoint& point, bool evaluated) const {
     return {point.epoch, clock_.seconds(), seconds_since(start_),
-            evaluated,   point.test_rmse,  monitored(item_.stop.plateau_monitor, point)};
+            evaluated,   point.test_rmse,  number_of(monitored(item_.stop.plateau_monitor, point))};
+  }
+
+  // What fails in here is the run's, not the case's: its results can no longer be told.
+  template <class Action>
+  void report(const Action& action) {
+    reporting_ = true;
+    action();
+    reporting_ = false;
   }
 
   void record(const TracePoint& point) {
-    writer_.append(point.to_json());
+    report([&] { writer_.append(point.to_json()); });
     result_.final_test_rmse = point.test_rmse;
-    if (!(point.test_rmse >= result_.best_test_rmse)) {
+    if (!result_.best_test_rmse || !(point.test_rmse >= *result_.best_test_rmse)) {
       result_.best_test_rmse = point.test_rmse;
       result_.best_epoch = point.epoch;
     }
-    if (hooks_.on_trace) hooks_.on_trace(point);
+    report([&] { progress_.trace(point); });
   }
 
-  int interrupt_level() const { return hooks_.interrupted ? hooks_.interrupted() : 0; }
+  int interrupt_level() const { return options_.interrupted ? options_.interrupted() : 0; }
 
-  void end(const std::string& status, const std::string& reason) {
+  void end(Status status, const std::string& reason) {
+    ended_ = true;
     result_.status = status;
     result_.reason = reason;
   }
 
-  void write_header(const Work& work, const Json& facts) {
-    writer_.append(header_json(item_, data_, settings_, work, facts, environment_));
+  void write_header() {
+    report([&] { writer_.append(header_json(task_.spec, item_, data_, header_)); });
     header_written_ = true;
   }
 
   void write_footer() {
-    if (!header_written_) write_header(Work{}, Json::object());
+    if (!header_written_) write_header();
     result_.updates = updates_;
     result_.train_s = clock_.seconds();
     result_.wall_s = seconds_since(start_);
@@ -328,50 +344,37 @@ class CaseRun {
     writer_.sync();
   }
 
+  const CaseTask& task_;
   const Case item_;
+  const RunOptions& options_;
   DataStore& store_;
-  const RunSettings& settings_;
-  const RunHooks& hooks_;
-  ResultWriter& writer_;
+  Progress& progress_;
+  ResultWriter writer_;
   const Clock::time_point start_ = Clock::now();
-  const Json environment_;
-  ThreadTeam team_;
   Schedule schedule_;
   Stopping stopping_;
   std::unique_ptr<DeviceClock> device_;  // outlives all that works on its stream
   Ranges ranges_;
   TrainingClock clock_{ranges_, nullptr};
-  Context context_;
   CaseData data_;
   ProblemShape shape_;
-  std::unique_ptr<Algorithm> algorithm_;
+  std::unique_ptr<PreparedCase> prepared_;
   std::unique_ptr<Evaluator> evaluator_;
+  HeaderFacts header_;
   CaseResult result_;
   CaseMeasures measures_;
   std::int64_t updates_ = 0;
   bool header_written_ = false;
   bool profiling_ = false;
+  bool ended_ = false;
+  bool reporting_ = false;
 };
 
 }  // namespace
 
-int threads_of(const Case& item) {
-  if (!item.params.has("threads")) {
-    const bool device = find_algorithm(item.algorithm).hardware == Hardware::cuda;
-    return device ? hardware_threads() : 1;
-  }
-  const auto threads = static_cast<int>(item.params.integer("threads"));
-  return threads == 0 ? hardware_threads() : threads;
-}
-
-double model_bytes(const Params& params, const ProblemShape& shape) {
-  const double row = static_cast<double>(params.integer("factors") + 1) * sizeof(float);
-  return row * static_cast<double>(shape.n_users + shape.n_items);
-}
-
-CaseResult run_case(const Case& item, DataStore& store, const RunSettings& settings,
-                    const RunHooks& hooks, ResultWriter& writer) {
-  return CaseRun(item, store, settings, hooks, writer).run();
+CaseResult run_case(const CaseTask& task, const RunOptions& options, DataStore& store,
+                    Progress& progress) {
+  return CaseRun(task, options, store, progress).run();
 }
 
 }  // namespace mf

@@ -173,9 +173,8 @@ AlgorithmEntry parse_algorithm(const Json& json, const std::string& path,
   }
   entry.params = read_params(info->params, reader);
   entry.schedule = read_schedule(reader, inherited);
-  const ModelKind model =
-      entry.params.has("model") ? parse_model_kind(entry.params.choice("model")) : ModelKind::plain;
-  entry.init = parse_init(reader.find("init"), origin(reader, inherited, "init"), model);
+  entry.init =
+      parse_init(reader.find("init"), origin(reader, inherited, "init"), model_kind(entry.params));
   const Json* stop = reader.find("stop");
   entry.stop =
       parse_stop(stop != nullptr ? *stop : Json::object(), origin(reader, inherited, "stop"));

@@ -1,7 +1,6 @@
 #include "harness/stats.hpp"
 
 #include <algorithm>
-#include <limits>
 
 #include "base/rng.hpp"
 
@@ -16,8 +15,8 @@ std::vector<double> resample(const std::vector<double>& values, Rng& rng) {
 
 }  // namespace
 
-double median(std::vector<double> values) {
-  if (values.empty()) return std::numeric_limits<double>::quiet_NaN();
+std::optional<double> median(std::vector<double> values) {
+  if (values.empty()) return std::nullopt;
   const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
   std::nth_element(values.begin(), middle, values.end());
   if (values.size() % 2 == 1) return *middle;
@@ -27,14 +26,14 @@ double median(std::vector<double> values) {
 Interval ratio_interval(const std::vector<double>& a, const std::vector<double>& b,
                         std::uint64_t seed, int resamples) {
   Rng rng(seed);
-  std::vector<double> ratios(static_cast<std::size_t>(resamples));
+  std::vector<double> ratios(resamples);
   for (auto& ratio : ratios) {
-    const double top = median(resample(a, rng));
-    ratio = top / median(resample(b, rng));
+    const double top = *median(resample(a, rng));
+    ratio = top / *median(resample(b, rng));
   }
   std::sort(ratios.begin(), ratios.end());
   const auto at = [&](double share) {
-    return ratios[static_cast<std::size_t>(share * static_cast<double>(ratios.size() - 1))];
+    return ratios[static_cast<std::int64_t>(share * static_cast<double>(std::ssize(ratios) - 1))];
   };
   return {at(0.025), at(0.975)};
 }

@@ -49,25 +49,25 @@ Json StopSpec::to_json() const {
 
 std::optional<StopDecision> Stopping::check_quality(const StopInput& input) {
   if (!std::isfinite(input.test_rmse)) {
-    return StopDecision{"diverged",
+    return StopDecision{Status::diverged,
                         fmt::format("the test RMSE of epoch {} is not finite", input.epoch)};
   }
   if (input.test_rmse > spec_.divergence * start_rmse_ && input.epoch > 0) {
-    return StopDecision{"diverged",
+    return StopDecision{Status::diverged,
                         fmt::format("test RMSE {:.4f} after epoch {} is over {} x that of "
                                     "the initial model ({:.4f})",
                                     input.test_rmse, input.epoch, spec_.divergence, start_rmse_)};
   }
   if (spec_.target_rmse && input.test_rmse <= *spec_.target_rmse) {
-    return StopDecision{"completed", fmt::format("reached the target RMSE {} after epoch {}",
-                                                 *spec_.target_rmse, input.epoch)};
+    return StopDecision{Status::completed, fmt::format("reached the target RMSE {} after epoch {}",
+                                                       *spec_.target_rmse, input.epoch)};
   }
   if (spec_.plateau_patience == 0) return std::nullopt;
   if (!best_ || input.monitored_rmse < *best_ - spec_.plateau_min_delta) {
     best_ = input.monitored_rmse;
     waited_ = 0;
   } else if (++waited_ >= spec_.plateau_patience) {
-    return StopDecision{"completed",
+    return StopDecision{Status::completed,
                         fmt::format("no better {} RMSE in {} evaluations",
                                     to_string(spec_.plateau_monitor), spec_.plateau_patience)};
   }
@@ -79,14 +79,16 @@ std::optional<StopDecision> Stopping::check(const StopInput& input) {
     if (auto decision = check_quality(input)) return decision;
   }
   if (input.epoch >= spec_.epochs) {
-    return StopDecision{"completed", fmt::format("{} epochs done", input.epoch)};
+    return StopDecision{Status::completed, fmt::format("{} epochs done", input.epoch)};
   }
   if (spec_.train_seconds && input.train_s >= *spec_.train_seconds) {
-    return StopDecision{"completed", fmt::format("{} s of training used", *spec_.train_seconds)};
+    return StopDecision{Status::completed,
+                        fmt::format("{} s of training used", *spec_.train_seconds)};
   }
   if (spec_.wall_seconds && input.wall_s >= *spec_.wall_seconds) {
-    return StopDecision{"timeout", fmt::format("wall time limit of {} s passed after epoch {}",
-                                               *spec_.wall_seconds, input.epoch)};
+    return StopDecision{Status::timeout,
+                        fmt::format("wall time limit of {} s passed after epoch {}",
+                                    *spec_.wall_seconds, input.epoch)};
   }
   return std::nullopt;
 }

@@ -7,6 +7,7 @@
 
 #include "base/json.hpp"
 #include "harness/schedule.hpp"
+#include "harness/status.hpp"
 
 namespace mf {
 
@@ -37,7 +38,7 @@ struct StopInput {
 };
 
 struct StopDecision {
-  std::string status;  // completed, diverged, timeout
+  Status status;       // completed, diverged, timeout
   std::string reason;  // a sentence
 };
 

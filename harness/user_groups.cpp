@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "harness/result_file.hpp"
+#include "base/json_values.hpp"
 
 namespace mf {
 namespace {
@@ -12,8 +12,7 @@ Accuracy evaluate_users(const Evaluator& evaluator, const FactorView& model, con
                         std::int64_t first, std::int64_t end, ThreadTeam& team) {
   if (part.nnz() == 0) return accuracy_of({}, 0);
   const auto offsets = part.user_offsets();
-  return evaluator.evaluate_range(model, part, offsets[static_cast<std::size_t>(first)],
-                                  offsets[static_cast<std::size_t>(end)], team);
+  return evaluator.evaluate_range(model, part, offsets[first], offsets[end], team);
 }
 
 }  // namespace

@@ -47,6 +47,29 @@ def test_numpy_reads_the_arrays_and_predict_agrees(mfbench, trained):
         assert float(done.stdout) == pytest.approx(score(model, user, item), abs=1e-3)
 
 
+def test_a_clipping_case_saves_a_model_that_clips(mfbench, trained):
+    folder, plain = trained
+    spec = json.loads((folder / "own.json").read_text())
+    scale = {"min": 1, "max": 5, "step": 1}
+    spec["datasets"][0]["rating_scale"] = scale
+    spec["evaluate"] = {"clip": True}
+    (folder / "clip.json").write_text(json.dumps(spec))
+    done = mfbench("run", "clip.json", "--out", "clipped", cwd=folder)
+    assert done.returncode == 0, done.stderr
+    (model,) = (folder / "clipped" / "models").iterdir()
+    assert json.loads((model / "model.json").read_text())["clip"] == {"min": 1, "max": 5}
+    assert "clip" not in json.loads((plain / "model.json").read_text())
+    pairs = [(user * 100, item * 7) for user in range(1, 41) for item in range(1, 31)]
+    raw = [score(model, *pair) for pair in pairs]
+    assert any(x > 5.01 or x < 0.99 for x in raw), "nothing to clip"
+    text = "".join(f"{user} {item}\n" for user, item in pairs)
+    lines = mfbench("predict", model, cwd=folder, input=text).stdout.splitlines()
+    assert [float(line.split()[2]) for line in lines] == pytest.approx(
+        [min(max(x, 1), 5) for x in raw], abs=1e-3)
+    unclipped = mfbench("predict", plain, cwd=folder, input=text).stdout.splitlines()
+    assert any(float(line.split()[2]) > 5 for line in unclipped)
+
+
 def test_predict_reads_pairs_and_names_the_bad_line(mfbench, trained):
     folder, model = trained
     done = mfbench("predict", model, cwd=folder, input="100 7\n200 14\n")

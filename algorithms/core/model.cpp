@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <cmath>
 
+#include "algorithms/core/params.hpp"
 #include "base/error.hpp"
 #include "base/rng.hpp"
 #include "base/threads.hpp"
+#include "datasets/ratings.hpp"
 
 namespace mf {
 namespace {
@@ -28,14 +30,13 @@ double initial_element(const InitSpec& init, std::int32_t factors, double top, R
 
 void fill_rows(AlignedVector<float>& rows, std::int32_t count, std::int32_t factors,
                const InitSpec& init, double mean, std::uint64_t stream, ThreadTeam& team) {
-  const std::int64_t f = factors;
-  rows.resize(count * f);
+  rows.resize(std::int64_t{count} * factors);
   const double top = 2 * std::sqrt(std::max(mean, 0.0) / factors);
   team.for_chunks(count, 4096, [&](std::int64_t begin, std::int64_t end) {
     for (std::int64_t row = begin; row < end; ++row) {
       Rng rng(init.seed, stream + static_cast<std::uint64_t>(row));
-      float* out = rows.data() + row * f;
-      for (std::int64_t k = 0; k < f; ++k) {
+      float* out = rows.data() + row * factors;
+      for (std::int32_t k = 0; k < factors; ++k) {
         out[k] = static_cast<float>(initial_element(init, factors, top, rng));
       }
     }
@@ -71,6 +72,10 @@ FactorView make_view(const ModelShape& shape, Location location, const float* p,
   return view;
 }
 
+ModelKind model_kind(const Params& params) {
+  return params.has("model") ? params.choice("model", kModelKinds) : ModelKind::plain;
+}
+
 FactorView Model::view() const {
   return make_view(*this, Location::host, p.data(), q.data(), factors, user_bias.data(),
                    item_bias.data());
@@ -94,6 +99,13 @@ Model initial_model(std::int32_t n_users, std::int32_t n_items, std::int32_t fac
     model.item_bias.assign(n_items, 0.0F);
   }
   return model;
+}
+
+Model initial_model_of(const Params& params, const Ratings& train, const InitSpec& init,
+                       int threads) {
+  const auto factors = static_cast<std::int32_t>(params.integer("factors"));
+  return initial_model(train.n_users(), train.n_items(), factors, model_kind(params),
+                       mean_rating(train), init, threads);
 }
 
 }  // namespace mf

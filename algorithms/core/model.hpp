@@ -12,12 +12,18 @@
 
 namespace mf {
 
+class Params;
+class Ratings;
+
 enum class ModelKind { biased, plain };
 inline constexpr Names kModelKinds{
     std::to_array<Named<ModelKind>>({{"biased", ModelKind::biased}, {"plain", ModelKind::plain}})};
 inline ModelKind parse_model_kind(const std::string& name) {
   return kModelKinds.parse(name, "model");
 }
+
+// By the parameter `model`; an algorithm without one is plain.
+ModelKind model_kind(const Params& params);
 
 // Where the numbers of a view are.
 enum class Location { host, device };
@@ -105,5 +111,9 @@ struct InitSpec {
 // at 0, the mean of a biased model at `mean`.
 Model initial_model(std::int32_t n_users, std::int32_t n_items, std::int32_t factors,
                     ModelKind kind, double mean, const InitSpec& init, int threads);
+
+// What an algorithm with these parameters (`factors`, `model`) starts from.
+Model initial_model_of(const Params& params, const Ratings& train, const InitSpec& init,
+                       int threads);
 
 }  // namespace mf

@@ -43,7 +43,7 @@ class RulerDevice : public Algorithm {
 
   // Nothing here waits for the stream: that is the harness's part, and is tested.
   void prepare(const Ratings& train, const Model& initial, Context& context) override {
-    stream_ = static_cast<cudaStream_t>(context.stream);
+    stream_ = context.stream;
     nnz_ = train.nnz();
     n_users_ = initial.n_users;
     n_items_ = initial.n_items;

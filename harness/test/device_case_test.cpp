@@ -9,6 +9,9 @@
 #include "harness/compare.hpp"
 #include "harness/nvml.hpp"
 #include "harness/preflight.hpp"
+#include "harness/prepared.hpp"
+#include "harness/result_file.hpp"
+#include "harness/runner.hpp"
 #include "harness/session.hpp"
 #include "harness/test/testing.hpp"
 #include "harness/training_clock.hpp"
@@ -25,7 +28,8 @@ constexpr double kEpochSeconds = 20e-6;
 // A stream whose time passes as work is queued on it.
 class FakeDevice : public DeviceClock {
  public:
-  void* stream() override { return this; }
+  int compute() override { return capability; }
+  DeviceStream stream() override { return reinterpret_cast<DeviceStream>(this); }
   std::size_t mark() noexcept override {
     marks_.push_back(now);
     return marks_.size() - 1;
@@ -43,6 +47,7 @@ class FakeDevice : public DeviceClock {
   std::optional<std::int64_t> sm_clock_hz() override { return 1'000'000'000 + 1'000 * waits; }
 
   double now = 0;
+  int capability = 90;
   bool pending = false;  // work was queued since the last synchronize()
   bool fails = false;
   std::int64_t waits = 0;
@@ -62,7 +67,7 @@ class FakeAlgorithm : public Algorithm {
  public:
   explicit FakeAlgorithm(const Params& params) : fail_at_(params.integer("fail_at")) {}
   void prepare(const Ratings& train, const Model& initial, Context& context) override {
-    device_ = static_cast<FakeDevice*>(context.stream);
+    device_ = reinterpret_cast<FakeDevice*>(context.stream);
     nnz_ = train.nnz();
     model_ = initial;
     const PhaseScope transfer(context.phases, "transfer");
@@ -103,6 +108,7 @@ AlgorithmInfo fake_info() {
   info.params = {ParamSpec::integer("factors", 4, 1, 1024, ""),
                  ParamSpec::choice("model", "biased", {"biased"}, ""),
                  ParamSpec::integer("fail_at", 0, 0, 1000, "")};
+  info.min_compute = 80;
   info.memory = [](const Params&, const ProblemShape&) { return MemoryNeed{0, 1e6}; };
   return info;
 }
@@ -135,18 +141,17 @@ Done run(const Options& options) {
                             "t"),
                  "t.json");
   groups.clear();
-  DataStore store;
-  RunSettings settings;
-  settings.profile = options.profile;
-  RunHooks hooks;
   Done done;
-  hooks.open_device = options.open;
-  hooks.on_range = [&](const std::string& name, bool begins) {
+  RunOptions settings;
+  settings.profile = options.profile;
+  settings.open_device = options.open;
+  settings.on_range = [&](const std::string& name, bool begins) {
     done.ranges += (begins ? "<" : ">") + name;
   };
+  DataStore store;
+  const auto progress = make_progress(ProgressMode::quiet, stdout);
   const std::string path = folder / "a.jsonl";
-  ResultWriter writer(path);
-  done.result = run_case(spec.cases.at(0), store, settings, hooks, writer);
+  done.result = run_case({spec, spec.cases.at(0), path, {}}, settings, store, *progress);
   done.file = *read_result_file(path);
   return done;
 }
@@ -163,7 +168,7 @@ TEST(DeviceCase, ShortEpochsRunInGroupsThatEndAtEvaluations) {
   Options options;
   options.rest = R"(, "evaluate": {"every": 100}, "stop": {"epochs": 250})";
   const Done done = run(options);
-  EXPECT_EQ(done.result.status, "completed");
+  EXPECT_EQ(done.result.status, Status::completed);
   EXPECT_EQ(done.result.epochs, 250);
   std::int64_t next = 1;
   std::int64_t last = 0;
@@ -229,11 +234,24 @@ TEST(DeviceCase, WithoutADeviceItIsSkippedWithTheReason) {
     fail(ErrorKind::unsupported, "no CUDA-capable device is detected");
   };
   const Done done = run(options);
-  EXPECT_EQ(done.result.status, "skipped");
+  EXPECT_EQ(done.result.status, Status::skipped);
   EXPECT_EQ(done.result.reason,
             "fake_device needs a CUDA device: no CUDA-capable device is detected");
   EXPECT_TRUE(done.file.footer["clocks"]["train_device_s"].is_null());
   EXPECT_TRUE(done.file.footer["sm_clock_seen_hz"].is_null());
+}
+
+TEST(DeviceCase, ADeviceThatIsTooOldIsSkippedWithTheReason) {
+  Options options;
+  options.open = [] {
+    auto device = std::make_unique<FakeDevice>();
+    device->capability = 75;
+    return device;
+  };
+  const Done done = run(options);
+  EXPECT_EQ(done.result.status, Status::skipped);
+  EXPECT_EQ(done.file.footer["stop_reason"],
+            "fake_device needs a device of compute capability 8.0; this one has 7.5");
 }
 
 TEST(DeviceCase, WhatDoesNotFitIsRefusedBeforeItIsAllocated) {
@@ -244,7 +262,7 @@ TEST(DeviceCase, WhatDoesNotFitIsRefusedBeforeItIsAllocated) {
     return device;
   };
   const Done done = run(options);
-  EXPECT_EQ(done.result.status, "oom");
+  EXPECT_EQ(done.result.status, Status::oom);
   EXPECT_TRUE(contains(done.result.reason, "on the device") &&
               contains(done.result.reason, "are free; lower `factors`"))
       << done.result.reason;
@@ -269,7 +287,7 @@ TEST(DeviceCase, AFailedDeviceIsAnErrorWithItsFooter) {
   Options options;
   options.algorithm = R"({"name": "fake_device", "fail_at": 3})";
   const Done done = run(options);
-  EXPECT_EQ(done.result.status, "error");
+  EXPECT_EQ(done.result.status, Status::error);
   EXPECT_TRUE(done.result.device_failed);
   EXPECT_TRUE(contains(done.file.footer["stop_reason"], "illegal memory access"));
   EXPECT_EQ(done.file.trace.size(), 3u) << "what was measured before stays";
@@ -283,7 +301,7 @@ TEST(DeviceCase, AFailedDeviceEndsTheRunAndTheSameCommandGoesOn) {
                             "t"),
                  "t.json");
   const auto progress = make_progress(ProgressMode::quiet, stdout);
-  SessionOptions options;
+  RunOptions options;
   options.folder = folder / "r";
   options.open_device = [] { return std::make_unique<FakeDevice>(); };
   try {
@@ -308,7 +326,7 @@ TEST(Profile, RecordsItsEpochsAloneAndEvaluatesAtTheEnds) {
   for (const char* name : {"fake_device", "ruler"}) {
     options.algorithm = std::string(R"({"name": ")") + name + R"("})";
     const Done done = run(options);
-    EXPECT_EQ(done.result.status, "completed");
+    EXPECT_EQ(done.result.status, Status::completed);
     EXPECT_EQ(done.result.reason, "profiled: 5 warm-up and 7 recorded epochs done");
     EXPECT_EQ(done.result.epochs, 12);
     EXPECT_EQ(done.file.trace.size(), 2u);
@@ -334,7 +352,7 @@ TEST(Profile, MayStartAtTheFirstEpochAndEndsWhereTheCaseFails) {
   options.profile = ProfileWindow{0, 4};
   options.algorithm = R"({"name": "fake_device", "fail_at": 2})";
   const Done done = run(options);
-  EXPECT_EQ(done.result.status, "error");
+  EXPECT_EQ(done.result.status, Status::error);
   EXPECT_LT(done.ranges.find("<profile"), done.ranges.find("<epoch"));
   EXPECT_EQ(count_of(done.ranges, ">profile"), 1u);
 }
@@ -360,7 +378,7 @@ TEST(Profile, NeverMixesWithMeasuredResults) {
   EXPECT_EQ(default_folder(spec, true), "results/runs/t-profile");
   const auto progress = make_progress(ProgressMode::quiet, stdout);
   const auto run_in = [&](const std::string& name, bool profile) {
-    SessionOptions options;
+    RunOptions options;
     options.folder = folder / name;
     if (profile) options.profile = ProfileWindow{};
     return run_session(spec, options, *progress).run;

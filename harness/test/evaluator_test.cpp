@@ -105,7 +105,7 @@ TEST(Evaluator, ClipsWhereAsked) {
   const Ratings r = random_ratings(3, 3, 1, 1);
   Model m = initial_model(3, 3, 1, ModelKind::biased, 9.0, InitSpec{}, 1);
   Evaluator evaluator(r);
-  evaluator.set_clip(1, 5);
+  evaluator.set_clip(ClipRange{1, 5});
   EXPECT_EQ(evaluator.predict(m.view(), 0, 0), 5);
 }
 
@@ -236,7 +236,7 @@ TEST(UserGroups, StandInTheFooterWhereAsked) {
                        evaluate + "}",
                    "t"),
         "t.json");
-    SessionOptions options;
+    RunOptions options;
     options.folder = folder / "r";
     run_session(spec, options, *make_progress(ProgressMode::quiet, stdout));
     return read_result_file(folder / "r/" + spec.cases[0].id + ".jsonl")->footer;

@@ -38,14 +38,13 @@ TEST_P(ModelIo, PredictsInOriginalIdsAsTheEvaluatorDoes) {
   const Ratings train = random_ratings(30, 20, 0.2, 3);
   Model model = initial_model(30, 20, 5, GetParam(), 3.2, InitSpec{}, 1);
   for (auto& b : model.user_bias) b = 0.5F;
-  save_model(folder / "m", model.view(), train, {{"algorithm", "t"}});
-  save_model(folder / "m", model.view(), train, {{"algorithm", "t"}});  // replaces
+  save_model(folder / "m", model.view(), train, {}, {{"algorithm", "t"}});
+  save_model(folder / "m", model.view(), train, {}, {{"algorithm", "t"}});  // replaces
   const SavedModel saved = load_model(folder / "m");
   const Evaluator evaluator(train);
   for (std::int32_t u = 0; u < 30; ++u) {
     for (std::int32_t i = 0; i < 20; ++i) {
-      EXPECT_NEAR(saved.predict(10 * (u + 1), 10 * (i + 1)), evaluator.predict(model.view(), u, i),
-                  1e-5);
+      EXPECT_EQ(saved.predict(10 * (u + 1), 10 * (i + 1)), evaluator.predict(model.view(), u, i));
     }
   }
   EXPECT_NEAR(saved.predict(7, 7), GetParam() == ModelKind::biased ? 3.2 : mean_rating(train), 1e-5)
@@ -56,7 +55,7 @@ TEST_P(ModelIo, RecommendsTheBestUnseenItemsInOrder) {
   const TempFolder folder;
   const Ratings train = random_ratings(30, 20, 0.3, 3);
   const Model model = initial_model(30, 20, 5, GetParam(), 3.2, InitSpec{}, 1);
-  save_model(folder / "m", model.view(), train, {});
+  save_model(folder / "m", model.view(), train, {}, {});
   const SavedModel saved = load_model(folder / "m");
   const auto top = saved.recommend(40, 5, false);
   ASSERT_EQ(top.size(), 5u);
@@ -71,6 +70,51 @@ TEST_P(ModelIo, RecommendsTheBestUnseenItemsInOrder) {
   EXPECT_TRUE(contains(message_of([&] { saved.recommend(41, 5, false); }), "no user 41"));
 }
 
+TEST_P(ModelIo, ClipsAsTheEvaluatorDoesWhereTheCaseClips) {
+  const TempFolder folder;
+  const Ratings train = random_ratings(30, 20, 0.3, 3);
+  Model model = initial_model(30, 20, 5, GetParam(), 3.2, InitSpec{}, 1);
+  Rng rng(1);
+  for (auto& p : model.p) p = static_cast<float>(10 * rng.normal());
+  Evaluator evaluator(train);
+  evaluator.set_clip(ClipRange{1, 4.5F});
+  save_model(folder / "m", model.view(), train, evaluator.clip(), {});
+  EXPECT_EQ(read_json_file(folder / "m/model.json")["clip"], (Json{{"min", 1.0}, {"max", 4.5}}));
+  const SavedModel saved = load_model(folder / "m");
+  int at_ends = 0;
+  for (std::int32_t u = 0; u < 30; ++u) {
+    for (std::int32_t i = 0; i < 20; ++i) {
+      const float guess = saved.predict(10 * (u + 1), 10 * (i + 1));
+      EXPECT_EQ(guess, evaluator.predict(model.view(), u, i));
+      at_ends += guess == 1 || guess == 4.5F ? 1 : 0;
+    }
+  }
+  EXPECT_GT(at_ends, 100);
+}
+
+// Clipping makes the best items equal; their order is that of the scores before it.
+TEST_P(ModelIo, RecommendsInTheOrderBeforeClipping) {
+  const TempFolder folder;
+  const Ratings train = random_ratings(30, 20, 0.3, 3);
+  Model model = initial_model(30, 20, 1, GetParam(), 3.2, InitSpec{}, 1);
+  for (auto& p : model.p) p = 1;
+  for (std::int32_t i = 0; i < 20; ++i) model.q[i] = static_cast<float>(10 + i);
+  save_model(folder / "m", model.view(), train, ClipRange{1, 5}, {});
+  const auto top = load_model(folder / "m").recommend(40, 3, true);
+  EXPECT_EQ(top, (std::vector<std::pair<std::int32_t, float>>{{200, 5}, {190, 5}, {180, 5}}));
+}
+
+TEST(ModelFolder, AFolderWithoutAClipRangePredictsAsItIs) {
+  const TempFolder folder;
+  const Ratings train = random_ratings(3, 3, 1, 3);
+  Model model = initial_model(3, 3, 1, ModelKind::plain, 3, InitSpec{}, 1);
+  for (auto& p : model.p) p = 4;
+  for (auto& q : model.q) q = 4;
+  save_model(folder / "m", model.view(), train, {}, {});
+  EXPECT_FALSE(read_json_file(folder / "m/model.json").contains("clip"));
+  EXPECT_EQ(load_model(folder / "m").predict(10, 10), 16);
+}
+
 INSTANTIATE_TEST_SUITE_P(Kinds, ModelIo, ::testing::Values(ModelKind::biased, ModelKind::plain),
                          [](const auto& kind) {
                            return kind.param == ModelKind::biased ? "biased" : "plain";
@@ -81,7 +125,12 @@ TEST(ModelIoErrors, NameTheFile) {
   EXPECT_TRUE(contains(message_of([&] { load_model(folder / "none"); }), "model.json"));
   const Ratings train = random_ratings(4, 4, 1, 3);
   const Model model = initial_model(4, 4, 2, ModelKind::plain, 3, InitSpec{}, 1);
-  save_model(folder / "m", model.view(), train, {});
+  save_model(folder / "m", model.view(), train, {}, {});
+  Json info = read_json_file(folder / "m/model.json");
+  info["clip"] = {{"min", 5}, {"max", 1}};
+  std::ofstream(folder / "m/model.json") << info;
+  const std::string clip = message_of([&] { load_model(folder / "m"); });
+  EXPECT_TRUE(contains(clip, "model.json") && contains(clip, "$.clip: found 5 to 1")) << clip;
   std::filesystem::remove(folder / "m/Q.npy");
   EXPECT_TRUE(contains(message_of([&] { load_model(folder / "m"); }), "Q.npy: is missing"));
 }

@@ -7,6 +7,7 @@
 #include <csignal>
 #include <fstream>
 
+#include "base/json_values.hpp"
 #include "harness/test/testing.hpp"
 
 namespace mf {
@@ -16,17 +17,32 @@ using testing::contains;
 using testing::message_of;
 using testing::TempFolder;
 
+Json point(int epoch) {
+  return {{"type", "trace"}, {"epoch", epoch}, {"train_s", 0.5 * epoch}, {"test_rmse", 0.9}};
+}
+
+Json long_point(int epoch) {
+  Json json = point(epoch);
+  json["text"] = std::string(20, 'x');
+  return json;
+}
+
+Json footer() {
+  return {
+      {"type", "footer"}, {"status", "completed"}, {"updates", 1}, {"clocks", {{"train_s", 1.5}}}};
+}
+
 TEST(ResultFile, IsReadBackAsWritten) {
   const TempFolder folder;
   const std::string path = folder / "a.jsonl";
   {
     ResultWriter writer(path);
     writer.append({{"type", "header"}, {"case_id", "a"}});
-    writer.append({{"type", "trace"}, {"epoch", 0}});
-    writer.append({{"type", "trace"}, {"epoch", 1}});
+    writer.append(point(0));
+    writer.append(point(1));
     EXPECT_FALSE(read_result_file(path)->finished()) << "lines are flushed as they come";
     EXPECT_EQ(read_result_file(path)->trace.size(), 2u);
-    writer.append({{"type", "footer"}, {"status", "completed"}});
+    writer.append(footer());
   }
   const auto file = read_result_file(path);
   ASSERT_TRUE(file && file->finished());
@@ -36,17 +52,49 @@ TEST(ResultFile, IsReadBackAsWritten) {
 TEST(ResultFile, ALineCutInTheMiddleIsNotUsed) {
   const TempFolder folder;
   const std::string path = folder / "a.jsonl";
-  std::ofstream(path) << "{\"type\": \"header\"}\n{\"type\": \"trace\", \"epoch\": 1}\n"
-                      << "{\"type\": \"footer\", \"status\": \"comp";
+  const std::string whole = footer().dump();
+  std::ofstream(path) << "{\"type\": \"header\"}\n"
+                      << point(1).dump() << "\n"
+                      << whole.substr(0, 40);
   const auto file = read_result_file(path);
   ASSERT_TRUE(file);
   EXPECT_EQ(file->trace.size(), 1u);
   EXPECT_FALSE(file->finished());
+  EXPECT_FALSE(file->damage) << "so a killed run leaves it";
   // Even a last line that happens to parse was not written to its end.
-  std::ofstream(path) << "{\"type\": \"header\"}\n{\"type\": \"footer\"}";
+  std::ofstream(path) << "{\"type\": \"header\"}\n" << whole;
   EXPECT_FALSE(read_result_file(path)->finished());
-  std::ofstream(path) << "garbage\n";
-  EXPECT_FALSE(read_result_file(path));
+}
+
+TEST(ResultFile, ADamagedLineIsNamedAndNothingFromItOnIsUsed) {
+  const TempFolder folder;
+  const std::string path = folder / "a.jsonl";
+  const std::string header = "{\"type\":\"header\"}";
+  const std::string no_clocks = R"({"type":"footer","status":"completed","updates":1})";
+  const std::string no_status = R"({"type":"footer","updates":1,"clocks":{"train_s":1}})";
+  for (const std::string& bad :
+       {std::string("garbage"), std::string("[]"), std::string("{\"type\":1}"), std::string("{}"),
+        std::string("{\"type\":\"trace\",\"epoch\":\"1\"}"), std::string(), no_clocks, no_status}) {
+    std::ofstream(path) << header << "\n" << bad << "\n" << footer().dump() << "\n";
+    const auto file = read_result_file(path);
+    ASSERT_TRUE(file);
+    EXPECT_FALSE(file->finished()) << bad;
+    EXPECT_TRUE(contains(file->damage.value_or(""), path + ": line 2: found " + bad)) << bad;
+    std::ofstream(path) << bad << "\n";
+    EXPECT_TRUE(contains(read_result_file(path)->damage.value_or(""), ": line 1: ")) << bad;
+  }
+  EXPECT_FALSE(read_result_file(folder / "none.jsonl"));
+}
+
+TEST(ResultFile, WhatIsNoUtf8IsWrittenAllTheSame) {
+  const TempFolder folder;
+  const std::string path = folder / "a.jsonl";
+  ResultWriter writer(path);
+  writer.append({{"type", "header"},
+                 {"text",
+                  "a\xff"
+                  "b"}});
+  EXPECT_EQ(read_result_file(path)->header["text"], "a\uFFFDb");
 }
 
 TEST(ResultFile, IsSetAsideUnderTheFirstFreeName) {
@@ -72,7 +120,7 @@ TEST(ResultFile, AFullDiskIsAnErrorAndKeepsTheEarlierLines) {
     std::string message;
     for (int i = 0; i < 100 && message.empty(); ++i) {
       try {
-        writer.append({{"type", "trace"}, {"epoch", i}, {"text", std::string(40, 'x')}});
+        writer.append(long_point(i));
       } catch (const Error& error) {
         message = error.what();
       }
@@ -98,7 +146,23 @@ TEST(FolderLock, RefusesASecondRunAndAFileInTheWay) {
   EXPECT_TRUE(contains(message, "cannot be created") && contains(message, "--out")) << message;
 }
 
+TEST(JsonValues, AreNothingWhereAKeyIsMissingOrOfAnotherType) {
+  const Json json = {{"a", {{"b", 1.5}, {"n", 3}, {"s", "x"}, {"null", nullptr}}}, {"c", 2}};
+  EXPECT_EQ(number_at(json, {"a", "b"}), 1.5);
+  EXPECT_EQ(number_at(json, {"a", "n"}), 3);
+  EXPECT_EQ(integer_at(json, {"a", "n"}), 3);
+  EXPECT_EQ(text_at(json, {"a", "s"}), "x");
+  EXPECT_FALSE(integer_at(json, {"a", "b"}));
+  EXPECT_FALSE(number_at(json, {"a", "s"}));
+  EXPECT_FALSE(number_at(json, {"a", "null"}));
+  EXPECT_FALSE(text_at(json, {"a", "none"}));
+  EXPECT_FALSE(number_at(json, {"c", "b"})) << "no object";
+  EXPECT_TRUE(value_at(nullptr, {"a"}).is_null());
+  EXPECT_EQ(value_at(json, {"c"}), 2);
+}
+
 TEST(NumberOrNull, JsonHasNoNaN) {
+  EXPECT_TRUE(number_or_null(std::optional<double>()).is_null());
   EXPECT_TRUE(number_or_null(std::nan("")).is_null());
   EXPECT_EQ(number_or_null(1.5), 1.5);
 }

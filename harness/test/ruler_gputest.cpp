@@ -8,6 +8,7 @@
 #include "harness/device_clock.hpp"
 #include "harness/nvml.hpp"
 #include "harness/preflight.hpp"
+#include "harness/result_file.hpp"
 #include "harness/session.hpp"
 #include "harness/test/testing.hpp"
 
@@ -22,7 +23,7 @@ ResultFile run(const std::string& params, const std::string& rest) {
   const std::string json = R"({"name": "t", "datasets": [{"like": "ml-100k", "scale": 0.05}], )" +
                            rest + R"(, "algorithms": [{"name": "ruler_device", )" + params + "}]}";
   const Spec spec = parse_spec(parse_json(json, "t"), "t.json");
-  SessionOptions options;
+  RunOptions options;
   options.folder = folder / "r";
   const auto progress = make_progress(ProgressMode::quiet, stdout);
   run_session(spec, options, *progress);
@@ -128,7 +129,7 @@ TEST(RulerDevice, TheModelIsSavedFromTheDevice) {
                      "algorithms": [{"name": "ruler_device", "spin_us": 10, "offset": 2}]})",
                             "t"),
                  "t.json");
-  SessionOptions options;
+  RunOptions options;
   options.folder = folder / "r";
   const auto progress = make_progress(ProgressMode::quiet, stdout);
   EXPECT_EQ(run_session(spec, options, *progress).failed, 0);

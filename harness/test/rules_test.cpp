@@ -61,14 +61,14 @@ StopInput at(std::int64_t epoch, double rmse, double train_s = 0, double wall_s 
 TEST(Stopping, EndsAfterTheEpochsAskedFor) {
   Stopping s = stopping_of(R"({"epochs": 3})");
   EXPECT_FALSE(s.check(at(2, 0.9)));
-  EXPECT_EQ(s.check(at(3, 0.9))->status, "completed");
+  EXPECT_EQ(s.check(at(3, 0.9))->status, Status::completed);
 }
 
 TEST(Stopping, NamesTheTimeLimitThatFired) {
   Stopping s = stopping_of(R"({"epochs": 99, "train_seconds": 2, "wall_seconds": 5})");
   EXPECT_FALSE(s.check(at(1, 0.9, 1.9, 3)));
-  EXPECT_EQ(s.check(at(2, 0.9, 2.1, 3))->status, "completed");
-  EXPECT_EQ(s.check(at(2, 0.9, 1.9, 5.1))->status, "timeout");
+  EXPECT_EQ(s.check(at(2, 0.9, 2.1, 3))->status, Status::completed);
+  EXPECT_EQ(s.check(at(2, 0.9, 1.9, 5.1))->status, Status::timeout);
 }
 
 TEST(Stopping, ReachesTheTarget) {
@@ -76,19 +76,19 @@ TEST(Stopping, ReachesTheTarget) {
   EXPECT_FALSE(s.check(at(1, 0.51)));
   const auto decision = s.check(at(2, 0.5));
   ASSERT_TRUE(decision);
-  EXPECT_EQ(decision->status, "completed");
+  EXPECT_EQ(decision->status, Status::completed);
   EXPECT_NE(decision->reason.find("target"), std::string::npos);
 }
 
 TEST(Stopping, DivergesOnNaNAndAboveTheStart) {
   Stopping s = stopping_of("{}");
   EXPECT_FALSE(s.check(at(1, 1.049)));
-  EXPECT_EQ(s.check(at(2, 1.051))->status, "diverged");
-  EXPECT_EQ(s.check(at(2, std::nan("")))->status, "diverged");
-  EXPECT_EQ(s.check(at(2, std::numeric_limits<double>::infinity()))->status, "diverged");
+  EXPECT_EQ(s.check(at(2, 1.051))->status, Status::diverged);
+  EXPECT_EQ(s.check(at(2, std::nan("")))->status, Status::diverged);
+  EXPECT_EQ(s.check(at(2, std::numeric_limits<double>::infinity()))->status, Status::diverged);
   Stopping loose = stopping_of(R"({"divergence": 2})");
   EXPECT_FALSE(loose.check(at(1, 1.9)));
-  EXPECT_EQ(loose.check(at(2, 2.1))->status, "diverged");
+  EXPECT_EQ(loose.check(at(2, 2.1))->status, Status::diverged);
 }
 
 TEST(Stopping, PlateauCountsEvaluationsOnly) {
@@ -98,7 +98,7 @@ TEST(Stopping, PlateauCountsEvaluationsOnly) {
   StopInput without = at(3, 0);
   without.evaluated = false;
   EXPECT_FALSE(s.check(without));
-  EXPECT_EQ(s.check(at(4, 0.894))->status, "completed");
+  EXPECT_EQ(s.check(at(4, 0.894))->status, Status::completed);
 }
 
 }  // namespace

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "algorithms/core/cuda/stream.hpp"
+#include "algorithms/core/prepare.hpp"
 #include "algorithms/core/registry.hpp"
 #include "base/error.hpp"
 #include "datasets/split.hpp"
@@ -63,8 +64,7 @@ struct BenchRunner {
     const Params params = default_params(find_algorithm(what.algorithm).params, what.changes);
     context.team = &team;
     context.stream = stream.get();
-    algorithm = make_algorithm(what.algorithm, params);
-    algorithm->prepare(split->train, initial(params), context);
+    algorithm = prepare_algorithm(what.algorithm, params, split->train, initial(params), context);
   }
 
   // Seconds of each of the next `count` epochs.
@@ -79,14 +79,9 @@ struct BenchRunner {
  private:
   // Near the mean rating, as the experiments begin: by P and Q alone, or by the mean of the model.
   Model initial(const Params& params) const {
-    const Ratings& train = split->train;
-    const ModelKind kind =
-        params.has("model") ? parse_model_kind(params.choice("model")) : ModelKind::plain;
     InitSpec init;
-    if (kind == ModelKind::plain) init.kind = InitKind::uniform;
-    return initial_model(train.n_users(), train.n_items(),
-                         static_cast<std::int32_t>(params.integer("factors")), kind,
-                         mean_rating(train), init, hardware_threads());
+    if (model_kind(params) == ModelKind::plain) init.kind = InitKind::uniform;
+    return initial_model_of(params, split->train, init, hardware_threads());
   }
 };
 

@@ -8,6 +8,7 @@
 
 #include "algorithms/core/cuda/memory.hpp"
 #include "algorithms/core/cuda/stream.hpp"
+#include "algorithms/core/prepare.hpp"
 #include "algorithms/core/registry.hpp"
 #include "base/view.hpp"
 
@@ -24,8 +25,7 @@ struct TestRunner {
     context.team = &team;
     context.seed = seed;
     context.stream = stream.get();
-    algorithm = make_algorithm(name, params);
-    algorithm->prepare(train, initial, context);
+    algorithm = prepare_algorithm(name, params, train, initial, context);
   }
 
   // Epochs first, first + 1, ... Returns their updates.

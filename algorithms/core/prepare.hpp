@@ -1,0 +1,20 @@
+// The one way to an algorithm that is ready to run: for cases, `mfbench plan`, benchmarks and
+// tests.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "algorithms/core/algorithm.hpp"
+
+namespace mf {
+
+// Prepares it within the phase "prepare". `wait`, where given, ends that phase: it waits for what
+// prepare has queued on a device. Throws Error(unsupported) where this build has no implementation.
+std::unique_ptr<Algorithm> prepare_algorithm(const std::string& name, const Params& params,
+                                             const Ratings& train, const Model& initial,
+                                             Context& context,
+                                             const std::function<void()>& wait = {});
+
+}  // namespace mf

@@ -1,0 +1,24 @@
+// How a case ended. Every ending is a result.
+#pragma once
+
+#include "base/names.hpp"
+
+namespace mf {
+
+enum class Status { completed, diverged, oom, timeout, skipped, error, interrupted };
+
+inline constexpr Names kStatuses{
+    std::to_array<Named<Status>>({{"completed", Status::completed},
+                                  {"diverged", Status::diverged},
+                                  {"oom", Status::oom},
+                                  {"timeout", Status::timeout},
+                                  {"skipped", Status::skipped},
+                                  {"error", Status::error},
+                                  {"interrupted", Status::interrupted}})};
+
+// Divergence and a skipped case are findings; these are what --retry runs again.
+constexpr bool is_failure(Status status) {
+  return status == Status::error || status == Status::oom || status == Status::timeout;
+}
+
+}  // namespace mf

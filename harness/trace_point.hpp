@@ -1,0 +1,30 @@
+// A line of a result file: what is known of a case after an epoch. docs/results.md has the keys.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "base/json.hpp"
+
+namespace mf {
+
+// An error that was computed and is not finite is NaN; one that was not computed is absent.
+struct TracePoint {
+  std::int64_t epoch = 0;
+  std::int64_t updates = 0;
+  double passes = 0;
+  double train_s = 0;
+  std::optional<double> train_device_s;  // nothing on the CPU
+  double epoch_s = 0;                    // mean of the last group of epochs
+  double evaluate_s = 0;
+  double wall_s = 0;
+  double test_rmse = 0;
+  double test_mae = 0;
+  std::optional<double> train_rmse;       // where it is asked for
+  std::optional<double> validation_rmse;  // where there is a validation part
+  std::optional<double> learning_rate;    // nothing at epoch 0
+
+  Json to_json() const;
+};
+
+}  // namespace mf
