@@ -1,7 +1,6 @@
 #include "datasets/cache.hpp"
 
 #include <fcntl.h>
-#include <spdlog/spdlog.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -22,6 +21,7 @@
 #include "base/error.hpp"
 #include "base/hash.hpp"
 #include "base/json.hpp"
+#include "base/log.hpp"
 #include "datasets/file_lock.hpp"
 
 namespace mf {
@@ -442,14 +442,14 @@ Dataset cached(const std::string& path, const std::string& key,
     // Whoever held the lock may have built what is wanted here.
     if (auto data = usable(path, key, threads, why_stale)) return std::move(*data);
   }
-  if (!why_stale.empty()) spdlog::warn("{}; rebuilding it", why_stale);
+  if (!why_stale.empty()) warn("{}; rebuilding it", why_stale);
   Dataset data = build();
   if (data.info.content_hash == 0) data.info.content_hash = content_hash(data.ratings, threads);
   try {
     if (lock == nullptr) fail(ErrorKind::io, "{}", why_unlocked);
     write_locked(path, data, threads, key);
   } catch (const Error& error) {
-    spdlog::warn("not cached, will be built again next time: {}", error.what());
+    warn("not cached, will be built again next time: {}", error.what());
   }
   return data;
 }

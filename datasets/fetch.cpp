@@ -13,7 +13,6 @@
 #include "base/json.hpp"
 #include "base/text.hpp"
 #include "datasets/file_lock.hpp"
-#include "datasets/md5.hpp"
 #include "datasets/unpack.hpp"
 
 namespace mf {

@@ -1,7 +1,6 @@
 #include "datasets/file_lock.hpp"
 
 #include <fcntl.h>
-#include <spdlog/spdlog.h>
 #include <sys/file.h>
 #include <unistd.h>
 
@@ -10,6 +9,7 @@
 #include <filesystem>
 
 #include "base/error.hpp"
+#include "base/log.hpp"
 
 namespace mf {
 
@@ -17,7 +17,7 @@ FileLock::FileLock(const std::string& path) {
   fd_ = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
   if (fd_ < 0) fail(ErrorKind::io, "{}: cannot be opened: {}", path, std::strerror(errno));
   if (::flock(fd_, LOCK_EX | LOCK_NB) == 0) return;
-  if (errno == EWOULDBLOCK) spdlog::info("{}: held by another process, waiting", path);
+  if (errno == EWOULDBLOCK) note("{}: held by another process, waiting", path);
   while (::flock(fd_, LOCK_EX) != 0) {
     if (errno == EINTR) continue;
     const int cause = errno;

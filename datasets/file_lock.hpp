@@ -8,7 +8,7 @@ namespace mf {
 
 class FileLock {
  public:
-  // Waits until the lock is free; says once through spdlog::info that it waits. Throws Error(io).
+  // Waits until the lock is free; says once that it waits. Throws Error(io).
   explicit FileLock(const std::string& path);
   ~FileLock();
   FileLock(const FileLock&) = delete;

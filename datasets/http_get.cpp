@@ -1,4 +1,5 @@
 // HTTP through libcurl.
+#include <curl/curl.h>
 #include <fcntl.h>
 #include <strings.h>
 #include <unistd.h>
@@ -14,14 +15,7 @@
 #include "base/error.hpp"
 #include "datasets/http_get.hpp"
 
-#ifdef MF_HAVE_CURL
-#include <curl/curl.h>
-#endif
-
 namespace mf {
-
-#ifdef MF_HAVE_CURL
-
 namespace {
 
 // Where the body goes. Which place that is, the status and the header Content-Range say.
@@ -116,6 +110,13 @@ bool passes(CURLcode code) {
   }
 }
 
+GetResult judge_status(long status) {
+  const std::string cause = fmt::format("the server answered with HTTP status {}", status);
+  if (status == 416) return {GetResult::Outcome::no_range, cause};
+  const bool passing = status == 408 || status == 429 || (status >= 500 && status < 600);
+  return {passing ? GetResult::Outcome::transient : GetResult::Outcome::permanent, cause};
+}
+
 GetResult judge(Body& body, CURLcode code, const std::string& path, const char* detail) {
   const long status = status_of(body.curl);
   const bool success = code == CURLE_OK && (status == 200 || status == 206);
@@ -150,10 +151,8 @@ void set_options(CURL* curl, const std::string& url, double stall_s) {
 
 }  // namespace
 
-bool have_curl_library() { return true; }
-
-GetResult get_with_library(const std::string& url, const std::string& path, std::int64_t offset,
-                           double stall_s, const ProgressCall& progress) {
+GetResult http_get(const std::string& url, const std::string& path, std::int64_t offset,
+                   double stall_s, const ProgressCall& progress) {
   static std::once_flag once;
   std::call_once(once, [] { curl_global_init(CURL_GLOBAL_DEFAULT); });
   const std::unique_ptr<CURL, void (*)(CURL*)> curl(curl_easy_init(), curl_easy_cleanup);
@@ -191,16 +190,5 @@ GetResult get_with_library(const std::string& url, const std::string& path, std:
   result.replaced = offset > 0 && body.placed && body.base == 0;
   return result;
 }
-
-#else
-
-bool have_curl_library() { return false; }
-
-GetResult get_with_library(const std::string&, const std::string&, std::int64_t, double,
-                           const ProgressCall&) {
-  return {GetResult::Outcome::permanent, "this build has no libcurl"};
-}
-
-#endif
 
 }  // namespace mf
