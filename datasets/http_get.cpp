@@ -13,6 +13,7 @@
 #include <mutex>
 
 #include "base/error.hpp"
+#include "base/files.hpp"
 #include "datasets/http_get.hpp"
 
 namespace mf {
@@ -21,7 +22,7 @@ namespace {
 // Where the body goes. Which place that is, the status and the header Content-Range say.
 struct Body {
   CURL* curl = nullptr;
-  int fd = -1;
+  FileHandle file;
   std::int64_t offset = 0;        // asked for
   std::int64_t range_start = -1;  // Content-Range of the answer
   std::int64_t written = 0;
@@ -59,8 +60,8 @@ bool place(Body& body) {
   }
   body.base = partial ? body.offset : 0;
   // The whole file comes although a part was asked for: what is there makes way.
-  if (!partial && ::ftruncate(body.fd, 0) != 0) body.write_error = std::strerror(errno);
-  if (::lseek(body.fd, body.base, SEEK_SET) < 0) body.write_error = std::strerror(errno);
+  if (!partial && ::ftruncate(body.file.fd(), 0) != 0) body.write_error = std::strerror(errno);
+  if (::lseek(body.file.fd(), body.base, SEEK_SET) < 0) body.write_error = std::strerror(errno);
   body.placed = true;
   return body.write_error.empty();
 }
@@ -70,16 +71,11 @@ std::size_t on_body(char* bytes, std::size_t, std::size_t count, void* to) {
   const long status = status_of(body.curl);
   if (status != 200 && status != 206) return count;  // the page of an error is of no interest
   if (!place(body)) return 0;
-  for (std::size_t done = 0; done < count;) {
-    const ssize_t got = ::write(body.fd, bytes + done, count - done);
-    if (got < 0 && errno == EINTR) continue;
-    if (got < 0) {
-      body.write_error = std::strerror(errno);
-      return 0;
-    }
-    done += static_cast<std::size_t>(got);
-    body.written += got;
+  if (!write_all(body.file, std::string_view(bytes, count))) {
+    body.write_error = std::strerror(errno);
+    return 0;
   }
+  body.written += static_cast<std::int64_t>(count);
   return count;
 }
 
@@ -162,11 +158,10 @@ GetResult http_get(const std::string& url, const std::string& path, std::int64_t
   body.curl = curl.get();
   body.offset = offset;
   body.progress = &progress;
-  body.fd = ::open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
-  if (body.fd < 0) {
+  body.file = FileHandle(::open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0666));
+  if (!body.file) {
     return {GetResult::Outcome::permanent, fmt::format("{}: {}", path, std::strerror(errno))};
   }
-  const std::unique_ptr<int, void (*)(int*)> closer(&body.fd, [](int* fd) { ::close(*fd); });
 
   std::array<char, CURL_ERROR_SIZE> detail{};
   set_options(curl.get(), url, stall_s);

@@ -8,14 +8,14 @@
 
 #include "base/text.hpp"
 #include "datasets/archive_reader.hpp"
-#include "datasets/npy_array.hpp"
+#include "datasets/numpy_column.hpp"
 #include "datasets/reader_formats.hpp"
 
 namespace mf {
 namespace {
 
-RawRatings from_arrays(const std::string& path, const NpyArray& users, const NpyArray& items,
-                       const NpyArray& ratings, const ScaleCheck& scale, int threads) {
+RawRatings from_arrays(const std::string& path, const NumpyColumn& users, const NumpyColumn& items,
+                       const NumpyColumn& ratings, const ScaleCheck& scale, int threads) {
   if (users.size() != ratings.size() || items.size() != ratings.size()) {
     fail_in_file(path,
                  fmt::format("{} users, {} items and {} ratings", users.size(), items.size(),
@@ -57,11 +57,11 @@ RawRatings read_npz(const std::string& path, const Bytes& archive, const ScaleCh
   }
   const std::vector<Bytes> content = members_of(path, archive);
   const auto array = [&](std::int64_t i) {
-    return NpyArray(fmt::format("{}({})", path, kNumpyFiles[i]), content[i]);
+    return NumpyColumn(fmt::format("{}({})", path, kNumpyFiles[i]), content[i]);
   };
-  const NpyArray users = array(0);
-  const NpyArray items = array(1);
-  const NpyArray ratings = array(2);
+  const NumpyColumn users = array(0);
+  const NumpyColumn items = array(1);
+  const NumpyColumn ratings = array(2);
   return from_arrays(path, users, items, ratings, scale, options.threads);
 }
 
@@ -69,11 +69,11 @@ RawRatings read_npy_folder(const std::string& folder, const ScaleCheck& scale,
                            const ParseOptions& options) {
   const auto array = [&](const char* name) {
     const std::string path = (std::filesystem::path(folder) / name).string();
-    return NpyArray(path, map_file(path));
+    return NumpyColumn(path, map_file(path));
   };
-  const NpyArray users = array(kNumpyFiles[0]);
-  const NpyArray items = array(kNumpyFiles[1]);
-  const NpyArray ratings = array(kNumpyFiles[2]);
+  const NumpyColumn users = array(kNumpyFiles[0]);
+  const NumpyColumn items = array(kNumpyFiles[1]);
+  const NumpyColumn ratings = array(kNumpyFiles[2]);
   return from_arrays(folder, users, items, ratings, scale, options.threads);
 }
 

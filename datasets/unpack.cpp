@@ -1,16 +1,14 @@
 #include "datasets/unpack.hpp"
 
 #include <fcntl.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
-#include <memory>
-#include <span>
 #include <string_view>
 
 #include "base/error.hpp"
+#include "base/files.hpp"
 #include "base/text.hpp"
 #include "datasets/archive_reader.hpp"
 
@@ -35,47 +33,12 @@ const char* bad_name(std::string_view name) {
        why);
 }
 
-// Paths written so far; removed again unless all went well.
-class Written {
- public:
-  Written() = default;
-  ~Written() {
-    for (const auto& path : paths_) ::unlink(path.c_str());
-  }
-  Written(const Written&) = delete;
-  Written& operator=(const Written&) = delete;
-  void add(const std::string& path) { paths_.push_back(path); }
-  void keep() { paths_.clear(); }
-
- private:
-  std::vector<std::string> paths_;
-};
-
-// A new file; never follows a link that lies in its place.
-class NewFile {
- public:
-  NewFile(const std::string& path, Written& written) : path_(path) {
-    fd_ = ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
-    if (fd_ < 0) fail(ErrorKind::io, "{}: cannot be written: {}", path, std::strerror(errno));
-    written.add(path);
-  }
-  ~NewFile() { ::close(fd_); }
-  NewFile(const NewFile&) = delete;
-  NewFile& operator=(const NewFile&) = delete;
-
-  void write(std::string_view bytes) {
-    while (!bytes.empty()) {
-      const ssize_t done = ::write(fd_, bytes.data(), std::min(bytes.size(), std::size_t{1} << 30));
-      if (done < 0 && errno == EINTR) continue;
-      if (done < 0) fail(ErrorKind::io, "{}: cannot be written: {}", path_, std::strerror(errno));
-      bytes.remove_prefix(static_cast<std::size_t>(done));
-    }
-  }
-
- private:
-  std::string path_;
-  int fd_ = -1;
-};
+// Never follows a link that lies in its place, and replaces nothing.
+FileHandle new_file(const std::string& path) {
+  FileHandle file(::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666));
+  if (!file) fail(ErrorKind::io, "{}: cannot be written: {}", path, std::strerror(errno));
+  return file;
+}
 
 const WantedMember* find_wanted(const std::vector<WantedMember>& wanted, std::string_view name) {
   const auto it = std::find_if(wanted.begin(), wanted.end(),
@@ -112,13 +75,17 @@ void unpack(const std::string& archive, const std::vector<WantedMember>& wanted)
     names.push_back(member->name);
   }
   check_all_there(archive, wanted, names);
-  Written written;
+  TemporaryFiles written;
   for (ArchiveReader reader(archive, bytes); const auto member = reader.next();) {
     const WantedMember* one = find_wanted(wanted, member->name);
     if (one == nullptr) continue;
     if (member->type != ArchiveMember::Type::file) refuse(archive, member->name, "is no file");
-    NewFile file(one->path, written);
-    reader.read([&](std::string_view piece) { file.write(piece); });
+    const FileHandle file = new_file(one->path);
+    written.add(one->path);
+    reader.read([&](std::string_view piece) {
+      if (write_all(file, piece)) return;
+      fail(ErrorKind::io, "{}: cannot be written: {}", one->path, std::strerror(errno));
+    });
   }
   written.keep();
 }

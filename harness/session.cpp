@@ -4,11 +4,11 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <fstream>
 #include <map>
 #include <optional>
 #include <set>
 
+#include "base/atomic_file.hpp"
 #include "base/error.hpp"
 #include "base/text.hpp"
 #include "datasets/load.hpp"
@@ -30,12 +30,7 @@ void write_spec_file(const Spec& spec, const std::string& folder) {
                      {"target_rmse", spec.target_rmse ? Json(*spec.target_rmse) : Json()},
                      {"cases", ids},
                      {"spec", spec.source}};
-  const std::string path = folder + "/spec.json";
-  std::ofstream out(path + ".new");
-  out << json.dump(2) << "\n";
-  out.close();
-  if (!out) fail(ErrorKind::io, "{}: cannot be written (disk full?)", path);
-  std::filesystem::rename(path + ".new", path);
+  write_atomically(folder + "/spec.json", json.dump(2) + "\n");
 }
 
 bool is_failure(const std::string& status) {

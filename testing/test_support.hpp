@@ -65,10 +65,9 @@ class StandardError {
 
   std::string text() const {
     std::fflush(stderr);
-    std::rewind(file_);
-    std::string text;
-    for (int c = 0; (c = std::fgetc(file_)) != EOF;) text += static_cast<char>(c);
-    return text;
+    std::string text(1 << 16, '\0');
+    const ssize_t count = ::pread(::fileno(file_), text.data(), text.size(), 0);
+    return text.substr(0, static_cast<std::size_t>(std::max<ssize_t>(count, 0)));
   }
   std::ptrdiff_t lines() const {
     const std::string all = text();

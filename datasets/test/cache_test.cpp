@@ -209,7 +209,7 @@ TEST(Cache, ForeignFilesAreNamed) {
   write_file(path, "1,2,3.5\n");
   EXPECT_HAS(error_of([&] { read_cache(path, 1); }).what(), "no mfbench cache");
 
-  EXPECT_HAS(error_of([&] { read_cache(folder / "none.mfc", 1); }).what(), "No such file");
+  EXPECT_HAS(error_of([&] { read_cache(folder / "none.mfc", 1); }).what(), "no such file");
 }
 
 TEST(Cache, MappingOutlivesItsReplacement) {

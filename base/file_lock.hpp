@@ -2,7 +2,10 @@
 // file stays behind; the system releases the lock when its holder ends, however it ends.
 #pragma once
 
+#include <optional>
 #include <string>
+
+#include "base/files.hpp"
 
 namespace mf {
 
@@ -10,18 +13,12 @@ class FileLock {
  public:
   // Waits until the lock is free; says once that it waits. Throws Error(io).
   explicit FileLock(const std::string& path);
-  ~FileLock();
-  FileLock(const FileLock&) = delete;
-  FileLock& operator=(const FileLock&) = delete;
+  // The lock, or nothing where somebody holds it. Throws Error(io).
+  static std::optional<FileLock> if_free(const std::string& path);
 
  private:
-  int fd_ = -1;
+  explicit FileLock(FileHandle file) : file_(std::move(file)) {}
+  FileHandle file_;
 };
-
-// Creates the folder and its parents. Throws Error(io) naming the folder and the cause.
-void make_folder(const std::string& folder);
-
-// Renames a file, replacing what has that name. Throws Error(io) naming both and the cause.
-void move_file(const std::string& from, const std::string& to);
 
 }  // namespace mf
