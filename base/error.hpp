@@ -34,4 +34,11 @@ template <class... Args>
   throw Error(kind, fmt::format(format, std::forward<Args>(args)...));
 }
 
+// Throws Error(data) "path: found X, expected Y; advice" for a file as a whole.
+[[noreturn]] inline void fail_in_file(const std::string& path, const std::string& found,
+                                      const std::string& expected, const std::string& advice = "") {
+  fail(ErrorKind::data, "{}: found {}, expected {}{}{}", path, found, expected,
+       advice.empty() ? "" : "; ", advice);
+}
+
 }  // namespace mf

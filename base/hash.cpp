@@ -1,8 +1,11 @@
 #include "base/hash.hpp"
 
 #include <fmt/core.h>
+#include <openssl/err.h>
+#include <openssl/evp.h>
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cerrno>
 #include <cstring>
@@ -12,19 +15,73 @@
 #include "base/error.hpp"
 #include "base/rng.hpp"
 #include "base/threads.hpp"
+#include "base/view.hpp"
 
 namespace mf {
 namespace {
 
-constexpr std::array<std::uint32_t, 64> kRound = {
-    0x428a2f98, 0x71374491, 0xb5c0fbcf, 0xe9b5dba5, 0x3956c25b, 0x59f111f1, 0x923f82a4, 0xab1c5ed5,
-    0xd807aa98, 0x12835b01, 0x243185be, 0x550c7dc3, 0x72be5d74, 0x80deb1fe, 0x9bdc06a7, 0xc19bf174,
-    0xe49b69c1, 0xefbe4786, 0x0fc19dc6, 0x240ca1cc, 0x2de92c6f, 0x4a7484aa, 0x5cb0a9dc, 0x76f988da,
-    0x983e5152, 0xa831c66d, 0xb00327c8, 0xbf597fc7, 0xc6e00bf3, 0xd5a79147, 0x06ca6351, 0x14292967,
-    0x27b70a85, 0x2e1b2138, 0x4d2c6dfc, 0x53380d13, 0x650a7354, 0x766a0abb, 0x81c2c92e, 0x92722c85,
-    0xa2bfe8a1, 0xa81a664b, 0xc24b8b70, 0xc76c51a3, 0xd192e819, 0xd6990624, 0xf40e3585, 0x106aa070,
-    0x19a4c116, 0x1e376c08, 0x2748774c, 0x34b0bcb5, 0x391c0cb3, 0x4ed8aa4a, 0x5b9cca4f, 0x682e6ff3,
-    0x748f82ee, 0x78a5636f, 0x84c87814, 0x8cc70208, 0x90befffa, 0xa4506ceb, 0xbef9a3f7, 0xc67178f2};
+using Digest = std::unique_ptr<EVP_MD_CTX, void (*)(EVP_MD_CTX*)>;
+
+[[noreturn]] void fail_digest() {
+  fail(ErrorKind::unsupported, "libcrypto refuses a checksum (SHA-256 or MD5): {}",
+       ERR_reason_error_string(ERR_get_error()));
+}
+
+Digest begin(const EVP_MD* kind) {
+  Digest digest(EVP_MD_CTX_new(), EVP_MD_CTX_free);
+  if (digest == nullptr) throw std::bad_alloc();
+  if (EVP_DigestInit_ex(digest.get(), kind, nullptr) != 1) fail_digest();
+  return digest;
+}
+
+void add(const Digest& digest, std::span<const std::byte> bytes) {
+  if (EVP_DigestUpdate(digest.get(), bytes.data(), bytes.size()) != 1) fail_digest();
+}
+
+std::string hex_of(const Digest& digest) {
+  std::array<unsigned char, EVP_MAX_MD_SIZE> bytes;
+  unsigned size = 0;
+  if (EVP_DigestFinal_ex(digest.get(), bytes.data(), &size) != 1) fail_digest();
+  std::string text;
+  for (unsigned i = 0; i < size; ++i) text += fmt::format("{:02x}", bytes[i]);
+  return text;
+}
+
+std::string hash_text(const EVP_MD* kind, std::string_view text) {
+  const Digest digest = begin(kind);
+  add(digest, std::as_bytes(std::span(text)));
+  return hex_of(digest);
+}
+
+std::string hash_file(const EVP_MD* kind, const std::string& path) {
+  errno = 0;
+  std::ifstream in(path, std::ios::binary);
+  if (!in) fail(ErrorKind::io, "{}: cannot be opened: {}", path, std::strerror(errno));
+  const Digest digest = begin(kind);
+  std::vector<char> buffer(1 << 20);
+  while (in.read(buffer.data(), std::ssize(buffer)) || in.gcount() > 0) {
+    add(digest, std::as_bytes(View(buffer).part(0, in.gcount()).span()));
+  }
+  if (in.bad()) fail(ErrorKind::io, "{}: cannot be read: {}", path, std::strerror(errno));
+  return hex_of(digest);
+}
+
+// Table k: the remainder of a byte with k zero bytes behind it, so that eight bytes go at once.
+constexpr std::array<std::array<std::uint32_t, 256>, 8> kCrcTables = [] {
+  std::array<std::array<std::uint32_t, 256>, 8> tables{};
+  for (std::uint32_t byte = 0; byte < 256; ++byte) {
+    std::uint32_t crc = byte;
+    for (int bit = 0; bit < 8; ++bit) crc = crc >> 1 ^ ((crc & 1) != 0 ? 0xedb88320U : 0U);
+    tables[0][byte] = crc;
+  }
+  for (int k = 1; k < 8; ++k) {
+    for (int byte = 0; byte < 256; ++byte) {
+      const std::uint32_t crc = tables[k - 1][byte];
+      tables[k][byte] = crc >> 8 ^ tables[0][crc & 0xff];
+    }
+  }
+  return tables;
+}();
 
 std::uint64_t load64(const std::byte* p) {
   std::uint64_t v = 0;
@@ -40,90 +97,27 @@ std::uint64_t fold(std::uint64_t a, std::uint64_t b) {
 
 }  // namespace
 
-void Sha256::block(const std::uint8_t* bytes) {
-  std::array<std::uint32_t, 64> w;
-  for (std::size_t i = 0; i < 16; ++i) {
-    w[i] = std::uint32_t{bytes[4 * i]} << 24 | std::uint32_t{bytes[4 * i + 1]} << 16 |
-           std::uint32_t{bytes[4 * i + 2]} << 8 | std::uint32_t{bytes[4 * i + 3]};
-  }
-  for (std::size_t i = 16; i < 64; ++i) {
-    const auto s0 = std::rotr(w[i - 15], 7) ^ std::rotr(w[i - 15], 18) ^ (w[i - 15] >> 3);
-    const auto s1 = std::rotr(w[i - 2], 17) ^ std::rotr(w[i - 2], 19) ^ (w[i - 2] >> 10);
-    w[i] = w[i - 16] + s0 + w[i - 7] + s1;
-  }
-  auto [a, b, c, d, e, f, g, h] = state_;
-  for (std::size_t i = 0; i < 64; ++i) {
-    const auto s1 = std::rotr(e, 6) ^ std::rotr(e, 11) ^ std::rotr(e, 25);
-    const auto t1 = h + s1 + ((e & f) ^ (~e & g)) + kRound[i] + w[i];
-    const auto s0 = std::rotr(a, 2) ^ std::rotr(a, 13) ^ std::rotr(a, 22);
-    const auto t2 = s0 + ((a & b) ^ (a & c) ^ (b & c));
-    h = g;
-    g = f;
-    f = e;
-    e = d + t1;
-    d = c;
-    c = b;
-    b = a;
-    a = t1 + t2;
-  }
-  const std::array<std::uint32_t, 8> add = {a, b, c, d, e, f, g, h};
-  for (std::size_t i = 0; i < 8; ++i) state_[i] += add[i];
-}
+Sha256::Sha256() : context_(begin(EVP_sha256())) {}
+void Sha256::update(std::span<const std::byte> bytes) { add(context_, bytes); }
+std::string Sha256::hex() { return hex_of(context_); }
 
-void Sha256::update(std::span<const std::byte> bytes) {
-  length_ += bytes.size();
-  const auto* p = reinterpret_cast<const std::uint8_t*>(bytes.data());
-  std::size_t left = bytes.size();
-  while (left > 0) {
-    if (filled_ == 0 && left >= 64) {
-      block(p);
-      p += 64;
-      left -= 64;
-      continue;
-    }
-    const std::size_t take = std::min(left, buffer_.size() - filled_);
-    std::memcpy(buffer_.data() + filled_, p, take);
-    filled_ += take;
-    p += take;
-    left -= take;
-    if (filled_ == buffer_.size()) {
-      block(buffer_.data());
-      filled_ = 0;
-    }
-  }
-}
+std::string sha256(std::string_view text) { return hash_text(EVP_sha256(), text); }
+std::string sha256_file(const std::string& path) { return hash_file(EVP_sha256(), path); }
+std::string md5(std::string_view text) { return hash_text(EVP_md5(), text); }
+std::string md5_file(const std::string& path) { return hash_file(EVP_md5(), path); }
 
-std::string Sha256::hex() {
-  const std::uint64_t bits = length_ * 8;
-  std::array<std::byte, 72> tail{};
-  tail[0] = std::byte{0x80};
-  const std::size_t zeros = (filled_ < 56 ? 56 : 120) - filled_;
-  for (std::size_t i = 0; i < 8; ++i) {
-    tail[zeros + i] = static_cast<std::byte>(bits >> (56 - 8 * i) & 0xff);
+std::uint32_t crc32(std::string_view bytes) {
+  std::uint32_t crc = ~0U;
+  const char* p = bytes.data();
+  const char* const end = p + bytes.size();
+  for (; end - p >= 8; p += 8) {
+    const std::uint64_t word = load64(reinterpret_cast<const std::byte*>(p)) ^ crc;
+    crc = 0;
+    for (int i = 0; i < 8; ++i) crc ^= kCrcTables[7 - i][word >> (8 * i) & 0xff];
   }
-  update(std::span(tail).first(zeros + 8));
-  std::string text;
-  for (const auto word : state_) text += fmt::format("{:08x}", word);
-  return text;
-}
-
-std::string sha256(std::string_view text) {
-  Sha256 hash;
-  hash.update(std::as_bytes(std::span(text.data(), text.size())));
-  return hash.hex();
-}
-
-std::string sha256_file(const std::string& path) {
-  errno = 0;
-  std::ifstream in(path, std::ios::binary);
-  if (!in) fail(ErrorKind::io, "{}: cannot be opened: {}", path, std::strerror(errno));
-  Sha256 hash;
-  std::vector<char> buffer(1 << 20);
-  while (in.read(buffer.data(), static_cast<std::streamsize>(buffer.size())) || in.gcount() > 0) {
-    hash.update(std::as_bytes(std::span(buffer.data(), static_cast<std::size_t>(in.gcount()))));
-  }
-  if (in.bad()) fail(ErrorKind::io, "{}: cannot be read: {}", path, std::strerror(errno));
-  return hash.hex();
+  for (; p < end; ++p)
+    crc = crc >> 8 ^ kCrcTables[0][(crc ^ static_cast<unsigned char>(*p)) & 0xff];
+  return ~crc;
 }
 
 std::uint64_t hash64(std::span<const std::byte> bytes, std::uint64_t seed) {
@@ -146,13 +140,14 @@ std::uint64_t hash64(std::span<const std::byte> bytes, std::uint64_t seed) {
 }
 
 std::uint64_t hash64_parallel(std::span<const std::byte> bytes, std::uint64_t seed, int threads) {
-  constexpr std::size_t piece = std::size_t{1} << 20;
-  const std::size_t pieces = (bytes.size() + piece - 1) / piece;
+  constexpr std::int64_t piece = 1 << 20;
+  const View all(bytes);
+  const std::int64_t pieces = (all.size() + piece - 1) / piece;
   std::vector<std::uint64_t> hashes(pieces);
-  ThreadTeam team(std::min(threads, static_cast<int>(std::min<std::size_t>(pieces + 1, 1024))));
-  team.for_chunks(static_cast<std::int64_t>(pieces), 1, [&](std::int64_t begin, std::int64_t) {
-    const auto i = static_cast<std::size_t>(begin);
-    hashes[i] = hash64(bytes.subspan(i * piece, std::min(piece, bytes.size() - i * piece)), seed);
+  ThreadTeam team(std::min(threads, static_cast<int>(std::min<std::int64_t>(pieces + 1, 1024))));
+  team.for_chunks(pieces, 1, [&](std::int64_t i, std::int64_t) {
+    const auto part = all.part(i * piece, std::min((i + 1) * piece, all.size()));
+    hashes[i] = hash64(part.span(), seed);
   });
   return hash64_of(std::span<const std::uint64_t>(hashes), seed ^ bytes.size());
 }

@@ -1,31 +1,38 @@
-// SHA-256 (FIPS 180-4) for files and specs, and a fast 64-bit hash for large arrays.
+// SHA-256 (FIPS 180-4) for files and specs and MD5 for downloads, both by libcrypto; and a fast
+// 64-bit hash of our own for large arrays.
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
+
+struct evp_md_ctx_st;
 
 namespace mf {
 
 class Sha256 {
  public:
+  Sha256();
   void update(std::span<const std::byte> bytes);
   std::string hex();  // ends the message: 64 lower-case hex digits
 
  private:
-  void block(const std::uint8_t* bytes);
-  std::array<std::uint32_t, 8> state_{0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a,
-                                      0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19};
-  std::array<std::uint8_t, 64> buffer_{};
-  std::size_t filled_ = 0;
-  std::uint64_t length_ = 0;
+  std::unique_ptr<evp_md_ctx_st, void (*)(evp_md_ctx_st*)> context_;
 };
 
 std::string sha256(std::string_view text);
-std::string sha256_file(const std::string& path);
+std::string sha256_file(const std::string& path);  // throws Error(io)
+
+// MD5 (RFC 1321), because that is the checksum some origins publish beside their archives. It
+// detects damage and changed files, not adversaries; where a SHA-256 is known, that decides too.
+std::string md5(std::string_view text);         // 32 lower-case hex digits
+std::string md5_file(const std::string& path);  // throws Error(io)
+
+// The checksum of gzip and zip (ISO 3309, reflected, polynomial 0xedb88320).
+std::uint32_t crc32(std::string_view bytes);
 
 // 64-bit hash of bytes: multiply-and-fold over 16-byte pieces, several GB/s a thread. Detects
 // corruption; not for adversaries.

@@ -18,6 +18,9 @@ std::string nearest(std::string_view word, const std::vector<std::string>& candi
 // "a, b, c"
 std::string join(const std::vector<std::string>& words, std::string_view separator = ", ");
 
+// Text for a message: in quotes, control bytes escaped, cut after about 40 bytes.
+std::string in_quotes(std::string_view text);
+
 // 12.3 GiB, 4.0 KiB, 17 B
 std::string format_bytes(double bytes);
 

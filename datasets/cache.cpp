@@ -1,28 +1,23 @@
 #include "datasets/cache.hpp"
 
-#include <fcntl.h>
-#include <spdlog/spdlog.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <array>
-#include <cerrno>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <limits>
-#include <memory>
 #include <optional>
 #include <span>
 #include <utility>
 #include <vector>
 
+#include "base/atomic_file.hpp"
 #include "base/error.hpp"
+#include "base/file_lock.hpp"
 #include "base/hash.hpp"
 #include "base/json.hpp"
-#include "datasets/file_lock.hpp"
+#include "base/log.hpp"
+#include "base/mapped_file.hpp"
 
 namespace mf {
 namespace {
@@ -122,62 +117,7 @@ DatasetInfo info_from_json(const Json& json) {
 
 // ---- writing ----
 
-// A file under a temporary name that is removed unless it was renamed to its own.
-class TemporaryFile {
- public:
-  explicit TemporaryFile(const std::string& path) : path_(path), temporary_(path + ".tmp") {
-    fd_ = ::open(temporary_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-    if (fd_ < 0) fail_with(temporary_, "cannot be written");
-  }
-  ~TemporaryFile() {
-    if (fd_ >= 0) ::close(fd_);
-    if (!renamed_) ::unlink(temporary_.c_str());
-  }
-  TemporaryFile(const TemporaryFile&) = delete;
-  TemporaryFile& operator=(const TemporaryFile&) = delete;
-
-  void write(std::span<const std::byte> bytes) {
-    constexpr std::size_t most = std::size_t{1} << 30;  // one call writes less than 2 GiB
-    while (!bytes.empty()) {
-      const ssize_t done = ::write(fd_, bytes.data(), std::min(bytes.size(), most));
-      if (done < 0 && errno == EINTR) continue;
-      if (done < 0) fail_with(temporary_, "cannot be written");
-      bytes = bytes.subspan(static_cast<std::size_t>(done));
-    }
-  }
-
-  void commit() {
-    if (::fsync(fd_) != 0) fail_with(temporary_, "cannot be written");
-    const int closed = ::close(std::exchange(fd_, -1));
-    if (closed != 0) fail_with(temporary_, "cannot be written");
-    if (::rename(temporary_.c_str(), path_.c_str()) != 0) fail_with(path_, "cannot be replaced");
-    renamed_ = true;
-    sync_folder();
-  }
-
- private:
-  [[noreturn]] static void fail_with(const std::string& path, const char* what) {
-    const int cause = errno;
-    fail(ErrorKind::io, "{}: {}: {}", path, what, std::strerror(cause));
-  }
-
-  // Makes the rename last over a power cut; a file system that cannot is no reason to fail.
-  void sync_folder() const {
-    const fs::path folder = fs::path(path_).parent_path();
-    const int fd =
-        ::open(folder.empty() ? "." : folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (fd < 0) return;
-    ::fsync(fd);
-    ::close(fd);
-  }
-
-  std::string path_;
-  std::string temporary_;
-  int fd_ = -1;
-  bool renamed_ = false;
-};
-
-void write_padding(TemporaryFile& file, std::uint64_t bytes) {
+void write_padding(AtomicFile& file, std::uint64_t bytes) {
   constexpr std::array<std::byte, kAlignment> zeros{};
   file.write(std::span(zeros).first(static_cast<std::size_t>(round_up(bytes) - bytes)));
 }
@@ -206,7 +146,7 @@ void write_locked(const std::string& path, const Dataset& data, int threads,
   rest.resize(static_cast<std::size_t>(header.header_bytes) - sizeof(FixedHeader), '\0');
   header.header_hash = hash_header(header, std::as_bytes(std::span<const char>(rest)));
 
-  TemporaryFile file(path);
+  AtomicFile file(path);
   file.write(std::as_bytes(std::span<const FixedHeader>(&header, 1)));
   file.write(std::as_bytes(std::span<const char>(rest)));
   for (const auto section : sections) {
@@ -216,46 +156,11 @@ void write_locked(const std::string& path, const Dataset& data, int threads,
   file.commit();
 }
 
-void make_parent_folder(const std::string& path) {
-  const fs::path folder = fs::path(path).parent_path();
-  if (!folder.empty()) make_folder(folder.string());
-}
-
 // ---- reading ----
 
-class Mapping {
- public:
-  explicit Mapping(const std::string& path) {
-    const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-    struct stat status {};
-    if (fd < 0 || ::fstat(fd, &status) != 0) {
-      const int cause = errno;
-      if (fd >= 0) ::close(fd);
-      fail(ErrorKind::data, "{}: the cache cannot be opened: {}", path, std::strerror(cause));
-    }
-    bytes_ = static_cast<std::size_t>(status.st_size);
-    if (bytes_ > 0) data_ = ::mmap(nullptr, bytes_, PROT_READ, MAP_PRIVATE, fd, 0);
-    const int cause = errno;
-    ::close(fd);
-    if (data_ == MAP_FAILED) {
-      data_ = nullptr;
-      fail(ErrorKind::data, "{}: the cache cannot be mapped: {}", path, std::strerror(cause));
-    }
-  }
-  ~Mapping() {
-    if (data_ != nullptr) ::munmap(data_, bytes_);
-  }
-  Mapping(const Mapping&) = delete;
-  Mapping& operator=(const Mapping&) = delete;
-
-  std::span<const std::byte> bytes() const {
-    return {static_cast<const std::byte*>(data_), bytes_};
-  }
-
- private:
-  void* data_ = nullptr;
-  std::size_t bytes_ = 0;
-};
+std::span<const std::byte> bytes_of(const Bytes& file) {
+  return std::as_bytes(std::span(file.view));
+}
 
 [[noreturn]] void fail_cut(const std::string& path, std::size_t found, std::uint64_t expected) {
   fail(ErrorKind::data, "{}: the cache is cut short: found {} bytes, expected {}", path, found,
@@ -381,13 +286,13 @@ std::optional<Dataset> usable(const std::string& path, const std::string& key, i
   return std::nullopt;
 }
 
-std::unique_ptr<FileLock> try_lock(const std::string& path, std::string& why_not) {
+std::optional<FileLock> try_lock(const std::string& path, std::string& why_not) {
   try {
     make_parent_folder(path);
-    return std::make_unique<FileLock>(path + ".lock");
+    return FileLock(path + ".lock");
   } catch (const Error& error) {
     why_not = error.what();
-    return nullptr;
+    return std::nullopt;
   }
 }
 
@@ -405,10 +310,11 @@ std::string cache_folder() {
 }
 
 CacheHead read_cache_head(const std::string& path) {
-  const Mapping mapping(path);
-  const FixedHeader header = checked_header(path, mapping.bytes());
-  check_sizes(path, header, mapping.bytes().size());
-  return head_of(path, header, mapping.bytes());
+  const Bytes mapped = map_file(path);
+  const auto file = bytes_of(mapped);
+  const FixedHeader header = checked_header(path, file);
+  check_sizes(path, header, file.size());
+  return head_of(path, header, file);
 }
 
 void write_cache(const std::string& path, const Dataset& data, int threads,
@@ -419,8 +325,8 @@ void write_cache(const std::string& path, const Dataset& data, int threads,
 }
 
 Dataset read_cache(const std::string& path, int threads) {
-  auto mapping = std::make_shared<const Mapping>(path);
-  const auto file = mapping->bytes();
+  const Bytes mapped = map_file(path);
+  const auto file = bytes_of(mapped);
   const FixedHeader header = checked_header(path, file);
   check_sizes(path, header, file.size());
   Dataset data;
@@ -428,7 +334,7 @@ Dataset read_cache(const std::string& path, int threads) {
   const Sections sections = checked_sections(path, header, file, threads);
   const auto parts = typed<std::uint8_t>(sections[6]);
   data.parts.assign(parts.begin(), parts.end());
-  data.ratings = Ratings(views_of(sections), std::move(mapping));
+  data.ratings = Ratings(views_of(sections), mapped.owner);
   return data;
 }
 
@@ -438,18 +344,18 @@ Dataset cached(const std::string& path, const std::string& key,
   if (auto data = usable(path, key, threads, why_stale)) return std::move(*data);
   std::string why_unlocked;
   const auto lock = try_lock(path, why_unlocked);
-  if (lock != nullptr) {
+  if (lock) {
     // Whoever held the lock may have built what is wanted here.
     if (auto data = usable(path, key, threads, why_stale)) return std::move(*data);
   }
-  if (!why_stale.empty()) spdlog::warn("{}; rebuilding it", why_stale);
+  if (!why_stale.empty()) warn("{}; rebuilding it", why_stale);
   Dataset data = build();
   if (data.info.content_hash == 0) data.info.content_hash = content_hash(data.ratings, threads);
   try {
-    if (lock == nullptr) fail(ErrorKind::io, "{}", why_unlocked);
+    if (!lock) fail(ErrorKind::io, "{}", why_unlocked);
     write_locked(path, data, threads, key);
   } catch (const Error& error) {
-    spdlog::warn("not cached, will be built again next time: {}", error.what());
+    warn("not cached, will be built again next time: {}", error.what());
   }
   return data;
 }

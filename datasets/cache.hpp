@@ -36,8 +36,8 @@ Dataset read_cache(const std::string& path, int threads);
 
 // The data set from the cache at `path`, or from `build`, which is then cached. `key` is a text
 // that identifies the source (hash, size, time of change, options): a cache written under another
-// key is stale and rebuilt. Where a cache is named and rebuilt, one line says so through
-// spdlog::warn; so it does where the cache cannot be written, and the data set is returned all the
+// key is stale and rebuilt. Where a cache is named and rebuilt, one warning says so, and
+// one where the cache cannot be written, and the data set is returned all the
 // same.
 Dataset cached(const std::string& path, const std::string& key,
                const std::function<Dataset()>& build, int threads);

@@ -21,11 +21,6 @@ std::int64_t size_of(const std::string& path) {
   return error ? 0 : static_cast<std::int64_t>(bytes);
 }
 
-bool use_library(Transport transport) {
-  return transport == Transport::library ||
-         (transport == Transport::automatic && have_curl_library());
-}
-
 void tell(const DownloadOptions& options, const std::string& line) {
   if (options.say) options.say(line);
 }
@@ -39,26 +34,8 @@ bool is_success(const GetResult& result) { return result.outcome == GetResult::O
 
 }  // namespace
 
-GetResult judge_status(long status) {
-  const std::string cause = fmt::format("the server answered with HTTP status {}", status);
-  if (status == 416) return {GetResult::Outcome::no_range, cause};
-  const bool passing = status == 408 || status == 429 || (status >= 500 && status < 600);
-  return {passing ? GetResult::Outcome::transient : GetResult::Outcome::permanent, cause};
-}
-
-std::string why_no_download(Transport transport) {
-  if (transport != Transport::program && have_curl_library()) return "";
-  if (transport != Transport::library && have_curl_program()) return "";
-  return "nothing here can download: install the program curl, or build with libcurl "
-         "(its development files, such as libcurl4-openssl-dev)";
-}
-
 DownloadReport download(const std::string& url, const std::string& path,
                         const DownloadOptions& options) {
-  if (const std::string why = why_no_download(options.transport); !why.empty()) {
-    fail(ErrorKind::unsupported, "{}: {}", url, why);
-  }
-  const auto get = use_library(options.transport) ? get_with_library : get_with_program;
   DownloadReport report;
   report.resumed = size_of(path);
   std::int64_t most = report.resumed;  // bytes there were after any attempt
@@ -66,7 +43,7 @@ DownloadReport download(const std::string& url, const std::string& path,
   for (double pause = options.backoff_s;;) {
     ++report.attempts;
     const std::int64_t offset = size_of(path);
-    const GetResult result = get(url, path, offset, options.stall_s, options.progress);
+    const GetResult result = http_get(url, path, offset, options.stall_s, options.progress);
     if (result.replaced) begin_anew(report);
     if (is_success(result)) break;
     if (result.outcome == GetResult::Outcome::no_range && offset > 0) {

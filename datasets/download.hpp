@@ -1,5 +1,4 @@
-// Downloads one file over HTTP(S), resumably: through libcurl where this build has it, else through
-// the program curl.
+// Downloads one file over HTTP(S), resumably.
 #pragma once
 
 #include <cstdint>
@@ -8,10 +7,7 @@
 
 namespace mf {
 
-enum class Transport { automatic, library, program };
-
 struct DownloadOptions {
-  Transport transport = Transport::automatic;
   // On errors that may pass (connection, timeout, status 408, 429, 5xx): attempts in a row that
   // bring the file no further.
   int attempts = 5;
@@ -29,12 +25,9 @@ struct DownloadReport {
   int restarts = 0;  // times the download began anew: the server does not serve ranges
 };
 
-// Whether this build or this machine can download at all; empty, or what to install.
-std::string why_no_download(Transport transport = Transport::automatic);
-
 // Fetches `url` into `path`, which is created, or continued where it exists. Throws Error(io)
-// naming the URL and the cause (an HTTP status, a connection), Error(unsupported) where nothing can
-// download. What has arrived stays in `path` for the next call.
+// naming the URL and the cause (an HTTP status, a connection). What has arrived stays in `path` for
+// the next call.
 DownloadReport download(const std::string& url, const std::string& path,
                         const DownloadOptions& options);
 

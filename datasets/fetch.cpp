@@ -5,15 +5,14 @@
 #include <algorithm>
 #include <ctime>
 #include <filesystem>
-#include <fstream>
 #include <utility>
 
+#include "base/atomic_file.hpp"
 #include "base/error.hpp"
+#include "base/file_lock.hpp"
 #include "base/hash.hpp"
 #include "base/json.hpp"
 #include "base/text.hpp"
-#include "datasets/file_lock.hpp"
-#include "datasets/md5.hpp"
 #include "datasets/unpack.hpp"
 
 namespace mf {
@@ -104,22 +103,6 @@ void verify_file(const CatalogFile& file, const std::string& path) {
        file.sha256);
 }
 
-// Removes files that are still under their temporary names.
-class TemporaryNames {
- public:
-  TemporaryNames() = default;
-  ~TemporaryNames() {
-    std::error_code error;
-    for (const auto& path : paths_) fs::remove(path, error);
-  }
-  TemporaryNames(const TemporaryNames&) = delete;
-  TemporaryNames& operator=(const TemporaryNames&) = delete;
-  void add(const std::string& path) { paths_.push_back(path); }
-
- private:
-  std::vector<std::string> paths_;
-};
-
 // Unpacks to temporary names, checks, and only then gives every file its own name.
 void install_members(const std::string& archive, const std::vector<CatalogFile>& files,
                      const fs::path& folder) {
@@ -130,7 +113,7 @@ void install_members(const std::string& archive, const std::vector<CatalogFile>&
     fs::remove(wanted.back().path, error);  // of a call that was killed
   }
   unpack(archive, wanted);
-  TemporaryNames temporary;
+  TemporaryFiles temporary;
   for (const auto& one : wanted) temporary.add(one.path);
   for (std::size_t i = 0; i < files.size(); ++i) verify_file(files[i], wanted[i].path);
   for (std::size_t i = 0; i < files.size(); ++i) {
@@ -174,10 +157,7 @@ void write_record(const CatalogEntry& entry, const std::vector<CatalogFile>& fil
       {"licence", entry.licence},
       {"redistributable", entry.redistributable},
       {"citation", entry.citation}};
-  const std::string path = (folder / "fetched.json").string();
-  std::ofstream out(path);
-  out << record.dump(2) << '\n';
-  if (!out.flush()) fail(ErrorKind::io, "{}: cannot be written", path);
+  write_atomically((folder / "fetched.json").string(), record.dump(2) + "\n");
 }
 
 bool all_there(const std::vector<CatalogFile>& files, const fs::path& folder) {

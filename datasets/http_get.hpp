@@ -1,4 +1,4 @@
-// Internal: one HTTP GET that appends to a file. Two implementations, libcurl and the program curl.
+// Internal: one HTTP GET that appends to a file, through libcurl.
 #pragma once
 
 #include <cstdint>
@@ -22,16 +22,8 @@ struct GetResult {
 using ProgressCall = std::function<void(std::int64_t, std::int64_t)>;
 
 // Bytes from `offset` on are appended to the file, which holds `offset` bytes. Where the server
-// sends the whole file instead, the library replaces the content; the program reports no_range.
-GetResult get_with_library(const std::string& url, const std::string& path, std::int64_t offset,
-                           double stall_s, const ProgressCall& progress);
-GetResult get_with_program(const std::string& url, const std::string& path, std::int64_t offset,
-                           double stall_s, const ProgressCall& progress);
-
-bool have_curl_library();
-bool have_curl_program();
-
-// The verdict on an HTTP status that is no success.
-GetResult judge_status(long status);
+// sends the whole file instead, that replaces the content.
+GetResult http_get(const std::string& url, const std::string& path, std::int64_t offset,
+                   double stall_s, const ProgressCall& progress);
 
 }  // namespace mf

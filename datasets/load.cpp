@@ -1,12 +1,11 @@
 #include "datasets/load.hpp"
 
-#include <spdlog/spdlog.h>
-
 #include <algorithm>
 #include <filesystem>
 #include <vector>
 
 #include "base/error.hpp"
+#include "base/log.hpp"
 #include "base/text.hpp"
 #include "datasets/cache.hpp"
 #include "datasets/catalog.hpp"
@@ -144,7 +143,7 @@ void check_counts(const CatalogEntry& entry, const DatasetRequest& request, cons
       "{}: found {} users, {} items and {} ratings, the catalog has {}, {} and {}", request.label(),
       found.n_users(), found.n_items(), found.nnz(), entry.n_users, entry.n_items, nnz);
   if (entry.counts_verified) fail(ErrorKind::data, "{}", text);
-  spdlog::warn("{} (quoted from the literature)", text);
+  warn("{} (quoted from the literature)", text);
 }
 
 Dataset load_catalog(const CatalogEntry& entry, const DatasetRequest& request, int threads) {

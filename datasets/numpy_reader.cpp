@@ -4,17 +4,18 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <utility>
+#include <vector>
 
-#include "datasets/npy_array.hpp"
+#include "base/text.hpp"
+#include "datasets/archive_reader.hpp"
+#include "datasets/numpy_column.hpp"
 #include "datasets/reader_formats.hpp"
-#include "datasets/zip_file.hpp"
 
 namespace mf {
 namespace {
 
-RawRatings from_arrays(const std::string& path, const NpyArray& users, const NpyArray& items,
-                       const NpyArray& ratings, const ScaleCheck& scale, int threads) {
+RawRatings from_arrays(const std::string& path, const NumpyColumn& users, const NumpyColumn& items,
+                       const NumpyColumn& ratings, const ScaleCheck& scale, int threads) {
   if (users.size() != ratings.size() || items.size() != ratings.size()) {
     fail_in_file(path,
                  fmt::format("{} users, {} items and {} ratings", users.size(), items.size(),
@@ -25,18 +26,24 @@ RawRatings from_arrays(const std::string& path, const NpyArray& users, const Npy
   return {users.ids("user", team), items.ids("item", team), ratings.ratings(scale, team)};
 }
 
-NpyArray from_archive(const std::string& path, const Bytes& archive,
-                      const std::vector<ZipMember>& members, const std::string& name) {
-  const auto member = std::find_if(members.begin(), members.end(),
-                                   [&](const ZipMember& m) { return m.name == name; });
-  if (member == members.end()) {
-    std::string found;
-    for (const auto& m : members) found += (found.empty() ? "" : ", ") + m.name;
-    fail_in_file(path, "the arrays " + in_quotes(found),
+// The content of the three members, in the order of kNumpyFiles.
+std::vector<Bytes> members_of(const std::string& path, const Bytes& archive) {
+  std::vector<Bytes> content(kNumpyFiles.size());
+  std::vector<std::string> names;
+  std::int64_t found = 0;
+  for (ArchiveReader reader(path, archive); const auto member = reader.next();) {
+    names.push_back(member->name);
+    const auto* const which = std::find(kNumpyFiles.begin(), kNumpyFiles.end(), member->name);
+    if (which == kNumpyFiles.end()) continue;
+    content[which - kNumpyFiles.begin()] = reader.read_all();
+    ++found;
+  }
+  if (found != std::ssize(kNumpyFiles)) {
+    fail_in_file(path, "the arrays " + in_quotes(join(names)),
                  fmt::format("{}, {} and {}", kNumpyFiles[0], kNumpyFiles[1], kNumpyFiles[2]),
                  "write it as numpy.savez(path, users=..., items=..., ratings=...)");
   }
-  return {fmt::format("{}({})", path, name), read_zip_member(path, archive, *member)};
+  return content;
 }
 
 }  // namespace
@@ -48,10 +55,13 @@ RawRatings read_npz(const std::string& path, const Bytes& archive, const ScaleCh
                  archive.view.empty() ? "an empty file" : in_quotes(archive.view.substr(0, 8)),
                  "an npz file (a zip archive of npy arrays)");
   }
-  const auto members = zip_members(path, archive);
-  const NpyArray users = from_archive(path, archive, members, kNumpyFiles[0]);
-  const NpyArray items = from_archive(path, archive, members, kNumpyFiles[1]);
-  const NpyArray ratings = from_archive(path, archive, members, kNumpyFiles[2]);
+  const std::vector<Bytes> content = members_of(path, archive);
+  const auto array = [&](std::int64_t i) {
+    return NumpyColumn(fmt::format("{}({})", path, kNumpyFiles[i]), content[i]);
+  };
+  const NumpyColumn users = array(0);
+  const NumpyColumn items = array(1);
+  const NumpyColumn ratings = array(2);
   return from_arrays(path, users, items, ratings, scale, options.threads);
 }
 
@@ -59,11 +69,11 @@ RawRatings read_npy_folder(const std::string& folder, const ScaleCheck& scale,
                            const ParseOptions& options) {
   const auto array = [&](const char* name) {
     const std::string path = (std::filesystem::path(folder) / name).string();
-    return NpyArray(path, map_file(path));
+    return NumpyColumn(path, map_file(path));
   };
-  const NpyArray users = array(kNumpyFiles[0]);
-  const NpyArray items = array(kNumpyFiles[1]);
-  const NpyArray ratings = array(kNumpyFiles[2]);
+  const NumpyColumn users = array(kNumpyFiles[0]);
+  const NumpyColumn items = array(kNumpyFiles[1]);
+  const NumpyColumn ratings = array(kNumpyFiles[2]);
   return from_arrays(folder, users, items, ratings, scale, options.threads);
 }
 

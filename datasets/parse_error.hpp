@@ -7,6 +7,9 @@
 #include <string>
 #include <string_view>
 
+#include "base/error.hpp"
+#include "base/text.hpp"
+
 namespace mf {
 
 struct LineError {
@@ -15,9 +18,6 @@ struct LineError {
   std::string expected;      // "an item id (...)"
   std::string advice;        // what to do, or empty
 };
-
-// Text for a message: in quotes, control bytes escaped, cut after about 40 bytes.
-std::string in_quotes(std::string_view text);
 
 // What stands at `p` in a line that ends in '\n': a quoted field or "the end of the line".
 std::string field_at(const char* p);
@@ -29,9 +29,5 @@ std::string field_at(const char* p);
 // Lines and columns count from 1, columns in bytes.
 [[noreturn]] void fail_in_text(const std::string& path, std::string_view text, std::size_t offset,
                                const LineError& error);
-
-// Throws Error(data) "path: found X, expected Y; advice" for a file as a whole.
-[[noreturn]] void fail_in_file(const std::string& path, const std::string& found,
-                               const std::string& expected, const std::string& advice = "");
 
 }  // namespace mf

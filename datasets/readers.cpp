@@ -6,8 +6,8 @@
 
 #include "base/error.hpp"
 #include "base/text.hpp"
+#include "datasets/archive_reader.hpp"
 #include "datasets/reader_formats.hpp"
-#include "datasets/zip_file.hpp"
 
 namespace mf {
 namespace {
@@ -54,9 +54,10 @@ std::string detect_folder_format(const std::string& path) {
 
 bool is_npz(const std::string& path, const Bytes& bytes) {
   if (detect_compression(bytes.view) != Compression::zip) return false;
-  const auto members = zip_members(path, bytes);
-  return std::any_of(members.begin(), members.end(),
-                     [](const ZipMember& m) { return m.name == kNumpyFiles[0]; });
+  for (ArchiveReader reader(path, bytes); const auto member = reader.next();) {
+    if (member->name == kNumpyFiles[0]) return true;
+  }
+  return false;
 }
 
 RawRatings read_text(const Text& text, std::string format, const ScaleCheck& scale,

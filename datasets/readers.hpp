@@ -1,5 +1,5 @@
-// Text and binary readers of rating files. Files are memory-mapped (or decompressed through
-// libarchive) and parsed in parallel with std::from_chars; the result is in file order and does not
+// Text and binary readers of rating files. Files are memory-mapped, or decompressed into memory,
+// and parsed in parallel with std::from_chars; the result is in file order and does not
 // depend on the number of threads. Malformed input throws Error(data): "file:line:column: found
 // ..., expected ...".
 #pragma once

@@ -1,4 +1,4 @@
-// Takes chosen files out of an archive (zip; tar.* where this build has libarchive).
+// Takes chosen files out of an archive (zip, tar.*).
 //
 // Nothing is ever written to a place that a name in the archive decides: only the wanted members
 // are written, each to the path given here. An archive with a member that is a link or a device, or
@@ -15,11 +15,9 @@ struct WantedMember {
   std::string path;    // where it is written; must not exist yet
 };
 
-enum class Unpacker { automatic, libarchive, zip };
-
 // Throws Error(data) where the archive is damaged, cut, hostile or lacks a wanted member, Error(io)
-// where a file cannot be written. What was written before an error is removed again.
-void unpack(const std::string& archive, const std::vector<WantedMember>& wanted,
-            Unpacker unpacker = Unpacker::automatic);
+// where a file cannot be written, Error(unsupported) where this build has no libarchive. What was
+// written before an error is removed again.
+void unpack(const std::string& archive, const std::vector<WantedMember>& wanted);
 
 }  // namespace mf

@@ -1,8 +1,6 @@
 #include "harness/cli.hpp"
 
 #include <fmt/core.h>
-#include <spdlog/sinks/stdout_sinks.h>
-#include <spdlog/spdlog.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -367,9 +365,6 @@ class Cli {
 }  // namespace
 
 int cli_main(int argc, char** argv) {
-  // Messages go to standard error, so that --json output stays clean.
-  spdlog::set_default_logger(spdlog::stderr_logger_mt("mfbench"));
-  spdlog::set_pattern("%l: %v");
   try {
     return Cli(argc, argv).run(argc, argv);
   } catch (const Error& error) {

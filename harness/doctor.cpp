@@ -18,16 +18,11 @@ namespace {
 Json build_features() {
   Json features;
 #ifdef MF_HAVE_LIBARCHIVE
-  features["libarchive"] = "yes: reads xz, zst, bz2 and zip, unpacks downloads";
+  features["libarchive"] = "yes: reads gz, xz, zst, bz2, zip and npz, unpacks downloads";
 #else
   features["libarchive"] =
-      "no: only plain, gz and npz files can be read (install libarchive-dev, rebuild)";
-#endif
-#ifdef MF_HAVE_CURL
-  features["libcurl"] = "yes: mfbench data fetch";
-#else
-  features["libcurl"] =
-      "no: mfbench data fetch runs the program curl (install libcurl4-openssl-dev, rebuild)";
+      "no: no compressed files, npz or downloads that are archives (install libarchive-dev, "
+      "rebuild)";
 #endif
 #ifdef MF_HAVE_BENCHMARK
   features["google_benchmark"] = "yes: ./dev bench";

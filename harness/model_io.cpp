@@ -2,24 +2,16 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 
+#include "base/atomic_file.hpp"
 #include "base/error.hpp"
+#include "base/npy.hpp"
 #include "base/text.hpp"
-#include "harness/npy.hpp"
 
 namespace mf {
 namespace {
 
 constexpr int kModelVersion = 1;
-
-void write_text(const std::string& path, const std::string& text) {
-  std::ofstream out(path);
-  out << text;
-  out.close();
-  if (!out) fail(ErrorKind::io, "{}: cannot be written", path);
-}
 
 std::int64_t row_of(const std::vector<std::int32_t>& ids, std::int32_t id) {
   const auto it = std::lower_bound(ids.begin(), ids.end(), id);
@@ -48,13 +40,8 @@ void write_arrays(const std::string& folder, const FactorView& f, const Ratings&
 
 void save_model(const std::string& folder, const FactorView& factors, const Ratings& train,
                 const std::optional<ClipRange>& clip, const Json& resolved_case) {
-  namespace fs = std::filesystem;
-  const std::string fresh = folder + ".new";
-  std::error_code error;
-  fs::remove_all(fresh, error);
-  fs::create_directories(fresh, error);
-  if (error) fail(ErrorKind::io, "{}: cannot be created: {}", fresh, error.message());
-  write_arrays(fresh, factors, train);
+  AtomicFolder fresh(folder);
+  write_arrays(fresh.path(), factors, train);
   Json info = {{"mfbench_model", kModelVersion},
                {"kind", factors.user_bias != nullptr ? "biased" : "plain"},
                {"n_users", factors.n_users},
@@ -65,10 +52,8 @@ void save_model(const std::string& folder, const FactorView& factors, const Rati
                {"nnz_train", train.nnz()},
                {"case", resolved_case}};
   if (clip) info["clip"] = {{"min", clip->min}, {"max", clip->max}};
-  write_text(fresh + "/model.json", info.dump(2) + "\n");
-  fs::remove_all(folder, error);
-  fs::rename(fresh, folder, error);
-  if (error) fail(ErrorKind::io, "{}: cannot be written: {}", folder, error.message());
+  write_atomically(fresh.path() + "/model.json", info.dump(2) + "\n");
+  fresh.commit();
 }
 
 namespace {

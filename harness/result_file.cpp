@@ -2,8 +2,6 @@
 
 #include <fcntl.h>
 #include <fmt/core.h>
-#include <sys/file.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -13,6 +11,7 @@
 #include <utility>
 
 #include "base/error.hpp"
+#include "base/log.hpp"
 #include "base/json_values.hpp"
 #include "harness/status.hpp"
 
@@ -20,42 +19,31 @@ namespace mf {
 
 constexpr std::size_t kExcerpt = 60;  // of a damaged line, in a message
 
-ResultWriter::ResultWriter(const std::string& path) : path_(path) {
-  file_ = ::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
-  if (file_ < 0) {
+ResultWriter::ResultWriter(const std::string& path)
+    : path_(path), file_(::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644)) {
+  if (!file_) {
     fail(ErrorKind::io, "{}: cannot be written: {}; choose another folder with --out", path,
          std::strerror(errno));
   }
 }
 
-ResultWriter::~ResultWriter() {
-  if (file_ >= 0) ::close(file_);
-}
-
 void ResultWriter::append(const Json& line) {
   // A message may hold anything: what is not UTF-8 is replaced, the line is written all the same.
   const std::string text = line.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
-  const off_t before = ::lseek(file_, 0, SEEK_END);
-  std::size_t done = 0;
-  while (done < text.size()) {
-    const ssize_t n = ::write(file_, text.data() + done, text.size() - done);
-    if (n < 0 && errno == EINTR) continue;
-    if (n <= 0) {
-      const int cause = errno;
-      // The torn line goes; if even that fails, readers stop at it.
-      if (::ftruncate(file_, before) != 0) {
-      }
-      fail(ErrorKind::io,
-           "{}: cannot be written: {}; the results before this line are kept, free some space and "
-           "run the same command again",
-           path_, std::strerror(cause));
-    }
-    done += static_cast<std::size_t>(n);
+  const off_t before = ::lseek(file_.fd(), 0, SEEK_END);
+  if (write_all(file_, text)) return;
+  const int cause = errno;
+  // The torn line goes; if even that fails, readers stop at it.
+  if (::ftruncate(file_.fd(), before) != 0) {
   }
+  fail(ErrorKind::io,
+       "{}: cannot be written: {}; the results before this line are kept, free some space and run "
+       "the same command again",
+       path_, std::strerror(cause));
 }
 
 void ResultWriter::sync() {
-  if (::fsync(file_) != 0 && errno != EINVAL) {
+  if (::fsync(file_.fd()) != 0 && errno != EINVAL) {
     fail(ErrorKind::io, "{}: cannot be written to the disk: {}", path_, std::strerror(errno));
   }
 }
@@ -110,33 +98,21 @@ std::optional<ResultFile> read_result_file(const std::string& path) {
 }
 
 void warn_of_damage(const ResultFile& file, const std::string& consequence) {
-  if (file.damage) fmt::print(stderr, "warning: {}; {}\n", *file.damage, consequence);
+  if (file.damage) warn("{}; {}", *file.damage, consequence);
 }
 
 FolderLock::FolderLock(const std::string& folder) {
-  std::error_code error;
-  std::filesystem::create_directories(folder, error);
-  if (error) {
-    fail(ErrorKind::io, "{}: cannot be created: {}; choose another folder with --out", folder,
-         error.message());
+  try {
+    make_folder(folder);
+    lock_ = FileLock::if_free(folder + "/.lock");
+  } catch (const Error& error) {
+    fail(ErrorKind::io, "{}; choose another folder with --out", error.what());
   }
-  const std::string path = folder + "/.lock";
-  file_ = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
-  if (file_ < 0) {
-    fail(ErrorKind::io, "{}: cannot be written: {}; choose another folder with --out", folder,
-         std::strerror(errno));
-  }
-  if (::flock(file_, LOCK_EX | LOCK_NB) != 0) {
-    ::close(file_);
-    fail(ErrorKind::io,
-         "{}: another mfbench run is writing into this folder; wait for it or choose another with "
-         "--out",
-         folder);
-  }
-}
-
-FolderLock::~FolderLock() {
-  if (file_ >= 0) ::close(file_);
+  if (lock_) return;
+  fail(ErrorKind::io,
+       "{}: another mfbench run is writing into this folder; wait for it or choose another with "
+       "--out",
+       folder);
 }
 
 std::string set_aside(const std::string& path) {

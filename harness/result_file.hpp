@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 
+#include "base/file_lock.hpp"
 #include "base/json.hpp"
 
 namespace mf {
@@ -15,16 +16,13 @@ inline constexpr int kSchemaVersion = 1;
 class ResultWriter {
  public:
   explicit ResultWriter(const std::string& path);
-  ~ResultWriter();
-  ResultWriter(const ResultWriter&) = delete;
-  ResultWriter& operator=(const ResultWriter&) = delete;
 
   void append(const Json& line);
   void sync();  // to the disk itself: after the footer
 
  private:
   std::string path_;
-  int file_ = -1;
+  FileHandle file_;
 };
 
 // A file read back. Every line has the keys that its type cannot be read without; lines from a
@@ -49,12 +47,9 @@ void warn_of_damage(const ResultFile& file, const std::string& consequence);
 class FolderLock {
  public:
   explicit FolderLock(const std::string& folder);
-  ~FolderLock();
-  FolderLock(const FolderLock&) = delete;
-  FolderLock& operator=(const FolderLock&) = delete;
 
  private:
-  int file_ = -1;
+  std::optional<FileLock> lock_;
 };
 
 // Moves an unfinished file aside to <path>.partial-N, the first N that is free. Returns its new

@@ -3,10 +3,10 @@
 #include <fmt/core.h>
 
 #include <filesystem>
-#include <fstream>
 #include <optional>
 #include <set>
 
+#include "base/atomic_file.hpp"
 #include "base/error.hpp"
 #include "base/json_values.hpp"
 #include "datasets/load.hpp"
@@ -28,12 +28,7 @@ void write_spec_file(const Spec& spec, const std::string& folder) {
                      {"target_rmse", or_null(spec.target_rmse)},
                      {"cases", ids},
                      {"spec", spec.source}};
-  const std::string path = folder + "/spec.json";
-  std::ofstream out(path + ".new");
-  out << json.dump(2) << "\n";
-  out.close();
-  if (!out) fail(ErrorKind::io, "{}: cannot be written (disk full?)", path);
-  std::filesystem::rename(path + ".new", path);
+  write_atomically(folder + "/spec.json", json.dump(2) + "\n");
 }
 
 bool is_profiled(const ResultFile& file) { return !value_at(file.header, {"profile"}).is_null(); }

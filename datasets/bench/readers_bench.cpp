@@ -10,11 +10,11 @@
 #include <stdexcept>
 #include <string>
 
-#include "base/bench_threads.hpp"
 #include "base/rng.hpp"
-#include "base/temp_folder.hpp"
 #include "datasets/ratings.hpp"
 #include "datasets/readers.hpp"
+#include "testing/bench_threads.hpp"
+#include "testing/temp_folder.hpp"
 
 namespace mf {
 namespace {

@@ -1,9 +1,9 @@
 // Ratings split a second: labels drawn, parts copied out, cold ratings counted.
 #include <benchmark/benchmark.h>
 
-#include "base/bench_threads.hpp"
 #include "datasets/split.hpp"
 #include "datasets/synthetic.hpp"
+#include "testing/bench_threads.hpp"
 
 namespace mf {
 namespace {

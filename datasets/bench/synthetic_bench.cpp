@@ -10,8 +10,8 @@
 #include <sstream>
 #include <string>
 
-#include "base/bench_threads.hpp"
 #include "datasets/synthetic.hpp"
+#include "testing/bench_threads.hpp"
 
 namespace mf {
 namespace {

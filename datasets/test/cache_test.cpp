@@ -1,8 +1,6 @@
 #include "datasets/cache.hpp"
 
 #include <gtest/gtest.h>
-#include <spdlog/sinks/ostream_sink.h>
-#include <spdlog/spdlog.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -17,13 +15,14 @@
 #include <sstream>
 #include <thread>
 
-#include "datasets/test/temp_folder.hpp"
+#include "testing/test_support.hpp"
 
 namespace mf {
 namespace {
 
 using test::error_of;
 using test::read_file;
+using test::StandardError;
 using test::TempFolder;
 using test::write_file;
 
@@ -88,26 +87,6 @@ struct Layout {
       end += (size[s] + 63) / 64 * 64;
     }
   }
-};
-
-// What is logged while it lives.
-class Log {
- public:
-  Log() : old_(spdlog::default_logger()) {
-    auto sink = std::make_shared<spdlog::sinks::ostream_sink_mt>(text_);
-    spdlog::set_default_logger(std::make_shared<spdlog::logger>("test", sink));
-    spdlog::set_level(spdlog::level::warn);
-  }
-  ~Log() { spdlog::set_default_logger(old_); }
-  std::string text() const { return text_.str(); }
-  std::ptrdiff_t lines() const {
-    const std::string all = text();
-    return std::count(all.begin(), all.end(), '\n');
-  }
-
- private:
-  std::ostringstream text_;
-  std::shared_ptr<spdlog::logger> old_;
 };
 
 TEST(Cache, RoundTrip) {
@@ -230,7 +209,7 @@ TEST(Cache, ForeignFilesAreNamed) {
   write_file(path, "1,2,3.5\n");
   EXPECT_HAS(error_of([&] { read_cache(path, 1); }).what(), "no mfbench cache");
 
-  EXPECT_HAS(error_of([&] { read_cache(folder / "none.mfc", 1); }).what(), "No such file");
+  EXPECT_HAS(error_of([&] { read_cache(folder / "none.mfc", 1); }).what(), "no such file");
 }
 
 TEST(Cache, MappingOutlivesItsReplacement) {
@@ -251,7 +230,7 @@ TEST(Cached, BuildsOnceAndWhenTheKeyChanges) {
     ++built;
     return sample(9, static_cast<float>(built));
   };
-  const Log log;
+  const StandardError log;
   const Dataset first = cached(path, "key 1", build, 1);
   EXPECT_EQ(first.info.content_hash, content_hash(first.ratings, 1));
   const Dataset second = cached(path, "key 1", build, 1);
@@ -278,7 +257,7 @@ TEST(Cached, RebuildsADamagedFileAndSaysSo) {
   const std::size_t at = Layout(bad, data).begin[2];
   bad[at] = static_cast<char>(bad[at] ^ 1);
   write_file(path, bad);
-  const Log log;
+  const StandardError log;
   int built = 0;
   const auto build = [&] {
     ++built;
@@ -310,7 +289,7 @@ TEST(WriteCache, NamesAFolderThatCannotBe) {
   EXPECT_HAS(error.what(), folder / "file");
   EXPECT_HAS(error.what(), "Not a directory");
 
-  const Log log;
+  const StandardError log;
   expect_equal(cached(
                    folder / "file/set.mfc", "k", [] { return sample(); }, 1),
                sample());

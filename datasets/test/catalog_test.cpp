@@ -7,7 +7,7 @@
 #include <set>
 
 #include "datasets/readers.hpp"
-#include "datasets/test/temp_folder.hpp"
+#include "testing/test_support.hpp"
 
 namespace mf {
 namespace {

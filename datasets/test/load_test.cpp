@@ -1,7 +1,6 @@
 #include "datasets/load.hpp"
 
 #include <gtest/gtest.h>
-#include <spdlog/spdlog.h>
 
 #include <algorithm>
 #include <map>
@@ -14,7 +13,7 @@
 #include "datasets/catalog.hpp"
 #include "datasets/data_commands.hpp"
 #include "datasets/given_parts.hpp"
-#include "datasets/test/temp_folder.hpp"
+#include "testing/test_support.hpp"
 
 namespace mf {
 namespace {
@@ -44,13 +43,12 @@ class Load : public testing::Test {
   Load() {
     environment_.set("MFBENCH_DATA", data_.path());
     environment_.set("MFBENCH_CACHE", cache_.path());
-    spdlog::set_level(spdlog::level::err);
   }
-  ~Load() override { spdlog::set_level(spdlog::level::info); }
 
   test::TempFolder data_;
   test::TempFolder cache_;
   test::Environment environment_;
+  test::StandardError warnings_;
 };
 
 // (user id, item id) -> (value, part)

@@ -9,8 +9,9 @@
 #include <algorithm>
 #include <set>
 
+#include "datasets/archive_reader.hpp"
 #include "datasets/readers.hpp"
-#include "datasets/test/reader_support.hpp"
+#include "testing/reader_support.hpp"
 
 namespace mf {
 namespace {
@@ -474,6 +475,7 @@ class MalformedNumpy : public Malformed {
       return *all.begin();
     };
     const std::string from_folder = message(folder_ / "set");
+    if (!have_libarchive()) return from_folder;
     const std::string from_archive = message(folder_ / "set.npz");
     EXPECT_EQ(from_folder.substr(from_folder.find(": found")),
               from_archive.substr(from_archive.find(": found")));
@@ -539,20 +541,24 @@ TEST_F(MalformedNumpy, CutFiles) {
   EXPECT_HAS(numpy_error(version, ids_, values_), "users.npy: found version 9");
 }
 
+TEST_F(MalformedNumpy, IncompleteFolder) {
+  std::filesystem::create_directory(folder_ / "half");
+  test::write_file(folder_ / "half/users.npy", ids_);
+  const Error e = test::error_of([&] { read_ratings(folder_ / "half", {}); });
+  EXPECT_HAS(e.what(), "items.npy: found no such file");
+}
+
 TEST_F(MalformedNumpy, Archives) {
-  EXPECT_HAS(error("PK\x03\x04 and no more", "npz", "x.npz"),
-             "x.npz: found a zip archive with no directory");
   EXPECT_HAS(error("1 2 3\n", "npz", "x.npz"), "x.npz: found '1 2 3\\n', expected an npz file");
+  if (!have_libarchive()) GTEST_SKIP() << "built without libarchive";
+  EXPECT_HAS(error("PK\x03\x04 and no more", "npz", "x.npz"),
+             "x.npz: found a zip archive that is damaged (no directory at its end)");
   EXPECT_HAS(error(test::zip_of({{"users.npy", ids_}, {"items.npy", ids_}}), "npz", "x.npz"),
              "x.npz: found the arrays 'users.npy, items.npy', expected users.npy, items.npy and");
   std::string damaged =
       test::zip_of({{"users.npy", ids_}, {"items.npy", ids_}, {"ratings.npy", values_}});
   damaged[damaged.find("NUMPY") - 1 + ids_.size() - 1] ^= 1;  // the last byte of users.npy
-  EXPECT_HAS(error(damaged, "npz", "x.npz"), "fails its checksum");
-  std::filesystem::create_directory(folder_ / "half");
-  test::write_file(folder_ / "half/users.npy", ids_);
-  const Error e = test::error_of([&] { read_ratings(folder_ / "half", {}); });
-  EXPECT_HAS(e.what(), "items.npy: found no such file");
+  EXPECT_HAS(error(damaged, "npz", "x.npz"), "ZIP bad CRC");
 }
 
 }  // namespace

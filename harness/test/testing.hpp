@@ -8,8 +8,8 @@
 #include "base/error.hpp"
 #include "base/json.hpp"
 #include "base/rng.hpp"
-#include "base/temp_folder.hpp"
 #include "datasets/ratings.hpp"
+#include "testing/temp_folder.hpp"
 
 namespace mf::testing {
 

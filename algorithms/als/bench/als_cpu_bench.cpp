@@ -17,8 +17,8 @@
 #include "algorithms/als/bench/sgemm.hpp"
 #include "algorithms/als/cpu_half_step.hpp"
 #include "algorithms/core/registry.hpp"
-#include "base/bench_env.hpp"
 #include "datasets/synthetic.hpp"
+#include "testing/bench_env.hpp"
 
 namespace mf::als::cpu {
 namespace {

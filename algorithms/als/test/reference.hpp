@@ -14,7 +14,7 @@
 #include "algorithms/core/model.hpp"
 #include "base/rng.hpp"
 #include "datasets/ratings.hpp"
-#include "datasets/test/triples.hpp"
+#include "testing/triples.hpp"
 
 namespace mf::als::test {
 

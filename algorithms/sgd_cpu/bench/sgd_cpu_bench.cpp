@@ -12,9 +12,9 @@
 #include "algorithms/sgd_cpu/isa.hpp"
 #include "algorithms/sgd_cpu/row_store.hpp"
 #include "algorithms/sgd_cpu/settings.hpp"
-#include "base/bench_env.hpp"
 #include "base/rng.hpp"
 #include "datasets/synthetic.hpp"
+#include "testing/bench_env.hpp"
 
 namespace mf::sgd_cpu {
 namespace {

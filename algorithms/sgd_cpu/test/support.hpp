@@ -13,7 +13,7 @@
 #include "algorithms/core/registry.hpp"
 #include "base/rng.hpp"
 #include "datasets/ratings.hpp"
-#include "datasets/test/triples.hpp"
+#include "testing/triples.hpp"
 
 namespace mf::sgd_cpu::test {
 

@@ -1,4 +1,5 @@
 // HTTP through libcurl.
+#include <curl/curl.h>
 #include <fcntl.h>
 #include <strings.h>
 #include <unistd.h>
@@ -12,22 +13,16 @@
 #include <mutex>
 
 #include "base/error.hpp"
+#include "base/files.hpp"
 #include "datasets/http_get.hpp"
 
-#ifdef MF_HAVE_CURL
-#include <curl/curl.h>
-#endif
-
 namespace mf {
-
-#ifdef MF_HAVE_CURL
-
 namespace {
 
 // Where the body goes. Which place that is, the status and the header Content-Range say.
 struct Body {
   CURL* curl = nullptr;
-  int fd = -1;
+  FileHandle file;
   std::int64_t offset = 0;        // asked for
   std::int64_t range_start = -1;  // Content-Range of the answer
   std::int64_t written = 0;
@@ -65,8 +60,8 @@ bool place(Body& body) {
   }
   body.base = partial ? body.offset : 0;
   // The whole file comes although a part was asked for: what is there makes way.
-  if (!partial && ::ftruncate(body.fd, 0) != 0) body.write_error = std::strerror(errno);
-  if (::lseek(body.fd, body.base, SEEK_SET) < 0) body.write_error = std::strerror(errno);
+  if (!partial && ::ftruncate(body.file.fd(), 0) != 0) body.write_error = std::strerror(errno);
+  if (::lseek(body.file.fd(), body.base, SEEK_SET) < 0) body.write_error = std::strerror(errno);
   body.placed = true;
   return body.write_error.empty();
 }
@@ -76,16 +71,11 @@ std::size_t on_body(char* bytes, std::size_t, std::size_t count, void* to) {
   const long status = status_of(body.curl);
   if (status != 200 && status != 206) return count;  // the page of an error is of no interest
   if (!place(body)) return 0;
-  for (std::size_t done = 0; done < count;) {
-    const ssize_t got = ::write(body.fd, bytes + done, count - done);
-    if (got < 0 && errno == EINTR) continue;
-    if (got < 0) {
-      body.write_error = std::strerror(errno);
-      return 0;
-    }
-    done += static_cast<std::size_t>(got);
-    body.written += got;
+  if (!write_all(body.file, std::string_view(bytes, count))) {
+    body.write_error = std::strerror(errno);
+    return 0;
   }
+  body.written += static_cast<std::int64_t>(count);
   return count;
 }
 
@@ -114,6 +104,13 @@ bool passes(CURLcode code) {
     default:
       return false;
   }
+}
+
+GetResult judge_status(long status) {
+  const std::string cause = fmt::format("the server answered with HTTP status {}", status);
+  if (status == 416) return {GetResult::Outcome::no_range, cause};
+  const bool passing = status == 408 || status == 429 || (status >= 500 && status < 600);
+  return {passing ? GetResult::Outcome::transient : GetResult::Outcome::permanent, cause};
 }
 
 GetResult judge(Body& body, CURLcode code, const std::string& path, const char* detail) {
@@ -150,10 +147,8 @@ void set_options(CURL* curl, const std::string& url, double stall_s) {
 
 }  // namespace
 
-bool have_curl_library() { return true; }
-
-GetResult get_with_library(const std::string& url, const std::string& path, std::int64_t offset,
-                           double stall_s, const ProgressCall& progress) {
+GetResult http_get(const std::string& url, const std::string& path, std::int64_t offset,
+                   double stall_s, const ProgressCall& progress) {
   static std::once_flag once;
   std::call_once(once, [] { curl_global_init(CURL_GLOBAL_DEFAULT); });
   const std::unique_ptr<CURL, void (*)(CURL*)> curl(curl_easy_init(), curl_easy_cleanup);
@@ -163,11 +158,10 @@ GetResult get_with_library(const std::string& url, const std::string& path, std:
   body.curl = curl.get();
   body.offset = offset;
   body.progress = &progress;
-  body.fd = ::open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
-  if (body.fd < 0) {
+  body.file = FileHandle(::open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0666));
+  if (!body.file) {
     return {GetResult::Outcome::permanent, fmt::format("{}: {}", path, std::strerror(errno))};
   }
-  const std::unique_ptr<int, void (*)(int*)> closer(&body.fd, [](int* fd) { ::close(*fd); });
 
   std::array<char, CURL_ERROR_SIZE> detail{};
   set_options(curl.get(), url, stall_s);
@@ -191,16 +185,5 @@ GetResult get_with_library(const std::string& url, const std::string& path, std:
   result.replaced = offset > 0 && body.placed && body.base == 0;
   return result;
 }
-
-#else
-
-bool have_curl_library() { return false; }
-
-GetResult get_with_library(const std::string&, const std::string&, std::int64_t, double,
-                           const ProgressCall&) {
-  return {GetResult::Outcome::permanent, "this build has no libcurl"};
-}
-
-#endif
 
 }  // namespace mf

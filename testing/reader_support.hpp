@@ -14,7 +14,7 @@
 
 #include "base/rng.hpp"
 #include "datasets/reader_formats.hpp"
-#include "datasets/test/temp_folder.hpp"
+#include "testing/test_support.hpp"
 
 namespace mf::test {
 

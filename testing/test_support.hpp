@@ -1,8 +1,11 @@
-// Environment variables that end with a test, files, and the errors of calls.
+// Environment variables that end with a test, files, standard error, and the errors of calls.
 #pragma once
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
+#include <algorithm>
+#include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -11,7 +14,7 @@
 #include <vector>
 
 #include "base/error.hpp"
-#include "base/temp_folder.hpp"
+#include "testing/temp_folder.hpp"
 
 namespace mf::test {
 
@@ -41,6 +44,39 @@ class Environment {
     std::string value;
   };
   std::vector<Saved> saved_;
+};
+
+// What is written to standard error while it lives.
+class StandardError {
+ public:
+  StandardError() {
+    std::fflush(stderr);
+    old_ = ::dup(2);
+    ::dup2(::fileno(file_), 2);
+  }
+  ~StandardError() {
+    std::fflush(stderr);
+    ::dup2(old_, 2);
+    ::close(old_);
+    std::fclose(file_);
+  }
+  StandardError(const StandardError&) = delete;
+  StandardError& operator=(const StandardError&) = delete;
+
+  std::string text() const {
+    std::fflush(stderr);
+    std::string text(1 << 16, '\0');
+    const ssize_t count = ::pread(::fileno(file_), text.data(), text.size(), 0);
+    return text.substr(0, static_cast<std::size_t>(std::max<ssize_t>(count, 0)));
+  }
+  std::ptrdiff_t lines() const {
+    const std::string all = text();
+    return std::count(all.begin(), all.end(), '\n');
+  }
+
+ private:
+  std::FILE* file_ = std::tmpfile();
+  int old_ = -1;
 };
 
 inline void write_file(const std::string& path, const std::string& content) {

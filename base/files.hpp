@@ -1,0 +1,56 @@
+// Files as the system has them, with errors that name the path and the cause.
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace mf {
+
+// Closes its file with it. -1: none.
+class FileHandle {
+ public:
+  explicit FileHandle(int fd = -1) : fd_(fd) {}
+  ~FileHandle();
+  FileHandle(FileHandle&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
+  FileHandle& operator=(FileHandle&& other) noexcept {
+    std::swap(fd_, other.fd_);
+    return *this;
+  }
+  int fd() const { return fd_; }
+  explicit operator bool() const { return fd_ >= 0; }
+  bool close();  // false where that fails: errno says why
+
+ private:
+  int fd_;
+};
+
+// Writes all of it; false where that fails: errno says why.
+bool write_all(const FileHandle& file, std::span<const std::byte> bytes);
+bool write_all(const FileHandle& file, std::string_view text);
+
+// Creates the folder (that of the file) and its parents. Throws Error(io) naming folder and cause.
+void make_folder(const std::string& folder);
+void make_parent_folder(const std::string& file);
+
+// Renames a file, replacing what has that name. Throws Error(io) naming both and the cause.
+void move_file(const std::string& from, const std::string& to);
+
+// Files that are removed at the end, unless they are kept.
+class TemporaryFiles {
+ public:
+  TemporaryFiles() = default;
+  ~TemporaryFiles();
+  TemporaryFiles(const TemporaryFiles&) = delete;
+  TemporaryFiles& operator=(const TemporaryFiles&) = delete;
+  void add(const std::string& path) { paths_.push_back(path); }
+  void keep() { paths_.clear(); }
+
+ private:
+  std::vector<std::string> paths_;
+};
+
+}  // namespace mf

@@ -1,0 +1,143 @@
+// The file toolkit: what is there whole or not at all, locks, and NumPy's files.
+#include <fcntl.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <thread>
+
+#include "base/atomic_file.hpp"
+#include "base/file_lock.hpp"
+#include "base/mapped_file.hpp"
+#include "base/npy.hpp"
+#include "testing/test_support.hpp"
+
+namespace mf {
+namespace {
+
+namespace fs = std::filesystem;
+using test::error_of;
+using test::read_file;
+using test::write_file;
+
+TEST(AtomicFile, IsThereAfterCommitAlone) {
+  const TempFolder folder;
+  const std::string path = folder / "a";
+  {
+    AtomicFile file(path);
+    file.write("not finished");
+  }
+  EXPECT_TRUE(fs::is_empty(folder.path()));
+  write_atomically(path, "first");
+  {
+    AtomicFile file(path);
+    file.write("not finished");
+    EXPECT_EQ(read_file(path), "first");
+  }
+  write_atomically(path, "second");
+  EXPECT_EQ(read_file(path), "second");
+  EXPECT_EQ(std::distance(fs::directory_iterator(folder.path()), {}), 1);
+}
+
+TEST(AtomicFile, SaysWhyItCannotBeWritten) {
+  const TempFolder folder;
+  const Error error = error_of([&] { write_atomically(folder / "none/a", "text"); });
+  EXPECT_EQ(error.kind(), ErrorKind::io);
+  EXPECT_HAS(error.what(), "none/a.tmp: cannot be written: No such file");
+  make_folder(folder / "a");
+  write_file(folder / "a/b", "in the way");
+  EXPECT_HAS(error_of([&] { write_atomically(folder / "a", "text"); }).what(), "cannot be renamed");
+  EXPECT_FALSE(fs::exists(folder / "a.tmp"));
+}
+
+TEST(AtomicFolder, ReplacesTheOldOneAsAWhole) {
+  const TempFolder folder;
+  write_file(folder / "m/old", "old");
+  write_file(folder / "m.tmp/of a killed run", "");
+  {
+    AtomicFolder fresh(folder / "m");
+    write_file(fresh.path() + "/new", "not finished");
+  }
+  EXPECT_EQ(read_file(folder / "m/old"), "old");
+  AtomicFolder fresh(folder / "m");
+  write_file(fresh.path() + "/new", "new");
+  fresh.commit();
+  EXPECT_FALSE(fs::exists(folder / "m/old"));
+  EXPECT_EQ(std::distance(fs::directory_iterator(folder / "m"), {}), 1);
+  EXPECT_FALSE(fs::exists(folder / "m.tmp"));
+}
+
+TEST(FileLock, IsHeldByOneAtATime) {
+  const TempFolder folder;
+  const std::string path = folder / ".lock";
+  std::optional<FileLock> first = FileLock::if_free(path);
+  ASSERT_TRUE(first);
+  EXPECT_FALSE(FileLock::if_free(path));
+  const test::StandardError said;
+  std::thread waiting([&] { const FileLock second(path); });
+  while (said.text().empty()) std::this_thread::yield();
+  EXPECT_EQ(said.text(), "info: " + path + ": held by another process, waiting\n");
+  first.reset();
+  waiting.join();
+  EXPECT_TRUE(FileLock::if_free(path));
+  EXPECT_HAS(error_of([&] { FileLock::if_free(folder / "none/.lock"); }).what(),
+             "none/.lock: cannot be opened: No such file");
+}
+
+TEST(MappedFile, NamesWhatIsThereInstead) {
+  const TempFolder folder;
+  write_file(folder / "a", "text");
+  EXPECT_EQ(map_file(folder / "a").view, "text");
+  EXPECT_HAS(error_of([&] { map_file(folder / "b"); }).what(), "b: found no such file");
+  EXPECT_HAS(error_of([&] { map_file(folder.path()); }).what(), "found a directory");
+}
+
+TEST(Npy, RowsWithAStrideArePacked) {
+  const TempFolder folder;
+  const std::string path = folder / "a.npy";
+  const std::vector<float> rows = {1, 2, 9, 3, 4, 9};
+  write_npy(path, rows.data(), 2, 2, 3);
+  const auto back = read_npy<float>(path);
+  EXPECT_EQ(back.shape, (std::vector<std::int64_t>{2, 2}));
+  EXPECT_EQ(back.values, (std::vector<float>{1, 2, 3, 4}));
+  EXPECT_EQ(fs::file_size(path) % 64, 16u) << "data starts at 64 bytes";
+  EXPECT_HAS(error_of([&] { read_npy<std::int32_t>(path); }).what(),
+             "found the type '<f4', expected '<i4'");
+  fs::resize_file(path, 140);
+  EXPECT_HAS(error_of([&] { read_npy<float>(path); }).what(), "cut short");
+}
+
+// As NumPy writes an array whose columns lie together: never taken for one by rows.
+TEST(Npy, FortranOrderIsRefused) {
+  const TempFolder folder;
+  const std::string path = folder / "a.npy";
+  const std::vector<float> values = {1, 2, 3, 4};
+  write_npy(path, values.data(), 2, 2, 2);
+  std::string text = read_file(path);
+  text.replace(text.find("False"), 5, "True ");
+  write_file(path, text);
+  EXPECT_HAS(error_of([&] { read_npy<float>(path); }).what(), "'(2, 2)'");
+}
+
+TEST(Npy, Shapes) {
+  using Shape = std::vector<std::int64_t>;
+  const TempFolder folder;
+  const std::int32_t one = 1;
+  write_npy(folder / "a.npy", &one, 1, 0, 1);
+  const std::string text = read_file(folder / "a.npy");
+  const auto shape_of = [&](const std::string& shape) {
+    std::string changed = text;
+    changed.replace(changed.find("(1,), }"), 7, shape + ", }");
+    changed[8] = static_cast<char>(changed[8] + std::ssize(shape) - 4);
+    return read_npy_header("a", changed).shape;
+  };
+  EXPECT_EQ(shape_of("(1,)"), Shape({1}));
+  EXPECT_EQ(shape_of("()"), Shape());
+  EXPECT_EQ(shape_of("(12, 3)"), Shape({12, 3}));
+  EXPECT_EQ(shape_of("(12, 3, )"), Shape({12, 3}));
+  for (const char* wrong : {"(1)", "[1,]", "(-1,)", "(1 2)", "1", "(a,)"}) {
+    EXPECT_FALSE(shape_of(wrong)) << wrong;
+  }
+}
+
+}  // namespace
+}  // namespace mf
