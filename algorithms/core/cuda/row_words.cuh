@@ -12,6 +12,18 @@
 
 namespace mf::cuda {
 
+// The largest of the values of a warp, on every lane of it.
+__device__ inline int warp_max(int value) {
+#if __CUDA_ARCH__ >= 800
+  return __reduce_max_sync(0xffffffffU, value);
+#else
+  for (int step = 16; step > 0; step /= 2) {
+    value = max(value, __shfl_xor_sync(0xffffffffU, value, step));
+  }
+  return value;
+#endif
+}
+
 // How many values of T a word holds.
 template <class T>
 constexpr int kWordValues = 16 / static_cast<int>(sizeof(T));
