@@ -7,8 +7,13 @@ set(CMAKE_POSITION_INDEPENDENT_CODE ON)
 add_library(mf_compile_options INTERFACE)
 target_compile_options(mf_compile_options INTERFACE
   $<$<COMPILE_LANGUAGE:CXX>:-Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wnon-virtual-dtor
-                            -Woverloaded-virtual -Werror>
-  $<$<COMPILE_LANGUAGE:CUDA>:-Xcompiler=-Wall,-Wextra,-Werror>)
+                            -Woverloaded-virtual>
+  $<$<COMPILE_LANGUAGE:CUDA>:-Xcompiler=-Wall,-Wextra>)
+if(MF_WERROR)
+  target_compile_options(mf_compile_options INTERFACE
+    $<$<COMPILE_LANGUAGE:CXX>:-Werror>
+    $<$<COMPILE_LANGUAGE:CUDA>:-Xcompiler=-Werror>)
+endif()
 # fmt 9 takes nvcc for a compiler without constexpr.
 target_compile_definitions(mf_compile_options INTERFACE $<$<COMPILE_LANGUAGE:CUDA>:FMT_USE_CONSTEXPR=1>)
 # GCC 12's middle end reports false positives on inlined standard-library code under -O3.

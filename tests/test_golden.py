@@ -1,6 +1,7 @@
 """The whole command line against recorded output, times and machine made anonymous.
 
-`pytest tests --update` rewrites the files under tests/golden after an intended change.
+`python3 -m pytest tests/test_golden.py --update` rewrites the files under tests/golden after an
+intended change, and writes that of a new algorithm; MFBENCH names the program.
 """
 
 import json
@@ -42,13 +43,16 @@ def anonymous(text):
     return text
 
 
+UPDATE = "run MFBENCH=build/cpu/mfbench python3 -m pytest tests/test_golden.py --update"
+
+
 def check(name, text, update):
     path = GOLDEN / name
     if update:
         path.parent.mkdir(exist_ok=True)
         path.write_text(text)
-    assert path.exists(), f"{path} is missing: run pytest tests --update"
-    assert text == path.read_text(), f"output differs from {path}"
+    assert path.exists(), f"{path} is missing: {UPDATE}"
+    assert text == path.read_text(), f"output differs from {path}; if that is meant: {UPDATE}"
 
 
 @pytest.fixture
@@ -73,12 +77,28 @@ def test_validate(mfbench, tmp_path, update):
     check("validate.json", done.stdout, update)
 
 
+def listed(mfbench, folder):
+    """The names of all algorithms that the program knows: a new one changes nothing here."""
+    return [item["name"] for item in json.loads(mfbench("list", "--json", cwd=folder).stdout)]
+
+
 def test_describe(mfbench, tmp_path, update):
-    for name in ["sgd_serial", "hogwild", "fpsgd", "sgd_atomic", "ebgtg", "gpusgd", "newgpusgd",
-                 "batch_hogwild", "wavefront", "sgd_tiled", "als_cpu", "als", "als_fused"]:
+    names = listed(mfbench, tmp_path)
+    assert len(names) > 10
+    if update:
+        for path in GOLDEN.glob("describe-*.txt"):
+            path.unlink()
+    wrong = []
+    for name in names:
         # The same text whether the build has CUDA or not.
         text = mfbench("describe", name, cwd=tmp_path).stdout.replace(" (not in this build)", "")
-        check(f"describe-{name}.txt", text, update)
+        try:
+            check(f"describe-{name}.txt", text, update)
+        except AssertionError as error:
+            wrong.append(str(error).splitlines()[0])
+    gone = {path.name for path in GOLDEN.glob("describe-*.txt")} - {f"describe-{n}.txt" for n in names}
+    wrong += [f"{GOLDEN / name} is of no algorithm: {UPDATE}" for name in sorted(gone)]
+    assert not wrong, "\n".join(wrong)
 
 
 ERRORS = {
@@ -107,9 +127,8 @@ def test_errors(mfbench, tmp_path, update, name):
 
 def test_unknown_algorithm_names_all(mfbench, tmp_path):
     message = mfbench("describe", "hogwlid", cwd=tmp_path).stderr
-    listed = json.loads(mfbench("list", "--json", cwd=tmp_path).stdout)
     known = message.split("known: ")[1].strip().split(", ")
-    assert known == sorted(item["name"] for item in listed)
+    assert known == sorted(listed(mfbench, tmp_path))
 
 
 def test_profile_has_a_folder_and_a_header_of_its_own(mfbench, tmp_path):

@@ -89,7 +89,7 @@ __global__ void __launch_bounds__(kThreads)
     const std::int64_t slot = base + lane / kLanes;
     const std::int64_t begin = slot < order.runs ? run_begin(order, slot, a.nnz) : a.nnz;
     const auto count = static_cast<int>(min(order.run_length, a.nnz - begin));
-    const int longest = __reduce_max_sync(kFullWarp, count);
+    const int longest = cuda::warp_max(count);
     Triple own = load_triple(a, begin + member, member < count);
     Triple next = load_triple(a, begin + kLanes + member, kLanes + member < count);
     Share p[kAhead];

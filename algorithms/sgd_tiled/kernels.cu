@@ -14,7 +14,6 @@ namespace {
 using cuda::Rounder;
 using cuda::RowShare;
 
-constexpr unsigned kFullWarp = 0xffffffffU;
 constexpr int kThreads = 128;
 constexpr int kBatch = 4;  // ratings of a chunk whose rows of Q are fetched together
 
@@ -72,7 +71,7 @@ __global__ void __launch_bounds__(kThreads)
   for (std::int64_t slot = thread / 32; slot < a.bundles; slot += warps) {
     const std::int64_t bundle = (order.multiplier * slot + order.shift) % a.bundles;
     const Chunk chunk = a.chunks[bundle * kGroups + group];
-    const int longest = __reduce_max_sync(kFullWarp, chunk.count);
+    const int longest = cuda::warp_max(chunk.count);
     Batch<Share, kBiased> first;
     Batch<Share, kBiased> second;
     Share row;

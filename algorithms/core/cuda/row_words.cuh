@@ -14,6 +14,18 @@
 
 namespace mf::cuda {
 
+// The largest of the values of a warp, on every lane of it.
+__device__ inline int warp_max(int value) {
+#if __CUDA_ARCH__ >= 800
+  return __reduce_max_sync(0xffffffffU, value);
+#else
+  for (int step = 16; step > 0; step /= 2) {
+    value = max(value, __shfl_xor_sync(0xffffffffU, value, step));
+  }
+  return value;
+#endif
+}
+
 // What is added below the last bit that stays: random bits (a multiplicative hash, good enough for
 // this), or one half for rounding to nearest.
 struct Rounder {
