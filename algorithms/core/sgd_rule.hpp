@@ -31,8 +31,11 @@ struct Step {
 template <class Real>
 struct Arithmetic {
   MF_HD static Real fma(Real a, Real b, Real c) {
-    if constexpr (sizeof(Real) == sizeof(float)) return ::fmaf(a, b, c);
-    return ::fma(a, b, c);
+    if constexpr (sizeof(Real) == sizeof(float)) {
+      return ::fmaf(a, b, c);
+    } else {
+      return ::fma(a, b, c);
+    }
   }
   MF_HD static Real fnma(Real a, Real b, Real c) { return fma(-a, b, c); }
 };

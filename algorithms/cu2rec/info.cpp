@@ -1,37 +1,129 @@
-// sgd_atomic, ebltg and ebgtg: names, parameters, limits and paper.
+// sgd_atomic, ebltg and ebgtg: names, parameters, limits, memory, work and paper.
+#include <fmt/core.h>
+
+#include <algorithm>
+
+#include "algorithms/core/pinned.hpp"
 #include "algorithms/core/registry.hpp"
 #include "algorithms/cu2rec/settings.hpp"
 
 namespace mf::cu2rec {
 namespace {
 
-AlgorithmInfo family_info(const std::string& name, const std::string& summary,
-                          Buffering buffering = Buffering::swap) {
+constexpr double kStateBytes = 48;  // a cuRAND XORWOW state
+
+std::vector<ParamSpec> family_params(Buffering buffering) {
+  return join_params(
+      join_params({factors_param(50, 16384),
+                   only_model_param(ModelKind::biased, "mu + b_u + c_i + p.q, the paper's only")},
+                  regularizer_params()),
+      {ParamSpec::integer("stride", 0, 0, std::int64_t{1} << 31,
+                          "thread t handles user (t + stride * iteration) mod m; 0: always user t",
+                          "users"),
+       ParamSpec::choice(
+           "buffering", buffering, kBufferings,
+           "items: read one copy, write the other, swap them each iteration; or one copy"),
+       ParamSpec::choice(
+           "mapping", Mapping::thread, kMappings,
+           "thread: one a user, factors one after another (the paper); warp: lanes over factors"),
+       ParamSpec::choice("rng", Generator::curand, kGenerators,
+                         "a cuRAND state a user, or Philox of (seed, user, iteration)"),
+       ParamSpec::integer("threads_per_block", 0, 0, 1024,
+                          "a multiple of 32; 0: 32 for thread (the paper), 128 for warp",
+                          "threads"),
+       ParamSpec::integer("users_per_warp", 0, 0, 32,
+                          "mapping warp: users it handles one after another; 0: by m", "users"),
+       ParamSpec::boolean(
+           "graph", true,
+           "replay iterations between evaluations as a CUDA graph, not launch by launch")});
+}
+
+std::optional<std::string> why_unsupported(const Params& params, const ProblemShape&) {
+  const std::int64_t threads = params.integer("threads_per_block");
+  const std::int64_t factors = params.integer("factors");
+  if (threads % 32 != 0) {
+    return fmt::format("threads_per_block is {}, expected a multiple of 32 (a warp), or 0",
+                       threads);
+  }
+  if (params.choice("mapping", kMappings) == Mapping::thread) return std::nullopt;
+  if (threads > kMaxWarpThreads) {
+    return fmt::format("mapping warp: at most {} threads_per_block, found {}", kMaxWarpThreads,
+                       threads);
+  }
+  if (factors > kMaxWarpFactors) {
+    return fmt::format("mapping warp holds a row in registers: at most {} factors, found {}",
+                       kMaxWarpFactors, factors);
+  }
+  return std::nullopt;
+}
+
+MemoryNeed memory_need(const Settings& settings, const ProblemShape& shape) {
+  const auto m = static_cast<double>(shape.n_users);
+  const auto n = static_cast<double>(shape.n_items);
+  const auto row = static_cast<double>((row_stride(settings.factors, 4) + 1) * 4);
+  const double item_copies = settings.buffering == Buffering::swap ? 2 : 1;
+  const double states = settings.generator == Generator::curand ? kStateBytes * m : 0;
+  const double ratings = sizeof(RowRating) * static_cast<double>(shape.nnz) + 8 * (m + 1);
+  return {kPinnedBytes, row * (m + item_copies * n) + ratings + 4 * n + states};
+}
+
+AlgorithmInfo family_info(ItemRule rule, const std::string& summary) {
   AlgorithmInfo info;
-  info.name = name;
+  info.name = kItemRules.of(rule);
   info.family = "cu2rec";
   info.summary = summary;
   info.paper =
       "N. Greenquist, D. Kilitcioglu, \"GPU Accelerated Matrix Factorization for Recommender "
       "Systems\" (cu2rec)";
   info.hardware = Hardware::cuda;
-  info.params = family_params(buffering);
+  info.params = family_params(rule == ItemRule::atomic ? Buffering::in_place : Buffering::swap);
   info.supports = why_unsupported;
-  info.memory = memory_need;
+  info.memory = [rule](const Params& params, const ProblemShape& shape) {
+    return memory_need(read_settings(rule, params), shape);
+  };
   info.updates_per_epoch = [](const ProblemShape& shape) {
     return static_cast<double>(shape.n_users);
   };
   return info;
 }
 
-const RegisterInfo kAtomic(family_info("sgd_atomic",
-                                       "SGD, a random rating a user and iteration; item gradients "
-                                       "added by atomicAdd",
-                                       Buffering::in_place));
-const RegisterInfo kLastWriter(
-    family_info("ebltg", "early bird loses the gradient: the last user to write an item wins"));
+const RegisterInfo kAtomic(
+    family_info(ItemRule::atomic,
+                "SGD, a random rating a user and iteration; item gradients added by atomicAdd"));
+const RegisterInfo kLastWriter(family_info(
+    ItemRule::last_writer, "early bird loses the gradient: the last user to write an item wins"));
 const RegisterInfo kFirstWriter(
-    family_info("ebgtg", "early bird gets the gradient: the first user to claim an item writes"));
+    family_info(ItemRule::first_writer,
+                "early bird gets the gradient: the first user to claim an item writes"));
 
 }  // namespace
+
+Settings read_settings(ItemRule rule, const Params& params) {
+  const Mapping mapping = params.choice("mapping", kMappings);
+  const auto threads = static_cast<int>(params.integer("threads_per_block"));
+  return {.rule = rule,
+          .factors = static_cast<std::int32_t>(params.integer("factors")),
+          .reg = read_regularizers(params),
+          .stride = params.integer("stride"),
+          .buffering = params.choice("buffering", kBufferings),
+          .mapping = mapping,
+          .generator = params.choice("rng", kGenerators),
+          .threads_per_block = threads > 0                  ? threads
+                               : mapping == Mapping::thread ? 32
+                                                            : 128,
+          .users_per_warp = static_cast<int>(params.integer("users_per_warp")),
+          .graph = params.boolean("graph")};
+}
+
+Work iteration_work(const Settings& settings, const Ratings& train) {
+  const auto users = static_cast<double>(count_rating_users(train));
+  const double items = std::min(users, static_cast<double>(count_rated_items(train)));
+  const double row = (settings.factors + 1.0) * sizeof(float);
+  Work work;
+  work.updates = users;
+  work.bytes = 2 * row * (users + items) + users * (sizeof(RowRating) + sizeof(std::int64_t));
+  work.flops = users * (10.0 * settings.factors + 13.0);
+  return work;
+}
+
 }  // namespace mf::cu2rec

@@ -1,10 +1,25 @@
+// An iteration: every user u with ratings is updated by one of its ratings (u, i), drawn at random.
+//
+//   e    = r - (mu + b_u + c_i + p_u . q_i)
+//   p_u += rate (e q_i - reg_p p_u)      q_i += rate (e p_u - reg_q q_i)
+//   b_u += rate (e - reg_b b_u)          c_i += rate (e - reg_c c_i)        all with old values
+//
+// thread_kernel, the paper's: a thread a user, the factors one after another in words of four.
+// warp_kernel, ours: a warp takes `users_per_warp` users. Its lanes draw their ratings together,
+// one lane a user, so that offsets and states are read coalesced and the latencies of the ratings
+// overlap; then groups of kLanes lanes update one user each, lanes over factors. The rows of kAhead
+// users a group are loaded before the first is computed.
+//
+// An update takes 10 f + 13 FLOPs. It reads and writes 4 (f + 1) bytes of the user's side and as
+// many of the item's, and reads an offset and a rating, 8 bytes each at a random place; with
+// cuRAND, 48 bytes of state are read and written. Rows of Q come from the second-level cache where
+// Q fits it. README.md has the sums for Netflix.
 #include <cuda_runtime.h>
 #include <curand_kernel.h>
 
-#include <algorithm>
-
-#include "algorithms/core/cuda/check.hpp"
-#include "algorithms/cu2rec/draw.hpp"
+#include "algorithms/core/cuda/launch.hpp"
+#include "algorithms/core/cuda/row_words.cuh"
+#include "algorithms/core/random.hpp"
 #include "algorithms/cu2rec/kernels.hpp"
 
 namespace mf::cu2rec {
@@ -12,17 +27,14 @@ namespace {
 
 constexpr unsigned kFullWarp = 0xffffffffU;
 
-__constant__ Hyper hyper;
+__constant__ sgd::Step<float> step;
 
-// Where the iteration comes from: the launch, or device memory.
-struct IterationSource {
-  Iteration now;
-  const Iteration* scheduled;
-  __device__ Iteration get() const { return scheduled == nullptr ? now : *scheduled; }
-};
+__device__ Iteration iteration_of(const IterationSource& source) {
+  return source.scheduled == nullptr ? source.now : *source.scheduled;
+}
 
 __device__ std::uint32_t draw_bits(const Arrays& a, std::int32_t user, std::int64_t iteration) {
-  if (a.states == nullptr) return draw_counter(a.seed, user, iteration);
+  if (a.states == nullptr) return random_bits(a.seed, user, iteration);
   curandStateXORWOW state = a.states[user];
   const std::uint32_t bits = curand(&state);
   a.states[user] = state;
@@ -53,8 +65,8 @@ __device__ Turn take_turn(const Arrays& a, std::int32_t user, std::int64_t itera
   const std::int64_t low = a.user_offsets[user];
   const std::int64_t count = a.user_offsets[user + 1] - low;
   if (count == 0) return {user, -1, 0.0F, false};
-  const Entry entry = a.entries[low + pick(draw_bits(a, user, iteration), count)];
-  return {user, entry.item, entry.value, claim<kRule>(a.claimed_in + entry.item, iteration)};
+  const RowRating rating = a.ratings[low + pick(draw_bits(a, user, iteration), count)];
+  return {user, rating.other, rating.value, claim<kRule>(a.claimed_in + rating.other, iteration)};
 }
 
 __device__ void add_to(float4* to, float4 x) {
@@ -68,14 +80,14 @@ __device__ void add_to(float4* to, float4 x) {
 #endif
 }
 
-__device__ float4 step4(float4 x, float4 y, float gain, float shrink) {
-  return {step(x.x, y.x, gain, shrink), step(x.y, y.y, gain, shrink), step(x.z, y.z, gain, shrink),
-          step(x.w, y.w, gain, shrink)};
+__device__ float4 stepped4(float4 x, float4 y, float gain, float shrink) {
+  return {sgd::stepped(x.x, y.x, gain, shrink), sgd::stepped(x.y, y.y, gain, shrink),
+          sgd::stepped(x.z, y.z, gain, shrink), sgd::stepped(x.w, y.w, gain, shrink)};
 }
 
 __device__ float4 gradient4(float4 x, float4 y, float gain, float shrink) {
-  return {gradient(x.x, y.x, gain, shrink), gradient(x.y, y.y, gain, shrink),
-          gradient(x.z, y.z, gain, shrink), gradient(x.w, y.w, gain, shrink)};
+  return {sgd::gradient(x.x, y.x, gain, shrink), sgd::gradient(x.y, y.y, gain, shrink),
+          sgd::gradient(x.z, y.z, gain, shrink), sgd::gradient(x.w, y.w, gain, shrink)};
 }
 
 __device__ float dot4(float4 x, float4 y, float sum) {
@@ -85,61 +97,56 @@ __device__ float dot4(float4 x, float4 y, float sum) {
 template <ItemRule kRule>
 __device__ void write_item(float4* to, float4 q, float4 p, float gain) {
   if constexpr (kRule == ItemRule::atomic) {
-    add_to(to, gradient4(q, p, gain, hyper.shrink_q));
+    add_to(to, gradient4(q, p, gain, step.shrink_q));
   } else {
-    *to = step4(q, p, gain, hyper.shrink_q);
+    *to = stepped4(q, p, gain, step.shrink_q);
   }
 }
 
 template <ItemRule kRule>
 __device__ void write_biases(const Arrays& a, const Turn& turn, float user_bias, float item_bias,
                              float gain) {
-  a.user_bias[turn.user] = step(user_bias, 1.0F, gain, hyper.shrink_user_bias);
+  a.user_bias[turn.user] = sgd::stepped(user_bias, 1.0F, gain, step.shrink_user_bias);
   if (!turn.writes) return;
   if constexpr (kRule == ItemRule::atomic) {
-    atomicAdd(a.item_bias_to + turn.item, gradient(item_bias, 1.0F, gain, hyper.shrink_item_bias));
+    atomicAdd(a.to.bias + turn.item, sgd::gradient(item_bias, 1.0F, gain, step.shrink_item_bias));
   } else {
-    a.item_bias_to[turn.item] = step(item_bias, 1.0F, gain, hyper.shrink_item_bias);
+    a.to.bias[turn.item] = sgd::stepped(item_bias, 1.0F, gain, step.shrink_item_bias);
   }
 }
 
-// The paper's mapping: a thread a user, the factors one after another (in words of four).
 template <ItemRule kRule>
 __global__ void __launch_bounds__(1024)
     thread_kernel(const Arrays a, const IterationSource source) {
   const auto t = static_cast<std::int32_t>(blockIdx.x * blockDim.x + threadIdx.x);
   if (t >= a.n_users) return;
-  const Iteration now = source.get();
+  const Iteration now = iteration_of(source);
   const Turn turn = take_turn<kRule>(a, strided_user(t, now.offset, a.n_users), now.number);
   if (turn.item < 0) return;
 
   const int words = (a.factors + 3) / 4;
   float4* p = reinterpret_cast<float4*>(a.p) + std::int64_t{turn.user} * words;
-  const float4* q = reinterpret_cast<const float4*>(a.q_from) + std::int64_t{turn.item} * words;
-  float4* q_to = reinterpret_cast<float4*>(a.q_to) + std::int64_t{turn.item} * words;
+  const float4* q = reinterpret_cast<const float4*>(a.from.q) + std::int64_t{turn.item} * words;
+  float4* q_to = reinterpret_cast<float4*>(a.to.q) + std::int64_t{turn.item} * words;
   const float user_bias = a.user_bias[turn.user];
-  const float item_bias = a.item_bias_from[turn.item];
+  const float item_bias = a.from.bias[turn.item];
   float dot = 0;
 #pragma unroll 8
   for (int k = 0; k < words; ++k) dot = dot4(p[k], q[k], dot);
-  const float gain = hyper.rate * rating_error(hyper, turn.value, user_bias, item_bias, dot);
+  const float gain =
+      step.rate * sgd::rating_error<true>(step, turn.value, user_bias, item_bias, dot);
   write_biases<kRule>(a, turn, user_bias, item_bias, gain);
   for (int k = 0; k < words; ++k) {
     const float4 p_old = p[k];
     const float4 q_old = q[k];
-    p[k] = step4(p_old, q_old, gain, hyper.shrink_p);
+    p[k] = stepped4(p_old, q_old, gain, step.shrink_p);
     if (turn.writes) write_item<kRule>(q_to + k, q_old, p_old, gain);
   }
 }
 
-template <int kLanes>
-__device__ float sum_lanes(float x) {
-#pragma unroll
-  for (int step = kLanes / 2; step > 0; step /= 2) x += __shfl_xor_sync(kFullWarp, x, step);
-  return x;
-}
-
-// A row in the registers of kLanes lanes: word w of lane l is word w * kLanes + l of the row.
+// A row in the registers of kLanes lanes: word w of lane l is word w * kLanes + l of the row. Not
+// RowShare of core, whose loads pass the first-level cache by: here a launch boundary lies between
+// a write and the reads that must see it, and the plain loads below were measured.
 template <int kLanes, int kWords>
 struct RowPart {
   float4 word[kWords];
@@ -153,10 +160,6 @@ struct RowPart {
   }
 };
 
-// Ours: a warp takes `users_per_warp` users. Its lanes draw their ratings together, one lane a
-// user, so that offsets and states are read coalesced and the ratings' latencies overlap; then
-// groups of kLanes lanes update one user each, lanes over factors. kAhead users a group are loaded
-// before the first is computed.
 template <ItemRule kRule, int kLanes, int kWords, int kAhead>
 __global__ void __launch_bounds__(kMaxWarpThreads)
     warp_kernel(const Arrays a, const IterationSource source, int users_per_warp) {
@@ -165,7 +168,7 @@ __global__ void __launch_bounds__(kMaxWarpThreads)
   const std::int64_t warp = (std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x) / 32;
   const std::int64_t first = warp * users_per_warp;
   if (first >= a.n_users) return;  // whole warps only
-  const Iteration now = source.get();
+  const Iteration now = iteration_of(source);
 
   Turn own{0, -1, 0.0F, false};
   float own_user_bias = 0;
@@ -176,7 +179,7 @@ __global__ void __launch_bounds__(kMaxWarpThreads)
         now.number);
     if (own.item >= 0) {
       own_user_bias = a.user_bias[own.user];
-      own_item_bias = a.item_bias_from[own.item];
+      own_item_bias = a.from.bias[own.item];
     }
   }
 
@@ -184,8 +187,8 @@ __global__ void __launch_bounds__(kMaxWarpThreads)
   const int group = lane / kLanes;
   const int member = lane % kLanes;
   float4* p_rows = reinterpret_cast<float4*>(a.p);
-  const float4* q_rows = reinterpret_cast<const float4*>(a.q_from);
-  float4* q_to_rows = reinterpret_cast<float4*>(a.q_to);
+  const float4* q_rows = reinterpret_cast<const float4*>(a.from.q);
+  float4* q_to_rows = reinterpret_cast<float4*>(a.to.q);
 
   for (int base = 0; base < users_per_warp; base += kGroups * kAhead) {
     RowPart<kLanes, kWords> p[kAhead];
@@ -211,13 +214,14 @@ __global__ void __launch_bounds__(kMaxWarpThreads)
 #pragma unroll
         for (int w = 0; w < kWords; ++w) dot = dot4(p[i].word[w], q[i].word[w], dot);
       }
-      dot = sum_lanes<kLanes>(dot);
+      dot = cuda::sum_over_lanes<kLanes>(dot);
       const float value = __shfl_sync(kFullWarp, own.value, from);
       const float user_bias = __shfl_sync(kFullWarp, own_user_bias, from);
       const float item_bias = __shfl_sync(kFullWarp, own_item_bias, from);
       const bool writes = __shfl_sync(kFullWarp, static_cast<int>(own.writes), from) != 0;
       if (item[i] < 0) continue;
-      const float gain = hyper.rate * rating_error(hyper, value, user_bias, item_bias, dot);
+      const float gain =
+          step.rate * sgd::rating_error<true>(step, value, user_bias, item_bias, dot);
       if (member == 0) {
         write_biases<kRule>(a, {user[i], item[i], value, writes}, user_bias, item_bias, gain);
       }
@@ -226,7 +230,7 @@ __global__ void __launch_bounds__(kMaxWarpThreads)
         const int k = w * kLanes + member;
         if (k >= words) continue;
         p_rows[std::int64_t{user[i]} * words + k] =
-            step4(p[i].word[w], q[i].word[w], gain, hyper.shrink_p);
+            stepped4(p[i].word[w], q[i].word[w], gain, step.shrink_p);
         if (writes) {
           write_item<kRule>(q_to_rows + std::int64_t{item[i]} * words + k, q[i].word[w],
                             p[i].word[w], gain);
@@ -237,55 +241,40 @@ __global__ void __launch_bounds__(kMaxWarpThreads)
 }
 
 template <ItemRule kRule, int kLanes, int kWords, int kAhead>
-void launch_warps(const LaunchShape& shape, const Arrays& arrays, const IterationSource& source,
+void launch_warps(const Settings& settings, const Arrays& arrays, const IterationSource& source,
                   cudaStream_t stream) {
-  const std::int64_t warps =
-      (std::int64_t{arrays.n_users} + shape.users_per_warp - 1) / shape.users_per_warp;
-  const std::int64_t warps_per_block = shape.threads_per_block / 32;
-  const auto blocks = static_cast<unsigned>((warps + warps_per_block - 1) / warps_per_block);
+  const int threads = settings.threads_per_block;
+  const std::int64_t users_per_block = std::int64_t{settings.users_per_warp} * (threads / 32);
   warp_kernel<kRule, kLanes, kWords, kAhead>
-      <<<blocks, static_cast<unsigned>(shape.threads_per_block), 0, stream>>>(arrays, source,
-                                                                              shape.users_per_warp);
+      <<<cuda::blocks_for(arrays.n_users, users_per_block), threads, 0, stream>>>(
+          arrays, source, settings.users_per_warp);
 }
 
 // Rows up to 32 factors go to 8 lanes, so that a warp works on four users at once; and so on.
 template <ItemRule kRule>
-void launch_by_length(const LaunchShape& shape, const Arrays& arrays, const IterationSource& source,
+void launch_by_length(const Settings& settings, const Arrays& arrays, const IterationSource& source,
                       cudaStream_t stream) {
   const int words = (arrays.factors + 3) / 4;
-  if (words <= 8) return launch_warps<kRule, 8, 1, 4>(shape, arrays, source, stream);
-  if (words <= 16) return launch_warps<kRule, 16, 1, 4>(shape, arrays, source, stream);
-  if (words <= 32) return launch_warps<kRule, 32, 1, 4>(shape, arrays, source, stream);
-  if (words <= 64) return launch_warps<kRule, 32, 2, 2>(shape, arrays, source, stream);
-  if (words <= 96) return launch_warps<kRule, 32, 3, 2>(shape, arrays, source, stream);
-  if (words <= 128) return launch_warps<kRule, 32, 4, 1>(shape, arrays, source, stream);
-  return launch_warps<kRule, 32, 8, 1>(shape, arrays, source, stream);
+  if (words <= 8) return launch_warps<kRule, 8, 1, 4>(settings, arrays, source, stream);
+  if (words <= 16) return launch_warps<kRule, 16, 1, 4>(settings, arrays, source, stream);
+  if (words <= 32) return launch_warps<kRule, 32, 1, 4>(settings, arrays, source, stream);
+  if (words <= 64) return launch_warps<kRule, 32, 2, 2>(settings, arrays, source, stream);
+  if (words <= 96) return launch_warps<kRule, 32, 3, 2>(settings, arrays, source, stream);
+  if (words <= 128) return launch_warps<kRule, 32, 4, 1>(settings, arrays, source, stream);
+  return launch_warps<kRule, 32, 8, 1>(settings, arrays, source, stream);
 }
 
 template <ItemRule kRule>
-void launch_rule(const LaunchShape& shape, const Arrays& arrays, const IterationSource& source,
+void launch_rule(const Settings& settings, const Arrays& arrays, const IterationSource& source,
                  cudaStream_t stream) {
-  if (shape.mapping == Mapping::warp) {
-    launch_by_length<kRule>(shape, arrays, source, stream);
+  if (settings.mapping == Mapping::warp) {
+    launch_by_length<kRule>(settings, arrays, source, stream);
   } else {
-    const auto threads = static_cast<unsigned>(shape.threads_per_block);
-    const unsigned blocks = (static_cast<unsigned>(arrays.n_users) + threads - 1) / threads;
-    thread_kernel<kRule><<<blocks, threads, 0, stream>>>(arrays, source);
+    const int threads = settings.threads_per_block;
+    thread_kernel<kRule>
+        <<<cuda::blocks_for(arrays.n_users, threads), threads, 0, stream>>>(arrays, source);
   }
   MF_CUDA_LAUNCHED("cu2rec iteration");
-}
-
-void launch(const LaunchShape& shape, const Arrays& arrays, const IterationSource& source,
-            cudaStream_t stream) {
-  if (arrays.n_users == 0) return;
-  switch (shape.rule) {
-    case ItemRule::atomic:
-      return launch_rule<ItemRule::atomic>(shape, arrays, source, stream);
-    case ItemRule::last_writer:
-      return launch_rule<ItemRule::last_writer>(shape, arrays, source, stream);
-    case ItemRule::first_writer:
-      return launch_rule<ItemRule::first_writer>(shape, arrays, source, stream);
-  }
 }
 
 __global__ void schedule_kernel(Iteration* schedule, int count, std::int64_t* next,
@@ -293,7 +282,7 @@ __global__ void schedule_kernel(Iteration* schedule, int count, std::int64_t* ne
   const std::int64_t first = *next;
   __syncthreads();
   const int k = static_cast<int>(threadIdx.x);
-  if (k < count) schedule[k] = {first + k, stride_offset(stride, first + k, n_users)};
+  if (k < count) schedule[k] = iteration_at(first + k, stride, n_users);
   if (k == 0) *next = first + count;
 }
 
@@ -305,35 +294,37 @@ __global__ void init_states_kernel(curandStateXORWOW* states, std::int32_t n_use
 
 }  // namespace
 
-void set_hyper(const Hyper& values, cudaStream_t stream) {
+void set_step(const sgd::Step<float>& values, cudaStream_t stream) {
   MF_CUDA(
-      cudaMemcpyToSymbolAsync(hyper, &values, sizeof(Hyper), 0, cudaMemcpyHostToDevice, stream));
+      cudaMemcpyToSymbolAsync(step, &values, sizeof(values), 0, cudaMemcpyHostToDevice, stream));
 }
 
-void launch_iteration(const LaunchShape& shape, const Arrays& arrays, const Iteration& iteration,
+void launch_iteration(const Settings& settings, const Arrays& arrays, const IterationSource& source,
                       cudaStream_t stream) {
-  launch(shape, arrays, {iteration, nullptr}, stream);
-}
-
-void launch_iteration(const LaunchShape& shape, const Arrays& arrays, const Iteration* iteration,
-                      cudaStream_t stream) {
-  launch(shape, arrays, {{}, iteration}, stream);
+  if (arrays.n_users == 0) return;
+  switch (settings.rule) {
+    case ItemRule::atomic:
+      return launch_rule<ItemRule::atomic>(settings, arrays, source, stream);
+    case ItemRule::last_writer:
+      return launch_rule<ItemRule::last_writer>(settings, arrays, source, stream);
+    case ItemRule::first_writer:
+      return launch_rule<ItemRule::first_writer>(settings, arrays, source, stream);
+  }
 }
 
 void launch_schedule(Iteration* schedule, int count, std::int64_t* next, std::int64_t stride,
                      std::int32_t n_users, cudaStream_t stream) {
-  schedule_kernel<<<1, 1024, 0, stream>>>(schedule, count, next, stride, std::max(n_users, 1));
+  schedule_kernel<<<1, 1024, 0, stream>>>(schedule, count, next, stride, n_users);
   MF_CUDA_LAUNCHED("cu2rec schedule");
 }
 
 void launch_init_states(curandStateXORWOW* states, std::int32_t n_users, std::uint64_t seed,
                         cudaStream_t stream) {
   if (n_users == 0) return;
-  const unsigned blocks = (static_cast<unsigned>(n_users) + 127) / 128;
-  init_states_kernel<<<blocks, 128, 0, stream>>>(states, n_users, seed);
+  constexpr int kThreads = 128;
+  init_states_kernel<<<cuda::blocks_for(n_users, kThreads), kThreads, 0, stream>>>(states, n_users,
+                                                                                   seed);
   MF_CUDA_LAUNCHED("cu2rec init_states");
 }
-
-std::size_t state_bytes() { return sizeof(curandStateXORWOW); }
 
 }  // namespace mf::cu2rec

@@ -5,56 +5,49 @@
 
 #include <cstdint>
 
-#include "algorithms/cu2rec/rule.hpp"
+#include "algorithms/core/sgd_rule.hpp"
+#include "algorithms/cu2rec/schedule.hpp"
 #include "algorithms/cu2rec/settings.hpp"
+#include "datasets/rating.hpp"
 
 struct curandStateXORWOW;
 
 namespace mf::cu2rec {
 
-struct Entry {  // a rating in the row of its user
-  std::int32_t item;
-  float value;
+// A copy of the item side.
+struct Items {
+  float* q = nullptr;
+  float* bias = nullptr;
 };
 
-struct Iteration {
-  std::int64_t number;  // 1 for the first
-  std::int32_t offset;  // stride_offset of it
-};
-
-// Everything in device memory. Rows of P and Q are row_stride(factors) floats, zero beyond the
-// factors, 16-byte aligned. Where items are not swapped, q_to is q_from and so on.
+// Everything in device memory. Rows of P and Q are row_stride(factors, 4) floats, zero beyond the
+// factors. Where items are not swapped, `to` is `from`.
 struct Arrays {
   std::int32_t n_users = 0;
-  std::int32_t n_items = 0;
   std::int32_t factors = 0;
   const std::int64_t* user_offsets = nullptr;
-  const Entry* entries = nullptr;
+  const RowRating* ratings = nullptr;
   float* p = nullptr;
   float* user_bias = nullptr;
-  const float* q_from = nullptr;
-  float* q_to = nullptr;
-  const float* item_bias_from = nullptr;
-  float* item_bias_to = nullptr;
-  curandStateXORWOW* states = nullptr;  // a user; null: draw_counter
+  Items from;
+  Items to;
+  curandStateXORWOW* states = nullptr;  // a user; null: random_bits
   std::uint64_t seed = 0;
   std::int32_t* claimed_in = nullptr;  // an item: low 32 bits of the iteration that claimed it last
 };
 
-struct LaunchShape {
-  ItemRule rule = ItemRule::first_writer;
-  Mapping mapping = Mapping::thread;
-  int threads_per_block = 32;
-  int users_per_warp = 1;  // mapping warp
+// The iteration that a launch does: `now`, or what `scheduled` points to in device memory when it
+// runs (for captured launches).
+struct IterationSource {
+  Iteration now{};
+  const Iteration* scheduled = nullptr;
 };
 
 // Copies to constant memory, in stream order.
-void set_hyper(const Hyper& hyper, cudaStream_t stream);
+void set_step(const sgd::Step<float>& step, cudaStream_t stream);
 
-void launch_iteration(const LaunchShape& shape, const Arrays& arrays, const Iteration& iteration,
-                      cudaStream_t stream);
-// Reads the iteration from device memory when it runs: for captured launches.
-void launch_iteration(const LaunchShape& shape, const Arrays& arrays, const Iteration* iteration,
+// settings.users_per_warp is at least 1 for Mapping::warp.
+void launch_iteration(const Settings& settings, const Arrays& arrays, const IterationSource& source,
                       cudaStream_t stream);
 
 // schedule[k] = the k-th iteration from *next on; *next moves on by count. count <= 1024.
@@ -64,6 +57,5 @@ void launch_schedule(Iteration* schedule, int count, std::int64_t* next, std::in
 // A state a user: sequence number = user, as the paper's program sets them up.
 void launch_init_states(curandStateXORWOW* states, std::int32_t n_users, std::uint64_t seed,
                         cudaStream_t stream);
-std::size_t state_bytes();
 
 }  // namespace mf::cu2rec

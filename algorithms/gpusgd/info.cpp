@@ -1,13 +1,60 @@
-// gpusgd and newgpusgd: names, parameters, limits and paper.
+// gpusgd and newgpusgd: names, parameters, memory, work and paper.
+#include <algorithm>
+
+#include "algorithms/core/pinned.hpp"
 #include "algorithms/core/registry.hpp"
 #include "algorithms/gpusgd/settings.hpp"
 
 namespace mf::gpusgd {
 namespace {
 
+constexpr double kDefaultReg = 0.03;  // lambda of the paper
+// Largest l: the table of blocks has l * l entries of 8 bytes, here 512 MiB.
+constexpr std::int64_t kMaxBlocks = 8192;
+// Scheme::tree: a thread a factor, and a thread block has at most 1024.
+constexpr std::int64_t kMaxTreeFactors = 1024;
+
+std::vector<ParamSpec> family_params(Scheme scheme) {
+  const bool tree = scheme == Scheme::tree;
+  return join_params(
+      join_params({tree ? ParamSpec::integer("factors", 16, 1, kMaxTreeFactors,
+                                             "length f of the rows of P and Q; a thread each")
+                        : factors_param(16, 16384),
+                   ParamSpec::choice("model", "plain", {"plain", "biased"},
+                                     "plain: p.q (the paper); biased: mu + b_u + c_i + p.q")},
+                  regularizer_params(kDefaultReg)),
+      {ParamSpec::integer("blocks", 64, 1, kMaxBlocks,
+                          "l: the matrix is cut into l x l blocks, l run together"),
+       ParamSpec::choice("precision", Precision::fp32, kPrecisions,
+                         "of factors and arithmetic; ratings are fp32"),
+       tree ? ParamSpec::choice("order", Order::sorted, kOrders,
+                                "ratings of a block: by user and item, or in one random order")
+            : ParamSpec::integer("threads_per_block", 256, 1, 1024,
+                                 "threads over the ratings of a group", "threads")});
+}
+
+MemoryNeed memory_need(const Settings& settings, const ProblemShape& shape) {
+  const auto nnz = static_cast<double>(shape.nnz);
+  const auto blocks = static_cast<double>(settings.blocks);
+  double tables = 8 * (blocks * blocks + 1);
+  if (settings.scheme == Scheme::grouped) {
+    // Where the groups begin: not more of them than ratings, nor than a block side in each block.
+    const double side = static_cast<double>(std::max(shape.n_users, shape.n_items)) / blocks + 1;
+    tables += tables + 8 * (std::min(nnz, blocks * blocks * side) + 1);
+  }
+  const int element = settings.element_bytes();
+  const std::int64_t row = row_stride(settings.factors, element) + (settings.biased() ? 1 : 0);
+  // The evaluator reads a copy of fp64 in fp32.
+  const int copies = settings.precision == Precision::fp64 ? element + 4 : element;
+  const auto model = static_cast<double>((shape.n_users + shape.n_items) * row * copies);
+  const double ratings = sizeof(Rating) * nnz;
+  // The host holds the ratings in their new order, the tables and the counts they come from.
+  return {ratings + 2 * tables + kPinnedBytes, ratings + tables + model};
+}
+
 AlgorithmInfo family_info(Scheme scheme, const std::string& summary, const std::string& paper) {
   AlgorithmInfo info;
-  info.name = scheme_name(scheme);
+  info.name = kSchemes.of(scheme);
   info.family = "gpusgd";
   info.summary = summary;
   info.paper = paper;
@@ -15,7 +62,7 @@ AlgorithmInfo family_info(Scheme scheme, const std::string& summary, const std::
   info.deterministic = true;
   info.params = family_params(scheme);
   info.memory = [scheme](const Params& params, const ProblemShape& shape) {
-    return memory_need(scheme, params, shape);
+    return memory_need(read_settings(scheme, params), shape);
   };
   return info;
 }
@@ -32,4 +79,26 @@ const RegisterInfo kTree(family_info(
     kPaper));
 
 }  // namespace
+
+Settings read_settings(Scheme scheme, const Params& params) {
+  const bool tree = scheme == Scheme::tree;
+  const std::int64_t factors = params.integer("factors");
+  const std::int64_t threads =
+      tree ? (factors + 31) / 32 * 32 : params.integer("threads_per_block");
+  return {.scheme = scheme,
+          .factors = static_cast<std::int32_t>(factors),
+          .model = params.choice("model", kModelKinds),
+          .reg = read_regularizers(params),
+          .blocks = static_cast<std::int32_t>(params.integer("blocks")),
+          .precision = params.choice("precision", kPrecisions),
+          .order = tree ? params.choice("order", kOrders) : Order::sorted,
+          .threads_per_block = static_cast<int>(threads)};
+}
+
+Work epoch_work(const Settings& settings, const Ratings& train) {
+  const double row =
+      (settings.factors + (settings.biased() ? 1.0 : 0.0)) * settings.element_bytes();
+  return pass_work(train, settings.factors, settings.model, sizeof(Rating), row);
+}
+
 }  // namespace mf::gpusgd

@@ -1,8 +1,24 @@
+// The update of a rating r of user u and item i; `biased` alone has mu, b_u and c_i:
+//
+//   e    = r - p_u . q_i                 (biased: r - (mu + b_u + c_i + p_u . q_i))
+//   p_u += rate (e q_i - reg_p p_u)      q_i += rate (e p_u - reg_q q_i)
+//   b_u += rate (e - reg_b b_u)          c_i += rate (e - reg_c c_i)        all with old values
+//
+// A launch is a diagonal of blocks, a thread block each: they share no user and no item, and the
+// next launch sees what they wrote. Inside a block nothing is lost either:
+//
+// grouped_kernel (gpusgd): the groups of a block one after another, a thread a rating, its factors
+// one after another in words of 16 bytes. A group shares no row and no column.
+// tree_kernel (newgpusgd; Algorithm 1 as corrected in docs/errata.md): the ratings of a block one
+// after another, thread k owns element k of both rows, p.q by a tree in shared memory.
+//
+// An update takes 10 f + 2 FLOPs (biased: 10 f + 13), reads a rating of 12 bytes, and reads and
+// writes both rows: 4 w f bytes for elements of w bytes (biased: 4 w (f + 1)). Neither kernel comes
+// near what that would allow: the ratings or groups of a block wait for each other, one latency of
+// memory and 2 + ceil(log2 f) barriers a rating, or one barrier a group (README.md).
 #include "algorithms/gpusgd/kernels.hpp"
 
 #include <cuda_runtime.h>
-
-#include <algorithm>
 
 #include "algorithms/core/cuda/check.hpp"
 #include "algorithms/gpusgd/schedule.hpp"
@@ -16,26 +32,19 @@ struct alignas(16) Word {
   Real x[kSize];
 };
 
-template <bool kBiased, class Real>
-__device__ Real rating_error(const Hyper<Real>& hyper, float rating, Real user_bias, Real item_bias,
-                             Real dot) {
-  const auto r = static_cast<Real>(rating);
-  if constexpr (kBiased) return biased_error(hyper.mean, r, user_bias, item_bias, dot);
-  return plain_error(r, dot);
-}
-
 template <class Real>
-__device__ void write_biases(const Arrays<Real>& a, const Hyper<Real>& hyper, const Rating& rating,
-                             Real user_bias, Real item_bias, Real gain) {
-  a.user_bias[rating.user] = step(user_bias, Real{1}, gain, hyper.shrink_user_bias);
-  a.item_bias[rating.item] = step(item_bias, Real{1}, gain, hyper.shrink_item_bias);
+__device__ void write_biases(const Arrays<Real>& a, const sgd::Step<Real>& step,
+                             const Rating& rating, Real user_bias, Real item_bias, Real gain) {
+  a.user_bias[rating.user] = sgd::stepped(user_bias, Real{1}, gain, step.shrink_user_bias);
+  a.item_bias[rating.item] = sgd::stepped(item_bias, Real{1}, gain, step.shrink_item_bias);
 }
 
-// A whole update by one thread, the factors one after another (in words of 16 bytes).
+// A whole update by one thread.
 template <bool kBiased, class Real>
-__device__ void update_serially(const Arrays<Real>& a, const Hyper<Real>& hyper,
+__device__ void update_serially(const Arrays<Real>& a, const sgd::Step<Real>& step,
                                 const Rating& rating) {
   using W = Word<Real>;
+  using Math = sgd::Arithmetic<Real>;
   const int words = (a.factors + W::kSize - 1) / W::kSize;
   W* p = reinterpret_cast<W*>(a.p + rating.user * a.stride);
   W* q = reinterpret_cast<W*>(a.q + rating.item * a.stride);
@@ -51,11 +60,11 @@ __device__ void update_serially(const Arrays<Real>& a, const Hyper<Real>& hyper,
     const W p_word = p[w];
     const W q_word = q[w];
 #pragma unroll
-    for (int i = 0; i < W::kSize; ++i) dot = multiply_add(p_word.x[i], q_word.x[i], dot);
+    for (int i = 0; i < W::kSize; ++i) dot = Math::fma(p_word.x[i], q_word.x[i], dot);
   }
   const Real gain =
-      hyper.rate * rating_error<kBiased>(hyper, rating.value, user_bias, item_bias, dot);
-  if constexpr (kBiased) write_biases(a, hyper, rating, user_bias, item_bias, gain);
+      step.rate * sgd::rating_error<kBiased>(step, Real{rating.value}, user_bias, item_bias, dot);
+  if constexpr (kBiased) write_biases(a, step, rating, user_bias, item_bias, gain);
 #pragma unroll 4
   for (int w = 0; w < words; ++w) {
     const W p_old = p[w];
@@ -64,16 +73,15 @@ __device__ void update_serially(const Arrays<Real>& a, const Hyper<Real>& hyper,
     W q_new;
 #pragma unroll
     for (int i = 0; i < W::kSize; ++i) {
-      p_new.x[i] = step(p_old.x[i], q_old.x[i], gain, hyper.shrink_p);
-      q_new.x[i] = step(q_old.x[i], p_old.x[i], gain, hyper.shrink_q);
+      p_new.x[i] = sgd::stepped(p_old.x[i], q_old.x[i], gain, step.shrink_p);
+      q_new.x[i] = sgd::stepped(q_old.x[i], p_old.x[i], gain, step.shrink_q);
     }
     p[w] = p_new;
     q[w] = q_new;
   }
 }
 
-// GPUSGD: the groups of a block one after another, a thread a rating. The barrier also shows the
-// rows that a group wrote to the next one.
+// The barrier also shows the rows that a group wrote to the next one.
 template <bool kBiased, class Real>
 __global__ void __launch_bounds__(1024)
     grouped_kernel(const Arrays<Real> a, const std::int64_t first_slot) {
@@ -81,20 +89,19 @@ __global__ void __launch_bounds__(1024)
   const std::int64_t end_group = a.first_group[slot + 1];
   std::int64_t group = a.first_group[slot];
   if (group == end_group) return;  // the whole thread block
-  const Hyper<Real> hyper = *a.hyper;
+  const sgd::Step<Real> step = *a.step;
   std::int64_t begin = a.group_begins[group];
   for (; group < end_group; ++group) {
     const std::int64_t end = a.group_begins[group + 1];
     for (std::int64_t i = begin + threadIdx.x; i < end; i += blockDim.x) {
-      update_serially<kBiased>(a, hyper, a.ratings[i]);
+      update_serially<kBiased>(a, step, a.ratings[i]);
     }
     begin = end;
     __syncthreads();
   }
 }
 
-// NewGPUSGD, Algorithm 1 as corrected in docs/errata.md: the ratings of a block one after another,
-// thread k owns element k of both rows. Threads beyond the factors only come to the barriers.
+// Threads beyond the factors only come to the barriers.
 template <bool kBiased, class Real>
 __global__ void __launch_bounds__(1024)
     tree_kernel(const Arrays<Real> a, const std::int64_t first_slot) {
@@ -104,7 +111,7 @@ __global__ void __launch_bounds__(1024)
   const std::int64_t begin = a.offsets[slot];
   const std::int64_t end = a.offsets[slot + 1];
   if (begin == end) return;  // the whole thread block
-  const Hyper<Real> hyper = *a.hyper;
+  const sgd::Step<Real> step = *a.step;
   const int k = static_cast<int>(threadIdx.x);
   const int f = a.factors;
 
@@ -133,62 +140,48 @@ __global__ void __launch_bounds__(1024)
       if (adds(k, distance, f)) products[k] += products[k + distance];
       __syncthreads();
     }
-    const Real gain =
-        hyper.rate * rating_error<kBiased>(hyper, rating.value, user_bias, item_bias, products[0]);
+    const Real gain = step.rate * sgd::rating_error<kBiased>(step, Real{rating.value}, user_bias,
+                                                             item_bias, products[0]);
     if (k < f) {
-      *p = step(p_old, q_old, gain, hyper.shrink_p);
-      *q = step(q_old, p_old, gain, hyper.shrink_q);
+      *p = sgd::stepped(p_old, q_old, gain, step.shrink_p);
+      *q = sgd::stepped(q_old, p_old, gain, step.shrink_q);
     }
     if constexpr (kBiased) {
-      if (k == 0) write_biases(a, hyper, rating, user_bias, item_bias, gain);
+      if (k == 0) write_biases(a, step, rating, user_bias, item_bias, gain);
     }
     __syncthreads();  // products[0] has been read
   }
 }
 
 template <bool kBiased, class Real>
-void launch_scheme(Scheme scheme, int threads, const Arrays<Real>& arrays, std::int64_t first_slot,
-                   cudaStream_t stream) {
+void launch(const Settings& settings, const Arrays<Real>& arrays, std::int64_t first_slot,
+            cudaStream_t stream) {
   const auto grid = static_cast<unsigned>(arrays.blocks);
-  const auto block = static_cast<unsigned>(threads);
-  if (scheme == Scheme::grouped) {
+  const int block = settings.threads_per_block;
+  if (settings.scheme == Scheme::grouped) {
     grouped_kernel<kBiased, Real><<<grid, block, 0, stream>>>(arrays, first_slot);
+    MF_CUDA_LAUNCHED("grouped_kernel");
   } else {
     const std::size_t bytes = static_cast<std::size_t>(arrays.factors) * sizeof(Real);
     tree_kernel<kBiased, Real><<<grid, block, bytes, stream>>>(arrays, first_slot);
-  }
-  MF_CUDA_LAUNCHED(scheme_name(scheme));
-}
-
-__global__ void narrow_kernel(const double* from, float* to, std::int64_t count) {
-  const std::int64_t every = std::int64_t{gridDim.x} * blockDim.x;
-  for (std::int64_t i = std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x; i < count;
-       i += every) {
-    to[i] = static_cast<float>(from[i]);
+    MF_CUDA_LAUNCHED("tree_kernel");
   }
 }
 
 }  // namespace
 
 template <class Real>
-void launch_diagonal(Scheme scheme, bool biased, int threads, const Arrays<Real>& arrays,
-                     std::int32_t tag, cudaStream_t stream) {
+void launch_diagonal(const Settings& settings, const Arrays<Real>& arrays, std::int32_t tag,
+                     cudaStream_t stream) {
   const std::int64_t first_slot = slot_of(tag, 0, arrays.blocks);
-  if (biased) {
-    launch_scheme<true>(scheme, threads, arrays, first_slot, stream);
+  if (settings.biased()) {
+    launch<true>(settings, arrays, first_slot, stream);
   } else {
-    launch_scheme<false>(scheme, threads, arrays, first_slot, stream);
+    launch<false>(settings, arrays, first_slot, stream);
   }
 }
 
-template void launch_diagonal(Scheme, bool, int, const Arrays<float>&, std::int32_t, cudaStream_t);
-template void launch_diagonal(Scheme, bool, int, const Arrays<double>&, std::int32_t, cudaStream_t);
-
-void launch_narrow(const double* from, float* to, std::int64_t count, cudaStream_t stream) {
-  if (count == 0) return;
-  const auto grid = static_cast<unsigned>(std::min<std::int64_t>((count + 255) / 256, 4096));
-  narrow_kernel<<<grid, 256, 0, stream>>>(from, to, count);
-  MF_CUDA_LAUNCHED("narrow");
-}
+template void launch_diagonal(const Settings&, const Arrays<float>&, std::int32_t, cudaStream_t);
+template void launch_diagonal(const Settings&, const Arrays<double>&, std::int32_t, cudaStream_t);
 
 }  // namespace mf::gpusgd

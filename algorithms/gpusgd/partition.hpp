@@ -4,8 +4,8 @@
 
 #include <cstdint>
 
-#include "algorithms/core/algorithm.hpp"
 #include "algorithms/gpusgd/schedule.hpp"
+#include "algorithms/gpusgd/settings.hpp"
 #include "base/aligned.hpp"
 #include "base/threads.hpp"
 #include "datasets/ratings.hpp"
@@ -23,6 +23,8 @@ struct Partition {
   AlignedVector<std::int64_t> offsets;  // l * l + 1
 
   std::int64_t slots() const { return std::int64_t{cut.blocks} * cut.blocks; }
+  std::int64_t size(std::int64_t slot) const { return offsets[slot + 1] - offsets[slot]; }
+  View<Rating> block(std::int64_t slot) { return {ratings.data() + offsets[slot], size(slot)}; }
 };
 
 // Ratings of a block by user, then item.
@@ -41,27 +43,16 @@ struct Groups {
 // Sorts the ratings of each (square) block by group, then user.
 Groups group_blocks(Partition& partition, ThreadTeam& team);
 
-struct BlockCounts {
-  std::int64_t all = 0;      // l * l
-  std::int64_t blank = 0;    // without a rating
-  std::int64_t padding = 0;  // of the blank ones, those that hold no cell of R
+// What an epoch goes through.
+struct Arrangement {
+  Partition partition;
+  Groups groups;  // Scheme::grouped
 };
-BlockCounts count_blocks(const Partition& partition, std::int32_t n_users, std::int32_t n_items,
-                         ThreadTeam& team);
+Arrangement arrange(const Settings& settings, const Ratings& train, std::uint64_t seed,
+                    ThreadTeam& team);
 
-// A step is what all threads of a thread block do at once; a lane step is one thread's part in it.
-struct LaneCounts {
-  std::int64_t lane_steps = 0;    // of an epoch
-  std::int64_t idle = 0;          // of these, those without work
-  std::int64_t serial_steps = 0;  // steps of the longest block of each diagonal, summed
-};
-// gpusgd: a step updates up to `threads` ratings of one group.
-LaneCounts count_grouped_lanes(const Partition& partition, const Groups& groups, int threads,
-                               ThreadTeam& team);
-// newgpusgd: the steps of a rating are the products, the rounds of the tree and the update;
-// `threads` >= factors.
-LaneCounts count_tree_lanes(const Partition& partition, std::int32_t factors, int threads,
-                            ThreadTeam& team);
-int tree_rounds(std::int32_t factors);
+// Facts for the result's header; README.md says what they mean.
+Json facts_of(const Settings& settings, const Arrangement& arrangement, const Ratings& train,
+              ThreadTeam& team);
 
 }  // namespace mf::gpusgd

@@ -2,6 +2,7 @@
 // the partition and the tests use the same functions.
 #pragma once
 
+#include <bit>
 #include <cstdint>
 
 #include "base/host_device.hpp"
@@ -10,10 +11,14 @@ namespace mf::gpusgd {
 
 // R is cut into l x l blocks of `rows` users and `columns` items, the last ones smaller or empty.
 struct Cut {
-  std::int32_t blocks = 1;  // l
-  std::int32_t rows = 1;
-  std::int32_t columns = 1;
+  std::int32_t blocks;  // l
+  std::int32_t rows;
+  std::int32_t columns;
 };
+
+inline std::int32_t ceil_div(std::int32_t a, std::int32_t b) {
+  return static_cast<std::int32_t>((std::int64_t{a} + b - 1) / b);
+}
 
 // Blocks with one tag lie on a wrapped diagonal: l of them, no two in one row or column.
 MF_HD std::int32_t tag_of(std::int32_t block_row, std::int32_t block_column, std::int32_t blocks) {
@@ -41,5 +46,10 @@ MF_HD std::int32_t group_of(std::int32_t user, std::int32_t item, std::int32_t s
 // Whether thread k of a tree over f elements adds element k + distance to its own; distance = 1, 2,
 // 4, ...
 MF_HD bool adds(int k, int distance, int f) { return k % (2 * distance) == 0 && k + distance < f; }
+
+// ceil(log2 f).
+inline int tree_rounds(std::int32_t factors) {
+  return std::bit_width(static_cast<std::uint32_t>(factors - 1));
+}
 
 }  // namespace mf::gpusgd

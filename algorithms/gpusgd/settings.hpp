@@ -2,50 +2,42 @@
 #pragma once
 
 #include <cstdint>
-#include <string>
-#include <vector>
 
-#include "algorithms/core/algorithm.hpp"
+#include "algorithms/core/rows.hpp"
 #include "algorithms/core/sgd_params.hpp"
 
 namespace mf::gpusgd {
 
 enum class Scheme {
-  grouped,  // gpusgd: square blocks; ratings that share no row or column together, a thread each
-  tree,     // newgpusgd: ratings one after another, a thread a factor, p.q by a tree
+  grouped,  // square blocks; ratings that share no row or column together, a thread each
+  tree,     // ratings one after another, a thread a factor, p.q by a tree
 };
-enum class Precision { fp32, fp64 };
-enum class Order { sorted, shuffled };
+inline constexpr Names kSchemes{
+    std::to_array<Named<Scheme>>({{"gpusgd", Scheme::grouped}, {"newgpusgd", Scheme::tree}})};
 
-const char* scheme_name(Scheme scheme);  // as typed in a spec
+enum class Precision { fp32, fp64 };
+inline constexpr Names kPrecisions{
+    std::to_array<Named<Precision>>({{"fp32", Precision::fp32}, {"fp64", Precision::fp64}})};
+
+enum class Order { sorted, shuffled };
+inline constexpr Names kOrders{
+    std::to_array<Named<Order>>({{"sorted", Order::sorted}, {"shuffled", Order::shuffled}})};
 
 struct Settings {
-  std::int32_t factors = 16;
-  ModelKind model = ModelKind::plain;
+  Scheme scheme;
+  std::int32_t factors;
+  ModelKind model;
   Regularizers reg;
-  std::int32_t blocks = 64;  // l: the matrix is cut into l x l
-  Precision precision = Precision::fp32;
-  Order order = Order::sorted;  // tree
-  int threads_per_block = 256;  // tree: factors, rounded up to warps
+  std::int32_t blocks;  // l: the matrix is cut into l x l
+  Precision precision;
+  Order order;            // grouped: sorted
+  int threads_per_block;  // tree: factors, rounded up to warps
 
   bool biased() const { return model == ModelKind::biased; }
+  int element_bytes() const { return precision == Precision::fp64 ? 8 : 4; }
 };
 
-// Largest l: the table of blocks has l * l entries of 8 bytes, here 512 MiB.
-constexpr std::int64_t kMaxBlocks = 8192;
-// Scheme::tree: a thread a factor, and a thread block has at most 1024.
-constexpr std::int64_t kMaxTreeFactors = 1024;
-
-std::vector<ParamSpec> family_params(Scheme scheme);
 Settings read_settings(Scheme scheme, const Params& params);
-
-MemoryNeed memory_need(Scheme scheme, const Params& params, const ProblemShape& shape);
-
-// Elements from one row of P or Q to the next: whole 16-byte words.
-constexpr std::int64_t row_stride(std::int64_t factors, std::size_t element_bytes) {
-  const auto word = static_cast<std::int64_t>(16 / element_bytes);
-  return (factors + word - 1) / word * word;
-}
 
 // Compulsory work of an epoch; README.md derives it.
 Work epoch_work(const Settings& settings, const Ratings& train);

@@ -3,7 +3,6 @@
 // an evaluation that does not wait for the stream is seen in the RMSE as well.
 #include <cmath>
 #include <cstdint>
-#include <vector>
 
 #include "algorithms/core/cuda/memory.hpp"
 #include "algorithms/core/cuda/stream.hpp"
@@ -45,14 +44,11 @@ class RulerDevice : public Algorithm {
   void prepare(const Ratings& train, const Model& initial, Context& context) override {
     stream_ = context.stream;
     nnz_ = train.nnz();
-    n_users_ = initial.n_users;
-    n_items_ = initial.n_items;
-    factors_ = initial.factors;
-    mean_ = initial.mean;
-    p_ = zeros(std::int64_t{n_users_} * factors_);
-    q_ = zeros(std::int64_t{n_items_} * factors_);
-    user_bias_ = zeros(n_users_);
-    item_bias_ = zeros(n_items_);
+    shape_ = initial;
+    p_ = zeros(std::int64_t{shape_.n_users} * shape_.factors);
+    q_ = zeros(std::int64_t{shape_.n_items} * shape_.factors);
+    user_bias_ = zeros(shape_.n_users);
+    item_bias_ = zeros(shape_.n_items);
     launch(prepare_ns_ / 2, 0);  // also loads the kernel
     const PhaseScope transfer(context.phases, "transfer");
     launch(prepare_ns_ / 2, 0);
@@ -73,25 +69,17 @@ class RulerDevice : public Algorithm {
   }
 
   FactorView factors() override {
-    FactorView view;
-    view.location = Location::device;
-    view.n_users = n_users_;
-    view.n_items = n_items_;
-    view.factors = factors_;
-    view.p = p_.data();
-    view.q = q_.data();
-    view.p_stride = view.q_stride = factors_;
-    view.user_bias = user_bias_.data();
-    view.item_bias = item_bias_.data();
-    view.mean = mean_;
-    return view;
+    return make_view(shape_, Location::device, p_.data(), q_.data(), shape_.factors,
+                     user_bias_.data(), item_bias_.data());
   }
 
-  Work work_per_epoch() const override { return {static_cast<double>(nnz_), 4.0 * n_users_, 0}; }
+  Work work_per_epoch() const override {
+    return {static_cast<double>(nnz_), 4.0 * shape_.n_users, 0};
+  }
 
  private:
   cuda::DeviceBuffer<float> zeros(std::int64_t count) {
-    cuda::DeviceBuffer<float> buffer(static_cast<std::size_t>(count));
+    cuda::DeviceBuffer<float> buffer(count);
     if (!buffer.empty()) MF_CUDA(cudaMemsetAsync(buffer.data(), 0, buffer.bytes(), stream_));
     return buffer;
   }
@@ -99,7 +87,8 @@ class RulerDevice : public Algorithm {
   // Every user's bias becomes offset x decay^epoch.
   void launch(std::uint64_t ns, std::int64_t epoch) {
     const double bias = offset_ * std::pow(decay_, static_cast<double>(epoch));
-    spin<<<1, kThreads, 0, stream_>>>(ns, user_bias_.data(), n_users_, static_cast<float>(bias));
+    spin<<<1, kThreads, 0, stream_>>>(ns, user_bias_.data(), shape_.n_users,
+                                      static_cast<float>(bias));
     MF_CUDA_LAUNCHED("spin");
   }
 
@@ -108,8 +97,7 @@ class RulerDevice : public Algorithm {
   std::int64_t fail_at_;
   cudaStream_t stream_ = nullptr;
   std::int64_t nnz_ = 0;
-  std::int32_t n_users_ = 0, n_items_ = 0, factors_ = 0;
-  double mean_ = 0;
+  ModelShape shape_;
   cuda::DeviceBuffer<float> p_, q_, user_bias_, item_bias_;
 };
 

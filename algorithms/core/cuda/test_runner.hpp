@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <memory>
 #include <string>
-#include <vector>
 
 #include "algorithms/core/cuda/memory.hpp"
 #include "algorithms/core/cuda/stream.hpp"
@@ -43,15 +42,14 @@ struct TestRunner {
   // Rows without their padding, which is expected to be zero.
   AlignedVector<float> rows(const float* from, std::int64_t stride, std::int32_t count,
                             std::int32_t width) {
-    std::vector<float> padded(static_cast<std::size_t>(stride * count));
+    AlignedVector<float> padded(stride * count);
     download(View<float>(padded), from, stream.get());
     AlignedVector<float> packed;
     for (std::int64_t i = 0; i < stride * count; ++i) {
-      const float x = padded[static_cast<std::size_t>(i)];
       if (i % stride < width) {
-        packed.push_back(x);
+        packed.push_back(padded[i]);
       } else {
-        padding_is_zero = padding_is_zero && x == 0.0F;
+        padding_is_zero = padding_is_zero && padded[i] == 0.0F;
       }
     }
     return packed;

@@ -39,7 +39,7 @@ class Uploader {
   DeviceBuffer<T> filled(std::int64_t count, Fill&& fill) {
     DeviceBuffer<T> to(count);
     const auto element = static_cast<std::int64_t>(sizeof(T));
-    reserve(std::min(count * element, kPinnedPieceBytes));
+    reserve(std::clamp(count * element / 4, kSmallest, kPinnedPieceBytes));
     const std::int64_t piece = piece_bytes_ / element;
     for (std::int64_t begin = 0; begin < count; begin += piece) {
       const std::int64_t size = std::min(piece, count - begin);
@@ -90,7 +90,8 @@ class Uploader {
   static constexpr std::int64_t kSmallest = 64 << 10;
   static constexpr std::int64_t kChunk = 1 << 16;  // elements that a thread fills at a time
 
-  // Pinned memory is slow to get: a small data set takes little of it.
+  // Pinned memory is slow to get: a small data set takes little of it, and even then one piece is
+  // filled while the other is copied.
   void reserve(std::int64_t bytes) {
     if (bytes <= piece_bytes_) return;
     for (const Event& event : copied_) event.synchronize();

@@ -5,6 +5,7 @@
 #include "algorithms/core/model.hpp"
 #include "algorithms/core/params.hpp"
 #include "algorithms/core/registry.hpp"
+#include "algorithms/core/rows.hpp"
 #include "base/error.hpp"
 
 namespace mf {
@@ -87,8 +88,31 @@ TEST(InitialModel, NormalOverFactorsIsTheNormalDrawDividedByTheRank) {
   const Model normal = initial_model(50, 30, 8, ModelKind::plain, 3.5, init, 1);
   init.kind = InitKind::normal_over_factors;
   const Model divided = initial_model(50, 30, 8, ModelKind::plain, 3.5, init, 2);
-  for (std::size_t k = 0; k < normal.p.size(); ++k) EXPECT_EQ(divided.p[k] * 8, normal.p[k]);
-  for (std::size_t k = 0; k < normal.q.size(); ++k) EXPECT_EQ(divided.q[k] * 8, normal.q[k]);
+  for (int k = 0; k < 50 * 8; ++k) EXPECT_EQ(divided.p[k] * 8, normal.p[k]);
+  for (int k = 0; k < 30 * 8; ++k) EXPECT_EQ(divided.q[k] * 8, normal.q[k]);
+}
+
+TEST(MakeView, APlainModelHasNeitherMeanNorBiases) {
+  const float number = 0;
+  const ModelShape biased{ModelKind::biased, 4, 3, 2, 3.5};
+  FactorView view = make_view(biased, Location::device, &number, &number, 8, &number, &number);
+  EXPECT_EQ(view.location, Location::device);
+  EXPECT_EQ(view.q_stride, 8);
+  EXPECT_EQ(view.mean, 3.5);
+  EXPECT_EQ(view.user_bias, &number);
+  ModelShape plain = biased;
+  plain.kind = ModelKind::plain;
+  view = make_view(plain, Location::device, &number, &number, 8, &number, &number);
+  EXPECT_EQ(view.mean, 0);
+  EXPECT_EQ(view.item_bias, nullptr);
+}
+
+TEST(Rows, BeginOnWholeUnits) {
+  EXPECT_EQ(row_stride(5, 4), 8);
+  EXPECT_EQ(row_stride(5, 8), 6);
+  EXPECT_EQ(row_stride(5, 2), 8);
+  EXPECT_EQ(row_stride(16, 4, kLineBytes), 16);
+  EXPECT_EQ(row_stride(17, 4, kLineBytes), 32);
 }
 
 TEST(CopyModel, FollowsStrides) {

@@ -34,7 +34,7 @@ Point random_point() {
 
 double loss(const Point& at, const Regularizers& reg, double rating, double mean) {
   double dot = 0, p_norm = 0, q_norm = 0;
-  for (std::size_t k = 0; k < kFactors; ++k) {
+  for (std::int32_t k = 0; k < kFactors; ++k) {
     dot += at.p[k] * at.q[k];
     p_norm += at.p[k] * at.p[k];
     q_norm += at.q[k] * at.q[k];
@@ -69,7 +69,7 @@ TEST(SgdRule, AnUpdateGoesDownTheGradientOfTheRegularizedError) {
   Point after = before;
   update(step_at<double>(rate, reg, mean), rating, after.p.data(), after.q.data(), kFactors,
          &after.user_bias, &after.item_bias);
-  for (std::size_t k = 0; k < kFactors; ++k) {
+  for (std::int32_t k = 0; k < kFactors; ++k) {
     expect_descent(before, after, rate, reg, rating, mean,
                    [k](Point& at) -> double& { return at.p[k]; });
     expect_descent(before, after, rate, reg, rating, mean,
@@ -87,7 +87,7 @@ TEST(SgdRule, ThePlainModelHasNeitherMeanNorBiases) {
   point.user_bias = point.item_bias = 0;
   const Point before = point;
   update(step_at<double>(0.01, reg, 3.5), 4.0, point.p.data(), point.q.data(), kFactors);
-  for (std::size_t k = 0; k < kFactors; ++k) {
+  for (std::int32_t k = 0; k < kFactors; ++k) {
     expect_descent(before, point, 0.01, reg, 4, 0, [k](Point& at) -> double& { return at.p[k]; });
     expect_descent(before, point, 0.01, reg, 4, 0, [k](Point& at) -> double& { return at.q[k]; });
   }

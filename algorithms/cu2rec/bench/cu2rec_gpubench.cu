@@ -7,7 +7,7 @@
 
 #include "algorithms/core/cuda/bench_runner.hpp"
 #include "algorithms/core/cuda/memory.hpp"
-#include "algorithms/cu2rec/draw.hpp"
+#include "algorithms/core/random.hpp"
 #include "algorithms/cu2rec/kernels.hpp"
 
 namespace mf::cu2rec {
@@ -27,7 +27,7 @@ __global__ void curand_kernel(curandStateXORWOW* states, std::uint32_t* out, int
 __global__ void counter_kernel(std::uint64_t seed, std::int64_t iteration, std::uint32_t* out,
                                int n) {
   const int i = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x);
-  if (i < n) out[i] = draw_counter(seed, i, iteration);
+  if (i < n) out[i] = random_bits(seed, i, iteration);
 }
 
 // One draw a user of Netflix: a state of 48 bytes read and written, or computed.

@@ -31,7 +31,7 @@ Model initial_for(const Ratings& train, std::int32_t factors) {
 
 std::vector<Xorwow> device_states(std::int32_t n_users, std::uint64_t seed) {
   const cuda::Stream stream;
-  cuda::DeviceBuffer<curandStateXORWOW> states(static_cast<std::size_t>(n_users));
+  cuda::DeviceBuffer<curandStateXORWOW> states(n_users);
   launch_init_states(states.data(), n_users, seed, stream.get());
   std::vector<curandStateXORWOW> host(states.size());
   cuda::download(View<curandStateXORWOW>(host), states.data(), stream.get());
@@ -110,9 +110,9 @@ void compare_disjoint(std::int32_t m, std::int32_t factors) {
   const Model initial = initial_for(train, factors);
   const auto states = device_states(m, 5);
   for (const auto& [rule, changes] : combinations(factors)) {
-    const Params params = params_of(name_of(rule), changes);
-    TestRunner device(name_of(rule), params, train, initial, 5);
-    Reference reference(rule, read_settings(params), initial, kRate);
+    const Params params = params_of(rule, changes);
+    TestRunner device(kItemRules.of(rule), params, train, initial, 5);
+    Reference reference(read_settings(rule, params), initial, kRate);
     reference.seed = 5;
     reference.states = states;
     EXPECT_EQ(device.run(1, 3, kRate), 3 * count_rating_users(train));
@@ -120,7 +120,7 @@ void compare_disjoint(std::int32_t m, std::int32_t factors) {
     const Model after = device.model();
     EXPECT_TRUE(device.padding_is_zero) << "the padding of a row was written";
     expect_same(after, reference.model,
-                std::string(name_of(rule)) + " " + changes.dump() + " m " + std::to_string(m));
+                kItemRules.of(rule) + " " + changes.dump() + " m " + std::to_string(m));
   }
 }
 
@@ -141,7 +141,7 @@ TEST(Cu2rec, UsersOfAWarpAndThreadsOfABlockChangeNothing) {
   const Ratings train = disjoint_matrix(777);
   const Model initial = initial_for(train, 48);
   const Json base = {{"factors", 48}, {"mapping", "warp"}, {"rng", "counter"}};
-  TestRunner first("ebgtg", params_of("ebgtg", base), train, initial);
+  TestRunner first("ebgtg", params_of(ItemRule::first_writer, base), train, initial);
   first.run(1, 4, kRate);
   const Model expected = first.model();
   for (const int users : {1, 2, 3, 8, 15, 31, 32}) {
@@ -149,7 +149,7 @@ TEST(Cu2rec, UsersOfAWarpAndThreadsOfABlockChangeNothing) {
       Json changes = base;
       changes["users_per_warp"] = users;
       changes["threads_per_block"] = threads;
-      TestRunner device("ebgtg", params_of("ebgtg", changes), train, initial);
+      TestRunner device("ebgtg", params_of(ItemRule::first_writer, changes), train, initial);
       device.run(1, 4, kRate);
       expect_same(device.model(), expected, changes.dump());
     }
@@ -161,13 +161,13 @@ TEST(Cu2rec, LargeBlocksOfThreadsChangeNothing) {
   const Ratings train = disjoint_matrix(3000);
   const Model initial = initial_for(train, 48);
   for (const ItemRule rule : kRules) {
-    TestRunner small(name_of(rule), params_of(name_of(rule), {{"factors", 48}}), train, initial);
-    TestRunner large(name_of(rule),
-                     params_of(name_of(rule), {{"factors", 48}, {"threads_per_block", 1024}}),
-                     train, initial);
+    TestRunner small(kItemRules.of(rule), params_of(rule, {{"factors", 48}}), train, initial);
+    TestRunner large(kItemRules.of(rule),
+                     params_of(rule, {{"factors", 48}, {"threads_per_block", 1024}}), train,
+                     initial);
     small.run(1, 2, kRate);
     large.run(1, 2, kRate);
-    expect_same(small.model(), large.model(), name_of(rule));
+    expect_same(small.model(), large.model(), kItemRules.of(rule));
   }
 }
 
@@ -178,9 +178,9 @@ TEST(Cu2rec, GraphsReplayTheSameIterations) {
   const Model initial = initial_for(train, 10);
   for (const char* buffering : {"swap", "in_place"}) {
     Json changes = {{"factors", 10}, {"buffering", buffering}, {"stride", 17}};
-    TestRunner replayed("ebgtg", params_of("ebgtg", changes), train, initial);
+    TestRunner replayed("ebgtg", params_of(ItemRule::first_writer, changes), train, initial);
     changes["graph"] = false;
-    TestRunner launched("ebgtg", params_of("ebgtg", changes), train, initial);
+    TestRunner launched("ebgtg", params_of(ItemRule::first_writer, changes), train, initial);
     std::int64_t next = 1;
     for (const std::int64_t count : {1, 64, 3, 130, 200, 63}) {
       replayed.run(next, count, kRate);
@@ -200,33 +200,34 @@ TEST(Cu2rec, AConflictLeavesSomeUsersRow) {
   for (const ItemRule rule : {ItemRule::last_writer, ItemRule::first_writer}) {
     for (const char* mapping : {"thread", "warp"}) {
       const Params params =
-          params_of(name_of(rule), {{"factors", 8}, {"mapping", mapping}, {"rng", "counter"}});
-      TestRunner device(name_of(rule), params, train, initial);
+          params_of(rule, {{"factors", 8}, {"mapping", mapping}, {"rng", "counter"}});
+      TestRunner device(kItemRules.of(rule), params, train, initial);
       device.run(1, 1, kRate);
       const Model after = device.model();
       std::vector<bool> from_a_user(8);
       for (std::int32_t u = 0; u < m; ++u) {
-        Reference one(rule, read_settings(params), initial, kRate);
-        const float gain_source = train.values()[static_cast<std::size_t>(u)];
-        const std::size_t row = static_cast<std::size_t>(u) * 8;
+        const Reference one(read_settings(rule, params), initial, kRate);
+        const std::int64_t row = std::int64_t{u} * 8;
         float dot = 0;
         if (one.settings.mapping == Mapping::thread) {
-          for (std::size_t k = 0; k < 8; ++k) dot = std::fma(initial.p[row + k], initial.q[k], dot);
+          for (int k = 0; k < 8; ++k) dot = std::fma(initial.p[row + k], initial.q[k], dot);
         } else {
           float a = 0;
           float b = 0;
-          for (std::size_t k = 0; k < 4; ++k) a = std::fma(initial.p[row + k], initial.q[k], a);
-          for (std::size_t k = 4; k < 8; ++k) b = std::fma(initial.p[row + k], initial.q[k], b);
+          for (int k = 0; k < 4; ++k) a = std::fma(initial.p[row + k], initial.q[k], a);
+          for (int k = 4; k < 8; ++k) b = std::fma(initial.p[row + k], initial.q[k], b);
           dot = a + b;
         }
-        const float gain = one.hyper.rate * rating_error(one.hyper, gain_source, 0, 0, dot);
-        for (std::size_t k = 0; k < 8; ++k) {
-          from_a_user[k] = from_a_user[k] || after.q[k] == step(initial.q[k], initial.p[row + k],
-                                                                gain, one.hyper.shrink_q);
+        const float gain =
+            one.step.rate * sgd::rating_error<true>(one.step, train.values()[u], 0.0F, 0.0F, dot);
+        for (int k = 0; k < 8; ++k) {
+          const float left =
+              sgd::stepped(initial.q[k], initial.p[row + k], gain, one.step.shrink_q);
+          from_a_user[k] = from_a_user[k] || after.q[k] == left;
         }
       }
-      for (std::size_t k = 0; k < 8; ++k) {
-        EXPECT_TRUE(from_a_user[k]) << name_of(rule) << " " << mapping << " " << k;
+      for (int k = 0; k < 8; ++k) {
+        EXPECT_TRUE(from_a_user[k]) << kItemRules.of(rule) << " " << mapping << " " << k;
         EXPECT_EQ(after.q[8 + k], initial.q[8 + k]) << "nobody rated item 1";
       }
     }
@@ -239,14 +240,14 @@ TEST(Cu2rec, AtomicsLoseNothing) {
   const Model initial = initial_for(train, 20);
   for (const char* mapping : {"thread", "warp"}) {
     const Params params = params_of(
-        "sgd_atomic",
+        ItemRule::atomic,
         {{"factors", 20}, {"mapping", mapping}, {"rng", "counter"}, {"buffering", "swap"}});
     TestRunner device("sgd_atomic", params, train, initial);
     device.run(1, 1, 1e-3);
-    Reference reference(ItemRule::atomic, read_settings(params), initial, 1e-3);
+    Reference reference(read_settings(ItemRule::atomic, params), initial, 1e-3);
     reference.iterate(train, 1);
     const Model after = device.model();
-    for (std::size_t k = 0; k < 20; ++k) {
+    for (int k = 0; k < 20; ++k) {
       EXPECT_NEAR(after.q[k], reference.model.q[k], 2e-4) << mapping;
     }
     EXPECT_NEAR(after.item_bias[0], reference.model.item_bias[0], 2e-4);
@@ -257,13 +258,11 @@ double rmse(const Model& model, const Ratings& part) {
   double sum = 0;
   for (std::int64_t i = 0; i < part.nnz(); ++i) {
     const Rating rating = part[i];
-    const auto u = static_cast<std::size_t>(rating.user);
-    const auto v = static_cast<std::size_t>(rating.item);
-    double x = model.mean + model.user_bias[u] + model.item_bias[v];
+    const std::int64_t p = std::int64_t{rating.user} * model.factors;
+    const std::int64_t q = std::int64_t{rating.item} * model.factors;
+    double x = model.mean + model.user_bias[rating.user] + model.item_bias[rating.item];
     for (std::int32_t k = 0; k < model.factors; ++k) {
-      const auto f = static_cast<std::size_t>(model.factors);
-      x += static_cast<double>(model.p[u * f + static_cast<std::size_t>(k)]) *
-           model.q[v * f + static_cast<std::size_t>(k)];
+      x += static_cast<double>(model.p[p + k]) * model.q[q + k];
     }
     sum += std::pow(rating.value - x, 2);
   }
@@ -283,23 +282,23 @@ TEST(Cu2rec, RacesStayInABandOfTheReference) {
     for (int seed = 1; seed <= kSeeds; ++seed) {
       int column = 0;
       for (const char* mapping : {"thread", "warp", "reference"}) {
-        const Params params = params_of(
-            name_of(rule), {{"factors", 8},
-                            {"mapping", std::string(mapping) == "warp" ? "warp" : "thread"},
-                            {"rng", "counter"},
-                            {"stride", 250}});
+        const Params params =
+            params_of(rule, {{"factors", 8},
+                             {"mapping", std::string(mapping) == "warp" ? "warp" : "thread"},
+                             {"rng", "counter"},
+                             {"stride", 250}});
         InitSpec init;
         init.seed = static_cast<std::uint64_t>(seed);
         const Model initial = initial_model(split.train.n_users(), split.train.n_items(), 8,
                                             ModelKind::biased, mean_rating(split.train), init, 1);
         double value = 0;
         if (std::string(mapping) == "reference") {
-          Reference reference(rule, read_settings(params), initial, 0.01);
+          Reference reference(read_settings(rule, params), initial, 0.01);
           reference.seed = init.seed;
           for (std::int64_t i = 1; i <= kIterations; ++i) reference.iterate(split.train, i);
           value = rmse(reference.model, split.test);
         } else {
-          TestRunner device(name_of(rule), params, split.train, initial, init.seed);
+          TestRunner device(kItemRules.of(rule), params, split.train, initial, init.seed);
           device.run(1, kIterations, 0.01);
           value = rmse(device.model(), split.test);
         }
@@ -307,8 +306,8 @@ TEST(Cu2rec, RacesStayInABandOfTheReference) {
         mean_of[column++] += value / kSeeds;
       }
     }
-    EXPECT_NEAR(mean_of[0], mean_of[2], 0.01) << name_of(rule) << " thread";
-    EXPECT_NEAR(mean_of[1], mean_of[2], 0.01) << name_of(rule) << " warp";
+    EXPECT_NEAR(mean_of[0], mean_of[2], 0.01) << kItemRules.of(rule) << " thread";
+    EXPECT_NEAR(mean_of[1], mean_of[2], 0.01) << kItemRules.of(rule) << " warp";
   }
 }
 

@@ -19,7 +19,7 @@ inline Ratings make_matrix(std::int32_t m, std::int32_t n,
   Rng rng(7);
   arrays.user_offsets.push_back(0);
   for (std::int32_t u = 0; u < m; ++u) {
-    for (const std::int32_t item : items_of_user[static_cast<std::size_t>(u)]) {
+    for (const std::int32_t item : items_of_user[u]) {
       arrays.users.push_back(u);
       arrays.items.push_back(item);
       arrays.values.push_back(static_cast<float>(1 + rng.below(5)));
@@ -34,33 +34,24 @@ inline Ratings make_matrix(std::int32_t m, std::int32_t n,
 // Every item has one user: three items each for two users of three, none for the third, and some
 // items that nobody rated. Updates of an iteration cannot meet.
 inline Ratings disjoint_matrix(std::int32_t m) {
-  std::vector<std::vector<std::int32_t>> items(static_cast<std::size_t>(m));
+  std::vector<std::vector<std::int32_t>> items(m);
   for (std::int32_t u = 0; u < m; ++u) {
-    if (u % 3 != 2) items[static_cast<std::size_t>(u)] = {4 * u, 4 * u + 1, 4 * u + 2};
+    if (u % 3 != 2) items[u] = {4 * u, 4 * u + 1, 4 * u + 2};
   }
   return make_matrix(m, 4 * m + 5, items);
 }
 
 // All users rate item 0 alone.
 inline Ratings one_item_matrix(std::int32_t m) {
-  return make_matrix(m, 2,
-                     std::vector<std::vector<std::int32_t>>(static_cast<std::size_t>(m), {0}));
+  return make_matrix(m, 2, std::vector<std::vector<std::int32_t>>(m, {0}));
 }
 
-inline Params params_of(const std::string& algorithm, const Json& changes) {
-  return default_params(find_algorithm(algorithm).params, changes);
+inline Params params_of(ItemRule rule, const Json& changes) {
+  return default_params(find_algorithm(kItemRules.of(rule)).params, changes);
 }
 
-inline const char* name_of(ItemRule rule) {
-  switch (rule) {
-    case ItemRule::atomic:
-      return "sgd_atomic";
-    case ItemRule::last_writer:
-      return "ebltg";
-    case ItemRule::first_writer:
-      break;
-  }
-  return "ebgtg";
+inline Settings settings_of(ItemRule rule, const Json& changes) {
+  return read_settings(rule, params_of(rule, changes));
 }
 
 }  // namespace mf::cu2rec

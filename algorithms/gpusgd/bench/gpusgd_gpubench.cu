@@ -17,19 +17,16 @@ void count_steps(benchmark::State& state, const Algorithm& algorithm) {
 }
 
 // The partition on the host, as prepare makes it: of the prepare clock.
-void partition(benchmark::State& state, const std::string& like, bool square) {
+void partition(benchmark::State& state, const std::string& like, Scheme scheme) {
   const auto split = cuda::look_alike_split(like);
-  const Ratings& train = split->train;
-  const auto blocks = static_cast<std::int32_t>(state.range(0));
+  const Params params =
+      default_params(find_algorithm(kSchemes.of(scheme)).params, {{"blocks", state.range(0)}});
+  const Settings settings = read_settings(scheme, params);
   ThreadTeam team(hardware_threads());
   for (auto _ : state) {
-    const Cut cut = square ? square_cut(train.n_users(), train.n_items(), blocks)
-                           : rectangular_cut(train.n_users(), train.n_items(), blocks);
-    Partition one = make_partition(train, cut, team);
-    if (square) benchmark::DoNotOptimize(group_blocks(one, team).begins.data());
-    benchmark::DoNotOptimize(one.ratings.data());
+    benchmark::DoNotOptimize(arrange(settings, split->train, 1, team).partition.ratings.data());
   }
-  state.counters["ratings"] = cuda::rate_counter(static_cast<double>(train.nnz()));
+  state.counters["ratings"] = cuda::rate_counter(static_cast<double>(split->train.nnz()));
 }
 
 void add(const std::string& like, const std::string& name, const Json& changes) {
@@ -54,9 +51,10 @@ void add(const std::string& like, const std::string& name, const Json& changes) 
       }
     }
   }
-  for (const bool square : {false, true}) {
-    benchmark::RegisterBenchmark(square ? "netflix/partition/square" : "netflix/partition",
-                                 partition, "netflix", square)
+  for (const Scheme scheme : {Scheme::tree, Scheme::grouped}) {
+    benchmark::RegisterBenchmark(
+        scheme == Scheme::grouped ? "netflix/partition/square" : "netflix/partition", partition,
+        "netflix", scheme)
         ->Arg(64)
         ->Arg(1024)
         ->UseRealTime()

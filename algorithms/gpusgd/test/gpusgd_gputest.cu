@@ -14,7 +14,7 @@ namespace {
 
 constexpr double kRate = 0.02;
 constexpr std::uint64_t kSeed = 5;
-constexpr Scheme kSchemes[] = {Scheme::grouped, Scheme::tree};
+constexpr Scheme kBoth[] = {Scheme::grouped, Scheme::tree};
 
 Json with_regularizers(Json changes) {
   changes["reg_p"] = 0.1;
@@ -28,15 +28,14 @@ Json with_regularizers(Json changes) {
 template <class Real>
 std::vector<Real> packed_rows(const Real* from, std::int64_t stride, std::int32_t rows,
                               std::int32_t width, cudaStream_t stream) {
-  std::vector<Real> padded(static_cast<std::size_t>(stride * rows));
+  AlignedVector<Real> padded(stride * rows);
   cuda::download(View<Real>(padded), from, stream);
   std::vector<Real> packed;
   for (std::int64_t i = 0; i < stride * rows; ++i) {
-    const Real x = padded[static_cast<std::size_t>(i)];
     if (i % stride < width) {
-      packed.push_back(x);
+      packed.push_back(padded[i]);
     } else {
-      EXPECT_EQ(x, Real{0}) << "the padding of a row was written";
+      EXPECT_EQ(padded[i], Real{0}) << "the padding of a row was written";
     }
   }
   return packed;
@@ -45,7 +44,6 @@ std::vector<Real> packed_rows(const Real* from, std::int64_t stride, std::int32_
 // An algorithm, prepared, and what a Reference<Real> of the same parameters says.
 template <class Real>
 struct Pair {
-  Scheme scheme;
   Settings settings;
   cuda::Stream stream;
   ThreadTeam team{2};
@@ -56,12 +54,11 @@ struct Pair {
   Reference<Real> reference;
 
   Pair(Scheme of, const Params& params, const Ratings& train)
-      : scheme(of),
-        settings(read_settings(of, params)),
+      : settings(read_settings(of, params)),
         initial(initial_for(train, params)),
-        partition(partition_of(of, settings, train, kSeed, team)),
-        device(of, settings),
-        reference(of, settings, initial, kRate) {
+        partition(arrange(settings, train, kSeed, team).partition),
+        device(settings),
+        reference(settings, initial, kRate) {
     context.team = &team;
     context.seed = kSeed;
     context.stream = stream.get();
@@ -70,30 +67,22 @@ struct Pair {
 
   void run(std::int64_t epochs) {
     for (std::int64_t epoch = 1; epoch <= epochs; ++epoch) {
-      EXPECT_EQ(device.run_epoch({epoch, kRate}, context),
-                static_cast<std::int64_t>(partition.ratings.size()));
+      EXPECT_EQ(device.run_epoch({epoch, kRate}, context), std::ssize(partition.ratings));
       reference.run_epoch(partition);
     }
     stream.synchronize();
   }
 
-  std::vector<Real> rows(const cuda::DeviceBuffer<Real>& from, std::int32_t count) {
-    const std::int64_t stride = row_stride(settings.factors, sizeof(Real));
-    EXPECT_EQ(from.size(), static_cast<std::size_t>(stride * count));
-    return packed_rows(from.data(), stride, count, settings.factors, stream.get());
-  }
-
-  std::vector<Real> biases(const cuda::DeviceBuffer<Real>& from) {
-    std::vector<Real> host(from.size());
-    cuda::download(View<Real>(host), from.data(), stream.get());
-    return host;
-  }
+  std::vector<Real> p() { return rows(device.model().p(), initial.n_users); }
+  std::vector<Real> q() { return rows(device.model().q(), initial.n_items); }
+  std::vector<Real> user_bias() { return biases(device.model().user_bias(), initial.n_users); }
+  std::vector<Real> item_bias() { return biases(device.model().item_bias(), initial.n_items); }
 
   void expect_same() {
-    EXPECT_TRUE(rows(device.p(), initial.n_users) == reference.p);
-    EXPECT_TRUE(rows(device.q(), initial.n_items) == reference.q);
-    EXPECT_TRUE(biases(device.user_bias()) == reference.user_bias);
-    EXPECT_TRUE(biases(device.item_bias()) == reference.item_bias);
+    EXPECT_TRUE(p() == reference.p);
+    EXPECT_TRUE(q() == reference.q);
+    EXPECT_TRUE(user_bias() == reference.user_bias);
+    EXPECT_TRUE(item_bias() == reference.item_bias);
   }
 
   // Says by how much, where expect_same fails.
@@ -106,18 +95,29 @@ struct Pair {
         largest = std::isnan(difference) ? HUGE_VAL : std::max(largest, difference);
       }
     };
-    take(rows(device.p(), initial.n_users), reference.p);
-    take(rows(device.q(), initial.n_items), reference.q);
-    take(biases(device.user_bias()), reference.user_bias);
-    take(biases(device.item_bias()), reference.item_bias);
+    take(p(), reference.p);
+    take(q(), reference.q);
+    take(user_bias(), reference.user_bias);
+    take(item_bias(), reference.item_bias);
     return largest;
+  }
+
+ private:
+  std::vector<Real> rows(const Real* from, std::int32_t count) {
+    const std::int64_t stride = row_stride(settings.factors, sizeof(Real));
+    return packed_rows(from, stride, count, settings.factors, stream.get());
+  }
+
+  std::vector<Real> biases(const Real* from, std::int32_t count) {
+    if (!settings.biased()) return {};
+    return packed_rows(from, 1, count, 1, stream.get());
   }
 };
 
 template <class Real>
 void compare(Scheme scheme, const Ratings& train, Json changes, std::int64_t epochs = 2) {
   changes["precision"] = sizeof(Real) == sizeof(double) ? "fp64" : "fp32";
-  SCOPED_TRACE(std::string(scheme_name(scheme)) + " " + changes.dump());
+  SCOPED_TRACE(kSchemes.of(scheme) + " " + changes.dump());
   Pair<Real> pair(scheme, params_of(scheme, with_regularizers(std::move(changes))), train);
   pair.run(epochs);
   EXPECT_LE(pair.largest_difference(), sizeof(Real) == sizeof(double) ? 1e-10 : 1e-4);
@@ -132,7 +132,7 @@ void compare_both(Scheme scheme, const Ratings& train, const Json& changes) {
 TEST(GpuSgd, EqualsTheReferenceForAnyLengthOfRow) {
   MF_REQUIRE_DEVICE();
   const Ratings train = random_matrix(97, 61, 0.15);
-  for (const Scheme scheme : kSchemes) {
+  for (const Scheme scheme : kBoth) {
     for (const int factors : {1, 2, 3, 7, 16, 31, 32, 33, 100, 256, 1000, 1024}) {
       for (const char* model : {"plain", "biased"}) {
         compare_both(scheme, train, {{"factors", factors}, {"model", model}, {"blocks", 8}});
@@ -144,7 +144,7 @@ TEST(GpuSgd, EqualsTheReferenceForAnyLengthOfRow) {
 TEST(GpuSgd, EqualsTheReferenceForAnyNumberOfBlocks) {
   MF_REQUIRE_DEVICE();
   const Ratings train = random_matrix(150, 90, 0.15);
-  for (const Scheme scheme : kSchemes) {
+  for (const Scheme scheme : kBoth) {
     for (const int blocks : {1, 2, 3, 8, 64, 200}) {
       for (const char* model : {"plain", "biased"}) {
         compare_both(scheme, train, {{"factors", 20}, {"model", model}, {"blocks", blocks}});
@@ -160,7 +160,7 @@ TEST(GpuSgd, EqualsTheReferenceForAnyShape) {
   for (const auto& [m, n] : shapes) {
     const Ratings train = random_matrix(m, n, 0.5);
     ASSERT_GT(train.nnz(), 0);
-    for (const Scheme scheme : kSchemes) {
+    for (const Scheme scheme : kBoth) {
       for (const int blocks : {1, 7, 30}) {
         compare_both(scheme, train, {{"factors", 10}, {"model", "biased"}, {"blocks", blocks}});
       }
@@ -172,7 +172,7 @@ TEST(GpuSgd, NoRatingsChangeNothing) {
   MF_REQUIRE_DEVICE();
   const Ratings train = random_matrix(20, 30, 0);
   ASSERT_EQ(train.nnz(), 0);
-  for (const Scheme scheme : kSchemes) compare_both(scheme, train, {{"blocks", 4}});
+  for (const Scheme scheme : kBoth) compare_both(scheme, train, {{"blocks", 4}});
 }
 
 // Groups larger than a thread block, and thread blocks that are no multiple of a warp.
@@ -198,7 +198,7 @@ TEST(NewGpuSgd, ShuffledOrderEqualsTheReference) {
 TEST(GpuSgd, EqualsTheReferenceWithManyBlocks) {
   MF_REQUIRE_DEVICE();
   const Ratings train = random_matrix(3000, 2500, 0.004);
-  for (const Scheme scheme : kSchemes) {
+  for (const Scheme scheme : kBoth) {
     compare_both(scheme, train, {{"factors", 16}, {"blocks", 1024}});
   }
 }
@@ -206,12 +206,12 @@ TEST(GpuSgd, EqualsTheReferenceWithManyBlocks) {
 TEST(GpuSgd, TakesTheLearningRateOfEachEpoch) {
   MF_REQUIRE_DEVICE();
   const Ratings train = random_matrix(60, 60, 0.3);
-  for (const Scheme scheme : kSchemes) {
+  for (const Scheme scheme : kBoth) {
     Pair<float> pair(scheme, params_of(scheme, {{"blocks", 4}}), train);
     std::int64_t epoch = 1;
     for (const double rate : {0.02, 0.02, 0.005, 0.02, 0.001}) {
       pair.device.run_epoch({epoch++, rate}, pair.context);
-      pair.reference.hyper = make_hyper<float>(rate, 0, pair.settings.reg);
+      pair.reference.step = step_at<float>(rate, pair.settings.reg, 0);
       pair.reference.run_epoch(pair.partition);
     }
     pair.stream.synchronize();
@@ -223,7 +223,7 @@ TEST(GpuSgd, TakesTheLearningRateOfEachEpoch) {
 TEST(GpuSgd, AViewOfDoublePrecisionIsRounded) {
   MF_REQUIRE_DEVICE();
   const Ratings train = random_matrix(70, 50, 0.2);
-  for (const Scheme scheme : kSchemes) {
+  for (const Scheme scheme : kBoth) {
     const Params params = params_of(
         scheme, {{"factors", 5}, {"blocks", 4}, {"model", "biased"}, {"precision", "fp64"}});
     Pair<double> pair(scheme, params, train);
@@ -248,11 +248,11 @@ TEST(GpuSgd, AViewOfDoublePrecisionIsRounded) {
 
 TEST(GpuSgd, IsMadeByNameInTheAskedPrecision) {
   MF_REQUIRE_DEVICE();
-  for (const Scheme scheme : kSchemes) {
-    const auto single = make_algorithm(scheme_name(scheme), params_of(scheme, Json::object()));
+  for (const Scheme scheme : kBoth) {
+    const auto single = make_algorithm(kSchemes.of(scheme), params_of(scheme, Json::object()));
     EXPECT_NE(dynamic_cast<BlockSgd<float>*>(single.get()), nullptr);
     const auto twice =
-        make_algorithm(scheme_name(scheme), params_of(scheme, {{"precision", "fp64"}}));
+        make_algorithm(kSchemes.of(scheme), params_of(scheme, {{"precision", "fp64"}}));
     EXPECT_NE(dynamic_cast<BlockSgd<double>*>(twice.get()), nullptr);
   }
 }
@@ -279,14 +279,16 @@ TEST(GpuSgd, LearnsALookAlike) {
     double sum = 0;
     for (std::int64_t i = 0; i < split.test.nnz(); ++i) {
       const Rating rating = split.test[i];
-      const double e =
-          rating.value - chain_dot(p.data() + rating.user * 16, q.data() + rating.item * 16, 16);
+      double e = rating.value;
+      for (int k = 0; k < 16; ++k) {
+        e -= static_cast<double>(p[rating.user * 16 + k]) * q[rating.item * 16 + k];
+      }
       sum += e * e;
     }
     return std::sqrt(sum / static_cast<double>(split.test.nnz()));
   };
   std::vector<double> ends;
-  for (const Scheme scheme : kSchemes) {
+  for (const Scheme scheme : kBoth) {
     for (const int blocks : {64, 1024}) {
       Pair<float> pair(scheme, params_of(scheme, {{"blocks", blocks}}), split.train);
       const double start = rmse(pair.reference.p, pair.reference.q);
@@ -294,10 +296,9 @@ TEST(GpuSgd, LearnsALookAlike) {
         pair.device.run_epoch({epoch, 0.01}, pair.context);
       }
       pair.stream.synchronize();
-      ends.push_back(rmse(pair.rows(pair.device.p(), pair.initial.n_users),
-                          pair.rows(pair.device.q(), pair.initial.n_items)));
-      EXPECT_LT(ends.back(), start - 0.3) << scheme_name(scheme) << " " << blocks;
-      EXPECT_NEAR(ends.back(), ends.front(), 0.02) << scheme_name(scheme) << " " << blocks;
+      ends.push_back(rmse(pair.p(), pair.q()));
+      EXPECT_LT(ends.back(), start - 0.3) << kSchemes.of(scheme) << " " << blocks;
+      EXPECT_NEAR(ends.back(), ends.front(), 0.02) << kSchemes.of(scheme) << " " << blocks;
     }
   }
 }

@@ -10,13 +10,13 @@
 namespace mf::gpusgd {
 namespace {
 
-constexpr Scheme kSchemes[] = {Scheme::grouped, Scheme::tree};
+constexpr Scheme kBoth[] = {Scheme::grouped, Scheme::tree};
 
 // docs/errata.md: as printed, the tree loses half of the products of every power of two.
 TEST(Tree, AddsEveryProductOnce) {
   for (int f = 1; f <= 1024; ++f) {
-    std::vector<double> weights(static_cast<std::size_t>(f));
-    for (int k = 0; k < f; ++k) weights[static_cast<std::size_t>(k)] = k + 1;
+    std::vector<double> weights;
+    for (int k = 0; k < f; ++k) weights.push_back(k + 1);
     const std::vector<double> ones(weights.size(), 1.0);
     ASSERT_EQ(tree_dot(weights.data(), ones.data(), f), f * (f + 1) / 2.0) << f;
   }
@@ -39,7 +39,7 @@ TEST(Tree, RoundsHaveNoRace) {
 TEST(Rule, IsEquationThree) {
   const Ratings train = random_matrix(4, 5, 0.6, 9);
   ASSERT_GT(train.nnz(), 3);
-  for (const Scheme scheme : kSchemes) {
+  for (const Scheme scheme : kBoth) {
     for (const char* model : {"plain", "biased"}) {
       const Params params = params_of(scheme, {{"factors", 7},
                                                {"model", model},
@@ -49,17 +49,17 @@ TEST(Rule, IsEquationThree) {
                                                {"reg_item_bias", 0.4}});
       const Model initial = initial_for(train, params);
       const bool biased = initial.kind == ModelKind::biased;
-      Reference<double> reference(scheme, read_settings(scheme, params), initial, 0.05);
+      Reference<double> reference(read_settings(scheme, params), initial, 0.05);
       for (std::int64_t i = 0; i < train.nnz(); ++i) {
         const Rating rating = train[i];
-        const auto u = static_cast<std::size_t>(rating.user);
-        const auto v = static_cast<std::size_t>(rating.item);
+        const std::int64_t u = rating.user;
+        const std::int64_t v = rating.item;
         const Reference<double> old = reference;
         double e = rating.value;
         if (biased) e -= initial.mean + old.user_bias[u] + old.item_bias[v];
-        for (std::size_t k = 0; k < 7; ++k) e -= old.p[u * 7 + k] * old.q[v * 7 + k];
+        for (int k = 0; k < 7; ++k) e -= old.p[u * 7 + k] * old.q[v * 7 + k];
         reference.update(rating);
-        for (std::size_t k = 0; k < 7; ++k) {
+        for (int k = 0; k < 7; ++k) {
           const double p = old.p[u * 7 + k];
           const double q = old.q[v * 7 + k];
           EXPECT_NEAR(reference.p[u * 7 + k], p + 0.05 * (e * q - 0.1 * p), 1e-14);
@@ -80,8 +80,8 @@ double train_rmse(const Reference<double>& model, const Ratings& train) {
   double sum = 0;
   for (std::int64_t i = 0; i < train.nnz(); ++i) {
     const Rating rating = train[i];
-    const double e = rating.value - chain_dot(model.p.data() + rating.user * f,
-                                              model.q.data() + rating.item * f, f);
+    double e = rating.value;
+    for (int k = 0; k < f; ++k) e -= model.p[rating.user * f + k] * model.q[rating.item * f + k];
     sum += e * e;
   }
   return std::sqrt(sum / static_cast<double>(train.nnz()));
@@ -91,15 +91,15 @@ double train_rmse(const Reference<double>& model, const Ratings& train) {
 TEST(Epochs, LearnAboutTheSameForAnyNumberOfBlocks) {
   const Ratings train = random_matrix(80, 60, 0.2);
   ThreadTeam team(1);
-  for (const Scheme scheme : kSchemes) {
+  for (const Scheme scheme : kBoth) {
     const Params params = params_of(scheme, {{"factors", 8}});
     const Model initial = initial_for(train, params);
     std::vector<double> ends;
     for (const int blocks : {1, 8, 100}) {
       Settings settings = read_settings(scheme, params);
       settings.blocks = blocks;
-      const Partition partition = partition_of(scheme, settings, train, 1, team);
-      Reference<double> reference(scheme, settings, initial, 0.02);
+      const Partition partition = arrange(settings, train, 1, team).partition;
+      Reference<double> reference(settings, initial, 0.02);
       const double start = train_rmse(reference, train);
       for (int epoch = 0; epoch < 30; ++epoch) reference.run_epoch(partition);
       ends.push_back(train_rmse(reference, train));
@@ -111,8 +111,8 @@ TEST(Epochs, LearnAboutTheSameForAnyNumberOfBlocks) {
 }
 
 TEST(Info, DefaultsAreThePapers) {
-  for (const Scheme scheme : kSchemes) {
-    const Settings settings = read_settings(scheme, params_of(scheme, Json::object()));
+  for (const Scheme scheme : kBoth) {
+    const Settings settings = settings_of(scheme, Json::object());
     EXPECT_EQ(settings.factors, 16);
     EXPECT_EQ(settings.model, ModelKind::plain);
     EXPECT_EQ(settings.reg.p, 0.03);
@@ -125,19 +125,18 @@ TEST(Info, DefaultsAreThePapers) {
 TEST(Info, TreeThreadsAreTheFactorsInWarps) {
   for (const auto& [factors, threads] :
        {std::pair{1, 32}, {16, 32}, {32, 32}, {33, 64}, {1024, 1024}}) {
-    const Params params = params_of(Scheme::tree, {{"factors", factors}});
-    EXPECT_EQ(read_settings(Scheme::tree, params).threads_per_block, threads);
+    EXPECT_EQ(settings_of(Scheme::tree, {{"factors", factors}}).threads_per_block, threads);
   }
   EXPECT_ANY_THROW(params_of(Scheme::tree, {{"factors", 1025}}));
   EXPECT_ANY_THROW(params_of(Scheme::tree, {{"blocks", 8193}}));
-  const Params params = params_of(Scheme::grouped, {{"threads_per_block", 16}, {"factors", 2000}});
-  EXPECT_EQ(read_settings(Scheme::grouped, params).threads_per_block, 16);
+  const Json changes = {{"threads_per_block", 16}, {"factors", 2000}};
+  EXPECT_EQ(settings_of(Scheme::grouped, changes).threads_per_block, 16);
 }
 
 TEST(Info, MemoryCountsEveryArray) {
   const ProblemShape shape{1000, 500, 10000};
   const auto device = [&](Scheme scheme, const Json& changes) {
-    return find_algorithm(scheme_name(scheme))
+    return find_algorithm(kSchemes.of(scheme))
         .memory(params_of(scheme, changes), shape)
         .device_bytes;
   };
@@ -156,7 +155,7 @@ TEST(Work, CountsRowsOnce) {
   const double rows = static_cast<double>(count_rating_users(train) + count_rated_items(train));
   const auto nnz = static_cast<double>(train.nnz());
   const auto work = [&](const Json& changes) {
-    return epoch_work(read_settings(Scheme::tree, params_of(Scheme::tree, changes)), train);
+    return epoch_work(settings_of(Scheme::tree, changes), train);
   };
   const Work plain = work({{"factors", 5}});
   EXPECT_EQ(plain.updates, nnz);

@@ -48,10 +48,15 @@ void for_blocks(const Partition& partition, const Body& body) {
   const std::int32_t l = partition.cut.blocks;
   for (std::int32_t tag = 0; tag < l; ++tag) {
     for (std::int32_t row = 0; row < l; ++row) {
-      const auto slot = static_cast<std::size_t>(slot_of(tag, row, l));
+      const std::int64_t slot = slot_of(tag, row, l);
       body(tag, row, partition.offsets[slot], partition.offsets[slot + 1]);
     }
   }
+}
+
+Json facts_for(Scheme scheme, const Json& changes, const Ratings& train, ThreadTeam& team) {
+  const Settings settings = settings_of(scheme, changes);
+  return facts_of(settings, arrange(settings, train, 1, team), train, team);
 }
 
 void expect_every_rating_once(const Ratings& train, const Partition& partition) {
@@ -122,11 +127,11 @@ TEST(Partition, HasEveryRatingOnceInItsBlock) {
                [&](std::int32_t tag, std::int32_t row, std::int64_t at, std::int64_t end) {
                  ASSERT_LE(at, end);
                  for (std::int64_t first = at; at < end; ++at) {
-                   const Rating& rating = partition.ratings[static_cast<std::size_t>(at)];
+                   const Rating& rating = partition.ratings[at];
                    ASSERT_EQ(rating.user / cut.rows, row);
                    ASSERT_EQ(rating.item / cut.columns, (row + tag) % cut.blocks);
                    if (at == first) continue;
-                   const Rating& last = partition.ratings[static_cast<std::size_t>(at - 1)];
+                   const Rating& last = partition.ratings[at - 1];
                    ASSERT_LT(std::pair(last.user, last.item), std::pair(rating.user, rating.item));
                  }
                });
@@ -140,7 +145,7 @@ TEST(Partition, BlocksOfATagShareNoUserAndNoItem) {
     for_blocks(partition,
                [&](std::int32_t tag, std::int32_t row, std::int64_t at, std::int64_t end) {
                  for (; at < end; ++at) {
-                   const Rating& rating = partition.ratings[static_cast<std::size_t>(at)];
+                   const Rating& rating = partition.ratings[at];
                    ASSERT_EQ(user_block.try_emplace({tag, rating.user}, row).first->second, row);
                    ASSERT_EQ(item_block.try_emplace({tag, rating.item}, row).first->second, row);
                  }
@@ -148,7 +153,7 @@ TEST(Partition, BlocksOfATagShareNoUserAndNoItem) {
   });
 }
 
-TEST(Partition, BlankBlocksAreCounted) {
+TEST(Facts, BlankBlocksAreCounted) {
   for_all([](const Ratings& train, const Cut& cut, ThreadTeam& team) {
     std::set<std::pair<std::int32_t, std::int32_t>> with_rating, with_cell;
     for (std::int64_t i = 0; i < train.nnz(); ++i) {
@@ -159,29 +164,27 @@ TEST(Partition, BlankBlocksAreCounted) {
         with_cell.insert({u / cut.rows, i / cut.columns});
       }
     }
+    const Scheme scheme = cut.rows == cut.columns ? Scheme::grouped : Scheme::tree;
+    const Json facts = facts_for(scheme, {{"blocks", cut.blocks}}, train, team);
+    EXPECT_EQ(facts["block_users"], cut.rows);
+    EXPECT_EQ(facts["block_items"], cut.columns);
     const std::int64_t all = std::int64_t{cut.blocks} * cut.blocks;
-    const BlockCounts counts =
-        count_blocks(make_partition(train, cut, team), train.n_users(), train.n_items(), team);
-    EXPECT_EQ(counts.all, all);
-    EXPECT_EQ(counts.blank, all - static_cast<std::int64_t>(with_rating.size()));
-    EXPECT_EQ(counts.padding, all - static_cast<std::int64_t>(with_cell.size()));
+    EXPECT_EQ(facts["blocks"], all);
+    EXPECT_EQ(facts["blank_blocks"], all - std::ssize(with_rating));
+    EXPECT_EQ(facts["padding_blocks"], all - std::ssize(with_cell));
   });
 }
 
-TEST(Partition, ATallMatrixHasPaddingInSquareBlocksAlone) {
+TEST(Facts, ATallMatrixHasPaddingInSquareBlocksAlone) {
   ThreadTeam team(1);
   const Ratings train = random_matrix(800, 80, 0.3);
-  const auto count = [&](const Cut& cut) {
-    return count_blocks(make_partition(train, cut, team), 800, 80, team);
-  };
-  EXPECT_EQ(count(square_cut(800, 80, 8)).blank, 56);
-  EXPECT_EQ(count(rectangular_cut(800, 80, 8)).blank, 0);
+  EXPECT_EQ(facts_for(Scheme::grouped, {{"blocks", 8}}, train, team)["blank_blocks"], 56);
+  EXPECT_EQ(facts_for(Scheme::tree, {{"blocks", 8}}, train, team)["blank_blocks"], 0);
 }
 
 // More than one piece in a row of blocks.
-TEST(Partition, LargeRowsOfBlocksAreCutIntoPieces) {
-  const Ratings train = random_matrix(1300, 1300, 0.9, 5);
-  ASSERT_GT(train.nnz(), std::int64_t{1} << 20);
+TEST(Partition, IsTheSameForAnyNumberOfThreads) {
+  const Ratings train = random_matrix(700, 700, 0.5, 5);
   ThreadTeam one(1);
   ThreadTeam four(4);
   for (const std::int32_t l : {1, 2}) {
@@ -190,10 +193,10 @@ TEST(Partition, LargeRowsOfBlocksAreCutIntoPieces) {
     const Partition b = make_partition(train, cut, four);
     EXPECT_EQ(a.offsets, b.offsets);
     ASSERT_EQ(a.ratings.size(), b.ratings.size());
-    for (std::size_t i = 0; i < a.ratings.size(); ++i) {
+    for (std::int64_t i = 0; i < std::ssize(a.ratings); ++i) {
       ASSERT_EQ(key(a.ratings[i]), key(b.ratings[i])) << i;
       if (l == 1) {
-        ASSERT_EQ(key(a.ratings[i]), key(train[static_cast<std::int64_t>(i)]));
+        ASSERT_EQ(key(a.ratings[i]), key(train[i]));
       }
     }
   }
@@ -209,20 +212,20 @@ TEST(Groups, CoverTheBlocksAndShareNoUserAndNoItem) {
       const Groups groups = group_blocks(partition, team);
       expect_every_rating_once(train, partition);
       ASSERT_EQ(groups.first.size(), partition.offsets.size());
-      for (std::size_t slot = 0; slot + 1 < groups.first.size(); ++slot) {
-        const auto first = static_cast<std::size_t>(groups.first[slot]);
-        const auto end = static_cast<std::size_t>(groups.first[slot + 1]);
+      for (std::int64_t slot = 0; slot < partition.slots(); ++slot) {
+        const std::int64_t first = groups.first[slot];
+        const std::int64_t end = groups.first[slot + 1];
         EXPECT_EQ(first < end, partition.offsets[slot] < partition.offsets[slot + 1]);
         if (first < end) {
           EXPECT_EQ(groups.begins[first], partition.offsets[slot]);
           EXPECT_EQ(groups.begins[end], partition.offsets[slot + 1]);
         }
         std::int32_t last_group = -1;
-        for (std::size_t g = first; g < end; ++g) {
+        for (std::int64_t g = first; g < end; ++g) {
           ASSERT_LT(groups.begins[g], groups.begins[g + 1]) << "an empty group";
           std::set<std::int32_t> users, items, numbers;
           for (std::int64_t i = groups.begins[g]; i < groups.begins[g + 1]; ++i) {
-            const Rating& rating = partition.ratings[static_cast<std::size_t>(i)];
+            const Rating& rating = partition.ratings[i];
             EXPECT_TRUE(users.insert(rating.user).second);
             EXPECT_TRUE(items.insert(rating.item).second);
             numbers.insert(group_of(rating.user, rating.item, cut.rows));
@@ -244,10 +247,9 @@ TEST(Groups, AreSortedByUserInside) {
     Partition partition = make_partition(train, square_cut(400, 400, 2), team);
     const Groups groups = group_blocks(partition, team);
     ASSERT_GT(groups.begins.size(), 10U);
-    for (std::size_t g = 0; g + 1 < groups.begins.size(); ++g) {
+    for (std::int64_t g = 0; g + 1 < std::ssize(groups.begins); ++g) {
       for (std::int64_t i = groups.begins[g] + 1; i < groups.begins[g + 1]; ++i) {
-        EXPECT_LT(partition.ratings[static_cast<std::size_t>(i - 1)].user,
-                  partition.ratings[static_cast<std::size_t>(i)].user);
+        EXPECT_LT(partition.ratings[i - 1].user, partition.ratings[i].user);
       }
     }
   }
@@ -271,7 +273,7 @@ TEST(Shuffle, KeepsTheBlocksAndDependsOnTheSeed) {
   expect_every_rating_once(train, one);
   for_blocks(one, [&](std::int32_t tag, std::int32_t row, std::int64_t at, std::int64_t end) {
     for (; at < end; ++at) {
-      const Rating& rating = one.ratings[static_cast<std::size_t>(at)];
+      const Rating& rating = one.ratings[at];
       EXPECT_EQ(rating.user / cut.rows, row);
       EXPECT_EQ(rating.item / cut.columns, (row + tag) % 4);
     }
@@ -280,12 +282,10 @@ TEST(Shuffle, KeepsTheBlocksAndDependsOnTheSeed) {
   EXPECT_NE(keys(one), keys(shuffled(2, 1)));
 }
 
-TEST(Lanes, OfGroupsAreCountedByTheStep) {
+TEST(Facts, LanesOfGroupsAreCountedByTheStep) {
   ThreadTeam team(2);
   for (const int threads : {1, 3, 256}) {
     const Ratings train = random_matrix(90, 70, 0.3);
-    Partition partition = make_partition(train, square_cut(90, 70, 5), team);
-    const Groups groups = group_blocks(partition, team);
     std::int64_t lanes = 0;
     std::int64_t serial = 0;
     for (std::int32_t tag = 0; tag < 5; ++tag) {
@@ -304,17 +304,17 @@ TEST(Lanes, OfGroupsAreCountedByTheStep) {
       }
       serial += longest;
     }
-    const LaneCounts counts = count_grouped_lanes(partition, groups, threads, team);
-    EXPECT_EQ(counts.lane_steps, lanes);
-    EXPECT_EQ(counts.idle, lanes - train.nnz());
-    EXPECT_EQ(counts.serial_steps, serial);
+    const Json facts =
+        facts_for(Scheme::grouped, {{"blocks", 5}, {"threads_per_block", threads}}, train, team);
+    EXPECT_EQ(facts["lane_steps"], lanes);
+    EXPECT_EQ(facts["idle_lane_steps"], lanes - train.nnz());
+    EXPECT_EQ(facts["serial_steps"], serial);
   }
 }
 
-TEST(Lanes, OfTheTreeAreCountedByTheRound) {
+TEST(Facts, LanesOfTheTreeAreCountedByTheRound) {
   ThreadTeam team(2);
   const Ratings train = random_matrix(30, 40, 0.5);
-  const Partition partition = make_partition(train, rectangular_cut(30, 40, 1), team);
   for (const int f : {1, 2, 7, 16, 32, 33, 100, 1024}) {
     const int threads = (f + 31) / 32 * 32;
     std::int64_t idle = 2 * (threads - f);  // products and update
@@ -322,11 +322,11 @@ TEST(Lanes, OfTheTreeAreCountedByTheRound) {
     for (int distance = 1; distance < f; distance *= 2, ++steps) {
       for (int k = 0; k < threads; ++k) idle += !adds(k, distance, f);
     }
-    const LaneCounts counts = count_tree_lanes(partition, f, threads, team);
+    const Json facts = facts_for(Scheme::tree, {{"blocks", 1}, {"factors", f}}, train, team);
     EXPECT_EQ(tree_rounds(f), steps - 2);
-    EXPECT_EQ(counts.lane_steps, train.nnz() * steps * threads) << f;
-    EXPECT_EQ(counts.idle, train.nnz() * idle) << f;
-    EXPECT_EQ(counts.serial_steps, train.nnz() * steps) << f;
+    EXPECT_EQ(facts["lane_steps"], train.nnz() * steps * threads) << f;
+    EXPECT_EQ(facts["idle_lane_steps"], train.nnz() * idle) << f;
+    EXPECT_EQ(facts["serial_steps"], train.nnz() * steps) << f;
   }
 }
 

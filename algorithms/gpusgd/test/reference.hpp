@@ -2,37 +2,24 @@
 // the device: what the device computes, bit for bit.
 #pragma once
 
-#include <cmath>
 #include <cstdint>
 #include <vector>
 
 #include "algorithms/core/model.hpp"
+#include "algorithms/core/sgd_rule.hpp"
 #include "algorithms/gpusgd/partition.hpp"
-#include "algorithms/gpusgd/rule.hpp"
-#include "algorithms/gpusgd/schedule.hpp"
-#include "algorithms/gpusgd/settings.hpp"
 
 namespace mf::gpusgd {
-
-// p.q with its factors one after another.
-template <class Real>
-Real chain_dot(const Real* p, const Real* q, int f) {
-  Real sum = 0;
-  for (int k = 0; k < f; ++k) sum = multiply_add(p[k], q[k], sum);
-  return sum;
-}
 
 // p.q by the tree of Algorithm 1 (corrected): all threads of a round, then the next round.
 template <class Real>
 Real tree_dot(const Real* p, const Real* q, int f) {
-  std::vector<Real> products(static_cast<std::size_t>(f));
-  for (int k = 0; k < f; ++k) products[static_cast<std::size_t>(k)] = p[k] * q[k];
+  std::vector<Real> products;
+  for (int k = 0; k < f; ++k) products.push_back(p[k] * q[k]);
   for (int distance = 1; distance < f; distance *= 2) {
     const std::vector<Real> before = products;
     for (int k = 0; k < f; ++k) {
-      if (adds(k, distance, f)) {
-        products[static_cast<std::size_t>(k)] += before[static_cast<std::size_t>(k + distance)];
-      }
+      if (adds(k, distance, f)) products[k] += before[k + distance];
     }
   }
   return products[0];
@@ -40,15 +27,13 @@ Real tree_dot(const Real* p, const Real* q, int f) {
 
 template <class Real>
 struct Reference {
-  Scheme scheme;
   Settings settings;
-  Hyper<Real> hyper;
+  sgd::Step<Real> step;
   std::vector<Real> p, q, user_bias, item_bias;  // rows packed
 
-  Reference(Scheme of, const Settings& s, const Model& initial, double rate)
-      : scheme(of),
-        settings(s),
-        hyper(make_hyper<Real>(rate, s.biased() ? initial.mean : 0, s.reg)),
+  Reference(const Settings& s, const Model& initial, double rate)
+      : settings(s),
+        step(step_at<Real>(rate, s.reg, initial.mean)),
         p(initial.p.begin(), initial.p.end()),
         q(initial.q.begin(), initial.q.end()),
         user_bias(initial.user_bias.begin(), initial.user_bias.end()),
@@ -59,47 +44,33 @@ struct Reference {
   }
 
   void update(const Rating& rating) {
-    const auto f = static_cast<std::size_t>(settings.factors);
-    const auto u = static_cast<std::size_t>(rating.user);
-    const auto i = static_cast<std::size_t>(rating.item);
-    Real* p_row = p.data() + u * f;
-    Real* q_row = q.data() + i * f;
-    const Real gain = hyper.rate * error(rating, dot(p_row, q_row));
-    if (settings.biased()) {
-      user_bias[u] = step(user_bias[u], Real{1}, gain, hyper.shrink_user_bias);
-      item_bias[i] = step(item_bias[i], Real{1}, gain, hyper.shrink_item_bias);
-    }
-    for (std::size_t k = 0; k < f; ++k) {
-      const Real p_old = p_row[k];
-      p_row[k] = step(p_old, q_row[k], gain, hyper.shrink_p);
-      q_row[k] = step(q_row[k], p_old, gain, hyper.shrink_q);
+    const std::int32_t f = settings.factors;
+    Real* p_row = p.data() + std::int64_t{rating.user} * f;
+    Real* q_row = q.data() + std::int64_t{rating.item} * f;
+    Real* b = settings.biased() ? user_bias.data() + rating.user : nullptr;
+    Real* c = settings.biased() ? item_bias.data() + rating.item : nullptr;
+    if (settings.scheme == Scheme::grouped) {
+      sgd::update(step, Real{rating.value}, p_row, q_row, f, b, c);
+    } else {
+      update_by_tree(Real{rating.value}, p_row, q_row, b, c);
     }
   }
 
  private:
-  Real dot(const Real* p_row, const Real* q_row) const {
-    return scheme == Scheme::tree ? tree_dot(p_row, q_row, settings.factors)
-                                  : chain_dot(p_row, q_row, settings.factors);
-  }
-
-  Real error(const Rating& rating, Real product) const {
-    const auto r = static_cast<Real>(rating.value);
-    if (!settings.biased()) return plain_error(r, product);
-    return biased_error(hyper.mean, r, user_bias[static_cast<std::size_t>(rating.user)],
-                        item_bias[static_cast<std::size_t>(rating.item)], product);
+  void update_by_tree(Real rating, Real* p_row, Real* q_row, Real* b, Real* c) {
+    const Real dot = tree_dot(p_row, q_row, settings.factors);
+    const Real error = b == nullptr ? sgd::rating_error<false>(step, rating, Real{0}, Real{0}, dot)
+                                    : sgd::rating_error<true>(step, rating, *b, *c, dot);
+    const Real gain = step.rate * error;
+    for (std::int32_t k = 0; k < settings.factors; ++k) {
+      const Real p_old = p_row[k];
+      p_row[k] = sgd::stepped(p_old, q_row[k], gain, step.shrink_p);
+      q_row[k] = sgd::stepped(q_row[k], p_old, gain, step.shrink_q);
+    }
+    if (b == nullptr) return;
+    *b = sgd::stepped(*b, Real{1}, gain, step.shrink_user_bias);
+    *c = sgd::stepped(*c, Real{1}, gain, step.shrink_item_bias);
   }
 };
-
-// What prepare makes of the ratings.
-inline Partition partition_of(Scheme scheme, const Settings& settings, const Ratings& train,
-                              std::uint64_t seed, ThreadTeam& team) {
-  const bool grouped = scheme == Scheme::grouped;
-  const Cut cut = grouped ? square_cut(train.n_users(), train.n_items(), settings.blocks)
-                          : rectangular_cut(train.n_users(), train.n_items(), settings.blocks);
-  Partition partition = make_partition(train, cut, team);
-  if (grouped) group_blocks(partition, team);
-  if (settings.order == Order::shuffled) shuffle_blocks(partition, seed, team);
-  return partition;
-}
 
 }  // namespace mf::gpusgd

@@ -33,7 +33,11 @@ inline Ratings random_matrix(std::int32_t m, std::int32_t n, double density,
 }
 
 inline Params params_of(Scheme scheme, const Json& changes) {
-  return default_params(find_algorithm(scheme_name(scheme)).params, changes);
+  return default_params(find_algorithm(kSchemes.of(scheme)).params, changes);
+}
+
+inline Settings settings_of(Scheme scheme, const Json& changes) {
+  return read_settings(scheme, params_of(scheme, changes));
 }
 
 inline Model initial_for(const Ratings& train, const Params& params) {
@@ -41,7 +45,7 @@ inline Model initial_for(const Ratings& train, const Params& params) {
   init.scale = 0.3;
   return initial_model(train.n_users(), train.n_items(),
                        static_cast<std::int32_t>(params.integer("factors")),
-                       parse_model_kind(params.choice("model")), mean_rating(train), init, 1);
+                       params.choice("model", kModelKinds), mean_rating(train), init, 1);
 }
 
 }  // namespace mf::gpusgd

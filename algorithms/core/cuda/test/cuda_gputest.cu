@@ -32,7 +32,7 @@ TEST(DeviceBuffer, CountsItsBytes) {
 TEST(DeviceBuffer, SaysHowMuchIsMissing) {
   MF_REQUIRE_DEVICE();
   try {
-    const DeviceBuffer<char> all(std::size_t{1} << 50);
+    const DeviceBuffer<char> all(std::int64_t{1} << 50);
     FAIL() << "a petabyte was allocated";
   } catch (const Error& error) {
     EXPECT_EQ(error.kind(), ErrorKind::memory);
@@ -45,12 +45,12 @@ TEST(Stream, CopiesThereAndBack) {
   MF_REQUIRE_DEVICE();
   const Stream stream;
   std::vector<int> numbers(1000);
-  for (int i = 0; i < 1000; ++i) numbers[static_cast<std::size_t>(i)] = i;
+  for (int i = 0; i < 1000; ++i) numbers[i] = i;
   auto device = upload(View<const int>(numbers), stream.get());
   add_one<<<4, 256, 0, stream.get()>>>(device.data(), 1000);
   MF_CUDA_LAUNCHED("add_one");
   download(View<int>(numbers), device.data(), stream.get());
-  for (int i = 0; i < 1000; ++i) EXPECT_EQ(numbers[static_cast<std::size_t>(i)], i + 1);
+  for (int i = 0; i < 1000; ++i) EXPECT_EQ(numbers[i], i + 1);
 }
 
 TEST(Graph, ReplaysWhatWasCaptured) {

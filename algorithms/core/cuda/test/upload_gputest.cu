@@ -1,0 +1,175 @@
+// Uploads, the models made of them, and draws that are the same on both sides.
+#include <numeric>
+
+#include "algorithms/core/cuda/device_model.hpp"
+#include "algorithms/core/cuda/launch.hpp"
+#include "algorithms/core/cuda/testing.hpp"
+#include "algorithms/core/random.hpp"
+#include "base/rng.hpp"
+
+namespace mf::cuda {
+namespace {
+
+struct Gpu {
+  ThreadTeam team{3};
+  Stream stream;
+  Rng rng{9};
+
+  template <class T>
+  AlignedVector<T> back(const T* from, std::int64_t count) {
+    AlignedVector<T> host(count);
+    download(View<T>(host), from, stream.get());
+    return host;
+  }
+  template <class T>
+  AlignedVector<T> back(const DeviceBuffer<T>& from) {
+    return back(from.data(), static_cast<std::int64_t>(from.size()));
+  }
+
+  AlignedVector<float> random_floats(std::int64_t count) {
+    AlignedVector<float> numbers(count);
+    for (float& x : numbers) x = static_cast<float>(rng.normal());
+    return numbers;
+  }
+
+  Model random_model(ModelKind kind, std::int32_t factors) {
+    Model model = initial_model(300, 200, factors, kind, 3.5, {}, 2);
+    for (float& x : model.user_bias) x = static_cast<float>(rng.normal());
+    for (float& x : model.item_bias) x = static_cast<float>(rng.normal());
+    return model;
+  }
+};
+
+// None, one, less than is staged, and more than two pieces of pinned memory, up and down in size.
+TEST(Uploader, ArraysOfAnySizeArrive) {
+  MF_REQUIRE_DEVICE();
+  Gpu gpu;
+  Uploader uploader(gpu.team, gpu.stream.get());
+  for (const std::int64_t count : {0LL, 1LL, 1000LL, 300'000LL, 20'000'001LL, 70'000LL}) {
+    AlignedVector<std::int32_t> numbers(count);
+    std::iota(numbers.begin(), numbers.end(), 7);
+    const auto device = uploader.array(View<const std::int32_t>(numbers));
+    EXPECT_EQ(gpu.back(device), numbers) << count;
+  }
+}
+
+// Many in flight: what an upload comes from may end when the call has returned.
+TEST(Uploader, WhatTheyComeFromMayEnd) {
+  MF_REQUIRE_DEVICE();
+  Gpu gpu;
+  std::vector<DeviceBuffer<std::int64_t>> buffers;
+  {
+    Uploader uploader(gpu.team, gpu.stream.get());
+    for (std::int64_t k = 0; k < 20; ++k) {
+      AlignedVector<std::int64_t> numbers(100'000 + k, k);
+      buffers.push_back(uploader.array(View<const std::int64_t>(numbers)));
+      std::fill(numbers.begin(), numbers.end(), -1);
+    }
+  }
+  for (std::int64_t k = 0; k < 20; ++k) {
+    EXPECT_EQ(gpu.back(buffers[k]), AlignedVector<std::int64_t>(100'000 + k, k));
+  }
+}
+
+TEST(Uploader, RowsArePaddedWithZeros) {
+  MF_REQUIRE_DEVICE();
+  Gpu gpu;
+  Uploader uploader(gpu.team, gpu.stream.get());
+  const AlignedVector<float> packed = gpu.random_floats(50'000 * 5);
+  const auto wide = gpu.back(uploader.rows<double>(View(packed), 5, 6));
+  ASSERT_EQ(std::ssize(wide), 50'000 * 6);
+  for (std::int64_t i = 0; i < std::ssize(wide); ++i) {
+    const double expected = i % 6 < 5 ? static_cast<double>(packed[i / 6 * 5 + i % 6]) : 0.0;
+    ASSERT_EQ(wide[i], expected) << i;
+  }
+  EXPECT_EQ(gpu.back(uploader.rows(View(packed), 5, 5)), packed);
+}
+
+TEST(Uploader, RatingsOfRowsKeepTheirOrder) {
+  MF_REQUIRE_DEVICE();
+  Gpu gpu;
+  Uploader uploader(gpu.team, gpu.stream.get());
+  AlignedVector<std::int32_t> others(100'000);
+  std::iota(others.begin(), others.end(), 0);
+  const AlignedVector<float> values = gpu.random_floats(100'000);
+  const auto ratings = gpu.back(uploader.row_ratings(View(others), View(values)));
+  for (std::int64_t i = 0; i < 100'000; ++i) {
+    ASSERT_EQ(ratings[i].other, i);
+    ASSERT_EQ(ratings[i].value, values[i]);
+  }
+}
+
+// Packed rows of a view must be the model's.
+template <class Real>
+void expect_same_model(Gpu& gpu, const Model& model) {
+  Uploader uploader(gpu.team, gpu.stream.get());
+  DeviceModel<Real> device(model, uploader);
+  EXPECT_EQ(device.stride(), row_stride(model.factors, sizeof(Real)));
+  const Model seen = packed_model(device.view(gpu.stream.get()),
+                                  [&](AlignedVector<float>& to, const float* from,
+                                      std::int64_t stride, std::int32_t count, std::int32_t width) {
+                                    const auto padded = gpu.back(from, stride * count);
+                                    for (std::int64_t i = 0; i < stride * count; ++i) {
+                                      if (i % stride < width) {
+                                        to.push_back(padded[i]);
+                                      } else {
+                                        ASSERT_EQ(padded[i], 0.0F) << "the padding of a row";
+                                      }
+                                    }
+                                  });
+  EXPECT_EQ(seen.kind, model.kind);
+  EXPECT_EQ(seen.mean, model.mean);
+  EXPECT_EQ(seen.p, model.p);
+  EXPECT_EQ(seen.q, model.q);
+  EXPECT_EQ(seen.user_bias, model.user_bias);
+  EXPECT_EQ(seen.item_bias, model.item_bias);
+}
+
+TEST(DeviceModel, IsSeenAsItWas) {
+  MF_REQUIRE_DEVICE();
+  Gpu gpu;
+  for (const ModelKind kind : {ModelKind::biased, ModelKind::plain}) {
+    for (const std::int32_t factors : {1, 7, 64}) {
+      const Model model = gpu.random_model(kind, factors);
+      expect_same_model<float>(gpu, model);
+      expect_same_model<double>(gpu, model);
+    }
+  }
+}
+
+__global__ void draw_kernel(std::uint64_t seed, std::int64_t iteration, std::int64_t* out,
+                            std::int32_t n, Permutation permutation) {
+  const auto i = static_cast<std::int32_t>(blockIdx.x * blockDim.x + threadIdx.x);
+  if (i >= n) return;
+  out[2 * i] = pick(random_bits(seed, i, iteration), 12345);
+  out[2 * i + 1] = permutation(i);
+}
+
+TEST(Random, DrawsOfTheDeviceAreTheHosts) {
+  MF_REQUIRE_DEVICE();
+  Gpu gpu;
+  constexpr std::int32_t kDraws = 10'000;
+  constexpr std::uint64_t kSeed = (1ULL << 40) + 3;
+  constexpr std::int64_t kIteration = (1LL << 33) + 1;
+  const Permutation permutation = Permutation::of(kDraws, 4);
+  DeviceBuffer<std::int64_t> out(2 * kDraws);
+  draw_kernel<<<blocks_for(kDraws, 128), 128, 0, gpu.stream.get()>>>(kSeed, kIteration, out.data(),
+                                                                     kDraws, permutation);
+  MF_CUDA_LAUNCHED("draw_kernel");
+  const auto drawn = gpu.back(out);
+  for (std::int32_t i = 0; i < kDraws; ++i) {
+    ASSERT_EQ(drawn[2 * i], pick(random_bits(kSeed, i, kIteration), 12345)) << i;
+    ASSERT_EQ(drawn[2 * i + 1], permutation(i)) << i;
+  }
+}
+
+TEST(Launch, BlocksCoverTheWork) {
+  EXPECT_EQ(blocks_for(0, 128), 0U);
+  EXPECT_EQ(blocks_for(1, 128), 1U);
+  EXPECT_EQ(blocks_for(256, 128), 2U);
+  EXPECT_EQ(blocks_for(257, 128), 3U);
+  EXPECT_EQ(blocks_for(257, 128, 2), 2U);
+}
+
+}  // namespace
+}  // namespace mf::cuda
