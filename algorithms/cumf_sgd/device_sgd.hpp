@@ -7,16 +7,16 @@
 #include <cstdint>
 
 #include "algorithms/core/algorithm.hpp"
-#include "algorithms/core/cuda/memory.hpp"
 #include "algorithms/core/cuda/stored_model.hpp"
 #include "algorithms/cumf_sgd/kernels.hpp"
 #include "base/rng.hpp"
 
 namespace mf::cumf_sgd {
 
+template <class OwnSettings>
 class DeviceSgd : public Algorithm {
  public:
-  explicit DeviceSgd(const Settings& settings) : settings_(settings) {}
+  explicit DeviceSgd(const OwnSettings& settings) : settings_(settings) {}
 
   FactorView factors() override { return model_.view(stream_); }
   Work work_per_epoch() const override { return work_; }
@@ -25,34 +25,23 @@ class DeviceSgd : public Algorithm {
   // What every prepare begins with.
   void start(const Ratings& train, const Model& initial, const Context& context) {
     check_initial(ModelKind::plain, settings_.factors, train, initial);
-    work_ = pass_work(settings_, train);
+    work_ = pass_work(train, settings_.factors, ModelKind::plain, sizeof(Rating),
+                      settings_.factors * storage_bytes(settings_.storage));
     seed_ = context.seed;
     nnz_ = train.nnz();
-    stream_ = static_cast<cudaStream_t>(context.stream);
+    stream_ = context.stream;
   }
 
-  Step step_at(double rate) const {
-    return {static_cast<float>(rate), keeps_at(rate, settings_.reg)};
+  Pass pass(const EpochArgs& args) {
+    return {settings_,
+            {settings_.factors, nnz_, users_.data(), items_.data(), values_.data(), model_.p(),
+             model_.q()},
+            step_at(args.learning_rate, settings_.reg, 0),
+            static_cast<std::uint32_t>(mix64(seed_ + static_cast<std::uint64_t>(args.epoch))),
+            stream_};
   }
 
-  // Of the rounding; another in every epoch.
-  std::uint32_t rounding_seed(std::int64_t epoch) const {
-    return static_cast<std::uint32_t>(mix64(seed_ + static_cast<std::uint64_t>(epoch)));
-  }
-
-  Arrays arrays() {
-    Arrays a;
-    a.factors = settings_.factors;
-    a.nnz = nnz_;
-    a.users = users_.data();
-    a.items = items_.data();
-    a.values = values_.data();
-    a.p = model_.p();
-    a.q = model_.q();
-    return a;
-  }
-
-  Settings settings_;
+  OwnSettings settings_;
   Work work_;
   std::uint64_t seed_ = 0;
   std::int64_t nnz_ = 0;

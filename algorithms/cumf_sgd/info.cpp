@@ -1,11 +1,26 @@
 // batch_hogwild and wavefront: names, parameters, limits and paper.
+#include <fmt/core.h>
+
+#include "algorithms/core/pinned.hpp"
 #include "algorithms/core/registry.hpp"
 #include "algorithms/cumf_sgd/settings.hpp"
 
 namespace mf::cumf_sgd {
 namespace {
 
-AlgorithmInfo shared_info(const std::string& name) {
+constexpr std::int64_t kMaxFactors = 512;                   // 32 lanes hold the row
+constexpr std::int64_t kMaxBlocks = std::int64_t{1} << 27;  // 8 bytes each
+
+// `copies` of the ratings on the host; on the device they lie twice while they are put in order.
+MemoryNeed memory_need(const Params& params, const ProblemShape& shape, int copies) {
+  const Settings settings = read_settings(params);
+  const auto ratings = static_cast<double>(shape.nnz) * sizeof(Rating);
+  const auto rows = static_cast<double>(shape.n_users + shape.n_items);
+  return {kPinnedBytes + copies * ratings,
+          rows * stored_row_bytes(settings.storage, settings.factors) + 2 * ratings};
+}
+
+AlgorithmInfo shared_info(const std::string& name, std::vector<ParamSpec> own) {
   AlgorithmInfo info;
   info.name = name;
   info.family = "cumf_sgd";
@@ -13,27 +28,53 @@ AlgorithmInfo shared_info(const std::string& name) {
       "X. Xie, W. Tan, L. L. Fong, Y. Liang, \"CuMF_SGD: Parallelized Stochastic Gradient Descent "
       "for Matrix Factorization on GPUs\", HPDC 2017";
   info.hardware = Hardware::cuda;
-  info.params = shared_params();
-  info.memory = memory_need;
+  info.params = join_params({factors_param(128, kMaxFactors),
+                             only_model_param(ModelKind::plain, "p.q, the paper's only")},
+                            regularizer_params(0.02, false));
+  info.params.push_back(storage_param());
+  info.params.push_back(rounding_param(Rounding::nearest));
+  info.params = join_params(std::move(info.params), std::move(own));
   return info;
 }
 
 AlgorithmInfo hogwild_info() {
-  AlgorithmInfo info = shared_info("batch_hogwild");
+  AlgorithmInfo info = shared_info(
+      "batch_hogwild",
+      {ParamSpec::choice("sampling", Sampling::replacement, kSamplings,
+                         "runs are drawn anew each time (the paper), or each once a pass"),
+       ParamSpec::choice("mapping", Mapping::warp, kMappings,
+                         "a warp an update (the paper), or as many lanes as a row needs"),
+       ParamSpec::integer("run", 256, 1, 1 << 20,
+                          "consecutive shuffled ratings that a worker takes at a time", "ratings"),
+       ParamSpec::integer("workers", 0, 0, 1 << 20,
+                          "runs that are worked on at once, at most; 0: by the smaller side of "
+                          "the matrix",
+                          "runs")});
   info.summary = "lock-free SGD, each warp on runs of consecutive shuffled ratings";
-  info.params.push_back(sampling_param());
-  info.params.push_back(mapping_param());
-  info.params.push_back(run_param());
-  info.params.push_back(hogwild_workers_param());
+  info.memory = [](const Params& params, const ProblemShape& shape) {
+    return memory_need(params, shape, 0);
+  };
   return info;
 }
 
 AlgorithmInfo wavefront_info() {
-  AlgorithmInfo info = shared_info("wavefront");
+  AlgorithmInfo info = shared_info(
+      "wavefront",
+      {ParamSpec::integer("workers", 0, 0, 1 << 16,
+                          "warps that own a band of users each; 0: so that a block holds about "
+                          "64 ratings, and no more than the device holds",
+                          "warps"),
+       ParamSpec::integer("column_blocks", 0, 0, 1 << 20,
+                          "parts of the items; 0: twice the workers", "blocks")});
   info.summary = "SGD by warps that own a band of users and take column blocks in random order";
-  info.params.push_back(workers_param());
-  info.params.push_back(column_blocks_param());
-  info.supports = why_grid_unsupported;
+  info.memory = [](const Params& params, const ProblemShape& shape) {
+    return memory_need(params, shape, 1);
+  };
+  info.supports = [](const Params& params, const ProblemShape&) -> std::optional<std::string> {
+    const std::int64_t blocks = params.integer("workers") * params.integer("column_blocks");
+    if (blocks <= kMaxBlocks) return std::nullopt;
+    return fmt::format("workers x column_blocks is {}, above {} blocks", blocks, kMaxBlocks);
+  };
   return info;
 }
 
@@ -41,4 +82,19 @@ const RegisterInfo kHogwild(hogwild_info());
 const RegisterInfo kWavefront(wavefront_info());
 
 }  // namespace
+
+Settings read_settings(const Params& params) {
+  return {static_cast<std::int32_t>(params.integer("factors")), read_regularizers(params),
+          read_storage(params), read_stochastic(params), params.integer("workers")};
+}
+
+HogwildSettings read_hogwild(const Params& params) {
+  return {read_settings(params), params.choice("sampling", kSamplings),
+          params.choice("mapping", kMappings), params.integer("run")};
+}
+
+WavefrontSettings read_wavefront(const Params& params) {
+  return {read_settings(params), params.integer("column_blocks")};
+}
+
 }  // namespace mf::cumf_sgd

@@ -1,8 +1,27 @@
+// The passes of batch_hogwild and wavefront. The update (core/sgd_rule.hpp), both with old values:
+//
+//   e    = r - p_u . q_i
+//   p_u += rate (e q_i - reg_p p_u)      q_i += rate (e p_u - reg_q q_i)
+//
+// hogwild_kernel. kLanes lanes hold a row of P and one of Q in registers (kWords words of 16 or 8
+// bytes each; a warp as published, or as few lanes as just hold a row) and work through a run of
+// consecutive shuffled ratings, one after another. A lane loads one of the next kLanes ratings and
+// hands it to the others by shuffles; rows are loaded kAhead ratings before they are used; p.q is
+// added across the lanes by shuffles.
+//
+// wavefront_kernel. A warp owns a band of users and takes column after column of items, each by its
+// entry of a status array. Lanes, words and sums as above; rows are loaded up to three updates
+// ahead (run_block).
+//
+// An update reads its rating (12 bytes) from device memory, and reads and writes both rows: 4 f
+// numbers, 1 KiB at f = 128 in fp16; rows of Q come from the second-level cache where Q fits it. It
+// takes 10 f + 2 FLOPs.
 #include <cuda_runtime.h>
 
 #include <algorithm>
 
 #include "algorithms/core/cuda/check.hpp"
+#include "algorithms/core/cuda/launch.hpp"
 #include "algorithms/core/cuda/row_shape.hpp"
 #include "algorithms/core/cuda/row_words.cuh"
 #include "algorithms/cumf_sgd/kernels.hpp"
@@ -17,18 +36,15 @@ constexpr unsigned kFullWarp = 0xffffffffU;
 constexpr int kThreads = 128;
 constexpr int kAhead = 2;  // pairs of rows on their way
 
-struct Triple {
-  std::int32_t user;  // negative: none
-  std::int32_t item;
-  float value;
-};
+using Step = sgd::Step<float>;
 
-__device__ Triple load_triple(const Arrays& a, std::int64_t at, bool valid) {
+// The user is negative where there is none.
+__device__ Rating load_rating(const Arrays& a, std::int64_t at, bool valid) {
   if (!valid) return {-1, -1, 0.0F};
   return {__ldcs(a.users + at), __ldcs(a.items + at), __ldcs(a.values + at)};
 }
 
-__device__ Triple of_lane(const Triple& own, int lane, int lanes) {
+__device__ Rating of_lane(const Rating& own, int lane, int lanes) {
   return {__shfl_sync(kFullWarp, own.user, lane, lanes),
           __shfl_sync(kFullWarp, own.item, lane, lanes),
           __shfl_sync(kFullWarp, own.value, lane, lanes)};
@@ -37,7 +53,7 @@ __device__ Triple of_lane(const Triple& own, int lane, int lanes) {
 // One update by a group of lanes, which changes the rows here and in memory. Every lane of the warp
 // takes part in the sum.
 template <class Share, int kLanes>
-__device__ void update(const Arrays& a, const Step& step, const Triple& rating, Share& p_row,
+__device__ void update(const Arrays& a, const Step& step, const Rating& rating, Share& p_row,
                        Share& q_row, int member, int words, Rounder& rounder) {
   float p[Share::kValues];
   float q[Share::kValues];
@@ -48,12 +64,12 @@ __device__ void update(const Arrays& a, const Step& step, const Triple& rating, 
   for (int k = 0; k < Share::kValues; ++k) dot = fmaf(p[k], q[k], dot);
   dot = cuda::sum_over_lanes<kLanes>(dot);
   if (rating.user < 0) return;
-  const float gain = step.rate * (rating.value - dot);
+  const float gain = step.rate * sgd::rating_error<false>(step, rating.value, 0.0F, 0.0F, dot);
 #pragma unroll
   for (int k = 0; k < Share::kValues; ++k) {
     const float p_old = p[k];
-    p[k] = fmaf(gain, q[k], step.keep.p * p_old);
-    q[k] = fmaf(gain, p_old, step.keep.q * q[k]);
+    p[k] = sgd::stepped(p_old, q[k], gain, step.shrink_p);
+    q[k] = sgd::stepped(q[k], p_old, gain, step.shrink_q);
   }
   p_row.rewrite(a.p, rating.user, member, words, p, rounder);
   q_row.rewrite(a.q, rating.item, member, words, q, rounder);
@@ -61,12 +77,8 @@ __device__ void update(const Arrays& a, const Step& step, const Triple& rating, 
 
 // Where run `slot` of the pass begins.
 __device__ std::int64_t run_begin(const RunOrder& order, std::int64_t slot, std::int64_t nnz) {
-  if (order.replacement) {
-    return static_cast<std::int64_t>(draw(order.seed, order.epoch, static_cast<std::uint64_t>(slot),
-                                          static_cast<std::uint64_t>(nnz - order.run_length + 1)));
-  }
-  return static_cast<std::int64_t>(order.permutation(static_cast<std::uint64_t>(slot))) *
-         order.run_length;
+  if (order.replacement) return draw(order.seed, order.epoch, slot, nnz - order.run_length + 1);
+  return order.permutation(slot) * order.run_length;
 }
 
 // A group of kLanes lanes takes a run at a time, its ratings one after another; rows are fetched
@@ -89,12 +101,12 @@ __global__ void __launch_bounds__(kThreads)
     const std::int64_t slot = base + lane / kLanes;
     const std::int64_t begin = slot < order.runs ? run_begin(order, slot, a.nnz) : a.nnz;
     const auto count = static_cast<int>(min(order.run_length, a.nnz - begin));
-    const int longest = cuda::warp_max(count);
-    Triple own = load_triple(a, begin + member, member < count);
-    Triple next = load_triple(a, begin + kLanes + member, kLanes + member < count);
+    const int longest = cuda::max_over_warp(count);
+    Rating own = load_rating(a, begin + member, member < count);
+    Rating next = load_rating(a, begin + kLanes + member, kLanes + member < count);
     Share p[kAhead];
     Share q[kAhead];
-    const auto fetch = [&](const Triple& rating, int place) {
+    const auto fetch = [&](const Rating& rating, int place) {
       if (rating.user < 0) return;
       p[place].load(a.p, rating.user, member, words);
       q[place].load(a.q, rating.item, member, words);
@@ -117,7 +129,7 @@ __global__ void __launch_bounds__(kThreads)
       }
       own = next;
       const int at = done + 2 * kLanes + member;
-      next = load_triple(a, begin + at, at < count);
+      next = load_rating(a, begin + at, at < count);
     }
   }
 }
@@ -141,7 +153,7 @@ struct Block {
 __device__ Block block_of_turn(const Grid& grid, std::int64_t band, const Permutation& order,
                                std::int64_t turn) {
   if (turn >= grid.columns) return {0, 0, 0};
-  const auto column = static_cast<std::int32_t>(order(static_cast<std::uint64_t>(turn)));
+  const auto column = static_cast<std::int32_t>(order(turn));
   const std::int64_t* bounds = grid.offsets + band * grid.columns + column;
   return {column, bounds[0], bounds[1] - bounds[0]};
 }
@@ -152,9 +164,9 @@ __device__ Block of_lane(const Block& own, int lane) {
 }
 
 // The ratings [first, first + 32) of a block, one a lane.
-__device__ Triple load_of_block(const Arrays& a, const Block& block, std::int64_t first, int lane) {
+__device__ Rating load_of_block(const Arrays& a, const Block& block, std::int64_t first, int lane) {
   const std::int64_t at = first + lane;
-  return load_triple(a, block.begin + at, at < block.count);
+  return load_rating(a, block.begin + at, at < block.count);
 }
 
 __device__ void take_column(std::int32_t* busy, int lane) {
@@ -191,16 +203,16 @@ struct Made {
 // it made of the row is used instead: the result is that of a serial pass. `own` is the first 32
 // ratings.
 template <class Share, int kDepth>
-__device__ void run_block(const Arrays& a, const Step& step, const Block& block, Triple own,
+__device__ void run_block(const Arrays& a, const Step& step, const Block& block, Rating own,
                           int lane, int words, int row_bytes, Rounder& rounder) {
   Pair<Share> fetched[kDepth];
   Made<Share> made[kDepth];  // by the last updates
-  const auto fetch = [&](const Triple& rating, Pair<Share>& to) {
+  const auto fetch = [&](const Rating& rating, Pair<Share>& to) {
     if (rating.user < 0) return;
     to.p.load(a.p, rating.user, lane, words);
     to.q.load(a.q, rating.item, lane, words);
   };
-  Triple next = load_of_block(a, block, 32, lane);
+  Rating next = load_of_block(a, block, 32, lane);
 #pragma unroll
   for (int e = 0; e < kDepth; ++e) fetch(of_lane(own, e, 32), fetched[e]);
   for (std::int64_t done = 0; done < block.count; done += 32) {
@@ -211,7 +223,7 @@ __device__ void run_block(const Arrays& a, const Step& step, const Block& block,
       const bool last = e + kDepth == 32;
 #pragma unroll
       for (int place = 0; place < kDepth; ++place) {
-        const Triple rating = of_lane(own, e + place, 32);
+        const Rating rating = of_lane(own, e + place, 32);
         Pair<Share> rows = fetched[place];
 #pragma unroll
         for (int back = kDepth - 1; back > 0; --back) {  // the latest counts
@@ -253,13 +265,13 @@ __global__ void __launch_bounds__(kThreads)
   for (std::int64_t turn = 0; turn < grid.columns; turn += 32) {
     const Block mine = block_of_turn(grid, band, order, turn + lane);
     Block block = of_lane(mine, 0);
-    Triple own = load_of_block(a, block, 0, lane);
+    Rating own = load_of_block(a, block, 0, lane);
 #pragma unroll 1
     for (int k = 0; k < 32; ++k) {
       if (own.user >= 0) prefetch_row(a.p, own.user, row_bytes);
       Block next = of_lane(mine, (k + 1) % 32);
       if (k == 31) next.count = 0;
-      const Triple coming = load_of_block(a, next, 0, lane);
+      const Rating coming = load_of_block(a, next, 0, lane);
       if (block.count > 0) {
         take_column(grid.busy + block.column, lane);
         run_block<Share, kDepth>(a, step, block, own, lane, words, row_bytes, rounder);
@@ -276,33 +288,23 @@ __global__ void permute_kernel(const Arrays in, std::int32_t* users, std::int32_
   const std::int64_t step = std::int64_t{gridDim.x} * blockDim.x;
   for (std::int64_t i = std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x; i < in.nnz;
        i += step) {
-    const auto from = static_cast<std::int64_t>(permutation(static_cast<std::uint64_t>(i)));
+    const std::int64_t from = permutation(i);
     users[i] = in.users[from];
     items[i] = in.items[from];
     values[i] = in.values[from];
   }
 }
 
-struct HogwildPass {
-  Arrays arrays;
-  Step step;
-  RunOrder order;
-  std::uint32_t seed;
-  bool stochastic;
-  cudaStream_t stream;
-};
-
-template <class T, int kLanes, int kWords, int kUnits>
-void launch_hogwild(const HogwildPass& pass) {
-  const auto kernel = hogwild_kernel<T, kLanes, kWords, kUnits>;
+template <class T, class Shape>
+void launch_hogwild(const Pass& pass, const RunOrder& order) {
+  const auto kernel = hogwild_kernel<T, Shape::kLanes, Shape::kWords, Shape::kUnits>;
   static const std::int64_t resident = cuda::resident_blocks(kernel, kThreads);
-  constexpr std::int64_t kRunsOfABlock = kThreads / kLanes;
-  const std::int64_t needed = (pass.order.runs + kRunsOfABlock - 1) / kRunsOfABlock;
-  const std::int64_t wanted = std::max<std::int64_t>(1, pass.order.workers / kRunsOfABlock);
-  const auto blocks = static_cast<unsigned>(std::min({resident, needed, wanted}));
+  constexpr std::int64_t kRunsOfABlock = kThreads / Shape::kLanes;
+  const std::int64_t wanted = std::max<std::int64_t>(1, order.workers / kRunsOfABlock);
+  const unsigned blocks = cuda::blocks_for(order.runs, kRunsOfABlock, std::min(resident, wanted));
   if (blocks == 0) return;
-  kernel<<<blocks, kThreads, 0, pass.stream>>>(pass.arrays, pass.step, pass.order, pass.seed,
-                                               pass.stochastic);
+  kernel<<<blocks, kThreads, 0, pass.stream>>>(pass.arrays, pass.step, order, pass.seed,
+                                               pass.settings.stochastic);
   MF_CUDA_LAUNCHED("batch_hogwild");
 }
 
@@ -320,16 +322,11 @@ void with_wavefront(const Settings& settings, Go&& go) {
 
 }  // namespace
 
-void launch_batch_hogwild(const Settings& settings, const Arrays& arrays, const Step& step,
-                          const RunOrder& order, std::uint32_t seed, cudaStream_t stream) {
-  const HogwildPass pass{arrays, step, order, seed, settings.stochastic, stream};
-  const std::int64_t words = storage_words(settings.storage, settings.factors);
-  cuda::with_storage_type(settings.storage, [&]<class T>() {
-    const auto launch = [&](auto shape) {
-      using Shape = decltype(shape);
-      launch_hogwild<T, Shape::kLanes, Shape::kWords, Shape::kUnits>(pass);
-    };
-    if (settings.mapping == Mapping::group) {
+void launch_batch_hogwild(const Pass& pass, const RunOrder& order, Mapping mapping) {
+  const std::int64_t words = storage_words(pass.settings.storage, pass.settings.factors);
+  cuda::with_storage_type(pass.settings.storage, [&]<class T>() {
+    const auto launch = [&](auto shape) { launch_hogwild<T, decltype(shape)>(pass, order); };
+    if (mapping == Mapping::group) {
       cuda::with_group_row<T>(words, launch);
     } else {
       cuda::with_warp_row<T>(words, launch);
@@ -340,8 +337,8 @@ void launch_batch_hogwild(const Settings& settings, const Arrays& arrays, const 
 void launch_permute(const Arrays& in, std::int32_t* users, std::int32_t* items, float* values,
                     const Permutation& permutation, cudaStream_t stream) {
   if (in.nnz == 0) return;
-  const auto blocks = static_cast<unsigned>(std::min<std::int64_t>((in.nnz + 255) / 256, 1 << 16));
-  permute_kernel<<<blocks, 256, 0, stream>>>(in, users, items, values, permutation);
+  permute_kernel<<<cuda::blocks_for(in.nnz, 256, 1 << 16), 256, 0, stream>>>(in, users, items,
+                                                                             values, permutation);
   MF_CUDA_LAUNCHED("cumf_sgd permute");
 }
 
@@ -353,14 +350,12 @@ std::int64_t resident_workers(const Settings& settings) {
   return workers;
 }
 
-void launch_wavefront(const Settings& settings, const Arrays& arrays, const Grid& grid,
-                      const Step& step, std::uint32_t seed, cudaStream_t stream) {
+void launch_wavefront(const Pass& pass, const Grid& grid) {
   if (grid.bands == 0) return;
-  const auto blocks = static_cast<unsigned>((grid.bands * 32 + kThreads - 1) / kThreads);
   const int half_bits = Permutation::of(grid.columns, 0).half_bits;
-  with_wavefront(settings, [&](auto kernel) {
-    kernel<<<blocks, kThreads, 0, stream>>>(arrays, grid, step, seed, settings.stochastic,
-                                            half_bits);
+  with_wavefront(pass.settings, [&](auto kernel) {
+    kernel<<<cuda::blocks_for(grid.bands, kThreads / 32), kThreads, 0, pass.stream>>>(
+        pass.arrays, grid, pass.step, pass.seed, pass.settings.stochastic, half_bits);
   });
   MF_CUDA_LAUNCHED("wavefront");
 }

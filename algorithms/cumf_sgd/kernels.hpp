@@ -10,22 +10,25 @@
 
 namespace mf::cumf_sgd {
 
-// Constants of a pass.
-struct Step {
-  float rate;
-  Keeps keep;
-};
-
 // Everything in device memory. Rows of P and Q are storage_stride values of the storage
 // type, zero beyond the factors, 16-byte aligned. Ratings are in the order of the schedule.
 struct Arrays {
-  std::int32_t factors = 0;
-  std::int64_t nnz = 0;
-  const std::int32_t* users = nullptr;
-  const std::int32_t* items = nullptr;
-  const float* values = nullptr;
-  void* p = nullptr;
-  void* q = nullptr;
+  std::int32_t factors;
+  std::int64_t nnz;
+  const std::int32_t* users;
+  const std::int32_t* items;
+  const float* values;
+  void* p;
+  void* q;
+};
+
+// What the passes of both schedules need.
+struct Pass {
+  const Settings& settings;
+  Arrays arrays;
+  sgd::Step<float> step;
+  std::uint32_t seed;  // of the rounding; another in every epoch
+  cudaStream_t stream;
 };
 
 struct RunOrder {
@@ -34,31 +37,29 @@ struct RunOrder {
   std::int64_t workers;     // runs at once, at most; whole blocks of threads, at least one
   bool replacement;         // starts anywhere
   std::uint64_t seed;
-  std::uint64_t epoch;
+  std::int64_t epoch;
   Permutation permutation;  // of the runs, without replacement
 };
 
-void launch_batch_hogwild(const Settings& settings, const Arrays& arrays, const Step& step,
-                          const RunOrder& order, std::uint32_t seed, cudaStream_t stream);
+void launch_batch_hogwild(const Pass& pass, const RunOrder& order, Mapping mapping);
 
-// out = in, the rating at permutation(i) going to i.
+// The rating at permutation(i) of the arrays goes to i.
 void launch_permute(const Arrays& in, std::int32_t* users, std::int32_t* items, float* values,
                     const Permutation& permutation, cudaStream_t stream);
 
 // The grid of the wavefront: block (band, column) holds the ratings
 // [offsets[band * columns + column], offsets[band * columns + column + 1]).
 struct Grid {
-  std::int64_t bands = 0;
-  std::int64_t columns = 0;
-  const std::int64_t* offsets = nullptr;
-  std::int32_t* busy = nullptr;  // a column: 1 while a worker holds it; all 0 between passes
-  std::uint64_t seed = 0;
+  std::int64_t bands;
+  std::int64_t columns;
+  const std::int64_t* offsets;
+  std::int32_t* busy;  // a column: 1 while a worker holds it; all 0 between passes
+  std::uint64_t seed;
 };
 
 // Workers that the device can hold at once: all must run, since they wait for each other.
 std::int64_t resident_workers(const Settings& settings);
 
-void launch_wavefront(const Settings& settings, const Arrays& arrays, const Grid& grid,
-                      const Step& step, std::uint32_t seed, cudaStream_t stream);
+void launch_wavefront(const Pass& pass, const Grid& grid);
 
 }  // namespace mf::cumf_sgd

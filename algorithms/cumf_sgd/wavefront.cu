@@ -1,6 +1,4 @@
 // wavefront on the device.
-#include <cuda_runtime.h>
-
 #include <algorithm>
 #include <cmath>
 
@@ -12,47 +10,40 @@
 namespace mf::cumf_sgd {
 namespace {
 
-using cuda::DeviceBuffer;
-
 constexpr double kRatingsABlock = 64;
 
-class Wavefront : public DeviceSgd {
+class Wavefront : public DeviceSgd<WavefrontSettings> {
  public:
   using DeviceSgd::DeviceSgd;
 
   void prepare(const Ratings& train, const Model& initial, Context& context) override {
     start(train, initial, context);
-    const std::int64_t bands = choose_workers(train);
-    const std::int64_t columns =
-        settings_.column_blocks > 0
-            ? settings_.column_blocks
-            : std::clamp<std::int64_t>(2 * bands, 1, std::max(train.n_items(), 1));
-    const WavefrontGrid grid = make_grid(train, bands, columns, seed_, *context.team);
-    bands_ = bands;
-    columns_ = columns;
+    bands_ = choose_workers(train);
+    columns_ = settings_.column_blocks > 0
+                   ? settings_.column_blocks
+                   : std::clamp<std::int64_t>(2 * bands_, 1, std::max(train.n_items(), 1));
+    const WavefrontGrid grid = make_grid(train, bands_, columns_, seed_, *context.team);
     const PhaseScope phase(context.phases, "transfer");
-    users_ = cuda::upload(View<const std::int32_t>(grid.users), stream_);
-    items_ = cuda::upload(View<const std::int32_t>(grid.items), stream_);
-    values_ = cuda::upload(View<const float>(grid.values), stream_);
-    offsets_ = cuda::upload(View<const std::int64_t>(grid.offsets), stream_);
-    busy_ = DeviceBuffer<std::int32_t>(static_cast<std::size_t>(columns));
+    cuda::Uploader uploader(*context.team, stream_);
+    users_ = uploader.array(View<const std::int32_t>(grid.users));
+    items_ = uploader.array(View<const std::int32_t>(grid.items));
+    values_ = uploader.array(View<const float>(grid.values));
+    offsets_ = uploader.array(View<const std::int64_t>(grid.offsets));
+    busy_ = cuda::DeviceBuffer<std::int32_t>(columns_);
     MF_CUDA(cudaMemsetAsync(busy_.data(), 0, busy_.bytes(), stream_));
-    model_ = cuda::StoredModel(settings_.storage, initial, *context.team, stream_);
-    MF_CUDA(cudaStreamSynchronize(stream_));  // before the grid goes
+    model_ = cuda::StoredModel(settings_.storage, initial, uploader);
   }
 
   std::int64_t run_epoch(const EpochArgs& args, Context&) override {
-    launch_wavefront(settings_, arrays(), {bands_, columns_, offsets_.data(), busy_.data(), seed_},
-                     step_at(args.learning_rate), rounding_seed(args.epoch), stream_);
+    launch_wavefront(pass(args), {bands_, columns_, offsets_.data(), busy_.data(), seed_});
     return nnz_;
   }
 
   Json facts() const override {
+    const auto blocks = static_cast<double>(std::max<std::int64_t>(1, bands_ * columns_));
     return {{"workers", bands_},
             {"column_blocks", columns_},
-            {"ratings_per_block",
-             static_cast<double>(nnz_) /
-                 static_cast<double>(std::max<std::int64_t>(1, bands_ * columns_))}};
+            {"ratings_per_block", static_cast<double>(nnz_) / blocks}};
   }
 
  private:
@@ -71,12 +62,12 @@ class Wavefront : public DeviceSgd {
 
   std::int64_t bands_ = 0;
   std::int64_t columns_ = 0;
-  DeviceBuffer<std::int32_t> busy_;
-  DeviceBuffer<std::int64_t> offsets_;
+  cuda::DeviceBuffer<std::int32_t> busy_;
+  cuda::DeviceBuffer<std::int64_t> offsets_;
 };
 
 const RegisterFactory kWavefront("wavefront", [](const Params& params) {
-  return std::make_unique<Wavefront>(read_settings(params));
+  return std::make_unique<Wavefront>(read_wavefront(params));
 });
 
 }  // namespace

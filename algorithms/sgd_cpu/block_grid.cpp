@@ -22,30 +22,27 @@ std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; 
 
 std::vector<std::int32_t> random_order(std::int64_t count, std::uint64_t seed, std::uint64_t stream,
                                        ThreadTeam& team) {
-  std::vector<std::int32_t> order(static_cast<std::size_t>(count));
+  std::vector<std::int32_t> order(count);
   const auto identity = [](std::int64_t i) { return static_cast<std::int32_t>(i); };
   shuffle_into(order.data(), count, identity, seed, stream, team);
   return order;
 }
 
 std::vector<std::int64_t> user_degrees(const Ratings& train, ThreadTeam& team) {
-  std::vector<std::int64_t> degrees(static_cast<std::size_t>(train.n_users()));
+  std::vector<std::int64_t> degrees(train.n_users());
   const auto offsets = train.user_offsets();
   team.for_chunks(train.n_users(), 65536, [&](std::int64_t begin, std::int64_t end) {
-    for (auto u = static_cast<std::size_t>(begin); u < static_cast<std::size_t>(end); ++u) {
-      degrees[u] = offsets[u + 1] - offsets[u];
-    }
+    for (std::int64_t u = begin; u < end; ++u) degrees[u] = offsets[u + 1] - offsets[u];
   });
   return degrees;
 }
 
 std::vector<std::int64_t> item_degrees(const Ratings& train, ThreadTeam& team) {
-  std::vector<std::int64_t> degrees(static_cast<std::size_t>(train.n_items()));
+  std::vector<std::int64_t> degrees(train.n_items());
   const auto items = train.items();
   team.for_chunks(train.nnz(), 65536, [&](std::int64_t begin, std::int64_t end) {
-    for (auto k = static_cast<std::size_t>(begin); k < static_cast<std::size_t>(end); ++k) {
-      std::atomic_ref(degrees[static_cast<std::size_t>(items[k])])
-          .fetch_add(1, std::memory_order_relaxed);
+    for (std::int64_t k = begin; k < end; ++k) {
+      std::atomic_ref(degrees[items[k]]).fetch_add(1, std::memory_order_relaxed);
     }
   });
   return degrees;
@@ -58,15 +55,14 @@ std::vector<std::int64_t> cut_evenly(const std::vector<std::int32_t>& order,
                                      std::int32_t stripes) {
   std::vector<std::int64_t> starts{0};
   std::int64_t ratings = 0;
-  for (std::size_t row = 0; row < order.size(); ++row) {
-    ratings += degrees[static_cast<std::size_t>(order[row])];
-    while (static_cast<std::int32_t>(starts.size()) < stripes &&
-           ratings * stripes >= nnz * static_cast<std::int64_t>(starts.size())) {
-      starts.push_back(static_cast<std::int64_t>(row) + 1);
+  for (std::int64_t row = 0; row < std::ssize(order); ++row) {
+    ratings += degrees[order[row]];
+    while (std::ssize(starts) < stripes && ratings * stripes >= nnz * std::ssize(starts)) {
+      starts.push_back(row + 1);
     }
   }
-  starts.resize(static_cast<std::size_t>(stripes), static_cast<std::int64_t>(order.size()));
-  starts.push_back(static_cast<std::int64_t>(order.size()));
+  starts.resize(stripes, std::ssize(order));
+  starts.push_back(std::ssize(order));
   return starts;
 }
 
@@ -78,10 +74,9 @@ struct ItemPlace {
 std::vector<ItemPlace> place_items(const std::vector<std::int32_t>& item_of_row,
                                    const std::vector<std::int64_t>& starts) {
   std::vector<ItemPlace> places(item_of_row.size());
-  for (std::size_t stripe = 0; stripe + 1 < starts.size(); ++stripe) {
+  for (std::int32_t stripe = 0; stripe + 1 < std::ssize(starts); ++stripe) {
     for (std::int64_t row = starts[stripe]; row < starts[stripe + 1]; ++row) {
-      const auto item = static_cast<std::size_t>(item_of_row[static_cast<std::size_t>(row)]);
-      places[item] = {static_cast<std::int32_t>(row), static_cast<std::int32_t>(stripe)};
+      places[item_of_row[row]] = {static_cast<std::int32_t>(row), stripe};
     }
   }
   return places;
@@ -96,10 +91,9 @@ void for_ratings(const Ratings& train, const std::vector<std::int32_t>& user_of_
   const auto items = train.items();
   const auto values = train.values();
   for (std::int64_t row = begin; row < end; ++row) {
-    const auto user = static_cast<std::size_t>(user_of_row[static_cast<std::size_t>(row)]);
-    for (auto k = static_cast<std::size_t>(offsets[user]);
-         k < static_cast<std::size_t>(offsets[user + 1]); ++k) {
-      body(static_cast<std::int32_t>(row), places[static_cast<std::size_t>(items[k])], values[k]);
+    const std::int32_t user = user_of_row[row];
+    for (std::int64_t k = offsets[user]; k < offsets[user + 1]; ++k) {
+      body(static_cast<std::int32_t>(row), places[items[k]], values[k]);
     }
   }
 }
@@ -140,53 +134,52 @@ BlockGrid::BlockGrid(const Ratings& train, GridShape shape, std::uint64_t seed, 
     : shape_(shape),
       user_of_row_(random_order(train.n_users(), seed, kUserStream, team)),
       item_of_row_(random_order(train.n_items(), seed, kItemStream, team)),
-      entries_(train.nnz()) {
+      ratings_(train.nnz()) {
   const auto user_starts =
       cut_evenly(user_of_row_, user_degrees(train, team), train.nnz(), shape.users);
   const auto places = place_items(
       item_of_row_, cut_evenly(item_of_row_, item_degrees(train, team), train.nnz(), shape.items));
 
-  const auto items = static_cast<std::size_t>(shape.items);
-  std::vector<Block> all(static_cast<std::size_t>(shape.users) * items);
+  std::vector<Block> all;
+  for (std::int32_t user = 0; user < shape.users; ++user) {
+    for (std::int32_t item = 0; item < shape.items; ++item) {
+      all.push_back({{user, item}, 0, 0, 0, 0});
+    }
+  }
   // A stripe of users is counted, and later filled, by one thread: no two threads share a block.
   const auto for_stripes = [&](const auto& body) {
     team.for_chunks(shape.users, 1, [&](std::int64_t begin, std::int64_t end) {
-      for (auto s = static_cast<std::size_t>(begin); s < static_cast<std::size_t>(end); ++s) {
-        std::vector<std::int32_t> last_row(items, -1);
+      for (std::int64_t s = begin; s < end; ++s) {
+        std::vector<std::int32_t> last_row(shape.items, -1);
         for_ratings(train, user_of_row_, places, user_starts[s], user_starts[s + 1],
                     [&](std::int32_t row, ItemPlace place, float value) {
-                      const auto i = static_cast<std::size_t>(place.stripe);
-                      const bool new_run = std::exchange(last_row[i], row) != row;
-                      body(all[s * items + i], row, place.row, value, new_run);
+                      const bool new_run = std::exchange(last_row[place.stripe], row) != row;
+                      body(all[s * shape.items + place.stripe], row, place.row, value, new_run);
                     });
       }
     });
   };
 
-  for (std::size_t b = 0; b < all.size(); ++b) {
-    all[b] = {
-        {static_cast<std::int32_t>(b / items), static_cast<std::int32_t>(b % items)}, 0, 0, 0, 0};
-  }
   for_stripes([](Block& block, std::int32_t, std::int32_t, float, bool new_run) {
-    ++block.entries;
+    ++block.ratings;
     block.runs += new_run;
   });
   std::int64_t run = 0;
-  std::int64_t entry = 0;
+  std::int64_t rating = 0;
   for (Block& block : all) {
     block.first_run = run;
-    block.first_entry = entry;
+    block.first_rating = rating;
     run += std::exchange(block.runs, 0);
-    entry += std::exchange(block.entries, 0);
+    rating += std::exchange(block.ratings, 0);
   }
   runs_ = HugeArray<Run>(run);
   for_stripes([&](Block& block, std::int32_t row, std::int32_t item, float value, bool new_run) {
     if (new_run) runs_[block.first_run + block.runs++] = {row, 0};
     ++runs_[block.first_run + block.runs - 1].count;
-    entries_[block.first_entry + block.entries++] = {item, value};
+    ratings_[block.first_rating + block.ratings++] = {item, value};
   });
   std::copy_if(all.begin(), all.end(), std::back_inserter(blocks_),
-               [](const Block& block) { return block.entries > 0; });
+               [](const Block& block) { return block.ratings > 0; });
 }
 
 std::vector<GridCell> BlockGrid::cells() const {

@@ -39,7 +39,7 @@ std::int64_t l2_cache_bytes();
 struct Block {
   GridCell cell;
   std::int64_t first_run, runs;
-  std::int64_t first_entry, entries;
+  std::int64_t first_rating, ratings;
 };
 
 class BlockGrid {
@@ -48,7 +48,7 @@ class BlockGrid {
   // Deterministic in (train, shape, seed), for any number of threads.
   BlockGrid(const Ratings& train, GridShape shape, std::uint64_t seed, ThreadTeam& team);
 
-  // Row x of P belongs to user user_of_row()[x]; users and items in runs and entries are rows.
+  // Row x of P belongs to user user_of_row()[x]; users and items in runs and ratings are rows.
   const std::vector<std::int32_t>& user_of_row() const { return user_of_row_; }
   const std::vector<std::int32_t>& item_of_row() const { return item_of_row_; }
 
@@ -56,14 +56,16 @@ class BlockGrid {
   const std::vector<Block>& blocks() const { return blocks_; }  // those with ratings
   std::vector<GridCell> cells() const;                          // of blocks()
   const Run* runs_of(const Block& block) const { return runs_.data() + block.first_run; }
-  const Entry* entries_of(const Block& block) const { return entries_.data() + block.first_entry; }
+  const RowRating* ratings_of(const Block& block) const {
+    return ratings_.data() + block.first_rating;
+  }
 
  private:
   GridShape shape_;
   std::vector<std::int32_t> user_of_row_, item_of_row_;
   std::vector<Block> blocks_;
   HugeArray<Run> runs_;
-  HugeArray<Entry> entries_;
+  HugeArray<RowRating> ratings_;
 };
 
 }  // namespace mf::sgd_cpu

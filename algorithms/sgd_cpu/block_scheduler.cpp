@@ -24,13 +24,12 @@ struct UniformChoice {
 BlockScheduler::BlockScheduler(View<const GridCell> blocks, std::int32_t user_stripes,
                                std::int32_t item_stripes, BlockOrder order)
     : blocks_(blocks.begin(), blocks.end()),
-      stripe_starts_(static_cast<std::size_t>(user_stripes) + 1),
+      stripe_starts_(user_stripes + 1),
       order_(order),
-      user_busy_(static_cast<std::size_t>(user_stripes)),
-      item_busy_(static_cast<std::size_t>(item_stripes)),
+      user_busy_(user_stripes),
+      item_busy_(item_stripes),
       place_(blocks.size(), -1) {
-  for (const GridCell cell : blocks_)
-    ++stripe_starts_[static_cast<std::size_t>(cell.user_stripe) + 1];
+  for (const GridCell cell : blocks_) ++stripe_starts_[cell.user_stripe + 1];
   std::partial_sum(stripe_starts_.begin(), stripe_starts_.end(), stripe_starts_.begin());
 }
 
@@ -75,7 +74,7 @@ std::optional<std::int32_t> BlockScheduler::swap(std::int32_t block) {
     const std::lock_guard lock(mutex_);
     release(block);
     if (order_ == BlockOrder::local && !stopped_) {
-      next = pick_in_stripe(blocks_[static_cast<std::size_t>(block)].user_stripe);
+      next = pick_in_stripe(blocks_[block].user_stripe);
     }
     if (!next) next = pick();
   }
@@ -98,18 +97,16 @@ std::optional<std::int32_t> BlockScheduler::pick() {
 }
 
 std::optional<std::int32_t> BlockScheduler::pick_first() {
-  for (std::size_t block = 0; block < blocks_.size(); ++block) {
-    const auto b = static_cast<std::int32_t>(block);
-    if (place_[block] >= 0 && is_free(b)) return take_pending(b);
+  for (std::int32_t block = 0; block < std::ssize(blocks_); ++block) {
+    if (place_[block] >= 0 && is_free(block)) return take_pending(block);
   }
   return std::nullopt;
 }
 
 std::optional<std::int32_t> BlockScheduler::pick_in_stripe(std::int32_t user_stripe) {
-  const auto stripe = static_cast<std::size_t>(user_stripe);
   UniformChoice choice;
-  for (std::int32_t b = stripe_starts_[stripe]; b < stripe_starts_[stripe + 1]; ++b) {
-    if (place_[static_cast<std::size_t>(b)] >= 0 && is_free(b)) choice.offer(b, rng_);
+  for (std::int32_t b = stripe_starts_[user_stripe]; b < stripe_starts_[user_stripe + 1]; ++b) {
+    if (place_[b] >= 0 && is_free(b)) choice.offer(b, rng_);
   }
   if (!choice.chosen) return std::nullopt;
   return take_pending(*choice.chosen);
@@ -117,7 +114,7 @@ std::optional<std::int32_t> BlockScheduler::pick_in_stripe(std::int32_t user_str
 
 std::optional<std::int32_t> BlockScheduler::pick_anywhere() {
   for (int draw = 0; draw < kDraws; ++draw) {
-    const std::int32_t block = pending_[static_cast<std::size_t>(rng_.below(pending_.size()))];
+    const std::int32_t block = pending_[rng_.below(pending_.size())];
     if (is_free(block)) return take_pending(block);
   }
   UniformChoice choice;
@@ -129,18 +126,17 @@ std::optional<std::int32_t> BlockScheduler::pick_anywhere() {
 }
 
 bool BlockScheduler::is_free(std::int32_t block) const {
-  const GridCell cell = blocks_[static_cast<std::size_t>(block)];
-  return !user_busy_[static_cast<std::size_t>(cell.user_stripe)] &&
-         !item_busy_[static_cast<std::size_t>(cell.item_stripe)];
+  const GridCell cell = blocks_[block];
+  return !user_busy_[cell.user_stripe] && !item_busy_[cell.item_stripe];
 }
 
 std::int32_t BlockScheduler::take_pending(std::int32_t block) {
-  const std::int32_t place = std::exchange(place_[static_cast<std::size_t>(block)], -1);
+  const std::int32_t place = std::exchange(place_[block], -1);
   const std::int32_t moved = pending_.back();
   pending_.pop_back();
   if (moved != block) {
-    pending_[static_cast<std::size_t>(place)] = moved;
-    place_[static_cast<std::size_t>(moved)] = place;
+    pending_[place] = moved;
+    place_[moved] = place;
   }
   set_busy(block, true);
   return block;
@@ -152,9 +148,9 @@ void BlockScheduler::release(std::int32_t block) {
 }
 
 void BlockScheduler::set_busy(std::int32_t block, bool busy) {
-  const GridCell cell = blocks_[static_cast<std::size_t>(block)];
-  user_busy_[static_cast<std::size_t>(cell.user_stripe)] = busy;
-  item_busy_[static_cast<std::size_t>(cell.item_stripe)] = busy;
+  const GridCell cell = blocks_[block];
+  user_busy_[cell.user_stripe] = busy;
+  item_busy_[cell.item_stripe] = busy;
 }
 
 }  // namespace mf::sgd_cpu

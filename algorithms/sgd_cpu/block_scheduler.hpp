@@ -9,6 +9,7 @@
 #include <optional>
 #include <vector>
 
+#include "base/names.hpp"
 #include "base/rng.hpp"
 #include "base/view.hpp"
 
@@ -24,6 +25,8 @@ enum class BlockOrder {
   local,   // uniform among those of the thread's last user stripe; when it has none, as random
   first,   // the first pending free block of the list: one fixed order, for comparison
 };
+inline constexpr Names kBlockOrders{std::to_array<Named<BlockOrder>>(
+    {{"random", BlockOrder::random}, {"local", BlockOrder::local}, {"first", BlockOrder::first}})};
 
 class BlockScheduler {
  public:

@@ -3,6 +3,7 @@
 #include <atomic>
 
 #include "algorithms/core/registry.hpp"
+#include "algorithms/core/rows.hpp"
 #include "base/rng.hpp"
 
 namespace mf::sgd_cpu {
@@ -15,16 +16,11 @@ constexpr std::uint64_t kScheduleSalt = 0x626c6f636b73ULL;
 // Updates of thread 0 between two looks at stop_requested.
 constexpr std::int64_t kPoll = std::int64_t{1} << 18;
 
-BlockOrder parse_order(const std::string& name) {
-  if (name == "random") return BlockOrder::random;
-  return name == "local" ? BlockOrder::local : BlockOrder::first;
-}
-
 }  // namespace
 
 Fpsgd::Fpsgd(const Params& params)
     : settings_(read_settings(params)),
-      order_(parse_order(params.choice("block_order"))),
+      order_(params.choice("block_order", kBlockOrders)),
       grid_users_(params.integer("grid_users")),
       grid_items_(params.integer("grid_items")) {}
 
@@ -36,7 +32,8 @@ void Fpsgd::prepare(const Ratings& train, const Model& initial, Context& context
   request.n_users = train.n_users();
   request.n_items = train.n_items();
   request.nnz = train.nnz();
-  request.row_bytes = row_stride(settings_.factors) * static_cast<std::int64_t>(sizeof(float));
+  request.row_bytes =
+      row_stride(settings_.factors, sizeof(float), kLineBytes) * std::int64_t{sizeof(float)};
   request.l2_bytes = l2_cache_bytes();
   request.threads = team_->size();
   request.grid_users = grid_users_;
@@ -56,7 +53,7 @@ std::int64_t Fpsgd::run_epoch(const EpochArgs& args, Context& context) {
   team_ = context.team;
   const RunKernel kernel = settings_.kernels().runs;
   const Rows rows = rows_.rows();
-  const Step step = settings_.step(args.learning_rate, rows_.mean());
+  const Step step = step_at(args.learning_rate, settings_.reg, rows_.mean());
   scheduler_->start_epoch(
       Rng(mix64(context.seed ^ kScheduleSalt), static_cast<std::uint64_t>(args.epoch)));
   std::atomic<std::int64_t> done{0};
@@ -65,10 +62,10 @@ std::int64_t Fpsgd::run_epoch(const EpochArgs& args, Context& context) {
     std::int64_t since_poll = 0;
     auto index = scheduler_->take();
     while (index) {
-      const Block& block = grid_.blocks()[static_cast<std::size_t>(*index)];
-      kernel(rows, step, grid_.runs_of(block), block.runs, grid_.entries_of(block), block.entries);
-      own += block.entries;
-      since_poll += block.entries;
+      const Block& block = grid_.blocks()[*index];
+      kernel(rows, step, grid_.runs_of(block), block.runs, grid_.ratings_of(block), block.ratings);
+      own += block.ratings;
+      since_poll += block.ratings;
       if (thread == 0 && since_poll >= kPoll && context.stop_requested) {
         since_poll = 0;
         if (context.stop_requested()) scheduler_->stop();

@@ -2,7 +2,10 @@
 #include <fmt/core.h>
 
 #include "algorithms/core/registry.hpp"
+#include "algorithms/core/rows.hpp"
+#include "algorithms/sgd_cpu/block_scheduler.hpp"
 #include "algorithms/sgd_cpu/settings.hpp"
+#include "algorithms/sgd_cpu/stream_sgd.hpp"
 
 namespace mf::sgd_cpu {
 namespace {
@@ -10,83 +13,93 @@ namespace {
 constexpr std::int64_t kMaxBlocks = std::int64_t{1} << 24;  // each takes about 60 bytes
 
 double padded_row_bytes(const Params& params, const ProblemShape& shape) {
-  const auto rows = static_cast<double>(shape.n_users + shape.n_items);
-  const auto floats = static_cast<double>(row_stride(params.integer("factors")) + 1);
-  return rows * floats * sizeof(float);
+  const auto floats = (shape.n_users + shape.n_items) *
+                      (row_stride(params.integer("factors"), sizeof(float), kLineBytes) + 1);
+  return static_cast<double>(floats) * sizeof(float);
 }
 
 // Rows of both sides and one copy of the ratings in the order of the epoch.
 MemoryNeed stream_memory(const Params& params, const ProblemShape& shape) {
-  return {padded_row_bytes(params, shape) + static_cast<double>(shape.nnz) * sizeof(Triple), 0};
+  return {padded_row_bytes(params, shape) + static_cast<double>(shape.nnz) * sizeof(Rating), 0};
 }
 
 // Rows of both sides twice (in the grid's order, and in that of the users for factors()), the
-// orders, the entries, and at most one run for each rating.
+// orders, the ratings, and at most one run for each of them.
 MemoryNeed fpsgd_memory(const Params& params, const ProblemShape& shape) {
   const auto nnz = static_cast<double>(shape.nnz);
   const auto ids = static_cast<double>(shape.n_users + shape.n_items);
-  return {2 * padded_row_bytes(params, shape) + ids * 20 + nnz * (sizeof(Entry) + sizeof(Run)), 0};
+  return {2 * padded_row_bytes(params, shape) + ids * 20 + nnz * (sizeof(RowRating) + sizeof(Run)),
+          0};
+}
+
+std::optional<std::string> why_unsupported(const Params& params, const ProblemShape&) {
+  const std::string& simd = params.choice("simd");
+  if (find_isa(simd)) return std::nullopt;
+  return "simd \"" + simd + "\": this CPU lacks it";
 }
 
 std::optional<std::string> why_grid_unsupported(const Params& params, const ProblemShape& shape) {
   const std::int64_t blocks = params.integer("grid_users") * params.integer("grid_items");
-  if (blocks > kMaxBlocks) {
-    return fmt::format("grid_users x grid_items is {}, above {} blocks", blocks, kMaxBlocks);
-  }
-  return why_unsupported(params, shape);
+  if (blocks <= kMaxBlocks) return why_unsupported(params, shape);
+  return fmt::format("grid_users x grid_items is {}, above {} blocks", blocks, kMaxBlocks);
 }
 
-AlgorithmInfo shared_info(const std::string& name) {
+AlgorithmInfo shared_info(const std::string& name, std::vector<ParamSpec> own) {
   AlgorithmInfo info;
   info.name = name;
   info.family = "sgd_cpu";
-  info.hardware = Hardware::cpu;
-  info.params = shared_params();
+  info.params = join_params({factors_param(100, 16384), model_param(ModelKind::biased)},
+                            regularizer_params());
+  info.params.push_back(
+      ParamSpec::choice("simd", "auto", {"auto", "scalar", "avx2", "avx512"},
+                        "instruction set of the inner loop; auto: the best this CPU has"));
+  info.params = join_params(std::move(info.params), std::move(own));
   info.supports = why_unsupported;
   info.memory = stream_memory;
   return info;
 }
 
+ParamSpec threads_param() {
+  return ParamSpec::integer("threads", 0, 0, 4096, "threads; 0: all hardware threads");
+}
+
 ParamSpec order_param() {
-  return ParamSpec::choice("order", "shuffled", {"shuffled", "sequential"},
+  return ParamSpec::choice("order", StreamOrder::shuffled, kStreamOrders,
                            "ratings of an epoch: shuffled anew each time, or by user and item");
 }
 
 AlgorithmInfo serial_info() {
-  AlgorithmInfo info = shared_info("sgd_serial");
+  AlgorithmInfo info = shared_info("sgd_serial", {order_param()});
   info.summary = "SGD over the ratings one by one: the baseline of the others";
   info.paper = "mfbench";
   info.deterministic = true;
-  info.params.push_back(order_param());
   return info;
 }
 
 AlgorithmInfo hogwild_info() {
-  AlgorithmInfo info = shared_info("hogwild");
+  AlgorithmInfo info = shared_info("hogwild", {threads_param(), order_param()});
   info.summary = "SGD by threads that share the factors without locks";
   info.paper =
       "F. Niu, B. Recht, C. Re, S. J. Wright, \"Hogwild!: A Lock-Free Approach to Parallelizing "
       "Stochastic Gradient Descent\", NIPS 2011";
-  info.params.push_back(threads_param());
-  info.params.push_back(order_param());
   return info;
 }
 
 AlgorithmInfo fpsgd_info() {
-  AlgorithmInfo info = shared_info("fpsgd");
+  AlgorithmInfo info = shared_info(
+      "fpsgd",
+      {threads_param(),
+       ParamSpec::integer("grid_users", 0, 0, 65536,
+                          "stripes of users; 0: from threads and ratings", "stripes"),
+       ParamSpec::integer("grid_items", 0, 0, 65536,
+                          "stripes of items; 0: from threads and cache size", "stripes"),
+       ParamSpec::choice("block_order", BlockOrder::random, kBlockOrders,
+                         "next block of a thread: a random free one, one of its user stripe if it "
+                         "can, or the first free one")});
   info.summary = "SGD over a grid of blocks; threads work on blocks that share no row or column";
   info.paper =
       "W.-S. Chin, Y. Zhuang, Y.-C. Juan, C.-J. Lin, \"A Fast Parallel Stochastic Gradient Method "
       "for Matrix Factorization in Shared Memory Systems\", ACM TIST 6(1), 2015";
-  info.params.push_back(threads_param());
-  info.params.push_back(ParamSpec::integer(
-      "grid_users", 0, 0, 65536, "stripes of users; 0: from threads and ratings", "stripes"));
-  info.params.push_back(ParamSpec::integer(
-      "grid_items", 0, 0, 65536, "stripes of items; 0: from threads and cache size", "stripes"));
-  info.params.push_back(
-      ParamSpec::choice("block_order", "random", {"random", "local", "first"},
-                        "next block of a thread: a random free one, one of its user stripe if it "
-                        "can, or the first free one"));
   info.supports = why_grid_unsupported;
   info.memory = fpsgd_memory;
   return info;
@@ -97,4 +110,16 @@ const RegisterInfo kHogwild(hogwild_info());
 const RegisterInfo kFpsgd(fpsgd_info());
 
 }  // namespace
+
+Settings read_settings(const Params& params) {
+  return {static_cast<std::int32_t>(params.integer("factors")), params.choice("model", kModelKinds),
+          read_regularizers(params), choose_isa(params.choice("simd"))};
+}
+
+Work epoch_work(const Settings& settings, const Ratings& train) {
+  const int row_floats = settings.factors + (settings.model == ModelKind::biased ? 1 : 0);
+  return pass_work(train, settings.factors, settings.model, sizeof(Rating),
+                   static_cast<double>(row_floats) * sizeof(float));
+}
+
 }  // namespace mf::sgd_cpu

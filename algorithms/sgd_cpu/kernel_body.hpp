@@ -1,6 +1,17 @@
-// The one source of all inner loops. Each kernel_*.cpp includes it with its own vector type S,
-// which lives in that file's unnamed namespace: every instantiation is local to its file, so the
-// linker can never put code of one instruction set in the place of another's.
+// The one source of all inner loops:
+//
+//   e    = r - (mu + b_u + c_i + p_u . q_i)              plain model: r - p_u . q_i
+//   p_u += rate (e q_i - reg_p p_u)      q_i += rate (e p_u - reg_q q_i)
+//   b_u += rate (e - reg_b b_u)          c_i += rate (e - reg_c c_i)        all with old values
+//
+// A row lies on vectors of S::kWidth floats. An update reads the rating (12 bytes, 8 in a run), and
+// reads and writes 4 (f + 1) bytes of Q and, once a run, of P; it takes 10 f + 13 FLOPs (plain: 4 f
+// and 10 f + 2), 5 f / S::kWidth vector instructions of arithmetic. README.md has the floor.
+//
+// kernel_scalar.cpp, kernel.avx2.cpp and kernel.avx512.cpp include it with a vector type S each. S
+// and One live in the unnamed namespace of that file: every instantiation, those of the rule
+// included, is local to it, so the linker can never put code of one instruction set in the place of
+// another's.
 //
 // S has: Vec, kWidth (floats), kRegisters, kMaxVectors (longest row, in vectors, kept in registers)
 // and load, store, zero, set1, add, sub, mul, fma (a b + c), fnma (c - a b), sum_all (the sum of
@@ -22,6 +33,20 @@ inline constexpr std::int64_t kAhead = 8;
 inline constexpr std::int64_t kLineFloats = 16;
 // Of a longer row only the head is fetched; the hardware's stream prefetcher takes the rest.
 inline constexpr std::int64_t kMaxLines = 32;
+
+namespace {  // in a header: local to each file, and compiled for its instruction set
+
+// One float at a time, for the biases; what the compiler makes of it suits the instruction set.
+struct One {
+  MF_INLINE static float fma(float a, float b, float c) { return a * b + c; }
+  MF_INLINE static float fnma(float a, float b, float c) { return c - a * b; }
+};
+
+MF_INLINE float stepped_bias(float bias, float gain, float shrink) {
+  return sgd::stepped<One>(bias, 1.0F, gain, shrink);
+}
+
+}  // namespace
 
 MF_INLINE void prefetch_row(const float* row, std::int64_t stride) {
   const std::int64_t lines = stride / kLineFloats;
@@ -70,12 +95,11 @@ MF_INLINE typename S::Vec dot(const float* p, const float* q, std::int64_t vecto
 
 template <class S>
 struct Constants {
-  typename S::Vec rate, shrink_p, shrink_q, shrink_user_bias;
+  typename S::Vec rate, shrink_p, shrink_q;
   MF_INLINE explicit Constants(const Step& step)
       : rate(S::set1(step.rate)),
         shrink_p(S::set1(step.shrink_p)),
-        shrink_q(S::set1(step.shrink_q)),
-        shrink_user_bias(S::set1(step.shrink_user_bias)) {}
+        shrink_q(S::set1(step.shrink_q)) {}
 };
 
 template <class S>
@@ -84,8 +108,8 @@ MF_INLINE void update_rows(float* p, float* q, std::int64_t vectors, const Const
   for (std::int64_t v = 0; v < vectors; ++v) {
     const auto pv = S::load(p + v * S::kWidth);
     const auto qv = S::load(q + v * S::kWidth);
-    S::store(p + v * S::kWidth, S::fma(gain, qv, S::fnma(c.shrink_p, pv, pv)));
-    S::store(q + v * S::kWidth, S::fma(gain, pv, S::fnma(c.shrink_q, qv, qv)));
+    S::store(p + v * S::kWidth, sgd::stepped<S>(pv, qv, gain, c.shrink_p));
+    S::store(q + v * S::kWidth, sgd::stepped<S>(qv, pv, gain, c.shrink_q));
   }
 }
 
@@ -95,48 +119,47 @@ MF_INLINE void load_row(typename S::Vec (&to)[NV], const float* from) {
   for (int v = 0; v < NV; ++v) to[v] = S::load(from + v * S::kWidth);
 }
 
-// One rating; returns its error in every lane.
+// One rating, whose value less the mean and the biases is `target`; returns its gain.
 template <class S, int NV>
-MF_INLINE typename S::Vec update_one(float* p, float* q, std::int64_t vectors,
-                                     const Constants<S>& c, float target) {
+MF_INLINE float update_one(float* p, float* q, std::int64_t vectors, const Constants<S>& c,
+                           float target) {
   if constexpr (NV == 0) {
-    const auto error = S::sub(S::set1(target), dot<S>(p, q, vectors));
-    update_rows<S>(p, q, vectors, c, S::mul(c.rate, error));
-    return error;
+    const auto gain = S::mul(c.rate, S::sub(S::set1(target), dot<S>(p, q, vectors)));
+    update_rows<S>(p, q, vectors, c, gain);
+    return S::first(gain);
   } else {
     typename S::Vec pv[NV];
     typename S::Vec qv[NV];
     load_row<S>(pv, p);
     load_row<S>(qv, q);
-    const auto error = S::sub(S::set1(target), dot<S>(pv, qv));
-    const auto gain = S::mul(c.rate, error);
+    const auto gain = S::mul(c.rate, S::sub(S::set1(target), dot<S>(pv, qv)));
 #pragma GCC unroll 16
     for (int v = 0; v < NV; ++v) {
-      S::store(p + v * S::kWidth, S::fma(gain, qv[v], S::fnma(c.shrink_p, pv[v], pv[v])));
-      S::store(q + v * S::kWidth, S::fma(gain, pv[v], S::fnma(c.shrink_q, qv[v], qv[v])));
+      S::store(p + v * S::kWidth, sgd::stepped<S>(pv[v], qv[v], gain, c.shrink_p));
+      S::store(q + v * S::kWidth, sgd::stepped<S>(qv[v], pv[v], gain, c.shrink_q));
     }
-    return error;
+    return S::first(gain);
   }
 }
 
 template <class S, int NV, bool kBiased>
-MF_RACY void stream(const Rows& rows, const Step& step, const Triple* ratings, std::int64_t count) {
+MF_RACY void stream(const Rows& rows, const Step& step, const Rating* ratings, std::int64_t count) {
   const Constants<S> c(step);
   const std::int64_t vectors = (rows.factors + S::kWidth - 1) / S::kWidth;
   for (std::int64_t k = 0; k < count; ++k) {
-    const Triple next = ratings[k + kAhead < count ? k + kAhead : count - 1];
+    const Rating next = ratings[k + kAhead < count ? k + kAhead : count - 1];
     prefetch_row(rows.p + next.user * rows.stride, rows.stride);
     prefetch_row(rows.q + next.item * rows.stride, rows.stride);
-    const Triple rating = ratings[k];
+    const Rating rating = ratings[k];
     float* p = rows.p + rating.user * rows.stride;
     float* q = rows.q + rating.item * rows.stride;
     if constexpr (kBiased) {
       const float b = rows.user_bias[rating.user];
       const float d = rows.item_bias[rating.item];
       const float target = rating.value - step.mean - b - d;
-      const float error = S::first(update_one<S, NV>(p, q, vectors, c, target));
-      rows.user_bias[rating.user] = b + (step.rate * error - step.shrink_user_bias * b);
-      rows.item_bias[rating.item] = d + (step.rate * error - step.shrink_item_bias * d);
+      const float gain = update_one<S, NV>(p, q, vectors, c, target);
+      rows.user_bias[rating.user] = stepped_bias(b, gain, step.shrink_user_bias);
+      rows.item_bias[rating.item] = stepped_bias(d, gain, step.shrink_item_bias);
     } else {
       update_one<S, NV>(p, q, vectors, c, rating.value);
     }
@@ -147,60 +170,59 @@ MF_RACY void stream(const Rows& rows, const Step& step, const Triple* ratings, s
 // the dot product, its sum, the error and one fma.
 template <class S, int NV, bool kBiased>
 MF_INLINE void run_in_registers(const Rows& rows, const Step& step, const Constants<S>& c, Run run,
-                                const Entry* entries, const Entry* last) {
+                                const RowRating* ratings, const RowRating* last) {
   typename S::Vec p[NV];
   float* row = rows.p + run.user * rows.stride;
   load_row<S>(p, row);
-  typename S::Vec bias = kBiased ? S::set1(rows.user_bias[run.user]) : S::zero();
+  float bias = kBiased ? rows.user_bias[run.user] : 0.0F;
   for (std::int32_t k = 0; k < run.count; ++k) {
-    const Entry* ahead = entries + k + kAhead;
+    const RowRating* ahead = ratings + k + kAhead;
     prefetch_lines<(NV * S::kWidth + 15) / 16>(rows.q +
-                                               (ahead < last ? ahead : last)->item * rows.stride);
-    const Entry entry = entries[k];
-    float* item = rows.q + entry.item * rows.stride;
+                                               (ahead < last ? ahead : last)->other * rows.stride);
+    const RowRating rating = ratings[k];
+    float* item = rows.q + rating.other * rows.stride;
     typename S::Vec q[NV];
     load_row<S>(q, item);
-    float target = entry.value;
-    if constexpr (kBiased) target -= step.mean + rows.item_bias[entry.item];
-    const auto error = S::sub(S::sub(S::set1(target), bias), dot<S>(p, q));
-    const auto gain = S::mul(c.rate, error);
+    float target = rating.value;
+    if constexpr (kBiased) target -= step.mean + rows.item_bias[rating.other] + bias;
+    const auto gain = S::mul(c.rate, S::sub(S::set1(target), dot<S>(p, q)));
     constexpr bool kHold = 2 * NV + 6 <= S::kRegisters;
 #pragma GCC unroll 16
     for (int v = 0; v < NV; ++v) {
       const auto qv = kHold ? q[v] : S::load(item + v * S::kWidth);
-      S::store(item + v * S::kWidth, S::fma(gain, p[v], S::fnma(c.shrink_q, qv, qv)));
-      p[v] = S::fma(gain, qv, S::fnma(c.shrink_p, p[v], p[v]));
+      S::store(item + v * S::kWidth, sgd::stepped<S>(qv, p[v], gain, c.shrink_q));
+      p[v] = sgd::stepped<S>(p[v], qv, gain, c.shrink_p);
     }
     if constexpr (kBiased) {
-      const float d = rows.item_bias[entry.item];
-      rows.item_bias[entry.item] = d + (S::first(gain) - step.shrink_item_bias * d);
-      bias = S::add(gain, S::fnma(c.shrink_user_bias, bias, bias));
+      float& item_bias = rows.item_bias[rating.other];
+      item_bias = stepped_bias(item_bias, S::first(gain), step.shrink_item_bias);
+      bias = stepped_bias(bias, S::first(gain), step.shrink_user_bias);
     }
   }
 #pragma GCC unroll 16
   for (int v = 0; v < NV; ++v) S::store(row + v * S::kWidth, p[v]);
-  if constexpr (kBiased) rows.user_bias[run.user] = S::first(bias);
+  if constexpr (kBiased) rows.user_bias[run.user] = bias;
 }
 
 // Rows too long for the registers: the user's row stays in the first-level cache.
 template <class S, bool kBiased>
 MF_INLINE void run_in_cache(const Rows& rows, const Step& step, const Constants<S>& c, Run run,
-                            const Entry* entries, const Entry* last) {
+                            const RowRating* ratings, const RowRating* last) {
   const std::int64_t vectors = (rows.factors + S::kWidth - 1) / S::kWidth;
   float* p = rows.p + run.user * rows.stride;
   float bias = kBiased ? rows.user_bias[run.user] : 0.0F;
   for (std::int32_t k = 0; k < run.count; ++k) {
-    const Entry* ahead = entries + k + kAhead;
-    prefetch_row(rows.q + (ahead < last ? ahead : last)->item * rows.stride, rows.stride);
-    const Entry entry = entries[k];
-    float* q = rows.q + entry.item * rows.stride;
-    float target = entry.value;
-    if constexpr (kBiased) target -= step.mean + rows.item_bias[entry.item] + bias;
-    const float error = S::first(update_one<S, 0>(p, q, vectors, c, target));
+    const RowRating* ahead = ratings + k + kAhead;
+    prefetch_row(rows.q + (ahead < last ? ahead : last)->other * rows.stride, rows.stride);
+    const RowRating rating = ratings[k];
+    float* q = rows.q + rating.other * rows.stride;
+    float target = rating.value;
+    if constexpr (kBiased) target -= step.mean + rows.item_bias[rating.other] + bias;
+    const float gain = update_one<S, 0>(p, q, vectors, c, target);
     if constexpr (kBiased) {
-      const float d = rows.item_bias[entry.item];
-      rows.item_bias[entry.item] = d + (step.rate * error - step.shrink_item_bias * d);
-      bias += step.rate * error - step.shrink_user_bias * bias;
+      float& item_bias = rows.item_bias[rating.other];
+      item_bias = stepped_bias(item_bias, gain, step.shrink_item_bias);
+      bias = stepped_bias(bias, gain, step.shrink_user_bias);
     }
   }
   if constexpr (kBiased) rows.user_bias[run.user] = bias;
@@ -208,18 +230,18 @@ MF_INLINE void run_in_cache(const Rows& rows, const Step& step, const Constants<
 
 template <class S, int NV, bool kBiased>
 void runs(const Rows& rows, const Step& step, const Run* first, std::int64_t n_runs,
-          const Entry* entries, std::int64_t n_entries) {
+          const RowRating* ratings, std::int64_t n_ratings) {
   const Constants<S> c(step);
-  const Entry* last = entries + (n_entries - 1);
+  const RowRating* last = ratings + (n_ratings - 1);
   for (std::int64_t r = 0; r < n_runs; ++r) {
     prefetch_row(rows.p + first[r + 2 < n_runs ? r + 2 : n_runs - 1].user * rows.stride,
                  rows.stride);
     if constexpr (NV == 0) {
-      run_in_cache<S, kBiased>(rows, step, c, first[r], entries, last);
+      run_in_cache<S, kBiased>(rows, step, c, first[r], ratings, last);
     } else {
-      run_in_registers<S, NV, kBiased>(rows, step, c, first[r], entries, last);
+      run_in_registers<S, NV, kBiased>(rows, step, c, first[r], ratings, last);
     }
-    entries += first[r].count;
+    ratings += first[r].count;
   }
 }
 

@@ -1,10 +1,12 @@
+// The inner loops for every CPU, and the choice among all.
 #include "algorithms/sgd_cpu/kernel_body.hpp"
+#include "base/isa.hpp"
 
 namespace mf::sgd_cpu {
 namespace {
 
 // One float at a time; what the compiler makes of it is baseline x86-64.
-struct Scalar {
+struct Scalar : One {
   using Vec = float;
   static constexpr int kWidth = 1;
   static constexpr int kRegisters = 16;
@@ -16,8 +18,6 @@ struct Scalar {
   MF_INLINE static Vec add(Vec a, Vec b) { return a + b; }
   MF_INLINE static Vec sub(Vec a, Vec b) { return a - b; }
   MF_INLINE static Vec mul(Vec a, Vec b) { return a * b; }
-  MF_INLINE static Vec fma(Vec a, Vec b, Vec c) { return a * b + c; }
-  MF_INLINE static Vec fnma(Vec a, Vec b, Vec c) { return c - a * b; }
   MF_INLINE static Vec sum_all(Vec v) { return v; }
   MF_INLINE static float first(Vec v) { return v; }
 };
@@ -26,6 +26,18 @@ struct Scalar {
 
 Kernels scalar_kernels(std::int32_t factors, bool biased) {
   return kernels_for<Scalar>(factors, biased);
+}
+
+Kernels kernels(Isa isa, std::int32_t factors, bool biased) {
+  switch (isa) {
+    case Isa::avx512:
+      return avx512_kernels(factors, biased);
+    case Isa::avx2:
+      return avx2_kernels(factors, biased);
+    case Isa::scalar:
+      break;
+  }
+  return scalar_kernels(factors, biased);
 }
 
 }  // namespace mf::sgd_cpu

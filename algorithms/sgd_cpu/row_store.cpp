@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "algorithms/sgd_cpu/settings.hpp"
+#include "algorithms/core/rows.hpp"
 
 namespace mf::sgd_cpu {
 namespace {
@@ -10,7 +10,7 @@ namespace {
 constexpr std::int64_t kRowsPerChunk = 1024;
 
 std::int64_t source_of(View<const std::int32_t> order, std::int64_t row) {
-  return order.empty() ? row : order[static_cast<std::size_t>(row)];
+  return order.empty() ? row : order[row];
 }
 
 // Packed rows of `width` floats to rows `stride` apart, zero behind.
@@ -40,51 +40,33 @@ void scatter_rows(HugeArray<float>& to, const HugeArray<float>& from, std::int64
 
 RowStore::RowStore(const Model& initial, View<const std::int32_t> user_of_row,
                    View<const std::int32_t> item_of_row, ThreadTeam& team)
-    : n_users_(initial.n_users),
-      n_items_(initial.n_items),
-      factors_(initial.factors),
-      stride_(row_stride(initial.factors)),
-      biased_(initial.kind == ModelKind::biased),
-      mean_(initial.mean) {
-  gather_rows(p_, stride_, initial.p.data(), factors_, n_users_, user_of_row, team);
-  gather_rows(q_, stride_, initial.q.data(), factors_, n_items_, item_of_row, team);
-  if (!biased_) return;
-  gather_rows(user_bias_, 1, initial.user_bias.data(), 1, n_users_, user_of_row, team);
-  gather_rows(item_bias_, 1, initial.item_bias.data(), 1, n_items_, item_of_row, team);
+    : shape_(initial), stride_(row_stride(initial.factors, sizeof(float), kLineBytes)) {
+  const std::int32_t f = shape_.factors;
+  gather_rows(p_, stride_, initial.p.data(), f, shape_.n_users, user_of_row, team);
+  gather_rows(q_, stride_, initial.q.data(), f, shape_.n_items, item_of_row, team);
+  if (!shape_.biased()) return;
+  gather_rows(user_bias_, 1, initial.user_bias.data(), 1, shape_.n_users, user_of_row, team);
+  gather_rows(item_bias_, 1, initial.item_bias.data(), 1, shape_.n_items, item_of_row, team);
 }
 
 Rows RowStore::rows() {
-  return {p_.data(), q_.data(), user_bias_.data(), item_bias_.data(), stride_, factors_};
+  return {p_.data(), q_.data(), user_bias_.data(), item_bias_.data(), stride_, shape_.factors};
 }
 
 FactorView RowStore::view() const {
-  FactorView view;
-  view.n_users = n_users_;
-  view.n_items = n_items_;
-  view.factors = factors_;
-  view.p = p_.data();
-  view.q = q_.data();
-  view.p_stride = stride_;
-  view.q_stride = stride_;
-  view.user_bias = user_bias_.data();
-  view.item_bias = item_bias_.data();
-  view.mean = biased_ ? mean_ : 0;
-  return view;
+  return make_view(shape_, Location::host, p_.data(), q_.data(), stride_, user_bias_.data(),
+                   item_bias_.data());
 }
 
 void RowStore::unpermute_into(RowStore& to, View<const std::int32_t> user_of_row,
                               View<const std::int32_t> item_of_row, ThreadTeam& team) const {
-  to.n_users_ = n_users_;
-  to.n_items_ = n_items_;
-  to.factors_ = factors_;
+  to.shape_ = shape_;
   to.stride_ = stride_;
-  to.biased_ = biased_;
-  to.mean_ = mean_;
-  scatter_rows(to.p_, p_, stride_, n_users_, user_of_row, team);
-  scatter_rows(to.q_, q_, stride_, n_items_, item_of_row, team);
-  if (!biased_) return;
-  scatter_rows(to.user_bias_, user_bias_, 1, n_users_, user_of_row, team);
-  scatter_rows(to.item_bias_, item_bias_, 1, n_items_, item_of_row, team);
+  scatter_rows(to.p_, p_, stride_, shape_.n_users, user_of_row, team);
+  scatter_rows(to.q_, q_, stride_, shape_.n_items, item_of_row, team);
+  if (!shape_.biased()) return;
+  scatter_rows(to.user_bias_, user_bias_, 1, shape_.n_users, user_of_row, team);
+  scatter_rows(to.item_bias_, item_bias_, 1, shape_.n_items, item_of_row, team);
 }
 
 }  // namespace mf::sgd_cpu

@@ -16,12 +16,12 @@ class RowStore {
  public:
   RowStore() = default;
 
-  // Row x holds user user_of_row[x] (item item_of_row[x]) of `initial`. Empty spans: the identity.
+  // Row x holds user user_of_row[x] (item item_of_row[x]) of `initial`. Empty views: the identity.
   RowStore(const Model& initial, View<const std::int32_t> user_of_row,
            View<const std::int32_t> item_of_row, ThreadTeam& team);
 
   Rows rows();
-  double mean() const { return mean_; }
+  double mean() const { return shape_.biased() ? shape_.mean : 0; }
 
   // Only meaningful where the rows are in the order of the users and items.
   FactorView view() const;
@@ -31,12 +31,8 @@ class RowStore {
                       View<const std::int32_t> item_of_row, ThreadTeam& team) const;
 
  private:
-  std::int32_t n_users_ = 0;
-  std::int32_t n_items_ = 0;
-  std::int32_t factors_ = 0;
+  ModelShape shape_;
   std::int64_t stride_ = 0;
-  bool biased_ = false;
-  double mean_ = 0;
   HugeArray<float> p_, q_, user_bias_, item_bias_;
 };
 

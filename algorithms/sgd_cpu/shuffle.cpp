@@ -24,7 +24,7 @@ ShufflePlan plan_shuffle(std::int64_t count) {
 
 std::vector<std::int64_t> bucket_offsets(const ShufflePlan& plan, std::uint64_t seed,
                                          std::uint64_t stream, ThreadTeam& team) {
-  std::vector<std::int64_t> offsets(static_cast<std::size_t>((plan.chunks + 1) * plan.buckets));
+  std::vector<std::int64_t> offsets((plan.chunks + 1) * plan.buckets);
   team.for_chunks(plan.chunks, 1, [&](std::int64_t begin, std::int64_t end) {
     for (std::int64_t chunk = begin; chunk < end; ++chunk) {
       std::int64_t* counts = offsets.data() + chunk * plan.buckets;
@@ -36,10 +36,10 @@ std::vector<std::int64_t> bucket_offsets(const ShufflePlan& plan, std::uint64_t 
   std::int64_t total = 0;
   for (std::int64_t bucket = 0; bucket < plan.buckets; ++bucket) {
     for (std::int64_t chunk = 0; chunk < plan.chunks; ++chunk) {
-      auto& cell = offsets[static_cast<std::size_t>(chunk * plan.buckets + bucket)];
+      auto& cell = offsets[chunk * plan.buckets + bucket];
       total += std::exchange(cell, total);
     }
-    offsets[static_cast<std::size_t>(plan.chunks * plan.buckets + bucket)] = total;
+    offsets[plan.chunks * plan.buckets + bucket] = total;
   }
   return offsets;
 }

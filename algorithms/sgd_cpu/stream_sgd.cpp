@@ -49,13 +49,10 @@ std::int64_t for_each_chunk(std::int64_t count, ThreadTeam& team,
 }  // namespace
 
 void fill_epoch_order(const Ratings& train, StreamOrder order, std::uint64_t seed,
-                      std::int64_t epoch, ThreadTeam& team, HugeArray<Triple>& to) {
+                      std::int64_t epoch, ThreadTeam& team, HugeArray<Rating>& to) {
   const std::int64_t nnz = train.nnz();
-  if (to.size() != nnz) to = HugeArray<Triple>(nnz);
-  const auto rating = [&](std::int64_t i) {
-    const Rating r = train[i];
-    return Triple{r.user, r.item, r.value};
-  };
+  if (to.size() != nnz) to = HugeArray<Rating>(nnz);
+  const auto rating = [&](std::int64_t i) { return train[i]; };
   if (order == StreamOrder::shuffled) {
     shuffle_into(to.data(), nnz, rating, mix64(seed ^ kOrderSalt),
                  static_cast<std::uint64_t>(epoch), team);
@@ -68,8 +65,7 @@ void fill_epoch_order(const Ratings& train, StreamOrder order, std::uint64_t see
 
 StreamSgd::StreamSgd(const Params& params, Threads threads)
     : settings_(read_settings(params)),
-      order_(params.choice("order") == "shuffled" ? StreamOrder::shuffled
-                                                  : StreamOrder::sequential),
+      order_(params.choice("order", kStreamOrders)),
       threads_(threads) {}
 
 void StreamSgd::prepare(const Ratings& train, const Model& initial, Context& context) {
@@ -88,7 +84,7 @@ std::int64_t StreamSgd::run_epoch(const EpochArgs& args, Context& context) {
   const PhaseScope phase(context.phases, "sgd");
   const StreamKernel kernel = settings_.kernels().stream;
   const Rows rows = rows_.rows();
-  const Step step = settings_.step(args.learning_rate, rows_.mean());
+  const Step step = step_at(args.learning_rate, settings_.reg, rows_.mean());
   return for_each_chunk(train_->nnz(), team(context), context.stop_requested,
                         [&](std::int64_t begin, std::int64_t size) {
                           kernel(rows, step, ratings_.data() + begin, size);

@@ -10,11 +10,13 @@
 namespace mf::sgd_cpu {
 
 enum class StreamOrder { shuffled, sequential };
+inline constexpr Names kStreamOrders{std::to_array<Named<StreamOrder>>(
+    {{"shuffled", StreamOrder::shuffled}, {"sequential", StreamOrder::sequential}})};
 
 // The ratings in the order of an epoch: shuffled anew for each (seed, epoch), for any number of
 // threads the same; or as they lie, by user.
 void fill_epoch_order(const Ratings& train, StreamOrder order, std::uint64_t seed,
-                      std::int64_t epoch, ThreadTeam& team, HugeArray<Triple>& to);
+                      std::int64_t epoch, ThreadTeam& team, HugeArray<Rating>& to);
 
 class StreamSgd : public Algorithm {
  public:
@@ -35,7 +37,7 @@ class StreamSgd : public Algorithm {
   ThreadTeam own_{1};
   const Ratings* train_ = nullptr;
   RowStore rows_;
-  HugeArray<Triple> ratings_;
+  HugeArray<Rating> ratings_;
 };
 
 }  // namespace mf::sgd_cpu

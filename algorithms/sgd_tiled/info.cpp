@@ -1,9 +1,51 @@
 // sgd_tiled: name, parameters, limits.
+#include <fmt/core.h>
+
+#include "algorithms/core/pinned.hpp"
 #include "algorithms/core/registry.hpp"
+#include "algorithms/sgd_tiled/rule.hpp"
 #include "algorithms/sgd_tiled/settings.hpp"
 
 namespace mf::sgd_tiled {
 namespace {
+
+constexpr std::int64_t kMaxFactors = 512;  // 32 lanes hold the row in registers
+
+std::vector<ParamSpec> params() {
+  auto shared = join_params({factors_param(128, kMaxFactors), model_param(ModelKind::plain)},
+                            regularizer_params());
+  return join_params(
+      std::move(shared),
+      {storage_param(), rounding_param(Rounding::stochastic),
+       ParamSpec::integer("chunk", 32, 1, 4096,
+                          "most ratings of a user in a row, its factors in registers", "ratings"),
+       ParamSpec::integer("workers", 0, 0, 1 << 20,
+                          "users that are worked on at once, at most; 0: by the smaller side of "
+                          "the matrix",
+                          "users"),
+       ParamSpec::integer("thin_above", 20000, 0, std::int64_t{1} << 40,
+                          "items with more ratings than this are written back by every 2nd, 4th, "
+                          "... of their updates only; 0: by every one",
+                          "ratings")});
+}
+
+std::optional<std::string> why_unsupported(const Params&, const ProblemShape& shape) {
+  if (shape.n_items < kMaxItems) return std::nullopt;
+  return fmt::format("{} items, at most {} fit beside the marks of the popular ones", shape.n_items,
+                     kMaxItems - 1);
+}
+
+MemoryNeed memory_need(const Params& params, const ProblemShape& shape) {
+  const Settings settings = read_settings(params);
+  const auto nnz = static_cast<double>(shape.nnz);
+  const auto users = static_cast<double>(shape.n_users);
+  const double rows = users + static_cast<double>(shape.n_items);
+  const double chunks = sizeof(Chunk) * (nnz / settings.chunk + users);
+  // The ratings lie twice while they are shuffled.
+  const double device = rows * (stored_row_bytes(settings.storage, settings.factors) + 4) +
+                        2 * sizeof(RowRating) * nnz + chunks + 8 * (users + 1);
+  return {2 * chunks + kPinnedBytes, device};
+}
 
 AlgorithmInfo tiled_info() {
   AlgorithmInfo info;
@@ -21,4 +63,16 @@ AlgorithmInfo tiled_info() {
 const RegisterInfo kTiled(tiled_info());
 
 }  // namespace
+
+Settings read_settings(const Params& params) {
+  return {static_cast<std::int32_t>(params.integer("factors")),
+          params.choice("model", kModelKinds),
+          read_regularizers(params),
+          read_storage(params),
+          read_stochastic(params),
+          static_cast<int>(params.integer("chunk")),
+          params.integer("workers"),
+          params.integer("thin_above")};
+}
+
 }  // namespace mf::sgd_tiled

@@ -1,8 +1,25 @@
+// The pass of sgd_tiled. The update (core/sgd_rule.hpp), with the old values throughout:
+//
+//   e    = r - (mu + b_u + c_i + p_u . q_i)              plain model: r - p_u . q_i
+//   p_u += rate (e q_i - reg_p p_u)      q_i += rate (e p_u - reg_q q_i)
+//   b_u += rate (e - reg_b b_u)          c_i += rate (e - reg_c c_i)
+//
+// kLanes lanes, as few as just hold a row in kWords words of 16 bytes each, take a chunk of at most
+// `chunk` ratings of one user; a warp takes a bundle of 32 / kLanes chunks of about equal length.
+// p_u stays in fp32 registers over the chunk. All lanes of a group read the same ratings, load
+// their words of the rows of Q a batch of kBatch ratings before they are used, add p_u . q_i across
+// the group by shuffles, and write the words of q_i back (where the item is thinned, in one of its
+// 2, 4, ... updates).
+//
+// An update reads its rating (8 bytes) from device memory and reads and writes a row of Q in the
+// second-level cache: 2 f numbers, 512 bytes at f = 128 in fp16. The row of P is read and written
+// once a chunk. 10 f + 2 FLOPs (biased: 10 f + 13). README.md has the ceilings.
 #include <cuda_runtime.h>
 
 #include <algorithm>
 
 #include "algorithms/core/cuda/check.hpp"
+#include "algorithms/core/cuda/launch.hpp"
 #include "algorithms/core/cuda/row_shape.hpp"
 #include "algorithms/core/cuda/row_words.cuh"
 #include "algorithms/sgd_tiled/kernels.hpp"
@@ -13,6 +30,8 @@ namespace {
 
 using cuda::Rounder;
 using cuda::RowShare;
+
+using Step = sgd::Step<float>;
 
 constexpr int kThreads = 128;
 constexpr int kBatch = 4;  // ratings of a chunk whose rows of Q are fetched together
@@ -34,7 +53,7 @@ struct Batch {
       item[i] = -1;
       writes[i] = false;
       if (first + i < chunk.count) {
-        const int2 two = __ldg(reinterpret_cast<const int2*>(a.entries) + chunk.begin + first + i);
+        const int2 two = __ldg(reinterpret_cast<const int2*>(a.ratings) + chunk.begin + first + i);
         item[i] = item_of(two.x);
         writes[i] = writes_item(two.x, chunk.begin + first + i, epoch);
         value[i] = __int_as_float(two.y);
@@ -49,10 +68,8 @@ struct Batch {
   }
 };
 
-// A warp takes a bundle at a time: 32 / kLanes chunks, a group of kLanes lanes each. The user's row
-// stays in fp32 registers over its chunk; rows of Q come from the second-level cache a batch before
-// they are needed, and go back. Groups whose chunk is shorter than the longest of the bundle go on
-// with updates that change nothing, so that the lanes of a warp stay together.
+// Groups whose chunk is shorter than the longest of the bundle go on with updates that change
+// nothing (gain and shrink 0), so that the lanes of a warp stay together.
 template <class T, int kLanes, int kWords, bool kBiased>
 __global__ void __launch_bounds__(kThreads)
     pass_kernel(const Arrays a, const Step step, const Order order, std::uint32_t seed,
@@ -71,7 +88,7 @@ __global__ void __launch_bounds__(kThreads)
   for (std::int64_t slot = thread / 32; slot < a.bundles; slot += warps) {
     const std::int64_t bundle = (order.multiplier * slot + order.shift) % a.bundles;
     const Chunk chunk = a.chunks[bundle * kGroups + group];
-    const int longest = cuda::warp_max(chunk.count);
+    const int longest = cuda::max_over_warp(chunk.count);
     Batch<Share, kBiased> first;
     Batch<Share, kBiased> second;
     Share row;
@@ -90,20 +107,20 @@ __global__ void __launch_bounds__(kThreads)
       const float dot = cuda::sum_over_lanes<kLanes>(sums[0] + sums[1]);
       const bool valid = batch.item[i] >= 0;
       const float c = kBiased ? batch.item_bias[i] : 0.0F;
-      const float error = rating_error<kBiased>(step.mean, batch.value[i], user_bias, c, dot);
+      const float error = sgd::rating_error<kBiased>(step, batch.value[i], user_bias, c, dot);
       const float gain = valid ? step.rate * error : 0.0F;
-      const float keep_p = valid ? step.keep.p : 1.0F;
+      const float shrink_p = valid ? step.shrink_p : 0.0F;
 #pragma unroll
       for (int k = 0; k < kValues; ++k) {
         const float p_old = p[k];
-        p[k] = stepped(p_old, q[k], gain, keep_p);
-        q[k] = stepped(q[k], p_old, gain, step.keep.q);
+        p[k] = sgd::stepped(p_old, q[k], gain, shrink_p);
+        q[k] = sgd::stepped(q[k], p_old, gain, step.shrink_q);
       }
       if (batch.writes[i]) Share::store(a.q, batch.item[i], member, words, q, rounder);
       if (kBiased && valid) {
-        user_bias = stepped(user_bias, 1.0F, gain, step.keep.user_bias);
+        user_bias = sgd::stepped(user_bias, 1.0F, gain, step.shrink_user_bias);
         if (member == 0 && batch.writes[i]) {
-          __stcg(a.item_bias + batch.item[i], stepped(c, 1.0F, gain, step.keep.item_bias));
+          __stcg(a.item_bias + batch.item[i], sgd::stepped(c, 1.0F, gain, step.shrink_item_bias));
         }
       }
     };
@@ -124,31 +141,22 @@ __global__ void __launch_bounds__(kThreads)
   }
 }
 
-struct Pass {
-  Arrays arrays;
-  Step step;
-  Order order;
-  std::uint32_t seed;
-  std::uint32_t epoch;
-  bool stochastic;
-  cudaStream_t stream;
-};
-
-template <class T, int kLanes, int kWords, bool kBiased>
+template <class T, class Shape, bool kBiased>
 void launch_kernel(const Pass& pass) {
-  const auto kernel = pass_kernel<T, kLanes, kWords, kBiased>;
+  const auto kernel = pass_kernel<T, Shape::kLanes, Shape::kWords, kBiased>;
   static const std::int64_t resident = cuda::resident_blocks(kernel, kThreads);
-  const std::int64_t needed = (pass.arrays.bundles + kThreads / 32 - 1) / (kThreads / 32);
-  const std::int64_t wanted = std::max<std::int64_t>(1, pass.arrays.workers * kLanes / kThreads);
-  const auto blocks = static_cast<unsigned>(std::min({resident, needed, wanted}));
+  const std::int64_t wanted =
+      std::max<std::int64_t>(1, pass.arrays.workers * Shape::kLanes / kThreads);
+  const unsigned blocks =
+      cuda::blocks_for(pass.arrays.bundles, kThreads / 32, std::min(resident, wanted));
   if (blocks == 0) return;
   kernel<<<blocks, kThreads, 0, pass.stream>>>(pass.arrays, pass.step, pass.order, pass.seed,
-                                               pass.epoch, pass.stochastic);
+                                               pass.epoch, pass.settings.stochastic);
   MF_CUDA_LAUNCHED("sgd_tiled pass");
 }
 
 // A warp a user: position i takes the rating (a i + b) mod count.
-__global__ void shuffle_kernel(const Entry* from, Entry* to, const std::int64_t* offsets,
+__global__ void shuffle_kernel(const RowRating* from, RowRating* to, const std::int64_t* offsets,
                                std::int32_t n_users, std::uint64_t seed) {
   const std::int64_t user = (std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x) / 32;
   if (user >= n_users) return;
@@ -168,27 +176,24 @@ int bundle_size(const Settings& settings) {
                                      [](auto shape) { return 32 / decltype(shape)::kLanes; });
 }
 
-void launch_pass(const Settings& settings, const Arrays& arrays, const Step& step,
-                 const Order& order, std::uint32_t seed, std::uint32_t epoch, cudaStream_t stream) {
-  const Pass pass{arrays, step, order, seed, epoch, settings.stochastic, stream};
-  const std::int64_t words = storage_words(settings.storage, settings.factors);
-  cuda::with_storage_type(settings.storage, [&]<class T>() {
+void launch_pass(const Pass& pass) {
+  const std::int64_t words = storage_words(pass.settings.storage, pass.settings.factors);
+  cuda::with_storage_type(pass.settings.storage, [&]<class T>() {
     cuda::with_group_row<T>(words, [&](auto shape) {
-      using Shape = decltype(shape);
-      if (settings.model == ModelKind::biased) {
-        launch_kernel<T, Shape::kLanes, Shape::kWords, true>(pass);
+      if (pass.settings.biased()) {
+        launch_kernel<T, decltype(shape), true>(pass);
       } else {
-        launch_kernel<T, Shape::kLanes, Shape::kWords, false>(pass);
+        launch_kernel<T, decltype(shape), false>(pass);
       }
     });
   });
 }
 
-void launch_shuffle(const Entry* from, Entry* to, const std::int64_t* user_offsets,
+void launch_shuffle(const RowRating* from, RowRating* to, const std::int64_t* user_offsets,
                     std::int32_t n_users, std::uint64_t seed, cudaStream_t stream) {
   if (n_users == 0) return;
-  const unsigned blocks = static_cast<unsigned>((std::int64_t{n_users} * 32 + 127) / 128);
-  shuffle_kernel<<<blocks, 128, 0, stream>>>(from, to, user_offsets, n_users, seed);
+  shuffle_kernel<<<cuda::blocks_for(n_users, kThreads / 32), kThreads, 0, stream>>>(
+      from, to, user_offsets, n_users, seed);
   MF_CUDA_LAUNCHED("sgd_tiled shuffle");
 }
 

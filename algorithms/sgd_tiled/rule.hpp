@@ -1,10 +1,7 @@
-// The update rule and the order inside a user's row, for kernels and tests.
-//
-//   e    = r - (mu + b_u + c_i + p_u . q_i)          plain: r - p_u . q_i
-//   p_u += rate (e q_i - reg_p p_u)      q_i += rate (e p_u - reg_q q_i)     with the old values
+// The order inside a user's row, and the thinning of popular items, for kernels and tests. (The
+// update is that of core/sgd_rule.hpp.)
 #pragma once
 
-#include <cmath>
 #include <cstdint>
 
 #include "algorithms/sgd_tiled/tiles.hpp"
@@ -12,14 +9,6 @@
 #include "base/rng.hpp"
 
 namespace mf::sgd_tiled {
-
-template <bool kBiased>
-MF_HD float rating_error(float mean, float rating, float user_bias, float item_bias, float dot) {
-  return kBiased ? rating - (((mean + user_bias) + item_bias) + dot) : rating - dot;
-}
-
-// x + rate (e y - reg x) with gain = rate e and keep = 1 - rate reg.
-MF_HD float stepped(float x, float y, float gain, float keep) { return fmaf(gain, y, keep * x); }
 
 MF_HD std::int64_t greatest_divisor(std::int64_t a, std::int64_t b) {
   while (b != 0) {
@@ -31,18 +20,20 @@ MF_HD std::int64_t greatest_divisor(std::int64_t a, std::int64_t b) {
 }
 
 // An item and its thinning in one word: 2^exponent updates of the item, one of which is written.
-// (Settings::thin_above; items below kMaxItems.)
+// (Settings::thin_above.)
+constexpr int kItemBits = 28;
+constexpr std::int64_t kMaxItems = std::int64_t{1} << kItemBits;
 constexpr std::int32_t kMaxExponent = 7;
 
 MF_HD std::int32_t marked_item(std::int32_t item, std::int32_t exponent) {
-  return item | exponent << 28;
+  return item | exponent << kItemBits;
 }
-MF_HD std::int32_t item_of(std::int32_t marked) { return marked & ((1 << 28) - 1); }
+MF_HD std::int32_t item_of(std::int32_t marked) { return marked & ((1 << kItemBits) - 1); }
 
 // Whether the rating at this place of its user's row writes its item in this epoch: each in one
 // epoch of 2^exponent, neighbours in different ones.
 MF_HD bool writes_item(std::int32_t marked, std::int64_t place, std::uint32_t epoch) {
-  const std::uint32_t mask = (1U << (marked >> 28)) - 1;
+  const std::uint32_t mask = (1U << (marked >> kItemBits)) - 1;
   return ((static_cast<std::uint32_t>(place) + epoch) & mask) == 0;
 }
 

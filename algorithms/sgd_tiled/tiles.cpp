@@ -14,11 +14,10 @@ namespace {
 constexpr std::uint64_t kTileSalt = 0x74696c6573ULL;
 constexpr std::uint64_t kOrderSalt = 0x6f72646572ULL;
 
-template <class Random>
-void shuffle(Chunk* first, std::int64_t count, Random& rng) {
-  for (std::int64_t i = count - 1; i > 0; --i) {
-    std::swap(first[i],
-              first[static_cast<std::int64_t>(rng.below(static_cast<std::uint64_t>(i) + 1))]);
+template <class T>
+void shuffle(T* first, std::int64_t count, Rng& rng) {
+  for (std::int64_t i = count; i > 1; --i) {
+    std::swap(first[i - 1], first[rng.below(static_cast<std::uint64_t>(i))]);
   }
 }
 
@@ -40,19 +39,16 @@ AlignedVector<Chunk> sorted_chunks(View<const std::int64_t> offsets, int longest
   const auto users = static_cast<std::int32_t>(offsets.size()) - 1;
   const auto each = [&](auto&& visit) {
     for (std::int32_t u = 0; u < users; ++u) {
-      const auto k = static_cast<std::size_t>(u);
-      cut_user(offsets[k], offsets[k + 1], u, longest, visit);
+      cut_user(offsets[u], offsets[u + 1], u, longest, visit);
     }
   };
-  const auto slot = [&](const Chunk& chunk) {
-    return static_cast<std::size_t>(longest - chunk.count);
-  };
-  starts.assign(static_cast<std::size_t>(longest) + 1, 0);
+  const auto slot = [&](const Chunk& chunk) { return longest - chunk.count; };
+  starts.assign(longest + 1, 0);
   each([&](const Chunk& chunk) { ++starts[slot(chunk) + 1]; });
   std::partial_sum(starts.begin(), starts.end(), starts.begin());
-  AlignedVector<Chunk> chunks(static_cast<std::size_t>(starts.back()));
+  AlignedVector<Chunk> chunks(starts.back());
   auto next = starts;
-  each([&](const Chunk& chunk) { chunks[static_cast<std::size_t>(next[slot(chunk)]++)] = chunk; });
+  each([&](const Chunk& chunk) { chunks[next[slot(chunk)]++] = chunk; });
   return chunks;
 }
 
@@ -65,26 +61,24 @@ Tiles make_tiles(View<const std::int64_t> user_offsets, int longest, int bundle_
   // Users in random order within a length, so that the chunks of a user do not run together.
   team.for_chunks(longest, 1, [&](std::int64_t begin, std::int64_t end) {
     for (std::int64_t length = begin; length < end; ++length) {
-      const auto k = static_cast<std::size_t>(length);
-      Rng rng(seed ^ kTileSalt, k);
-      shuffle(sorted.data() + starts[k], starts[k + 1] - starts[k], rng);
+      Rng rng(seed ^ kTileSalt, static_cast<std::uint64_t>(length));
+      shuffle(sorted.data() + starts[length], starts[length + 1] - starts[length], rng);
     }
   });
   Tiles tiles;
   tiles.bundle_size = bundle_size;
-  const auto size = static_cast<std::int64_t>(bundle_size);
-  const std::int64_t bundles = (static_cast<std::int64_t>(sorted.size()) + size - 1) / size;
-  sorted.resize(bundles * size, Chunk{0, 0, 0});
+  const std::int64_t bundles = (std::ssize(sorted) + bundle_size - 1) / bundle_size;
+  sorted.resize(bundles * bundle_size, Chunk{0, 0, 0});
 
-  std::vector<std::int64_t> order(static_cast<std::size_t>(bundles));
+  std::vector<std::int64_t> order(bundles);
   std::iota(order.begin(), order.end(), 0);
   Rng rng(seed ^ kTileSalt, static_cast<std::uint64_t>(longest));
-  for (std::size_t i = order.size(); i > 1; --i) std::swap(order[i - 1], order[rng.below(i)]);
-  tiles.chunks.resize(sorted.size());
+  shuffle(order.data(), bundles, rng);
+  tiles.chunks.resize(std::ssize(sorted));
   team.for_chunks(bundles, 4096, [&](std::int64_t begin, std::int64_t end) {
     for (std::int64_t b = begin; b < end; ++b) {
-      std::copy_n(sorted.begin() + order[static_cast<std::size_t>(b)] * size, size,
-                  tiles.chunks.begin() + b * size);
+      std::copy_n(sorted.begin() + order[b] * bundle_size, bundle_size,
+                  tiles.chunks.begin() + b * bundle_size);
     }
   });
   return tiles;
@@ -92,26 +86,20 @@ Tiles make_tiles(View<const std::int64_t> user_offsets, int longest, int bundle_
 
 AlignedVector<std::uint8_t> item_exponents(View<const std::int32_t> items, std::int32_t n_items,
                                            std::int64_t above, ThreadTeam& team) {
-  AlignedVector<std::uint8_t> exponents(static_cast<std::size_t>(n_items), std::uint8_t{0});
+  AlignedVector<std::uint8_t> exponents(n_items, std::uint8_t{0});
   if (above <= 0 || items.empty()) return exponents;
-  const auto n = static_cast<std::size_t>(n_items);
-  std::vector<std::vector<std::int64_t>> counts(static_cast<std::size_t>(team.size()));
-  const auto total = static_cast<std::int64_t>(items.size());
+  std::vector<std::vector<std::int64_t>> counts(team.size());
   team.run([&](int thread) {
-    auto& own = counts[static_cast<std::size_t>(thread)];
-    own.assign(n, 0);
-    const std::int64_t begin = total * thread / team.size();
-    const std::int64_t end = total * (thread + 1) / team.size();
-    for (const std::int32_t item : items.part(begin, end)) {
-      ++own[static_cast<std::size_t>(item)];
-    }
+    auto& own = counts[thread];
+    own.assign(n_items, 0);
+    const std::int64_t begin = items.size() * thread / team.size();
+    const std::int64_t end = items.size() * (thread + 1) / team.size();
+    for (const std::int32_t item : items.part(begin, end)) ++own[item];
   });
-  for (std::size_t i = 0; i < n; ++i) {
+  for (std::int32_t i = 0; i < n_items; ++i) {
     std::int64_t count = 0;
     for (const auto& own : counts) count += own[i];
-    while (count >> exponents[i] > above && exponents[i] < kMaxExponent) {
-      ++exponents[i];
-    }
+    while (count >> exponents[i] > above && exponents[i] < kMaxExponent) ++exponents[i];
   }
   return exponents;
 }

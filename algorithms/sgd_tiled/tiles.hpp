@@ -19,7 +19,7 @@ struct Chunk {
 struct Tiles {
   AlignedVector<Chunk> chunks;  // bundles x bundle_size
   int bundle_size = 1;
-  std::int64_t bundles() const { return static_cast<std::int64_t>(chunks.size()) / bundle_size; }
+  std::int64_t bundles() const { return std::ssize(chunks) / bundle_size; }
 };
 
 // Every rating is in exactly one chunk of at most `longest` ratings; chunks of one user differ by

@@ -14,18 +14,6 @@
 
 namespace mf::cuda {
 
-// The largest of the values of a warp, on every lane of it.
-__device__ inline int warp_max(int value) {
-#if __CUDA_ARCH__ >= 800
-  return __reduce_max_sync(0xffffffffU, value);
-#else
-  for (int step = 16; step > 0; step /= 2) {
-    value = max(value, __shfl_xor_sync(0xffffffffU, value, step));
-  }
-  return value;
-#endif
-}
-
 // What is added below the last bit that stays: random bits (a multiplicative hash, good enough for
 // this), or one half for rounding to nearest.
 struct Rounder {
@@ -88,9 +76,14 @@ struct Unit<__half> {
     const std::uint32_t bits = rounder.bits(0x10001000U);
     const float up = __uint_as_float(__float_as_uint(x[0]) + (bits & 0x1fffU));
     const float vp = __uint_as_float(__float_as_uint(x[1]) + (bits >> 16 & 0x1fffU));
+#if __CUDA_ARCH__ >= 800
     std::uint32_t two;
     asm("cvt.rz.f16x2.f32 %0, %1, %2;" : "=r"(two) : "f"(vp), "f"(up));
     return two;
+#else
+    return __half_as_ushort(__float2half_rz(up)) |
+           static_cast<std::uint32_t>(__half_as_ushort(__float2half_rz(vp))) << 16;
+#endif
   }
 };
 
@@ -166,6 +159,17 @@ struct RowShare {
     made.rewrite(rows, index, lane, words, x, rounder);
   }
 };
+
+// Of all lanes, in every lane.
+__device__ __forceinline__ int max_over_warp(int x) {
+#if __CUDA_ARCH__ >= 800
+  return __reduce_max_sync(0xffffffffU, x);
+#else
+#pragma unroll
+  for (int step = 16; step > 0; step /= 2) x = max(x, __shfl_xor_sync(0xffffffffU, x, step));
+  return x;
+#endif
+}
 
 // Sum over groups of kLanes neighbouring lanes; every lane of a group gets the same bits.
 template <int kLanes>

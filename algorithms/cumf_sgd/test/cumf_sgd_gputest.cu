@@ -25,17 +25,9 @@ Params params_of(const std::string& name, const Json& changes) {
 }
 
 void update(Model& model, const Settings& s, double rate, const Rating& r) {
-  const auto f = static_cast<std::size_t>(model.factors);
-  float* p = model.p.data() + static_cast<std::size_t>(r.user) * f;
-  float* q = model.q.data() + static_cast<std::size_t>(r.item) * f;
-  double e = r.value;
-  for (std::size_t k = 0; k < f; ++k) e -= static_cast<double>(p[k]) * q[k];
-  for (std::size_t k = 0; k < f; ++k) {
-    const double p_old = p[k];
-    const double q_old = q[k];
-    p[k] = static_cast<float>(p_old + rate * (e * q_old - s.reg.p * p_old));
-    q[k] = static_cast<float>(q_old + rate * (e * p_old - s.reg.q * q_old));
-  }
+  const std::int64_t f = model.factors;
+  sgd::update(step_at(rate, s.reg, 0), r.value, model.p.data() + r.user * f,
+              model.q.data() + r.item * f, model.factors);
 }
 
 double tolerance_of(const std::string& storage) {
@@ -105,11 +97,10 @@ std::vector<Rating> walk(const WavefrontGrid& grid, std::uint64_t seed, std::int
   const auto pass = static_cast<std::uint32_t>(mix64(seed + static_cast<std::uint64_t>(epoch)));
   const auto order = Permutation::of(grid.columns, walk_seed(seed, 0, pass));
   std::vector<Rating> ratings;
-  for (std::uint64_t turn = 0; turn < static_cast<std::uint64_t>(grid.columns); ++turn) {
-    const std::uint64_t column = order(turn);
+  for (std::int64_t turn = 0; turn < grid.columns; ++turn) {
+    const std::int64_t column = order(turn);
     for (std::int64_t i = grid.offsets[column]; i < grid.offsets[column + 1]; ++i) {
-      const auto k = static_cast<std::size_t>(i);
-      ratings.push_back({grid.users[k], grid.items[k], grid.values[k]});
+      ratings.push_back({grid.users[i], grid.items[i], grid.values[i]});
     }
   }
   return ratings;
@@ -183,16 +174,16 @@ TEST(Wavefront, LosesNoUpdate) {
                         train, initial);
       device.run(1, 1, kRate);
       const Model after = device.model();
-      for (std::size_t i = 0; i < kItems; ++i) {
+      for (std::int64_t i = 0; i < kItems; ++i) {
         double expected = 0;
         double moved = 0;
-        for (std::size_t k = 0; k < 16; ++k) {
+        for (std::int64_t k = 0; k < 16; ++k) {
           moved += static_cast<double>(after.q[i * 16 + k]) - initial.q[i * 16 + k];
         }
-        for (std::size_t u = 0; u < kUsers; ++u) {
+        for (std::int64_t u = 0; u < kUsers; ++u) {
           double dot = 0;
           double sum = 0;
-          for (std::size_t k = 0; k < 16; ++k) {
+          for (std::int64_t k = 0; k < 16; ++k) {
             dot += static_cast<double>(initial.p[u * 16 + k]) * initial.q[i * 16 + k];
             sum += initial.p[u * 16 + k];
           }
@@ -226,9 +217,8 @@ TEST(CumfSgd, RacesStayInABandOfTheSerialPass) {
     for (std::int64_t i = 0; i < split.test.nnz(); ++i) {
       const Rating r = split.test[i];
       double e = r.value;
-      for (std::size_t k = 0; k < 16; ++k) {
-        e -= static_cast<double>(model.p[static_cast<std::size_t>(r.user) * 16 + k]) *
-             model.q[static_cast<std::size_t>(r.item) * 16 + k];
+      for (std::int64_t k = 0; k < 16; ++k) {
+        e -= static_cast<double>(model.p[r.user * 16 + k]) * model.q[r.item * 16 + k];
       }
       sum += e * e;
     }
@@ -241,13 +231,11 @@ TEST(CumfSgd, RacesStayInABandOfTheSerialPass) {
     init.seed = seed;
     Model model = initial_model(split.train.n_users(), split.train.n_items(), 16, ModelKind::plain,
                                 mean_rating(split.train), init, 1);
-    Settings settings;
-    settings.reg = {0.05, 0.05, 0, 0};
+    const Settings settings = read_settings(params_of("wavefront", {{"reg", 0.05}}));
     for (std::uint64_t pass = 0; pass < 15; ++pass) {
       const auto order = Permutation::of(split.train.nnz(), seed * 100 + pass);
       for (std::int64_t i = 0; i < split.train.nnz(); ++i) {
-        update(model, settings, 0.01,
-               split.train[static_cast<std::int64_t>(order(static_cast<std::uint64_t>(i)))]);
+        update(model, settings, 0.01, split.train[order(i)]);
       }
     }
     host_mean += rmse(model) / 5;

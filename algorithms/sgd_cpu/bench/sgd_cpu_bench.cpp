@@ -1,6 +1,8 @@
 // items_per_second is rating updates a second.
-//   kernel/<loop>/<isa>/<f>        the inner loop alone, one thread, 1024 rows of Q (512 KiB at f =
-//   128) epoch/<algorithm>/<threads>/<f> whole epochs on a look-alike of ml-1m
+//   kernel/<loop>/<isa>/<f>          the inner loop alone, one thread, 1024 rows of Q (512 KiB at
+//                                    f = 128)
+//   epoch/<algorithm>/<threads>/<f>  whole epochs on a look-alike of ml-1m
+//
 // Larger shapes by environment: MFBENCH_BENCH_LIKE (a look-alike's name), MFBENCH_BENCH_SCALE (its
 // scale factor), MFBENCH_BENCH_THREADS ("1,2,16"), MFBENCH_BENCH_FACTORS ("100,128").
 #include <benchmark/benchmark.h>
@@ -9,7 +11,6 @@
 #include <memory>
 
 #include "algorithms/core/registry.hpp"
-#include "algorithms/sgd_cpu/isa.hpp"
 #include "algorithms/sgd_cpu/row_store.hpp"
 #include "algorithms/sgd_cpu/settings.hpp"
 #include "base/rng.hpp"
@@ -23,14 +24,6 @@ constexpr std::int32_t kUsers = 8192;
 constexpr std::int32_t kItems = 1024;
 constexpr std::int32_t kRunLength = 12;  // Netflix cut into 17 item stripes
 
-Settings kernel_settings(Isa isa, std::int32_t factors) {
-  Settings s;
-  s.isa = isa;
-  s.factors = factors;
-  s.reg = {0.02, 0.02, 0.02, 0.02};
-  return s;
-}
-
 void run_kernel(benchmark::State& state, bool grouped, Isa isa, std::int32_t factors) {
   if (!has(isa)) {
     state.SkipWithError("this CPU lacks it");
@@ -42,30 +35,29 @@ void run_kernel(benchmark::State& state, bool grouped, Isa isa, std::int32_t fac
   RowStore store(model, {}, {}, team);
   Rng rng(1);
   std::vector<Run> runs;
-  std::vector<Entry> entries;
-  std::vector<Triple> triples;
+  std::vector<RowRating> in_runs;
+  std::vector<Rating> in_stream;
   for (std::int32_t user = 0; user < kUsers; ++user) {
     runs.push_back({user, kRunLength});
     for (int k = 0; k < kRunLength; ++k) {
       const auto item = static_cast<std::int32_t>(rng.below(kItems));
       const auto value = static_cast<float>(1 + rng.below(5));
-      entries.push_back({item, value});
-      triples.push_back({static_cast<std::int32_t>(rng.below(kUsers)), item, value});
+      in_runs.push_back({item, value});
+      in_stream.push_back({static_cast<std::int32_t>(rng.below(kUsers)), item, value});
     }
   }
-  const Settings settings = kernel_settings(isa, factors);
-  const Step step = settings.step(0.005, 3.5);
-  const Kernels kernels = settings.kernels();
+  const Step step = step_at(0.005, {0.02, 0.02, 0.02, 0.02}, 3.5);
+  const Kernels loops = kernels(isa, factors, true);
   for (auto _ : state) {
     if (grouped) {
-      kernels.runs(store.rows(), step, runs.data(), std::ssize(runs), entries.data(),
-                   std::ssize(entries));
+      loops.runs(store.rows(), step, runs.data(), std::ssize(runs), in_runs.data(),
+                 std::ssize(in_runs));
     } else {
-      kernels.stream(store.rows(), step, triples.data(), std::ssize(triples));
+      loops.stream(store.rows(), step, in_stream.data(), std::ssize(in_stream));
     }
     benchmark::ClobberMemory();
   }
-  state.SetItemsProcessed(static_cast<std::int64_t>(state.iterations()) * std::ssize(entries));
+  state.SetItemsProcessed(state.iterations() * std::ssize(in_runs));
 }
 
 // Made when the first epoch benchmark runs, and kept.

@@ -19,8 +19,8 @@ std::vector<Cell> unpack(const BlockGrid& grid) {
   std::map<std::int32_t, std::int32_t> stripe_of_user;
   std::map<std::int32_t, std::int32_t> stripe_of_item;
   for (const Block& block : grid.blocks()) {
-    EXPECT_GT(block.entries, 0);
-    const Entry* entry = grid.entries_of(block);
+    EXPECT_GT(block.ratings, 0);
+    const RowRating* rating = grid.ratings_of(block);
     std::int32_t last_user = -1;
     for (std::int64_t r = 0; r < block.runs; ++r) {
       const Run run = grid.runs_of(block)[r];
@@ -29,14 +29,14 @@ std::vector<Cell> unpack(const BlockGrid& grid) {
       last_user = run.user;
       EXPECT_EQ(stripe_of_user.emplace(run.user, block.cell.user_stripe).first->second,
                 block.cell.user_stripe);
-      for (std::int32_t k = 0; k < run.count; ++k, ++entry) {
-        EXPECT_EQ(stripe_of_item.emplace(entry->item, block.cell.item_stripe).first->second,
+      for (std::int32_t k = 0; k < run.count; ++k, ++rating) {
+        EXPECT_EQ(stripe_of_item.emplace(rating->other, block.cell.item_stripe).first->second,
                   block.cell.item_stripe);
-        cells.emplace_back(grid.user_of_row()[static_cast<std::size_t>(run.user)],
-                           grid.item_of_row()[static_cast<std::size_t>(entry->item)], entry->value);
+        cells.emplace_back(grid.user_of_row()[run.user], grid.item_of_row()[rating->other],
+                           rating->value);
       }
     }
-    EXPECT_EQ(entry, grid.entries_of(block) + block.entries);
+    EXPECT_EQ(rating, grid.ratings_of(block) + block.ratings);
   }
   return cells;
 }
@@ -101,8 +101,8 @@ TEST(BlockGrid, StripesHoldAboutEqualNumbersOfRatings) {
   std::vector<double> users(8);
   std::vector<double> items(6);
   for (const Block& block : grid.blocks()) {
-    users[static_cast<std::size_t>(block.cell.user_stripe)] += static_cast<double>(block.entries);
-    items[static_cast<std::size_t>(block.cell.item_stripe)] += static_cast<double>(block.entries);
+    users[block.cell.user_stripe] += static_cast<double>(block.ratings);
+    items[block.cell.item_stripe] += static_cast<double>(block.ratings);
   }
   const auto nnz = static_cast<double>(ratings.nnz());
   for (const double share : users) EXPECT_NEAR(share / nnz, 1.0 / 8, 0.02);

@@ -45,16 +45,16 @@ TEST_P(Scheduler, EveryBlockOnceAndNoSharedStripe) {
         const auto block =
             std::ssize(running) < shape.workers ? scheduler.try_take() : std::nullopt;
         if (block) {
-          const GridCell cell = cells[static_cast<std::size_t>(*block)];
+          const GridCell cell = cells[*block];
           for (const std::int32_t other : running) {
-            EXPECT_NE(cell.user_stripe, cells[static_cast<std::size_t>(other)].user_stripe);
-            EXPECT_NE(cell.item_stripe, cells[static_cast<std::size_t>(other)].item_stripe);
+            EXPECT_NE(cell.user_stripe, cells[other].user_stripe);
+            EXPECT_NE(cell.item_stripe, cells[other].item_stripe);
           }
-          ++runs[static_cast<std::size_t>(*block)];
+          ++runs[*block];
           running.push_back(*block);
         } else if (!running.empty()) {
           const auto k = static_cast<std::ptrdiff_t>(rng.below(running.size()));
-          scheduler.give_back(running[static_cast<std::size_t>(k)]);
+          scheduler.give_back(running[k]);
           running.erase(running.begin() + k);
         } else {
           break;
@@ -75,13 +75,12 @@ TEST_P(Scheduler, RefusesOnlyWhenNothingIsFree) {
   std::vector<char> user_busy(6);
   std::vector<char> item_busy(6);
   while (const auto block = scheduler.try_take()) {
-    taken[static_cast<std::size_t>(*block)] = 1;
-    user_busy[static_cast<std::size_t>(cells[static_cast<std::size_t>(*block)].user_stripe)] = 1;
-    item_busy[static_cast<std::size_t>(cells[static_cast<std::size_t>(*block)].item_stripe)] = 1;
+    taken[*block] = 1;
+    user_busy[cells[*block].user_stripe] = 1;
+    item_busy[cells[*block].item_stripe] = 1;
   }
   for (std::size_t k = 0; k < cells.size(); ++k) {
-    EXPECT_TRUE(taken[k] || user_busy[static_cast<std::size_t>(cells[k].user_stripe)] ||
-                item_busy[static_cast<std::size_t>(cells[k].item_stripe)]);
+    EXPECT_TRUE(taken[k] || user_busy[cells[k].user_stripe] || item_busy[cells[k].item_stripe]);
   }
 }
 
@@ -92,18 +91,17 @@ TEST_P(Scheduler, ThreadsOwnTheirStripes) {
     const auto cells = random_cells(shape.users, shape.items, shape.density, rng);
     BlockScheduler scheduler(cells, shape.users, shape.items, GetParam());
     ThreadTeam team(shape.workers);
-    std::vector<std::int64_t> user_sum(static_cast<std::size_t>(shape.users));
-    std::vector<std::int64_t> item_sum(static_cast<std::size_t>(shape.items));
+    std::vector<std::int64_t> user_sum(shape.users);
+    std::vector<std::int64_t> item_sum(shape.items);
     std::vector<int> runs(cells.size());
     constexpr int kEpochs = 20;
     for (int epoch = 1; epoch <= kEpochs; ++epoch) {
       scheduler.start_epoch(Rng(2, static_cast<std::uint64_t>(epoch)));
       team.run([&](int) {
         for (auto block = scheduler.take(); block; block = scheduler.swap(*block)) {
-          const auto b = static_cast<std::size_t>(*block);
-          ++runs[b];
-          ++user_sum[static_cast<std::size_t>(cells[b].user_stripe)];
-          ++item_sum[static_cast<std::size_t>(cells[b].item_stripe)];
+          ++runs[*block];
+          ++user_sum[cells[*block].user_stripe];
+          ++item_sum[cells[*block].item_stripe];
         }
       });
     }
@@ -111,8 +109,8 @@ TEST_P(Scheduler, ThreadsOwnTheirStripes) {
     std::vector<std::int64_t> users(user_sum.size());
     std::vector<std::int64_t> items(item_sum.size());
     for (const GridCell cell : cells) {
-      users[static_cast<std::size_t>(cell.user_stripe)] += kEpochs;
-      items[static_cast<std::size_t>(cell.item_stripe)] += kEpochs;
+      users[cell.user_stripe] += kEpochs;
+      items[cell.item_stripe] += kEpochs;
     }
     EXPECT_EQ(user_sum, users);
     EXPECT_EQ(item_sum, items);
@@ -173,8 +171,8 @@ TEST(BlockOrders, RandomIsUniform) {
   std::vector<double> last(9);
   for (std::uint64_t epoch = 0; epoch < 9000; ++epoch) {
     const auto order = order_of(scheduler, Rng(4, epoch));
-    first[static_cast<std::size_t>(order.front())] += 1;
-    last[static_cast<std::size_t>(order.back())] += 1;
+    first[order.front()] += 1;
+    last[order.back()] += 1;
   }
   for (const auto& counts : {first, last}) {
     double chi_square = 0;
@@ -190,8 +188,7 @@ TEST(BlockOrders, LocalEndsAUserStripeBeforeTheNext) {
   const auto order = order_of(scheduler, Rng(4));
   int changes = 0;
   for (std::size_t k = 1; k < order.size(); ++k) {
-    changes += cells[static_cast<std::size_t>(order[k])].user_stripe !=
-               cells[static_cast<std::size_t>(order[k - 1])].user_stripe;
+    changes += cells[order[k]].user_stripe != cells[order[k - 1]].user_stripe;
   }
   EXPECT_EQ(changes, 4);
 }

@@ -3,7 +3,6 @@
 
 #include <cmath>
 
-#include "algorithms/sgd_cpu/isa.hpp"
 #include "algorithms/sgd_cpu/row_store.hpp"
 #include "algorithms/sgd_cpu/settings.hpp"
 #include "algorithms/sgd_cpu/test/support.hpp"
@@ -29,15 +28,7 @@ Model random_model(std::int32_t factors, bool biased) {
 
 // Every regularizer different, so that one in the place of another shows.
 Settings settings_for(Isa isa, std::int32_t factors, bool biased) {
-  Settings s;
-  s.isa = isa;
-  s.factors = factors;
-  s.model = biased ? ModelKind::biased : ModelKind::plain;
-  s.reg.p = 0.1;
-  s.reg.q = 0.2;
-  s.reg.user_bias = 0.3;
-  s.reg.item_bias = 0.4;
-  return s;
+  return {factors, biased ? ModelKind::biased : ModelKind::plain, {0.1, 0.2, 0.3, 0.4}, isa};
 }
 
 Reference reference_for(const Model& model, const Settings& s, double rate) {
@@ -53,8 +44,8 @@ Reference reference_for(const Model& model, const Settings& s, double rate) {
 // Runs of 1 to 12 ratings; users come back, items repeat inside a run.
 struct Work {
   std::vector<Run> runs;
-  std::vector<Entry> entries;
-  std::vector<Triple> triples;
+  std::vector<RowRating> in_runs;
+  std::vector<Rating> in_stream;
 };
 Work random_work(int n_runs) {
   Work work;
@@ -64,10 +55,10 @@ Work random_work(int n_runs) {
                   static_cast<std::int32_t>(1 + rng.below(12))};
     work.runs.push_back(run);
     for (std::int32_t k = 0; k < run.count; ++k) {
-      const Entry entry{static_cast<std::int32_t>(rng.below(kItems)),
-                        static_cast<float>(1 + rng.below(5))};
-      work.entries.push_back(entry);
-      work.triples.push_back({run.user, entry.item, entry.value});
+      const auto item = static_cast<std::int32_t>(rng.below(kItems));
+      const auto value = static_cast<float>(1 + rng.below(5));
+      work.in_runs.push_back({item, value});
+      work.in_stream.push_back({run.user, item, value});
     }
   }
   return work;
@@ -79,34 +70,32 @@ RowStore run_kernel(const Settings& s, const Model& model, const Work& work, Loo
                     double rate) {
   ThreadTeam team(1);
   RowStore store(model, {}, {}, team);
-  const Step step = s.step(rate, model.mean);
+  const Step step = step_at(rate, s.reg, store.mean());
   if (loop == Loop::stream) {
-    s.kernels().stream(store.rows(), step, work.triples.data(), std::ssize(work.triples));
+    s.kernels().stream(store.rows(), step, work.in_stream.data(), std::ssize(work.in_stream));
   } else {
     s.kernels().runs(store.rows(), step, work.runs.data(), std::ssize(work.runs),
-                     work.entries.data(), std::ssize(work.entries));
+                     work.in_runs.data(), std::ssize(work.in_runs));
   }
   return store;
 }
 
 // -dL/dx by central differences, with L = (e^2 + reg_p |p|^2 + reg_q |q|^2 + reg_b b^2 + reg_c c^2)
 // / 2.
-double descent(const Reference& at, std::vector<double> Reference::*numbers, std::size_t k,
+double descent(const Reference& at, std::vector<double> Reference::*numbers, std::int64_t k,
                const Rating& r) {
   const auto loss = [&](double shift) {
     Reference x = at;
     (x.*numbers)[k] += shift;
-    const auto u = static_cast<std::size_t>(r.user);
-    const auto i = static_cast<std::size_t>(r.item);
     const double e = x.error(r);
     double sum = e * e;
-    for (std::size_t j = 0; j < x.f; ++j) {
-      sum += x.reg_p * x.p[u * x.f + j] * x.p[u * x.f + j];
-      sum += x.reg_q * x.q[i * x.f + j] * x.q[i * x.f + j];
+    for (std::int64_t j = 0; j < x.f; ++j) {
+      sum += x.reg_p * std::pow(x.p[r.user * x.f + j], 2);
+      sum += x.reg_q * std::pow(x.q[r.item * x.f + j], 2);
     }
     if (x.biased) {
-      sum += x.reg_user_bias * x.user_bias[u] * x.user_bias[u];
-      sum += x.reg_item_bias * x.item_bias[i] * x.item_bias[i];
+      sum += x.reg_user_bias * std::pow(x.user_bias[r.user], 2);
+      sum += x.reg_item_bias * std::pow(x.item_bias[r.item], 2);
     }
     return sum / 2;
   };
@@ -156,8 +145,8 @@ TEST_P(Kernel, OneUpdateIsAStepDownTheGradient) {
   const Work work{{{r.user, 1}}, {{r.item, r.value}}, {{r.user, r.item, r.value}}};
   const Model after = copy_model(run_kernel(s, before, work, loop, rate).view());
 
-  const auto f = static_cast<std::size_t>(factors);
-  for (std::size_t k = 0; k < f; k += 1 + f / 8) {
+  const std::int64_t f = factors;
+  for (std::int64_t k = 0; k < f; k += 1 + f / 8) {
     EXPECT_NEAR((after.p[4 * f + k] - before.p[4 * f + k]) / rate,
                 descent(at, &Reference::p, 4 * f + k, r), 2e-4);
     EXPECT_NEAR((after.q[7 * f + k] - before.q[7 * f + k]) / rate,
@@ -177,7 +166,7 @@ TEST_P(Kernel, ManyUpdatesFollowTheDoublePrecisionReference) {
   const Model before = random_model(factors, biased);
   const Work work = random_work(100);
   Reference reference = reference_for(before, s, rate);
-  for (const Triple& t : work.triples) reference.update({t.user, t.item, t.value});
+  for (const Rating& rating : work.in_stream) reference.update(rating);
   const Model after = copy_model(run_kernel(s, before, work, loop, rate).view());
   EXPECT_LT(test::largest_difference(after, reference), 2e-5);
   EXPECT_GT(test::largest_difference(before, reference), 1e-2);  // it moved at all

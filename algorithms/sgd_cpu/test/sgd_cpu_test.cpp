@@ -70,10 +70,10 @@ TEST_P(BothModels, SerialFollowsTheReferenceInTheSameOrder) {
   ThreadTeam team(1);
   for (std::int64_t epoch = 1; epoch <= 3; ++epoch) {
     trainer.run(1, 0.02);
-    HugeArray<Triple> order;
+    HugeArray<Rating> order;
     fill_epoch_order(train, StreamOrder::shuffled, trainer.context.seed, epoch, team, order);
     for (std::int64_t k = 0; k < order.size(); ++k) {
-      reference.update({order[k].user, order[k].item, order[k].value});
+      reference.update(order[k]);
     }
     EXPECT_LT(test::largest_difference(trainer.model(), reference), 2e-5);
   }
@@ -104,8 +104,8 @@ TEST(SgdSerial, EachRegularizerReachesItsOwnNumbers) {
 TEST(EpochOrder, IsFreshEachEpochAndHoldsEveryRatingOnce) {
   const Ratings train = planted(60, 40, 0.3, 1);
   ThreadTeam team(2);
-  HugeArray<Triple> first;
-  HugeArray<Triple> second;
+  HugeArray<Rating> first;
+  HugeArray<Rating> second;
   fill_epoch_order(train, StreamOrder::shuffled, 1, 1, team, first);
   fill_epoch_order(train, StreamOrder::shuffled, 1, 2, team, second);
   std::int64_t same = 0;
@@ -117,7 +117,7 @@ TEST(EpochOrder, IsFreshEachEpochAndHoldsEveryRatingOnce) {
   EXPECT_LT(same, train.nnz() / 20);
   std::sort(pairs.begin(), pairs.end());
   for (std::int64_t k = 0; k < train.nnz(); ++k) {
-    EXPECT_EQ(pairs[static_cast<std::size_t>(k)], std::pair(train[k].user, train[k].item));
+    EXPECT_EQ(pairs[k], std::pair(train[k].user, train[k].item));
   }
 }
 
@@ -173,12 +173,12 @@ TEST(Fpsgd, OneThreadIsReproducible) {
 }
 
 void update_block(Reference& reference, const BlockGrid& grid, const Block& block) {
-  const Entry* entry = grid.entries_of(block);
+  const RowRating* rating = grid.ratings_of(block);
   for (std::int64_t r = 0; r < block.runs; ++r) {
     const Run run = grid.runs_of(block)[r];
-    for (std::int32_t k = 0; k < run.count; ++k, ++entry) {
-      reference.update({grid.user_of_row()[static_cast<std::size_t>(run.user)],
-                        grid.item_of_row()[static_cast<std::size_t>(entry->item)], entry->value});
+    for (std::int32_t k = 0; k < run.count; ++k, ++rating) {
+      reference.update(
+          {grid.user_of_row()[run.user], grid.item_of_row()[rating->other], rating->value});
     }
   }
 }
@@ -216,7 +216,7 @@ TEST(Fpsgd, ThreadsComputeWhatTheirBlocksComputeOneByOne) {
   const BlockGrid grid(train, {9, 7}, 3, team);
   BlockScheduler scheduler(grid.cells(), 9, 7, BlockOrder::random);
   RowStore rows(initial, grid.user_of_row(), grid.item_of_row(), team);
-  const Step step = settings.step(0.02, initial.mean);
+  const Step step = step_at(0.02, settings.reg, initial.mean);
   std::mutex mutex;
   std::vector<std::int32_t> taken;
   for (std::uint64_t epoch = 1; epoch <= 3; ++epoch) {
@@ -227,9 +227,9 @@ TEST(Fpsgd, ThreadsComputeWhatTheirBlocksComputeOneByOne) {
           const std::lock_guard lock(mutex);
           taken.push_back(*index);
         }
-        const Block& block = grid.blocks()[static_cast<std::size_t>(*index)];
+        const Block& block = grid.blocks()[*index];
         settings.kernels().runs(rows.rows(), step, grid.runs_of(block), block.runs,
-                                grid.entries_of(block), block.entries);
+                                grid.ratings_of(block), block.ratings);
       }
     });
   }
@@ -238,7 +238,7 @@ TEST(Fpsgd, ThreadsComputeWhatTheirBlocksComputeOneByOne) {
   reference.rate = 0.02;
   reference.regularize(0.02);
   for (const std::int32_t b : taken) {
-    update_block(reference, grid, grid.blocks()[static_cast<std::size_t>(b)]);
+    update_block(reference, grid, grid.blocks()[b]);
   }
   RowStore ordered;
   rows.unpermute_into(ordered, grid.user_of_row(), grid.item_of_row(), team);

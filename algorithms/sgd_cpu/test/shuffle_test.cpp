@@ -12,7 +12,7 @@ namespace {
 std::vector<std::int32_t> shuffled(std::int64_t count, std::uint64_t seed, std::uint64_t stream,
                                    int threads) {
   ThreadTeam team(threads);
-  std::vector<std::int32_t> order(static_cast<std::size_t>(count));
+  std::vector<std::int32_t> order(count);
   shuffle_into(
       order.data(), count, [](std::int64_t i) { return static_cast<std::int32_t>(i); }, seed,
       stream, team);
@@ -23,7 +23,7 @@ TEST(Shuffle, HoldsEveryElementOnce) {
   for (const std::int64_t count : {0, 1, 2, 1000, 65536, 65537, 300000}) {
     auto order = shuffled(count, 1, 1, 2);
     std::sort(order.begin(), order.end());
-    std::vector<std::int32_t> expected(static_cast<std::size_t>(count));
+    std::vector<std::int32_t> expected(count);
     std::iota(expected.begin(), expected.end(), 0);
     EXPECT_EQ(order, expected) << count;
   }
@@ -56,7 +56,7 @@ TEST(Shuffle, PlacesAreEvenAcrossBuckets) {
   const auto order = shuffled(kCount, 11, 1, 2);
   std::vector<std::vector<double>> counts(10, std::vector<double>(10));
   for (std::size_t place = 0; place < order.size(); ++place) {
-    counts[static_cast<std::size_t>(order[place] / 100000)][place / 100000] += 1;
+    counts[order[place] / 100000][place / 100000] += 1;
   }
   for (const auto& row : counts) {
     double chi_square = 0;

@@ -33,10 +33,8 @@ inline Ratings planted(std::int32_t users, std::int32_t items, double density, s
     for (std::int32_t i = 0; i < items; ++i) {
       const double popularity = i % 10 == 0 ? 4 : 0.7;
       if (rng.uniform() >= density * popularity) continue;
-      const auto x = static_cast<std::size_t>(u);
-      const auto y = static_cast<std::size_t>(i);
-      double value = 3.5 + b[x] + c[y] + 0.1 * rng.normal();
-      for (std::size_t k = 0; k < 3; ++k) value += p[x * 3 + k] * q[y * 3 + k];
+      double value = 3.5 + b[u] + c[i] + 0.1 * rng.normal();
+      for (std::int32_t k = 0; k < 3; ++k) value += p[u * 3 + k] * q[i * 3 + k];
       list.push_back({u, i, static_cast<float>(value)});
     }
   }
@@ -45,13 +43,13 @@ inline Ratings planted(std::int32_t users, std::int32_t items, double density, s
 
 // The equations, in double precision; error() is r - r_hat.
 struct Reference {
-  std::size_t f = 0;
+  std::int64_t f = 0;
   bool biased = true;
   double mean = 0, rate = 0, reg_p = 0, reg_q = 0, reg_user_bias = 0, reg_item_bias = 0;
   std::vector<double> p, q, user_bias, item_bias;
 
   explicit Reference(const Model& m)
-      : f(static_cast<std::size_t>(m.factors)),
+      : f(m.factors),
         biased(m.kind == ModelKind::biased),
         mean(m.mean),
         p(m.p.begin(), m.p.end()),
@@ -62,26 +60,23 @@ struct Reference {
   void regularize(double reg) { reg_p = reg_q = reg_user_bias = reg_item_bias = reg; }
 
   double error(const Rating& r) const {
-    const auto u = static_cast<std::size_t>(r.user);
-    const auto i = static_cast<std::size_t>(r.item);
-    double prediction = biased ? mean + user_bias[u] + item_bias[i] : 0;
-    for (std::size_t k = 0; k < f; ++k) prediction += p[u * f + k] * q[i * f + k];
+    double prediction = biased ? mean + user_bias[r.user] + item_bias[r.item] : 0;
+    for (std::int64_t k = 0; k < f; ++k) prediction += p[r.user * f + k] * q[r.item * f + k];
     return r.value - prediction;
   }
 
   void update(const Rating& r) {
-    const auto u = static_cast<std::size_t>(r.user);
-    const auto i = static_cast<std::size_t>(r.item);
     const double e = error(r);
     if (biased) {
-      user_bias[u] += rate * (e - reg_user_bias * user_bias[u]);
-      item_bias[i] += rate * (e - reg_item_bias * item_bias[i]);
+      user_bias[r.user] += rate * (e - reg_user_bias * user_bias[r.user]);
+      item_bias[r.item] += rate * (e - reg_item_bias * item_bias[r.item]);
     }
-    for (std::size_t k = 0; k < f; ++k) {
-      const double old_p = p[u * f + k];
-      const double old_q = q[i * f + k];
-      p[u * f + k] += rate * (e * old_q - reg_p * old_p);
-      q[i * f + k] += rate * (e * old_p - reg_q * old_q);
+    for (std::int64_t k = 0; k < f; ++k) {
+      double& x = p[r.user * f + k];
+      double& y = q[r.item * f + k];
+      const double old_x = x;
+      x += rate * (e * y - reg_p * x);
+      y += rate * (e * old_x - reg_q * y);
     }
   }
 };
@@ -99,7 +94,7 @@ inline double train_rmse(const FactorView& view, const Ratings& ratings) {
 inline double largest_difference(const AlignedVector<float>& a, const std::vector<double>& b) {
   if (a.size() != b.size()) return 1e300;
   double largest = 0;
-  for (std::size_t k = 0; k < a.size(); ++k) {
+  for (std::int64_t k = 0; k < std::ssize(a); ++k) {
     largest = std::max(largest, std::abs(static_cast<double>(a[k]) - b[k]));
   }
   return largest;

@@ -47,31 +47,18 @@ Ratings disjoint_matrix(std::int32_t m, std::int32_t most) {
 // A pass in the order of the device, where every user is one chunk and no item is shared.
 void serial_pass(const Ratings& train, const Settings& s, double rate, std::uint64_t seed,
                  Model& model) {
-  const auto f = static_cast<std::size_t>(model.factors);
-  const bool biased = model.kind == ModelKind::biased;
-  for (std::int32_t user = 0; user < train.n_users(); ++user) {
-    const auto u = static_cast<std::size_t>(user);
+  const std::int64_t f = model.factors;
+  const bool biased = model.biased();
+  const auto step = step_at(rate, s.reg, model.mean);
+  for (std::int32_t u = 0; u < train.n_users(); ++u) {
     const std::int64_t begin = train.user_offsets()[u];
     const std::int64_t count = train.user_offsets()[u + 1] - begin;
-    const Order order = row_order(count, seed, user);
+    const Order order = row_order(count, seed, u);
     for (std::int64_t k = 0; k < count; ++k) {
       const Rating r = train[begin + (order.multiplier * k + order.shift) % count];
-      const auto i = static_cast<std::size_t>(r.item);
-      double e = r.value;
-      if (biased) e -= model.mean + model.user_bias[u] + model.item_bias[i];
-      for (std::size_t j = 0; j < f; ++j) {
-        e -= static_cast<double>(model.p[u * f + j]) * model.q[i * f + j];
-      }
-      for (std::size_t j = 0; j < f; ++j) {
-        const double p = model.p[u * f + j];
-        const double q = model.q[i * f + j];
-        model.p[u * f + j] = static_cast<float>(p + rate * (e * q - s.reg.p * p));
-        model.q[i * f + j] = static_cast<float>(q + rate * (e * p - s.reg.q * q));
-      }
-      if (biased) {
-        model.user_bias[u] += static_cast<float>(rate * (e - s.reg.user_bias * model.user_bias[u]));
-        model.item_bias[i] += static_cast<float>(rate * (e - s.reg.item_bias * model.item_bias[i]));
-      }
+      sgd::update(step, r.value, &model.p[u * f], &model.q[r.item * f], model.factors,
+                  biased ? &model.user_bias[u] : nullptr,
+                  biased ? &model.item_bias[r.item] : nullptr);
     }
   }
 }
@@ -136,15 +123,15 @@ TEST(SgdTiled, VisitsEveryRatingOfAGiantOnce) {
   TestRunner device("sgd_tiled", params, train, initial);
   device.run(1, 1, kRate);
   const Model after = device.model();
-  for (std::size_t i = 0; i < static_cast<std::size_t>(n); ++i) {
+  for (std::int64_t i = 0; i < n; ++i) {
     double dot = 0;
     double norm = 0;
-    for (std::size_t k = 0; k < 20; ++k) {
+    for (std::int64_t k = 0; k < 20; ++k) {
       dot += static_cast<double>(initial.p[k]) * initial.q[i * 20 + k];
       norm += static_cast<double>(initial.p[k]) * initial.p[k];
     }
     double moved = 0;  // along p, in units of one update
-    for (std::size_t k = 0; k < 20; ++k) {
+    for (std::int64_t k = 0; k < 20; ++k) {
       moved += (static_cast<double>(after.q[i * 20 + k]) - initial.q[i * 20 + k]) * initial.p[k];
     }
     EXPECT_NEAR(moved / (kRate * (4 - dot) * norm), 1, 0.35) << i;
@@ -169,7 +156,7 @@ TEST(Rounder, KeepsTheMean) {
     for (const float x : {0.1F, -0.73F, 1.0F / 3.0F, 2.5001F}) {
       const std::vector<float> same(8000, x);
       auto numbers = cuda::upload(View<const float>(same), stream.get());
-      cuda::DeviceBuffer<std::uint32_t> out(same.size());
+      cuda::DeviceBuffer<std::uint32_t> out(std::ssize(same));
       for (const bool stochastic : {false, true}) {
         round_kernel<<<1, 1, 0, stream.get()>>>(numbers.data(), out.data(), 8000, stochastic, bf16);
         MF_CUDA_LAUNCHED("round_kernel");
@@ -205,11 +192,9 @@ TEST(SgdTiled, RacesStayInABandOfTheSerialPass) {
     double sum = 0;
     for (std::int64_t i = 0; i < split.test.nnz(); ++i) {
       const Rating r = split.test[i];
-      const auto u = static_cast<std::size_t>(r.user);
-      const auto v = static_cast<std::size_t>(r.item);
-      double x = model.mean + model.user_bias[u] + model.item_bias[v];
-      for (std::size_t k = 0; k < 16; ++k) {
-        x += static_cast<double>(model.p[u * 16 + k]) * model.q[v * 16 + k];
+      double x = model.mean + model.user_bias[r.user] + model.item_bias[r.item];
+      for (std::int64_t k = 0; k < 16; ++k) {
+        x += static_cast<double>(model.p[r.user * 16 + k]) * model.q[r.item * 16 + k];
       }
       sum += std::pow(r.value - x, 2);
     }

@@ -41,18 +41,17 @@ TEST(Tiles, HoldEveryRatingOnce) {
     for (const int longest : {1, 7, 32, 100}) {
       for (const int size : {1, 2, 8}) {
         const Tiles tiles = make_tiles(offsets, longest, size, 1, team);
-        std::vector<int> seen(static_cast<std::size_t>(offsets.back()));
+        std::vector<int> seen(offsets.back());
         for (const Chunk& chunk : tiles.chunks) {
           EXPECT_LE(chunk.count, longest);
           for (std::int64_t i = chunk.begin; i < chunk.begin + chunk.count; ++i) {
-            ++seen[static_cast<std::size_t>(i)];
-            EXPECT_GE(i, offsets[static_cast<std::size_t>(chunk.user)]);
-            EXPECT_LT(i, offsets[static_cast<std::size_t>(chunk.user) + 1]);
+            ++seen[i];
+            EXPECT_GE(i, offsets[chunk.user]);
+            EXPECT_LT(i, offsets[chunk.user + 1]);
           }
         }
-        EXPECT_EQ(std::count(seen.begin(), seen.end(), 1),
-                  static_cast<std::ptrdiff_t>(seen.size()));
-        EXPECT_EQ(tiles.chunks.size() % static_cast<std::size_t>(size), 0u);
+        EXPECT_EQ(std::count(seen.begin(), seen.end(), 1), std::ssize(seen));
+        EXPECT_EQ(std::ssize(tiles.chunks) % size, 0);
       }
     }
   }
@@ -68,7 +67,7 @@ TEST(Tiles, AreEqualWithinAUserAndWithinABundle) {
     int low = 1 << 30;
     int high = 0;
     for (std::int64_t k = b * 8; k < b * 8 + 8; ++k) {
-      const Chunk& chunk = tiles.chunks[static_cast<std::size_t>(k)];
+      const Chunk& chunk = tiles.chunks[k];
       low = std::min(low, chunk.count);
       high = std::max(high, chunk.count);
       if (chunk.count == 0) continue;
@@ -102,9 +101,9 @@ TEST(Order, IsABijectionThatChangesWithTheEpoch) {
     for (std::int64_t epoch = 1; epoch <= 10; ++epoch) {
       const Order order = epoch_order(count, 3, epoch);
       orders.insert({order.multiplier, order.shift});
-      std::vector<bool> seen(static_cast<std::size_t>(count));
+      std::vector<bool> seen(count);
       for (std::int64_t i = 0; i < count; ++i) {
-        seen[static_cast<std::size_t>((order.multiplier * i + order.shift) % count)] = true;
+        seen[(order.multiplier * i + order.shift) % count] = true;
       }
       EXPECT_EQ(std::count(seen.begin(), seen.end(), true), count);
     }
@@ -118,9 +117,9 @@ TEST(Order, OfARowIsABijection) {
   for (const std::int64_t count : {1, 2, 3, 4, 6, 30, 97, 1024, 17653}) {
     for (std::int64_t user = 0; user < 20; ++user) {
       const Order order = row_order(count, 9, user);
-      std::vector<bool> seen(static_cast<std::size_t>(count));
+      std::vector<bool> seen(count);
       for (std::int64_t i = 0; i < count; ++i) {
-        seen[static_cast<std::size_t>((order.multiplier * i + order.shift) % count)] = true;
+        seen[(order.multiplier * i + order.shift) % count] = true;
       }
       EXPECT_EQ(std::count(seen.begin(), seen.end(), true), count) << count << " " << user;
     }
@@ -145,7 +144,7 @@ TEST(Thinning, ExponentsFollowTheRatings) {
   ThreadTeam team(2);
   std::vector<std::int32_t> items;
   for (const auto& [item, count] : {std::pair{0, 10}, {1, 11}, {2, 20}, {3, 41}, {4, 100000}}) {
-    items.insert(items.end(), static_cast<std::size_t>(count), item);
+    items.insert(items.end(), count, item);
   }
   const auto exponents = item_exponents(items, 6, 10, team);
   EXPECT_EQ(std::vector<int>(exponents.begin(), exponents.end()),
