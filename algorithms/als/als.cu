@@ -3,7 +3,7 @@
 // by turns: get_hermitian and get_bias form A_u and b_u of a batch of rows, solve solves them.
 #include <memory>
 
-#include "algorithms/als/device_model.hpp"
+#include "algorithms/als/device_center.hpp"
 #include "algorithms/als/device_steps.hpp"
 #include "algorithms/core/registry.hpp"
 #include "algorithms/core/sgd_params.hpp"
@@ -20,13 +20,11 @@ class Als : public Algorithm {
     check_initial(ModelKind::plain, common.factors, train, initial);
     nnz_ = train.nnz();
     work_ = iteration_work(common, settings_.solver, train);
-    const Center center = make_center(common.center, train, common.reg, *context.team);
-    const Sides sides(train, center, *context.team);
+    const Sides sides(train, common.center, common.reg, *context.team);
     steps_ = std::make_unique<DeviceSteps>(settings_, sides, initial, context);
-    model_ = DeviceModel(initial);
-    if (center.kind == CenterKind::none) return;
     const PhaseScope phase(context.phases, "transfer");
-    model_.upload(center, static_cast<cudaStream_t>(context.stream));
+    cuda::Uploader uploader(*context.team, context.stream);
+    center_ = DeviceCenter(initial, sides.center(), uploader);
   }
 
   std::int64_t run_epoch(const EpochArgs&, Context& context) override {
@@ -36,8 +34,8 @@ class Als : public Algorithm {
   }
 
   FactorView factors() override {
-    return model_.view(steps_->factors(Which::users), steps_->factors(Which::items),
-                       steps_->stride());
+    return center_.view(steps_->factors(Which::users), steps_->factors(Which::items),
+                        steps_->stride());
   }
 
   Work work_per_epoch() const override { return work_; }
@@ -47,7 +45,7 @@ class Als : public Algorithm {
   AlsSettings settings_;
   std::int64_t nnz_ = 0;
   Work work_;
-  DeviceModel model_;
+  DeviceCenter center_;
   std::unique_ptr<DeviceSteps> steps_;
 };
 

@@ -23,8 +23,8 @@ class AlsCpu : public Algorithm {
     check_initial(ModelKind::plain, common_.factors, train, initial);
     train_ = &train;
     ThreadTeam& team = *context.team;
-    center_ = make_center(common_.center, train, common_.reg, team);
-    sides_ = Sides(train, center_, team);
+    sides_ = Sides(train, common_.center, common_.reg, team);
+    shape_ = with_center(initial, sides_.center());
     user_plan_ = cpu::make_row_plan(sides_.users(), common_.factors, team.size());
     item_plan_ = cpu::make_row_plan(sides_.items(), common_.factors, team.size());
     x_ = cpu::FactorTable(initial.p, common_.factors, sides_.users(), team);
@@ -44,18 +44,9 @@ class AlsCpu : public Algorithm {
   }
 
   FactorView factors() override {
-    FactorView view;
-    view.n_users = train_->n_users();
-    view.n_items = train_->n_items();
-    view.factors = common_.factors;
-    view.p = x_.view().data;
-    view.q = theta_.view().data;
-    view.p_stride = view.q_stride = x_.view().stride;
-    if (center_.kind == CenterKind::none) return view;
-    view.user_bias = center_.user_bias.data();
-    view.item_bias = center_.item_bias.data();
-    view.mean = center_.mean;
-    return view;
+    const Center& center = sides_.center();
+    return make_view(shape_, Location::host, x_.view().data, theta_.view().data, x_.view().stride,
+                     center.user_bias.data(), center.item_bias.data());
   }
 
   Work work_per_epoch() const override { return iteration_work(common_, solver_, *train_); }
@@ -64,7 +55,7 @@ class AlsCpu : public Algorithm {
   Common common_;
   Solver solver_;
   const Ratings* train_ = nullptr;
-  Center center_;
+  ModelShape shape_;
   Sides sides_;
   cpu::RowPlan user_plan_, item_plan_;
   cpu::FactorTable x_, theta_;
@@ -79,7 +70,7 @@ const RegisterFactory registered("als_cpu", [](const Params& params) {
 
 std::vector<ParamSpec> cpu_params() {
   std::vector<ParamSpec> params = common_params();
-  params.push_back(solver_param("cholesky"));
+  params.push_back(solver_param(Solver::cholesky));
   params.push_back(ParamSpec::integer("threads", 0, 0, 4096, "threads; 0: all hardware threads"));
   return params;
 }
@@ -92,19 +83,12 @@ MemoryNeed cpu_memory_need(const Params& params, const ProblemShape& shape) {
   const auto stride = static_cast<double>(cpu::padded_stride(params.integer("factors")));
   const auto rows = static_cast<double>(shape.n_users + shape.n_items);
   const auto nnz = static_cast<double>(shape.nnz);
-  const bool centered = params.choice("center") != "none";
+  const bool centered = read_common(params).center != CenterKind::none;
   const double squares =
       2 * static_cast<double>(team) + static_cast<double>(cpu::part_count(shape.nnz));
   double bytes = nnz * 8 + rows * (stride * 4 + 12) + squares * stride * stride * 4;
   if (centered) bytes += nnz * 4 + rows * 4;
   return {bytes, 0};
-}
-
-std::optional<std::string> why_cpu_unsupported(const Params& params, const ProblemShape&) {
-  if (params.number("reg") > 0 || read_solver(params) == Solver::cg) return std::nullopt;
-  return "reg 0 with solver \"" + params.choice("solver") +
-         "\": rows with fewer ratings than factors have no unique solution; use reg above 0, or "
-         "solver \"cg\"";
 }
 
 }  // namespace mf::als

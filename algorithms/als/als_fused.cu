@@ -1,12 +1,9 @@
 // als_fused, our own ALS: each row's system is formed on the tensor cores and solved by CG in one
 // kernel; A_u never leaves the registers.
-#include <cuda_runtime.h>
-
 #include <algorithm>
 #include <cmath>
 
-#include "algorithms/als/center.hpp"
-#include "algorithms/als/device_model.hpp"
+#include "algorithms/als/device_center.hpp"
 #include "algorithms/als/fused_steps.hpp"
 #include "algorithms/core/registry.hpp"
 #include "algorithms/core/sgd_params.hpp"
@@ -38,28 +35,28 @@ class AlsFused : public Algorithm {
     check_initial(ModelKind::plain, common.factors, train, initial);
     nnz_ = train.nnz();
     work_ = iteration_work(common, Solver::cg, train);
-    const Center center = make_center(common.center, train, common.reg, *context.team);
-    const Sides sides(train, center, *context.team);
+    const Sides sides(train, common.center, common.reg, *context.team);
     check_range(sides.users().values);
     const PhaseScope phase(context.phases, "transfer");
     steps_ = FusedSteps(settings_, sides, initial, context);
-    model_ = DeviceModel(initial);
-    model_.upload(center, static_cast<cudaStream_t>(context.stream));
+    cuda::Uploader uploader(*context.team, context.stream);
+    center_ = DeviceCenter(initial, sides.center(), uploader);
   }
 
   std::int64_t run_epoch(const EpochArgs&, Context& context) override {
-    const auto stream = static_cast<cudaStream_t>(context.stream);
     {
       const PhaseScope phase(context.phases, "update_x");
-      steps_.update_x(stream);
+      steps_.update_x(context.stream);
     }
     if (context.stop_requested && context.stop_requested()) return nnz_;
     const PhaseScope phase(context.phases, "update_theta");
-    steps_.update_theta(stream);
+    steps_.update_theta(context.stream);
     return 2 * nnz_;
   }
 
-  FactorView factors() override { return model_.view(steps_.x(), steps_.theta(), steps_.stride()); }
+  FactorView factors() override {
+    return center_.view(steps_.x(), steps_.theta(), steps_.stride());
+  }
 
   Work work_per_epoch() const override { return work_; }
   Json facts() const override { return steps_.facts(); }
@@ -68,7 +65,7 @@ class AlsFused : public Algorithm {
   FusedSettings settings_;
   std::int64_t nnz_ = 0;
   Work work_;
-  DeviceModel model_;
+  DeviceCenter center_;
   FusedSteps steps_;
 };
 

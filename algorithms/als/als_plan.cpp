@@ -8,8 +8,7 @@ namespace mf::als {
 namespace {
 
 std::int64_t length(View<const std::int64_t> offsets, std::int32_t row) {
-  const auto r = static_cast<std::size_t>(row);
-  return offsets[r + 1] - offsets[r];
+  return offsets[row + 1] - offsets[row];
 }
 
 void sort_rows(View<const std::int64_t> offsets, SidePlan& plan) {
@@ -20,11 +19,6 @@ void sort_rows(View<const std::int64_t> offsets, SidePlan& plan) {
   std::stable_sort(plan.order.begin(), plan.order.end(), [&](std::int32_t a, std::int32_t b) {
     return length(offsets, a) > length(offsets, b);
   });
-}
-
-template <class T>
-std::int64_t count_of(const std::vector<T>& items) {
-  return static_cast<std::int64_t>(items.size());
 }
 
 // The tasks of one row; returns the first part that is free after it.
@@ -66,19 +60,19 @@ std::int64_t all_parts(View<const std::int64_t> offsets, std::int64_t split) {
 SidePlan make_side_plan(View<const std::int64_t> offsets, const PlanRule& rule) {
   SidePlan plan;
   sort_rows(offsets, plan);
-  const std::int64_t rows = count_of(plan.order);
+  const std::int64_t rows = std::ssize(plan.order);
   for (std::int64_t at = 0; at < rows;) {
     RowBatch batch;
     batch.rows.begin = at;
-    batch.tasks.begin = count_of(plan.tasks);
-    batch.splits.begin = count_of(plan.splits);
-    batch.bias_tasks.begin = count_of(plan.bias_tasks);
-    batch.bias_splits.begin = count_of(plan.bias_splits);
+    batch.tasks.begin = std::ssize(plan.tasks);
+    batch.splits.begin = std::ssize(plan.splits);
+    batch.bias_tasks.begin = std::ssize(plan.bias_tasks);
+    batch.bias_splits.begin = std::ssize(plan.bias_splits);
     std::int64_t used = 0;
     std::int64_t bias_used = 0;
     for (; at < rows && at - batch.rows.begin < rule.batch_rows; ++at) {
-      const std::int32_t row = plan.order[static_cast<std::size_t>(at)];
-      const std::int64_t begin = offsets[static_cast<std::size_t>(row)];
+      const std::int32_t row = plan.order[at];
+      const std::int64_t begin = offsets[row];
       const std::int64_t count = length(offsets, row);
       const std::int64_t parts = parts_of(count, rule.split_rows, kMaxRowParts);
       if (parts > 1 && used + parts > rule.batch_parts) break;
@@ -89,10 +83,10 @@ SidePlan make_side_plan(View<const std::int64_t> offsets, const PlanRule& rule) 
     }
     batch.rows.end = at;
     if (batch.rows.size() == 0) throw std::logic_error("als: no room for the parts of one row");
-    batch.tasks.end = count_of(plan.tasks);
-    batch.splits.end = count_of(plan.splits);
-    batch.bias_tasks.end = count_of(plan.bias_tasks);
-    batch.bias_splits.end = count_of(plan.bias_splits);
+    batch.tasks.end = std::ssize(plan.tasks);
+    batch.splits.end = std::ssize(plan.splits);
+    batch.bias_tasks.end = std::ssize(plan.bias_tasks);
+    batch.bias_splits.end = std::ssize(plan.bias_splits);
     longest_first(plan.tasks, batch.tasks.begin);
     longest_first(plan.bias_tasks, batch.bias_tasks.begin);
     plan.most_rows = std::max(plan.most_rows, batch.rows.size());

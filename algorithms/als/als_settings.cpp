@@ -3,28 +3,23 @@
 #include <algorithm>
 
 #include "algorithms/als/als_plan.hpp"
+#include "algorithms/core/pinned.hpp"
 
 namespace mf::als {
 namespace {
 
-constexpr double kPinnedBytes = 32e6;
 // What cuBLAS and cuSOLVER keep on the device for themselves.
 constexpr double kLibraryBytes = 256e6;
-
-Load parse_load(const std::string& name) {
-  if (name == "coalesced") return Load::coalesced;
-  return name == "noncoalesced_l1" ? Load::noncoalesced_l1 : Load::noncoalesced_nol1;
-}
 
 }  // namespace
 
 std::vector<ParamSpec> als_params() {
   std::vector<ParamSpec> params = common_params();
-  params.push_back(solver_param("cg"));
+  params.push_back(solver_param(Solver::cg));
   params.push_back(ParamSpec::choice(
-      "load", "noncoalesced_l1", {"coalesced", "noncoalesced_l1", "noncoalesced_nol1"},
+      "load", Load::noncoalesced_l1, kLoads,
       "factors to shared memory: a row by a warp, or a row a thread, through L1 or past it"));
-  params.push_back(ParamSpec::choice("a_storage", "fp32", {"fp32", "fp16"},
+  params.push_back(ParamSpec::choice("a_storage", AStorage::fp32, kAStorages,
                                      "of A between its formation and CG; fp16 scaled row by row"));
   params.push_back(ParamSpec::integer("batch_rows", 0, 0, std::int64_t{1} << 31,
                                       "rows whose A is in memory at once; 0: as many as fit",
@@ -37,14 +32,9 @@ std::vector<ParamSpec> als_params() {
 }
 
 AlsSettings read_als_settings(const Params& params) {
-  AlsSettings settings;
-  settings.common = read_common(params);
-  settings.solver = read_solver(params);
-  settings.load = parse_load(params.choice("load"));
-  settings.a_storage = params.choice("a_storage") == "fp16" ? AStorage::fp16 : AStorage::fp32;
-  settings.batch_rows = params.integer("batch_rows");
-  settings.split_rows = params.integer("split_rows");
-  return settings;
+  return {read_common(params),           read_solver(params),
+          params.choice("load", kLoads), params.choice("a_storage", kAStorages),
+          params.integer("batch_rows"),  params.integer("split_rows")};
 }
 
 std::optional<std::string> als_why_unsupported(const Params& params, const ProblemShape&) {
@@ -52,12 +42,7 @@ std::optional<std::string> als_why_unsupported(const Params& params, const Probl
   if (settings.a_storage == AStorage::fp16 && settings.solver != Solver::cg) {
     return "a_storage fp16 is for solver cg alone: a factorization of A needs fp32";
   }
-  if (settings.common.reg <= 0 && settings.solver != Solver::cg) {
-    return "reg 0 with solver \"" + params.choice("solver") +
-           "\": rows with fewer ratings than factors have no unique solution; use reg above 0, or "
-           "solver \"cg\"";
-  }
-  return std::nullopt;
+  return why_singular(params);
 }
 
 MemoryNeed als_memory_need(const Params& params, const ProblemShape& shape) {
@@ -66,7 +51,7 @@ MemoryNeed als_memory_need(const Params& params, const ProblemShape& shape) {
   const auto nnz = static_cast<double>(shape.nnz);
   const auto rows = static_cast<double>(shape.n_users) + static_cast<double>(shape.n_items);
   const std::int64_t most_rows = std::max<std::int64_t>({shape.n_users, shape.n_items, 1});
-  const double vector = 4.0 * static_cast<double>(factor_stride(f));
+  const double vector = 4.0 * static_cast<double>(row_stride(f, sizeof(float)));
   const bool centered = settings.common.center != CenterKind::none;
 
   // The smallest batch that works, or the one that was asked for.

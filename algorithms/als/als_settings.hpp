@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "algorithms/als/settings.hpp"
-#include "base/host_device.hpp"
+#include "algorithms/core/rows.hpp"
 
 namespace mf::als {
 
@@ -18,15 +18,22 @@ enum class Load {
   noncoalesced_nol1,  // the same past L1
 };
 
+inline constexpr Names kLoads{
+    std::to_array<Named<Load>>({{"coalesced", Load::coalesced},
+                                {"noncoalesced_l1", Load::noncoalesced_l1},
+                                {"noncoalesced_nol1", Load::noncoalesced_nol1}})};
+
 enum class AStorage { fp32, fp16 };
+inline constexpr Names kAStorages{
+    std::to_array<Named<AStorage>>({{"fp32", AStorage::fp32}, {"fp16", AStorage::fp16}})};
 
 struct AlsSettings {
   Common common;
-  Solver solver = Solver::cg;
-  Load load = Load::noncoalesced_l1;
-  AStorage a_storage = AStorage::fp32;
-  std::int64_t batch_rows = 0;     // 0: chosen from the free memory
-  std::int64_t split_rows = 8192;  // longer rows are cut into parts; 0: never
+  Solver solver;
+  Load load;
+  AStorage a_storage;
+  std::int64_t batch_rows;  // 0: chosen from the free memory
+  std::int64_t split_rows;  // longer rows are cut into parts; 0: never
 };
 
 std::vector<ParamSpec> als_params();
@@ -34,13 +41,13 @@ AlsSettings read_als_settings(const Params& params);
 std::optional<std::string> als_why_unsupported(const Params& params, const ProblemShape& shape);
 MemoryNeed als_memory_need(const Params& params, const ProblemShape& shape);
 
-// Floats from one row of X or Theta (or b) to the next: whole 16-byte words.
-MF_HD constexpr std::int64_t factor_stride(std::int64_t factors) { return (factors + 3) / 4 * 4; }
+MF_HD constexpr std::int64_t a_value_bytes(AStorage storage) {
+  return storage == AStorage::fp32 ? 4 : 2;
+}
 
-// Values from one row of a stored A to the next: whole 16-byte words, zero beyond the factors.
+// Values from one row of a stored A to the next; zero beyond the factors.
 MF_HD constexpr std::int64_t a_pitch(AStorage storage, std::int64_t factors) {
-  const std::int64_t word = storage == AStorage::fp32 ? 4 : 8;
-  return (factors + word - 1) / word * word;
+  return row_stride(factors, a_value_bytes(storage));
 }
 
 MF_HD constexpr std::int64_t a_values(AStorage storage, std::int64_t factors) {
@@ -48,7 +55,7 @@ MF_HD constexpr std::int64_t a_values(AStorage storage, std::int64_t factors) {
 }
 
 MF_HD constexpr std::int64_t a_bytes(AStorage storage, std::int64_t factors) {
-  return a_values(storage, factors) * (storage == AStorage::fp32 ? 4 : 2);
+  return a_values(storage, factors) * a_value_bytes(storage);
 }
 
 }  // namespace mf::als

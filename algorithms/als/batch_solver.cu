@@ -2,9 +2,7 @@
 
 #include <cuda_runtime.h>
 
-#include <algorithm>
-
-#include "algorithms/core/cuda/check.hpp"
+#include "algorithms/core/cuda/launch.hpp"
 
 namespace mf::als {
 namespace {
@@ -42,17 +40,13 @@ __global__ void __launch_bounds__(kThreads)
   }
 }
 
-unsigned blocks_for(std::int64_t count, std::int64_t each) {
-  return static_cast<unsigned>((count + each - 1) / each);
-}
-
 // One to each of `count` vectors from `base` on, `stride` apart.
 cuda::DeviceBuffer<float*> pointers(float* base, std::int64_t stride, std::int64_t count,
                                     cudaStream_t stream) {
-  cuda::DeviceBuffer<float*> to(static_cast<std::size_t>(count));
+  cuda::DeviceBuffer<float*> to(count);
   if (count == 0) return to;
-  pointers_kernel<<<blocks_for(count, kThreads), kThreads, 0, stream>>>(to.data(), base, stride,
-                                                                        count);
+  pointers_kernel<<<cuda::blocks_for(count, kThreads), kThreads, 0, stream>>>(to.data(), base,
+                                                                              stride, count);
   MF_CUDA_LAUNCHED("als pointers");
   return to;
 }
@@ -62,19 +56,21 @@ cuda::DeviceBuffer<float*> pointers(float* base, std::int64_t stride, std::int64
 SystemPointers::SystemPointers(std::int32_t factors, std::int64_t capacity, float* first_a,
                                float* first_b, cudaStream_t stream)
     : a(pointers(first_a, a_values(AStorage::fp32, factors), capacity, stream)),
-      b(pointers(first_b, factor_stride(factors), capacity, stream)) {}
+      b(pointers(first_b, row_stride(factors, sizeof(float)), capacity, stream)) {}
 
 void launch_scatter(const Systems& systems, const int* info, cudaStream_t stream) {
   if (systems.count == 0) return;
-  scatter_kernel<<<blocks_for(systems.count, kThreads / 32), kThreads, 0, stream>>>(
-      systems.x, systems.b, factor_stride(systems.factors), systems.rows, info, systems.count);
+  scatter_kernel<<<cuda::blocks_for(systems.count, kThreads / 32), kThreads, 0, stream>>>(
+      systems.x, systems.b, row_stride(systems.factors, sizeof(float)), systems.rows, info,
+      systems.count);
   MF_CUDA_LAUNCHED("als scatter");
 }
 
 void launch_zero_rows(float* x, std::int64_t stride, const std::int32_t* rows, std::int64_t count,
                       cudaStream_t stream) {
   if (count == 0) return;
-  zero_kernel<<<blocks_for(count, kThreads / 32), kThreads, 0, stream>>>(x, stride, rows, count);
+  zero_kernel<<<cuda::blocks_for(count, kThreads / 32), kThreads, 0, stream>>>(x, stride, rows,
+                                                                               count);
   MF_CUDA_LAUNCHED("als zero_rows");
 }
 

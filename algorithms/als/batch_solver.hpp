@@ -19,8 +19,8 @@ struct Systems {
   AStorage storage = AStorage::fp32;
   void* a = nullptr;             // as HermitianArgs::a
   const float* scale = nullptr;  // fp16
-  float* b = nullptr;            // vectors of factor_stride
-  float* x = nullptr;            // out; rows of factor_stride, zero beyond the factors
+  float* b = nullptr;            // vectors of whole 16-byte words (row_stride)
+  float* x = nullptr;            // out; rows likewise, zero beyond the factors
 };
 
 class BatchSolver {

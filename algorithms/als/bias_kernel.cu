@@ -3,9 +3,7 @@
 
 #include <cuda_runtime.h>
 
-#include <algorithm>
-
-#include "algorithms/core/cuda/check.hpp"
+#include "algorithms/core/cuda/launch.hpp"
 
 namespace mf::als {
 namespace {
@@ -100,7 +98,7 @@ __global__ void add_bias_parts_kernel(const BiasArgs a) {
 
 template <int kLanes, int kWords>
 void launch(const BiasArgs& args, cudaStream_t stream) {
-  const auto blocks = static_cast<unsigned>((args.n_tasks + kWarpsABlock - 1) / kWarpsABlock);
+  const unsigned blocks = cuda::blocks_for(args.n_tasks, kWarpsABlock);
   bias_kernel<kLanes, kWords><<<blocks, 32 * kWarpsABlock, 0, stream>>>(args);
   MF_CUDA_LAUNCHED("als get_bias");
 }

@@ -48,12 +48,11 @@ FactorTable::FactorTable(const AlignedVector<float>& from, std::int32_t factors,
                          ThreadTeam& team)
     : factors_(factors),
       stride_(padded_stride(factors)),
-      data_(static_cast<std::size_t>(side.rows() * padded_stride(factors))) {
+      data_(side.rows() * padded_stride(factors)) {
   team.for_chunks(side.rows(), 1024, [&](std::int64_t begin, std::int64_t end) {
     std::fill(row(begin), row(end), 0.0F);
     for (std::int64_t r = begin; r < end; ++r) {
-      const auto i = static_cast<std::size_t>(r);
-      if (side.offsets[i] < side.offsets[i + 1]) {
+      if (side.length(r) > 0) {
         std::copy_n(from.data() + r * factors_, factors_, row(r));
       }
     }
@@ -62,11 +61,11 @@ FactorTable::FactorTable(const AlignedVector<float>& from, std::int32_t factors,
 
 Workspace::Workspace(const Common& common, Solver row_solver, const FormationKernels& kernels)
     : solver(row_solver, common.cg, common.factors, padded_stride(common.factors), kernels) {
-  const auto stride = static_cast<std::size_t>(padded_stride(common.factors));
+  const std::int64_t stride = padded_stride(common.factors);
   // Zero, so that what a kernel leaves out is a number when parts are added.
   for (auto* square : {&a, &part_a}) square->assign(stride * stride, 0.0F);
   for (auto* vector : {&b, &part_b}) vector->assign(stride, 0.0F);
-  panel.resize(static_cast<std::size_t>(panel_rows(padded_stride(common.factors))) * stride);
+  panel.resize(panel_rows(stride) * stride);
 }
 
 void form_row(const FormationKernels& kernels, const FactorRows& rows, const RowRatings& ratings,
@@ -91,14 +90,10 @@ struct HalfStep::Task {
   FactorRows from;
   FactorTable& to;
 
-  std::int64_t row(std::int64_t position) const {
-    return plan.rows[static_cast<std::size_t>(position)];
-  }
+  std::int64_t row(std::int64_t position) const { return plan.rows[position]; }
   RowRatings ratings(std::int64_t position) const {
-    const auto row_index = static_cast<std::size_t>(row(position));
-    const auto begin = static_cast<std::size_t>(side.offsets[row_index]);
-    return {side.others.data() + begin, side.values.data() + begin,
-            side.offsets[row_index + 1] - side.offsets[row_index]};
+    const std::int64_t begin = side.offsets[row(position)];
+    return {side.others.data() + begin, side.values.data() + begin, side.length(row(position))};
   }
 };
 
@@ -109,10 +104,9 @@ struct HalfStep::Part {
 
 HalfStep::HalfStep(const Common& common, Solver solver, Isa isa, ThreadTeam& team)
     : common_(common), solver_(solver), kernels_(formation_kernels(isa)) {
-  work_.resize(static_cast<std::size_t>(team.size()));
+  work_.resize(team.size());
   team.run([&](int thread) {  // each by its own thread: first touch
-    work_[static_cast<std::size_t>(thread)] =
-        std::make_unique<Workspace>(common_, solver_, kernels_);
+    work_[thread] = std::make_unique<Workspace>(common_, solver_, kernels_);
   });
 }
 
@@ -147,28 +141,27 @@ void HalfStep::run_wave(const Task& task, std::int64_t first, std::int64_t last,
   const std::int64_t stride = task.from.stride;
   const std::int64_t floats = stride * stride + stride;
   if (std::ssize(parts_) < std::ssize(parts) * floats) {
-    parts_.assign(parts.size() * static_cast<std::size_t>(floats), 0.0F);
+    parts_.assign(std::ssize(parts) * floats, 0.0F);
   }
   const auto part_a = [&](std::int64_t p) { return parts_.data() + p * floats; };
   for_each(team, std::ssize(parts), [&](int thread, std::int64_t p) {
-    auto& panel = work_[static_cast<std::size_t>(thread)]->panel;
-    kernels_.form(task.from, parts[static_cast<std::size_t>(p)].ratings,
+    auto& panel = work_[thread]->panel;
+    kernels_.form(task.from, parts[p].ratings,
                   {part_a(p), part_a(p) + stride * stride, panel.data(), panel_rows(stride)});
   });
   for_each(team, last - first, [&](int thread, std::int64_t r) {
-    const std::int64_t head = begin_of[static_cast<std::size_t>(r)];
-    for (std::int64_t p = head + 1; p < begin_of[static_cast<std::size_t>(r) + 1]; ++p) {
+    const std::int64_t head = begin_of[r];
+    for (std::int64_t p = head + 1; p < begin_of[r + 1]; ++p) {
       add(part_a(p), part_a(head), floats);
     }
-    solve_row(task, first + r, part_a(head), part_a(head) + stride * stride,
-              *work_[static_cast<std::size_t>(thread)]);
+    solve_row(task, first + r, part_a(head), part_a(head) + stride * stride, *work_[thread]);
   });
 }
 
 bool HalfStep::run(const Side& side, const RowPlan& plan, const FactorTable& from, FactorTable& to,
                    ThreadTeam& team, const std::function<bool()>& stop) {
   const Task task = {side, plan, from.view(), to};
-  for (std::size_t wave = 0; wave + 1 < plan.waves.size(); ++wave) {
+  for (std::int64_t wave = 0; wave + 1 < std::ssize(plan.waves); ++wave) {
     if (stop && stop()) return false;
     run_wave(task, plan.waves[wave], plan.waves[wave + 1], team);
   }
@@ -176,9 +169,8 @@ bool HalfStep::run(const Side& side, const RowPlan& plan, const FactorTable& fro
   for_each(team, std::ssize(plan.cuts) - 1, [&](int thread, std::int64_t chunk) {
     if (thread == 0 && stop && stop()) stopped = true;
     if (stopped) return;
-    Workspace& work = *work_[static_cast<std::size_t>(thread)];
-    const auto c = static_cast<std::size_t>(chunk);
-    for (std::int64_t position = plan.cuts[c]; position < plan.cuts[c + 1]; ++position) {
+    Workspace& work = *work_[thread];
+    for (std::int64_t position = plan.cuts[chunk]; position < plan.cuts[chunk + 1]; ++position) {
       form_row(kernels_, task.from, task.ratings(position), work);
       solve_row(task, position, work.a.data(), work.b.data(), work);
     }

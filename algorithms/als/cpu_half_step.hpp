@@ -9,6 +9,7 @@
 #include "algorithms/als/cpu_plan.hpp"
 #include "algorithms/als/cpu_solver.hpp"
 #include "algorithms/als/formation.hpp"
+#include "algorithms/core/rows.hpp"
 #include "base/isa.hpp"
 
 namespace mf::als::cpu {
@@ -16,7 +17,9 @@ namespace mf::als::cpu {
 FormationKernels formation_kernels(Isa isa);
 
 // Floats from one row to the next: whole cache lines.
-constexpr std::int64_t padded_stride(std::int64_t factors) { return (factors + 15) / 16 * 16; }
+constexpr std::int64_t padded_stride(std::int64_t factors) {
+  return row_stride(factors, sizeof(float), kLineBytes);
+}
 
 // Factors of one side, as the kernels want them.
 class FactorTable {

@@ -12,11 +12,8 @@ constexpr std::int64_t kShares = 4;
 
 std::vector<std::int32_t> longest_first(const Side& side) {
   std::vector<std::int32_t> rows;
-  const auto length = [&](std::int32_t row) {
-    const auto r = static_cast<std::size_t>(row);
-    return side.offsets[r + 1] - side.offsets[r];
-  };
-  for (std::int32_t row = 0; row < static_cast<std::int32_t>(side.rows()); ++row) {
+  const auto length = [&](std::int32_t row) { return side.length(row); };
+  for (std::int32_t row = 0; row < side.rows(); ++row) {
     if (length(row) > 0) rows.push_back(row);
   }
   std::stable_sort(rows.begin(), rows.end(),
@@ -29,11 +26,8 @@ std::vector<std::int32_t> longest_first(const Side& side) {
 RowPlan make_row_plan(const Side& side, std::int32_t factors, int threads) {
   RowPlan plan;
   plan.rows = longest_first(side);
-  const auto count = static_cast<std::int64_t>(plan.rows.size());
-  const auto length = [&](std::int64_t position) {
-    const auto row = static_cast<std::size_t>(plan.rows[static_cast<std::size_t>(position)]);
-    return side.offsets[row + 1] - side.offsets[row];
-  };
+  const std::int64_t count = std::ssize(plan.rows);
+  const auto length = [&](std::int64_t position) { return side.length(plan.rows[position]); };
   const std::int64_t bound = std::max(kPartRatings, side.nnz() / (kShares * threads));
   plan.waves.push_back(0);
   std::int64_t parts = 0;

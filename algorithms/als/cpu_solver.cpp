@@ -41,7 +41,7 @@ RowSolver::RowSolver(Solver solver, const CgRule& rule, std::int32_t factors, st
       factors_(factors),
       stride_(stride),
       kernels_(kernels),
-      scratch_(static_cast<std::size_t>(3 * stride)) {}
+      scratch_(3 * stride) {}
 
 bool RowSolver::solve(float* a, const float* b, float* x) {
   if (solver_ == Solver::cholesky) {

@@ -1,10 +1,6 @@
 #include "algorithms/als/device_steps.hpp"
 
-#include <cuda_runtime.h>
-
 #include <algorithm>
-
-#include "algorithms/core/cuda/staging.hpp"
 
 namespace mf::als {
 namespace {
@@ -13,20 +9,9 @@ namespace {
 constexpr double kReserve = 0.1;
 constexpr double kLeastReserve = 1 << 30;
 
-template <class T>
-void upload_span(cuda::Staging& staging, cuda::DeviceBuffer<T>& to, View<const T> from,
-                 ThreadTeam& team, cudaStream_t stream) {
-  to = cuda::DeviceBuffer<T>(from.size());
-  staging.upload(to, team, stream, [&](std::int64_t begin, std::int64_t end, T* out) {
-    std::copy(from.begin() + begin, from.begin() + end, out);
-  });
-}
-
 std::int64_t rated_rows(const Side& side) {
   std::int64_t rows = 0;
-  for (std::size_t row = 0; row + 1 < side.offsets.size(); ++row) {
-    rows += side.offsets[row + 1] > side.offsets[row];
-  }
+  for (std::int64_t row = 0; row < side.rows(); ++row) rows += side.length(row) > 0;
   return rows;
 }
 
@@ -37,30 +22,22 @@ double free_bytes() {
   return static_cast<double>(free);
 }
 
-std::size_t size_of(std::int64_t count) { return static_cast<std::size_t>(count); }
-
 }  // namespace
 
 DeviceSteps::DeviceSteps(const AlsSettings& settings, const Sides& sides, const Model& initial,
                          Context& context, bool cg_through_l1)
-    : settings_(settings), stream_(static_cast<cudaStream_t>(context.stream)) {
+    : settings_(settings), stream_(context.stream) {
   const std::int32_t f = settings.common.factors;
-  ThreadTeam& team = *context.team;
   const Side host[] = {sides.users(), sides.items()};
   {
     const PhaseScope phase(context.phases, "transfer");
-    const std::int64_t rows = std::max(host[0].rows(), host[1].rows());
-    cuda::Staging staging(std::max(size_of(host[0].nnz()), size_of(rows * stride())) *
-                          sizeof(float));
+    cuda::Uploader uploader(*context.team, stream_);
     for (const Which which : {Which::users, Which::items}) {
       const Side& from = host[which == Which::users ? 0 : 1];
       DeviceSide& to = side(which);
-      to.rows = from.rows();
-      upload_span(staging, to.others, from.others, team, stream_);
-      upload_span(staging, to.values, from.values, team, stream_);
-      to.factors = cuda::DeviceBuffer<float>(size_of(to.rows * stride()));
-      const auto& start = which == Which::users ? initial.p : initial.q;
-      cuda::upload_rows(staging, to.factors, start.data(), f, stride(), team, stream_);
+      to.others = uploader.array(from.others);
+      to.values = uploader.array(from.values);
+      to.factors = uploader.rows(which == Which::users ? initial.p : initial.q, f, stride());
     }
   }
   const Capacity room = room_for(host[0], host[1]);
@@ -69,8 +46,9 @@ DeviceSteps::DeviceSteps(const AlsSettings& settings, const Sides& sides, const 
                             make_side_plan(host[1].offsets, rule)};
   {
     const PhaseScope phase(context.phases, "transfer");
-    upload_plan(users_, plans[0]);
-    upload_plan(items_, plans[1]);
+    cuda::Uploader uploader(*context.team, stream_);
+    upload_plan(users_, plans[0], uploader);
+    upload_plan(items_, plans[1], uploader);
   }
   make_systems(plans[0], plans[1]);
   const std::int64_t most = std::max(plans[0].most_rows, plans[1].most_rows);
@@ -105,15 +83,15 @@ Capacity DeviceSteps::room_for(const Side& users, const Side& items) const {
                          static_cast<double>(a_bytes(AStorage::fp32, f)), std::max(budget, 0.0));
 }
 
-void DeviceSteps::upload_plan(DeviceSide& to, const SidePlan& plan) {
-  to.order = cuda::upload(View<const std::int32_t>(plan.order), stream_);
-  to.tasks = cuda::upload(View<const RowTask>(plan.tasks), stream_);
-  to.splits = cuda::upload(View<const SplitRow>(plan.splits), stream_);
-  to.bias_tasks = cuda::upload(View<const RowTask>(plan.bias_tasks), stream_);
-  to.bias_splits = cuda::upload(View<const SplitRow>(plan.bias_splits), stream_);
+void DeviceSteps::upload_plan(DeviceSide& to, const SidePlan& plan, cuda::Uploader& uploader) {
+  to.order = uploader.array(View<const std::int32_t>(plan.order));
+  to.tasks = uploader.array(View<const RowTask>(plan.tasks));
+  to.splits = uploader.array(View<const SplitRow>(plan.splits));
+  to.bias_tasks = uploader.array(View<const RowTask>(plan.bias_tasks));
+  to.bias_splits = uploader.array(View<const SplitRow>(plan.bias_splits));
   to.batches = plan.batches;
   // Rows without ratings are zero from the start, and stay it.
-  const auto empty = cuda::upload(View<const std::int32_t>(plan.empty), stream_);
+  const auto empty = uploader.array(View<const std::int32_t>(plan.empty));
   launch_zero_rows(to.factors.data(), stride(), empty.data(),
                    static_cast<std::int64_t>(empty.size()), stream_);
   MF_CUDA(cudaStreamSynchronize(stream_));  // `empty` ends here
@@ -124,11 +102,11 @@ void DeviceSteps::make_systems(const SidePlan& users, const SidePlan& items) {
   const std::int64_t rows = std::max(users.most_rows, items.most_rows);
   const std::int64_t parts = std::max(users.most_parts, items.most_parts);
   const std::int64_t bias_parts = std::max(users.most_bias_parts, items.most_bias_parts);
-  a_ = cuda::DeviceBuffer<std::byte>(size_of(rows * a_bytes(settings_.a_storage, f)));
-  if (settings_.a_storage == AStorage::fp16) scale_ = cuda::DeviceBuffer<float>(size_of(rows));
-  parts_ = cuda::DeviceBuffer<float>(size_of(parts * a_values(AStorage::fp32, f)));
-  b_ = cuda::DeviceBuffer<float>(size_of(rows * stride()));
-  bias_parts_ = cuda::DeviceBuffer<float>(size_of(bias_parts * stride()));
+  a_ = cuda::DeviceBuffer<std::byte>(rows * a_bytes(settings_.a_storage, f));
+  if (settings_.a_storage == AStorage::fp16) scale_ = cuda::DeviceBuffer<float>(rows);
+  parts_ = cuda::DeviceBuffer<float>(parts * a_values(AStorage::fp32, f));
+  b_ = cuda::DeviceBuffer<float>(rows * stride());
+  bias_parts_ = cuda::DeviceBuffer<float>(bias_parts * stride());
 }
 
 void DeviceSteps::form(Which which, const RowBatch& batch, HermitianPart part) {

@@ -14,7 +14,7 @@
 #include "algorithms/als/bias_kernel.hpp"
 #include "algorithms/als/hermitian.hpp"
 #include "algorithms/als/sides.hpp"
-#include "algorithms/core/cuda/memory.hpp"
+#include "algorithms/core/cuda/upload.hpp"
 #include "algorithms/core/model.hpp"
 
 namespace mf::als {
@@ -38,7 +38,7 @@ class DeviceSteps {
   bool half_step(Which which, Context& context);
 
   float* factors(Which which) { return side(which).factors.data(); }
-  std::int64_t stride() const { return factor_stride(settings_.common.factors); }
+  std::int64_t stride() const { return row_stride(settings_.common.factors, sizeof(float)); }
   // Of the batch formed last.
   const void* systems_a() const { return a_.data(); }
   const float* systems_b() const { return b_.data(); }
@@ -50,7 +50,6 @@ class DeviceSteps {
 
  private:
   struct DeviceSide {
-    std::int64_t rows = 0;
     cuda::DeviceBuffer<std::int32_t> others, order;
     cuda::DeviceBuffer<float> values, factors;
     cuda::DeviceBuffer<RowTask> tasks, bias_tasks;
@@ -62,7 +61,7 @@ class DeviceSteps {
   DeviceSide& other(Which which) { return which == Which::users ? items_ : users_; }
 
   Capacity room_for(const Side& users, const Side& items) const;
-  void upload_plan(DeviceSide& to, const SidePlan& plan);
+  void upload_plan(DeviceSide& to, const SidePlan& plan, cuda::Uploader& uploader);
   void make_systems(const SidePlan& users, const SidePlan& items);
   Systems systems(Which which, const RowBatch& batch);
 

@@ -1,13 +1,12 @@
 #include "algorithms/als/fused_kernels.hpp"
 
-#include <algorithm>
-
 #include "algorithms/als/fused_launch.cuh"
 
 namespace mf::als {
 namespace {
 
 constexpr int kThreads = 256;
+constexpr std::int64_t kMostBlocks = 4096;
 
 __global__ void __launch_bounds__(kThreads)
     narrow_kernel(const float* rows, std::int64_t rows_stride, NarrowRows to, std::int64_t stride,
@@ -21,10 +20,6 @@ __global__ void __launch_bounds__(kThreads)
     to.high[i] = high;
     if (to.low != nullptr) to.low[i] = __float2half_rn(x - __half2float(high));
   }
-}
-
-unsigned blocks_for(std::int64_t count) {
-  return static_cast<unsigned>(std::min<std::int64_t>(4096, (count + kThreads - 1) / kThreads));
 }
 
 }  // namespace
@@ -52,8 +47,8 @@ void narrow(const float* rows, std::int64_t rows_stride, NarrowRows to, std::int
             std::int32_t factors, cudaStream_t stream) {
   const std::int64_t stride = fused_stride(factors);
   if (count == 0) return;
-  narrow_kernel<<<blocks_for(count * stride), kThreads, 0, stream>>>(rows, rows_stride, to, stride,
-                                                                     count, factors);
+  narrow_kernel<<<cuda::blocks_for(count * stride, kThreads, kMostBlocks), kThreads, 0, stream>>>(
+      rows, rows_stride, to, stride, count, factors);
   MF_CUDA_LAUNCHED("narrow_kernel");
 }
 

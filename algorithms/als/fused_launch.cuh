@@ -2,10 +2,8 @@
 // fused_solve_{one_word,two_words}.cu.
 #pragma once
 
-#include <algorithm>
-
 #include "algorithms/als/fused_kernel.cuh"
-#include "algorithms/core/cuda/check.hpp"
+#include "algorithms/core/cuda/launch.hpp"
 
 namespace mf::als {
 
@@ -14,16 +12,11 @@ void launch_kernel(const FusedRule& rule, const FusedSide& side, cudaStream_t st
   constexpr int kBytes = static_cast<int>(sizeof(FusedShared<Shape>));
   const auto kernel = fused_kernel<Shape>;
   MF_CUDA(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, kBytes));
-  int device = 0;
-  int processors = 0;
-  int blocks = 0;
-  MF_CUDA(cudaGetDevice(&device));
-  MF_CUDA(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device));
-  MF_CUDA(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel, Shape::kThreads, kBytes));
-  const auto grid = std::min<std::int64_t>(side.n_tasks, std::int64_t{processors} * blocks);
-  if (grid == 0) return;
+  if (side.n_tasks == 0) return;
+  const unsigned grid =
+      cuda::blocks_for(side.n_tasks, 1, cuda::resident_blocks(kernel, Shape::kThreads, kBytes));
   MF_CUDA(cudaMemsetAsync(side.next, 0, sizeof(*side.next), stream));
-  kernel<<<static_cast<unsigned>(grid), Shape::kThreads, kBytes, stream>>>(side, rule);
+  kernel<<<grid, Shape::kThreads, kBytes, stream>>>(side, rule);
   MF_CUDA_LAUNCHED("fused_kernel");
 }
 

@@ -36,11 +36,10 @@ void add_parts(FusedPlan& plan, std::int32_t row, std::int64_t begin, std::int64
 
 FusedPlan plan_fused(View<const std::int64_t> offsets, std::int64_t longest) {
   FusedPlan plan;
-  const std::size_t rows = offsets.size() - 1;
+  const std::int64_t rows = offsets.size() - 1;
   plan.tasks.reserve(rows);
-  for (std::size_t row = 0; row < rows; ++row) {
-    add_parts(plan, static_cast<std::int32_t>(row), offsets[row], offsets[row + 1] - offsets[row],
-              longest);
+  for (std::int32_t row = 0; row < rows; ++row) {
+    add_parts(plan, row, offsets[row], offsets[row + 1] - offsets[row], longest);
   }
   std::stable_sort(plan.tasks.begin(), plan.tasks.end(),
                    [](const FusedTask& a, const FusedTask& b) { return a.count > b.count; });

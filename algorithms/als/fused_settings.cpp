@@ -1,12 +1,13 @@
 #include "algorithms/als/fused_settings.hpp"
 
 #include "algorithms/als/fused_plan.hpp"
+#include "algorithms/core/pinned.hpp"
 
 namespace mf::als {
 
 std::vector<ParamSpec> fused_params() {
   std::vector<ParamSpec> params = common_params();
-  params.push_back(ParamSpec::choice("precision", "fp16", {"fp16", "fp16x2"},
+  params.push_back(ParamSpec::choice("precision", FusedPrecision::fp16, kFusedPrecisions,
                                      "of the gathered rows: one fp16 word a factor, or the sum of "
                                      "two; products are added in fp32"));
   params.push_back(ParamSpec::integer("split_rows", 8192, 32, std::int64_t{1} << 30,
@@ -16,12 +17,8 @@ std::vector<ParamSpec> fused_params() {
 }
 
 FusedSettings read_fused_settings(const Params& params) {
-  FusedSettings settings;
-  settings.common = read_common(params);
-  settings.precision =
-      params.choice("precision") == "fp16" ? FusedPrecision::fp16 : FusedPrecision::fp16x2;
-  settings.split_rows = params.integer("split_rows");
-  return settings;
+  return {read_common(params), params.choice("precision", kFusedPrecisions),
+          params.integer("split_rows")};
 }
 
 MemoryNeed fused_memory_need(const Params& params, const ProblemShape& shape) {
@@ -43,7 +40,7 @@ MemoryNeed fused_memory_need(const Params& params, const ProblemShape& shape) {
   const double device =
       16 * nnz + rows * (row_bytes + (centered ? 4 : 0)) + tasks + 2 * parts * (slot + 4);
   // The host holds the columns of R, residuals, the tasks, and pinned memory for the transfer.
-  return {nnz * (centered ? 12 : 8) + tasks + 40e6, device};
+  return {nnz * (centered ? 12 : 8) + tasks + kPinnedBytes, device};
 }
 
 }  // namespace mf::als

@@ -10,11 +10,13 @@ namespace mf::als {
 
 // How the gathered rows enter the tensor cores: one fp16 word a factor, or the sum of two.
 enum class FusedPrecision { fp16, fp16x2 };
+inline constexpr Names kFusedPrecisions{std::to_array<Named<FusedPrecision>>(
+    {{"fp16", FusedPrecision::fp16}, {"fp16x2", FusedPrecision::fp16x2}})};
 
 struct FusedSettings {
   Common common;
-  FusedPrecision precision = FusedPrecision::fp16;
-  std::int64_t split_rows = 8192;  // longest run of a row's ratings that one thread block takes
+  FusedPrecision precision;
+  std::int64_t split_rows;  // longest run of a row's ratings that one thread block takes
 };
 
 std::vector<ParamSpec> fused_params();

@@ -9,9 +9,9 @@
 #include "algorithms/als/fused_kernels.hpp"
 #include "algorithms/als/fused_settings.hpp"
 #include "algorithms/als/sides.hpp"
-#include "algorithms/core/cuda/memory.hpp"
+#include "algorithms/core/cuda/upload.hpp"
 #include "algorithms/core/model.hpp"
-#include "algorithms/core/storage.hpp"
+#include "algorithms/core/rows.hpp"
 
 namespace mf::als {
 
@@ -27,7 +27,7 @@ class FusedSteps {
   void update_theta(cudaStream_t stream) { update(items_, users_, stream); }
 
   // Rows of fp32 numbers, zero beyond the factors.
-  std::int64_t stride() const { return storage_stride(Storage::fp32, rule_.factors); }
+  std::int64_t stride() const { return row_stride(rule_.factors, sizeof(float)); }
   const float* x() const { return users_.factors.data(); }
   const float* theta() const { return items_.factors.data(); }
 
@@ -42,8 +42,6 @@ class FusedSteps {
 
  private:
   struct DeviceSide {
-    std::int64_t rows = 0;
-    std::int64_t tasks_count = 0;
     std::int32_t slots = 0;
     cuda::DeviceBuffer<FusedTask> tasks;
     cuda::DeviceBuffer<FusedEntry> entries;
@@ -51,8 +49,7 @@ class FusedSteps {
     cuda::DeviceBuffer<__half> high, low;
     NarrowRows narrow() { return {high.data(), low.data()}; }
   };
-  DeviceSide make_side(const Side& side, const float* initial, ThreadTeam& team,
-                       cudaStream_t stream);
+  DeviceSide make_side(const Side& side, View<const float> initial, cuda::Uploader& uploader);
   FusedSide arguments(DeviceSide& to, DeviceSide& from);
   void update(DeviceSide& to, DeviceSide& from, cudaStream_t stream);
 

@@ -90,7 +90,7 @@ __global__ void __launch_bounds__(kMostThreads, kBlocksAProcessor)
   float* sums_b = sums_a + kMostThreads / 32;
 
   const std::int64_t system = blockIdx.x;
-  const std::int64_t stride = factor_stride(f);
+  const std::int64_t stride = row_stride(f, sizeof(float));
   constexpr AStorage kStorage = kPerWord == 4 ? AStorage::fp32 : AStorage::fp16;
   const float scale = kStorage == AStorage::fp32 ? 1.0F : s.scale[system];
   const std::int64_t matrix = system * a_values(kStorage, f) / kPerWord;

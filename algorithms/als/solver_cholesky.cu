@@ -12,9 +12,7 @@ class CholeskySolver : public BatchSolver {
  public:
   CholeskySolver(std::int32_t factors, std::int64_t capacity, float* a, float* b,
                  cudaStream_t stream)
-      : pointers_(factors, capacity, a, b, stream),
-        info_(static_cast<std::size_t>(capacity)),
-        argument_(1) {
+      : pointers_(factors, capacity, a, b, stream), info_(capacity), argument_(1) {
     MF_LIBRARY(cusolverDnCreate(&handle_));
   }
   ~CholeskySolver() override { cusolverDnDestroy(handle_); }
@@ -25,7 +23,7 @@ class CholeskySolver : public BatchSolver {
     MF_LIBRARY(cusolverDnSetStream(handle_, stream));
     const int f = systems.factors;
     const int lda = static_cast<int>(a_pitch(AStorage::fp32, f));
-    const int ldb = static_cast<int>(factor_stride(f));
+    const int ldb = static_cast<int>(row_stride(f, sizeof(float)));
     for (std::int64_t first = 0; first < systems.count; first += kMostAtOnce) {
       const int count = static_cast<int>(std::min(kMostAtOnce, systems.count - first));
       float** a = pointers_.a.data() + first;

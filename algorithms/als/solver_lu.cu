@@ -11,7 +11,7 @@ namespace {
 class LuSolver : public BatchSolver {
  public:
   LuSolver(std::int32_t factors, std::int64_t capacity, float* a, float* b, cudaStream_t stream)
-      : pointers_(factors, capacity, a, b, stream), info_(static_cast<std::size_t>(capacity)) {
+      : pointers_(factors, capacity, a, b, stream), info_(capacity) {
     MF_LIBRARY(cublasCreate(&handle_));
   }
   ~LuSolver() override { cublasDestroy(handle_); }
@@ -22,7 +22,7 @@ class LuSolver : public BatchSolver {
     MF_LIBRARY(cublasSetStream(handle_, stream));
     const int f = systems.factors;
     const int lda = static_cast<int>(a_pitch(AStorage::fp32, f));
-    const int ldb = static_cast<int>(factor_stride(f));
+    const int ldb = static_cast<int>(row_stride(f, sizeof(float)));
     for (std::int64_t first = 0; first < systems.count; first += kMostAtOnce) {
       const int count = static_cast<int>(std::min(kMostAtOnce, systems.count - first));
       float** a = pointers_.a.data() + first;
