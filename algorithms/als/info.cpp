@@ -1,7 +1,7 @@
 // The ALS algorithms: names, parameters, limits and papers.
-#include "algorithms/als/als_cpu.hpp"
-#include "algorithms/als/als_settings.hpp"
-#include "algorithms/als/fused_settings.hpp"
+#include "algorithms/als/cpu/settings.hpp"
+#include "algorithms/als/cumf/settings.hpp"
+#include "algorithms/als/fused/settings.hpp"
 #include "algorithms/core/registry.hpp"
 
 namespace mf::als {

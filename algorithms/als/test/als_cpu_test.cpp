@@ -5,7 +5,7 @@
 #include <memory>
 #include <sstream>
 
-#include "algorithms/als/cpu_half_step.hpp"
+#include "algorithms/als/cpu/half_step.hpp"
 #include "algorithms/als/objective.hpp"
 #include "algorithms/als/test/reference.hpp"
 #include "algorithms/core/registry.hpp"
@@ -94,7 +94,7 @@ TEST(AlsCpu, EveryRowSolvesItsEquations) {
       for (std::int32_t u = 1; u < kUsers; ++u) {
         const std::vector<double> exact = test::solve(test::normal_equations(
             als.sides.users(), u, theta.data, theta.stride, f, als.common.reg));
-        for (std::size_t k = 0; k < exact.size(); ++k) {
+        for (std::int64_t k = 0; k < std::ssize(exact); ++k) {
           EXPECT_NEAR(als.x.row(u)[k], exact[k], 2e-4) << u << " " << k << " f " << f;
           largest = std::max(largest, std::abs(exact[k]));
         }
@@ -186,7 +186,7 @@ TEST(AlsCpu, AGiantRowSolvesItsEquations) {
   const cpu::FactorRows theta = als.theta.view();
   const std::vector<double> exact = test::solve(
       test::normal_equations(als.sides.users(), 0, theta.data, theta.stride, 20, als.common.reg));
-  for (std::size_t k = 0; k < exact.size(); ++k) EXPECT_NEAR(als.x.row(0)[k], exact[k], 1e-3);
+  for (std::int64_t k = 0; k < std::ssize(exact); ++k) EXPECT_NEAR(als.x.row(0)[k], exact[k], 1e-3);
 }
 
 TEST(AlsCpu, RowsWithoutRatingsAreZero) {

@@ -44,7 +44,7 @@ int run(const test::System& s, std::vector<double>& x, const CgRule& rule) {
 TEST(Cg, AsManyStepsAsFactorsSolveExactly) {
   for (const std::int64_t f : {1, 2, 7, 13}) {
     const test::System s = random_system(f, 30, 2, static_cast<std::uint64_t>(f));
-    std::vector<double> x(static_cast<std::size_t>(f), 0.3);
+    std::vector<double> x(f, 0.3);
     run(s, x, {static_cast<int>(f), 0});
     const std::vector<double> exact = test::solve(s);
     for (std::int64_t i = 0; i < f; ++i) EXPECT_NEAR(x[i], exact[i], 1e-7) << f;

@@ -1,9 +1,9 @@
 // A_u and b_u by every instruction set against double precision, and the plan of the rows.
-#include "algorithms/als/formation.hpp"
+#include "algorithms/als/cpu/formation.hpp"
 
 #include <gtest/gtest.h>
 
-#include "algorithms/als/cpu_half_step.hpp"
+#include "algorithms/als/cpu/half_step.hpp"
 #include "algorithms/als/test/reference.hpp"
 
 namespace mf::als::cpu {
