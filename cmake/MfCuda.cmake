@@ -18,8 +18,9 @@ function(mf_architectures_to_check out)
 endfunction()
 
 # mf_cuda_floor(TARGET LOWEST SOURCES...): compiles these sources of the target for those
-# architectures alone that are LOWEST or newer, since they use instructions that older ones have not;
-# where the build has none of them, the sources are left out.
+# architectures alone that are LOWEST or newer, since they use instructions that older ones have not.
+# A build that has none of them compiles kernels without a body, which nothing launches
+# (AlgorithmInfo::min_compute).
 function(mf_cuda_floor target lowest)
   if(NOT TARGET ${target})
     return()
@@ -34,16 +35,12 @@ function(mf_cuda_floor target lowest)
       list(APPEND fit ${architecture})
     endif()
   endforeach()
-  if("${fit}" STREQUAL "${CMAKE_CUDA_ARCHITECTURES}")
+  if("${fit}" STREQUAL "${CMAKE_CUDA_ARCHITECTURES}" OR "${fit}" STREQUAL "")
     return()
   endif()
   get_target_property(sources ${target} SOURCES)
   list(REMOVE_ITEM sources ${ARGN})
   set_target_properties(${target} PROPERTIES SOURCES "${sources}")
-  if("${fit}" STREQUAL "")
-    message(STATUS "${target}: the sources that need sm_${lowest} are left out of this build")
-    return()
-  endif()
   set(part ${target}_sm${lowest})
   add_library(${part} OBJECT ${ARGN})
   set_target_properties(${part} PROPERTIES CUDA_ARCHITECTURES "${fit}")

@@ -14,23 +14,22 @@ struct BiasSide {
   View<const float> values;
 };
 
-double closed_form(const BiasSide& side, std::size_t row, double mean, double reg,
+double closed_form(const BiasSide& side, std::int64_t row, double mean, double reg,
                    const AlignedVector<float>& other_bias) {
-  const auto begin = static_cast<std::size_t>(side.offsets[row]);
-  const auto end = static_cast<std::size_t>(side.offsets[row + 1]);
+  const std::int64_t begin = side.offsets[row];
+  const std::int64_t end = side.offsets[row + 1];
   if (begin == end) return 0;
   double sum = 0;
-  for (std::size_t k = begin; k < end; ++k) {
-    sum += side.values[k] - mean - other_bias[static_cast<std::size_t>(side.others[k])];
+  for (std::int64_t k = begin; k < end; ++k) {
+    sum += side.values[k] - mean - other_bias[side.others[k]];
   }
   return sum / ((1 + reg) * static_cast<double>(end - begin));
 }
 
 void solve(const BiasSide& side, double mean, double reg, const AlignedVector<float>& other_bias,
            AlignedVector<float>& bias, ThreadTeam& team) {
-  const auto rows = static_cast<std::int64_t>(bias.size());
-  team.for_chunks(rows, kRowsPerChunk, [&](std::int64_t begin, std::int64_t end) {
-    for (auto row = static_cast<std::size_t>(begin); row < static_cast<std::size_t>(end); ++row) {
+  team.for_chunks(std::ssize(bias), kRowsPerChunk, [&](std::int64_t begin, std::int64_t end) {
+    for (std::int64_t row = begin; row < end; ++row) {
       bias[row] = static_cast<float>(closed_form(side, row, mean, reg, other_bias));
     }
   });
@@ -38,17 +37,17 @@ void solve(const BiasSide& side, double mean, double reg, const AlignedVector<fl
 
 }  // namespace
 
-Center make_center(CenterKind kind, const Ratings& train, double reg, ThreadTeam& team) {
+Center make_center(CenterKind kind, const Ratings& train, const Csc& columns, double reg,
+                   ThreadTeam& team) {
   Center center;
   center.kind = kind;
   if (kind == CenterKind::none) return center;
   center.mean = mean_rating(train);
-  center.user_bias.assign(static_cast<std::size_t>(train.n_users()), 0.0F);
-  center.item_bias.assign(static_cast<std::size_t>(train.n_items()), 0.0F);
+  center.user_bias.assign(train.n_users(), 0.0F);
+  center.item_bias.assign(train.n_items(), 0.0F);
   if (kind == CenterKind::mean) return center;
-  const Csc csc = make_csc(train, team.size());
   const BiasSide users = {train.user_offsets(), train.items(), train.values()};
-  const BiasSide items = {csc.item_offsets, csc.users, csc.values};
+  const BiasSide items = {columns.item_offsets, columns.users, columns.values};
   for (int sweep = 0; sweep < kSweeps; ++sweep) {
     solve(items, center.mean, reg, center.user_bias, center.item_bias, team);
     solve(users, center.mean, reg, center.item_bias, center.user_bias, team);

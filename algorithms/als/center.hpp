@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "algorithms/als/settings.hpp"
+#include "algorithms/core/model.hpp"
 #include "base/aligned.hpp"
 #include "base/threads.hpp"
 #include "datasets/ratings.hpp"
@@ -20,13 +21,21 @@ struct Center {
 
   float residual(std::int32_t user, std::int32_t item, float value) const {
     if (kind == CenterKind::none) return value;
-    return value - static_cast<float>(mean) - user_bias[static_cast<std::size_t>(user)] -
-           item_bias[static_cast<std::size_t>(item)];
+    return value - static_cast<float>(mean) - user_bias[user] - item_bias[item];
   }
 };
 
 // Biases are alternating closed forms, shrunk by lambda times the number of ratings as the factors
-// are. The same for any number of threads.
-Center make_center(CenterKind kind, const Ratings& train, double reg, ThreadTeam& team);
+// are. The same for any number of threads. `columns` are those of `train`.
+Center make_center(CenterKind kind, const Ratings& train, const Csc& columns, double reg,
+                   ThreadTeam& team);
+
+// Of the model that factors of the residuals make with the center.
+inline ModelShape with_center(ModelShape shape, const Center& center) {
+  if (center.kind == CenterKind::none) return shape;
+  shape.kind = ModelKind::biased;
+  shape.mean = center.mean;
+  return shape;
+}
 
 }  // namespace mf::als

@@ -8,12 +8,14 @@
 #pragma once
 
 #include <cmath>
-#include <cstddef>
 #include <cstdint>
 
-#include "algorithms/als/settings.hpp"
-
 namespace mf::als {
+
+struct CgRule {
+  int steps;         // f_s, at most
+  double tolerance;  // ends when the norm of the residual is below it
+};
 
 template <class T>
 T cg_dot(const T* a, const T* b, std::int64_t count) {

@@ -1,7 +1,7 @@
 // The ALS algorithms: names, parameters, limits and papers.
-#include "algorithms/als/als_cpu.hpp"
-#include "algorithms/als/als_settings.hpp"
-#include "algorithms/als/fused_settings.hpp"
+#include "algorithms/als/cpu/settings.hpp"
+#include "algorithms/als/cumf/settings.hpp"
+#include "algorithms/als/fused/settings.hpp"
 #include "algorithms/core/registry.hpp"
 
 namespace mf::als {
@@ -28,7 +28,7 @@ AlgorithmInfo cpu_info() {
       "Filtering for the Netflix Prize\", AAIM 2008; solver cg: W. Tan et al., \"Matrix "
       "Factorization on GPUs with Memory Optimization and Approximate Computing\", ICPP 2018";
   info.params = cpu_params();
-  info.supports = why_cpu_unsupported;
+  info.supports = [](const Params& params, const ProblemShape&) { return why_singular(params); };
   info.memory = cpu_memory_need;
   return info;
 }
@@ -51,6 +51,7 @@ AlgorithmInfo fused_info() {
   info.summary = "ALS in one kernel: A_u formed on tensor cores and CG on it, never in memory";
   info.paper = "mfbench";
   info.hardware = Hardware::cuda;
+  info.min_compute = 80;  // cp.async, mma.m16n8k16, redux
   info.params = fused_params();
   info.memory = fused_memory_need;
   return info;

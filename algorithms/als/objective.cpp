@@ -1,8 +1,6 @@
 #include "algorithms/als/objective.hpp"
 
-#include <algorithm>
 #include <functional>
-#include <vector>
 
 namespace mf::als {
 namespace {
@@ -18,21 +16,18 @@ double dot(const float* a, const float* b, std::int32_t count) {
 // The sum of value(row) over all rows: chunks by free threads, added in order.
 double sum_rows(std::int64_t rows, ThreadTeam& team,
                 const std::function<double(std::int64_t)>& value) {
-  std::vector<double> sums(static_cast<std::size_t>((rows + kRowsPerChunk - 1) / kRowsPerChunk));
+  AlignedVector<double> sums((rows + kRowsPerChunk - 1) / kRowsPerChunk);
   team.for_chunks(rows, kRowsPerChunk, [&](std::int64_t begin, std::int64_t end) {
     double sum = 0;
     for (std::int64_t row = begin; row < end; ++row) sum += value(row);
-    sums[static_cast<std::size_t>(begin / kRowsPerChunk)] = sum;
+    sums[begin / kRowsPerChunk] = sum;
   });
   double total = 0;
   for (const double sum : sums) total += sum;
   return total;
 }
 
-double count(const Side& side, std::int64_t row) {
-  const auto r = static_cast<std::size_t>(row);
-  return static_cast<double>(side.offsets[r + 1] - side.offsets[r]);
-}
+double count(const Side& side, std::int64_t row) { return static_cast<double>(side.length(row)); }
 
 }  // namespace
 
@@ -40,12 +35,10 @@ double objective(const Side& users, const Side& items, const FactorView& view, d
                  ThreadTeam& team) {
   const std::int32_t f = view.factors;
   const auto of_user = [&](std::int64_t user) {
-    const auto u = static_cast<std::size_t>(user);
     const float* x = view.p + user * view.p_stride;
     double sum = reg * count(users, user) * dot(x, x, f);
-    for (std::int64_t k = users.offsets[u]; k < users.offsets[u + 1]; ++k) {
-      const auto i = static_cast<std::size_t>(k);
-      const double error = users.values[i] - dot(x, view.q + users.others[i] * view.q_stride, f);
+    for (std::int64_t k = users.offsets[user]; k < users.offsets[user + 1]; ++k) {
+      const double error = users.values[k] - dot(x, view.q + users.others[k] * view.q_stride, f);
       sum += error * error;
     }
     return sum;

@@ -1,7 +1,5 @@
 #include "algorithms/als/settings.hpp"
 
-#include <stdexcept>
-
 #include "algorithms/core/sgd_params.hpp"
 
 namespace mf::als {
@@ -27,7 +25,7 @@ std::vector<ParamSpec> common_params() {
   return {
       ParamSpec::integer("factors", 100, 1, kMaxFactors, "length f of the rows of X and Theta"),
       ParamSpec::number("reg", 0.05, 0, 1e6, "lambda: a row of n ratings is shrunk by lambda n"),
-      ParamSpec::choice("center", "none", {"none", "mean", "biases"},
+      ParamSpec::choice("center", CenterKind::none, kCenterKinds,
                         "removed before: nothing (p.q, the paper's), mu, or mu + b_u + c_i"),
       ParamSpec::integer("cg_steps", 6, 1, 1000, "steps of the solver cg at most, f_s", "steps"),
       ParamSpec::number("cg_tolerance", 1e-4, 0, 1e6,
@@ -35,29 +33,24 @@ std::vector<ParamSpec> common_params() {
 }
 
 Common read_common(const Params& params) {
-  Common common;
-  common.factors = static_cast<std::int32_t>(params.integer("factors"));
-  common.reg = params.number("reg");
-  const std::string& center = params.choice("center");
-  common.center = center == "mean"     ? CenterKind::mean
-                  : center == "biases" ? CenterKind::biases
-                                       : CenterKind::none;
-  common.cg.steps = static_cast<int>(params.integer("cg_steps"));
-  common.cg.tolerance = params.number("cg_tolerance");
-  return common;
+  return {static_cast<std::int32_t>(params.integer("factors")),
+          params.number("reg"),
+          params.choice("center", kCenterKinds),
+          {static_cast<int>(params.integer("cg_steps")), params.number("cg_tolerance")}};
 }
 
-ParamSpec solver_param(const std::string& fallback) {
-  return ParamSpec::choice("solver", fallback, {"lu", "cholesky", "cg"},
+ParamSpec solver_param(Solver fallback) {
+  return ParamSpec::choice("solver", fallback, kSolvers,
                            "of A_u x_u = b_u: exact by LU or Cholesky, or cg_steps of CG");
 }
 
-Solver read_solver(const Params& params) {
-  const std::string& name = params.choice("solver");
-  if (name == "lu") return Solver::lu;
-  if (name == "cholesky") return Solver::cholesky;
-  if (name == "cg") return Solver::cg;
-  throw std::logic_error("solver \"" + name + "\" is not one of solver_param()");
+Solver read_solver(const Params& params) { return params.choice("solver", kSolvers); }
+
+std::optional<std::string> why_singular(const Params& params) {
+  if (params.number("reg") > 0 || read_solver(params) == Solver::cg) return std::nullopt;
+  return "reg 0 with solver \"" + params.choice("solver") +
+         "\": rows with fewer ratings than factors have no unique solution; use reg above 0, or "
+         "solver \"cg\"";
 }
 
 Work iteration_work(const Common& common, Solver solver, const Ratings& train) {

@@ -2,9 +2,11 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "algorithms/als/cg.hpp"
 #include "algorithms/core/algorithm.hpp"
 #include "algorithms/core/params.hpp"
 
@@ -12,17 +14,17 @@ namespace mf::als {
 
 // What is removed from the ratings before they are factorised; the model is then the biased one.
 enum class CenterKind { none, mean, biases };
-enum class Solver { lu, cholesky, cg };
+inline constexpr Names kCenterKinds{std::to_array<Named<CenterKind>>(
+    {{"none", CenterKind::none}, {"mean", CenterKind::mean}, {"biases", CenterKind::biases}})};
 
-struct CgRule {
-  int steps = 6;            // f_s, at most
-  double tolerance = 1e-4;  // ends when the norm of the residual is below it
-};
+enum class Solver { lu, cholesky, cg };
+inline constexpr Names kSolvers{std::to_array<Named<Solver>>(
+    {{"lu", Solver::lu}, {"cholesky", Solver::cholesky}, {"cg", Solver::cg}})};
 
 struct Common {
-  std::int32_t factors = 100;
-  double reg = 0.05;  // lambda; a row of n ratings is shrunk by lambda * n
-  CenterKind center = CenterKind::none;
+  std::int32_t factors;
+  double reg;  // lambda; a row of n ratings is shrunk by lambda * n
+  CenterKind center;
   CgRule cg;
 };
 
@@ -32,8 +34,11 @@ constexpr std::int64_t kMaxFactors = 256;
 std::vector<ParamSpec> common_params();
 Common read_common(const Params& params);
 
-ParamSpec solver_param(const std::string& fallback);  // lu, cholesky, cg
+ParamSpec solver_param(Solver fallback);
 Solver read_solver(const Params& params);
+
+// An exact solver without a regularizer: A_u of a row with fewer ratings than factors is singular.
+std::optional<std::string> why_singular(const Params& params);
 
 // Compulsory work of an iteration (X, then Theta); README.md derives it. Each half-step visits
 // every rating, so `updates` is twice their number.

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <span>
 
 #include "algorithms/als/center.hpp"
 #include "base/aligned.hpp"
@@ -20,22 +19,26 @@ struct Side {
 
   std::int64_t rows() const { return offsets.size() - 1; }
   std::int64_t nnz() const { return others.size(); }
+  std::int64_t length(std::int64_t row) const { return offsets[row + 1] - offsets[row]; }
 };
 
 // Both sides of R. Borrows the ratings (they must outlive it) and owns what differs from them: the
-// columns, and the residuals where a center is removed.
+// columns, the center, and the residuals where one is removed.
 class Sides {
  public:
   Sides() = default;
-  Sides(const Ratings& train, const Center& center, ThreadTeam& team);
+  // `reg` is the lambda of the center's biases.
+  Sides(const Ratings& train, CenterKind kind, double reg, ThreadTeam& team);
 
   Side users() const;
   Side items() const;
+  const Center& center() const { return center_; }
 
  private:
   const Ratings* train_ = nullptr;
   AlignedVector<float> user_values_;  // empty where nothing was removed
-  Csc csc_;
+  Csc columns_;
+  Center center_;
 };
 
 }  // namespace mf::als

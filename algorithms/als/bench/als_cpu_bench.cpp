@@ -1,9 +1,10 @@
 // GFLOP/s of forming A_u and b_u, counting f (f + 1) operations a rating: the symmetric half alone.
-//   sgemm/<isa>/<threads>                   C += A B of 1024 x 1024 matrices by Eigen, one product
-//   a
-//                                           thread: what the machine reaches on dense matrices
-//   formation/<side>/<isa>/<f>/<threads>    of all rows of a side; of_sgemm: as a share of the
-//   above epoch/<solver>/<f>/<threads>            whole epochs of als_cpu
+//
+//   sgemm/<isa>/<threads>                  C += A B of 1024 x 1024 matrices by Eigen, one product a
+//                                          thread: what the machine reaches on dense matrices
+//   formation/<side>/<isa>/<f>/<threads>   of all rows of a side; of_sgemm: as a share of the above
+//   epoch/<solver>/<f>/<threads>           whole epochs of als_cpu
+//
 // On a look-alike of Netflix at 1/20 of its ratings; MFBENCH_BENCH_LIKE and MFBENCH_BENCH_SCALE
 // change it, MFBENCH_BENCH_FACTORS ("100,128") and MFBENCH_BENCH_THREADS ("1,2,16") the rest.
 #include <benchmark/benchmark.h>
@@ -15,7 +16,7 @@
 #include <string>
 
 #include "algorithms/als/bench/sgemm.hpp"
-#include "algorithms/als/cpu_half_step.hpp"
+#include "algorithms/als/cpu/half_step.hpp"
 #include "algorithms/core/registry.hpp"
 #include "datasets/synthetic.hpp"
 #include "testing/bench_env.hpp"
@@ -37,7 +38,7 @@ const Ratings& ratings() {
 const Sides& sides() {
   static const Sides both = [] {
     ThreadTeam team(hardware_threads());
-    return Sides(ratings(), Center{}, team);
+    return Sides(ratings(), CenterKind::none, 0, team);
   }();
   return both;
 }
@@ -55,15 +56,15 @@ Sgemm sgemm_of(Isa isa) {
 // rounds. Measured once for each number of threads.
 double measure_sgemm(Isa isa, int threads) {
   ThreadTeam team(threads);
-  const auto count = static_cast<std::size_t>(kSgemmSize * kSgemmSize);
-  std::vector<AlignedVector<float>> matrices(static_cast<std::size_t>(threads));
-  team.run([&](int t) { matrices[static_cast<std::size_t>(t)].assign(3 * count, 0.5F); });
+  constexpr std::int64_t count = kSgemmSize * kSgemmSize;
+  std::vector<AlignedVector<float>> matrices(threads);
+  team.run([&](int t) { matrices[t].assign(3 * count, 0.5F); });
   const Sgemm multiply = sgemm_of(isa);
   double best = 0;
   for (int round = 0; round < 8; ++round) {
     const auto start = Clock::now();
     team.run([&](int t) {
-      float* a = matrices[static_cast<std::size_t>(t)].data();
+      float* a = matrices[t].data();
       for (int k = 0; k < 4; ++k) multiply(kSgemmSize, a, a + count, a + 2 * count);
     });
     const double s = std::chrono::duration<double>(Clock::now() - start).count();
@@ -94,17 +95,16 @@ void form_all(const Side& side, const RowPlan& plan, const FormationKernels& ker
   std::atomic<std::int64_t> next{0};
   const auto chunks = std::ssize(plan.cuts) - 1;
   team.run([&](int thread) {
-    Workspace& own = *work[static_cast<std::size_t>(thread)];
+    Workspace& own = *work[thread];
     const auto form = [&](std::int64_t position) {
-      const auto row = static_cast<std::size_t>(plan.rows[static_cast<std::size_t>(position)]);
-      const auto begin = static_cast<std::size_t>(side.offsets[row]);
-      const std::int64_t count = side.offsets[row + 1] - side.offsets[row];
-      form_row(kernels, factors.view(), {&side.others[begin], &side.values[begin], count}, own);
+      const std::int32_t row = plan.rows[position];
+      const std::int64_t begin = side.offsets[row];
+      form_row(kernels, factors.view(),
+               {&side.others[begin], &side.values[begin], side.length(row)}, own);
       benchmark::DoNotOptimize(own.a.data());
     };
     for (std::int64_t chunk = next++; chunk < chunks; chunk = next++) {
-      const auto c = static_cast<std::size_t>(chunk);
-      for (std::int64_t k = plan.cuts[c]; k < plan.cuts[c + 1]; ++k) form(k);
+      for (std::int64_t k = plan.cuts[chunk]; k < plan.cuts[chunk + 1]; ++k) form(k);
     }
   });
   if (plan.shared > 0 || rows == 0) std::abort();  // plans are made for one thread here
@@ -120,9 +120,9 @@ void run_formation(benchmark::State& state, bool of_users, Isa isa, int factors,
   const FactorTable from(of_users ? start.q : start.p, factors, other, team);
   const RowPlan plan = make_row_plan(side, factors, 1);
   const FormationKernels kernels = formation_kernels(isa);
-  Common common;
+  Common common = read_common(default_params(common_params()));
   common.factors = factors;
-  std::vector<std::unique_ptr<Workspace>> work(static_cast<std::size_t>(threads));
+  std::vector<std::unique_ptr<Workspace>> work(threads);
   for (auto& own : work) own = std::make_unique<Workspace>(common, Solver::cg, kernels);
   const auto begin = Clock::now();
   for (auto _ : state) form_all(side, plan, kernels, from, work, team);

@@ -9,8 +9,8 @@
 #include <memory>
 #include <string>
 
-#include "algorithms/als/device_steps.hpp"
-#include "algorithms/als/library_check.hpp"
+#include "algorithms/als/cumf/library_check.hpp"
+#include "algorithms/als/cumf/steps.hpp"
 #include "algorithms/core/cuda/stream.hpp"
 #include "algorithms/core/registry.hpp"
 #include "datasets/split.hpp"
@@ -46,7 +46,7 @@ struct Prepared {
       : settings(read_als_settings(default_params(als_params(), changes))) {
     context.team = &team;
     context.stream = stream.get();
-    static const Sides sides(netflix(), Center{}, team);
+    static const Sides sides(netflix(), CenterKind::none, 0, team);
     InitSpec init;
     init.kind = InitKind::uniform;
     const Model initial =
@@ -125,8 +125,8 @@ void gemm(benchmark::State& state, Which which, int factors) {
   const std::int64_t squares = std::int64_t{factors} * factors;
   const int count = static_cast<int>(std::min(rows, std::int64_t{1500000000} / (values + squares)));
   const cuda::Stream stream;
-  cuda::DeviceBuffer<float> a(static_cast<std::size_t>(values * count));
-  cuda::DeviceBuffer<float> c(static_cast<std::size_t>(squares * count));
+  cuda::DeviceBuffer<float> a(values * count);
+  cuda::DeviceBuffer<float> c(squares * count);
   fill_kernel<<<1024, 256, 0, stream.get()>>>(a.data(), values * count);
   MF_CUDA_LAUNCHED("fill");
   cublasHandle_t handle = nullptr;

@@ -5,7 +5,7 @@
 #include <memory>
 #include <sstream>
 
-#include "algorithms/als/cpu_half_step.hpp"
+#include "algorithms/als/cpu/half_step.hpp"
 #include "algorithms/als/objective.hpp"
 #include "algorithms/als/test/reference.hpp"
 #include "algorithms/core/registry.hpp"
@@ -16,6 +16,7 @@
 namespace mf::als {
 namespace {
 
+using test::common_of;
 using test::planted;
 
 constexpr std::int32_t kUsers = 120;
@@ -56,7 +57,7 @@ struct HalfSteps {
   HalfSteps(const Ratings& ratings, const Common& settings, Solver solver, int threads)
       : common(settings),
         team(threads),
-        sides(ratings, Center{}, team),
+        sides(test::plain_sides(ratings, team)),
         user_plan(cpu::make_row_plan(sides.users(), common.factors, threads)),
         item_plan(cpu::make_row_plan(sides.items(), common.factors, threads)),
         step(common, solver, choose_isa("auto"), team) {
@@ -67,11 +68,10 @@ struct HalfSteps {
   void update_x() { step.run(sides.users(), user_plan, theta, x, team, {}); }
   void update_theta() { step.run(sides.items(), item_plan, x, theta, team, {}); }
   double loss() {
-    FactorView view;
-    view.factors = common.factors;
-    view.p = x.view().data;
-    view.q = theta.view().data;
-    view.p_stride = view.q_stride = x.view().stride;
+    const ModelShape shape = {ModelKind::plain, static_cast<std::int32_t>(sides.users().rows()),
+                              static_cast<std::int32_t>(sides.items().rows()), common.factors, 0};
+    const FactorView view =
+        make_view(shape, Location::host, x.view().data, theta.view().data, x.view().stride);
     return objective(sides.users(), sides.items(), view, common.reg, team);
   }
 
@@ -82,13 +82,6 @@ struct HalfSteps {
   cpu::HalfStep step;
   cpu::FactorTable x, theta;
 };
-
-Common common_of(std::int32_t factors, double reg) {
-  Common common;
-  common.factors = factors;
-  common.reg = reg;
-  return common;
-}
 
 TEST(AlsCpu, EveryRowSolvesItsEquations) {
   const Ratings train = planted(kUsers, kItems, 0.3, 1);
@@ -101,7 +94,7 @@ TEST(AlsCpu, EveryRowSolvesItsEquations) {
       for (std::int32_t u = 1; u < kUsers; ++u) {
         const std::vector<double> exact = test::solve(test::normal_equations(
             als.sides.users(), u, theta.data, theta.stride, f, als.common.reg));
-        for (std::size_t k = 0; k < exact.size(); ++k) {
+        for (std::int64_t k = 0; k < std::ssize(exact); ++k) {
           EXPECT_NEAR(als.x.row(u)[k], exact[k], 2e-4) << u << " " << k << " f " << f;
           largest = std::max(largest, std::abs(exact[k]));
         }
@@ -140,7 +133,7 @@ TEST(AlsCpu, AsManyCgStepsAsFactorsAreCholesky) {
   const Model a = exact.model();
   const auto furthest = [&](const Model& b) {
     double most = 0;
-    for (std::size_t k = 0; k < a.q.size(); ++k) {
+    for (std::int64_t k = 0; k < std::ssize(a.q); ++k) {
       most = std::max(most, std::abs(static_cast<double>(a.q[k]) - b.q[k]));
     }
     return most;
@@ -169,7 +162,7 @@ Ratings with_giant() {
 TEST(AlsCpu, ThreadsDoNotChangeTheResult) {
   const Ratings train = with_giant();
   ThreadTeam team(2);
-  EXPECT_EQ(cpu::make_row_plan(Sides(train, Center{}, team).users(), 20, 2).shared, 1);
+  EXPECT_EQ(cpu::make_row_plan(test::plain_sides(train, team).users(), 20, 2).shared, 1);
   for (const char* solver : {"cholesky", "cg"}) {
     const Json changes = {{"factors", 20}, {"solver", solver}, {"center", "biases"}};
     Trainer one(changes, train, 1);
@@ -193,7 +186,7 @@ TEST(AlsCpu, AGiantRowSolvesItsEquations) {
   const cpu::FactorRows theta = als.theta.view();
   const std::vector<double> exact = test::solve(
       test::normal_equations(als.sides.users(), 0, theta.data, theta.stride, 20, als.common.reg));
-  for (std::size_t k = 0; k < exact.size(); ++k) EXPECT_NEAR(als.x.row(0)[k], exact[k], 1e-3);
+  for (std::int64_t k = 0; k < std::ssize(exact); ++k) EXPECT_NEAR(als.x.row(0)[k], exact[k], 1e-3);
 }
 
 TEST(AlsCpu, RowsWithoutRatingsAreZero) {
@@ -202,7 +195,7 @@ TEST(AlsCpu, RowsWithoutRatingsAreZero) {
     Trainer trainer({{"factors", 5}, {"solver", solver}}, train);
     trainer.run(2);
     const Model m = trainer.model();
-    for (std::size_t k = 0; k < 5; ++k) {
+    for (int k = 0; k < 5; ++k) {
       EXPECT_EQ(m.p[k], 0.0F);      // user 0
       EXPECT_EQ(m.q[5 + k], 0.0F);  // item 1
       EXPECT_NE(m.p[5 + k], 0.0F);  // user 1

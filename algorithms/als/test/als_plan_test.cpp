@@ -1,5 +1,5 @@
 // What als works out without a device: tiles, plan of a side, room for batches, scale of fp16.
-#include "algorithms/als/als_plan.hpp"
+#include "algorithms/als/cumf/plan.hpp"
 
 #include <gtest/gtest.h>
 
@@ -9,8 +9,8 @@
 #include <set>
 #include <stdexcept>
 
-#include "algorithms/als/als_settings.hpp"
-#include "algorithms/als/als_tiles.hpp"
+#include "algorithms/als/cumf/settings.hpp"
+#include "algorithms/als/cumf/tiles.hpp"
 
 namespace mf::als {
 namespace {
@@ -21,10 +21,10 @@ std::vector<std::int64_t> offsets_of(const std::vector<std::int64_t>& lengths) {
   return offsets;
 }
 
-std::vector<std::int64_t> long_tail(std::size_t rows) {
+std::vector<std::int64_t> long_tail(std::int64_t rows) {
   std::vector<std::int64_t> lengths(rows);
-  for (std::size_t i = 0; i < rows; ++i) {
-    lengths[(i * 7919) % rows] = i % 11 == 0 ? 0 : static_cast<std::int64_t>(200000 / (i + 1));
+  for (std::int64_t i = 0; i < rows; ++i) {
+    lengths[(i * 7919) % rows] = i % 11 == 0 ? 0 : 200000 / (i + 1);
   }
   return lengths;
 }
@@ -132,7 +132,7 @@ void expect_covers(const SidePlan& plan, const std::vector<std::int64_t>& offset
                    const std::vector<RowTask>& tasks, const std::vector<SplitRow>& splits,
                    Range RowBatch::*task_range, Range RowBatch::*split_range,
                    std::int64_t most_parts) {
-  std::vector<int> seen(static_cast<std::size_t>(offsets.back()), 0);
+  std::vector<int> seen(offsets.back(), 0);
   std::int64_t next_task = 0;
   for (const RowBatch& batch : plan.batches) {
     const Range now = batch.*task_range;
@@ -142,18 +142,17 @@ void expect_covers(const SidePlan& plan, const std::vector<std::int64_t>& offset
     std::int64_t longest = INT64_MAX;
     std::int64_t whole = 0;
     for (std::int64_t t = now.begin; t < now.end; ++t) {
-      const RowTask& task = tasks[static_cast<std::size_t>(t)];
+      const RowTask& task = tasks[t];
       ASSERT_GT(task.count, 0);
       ASSERT_LE(task.count, longest);
       longest = task.count;
-      const auto at = static_cast<std::size_t>(batch.rows.begin + task.slot);
+      const std::int64_t at = batch.rows.begin + task.slot;
       ASSERT_LT(batch.rows.begin + task.slot, batch.rows.end);
       ASSERT_EQ(plan.order[at], task.row);
-      const auto row = static_cast<std::size_t>(task.row);
+      const std::int32_t row = task.row;
       ASSERT_GE(task.begin, offsets[row]);
       ASSERT_LE(task.begin + task.count, offsets[row + 1]);
-      for (std::int64_t i = 0; i < task.count; ++i)
-        ++seen[static_cast<std::size_t>(task.begin + i)];
+      for (std::int64_t i = 0; i < task.count; ++i) ++seen[task.begin + i];
       if (task.part < 0) {
         ASSERT_EQ(task.count, offsets[row + 1] - offsets[row]);
         ++whole;
@@ -164,10 +163,9 @@ void expect_covers(const SidePlan& plan, const std::vector<std::int64_t>& offset
     }
     std::int64_t split_parts = 0;
     for (std::int64_t s = (batch.*split_range).begin; s < (batch.*split_range).end; ++s) {
-      const SplitRow& split = splits[static_cast<std::size_t>(s)];
+      const SplitRow& split = splits[s];
       ASSERT_EQ(split.first_part, split_parts);
-      const auto row = static_cast<std::size_t>(
-          plan.order[static_cast<std::size_t>(batch.rows.begin + split.slot)]);
+      const std::int32_t row = plan.order[batch.rows.begin + split.slot];
       ASSERT_EQ(split.count, offsets[row + 1] - offsets[row]);
       split_parts += split.parts;
     }

@@ -15,9 +15,13 @@ namespace {
 using test::planted;
 using test::ratings_of;
 
+Center center_of(CenterKind kind, const Ratings& train, double reg, ThreadTeam& team) {
+  return make_center(kind, train, make_csc(train, team.size()), reg, team);
+}
+
 TEST(Center, NoneIsThePlainModel) {
   ThreadTeam team(2);
-  const Center center = make_center(CenterKind::none, planted(20, 15, 0.3, 1), 0.1, team);
+  const Center center = center_of(CenterKind::none, planted(20, 15, 0.3, 1), 0.1, team);
   EXPECT_EQ(center.mean, 0);
   EXPECT_TRUE(center.user_bias.empty());
   EXPECT_TRUE(center.item_bias.empty());
@@ -27,7 +31,7 @@ TEST(Center, NoneIsThePlainModel) {
 TEST(Center, MeanHasBiasesOfZero) {
   ThreadTeam team(2);
   const Ratings train = ratings_of(3, 2, {{0, 0, 1}, {0, 1, 2}, {2, 0, 6}});
-  const Center center = make_center(CenterKind::mean, train, 0.1, team);
+  const Center center = center_of(CenterKind::mean, train, 0.1, team);
   EXPECT_DOUBLE_EQ(center.mean, 3);
   EXPECT_EQ(center.user_bias, AlignedVector<float>({0, 0, 0}));
   EXPECT_EQ(center.item_bias, AlignedVector<float>({0, 0}));
@@ -40,17 +44,17 @@ TEST(Center, BiasesMinimizeTheirObjective) {
   ThreadTeam team(3);
   const Ratings train = planted(70, 40, 0.3, 2);
   const double reg = 0.2;
-  const Center center = make_center(CenterKind::biases, train, reg, team);
+  const Center center = center_of(CenterKind::biases, train, reg, team);
   EXPECT_NEAR(center.mean, mean_rating(train), 1e-12);
-  std::vector<double> user(70), item(40);
+  AlignedVector<double> user(70, 0.0), item(40, 0.0);
   double largest = 0;
   for (std::int64_t k = 0; k < train.nnz(); ++k) {
     const Rating r = train[k];
-    const auto u = static_cast<std::size_t>(r.user);
-    const auto i = static_cast<std::size_t>(r.item);
-    const double error = r.value - center.mean - center.user_bias[u] - center.item_bias[i];
-    user[u] += reg * center.user_bias[u] - error;  // once a rating: n_u times in all
-    item[i] += reg * center.item_bias[i] - error;
+    const float b = center.user_bias[r.user];
+    const float c = center.item_bias[r.item];
+    const double error = r.value - center.mean - b - c;
+    user[r.user] += reg * b - error;  // once a rating: n_u times in all
+    item[r.item] += reg * c - error;
     largest = std::max(largest, std::abs(error));
   }
   EXPECT_GT(largest, 0.5);
@@ -65,8 +69,8 @@ TEST(Center, ThreadsDoNotChangeIt) {
   const Ratings train = planted(500, 90, 0.2, 3);
   ThreadTeam one(1);
   ThreadTeam four(4);
-  const Center a = make_center(CenterKind::biases, train, 0.05, one);
-  const Center b = make_center(CenterKind::biases, train, 0.05, four);
+  const Center a = center_of(CenterKind::biases, train, 0.05, one);
+  const Center b = center_of(CenterKind::biases, train, 0.05, four);
   EXPECT_EQ(a.user_bias, b.user_bias);
   EXPECT_EQ(a.item_bias, b.item_bias);
 }
@@ -74,7 +78,7 @@ TEST(Center, ThreadsDoNotChangeIt) {
 TEST(Sides, WithoutACenterTheUsersAreTheRatingsThemselves) {
   ThreadTeam team(2);
   const Ratings train = planted(30, 20, 0.3, 4);
-  const Sides sides(train, Center{}, team);
+  const Sides sides = test::plain_sides(train, team);
   EXPECT_EQ(sides.users().values.data(), train.values().data());
   EXPECT_EQ(sides.users().others.data(), train.items().data());
   EXPECT_EQ(sides.users().offsets.data(), train.user_offsets().data());
@@ -87,24 +91,23 @@ TEST(Sides, BothSidesHaveTheSameResiduals) {
   ThreadTeam team(3);
   const Ratings train = planted(60, 25, 0.3, 5);
   for (const CenterKind kind : {CenterKind::none, CenterKind::mean, CenterKind::biases}) {
-    const Center center = make_center(kind, train, 0.1, team);
-    const Sides sides(train, center, team);
+    const Sides sides(train, kind, 0.1, team);
+    const Center& center = sides.center();
+    EXPECT_EQ(center.kind, kind);
     std::map<std::pair<std::int32_t, std::int32_t>, float> expected;
     for (std::int64_t k = 0; k < train.nnz(); ++k) {
       const Rating r = train[k];
       double value = static_cast<double>(r.value) - center.mean;
       if (kind != CenterKind::none) {
-        value -= center.user_bias[static_cast<std::size_t>(r.user)];
-        value -= center.item_bias[static_cast<std::size_t>(r.item)];
+        value -= center.user_bias[r.user];
+        value -= center.item_bias[r.item];
       }
       expected[{r.user, r.item}] = static_cast<float>(value);
     }
     const auto check = [&](const Side& side, bool of_users) {
       ASSERT_EQ(side.nnz(), train.nnz());
       for (std::int32_t row = 0; row < side.rows(); ++row) {
-        const auto x = static_cast<std::size_t>(row);
-        for (auto k = static_cast<std::size_t>(side.offsets[x]);
-             k < static_cast<std::size_t>(side.offsets[x + 1]); ++k) {
+        for (std::int64_t k = side.offsets[row]; k < side.offsets[row + 1]; ++k) {
           const std::pair<std::int32_t, std::int32_t> at =
               of_users ? std::pair{row, side.others[k]} : std::pair{side.others[k], row};
           ASSERT_TRUE(expected.count(at)) << at.first << " " << at.second;
@@ -120,7 +123,7 @@ TEST(Sides, BothSidesHaveTheSameResiduals) {
 TEST(Objective, IsTheSumOfItsDefinition) {
   const Ratings train = ratings_of(3, 2, {{0, 0, 1}, {0, 1, 2}, {2, 0, 6}});
   ThreadTeam team(2);
-  const Sides sides(train, Center{}, team);
+  const Sides sides = test::plain_sides(train, team);
   Model m;
   m.n_users = 3;
   m.n_items = 2;
@@ -137,7 +140,7 @@ TEST(Objective, ThreadsDoNotChangeIt) {
   const Ratings train = planted(700, 300, 0.1, 6);
   ThreadTeam one(1);
   ThreadTeam five(5);
-  const Sides sides(train, Center{}, one);
+  const Sides sides = test::plain_sides(train, one);
   const Model m = initial_model(700, 300, 5, ModelKind::plain, 3.5, {InitKind::normal, 0.5, 3}, 1);
   EXPECT_EQ(objective(sides.users(), sides.items(), m.view(), 0.05, one),
             objective(sides.users(), sides.items(), m.view(), 0.05, five));

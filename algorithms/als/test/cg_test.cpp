@@ -8,7 +8,7 @@ namespace mf::als {
 namespace {
 
 // A = sum of `rank` outer products + shrink I.
-test::System random_system(std::size_t f, int rank, double shrink, std::uint64_t seed) {
+test::System random_system(std::int64_t f, int rank, double shrink, std::uint64_t seed) {
   test::System s;
   s.f = f;
   s.a.assign(f * f, 0.0);
@@ -17,20 +17,20 @@ test::System random_system(std::size_t f, int rank, double shrink, std::uint64_t
   for (int k = 0; k < rank; ++k) {
     std::vector<double> theta(f);
     for (double& t : theta) t = rng.normal();
-    for (std::size_t i = 0; i < f; ++i) {
-      for (std::size_t j = 0; j < f; ++j) s.a[i * f + j] += theta[i] * theta[j];
+    for (std::int64_t i = 0; i < f; ++i) {
+      for (std::int64_t j = 0; j < f; ++j) s.a[i * f + j] += theta[i] * theta[j];
       s.b[i] += theta[i] * rng.normal();
     }
   }
-  for (std::size_t i = 0; i < f; ++i) s.a[i * f + i] += shrink;
+  for (std::int64_t i = 0; i < f; ++i) s.a[i * f + i] += shrink;
   return s;
 }
 
 double residual(const test::System& s, const std::vector<double>& x) {
   double sum = 0;
-  for (std::size_t i = 0; i < s.f; ++i) {
+  for (std::int64_t i = 0; i < s.f; ++i) {
     double r = s.b[i];
-    for (std::size_t j = 0; j < s.f; ++j) r -= s.a[i * s.f + j] * x[j];
+    for (std::int64_t j = 0; j < s.f; ++j) r -= s.a[i * s.f + j] * x[j];
     sum += r * r;
   }
   return std::sqrt(sum);
@@ -38,17 +38,16 @@ double residual(const test::System& s, const std::vector<double>& x) {
 
 int run(const test::System& s, std::vector<double>& x, const CgRule& rule) {
   std::vector<double> scratch(3 * s.f);
-  const auto f = static_cast<std::int64_t>(s.f);
-  return cg_solve(s.a.data(), f, f, s.b.data(), x.data(), rule, scratch.data());
+  return cg_solve(s.a.data(), s.f, s.f, s.b.data(), x.data(), rule, scratch.data());
 }
 
 TEST(Cg, AsManyStepsAsFactorsSolveExactly) {
-  for (const std::size_t f : {1, 2, 7, 13}) {
-    const test::System s = random_system(f, 30, 2, f);
+  for (const std::int64_t f : {1, 2, 7, 13}) {
+    const test::System s = random_system(f, 30, 2, static_cast<std::uint64_t>(f));
     std::vector<double> x(f, 0.3);
     run(s, x, {static_cast<int>(f), 0});
     const std::vector<double> exact = test::solve(s);
-    for (std::size_t i = 0; i < f; ++i) EXPECT_NEAR(x[i], exact[i], 1e-7) << f;
+    for (std::int64_t i = 0; i < f; ++i) EXPECT_NEAR(x[i], exact[i], 1e-7) << f;
   }
 }
 
@@ -112,7 +111,7 @@ TEST(Cg, SinglePrecisionFollowsDouble) {
             6);
   std::vector<double> exact(32, 0.0);
   run(s, exact, {6, 1e-4});
-  for (std::size_t i = 0; i < 32; ++i) EXPECT_NEAR(x[i], exact[i], 1e-5);
+  for (std::int64_t i = 0; i < 32; ++i) EXPECT_NEAR(x[i], exact[i], 1e-5);
 }
 
 }  // namespace

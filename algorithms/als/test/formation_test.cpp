@@ -1,9 +1,9 @@
 // A_u and b_u by every instruction set against double precision, and the plan of the rows.
-#include "algorithms/als/formation.hpp"
+#include "algorithms/als/cpu/formation.hpp"
 
 #include <gtest/gtest.h>
 
-#include "algorithms/als/cpu_half_step.hpp"
+#include "algorithms/als/cpu/half_step.hpp"
 #include "algorithms/als/test/reference.hpp"
 
 namespace mf::als::cpu {
@@ -45,9 +45,9 @@ void expect_close(const OneRow& row, const test::System& s, const Workspace& wor
   for (const float r : row.values) norm += static_cast<double>(r) * r;
   double worst_a = 0;
   double worst_b = 0;
-  for (std::size_t j = 0; j < s.f; ++j) {
-    for (std::size_t i = j; i < s.f; ++i) {
-      const double got = work.a[i * static_cast<std::size_t>(stride) + j];
+  for (std::int64_t j = 0; j < s.f; ++j) {
+    for (std::int64_t i = j; i < s.f; ++i) {
+      const double got = work.a[i * stride + j];
       const double scale = std::sqrt(s.a[i * s.f + i] * s.a[j * s.f + j]);
       worst_a = std::max(worst_a, std::abs(got - s.a[i * s.f + j]) / scale);
     }
@@ -69,8 +69,7 @@ TEST_P(Formation, SumsAreThoseOfDoublePrecision) {
   const FormationKernels kernels = formation_kernels(isa);
   ThreadTeam team(1);
   for (const std::int32_t f : {1, 7, 32, 100, 128, 200}) {
-    Common common;
-    common.factors = f;
+    const Common common = test::common_of(f, 0.05);
     Workspace work(common, Solver::cg, kernels);
     const std::int64_t longest = f > 32 ? kPartRatings + 5 : 3 * kPartRatings - 7;
     for (const std::int64_t count :
@@ -95,19 +94,18 @@ TEST_P(Formation, WeightedSumMultipliesAMatrix) {
   for (const std::int64_t f : {1, 7, 32, 100, 128, 200}) {
     const std::int64_t stride = padded_stride(f);
     Rng rng(static_cast<std::uint64_t>(f));
-    AlignedVector<float> rows(static_cast<std::size_t>(f * stride));
-    AlignedVector<float> weights(static_cast<std::size_t>(f));
-    AlignedVector<float> out(static_cast<std::size_t>(stride), -1.0F);
+    AlignedVector<float> rows(f * stride);
+    AlignedVector<float> weights(f);
+    AlignedVector<float> out(stride, -1.0F);
     for (float& x : rows) x = static_cast<float>(rng.normal());
     for (float& x : weights) x = static_cast<float>(rng.normal());
     formation_kernels(isa).weighted_sum(rows.data(), stride, f, weights.data(), out.data());
     for (std::int64_t i = 0; i < stride; ++i) {
       double expected = 0;
       for (std::int64_t k = 0; k < f; ++k) {
-        expected += static_cast<double>(weights[static_cast<std::size_t>(k)]) *
-                    rows[static_cast<std::size_t>(k * stride + i)];
+        expected += static_cast<double>(weights[k]) * rows[k * stride + i];
       }
-      EXPECT_NEAR(out[static_cast<std::size_t>(i)], expected, 1e-4) << f << " " << i;
+      EXPECT_NEAR(out[i], expected, 1e-4) << f << " " << i;
     }
   }
 }
@@ -119,8 +117,7 @@ TEST_P(Formation, CholeskySolves) {
   ThreadTeam team(1);
   const FormationKernels kernels = formation_kernels(isa);
   for (const std::int32_t f : {1, 2, 3, 4, 5, 7, 8, 9, 16, 17, 31, 32, 33, 100, 128, 200, 256}) {
-    Common common;
-    common.factors = f;
+    const Common common = test::common_of(f, 0.05);
     Workspace work(common, Solver::cholesky, kernels);
     const FactorTable factors = item_factors(f, InitKind::normal, team);
     const FactorRows rows = factors.view();
@@ -129,17 +126,17 @@ TEST_P(Formation, CholeskySolves) {
       const OneRow row(count);
       form_row(kernels, rows, row.ratings(), work);
       for (std::int64_t k = 0; k < f; ++k) {
-        work.a[static_cast<std::size_t>(k * (rows.stride + 1))] += 0.1F * static_cast<float>(count);
+        work.a[k * (rows.stride + 1)] += 0.1F * static_cast<float>(count);
       }
       const AlignedVector<float> b = work.b;
-      AlignedVector<float> x(static_cast<std::size_t>(f), -7.0F);
+      AlignedVector<float> x(f, -7.0F);
       ASSERT_TRUE(work.solver.solve(work.a.data(), work.b.data(), x.data()));
       EXPECT_EQ(work.b, b);
       const std::vector<double> exact =
           test::solve(test::normal_equations(row.side(), 0, rows.data, rows.stride, f, 0.1F));
       double largest = 0;
       double worst = 0;
-      for (std::size_t k = 0; k < exact.size(); ++k) {
+      for (std::int64_t k = 0; k < f; ++k) {
         largest = std::max(largest, std::abs(exact[k]));
         worst = std::max(worst, std::abs(x[k] - exact[k]));
       }
@@ -154,16 +151,16 @@ TEST_P(Formation, CholeskySeesWhatIsNotPositiveDefinite) {
   for (const std::int32_t f : {2, 20, 100}) {
     const std::int64_t stride = padded_stride(f);
     for (const float last : {0.0F, -1.0F, std::nanf("")}) {
-      AlignedVector<float> a(static_cast<std::size_t>(stride * stride), 0.0F);
-      AlignedVector<float> b(static_cast<std::size_t>(stride), 1.0F);
-      AlignedVector<float> x(static_cast<std::size_t>(f), 3.0F);
-      AlignedVector<float> scratch(static_cast<std::size_t>(2 * stride));
+      AlignedVector<float> a(stride * stride, 0.0F);
+      AlignedVector<float> b(stride, 1.0F);
+      AlignedVector<float> x(f, 3.0F);
+      AlignedVector<float> scratch(2 * stride);
       for (std::int64_t k = 0; k < f; ++k) {
-        a[static_cast<std::size_t>(k * (stride + 1))] = k + 1 == f ? last : 2;
+        a[k * (stride + 1)] = k + 1 == f ? last : 2;
       }
       EXPECT_FALSE(
           formation_kernels(isa).cholesky(a.data(), stride, f, b.data(), x.data(), scratch.data()));
-      EXPECT_EQ(x, AlignedVector<float>(static_cast<std::size_t>(f), 3.0F));
+      EXPECT_EQ(x, AlignedVector<float>(f, 3.0F));
     }
   }
 }
@@ -185,7 +182,7 @@ TEST(Parts, CoverTheRowEvenly) {
 }
 
 Side side_of(const std::vector<std::int64_t>& offsets, std::vector<std::int32_t>& others) {
-  others.resize(static_cast<std::size_t>(offsets.back()));
+  others.resize(offsets.back());
   return {offsets, others, {}};
 }
 
@@ -199,21 +196,18 @@ TEST(Plan, HasEveryRowWithRatingsOnce) {
   }
   std::vector<std::int32_t> others;
   const Side side = side_of(offsets, others);
-  const auto length = [&](std::int32_t row) {
-    const auto r = static_cast<std::size_t>(row);
-    return offsets[r + 1] - offsets[r];
-  };
+  const auto length = [&](std::int32_t row) { return side.length(row); };
   for (const int threads : {1, 4, 16}) {
     const RowPlan plan = make_row_plan(side, 32, threads);
     std::vector<int> seen(1000, 0);
-    for (std::size_t k = 0; k < plan.rows.size(); ++k) {
-      ++seen[static_cast<std::size_t>(plan.rows[k])];
+    for (std::int64_t k = 0; k < std::ssize(plan.rows); ++k) {
+      ++seen[plan.rows[k]];
       if (k > 0) {
         EXPECT_GE(length(plan.rows[k - 1]), length(plan.rows[k]));
       }
     }
     for (std::int32_t row = 0; row < 1000; ++row) {
-      EXPECT_EQ(seen[static_cast<std::size_t>(row)], length(row) > 0 ? 1 : 0);
+      EXPECT_EQ(seen[row], length(row) > 0 ? 1 : 0);
     }
     ASSERT_GE(plan.cuts.size(), 2U);
     EXPECT_EQ(plan.cuts.front(), plan.shared);
@@ -222,7 +216,7 @@ TEST(Plan, HasEveryRowWithRatingsOnce) {
     EXPECT_EQ(plan.shared > 0, threads > 1) << threads;
     EXPECT_EQ(plan.waves.back(), plan.shared);
     if (plan.shared > 0) {
-      EXPECT_LT(length(plan.rows[static_cast<std::size_t>(plan.shared)]), 30'000);
+      EXPECT_LT(length(plan.rows[plan.shared]), 30'000);
     }
   }
 }

@@ -1,4 +1,4 @@
-#include "algorithms/als/fused_plan.hpp"
+#include "algorithms/als/fused/plan.hpp"
 
 #include <gtest/gtest.h>
 
@@ -25,7 +25,7 @@ TEST(FusedPlan, EveryRatingIsInOneTaskAndTheLongestComeFirst) {
       lengths.push_back(static_cast<std::int64_t>(rng.uniform() * 300));
     const auto offsets = offsets_of(lengths);
     const FusedPlan plan = plan_fused(offsets, longest);
-    std::vector<int> seen(static_cast<std::size_t>(offsets.back()), 0);
+    std::vector<int> seen(offsets.back(), 0);
     std::vector<std::int32_t> parts(lengths.size(), 0);
     std::set<std::int32_t> slots;
     std::int32_t last = plan.tasks.front().count;
@@ -33,7 +33,7 @@ TEST(FusedPlan, EveryRatingIsInOneTaskAndTheLongestComeFirst) {
       EXPECT_LE(task.count, last);
       last = task.count;
       EXPECT_LE(task.count, longest);
-      const auto row = static_cast<std::size_t>(task.row);
+      const std::int32_t row = task.row;
       EXPECT_EQ(task.row_count, lengths[row]);
       EXPECT_GE(task.begin, offsets[row]);
       EXPECT_LE(task.begin + task.count, offsets[row + 1]);
@@ -41,12 +41,11 @@ TEST(FusedPlan, EveryRatingIsInOneTaskAndTheLongestComeFirst) {
       if (task.parts > 1) {
         EXPECT_TRUE(slots.insert(task.first_slot + task.part).second);
       }
-      for (std::int64_t k = 0; k < task.count; ++k)
-        ++seen[static_cast<std::size_t>(task.begin + k)];
+      for (std::int64_t k = 0; k < task.count; ++k) ++seen[task.begin + k];
     }
     EXPECT_TRUE(std::all_of(seen.begin(), seen.end(), [](int times) { return times == 1; }));
     for (const FusedTask& task : plan.tasks) {
-      EXPECT_EQ(parts[static_cast<std::size_t>(task.row)], task.parts);
+      EXPECT_EQ(parts[task.row], task.parts);
       EXPECT_LT(task.part, task.parts);
     }
     EXPECT_EQ(static_cast<std::int32_t>(slots.size()), plan.slots);

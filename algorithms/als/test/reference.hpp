@@ -20,7 +20,7 @@ namespace mf::als::test {
 
 // A_u x_u = b_u of one row; A is dense and symmetric, element (i, j) at a[i * f + j].
 struct System {
-  std::size_t f = 0;
+  std::int64_t f = 0;
   std::vector<double> a, b;
 };
 
@@ -28,45 +28,43 @@ struct System {
 inline System normal_equations(const Side& side, std::int64_t row, const float* other,
                                std::int64_t stride, std::int32_t factors, double reg) {
   System s;
-  s.f = static_cast<std::size_t>(factors);
+  s.f = factors;
   s.a.assign(s.f * s.f, 0.0);
   s.b.assign(s.f, 0.0);
-  const auto begin = static_cast<std::size_t>(side.offsets[static_cast<std::size_t>(row)]);
-  const auto end = static_cast<std::size_t>(side.offsets[static_cast<std::size_t>(row) + 1]);
-  for (std::size_t k = begin; k < end; ++k) {
+  for (std::int64_t k = side.offsets[row]; k < side.offsets[row + 1]; ++k) {
     const float* theta = other + side.others[k] * stride;
-    for (std::size_t i = 0; i < s.f; ++i) {
+    for (std::int64_t i = 0; i < s.f; ++i) {
       const double element = theta[i];
-      for (std::size_t j = 0; j <= i; ++j) s.a[i * s.f + j] += element * theta[j];
+      for (std::int64_t j = 0; j <= i; ++j) s.a[i * s.f + j] += element * theta[j];
       s.b[i] += static_cast<double>(side.values[k]) * element;
     }
   }
-  for (std::size_t i = 0; i < s.f; ++i) {
-    s.a[i * s.f + i] += reg * static_cast<double>(end - begin);
-    for (std::size_t j = 0; j < i; ++j) s.a[j * s.f + i] = s.a[i * s.f + j];
+  for (std::int64_t i = 0; i < s.f; ++i) {
+    s.a[i * s.f + i] += reg * static_cast<double>(side.length(row));
+    for (std::int64_t j = 0; j < i; ++j) s.a[j * s.f + i] = s.a[i * s.f + j];
   }
   return s;
 }
 
 // By Cholesky: A = L L^T, L z = b, L^T x = z.
 inline std::vector<double> solve(const System& s) {
-  const std::size_t f = s.f;
+  const std::int64_t f = s.f;
   std::vector<double> l = s.a;
   std::vector<double> x = s.b;
-  for (std::size_t j = 0; j < f; ++j) {
-    for (std::size_t i = j; i < f; ++i) {
+  for (std::int64_t j = 0; j < f; ++j) {
+    for (std::int64_t i = j; i < f; ++i) {
       double sum = l[i * f + j];
-      for (std::size_t k = 0; k < j; ++k) sum -= l[i * f + k] * l[j * f + k];
+      for (std::int64_t k = 0; k < j; ++k) sum -= l[i * f + k] * l[j * f + k];
       if (i == j && !(sum > 0)) throw std::runtime_error("the system is not positive definite");
       l[i * f + j] = i == j ? std::sqrt(sum) : sum / l[j * f + j];
     }
   }
-  for (std::size_t i = 0; i < f; ++i) {
-    for (std::size_t k = 0; k < i; ++k) x[i] -= l[i * f + k] * x[k];
+  for (std::int64_t i = 0; i < f; ++i) {
+    for (std::int64_t k = 0; k < i; ++k) x[i] -= l[i * f + k] * x[k];
     x[i] /= l[i * f + i];
   }
-  for (std::size_t i = f; i-- > 0;) {
-    for (std::size_t k = i + 1; k < f; ++k) x[i] -= l[k * f + i] * x[k];
+  for (std::int64_t i = f; i-- > 0;) {
+    for (std::int64_t k = i + 1; k < f; ++k) x[i] -= l[k * f + i] * x[k];
     x[i] /= l[i * f + i];
   }
   return x;
@@ -88,9 +86,7 @@ inline Ratings planted(std::int32_t users, std::int32_t items, double density, s
       if (i == 1) continue;
       if (u != 1 && i != 2 && rng.uniform() >= density) continue;
       double value = 3.5 + 0.05 * rng.normal();
-      for (std::size_t k = 0; k < 3; ++k) {
-        value += p[static_cast<std::size_t>(u) * 3 + k] * q[static_cast<std::size_t>(i) * 3 + k];
-      }
+      for (std::int64_t k = 0; k < 3; ++k) value += p[u * 3 + k] * q[i * 3 + k];
       list.push_back({u, i, static_cast<float>(value)});
     }
   }
@@ -114,11 +110,23 @@ inline double rmse(const FactorView& view, const Ratings& ratings) {
   return std::sqrt(sum / static_cast<double>(ratings.nnz()));
 }
 
+// What the parameters say by default, but for these.
+inline Common common_of(std::int32_t factors, double reg) {
+  Common common = read_common(default_params(common_params()));
+  common.factors = factors;
+  common.reg = reg;
+  return common;
+}
+
+// Both sides of R itself.
+inline Sides plain_sides(const Ratings& train, ThreadTeam& team) {
+  return Sides(train, CenterKind::none, 0, team);
+}
+
 // Objective (1) of a host model, its center removed first.
 inline double objective_of(const Ratings& train, const Common& common, const Model& model) {
   ThreadTeam team(1);
-  const Center center = make_center(common.center, train, common.reg, team);
-  const Sides sides(train, center, team);
+  const Sides sides(train, common.center, common.reg, team);
   return objective(sides.users(), sides.items(), model.view(), common.reg, team);
 }
 

@@ -4,6 +4,7 @@
 #include <cuda_runtime_api.h>
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 
 #include "algorithms/core/cuda/check.hpp"
@@ -25,11 +26,12 @@ inline int multiprocessors() {
   return count;
 }
 
-// Blocks of `threads` that the device holds at once; at least one a multiprocessor.
+// Blocks of `threads` that the device holds at once; at least one a multiprocessor. `shared_bytes`
+// is each block's dynamic shared memory.
 template <class Kernel>
-std::int64_t resident_blocks(Kernel kernel, int threads) {
+std::int64_t resident_blocks(Kernel kernel, int threads, std::size_t shared_bytes = 0) {
   int blocks = 0;
-  MF_CUDA(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel, threads, 0));
+  MF_CUDA(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel, threads, shared_bytes));
   return std::int64_t{std::max(1, blocks)} * multiprocessors();
 }
 

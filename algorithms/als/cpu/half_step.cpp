@@ -1,0 +1,181 @@
+#include "algorithms/als/cpu/half_step.hpp"
+
+#include <algorithm>
+#include <atomic>
+
+#include "base/error.hpp"
+
+namespace mf::als::cpu {
+namespace {
+
+// A panel stays in the first-level cache while all tiles of A pass over it.
+constexpr std::int64_t kPanelBytes = 32 << 10;
+constexpr std::int64_t kLeastPanelRows = 32;
+
+std::int64_t panel_rows(std::int64_t stride) {
+  return std::max(kLeastPanelRows,
+                  kPanelBytes / (stride * static_cast<std::int64_t>(sizeof(float))));
+}
+
+// body(thread, index) for each index in [0, count), taken in order by free threads.
+template <class Body>
+void for_each(ThreadTeam& team, std::int64_t count, const Body& body) {
+  std::atomic<std::int64_t> next{0};
+  team.run([&](int thread) {
+    for (std::int64_t index = next++; index < count; index = next++) body(thread, index);
+  });
+}
+
+void add(const float* from, float* to, std::int64_t count) {
+  for (std::int64_t k = 0; k < count; ++k) to[k] += from[k];
+}
+
+}  // namespace
+
+FormationKernels formation_kernels(Isa isa) {
+  switch (isa) {
+    case Isa::avx512:
+      return avx512_formation();
+    case Isa::avx2:
+      return avx2_formation();
+    case Isa::scalar:
+      break;
+  }
+  return scalar_formation();
+}
+
+FactorTable::FactorTable(const AlignedVector<float>& from, std::int32_t factors, const Side& side,
+                         ThreadTeam& team)
+    : factors_(factors),
+      stride_(padded_stride(factors)),
+      data_(side.rows() * padded_stride(factors)) {
+  team.for_chunks(side.rows(), 1024, [&](std::int64_t begin, std::int64_t end) {
+    std::fill(row(begin), row(end), 0.0F);
+    for (std::int64_t r = begin; r < end; ++r) {
+      if (side.length(r) > 0) {
+        std::copy_n(from.data() + r * factors_, factors_, row(r));
+      }
+    }
+  });
+}
+
+Workspace::Workspace(const Common& common, Solver row_solver, const FormationKernels& kernels)
+    : solver(row_solver, common.cg, common.factors, padded_stride(common.factors), kernels) {
+  const std::int64_t stride = padded_stride(common.factors);
+  // Zero, so that what a kernel leaves out is a number when parts are added.
+  for (auto* square : {&a, &part_a}) square->assign(stride * stride, 0.0F);
+  for (auto* vector : {&b, &part_b}) vector->assign(stride, 0.0F);
+  panel.resize(panel_rows(stride) * stride);
+}
+
+void form_row(const FormationKernels& kernels, const FactorRows& rows, const RowRatings& ratings,
+              Workspace& work) {
+  const std::int64_t parts = part_count(ratings.count);
+  for (std::int64_t p = 0; p < parts; ++p) {
+    const std::int64_t begin = part_begin(ratings.count, parts, p);
+    const std::int64_t end = part_begin(ratings.count, parts, p + 1);
+    const RowRatings part = {ratings.others + begin, ratings.values + begin, end - begin};
+    auto& a = p == 0 ? work.a : work.part_a;
+    auto& b = p == 0 ? work.b : work.part_b;
+    kernels.form(rows, part, {a.data(), b.data(), work.panel.data(), panel_rows(rows.stride)});
+    if (p == 0) continue;
+    add(work.part_a.data(), work.a.data(), rows.stride * rows.stride);
+    add(work.part_b.data(), work.b.data(), rows.stride);
+  }
+}
+
+struct HalfStep::Task {
+  const Side& side;
+  const RowPlan& plan;
+  FactorRows from;
+  FactorTable& to;
+
+  std::int64_t row(std::int64_t position) const { return plan.rows[position]; }
+  RowRatings ratings(std::int64_t position) const {
+    const std::int64_t begin = side.offsets[row(position)];
+    return {side.others.data() + begin, side.values.data() + begin, side.length(row(position))};
+  }
+};
+
+struct HalfStep::Part {
+  std::int64_t position;  // of its row in the plan
+  RowRatings ratings;
+};
+
+HalfStep::HalfStep(const Common& common, Solver solver, Isa isa, ThreadTeam& team)
+    : common_(common), solver_(solver), kernels_(formation_kernels(isa)) {
+  work_.resize(team.size());
+  team.run([&](int thread) {  // each by its own thread: first touch
+    work_[thread] = std::make_unique<Workspace>(common_, solver_, kernels_);
+  });
+}
+
+void HalfStep::solve_row(const Task& task, std::int64_t position, float* a, const float* b,
+                         Workspace& work) const {
+  const std::int64_t row = task.row(position);
+  const auto shrink =
+      static_cast<float>(common_.reg * static_cast<double>(task.ratings(position).count));
+  for (std::int64_t k = 0; k < common_.factors; ++k) a[k * (task.from.stride + 1)] += shrink;
+  if (work.solver.solve(a, b, task.to.row(row))) return;
+  fail(ErrorKind::usage,
+       "the system of row {} ({} ratings) is not positive definite in fp32 at reg {}; use a larger "
+       "reg, or solver \"cg\"",
+       row, task.ratings(position).count, common_.reg);
+}
+
+// All threads form the parts of the rows at positions [first, last); then each row's parts are
+// added in order.
+void HalfStep::run_wave(const Task& task, std::int64_t first, std::int64_t last, ThreadTeam& team) {
+  std::vector<Part> parts;
+  std::vector<std::int64_t> begin_of = {0};  // of each row, in parts
+  for (std::int64_t position = first; position < last; ++position) {
+    const RowRatings all = task.ratings(position);
+    const std::int64_t count = part_count(all.count);
+    for (std::int64_t p = 0; p < count; ++p) {
+      const std::int64_t begin = part_begin(all.count, count, p);
+      const std::int64_t end = part_begin(all.count, count, p + 1);
+      parts.push_back({position, {all.others + begin, all.values + begin, end - begin}});
+    }
+    begin_of.push_back(std::ssize(parts));
+  }
+  const std::int64_t stride = task.from.stride;
+  const std::int64_t floats = stride * stride + stride;
+  if (std::ssize(parts_) < std::ssize(parts) * floats) {
+    parts_.assign(std::ssize(parts) * floats, 0.0F);
+  }
+  const auto part_a = [&](std::int64_t p) { return parts_.data() + p * floats; };
+  for_each(team, std::ssize(parts), [&](int thread, std::int64_t p) {
+    auto& panel = work_[thread]->panel;
+    kernels_.form(task.from, parts[p].ratings,
+                  {part_a(p), part_a(p) + stride * stride, panel.data(), panel_rows(stride)});
+  });
+  for_each(team, last - first, [&](int thread, std::int64_t r) {
+    const std::int64_t head = begin_of[r];
+    for (std::int64_t p = head + 1; p < begin_of[r + 1]; ++p) {
+      add(part_a(p), part_a(head), floats);
+    }
+    solve_row(task, first + r, part_a(head), part_a(head) + stride * stride, *work_[thread]);
+  });
+}
+
+bool HalfStep::run(const Side& side, const RowPlan& plan, const FactorTable& from, FactorTable& to,
+                   ThreadTeam& team, const std::function<bool()>& stop) {
+  const Task task = {side, plan, from.view(), to};
+  for (std::int64_t wave = 0; wave + 1 < std::ssize(plan.waves); ++wave) {
+    if (stop && stop()) return false;
+    run_wave(task, plan.waves[wave], plan.waves[wave + 1], team);
+  }
+  std::atomic<bool> stopped{false};
+  for_each(team, std::ssize(plan.cuts) - 1, [&](int thread, std::int64_t chunk) {
+    if (thread == 0 && stop && stop()) stopped = true;
+    if (stopped) return;
+    Workspace& work = *work_[thread];
+    for (std::int64_t position = plan.cuts[chunk]; position < plan.cuts[chunk + 1]; ++position) {
+      form_row(kernels_, task.from, task.ratings(position), work);
+      solve_row(task, position, work.a.data(), work.b.data(), work);
+    }
+  });
+  return !stopped;
+}
+
+}  // namespace mf::als::cpu

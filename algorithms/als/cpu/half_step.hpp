@@ -1,0 +1,77 @@
+// Solves all rows of one side with the other side fixed.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "algorithms/als/cpu/formation.hpp"
+#include "algorithms/als/cpu/plan.hpp"
+#include "algorithms/als/cpu/solver.hpp"
+#include "algorithms/core/rows.hpp"
+#include "base/isa.hpp"
+
+namespace mf::als::cpu {
+
+FormationKernels formation_kernels(Isa isa);
+
+// Floats from one row to the next: whole cache lines.
+constexpr std::int64_t padded_stride(std::int64_t factors) {
+  return row_stride(factors, sizeof(float), kLineBytes);
+}
+
+// Factors of one side, as the kernels want them.
+class FactorTable {
+ public:
+  FactorTable() = default;
+  // `from` has rows x factors. Rows without ratings on `side` become zero, and stay it.
+  FactorTable(const AlignedVector<float>& from, std::int32_t factors, const Side& side,
+              ThreadTeam& team);
+
+  FactorRows view() const { return {data_.data(), stride_, factors_}; }
+  float* row(std::int64_t row) { return data_.data() + row * stride_; }
+
+ private:
+  std::int32_t factors_ = 0;
+  std::int64_t stride_ = 0;
+  AlignedVector<float> data_;
+};
+
+// A, b and what is needed to form and solve them, of one thread.
+struct Workspace {
+  Workspace(const Common& common, Solver solver, const FormationKernels& kernels);
+
+  AlignedVector<float> a, b, panel;
+  AlignedVector<float> part_a, part_b;  // of a part of a row, before it is added
+  RowSolver solver;
+};
+
+// Sums of the ratings of one row, in parts: into `work.a` and `work.b`.
+void form_row(const FormationKernels& kernels, const FactorRows& rows, const RowRatings& ratings,
+              Workspace& work);
+
+class HalfStep {
+ public:
+  HalfStep(const Common& common, Solver solver, Isa isa, ThreadTeam& team);
+
+  // `to` has the rows of `side`. False if `stop` (may be empty) asked to end early. Throws
+  // Error(usage) where the solver is Cholesky and a system is not positive definite.
+  bool run(const Side& side, const RowPlan& plan, const FactorTable& from, FactorTable& to,
+           ThreadTeam& team, const std::function<bool()>& stop);
+
+ private:
+  struct Part;
+  struct Task;  // what one call of run is about
+  void solve_row(const Task& task, std::int64_t position, float* a, const float* b,
+                 Workspace& work) const;
+  void run_wave(const Task& task, std::int64_t first, std::int64_t last, ThreadTeam& team);
+
+  Common common_;
+  Solver solver_;
+  FormationKernels kernels_;
+  std::vector<std::unique_ptr<Workspace>> work_;  // one a thread
+  AlignedVector<float> parts_;                    // A and b of the parts of a wave
+};
+
+}  // namespace mf::als::cpu

@@ -1,0 +1,13 @@
+// What `mfbench` must know of als_cpu before it runs.
+#pragma once
+
+#include <vector>
+
+#include "algorithms/core/algorithm.hpp"
+
+namespace mf::als {
+
+std::vector<ParamSpec> cpu_params();
+MemoryNeed cpu_memory_need(const Params& params, const ProblemShape& shape);
+
+}  // namespace mf::als

@@ -1,0 +1,57 @@
+// cuMF_ALS: ALS with weighted lambda on a GPU. Minimizes
+//   sum (r - x_u . theta_v)^2 + lambda (sum n_u |x_u|^2 + sum n_v |theta_v|^2)
+// by turns: get_hermitian and get_bias form A_u and b_u of a batch of rows, solve solves them.
+#include <memory>
+
+#include "algorithms/als/cumf/steps.hpp"
+#include "algorithms/als/device_center.hpp"
+#include "algorithms/core/registry.hpp"
+#include "algorithms/core/sgd_params.hpp"
+
+namespace mf::als {
+namespace {
+
+class Als : public Algorithm {
+ public:
+  explicit Als(const AlsSettings& settings) : settings_(settings) {}
+
+  void prepare(const Ratings& train, const Model& initial, Context& context) override {
+    const Common& common = settings_.common;
+    check_initial(ModelKind::plain, common.factors, train, initial);
+    nnz_ = train.nnz();
+    work_ = iteration_work(common, settings_.solver, train);
+    const Sides sides(train, common.center, common.reg, *context.team);
+    steps_ = std::make_unique<DeviceSteps>(settings_, sides, initial, context);
+    const PhaseScope phase(context.phases, "transfer");
+    cuda::Uploader uploader(*context.team, context.stream);
+    center_ = DeviceCenter(initial, sides.center(), uploader);
+  }
+
+  std::int64_t run_epoch(const EpochArgs&, Context& context) override {
+    if (!steps_->half_step(Which::users, context)) return 0;
+    if (!steps_->half_step(Which::items, context)) return nnz_;
+    return 2 * nnz_;
+  }
+
+  FactorView factors() override {
+    return center_.view(steps_->factors(Which::users), steps_->factors(Which::items),
+                        steps_->stride());
+  }
+
+  Work work_per_epoch() const override { return work_; }
+  Json facts() const override { return steps_->facts(); }
+
+ private:
+  AlsSettings settings_;
+  std::int64_t nnz_ = 0;
+  Work work_;
+  DeviceCenter center_;
+  std::unique_ptr<DeviceSteps> steps_;
+};
+
+const RegisterFactory kAls("als", [](const Params& params) {
+  return std::make_unique<Als>(read_als_settings(params));
+});
+
+}  // namespace
+}  // namespace mf::als

@@ -1,0 +1,30 @@
+// get_bias: b_u = sum r_uv theta_v, for a batch of rows.
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <cstdint>
+
+#include "algorithms/als/cumf/tasks.hpp"
+
+namespace mf::als {
+
+// Everything in device memory.
+struct BiasArgs {
+  std::int32_t factors = 0;
+  const float* theta =
+      nullptr;  // rows of `stride` floats, 16-byte aligned, zero beyond the factors
+  std::int64_t stride = 0;
+  const std::int32_t* others = nullptr;  // of all ratings of the side
+  const float* values = nullptr;
+  const RowTask* tasks = nullptr;
+  std::int64_t n_tasks = 0;
+  const SplitRow* splits = nullptr;
+  std::int64_t n_splits = 0;
+  float* b = nullptr;      // out: vector `slot` at b + slot * stride, zero beyond the factors
+  float* parts = nullptr;  // of split rows, vectors of `stride`
+};
+
+void launch_bias(const BiasArgs& args, cudaStream_t stream);
+
+}  // namespace mf::als

@@ -1,0 +1,47 @@
+// get_hermitian: A_u = sum theta_v theta_v^T + lambda n_u I, for a batch of rows.
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <cstdint>
+
+#include "algorithms/als/cumf/matrix.hpp"
+#include "algorithms/als/cumf/tasks.hpp"
+
+namespace mf::als {
+
+// Everything in device memory.
+struct HermitianArgs {
+  std::int32_t factors = 0;
+  float reg = 0;
+  const float* theta =
+      nullptr;  // rows of `stride` floats, 16-byte aligned, zero beyond the factors
+  std::int64_t stride = 0;
+  const std::int32_t* others = nullptr;  // of all ratings of the side
+  const RowTask* tasks = nullptr;
+  std::int64_t n_tasks = 0;
+  const SplitRow* splits = nullptr;
+  std::int64_t n_splits = 0;
+  // Out: matrix `slot` at a + slot * a_values, symmetric, both halves; rows of a_pitch.
+  AStorage storage = AStorage::fp32;
+  void* a = nullptr;
+  float* scale = nullptr;  // fp16: A = scale[slot] * what is stored; a power of two
+  float* parts = nullptr;  // of split rows, fp32 matrices
+};
+
+// What of the kernel runs: the others are for measuring (the paper's figure 4).
+enum class HermitianPart {
+  all,
+  load,          // into shared memory alone
+  load_compute,  // without writing A
+};
+
+void launch_hermitian(const HermitianArgs& args, Load load, cudaStream_t stream,
+                      HermitianPart part = HermitianPart::all);
+
+// The tasks alone, without adding parts: a source each, which CMakeLists.txt makes of
+// hermitian_load.cu.in.
+template <Load kLoad>
+void launch_load(const HermitianArgs& args, HermitianPart part, cudaStream_t stream);
+
+}  // namespace mf::als

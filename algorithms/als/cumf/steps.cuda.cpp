@@ -1,0 +1,194 @@
+#include "algorithms/als/cumf/steps.hpp"
+
+#include <algorithm>
+
+namespace mf::als {
+namespace {
+
+// Of the free memory, what is left to others: the evaluator, libraries, the driver.
+constexpr double kReserve = 0.1;
+constexpr double kLeastReserve = 1 << 30;
+
+std::int64_t rated_rows(const Side& side) {
+  std::int64_t rows = 0;
+  for (std::int64_t row = 0; row < side.rows(); ++row) rows += side.length(row) > 0;
+  return rows;
+}
+
+double free_bytes() {
+  std::size_t free = 0;
+  std::size_t total = 0;
+  MF_CUDA(cudaMemGetInfo(&free, &total));
+  return static_cast<double>(free);
+}
+
+}  // namespace
+
+DeviceSteps::DeviceSteps(const AlsSettings& settings, const Sides& sides, const Model& initial,
+                         Context& context, bool cg_through_l1)
+    : settings_(settings), stream_(context.stream) {
+  const std::int32_t f = settings.common.factors;
+  const Side host[] = {sides.users(), sides.items()};
+  {
+    const PhaseScope phase(context.phases, "transfer");
+    cuda::Uploader uploader(*context.team, stream_);
+    for (const Which which : {Which::users, Which::items}) {
+      const Side& from = host[which == Which::users ? 0 : 1];
+      DeviceSide& to = side(which);
+      to.others = uploader.array(from.others);
+      to.values = uploader.array(from.values);
+      to.factors = uploader.rows(which == Which::users ? initial.p : initial.q, f, stride());
+    }
+  }
+  const Capacity room = room_for(host[0], host[1]);
+  const PlanRule rule = {room.rows, room.parts, settings.split_rows};
+  const SidePlan plans[] = {make_side_plan(host[0].offsets, rule),
+                            make_side_plan(host[1].offsets, rule)};
+  {
+    const PhaseScope phase(context.phases, "transfer");
+    cuda::Uploader uploader(*context.team, stream_);
+    upload_plan(users_, plans[0], uploader);
+    upload_plan(items_, plans[1], uploader);
+  }
+  make_systems(plans[0], plans[1]);
+  const std::int64_t most = std::max(plans[0].most_rows, plans[1].most_rows);
+  auto* a = reinterpret_cast<float*>(a_.data());
+  switch (settings.solver) {
+    case Solver::lu:
+      solver_ = make_lu_solver(f, most, a, b_.data(), stream_);
+      break;
+    case Solver::cholesky:
+      solver_ = make_cholesky_solver(f, most, a, b_.data(), stream_);
+      break;
+    case Solver::cg:
+      solver_ = make_cg_solver(settings.common.cg, cg_through_l1);
+      break;
+  }
+}
+
+Capacity DeviceSteps::room_for(const Side& users, const Side& items) const {
+  const std::int32_t f = settings_.common.factors;
+  const std::int64_t rows = std::max(rated_rows(users), rated_rows(items));
+  const std::int64_t parts = std::max(all_parts(users.offsets, settings_.split_rows),
+                                      all_parts(items.offsets, settings_.split_rows));
+  const double vector = static_cast<double>(stride()) * sizeof(float);
+  // b, its parts (about one a row where rows are short, more where they are long), pointers.
+  const double row_bytes = static_cast<double>(a_bytes(settings_.a_storage, f)) + 2 * vector + 32;
+  const double free = free_bytes();
+  // Parts of b and the plan, which are taken later.
+  const double later = static_cast<double>(users.nnz()) / kBiasSplit * (vector + 64) +
+                       static_cast<double>(users.rows() + items.rows()) * 64;
+  const double budget = free - later - std::max(kLeastReserve, kReserve * free);
+  return choose_capacity(rows, parts, settings_.batch_rows, row_bytes,
+                         static_cast<double>(a_bytes(AStorage::fp32, f)), std::max(budget, 0.0));
+}
+
+void DeviceSteps::upload_plan(DeviceSide& to, const SidePlan& plan, cuda::Uploader& uploader) {
+  to.order = uploader.array(View<const std::int32_t>(plan.order));
+  to.tasks = uploader.array(View<const RowTask>(plan.tasks));
+  to.splits = uploader.array(View<const SplitRow>(plan.splits));
+  to.bias_tasks = uploader.array(View<const RowTask>(plan.bias_tasks));
+  to.bias_splits = uploader.array(View<const SplitRow>(plan.bias_splits));
+  to.batches = plan.batches;
+  // Rows without ratings are zero from the start, and stay it.
+  const auto empty = uploader.array(View<const std::int32_t>(plan.empty));
+  launch_zero_rows(to.factors.data(), stride(), empty.data(),
+                   static_cast<std::int64_t>(empty.size()), stream_);
+  MF_CUDA(cudaStreamSynchronize(stream_));  // `empty` ends here
+}
+
+void DeviceSteps::make_systems(const SidePlan& users, const SidePlan& items) {
+  const std::int32_t f = settings_.common.factors;
+  const std::int64_t rows = std::max(users.most_rows, items.most_rows);
+  const std::int64_t parts = std::max(users.most_parts, items.most_parts);
+  const std::int64_t bias_parts = std::max(users.most_bias_parts, items.most_bias_parts);
+  a_ = cuda::DeviceBuffer<std::byte>(rows * a_bytes(settings_.a_storage, f));
+  if (settings_.a_storage == AStorage::fp16) scale_ = cuda::DeviceBuffer<float>(rows);
+  parts_ = cuda::DeviceBuffer<float>(parts * a_values(AStorage::fp32, f));
+  b_ = cuda::DeviceBuffer<float>(rows * stride());
+  bias_parts_ = cuda::DeviceBuffer<float>(bias_parts * stride());
+}
+
+void DeviceSteps::form(Which which, const RowBatch& batch, HermitianPart part) {
+  const DeviceSide& now = side(which);
+  HermitianArgs args;
+  args.factors = settings_.common.factors;
+  args.reg = static_cast<float>(settings_.common.reg);
+  args.theta = other(which).factors.data();
+  args.stride = stride();
+  args.others = now.others.data();
+  args.tasks = now.tasks.data() + batch.tasks.begin;
+  args.n_tasks = batch.tasks.size();
+  args.splits = now.splits.data() + batch.splits.begin;
+  args.n_splits = batch.splits.size();
+  args.storage = settings_.a_storage;
+  args.a = a_.data();
+  args.scale = scale_.data();
+  args.parts = parts_.data();
+  launch_hermitian(args, settings_.load, stream_, part);
+}
+
+void DeviceSteps::bias(Which which, const RowBatch& batch) {
+  const DeviceSide& now = side(which);
+  BiasArgs args;
+  args.factors = settings_.common.factors;
+  args.theta = other(which).factors.data();
+  args.stride = stride();
+  args.others = now.others.data();
+  args.values = now.values.data();
+  args.tasks = now.bias_tasks.data() + batch.bias_tasks.begin;
+  args.n_tasks = batch.bias_tasks.size();
+  args.splits = now.bias_splits.data() + batch.bias_splits.begin;
+  args.n_splits = batch.bias_splits.size();
+  args.b = b_.data();
+  args.parts = bias_parts_.data();
+  launch_bias(args, stream_);
+}
+
+Systems DeviceSteps::systems(Which which, const RowBatch& batch) {
+  Systems all;
+  all.factors = settings_.common.factors;
+  all.count = batch.rows.size();
+  all.rows = side(which).order.data() + batch.rows.begin;
+  all.storage = settings_.a_storage;
+  all.a = a_.data();
+  all.scale = scale_.data();
+  all.b = b_.data();
+  all.x = side(which).factors.data();
+  return all;
+}
+
+void DeviceSteps::solve(Which which, const RowBatch& batch) {
+  solver_->solve(systems(which, batch), stream_);
+}
+
+bool DeviceSteps::half_step(Which which, Context& context) {
+  for (const RowBatch& batch : side(which).batches) {
+    if (context.stop_requested && context.stop_requested()) return false;
+    {
+      const PhaseScope phase(context.phases, "hermitian");
+      form(which, batch);
+    }
+    {
+      const PhaseScope phase(context.phases, "bias");
+      bias(which, batch);
+    }
+    const PhaseScope phase(context.phases, "solve");
+    solve(which, batch);
+  }
+  return true;
+}
+
+Json DeviceSteps::facts() const {
+  const auto of = [](const DeviceSide& side) {
+    std::int64_t most = 0;
+    for (const RowBatch& batch : side.batches) most = std::max(most, batch.rows.size());
+    return Json{{"batches", side.batches.size()},
+                {"batch_rows", most},
+                {"split_rows", side.splits.size()},
+                {"thread_blocks", side.tasks.size()}};
+  };
+  return {{"x", of(users_)}, {"theta", of(items_)}};
+}
+
+}  // namespace mf::als

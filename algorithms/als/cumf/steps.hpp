@@ -1,0 +1,76 @@
+// Both half-steps of `als` on the device: R, the factors and a batch of systems, and the kernels in
+// order. algorithm.cuda.cpp makes an algorithm of it; tests and benchmarks take single kernels.
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "algorithms/als/cumf/batch_solver.hpp"
+#include "algorithms/als/cumf/bias.hpp"
+#include "algorithms/als/cumf/hermitian.hpp"
+#include "algorithms/als/cumf/plan.hpp"
+#include "algorithms/als/cumf/settings.hpp"
+#include "algorithms/als/sides.hpp"
+#include "algorithms/core/cuda/upload.hpp"
+#include "algorithms/core/model.hpp"
+
+namespace mf::als {
+
+enum class Which { users, items };  // whose rows are solved: X, or Theta
+
+class DeviceSteps {
+ public:
+  // Uploads (the phase "transfer"), plans, and takes memory for the systems. `sides` may end then.
+  DeviceSteps(const AlsSettings& settings, const Sides& sides, const Model& initial,
+              Context& context, bool cg_through_l1 = false);
+
+  const std::vector<RowBatch>& batches(Which which) const { return side(which).batches; }
+
+  // One kernel (or a few) of one batch, in this order; queued on the stream.
+  void form(Which which, const RowBatch& batch, HermitianPart part = HermitianPart::all);
+  void bias(Which which, const RowBatch& batch);
+  void solve(Which which, const RowBatch& batch);
+
+  // All batches, with the phases "hermitian", "bias" and "solve". False: asked to stop.
+  bool half_step(Which which, Context& context);
+
+  float* factors(Which which) { return side(which).factors.data(); }
+  std::int64_t stride() const { return row_stride(settings_.common.factors, sizeof(float)); }
+  // Of the batch formed last.
+  const void* systems_a() const { return a_.data(); }
+  const float* systems_b() const { return b_.data(); }
+  const float* systems_scale() const { return scale_.data(); }
+  const std::int32_t* order(Which which) const { return side(which).order.data(); }
+
+  // Batches, rows of a batch and split rows, for the result's header.
+  Json facts() const;
+
+ private:
+  struct DeviceSide {
+    cuda::DeviceBuffer<std::int32_t> others, order;
+    cuda::DeviceBuffer<float> values, factors;
+    cuda::DeviceBuffer<RowTask> tasks, bias_tasks;
+    cuda::DeviceBuffer<SplitRow> splits, bias_splits;
+    std::vector<RowBatch> batches;
+  };
+  DeviceSide& side(Which which) { return which == Which::users ? users_ : items_; }
+  const DeviceSide& side(Which which) const { return which == Which::users ? users_ : items_; }
+  DeviceSide& other(Which which) { return which == Which::users ? items_ : users_; }
+
+  Capacity room_for(const Side& users, const Side& items) const;
+  void upload_plan(DeviceSide& to, const SidePlan& plan, cuda::Uploader& uploader);
+  void make_systems(const SidePlan& users, const SidePlan& items);
+  Systems systems(Which which, const RowBatch& batch);
+
+  AlsSettings settings_;
+  cudaStream_t stream_ = nullptr;
+  DeviceSide users_, items_;
+  cuda::DeviceBuffer<std::byte> a_;
+  cuda::DeviceBuffer<float> scale_, parts_, b_, bias_parts_;
+  std::unique_ptr<BatchSolver> solver_;
+};
+
+}  // namespace mf::als

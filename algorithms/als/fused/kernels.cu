@@ -1,0 +1,74 @@
+// Chooses the kernel of als_fused (kernel.cuh), and rounds rows for it:
+//   high = fp16(x),  low = fp16(x - high)
+// A thread a value, in the order of the narrow rows: 4 f bytes of a row read, 2 a word and padded
+// element written.
+#include "algorithms/als/fused/kernels.hpp"
+
+#include <iterator>
+#include <type_traits>
+#include <utility>
+
+#include "algorithms/core/cuda/launch.hpp"
+
+namespace mf::als {
+namespace {
+
+constexpr int kThreads = 256;
+constexpr std::int64_t kMostBlocks = 4096;
+
+__global__ void __launch_bounds__(kThreads)
+    narrow_kernel(const float* rows, std::int64_t rows_stride, NarrowRows to, std::int64_t stride,
+                  std::int64_t count, std::int32_t factors) {
+  const std::int64_t threads = std::int64_t{gridDim.x} * kThreads;
+  const std::int64_t first = std::int64_t{blockIdx.x} * kThreads + threadIdx.x;
+  for (std::int64_t i = first; i < count * stride; i += threads) {
+    const std::int64_t k = i % stride;
+    const float x = k < factors ? rows[i / stride * rows_stride + k] : 0.0F;
+    const __half high = __float2half_rn(x);
+    to.high[i] = high;
+    if (to.low != nullptr) to.low[i] = __float2half_rn(x - __half2float(high));
+  }
+}
+
+template <bool TwoWords, std::size_t... I>
+void launch_words(const FusedRule& rule, const FusedSide& side, cudaStream_t stream,
+                  std::index_sequence<I...>) {
+  const int tiles = fused_tiles(rule.factors);
+  const auto launch = [&](auto count) {
+    if (tiles == count) launch_tiles<count, TwoWords>(rule, side, stream);
+  };
+  (launch(std::integral_constant<int, kFusedTileCounts[I]>()), ...);
+}
+
+}  // namespace
+
+FusedEntry fused_entry(std::int32_t other, float value) {
+  const __half high = __float2half_rn(value);
+  const __half low = __float2half_rn(value - __half2float(high));
+  return {other, static_cast<std::uint32_t>(__half_as_ushort(high)) |
+                     static_cast<std::uint32_t>(__half_as_ushort(low)) << 16};
+}
+
+std::int64_t fused_slot_floats(FusedPrecision precision, std::int32_t factors) {
+  const int tiles = fused_tiles(factors);
+  const int warps = fused_warps(tiles, precision == FusedPrecision::fp16x2);
+  return std::int64_t{fused_slot_floats_of_thread(tiles, warps)} * 32 * warps;
+}
+
+void launch_fused(FusedPrecision precision, const FusedRule& rule, const FusedSide& side,
+                  cudaStream_t stream) {
+  const auto counts = std::make_index_sequence<std::size(kFusedTileCounts)>();
+  precision == FusedPrecision::fp16 ? launch_words<false>(rule, side, stream, counts)
+                                    : launch_words<true>(rule, side, stream, counts);
+}
+
+void narrow(const float* rows, std::int64_t rows_stride, NarrowRows to, std::int64_t count,
+            std::int32_t factors, cudaStream_t stream) {
+  const std::int64_t stride = fused_stride(factors);
+  if (count == 0) return;
+  narrow_kernel<<<cuda::blocks_for(count * stride, kThreads, kMostBlocks), kThreads, 0, stream>>>(
+      rows, rows_stride, to, stride, count, factors);
+  MF_CUDA_LAUNCHED("narrow_kernel");
+}
+
+}  // namespace mf::als

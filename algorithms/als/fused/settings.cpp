@@ -1,0 +1,45 @@
+#include "algorithms/als/fused/settings.hpp"
+
+#include "algorithms/core/pinned.hpp"
+
+namespace mf::als {
+
+std::vector<ParamSpec> fused_params() {
+  std::vector<ParamSpec> params = common_params();
+  params.push_back(ParamSpec::choice("precision", FusedPrecision::fp16, kFusedPrecisions,
+                                     "of the gathered rows: one fp16 word a factor, or the sum of "
+                                     "two; products are added in fp32"));
+  params.push_back(ParamSpec::integer("split_rows", 8192, 32, std::int64_t{1} << 30,
+                                      "rows with more ratings are cut over several thread blocks",
+                                      "ratings"));
+  return params;
+}
+
+FusedSettings read_fused_settings(const Params& params) {
+  return {read_common(params), params.choice("precision", kFusedPrecisions),
+          params.integer("split_rows")};
+}
+
+MemoryNeed fused_memory_need(const Params& params, const ProblemShape& shape) {
+  const FusedSettings settings = read_fused_settings(params);
+  const int factors = settings.common.factors;
+  const bool centered = settings.common.center != CenterKind::none;
+  const auto nnz = static_cast<double>(shape.nnz);
+  const auto rows = static_cast<double>(shape.n_users) + static_cast<double>(shape.n_items);
+  const double words = settings.precision == FusedPrecision::fp16 ? 1 : 2;
+  // A side has at most this many tasks beyond its rows, and twice that of parts of split rows. Both
+  // sides take turns with the memory of these parts.
+  const double parts = nnz / static_cast<double>(settings.split_rows);
+  const double tasks = (rows + 2 * parts) * sizeof(FusedTask);
+  const int tiles = fused_tiles(factors);
+  const int warps = fused_warps(tiles, settings.precision == FusedPrecision::fp16x2);
+  const double slot = 4.0 * fused_slot_floats_of_thread(tiles, warps) * 32 * warps;
+  const double row_bytes =
+      4.0 * (factors + 3) + 2 * words * static_cast<double>(fused_stride(factors));
+  const double device =
+      16 * nnz + rows * (row_bytes + (centered ? 4 : 0)) + tasks + 2 * parts * (slot + 4);
+  // The host holds the columns of R, residuals, the tasks, and pinned memory for the transfer.
+  return {nnz * (centered ? 12 : 8) + tasks + kPinnedBytes, device};
+}
+
+}  // namespace mf::als

@@ -1,0 +1,140 @@
+// What als_fused's kernel is compiled for, and its shared memory.
+#pragma once
+
+#include <cstdint>
+#include <utility>
+
+#include "algorithms/als/fused/kernels.hpp"
+#include "algorithms/als/fused/layout.hpp"
+#include "base/host_device.hpp"
+
+namespace mf::als {
+
+constexpr int kDepth = 64;  // ratings in one tile of gathered rows: steps of 16 of the tensor cores
+
+// Thread blocks whose registers a multiprocessor must hold: it has 65,536, 168 each for 12 warps,
+// 255 for 8. (Shared memory may allow fewer: 16 to 17 of 20 for 2 tiles, 10 of 12 for 4.)
+constexpr int fused_blocks(int tiles, bool two_words) {
+  const int warps = fused_warps(tiles, two_words);
+  if (tiles <= 2) return 20 / warps;
+  if (tiles <= 7 || two_words) return tiles <= 8 ? 12 / warps : 1;
+  return 8 / warps;
+}
+
+// Tiles: block rows of A. TwoWords: rows are the sum of two words, and CG multiplies in fp32; else
+// one word, and CG multiplies by A in fp16 on the tensor cores. Free: the last 8 elements of a
+// padded row hold no factor; the rating's two words are the first of them, and b is two rows of the
+// product.
+template <int Tiles, bool TwoWords, bool Free>
+struct FusedShape {
+  static constexpr int kTiles = Tiles;
+  static constexpr bool kTwoWords = TwoWords;
+  static constexpr bool kFree = Free;
+  static constexpr int kStride = Tiles * kFusedTile;                  // elements of a row, padded
+  static constexpr int kMemoryStride = fused_stride_of_tiles(Tiles);  // in device memory
+  static constexpr int kRatingAt = kStride - 8;  // and the next one, where Free
+  static constexpr int kWarps = fused_warps(Tiles, TwoWords);
+  static constexpr FusedMap kMap = fused_map(Tiles, kWarps);
+  static constexpr int kSlots = kMap.slots;  // blocks of A that a warp has
+  static constexpr int kThreads = 32 * kWarps;
+  static constexpr int kWords = TwoWords ? 2 : 1;
+  static constexpr int kStages = 2;  // tiles in shared memory
+  // Lanes that copy a row, 16 bytes each: a power of two.
+  static constexpr int kLanes = Tiles <= 2 ? 4 : Tiles <= 4 ? 8 : Tiles <= 8 ? 16 : 32;
+  // Rows lie in shared memory without gaps. Of their 16-byte words, word w of row k is where w ^
+  // swizzle(k) would be: the words of eight rows, one below the other, are then in different banks
+  // for ldmatrix, and a sector of global memory (32 bytes) stays one.
+  static constexpr int kPitch = kStride * 2;  // bytes
+  static constexpr int kSwizzle = Tiles % 4 == 0 ? 8 : Tiles % 2 == 0 ? 4 : 2;
+  MF_HD static constexpr unsigned swizzle(unsigned k) { return k % 8 / (8 / kSwizzle); }
+  static constexpr int kTileBytes = kDepth * kPitch;
+  static constexpr int kSlotFloats = fused_slot_floats_of_thread(Tiles, kWarps);
+  static constexpr int kBlocks = fused_blocks(Tiles, TwoWords);
+  // Elements of a vector that a lane has, four by four: 4 (lane + 32 k) + 0 to 3.
+  static constexpr int kQuads = (kStride + 127) / 128;
+  static constexpr int kVector = 128 * kQuads;  // elements of a vector in shared memory
+};
+
+template <class Shape>
+struct FusedShared {
+  // This turn's, those of the two after it, and the one that slower warps may still be solving.
+  static constexpr int kTasks = 4;
+  alignas(128) unsigned char tiles[Shape::kStages][Shape::kWords][Shape::kTileBytes];
+  // Ratings of the tile that is copied next, and of the one after it: by the parity of the tile.
+  alignas(16) FusedEntry entries[2][kDepth];
+  alignas(16) FusedEntry first[kDepth];  // those of the first tile of the next task
+  // The ratings' words, where they do not stand in the tiles; Free: not used.
+  alignas(16) std::uint32_t ratings[Shape::kStages][Shape::kFree ? 4 : kDepth];
+  alignas(16) FusedTask tasks[kTasks];
+  alignas(16) float b[Shape::kVector];
+  // p for the products, each warp its own: fp32, or two fp16 words in the order of an operand.
+  alignas(16) float p[Shape::kWarps][Shape::kVector];
+  // Each warp's part of A p, by turns for one product and the next. What a warp has no part in
+  // stays zero.
+  alignas(16) float parts[2][Shape::kWarps][Shape::kVector];
+  alignas(16) float x[Shape::kVector];  // the row's last value
+  float largest[Shape::kWarps];         // of each warp's part of A
+  bool last;                            // of a split row, this block came last
+};
+
+// std::integral_constant, for the device too.
+template <int I>
+struct Index {
+  MF_HD constexpr operator int() const { return I; }
+};
+
+// Calls body(Index<role>): what a warp does is compiled for its block rows.
+template <int Warps, int Role = 0, class Body>
+__device__ __forceinline__ void with_role(int role, Body&& body) {
+  if constexpr (Role + 1 == Warps) {
+    body(Index<Role>());
+  } else {
+    if (role == Role) {
+      body(Index<Role>());
+    } else {
+      with_role<Warps, Role + 1>(role, body);
+    }
+  }
+}
+
+template <class Body, int... I>
+__device__ __forceinline__ void for_each_index(std::integer_sequence<int, I...>, Body&& body) {
+  (body(Index<I>()), ...);
+}
+// Calls body(Index<i>), i < N.
+template <int N, class Body>
+__device__ __forceinline__ void for_index(Body&& body) {
+  for_each_index(std::make_integer_sequence<int, N>(), body);
+}
+
+// Calls body(Index<block row>) for those of a warp.
+template <class Shape, int Role, class Body>
+__device__ __forceinline__ void for_rows(Body&& body) {
+  for_index<Shape::kTiles>([&](auto row) {
+    if constexpr (Shape::kMap.warp[row] == Role) body(row);
+  });
+}
+
+// Calls body(block row, block column, slot) for the blocks of a warp, column by column.
+template <class Shape, int Role, class Body>
+__device__ __forceinline__ void for_blocks(Body&& body) {
+  for_index<Shape::kMap.columns[Role]>([&](auto column) {
+    for_rows<Shape, Role>([&](auto row) {
+      if constexpr (column <= row) {
+        constexpr int kSlot = Shape::kMap.first_slot[row] + column;
+        body(row, column, Index<kSlot>());
+      }
+    });
+  });
+}
+
+// What a thread has of the lower half of A, as the tensor cores leave it: of each block, elements
+// (g, 2t), (g, 2t + 1), (g + 8, 2t), (g + 8, 2t + 1) and the same eight columns further, where
+// g = lane / 4, t = lane % 4. b: columns 0 and 1 of the product with the ratings' two words.
+template <class Shape>
+struct Accumulators {
+  float a[Shape::kSlots][8];
+  float b[Shape::kFree ? 1 : Shape::kMap.rows][4];  // of the block rows
+};
+
+}  // namespace mf::als

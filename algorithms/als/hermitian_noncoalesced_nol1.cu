@@ -1,9 +1,0 @@
-#include "algorithms/als/hermitian.cuh"
-
-namespace mf::als {
-
-void launch_noncoalesced_nol1(const HermitianArgs& args, HermitianPart part, cudaStream_t stream) {
-  launch_load<Load::noncoalesced_nol1>(args, part, stream);
-}
-
-}  // namespace mf::als

@@ -1,0 +1,351 @@
+// als_fused against double precision and against als_cpu.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include "algorithms/als/fused/plan.hpp"
+#include "algorithms/als/fused/steps.hpp"
+#include "algorithms/als/objective.hpp"
+#include "algorithms/als/test/reference.hpp"
+#include "algorithms/core/cuda/test_runner.hpp"
+#include "algorithms/core/cuda/testing.hpp"
+#include "base/error.hpp"
+
+namespace mf::als {
+namespace {
+
+Params fused(const Json& changes) {
+  return default_params(find_algorithm("als_fused").params, changes);
+}
+
+Model start(const Ratings& train, std::int32_t factors) {
+  InitSpec init;
+  init.scale = 0.5;
+  return initial_model(train.n_users(), train.n_items(), factors, ModelKind::plain, 0, init, 1);
+}
+
+double norm(const std::vector<double>& v) {
+  double sum = 0;
+  for (const double x : v) sum += x * x;
+  return std::sqrt(sum);
+}
+
+// |v - w| / |w|
+template <class V, class W>
+double difference(const V& v, const W& w) {
+  EXPECT_EQ(v.size(), w.size());
+  std::vector<double> gap;
+  std::vector<double> whole;
+  for (std::size_t i = 0; i < v.size(); ++i) {
+    gap.push_back(static_cast<double>(v[i]) - w[i]);
+    whole.push_back(w[i]);
+  }
+  const double size = norm(whole);
+  return size == 0 ? norm(gap) : norm(gap) / size;
+}
+
+// Norm of sum |r| |theta|: rounding of b is relative to its terms, which may cancel.
+double terms_of_b(const Side& side, std::int64_t row, const Model& initial) {
+  const std::int64_t f = initial.factors;
+  std::vector<double> sum(f, 0.0);
+  for (std::int64_t k = side.offsets[row]; k < side.offsets[row + 1]; ++k) {
+    for (std::int64_t i = 0; i < f; ++i) {
+      sum[i] += std::abs(static_cast<double>(side.values[k]) * initial.q[side.others[k] * f + i]);
+    }
+  }
+  return norm(sum);
+}
+
+// Where the sums of a task lie in its slot: see FusedMap and Accumulators.
+class Kept {
+ public:
+  Kept(int factors, bool two_words)
+      : tiles_(fused_tiles(factors)),
+        warps_(fused_warps(tiles_, two_words)),
+        map_(fused_map(tiles_, warps_)),
+        rating_at_(factors <= tiles_ * kFusedTile - 8 ? tiles_ * kFusedTile - 8 : -1) {}
+
+  // i >= j, or in one block.
+  float a(const float* slot, int i, int j) const {
+    const int row = i / 16;
+    const int block = map_.first_slot[row] + j / 16;
+    return slot[at(row, block * 8 + j % 2 + i % 16 / 8 * 2 + j % 16 / 8 * 4,
+                   i % 8 * 4 + j % 8 / 2)];
+  }
+  float b(const float* slot, int i) const {
+    if (rating_at_ >= 0) return a(slot, rating_at_, i) + a(slot, rating_at_ + 1, i);
+    const int row = i / 16;
+    const int first = map_.slots * 8 + map_.ordinal[row] * 4 + i % 16 / 8 * 2;
+    return slot[at(row, first, i % 8 * 4)] + slot[at(row, first + 1, i % 8 * 4)];
+  }
+
+ private:
+  int at(int row, int number, int lane) const {
+    return (number * warps_ + map_.warp[row]) * 32 + lane;
+  }
+
+  int tiles_, warps_;
+  FusedMap map_;
+  int rating_at_;
+};
+
+// A_u without lambda (rows x f x f) and b_u (rows x f) of the users, formed from `initial`.
+struct Formed {
+  AlignedVector<double> a, b;
+};
+
+Formed form(const Ratings& train, const Model& initial, const Params& params) {
+  ThreadTeam team(2);
+  cuda::Stream stream;
+  Context context;
+  context.team = &team;
+  context.stream = stream.get();
+  const Sides sides = test::plain_sides(train, team);
+  const FusedSettings settings = read_fused_settings(params);
+  FusedSteps steps(settings, sides, initial, context);
+  FusedPlan plan = plan_fused(sides.users().offsets, settings.split_rows);
+  const auto tasks_count = static_cast<std::int32_t>(plan.tasks.size());
+  for (std::int32_t i = 0; i < tasks_count; ++i) {
+    plan.tasks[i].parts = 1;
+    plan.tasks[i].part = 0;
+    plan.tasks[i].first_slot = i;
+  }
+  const auto tasks = cuda::upload(View<const FusedTask>(plan.tasks), stream.get());
+  const std::int64_t floats = fused_slot_floats(settings.precision, initial.factors);
+  cuda::DeviceBuffer<float> slots(tasks_count * floats);
+  MF_CUDA(cudaMemsetAsync(slots.data(), 0xff, slots.bytes(), stream.get()));  // NaN
+  FusedSide side = steps.users_side();
+  side.tasks = tasks.data();
+  side.scratch = slots.data();
+  side.keep = true;
+  launch_fused(settings.precision, steps.rule(), side, stream.get());
+  std::vector<float> kept(slots.size());
+  cuda::download(View<float>(kept), slots.data(), stream.get());
+  const std::int64_t f = initial.factors;
+  Formed out{AlignedVector<double>(train.n_users() * f * f, 0.0),
+             AlignedVector<double>(train.n_users() * f, 0.0)};
+  const Kept layout(initial.factors, settings.precision == FusedPrecision::fp16x2);
+  for (std::int32_t task = 0; task < tasks_count; ++task) {
+    const float* slot = kept.data() + task * floats;
+    const std::int32_t row = plan.tasks[task].row;
+    for (int i = 0; i < f; ++i) {
+      out.b[row * f + i] += layout.b(slot, i);
+      for (int j = 0; j < f; ++j) {
+        out.a[(row * f + i) * f + j] += layout.a(slot, std::max(i, j), std::min(i, j));
+      }
+    }
+  }
+  return out;
+}
+
+class FusedFactors : public testing::TestWithParam<int> {};
+
+TEST_P(FusedFactors, SystemsAreThoseOfDoublePrecision) {
+  MF_REQUIRE_DEVICE();
+  const int f = GetParam();
+  const Ratings train = test::planted(40, 300, 0.2, 3);  // rows of none, about 60, and 299
+  const Model initial = start(train, f);
+  ThreadTeam team(1);
+  const Sides sides = test::plain_sides(train, team);
+  for (const char* precision : {"fp16", "fp16x2"}) {
+    for (const int longest : {32, 100, 8192}) {
+      const Params params =
+          fused({{"factors", f}, {"precision", precision}, {"split_rows", longest}});
+      const Formed formed = form(train, initial, params);
+      const double most = precision == std::string("fp16") ? 5e-3 : 1e-5;
+      for (std::int64_t row = 0; row < train.n_users(); ++row) {
+        const auto expected = test::normal_equations(sides.users(), row, initial.q.data(), f, f, 0);
+        const std::int64_t at = row * f;
+        const std::vector<double> a(formed.a.begin() + at * f, formed.a.begin() + (at + f) * f);
+        const std::vector<double> b(formed.b.begin() + at, formed.b.begin() + at + f);
+        ASSERT_LT(difference(a, expected.a), most) << precision << " row " << row << " " << longest;
+        ASSERT_LT(difference(b, expected.b) * norm(expected.b),
+                  most * (terms_of_b(sides.users(), row, initial) + 1e-30))
+            << precision << " row " << row << " " << longest;
+      }
+    }
+  }
+}
+
+TEST_P(FusedFactors, AnIterationIsThatOfTheCpu) {
+  MF_REQUIRE_DEVICE();
+  const int f = GetParam();
+  const Ratings train = test::planted(70, 90, 0.3, 5);
+  const Model initial = start(train, f);
+  for (const char* center : {"none", "mean", "biases"}) {
+    const Json common = {{"factors", f}, {"center", center}, {"cg_tolerance", 0}, {"cg_steps", 6}};
+    Json cpu = common;
+    cpu["solver"] = "cg";
+    cuda::TestRunner host("als_cpu", default_params(find_algorithm("als_cpu").params, cpu), train,
+                          initial);
+    host.run(1, 1, 0);
+    const FactorView view = host.algorithm->factors();
+    const Model expected = copy_model(view);
+    for (const char* precision : {"fp16", "fp16x2"}) {
+      Json changes = common;
+      changes["precision"] = precision;
+      changes["split_rows"] = 32;
+      cuda::TestRunner device("als_fused", fused(changes), train, initial);
+      EXPECT_EQ(device.run(1, 1, 0), 2 * train.nnz());
+      const Model got = device.model();
+      // CG that has not converged depends on rounding in the directions that matter least; what it
+      // makes of the objective does not.
+      EXPECT_LT(difference(got.p, expected.p), 5e-2) << precision << " " << center;
+      EXPECT_LT(difference(got.q, expected.q), 5e-2) << precision << " " << center;
+      const double most = precision == std::string("fp16") ? 5e-3 : 1e-3;
+      const Common settings = read_common(fused(changes));
+      const double objective = test::objective_of(train, settings, expected);
+      EXPECT_NEAR(test::objective_of(train, settings, got), objective, most * objective)
+          << precision << " " << center;
+      EXPECT_TRUE(device.padding_is_zero);
+      EXPECT_EQ(got.kind, expected.kind);
+      EXPECT_EQ(got.user_bias, expected.user_bias);
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Factors, FusedFactors,
+                         testing::Values(1, 7, 32, 33, 64, 100, 104, 112, 113, 128, 150, 192, 200,
+                                         256));
+
+// Users of up to 270 ratings, one to five tiles.
+Ratings uneven(std::int32_t users) {
+  const Ratings even = test::planted(users, 300, 0.9, 9);
+  std::vector<Rating> list;
+  for (std::int64_t k = 0; k < even.nnz(); ++k) {
+    const Rating r = even[k];
+    if (r.item < (r.user % 5 + 1) * 60) list.push_back(r);
+  }
+  return test::ratings_of(users, even.n_items(), list);
+}
+
+// `count` users alone.
+Ratings slice_of(const Ratings& train, std::int32_t first, std::int32_t count) {
+  std::vector<Rating> list;
+  for (std::int64_t k = 0; k < train.nnz(); ++k) {
+    const Rating r = train[k];
+    if (r.user >= first && r.user < first + count) {
+      list.push_back({r.user - first, r.item, r.value});
+    }
+  }
+  return test::ratings_of(count, train.n_items(), list);
+}
+
+// X after the first half-step.
+std::vector<float> first_x(const Ratings& train, const Model& initial, const Params& params) {
+  ThreadTeam team(2);
+  cuda::Stream stream;
+  Context context;
+  context.team = &team;
+  context.stream = stream.get();
+  FusedSteps steps(read_fused_settings(params), test::plain_sides(train, team), initial, context);
+  steps.update_x(stream.get());
+  std::vector<float> x(train.n_users() * steps.stride());
+  cuda::download(View<float>(x), steps.x(), stream.get());
+  return x;
+}
+
+class FusedTurns : public testing::TestWithParam<int> {};
+
+// Many more rows than thread blocks; and few, a block each, which other tests compare with the CPU.
+TEST_P(FusedTurns, ARowDoesNotDependOnWhatItsBlockDidBefore) {
+  MF_REQUIRE_DEVICE();
+  const int f = GetParam();
+  const std::int32_t rows = f <= 64 ? 7000 : f <= 128 ? 3000 : 800;
+  const Ratings train = uneven(rows);
+  const Model initial = start(train, f);
+  for (const char* precision : {"fp16", "fp16x2"}) {
+    const Params params = fused({{"factors", f}, {"precision", precision}, {"split_rows", 250}});
+    const std::vector<float> together = first_x(train, initial, params);
+    const std::int64_t stride = std::ssize(together) / rows;
+    for (const std::int32_t first : {0, rows / 2, rows - 60}) {
+      const Ratings few = slice_of(train, first, 60);
+      Model part = start(few, f);
+      part.q = initial.q;
+      std::copy_n(initial.p.begin() + std::int64_t{first} * f, part.p.size(), part.p.begin());
+      const std::vector<float> alone = first_x(few, part, params);
+      EXPECT_TRUE(std::equal(alone.begin(), alone.end(), together.begin() + first * stride))
+          << precision << " rows from " << first;
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Factors, FusedTurns, testing::Values(32, 64, 100, 128, 192, 256));
+
+TEST(AlsFused, ManyStepsOfCgAreTheExactSolution) {
+  MF_REQUIRE_DEVICE();
+  const int f = 24;
+  const Ratings train = test::planted(60, 80, 0.5, 6);
+  const Model initial = start(train, f);
+  cuda::TestRunner host("als_cpu",
+                        default_params(find_algorithm("als_cpu").params, {{"factors", f}}), train,
+                        initial);
+  host.run(1, 1, 0);
+  const Model expected = copy_model(host.algorithm->factors());
+  cuda::TestRunner device(
+      "als_fused",
+      fused({{"factors", f}, {"precision", "fp16x2"}, {"cg_steps", 3 * f}, {"cg_tolerance", 1e-5}}),
+      train, initial);
+  device.run(1, 1, 0);
+  const Model got = device.model();
+  EXPECT_LT(difference(got.p, expected.p), 1e-3);
+  EXPECT_LT(difference(got.q, expected.q), 1e-3);
+}
+
+TEST(AlsFused, TheObjectiveFalls) {
+  MF_REQUIRE_DEVICE();
+  const Ratings train = test::planted(150, 120, 0.3, 7);
+  const Model initial = start(train, 40);
+  ThreadTeam team(1);
+  const Sides sides = test::plain_sides(train, team);
+  cuda::TestRunner device("als_fused", fused({{"factors", 40}}), train, initial);
+  const auto value = [&](const Model& model) {
+    return objective(sides.users(), sides.items(), model.view(), 0.05, team);
+  };
+  double before = value(initial);
+  for (int epoch = 1; epoch <= 6; ++epoch) {
+    device.run(epoch, 1, 0);
+    const double after = value(device.model());
+    EXPECT_LT(after, before * (1 + 1e-4)) << epoch;
+    before = after;
+  }
+  const Model model = device.model();
+  EXPECT_LT(test::rmse(model.view(), train), 0.5);
+}
+
+TEST(AlsFused, RowsWithoutRatingsAreZeroAndRunsAreEqual) {
+  MF_REQUIRE_DEVICE();
+  const Ratings train = test::planted(50, 4000, 0.1, 8);
+  const Model initial = start(train, 100);
+  const Params params = fused({{"factors", 100}, {"split_rows", 64}});
+  std::vector<Model> models;
+  for (int run = 0; run < 2; ++run) {
+    cuda::TestRunner device("als_fused", params, train, initial);
+    device.run(1, 3, 0);
+    models.push_back(device.model());
+  }
+  EXPECT_EQ(models[0].p, models[1].p);
+  EXPECT_EQ(models[0].q, models[1].q);
+  for (int k = 0; k < 100; ++k) {
+    EXPECT_EQ(models[0].p[k], 0.0F);        // user 0
+    EXPECT_EQ(models[0].q[100 + k], 0.0F);  // item 1
+  }
+}
+
+TEST(AlsFused, RatingsBeyondFp16AreRefused) {
+  MF_REQUIRE_DEVICE();
+  const Ratings train = test::ratings_of(2, 2, {{0, 0, 3.0F}, {1, 1, 70000.0F}});
+  try {
+    const cuda::TestRunner device("als_fused", fused({{"factors", 4}}), train, start(train, 4));
+    FAIL() << "nothing was thrown";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::data);
+    EXPECT_NE(std::string(error.what()).find("70000"), std::string::npos) << error.what();
+  }
+}
+
+}  // namespace
+}  // namespace mf::als
