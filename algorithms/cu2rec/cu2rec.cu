@@ -15,6 +15,8 @@ namespace {
 // Iterations of a captured graph. Even, so that swapped buffers are where they were.
 constexpr int kGraphIterations = 64;
 
+static_assert(sizeof(curandStateXORWOW) == kStateBytes);
+
 using cuda::DeviceBuffer;
 
 // As many as share a draw well, but enough warps to fill the device.

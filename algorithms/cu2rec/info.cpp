@@ -5,12 +5,11 @@
 
 #include "algorithms/core/pinned.hpp"
 #include "algorithms/core/registry.hpp"
+#include "algorithms/core/rows.hpp"
 #include "algorithms/cu2rec/settings.hpp"
 
 namespace mf::cu2rec {
 namespace {
-
-constexpr double kStateBytes = 48;  // a cuRAND XORWOW state
 
 std::vector<ParamSpec> family_params(Buffering buffering) {
   return join_params(

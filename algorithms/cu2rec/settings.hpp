@@ -3,7 +3,6 @@
 
 #include <cstdint>
 
-#include "algorithms/core/rows.hpp"
 #include "algorithms/core/sgd_params.hpp"
 
 namespace mf::cu2rec {
@@ -49,6 +48,8 @@ struct Settings {
 constexpr std::int64_t kMaxWarpFactors = 1024;
 // Largest block of mapping `warp`: its threads take up to 128 registers.
 constexpr int kMaxWarpThreads = 512;
+// A cuRAND XORWOW state.
+constexpr int kStateBytes = 48;
 
 Settings read_settings(ItemRule rule, const Params& params);
 

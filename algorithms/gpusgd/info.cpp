@@ -3,6 +3,7 @@
 
 #include "algorithms/core/pinned.hpp"
 #include "algorithms/core/registry.hpp"
+#include "algorithms/core/rows.hpp"
 #include "algorithms/gpusgd/settings.hpp"
 
 namespace mf::gpusgd {

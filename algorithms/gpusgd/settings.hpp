@@ -3,7 +3,6 @@
 
 #include <cstdint>
 
-#include "algorithms/core/rows.hpp"
 #include "algorithms/core/sgd_params.hpp"
 
 namespace mf::gpusgd {

@@ -80,7 +80,7 @@ TEST(Schedule, ADiagonalMeetsEveryRowAndColumnOnce) {
         EXPECT_EQ(tag_of(row, column, l), tag);
         columns.insert(column);
       }
-      EXPECT_EQ(columns.size(), static_cast<std::size_t>(l));
+      EXPECT_EQ(std::ssize(columns), l);
     }
   }
 }
@@ -104,7 +104,7 @@ TEST(Schedule, AGroupOfABlockSharesNoRowAndNoColumn) {
       groups.insert(group);
       EXPECT_TRUE(columns[group].insert(item).second) << "two of a group in one column";
     }
-    EXPECT_EQ(groups.size(), static_cast<std::size_t>(kSide)) << "two of a group in one row";
+    EXPECT_EQ(std::ssize(groups), kSide) << "two of a group in one row";
   }
 }
 
