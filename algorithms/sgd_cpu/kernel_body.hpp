@@ -184,7 +184,7 @@ MF_INLINE void run_in_registers(const Rows& rows, const Step& step, const Consta
     typename S::Vec q[NV];
     load_row<S>(q, item);
     float target = rating.value;
-    if constexpr (kBiased) target -= step.mean + rows.item_bias[rating.other] + bias;
+    if constexpr (kBiased) target = target - (step.mean + rows.item_bias[rating.other]) - bias;
     const auto gain = S::mul(c.rate, S::sub(S::set1(target), dot<S>(p, q)));
     constexpr bool kHold = 2 * NV + 6 <= S::kRegisters;
 #pragma GCC unroll 16
@@ -217,7 +217,7 @@ MF_INLINE void run_in_cache(const Rows& rows, const Step& step, const Constants<
     const RowRating rating = ratings[k];
     float* q = rows.q + rating.other * rows.stride;
     float target = rating.value;
-    if constexpr (kBiased) target -= step.mean + rows.item_bias[rating.other] + bias;
+    if constexpr (kBiased) target = target - (step.mean + rows.item_bias[rating.other]) - bias;
     const float gain = update_one<S, 0>(p, q, vectors, c, target);
     if constexpr (kBiased) {
       float& item_bias = rows.item_bias[rating.other];
