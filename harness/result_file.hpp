@@ -5,6 +5,7 @@
 #include <string>
 
 #include "base/json.hpp"
+#include "harness/status.hpp"
 
 namespace mf {
 
@@ -36,6 +37,7 @@ struct ResultFile {
   Json footer;                        // null: unfinished
   std::optional<std::string> damage;  // "<path>: line 3: found ..., expected ..."
   bool finished() const { return header.is_object() && footer.is_object(); }
+  std::optional<Status> status() const;  // nothing: unfinished
 };
 
 // Nothing where there is no such file. Never throws for what stands in it.
