@@ -45,10 +45,9 @@ void fill_rows(AlignedVector<float>& rows, std::int32_t count, std::int32_t fact
 
 void copy_rows(AlignedVector<float>& out, const float* from, std::int64_t stride,
                std::int32_t count, std::int32_t width) {
-  const auto w = static_cast<std::size_t>(width);
-  out.resize(static_cast<std::size_t>(count) * w);
+  out.resize(std::int64_t{count} * width);
   for (std::int64_t row = 0; row < count; ++row) {
-    std::copy_n(from + row * stride, w, out.data() + static_cast<std::size_t>(row) * w);
+    std::copy_n(from + row * stride, width, out.data() + row * width);
   }
 }
 
@@ -95,8 +94,8 @@ Model initial_model(std::int32_t n_users, std::int32_t n_items, std::int32_t fac
   fill_rows(model.p, n_users, factors, init, mean, kUserStream, team);
   fill_rows(model.q, n_items, factors, init, mean, kItemStream, team);
   if (kind == ModelKind::biased) {
-    model.user_bias.assign(static_cast<std::size_t>(n_users), 0.0F);
-    model.item_bias.assign(static_cast<std::size_t>(n_items), 0.0F);
+    model.user_bias.assign(n_users, 0.0F);
+    model.item_bias.assign(n_items, 0.0F);
   }
   return model;
 }

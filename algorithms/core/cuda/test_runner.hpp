@@ -43,11 +43,11 @@ struct TestRunner {
   // Rows without their padding, which is expected to be zero.
   AlignedVector<float> rows(const float* from, std::int64_t stride, std::int32_t count,
                             std::int32_t width) {
-    std::vector<float> padded(static_cast<std::size_t>(stride * count));
+    std::vector<float> padded(stride * count);
     download(View<float>(padded), from, stream.get());
     AlignedVector<float> packed;
     for (std::int64_t i = 0; i < stride * count; ++i) {
-      const float x = padded[static_cast<std::size_t>(i)];
+      const float x = padded[i];
       if (i % stride < width) {
         packed.push_back(x);
       } else {
