@@ -92,7 +92,7 @@ void add_file(const std::string& path, Results& results,
   const auto file = read_result_file(path);
   if (!file) return;
   warn_of_damage(*file, "it is left out");
-  if (!file->finished() || text_at(file->footer, {"status"}) != "completed") return;
+  if (file->status() != Status::completed) return;
   const auto seed = integer_at(file->header, {"seed"});
   if (!seed) {
     fmt::print(stderr, "warning: {}: line 1: a header without \"seed\"; it is left out\n", path);

@@ -13,7 +13,7 @@ namespace mf {
 namespace {
 
 // More events than this at once are made when they are needed.
-constexpr std::size_t kMaxReserved = std::size_t{1} << 16;
+constexpr std::int64_t kMaxReserved = 1 << 16;
 
 class CudaDeviceClock : public DeviceClock {
  public:
@@ -26,8 +26,8 @@ class CudaDeviceClock : public DeviceClock {
   int compute() override { return compute_; }
   DeviceStream stream() override { return stream_.get(); }
 
-  std::size_t mark() noexcept override {
-    if (used_ == events_.size()) {
+  std::int64_t mark() noexcept override {
+    if (used_ == std::ssize(events_)) {
       cudaEvent_t event = nullptr;
       note(cudaEventCreate(&event), "cudaEventCreate");
       events_.push_back(event);
@@ -46,16 +46,16 @@ class CudaDeviceClock : public DeviceClock {
     cuda::check(error, failed_call_, __FILE__, __LINE__);
   }
 
-  double seconds(std::size_t from, std::size_t to) override {
+  double seconds(std::int64_t from, std::int64_t to) override {
     float milliseconds = 0;
     MF_CUDA(cudaEventElapsedTime(&milliseconds, events_[from], events_[to]));
     return static_cast<double>(milliseconds) * 1e-3;
   }
 
-  void clear_marks(std::size_t expected) override {
+  void clear_marks(std::int64_t expected) override {
     used_ = 0;
-    const std::size_t wanted = std::min(expected, kMaxReserved);
-    while (events_.size() < wanted) {
+    const std::int64_t wanted = std::min(expected, kMaxReserved);
+    while (std::ssize(events_) < wanted) {
       cudaEvent_t event = nullptr;
       MF_CUDA(cudaEventCreate(&event));
       events_.push_back(event);
@@ -90,7 +90,7 @@ class CudaDeviceClock : public DeviceClock {
   int compute_;
   cuda::Stream stream_;
   std::vector<cudaEvent_t> events_;
-  std::size_t used_ = 0;
+  std::int64_t used_ = 0;
   cudaError_t error_ = cudaSuccess;
   const char* failed_call_ = "";
   std::unique_ptr<Nvml> nvml_;

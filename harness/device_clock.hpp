@@ -2,7 +2,6 @@
 // between them, the memory, the SM clock. Abstract, so that tests can stand in for a device.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -20,16 +19,16 @@ class DeviceClock {
 
   // Marks this point of the stream and returns the mark's number. Never throws, because phases end
   // in destructors: what went wrong is thrown by the next synchronize().
-  virtual std::size_t mark() noexcept = 0;
+  virtual std::int64_t mark() noexcept = 0;
   // Waits for the stream; errors as for mark().
   virtual void wait() noexcept = 0;
   // Waits for the stream. Throws Error(device) if anything queued on it, or a mark, has failed.
   virtual void synchronize() = 0;
   // Between two marks; after synchronize().
-  virtual double seconds(std::size_t from, std::size_t to) = 0;
+  virtual double seconds(std::int64_t from, std::int64_t to) = 0;
   // All marks go back to the pool; the next is number 0. `expected` of them are made now, off the
   // training clock.
-  virtual void clear_marks(std::size_t expected) = 0;
+  virtual void clear_marks(std::int64_t expected) = 0;
 
   virtual std::int64_t free_bytes() = 0;
   virtual std::int64_t peak_bytes() = 0;                  // of this case, without the context

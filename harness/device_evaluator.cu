@@ -60,7 +60,7 @@ bool has_aligned_rows(const FactorView& model) {
 
 std::vector<std::uint32_t> bits_of(View<const std::uint8_t> flags) {
   std::vector<std::uint32_t> bits((flags.size() + 31) / 32);
-  for (std::size_t i = 0; i < flags.size(); ++i) {
+  for (std::int64_t i = 0; i < flags.size(); ++i) {
     bits[i / 32] |= std::uint32_t{flags[i] != 0} << (i % 32);
   }
   return bits;
@@ -92,7 +92,7 @@ struct DeviceEvaluator::Impl {
   DeviceBuffer<float> errors;  // of the paper's kernel
   DeviceBuffer<LossSums> partial;
   PinnedBuffer<LossSums> partial_host;
-  std::size_t n_partial = 0;
+  std::int64_t n_partial = 0;
 
   UploadedPart& find_or_upload(const Ratings& part, cudaStream_t stream) {
     const auto known = std::find_if(parts.begin(), parts.end(), [&](const UploadedPart& p) {
@@ -108,9 +108,9 @@ struct DeviceEvaluator::Impl {
     return parts.emplace_back(std::move(uploaded));
   }
 
-  void reserve_partial(std::size_t count) {
+  void reserve_partial(std::int64_t count) {
     n_partial = count;
-    if (partial.size() >= count) return;
+    if (std::ssize(partial) >= count) return;
     partial = DeviceBuffer<LossSums>(count);
     partial_host = PinnedBuffer<LossSums>(count);
   }
@@ -132,8 +132,7 @@ struct DeviceEvaluator::Impl {
     if (uploaded.user_offsets.empty()) {
       uploaded.user_offsets = cuda::upload(part.user_offsets(), stream);
     }
-    const auto count = static_cast<std::size_t>(part.nnz());
-    if (errors.size() < count) errors = DeviceBuffer<float>(count);
+    if (std::ssize(errors) < part.nnz()) errors = DeviceBuffer<float>(part.nnz());
     user_errors<<<blocks_for(part.n_users()), kLossThreads, 0, stream>>>(
         args, uploaded.user_offsets.data(), part.n_users(), errors.data());
     MF_CUDA_LAUNCHED("user_errors");

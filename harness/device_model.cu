@@ -6,16 +6,14 @@ namespace {
 
 void copy_rows(AlignedVector<float>& to, const float* from, std::int64_t stride, std::int32_t count,
                std::int32_t width, cudaStream_t stream) {
-  const auto rows = static_cast<std::size_t>(count);
-  const std::size_t row_bytes = static_cast<std::size_t>(width) * sizeof(float);
-  to.resize(rows * static_cast<std::size_t>(width));
+  to.resize(std::int64_t{count} * width);
   if (to.empty()) return;
+  const std::size_t row_bytes = width * sizeof(float);
   if (stride == width) {
-    MF_CUDA(cudaMemcpyAsync(to.data(), from, rows * row_bytes, cudaMemcpyDeviceToHost, stream));
+    MF_CUDA(cudaMemcpyAsync(to.data(), from, count * row_bytes, cudaMemcpyDeviceToHost, stream));
     return;
   }
-  MF_CUDA(cudaMemcpy2DAsync(to.data(), row_bytes, from,
-                            static_cast<std::size_t>(stride) * sizeof(float), row_bytes, rows,
+  MF_CUDA(cudaMemcpy2DAsync(to.data(), row_bytes, from, stride * sizeof(float), row_bytes, count,
                             cudaMemcpyDeviceToHost, stream));
 }
 

@@ -61,7 +61,7 @@ void Ranges::start_device_phases() noexcept {
   group_.begin = device_->mark();
 }
 
-std::size_t Ranges::stop_device_phases() noexcept {
+std::int64_t Ranges::stop_device_phases() noexcept {
   group_.end = device_->mark();
   marking_ = false;
   return group_.end - group_.begin + 1;

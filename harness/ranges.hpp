@@ -36,7 +36,7 @@ class Ranges : public PhaseSink {
   // Between the two, ranges that begin and end are marked on the stream. Returns how many marks
   // were set.
   void start_device_phases() noexcept;
-  std::size_t stop_device_phases() noexcept;
+  std::int64_t stop_device_phases() noexcept;
   // After the device's synchronize(): adds the device time of the phases, and of all between start
   // and stop to `whole`. Returns the latter, in seconds.
   double resolve_device_phases(const std::string& whole);
@@ -59,12 +59,12 @@ class Ranges : public PhaseSink {
   struct Open {
     std::string name;
     Clock::time_point start;
-    std::optional<std::size_t> mark;
+    std::optional<std::int64_t> mark;
   };
   struct Marked {
     std::string name;
-    std::size_t begin = 0;
-    std::size_t end = 0;
+    std::int64_t begin = 0;
+    std::int64_t end = 0;
   };
   void add_device_seconds(const std::string& name, double seconds);
   bool is_transfer(const std::string& name) const { return device_ && name == "transfer"; }

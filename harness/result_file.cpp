@@ -13,7 +13,6 @@
 #include "base/error.hpp"
 #include "base/log.hpp"
 #include "base/json_values.hpp"
-#include "harness/status.hpp"
 
 namespace mf {
 
@@ -50,6 +49,10 @@ void ResultWriter::sync() {
 
 namespace {
 
+std::optional<Status> status_of(const Json& footer) {
+  return kStatuses.find(text_at(footer, {"status"}).value_or(""));
+}
+
 // What the line would have to be, or nothing where it is that.
 std::optional<std::string> expected_instead(const Json& line) {
   const auto type = text_at(line, {"type"});
@@ -60,7 +63,7 @@ std::optional<std::string> expected_instead(const Json& line) {
     return "\"epoch\", \"train_s\" and \"test_rmse\" of a trace point";
   }
   if (*type == "footer") {
-    const bool status = kStatuses.find(text_at(line, {"status"}).value_or("")).has_value();
+    const bool status = status_of(line).has_value();
     if (status && integer_at(line, {"updates"}) && number_at(line, {"clocks", "train_s"})) {
       return std::nullopt;
     }
@@ -77,6 +80,10 @@ void add_line(ResultFile& file, Json line) {
 }
 
 }  // namespace
+
+std::optional<Status> ResultFile::status() const {
+  return finished() ? status_of(footer) : std::nullopt;
+}
 
 std::optional<ResultFile> read_result_file(const std::string& path) {
   std::ifstream in(path, std::ios::binary);

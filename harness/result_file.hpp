@@ -6,6 +6,7 @@
 
 #include "base/file_lock.hpp"
 #include "base/json.hpp"
+#include "harness/status.hpp"
 
 namespace mf {
 
@@ -34,6 +35,7 @@ struct ResultFile {
   Json footer;                        // null: unfinished
   std::optional<std::string> damage;  // "<path>: line 3: found ..., expected ..."
   bool finished() const { return header.is_object() && footer.is_object(); }
+  std::optional<Status> status() const;  // nothing: unfinished
 };
 
 // Nothing where there is no such file. Never throws for what stands in it.

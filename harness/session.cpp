@@ -51,8 +51,7 @@ std::optional<Status> standing_status(const std::string& path, const RunOptions&
   const auto file = read_result_file(path);
   if (!file) return std::nullopt;
   warn_of_damage(*file, "the case is run again");
-  if (!file->finished()) return std::nullopt;
-  const auto status = kStatuses.find(text_at(file->footer, {"status"}).value_or(""));
+  const auto status = file->status();
   if (!status || status == Status::interrupted || status == Status::skipped) return std::nullopt;
   if (options.retry && is_failure(*status)) return std::nullopt;
   return status;

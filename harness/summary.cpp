@@ -50,8 +50,9 @@ std::map<std::string, std::string> case_labels(const Spec& spec) {
 }
 
 void add_to(Row& row, const ResultFile& file) {
-  ++row.status[file.finished() ? text_at(file.footer, {"status"}).value_or("?") : "unfinished"];
-  if (!file.finished()) return;
+  const auto status = file.status();
+  ++row.status[status ? kStatuses.of(*status) : "unfinished"];
+  if (!status) return;
   if (const auto best = number_at(file.footer, {"best_test_rmse"})) row.best.push_back(*best);
   const auto train = number_at(file.footer, {"clocks", "train_s"});
   const auto updates = number_at(file.footer, {"updates"});

@@ -8,7 +8,7 @@ namespace {
 // Phases are timed by events as long as this lives, also where an epoch throws.
 class DevicePhases {
  public:
-  DevicePhases(Ranges& ranges, std::size_t& marks) : ranges_(ranges), marks_(marks) {
+  DevicePhases(Ranges& ranges, std::int64_t& marks) : ranges_(ranges), marks_(marks) {
     ranges_.start_device_phases();
   }
   ~DevicePhases() { marks_ = ranges_.stop_device_phases(); }
@@ -17,7 +17,7 @@ class DevicePhases {
 
  private:
   Ranges& ranges_;
-  std::size_t& marks_;
+  std::int64_t& marks_;
 };
 
 }  // namespace
@@ -30,8 +30,7 @@ std::optional<double> TrainingClock::device_seconds() const {
 void TrainingClock::time_group(std::int64_t count, const std::function<void()>& run) {
   if (device_ != nullptr) {
     // As many marks as the last group took an epoch: making them is not on the clock.
-    const auto epochs = static_cast<std::size_t>(std::max<std::int64_t>(1, last_.count));
-    device_->clear_marks(last_marks_ * static_cast<std::size_t>(count) / epochs + 2);
+    device_->clear_marks(last_marks_ * count / std::max<std::int64_t>(1, last_.count) + 2);
   }
   const PhaseScope range(ranges_, "epoch");
   const auto start = Clock::now();

@@ -31,7 +31,7 @@ class TrainingClock {
   Ranges* ranges_;
   DeviceClock* device_;
   EpochGroup last_;
-  std::size_t last_marks_ = 2;
+  std::int64_t last_marks_ = 2;
   double seconds_ = 0;
   double device_seconds_ = 0;
 };

@@ -45,10 +45,9 @@ void fill_rows(AlignedVector<float>& rows, std::int32_t count, std::int32_t fact
 
 void copy_rows(AlignedVector<float>& out, const float* from, std::int64_t stride,
                std::int32_t count, std::int32_t width) {
-  const std::int64_t w = width;
-  out.resize(count * w);
+  out.resize(std::int64_t{count} * width);
   for (std::int64_t row = 0; row < count; ++row) {
-    std::copy_n(from + row * stride, w, out.data() + row * w);
+    std::copy_n(from + row * stride, width, out.data() + row * width);
   }
 }
 

@@ -38,7 +38,7 @@ constexpr Shape kMl20m{"ml-20m", 138'493, 26'744, 20'000'263};
 
 // Users' numbers of ratings fall as the square root of their rank, in random order.
 void draw_degrees(Ratings::Arrays& a, const Shape& shape) {
-  const auto m = static_cast<std::size_t>(shape.users);
+  const std::int64_t m = shape.users;
   std::vector<double> weight(m);
   Rng rng(1);
   for (auto& w : weight) w = 1 / std::sqrt(rng.uniform() + 1e-4);
@@ -46,7 +46,7 @@ void draw_degrees(Ratings::Arrays& a, const Shape& shape) {
   a.user_offsets.resize(m + 1);
   a.user_offsets[0] = 0;
   double sum = 0;
-  for (std::size_t u = 0; u < m; ++u) {
+  for (std::int64_t u = 0; u < m; ++u) {
     sum += weight[u];
     a.user_offsets[u + 1] = std::llround(static_cast<double>(shape.nnz) * sum / total);
   }
@@ -55,7 +55,7 @@ void draw_degrees(Ratings::Arrays& a, const Shape& shape) {
 
 // 1 % of the items have a fifth of the ratings. A pair may occur twice; nothing here minds.
 void draw_ratings(Ratings::Arrays& a, const Shape& shape, ThreadTeam& team) {
-  std::vector<std::int32_t> item_of_rank(static_cast<std::size_t>(shape.items));
+  std::vector<std::int32_t> item_of_rank(shape.items);
   std::iota(item_of_rank.begin(), item_of_rank.end(), 0);
   Rng shuffle(2);
   for (std::size_t i = item_of_rank.size() - 1; i > 0; --i) {
@@ -64,29 +64,27 @@ void draw_ratings(Ratings::Arrays& a, const Shape& shape, ThreadTeam& team) {
   team.for_chunks(shape.users, 256, [&](std::int64_t first, std::int64_t last) {
     for (std::int64_t u = first; u < last; ++u) {
       Rng rng(3, static_cast<std::uint64_t>(u));
-      const auto begin = static_cast<std::size_t>(a.user_offsets[static_cast<std::size_t>(u)]);
-      const auto end = static_cast<std::size_t>(a.user_offsets[static_cast<std::size_t>(u) + 1]);
-      for (std::size_t k = begin; k < end; ++k) {
+      const std::int64_t begin = a.user_offsets[u];
+      const std::int64_t end = a.user_offsets[u + 1];
+      for (std::int64_t k = begin; k < end; ++k) {
         const double x = rng.uniform();
         a.users[k] = static_cast<std::int32_t>(u);
-        a.items[k] = item_of_rank[static_cast<std::size_t>(x * x * x * shape.items)];
+        a.items[k] = item_of_rank[static_cast<std::int64_t>(x * x * x * shape.items)];
         a.values[k] = static_cast<float>(1 + rng.below(5));
       }
-      std::sort(a.items.begin() + static_cast<std::ptrdiff_t>(begin),
-                a.items.begin() + static_cast<std::ptrdiff_t>(end));
+      std::sort(a.items.begin() + begin, a.items.begin() + end);
     }
   });
 }
 
 Ratings synthetic_ratings(const Shape& shape) {
   Ratings::Arrays a;
-  const auto nnz = static_cast<std::size_t>(shape.nnz);
   draw_degrees(a, shape);
-  a.users.resize(nnz);
-  a.items.resize(nnz);
-  a.values.resize(nnz);
-  a.user_ids.resize(static_cast<std::size_t>(shape.users));
-  a.item_ids.resize(static_cast<std::size_t>(shape.items));
+  a.users.resize(shape.nnz);
+  a.items.resize(shape.nnz);
+  a.values.resize(shape.nnz);
+  a.user_ids.resize(shape.users);
+  a.item_ids.resize(shape.items);
   std::iota(a.user_ids.begin(), a.user_ids.end(), 0);
   std::iota(a.item_ids.begin(), a.item_ids.end(), 0);
   ThreadTeam team(hardware_threads());
@@ -99,8 +97,8 @@ struct Problem {
   explicit Problem(const Shape& of)
       : shape(of),
         ratings(synthetic_ratings(of)),
-        evaluator(std::vector<std::uint8_t>(static_cast<std::size_t>(of.users), 1),
-                  std::vector<std::uint8_t>(static_cast<std::size_t>(of.items), 1), nullptr) {}
+        evaluator(std::vector<std::uint8_t>(of.users, 1), std::vector<std::uint8_t>(of.items, 1),
+                  nullptr) {}
   Shape shape;
   Ratings ratings;
   DeviceEvaluator evaluator;
@@ -123,7 +121,7 @@ __global__ void fill_small(float* to, std::int64_t count) {
 }
 
 DeviceBuffer<float> small_numbers(std::int64_t count) {
-  DeviceBuffer<float> numbers(static_cast<std::size_t>(count));
+  DeviceBuffer<float> numbers(count);
   fill_small<<<1024, 256>>>(numbers.data(), count);
   MF_CUDA_LAUNCHED("fill_small");
   return numbers;

@@ -30,9 +30,9 @@ class FakeDevice : public DeviceClock {
  public:
   int compute() override { return capability; }
   DeviceStream stream() override { return reinterpret_cast<DeviceStream>(this); }
-  std::size_t mark() noexcept override {
+  std::int64_t mark() noexcept override {
     marks_.push_back(now);
-    return marks_.size() - 1;
+    return std::ssize(marks_) - 1;
   }
   void wait() noexcept override { ++waits; }
   void synchronize() override {
@@ -40,8 +40,8 @@ class FakeDevice : public DeviceClock {
     pending = false;
     if (fails) fail(ErrorKind::device, "an illegal memory access was encountered");
   }
-  double seconds(std::size_t from, std::size_t to) override { return marks_[to] - marks_[from]; }
-  void clear_marks(std::size_t) override { marks_.clear(); }
+  double seconds(std::int64_t from, std::int64_t to) override { return marks_[to] - marks_[from]; }
+  void clear_marks(std::int64_t) override { marks_.clear(); }
   std::int64_t free_bytes() override { return free; }
   std::int64_t peak_bytes() override { return 12345; }
   std::optional<std::int64_t> sm_clock_hz() override { return 1'000'000'000 + 1'000 * waits; }

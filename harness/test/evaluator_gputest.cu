@@ -56,9 +56,9 @@ Model random_model(std::int32_t m, std::int32_t n, std::int32_t f, ModelKind kin
 // How rows lie in device memory: `shift` floats before the first, `padding` after each.
 struct Layout {
   const char* name;
-  std::size_t shift;
-  std::size_t padding;
-  std::size_t bias_stride;
+  std::int64_t shift;
+  std::int64_t padding;
+  std::int64_t bias_stride;
 };
 constexpr Layout kPacked{"packed", 0, 0, 1};
 constexpr Layout kLayouts[] = {kPacked,
@@ -72,26 +72,26 @@ class DeviceModel {
  public:
   DeviceModel(const Model& model, const Layout& layout, cudaStream_t stream = nullptr)
       : view_(model.view()) {
-    const auto f = static_cast<std::size_t>(model.factors);
+    const std::int64_t f = model.factors;
     view_.location = Location::device;
     view_.p = place(model.p, f, layout.shift, f + layout.padding, stream);
     view_.q = place(model.q, f, layout.shift, f + layout.padding, stream);
-    view_.p_stride = view_.q_stride = static_cast<std::int64_t>(f + layout.padding);
+    view_.p_stride = view_.q_stride = f + layout.padding;
     if (model.kind == ModelKind::plain) return;
     view_.user_bias = place(model.user_bias, 1, layout.shift, layout.bias_stride, stream);
     view_.item_bias = place(model.item_bias, 1, layout.shift, layout.bias_stride, stream);
-    view_.user_bias_stride = view_.item_bias_stride = static_cast<std::int64_t>(layout.bias_stride);
+    view_.user_bias_stride = view_.item_bias_stride = layout.bias_stride;
   }
   const FactorView& view() const { return view_; }
 
  private:
   // Ends with the last row's last element: what is read beyond it is outside of the allocation.
-  const float* place(const AlignedVector<float>& rows, std::size_t width, std::size_t shift,
-                     std::size_t stride, cudaStream_t stream) {
-    const std::size_t count = rows.size() / width;
+  const float* place(const AlignedVector<float>& rows, std::int64_t width, std::int64_t shift,
+                     std::int64_t stride, cudaStream_t stream) {
+    const std::int64_t count = std::ssize(rows) / width;
     std::vector<float> placed(shift + (count - 1) * stride + width, kNaN);
-    for (std::size_t r = 0; r < count; ++r) {
-      for (std::size_t k = 0; k < width; ++k) {
+    for (std::int64_t r = 0; r < count; ++r) {
+      for (std::int64_t k = 0; k < width; ++k) {
         placed[shift + r * stride + k] = rows[r * width + k];
       }
     }
@@ -104,10 +104,10 @@ class DeviceModel {
 };
 
 std::unique_ptr<DeviceEvaluator> device_evaluator(const Ratings& train) {
-  std::vector<std::uint8_t> users(static_cast<std::size_t>(train.n_users()));
-  std::vector<std::uint8_t> items(static_cast<std::size_t>(train.n_items()));
-  for (const auto u : train.users()) users[static_cast<std::size_t>(u)] = 1;
-  for (const auto i : train.items()) items[static_cast<std::size_t>(i)] = 1;
+  std::vector<std::uint8_t> users(train.n_users());
+  std::vector<std::uint8_t> items(train.n_items());
+  for (const auto u : train.users()) users[u] = 1;
+  for (const auto i : train.items()) items[i] = 1;
   return std::make_unique<DeviceEvaluator>(users, items, nullptr);
 }
 
@@ -175,7 +175,7 @@ TEST(DeviceEvaluator, ClipsAsTheHostDoes) {
   Evaluator evaluator(train);
   ThreadTeam team(1);
   const double unclipped = evaluator.evaluate(model.view(), train, team).rmse;
-  evaluator.set_clip(1, 5);
+  evaluator.set_clip(ClipRange{1, 5});
   EXPECT_LT(evaluator.evaluate(model.view(), train, team).rmse, unclipped) << "nothing to clip";
   expect_host_equal(evaluator, train, train, model, kPacked);
 }
@@ -256,7 +256,7 @@ TEST(DeviceEvaluator, FactorsThatAreNoNumbersShow) {
   model.q[13 * 40 + 39] = kNaN;
   const DeviceModel device(model, kPacked);
   Evaluator evaluator(train);
-  evaluator.set_clip(1, 5);
+  evaluator.set_clip(ClipRange{1, 5});
   ThreadTeam team(1);
   EXPECT_TRUE(std::isnan(evaluator.evaluate(device.view(), train, team).rmse));
 }
@@ -354,10 +354,10 @@ TEST(DownloadModel, FollowsStrides) {
 // Integers add without rounding: the sums must be exact in any order.
 template <int kBlock>
 void expect_exact_sums(std::int64_t count) {
-  std::vector<float> errors(static_cast<std::size_t>(count));
+  std::vector<float> errors(count);
   LossSums expected;
   for (std::int64_t i = 0; i < count; ++i) {
-    errors[static_cast<std::size_t>(i)] = static_cast<float>(i % 11 - 4);
+    errors[i] = static_cast<float>(i % 11 - 4);
     add_error(expected, static_cast<double>(i % 11 - 4));
   }
   const auto device = cuda::upload(View<const float>(errors), nullptr);

@@ -33,14 +33,14 @@ Model random_model(const Ratings& r, std::int32_t f, ModelKind kind) {
 Accuracy reference(const Model& m, const Ratings& part) {
   long double square = 0;
   long double absolute = 0;
-  const auto f = static_cast<std::size_t>(m.factors);
+  const std::int64_t f = m.factors;
   for (std::int64_t k = 0; k < part.nnz(); ++k) {
-    const auto u = static_cast<std::size_t>(part[k].user);
-    const auto i = static_cast<std::size_t>(part[k].item);
+    const std::int64_t u = part[k].user;
+    const std::int64_t i = part[k].item;
     long double guess = m.mean;
     if (m.kind == ModelKind::biased)
       guess += static_cast<long double>(m.user_bias[u]) + m.item_bias[i];
-    for (std::size_t d = 0; d < f; ++d) {
+    for (std::int64_t d = 0; d < f; ++d) {
       guess += static_cast<long double>(m.p[u * f + d]) * m.q[i * f + d];
     }
     const long double e = part[k].value - guess;
@@ -182,7 +182,7 @@ TEST(UserGroups, ErrorsAddUpToTheWhole) {
     std::int64_t train_count = 0;
     std::int32_t next = 0;
     const auto found = evaluate_user_groups(evaluator, m.view(), split, groups, team);
-    ASSERT_EQ(found.size(), static_cast<std::size_t>(std::min<std::int64_t>(groups, 203)));
+    ASSERT_EQ(std::ssize(found), std::min<std::int64_t>(groups, 203));
     for (const UserGroup& group : found) {
       EXPECT_EQ(group.first_user, next);
       const std::int64_t users = group.last_user - group.first_user + 1;

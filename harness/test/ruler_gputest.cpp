@@ -4,9 +4,8 @@
 #include <cmath>
 
 #include "algorithms/core/cuda/testing.hpp"
-#include "harness/device.hpp"
-#include "harness/device_clock.hpp"
-#include "harness/nvml.hpp"
+#include "harness/data_store.hpp"
+#include "harness/model_io.hpp"
 #include "harness/preflight.hpp"
 #include "harness/result_file.hpp"
 #include "harness/session.hpp"
@@ -120,48 +119,72 @@ TEST(RulerDevice, PeakMemoryIsThatOfTheRulerAndTheEvaluator) {
                                                   dataset["nnz_test"].get<std::int64_t>()}));
 }
 
-TEST(RulerDevice, TheModelIsSavedFromTheDevice) {
-  MF_REQUIRE_DEVICE();
+// A case that saves its model, and what it was trained on and evaluated with.
+struct Saved {
+  SavedModel model;
+  CaseData data;
+  ResultFile file;
+};
+
+Saved train_and_save(const std::string& algorithm, const std::string& rest) {
   const TempFolder folder;
   const Spec spec =
       parse_spec(parse_json(R"({"name": "t", "datasets": [{"like": "ml-100k", "scale": 0.05}],
-                     "save_model": true, "stop": {"epochs": 1},
-                     "algorithms": [{"name": "ruler_device", "spin_us": 10, "offset": 2}]})",
+                     "save_model": true, )" +
+                                rest + R"(, "algorithms": [)" + algorithm + "]}",
                             "t"),
                  "t.json");
   RunOptions options;
   options.folder = folder / "r";
   const auto progress = make_progress(ProgressMode::quiet, stdout);
   EXPECT_EQ(run_session(spec, options, *progress).failed, 0);
-  EXPECT_TRUE(std::filesystem::exists(folder / ("r/models/" + spec.cases[0].id + "/P.npy")));
+  const Case& item = spec.cases[0];
+  return {load_model(folder / ("r/models/" + item.id)), DataStore().get(item),
+          *read_result_file(folder / ("r/" + item.id + ".jsonl"))};
 }
 
-TEST(DeviceClock, SeesTheClockAndTheMemory) {
+// After an epoch every user's bias is offset x decay = 1; the rest is zero.
+TEST(RulerDevice, TheModelThatIsSavedIsTheKnownOne) {
   MF_REQUIRE_DEVICE();
-  const auto clock = open_device();
-  const auto device = find_device();
-  EXPECT_GT(clock->free_bytes(), 0);
-  EXPECT_LE(clock->free_bytes(), device->memory_bytes);
-  EXPECT_EQ(device->pci_bus_id.size(), 12u) << device->pci_bus_id;
-  const auto nvml = open_nvml(device->pci_bus_id);
-  if (!nvml) GTEST_SKIP() << "no NVML";
-  EXPECT_GT(nvml->power_limit_w().value_or(0), 10);
-  EXPECT_NE(nvml->driver_version().value_or("").find('.'), std::string::npos);
-  const auto hertz = clock->sm_clock_hz();
-  ASSERT_TRUE(hertz);
-  EXPECT_GT(*hertz, 50'000'000);
-  EXPECT_LE(*hertz, device->clock_hz);
+  const Saved saved =
+      train_and_save(R"({"name": "ruler_device", "spin_us": 2000, "offset": 2, "factors": 5})",
+                     R"("stop": {"epochs": 1})");
+  const Ratings& train = saved.data.split->train;
+  const Model& model = saved.model.model;
+  EXPECT_EQ(model.mean, mean_rating(train));
+  EXPECT_EQ(std::ssize(model.p), std::int64_t{train.n_users()} * 5);
+  EXPECT_EQ(std::ssize(model.q), std::int64_t{train.n_items()} * 5);
+  EXPECT_EQ(std::ssize(model.user_bias), train.n_users());
+  EXPECT_EQ(std::ssize(model.item_bias), train.n_items());
+  for (const float x : model.user_bias) EXPECT_EQ(x, 1);
+  for (const auto* zeros : {&model.p, &model.q, &model.item_bias}) {
+    for (const float x : *zeros) ASSERT_EQ(x, 0);
+  }
+  for (std::int64_t k = 0; k < train.nnz(); ++k) {
+    const float known = static_cast<float>(mean_rating(train)) + 1;
+    ASSERT_EQ(saved.model.predict(train.user_ids()[train[k].user], train.item_ids()[train[k].item]),
+              known);
+  }
 }
 
-TEST(DeviceClock, MarksMeasureAndAreReused) {
+// Rows that are padded on the device, by the error that was measured there.
+TEST(DeviceFactors, TheModelThatIsSavedHasTheErrorMeasuredOnTheDevice) {
   MF_REQUIRE_DEVICE();
-  const auto clock = open_device();
-  for (int round = 0; round < 3; ++round) {
-    clock->clear_marks(4);
-    for (std::size_t i = 0; i < 10; ++i) EXPECT_EQ(clock->mark(), i);
-    clock->synchronize();
-    EXPECT_GE(clock->seconds(0, 9), 0);
-    EXPECT_LT(clock->seconds(0, 9), 0.1);
+  for (const char* kind : {"biased", "plain"}) {
+    const Saved saved = train_and_save(
+        R"({"name": "sgd_tiled", "factors": 10, "model": ")" + std::string(kind) + R"("})",
+        R"("stop": {"epochs": 3})");
+    const Ratings& test = saved.data.split->test;
+    double square = 0;
+    for (std::int64_t k = 0; k < test.nnz(); ++k) {
+      const double guess =
+          saved.model.predict(test.user_ids()[test[k].user], test.item_ids()[test[k].item]);
+      square += (test[k].value - guess) * (test[k].value - guess);
+    }
+    const double rmse = std::sqrt(square / static_cast<double>(test.nnz()));
+    const double measured = number(saved.file.footer, "final_test_rmse");
+    EXPECT_NEAR(rmse, measured, 2e-6 * measured) << kind;
+    EXPECT_NE(measured, number(saved.file.trace[0], "test_rmse")) << "it has learned";
   }
 }
 

@@ -1,0 +1,80 @@
+// The clock of the device itself: marks around work of known length, memory, SM clock.
+#include <gtest/gtest.h>
+
+#include <cstdint>
+
+#include "algorithms/core/cuda/check.hpp"
+#include "algorithms/core/cuda/testing.hpp"
+#include "harness/device.hpp"
+#include "harness/device_clock.hpp"
+#include "harness/nvml.hpp"
+
+namespace mf {
+namespace {
+
+__device__ std::uint64_t nanoseconds() {
+  std::uint64_t now = 0;
+  asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(now));
+  return now;
+}
+
+__global__ void spin(std::uint64_t ns) {
+  const std::uint64_t start = nanoseconds();
+  while (nanoseconds() - start < ns) {
+  }
+}
+
+void queue_spin(DeviceClock& clock, double seconds) {
+  spin<<<1, 1, 0, static_cast<cudaStream_t>(clock.stream())>>>(
+      static_cast<std::uint64_t>(seconds * 1e9));
+  MF_CUDA_LAUNCHED("spin");
+}
+
+TEST(DeviceClock, SeesTheClockAndTheMemory) {
+  MF_REQUIRE_DEVICE();
+  const auto clock = open_device();
+  const auto device = find_device();
+  EXPECT_GT(clock->free_bytes(), 0);
+  EXPECT_LE(clock->free_bytes(), device->memory_bytes);
+  EXPECT_EQ(device->pci_bus_id.size(), 12u) << device->pci_bus_id;
+  const auto nvml = open_nvml(device->pci_bus_id);
+  if (!nvml) GTEST_SKIP() << "no NVML";
+  EXPECT_GT(nvml->power_limit_w().value_or(0), 10);
+  EXPECT_NE(nvml->driver_version().value_or("").find('.'), std::string::npos);
+  const auto hertz = clock->sm_clock_hz();
+  ASSERT_TRUE(hertz);
+  EXPECT_GT(*hertz, 50'000'000);
+  EXPECT_LE(*hertz, device->clock_hz);
+}
+
+// Marks 0, 1, 2, ... with work of another known length between any two, and in every round: a mark
+// of an earlier round, or one that is not on the stream, would be off by far more than 5 %.
+TEST(DeviceClock, MarksMeasureAndAreReused) {
+  MF_REQUIRE_DEVICE();
+  constexpr std::int64_t kMarks = 10;
+  const auto clock = open_device();
+  queue_spin(*clock, 1e-6);  // loads the kernel
+  clock->synchronize();
+  for (int round = 0; round < 3; ++round) {
+    const auto length = [&](std::int64_t i) {
+      return 2e-3 + 0.5e-3 * static_cast<double>(i) + 1e-3 * round;
+    };
+    clock->clear_marks(4);  // fewer than are needed
+    for (std::int64_t i = 0; i < kMarks; ++i) {
+      if (i > 0) queue_spin(*clock, length(i));
+      EXPECT_EQ(clock->mark(), i);
+    }
+    clock->synchronize();
+    double sum = 0;
+    for (std::int64_t i = 1; i < kMarks; ++i) {
+      const double seconds = clock->seconds(i - 1, i);
+      EXPECT_GE(seconds, 0.999 * length(i)) << round << " " << i;
+      EXPECT_LE(seconds, 1.05 * length(i)) << round << " " << i;
+      sum += seconds;
+    }
+    EXPECT_NEAR(clock->seconds(0, kMarks - 1), sum, 1e-5);
+  }
+}
+
+}  // namespace
+}  // namespace mf
