@@ -60,7 +60,7 @@ bool has_aligned_rows(const FactorView& model) {
 
 std::vector<std::uint32_t> bits_of(View<const std::uint8_t> flags) {
   std::vector<std::uint32_t> bits((flags.size() + 31) / 32);
-  for (std::size_t i = 0; i < flags.size(); ++i) {
+  for (std::int64_t i = 0; i < flags.size(); ++i) {
     bits[i / 32] |= std::uint32_t{flags[i] != 0} << (i % 32);
   }
   return bits;
