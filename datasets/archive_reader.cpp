@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "base/error.hpp"
-#include "datasets/parse_error.hpp"
 
 #ifdef MF_HAVE_LIBARCHIVE
 #include <archive.h>

@@ -6,11 +6,11 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <span>
 #include <vector>
 
 #include "base/aligned.hpp"
 #include "base/threads.hpp"
+#include "base/view.hpp"
 
 namespace mf {
 
@@ -18,19 +18,19 @@ namespace mf {
 int useful_threads(int threads, std::int64_t count);
 
 // offsets[k] = number of keys below k, for k in [0, n_keys]: n_keys + 1 entries.
-AlignedVector<std::int64_t> key_offsets(std::span<const std::int32_t> keys, std::int32_t n_keys,
+AlignedVector<std::int64_t> key_offsets(View<const std::int32_t> keys, std::int32_t n_keys,
                                         ThreadTeam& team);
 
 // Cuts rows into runs of whole rows with about `target` entries each (more where one row has more).
 // Returns the first row of each run, then the number of rows.
-std::vector<std::int32_t> cut_rows(std::span<const std::int64_t> offsets, std::int64_t target);
+std::vector<std::int32_t> cut_rows(View<const std::int64_t> offsets, std::int64_t target);
 
 struct Buckets {
   std::vector<std::int32_t> first_key;  // B + 1: bucket b holds keys first_key[b] .. [b + 1] - 1
   AlignedVector<std::uint16_t> of_key;  // n_keys
-  std::size_t count() const { return first_key.size() - 1; }
+  std::int64_t count() const { return std::ssize(first_key) - 1; }
 };
-Buckets make_buckets(std::span<const std::int64_t> offsets);
+Buckets make_buckets(View<const std::int64_t> offsets);
 
 // One rating as three columns: the key of the sort, the other index, the value.
 template <class Int, class Float>
@@ -45,7 +45,6 @@ using MutableColumns = Columns<std::int32_t, float>;
 // Moves `count` ratings into their buckets, keeping the order inside each bucket. `offsets` are
 // those of the keys; source and target must not overlap.
 void scatter_to_buckets(ConstColumns source, std::int64_t count, const Buckets& buckets,
-                        std::span<const std::int64_t> offsets, MutableColumns target,
-                        ThreadTeam& team);
+                        View<const std::int64_t> offsets, MutableColumns target, ThreadTeam& team);
 
 }  // namespace mf

@@ -74,7 +74,7 @@ Header read_header(const std::string& line) {
   for (;;) {
     const char* begin = p;
     skip_field(p, header.separator);
-    std::string_view name(begin, static_cast<std::size_t>(p - begin));
+    std::string_view name(begin, p);
     if (name.size() >= 2 && name.front() == '"' && name.back() == '"') {
       name = name.substr(1, name.size() - 2);
     }
@@ -90,7 +90,7 @@ Header read_header(const std::string& line) {
   for (const Role role : {Role::user, Role::item, Role::rating}) {
     if (std::find(header.roles.begin(), header.roles.end(), role) != header.roles.end()) continue;
     const char* missing = role == Role::user ? "user" : role == Role::item ? "item" : "rating";
-    const std::string_view all(line.data(), static_cast<std::size_t>(p - line.data()));
+    const std::string_view all(line.data(), p);
     throw LineError{line.data(), "the header " + in_quotes(all),
                     fmt::format("a header with a column for the {}", missing), kAdvice};
   }
@@ -169,7 +169,7 @@ RawRatings read_csv(const Text& text, const ScaleCheck& scale, const ParseOption
   try {
     header = read_header(line);
   } catch (const LineError& error) {
-    fail_in_text(text.path, text.view(), static_cast<std::size_t>(error.at - line.data()), error);
+    fail_in_text(text.path, text.view(), error.at - line.data(), error);
   }
   return parse_lines(text, std::min(newline + 1, text.view().size()), Csv(scale, std::move(header)),
                      options);

@@ -41,8 +41,8 @@ Json quantiles(std::span<const float> values) {
   std::sort(sorted.begin(), sorted.end());
   Json json = Json::array();
   for (const double q : {0.0, 0.01, 0.05, 0.25, 0.5, 0.75, 0.95, 0.99, 1.0}) {
-    const auto rank = static_cast<std::size_t>(std::ceil(q * static_cast<double>(sorted.size())));
-    json.push_back({{"share", q}, {"value", sorted[std::max<std::size_t>(rank, 1) - 1]}});
+    const auto rank = static_cast<std::int64_t>(std::ceil(q * static_cast<double>(sorted.size())));
+    json.push_back({{"share", q}, {"value", sorted[std::max<std::int64_t>(rank, 1) - 1]}});
   }
   return json;
 }
@@ -75,8 +75,8 @@ Json per_user(const Ratings& ratings) {
 }
 
 Json per_item(const Ratings& ratings) {
-  std::vector<std::int64_t> counts(static_cast<std::size_t>(ratings.n_items()), 0);
-  for (const auto item : ratings.items()) ++counts[static_cast<std::size_t>(item)];
+  std::vector<std::int64_t> counts(ratings.n_items(), 0);
+  for (const auto item : ratings.items()) ++counts[item];
   return summary(std::move(counts));
 }
 

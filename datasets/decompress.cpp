@@ -3,9 +3,9 @@
 #include <cstring>
 #include <string_view>
 
+#include "base/error.hpp"
 #include "base/hash.hpp"
 #include "datasets/archive_reader.hpp"
-#include "datasets/parse_error.hpp"
 #include "datasets/text_source.hpp"
 
 namespace mf {

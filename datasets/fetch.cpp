@@ -13,6 +13,7 @@
 #include "base/hash.hpp"
 #include "base/json.hpp"
 #include "base/text.hpp"
+#include "datasets/archive_reader.hpp"
 #include "datasets/unpack.hpp"
 
 namespace mf {
@@ -199,6 +200,12 @@ FetchReport fetch_entry(const CatalogEntry& entry, const std::string& folder,
   if (!options.again && all_there(files, target)) {
     report.already_there = true;
     return report;
+  }
+  if (plain_download(files) == nullptr && !have_libarchive()) {
+    fail(ErrorKind::unsupported,
+         "{}: {} is an archive, which needs libarchive, and this build has none; unpack it into {} "
+         "by hand, or install libarchive-dev and build again",
+         entry.name, url, target.string());
   }
   const std::string archive = (target / last_part(url)).string();
   const std::string part = archive + ".part";

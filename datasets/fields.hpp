@@ -74,12 +74,12 @@ inline bool read_short_decimal(const char*& p, float& value) {
   std::uint32_t digits = 0;
   while (is_digit(*q)) digits = digits * 10 + static_cast<std::uint32_t>(*q++ - '0');
   auto count = q - p;
-  std::size_t fraction = 0;
+  std::ptrdiff_t fraction = 0;
   if (*q == '.') {
     const char* point = q++;
     while (is_digit(*q)) digits = digits * 10 + static_cast<std::uint32_t>(*q++ - '0');
-    fraction = static_cast<std::size_t>(q - point - 1);
-    count += q - point - 1;
+    fraction = q - point - 1;
+    count += fraction;
   }
   if (count == 0 || count > 7 || *q == 'e' || *q == 'E') return false;
   value = static_cast<float>(digits);

@@ -7,17 +7,17 @@
 #include <cstdint>
 #include <cstdlib>
 #include <memory>
-#include <span>
 
 #include "base/aligned.hpp"
 #include "base/threads.hpp"
+#include "base/view.hpp"
 
 namespace mf {
 
 class IdIndex {
  public:
   // Throws Error(data) that names `what` ("user") and `name` if an id is negative.
-  IdIndex(std::span<const std::int32_t> ids, ThreadTeam& team, const char* what,
+  IdIndex(View<const std::int32_t> ids, ThreadTeam& team, const char* what,
           const std::string& name);
 
   std::int32_t size() const { return size_; }
@@ -37,12 +37,12 @@ class IdIndex {
   template <class T>
   using Zeroed = std::unique_ptr<T[], Free>;  // from calloc: pages appear when first written
   template <class T>
-  static Zeroed<T> zeroed(std::size_t count);
+  static Zeroed<T> zeroed(std::int64_t count);
 
-  void mark(std::span<const std::int32_t> ids, ThreadTeam& team);
+  void mark(View<const std::int32_t> ids, ThreadTeam& team);
   void count();
 
-  std::size_t n_words_ = 0;
+  std::int64_t n_words_ = 0;
   Zeroed<std::uint64_t> words_;  // bit id % 64 of word id / 64: the id occurs
   Zeroed<std::int32_t> before_;  // ids that occur before the word
   Zeroed<std::uint8_t> used_;    // of each page of words: any id occurs

@@ -27,12 +27,12 @@ ChunkedText::ChunkedText(std::string_view text, std::size_t begin, std::size_t c
   for (std::size_t at = begin; at < whole;) {
     const std::size_t least = std::min(at + std::max<std::size_t>(chunk_bytes, 1), whole);
     const std::size_t end = text.find('\n', least - 1) + 1;  // the last byte is one
-    chunks_.push_back({text.data() + at, text.data() + end, at});
+    chunks_.push_back({text.data() + at, text.data() + end, static_cast<std::int64_t>(at)});
     at = end;
   }
   if (whole == text.size()) return;
   tail_ = std::string(text.substr(whole)) + '\n';
-  chunks_.push_back({tail_.data(), tail_.data() + tail_.size(), whole});
+  chunks_.push_back({tail_.data(), tail_.data() + tail_.size(), static_cast<std::int64_t>(whole)});
 }
 
 std::int64_t count_lines(const char* begin, const char* end) {
@@ -57,7 +57,7 @@ ChunkScan scan_chunk(const TextChunk& chunk, char header_mark) {
   ChunkScan scan;
   scan.lines = count_lines(chunk.begin, chunk.end);
   if (header_mark == '\0') return scan;
-  const std::string_view text(chunk.begin, static_cast<std::size_t>(chunk.end - chunk.begin));
+  const std::string_view text(chunk.begin, chunk.end);
   const std::size_t mark = text.rfind(header_mark);
   if (mark == std::string_view::npos) return scan;
   const std::size_t before = text.substr(0, mark).rfind('\n');
@@ -78,9 +78,9 @@ void close_gaps(RawRatings& raw, const std::vector<std::int64_t>& first,
     }
     to += written[c];
   }
-  raw.users.resize(static_cast<std::size_t>(to));
-  raw.items.resize(static_cast<std::size_t>(to));
-  raw.values.resize(static_cast<std::size_t>(to));
+  raw.users.resize(to);
+  raw.items.resize(to);
+  raw.values.resize(to);
 }
 
 }  // namespace mf

@@ -19,7 +19,6 @@
 #include <atomic>
 #include <cstdint>
 #include <cstring>
-#include <limits>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -53,7 +52,7 @@ struct RatingSink {
 struct TextChunk {
   const char* begin = nullptr;
   const char* end = nullptr;
-  std::size_t offset = 0;  // of begin in the text
+  std::int64_t offset = 0;  // of begin in the text
 };
 
 struct ChunkScan {
@@ -97,33 +96,31 @@ RawRatings parse_lines(const Text& text, std::size_t begin, const Format& format
                        const ParseOptions& options, typename Format::State state = {}) {
   const ChunkedText chunked(text.view(), begin, options.chunk_bytes);
   const auto& chunks = chunked.chunks();
-  const std::size_t n = chunks.size();
-  ThreadTeam team(static_cast<int>(
-      std::clamp<std::size_t>(n, 1, static_cast<std::size_t>(std::max(options.threads, 1)))));
+  const std::int64_t n = std::ssize(chunks);
+  ThreadTeam team(static_cast<int>(std::clamp<std::int64_t>(n, 1, std::max(options.threads, 1))));
   const auto for_each_chunk = [&](const auto& body) {
-    team.for_chunks(static_cast<std::int64_t>(n), 1,
-                    [&](std::int64_t c, std::int64_t) { body(static_cast<std::size_t>(c)); });
+    team.for_chunks(n, 1, [&](std::int64_t c, std::int64_t) { body(c); });
   };
 
   std::vector<ChunkScan> scans(n);
-  for_each_chunk([&](std::size_t c) { scans[c] = scan_chunk(chunks[c], Format::kHeaderMark); });
+  for_each_chunk([&](std::int64_t c) { scans[c] = scan_chunk(chunks[c], Format::kHeaderMark); });
   std::vector<std::int64_t> first(n + 1, 0);
   std::vector<typename Format::State> states(n);
-  for (std::size_t c = 0; c < n; ++c) {
+  for (std::int64_t c = 0; c < n; ++c) {
     first[c + 1] = first[c] + scans[c].lines;
     states[c] = state;
     state = format.next(state, scans[c]);
   }
 
   RawRatings raw;
-  const auto lines = static_cast<std::size_t>(first[n]);
+  const std::int64_t lines = first[n];
   raw.users.resize(lines);
   raw.items.resize(lines);
   raw.values.resize(lines);
   std::vector<std::int64_t> written(n, 0);
   std::vector<std::optional<LineError>> errors(n);
-  std::atomic<std::size_t> first_bad{std::numeric_limits<std::size_t>::max()};
-  for_each_chunk([&](std::size_t c) {
+  std::atomic<std::int64_t> first_bad{n};  // none
+  for_each_chunk([&](std::int64_t c) {
     if (c > first_bad.load(std::memory_order_relaxed)) return;
     const std::int64_t at = first[c];
     RatingSink sink{raw.users.data() + at, raw.items.data() + at, raw.values.data() + at};
@@ -137,15 +134,15 @@ RawRatings parse_lines(const Text& text, std::size_t begin, const Format& format
       written[c] = sink.value - raw.values.data() - at;
     } catch (LineError& error) {
       errors[c] = std::move(error);
-      std::size_t bad = first_bad.load();
+      std::int64_t bad = first_bad.load();
       while (c < bad && !first_bad.compare_exchange_weak(bad, c)) {
       }
     }
   });
-  if (const std::size_t bad = first_bad.load(); bad < n) {
+  if (const std::int64_t bad = first_bad.load(); bad < n) {
     const LineError& error = *errors[bad];
-    const auto offset = static_cast<std::size_t>(error.at - chunks[bad].begin);
-    fail_in_text(text.path, text.view(), chunks[bad].offset + offset, error);
+    fail_in_text(text.path, text.view(), chunks[bad].offset + (error.at - chunks[bad].begin),
+                 error);
   }
   close_gaps(raw, first, written);
   return raw;

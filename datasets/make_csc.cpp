@@ -12,33 +12,32 @@ namespace {
 // Sorts one bucket by item in place, through a copy that stays in a cache.
 class ColumnSorter {
  public:
-  ColumnSorter(std::span<const std::int32_t> items, Csc& csc) : items_(items), csc_(csc) {}
+  ColumnSorter(View<const std::int32_t> items, Csc& csc) : items_(items), csc_(csc) {}
 
   void operator()(std::int32_t first_item, std::int32_t end_item) const {
     if (end_item - first_item < 2) return;  // one item, of any size, is in order already
     const auto& offsets = csc_.item_offsets;
-    const auto begin = static_cast<std::size_t>(offsets[static_cast<std::size_t>(first_item)]);
-    const auto end = static_cast<std::size_t>(offsets[static_cast<std::size_t>(end_item)]);
+    const std::int64_t begin = offsets[first_item];
+    const std::int64_t end = offsets[end_item];
     const AlignedVector<std::int32_t> users(csc_.users.data() + begin, csc_.users.data() + end);
     const AlignedVector<float> values(csc_.values.data() + begin, csc_.values.data() + end);
     std::vector<std::int64_t> next(offsets.begin() + first_item, offsets.begin() + end_item);
-    for (std::size_t i = begin; i < end; ++i) {
-      const auto to =
-          static_cast<std::size_t>(next[static_cast<std::size_t>(items_[i] - first_item)]++);
+    for (std::int64_t i = begin; i < end; ++i) {
+      const std::int64_t to = next[items_[i] - first_item]++;
       csc_.users[to] = users[i - begin];
       csc_.values[to] = values[i - begin];
     }
   }
 
  private:
-  std::span<const std::int32_t> items_;
+  View<const std::int32_t> items_;
   Csc& csc_;
 };
 
 }  // namespace
 
 Csc make_csc(const Ratings& ratings, int threads) {
-  const auto nnz = static_cast<std::size_t>(ratings.nnz());
+  const std::int64_t nnz = ratings.nnz();
   ThreadTeam team(useful_threads(threads, ratings.nnz()));
   Csc csc;
   csc.item_offsets = key_offsets(ratings.items(), ratings.n_items(), team);
@@ -50,11 +49,9 @@ Csc make_csc(const Ratings& ratings, int threads) {
                      ratings.nnz(), buckets, csc.item_offsets,
                      {items.data(), csc.users.data(), csc.values.data()}, team);
   const ColumnSorter sort(items, csc);
-  team.for_chunks(static_cast<std::int64_t>(buckets.count()), 1,
-                  [&](std::int64_t bucket, std::int64_t) {
-                    const auto b = static_cast<std::size_t>(bucket);
-                    sort(buckets.first_key[b], buckets.first_key[b + 1]);
-                  });
+  team.for_chunks(buckets.count(), 1, [&](std::int64_t b, std::int64_t) {
+    sort(buckets.first_key[b], buckets.first_key[b + 1]);
+  });
   return csc;
 }
 

@@ -21,29 +21,25 @@ MutableColumns columns_of(RawRatings& raw) {
   return {raw.users.data(), raw.items.data(), raw.values.data()};
 }
 
-void resize(RawRatings& raw, std::size_t count) {
+void resize(RawRatings& raw, std::int64_t count) {
   raw.users.resize(count);
   raw.items.resize(count);
   raw.values.resize(count);
 }
 
-void replace_ids(std::span<std::int32_t> ids, const IdIndex& index, ThreadTeam& team) {
-  const auto count = static_cast<std::int64_t>(ids.size());
-  team.for_chunks(count, 1 << 16, [&](std::int64_t begin, std::int64_t end) {
-    for (auto i = static_cast<std::size_t>(begin); i < static_cast<std::size_t>(end); ++i) {
-      ids[i] = index(ids[i]);
-    }
+void replace_ids(View<std::int32_t> ids, const IdIndex& index, ThreadTeam& team) {
+  team.for_chunks(ids.size(), 1 << 16, [&](std::int64_t begin, std::int64_t end) {
+    for (std::int64_t i = begin; i < end; ++i) ids[i] = index(ids[i]);
   });
 }
 
 bool strictly_sorted(const RawRatings& raw, ThreadTeam& team) {
-  std::vector<std::uint8_t> sorted(static_cast<std::size_t>(team.size()), 1);
-  const std::size_t count = raw.users.size();
-  const std::size_t part = (count + sorted.size() - 1) / sorted.size();
-  team.run([&](int thread) {
-    const auto t = static_cast<std::size_t>(thread);
-    const std::size_t end = std::min((t + 1) * part, count);
-    for (std::size_t i = std::max<std::size_t>(t * part, 1); i < end; ++i) {
+  std::vector<std::uint8_t> sorted(team.size(), 1);
+  const std::int64_t count = std::ssize(raw.users);
+  const std::int64_t part = (count + team.size() - 1) / team.size();
+  team.run([&](int t) {
+    const std::int64_t end = std::min((t + 1) * part, count);
+    for (std::int64_t i = std::max<std::int64_t>(t * part, 1); i < end; ++i) {
       const bool less = raw.users[i - 1] != raw.users[i] ? raw.users[i - 1] < raw.users[i]
                                                          : raw.items[i - 1] < raw.items[i];
       if (less) continue;
@@ -121,34 +117,31 @@ class BucketSorter {
   MutableColumns ratings_, spare_;
 };
 
-void sort_ratings(RawRatings& raw, std::int32_t n_items, std::span<const std::int64_t> user_offsets,
+void sort_ratings(RawRatings& raw, std::int32_t n_items, View<const std::int64_t> user_offsets,
                   ThreadTeam& team) {
-  const auto count = static_cast<std::int64_t>(raw.values.size());
+  const std::int64_t count = std::ssize(raw.values);
   RawRatings spare;
-  resize(spare, raw.values.size());
+  resize(spare, count);
   const Buckets buckets = make_buckets(user_offsets);
   scatter_to_buckets({raw.users.data(), raw.items.data(), raw.values.data()}, count, buckets,
                      user_offsets, columns_of(spare), team);
   const BucketSorter sort(n_items, columns_of(raw), columns_of(spare));
-  team.for_chunks(static_cast<std::int64_t>(buckets.count()), 1,
-                  [&](std::int64_t bucket, std::int64_t) {
-                    const auto b = static_cast<std::size_t>(bucket);
-                    const std::int32_t first = buckets.first_key[b];
-                    const std::int32_t end = buckets.first_key[b + 1];
-                    sort(user_offsets[static_cast<std::size_t>(first)],
-                         user_offsets[static_cast<std::size_t>(end)], first, end);
-                  });
+  team.for_chunks(buckets.count(), 1, [&](std::int64_t b, std::int64_t) {
+    const std::int32_t first = buckets.first_key[b];
+    const std::int32_t end = buckets.first_key[b + 1];
+    sort(user_offsets[first], user_offsets[end], first, end);
+  });
 }
 
 // Pairs that occur more than once, in sorted ratings.
 class Duplicates {
  public:
-  Duplicates(const RawRatings& raw, std::span<const std::int64_t> offsets)
+  Duplicates(const RawRatings& raw, View<const std::int64_t> offsets)
       : raw_(raw), offsets_(offsets), runs_(cut_rows(offsets, 1 << 16)) {}
 
   // The end of the group of equal pairs that starts at i, in a row that ends at row_end.
-  std::size_t group_end(std::size_t i, std::size_t row_end) const {
-    std::size_t j = i + 1;
+  std::int64_t group_end(std::int64_t i, std::int64_t row_end) const {
+    std::int64_t j = i + 1;
     while (j < row_end && raw_.items[j] == raw_.items[i]) ++j;
     return j;
   }
@@ -156,23 +149,21 @@ class Duplicates {
   // Calls body(first_user, end_user) for runs of whole rows, in parallel.
   template <class Body>
   void for_runs(ThreadTeam& team, const Body& body) const {
-    team.for_chunks(
-        static_cast<std::int64_t>(runs_.size()) - 1, 1, [&](std::int64_t run, std::int64_t) {
-          const auto r = static_cast<std::size_t>(run);
-          body(r, static_cast<std::size_t>(runs_[r]), static_cast<std::size_t>(runs_[r + 1]));
-        });
+    team.for_chunks(std::ssize(runs_) - 1, 1, [&](std::int64_t r, std::int64_t) {
+      body(r, std::int64_t{runs_[r]}, std::int64_t{runs_[r + 1]});
+    });
   }
 
   // Counts duplicates and writes the number of distinct pairs of user u into distinct[u + 1].
-  DuplicateReport count(std::span<std::int64_t> distinct, ThreadTeam& team) const {
+  DuplicateReport count(View<std::int64_t> distinct, ThreadTeam& team) const {
     std::vector<DuplicateReport> reports(runs_.size());
-    for_runs(team, [&](std::size_t run, std::size_t first, std::size_t end) {
+    for_runs(team, [&](std::int64_t run, std::int64_t first, std::int64_t end) {
       DuplicateReport report;
-      for (std::size_t u = first; u < end; ++u) {
-        const auto row_end = static_cast<std::size_t>(offsets_[u + 1]);
+      for (std::int64_t u = first; u < end; ++u) {
+        const std::int64_t row_end = offsets_[u + 1];
         std::int64_t groups = 0;
-        for (auto i = static_cast<std::size_t>(offsets_[u]); i < row_end; ++groups) {
-          const std::size_t next = group_end(i, row_end);
+        for (std::int64_t i = offsets_[u]; i < row_end; ++groups) {
+          const std::int64_t next = group_end(i, row_end);
           report.pairs += next - i > 1;
           i = next;
         }
@@ -190,14 +181,14 @@ class Duplicates {
   }
 
   // Writes one rating a pair to `out`, rows at new_offsets.
-  void resolve(DuplicatePolicy policy, std::span<const std::int64_t> new_offsets, RawRatings& out,
+  void resolve(DuplicatePolicy policy, View<const std::int64_t> new_offsets, RawRatings& out,
                ThreadTeam& team) const {
-    for_runs(team, [&](std::size_t, std::size_t first, std::size_t end) {
-      auto to = static_cast<std::size_t>(new_offsets[first]);
-      for (std::size_t u = first; u < end; ++u) {
-        const auto row_end = static_cast<std::size_t>(offsets_[u + 1]);
-        for (auto i = static_cast<std::size_t>(offsets_[u]); i < row_end; ++to) {
-          const std::size_t next = group_end(i, row_end);
+    for_runs(team, [&](std::int64_t, std::int64_t first, std::int64_t end) {
+      std::int64_t to = new_offsets[first];
+      for (std::int64_t u = first; u < end; ++u) {
+        const std::int64_t row_end = offsets_[u + 1];
+        for (std::int64_t i = offsets_[u]; i < row_end; ++to) {
+          const std::int64_t next = group_end(i, row_end);
           out.users[to] = raw_.users[i];
           out.items[to] = raw_.items[i];
           out.values[to] = policy == DuplicatePolicy::last ? raw_.values[next - 1] : mean(i, next);
@@ -208,11 +199,11 @@ class Duplicates {
   }
 
   // The first group of more than one, as [begin, end). There must be one.
-  std::pair<std::size_t, std::size_t> first_group() const {
-    for (std::size_t u = 0;; ++u) {
-      const auto row_end = static_cast<std::size_t>(offsets_[u + 1]);
-      for (auto i = static_cast<std::size_t>(offsets_[u]); i < row_end;) {
-        const std::size_t next = group_end(i, row_end);
+  std::pair<std::int64_t, std::int64_t> first_group() const {
+    for (std::int64_t u = 0;; ++u) {
+      const std::int64_t row_end = offsets_[u + 1];
+      for (std::int64_t i = offsets_[u]; i < row_end;) {
+        const std::int64_t next = group_end(i, row_end);
         if (next - i > 1) return {i, next};
         i = next;
       }
@@ -220,15 +211,15 @@ class Duplicates {
   }
 
  private:
-  float mean(std::size_t begin, std::size_t end) const {
+  float mean(std::int64_t begin, std::int64_t end) const {
     if (end - begin == 1) return raw_.values[begin];
     double sum = 0;
-    for (std::size_t i = begin; i < end; ++i) sum += double{raw_.values[i]};
+    for (std::int64_t i = begin; i < end; ++i) sum += double{raw_.values[i]};
     return static_cast<float>(sum / static_cast<double>(end - begin));
   }
 
   const RawRatings& raw_;
-  std::span<const std::int64_t> offsets_;
+  View<const std::int64_t> offsets_;
   std::vector<std::int32_t> runs_;
 };
 
@@ -239,8 +230,8 @@ class Duplicates {
   fail(ErrorKind::data,
        "{}: found user {}, item {} {} times ({} such pairs in all), expected every pair once; set "
        "duplicates to \"last\" or \"mean\" to resolve them",
-       name, arrays.user_ids[static_cast<std::size_t>(raw.users[begin])],
-       arrays.item_ids[static_cast<std::size_t>(raw.items[begin])], end - begin, report.pairs);
+       name, arrays.user_ids[raw.users[begin]], arrays.item_ids[raw.items[begin]], end - begin,
+       report.pairs);
 }
 
 }  // namespace
@@ -251,7 +242,7 @@ Ratings make_ratings(RawRatings raw, DuplicatePolicy policy, int threads, const 
     fail(ErrorKind::data, "{}: found {} users, {} items and {} ratings, expected as many of each",
          name, raw.users.size(), raw.items.size(), raw.values.size());
   }
-  const auto count = static_cast<std::int64_t>(raw.values.size());
+  const std::int64_t count = std::ssize(raw.values);
   ThreadTeam team(useful_threads(threads, count));
   Ratings::Arrays arrays;
   {
@@ -271,14 +262,14 @@ Ratings make_ratings(RawRatings raw, DuplicatePolicy policy, int threads, const 
   if (!strictly_sorted(raw, team)) {
     sort_ratings(raw, static_cast<std::int32_t>(arrays.item_ids.size()), arrays.user_offsets, team);
     const Duplicates duplicates(raw, arrays.user_offsets);
-    AlignedVector<std::int64_t> offsets(arrays.user_offsets.size());
+    AlignedVector<std::int64_t> offsets(std::ssize(arrays.user_offsets));
     offsets[0] = 0;
     found = duplicates.count(offsets, team);
     if (found.pairs > 0) {
       if (policy == DuplicatePolicy::error) fail_duplicate(duplicates, arrays, raw, found, name);
-      for (std::size_t u = 1; u < offsets.size(); ++u) offsets[u] += offsets[u - 1];
+      for (std::int64_t u = 1; u < std::ssize(offsets); ++u) offsets[u] += offsets[u - 1];
       RawRatings distinct;
-      resize(distinct, static_cast<std::size_t>(offsets.back()));
+      resize(distinct, offsets.back());
       duplicates.resolve(policy, offsets, distinct, team);
       raw = std::move(distinct);
       arrays.user_offsets = std::move(offsets);

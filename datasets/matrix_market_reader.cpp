@@ -92,7 +92,7 @@ Header read_header(const Text& text) {
         return header;
       }
     } catch (const LineError& error) {
-      fail_in_text(text.path, view, begin + static_cast<std::size_t>(error.at - line.data()),
+      fail_in_text(text.path, view, static_cast<std::int64_t>(begin) + (error.at - line.data()),
                    error);
     }
   }

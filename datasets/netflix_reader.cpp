@@ -88,8 +88,7 @@ class ProbeEntry {
       fail_field(begin, fmt::format("a customer who rated movie {} in the ratings", movie));
     }
     // Two threads may mark the same rating if the file lists it twice.
-    std::atomic_ref<std::uint8_t>(parts_[static_cast<std::size_t>(at)])
-        .store(kTest, std::memory_order_relaxed);
+    std::atomic_ref<std::uint8_t>(parts_[at]).store(kTest, std::memory_order_relaxed);
     out.add(user, movie, 0);
   }
 
@@ -117,7 +116,7 @@ class ProbeEntry {
 std::vector<RawRatings> read_files(const std::vector<std::string>& files, const ScaleCheck& scale,
                                    const ParseOptions& options) {
   std::vector<RawRatings> parts(files.size());
-  if (files.size() < 4 * static_cast<std::size_t>(std::max(options.threads, 1))) {
+  if (std::ssize(files) < 4 * std::max(options.threads, 1)) {
     for (std::size_t f = 0; f < files.size(); ++f) {
       parts[f] = read_netflix(open_text(files[f]), scale, options);
     }
@@ -126,8 +125,7 @@ std::vector<RawRatings> read_files(const std::vector<std::string>& files, const 
   std::vector<std::exception_ptr> errors(files.size());
   ThreadTeam team(options.threads);
   const ParseOptions alone{1, options.chunk_bytes};
-  team.for_chunks(static_cast<std::int64_t>(files.size()), 1, [&](std::int64_t i, std::int64_t) {
-    const auto f = static_cast<std::size_t>(i);
+  team.for_chunks(std::ssize(files), 1, [&](std::int64_t f, std::int64_t) {
     try {
       parts[f] = read_netflix(open_text(files[f]), scale, alone);
     } catch (...) {
@@ -194,7 +192,7 @@ RawRatings read_netflix_folder(const std::string& folder, const ScaleCheck& scal
 AlignedVector<std::uint8_t> netflix_probe_parts_chunked(const Ratings& ratings,
                                                         const std::string& probe_path,
                                                         const ParseOptions& options) {
-  AlignedVector<std::uint8_t> parts(static_cast<std::size_t>(ratings.nnz()), kTrain);
+  AlignedVector<std::uint8_t> parts(ratings.nnz(), kTrain);
   const Text text = open_text(probe_path);
   const ProbeEntry entry(ratings, parts);
   const RawRatings listed = parse_lines(text, 0, MovieGroups(entry), options);

@@ -20,20 +20,19 @@ std::string field_at(const char* p) {
   if (!ends_field(*p)) {
     while (!ends_field(*end)) ++end;
   }
-  return in_quotes({p, static_cast<std::size_t>(end - p)});
+  return in_quotes({p, end});
 }
 
 void fail_field(const char* p, std::string expected, std::string advice) {
   throw LineError{p, field_at(p), std::move(expected), std::move(advice)};
 }
 
-void fail_in_text(const std::string& path, std::string_view text, std::size_t offset,
+void fail_in_text(const std::string& path, std::string_view text, std::int64_t offset,
                   const LineError& error) {
-  const std::string_view before = text.substr(0, offset);
+  const std::string_view before = text.substr(0, static_cast<std::size_t>(offset));
   const auto line = 1 + std::count(before.begin(), before.end(), '\n');
-  const std::size_t newline = before.rfind('\n');
-  const std::size_t line_begin = newline == std::string_view::npos ? 0 : newline + 1;
-  fail_in_file(fmt::format("{}:{}:{}", path, line, offset - line_begin + 1), error.found,
+  const std::size_t line_begin = before.rfind('\n') + 1;  // npos + 1 is 0
+  fail_in_file(fmt::format("{}:{}:{}", path, line, before.size() - line_begin + 1), error.found,
                error.expected, error.advice);
 }
 

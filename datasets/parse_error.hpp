@@ -3,7 +3,7 @@
 // nothing.
 #pragma once
 
-#include <cstddef>
+#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -27,7 +27,7 @@ std::string field_at(const char* p);
 
 // Throws Error(data) "path:line:column: found X, expected Y; advice" for a byte offset of a text.
 // Lines and columns count from 1, columns in bytes.
-[[noreturn]] void fail_in_text(const std::string& path, std::string_view text, std::size_t offset,
+[[noreturn]] void fail_in_text(const std::string& path, std::string_view text, std::int64_t offset,
                                const LineError& error);
 
 }  // namespace mf

@@ -22,8 +22,6 @@ constexpr std::int64_t kChunk = std::int64_t{1} << 18;
 constexpr std::int64_t kUserChunk = 4096;
 enum class Purpose : std::uint64_t { test = 0x73706c69, validation };
 
-std::size_t index(std::int64_t i) { return static_cast<std::size_t>(i); }
-
 // SplitMix64 read at a position. A bijection of the index: no two ratings share a key.
 class Keys {
  public:
@@ -66,7 +64,7 @@ class SmallestKeys {
   template <class Body>
   void for_each_key(std::int64_t begin, std::int64_t end, const Body& body) const {
     for (std::int64_t i = begin; i < end; ++i) {
-      if (labels_[index(i)] == kTrain) body(keys_(i));
+      if (labels_[i] == kTrain) body(keys_(i));
     }
   }
 
@@ -125,8 +123,7 @@ void draw_fraction(Labels& labels, double fraction, std::uint8_t part, const Key
   team.for_chunks(static_cast<std::int64_t>(labels.size()), kChunk,
                   [&](std::int64_t begin, std::int64_t end) {
                     for (std::int64_t i = begin; i < end; ++i) {
-                      if (labels[index(i)] == kTrain && keys(i) <= threshold)
-                        labels[index(i)] = part;
+                      if (labels[i] == kTrain && keys(i) <= threshold) labels[i] = part;
                     }
                   });
 }
@@ -139,7 +136,7 @@ void leave_out_of_user(Labels& labels, std::int64_t begin, std::int64_t end, int
   const auto nth = scratch.begin() + (k - 1);
   std::nth_element(scratch.begin(), nth, scratch.end());
   for (std::int64_t i = begin; i < end; ++i) {
-    if (keys(i) <= *nth) labels[index(i)] = kTest;
+    if (keys(i) <= *nth) labels[i] = kTest;
   }
 }
 
@@ -148,8 +145,8 @@ void leave_out(Labels& labels, const Ratings& all, int k, const Keys& keys, Thre
   team.for_chunks(all.n_users(), kUserChunk, [&](std::int64_t first, std::int64_t last) {
     std::vector<std::uint64_t> scratch;
     for (std::int64_t u = first; u < last; ++u) {
-      const std::int64_t begin = offsets[index(u)];
-      const std::int64_t end = offsets[index(u + 1)];
+      const std::int64_t begin = offsets[u];
+      const std::int64_t end = offsets[u + 1];
       if (end - begin > k) leave_out_of_user(labels, begin, end, k, keys, scratch);
     }
   });
@@ -181,7 +178,7 @@ Labels given_labels(const Dataset& data, const SplitSpec& spec) {
          "{}: this data set has no given split; name one of the catalog's, or use holdout or "
          "leave_out",
          data.info.name);
-  if (data.parts.size() != index(data.ratings.nnz()))
+  if (std::ssize(data.parts) != data.ratings.nnz())
     fail(ErrorKind::data, "{}: {} labels of a given split for {} ratings", data.info.name,
          data.parts.size(), data.ratings.nnz());
   const auto highest = *std::max_element(data.parts.begin(), data.parts.end());
@@ -197,7 +194,7 @@ Labels given_labels(const Dataset& data, const SplitSpec& spec) {
 
 Labels make_labels(const Dataset& data, const SplitSpec& spec, ThreadTeam& team) {
   if (spec.kind == SplitSpec::Kind::given) return given_labels(data, spec);
-  Labels labels(index(data.ratings.nnz()));
+  Labels labels(data.ratings.nnz());
   fill(labels, team);
   const Keys keys(spec.seed, Purpose::test);
   if (spec.kind == SplitSpec::Kind::holdout)
@@ -210,13 +207,13 @@ Labels make_labels(const Dataset& data, const SplitSpec& spec, ThreadTeam& team)
 // Flags of ids, set by many threads at once.
 class Marks {
  public:
-  explicit Marks(std::int64_t n) : flags_(index(n), 0) {}
+  explicit Marks(std::int64_t n) : flags_(n, 0) {}
   void set(std::int32_t id) {
-    std::atomic_ref<std::uint8_t> flag(flags_[index(id)]);
+    std::atomic_ref<std::uint8_t> flag(flags_[id]);
     // Popular ids are marked a million times: only the first of them writes to the line.
     if (flag.load(std::memory_order_relaxed) == 0) flag.store(1, std::memory_order_relaxed);
   }
-  bool operator[](std::int32_t id) const { return flags_[index(id)] != 0; }
+  bool operator[](std::int32_t id) const { return flags_[id] != 0; }
 
  private:
   std::vector<std::uint8_t> flags_;
@@ -227,8 +224,8 @@ struct Seen {
       : users(ratings.n_users()), items(ratings.n_items()) {
     team.for_chunks(ratings.nnz(), kChunk, [&](std::int64_t begin, std::int64_t end) {
       for (std::int64_t i = begin; i < end; ++i) {
-        users.set(ratings.users()[index(i)]);
-        items.set(ratings.items()[index(i)]);
+        users.set(ratings.users()[i]);
+        items.set(ratings.items()[i]);
       }
     });
   }

@@ -31,30 +31,24 @@ std::uint64_t seed_of(const Profile& profile, std::uint64_t seed) {
 }
 
 AlignedVector<std::int32_t> one_to(std::int64_t n) {
-  AlignedVector<std::int32_t> ids(static_cast<std::size_t>(n));
+  AlignedVector<std::int32_t> ids(n);
   std::iota(ids.begin(), ids.end(), 1);
   return ids;
-}
-
-template <class T>
-std::span<T> part(AlignedVector<T>& values, std::int64_t begin, std::int64_t end) {
-  return std::span(values).subspan(static_cast<std::size_t>(begin),
-                                   static_cast<std::size_t>(end - begin));
 }
 
 // Draws users and the items they rate; the same user the same, however often.
 class Raters {
  public:
   Raters(const ItemCatalog& catalog, const RatingModel& model, const UserStreams& streams,
-         std::span<const std::int64_t> offsets)
+         View<const std::int64_t> offsets)
       : catalog_(catalog), model_(model), streams_(streams), offsets_(offsets) {}
 
-  std::int64_t n_users() const { return static_cast<std::int64_t>(offsets_.size()) - 1; }
-  std::int64_t begin(std::int64_t u) const { return offsets_[static_cast<std::size_t>(u)]; }
-  std::int64_t end(std::int64_t u) const { return offsets_[static_cast<std::size_t>(u + 1)]; }
+  std::int64_t n_users() const { return offsets_.size() - 1; }
+  std::int64_t begin(std::int64_t u) const { return offsets_[u]; }
+  std::int64_t end(std::int64_t u) const { return offsets_[u + 1]; }
 
   // Fills items, of the length of the user's row. The stream is left where the ratings start.
-  synthetic::User draw(std::int64_t u, ItemSampler& sampler, std::span<std::int32_t> items,
+  synthetic::User draw(std::int64_t u, ItemSampler& sampler, View<std::int32_t> items,
                        Rng& rng) const {
     rng = streams_.stream(u);
     const synthetic::User user = model_.draw_user(rng.uniform(), rng);
@@ -66,7 +60,7 @@ class Raters {
   const ItemCatalog& catalog_;
   const RatingModel& model_;
   const UserStreams& streams_;
-  std::span<const std::int64_t> offsets_;
+  View<const std::int64_t> offsets_;
 };
 
 // Mean of b_u + c_i over the ratings of at most 4096 users, evenly spaced.
@@ -77,7 +71,7 @@ double mean_bias(const Raters& raters, const ItemCatalog& catalog, const RatingM
   std::vector<std::int32_t> items;
   double sum = 0, count = 0;
   for (std::int64_t u = 0; u < raters.n_users(); u += stride) {
-    items.resize(static_cast<std::size_t>(raters.end(u) - raters.begin(u)));
+    items.resize(raters.end(u) - raters.begin(u));
     const synthetic::User user = raters.draw(u, sampler, items, rng);
     sum += model.bias_sum(user, items);
     count += static_cast<double>(items.size());
@@ -94,10 +88,10 @@ void draw_ratings(Ratings::Arrays& a, const Raters& raters, const ItemCatalog& c
     Rng rng(0);
     for (std::int64_t u = first; u < last; ++u) {
       const std::int64_t begin = raters.begin(u), end = raters.end(u);
-      const auto items = part(a.items, begin, end);
+      const auto items = View(a.items).part(begin, end);
       const synthetic::User user = raters.draw(u, sampler, items, rng);
-      model.draw_values(user, items, rng, part(a.values, begin, end));
-      std::ranges::fill(part(a.users, begin, end), static_cast<std::int32_t>(u));
+      model.draw_values(user, items, rng, View(a.values).part(begin, end));
+      std::ranges::fill(View(a.users).part(begin, end), static_cast<std::int32_t>(u));
     }
   });
 }
@@ -131,9 +125,9 @@ Dataset make_look_alike(const std::string& like, double scale_factor, std::uint6
   arrays.user_offsets = synthetic::draw_user_offsets(profile, shape, streams, team);
   const Raters raters(catalog, model, streams, arrays.user_offsets);
   model.lower_mean(mean_bias(raters, catalog, model));
-  arrays.users.resize(static_cast<std::size_t>(shape.nnz));
-  arrays.items.resize(static_cast<std::size_t>(shape.nnz));
-  arrays.values.resize(static_cast<std::size_t>(shape.nnz));
+  arrays.users.resize(shape.nnz);
+  arrays.items.resize(shape.nnz);
+  arrays.values.resize(shape.nnz);
   draw_ratings(arrays, raters, catalog, model, team);
   arrays.user_ids = one_to(shape.n_users);
   arrays.item_ids = one_to(shape.n_items);

@@ -12,19 +12,16 @@ namespace {
 
 constexpr std::int64_t kChunk = 1 << 14;
 
-std::size_t index(std::int64_t i) { return static_cast<std::size_t>(i); }
-
 class Degrees {
  public:
   Degrees(const Profile& profile, const Shape& shape, const UserStreams& streams, ThreadTeam& team)
       : shape_(shape),
         min_(std::min(profile.min_user_degree, shape.nnz / shape.n_users)),
-        weights_(index(shape.n_users)),
+        weights_(shape.n_users),
         team_(team) {
     team.for_chunks(shape.n_users, kChunk, [&](std::int64_t begin, std::int64_t end) {
       for (std::int64_t u = begin; u < end; ++u)
-        weights_[index(u)] =
-            static_cast<float>(weight_at(profile.activity, streams.stream(u).uniform()));
+        weights_[u] = static_cast<float>(weight_at(profile.activity, streams.stream(u).uniform()));
     });
   }
 
@@ -33,7 +30,7 @@ class Degrees {
   std::int64_t degree(std::int64_t user, double c) const {
     const double dither =
         static_cast<double>(mix64(static_cast<std::uint64_t>(user) + 1) >> 11) * 0x1.0p-53;
-    const double extra = std::floor(c * static_cast<double>(weights_[index(user)]) + dither);
+    const double extra = std::floor(c * static_cast<double>(weights_[user]) + dither);
     const auto room = static_cast<double>(shape_.n_items - min_);
     return min_ + static_cast<std::int64_t>(std::min(extra, room));
   }
@@ -91,14 +88,14 @@ AlignedVector<std::int64_t> draw_user_offsets(const Profile& profile, const Shap
                                               const UserStreams& streams, ThreadTeam& team) {
   Degrees degrees(profile, shape, streams, team);
   const double c = degrees.scale();
-  AlignedVector<std::int64_t> offsets(index(shape.n_users + 1));
+  AlignedVector<std::int64_t> offsets(shape.n_users + 1);
   team.for_chunks(shape.n_users, kChunk, [&](std::int64_t begin, std::int64_t end) {
-    for (std::int64_t u = begin; u < end; ++u) offsets[index(u)] = degrees.degree(u, c);
+    for (std::int64_t u = begin; u < end; ++u) offsets[u] = degrees.degree(u, c);
   });
   add_missing(offsets, shape.nnz - degrees.sum(c), shape.n_items);
   std::int64_t next = 0;
-  for (std::int64_t u = 0; u < shape.n_users; ++u) next += std::exchange(offsets[index(u)], next);
-  offsets[index(shape.n_users)] = next;
+  for (std::int64_t u = 0; u < shape.n_users; ++u) next += std::exchange(offsets[u], next);
+  offsets[shape.n_users] = next;
   return offsets;
 }
 

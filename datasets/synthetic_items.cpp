@@ -13,7 +13,7 @@ namespace {
 enum Stream : std::uint64_t { kRanks = 1, kOwed = 2 };
 
 std::vector<std::int32_t> shuffled(std::int64_t n, Rng rng) {
-  std::vector<std::int32_t> order(static_cast<std::size_t>(n));
+  std::vector<std::int32_t> order(n);
   std::iota(order.begin(), order.end(), 0);
   for (std::size_t k = order.size(); k > 1; --k) std::swap(order[k - 1], order[rng.below(k)]);
   return order;
@@ -64,23 +64,20 @@ ItemCatalog::ItemCatalog(const Profile& profile, const Shape& shape, std::uint64
       nnz_(shape.nnz) {}
 
 double ItemCatalog::place(std::int32_t item) const {
-  return (ranks_[static_cast<std::size_t>(item)] + 0.5) / static_cast<double>(size());
+  return (ranks_[item] + 0.5) / static_cast<double>(size());
 }
 
-std::span<const std::int32_t> ItemCatalog::owed(std::int64_t begin, std::int64_t end) const {
+View<const std::int32_t> ItemCatalog::owed(std::int64_t begin, std::int64_t end) const {
   // The k-th owed item belongs to rating floor(k nnz / n): distinct ratings, as n <= nnz.
-  const auto first_from = [&](std::int64_t rating) {
-    return static_cast<std::size_t>((rating * size() + nnz_ - 1) / nnz_);
-  };
-  const std::size_t first = first_from(begin);
-  return std::span(owed_order_).subspan(first, first_from(end) - first);
+  const auto first_from = [&](std::int64_t rating) { return (rating * size() + nnz_ - 1) / nnz_; };
+  return View(owed_order_).part(first_from(begin), first_from(end));
 }
 
 ItemSampler::ItemSampler(const ItemCatalog& catalog)
-    : catalog_(catalog), bitmap_(static_cast<std::size_t>((catalog.size() + 63) / 64), 0) {}
+    : catalog_(catalog), bitmap_((catalog.size() + 63) / 64, 0) {}
 
 bool ItemSampler::insert(std::int32_t item) {
-  std::uint64_t& word = bitmap_[static_cast<std::size_t>(item) / 64];
+  std::uint64_t& word = bitmap_[item / 64];
   const std::uint64_t bit = std::uint64_t{1} << (item % 64);
   const bool fresh = (word & bit) == 0;
   word |= bit;
@@ -89,32 +86,31 @@ bool ItemSampler::insert(std::int32_t item) {
 
 // Weighted draws without replacement in one go (Efraimidis and Spirakis): the smallest of
 // exponential variates divided by the weights. The law is that of repeated rejection.
-void ItemSampler::insert_by_keys(std::size_t missing, Rng& rng) {
+void ItemSampler::insert_by_keys(std::int64_t missing, Rng& rng) {
   keys_.clear();
   for (std::int32_t item = 0; item < catalog_.size(); ++item) {
-    const auto i = static_cast<std::size_t>(item);
-    if ((bitmap_[i / 64] >> (i % 64) & 1) != 0) continue;
-    keys_.emplace_back(-portable::log(1 - rng.uniform()) / catalog_.weights()[i], item);
+    if ((bitmap_[item / 64] >> (item % 64) & 1) != 0) continue;
+    keys_.emplace_back(-portable::log(1 - rng.uniform()) / catalog_.weights()[item], item);
   }
-  const auto end = keys_.begin() + static_cast<std::ptrdiff_t>(missing);
+  const auto end = keys_.begin() + missing;
   if (end != keys_.end()) std::nth_element(keys_.begin(), end, keys_.end());
   std::for_each(keys_.begin(), end, [&](const auto& key) { insert(key.second); });
 }
 
-void ItemSampler::take_ascending(std::span<std::int32_t> out) {
-  std::size_t filled = 0;
-  for (std::size_t w = 0; w < bitmap_.size() && filled < out.size(); ++w) {
+void ItemSampler::take_ascending(View<std::int32_t> out) {
+  std::int64_t filled = 0;
+  for (std::int64_t w = 0; w < std::ssize(bitmap_) && filled < out.size(); ++w) {
     for (std::uint64_t word = bitmap_[w]; word != 0; word &= word - 1)
       out[filled++] = static_cast<std::int32_t>(w * 64) + std::countr_zero(word);
     bitmap_[w] = 0;
   }
 }
 
-void ItemSampler::draw(std::span<const std::int32_t> owed, Rng& rng, std::span<std::int32_t> out) {
-  std::size_t count = 0;
+void ItemSampler::draw(View<const std::int32_t> owed, Rng& rng, View<std::int32_t> out) {
+  std::int64_t count = 0;
   for (const std::int32_t item : owed) count += insert(item) ? 1 : 0;
   // Rejection is fastest until most draws hit items already taken; keys cost a pass over all.
-  std::size_t draws = out.size() + static_cast<std::size_t>(catalog_.size()) / 2;
+  std::int64_t draws = out.size() + catalog_.size() / 2;
   for (; count < out.size() && draws > 0; --draws)
     count += insert(catalog_.alias().draw(rng)) ? 1 : 0;
   if (count < out.size()) insert_by_keys(out.size() - count, rng);

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/rng.hpp"
+#include "base/view.hpp"
 #include "datasets/synthetic_profile.hpp"
 
 namespace mf::synthetic {
@@ -18,7 +19,7 @@ class AliasTable {
   std::int32_t draw(Rng& rng) const {
     __extension__ using Wide = unsigned __int128;
     const Wide product = static_cast<Wide>(rng()) * entries_.size();
-    const auto slot = static_cast<std::size_t>(product >> 64);
+    const auto slot = static_cast<std::int64_t>(product >> 64);
     const auto coin = static_cast<std::uint32_t>(static_cast<std::uint64_t>(product) >> 32);
     const Entry& entry = entries_[slot];
     return coin < entry.threshold ? static_cast<std::int32_t>(slot) : entry.alias;
@@ -44,7 +45,7 @@ class ItemCatalog {
 
   // Items that the user owning the ratings [begin, end) must rate. Over all users every item is
   // owed exactly once, and nobody owes more than end - begin.
-  std::span<const std::int32_t> owed(std::int64_t begin, std::int64_t end) const;
+  View<const std::int32_t> owed(std::int64_t begin, std::int64_t end) const;
 
  private:
   std::vector<std::int32_t> ranks_;  // of each item, 0 the least popular
@@ -61,12 +62,12 @@ class ItemSampler {
 
   // Fills out with ascending items: the owed ones and then, one after another, items drawn with
   // probability proportional to their weight among those not yet drawn.
-  void draw(std::span<const std::int32_t> owed, Rng& rng, std::span<std::int32_t> out);
+  void draw(View<const std::int32_t> owed, Rng& rng, View<std::int32_t> out);
 
  private:
   bool insert(std::int32_t item);
-  void insert_by_keys(std::size_t missing, Rng& rng);
-  void take_ascending(std::span<std::int32_t> out);
+  void insert_by_keys(std::int64_t missing, Rng& rng);
+  void take_ascending(View<std::int32_t> out);
 
   const ItemCatalog& catalog_;
   std::vector<std::uint64_t> bitmap_;

@@ -47,14 +47,13 @@ RatingModel::RatingModel(const Profile& profile, const ItemCatalog& catalog, std
     : model_(profile.model),
       scale_(profile.scale),
       component_sd_(component_sds(profile.model)),
-      item_bias_(static_cast<std::size_t>(catalog.size())),
-      items_(static_cast<std::size_t>(catalog.size())) {
+      item_bias_(catalog.size()),
+      items_(catalog.size()) {
   for (std::int32_t item = 0; item < catalog.size(); ++item) {
-    const auto i = static_cast<std::size_t>(item);
-    Rng rng(seed, kItemStream + i);
-    item_bias_[i] = static_cast<float>(
+    Rng rng(seed, kItemStream + static_cast<std::uint64_t>(item));
+    item_bias_[item] = static_cast<float>(
         model_.item_sd * correlated(catalog.place(item), model_.item_popularity_correlation, rng));
-    for (float& q : items_[i].factors) q = static_cast<float>(normal(rng));
+    for (float& q : items_[item].factors) q = static_cast<float>(normal(rng));
   }
 }
 
@@ -68,10 +67,9 @@ User RatingModel::draw_user(double place, Rng& rng) const {
   return user;
 }
 
-double RatingModel::bias_sum(const User& user, std::span<const std::int32_t> items) const {
+double RatingModel::bias_sum(const User& user, View<const std::int32_t> items) const {
   double sum = (static_cast<double>(user.offset) - model_.mean) * static_cast<double>(items.size());
-  for (const std::int32_t item : items)
-    sum += static_cast<double>(item_bias_[static_cast<std::size_t>(item)]);
+  for (const std::int32_t item : items) sum += static_cast<double>(item_bias_[item]);
   return sum;
 }
 
@@ -80,11 +78,11 @@ float RatingModel::on_scale(float value, float step) const {
   return std::clamp(value, scale_.min, scale_.max);
 }
 
-void RatingModel::draw_values(const User& user, std::span<const std::int32_t> items, Rng& rng,
-                              std::span<float> values) const {
+void RatingModel::draw_values(const User& user, View<const std::int32_t> items, Rng& rng,
+                              View<float> values) const {
   const auto noise_sd = static_cast<float>(model_.noise_sd);
-  for (std::size_t k = 0; k < items.size(); ++k) {
-    const auto i = static_cast<std::size_t>(items[k]);
+  for (std::int64_t k = 0; k < items.size(); ++k) {
+    const std::int32_t i = items[k];
     const float expected = user.offset + item_bias_[i] + dot(user.factors, items_[i].factors);
     values[k] = on_scale(expected + noise_sd * static_cast<float>(normal(rng)), user.step);
   }

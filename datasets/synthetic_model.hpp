@@ -3,7 +3,6 @@
 
 #include <array>
 #include <cstdint>
-#include <span>
 
 #include "base/aligned.hpp"
 #include "base/rng.hpp"
@@ -29,12 +28,12 @@ class RatingModel {
   // Draws the user whose place between least and most active is `place`.
   User draw_user(double place, Rng& rng) const;
   // Draws the ratings of `items` by `user`, on the scale.
-  void draw_values(const User& user, std::span<const std::int32_t> items, Rng& rng,
-                   std::span<float> values) const;
+  void draw_values(const User& user, View<const std::int32_t> items, Rng& rng,
+                   View<float> values) const;
 
   // Sum of b_u + c_i over the user's ratings, and what takes their mean out of the model: popular
   // items are the better ones, so the mean rating would drift with the shape.
-  double bias_sum(const User& user, std::span<const std::int32_t> items) const;
+  double bias_sum(const User& user, View<const std::int32_t> items) const;
   void lower_mean(double by) { model_.mean -= by; }
 
  private:

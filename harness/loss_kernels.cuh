@@ -62,14 +62,8 @@ __device__ inline RatingSides load_sides(const LossArgs& args, std::int32_t user
   return sides;
 }
 
-struct LoadedRating {
-  std::int32_t user;
-  std::int32_t item;
-  float value;
-};
-
 // Read once: not to be kept in the caches that hold Q.
-__device__ inline LoadedRating load_rating(const DevicePart& part, std::int64_t i) {
+__device__ inline Rating load_rating(const DevicePart& part, std::int64_t i) {
   return {__ldcs(part.users + i), __ldcs(part.items + i), __ldcs(part.values + i)};
 }
 
@@ -153,7 +147,7 @@ struct CurrentUser {
 // p . q of the rating `mine` of every lane of the warp, all of one user with the row p: no branch
 // holds up the loads of q.
 template <class Layout>
-__device__ float products_of_user(const FactorView& model, const LoadedRating& mine, int lane,
+__device__ float products_of_user(const FactorView& model, const Rating& mine, int lane,
                                   const RowPieces<Layout>& p) {
   constexpr int kLanes = Layout::kLanes;
   constexpr int kAhead = Layout::kAhead;
@@ -182,7 +176,7 @@ __device__ float products_of_user(const FactorView& model, const LoadedRating& m
 
 // The same where users may change on the way: fewer such batches, so shorter code.
 template <class Layout>
-__device__ float products_of_users(const FactorView& model, const LoadedRating& mine, int lane,
+__device__ float products_of_users(const FactorView& model, const Rating& mine, int lane,
                                    CurrentUser<Layout>& current) {
   constexpr int kLanes = Layout::kLanes;
   constexpr int kAhead = Layout::kAhead;
@@ -211,7 +205,7 @@ __device__ float products_of_users(const FactorView& model, const LoadedRating& 
 }
 
 template <class Layout>
-__device__ float batch_products(const FactorView& model, const LoadedRating& mine, int lane,
+__device__ float batch_products(const FactorView& model, const Rating& mine, int lane,
                                 CurrentUser<Layout>& current) {
   const std::int32_t user = __shfl_sync(kFullWarp, mine.user, 0);
   if (!__all_sync(kFullWarp, mine.user == user)) {
@@ -247,10 +241,10 @@ __global__ void __launch_bounds__(kLossThreads)
   LossSums sums;
   if (begin < end) {
     CurrentUser<Layout> current;
-    LoadedRating next = load_rating(args.part, min(begin + lane, end - 1));
+    Rating next = load_rating(args.part, min(begin + lane, end - 1));
 #pragma unroll 1
     for (std::int64_t i = begin; i < end; i += 32) {
-      const LoadedRating mine = next;  // beyond the end: the last rating once more, not added
+      const Rating mine = next;  // beyond the end: the last rating once more, not added
       next = load_rating(args.part, min(i + 32 + lane, end - 1));
       const RatingSides sides = load_sides(args, mine.user, mine.item);
       const float dot = batch_products(args.model, mine, lane, current);
@@ -268,7 +262,7 @@ __global__ void __launch_bounds__(kLossThreads)
   const auto [begin, end] = chunk_of_warp(chunk, args.part.count);
   LossSums sums;
   for (std::int64_t i = begin; i < end; ++i) {
-    const LoadedRating rating = load_rating(args.part, i);
+    const Rating rating = load_rating(args.part, i);
     const float* p = args.model.p + rating.user * args.model.p_stride;
     const float* q = args.model.q + rating.item * args.model.q_stride;
     float dot = 0;

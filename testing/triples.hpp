@@ -25,9 +25,9 @@ inline Ratings ratings_of(std::int32_t users, std::int32_t items, const std::vec
     a.users.push_back(r.user);
     a.items.push_back(r.item);
     a.values.push_back(r.value);
-    ++a.user_offsets[static_cast<std::size_t>(r.user) + 1];
+    ++a.user_offsets[r.user + 1];
   }
-  for (std::size_t u = 0; u < static_cast<std::size_t>(users); ++u) {
+  for (std::int32_t u = 0; u < users; ++u) {
     a.user_offsets[u + 1] += a.user_offsets[u];
   }
   for (std::int32_t u = 0; u < users; ++u) a.user_ids.push_back(u);

@@ -113,7 +113,7 @@ TEST(ThreadTeam, EveryChunkRunsOnceAndExceptionsArrive) {
   std::vector<std::atomic<int>> hits(1000);
   for (int round = 0; round < 20; ++round) {
     team.for_chunks(1000, 7, [&](std::int64_t begin, std::int64_t end) {
-      for (std::int64_t i = begin; i < end; ++i) ++hits[static_cast<std::size_t>(i)];
+      for (std::int64_t i = begin; i < end; ++i) ++hits[i];
     });
   }
   for (const auto& hit : hits) EXPECT_EQ(hit.load(), 20);

@@ -160,7 +160,7 @@ TEST_F(Fetch, ErrorsThatMayPassAreTriedAgain) {
   EXPECT_HAS(said_, "trying again");
 }
 
-TEST_F(FetchFile, GivesUpAfterSoManyAttemptsInARow) {
+TEST_F(Fetch, GivesUpAfterSoManyAttemptsInARow) {
   server_.answer("toy.zip", {{.content = "", .status = 500}});
   options_.download.attempts = 3;
   EXPECT_HAS(error_of([&] { fetch(); }).what(), "HTTP status 500");
@@ -246,7 +246,7 @@ TEST_F(Fetch, AWrongChecksumOfAMemberInstallsNothing) {
   EXPECT_EQ(names(), (std::set<std::string>{".fetch.lock"}));
 }
 
-TEST_F(FetchFile, NotFound) {
+TEST_F(Fetch, NotFound) {
   options_.download.attempts = 5;
   const Error error = error_of([&] { fetch(); });
   EXPECT_EQ(error.kind(), ErrorKind::io);
@@ -255,7 +255,7 @@ TEST_F(FetchFile, NotFound) {
   EXPECT_FALSE(fs::exists(file("toy.zip.part")) && fs::file_size(file("toy.zip.part")) > 0);
 }
 
-TEST_F(FetchFile, NobodyListens) {
+TEST_F(Fetch, NobodyListens) {
   options_.base_url = "http://127.0.0.1:1/files";
   options_.download.attempts = 2;
   EXPECT_EQ(error_of([&] { fetch(); }).kind(), ErrorKind::io);
@@ -274,6 +274,14 @@ TEST_F(Fetch, AFinishedDownloadIsNotRepeated) {
   write_file(file("toy.zip.part"), archive_);  // of a call that ended before it unpacked
   fetch();
   expect_installed();
+  EXPECT_TRUE(server_.requests().empty());
+}
+
+TEST_F(FetchFile, WithoutLibarchiveNoArchiveIsDownloaded) {
+  if (have_libarchive()) GTEST_SKIP() << "this build has libarchive";
+  const Error error = error_of([&] { fetch(); });
+  EXPECT_EQ(error.kind(), ErrorKind::unsupported);
+  EXPECT_HAS(error.what(), "install libarchive-dev");
   EXPECT_TRUE(server_.requests().empty());
 }
 

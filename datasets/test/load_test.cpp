@@ -58,9 +58,8 @@ Table table_of(const Dataset& data) {
   Table table;
   for (std::int64_t i = 0; i < data.ratings.nnz(); ++i) {
     const Rating r = data.ratings[i];
-    table[{data.ratings.user_ids()[static_cast<std::size_t>(r.user)],
-           data.ratings.item_ids()[static_cast<std::size_t>(r.item)]}] = {
-        r.value, data.parts.empty() ? -1 : data.parts[static_cast<std::size_t>(i)]};
+    table[{data.ratings.user_ids()[r.user], data.ratings.item_ids()[r.item]}] = {
+        r.value, data.parts.empty() ? -1 : data.parts[i]};
   }
   return table;
 }
@@ -372,9 +371,9 @@ TEST(JoinParts, SameForAnyNumberOfThreads) {
     std::int64_t wrong = 0;
     for (std::int64_t i = 0; i < joined.ratings.nnz(); ++i) {
       const Rating r = joined.ratings[i];
-      const int user = joined.ratings.user_ids()[static_cast<std::size_t>(r.user)] / 5;
-      const int item = (joined.ratings.item_ids()[static_cast<std::size_t>(r.item)] - 1) / 3;
-      wrong += joined.labels[static_cast<std::size_t>(i)] != part_of(user, item);
+      const int user = joined.ratings.user_ids()[r.user] / 5;
+      const int item = (joined.ratings.item_ids()[r.item] - 1) / 3;
+      wrong += joined.labels[i] != part_of(user, item);
       wrong += r.value != static_cast<float>((user + item) % 5 + 1);
     }
     EXPECT_EQ(wrong, 0);

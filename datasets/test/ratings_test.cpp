@@ -85,8 +85,8 @@ void expect_is(const Ratings& r, const Reference& expected, DuplicatePolicy poli
     users.insert(pair.first);
     items.insert(pair.second);
     const Rating rating = r[i++];
-    ASSERT_EQ(r.user_ids()[static_cast<std::size_t>(rating.user)], pair.first);
-    ASSERT_EQ(r.item_ids()[static_cast<std::size_t>(rating.item)], pair.second);
+    ASSERT_EQ(r.user_ids()[rating.user], pair.first);
+    ASSERT_EQ(r.item_ids()[rating.item], pair.second);
     ASSERT_EQ(rating.value, resolve(values, policy));
   }
   EXPECT_TRUE(std::equal(users.begin(), users.end(), r.user_ids().begin(), r.user_ids().end()));
@@ -146,10 +146,9 @@ TEST_P(MakeRatings, ColumnViewEqualsTheDefinition) {
   const Form form = GetParam();
   const Ratings r = make_ratings(random_raw(5, form.count, form.n_users, form.n_items, form.skew),
                                  DuplicatePolicy::last, 2, "test");
-  std::vector<std::vector<std::pair<std::int32_t, float>>> columns(
-      static_cast<std::size_t>(r.n_items()));
+  std::vector<std::vector<std::pair<std::int32_t, float>>> columns(r.n_items());
   for (std::int64_t i = 0; i < r.nnz(); ++i) {
-    columns[static_cast<std::size_t>(r[i].item)].emplace_back(r[i].user, r[i].value);
+    columns[r[i].item].emplace_back(r[i].user, r[i].value);
   }
   for (const int threads : {1, 2, 3}) {
     const Csc csc = make_csc(r, threads);
@@ -258,7 +257,7 @@ TEST(Ratings, SelectPartsTheRatingsAndSharesTheIds) {
   const Ratings all =
       make_ratings(random_raw(9, 90000, 700, 3000, 2), DuplicatePolicy::last, 2, "test");
   Rng rng(4);
-  std::vector<std::uint8_t> labels(static_cast<std::size_t>(all.nnz()));
+  std::vector<std::uint8_t> labels(all.nnz());
   for (auto& label : labels) label = static_cast<std::uint8_t>(rng.below(3));
   for (const int threads : {1, 3}) {
     for (std::uint8_t label = 0; label < 4; ++label) {  // nothing has label 3
@@ -268,7 +267,7 @@ TEST(Ratings, SelectPartsTheRatingsAndSharesTheIds) {
       EXPECT_EQ(part.item_ids().data(), all.item_ids().data());
       std::int64_t k = 0;
       for (std::int64_t i = 0; i < all.nnz(); ++i) {
-        if (labels[static_cast<std::size_t>(i)] != label) continue;
+        if (labels[i] != label) continue;
         ASSERT_LT(k, part.nnz());
         ASSERT_EQ(part[k].user, all[i].user);
         ASSERT_EQ(part[k].item, all[i].item);

@@ -180,12 +180,12 @@ TEST(Holdout, DrawsUniformly) {
   const auto nnz = data.ratings.nnz();
   constexpr int kSeeds = 800;
   constexpr double kFraction = 0.25;
-  std::vector<int> drawn(static_cast<std::size_t>(nnz), 0);
+  std::vector<int> drawn(nnz, 0);
   const auto all = triples(data.ratings);
   for (int seed = 0; seed < kSeeds; ++seed) {
     const auto test = make_split(data, holdout(kFraction, 0, static_cast<std::uint64_t>(seed)), 1);
     for (const Triple& t : triples(test.test))
-      ++drawn[static_cast<std::size_t>(std::ranges::lower_bound(all, t) - all.begin())];
+      ++drawn[std::ranges::lower_bound(all, t) - all.begin()];
   }
   double chi2 = 0;
   for (const int count : drawn)
@@ -251,7 +251,7 @@ TEST(Given, FollowsTheLabels) {
   expect_partition(data, split);
   std::vector<Triple> expected;
   for (std::int64_t i = 0; i < data.ratings.nnz(); i += 7)
-    expected.push_back(triples(data.ratings)[static_cast<std::size_t>(i)]);
+    expected.push_back(triples(data.ratings)[i]);
   EXPECT_EQ(triples(split.test), expected);
 
   spec.validation_fraction = 0.1;
@@ -288,7 +288,7 @@ TEST(Errors, SayWhatIsWrong) {
   EXPECT_EQ(kind_of_error(Dataset{}, holdout(0.2), "no ratings"), ErrorKind::data);
   data.parts.assign(3, kTrain);
   EXPECT_EQ(kind_of_error(data, given, "3 labels"), ErrorKind::data);
-  data.parts.assign(static_cast<std::size_t>(data.ratings.nnz()), kTrain);
+  data.parts.assign(data.ratings.nnz(), kTrain);
   data.parts.back() = 9;
   EXPECT_EQ(kind_of_error(data, given, "unknown label 9"), ErrorKind::data);
 }

@@ -27,14 +27,14 @@ namespace {
 using Counts = std::vector<std::int64_t>;
 
 Counts user_counts(const Ratings& r) {
-  Counts counts(static_cast<std::size_t>(r.n_users()), 0);
-  for (const std::int32_t u : r.users()) ++counts[static_cast<std::size_t>(u)];
+  Counts counts(r.n_users(), 0);
+  for (const std::int32_t u : r.users()) ++counts[u];
   return counts;
 }
 
 Counts item_counts(const Ratings& r) {
-  Counts counts(static_cast<std::size_t>(r.n_items()), 0);
-  for (const std::int32_t i : r.items()) ++counts[static_cast<std::size_t>(i)];
+  Counts counts(r.n_items(), 0);
+  for (const std::int32_t i : r.items()) ++counts[i];
   return counts;
 }
 
@@ -270,12 +270,12 @@ class Factorization {
       : split_(split),
         f_(factors),
         mean_(mean_rating(split.train)),
-        b_(static_cast<std::size_t>(split.train.n_users()), 0),
-        c_(static_cast<std::size_t>(split.train.n_items()), 0) {
+        b_(split.train.n_users(), 0),
+        c_(split.train.n_items(), 0) {
     Rng rng(11);
     for (std::size_t k = 0; k < b_.size() * f_; ++k) p_.push_back(0.1 * rng.normal());
     for (std::size_t k = 0; k < c_.size() * f_; ++k) q_.push_back(0.1 * rng.normal());
-    order_.resize(static_cast<std::size_t>(split.train.nnz()));
+    order_.resize(split.train.nnz());
     std::iota(order_.begin(), order_.end(), 0);
     for (std::size_t k = order_.size(); k > 1; --k) std::swap(order_[k - 1], order_[rng.below(k)]);
   }
@@ -378,7 +378,7 @@ TEST(AliasTable, DrawsInProportion) {
   Rng rng(4);
   constexpr int kDraws = 400'000;
   Counts drawn(weights.size(), 0);
-  for (int k = 0; k < kDraws; ++k) ++drawn[static_cast<std::size_t>(table.draw(rng))];
+  for (int k = 0; k < kDraws; ++k) ++drawn[table.draw(rng)];
   for (std::size_t i = 0; i < weights.size(); ++i) {
     const double p = weights[i] / total;
     EXPECT_NEAR(static_cast<double>(drawn[i]), kDraws * p, 5 * std::sqrt(kDraws * p) + 1e-9);
@@ -410,7 +410,7 @@ TEST(ItemSampler, FollowsTheLawOfSuccessiveDraws) {
     for (int round = 0; round < kRounds; ++round) {
       sampler.draw({}, rng, out);
       ASSERT_TRUE(std::ranges::is_sorted(out, std::less_equal<>()) || k == 1);
-      for (const std::int32_t item : out) ++drawn[static_cast<std::size_t>(item)];
+      for (const std::int32_t item : out) ++drawn[item];
     }
     for (std::size_t item = 0; item < 6; ++item) {
       const double p = inclusion(catalog.weights(), 0, item, static_cast<int>(k));
@@ -429,7 +429,7 @@ TEST(ItemCatalog, OwesEveryItemOnce) {
   for (std::size_t u = 0; u + 1 < offsets.size(); ++u) {
     const auto items = catalog.owed(offsets[u], offsets[u + 1]);
     EXPECT_LE(items.size(), static_cast<std::size_t>(offsets[u + 1] - offsets[u]));
-    for (const std::int32_t item : items) ++owed[static_cast<std::size_t>(item)];
+    for (const std::int32_t item : items) ++owed[item];
   }
   EXPECT_EQ(owed, Counts(50, 1));
 }
