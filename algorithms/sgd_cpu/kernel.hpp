@@ -1,8 +1,12 @@
 // The inner loops of SGD, one build per instruction set, chosen at run time.
 //
 // For a rating r of user u and item i, with e = r - (mu + b_u + c_i + p_u . q_i):
-//   p_u += rate (e q_i - reg_p p_u)      q_i += rate (e p_u - reg_q q_i)      (both with the OLD
-//   p_u, q_i) b_u += rate (e - reg_b b_u)          c_i += rate (e - reg_c c_i)
+//
+//   p_u += rate (e q_i - reg_p p_u)
+//   q_i += rate (e p_u - reg_q q_i)      (with p_u as it was before)
+//   b_u += rate (e - reg_b b_u)
+//   c_i += rate (e - reg_c c_i)
+//
 // The plain model has neither mu nor biases.
 //
 // This header holds plain data only: it is included by files compiled for AVX, and an inline

@@ -1,6 +1,7 @@
-// The one source of all inner loops. Each kernel_*.cpp includes it with its own vector type S,
-// which lives in that file's unnamed namespace: every instantiation is local to its file, so the
-// linker can never put code of one instruction set in the place of another's.
+// The one source of all inner loops. kernel_scalar.cpp, kernel.avx2.cpp and kernel.avx512.cpp
+// include it with their own vector type S, which lives in that file's unnamed namespace: every
+// instantiation is local to its file, so the linker can never put code of one instruction set in
+// the place of another's.
 //
 // S has: Vec, kWidth (floats), kRegisters, kMaxVectors (longest row, in vectors, kept in registers)
 // and load, store, zero, set1, add, sub, mul, fma (a b + c), fnma (c - a b), sum_all (the sum of
