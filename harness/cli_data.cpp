@@ -54,7 +54,7 @@ struct DataOptions {
   bool json = false;
   std::string what;
   std::string format = "auto";
-  DataImportOptions import;
+  DataImportOptions own;
   std::vector<float> scale;
   DataFetchOptions fetch;
 };
@@ -76,25 +76,25 @@ void add_stats(CLI::App& data, const std::shared_ptr<DataOptions>& o) {
 }
 
 void add_import(CLI::App& data, const std::shared_ptr<DataOptions>& o) {
-  auto* import = data.add_subcommand("import", "keep files of your own under a name for specs");
-  import->add_option("name", o->import.name, "letters, digits, . _ -")->required();
-  auto* path = import->add_option("path", o->import.path, "the ratings");
-  auto* train = import->add_option("--train", o->import.train, "or a train file ...");
-  auto* test = import->add_option("--test", o->import.test, "... and a test file");
-  import->add_option("--validation", o->import.validation, "and a validation file")->needs(train);
+  auto* command = data.add_subcommand("import", "keep files of your own under a name for specs");
+  command->add_option("name", o->own.name, "letters, digits, . _ -")->required();
+  auto* path = command->add_option("path", o->own.path, "the ratings");
+  auto* train = command->add_option("--train", o->own.train, "or a train file ...");
+  auto* test = command->add_option("--test", o->own.test, "... and a test file");
+  command->add_option("--validation", o->own.validation, "and a validation file")->needs(train);
   train->needs(test)->excludes(path);
   test->needs(train);
-  import->add_option("--format", o->import.format, format_help());
-  import->add_option("--duplicates", o->import.duplicates, "error | last | mean");
-  import->add_option("--rating-scale", o->scale, "MIN MAX STEP: a rating outside is an error")
+  command->add_option("--format", o->own.format, format_help());
+  command->add_option("--duplicates", o->own.duplicates, "error | last | mean");
+  command->add_option("--rating-scale", o->scale, "MIN MAX STEP: a rating outside is an error")
       ->expected(3);
-  import->add_flag("--replace", o->import.replace, "an earlier import of this name");
-  import->callback([o] {
-    if (!o->scale.empty()) o->import.scale = RatingScale{o->scale[0], o->scale[1], o->scale[2]};
-  o->import.threads = hardware_threads();
-  data_import(std::cout, o->import);
-});
-}  // namespace
+  command->add_flag("--replace", o->own.replace, "an earlier import of this name");
+  command->callback([o] {
+    if (!o->scale.empty()) o->own.scale = RatingScale{o->scale[0], o->scale[1], o->scale[2]};
+    o->own.threads = hardware_threads();
+    data_import(std::cout, o->own);
+  });
+}
 
 void add_fetch(CLI::App& data, const std::shared_ptr<DataOptions>& o) {
   auto* fetch = data.add_subcommand("fetch", "download a set of the catalog from its origin");
@@ -108,7 +108,7 @@ void add_fetch(CLI::App& data, const std::shared_ptr<DataOptions>& o) {
   fetch->callback([o] { data_fetch(std::cout, o->fetch); });
 }
 
-}  // namespace mf
+}  // namespace
 
 void add_data_commands(CLI::App& app) {
   auto* data = app.add_subcommand("data", "data sets: list, stats, import, fetch");

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+import warnings
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -71,7 +72,7 @@ def censored_median(values: Sequence[float]) -> float:
     Leaving such seeds out would reward an algorithm for failing often. NaN where the median itself
     is infinite, which is when half of the seeds or more never reached it.
     """
-    median = float(_medians(_censor(values)[None, :])[0]) if len(values) else math.inf
+    median = float(np.median(_censor(values))) if len(values) else math.inf
     return median if math.isfinite(median) else math.nan
 
 
@@ -85,14 +86,12 @@ def ratio_of_medians(numerator: Sequence[float], denominator: Sequence[float]) -
     a, b = _censor(numerator), _censor(denominator)
     if a.size == 0 or b.size == 0:
         return NO_INTERVAL
-    value = float(_ratio(_medians(a[None, :]), _medians(b[None, :]))[0])
+    value = float(_ratio(np.median(a), np.median(b)))
     if not math.isfinite(value) or value == 0:
         return NO_INTERVAL
     if min(a.size, b.size) < 2:
         return Interval(value, math.nan, math.nan)
-    rng = np.random.default_rng(BOOTSTRAP_SEED)
-    ratios = _ratio(_medians(_resample(a, rng)), _medians(_resample(b, rng)))
-    return Interval(value, *_percentile_ends(ratios))
+    return Interval(value, *_bootstrap(_ratio_of_medians, a, b))
 
 
 def median_of_ratios(numerator: Sequence[float], denominator: Sequence[float]) -> Interval:
@@ -109,17 +108,26 @@ def median_of_ratios(numerator: Sequence[float], denominator: Sequence[float]) -
     value = float(np.median(ratios))
     if ratios.size < 2:
         return Interval(value, math.nan, math.nan)
-    rng = np.random.default_rng(BOOTSTRAP_SEED)
-    return Interval(value, *_percentile_ends(_medians(_resample(ratios, rng))))
+    return Interval(value, *_bootstrap(lambda x, axis: np.median(x, axis=axis), ratios))
 
 
-def _percentile_ends(ratios: np.ndarray) -> tuple[float, float]:
-    tail = (1 - LEVEL) / 2
-    known = np.sort(ratios[np.isfinite(ratios)])
-    if known.size < LEVEL * ratios.size:
+def _bootstrap(statistic: Callable[..., np.ndarray], *samples: np.ndarray) -> tuple[float, float]:
+    """Ends of the percentile interval; the ends are numbers that were drawn, not means of two.
+
+    Resamples whose statistic is undefined are passed over; where they are more than the tails hold,
+    there is no interval. (scipy's own ends would be undefined with the first of them.)
+    """
+    from scipy.stats import bootstrap  # here, since it loads slowly and not every figure asks
+
+    with warnings.catch_warnings(), np.errstate(invalid="ignore"):
+        warnings.simplefilter("ignore")  # about those ends
+        drawn = bootstrap(samples, statistic, n_resamples=RESAMPLES, method="percentile",
+                          vectorized=True, random_state=np.random.default_rng(BOOTSTRAP_SEED))
+    known = drawn.bootstrap_distribution[np.isfinite(drawn.bootstrap_distribution)]
+    if known.size < LEVEL * RESAMPLES:
         return math.nan, math.nan
-    low = known[max(math.ceil(tail * known.size) - 1, 0)]
-    high = known[math.ceil((1 - tail) * known.size) - 1]
+    tail = (1 - LEVEL) / 2
+    low, high = np.quantile(known, [tail, 1 - tail], method="inverted_cdf")
     return float(low), float(high)
 
 
@@ -128,19 +136,13 @@ def _censor(values: Sequence[float]) -> np.ndarray:
     return np.where(np.isnan(array), np.inf, array)
 
 
-def _resample(values: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    return values[rng.integers(0, values.size, size=(RESAMPLES, values.size))]
-
-
-def _medians(rows: np.ndarray) -> np.ndarray:
-    ordered = np.sort(rows, axis=1)
-    n = ordered.shape[1]
-    return (ordered[:, (n - 1) // 2] + ordered[:, n // 2]) / 2
+def _ratio_of_medians(a: np.ndarray, b: np.ndarray, axis: int) -> np.ndarray:
+    return _ratio(np.median(a, axis=axis), np.median(b, axis=axis))
 
 
 def _ratio(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     """a / b; 0 where only b is infinite, not a number where a is infinite or b is zero."""
-    out = np.full(a.shape, np.nan)
+    out = np.full(np.shape(a), np.nan)
     np.divide(a, b, out=out, where=np.isfinite(a) & (b > 0))
     return out
 

@@ -15,7 +15,7 @@ from typing import Any
 
 import matplotlib
 from matplotlib.axes import Axes
-from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
+from matplotlib.ticker import EngFormatter, FuncFormatter, LogLocator, NullFormatter
 
 BLACK = "#000000"
 COLOURS = ("#D55E00", "#0072B2", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
@@ -106,38 +106,44 @@ def significant(value: float, digits: int = 3) -> str:
     return f"{value:.{decimals}f}"
 
 
-def si(value: float, unit: str) -> str:
-    """1.23e7 '/s' as '12.3 M/s'."""
+# Powers of ten with a letter: times go down from seconds (5000 s are no 5 ks), amounts and rates up.
+TIMES = (-9, 0)
+AMOUNTS = (0, 12)
+
+
+def _engineering(unit: str, powers: tuple[int, int], places: int | None = None) -> EngFormatter:
+    formatter = EngFormatter(unit, places)
+    formatter.ENG_PREFIXES = {power: letter for power, letter in EngFormatter.ENG_PREFIXES.items()
+                              if powers[0] <= power <= powers[1]}
+    return formatter
+
+
+def _with_unit(value: float, unit: str, powers: tuple[int, int]) -> str:
+    """Three significant digits and a letter of SI."""
     if not math.isfinite(value):
         return "–"
-    factor, prefix = _prefix(value)
-    return f"{significant(value / factor)} {prefix}{unit}"
+    if value == 0:
+        return f"0 {unit}"
+    power = math.floor(math.log10(abs(value)))
+    before = power - min(max(power // 3 * 3, powers[0]), powers[1])
+    return _engineering(unit, powers, max(2 - before, 0))(value)
+
+
+def si(value: float, unit: str) -> str:
+    """1.23e7 '/s' as '12.3 M/s'."""
+    return _with_unit(value, unit, AMOUNTS)
 
 
 def duration(seconds: float) -> str:
     """0.0123 as '12.3 ms'."""
-    for factor, unit in ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs")):
-        if seconds >= factor:
-            return f"{significant(seconds / factor)} {unit}"
-    return f"{significant(seconds)} s"
+    return _with_unit(seconds, "s", TIMES)
 
 
 def si_tick(value: float, _position: int = 0) -> str:
     """For the ticks of an axis: 12,300,000 as '12.3 M', 0 as '0'."""
-    factor, prefix = _prefix(value)
-    return f"{value / factor:g} {prefix}".strip()
+    return _engineering("", AMOUNTS)(value)
 
 
 def time_tick(value: float, _position: int = 0) -> str:
     """For the ticks of an axis of seconds: 0.00002 as '20 µs'."""
-    for factor, unit in ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs"), (1e-9, "ns")):
-        if abs(value) >= factor * 0.9999:  # 3 * 1e-6 is less than 3e-6
-            return f"{value / factor:.4g} {unit}"
-    return "0"
-
-
-def _prefix(value: float) -> tuple[float, str]:
-    for factor, prefix in ((1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k")):
-        if abs(value) >= factor:
-            return factor, prefix
-    return 1.0, ""
+    return _engineering("s", TIMES)(value)

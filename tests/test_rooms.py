@@ -1,0 +1,152 @@
+"""Includes point one way: every room may include itself and those that stand above it in the table."""
+
+import pathlib
+import re
+
+import pytest
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+
+# From the lowest up, a line a level: rooms of one line know nothing of each other. A file belongs to
+# the longest room that its path begins with. Rooms that are not there yet do no harm.
+LEVELS = [
+    ["base"],
+    ["datasets/ratings"],
+    ["datasets/readers", "datasets/fetch", "datasets/synthetic"],
+    ["datasets"],
+    ["algorithms/core"],
+    ["algorithms/*"],  # each folder a family; a family knows no other
+    ["harness/spec"],
+    ["harness/device"],
+    ["harness/evaluate"],
+    ["harness/results"],
+    ["harness/run"],
+    ["harness"],
+]
+# What only tests and benchmarks include. It may include anything, and they may include anything.
+TESTING = "testing"
+SOURCES = (".cpp", ".hpp", ".cu", ".cuh")
+INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"', re.MULTILINE)
+
+
+def room_of(path):
+    """The room of a path from the root, as (level, name), or None: generated files, testing."""
+    found = None
+    for level, rooms in enumerate(LEVELS):
+        for room in rooms:
+            name = room
+            if room.endswith("/*"):
+                parts = path.split("/")
+                if parts[0] != room[:-2] or len(parts) < 3:
+                    continue
+                name = "/".join(parts[:2])
+            if path.startswith(name + "/") and (found is None or len(name) > len(found[1])):
+                found = (level, name)
+    return found
+
+
+def is_test(path):
+    return any(part in ("test", "bench", TESTING) for part in path.split("/")[:-1])
+
+
+def wrong_includes(includes):
+    """Messages about pairs (file, included file) that go upwards, sideways or to the tests' own."""
+    wrong = []
+    for source, target in includes:
+        if is_test(source):
+            continue
+        if is_test(target):
+            wrong.append(f"{source} includes {target}, which only tests and benchmarks may include")
+            continue
+        here, there = room_of(source), room_of(target)
+        if here is None or there is None or here == there or there[0] < here[0]:
+            continue
+        way = "of the same level" if there[0] == here[0] else "above it"
+        wrong.append(f"{source} ({here[1]}) includes {target} ({there[1]}), a room {way}")
+    return wrong
+
+
+def circle(includes):
+    """The rooms of a circle with the includes that make it, or an empty list."""
+    edges = {}
+    for source, target in includes:
+        here, there = room_of(source), room_of(target)
+        if not is_test(source) and here and there and here != there:
+            edges.setdefault(here[1], {}).setdefault(there[1], f"{source} includes {target}")
+    done = set()
+
+    def walk(room, path):
+        if room in path:
+            ring = [*path[path.index(room):], room]
+            return [f"{a} -> {b}: {edges[a][b]}" for a, b in zip(ring, ring[1:])]
+        if room in done:
+            return []
+        for other in edges.get(room, {}):
+            if found := walk(other, [*path, room]):
+                return found
+        done.add(room)
+        return []
+
+    return next(filter(None, (walk(room, []) for room in edges)), [])
+
+
+@pytest.fixture(scope="module")
+def includes():
+    folders = dict.fromkeys(room.split("/")[0] for rooms in LEVELS for room in rooms)
+    files = [path for folder in [*folders, TESTING] for path in sorted((ROOT / folder).rglob("*"))
+             if path.suffix in SOURCES]
+    assert len(files) > 100
+    return [(path.relative_to(ROOT).as_posix(), target) for path in files
+            for target in INCLUDE.findall(path.read_text(encoding="utf-8"))]
+
+
+def test_every_include_is_from_the_root(includes):
+    wrong = [f"{source} includes {target}: no such file from the root" for source, target in includes
+             if not (ROOT / target).is_file() and not target.startswith("mf_generated/")]
+    assert not wrong, "\n".join(wrong)
+
+
+def test_every_source_has_a_room(includes):
+    lost = sorted({source for source, _ in includes if not is_test(source) and not room_of(source)})
+    assert not lost, f"in no room of the table LEVELS: {', '.join(lost)}"
+
+
+def test_nothing_includes_upwards(includes):
+    wrong = wrong_includes(includes)
+    assert not wrong, "\n".join(wrong)
+
+
+def test_rooms_make_no_circle(includes):
+    found = circle(includes)
+    assert not found, "\n".join(found)
+
+
+@pytest.mark.parametrize("source, target, words", [
+    ("base/text.hpp", "datasets/load.hpp", "above it"),
+    ("datasets/readers/csv.cpp", "datasets/load.hpp", "above it"),
+    ("algorithms/als/als.cu", "algorithms/cu2rec/rule.hpp", "of the same level"),
+    ("algorithms/core/model.hpp", "algorithms/als/cg.hpp", "above it"),
+    ("harness/spec/spec.cpp", "harness/run/runner.hpp", "above it"),
+    ("harness/main.cpp", "testing/temp_folder.hpp", "only tests"),
+])
+def test_what_is_wrong_is_found(source, target, words):
+    assert words in wrong_includes([(source, target)])[0]
+
+
+@pytest.mark.parametrize("source, target", [
+    ("harness/run/runner.cpp", "harness/results/result_file.hpp"),
+    ("algorithms/als/fused/kernels.cu", "algorithms/als/cg.hpp"),
+    ("algorithms/als/test/als_test.cpp", "testing/temp_folder.hpp"),
+    ("testing/runner.hpp", "harness/run/runner.hpp"),
+    ("datasets/load.cpp", "datasets/readers/readers.hpp"),
+])
+def test_what_is_right_passes(source, target):
+    assert wrong_includes([(source, target)]) == []
+
+
+def test_a_circle_is_told_with_its_files():
+    told = circle([("base/a.hpp", "datasets/b.hpp"), ("datasets/b.hpp", "harness/c.hpp"),
+                   ("harness/c.cpp", "base/a.hpp")])
+    assert told == ["base -> datasets: base/a.hpp includes datasets/b.hpp",
+                    "datasets -> harness: datasets/b.hpp includes harness/c.hpp",
+                    "harness -> base: harness/c.cpp includes base/a.hpp"]
