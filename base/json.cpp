@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstring>
 #include <fstream>
+#include <optional>
 #include <sstream>
 
 #include "base/error.hpp"
@@ -34,6 +35,16 @@ std::string reason_of(const Json::parse_error& error) {
     if (const auto at = text.find(start); at != std::string::npos) return text.substr(at);
   }
   return text;
+}
+
+// 20 and 2e1 are both integers to a person; 2.5 is not.
+std::optional<std::int64_t> whole_number(const Json& value) {
+  if (value.is_number_unsigned() && value.get<std::uint64_t>() > INT64_MAX) return std::nullopt;
+  if (value.is_number_integer()) return value.get<std::int64_t>();
+  if (!value.is_number()) return std::nullopt;
+  const auto number = value.get<double>();
+  if (std::floor(number) != number || std::abs(number) > 9e18) return std::nullopt;
+  return static_cast<std::int64_t>(number);
 }
 
 }  // namespace
@@ -118,17 +129,12 @@ std::int64_t JsonReader::integer(const std::string& key, std::int64_t fallback, 
                                  std::int64_t max) {
   const Json* value = find(key);
   if (value == nullptr) return fallback;
-  // 20 and 2e1 are both integers to a person; 2.5 is not.
-  const bool whole = value->is_number() &&
-                     std::floor(value->get<double>()) == value->get<double>() &&
-                     std::abs(value->get<double>()) < 9e18;
-  if (!whole || value->get<double>() < static_cast<double>(min) ||
-      value->get<double>() > static_cast<double>(max)) {
+  const std::optional<std::int64_t> whole = whole_number(*value);
+  if (!whole || *whole < min || *whole > max) {
     fail(ErrorKind::usage, "{}: found {}, expected an integer from {} to {}", path(key),
          describe(*value), min, max);
   }
-  return value->is_number_float() ? static_cast<std::int64_t>(value->get<double>())
-                                  : value->get<std::int64_t>();
+  return *whole;
 }
 
 double JsonReader::number(const std::string& key, double fallback, double min, double max) {
@@ -150,6 +156,12 @@ std::string JsonReader::string(const std::string& key, const std::string& fallba
   return value->get<std::string>();
 }
 
+std::string JsonReader::name(const std::string& key) {
+  std::string value = string(key, "");
+  if (value.empty()) fail(ErrorKind::usage, "{}: expected a name, found \"\"", path(key));
+  return value;
+}
+
 std::string JsonReader::choice(const std::string& key, const std::string& fallback,
                                const std::vector<std::string>& choices) {
   const std::string word = string(key, fallback);
@@ -159,7 +171,10 @@ std::string JsonReader::choice(const std::string& key, const std::string& fallba
        near.empty() ? "" : "; did you mean \"" + near + "\"?");
 }
 
-std::string JsonReader::path(const std::string& key) const { return where_ + "." + key; }
+std::string JsonReader::path(const std::string& key) const {
+  const auto it = elsewhere_.find(key);
+  return it == elsewhere_.end() ? where_ + "." + key : it->second;
+}
 
 void JsonReader::finish() const {
   for (const auto& [key, value] : object_.items()) {

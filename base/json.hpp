@@ -3,6 +3,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -28,12 +29,15 @@ class JsonReader {
   const Json* find(const std::string& key);     // null where absent
   const Json& require(const std::string& key);  // throws where absent
   void renamed(const std::string& old_key, const std::string& new_key);
+  // The value of this key was taken over from elsewhere: messages name that place.
+  void inherited(const std::string& key, const std::string& path) { elsewhere_[key] = path; }
 
   bool boolean(const std::string& key, bool fallback);
   std::int64_t integer(const std::string& key, std::int64_t fallback, std::int64_t min,
                        std::int64_t max);
   double number(const std::string& key, double fallback, double min, double max);
   std::string string(const std::string& key, const std::string& fallback);
+  std::string name(const std::string& key);  // a string that is not empty
   std::string choice(const std::string& key, const std::string& fallback,
                      const std::vector<std::string>& choices);
 
@@ -45,6 +49,7 @@ class JsonReader {
   const Json& object_;
   std::string where_;
   std::vector<std::string> asked_;
+  std::map<std::string, std::string> elsewhere_;
 };
 
 // "a string", "a number", ... for messages, with a short excerpt of the value.

@@ -11,6 +11,7 @@
 #include "base/text.hpp"
 #include "datasets/cache.hpp"
 #include "datasets/catalog.hpp"
+#include "datasets/dataset_entry.hpp"
 #include "datasets/from_files.hpp"
 #include "datasets/load.hpp"
 
@@ -60,38 +61,25 @@ Json catalog_row(const CatalogEntry& entry) {
 
 std::vector<Json> imported_rows() {
   std::vector<Json> rows;
-  std::error_code error;
-  for (const auto& file : fs::directory_iterator(cache_folder(), error)) {
-    if (file.path().extension() != ".mfc") continue;
-    try {
-      const CacheHead head = read_cache_head(file.path().string());
-      if (head.key != kImportKey) continue;
-      Json splits = Json::array();
-      if (head.has_parts) splits.push_back("imported");
-      rows.push_back({{"name", head.info.name},
-                      {"title", "imported"},
-                      {"state", "imported"},
-                      {"n_users", head.n_users},
-                      {"n_items", head.n_items},
-                      {"nnz", head.nnz},
-                      {"counts_verified", true},
-                      {"scale", scale_text(head.info.scale)},
-                      {"splits", splits}});
-    } catch (const Error&) {
-      continue;  // of another version or damaged: loading it would say so
-    }
+  for (const CacheHead& head : imported_sets()) {
+    Json splits = Json::array();
+    if (head.has_parts) splits.push_back("imported");
+    rows.push_back({{"name", head.info.name},
+                    {"title", "imported"},
+                    {"state", "imported"},
+                    {"n_users", head.n_users},
+                    {"n_items", head.n_items},
+                    {"nnz", head.nnz},
+                    {"counts_verified", true},
+                    {"scale", scale_text(head.info.scale)},
+                    {"splits", splits}});
   }
-  std::sort(rows.begin(), rows.end(), [](const Json& a, const Json& b) {
-    return a.at("name").get<std::string>() < b.at("name").get<std::string>();
-  });
   return rows;
 }
 
 std::string with_commas(std::int64_t number) {
   std::string text = std::to_string(number);
-  for (std::ptrdiff_t at = std::ssize(text) - 3; at > 0; at -= 3) {
-    text.insert(static_cast<std::size_t>(at), ",");
-  }
+  for (std::int64_t at = std::ssize(text) - 3; at > 0; at -= 3) text.insert(at, ",");
   return text;
 }
 
@@ -135,7 +123,7 @@ void print_histogram(std::ostream& out, const Json& bars, std::int64_t nnz) {
   for (const Json& bar : bars) {
     const std::int64_t count = bar.at("count");
     const double share = 100.0 * static_cast<double>(count) / static_cast<double>(nnz);
-    const auto length = static_cast<std::size_t>((count * width + most - 1) / most);
+    const std::int64_t length = (count * width + most - 1) / most;
     fmt::print(out, "{:>10} {:>13} {:>6.2f} %  {}\n", bar.at("value").get<float>(),
                with_commas(count), share, std::string(length, '#'));
   }

@@ -63,14 +63,14 @@ RawRatings concatenate(const std::vector<GivenPart>& parts, ThreadTeam& team) {
   std::int64_t nnz = 0;
   for (const auto& part : parts) nnz += part.ratings.nnz();
   RawRatings raw;
-  raw.users.resize(static_cast<std::size_t>(nnz));
-  raw.items.resize(static_cast<std::size_t>(nnz));
-  raw.values.resize(static_cast<std::size_t>(nnz));
+  raw.users.resize(nnz);
+  raw.items.resize(nnz);
+  raw.values.resize(nnz);
   std::int64_t at = 0;
   for (const auto& part : parts) {
     team.for_chunks(part.ratings.nnz(), kChunk, [&](std::int64_t begin, std::int64_t end) {
       for (std::int64_t i = begin; i < end; ++i) {
-        const auto to = static_cast<std::size_t>(at + i);
+        const std::int64_t to = at + i;
         const Pair pair = original_ids(part.ratings, i);
         raw.users[to] = pair.user_id;
         raw.items[to] = pair.item_id;
@@ -86,18 +86,19 @@ RawRatings concatenate(const std::vector<GivenPart>& parts, ThreadTeam& team) {
 
 JoinedParts join_parts(const std::vector<GivenPart>& parts, int threads, const std::string& name) {
   ThreadTeam team(threads);
-  for (std::size_t i = 0; i < parts.size(); ++i) {
-    for (std::size_t k = i + 1; k < parts.size(); ++k) check_disjoint(parts[i], parts[k], team);
+  for (std::int64_t i = 0; i < std::ssize(parts); ++i) {
+    for (std::int64_t k = i + 1; k < std::ssize(parts); ++k)
+      check_disjoint(parts[i], parts[k], team);
   }
   JoinedParts joined;
   joined.ratings = make_ratings(concatenate(parts, team), DuplicatePolicy::error, threads, name);
-  joined.labels.resize(static_cast<std::size_t>(joined.ratings.nnz()));
+  joined.labels.resize(joined.ratings.nnz());
   for (const auto& part : parts) {
     team.for_chunks(part.ratings.nnz(), kChunk, [&](std::int64_t begin, std::int64_t end) {
       for (std::int64_t i = begin; i < end; ++i) {
         const Pair pair = original_ids(part.ratings, i);
         const std::int64_t position = position_of(joined.ratings, pair.user_id, pair.item_id);
-        joined.labels[static_cast<std::size_t>(position)] = part.label;
+        joined.labels[position] = part.label;
       }
     });
   }

@@ -181,7 +181,7 @@ std::vector<std::string> own_files(const DatasetRequest& request) {
 }  // namespace
 
 std::string cache_path(const DatasetRequest& request) {
-  return (fs::path(cache_folder()) / (request.label() + ".mfc")).string();
+  return (fs::path(cache_folder()) / (request.cache_name() + ".mfc")).string();
 }
 
 bool is_imported(const std::string& name) {
@@ -225,7 +225,9 @@ std::optional<Shape> expected_shape(const DatasetRequest& request) {
   }
 }
 
-Dataset load_dataset(const DatasetRequest& request, int threads) {
+namespace {
+
+Dataset load_unnamed(const DatasetRequest& request, int threads) {
   if (!request.like.empty()) return load_look_alike(request, threads);
   const CatalogEntry* entry = request.name.empty() ? nullptr : catalog_entry_or_null(request.name);
   if (entry != nullptr) return load_catalog(*entry, request, threads);
@@ -236,6 +238,14 @@ Dataset load_dataset(const DatasetRequest& request, int threads) {
   return cached(
       cache_path(request), source_key(source), [&] { return read_source(source, threads); },
       threads);
+}
+
+}  // namespace
+
+Dataset load_dataset(const DatasetRequest& request, int threads) {
+  Dataset data = load_unnamed(request, threads);
+  data.info.name = request.label();
+  return data;
 }
 
 }  // namespace mf

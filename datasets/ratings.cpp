@@ -66,10 +66,7 @@ std::int64_t Ratings::bytes() const {
 }
 
 DuplicatePolicy parse_duplicate_policy(const std::string& name) {
-  if (name == "last") return DuplicatePolicy::last;
-  if (name == "mean") return DuplicatePolicy::mean;
-  if (name == "error") return DuplicatePolicy::error;
-  fail(ErrorKind::usage, "unknown policy for duplicates '{}', expected last, mean or error", name);
+  return kDuplicatePolicyNames.parse(name, "policy for duplicates");
 }
 
 Ratings select(const Ratings& all, View<const std::uint8_t> keep, std::uint8_t label, int threads) {

@@ -12,6 +12,7 @@
 #include <string>
 
 #include "base/aligned.hpp"
+#include "base/names.hpp"
 #include "base/view.hpp"
 #include "datasets/rating.hpp"
 
@@ -78,6 +79,10 @@ struct RawRatings {
 };
 
 enum class DuplicatePolicy { last, mean, error };
+inline constexpr Names kDuplicatePolicyNames{
+    std::to_array<Named<DuplicatePolicy>>({{"last", DuplicatePolicy::last},
+                                           {"mean", DuplicatePolicy::mean},
+                                           {"error", DuplicatePolicy::error}})};
 DuplicatePolicy parse_duplicate_policy(const std::string& name);  // throws Error(usage)
 
 struct DuplicateReport {

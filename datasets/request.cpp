@@ -1,38 +1,33 @@
+// One table of keys for each form of a "datasets" entry: reading, messages and the JSON Schema.
 #include <algorithm>
+#include <charconv>
+#include <cmath>
 #include <filesystem>
+#include <functional>
 #include <utility>
 #include <vector>
 
 #include "base/error.hpp"
 #include "base/hash.hpp"
-#include "base/json.hpp"
 #include "base/text.hpp"
 #include "datasets/cache.hpp"
 #include "datasets/catalog.hpp"
+#include "datasets/dataset_entry.hpp"
 #include "datasets/load.hpp"
 #include "datasets/readers.hpp"
+#include "datasets/synthetic.hpp"
 
 namespace mf {
 namespace {
 
 namespace fs = std::filesystem;
 
-const std::vector<std::string> kPolicies = {"last", "mean", "error"};
+using Kind = SplitSpec::Kind;
+using SplitForm = Form<SplitKeys>;
+using EntryForm = Form<DatasetEntry>;
 
-std::string required_string(JsonReader& reader, const std::string& key) {
-  reader.require(key);
-  std::string value = reader.string(key, "");
-  if (value.empty()) fail(ErrorKind::usage, "{}: expected a name, found \"\"", reader.path(key));
-  return value;
-}
-
-// "given" of "split", or empty.
-std::string given_split(JsonReader& reader) {
-  const Json* split = reader.find("split");
-  if (split == nullptr || !split->is_object() || !split->contains("given")) return "";
-  JsonReader inner(*split, reader.path("split"));
-  return required_string(inner, "given");
-}
+constexpr double kMaxScale = 1000;
+constexpr std::int64_t kMaxLabel = 100;
 
 // Runs `check`, putting the JSON path in front of its message.
 template <class Check>
@@ -44,90 +39,253 @@ void at_path(const std::string& path, Check check) {
   }
 }
 
-// An imported set has at most one given split, the parts it was imported with.
-void parse_imported(JsonReader& reader, DatasetRequest& request) {
-  const std::string given = std::exchange(request.given, "");
-  const CacheHead head = read_cache_head(cache_path(request));
-  request.duplicates = head.info.duplicate_policy;
-  if (given.empty() || (given == "imported" && head.has_parts)) return;
-  fail(
-      ErrorKind::usage, "{}.given: found \"{}\"; {} was imported {}", reader.path("split"), given,
-      request.name,
-      head.has_parts ? "with parts, which are named \"imported\"" : "without train and test parts");
+// ---- splits ----
+
+// The names of given splits, and what refuses others. No names: any.
+struct GivenSplits {
+  std::vector<std::string> names;
+  std::function<void(const std::string&)> check;
+};
+
+SplitForm kind_of(Kind kind) {
+  return SplitForm().then([=](JsonReader&, SplitKeys& split) { split.kind = kind; });
 }
 
-void parse_name(JsonReader& reader, DatasetRequest& request) {
-  request.name = required_string(reader, "name");
-  request.given = given_split(reader);
-  const CatalogEntry* entry = catalog_entry_or_null(request.name);
-  if (entry == nullptr) {
-    if (!is_imported(request.name)) {
-      at_path(reader.path("name"), [&] { find_catalog_entry(request.name); });
-    }
-    parse_imported(reader, request);
+SplitForm given_form(const GivenSplits& given) {
+  const Json names = given.names.empty() ? Json{{"type", "string"}, {"minLength", 1}}
+                                         : Json{{"enum", given.names}};
+  return kind_of(Kind::given)
+      .field({"given", "a given split of the data set", names, nullptr},
+             [=](JsonReader& reader, SplitKeys& split) {
+               split.given = reader.name("given");
+               if (given.check) at_path(reader.path("given"), [&] { given.check(split.given); });
+             });
+}
+
+SplitForm with_common_keys(SplitForm form) {
+  return std::move(form)
+      .number("validation", &SplitKeys::validation, 0, 0.9,
+              "share of what is left for training that is the validation part")
+      .integer("seed", &SplitKeys::seed, 0, INT64_MAX, "of the draw; default the case's");
+}
+
+SplitForm make_split_form(const std::optional<GivenSplits>& given, const std::string& why_none) {
+  std::vector<std::pair<std::string, SplitForm>> forms = {
+      {"holdout", kind_of(Kind::holdout)
+                      .number("holdout", &SplitKeys::holdout, 1e-9, 0.999999,
+                              "share of all ratings, drawn uniformly, that is the test part")},
+      {"leave_out", kind_of(Kind::leave_out)
+                        .integer("leave_out", &SplitKeys::leave_out, 1, 1'000'000,
+                                 "random ratings of each user who has more")}};
+  SplitForm form;
+  if (given) {
+    forms.emplace_back("given", given_form(*given));
+  } else {
+    form = std::move(form).refuse("given", why_none);
+  }
+  return with_common_keys(std::move(form).one_of_keys(
+      std::move(forms), false, "expected one of \"holdout\", \"leave_out\" and \"given\""));
+}
+
+// Train and test files are the split.
+SplitForm make_parts_split_form() {
+  const std::string why = "the files \"train\" and \"test\" are the split; leave it out";
+  return with_common_keys(
+      kind_of(Kind::given).refuse("holdout", why).refuse("leave_out", why).refuse("given", why));
+}
+
+EntryForm with_split(EntryForm form, const SplitForm& split) {
+  return std::move(form).object("split", &DatasetEntry::split, split, "instead of the spec's");
+}
+
+EntryForm with_drawn_split(EntryForm form) {
+  return with_split(std::move(form),
+                    make_split_form({}, "only data sets of the catalog have named splits"));
+}
+
+// ---- names ----
+
+EntryForm catalog_form(const CatalogEntry& entry) {
+  EntryForm form =
+      EntryForm().choice("duplicates", &DatasetEntry::duplicates, kDuplicatePolicyNames.all(),
+                         entry.duplicates, "pairs that occur twice");
+  GivenSplits given;
+  for (const auto& split : entry.splits) given.names.push_back(split.name);
+  const auto name = entry.name;
+  given.check = [=](const std::string& split) {
+    find_given_split(find_catalog_entry(name), split);
+  };
+  if (given.names.empty()) {
+    return with_split(std::move(form),
+                      make_split_form({}, "the catalog has no given split of " + name));
+  }
+  return with_split(std::move(form), make_split_form(given, ""));
+}
+
+// An imported set has at most one given split, the parts it was imported with.
+EntryForm imported_form(const CacheHead& head) {
+  const std::string name = head.info.name;
+  const std::string policy = head.info.duplicate_policy;
+  const EntryForm form =
+      EntryForm().then([=](JsonReader&, DatasetEntry& entry) { entry.duplicates = policy; });
+  if (!head.has_parts) {
+    return with_split(form,
+                      make_split_form({}, name + " was imported without train and test parts"));
+  }
+  const auto check = [=](const std::string& split) {
+    if (split == "imported") return;
+    fail(ErrorKind::usage, "found \"{}\"; {} was imported with parts, which are named \"imported\"",
+         split, name);
+  };
+  return with_split(form, make_split_form(GivenSplits{{"imported"}, check}, ""));
+}
+
+void read_named(JsonReader& reader, DatasetEntry& entry) {
+  reader.require("name");
+  entry.name = reader.name("name");
+  if (const CatalogEntry* known = catalog_entry_or_null(entry.name)) {
+    catalog_form(*known).read(reader, entry);
+    entry.given = entry.split.given;
     return;
   }
-  request.duplicates = reader.choice("duplicates", entry->duplicates, kPolicies);
-  if (!request.given.empty()) {
-    at_path(reader.path("split") + ".given", [&] { find_given_split(*entry, request.given); });
+  if (!is_imported(entry.name)) {
+    at_path(reader.path("name"), [&] { find_catalog_entry(entry.name); });
   }
+  CacheHead head = read_cache_head(cache_path(entry));
+  head.info.name = entry.name;  // a cache may have been renamed
+  imported_form(head).read(reader, entry);
 }
 
-void parse_like(JsonReader& reader, DatasetRequest& request) {
-  request.like = required_string(reader, "like");
-  request.scale_factor = reader.number("scale", 1.0, 0, 1000);
-  if (request.scale_factor <= 0) {
-    fail(ErrorKind::usage, "{}: found {}, expected a number above 0", reader.path("scale"),
-         request.scale_factor);
+using Kinds = std::vector<std::pair<std::string, FormInfo>>;
+
+Kinds known_names() {
+  Kinds kinds;
+  for (const auto& entry : catalog()) kinds.emplace_back(entry.name, catalog_form(entry).info());
+  for (const auto& head : imported_sets()) {
+    kinds.emplace_back(head.info.name, imported_form(head).info());
   }
-  request.seed = static_cast<std::uint64_t>(reader.integer("seed", 1, 0, INT64_MAX));
-  at_path(reader.path("like"), [&] { look_alike_shape(request.like, request.scale_factor); });
+  return kinds;
 }
 
-std::optional<RatingScale> parse_rating_scale(JsonReader& reader) {
-  const Json* json = reader.find("rating_scale");
-  if (json == nullptr) return std::nullopt;
-  JsonReader inner(*json, reader.path("rating_scale"));
-  inner.require("min");
-  inner.require("max");
-  RatingScale scale;
-  scale.min = static_cast<float>(inner.number("min", 0, -1e9, 1e9));
-  scale.max = static_cast<float>(inner.number("max", 0, -1e9, 1e9));
-  scale.step = static_cast<float>(inner.number("step", 0, 0, 1e9));
-  inner.finish();
-  if (scale.min >= scale.max) {
-    fail(ErrorKind::usage, "{}: min {} is not below max {}", reader.path("rating_scale"), scale.min,
-         scale.max);
-  }
-  return scale;
+EntryForm named_form(Kinds kinds) {
+  std::vector<std::string> names;
+  for (const auto& [name, info] : kinds) names.push_back(name);
+  return EntryForm().select({"name", "of the catalog, or imported", {{"enum", names}}, nullptr},
+                            read_named, std::move(kinds));
 }
 
-void parse_file_options(JsonReader& reader, DatasetRequest& request) {
+// ---- look-alikes and files ----
+
+EntryForm like_form() {
+  const Json factor = {
+      {"type", "number"}, {"exclusiveMinimum", 0}, {"maximum", kMaxScale}, {"default", 1}};
+  EntryForm form =
+      EntryForm()
+          .field({"like", "a published set", {{"enum", look_alike_names()}}, nullptr},
+                 [](JsonReader& reader, DatasetEntry& entry) { entry.like = reader.name("like"); })
+          .field({"scale", "multiplies the number of ratings", factor, nullptr},
+                 [](JsonReader& reader, DatasetEntry& entry) {
+                   entry.scale_factor = reader.number("scale", 1.0, 0, kMaxScale);
+                   if (entry.scale_factor > 0) return;
+                   fail(ErrorKind::usage, "{}: found {}, expected a number above 0",
+                        reader.path("scale"), entry.scale_factor);
+                 })
+          .integer("seed", &DatasetEntry::seed, 0, INT64_MAX,
+                   "names the data; independent of the spec's seeds")
+          .then([](JsonReader& reader, DatasetEntry& entry) {
+            at_path(reader.path("like"), [&] { look_alike_shape(entry.like, entry.scale_factor); });
+          });
+  return with_drawn_split(std::move(form));
+}
+
+Form<RatingScale> rating_scale_form() {
+  return Form<RatingScale>()
+      .number("min", &RatingScale::min, -1e9, 1e9, "")
+      .required()
+      .number("max", &RatingScale::max, -1e9, 1e9, "")
+      .required()
+      .number("step", &RatingScale::step, 0, 1e9, "0: any value in between")
+      .then([](JsonReader& reader, RatingScale& scale) {
+        if (scale.min < scale.max) return;
+        fail(ErrorKind::usage, "{}: min {} is not below max {}", reader.where(), scale.min,
+             scale.max);
+      });
+}
+
+EntryForm with_file_options(EntryForm form) {
   std::vector<std::string> formats = {"auto"};
   for (const auto& format : reader_formats()) formats.push_back(format.name);
-  request.format = reader.choice("format", "auto", formats);
-  request.duplicates = reader.choice("duplicates", "error", kPolicies);
-  request.scale = parse_rating_scale(reader);
+  return std::move(form)
+      .choice("format", &DatasetEntry::format, formats, "auto", "of the files")
+      .choice("duplicates", &DatasetEntry::duplicates, kDuplicatePolicyNames.all(), "error",
+              "pairs that occur twice")
+      .object("rating_scale", &DatasetEntry::scale, rating_scale_form(),
+              "ratings outside are an error");
 }
 
-void parse_files(JsonReader& reader, DatasetRequest& request, bool parts) {
-  if (parts) {
-    request.train = required_string(reader, "train");
-    request.test = required_string(reader, "test");
-    if (reader.find("validation") != nullptr) {
-      request.validation = required_string(reader, "validation");
-    }
-  } else {
-    request.path = required_string(reader, "path");
+EntryForm path_form() {
+  return with_drawn_split(with_file_options(
+      EntryForm().name("path", &DatasetEntry::path, "a file or folder of your own")));
+}
+
+EntryForm parts_form() {
+  return with_split(
+      with_file_options(
+          EntryForm()
+              .name("train", &DatasetEntry::train, "file of the train part")
+              .name("test", &DatasetEntry::test, "file of the test part")
+              .optional_name("validation", &DatasetEntry::validation, "file of the validation part")
+              .then([](JsonReader&, DatasetEntry& entry) { entry.split.kind = Kind::given; })),
+      make_parts_split_form());
+}
+
+// ---- labels ----
+
+void read_label(JsonReader& reader, DatasetEntry& entry) {
+  if (reader.find("label") == nullptr) return;
+  entry.own_label = reader.string("label", "");
+  const std::string& text = entry.own_label;
+  const auto is_control = [](char c) { return (c >= 0 && c < 0x20) || c == 0x7f; };
+  const auto characters = std::count_if(text.begin(), text.end(), [](char c) {
+    return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U;  // the first byte of one in UTF-8
+  });
+  if (!text.empty() && text.front() != ' ' && text.back() != ' ' &&
+      std::none_of(text.begin(), text.end(), is_control) && characters <= kMaxLabel) {
+    return;
   }
-  parse_file_options(reader, request);
+  fail(ErrorKind::usage,
+       "{}: found {}, expected up to {} printable characters, no blank at either end",
+       reader.path("label"), describe(text), kMaxLabel);
+}
+
+FieldInfo label_info() {
+  return {"label",
+          "its name in results, tables and figures; decides nothing else",
+          {{"type", "string"},
+           {"maxLength", kMaxLabel},
+           {"pattern",
+            "^[^\\u0000-\\u0020\\u007f]([^\\u0000-\\u001f\\u007f]*"
+            "[^\\u0000-\\u0020\\u007f])?$"}},
+          nullptr};
+}
+
+EntryForm make_entry_form(Kinds names) {
+  return EntryForm()
+      .one_of_keys({{"name", named_form(std::move(names))},
+                    {"like", like_form()},
+                    {"path", path_form()},
+                    {"train", parts_form()}},
+                   true,
+                   "expected exactly one of \"name\", \"like\", \"path\" and \"train\" with "
+                   "\"test\"")
+      .field(label_info(), read_label);
 }
 
 std::string absolute(const std::string& path) {
   return path.empty() ? "" : fs::absolute(path).lexically_normal().string();
 }
 
-// Letters, digits and . _ - only: a label is part of file names.
+// Letters, digits and . _ - only: a cache's name is a file name.
 std::string plain(std::string text) {
   for (char& c : text) {
     const bool keep = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
@@ -137,7 +295,7 @@ std::string plain(std::string text) {
   return text.substr(0, 60);
 }
 
-std::string file_label(const DatasetRequest& request) {
+std::string file_cache_name(const DatasetRequest& request) {
   const std::string first = absolute(request.path.empty() ? request.train : request.path);
   std::string scale;
   if (request.scale) {
@@ -150,55 +308,165 @@ std::string file_label(const DatasetRequest& request) {
                      sha256(identity).substr(0, 10));
 }
 
-}  // namespace
-
-DatasetRequest parse_dataset_request(JsonReader& reader) {
-  DatasetRequest request;
-  const bool name = reader.find("name") != nullptr;
-  const bool like = reader.find("like") != nullptr;
-  const bool path = reader.find("path") != nullptr;
-  const bool parts = reader.find("train") != nullptr || reader.find("test") != nullptr;
-  if (int{name} + int{like} + int{path} + int{parts} != 1) {
-    fail(ErrorKind::usage,
-         "{}: expected exactly one of \"name\", \"like\", \"path\" and \"train\" with \"test\"",
-         reader.where());
-  }
-  if (name) {
-    parse_name(reader, request);
-    return request;
-  }
-  if (!given_split(reader).empty()) {
-    fail(ErrorKind::usage, "{}.given: only data sets of the catalog have named splits",
-         reader.path("split"));
-  }
-  if (like) {
-    parse_like(reader, request);
-  } else {
-    parse_files(reader, request, parts);
-  }
-  return request;
+// "ratings.csv" of any path to it; with its folder's name where it is one of several parts.
+std::string file_label(const DatasetRequest& request) {
+  const bool parts = request.path.empty();
+  fs::path path = fs::path(parts ? request.train : request.path).lexically_normal();
+  if (!path.has_filename()) path = path.parent_path();  // a folder, written with a '/' at its end
+  const std::string folder = path.parent_path().filename().string();
+  const bool with_folder = parts && !folder.empty() && folder != "." && folder != "..";
+  return (with_folder ? folder + "/" : "") + path.filename().string();
 }
 
-Json expand_dataset_entry(const Json& entry) {
-  if (!entry.is_string()) return entry;
-  const auto text = entry.get<std::string>();
-  if (text.starts_with("like:")) return {{"like", text.substr(5)}};
-  if (const auto at = text.find('@'); at != std::string::npos) {
-    return {{"name", text.substr(0, at)}, {"split", {{"given", text.substr(at + 1)}}}};
+std::string usual_policy(const DatasetRequest& request) {
+  if (request.name.empty()) return "error";
+  const CatalogEntry* entry = catalog_entry_or_null(request.name);
+  return entry == nullptr ? request.duplicates : entry->duplicates;
+}
+
+std::string policy_suffix(const DatasetRequest& request) {
+  return request.duplicates == usual_policy(request) ? "" : "+" + request.duplicates;
+}
+
+// ---- words ----
+
+double factor_of(const std::string& text, const std::string& where) {
+  double factor = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), factor);
+  if (error != std::errc() || end != text.data() + text.size() || !std::isfinite(factor)) {
+    fail(ErrorKind::usage,
+         "{}: found the scale factor \"{}\", expected a number as in like:netflix:0.1", where,
+         text);
   }
-  return {{"name", text}};
+  return factor;
+}
+
+bool is_name(const std::string& word) {
+  return catalog_entry_or_null(word) != nullptr || is_imported(word);
+}
+
+bool is_path(const std::string& word) {
+  if (word.find('/') != std::string::npos) return true;
+  return word.find('.') != std::string::npos && !is_name(word) &&
+         !is_name(word.substr(0, word.find('@')));
+}
+
+Json expand_word(const std::string& word, const std::string& where) {
+  if (word.starts_with("like:")) {
+    const std::string rest = word.substr(5);
+    const auto colon = rest.find(':');
+    Json object = {{"like", rest.substr(0, colon)}};
+    if (colon != std::string::npos) object["scale"] = factor_of(rest.substr(colon + 1), where);
+    return object;
+  }
+  if (is_path(word)) return {{"path", word}};
+  const auto at = word.find('@');
+  if (at == std::string::npos) return {{"name", word}};
+  return {{"name", word.substr(0, at)}, {"split", {{"given", word.substr(at + 1)}}}};
+}
+
+// Any of these words, in a regular expression.
+std::string any_of(const std::vector<std::string>& words) {
+  std::string text;
+  for (const char c : join(words, "|")) text += c == '.' ? "\\." : std::string(1, c);
+  return "(" + text + ")";
+}
+
+std::vector<std::string> splits_of(const FormInfo& info) {
+  for (const auto& field : info.fields) {
+    if (field.name != "split") continue;
+    for (const auto& [key, form] : field.form->keyed) {
+      if (key == "given") return form.fields.front().value.at("enum");
+    }
+  }
+  return {};
+}
+
+}  // namespace
+
+SplitSpec SplitKeys::spec(std::uint64_t case_seed) const {
+  SplitSpec out;
+  out.kind = kind;
+  out.test_fraction = holdout;
+  out.leave_out = leave_out;
+  out.validation_fraction = validation;
+  out.seed = seed.value_or(case_seed);
+  return out;
+}
+
+const Form<DatasetEntry>& dataset_form() {
+  static const EntryForm form = make_entry_form({});
+  return form;
+}
+
+FormInfo dataset_form_info() { return make_entry_form(known_names()).info(); }
+
+const Form<SplitKeys>& default_split_form() {
+  static const SplitForm form = make_split_form(GivenSplits{}, "");
+  return form;
+}
+
+DatasetRequest parse_dataset_request(JsonReader& reader) {
+  DatasetEntry entry;
+  dataset_form().read(reader, entry);
+  return entry;
+}
+
+Json expand_dataset_entry(const Json& entry, const std::string& where) {
+  return entry.is_string() ? expand_word(entry.get<std::string>(), where) : entry;
+}
+
+Json dataset_word_schema() {
+  std::vector<std::string> words;
+  std::vector<std::string> names;
+  for (const auto& [name, info] : known_names()) {
+    names.push_back(name);
+    words.push_back(name);
+    for (const auto& split : splits_of(info)) words.push_back(name + "@" + split);
+  }
+  const std::string number = "([0-9]+\\.?[0-9]*|\\.[0-9]+)([eE][+-]?[0-9]+)?";
+  const std::string like = "^like:" + any_of(look_alike_names()) + "(:" + number + ")?$";
+  const std::string path = "^(?!like:)(.*/.*|(?!" + any_of(names) + "@).*\\..*)$";
+  return {{"anyOf", Json::array({Json{{"enum", words}}, Json{{"type", "string"}, {"pattern", like}},
+                                 Json{{"type", "string"}, {"pattern", path}}})}};
+}
+
+std::vector<CacheHead> imported_sets() {
+  std::vector<CacheHead> sets;
+  std::error_code error;
+  for (const auto& file : fs::directory_iterator(cache_folder(), error)) {
+    if (file.path().extension() != ".mfc") continue;
+    try {
+      CacheHead head = read_cache_head(file.path().string());
+      if (head.key == kImportKey) sets.push_back(std::move(head));
+    } catch (const Error&) {
+      continue;  // of another version or damaged: loading it would say so
+    }
+  }
+  std::sort(sets.begin(), sets.end(),
+            [](const auto& a, const auto& b) { return a.info.name < b.info.name; });
+  return sets;
 }
 
 std::string DatasetRequest::label() const {
+  if (!own_label.empty()) return own_label;
+  if (!like.empty()) {
+    const std::string factor = scale_factor == 1.0 ? "" : fmt::format(" x{}", scale_factor);
+    const std::string other = seed == 1 ? "" : fmt::format(" seed{}", seed);
+    return fmt::format("{} look-alike{}{}", like, factor, other);
+  }
+  if (name.empty()) return file_label(*this) + policy_suffix(*this);
+  return name + (given.empty() ? "" : "@" + given) + policy_suffix(*this);
+}
+
+std::string DatasetRequest::cache_name() const {
   if (!like.empty()) {
     const std::string factor = scale_factor == 1.0 ? "" : fmt::format("-x{}", scale_factor);
     const std::string other = seed == 1 ? "" : fmt::format("-seed{}", seed);
     return fmt::format("{}-look-alike{}{}", like, factor, other);
   }
-  if (name.empty()) return file_label(*this);
-  const CatalogEntry* entry = catalog_entry_or_null(name);
-  const bool own_policy = entry != nullptr && duplicates != entry->duplicates;
-  return name + (given.empty() ? "" : "@" + given) + (own_policy ? "+" + duplicates : "");
+  if (name.empty()) return file_cache_name(*this);
+  return name + (given.empty() ? "" : "@" + given) + policy_suffix(*this);
 }
 
 }  // namespace mf

@@ -23,7 +23,7 @@ Json dataset_json(const CaseData& data, const Case& item) {
   if (info.scale) {
     scale = {{"min", info.scale->min}, {"max", info.scale->max}, {"step", info.scale->step}};
   }
-  return {{"name", info.name},
+  return {{"name", item.data.label()},
           {"look_alike", info.look_alike},
           {"source", info.source},
           {"source_sha256", info.source_hash.empty() ? Json() : Json(info.source_hash)},

@@ -1,7 +1,6 @@
 #include "harness/cli_data.hpp"
 
 #include <CLI/CLI.hpp>
-#include <charconv>
 #include <iostream>
 #include <memory>
 #include <string>
@@ -9,7 +8,7 @@
 #include "base/error.hpp"
 #include "base/threads.hpp"
 #include "datasets/data_commands.hpp"
-#include "datasets/load.hpp"
+#include "datasets/dataset_entry.hpp"
 #include "datasets/readers.hpp"
 
 namespace mf {
@@ -21,28 +20,13 @@ std::string format_help() {
   return text;
 }
 
-double factor_of(const std::string& text) {
-  double factor = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), factor);
-  if (error != std::errc() || end != text.data() + text.size()) {
-    fail(ErrorKind::usage,
-         "found the scale factor \"{}\", expected a number as in like:netflix:0.1", text);
-  }
-  return factor;
-}
-
-// A name, "like:NAME" with an optional factor ("like:netflix:0.1"), or the path of a file.
+// A word as in a spec (datasets/dataset_entry.hpp). A file may have any duplicates here: they are
+// counted.
 DatasetRequest request_of(const std::string& word, const std::string& format) {
-  Json object;
-  if (word.rfind("like:", 0) == 0) {
-    const std::string rest = word.substr(5);
-    const auto colon = rest.find(':');
-    object = {{"like", rest.substr(0, colon)}};
-    if (colon != std::string::npos) object["scale"] = factor_of(rest.substr(colon + 1));
-  } else if (word.find('/') != std::string::npos || word.find('.') != std::string::npos) {
-    object = {{"path", word}, {"format", format}, {"duplicates", "last"}};
-  } else {
-    object = {{"name", word}};
+  Json object = expand_dataset_entry(word, word);
+  if (object.contains("path")) {
+    object["format"] = format;
+    object["duplicates"] = "last";
   }
   JsonReader reader(object, word);
   DatasetRequest request = parse_dataset_request(reader);
@@ -67,7 +51,7 @@ void add_list(CLI::App& data, const std::shared_ptr<DataOptions>& o) {
 
 void add_stats(CLI::App& data, const std::shared_ptr<DataOptions>& o) {
   auto* stats = data.add_subcommand("stats", "what the ratings of a set look like");
-  stats->add_option("set", o->what, "a name, like:NAME[:FACTOR], or a file")->required();
+  stats->add_option("set", o->what, "NAME[@SPLIT], like:NAME[:FACTOR], or a file")->required();
   stats->add_option("--format", o->format, format_help());
   stats->add_flag("--json", o->json, "as JSON");
   stats->callback([o] {

@@ -2,70 +2,52 @@
 
 #include <cmath>
 
+#include "base/form.hpp"
+
 namespace mf {
 namespace {
 
-constexpr double kMaxRate = 1e3;
+using Kind = ScheduleSpec::Kind;
+using ScheduleForm = Form<ScheduleSpec>;
 
-std::string kind_name(ScheduleSpec::Kind kind) {
-  switch (kind) {
-    case ScheduleSpec::Kind::plateau:
-      return "plateau";
-    case ScheduleSpec::Kind::inverse_power:
-      return "inverse_power";
-    case ScheduleSpec::Kind::exponential:
-      return "exponential";
-    case ScheduleSpec::Kind::constant:
-      break;
-  }
-  return "constant";
+ScheduleForm make_schedule_form() {
+  const auto plateau =
+      ScheduleForm()
+          .integer("patience", &ScheduleSpec::patience, 1, 1'000'000,
+                   "evaluations without improvement")
+          .number("decay", &ScheduleSpec::decay, 0, 1, "factor at each plateau")
+          .number("min_delta", &ScheduleSpec::min_delta, 0, 1e6,
+                  "smaller improvements do not count")
+          .choice("monitor", &ScheduleSpec::monitor, kMonitorNames, "the RMSE that is watched");
+  const auto inverse_power = ScheduleForm().number("beta", &ScheduleSpec::beta, 0, 1e6,
+                                                   "alpha / (1 + beta t^1.5), t = epoch - 1");
+  const auto exponential =
+      ScheduleForm().number("decay", &ScheduleSpec::decay, 0, 1, "alpha decay^t", 0.95);
+  return ScheduleForm()
+      .kinds("kind", &ScheduleSpec::kind, kScheduleKindNames,
+             {{Kind::plateau, plateau},
+              {Kind::inverse_power, inverse_power},
+              {Kind::exponential, exponential}},
+             "how the learning rate changes")
+      .number("learning_rate", &ScheduleSpec::learning_rate, 0, kMaxLearningRate,
+              "alpha, the rate of epoch 1");
 }
 
 }  // namespace
 
-Monitor read_monitor(JsonReader& reader) {
-  const auto name = reader.choice("monitor", "test", {"test", "train", "validation"});
-  if (name == "train") return Monitor::train;
-  return name == "validation" ? Monitor::validation : Monitor::test;
-}
+std::string to_string(Monitor monitor) { return kMonitorNames.of(monitor); }
 
-std::string to_string(Monitor monitor) {
-  switch (monitor) {
-    case Monitor::train:
-      return "train";
-    case Monitor::validation:
-      return "validation";
-    case Monitor::test:
-      break;
-  }
-  return "test";
+const Form<ScheduleSpec>& schedule_form() {
+  static const ScheduleForm form = make_schedule_form();
+  return form;
 }
 
 ScheduleSpec parse_schedule(const Json& json, const std::string& path) {
-  ScheduleSpec spec;
-  JsonReader reader(json, path);
-  const std::string kind =
-      reader.choice("kind", "constant", {"constant", "plateau", "inverse_power", "exponential"});
-  spec.learning_rate = reader.number("learning_rate", spec.learning_rate, 0, kMaxRate);
-  if (kind == "plateau") {
-    spec.kind = ScheduleSpec::Kind::plateau;
-    spec.patience = static_cast<int>(reader.integer("patience", spec.patience, 1, 1'000'000));
-    spec.decay = reader.number("decay", spec.decay, 0, 1);
-    spec.min_delta = reader.number("min_delta", spec.min_delta, 0, 1e6);
-    spec.monitor = read_monitor(reader);
-  } else if (kind == "inverse_power") {
-    spec.kind = ScheduleSpec::Kind::inverse_power;
-    spec.beta = reader.number("beta", spec.beta, 0, 1e6);
-  } else if (kind == "exponential") {
-    spec.kind = ScheduleSpec::Kind::exponential;
-    spec.decay = reader.number("decay", 0.95, 0, 1);
-  }
-  reader.finish();
-  return spec;
+  return schedule_form().parse(json, path);
 }
 
 Json ScheduleSpec::to_json() const {
-  Json json = {{"kind", kind_name(kind)}, {"learning_rate", learning_rate}};
+  Json json = {{"kind", kScheduleKindNames.of(kind)}, {"learning_rate", learning_rate}};
   if (kind == Kind::plateau) {
     json["patience"] = patience;
     json["decay"] = decay;

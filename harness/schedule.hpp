@@ -5,14 +5,21 @@
 #include <string>
 
 #include "base/json.hpp"
+#include "base/names.hpp"
 
 namespace mf {
+
+template <class T>
+class Form;  // base/form.hpp
 
 // Which error a rule watches. Watching the test set is what several papers do; it is named in every
 // result, and `validation` is there for those who do not want it.
 enum class Monitor { test, train, validation };
+inline constexpr Names kMonitorNames{std::to_array<Named<Monitor>>(
+    {{"test", Monitor::test}, {"train", Monitor::train}, {"validation", Monitor::validation}})};
 std::string to_string(Monitor monitor);
-Monitor read_monitor(JsonReader& reader);  // the key "monitor"; test where absent
+
+inline constexpr double kMaxLearningRate = 1e3;
 
 struct ScheduleSpec {
   enum class Kind { constant, plateau, inverse_power, exponential };
@@ -26,7 +33,13 @@ struct ScheduleSpec {
 
   Json to_json() const;
 };
+inline constexpr Names kScheduleKindNames{
+    std::to_array<Named<ScheduleSpec::Kind>>({{"constant", ScheduleSpec::Kind::constant},
+                                              {"plateau", ScheduleSpec::Kind::plateau},
+                                              {"inverse_power", ScheduleSpec::Kind::inverse_power},
+                                              {"exponential", ScheduleSpec::Kind::exponential}})};
 
+const Form<ScheduleSpec>& schedule_form();
 ScheduleSpec parse_schedule(const Json& json, const std::string& path);
 
 class Schedule {

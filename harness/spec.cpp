@@ -5,179 +5,74 @@
 #include <algorithm>
 #include <cctype>
 #include <filesystem>
+#include <map>
 #include <set>
 
-#include "algorithms/core/registry.hpp"
 #include "base/error.hpp"
 #include "base/hash.hpp"
 #include "base/text.hpp"
-#include "datasets/load.hpp"
+#include "datasets/dataset_entry.hpp"
+#include "harness/spec_forms.hpp"
 
 namespace mf {
 namespace {
 
-constexpr std::size_t kMaxCases = 100'000;
+constexpr std::int64_t kMaxCases = 100'000;
 
-// Adds nothing to values that are no object or list of a sweep: scalars stand for themselves.
-std::vector<Json> expand_value(const Json& value) {
-  if (value.is_object()) return expand_sweeps(value);
+// A scalar stands for itself; lists, also those in lists, for their elements.
+std::vector<Json> expand_value(const Json& value, const std::string& path) {
+  if (value.is_object()) return expand_sweeps(value, path);
   if (!value.is_array()) return {value};
+  if (value.empty()) fail(ErrorKind::usage, "{}: an empty list sweeps over nothing", path);
   std::vector<Json> all;
   for (const auto& element : value) {
-    for (auto& expanded : expand_value(element)) all.push_back(std::move(expanded));
+    for (auto& expanded : expand_value(element, path)) all.push_back(std::move(expanded));
   }
   return all;
 }
 
 struct DataEntry {
+  std::string path;
   DatasetRequest request;
-  SplitSpec split;
-  bool split_seed_given = false;
-  Json request_json;  // the entry without its split
+  SplitKeys split;
+  Json request_json;  // the entry without its split and its label
 };
 
-SplitSpec parse_split(const Json& json, const std::string& path, bool& seed_given) {
-  SplitSpec split;
-  JsonReader reader(json, path);
-  const bool holdout = reader.find("holdout") != nullptr;
-  const bool leave_out = reader.find("leave_out") != nullptr;
-  const bool given = reader.find("given") != nullptr;
-  if (int{holdout} + int{leave_out} + int{given} > 1) {
-    fail(ErrorKind::usage, "{}: expected one of \"holdout\", \"leave_out\" and \"given\"", path);
-  }
-  if (holdout) split.test_fraction = reader.number("holdout", 0.2, 1e-9, 0.999999);
-  if (leave_out) {
-    split.kind = SplitSpec::Kind::leave_out;
-    split.leave_out = static_cast<int>(reader.integer("leave_out", 1, 1, 1'000'000));
-  }
-  if (given) {
-    split.kind = SplitSpec::Kind::given;
-    reader.string("given", "");
-  }
-  split.validation_fraction = reader.number("validation", 0, 0, 0.9);
-  seed_given = reader.find("seed") != nullptr;
-  split.seed = static_cast<std::uint64_t>(reader.integer("seed", 1, 0, INT64_MAX));
-  reader.finish();
-  return split;
+// Files of parts are a split, whatever the spec says of how to draw one.
+void inherit_split(Json& object, const Json& split) {
+  object["split"] = split;
+  if (!object.contains("train") || !split.is_object()) return;
+  object["split"].erase("holdout");
+  object["split"].erase("leave_out");
 }
 
 DataEntry parse_data_entry(const Json& json, const std::string& path, const Json* default_split) {
-  Json object = expand_dataset_entry(json);
-  const bool own_split = object.is_object() && object.contains("split");
-  if (object.is_object() && !own_split && default_split != nullptr) {
-    object["split"] = *default_split;
-  }
-  DataEntry entry;
+  Json object = expand_dataset_entry(json, path);
+  const bool inherits = object.is_object() && !object.contains("split") && default_split != nullptr;
+  if (inherits) inherit_split(object, *default_split);
   JsonReader reader(object, path);
-  entry.request = parse_dataset_request(reader);
-  if (const Json* split = reader.find("split")) {
-    const std::string where = own_split ? reader.path("split") : "$.split";
-    entry.split = parse_split(*split, where, entry.split_seed_given);
-    if (own_split && !entry.request.train.empty() &&
-        (split->contains("holdout") || split->contains("leave_out"))) {
-      fail(ErrorKind::usage, "{}: the files \"train\" and \"test\" are the split; leave it out",
-           where);
-    }
-  }
-  if (!entry.request.train.empty()) entry.split.kind = SplitSpec::Kind::given;
+  if (inherits) reader.inherited("split", "$.split");
+  DatasetEntry keys;
+  dataset_form().read(reader, keys);
   reader.finish();
-  entry.request_json = object;
+  DataEntry entry{path, keys, keys.split, object};
   entry.request_json.erase("split");
+  entry.request_json.erase("label");
   if (!entry.request.given.empty()) entry.request_json["given"] = entry.request.given;
   return entry;
 }
 
-EvaluateSpec parse_evaluate(const Json* json) {
-  EvaluateSpec evaluate;
-  if (json == nullptr) return evaluate;
-  JsonReader reader(*json, "$.evaluate");
-  evaluate.every = reader.integer("every", 1, 1, 1'000'000'000);
-  evaluate.train = reader.boolean("train", false);
-  evaluate.clip = reader.boolean("clip", false);
-  evaluate.user_groups = reader.integer("user_groups", 0, 0, 1000);
-  reader.finish();
-  return evaluate;
-}
-
-const std::vector<std::pair<std::string, InitKind>> kInitKinds = {
-    {"normal", InitKind::normal},
-    {"uniform", InitKind::uniform},
-    {"normal_over_factors", InitKind::normal_over_factors}};
-
-std::string name_of(InitKind kind) {
-  for (const auto& [name, known] : kInitKinds) {
-    if (known == kind) return name;
-  }
-  return "normal";
-}
-
-InitSpec parse_init(const Json* json, const std::string& path, ModelKind model) {
-  InitSpec init;
-  init.kind = model == ModelKind::plain ? InitKind::uniform : InitKind::normal;
-  if (json == nullptr) return init;
-  JsonReader reader(*json, path);
-  std::vector<std::string> names;
-  for (const auto& [name, kind] : kInitKinds) names.push_back(name);
-  const std::string chosen = reader.choice("kind", name_of(init.kind), names);
-  for (const auto& [name, kind] : kInitKinds) {
-    if (name == chosen) init.kind = kind;
-  }
-  if (init.kind != InitKind::uniform) {
-    const double fallback = init.kind == InitKind::normal ? 0.1 : 1.0;
-    init.scale = reader.number("scale", fallback, 0, 1e6);
-  }
-  reader.finish();
-  return init;
-}
-
 // Keys of the spec that an algorithm entry may override; an entry without its own inherits them,
 // and messages then name the place they came from.
-const std::vector<std::string> kInheritable = {"schedule", "init", "stop"};
-using Inherited = std::set<std::string>;
-
-std::string origin(const JsonReader& reader, const Inherited& inherited, const std::string& key) {
-  return inherited.count(key) != 0 ? "$." + key : reader.path(key);
-}
-
-struct AlgorithmEntry {
-  std::string name;
-  std::string path;
-  Params params;
-  ScheduleSpec schedule;
-  InitSpec init;
-  StopSpec stop;
-};
-
-ScheduleSpec read_schedule(JsonReader& reader, const Inherited& inherited) {
-  const Json* own = reader.find("schedule");
-  Json schedule = own != nullptr ? *own : Json::object();
-  const std::string path = origin(reader, inherited, "schedule");
-  const Json* rate = reader.find("learning_rate");
-  if (rate == nullptr || !schedule.is_object()) return parse_schedule(schedule, path);
-  schedule["learning_rate"] = *rate;
-  return parse_schedule(schedule, reader.where());
-}
+using Inherited = std::vector<std::pair<std::string, const Json*>>;
 
 AlgorithmEntry parse_algorithm(const Json& json, const std::string& path,
-                               const Inherited& inherited) {
+                               const std::set<std::string>& inherited) {
+  JsonReader reader(json, path);
+  for (const auto& key : inherited) reader.inherited(key, "$." + key);
   AlgorithmEntry entry;
   entry.path = path;
-  JsonReader reader(json, path);
-  reader.require("name");
-  entry.name = reader.string("name", "");
-  const AlgorithmInfo* info = nullptr;
-  try {
-    info = &find_algorithm(entry.name);
-  } catch (const Error& error) {
-    fail(ErrorKind::usage, "{}: {}", reader.path("name"), error.what());
-  }
-  entry.params = read_params(info->params, reader);
-  entry.schedule = read_schedule(reader, inherited);
-  entry.init =
-      parse_init(reader.find("init"), origin(reader, inherited, "init"), model_kind(entry.params));
-  const Json* stop = reader.find("stop");
-  entry.stop =
-      parse_stop(stop != nullptr ? *stop : Json::object(), origin(reader, inherited, "stop"));
+  algorithm_form().read(reader, entry);
   reader.finish();
   return entry;
 }
@@ -200,8 +95,7 @@ Case make_case(const AlgorithmEntry& algorithm, const DataEntry& data, const Eva
   Case item;
   item.path = algorithm.path;
   item.data = data.request;
-  item.split = data.split;
-  if (!data.split_seed_given) item.split.seed = seed;
+  item.split = data.split.spec(seed);
   item.algorithm = algorithm.name;
   item.params = algorithm.params;
   item.schedule = algorithm.schedule;
@@ -241,69 +135,77 @@ void check_monitors(const Case& item) {
   if (item.stop.plateau_patience > 0) check(item.stop.plateau_monitor, "stop.plateau");
 }
 
-std::vector<std::uint64_t> parse_seeds(const Json* json) {
-  if (json == nullptr) return {1};
-  const Json list = json->is_array() ? *json : Json::array({*json});
-  std::vector<std::uint64_t> seeds;
-  for (const auto& seed : list) {
-    if (!seed.is_number_integer() || seed.get<std::int64_t>() < 0) {
-      fail(ErrorKind::usage, "$.seeds: found {}, expected a list of integers from 0 up",
-           describe(seed));
-    }
-    if (std::find(seeds.begin(), seeds.end(), seed.get<std::uint64_t>()) != seeds.end()) {
-      fail(ErrorKind::usage, "$.seeds: the seed {} stands there twice", seed.get<std::uint64_t>());
-    }
-    seeds.push_back(seed.get<std::uint64_t>());
-  }
-  if (seeds.empty()) fail(ErrorKind::usage, "$.seeds: the list is empty; expected [1, 2, 3]");
-  return seeds;
+void check_list(const Json& list, const std::string& path) {
+  if (list.is_array() && !list.empty()) return;
+  fail(ErrorKind::usage, "{}: found {}, expected a list with at least one entry", path,
+       describe(list));
 }
 
-const Json& non_empty_list(JsonReader& reader, const std::string& key) {
-  const Json& list = reader.require(key);
-  if (!list.is_array() || list.empty()) {
-    fail(ErrorKind::usage, "{}: found {}, expected a list with at least one entry",
-         reader.path(key), describe(list));
+// Two data sets under one name could not be told apart in results.
+void check_labels(const std::vector<DataEntry>& entries) {
+  std::map<std::string, std::string> known;
+  for (const auto& entry : entries) {
+    const std::string label = entry.request.label();
+    const std::string data = entry.request.cache_name();
+    if (known.emplace(label, data).first->second == data) continue;
+    fail(ErrorKind::usage,
+         "{}: another data set of this spec is named \"{}\", too; give one of them a \"label\"",
+         entry.path, label);
   }
-  return list;
 }
 
-std::vector<DataEntry> read_data(JsonReader& reader) {
-  const Json* split = reader.find("split");
+std::vector<DataEntry> read_data(const SpecKeys& keys) {
+  check_list(*keys.datasets, "$.datasets");
+  if (keys.split != nullptr) default_split_form().parse(*keys.split, "$.split");
   std::vector<DataEntry> entries;
-  const Json& list = non_empty_list(reader, "datasets");
-  for (std::size_t i = 0; i < list.size(); ++i) {
-    const std::string path = fmt::format("$.datasets[{}]", i);
-    for (const Json& flat : expand_value(list[i])) {
-      entries.push_back(parse_data_entry(flat, path, split));
+  std::int64_t number = 0;
+  for (const Json& entry : *keys.datasets) {
+    const std::string path = fmt::format("$.datasets[{}]", number++);
+    for (const Json& flat : expand_value(entry, path)) {
+      entries.push_back(parse_data_entry(flat, path, keys.split));
     }
   }
+  check_labels(entries);
   return entries;
 }
 
-std::vector<AlgorithmEntry> read_algorithms(JsonReader& reader) {
+// What no algorithm inherits is not read with one of them.
+void check_unused(const SpecKeys& keys) {
+  const auto check = [](const Json* json, const std::string& path, const auto& form) {
+    if (json == nullptr) return;
+    for (const Json& flat : expand_value(*json, path)) form.parse(flat, path);
+  };
+  check(keys.schedule, "$.schedule", schedule_form());
+  check(keys.init, "$.init", init_form());
+  check(keys.stop, "$.stop", stop_form());
+}
+
+std::vector<AlgorithmEntry> read_algorithms(const SpecKeys& keys) {
+  check_list(*keys.algorithms, "$.algorithms");
+  const Inherited inheritable = {
+      {"schedule", keys.schedule}, {"init", keys.init}, {"stop", keys.stop}};
   std::vector<AlgorithmEntry> entries;
-  const Json& list = non_empty_list(reader, "algorithms");
-  for (std::size_t i = 0; i < list.size(); ++i) {
-    const std::string path = fmt::format("$.algorithms[{}]", i);
-    Json object = list[i].is_string() ? Json{{"name", list[i]}} : list[i];
+  std::int64_t number = 0;
+  for (const Json& given : *keys.algorithms) {
+    const std::string path = fmt::format("$.algorithms[{}]", number++);
+    Json object = given.is_string() ? Json{{"name", given}} : given;
     if (!object.is_object()) {
       fail(ErrorKind::usage, "{}: found {}, expected an object or a name", path, describe(object));
     }
-    Inherited inherited;
-    for (const auto& key : kInheritable) {
-      const Json* fallback = reader.find(key);
+    std::set<std::string> inherited;
+    for (const auto& [key, fallback] : inheritable) {
       if (fallback == nullptr || object.contains(key)) continue;
       object[key] = *fallback;
       inherited.insert(key);
     }
-    for (const Json& flat : expand_sweeps(object)) {
+    for (const Json& flat : expand_sweeps(object, path)) {
       entries.push_back(parse_algorithm(flat, path, inherited));
     }
-    if (entries.size() > kMaxCases) {
+    if (std::ssize(entries) > kMaxCases) {
       fail(ErrorKind::usage, "{}: the sweeps give more than {} cases", path, kMaxCases);
     }
   }
+  check_unused(keys);
   return entries;
 }
 
@@ -319,19 +221,18 @@ void check_baseline(const Spec& spec, const std::vector<AlgorithmEntry>& algorit
 
 }  // namespace
 
-std::vector<Json> expand_sweeps(const Json& object) {
+std::vector<Json> expand_sweeps(const Json& object, const std::string& path) {
   std::vector<Json> all = {Json::object()};
   for (const auto& [key, value] : object.items()) {
-    const std::vector<Json> values = expand_value(value);
-    if (values.empty()) fail(ErrorKind::usage, "{}: an empty list sweeps over nothing", key);
+    const std::vector<Json> values = expand_value(value, path + "." + key);
     std::vector<Json> next;
     for (const Json& start : all) {
       for (const Json& one : values) {
         next.push_back(start);
         next.back()[key] = one;
       }
-      if (next.size() > kMaxCases) {
-        fail(ErrorKind::usage, "{}: the sweeps give more than {} cases", key, kMaxCases);
+      if (std::ssize(next) > kMaxCases) {
+        fail(ErrorKind::usage, "{}.{}: the sweeps give more than {} cases", path, key, kMaxCases);
       }
     }
     all = std::move(next);
@@ -348,33 +249,30 @@ Json EvaluateSpec::to_json() const {
 
 Json to_json(const InitSpec& init) {
   if (init.kind == InitKind::uniform) return {{"kind", "uniform"}};
-  return {{"kind", name_of(init.kind)}, {"scale", init.scale}};
+  return {{"kind", kInitKindNames.of(init.kind)}, {"scale", init.scale}};
 }
 
 Spec parse_spec(const Json& json, const std::string& file) {
   Spec spec;
   spec.source = json;
   spec.hash = sha256(canonical(json));
-  JsonReader reader(json, "$");
-  spec.name = slug(reader.string("name", std::filesystem::path(file).stem().string()));
-  spec.description = reader.string("description", "");
-  spec.baseline = reader.string("baseline", "");
-  if (reader.find("target_rmse") != nullptr) {
-    spec.target_rmse = reader.number("target_rmse", 0, 0, 1e9);
-  }
-  spec.save_model = reader.boolean("save_model", false);
-  const auto seeds = parse_seeds(reader.find("seeds"));
-  const EvaluateSpec evaluate = parse_evaluate(reader.find("evaluate"));
-  const auto data = read_data(reader);
-  const auto algorithms = read_algorithms(reader);
-  reader.finish();
+  SpecKeys start;
+  start.name = std::filesystem::path(file).stem().string();
+  const SpecKeys keys = spec_form().parse(json, "$", start);
+  spec.name = slug(keys.name);
+  spec.description = keys.description;
+  spec.baseline = keys.baseline;
+  spec.target_rmse = keys.target_rmse;
+  spec.save_model = keys.save_model;
+  const auto data = read_data(keys);
+  const auto algorithms = read_algorithms(keys);
   check_baseline(spec, algorithms);
 
   std::set<std::string> seen;
-  for (const auto seed : seeds) {
+  for (const auto seed : keys.seeds) {
     for (const auto& entry : data) {
       for (const auto& algorithm : algorithms) {
-        Case item = make_case(algorithm, entry, evaluate, seed);
+        Case item = make_case(algorithm, entry, keys.evaluate, seed);
         check_monitors(item);
         if (seen.insert(item.hash).second) spec.cases.push_back(std::move(item));
       }

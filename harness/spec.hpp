@@ -59,9 +59,10 @@ Spec read_spec(const std::string& path);
 Spec parse_spec(const Json& json, const std::string& name_for_messages);
 
 // The cross product over every list found where a scalar is expected, in the order of the keys.
-std::vector<Json> expand_sweeps(const Json& object);
+// `path` is the object's, for messages.
+std::vector<Json> expand_sweeps(const Json& object, const std::string& path = "$");
 
-// JSON Schema (draft 2020-12) of a spec, generated from the registry.
+// JSON Schema (draft 2020-12) of a spec, from the tables that read it.
 Json spec_schema();
 
 // Resolved init; "normal" for biased, "uniform" for plain unless given.

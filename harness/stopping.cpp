@@ -4,33 +4,41 @@
 
 #include <cmath>
 
+#include "base/form.hpp"
+
 namespace mf {
 namespace {
 
-std::optional<double> optional_number(JsonReader& reader, const std::string& key, double max) {
-  if (reader.find(key) == nullptr) return std::nullopt;
-  return reader.number(key, 0, 0, max);
+using StopForm = Form<StopSpec>;
+
+StopForm make_stop_form() {
+  const auto plateau =
+      StopForm()
+          .integer("patience", &StopSpec::plateau_patience, 1, 1'000'000,
+                   "evaluations without improvement", 3)
+          .number("min_delta", &StopSpec::plateau_min_delta, 0, 1e6,
+                  "smaller improvements do not count")
+          .choice("monitor", &StopSpec::plateau_monitor, kMonitorNames, "the RMSE that is watched");
+  return StopForm()
+      .integer("epochs", &StopSpec::epochs, 0, 1'000'000'000, "epochs at most")
+      .number("train_seconds", &StopSpec::train_seconds, 0, 1e9, "on the training clock")
+      .number("wall_seconds", &StopSpec::wall_seconds, 0, 1e9,
+              "of the case, with loading and evaluation")
+      .number("target_rmse", &StopSpec::target_rmse, 0, 1e9, "a test RMSE at or below it")
+      .number("divergence", &StopSpec::divergence, 0, 1e30,
+              "diverged: a test RMSE over this times that of epoch 0")
+      .group("plateau", plateau, "no improvement any more");
 }
 
 }  // namespace
 
+const Form<StopSpec>& stop_form() {
+  static const StopForm form = make_stop_form();
+  return form;
+}
+
 StopSpec parse_stop(const Json& json, const std::string& path) {
-  StopSpec spec;
-  JsonReader reader(json, path);
-  spec.epochs = reader.integer("epochs", spec.epochs, 0, 1'000'000'000);
-  spec.train_seconds = optional_number(reader, "train_seconds", 1e9);
-  spec.wall_seconds = optional_number(reader, "wall_seconds", 1e9);
-  spec.target_rmse = optional_number(reader, "target_rmse", 1e9);
-  spec.divergence = reader.number("divergence", spec.divergence, 0, 1e30);
-  if (const Json* plateau = reader.find("plateau")) {
-    JsonReader inner(*plateau, reader.path("plateau"));
-    spec.plateau_patience = static_cast<int>(inner.integer("patience", 3, 1, 1'000'000));
-    spec.plateau_min_delta = inner.number("min_delta", 0, 0, 1e6);
-    spec.plateau_monitor = read_monitor(inner);
-    inner.finish();
-  }
-  reader.finish();
-  return spec;
+  return stop_form().parse(json, path);
 }
 
 Json StopSpec::to_json() const {

@@ -26,6 +26,7 @@ struct StopSpec {
   Json to_json() const;
 };
 
+const Form<StopSpec>& stop_form();
 StopSpec parse_stop(const Json& json, const std::string& path);
 
 struct StopInput {

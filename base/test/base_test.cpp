@@ -1,10 +1,12 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <optional>
 #include <set>
 #include <vector>
 
 #include "base/error.hpp"
+#include "base/form.hpp"
 #include "base/hash.hpp"
 #include "base/json.hpp"
 #include "base/rng.hpp"
@@ -147,6 +149,87 @@ TEST(JsonReader, WrongTypesSayWhatWasFoundAndExpected) {
               reader.choice("d", "cg", {"cg", "qr"});
             }).find("one of cg, qr"),
             std::string::npos);
+}
+
+TEST(JsonReader, IntegersAreExactUpToTheLargest) {
+  const auto read = [](const char* text) {
+    const Json json = parse_json(text, "t");
+    return JsonReader(json, "$").integer("x", 0, 0, INT64_MAX);
+  };
+  EXPECT_EQ(read(R"({"x": 9223372036854775807})"), INT64_MAX);
+  EXPECT_EQ(read(R"({"x": 9007199254740993})"), 9007199254740993);
+  EXPECT_EQ(read(R"({"x": 2e1})"), 20);
+  for (const char* wrong : {R"({"x": 9223372036854775808})", R"({"x": -1})", R"({"x": 2.5})",
+                            R"({"x": 1e300})", R"({"x": true})"}) {
+    EXPECT_THROW(read(wrong), Error) << wrong;
+  }
+}
+
+enum class Shape { round, square };
+constexpr Names kShapeNames{
+    std::to_array<Named<Shape>>({{"round", Shape::round}, {"square", Shape::square}})};
+struct Inner {
+  int size = 3;
+};
+struct Outer {
+  Shape shape = Shape::round;
+  double radius = 1;
+  double side = 2;
+  std::optional<double> weight;
+  Inner inner;
+  std::string one, other;
+};
+
+Form<Outer> outer_form() {
+  const auto round = Form<Outer>().number("radius", &Outer::radius, 0, 10, "");
+  const auto square = Form<Outer>().number("side", &Outer::side, 0, 10, "", 5);
+  const auto inner = Form<Inner>().integer("size", &Inner::size, 1, 9, "");
+  return Form<Outer>()
+      .kinds("shape", &Outer::shape, kShapeNames, {{Shape::round, round}, {Shape::square, square}},
+             "")
+      .number("weight", &Outer::weight, 0, 1, "")
+      .object("inner", &Outer::inner, inner, "")
+      .one_of_keys({{"one", Form<Outer>().name("one", &Outer::one, "")},
+                    {"other", Form<Outer>().name("other", &Outer::other, "")}},
+                   true, "expected one");
+}
+
+TEST(Form, ReadsByKindWithDefaultsAndPaths) {
+  const auto form = outer_form();
+  const auto read = [&](const char* text) { return form.parse(parse_json(text, "t"), "$.x"); };
+  const Outer plain = read(R"({"one": "a"})");
+  EXPECT_EQ(plain.shape, Shape::round);
+  EXPECT_EQ(plain.radius, 1);
+  EXPECT_EQ(plain.inner.size, 3);
+  EXPECT_FALSE(plain.weight);
+  EXPECT_EQ(read(R"({"one": "a", "shape": "square"})").side, 5) << "the field's own default";
+  EXPECT_EQ(read(R"({"other": "b", "inner": {"size": 4}})").inner.size, 4);
+  const auto error = [&](const char* text) {
+    try {
+      read(text);
+    } catch (const Error& e) {
+      return std::string(e.what());
+    }
+    return std::string("none");
+  };
+  EXPECT_EQ(error(R"({"one": "a", "side": 1})"),
+            "$.x.side: unknown key; keys allowed here: shape, radius, weight, inner, one, other");
+  EXPECT_EQ(error(R"({"one": "a", "inner": {"size": 0}})"),
+            "$.x.inner.size: found the number 0, expected an integer from 1 to 9");
+  EXPECT_EQ(error(R"({"one": "a", "other": "b"})"), "$.x: expected one");
+  EXPECT_EQ(error("{}"), "$.x: expected one");
+  EXPECT_EQ(error(R"({"one": ""})"), "$.x.one: expected a name, found \"\"");
+}
+
+TEST(Form, ItsTableSaysWhatItReads) {
+  const FormInfo info = outer_form().info();
+  EXPECT_EQ(info.selector, "shape");
+  ASSERT_EQ(info.kinds.size(), 2u);
+  EXPECT_EQ(info.kinds[1].second.fields[0].value.dump(),
+            R"({"type":"number","minimum":0.0,"maximum":10.0,"default":5.0})");
+  EXPECT_EQ(info.without, std::vector<std::string>{"round"});
+  EXPECT_EQ(info.keyed.size(), 2u);
+  EXPECT_TRUE(info.keyed[0].second.fields[0].required);
 }
 
 TEST(Json, SyntaxErrorsNameFileLineAndColumn) {

@@ -12,6 +12,7 @@
 #include "datasets/cache.hpp"
 #include "datasets/catalog.hpp"
 #include "datasets/data_commands.hpp"
+#include "datasets/dataset_entry.hpp"
 #include "datasets/given_parts.hpp"
 #include "testing/test_support.hpp"
 
@@ -23,7 +24,7 @@ using test::error_of;
 using test::write_file;
 
 DatasetRequest parse(const std::string& text) {
-  const Json json = expand_dataset_entry(parse_json(text, "test"));
+  const Json json = expand_dataset_entry(parse_json(text, "test"), "$.datasets[0]");
   JsonReader reader(json, "$.datasets[0]");
   DatasetRequest request = parse_dataset_request(reader);
   reader.find("split");
@@ -80,8 +81,9 @@ TEST_F(Request, ThreeForms) {
   EXPECT_EQ(request.like, "netflix");
   EXPECT_EQ(request.scale_factor, 0.1);
   EXPECT_EQ(request.seed, 7U);
-  EXPECT_EQ(request.label(), "netflix-look-alike-x0.1-seed7");
-  EXPECT_EQ(parse(R"("like:netflix")").label(), "netflix-look-alike");
+  EXPECT_EQ(request.label(), "netflix look-alike x0.1 seed7");
+  EXPECT_EQ(request.cache_name(), "netflix-look-alike-x0.1-seed7");
+  EXPECT_EQ(parse(R"("like:netflix")").label(), "netflix look-alike");
 
   request = parse(R"({"path": "a/my ratings.csv", "format": "csv", "duplicates": "mean",
                       "rating_scale": {"min": 1, "max": 5, "step": 0.5}})");
@@ -131,18 +133,40 @@ TEST_F(Request, ErrorsHaveTheJsonPath) {
              "$.datasets[0].split.given");
 }
 
-TEST_F(Request, LabelsOfFilesTellThemApart) {
+TEST_F(Request, LabelsAreWhatAPersonWouldSay) {
   const auto label = [](const std::string& text) { return parse(text).label(); };
-  const std::string base = label(R"({"path": "dir/my ratings.csv"})");
+  EXPECT_EQ(label(R"("dir/my ratings.csv")"), "my ratings.csv");
+  EXPECT_EQ(label(R"("./dir/x/")"), "x");
+  EXPECT_EQ(label(R"({"path": "r.csv", "duplicates": "last"})"), "r.csv+last");
+  EXPECT_EQ(label(R"({"train": "a/fold1/train.csv", "test": "t"})"), "fold1/train.csv");
+  EXPECT_EQ(label(R"({"train": "../train.csv", "test": "t"})"), "train.csv");
+  EXPECT_EQ(label(R"({"like": "ml-1m", "label": "größte 1"})"), "größte 1");
+  for (const char* wrong : {R"("")", R"(" a")", R"("a\tb")", "3"}) {
+    EXPECT_HAS(parse_error(std::string(R"({"like": "ml-1m", "label": )") + wrong + "}"),
+               "$.datasets[0].label");
+  }
+}
+
+TEST_F(Request, WordsAreNamesLookAlikesAndFiles) {
+  EXPECT_EQ(parse(R"("like:netflix:0.1")").scale_factor, 0.1);
+  EXPECT_HAS(parse_error(R"("like:netflix:nan")"), "expected a number as in like:netflix:0.1");
+  EXPECT_EQ(parse(R"("some/folder")").path, "some/folder");
+  EXPECT_EQ(parse(R"("r@1.csv")").path, "r@1.csv");
+  EXPECT_HAS(parse_error(R"("ml-100k@u7.x")"), "unknown given split");
+}
+
+TEST_F(Request, NamesOfCachesTellFilesApart) {
+  const auto name = [](const std::string& text) { return parse(text).cache_name(); };
+  const std::string base = name(R"({"path": "dir/my ratings.csv"})");
   EXPECT_EQ(base.rfind("my_ratings@", 0), 0U);
   EXPECT_EQ(base.find_first_of("/ :"), std::string::npos);
-  EXPECT_EQ(base, label(R"({"path": "./dir/x/../my ratings.csv"})"));
+  EXPECT_EQ(base, name(R"({"path": "./dir/x/../my ratings.csv"})"));
   for (const char* other :
        {R"({"path": "other/my ratings.csv"})", R"({"path": "dir/my ratings.csv", "format": "csv"})",
         R"({"path": "dir/my ratings.csv", "duplicates": "last"})",
         R"({"path": "dir/my ratings.csv", "rating_scale": {"min":0,"max":9}})",
         R"({"train": "dir/my ratings.csv", "test": "t"})"}) {
-    EXPECT_NE(base, label(other)) << other;
+    EXPECT_NE(base, name(other)) << other;
   }
 }
 
@@ -158,7 +182,7 @@ TEST_F(Load, AFileThroughTheCache) {
   const Table expected = {{{2, 10}, {1.0F, -1}}, {{5, 7}, {4.0F, -1}}, {{5, 10}, {3.5F, -1}}};
   EXPECT_EQ(table_of(data), expected);
   EXPECT_EQ(data.info.source, "file");
-  EXPECT_EQ(data.info.name, path);
+  EXPECT_EQ(data.info.name, "mine.csv");
   EXPECT_EQ(data.info.source_hash, sha256_file(path));
   EXPECT_NE(data.info.content_hash, 0U);
   ASSERT_TRUE(expected_shape(request).has_value());

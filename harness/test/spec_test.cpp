@@ -187,11 +187,74 @@ TEST(Spec, ScheduleIsInheritedOverriddenAndSwept) {
   EXPECT_TRUE(contains(error_of(json), "$.schedule.rate"));
 }
 
-TEST(Spec, TheSchemaIsGeneratedFromTheRegistry) {
-  const std::string schema = spec_schema().dump();
-  EXPECT_TRUE(contains(schema, "\"ruler\""));
-  EXPECT_TRUE(contains(schema, "\"sleep_ms\""));
-  EXPECT_TRUE(contains(schema, "\"sgd_serial\""));
+TEST(Spec, MessagesAboutWhatWasInheritedNameItsPlace) {
+  Json json = ruler_spec();
+  json["stop"] = {{"plateau", {{"patience", 0}}}};
+  EXPECT_TRUE(contains(error_of(json), "$.stop.plateau.patience")) << error_of(json);
+  json["algorithms"] = {Json{{"name", "ruler"}, {"stop", {{"epochs", 3}}}}};
+  EXPECT_TRUE(contains(error_of(json), "$.stop.plateau.patience")) << "also where nobody does";
+  json = ruler_spec();
+  json["split"] = {{"given", "u1"}};
+  EXPECT_TRUE(contains(error_of(json), "$.split.given: only data sets of the catalog"));
+  json = ruler_spec();
+  json["algorithms"][0]["stop"] = {{"epochs", Json::array()}};
+  EXPECT_TRUE(contains(error_of(json), "$.algorithms[0].stop.epochs: an empty list"));
+}
+
+TEST(Spec, TheSchemaKeyChangesNoCase) {
+  Json json = ruler_spec();
+  const Spec before = parse_spec(json, "t");
+  json["$schema"] = "mfbench.schema.json";
+  EXPECT_EQ(parse_spec(json, "t").cases[0].id, before.cases[0].id);
+}
+
+TEST(Spec, WordsAndObjectsNameTheSameData) {
+  Json json = ruler_spec();
+  const auto hash = [&](const Json& entry) {
+    json["datasets"] = Json::array({entry});
+    return parse_spec(json, "t").cases[0].hash;
+  };
+  EXPECT_EQ(hash("like:ml-1m:0.5"), hash({{"like", "ml-1m"}, {"scale", 0.5}}));
+  EXPECT_EQ(hash("ml-100k@u1"), hash({{"name", "ml-100k"}, {"split", {{"given", "u1"}}}}));
+  EXPECT_EQ(hash("a/r.csv"), hash({{"path", "a/r.csv"}}));
+  EXPECT_EQ(hash("./a@b"), hash({{"path", "./a@b"}}));
+  json["datasets"] = {"like:ml-1m:"};
+  EXPECT_TRUE(contains(error_of(json), "$.datasets[0]: found the scale factor \"\""));
+}
+
+TEST(Spec, ALabelNamesADataSetAndDecidesNothing) {
+  Json json = ruler_spec();
+  json["datasets"] = {Json{{"path", "a/r.csv"}}};
+  const Spec before = parse_spec(json, "t");
+  EXPECT_TRUE(contains(before.cases[0].id, "-r.csv-s1-")) << before.cases[0].id;
+  json["datasets"][0]["label"] = "my ratings, 2nd";
+  const Spec after = parse_spec(json, "t");
+  EXPECT_EQ(after.cases[0].hash, before.cases[0].hash);
+  EXPECT_EQ(after.cases[0].resolved, before.cases[0].resolved);
+  EXPECT_EQ(after.cases[0].data.label(), "my ratings, 2nd");
+  EXPECT_TRUE(contains(after.cases[0].id, "-my-ratings-2nd-s1-")) << after.cases[0].id;
+  json["datasets"][0]["label"] = "a\nb";
+  EXPECT_TRUE(contains(error_of(json), "$.datasets[0].label"));
+}
+
+TEST(Spec, TwoDataSetsHaveTwoLabels) {
+  Json json = ruler_spec();
+  json["datasets"] = {"a/r.csv", "b/r.csv"};
+  EXPECT_TRUE(contains(error_of(json), "$.datasets[1]: another data set of this spec is named"));
+  json["datasets"] = {"a/r.csv", Json{{"path", "b/r.csv"}, {"label", "other"}}};
+  EXPECT_EQ(error_of(json), "no error");
+  json["datasets"] = {"a/r.csv", Json{{"path", "./a/r.csv"}, {"split", {{"leave_out", 1}}}}};
+  EXPECT_EQ(error_of(json), "no error") << "one data set, two splits";
+}
+
+TEST(Spec, TheSchemaIsWrittenFromTheTables) {
+  const Json schema = spec_schema();
+  const std::string text = schema.dump();
+  for (const char* word : {"sleep_ms", "sgd_serial", "normal_over_factors", "inverse_power",
+                           "netflix", "matrix-market", "user_groups", "leave_out"}) {
+    EXPECT_TRUE(contains(text, word)) << word;
+  }
+  EXPECT_EQ(schema["properties"]["evaluate"]["properties"]["user_groups"]["maximum"], 1000);
 }
 
 }  // namespace

@@ -1,0 +1,61 @@
+// How a data set is named, in a spec and on the command line: a word or an object.
+//
+//   ml-100k  ml-100k@u1           the catalog, or imported; with a given split
+//   like:netflix  like:netflix:0.1    a look-alike, and the factor of its ratings
+//   ratings.csv  data/mine        a file or folder of one's own: anything with a '/', and words
+//   with
+//                                 a '.' that are no name
+//
+// A word is short for an object; docs/spec.md has the keys of objects.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/form.hpp"
+#include "base/json.hpp"
+#include "datasets/cache.hpp"
+#include "datasets/dataset.hpp"
+#include "datasets/split.hpp"
+
+namespace mf {
+
+// A split as it is written: at most one of holdout, leave_out and given.
+struct SplitKeys {
+  SplitSpec::Kind kind = SplitSpec::Kind::holdout;
+  double holdout = 0.2;
+  int leave_out = 1;
+  std::string given;
+  double validation = 0;
+  std::optional<std::uint64_t> seed;  // none: each case's own
+
+  SplitSpec spec(std::uint64_t case_seed) const;
+};
+
+struct DatasetEntry : DatasetRequest {
+  SplitKeys split;
+};
+
+// Of an entry of "datasets", an object.
+const Form<DatasetEntry>& dataset_form();
+// The same with the keys of every name that is known here, imported ones included.
+FormInfo dataset_form_info();
+// Of the spec's split, for all data sets that have none of their own.
+const Form<SplitKeys>& default_split_form();
+
+// Reads an entry, an object, with its split; the caller calls finish(). Throws Error(usage) with
+// the JSON path.
+DatasetRequest parse_dataset_request(JsonReader& reader);
+
+// The object that a word in the place of an entry is short for; other values as they are. `where`
+// is for messages.
+Json expand_dataset_entry(const Json& entry, const std::string& where);
+// JSON Schema of such words.
+Json dataset_word_schema();
+
+// What `data import` has put into the cache, by name.
+std::vector<CacheHead> imported_sets();
+
+}  // namespace mf

@@ -1,0 +1,306 @@
+"""`mfbench schema` and `mfbench validate` say the same of every spec: the committed ones, those of the
+documents, and wrong ones."""
+
+import copy
+import json
+import pathlib
+
+import jsonschema
+import pytest
+
+from test_docs import MINIMAL, SPECS as DOCUMENTED, name_of
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+COMMITTED = [path for path in sorted((ROOT / "experiments").rglob("*.json"))
+             if not path.name.endswith(".bench.json")]
+
+
+@pytest.fixture(scope="module")
+def validator(mfbench, tmp_path_factory):
+    done = mfbench("schema", cwd=tmp_path_factory.mktemp("schema"))
+    assert done.returncode == 0, done.stderr
+    schema = json.loads(done.stdout)
+    jsonschema.Draft202012Validator.check_schema(schema)
+    return jsonschema.Draft202012Validator(schema)
+
+
+def verdicts(mfbench, validator, folder, spec):
+    """What the schema and the program say against the spec; empty where they accept it."""
+    (folder / "spec.json").write_text(json.dumps(spec))
+    done = mfbench("validate", "spec.json", cwd=folder)
+    assert done.returncode in (0, 2), done.stderr
+    return [str(error.message) for error in validator.iter_errors(spec)], done.stderr
+
+
+# ---- right ones ----------------------------------------------------------------------------------
+
+@pytest.mark.parametrize("path", COMMITTED, ids=lambda path: str(path.relative_to(ROOT)))
+def test_the_schema_accepts_every_committed_spec(validator, path):
+    # tests/test_golden.py asks the program.
+    assert [error.message for error in validator.iter_errors(json.loads(path.read_text()))] == []
+
+
+@pytest.mark.parametrize("page,number,text", DOCUMENTED,
+                         ids=[f"{name_of(page)}-{number}" for page, number, _ in DOCUMENTED])
+def test_the_schema_accepts_every_spec_of_the_documents(validator, page, number, text):
+    # tests/test_docs.py asks the program.
+    spec = {**MINIMAL, **json.loads(text)}
+    assert [error.message for error in validator.iter_errors(spec)] == []
+
+
+def algorithm(**keys):
+    return {"algorithms": [{"name": "sgd_serial", **keys}]}
+
+
+def data(*entries):
+    return {"datasets": list(entries)}
+
+
+PLATEAU = {"kind": "plateau", "patience": 2, "decay": 0.5, "min_delta": 0, "monitor": "train"}
+RIGHT = {
+    "$schema": {"$schema": "https://example.org/mfbench.json"},
+    "one seed": {"seeds": 3},
+    "seeds as floats": {"seeds": [1.0, 2]},
+    "name and description": {"name": "n", "description": "d", "baseline": ""},
+    "top": {"baseline": "sgd_serial", "target_rmse": 1, "save_model": True},
+    "whole number": {"stop": {"epochs": 2e1}},
+    "plateau schedule": {"schedule": PLATEAU},
+    "schedules in a list": {"schedule": [PLATEAU, {"kind": "constant"}]},
+    "a list inside the spec's schedule": {"schedule": {"kind": ["constant", "plateau"],
+                                                       "learning_rate": [0.1, 0.2]}},
+    "a list inside an entry's schedule": algorithm(schedule={"kind": "plateau",
+                                                             "patience": [1, 2]}),
+    "kinds that share a key": {"schedule": {"kind": ["plateau", "exponential"], "decay": 0.5}},
+    "stop": {"stop": {"epochs": [1, 2], "wall_seconds": 1, "plateau": [{"patience": [1, 2]}, {}]}},
+    "init": {"init": {"kind": ["normal", "normal_over_factors"], "scale": [0.1, 0.2]}},
+    "lists in lists": algorithm(factors=[[1, 2], 3]),
+    "algorithms in a list": {"algorithms": [{"name": ["sgd_serial", "hogwild"], "factors": 8}]},
+    "a parameter of all named": {"algorithms": [{"name": ["als", "als_cpu"], "reg": [0.1, 0.2]}]},
+    "learning rate": algorithm(learning_rate=[0.1, 0.2]),
+    "evaluate": {"evaluate": {"every": 2, "train": True, "clip": True, "user_groups": 3}},
+    "names": data("ml-100k", "ml-100k@u1", "filmtrust", {"name": ["ml-1m", "ml-10m"]}),
+    "look-alikes": data("like:netflix", "like:netflix:0.1", {"like": ["ml-1m", "ml-10m"],
+                                                             "scale": [0.1, 1], "seed": 3}),
+    "factors in words": data("like:ml-1m:.5", "like:ml-10m:2", "like:ml-20m:1e-2"),
+    "files": data("mine.csv", "folder/mine", "./a@b.csv", "like/this"),
+    "a file": data({"path": "a.csv", "format": ["auto", "csv"], "duplicates": "last",
+                    "rating_scale": {"min": 1, "max": 5, "step": 0.5}, "label": "mine"}
+                   | {"format": "csv"}),
+    "parts": data({"train": "a", "test": "b", "validation": "c", "split": {"seed": 2}}),
+    "entries in lists": data(["ml-100k", ["like:ml-1m"]]),
+    "own splits": data({"name": "ml-100k", "split": {"given": ["u1", "ua"]}},
+                       {"like": "ml-1m", "split": {"holdout": [0.1, 0.2], "validation": 0.1}},
+                       {"path": "a.csv", "split": [{"leave_out": [1, 2]}, {"seed": 3}]}),
+    "split": {"split": {"leave_out": 2, "validation": 0.1, "seed": 3}},
+    "given split for all": {**data("ml-100k"), "split": {"given": "u1"}},
+    "labels": data({"path": "a/r.csv", "label": "one"}, {"path": "b/r.csv", "label": "größte"}),
+}
+
+
+@pytest.mark.parametrize("name", RIGHT)
+def test_both_accept(mfbench, validator, tmp_path, name):
+    assert verdicts(mfbench, validator, tmp_path, {**MINIMAL, **RIGHT[name]}) == ([], "")
+
+
+# ---- wrong ones ----------------------------------------------------------------------------------
+
+WRONG = {
+    # typos at each level
+    "key": {"sed": 3},
+    "key of an algorithm": algorithm(factor=3),
+    "key of a schedule": {"schedule": {"learning_rat": 0.1}},
+    "key of an entry's schedule": algorithm(schedule={"learning_rat": 0.1}),
+    "key of another schedule": {"schedule": {"kind": "constant", "patience": 2}},
+    "key of one schedule of two": {"schedule": {"kind": ["constant", "plateau"], "patience": 2}},
+    "key of the schedule without a kind": {"schedule": {"beta": 1}},
+    "key of stop": {"stop": {"epoch": 3}},
+    "key of an entry's stop": algorithm(stop={"epoch": 3}),
+    "key of a plateau": {"stop": {"plateau": {"patient": 3}}},
+    "key of init": {"init": {"scal": 1}},
+    "key of another init": {"init": {"kind": "uniform", "scale": 1}},
+    "key of evaluate": {"evaluate": {"evry": 3}},
+    "key of a split": {"split": {"hold_out": 0.2}},
+    "key of a data set's split": data({"like": "ml-1m", "split": {"hold_out": 0.2}}),
+    "key of a name": data({"name": "ml-1m", "scale": 2}),
+    "key of a look-alike": data({"like": "ml-1m", "format": "csv"}),
+    "key of a file": data({"path": "a.csv", "fromat": "csv"}),
+    "key of parts": data({"train": "a", "test": "b", "tset": "c"}),
+    "key of a rating scale": data({"path": "a", "rating_scale": {"min": 1, "max": 5, "stp": 1}}),
+    "key that no algorithm inherits": {"stop": {"epoch": 3}, **algorithm(stop={"epochs": 3})},
+    "key of one algorithm of two": {"algorithms": [{"name": ["sgd_serial", "hogwild"],
+                                                    "threads": 2}]},
+    # out of range
+    "factors": algorithm(factors=0),
+    "factors in a list": algorithm(factors=[8, 0]),
+    "learning rate": algorithm(learning_rate=-1),
+    "schedule's learning rate": {"schedule": {"learning_rate": 1001}},
+    "overridden learning rate": algorithm(learning_rate=1, schedule={"learning_rate": -1}),
+    "patience": {"schedule": {"kind": "plateau", "patience": 0}},
+    "decay": {"schedule": {"kind": "exponential", "decay": 2}},
+    "beta": {"schedule": {"kind": "inverse_power", "beta": -1}},
+    "epochs": {"stop": {"epochs": -1}},
+    "seconds": {"stop": {"train_seconds": -1}},
+    "plateau's patience": {"stop": {"plateau": {"patience": 0}}},
+    "scale of init": {"init": {"kind": "normal", "scale": -1}},
+    "every": {"evaluate": {"every": 0}},
+    "user groups": {"evaluate": {"user_groups": 1001}},
+    "holdout": {"split": {"holdout": 1}},
+    "leave out": {"split": {"leave_out": 0}},
+    "validation": {"split": {"validation": 0.95}},
+    "own holdout": data({"like": "ml-1m", "split": {"holdout": [0.2, 1.5]}}),
+    "scale": data({"like": "ml-1m", "scale": 0}),
+    "large scale": data({"like": "ml-1m", "scale": 1001}),
+    "seed of a look-alike": data({"like": "ml-1m", "seed": -1}),
+    "negative seed": {"seeds": [-1]},
+    "huge seed": {"seeds": [2**63]},
+    "target": {"target_rmse": -1},
+    # wrong types
+    "spec": [],
+    "text for a number": algorithm(factors="8"),
+    "fraction for an integer": algorithm(factors=8.5),
+    "boolean for an integer": algorithm(factors=True),
+    "number for a boolean": {"save_model": 1},
+    "null": {"target_rmse": None},
+    "number for a name": {"name": 3},
+    "number for $schema": {"$schema": 3},
+    "text for an object": {"stop": "20 epochs"},
+    "text for seeds": {"seeds": "1"},
+    "fraction for a seed": {"seeds": [1.5]},
+    "object for algorithms": {"algorithms": {"name": "sgd_serial"}},
+    "number for an algorithm": {"algorithms": [3]},
+    "algorithms in a list": {"algorithms": [["sgd_serial"]]},
+    "text for datasets": {"datasets": "ml-1m"},
+    "number for a data set": data(3),
+    "list in evaluate": {"evaluate": {"every": [1, 2]}},
+    "list in the spec's split": {"split": {"holdout": [0.1, 0.2]}},
+    "list for the spec's split": {"split": [{"holdout": 0.1}]},
+    "list for a name": {"name": ["a", "b"]},
+    # algorithms
+    "unknown algorithm": {"algorithms": ["sgd_seral"]},
+    "unknown algorithm in an object": {"algorithms": [{"name": "sgd_seral"}]},
+    "unknown algorithm in a list": {"algorithms": [{"name": ["sgd_serial", "sgd_seral"]}]},
+    "no name": {"algorithms": [{"factors": 8}]},
+    "parameter of another": {"algorithms": [{"name": "als", "threads": 2}]},
+    "unknown choice": algorithm(model="baised"),
+    "unknown baseline": {"baseline": "sgd_seral"},
+    # data sets
+    "unknown name": data("ml-100"),
+    "unknown name in an object": data({"name": "ml-100"}),
+    "empty name": data({"name": ""}),
+    "empty word": data(""),
+    "unknown look-alike": data("like:netflux"),
+    "unknown look-alike in an object": data({"like": "netflux"}),
+    "bad factor": data("like:netflix:x"),
+    "no factor": data("like:netflix:"),
+    "infinite factor": data("like:netflix:inf"),
+    "negative factor": data("like:netflix:-1"),
+    "factor that is no number": data("like:netflix:nan"),
+    "unknown given split": data("ml-100k@u7"),
+    "unknown given split in an object": data({"name": "ml-100k", "split": {"given": "u7"}}),
+    "given split of another": data({"name": "ml-1m", "split": {"given": "u1"}}),
+    "given split of a look-alike": data({"like": "ml-1m", "split": {"given": "u1"}}),
+    "given split of a file": data({"path": "a", "split": {"given": "u1"}}),
+    "holdout of parts": data({"train": "a", "test": "b", "split": {"holdout": 0.2}}),
+    "two forms": data({"name": "ml-1m", "like": "ml-1m"}),
+    "no form": data({"seed": 3}),
+    "train alone": data({"train": "a"}),
+    "test alone": data({"test": "a"}),
+    "empty path": data({"path": ""}),
+    "unknown format": data({"path": "a", "format": "cvs"}),
+    "unknown policy": data({"path": "a", "duplicates": "first"}),
+    "rating scale without max": data({"path": "a", "rating_scale": {"min": 1}}),
+    "two splits": {"split": {"holdout": 0.2, "leave_out": 1}},
+    "two splits of a data set": data({"name": "ml-100k", "split": {"holdout": 0.2, "given": "u1"}}),
+    "empty given split": {"split": {"given": ""}},
+    "empty label": data({"like": "ml-1m", "label": ""}),
+    "blank label": data({"like": "ml-1m", "label": " "}),
+    "label with a line break": data({"like": "ml-1m", "label": "a\nb"}),
+    "long label": data({"like": "ml-1m", "label": "x" * 101}),
+    # kinds
+    "kind of schedule": {"schedule": {"kind": "plato"}},
+    "kind of init": {"init": {"kind": "gaussian"}},
+    "monitor": {"schedule": {"kind": "plateau", "monitor": "tset"}},
+    "monitor of a plateau": {"stop": {"plateau": {"monitor": "tset"}}},
+    # missing or empty
+    "no seeds": {"seeds": []},
+    "equal seeds": {"seeds": [1, 1]},
+    "no algorithms": {"algorithms": []},
+    "no datasets": {"datasets": []},
+    "empty sweep": algorithm(factors=[]),
+    "empty sweep in a list": algorithm(factors=[[], 3]),
+    "empty sweep in stop": {"stop": {"epochs": []}},
+    "empty sweep over schedules": {"schedule": []},
+    "empty sweep over data sets": data({"like": []}),
+}
+
+
+def with_base(change):
+    return {**MINIMAL, **change} if isinstance(change, dict) else change
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_both_refuse(mfbench, validator, tmp_path, name):
+    by_schema, by_program = verdicts(mfbench, validator, tmp_path, with_base(WRONG[name]))
+    assert by_schema != []
+    assert by_program.startswith("error: spec.json: $")
+
+
+@pytest.mark.parametrize("key", ["datasets", "algorithms"])
+def test_both_refuse_a_spec_without(mfbench, validator, tmp_path, key):
+    spec = copy.deepcopy(MINIMAL)
+    del spec[key]
+    by_schema, by_program = verdicts(mfbench, validator, tmp_path, spec)
+    assert by_schema != [] and f'"{key}" is missing' in by_program
+
+
+# What a schema cannot say, with the reason.
+BEYOND = {
+    "the baseline is another algorithm": (
+        {"baseline": "hogwild"}, "it must be among the algorithms of this spec"),
+    "two data sets have one label": (
+        data({"path": "a/r.csv"}, {"path": "b/r.csv"}), "labels are computed"),
+    "one label for a sweep": (
+        data({"like": ["ml-1m", "ml-10m"], "label": "x"}), "labels of several expanded entries"),
+    "min is not below max": (
+        data({"path": "a", "rating_scale": {"min": 5, "max": 1}}), "it compares two numbers"),
+    "the factor of a word is out of range": (
+        data("like:netflix:1001"), "a pattern knows no numbers"),
+    "the monitored part is not there": (
+        {"schedule": {"kind": "plateau", "monitor": "validation"}},
+        "split and schedule are combined"),
+    "the given split is of no data set here": (
+        {"split": {"given": "u1"}}, "the spec's split and the data sets are combined"),
+    "the scale has no meaning for the default kind": (
+        {"init": {"scale": 1}, "algorithms": ["als_cpu"]}, "the kind depends on the model"),
+    "more cases than anybody means": (
+        algorithm(factors=list(range(1, 401)), learning_rate=[i / 1000 for i in range(300)]),
+        "it multiplies lists"),
+}
+
+
+@pytest.mark.parametrize("name", BEYOND)
+def test_what_only_the_program_can_refuse(mfbench, validator, tmp_path, name):
+    change, _ = BEYOND[name]
+    by_schema, by_program = verdicts(mfbench, validator, tmp_path, {**MINIMAL, **change})
+    assert by_schema == []
+    assert by_program.startswith("error: spec.json: $")
+
+
+def test_the_files_of_a_spec_are_looked_for_when_it_runs(mfbench, validator, tmp_path):
+    spec = {**MINIMAL, **data("none.csv")}
+    assert verdicts(mfbench, validator, tmp_path, spec) == ([], "")
+    assert mfbench("run", "spec.json", cwd=tmp_path).returncode == 3
+
+
+def test_the_schema_knows_imported_sets(mfbench, tmp_path):
+    (tmp_path / "r.csv").write_text("user,item,rating\n5,10,3.5\n")
+    (tmp_path / "t.csv").write_text("user,item,rating\n5,11,3.5\n")
+    for arguments in (["whole.set", "r.csv"], ["parts", "--train", "r.csv", "--test", "t.csv"]):
+        done = mfbench("data", "import", *arguments, "--replace", cwd=tmp_path)
+        assert done.returncode == 0, done.stderr
+    schema = jsonschema.Draft202012Validator(json.loads(mfbench("schema", cwd=tmp_path).stdout))
+    for entries, right in [(["whole.set", "parts@imported", {"name": "parts"}], True),
+                           (["whole.set@imported"], False), (["parts@other"], False),
+                           ([{"name": "parts", "duplicates": "last"}], False)]:
+        by_schema, by_program = verdicts(mfbench, schema, tmp_path, {**MINIMAL, **data(*entries)})
+        assert (by_schema == [], by_program == "") == (right, right), entries
