@@ -22,7 +22,7 @@ void copy_rows(AlignedVector<float>& to, const float* from, std::int64_t stride,
 Model download_model(const FactorView& view, DeviceStream stream) {
   Model model = packed_model(
       view,
-      [on](AlignedVector<float>& to, const float* from, std::int64_t stride, std::int32_t count,
+      [stream](AlignedVector<float>& to, const float* from, std::int64_t stride, std::int32_t count,
            std::int32_t width) { copy_rows(to, from, stride, count, width, stream); });
   MF_CUDA(cudaStreamSynchronize(stream));
   return model;

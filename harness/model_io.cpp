@@ -126,7 +126,7 @@ SavedModel load_model(const std::string& folder) {
     fail(ErrorKind::data, "{}: is no mfbench model of version {}", header, kModelVersion);
   }
   Model& model = saved.model;
-  model.kind = parse_model_kind(reader.choice("kind", "plain", {"biased", "plain"}));
+  model.kind = kModelKinds.parse(reader.choice("kind", "plain", kModelKinds.all()), "kind");
   model.n_users = static_cast<std::int32_t>(reader.integer("n_users", 0, 0, INT32_MAX));
   model.n_items = static_cast<std::int32_t>(reader.integer("n_items", 0, 0, INT32_MAX));
   model.factors = static_cast<std::int32_t>(reader.integer("factors", 0, 0, INT32_MAX));

@@ -56,8 +56,7 @@ void read_algorithm(JsonReader& reader, AlgorithmEntry& entry) {
     fail(ErrorKind::usage, "{}: {}", reader.path("name"), error.what());
   }
   entry.params = read_params(info->params, reader);
-  const ModelKind model =
-      entry.params.has("model") ? parse_model_kind(entry.params.choice("model")) : ModelKind::plain;
+  const ModelKind model = model_kind(entry.params);
   entry.init.kind = model == ModelKind::plain ? InitKind::uniform : InitKind::normal;
 }
 

@@ -18,9 +18,6 @@ class Ratings;
 enum class ModelKind { biased, plain };
 inline constexpr Names kModelKinds{
     std::to_array<Named<ModelKind>>({{"biased", ModelKind::biased}, {"plain", ModelKind::plain}})};
-inline ModelKind parse_model_kind(const std::string& name) {
-  return kModelKinds.parse(name, "model");
-}
 
 // By the parameter `model`; an algorithm without one is plain.
 ModelKind model_kind(const Params& params);

@@ -112,7 +112,7 @@ inline Model initial_for(const Ratings& train, const Params& params, std::uint64
   init.seed = seed;
   return initial_model(train.n_users(), train.n_items(),
                        static_cast<std::int32_t>(params.integer("factors")),
-                       parse_model_kind(params.choice("model")), mean_rating(train), init, 1);
+                       params.choice("model", kModelKinds), mean_rating(train), init, 1);
 }
 
 // One algorithm on one matrix, with what it needs.

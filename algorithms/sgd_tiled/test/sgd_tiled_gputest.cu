@@ -81,7 +81,7 @@ TEST(SgdTiled, EqualsASerialPassWhereNoItemIsShared) {
         InitSpec init;
         init.scale = 0.3;
         Model expected = initial_model(train.n_users(), train.n_items(), factors,
-                                       parse_model_kind(model), 3.0, init, 1);
+                                       kModelKinds.parse(model, "model"), 3.0, init, 1);
         TestRunner device("sgd_tiled", params, train, expected);
         device.run(1, 2, 0.01);
         serial_pass(train, read_settings(params), 0.01, 1, expected);
