@@ -46,7 +46,7 @@ def test_significant(value, text):
 
 def test_si():
     assert si(1.234e7, "/s") == "12.3 M/s" and si(12, "/s") == "12.0 /s"
-    assert si(0, "/s") == "0 /s" and si(999.9e6, "/s") == "1000 M/s" and si(0.25, "/s") == "0.250 /s"
+    assert si(0, "/s") == "0 /s" and si(999.9e6, "/s") == "1.00 G/s" and si(0.25, "/s") == "0.250 /s"
     assert si_tick(2e3) == "2 k" and si_tick(0) == "0" and si_tick(0.5) == "0.5"
     assert time_tick(3 * 1e-6) == "3 µs"
 
