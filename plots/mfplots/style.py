@@ -124,6 +124,8 @@ def _with_unit(value: float, unit: str, powers: tuple[int, int]) -> str:
         return "–"
     if value == 0:
         return f"0 {unit}"
+    if abs(value) < 1000 * 10.0 ** powers[1]:
+        value = float(f"{value:.2e}")  # 999.9 is 1000 before its letter is chosen
     power = math.floor(math.log10(abs(value)))
     before = power - min(max(power // 3 * 3, powers[0]), powers[1])
     return _engineering(unit, powers, max(2 - before, 0))(value)

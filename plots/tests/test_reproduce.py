@@ -122,7 +122,7 @@ def tree(tmp_path):
     """A copy of dev in a tree where building is done and a GPU is there, as far as dev can see."""
     text = (ROOT / "dev").read_text().replace(
         "command=${1:-help}", "configure() { :; }; build_target() { echo build $* >>built; }\n"
-        "deps() { :; }; default_preset() { echo cuda; }; draw_exhibit() { :; }\n"
+        "need() { :; }; default_preset() { echo cuda; }; draw_exhibit() { :; }\n"
         "command=${1:-help}")
     (tmp_path / "dev").write_text(text)
     (tmp_path / "dev").chmod(0o755)

@@ -46,7 +46,8 @@ def test_significant(value, text):
 
 def test_si():
     assert si(1.234e7, "/s") == "12.3 M/s" and si(12, "/s") == "12.0 /s"
-    assert si(0, "/s") == "0 /s" and si(999.9e6, "/s") == "1000 M/s" and si(0.25, "/s") == "0.250 /s"
+    assert si(0, "/s") == "0 /s" and si(0.25, "/s") == "0.250 /s"
+    assert si(999.9e6, "/s") == "1.00 G/s"
     assert si_tick(2e3) == "2 k" and si_tick(0) == "0" and si_tick(0.5) == "0.5"
     assert time_tick(3 * 1e-6) == "3 µs"
 
@@ -54,4 +55,4 @@ def test_si():
 def test_duration():
     assert [duration(s) for s in (12.34, 0.0123, 1.5e-6, 0)] == ["12.3 s", "12.3 ms", "1.50 µs",
                                                                  "0 s"]
-    assert [duration(s) for s in (5000, 2e-8, math.nan)] == ["5000 s", "20.0 ns", "–"]
+    assert [duration(s) for s in (12345.6, 2e-8, math.nan)] == ["12346 s", "20.0 ns", "–"]
