@@ -56,14 +56,14 @@ bool to_id(T value, std::int32_t& id) {
 template <class T, class Out, class Convert>
 void convert_all(std::string_view data, AlignedVector<Out>& out, const std::string& name,
                  const std::string& expected, ThreadTeam& team, const Convert& convert) {
-  constexpr std::int64_t kChunk = 1 << 16;
+  constexpr std::int64_t kRows = 1 << 16;
   constexpr std::int64_t kNone = -1;
   const std::int64_t count = std::ssize(out);
-  std::vector<std::int64_t> bad((count + kChunk - 1) / kChunk, kNone);
-  team.for_chunks(count, kChunk, [&](std::int64_t begin, std::int64_t end) {
+  std::vector<std::int64_t> bad((count + kRows - 1) / kRows, kNone);
+  team.for_chunks(count, kRows, [&](std::int64_t begin, std::int64_t end) {
     for (std::int64_t i = begin; i < end; ++i) {
       if (convert(load<T>(data, i), out[i])) continue;
-      bad[begin / kChunk] = i;
+      bad[begin / kRows] = i;
       return;
     }
   });
