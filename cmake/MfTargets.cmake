@@ -4,6 +4,18 @@ foreach(list IN ITEMS MF_TEST_TARGETS MF_GPU_TEST_TARGETS MF_BENCHMARK_TARGETS)
   set_property(GLOBAL PROPERTY ${list} "")
 endforeach()
 
+# mf_glob(OUT FOLDER ENDING...): FOLDER's files and those of its rooms, less test/ and bench/.
+function(mf_glob out folder)
+  list(TRANSFORM ARGN PREPEND "${folder}/*" OUTPUT_VARIABLE patterns)
+  file(GLOB_RECURSE files RELATIVE ${folder} CONFIGURE_DEPENDS ${patterns})
+  list(FILTER files EXCLUDE REGEX "(^|/)(test|bench)/")
+  if(NOT MF_CUDA_ENABLED)
+    list(FILTER files EXCLUDE REGEX "\\.cu(da\\.cpp)?$")
+  endif()
+  list(TRANSFORM files PREPEND "${folder}/")
+  set(${out} ${files} PARENT_SCOPE)
+endfunction()
+
 # Code that runs once a case, or never, takes most of the time of compiling: JSON, texts and errors are
 # instantiated again in each source, and optimized like a kernel. Two ways to take less:
 

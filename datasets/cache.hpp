@@ -8,7 +8,7 @@
 #include <functional>
 #include <string>
 
-#include "datasets/dataset.hpp"
+#include "datasets/ratings/dataset.hpp"
 
 namespace mf {
 

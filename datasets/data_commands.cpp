@@ -10,8 +10,8 @@
 #include "base/error.hpp"
 #include "base/text.hpp"
 #include "datasets/cache.hpp"
-#include "datasets/catalog.hpp"
 #include "datasets/dataset_entry.hpp"
+#include "datasets/fetch/catalog.hpp"
 #include "datasets/from_files.hpp"
 #include "datasets/load.hpp"
 

@@ -6,8 +6,9 @@
 #include <string>
 
 #include "base/json.hpp"
-#include "datasets/dataset.hpp"
-#include "datasets/fetch.hpp"
+#include "datasets/fetch/fetch.hpp"
+#include "datasets/ratings/dataset.hpp"
+#include "datasets/request.hpp"
 
 namespace mf {
 

@@ -17,7 +17,7 @@
 #include "base/form.hpp"
 #include "base/json.hpp"
 #include "datasets/cache.hpp"
-#include "datasets/dataset.hpp"
+#include "datasets/request.hpp"
 #include "datasets/split.hpp"
 
 namespace mf {

@@ -6,7 +6,7 @@
 #include "base/error.hpp"
 #include "base/json.hpp"
 #include "datasets/given_parts.hpp"
-#include "datasets/readers.hpp"
+#include "datasets/readers/readers.hpp"
 #include "datasets/source_hash.hpp"
 
 namespace mf {

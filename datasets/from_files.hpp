@@ -6,7 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "datasets/dataset.hpp"
+#include "datasets/ratings/dataset.hpp"
+#include "datasets/request.hpp"
 
 namespace mf {
 

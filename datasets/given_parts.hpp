@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "datasets/dataset.hpp"
-#include "datasets/ratings.hpp"
+#include "datasets/ratings/dataset.hpp"
+#include "datasets/ratings/ratings.hpp"
 
 namespace mf {
 

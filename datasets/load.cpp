@@ -8,7 +8,7 @@
 #include "base/log.hpp"
 #include "base/text.hpp"
 #include "datasets/cache.hpp"
-#include "datasets/catalog.hpp"
+#include "datasets/fetch/catalog.hpp"
 #include "datasets/from_files.hpp"
 
 namespace mf {

@@ -5,8 +5,9 @@
 #include <string>
 
 #include "base/json.hpp"
-#include "datasets/dataset.hpp"
-#include "datasets/synthetic.hpp"
+#include "datasets/ratings/dataset.hpp"
+#include "datasets/request.hpp"
+#include "datasets/synthetic/synthetic.hpp"
 
 namespace mf {
 

@@ -11,11 +11,11 @@
 #include "base/hash.hpp"
 #include "base/text.hpp"
 #include "datasets/cache.hpp"
-#include "datasets/catalog.hpp"
 #include "datasets/dataset_entry.hpp"
+#include "datasets/fetch/catalog.hpp"
 #include "datasets/load.hpp"
-#include "datasets/readers.hpp"
-#include "datasets/synthetic.hpp"
+#include "datasets/readers/readers.hpp"
+#include "datasets/synthetic/synthetic.hpp"
 
 namespace mf {
 namespace {

@@ -5,7 +5,7 @@
 #include <optional>
 #include <string>
 
-#include "datasets/dataset.hpp"
+#include "datasets/ratings/dataset.hpp"
 
 namespace mf {
 

@@ -11,7 +11,7 @@
 
 #include "base/error.hpp"
 #include "base/hash.hpp"
-#include "datasets/text_source.hpp"
+#include "datasets/readers/text_source.hpp"
 
 namespace mf {
 namespace {

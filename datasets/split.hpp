@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "base/json.hpp"
-#include "datasets/dataset.hpp"
+#include "datasets/ratings/dataset.hpp"
 
 namespace mf {
 

@@ -9,7 +9,7 @@
 #include "base/threads.hpp"
 #include "datasets/data_commands.hpp"
 #include "datasets/dataset_entry.hpp"
-#include "datasets/readers.hpp"
+#include "datasets/readers/readers.hpp"
 
 namespace mf {
 namespace {

@@ -5,12 +5,12 @@
 #include "algorithms/core/registry.hpp"
 #include "base/text.hpp"
 #include "datasets/cache.hpp"
-#include "datasets/catalog.hpp"
+#include "datasets/fetch/catalog.hpp"
 #include "datasets/load.hpp"
-#include "harness/device.hpp"
-#include "harness/environment.hpp"
-#include "harness/nvml.hpp"
-#include "harness/preflight.hpp"
+#include "harness/device/device.hpp"
+#include "harness/device/environment.hpp"
+#include "harness/device/nvml.hpp"
+#include "harness/run/preflight.hpp"
 
 namespace mf {
 namespace {

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "base/rng.hpp"
-#include "datasets/reader_formats.hpp"
+#include "datasets/readers/reader_formats.hpp"
 #include "testing/test_support.hpp"
 
 namespace mf::test {

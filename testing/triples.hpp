@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "base/rng.hpp"
-#include "datasets/ratings.hpp"
+#include "datasets/ratings/ratings.hpp"
 
 namespace mf::test {
 

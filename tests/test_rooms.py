@@ -12,7 +12,8 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 LEVELS = [
     ["base"],
     ["datasets/ratings"],
-    ["datasets/readers", "datasets/fetch", "datasets/synthetic"],
+    ["datasets/readers", "datasets/synthetic"],
+    ["datasets/fetch"],
     ["datasets"],
     ["algorithms/core"],
     ["algorithms/*"],  # each folder a family; a family knows no other
@@ -113,6 +114,14 @@ def test_every_source_has_a_room(includes):
 
 def test_nothing_includes_upwards(includes):
     wrong = wrong_includes(includes)
+    assert not wrong, "\n".join(wrong)
+
+
+def test_rooms_of_a_family_know_nothing_of_each_other(includes):
+    room = re.compile(r"^algorithms/(\w+)/(?!test/|bench/|cuda/)(\w+)/")
+    wrong = [f"{source} includes {target}" for source, target in includes
+             if (here := room.match(source)) and (there := room.match(target))
+             and here[1] == there[1] and here[2] != there[2]]
     assert not wrong, "\n".join(wrong)
 
 

@@ -7,7 +7,7 @@
 #include "algorithms/core/model.hpp"
 #include "base/aligned.hpp"
 #include "base/threads.hpp"
-#include "datasets/ratings.hpp"
+#include "datasets/ratings/ratings.hpp"
 
 namespace mf::als {
 

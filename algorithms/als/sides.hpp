@@ -6,7 +6,7 @@
 #include "algorithms/als/center.hpp"
 #include "base/aligned.hpp"
 #include "base/view.hpp"
-#include "datasets/ratings.hpp"
+#include "datasets/ratings/ratings.hpp"
 
 namespace mf::als {
 

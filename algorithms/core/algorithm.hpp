@@ -13,7 +13,7 @@
 #include "algorithms/core/model.hpp"
 #include "algorithms/core/params.hpp"
 #include "base/threads.hpp"
-#include "datasets/ratings.hpp"
+#include "datasets/ratings/ratings.hpp"
 
 namespace mf {
 

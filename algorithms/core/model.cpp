@@ -7,7 +7,7 @@
 #include "base/error.hpp"
 #include "base/rng.hpp"
 #include "base/threads.hpp"
-#include "datasets/ratings.hpp"
+#include "datasets/ratings/ratings.hpp"
 
 namespace mf {
 namespace {

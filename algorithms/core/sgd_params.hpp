@@ -9,7 +9,7 @@
 #include "algorithms/core/model.hpp"
 #include "algorithms/core/params.hpp"
 #include "algorithms/core/sgd_rule.hpp"
-#include "datasets/ratings.hpp"
+#include "datasets/ratings/ratings.hpp"
 
 namespace mf {
 

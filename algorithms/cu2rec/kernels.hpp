@@ -8,7 +8,7 @@
 #include "algorithms/core/sgd_rule.hpp"
 #include "algorithms/cu2rec/schedule.hpp"
 #include "algorithms/cu2rec/settings.hpp"
-#include "datasets/rating.hpp"
+#include "datasets/ratings/rating.hpp"
 
 struct curandStateXORWOW;
 

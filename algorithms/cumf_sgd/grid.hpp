@@ -6,7 +6,7 @@
 
 #include "base/aligned.hpp"
 #include "base/threads.hpp"
-#include "datasets/ratings.hpp"
+#include "datasets/ratings/ratings.hpp"
 
 namespace mf::cumf_sgd {
 

@@ -7,7 +7,7 @@
 
 #include "algorithms/core/sgd_rule.hpp"
 #include "algorithms/gpusgd/settings.hpp"
-#include "datasets/rating.hpp"
+#include "datasets/ratings/rating.hpp"
 
 namespace mf::gpusgd {
 

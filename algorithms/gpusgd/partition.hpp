@@ -8,7 +8,7 @@
 #include "algorithms/gpusgd/settings.hpp"
 #include "base/aligned.hpp"
 #include "base/threads.hpp"
-#include "datasets/ratings.hpp"
+#include "datasets/ratings/ratings.hpp"
 
 namespace mf::gpusgd {
 

@@ -9,7 +9,7 @@
 #include <cstdint>
 
 #include "algorithms/core/sgd_rule.hpp"
-#include "datasets/rating.hpp"
+#include "datasets/ratings/rating.hpp"
 
 namespace mf {
 enum class Isa;  // base/isa.hpp

@@ -7,7 +7,7 @@
 
 #include "algorithms/sgd_tiled/settings.hpp"
 #include "algorithms/sgd_tiled/tiles.hpp"
-#include "datasets/rating.hpp"
+#include "datasets/ratings/rating.hpp"
 
 namespace mf::sgd_tiled {
 

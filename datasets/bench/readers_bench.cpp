@@ -11,8 +11,8 @@
 #include <string>
 
 #include "base/rng.hpp"
-#include "datasets/ratings.hpp"
-#include "datasets/readers.hpp"
+#include "datasets/ratings/ratings.hpp"
+#include "datasets/readers/readers.hpp"
 #include "testing/bench_threads.hpp"
 #include "testing/temp_folder.hpp"
 

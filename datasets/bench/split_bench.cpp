@@ -2,7 +2,7 @@
 #include <benchmark/benchmark.h>
 
 #include "datasets/split.hpp"
-#include "datasets/synthetic.hpp"
+#include "datasets/synthetic/synthetic.hpp"
 #include "testing/bench_threads.hpp"
 
 namespace mf {

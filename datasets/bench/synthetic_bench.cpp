@@ -10,7 +10,7 @@
 #include <sstream>
 #include <string>
 
-#include "datasets/synthetic.hpp"
+#include "datasets/synthetic/synthetic.hpp"
 #include "testing/bench_threads.hpp"
 
 namespace mf {

@@ -1,4 +1,4 @@
-#include "datasets/catalog.hpp"
+#include "datasets/fetch/catalog.hpp"
 
 #include <gtest/gtest.h>
 
@@ -6,7 +6,7 @@
 #include <map>
 #include <set>
 
-#include "datasets/readers.hpp"
+#include "datasets/readers/readers.hpp"
 #include "testing/test_support.hpp"
 
 namespace mf {

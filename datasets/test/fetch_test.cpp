@@ -1,4 +1,4 @@
-#include "datasets/fetch.hpp"
+#include "datasets/fetch/fetch.hpp"
 
 #include <gtest/gtest.h>
 
@@ -8,8 +8,8 @@
 #include "base/hash.hpp"
 #include "base/json.hpp"
 #include "base/rng.hpp"
-#include "datasets/archive_reader.hpp"
-#include "datasets/unpack.hpp"
+#include "datasets/fetch/unpack.hpp"
+#include "datasets/readers/archive_reader.hpp"
 #include "testing/archives.hpp"
 #include "testing/http_server.hpp"
 #include "testing/test_support.hpp"

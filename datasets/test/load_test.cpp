@@ -10,9 +10,9 @@
 
 #include "base/hash.hpp"
 #include "datasets/cache.hpp"
-#include "datasets/catalog.hpp"
 #include "datasets/data_commands.hpp"
 #include "datasets/dataset_entry.hpp"
+#include "datasets/fetch/catalog.hpp"
 #include "datasets/given_parts.hpp"
 #include "testing/test_support.hpp"
 

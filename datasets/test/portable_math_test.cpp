@@ -1,4 +1,4 @@
-#include "datasets/portable_math.hpp"
+#include "datasets/synthetic/portable_math.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "datasets/ratings.hpp"
+#include "datasets/ratings/ratings.hpp"
 
 #include <gtest/gtest.h>
 

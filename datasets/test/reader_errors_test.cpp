@@ -9,8 +9,8 @@
 #include <algorithm>
 #include <set>
 
-#include "datasets/archive_reader.hpp"
-#include "datasets/readers.hpp"
+#include "datasets/readers/archive_reader.hpp"
+#include "datasets/readers/readers.hpp"
 #include "testing/reader_support.hpp"
 
 namespace mf {

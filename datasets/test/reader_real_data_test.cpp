@@ -9,7 +9,7 @@
 #include <sstream>
 
 #include "base/error.hpp"
-#include "datasets/readers.hpp"
+#include "datasets/readers/readers.hpp"
 
 namespace mf {
 namespace {

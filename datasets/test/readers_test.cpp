@@ -1,6 +1,6 @@
 // Files that are as they should be: every format reads back what was written, however the text is
 // cut into chunks and for any number of threads.
-#include "datasets/readers.hpp"
+#include "datasets/readers/readers.hpp"
 
 #include <gtest/gtest.h>
 #include <sys/stat.h>
@@ -8,7 +8,7 @@
 #include <set>
 #include <thread>
 
-#include "datasets/archive_reader.hpp"
+#include "datasets/readers/archive_reader.hpp"
 #include "testing/reader_fixtures.hpp"
 #include "testing/reader_support.hpp"
 

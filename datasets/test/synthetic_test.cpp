@@ -1,4 +1,4 @@
-#include "datasets/synthetic.hpp"
+#include "datasets/synthetic/synthetic.hpp"
 
 #include <gtest/gtest.h>
 
@@ -16,10 +16,10 @@
 #include "base/rng.hpp"
 #include "base/threads.hpp"
 #include "datasets/split.hpp"
-#include "datasets/synthetic_degrees.hpp"
-#include "datasets/synthetic_items.hpp"
-#include "datasets/synthetic_model.hpp"
-#include "datasets/synthetic_profile.hpp"
+#include "datasets/synthetic/synthetic_degrees.hpp"
+#include "datasets/synthetic/synthetic_items.hpp"
+#include "datasets/synthetic/synthetic_model.hpp"
+#include "datasets/synthetic/synthetic_profile.hpp"
 
 namespace mf {
 namespace {

@@ -6,15 +6,15 @@
 #include <memory>
 
 #include "algorithms/core/registry.hpp"
-#include "harness/compare.hpp"
-#include "harness/nvml.hpp"
-#include "harness/preflight.hpp"
-#include "harness/prepared.hpp"
-#include "harness/result_file.hpp"
-#include "harness/runner.hpp"
-#include "harness/session.hpp"
+#include "harness/device/nvml.hpp"
+#include "harness/results/compare.hpp"
+#include "harness/results/result_file.hpp"
+#include "harness/run/preflight.hpp"
+#include "harness/run/prepared.hpp"
+#include "harness/run/runner.hpp"
+#include "harness/run/session.hpp"
+#include "harness/run/training_clock.hpp"
 #include "harness/test/testing.hpp"
-#include "harness/training_clock.hpp"
 
 namespace mf {
 namespace {

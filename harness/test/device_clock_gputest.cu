@@ -4,10 +4,10 @@
 #include <cstdint>
 
 #include "algorithms/core/cuda/check.hpp"
-#include "algorithms/core/cuda/testing.hpp"
-#include "harness/device.hpp"
-#include "harness/device_clock.hpp"
-#include "harness/nvml.hpp"
+#include "harness/device/device.hpp"
+#include "harness/device/device_clock.hpp"
+#include "harness/device/nvml.hpp"
+#include "testing/cuda/testing.hpp"
 
 namespace mf {
 namespace {

@@ -1,6 +1,6 @@
 #include <gtest/gtest.h>
 
-#include "harness/device.hpp"
+#include "harness/device/device.hpp"
 
 namespace mf {
 namespace {

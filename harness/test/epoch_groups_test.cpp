@@ -1,4 +1,4 @@
-#include "harness/epoch_groups.hpp"
+#include "harness/run/epoch_groups.hpp"
 
 #include <gtest/gtest.h>
 

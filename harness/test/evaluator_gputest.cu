@@ -6,11 +6,11 @@
 
 #include "algorithms/core/cuda/memory.hpp"
 #include "algorithms/core/cuda/stream.hpp"
-#include "algorithms/core/cuda/testing.hpp"
-#include "harness/device_model.hpp"
-#include "harness/evaluator.hpp"
-#include "harness/reduction.cuh"
+#include "harness/device/device_model.hpp"
+#include "harness/evaluate/evaluator.hpp"
+#include "harness/evaluate/reduction.cuh"
 #include "harness/test/testing.hpp"
+#include "testing/cuda/testing.hpp"
 
 namespace mf {
 namespace {

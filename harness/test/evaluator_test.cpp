@@ -1,4 +1,4 @@
-#include "harness/evaluator.hpp"
+#include "harness/evaluate/evaluator.hpp"
 
 #include <gtest/gtest.h>
 
@@ -6,12 +6,12 @@
 #include <cmath>
 #include <limits>
 
-#include "harness/device.hpp"
-#include "harness/device_model.hpp"
-#include "harness/result_file.hpp"
-#include "harness/session.hpp"
+#include "harness/device/device.hpp"
+#include "harness/device/device_model.hpp"
+#include "harness/evaluate/user_groups.hpp"
+#include "harness/results/result_file.hpp"
+#include "harness/run/session.hpp"
 #include "harness/test/testing.hpp"
-#include "harness/user_groups.hpp"
 
 namespace mf {
 namespace {

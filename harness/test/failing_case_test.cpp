@@ -8,10 +8,10 @@
 #include <stdexcept>
 
 #include "algorithms/core/registry.hpp"
-#include "harness/compare.hpp"
-#include "harness/result_file.hpp"
-#include "harness/session.hpp"
-#include "harness/summary.hpp"
+#include "harness/results/compare.hpp"
+#include "harness/results/result_file.hpp"
+#include "harness/results/summary.hpp"
+#include "harness/run/session.hpp"
 #include "harness/test/testing.hpp"
 
 namespace mf {

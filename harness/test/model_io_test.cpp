@@ -1,11 +1,11 @@
-#include "harness/model_io.hpp"
+#include "harness/evaluate/model_io.hpp"
 
 #include <gtest/gtest.h>
 
 #include <filesystem>
 #include <fstream>
 
-#include "harness/evaluator.hpp"
+#include "harness/evaluate/evaluator.hpp"
 #include "harness/test/testing.hpp"
 
 namespace mf {

@@ -1,4 +1,4 @@
-#include "harness/result_file.hpp"
+#include "harness/results/result_file.hpp"
 
 #include <gtest/gtest.h>
 #include <sys/resource.h>

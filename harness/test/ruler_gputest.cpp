@@ -3,13 +3,13 @@
 
 #include <cmath>
 
-#include "algorithms/core/cuda/testing.hpp"
-#include "harness/data_store.hpp"
-#include "harness/model_io.hpp"
-#include "harness/preflight.hpp"
-#include "harness/result_file.hpp"
-#include "harness/session.hpp"
+#include "harness/evaluate/model_io.hpp"
+#include "harness/results/result_file.hpp"
+#include "harness/run/data_store.hpp"
+#include "harness/run/preflight.hpp"
+#include "harness/run/session.hpp"
 #include "harness/test/testing.hpp"
+#include "testing/cuda/testing.hpp"
 
 namespace mf {
 namespace {

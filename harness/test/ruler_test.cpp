@@ -4,11 +4,11 @@
 #include <cmath>
 #include <cstdlib>
 
-#include "harness/compare.hpp"
-#include "harness/ranges.hpp"
-#include "harness/result_file.hpp"
-#include "harness/session.hpp"
-#include "harness/stats.hpp"
+#include "harness/results/compare.hpp"
+#include "harness/results/ranges.hpp"
+#include "harness/results/result_file.hpp"
+#include "harness/results/stats.hpp"
+#include "harness/run/session.hpp"
 #include "harness/test/testing.hpp"
 
 namespace mf {

@@ -4,8 +4,8 @@
 #include <cmath>
 #include <limits>
 
-#include "harness/schedule.hpp"
-#include "harness/stopping.hpp"
+#include "harness/spec/schedule.hpp"
+#include "harness/spec/stopping.hpp"
 
 namespace mf {
 namespace {

@@ -1,4 +1,4 @@
-#include "harness/spec.hpp"
+#include "harness/spec/spec.hpp"
 
 #include <gtest/gtest.h>
 

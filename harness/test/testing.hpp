@@ -8,7 +8,7 @@
 #include "base/error.hpp"
 #include "base/json.hpp"
 #include "base/rng.hpp"
-#include "datasets/ratings.hpp"
+#include "datasets/ratings/ratings.hpp"
 #include "testing/temp_folder.hpp"
 
 namespace mf::testing {

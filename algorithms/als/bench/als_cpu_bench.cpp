@@ -18,7 +18,7 @@
 #include "algorithms/als/bench/sgemm.hpp"
 #include "algorithms/als/cpu/half_step.hpp"
 #include "algorithms/core/registry.hpp"
-#include "datasets/synthetic.hpp"
+#include "datasets/synthetic/synthetic.hpp"
 #include "testing/bench_env.hpp"
 
 namespace mf::als::cpu {

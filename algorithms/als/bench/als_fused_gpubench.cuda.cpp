@@ -6,7 +6,7 @@
 #include <string>
 
 #include "algorithms/als/fused/steps.hpp"
-#include "algorithms/core/cuda/bench_runner.hpp"
+#include "testing/cuda/bench_runner.hpp"
 
 namespace mf::als {
 namespace {

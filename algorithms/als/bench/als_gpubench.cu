@@ -14,7 +14,7 @@
 #include "algorithms/core/cuda/stream.hpp"
 #include "algorithms/core/registry.hpp"
 #include "datasets/split.hpp"
-#include "datasets/synthetic.hpp"
+#include "datasets/synthetic/synthetic.hpp"
 
 namespace mf::als {
 namespace {

@@ -10,7 +10,7 @@
 #include "algorithms/als/test/reference.hpp"
 #include "algorithms/core/registry.hpp"
 #include "base/error.hpp"
-#include "datasets/readers.hpp"
+#include "datasets/readers/readers.hpp"
 #include "datasets/split.hpp"
 
 namespace mf::als {

@@ -10,8 +10,8 @@
 #include "algorithms/als/cumf/steps.hpp"
 #include "algorithms/als/objective.hpp"
 #include "algorithms/als/test/reference.hpp"
-#include "algorithms/core/cuda/test_runner.hpp"
-#include "algorithms/core/cuda/testing.hpp"
+#include "testing/cuda/test_runner.hpp"
+#include "testing/cuda/testing.hpp"
 
 namespace mf::als {
 namespace {

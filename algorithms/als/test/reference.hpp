@@ -13,7 +13,7 @@
 #include "algorithms/als/sides.hpp"
 #include "algorithms/core/model.hpp"
 #include "base/rng.hpp"
-#include "datasets/ratings.hpp"
+#include "datasets/ratings/ratings.hpp"
 #include "testing/triples.hpp"
 
 namespace mf::als::test {

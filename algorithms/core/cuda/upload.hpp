@@ -10,7 +10,7 @@
 #include "algorithms/core/pinned.hpp"
 #include "base/threads.hpp"
 #include "base/view.hpp"
-#include "datasets/ratings.hpp"
+#include "datasets/ratings/ratings.hpp"
 
 namespace mf::cuda {
 

@@ -5,10 +5,10 @@
 // and the compulsory bytes a second (README.md derives them).
 #include <curand_kernel.h>
 
-#include "algorithms/core/cuda/bench_runner.hpp"
 #include "algorithms/core/cuda/memory.hpp"
 #include "algorithms/core/random.hpp"
 #include "algorithms/cu2rec/kernels.hpp"
+#include "testing/cuda/bench_runner.hpp"
 
 namespace mf::cu2rec {
 namespace {

@@ -6,13 +6,13 @@
 
 #include "algorithms/core/cuda/memory.hpp"
 #include "algorithms/core/cuda/stream.hpp"
-#include "algorithms/core/cuda/test_runner.hpp"
-#include "algorithms/core/cuda/testing.hpp"
 #include "algorithms/cu2rec/kernels.hpp"
 #include "algorithms/cu2rec/test/reference.hpp"
 #include "algorithms/cu2rec/test/support.hpp"
 #include "datasets/split.hpp"
-#include "datasets/synthetic.hpp"
+#include "datasets/synthetic/synthetic.hpp"
+#include "testing/cuda/test_runner.hpp"
+#include "testing/cuda/testing.hpp"
 
 namespace mf::cu2rec {
 namespace {

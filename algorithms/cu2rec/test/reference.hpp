@@ -12,7 +12,7 @@
 #include "algorithms/core/sgd_rule.hpp"
 #include "algorithms/cu2rec/schedule.hpp"
 #include "algorithms/cu2rec/settings.hpp"
-#include "datasets/ratings.hpp"
+#include "datasets/ratings/ratings.hpp"
 
 namespace mf::cu2rec {
 

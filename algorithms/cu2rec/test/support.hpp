@@ -8,7 +8,7 @@
 #include "algorithms/core/registry.hpp"
 #include "algorithms/cu2rec/settings.hpp"
 #include "base/rng.hpp"
-#include "datasets/ratings.hpp"
+#include "datasets/ratings/ratings.hpp"
 
 namespace mf::cu2rec {
 

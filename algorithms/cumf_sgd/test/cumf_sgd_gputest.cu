@@ -4,15 +4,15 @@
 
 #include "algorithms/core/cuda/memory.hpp"
 #include "algorithms/core/cuda/stream.hpp"
-#include "algorithms/core/cuda/test_runner.hpp"
-#include "algorithms/core/cuda/testing.hpp"
 #include "algorithms/core/registry.hpp"
 #include "algorithms/cumf_sgd/grid.hpp"
 #include "algorithms/cumf_sgd/kernels.hpp"
 #include "algorithms/cumf_sgd/order.hpp"
 #include "base/error.hpp"
 #include "datasets/split.hpp"
-#include "datasets/synthetic.hpp"
+#include "datasets/synthetic/synthetic.hpp"
+#include "testing/cuda/test_runner.hpp"
+#include "testing/cuda/testing.hpp"
 
 namespace mf::cumf_sgd {
 namespace {

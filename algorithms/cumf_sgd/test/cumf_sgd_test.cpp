@@ -11,7 +11,7 @@
 #include "algorithms/cumf_sgd/grid.hpp"
 #include "algorithms/cumf_sgd/order.hpp"
 #include "algorithms/cumf_sgd/settings.hpp"
-#include "datasets/synthetic.hpp"
+#include "datasets/synthetic/synthetic.hpp"
 
 namespace mf::cumf_sgd {
 namespace {

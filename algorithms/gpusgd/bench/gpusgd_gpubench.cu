@@ -1,8 +1,8 @@
 // Epochs of gpusgd and newgpusgd, timed by CUDA events, on the train part of look-alikes of ml-100k
 // and ml-10m. Counters: updates a second, and the serial steps of an epoch with the time of one
 // (README.md says what a step is).
-#include "algorithms/core/cuda/bench_runner.hpp"
 #include "algorithms/gpusgd/partition.hpp"
+#include "testing/cuda/bench_runner.hpp"
 
 namespace mf::gpusgd {
 namespace {

@@ -2,12 +2,12 @@
 #include <algorithm>
 #include <cmath>
 
-#include "algorithms/core/cuda/testing.hpp"
 #include "algorithms/gpusgd/block_sgd.hpp"
 #include "algorithms/gpusgd/test/reference.hpp"
 #include "algorithms/gpusgd/test/support.hpp"
 #include "datasets/split.hpp"
-#include "datasets/synthetic.hpp"
+#include "datasets/synthetic/synthetic.hpp"
+#include "testing/cuda/testing.hpp"
 
 namespace mf::gpusgd {
 namespace {

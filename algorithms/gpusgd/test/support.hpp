@@ -8,7 +8,7 @@
 #include "algorithms/core/registry.hpp"
 #include "algorithms/gpusgd/settings.hpp"
 #include "base/rng.hpp"
-#include "datasets/ratings.hpp"
+#include "datasets/ratings/ratings.hpp"
 
 namespace mf::gpusgd {
 

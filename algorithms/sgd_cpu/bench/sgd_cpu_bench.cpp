@@ -14,7 +14,7 @@
 #include "algorithms/sgd_cpu/row_store.hpp"
 #include "algorithms/sgd_cpu/settings.hpp"
 #include "base/rng.hpp"
-#include "datasets/synthetic.hpp"
+#include "datasets/synthetic/synthetic.hpp"
 #include "testing/bench_env.hpp"
 
 namespace mf::sgd_cpu {

@@ -12,7 +12,7 @@
 #include "algorithms/core/algorithm.hpp"
 #include "algorithms/core/registry.hpp"
 #include "base/rng.hpp"
-#include "datasets/ratings.hpp"
+#include "datasets/ratings/ratings.hpp"
 #include "testing/triples.hpp"
 
 namespace mf::sgd_cpu::test {

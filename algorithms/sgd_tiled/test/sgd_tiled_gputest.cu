@@ -5,14 +5,14 @@
 #include "algorithms/core/cuda/memory.hpp"
 #include "algorithms/core/cuda/row_words.cuh"
 #include "algorithms/core/cuda/stream.hpp"
-#include "algorithms/core/cuda/test_runner.hpp"
-#include "algorithms/core/cuda/testing.hpp"
 #include "algorithms/core/registry.hpp"
 #include "algorithms/sgd_tiled/kernels.hpp"
 #include "algorithms/sgd_tiled/rule.hpp"
 #include "base/rng.hpp"
 #include "datasets/split.hpp"
-#include "datasets/synthetic.hpp"
+#include "datasets/synthetic/synthetic.hpp"
+#include "testing/cuda/test_runner.hpp"
+#include "testing/cuda/testing.hpp"
 
 namespace mf::sgd_tiled {
 namespace {

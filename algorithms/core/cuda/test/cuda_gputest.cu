@@ -3,8 +3,8 @@
 
 #include "algorithms/core/cuda/memory.hpp"
 #include "algorithms/core/cuda/stream.hpp"
-#include "algorithms/core/cuda/testing.hpp"
 #include "base/error.hpp"
+#include "testing/cuda/testing.hpp"
 
 namespace mf::cuda {
 namespace {

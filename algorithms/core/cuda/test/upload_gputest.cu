@@ -3,9 +3,9 @@
 
 #include "algorithms/core/cuda/device_model.hpp"
 #include "algorithms/core/cuda/launch.hpp"
-#include "algorithms/core/cuda/testing.hpp"
 #include "algorithms/core/random.hpp"
 #include "base/rng.hpp"
+#include "testing/cuda/testing.hpp"
 
 namespace mf::cuda {
 namespace {

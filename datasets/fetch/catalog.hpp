@@ -1,0 +1,62 @@
+// Real data sets by name: origin, licence, checksums, format, scale and expected counts, from
+// datasets/fetch/catalog.json (compiled in, so that the binary stands alone).
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "datasets/ratings/dataset.hpp"
+
+namespace mf {
+
+struct CatalogFile {
+  std::string name;  // file name inside the set's folder, e.g. u.data (may lie there as u.data.xz)
+  std::string sha256;  // of the uncompressed file; empty where nobody has published one
+  std::string format;
+  std::string member;  // its path inside the archive of `url`; empty: not part of that archive
+};
+
+struct GivenSplit {
+  std::string name, train, test;  // names of CatalogFiles
+  std::string probe;              // netflix: the probe file instead of train and test
+  std::int64_t nnz = 0;           // ratings of both parts, 0 where unknown
+};
+
+struct CatalogEntry {
+  std::string name, title, origin, url, archive_sha256, licence, citation;
+  std::string archive_md5;  // where the origin publishes one
+  bool redistributable = false;
+  std::vector<CatalogFile> files;
+  std::vector<std::string> whole;  // names of files that hold the whole set, the preferred first
+  std::vector<GivenSplit> splits;
+  RatingScale scale;
+  std::int64_t n_users = 0, n_items = 0, nnz = 0;  // users and items that occur in a rating
+  bool counts_verified = false;  // recomputed from the files; otherwise quoted from the literature
+  std::string duplicates = "error";
+};
+
+const std::vector<CatalogEntry>& catalog();
+// The entry, or null.
+const CatalogEntry* catalog_entry_or_null(const std::string& name);
+const CatalogEntry& find_catalog_entry(const std::string& name);  // throws, with the nearest name
+
+// Throws Error(usage) naming the entry, the file or the split that is not there.
+const CatalogFile& find_catalog_file(const CatalogEntry& entry, const std::string& file);
+const GivenSplit& find_given_split(const CatalogEntry& entry, const std::string& split);
+
+// Whether fetching the entry's URL brings this file: a member of the archive, or the download
+// itself.
+bool is_fetched(const CatalogEntry& entry, const CatalogFile& file);
+
+// Folders searched for real data: $MFBENCH_DATA (colon-separated), else ./data.
+std::vector<std::string> data_folders();
+
+// Path of the entry's file (plain or .xz, .gz, .zst) in the data folders, if it is there.
+std::optional<std::string> find_data_file(const CatalogEntry& entry, const std::string& file);
+
+// Parses a catalog in the form of catalog.json (for tests of files that are no part of it).
+std::vector<CatalogEntry> parse_catalog(const std::string& text, const std::string& name);
+
+}  // namespace mf

@@ -1,0 +1,109 @@
+// The one ratings type: an m x n sparse matrix R of nnz ratings.
+//
+// Always canonical: sorted by user, then item, no pair twice. So the COO arrays ARE the CSR view
+// (user_offsets cuts them into rows); the CSC view is built on demand (Csc). Users and items are
+// dense int32 indices, counts and offsets int64, ratings float. The ids of the user's files are
+// kept in user_ids and item_ids (dense index -> original id, ascending).
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+
+#include "base/aligned.hpp"
+#include "base/names.hpp"
+#include "base/view.hpp"
+#include "datasets/ratings/rating.hpp"
+
+namespace mf {
+
+class Ratings {
+ public:
+  // The owned form. Every array must be canonical already; the constructor checks sizes alone.
+  struct Arrays {
+    AlignedVector<std::int32_t> users;         // nnz
+    AlignedVector<std::int32_t> items;         // nnz
+    AlignedVector<float> values;               // nnz
+    AlignedVector<std::int64_t> user_offsets;  // m + 1
+    AlignedVector<std::int32_t> user_ids;      // m, ascending
+    AlignedVector<std::int32_t> item_ids;      // n, ascending
+  };
+  // The borrowed form: views into memory that `keep_alive` owns (a memory-mapped cache file).
+  struct Views {
+    View<const std::int32_t> users, items;
+    View<const float> values;
+    View<const std::int64_t> user_offsets;
+    View<const std::int32_t> user_ids, item_ids;
+  };
+
+  Ratings() = default;
+  explicit Ratings(Arrays arrays);
+  Ratings(const Views& views, std::shared_ptr<const void> keep_alive);
+
+  std::int32_t n_users() const { return static_cast<std::int32_t>(views_.user_ids.size()); }
+  std::int32_t n_items() const { return static_cast<std::int32_t>(views_.item_ids.size()); }
+  std::int64_t nnz() const { return views_.values.size(); }
+
+  View<const std::int32_t> users() const { return views_.users; }
+  View<const std::int32_t> items() const { return views_.items; }
+  View<const float> values() const { return views_.values; }
+  View<const std::int64_t> user_offsets() const { return views_.user_offsets; }
+  View<const std::int32_t> user_ids() const { return views_.user_ids; }
+  View<const std::int32_t> item_ids() const { return views_.item_ids; }
+
+  Rating operator[](std::int64_t i) const {
+    return {views_.users[i], views_.items[i], views_.values[i]};
+  }
+
+  std::int64_t bytes() const;  // of all arrays
+
+ private:
+  Views views_;
+  std::shared_ptr<const void> keep_alive_;
+};
+
+// The column view: for each item its ratings, users ascending.
+struct Csc {
+  AlignedVector<std::int64_t> item_offsets;  // n + 1
+  AlignedVector<std::int32_t> users;         // nnz
+  AlignedVector<float> values;               // nnz
+};
+Csc make_csc(const Ratings& ratings, int threads);
+
+// Ratings as a file holds them: original ids, in the file's order.
+struct RawRatings {
+  AlignedVector<std::int32_t> users;
+  AlignedVector<std::int32_t> items;
+  AlignedVector<float> values;
+};
+
+enum class DuplicatePolicy { last, mean, error };
+inline constexpr Names kDuplicatePolicyNames{
+    std::to_array<Named<DuplicatePolicy>>({{"last", DuplicatePolicy::last},
+                                           {"mean", DuplicatePolicy::mean},
+                                           {"error", DuplicatePolicy::error}})};
+DuplicatePolicy parse_duplicate_policy(const std::string& name);  // throws Error(usage)
+
+struct DuplicateReport {
+  std::int64_t pairs = 0;    // (user, item) pairs that occur more than once
+  std::int64_t dropped = 0;  // ratings - distinct pairs
+};
+
+// Indexes the ids, sorts, and resolves duplicate pairs. `last`: the later one in the file wins;
+// `mean`: their mean (double accumulation); `error`: throws Error(data) naming the pair in original
+// ids and how often it occurs. The result does not depend on `threads`. `name` is for messages.
+Ratings make_ratings(RawRatings raw, DuplicatePolicy policy, int threads, const std::string& name,
+                     DuplicateReport* report = nullptr);
+
+// The ratings for which keep[i] == label, over the same users, items and ids (their arrays are
+// shared, not copied). keep has nnz entries.
+Ratings select(const Ratings& all, View<const std::uint8_t> keep, std::uint8_t label, int threads);
+
+// mean of the values, double accumulation in a fixed order; 0 for no ratings.
+double mean_rating(const Ratings& ratings);
+
+// Hash of all ids, indices and values: the same for the same matrix, however it was read.
+std::uint64_t content_hash(const Ratings& ratings, int threads);
+
+}  // namespace mf

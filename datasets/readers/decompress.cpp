@@ -1,0 +1,99 @@
+#include <fmt/core.h>
+
+#include <cstring>
+#include <string_view>
+
+#include "base/error.hpp"
+#include "base/hash.hpp"
+#include "datasets/readers/archive_reader.hpp"
+#include "datasets/readers/text_source.hpp"
+
+namespace mf {
+namespace {
+
+using std::string_view_literals::operator""sv;
+
+constexpr std::string_view kGzip = "\x1f\x8b"sv;
+constexpr std::string_view kGzipDeflate = "\x1f\x8b\x08"sv;
+constexpr std::size_t kTrailer = 8;  // CRC-32 and size modulo 2^32
+
+std::uint32_t number_at(std::string_view bytes, std::size_t at) {
+  std::uint32_t value = 0;
+  std::memcpy(&value, bytes.data() + at, sizeof value);
+  return value;
+}
+
+// The size of the member whose trailer ends at `end` of `input`, if its content can be what
+// `output` begins with; npos if not.
+std::size_t member_size(std::string_view input, std::size_t end, std::string_view output) {
+  if (end < kTrailer) return std::string_view::npos;
+  const std::uint32_t crc = number_at(input, end - kTrailer);
+  for (std::size_t size = number_at(input, end - 4); size <= output.size();
+       size += std::size_t{1} << 32) {
+    if (crc32(output.substr(0, size)) == crc) return size;
+  }
+  return std::string_view::npos;
+}
+
+// Whether `output` is what the trailers in `input` say (RFC 1952): libarchive does not look at
+// them. Members may follow one another, as `cat a.gz b.gz` makes them; each ends where the next
+// header begins and the trailer before it fits.
+bool gzip_checksums_hold(std::string_view input, std::string_view output) {
+  const std::uint32_t whole = static_cast<std::uint32_t>(output.size());
+  if (number_at(input, input.size() - 4) == whole &&
+      number_at(input, input.size() - kTrailer) == crc32(output)) {
+    return true;  // one member, as nearly always
+  }
+  for (std::size_t at = kGzipDeflate.size(); at < input.size(); ++at) {
+    at = std::min(input.find(kGzipDeflate, at), input.size());
+    const std::size_t size = member_size(input, at, output);
+    if (size != std::string_view::npos) output.remove_prefix(size);
+    if (at == input.size()) return size != std::string_view::npos && output.empty();
+  }
+  return false;
+}
+
+Bytes decompress_stream(const std::string& path, const Bytes& bytes, Compression compression) {
+  ArchiveReader reader = ArchiveReader::of_stream(path, bytes, compression);
+  Bytes content = reader.next() ? reader.read_all() : Bytes();  // nothing was compressed
+  if (compression == Compression::gzip && !gzip_checksums_hold(bytes.view, content.view)) {
+    reader.fail_damaged("its checksum does not hold");
+  }
+  return content;
+}
+
+Bytes unzip(const std::string& path, const Bytes& archive) {
+  ArchiveReader reader(path, archive);
+  Bytes content;
+  int files = 0;
+  while (const auto member = reader.next()) {
+    if (member->type == ArchiveMember::Type::folder) continue;
+    if (++files == 1) content = reader.read_all();
+  }
+  if (files != 1) {
+    fail_in_file(path, fmt::format("a zip archive of {} files", files),
+                 "an archive of one file of ratings", "unpack it and name the file");
+  }
+  return content;
+}
+
+}  // namespace
+
+Compression detect_compression(std::string_view bytes) {
+  if (bytes.starts_with(kGzip)) return Compression::gzip;
+  if (bytes.starts_with("\xfd\x37zXZ\0"sv)) return Compression::xz;
+  if (bytes.starts_with("\x28\xb5\x2f\xfd"sv)) return Compression::zstd;
+  if (bytes.starts_with("BZh"sv)) return Compression::bzip2;
+  if (bytes.starts_with("PK\x03\x04"sv) || bytes.starts_with("PK\x05\x06"sv)) {
+    return Compression::zip;
+  }
+  return Compression::none;
+}
+
+Bytes decompress(const std::string& path, const Bytes& bytes, Compression compression) {
+  if (compression == Compression::none) return bytes;
+  if (compression == Compression::zip) return unzip(path, bytes);
+  return decompress_stream(path, bytes, compression);
+}
+
+}  // namespace mf

@@ -1,0 +1,141 @@
+// One rating a line, columns between separators, no header: movielens-tab, double-colon, triples.
+#include <string>
+#include <string_view>
+
+#include "datasets/readers/fields.hpp"
+#include "datasets/readers/reader_formats.hpp"
+
+namespace mf {
+namespace {
+
+struct Tab {
+  static constexpr std::string_view kText = "\t";
+  static constexpr const char* kShown = "<tab>";
+  static constexpr bool kOptionalTime = true;
+  static void skip_margin(const char*&) {}
+  static bool read(const char*& p) { return *p == '\t' && (++p, true); }
+};
+
+struct DoubleColon {
+  static constexpr std::string_view kText = "::";
+  static constexpr const char* kShown = "::";
+  static constexpr bool kOptionalTime = true;
+  static void skip_margin(const char*&) {}
+  static bool read(const char*& p) { return *p == ':' && p[1] == ':' && (p += 2, true); }
+};
+
+// Any run of spaces and tabs; those before and after the columns mean nothing.
+struct Blanks {
+  static constexpr std::string_view kText = " ";
+  static constexpr const char* kShown = " ";
+  static constexpr bool kOptionalTime = false;
+  static void skip_margin(const char*& p) {
+    while (is_blank(*p)) ++p;
+  }
+  static bool read(const char*& p) {
+    const char* begin = p;
+    skip_margin(p);
+    return p != begin && !at_line_end(p);
+  }
+};
+
+template <class Separator>
+class Delimited : public LineFormat {
+ public:
+  // The first line decides whether every line has a time.
+  Delimited(const ScaleCheck& scale, std::string_view first_line) : scale_(scale) {
+    std::size_t separators = 0;
+    for (std::size_t at = 0; (at = first_line.find(Separator::kText, at)) != first_line.npos;
+         at += Separator::kText.size()) {
+      ++separators;
+    }
+    has_time_ = Separator::kOptionalTime && separators >= 3;
+    for (const char* column : {"user", "item", "rating", "time"}) {
+      if (*column == 't' && !has_time_) break;
+      line_ += (line_.empty() ? "" : Separator::kShown) + std::string(column);
+    }
+  }
+
+  void line(const char*& p, State&, RatingSink& out) const {
+    Separator::skip_margin(p);
+    refuse_blank_line(p, line_);
+    const char* field = p;
+    const std::int32_t user = read_id(p, "user");
+    separator(p, field);
+    field = p;
+    const std::int32_t item = read_id(p, "item");
+    separator(p, field);
+    field = p;
+    const float value = read_rating(p, scale_);
+    if (has_time_) {
+      separator(p, field);
+      field = p;
+      read_time(p);
+    }
+    end_line(p, field);
+    out.add(user, item, value);
+  }
+
+ private:
+  // `field` is where the field that ends at p began.
+  void separator(const char*& p, const char* field) const {
+    if (Separator::read(p)) return;
+    Separator::skip_margin(p);
+    if (at_line_end(p)) fail_field(p, "another column (" + line_ + ")");
+    fail_number(field);
+  }
+
+  void end_line(const char*& p, const char* field) const {
+    if (*p == '\n') {
+      ++p;
+      return;
+    }
+    const char* end = p;
+    Separator::skip_margin(p);
+    if (at_line_end(p)) return read_line_end(p, line_);
+    const char* next = end;
+    if (Separator::read(next)) {
+      throw LineError{end, "another column", "the end of the line (" + line_ + ")", ""};
+    }
+    fail_number(field);
+  }
+
+  [[noreturn]] void fail_number(const char* field) const {
+    fail_field(field, "a number and a separator (" + line_ + ")");
+  }
+
+  static void read_time(const char*& p) {
+    const char* begin = p;
+    while (is_digit(*p)) ++p;
+    if (p == begin) [[unlikely]]
+      fail_field(begin, "a time (an integer)");
+  }
+
+  const ScaleCheck& scale_;
+  bool has_time_ = false;
+  std::string line_;  // "user<tab>item<tab>rating"
+};
+
+template <class Separator>
+RawRatings read_delimited(const Text& text, const ScaleCheck& scale, const ParseOptions& options) {
+  const std::string_view first_line = text.view().substr(0, text.view().find('\n'));
+  return parse_lines(text, 0, Delimited<Separator>(scale, first_line), options);
+}
+
+}  // namespace
+
+RawRatings read_movielens_tab(const Text& text, const ScaleCheck& scale,
+                              const ParseOptions& options) {
+  return read_delimited<Tab>(text, scale, options);
+}
+
+RawRatings read_double_colon(const Text& text, const ScaleCheck& scale,
+                             const ParseOptions& options) {
+  return read_delimited<DoubleColon>(text, scale, options);
+}
+
+RawRatings read_triples(const Text& text, const ScaleCheck& scale, const ParseOptions& options) {
+  return read_delimited<Blanks>(text, scale, options);
+}
+
+}  // namespace mf

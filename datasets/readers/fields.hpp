@@ -1,0 +1,145 @@
+// Internal: the fields of a line. Every line a parser sees ends in '\n', which no field contains,
+// so none of these loops checks for the end of the text.
+#pragma once
+
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <system_error>
+
+#include "datasets/ratings/dataset.hpp"
+#include "datasets/readers/parse_error.hpp"
+
+namespace mf {
+
+// Whether a rating lies on the declared scale; any rating does where none is declared.
+class ScaleCheck {
+ public:
+  explicit ScaleCheck(const std::optional<RatingScale>& scale);
+  bool accepts(float value) const {
+    if (!declared_) return true;
+    if (!(value >= scale_.min && value <= scale_.max)) return false;
+    if (scale_.step <= 0) return true;
+    // Steps such as 0.1 are no floats: compare in steps, with room for rounding.
+    const double steps = (double{value} - double{scale_.min}) * per_step_;
+    const double nearest = static_cast<double>(static_cast<std::int64_t>(steps + 0.5));
+    return std::abs(steps - nearest) < 1e-3;
+  }
+  std::string describe() const;  // "a rating from 1 to 5 in steps of 0.5"
+
+ private:
+  bool declared_ = false;
+  RatingScale scale_;
+  double per_step_ = 0;
+};
+
+inline bool is_digit(char c) { return static_cast<unsigned char>(c - '0') <= 9; }
+inline bool is_blank(char c) { return c == ' ' || c == '\t'; }
+inline bool at_line_end(const char* p) { return *p == '\n' || (*p == '\r' && p[1] == '\n'); }
+
+// Reads an unsigned integer up to `max`; false where there is none.
+inline bool read_integer(const char*& p, std::uint64_t max, std::uint64_t& value) {
+  const char* begin = p;
+  std::uint64_t v = 0;
+  while (is_digit(*p)) v = v * 10 + static_cast<std::uint64_t>(*p++ - '0');
+  if (p - begin > 19) [[unlikely]] {  // may have wrapped around: leave out leading zeros
+    while (*begin == '0') ++begin;
+    if (p - begin > 19) return false;
+  }
+  value = v;
+  return p != begin && v <= max;
+}
+
+// An id of a user or an item, 0 .. 2^31 - 1; `what` is "user" or "item".
+inline std::int32_t read_id(const char*& p, const char* what) {
+  const char* begin = p;
+  std::uint64_t id = 0;
+  if (!read_integer(p, std::numeric_limits<std::int32_t>::max(), id)) [[unlikely]] {
+    fail_field(begin, std::string(*what == 'i' ? "an " : "a ") + what +
+                          " id (an integer from 0 to 2147483647)");
+  }
+  return static_cast<std::int32_t>(id);
+}
+
+// At most seven digits and a point: both the digits and the power of ten are floats, so that one
+// division rounds correctly, as std::from_chars would.
+inline bool read_short_decimal(const char*& p, float& value) {
+  constexpr std::array<float, 8> kPower = {1e0F, 1e1F, 1e2F, 1e3F, 1e4F, 1e5F, 1e6F, 1e7F};
+  const char* q = p;
+  std::uint32_t digits = 0;
+  while (is_digit(*q)) digits = digits * 10 + static_cast<std::uint32_t>(*q++ - '0');
+  auto count = q - p;
+  std::ptrdiff_t fraction = 0;
+  if (*q == '.') {
+    const char* point = q++;
+    while (is_digit(*q)) digits = digits * 10 + static_cast<std::uint32_t>(*q++ - '0');
+    fraction = q - point - 1;
+    count += fraction;
+  }
+  if (count == 0 || count > 7 || *q == 'e' || *q == 'E') return false;
+  value = static_cast<float>(digits);
+  if (fraction > 0) value /= kPower[fraction];
+  p = q;
+  return true;
+}
+
+// A finite decimal number; the caller says what it expected.
+inline bool read_number(const char*& p, float& value) {
+  if (read_short_decimal(p, value)) return true;
+  const char* end = p;
+  while (*end != '\n') ++end;
+  const auto [stop, error] = std::from_chars(p, end, value);
+  if (error != std::errc() || !std::isfinite(value)) return false;
+  p = stop;
+  return true;
+}
+
+inline float read_rating(const char*& p, const ScaleCheck& scale) {
+  const char* begin = p;
+  float value = 0;
+  if (!read_number(p, value) || !scale.accepts(value)) [[unlikely]] {
+    fail_field(begin, scale.describe());
+  }
+  return value;
+}
+
+// The end of the line, LF or CRLF. `line` describes a whole line, for the message.
+inline void read_line_end(const char*& p, const std::string& line) {
+  if (*p == '\r' && p[1] == '\n') ++p;
+  if (*p != '\n') [[unlikely]] {
+    fail_field(p, "the end of the line (" + line + ")");
+  }
+  ++p;
+}
+
+// Digits and marks of a date or time that is skipped, such as "2005-09-06"; at least one.
+inline void skip_date(const char*& p, std::string_view marks, const char* expected) {
+  const char* begin = p;
+  while (is_digit(*p) || marks.find(*p) != std::string_view::npos) ++p;
+  if (p == begin) [[unlikely]]
+    fail_field(begin, expected);
+}
+
+// Throws for a blank line at p.
+inline void refuse_blank_line(const char* p, std::string_view expected) {
+  if (at_line_end(p)) [[unlikely]]
+    throw LineError{p, "a blank line", std::string(expected), ""};
+}
+
+[[noreturn]] void fail_separator(const char* p, char separator, const char* field,
+                                 const std::string& line);
+
+// The single character that ends the field which began at `field`.
+inline void read_separator(const char*& p, char separator, const char* field,
+                           const std::string& line) {
+  if (*p != separator) [[unlikely]]
+    fail_separator(p, separator, field, line);
+  ++p;
+}
+
+}  // namespace mf

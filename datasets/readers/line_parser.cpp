@@ -1,0 +1,86 @@
+#include "datasets/readers/line_parser.hpp"
+
+namespace mf {
+namespace {
+
+// The text without the blank lines at its end; the newline of the last line stays.
+std::string_view without_trailing_blank_lines(std::string_view text) {
+  const std::size_t last = text.find_last_not_of(" \t\r\n");
+  if (last == std::string_view::npos) return {};
+  const std::size_t newline = text.find('\n', last);
+  return newline == std::string_view::npos ? text : text.substr(0, newline + 1);
+}
+
+void move_down(AlignedVector<std::int32_t>& v, std::int64_t from, std::int64_t count,
+               std::int64_t to) {
+  std::copy(v.begin() + from, v.begin() + from + count, v.begin() + to);
+}
+
+}  // namespace
+
+ChunkedText::ChunkedText(std::string_view text, std::size_t begin, std::size_t chunk_bytes) {
+  text = without_trailing_blank_lines(text);
+  if (begin >= text.size()) return;
+  const std::size_t newline = text.rfind('\n');
+  const std::size_t whole =
+      newline == std::string_view::npos ? begin : std::max(newline + 1, begin);
+  for (std::size_t at = begin; at < whole;) {
+    const std::size_t least = std::min(at + std::max<std::size_t>(chunk_bytes, 1), whole);
+    const std::size_t end = text.find('\n', least - 1) + 1;  // the last byte is one
+    chunks_.push_back({text.data() + at, text.data() + end, static_cast<std::int64_t>(at)});
+    at = end;
+  }
+  if (whole == text.size()) return;
+  tail_ = std::string(text.substr(whole)) + '\n';
+  chunks_.push_back({tail_.data(), tail_.data() + tail_.size(), static_cast<std::int64_t>(whole)});
+}
+
+std::int64_t count_lines(const char* begin, const char* end) {
+  // Bytes are counted in bytes, at most 255 at a time, so that the inner loop is vectorised.
+  std::int64_t lines = 0;
+  while (begin < end) {
+    constexpr std::ptrdiff_t kLanes = 64;
+    if (end - begin < kLanes) return lines + std::count(begin, end, '\n');
+    std::uint8_t counts[kLanes] = {};
+    const std::ptrdiff_t blocks = std::min<std::ptrdiff_t>((end - begin) / kLanes, 255);
+    for (std::ptrdiff_t b = 0; b < blocks; ++b, begin += kLanes) {
+      for (std::ptrdiff_t k = 0; k < kLanes; ++k) {
+        counts[k] = static_cast<std::uint8_t>(counts[k] + (begin[k] == '\n'));
+      }
+    }
+    for (const std::uint8_t count : counts) lines += count;
+  }
+  return lines;
+}
+
+ChunkScan scan_chunk(const TextChunk& chunk, char header_mark) {
+  ChunkScan scan;
+  scan.lines = count_lines(chunk.begin, chunk.end);
+  if (header_mark == '\0') return scan;
+  const std::string_view text(chunk.begin, chunk.end);
+  const std::size_t mark = text.rfind(header_mark);
+  if (mark == std::string_view::npos) return scan;
+  const std::size_t before = text.substr(0, mark).rfind('\n');
+  scan.header = chunk.begin + (before == std::string_view::npos ? 0 : before + 1);
+  scan.lines_after_header = count_lines(chunk.begin + mark, chunk.end) - 1;
+  return scan;
+}
+
+void close_gaps(RawRatings& raw, const std::vector<std::int64_t>& first,
+                const std::vector<std::int64_t>& written) {
+  std::int64_t to = 0;
+  for (std::size_t c = 0; c < written.size(); ++c) {
+    if (to != first[c]) {
+      move_down(raw.users, first[c], written[c], to);
+      move_down(raw.items, first[c], written[c], to);
+      std::copy(raw.values.begin() + first[c], raw.values.begin() + first[c] + written[c],
+                raw.values.begin() + to);
+    }
+    to += written[c];
+  }
+  raw.users.resize(to);
+  raw.items.resize(to);
+  raw.values.resize(to);
+}
+
+}  // namespace mf

@@ -1,0 +1,151 @@
+// Internal: parses the lines of a text in parallel, in file order.
+//
+// The text is cut into chunks at line ends. A first pass counts the lines of each chunk and finds
+// its last group header (a "movie:" line); a serial walk over those counts tells every chunk where
+// its ratings go and in which group it starts. So the second pass parses all chunks at once,
+// straight into their final places, and still sees the first error in file order.
+//
+// A format is a class derived from LineFormat:
+//   struct State             what a line needs to know about the lines before it
+//   void line(const char*& p, State&, RatingSink&) const
+//                            parses one line, '\n' included, or throws LineError
+//   void finish(const State&, const char* end) const     called after the last line
+//   State next(State, const ChunkScan&) const            the state after a chunk, from its scan
+//   static constexpr char kHeaderMark                    a byte of header lines alone, 0: no
+//   headers
+#pragma once
+
+#include <algorithm>
+#include <atomic>
+#include <cstdint>
+#include <cstring>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/threads.hpp"
+#include "datasets/ratings/ratings.hpp"
+#include "datasets/readers/parse_error.hpp"
+#include "datasets/readers/text_source.hpp"
+
+namespace mf {
+
+struct ParseOptions {
+  int threads = 1;
+  std::size_t chunk_bytes = std::size_t{1} << 22;  // tests use a few bytes
+};
+
+// Where the next rating goes.
+struct RatingSink {
+  std::int32_t* user;
+  std::int32_t* item;
+  float* value;
+  void add(std::int32_t u, std::int32_t i, float v) {
+    *user++ = u;
+    *item++ = i;
+    *value++ = v;
+  }
+};
+
+// Whole lines: end[-1] is '\n'.
+struct TextChunk {
+  const char* begin = nullptr;
+  const char* end = nullptr;
+  std::int64_t offset = 0;  // of begin in the text
+};
+
+struct ChunkScan {
+  std::int64_t lines = 0;
+  const char* header = nullptr;  // the last line with the header mark
+  std::int64_t lines_after_header = 0;
+};
+
+// A text from `begin` on, cut into chunks, without blank lines at its end. A last line without a
+// newline is copied and given one, as a chunk of its own.
+class ChunkedText {
+ public:
+  ChunkedText(std::string_view text, std::size_t begin, std::size_t chunk_bytes);
+  const std::vector<TextChunk>& chunks() const { return chunks_; }
+
+ private:
+  std::string tail_;
+  std::vector<TextChunk> chunks_;
+};
+
+std::int64_t count_lines(const char* begin, const char* end);
+ChunkScan scan_chunk(const TextChunk& chunk, char header_mark);
+
+// Moves the ratings of each chunk up to those before it, over the places that header lines left
+// empty. first[c] is where chunk c was written, written[c] how many it has.
+void close_gaps(RawRatings& raw, const std::vector<std::int64_t>& first,
+                const std::vector<std::int64_t>& written);
+
+struct LineFormat {
+  static constexpr char kHeaderMark = '\0';
+  struct State {};
+  State next(State state, const ChunkScan&) const { return state; }
+  template <class AnyState>
+  void finish(const AnyState&, const char*) const {}
+};
+
+// Parses the text from offset `begin` on. Throws Error(data) for the first line in file order that
+// does not fit.
+template <class Format>
+RawRatings parse_lines(const Text& text, std::size_t begin, const Format& format,
+                       const ParseOptions& options, typename Format::State state = {}) {
+  const ChunkedText chunked(text.view(), begin, options.chunk_bytes);
+  const auto& chunks = chunked.chunks();
+  const std::int64_t n = std::ssize(chunks);
+  ThreadTeam team(static_cast<int>(std::clamp<std::int64_t>(n, 1, std::max(options.threads, 1))));
+  const auto for_each_chunk = [&](const auto& body) {
+    team.for_chunks(n, 1, [&](std::int64_t c, std::int64_t) { body(c); });
+  };
+
+  std::vector<ChunkScan> scans(n);
+  for_each_chunk([&](std::int64_t c) { scans[c] = scan_chunk(chunks[c], Format::kHeaderMark); });
+  std::vector<std::int64_t> first(n + 1, 0);
+  std::vector<typename Format::State> states(n);
+  for (std::int64_t c = 0; c < n; ++c) {
+    first[c + 1] = first[c] + scans[c].lines;
+    states[c] = state;
+    state = format.next(state, scans[c]);
+  }
+
+  RawRatings raw;
+  const std::int64_t lines = first[n];
+  raw.users.resize(lines);
+  raw.items.resize(lines);
+  raw.values.resize(lines);
+  std::vector<std::int64_t> written(n, 0);
+  std::vector<std::optional<LineError>> errors(n);
+  std::atomic<std::int64_t> first_bad{n};  // none
+  for_each_chunk([&](std::int64_t c) {
+    if (c > first_bad.load(std::memory_order_relaxed)) return;
+    const std::int64_t at = first[c];
+    RatingSink sink{raw.users.data() + at, raw.items.data() + at, raw.values.data() + at};
+    // A copy: neighbours in `states` share a cache line, and some formats write theirs at every
+    // line.
+    auto own = states[c];
+    try {
+      const char* p = chunks[c].begin;
+      while (p < chunks[c].end) format.line(p, own, sink);
+      if (c + 1 == n) format.finish(own, p);
+      written[c] = sink.value - raw.values.data() - at;
+    } catch (LineError& error) {
+      errors[c] = std::move(error);
+      std::int64_t bad = first_bad.load();
+      while (c < bad && !first_bad.compare_exchange_weak(bad, c)) {
+      }
+    }
+  });
+  if (const std::int64_t bad = first_bad.load(); bad < n) {
+    const LineError& error = *errors[bad];
+    fail_in_text(text.path, text.view(), chunks[bad].offset + (error.at - chunks[bad].begin),
+                 error);
+  }
+  close_gaps(raw, first, written);
+  return raw;
+}
+
+}  // namespace mf

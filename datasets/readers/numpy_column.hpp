@@ -1,0 +1,33 @@
+// Internal: one-dimensional arrays of NumPy's format as ids or ratings: little-endian integers of
+// 1, 2, 4, 8 bytes and floats of 4, 8 bytes.
+#pragma once
+
+#include <string>
+
+#include "base/mapped_file.hpp"
+#include "base/threads.hpp"
+#include "datasets/readers/fields.hpp"
+
+namespace mf {
+
+class NumpyColumn {
+ public:
+  // `name` is for messages: "folder/users.npy" or "set.npz(users.npy)". Throws Error(data) for
+  // another type or shape, and where the data are shorter or longer than the header says.
+  NumpyColumn(std::string name, Bytes bytes);
+
+  std::int64_t size() const { return size_; }
+
+  // All elements as ids or ratings; the first that is none, in order, is an Error(data).
+  AlignedVector<std::int32_t> ids(const char* what, ThreadTeam& team) const;
+  AlignedVector<float> ratings(const ScaleCheck& scale, ThreadTeam& team) const;
+
+ private:
+  std::string name_;
+  Bytes bytes_;
+  std::string_view data_;
+  std::string type_;  // "i4"
+  std::int64_t size_ = 0;
+};
+
+}  // namespace mf

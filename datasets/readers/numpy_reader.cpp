@@ -1,0 +1,80 @@
+// Three arrays users, items and ratings of the same length: a folder of .npy files or an .npz
+// archive.
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <vector>
+
+#include "base/text.hpp"
+#include "datasets/readers/archive_reader.hpp"
+#include "datasets/readers/numpy_column.hpp"
+#include "datasets/readers/reader_formats.hpp"
+
+namespace mf {
+namespace {
+
+RawRatings from_arrays(const std::string& path, const NumpyColumn& users, const NumpyColumn& items,
+                       const NumpyColumn& ratings, const ScaleCheck& scale, int threads) {
+  if (users.size() != ratings.size() || items.size() != ratings.size()) {
+    fail_in_file(path,
+                 fmt::format("{} users, {} items and {} ratings", users.size(), items.size(),
+                             ratings.size()),
+                 "three arrays of one length");
+  }
+  ThreadTeam team(threads);
+  return {users.ids("user", team), items.ids("item", team), ratings.ratings(scale, team)};
+}
+
+// The content of the three members, in the order of kNumpyFiles.
+std::vector<Bytes> members_of(const std::string& path, const Bytes& archive) {
+  std::vector<Bytes> content(kNumpyFiles.size());
+  std::vector<std::string> names;
+  std::int64_t found = 0;
+  for (ArchiveReader reader(path, archive); const auto member = reader.next();) {
+    names.push_back(member->name);
+    const auto* const which = std::find(kNumpyFiles.begin(), kNumpyFiles.end(), member->name);
+    if (which == kNumpyFiles.end()) continue;
+    content[which - kNumpyFiles.begin()] = reader.read_all();
+    ++found;
+  }
+  if (found != std::ssize(kNumpyFiles)) {
+    fail_in_file(path, "the arrays " + in_quotes(join(names)),
+                 fmt::format("{}, {} and {}", kNumpyFiles[0], kNumpyFiles[1], kNumpyFiles[2]),
+                 "write it as numpy.savez(path, users=..., items=..., ratings=...)");
+  }
+  return content;
+}
+
+}  // namespace
+
+RawRatings read_npz(const std::string& path, const Bytes& archive, const ScaleCheck& scale,
+                    const ParseOptions& options) {
+  if (detect_compression(archive.view) != Compression::zip) {
+    fail_in_file(path,
+                 archive.view.empty() ? "an empty file" : in_quotes(archive.view.substr(0, 8)),
+                 "an npz file (a zip archive of npy arrays)");
+  }
+  const std::vector<Bytes> content = members_of(path, archive);
+  const auto array = [&](std::int64_t i) {
+    return NumpyColumn(fmt::format("{}({})", path, kNumpyFiles[i]), content[i]);
+  };
+  const NumpyColumn users = array(0);
+  const NumpyColumn items = array(1);
+  const NumpyColumn ratings = array(2);
+  return from_arrays(path, users, items, ratings, scale, options.threads);
+}
+
+RawRatings read_npy_folder(const std::string& folder, const ScaleCheck& scale,
+                           const ParseOptions& options) {
+  const auto array = [&](const char* name) {
+    const std::string path = (std::filesystem::path(folder) / name).string();
+    return NumpyColumn(path, map_file(path));
+  };
+  const NumpyColumn users = array(kNumpyFiles[0]);
+  const NumpyColumn items = array(kNumpyFiles[1]);
+  const NumpyColumn ratings = array(kNumpyFiles[2]);
+  return from_arrays(folder, users, items, ratings, scale, options.threads);
+}
+
+}  // namespace mf

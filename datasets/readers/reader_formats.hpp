@@ -1,0 +1,50 @@
+// Internal: one function per format of readers.hpp, and the choice between them.
+#pragma once
+
+#include <array>
+#include <string>
+#include <vector>
+
+#include "datasets/readers/fields.hpp"
+#include "datasets/readers/line_parser.hpp"
+#include "datasets/readers/readers.hpp"
+#include "datasets/readers/text_source.hpp"
+
+namespace mf {
+
+RawRatings read_movielens_tab(const Text& text, const ScaleCheck& scale,
+                              const ParseOptions& options);
+RawRatings read_double_colon(const Text& text, const ScaleCheck& scale,
+                             const ParseOptions& options);
+RawRatings read_triples(const Text& text, const ScaleCheck& scale, const ParseOptions& options);
+RawRatings read_csv(const Text& text, const ScaleCheck& scale, const ParseOptions& options);
+RawRatings read_netflix(const Text& text, const ScaleCheck& scale, const ParseOptions& options);
+RawRatings read_kddcup(const Text& text, const ScaleCheck& scale, const ParseOptions& options);
+RawRatings read_matrix_market(const Text& text, const ScaleCheck& scale,
+                              const ParseOptions& options);
+RawRatings read_netflix_folder(const std::string& folder, const ScaleCheck& scale,
+                               const ParseOptions& options);
+RawRatings read_npz(const std::string& path, const Bytes& archive, const ScaleCheck& scale,
+                    const ParseOptions& options);
+RawRatings read_npy_folder(const std::string& folder, const ScaleCheck& scale,
+                           const ParseOptions& options);
+
+// The files mv_*.txt of a folder, or else its combined_data_*.txt, in order of their names
+// (compressed ones too); empty where it has neither.
+std::vector<std::string> netflix_files(const std::string& folder);
+
+// The three files of an npy folder or of an npz archive.
+inline constexpr std::array<const char*, 3> kNumpyFiles = {"users.npy", "items.npy", "ratings.npy"};
+
+// The format of a text by the extension of its path, then by its first line. Throws Error(data)
+// that says what was looked at where neither tells.
+std::string detect_text_format(const Text& text);
+
+// read_ratings with the size of a chunk, so that tests can cut lines anywhere.
+RawRatings read_ratings_chunked(const std::string& path, const ReadOptions& options,
+                                std::size_t chunk_bytes);
+AlignedVector<std::uint8_t> netflix_probe_parts_chunked(const Ratings& ratings,
+                                                        const std::string& probe_path,
+                                                        const ParseOptions& options);
+
+}  // namespace mf

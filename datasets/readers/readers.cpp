@@ -1,0 +1,133 @@
+#include "datasets/readers/readers.hpp"
+
+#include <algorithm>
+#include <filesystem>
+#include <system_error>
+
+#include "base/error.hpp"
+#include "base/text.hpp"
+#include "datasets/readers/archive_reader.hpp"
+#include "datasets/readers/reader_formats.hpp"
+
+namespace mf {
+namespace {
+
+using ReadText = RawRatings (*)(const Text&, const ScaleCheck&, const ParseOptions&);
+
+struct Reader {
+  ReaderFormat format;
+  ReadText read_text;  // null for the binary formats
+};
+
+const std::vector<Reader>& readers() {
+  static const std::vector<Reader> all = {
+      {{"movielens-tab", "user<tab>item<tab>rating[<tab>time]"}, read_movielens_tab},
+      {{"double-colon", "user::item::rating[::time]"}, read_double_colon},
+      {{"csv", "a header that names the columns user, item and rating, then values"}, read_csv},
+      {{"triples", "user item rating, separated by blanks (also LIBMF's format)"}, read_triples},
+      {{"netflix", "movie: followed by lines customer,rating,date; a file or a folder"},
+       read_netflix},
+      {{"kddcup", "user|count followed by count lines item<tab>score<tab>date<tab>time"},
+       read_kddcup},
+      {{"matrix-market", "%%MatrixMarket matrix coordinate real|integer general, users are rows"},
+       read_matrix_market},
+      {{"npz", "a NumPy archive of the arrays users, items, ratings"}, nullptr},
+      {{"npy", "a folder of users.npy, items.npy, ratings.npy"}, nullptr},
+  };
+  return all;
+}
+
+bool has_numpy_files(const std::string& folder) {
+  return std::any_of(kNumpyFiles.begin(), kNumpyFiles.end(), [&](const char* name) {
+    std::error_code error;
+    return std::filesystem::exists(std::filesystem::path(folder) / name, error);
+  });
+}
+
+std::string detect_folder_format(const std::string& path) {
+  if (has_numpy_files(path)) return "npy";
+  if (!netflix_files(path).empty()) return "netflix";
+  fail_in_file(path, "a directory without a known set of ratings",
+               "a file, a folder of mv_*.txt or combined_data_*.txt (netflix), or a folder of "
+               "users.npy, items.npy and ratings.npy (npy)");
+}
+
+bool is_npz(const std::string& path, const Bytes& bytes) {
+  if (detect_compression(bytes.view) != Compression::zip) return false;
+  for (ArchiveReader reader(path, bytes); const auto member = reader.next();) {
+    if (member->name == kNumpyFiles[0]) return true;
+  }
+  return false;
+}
+
+RawRatings read_text(const Text& text, std::string format, const ScaleCheck& scale,
+                     const ParseOptions& options) {
+  if (text.view().empty()) fail_in_file(text.path, "an empty file", "ratings");
+  if (format == "auto") format = detect_text_format(text);
+  const auto& all = readers();
+  const auto reader = std::find_if(all.begin(), all.end(),
+                                   [&](const Reader& r) { return r.format.name == format; });
+  return reader->read_text(text, scale, options);
+}
+
+void check_format(const std::string& format) {
+  std::vector<std::string> names = {"auto"};
+  for (const auto& reader : readers()) names.push_back(reader.format.name);
+  if (std::find(names.begin(), names.end(), format) != names.end()) return;
+  const std::string near = nearest(format, names);
+  fail(ErrorKind::usage, "unknown format '{}', expected one of {}{}", format, join(names),
+       near.empty() ? "" : fmt::format("; did you mean '{}'?", near));
+}
+
+RawRatings read_folder(const std::string& path, std::string format, const ScaleCheck& scale,
+                       const ParseOptions& options) {
+  if (format == "auto") format = detect_folder_format(path);
+  if (format == "npy") return read_npy_folder(path, scale, options);
+  if (format == "netflix") return read_netflix_folder(path, scale, options);
+  fail_in_file(path, "a directory", "a file");
+}
+
+RawRatings read_any(const std::string& path, const std::string& format, const ScaleCheck& scale,
+                    const ParseOptions& options) {
+  std::error_code error;
+  const bool folder = std::filesystem::is_directory(path, error);
+  if (folder) return read_folder(path, format, scale, options);
+  const Bytes bytes = map_file(path);
+  if (format == "npy")
+    fail_in_file(path, "a file", "a folder of users.npy, items.npy, ratings.npy");
+  if (format == "npz" || (format == "auto" && is_npz(path, bytes))) {
+    return read_npz(path, bytes, scale, options);
+  }
+  return read_text(make_text(path, bytes), format, scale, options);
+}
+
+}  // namespace
+
+const std::vector<ReaderFormat>& reader_formats() {
+  static const std::vector<ReaderFormat> formats = [] {
+    std::vector<ReaderFormat> list;
+    for (const auto& reader : readers()) list.push_back(reader.format);
+    return list;
+  }();
+  return formats;
+}
+
+RawRatings read_ratings_chunked(const std::string& path, const ReadOptions& options,
+                                std::size_t chunk_bytes) {
+  check_format(options.format);
+  const ScaleCheck scale(options.scale);
+  RawRatings raw = read_any(path, options.format, scale, {options.threads, chunk_bytes});
+  if (raw.values.empty()) fail_in_file(path, "no ratings", "at least one");
+  return raw;
+}
+
+RawRatings read_ratings(const std::string& path, const ReadOptions& options) {
+  return read_ratings_chunked(path, options, ParseOptions().chunk_bytes);
+}
+
+AlignedVector<std::uint8_t> netflix_probe_parts(const Ratings& ratings,
+                                                const std::string& probe_path, int threads) {
+  return netflix_probe_parts_chunked(ratings, probe_path, {threads, ParseOptions().chunk_bytes});
+}
+
+}  // namespace mf

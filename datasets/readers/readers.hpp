@@ -1,0 +1,39 @@
+// Text and binary readers of rating files. Files are memory-mapped, or decompressed into memory,
+// and parsed in parallel with std::from_chars; the result is in file order and does not
+// depend on the number of threads. Malformed input throws Error(data): "file:line:column: found
+// ..., expected ...".
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "datasets/ratings/dataset.hpp"
+#include "datasets/ratings/ratings.hpp"
+
+namespace mf {
+
+struct ReadOptions {
+  std::string format = "auto";       // one of reader_formats()
+  std::optional<RatingScale> scale;  // a rating outside is an error
+  int threads = 1;
+};
+
+struct ReaderFormat {
+  std::string
+      name;  // movielens-tab, double-colon, csv, triples, netflix, kddcup, matrix-market, npz, npy
+  std::string help;  // one line: what a line looks like
+};
+const std::vector<ReaderFormat>& reader_formats();
+
+// Reads one file (or, for netflix a folder of mv_*.txt files, for npy a folder of users.npy,
+// items.npy, ratings.npy). `auto` decides by extension and the first lines, and says in the error
+// what it looked at where it cannot tell.
+RawRatings read_ratings(const std::string& path, const ReadOptions& options);
+
+// Netflix Prize: labels the (item, user) pairs that probe.txt lists as kTest, all others kTrain.
+// A pair of the probe file that is not among the ratings is an error.
+AlignedVector<std::uint8_t> netflix_probe_parts(const Ratings& ratings,
+                                                const std::string& probe_path, int threads);
+
+}  // namespace mf

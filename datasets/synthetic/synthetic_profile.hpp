@@ -1,0 +1,50 @@
+// What is known and chosen about each data set that has a look-alike. The README of this folder
+// says where the facts are from and how the rest was calibrated.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "datasets/ratings/dataset.hpp"
+#include "datasets/synthetic/synthetic.hpp"
+
+namespace mf::synthetic {
+
+// Law of a long-tailed weight: w = h^power exp(tail h^2) with h half-normal. The power sets the
+// body (2: a gamma law of shape 1/2), tail > 0 adds a Pareto tail of index 1 / (2 tail); tail <
+// 1/2.
+struct TailLaw {
+  double power;
+  double tail;
+};
+
+// r = mean + b_u + c_i + p_u.q_i + noise, then rounded to the scale and clamped. Standard
+// deviations and the mean are those before rounding, in rating units.
+struct PlantedModel {
+  double mean;
+  double user_sd, user_activity_correlation;    // of b_u with the normal score of activity
+  double item_sd, item_popularity_correlation;  // of c_i with the normal score of popularity
+  double signal_sd;                             // of p_u.q_i
+  double decay;                                 // component k has decay^k of the first one's scale
+  double noise_sd;
+  double coarse_share = 0;  // of users who rate in multiples of coarse_step only
+  float coarse_step = 0;
+};
+
+struct Profile {
+  std::string name;
+  Shape shape;
+  RatingScale scale;
+  std::int64_t min_user_degree;
+  TailLaw activity;
+  TailLaw popularity;
+  PlantedModel model;
+};
+
+const std::vector<Profile>& profiles();
+const Profile& find_profile(const std::string& name);  // throws Error(usage), with the nearest name
+
+// The shape at a scale factor, as look_alike_shape documents it.
+Shape scaled_shape(const Profile& profile, double factor);
+
+}  // namespace mf::synthetic

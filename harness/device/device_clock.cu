@@ -1,0 +1,108 @@
+#include "harness/device/device_clock.hpp"
+
+#include <algorithm>
+#include <vector>
+
+#include "algorithms/core/cuda/memory.hpp"
+#include "algorithms/core/cuda/stream.hpp"
+#include "base/error.hpp"
+#include "harness/device/device.hpp"
+#include "harness/device/nvml.hpp"
+
+namespace mf {
+namespace {
+
+// More events than this at once are made when they are needed.
+constexpr std::int64_t kMaxReserved = 1 << 16;
+
+class CudaDeviceClock : public DeviceClock {
+ public:
+  explicit CudaDeviceClock(const DeviceInfo& info)
+      : compute_(info.compute()), nvml_(open_nvml(info.pci_bus_id)) {
+    cuda::reset_peak_allocated_bytes();
+    clear_marks(2);
+  }
+
+  int compute() override { return compute_; }
+  DeviceStream stream() override { return stream_.get(); }
+
+  std::int64_t mark() noexcept override {
+    if (used_ == std::ssize(events_)) {
+      cudaEvent_t event = nullptr;
+      note(cudaEventCreate(&event), "cudaEventCreate");
+      events_.push_back(event);
+    }
+    note(cudaEventRecord(events_[used_], stream_.get()), "cudaEventRecord");
+    return used_++;
+  }
+
+  void wait() noexcept override {
+    note(cudaStreamSynchronize(stream_.get()), "cudaStreamSynchronize");
+  }
+
+  void synchronize() override {
+    wait();
+    const cudaError_t error = std::exchange(error_, cudaSuccess);
+    cuda::check(error, failed_call_, __FILE__, __LINE__);
+  }
+
+  double seconds(std::int64_t from, std::int64_t to) override {
+    float milliseconds = 0;
+    MF_CUDA(cudaEventElapsedTime(&milliseconds, events_[from], events_[to]));
+    return static_cast<double>(milliseconds) * 1e-3;
+  }
+
+  void clear_marks(std::int64_t expected) override {
+    used_ = 0;
+    const std::int64_t wanted = std::min(expected, kMaxReserved);
+    while (std::ssize(events_) < wanted) {
+      cudaEvent_t event = nullptr;
+      MF_CUDA(cudaEventCreate(&event));
+      events_.push_back(event);
+    }
+  }
+
+  std::int64_t free_bytes() override {
+    std::size_t free = 0;
+    std::size_t total = 0;
+    MF_CUDA(cudaMemGetInfo(&free, &total));
+    return static_cast<std::int64_t>(free);
+  }
+
+  std::int64_t peak_bytes() override { return cuda::peak_allocated_bytes(); }
+
+  std::optional<std::int64_t> sm_clock_hz() override {
+    return nvml_ ? nvml_->sm_clock_hz() : std::nullopt;
+  }
+
+  ~CudaDeviceClock() override {
+    for (const cudaEvent_t event : events_) cudaEventDestroy(event);
+  }
+
+ private:
+  // The first failure is the cause, what comes after it only follows.
+  void note(cudaError_t error, const char* call) noexcept {
+    if (error == cudaSuccess || error_ != cudaSuccess) return;
+    error_ = error;
+    failed_call_ = call;
+  }
+
+  int compute_;
+  cuda::Stream stream_;
+  std::vector<cudaEvent_t> events_;
+  std::int64_t used_ = 0;
+  cudaError_t error_ = cudaSuccess;
+  const char* failed_call_ = "";
+  std::unique_ptr<Nvml> nvml_;
+};
+
+}  // namespace
+
+std::unique_ptr<DeviceClock> open_device() {
+  std::string why;
+  const auto info = find_device(&why);
+  if (!info) throw Error(ErrorKind::unsupported, why);
+  return std::make_unique<CudaDeviceClock>(*info);
+}
+
+}  // namespace mf

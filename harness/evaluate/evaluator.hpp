@@ -1,0 +1,58 @@
+// RMSE and MAE of a model over a part of the ratings, accumulated in double in a fixed order: the
+// same number for any number of threads. Never on the training clock. Factors in device memory are
+// evaluated there.
+//
+// Cold pairs (user or item without a train rating) are predicted by what is known: mean plus the
+// bias of the side that is known; the plain model has neither, so they get the mean of the train
+// ratings.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+
+#include "algorithms/core/device_stream.hpp"
+#include "algorithms/core/model.hpp"
+#include "base/threads.hpp"
+#include "datasets/ratings/ratings.hpp"
+#include "harness/evaluate/device_evaluator.hpp"
+#include "harness/evaluate/prediction.hpp"
+#include "harness/evaluate/predictor.hpp"
+
+namespace mf {
+
+class Evaluator {
+ public:
+  // Remembers which users and items `train` knows, and its mean rating.
+  explicit Evaluator(const Ratings& train) : predictor_(train) {}
+
+  // Predictions are clipped to this range; nothing: not at all.
+  void set_clip(const std::optional<ClipRange>& clip) { predictor_.set_clip(clip); }
+  const std::optional<ClipRange>& clip() const { return predictor_.clip(); }
+
+  // The stream on which factors in device memory are evaluated: that of the
+  // algorithm, so that an epoch still running is waited for. Null is the default stream.
+  void set_stream(DeviceStream stream) { stream_ = stream; }
+
+  // A device view: the part is uploaded by its first evaluation and must live, unchanged, as long
+  // as the evaluator; `team` is not used.
+  Accuracy evaluate(const FactorView& model, const Ratings& part, ThreadTeam& team) const;
+
+  // Over the ratings [begin, end) of the part. Host views only.
+  Accuracy evaluate_range(const FactorView& model, const Ratings& part, std::int64_t begin,
+                          std::int64_t end, ThreadTeam& team) const;
+
+  // Host views only.
+  float predict(const FactorView& model, std::int32_t user, std::int32_t item) const {
+    return predictor_.predict(model, user, item);
+  }
+
+  PredictionRule rule(const FactorView& model) const { return predictor_.rule(model); }
+
+ private:
+  Predictor predictor_;
+  DeviceStream stream_ = nullptr;
+  mutable std::unique_ptr<DeviceEvaluator> device_;  // made by the first device view
+};
+
+}  // namespace mf

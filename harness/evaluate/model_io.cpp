@@ -1,0 +1,190 @@
+#include "harness/evaluate/model_io.hpp"
+
+#include <algorithm>
+#include <filesystem>
+
+#include "base/atomic_file.hpp"
+#include "base/error.hpp"
+#include "base/npy.hpp"
+#include "base/text.hpp"
+
+namespace mf {
+namespace {
+
+constexpr int kModelVersion = 1;
+
+std::int64_t row_of(const std::vector<std::int32_t>& ids, std::int32_t id) {
+  const auto it = std::lower_bound(ids.begin(), ids.end(), id);
+  return it != ids.end() && *it == id ? it - ids.begin() : -1;
+}
+
+void expect_size(const std::string& path, std::int64_t found, std::int64_t expected) {
+  if (found == expected) return;
+  fail(ErrorKind::data, "{}: holds {} values, expected {} by model.json", path, found, expected);
+}
+
+void write_arrays(const std::string& folder, const FactorView& f, const Ratings& train) {
+  write_npy(folder + "/P.npy", f.p, f.n_users, f.factors, f.p_stride);
+  write_npy(folder + "/Q.npy", f.q, f.n_items, f.factors, f.q_stride);
+  if (f.user_bias != nullptr) {
+    write_npy(folder + "/user_bias.npy", f.user_bias, f.n_users, 0, f.user_bias_stride);
+    write_npy(folder + "/item_bias.npy", f.item_bias, f.n_items, 0, f.item_bias_stride);
+  }
+  write_npy(folder + "/user_ids.npy", train.user_ids());
+  write_npy(folder + "/item_ids.npy", train.item_ids());
+  write_npy(folder + "/seen_offsets.npy", train.user_offsets());
+  write_npy(folder + "/seen_items.npy", train.items());
+}
+
+}  // namespace
+
+void save_model(const std::string& folder, const FactorView& factors, const Ratings& train,
+                const std::optional<ClipRange>& clip, const Json& resolved_case) {
+  AtomicFolder fresh(folder);
+  write_arrays(fresh.path(), factors, train);
+  Json info = {{"mfbench_model", kModelVersion},
+               {"kind", factors.user_bias != nullptr ? "biased" : "plain"},
+               {"n_users", factors.n_users},
+               {"n_items", factors.n_items},
+               {"factors", factors.factors},
+               {"mean", factors.mean},
+               {"train_mean", mean_rating(train)},
+               {"nnz_train", train.nnz()},
+               {"case", resolved_case}};
+  if (clip) info["clip"] = {{"min", clip->min}, {"max", clip->max}};
+  write_atomically(fresh.path() + "/model.json", info.dump(2) + "\n");
+  fresh.commit();
+}
+
+namespace {
+
+// Nothing in the folder of a case that does not clip, as in older folders.
+std::optional<ClipRange> read_clip(JsonReader& reader) {
+  const Json* json = reader.find("clip");
+  if (json == nullptr) return std::nullopt;
+  JsonReader inner(*json, reader.path("clip"));
+  inner.require("min");
+  inner.require("max");
+  const ClipRange clip = {static_cast<float>(inner.number("min", 0, -1e30, 1e30)),
+                          static_cast<float>(inner.number("max", 0, -1e30, 1e30))};
+  if (clip.min <= clip.max) return clip;
+  fail(ErrorKind::data, "{}: found {} to {}, expected a min of at most max", inner.where(),
+       clip.min, clip.max);
+}
+
+// Reads the arrays of a folder and checks their sizes.
+class ArrayReader {
+ public:
+  explicit ArrayReader(const std::string& folder) : folder_(folder) {}
+
+  template <class T>
+  std::vector<T> read(const char* name, std::int64_t size) const {
+    const std::string path = folder_ + "/" + name;
+    auto array = read_npy<T>(path);
+    expect_size(path, std::ssize(array.values), size);
+    return std::move(array.values);
+  }
+
+  AlignedVector<float> floats(const char* name, std::int64_t size) const {
+    const auto values = read<float>(name, size);
+    return AlignedVector<float>(values.begin(), values.end());
+  }
+
+ private:
+  const std::string& folder_;
+};
+
+// Which users and items the training part knew.
+Predictor predictor_of(const SavedModel& saved, double train_mean, const std::string& folder) {
+  std::vector<std::uint8_t> known_user(saved.model.n_users);
+  std::vector<std::uint8_t> known_item(saved.model.n_items);
+  for (std::int64_t u = 0; u < saved.model.n_users; ++u) {
+    known_user[u] = saved.seen_offsets[u + 1] > saved.seen_offsets[u] ? 1 : 0;
+  }
+  for (const auto item : saved.seen_items) {
+    if (item < 0 || item >= saved.model.n_items) {
+      fail(ErrorKind::data, "{}/seen_items.npy: found row {}, the model has {} items", folder, item,
+           saved.model.n_items);
+    }
+    known_item[item] = 1;
+  }
+  return {std::move(known_user), std::move(known_item), train_mean};
+}
+
+}  // namespace
+
+SavedModel load_model(const std::string& folder) {
+  SavedModel saved;
+  const std::string header = folder + "/model.json";
+  if (!std::filesystem::is_regular_file(header)) {
+    fail(ErrorKind::data, "{}: is missing; expected a folder that `mfbench run --save-model` wrote",
+         header);
+  }
+  saved.info = read_json_file(header);
+  JsonReader reader(saved.info, header + ": $");
+  if (reader.integer("mfbench_model", 0, 0, 1 << 20) != kModelVersion) {
+    fail(ErrorKind::data, "{}: is no mfbench model of version {}", header, kModelVersion);
+  }
+  Model& model = saved.model;
+  model.kind = kModelKinds.parse(reader.choice("kind", "plain", kModelKinds.all()), "kind");
+  model.n_users = static_cast<std::int32_t>(reader.integer("n_users", 0, 0, INT32_MAX));
+  model.n_items = static_cast<std::int32_t>(reader.integer("n_items", 0, 0, INT32_MAX));
+  model.factors = static_cast<std::int32_t>(reader.integer("factors", 0, 0, INT32_MAX));
+  model.mean = reader.number("mean", 0, -1e30, 1e30);
+  const double train_mean = reader.number("train_mean", 0, -1e30, 1e30);
+  const std::int64_t m = model.n_users;
+  const std::int64_t n = model.n_items;
+  const ArrayReader arrays(folder);
+  model.p = arrays.floats("P.npy", m * model.factors);
+  model.q = arrays.floats("Q.npy", n * model.factors);
+  if (model.kind == ModelKind::biased) {
+    model.user_bias = arrays.floats("user_bias.npy", m);
+    model.item_bias = arrays.floats("item_bias.npy", n);
+  }
+  saved.user_ids = arrays.read<std::int32_t>("user_ids.npy", m);
+  saved.item_ids = arrays.read<std::int32_t>("item_ids.npy", n);
+  saved.seen_offsets = arrays.read<std::int64_t>("seen_offsets.npy", m + 1);
+  saved.seen_items = arrays.read<std::int32_t>("seen_items.npy", saved.seen_offsets.back());
+  saved.predictor = predictor_of(saved, train_mean, folder);
+  saved.predictor.set_clip(read_clip(reader));
+  return saved;
+}
+
+float SavedModel::predict(std::int32_t user_id, std::int32_t item_id) const {
+  return predictor.predict(model.view(), row_of(user_ids, user_id), row_of(item_ids, item_id));
+}
+
+std::vector<std::pair<std::int32_t, float>> SavedModel::recommend(std::int32_t user_id, int k,
+                                                                  bool include_seen) const {
+  const std::int64_t user = row_of(user_ids, user_id);
+  if (user < 0) {
+    fail(ErrorKind::data, "the model knows no user {}; its {} users have ids {} to {}", user_id,
+         user_ids.size(), user_ids.empty() ? 0 : user_ids.front(),
+         user_ids.empty() ? 0 : user_ids.back());
+  }
+  std::vector<std::uint8_t> skip(item_ids.size());
+  if (!include_seen) {
+    for (auto at = seen_offsets[user]; at < seen_offsets[user + 1]; ++at) skip[seen_items[at]] = 1;
+  }
+  struct Scored {
+    float score;
+    std::int64_t item;
+  };
+  const FactorView view = model.view();
+  std::vector<Scored> all;
+  for (std::int64_t i = 0; i < std::ssize(item_ids); ++i) {
+    if (skip[i] == 0) all.push_back({predictor.score(view, user, i), i});
+  }
+  const auto best = std::min<std::int64_t>(std::ssize(all), k);
+  // Rows are in the order of the ids.
+  std::partial_sort(all.begin(), all.begin() + best, all.end(), [](const auto& a, const auto& b) {
+    return a.score != b.score ? a.score > b.score : a.item < b.item;
+  });
+  std::vector<std::pair<std::int32_t, float>> out;
+  for (std::int64_t r = 0; r < best; ++r) {
+    out.emplace_back(item_ids[all[r].item], predictor.predict(view, user, all[r].item));
+  }
+  return out;
+}
+
+}  // namespace mf

@@ -1,0 +1,83 @@
+#include "harness/evaluate/predictor.hpp"
+
+#include <utility>
+
+namespace mf {
+namespace {
+
+constexpr std::int64_t kLanes = 16;
+
+// Sanitizers cannot run the resolvers of cloned functions.
+#if defined(__x86_64__) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+#define MF_CLONES __attribute__((target_clones("default", "arch=x86-64-v3", "arch=x86-64-v4")))
+#else
+#define MF_CLONES
+#endif
+
+MF_CLONES float dot(const float* a, const float* b, std::int64_t n) {
+  float lanes[kLanes] = {};
+  std::int64_t k = 0;
+  for (; k + kLanes <= n; k += kLanes) {
+    for (std::int64_t l = 0; l < kLanes; ++l) lanes[l] += a[k + l] * b[k + l];
+  }
+  float sum = 0;
+  for (; k < n; ++k) sum += a[k] * b[k];
+  for (const float lane : lanes) sum += lane;
+  return sum;
+}
+
+std::vector<std::uint8_t> flags_of(View<const std::int32_t> rows, std::int64_t count) {
+  std::vector<std::uint8_t> flags(count);
+  for (const auto row : rows) flags[row] = 1;
+  return flags;
+}
+
+}  // namespace
+
+Predictor::Predictor(std::vector<std::uint8_t> known_user, std::vector<std::uint8_t> known_item,
+                     double train_mean)
+    : known_user_(std::move(known_user)),
+      known_item_(std::move(known_item)),
+      train_mean_(train_mean) {}
+
+Predictor::Predictor(const Ratings& train)
+    : Predictor(flags_of(train.users(), train.n_users()), flags_of(train.items(), train.n_items()),
+                mean_rating(train)) {}
+
+PredictionRule Predictor::rule(const FactorView& model) const {
+  PredictionRule rule;
+  rule.biased = model.user_bias != nullptr;
+  rule.mean = static_cast<float>(model.mean);
+  rule.train_mean = static_cast<float>(train_mean_);
+  if (clip_) {
+    rule.clip_min = clip_->min;
+    rule.clip_max = clip_->max;
+  }
+  return rule;
+}
+
+float Predictor::score(const FactorView& model, std::int64_t user, std::int64_t item) const {
+  PredictionRule how = rule(model);
+  how.clip_max = how.clip_min;
+  return predict(how, model, user, item);
+}
+
+float Predictor::predict(const PredictionRule& how, const FactorView& model, std::int64_t user,
+                         std::int64_t item) const {
+  RatingSides sides;
+  sides.user_known = user >= 0 && known_user_[user] != 0;
+  sides.item_known = item >= 0 && known_item_[item] != 0;
+  if (how.biased && sides.user_known) {
+    sides.user_bias = model.user_bias[user * model.user_bias_stride];
+  }
+  if (how.biased && sides.item_known) {
+    sides.item_bias = model.item_bias[item * model.item_bias_stride];
+  }
+  const bool known = sides.user_known && sides.item_known;
+  const float product =
+      known ? dot(model.p + user * model.p_stride, model.q + item * model.q_stride, model.factors)
+            : 0.0F;
+  return predict_rating(how, sides, product);
+}
+
+}  // namespace mf

@@ -1,0 +1,47 @@
+// Predicts single ratings on the host, for the evaluator and for saved models alike.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "algorithms/core/model.hpp"
+#include "base/view.hpp"
+#include "datasets/ratings/ratings.hpp"
+#include "harness/evaluate/prediction.hpp"
+
+namespace mf {
+
+class Predictor {
+ public:
+  Predictor() = default;  // knows nobody
+  // One byte per user and item: has it a train rating?
+  Predictor(std::vector<std::uint8_t> known_user, std::vector<std::uint8_t> known_item,
+            double train_mean);
+  explicit Predictor(const Ratings& train);
+
+  void set_clip(const std::optional<ClipRange>& clip) { clip_ = clip; }
+  const std::optional<ClipRange>& clip() const { return clip_; }
+
+  // A host view; rows of it, -1 for a user or an item that it does not have.
+  float predict(const FactorView& model, std::int64_t user, std::int64_t item) const {
+    return predict(rule(model), model, user, item);
+  }
+  // For many ratings of one model: with its rule at hand.
+  float predict(const PredictionRule& how, const FactorView& model, std::int64_t user,
+                std::int64_t item) const;
+  // The same before it is clipped: clipped predictions are equal where these differ.
+  float score(const FactorView& model, std::int64_t user, std::int64_t item) const;
+
+  PredictionRule rule(const FactorView& model) const;
+  View<const std::uint8_t> known_user() const { return known_user_; }
+  View<const std::uint8_t> known_item() const { return known_item_; }
+
+ private:
+  std::vector<std::uint8_t> known_user_;
+  std::vector<std::uint8_t> known_item_;
+  double train_mean_ = 0;
+  std::optional<ClipRange> clip_;
+};
+
+}  // namespace mf

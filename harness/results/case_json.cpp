@@ -1,0 +1,131 @@
+#include "harness/results/case_json.hpp"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+
+#include "algorithms/core/registry.hpp"
+#include "base/json_values.hpp"
+#include "harness/device/environment.hpp"
+#include "harness/results/result_file.hpp"
+#include "harness/results/stats.hpp"
+#include "harness/results/trace_point.hpp"
+
+namespace mf {
+namespace {
+
+std::string hash_text(std::uint64_t hash) { return fmt::format("{:016x}", hash); }
+
+Json dataset_json(const CaseData& data, const Case& item) {
+  const DatasetInfo& info = data.dataset->info;
+  const Split& split = *data.split;
+  Json scale;
+  if (info.scale) {
+    scale = {{"min", info.scale->min}, {"max", info.scale->max}, {"step", info.scale->step}};
+  }
+  return {{"name", item.data.label()},
+          {"look_alike", info.look_alike},
+          {"source", info.source},
+          {"source_sha256", info.source_hash.empty() ? Json() : Json(info.source_hash)},
+          {"content_hash", hash_text(info.content_hash)},
+          {"n_users", split.train.n_users()},
+          {"n_items", split.train.n_items()},
+          {"nnz_train", split.train.nnz()},
+          {"nnz_test", split.test.nnz()},
+          {"nnz_validation", split.validation.nnz()},
+          {"split", item.split.to_json()},
+          {"cold_users", split.cold_users},
+          {"cold_items", split.cold_items},
+          {"cold_ratings", split.cold_ratings},
+          {"duplicate_pairs", info.duplicate_pairs},
+          {"duplicate_policy", info.duplicate_policy},
+          {"scale", scale}};
+}
+
+Json algorithm_json(const Case& item) {
+  const AlgorithmInfo& info = find_algorithm(item.algorithm);
+  return {{"name", info.name},
+          {"family", info.family},
+          {"hardware", info.hardware == Hardware::cuda ? "cuda" : "cpu"},
+          {"paper", info.paper},
+          {"params", item.params.to_json()}};
+}
+
+}  // namespace
+
+Json header_json(const Spec& spec, const Case& item, const CaseData& data,
+                 const HeaderFacts& facts) {
+  const Work& work = facts.work;
+  return {
+      {"type", "header"},
+      {"schema_version", kSchemaVersion},
+      {"case_id", item.id},
+      {"case_hash", item.hash},
+      {"spec_name", spec.name},
+      {"spec_hash", spec.hash},
+      {"algorithm", algorithm_json(item)},
+      {"dataset", data.split ? dataset_json(data, item) : Json{{"name", item.data.label()}}},
+      {"seed", item.seed},
+      {"baseline", spec.baseline.empty() ? Json() : Json(spec.baseline)},
+      {"target_rmse", or_null(spec.target_rmse)},
+      {"schedule", item.schedule.to_json()},
+      {"init", to_json(item.init)},
+      {"stop", item.stop.to_json()},
+      {"evaluate", item.evaluate.to_json()},
+      {"profile", facts.profile ? facts.profile->to_json() : Json()},
+      {"work_per_epoch", {{"updates", work.updates}, {"bytes", work.bytes}, {"flops", work.flops}}},
+      {"facts", facts.facts},
+      {"environment", facts.environment}};
+}
+
+Json footer_json(const CaseResult& result, const CaseMeasures& measures, const Ranges& ranges) {
+  const double transfer = ranges.seconds("transfer");
+  Json footer = {{"type", "footer"},
+                 {"status", kStatuses.of(result.status)},
+                 {"stop_reason", result.reason},
+                 {"epochs", result.epochs},
+                 {"updates", result.updates},
+                 {"clocks",
+                  {{"load_s", measures.load_s},
+                   {"prepare_s", ranges.seconds("prepare") - transfer},
+                   {"transfer_s", transfer},
+                   {"train_s", result.train_s},
+                   {"train_device_s", or_null(measures.train_device_s)},
+                   {"evaluate_s", measures.evaluate_s},
+                   {"wall_s", result.wall_s}}},
+                 {"phases", ranges.to_json()},
+                 {"final_test_rmse", number_or_null(result.final_test_rmse)},
+                 {"best_test_rmse", number_or_null(result.best_test_rmse)},
+                 {"best_epoch", result.best_epoch},
+                 {"peak_host_bytes", peak_memory_bytes()},
+                 {"peak_device_bytes", or_null(measures.peak_device_bytes)},
+                 {"sm_clock_seen_hz", clocks_json(measures.sm_clocks_hz)},
+                 {"finished_at", utc_now()}};
+  if (!measures.user_groups.empty()) footer["user_groups"] = to_json(measures.user_groups);
+  return footer;
+}
+
+Json clocks_json(const std::vector<double>& samples) {
+  if (samples.empty()) return nullptr;
+  const auto [low, high] = std::minmax_element(samples.begin(), samples.end());
+  return {{"min", *low}, {"median", *median(samples)}, {"max", *high}, {"samples", samples.size()}};
+}
+
+Json TracePoint::to_json() const {
+  return {{"type", "trace"},
+          {"epoch", epoch},
+          {"updates", updates},
+          {"passes", passes},
+          {"train_s", train_s},
+          {"train_device_s", or_null(train_device_s)},
+          {"epoch_s", epoch_s},
+          {"evaluate_s", evaluate_s},
+          {"wall_s", wall_s},
+          {"test_rmse", number_or_null(test_rmse)},
+          {"test_mae", number_or_null(test_mae)},
+          {"train_rmse", number_or_null(train_rmse)},
+          {"validation_rmse", number_or_null(validation_rmse)},
+          {"learning_rate", number_or_null(learning_rate)}};
+}
+
+}  // namespace mf

@@ -1,0 +1,34 @@
+// The header and the footer of a result file. docs/results.md has the keys.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "algorithms/core/algorithm.hpp"
+#include "base/json.hpp"
+#include "harness/results/case_data.hpp"
+#include "harness/results/case_result.hpp"
+#include "harness/results/ranges.hpp"
+#include "harness/spec/profile.hpp"
+#include "harness/spec/spec.hpp"
+
+namespace mf {
+
+// What the header says that is neither in the spec nor of the data.
+struct HeaderFacts {
+  std::optional<ProfileWindow> profile;
+  Json environment;  // at the start of the case
+  Work work;
+  Json facts = Json::object();  // of the algorithm
+};
+
+// `data` may be empty (loading failed).
+Json header_json(const Spec& spec, const Case& item, const CaseData& data,
+                 const HeaderFacts& facts);
+
+Json footer_json(const CaseResult& result, const CaseMeasures& measures, const Ranges& ranges);
+
+// {"min", "median", "max", "samples"}, or null for none.
+Json clocks_json(const std::vector<double>& samples);
+
+}  // namespace mf

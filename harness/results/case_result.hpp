@@ -1,0 +1,36 @@
+// How a case ended and what it measured beside its trace: the footer of its file.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "harness/evaluate/user_groups.hpp"
+#include "harness/spec/status.hpp"
+
+namespace mf {
+
+struct CaseResult {
+  Status status = Status::error;
+  std::string reason;
+  std::int64_t epochs = 0;
+  std::int64_t updates = 0;
+  double train_s = 0;
+  double wall_s = 0;
+  std::optional<double> final_test_rmse;  // nothing: never evaluated
+  std::optional<double> best_test_rmse;
+  std::int64_t best_epoch = 0;
+  bool device_failed = false;  // nothing more can run on the device in this process
+};
+
+struct CaseMeasures {
+  double load_s = 0;
+  double evaluate_s = 0;
+  std::optional<double> train_device_s;
+  std::optional<std::int64_t> peak_device_bytes;
+  std::vector<double> sm_clocks_hz;  // samples
+  std::vector<UserGroup> user_groups;
+};
+
+}  // namespace mf

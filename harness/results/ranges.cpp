@@ -1,0 +1,109 @@
+#include "harness/results/ranges.hpp"
+
+#include "harness/device/device.hpp"
+
+#ifdef MF_HAVE_NVTX
+#include <nvtx3/nvToolsExt.h>
+#endif
+
+namespace mf {
+namespace {
+
+#ifdef MF_HAVE_NVTX
+nvtxDomainHandle_t domain() {
+  static const nvtxDomainHandle_t handle = nvtxDomainCreateA("mfbench");
+  return handle;
+}
+
+void nvtx_push(const char* name) {
+  nvtxEventAttributes_t event{};
+  event.version = NVTX_VERSION;
+  event.size = NVTX_EVENT_ATTRIB_STRUCT_SIZE;
+  event.messageType = NVTX_MESSAGE_TYPE_ASCII;
+  event.message.ascii = name;
+  nvtxDomainRangePushEx(domain(), &event);
+}
+
+void nvtx_pop() { nvtxDomainRangePop(domain()); }
+#else
+void nvtx_push(const char*) {}
+void nvtx_pop() {}
+#endif
+
+}  // namespace
+
+void Ranges::begin(const char* name) {
+  nvtx_push(name);
+  if (observer_) observer_(name, true);
+  if (!marking_ && is_transfer(name)) device_->wait();
+  open_.push_back({name, Clock::now(), std::nullopt});
+  if (marking_) open_.back().mark = device_->mark();
+}
+
+void Ranges::end() {
+  const Open& range = open_.back();
+  if (marking_ && range.mark) {
+    marked_.push_back({range.name, *range.mark, device_->mark()});
+  } else if (is_transfer(range.name)) {
+    device_->wait();
+  }
+  Total& total = totals_[range.name];
+  total.seconds += seconds_since(range.start);
+  ++total.count;
+  nvtx_pop();
+  if (observer_) observer_(range.name, false);
+  open_.pop_back();
+}
+
+void Ranges::start_device_phases() noexcept {
+  marked_.clear();
+  marking_ = true;
+  group_.begin = device_->mark();
+}
+
+std::int64_t Ranges::stop_device_phases() noexcept {
+  group_.end = device_->mark();
+  marking_ = false;
+  return group_.end - group_.begin + 1;
+}
+
+double Ranges::resolve_device_phases(const std::string& whole) {
+  for (const Marked& phase : marked_) {
+    add_device_seconds(phase.name, device_->seconds(phase.begin, phase.end));
+  }
+  marked_.clear();
+  const double seconds = device_->seconds(group_.begin, group_.end);
+  add_device_seconds(whole, seconds);
+  return seconds;
+}
+
+void Ranges::add_device_seconds(const std::string& name, double seconds) {
+  std::optional<double>& sum = totals_[name].device_seconds;
+  sum = sum.value_or(0) + seconds;
+}
+
+void Ranges::begin_profile() {
+  start_profiler();
+  if (observer_) observer_("profile", true);
+}
+
+void Ranges::end_profile() {
+  stop_profiler();
+  if (observer_) observer_("profile", false);
+}
+
+double Ranges::seconds(const std::string& name) const {
+  const auto it = totals_.find(name);
+  return it == totals_.end() ? 0 : it->second.seconds;
+}
+
+Json Ranges::to_json() const {
+  Json json = Json::object();
+  for (const auto& [name, total] : totals_) {
+    json[name] = {{"seconds_s", total.seconds}, {"count", total.count}};
+    if (total.device_seconds) json[name]["device_s"] = *total.device_seconds;
+  }
+  return json;
+}
+
+}  // namespace mf

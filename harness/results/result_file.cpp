@@ -1,0 +1,134 @@
+#include "harness/results/result_file.hpp"
+
+#include <fcntl.h>
+#include <fmt/core.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <utility>
+
+#include "base/error.hpp"
+#include "base/json_values.hpp"
+#include "base/log.hpp"
+
+namespace mf {
+
+constexpr std::size_t kExcerpt = 60;  // of a damaged line, in a message
+
+ResultWriter::ResultWriter(const std::string& path)
+    : path_(path), file_(::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644)) {
+  if (!file_) {
+    fail(ErrorKind::io, "{}: cannot be written: {}; choose another folder with --out", path,
+         std::strerror(errno));
+  }
+}
+
+void ResultWriter::append(const Json& line) {
+  // A message may hold anything: what is not UTF-8 is replaced, the line is written all the same.
+  const std::string text = line.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
+  const off_t before = ::lseek(file_.fd(), 0, SEEK_END);
+  if (write_all(file_, text)) return;
+  const int cause = errno;
+  // The torn line goes; if even that fails, readers stop at it.
+  if (::ftruncate(file_.fd(), before) != 0) {
+  }
+  fail(ErrorKind::io,
+       "{}: cannot be written: {}; the results before this line are kept, free some space and run "
+       "the same command again",
+       path_, std::strerror(cause));
+}
+
+void ResultWriter::sync() {
+  if (::fsync(file_.fd()) != 0 && errno != EINVAL) {
+    fail(ErrorKind::io, "{}: cannot be written to the disk: {}", path_, std::strerror(errno));
+  }
+}
+
+namespace {
+
+std::optional<Status> status_of(const Json& footer) {
+  return kStatuses.find(text_at(footer, {"status"}).value_or(""));
+}
+
+// What the line would have to be, or nothing where it is that.
+std::optional<std::string> expected_instead(const Json& line) {
+  const auto type = text_at(line, {"type"});
+  if (!type) return "an object with the text \"type\"";
+  if (*type == "trace") {
+    const bool error = line.contains("test_rmse");
+    if (integer_at(line, {"epoch"}) && number_at(line, {"train_s"}) && error) return std::nullopt;
+    return "\"epoch\", \"train_s\" and \"test_rmse\" of a trace point";
+  }
+  if (*type == "footer") {
+    const bool status = status_of(line).has_value();
+    if (status && integer_at(line, {"updates"}) && number_at(line, {"clocks", "train_s"})) {
+      return std::nullopt;
+    }
+    return "\"status\", \"updates\" and \"clocks\" of a footer";
+  }
+  return std::nullopt;
+}
+
+void add_line(ResultFile& file, Json line) {
+  const auto type = text_at(line, {"type"});
+  if (type == "header") file.header = std::move(line);
+  if (type == "trace") file.trace.push_back(std::move(line));
+  if (type == "footer") file.footer = std::move(line);
+}
+
+}  // namespace
+
+std::optional<Status> ResultFile::status() const {
+  return finished() ? status_of(footer) : std::nullopt;
+}
+
+std::optional<ResultFile> read_result_file(const std::string& path) {
+  std::ifstream in(path, std::ios::binary);
+  if (!in) return std::nullopt;
+  ResultFile result;
+  std::string line;
+  for (int number = 1; std::getline(in, line); ++number) {
+    // getline also returns a last line without its end: one that was being written.
+    if (in.eof()) break;
+    Json json = Json::parse(line, nullptr, false);
+    if (const auto expected = expected_instead(json)) {
+      result.damage = fmt::format("{}: line {}: found {}, expected {}", path, number,
+                                  line.substr(0, kExcerpt), *expected);
+      break;
+    }
+    add_line(result, std::move(json));
+  }
+  return result;
+}
+
+void warn_of_damage(const ResultFile& file, const std::string& consequence) {
+  if (file.damage) warn("{}; {}", *file.damage, consequence);
+}
+
+FolderLock::FolderLock(const std::string& folder) {
+  try {
+    make_folder(folder);
+    lock_ = FileLock::if_free(folder + "/.lock");
+  } catch (const Error& error) {
+    fail(ErrorKind::io, "{}; choose another folder with --out", error.what());
+  }
+  if (lock_) return;
+  fail(ErrorKind::io,
+       "{}: another mfbench run is writing into this folder; wait for it or choose another with "
+       "--out",
+       folder);
+}
+
+std::string set_aside(const std::string& path) {
+  for (int n = 1;; ++n) {
+    const std::string aside = path + ".partial-" + std::to_string(n);
+    if (std::filesystem::exists(aside)) continue;
+    std::filesystem::rename(path, aside);
+    return aside;
+  }
+}
+
+}  // namespace mf

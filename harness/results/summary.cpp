@@ -1,0 +1,111 @@
+#include "harness/results/summary.hpp"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <utility>
+#include <vector>
+
+#include "base/json_values.hpp"
+#include "base/text.hpp"
+#include "harness/results/result_file.hpp"
+#include "harness/results/stats.hpp"
+
+namespace mf {
+namespace {
+
+struct Row {
+  std::vector<double> best, train, rate;
+  std::map<std::string, int> status;
+};
+
+// "sgd_serial f=50 threads=2": the parameters that differ among the cases of this algorithm.
+std::map<std::string, std::string> case_labels(const Spec& spec) {
+  std::map<std::string, std::map<std::string, std::set<std::string>>> values;
+  const auto all_values = [](const Case& item) {
+    Json json = item.params.to_json();
+    json["learning_rate"] = item.schedule.learning_rate;
+    json["schedule"] = item.schedule.to_json()["kind"];
+    return json;
+  };
+  for (const auto& item : spec.cases) {
+    const Json json = all_values(item);
+    for (const auto& [key, value] : json.items()) values[item.algorithm][key].insert(value.dump());
+  }
+  std::map<std::string, std::string> labels;
+  for (const auto& item : spec.cases) {
+    std::string label = item.algorithm;
+    const Json json = all_values(item);
+    for (const auto& [key, value] : json.items()) {
+      if (values[item.algorithm][key].size() > 1) {
+        label +=
+            fmt::format(" {}={}", key, value.is_string() ? value.get<std::string>() : value.dump());
+      }
+    }
+    labels[item.id] = label;
+  }
+  return labels;
+}
+
+void add_to(Row& row, const ResultFile& file) {
+  const auto status = file.status();
+  ++row.status[status ? kStatuses.of(*status) : "unfinished"];
+  if (!status) return;
+  if (const auto best = number_at(file.footer, {"best_test_rmse"})) row.best.push_back(*best);
+  const auto train = number_at(file.footer, {"clocks", "train_s"});
+  const auto updates = number_at(file.footer, {"updates"});
+  if (!train) return;
+  row.train.push_back(*train);
+  if (updates && *train > 0 && *updates > 0) row.rate.push_back(*updates / *train);
+}
+
+}  // namespace
+
+std::string summary_table(const std::string& folder, const Spec& spec) {
+  const auto labels = case_labels(spec);
+  std::vector<std::pair<std::string, std::string>> order;
+  std::map<std::pair<std::string, std::string>, Row> rows;
+  for (const auto& item : spec.cases) {
+    const auto file = read_result_file(folder + "/" + item.id + ".jsonl");
+    if (!file || !file->header.is_object()) continue;
+    const std::pair<std::string, std::string> key = {item.data.label(), labels.at(item.id)};
+    if (rows.count(key) == 0) order.push_back(key);
+    add_to(rows[key], *file);
+  }
+  std::size_t data_width = 8;
+  std::size_t name_width = 9;
+  for (const auto& [data, name] : order) {
+    data_width = std::max(data_width, data.size());
+    name_width = std::max(name_width, name.size());
+  }
+  const auto line = [&](const std::string& data, const std::string& name, const std::string& seeds,
+                        const std::string& best, const std::string& band, const std::string& train,
+                        const std::string& rate, const std::string& status) {
+    return fmt::format("{:<{}}  {:<{}}  {:>5}  {:>9}  {:>16}  {:>10}  {:>9}  {}\n", data,
+                       data_width, name, name_width, seeds, best, band, train, rate, status);
+  };
+  std::string text = line("data set", "algorithm", "seeds", "best rmse", "[min, max]", "train",
+                          "updates/s", "status");
+  for (const auto& key : order) {
+    const Row& row = rows[key];
+    std::string status;
+    int seeds = 0;
+    for (const auto& [name, count] : row.status) {
+      status += fmt::format("{}{} {}", status.empty() ? "" : ", ", count, name);
+      seeds += count;
+    }
+    const auto best = median(row.best);
+    const auto train = median(row.train);
+    const auto rate = median(row.rate);
+    const auto [low, high] = std::minmax_element(row.best.begin(), row.best.end());
+    text += line(key.first, key.second, std::to_string(seeds),
+                 best ? fmt::format("{:.4f}", *best) : "-",
+                 best ? fmt::format("[{:.4f}, {:.4f}]", *low, *high) : "-",
+                 train ? format_seconds(*train) : "-", rate ? format_count(*rate) : "-", status);
+  }
+  return text;
+}
+
+}  // namespace mf

@@ -1,0 +1,28 @@
+// How many epochs are queued on a device before the host waits for them. Waiting after each would
+// cost more than a short epoch.
+#pragma once
+
+#include <cstdint>
+
+#include "harness/spec/schedule.hpp"
+
+namespace mf {
+
+inline constexpr double kGroupSeconds = 0.1;  // a group takes about this long at most
+inline constexpr std::int64_t kGroupGrowth = 8;
+
+struct EpochGroup {
+  std::int64_t count = 0;  // 0: none has run yet
+  double seconds = 0;
+};
+
+// Size of the next group by the time of the last: 1 at first, at most kGroupGrowth times the last.
+std::int64_t group_by_time(const EpochGroup& last);
+
+// Epochs from `first` to the next that ends at a multiple of `every`, itself included.
+std::int64_t epochs_to_multiple(std::int64_t first, std::int64_t every);
+
+// Epochs from `first` on at one learning rate, `limit` at most.
+std::int64_t epochs_at_one_rate(const Schedule& schedule, std::int64_t first, std::int64_t limit);
+
+}  // namespace mf

@@ -1,0 +1,164 @@
+#include "harness/run/plan.hpp"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <map>
+
+#include "algorithms/core/registry.hpp"
+#include "base/json_values.hpp"
+#include "base/text.hpp"
+#include "datasets/load.hpp"
+#include "datasets/synthetic/synthetic.hpp"
+#include "harness/device/device.hpp"
+#include "harness/device/device_clock.hpp"
+#include "harness/device/environment.hpp"
+#include "harness/results/ranges.hpp"
+#include "harness/run/preflight.hpp"
+#include "harness/run/prepared.hpp"
+
+namespace mf {
+namespace {
+
+constexpr double kProbeSeconds = 0.1;
+constexpr int kProbeEpochs = 20;
+constexpr double kRatingBytes = 12;
+
+// Ratings a second, measured.
+double probe(const Case& item) {
+  static const Dataset small = make_look_alike("ml-100k", 1.0, 1, 1);
+  const auto device = needs_device(item) ? open_device() : nullptr;
+  PreparedCase prepared(item, small.ratings, {device.get(), nullptr, {}});
+  const auto run_epoch = [&](std::int64_t epoch) {
+    const std::int64_t updates = prepared.run_epochs({epoch, item.schedule.learning_rate}, 1);
+    prepared.synchronize();
+    return static_cast<double>(updates);
+  };
+  run_epoch(1);
+  const auto start = Clock::now();
+  double updates = 0;
+  for (int epoch = 2; epoch <= kProbeEpochs && seconds_since(start) < kProbeSeconds; ++epoch) {
+    updates += run_epoch(epoch);
+  }
+  return updates / std::max(seconds_since(start), 1e-9);
+}
+
+double train_share(const SplitSpec& split) {
+  const double test = split.kind == SplitSpec::Kind::holdout ? split.test_fraction : 0;
+  return (1 - test) * (1 - split.validation_fraction);
+}
+
+// Why it would not run here, or nothing.
+std::optional<std::string> problem_of(const Case& item, const PlannedCase& planned,
+                                      const ProblemShape& shape) {
+  if (const std::string missing = why_unavailable(item.data); !missing.empty()) return missing;
+  if (const auto why = why_no_implementation(item)) return why;
+  const AlgorithmInfo& info = find_algorithm(item.algorithm);
+  if (info.supports && shape.nnz > 0) {
+    if (const auto reason = info.supports(item.params, shape)) return reason;
+  }
+  const auto total = static_cast<double>(total_memory_bytes());
+  if (planned.host_bytes.value_or(0) > total) {
+    return fmt::format("needs {} of memory, the machine has {}", format_bytes(*planned.host_bytes),
+                       format_bytes(total));
+  }
+  if (!planned.device_bytes) return std::nullopt;
+  const auto device = find_device();
+  if (!device) return std::nullopt;
+  return why_not_on_device(*planned.device_bytes, static_cast<double>(device->free_bytes));
+}
+
+PlannedCase plan_case(const Case& item, bool measure, std::map<std::string, double>& rates) {
+  PlannedCase planned;
+  planned.id = item.id;
+  const AlgorithmInfo& info = find_algorithm(item.algorithm);
+  const auto known = expected_shape(item.data);
+  ProblemShape shape;
+  if (known) {
+    const double train = static_cast<double>(known->nnz) * train_share(item.split);
+    shape = {known->n_users, known->n_items, static_cast<std::int64_t>(train)};
+    const MemoryNeed need = info.memory ? info.memory(item.params, shape) : MemoryNeed{};
+    // The whole set, its parts, the initial model and what the algorithm takes.
+    planned.host_bytes = 2 * kRatingBytes * static_cast<double>(known->nnz) +
+                         model_bytes(item.params, shape) + need.host_bytes;
+    if (needs_device(item)) {
+      planned.device_bytes = device_bytes(item, shape, known->nnz - shape.nnz);
+    }
+  }
+  planned.note = problem_of(item, planned, shape);
+  if (!measure || !known || planned.note) return planned;
+  const std::string key = item.algorithm + canonical(item.params.to_json());
+  if (rates.count(key) == 0) rates[key] = probe(item);
+  const double updates =
+      info.updates_per_epoch ? info.updates_per_epoch(shape) : static_cast<double>(shape.nnz);
+  planned.train_s = updates * static_cast<double>(item.stop.epochs) / rates[key];
+  return planned;
+}
+
+}  // namespace
+
+Plan make_plan(const Spec& spec, bool measure) {
+  Plan plan;
+  std::map<std::string, double> rates;
+  for (const auto& item : spec.cases) {
+    plan.cases.push_back(plan_case(item, measure, rates));
+    const PlannedCase& planned = plan.cases.back();
+    plan.peak_host_bytes = std::max(plan.peak_host_bytes, planned.host_bytes.value_or(0));
+    plan.peak_device_bytes = std::max(plan.peak_device_bytes, planned.device_bytes.value_or(0));
+    if (planned.train_s) {
+      plan.total_train_s += *planned.train_s;
+    } else {
+      ++plan.not_estimated;
+    }
+  }
+  return plan;
+}
+
+std::string format_plan(const Plan& plan, const Spec& spec) {
+  std::size_t width = 4;
+  for (const auto& item : plan.cases) width = std::max(width, item.id.size());
+  std::string text = fmt::format("{:<{}}  {:>10}  {:>10}  {:>12}\n", "case", width, "memory",
+                                 "device", "training");
+  for (const auto& item : plan.cases) {
+    text += fmt::format("{:<{}}  {:>10}  {:>10}  {:>12}{}\n", item.id, width,
+                        item.host_bytes ? format_bytes(*item.host_bytes) : "?",
+                        item.device_bytes ? format_bytes(*item.device_bytes) : "-",
+                        item.train_s ? "~" + format_seconds(*item.train_s) : "?",
+                        item.note ? "  NOT RUNNABLE HERE: " + *item.note : "");
+  }
+  const auto count = plan.cases.size();
+  text += fmt::format("{}: {} case{}; peak host memory {} of {}; ", spec.name, count,
+                      count == 1 ? "" : "s",
+                      plan.peak_host_bytes > 0 ? format_bytes(plan.peak_host_bytes) : "unknown",
+                      format_bytes(static_cast<double>(total_memory_bytes())));
+  if (plan.peak_device_bytes > 0) {
+    text += fmt::format("peak device memory {}; ", format_bytes(plan.peak_device_bytes));
+  }
+  if (plan.not_estimated < static_cast<int>(count)) {
+    text += fmt::format("training about {}; evaluation and loading come on top",
+                        format_seconds(plan.total_train_s));
+  } else {
+    text += "no time estimated";
+  }
+  if (plan.not_estimated > 0) text += fmt::format(" ({} cases not estimated)", plan.not_estimated);
+  text += "\n";
+  return text;
+}
+
+Json to_json(const Plan& plan) {
+  Json cases = Json::array();
+  for (const auto& item : plan.cases) {
+    cases.push_back({{"case_id", item.id},
+                     {"host_bytes", or_null(item.host_bytes)},
+                     {"device_bytes", item.device_bytes.value_or(0)},
+                     {"train_s", or_null(item.train_s)},
+                     {"note", item.note.value_or("")}});
+  }
+  return {{"cases", cases},
+          {"train_s", plan.total_train_s},
+          {"not_estimated", plan.not_estimated},
+          {"peak_host_bytes", plan.peak_host_bytes},
+          {"peak_device_bytes", plan.peak_device_bytes}};
+}
+
+}  // namespace mf

@@ -1,0 +1,36 @@
+// What a spec would do, before it does it: cases, memory, time.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "harness/spec/spec.hpp"
+
+namespace mf {
+
+struct PlannedCase {
+  std::string id;
+  std::optional<std::string> note;     // why it would not run
+  std::optional<double> host_bytes;    // nothing: the size of the data is not known
+  std::optional<double> device_bytes;  // with the evaluator's; nothing for the CPU, too
+  std::optional<double> train_s;       // estimated; nothing where it cannot be told
+};
+
+struct Plan {
+  std::vector<PlannedCase> cases;
+  double total_train_s = 0;  // of the cases that could be estimated
+  int not_estimated = 0;
+  double peak_host_bytes = 0;  // of the cases of which it is known
+  double peak_device_bytes = 0;
+};
+
+// Times come from a short run of each algorithm with its parameters on a small look-alike (about
+// 0.1 s each): a rough guide, since large factors fall out of the caches. `measure` false leaves
+// them out.
+Plan make_plan(const Spec& spec, bool measure);
+
+std::string format_plan(const Plan& plan, const Spec& spec);
+Json to_json(const Plan& plan);
+
+}  // namespace mf

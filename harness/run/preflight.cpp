@@ -1,0 +1,83 @@
+#include "harness/run/preflight.hpp"
+
+#include <fmt/core.h>
+
+#include "algorithms/core/registry.hpp"
+#include "base/text.hpp"
+#include "harness/device/device.hpp"
+#include "harness/device/environment.hpp"
+#include "harness/run/prepared.hpp"
+
+namespace mf {
+
+bool needs_train_rmse(const Case& item) {
+  return item.evaluate.train || item.schedule.monitor == Monitor::train ||
+         (item.stop.plateau_patience > 0 && item.stop.plateau_monitor == Monitor::train);
+}
+
+bool needs_device(const Case& item) {
+  return find_algorithm(item.algorithm).hardware == Hardware::cuda;
+}
+
+double device_bytes(const Case& item, const ProblemShape& shape, std::int64_t other_ratings) {
+  if (!needs_device(item)) return 0;
+  const AlgorithmInfo& info = find_algorithm(item.algorithm);
+  const double own = info.memory ? info.memory(item.params, shape).device_bytes : 0;
+  const std::int64_t train = needs_train_rmse(item) ? shape.nnz : 0;
+  return own + device_evaluator_bytes({shape.n_users, shape.n_items, other_ratings + train});
+}
+
+std::optional<std::string> why_no_implementation(const Case& item) {
+  if (!is_built(item.algorithm)) {
+    return fmt::format("{} needs CUDA; this build has none", item.algorithm);
+  }
+  if (!needs_device(item)) return std::nullopt;
+  std::string why;
+  if (const auto device = find_device(&why)) {
+    return why_too_old(find_algorithm(item.algorithm), device->compute());
+  }
+  return fmt::format("{} needs a CUDA device: {}", item.algorithm, why);
+}
+
+std::optional<std::string> why_too_old(const AlgorithmInfo& info, int compute) {
+  if (compute >= info.min_compute) return std::nullopt;
+  return fmt::format("{} needs a device of compute capability {}; this one has {}", info.name,
+                     format_compute(info.min_compute), format_compute(compute));
+}
+
+std::optional<std::string> why_not_on_device(double need, std::optional<double> free) {
+  if (!free || need <= *free) return std::nullopt;
+  return fmt::format(
+      "needs {} on the device, {} are free; lower `factors` or use a smaller data set",
+      format_bytes(need), format_bytes(*free));
+}
+
+std::optional<Refusal> refuse(const Case& item, const ProblemShape& shape,
+                              std::int64_t other_ratings, DeviceClock* device) {
+  const AlgorithmInfo& info = find_algorithm(item.algorithm);
+  if (info.supports) {
+    if (const auto reason = info.supports(item.params, shape))
+      return Refusal{Status::skipped, *reason};
+  }
+  if (device != nullptr) {
+    if (const auto reason = why_too_old(info, device->compute())) {
+      return Refusal{Status::skipped, *reason};
+    }
+  }
+  const double need = (info.memory ? info.memory(item.params, shape).host_bytes : 0) +
+                      model_bytes(item.params, shape);
+  const auto free = static_cast<double>(available_memory_bytes());
+  if (free > 0 && need > free) {
+    return Refusal{Status::oom,
+                   fmt::format("needs {} of memory beyond the ratings, {} are available; lower "
+                               "`factors` or use a smaller data set",
+                               format_bytes(need), format_bytes(free))};
+  }
+  if (device == nullptr) return std::nullopt;
+  const auto reason = why_not_on_device(device_bytes(item, shape, other_ratings),
+                                        static_cast<double>(device->free_bytes()));
+  if (reason) return Refusal{Status::oom, *reason};
+  return std::nullopt;
+}
+
+}  // namespace mf

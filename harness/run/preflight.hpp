@@ -1,0 +1,57 @@
+// Why a case cannot start, before anything is allocated for it.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "harness/device/device_clock.hpp"
+#include "harness/spec/spec.hpp"
+#include "harness/spec/status.hpp"
+
+namespace mf {
+
+struct Refusal {
+  Status status;  // skipped, oom
+  std::string reason;
+};
+
+// Sizes of what is evaluated on the device.
+struct EvaluatedShape {
+  std::int64_t n_users = 0;
+  std::int64_t n_items = 0;
+  std::int64_t ratings = 0;  // of all parts that are evaluated
+};
+
+// What the evaluator holds on the device: a triple for each rating, whether the training part knows
+// a user or item (a byte at most), and its sums.
+constexpr double device_evaluator_bytes(const EvaluatedShape& shape) {
+  constexpr double kTriple = 12;
+  constexpr double kSums = 1 << 20;
+  return kTriple * static_cast<double>(shape.ratings) +
+         static_cast<double>(shape.n_users + shape.n_items) + kSums;
+}
+
+// The train RMSE is asked for, or watched by a rule.
+bool needs_train_rmse(const Case& item);
+
+// All that the case takes on the device; 0 for an algorithm of the CPU.
+double device_bytes(const Case& item, const ProblemShape& shape, std::int64_t other_ratings);
+
+bool needs_device(const Case& item);
+
+// "ebgtg needs CUDA; this build has none", "ebgtg needs a CUDA device: no CUDA-capable device is
+// detected", or nothing.
+std::optional<std::string> why_no_implementation(const Case& item);
+
+// "als_fused needs a device of compute capability 8.0; this one has 7.5", or nothing. `compute` is
+// 75 for 7.5.
+std::optional<std::string> why_too_old(const AlgorithmInfo& info, int compute);
+
+// "needs 12.3 GiB on the device, 9.8 GiB are free; ...", or nothing. `free` may be unknown.
+std::optional<std::string> why_not_on_device(double need, std::optional<double> free);
+
+// `other_ratings` are those of the test and validation parts; `device` is null for the CPU.
+std::optional<Refusal> refuse(const Case& item, const ProblemShape& shape,
+                              std::int64_t other_ratings, DeviceClock* device);
+
+}  // namespace mf

@@ -1,0 +1,45 @@
+#include "harness/run/prepared.hpp"
+
+#include <utility>
+
+#include "algorithms/core/prepare.hpp"
+#include "algorithms/core/registry.hpp"
+
+namespace mf {
+
+int threads_of(const Case& item) {
+  if (!item.params.has("threads")) {
+    const bool device = find_algorithm(item.algorithm).hardware == Hardware::cuda;
+    return device ? hardware_threads() : 1;
+  }
+  const auto threads = static_cast<int>(item.params.integer("threads"));
+  return threads == 0 ? hardware_threads() : threads;
+}
+
+double model_bytes(const Params& params, const ProblemShape& shape) {
+  const double row = static_cast<double>(params.integer("factors") + 1) * sizeof(float);
+  return row * static_cast<double>(shape.n_users + shape.n_items);
+}
+
+PreparedCase::PreparedCase(const Case& item, const Ratings& train, Lent lent)
+    : device_(lent.device), team_(threads_of(item)) {
+  context_.team = &team_;
+  context_.seed = item.seed;
+  context_.phases = lent.phases;
+  context_.stream = device_ != nullptr ? device_->stream() : nullptr;
+  context_.stop_requested = std::move(lent.stop_requested);
+  const Model initial = initial_model_of(item.params, train, item.init, team_.size());
+  algorithm_ = prepare_algorithm(item.algorithm, item.params, train, initial, context_,
+                                 [this] { synchronize(); });
+}
+
+void PreparedCase::synchronize() const {
+  if (device_ != nullptr) device_->synchronize();
+}
+
+FactorView PreparedCase::factors() {
+  synchronize();
+  return algorithm_->factors();
+}
+
+}  // namespace mf

@@ -1,0 +1,51 @@
+// The algorithm of a case, ready to run, with what it is lent: the runner and `mfbench plan` make
+// and drive it in the same way.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+
+#include "algorithms/core/algorithm.hpp"
+#include "harness/device/device_clock.hpp"
+#include "harness/spec/spec.hpp"
+
+namespace mf {
+
+// Host threads of a case: its parameter `threads` (0: all of the machine); without one, all for an
+// algorithm of the device, which prepares with them, and 1 for the others.
+int threads_of(const Case& item);
+
+// Bytes of the host model with `factors` per row.
+double model_bytes(const Params& params, const ProblemShape& shape);
+
+class PreparedCase {
+ public:
+  // What outlives it, or null.
+  struct Lent {
+    DeviceClock* device = nullptr;  // null for an algorithm of the CPU
+    PhaseSink* phases = nullptr;
+    std::function<bool()> stop_requested;
+  };
+
+  // From the initial factors to the end of prepare.
+  PreparedCase(const Case& item, const Ratings& train, Lent lent);
+
+  // Returns the updates; on a device, they are queued.
+  std::int64_t run_epochs(const EpochArgs& first, std::int64_t count) {
+    return algorithm_->run_epochs(first, count, context_);
+  }
+  void synchronize() const;
+  FactorView factors();  // waits for the device
+
+  const Algorithm& algorithm() const { return *algorithm_; }
+  ThreadTeam& team() { return team_; }
+
+ private:
+  DeviceClock* device_;
+  ThreadTeam team_;
+  Context context_;
+  std::unique_ptr<Algorithm> algorithm_;
+};
+
+}  // namespace mf

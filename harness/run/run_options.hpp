@@ -1,0 +1,31 @@
+// What a run is told beside its spec, from the command line down to the loop of a case.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "harness/device/device_clock.hpp"
+#include "harness/spec/profile.hpp"
+
+namespace mf {
+
+struct RunOptions {
+  std::optional<std::string> folder;  // of the results; else results/runs/<spec name>
+  std::optional<std::string>
+      model_folder;  // else below the results, where the spec asks for models
+  std::string command_line;
+  bool rerun = false;  // also cases that are finished
+  bool retry = false;  // also cases that failed: error, oom, timeout
+  // Run all cases again, for a profiler; into a folder of their own.
+  std::optional<ProfileWindow> profile;
+  // 0: go on; 1: end after the running epoch (Ctrl-C); 2: give the running epoch up.
+  std::function<int()> interrupted;
+
+  // For tests: named ranges as they begin and end, and what stands in for the machine's device.
+  std::function<void(const std::string&, bool)> on_range;
+  std::function<std::unique_ptr<DeviceClock>()> open_device = mf::open_device;
+};
+
+}  // namespace mf

@@ -1,0 +1,380 @@
+#include "harness/run/runner.hpp"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <exception>
+#include <limits>
+#include <new>
+
+#include "algorithms/core/registry.hpp"
+#include "base/error.hpp"
+#include "harness/device/device_model.hpp"
+#include "harness/device/environment.hpp"
+#include "harness/evaluate/evaluator.hpp"
+#include "harness/evaluate/model_io.hpp"
+#include "harness/evaluate/user_groups.hpp"
+#include "harness/results/case_json.hpp"
+#include "harness/results/ranges.hpp"
+#include "harness/results/result_file.hpp"
+#include "harness/run/epoch_groups.hpp"
+#include "harness/run/preflight.hpp"
+#include "harness/run/prepared.hpp"
+#include "harness/run/training_clock.hpp"
+
+namespace mf {
+namespace {
+
+constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+
+// Without a window to profile, the case as it is.
+Case case_to_run(const Case& item, const RunOptions& options) {
+  return options.profile ? profiled(item, *options.profile) : item;
+}
+
+// Not a number where there was nothing to evaluate or nobody asked.
+double number_of(const std::optional<double>& value) { return value.value_or(kNaN); }
+
+std::optional<double> rmse_of(const Accuracy& accuracy) {
+  return accuracy.count > 0 ? std::optional(accuracy.rmse) : std::nullopt;
+}
+
+class CaseRun {
+ public:
+  CaseRun(const CaseTask& task, const RunOptions& options, DataStore& store, Progress& progress)
+      : task_(task),
+        item_(case_to_run(task.item, options)),
+        options_(options),
+        store_(store),
+        progress_(progress),
+        writer_(task.result_file),
+        schedule_(item_.schedule),
+        stopping_(item_.stop) {
+    header_.profile = options.profile;
+    header_.environment = environment_json(options.command_line);
+    if (options_.on_range) ranges_.set_observer(options_.on_range);
+  }
+
+  CaseResult run() {
+    reset_peak_memory();
+    const PhaseScope range(&ranges_, "case");
+    try {
+      run_or_refuse();
+    } catch (...) {
+      if (reporting_) throw;
+      end_by_exception();
+    }
+    if (profiling_) end_profile();
+    write_footer();
+    return result_;
+  }
+
+ private:
+  void run_or_refuse() {
+    load();
+    const Ratings& train = data_.split->train;
+    shape_ = {train.n_users(), train.n_items(), train.nnz()};
+    if (const auto refusal = open_or_refuse()) {
+      write_header();
+      end(refusal->status, refusal->reason);
+      return;
+    }
+    prepare();
+    header_.work = prepared_->algorithm().work_per_epoch();
+    header_.facts = prepared_->algorithm().facts();
+    write_header();
+    train_loop();
+    if (item_.evaluate.user_groups > 0 && result_.status != Status::interrupted) evaluate_groups();
+    if (result_.status == Status::completed && task_.model_folder) save();
+  }
+
+  // Whatever was thrown belongs to the case. Called while it is being handled.
+  void end_by_exception() {
+    try {
+      throw;
+    } catch (const std::bad_alloc&) {
+      end(Status::oom,
+          "the host's memory did not suffice; lower `factors` or use a smaller data "
+          "set");
+    } catch (const Error& error) {
+      result_.device_failed = error.kind() == ErrorKind::device;
+      end(error.kind() == ErrorKind::memory ? Status::oom : Status::error, error.what());
+    } catch (const std::exception& error) {
+      end(Status::error, error.what());
+    } catch (...) {
+      end(Status::error, "something was thrown that is no std::exception");
+    }
+  }
+
+  void load() {
+    const PhaseScope range(&ranges_, "load");
+    data_ = store_.get(item_);
+  }
+
+  std::optional<Refusal> open_or_refuse() {
+    if (!is_built(item_.algorithm)) return Refusal{Status::skipped, *why_no_implementation(item_)};
+    if (needs_device(item_)) {
+      try {
+        device_ = options_.open_device();
+      } catch (const Error& error) {
+        if (error.kind() != ErrorKind::unsupported) throw;
+        return Refusal{Status::skipped,
+                       fmt::format("{} needs a CUDA device: {}", item_.algorithm, error.what())};
+      }
+      ranges_.set_device(device_.get());
+      clock_ = TrainingClock(ranges_, device_.get());
+    }
+    const std::int64_t others = data_.split->test.nnz() + data_.split->validation.nnz();
+    return refuse(item_, shape_, others, device_.get());
+  }
+
+  void prepare() {
+    prepare_evaluator();
+    PreparedCase::Lent lent{device_.get(), &ranges_, [this] { return interrupt_level() >= 2; }};
+    prepared_ = std::make_unique<PreparedCase>(item_, data_.split->train, std::move(lent));
+  }
+
+  void prepare_evaluator() {
+    evaluator_ = std::make_unique<Evaluator>(data_.split->train);
+    evaluator_->set_stream(stream());
+    if (!item_.evaluate.clip) return;
+    const auto& scale = data_.dataset->info.scale;
+    if (!scale) {
+      fail(ErrorKind::usage,
+           "evaluate.clip needs the rating scale of {}: declare \"rating_scale\": {{\"min\": 1, "
+           "\"max\": 5, \"step\": 1}} beside its files",
+           item_.data.label());
+    }
+    evaluator_->set_clip(ClipRange{scale->min, scale->max});
+  }
+
+  DeviceStream stream() { return device_ ? device_->stream() : nullptr; }
+
+  void train_loop() {
+    TracePoint point = evaluate(0);
+    stopping_.start(point.test_rmse);
+    record(point);
+    if (auto decision = stopping_.check(stop_input(point, true))) {
+      return end(decision->status, decision->reason);
+    }
+    while (true) {
+      const std::int64_t first = result_.epochs + 1;
+      const double rate = schedule_.rate(first);
+      const std::int64_t count = group_size(first);
+      if (options_.profile && first == options_.profile->warmup + 1) begin_profile();
+      run_group({first, rate}, count);
+      const std::int64_t last = first + count - 1;
+      if (options_.profile && last == item_.stop.epochs) end_profile();
+      if (interrupt_level() >= 2) {
+        return end(Status::interrupted,
+                   count == 1 ? fmt::format("given up in epoch {}", first)
+                              : fmt::format("given up in epochs {} to {}", first, last));
+      }
+      result_.epochs = last;
+      if (finish_group(last, rate)) return;
+    }
+  }
+
+  // A group never passes an evaluation, a change of the rate, the last epoch or the begin of what
+  // is profiled.
+  std::int64_t group_size(std::int64_t first) const {
+    if (!device_) return 1;
+    std::int64_t size =
+        std::min({group_by_time(clock_.last_group()),
+                  epochs_to_multiple(first, item_.evaluate.every), item_.stop.epochs - first + 1});
+    if (options_.profile && first <= options_.profile->warmup) {
+      size = std::min(size, options_.profile->warmup - first + 1);
+    }
+    return epochs_at_one_rate(schedule_, first, size);
+  }
+
+  void run_group(const EpochArgs& first, std::int64_t count) {
+    clock_.time_group(count, [&] { updates_ += prepared_->run_epochs(first, count); });
+  }
+
+  void begin_profile() {
+    ranges_.begin_profile();
+    profiling_ = true;
+  }
+
+  void end_profile() {
+    ranges_.end_profile();
+    profiling_ = false;
+  }
+
+  // Evaluates where it is due and decides; true: the case has ended.
+  bool finish_group(std::int64_t epoch, double rate) {
+    TracePoint point;
+    point.epoch = epoch;
+    auto decision = stopping_.check(stop_input(point, false));
+    const bool due = epoch % item_.evaluate.every == 0;
+    if (decision || due || interrupt_level() > 0) {
+      sample_sm_clock();
+      point = evaluate(epoch);
+      point.learning_rate = rate;
+      point.epoch_s = clock_.last_group().seconds / static_cast<double>(clock_.last_group().count);
+      record(point);
+      schedule_.observe(number_of(monitored(item_.schedule.monitor, point)));
+      if (auto by_quality = stopping_.check(stop_input(point, true))) decision = by_quality;
+    }
+    if (decision) {
+      const bool profiled = options_.profile && decision->status == Status::completed;
+      end(decision->status, profiled ? options_.profile->done() : decision->reason);
+    } else if (interrupt_level() > 0) {
+      end(Status::interrupted, fmt::format("stopped by the user after epoch {}", epoch));
+    }
+    return ended_;
+  }
+
+  // Right after a group, before the device has gone idle.
+  void sample_sm_clock() {
+    const auto hertz = device_ ? device_->sm_clock_hz() : std::nullopt;
+    if (hertz) measures_.sm_clocks_hz.push_back(static_cast<double>(*hertz));
+  }
+
+  Accuracy evaluate_on(const FactorView& view, const Ratings& part) {
+    return evaluator_->evaluate(view, part, prepared_->team());
+  }
+
+  TracePoint evaluate(std::int64_t epoch) {
+    const PhaseScope range(&ranges_, "evaluate");
+    const auto start = Clock::now();
+    const FactorView view = prepared_->factors();
+    const Accuracy test = evaluate_on(view, data_.split->test);
+    TracePoint point;
+    point.epoch = epoch;
+    point.test_rmse = test.rmse;
+    point.test_mae = test.mae;
+    point.validation_rmse = rmse_of(evaluate_on(view, data_.split->validation));
+    if (needs_train_rmse(item_)) point.train_rmse = rmse_of(evaluate_on(view, data_.split->train));
+    measures_.evaluate_s += seconds_since(start);
+    point.updates = updates_;
+    point.passes =
+        static_cast<double>(updates_) / static_cast<double>(std::max<std::int64_t>(1, shape_.nnz));
+    point.train_s = clock_.seconds();
+    point.train_device_s = clock_.device_seconds();
+    point.evaluate_s = measures_.evaluate_s;
+    point.wall_s = seconds_since(start_);
+    return point;
+  }
+
+  // Where the evaluator or the writer of models needs the host; `copy` then holds the numbers.
+  FactorView host_factors(Model& copy) {
+    const FactorView view = prepared_->factors();
+    if (view.location == Location::host) return view;
+    copy = download_model(view, stream());
+    return copy.view();
+  }
+
+  void evaluate_groups() {
+    const PhaseScope range(&ranges_, "evaluate");
+    const auto start = Clock::now();
+    Model copy;
+    const FactorView view = host_factors(copy);
+    measures_.user_groups = evaluate_user_groups(*evaluator_, view, *data_.split,
+                                                 item_.evaluate.user_groups, prepared_->team());
+    measures_.evaluate_s += seconds_since(start);
+  }
+
+  void save() {
+    Model copy;
+    const FactorView view = host_factors(copy);
+    report([&] {
+      save_model(*task_.model_folder, view, data_.split->train, evaluator_->clip(), item_.resolved);
+    });
+  }
+
+  static std::optional<double> monitored(Monitor monitor, const TracePoint& point) {
+    switch (monitor) {
+      case Monitor::train:
+        return point.train_rmse;
+      case Monitor::validation:
+        return point.validation_rmse;
+      case Monitor::test:
+        break;
+    }
+    return point.test_rmse;
+  }
+
+  StopInput stop_input(const TracePoint& point, bool evaluated) const {
+    return {point.epoch, clock_.seconds(), seconds_since(start_),
+            evaluated,   point.test_rmse,  number_of(monitored(item_.stop.plateau_monitor, point))};
+  }
+
+  // What fails in here is the run's, not the case's: its results can no longer be told.
+  template <class Action>
+  void report(const Action& action) {
+    reporting_ = true;
+    action();
+    reporting_ = false;
+  }
+
+  void record(const TracePoint& point) {
+    report([&] { writer_.append(point.to_json()); });
+    result_.final_test_rmse = point.test_rmse;
+    if (!result_.best_test_rmse || !(point.test_rmse >= *result_.best_test_rmse)) {
+      result_.best_test_rmse = point.test_rmse;
+      result_.best_epoch = point.epoch;
+    }
+    report([&] { progress_.trace(point); });
+  }
+
+  int interrupt_level() const { return options_.interrupted ? options_.interrupted() : 0; }
+
+  void end(Status status, const std::string& reason) {
+    ended_ = true;
+    result_.status = status;
+    result_.reason = reason;
+  }
+
+  void write_header() {
+    report([&] { writer_.append(header_json(task_.spec, item_, data_, header_)); });
+    header_written_ = true;
+  }
+
+  void write_footer() {
+    if (!header_written_) write_header();
+    result_.updates = updates_;
+    result_.train_s = clock_.seconds();
+    result_.wall_s = seconds_since(start_);
+    measures_.load_s = data_.load_s;
+    measures_.train_device_s = clock_.device_seconds();
+    if (device_) measures_.peak_device_bytes = device_->peak_bytes();
+    writer_.append(footer_json(result_, measures_, ranges_));
+    writer_.sync();
+  }
+
+  const CaseTask& task_;
+  const Case item_;
+  const RunOptions& options_;
+  DataStore& store_;
+  Progress& progress_;
+  ResultWriter writer_;
+  const Clock::time_point start_ = Clock::now();
+  Schedule schedule_;
+  Stopping stopping_;
+  std::unique_ptr<DeviceClock> device_;  // outlives all that works on its stream
+  Ranges ranges_;
+  TrainingClock clock_{ranges_, nullptr};
+  CaseData data_;
+  ProblemShape shape_;
+  std::unique_ptr<PreparedCase> prepared_;
+  std::unique_ptr<Evaluator> evaluator_;
+  HeaderFacts header_;
+  CaseResult result_;
+  CaseMeasures measures_;
+  std::int64_t updates_ = 0;
+  bool header_written_ = false;
+  bool profiling_ = false;
+  bool ended_ = false;
+  bool reporting_ = false;
+};
+
+}  // namespace
+
+CaseResult run_case(const CaseTask& task, const RunOptions& options, DataStore& store,
+                    Progress& progress) {
+  return CaseRun(task, options, store, progress).run();
+}
+
+}  // namespace mf

@@ -1,0 +1,34 @@
+// Runs one case: the readable loop of the harness.
+//
+//   load -> split -> initial factors -> prepare -> [ run_epochs -> evaluate -> trace ]* -> footer
+//
+// Five clocks that never overlap (load, prepare, transfer, train, evaluate) and the wall.
+// run_epochs is the only call on the training clock: one epoch at a time on the CPU, on a device
+// groups of short ones.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "harness/results/case_result.hpp"
+#include "harness/run/data_store.hpp"
+#include "harness/run/progress.hpp"
+#include "harness/run/run_options.hpp"
+#include "harness/spec/spec.hpp"
+
+namespace mf {
+
+// A case and where what it makes goes.
+struct CaseTask {
+  const Spec& spec;
+  const Case& item;
+  std::string result_file;                  // is appended to
+  std::optional<std::string> model_folder;  // of the model after the last epoch
+};
+
+// Never throws for what belongs to the case (out of memory, whatever its algorithm throws): that is
+// its status. Throws Error(io) where the result cannot be written.
+CaseResult run_case(const CaseTask& task, const RunOptions& options, DataStore& store,
+                    Progress& progress);
+
+}  // namespace mf

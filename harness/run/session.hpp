@@ -1,0 +1,31 @@
+// Runs all cases of a spec into one folder; finished ones are not run again.
+#pragma once
+
+#include <string>
+
+#include "harness/run/progress.hpp"
+#include "harness/run/run_options.hpp"
+#include "harness/spec/spec.hpp"
+
+namespace mf {
+
+struct SessionSummary {
+  std::string folder;
+  int finished_before = 0;
+  int run = 0;
+  int failed = 0;  // also those of an earlier call that were not run again
+  bool interrupted = false;
+};
+
+// Throws Error before the first case where data is not at hand or the folder cannot be used,
+// Error(io) where a result cannot be written, and Error(device), with the case's result written,
+// where the device failed under a case.
+SessionSummary run_session(const Spec& spec, const RunOptions& options, Progress& progress);
+
+// results/runs/<spec name>, with "-profile" for profiled runs.
+std::string default_folder(const Spec& spec, bool profile = false);
+
+// "missing data: ..." for every request of the spec that is not at hand; empty if all are.
+std::string missing_data(const Spec& spec);
+
+}  // namespace mf

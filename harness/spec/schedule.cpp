@@ -1,0 +1,90 @@
+#include "harness/spec/schedule.hpp"
+
+#include <cmath>
+
+#include "base/form.hpp"
+
+namespace mf {
+namespace {
+
+using Kind = ScheduleSpec::Kind;
+using ScheduleForm = Form<ScheduleSpec>;
+
+ScheduleForm make_schedule_form() {
+  const auto plateau =
+      ScheduleForm()
+          .integer("patience", &ScheduleSpec::patience, 1, 1'000'000,
+                   "evaluations without improvement")
+          .number("decay", &ScheduleSpec::decay, 0, 1, "factor at each plateau")
+          .number("min_delta", &ScheduleSpec::min_delta, 0, 1e6,
+                  "smaller improvements do not count")
+          .choice("monitor", &ScheduleSpec::monitor, kMonitorNames, "the RMSE that is watched");
+  const auto inverse_power = ScheduleForm().number("beta", &ScheduleSpec::beta, 0, 1e6,
+                                                   "alpha / (1 + beta t^1.5), t = epoch - 1");
+  const auto exponential =
+      ScheduleForm().number("decay", &ScheduleSpec::decay, 0, 1, "alpha decay^t", 0.95);
+  return ScheduleForm()
+      .kinds("kind", &ScheduleSpec::kind, kScheduleKindNames,
+             {{Kind::plateau, plateau},
+              {Kind::inverse_power, inverse_power},
+              {Kind::exponential, exponential}},
+             "how the learning rate changes")
+      .number("learning_rate", &ScheduleSpec::learning_rate, 0, kMaxLearningRate,
+              "alpha, the rate of epoch 1");
+}
+
+}  // namespace
+
+std::string to_string(Monitor monitor) { return kMonitorNames.of(monitor); }
+
+const Form<ScheduleSpec>& schedule_form() {
+  static const ScheduleForm form = make_schedule_form();
+  return form;
+}
+
+ScheduleSpec parse_schedule(const Json& json, const std::string& path) {
+  return schedule_form().parse(json, path);
+}
+
+Json ScheduleSpec::to_json() const {
+  Json json = {{"kind", kScheduleKindNames.of(kind)}, {"learning_rate", learning_rate}};
+  if (kind == Kind::plateau) {
+    json["patience"] = patience;
+    json["decay"] = decay;
+    json["min_delta"] = min_delta;
+    json["monitor"] = to_string(monitor);
+  } else if (kind == Kind::inverse_power) {
+    json["beta"] = beta;
+  } else if (kind == Kind::exponential) {
+    json["decay"] = decay;
+  }
+  return json;
+}
+
+double Schedule::rate(std::int64_t epoch) const {
+  const auto t = static_cast<double>(epoch - 1);
+  switch (spec_.kind) {
+    case ScheduleSpec::Kind::inverse_power:
+      return spec_.learning_rate / (1 + spec_.beta * std::pow(t, 1.5));
+    case ScheduleSpec::Kind::exponential:
+      return spec_.learning_rate * std::pow(spec_.decay, t);
+    case ScheduleSpec::Kind::plateau:
+    case ScheduleSpec::Kind::constant:
+      break;
+  }
+  return rate_;
+}
+
+void Schedule::observe(double monitored_rmse) {
+  if (spec_.kind != ScheduleSpec::Kind::plateau) return;
+  if (!seen_ || monitored_rmse < best_ - spec_.min_delta) {
+    best_ = monitored_rmse;
+    seen_ = true;
+    waited_ = 0;
+  } else if (++waited_ >= spec_.patience) {
+    rate_ *= spec_.decay;
+    waited_ = 0;
+  }
+}
+
+}  // namespace mf

@@ -1,0 +1,71 @@
+// A spec: what to run. Every case is a self-contained, hashable item; all are checked before the
+// first runs. docs/spec.md describes the keys.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "algorithms/core/algorithm.hpp"
+#include "base/json.hpp"
+#include "datasets/request.hpp"
+#include "datasets/split.hpp"
+#include "harness/spec/schedule.hpp"
+#include "harness/spec/stopping.hpp"
+
+namespace mf {
+
+struct EvaluateSpec {
+  std::int64_t every = 1;  // epochs between evaluations; the last epoch is always evaluated
+  bool train = false;      // also the train RMSE
+  bool clip = false;       // predictions to the rating scale
+  // Groups of users, by id, whose RMSE is in the footer; 0: none.
+  std::int64_t user_groups = 0;
+
+  Json to_json() const;
+};
+
+struct Case {
+  std::string id;    // readable, ends in the first 10 digits of hash
+  std::string hash;  // SHA-256 of `resolved`
+  Json resolved;     // everything that decides the result
+  std::string path;  // JSON path of its algorithm entry, for messages
+
+  DatasetRequest data;
+  SplitSpec split;
+  std::string algorithm;
+  Params params;
+  ScheduleSpec schedule;
+  InitSpec init;
+  StopSpec stop;
+  EvaluateSpec evaluate;
+  std::uint64_t seed = 1;
+};
+
+struct Spec {
+  std::string name;
+  std::string description;
+  std::string hash;      // SHA-256 of the spec's JSON
+  std::string baseline;  // algorithm name, or empty
+  std::optional<double> target_rmse;
+  bool save_model = false;
+  Json source;              // as read
+  std::vector<Case> cases;  // seeds round-robin: all cases of the first seed first
+};
+
+// Reads, expands and checks. Throws Error(usage) with file and JSON path.
+Spec read_spec(const std::string& path);
+Spec parse_spec(const Json& json, const std::string& name_for_messages);
+
+// The cross product over every list found where a scalar is expected, in the order of the keys.
+// `path` is the object's, for messages.
+std::vector<Json> expand_sweeps(const Json& object, const std::string& path = "$");
+
+// JSON Schema (draft 2020-12) of a spec, from the tables that read it.
+Json spec_schema();
+
+// Resolved init; "normal" for biased, "uniform" for plain unless given.
+Json to_json(const InitSpec& init);
+
+}  // namespace mf

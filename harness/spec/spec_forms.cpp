@@ -1,0 +1,197 @@
+#include "harness/spec/spec_forms.hpp"
+
+#include <algorithm>
+
+#include "algorithms/core/registry.hpp"
+
+namespace mf {
+namespace {
+
+using InitForm = Form<InitSpec>;
+using AlgorithmForm = Form<AlgorithmEntry>;
+using SpecForm = Form<SpecKeys>;
+
+InitForm make_init_form() {
+  const char* help = "standard deviation";
+  const auto normal = InitForm().number("scale", &InitSpec::scale, 0, 1e6, help, 0.1);
+  const auto over_factors =
+      InitForm().number("scale", &InitSpec::scale, 0, 1e6, "the same, times the factors", 1.0);
+  return InitForm().kinds(
+      "kind", &InitSpec::kind, kInitKindNames,
+      {{InitKind::normal, normal}, {InitKind::normal_over_factors, over_factors}},
+      "distribution of the factors; default by model", {InitKind::normal, InitKind::uniform});
+}
+
+// ---- algorithms ----
+
+FieldInfo info_of(const ParamSpec& param) {
+  Json value;
+  switch (param.type) {
+    case ParamSpec::Type::boolean:
+      value = {{"type", "boolean"}};
+      break;
+    case ParamSpec::Type::integer:
+      value = range_schema("integer", static_cast<std::int64_t>(param.min),
+                           static_cast<std::int64_t>(param.max));
+      break;
+    case ParamSpec::Type::number:
+      value = range_schema("number", param.min, param.max);
+      break;
+    case ParamSpec::Type::choice:
+      value = {{"enum", param.choices}};
+      break;
+  }
+  std::visit([&](const auto& fallback) { value["default"] = fallback; }, param.fallback);
+  return {param.name, param.help + (param.unit.empty() ? "" : " [" + param.unit + "]"), value,
+          nullptr};
+}
+
+void read_algorithm(JsonReader& reader, AlgorithmEntry& entry) {
+  reader.require("name");
+  entry.name = reader.string("name", "");
+  const AlgorithmInfo* info = nullptr;
+  try {
+    info = &find_algorithm(entry.name);
+  } catch (const Error& error) {
+    fail(ErrorKind::usage, "{}: {}", reader.path("name"), error.what());
+  }
+  entry.params = read_params(info->params, reader);
+  const ModelKind model = model_kind(entry.params);
+  entry.init.kind = model == ModelKind::plain ? InitKind::uniform : InitKind::normal;
+}
+
+std::vector<std::string> algorithm_names() {
+  std::vector<std::string> names;
+  for (const auto* info : all_algorithms()) names.push_back(info->name);
+  return names;
+}
+
+AlgorithmForm make_algorithm_form() {
+  std::vector<std::pair<std::string, FormInfo>> kinds;
+  for (const auto* info : all_algorithms()) {
+    FormInfo params;
+    for (const auto& param : info->params) params.fields.push_back(info_of(param));
+    kinds.emplace_back(info->name, std::move(params));
+  }
+  return AlgorithmForm()
+      .select({"name", "of an algorithm", {{"enum", algorithm_names()}}, nullptr}, read_algorithm,
+              std::move(kinds))
+      .object("schedule", &AlgorithmEntry::schedule, schedule_form(), "instead of the spec's")
+      .number("learning_rate", &AlgorithmEntry::learning_rate, 0, kMaxLearningRate,
+              "instead of the schedule's")
+      .object("init", &AlgorithmEntry::init, init_form(), "instead of the spec's")
+      .object("stop", &AlgorithmEntry::stop, stop_form(), "instead of the spec's")
+      .then([](JsonReader&, AlgorithmEntry& entry) {
+        if (entry.learning_rate) entry.schedule.learning_rate = *entry.learning_rate;
+      });
+}
+
+// ---- the spec ----
+
+Form<EvaluateSpec> make_evaluate_form() {
+  return Form<EvaluateSpec>()
+      .integer("every", &EvaluateSpec::every, 1, 1'000'000'000, "epochs between evaluations")
+      .boolean("train", &EvaluateSpec::train, "also the train RMSE")
+      .boolean("clip", &EvaluateSpec::clip, "predictions to the rating scale")
+      .integer("user_groups", &EvaluateSpec::user_groups, 0, 1000,
+               "groups of users whose RMSE is in the footer");
+}
+
+void read_seeds(JsonReader& reader, SpecKeys& spec) {
+  const Json* json = reader.find("seeds");
+  if (json == nullptr) return;
+  spec.seeds.clear();
+  for (const Json& seed : json->is_array() ? *json : Json::array({*json})) {
+    const Json one = {{"seeds", seed}};
+    const auto value =
+        static_cast<std::uint64_t>(JsonReader(one, "$").integer("seeds", 1, 0, INT64_MAX));
+    if (std::find(spec.seeds.begin(), spec.seeds.end(), value) != spec.seeds.end()) {
+      fail(ErrorKind::usage, "$.seeds: the seed {} stands there twice", value);
+    }
+    spec.seeds.push_back(value);
+  }
+  if (spec.seeds.empty()) fail(ErrorKind::usage, "$.seeds: the list is empty; expected [1, 2, 3]");
+}
+
+FieldInfo seeds_info() {
+  const Json seed = range_schema("integer", std::int64_t{0}, INT64_MAX);
+  const Json list = {{"type", "array"}, {"items", seed}, {"minItems", 1}, {"uniqueItems", true}};
+  return {"seeds",
+          "a repeat each",
+          {{"anyOf", Json::array({seed, list})}, {"default", Json::array({1})}},
+          nullptr};
+}
+
+void read_baseline(JsonReader& reader, SpecKeys& spec) {
+  spec.baseline = reader.string("baseline", "");
+}
+
+FieldInfo baseline_info() {
+  std::vector<std::string> names = algorithm_names();
+  names.insert(names.begin(), "");
+  return {
+      "baseline", "the algorithm of this spec that speed-ups are over", {{"enum", names}}, nullptr};
+}
+
+std::shared_ptr<const FormInfo> share(FormInfo info) {
+  return std::make_shared<const FormInfo>(std::move(info));
+}
+
+FieldInfo swept(const std::string& name, const std::string& help,
+                std::shared_ptr<const FormInfo> form) {
+  return {name, help, nullptr, std::move(form), false, false, Sweep::whole};
+}
+
+SpecForm make_spec_form(FormInfo dataset, const Json& dataset_words) {
+  return SpecForm()
+      .text("name", &SpecKeys::name, "of the folder of the results")
+      .text("description", &SpecKeys::description, "copied into the results")
+      .field(baseline_info(), read_baseline)
+      .number("target_rmse", &SpecKeys::target_rmse, 0, 1e9,
+              "figures take the time to this test RMSE; it stops no run")
+      .boolean("save_model", &SpecKeys::save_model, "export the model of every completed case")
+      .field(seeds_info(), read_seeds)
+      .object("evaluate", &SpecKeys::evaluate, make_evaluate_form(), "when and how")
+      .raw(&SpecKeys::split, {"split", "of every data set without its own", nullptr,
+                              default_split_form().shared_info()})
+      .raw(&SpecKeys::datasets, {"datasets", "names, or objects", dataset_words,
+                                 share(std::move(dataset)), true, true, Sweep::whole})
+      .raw(&SpecKeys::algorithms, {"algorithms",
+                                   "names, or objects with name and parameters",
+                                   {{"enum", algorithm_names()}},
+                                   algorithm_form().shared_info(),
+                                   true,
+                                   true,
+                                   Sweep::inside})
+      .raw(&SpecKeys::schedule,
+           swept("schedule", "of the learning rate, of every algorithm without its own",
+                 schedule_form().shared_info()))
+      .raw(&SpecKeys::init, swept("init", "initial factors of every algorithm without its own",
+                                  init_form().shared_info()))
+      .raw(&SpecKeys::stop, swept("stop", "stop rules of every algorithm without its own",
+                                  stop_form().shared_info()))
+      .text("$schema", &SpecKeys::schema, "for editors; ignored");
+}
+
+}  // namespace
+
+const Form<InitSpec>& init_form() {
+  static const InitForm form = make_init_form();
+  return form;
+}
+
+const Form<AlgorithmEntry>& algorithm_form() {
+  static const AlgorithmForm form = make_algorithm_form();
+  return form;
+}
+
+const Form<SpecKeys>& spec_form() {
+  static const SpecForm form = make_spec_form({}, nullptr);
+  return form;
+}
+
+FormInfo spec_form_info() {
+  return make_spec_form(dataset_form_info(), dataset_word_schema()).info();
+}
+
+}  // namespace mf

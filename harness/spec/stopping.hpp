@@ -1,0 +1,60 @@
+// When a case ends. Every rule that fires is named in the result.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "base/json.hpp"
+#include "harness/spec/schedule.hpp"
+#include "harness/spec/status.hpp"
+
+namespace mf {
+
+struct StopSpec {
+  std::int64_t epochs = 20;
+  std::optional<double> train_seconds;  // on the training clock
+  std::optional<double> wall_seconds;   // of the case; status `timeout`
+  std::optional<double> target_rmse;    // test RMSE at or below
+  int plateau_patience = 0;             // 0: off; evaluations without improvement
+  double plateau_min_delta = 0;
+  Monitor plateau_monitor = Monitor::test;
+  // Diverged: not finite, or test RMSE over this times that of epoch 0. A little above 1, because
+  // zero-mean initial factors are near a saddle point, and leaving it may first cost a little.
+  double divergence = 1.05;
+
+  Json to_json() const;
+};
+
+const Form<StopSpec>& stop_form();
+StopSpec parse_stop(const Json& json, const std::string& path);
+
+struct StopInput {
+  std::int64_t epoch = 0;
+  double train_s = 0;
+  double wall_s = 0;
+  bool evaluated = false;
+  double test_rmse = 0;
+  double monitored_rmse = 0;
+};
+
+struct StopDecision {
+  Status status;       // completed, diverged, timeout
+  std::string reason;  // a sentence
+};
+
+class Stopping {
+ public:
+  explicit Stopping(StopSpec spec) : spec_(spec) {}
+  void start(double initial_test_rmse) { start_rmse_ = initial_test_rmse; }
+  std::optional<StopDecision> check(const StopInput& input);
+
+ private:
+  std::optional<StopDecision> check_quality(const StopInput& input);
+  StopSpec spec_;
+  double start_rmse_ = 0;
+  std::optional<double> best_;
+  int waited_ = 0;
+};
+
+}  // namespace mf
