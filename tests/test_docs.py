@@ -191,7 +191,7 @@ class Example:
         self.cuda_compiler = cache_value(build, "CMAKE_CUDA_COMPILER")
         ninja = (build / "build.ninja").read_text()
         objects = "algorithms/CMakeFiles/mf_algo_ruler.dir/ruler"
-        self.commands = {".cpp": self.compile_command(ninja, f"{objects}/info.cpp.o")}
+        self.commands = {".cpp": self.compile_command(ninja, f"{objects}/ruler.cpp.o")}
         if self.cuda_compiler:
             self.commands[".cu"] = self.compile_command(ninja, f"{objects}/ruler_device.cu.o")
         self.link = ninja_block(ninja, "mfbench")
