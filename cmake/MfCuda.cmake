@@ -2,7 +2,7 @@
 set(MF_CUDA_ENABLED OFF)
 
 # MF_CUDA_ARCHITECTURES=check: PTX for the oldest that this nvcc knows from 70 on, code for 90; what has
-# a floor (below) is compiled for its floor and 90. Every one more takes half the time again.
+# a floor (below) is compiled for its floor and 90. Every one more takes its time, also as PTX alone.
 function(mf_architectures_to_check out)
   execute_process(COMMAND ${CMAKE_CUDA_COMPILER} --list-gpu-arch OUTPUT_VARIABLE known
                   RESULT_VARIABLE failed)
