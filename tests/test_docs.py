@@ -188,7 +188,8 @@ class Example:
         write(family, folder)
         self.build = build
         self.compiler = cache_value(build, "CMAKE_CXX_COMPILER")
-        self.cuda_compiler = cache_value(build, "CMAKE_CUDA_COMPILER")
+        self.cuda_compiler = (cache_value(build, "CMAKE_CUDA_COMPILER")
+                              or cache_value(build, "MF_NVCC"))
         ninja = (build / "build.ninja").read_text()
         objects = "algorithms/CMakeFiles/mf_algo_ruler.dir/ruler"
         self.commands = {".cpp": self.compile_command(ninja, f"{objects}/ruler.cpp.o")}
