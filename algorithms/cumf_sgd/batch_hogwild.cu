@@ -53,9 +53,7 @@ class BatchHogwild : public DeviceSgd<HogwildSettings> {
     order.replacement = settings_.sampling == Sampling::replacement;
     order.seed = seed_;
     order.epoch = epoch;
-    order.permutation =
-        Permutation::of(std::max<std::int64_t>(order.runs, 1),
-                        mix64(seed_ + 0x9e3779b97f4a7c15ULL * static_cast<std::uint64_t>(epoch)));
+    order.permutation = epoch_order(std::max<std::int64_t>(order.runs, 1), seed_, epoch);
     return order;
   }
 
