@@ -8,9 +8,9 @@
 #include <string_view>
 #include <vector>
 
-namespace mf {
+#include "base/json_fwd.hpp"
 
-using Json = nlohmann::ordered_json;
+namespace mf {
 
 // Parses a file; errors name the file, line and column. Comments are accepted.
 Json read_json_file(const std::string& path);

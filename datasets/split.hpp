@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "base/json.hpp"
+#include "base/json_fwd.hpp"
 #include "datasets/ratings/dataset.hpp"
 
 namespace mf {

@@ -1,7 +1,7 @@
 // What this machine and this build can do.
 #pragma once
 
-#include "base/json.hpp"
+#include "base/json_fwd.hpp"
 
 namespace mf {
 

@@ -104,7 +104,7 @@ class Algorithm {
 
   // Facts about the prepared problem, for the result's header (blank blocks, idle lanes). Valid
   // after prepare.
-  virtual Json facts() const { return Json::object(); }
+  virtual Json facts() const;
 };
 
 enum class Hardware { cpu, cuda };

@@ -1,5 +1,7 @@
 #include "algorithms/core/params.hpp"
 
+#include "base/json.hpp"
+
 #include <iterator>
 #include <stdexcept>
 
@@ -86,6 +88,10 @@ Params read_params(const std::vector<ParamSpec>& specs, JsonReader& reader) {
     }
   }
   return params;
+}
+
+Params default_params(const std::vector<ParamSpec>& specs) {
+  return default_params(specs, Json::object());
 }
 
 Params default_params(const std::vector<ParamSpec>& specs, const Json& changes) {

@@ -8,7 +8,7 @@
 #include <variant>
 #include <vector>
 
-#include "base/json.hpp"
+#include "base/json_fwd.hpp"
 #include "base/names.hpp"
 
 namespace mf {
@@ -69,6 +69,7 @@ class Params {
 Params read_params(const std::vector<ParamSpec>& specs, JsonReader& reader);
 
 // All at their defaults, some changed: for tests and benchmarks.
-Params default_params(const std::vector<ParamSpec>& specs, const Json& changes = Json::object());
+Params default_params(const std::vector<ParamSpec>& specs);
+Params default_params(const std::vector<ParamSpec>& specs, const Json& changes);
 
 }  // namespace mf

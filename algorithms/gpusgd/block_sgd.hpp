@@ -7,6 +7,7 @@
 #include "algorithms/core/cuda/stream.hpp"
 #include "algorithms/gpusgd/kernels.hpp"
 #include "algorithms/gpusgd/partition.hpp"
+#include "base/json.hpp"
 
 namespace mf::gpusgd {
 

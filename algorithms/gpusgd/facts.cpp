@@ -5,6 +5,7 @@
 #include <atomic>
 
 #include "algorithms/gpusgd/partition.hpp"
+#include "base/json.hpp"
 
 namespace mf::gpusgd {
 namespace {

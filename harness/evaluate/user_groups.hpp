@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "base/json.hpp"
+#include "base/json_fwd.hpp"
 #include "datasets/split.hpp"
 #include "harness/evaluate/evaluator.hpp"
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "base/json.hpp"
+#include "base/json_fwd.hpp"
 #include "base/names.hpp"
 #include "harness/results/stats.hpp"
 

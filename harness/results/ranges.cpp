@@ -1,5 +1,6 @@
 #include "harness/results/ranges.hpp"
 
+#include "base/json.hpp"
 #include "harness/device/device.hpp"
 
 #ifdef MF_HAVE_NVTX

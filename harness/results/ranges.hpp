@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "algorithms/core/algorithm.hpp"
-#include "base/json.hpp"
+#include "base/json_fwd.hpp"
 #include "harness/device/device_clock.hpp"
 
 namespace mf {

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <string>
 
-#include "base/json.hpp"
+#include "base/json_fwd.hpp"
 #include "base/names.hpp"
 
 namespace mf {

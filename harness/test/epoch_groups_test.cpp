@@ -1,4 +1,5 @@
 #include "harness/run/epoch_groups.hpp"
+#include "base/json.hpp"
 
 #include <gtest/gtest.h>
 

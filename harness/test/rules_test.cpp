@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "base/json.hpp"
 #include "harness/spec/schedule.hpp"
 #include "harness/spec/stopping.hpp"
 

@@ -7,6 +7,7 @@
 #include "algorithms/als/device_center.hpp"
 #include "algorithms/core/registry.hpp"
 #include "algorithms/core/sgd_params.hpp"
+#include "base/json.hpp"
 
 namespace mf::als {
 namespace {

@@ -1,4 +1,5 @@
 #include "algorithms/als/cumf/steps.hpp"
+#include "base/json.hpp"
 
 #include <algorithm>
 

@@ -8,6 +8,7 @@
 #include "algorithms/core/registry.hpp"
 #include "algorithms/core/sgd_params.hpp"
 #include "base/error.hpp"
+#include "base/json.hpp"
 
 namespace mf::als {
 namespace {

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "algorithms/als/fused/plan.hpp"
+#include "base/json.hpp"
 
 namespace mf::als {
 

@@ -11,6 +11,7 @@
 #include "algorithms/als/objective.hpp"
 #include "algorithms/als/test/reference.hpp"
 #include "base/error.hpp"
+#include "base/json.hpp"
 #include "testing/cuda/test_runner.hpp"
 #include "testing/cuda/testing.hpp"
 

@@ -10,6 +10,7 @@
 #include "algorithms/als/cumf/steps.hpp"
 #include "algorithms/als/objective.hpp"
 #include "algorithms/als/test/reference.hpp"
+#include "base/json.hpp"
 #include "testing/cuda/test_runner.hpp"
 #include "testing/cuda/testing.hpp"
 

@@ -11,6 +11,7 @@
 
 #include "algorithms/als/cumf/settings.hpp"
 #include "algorithms/als/cumf/tiles.hpp"
+#include "base/json.hpp"
 
 namespace mf::als {
 namespace {

@@ -7,6 +7,7 @@
 #include "algorithms/core/registry.hpp"
 #include "algorithms/core/rows.hpp"
 #include "base/error.hpp"
+#include "base/json.hpp"
 
 namespace mf {
 namespace {

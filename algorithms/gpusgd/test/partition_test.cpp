@@ -9,6 +9,7 @@
 #include <tuple>
 
 #include "algorithms/gpusgd/test/support.hpp"
+#include "base/json.hpp"
 
 namespace mf::gpusgd {
 namespace {

@@ -6,6 +6,7 @@
 #include "algorithms/sgd_cpu/fpsgd.hpp"
 #include "algorithms/sgd_cpu/stream_sgd.hpp"
 #include "algorithms/sgd_cpu/test/support.hpp"
+#include "base/json.hpp"
 
 namespace mf::sgd_cpu {
 namespace {

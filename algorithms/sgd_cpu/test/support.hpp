@@ -11,6 +11,7 @@
 
 #include "algorithms/core/algorithm.hpp"
 #include "algorithms/core/registry.hpp"
+#include "base/json.hpp"
 #include "base/rng.hpp"
 #include "datasets/ratings/ratings.hpp"
 #include "testing/triples.hpp"

@@ -12,6 +12,7 @@
 #include "algorithms/sgd_tiled/rule.hpp"
 #include "algorithms/sgd_tiled/settings.hpp"
 #include "algorithms/sgd_tiled/tiles.hpp"
+#include "base/json.hpp"
 #include "base/rng.hpp"
 
 namespace mf::sgd_tiled {

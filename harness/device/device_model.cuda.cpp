@@ -1,5 +1,5 @@
-#include "algorithms/core/cuda/check.hpp"
 #include "harness/device/device_model.hpp"
+#include "algorithms/core/cuda/check.hpp"
 
 namespace mf {
 namespace {

@@ -6,6 +6,7 @@
 #include "algorithms/cumf_sgd/device_sgd.hpp"
 #include "algorithms/cumf_sgd/grid.hpp"
 #include "base/error.hpp"
+#include "base/json.hpp"
 
 namespace mf::cumf_sgd {
 namespace {

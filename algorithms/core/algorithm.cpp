@@ -1,0 +1,9 @@
+#include "algorithms/core/algorithm.hpp"
+
+#include "base/json.hpp"
+
+namespace mf {
+
+Json Algorithm::facts() const { return Json::object(); }
+
+}  // namespace mf
