@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "algorithms/core/device_stream.hpp"
+#include "algorithms/core/implicit.hpp"
 #include "algorithms/core/model.hpp"
 #include "algorithms/core/params.hpp"
 #include "base/threads.hpp"
@@ -124,6 +125,9 @@ struct AlgorithmInfo {
   // Why this combination cannot run, or nothing. May be empty.
   std::function<std::optional<std::string>(const Params&, const ProblemShape&)> supports;
   std::function<MemoryNeed(const Params&, const ProblemShape&)> memory;
+  // The loss of an algorithm for implicit feedback: its values are confidences, not ratings. Empty:
+  // explicit ratings.
+  std::function<ImplicitLoss(const Params&)> implicit;
   // Rating updates of an epoch, for `mfbench plan`. Empty: each rating once.
   std::function<double(const ProblemShape&)> updates_per_epoch;
 };
