@@ -28,6 +28,7 @@ using EntryForm = Form<DatasetEntry>;
 
 constexpr double kMaxScale = 1000;
 constexpr std::int64_t kMaxLabel = 100;
+constexpr double kMinObserved = 1e-9;  // a value of 0 would be the same as not observed
 
 // Runs `check`, putting the JSON path in front of its message.
 template <class Check>
@@ -280,6 +281,17 @@ FieldInfo label_info() {
           nullptr};
 }
 
+// ---- implicit feedback ----
+
+Form<ImplicitRule> implicit_form() {
+  return Form<ImplicitRule>()
+      .number("min_rating", &ImplicitRule::min_rating, kMinObserved, 1e9,
+              "ratings from here on are observed pairs, the others are dropped")
+      .required()
+      .choice("value", &ImplicitRule::value, kImplicitValueNames,
+              "of an observed pair: 1, or its rating (which may be a count)");
+}
+
 EntryForm make_entry_form(Kinds names) {
   return EntryForm()
       .one_of_keys({{"name", named_form(std::move(names))},
@@ -289,6 +301,8 @@ EntryForm make_entry_form(Kinds names) {
                    true,
                    "expected exactly one of \"name\", \"like\", \"path\" and \"train\" with "
                    "\"test\"")
+      .object("implicit", &DatasetEntry::implicit, implicit_form(),
+              "implicit feedback: makes observed pairs of ratings")
       .field(label_info(), read_label);
 }
 
@@ -337,6 +351,24 @@ std::string usual_policy(const DatasetRequest& request) {
 
 std::string policy_suffix(const DatasetRequest& request) {
   return request.duplicates == usual_policy(request) ? "" : "+" + request.duplicates;
+}
+
+std::string ratings_label(const DatasetRequest& request) {
+  if (!request.like.empty()) {
+    const double factor = request.scale_factor;
+    return fmt::format("{} look-alike{}{}", request.like,
+                       factor == 1.0 ? "" : fmt::format(" x{}", factor),
+                       request.seed == 1 ? "" : fmt::format(" seed{}", request.seed));
+  }
+  if (request.name.empty()) return file_label(request) + policy_suffix(request);
+  const std::string given = request.given.empty() ? "" : "@" + request.given;
+  return request.name + given + policy_suffix(request);
+}
+
+std::string implicit_suffix(const DatasetRequest& request) {
+  if (!request.implicit) return "";
+  const bool binary = request.implicit->value == ImplicitValue::binary;
+  return fmt::format(" implicit >={}{}", request.implicit->min_rating, binary ? "" : " rating");
 }
 
 // ---- words ----
@@ -462,15 +494,10 @@ std::vector<CacheHead> imported_sets() {
 }
 
 std::string DatasetRequest::label() const {
-  if (!own_label.empty()) return own_label;
-  if (!like.empty()) {
-    const std::string factor = scale_factor == 1.0 ? "" : fmt::format(" x{}", scale_factor);
-    const std::string other = seed == 1 ? "" : fmt::format(" seed{}", seed);
-    return fmt::format("{} look-alike{}{}", like, factor, other);
-  }
-  if (name.empty()) return file_label(*this) + policy_suffix(*this);
-  return name + (given.empty() ? "" : "@" + given) + policy_suffix(*this);
+  return own_label.empty() ? ratings_label(*this) + implicit_suffix(*this) : own_label;
 }
+
+std::string DatasetRequest::identity() const { return cache_name() + implicit_suffix(*this); }
 
 std::string DatasetRequest::cache_name() const {
   if (!like.empty()) {

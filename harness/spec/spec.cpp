@@ -147,7 +147,7 @@ void check_labels(const std::vector<DataEntry>& entries) {
   std::map<std::string, std::string> known;
   for (const auto& entry : entries) {
     const std::string label = entry.request.label();
-    const std::string data = entry.request.cache_name();
+    const std::string data = entry.request.identity();
     if (known.emplace(label, data).first->second == data) continue;
     fail(ErrorKind::usage,
          "{}: another data set of this spec is named \"{}\", too; give one of them a \"label\"",
