@@ -1,5 +1,5 @@
-// The name of a JSON value, for headers that only pass one on: base/json.hpp has the rest, and takes
-// a second of every source that reads it.
+// The name of a JSON value, for headers that only pass one on: base/json.hpp has the rest, and
+// takes a second of every source that reads it.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>

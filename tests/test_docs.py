@@ -271,7 +271,7 @@ def cuda_example(mfbench, tmp_path_factory):
 
 def test_the_examples_are_whole_folders():
     for family, source, test in [("bias_only", "bias_only.cpp", "bias_only_test.cpp"),
-                                 ("minibatch_sgd", "minibatch_sgd.cu", "minibatch_sgd_gputest.cu")]:
+                                 ("minibatch_sgd", "minibatch_sgd.cu", "minibatch_sgd_gputest.cuda.cpp")]:
         names = {path.split("/", 2)[2] for path in families()[family]}
         assert names == {"info.cpp", source, f"test/{test}", "README.md"}
 

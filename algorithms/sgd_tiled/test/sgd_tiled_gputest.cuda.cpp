@@ -1,13 +1,16 @@
 // sgd_tiled on the device against a serial pass on the host.
+#include <cuda_bf16.h>
+#include <cuda_fp16.h>
+
 #include <cmath>
 #include <vector>
 
 #include "algorithms/core/cuda/memory.hpp"
-#include "algorithms/core/cuda/row_words.cuh"
 #include "algorithms/core/cuda/stream.hpp"
 #include "algorithms/core/registry.hpp"
 #include "algorithms/sgd_tiled/kernels.hpp"
 #include "algorithms/sgd_tiled/rule.hpp"
+#include "algorithms/sgd_tiled/test/round_kernel.hpp"
 #include "base/rng.hpp"
 #include "datasets/split.hpp"
 #include "datasets/synthetic/synthetic.hpp"
@@ -138,16 +141,6 @@ TEST(SgdTiled, VisitsEveryRatingOfAGiantOnce) {
   }
 }
 
-__global__ void round_kernel(const float* x, std::uint32_t* out, int n, bool stochastic,
-                             bool bf16) {
-  cuda::Rounder rounder{12345, stochastic};
-  for (int i = 0; i < n; ++i) {
-    const float two[2] = {x[i], x[i]};
-    out[i] = bf16 ? cuda::Unit<__nv_bfloat16>::pack(two, rounder)
-                  : cuda::Unit<__half>::pack(two, rounder);
-  }
-}
-
 // The mean of many stochastic roundings is the number itself; nearest gives the nearest.
 TEST(Rounder, KeepsTheMean) {
   MF_REQUIRE_DEVICE();
@@ -158,8 +151,7 @@ TEST(Rounder, KeepsTheMean) {
       auto numbers = cuda::upload(View<const float>(same), stream.get());
       cuda::DeviceBuffer<std::uint32_t> out(std::ssize(same));
       for (const bool stochastic : {false, true}) {
-        round_kernel<<<1, 1, 0, stream.get()>>>(numbers.data(), out.data(), 8000, stochastic, bf16);
-        MF_CUDA_LAUNCHED("round_kernel");
+        launch_round(numbers.data(), out.data(), 8000, stochastic, bf16, stream.get());
         std::vector<std::uint32_t> words(out.size());
         cuda::download(View<std::uint32_t>(words), out.data(), stream.get());
         double sum = 0;

@@ -3,31 +3,17 @@
 
 #include <cstdint>
 
-#include "algorithms/core/cuda/check.hpp"
 #include "harness/device/device.hpp"
 #include "harness/device/device_clock.hpp"
 #include "harness/device/nvml.hpp"
+#include "harness/test/kernels.hpp"
 #include "testing/cuda/testing.hpp"
 
 namespace mf {
 namespace {
 
-__device__ std::uint64_t nanoseconds() {
-  std::uint64_t now = 0;
-  asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(now));
-  return now;
-}
-
-__global__ void spin(std::uint64_t ns) {
-  const std::uint64_t start = nanoseconds();
-  while (nanoseconds() - start < ns) {
-  }
-}
-
 void queue_spin(DeviceClock& clock, double seconds) {
-  spin<<<1, 1, 0, static_cast<cudaStream_t>(clock.stream())>>>(
-      static_cast<std::uint64_t>(seconds * 1e9));
-  MF_CUDA_LAUNCHED("spin");
+  launch_spin(static_cast<std::uint64_t>(seconds * 1e9), static_cast<cudaStream_t>(clock.stream()));
 }
 
 TEST(DeviceClock, SeesTheClockAndTheMemory) {

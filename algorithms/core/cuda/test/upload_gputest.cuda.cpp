@@ -3,6 +3,7 @@
 
 #include "algorithms/core/cuda/device_model.hpp"
 #include "algorithms/core/cuda/launch.hpp"
+#include "algorithms/core/cuda/test/kernels.hpp"
 #include "algorithms/core/random.hpp"
 #include "base/rng.hpp"
 #include "testing/cuda/testing.hpp"
@@ -137,14 +138,6 @@ TEST(DeviceModel, IsSeenAsItWas) {
   }
 }
 
-__global__ void draw_kernel(std::uint64_t seed, std::int64_t iteration, std::int64_t* out,
-                            std::int32_t n, Permutation permutation) {
-  const auto i = static_cast<std::int32_t>(blockIdx.x * blockDim.x + threadIdx.x);
-  if (i >= n) return;
-  out[2 * i] = pick(random_bits(seed, i, iteration), 12345);
-  out[2 * i + 1] = permutation(i);
-}
-
 TEST(Random, DrawsOfTheDeviceAreTheHosts) {
   MF_REQUIRE_DEVICE();
   Gpu gpu;
@@ -153,9 +146,7 @@ TEST(Random, DrawsOfTheDeviceAreTheHosts) {
   constexpr std::int64_t kIteration = (1LL << 33) + 1;
   const Permutation permutation = Permutation::of(kDraws, 4);
   DeviceBuffer<std::int64_t> out(2 * kDraws);
-  draw_kernel<<<blocks_for(kDraws, 128), 128, 0, gpu.stream.get()>>>(kSeed, kIteration, out.data(),
-                                                                     kDraws, permutation);
-  MF_CUDA_LAUNCHED("draw_kernel");
+  launch_draws(kSeed, kIteration, out.data(), kDraws, permutation, gpu.stream.get());
   const auto drawn = gpu.back(out);
   for (std::int32_t i = 0; i < kDraws; ++i) {
     ASSERT_EQ(drawn[2 * i], pick(random_bits(kSeed, i, kIteration), 12345)) << i;

@@ -6,7 +6,7 @@
 #include <curand_kernel.h>
 
 #include "algorithms/core/cuda/memory.hpp"
-#include "algorithms/core/random.hpp"
+#include "algorithms/cu2rec/bench/draws.hpp"
 #include "algorithms/cu2rec/kernels.hpp"
 #include "testing/cuda/bench_runner.hpp"
 
@@ -16,24 +16,9 @@ namespace {
 constexpr std::int64_t kIterations = 128;  // of the algorithm, in one timed run
 constexpr int kRepeats = 5;                // timed runs; the mean is reported
 
-__global__ void curand_kernel(curandStateXORWOW* states, std::uint32_t* out, int n) {
-  const int i = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x);
-  if (i >= n) return;
-  curandStateXORWOW state = states[i];
-  out[i] = curand(&state);
-  states[i] = state;
-}
-
-__global__ void counter_kernel(std::uint64_t seed, std::int64_t iteration, std::uint32_t* out,
-                               int n) {
-  const int i = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x);
-  if (i < n) out[i] = random_bits(seed, i, iteration);
-}
-
 // One draw a user of Netflix: a state of 48 bytes read and written, or computed.
 void draws(benchmark::State& state, bool counter) {
   constexpr int kUsers = 480189;
-  constexpr unsigned kBlocks = (kUsers + 127) / 128;
   const cuda::Stream stream;
   cuda::DeviceBuffer<curandStateXORWOW> states(kUsers);
   cuda::DeviceBuffer<std::uint32_t> out(kUsers);
@@ -42,12 +27,11 @@ void draws(benchmark::State& state, bool counter) {
   const auto queue = [&] {
     for (int i = 0; i < kIterations; ++i) {
       if (counter) {
-        counter_kernel<<<kBlocks, 128, 0, stream.get()>>>(1, ++iteration, out.data(), kUsers);
+        launch_counter_draws(1, ++iteration, out.data(), kUsers, stream.get());
       } else {
-        curand_kernel<<<kBlocks, 128, 0, stream.get()>>>(states.data(), out.data(), kUsers);
+        launch_curand_draws(states.data(), out.data(), kUsers, stream.get());
       }
     }
-    MF_CUDA_LAUNCHED("draws");
   };
   const auto run = [&] {
     return cuda::device_seconds(stream, queue) / static_cast<double>(kIterations);

@@ -9,6 +9,7 @@
 #include <memory>
 #include <string>
 
+#include "algorithms/als/bench/fill.hpp"
 #include "algorithms/als/cumf/library_check.hpp"
 #include "algorithms/als/cumf/steps.hpp"
 #include "algorithms/core/cuda/stream.hpp"
@@ -108,14 +109,6 @@ void hermitian(benchmark::State& state, Which which, const Json& changes, Hermit
   state.counters["symmetric_flops"] = rate(half_flops(f));
 }
 
-__global__ void fill_kernel(float* to, std::int64_t count) {
-  const std::int64_t every = std::int64_t{gridDim.x} * blockDim.x;
-  for (std::int64_t i = std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x; i < count;
-       i += every) {
-    to[i] = static_cast<float>((i * 2654435761LL >> 8) & 0xffff) / 65536.0F;
-  }
-}
-
 // Figure 7 (a), the other bar: matrix products f x k x f of one size each, k being the mean number
 // of ratings of a row; so many that they take a few gigabytes.
 void gemm(benchmark::State& state, Which which, int factors) {
@@ -127,8 +120,7 @@ void gemm(benchmark::State& state, Which which, int factors) {
   const cuda::Stream stream;
   cuda::DeviceBuffer<float> a(values * count);
   cuda::DeviceBuffer<float> c(squares * count);
-  fill_kernel<<<1024, 256, 0, stream.get()>>>(a.data(), values * count);
-  MF_CUDA_LAUNCHED("fill");
+  launch_fill(a.data(), values * count, stream.get());
   cublasHandle_t handle = nullptr;
   MF_LIBRARY(cublasCreate(&handle));
   MF_LIBRARY(cublasSetStream(handle, stream.get()));

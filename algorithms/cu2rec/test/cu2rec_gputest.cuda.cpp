@@ -7,6 +7,7 @@
 #include "algorithms/core/cuda/memory.hpp"
 #include "algorithms/core/cuda/stream.hpp"
 #include "algorithms/cu2rec/kernels.hpp"
+#include "algorithms/cu2rec/test/draw_kernel.hpp"
 #include "algorithms/cu2rec/test/reference.hpp"
 #include "algorithms/cu2rec/test/support.hpp"
 #include "datasets/split.hpp"
@@ -49,12 +50,6 @@ void expect_same(const Model& device, const Model& host, const std::string& what
   EXPECT_EQ(device.item_bias, host.item_bias) << what;
 }
 
-__global__ void draw_kernel(curandStateXORWOW* states, std::uint32_t* out, int n, int draws) {
-  const int i = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x);
-  if (i >= n) return;
-  for (int k = 0; k < draws; ++k) out[i * draws + k] = curand(states + i);
-}
-
 TEST(Draw, TheHostRepeatsWhatCurandDraws) {
   MF_REQUIRE_DEVICE();
   constexpr int kUsers = 1000;
@@ -63,9 +58,7 @@ TEST(Draw, TheHostRepeatsWhatCurandDraws) {
   cuda::DeviceBuffer<curandStateXORWOW> states(kUsers);
   launch_init_states(states.data(), kUsers, 99, stream.get());
   cuda::DeviceBuffer<std::uint32_t> bits(kUsers * kDraws);
-  draw_kernel<<<(kUsers + 127) / 128, 128, 0, stream.get()>>>(states.data(), bits.data(), kUsers,
-                                                              kDraws);
-  MF_CUDA_LAUNCHED("draw_kernel");
+  launch_draws(states.data(), bits.data(), kUsers, kDraws, stream.get());
   std::vector<std::uint32_t> drawn(bits.size());
   cuda::download(View<std::uint32_t>(drawn), bits.data(), stream.get());
   auto host = device_states(kUsers, 99);

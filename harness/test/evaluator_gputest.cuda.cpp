@@ -8,7 +8,7 @@
 #include "algorithms/core/cuda/stream.hpp"
 #include "harness/device/device_model.hpp"
 #include "harness/evaluate/evaluator.hpp"
-#include "harness/evaluate/reduction.cuh"
+#include "harness/test/kernels.hpp"
 #include "harness/test/testing.hpp"
 #include "testing/cuda/testing.hpp"
 
@@ -352,8 +352,7 @@ TEST(DownloadModel, FollowsStrides) {
 }
 
 // Integers add without rounding: the sums must be exact in any order.
-template <int kBlock>
-void expect_exact_sums(std::int64_t count) {
+void expect_exact_sums(int block, std::int64_t count) {
   std::vector<float> errors(count);
   LossSums expected;
   for (std::int64_t i = 0; i < count; ++i) {
@@ -361,26 +360,20 @@ void expect_exact_sums(std::int64_t count) {
     add_error(expected, static_cast<double>(i % 11 - 4));
   }
   const auto device = cuda::upload(View<const float>(errors), nullptr);
-  DeviceBuffer<LossSums> partial(kReductionBlocks<kBlock>);
-  sum_errors<kBlock><<<kReductionBlocks<kBlock>, kBlock>>>(device.data(), count, partial.data());
-  MF_CUDA_LAUNCHED("sum_errors");
+  DeviceBuffer<LossSums> partial(reduction_blocks(block));
+  launch_sum_errors(block, device.data(), count, partial.data(), nullptr);
   std::vector<LossSums> host(partial.size());
   cuda::download(View<LossSums>(host), partial.data(), nullptr);
   LossSums found;
   for (const LossSums& sums : host) add_sums(found, sums);
-  EXPECT_EQ(found.square, expected.square) << kBlock << " threads, " << count << " errors";
-  EXPECT_EQ(found.absolute, expected.absolute) << kBlock << " threads, " << count << " errors";
+  EXPECT_EQ(found.square, expected.square) << block << " threads, " << count << " errors";
+  EXPECT_EQ(found.absolute, expected.absolute) << block << " threads, " << count << " errors";
 }
 
 TEST(Reduction, IsExactForEveryBlockAndSize) {
   MF_REQUIRE_DEVICE();
   for (const std::int64_t count : {0, 1, 31, 32, 33, 1000, 262'144, 1'000'007}) {
-    expect_exact_sums<32>(count);
-    expect_exact_sums<64>(count);
-    expect_exact_sums<128>(count);
-    expect_exact_sums<256>(count);
-    expect_exact_sums<512>(count);
-    expect_exact_sums<1024>(count);
+    for (const int block : {32, 64, 128, 256, 512, 1024}) expect_exact_sums(block, count);
   }
 }
 

@@ -3,16 +3,12 @@
 
 #include "algorithms/core/cuda/memory.hpp"
 #include "algorithms/core/cuda/stream.hpp"
+#include "algorithms/core/cuda/test/kernels.hpp"
 #include "base/error.hpp"
 #include "testing/cuda/testing.hpp"
 
 namespace mf::cuda {
 namespace {
-
-__global__ void add_one(int* x, int n) {
-  const int i = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x);
-  if (i < n) ++x[i];
-}
 
 TEST(DeviceBuffer, CountsItsBytes) {
   MF_REQUIRE_DEVICE();
@@ -47,8 +43,7 @@ TEST(Stream, CopiesThereAndBack) {
   std::vector<int> numbers(1000);
   for (int i = 0; i < 1000; ++i) numbers[i] = i;
   auto device = upload(View<const int>(numbers), stream.get());
-  add_one<<<4, 256, 0, stream.get()>>>(device.data(), 1000);
-  MF_CUDA_LAUNCHED("add_one");
+  launch_add_one(device.data(), 1000, stream.get());
   download(View<int>(numbers), device.data(), stream.get());
   for (int i = 0; i < 1000; ++i) EXPECT_EQ(numbers[i], i + 1);
 }
@@ -60,7 +55,7 @@ TEST(Graph, ReplaysWhatWasCaptured) {
   auto device = upload(View<const int>(zero), stream.get());
   Graph graph;
   graph.capture(stream.get(), [&] {
-    for (int i = 0; i < 5; ++i) add_one<<<1, 32, 0, stream.get()>>>(device.data(), 1);
+    for (int i = 0; i < 5; ++i) launch_add_one(device.data(), 1, stream.get());
   });
   for (int i = 0; i < 3; ++i) graph.launch(stream.get());
   download(View<int>(zero), device.data(), stream.get());
@@ -87,7 +82,7 @@ TEST(Check, NamesTheCallAndTheCause) {
   } catch (const Error& error) {
     EXPECT_EQ(error.kind(), ErrorKind::device);
     EXPECT_NE(std::string(error.what()).find("cudaSetDevice(12345)"), std::string::npos);
-    EXPECT_NE(std::string(error.what()).find("cuda_gputest.cu"), std::string::npos);
+    EXPECT_NE(std::string(error.what()).find("cuda_gputest.cuda.cpp"), std::string::npos);
   }
   cudaGetLastError();
 }
