@@ -65,7 +65,8 @@ SplitForm given_form(const GivenSplits& given) {
 SplitForm with_common_keys(SplitForm form) {
   return std::move(form)
       .number("validation", &SplitKeys::validation, 0, 0.9,
-              "share of what is left for training that is the validation part")
+              "share of what is left for training that is the validation part; with \"users\", of "
+              "the users left")
       .integer("seed", &SplitKeys::seed, 0, INT64_MAX, "of the draw; default the case's");
 }
 
@@ -76,7 +77,13 @@ SplitForm make_split_form(const std::optional<GivenSplits>& given, const std::st
                               "share of all ratings, drawn uniformly, that is the test part")},
       {"leave_out", kind_of(Kind::leave_out)
                         .integer("leave_out", &SplitKeys::leave_out, 1, 1'000'000,
-                                 "random ratings of each user who has more")}};
+                                 "random ratings of each user who has more")},
+      {"users", kind_of(Kind::users)
+                    .number("users", &SplitKeys::users, 1e-9, 0.999999,
+                            "share of users, those with two or more ratings, held out whole")
+                    .number("fold_in", &SplitKeys::fold_in, 1e-9, 0.999999,
+                            "share of a held-out user's ratings that is the history to fold in; "
+                            "the rest is the test part")}};
   SplitForm form;
   if (given) {
     forms.emplace_back("given", given_form(*given));
@@ -84,14 +91,18 @@ SplitForm make_split_form(const std::optional<GivenSplits>& given, const std::st
     form = std::move(form).refuse("given", why_none);
   }
   return with_common_keys(std::move(form).one_of_keys(
-      std::move(forms), false, "expected one of \"holdout\", \"leave_out\" and \"given\""));
+      std::move(forms), false,
+      "expected one of \"holdout\", \"leave_out\", \"users\" and \"given\""));
 }
 
 // Train and test files are the split.
 SplitForm make_parts_split_form() {
   const std::string why = "the files \"train\" and \"test\" are the split; leave it out";
-  return with_common_keys(
-      kind_of(Kind::given).refuse("holdout", why).refuse("leave_out", why).refuse("given", why));
+  SplitForm form = kind_of(Kind::given);
+  for (const char* key : {"holdout", "leave_out", "users", "fold_in", "given"}) {
+    form = std::move(form).refuse(key, why);
+  }
+  return with_common_keys(std::move(form));
 }
 
 EntryForm with_split(EntryForm form, const SplitForm& split) {
@@ -389,6 +400,8 @@ SplitSpec SplitKeys::spec(std::uint64_t case_seed) const {
   out.kind = kind;
   out.test_fraction = holdout;
   out.leave_out = leave_out;
+  out.user_fraction = users;
+  out.fold_in = fold_in;
   out.validation_fraction = validation;
   out.seed = seed.value_or(case_seed);
   return out;

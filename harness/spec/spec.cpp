@@ -42,8 +42,9 @@ struct DataEntry {
 void inherit_split(Json& object, const Json& split) {
   object["split"] = split;
   if (!object.contains("train") || !split.is_object()) return;
-  object["split"].erase("holdout");
-  object["split"].erase("leave_out");
+  for (const char* drawn : {"holdout", "leave_out", "users", "fold_in"}) {
+    object["split"].erase(drawn);
+  }
 }
 
 DataEntry parse_data_entry(const Json& json, const std::string& path, const Json* default_split) {
