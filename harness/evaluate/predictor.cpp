@@ -2,17 +2,12 @@
 
 #include <utility>
 
+#include "harness/evaluate/clones.hpp"
+
 namespace mf {
 namespace {
 
 constexpr std::int64_t kLanes = 16;
-
-// Sanitizers cannot run the resolvers of cloned functions.
-#if defined(__x86_64__) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
-#define MF_CLONES __attribute__((target_clones("default", "arch=x86-64-v3", "arch=x86-64-v4")))
-#else
-#define MF_CLONES
-#endif
 
 MF_CLONES float dot(const float* a, const float* b, std::int64_t n) {
   float lanes[kLanes] = {};
