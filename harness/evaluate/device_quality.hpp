@@ -9,6 +9,7 @@
 #include "algorithms/core/device_stream.hpp"
 #include "algorithms/core/model.hpp"
 #include "base/aligned.hpp"
+#include "base/host_device.hpp"
 #include "base/view.hpp"
 #include "harness/evaluate/implicit_objective.hpp"
 #include "harness/evaluate/ranking.hpp"
@@ -39,8 +40,8 @@ class DeviceObjective {
 // nowhere, which is a row of zeros.
 struct RankedRow {
   static constexpr std::int32_t kNone = std::numeric_limits<std::int32_t>::min();
-  static constexpr std::int32_t folded(std::int32_t slot) { return -1 - slot; }
-  static constexpr std::int32_t slot_of(std::int32_t row) { return -1 - row; }
+  MF_HD static constexpr std::int32_t folded(std::int32_t slot) { return -1 - slot; }
+  MF_HD static constexpr std::int32_t slot_of(std::int32_t row) { return -1 - row; }
 };
 
 // What DeviceRanking ranks by.
