@@ -44,7 +44,9 @@ double probe(const Case& item) {
 }
 
 double train_share(const SplitSpec& split) {
-  const double test = split.kind == SplitSpec::Kind::holdout ? split.test_fraction : 0;
+  double test = 0;
+  if (split.kind == SplitSpec::Kind::holdout) test = split.test_fraction;
+  if (split.kind == SplitSpec::Kind::users) test = split.user_fraction;
   return (1 - test) * (1 - split.validation_fraction);
 }
 
@@ -71,6 +73,7 @@ std::optional<std::string> problem_of(const Case& item, const PlannedCase& plann
 PlannedCase plan_case(const Case& item, bool measure, std::map<std::string, double>& rates) {
   PlannedCase planned;
   planned.id = item.id;
+  planned.metric = main_metric(item);
   const AlgorithmInfo& info = find_algorithm(item.algorithm);
   const auto known = expected_shape(item.data);
   ProblemShape shape;
@@ -149,6 +152,7 @@ Json to_json(const Plan& plan) {
   Json cases = Json::array();
   for (const auto& item : plan.cases) {
     cases.push_back({{"case_id", item.id},
+                     {"metric", kMetricNames.of(item.metric)},
                      {"host_bytes", or_null(item.host_bytes)},
                      {"device_bytes", item.device_bytes.value_or(0)},
                      {"train_s", or_null(item.train_s)},

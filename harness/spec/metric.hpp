@@ -23,6 +23,13 @@ inline constexpr Names kMetricNames{std::to_array<Named<Metric>>({{"test_rmse", 
 constexpr bool is_ranking(Metric metric) { return metric >= Metric::recall_20; }
 constexpr bool more_is_better(Metric metric) { return is_ranking(metric); }
 
+// As tables call it.
+inline std::string label_of(Metric metric) {
+  return metric == Metric::test_rmse ? "rmse" : kMetricNames.of(metric);
+}
+// With the digits that matter: an objective may be any size.
+std::string format_metric(Metric metric, double value);
+
 // Whether `value` meets a target: at or beyond it on the better side. NaN meets none.
 constexpr bool meets(Metric metric, double value, double target) {
   return more_is_better(metric) ? value >= target : value <= target;
