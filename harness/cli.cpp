@@ -171,24 +171,33 @@ int compare_command(const std::string& first, const std::string& second, double 
     fmt::print("{}\n", list.dump(2));
     return 0;
   }
+  bool all_rmse = true;
+  for (const auto& one : all) all_rmse = all_rmse && one.metric == Metric::test_rmse;
+  const auto difference = [&](const Comparison& one) -> std::string {
+    if (!one.difference) return "-";
+    const bool plain = one.metric != Metric::objective;
+    return (all_rmse ? "" : label_of(one.metric) + " ") +
+           (plain ? fmt::format("{:+.4f}", *one.difference)
+                  : fmt::format("{:+.6g}", *one.difference));
+  };
+  const int width = all_rmse ? 12 : 21;
   fmt::print("epoch time of {} over {}\n", second, first);
-  fmt::print("{:<46} {:>5} {:>8} {:>20} {:>10} {:>12} {:>12}\n", "case", "seeds", "ratio",
-             "95 % interval", "verdict", "best rmse +-", "to target");
+  fmt::print("{:<46} {:>5} {:>8} {:>20} {:>10} {:>{}} {:>12}\n", "case", "seeds", "ratio",
+             "95 % interval", "verdict", all_rmse ? "best rmse +-" : "best +-", width, "to target");
   for (const auto& one : all) {
-    fmt::print("{:<46} {:>5} {:>8} {:>20} {:>10} {:>12} {:>12}\n", one.label, one.seeds,
+    fmt::print("{:<46} {:>5} {:>8} {:>20} {:>10} {:>{}} {:>12}\n", one.label, one.seeds,
                ratio_text(one.epoch_ratio),
                one.epoch_interval ? fmt::format("[{:.3f}, {:.3f}]", one.epoch_interval->low,
                                                 one.epoch_interval->high)
                                   : "-",
-               kVerdicts.of(one.verdict),
-               one.rmse_difference ? fmt::format("{:+.4f}", *one.rmse_difference) : "-",
-               ratio_text(one.target_ratio));
+               kVerdicts.of(one.verdict), difference(one), width, ratio_text(one.target_ratio));
   }
   return 0;
 }
 
-// Pairs "user item" from a file or standard input ("-").
-void predict_file(const SavedModel& model, const std::string& path) {
+// Every line that is not empty, of a file or of standard input ("-"), with its number.
+template <class Read>
+void for_lines(const std::string& path, const Read& read) {
   std::ifstream file;
   if (path != "-") {
     file.open(path);
@@ -197,7 +206,13 @@ void predict_file(const SavedModel& model, const std::string& path) {
   std::istream& in = path == "-" ? std::cin : file;
   std::string line;
   for (std::int64_t number = 1; std::getline(in, line); ++number) {
-    if (line.empty()) continue;
+    if (!line.empty()) read(line, number);
+  }
+}
+
+// Pairs "user item".
+void predict_file(const SavedModel& model, const std::string& path) {
+  for_lines(path, [&](const std::string& line, std::int64_t number) {
     int user = 0;
     int item = 0;
     char rest = 0;
@@ -206,7 +221,23 @@ void predict_file(const SavedModel& model, const std::string& path) {
            line);
     }
     fmt::print("{} {} {:.4f}\n", user, item, model.predict(user, item));
-  }
+  });
+}
+
+// Lines "item value", or "item" alone for the value 1.
+std::vector<HistoryItem> read_history(const std::string& path) {
+  std::vector<HistoryItem> history;
+  for_lines(path, [&](const std::string& line, std::int64_t number) {
+    HistoryItem one;
+    char rest = 0;
+    const int found = std::sscanf(line.c_str(), "%d %f %c", &one.item_id, &one.value, &rest);
+    if (found != 2 && std::sscanf(line.c_str(), "%d %c", &one.item_id, &rest) != 1) {
+      fail(ErrorKind::data, "{}:{}: found \"{}\", expected an item id and perhaps a value", path,
+           number, line);
+    }
+    history.push_back(one);
+  });
+  return history;
 }
 
 class Cli {
@@ -326,12 +357,18 @@ class Cli {
     auto* user = predict->add_option("--user", user_, "id of a user");
     auto* item = predict->add_option("--item", item_, "id of an item");
     user->needs(item);
-    item->needs(user);
-    predict->add_option("--pairs", pairs_, "file of lines \"user item\"; - for standard input")
-        ->excludes(user);
-    predict->callback([this, user] {
+    auto* pairs =
+        predict->add_option("--pairs", pairs_, "file of lines \"user item\"; - for standard input")
+            ->excludes(user);
+    auto* history = add_history(predict)->needs(item)->excludes(user)->excludes(pairs);
+    predict->callback([this, user, item, history] {
+      if (item->count() > 0 && user->count() + history->count() == 0) {
+        fail(ErrorKind::usage, "--item: needs --user, or --history for a user of its own");
+      }
       const SavedModel model = load_model(model_);
-      if (user->count() > 0) {
+      if (history->count() > 0) {
+        fmt::print("{:.4f}\n", model.predict(model.fold_in(read_history(history_)), item_));
+      } else if (user->count() > 0) {
         fmt::print("{:.4f}\n", model.predict(user_, item_));
       } else {
         predict_file(model, pairs_);
@@ -340,21 +377,35 @@ class Cli {
     auto* recommend =
         app_.add_subcommand("recommend", "the best items for a user by an exported model");
     recommend->add_option("model", model_, "folder of the model")->required();
-    recommend->add_option("--user", user_, "id of the user")->required();
+    auto* of_user = recommend->add_option("--user", user_, "id of the user");
+    auto* of_history = add_history(recommend)->excludes(of_user);
     recommend->add_option("-k", k_, "how many")->check(CLI::PositiveNumber)->capture_default_str();
     recommend->add_flag("--include-seen", include_seen_, "also items rated in training");
-    recommend->callback([this] {
-      for (const auto& [id, score] : load_model(model_).recommend(user_, k_, include_seen_)) {
+    recommend->callback([this, of_user, of_history] {
+      if (of_user->count() + of_history->count() == 0) {
+        fail(ErrorKind::usage, "recommend: needs --user or --history");
+      }
+      const SavedModel model = load_model(model_);
+      const auto best =
+          of_user->count() > 0
+              ? model.recommend(user_, k_, include_seen_)
+              : model.recommend(model.fold_in(read_history(history_)), k_, include_seen_);
+      for (const auto& [id, score] : best) {
         fmt::print("{} {:.4f}\n", id, score);
       }
     });
+  }
+
+  CLI::Option* add_history(CLI::App* command) {
+    return command->add_option("--history", history_,
+                               "of a user of its own: file of lines \"item value\" or \"item\"");
   }
 
   CLI::App app_;
   int code_ = 0;
   bool json_ = false, quiet_ = false, no_measure_ = false, include_seen_ = false;
   std::string name_, first_, second_, model_;
-  std::string pairs_ = "-";
+  std::string pairs_ = "-", history_;
   int user_ = 0, item_ = 0, k_ = 10;
   double margin_ = 0.02;
   std::string spec_;

@@ -8,7 +8,8 @@ import pytest
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 
 # From the lowest up, a line a level: rooms of one line know nothing of each other. A file belongs to
-# the longest room that its path begins with. Rooms that are not there yet do no harm.
+# the longest room that its path begins with, one that is named before one of a "*". Rooms that are
+# not there yet do no harm.
 LEVELS = [
     ["base"],
     ["datasets/ratings"],
@@ -16,7 +17,8 @@ LEVELS = [
     ["datasets/fetch"],
     ["datasets"],
     ["algorithms/core"],
-    ["algorithms/*"],  # each folder a family; a family knows no other
+    ["algorithms/*"],  # each folder a family; a family knows no other, but for BUILDS_ON
+    ["algorithms/ials"],
     ["harness/spec"],
     ["harness/device"],
     ["harness/evaluate"],
@@ -24,6 +26,8 @@ LEVELS = [
     ["harness/run"],
     ["harness"],
 ]
+# The families that share code, which a level alone does not say: the other families stay unknown.
+BUILDS_ON = {"algorithms/ials": {"algorithms/als"}}
 # What only tests and benchmarks include. It may include anything, and they may include anything.
 TESTING = "testing"
 SOURCES = (".cpp", ".hpp", ".cu", ".cuh")
@@ -36,14 +40,20 @@ def room_of(path):
     for level, rooms in enumerate(LEVELS):
         for room in rooms:
             name = room
-            if room.endswith("/*"):
+            named = not room.endswith("/*")
+            if not named:
                 parts = path.split("/")
                 if parts[0] != room[:-2] or len(parts) < 3:
                     continue
                 name = "/".join(parts[:2])
-            if path.startswith(name + "/") and (found is None or len(name) > len(found[1])):
-                found = (level, name)
-    return found
+            rank = (len(name), named)
+            if path.startswith(name + "/") and (found is None or rank > found[0]):
+                found = (rank, (level, name))
+    return found and found[1]
+
+
+def is_family(room):
+    return room.startswith("algorithms/") and room != "algorithms/core"
 
 
 def is_test(path):
@@ -60,7 +70,13 @@ def wrong_includes(includes):
             wrong.append(f"{source} includes {target}, which only tests and benchmarks may include")
             continue
         here, there = room_of(source), room_of(target)
-        if here is None or there is None or here == there or there[0] < here[0]:
+        if here is None or there is None or here == there:
+            continue
+        if is_family(here[1]) and is_family(there[1]):
+            if there[1] not in BUILDS_ON.get(here[1], ()):
+                wrong.append(f"{source} ({here[1]}) includes {target} ({there[1]}), another family")
+            continue
+        if there[0] < here[0]:
             continue
         way = "of the same level" if there[0] == here[0] else "above it"
         wrong.append(f"{source} ({here[1]}) includes {target} ({there[1]}), a room {way}")
@@ -133,7 +149,11 @@ def test_rooms_make_no_circle(includes):
 @pytest.mark.parametrize("source, target, words", [
     ("base/text.hpp", "datasets/load.hpp", "above it"),
     ("datasets/readers/csv.cpp", "datasets/load.hpp", "above it"),
-    ("algorithms/als/als.cu", "algorithms/cu2rec/rule.hpp", "of the same level"),
+    ("algorithms/als/als.cu", "algorithms/cu2rec/rule.hpp", "another family"),
+    ("algorithms/als/als.cu", "algorithms/ials/gram.hpp", "another family"),
+    ("algorithms/ials/ials.cu", "algorithms/cu2rec/rule.hpp", "another family"),
+    ("algorithms/ials/ials.cu", "harness/spec/spec.hpp", "above it"),
+    ("harness/run/runner.cpp", "harness/cli.hpp", "above it"),
     ("algorithms/core/model.hpp", "algorithms/als/cg.hpp", "above it"),
     ("harness/spec/spec.cpp", "harness/run/runner.hpp", "above it"),
     ("harness/main.cpp", "testing/temp_folder.hpp", "only tests"),
@@ -145,6 +165,9 @@ def test_what_is_wrong_is_found(source, target, words):
 @pytest.mark.parametrize("source, target", [
     ("harness/run/runner.cpp", "harness/results/result_file.hpp"),
     ("algorithms/als/fused/kernels.cu", "algorithms/als/cg.hpp"),
+    ("algorithms/ials/cpu/algorithm.cpp", "algorithms/als/cg.hpp"),
+    ("algorithms/ials/cpu/algorithm.cpp", "algorithms/core/model.hpp"),
+    ("harness/run/runner.cpp", "algorithms/ials/settings.hpp"),
     ("algorithms/als/test/als_test.cpp", "testing/temp_folder.hpp"),
     ("testing/runner.hpp", "harness/run/runner.hpp"),
     ("datasets/load.cpp", "datasets/readers/readers.hpp"),

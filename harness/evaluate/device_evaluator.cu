@@ -1,7 +1,6 @@
 #include "harness/evaluate/device_evaluator.hpp"
 
 #include <algorithm>
-#include <bit>
 #include <list>
 #include <vector>
 
@@ -15,14 +14,25 @@ namespace {
 using cuda::DeviceBuffer;
 using cuda::PinnedBuffer;
 
-// Ratings of a warp's chunk: by their number alone, so that the sums are the same on every device.
-// Small parts are spread over many warps; large ones come in chunks small enough that the last
-// blocks to end are a small share of the whole.
-std::int64_t chunk_of(std::int64_t count) {
-  constexpr std::int64_t kWarps = 8192;
-  constexpr std::int64_t kLargest = 2048;
-  const std::int64_t even = (count + kWarps - 1) / kWarps;
-  return std::min(kLargest, (even + 31) / 32 * 32);
+// The loss kernel of cu2rec's paper: a thread per user writes the error of each of the user's
+// ratings; the factors are read one after another.
+__global__ void __launch_bounds__(kLossThreads)
+    user_errors(const __grid_constant__ LossArgs args,
+                const std::int64_t* __restrict__ user_offsets, std::int32_t n_users,
+                float* __restrict__ errors) {
+  const std::int64_t thread = std::int64_t{blockIdx.x} * kLossThreads + threadIdx.x;
+  if (thread >= n_users) return;
+  const auto user = static_cast<std::int32_t>(thread);
+  const float* p = args.model.p + user * args.model.p_stride;
+  const std::int64_t end = user_offsets[user + 1];
+  for (std::int64_t i = user_offsets[user]; i < end; ++i) {
+    const std::int32_t item = args.part.items[i];
+    const float* q = args.model.q + item * args.model.q_stride;
+    float dot = 0;
+    for (int k = 0; k < args.model.factors; ++k) dot = fmaf(p[k], q[k], dot);
+    const RatingSides sides = load_sides(args, user, item);
+    errors[i] = static_cast<float>(rating_error(args.rule, sides, args.part.values[i], dot));
+  }
 }
 
 using FusedKernel = void (*)(LossArgs, std::int64_t, LossSums*);
@@ -39,7 +49,7 @@ FusedKernel aligned_kernel(int factors) {
   if (factors <= 256) return kSmall[(factors + 31) / 32 - 1];
   if (factors <= 512) return kAligned<16, 8, false>;
   if (factors <= 768) return kAligned<32, 6, false>;
-  return factors <= 1024 ? kAligned<32, 8, false> : long_row_loss;
+  return factors <= 1024 ? kAligned<32, 8, false> : long_row_loss<>;
 }
 
 FusedKernel unaligned_kernel(int factors) {
@@ -48,14 +58,7 @@ FusedKernel unaligned_kernel(int factors) {
   if (factors <= 128) return kUnaligned<8, 16>;
   if (factors <= 256) return kUnaligned<32, 8>;
   if (factors <= 512) return kUnaligned<32, 16>;
-  return factors <= 1024 ? kUnaligned<32, 32> : long_row_loss;
-}
-
-bool has_aligned_rows(const FactorView& model) {
-  const auto address =
-      std::bit_cast<std::uintptr_t>(model.p) | std::bit_cast<std::uintptr_t>(model.q);
-  return address % 16 == 0 && model.p_stride % 4 == 0 && model.q_stride % 4 == 0 &&
-         model.factors % 4 == 0;
+  return factors <= 1024 ? kUnaligned<32, 32> : long_row_loss<>;
 }
 
 std::vector<std::uint32_t> bits_of(View<const std::uint8_t> flags) {
@@ -116,9 +119,8 @@ struct DeviceEvaluator::Impl {
   }
 
   void launch_fused(const LossArgs& args, cudaStream_t stream) {
-    const std::int64_t chunk = chunk_of(args.part.count);
-    const std::int64_t warps = (args.part.count + chunk - 1) / chunk;
-    const unsigned blocks = blocks_for(warps * 32);
+    const std::int64_t chunk = loss_chunk(args.part.count);
+    const auto blocks = static_cast<unsigned>(loss_blocks(args.part.count));
     reserve_partial(blocks);
     const FusedKernel kernel = has_aligned_rows(args.model) ? aligned_kernel(args.model.factors)
                                                             : unaligned_kernel(args.model.factors);

@@ -1,5 +1,5 @@
-// The loss of a model over a part, twice: ours (fused_loss), and as cu2rec's paper has it
-// (user_errors, followed by the reduction of reduction.cuh).
+// A sum over the ratings of a part: of their errors, or of any other term of a rating and its p .
+// q.
 //
 // fused_loss. The ratings are sorted by user. A warp takes a contiguous chunk of them, 32 at a
 // time: every lane loads one rating, and then subgroups of kLanes lanes compute the products of
@@ -41,6 +41,7 @@ struct LossArgs {
   const std::uint32_t* known_users = nullptr;  // bit sets
   const std::uint32_t* known_items = nullptr;
   PredictionRule rule;
+  double alpha = 0;  // of ImplicitTerm
 };
 
 inline constexpr int kLossThreads = 128;
@@ -228,11 +229,35 @@ __device__ inline RatingRange chunk_of_warp(std::int64_t chunk, std::int64_t cou
   return {begin, min(begin + chunk, count)};
 }
 
+// What is summed of each rating: its error.
+struct RatingTerm {
+  RatingSides sides;
+
+  // Before the product is known.
+  __device__ void load(const LossArgs& args, const Rating& mine) {
+    sides = load_sides(args, mine.user, mine.item);
+  }
+  __device__ void add(LossSums& sums, const LossArgs& args, const Rating& mine, float dot) const {
+    add_error(sums, rating_error(args.rule, sides, mine.value, dot));
+  }
+};
+
+// Or what an observed pair adds to the objective of implicit feedback: (1 + w)(1 - s)^2 - s^2.
+struct ImplicitTerm {
+  __device__ void load(const LossArgs&, const Rating&) {}
+  __device__ void add(LossSums& sums, const LossArgs& args, const Rating& mine, float dot) const {
+    if (!(mine.value > 0)) return;
+    const auto s = static_cast<double>(dot);
+    const double weight = args.alpha * static_cast<double>(mine.value);
+    sums.square += (1 + weight) * (1 - s) * (1 - s) - s * s;
+  }
+};
+
 // No bound on the blocks per multiprocessor: given one, ptxas hoists loads until it spills (72
 // registers at f = 128 without, none spilled at any f).
 //
 // partial has one element per block.
-template <class Layout>
+template <class Layout, class Term = RatingTerm>
 __global__ void __launch_bounds__(kLossThreads)
     fused_loss(const __grid_constant__ LossArgs args, std::int64_t chunk,
                LossSums* __restrict__ partial) {
@@ -246,15 +271,17 @@ __global__ void __launch_bounds__(kLossThreads)
     for (std::int64_t i = begin; i < end; i += 32) {
       const Rating mine = next;  // beyond the end: the last rating once more, not added
       next = load_rating(args.part, min(i + 32 + lane, end - 1));
-      const RatingSides sides = load_sides(args, mine.user, mine.item);
+      Term term;
+      term.load(args, mine);
       const float dot = batch_products(args.model, mine, lane, current);
-      if (i + lane < end) add_error(sums, rating_error(args.rule, sides, mine.value, dot));
+      if (i + lane < end) term.add(sums, args, mine, dot);
     }
   }
   store_block_sum<kLossThreads>(sums, partial);
 }
 
 // The same for rows too long for registers: a warp takes one rating after another.
+template <class Term = RatingTerm>
 __global__ void __launch_bounds__(kLossThreads)
     long_row_loss(const __grid_constant__ LossArgs args, std::int64_t chunk,
                   LossSums* __restrict__ partial) {
@@ -271,32 +298,35 @@ __global__ void __launch_bounds__(kLossThreads)
 #pragma unroll
     for (int step = 16; step > 0; step /= 2) dot += __shfl_xor_sync(kFullWarp, dot, step);
     if (lane == 0) {
-      const RatingSides sides = load_sides(args, rating.user, rating.item);
-      add_error(sums, rating_error(args.rule, sides, rating.value, dot));
+      Term term;
+      term.load(args, rating);
+      term.add(sums, args, rating, dot);
     }
   }
   store_block_sum<kLossThreads>(sums, partial);
 }
 
-// The loss kernel of cu2rec's paper: a thread per user writes the error of each of the user's
-// ratings; the factors are read one after another.
-__global__ void __launch_bounds__(kLossThreads)
-    user_errors(const __grid_constant__ LossArgs args,
-                const std::int64_t* __restrict__ user_offsets, std::int32_t n_users,
-                float* __restrict__ errors) {
-  const std::int64_t thread = std::int64_t{blockIdx.x} * kLossThreads + threadIdx.x;
-  if (thread >= n_users) return;
-  const auto user = static_cast<std::int32_t>(thread);
-  const float* p = args.model.p + user * args.model.p_stride;
-  const std::int64_t end = user_offsets[user + 1];
-  for (std::int64_t i = user_offsets[user]; i < end; ++i) {
-    const std::int32_t item = args.part.items[i];
-    const float* q = args.model.q + item * args.model.q_stride;
-    float dot = 0;
-    for (int k = 0; k < args.model.factors; ++k) dot = fmaf(p[k], q[k], dot);
-    const RatingSides sides = load_sides(args, user, item);
-    errors[i] = static_cast<float>(rating_error(args.rule, sides, args.part.values[i], dot));
-  }
+// Ratings of a warp's chunk: by their number alone, so that the sums are the same on every device.
+// Small parts are spread over many warps; large ones come in chunks small enough that the last
+// blocks to end are a small share of the whole.
+inline std::int64_t loss_chunk(std::int64_t count) {
+  constexpr std::int64_t kWarps = 8192;
+  constexpr std::int64_t kLargest = 2048;
+  const std::int64_t even = (count + kWarps - 1) / kWarps;
+  return even < kLargest ? (even + 31) / 32 * 32 : kLargest;
+}
+
+// Blocks whose warps take all chunks.
+inline std::int64_t loss_blocks(std::int64_t count) {
+  const std::int64_t warps = (count + loss_chunk(count) - 1) / loss_chunk(count);
+  return (warps * 32 + kLossThreads - 1) / kLossThreads;
+}
+
+inline bool has_aligned_rows(const FactorView& model) {
+  const auto address =
+      reinterpret_cast<std::uintptr_t>(model.p) | reinterpret_cast<std::uintptr_t>(model.q);
+  return address % 16 == 0 && model.p_stride % 4 == 0 && model.q_stride % 4 == 0 &&
+         model.factors % 4 == 0;
 }
 
 }  // namespace mf

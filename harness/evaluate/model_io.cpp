@@ -5,8 +5,10 @@
 
 #include "base/atomic_file.hpp"
 #include "base/error.hpp"
+#include "base/log.hpp"
 #include "base/npy.hpp"
 #include "base/text.hpp"
+#include "base/threads.hpp"
 
 namespace mf {
 namespace {
@@ -39,7 +41,8 @@ void write_arrays(const std::string& folder, const FactorView& f, const Ratings&
 }  // namespace
 
 void save_model(const std::string& folder, const FactorView& factors, const Ratings& train,
-                const std::optional<ClipRange>& clip, const Json& resolved_case) {
+                const std::optional<ClipRange>& clip, const FoldInLoss& loss,
+                const Json& resolved_case) {
   AtomicFolder fresh(folder);
   write_arrays(fresh.path(), factors, train);
   Json info = {{"mfbench_model", kModelVersion},
@@ -50,6 +53,7 @@ void save_model(const std::string& folder, const FactorView& factors, const Rati
                {"mean", factors.mean},
                {"train_mean", mean_rating(train)},
                {"nnz_train", train.nnz()},
+               {"loss", loss.to_json()},
                {"case", resolved_case}};
   if (clip) info["clip"] = {{"min", clip->min}, {"max", clip->max}};
   write_atomically(fresh.path() + "/model.json", info.dump(2) + "\n");
@@ -147,11 +151,66 @@ SavedModel load_model(const std::string& folder) {
   saved.seen_items = arrays.read<std::int32_t>("seen_items.npy", saved.seen_offsets.back());
   saved.predictor = predictor_of(saved, train_mean, folder);
   saved.predictor.set_clip(read_clip(reader));
+  if (const Json* loss = reader.find("loss")) {
+    saved.loss = FoldInLoss::from_json(*loss, reader.path("loss"));
+  }
   return saved;
 }
 
+float SavedModel::predict_row(std::int64_t user, std::int64_t item, bool clipped) const {
+  const FactorView view = model.view();
+  if (loss && loss->implicit) {
+    if (user < 0 || item < 0) return 0;
+    return product_of_rows(view.p + user * view.p_stride, view.q + item * view.q_stride,
+                           view.factors);
+  }
+  return clipped ? predictor.predict(view, user, item) : predictor.score(view, user, item);
+}
+
+float SavedModel::predict_row(const FoldedUser& user, std::int64_t item, bool clipped) const {
+  const FactorView view = model.view();
+  const float* row = user.row.factors.data();
+  if (loss->implicit) {
+    return item < 0 ? 0 : product_of_rows(row, view.q + item * view.q_stride, view.factors);
+  }
+  PredictionRule how = predictor.rule(view);
+  if (!clipped) how.clip_max = how.clip_min;
+  return predictor.predict_folded(how, view, row, user.row.bias, item);
+}
+
 float SavedModel::predict(std::int32_t user_id, std::int32_t item_id) const {
-  return predictor.predict(model.view(), row_of(user_ids, user_id), row_of(item_ids, item_id));
+  return predict_row(row_of(user_ids, user_id), row_of(item_ids, item_id), true);
+}
+
+float SavedModel::predict(const FoldedUser& user, std::int32_t item_id) const {
+  return predict_row(user, row_of(item_ids, item_id), true);
+}
+
+template <class Score, class Value>
+std::vector<std::pair<std::int32_t, float>> SavedModel::best(int k,
+                                                             View<const std::int32_t> skipped,
+                                                             const Score& score,
+                                                             const Value& value) const {
+  std::vector<std::uint8_t> skip(item_ids.size());
+  for (const auto item : skipped) skip[item] = 1;
+  struct Scored {
+    float score;
+    std::int64_t item;
+  };
+  std::vector<Scored> all;
+  for (std::int64_t i = 0; i < std::ssize(item_ids); ++i) {
+    if (skip[i] == 0) all.push_back({score(i), i});
+  }
+  const auto count = std::min<std::int64_t>(std::ssize(all), k);
+  // Rows are in the order of the ids.
+  std::partial_sort(all.begin(), all.begin() + count, all.end(), [](const auto& a, const auto& b) {
+    return a.score != b.score ? a.score > b.score : a.item < b.item;
+  });
+  std::vector<std::pair<std::int32_t, float>> out;
+  for (std::int64_t r = 0; r < count; ++r) {
+    out.emplace_back(item_ids[all[r].item], value(all[r].item));
+  }
+  return out;
 }
 
 std::vector<std::pair<std::int32_t, float>> SavedModel::recommend(std::int32_t user_id, int k,
@@ -162,29 +221,49 @@ std::vector<std::pair<std::int32_t, float>> SavedModel::recommend(std::int32_t u
          user_ids.size(), user_ids.empty() ? 0 : user_ids.front(),
          user_ids.empty() ? 0 : user_ids.back());
   }
-  std::vector<std::uint8_t> skip(item_ids.size());
-  if (!include_seen) {
-    for (auto at = seen_offsets[user]; at < seen_offsets[user + 1]; ++at) skip[seen_items[at]] = 1;
+  const View<const std::int32_t> seen =
+      View<const std::int32_t>(seen_items).part(seen_offsets[user], seen_offsets[user + 1]);
+  return best(
+      k, include_seen ? View<const std::int32_t>() : seen,
+      [&](std::int64_t item) { return predict_row(user, item, false); },
+      [&](std::int64_t item) { return predict_row(user, item, true); });
+}
+
+FoldedUser SavedModel::fold_in(const std::vector<HistoryItem>& history) const {
+  if (!loss) {
+    fail(ErrorKind::data,
+         "model.json has no \"loss\", by which a history would be folded in: it was written by an "
+         "older version; run the case again with --save-model");
   }
-  struct Scored {
-    float score;
-    std::int64_t item;
-  };
-  const FactorView view = model.view();
-  std::vector<Scored> all;
-  for (std::int64_t i = 0; i < std::ssize(item_ids); ++i) {
-    if (skip[i] == 0) all.push_back({predictor.score(view, user, i), i});
+  std::vector<RowRating> rows;
+  for (const HistoryItem& one : history) {
+    const std::int64_t row = row_of(item_ids, one.item_id);
+    if (row < 0) {
+      warn("the model knows no item {}; it is left out of the history", one.item_id);
+    } else {
+      rows.push_back({static_cast<std::int32_t>(row), one.value});
+    }
   }
-  const auto best = std::min<std::int64_t>(std::ssize(all), k);
-  // Rows are in the order of the ids.
-  std::partial_sort(all.begin(), all.begin() + best, all.end(), [](const auto& a, const auto& b) {
-    return a.score != b.score ? a.score > b.score : a.item < b.item;
-  });
-  std::vector<std::pair<std::int32_t, float>> out;
-  for (std::int64_t r = 0; r < best; ++r) {
-    out.emplace_back(item_ids[all[r].item], predictor.predict(view, user, all[r].item));
+  std::sort(rows.begin(), rows.end(),
+            [](const auto& a, const auto& b) { return a.other < b.other; });
+  FoldedUser user;
+  for (const RowRating& one : rows) {
+    if (!user.seen.empty() && user.seen.back() == one.other) {
+      fail(ErrorKind::data, "the item {} stands twice in the history", item_ids[one.other]);
+    }
+    user.seen.push_back(one.other);
   }
-  return out;
+  ThreadTeam team(hardware_threads());
+  user.row = FoldIn(model.view(), *loss, team).solve(View<const RowRating>(rows));
+  return user;
+}
+
+std::vector<std::pair<std::int32_t, float>> SavedModel::recommend(const FoldedUser& user, int k,
+                                                                  bool include_seen) const {
+  return best(
+      k, include_seen ? View<const std::int32_t>() : View<const std::int32_t>(user.seen),
+      [&](std::int64_t item) { return predict_row(user, item, false); },
+      [&](std::int64_t item) { return predict_row(user, item, true); });
 }
 
 }  // namespace mf

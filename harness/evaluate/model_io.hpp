@@ -1,7 +1,7 @@
 // A trained model on disk: model.json and NumPy arrays, in the ids of the user's files.
 //
 //   model.json        kind, sizes, mean, the resolved case; "clip": {"min", "max"} where the case
-//                     clips its predictions
+//                     clips its predictions; "loss", by which new users are folded in
 //   P.npy  Q.npy      n_users x factors, n_items x factors, float32
 //   user_bias.npy  item_bias.npy       float32 (biased model)
 //   user_ids.npy  item_ids.npy         int32: the id of row u of P, of row i of Q
@@ -17,6 +17,7 @@
 #include "algorithms/core/model.hpp"
 #include "base/json.hpp"
 #include "datasets/ratings/ratings.hpp"
+#include "harness/evaluate/fold_in.hpp"
 #include "harness/evaluate/predictor.hpp"
 
 namespace mf {
@@ -24,7 +25,19 @@ namespace mf {
 // Written to a folder beside the target, then renamed: a model is there whole or not at all.
 // Throws Error(io).
 void save_model(const std::string& folder, const FactorView& factors, const Ratings& train,
-                const std::optional<ClipRange>& clip, const Json& resolved_case);
+                const std::optional<ClipRange>& clip, const FoldInLoss& loss,
+                const Json& resolved_case);
+
+// An interaction of a user, by the item's id.
+struct HistoryItem {
+  std::int32_t item_id = 0;
+  float value = 1;
+};
+
+struct FoldedUser {
+  FoldIn::Row row;
+  std::vector<std::int32_t> seen;  // rows of Q, ascending
+};
 
 struct SavedModel {
   Json info;
@@ -33,13 +46,31 @@ struct SavedModel {
   std::vector<std::int32_t> user_ids, item_ids;
   std::vector<std::int64_t> seen_offsets;
   std::vector<std::int32_t> seen_items;
+  std::optional<FoldInLoss> loss;  // nothing in folders of older versions
 
-  // By original ids, as the evaluator predicts; an unknown id is as cold as one without ratings.
+  // By original ids, as the evaluator predicts; an unknown id is as cold as one without ratings. Of
+  // implicit feedback p . q, and 0 for an unknown id.
   float predict(std::int32_t user_id, std::int32_t item_id) const;
   // The k best items for a known user with their predictions, best first, also among those that
   // clipping makes equal; ties by id.
   std::vector<std::pair<std::int32_t, float>> recommend(std::int32_t user_id, int k,
                                                         bool include_seen) const;
+
+  // A user whom training has not seen, by a history in original ids. Throws Error(data) for an item
+  // that stands there twice, and for a folder without a loss; items that the model does not know
+  // are left out, with a warning.
+  FoldedUser fold_in(const std::vector<HistoryItem>& history) const;
+  float predict(const FoldedUser& user, std::int32_t item_id) const;
+  std::vector<std::pair<std::int32_t, float>> recommend(const FoldedUser& user, int k,
+                                                        bool include_seen) const;
+
+ private:
+  // Ranked by score(row of the item), given out as value(row of the item).
+  template <class Score, class Value>
+  std::vector<std::pair<std::int32_t, float>> best(int k, View<const std::int32_t> skipped,
+                                                   const Score& score, const Value& value) const;
+  float predict_row(std::int64_t user, std::int64_t item, bool clipped) const;
+  float predict_row(const FoldedUser& user, std::int64_t item, bool clipped) const;
 };
 
 // Throws Error(data) naming the file that is missing or damaged.

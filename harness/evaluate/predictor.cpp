@@ -2,17 +2,12 @@
 
 #include <utility>
 
+#include "harness/evaluate/clones.hpp"
+
 namespace mf {
 namespace {
 
 constexpr std::int64_t kLanes = 16;
-
-// Sanitizers cannot run the resolvers of cloned functions.
-#if defined(__x86_64__) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
-#define MF_CLONES __attribute__((target_clones("default", "arch=x86-64-v3", "arch=x86-64-v4")))
-#else
-#define MF_CLONES
-#endif
 
 MF_CLONES float dot(const float* a, const float* b, std::int64_t n) {
   float lanes[kLanes] = {};
@@ -33,6 +28,8 @@ std::vector<std::uint8_t> flags_of(View<const std::int32_t> rows, std::int64_t c
 }
 
 }  // namespace
+
+float product_of_rows(const float* a, const float* b, std::int64_t n) { return dot(a, b, n); }
 
 Predictor::Predictor(std::vector<std::uint8_t> known_user, std::vector<std::uint8_t> known_item,
                      double train_mean)
@@ -60,6 +57,20 @@ float Predictor::score(const FactorView& model, std::int64_t user, std::int64_t 
   PredictionRule how = rule(model);
   how.clip_max = how.clip_min;
   return predict(how, model, user, item);
+}
+
+float Predictor::predict_folded(const PredictionRule& how, const FactorView& model,
+                                const float* row, float user_bias, std::int64_t item) const {
+  RatingSides sides;
+  sides.user_known = true;
+  sides.user_bias = user_bias;
+  sides.item_known = item >= 0 && known_item_[item] != 0;
+  if (how.biased && sides.item_known) {
+    sides.item_bias = model.item_bias[item * model.item_bias_stride];
+  }
+  const float product =
+      sides.item_known ? dot(row, model.q + item * model.q_stride, model.factors) : 0.0F;
+  return predict_rating(how, sides, product);
 }
 
 float Predictor::predict(const PredictionRule& how, const FactorView& model, std::int64_t user,

@@ -12,6 +12,9 @@
 
 namespace mf {
 
+// a . b of n numbers, in the order of the evaluator.
+float product_of_rows(const float* a, const float* b, std::int64_t n);
+
 class Predictor {
  public:
   Predictor() = default;  // knows nobody
@@ -30,6 +33,9 @@ class Predictor {
   // For many ratings of one model: with its rule at hand.
   float predict(const PredictionRule& how, const FactorView& model, std::int64_t user,
                 std::int64_t item) const;
+  // For a user whose row is not in the model, but folded in.
+  float predict_folded(const PredictionRule& how, const FactorView& model, const float* row,
+                       float user_bias, std::int64_t item) const;
   // The same before it is clipped: clipped predictions are equal where these differ.
   float score(const FactorView& model, std::int64_t user, std::int64_t item) const;
 

@@ -59,7 +59,7 @@ Json algorithm_json(const Case& item) {
 Json header_json(const Spec& spec, const Case& item, const CaseData& data,
                  const HeaderFacts& facts) {
   const Work& work = facts.work;
-  return {
+  Json header = {
       {"type", "header"},
       {"schema_version", kSchemaVersion},
       {"case_id", item.id},
@@ -79,6 +79,20 @@ Json header_json(const Spec& spec, const Case& item, const CaseData& data,
       {"work_per_epoch", {{"updates", work.updates}, {"bytes", work.bytes}, {"flops", work.flops}}},
       {"facts", facts.facts},
       {"environment", facts.environment}};
+  if (spec.target) header["target"] = to_json(*spec.target);
+  if (!facts.loss.is_null()) header["loss"] = facts.loss;
+  if (!facts.ranking.is_null()) header["ranking"] = facts.ranking;
+  return header;
+}
+
+Json metrics_json(const CaseResult& result) {
+  Json json = Json::object();
+  for (const auto& [metric, summary] : result.metrics) {
+    json[kMetricNames.of(metric)] = {{"final", number_or_null(summary.final_value)},
+                                     {"best", number_or_null(summary.best)},
+                                     {"best_epoch", summary.best_epoch}};
+  }
+  return json;
 }
 
 Json footer_json(const CaseResult& result, const CaseMeasures& measures, const Ranges& ranges) {
@@ -104,6 +118,7 @@ Json footer_json(const CaseResult& result, const CaseMeasures& measures, const R
                  {"peak_device_bytes", or_null(measures.peak_device_bytes)},
                  {"sm_clock_seen_hz", clocks_json(measures.sm_clocks_hz)},
                  {"finished_at", utc_now()}};
+  if (!result.metrics.empty()) footer["metrics"] = metrics_json(result);
   if (!measures.user_groups.empty()) footer["user_groups"] = to_json(measures.user_groups);
   return footer;
 }
@@ -115,20 +130,24 @@ Json clocks_json(const std::vector<double>& samples) {
 }
 
 Json TracePoint::to_json() const {
-  return {{"type", "trace"},
-          {"epoch", epoch},
-          {"updates", updates},
-          {"passes", passes},
-          {"train_s", train_s},
-          {"train_device_s", or_null(train_device_s)},
-          {"epoch_s", epoch_s},
-          {"evaluate_s", evaluate_s},
-          {"wall_s", wall_s},
-          {"test_rmse", number_or_null(test_rmse)},
-          {"test_mae", number_or_null(test_mae)},
-          {"train_rmse", number_or_null(train_rmse)},
-          {"validation_rmse", number_or_null(validation_rmse)},
-          {"learning_rate", number_or_null(learning_rate)}};
+  Json json = {{"type", "trace"},
+               {"epoch", epoch},
+               {"updates", updates},
+               {"passes", passes},
+               {"train_s", train_s},
+               {"train_device_s", or_null(train_device_s)},
+               {"epoch_s", epoch_s},
+               {"evaluate_s", evaluate_s},
+               {"wall_s", wall_s},
+               {"test_rmse", number_or_null(test_rmse)},
+               {"test_mae", number_or_null(test_mae)},
+               {"train_rmse", number_or_null(train_rmse)},
+               {"validation_rmse", number_or_null(validation_rmse)},
+               {"learning_rate", number_or_null(learning_rate)}};
+  for (const auto& [name, metric] : kMetricNames.table) {
+    if (metrics[metric]) json[std::string(name)] = number_or_null(*metrics[metric]);
+  }
+  return json;
 }
 
 }  // namespace mf

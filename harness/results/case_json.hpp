@@ -20,11 +20,16 @@ struct HeaderFacts {
   Json environment;  // at the start of the case
   Work work;
   Json facts = Json::object();  // of the algorithm
+  Json loss;                    // of implicit feedback, or null
+  Json ranking;                 // whom the items are ranked for, or null
 };
 
 // `data` may be empty (loading failed).
 Json header_json(const Spec& spec, const Case& item, const CaseData& data,
                  const HeaderFacts& facts);
+
+// {"ndcg_100": {"final", "best", "best_epoch"}, ...}
+Json metrics_json(const CaseResult& result);
 
 Json footer_json(const CaseResult& result, const CaseMeasures& measures, const Ranges& ranges);
 

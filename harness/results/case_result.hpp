@@ -2,14 +2,23 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "harness/evaluate/user_groups.hpp"
+#include "harness/spec/metric.hpp"
 #include "harness/spec/status.hpp"
 
 namespace mf {
+
+// A metric over the trace of a case.
+struct MetricSummary {
+  double final_value = 0;
+  double best = 0;
+  std::int64_t best_epoch = 0;
+};
 
 struct CaseResult {
   Status status = Status::error;
@@ -20,8 +29,9 @@ struct CaseResult {
   double wall_s = 0;
   std::optional<double> final_test_rmse;  // nothing: never evaluated
   std::optional<double> best_test_rmse;
-  std::int64_t best_epoch = 0;
-  bool device_failed = false;  // nothing more can run on the device in this process
+  std::int64_t best_epoch = 0;              // of the case's main metric
+  std::map<Metric, MetricSummary> metrics;  // but the test RMSE; those that were computed
+  bool device_failed = false;               // nothing more can run on the device in this process
 };
 
 struct CaseMeasures {

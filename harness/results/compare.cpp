@@ -15,6 +15,7 @@ namespace mf {
 namespace {
 
 struct Sample {
+  Metric metric = Metric::test_rmse;
   std::vector<double> epochs;  // seconds of each epoch
   std::optional<double> best;
   std::optional<double> time_to_target;
@@ -66,6 +67,32 @@ std::optional<double> time_to_target(const std::vector<Json>& trace, std::option
   return std::nullopt;
 }
 
+// The first evaluated point that meets it.
+std::optional<double> time_to_metric(const std::vector<Json>& trace, Metric metric, double target) {
+  const std::string name = kMetricNames.of(metric);
+  for (const Json& point : trace) {
+    const auto value = number_at(point, {name.c_str()});
+    if (value && meets(metric, *value, target)) return train_seconds(point);
+  }
+  return std::nullopt;
+}
+
+std::optional<double> time_to_target(const ResultFile& file) {
+  const auto metric = kMetricNames.find(text_at(file.header, {"target", "metric"}).value_or(""));
+  const auto value = number_at(file.header, {"target", "value"});
+  if (metric && value) return time_to_metric(file.trace, *metric, *value);
+  return time_to_target(file.trace, number_at(file.header, {"target_rmse"}));
+}
+
+// What the case is judged by first, as its footer has it.
+Metric metric_of(const Json& footer) {
+  if (best_of(footer, Metric::test_rmse)) return Metric::test_rmse;
+  for (const Metric metric : {Metric::ndcg_100, Metric::objective}) {
+    if (best_of(footer, metric)) return metric;
+  }
+  return Metric::test_rmse;
+}
+
 Sample sample_of(const ResultFile& file) {
   Sample sample;
   double before = 0;
@@ -81,8 +108,9 @@ Sample sample_of(const ResultFile& file) {
   }
   // The first epoch warms caches and clocks.
   if (sample.epochs.size() > 2) sample.epochs.erase(sample.epochs.begin());
-  sample.best = number_at(file.footer, {"best_test_rmse"});
-  sample.time_to_target = time_to_target(file.trace, number_at(file.header, {"target_rmse"}));
+  sample.metric = metric_of(file.footer);
+  sample.best = best_of(file.footer, sample.metric);
+  sample.time_to_target = time_to_target(file);
   return sample;
 }
 
@@ -127,12 +155,15 @@ Comparison compare_case(const std::string& label, const Seeds& first, const Seed
     ++out.seeds;
     a.insert(a.end(), one.epochs.begin(), one.epochs.end());
     b.insert(b.end(), other.epochs.begin(), other.epochs.end());
-    if (one.best && other.best) best.push_back(*other.best - *one.best);
+    out.metric = one.metric;
+    if (one.best && other.best && one.metric == other.metric) {
+      best.push_back(*other.best - *one.best);
+    }
     if (one.time_to_target && other.time_to_target) {
       ratio.push_back(*other.time_to_target / *one.time_to_target);
     }
   }
-  out.rmse_difference = median(best);
+  out.difference = median(best);
   out.target_ratio = median(ratio);
   if (a.empty() || b.empty()) return out;
   out.epoch_ratio = *median(b) / *median(a);
@@ -174,14 +205,19 @@ std::vector<Comparison> compare_results(const std::string& first, const std::str
 
 Json to_json(const Comparison& comparison) {
   const auto& interval = comparison.epoch_interval;
-  return {{"label", comparison.label},
-          {"seeds", comparison.seeds},
-          {"epoch_time_ratio", number_or_null(comparison.epoch_ratio)},
-          {"epoch_time_ratio_low", interval ? number_or_null(interval->low) : Json()},
-          {"epoch_time_ratio_high", interval ? number_or_null(interval->high) : Json()},
-          {"verdict", kVerdicts.of(comparison.verdict)},
-          {"best_rmse_difference", number_or_null(comparison.rmse_difference)},
-          {"target_time_ratio", number_or_null(comparison.target_ratio)}};
+  const bool rmse = comparison.metric == Metric::test_rmse;
+  Json json = {{"label", comparison.label},
+               {"seeds", comparison.seeds},
+               {"epoch_time_ratio", number_or_null(comparison.epoch_ratio)},
+               {"epoch_time_ratio_low", interval ? number_or_null(interval->low) : Json()},
+               {"epoch_time_ratio_high", interval ? number_or_null(interval->high) : Json()},
+               {"verdict", kVerdicts.of(comparison.verdict)},
+               {"best_rmse_difference", rmse ? number_or_null(comparison.difference) : Json()},
+               {"target_time_ratio", number_or_null(comparison.target_ratio)}};
+  if (rmse) return json;
+  json["metric"] = kMetricNames.of(comparison.metric);
+  json["best_difference"] = number_or_null(comparison.difference);
+  return json;
 }
 
 }  // namespace mf

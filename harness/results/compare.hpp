@@ -8,6 +8,7 @@
 #include "base/json_fwd.hpp"
 #include "base/names.hpp"
 #include "harness/results/stats.hpp"
+#include "harness/spec/metric.hpp"
 
 namespace mf {
 
@@ -24,8 +25,9 @@ struct Comparison {
   std::optional<double> epoch_ratio;       // median epoch seconds of the second over the first
   std::optional<Interval> epoch_interval;  // 95 %
   Verdict verdict = Verdict::ambiguous;
-  std::optional<double> rmse_difference;  // median best test RMSE, second minus first
-  std::optional<double> target_ratio;     // time to the target RMSE, where both reached it
+  Metric metric = Metric::test_rmse;   // NDCG@100 or the objective for implicit feedback
+  std::optional<double> difference;    // median best value of it, second minus first
+  std::optional<double> target_ratio;  // time to the target, where both reached it
 };
 
 // A ratio whose interval lies within 1 +- margin is `same`; outside 1 on one side and beyond the

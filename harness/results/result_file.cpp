@@ -58,9 +58,9 @@ std::optional<std::string> expected_instead(const Json& line) {
   const auto type = text_at(line, {"type"});
   if (!type) return "an object with the text \"type\"";
   if (*type == "trace") {
-    const bool error = line.contains("test_rmse");
+    const bool error = line.contains("test_rmse") || line.contains("objective");
     if (integer_at(line, {"epoch"}) && number_at(line, {"train_s"}) && error) return std::nullopt;
-    return "\"epoch\", \"train_s\" and \"test_rmse\" of a trace point";
+    return "\"epoch\", \"train_s\" and \"test_rmse\" or \"objective\" of a trace point";
   }
   if (*type == "footer") {
     const bool status = status_of(line).has_value();
@@ -83,6 +83,11 @@ void add_line(ResultFile& file, Json line) {
 
 std::optional<Status> ResultFile::status() const {
   return finished() ? status_of(footer) : std::nullopt;
+}
+
+std::optional<double> best_of(const Json& footer, Metric metric) {
+  if (metric == Metric::test_rmse) return number_at(footer, {"best_test_rmse"});
+  return number_at(footer, {"metrics", kMetricNames.of(metric).c_str(), "best"});
 }
 
 std::optional<ResultFile> read_result_file(const std::string& path) {

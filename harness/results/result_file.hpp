@@ -6,6 +6,7 @@
 
 #include "base/file_lock.hpp"
 #include "base/json.hpp"
+#include "harness/spec/metric.hpp"
 #include "harness/spec/status.hpp"
 
 namespace mf {
@@ -37,6 +38,9 @@ struct ResultFile {
   bool finished() const { return header.is_object() && footer.is_object(); }
   std::optional<Status> status() const;  // nothing: unfinished
 };
+
+// The best value of a metric by a footer; nothing where it was not computed.
+std::optional<double> best_of(const Json& footer, Metric metric);
 
 // Nothing where there is no such file. Never throws for what stands in it.
 std::optional<ResultFile> read_result_file(const std::string& path);

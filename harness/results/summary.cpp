@@ -17,6 +17,7 @@ namespace mf {
 namespace {
 
 struct Row {
+  Metric metric = Metric::test_rmse;
   std::vector<double> best, train, rate;
   std::map<std::string, int> status;
 };
@@ -53,12 +54,16 @@ void add_to(Row& row, const ResultFile& file) {
   const auto status = file.status();
   ++row.status[status ? kStatuses.of(*status) : "unfinished"];
   if (!status) return;
-  if (const auto best = number_at(file.footer, {"best_test_rmse"})) row.best.push_back(*best);
+  if (const auto best = best_of(file.footer, row.metric)) row.best.push_back(*best);
   const auto train = number_at(file.footer, {"clocks", "train_s"});
   const auto updates = number_at(file.footer, {"updates"});
   if (!train) return;
   row.train.push_back(*train);
   if (updates && *train > 0 && *updates > 0) row.rate.push_back(*updates / *train);
+}
+
+std::string named(Metric metric, double value, bool with_name) {
+  return (with_name ? label_of(metric) + " " : "") + format_metric(metric, value);
 }
 
 }  // namespace
@@ -72,8 +77,13 @@ std::string summary_table(const std::string& folder, const Spec& spec) {
     if (!file || !file->header.is_object()) continue;
     const std::pair<std::string, std::string> key = {item.data.label(), labels.at(item.id)};
     if (rows.count(key) == 0) order.push_back(key);
+    rows[key].metric = main_metric(item);
     add_to(rows[key], *file);
   }
+  // The metric is named beside its values where it is not the same for all.
+  bool all_rmse = true;
+  for (const auto& [key, row] : rows) all_rmse = all_rmse && row.metric == Metric::test_rmse;
+  const int best_width = all_rmse ? 9 : 20;
   std::size_t data_width = 8;
   std::size_t name_width = 9;
   for (const auto& [data, name] : order) {
@@ -83,11 +93,12 @@ std::string summary_table(const std::string& folder, const Spec& spec) {
   const auto line = [&](const std::string& data, const std::string& name, const std::string& seeds,
                         const std::string& best, const std::string& band, const std::string& train,
                         const std::string& rate, const std::string& status) {
-    return fmt::format("{:<{}}  {:<{}}  {:>5}  {:>9}  {:>16}  {:>10}  {:>9}  {}\n", data,
-                       data_width, name, name_width, seeds, best, band, train, rate, status);
+    return fmt::format("{:<{}}  {:<{}}  {:>5}  {:>{}}  {:>16}  {:>10}  {:>9}  {}\n", data,
+                       data_width, name, name_width, seeds, best, best_width, band, train, rate,
+                       status);
   };
-  std::string text = line("data set", "algorithm", "seeds", "best rmse", "[min, max]", "train",
-                          "updates/s", "status");
+  std::string text = line("data set", "algorithm", "seeds", all_rmse ? "best rmse" : "best",
+                          "[min, max]", "train", "updates/s", "status");
   for (const auto& key : order) {
     const Row& row = rows[key];
     std::string status;
@@ -101,8 +112,10 @@ std::string summary_table(const std::string& folder, const Spec& spec) {
     const auto rate = median(row.rate);
     const auto [low, high] = std::minmax_element(row.best.begin(), row.best.end());
     text += line(key.first, key.second, std::to_string(seeds),
-                 best ? fmt::format("{:.4f}", *best) : "-",
-                 best ? fmt::format("[{:.4f}, {:.4f}]", *low, *high) : "-",
+                 best ? named(row.metric, *best, !all_rmse) : "-",
+                 best ? fmt::format("[{}, {}]", format_metric(row.metric, *low),
+                                    format_metric(row.metric, *high))
+                      : "-",
                  train ? format_seconds(*train) : "-", rate ? format_count(*rate) : "-", status);
   }
   return text;

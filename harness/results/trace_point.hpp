@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "base/json_fwd.hpp"
+#include "harness/spec/metric.hpp"
 
 namespace mf {
 
@@ -18,11 +19,17 @@ struct TracePoint {
   double epoch_s = 0;                    // mean of the last group of epochs
   double evaluate_s = 0;
   double wall_s = 0;
-  double test_rmse = 0;
+  double test_rmse = 0;  // not finite for implicit feedback
   double test_mae = 0;
   std::optional<double> train_rmse;       // where it is asked for
   std::optional<double> validation_rmse;  // where there is a validation part
   std::optional<double> learning_rate;    // nothing at epoch 0
+  MetricValues metrics;                   // the others, where they are computed
+
+  // The test RMSE is always there.
+  std::optional<double> value(Metric metric) const {
+    return metric == Metric::test_rmse ? test_rmse : metrics[metric];
+  }
 
   Json to_json() const;
 };

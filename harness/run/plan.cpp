@@ -73,6 +73,7 @@ std::optional<std::string> problem_of(const Case& item, const PlannedCase& plann
 PlannedCase plan_case(const Case& item, bool measure, std::map<std::string, double>& rates) {
   PlannedCase planned;
   planned.id = item.id;
+  planned.metric = main_metric(item);
   const AlgorithmInfo& info = find_algorithm(item.algorithm);
   const auto known = expected_shape(item.data);
   ProblemShape shape;
@@ -151,6 +152,7 @@ Json to_json(const Plan& plan) {
   Json cases = Json::array();
   for (const auto& item : plan.cases) {
     cases.push_back({{"case_id", item.id},
+                     {"metric", kMetricNames.of(item.metric)},
                      {"host_bytes", or_null(item.host_bytes)},
                      {"device_bytes", item.device_bytes.value_or(0)},
                      {"train_s", or_null(item.train_s)},

@@ -6,11 +6,13 @@
 #include "base/text.hpp"
 #include "harness/device/device.hpp"
 #include "harness/device/environment.hpp"
+#include "harness/evaluate/device_quality.hpp"
 #include "harness/run/prepared.hpp"
 
 namespace mf {
 
 bool needs_train_rmse(const Case& item) {
+  if (is_implicit(item)) return false;
   return item.evaluate.train || item.schedule.monitor == Monitor::train ||
          (item.stop.plateau_patience > 0 && item.stop.plateau_monitor == Monitor::train);
 }
@@ -24,7 +26,18 @@ double device_bytes(const Case& item, const ProblemShape& shape, std::int64_t ot
   const AlgorithmInfo& info = find_algorithm(item.algorithm);
   const double own = info.memory ? info.memory(item.params, shape).device_bytes : 0;
   const std::int64_t train = needs_train_rmse(item) ? shape.nnz : 0;
-  return own + device_evaluator_bytes({shape.n_users, shape.n_items, other_ratings + train});
+  const bool implicit = is_implicit(item);
+  QualityShape quality;
+  quality.n_users = shape.n_users;
+  quality.n_items = shape.n_items;
+  quality.train = shape.nnz;
+  quality.held_out = other_ratings;
+  quality.factors = item.params.has("factors") ? item.params.integer("factors") : 0;
+  quality.objective = implicit;
+  quality.ranking = item.evaluate.rank.value_or(implicit);
+  const double errors =
+      implicit ? 0 : device_evaluator_bytes({shape.n_users, shape.n_items, other_ratings + train});
+  return own + errors + device_quality_bytes(quality);
 }
 
 std::optional<std::string> why_no_implementation(const Case& item) {

@@ -9,6 +9,7 @@
 
 #include "base/json_values.hpp"
 #include "base/text.hpp"
+#include "harness/results/case_json.hpp"
 #include "harness/results/ranges.hpp"
 
 namespace mf {
@@ -27,8 +28,19 @@ std::string rate_text(double updates, double seconds) {
   return seconds > 0 && updates > 0 ? format_count(updates / seconds) + " updates/s" : "-";
 }
 
-std::string rmse_text(std::optional<double> rmse) {
-  return rmse && std::isfinite(*rmse) ? fmt::format("{:.4f}", *rmse) : std::string("-");
+std::string value_text(Metric metric, std::optional<double> value) {
+  return value && std::isfinite(*value) ? format_metric(metric, *value) : std::string("-");
+}
+
+struct FinalAndBest {
+  std::optional<double> final_value, best;
+};
+
+FinalAndBest values_of(const CaseResult& result, Metric metric) {
+  if (metric == Metric::test_rmse) return {result.final_test_rmse, result.best_test_rmse};
+  const auto found = result.metrics.find(metric);
+  if (found == result.metrics.end()) return {};
+  return {found->second.final_value, found->second.best};
 }
 
 // Shared by the terminal and the log: where we are in which case.
@@ -38,6 +50,7 @@ class TextProgress : public Progress {
 
   void begin_case(const Case& item, std::size_t index, std::size_t count) override {
     epochs_ = item.stop.epochs;
+    metric_ = main_metric(item);
     title_ = fmt::format("[{}/{}] {}", index, count, item.id);
     start_ = last_ = Clock::now();
   }
@@ -45,9 +58,11 @@ class TextProgress : public Progress {
   void end_case(const CaseResult& result) override {
     const bool completed = result.status == Status::completed;
     const std::string reason = completed ? "" : " (" + result.reason + ")";
-    line(fmt::format("{:<58} {:<11} rmse {:>7}  best {:>7}  {:>9}  {}{}", title_,
-                     kStatuses.of(result.status), rmse_text(result.final_test_rmse),
-                     rmse_text(result.best_test_rmse), format_seconds(result.train_s),
+    const FinalAndBest values = values_of(result, metric_);
+    line(fmt::format("{:<58} {:<11} {} {:>7}  best {:>7}  {:>9}  {}{}", title_,
+                     kStatuses.of(result.status), label_of(metric_),
+                     value_text(metric_, values.final_value), value_text(metric_, values.best),
+                     format_seconds(result.train_s),
                      rate_text(static_cast<double>(result.updates), result.train_s), reason));
   }
 
@@ -55,8 +70,8 @@ class TextProgress : public Progress {
   virtual void line(const std::string& text) = 0;
 
   std::string state(const TracePoint& point) const {
-    return fmt::format("epoch {}/{}  rmse {}  {}  {}", point.epoch, epochs_,
-                       rmse_text(point.test_rmse),
+    return fmt::format("epoch {}/{}  {} {}  {}  {}", point.epoch, epochs_, label_of(metric_),
+                       value_text(metric_, point.value(metric_)),
                        rate_text(static_cast<double>(point.updates), point.train_s),
                        format_seconds(point.train_s));
   }
@@ -74,6 +89,7 @@ class TextProgress : public Progress {
   std::FILE* out_;
   std::string title_;
   std::int64_t epochs_ = 0;
+  Metric metric_ = Metric::test_rmse;
   Clock::time_point start_ = Clock::now();
   Clock::time_point last_ = Clock::now();
 };
@@ -138,16 +154,18 @@ class JsonProgress : public Progress {
     line(json);
   }
   void end_case(const CaseResult& result) override {
-    line({{"type", "case_ends"},
-          {"case_id", case_id_},
-          {"status", kStatuses.of(result.status)},
-          {"reason", result.reason},
-          {"epochs", result.epochs},
-          {"updates", result.updates},
-          {"train_s", result.train_s},
-          {"wall_s", result.wall_s},
-          {"final_test_rmse", number_or_null(result.final_test_rmse)},
-          {"best_test_rmse", number_or_null(result.best_test_rmse)}});
+    Json json = {{"type", "case_ends"},
+                 {"case_id", case_id_},
+                 {"status", kStatuses.of(result.status)},
+                 {"reason", result.reason},
+                 {"epochs", result.epochs},
+                 {"updates", result.updates},
+                 {"train_s", result.train_s},
+                 {"wall_s", result.wall_s},
+                 {"final_test_rmse", number_or_null(result.final_test_rmse)},
+                 {"best_test_rmse", number_or_null(result.best_test_rmse)}};
+    if (!result.metrics.empty()) json["metrics"] = metrics_json(result);
+    line(json);
   }
 
  private:

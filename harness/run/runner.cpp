@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <cmath>
 #include <exception>
 #include <limits>
 #include <new>
@@ -13,6 +14,7 @@
 #include "harness/device/environment.hpp"
 #include "harness/evaluate/evaluator.hpp"
 #include "harness/evaluate/model_io.hpp"
+#include "harness/evaluate/quality.hpp"
 #include "harness/evaluate/user_groups.hpp"
 #include "harness/results/case_json.hpp"
 #include "harness/results/ranges.hpp"
@@ -49,7 +51,7 @@ class CaseRun {
         progress_(progress),
         writer_(task.result_file),
         schedule_(item_.schedule),
-        stopping_(item_.stop) {
+        stopping_(item_.stop, error_metric()) {
     header_.profile = options.profile;
     header_.environment = environment_json(options.command_line);
     if (options_.on_range) ranges_.set_observer(options_.on_range);
@@ -82,9 +84,12 @@ class CaseRun {
     prepare();
     header_.work = prepared_->algorithm().work_per_epoch();
     header_.facts = prepared_->algorithm().facts();
+    if (implicit_) header_.loss = fold_in_loss().to_json();
+    if (quality_) header_.ranking = quality_->ranking_json();
     write_header();
     train_loop();
-    if (item_.evaluate.user_groups > 0 && result_.status != Status::interrupted) evaluate_groups();
+    if (!implicit_ && item_.evaluate.user_groups > 0 && result_.status != Status::interrupted)
+      evaluate_groups();
     if (result_.status == Status::completed && task_.model_folder) save();
   }
 
@@ -124,7 +129,8 @@ class CaseRun {
       ranges_.set_device(device_.get());
       clock_ = TrainingClock(ranges_, device_.get());
     }
-    const std::int64_t others = data_.split->test.nnz() + data_.split->validation.nnz();
+    const std::int64_t others =
+        data_.split->test.nnz() + data_.split->validation.nnz() + data_.split->fold_in.nnz();
     return refuse(item_, shape_, others, device_.get());
   }
 
@@ -137,7 +143,8 @@ class CaseRun {
   void prepare_evaluator() {
     evaluator_ = std::make_unique<Evaluator>(data_.split->train);
     evaluator_->set_stream(stream());
-    if (!item_.evaluate.clip) return;
+    if (implicit_ || ranks()) make_quality();
+    if (implicit_ || !item_.evaluate.clip) return;
     const auto& scale = data_.dataset->info.scale;
     if (!scale) {
       fail(ErrorKind::usage,
@@ -148,11 +155,29 @@ class CaseRun {
     evaluator_->set_clip(ClipRange{scale->min, scale->max});
   }
 
+  // On the evaluation clock: histories of all users are looked through.
+  void make_quality() {
+    const PhaseScope range(&ranges_, "evaluate");
+    const auto start = Clock::now();
+    quality_ = std::make_unique<QualityEvaluator>(
+        *data_.split, fold_in_loss(),
+        ranks() ? std::optional(item_.evaluate.ranking) : std::nullopt);
+    quality_->set_stream(stream());
+    measures_.evaluate_s += seconds_since(start);
+  }
+
+  bool ranks() const { return item_.evaluate.rank.value_or(false); }
+  FoldInLoss fold_in_loss() const {
+    return mf::fold_in_loss(find_algorithm(item_.algorithm), item_.params);
+  }
+  // What may diverge.
+  Metric error_metric() const { return implicit_ ? Metric::objective : Metric::test_rmse; }
+
   DeviceStream stream() { return device_ ? device_->stream() : nullptr; }
 
   void train_loop() {
     TracePoint point = evaluate(0);
-    stopping_.start(point.test_rmse);
+    stopping_.start(number_of(point.value(error_metric())));
     record(point);
     if (auto decision = stopping_.check(stop_input(point, true))) {
       return end(decision->status, decision->reason);
@@ -214,7 +239,7 @@ class CaseRun {
       point.learning_rate = rate;
       point.epoch_s = clock_.last_group().seconds / static_cast<double>(clock_.last_group().count);
       record(point);
-      schedule_.observe(number_of(monitored(item_.schedule.monitor, point)));
+      schedule_.observe(monitored(item_.schedule.monitor, point));
       if (auto by_quality = stopping_.check(stop_input(point, true))) decision = by_quality;
     }
     if (decision) {
@@ -240,13 +265,10 @@ class CaseRun {
     const PhaseScope range(&ranges_, "evaluate");
     const auto start = Clock::now();
     const FactorView view = prepared_->factors();
-    const Accuracy test = evaluate_on(view, data_.split->test);
     TracePoint point;
     point.epoch = epoch;
-    point.test_rmse = test.rmse;
-    point.test_mae = test.mae;
-    point.validation_rmse = rmse_of(evaluate_on(view, data_.split->validation));
-    if (needs_train_rmse(item_)) point.train_rmse = rmse_of(evaluate_on(view, data_.split->train));
+    set_errors(point, view);
+    if (quality_) point.metrics = quality_->evaluate(view, prepared_->team());
     measures_.evaluate_s += seconds_since(start);
     point.updates = updates_;
     point.passes =
@@ -256,6 +278,19 @@ class CaseRun {
     point.evaluate_s = measures_.evaluate_s;
     point.wall_s = seconds_since(start_);
     return point;
+  }
+
+  // Values of implicit feedback are no ratings: there is no error of them.
+  void set_errors(TracePoint& point, const FactorView& view) {
+    if (implicit_) {
+      point.test_rmse = point.test_mae = kNaN;
+      return;
+    }
+    const Accuracy test = evaluate_on(view, data_.split->test);
+    point.test_rmse = test.rmse;
+    point.test_mae = test.mae;
+    point.validation_rmse = rmse_of(evaluate_on(view, data_.split->validation));
+    if (needs_train_rmse(item_)) point.train_rmse = rmse_of(evaluate_on(view, data_.split->train));
   }
 
   // Where the evaluator or the writer of models needs the host; `copy` then holds the numbers.
@@ -280,25 +315,31 @@ class CaseRun {
     Model copy;
     const FactorView view = host_factors(copy);
     report([&] {
-      save_model(*task_.model_folder, view, data_.split->train, evaluator_->clip(), item_.resolved);
+      save_model(*task_.model_folder, view, data_.split->train, evaluator_->clip(), fold_in_loss(),
+                 item_.resolved);
     });
   }
 
-  static std::optional<double> monitored(Monitor monitor, const TracePoint& point) {
-    switch (monitor) {
-      case Monitor::train:
-        return point.train_rmse;
-      case Monitor::validation:
-        return point.validation_rmse;
-      case Monitor::test:
-        break;
+  // Less is better; NaN where it was not computed.
+  static double monitored(Monitor monitor, const TracePoint& point) {
+    if (const auto metric = metric_of(monitor)) {
+      const double value = number_of(point.value(*metric));
+      return more_is_better(*metric) ? -value : value;
     }
-    return point.test_rmse;
+    if (monitor == Monitor::train) return number_of(point.train_rmse);
+    return monitor == Monitor::validation ? number_of(point.validation_rmse) : point.test_rmse;
   }
 
   StopInput stop_input(const TracePoint& point, bool evaluated) const {
-    return {point.epoch, clock_.seconds(), seconds_since(start_),
-            evaluated,   point.test_rmse,  number_of(monitored(item_.stop.plateau_monitor, point))};
+    MetricValues metrics = point.metrics;
+    metrics[Metric::test_rmse] = point.test_rmse;
+    return {point.epoch,
+            clock_.seconds(),
+            seconds_since(start_),
+            evaluated,
+            number_of(point.value(error_metric())),
+            monitored(item_.stop.plateau_monitor, point),
+            metrics};
   }
 
   // What fails in here is the run's, not the case's: its results can no longer be told.
@@ -311,12 +352,30 @@ class CaseRun {
 
   void record(const TracePoint& point) {
     report([&] { writer_.append(point.to_json()); });
+    if (!implicit_) note_rmse(point);
+    for (const auto& one : kMetricNames.table) note_metric(one.value, point);
+    report([&] { progress_.trace(point); });
+  }
+
+  void note_rmse(const TracePoint& point) {
     result_.final_test_rmse = point.test_rmse;
     if (!result_.best_test_rmse || !(point.test_rmse >= *result_.best_test_rmse)) {
       result_.best_test_rmse = point.test_rmse;
       result_.best_epoch = point.epoch;
     }
-    report([&] { progress_.trace(point); });
+  }
+
+  void note_metric(Metric metric, const TracePoint& point) {
+    const auto& value = point.metrics[metric];
+    if (!value) return;
+    const auto [at, first] = result_.metrics.try_emplace(metric);
+    MetricSummary& summary = at->second;
+    summary.final_value = *value;
+    if (first || std::isnan(summary.best) || is_better(metric, *value, summary.best)) {
+      summary.best = *value;
+      summary.best_epoch = point.epoch;
+      if (implicit_ && metric == main_metric(item_)) result_.best_epoch = point.epoch;
+    }
   }
 
   int interrupt_level() const { return options_.interrupted ? options_.interrupted() : 0; }
@@ -346,6 +405,7 @@ class CaseRun {
 
   const CaseTask& task_;
   const Case item_;
+  const bool implicit_ = is_implicit(item_);
   const RunOptions& options_;
   DataStore& store_;
   Progress& progress_;
@@ -360,6 +420,7 @@ class CaseRun {
   ProblemShape shape_;
   std::unique_ptr<PreparedCase> prepared_;
   std::unique_ptr<Evaluator> evaluator_;
+  std::unique_ptr<QualityEvaluator> quality_;
   HeaderFacts header_;
   CaseResult result_;
   CaseMeasures measures_;

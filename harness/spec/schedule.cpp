@@ -11,14 +11,14 @@ using Kind = ScheduleSpec::Kind;
 using ScheduleForm = Form<ScheduleSpec>;
 
 ScheduleForm make_schedule_form() {
-  const auto plateau =
-      ScheduleForm()
-          .integer("patience", &ScheduleSpec::patience, 1, 1'000'000,
-                   "evaluations without improvement")
-          .number("decay", &ScheduleSpec::decay, 0, 1, "factor at each plateau")
-          .number("min_delta", &ScheduleSpec::min_delta, 0, 1e6,
-                  "smaller improvements do not count")
-          .choice("monitor", &ScheduleSpec::monitor, kMonitorNames, "the RMSE that is watched");
+  const auto plateau = ScheduleForm()
+                           .integer("patience", &ScheduleSpec::patience, 1, 1'000'000,
+                                    "evaluations without improvement")
+                           .number("decay", &ScheduleSpec::decay, 0, 1, "factor at each plateau")
+                           .number("min_delta", &ScheduleSpec::min_delta, 0, 1e6,
+                                   "smaller improvements do not count")
+                           .choice("monitor", &ScheduleSpec::monitor, kMonitorNames,
+                                   "the RMSE or the metric that is watched");
   const auto inverse_power = ScheduleForm().number("beta", &ScheduleSpec::beta, 0, 1e6,
                                                    "alpha / (1 + beta t^1.5), t = epoch - 1");
   const auto exponential =
@@ -36,6 +36,8 @@ ScheduleForm make_schedule_form() {
 }  // namespace
 
 std::string to_string(Monitor monitor) { return kMonitorNames.of(monitor); }
+
+std::optional<Metric> metric_of(Monitor monitor) { return kMetricNames.find(to_string(monitor)); }
 
 const Form<ScheduleSpec>& schedule_form() {
   static const ScheduleForm form = make_schedule_form();
@@ -75,10 +77,10 @@ double Schedule::rate(std::int64_t epoch) const {
   return rate_;
 }
 
-void Schedule::observe(double monitored_rmse) {
+void Schedule::observe(double monitored) {
   if (spec_.kind != ScheduleSpec::Kind::plateau) return;
-  if (!seen_ || monitored_rmse < best_ - spec_.min_delta) {
-    best_ = monitored_rmse;
+  if (!seen_ || monitored < best_ - spec_.min_delta) {
+    best_ = monitored;
     seen_ = true;
     waited_ = 0;
   } else if (++waited_ >= spec_.patience) {

@@ -2,22 +2,34 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include "base/json_fwd.hpp"
 #include "base/names.hpp"
+#include "harness/spec/metric.hpp"
 
 namespace mf {
 
 template <class T>
 class Form;  // base/form.hpp
 
-// Which error a rule watches. Watching the test set is what several papers do; it is named in every
-// result, and `validation` is there for those who do not want it.
-enum class Monitor { test, train, validation };
-inline constexpr Names kMonitorNames{std::to_array<Named<Monitor>>(
-    {{"test", Monitor::test}, {"train", Monitor::train}, {"validation", Monitor::validation}})};
+// What a rule watches: the RMSE of a part, or a metric of implicit feedback or ranking. Watching
+// the test set is what several papers do; it is named in every result, and `validation` is there
+// for those who do not want it.
+enum class Monitor { test, train, validation, objective, recall_20, recall_50, ndcg_100, map_10 };
+inline constexpr Names kMonitorNames{
+    std::to_array<Named<Monitor>>({{"test", Monitor::test},
+                                   {"train", Monitor::train},
+                                   {"validation", Monitor::validation},
+                                   {"objective", Monitor::objective},
+                                   {"recall_20", Monitor::recall_20},
+                                   {"recall_50", Monitor::recall_50},
+                                   {"ndcg_100", Monitor::ndcg_100},
+                                   {"map_10", Monitor::map_10}})};
 std::string to_string(Monitor monitor);
+// Nothing for the RMSE of a part.
+std::optional<Metric> metric_of(Monitor monitor);
 
 inline constexpr double kMaxLearningRate = 1e3;
 
@@ -47,7 +59,7 @@ class Schedule {
   explicit Schedule(ScheduleSpec spec) : spec_(spec), rate_(spec.learning_rate) {}
 
   double rate(std::int64_t epoch) const;  // of epoch 1, 2, ...
-  void observe(double monitored_rmse);    // after each evaluation
+  void observe(double monitored);         // after each evaluation; less is better
 
   // The rate changes, if at all, by observe() alone.
   bool constant_between_evaluations() const {

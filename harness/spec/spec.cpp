@@ -8,6 +8,7 @@
 #include <map>
 #include <set>
 
+#include "algorithms/core/registry.hpp"
 #include "base/error.hpp"
 #include "base/hash.hpp"
 #include "base/text.hpp"
@@ -104,6 +105,7 @@ Case make_case(const AlgorithmEntry& algorithm, const DataEntry& data, const Eva
   item.init.seed = seed;
   item.stop = algorithm.stop;
   item.evaluate = evaluate;
+  item.evaluate.rank = evaluate.rank.value_or(is_implicit(item));
   item.seed = seed;
   item.resolved = {{"dataset", data.request_json},
                    {"split", item.split.to_json()},
@@ -134,6 +136,50 @@ void check_monitors(const Case& item) {
   };
   check(item.schedule.monitor, "schedule");
   if (item.stop.plateau_patience > 0) check(item.stop.plateau_monitor, "stop.plateau");
+}
+
+// Why the case has no such metric, or nothing.
+std::optional<std::string> why_no_metric(const Case& item, Metric metric) {
+  const bool implicit = is_implicit(item);
+  if (metric == Metric::test_rmse && implicit) {
+    return fmt::format(
+        "{} is for implicit feedback, which has no RMSE; ask for \"objective\" or a "
+        "ranking metric: recall_20, recall_50, ndcg_100, map_10",
+        item.algorithm);
+  }
+  if (metric == Metric::objective && !implicit) {
+    return fmt::format(
+        "{} is for explicit ratings; algorithms for implicit feedback alone have an "
+        "objective",
+        item.algorithm);
+  }
+  if (is_ranking(metric) && !*item.evaluate.rank) {
+    return fmt::format("{} is not computed; add \"ranking\": true to \"evaluate\"",
+                       kMetricNames.of(metric));
+  }
+  return std::nullopt;
+}
+
+void check_metrics(const Case& item) {
+  const auto check = [&](const std::string& key, Metric metric) {
+    if (const auto why = why_no_metric(item, metric)) {
+      fail(ErrorKind::usage, "{}.{}: {}", item.path, key, *why);
+    }
+  };
+  if (item.stop.target_rmse && is_implicit(item)) {
+    fail(ErrorKind::usage,
+         "{}.stop.target_rmse: {} is for implicit feedback, which has no RMSE; expected "
+         "\"target\": {{\"metric\": \"ndcg_100\", \"value\": 0.3}}",
+         item.path, item.algorithm);
+  }
+  if (item.stop.target) check("stop.target", item.stop.target->metric);
+  const auto of = [](Monitor monitor) { return metric_of(monitor).value_or(Metric::test_rmse); };
+  // Who has no learning rate ignores the schedule.
+  const bool scheduled = find_algorithm(item.algorithm).uses_learning_rate;
+  if (scheduled && item.schedule.kind == ScheduleSpec::Kind::plateau) {
+    check("schedule.monitor", of(item.schedule.monitor));
+  }
+  if (item.stop.plateau_patience > 0) check("stop.plateau.monitor", of(item.stop.plateau_monitor));
 }
 
 void check_list(const Json& list, const std::string& path) {
@@ -241,10 +287,20 @@ std::vector<Json> expand_sweeps(const Json& object, const std::string& path) {
   return all;
 }
 
+bool is_implicit(const Case& item) {
+  return static_cast<bool>(find_algorithm(item.algorithm).implicit);
+}
+
+Metric main_metric(const Case& item) {
+  if (!is_implicit(item)) return Metric::test_rmse;
+  return item.evaluate.rank.value_or(true) ? Metric::ndcg_100 : Metric::objective;
+}
+
 // A key that came later stands in the JSON only where it is used: hashes of older cases must stay.
 Json EvaluateSpec::to_json() const {
   Json json = {{"every", every}, {"train", train}, {"clip", clip}};
   if (user_groups != 0) json["user_groups"] = user_groups;
+  if (rank.value_or(false)) json["ranking"] = {{"users", ranking.users}, {"seed", ranking.seed}};
   return json;
 }
 
@@ -264,6 +320,7 @@ Spec parse_spec(const Json& json, const std::string& file) {
   spec.description = keys.description;
   spec.baseline = keys.baseline;
   spec.target_rmse = keys.target_rmse;
+  spec.target = keys.target;
   spec.save_model = keys.save_model;
   const auto data = read_data(keys);
   const auto algorithms = read_algorithms(keys);
@@ -275,6 +332,7 @@ Spec parse_spec(const Json& json, const std::string& file) {
       for (const auto& algorithm : algorithms) {
         Case item = make_case(algorithm, entry, keys.evaluate, seed);
         check_monitors(item);
+        check_metrics(item);
         if (seen.insert(item.hash).second) spec.cases.push_back(std::move(item));
       }
     }

@@ -11,6 +11,7 @@
 #include "base/json.hpp"
 #include "datasets/request.hpp"
 #include "datasets/split.hpp"
+#include "harness/spec/metric.hpp"
 #include "harness/spec/schedule.hpp"
 #include "harness/spec/stopping.hpp"
 
@@ -22,6 +23,10 @@ struct EvaluateSpec {
   bool clip = false;       // predictions to the rating scale
   // Groups of users, by id, whose RMSE is in the footer; 0: none.
   std::int64_t user_groups = 0;
+  // Ranking metrics: on for implicit feedback and off for explicit ratings where the spec does not
+  // say. Of a case: whether they are computed, and for whom.
+  std::optional<bool> rank;
+  RankingSpec ranking;
 
   Json to_json() const;
 };
@@ -43,12 +48,19 @@ struct Case {
   std::uint64_t seed = 1;
 };
 
+// Its algorithm is one for implicit feedback.
+bool is_implicit(const Case& item);
+// What a model of the case is judged by first: test RMSE; of implicit feedback NDCG@100, or the
+// objective where nothing is ranked.
+Metric main_metric(const Case& item);
+
 struct Spec {
   std::string name;
   std::string description;
   std::string hash;      // SHA-256 of the spec's JSON
   std::string baseline;  // algorithm name, or empty
   std::optional<double> target_rmse;
+  std::optional<TargetSpec> target;
   bool save_model = false;
   Json source;              // as read
   std::vector<Case> cases;  // seeds round-robin: all cases of the first seed first

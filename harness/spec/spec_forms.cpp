@@ -88,13 +88,39 @@ AlgorithmForm make_algorithm_form() {
 
 // ---- the spec ----
 
+const Form<RankingSpec>& ranking_form() {
+  static const Form<RankingSpec> form =
+      Form<RankingSpec>()
+          .integer("users", &RankingSpec::users, 0, 1'000'000'000,
+                   "a sample of that many users; 0: all")
+          .integer("seed", &RankingSpec::seed, 0, INT64_MAX, "of the sample");
+  return form;
+}
+
+// true, false, or an object, which asks for it, too.
+void read_ranking(JsonReader& reader, EvaluateSpec& spec) {
+  const Json* json = reader.find("ranking");
+  if (json == nullptr) return;
+  if (json->is_object()) {
+    spec.rank = true;
+    spec.ranking = ranking_form().parse(*json, reader.path("ranking"));
+    return;
+  }
+  spec.rank = reader.boolean("ranking", false);
+}
+
 Form<EvaluateSpec> make_evaluate_form() {
   return Form<EvaluateSpec>()
       .integer("every", &EvaluateSpec::every, 1, 1'000'000'000, "epochs between evaluations")
       .boolean("train", &EvaluateSpec::train, "also the train RMSE")
       .boolean("clip", &EvaluateSpec::clip, "predictions to the rating scale")
       .integer("user_groups", &EvaluateSpec::user_groups, 0, 1000,
-               "groups of users whose RMSE is in the footer");
+               "groups of users whose RMSE is in the footer")
+      .field({"ranking",
+              "ranking metrics on the test part; by default of implicit feedback alone",
+              {{"type", "boolean"}},
+              ranking_form().shared_info()},
+             read_ranking);
 }
 
 void read_seeds(JsonReader& reader, SpecKeys& spec) {
@@ -149,6 +175,7 @@ SpecForm make_spec_form(FormInfo dataset, const Json& dataset_words) {
       .field(baseline_info(), read_baseline)
       .number("target_rmse", &SpecKeys::target_rmse, 0, 1e9,
               "figures take the time to this test RMSE; it stops no run")
+      .object("target", &SpecKeys::target, target_form(), "the same for any metric")
       .boolean("save_model", &SpecKeys::save_model, "export the model of every completed case")
       .field(seeds_info(), read_seeds)
       .object("evaluate", &SpecKeys::evaluate, make_evaluate_form(), "when and how")

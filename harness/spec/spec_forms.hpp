@@ -35,6 +35,7 @@ struct SpecKeys {
   std::string description;
   std::string baseline;
   std::optional<double> target_rmse;
+  std::optional<TargetSpec> target;
   bool save_model = false;
   std::vector<std::uint64_t> seeds = {1};
   EvaluateSpec evaluate;

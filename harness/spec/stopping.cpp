@@ -10,27 +10,45 @@ namespace mf {
 namespace {
 
 using StopForm = Form<StopSpec>;
+using TargetForm = Form<TargetSpec>;
+
+TargetForm make_target_form() {
+  return TargetForm()
+      .choice("metric", &TargetSpec::metric, kMetricNames, "what is to reach the value")
+      .number("value", &TargetSpec::value, 0, 1e300, "at or beyond it on the better side")
+      .required();
+}
 
 StopForm make_stop_form() {
-  const auto plateau =
-      StopForm()
-          .integer("patience", &StopSpec::plateau_patience, 1, 1'000'000,
-                   "evaluations without improvement", 3)
-          .number("min_delta", &StopSpec::plateau_min_delta, 0, 1e6,
-                  "smaller improvements do not count")
-          .choice("monitor", &StopSpec::plateau_monitor, kMonitorNames, "the RMSE that is watched");
+  const auto plateau = StopForm()
+                           .integer("patience", &StopSpec::plateau_patience, 1, 1'000'000,
+                                    "evaluations without improvement", 3)
+                           .number("min_delta", &StopSpec::plateau_min_delta, 0, 1e6,
+                                   "smaller improvements do not count")
+                           .choice("monitor", &StopSpec::plateau_monitor, kMonitorNames,
+                                   "the RMSE or the metric that is watched");
   return StopForm()
       .integer("epochs", &StopSpec::epochs, 0, 1'000'000'000, "epochs at most")
       .number("train_seconds", &StopSpec::train_seconds, 0, 1e9, "on the training clock")
       .number("wall_seconds", &StopSpec::wall_seconds, 0, 1e9,
               "of the case, with loading and evaluation")
       .number("target_rmse", &StopSpec::target_rmse, 0, 1e9, "a test RMSE at or below it")
+      .object("target", &StopSpec::target, target_form(), "of any metric, at or beyond it")
       .number("divergence", &StopSpec::divergence, 0, 1e30,
-              "diverged: a test RMSE over this times that of epoch 0")
+              "diverged: a test RMSE, or an objective, over this times that of epoch 0")
       .group("plateau", plateau, "no improvement any more");
 }
 
 }  // namespace
+
+const Form<TargetSpec>& target_form() {
+  static const TargetForm form = make_target_form();
+  return form;
+}
+
+Json to_json(const TargetSpec& target) {
+  return {{"metric", kMetricNames.of(target.metric)}, {"value", target.value}};
+}
 
 const Form<StopSpec>& stop_form() {
   static const StopForm form = make_stop_form();
@@ -46,6 +64,7 @@ Json StopSpec::to_json() const {
   if (train_seconds) json["train_seconds"] = *train_seconds;
   if (wall_seconds) json["wall_seconds"] = *wall_seconds;
   if (target_rmse) json["target_rmse"] = *target_rmse;
+  if (target) json["target"] = mf::to_json(*target);
   json["divergence"] = divergence;
   if (plateau_patience > 0) {
     json["plateau"] = {{"patience", plateau_patience},
@@ -55,36 +74,57 @@ Json StopSpec::to_json() const {
   return json;
 }
 
-std::optional<StopDecision> Stopping::check_quality(const StopInput& input) {
-  if (!std::isfinite(input.test_rmse)) {
+std::optional<StopDecision> Stopping::check_divergence(const StopInput& input) const {
+  const bool rmse = error_ == Metric::test_rmse;
+  if (!std::isfinite(input.error)) {
     return StopDecision{Status::diverged,
-                        fmt::format("the test RMSE of epoch {} is not finite", input.epoch)};
+                        fmt::format("the {} of epoch {} is not finite",
+                                    rmse ? "test RMSE" : "objective", input.epoch)};
   }
-  if (input.test_rmse > spec_.divergence * start_rmse_ && input.epoch > 0) {
-    return StopDecision{Status::diverged,
-                        fmt::format("test RMSE {:.4f} after epoch {} is over {} x that of "
-                                    "the initial model ({:.4f})",
-                                    input.test_rmse, input.epoch, spec_.divergence, start_rmse_)};
-  }
-  if (spec_.target_rmse && input.test_rmse <= *spec_.target_rmse) {
+  if (input.epoch == 0 || !(input.error > spec_.divergence * start_error_)) return std::nullopt;
+  const auto text = [rmse](double error) {
+    return rmse ? fmt::format("{:.4f}", error) : fmt::format("{:.6g}", error);
+  };
+  return StopDecision{
+      Status::diverged,
+      fmt::format("{} {} after epoch {} is over {} x that of the initial model ({})",
+                  rmse ? "test RMSE" : "objective", text(input.error), input.epoch,
+                  spec_.divergence, text(start_error_))};
+}
+
+std::optional<StopDecision> Stopping::check_targets(const StopInput& input) const {
+  if (spec_.target_rmse && error_ == Metric::test_rmse && input.error <= *spec_.target_rmse) {
     return StopDecision{Status::completed, fmt::format("reached the target RMSE {} after epoch {}",
                                                        *spec_.target_rmse, input.epoch)};
   }
+  if (!spec_.target) return std::nullopt;
+  const auto& value = input.metrics[spec_.target->metric];
+  if (!value || !meets(spec_.target->metric, *value, spec_.target->value)) return std::nullopt;
+  return StopDecision{Status::completed, fmt::format("reached the target {} {} after epoch {}",
+                                                     kMetricNames.of(spec_.target->metric),
+                                                     spec_.target->value, input.epoch)};
+}
+
+std::optional<StopDecision> Stopping::check_plateau(const StopInput& input) {
   if (spec_.plateau_patience == 0) return std::nullopt;
-  if (!best_ || input.monitored_rmse < *best_ - spec_.plateau_min_delta) {
-    best_ = input.monitored_rmse;
+  if (!best_ || input.monitored < *best_ - spec_.plateau_min_delta) {
+    best_ = input.monitored;
     waited_ = 0;
   } else if (++waited_ >= spec_.plateau_patience) {
-    return StopDecision{Status::completed,
-                        fmt::format("no better {} RMSE in {} evaluations",
-                                    to_string(spec_.plateau_monitor), spec_.plateau_patience)};
+    const bool rmse = !metric_of(spec_.plateau_monitor);
+    return StopDecision{
+        Status::completed,
+        fmt::format("no better {}{} in {} evaluations", to_string(spec_.plateau_monitor),
+                    rmse ? " RMSE" : "", spec_.plateau_patience)};
   }
   return std::nullopt;
 }
 
 std::optional<StopDecision> Stopping::check(const StopInput& input) {
   if (input.evaluated) {
-    if (auto decision = check_quality(input)) return decision;
+    if (auto decision = check_divergence(input)) return decision;
+    if (auto decision = check_targets(input)) return decision;
+    if (auto decision = check_plateau(input)) return decision;
   }
   if (input.epoch >= spec_.epochs) {
     return StopDecision{Status::completed, fmt::format("{} epochs done", input.epoch)};

@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "algorithms/als/cpu/half_step.hpp"
+#include "algorithms/als/sides.hpp"
 #include "algorithms/core/registry.hpp"
 #include "algorithms/core/sgd_params.hpp"
 

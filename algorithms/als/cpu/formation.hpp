@@ -9,23 +9,30 @@
 
 namespace mf::als::cpu {
 
-// Rows of factors: row x starts at data + x * stride, is aligned to 64 bytes, and is zero from
-// `factors` to `stride`, a multiple of 16.
+// Rows of factors, or a block of their columns: row x starts at data + x * stride, is aligned to 64
+// bytes, and is zero from `factors` to the next multiple of 16, up to which it is looked at.
 struct FactorRows {
   const float* data = nullptr;
   std::int64_t stride = 0;
   std::int32_t factors = 0;
 };
 
-// Ratings of one row of R, or a part of them: at least one.
+// Ratings of one row of R, or a part of them: at least one. Where there are scales s, the rows of
+// factors are multiplied by them first: A = sum s^2 theta theta^T, b = sum value s theta.
 struct RowRatings {
   const std::int32_t* others = nullptr;
   const float* values = nullptr;
   std::int64_t count = 0;
+  const float* scales = nullptr;
+
+  RowRatings part(std::int64_t begin, std::int64_t end) const {
+    return {others + begin, values + begin, end - begin, scales ? scales + begin : nullptr};
+  }
 };
 
-// Buffers of one thread, aligned to 64 bytes. Element (i, j) of A is a[j * stride + i]. Written
-// are those on and above the diagonal, i <= j, and some of the others.
+// Buffers of one thread, aligned to 64 bytes. stride is `factors` up to a multiple of 16, as that
+// of whole rows is. Element (i, j) of A is a[j * stride + i]. Written are those on and above the
+// diagonal, i <= j, and some of the others.
 struct NormalEquations {
   float* a = nullptr;  // stride x stride
   float* b = nullptr;  // stride

@@ -10,7 +10,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "algorithms/als/sides.hpp"
+#include "algorithms/als/side.hpp"
 
 namespace mf::als::cpu {
 

@@ -1,0 +1,19 @@
+// The algorithms for implicit feedback: each is described by its room.
+#include <vector>
+
+#include "algorithms/core/registry.hpp"
+#include "algorithms/ials/blocks/settings.hpp"
+#include "algorithms/ials/cpu/settings.hpp"
+
+namespace mf::ials {
+namespace {
+
+std::vector<AlgorithmInfo> all_infos() { return {cpu_info(), pp_cpu_info()}; }
+
+const bool kRegistered = [] {
+  for (AlgorithmInfo& info : all_infos()) register_info(std::move(info));
+  return true;
+}();
+
+}  // namespace
+}  // namespace mf::ials

@@ -1,0 +1,42 @@
+// The observed pairs by users (for X) and by items (for Y), with their weights.
+#pragma once
+
+#include "algorithms/als/side.hpp"
+#include "algorithms/core/implicit.hpp"
+#include "base/aligned.hpp"
+#include "base/threads.hpp"
+#include "datasets/ratings/ratings.hpp"
+
+namespace mf::ials {
+
+// Both sides of R. `values` of a Side are the weights w = alpha r = c - 1, all above 0: a pair of
+// value 0 is not observed and left out. Borrows the ratings (they must outlive it) and owns what
+// differs from them: the columns, and the users' side where a value is 0 or alpha is not 1.
+class Sides {
+ public:
+  Sides() = default;
+  // Throws Error(usage), naming the pair, where a value is negative or not finite, or its weight
+  // is beyond fp32.
+  Sides(const Ratings& train, const ImplicitLoss& loss, ThreadTeam& team);
+  Sides(const Sides&) = delete;  // users_ would be views of another's arrays
+  Sides& operator=(const Sides&) = delete;
+  Sides(Sides&&) = default;
+  Sides& operator=(Sides&&) = default;
+
+  als::Side users() const { return users_; }
+  als::Side items() const { return {columns_.item_offsets, columns_.users, columns_.values}; }
+
+ private:
+  void copy_observed(const Ratings& train, std::int64_t observed);
+
+  als::Side users_;  // views of the ratings, or of these:
+  AlignedVector<std::int64_t> user_offsets_;
+  AlignedVector<std::int32_t> user_items_;
+  AlignedVector<float> user_weights_;
+  Csc columns_;
+};
+
+// l of every row of a side (ImplicitLoss::row_reg), `others` being the rows of the other one.
+AlignedVector<float> row_regs(const als::Side& side, std::int64_t others, const ImplicitLoss& loss);
+
+}  // namespace mf::ials

@@ -1,0 +1,37 @@
+// A handle of cuBLAS, and its calls, checked where they are made.
+#pragma once
+
+#include <cublas_v2.h>
+
+#include "base/error.hpp"
+
+namespace mf {
+
+inline void check_cublas(cublasStatus_t status, const char* call) {
+  if (status == CUBLAS_STATUS_SUCCESS) return;
+  fail(status == CUBLAS_STATUS_ALLOC_FAILED ? ErrorKind::memory : ErrorKind::device,
+       "cuBLAS: {} failed: {}", call, cublasGetStatusString(status));
+}
+#define MF_CUBLAS(call) ::mf::check_cublas((call), #call)
+
+class CublasHandle {
+ public:
+  CublasHandle() {
+    MF_CUBLAS(cublasCreate(&handle_));
+    // Single precision is to be that: the order of a ranking must not depend on rounded factors.
+    MF_CUBLAS(cublasSetMathMode(handle_, CUBLAS_DEFAULT_MATH));
+  }
+  ~CublasHandle() { cublasDestroy(handle_); }
+  CublasHandle(const CublasHandle&) = delete;
+  CublasHandle& operator=(const CublasHandle&) = delete;
+
+  cublasHandle_t on(cudaStream_t stream) const {
+    MF_CUBLAS(cublasSetStream(handle_, stream));
+    return handle_;
+  }
+
+ private:
+  cublasHandle_t handle_ = nullptr;
+};
+
+}  // namespace mf

@@ -1,0 +1,129 @@
+#include "harness/evaluate/implicit_objective.hpp"
+
+#include <Eigen/Core>
+#include <algorithm>
+
+#include "harness/evaluate/clones.hpp"
+
+namespace mf {
+namespace {
+
+constexpr std::int64_t kChunk = 1 << 14;  // pairs and rows a partial sum covers
+// The rows of a Gram are cut into so many parts: few enough that their sums fit the memory, many
+// enough for the cores.
+constexpr std::int64_t kGramParts = 32;
+constexpr std::int64_t kGramRows = 256;  // converted to double at a time
+
+using RowMajor = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+
+MF_CLONES double dot_in_double(const float* a, const float* b, std::int64_t n) {
+  constexpr std::int64_t kLanes = 8;
+  double lanes[kLanes] = {};
+  std::int64_t k = 0;
+  for (; k + kLanes <= n; k += kLanes) {
+    for (std::int64_t l = 0; l < kLanes; ++l) {
+      lanes[l] += static_cast<double>(a[k + l]) * static_cast<double>(b[k + l]);
+    }
+  }
+  double sum = 0;
+  for (; k < n; ++k) sum += static_cast<double>(a[k]) * static_cast<double>(b[k]);
+  for (const double lane : lanes) sum += lane;
+  return sum;
+}
+
+// The lower triangle of the Gram of rows [begin, end).
+void add_gram(const float* rows, std::int64_t begin, std::int64_t end, std::int32_t f,
+              std::int64_t stride, RowMajor& sum) {
+  RowMajor block(kGramRows, f);
+  for (std::int64_t first = begin; first < end; first += kGramRows) {
+    const std::int64_t count = std::min(kGramRows, end - first);
+    for (std::int64_t r = 0; r < count; ++r) {
+      std::copy_n(rows + (first + r) * stride, f, block.data() + r * f);
+    }
+    sum.selfadjointView<Eigen::Lower>().rankUpdate(block.topRows(count).transpose());
+  }
+}
+
+template <class Term>
+double sum_in_chunks(std::int64_t count, ThreadTeam& team, const Term& term) {
+  std::vector<double> partial((count + kChunk - 1) / kChunk);
+  team.for_chunks(count, kChunk, [&](std::int64_t begin, std::int64_t end) {
+    double sum = 0;
+    for (std::int64_t i = begin; i < end; ++i) sum += term(i);
+    partial[begin / kChunk] = sum;
+  });
+  double total = 0;
+  for (const double sum : partial) total += sum;
+  return total;
+}
+
+double regularization(const float* rows, std::int64_t stride, std::int32_t f,
+                      View<const double> reg, ThreadTeam& team) {
+  return sum_in_chunks(reg.size(), team, [&](std::int64_t r) {
+    const float* row = rows + r * stride;
+    return reg[r] * dot_in_double(row, row, f);
+  });
+}
+
+std::vector<double> regs_of(const std::vector<std::int64_t>& observed, std::int64_t others,
+                            const ImplicitLoss& loss) {
+  std::vector<double> reg;
+  reg.reserve(observed.size());
+  for (const auto n : observed) reg.push_back(loss.row_reg(n, others));
+  return reg;
+}
+
+}  // namespace
+
+std::vector<double> gram_of(const float* rows, std::int64_t count, std::int32_t f,
+                            std::int64_t stride, ThreadTeam& team) {
+  const std::int64_t part =
+      std::max<std::int64_t>(kGramRows, (count + kGramParts - 1) / kGramParts);
+  std::vector<RowMajor> partial((count + part - 1) / part);
+  team.for_chunks(count, part, [&](std::int64_t begin, std::int64_t end) {
+    RowMajor sum = RowMajor::Zero(f, f);
+    add_gram(rows, begin, end, f, stride, sum);
+    partial[begin / part] = std::move(sum);
+  });
+  RowMajor total = RowMajor::Zero(f, f);
+  for (const RowMajor& sum : partial) total += sum;
+  total.triangularView<Eigen::StrictlyUpper>() = total.transpose();
+  return {total.data(), total.data() + total.size()};
+}
+
+double product_of(View<const double> a, View<const double> b) {
+  double sum = 0;
+  for (std::int64_t i = 0; i < a.size(); ++i) sum += a[i] * b[i];
+  return sum;
+}
+
+ImplicitObjective::ImplicitObjective(const Ratings& train, const ImplicitLoss& loss)
+    : train_(&train), loss_(loss) {
+  std::vector<std::int64_t> of_user(train.n_users());
+  std::vector<std::int64_t> of_item(train.n_items());
+  for (std::int64_t i = 0; i < train.nnz(); ++i) {
+    if (!(train.values()[i] > 0)) continue;
+    ++of_user[train.users()[i]];
+    ++of_item[train.items()[i]];
+  }
+  user_reg_ = regs_of(of_user, train.n_items(), loss);
+  item_reg_ = regs_of(of_item, train.n_users(), loss);
+}
+
+double ImplicitObjective::evaluate(const FactorView& model, ThreadTeam& team) const {
+  const std::int32_t f = model.factors;
+  const auto users = gram_of(model.p, model.n_users, f, model.p_stride, team);
+  const auto items = gram_of(model.q, model.n_items, f, model.q_stride, team);
+  const double observed = sum_in_chunks(train_->nnz(), team, [&](std::int64_t i) {
+    const Rating rating = (*train_)[i];
+    if (!(rating.value > 0)) return 0.0;
+    const double s = dot_in_double(model.p + rating.user * model.p_stride,
+                                   model.q + rating.item * model.q_stride, f);
+    return (1 + loss_.weight(rating.value)) * (1 - s) * (1 - s) - s * s;
+  });
+  return product_of(users, items) + observed +
+         regularization(model.p, model.p_stride, f, user_reg_, team) +
+         regularization(model.q, model.q_stride, f, item_reg_, team);
+}
+
+}  // namespace mf

@@ -1,0 +1,168 @@
+#include "harness/evaluate/quality.hpp"
+
+#include <algorithm>
+#include <limits>
+
+#include "base/json.hpp"
+#include "harness/device/device_model.hpp"
+
+namespace mf {
+namespace {
+
+constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+
+bool has_history(const Ratings& part, std::int32_t user) {
+  if (part.nnz() == 0) return false;
+  return part.user_offsets()[user + 1] > part.user_offsets()[user];
+}
+
+void set_ranking(MetricValues& values, const RankingValues& ranking) {
+  values[Metric::recall_20] = ranking.recall_20;
+  values[Metric::recall_50] = ranking.recall_50;
+  values[Metric::ndcg_100] = ranking.ndcg_100;
+  values[Metric::map_10] = ranking.map_10;
+}
+
+// What multiplies an item's own score for a user: in a biased model 1 for all, since a cold user's
+// items differ by their biases.
+float weight_of_item(const FactorView& model, float extra) {
+  return model.item_bias != nullptr ? 1.0F : extra;
+}
+
+// The items of a view, without its users.
+FactorView items_of(FactorView view) {
+  view.n_users = 0;
+  return view;
+}
+
+}  // namespace
+
+QualityEvaluator::QualityEvaluator(const Split& split, const FoldInLoss& loss,
+                                   const std::optional<RankingSpec>& ranking)
+    : split_(&split), loss_(loss), ranking_(ranking) {
+  if (loss_.implicit) objective_.emplace(split.train, *loss_.implicit);
+  if (!ranking_) return;
+  const bool positive = loss_.implicit.has_value();
+  ranked_ = choose_ranked_users(split.train, &split.fold_in, split.test, *ranking_, positive);
+  if (!positive) known_ = Predictor(split.train);
+  choose_rows();
+}
+
+void QualityEvaluator::choose_rows() {
+  const bool implicit = loss_.implicit.has_value();
+  for (const auto user : ranked_.users) {
+    const bool known = implicit || known_.known_user()[user] != 0;
+    std::int32_t row = known ? user : RankedRow::kNone;
+    if (has_history(split_->fold_in, user)) {
+      row = RankedRow::folded(static_cast<std::int32_t>(folded_.size()));
+      folded_.push_back(user);
+    }
+    rows_.push_back(row);
+    // A plain model predicts the mean of training for all items of a cold user.
+    if (!implicit) extra_.push_back(row == RankedRow::kNone ? 0.0F : 1.0F);
+  }
+}
+
+MetricValues QualityEvaluator::evaluate(const FactorView& model, ThreadTeam& team) {
+  MetricValues values;
+  if (objective_ && model.location == Location::host) {
+    values[Metric::objective] = objective_->evaluate(model, team);
+  } else if (objective_) {
+    if (!device_objective_) {
+      device_objective_ = std::make_unique<DeviceObjective>(*objective_, stream_);
+    }
+    values[Metric::objective] = device_objective_->evaluate(model, stream_);
+  }
+  if (!ranking_) return values;
+  const RankedItems ranked = rank(model, team);
+  set_ranking(values, ranked.finite ? mean_ranking(ranked.hits, ranked_.held_out.offsets, team)
+                                    : RankingValues{kNaN, kNaN, kNaN, kNaN});
+  return values;
+}
+
+RankedItems QualityEvaluator::rank(const FactorView& model, ThreadTeam& team) {
+  if (model.location == Location::host) return rank_on_host(model, fold_in(model, team), team);
+  Model copy;
+  FactorView host_items;
+  if (needs_host_items()) {
+    copy = download_model(items_of(model), stream_);
+    host_items = copy.view();
+  }
+  return rank_on_device(model, host_items, fold_in(host_items, team));
+}
+
+AlignedVector<float> QualityEvaluator::fold_in(const FactorView& model, ThreadTeam& team) const {
+  if (folded_.empty()) return {};
+  return FoldIn(model, loss_, team).solve(split_->fold_in, folded_, team);
+}
+
+// Items of explicit models: their factors, and beside them what the item itself adds. A cold item
+// has that alone: nothing beyond the biases of a biased model, the mean of training of a plain one.
+AlignedVector<float> QualityEvaluator::item_rows(const FactorView& model) const {
+  const PredictionRule rule = known_.rule(model);
+  const std::int64_t f = model.factors;
+  AlignedVector<float> rows(model.n_items * (f + 1), 0.0F);
+  for (std::int64_t i = 0; i < model.n_items; ++i) {
+    float* row = rows.data() + i * (f + 1);
+    if (known_.known_item()[i] == 0) {
+      row[f] = rule.biased ? 0.0F : rule.train_mean;
+      continue;
+    }
+    std::copy_n(model.q + i * model.q_stride, f, row);
+    if (rule.biased) row[f] = model.item_bias[i * model.item_bias_stride];
+  }
+  return rows;
+}
+
+RankedItems QualityEvaluator::rank_on_host(const FactorView& model, View<const float> folded,
+                                           ThreadTeam& team) const {
+  const std::int64_t f = model.factors;
+  const AlignedVector<float> zeros(f, 0.0F);
+  std::vector<const float*> users;
+  for (const auto row : rows_) {
+    if (row == RankedRow::kNone) {
+      users.push_back(zeros.data());
+    } else {
+      users.push_back(row >= 0 ? model.p + row * model.p_stride
+                               : folded.data() + RankedRow::slot_of(row) * f);
+    }
+  }
+  if (loss_.implicit) {
+    return rank_items({users, model.q, model.q_stride, model.n_items, model.factors}, ranked_,
+                      team);
+  }
+  const AlignedVector<float> items = item_rows(model);
+  AlignedVector<float> rows(std::ssize(users) * (f + 1));
+  for (std::int64_t u = 0; u < std::ssize(users); ++u) {
+    float* row = rows.data() + u * (f + 1);
+    std::copy_n(users[u], f, row);
+    row[f] = weight_of_item(model, extra_[u]);
+    users[u] = row;
+  }
+  return rank_items({users, items.data(), f + 1, model.n_items, model.factors + 1}, ranked_, team);
+}
+
+RankedItems QualityEvaluator::rank_on_device(const FactorView& model, const FactorView& host_items,
+                                             View<const float> folded) {
+  if (!device_ranking_) {
+    std::vector<float> extra = extra_;
+    for (float& one : extra) one = weight_of_item(model, one);
+    device_ranking_ = std::make_unique<DeviceRanking>(ranked_, rows_, extra, stream_);
+  }
+  const AlignedVector<float> items =
+      loss_.implicit ? AlignedVector<float>() : item_rows(host_items);
+  return device_ranking_->rank({model, folded, items}, stream_);
+}
+
+Json QualityEvaluator::ranking_json() const {
+  if (!ranking_) return nullptr;
+  return {{"users", ranked_.count()},
+          {"users_with_held_out", ranked_.eligible},
+          {"folded_in_users", folded_.size()},
+          {"sample_seed", ranking_->users == 0 ? Json() : Json(ranking_->seed)},
+          {"metrics", {"recall_20", "recall_50", "ndcg_100", "map_10"}},
+          {"excluded", "items of the user's training or fold-in history"},
+          {"ties", "smaller item index first"}};
+}
+
+}  // namespace mf

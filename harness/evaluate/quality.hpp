@@ -1,0 +1,68 @@
+// The quality of a model beyond the error of single ratings: the objective of implicit feedback and
+// ranking on held-out interactions, on the host or, for factors in device memory, there. Never on
+// the training clock.
+//
+// What the items are ranked by: p . q for implicit feedback; for explicit ratings the prediction
+// before it is clipped (evaluator.hpp), less what is the same for all items of a user. Users who
+// were held out whole get their factors by fold-in first (fold_in.hpp).
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "algorithms/core/device_stream.hpp"
+#include "algorithms/core/model.hpp"
+#include "base/json_fwd.hpp"
+#include "base/threads.hpp"
+#include "datasets/split.hpp"
+#include "harness/evaluate/device_quality.hpp"
+#include "harness/evaluate/fold_in.hpp"
+#include "harness/evaluate/implicit_objective.hpp"
+#include "harness/evaluate/predictor.hpp"
+#include "harness/evaluate/ranking.hpp"
+#include "harness/spec/metric.hpp"
+
+namespace mf {
+
+class QualityEvaluator {
+ public:
+  // `split` must live as long as this. With an implicit loss the objective is computed; `ranking`
+  // asks for the ranking metrics.
+  QualityEvaluator(const Split& split, const FoldInLoss& loss,
+                   const std::optional<RankingSpec>& ranking);
+
+  // As Evaluator::set_stream.
+  void set_stream(DeviceStream stream) { stream_ = stream; }
+
+  MetricValues evaluate(const FactorView& model, ThreadTeam& team);
+
+  // The header's "ranking": whom the metrics are means over, and the rules. Null where not asked.
+  Json ranking_json() const;
+
+ private:
+  RankedItems rank(const FactorView& model, ThreadTeam& team);
+  RankedItems rank_on_host(const FactorView& model, View<const float> folded,
+                           ThreadTeam& team) const;
+  RankedItems rank_on_device(const FactorView& model, const FactorView& host_items,
+                             View<const float> folded);
+  AlignedVector<float> fold_in(const FactorView& model, ThreadTeam& team) const;
+  AlignedVector<float> item_rows(const FactorView& model) const;
+  bool needs_host_items() const { return !folded_.empty() || !loss_.implicit; }
+  void choose_rows();
+
+  const Split* split_;
+  FoldInLoss loss_;
+  std::optional<RankingSpec> ranking_;
+  std::optional<ImplicitObjective> objective_;
+  Predictor known_;  // which users and items training knows
+  RankedUsers ranked_;
+  std::vector<std::int32_t> rows_;    // of each ranked user: see RankedRow
+  std::vector<std::int32_t> folded_;  // users whose rows come from fold-in, by their slot
+  std::vector<float> extra_;          // explicit: what multiplies an item's own score
+  DeviceStream stream_ = nullptr;
+  std::unique_ptr<DeviceObjective> device_objective_;
+  std::unique_ptr<DeviceRanking> device_ranking_;
+};
+
+}  // namespace mf

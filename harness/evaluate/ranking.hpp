@@ -1,0 +1,107 @@
+// How well a model ranks the items that a user has not interacted with: Recall@20, Recall@50,
+// NDCG@100 and MAP@10 on held-out interactions.
+//
+// For a user with the held-out items T, the items are ranked by score, the highest first; of equal
+// scores the smaller index goes first. Items of the user's history (training part, or the fold-in
+// history of a user who was held out whole) are left out. rel(r) is 1 where the item at rank r is
+// in T, 0 elsewhere.
+//
+//   Recall@k = sum_{r <= k} rel(r) / min(k, |T|)
+//   NDCG@k   = sum_{r <= k} rel(r) / log2(r + 1)  /  sum_{r <= min(k, |T|)} 1 / log2(r + 1)
+//   MAP@k    = sum_{r <= k} rel(r) precision(r) / min(k, |T|),  precision(r) = hits to r / r
+//
+// Recall and NDCG as Liang, Krishnan, Hoffman, Jebara, "Variational Autoencoders for Collaborative
+// Filtering", WWW 2018, section 4.2; MAP divided by what k ranks can hold, as recall is. A metric
+// is the mean over the users who have held-out interactions; others are not counted. Where fewer
+// than k items are left to rank, ranks beyond them are misses.
+//
+// A score that is not finite makes all four metrics NaN.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "base/aligned.hpp"
+#include "base/host_device.hpp"
+#include "base/threads.hpp"
+#include "base/view.hpp"
+#include "datasets/ratings/ratings.hpp"
+#include "harness/spec/metric.hpp"
+
+namespace mf {
+
+// Ranks that count for any metric.
+inline constexpr int kRanks = 100;
+
+// Which of a user's first kRanks items were held out: rank r, from 0, is bit r % 32 of word r / 32.
+struct Hits {
+  std::array<std::uint32_t, (kRanks + 31) / 32> words{};
+
+  bool at(int rank) const { return (words[rank / 32] >> (rank % 32) & 1U) != 0; }
+  void set(int rank) { words[rank / 32] |= std::uint32_t{1} << (rank % 32); }
+};
+
+struct RankingValues {
+  double recall_20 = 0;
+  double recall_50 = 0;
+  double ndcg_100 = 0;
+  double map_10 = 0;
+};
+
+// Of one user with `held_out` >= 1 held-out items.
+RankingValues ranking_of_user(const Hits& hits, std::int64_t held_out);
+
+// Means over the users in a fixed order; NaN without users.
+RankingValues mean_ranking(View<const Hits> hits, View<const std::int64_t> held_out_offsets,
+                           ThreadTeam& team);
+
+// A list of items a user, each ascending.
+struct ItemLists {
+  std::vector<std::int64_t> offsets = {0};
+  AlignedVector<std::int32_t> items;
+
+  View<const std::int32_t> operator[](std::int64_t i) const {
+    return View<const std::int32_t>(items).part(offsets[i], offsets[i + 1]);
+  }
+};
+
+// Users with held-out interactions, what they have seen and what was held out.
+struct RankedUsers {
+  std::vector<std::int32_t> users;  // dense indices, ascending
+  ItemLists seen;                   // of users[r]
+  ItemLists held_out;
+  std::int64_t eligible = 0;  // users with held-out interactions, before a sample was taken
+
+  std::int64_t count() const { return std::ssize(users); }
+};
+
+// `fold_in` may be null. `positive`: a pair with the value 0 counts as not observed, as the loss of
+// implicit feedback has it. A sample has the users with the smallest random keys by (seed, user):
+// the same for every algorithm, and a larger sample contains a smaller one.
+RankedUsers choose_ranked_users(const Ratings& train, const Ratings* fold_in, const Ratings& test,
+                                const RankingSpec& spec, bool positive);
+
+// Scores are products of rows of `width` numbers: one for each ranked user, one for each item.
+struct ScoreRows {
+  View<const float* const> users;
+  const float* items = nullptr;
+  std::int64_t item_stride = 0;
+  std::int32_t n_items = 0;
+  std::int32_t width = 0;
+};
+
+struct RankedItems {
+  std::vector<Hits> hits;  // one for each ranked user
+  bool finite = true;      // no score was NaN or infinite
+};
+
+// The same for any number of threads. `top`, where not null, receives kRanks items for each user in
+// the order of their ranks, -1 where there are no more.
+//
+// Work: 2 width n_items operations a user; 138,000 users x 26,744 items at width 128 are 0.94
+// TFLOP, 1.7 s on 16 cores at 35 GFLOP/s each.
+RankedItems rank_items(const ScoreRows& rows, const RankedUsers& users, ThreadTeam& team,
+                       AlignedVector<std::int32_t>* top = nullptr);
+
+}  // namespace mf

@@ -1,0 +1,351 @@
+// Cases of implicit feedback: what they are judged by, from the spec to the result and its readers.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <fstream>
+#include <limits>
+
+#include "algorithms/core/registry.hpp"
+#include "harness/evaluate/model_io.hpp"
+#include "harness/evaluate/quality.hpp"
+#include "harness/results/compare.hpp"
+#include "harness/results/result_file.hpp"
+#include "harness/results/summary.hpp"
+#include "harness/run/data_store.hpp"
+#include "harness/run/preflight.hpp"
+#include "harness/run/session.hpp"
+#include "harness/test/quality_reference.hpp"
+#include "harness/test/testing.hpp"
+
+namespace mf {
+namespace {
+
+using testing::contains;
+using testing::message_of;
+using testing::TempFolder;
+
+// Exact alternating least squares, by the harness's own fold-in; from the epoch `blows_up` on the
+// factors are multiplied by `by` twice.
+class Folder : public Algorithm {
+ public:
+  explicit Folder(const Params& params)
+      : loss_{ImplicitLoss{params.number("alpha"), params.number("reg"), 0}, 0},
+        blows_up_(params.integer("blows_up")),
+        by_(params.number("by")) {}
+  void prepare(const Ratings& train, const Model& initial, Context&) override {
+    train_ = &train;
+    model_ = initial;
+  }
+  std::int64_t run_epoch(const EpochArgs& args, Context& context) override {
+    solve(model_.q, model_.n_items, model_.p, model_.n_users, true, *context.team);
+    solve(model_.p, model_.n_users, model_.q, model_.n_items, false, *context.team);
+    if (args.epoch >= blows_up_) {
+      for (float& x : model_.p) x = x * static_cast<float>(by_) * static_cast<float>(by_);
+    }
+    return 2 * train_->nnz();
+  }
+  FactorView factors() override { return model_.view(); }
+  Work work_per_epoch() const override { return {}; }
+
+ private:
+  void solve(AlignedVector<float>& from, std::int32_t n_from, AlignedVector<float>& to,
+             std::int32_t n_to, bool by_user, ThreadTeam& team) {
+    FactorView view;
+    view.n_items = n_from;
+    view.factors = model_.factors;
+    view.q = from.data();
+    view.q_stride = model_.factors;
+    const FoldIn fold(view, loss_, team);
+    std::vector<std::vector<RowRating>> rows(n_to);
+    for (std::int64_t i = 0; i < train_->nnz(); ++i) {
+      const Rating r = (*train_)[i];
+      rows[by_user ? r.user : r.item].push_back({by_user ? r.item : r.user, r.value});
+    }
+    for (std::int32_t r = 0; r < n_to; ++r) {
+      const auto row = fold.solve(View<const RowRating>(rows[r]));
+      std::copy(row.factors.begin(), row.factors.end(),
+                to.begin() + std::int64_t{r} * model_.factors);
+    }
+  }
+
+  FoldInLoss loss_;
+  std::int64_t blows_up_;
+  double by_;
+  const Ratings* train_ = nullptr;
+  Model model_;
+};
+
+AlgorithmInfo folder_info() {
+  AlgorithmInfo info;
+  info.name = "folder";
+  info.family = "test";
+  info.uses_learning_rate = false;
+  info.params = {ParamSpec::integer("factors", 6, 1, 64, ""),
+                 ParamSpec::number("alpha", 2, 0, 100, ""), ParamSpec::number("reg", 1, 0, 100, ""),
+                 ParamSpec::integer("blows_up", 1000, 1, 1000, ""),
+                 ParamSpec::number("by", 1, 0, 1e38, "")};
+  info.implicit = [](const Params& params) {
+    return ImplicitLoss{params.number("alpha"), params.number("reg"), 0};
+  };
+  return info;
+}
+
+const RegisterInfo registered(folder_info());
+const RegisterFactory registered_factory("folder", [](const Params& params) {
+  return std::make_unique<Folder>(params);
+});
+
+Spec spec_of(const std::string& algorithms, const std::string& more = "") {
+  return parse_spec(
+      parse_json(R"({"name": "t", "datasets": [{"like": "ml-100k", "scale": 0.05}], )" +
+                     (contains(more, "\"stop\"") ? "" : std::string(R"("stop": {"epochs": 3}, )")) +
+                     more + R"("algorithms": [)" + algorithms + "]}",
+                 "t"),
+      "t.json");
+}
+
+SessionSummary run(const Spec& spec, const std::string& folder) {
+  RunOptions options;
+  options.folder = folder;
+  return run_session(spec, options, *make_progress(ProgressMode::quiet, stdout));
+}
+
+ResultFile result_of(const std::string& folder, const Case& item) {
+  return *read_result_file(folder + "/" + item.id + ".jsonl");
+}
+
+ResultFile run_one(const Spec& spec) {
+  const TempFolder folder;
+  run(spec, folder / "r");
+  return result_of(folder / "r", spec.cases.at(0));
+}
+
+TEST(ImplicitCase, HasObjectiveAndRankingButNoRmse) {
+  const ResultFile file = run_one(spec_of("\"folder\""));
+  EXPECT_EQ(file.header["loss"],
+            (Json{{"kind", "implicit"}, {"alpha", 2.0}, {"reg", 1.0}, {"reg_exponent", 0.0}}));
+  const Json& ranking = file.header["ranking"];
+  EXPECT_GT(ranking["users"], 20);
+  EXPECT_EQ(ranking["users"], ranking["users_with_held_out"]);
+  ASSERT_EQ(file.trace.size(), 4u);
+  double before = std::numeric_limits<double>::infinity();
+  for (const Json& point : file.trace) {
+    EXPECT_TRUE(point["test_rmse"].is_null());
+    EXPECT_TRUE(point["test_mae"].is_null());
+    EXPECT_LT(point["objective"], before) << "an exact method always descends";
+    before = point["objective"];
+    for (const char* name : {"recall_20", "recall_50", "ndcg_100", "map_10"}) {
+      EXPECT_GE(point[name], 0) << name;
+      EXPECT_LE(point[name], 1) << name;
+    }
+  }
+  EXPECT_TRUE(file.footer["final_test_rmse"].is_null());
+  EXPECT_TRUE(file.footer["best_test_rmse"].is_null());
+  const Json& metrics = file.footer["metrics"];
+  EXPECT_EQ(metrics["objective"]["final"], file.trace[3]["objective"]);
+  EXPECT_EQ(metrics["objective"]["best"], file.trace[3]["objective"]);
+  EXPECT_EQ(metrics["objective"]["best_epoch"], 3);
+  EXPECT_EQ(metrics["ndcg_100"]["best_epoch"], file.footer["best_epoch"]);
+  double best = 0;
+  for (const Json& point : file.trace) best = std::max(best, point["ndcg_100"].get<double>());
+  EXPECT_EQ(metrics["ndcg_100"]["best"], best);
+}
+
+TEST(ImplicitCase, RanksASampleOrNobody) {
+  const ResultFile sample =
+      run_one(spec_of("\"folder\"", R"("evaluate": {"ranking": {"users": 20, "seed": 4}}, )"));
+  EXPECT_EQ(sample.header["ranking"]["users"], 20);
+  EXPECT_EQ(sample.header["ranking"]["sample_seed"], 4);
+  const Spec none = spec_of("\"folder\"", R"("evaluate": {"ranking": false}, )");
+  EXPECT_EQ(main_metric(none.cases[0]), Metric::objective);
+  const ResultFile file = run_one(none);
+  EXPECT_FALSE(file.header.contains("ranking"));
+  EXPECT_FALSE(file.trace[0].contains("ndcg_100"));
+  EXPECT_TRUE(file.trace[0]["objective"].is_number());
+}
+
+TEST(ImplicitCase, ExplicitRatingsAreRankedOnRequest) {
+  const Spec plain = spec_of("\"als_cpu\"");
+  EXPECT_FALSE(plain.cases[0].resolved["evaluate"].contains("ranking")) << "hashes stay";
+  const ResultFile without = run_one(plain);
+  EXPECT_FALSE(without.trace[0].contains("ndcg_100"));
+  EXPECT_FALSE(without.footer.contains("metrics"));
+  const ResultFile with = run_one(spec_of("\"als_cpu\"", R"("evaluate": {"ranking": true}, )"));
+  EXPECT_EQ(with.trace[1]["test_rmse"], without.trace[1]["test_rmse"]);
+  EXPECT_TRUE(with.trace[1]["ndcg_100"].is_number());
+  EXPECT_FALSE(with.trace[1].contains("objective"));
+  EXPECT_EQ(with.footer["best_epoch"], without.footer["best_epoch"]);
+}
+
+TEST(ImplicitCase, UsersHeldOutWholeAreFoldedIn) {
+  const Spec spec = spec_of("\"folder\"", R"("split": {"users": 0.2}, )");
+  const TempFolder folder;
+  run(spec, folder / "r");
+  const ResultFile file = result_of(folder / "r", spec.cases[0]);
+  EXPECT_GT(file.header["ranking"]["folded_in_users"], 5);
+  EXPECT_EQ(file.header["ranking"]["folded_in_users"], file.header["ranking"]["users"]);
+  EXPECT_GT(file.trace[3]["ndcg_100"], 2 * file.trace[0]["ndcg_100"].get<double>());
+}
+
+TEST(ImplicitCase, StopsAtATargetOfAnyMetric) {
+  const ResultFile file = run_one(
+      spec_of("\"folder\"",
+              R"("stop": {"epochs": 9, "target": {"metric": "recall_20", "value": 0.01}}, )"));
+  const std::string reason = file.footer["stop_reason"];
+  EXPECT_TRUE(contains(reason, "reached the target recall_20 0.01")) << reason;
+  EXPECT_GE(file.trace.back()["recall_20"], 0.01);
+  for (std::size_t i = 0; i + 1 < file.trace.size(); ++i)
+    EXPECT_LT(file.trace[i]["recall_20"], 0.01);
+}
+
+TEST(ImplicitCase, APlateauMayWatchAMetric) {
+  const ResultFile file = run_one(spec_of(
+      "\"folder\"",
+      R"("stop": {"epochs": 50, "plateau": {"patience": 2, "min_delta": 0.5, "monitor": "map_10"}}, )"));
+  EXPECT_EQ(file.footer["stop_reason"], "no better map_10 in 2 evaluations");
+  EXPECT_EQ(file.footer["epochs"], 2);
+}
+
+TEST(ImplicitCase, DivergesByItsObjective) {
+  const ResultFile large = run_one(spec_of(R"({"name": "folder", "blows_up": 2, "by": 1000})"));
+  EXPECT_EQ(large.footer["status"], "diverged");
+  EXPECT_TRUE(contains(large.footer["stop_reason"], "objective")) << large.footer["stop_reason"];
+  EXPECT_EQ(large.footer["epochs"], 2);
+  const ResultFile nan = run_one(spec_of(R"({"name": "folder", "blows_up": 2, "by": 1e38})"));
+  EXPECT_EQ(nan.footer["status"], "diverged");
+  EXPECT_TRUE(nan.trace.back()["ndcg_100"].is_null()) << nan.trace.back();
+  EXPECT_TRUE(nan.footer["metrics"]["ndcg_100"]["final"].is_null());
+  EXPECT_TRUE(nan.footer["metrics"]["ndcg_100"]["best"].is_number());
+}
+
+std::string refusal(const std::string& algorithm, const std::string& more) {
+  return message_of([&] { spec_of(algorithm, more); });
+}
+
+TEST(ImplicitCase, RulesThatNameWhatItHasNotAreRefused) {
+  const std::string target = refusal("\"folder\"", R"("stop": {"target_rmse": 0.9}, )");
+  EXPECT_TRUE(contains(target, "$.algorithms[0].stop.target_rmse")) << target;
+  EXPECT_TRUE(contains(target, "{\"metric\": \"ndcg_100\", \"value\": 0.3}")) << target;
+  const std::string monitor = refusal("\"folder\"", R"("stop": {"plateau": {"patience": 2}}, )");
+  EXPECT_TRUE(contains(monitor, "stop.plateau.monitor")) << monitor;
+  EXPECT_TRUE(contains(monitor, "has no RMSE")) << monitor;
+  const std::string objective =
+      refusal("\"als_cpu\"", R"("stop": {"target": {"metric": "objective", "value": 1}}, )");
+  EXPECT_TRUE(contains(objective, "explicit ratings")) << objective;
+  const std::string ranking =
+      refusal("\"als_cpu\"", R"("stop": {"target": {"metric": "map_10", "value": 1}}, )");
+  EXPECT_TRUE(contains(ranking, "\"ranking\": true")) << ranking;
+  const std::string off = refusal(
+      "\"folder\"",
+      R"("evaluate": {"ranking": false}, "stop": {"target": {"metric": "map_10", "value": 1}}, )");
+  EXPECT_TRUE(contains(off, "\"ranking\": true")) << off;
+  const std::string unknown =
+      refusal("\"folder\"", R"("stop": {"target": {"metric": "ndgc_100", "value": 1}}, )");
+  EXPECT_TRUE(contains(unknown, "ndcg_100")) << unknown;
+  EXPECT_EQ(refusal("\"folder\"", R"("schedule": {"kind": "plateau"}, )"), "no error")
+      << "who has no learning rate ignores the schedule";
+}
+
+TEST(ImplicitCase, TablesNameTheMetric) {
+  const Spec spec =
+      spec_of("\"folder\", \"als_cpu\"", R"("target": {"metric": "ndcg_100", "value": 0.001}, )");
+  const TempFolder folder;
+  run(spec, folder / "a");
+  run(spec, folder / "b");
+  const std::string table = summary_table(folder / "a", spec);
+  EXPECT_TRUE(contains(table, "ndcg_100 0.")) << table;
+  EXPECT_TRUE(contains(table, "rmse ")) << table;
+  const auto all = compare_results(folder / "a", folder / "b", 0.02);
+  ASSERT_EQ(all.size(), 2u);
+  for (const Comparison& one : all) {
+    const bool implicit = contains(one.label, "folder");
+    EXPECT_EQ(one.metric, implicit ? Metric::ndcg_100 : Metric::test_rmse);
+    EXPECT_EQ(*one.difference, 0) << "the same seed";
+    EXPECT_EQ(one.target_ratio.has_value(), implicit);
+    EXPECT_EQ(to_json(one)["best_rmse_difference"].is_null(), implicit);
+    EXPECT_EQ(to_json(one).contains("best_difference"), implicit);
+  }
+}
+
+TEST(ImplicitCase, SavedModelsFoldInAUserFromAHistory) {
+  Spec spec = spec_of("\"folder\", \"als_cpu\"", R"("save_model": true, )");
+  const TempFolder folder;
+  run(spec, folder / "r");
+  for (const Case& item : spec.cases) {
+    const SavedModel model = load_model(folder / "r/models/" + item.id);
+    ASSERT_TRUE(model.loss);
+    EXPECT_EQ(model.loss->implicit.has_value(), is_implicit(item));
+    const std::vector<HistoryItem> history = {{model.item_ids[5], 4}, {model.item_ids[2], 1}};
+    const FoldedUser user = model.fold_in(history);
+    const auto best = model.recommend(user, 10, false);
+    ASSERT_EQ(best.size(), 10u);
+    for (const auto& [id, score] : best) {
+      EXPECT_NE(id, history[0].item_id);
+      EXPECT_NE(id, history[1].item_id);
+      EXPECT_EQ(score, model.predict(user, id));
+    }
+    EXPECT_TRUE(contains(message_of([&] {
+                           model.fold_in({history[0], history[0]});
+                         }),
+                         "stands twice"));
+    ::testing::internal::CaptureStderr();
+    const FoldedUser same = model.fold_in({history[1], history[0], {-7, 1}});
+    EXPECT_TRUE(contains(::testing::internal::GetCapturedStderr(), "no item -7"));
+    EXPECT_EQ(same.row.factors, user.row.factors) << "in any order";
+  }
+}
+
+// Implicit feedback: p . q, also where a side had no training pair, which a mean of values is not.
+TEST(ImplicitCase, SavedModelsPredictProducts) {
+  const Spec spec = spec_of("\"folder\"", R"("save_model": true, )");
+  const TempFolder folder;
+  run(spec, folder / "r");
+  const SavedModel model = load_model(folder / "r/models/" + spec.cases[0].id);
+  const FactorView view = model.model.view();
+  for (const std::int64_t i : {0, 3, 9}) {
+    EXPECT_NEAR(model.predict(model.user_ids[1], model.item_ids[i]), testing::dot_of(view, 1, i),
+                1e-5);
+  }
+  EXPECT_EQ(model.predict(-1, model.item_ids[0]), 0);
+  EXPECT_EQ(model.predict(model.user_ids[0], -1), 0);
+}
+
+TEST(ImplicitCase, ModelsOfOlderVersionsCannotFoldIn) {
+  const Spec spec = spec_of("\"folder\"", R"("save_model": true, )");
+  const TempFolder folder;
+  run(spec, folder / "r");
+  const std::string path = folder / "r/models/" + spec.cases[0].id;
+  Json info = read_json_file(path + "/model.json");
+  info.erase("loss");
+  std::ofstream(path + "/model.json") << info.dump();
+  EXPECT_TRUE(contains(message_of([&] { load_model(path).fold_in({{1, 1}}); }), "older version"));
+}
+
+// The trace's numbers are those of the evaluator on the model that was saved.
+TEST(ImplicitCase, TheTraceIsThatOfTheModel) {
+  const Spec spec = spec_of("\"folder\"", R"("save_model": true, )");
+  const TempFolder folder;
+  run(spec, folder / "r");
+  const Case& item = spec.cases[0];
+  const SavedModel model = load_model(folder / "r/models/" + item.id);
+  DataStore store;
+  const CaseData data = store.get(item);
+  const double expected =
+      testing::dense_objective(model.model.view(), data.split->train, *model.loss->implicit);
+  const double found = result_of(folder / "r", item).trace.back()["objective"];
+  EXPECT_NEAR(found, expected, 1e-9 * expected);
+}
+
+TEST(ImplicitCase, NeedsDeviceMemoryForScores) {
+  QualityShape shape{138'493, 26'744, 16'000'000, 4'000'000, 128, true, true};
+  const double both = device_quality_bytes(shape);
+  EXPECT_GT(both, static_cast<double>(kScoreBytes));
+  EXPECT_LT(both, 1.5e9);
+  shape.ranking = false;
+  EXPECT_LT(device_quality_bytes(shape), both - static_cast<double>(kScoreBytes));
+  shape.objective = false;
+  EXPECT_EQ(device_quality_bytes(shape), 0);
+}
+
+}  // namespace
+}  // namespace mf

@@ -1,0 +1,414 @@
+// Objective, ranking and fold-in against their definitions.
+#include "harness/evaluate/quality.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+#include <set>
+
+#include "algorithms/core/registry.hpp"
+#include "harness/test/quality_reference.hpp"
+#include "harness/test/testing.hpp"
+
+namespace mf {
+namespace {
+
+using testing::contains;
+using testing::message_of;
+using testing::random_ratings;
+
+constexpr std::int32_t kUsers = 61, kItems = 203, kFactors = 7;
+
+// Small whole numbers: their products and sums are exact, and equal scores are common.
+Model whole_model(std::int32_t m, std::int32_t n, std::int32_t f, std::uint64_t seed, int range) {
+  Model model = initial_model(m, n, f, ModelKind::plain, 0, InitSpec{}, 1);
+  Rng rng(seed);
+  const auto draw = [&] {
+    return static_cast<float>(static_cast<int>(rng.below(2 * range + 1)) - range);
+  };
+  for (auto& x : model.p) x = draw();
+  for (auto& x : model.q) x = draw();
+  return model;
+}
+
+// Pairs of `all` for which keep(user, position) holds.
+template <class Keep>
+Ratings part_of(const Ratings& all, Keep&& keep) {
+  std::vector<std::uint8_t> label(all.nnz());
+  for (std::int64_t i = 0; i < all.nnz(); ++i) label[i] = keep(all[i].user, i) ? 1 : 0;
+  return select(all, label, 1, 1);
+}
+
+Split random_split(std::int32_t m, std::int32_t n, double density) {
+  const Ratings all = random_ratings(m, n, density, 11);
+  Split split;
+  // Every 5th user has nothing held out, every 7th nothing but that.
+  const auto held_out = [](std::int32_t u, std::int64_t i) {
+    return u % 5 != 0 && (u % 7 == 0 || i % 3 == 0);
+  };
+  split.train = part_of(all, [&](auto u, auto i) { return !held_out(u, i); });
+  split.test = part_of(all, held_out);
+  return split;
+}
+
+std::vector<float> scores_of(const Model& model, std::int32_t user) {
+  std::vector<float> scores;
+  for (std::int32_t i = 0; i < model.n_items; ++i) {
+    scores.push_back(static_cast<float>(testing::dot_of(model.view(), user, i)));
+  }
+  return scores;
+}
+
+RankingValues reference_ranking(const Model& model, const RankedUsers& users) {
+  RankingValues sum;
+  for (std::int64_t r = 0; r < users.count(); ++r) {
+    const auto list = testing::ranked_list(scores_of(model, users.users[r]), users.seen[r]);
+    const auto held = users.held_out[r];
+    sum.recall_20 += testing::reference_recall(list, held, 20);
+    sum.recall_50 += testing::reference_recall(list, held, 50);
+    sum.ndcg_100 += testing::reference_ndcg(list, held, 100);
+    sum.map_10 += testing::reference_map(list, held, 10);
+  }
+  const auto n = static_cast<double>(users.count());
+  return {sum.recall_20 / n, sum.recall_50 / n, sum.ndcg_100 / n, sum.map_10 / n};
+}
+
+void expect_ranking(const MetricValues& found, const RankingValues& expected) {
+  EXPECT_NEAR(*found[Metric::recall_20], expected.recall_20, 1e-12);
+  EXPECT_NEAR(*found[Metric::recall_50], expected.recall_50, 1e-12);
+  EXPECT_NEAR(*found[Metric::ndcg_100], expected.ndcg_100, 1e-12);
+  EXPECT_NEAR(*found[Metric::map_10], expected.map_10, 1e-12);
+}
+
+FoldInLoss implicit_loss(double alpha, double reg, double exponent = 0) {
+  FoldInLoss loss;
+  loss.implicit = ImplicitLoss{alpha, reg, exponent};
+  return loss;
+}
+
+// By hand: 3 held out, hits at the ranks 1 and 3.
+TEST(Ranking, OfOneUserByHand) {
+  Hits hits;
+  hits.set(0);
+  hits.set(2);
+  const RankingValues v = ranking_of_user(hits, 3);
+  EXPECT_DOUBLE_EQ(v.recall_20, 2.0 / 3);
+  EXPECT_DOUBLE_EQ(v.recall_50, 2.0 / 3);
+  EXPECT_DOUBLE_EQ(v.map_10, (1.0 + 2.0 / 3) / 3);
+  EXPECT_DOUBLE_EQ(v.ndcg_100, (1 + 0.5) / (1 + 1 / std::log2(3.0) + 0.5));
+}
+
+// More held out than k: what k ranks can hold is the whole.
+TEST(Ranking, IsOneWhereAllThatCanBeFoundIs) {
+  Hits hits;
+  for (int r = 0; r < kRanks; ++r) hits.set(r);
+  const RankingValues v = ranking_of_user(hits, 250);
+  EXPECT_DOUBLE_EQ(v.recall_20, 1);
+  EXPECT_DOUBLE_EQ(v.recall_50, 1);
+  EXPECT_DOUBLE_EQ(v.ndcg_100, 1);
+  EXPECT_DOUBLE_EQ(v.map_10, 1);
+}
+
+// Sizes around the tiles of users and the panels and blocks of items; more ranks than items; ties.
+TEST(Ranking, IsThatOfTheSortedList) {
+  const struct {
+    std::int32_t m, n, f;
+    double density;
+    int range;
+  } cases[] = {{61, 203, 7, 0.1, 2},   {7, 1, 3, 0.9, 1},      {97, 16, 1, 0.4, 1},
+               {200, 90, 5, 0.3, 3},   {3, 1100, 2, 0.05, 1},  {13, 513, 16, 0.05, 200},
+               {195, 64, 33, 0.2, 50}, {5, 2000, 4, 0.2, 3000}};
+  for (const auto& c : cases) {
+    const Split split = random_split(c.m, c.n, c.density);
+    const Model model = whole_model(c.m, c.n, c.f, 3, c.range);
+    QualityEvaluator evaluator(split, implicit_loss(1, 0.1), RankingSpec{});
+    const RankedUsers users = choose_ranked_users(split.train, nullptr, split.test, {}, true);
+    ASSERT_GT(users.count(), 0) << c.m;
+    ThreadTeam team(2);
+    SCOPED_TRACE(c.n);
+    expect_ranking(evaluator.evaluate(model.view(), team), reference_ranking(model, users));
+  }
+}
+
+// The list itself, in its order, with the seen items left out.
+TEST(Ranking, ListsTheBestItemsInOrder) {
+  const Split split = random_split(40, 333, 0.3);
+  const Model model = whole_model(40, 333, 3, 5, 1);
+  const RankedUsers users = choose_ranked_users(split.train, nullptr, split.test, {}, true);
+  std::vector<const float*> rows;
+  for (const auto u : users.users) rows.push_back(model.p.data() + u * 3);
+  AlignedVector<std::int32_t> top;
+  ThreadTeam team(1);
+  rank_items({rows, model.q.data(), 3, 333, 3}, users, team, &top);
+  for (std::int64_t r = 0; r < users.count(); ++r) {
+    const auto list = testing::ranked_list(scores_of(model, users.users[r]), users.seen[r]);
+    for (int k = 0; k < kRanks; ++k) ASSERT_EQ(top[r * kRanks + k], list[k]) << r << " " << k;
+  }
+}
+
+TEST(Ranking, CountsUsersWithHeldOutItemsAlone) {
+  const Split split = random_split(kUsers, kItems, 0.1);
+  const RankedUsers users = choose_ranked_users(split.train, nullptr, split.test, {}, true);
+  std::set<std::int32_t> expected;
+  for (const auto u : split.test.users()) expected.insert(u);
+  EXPECT_EQ(std::set<std::int32_t>(users.users.begin(), users.users.end()), expected);
+  EXPECT_EQ(users.eligible, std::ssize(expected));
+  EXPECT_LT(std::ssize(expected), kUsers) << "some have none";
+}
+
+TEST(Ranking, ASampleIsPartOfALargerOne) {
+  const Split split = random_split(kUsers, kItems, 0.1);
+  const auto sample = [&](std::int64_t n, std::uint64_t seed) {
+    const RankedUsers users =
+        choose_ranked_users(split.train, nullptr, split.test, {n, seed}, true);
+    EXPECT_EQ(users.eligible,
+              choose_ranked_users(split.train, nullptr, split.test, {}, true).count());
+    return std::set<std::int32_t>(users.users.begin(), users.users.end());
+  };
+  const auto ten = sample(10, 1);
+  const auto twenty = sample(20, 1);
+  EXPECT_EQ(ten.size(), 10u);
+  EXPECT_TRUE(std::includes(twenty.begin(), twenty.end(), ten.begin(), ten.end()));
+  EXPECT_NE(ten, sample(10, 2));
+  EXPECT_EQ(std::ssize(sample(10'000, 1)),
+            choose_ranked_users(split.train, nullptr, split.test, {}, true).count());
+}
+
+// A value of 0 was not observed: neither seen nor held out.
+TEST(Ranking, ZerosAreNoInteractionsOfImplicitFeedback) {
+  Ratings::Arrays a;
+  a.users = {0, 0, 0, 1};
+  a.items = {0, 1, 2, 0};
+  a.values = {0, 1, 1, 0};
+  a.user_offsets = {0, 3, 4};
+  a.user_ids = {0, 1};
+  a.item_ids = {0, 1, 2};
+  const Ratings all(std::move(a));
+  const Ratings train = part_of(all, [](auto, auto i) { return i < 2; });
+  const Ratings test = part_of(all, [](auto, auto i) { return i >= 2; });
+  const RankedUsers implicit = choose_ranked_users(train, nullptr, test, {}, true);
+  ASSERT_EQ(implicit.count(), 1);
+  EXPECT_EQ(implicit.seen[0].size(), 1);
+  const RankedUsers ratings = choose_ranked_users(train, nullptr, test, {}, false);
+  EXPECT_EQ(ratings.count(), 2);
+  EXPECT_EQ(ratings.seen[0].size(), 2);
+}
+
+TEST(Ranking, OfAModelThatIsNotFiniteIsNone) {
+  const Split split = random_split(kUsers, kItems, 0.1);
+  for (const float bad : {std::numeric_limits<float>::quiet_NaN(), 3e38F}) {
+    Model model = whole_model(kUsers, kItems, kFactors, 3, 3);
+    for (std::int32_t k = 0; k < kFactors; ++k) model.q[(kItems - 1) * kFactors + k] = bad;
+    QualityEvaluator evaluator(split, implicit_loss(1, 0), RankingSpec{});
+    ThreadTeam team(2);
+    const MetricValues values = evaluator.evaluate(model.view(), team);
+    EXPECT_TRUE(std::isnan(*values[Metric::ndcg_100]));
+    EXPECT_TRUE(std::isnan(*values[Metric::recall_20]));
+  }
+}
+
+TEST(Ranking, AndObjectiveAreTheSameForAnyNumberOfThreads) {
+  const Split split = random_split(700, 300, 0.1);
+  Model model = initial_model(700, 300, 19, ModelKind::plain, 0, InitSpec{}, 1);
+  QualityEvaluator evaluator(split, implicit_loss(3, 0.1), RankingSpec{});
+  ThreadTeam one(1);
+  const MetricValues expected = evaluator.evaluate(model.view(), one);
+  for (const int threads : {2, 5, 8}) {
+    ThreadTeam team(threads);
+    const MetricValues found = evaluator.evaluate(model.view(), team);
+    for (const auto& metric : kMetricNames.table) {
+      EXPECT_EQ(found[metric.value], expected[metric.value]) << metric.name;
+    }
+  }
+}
+
+// Explicit ratings: ranked by the predictions of the evaluator of errors, cold sides included.
+TEST(Ranking, OfExplicitModelsIsByTheirPredictions) {
+  for (const ModelKind kind : {ModelKind::biased, ModelKind::plain}) {
+    Split split = random_split(60, 150, 0.08);
+    // Item 7 has no training rating.
+    split.train = part_of(split.train, [&](auto, auto i) { return split.train[i].item != 7; });
+    Model model = whole_model(60, 150, 4, 9, 2);
+    model.kind = kind;
+    if (kind == ModelKind::biased) {
+      model.mean = 3;
+      Rng rng(4);
+      for (int u = 0; u < 60; ++u) model.user_bias.push_back(static_cast<float>(rng.below(4)));
+      for (int i = 0; i < 150; ++i) model.item_bias.push_back(static_cast<float>(rng.below(5)));
+    }
+    QualityEvaluator evaluator(split, FoldInLoss{}, RankingSpec{});
+    ThreadTeam team(2);
+    const MetricValues found = evaluator.evaluate(model.view(), team);
+    EXPECT_FALSE(found[Metric::objective]);
+
+    const Predictor predictor(split.train);
+    const RankedUsers users = choose_ranked_users(split.train, nullptr, split.test, {}, false);
+    double ndcg = 0;
+    for (std::int64_t r = 0; r < users.count(); ++r) {
+      std::vector<float> scores;
+      for (std::int32_t i = 0; i < 150; ++i) {
+        scores.push_back(predictor.score(model.view(), users.users[r], i));
+      }
+      ndcg += testing::reference_ndcg(testing::ranked_list(scores, users.seen[r]),
+                                      users.held_out[r], 100);
+    }
+    // The mean of training is no whole number, but compared with whole numbers alone.
+    EXPECT_NEAR(*found[Metric::ndcg_100], ndcg / static_cast<double>(users.count()), 1e-12);
+  }
+}
+
+TEST(Objective, IsTheDenseSum) {
+  for (const double exponent : {0.0, 0.7}) {
+    const Ratings train = random_ratings(kUsers, kItems, 0.1, 3);
+    Model model = initial_model(kUsers, kItems, kFactors, ModelKind::plain, 0,
+                                InitSpec{InitKind::normal, 0.5, 4}, 1);
+    const ImplicitLoss loss{2.5, 0.3, exponent};
+    ThreadTeam team(2);
+    const double expected = testing::dense_objective(model.view(), train, loss);
+    EXPECT_NEAR(ImplicitObjective(train, loss).evaluate(model.view(), team), expected,
+                1e-11 * expected);
+  }
+}
+
+// Padded rows, more rows than a part of the Gram, pairs with the value 0.
+TEST(Objective, OfPaddedRowsAndUnobservedPairs) {
+  const Ratings drawn = random_ratings(300, 9, 0.4, 3);
+  Ratings::Arrays a;
+  a.users.assign(drawn.users().begin(), drawn.users().end());
+  a.items.assign(drawn.items().begin(), drawn.items().end());
+  a.values.assign(drawn.values().begin(), drawn.values().end());
+  for (std::size_t i = 0; i < a.values.size(); i += 4) a.values[i] = 0;
+  a.user_offsets.assign(drawn.user_offsets().begin(), drawn.user_offsets().end());
+  a.user_ids.assign(drawn.user_ids().begin(), drawn.user_ids().end());
+  a.item_ids.assign(drawn.item_ids().begin(), drawn.item_ids().end());
+  const Ratings train(std::move(a));
+  Model wide = initial_model(300, 9, 8, ModelKind::plain, 0, InitSpec{InitKind::normal, 1, 4}, 1);
+  FactorView view = wide.view();
+  view.factors = 5;
+  const ImplicitLoss loss{0.5, 2, 0};
+  ThreadTeam team(1);
+  const double expected = testing::dense_objective(view, train, loss);
+  EXPECT_NEAR(ImplicitObjective(train, loss).evaluate(view, team), expected, 1e-11 * expected);
+}
+
+// The row of least loss: no other row near it has less, and its gradient is zero.
+TEST(FoldIn, ImplicitRowsSolveTheDenseSystem) {
+  Model model = initial_model(1, 30, 5, ModelKind::plain, 0, InitSpec{InitKind::normal, 1, 8}, 1);
+  const FoldInLoss loss = implicit_loss(2, 0.7, 0.5);
+  const std::vector<RowRating> history = {{3, 1}, {4, 0}, {7, 5}, {29, 2}};
+  ThreadTeam team(2);
+  const FoldIn::Row row = FoldIn(model.view(), loss, team).solve(View<const RowRating>(history));
+  const double l = loss.implicit->row_reg(3, 30);
+  for (int d = 0; d < 5; ++d) {
+    double gradient = l * static_cast<double>(row.factors[d]);
+    for (std::int32_t i = 0; i < 30; ++i) {
+      double value = 0;
+      for (const RowRating& one : history) value = one.other == i ? one.value : value;
+      double s = 0;
+      for (int k = 0; k < 5; ++k) s += static_cast<double>(row.factors[k]) * model.q[i * 5 + k];
+      gradient += (1 + 2 * value) * (s - (value > 0 ? 1 : 0)) * model.q[i * 5 + d];
+    }
+    EXPECT_NEAR(gradient, 0, 1e-4);
+  }
+}
+
+TEST(FoldIn, RidgeRowsHaveABiasInABiasedModel) {
+  for (const ModelKind kind : {ModelKind::biased, ModelKind::plain}) {
+    Model model = initial_model(1, 20, 4, kind, 3, InitSpec{InitKind::normal, 1, 8}, 1);
+    const bool biased = kind == ModelKind::biased;
+    for (auto& b : model.item_bias) b = 0.25F;
+    FoldInLoss loss;
+    loss.reg = 0.1;
+    const std::vector<RowRating> history = {{0, 5}, {3, 1}, {7, 4}, {8, 2}, {12, 3}, {13, 5}};
+    ThreadTeam team(1);
+    const FoldIn::Row row = FoldIn(model.view(), loss, team).solve(View<const RowRating>(history));
+    std::vector<double> gradient(5);
+    for (int d = 0; d < 4; ++d) gradient[d] = 0.6 * static_cast<double>(row.factors[d]);
+    gradient[4] = 0.6 * static_cast<double>(row.bias);
+    for (const RowRating& one : history) {
+      double guess = biased ? 3.25 + static_cast<double>(row.bias) : 0;
+      for (int k = 0; k < 4; ++k) {
+        guess += static_cast<double>(row.factors[k]) * model.q[one.other * 4 + k];
+      }
+      for (int d = 0; d < 4; ++d) gradient[d] += (guess - one.value) * model.q[one.other * 4 + d];
+      gradient[4] += biased ? guess - one.value : 0;
+    }
+    for (const double g : gradient) EXPECT_NEAR(g, 0, 1e-4);
+  }
+}
+
+// Nothing regularized and fewer items than factors: still a row, and one that fits the history.
+TEST(FoldIn, WithoutRegularizationFitsShortHistories) {
+  Model model = initial_model(1, 20, 6, ModelKind::plain, 3, InitSpec{InitKind::normal, 1, 8}, 1);
+  const std::vector<RowRating> history = {{0, 5}, {3, 1}};
+  ThreadTeam team(1);
+  const FoldIn::Row row = FoldIn(model.view(), {}, team).solve(View<const RowRating>(history));
+  for (const RowRating& one : history) {
+    double guess = 0;
+    for (int k = 0; k < 6; ++k) {
+      guess += static_cast<double>(row.factors[k]) * model.q[one.other * 6 + k];
+    }
+    EXPECT_NEAR(guess, static_cast<double>(one.value), 1e-4);
+  }
+}
+
+TEST(FoldIn, RefusesNegativeConfidence) {
+  Model model = initial_model(1, 5, 2, ModelKind::plain, 0, InitSpec{}, 1);
+  ThreadTeam team(1);
+  const FoldIn fold(model.view(), implicit_loss(1, 1), team);
+  const std::vector<RowRating> history = {{0, -1}};
+  EXPECT_TRUE(
+      contains(message_of([&] { fold.solve(View<const RowRating>(history)); }), "the value -1"));
+}
+
+TEST(FoldIn, LossGoesToJsonAndBack) {
+  for (const FoldInLoss& loss : {implicit_loss(3, 0.5, 1), FoldInLoss{std::nullopt, 0.25}}) {
+    EXPECT_EQ(FoldInLoss::from_json(loss.to_json(), "$").to_json(), loss.to_json());
+  }
+}
+
+TEST(FoldIn, UsesTheRegularizationOfTheUsers) {
+  const auto reg_of = [](const char* name, const Json& params) {
+    const AlgorithmInfo& info = find_algorithm(name);
+    return fold_in_loss(info, default_params(info.params, params)).reg;
+  };
+  EXPECT_EQ(reg_of("sgd_serial", {{"reg", 0.5}}), 0.5);
+  EXPECT_EQ(reg_of("sgd_serial", {{"reg", 0.5}, {"reg_p", 0.25}}), 0.25);
+  EXPECT_EQ(reg_of("als_cpu", {{"reg", 0.125}}), 0.125);
+}
+
+// Users held out whole are ranked by the rows that fold-in gives them, and what they have in their
+// history is left out.
+TEST(FoldIn, RanksUsersWhoWereHeldOutWhole) {
+  const Ratings all = random_ratings(50, 120, 0.2, 21);
+  const auto is_held_out = [](std::int32_t u) { return u % 4 == 0; };
+  Split split;
+  split.train = part_of(all, [&](auto u, auto) { return !is_held_out(u); });
+  split.fold_in = part_of(all, [&](auto u, auto i) { return is_held_out(u) && i % 5 != 0; });
+  split.test = part_of(all, [&](auto u, auto i) { return is_held_out(u) && i % 5 == 0; });
+  Model model = initial_model(50, 120, 6, ModelKind::plain, 0, InitSpec{InitKind::normal, 1, 2}, 1);
+  const FoldInLoss loss = implicit_loss(2, 0.5);
+  QualityEvaluator evaluator(split, loss, RankingSpec{});
+  ThreadTeam team(2);
+  const MetricValues found = evaluator.evaluate(model.view(), team);
+
+  const RankedUsers users = choose_ranked_users(split.train, &split.fold_in, split.test, {}, true);
+  Model folded = model;
+  const FoldIn fold(model.view(), loss, team);
+  for (std::int64_t r = 0; r < users.count(); ++r) {
+    const auto u = users.users[r];
+    std::vector<RowRating> history;
+    for (std::int64_t i = 0; i < split.fold_in.nnz(); ++i) {
+      if (split.fold_in[i].user == u)
+        history.push_back({split.fold_in[i].item, split.fold_in[i].value});
+    }
+    ASSERT_EQ(users.seen[r].size(), std::ssize(history));
+    const auto row = fold.solve(View<const RowRating>(history));
+    std::copy(row.factors.begin(), row.factors.end(), folded.p.begin() + std::int64_t{u} * 6);
+  }
+  expect_ranking(found, reference_ranking(folded, users));
+}
+
+}  // namespace
+}  // namespace mf
