@@ -48,7 +48,7 @@ Params als_params_of(const IalsSettings& settings) {
   return params;
 }
 
-std::optional<std::string> why_unsupported(const Params& params, const ProblemShape&) {
+std::optional<std::string> ials_why_unsupported(const Params& params, const ProblemShape&) {
   const IalsSettings settings = read_ials_settings(params);
   const bool cholesky = settings.solver == Solver::cholesky;
   if (settings.solve == Solve::cg) {
@@ -66,7 +66,7 @@ std::optional<std::string> why_unsupported(const Params& params, const ProblemSh
   return std::nullopt;
 }
 
-MemoryNeed memory_need(const Params& params, const ProblemShape& shape) {
+MemoryNeed ials_memory_need(const Params& params, const ProblemShape& shape) {
   const IalsSettings settings = read_ials_settings(params);
   const std::int64_t f = settings.common.factors;
   const auto nnz = static_cast<double>(shape.nnz);
@@ -100,8 +100,8 @@ AlgorithmInfo ials_info() {
   info.hardware = Hardware::cuda;
   info.deterministic = false;  // dot atomic adds in any order; the others are
   info.params = ials_params();
-  info.supports = why_unsupported;
-  info.memory = memory_need;
+  info.supports = ials_why_unsupported;
+  info.memory = ials_memory_need;
   return info;
 }
 
