@@ -5,6 +5,12 @@ namespace {
 
 double two_visits(const ProblemShape& shape) { return 2 * static_cast<double>(shape.nnz); }
 
+double filled_rows(const als::Side& side) {
+  std::int64_t count = 0;
+  for (std::int64_t row = 0; row < side.rows(); ++row) count += side.length(row) > 0 ? 1 : 0;
+  return static_cast<double>(count);
+}
+
 // Operations of one row beyond its pairs, as README.md counts them.
 double row_flops(const Common& common, Solver solver, Normal normal) {
   const double f = common.factors;
@@ -67,12 +73,6 @@ AlgorithmInfo shared_info(const std::string& name) {
   info.implicit = read_loss;
   info.updates_per_epoch = two_visits;
   return info;
-}
-
-double filled_rows(const als::Side& side) {
-  std::int64_t count = 0;
-  for (std::int64_t row = 0; row < side.rows(); ++row) count += side.length(row) > 0 ? 1 : 0;
-  return static_cast<double>(count);
 }
 
 Work iteration_work(const Common& common, Solver solver, Normal normal, const Sides& sides) {

@@ -42,8 +42,6 @@ Solver read_solver(const Params& params);
 // room's.
 AlgorithmInfo shared_info(const std::string& name);
 
-double filled_rows(const als::Side& side);  // that have an observed pair
-
 // How A_u comes into a solver: `formed` from the row's pairs, or `applied` to vectors (CG alone).
 enum class Normal { formed, applied };
 

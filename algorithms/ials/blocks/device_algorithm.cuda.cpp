@@ -5,6 +5,7 @@
 #include "algorithms/core/registry.hpp"
 #include "algorithms/core/sgd_params.hpp"
 #include "algorithms/ials/blocks/device_steps.hpp"
+#include "algorithms/ials/blocks/settings.hpp"
 #include "base/json.hpp"
 
 namespace mf::ials {
@@ -19,7 +20,7 @@ class IalsPp : public Algorithm {
     shape_ = initial;
     const Sides sides(train, settings_.common.loss, *context.team);
     pairs_ = sides.users().nnz();
-    work_ = blocks_work(settings_, sides);
+    work_ = pp_work(settings_.common, settings_.block_size, sides);
     steps_ = std::make_unique<BlockSteps>(settings_, sides, initial, context);
   }
 

@@ -49,24 +49,6 @@ MemoryNeed pp_memory_need(const Params& params, const ProblemShape& shape) {
 
 }  // namespace
 
-Work blocks_work(const IalsPpSettings& settings, const Sides& sides) {
-  const double f = settings.common.factors;
-  const double visits = 2.0 * static_cast<double>(sides.users().nnz());
-  const double filled = filled_rows(sides.users()) + filled_rows(sides.items());
-  double of_pair = 0;
-  double of_row = f * (f + 1);
-  for (std::int32_t first = 0; first < settings.common.factors; first += settings.block_size) {
-    const double d = std::min(settings.block_size, settings.common.factors - first);
-    of_pair += d * (d + 1) + 4 * d;
-    of_row += d * (d + 1) / 2 + 2 * d * f + d * d * d / 3 + 2 * d * d;
-  }
-  Work work;
-  work.updates = visits;
-  work.bytes = 8 * visits + (8 + 12 * f) * filled;
-  work.flops = visits * of_pair + filled * of_row;
-  return work;
-}
-
 AlgorithmInfo ials_pp_info() {
   AlgorithmInfo info = shared_info("ials_pp");
   info.summary = "implicit ALS on a GPU by blocks of coordinates: linear in the factors per block";

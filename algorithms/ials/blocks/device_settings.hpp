@@ -18,7 +18,4 @@ struct IalsPpSettings {
 AlgorithmInfo ials_pp_info();
 IalsPpSettings read_ials_pp_settings(const Params& params);
 
-// Compulsory work of an iteration; README.md derives it.
-Work blocks_work(const IalsPpSettings& settings, const Sides& sides);
-
 }  // namespace mf::ials

@@ -9,18 +9,6 @@ namespace mf::ials::cpu {
 using als::cpu::part_begin;
 using als::cpu::part_count;
 
-PairKernels pair_kernels(Isa isa) {
-  switch (isa) {
-    case Isa::avx512:
-      return avx512_pairs();
-    case Isa::avx2:
-      return avx2_pairs();
-    case Isa::scalar:
-      break;
-  }
-  return scalar_pairs();
-}
-
 struct CgHalfStep::Task {
   const als::Side& side;
   const CgPlan& plan;

@@ -101,13 +101,10 @@ TEST(IalsInfo, MemoryHoldsThePairsTwice) {
   }
 }
 
-TEST(IalsInfo, WorkOfOneBlockIsThatOfCholeskyAndItsPredictions) {
-  // 2 users, 1 item, all 2 pairs: f = d = 4.
-  const IalsPpSettings settings = {{4, {}, {}}, 4, 0};
-  AlignedVector<std::int64_t> offsets = {0, 1, 2};
-  EXPECT_EQ(settings.blocks(), 1);
-  const IalsPpSettings cut = {{10, {}, {}}, 4, 0};
-  EXPECT_EQ(cut.blocks(), 3);
+TEST(IalsInfo, TheLastBlockMayBeShort) {
+  const IalsPpSettings settings = read_ials_pp_settings(
+      default_params(find_algorithm("ials_pp").params, Json{{"factors", 100}, {"block_size", 33}}));
+  EXPECT_EQ(settings.blocks(), 4);
 }
 
 }  // namespace

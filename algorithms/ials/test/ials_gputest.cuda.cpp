@@ -309,6 +309,17 @@ TEST(IalsPp, OnePopularItemInParts) {
   expect_model(device.run(1), want, 1e-3, "popular");
 }
 
+TEST(IalsPp, AgreesWithTheCpuOnTheObjective) {
+  MF_REQUIRE_DEVICE();
+  const Ratings train = clicks(120, 80, 0.1, 11);
+  const Json changes = {{"factors", 40}, {"reg", 0.1}, {"alpha", 2}, {"block_size", 16}};
+  Trainer trainer("ials_pp_cpu", changes, train);
+  trainer.run(10);
+  Device device("ials_pp", changes, train);
+  const Dense dense(train, trainer.loss);
+  EXPECT_NEAR(objective(dense, device.run(10)) / objective(dense, trainer.model()), 1, 1e-4);
+}
+
 TEST(IalsPp, NoBlockRaisesTheObjective) {
   MF_REQUIRE_DEVICE();
   const Ratings train = clicks(120, 80, 0.1, 13);

@@ -1,8 +1,8 @@
 #include <immintrin.h>
 
-#include "algorithms/ials/cpu/pairs_body.hpp"
+#include "algorithms/ials/pairs_body.hpp"
 
-namespace mf::ials::cpu {
+namespace mf::ials {
 namespace {
 
 struct Avx512 {
@@ -30,6 +30,6 @@ struct Avx512 {
 
 }  // namespace
 
-PairKernels avx512_pairs() { return pair_kernels<Avx512>(); }
+PairKernels avx512_pairs() { return kernels_of<Avx512>(); }
 
-}  // namespace mf::ials::cpu
+}  // namespace mf::ials

@@ -8,9 +8,9 @@
 
 #include <cstdint>
 
-#include "algorithms/ials/cpu/pairs.hpp"
+#include "algorithms/ials/pairs.hpp"
 
-namespace mf::ials::cpu {
+namespace mf::ials {
 
 #define MF_INLINE [[gnu::always_inline]] inline
 
@@ -97,16 +97,15 @@ void pairs_kept(const FactorRows& rows, const Pairs& pairs, const float* v, floa
   for (int x = 0; x < NV; ++x) S::store(sums + x * S::kWidth, sum[x]);
 }
 
-// The same for rows of any length, which are read twice; R of kTogether are there.
-template <class S, Coefficient kKind, int R>
-MF_INLINE void add_long(std::int64_t stride, const float* const* y, const float* weights,
-                        const float* v, float* sums) {
+// v . y_r for R of kTogether rows of any length.
+template <class S, int R>
+MF_INLINE Vec4 dots_of(std::int64_t width, const float* const* y, const float* v) {
   typename S::Vec dot[R][2];
   Vec4 quarters[kTogether] = {};
 #pragma GCC unroll 4
   for (int r = 0; r < R; ++r) dot[r][0] = dot[r][1] = S::zero();
   std::int64_t i = 0;
-  for (; i + 2 * S::kWidth <= stride; i += 2 * S::kWidth) {
+  for (; i + 2 * S::kWidth <= width; i += 2 * S::kWidth) {
     const auto even = S::load(v + i);
     const auto odd = S::load(v + i + S::kWidth);
 #pragma GCC unroll 4
@@ -115,18 +114,25 @@ MF_INLINE void add_long(std::int64_t stride, const float* const* y, const float*
       dot[r][1] = S::fma(S::load(y[r] + i + S::kWidth), odd, dot[r][1]);
     }
   }
-  if (i < stride) {
+  if (i < width) {
     const auto even = S::load(v + i);
 #pragma GCC unroll 4
     for (int r = 0; r < R; ++r) dot[r][0] = S::fma(S::load(y[r] + i), even, dot[r][0]);
   }
 #pragma GCC unroll 4
   for (int r = 0; r < R; ++r) quarters[r] = S::quarter(S::add(dot[r][0], dot[r][1]));
-  const Vec4 dots = sum4(quarters[0], quarters[1], quarters[2], quarters[3]);
+  return sum4(quarters[0], quarters[1], quarters[2], quarters[3]);
+}
+
+// add_kept for rows of any length, which are read twice.
+template <class S, Coefficient kKind, int R>
+MF_INLINE void add_long(std::int64_t stride, const float* const* y, const float* weights,
+                        const float* v, float* sums) {
+  const Vec4 dots = dots_of<S, R>(stride, y, v);
   typename S::Vec c[R];
 #pragma GCC unroll 4
   for (int r = 0; r < R; ++r) c[r] = S::set1(coefficient<kKind>(weights[r], dots[r]));
-  for (i = 0; i < stride; i += S::kWidth) {
+  for (std::int64_t i = 0; i < stride; i += S::kWidth) {
     auto sum = S::load(sums + i);
 #pragma GCC unroll 4
     for (int r = 0; r < R; ++r) sum = S::fma(c[r], S::load(y[r] + i), sum);
@@ -170,6 +176,32 @@ void add_pairs(const FactorRows& rows, const Pairs& pairs, const float* v, float
     if (vectors == 2) return pairs_kept<S, kKind, 2>(rows, pairs, v, sums);
   }
   pairs_long<S, kKind>(rows, pairs, v, sums);
+}
+
+template <class S, int R>
+MF_INLINE void dots_at(const FactorRows& rows, const std::int32_t* others, std::int64_t width,
+                       const float* v, float* out) {
+  const float* y[R];
+#pragma GCC unroll 4
+  for (int r = 0; r < R; ++r) y[r] = rows.data + others[r] * rows.stride;
+  const Vec4 sums = dots_of<S, R>(width, y, v);
+#pragma GCC unroll 4
+  for (int r = 0; r < R; ++r) out[r] += sums[r];
+}
+
+template <class S>
+void dots(const FactorRows& rows, const std::int32_t* others, std::int64_t count, const float* v,
+          float* out) {
+  const std::int64_t width = (rows.factors + 15) / 16 * 16;
+  std::int64_t k = 0;
+  for (; k + kTogether <= count; k += kTogether) {
+    for (std::int64_t r = k + kAheadPairs; r < k + kAheadPairs + kTogether && r < count; ++r) {
+      const float* at = rows.data + others[r] * rows.stride;
+      for (std::int64_t i = 0; i < width; i += 16) __builtin_prefetch(at + i, 0, 3);
+    }
+    dots_at<S, kTogether>(rows, others + k, width, v, out + k);
+  }
+  for (; k < count; ++k) dots_at<S, 1>(rows, others + k, width, v, out + k);
 }
 
 // Vectors [i, i + NX) of G v + l v for NR rows.
@@ -281,13 +313,14 @@ void move(float* from, float* to, std::int64_t stride) {
 }
 
 template <class S>
-PairKernels pair_kernels() {
+PairKernels kernels_of() {
   return {add_pairs<S, Coefficient::product>,
           add_pairs<S, Coefficient::residual>,
           dense<S>,
           cg_start<S>,
           cg_step<S>,
-          move<S>};
+          move<S>,
+          dots<S>};
 }
 
-}  // namespace mf::ials::cpu
+}  // namespace mf::ials

@@ -1,6 +1,6 @@
-#include "algorithms/ials/cpu/pairs_body.hpp"
+#include "algorithms/ials/pairs_body.hpp"
 
-namespace mf::ials::cpu {
+namespace mf::ials {
 namespace {
 
 // Four floats by the compiler's vectors: SSE2 on every x86-64.
@@ -23,6 +23,18 @@ struct Baseline {
 
 }  // namespace
 
-PairKernels scalar_pairs() { return pair_kernels<Baseline>(); }
+PairKernels scalar_pairs() { return kernels_of<Baseline>(); }
 
-}  // namespace mf::ials::cpu
+PairKernels pair_kernels(Isa isa) {
+  switch (isa) {
+    case Isa::avx512:
+      return avx512_pairs();
+    case Isa::avx2:
+      return avx2_pairs();
+    case Isa::scalar:
+      break;
+  }
+  return scalar_pairs();
+}
+
+}  // namespace mf::ials

@@ -1,8 +1,8 @@
 #include <immintrin.h>
 
-#include "algorithms/ials/cpu/pairs_body.hpp"
+#include "algorithms/ials/pairs_body.hpp"
 
-namespace mf::ials::cpu {
+namespace mf::ials {
 namespace {
 
 struct Avx2 {
@@ -26,6 +26,6 @@ struct Avx2 {
 
 }  // namespace
 
-PairKernels avx2_pairs() { return pair_kernels<Avx2>(); }
+PairKernels avx2_pairs() { return kernels_of<Avx2>(); }
 
-}  // namespace mf::ials::cpu
+}  // namespace mf::ials
