@@ -2,13 +2,17 @@
 #include <vector>
 
 #include "algorithms/core/registry.hpp"
+#include "algorithms/ials/blocks/device_settings.hpp"
 #include "algorithms/ials/blocks/settings.hpp"
 #include "algorithms/ials/cpu/settings.hpp"
+#include "algorithms/ials/post/settings.hpp"
 
 namespace mf::ials {
 namespace {
 
-std::vector<AlgorithmInfo> all_infos() { return {cpu_info(), pp_cpu_info()}; }
+std::vector<AlgorithmInfo> all_infos() {
+  return {cpu_info(), pp_cpu_info(), ials_info(), ials_pp_info()};
+}
 
 const bool kRegistered = [] {
   for (AlgorithmInfo& info : all_infos()) register_info(std::move(info));

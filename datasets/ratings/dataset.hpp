@@ -6,6 +6,7 @@
 #include <string>
 
 #include "base/aligned.hpp"
+#include "base/json_fwd.hpp"
 #include "base/names.hpp"
 #include "datasets/ratings/ratings.hpp"
 
@@ -36,13 +37,7 @@ struct ImplicitInfo {
   std::int64_t users_dropped = 0;    // without a rating that is left
   std::int64_t items_dropped = 0;
 
-  Json to_json() const {
-    return {{"min_rating", rule.min_rating},
-            {"value", kImplicitValueNames.of(rule.value)},
-            {"ratings_dropped", ratings_dropped},
-            {"users_dropped", users_dropped},
-            {"items_dropped", items_dropped}};
-  }
+  Json to_json() const;
 };
 
 // Parts of a given split; the labels of Dataset::parts.

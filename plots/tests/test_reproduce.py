@@ -261,12 +261,15 @@ def made_up(spec):
                  for key, value in entry.items() if key != "stop"}
         for values in itertools.product(*swept.values()):
             params = dict(zip(swept, values))
-            cpu = (name := params.pop("name")) in ("sgd_serial", "hogwild", "fpsgd", "als_cpu")
+            cpu = (name := params.pop("name")) in ("sgd_serial", "hogwild", "fpsgd", "als_cpu",
+                                               "ials_cpu", "ials_pp_cpu")
             rule = params.pop("schedule", None)
             pace = params["factors"] * 1e-6 * (100 if cpu else 1)
-            real = isinstance(data, str)
+            real = isinstance(data, str) or "like" not in data
             scale = "" if real or "scale" not in data else f" x{data['scale']:g}"
-            yield Made(name, params, data if real else f"{data['like']} look-alike{scale}",
+            label = data if isinstance(data, str) else data["name"] if real else \
+                f"{data['like']} look-alike{scale}"
+            yield Made(name, params, label,
                        not real, seed, descent(seed, pace, 0.9, epochs=4),
                        hardware="cpu" if cpu else "cuda", baseline=spec.get("baseline"),
                        target=spec.get("target_rmse") and 0.95, schedule=rule,

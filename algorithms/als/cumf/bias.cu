@@ -24,7 +24,8 @@ constexpr unsigned kFullWarp = 0xffffffffU;
 constexpr int kBlocksAProcessor = 6;
 
 // A warp a task. 32 / kLanes rows of Theta at once, kLanes lanes and kWords 16-byte words each.
-template <int kLanes, int kWords>
+// kWeights: values are weights w, and 1 + w is what counts.
+template <int kLanes, int kWords, bool kWeights>
 __global__ void __launch_bounds__(32 * kWarpsABlock, kBlocksAProcessor)
     bias_kernel(const BiasArgs a) {
   constexpr int kRows = 32 / kLanes;
@@ -46,7 +47,8 @@ __global__ void __launch_bounds__(32 * kWarpsABlock, kBlocksAProcessor)
     const int left = task.count - first;
     const std::int64_t at = task.begin + first + min(lane, left - 1);
     const std::int32_t other = __ldg(a.others + at);
-    const float value = lane < left ? __ldg(a.values + at) : 0.0F;
+    const float loaded = lane < left ? __ldg(a.values + at) : 0.0F;
+    const float value = kWeights ? 1.0F + loaded : loaded;  // lanes beyond the last do not count
     const int ratings = min(left, 32);
 #pragma unroll 1
     for (int turn = 0; turn < ratings; turn += kRows * kInFlight) {
@@ -108,7 +110,9 @@ __global__ void add_bias_parts_kernel(const BiasArgs a) {
 template <int kLanes, int kWords>
 void launch(const BiasArgs& args, cudaStream_t stream) {
   const unsigned blocks = cuda::blocks_for(args.n_tasks, kWarpsABlock);
-  bias_kernel<kLanes, kWords><<<blocks, 32 * kWarpsABlock, 0, stream>>>(args);
+  const auto kernel =
+      args.weights ? bias_kernel<kLanes, kWords, true> : bias_kernel<kLanes, kWords, false>;
+  kernel<<<blocks, 32 * kWarpsABlock, 0, stream>>>(args);
   MF_CUDA_LAUNCHED("als get_bias");
 }
 

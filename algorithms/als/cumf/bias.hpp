@@ -1,4 +1,5 @@
-// get_bias: b_u = sum r_uv theta_v, for a batch of rows.
+// get_bias: b_u = sum r_uv theta_v, for a batch of rows; of weights (implicit feedback)
+// b_u = sum (1 + w_uv) theta_v.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -23,6 +24,7 @@ struct BiasArgs {
   std::int64_t n_splits = 0;
   float* b = nullptr;      // out: vector `slot` at b + slot * stride, zero beyond the factors
   float* parts = nullptr;  // of split rows, vectors of `stride`
+  bool weights = false;    // `values` are weights
 };
 
 void launch_bias(const BiasArgs& args, cudaStream_t stream);

@@ -1,5 +1,5 @@
 // Chooses the kernel of get_hermitian (hermitian.cuh), and adds the parts of split rows:
-//   A_u = sum over its parts of A_part  + lambda n_u I
+//   A_u = sum over its parts of A_part  + lambda n_u I  (with weights: + base)
 // A thread block a row, a thread 16-byte words of A, the parts in their order: the same in every
 // run. A row of k parts: k 4 f^2 bytes read, s f^2 written (s bytes a stored value), k f^2
 // additions.
@@ -11,11 +11,8 @@ namespace {
 
 constexpr int kAddThreads = 256;
 
-__device__ __forceinline__ float4 add4(float4 a, float4 b) {
-  return {a.x + b.x, a.y + b.y, a.z + b.z, a.w + b.w};
-}
-
 // A thread block a split row: its parts in their order, then lambda, then as A is stored.
+template <bool kWeighted>
 __global__ void __launch_bounds__(kAddThreads) add_parts_kernel(const HermitianArgs a) {
   __shared__ int largest;
   const SplitRow row = a.splits[blockIdx.x];
@@ -31,6 +28,7 @@ __global__ void __launch_bounds__(kAddThreads) add_parts_kernel(const HermitianA
     for (int p = 0; p < row.parts; ++p) {
       sum = add4(sum, __ldcs(reinterpret_cast<const float4*>(parts + p * part_values) + at));
     }
+    if constexpr (kWeighted) sum = add4(sum, __ldg(reinterpret_cast<const float4*>(a.base) + at));
     return with_diagonal(sum, i, 4 * word, diagonal);
   };
 
@@ -65,24 +63,27 @@ __global__ void __launch_bounds__(kAddThreads) add_parts_kernel(const HermitianA
   }
 }
 
+void launch_tasks(const HermitianArgs& args, Load load, cudaStream_t stream, HermitianPart part) {
+  if (args.weights != nullptr) return launch_weighted(args, part, stream);
+  switch (load) {
+    case Load::coalesced:
+      return launch_load<Load::coalesced>(args, part, stream);
+    case Load::noncoalesced_l1:
+      return launch_load<Load::noncoalesced_l1>(args, part, stream);
+    case Load::noncoalesced_nol1:
+      return launch_load<Load::noncoalesced_nol1>(args, part, stream);
+  }
+}
+
 }  // namespace
 
 void launch_hermitian(const HermitianArgs& args, Load load, cudaStream_t stream,
                       HermitianPart part) {
   if (args.n_tasks == 0) return;
-  switch (load) {
-    case Load::coalesced:
-      launch_load<Load::coalesced>(args, part, stream);
-      break;
-    case Load::noncoalesced_l1:
-      launch_load<Load::noncoalesced_l1>(args, part, stream);
-      break;
-    case Load::noncoalesced_nol1:
-      launch_load<Load::noncoalesced_nol1>(args, part, stream);
-      break;
-  }
+  launch_tasks(args, load, stream, part);
   if (args.n_splits == 0 || part != HermitianPart::all) return;
-  add_parts_kernel<<<static_cast<unsigned>(args.n_splits), kAddThreads, 0, stream>>>(args);
+  const auto add_parts = args.base != nullptr ? add_parts_kernel<true> : add_parts_kernel<false>;
+  add_parts<<<static_cast<unsigned>(args.n_splits), kAddThreads, 0, stream>>>(args);
   MF_CUDA_LAUNCHED("als add_parts");
 }
 

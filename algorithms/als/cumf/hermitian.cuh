@@ -83,6 +83,15 @@ __device__ __forceinline__ std::int32_t other_of_lane(const std::int32_t* others
   return lane < count ? __ldg(others + begin + lane) : 0;
 }
 
+// The root of the weight of rating `lane`: the products of what it scales have the weight itself.
+template <bool kWeighted>
+__device__ __forceinline__ float root_of_lane(const HermitianArgs& a, std::int64_t begin,
+                                              int count) {
+  if constexpr (!kWeighted) return 1.0F;
+  const int lane = static_cast<int>(threadIdx.x) & 31;
+  return lane < count ? sqrtf(__ldg(a.weights + begin + lane)) : 0.0F;
+}
+
 // Figure 3 (a): a warp reads whole rows, one (or where they are short, a few) after the other.
 template <class L>
 __device__ __forceinline__ void stage_coalesced(float* stage, const HermitianArgs& a,
@@ -105,10 +114,16 @@ __device__ __forceinline__ void stage_coalesced(float* stage, const HermitianArg
   }
 }
 
+__device__ __forceinline__ float4 scaled(float4 x, float by) {
+  return {x.x * by, x.y * by, x.z * by, x.w * by};
+}
+
 // Figure 3 (b): 32 threads read 32 rows at once, each its own; the warps share the words of a row.
-template <class L, Load kLoad>
+// kWeighted: the lane's row is multiplied by `root`.
+template <class L, Load kLoad, bool kWeighted>
 __device__ __forceinline__ void stage_noncoalesced(float* stage, const HermitianArgs& a,
-                                                   std::int32_t other, int count, int words) {
+                                                   std::int32_t other, float root, int count,
+                                                   int words) {
   const int k = static_cast<int>(threadIdx.x) & 31;
   const int warp = static_cast<int>(threadIdx.x) >> 5;
   const int rows = (count + L::kStep - 1) / L::kStep * L::kStep;
@@ -129,6 +144,7 @@ __device__ __forceinline__ void stage_noncoalesced(float* stage, const Hermitian
 #pragma unroll
     for (int i = 0; i < kInFlight; ++i) {
       const int word = first + i * L::kWarps;
+      if constexpr (kWeighted) x[i] = scaled(x[i], root);
       if (word < words) to[word] = x[i];
     }
   }
@@ -261,6 +277,10 @@ __device__ __forceinline__ float4 with_diagonal(float4 x, int row, int first_col
   return x;
 }
 
+__device__ __forceinline__ float4 add4(float4 a, float4 b) {
+  return {a.x + b.x, a.y + b.y, a.z + b.z, a.w + b.w};
+}
+
 __device__ __forceinline__ uint4 to_half8(float4 low, float4 high, float factor) {
   const __half2 h[4] = {__floats2half2_rn(low.x * factor, low.y * factor),
                         __floats2half2_rn(low.z * factor, low.w * factor),
@@ -285,13 +305,14 @@ __device__ __forceinline__ float4 slab_word(const float* slab_row, int row, int 
 
 // Where and how a task's matrix goes.
 struct Destination {
-  float* wide = nullptr;     // fp32
-  __half* narrow = nullptr;  // or fp16
-  float factor = 1;          // of fp16
-  float diagonal = 0;        // added
+  float* wide = nullptr;        // fp32
+  __half* narrow = nullptr;     // or fp16
+  float factor = 1;             // of fp16
+  float diagonal = 0;           // added
+  const float* base = nullptr;  // kWeighted: added, where there is one
 };
 
-template <class L>
+template <class L, bool kWeighted>
 __device__ __forceinline__ void write_slab(const float* slab, int quad_row, int factors,
                                            const Destination& to) {
   const int lane = static_cast<int>(threadIdx.x) & 31;
@@ -305,7 +326,13 @@ __device__ __forceinline__ void write_slab(const float* slab, int quad_row, int 
     if (to.wide != nullptr) {
       auto* out = reinterpret_cast<float4*>(to.wide) + std::int64_t{row} * words;
       for (int word = lane % L::kLanes; word < words; word += L::kLanes) {
-        out[word] = slab_word<L>(from, row, word, to.diagonal);
+        float4 x = slab_word<L>(from, row, word, to.diagonal);
+        if constexpr (kWeighted) {
+          if (to.base != nullptr) {
+            x = add4(x, __ldg(reinterpret_cast<const float4*>(to.base) + row * words + word));
+          }
+        }
+        out[word] = x;
       }
     } else {
       const int pairs = (words + 1) / 2;
@@ -320,7 +347,7 @@ __device__ __forceinline__ void write_slab(const float* slab, int quad_row, int 
 
 // Both halves of A go through shared memory, 2 T rows at a time, so that global memory gets whole
 // rows. Shared memory is free before.
-template <class L>
+template <class L, bool kWeighted>
 __device__ __forceinline__ void write_matrix(float* slab, const Tile<L>& tile, int factors,
                                              const Destination& to) {
 #pragma unroll 1
@@ -334,7 +361,7 @@ __device__ __forceinline__ void write_matrix(float* slab, const Tile<L>& tile, i
       }
     }
     __syncthreads();
-    write_slab<L>(slab, quad_row, factors, to);
+    write_slab<L, kWeighted>(slab, quad_row, factors, to);
     __syncthreads();
   }
 }
@@ -351,6 +378,7 @@ __device__ __forceinline__ Destination destination(const HermitianArgs& a, const
   const std::int64_t at = task.slot * a_values(a.storage, a.factors);
   if (a.storage == AStorage::fp32) {
     to.wide = static_cast<float*>(a.a) + at;
+    to.base = a.base;
     return to;
   }
   to.narrow = static_cast<__half*>(a.a) + at;
@@ -366,10 +394,11 @@ __device__ __forceinline__ void zero_stage(float* shared, int floats) {
   __syncthreads();
 }
 
-template <class L, Load kLoad>
+template <class L, Load kLoad, bool kWeighted>
 __global__ void __launch_bounds__(L::kThreads, L::kBlocks)
     hermitian_kernel(const HermitianArgs a, const HermitianPart part) {
   extern __shared__ __align__(16) float shared[];
+  static_assert(!kWeighted || kLoad != Load::coalesced, "rows are scaled in registers");
   constexpr int kStages = kLoad == Load::coalesced ? 2 : 1;
   const RowTask task = a.tasks[blockIdx.x];
   const int words = (a.factors + 3) / 4;
@@ -399,9 +428,11 @@ __global__ void __launch_bounds__(L::kThreads, L::kBlocks)
       __syncthreads();
     }
   } else {
+    float root = root_of_lane<kWeighted>(a, bin_begin(0), bin_count(0));
     for (int bin = 0; bin < bins; ++bin) {
-      stage_noncoalesced<L, kLoad>(shared, a, other, bin_count(bin), words);
+      stage_noncoalesced<L, kLoad, kWeighted>(shared, a, other, root, bin_count(bin), words);
       other = other_of_lane(a.others, bin_begin(bin + 1), bin_count(bin + 1));
+      root = root_of_lane<kWeighted>(a, bin_begin(bin + 1), bin_count(bin + 1));
       __syncthreads();
       if (part != HermitianPart::load) add_products<L>(shared, bin_count(bin), tile);
       __syncthreads();
@@ -410,7 +441,7 @@ __global__ void __launch_bounds__(L::kThreads, L::kBlocks)
   if (part == HermitianPart::load) return;
   if constexpr (L::kSplit > 1) add_groups<L>(shared, tile);
   if (part == HermitianPart::load_compute) return;
-  write_matrix<L>(shared, tile, a.factors, destination<L>(a, task, tile));
+  write_matrix<L, kWeighted>(shared, tile, a.factors, destination<L>(a, task, tile));
 }
 
 }  // namespace mf::als

@@ -1,4 +1,5 @@
-// get_hermitian: A_u = sum theta_v theta_v^T + lambda n_u I, for a batch of rows.
+// get_hermitian: A_u = sum theta_v theta_v^T + lambda n_u I, for a batch of rows; or, with weights
+// (implicit feedback), A_u = base + sum w_uv theta_v theta_v^T + lambda n_u I.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -27,6 +28,9 @@ struct HermitianArgs {
   void* a = nullptr;
   float* scale = nullptr;  // fp16: A = scale[slot] * what is stored; a power of two
   float* parts = nullptr;  // of split rows, fp32 matrices
+  // Both or none; fp32 alone, and rows are then loaded as noncoalesced_l1 does.
+  const float* weights = nullptr;  // of all ratings of the side, not negative
+  const float* base = nullptr;     // a matrix stored as A is, added to each
 };
 
 // What of the kernel runs: the others are for measuring (the paper's figure 4).
@@ -43,5 +47,6 @@ void launch_hermitian(const HermitianArgs& args, Load load, cudaStream_t stream,
 // hermitian_load.cu.in.
 template <Load kLoad>
 void launch_load(const HermitianArgs& args, HermitianPart part, cudaStream_t stream);
+void launch_weighted(const HermitianArgs& args, HermitianPart part, cudaStream_t stream);
 
 }  // namespace mf::als

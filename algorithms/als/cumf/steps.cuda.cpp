@@ -27,9 +27,12 @@ double free_bytes() {
 
 DeviceSteps::DeviceSteps(const AlsSettings& settings, const Sides& sides, const Model& initial,
                          Context& context, bool cg_through_l1)
+    : DeviceSteps(settings, {sides.users(), sides.items()}, initial, context, cg_through_l1) {}
+
+DeviceSteps::DeviceSteps(const AlsSettings& settings, const Side (&host)[2], const Model& initial,
+                         Context& context, bool cg_through_l1)
     : settings_(settings), stream_(context.stream) {
   const std::int32_t f = settings.common.factors;
-  const Side host[] = {sides.users(), sides.items()};
   {
     const PhaseScope phase(context.phases, "transfer");
     cuda::Uploader uploader(*context.team, stream_);
@@ -126,6 +129,8 @@ void DeviceSteps::form(Which which, const RowBatch& batch, HermitianPart part) {
   args.a = a_.data();
   args.scale = scale_.data();
   args.parts = parts_.data();
+  args.weights = base_ != nullptr ? now.values.data() : nullptr;
+  args.base = base_;
   launch_hermitian(args, settings_.load, stream_, part);
 }
 
@@ -143,6 +148,7 @@ void DeviceSteps::bias(Which which, const RowBatch& batch) {
   args.n_splits = batch.bias_splits.size();
   args.b = b_.data();
   args.parts = bias_parts_.data();
+  args.weights = base_ != nullptr;
   launch_bias(args, stream_);
 }
 

@@ -26,6 +26,15 @@ class DeviceSteps {
   // Uploads (the phase "transfer"), plans, and takes memory for the systems. `sides` may end then.
   DeviceSteps(const AlsSettings& settings, const Sides& sides, const Model& initial,
               Context& context, bool cg_through_l1 = false);
+  // Of these sides, users' first.
+  DeviceSteps(const AlsSettings& settings, const Side (&sides)[2], const Model& initial,
+              Context& context, bool cg_through_l1 = false);
+
+  // For implicit feedback: values are weights w, and the systems from now on
+  //   A_u = base + sum w theta theta^T + lambda n_u I,  b_u = sum (1 + w) theta.
+  // `base` is a matrix in device memory, rows of a_pitch, zero beyond the factors; it may change
+  // between calls of form().
+  void set_weighted(const float* base) { base_ = base; }
 
   const std::vector<RowBatch>& batches(Which which) const { return side(which).batches; }
 
@@ -67,6 +76,7 @@ class DeviceSteps {
 
   AlsSettings settings_;
   cudaStream_t stream_ = nullptr;
+  const float* base_ = nullptr;
   DeviceSide users_, items_;
   cuda::DeviceBuffer<std::byte> a_;
   cuda::DeviceBuffer<float> scale_, parts_, b_, bias_parts_;

@@ -1,0 +1,66 @@
+// Both half-steps of `ials_pp` on the device. device_algorithm.cuda.cpp makes an algorithm of them;
+// benchmarks take single half-steps.
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <cstdint>
+
+#include "algorithms/als/cumf/plan.hpp"
+#include "algorithms/als/cumf/tasks.hpp"
+#include "algorithms/core/algorithm.hpp"
+#include "algorithms/core/model.hpp"
+#include "algorithms/ials/blocks/device_settings.hpp"
+#include "algorithms/ials/device_gram.hpp"
+#include "algorithms/ials/device_side.hpp"
+#include "algorithms/ials/sides.hpp"
+
+namespace mf::ials {
+
+class BlockSteps {
+ public:
+  // Uploads (the phase "transfer") and plans; `sides` may end then. Rows without pairs are zero
+  // from here on.
+  BlockSteps(const IalsPpSettings& settings, const Sides& sides, const Model& initial,
+             Context& context);
+
+  // All blocks of the rows of X (users), or of Y, with the phases "gram", "predict", "gradient" and
+  // "solve"; queued on the stream. False: asked to stop.
+  bool half_step(bool users, Context& context);
+
+  float* factors(bool users) { return side(users).data.factors.data(); }
+  std::int64_t stride() const { return row_stride(settings_.common.factors, sizeof(float)); }
+  Json facts() const;  // for the result's header
+
+ private:
+  struct Side {
+    DeviceSide data;
+    cuda::DeviceBuffer<float> regs;  // l of each row
+    cuda::DeviceBuffer<std::int32_t> order;
+    cuda::DeviceBuffer<als::RowTask> tasks, predict_tasks;
+    cuda::DeviceBuffer<als::SplitRow> splits;
+    std::int64_t parts = 0;
+  };
+  struct Block {
+    std::int32_t first, count;
+  };
+  Side& side(bool users) { return users ? users_ : items_; }
+
+  Side make_side(const als::Side& from, View<const float> packed, std::int64_t others,
+                 cuda::Uploader& uploader) const;
+  Block block(std::int32_t number) const;
+  void predict(const Side& now, const Side& other, const Block& block, const float* v,
+               std::int64_t v_stride);
+  void solve(Side& now, const Side& other, const Block& block);
+
+  IalsPpSettings settings_;
+  cudaStream_t stream_;
+  std::int64_t step_stride_;
+  Side users_, items_;
+  DeviceGram gram_;
+  cuda::DeviceBuffer<float> predictions_;  // of the pairs of the side that is solved
+  cuda::DeviceBuffer<float> step_;         // of all its rows, for one block
+  cuda::DeviceBuffer<float> parts_;
+};
+
+}  // namespace mf::ials

@@ -1,0 +1,53 @@
+// `ials`: minimizes (1) of the README by turns, all rows of X, then of Y.
+#include "algorithms/core/registry.hpp"
+#include "algorithms/core/sgd_params.hpp"
+#include "algorithms/ials/post/steps.hpp"
+#include "base/json.hpp"
+
+namespace mf::ials {
+namespace {
+
+class Ials : public Algorithm {
+ public:
+  explicit Ials(const IalsSettings& settings) : settings_(settings) {}
+
+  void prepare(const Ratings& train, const Model& initial, Context& context) override {
+    const Common& common = settings_.common;
+    check_initial(ModelKind::plain, common.factors, train, initial);
+    shape_ = initial;
+    const Sides sides(train, common.loss, *context.team);
+    pairs_ = sides.users().nnz();
+    work_ = settings_.solve == Solve::cg
+                ? iteration_work(common, Solver::cg, Normal::applied, sides)
+                : iteration_work(common, settings_.solver, Normal::formed, sides);
+    steps_ = make_half_steps(settings_, sides, initial, context);
+  }
+
+  std::int64_t run_epoch(const EpochArgs&, Context& context) override {
+    if (!steps_->half_step(Which::users, context)) return 0;
+    if (!steps_->half_step(Which::items, context)) return pairs_;
+    return 2 * pairs_;
+  }
+
+  FactorView factors() override {
+    return make_view(shape_, Location::device, steps_->factors(Which::users),
+                     steps_->factors(Which::items), steps_->stride());
+  }
+
+  Work work_per_epoch() const override { return work_; }
+  Json facts() const override { return steps_->facts(); }
+
+ private:
+  IalsSettings settings_;
+  ModelShape shape_;
+  std::int64_t pairs_ = 0;  // observed
+  Work work_;
+  std::unique_ptr<HalfSteps> steps_;
+};
+
+const RegisterFactory kIals("ials", [](const Params& params) {
+  return std::make_unique<Ials>(read_ials_settings(params));
+});
+
+}  // namespace
+}  // namespace mf::ials

@@ -1,0 +1,122 @@
+#include "algorithms/ials/post/settings.hpp"
+
+#include "algorithms/core/pinned.hpp"
+#include "algorithms/ials/device_bytes.hpp"
+
+namespace mf::ials {
+namespace {
+
+std::vector<ParamSpec> ials_params() {
+  return join_params(
+      common_params(),
+      {cg_steps_param(),
+       ParamSpec::choice("solve", Solve::cg, kSolves,
+                         "cg: A_u applied to vectors, never formed (the post); hermitian: A_u "
+                         "formed, then solved (cuMF_ALS)"),
+       ParamSpec::choice("dot", Dot::shuffle, kDots,
+                         "of solve cg: y.x of a pair over the block, by atomicAdd or shuffles; or "
+                         "by the one warp that takes the pair (ours)"),
+       ParamSpec::choice("gram_access", GramAccess::coalesced, kGramAccesses,
+                         "of solve cg: threads read the Gram matrix by rows or by columns; dot "
+                         "warp has one way"),
+       ParamSpec::boolean("prefetch", true,
+                          "of solve cg: the next pair is read before the sum of this one; false: "
+                          "the post's loop"),
+       ParamSpec::integer("blocks", 1024, 1, 1 << 20,
+                          "of solve cg: thread blocks, which stride over the rows", "blocks"),
+       ParamSpec::choice("solver", Solver::cg, kSolvers,
+                         "of solve hermitian: cg_steps of CG, or exact by Cholesky"),
+       ParamSpec::integer("batch_rows", 0, 0, std::int64_t{1} << 31,
+                          "of solve hermitian: rows whose A is in memory at once; 0: as many as "
+                          "fit",
+                          "rows"),
+       ParamSpec::integer("split_rows", 8192, 0, std::int64_t{1} << 31,
+                          "of solve hermitian: longer rows are cut over several thread blocks; 0: "
+                          "never",
+                          "pairs")});
+}
+
+Params als_params_of(const IalsSettings& settings) {
+  Params params = default_params(als::als_params());
+  params.set("factors", std::int64_t{settings.common.factors});
+  params.set("reg", 0.0);
+  params.set("cg_steps", std::int64_t{settings.common.cg.steps});
+  params.set("cg_tolerance", 0.0);
+  params.set("solver", kSolvers.of(settings.solver));
+  params.set("batch_rows", settings.batch_rows);
+  params.set("split_rows", settings.split_rows);
+  return params;
+}
+
+std::optional<std::string> ials_why_unsupported(const Params& params, const ProblemShape&) {
+  const IalsSettings settings = read_ials_settings(params);
+  const bool cholesky = settings.solver == Solver::cholesky;
+  if (settings.solve == Solve::cg) {
+    if (!cholesky) return std::nullopt;
+    return "solver cholesky factorizes A_u, which solve cg never forms; use solve hermitian";
+  }
+  if (settings.common.factors > als::kMaxFactors) {
+    return "solve hermitian holds A_u in the registers of one thread block, for factors up to " +
+           std::to_string(als::kMaxFactors) + "; use solve cg";
+  }
+  if (cholesky && settings.common.loss.reg == 0) {
+    return "reg 0 with solver cholesky: A_u is singular where the other side has fewer "
+           "independent rows than factors; use reg above 0, or solver cg";
+  }
+  return std::nullopt;
+}
+
+MemoryNeed ials_memory_need(const Params& params, const ProblemShape& shape) {
+  const IalsSettings settings = read_ials_settings(params);
+  const std::int64_t f = settings.common.factors;
+  const auto nnz = static_cast<double>(shape.nnz);
+  const auto rows = static_cast<double>(shape.n_users + shape.n_items);
+  const double shared = device_gram_bytes(f) + kLibraryBytes;
+  // The columns of R, and the users' weights where they are not the values.
+  const double host = nnz * (settings.common.loss.alpha == 1 ? 8 : 12);
+  if (settings.solve == Solve::hermitian) {
+    MemoryNeed need = als::als_memory_need(als_params_of(settings), shape);
+    need.host_bytes += host - 8 * nnz;
+    need.device_bytes += shared;
+    return need;
+  }
+  const double vector = 4.0 * static_cast<double>(row_stride(f, sizeof(float)));
+  // A pair of either side is an index and a weight; a row has factors, an offset, and may be one
+  // of those without pairs.
+  return {host + rows * 4 + kPinnedBytes, 16 * nnz + rows * (vector + 12) + 16 + shared};
+}
+
+}  // namespace
+
+AlgorithmInfo ials_info() {
+  AlgorithmInfo info = shared_info("ials");
+  info.summary =
+      "implicit ALS on a GPU: CG on A_u as it is applied, a thread block a row; or A_u formed";
+  info.paper =
+      "Y. Hu, Y. Koren, C. Volinsky, \"Collaborative Filtering for Implicit Feedback Datasets\", "
+      "ICDM 2008; solve cg: B. Frederickson's post of 15 November 2017 on matrix factorization on "
+      "the GPU; solve hermitian: W. Tan et al., \"Matrix Factorization on GPUs with Memory "
+      "Optimization and Approximate Computing\", ICPP 2018, section 5.6";
+  info.hardware = Hardware::cuda;
+  info.deterministic = false;  // dot atomic adds in any order; the others are
+  info.params = ials_params();
+  info.supports = ials_why_unsupported;
+  info.memory = ials_memory_need;
+  return info;
+}
+
+IalsSettings read_ials_settings(const Params& params) {
+  return {read_common(params),
+          params.choice("solve", kSolves),
+          {params.choice("dot", kDots), params.choice("gram_access", kGramAccesses),
+           params.boolean("prefetch"), params.integer("blocks")},
+          read_solver(params),
+          params.integer("batch_rows"),
+          params.integer("split_rows")};
+}
+
+als::AlsSettings als_settings_of(const IalsSettings& settings) {
+  return als::read_als_settings(als_params_of(settings));
+}
+
+}  // namespace mf::ials
