@@ -2,11 +2,12 @@
 #include <vector>
 
 #include "algorithms/core/registry.hpp"
+#include "algorithms/ials/fused/settings.hpp"
 
 namespace mf::ials {
 namespace {
 
-std::vector<AlgorithmInfo> all_infos() { return {}; }
+std::vector<AlgorithmInfo> all_infos() { return {fused_info()}; }
 
 const bool kRegistered = [] {
   for (AlgorithmInfo& info : all_infos()) register_info(std::move(info));

@@ -1,0 +1,21 @@
+// The parameters of ials_fused, resolved, and what `mfbench` must know of it before it runs.
+#pragma once
+
+#include <cstdint>
+
+#include "algorithms/als/fused/settings.hpp"
+#include "algorithms/ials/settings.hpp"
+
+namespace mf::ials {
+
+struct FusedSettings {
+  Common common;
+  als::FusedPrecision precision;
+  std::int64_t split_rows;  // longest run of a row's pairs that one thread block takes
+};
+
+FusedSettings read_fused_settings(const Params& params);
+
+AlgorithmInfo fused_info();
+
+}  // namespace mf::ials

@@ -1,0 +1,101 @@
+#include "algorithms/ials/fused/steps.hpp"
+
+#include <algorithm>
+
+#include "algorithms/ials/fused/launch.hpp"
+#include "algorithms/ials/fused/plan.hpp"
+#include "algorithms/ials/fused/tiles.hpp"
+#include "base/json.hpp"
+
+namespace mf::ials {
+
+FusedSteps::FusedSteps(const FusedSettings& settings, const Sides& sides, const Model& initial,
+                       Context& context)
+    : settings_(settings), stream_(context.stream) {
+  const std::int32_t factors = settings.common.factors;
+  weighting_ = weighting_of(sides.users().values);
+  cuda::Uploader uploader(*context.team, stream_);
+  users_ = make_side(sides.users(), initial.p, uploader);
+  items_ = make_side(sides.items(), initial.q, uploader);
+  const std::int64_t most_rows = std::max(users_.rows, items_.rows);
+  const std::int64_t slots = std::max(users_.slots, items_.slots);
+  rows_ = cuda::DeviceBuffer<float>(most_rows * stride());
+  MF_CUDA(cudaMemsetAsync(rows_.data(), 0, rows_.bytes(), stream_));
+  scratch_ = cuda::DeviceBuffer<float>(
+      slots * slot_floats(weighting_.uniform, settings.precision, factors));
+  next_ = cuda::DeviceBuffer<std::uint32_t>(1);
+  arrived_ = cuda::DeviceBuffer<std::uint32_t>(slots);
+  if (slots > 0) MF_CUDA(cudaMemsetAsync(arrived_.data(), 0, arrived_.bytes(), stream_));
+  whitening_ = Whitening(factors, stride(), most_rows, settings.common.loss.reg,
+                         settings.precision == als::FusedPrecision::fp16, stream_);
+  whiten(items_);  // the libraries load their kernels here, not in the first epoch
+  whitening_.start(users_.factors.data(), users_.rows, rows_.data());
+}
+
+FusedSteps::DeviceSide FusedSteps::make_side(const als::Side& side, View<const float> initial,
+                                             cuda::Uploader& uploader) {
+  const std::int32_t factors = settings_.common.factors;
+  const als::FusedPlan plan = plan_side(side.offsets, settings_.split_rows);
+  DeviceSide made;
+  made.rows = side.rows();
+  made.slots = plan.slots;
+  made.tasks = uploader.array(View<const als::FusedTask>(plan.tasks));
+  made.entries = uploader.filled<als::FusedEntry>(
+      side.nnz(), [&](std::int64_t begin, std::int64_t end, als::FusedEntry* out) {
+        for (std::int64_t i = begin; i < end; ++i) {
+          *out++ = als::fused_entry(side.others[i],
+                                    static_cast<float>(weighting_.entry(side.values[i])));
+        }
+      });
+  made.factors = uploader.rows(initial, factors, stride());
+  const std::int64_t words = side.rows() * als::fused_stride(factors);
+  made.high = cuda::DeviceBuffer<__half>(words);
+  if (settings_.precision == als::FusedPrecision::fp16x2) {
+    made.low = cuda::DeviceBuffer<__half>(words);
+  }
+  return made;
+}
+
+als::FusedRule FusedSteps::rule(const DeviceSide& from) const {
+  const double scale = white_scale(from.rows);
+  als::FusedRule rule;
+  rule.factors = settings_.common.factors;
+  rule.reg = static_cast<float>(scale * scale / weighting_.k);
+  rule.steps = settings_.common.cg.steps;
+  const std::uint32_t beside = als::fused_entry(0, static_cast<float>(weighting_.beside())).rating;
+  rule.beside = (beside & 0xffffU) * 0x10001U;
+  return rule;
+}
+
+void FusedSteps::whiten(DeviceSide& from) {
+  whitening_.factorize(from.factors.data(), from.rows, weighting_.unit);
+  whitening_.whiten(from.factors.data(), from.rows, rows_.data());
+  als::narrow(rows_.data(), stride(), from.narrow(), from.rows, settings_.common.factors, stream_);
+}
+
+void FusedSteps::update(DeviceSide& to, DeviceSide& from) {
+  whitening_.start(to.factors.data(), to.rows, rows_.data());
+  als::FusedSide side;
+  side.tasks = to.tasks.data();
+  side.n_tasks = std::ssize(to.tasks);
+  side.entries = to.entries.data();
+  side.from = from.narrow();
+  side.to = to.narrow();  // of no use; `whiten` writes them again
+  side.rows = rows_.data();
+  side.rows_stride = stride();
+  side.next = next_.data();
+  side.scratch = scratch_.data();
+  side.arrived = arrived_.data();
+  launch_half_step(weighting_.uniform, settings_.precision, rule(from), side, stream_);
+  whitening_.finish(rows_.data(), to.rows, to.factors.data());
+}
+
+Json FusedSteps::facts() const {
+  return {{"equal_weights", weighting_.uniform},
+          {"user_tasks", users_.tasks.size()},
+          {"user_parts_of_split_rows", users_.slots},
+          {"item_tasks", items_.tasks.size()},
+          {"item_parts_of_split_rows", items_.slots}};
+}
+
+}  // namespace mf::ials
