@@ -17,11 +17,17 @@ struct FactorRows {
   std::int32_t factors = 0;
 };
 
-// Ratings of one row of R, or a part of them: at least one.
+// Ratings of one row of R, or a part of them: at least one. Where there are scales s, the rows of
+// factors are multiplied by them first: A = sum s^2 theta theta^T, b = sum value s theta.
 struct RowRatings {
   const std::int32_t* others = nullptr;
   const float* values = nullptr;
   std::int64_t count = 0;
+  const float* scales = nullptr;
+
+  RowRatings part(std::int64_t begin, std::int64_t end) const {
+    return {others + begin, values + begin, end - begin, scales ? scales + begin : nullptr};
+  }
 };
 
 // Buffers of one thread, aligned to 64 bytes. Element (i, j) of A is a[j * stride + i]. Written

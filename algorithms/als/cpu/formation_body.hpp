@@ -37,6 +37,20 @@ MF_INLINE void gather(const FactorRows& rows, const RowRatings& ratings, std::in
   }
 }
 
+// The same, each row by its scale.
+template <class S>
+MF_INLINE void gather_scaled(const FactorRows& rows, const RowRatings& ratings, std::int64_t begin,
+                             std::int64_t end, float* panel) {
+  for (std::int64_t k = begin; k < end; ++k) {
+    if (k + kAhead < end) prefetch_row(rows, ratings.others[k + kAhead]);
+    const float* from = rows.data + ratings.others[k] * rows.stride;
+    const auto scale = S::set1(ratings.scales[k]);
+    for (std::int64_t i = 0; i < rows.stride; i += S::kWidth)
+      S::store(panel + i, S::mul(scale, S::load(from + i)));
+    panel += rows.stride;
+  }
+}
+
 // What becomes of a sum and the element it belongs to.
 enum class Put { overwrite, add, subtract };
 
@@ -151,7 +165,11 @@ void form(const FactorRows& rows, const RowRatings& ratings, const NormalEquatio
     const Put put = first ? Put::overwrite : Put::add;
     const std::int64_t rest = ratings.count - begin;
     const std::int64_t count = rest < out.panel_rows ? rest : out.panel_rows;
-    gather<S>(rows, ratings, begin, begin + count, out.panel);
+    if (ratings.scales == nullptr) {
+      gather<S>(rows, ratings, begin, begin + count, out.panel);
+    } else {
+      gather_scaled<S>(rows, ratings, begin, begin + count, out.panel);
+    }
     weigh_all<S>(out.panel, stride, count, ratings.values + begin, out.b, first);
     const std::int64_t ahead_end =
         begin + 2 * count < ratings.count ? begin + 2 * count : ratings.count;

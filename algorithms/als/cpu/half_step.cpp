@@ -30,6 +30,20 @@ void add(const float* from, float* to, std::int64_t count) {
   for (std::int64_t k = 0; k < count; ++k) to[k] += from[k];
 }
 
+// A_u has lambda n_u on its diagonal.
+class WeightedLambda : public RowTerms {
+ public:
+  explicit WeightedLambda(const Common& common) : common_(common) {}
+  void complete(std::int64_t /*row*/, std::int64_t count, float* a,
+                std::int64_t stride) const override {
+    const auto shrink = static_cast<float>(common_.reg * static_cast<double>(count));
+    for (std::int64_t k = 0; k < common_.factors; ++k) a[k * (stride + 1)] += shrink;
+  }
+
+ private:
+  const Common& common_;
+};
+
 }  // namespace
 
 FormationKernels formation_kernels(Isa isa) {
@@ -74,7 +88,7 @@ void form_row(const FormationKernels& kernels, const FactorRows& rows, const Row
   for (std::int64_t p = 0; p < parts; ++p) {
     const std::int64_t begin = part_begin(ratings.count, parts, p);
     const std::int64_t end = part_begin(ratings.count, parts, p + 1);
-    const RowRatings part = {ratings.others + begin, ratings.values + begin, end - begin};
+    const RowRatings part = ratings.part(begin, end);
     auto& a = p == 0 ? work.a : work.part_a;
     auto& b = p == 0 ? work.b : work.part_b;
     kernels.form(rows, part, {a.data(), b.data(), work.panel.data(), panel_rows(rows.stride)});
@@ -84,22 +98,24 @@ void form_row(const FormationKernels& kernels, const FactorRows& rows, const Row
   }
 }
 
+RowRatings RowTerms::ratings(const Side& side, std::int64_t begin, std::int64_t end,
+                             AlignedVector<float>& /*buffer*/) const {
+  return {side.others.data() + begin, side.values.data() + begin, end - begin};
+}
+
 struct HalfStep::Task {
   const Side& side;
   const RowPlan& plan;
+  const RowTerms& terms;
   FactorRows from;
   FactorTable& to;
 
   std::int64_t row(std::int64_t position) const { return plan.rows[position]; }
-  RowRatings ratings(std::int64_t position) const {
-    const std::int64_t begin = side.offsets[row(position)];
-    return {side.others.data() + begin, side.values.data() + begin, side.length(row(position))};
-  }
+  std::int64_t count(std::int64_t position) const { return side.length(row(position)); }
 };
 
 struct HalfStep::Part {
-  std::int64_t position;  // of its row in the plan
-  RowRatings ratings;
+  std::int64_t begin, end;  // ratings of the side
 };
 
 HalfStep::HalfStep(const Common& common, Solver solver, Isa isa, ThreadTeam& team)
@@ -113,14 +129,12 @@ HalfStep::HalfStep(const Common& common, Solver solver, Isa isa, ThreadTeam& tea
 void HalfStep::solve_row(const Task& task, std::int64_t position, float* a, const float* b,
                          Workspace& work) const {
   const std::int64_t row = task.row(position);
-  const auto shrink =
-      static_cast<float>(common_.reg * static_cast<double>(task.ratings(position).count));
-  for (std::int64_t k = 0; k < common_.factors; ++k) a[k * (task.from.stride + 1)] += shrink;
+  task.terms.complete(row, task.count(position), a, task.from.stride);
   if (work.solver.solve(a, b, task.to.row(row))) return;
   fail(ErrorKind::usage,
        "the system of row {} ({} ratings) is not positive definite in fp32 at reg {}; use a larger "
        "reg, or solver \"cg\"",
-       row, task.ratings(position).count, common_.reg);
+       row, task.count(position), common_.reg);
 }
 
 // All threads form the parts of the rows at positions [first, last); then each row's parts are
@@ -129,12 +143,11 @@ void HalfStep::run_wave(const Task& task, std::int64_t first, std::int64_t last,
   std::vector<Part> parts;
   std::vector<std::int64_t> begin_of = {0};  // of each row, in parts
   for (std::int64_t position = first; position < last; ++position) {
-    const RowRatings all = task.ratings(position);
-    const std::int64_t count = part_count(all.count);
+    const std::int64_t all = task.count(position);
+    const std::int64_t count = part_count(all);
+    const std::int64_t begin = task.side.offsets[task.row(position)];
     for (std::int64_t p = 0; p < count; ++p) {
-      const std::int64_t begin = part_begin(all.count, count, p);
-      const std::int64_t end = part_begin(all.count, count, p + 1);
-      parts.push_back({position, {all.others + begin, all.values + begin, end - begin}});
+      parts.push_back({begin + part_begin(all, count, p), begin + part_begin(all, count, p + 1)});
     }
     begin_of.push_back(std::ssize(parts));
   }
@@ -145,9 +158,10 @@ void HalfStep::run_wave(const Task& task, std::int64_t first, std::int64_t last,
   }
   const auto part_a = [&](std::int64_t p) { return parts_.data() + p * floats; };
   for_each(team, std::ssize(parts), [&](int thread, std::int64_t p) {
-    auto& panel = work_[thread]->panel;
-    kernels_.form(task.from, parts[p].ratings,
-                  {part_a(p), part_a(p) + stride * stride, panel.data(), panel_rows(stride)});
+    Workspace& work = *work_[thread];
+    kernels_.form(task.from,
+                  task.terms.ratings(task.side, parts[p].begin, parts[p].end, work.weights),
+                  {part_a(p), part_a(p) + stride * stride, work.panel.data(), panel_rows(stride)});
   });
   for_each(team, last - first, [&](int thread, std::int64_t r) {
     const std::int64_t head = begin_of[r];
@@ -160,7 +174,13 @@ void HalfStep::run_wave(const Task& task, std::int64_t first, std::int64_t last,
 
 bool HalfStep::run(const Side& side, const RowPlan& plan, const FactorTable& from, FactorTable& to,
                    ThreadTeam& team, const std::function<bool()>& stop) {
-  const Task task = {side, plan, from.view(), to};
+  return run(side, plan, WeightedLambda(common_), from, to, team, stop);
+}
+
+bool HalfStep::run(const Side& side, const RowPlan& plan, const RowTerms& terms,
+                   const FactorTable& from, FactorTable& to, ThreadTeam& team,
+                   const std::function<bool()>& stop) {
+  const Task task = {side, plan, terms, from.view(), to};
   for (std::int64_t wave = 0; wave + 1 < std::ssize(plan.waves); ++wave) {
     if (stop && stop()) return false;
     run_wave(task, plan.waves[wave], plan.waves[wave + 1], team);
@@ -171,7 +191,9 @@ bool HalfStep::run(const Side& side, const RowPlan& plan, const FactorTable& fro
     if (stopped) return;
     Workspace& work = *work_[thread];
     for (std::int64_t position = plan.cuts[chunk]; position < plan.cuts[chunk + 1]; ++position) {
-      form_row(kernels_, task.from, task.ratings(position), work);
+      const std::int64_t begin = side.offsets[task.row(position)];
+      form_row(kernels_, task.from,
+               terms.ratings(side, begin, begin + task.count(position), work.weights), work);
       solve_row(task, position, work.a.data(), work.b.data(), work);
     }
   });

@@ -44,6 +44,7 @@ struct Workspace {
 
   AlignedVector<float> a, b, panel;
   AlignedVector<float> part_a, part_b;  // of a part of a row, before it is added
+  AlignedVector<float> weights;         // for RowTerms::ratings
   RowSolver solver;
 };
 
@@ -51,12 +52,28 @@ struct Workspace {
 void form_row(const FormationKernels& kernels, const FactorRows& rows, const RowRatings& ratings,
               Workspace& work);
 
+// How a method weighs the ratings of a row, and what it adds to their sums.
+class RowTerms {
+ public:
+  virtual ~RowTerms() = default;
+  // Ratings [begin, end) of the side as the kernels take them, valid while the side is and `buffer`
+  // does not change. Here: as they are.
+  virtual RowRatings ratings(const Side& side, std::int64_t begin, std::int64_t end,
+                             AlignedVector<float>& buffer) const;
+  // Adds to A of a row of `count` ratings what is no sum over them; A as the kernels leave it.
+  virtual void complete(std::int64_t row, std::int64_t count, float* a,
+                        std::int64_t stride) const = 0;
+};
+
 class HalfStep {
  public:
   HalfStep(const Common& common, Solver solver, Isa isa, ThreadTeam& team);
 
   // `to` has the rows of `side`. False if `stop` (may be empty) asked to end early. Throws
   // Error(usage) where the solver is Cholesky and a system is not positive definite.
+  bool run(const Side& side, const RowPlan& plan, const RowTerms& terms, const FactorTable& from,
+           FactorTable& to, ThreadTeam& team, const std::function<bool()>& stop);
+  // With weighted lambda.
   bool run(const Side& side, const RowPlan& plan, const FactorTable& from, FactorTable& to,
            ThreadTeam& team, const std::function<bool()>& stop);
 

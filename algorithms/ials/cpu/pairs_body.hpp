@@ -1,0 +1,293 @@
+// The one source of the inner loops, as als/cpu/formation_body.hpp is: each pairs*.cpp includes it
+// with its own vector type S, which lives in that file's unnamed namespace.
+//
+// S has: Vec, kWidth (floats), kDense (vectors of a tile of G v), kKept (rows of up to so many
+// vectors stay in registers between the product and the sum), and load, store, zero, set1, add,
+// sub, fma (a b + c) and quarter (four sums of its floats, as a Vec4).
+#pragma once
+
+#include <cstdint>
+
+#include "algorithms/ials/cpu/pairs.hpp"
+
+namespace mf::ials::cpu {
+
+#define MF_INLINE [[gnu::always_inline]] inline
+
+using Vec4 [[gnu::vector_size(16)]] = float;
+
+inline constexpr std::int64_t kAheadPairs = 8;  // between fetch and use of a row
+inline constexpr int kTogether = 4;             // rows whose products are summed together
+inline constexpr int kDenseTall = 3;            // vectors of a tile of G v
+
+enum class Coefficient { product, residual };
+
+template <Coefficient kKind>
+MF_INLINE float coefficient(float weight, float dot) {
+  return kKind == Coefficient::product ? weight * dot : 1 + weight * (1 - dot);
+}
+
+MF_INLINE void fetch(const FactorRows& rows, std::int32_t row) {
+  const float* at = rows.data + row * rows.stride;
+  for (std::int64_t i = 0; i < rows.stride; i += 16) __builtin_prefetch(at + i, 0, 3);
+}
+
+// The sums of the floats of each of four, in the same order as of one.
+MF_INLINE Vec4 sum4(Vec4 a, Vec4 b, Vec4 c, Vec4 d) {
+  const Vec4 ab = __builtin_shufflevector(a, b, 0, 4, 2, 6) +
+                  __builtin_shufflevector(a, b, 1, 5, 3, 7);  // a01 b01 a23 b23
+  const Vec4 cd =
+      __builtin_shufflevector(c, d, 0, 4, 2, 6) + __builtin_shufflevector(c, d, 1, 5, 3, 7);
+  return __builtin_shufflevector(ab, cd, 0, 1, 4, 5) + __builtin_shufflevector(ab, cd, 2, 3, 6, 7);
+}
+
+// sums += c_r y_r for R <= kTogether rows of NV vectors at most kKept: they are read once.
+template <class S, Coefficient kKind, int R, int NV>
+MF_INLINE void add_kept(const float* const* y, const float* weights, const float* v,
+                        typename S::Vec* sums) {
+  typename S::Vec row[R][NV];
+  Vec4 quarters[kTogether] = {};
+#pragma GCC unroll 4
+  for (int r = 0; r < R; ++r) {
+#pragma GCC unroll 16
+    for (int x = 0; x < NV; ++x) row[r][x] = S::load(y[r] + x * S::kWidth);
+  }
+#pragma GCC unroll 4
+  for (int r = 0; r < R; ++r) {
+    typename S::Vec dot[2] = {S::zero(), S::zero()};
+#pragma GCC unroll 16
+    for (int x = 0; x < NV; ++x) {
+      dot[x % 2] = S::fma(row[r][x], S::load(v + x * S::kWidth), dot[x % 2]);
+    }
+    quarters[r] = S::quarter(S::add(dot[0], dot[1]));
+  }
+  const Vec4 dots = sum4(quarters[0], quarters[1], quarters[2], quarters[3]);
+#pragma GCC unroll 4
+  for (int r = 0; r < R; ++r) {
+    const auto c = S::set1(coefficient<kKind>(weights[r], dots[r]));
+#pragma GCC unroll 16
+    for (int x = 0; x < NV; ++x) sums[x] = S::fma(c, row[r][x], sums[x]);
+  }
+}
+
+template <class S, Coefficient kKind, int NV>
+void pairs_kept(const FactorRows& rows, const Pairs& pairs, const float* v, float* sums) {
+  constexpr int R = S::kKeptRows;
+  typename S::Vec sum[NV];
+#pragma GCC unroll 16
+  for (int x = 0; x < NV; ++x) sum[x] = S::load(sums + x * S::kWidth);
+  std::int64_t k = 0;
+  const auto row_of = [&](std::int64_t pair) {
+    return rows.data + pairs.others[pair] * rows.stride;
+  };
+  for (; k + R <= pairs.count; k += R) {
+    const float* y[R];
+#pragma GCC unroll 4
+    for (int r = 0; r < R; ++r) {
+      y[r] = row_of(k + r);
+      if (k + r + kAheadPairs < pairs.count) fetch(rows, pairs.others[k + r + kAheadPairs]);
+    }
+    add_kept<S, kKind, R, NV>(y, pairs.weights + k, v, sum);
+  }
+  for (; k < pairs.count; ++k) {
+    const float* y[1] = {row_of(k)};
+    add_kept<S, kKind, 1, NV>(y, pairs.weights + k, v, sum);
+  }
+#pragma GCC unroll 16
+  for (int x = 0; x < NV; ++x) S::store(sums + x * S::kWidth, sum[x]);
+}
+
+// The same for rows of any length, which are read twice; R of kTogether are there.
+template <class S, Coefficient kKind, int R>
+MF_INLINE void add_long(std::int64_t stride, const float* const* y, const float* weights,
+                        const float* v, float* sums) {
+  typename S::Vec dot[R][2];
+  Vec4 quarters[kTogether] = {};
+#pragma GCC unroll 4
+  for (int r = 0; r < R; ++r) dot[r][0] = dot[r][1] = S::zero();
+  std::int64_t i = 0;
+  for (; i + 2 * S::kWidth <= stride; i += 2 * S::kWidth) {
+    const auto even = S::load(v + i);
+    const auto odd = S::load(v + i + S::kWidth);
+#pragma GCC unroll 4
+    for (int r = 0; r < R; ++r) {
+      dot[r][0] = S::fma(S::load(y[r] + i), even, dot[r][0]);
+      dot[r][1] = S::fma(S::load(y[r] + i + S::kWidth), odd, dot[r][1]);
+    }
+  }
+  if (i < stride) {
+    const auto even = S::load(v + i);
+#pragma GCC unroll 4
+    for (int r = 0; r < R; ++r) dot[r][0] = S::fma(S::load(y[r] + i), even, dot[r][0]);
+  }
+#pragma GCC unroll 4
+  for (int r = 0; r < R; ++r) quarters[r] = S::quarter(S::add(dot[r][0], dot[r][1]));
+  const Vec4 dots = sum4(quarters[0], quarters[1], quarters[2], quarters[3]);
+  typename S::Vec c[R];
+#pragma GCC unroll 4
+  for (int r = 0; r < R; ++r) c[r] = S::set1(coefficient<kKind>(weights[r], dots[r]));
+  for (i = 0; i < stride; i += S::kWidth) {
+    auto sum = S::load(sums + i);
+#pragma GCC unroll 4
+    for (int r = 0; r < R; ++r) sum = S::fma(c[r], S::load(y[r] + i), sum);
+    S::store(sums + i, sum);
+  }
+}
+
+template <class S, Coefficient kKind>
+void pairs_long(const FactorRows& rows, const Pairs& pairs, const float* v, float* sums) {
+  const auto row_of = [&](std::int64_t pair) {
+    return rows.data + pairs.others[pair] * rows.stride;
+  };
+  std::int64_t k = 0;
+  for (; k + kTogether <= pairs.count; k += kTogether) {
+    const float* y[kTogether];
+    for (int r = 0; r < kTogether; ++r) {
+      y[r] = row_of(k + r);
+      if (k + r + kAheadPairs < pairs.count) fetch(rows, pairs.others[k + r + kAheadPairs]);
+    }
+    add_long<S, kKind, kTogether>(rows.stride, y, pairs.weights + k, v, sums);
+  }
+  for (; k < pairs.count; ++k) {
+    const float* y[1] = {row_of(k)};
+    add_long<S, kKind, 1>(rows.stride, y, pairs.weights + k, v, sums);
+  }
+}
+
+template <class S, Coefficient kKind>
+void add_pairs(const FactorRows& rows, const Pairs& pairs, const float* v, float* sums) {
+  const std::int64_t vectors = rows.stride / S::kWidth;
+  if constexpr (S::kKept >= 8) {
+    if (vectors == 8) return pairs_kept<S, kKind, 8>(rows, pairs, v, sums);
+    if (vectors == 7) return pairs_kept<S, kKind, 7>(rows, pairs, v, sums);
+    if (vectors == 6) return pairs_kept<S, kKind, 6>(rows, pairs, v, sums);
+    if (vectors == 5) return pairs_kept<S, kKind, 5>(rows, pairs, v, sums);
+    if (vectors == 3) return pairs_kept<S, kKind, 3>(rows, pairs, v, sums);
+    if (vectors == 1) return pairs_kept<S, kKind, 1>(rows, pairs, v, sums);
+  }
+  if constexpr (S::kKept >= 4) {
+    if (vectors == 4) return pairs_kept<S, kKind, 4>(rows, pairs, v, sums);
+    if (vectors == 2) return pairs_kept<S, kKind, 2>(rows, pairs, v, sums);
+  }
+  pairs_long<S, kKind>(rows, pairs, v, sums);
+}
+
+// Vectors [i, i + NX) of G v + l v for NR rows.
+template <class S, int NR, int NX>
+MF_INLINE void dense_tile(const float* gram, std::int64_t stride, std::int32_t factors,
+                          const float* regs, const float* v, std::int64_t i, float* out) {
+  typename S::Vec sum[NR][NX];
+#pragma GCC unroll 8
+  for (int r = 0; r < NR; ++r) {
+    const auto reg = S::set1(regs[r]);
+#pragma GCC unroll 8
+    for (int x = 0; x < NX; ++x) {
+      sum[r][x] = S::fma(reg, S::load(v + r * stride + i + x * S::kWidth), S::zero());
+    }
+  }
+  const float* row = gram + i;
+  for (std::int64_t k = 0; k < factors; ++k, row += stride) {
+    typename S::Vec g[NX];
+#pragma GCC unroll 8
+    for (int x = 0; x < NX; ++x) g[x] = S::load(row + x * S::kWidth);
+#pragma GCC unroll 8
+    for (int r = 0; r < NR; ++r) {
+      const auto element = S::set1(v[r * stride + k]);
+#pragma GCC unroll 8
+      for (int x = 0; x < NX; ++x) sum[r][x] = S::fma(element, g[x], sum[r][x]);
+    }
+  }
+#pragma GCC unroll 8
+  for (int r = 0; r < NR; ++r) {
+#pragma GCC unroll 8
+    for (int x = 0; x < NX; ++x) S::store(out + r * stride + i + x * S::kWidth, sum[r][x]);
+  }
+}
+
+template <class S, int NR, int NX>
+MF_INLINE void dense_rows(const float* gram, std::int64_t stride, std::int32_t factors,
+                          const float* regs, const float* v, float* out) {
+  std::int64_t i = 0;
+  for (; i + NX * S::kWidth <= stride; i += NX * S::kWidth) {
+    dense_tile<S, NR, NX>(gram, stride, factors, regs, v, i, out);
+  }
+  for (; i < stride; i += S::kWidth) {
+    dense_tile<S, NR, 1>(gram, stride, factors, regs, v, i, out);
+  }
+}
+
+template <class S>
+void dense(const float* gram, std::int64_t stride, std::int32_t factors, const float* regs,
+           const float* v, std::int64_t count, float* out) {
+  constexpr int kRows = S::kDense;
+  for (; count >= kRows; count -= kRows) {
+    dense_rows<S, kRows, kDenseTall>(gram, stride, factors, regs, v, out);
+    regs += kRows, v += kRows * stride, out += kRows * stride;
+  }
+  for (; count > 0; --count) {
+    dense_rows<S, 1, 8>(gram, stride, factors, regs, v, out);
+    regs += 1, v += stride, out += stride;
+  }
+}
+
+template <class S>
+MF_INLINE float sum_of(typename S::Vec v) {
+  const Vec4 q = S::quarter(v);
+  return (q[0] + q[1]) + (q[2] + q[3]);
+}
+
+template <class S>
+float cg_start(const CgRow& row, const float* sums, std::int64_t stride) {
+  auto rs = S::zero();
+  for (std::int64_t i = 0; i < stride; i += S::kWidth) {
+    const auto r = S::sub(S::load(sums + i), S::load(row.ap + i));
+    S::store(row.r + i, r);
+    S::store(row.p + i, r);
+    rs = S::fma(r, r, rs);
+  }
+  return sum_of<S>(rs);
+}
+
+template <class S>
+float cg_step(const CgRow& row, float rs, std::int64_t stride) {
+  auto curved = S::zero();
+  for (std::int64_t i = 0; i < stride; i += S::kWidth) {
+    curved = S::fma(S::load(row.p + i), S::load(row.ap + i), curved);
+  }
+  const float curvature = sum_of<S>(curved);
+  if (!(curvature > 0)) return -1;
+  const auto alpha = S::set1(rs / curvature);
+  auto next = S::zero();
+  for (std::int64_t i = 0; i < stride; i += S::kWidth) {
+    S::store(row.x + i, S::fma(alpha, S::load(row.p + i), S::load(row.x + i)));
+    const auto r = S::fnma(alpha, S::load(row.ap + i), S::load(row.r + i));
+    S::store(row.r + i, r);
+    next = S::fma(r, r, next);
+  }
+  const float rs_next = sum_of<S>(next);
+  const auto beta = S::set1(rs_next / rs);
+  for (std::int64_t i = 0; i < stride; i += S::kWidth) {
+    S::store(row.p + i, S::fma(beta, S::load(row.p + i), S::load(row.r + i)));
+  }
+  return rs_next;
+}
+
+template <class S>
+void move(float* from, float* to, std::int64_t stride) {
+  for (std::int64_t i = 0; i < stride; i += S::kWidth) {
+    S::store(to + i, S::add(S::load(to + i), S::load(from + i)));
+    S::store(from + i, S::zero());
+  }
+}
+
+template <class S>
+PairKernels pair_kernels() {
+  return {add_pairs<S, Coefficient::product>,
+          add_pairs<S, Coefficient::residual>,
+          dense<S>,
+          cg_start<S>,
+          cg_step<S>,
+          move<S>};
+}
+
+}  // namespace mf::ials::cpu

@@ -1,0 +1,36 @@
+// How CG without A goes through the rows of a side: in groups that take their steps together, so
+// that what they read is still in a cache when they read it again.
+//
+//   shared   rows that are too much for one thread (als::cpu::RowPlan): all threads on their parts
+//   banded   a thread's rows whose pairs do not fit its cache: all of them go through the other
+//            side's rows in bands, which do
+//   others   a few rows of a thread, whose pairs do: they stay there for all steps
+//
+// A row's sums are taken in its own order, in parts of als::cpu::part_count, whichever group it is
+// in. So neither groups nor threads change a bit of the result.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "algorithms/als/cpu/plan.hpp"
+
+namespace mf::ials::cpu {
+
+struct Group {
+  std::int64_t first, last;  // positions in RowPlan::rows
+  bool banded;
+};
+
+struct CgPlan {
+  als::cpu::RowPlan order;    // rows, longest first; how many of them are shared
+  std::vector<Group> groups;  // of the others
+  std::int64_t band_rows = 0;
+  std::int64_t most_rows = 0;     // of a group
+  std::int64_t shared_parts = 0;  // of all shared rows
+};
+
+// `others` rows on the other side, `stride` floats each.
+CgPlan make_cg_plan(const als::Side& side, std::int64_t others, std::int64_t stride, int threads);
+
+}  // namespace mf::ials::cpu

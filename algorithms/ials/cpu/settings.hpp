@@ -1,0 +1,10 @@
+// What `mfbench` must know of ials_cpu before it runs.
+#pragma once
+
+#include "algorithms/core/algorithm.hpp"
+
+namespace mf::ials {
+
+AlgorithmInfo cpu_info();
+
+}  // namespace mf::ials

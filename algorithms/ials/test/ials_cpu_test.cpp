@@ -1,0 +1,192 @@
+#include <gtest/gtest.h>
+
+#include "algorithms/ials/settings.hpp"
+#include "algorithms/ials/test/real_data.hpp"
+#include "algorithms/ials/test/reference.hpp"
+#include "algorithms/ials/test/trainer.hpp"
+
+namespace mf::ials {
+namespace {
+
+using test::clicks;
+using test::Dense;
+using test::Matrix;
+using test::rows_of;
+using test::Trainer;
+
+constexpr std::int32_t kUsers = 90;
+constexpr std::int32_t kItems = 60;
+
+// After an epoch X solves its systems with the first Y, and Y its own with that X.
+void expect_exact(const Json& changes, const Ratings& train, double tolerance) {
+  Trainer trainer("ials_cpu", changes, train, 2);
+  const Dense dense(train, trainer.loss);
+  trainer.run(1);
+  const Model model = trainer.model();
+  const Matrix x = rows_of(model.p, kUsers);
+  const Matrix y = rows_of(model.q, kItems);
+  Matrix first = rows_of(trainer.start.q, kItems);
+  for (std::int64_t i = 0; i < kItems; ++i) {
+    if (dense.p.col(i).sum() == 0) first.row(i).setZero();  // a row without pairs is zero
+  }
+  EXPECT_LT((x - dense.solve_users(first)).cwiseAbs().maxCoeff(), tolerance) << changes;
+  EXPECT_LT((y - dense.solve_items(x)).cwiseAbs().maxCoeff(), tolerance) << changes;
+  EXPECT_GT(x.cwiseAbs().maxCoeff(), 0.1);
+  EXPECT_GT(y.cwiseAbs().maxCoeff(), 0.1);
+}
+
+TEST(IalsCpu, CholeskySolvesEveryRow) {
+  const Ratings train = clicks(kUsers, kItems, 0.2, 1);
+  for (const int f : {1, 7, 16, 33, 50}) {
+    expect_exact({{"factors", f}, {"solver", "cholesky"}, {"reg", 0.5}}, train, 2e-4);
+  }
+}
+
+TEST(IalsCpu, CgWithManyStepsSolvesEveryRow) {
+  const Ratings train = clicks(kUsers, kItems, 0.2, 2);
+  for (const int f : {1, 7, 16, 33, 64, 100, 128, 130, 200}) {
+    expect_exact({{"factors", f}, {"cg_steps", 4 * f + 40}, {"reg", 2}}, train, 1e-3);
+  }
+}
+
+TEST(IalsCpu, WeightsAndRegularizersAreThoseOfTheLoss) {
+  const Ratings train = clicks(kUsers, kItems, 0.2, 3);
+  for (const char* solver : {"cholesky", "cg"}) {
+    for (const double alpha : {0.1, 10.0}) {
+      expect_exact({{"factors", 20},
+                    {"solver", solver},
+                    {"cg_steps", 150},
+                    {"alpha", alpha},
+                    {"reg", 0.3},
+                    {"reg_exponent", 0.5}},
+                   train, 2e-3);
+    }
+  }
+}
+
+TEST(IalsCpu, NoEpochRaisesTheObjective) {
+  const Ratings train = clicks(kUsers, kItems, 0.15, 4);
+  for (const Json& changes : {Json{{"solver", "cholesky"}}, Json{{"solver", "cg"}}}) {
+    Trainer trainer("ials_cpu", changes, train, 2);
+    const Dense dense(train, trainer.loss);
+    const double first = test::objective(dense, trainer.start);
+    double last = first;
+    for (int epoch = 0; epoch < 10; ++epoch) {
+      trainer.run(1);
+      const double now = test::objective(dense, trainer.model());
+      EXPECT_LE(now, last * (1 + 1e-6)) << changes << " " << epoch;
+      last = now;
+    }
+    EXPECT_LT(last, 0.5 * first);
+  }
+}
+
+TEST(IalsCpu, BothSolversEndAlike) {
+  const Ratings train = clicks(kUsers, kItems, 0.15, 5);
+  Trainer exact("ials_cpu", {{"factors", 16}, {"solver", "cholesky"}, {"reg", 1}}, train);
+  Trainer cg("ials_cpu", {{"factors", 16}, {"solver", "cg"}, {"reg", 1}}, train);
+  exact.run(40);
+  cg.run(40);
+  const Dense dense(train, exact.loss);
+  const double of_exact = test::objective(dense, exact.model());
+  EXPECT_NEAR(test::objective(dense, cg.model()), of_exact, 5e-3 * of_exact);
+}
+
+TEST(IalsCpu, RowsWithoutPairsAreZeroAndZerosAreNoPairs) {
+  const Ratings some = mf::test::ratings_of(
+      4, 4, {{0, 0, 2}, {0, 2, 1}, {1, 0, 0}, {1, 3, 1}, {2, 1, 0}, {3, 2, 3}, {3, 3, 0}});
+  const Ratings same = mf::test::ratings_of(4, 4, {{0, 0, 2}, {0, 2, 1}, {1, 3, 1}, {3, 2, 3}});
+  for (const char* solver : {"cholesky", "cg"}) {
+    const Json changes = {{"factors", 3}, {"solver", solver}, {"alpha", 2}};
+    Trainer with("ials_cpu", changes, some);
+    Trainer without("ials_cpu", changes, same);
+    with.run(3);
+    without.run(3);
+    EXPECT_EQ(with.updates, 3 * 2 * 4);
+    const Model model = with.model();
+    EXPECT_EQ(model.p, without.model().p);
+    EXPECT_EQ(model.q, without.model().q);
+    for (int k = 0; k < 3; ++k) {
+      EXPECT_EQ(model.p[2 * 3 + k], 0);  // user 2 has a value of 0 alone
+      EXPECT_EQ(model.q[1 * 3 + k], 0);
+    }
+    EXPECT_NE(model.p[0], 0);
+  }
+}
+
+// Item 2 has so many pairs that it is one thread's banded row, or shared by several.
+TEST(IalsCpu, ThreadsDoNotChangeABit) {
+  constexpr std::int32_t kMany = 30000;
+  const Ratings train = clicks(kMany, 12, 0.05, 6);
+  for (const char* solver : {"cholesky", "cg"}) {
+    const Json changes = {{"factors", 70}, {"solver", solver}, {"reg", 10}};
+    Trainer one("ials_cpu", changes, train, 1);
+    one.run(2);
+    const Model expected = one.model();
+    EXPECT_GT(std::abs(expected.q[2 * 70]), 0);
+    for (const int threads : {2, 3, 5}) {
+      Trainer more("ials_cpu", changes, train, threads);
+      more.run(2);
+      const Model model = more.model();
+      EXPECT_EQ(model.p, expected.p) << solver << " " << threads;
+      EXPECT_EQ(model.q, expected.q) << solver << " " << threads;
+    }
+  }
+}
+
+TEST(IalsCpu, EndsEarlyWhenAsked) {
+  const Ratings train = clicks(kUsers, kItems, 0.2, 7);
+  Trainer trainer("ials_cpu", Json::object(), train);
+  trainer.context.stop_requested = [] { return true; };
+  EXPECT_EQ(trainer.algorithm->run_epoch({1, 0}, trainer.context), 0);
+}
+
+TEST(IalsCpu, DefaultsAreThoseOfTheFamily) {
+  const AlgorithmInfo& info = find_algorithm("ials_cpu");
+  const Params params = default_params(info.params);
+  EXPECT_EQ(params.integer("factors"), 64);
+  EXPECT_EQ(params.integer("cg_steps"), 3);
+  EXPECT_EQ(read_solver(params), Solver::cg);
+  const ImplicitLoss loss = info.implicit(params);
+  EXPECT_EQ(loss.alpha, 1);
+  EXPECT_EQ(loss.reg, 0.01);
+  EXPECT_EQ(loss.reg_exponent, 0);
+  EXPECT_DOUBLE_EQ(info.updates_per_epoch({3, 2, 5}), 10);
+}
+
+TEST(IalsWork, CountsWhatTheReadmeDerives) {
+  const Ratings train = mf::test::ratings_of(3, 2, {{0, 0, 1}, {0, 1, 2}, {2, 0, 6}});
+  ThreadTeam team(1);
+  const Common common = {4, {1, 0.1, 0}, {2, 0}};
+  const Sides sides(train, common.loss, team);  // 2 users and 2 items have pairs
+  const Work exact = iteration_work(common, Solver::cholesky, Normal::formed, sides);
+  EXPECT_EQ(exact.updates, 6);
+  EXPECT_DOUBLE_EQ(exact.bytes, 6 * 8 + 4 * (8 + 2 * 16));
+  EXPECT_DOUBLE_EQ(exact.flops, 6 * (20 + 8) + 4 * (20 + 10 + 4 + 64.0 / 3 + 32));
+  const Work cg = iteration_work(common, Solver::cg, Normal::applied, sides);
+  EXPECT_DOUBLE_EQ(cg.bytes, 6 * 8 + 4 * (8 + 3 * 16));
+  EXPECT_DOUBLE_EQ(cg.flops, 6 * 3 * 16 + 4 * (20 + 3 * 32 + 2 * 40));
+  const Work formed = iteration_work(common, Solver::cg, Normal::formed, sides);
+  EXPECT_DOUBLE_EQ(formed.flops, 6 * (20 + 8) + 4 * (20 + 10 + 4 + 3 * 32 + 2 * 40));
+}
+
+TEST(IalsRealData, MovieLens100k) {
+  std::string why;
+  const auto train = test::liked_movies(why);
+  if (!train) GTEST_SKIP() << why;
+  const Json shared = {{"factors", 32}, {"reg", 1}, {"alpha", 1}};
+  Json exact = shared;
+  exact["solver"] = "cholesky";
+  Trainer a("ials_cpu", exact, *train, 2);
+  Trainer b("ials_cpu", shared, *train, 2);
+  const Dense dense(*train, a.loss);
+  const double nothing = dense.p.sum();  // (1) of a model that is all zero, r being binary
+  a.run(10);
+  b.run(10);
+  const double of_a = test::objective(dense, a.model());
+  EXPECT_LT(of_a, nothing);
+  EXPECT_NEAR(test::objective(dense, b.model()), of_a, 2e-3 * of_a);
+}
+
+}  // namespace
+}  // namespace mf::ials
