@@ -47,7 +47,16 @@ FusedSteps::DeviceSide FusedSteps::make_side(const als::Side& side, View<const f
                                     static_cast<float>(weighting_.entry(side.values[i])));
         }
       });
-  made.factors = uploader.rows(initial, factors, stride());
+  // Rows without pairs are zero from the start, so that the first Gram matrix is without them.
+  const std::int64_t wide = stride();
+  made.factors = uploader.filled<float>(
+      side.rows() * wide, [&](std::int64_t begin, std::int64_t end, float* out) {
+        for (std::int64_t i = begin; i < end; ++i) {
+          const std::int64_t row = i / wide;
+          const bool used = i % wide < factors && side.length(row) > 0;
+          *out++ = used ? initial[row * factors + i % wide] : 0.0F;
+        }
+      });
   const std::int64_t words = side.rows() * als::fused_stride(factors);
   made.high = cuda::DeviceBuffer<__half>(words);
   if (settings_.precision == als::FusedPrecision::fp16x2) {
