@@ -14,7 +14,13 @@ constexpr std::int64_t kMostFactors = 256;
 
 // Without reg, G of fewer rows than factors has no Cholesky factor.
 std::optional<std::string> why_unsupported(const Params& params, const ProblemShape&) {
-  if (params.number("reg") > 0) return std::nullopt;
+  const FusedSettings settings = read_fused_settings(params);
+  if (settings.normal == FusedNormal::applied &&
+      settings.precision == als::FusedPrecision::fp16x2) {
+    return "normal \"applied\" with precision \"fp16x2\": its kernel has one word a factor; use "
+           "precision \"fp16\", or normal \"formed\"";
+  }
+  if (settings.common.loss.reg > 0) return std::nullopt;
   return "reg 0: the Gram matrix may be singular, and ials_fused needs its Cholesky factor; use "
          "reg above 0, or ials";
 }
@@ -42,7 +48,7 @@ MemoryNeed memory_need(const Params& params, const ProblemShape& shape) {
 
 FusedSettings read_fused_settings(const Params& params) {
   return {read_common(params), params.choice("precision", als::kFusedPrecisions),
-          params.integer("split_rows")};
+          params.choice("normal", kFusedNormals), params.integer("split_rows")};
 }
 
 AlgorithmInfo fused_info() {
@@ -59,6 +65,9 @@ AlgorithmInfo fused_info() {
        ParamSpec::choice("precision", als::FusedPrecision::fp16, als::kFusedPrecisions,
                          "of the gathered rows: one fp16 word a factor, or the sum of two; "
                          "products are added in fp32"),
+       ParamSpec::choice("normal", FusedNormal::automatic, kFusedNormals,
+                         "A_u of a row: formed, or applied to vectors where its pairs fit in "
+                         "shared memory; auto: by the row's length"),
        ParamSpec::integer("split_rows", 8192, 32, std::int64_t{1} << 30,
                           "rows with more pairs are cut over several thread blocks", "pairs")});
   info.supports = why_unsupported;

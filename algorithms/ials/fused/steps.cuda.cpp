@@ -13,6 +13,7 @@ FusedSteps::FusedSteps(const FusedSettings& settings, const Sides& sides, const 
                        Context& context)
     : settings_(settings), stream_(context.stream) {
   const std::int32_t factors = settings.common.factors;
+  limits_ = applied_limits();
   weighting_ = weighting_of(sides.users().values);
   cuda::Uploader uploader(*context.team, stream_);
   users_ = make_side(sides.users(), initial.p, uploader);
@@ -35,10 +36,13 @@ FusedSteps::FusedSteps(const FusedSettings& settings, const Sides& sides, const 
 FusedSteps::DeviceSide FusedSteps::make_side(const als::Side& side, View<const float> initial,
                                              cuda::Uploader& uploader) {
   const std::int32_t factors = settings_.common.factors;
-  const als::FusedPlan plan = plan_side(side.offsets, settings_.split_rows);
+  const SidePlan plan = plan_side(side.offsets, settings_.split_rows, applied_up_to());
   DeviceSide made;
   made.rows = side.rows();
   made.slots = plan.slots;
+  made.formed = plan.formed;
+  made.applied =
+      plan_applied(View<const als::FusedTask>(plan.tasks), plan.formed, limits_, factors);
   made.tasks = uploader.array(View<const als::FusedTask>(plan.tasks));
   made.entries = uploader.filled<als::FusedEntry>(
       side.nnz(), [&](std::int64_t begin, std::int64_t end, als::FusedEntry* out) {
@@ -65,11 +69,29 @@ FusedSteps::DeviceSide FusedSteps::make_side(const als::Side& side, View<const f
   return made;
 }
 
-als::FusedRule FusedSteps::rule(const DeviceSide& from) const {
+std::int64_t FusedSteps::applied_up_to() const {
+  const Common& common = settings_.common;
+  if (settings_.normal == FusedNormal::formed) return -1;
+  if (settings_.precision == als::FusedPrecision::fp16x2) return -1;
+  const std::int64_t most = applied_capacity(limits_, common.factors, kAppliedWarps);
+  if (settings_.normal == FusedNormal::applied) return most;
+  return std::min(most, applied_break_even(common.factors, common.cg.steps));
+}
+
+float FusedSteps::shrink(const DeviceSide& from) const {
   const double scale = white_scale(from.rows);
+  return static_cast<float>(scale * scale / weighting_.k);
+}
+
+AppliedRule FusedSteps::applied_rule(const DeviceSide& from) const {
+  return {settings_.common.factors, shrink(from), settings_.common.cg.steps, weighting_.uniform,
+          static_cast<float>(weighting_.beside())};
+}
+
+als::FusedRule FusedSteps::rule(const DeviceSide& from) const {
   als::FusedRule rule;
   rule.factors = settings_.common.factors;
-  rule.reg = static_cast<float>(scale * scale / weighting_.k);
+  rule.reg = shrink(from);
   rule.steps = settings_.common.cg.steps;
   const std::uint32_t beside = als::fused_entry(0, static_cast<float>(weighting_.beside())).rating;
   rule.beside = (beside & 0xffffU) * 0x10001U;
@@ -86,7 +108,7 @@ void FusedSteps::update(DeviceSide& to, DeviceSide& from) {
   whitening_.start(to.factors.data(), to.rows, rows_.data());
   als::FusedSide side;
   side.tasks = to.tasks.data();
-  side.n_tasks = std::ssize(to.tasks);
+  side.n_tasks = to.formed;
   side.entries = to.entries.data();
   side.from = from.narrow();
   side.to = to.narrow();  // of no use; `whiten` writes them again
@@ -96,14 +118,17 @@ void FusedSteps::update(DeviceSide& to, DeviceSide& from) {
   side.scratch = scratch_.data();
   side.arrived = arrived_.data();
   launch_half_step(weighting_.uniform, settings_.precision, rule(from), side, stream_);
+  launch_applied(applied_rule(from), side, to.applied, stream_);
   whitening_.finish(rows_.data(), to.rows, to.factors.data());
 }
 
 Json FusedSteps::facts() const {
-  return {{"equal_weights", weighting_.uniform},
-          {"user_tasks", users_.tasks.size()},
-          {"user_parts_of_split_rows", users_.slots},
-          {"item_tasks", items_.tasks.size()},
+  const auto applied = [](const DeviceSide& side) {
+    return static_cast<std::int64_t>(side.tasks.size()) - side.formed;
+  };
+  return {{"equal_weights", weighting_.uniform},     {"user_tasks", users_.tasks.size()},
+          {"user_tasks_applied", applied(users_)},   {"user_parts_of_split_rows", users_.slots},
+          {"item_tasks", items_.tasks.size()},       {"item_tasks_applied", applied(items_)},
           {"item_parts_of_split_rows", items_.slots}};
 }
 

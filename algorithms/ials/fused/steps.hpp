@@ -3,7 +3,8 @@
 //   (G + l I + sum w y y^T) x = sum (1 + w) y,    G = Y^T Y
 //
 // A half-step changes to the variables in which G + l I is the identity (whitening.hpp), rounds the
-// rows of the other side to fp16, solves all rows by the kernel of als_fused, and changes back.
+// rows of the other side to fp16, solves all rows by the kernel of als_fused, short ones by that of
+// applied.hpp, and changes back.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -14,6 +15,7 @@
 #include "algorithms/core/cuda/upload.hpp"
 #include "algorithms/core/model.hpp"
 #include "algorithms/core/rows.hpp"
+#include "algorithms/ials/fused/applied.hpp"
 #include "algorithms/ials/fused/settings.hpp"
 #include "algorithms/ials/fused/weighting.hpp"
 #include "algorithms/ials/fused/whitening.hpp"
@@ -52,6 +54,8 @@ class FusedSteps {
   struct DeviceSide {
     std::int64_t rows = 0;
     std::int32_t slots = 0;
+    std::int64_t formed = 0;  // tasks; those after them are of applied rows
+    AppliedPlan applied;
     cuda::DeviceBuffer<als::FusedTask> tasks;
     cuda::DeviceBuffer<als::FusedEntry> entries;
     cuda::DeviceBuffer<float> factors;
@@ -61,10 +65,14 @@ class FusedSteps {
   DeviceSide make_side(const als::Side& side, View<const float> initial, cuda::Uploader& uploader);
   void whiten(DeviceSide& from);
   void update(DeviceSide& to, DeviceSide& from);
+  std::int64_t applied_up_to() const;
+  float shrink(const DeviceSide& from) const;
   als::FusedRule rule(const DeviceSide& from) const;
+  AppliedRule applied_rule(const DeviceSide& from) const;
 
   FusedSettings settings_;
   cudaStream_t stream_ = nullptr;
+  AppliedLimits limits_;
   Weighting weighting_;
   Whitening whitening_;
   DeviceSide users_, items_;

@@ -90,8 +90,11 @@ TEST_P(IalsFusedFactors, AnIterationIsTheExactSolution) {
       expect_exact(weighted, changes, 2e-4);
       expect_exact(equal, changes, 2e-4);
       changes["precision"] = "fp16";
-      expect_exact(weighted, changes, 2e-2);
-      expect_exact(equal, changes, 2e-2);
+      for (const char* normal : {"formed", "applied"}) {
+        changes["normal"] = normal;
+        expect_exact(weighted, changes, 2e-2);
+        expect_exact(equal, changes, 2e-2);
+      }
     }
   }
 }
@@ -111,12 +114,41 @@ TEST_P(IalsFusedFactors, ManyRowsOfUnevenLengthAreSolved) {
   const Ratings uneven = mf::test::ratings_of(rows, 160, list);
   for (const bool equal : {false, true}) {
     const Ratings train = equal ? binary(uneven) : uneven;
-    Fitted run(train, {{"factors", f}, {"reg", 1}, {"cg_steps", 20}, {"split_rows", 80}});
+    Matrix expected;
+    for (const char* normal : {"formed", "applied", "auto"}) {
+      Fitted run(
+          train,
+          {{"factors", f}, {"reg", 1}, {"cg_steps", 20}, {"split_rows", 80}, {"normal", normal}});
+      run.runner.run(1, 1, 0);
+      const Matrix x = run.x();
+      if (expected.size() == 0) expected = run.dense.solve_users(run.first_y());
+      for (std::int64_t u = 0; u < rows; ++u) {
+        ASSERT_LT((x.row(u) - expected.row(u)).norm(), 1e-2 * expected.row(u).norm() + 1e-6)
+            << normal << " row " << u << (equal ? ", equal weights" : "");
+      }
+    }
+  }
+}
+
+// Rows of up to hundreds of pairs by every number of warps: applied is what fp32 makes of fp16
+// rows.
+TEST_P(IalsFusedFactors, AppliedRowsOfEveryLengthAreSolved) {
+  MF_REQUIRE_DEVICE();
+  const int f = GetParam();
+  std::vector<Rating> list;
+  const Ratings even = clicks(420, 420, 1, 10);
+  for (std::int64_t k = 0; k < even.nnz(); ++k) {
+    if (even[k].item < even[k].user) list.push_back(even[k]);
+  }
+  const Ratings triangle = mf::test::ratings_of(420, 420, list);
+  for (const bool equal : {false, true}) {
+    Fitted run(equal ? binary(triangle) : triangle,
+               {{"factors", f}, {"reg", 1}, {"cg_steps", 25}, {"normal", "applied"}});
     run.runner.run(1, 1, 0);
     const Matrix x = run.x();
     const Matrix expected = run.dense.solve_users(run.first_y());
-    for (std::int64_t u = 0; u < rows; ++u) {
-      ASSERT_LT((x.row(u) - expected.row(u)).norm(), 1e-2 * expected.row(u).norm() + 1e-6)
+    for (std::int64_t u = 0; u < x.rows(); ++u) {
+      ASSERT_LT((x.row(u) - expected.row(u)).norm(), 5e-3 * expected.row(u).norm() + 1e-6)
           << "row " << u << (equal ? ", equal weights" : "");
     }
   }
@@ -137,7 +169,8 @@ TEST_P(IalsFusedFactors, PopularItemsAreSolved) {
 INSTANTIATE_TEST_SUITE_P(Factors, IalsFusedFactors,
                          testing::Values(8, 16, 17, 32, 50, 64, 100, 112, 128, 129, 192, 200, 256));
 
-// Three steps of CG, the default, are as good as exact solutions.
+// Three steps of CG, the default, are as good as exact solutions where weights are near 1. The
+// condition of a row's system is at most 1 + its largest weight; of 50, it takes more of them.
 TEST(IalsFused, TheObjectiveAfterTenIterationsIsThatOfExactSolutions) {
   MF_REQUIRE_DEVICE();
   const Ratings weighted = clicks(300, 200, 0.15, 5);
@@ -146,7 +179,10 @@ TEST(IalsFused, TheObjectiveAfterTenIterationsIsThatOfExactSolutions) {
     for (const int f : {24, 64}) {
       for (const double alpha : {1.0, 10.0}) {
         for (const char* precision : {"fp16", "fp16x2"}) {
-          const Json changes = {{"factors", f}, {"alpha", alpha}, {"precision", precision}};
+          const Json changes = {{"factors", f},
+                                {"alpha", alpha},
+                                {"precision", precision},
+                                {"cg_steps", alpha == 1 ? 3 : 12}};
           Fitted run(train, changes);
           Matrix y = run.first_y();
           Matrix x;
@@ -160,6 +196,23 @@ TEST(IalsFused, TheObjectiveAfterTenIterationsIsThatOfExactSolutions) {
         }
       }
     }
+  }
+}
+
+// The Gram matrix as a preconditioner is worth steps.
+TEST(IalsFused, ThreeStepsAreNoWorseThanThreeOfTheCpu) {
+  MF_REQUIRE_DEVICE();
+  const Ratings train = clicks(300, 200, 0.15, 5);
+  for (const double alpha : {1.0, 10.0}) {
+    const Json changes = {{"factors", 64}, {"alpha", alpha}, {"cg_steps", 3}};
+    Json cg = changes;
+    cg["solver"] = "cg";
+    test::Trainer host("ials_cpu", cg, train, 2);
+    host.run(10);
+    Fitted run(train, changes);
+    run.runner.run(1, 10, 0);
+    const double expected = test::objective(run.dense, host.model());
+    EXPECT_LT(test::objective(run.dense, run.runner.model()), expected * 1.001) << changes;
   }
 }
 
@@ -197,7 +250,7 @@ TEST(IalsFused, RowsWithoutPairsAreZeroAndRunsAreEqual) {
     const Ratings train = equal ? binary(weighted) : weighted;
     std::vector<Model> models;
     for (int run = 0; run < 2; ++run) {
-      Fitted one(train, {{"factors", 100}, {"split_rows", 64}});
+      Fitted one(train, {{"factors", 100}, {"split_rows", 64}, {"normal", "auto"}});
       one.runner.run(1, 3, 0);
       models.push_back(one.runner.model());
     }

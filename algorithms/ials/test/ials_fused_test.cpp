@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "algorithms/core/registry.hpp"
+#include "algorithms/ials/fused/applied_plan.hpp"
 #include "algorithms/ials/fused/plan.hpp"
 #include "algorithms/ials/fused/tiles.hpp"
 #include "algorithms/ials/fused/weighting.hpp"
@@ -68,7 +69,7 @@ TEST(FusedWeighting, NoPairsAtAllAreNoProblem) { EXPECT_TRUE(of({}).uniform); }
 
 TEST(FusedSidePlan, EveryRowIsShrunkAlikeAndRowsWithoutPairsAreKnown) {
   const std::vector<std::int64_t> offsets = {0, 0, 5, 1005, 1005, 1006};
-  const als::FusedPlan plan = plan_side(View<const std::int64_t>(offsets), 100);
+  const SidePlan plan = plan_side(View<const std::int64_t>(offsets), 100, -1);
   std::set<std::int32_t> empty;
   std::int64_t pairs = 0;
   for (const als::FusedTask& task : plan.tasks) {
@@ -79,6 +80,69 @@ TEST(FusedSidePlan, EveryRowIsShrunkAlikeAndRowsWithoutPairsAreKnown) {
   EXPECT_EQ(empty, (std::set<std::int32_t>{0, 3}));
   EXPECT_EQ(pairs, 1006);
   EXPECT_EQ(plan.slots, 10);
+  EXPECT_EQ(plan.formed, std::ssize(plan.tasks));
+}
+
+TEST(FusedSidePlan, WholeShortRowsComeLast) {
+  const std::vector<std::int64_t> offsets = {0, 0, 5, 65, 265, 266, 306};
+  const SidePlan plan = plan_side(View<const std::int64_t>(offsets), 50, 40);
+  ASSERT_EQ(plan.formed, 2 + 4);
+  for (std::int64_t i = 0; i < std::ssize(plan.tasks); ++i) {
+    const als::FusedTask& task = plan.tasks[i];
+    EXPECT_EQ(i >= plan.formed, task.parts == 1 && task.count <= 40);
+    if (i > 0 && i != plan.formed) {
+      EXPECT_LE(task.count, plan.tasks[i - 1].count);
+    }
+  }
+}
+
+constexpr AppliedLimits kH200 = {233472, 232448};
+
+TEST(AppliedPlan, BlocksFitInAMultiprocessor) {
+  for (const AppliedLimits limits : {kH200, AppliedLimits{102400, 101376}}) {
+    for (const int factors : {8, 64, 65, 128, 129, 192, 256}) {
+      std::int64_t before = 0;
+      for (const int warps : kAppliedBlockWarps) {
+        const std::int64_t pairs = applied_capacity(limits, factors, warps);
+        EXPECT_GT(pairs, before);
+        before = pairs;
+        const std::int64_t bytes = applied_bytes(factors, warps, pairs);
+        EXPECT_LE(bytes, limits.of_block);
+        EXPECT_LE((bytes + 1024) * (kAppliedWarps / warps), limits.of_multiprocessor);
+        EXPECT_GT(applied_bytes(factors, warps, pairs + 1) + 1024,
+                  std::min(limits.of_block, limits.of_multiprocessor * warps / kAppliedWarps));
+      }
+    }
+  }
+  EXPECT_EQ(applied_capacity({1000, 1000}, 64, 2), 0);
+}
+
+TEST(AppliedPlan, EveryTaskIsLaunchedOnceByEnoughWarps) {
+  std::vector<als::FusedTask> tasks(3);  // of formed rows
+  for (std::int32_t pairs = 300; pairs >= 0; pairs -= 3) {
+    tasks.emplace_back();
+    tasks.back().count = pairs;
+  }
+  const AppliedPlan plan = plan_applied(View<const als::FusedTask>(tasks), 3, kH200, 256);
+  std::int64_t next = 3;
+  for (const AppliedLaunch& launch : plan) {
+    EXPECT_EQ(launch.first, next);
+    next += launch.count;
+    EXPECT_EQ(launch.pairs, tasks[launch.first].count);
+    EXPECT_LE(launch.pairs, applied_capacity(kH200, 256, launch.warps));
+  }
+  EXPECT_EQ(next, std::ssize(tasks));
+  EXPECT_EQ(plan.size(), 4U);
+  EXPECT_TRUE(plan_applied(View<const als::FusedTask>(tasks), next, kH200, 256).empty());
+}
+
+TEST(AppliedPlan, LongRowsAreWorthFormingUnlessTheyHaveManyFactors) {
+  EXPECT_LT(applied_break_even(64, 3), applied_break_even(128, 3));
+  EXPECT_GT(applied_break_even(128, 3), 30);
+  EXPECT_LT(applied_break_even(128, 3), 120);
+  EXPECT_GT(applied_break_even(256, 3), applied_capacity(kH200, 256, 16));
+  EXPECT_LT(applied_break_even(256, 30), applied_break_even(256, 3));
+  for (int factors = 1; factors <= 256; ++factors) EXPECT_GE(applied_break_even(factors, 1), 0);
 }
 
 TEST(FusedKernels, ThereIsAKernelForEveryNumberOfFactors) {
@@ -92,12 +156,16 @@ TEST(FusedKernels, ThereIsAKernelForEveryNumberOfFactors) {
   }
 }
 
-TEST(IalsFusedInfo, WithoutRegItIsNotSupported) {
+TEST(IalsFusedInfo, WhatItCannotDoIsRefused) {
   const AlgorithmInfo& info = find_algorithm("ials_fused");
   EXPECT_FALSE(info.supports(default_params(info.params), {}).has_value());
-  const auto why = info.supports(default_params(info.params, {{"reg", 0}}), {});
+  auto why = info.supports(default_params(info.params, {{"reg", 0}}), {});
   ASSERT_TRUE(why.has_value());
   EXPECT_NE(why->find("reg"), std::string::npos);
+  const Json words = {{"precision", "fp16x2"}, {"normal", "applied"}};
+  why = info.supports(default_params(info.params, words), {});
+  ASSERT_TRUE(why.has_value());
+  EXPECT_NE(why->find("fp16x2"), std::string::npos);
 }
 
 TEST(IalsFusedInfo, MemoryGrowsWithWords) {
