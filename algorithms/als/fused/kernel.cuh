@@ -7,7 +7,8 @@
 // each warp with whole block rows (fused_map). Where a padded row has room, the rating stands in
 // it, and b is a row of the product; otherwise b takes a product more for each block row. CG
 // (cg.cuh) then multiplies by A where it lies. Parts of a split row meet in device memory: the
-// block that comes last adds them and solves.
+// block that comes last adds them and solves. Weighted, for ials_fused, it is
+//   (sum w theta theta^T + reg I) x = sum (w + beside) theta.
 //
 // A row of n ratings, f factors, NT block rows of 16, w words (1: fp16, 2: fp16x2): read 8 n bytes
 // of ratings, 2 w f n of gathered rows (mostly from the L2 cache), 4 f of x; written 4 f + 2 w f.
