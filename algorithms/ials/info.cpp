@@ -2,13 +2,14 @@
 #include <vector>
 
 #include "algorithms/core/registry.hpp"
+#include "algorithms/ials/blocks/settings.hpp"
 #include "algorithms/ials/cpu/settings.hpp"
 #include "algorithms/ials/fused/settings.hpp"
 
 namespace mf::ials {
 namespace {
 
-std::vector<AlgorithmInfo> all_infos() { return {cpu_info(), fused_info()}; }
+std::vector<AlgorithmInfo> all_infos() { return {cpu_info(), pp_cpu_info(), fused_info()}; }
 
 const bool kRegistered = [] {
   for (AlgorithmInfo& info : all_infos()) register_info(std::move(info));

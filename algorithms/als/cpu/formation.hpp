@@ -9,8 +9,8 @@
 
 namespace mf::als::cpu {
 
-// Rows of factors: row x starts at data + x * stride, is aligned to 64 bytes, and is zero from
-// `factors` to `stride`, a multiple of 16.
+// Rows of factors, or a block of their columns: row x starts at data + x * stride, is aligned to 64
+// bytes, and is zero from `factors` to the next multiple of 16, up to which it is looked at.
 struct FactorRows {
   const float* data = nullptr;
   std::int64_t stride = 0;
@@ -30,8 +30,9 @@ struct RowRatings {
   }
 };
 
-// Buffers of one thread, aligned to 64 bytes. Element (i, j) of A is a[j * stride + i]. Written
-// are those on and above the diagonal, i <= j, and some of the others.
+// Buffers of one thread, aligned to 64 bytes. stride is `factors` up to a multiple of 16, as that
+// of whole rows is. Element (i, j) of A is a[j * stride + i]. Written are those on and above the
+// diagonal, i <= j, and some of the others.
 struct NormalEquations {
   float* a = nullptr;  // stride x stride
   float* b = nullptr;  // stride

@@ -19,21 +19,26 @@ inline constexpr std::int64_t kLineFloats = 16;
 inline constexpr int kTileVectors = 3;
 inline constexpr std::int64_t kAhead = 6;  // rows between fetch and copy in the first panel
 
+// Floats of a row that are looked at: whole cache lines.
+MF_INLINE std::int64_t width_of(const FactorRows& rows) {
+  return (rows.factors + kLineFloats - 1) / kLineFloats * kLineFloats;
+}
+
 MF_INLINE void prefetch_row(const FactorRows& rows, std::int32_t row) {
   const float* at = rows.data + row * rows.stride;
-  for (std::int64_t i = 0; i < rows.stride; i += kLineFloats) __builtin_prefetch(at + i, 0, 3);
+  for (std::int64_t i = 0; i < width_of(rows); i += kLineFloats) __builtin_prefetch(at + i, 0, 3);
 }
 
 // The rows of ratings [begin, end), one after another.
 template <class S>
 MF_INLINE void gather(const FactorRows& rows, const RowRatings& ratings, std::int64_t begin,
                       std::int64_t end, float* panel) {
+  const std::int64_t width = width_of(rows);
   for (std::int64_t k = begin; k < end; ++k) {
     if (k + kAhead < end) prefetch_row(rows, ratings.others[k + kAhead]);
     const float* from = rows.data + ratings.others[k] * rows.stride;
-    for (std::int64_t i = 0; i < rows.stride; i += S::kWidth)
-      S::store(panel + i, S::load(from + i));
-    panel += rows.stride;
+    for (std::int64_t i = 0; i < width; i += S::kWidth) S::store(panel + i, S::load(from + i));
+    panel += width;
   }
 }
 
@@ -41,13 +46,14 @@ MF_INLINE void gather(const FactorRows& rows, const RowRatings& ratings, std::in
 template <class S>
 MF_INLINE void gather_scaled(const FactorRows& rows, const RowRatings& ratings, std::int64_t begin,
                              std::int64_t end, float* panel) {
+  const std::int64_t width = width_of(rows);
   for (std::int64_t k = begin; k < end; ++k) {
     if (k + kAhead < end) prefetch_row(rows, ratings.others[k + kAhead]);
     const float* from = rows.data + ratings.others[k] * rows.stride;
     const auto scale = S::set1(ratings.scales[k]);
-    for (std::int64_t i = 0; i < rows.stride; i += S::kWidth)
+    for (std::int64_t i = 0; i < width; i += S::kWidth)
       S::store(panel + i, S::mul(scale, S::load(from + i)));
-    panel += rows.stride;
+    panel += width;
   }
 }
 
@@ -158,7 +164,7 @@ void weighted_sum(const float* rows, std::int64_t stride, std::int64_t count, co
 // While a panel is multiplied, the rows of the next are fetched, a few before each column block.
 template <class S>
 void form(const FactorRows& rows, const RowRatings& ratings, const NormalEquations& out) {
-  const std::int64_t stride = rows.stride;
+  const std::int64_t stride = width_of(rows);
   const std::int64_t blocks = (rows.factors + S::kColumns - 1) / S::kColumns;
   for (std::int64_t begin = 0; begin < ratings.count; begin += out.panel_rows) {
     const bool first = begin == 0;

@@ -4,7 +4,8 @@
 //   pairs/<isa>/<f>/<threads>       sums over the pairs of a row, its 256 rows of factors in a
 //   cache:
 //                                   ns a pair and step on a thread; of_dense: their rate as a share
-//   epoch/<solver>/<f>/<threads>    whole epochs; of_dense: work_per_epoch() as a share of the best
+//   epoch/<solver>/<f>/<threads>    whole epochs (blocks: ials_pp_cpu); of_dense: work_per_epoch()
+//   as a share of the best
 //
 // On a look-alike of Netflix at 1/20 of its ratings; MFBENCH_BENCH_LIKE and MFBENCH_BENCH_SCALE
 // change it, MFBENCH_BENCH_FACTORS ("64,128") and MFBENCH_BENCH_THREADS ("1,2,16") the rest.
@@ -144,6 +145,8 @@ bool register_all() {
           run_epochs(state, "ials_cpu", {{"solver", solver}}, f, t);
         });
       }
+      add("epoch/blocks" + of,
+          [=](auto& state) { run_epochs(state, "ials_pp_cpu", Json::object(), f, t); });
     }
   }
   return true;

@@ -7,14 +7,11 @@
 #include <vector>
 
 #include "algorithms/als/cpu/half_step.hpp"
-#include "algorithms/ials/cpu/pairs.hpp"
 #include "algorithms/ials/cpu/plan.hpp"
 #include "algorithms/ials/gram.hpp"
-#include "base/isa.hpp"
+#include "algorithms/ials/pairs.hpp"
 
 namespace mf::ials::cpu {
-
-PairKernels pair_kernels(Isa isa);
 
 class CgHalfStep {
  public:

@@ -107,6 +107,29 @@ TEST(IalsPairs, ACutChangesNoBit) {
   }
 }
 
+TEST(IalsPairs, DotsAreOfABlockOfColumns) {
+  for (const Isa isa : instruction_sets()) {
+    for (const int count : {1, 3, 4, 23}) {
+      const Case c(100, count);
+      for (const std::int64_t begin : {0, 16, 64}) {
+        const std::int32_t width = begin == 64 ? 36 : 32;
+        AlignedVector<float> v(c.v.begin() + begin, c.v.begin() + begin + 48);
+        std::fill(v.begin() + width, v.end(), 0.0F);
+        AlignedVector<float> out(count, 0.5F);
+        pair_kernels(isa).dots({c.data.data() + begin, c.stride, width}, c.others.data(), count,
+                               v.data(), out.data());
+        for (int k = 0; k < count; ++k) {
+          double dot = 0.5;
+          for (int i = 0; i < width; ++i) {
+            dot += static_cast<double>(c.data[c.others[k] * c.stride + begin + i]) * v[i];
+          }
+          EXPECT_NEAR(out[k], dot, 1e-4) << to_string(isa);
+        }
+      }
+    }
+  }
+}
+
 TEST(IalsPairs, DenseProductsAreTheSameAloneAndTogether) {
   constexpr std::int64_t kCount = 19;
   for (const Isa isa : instruction_sets()) {

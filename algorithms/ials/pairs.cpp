@@ -1,6 +1,6 @@
-#include "algorithms/ials/cpu/pairs_body.hpp"
+#include "algorithms/ials/pairs_body.hpp"
 
-namespace mf::ials::cpu {
+namespace mf::ials {
 namespace {
 
 // Four floats by the compiler's vectors: SSE2 on every x86-64.
@@ -8,8 +8,9 @@ struct Baseline {
   using Vec = Vec4;
   static constexpr int kWidth = 4;
   static constexpr int kDense = 4;
-  static constexpr int kKept = 0;  // none
-  static constexpr int kKeptRows = 1;
+  static constexpr int kSums = 0;
+  static constexpr int kKept = 0;
+  static constexpr int kStep = 4;
   MF_INLINE static Vec load(const float* x) { return *reinterpret_cast<const Vec*>(x); }
   MF_INLINE static void store(float* x, Vec v) { *reinterpret_cast<Vec*>(x) = v; }
   MF_INLINE static Vec zero() { return Vec{}; }
@@ -23,6 +24,18 @@ struct Baseline {
 
 }  // namespace
 
-PairKernels scalar_pairs() { return pair_kernels<Baseline>(); }
+PairKernels scalar_pairs() { return kernels_of<Baseline>(); }
 
-}  // namespace mf::ials::cpu
+PairKernels pair_kernels(Isa isa) {
+  switch (isa) {
+    case Isa::avx512:
+      return avx512_pairs();
+    case Isa::avx2:
+      return avx2_pairs();
+    case Isa::scalar:
+      break;
+  }
+  return scalar_pairs();
+}
+
+}  // namespace mf::ials

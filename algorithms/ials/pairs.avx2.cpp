@@ -1,16 +1,17 @@
 #include <immintrin.h>
 
-#include "algorithms/ials/cpu/pairs_body.hpp"
+#include "algorithms/ials/pairs_body.hpp"
 
-namespace mf::ials::cpu {
+namespace mf::ials {
 namespace {
 
 struct Avx2 {
   using Vec = __m256;
   static constexpr int kWidth = 8;
-  static constexpr int kDense = 4;     // by 3 vectors: 12 sums, 3 of G, 1 element: all 16 registers
-  static constexpr int kKept = 4;      // vectors
-  static constexpr int kKeptRows = 1;  // 4 vectors of a row, 4 sums, 2 of products
+  static constexpr int kDense = 4;  // by 3 vectors: 12 sums, 3 of G, 1 element: all 16 registers
+  static constexpr int kSums = 8;
+  static constexpr int kKept = 4;  // of the row, of v and sums, and 2 of products
+  static constexpr int kStep = 2;
   MF_INLINE static Vec load(const float* x) { return _mm256_load_ps(x); }
   MF_INLINE static void store(float* x, Vec v) { _mm256_store_ps(x, v); }
   MF_INLINE static Vec zero() { return _mm256_setzero_ps(); }
@@ -26,6 +27,6 @@ struct Avx2 {
 
 }  // namespace
 
-PairKernels avx2_pairs() { return pair_kernels<Avx2>(); }
+PairKernels avx2_pairs() { return kernels_of<Avx2>(); }
 
-}  // namespace mf::ials::cpu
+}  // namespace mf::ials

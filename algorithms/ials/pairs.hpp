@@ -1,12 +1,13 @@
-// Inner loops of CG without A: A v = G v + l v + sum w y (y . v). Light, as sources with other
-// instruction sets include it.
+// Inner loops over observed pairs: of CG without A, A v = G v + l v + sum w y (y . v), and the
+// products of iALS++. Light, as sources with other instruction sets include it.
 #pragma once
 
 #include <cstdint>
 
 #include "algorithms/als/cpu/formation.hpp"
+#include "base/isa.hpp"
 
-namespace mf::ials::cpu {
+namespace mf::ials {
 
 using als::cpu::FactorRows;
 
@@ -48,6 +49,11 @@ using CgStepKernel = float (*)(const CgRow& row, float rs, std::int64_t stride);
 // to += from; from = 0.
 using MoveKernel = void (*)(float* from, float* to, std::int64_t stride);
 
+// out[k] += v . (row others[k] of `rows`). Of rows.factors columns, up to whole cache lines: rows
+// and v are zero there, or the columns are those of a block (README.md).
+using DotsKernel = void (*)(const FactorRows& rows, const std::int32_t* others, std::int64_t count,
+                            const float* v, float* out);
+
 struct PairKernels {
   PairsKernel product = nullptr;
   PairsKernel residual = nullptr;
@@ -55,11 +61,14 @@ struct PairKernels {
   CgStartKernel start = nullptr;
   CgStepKernel step = nullptr;
   MoveKernel move = nullptr;
+  DotsKernel dots = nullptr;
 };
+
+PairKernels pair_kernels(Isa isa);
 
 // Defined in the file compiled for each instruction set.
 PairKernels scalar_pairs();
 PairKernels avx2_pairs();
 PairKernels avx512_pairs();
 
-}  // namespace mf::ials::cpu
+}  // namespace mf::ials

@@ -1,0 +1,76 @@
+#include "algorithms/ials/blocks/settings.hpp"
+
+#include <algorithm>
+
+#include "algorithms/als/cpu/half_step.hpp"
+#include "algorithms/ials/gram.hpp"
+
+namespace mf::ials {
+namespace {
+
+// As of ials_cpu with Cholesky, but that a system is a block's; and a prediction a pair of the rows
+// that a team shares, at most all of them.
+MemoryNeed pp_cpu_memory(const Params& params, const ProblemShape& shape) {
+  const Common common = read_common(params);
+  const std::int64_t threads =
+      params.integer("threads") > 0 ? params.integer("threads") : std::int64_t{hardware_threads()};
+  const std::int64_t row = als::cpu::padded_stride(common.factors);
+  const auto block = static_cast<double>(als::cpu::padded_stride(read_block_size(params)));
+  const auto rows = static_cast<double>(shape.n_users + shape.n_items);
+  const auto nnz = static_cast<double>(shape.nnz);
+  const double squares =
+      2 * static_cast<double>(threads) + static_cast<double>(als::cpu::part_count(shape.nnz));
+  return {nnz * (common.loss.alpha == 1 ? 12 : 16) + rows * (static_cast<double>(row) * 4 + 24) +
+              Gram::bytes(std::max(shape.n_users, shape.n_items), row) +
+              squares * block * block * 4,
+          0};
+}
+
+}  // namespace
+
+ParamSpec block_size_param() {
+  return ParamSpec::integer("block_size", 64, 16, kMaxFactors,
+                            "columns of X and Y that a Newton step solves for; multiples of 16");
+}
+
+std::int64_t read_block_size(const Params& params) {
+  return std::min(params.integer("block_size"), params.integer("factors"));
+}
+
+std::optional<std::string> why_no_blocks(const Params& params, const ProblemShape& /*shape*/) {
+  const std::int64_t size = params.integer("block_size");
+  if (size % 16 == 0 || size >= params.integer("factors")) return std::nullopt;
+  return "block_size " + std::to_string(size) +
+         " is no multiple of 16, on which blocks must begin; use " +
+         std::to_string(size / 16 * 16) + " or " + std::to_string(size / 16 * 16 + 16);
+}
+
+Work pp_work(const Common& common, std::int64_t block_size, const Sides& sides) {
+  const double f = common.factors;
+  Work work = iteration_work(common, Solver::cg, Normal::applied, sides);  // its updates and bytes
+  const double filled = (work.bytes - 8 * work.updates) / (8 + 12 * f);
+  double pair = 4 * f;                   // the first predictions, and what a block changes
+  double row = f * (f + 1) + 2 * f * f;  // its part of the Gram matrix; G x
+  for (double rest = f; rest > 0; rest -= static_cast<double>(block_size)) {
+    const double b = std::min(rest, static_cast<double>(block_size));
+    pair += b * (b + 1) + 2 * b;
+    row += b * (b + 1) / 2 + b + b * b * b / 3 + 2 * b * b;
+  }
+  work.flops = work.updates * pair + filled * row;
+  return work;
+}
+
+AlgorithmInfo pp_cpu_info() {
+  AlgorithmInfo info = shared_info("ials_pp_cpu");
+  info.summary = "iALS++ on the CPU: each row by a Newton step for every block of coordinates";
+  info.paper =
+      "S. Rendle, W. Krichene, L. Zhang, Y. Koren, \"iALS++: Speeding up Matrix Factorization with "
+      "Subspace Optimization\", arXiv 2110.14044, 2021";
+  info.params =
+      join_params(common_params(), {reg_exponent_param(), block_size_param(), threads_param()});
+  info.supports = why_no_blocks;
+  info.memory = pp_cpu_memory;
+  return info;
+}
+
+}  // namespace mf::ials

@@ -1,0 +1,22 @@
+// What the algorithms of this room, iALS++, share, and what `mfbench` must know before they run.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "algorithms/ials/settings.hpp"
+
+namespace mf::ials {
+
+// block_size (64): columns of a block. Multiples of 16, so that blocks begin on cache lines.
+ParamSpec block_size_param();
+std::int64_t read_block_size(const Params& params);  // at most `factors`
+std::optional<std::string> why_no_blocks(const Params& params, const ProblemShape& shape);
+
+// Of an iteration, as README.md derives it.
+Work pp_work(const Common& common, std::int64_t block_size, const Sides& sides);
+
+AlgorithmInfo pp_cpu_info();
+
+}  // namespace mf::ials

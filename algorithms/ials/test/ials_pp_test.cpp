@@ -1,0 +1,181 @@
+#include <gtest/gtest.h>
+
+#include "algorithms/ials/blocks/settings.hpp"
+#include "algorithms/ials/test/real_data.hpp"
+#include "algorithms/ials/test/reference.hpp"
+#include "algorithms/ials/test/trainer.hpp"
+
+namespace mf::ials {
+namespace {
+
+using test::clicks;
+using test::Dense;
+using test::Matrix;
+using test::rows_of;
+using test::Trainer;
+using test::Vector;
+
+constexpr std::int32_t kUsers = 90;
+constexpr std::int32_t kItems = 60;
+
+// A Newton step of every block in turn, over all rows of the other side.
+void newton(const Matrix& other, const Vector& weights, const Vector& wanted, double reg,
+            std::int64_t block_size, Vector& x) {
+  for (std::int64_t begin = 0; begin < x.size(); begin += block_size) {
+    const std::int64_t width = std::min(block_size, x.size() - begin);
+    const Matrix columns = other.middleCols(begin, width);
+    const Vector error = wanted - other * x;
+    const Matrix hessian =
+        columns.transpose() * weights.asDiagonal() * columns + reg * Matrix::Identity(width, width);
+    const Vector gradient =
+        columns.transpose() * weights.cwiseProduct(error) - reg * x.segment(begin, width);
+    x.segment(begin, width) += hessian.llt().solve(gradient);
+  }
+}
+
+// An epoch from rows that are zero where they have no pairs.
+void reference_epoch(const Dense& dense, std::int64_t block_size, Matrix& x, Matrix& y) {
+  for (std::int64_t u = 0; u < x.rows(); ++u) {
+    if (dense.p.row(u).sum() == 0) x.row(u).setZero();
+  }
+  for (std::int64_t i = 0; i < y.rows(); ++i) {
+    if (dense.p.col(i).sum() == 0) y.row(i).setZero();
+  }
+  for (std::int64_t u = 0; u < x.rows(); ++u) {
+    Vector row = x.row(u).transpose();
+    newton(y, dense.c.row(u).transpose(), dense.p.row(u).transpose(), dense.user_reg(u), block_size,
+           row);
+    x.row(u) = row.transpose();
+  }
+  for (std::int64_t i = 0; i < y.rows(); ++i) {
+    Vector row = y.row(i).transpose();
+    newton(x, dense.c.col(i), dense.p.col(i), dense.item_reg(i), block_size, row);
+    y.row(i) = row.transpose();
+  }
+}
+
+TEST(IalsPpCpu, AnEpochIsThatOfTheEquations) {
+  const Ratings train = clicks(kUsers, kItems, 0.2, 1);
+  for (const int f : {1, 16, 40, 50, 100}) {
+    for (const int block : {16, 32, 128}) {
+      const Json changes = {
+          {"factors", f}, {"block_size", block}, {"reg", 1}, {"alpha", 2}, {"reg_exponent", 0.25}};
+      Trainer trainer("ials_pp_cpu", changes, train, 2);
+      const Dense dense(train, trainer.loss);
+      Matrix x = rows_of(trainer.start.p, kUsers);
+      Matrix y = rows_of(trainer.start.q, kItems);
+      reference_epoch(dense, block, x, y);
+      trainer.run(1);
+      const Model model = trainer.model();
+      EXPECT_LT((rows_of(model.p, kUsers) - x).cwiseAbs().maxCoeff(), 1e-3) << changes;
+      EXPECT_LT((rows_of(model.q, kItems) - y).cwiseAbs().maxCoeff(), 1e-3) << changes;
+      EXPECT_GT(x.cwiseAbs().maxCoeff(), 0.1);
+    }
+  }
+}
+
+TEST(IalsPpCpu, OneBlockOfAllFactorsIsCholesky) {
+  const Ratings train = clicks(kUsers, kItems, 0.2, 2);
+  for (const int f : {8, 30, 64}) {
+    Trainer blocks("ials_pp_cpu", {{"factors", f}, {"block_size", 64}, {"reg", 1}}, train);
+    Trainer exact("ials_cpu", {{"factors", f}, {"solver", "cholesky"}, {"reg", 1}}, train);
+    for (int epoch = 0; epoch < 3; ++epoch) {
+      blocks.run(1);
+      exact.run(1);
+      const Matrix a = rows_of(blocks.model().p, kUsers);
+      const Matrix b = rows_of(exact.model().p, kUsers);
+      EXPECT_LT((a - b).cwiseAbs().maxCoeff(), 1e-3) << f << " " << epoch;
+    }
+  }
+}
+
+TEST(IalsPpCpu, NoEpochRaisesTheObjectiveAndItEndsWhereAlsDoes) {
+  const Ratings train = clicks(kUsers, kItems, 0.15, 3);
+  Trainer blocks("ials_pp_cpu", {{"factors", 48}, {"block_size", 16}, {"reg", 2}}, train, 2);
+  Trainer exact("ials_cpu", {{"factors", 48}, {"solver", "cholesky"}, {"reg", 2}}, train);
+  const Dense dense(train, blocks.loss);
+  double last = test::objective(dense, blocks.start);
+  for (int epoch = 0; epoch < 40; ++epoch) {
+    blocks.run(1);
+    const double now = test::objective(dense, blocks.model());
+    EXPECT_LE(now, last * (1 + 1e-6)) << epoch;
+    last = now;
+  }
+  exact.run(40);
+  const double of_exact = test::objective(dense, exact.model());
+  EXPECT_NEAR(last, of_exact, 0.01 * of_exact);
+}
+
+// Item 2 has so many pairs that several threads share it.
+TEST(IalsPpCpu, ThreadsDoNotChangeABit) {
+  constexpr std::int32_t kMany = 30000;
+  const Ratings train = clicks(kMany, 12, 0.05, 4);
+  const Json changes = {{"factors", 40}, {"block_size", 16}, {"reg", 10}};
+  Trainer one("ials_pp_cpu", changes, train, 1);
+  one.run(2);
+  const Model expected = one.model();
+  for (const int threads : {2, 5}) {
+    Trainer more("ials_pp_cpu", changes, train, threads);
+    more.run(2);
+    EXPECT_EQ(more.model().p, expected.p) << threads;
+    EXPECT_EQ(more.model().q, expected.q) << threads;
+  }
+}
+
+TEST(IalsPpCpu, RowsWithoutPairsAreZero) {
+  const Ratings train = mf::test::ratings_of(3, 3, {{0, 0, 2}, {0, 2, 1}, {2, 2, 3}, {2, 1, 0}});
+  Trainer trainer("ials_pp_cpu", {{"factors", 20}, {"block_size", 16}}, train);
+  trainer.run(2);
+  EXPECT_EQ(trainer.updates, 2 * 2 * 3);
+  const Model model = trainer.model();
+  for (int k = 0; k < 20; ++k) {
+    EXPECT_EQ(model.p[20 + k], 0);
+    EXPECT_EQ(model.q[20 + k], 0);
+  }
+}
+
+TEST(IalsPpParams, BlocksBeginOnCacheLines) {
+  const AlgorithmInfo& info = find_algorithm("ials_pp_cpu");
+  const auto why = [&](int factors, int block) {
+    return info.supports(default_params(info.params, {{"factors", factors}, {"block_size", block}}),
+                         {10, 10, 50});
+  };
+  EXPECT_FALSE(why(128, 64));
+  EXPECT_FALSE(why(20, 50));  // one block
+  ASSERT_TRUE(why(128, 50));
+  EXPECT_NE(why(128, 50)->find("48 or 64"), std::string::npos);
+  const Params params = default_params(info.params, {{"factors", 20}});
+  EXPECT_EQ(read_block_size(params), 20);
+  EXPECT_EQ(read_block_size(default_params(info.params)), 64);
+}
+
+TEST(IalsPpWork, CountsWhatTheReadmeDerives) {
+  const Ratings train = mf::test::ratings_of(3, 2, {{0, 0, 1}, {0, 1, 2}, {2, 0, 6}});
+  ThreadTeam team(1);
+  const Common common = {40, {1, 0.1, 0}, {0, 0}};
+  const Sides sides(train, common.loss, team);   // 2 users and 2 items have pairs
+  const Work work = pp_work(common, 32, sides);  // blocks of 32 and 8
+  EXPECT_EQ(work.updates, 6);
+  EXPECT_DOUBLE_EQ(work.bytes, 6 * 8 + 4 * (8 + 3 * 160));
+  const double pair = 4 * 40 + 2 * 40 + 32 * 33 + 8 * 9;
+  const double row = 40 * 41 + 2 * 40 * 40 + 32 * 33 / 2 + 8 * 9 / 2 + 40 +
+                     (32.0 * 32 * 32 + 8 * 8 * 8) / 3 + 2 * (32 * 32 + 8 * 8);
+  EXPECT_NEAR(work.flops, 6 * pair + 4 * row, 1e-6);
+}
+
+TEST(IalsPpRealData, MovieLens100k) {
+  std::string why;
+  const auto train = test::liked_movies(why);
+  if (!train) GTEST_SKIP() << why;
+  Trainer blocks("ials_pp_cpu", {{"factors", 32}, {"block_size", 16}, {"reg", 1}}, *train, 2);
+  Trainer exact("ials_cpu", {{"factors", 32}, {"solver", "cholesky"}, {"reg", 1}}, *train, 2);
+  const Dense dense(*train, blocks.loss);
+  blocks.run(10);
+  exact.run(10);
+  const double of_exact = test::objective(dense, exact.model());
+  EXPECT_LT(of_exact, dense.p.sum());  // of a model that is all zero
+  EXPECT_NEAR(test::objective(dense, blocks.model()), of_exact, 0.02 * of_exact);
+}
+
+}  // namespace
+}  // namespace mf::ials
