@@ -7,7 +7,8 @@
 // each warp with whole block rows (fused_map). Where a padded row has room, the rating stands in
 // it, and b is a row of the product; otherwise b takes a product more for each block row. CG
 // (cg.cuh) then multiplies by A where it lies. Parts of a split row meet in device memory: the
-// block that comes last adds them and solves.
+// block that comes last adds them and solves. Weighted, for ials_fused, it is
+//   (sum w theta theta^T + reg I) x = sum (w + beside) theta.
 //
 // A row of n ratings, f factors, NT block rows of 16, w words (1: fp16, 2: fp16x2): read 8 n bytes
 // of ratings, 2 w f n of gathered rows (mostly from the L2 cache), 4 f of x; written 4 f + 2 w f.
@@ -254,7 +255,54 @@ class FusedRow {
     }
   }
 
+  // The weights of a lane's ratings in a fragment: 2t, 2t + 1 and the same eight further.
+  struct Weights {
+    std::uint32_t high[2], low[2];
+  };
+
+  // Sixteen weights: those of the lane, and for b a 16 x 8 operand: columns 0 and 1 their words,
+  // column 2 what b adds to each.
+  __device__ __forceinline__ void weight_words(const std::uint32_t* ratings, Weights& weights,
+                                               std::uint32_t (&r)[2]) const {
+    const int g = lane_ / 4;
+#pragma unroll
+    for (int half = 0; half < 2; ++half) {
+      const uint2 pair = *reinterpret_cast<const uint2*>(ratings + half * 8 + lane_ % 4 * 2);
+      weights.high[half] = __byte_perm(pair.x, pair.y, 0x5410U);
+      weights.low[half] = __byte_perm(pair.x, pair.y, 0x7632U);
+      r[half] = g == 0   ? weights.high[half]
+                : g == 1 ? weights.low[half]
+                : g == 2 ? rule_.beside
+                         : 0U;
+    }
+  }
+
   using Fragment = std::uint32_t[4];
+
+  // A left operand, its ratings times their weights. Words 0 and 1 of a fragment are of the lane's
+  // first two ratings. With two words, the product's are h and what h misses, which is exact.
+  __device__ __forceinline__ static void weigh(Fragment (&row)[Shape::kWords],
+                                               const Weights& weights) {
+#pragma unroll
+    for (int i = 0; i < 4; ++i) {
+      const __half2 w = halves(weights.high[i / 2]);
+      const __half2 high = halves(row[0][i]);
+      const __half2 product = __hmul2(w, high);
+      row[0][i] = bits(product);
+      if constexpr (Shape::kWords == 2) {
+        __half2 rest = __hfma2(w, high, __hneg2(product));
+        rest = __hfma2(w, halves(row[1][i]), rest);
+        rest = __hfma2(halves(weights.low[i / 2]), high, rest);
+        row[1][i] = bits(rest);
+      }
+    }
+  }
+  __device__ __forceinline__ static __half2 halves(std::uint32_t word) {
+    return *reinterpret_cast<const __half2*>(&word);
+  }
+  __device__ __forceinline__ static std::uint32_t bits(__half2 pair) {
+    return *reinterpret_cast<const std::uint32_t*>(&pair);
+  }
 
   // From the address of a word of block column 0, that of the same of another block column.
   __device__ __forceinline__ static std::uint32_t column_at(std::uint32_t from, int column) {
@@ -275,7 +323,12 @@ class FusedRow {
                                            Accumulators<Shape>& sums) {
     constexpr int kWords = Shape::kWords;
     std::uint32_t r[2];
-    if constexpr (!Shape::kFree) rating_words(ratings, r);
+    [[maybe_unused]] Weights weights;
+    if constexpr (Shape::kWeighted) {
+      weight_words(ratings, weights, r);
+    } else if constexpr (!Shape::kFree) {
+      rating_words(ratings, r);
+    }
     Fragment left[Shape::kMap.rows][kWords];
     for_rows<Shape, Role>([&](auto row) {
 #pragma unroll
@@ -302,6 +355,9 @@ class FusedRow {
                        r[1]);
         }
       });
+    }
+    if constexpr (Shape::kWeighted) {
+      for_rows<Shape, Role>([&](auto row) { weigh(left[Shape::kMap.ordinal[row]], weights); });
     }
     for_blocks<Shape, Role>([&](auto row, auto column, auto slot) {
       add_products(sums.a[slot], left[Shape::kMap.ordinal[row]], right[column]);
@@ -374,6 +430,8 @@ class FusedRow {
     if constexpr (Shape::kFree) {
       constexpr int kRole = Shape::kMap.warp[kTiles - 1];
       if (role_ == kRole) share_rating_row(sums);
+    } else if constexpr (Shape::kWeighted) {
+      share_weighted_b(sums);
     } else {
       share_b(sums);
     }
@@ -397,6 +455,23 @@ class FusedRow {
         float* to = shared_.b + row * kFusedTile + lane_ / 4;
         to[0] = b[0] + b[1];
         to[8] = b[2] + b[3];
+      });
+    });
+  }
+
+  // Column 2 is in the neighbours of the lanes that have columns 0 and 1.
+  __device__ __forceinline__ void share_weighted_b(const Accumulators<Shape>& sums) {
+    with_role<Shape::kWarps>(role_, [&](auto role) {
+      for_rows<Shape, role>([&](auto row) {
+        const float* b = sums.b[Shape::kMap.ordinal[row]];
+        float upper = b[0] + b[1];
+        float lower = b[2] + b[3];
+        upper += __shfl_xor_sync(0xffffffffU, upper, 1);
+        lower += __shfl_xor_sync(0xffffffffU, lower, 1);
+        if (lane_ % 4 != 0) return;
+        float* to = shared_.b + row * kFusedTile + lane_ / 4;
+        to[0] = upper;
+        to[8] = lower;
       });
     });
   }

@@ -49,6 +49,8 @@ struct FusedRule {
   float reg = 0;
   std::int32_t steps = 0;  // 0: only the residual of the warm start (for benchmarks)
   float tolerance = 0;
+  // Of weighted kernels: b = sum (w + beside) theta. A number of fp16, twice.
+  std::uint32_t beside = 0;
 };
 
 // Floats that one part of a split row leaves in the scratch memory.
@@ -62,6 +64,12 @@ void launch_fused(FusedPrecision precision, const FusedRule& rule, const FusedSi
 // CMakeLists.txt makes of kernel.cu.in.
 template <int Tiles, bool TwoWords>
 void launch_tiles(const FusedRule& rule, const FusedSide& side, cudaStream_t stream);
+
+// The kernel whose ratings are weights w, for any number of factors that the block rows hold:
+//   (sum w theta theta^T + reg row_count I) x = sum (w + beside) theta
+// Instantiated by ials_fused, which has its numbers of block rows.
+template <int Tiles, bool TwoWords>
+void launch_weighted_tiles(const FusedRule& rule, const FusedSide& side, cudaStream_t stream);
 
 // Rounds fp32 rows to NarrowRows.
 void narrow(const float* rows, std::int64_t rows_stride, NarrowRows to, std::int64_t count,

@@ -1,4 +1,4 @@
-// What each kernel.cu.in of als_fused instantiates.
+// What each kernel.cu.in, of als_fused and of ials_fused, instantiates.
 #pragma once
 
 #include "algorithms/als/fused/kernel.cuh"
@@ -24,6 +24,11 @@ void launch_tiles(const FusedRule& rule, const FusedSide& side, cudaStream_t str
   const bool free = rule.factors <= Tiles * kFusedTile - 8;
   free ? launch_kernel<FusedShape<Tiles, TwoWords, true>>(rule, side, stream)
        : launch_kernel<FusedShape<Tiles, TwoWords, false>>(rule, side, stream);
+}
+
+template <int Tiles, bool TwoWords>
+void launch_weighted_tiles(const FusedRule& rule, const FusedSide& side, cudaStream_t stream) {
+  launch_kernel<FusedShape<Tiles, TwoWords, false, true>>(rule, side, stream);
 }
 
 }  // namespace mf::als

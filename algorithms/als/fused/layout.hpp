@@ -15,7 +15,7 @@ struct FusedTask {
   std::int64_t begin = 0;
   std::int32_t count = 0;
   std::int32_t row = 0;
-  std::int32_t row_count = 0;  // ratings of the whole row
+  std::int32_t row_count = 0;  // ratings of the whole row: it is shrunk by reg times as much
   std::int32_t part = 0;
   std::int32_t parts = 1;
   std::int32_t first_slot = 0;  // of a split row

@@ -24,12 +24,15 @@ constexpr int fused_blocks(int tiles, bool two_words) {
 // Tiles: block rows of A. TwoWords: rows are the sum of two words, and CG multiplies in fp32; else
 // one word, and CG multiplies by A in fp16 on the tensor cores. Free: the last 8 elements of a
 // padded row hold no factor; the rating's two words are the first of them, and b is two rows of the
-// product.
-template <int Tiles, bool TwoWords, bool Free>
+// product. Weighted: the words are those of a weight w, A = sum w theta theta^T, and b = sum (w +
+// rule.beside) theta.
+template <int Tiles, bool TwoWords, bool Free, bool Weighted = false>
 struct FusedShape {
   static constexpr int kTiles = Tiles;
   static constexpr bool kTwoWords = TwoWords;
   static constexpr bool kFree = Free;
+  static constexpr bool kWeighted = Weighted;
+  static_assert(!Free || !Weighted, "b has its own columns where ratings are weights");
   static constexpr int kStride = Tiles * kFusedTile;                  // elements of a row, padded
   static constexpr int kMemoryStride = fused_stride_of_tiles(Tiles);  // in device memory
   static constexpr int kRatingAt = kStride - 8;  // and the next one, where Free
@@ -130,7 +133,8 @@ __device__ __forceinline__ void for_blocks(Body&& body) {
 
 // What a thread has of the lower half of A, as the tensor cores leave it: of each block, elements
 // (g, 2t), (g, 2t + 1), (g + 8, 2t), (g + 8, 2t + 1) and the same eight columns further, where
-// g = lane / 4, t = lane % 4. b: columns 0 and 1 of the product with the ratings' two words.
+// g = lane / 4, t = lane % 4. b: columns 0 and 1 of the product with the ratings' two words;
+// Weighted: and column 2.
 template <class Shape>
 struct Accumulators {
   float a[Shape::kSlots][8];

@@ -1,0 +1,67 @@
+// ials_fused, our own implicit ALS: the Gram matrix of a half-step is made the identity, then each
+// row's system is formed on the tensor cores and solved by CG in one kernel.
+#include "algorithms/core/prepare.hpp"
+#include "algorithms/core/registry.hpp"
+#include "algorithms/core/sgd_params.hpp"
+#include "algorithms/ials/fused/steps.hpp"
+#include "base/json.hpp"
+
+namespace mf::ials {
+namespace {
+
+class IalsFused : public Algorithm {
+ public:
+  explicit IalsFused(const FusedSettings& settings) : settings_(settings) {}
+
+  void prepare(const Ratings& train, const Model& initial, Context& context) override {
+    const Common& common = settings_.common;
+    check_initial(ModelKind::plain, common.factors, train, initial);
+    const Sides sides(train, common.loss, *context.team);
+    nnz_ = sides.users().nnz();
+    work_ = iteration_work(common, Solver::cg, Normal::formed, sides);
+    shape_ = initial;
+    const PhaseScope phase(context.phases, "transfer");
+    steps_ = FusedSteps(settings_, sides, initial, context);
+  }
+
+  std::int64_t run_epoch(const EpochArgs&, Context& context) override {
+    {
+      const PhaseScope phase(context.phases, "gram");
+      steps_.whiten_y();
+    }
+    {
+      const PhaseScope phase(context.phases, "update_x");
+      steps_.update_x();
+    }
+    if (context.stop_requested && context.stop_requested()) return nnz_;
+    {
+      const PhaseScope phase(context.phases, "gram");
+      steps_.whiten_x();
+    }
+    const PhaseScope phase(context.phases, "update_y");
+    steps_.update_y();
+    return 2 * nnz_;
+  }
+
+  FactorView factors() override {
+    steps_.check();
+    return make_view(shape_, Location::device, steps_.x(), steps_.y(), steps_.stride());
+  }
+
+  Work work_per_epoch() const override { return work_; }
+  Json facts() const override { return steps_.facts(); }
+
+ private:
+  FusedSettings settings_;
+  std::int64_t nnz_ = 0;
+  Work work_;
+  ModelShape shape_;
+  FusedSteps steps_;
+};
+
+const RegisterFactory kFused("ials_fused", [](const Params& params) {
+  return std::make_unique<IalsFused>(read_fused_settings(params));
+});
+
+}  // namespace
+}  // namespace mf::ials

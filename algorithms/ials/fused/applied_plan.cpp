@@ -1,0 +1,60 @@
+#include "algorithms/ials/fused/applied_plan.hpp"
+
+#include <algorithm>
+#include <iterator>
+
+namespace mf::ials {
+namespace {
+
+constexpr std::int64_t kReservedBytes = 1024;  // of each block, by the system
+
+// Cycles of a multiprocessor: a pair, and a row's product with A, where A is formed; a pair's part
+// of a product, where it is applied. README.md says where they are from.
+struct Cycles {
+  int tiles;
+  double form_pair, formed_product, applied_pair;
+};
+constexpr Cycles kCycles[] = {{2, 2, 60, 6.5},     {4, 4.5, 100, 6.5}, {7, 10.7, 212, 6.5},
+                              {8, 14.5, 285, 6.5}, {12, 30, 1200, 13}, {16, 45, 3200, 13}};
+constexpr double kAppliedProduct = 60;  // a row's product beside its pairs
+constexpr double kGatherPair = 8;       // of an applied row
+constexpr double kRounding = 8;         // pairs that a formed row is rounded up by, on average
+
+}  // namespace
+
+std::int64_t applied_capacity(const AppliedLimits& limits, int factors, int warps) {
+  const std::int64_t share = limits.of_multiprocessor * warps / kAppliedWarps - kReservedBytes;
+  const std::int64_t bytes = std::min(share, limits.of_block) - applied_bytes(factors, warps, 0);
+  return std::max<std::int64_t>(0, bytes / applied_pair_bytes(factors));
+}
+
+std::int64_t applied_break_even(int factors, int steps) {
+  const int tiles = als::fused_tiles(factors);
+  const Cycles& c = *std::find_if(std::begin(kCycles), std::end(kCycles),
+                                  [&](const Cycles& cycles) { return cycles.tiles == tiles; });
+  const double products = steps + 1;
+  // form_pair (n + kRounding) + products formed_product = (products applied_pair + kGatherPair) n +
+  // products kAppliedProduct
+  const double row = c.form_pair * kRounding + products * (c.formed_product - kAppliedProduct);
+  const double pair = products * c.applied_pair + kGatherPair - c.form_pair;
+  if (pair <= 0) return std::int64_t{1} << 30;
+  return std::max<std::int64_t>(0, static_cast<std::int64_t>(row / pair));
+}
+
+AppliedPlan plan_applied(View<const als::FusedTask> tasks, std::int64_t first,
+                         const AppliedLimits& limits, int factors) {
+  AppliedPlan plan;
+  for (std::int64_t i = first; i < tasks.size(); ++i) {
+    const std::int64_t pairs = tasks[i].count;
+    const int* warps = std::begin(kAppliedBlockWarps);
+    while (warps + 1 != std::end(kAppliedBlockWarps) &&
+           applied_capacity(limits, factors, *warps) < pairs) {
+      ++warps;
+    }
+    if (plan.empty() || plan.back().warps != *warps) plan.push_back({i, 0, *warps, pairs});
+    ++plan.back().count;
+  }
+  return plan;
+}
+
+}  // namespace mf::ials

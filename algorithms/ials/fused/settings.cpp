@@ -1,0 +1,78 @@
+#include "algorithms/ials/fused/settings.hpp"
+
+#include <algorithm>
+
+#include "algorithms/core/pinned.hpp"
+#include "algorithms/core/rows.hpp"
+#include "algorithms/ials/fused/tiles.hpp"
+#include "algorithms/ials/fused/whitening_bytes.hpp"
+
+namespace mf::ials {
+namespace {
+
+constexpr std::int64_t kMostFactors = 256;
+
+// Without reg, G of fewer rows than factors has no Cholesky factor.
+std::optional<std::string> why_unsupported(const Params& params, const ProblemShape&) {
+  const FusedSettings settings = read_fused_settings(params);
+  if (settings.normal == FusedNormal::applied &&
+      settings.precision == als::FusedPrecision::fp16x2) {
+    return "normal \"applied\" with precision \"fp16x2\": its kernel has one word a factor; use "
+           "precision \"fp16\", or normal \"formed\"";
+  }
+  if (settings.common.loss.reg > 0) return std::nullopt;
+  return "reg 0: the Gram matrix may be singular, and ials_fused needs its Cholesky factor; use "
+         "reg above 0, or ials";
+}
+
+MemoryNeed memory_need(const Params& params, const ProblemShape& shape) {
+  const FusedSettings settings = read_fused_settings(params);
+  const std::int32_t factors = settings.common.factors;
+  const auto nnz = static_cast<double>(shape.nnz);
+  const auto rows = static_cast<double>(shape.n_users) + static_cast<double>(shape.n_items);
+  const auto longer = static_cast<double>(std::max(shape.n_users, shape.n_items));
+  const double words = settings.precision == als::FusedPrecision::fp16 ? 1 : 2;
+  // Tasks and parts of split rows: as of als_fused.
+  const double parts = nnz / static_cast<double>(settings.split_rows);
+  const double tasks = (rows + 2 * parts) * sizeof(als::FusedTask);
+  const double slot = 4.0 * static_cast<double>(slot_floats(false, settings.precision, factors));
+  const auto row = static_cast<double>(4 * row_stride(factors, sizeof(float)));
+  const double narrow = 2 * words * static_cast<double>(als::fused_stride(factors));
+  const double device = 16 * nnz + rows * (row + narrow) + longer * row + tasks +
+                        2 * parts * (slot + 4) + whitening_bytes(factors);
+  // The host holds the columns of R, weights, the tasks, and pinned memory for the transfer.
+  return {nnz * (settings.common.loss.alpha == 1 ? 8 : 12) + tasks + kPinnedBytes, device};
+}
+
+}  // namespace
+
+FusedSettings read_fused_settings(const Params& params) {
+  return {read_common(params), params.choice("precision", als::kFusedPrecisions),
+          params.choice("normal", kFusedNormals), params.integer("split_rows")};
+}
+
+AlgorithmInfo fused_info() {
+  AlgorithmInfo info = shared_info("ials_fused");
+  info.summary =
+      "implicit ALS in one kernel a half-step: the Gram matrix made the identity, A_u formed on "
+      "tensor cores and CG on it, never in memory";
+  info.paper = "mfbench";
+  info.hardware = Hardware::cuda;
+  info.min_compute = 80;  // cp.async, mma.m16n8k16, redux
+  info.params = join_params(
+      common_params(kMostFactors),
+      {cg_steps_param(),
+       ParamSpec::choice("precision", als::FusedPrecision::fp16, als::kFusedPrecisions,
+                         "of the gathered rows: one fp16 word a factor, or the sum of two; "
+                         "products are added in fp32"),
+       ParamSpec::choice("normal", FusedNormal::automatic, kFusedNormals,
+                         "A_u of a row: formed, or applied to vectors where its pairs fit in "
+                         "shared memory; auto: by the row's length"),
+       ParamSpec::integer("split_rows", 8192, 32, std::int64_t{1} << 30,
+                          "rows with more pairs are cut over several thread blocks", "pairs")});
+  info.supports = why_unsupported;
+  info.memory = memory_need;
+  return info;
+}
+
+}  // namespace mf::ials

@@ -1,0 +1,135 @@
+#include "algorithms/ials/fused/steps.hpp"
+
+#include <algorithm>
+
+#include "algorithms/ials/fused/launch.hpp"
+#include "algorithms/ials/fused/plan.hpp"
+#include "algorithms/ials/fused/tiles.hpp"
+#include "base/json.hpp"
+
+namespace mf::ials {
+
+FusedSteps::FusedSteps(const FusedSettings& settings, const Sides& sides, const Model& initial,
+                       Context& context)
+    : settings_(settings), stream_(context.stream) {
+  const std::int32_t factors = settings.common.factors;
+  limits_ = applied_limits();
+  weighting_ = weighting_of(sides.users().values);
+  cuda::Uploader uploader(*context.team, stream_);
+  users_ = make_side(sides.users(), initial.p, uploader);
+  items_ = make_side(sides.items(), initial.q, uploader);
+  const std::int64_t most_rows = std::max(users_.rows, items_.rows);
+  const std::int64_t slots = std::max(users_.slots, items_.slots);
+  rows_ = cuda::DeviceBuffer<float>(most_rows * stride());
+  MF_CUDA(cudaMemsetAsync(rows_.data(), 0, rows_.bytes(), stream_));
+  scratch_ = cuda::DeviceBuffer<float>(
+      slots * slot_floats(weighting_.uniform, settings.precision, factors));
+  next_ = cuda::DeviceBuffer<std::uint32_t>(1);
+  arrived_ = cuda::DeviceBuffer<std::uint32_t>(slots);
+  if (slots > 0) MF_CUDA(cudaMemsetAsync(arrived_.data(), 0, arrived_.bytes(), stream_));
+  whitening_ = Whitening(factors, stride(), most_rows, settings.common.loss.reg,
+                         settings.precision == als::FusedPrecision::fp16, stream_);
+  whiten(items_);  // the libraries load their kernels here, not in the first epoch
+  whitening_.start(users_.factors.data(), users_.rows, rows_.data());
+}
+
+FusedSteps::DeviceSide FusedSteps::make_side(const als::Side& side, View<const float> initial,
+                                             cuda::Uploader& uploader) {
+  const std::int32_t factors = settings_.common.factors;
+  const SidePlan plan = plan_side(side.offsets, settings_.split_rows, applied_up_to());
+  DeviceSide made;
+  made.rows = side.rows();
+  made.slots = plan.slots;
+  made.formed = plan.formed;
+  made.applied =
+      plan_applied(View<const als::FusedTask>(plan.tasks), plan.formed, limits_, factors);
+  made.tasks = uploader.array(View<const als::FusedTask>(plan.tasks));
+  made.entries = uploader.filled<als::FusedEntry>(
+      side.nnz(), [&](std::int64_t begin, std::int64_t end, als::FusedEntry* out) {
+        for (std::int64_t i = begin; i < end; ++i) {
+          *out++ = als::fused_entry(side.others[i],
+                                    static_cast<float>(weighting_.entry(side.values[i])));
+        }
+      });
+  // Rows without pairs are zero from the start, so that the first Gram matrix is without them.
+  const std::int64_t wide = stride();
+  made.factors = uploader.filled<float>(
+      side.rows() * wide, [&](std::int64_t begin, std::int64_t end, float* out) {
+        for (std::int64_t i = begin; i < end; ++i) {
+          const std::int64_t row = i / wide;
+          const bool used = i % wide < factors && side.length(row) > 0;
+          *out++ = used ? initial[row * factors + i % wide] : 0.0F;
+        }
+      });
+  const std::int64_t words = side.rows() * als::fused_stride(factors);
+  made.high = cuda::DeviceBuffer<__half>(words);
+  if (settings_.precision == als::FusedPrecision::fp16x2) {
+    made.low = cuda::DeviceBuffer<__half>(words);
+  }
+  return made;
+}
+
+std::int64_t FusedSteps::applied_up_to() const {
+  const Common& common = settings_.common;
+  if (settings_.normal == FusedNormal::formed) return -1;
+  if (settings_.precision == als::FusedPrecision::fp16x2) return -1;
+  const std::int64_t most = applied_capacity(limits_, common.factors, kAppliedWarps);
+  if (settings_.normal == FusedNormal::applied) return most;
+  return std::min(most, applied_break_even(common.factors, common.cg.steps));
+}
+
+float FusedSteps::shrink(const DeviceSide& from) const {
+  const double scale = white_scale(from.rows);
+  return static_cast<float>(scale * scale / weighting_.k);
+}
+
+AppliedRule FusedSteps::applied_rule(const DeviceSide& from) const {
+  return {settings_.common.factors, shrink(from), settings_.common.cg.steps, weighting_.uniform,
+          static_cast<float>(weighting_.beside())};
+}
+
+als::FusedRule FusedSteps::rule(const DeviceSide& from) const {
+  als::FusedRule rule;
+  rule.factors = settings_.common.factors;
+  rule.reg = shrink(from);
+  rule.steps = settings_.common.cg.steps;
+  const std::uint32_t beside = als::fused_entry(0, static_cast<float>(weighting_.beside())).rating;
+  rule.beside = (beside & 0xffffU) * 0x10001U;
+  return rule;
+}
+
+void FusedSteps::whiten(DeviceSide& from) {
+  whitening_.factorize(from.factors.data(), from.rows, weighting_.unit);
+  whitening_.whiten(from.factors.data(), from.rows, rows_.data());
+  als::narrow(rows_.data(), stride(), from.narrow(), from.rows, settings_.common.factors, stream_);
+}
+
+void FusedSteps::update(DeviceSide& to, DeviceSide& from) {
+  whitening_.start(to.factors.data(), to.rows, rows_.data());
+  als::FusedSide side;
+  side.tasks = to.tasks.data();
+  side.n_tasks = to.formed;
+  side.entries = to.entries.data();
+  side.from = from.narrow();
+  side.to = to.narrow();  // of no use; `whiten` writes them again
+  side.rows = rows_.data();
+  side.rows_stride = stride();
+  side.next = next_.data();
+  side.scratch = scratch_.data();
+  side.arrived = arrived_.data();
+  launch_half_step(weighting_.uniform, settings_.precision, rule(from), side, stream_);
+  launch_applied(applied_rule(from), side, to.applied, stream_);
+  whitening_.finish(rows_.data(), to.rows, to.factors.data());
+}
+
+Json FusedSteps::facts() const {
+  const auto applied = [](const DeviceSide& side) {
+    return static_cast<std::int64_t>(side.tasks.size()) - side.formed;
+  };
+  return {{"equal_weights", weighting_.uniform},     {"user_tasks", users_.tasks.size()},
+          {"user_tasks_applied", applied(users_)},   {"user_parts_of_split_rows", users_.slots},
+          {"item_tasks", items_.tasks.size()},       {"item_tasks_applied", applied(items_)},
+          {"item_parts_of_split_rows", items_.slots}};
+}
+
+}  // namespace mf::ials

@@ -1,0 +1,84 @@
+// Both half-steps of ials_fused on the device. algorithm.cuda.cpp makes an algorithm of it.
+//
+//   (G + l I + sum w y y^T) x = sum (1 + w) y,    G = Y^T Y
+//
+// A half-step changes to the variables in which G + l I is the identity (whitening.hpp), rounds the
+// rows of the other side to fp16, solves all rows by the kernel of als_fused, short ones by that of
+// applied.hpp, and changes back.
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <cstdint>
+
+#include "algorithms/als/fused/kernels.hpp"
+#include "algorithms/core/cuda/upload.hpp"
+#include "algorithms/core/model.hpp"
+#include "algorithms/core/rows.hpp"
+#include "algorithms/ials/fused/applied.hpp"
+#include "algorithms/ials/fused/settings.hpp"
+#include "algorithms/ials/fused/weighting.hpp"
+#include "algorithms/ials/fused/whitening.hpp"
+#include "algorithms/ials/sides.hpp"
+
+namespace mf::ials {
+
+class FusedSteps {
+ public:
+  FusedSteps() = default;
+  // Plans and uploads (the phase "transfer"). `sides` and `initial` may end then.
+  FusedSteps(const FusedSettings& settings, const Sides& sides, const Model& initial,
+             Context& context);
+
+  // X from Y; Y from X. Queued on the stream of the context, by two calls: the phases `gram` and
+  // `update_x` or `update_y`.
+  void whiten_y() { whiten(items_); }
+  void whiten_x() { whiten(users_); }
+  void update_x() { update(users_, items_); }
+  void update_y() { update(items_, users_); }
+
+  // Rows of fp32 numbers, zero beyond the factors.
+  std::int64_t stride() const { return row_stride(settings_.common.factors, sizeof(float)); }
+  const float* x() const { return users_.factors.data(); }
+  const float* y() const { return items_.factors.data(); }
+
+  // Tasks and parts of split rows of each side, and how weights enter.
+  Json facts() const;
+  // Waits for the device; throws where a Gram matrix had no Cholesky factor.
+  void check() const { whitening_.check(); }
+
+  // For benchmarks: CG steps of the next updates, 0 or more.
+  void set_steps(std::int32_t steps) { settings_.common.cg.steps = steps; }
+
+ private:
+  struct DeviceSide {
+    std::int64_t rows = 0;
+    std::int32_t slots = 0;
+    std::int64_t formed = 0;  // tasks; those after them are of applied rows
+    AppliedPlan applied;
+    cuda::DeviceBuffer<als::FusedTask> tasks;
+    cuda::DeviceBuffer<als::FusedEntry> entries;
+    cuda::DeviceBuffer<float> factors;
+    cuda::DeviceBuffer<__half> high, low;
+    als::NarrowRows narrow() { return {high.data(), low.data()}; }
+  };
+  DeviceSide make_side(const als::Side& side, View<const float> initial, cuda::Uploader& uploader);
+  void whiten(DeviceSide& from);
+  void update(DeviceSide& to, DeviceSide& from);
+  std::int64_t applied_up_to() const;
+  float shrink(const DeviceSide& from) const;
+  als::FusedRule rule(const DeviceSide& from) const;
+  AppliedRule applied_rule(const DeviceSide& from) const;
+
+  FusedSettings settings_;
+  cudaStream_t stream_ = nullptr;
+  AppliedLimits limits_;
+  Weighting weighting_;
+  Whitening whitening_;
+  DeviceSide users_, items_;
+  cuda::DeviceBuffer<float> rows_;  // theta'' in fp32, then the start and solution of a half-step
+  cuda::DeviceBuffer<float> scratch_;
+  cuda::DeviceBuffer<std::uint32_t> arrived_, next_;
+};
+
+}  // namespace mf::ials

@@ -1,0 +1,32 @@
+// How the weights of the pairs enter the kernels of ials_fused, which take fp16 words.
+//
+// In the variables of whitening.hpp the system of a row is, divided by k,
+//
+//   (s^2 / k I + sum v theta'' theta''^T) z = sum t theta'',     v = w / k,  t = (1 + w) / (k unit)
+//   x = unit T^T z
+//
+// Where all weights are equal, k is the weight: v = 1, and the system is one of als_fused, with
+// ratings t. Otherwise k is a power of two, unit is 1 and t = v + beside.
+#pragma once
+
+#include "base/view.hpp"
+
+namespace mf::ials {
+
+struct Weighting {
+  bool uniform = false;
+  double k = 1;
+  double unit = 1;
+
+  // What an entry of a pair of weight w says: t where all weights are equal, else v.
+  double entry(double w) const { return uniform ? (1 + w) / (k * unit) : w / k; }
+  double beside() const { return uniform ? 0 : 1 / k; }  // a number of fp16
+};
+
+// Beyond it 1 / k has no place in fp16 beside the weights.
+inline constexpr double kLargestWeight = 1 << 25;
+
+// For weights w > 0. Throws Error(data), with what to do, where one is beyond kLargestWeight.
+Weighting weighting_of(View<const float> weights);
+
+}  // namespace mf::ials

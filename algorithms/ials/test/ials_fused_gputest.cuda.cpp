@@ -1,0 +1,292 @@
+// ials_fused against equation (1) in double precision, dense, and against ials_cpu.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include "algorithms/ials/fused/weighting.hpp"
+#include "algorithms/ials/test/reference.hpp"
+#include "algorithms/ials/test/trainer.hpp"
+#include "base/error.hpp"
+#include "base/json.hpp"
+#include "testing/cuda/test_runner.hpp"
+#include "testing/cuda/testing.hpp"
+
+namespace mf::ials {
+namespace {
+
+using test::clicks;
+using test::Dense;
+using test::Matrix;
+using test::rows_of;
+
+Params fused(const Json& changes) {
+  return default_params(find_algorithm("ials_fused").params, changes);
+}
+
+// Every pair of the same value.
+Ratings binary(const Ratings& train) {
+  std::vector<Rating> list;
+  for (std::int64_t k = 0; k < train.nnz(); ++k) {
+    list.push_back({train[k].user, train[k].item, 1.0F});
+  }
+  return mf::test::ratings_of(train.n_users(), train.n_items(), list);
+}
+
+// |v - w| / |w|
+double difference(const Matrix& v, const Matrix& w) { return (v - w).norm() / w.norm(); }
+
+struct Fitted {
+  Fitted(const Ratings& train, const Json& changes)
+      : params(fused(changes)),
+        start(test::start_for(train, static_cast<std::int32_t>(params.integer("factors")))),
+        runner("ials_fused", params, train, start),
+        dense(train, find_algorithm("ials_fused").implicit(params)) {}
+
+  Matrix x() { return rows_of(runner.model().p, start.n_users); }
+  Matrix y() { return rows_of(runner.model().q, start.n_items); }
+  // The first Y, whose rows without pairs are zero.
+  Matrix first_y() const {
+    Matrix y = rows_of(start.q, start.n_items);
+    for (std::int64_t i = 0; i < y.rows(); ++i) {
+      if (dense.p.col(i).sum() == 0) y.row(i).setZero();
+    }
+    return y;
+  }
+
+  Params params;
+  Model start;
+  cuda::TestRunner runner;
+  Dense dense;
+};
+
+// An iteration against exact solutions: X with the first Y, then Y with the X that was found.
+void expect_exact(const Ratings& train, Json changes, double tolerance) {
+  changes["cg_steps"] = 40;
+  Fitted run(train, changes);
+  EXPECT_EQ(run.runner.run(1, 1, 0), 2 * train.nnz());
+  const Matrix x = run.x();
+  EXPECT_LT(difference(x, run.dense.solve_users(run.first_y())), tolerance) << changes;
+  EXPECT_LT(difference(run.y(), run.dense.solve_items(x)), tolerance) << changes;
+  EXPECT_TRUE(run.runner.padding_is_zero) << changes;
+}
+
+class IalsFusedFactors : public testing::TestWithParam<int> {};
+
+// Rows of 0 to 90 pairs; split ones too.
+TEST_P(IalsFusedFactors, AnIterationIsTheExactSolution) {
+  MF_REQUIRE_DEVICE();
+  const int f = GetParam();
+  const Ratings weighted = clicks(150, 90, 0.25, 3);
+  const Ratings equal = binary(weighted);
+  for (const int split : {32, 8192}) {
+    const Json base = {{"factors", f}, {"reg", 0.5}, {"split_rows", split}};
+    for (const double alpha : {0.3, 4.0}) {
+      Json changes = base;
+      changes["alpha"] = alpha;
+      changes["precision"] = "fp16x2";
+      expect_exact(weighted, changes, 2e-4);
+      expect_exact(equal, changes, 2e-4);
+      changes["precision"] = "fp16";
+      for (const char* normal : {"formed", "applied"}) {
+        changes["normal"] = normal;
+        expect_exact(weighted, changes, 2e-2);
+        expect_exact(equal, changes, 2e-2);
+      }
+    }
+  }
+}
+
+// Many more rows than thread blocks, of uneven lengths: no row may depend on what its block did
+// before. Compared with exact solutions, row by row.
+TEST_P(IalsFusedFactors, ManyRowsOfUnevenLengthAreSolved) {
+  MF_REQUIRE_DEVICE();
+  const int f = GetParam();
+  const std::int32_t rows = f <= 64 ? 4000 : f <= 128 ? 1500 : 500;
+  std::vector<Rating> list;
+  const Ratings even = clicks(rows, 160, 0.7, 9);
+  for (std::int64_t k = 0; k < even.nnz(); ++k) {
+    const Rating r = even[k];
+    if (r.item < (r.user % 5 + 1) * 32) list.push_back(r);
+  }
+  const Ratings uneven = mf::test::ratings_of(rows, 160, list);
+  for (const bool equal : {false, true}) {
+    const Ratings train = equal ? binary(uneven) : uneven;
+    Matrix expected;
+    for (const char* normal : {"formed", "applied", "auto"}) {
+      Fitted run(
+          train,
+          {{"factors", f}, {"reg", 1}, {"cg_steps", 20}, {"split_rows", 80}, {"normal", normal}});
+      run.runner.run(1, 1, 0);
+      const Matrix x = run.x();
+      if (expected.size() == 0) expected = run.dense.solve_users(run.first_y());
+      for (std::int64_t u = 0; u < rows; ++u) {
+        ASSERT_LT((x.row(u) - expected.row(u)).norm(), 1e-2 * expected.row(u).norm() + 1e-6)
+            << normal << " row " << u << (equal ? ", equal weights" : "");
+      }
+    }
+  }
+}
+
+// Rows of up to hundreds of pairs by every number of warps: applied is what fp32 makes of fp16
+// rows.
+TEST_P(IalsFusedFactors, AppliedRowsOfEveryLengthAreSolved) {
+  MF_REQUIRE_DEVICE();
+  const int f = GetParam();
+  std::vector<Rating> list;
+  const Ratings even = clicks(420, 420, 1, 10);
+  for (std::int64_t k = 0; k < even.nnz(); ++k) {
+    if (even[k].item < even[k].user) list.push_back(even[k]);
+  }
+  const Ratings triangle = mf::test::ratings_of(420, 420, list);
+  for (const bool equal : {false, true}) {
+    Fitted run(equal ? binary(triangle) : triangle,
+               {{"factors", f}, {"reg", 1}, {"cg_steps", 25}, {"normal", "applied"}});
+    run.runner.run(1, 1, 0);
+    const Matrix x = run.x();
+    const Matrix expected = run.dense.solve_users(run.first_y());
+    for (std::int64_t u = 0; u < x.rows(); ++u) {
+      ASSERT_LT((x.row(u) - expected.row(u)).norm(), 5e-3 * expected.row(u).norm() + 1e-6)
+          << "row " << u << (equal ? ", equal weights" : "");
+    }
+  }
+}
+
+// Rows of thousands of pairs, in parts and whole.
+TEST_P(IalsFusedFactors, PopularItemsAreSolved) {
+  MF_REQUIRE_DEVICE();
+  const int f = GetParam();
+  const Ratings train = clicks(3000, 20, 0.3, 4);
+  for (const int split : {100, 8192}) {
+    Fitted run(train, {{"factors", f}, {"reg", 1}, {"cg_steps", 40}, {"split_rows", split}});
+    run.runner.run(1, 1, 0);
+    EXPECT_LT(difference(run.y(), run.dense.solve_items(run.x())), 1e-2) << split;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Factors, IalsFusedFactors,
+                         testing::Values(8, 16, 17, 32, 50, 64, 100, 112, 128, 129, 192, 200, 256));
+
+// Three steps of CG, the default, are as good as exact solutions where weights are near 1. The
+// condition of a row's system is at most 1 + its largest weight; of 50, it takes more of them.
+TEST(IalsFused, TheObjectiveAfterTenIterationsIsThatOfExactSolutions) {
+  MF_REQUIRE_DEVICE();
+  const Ratings weighted = clicks(300, 200, 0.15, 5);
+  for (const bool equal : {true, false}) {
+    const Ratings train = equal ? binary(weighted) : weighted;
+    for (const int f : {24, 64}) {
+      for (const double alpha : {1.0, 10.0}) {
+        for (const char* precision : {"fp16", "fp16x2"}) {
+          const Json changes = {{"factors", f},
+                                {"alpha", alpha},
+                                {"precision", precision},
+                                {"cg_steps", alpha == 1 ? 3 : 12}};
+          Fitted run(train, changes);
+          Matrix y = run.first_y();
+          Matrix x;
+          for (int k = 0; k < 10; ++k) {
+            x = run.dense.solve_users(y);
+            y = run.dense.solve_items(x);
+          }
+          run.runner.run(1, 10, 0);
+          const double exact = run.dense.objective(x, y);
+          EXPECT_NEAR(run.dense.objective(run.x(), run.y()), exact, 1e-3 * exact) << changes;
+        }
+      }
+    }
+  }
+}
+
+// The Gram matrix as a preconditioner is worth steps.
+TEST(IalsFused, ThreeStepsAreNoWorseThanThreeOfTheCpu) {
+  MF_REQUIRE_DEVICE();
+  const Ratings train = clicks(300, 200, 0.15, 5);
+  for (const double alpha : {1.0, 10.0}) {
+    const Json changes = {{"factors", 64}, {"alpha", alpha}, {"cg_steps", 3}};
+    Json cg = changes;
+    cg["solver"] = "cg";
+    test::Trainer host("ials_cpu", cg, train, 2);
+    host.run(10);
+    Fitted run(train, changes);
+    run.runner.run(1, 10, 0);
+    const double expected = test::objective(run.dense, host.model());
+    EXPECT_LT(test::objective(run.dense, run.runner.model()), expected * 1.001) << changes;
+  }
+}
+
+TEST(IalsFused, TheObjectiveIsThatOfTheCpu) {
+  MF_REQUIRE_DEVICE();
+  const Ratings train = clicks(400, 150, 0.2, 6);
+  const Json common = {{"factors", 40}, {"alpha", 2}, {"reg", 0.1}};
+  Json exact = common;
+  exact["solver"] = "cholesky";
+  test::Trainer host("ials_cpu", exact, train, 2);
+  host.run(10);
+  Fitted run(train, common);
+  run.runner.run(1, 10, 0);
+  const double expected = test::objective(run.dense, host.model());
+  EXPECT_NEAR(test::objective(run.dense, run.runner.model()), expected, 1e-3 * expected);
+}
+
+TEST(IalsFused, WeightsFarFromOneAreSolved) {
+  MF_REQUIRE_DEVICE();
+  const Ratings weighted = clicks(100, 80, 0.3, 7);
+  const Ratings equal = binary(weighted);
+  for (const double alpha : {1e-4, 1e-2, 1e2, 1e3}) {
+    const Json changes = {{"factors", 20}, {"reg", 1}, {"alpha", alpha}, {"precision", "fp16x2"}};
+    // The condition of a row's system is that of 1 + its largest weight.
+    const double tolerance = alpha > 10 ? 1e-2 : 1e-3;
+    expect_exact(weighted, changes, tolerance);
+    expect_exact(equal, changes, tolerance);
+  }
+}
+
+TEST(IalsFused, RowsWithoutPairsAreZeroAndRunsAreEqual) {
+  MF_REQUIRE_DEVICE();
+  const Ratings weighted = clicks(50, 3000, 0.1, 8);
+  for (const bool equal : {true, false}) {
+    const Ratings train = equal ? binary(weighted) : weighted;
+    std::vector<Model> models;
+    for (int run = 0; run < 2; ++run) {
+      Fitted one(train, {{"factors", 100}, {"split_rows", 64}, {"normal", "auto"}});
+      one.runner.run(1, 3, 0);
+      models.push_back(one.runner.model());
+    }
+    EXPECT_EQ(models[0].p, models[1].p);
+    EXPECT_EQ(models[0].q, models[1].q);
+    for (int k = 0; k < 100; ++k) {
+      EXPECT_EQ(models[0].p[k], 0.0F);        // user 0
+      EXPECT_EQ(models[0].q[100 + k], 0.0F);  // item 1
+    }
+  }
+}
+
+TEST(IalsFused, WeightsBeyondFp16AreRefused) {
+  MF_REQUIRE_DEVICE();
+  const Ratings train = mf::test::ratings_of(2, 2, {{0, 0, 3.0F}, {1, 1, 4e7F}});
+  try {
+    const Fitted run(train, {{"factors", 4}});
+    FAIL() << "nothing was thrown";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::data);
+    EXPECT_NE(std::string(error.what()).find("alpha"), std::string::npos) << error.what();
+  }
+}
+
+// One row of the other side and 64 factors: G has rank 1, and this reg is lost in it.
+TEST(IalsFused, AGramMatrixWithoutFactorIsReported) {
+  MF_REQUIRE_DEVICE();
+  const Ratings train = mf::test::ratings_of(3, 1, {{0, 0, 1.0F}, {1, 0, 2.0F}, {2, 0, 1.0F}});
+  Fitted run(train, {{"factors", 64}, {"reg", 1e-300}});
+  EXPECT_THROW(
+      {
+        run.runner.run(1, 1, 0);
+        run.runner.model();
+      },
+      Error);
+}
+
+}  // namespace
+}  // namespace mf::ials

@@ -1,0 +1,185 @@
+// What ials_fused decides on the host: how weights enter the kernels, and its tasks.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <iterator>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "algorithms/core/registry.hpp"
+#include "algorithms/ials/fused/applied_plan.hpp"
+#include "algorithms/ials/fused/plan.hpp"
+#include "algorithms/ials/fused/tiles.hpp"
+#include "algorithms/ials/fused/weighting.hpp"
+#include "base/error.hpp"
+#include "base/json.hpp"
+
+namespace mf::ials {
+namespace {
+
+Weighting of(const std::vector<float>& weights) { return weighting_of(View<const float>(weights)); }
+
+TEST(FusedWeighting, EqualWeightsAreTakenOutOfTheSystem) {
+  for (const float w : {1e-6F, 0.01F, 1.0F, 3.0F, 40.0F, 3e7F}) {
+    const Weighting weighting = of({w, w, w});
+    EXPECT_TRUE(weighting.uniform) << w;
+    EXPECT_EQ(weighting.k, w);
+    EXPECT_EQ(weighting.beside(), 0);
+    // (1 + w) / w in units that keep it near 1: (1 + w) = k unit t
+    EXPECT_GE(weighting.entry(w), 1) << w;
+    EXPECT_LT(weighting.entry(w), 2) << w;
+    EXPECT_DOUBLE_EQ(weighting.entry(w) * weighting.k * weighting.unit, 1 + double{w});
+    int exponent = 0;
+    EXPECT_EQ(std::frexp(weighting.unit, &exponent), 0.5);
+  }
+}
+
+TEST(FusedWeighting, OtherWeightsAreScaledByAPowerOfTwo) {
+  for (const float most : {1e-4F, 0.5F, 5.0F, 32.0F, 33.0F, 1000.0F, 3.3e7F}) {
+    const Weighting weighting = of({most, most / 7, most / 3});
+    EXPECT_FALSE(weighting.uniform) << most;
+    EXPECT_EQ(weighting.unit, 1);
+    int exponent = 0;
+    EXPECT_EQ(std::frexp(weighting.k, &exponent), 0.5) << most;
+    EXPECT_LE(weighting.entry(most), 32) << most;
+    if (most > 0.1F) {
+      EXPECT_GT(weighting.entry(most), 16) << most;
+    }
+    // w / k + 1 / k = (1 + w) / k, and 1 / k is in fp16, if below its normal numbers.
+    EXPECT_DOUBLE_EQ((weighting.entry(most) + weighting.beside()) * weighting.k, 1 + double{most});
+    EXPECT_LE(weighting.beside(), 65504) << most;
+    EXPECT_GE(weighting.beside(), std::exp2(-24)) << most;
+  }
+}
+
+TEST(FusedWeighting, WeightsBeyondItsRangeAreRefused) {
+  EXPECT_NO_THROW(of({1, static_cast<float>(kLargestWeight)}));
+  try {
+    of({1, 4e7F});
+    FAIL() << "nothing was thrown";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::data);
+    EXPECT_NE(std::string(error.what()).find("lower alpha"), std::string::npos) << error.what();
+  }
+}
+
+TEST(FusedWeighting, NoPairsAtAllAreNoProblem) { EXPECT_TRUE(of({}).uniform); }
+
+TEST(FusedSidePlan, EveryRowIsShrunkAlikeAndRowsWithoutPairsAreKnown) {
+  const std::vector<std::int64_t> offsets = {0, 0, 5, 1005, 1005, 1006};
+  const SidePlan plan = plan_side(View<const std::int64_t>(offsets), 100, -1);
+  std::set<std::int32_t> empty;
+  std::int64_t pairs = 0;
+  for (const als::FusedTask& task : plan.tasks) {
+    EXPECT_EQ(task.row_count, offsets[task.row + 1] > offsets[task.row] ? 1 : 0);
+    if (task.row_count == 0) empty.insert(task.row);
+    pairs += task.count;
+  }
+  EXPECT_EQ(empty, (std::set<std::int32_t>{0, 3}));
+  EXPECT_EQ(pairs, 1006);
+  EXPECT_EQ(plan.slots, 10);
+  EXPECT_EQ(plan.formed, std::ssize(plan.tasks));
+}
+
+TEST(FusedSidePlan, WholeShortRowsComeLast) {
+  const std::vector<std::int64_t> offsets = {0, 0, 5, 65, 265, 266, 306};
+  const SidePlan plan = plan_side(View<const std::int64_t>(offsets), 50, 40);
+  ASSERT_EQ(plan.formed, 2 + 4);
+  for (std::int64_t i = 0; i < std::ssize(plan.tasks); ++i) {
+    const als::FusedTask& task = plan.tasks[i];
+    EXPECT_EQ(i >= plan.formed, task.parts == 1 && task.count <= 40);
+    if (i > 0 && i != plan.formed) {
+      EXPECT_LE(task.count, plan.tasks[i - 1].count);
+    }
+  }
+}
+
+constexpr AppliedLimits kH200 = {233472, 232448};
+
+TEST(AppliedPlan, BlocksFitInAMultiprocessor) {
+  for (const AppliedLimits limits : {kH200, AppliedLimits{102400, 101376}}) {
+    for (const int factors : {8, 64, 65, 128, 129, 192, 256}) {
+      std::int64_t before = 0;
+      for (const int warps : kAppliedBlockWarps) {
+        const std::int64_t pairs = applied_capacity(limits, factors, warps);
+        EXPECT_GT(pairs, before);
+        before = pairs;
+        const std::int64_t bytes = applied_bytes(factors, warps, pairs);
+        EXPECT_LE(bytes, limits.of_block);
+        EXPECT_LE((bytes + 1024) * (kAppliedWarps / warps), limits.of_multiprocessor);
+        EXPECT_GT(applied_bytes(factors, warps, pairs + 1) + 1024,
+                  std::min(limits.of_block, limits.of_multiprocessor * warps / kAppliedWarps));
+      }
+    }
+  }
+  EXPECT_EQ(applied_capacity({1000, 1000}, 64, 2), 0);
+}
+
+TEST(AppliedPlan, EveryTaskIsLaunchedOnceByEnoughWarps) {
+  std::vector<als::FusedTask> tasks(3);  // of formed rows
+  for (std::int32_t pairs = 300; pairs >= 0; pairs -= 3) {
+    tasks.emplace_back();
+    tasks.back().count = pairs;
+  }
+  const AppliedPlan plan = plan_applied(View<const als::FusedTask>(tasks), 3, kH200, 256);
+  std::int64_t next = 3;
+  for (const AppliedLaunch& launch : plan) {
+    EXPECT_EQ(launch.first, next);
+    next += launch.count;
+    EXPECT_EQ(launch.pairs, tasks[launch.first].count);
+    EXPECT_LE(launch.pairs, applied_capacity(kH200, 256, launch.warps));
+  }
+  EXPECT_EQ(next, std::ssize(tasks));
+  EXPECT_EQ(plan.size(), 4U);
+  EXPECT_TRUE(plan_applied(View<const als::FusedTask>(tasks), next, kH200, 256).empty());
+}
+
+TEST(AppliedPlan, LongRowsAreWorthFormingUnlessTheyHaveManyFactors) {
+  EXPECT_LT(applied_break_even(64, 3), applied_break_even(128, 3));
+  EXPECT_GT(applied_break_even(128, 3), 30);
+  EXPECT_LT(applied_break_even(128, 3), 120);
+  EXPECT_GT(applied_break_even(256, 3), applied_capacity(kH200, 256, 16));
+  EXPECT_LT(applied_break_even(256, 30), applied_break_even(256, 3));
+  for (int factors = 1; factors <= 256; ++factors) EXPECT_GE(applied_break_even(factors, 1), 0);
+}
+
+TEST(FusedKernels, ThereIsAKernelForEveryNumberOfFactors) {
+  for (int factors = 1; factors <= 256; ++factors) {
+    const int tiles = kernel_tiles(false, factors);
+    EXPECT_GE(tiles * als::kFusedTile, factors);
+    EXPECT_EQ(als::fused_stride_of_tiles(tiles), als::fused_stride(factors));
+    EXPECT_EQ(std::count(std::begin(kWeightedTileCounts), std::end(kWeightedTileCounts), tiles), 1)
+        << factors;
+    EXPECT_EQ(kernel_tiles(true, factors), als::fused_tiles(factors));
+  }
+}
+
+TEST(IalsFusedInfo, WhatItCannotDoIsRefused) {
+  const AlgorithmInfo& info = find_algorithm("ials_fused");
+  EXPECT_FALSE(info.supports(default_params(info.params), {}).has_value());
+  auto why = info.supports(default_params(info.params, {{"reg", 0}}), {});
+  ASSERT_TRUE(why.has_value());
+  EXPECT_NE(why->find("reg"), std::string::npos);
+  const Json words = {{"precision", "fp16x2"}, {"normal", "applied"}};
+  why = info.supports(default_params(info.params, words), {});
+  ASSERT_TRUE(why.has_value());
+  EXPECT_NE(why->find("fp16x2"), std::string::npos);
+}
+
+TEST(IalsFusedInfo, MemoryGrowsWithWords) {
+  const AlgorithmInfo& info = find_algorithm("ials_fused");
+  ProblemShape shape;
+  shape.n_users = 1000;
+  shape.n_items = 500;
+  shape.nnz = 100000;
+  const auto device = [&](const char* precision) {
+    return info.memory(default_params(info.params, {{"precision", precision}}), shape).device_bytes;
+  };
+  // A second word of 64 factors, of every row; and the parts of split rows are not smaller.
+  EXPECT_GE(device("fp16x2"), device("fp16") + 1500 * 64 * 2);
+}
+
+}  // namespace
+}  // namespace mf::ials
