@@ -1,5 +1,7 @@
 // The CCD++ algorithms: names, parameters, limits and papers.
 #include "algorithms/ccd/cpu/settings.hpp"
+#include "algorithms/ccd/gpu/settings.hpp"
+#include "algorithms/ccd/settings.hpp"
 #include "algorithms/core/registry.hpp"
 
 namespace mf::ccd {
@@ -32,7 +34,23 @@ AlgorithmInfo cpu_info() {
   return info;
 }
 
+AlgorithmInfo device_info() {
+  AlgorithmInfo info = shared_info("ccd++");
+  info.summary =
+      "CCD++ on a GPU: both orders of the residuals streamed, gathers from shared memory";
+  info.paper +=
+      "; I. Nisa, A. Sukumaran-Rajam, R. Kunchum, P. Sadayappan, \"Parallel CCD++ on GPU for "
+      "Matrix "
+      "Factorization\", GPGPU 2017";
+  info.hardware = Hardware::cuda;
+  info.params = common_params();
+  info.supports = device_why_unsupported;
+  info.memory = device_memory_need;
+  return info;
+}
+
 const RegisterInfo kCpu(cpu_info());
+const RegisterInfo kDevice(device_info());
 
 }  // namespace
 }  // namespace mf::ccd
