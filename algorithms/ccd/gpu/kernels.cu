@@ -146,51 +146,67 @@ __device__ __forceinline__ Task task_or_none(const Task* tasks, std::int64_t at,
   return at < end ? load_task(tasks + at) : Task{0, 0, 0, 0};
 }
 
-// Warps take the tasks in turn as they become free; the next one is known before it is needed.
-template <Kind kKind, class Index>
-__device__ __forceinline__ void run_long(const DeviceSideView& side, const PassVectors& v,
-                                         const Tables& tables, const Piece& piece, int* next) {
-  const int lane = static_cast<int>(threadIdx.x) % 32;
-  const auto take = [&] {
-    int turn = 0;
-    if (lane == 0) turn = atomicAdd(next, 1);
-    return piece.long_begin + __shfl_sync(kAll, turn, 0);
-  };
-  std::int64_t at = take();
-  Task task = task_or_none(side.tasks, at, piece.long_end);
-  while (at < piece.long_end) {
-    at = take();
-    const Task following = task_or_none(side.tasks, at, piece.long_end);
-    run_task<kKind, Index, 32>(side, v, tables, task, lane);
-    task = following;
-  }
+__device__ __forceinline__ void prefetch(const void* address) {
+  asm volatile("prefetch.global.L2 [%0];" ::"l"(address));
 }
 
-template <Kind kKind, class Index>
-__device__ __forceinline__ void run_short(const DeviceSideView& side, const PassVectors& v,
-                                          const Tables& tables, const Piece& piece) {
-  const int groups = static_cast<int>(blockDim.x) / kShortLanes;
-  const int group = static_cast<int>(threadIdx.x) / kShortLanes;
-  const int member = static_cast<int>(threadIdx.x) % kShortLanes;
-  constexpr int kGroupsOfWarp = 32 / kShortLanes;
-  // All groups of a warp go on as long as its first has a task.
-  std::int64_t first = piece.short_begin + group / kGroupsOfWarp * kGroupsOfWarp;
-  const int own = group % kGroupsOfWarp;
-  Task task = task_or_none(side.tasks, first + own, piece.short_end);
-  while (first < piece.short_end) {
-    first += groups;
-    const Task following = task_or_none(side.tasks, first + own, piece.short_end);
-    run_task<kKind, Index, kShortLanes>(side, v, tables, task, member);
-    task = following;
+// The lines of a task to the second-level cache: it waits less for them once it is its turn.
+template <class Index, int kLanes>
+__device__ __forceinline__ void prefetch_task(const DeviceSideView& side, const Task& task,
+                                              int member) {
+  constexpr int kLine = 128;
+  const std::int64_t begin = std::int64_t{task.begin} * kQuad;
+  const auto lines = [&](const auto* from) {
+    const auto* bytes = reinterpret_cast<const char*>(from + begin);
+    const int size = task.units * static_cast<int>(kQuad * sizeof(*from));
+    for (int at = member * kLine; at < size; at += kLanes * kLine) prefetch(bytes + at);
+  };
+  lines(side.residual);
+  lines(static_cast<const Index*>(side.indices));
+}
+
+// Groups of kLanes lanes take the tasks [begin, end) in turn, a warp's groups together, as warps
+// become free. A task is known two turns before it is done, and fetched one turn before.
+template <Kind kKind, class Index, int kLanes>
+__device__ __forceinline__ void run_tasks(const DeviceSideView& side, const PassVectors& v,
+                                          const Tables& tables, std::int64_t begin,
+                                          std::int64_t end, int* next) {
+  constexpr int kGroups = 32 / kLanes;  // of a warp
+  const int lane = static_cast<int>(threadIdx.x) % 32;
+  const int member = lane % kLanes;
+  const auto take = [&] {
+    int turn = 0;
+    if (lane == 0) turn = atomicAdd(next, kGroups);
+    return begin + __shfl_sync(kAll, turn, 0);
+  };
+  const auto task_at = [&](std::int64_t first) {
+    return task_or_none(side.tasks, first + lane / kLanes, end);
+  };
+  std::int64_t at = take();
+  Task task = task_at(at);
+  std::int64_t at_second = take();
+  Task second = task_at(at_second);
+  while (at < end) {
+    prefetch_task<Index, kLanes>(side, second, member);
+    const std::int64_t at_third = take();
+    const Task third = task_at(at_third);
+    run_task<kKind, Index, kLanes>(side, v, tables, task, member);
+    at = at_second;
+    task = second;
+    at_second = at_third;
+    second = third;
   }
 }
 
 // A tile's part of a vector, and a zero for padding.
 __device__ __forceinline__ void load_table(float* to, const float* from, std::int64_t begin,
                                            std::int64_t width, std::int64_t n_others) {
-  for (std::int64_t i = threadIdx.x; i <= width; i += blockDim.x) {
-    to[i] = i < width && begin + i < n_others ? __ldg(from + begin + i) : 0.0F;
-  }
+  const auto count = static_cast<int>(min(width, n_others - begin));
+  const auto step = static_cast<int>(blockDim.x);
+  int i = static_cast<int>(threadIdx.x);
+#pragma unroll 8
+  for (; i < count; i += step) to[i] = __ldg(from + begin + i);
+  for (; i <= width; i += step) to[i] = 0.0F;
 }
 
 template <Kind kKind>
@@ -222,16 +238,17 @@ template <Kind kKind, class Index, bool kShared>
 __global__ void __launch_bounds__(kShared ? kSharedThreads : kGlobalThreads)
     pass_kernel(const DeviceSideView side, const PassVectors v) {
   extern __shared__ float shared[];
-  __shared__ int next;
+  __shared__ int next[2];  // long and short task of the piece
   const std::int32_t last = side.of_block[blockIdx.x + 1];
   for (std::int32_t p = side.of_block[blockIdx.x]; p < last; ++p) {
     const Piece piece = side.pieces[p];
     Tables tables = {v.held, v.old, v.now};
     if constexpr (kShared) tables = load_tables<kKind>(shared, v, side, piece.tile);
-    if (threadIdx.x == 0) next = 0;
+    if (threadIdx.x < 2) next[threadIdx.x] = 0;
     __syncthreads();
-    run_long<kKind, Index>(side, v, tables, piece, &next);
-    run_short<kKind, Index>(side, v, tables, piece);
+    run_tasks<kKind, Index, 32>(side, v, tables, piece.long_begin, piece.long_end, &next[0]);
+    run_tasks<kKind, Index, kShortLanes>(side, v, tables, piece.short_begin, piece.short_end,
+                                         &next[1]);
     __syncthreads();  // before the tables and `next` change
   }
 }
@@ -338,9 +355,9 @@ void launch_transpose(const float* from, std::int64_t from_stride, float* to,
                       std::int64_t to_stride, std::int64_t rows, std::int64_t columns,
                       cudaStream_t stream) {
   if (rows == 0 || columns == 0) return;
-  const dim3 grid(cuda::blocks_for(rows, kTile), cuda::blocks_for(columns, kTile));
-  transpose_kernel<<<grid, dim3(kTile, kTile), 0, stream>>>(from, from_stride, to, to_stride, rows,
-                                                            columns);
+  const unsigned blocks = cuda::blocks_for(rows, kTile) * cuda::blocks_for(columns, kTile);
+  transpose_kernel<<<blocks, dim3(kTile, kTile), 0, stream>>>(from, from_stride, to, to_stride,
+                                                              rows, columns);
   MF_CUDA_LAUNCHED("ccd++ transpose");
 }
 

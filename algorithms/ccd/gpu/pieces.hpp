@@ -1,6 +1,7 @@
 // Which tasks each block of threads does. Tasks of a tile go in two groups, the long ones, which a
-// warp does, and the short ones, which eight lanes do; all tasks together are cut into runs of
-// about equal cost, one for each block, and a run where its tile ends: a piece.
+// warp does, and the short ones, which eight lanes do. The tiles in a row are cut into shares of
+// equal cost, one for each block. What a block has of a tile is a piece: the same part of its long
+// tasks as of its short ones, so that what is wrong in their cost is so for all blocks.
 #pragma once
 
 #include <cstdint>
