@@ -1,7 +1,5 @@
 #include "algorithms/ccd/cpu/side.hpp"
 
-#include <algorithm>
-
 namespace mf::ccd::cpu {
 namespace {
 
@@ -79,7 +77,6 @@ void Side::exchange(const Kernels& kernels, int k, int held, const Other& other,
         run_of(task),
         {other.held + base, other.old + base, other.now + base, own_held[task.row], own[task.row]});
   });
-  std::copy_n(own, layout_.rows(), old_.data());
   finish(k, team);
 }
 
@@ -107,6 +104,7 @@ void Side::finish(int k, ThreadTeam& team) {
         numerator += sums_[slot].numerator;
         denominator += sums_[slot].denominator;
       }
+      old_[row] = vector[row];
       vector[row] = denominator > 0 ? static_cast<float>(numerator / denominator) : 0.0F;
     }
   });

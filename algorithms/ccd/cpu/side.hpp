@@ -38,10 +38,10 @@ class Side {
     layout_.from = {};
   }
 
-  // R += u_k v_k^T - u_held v_held^T (held kNone: nothing is subtracted), then as solve; the vector
-  // from before is old().
+  // R += u_k v_k^T - u_held v_held^T (held kNone: nothing is subtracted), then as solve.
   void exchange(const Kernels& kernels, int k, int held, const Other& other, ThreadTeam& team);
-  // Vector k = sums of R v / (lambda + sums of v^2); a row with neither is 0.
+  // Vector k = sums of R v / (lambda + sums of v^2); a row with neither is 0. What the vector was
+  // is old() until the next one is solved.
   void solve(const Kernels& kernels, int k, const float* now, ThreadTeam& team);
   // R += sign u_k v_k^T
   void change(const Kernels& kernels, int k, float sign, const float* other, ThreadTeam& team);
