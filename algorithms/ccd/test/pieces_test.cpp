@@ -51,9 +51,7 @@ TEST(CcdPieces, EveryTaskIsInOnePieceOfItsTileAndKind) {
       }
       for (const int times : seen) ASSERT_EQ(times, 1);
       // No block has much more than its share.
-      EXPECT_LE(most,
-                1.5 * static_cast<double>(layout.size() / 4) / static_cast<double>(blocks) + 256)
-          << blocks;
+      EXPECT_LE(most, 3 * layout.size() / 4 / (2 * blocks) + 256) << blocks;
     }
   }
 }
