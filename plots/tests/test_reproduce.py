@@ -45,7 +45,7 @@ def test_exhibits_are_listed_with_their_descriptions():
     (["cu2rec/perf-ml10k"], "no exhibit 'cu2rec/perf-ml10k'; did you mean \"cu2rec/perf-ml100k\"?"),
     (["striding"], "did you mean \"cu2rec/striding\"?"),
     (["perf-ml100k.cpu"], "did you mean \"cu2rec/perf-ml100k\"?"),
-    (["nothing like it"], "known: cu2rec/buffering"),
+    (["nothing like it"], "known: ccd/speed, cu2rec/buffering"),
     (["cu2rec/.*"], "there is no exhibit 'cu2rec/.*'"),
     (["--draw-only", "x"], "name the exhibit first"),
     (["cu2rec/striding", "--draw-only"], "--draw-only needs a folder"),

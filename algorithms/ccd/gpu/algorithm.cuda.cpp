@@ -1,0 +1,103 @@
+// CCD++ on the device: the equations of cpu/algorithm.cpp, the passes of kernels.cu.
+#include <algorithm>
+
+#include "algorithms/ccd/gpu/side.hpp"
+#include "algorithms/core/registry.hpp"
+#include "algorithms/core/rows.hpp"
+#include "algorithms/core/sgd_params.hpp"
+#include "base/json.hpp"
+
+namespace mf::ccd {
+namespace {
+
+class CcdDevice : public Algorithm {
+ public:
+  explicit CcdDevice(const Params& params) : settings_(read_settings(params)) {}
+
+  void prepare(const Ratings& train, const Model& initial, Context& context) override {
+    check_initial(ModelKind::plain, settings_.factors, train, initial);
+    stream_ = context.stream;
+    shape_ = initial;
+    work_ = epoch_work(settings_, train);
+    held_ = kNone;
+    const Csc columns = make_csc(train, context.team->size());
+    AlignedVector<float> p = initial.p;
+    if (settings_.start == Start::zero) std::fill(p.begin(), p.end(), 0.0F);
+    {
+      const PhaseScope phase(context.phases, "transfer");
+      cuda::Uploader uploader(*context.team, stream_);
+      users_ = DeviceSide(settings_, {train.user_offsets(), train.items(), train.n_items()},
+                          train.values(), p, 2, uploader);
+      items_ = DeviceSide(settings_, {columns.item_offsets, columns.users, train.n_users()},
+                          columns.values, initial.q, 3, uploader);
+    }
+    users_.warm_up({items_.vector(kNone), items_.vector(kNone), items_.vector(kNone)}, stream_);
+    items_.warm_up({users_.vector(kNone), users_.old(), users_.vector(kNone)}, stream_);
+    if (settings_.start == Start::zero) return;
+    for (int k = 0; k < settings_.factors; ++k) {  // R = r - P Q^T
+      for (const Half half : {Half::users, Half::items}) change(half, k, -1.0F);
+    }
+  }
+
+  std::int64_t run_epoch(const EpochArgs&, Context& context) override {
+    phases_ = context.phases;
+    const auto updates = static_cast<std::int64_t>(work_.updates);
+    for (int k = 0; k < settings_.factors; ++k) {
+      if (k > 0 && context.stop_requested && context.stop_requested()) {
+        return updates * k / settings_.factors;
+      }
+      sweep_factor(settings_.sweep, k, held_, *this);
+    }
+    return updates;
+  }
+
+  // ---- the steps of sweep_factor
+  void change(Half half, int k, float sign) {
+    const PhaseScope phase(phases_, "residual");
+    side(half).change(k, sign, other(half).vector(k), stream_);
+  }
+  void exchange(Half half, int k, int held) {
+    const PhaseScope phase(phases_, half == Half::users ? "users" : "items");
+    const float* now = other(half).vector(k);
+    const float* old = half == Half::users ? now : users_.old();
+    side(half).exchange(k, held, {other(half).vector(held), old, now}, stream_);
+  }
+  void solve(Half half, int k) {
+    const PhaseScope phase(phases_, half == Half::users ? "users" : "items");
+    side(half).solve(k, other(half).vector(k), stream_);
+  }
+
+  FactorView factors() override {
+    return make_view(shape_, Location::device, users_.pack(stream_), items_.pack(stream_),
+                     row_stride(settings_.factors, sizeof(float)));
+  }
+
+  Work work_per_epoch() const override { return work_; }
+  Json facts() const override {
+    return {{"user_tiles", items_.tiles()},
+            {"item_tiles", users_.tiles()},
+            {"users_from_shared_memory", items_.shared()},
+            {"items_from_shared_memory", users_.shared()},
+            {"user_padding", users_.padding()},
+            {"item_padding", items_.padding()}};
+  }
+
+ private:
+  DeviceSide& side(Half half) { return half == Half::users ? users_ : items_; }
+  DeviceSide& other(Half half) { return half == Half::users ? items_ : users_; }
+
+  Settings settings_;
+  cudaStream_t stream_ = nullptr;
+  PhaseSink* phases_ = nullptr;
+  ModelShape shape_;
+  Work work_;
+  int held_ = kNone;
+  DeviceSide users_, items_;
+};
+
+const RegisterFactory registered("ccd++", [](const Params& params) {
+  return std::make_unique<CcdDevice>(params);
+});
+
+}  // namespace
+}  // namespace mf::ccd

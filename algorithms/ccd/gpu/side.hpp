@@ -1,0 +1,71 @@
+// One side of R on the device: its residuals in its own order, and its factors, a vector for each.
+#pragma once
+
+#include <cstdint>
+
+#include "algorithms/ccd/gpu/kernels.hpp"
+#include "algorithms/ccd/settings.hpp"
+#include "algorithms/core/cuda/memory.hpp"
+#include "algorithms/core/cuda/upload.hpp"
+
+namespace mf::ccd {
+
+// Units of a task, at most: a warp takes it in four turns of two quads a lane.
+inline constexpr std::int64_t kTaskUnits = 256;
+// Rows with more slots than this, on average, are added by a warp each.
+inline constexpr std::int64_t kSlotsOfThread = 4;
+
+// The vectors of the other side that a pass gathers from.
+struct Other {
+  const float* held;
+  const float* old;
+  const float* now;
+};
+
+class DeviceSide {
+ public:
+  DeviceSide() = default;
+  // `tables`: vectors that an exchange gathers from. R is `values` at first; `packed` has the
+  // factors, a row of them after another. What is uploaded may go when the uploader goes.
+  DeviceSide(const Settings& settings, const SideRows& rows, View<const float> values,
+             const AlignedVector<float>& packed, int tables, cuda::Uploader& uploader);
+
+  // The steps of sweep_factor, as in cpu/side.hpp.
+  void exchange(int k, int held, const Other& other, cudaStream_t stream);
+  void solve(int k, const float* now, cudaStream_t stream);
+  void change(int k, float sign, const float* other, cudaStream_t stream);
+
+  // Of factor k, or zeros for kNone: a number for each row, and zeros.
+  const float* vector(int k) const {
+    return k == kNone ? zeros_.data() : vectors_.data() + k * stride_;
+  }
+  const float* old() const { return old_.data(); }
+  // Rows of row_stride(factors) numbers, zero beyond the factors.
+  const float* pack(cudaStream_t stream);
+  // Launches each kernel once, which loads it: no epoch pays for that.
+  void warm_up(const Other& other, cudaStream_t stream);
+
+  std::int64_t tiles() const { return tiles_; }
+  bool shared() const { return view_.shared; }
+  double padding() const { return padding_; }  // share of what is streamed
+
+ private:
+  void finish(int k, cudaStream_t stream);
+
+  int factors_ = 0;
+  std::int64_t rows_ = 0, stride_ = 0, tiles_ = 0;
+  double padding_ = 0;
+  DeviceSideView view_ = {};
+  cuda::DeviceBuffer<Task> tasks_;
+  cuda::DeviceBuffer<Piece> pieces_;
+  cuda::DeviceBuffer<std::int32_t> of_block_;
+  cuda::DeviceBuffer<std::uint16_t> narrow_;  // one of the two is empty
+  cuda::DeviceBuffer<std::int32_t> wide_;
+  cuda::DeviceBuffer<float> residual_;
+  cuda::DeviceBuffer<float2> sums_;
+  cuda::DeviceBuffer<std::uint32_t> slots_;
+  cuda::DeviceBuffer<float> shrink_, vectors_, zeros_, old_, packed_;
+  bool by_warp_ = false;
+};
+
+}  // namespace mf::ccd

@@ -1,0 +1,56 @@
+// The CCD++ algorithms: names, parameters, limits and papers.
+#include "algorithms/ccd/cpu/settings.hpp"
+#include "algorithms/ccd/gpu/settings.hpp"
+#include "algorithms/ccd/settings.hpp"
+#include "algorithms/core/registry.hpp"
+
+namespace mf::ccd {
+namespace {
+
+constexpr const char* kPaper =
+    "H.-F. Yu, C.-J. Hsieh, S. Si, I. Dhillon, \"Scalable Coordinate Descent Approaches to "
+    "Parallel "
+    "Matrix Factorization for Recommender Systems\", ICDM 2012";
+
+AlgorithmInfo shared_info(const std::string& name) {
+  AlgorithmInfo info;
+  info.name = name;
+  info.family = "ccd";
+  info.paper = kPaper;
+  info.deterministic = true;
+  info.uses_learning_rate = false;
+  info.updates_per_epoch = [](const ProblemShape& shape) {
+    return 2 * static_cast<double>(shape.nnz);
+  };
+  return info;
+}
+
+AlgorithmInfo cpu_info() {
+  AlgorithmInfo info = shared_info("ccd++_cpu");
+  info.summary = "CCD++ on the CPU: one factor after another, each number solved from residuals";
+  info.params = cpu_params();
+  info.supports = cpu_why_unsupported;
+  info.memory = cpu_memory_need;
+  return info;
+}
+
+AlgorithmInfo device_info() {
+  AlgorithmInfo info = shared_info("ccd++");
+  info.summary =
+      "CCD++ on a GPU: both orders of the residuals streamed, gathers from shared memory";
+  info.paper +=
+      "; I. Nisa, A. Sukumaran-Rajam, R. Kunchum, P. Sadayappan, \"Parallel CCD++ on GPU for "
+      "Matrix "
+      "Factorization\", GPGPU 2017";
+  info.hardware = Hardware::cuda;
+  info.params = common_params();
+  info.supports = device_why_unsupported;
+  info.memory = device_memory_need;
+  return info;
+}
+
+const RegisterInfo kCpu(cpu_info());
+const RegisterInfo kDevice(device_info());
+
+}  // namespace
+}  // namespace mf::ccd

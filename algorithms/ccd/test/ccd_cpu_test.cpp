@@ -1,0 +1,375 @@
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <sstream>
+
+#include "algorithms/ccd/cpu/side.hpp"
+#include "algorithms/ccd/test/reference.hpp"
+#include "base/error.hpp"
+#include "base/isa.hpp"
+#include "base/json.hpp"
+#include "datasets/readers/readers.hpp"
+#include "datasets/split.hpp"
+
+namespace mf::ccd {
+namespace {
+
+using test::planted;
+
+struct Trainer {
+  Trainer(const Json& changes, const Ratings& ratings, int threads = 1)
+      : params(test::params_of("ccd++_cpu", changes)),
+        settings(read_settings(params)),
+        team(threads),
+        initial(test::start_for(ratings, settings.factors)) {
+    context.team = &team;
+    algorithm = prepare_algorithm("ccd++_cpu", params, ratings, initial, context);
+  }
+  void run(int epochs) {
+    for (int k = 0; k < epochs; ++k) updates += algorithm->run_epoch({++epoch, 0}, context);
+  }
+  Model model() { return copy_model(algorithm->factors()); }
+
+  Params params;
+  Settings settings;
+  ThreadTeam team;
+  Model initial;
+  Context context;
+  std::int64_t epoch = 0, updates = 0;
+  std::unique_ptr<Algorithm> algorithm;
+};
+
+void expect_reference(const Json& changes, const Ratings& train, int epochs) {
+  Trainer trainer(changes, train, 2);
+  test::Reference reference(train, trainer.settings, trainer.initial);
+  for (int epoch = 1; epoch <= epochs; ++epoch) {
+    trainer.run(1);
+    reference.epoch();
+    EXPECT_LT(test::furthest(trainer.model(), reference), 2e-3) << changes.dump() << epoch;
+  }
+  EXPECT_EQ(trainer.updates, epochs * 2 * train.nnz());
+}
+
+TEST(CcdCpu, AnEpochIsThatOfThePaper) {
+  const Ratings train = planted(130, 70, 0.3, 1);
+  for (const char* residual : {"separate", "fused"}) {
+    for (const char* scale : {"plain", "rows"}) {
+      for (const char* start : {"model", "zero"}) {
+        for (const int f : {1, 2, 7}) {
+          for (const int inner : {1, 2, 3}) {
+            expect_reference({{"factors", f},
+                              {"reg", scale == std::string("plain") ? 2.0 : 0.05},
+                              {"reg_scale", scale},
+                              {"residual", residual},
+                              {"start", start},
+                              {"inner_iterations", inner}},
+                             train, 3);
+          }
+        }
+      }
+    }
+  }
+}
+
+TEST(CcdCpu, AnEpochOfAllInstructionSetsIsThatOfThePaper) {
+  const Ratings train = planted(90, 150, 0.4, 2);
+  for (const Isa isa : {Isa::scalar, Isa::avx2, Isa::avx512}) {
+    if (!has(isa)) continue;  // choose_isa has a test that refuses it
+    for (const char* residual : {"separate", "fused"}) {
+      expect_reference({{"factors", 20}, {"simd", to_string(isa)}, {"residual", residual}}, train,
+                       2);
+    }
+  }
+}
+
+TEST(CcdCpu, TheObjectiveNeverRises) {
+  const Ratings train = planted(120, 80, 0.3, 3);
+  for (const char* scale : {"plain", "rows"}) {
+    for (const char* residual : {"separate", "fused"}) {
+      Trainer trainer({{"factors", 10}, {"reg_scale", scale}, {"residual", residual}}, train);
+      double last = test::objective(train, trainer.settings, trainer.model());
+      const double first = last;
+      for (int epoch = 0; epoch < 10; ++epoch) {
+        trainer.run(1);
+        const double now = test::objective(train, trainer.settings, trainer.model());
+        EXPECT_LE(now, last * (1 + 1e-6)) << scale << residual << epoch;
+        last = now;
+      }
+      EXPECT_LT(last, 0.5 * first) << scale;
+    }
+  }
+}
+
+// A user with 20,000 ratings, an item with most users; and tiles of users.
+Ratings with_giants() {
+  std::vector<Rating> list;
+  Rng rng(8);
+  for (std::int32_t u = 0; u < 40'000; ++u) {
+    for (std::int32_t i = 0; i < (u == 7 ? 20'000 : 50); ++i) {
+      if (u != 7 && rng.uniform() < 0.3) continue;
+      list.push_back({u, i, static_cast<float>(1 + rng.below(5))});
+    }
+  }
+  return test::ratings_of(40'000, 20'000, list);
+}
+
+TEST(CcdCpu, ThreadsDoNotChangeTheResult) {
+  const Ratings train = with_giants();
+  for (const char* residual : {"separate", "fused"}) {
+    const Json changes = {{"factors", 3}, {"residual", residual}, {"inner_iterations", 2}};
+    Trainer one(changes, train, 1);
+    one.run(2);
+    const Model expected = one.model();
+    for (const int threads : {2, 3, 8}) {
+      Trainer several(changes, train, threads);
+      several.run(2);
+      const Model got = several.model();
+      EXPECT_EQ(got.p, expected.p) << threads;
+      EXPECT_EQ(got.q, expected.q) << threads;
+    }
+  }
+}
+
+TEST(CcdCpu, GiantRowsAndTilesAreThoseOfThePaper) {
+  std::vector<Rating> list;
+  Rng rng(9);
+  for (std::int32_t u = 0; u < 70'000; ++u) {  // three tiles of users
+    for (std::int32_t i = 0; i < 4; ++i) {
+      list.push_back({u, i, static_cast<float>(1 + rng.below(5))});
+    }
+  }
+  const Ratings train = test::ratings_of(70'000, 4, list);
+  expect_reference({{"factors", 3}, {"reg", 1}}, train, 2);
+  Trainer trainer({{"factors", 3}}, train);
+  EXPECT_EQ(trainer.algorithm->facts()["user_tiles"], 3);
+  EXPECT_EQ(trainer.algorithm->facts()["item_tiles"], 1);
+}
+
+TEST(CcdCpu, OneWideTileWhereRowsAreShort) {
+  std::vector<Rating> list;
+  for (std::int32_t u = 0; u < 70'000; ++u) list.push_back({u, u, static_cast<float>(1 + u % 5)});
+  const Ratings train = test::ratings_of(70'000, 70'001, list);
+  Trainer trainer({{"factors", 2}, {"reg", 0.1}}, train, 2);
+  EXPECT_EQ(trainer.algorithm->facts()["user_tiles"], 1);
+  test::Reference reference(train, trainer.settings, trainer.initial);
+  trainer.run(2);
+  reference.epoch();
+  reference.epoch();
+  EXPECT_LT(test::furthest(trainer.model(), reference), 1e-4);
+}
+
+TEST(CcdCpu, RowsWithoutRatingsAreZero) {
+  const Ratings train = planted(50, 40, 0.2, 4);
+  for (const char* scale : {"plain", "rows"}) {
+    for (const double reg : {0.0, 0.05}) {
+      Trainer trainer({{"factors", 5}, {"reg", reg}, {"reg_scale", scale}}, train);
+      trainer.run(2);
+      const Model m = trainer.model();
+      for (int k = 0; k < 5; ++k) {
+        EXPECT_EQ(m.p[k], 0.0F);      // user 0
+        EXPECT_EQ(m.q[5 + k], 0.0F);  // item 1
+        EXPECT_NE(m.p[5 + k], 0.0F);  // user 1
+        EXPECT_TRUE(std::isfinite(m.q[k]));
+      }
+    }
+  }
+}
+
+TEST(CcdCpu, AMatrixWithoutRatingsRuns) {
+  const Ratings train = test::ratings_of(4, 3, {});
+  Trainer trainer({{"factors", 5}}, train, 2);
+  trainer.run(2);
+  EXPECT_EQ(trainer.updates, 0);
+  for (const float x : trainer.model().p) EXPECT_EQ(x, 0.0F);
+}
+
+// ---- the residual
+
+struct SidePair {
+  SidePair(const Ratings& ratings, const Settings& settings, const Model& initial, ThreadTeam& t)
+      : team(t),
+        first(settings, initial),
+        columns(make_csc(ratings, 1)),
+        users(settings, {ratings.user_offsets(), ratings.items(), ratings.n_items()}, initial.p,
+              team,
+              [&](std::int64_t u, std::int64_t at) {
+                return first(u, ratings.items()[at], ratings.values()[at]);
+              }),
+        items(settings, {columns.item_offsets, columns.users, ratings.n_users()}, initial.q, team,
+              [&](std::int64_t i, std::int64_t at) {
+                return first(columns.users[at], i, columns.values[at]);
+              }) {}
+  cpu::Side& side(Half half) { return half == Half::users ? users : items; }
+  cpu::Side& other(Half half) { return half == Half::users ? items : users; }
+  void change(Half half, int k, float sign) {
+    side(half).change(loops, k, sign, other(half).vector(k), team);
+  }
+  void exchange(Half half, int k, int held) {
+    const float* now = other(half).vector(k);
+    const float* old = half == Half::users ? now : users.old();
+    side(half).exchange(loops, k, held, {other(half).vector(held), old, now}, team);
+  }
+  void solve(Half half, int k) { side(half).solve(loops, k, other(half).vector(k), team); }
+
+  ThreadTeam& team;
+  FirstResidual first;
+  Csc columns;
+  cpu::Kernels loops = cpu::kernels(choose_isa("auto"));
+  cpu::Side users, items;
+};
+
+// After many epochs, in fp32: that of both sides the same to the last bit, and r - P Q^T to what
+// 2 f additions an epoch have rounded away.
+TEST(CcdCpu, TheResidualStaysThatOfTheModel) {
+  const Ratings train = planted(150, 90, 0.4, 5);
+  constexpr int kEpochs = 200;
+  for (const char* residual : {"separate", "fused"}) {
+    const Params params =
+        test::params_of("ccd++_cpu", {{"factors", 8}, {"residual", residual}, {"reg", 1}});
+    const Settings settings = read_settings(params);
+    const Model initial = test::start_for(train, 8);
+    ThreadTeam team(2);
+    SidePair sides(train, settings, initial, team);
+    int held = kNone;
+    for (int epoch = 0; epoch < kEpochs; ++epoch) {
+      for (int k = 0; k < 8; ++k) sweep_factor(settings.sweep, k, held, sides);
+    }
+    Model model = initial;
+    sides.users.pack(model.p, team);
+    sides.items.pack(model.q, team);
+    Settings of_model = settings;
+    of_model.start = Start::model;
+    const test::Reference exact(train, of_model, model);
+    double worst = 0;
+    for (std::int64_t at = 0; at < train.nnz(); ++at) {  // one tile: the layout is that of CSR
+      double expected = exact.r[at];
+      if (held != kNone) expected += exact.p[held][train[at].user] * exact.q[held][train[at].item];
+      worst = std::max(worst, std::abs(sides.users.residual(at) - expected));
+    }
+    EXPECT_LT(worst, 5e-5) << residual;
+    EXPECT_GT(worst, 0) << residual;
+    std::vector<std::int64_t> next(sides.columns.item_offsets.begin(),
+                                   sides.columns.item_offsets.end());
+    for (std::int64_t at = 0; at < train.nnz(); ++at) {
+      ASSERT_EQ(sides.items.residual(next[train[at].item]++), sides.users.residual(at));
+    }
+  }
+}
+
+TEST(CcdCpu, StopsBetweenFactorsAndGoesOn) {
+  const Ratings train = planted(60, 50, 0.3, 6);
+  const Json changes = {{"factors", 4}};
+  Trainer trainer(changes, train);
+  int polls = 0;
+  trainer.context.stop_requested = [&] { return ++polls == 2; };
+  trainer.run(1);
+  EXPECT_EQ(trainer.updates, 2 * train.nnz() / 2);  // two of four factors
+  const Model stopped = trainer.model();
+  EXPECT_NE(stopped.p[4 + 1], trainer.initial.p[4 + 1]);
+  EXPECT_EQ(stopped.p[4 + 2], trainer.initial.p[4 + 2]);
+  trainer.context.stop_requested = {};
+  trainer.run(20);
+  EXPECT_LT(test::objective(train, trainer.settings, trainer.model()),
+            test::objective(train, trainer.settings, stopped));
+}
+
+// ---- parameters
+
+std::string error_of(const Json& changes) {
+  try {
+    test::params_of("ccd++_cpu", changes);
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::usage);
+    return error.what();
+  }
+  return "";
+}
+
+TEST(CcdParams, RefusesWhatIsOutOfRange) {
+  EXPECT_NE(error_of({{"factors", 1025}}).find("1024"), std::string::npos);
+  EXPECT_NE(error_of({{"inner_iterations", 0}}).find("inner_iterations"), std::string::npos);
+  EXPECT_NE(error_of({{"reg_scale", "weighted"}}).find("rows"), std::string::npos);
+  EXPECT_NE(error_of({{"residual", "none"}}).find("fused"), std::string::npos);
+}
+
+TEST(CcdParams, TheDefaultsAreThePapers) {
+  const Settings s = read_settings(default_params(find_algorithm("ccd++_cpu").params));
+  EXPECT_EQ(s.factors, 40);
+  EXPECT_EQ(s.reg_scale, RegScale::plain);
+  EXPECT_EQ(s.sweep.inner, 1);
+  EXPECT_EQ(s.shrink(7), 0.05F);
+  Settings rows = s;
+  rows.reg_scale = RegScale::rows;
+  EXPECT_FLOAT_EQ(rows.shrink(7), 0.35F);
+}
+
+TEST(CcdParams, MoreRatingsThanCanBeNumberedAreRefused) {
+  const AlgorithmInfo& info = find_algorithm("ccd++_cpu");
+  const Params params = default_params(info.params);
+  EXPECT_FALSE(info.supports(params, {10, 10, 100}));
+  const auto why = info.supports(params, {1 << 30, 1 << 30, std::int64_t{1} << 33});
+  ASSERT_TRUE(why);
+  EXPECT_NE(why->find("4294967295"), std::string::npos) << *why;
+}
+
+TEST(CcdWork, CountsWhatTheReadmeDerives) {
+  const Ratings train = test::ratings_of(3, 2, {{0, 0, 1}, {0, 1, 2}, {2, 0, 6}});
+  Settings s = read_settings(test::params_of("ccd++_cpu", {{"factors", 4}}));
+  const Work work = epoch_work(s, train);  // 2 users and 2 items have ratings
+  EXPECT_EQ(work.updates, 6);
+  EXPECT_DOUBLE_EQ(work.bytes, 4 * (3 * 20 + 4 * 8));
+  EXPECT_DOUBLE_EQ(work.flops, 4 * (3 * 16 + 4 * 2));
+  s.sweep.inner = 3;
+  EXPECT_DOUBLE_EQ(epoch_work(s, train).bytes, 4 * (3 * (20 + 24) + 4 * 24));
+  EXPECT_DOUBLE_EQ(epoch_work(s, train).flops, 4 * (3 * (16 + 16) + 4 * 6));
+}
+
+// ---- real ratings
+
+// Empty where no folder of $MFBENCH_DATA holds the file, plain or packed.
+std::string find_real(const std::string& file) {
+  const char* folders = std::getenv("MFBENCH_DATA");
+  std::istringstream list(folders != nullptr ? folders : "");
+  for (std::string folder; std::getline(list, folder, ':');) {
+    for (const char* packed : {"", ".xz", ".gz", ".zst", ".bz2", ".zip"}) {
+      const auto path = std::filesystem::path(folder) / (file + packed);
+      if (std::filesystem::is_regular_file(path)) return path.string();
+    }
+  }
+  return {};
+}
+
+TEST(CcdRealData, MovieLens100k) {
+  const std::string path = find_real("ml-100k/u.data");
+  if (path.empty()) {
+    GTEST_SKIP() << "no folder of MFBENCH_DATA holds ml-100k/u.data (plain or packed)";
+  }
+  ReadOptions options;
+  options.format = "movielens-tab";
+  Dataset data;
+  try {
+    data.ratings = make_ratings(read_ratings(path, options), DuplicatePolicy::error, 1, "ml-100k");
+  } catch (const Error& error) {
+    if (error.kind() != ErrorKind::unsupported) throw;
+    GTEST_SKIP() << error.what();
+  }
+  const Split split = make_split(data, SplitSpec{}, 1);
+  for (const char* start : {"model", "zero"}) {
+    Trainer trainer({{"factors", 10}, {"reg", 0.1}, {"reg_scale", "rows"}, {"start", start}},
+                    split.train, 2);
+    trainer.run(20);
+    const Model model = trainer.model();
+    Settings of_model = trainer.settings;
+    of_model.start = Start::model;
+    const test::Reference errors(split.test, of_model, model);
+    double sum = 0;
+    for (const double e : errors.r) sum += e * e;
+    const double rmse = std::sqrt(sum / static_cast<double>(split.test.nnz()));
+    EXPECT_LT(rmse, 0.97) << start;
+    EXPECT_GT(rmse, 0.88) << start;
+  }
+}
+
+}  // namespace
+}  // namespace mf::ccd

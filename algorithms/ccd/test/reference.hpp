@@ -1,0 +1,156 @@
+// CCD++ in double precision, written from the equations of the paper alone, and matrices for it.
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "algorithms/ccd/settings.hpp"
+#include "algorithms/core/prepare.hpp"
+#include "algorithms/core/registry.hpp"
+#include "base/rng.hpp"
+#include "testing/triples.hpp"
+
+namespace mf::ccd::test {
+
+using mf::test::ratings_of;
+
+// P and Q by factors: p[k][u], q[k][i].
+struct Reference {
+  const Ratings& train;
+  Settings settings;
+  std::vector<std::vector<double>> p, q;
+  std::vector<double> r;  // the residual of each rating
+
+  Reference(const Ratings& ratings, const Settings& what, const Model& initial)
+      : train(ratings), settings(what) {
+    for (std::int32_t k = 0; k < settings.factors; ++k) {
+      p.emplace_back();
+      q.emplace_back();
+      for (std::int64_t u = 0; u < train.n_users(); ++u) {
+        const double x = initial.p[u * settings.factors + k];
+        p[k].push_back(settings.start == Start::zero ? 0.0 : x);
+      }
+      for (std::int64_t i = 0; i < train.n_items(); ++i) {
+        q[k].push_back(initial.q[i * settings.factors + k]);
+      }
+    }
+    for (std::int64_t at = 0; at < train.nnz(); ++at) r.push_back(exact_residual(at));
+  }
+
+  double exact_residual(std::int64_t at) const {
+    const Rating rating = train[at];
+    double e = rating.value;
+    for (std::size_t k = 0; k < p.size(); ++k) e -= p[k][rating.user] * q[k][rating.item];
+    return e;
+  }
+
+  double lambda(std::int64_t ratings) const {
+    const double n = settings.reg_scale == RegScale::rows ? static_cast<double>(ratings) : 1.0;
+    return settings.reg * n;
+  }
+
+  // x_a = sum R^ y_b / (lambda_a + sum y_b^2) over the ratings of a.
+  void solve(std::vector<double>& x, const std::vector<double>& y, bool users) {
+    std::vector<double> top(x.size()), bottom(x.size());
+    std::vector<std::int64_t> count(x.size());
+    for (std::int64_t at = 0; at < train.nnz(); ++at) {
+      const std::int32_t a = users ? train[at].user : train[at].item;
+      const double b = y[users ? train[at].item : train[at].user];
+      top[a] += r[at] * b;
+      bottom[a] += b * b;
+      ++count[a];
+    }
+    for (std::size_t a = 0; a < x.size(); ++a) {
+      const double whole = bottom[a] + lambda(count[a]);
+      x[a] = whole > 0 ? top[a] / whole : 0;
+    }
+  }
+
+  void add(std::size_t k, double sign) {
+    for (std::int64_t at = 0; at < train.nnz(); ++at) {
+      r[at] += sign * p[k][train[at].user] * q[k][train[at].item];
+    }
+  }
+
+  void epoch() {
+    for (std::size_t k = 0; k < p.size(); ++k) {
+      add(k, 1);
+      for (int t = 0; t < settings.sweep.inner; ++t) {
+        solve(p[k], q[k], true);
+        solve(q[k], p[k], false);
+      }
+      add(k, -1);
+    }
+  }
+};
+
+// Largest difference of a model from the reference.
+inline double furthest(const Model& model, const Reference& reference) {
+  double most = 0;
+  const std::int64_t f = reference.settings.factors;
+  const auto compare = [&](const AlignedVector<float>& rows,
+                           const std::vector<std::vector<double>>& by_factor) {
+    for (std::int64_t at = 0; at < std::ssize(rows); ++at) {
+      const double gap = std::abs(rows[at] - by_factor[at % f][at / f]);
+      if (!(gap <= most)) most = gap;  // not a number, too
+    }
+  };
+  compare(model.p, reference.p);
+  compare(model.q, reference.q);
+  return most;
+}
+
+// What CCD++ minimizes, in double.
+inline double objective(const Ratings& train, const Settings& settings, const Model& model) {
+  Settings from_model = settings;
+  from_model.start = Start::model;
+  const Reference at(train, from_model, model);
+  double sum = 0;
+  std::vector<std::int64_t> by_user(train.n_users()), by_item(train.n_items());
+  for (std::int64_t k = 0; k < train.nnz(); ++k) {
+    sum += at.r[k] * at.r[k];
+    ++by_user[train[k].user];
+    ++by_item[train[k].item];
+  }
+  for (std::int32_t k = 0; k < settings.factors; ++k) {
+    for (std::size_t u = 0; u < by_user.size(); ++u) {
+      sum += at.lambda(by_user[u]) * at.p[k][u] * at.p[k][u];
+    }
+    for (std::size_t i = 0; i < by_item.size(); ++i) {
+      sum += at.lambda(by_item[i]) * at.q[k][i] * at.q[k][i];
+    }
+  }
+  return sum;
+}
+
+// Ratings of 1 to 5 near a planted rank of 3; each pair with probability `density`, but user 1 and
+// item 2 have all (long rows), user 0 and item 1 none.
+inline Ratings planted(std::int32_t users, std::int32_t items, double density, std::uint64_t seed) {
+  Rng rng(seed);
+  const auto p = mf::test::normals(rng, users * 3, 0.6);
+  const auto q = mf::test::normals(rng, items * 3, 0.6);
+  std::vector<Rating> list;
+  for (std::int32_t u = 1; u < users; ++u) {
+    for (std::int32_t i = 0; i < items; ++i) {
+      const bool full = u == 1 || i == 2;
+      if (i == 1 || (!full && rng.uniform() >= density)) continue;
+      double value = 3.5 + 0.1 * rng.normal();
+      for (std::int64_t k = 0; k < 3; ++k) value += p[u * 3 + k] * q[i * 3 + k];
+      list.push_back({u, i, static_cast<float>(value)});
+    }
+  }
+  return ratings_of(users, items, list);
+}
+
+inline Model start_for(const Ratings& train, std::int32_t factors) {
+  return initial_model(train.n_users(), train.n_items(), factors, ModelKind::plain,
+                       mean_rating(train), {InitKind::uniform, 0.1, 3}, 1);
+}
+
+inline Params params_of(const std::string& name, const Json& changes) {
+  return default_params(find_algorithm(name).params, changes);
+}
+
+}  // namespace mf::ccd::test
