@@ -280,8 +280,9 @@ __global__ void __launch_bounds__(kTile* kTile)
     transpose_kernel(const float* from, std::int64_t from_stride, float* to, std::int64_t to_stride,
                      std::int64_t rows, std::int64_t columns) {
   __shared__ float tile[kTile][kTile + 1];
-  const std::int64_t row = std::int64_t{blockIdx.x} * kTile;
-  const std::int64_t column = std::int64_t{blockIdx.y} * kTile;
+  const std::int64_t across = (columns + kTile - 1) / kTile;  // tiles, one a block
+  const std::int64_t row = blockIdx.x / across * kTile;
+  const std::int64_t column = blockIdx.x % across * kTile;
   const auto x = static_cast<std::int64_t>(threadIdx.x);
   const auto y = static_cast<std::int64_t>(threadIdx.y);
   if (row + y < rows && column + x < columns) {
