@@ -13,6 +13,7 @@
 #include "algorithms/core/prepare.hpp"
 #include "algorithms/core/registry.hpp"
 #include "base/error.hpp"
+#include "base/json.hpp"
 #include "datasets/split.hpp"
 #include "datasets/synthetic/synthetic.hpp"
 
