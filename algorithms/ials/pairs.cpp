@@ -1,4 +1,5 @@
 #include "algorithms/ials/pairs_body.hpp"
+#include "base/isa.hpp"
 
 namespace mf::ials {
 namespace {
