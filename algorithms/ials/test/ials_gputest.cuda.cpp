@@ -98,7 +98,7 @@ TEST(IalsPost, StepsAreCounted) {
       changes["cg_steps"] = steps;
       Device device("ials", changes, train);
       const auto want = epochs(dense_of(train, device.params), device.start, 1, SolveByCg{steps});
-      expect_model(device.run(1), want, 3e-3, std::string(dot) + ", " + std::to_string(steps));
+      expect_model(device.run(1), want, 1e-3, std::string(dot) + ", " + std::to_string(steps));
     }
   }
 }
