@@ -129,6 +129,13 @@ void print_histogram(std::ostream& out, const Json& bars, std::int64_t nnz) {
   }
 }
 
+void print_rule(std::ostream& out, const Json& implicit) {
+  fmt::print(out, "{:<18} ratings from {}, value {}; dropped: {} ratings, {} users, {} items\n",
+             "implicit", implicit.at("min_rating").get<double>(),
+             implicit.at("value").get<std::string>(), number_text(implicit.at("ratings_dropped")),
+             number_text(implicit.at("users_dropped")), number_text(implicit.at("items_dropped")));
+}
+
 void print_stats(std::ostream& out, const Json& stats, const std::optional<RatingScale>& scale) {
   const bool look_alike = stats.at("look_alike");
   fmt::print(out, "{}{}\n", stats.at("name").get<std::string>(),
@@ -142,6 +149,7 @@ void print_stats(std::ostream& out, const Json& stats, const std::optional<Ratin
                number_text(parts.at("train")), number_text(parts.at("test")),
                number_text(parts.at("validation")));
   }
+  if (stats.contains("implicit")) print_rule(out, stats.at("implicit"));
   fmt::print(out, "{:<18} {}\n", "scale", scale ? scale_text(scale) : "not declared");
   fmt::print(out, "{:<18} {} (policy: {})\n", "duplicate pairs",
              number_text(stats.at("duplicate_pairs")),

@@ -22,11 +22,13 @@
 
 namespace mf {
 
-// A split as it is written: at most one of holdout, leave_out and given.
+// A split as it is written: at most one of holdout, leave_out, users and given.
 struct SplitKeys {
   SplitSpec::Kind kind = SplitSpec::Kind::holdout;
   double holdout = 0.2;
   int leave_out = 1;
+  double users = 0.1;
+  double fold_in = 0.8;
   std::string given;
   double validation = 0;
   std::optional<std::uint64_t> seed;  // none: each case's own

@@ -117,6 +117,7 @@ Json dataset_stats(const Dataset& data, int threads) {
                {"standard_deviation", standard_deviation(values, mean)},
                {"ratings_per_user", per_user(ratings)},
                {"ratings_per_item", per_item(ratings)}};
+  if (data.info.implicit) json["implicit"] = data.info.implicit->to_json();
   const auto counts = histogram(values);
   Json bars = Json::array();
   for (const auto& [value, count] : counts) bars.push_back({{"value", value}, {"count", count}});

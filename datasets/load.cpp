@@ -10,6 +10,7 @@
 #include "datasets/cache.hpp"
 #include "datasets/fetch/catalog.hpp"
 #include "datasets/from_files.hpp"
+#include "datasets/implicit_rule.hpp"
 
 namespace mf {
 namespace {
@@ -245,7 +246,7 @@ Dataset load_unnamed(const DatasetRequest& request, int threads) {
 Dataset load_dataset(const DatasetRequest& request, int threads) {
   Dataset data = load_unnamed(request, threads);
   data.info.name = request.label();
-  return data;
+  return request.implicit ? observed(data, *request.implicit, threads) : data;
 }
 
 }  // namespace mf

@@ -15,10 +15,12 @@ namespace mf {
 // do.
 std::string why_unavailable(const DatasetRequest& request);
 
-// Users, items and nnz where known without loading (catalog, look-alikes, an existing cache).
+// Users, items and nnz where known without loading (catalog, look-alikes, an existing cache). A
+// rule for implicit feedback leaves these at most.
 std::optional<Shape> expected_shape(const DatasetRequest& request);
 
-// Loads through the cache. Throws Error(data) where it is not at hand.
+// Loads through the cache, which has the ratings before a rule is applied. Throws Error(data) where
+// it is not at hand.
 Dataset load_dataset(const DatasetRequest& request, int threads);
 
 // Where load_dataset keeps this data set. Look-alikes below 2 M ratings are made anew each time.

@@ -28,6 +28,7 @@ using EntryForm = Form<DatasetEntry>;
 
 constexpr double kMaxScale = 1000;
 constexpr std::int64_t kMaxLabel = 100;
+constexpr double kMinObserved = 1e-9;  // a value of 0 would be the same as not observed
 
 // Runs `check`, putting the JSON path in front of its message.
 template <class Check>
@@ -65,7 +66,8 @@ SplitForm given_form(const GivenSplits& given) {
 SplitForm with_common_keys(SplitForm form) {
   return std::move(form)
       .number("validation", &SplitKeys::validation, 0, 0.9,
-              "share of what is left for training that is the validation part")
+              "share of what is left for training that is the validation part; with \"users\", of "
+              "the users left")
       .integer("seed", &SplitKeys::seed, 0, INT64_MAX, "of the draw; default the case's");
 }
 
@@ -76,7 +78,13 @@ SplitForm make_split_form(const std::optional<GivenSplits>& given, const std::st
                               "share of all ratings, drawn uniformly, that is the test part")},
       {"leave_out", kind_of(Kind::leave_out)
                         .integer("leave_out", &SplitKeys::leave_out, 1, 1'000'000,
-                                 "random ratings of each user who has more")}};
+                                 "random ratings of each user who has more")},
+      {"users", kind_of(Kind::users)
+                    .number("users", &SplitKeys::users, 1e-9, 0.999999,
+                            "share of users, those with two or more ratings, held out whole")
+                    .number("fold_in", &SplitKeys::fold_in, 1e-9, 0.999999,
+                            "share of a held-out user's ratings that is the history to fold in; "
+                            "the rest is the test part")}};
   SplitForm form;
   if (given) {
     forms.emplace_back("given", given_form(*given));
@@ -84,14 +92,18 @@ SplitForm make_split_form(const std::optional<GivenSplits>& given, const std::st
     form = std::move(form).refuse("given", why_none);
   }
   return with_common_keys(std::move(form).one_of_keys(
-      std::move(forms), false, "expected one of \"holdout\", \"leave_out\" and \"given\""));
+      std::move(forms), false,
+      "expected one of \"holdout\", \"leave_out\", \"users\" and \"given\""));
 }
 
 // Train and test files are the split.
 SplitForm make_parts_split_form() {
   const std::string why = "the files \"train\" and \"test\" are the split; leave it out";
-  return with_common_keys(
-      kind_of(Kind::given).refuse("holdout", why).refuse("leave_out", why).refuse("given", why));
+  SplitForm form = kind_of(Kind::given);
+  for (const char* key : {"holdout", "leave_out", "users", "fold_in", "given"}) {
+    form = std::move(form).refuse(key, why);
+  }
+  return with_common_keys(std::move(form));
 }
 
 EntryForm with_split(EntryForm form, const SplitForm& split) {
@@ -269,6 +281,17 @@ FieldInfo label_info() {
           nullptr};
 }
 
+// ---- implicit feedback ----
+
+Form<ImplicitRule> implicit_form() {
+  return Form<ImplicitRule>()
+      .number("min_rating", &ImplicitRule::min_rating, kMinObserved, 1e9,
+              "ratings from here on are observed pairs, the others are dropped")
+      .required()
+      .choice("value", &ImplicitRule::value, kImplicitValueNames,
+              "of an observed pair: 1, or its rating (which may be a count)");
+}
+
 EntryForm make_entry_form(Kinds names) {
   return EntryForm()
       .one_of_keys({{"name", named_form(std::move(names))},
@@ -278,6 +301,8 @@ EntryForm make_entry_form(Kinds names) {
                    true,
                    "expected exactly one of \"name\", \"like\", \"path\" and \"train\" with "
                    "\"test\"")
+      .object("implicit", &DatasetEntry::implicit, implicit_form(),
+              "implicit feedback: makes observed pairs of ratings")
       .field(label_info(), read_label);
 }
 
@@ -326,6 +351,24 @@ std::string usual_policy(const DatasetRequest& request) {
 
 std::string policy_suffix(const DatasetRequest& request) {
   return request.duplicates == usual_policy(request) ? "" : "+" + request.duplicates;
+}
+
+std::string ratings_label(const DatasetRequest& request) {
+  if (!request.like.empty()) {
+    const double factor = request.scale_factor;
+    return fmt::format("{} look-alike{}{}", request.like,
+                       factor == 1.0 ? "" : fmt::format(" x{}", factor),
+                       request.seed == 1 ? "" : fmt::format(" seed{}", request.seed));
+  }
+  if (request.name.empty()) return file_label(request) + policy_suffix(request);
+  const std::string given = request.given.empty() ? "" : "@" + request.given;
+  return request.name + given + policy_suffix(request);
+}
+
+std::string implicit_suffix(const DatasetRequest& request) {
+  if (!request.implicit) return "";
+  const bool binary = request.implicit->value == ImplicitValue::binary;
+  return fmt::format(" implicit >={}{}", request.implicit->min_rating, binary ? "" : " rating");
 }
 
 // ---- words ----
@@ -389,6 +432,8 @@ SplitSpec SplitKeys::spec(std::uint64_t case_seed) const {
   out.kind = kind;
   out.test_fraction = holdout;
   out.leave_out = leave_out;
+  out.user_fraction = users;
+  out.fold_in = fold_in;
   out.validation_fraction = validation;
   out.seed = seed.value_or(case_seed);
   return out;
@@ -449,15 +494,10 @@ std::vector<CacheHead> imported_sets() {
 }
 
 std::string DatasetRequest::label() const {
-  if (!own_label.empty()) return own_label;
-  if (!like.empty()) {
-    const std::string factor = scale_factor == 1.0 ? "" : fmt::format(" x{}", scale_factor);
-    const std::string other = seed == 1 ? "" : fmt::format(" seed{}", seed);
-    return fmt::format("{} look-alike{}{}", like, factor, other);
-  }
-  if (name.empty()) return file_label(*this) + policy_suffix(*this);
-  return name + (given.empty() ? "" : "@" + given) + policy_suffix(*this);
+  return own_label.empty() ? ratings_label(*this) + implicit_suffix(*this) : own_label;
 }
+
+std::string DatasetRequest::identity() const { return cache_name() + implicit_suffix(*this); }
 
 std::string DatasetRequest::cache_name() const {
   if (!like.empty()) {

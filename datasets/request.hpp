@@ -13,6 +13,7 @@ namespace mf {
 //   {"name": "ml-1m"} or {"name": "ml-100k", "split": {"given": "u1"}}      the catalog
 //   {"like": "netflix", "scale": 0.1, "seed": 1}                            a look-alike
 //   {"path": "my.csv", "format": "csv"} or {"train": a, "test": b, ...}     files of one's own
+// and beside each, where wanted, "implicit": {"min_rating": 4}.
 struct DatasetRequest {
   std::string own_label;  // the key "label": decides nothing but the name
   std::string name;       // catalog
@@ -24,6 +25,7 @@ struct DatasetRequest {
   std::string format = "auto";
   std::string duplicates = "error";
   std::optional<RatingScale> scale;
+  std::optional<ImplicitRule> implicit;  // what of these ratings counts as observed
 
   // The one name of the data set in results, tables and messages; case ids have it with other
   // characters than letters, digits, '.' and '_' as '-':
@@ -31,10 +33,14 @@ struct DatasetRequest {
   //   "netflix look-alike x0.1 seed2"    a look-alike
   //   "ratings.csv"                      a file, without its folder
   //   "mine/train.txt"                   given parts: the train file with the last of its folders
-  // with "+last" or "+mean" where the policy for duplicates is not the usual one. The key "label"
+  // with "+last" or "+mean" where the policy for duplicates is not the usual one, and "implicit
+  // >=4" or "implicit >=4 rating" behind a blank where there is such a rule. The key "label"
   // replaces it.
   std::string label() const;
-  std::string cache_name() const;  // tells any two requests apart, fit for a file name
+  // Tells any two requests apart that differ in more than the rule, fit for a file name: rules are
+  // applied to what is in the cache.
+  std::string cache_name() const;
+  std::string identity() const;  // tells any two requests apart
 };
 
 }  // namespace mf

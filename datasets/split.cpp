@@ -20,7 +20,10 @@ namespace {
 using Labels = AlignedVector<std::uint8_t>;
 constexpr std::int64_t kChunk = std::int64_t{1} << 18;
 constexpr std::int64_t kUserChunk = 4096;
-enum class Purpose : std::uint64_t { test = 0x73706c69, validation };
+enum class Purpose : std::uint64_t { test = 0x73706c69, validation, test_users, validation_users };
+// Labels beside those of Part, within this file.
+constexpr std::uint8_t kFoldIn = 3;    // a rating of a held-out user's history
+constexpr std::uint8_t kTooShort = 4;  // a user with fewer than two ratings: trains
 
 // SplitMix64 read at a position. A bijection of the index: no two ratings share a key.
 class Keys {
@@ -112,7 +115,7 @@ std::int64_t count_label(const Labels& labels, std::uint8_t label, ThreadTeam& t
   return total;
 }
 
-// Moves round(fraction * n) of the n ratings labelled kTrain to `part`.
+// Moves round(fraction * n) of the n ratings (or users) labelled kTrain to `part`.
 void draw_fraction(Labels& labels, double fraction, std::uint8_t part, const Keys& keys,
                    ThreadTeam& team) {
   const std::int64_t eligible = count_label(labels, kTrain, team);
@@ -128,15 +131,16 @@ void draw_fraction(Labels& labels, double fraction, std::uint8_t part, const Key
                   });
 }
 
-// Labels the k smallest keys among the ratings [begin, end) of one user, who has more than k.
-void leave_out_of_user(Labels& labels, std::int64_t begin, std::int64_t end, int k,
-                       const Keys& keys, std::vector<std::uint64_t>& scratch) {
+// Moves the k smallest keys among the ratings [begin, end) of one user, who has more than k, to
+// `part`.
+void leave_out_of_user(Labels& labels, std::int64_t begin, std::int64_t end, std::int64_t k,
+                       std::uint8_t part, const Keys& keys, std::vector<std::uint64_t>& scratch) {
   scratch.clear();
   for (std::int64_t i = begin; i < end; ++i) scratch.push_back(keys(i));
   const auto nth = scratch.begin() + (k - 1);
   std::nth_element(scratch.begin(), nth, scratch.end());
   for (std::int64_t i = begin; i < end; ++i) {
-    if (keys(i) <= *nth) labels[i] = kTest;
+    if (keys(i) <= *nth) labels[i] = part;
   }
 }
 
@@ -147,7 +151,47 @@ void leave_out(Labels& labels, const Ratings& all, int k, const Keys& keys, Thre
     for (std::int64_t u = first; u < last; ++u) {
       const std::int64_t begin = offsets[u];
       const std::int64_t end = offsets[u + 1];
-      if (end - begin > k) leave_out_of_user(labels, begin, end, k, keys, scratch);
+      if (end - begin > k) leave_out_of_user(labels, begin, end, k, kTest, keys, scratch);
+    }
+  });
+}
+
+// One label a user: kTest and kValidation for those held out.
+Labels hold_out_users(const Dataset& data, const SplitSpec& spec, ThreadTeam& team) {
+  const auto offsets = data.ratings.user_offsets();
+  Labels users(data.ratings.n_users());
+  for (std::int64_t u = 0; u < std::ssize(users); ++u)
+    users[u] = offsets[u + 1] - offsets[u] < 2 ? kTooShort : static_cast<std::uint8_t>(kTrain);
+  const std::int64_t eligible = count_label(users, kTrain, team);
+  draw_fraction(users, spec.user_fraction, kTest, Keys(spec.seed, Purpose::test_users), team);
+  draw_fraction(users, spec.validation_fraction, kValidation,
+                Keys(spec.seed, Purpose::validation_users), team);
+  const auto check_group = [&](const char* what, double fraction, std::uint8_t part) {
+    if (fraction == 0 || count_label(users, part, team) > 0) return;
+    fail(ErrorKind::usage,
+         "{}: split: {} of {} leaves the {} part none of {} users with two or "
+         "more ratings; give it a larger share",
+         data.info.name, what, fraction, part == kTest ? "test" : "validation", eligible);
+  };
+  check_group("a share of users", spec.user_fraction, kTest);
+  check_group("a validation share", spec.validation_fraction, kValidation);
+  return users;
+}
+
+// Cuts the ratings of held-out users into history and the rest.
+void cut_held_out(Labels& labels, const Dataset& data, const SplitSpec& spec, const Keys& keys,
+                  ThreadTeam& team) {
+  const Labels users = hold_out_users(data, spec, team);
+  const auto offsets = data.ratings.user_offsets();
+  team.for_chunks(data.ratings.n_users(), kUserChunk, [&](std::int64_t first, std::int64_t last) {
+    std::vector<std::uint64_t> scratch;
+    for (std::int64_t u = first; u < last; ++u) {
+      if (users[u] != kTest && users[u] != kValidation) continue;
+      const std::int64_t begin = offsets[u], end = offsets[u + 1], count = end - begin;
+      const std::int64_t history = std::clamp<std::int64_t>(
+          std::llround(spec.fold_in * static_cast<double>(count)), 1, count - 1);
+      std::fill(labels.begin() + begin, labels.begin() + end, kFoldIn);
+      leave_out_of_user(labels, begin, end, count - history, users[u], keys, scratch);
     }
   });
 }
@@ -160,6 +204,13 @@ void check_fraction(double fraction, const char* name) {
 void check(const Dataset& data, const SplitSpec& spec) {
   check_fraction(spec.test_fraction, "the test fraction");
   check_fraction(spec.validation_fraction, "the validation fraction");
+  check_fraction(spec.user_fraction, "the share of users");
+  check_fraction(spec.fold_in, "the share to fold in");
+  if (spec.kind == SplitSpec::Kind::users && (spec.user_fraction == 0 || spec.fold_in == 0))
+    fail(ErrorKind::usage,
+         "split: the shares of users and of fold_in are {} and {}, expected "
+         "numbers above 0",
+         spec.user_fraction, spec.fold_in);
   if (spec.kind == SplitSpec::Kind::leave_out && spec.leave_out < 1)
     fail(ErrorKind::usage, "split: leave_out is {}, expected at least 1", spec.leave_out);
   if (data.ratings.nnz() == 0) fail(ErrorKind::data, "{}: has no ratings to split", data.info.name);
@@ -175,8 +226,8 @@ void fill(Labels& labels, ThreadTeam& team) {
 Labels given_labels(const Dataset& data, const SplitSpec& spec) {
   if (data.parts.empty())
     fail(ErrorKind::usage,
-         "{}: this data set has no given split; name one of the catalog's, or use holdout or "
-         "leave_out",
+         "{}: this data set has no given split; name one of the catalog's, or use holdout, "
+         "leave_out or users",
          data.info.name);
   if (std::ssize(data.parts) != data.ratings.nnz())
     fail(ErrorKind::data, "{}: {} labels of a given split for {} ratings", data.info.name,
@@ -199,8 +250,10 @@ Labels make_labels(const Dataset& data, const SplitSpec& spec, ThreadTeam& team)
   const Keys keys(spec.seed, Purpose::test);
   if (spec.kind == SplitSpec::Kind::holdout)
     draw_fraction(labels, spec.test_fraction, kTest, keys, team);
-  else
+  else if (spec.kind == SplitSpec::Kind::leave_out)
     leave_out(labels, data.ratings, spec.leave_out, keys, team);
+  else
+    cut_held_out(labels, data, spec, keys, team);
   return labels;
 }
 
@@ -266,6 +319,10 @@ Json SplitSpec::to_json() const {
     case Kind::leave_out:
       json["leave_out"] = leave_out;
       break;
+    case Kind::users:
+      json["users"] = user_fraction;
+      json["fold_in"] = fold_in;
+      break;
     case Kind::given:
       json["given"] = true;
       break;
@@ -279,7 +336,7 @@ Split make_split(const Dataset& data, const SplitSpec& spec, int threads) {
   check(data, spec);
   ThreadTeam team(threads);
   Labels labels = make_labels(data, spec, team);
-  if (spec.validation_fraction > 0)
+  if (spec.validation_fraction > 0 && spec.kind != SplitSpec::Kind::users)
     draw_fraction(labels, spec.validation_fraction, kValidation,
                   Keys(spec.seed, Purpose::validation), team);
 
@@ -289,6 +346,7 @@ Split make_split(const Dataset& data, const SplitSpec& spec, int threads) {
     fail(ErrorKind::usage, "{}: the split leaves no rating to train on", data.info.name);
   split.test = select(data.ratings, labels, kTest, threads);
   split.validation = select(data.ratings, labels, kValidation, threads);
+  split.fold_in = select(data.ratings, labels, kFoldIn, threads);
   count_cold(split, team);
   return split;
 }

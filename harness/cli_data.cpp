@@ -3,6 +3,7 @@
 #include <CLI/CLI.hpp>
 #include <iostream>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "base/error.hpp"
@@ -20,28 +21,34 @@ std::string format_help() {
   return text;
 }
 
+struct DataOptions {
+  bool json = false;
+  std::string what;
+  std::string format = "auto";
+  std::optional<double> min_rating;
+  std::string value = "binary";
+  DataImportOptions own;
+  std::vector<float> scale;
+  DataFetchOptions fetch;
+};
+
 // A word as in a spec (datasets/dataset_entry.hpp). A file may have any duplicates here: they are
 // counted.
-DatasetRequest request_of(const std::string& word, const std::string& format) {
+DatasetRequest request_of(const DataOptions& options) {
+  const std::string& word = options.what;
   Json object = expand_dataset_entry(word, word);
   if (object.contains("path")) {
-    object["format"] = format;
+    object["format"] = options.format;
     object["duplicates"] = "last";
+  }
+  if (options.min_rating) {
+    object["implicit"] = {{"min_rating", *options.min_rating}, {"value", options.value}};
   }
   JsonReader reader(object, word);
   DatasetRequest request = parse_dataset_request(reader);
   reader.finish();
   return request;
 }
-
-struct DataOptions {
-  bool json = false;
-  std::string what;
-  std::string format = "auto";
-  DataImportOptions own;
-  std::vector<float> scale;
-  DataFetchOptions fetch;
-};
 
 void add_list(CLI::App& data, const std::shared_ptr<DataOptions>& o) {
   auto* list = data.add_subcommand("list", "real data sets, imported ones and look-alikes");
@@ -53,10 +60,12 @@ void add_stats(CLI::App& data, const std::shared_ptr<DataOptions>& o) {
   auto* stats = data.add_subcommand("stats", "what the ratings of a set look like");
   stats->add_option("set", o->what, "NAME[@SPLIT], like:NAME[:FACTOR], or a file")->required();
   stats->add_option("--format", o->format, format_help());
+  auto* least = stats->add_option("--min-rating", o->min_rating,
+                                  "as implicit feedback: observed pairs are ratings from here on");
+  stats->add_option("--value", o->value, "binary | rating: what an observed pair has")
+      ->needs(least);
   stats->add_flag("--json", o->json, "as JSON");
-  stats->callback([o] {
-    data_stats(std::cout, {request_of(o->what, o->format), o->json, hardware_threads()});
-  });
+  stats->callback([o] { data_stats(std::cout, {request_of(*o), o->json, hardware_threads()}); });
 }
 
 void add_import(CLI::App& data, const std::shared_ptr<DataOptions>& o) {

@@ -33,6 +33,9 @@ BENCHMARK_CAPTURE(make, ml_20m_x0_1, "ml-20m", 0.1)->Apply(thread_counts)->UseRe
 BENCHMARK_CAPTURE(make, netflix_x0_05, "netflix", 0.05)->Apply(thread_counts)->UseRealTime();
 BENCHMARK_CAPTURE(make, yahoomusic_x0_01, "yahoomusic", 0.01)->Apply(thread_counts)->UseRealTime();
 BENCHMARK_CAPTURE(make, hugewiki_x0_001, "hugewiki", 0.001)->Apply(thread_counts)->UseRealTime();
+BENCHMARK_CAPTURE(make, lastfm_360k_x0_05, "lastfm-360k", 0.05)
+    ->Apply(thread_counts)
+    ->UseRealTime();
 
 void make_whole(benchmark::State& state, const std::string& like) {
   make(state, like, 1.0);

@@ -7,6 +7,7 @@
 
 #include "base/aligned.hpp"
 #include "base/json.hpp"
+#include "base/names.hpp"
 #include "datasets/ratings/ratings.hpp"
 
 namespace mf {
@@ -16,6 +17,33 @@ struct RatingScale {
   float min = 0;
   float max = 0;
   float step = 0;
+};
+
+// Implicit feedback from ratings (datasets/implicit_rule.hpp): a pair rated at or above min_rating
+// was observed, with the value 1 or that of the rating.
+enum class ImplicitValue { binary, rating };
+inline constexpr Names kImplicitValueNames{std::to_array<Named<ImplicitValue>>(
+    {{"binary", ImplicitValue::binary}, {"rating", ImplicitValue::rating}})};
+
+struct ImplicitRule {
+  double min_rating = 0;
+  ImplicitValue value = ImplicitValue::binary;
+};
+
+// The rule a data set was made by, and what it dropped.
+struct ImplicitInfo {
+  ImplicitRule rule;
+  std::int64_t ratings_dropped = 0;  // below min_rating
+  std::int64_t users_dropped = 0;    // without a rating that is left
+  std::int64_t items_dropped = 0;
+
+  Json to_json() const {
+    return {{"min_rating", rule.min_rating},
+            {"value", kImplicitValueNames.of(rule.value)},
+            {"ratings_dropped", ratings_dropped},
+            {"users_dropped", users_dropped},
+            {"items_dropped", items_dropped}};
+  }
 };
 
 // Parts of a given split; the labels of Dataset::parts.
@@ -29,7 +57,8 @@ struct DatasetInfo {
   std::optional<RatingScale> scale;  // where declared
   std::int64_t duplicate_pairs = 0;
   std::string duplicate_policy = "error";
-  std::uint64_t content_hash = 0;  // of the ratings
+  std::uint64_t content_hash = 0;        // of the ratings
+  std::optional<ImplicitInfo> implicit;  // where they were made by a rule
 };
 
 struct Dataset {

@@ -79,9 +79,27 @@ double mean_bias(const Raters& raters, const ItemCatalog& catalog, const RatingM
   return sum / count;
 }
 
+// Values of the items that the sampler has just drawn for this user.
+void draw_values(const Profile& profile, const RatingModel& model, const synthetic::User& user,
+                 View<const std::int32_t> items, const ItemSampler& sampler, Rng& rng,
+                 View<float> values) {
+  switch (profile.values) {
+    case synthetic::Values::ratings:
+      return model.draw_values(user, items, rng, values);
+    case synthetic::Values::ones:
+      std::ranges::fill(values, 1.0F);
+      return;
+    case synthetic::Values::counts:
+      for (std::int64_t k = 0; k < items.size(); ++k) {
+        values[k] = static_cast<float>(profile.model.taste_gain * sampler.matches(items[k]));
+      }
+      return model.draw_counts(user, items, rng, values);
+  }
+}
+
 // Each user's ratings are written where they belong: nothing but the result grows with nnz.
 void draw_ratings(Ratings::Arrays& a, const Raters& raters, const ItemCatalog& catalog,
-                  const RatingModel& model, ThreadTeam& team) {
+                  const Profile& profile, const RatingModel& model, ThreadTeam& team) {
   const std::int64_t chunk = std::clamp<std::int64_t>(raters.n_users() / 512, 1, 4096);
   team.for_chunks(raters.n_users(), chunk, [&](std::int64_t first, std::int64_t last) {
     ItemSampler sampler(catalog);
@@ -90,7 +108,7 @@ void draw_ratings(Ratings::Arrays& a, const Raters& raters, const ItemCatalog& c
       const std::int64_t begin = raters.begin(u), end = raters.end(u);
       const auto items = View(a.items).part(begin, end);
       const synthetic::User user = raters.draw(u, sampler, items, rng);
-      model.draw_values(user, items, rng, View(a.values).part(begin, end));
+      draw_values(profile, model, user, items, sampler, rng, View(a.values).part(begin, end));
       std::ranges::fill(View(a.users).part(begin, end), static_cast<std::int32_t>(u));
     }
   });
@@ -128,7 +146,7 @@ Dataset make_look_alike(const std::string& like, double scale_factor, std::uint6
   arrays.users.resize(shape.nnz);
   arrays.items.resize(shape.nnz);
   arrays.values.resize(shape.nnz);
-  draw_ratings(arrays, raters, catalog, model, team);
+  draw_ratings(arrays, raters, catalog, profile, model, team);
   arrays.user_ids = one_to(shape.n_users);
   arrays.item_ids = one_to(shape.n_items);
 
@@ -138,7 +156,7 @@ Dataset make_look_alike(const std::string& like, double scale_factor, std::uint6
                    (scale_factor == 1 ? std::string() : fmt::format(" x{}", scale_factor));
   data.info.look_alike = true;
   data.info.source = "synthetic";
-  data.info.scale = profile.scale;
+  if (profile.values == synthetic::Values::ratings) data.info.scale = profile.scale;
   data.info.content_hash = content_hash(data.ratings, threads);
   return data;
 }

@@ -1,6 +1,7 @@
 // Seeded look-alikes of published data sets: users, items and nnz of the real set, long-tailed
 // activity and popularity, a planted biased low-rank model with noise, rounded to the real scale,
-// no duplicate pair. The README of this folder has the model and the calibration.
+// no duplicate pair. Those of implicit feedback have tastes instead, and ones or counts as values.
+// The README of `datasets` has the models and the calibration.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +18,8 @@ struct Shape {
   std::int64_t nnz = 0;
 };
 
-// Names accepted by `like`: ml-100k, ml-1m, ml-10m, ml-20m, netflix, yahoomusic, hugewiki, bdmovie.
+// Names accepted by `like`: ml-100k, ml-1m, ml-10m, ml-20m, netflix, yahoomusic, hugewiki, bdmovie,
+// ml-20m-implicit, lastfm-360k.
 const std::vector<std::string>& look_alike_names();
 
 // Users, items and ratings of a look-alike at a scale factor, without generating it (for `plan`).

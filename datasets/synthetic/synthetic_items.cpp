@@ -11,12 +11,20 @@ namespace mf::synthetic {
 namespace {
 
 enum Stream : std::uint64_t { kRanks = 1, kOwed = 2 };
+constexpr double kLeastPower = 1;
+constexpr std::int64_t kTasteDraws = 4;  // an item: a user may have all of a niche
 
-std::vector<std::int32_t> shuffled(std::int64_t n, Rng rng) {
-  std::vector<std::int32_t> order(n);
-  std::iota(order.begin(), order.end(), 0);
-  for (std::size_t k = order.size(); k > 1; --k) std::swap(order[k - 1], order[rng.below(k)]);
-  return order;
+// The law of a smaller set with tastes. The number of items that share most of the popularity,
+// n E[w]^2 / E[w^2], halves with each unit of the power; it is to stay, or everybody would have the
+// same few and ranking by popularity would be all there is to find.
+TailLaw popularity_of(const Profile& profile, const Shape& shape) {
+  TailLaw law = profile.popularity;
+  if (profile.tastes.global == 1 || shape.n_items >= profile.shape.n_items) return law;
+  const double halvings = portable::log(static_cast<double>(profile.shape.n_items) /
+                                        static_cast<double>(shape.n_items)) /
+                          portable::log(2.0);
+  law.power = std::max(law.power - halvings, std::min(law.power, kLeastPower));
+  return law;
 }
 
 std::vector<double> weights_of(const TailLaw& law, const std::vector<std::int32_t>& ranks) {
@@ -29,38 +37,12 @@ std::vector<double> weights_of(const TailLaw& law, const std::vector<std::int32_
 
 }  // namespace
 
-AliasTable::AliasTable(std::span<const double> weights) : entries_(weights.size()) {
-  const std::size_t n = weights.size();
-  const double total = std::accumulate(weights.begin(), weights.end(), 0.0);
-  std::vector<double> share(n);  // 1 on average
-  std::vector<std::size_t> small, large;
-  for (std::size_t i = 0; i < n; ++i) {
-    share[i] = weights[i] / total * static_cast<double>(n);
-    (share[i] < 1 ? small : large).push_back(i);
-  }
-  const auto set = [&](std::size_t i, double keep, std::size_t alias) {
-    const double threshold = std::min(keep * 0x1.0p32, 4294967295.0);
-    entries_[i] = {static_cast<std::uint32_t>(threshold), static_cast<std::int32_t>(alias)};
-  };
-  while (!small.empty() && !large.empty()) {
-    const std::size_t poor = small.back(), rich = large.back();
-    small.pop_back();
-    set(poor, share[poor], rich);
-    share[rich] -= 1 - share[poor];
-    if (share[rich] >= 1) continue;
-    large.pop_back();
-    small.push_back(rich);
-  }
-  for (const auto& rest : {small, large}) {
-    for (const std::size_t i : rest) set(i, 1, i);
-  }
-}
-
 ItemCatalog::ItemCatalog(const Profile& profile, const Shape& shape, std::uint64_t seed)
     : ranks_(shuffled(shape.n_items, Rng(seed, kRanks))),
-      weights_(weights_of(profile.popularity, ranks_)),
+      weights_(weights_of(popularity_of(profile, shape), ranks_)),
       owed_order_(shuffled(shape.n_items, Rng(seed, kOwed))),
       alias_(weights_),
+      tastes_(profile.tastes, weights_, seed),
       nnz_(shape.nnz) {}
 
 double ItemCatalog::place(std::int32_t item) const {
@@ -106,9 +88,20 @@ void ItemSampler::take_ascending(View<std::int32_t> out) {
   }
 }
 
+std::int64_t ItemSampler::insert_by_taste(std::int64_t missing, std::int64_t total, Rng& rng) {
+  const Tastes& tastes = catalog_.tastes();
+  taste_ = tastes.draw(total, rng);
+  std::int64_t count = 0;
+  // Who has most of the favourite niches takes the rest from all items.
+  for (std::int64_t draws = kTasteDraws * missing; draws > 0 && count < missing; --draws)
+    count += insert(tastes.draw_item(taste_, catalog_.alias(), rng)) ? 1 : 0;
+  return count;
+}
+
 void ItemSampler::draw(View<const std::int32_t> owed, Rng& rng, View<std::int32_t> out) {
   std::int64_t count = 0;
   for (const std::int32_t item : owed) count += insert(item) ? 1 : 0;
+  if (catalog_.tastes().any()) count += insert_by_taste(out.size() - count, out.size(), rng);
   // Rejection is fastest until most draws hit items already taken; keys cost a pass over all.
   std::int64_t draws = out.size() + catalog_.size() / 2;
   for (; count < out.size() && draws > 0; --draws)

@@ -8,30 +8,11 @@
 
 #include "base/rng.hpp"
 #include "base/view.hpp"
+#include "datasets/synthetic/alias_table.hpp"
 #include "datasets/synthetic/synthetic_profile.hpp"
+#include "datasets/synthetic/synthetic_tastes.hpp"
 
 namespace mf::synthetic {
-
-// Walker's alias method (Vose's construction): a draw costs one random number and one table entry.
-class AliasTable {
- public:
-  explicit AliasTable(std::span<const double> weights);
-  std::int32_t draw(Rng& rng) const {
-    __extension__ using Wide = unsigned __int128;
-    const Wide product = static_cast<Wide>(rng()) * entries_.size();
-    const auto slot = static_cast<std::int64_t>(product >> 64);
-    const auto coin = static_cast<std::uint32_t>(static_cast<std::uint64_t>(product) >> 32);
-    const Entry& entry = entries_[slot];
-    return coin < entry.threshold ? static_cast<std::int32_t>(slot) : entry.alias;
-  }
-
- private:
-  struct Entry {
-    std::uint32_t threshold;  // the slot keeps its own item with probability threshold / 2^32
-    std::int32_t alias;
-  };
-  std::vector<Entry> entries_;
-};
 
 // The items of a look-alike: their places between least and most popular, and what follows.
 class ItemCatalog {
@@ -42,6 +23,7 @@ class ItemCatalog {
   double place(std::int32_t item) const;  // in (0, 1), evenly spaced over the items
   std::span<const double> weights() const { return weights_; }
   const AliasTable& alias() const { return alias_; }
+  const Tastes& tastes() const { return tastes_; }
 
   // Items that the user owning the ratings [begin, end) must rate. Over all users every item is
   // owed exactly once, and nobody owes more than end - begin.
@@ -52,6 +34,7 @@ class ItemCatalog {
   std::vector<double> weights_;
   std::vector<std::int32_t> owed_order_;
   AliasTable alias_;
+  Tastes tastes_;
   std::int64_t nnz_;
 };
 
@@ -61,17 +44,26 @@ class ItemSampler {
   explicit ItemSampler(const ItemCatalog& catalog);
 
   // Fills out with ascending items: the owed ones and then, one after another, items drawn with
-  // probability proportional to their weight among those not yet drawn.
+  // probability proportional to their weight, and to the user's taste where there are tastes, among
+  // those not yet drawn.
   void draw(View<const std::int32_t> owed, Rng& rng, View<std::int32_t> out);
+
+  // In how many ways the item is to the taste of the user drawn last; 0 without tastes.
+  int matches(std::int32_t item) const {
+    return catalog_.tastes().any() ? catalog_.tastes().matches(taste_, item) : 0;
+  }
 
  private:
   bool insert(std::int32_t item);
+  // Inserts up to `missing` items of a user who will have `total`; returns how many.
+  std::int64_t insert_by_taste(std::int64_t missing, std::int64_t total, Rng& rng);
   void insert_by_keys(std::int64_t missing, Rng& rng);
   void take_ascending(View<std::int32_t> out);
 
   const ItemCatalog& catalog_;
   std::vector<std::uint64_t> bitmap_;
   std::vector<std::pair<double, std::int32_t>> keys_;
+  Taste taste_;
 };
 
 }  // namespace mf::synthetic

@@ -73,6 +73,10 @@ double RatingModel::bias_sum(const User& user, View<const std::int32_t> items) c
   return sum;
 }
 
+float RatingModel::expected(const User& user, std::int32_t item) const {
+  return user.offset + item_bias_[item] + dot(user.factors, items_[item].factors);
+}
+
 float RatingModel::on_scale(float value, float step) const {
   if (step > 0) value = step * std::floor(value / step + 0.5F);
   return std::clamp(value, scale_.min, scale_.max);
@@ -82,9 +86,19 @@ void RatingModel::draw_values(const User& user, View<const std::int32_t> items, 
                               View<float> values) const {
   const auto noise_sd = static_cast<float>(model_.noise_sd);
   for (std::int64_t k = 0; k < items.size(); ++k) {
-    const std::int32_t i = items[k];
-    const float expected = user.offset + item_bias_[i] + dot(user.factors, items_[i].factors);
-    values[k] = on_scale(expected + noise_sd * static_cast<float>(normal(rng)), user.step);
+    const float mean = expected(user, items[k]);
+    values[k] = on_scale(mean + noise_sd * static_cast<float>(normal(rng)), user.step);
+  }
+}
+
+void RatingModel::draw_counts(const User& user, View<const std::int32_t> items, Rng& rng,
+                              View<float> counts) const {
+  constexpr double kMostPower = 60;  // beyond every scale, and far from overflow
+  for (std::int64_t k = 0; k < items.size(); ++k) {
+    const double power =
+        static_cast<double>(counts[k] + expected(user, items[k])) + model_.noise_sd * normal(rng);
+    const double count = portable::exp(std::clamp(power, -kMostPower, kMostPower));
+    counts[k] = on_scale(static_cast<float>(count), 1);
   }
 }
 

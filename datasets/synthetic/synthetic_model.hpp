@@ -31,6 +31,11 @@ class RatingModel {
   void draw_values(const User& user, View<const std::int32_t> items, Rng& rng,
                    View<float> values) const;
 
+  // Draws counts of `items`: e to the power of the model, rounded, from 1 on. `counts` holds what
+  // is added to each power.
+  void draw_counts(const User& user, View<const std::int32_t> items, Rng& rng,
+                   View<float> counts) const;
+
   // Sum of b_u + c_i over the user's ratings, and what takes their mean out of the model: popular
   // items are the better ones, so the mean rating would drift with the shape.
   double bias_sum(const User& user, View<const std::int32_t> items) const;
@@ -40,6 +45,7 @@ class RatingModel {
   struct alignas(64) ItemFactors {
     Factors factors;
   };
+  float expected(const User& user, std::int32_t item) const;
   float on_scale(float value, float step) const;
 
   PlantedModel model_;

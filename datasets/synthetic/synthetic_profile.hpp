@@ -2,6 +2,8 @@
 // says where the facts are from and how the rest was calibrated.
 #pragma once
 
+#include <array>
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -29,7 +31,19 @@ struct PlantedModel {
   double noise_sd;
   double coarse_share = 0;  // of users who rate in multiples of coarse_step only
   float coarse_step = 0;
+  double taste_gain = 0;  // counts: added for each partition in which the item is to one's taste
 };
+
+// How users differ in what they take (synthetic_tastes.hpp).
+struct TasteLaw {
+  double global = 1;                     // share drawn by popularity alone; 1: no tastes
+  std::array<std::int32_t, 3> niches{};  // of each partition of the items
+  std::int64_t items_a_favourite = 40;   // a favourite more for each so many of a user's items
+};
+
+// Of the values: on the rating scale, counts from 1 on (the model is that of their logarithm), or
+// ones.
+enum class Values { ratings, counts, ones };
 
 struct Profile {
   std::string name;
@@ -39,6 +53,8 @@ struct Profile {
   TailLaw activity;
   TailLaw popularity;
   PlantedModel model;
+  Values values = Values::ratings;
+  TasteLaw tastes = {};
 };
 
 const std::vector<Profile>& profiles();

@@ -55,7 +55,7 @@ std::int64_t count_of(std::span<const std::int32_t> ids, std::int32_t id) {
 // The parts are canonical, pairwise disjoint, and together all ratings over the same ids.
 void expect_partition(const Dataset& data, const Split& split) {
   std::vector<Triple> merged;
-  for (const Ratings* part : {&split.train, &split.test, &split.validation}) {
+  for (const Ratings* part : {&split.train, &split.test, &split.validation, &split.fold_in}) {
     const auto of_part = triples(*part);
     EXPECT_TRUE(std::is_sorted(of_part.begin(), of_part.end()));
     EXPECT_EQ(part->n_users(), data.ratings.n_users());
@@ -105,6 +105,25 @@ SplitSpec leave_out(int k, double validation = 0) {
   return spec;
 }
 
+SplitSpec users(double share, double fold_in, double validation = 0, std::uint64_t seed = 1) {
+  SplitSpec spec;
+  spec.kind = SplitSpec::Kind::users;
+  spec.user_fraction = share;
+  spec.fold_in = fold_in;
+  spec.validation_fraction = validation;
+  spec.seed = seed;
+  return spec;
+}
+
+std::int64_t row_size(const Ratings& ratings, std::int32_t u) {
+  return ratings.user_offsets()[u + 1] - ratings.user_offsets()[u];
+}
+
+// Users with a rating in this part.
+std::set<std::int32_t> users_of(const Ratings& ratings) {
+  return {ratings.users().begin(), ratings.users().end()};
+}
+
 ErrorKind kind_of_error(const Dataset& data, const SplitSpec& spec, const std::string& part) {
   try {
     make_split(data, spec, 2);
@@ -151,13 +170,14 @@ TEST(Holdout, SmallestDataSet) {
 TEST(Holdout, SameForAnyNumberOfThreads) {
   const Dataset data = make_data(3000, 900);
   ASSERT_GT(data.ratings.nnz(), 500'000);
-  for (const SplitSpec& spec : {holdout(0.2, 0.1), leave_out(3, 0.1)}) {
+  for (const SplitSpec& spec : {holdout(0.2, 0.1), leave_out(3, 0.1), users(0.2, 0.7, 0.1)}) {
     const Split one = make_split(data, spec, 1);
     for (const int threads : {2, 3}) {
       const Split many = make_split(data, spec, threads);
       EXPECT_TRUE(triples(one.train) == triples(many.train));
       EXPECT_TRUE(triples(one.test) == triples(many.test));
       EXPECT_TRUE(triples(one.validation) == triples(many.validation));
+      EXPECT_TRUE(triples(one.fold_in) == triples(many.fold_in));
       EXPECT_EQ(one.cold_ratings, many.cold_ratings);
     }
   }
@@ -224,6 +244,92 @@ TEST(LeaveOut, ValidationComesOutOfTrain) {
   EXPECT_EQ(split.validation.nnz(), std::llround(0.25 * static_cast<double>(left)));
 }
 
+// Every rule of the split at once, over shares that round in every way.
+TEST(HeldOutUsers, AreHeldOutWholeAndCutInTwo) {
+  const Dataset data = make_data(300, 40);
+  const Ratings& all = data.ratings;
+  std::int64_t eligible = 0, too_short = 0;
+  for (std::int32_t u = 0; u < all.n_users(); ++u) {
+    eligible += row_size(all, u) >= 2 ? 1 : 0;
+    too_short += row_size(all, u) == 1 ? 1 : 0;
+  }
+  ASSERT_GT(too_short, 0);
+  for (const double share : {0.05, 0.31, 0.6}) {
+    for (const double fold_in : {0.01, 0.5, 0.8, 0.99}) {
+      for (const double validation : {0.0, 0.2}) {
+        const Split split = make_split(data, users(share, fold_in, validation), 2);
+        expect_partition(data, split);
+        const auto test = users_of(split.test), val = users_of(split.validation);
+        const auto n_test = std::llround(share * static_cast<double>(eligible));
+        EXPECT_EQ(std::ssize(test), n_test);
+        EXPECT_EQ(std::ssize(val),
+                  std::llround(validation * static_cast<double>(eligible - n_test)));
+        for (std::int32_t u = 0; u < all.n_users(); ++u) {
+          const auto n = row_size(all, u);
+          const bool held_out = test.contains(u) || val.contains(u);
+          EXPECT_FALSE(test.contains(u) && val.contains(u));
+          EXPECT_EQ(row_size(split.train, u), held_out ? 0 : n);
+          const auto history = std::clamp<std::int64_t>(
+              std::llround(fold_in * static_cast<double>(n)), 1, std::max<std::int64_t>(n - 1, 1));
+          EXPECT_EQ(row_size(split.fold_in, u), held_out ? history : 0);
+          EXPECT_EQ(row_size(test.contains(u) ? split.test : split.validation, u),
+                    held_out ? n - history : 0);
+        }
+        EXPECT_EQ(split.cold_users, n_test);
+        EXPECT_EQ(split.cold_ratings, split.test.nnz());
+      }
+    }
+  }
+}
+
+TEST(HeldOutUsers, ValidationDoesNotMoveTheTestUsers) {
+  const Dataset data = make_data(200, 60);
+  const Split without = make_split(data, users(0.2, 0.8), 1);
+  const Split with = make_split(data, users(0.2, 0.8, 0.3), 1);
+  EXPECT_EQ(triples(without.test), triples(with.test));
+  EXPECT_EQ(without.validation.nnz(), 0);
+  EXPECT_GT(with.validation.nnz(), 0);
+}
+
+// Over seeds every user is held out equally often, and so is every rating of a held-out user.
+TEST(HeldOutUsers, AreDrawnUniformly) {
+  const Dataset data = make_data(40, 12, 5);
+  const Ratings& all = data.ratings;
+  constexpr int kSeeds = 3000;
+  std::vector<double> drawn(all.n_users(), 0), in_test(all.nnz(), 0);
+  const auto pairs = triples(all);
+  for (int seed = 0; seed < kSeeds; ++seed) {
+    const Split split = make_split(data, users(0.25, 0.5, 0, static_cast<std::uint64_t>(seed)), 1);
+    for (const std::int32_t u : users_of(split.test)) ++drawn[u];
+    for (const Triple& t : triples(split.test))
+      ++in_test[std::ranges::lower_bound(pairs, t) - pairs.begin()];
+  }
+  double eligible = 0;
+  for (std::int32_t u = 0; u < all.n_users(); ++u) eligible += row_size(all, u) >= 2 ? 1 : 0;
+  const double p = std::round(0.25 * eligible) / eligible;
+  for (std::int32_t u = 0; u < all.n_users(); ++u) {
+    const auto n = row_size(all, u);
+    if (n < 2) {
+      EXPECT_EQ(drawn[u], 0);
+      continue;
+    }
+    EXPECT_NEAR(drawn[u], kSeeds * p, 5 * std::sqrt(kSeeds * p * (1 - p)));
+    const double q = p * static_cast<double>(n - std::llround(0.5 * static_cast<double>(n))) /
+                     static_cast<double>(n);
+    for (std::int64_t i = all.user_offsets()[u]; i < all.user_offsets()[u + 1]; ++i)
+      EXPECT_NEAR(in_test[i], kSeeds * q, 5 * std::sqrt(kSeeds * q * (1 - q)));
+  }
+}
+
+TEST(HeldOutUsers, NoOtherSplitHasHistories) {
+  const Dataset data = make_data(100, 30);
+  for (const SplitSpec& spec : {holdout(0.2, 0.1), leave_out(2)}) {
+    const Split split = make_split(data, spec, 1);
+    EXPECT_EQ(split.fold_in.nnz(), 0);
+    EXPECT_EQ(split.fold_in.n_users(), data.ratings.n_users());
+  }
+}
+
 TEST(Cold, CountsAgreeWithTheDefinition) {
   // Sparse rows, and a large test part: some users and items keep nothing in train.
   const Dataset data = make_data(300, 25, 3);
@@ -284,6 +390,21 @@ TEST(Errors, SayWhatIsWrong) {
   EXPECT_EQ(kind_of_error(data, holdout(0.2, -1), "the validation fraction is -1"),
             ErrorKind::usage);
   EXPECT_EQ(kind_of_error(data, leave_out(0), "leave_out is 0"), ErrorKind::usage);
+  EXPECT_EQ(kind_of_error(data, users(0, 0.8), "the shares of users and of fold_in are 0 and 0.8"),
+            ErrorKind::usage);
+  EXPECT_EQ(kind_of_error(data, users(0.1, 1), "the share to fold in is 1"), ErrorKind::usage);
+  EXPECT_EQ(kind_of_error(data, users(0.01, 0.8), "leaves the test part none of"),
+            ErrorKind::usage);
+  EXPECT_EQ(kind_of_error(data, users(0.5, 0.8, 0.01), "leaves the validation part none of"),
+            ErrorKind::usage);
+  Dataset one_user;
+  one_user.ratings = Ratings({.users = {0, 0},
+                              .items = {0, 1},
+                              .values = {3, 4},
+                              .user_offsets = {0, 2},
+                              .user_ids = {1},
+                              .item_ids = {1, 2}});
+  EXPECT_EQ(kind_of_error(one_user, users(0.9, 0.5), "no rating to train on"), ErrorKind::usage);
   EXPECT_EQ(kind_of_error(data, holdout(0.9999), "no rating to train on"), ErrorKind::usage);
   EXPECT_EQ(kind_of_error(Dataset{}, holdout(0.2), "no ratings"), ErrorKind::data);
   data.parts.assign(3, kTrain);
@@ -297,6 +418,8 @@ TEST(SplitSpec, ToJsonNamesWhatTheDrawDependsOn) {
   EXPECT_EQ(holdout(0.25, 0.5, 9).to_json().dump(),
             R"({"holdout":0.25,"validation":0.5,"seed":9})");
   EXPECT_EQ(leave_out(3).to_json().dump(), R"({"leave_out":3,"validation":0.0,"seed":1})");
+  EXPECT_EQ(users(0.1, 0.75, 0.05, 2).to_json().dump(),
+            R"({"users":0.1,"fold_in":0.75,"validation":0.05,"seed":2})");
   SplitSpec given;
   given.kind = SplitSpec::Kind::given;
   EXPECT_EQ(given.to_json().dump(), R"({"given":true,"validation":0.0,"seed":1})");

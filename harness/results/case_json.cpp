@@ -23,23 +23,26 @@ Json dataset_json(const CaseData& data, const Case& item) {
   if (info.scale) {
     scale = {{"min", info.scale->min}, {"max", info.scale->max}, {"step", info.scale->step}};
   }
-  return {{"name", item.data.label()},
-          {"look_alike", info.look_alike},
-          {"source", info.source},
-          {"source_sha256", info.source_hash.empty() ? Json() : Json(info.source_hash)},
-          {"content_hash", hash_text(info.content_hash)},
-          {"n_users", split.train.n_users()},
-          {"n_items", split.train.n_items()},
-          {"nnz_train", split.train.nnz()},
-          {"nnz_test", split.test.nnz()},
-          {"nnz_validation", split.validation.nnz()},
-          {"split", item.split.to_json()},
-          {"cold_users", split.cold_users},
-          {"cold_items", split.cold_items},
-          {"cold_ratings", split.cold_ratings},
-          {"duplicate_pairs", info.duplicate_pairs},
-          {"duplicate_policy", info.duplicate_policy},
-          {"scale", scale}};
+  Json json = {{"name", item.data.label()},
+               {"look_alike", info.look_alike},
+               {"source", info.source},
+               {"source_sha256", info.source_hash.empty() ? Json() : Json(info.source_hash)},
+               {"content_hash", hash_text(info.content_hash)},
+               {"n_users", split.train.n_users()},
+               {"n_items", split.train.n_items()},
+               {"nnz_train", split.train.nnz()},
+               {"nnz_test", split.test.nnz()},
+               {"nnz_validation", split.validation.nnz()},
+               {"split", item.split.to_json()},
+               {"cold_users", split.cold_users},
+               {"cold_items", split.cold_items},
+               {"cold_ratings", split.cold_ratings},
+               {"duplicate_pairs", info.duplicate_pairs},
+               {"duplicate_policy", info.duplicate_policy},
+               {"scale", scale}};
+  if (item.split.kind == SplitSpec::Kind::users) json["nnz_fold_in"] = split.fold_in.nnz();
+  if (info.implicit) json["implicit"] = info.implicit->to_json();
+  return json;
 }
 
 Json algorithm_json(const Case& item) {

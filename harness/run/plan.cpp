@@ -44,7 +44,9 @@ double probe(const Case& item) {
 }
 
 double train_share(const SplitSpec& split) {
-  const double test = split.kind == SplitSpec::Kind::holdout ? split.test_fraction : 0;
+  double test = 0;
+  if (split.kind == SplitSpec::Kind::holdout) test = split.test_fraction;
+  if (split.kind == SplitSpec::Kind::users) test = split.user_fraction;
   return (1 - test) * (1 - split.validation_fraction);
 }
 

@@ -42,8 +42,9 @@ struct DataEntry {
 void inherit_split(Json& object, const Json& split) {
   object["split"] = split;
   if (!object.contains("train") || !split.is_object()) return;
-  object["split"].erase("holdout");
-  object["split"].erase("leave_out");
+  for (const char* drawn : {"holdout", "leave_out", "users", "fold_in"}) {
+    object["split"].erase(drawn);
+  }
 }
 
 DataEntry parse_data_entry(const Json& json, const std::string& path, const Json* default_split) {
@@ -146,7 +147,7 @@ void check_labels(const std::vector<DataEntry>& entries) {
   std::map<std::string, std::string> known;
   for (const auto& entry : entries) {
     const std::string label = entry.request.label();
-    const std::string data = entry.request.cache_name();
+    const std::string data = entry.request.identity();
     if (known.emplace(label, data).first->second == data) continue;
     fail(ErrorKind::usage,
          "{}: another data set of this spec is named \"{}\", too; give one of them a \"label\"",

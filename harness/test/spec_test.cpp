@@ -54,6 +54,20 @@ TEST(Spec, RunsSeedsRoundRobinAndGivesEveryCaseItsOwnId) {
   EXPECT_EQ(ids.size(), 4u);
 }
 
+TEST(Spec, ARuleForImplicitFeedbackIsPartOfTheDataSet) {
+  Json json = ruler_spec();
+  const std::string plain = parse_spec(json, "t").cases[0].hash;
+  const Json four = {{"like", "ml-100k"}, {"implicit", {{"min_rating", 4}}}};
+  json["datasets"] = {"like:ml-100k", four};
+  const Spec spec = parse_spec(json, "t");
+  EXPECT_EQ(spec.cases[0].hash, plain) << "entries without the key keep their hashes";
+  EXPECT_NE(spec.cases[2].hash, plain);
+  EXPECT_TRUE(contains(spec.cases[2].id, "ml-100k-look-alike-implicit-4"));
+  json["datasets"][0] = {{"like", "ml-100k"}, {"label", "x"}};
+  json["datasets"][1]["label"] = "x";
+  EXPECT_TRUE(contains(error_of(json), "\"x\""));
+}
+
 TEST(Spec, ACaseHashDependsOnWhatDecidesTheResultAlone) {
   Json json = ruler_spec();
   const std::string before = parse_spec(json, "t").cases[0].hash;

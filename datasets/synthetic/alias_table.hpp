@@ -1,0 +1,36 @@
+// Draws from a fixed distribution, and orders by chance.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "base/rng.hpp"
+
+namespace mf::synthetic {
+
+// Walker's alias method (Vose's construction): a draw costs one random number and one table entry.
+class AliasTable {
+ public:
+  explicit AliasTable(std::span<const double> weights);
+  std::int32_t draw(Rng& rng) const {
+    __extension__ using Wide = unsigned __int128;
+    const Wide product = static_cast<Wide>(rng()) * entries_.size();
+    const auto slot = static_cast<std::int64_t>(product >> 64);
+    const auto coin = static_cast<std::uint32_t>(static_cast<std::uint64_t>(product) >> 32);
+    const Entry& entry = entries_[slot];
+    return coin < entry.threshold ? static_cast<std::int32_t>(slot) : entry.alias;
+  }
+
+ private:
+  struct Entry {
+    std::uint32_t threshold;  // the slot keeps its own item with probability threshold / 2^32
+    std::int32_t alias;
+  };
+  std::vector<Entry> entries_;
+};
+
+// 0 .. n - 1 in an order by chance.
+std::vector<std::int32_t> shuffled(std::int64_t n, Rng rng);
+
+}  // namespace mf::synthetic
