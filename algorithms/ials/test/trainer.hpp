@@ -6,6 +6,7 @@
 
 #include "algorithms/core/prepare.hpp"
 #include "algorithms/core/registry.hpp"
+#include "base/json.hpp"
 
 namespace mf::ials::test {
 
