@@ -114,13 +114,21 @@ void iterate(benchmark::State& state, const Data& data, const Json& changes) {
   FusedSteps& steps = with.steps;
   double parts[4] = {};  // whitening of Y, X, whitening of X, Y
   double total = 0;
+  const cuda::Event marks[5];
   const auto iteration = [&] {
-    const double seconds[4] = {cuda::device_seconds(with.stream, [&] { steps.whiten_y(); }),
-                               cuda::device_seconds(with.stream, [&] { steps.update_x(); }),
-                               cuda::device_seconds(with.stream, [&] { steps.whiten_x(); }),
-                               cuda::device_seconds(with.stream, [&] { steps.update_y(); })};
-    for (int k = 0; k < 4; ++k) parts[k] += seconds[k];
-    return seconds[0] + seconds[1] + seconds[2] + seconds[3];
+    const auto mark = [&](int k) { marks[k].record(with.stream.get()); };
+    mark(0);
+    steps.whiten_y();
+    mark(1);
+    steps.update_x();
+    mark(2);
+    steps.whiten_x();
+    mark(3);
+    steps.update_y();
+    mark(4);
+    marks[4].synchronize();
+    for (int k = 0; k < 4; ++k) parts[k] += marks[k + 1].seconds_since(marks[k]);
+    return marks[4].seconds_since(marks[0]);
   };
   iteration();  // from here on the factors are those of a run
   for (double& part : parts) part = 0;
