@@ -1,0 +1,347 @@
+// Objective and ranking on the device against those of the host.
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+#include <vector>
+
+#include "algorithms/core/cuda/memory.hpp"
+#include "algorithms/core/cuda/stream.hpp"
+#include "harness/evaluate/quality.hpp"
+#include "harness/test/quality_reference.hpp"
+#include "harness/test/testing.hpp"
+#include "testing/cuda/testing.hpp"
+
+namespace mf {
+namespace {
+
+using cuda::DeviceBuffer;
+using testing::random_ratings;
+
+constexpr float kNaN = std::numeric_limits<float>::quiet_NaN();
+
+// A copy on the device, rows `stride` apart, NaN between them.
+class OnDevice {
+ public:
+  explicit OnDevice(const Model& model, std::int64_t padding = 0)
+      : view_(model.view()),
+        p_(place(model.p, model.factors, padding)),
+        q_(place(model.q, model.factors, padding)),
+        user_bias_(cuda::upload(View<const float>(model.user_bias), nullptr)),
+        item_bias_(cuda::upload(View<const float>(model.item_bias), nullptr)) {
+    view_.location = Location::device;
+    view_.p = p_.data();
+    view_.q = q_.data();
+    view_.p_stride = view_.q_stride = model.factors + padding;
+    if (model.kind == ModelKind::biased) {
+      view_.user_bias = user_bias_.data();
+      view_.item_bias = item_bias_.data();
+    }
+  }
+  const FactorView& view() const { return view_; }
+
+ private:
+  static DeviceBuffer<float> place(const AlignedVector<float>& rows, std::int64_t width,
+                                   std::int64_t padding) {
+    const std::int64_t count = std::ssize(rows) / width;
+    std::vector<float> placed((count - 1) * (width + padding) + width, kNaN);
+    for (std::int64_t r = 0; r < count; ++r) {
+      std::copy_n(rows.begin() + r * width, width, placed.begin() + r * (width + padding));
+    }
+    return cuda::upload(View<const float>(placed), nullptr);
+  }
+  FactorView view_;
+  DeviceBuffer<float> p_, q_, user_bias_, item_bias_;
+};
+
+// Small whole numbers: products are exact, whatever their order, and equal scores are common.
+Model whole_model(std::int32_t m, std::int32_t n, std::int32_t f, int range,
+                  ModelKind kind = ModelKind::plain) {
+  Model model = initial_model(m, n, f, kind, 3, InitSpec{}, 2);
+  Rng rng(3);
+  const auto draw = [&](float& x) {
+    x = static_cast<float>(static_cast<int>(rng.below(2 * range + 1)) - range);
+  };
+  for (auto* rows : {&model.p, &model.q, &model.user_bias, &model.item_bias}) {
+    for (float& x : *rows) draw(x);
+  }
+  return model;
+}
+
+template <class Keep>
+Ratings part_of(const Ratings& all, Keep&& keep) {
+  std::vector<std::uint8_t> label(all.nnz());
+  for (std::int64_t i = 0; i < all.nnz(); ++i) label[i] = keep(all[i].user, i) ? 1 : 0;
+  return select(all, label, 1, 2);
+}
+
+Split random_split(std::int32_t m, std::int32_t n, double density) {
+  const Ratings all = random_ratings(m, n, density, 11);
+  const auto held_out = [](std::int32_t u, std::int64_t i) {
+    return u % 5 != 0 && (u % 7 == 0 || i % 3 == 0);
+  };
+  Split split;
+  split.train = part_of(all, [&](auto u, auto i) { return !held_out(u, i); });
+  split.test = part_of(all, held_out);
+  return split;
+}
+
+FoldInLoss implicit_loss(double exponent = 0) {
+  FoldInLoss loss;
+  loss.implicit = ImplicitLoss{2.5, 0.3, exponent};
+  return loss;
+}
+
+void expect_ranking_equal(const MetricValues& found, const MetricValues& expected) {
+  for (const auto& metric : kMetricNames.table) {
+    if (!is_ranking(metric.value)) continue;
+    ASSERT_TRUE(found[metric.value] && expected[metric.value]);
+    EXPECT_EQ(*found[metric.value], *expected[metric.value]) << metric.name;
+  }
+}
+
+// Odd shapes, fewer items than ranks, one item, more items than a block's threads; ties.
+TEST(DeviceQuality, EqualsTheHost) {
+  MF_REQUIRE_DEVICE();
+  const struct {
+    std::int32_t m, n, f;
+    double density;
+    int range;
+  } cases[] = {{61, 203, 7, 0.1, 2},      {7, 1, 3, 0.9, 1},       {97, 16, 1, 0.4, 1},
+               {300, 90, 33, 0.3, 3},     {30, 1100, 64, 0.05, 1}, {13, 5013, 20, 0.02, 4},
+               {700, 2049, 128, 0.02, 1}, {20, 400, 300, 0.1, 1},  {20, 400, 1030, 0.1, 1}};
+  ThreadTeam team(4);
+  for (const auto& c : cases) {
+    const Split split = random_split(c.m, c.n, c.density);
+    const Model model = whole_model(c.m, c.n, c.f, c.range);
+    for (const std::int64_t padding : {0, 4, 3}) {
+      SCOPED_TRACE(fmt::format("{} x {}, f = {}, padding {}", c.m, c.n, c.f, padding));
+      const OnDevice device(model, padding);
+      QualityEvaluator evaluator(split, implicit_loss(padding == 0 ? 0 : 0.6), RankingSpec{});
+      const MetricValues expected = evaluator.evaluate(model.view(), team);
+      const MetricValues found = evaluator.evaluate(device.view(), team);
+      expect_ranking_equal(found, expected);
+      EXPECT_NEAR(*found[Metric::objective], *expected[Metric::objective],
+                  1e-10 * *expected[Metric::objective]);
+      const MetricValues again = evaluator.evaluate(device.view(), team);
+      EXPECT_EQ(*again[Metric::objective], *found[Metric::objective]) << "a fixed order";
+    }
+  }
+}
+
+// Numbers that are no whole ones: the objective to the rounding of products, against every pair.
+TEST(DeviceQuality, ObjectiveIsTheDenseSum) {
+  MF_REQUIRE_DEVICE();
+  const Ratings train = random_ratings(211, 97, 0.2, 5);
+  ThreadTeam team(2);
+  for (const std::int32_t f : {1, 8, 31, 64, 100, 256, 500, 1024}) {
+    const Model model =
+        initial_model(211, 97, f, ModelKind::plain, 0, InitSpec{InitKind::normal, 0.3, 4}, 2);
+    const ImplicitObjective objective(train, *implicit_loss(0.5).implicit);
+    DeviceObjective device(objective, nullptr);
+    const double expected = testing::dense_objective(model.view(), train, objective.loss());
+    EXPECT_NEAR(device.evaluate(OnDevice(model).view(), nullptr), expected, 1e-6 * expected) << f;
+    EXPECT_NEAR(device.evaluate(OnDevice(model, 1).view(), nullptr), expected, 1e-6 * expected)
+        << f;
+  }
+}
+
+// More rows than a block of the Gram, one popular item, empty users.
+TEST(DeviceQuality, ObjectiveOfManyRows) {
+  MF_REQUIRE_DEVICE();
+  const std::int32_t m = 3 * static_cast<std::int32_t>(kGramBlock) + 17;
+  Ratings::Arrays a;
+  a.user_offsets.push_back(0);
+  for (std::int32_t u = 0; u < m; ++u) {
+    for (const std::int32_t i : {0, 1 + u % 30}) {
+      if (u % 11 == 0) continue;
+      a.users.push_back(u);
+      a.items.push_back(i);
+      a.values.push_back(static_cast<float>(u % 3));  // a third is 0: not observed
+    }
+    a.user_offsets.push_back(std::ssize(a.users));
+    a.user_ids.push_back(u);
+  }
+  for (std::int32_t i = 0; i < 31; ++i) a.item_ids.push_back(i);
+  const Ratings train(std::move(a));
+  const Model model =
+      initial_model(m, 31, 40, ModelKind::plain, 0, InitSpec{InitKind::normal, 0.3, 4}, 2);
+  const ImplicitObjective objective(train, *implicit_loss().implicit);
+  ThreadTeam team(4);
+  const double expected = objective.evaluate(model.view(), team);
+  DeviceObjective device(objective, nullptr);
+  EXPECT_NEAR(device.evaluate(OnDevice(model).view(), nullptr), expected, 1e-7 * expected);
+}
+
+TEST(DeviceQuality, RanksExplicitModelsAndFoldedUsers) {
+  MF_REQUIRE_DEVICE();
+  const Ratings all = random_ratings(120, 500, 0.1, 21);
+  Split split;
+  const auto held = [](std::int32_t u) { return u % 4 == 0; };
+  const auto tested = [&](std::int32_t u, std::int64_t i) { return i % (held(u) ? 5 : 7) == 0; };
+  split.train = part_of(all, [&](auto u, auto i) { return !held(u) && !tested(u, i); });
+  split.fold_in = part_of(all, [&](auto u, auto i) { return held(u) && !tested(u, i); });
+  split.test = part_of(all, tested);
+  ThreadTeam team(4);
+  for (const bool implicit : {true, false}) {
+    for (const ModelKind kind : {ModelKind::plain, ModelKind::biased}) {
+      if (implicit && kind == ModelKind::biased) continue;
+      Model model = whole_model(120, 500, 6, 2, kind);
+      FoldInLoss loss;
+      loss.reg = 0.1;
+      QualityEvaluator evaluator(split, implicit ? implicit_loss() : loss, RankingSpec{});
+      const MetricValues expected = evaluator.evaluate(model.view(), team);
+      const MetricValues found = evaluator.evaluate(OnDevice(model, 2).view(), team);
+      // Rows that were folded in are no whole numbers: near ties may fall differently.
+      for (const auto& metric : kMetricNames.table) {
+        if (is_ranking(metric.value)) {
+          EXPECT_NEAR(*found[metric.value], *expected[metric.value], 1e-4) << metric.name;
+        }
+      }
+    }
+  }
+}
+
+TEST(DeviceQuality, ExplicitModelsOfWholeNumbersEqualTheHost) {
+  MF_REQUIRE_DEVICE();
+  const Split split = random_split(150, 700, 0.05);
+  ThreadTeam team(4);
+  for (const ModelKind kind : {ModelKind::plain, ModelKind::biased}) {
+    const Model model = whole_model(150, 700, 9, 2, kind);
+    QualityEvaluator evaluator(split, FoldInLoss{}, RankingSpec{});
+    expect_ranking_equal(evaluator.evaluate(OnDevice(model).view(), team),
+                         evaluator.evaluate(model.view(), team));
+  }
+}
+
+// More scores than are on the device at a time.
+TEST(DeviceQuality, RanksUsersTileByTile) {
+  MF_REQUIRE_DEVICE();
+  constexpr std::int32_t kUsers = 1000, kItems = 70'001;
+  static_assert(std::int64_t{kUsers} * kItems * 4 > kScoreBytes);
+  const Split split = random_split(kUsers, kItems, 0.0005);
+  const Model model = whole_model(kUsers, kItems, 3, 20);
+  ThreadTeam team(8);
+  QualityEvaluator evaluator(split, implicit_loss(), RankingSpec{});
+  expect_ranking_equal(evaluator.evaluate(OnDevice(model).view(), team),
+                       evaluator.evaluate(model.view(), team));
+}
+
+TEST(DeviceQuality, OfAModelThatIsNotFiniteIsNone) {
+  MF_REQUIRE_DEVICE();
+  const Split split = random_split(61, 303, 0.1);
+  ThreadTeam team(2);
+  for (const float bad : {kNaN, 3e38F}) {
+    Model model = whole_model(61, 303, 5, 3);
+    for (int k = 0; k < 5; ++k) model.q[302 * 5 + k] = bad;
+    QualityEvaluator evaluator(split, implicit_loss(), RankingSpec{});
+    EXPECT_TRUE(std::isnan(*evaluator.evaluate(OnDevice(model).view(), team)[Metric::map_10]));
+  }
+}
+
+// ---- the selection alone ----
+
+struct Lists {
+  RankedUsers users;
+  explicit Lists(std::int64_t count) {
+    for (std::int64_t u = 0; u < count; ++u) users.users.push_back(static_cast<std::int32_t>(u));
+  }
+  void add(const std::vector<std::int32_t>& seen, const std::vector<std::int32_t>& held_out) {
+    for (const auto i : seen) users.seen.items.push_back(i);
+    for (const auto i : held_out) users.held_out.items.push_back(i);
+    users.seen.offsets.push_back(std::ssize(users.seen.items));
+    users.held_out.offsets.push_back(std::ssize(users.held_out.items));
+  }
+};
+
+void expect_selected(const std::vector<std::vector<float>>& rows, Lists& lists) {
+  const auto n = static_cast<std::int32_t>(rows[0].size());
+  std::vector<float> scores;
+  for (const auto& row : rows) scores.insert(scores.end(), row.begin(), row.end());
+  std::vector<std::int32_t> row_of(rows.size());
+  std::iota(row_of.begin(), row_of.end(), 0);
+  DeviceRanking ranking(lists.users, row_of, {}, nullptr);
+  AlignedVector<std::int32_t> top;
+  const RankedItems found = ranking.select(scores, n, nullptr, &top);
+  EXPECT_TRUE(found.finite);
+  for (std::int64_t u = 0; u < std::ssize(rows); ++u) {
+    const auto list = testing::ranked_list(rows[u], lists.users.seen[u]);
+    for (int r = 0; r < kRanks; ++r) {
+      const bool there = r < std::ssize(list);
+      ASSERT_EQ(top[u * kRanks + r], there ? list[r] : -1) << "user " << u << " rank " << r;
+      const bool hit = there && testing::is_in(lists.users.held_out[u], list[r]);
+      ASSERT_EQ(found.hits[u].at(r), hit) << "user " << u << " rank " << r;
+    }
+  }
+}
+
+// Orders that are hard on the bound: rising, falling, all equal, all but a few in the columns of
+// few threads, where far more than fit lie above it; and lists of what was seen of every length.
+TEST(DeviceSelection, IsTheSortedListForAnyOrder) {
+  MF_REQUIRE_DEVICE();
+  for (const std::int32_t n : {1, 99, 100, 101, 255, 256, 257, 1023, 5000, 26'744}) {
+    std::vector<std::vector<float>> rows(8, std::vector<float>(n));
+    Rng rng(static_cast<std::uint64_t>(n));
+    for (std::int32_t i = 0; i < n; ++i) {
+      rows[0][i] = static_cast<float>(i);
+      rows[1][i] = static_cast<float>(-i);
+      rows[2][i] = -2.5F;
+      rows[3][i] = static_cast<float>(rng.normal());
+      rows[4][i] = static_cast<float>(rng.below(4));
+      // 105 of 256 threads hold all high scores: the bound is low, and thousands lie above it.
+      rows[5][i] = i % 256 < 105 ? 1000 + static_cast<float>(rng.normal()) : 0;
+      rows[6][i] = i % 2 == 0 ? -0.0F : 0.0F;
+      rows[7][i] = static_cast<float>(rng.normal()) * 1e-40F;  // denormal
+    }
+    Lists lists(std::ssize(rows));
+    for (int u = 0; u < std::ssize(rows); ++u) {
+      std::vector<std::int32_t> seen, held_out;
+      for (std::int32_t i = 0; i < n; ++i) {
+        const auto draw = rng.below(100);
+        const std::uint64_t share = u == 3 ? 99 : 10 * static_cast<std::uint64_t>(u);
+        if (draw < share) {
+          seen.push_back(i);
+        } else if (draw % 3 == 0) {
+          held_out.push_back(i);
+        }
+      }
+      lists.add(seen, held_out);
+    }
+    SCOPED_TRACE(n);
+    expect_selected(rows, lists);
+  }
+}
+
+TEST(DeviceSelection, OfAUserWhoHasSeenEverything) {
+  MF_REQUIRE_DEVICE();
+  std::vector<std::int32_t> all(300);
+  std::iota(all.begin(), all.end(), 0);
+  Lists lists(2);
+  lists.add(all, {});
+  lists.add({}, all);
+  expect_selected(std::vector<std::vector<float>>(2, std::vector<float>(300, 1.5F)), lists);
+}
+
+TEST(DeviceSelection, SaysWhereAScoreIsNotFinite) {
+  MF_REQUIRE_DEVICE();
+  for (const float bad :
+       {kNaN, std::numeric_limits<float>::infinity(), -std::numeric_limits<float>::infinity()}) {
+    for (const bool seen : {false, true}) {
+      Lists lists(1);
+      if (seen) {
+        lists.add({77}, {3});
+      } else {
+        lists.add({5}, {3});
+      }
+      std::vector<float> scores(400, 0.5F);
+      scores[77] = bad;
+      DeviceRanking ranking(lists.users, std::vector<std::int32_t>{0}, {}, nullptr);
+      EXPECT_FALSE(ranking.select(scores, 400, nullptr, nullptr).finite);
+      std::fill(scores.begin(), scores.end(), 0.5F);
+      EXPECT_TRUE(ranking.select(scores, 400, nullptr, nullptr).finite) << "not for ever";
+    }
+  }
+}
+
+}  // namespace
+}  // namespace mf
