@@ -13,6 +13,7 @@ from mfplots import figures
 from mfplots.benchmarks import Benchmarks, benchmark_files, load_benchmarks
 from mfplots.errors import NotDrawable, PlotError, hint
 from mfplots.load import Results, load
+from mfplots.metrics import METRICS, Target
 from mfplots.recipes import Recipe, read_recipes
 from mfplots.report import report_html
 from mfplots.series import make_view
@@ -38,8 +39,10 @@ def _parser(command: str) -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog=name, description=__doc__)
     parser.add_argument("results", nargs="+", metavar="RESULTS",
                         help="result folder, .jsonl file, or .json file of a benchmark")
-    parser.add_argument("--target", type=float, metavar="RMSE",
-                        help="target test RMSE (default: the spec's)")
+    parser.add_argument("--target", type=float, metavar="VALUE",
+                        help="target test RMSE, or value of --metric (default: the spec's)")
+    parser.add_argument("--metric", choices=tuple(METRICS),
+                        help="what --target is of; with none, the test RMSE")
     parser.add_argument("--baseline", metavar="NAME",
                         help="algorithm, or label, that speed-ups are over (default: the spec's)")
     parser.add_argument("--clock", choices=tuple(CLOCK_NAMES),
@@ -152,14 +155,20 @@ def _recipes(options: argparse.Namespace, sources: _Sources) -> list[tuple[Recip
     if not found:
         names = figures.DEFAULTS if sources.cases is not None else figures.OF_BENCHMARKS
         found = [(Recipe(name), False) for name in names]
-    changes = {"target_rmse": options.target, "baseline": options.baseline,
+    asked = _question(options)
+    changes = {"target_rmse": asked.target_rmse, "target": asked.target, "baseline": options.baseline,
                "clock": options.clock, "unfinished": options.unfinished or None}
     changes = {key: value for key, value in changes.items() if value is not None}
     return [(dataclasses.replace(recipe, **changes), asked) for recipe, asked in found]
 
 
 def _question(options: argparse.Namespace) -> Question:
-    return Question(options.target, options.baseline, options.clock or "train_s")
+    if options.metric and options.target is None:
+        raise PlotError("--metric: names what --target is of; give --target, too")
+    other = options.metric not in (None, "test_rmse")
+    return Question(None if other else options.target,
+                    Target(options.target, options.metric) if other else None,
+                    options.baseline, options.clock or "train_s")
 
 
 def _formats(text: str) -> list[str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import pandas as pd
@@ -11,9 +11,10 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 from matplotlib.ticker import AutoMinorLocator, FuncFormatter, MaxNLocator
 
-from mfplots.curves import Curve, panel_curves, rmse_window, wants_log
+from mfplots.curves import Curve, panel_curves, rmse_window, wants_log, whole_window
 from mfplots.errors import NotDrawable
 from mfplots.figures import Drawing
+from mfplots.load import RANKING
 from mfplots.published import Point, absent_note
 from mfplots.recipes import Recipe
 from mfplots.series import Panel, Series, View, panel_title
@@ -24,7 +25,9 @@ from mfplots.style import (PUBLISHED_MARKERS, Look, log_axis, looks, plain_tick,
 from mfplots.summary import baseline_label, status_text, target_of
 
 BANDS = {"minmax": "smallest to largest", "iqr": "quartiles", "none": ""}
-ERRORS = ("test_rmse", "test_mae", "train_rmse")  # on a linear axis with a window of their own
+ERRORS = ("test_rmse", "test_mae", "train_rmse",  # on a linear axis with a window of their own
+          "objective", *RANKING)
+Window = Callable[[Sequence[Curve], float | None, Sequence[float]], tuple[float, float]]
 LONG_NUMBERS = 1e5  # from here with the letters of SI
 
 
@@ -54,8 +57,10 @@ def draw_curves(view: View, recipe: Recipe, x: Quantity, y: Quantity, title: str
         finish_x(axes, curves, own, x.label, wants_log(curves, recipe.x_scale))
         if y.column in ERRORS:
             axes.set_ylabel(y.label)
-            target = target_of(panel, recipe.question) if y.column == "test_rmse" else None
-            notes.append(_set_window(axes, panel, curves, target, own, recipe))
+            target = target_of(panel, recipe.question)
+            target = target if target is not None and target.metric == y.column else None
+            window = whole_window if y.column in RANKING else rmse_window
+            notes.append(_set_window(axes, panel, curves, target, own, recipe, window))
         else:
             finish_y(axes, curves, own, y.label, recipe)
     sheet.legend(legend(view, per_panel, looks_of, shown))
@@ -141,11 +146,11 @@ def _log_range(curves: Sequence[Curve], points: Sequence[Point], axis: str) -> t
 
 
 def _set_window(axes: Axes, panel: Panel, curves: Sequence[Curve], target: float | None,
-                points: Sequence[Point], recipe: Recipe) -> str:
+                points: Sequence[Point], recipe: Recipe, window: Window) -> str:
     """Limits of y and the line at the target; returns what is cut off, for the small print."""
     if not curves:
         return ""
-    low, high = recipe.y_range or rmse_window(curves, target, [p.y for p in points])
+    low, high = recipe.y_range or window(curves, target, [p.y for p in points])
     axes.set_ylim(low, high)
     if target is not None and low <= target <= high:
         axes.axhline(target, color="#555555", linewidth=0.9, linestyle=(0, (2, 2)), zorder=1)

@@ -72,6 +72,16 @@ def wants_log(curves: Sequence[Curve], scale: str, axis: str = "x") -> bool:
     return scale == "log" or max(ends) > LOG_FROM * min(ends)
 
 
+def whole_window(curves: Sequence[Curve], target: float | None,
+                 published: Sequence[float] = ()) -> tuple[float, float]:
+    """All there is: what rises from the initial model is read from there."""
+    goals = [*([] if target is None else [target]), *published]
+    low = min([*(float(c.points["low"].min()) for c in curves), *goals])
+    high = max([*(float(c.points["high"].max()) for c in curves), *goals])
+    pad = 0.06 * (high - low) or 0.01
+    return low - pad, high + pad
+
+
 def rmse_window(curves: Sequence[Curve], target: float | None,
                 published: Sequence[float] = ()) -> tuple[float, float]:
     """The RMSE range in which the series differ: every best value, the target and what is

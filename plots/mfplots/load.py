@@ -21,19 +21,21 @@ PENDING = (UNFINISHED, MISSING, "interrupted")  # the next `mfbench run` runs th
 
 TRACE_COLUMNS = ("epoch", "updates", "passes", "train_s", "train_device_s", "epoch_s", "evaluate_s",
                  "wall_s", "test_rmse", "test_mae", "train_rmse", "validation_rmse",
-                 "learning_rate")
+                 "learning_rate", "objective", "recall_20", "recall_50", "ndcg_100", "map_10")
 TRACE_REQUIRED = ("epoch", "updates", "passes", "train_s", "wall_s", "test_rmse")
+# Those that implicit feedback has instead of the test RMSE; ranking also on request.
+RANKING = ("recall_20", "recall_50", "ndcg_100", "map_10")
 ENVIRONMENT = ("mfbench", "git_sha", "git_dirty", "compiler", "flags", "build_type", "host", "cpu",
                "cores", "simd", "memory_bytes", "os", "gpu", "driver", "cuda_driver", "cuda",
                "device_memory_bytes", "sm_clock_hz", "power_limit_w", "command_line", "started_at")
 HEADER_KEYS = ("case_id", "case_hash", "spec_name", "spec_hash", "seed", "baseline", "target_rmse",
-               "schedule", "init", "stop", "evaluate", "profile")
+               "schedule", "init", "stop", "evaluate", "profile", "target", "loss", "ranking")
 DATASET_KEYS = ("look_alike", "source", "content_hash", "n_users", "n_items", "nnz_train",
                 "nnz_test", "nnz_validation", "split", "cold_users", "cold_items", "cold_ratings",
                 "duplicate_pairs", "duplicate_policy", "scale")
 FOOTER_KEYS = ("status", "stop_reason", "epochs", "updates", "final_test_rmse", "best_test_rmse",
                "best_epoch", "peak_host_bytes", "peak_device_bytes", "sm_clock_seen_hz",
-               "finished_at", "user_groups")
+               "finished_at", "user_groups", "metrics")
 CLOCKS = ("load_s", "prepare_s", "transfer_s", "train_s", "train_device_s", "evaluate_s", "wall_s")
 _PARTIAL = re.compile(r"\.partial-\d+$")
 
@@ -86,11 +88,16 @@ def load(paths: Iterable[str | Path]) -> Results:
 
 def _derive(cases: pd.DataFrame, trace: pd.DataFrame) -> pd.DataFrame:
     """Adds `iterations`, the updates for each user on average (one iteration of cu2rec updates
-    every user once, so the epochs of others fit on the same axis), and the mean `updates_per_s`."""
+    every user once, so the epochs of others fit on the same axis), the mean `updates_per_s`, and
+    `answer_s`, the training time with all that had to come before: prepare + transfer + train; it is
+    known once a case has its footer."""
     users = trace["case"].map(pd.to_numeric(cases["n_users"])) if len(trace) else float("nan")
     running = trace["train_s"].where(trace["train_s"] > 0)
+    before = pd.to_numeric(cases["clock_prepare_s"]) + pd.to_numeric(cases["clock_transfer_s"])
     return trace.assign(iterations=trace["updates"] / users,
-                        updates_per_s=trace["updates"] / running)
+                        updates_per_s=trace["updates"] / running,
+                        answer_s=trace["train_s"] + (trace["case"].map(before) if len(trace)
+                                                     else float("nan")))
 
 
 def _question(path: Path) -> Json:
@@ -99,7 +106,7 @@ def _question(path: Path) -> Json:
     if not spec.is_file():
         return {}
     stated = json.loads(spec.read_text(encoding="utf-8"))
-    return {key: stated[key] for key in ("baseline", "target_rmse") if key in stated}
+    return {key: stated[key] for key in ("baseline", "target_rmse", "target") if key in stated}
 
 
 def _case_paths(path: Path) -> list[Path]:

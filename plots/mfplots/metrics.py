@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -37,6 +37,26 @@ class Interval:
         return math.isfinite(self.value)
 
 
+METRICS = {"test_rmse": "test RMSE", "objective": "objective", "recall_20": "Recall@20",
+           "recall_50": "Recall@50", "ndcg_100": "NDCG@100", "map_10": "MAP@10"}
+LESS_IS_BETTER = ("test_rmse", "objective")
+
+
+class Target(float):
+    """A value that a metric is to reach."""
+
+    metric: str
+
+    def __new__(cls, value: float, metric: str = "test_rmse") -> Target:
+        made = super().__new__(cls, value)
+        made.metric = metric
+        return made
+
+    @property
+    def text(self) -> str:
+        return f"{METRICS[self.metric]} {self:g}"
+
+
 NO_INTERVAL = Interval(math.nan, math.nan, math.nan)
 
 
@@ -56,6 +76,30 @@ def time_to_target(clock: Sequence[float], rmse: Sequence[float], target: float)
         return float(t[0])
     share = (e[i - 1] - target) / (e[i - 1] - e[i])
     return float(t[i - 1] + share * (t[i] - t[i - 1]))
+
+
+def first_at_target(clock: Sequence[float], values: Sequence[float], target: Target) -> float:
+    """Clock of the first evaluated point that meets the target; NaN if none does."""
+    t, v = np.asarray(clock, float), np.asarray(values, float)
+    met = v <= target if target.metric in LESS_IS_BETTER else v >= target
+    at = np.flatnonzero(met & np.isfinite(t) & np.isfinite(v))
+    return float(t[at[0]]) if at.size else math.nan
+
+
+def time_of_trace(trace: Mapping[str, Sequence[float]], clock: str, target: Target) -> float:
+    """When a trace is at its target: a test RMSE as `time_to_target` has it, any other metric at
+    the first evaluated point."""
+    if target.metric == "test_rmse":
+        return time_to_target(trace[clock], trace["test_rmse"], target)
+    return first_at_target(trace[clock], trace[target.metric], target)
+
+
+def best_of(values: Sequence[float], metric: str) -> float:
+    known = np.asarray(values, float)
+    known = known[np.isfinite(known)]
+    if known.size == 0:
+        return math.nan
+    return float(known.min() if metric in LESS_IS_BETTER else known.max())
 
 
 def spread(values: Sequence[float]) -> Spread:

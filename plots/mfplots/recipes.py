@@ -9,7 +9,8 @@ from typing import Any
 
 from mfplots.errors import PlotError, hint
 from mfplots.json_file import read_json
-from mfplots.summary import CLOCK_NAMES, Question
+from mfplots.metrics import Target
+from mfplots.summary import CLOCK_NAMES, Question, parse_target
 
 SCALES = ("auto", "linear", "log")
 CHOICES = {"x_scale": SCALES, "y_scale": SCALES, "band": ("minmax", "iqr", "none"),
@@ -60,6 +61,7 @@ class Recipe:
                                     # over the baseline
     part: str = "test"              # user-groups: test or train
     target_rmse: float | Mapping[str, float] | None = None
+    target: Target | None = None    # {"metric", "value"}, before target_rmse
     baseline: str | None = None
     unfinished: bool = False        # draw cases without a footer too
     optional: bool = False          # left out, with the reason, where the results do not allow it
@@ -72,7 +74,7 @@ class Recipe:
 
     @property
     def question(self) -> Question:
-        return Question(self.target_rmse, self.baseline, self.clock)
+        return Question(self.target_rmse, self.target, self.baseline, self.clock)
 
 
 def read_recipes(path: Path) -> list[Recipe]:
@@ -97,6 +99,8 @@ def parse_recipe(data: Any, where: str) -> Recipe:
         values["published"] = _parse_published(values["published"], where)
     if values.get("y_range") is not None:
         values["y_range"] = _parse_range(values["y_range"], f"{where}.y_range")
+    if values.get("target") is not None:
+        values["target"] = parse_target(values["target"], f"{where}.target")
     _check_peaks(values.get("peaks", {}), f"{where}.peaks")
     return Recipe(**values)
 

@@ -6,17 +6,18 @@ import math
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import pandas as pd
 
 from mfplots import metrics
-from mfplots.errors import PlotError
+from mfplots.errors import PlotError, hint
 from mfplots.load import PENDING
-from mfplots.metrics import NO_INTERVAL, Interval, Spread
+from mfplots.metrics import NO_INTERVAL, Interval, Spread, Target
 from mfplots.series import Panel, Series, View, canonical, facet_text
 
 CLOCK_NAMES = {"train_s": "training time", "train_device_s": "training time (device events)",
-               "wall_s": "wall time"}
+               "answer_s": "prepare + transfer + training time", "wall_s": "wall time"}
 RUN_RULES = ("stop.", "evaluate.")  # facets that say how long a case runs, not what it computes
 
 
@@ -25,6 +26,7 @@ class Question:
     """What to measure; None means what the result files themselves name."""
 
     target_rmse: float | Mapping[str, float] | None = None  # or by data set
+    target: Target | None = None  # of any metric, before a target RMSE
     baseline: str | None = None
     clock: str = "train_s"
 
@@ -33,10 +35,11 @@ class Question:
 class Row:
     panel: Panel
     series: Series
-    target: float | None
+    target: Target | None
     n: int                 # finished cases
     not_reached: int       # of them, without the target in their trace
-    best: Spread           # best test RMSE
+    metric: str            # what the series is judged by
+    best: Spread           # the best value of it
     time: Spread           # to target, over the seeds that reached it
     median_time: float     # to target, the others counting as infinitely late
     throughput: Spread     # updates/s on the clock
@@ -72,18 +75,55 @@ def status_text(cases: pd.DataFrame) -> str:
     return ", ".join(f"{counts[status]} {status}" for status in order if counts[status])
 
 
-def target_of(panel: Panel, question: Question) -> float | None:
+def target_of(panel: Panel, question: Question) -> Target | None:
     """The target asked for, else the one the panel's own result files name."""
+    if question.target is not None:
+        return question.target
     asked = question.target_rmse
     if isinstance(asked, Mapping):
-        return asked.get(panel.dataset)
+        asked = asked.get(panel.dataset)
+        return None if asked is None else Target(asked)
     if asked is not None:
-        return asked
-    named = {float(t) for s in panel.series for t in s.cases["target_rmse"] if pd.notna(t)}
+        return Target(asked)
+    named = _named_targets(panel)
     if len(named) > 1:
-        raise PlotError(f"{panel.title}: the results name several target RMSEs "
-                        f"({', '.join(f'{t:g}' for t in sorted(named))}); give --target")
-    return named.pop() if named else None
+        if all(target.metric == "test_rmse" for target in named.values()):
+            words = f"several target RMSEs ({', '.join(f'{t:g}' for t in named.values())})"
+        else:
+            words = f"several targets ({', '.join(named)})"
+        raise PlotError(f"{panel.title}: the results name {words}; give --target")
+    return next(iter(named.values()), None)
+
+
+def _named_targets(panel: Panel) -> dict[str, Target]:
+    """By their words. A spec's `target` goes before its `target_rmse`."""
+    found = []
+    for series in panel.series:
+        for target, rmse in zip(series.cases["target"], series.cases["target_rmse"]):
+            if isinstance(target, Mapping):
+                found.append(parse_target(target, panel.title))
+            elif pd.notna(rmse):
+                found.append(Target(float(rmse)))
+    return {target.text: target for target in sorted(found)}
+
+
+def parse_target(data: Any, where: str) -> Target:
+    """{"metric": "ndcg_100", "value": 0.3}"""
+    number = isinstance(data, Mapping) and isinstance(data.get("value"), (int, float))
+    if not number or set(data) != {"metric", "value"}:
+        raise PlotError(f'{where}: found {data!r}, expected {{"metric": "ndcg_100", "value": 0.3}}')
+    if data["metric"] not in metrics.METRICS:
+        raise PlotError(f"{where}: {data['metric']!r}{hint(str(data['metric']), metrics.METRICS)}")
+    return Target(data["value"], data["metric"])
+
+
+def metric_of(series: Series) -> str:
+    """What a series is judged by: the test RMSE; without one NDCG@100, or else the objective."""
+    traces = [series.traces[i] for i in finished(series).index]
+    for name in ("test_rmse", "ndcg_100", "objective"):
+        if any(trace[name].notna().any() for trace in traces):
+            return name
+    return "test_rmse"
 
 
 def baseline_name(panel: Panel, question: Question) -> str | None:
@@ -153,9 +193,9 @@ def _agrees(candidate: Series, series: Series, candidates: list[Series],
                for key in varying if key in series.facets)
 
 
-def times_to_target(series: Series, target: float, clock: str) -> list[float]:
+def times_to_target(series: Series, target: Target, clock: str) -> list[float]:
     traces = [series.traces[i] for i in finished(series).index]
-    return [metrics.time_to_target(t[clock], t["test_rmse"], target) for t in traces]
+    return [metrics.time_of_trace(t, clock, target) for t in traces]
 
 
 def throughputs(series: Series, clock: str) -> list[float]:
@@ -181,11 +221,12 @@ def _row(panel: Panel, series: Series, question: Question) -> Row:
     name = baseline_name(panel, question)
     base = find_baseline(panel, series, name) if name else "no baseline named"
     done = finished(series)
-    bests = [series.traces[i]["test_rmse"].min() for i in done.index]
+    judged_by = metric_of(series)
+    bests = [metrics.best_of(series.traces[i][judged_by], judged_by) for i in done.index]
     return Row(
         panel=panel, series=series, target=target, n=len(done),
         not_reached=sum(math.isnan(t) for t in times),
-        best=metrics.spread(bests),
+        metric=judged_by, best=metrics.spread(bests),
         time=metrics.spread(times),
         median_time=metrics.censored_median(times),
         throughput=metrics.spread(throughputs(series, clock)),
@@ -198,7 +239,7 @@ def _row(panel: Panel, series: Series, question: Question) -> Row:
         problem=_problem(series, base, target, clock, times))
 
 
-def _equal_quality(series: Series, base: Series | str, target: float | None,
+def _equal_quality(series: Series, base: Series | str, target: Target | None,
                    clock: str) -> Interval:
     if target is None or isinstance(base, str):
         return NO_INTERVAL
@@ -223,17 +264,21 @@ def _of_itself(values: list[float]) -> Interval:
     return Interval(1.0, math.nan, math.nan) if known else NO_INTERVAL
 
 
-def _problem(series: Series, base: Series | str, target: float | None, clock: str,
+def _problem(series: Series, base: Series | str, target: Target | None, clock: str,
              times: list[float]) -> str:
     if not any(len(series.traces[i]) for i in finished(series).index):
         return status_text(series.cases)
     if target is None:
-        return "no target RMSE"
+        return "no target"
     missed = sum(math.isnan(t) for t in times)
     if missed * 2 >= len(times):
-        return f"did not reach {target:g} ({missed} of {len(times)} seeds)"
+        return f"did not reach {_goal(target)} ({missed} of {len(times)} seeds)"
     if isinstance(base, str):
         return base
     if math.isnan(metrics.censored_median(times_to_target(base, target, clock))):
-        return f"the baseline {base.label} did not reach {target:g}"
+        return f"the baseline {base.label} did not reach {_goal(target)}"
     return ""
+
+
+def _goal(target: Target) -> str:
+    return f"{target:g}" if target.metric == "test_rmse" else target.text

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from mfplots.metrics import Interval, Spread
+from mfplots.metrics import METRICS, Interval, Target
 from mfplots.series import View, panel_title
 from mfplots.smallprint import machines, revisions
 from mfplots.style import duration, si, significant
@@ -27,7 +27,7 @@ def table_text(view: View, question: Question) -> str:
 
 def cells(row: Row) -> tuple[str, ...]:
     return (panel_title(row.panel), row.series.label, str(len(row.series.cases)), row.statuses,
-            _best(row.best), _time(row), si(row.throughput.median, "/s"),
+            _best(row), _time(row), si(row.throughput.median, "/s"),
             "baseline" if row.is_baseline else _ratio(row.equal_quality),
             "baseline" if row.is_baseline else _ratio(row.per_update))
 
@@ -35,11 +35,16 @@ def cells(row: Row) -> tuple[str, ...]:
 def explanations(rows: Sequence[Row], question: Question) -> list[str]:
     targets = dict.fromkeys((row.panel.title, row.target) for row in rows)
     baselines = sorted({row.baseline for row in rows if row.baseline})
-    lines = [f"target test RMSE: {title}: {'none named' if t is None else f'{t:g}'}"
-             for title, t in targets]
+    lines = [_target_line(title, target) for title, target in targets]
     lines.append(f"speed-ups: over {', '.join(baselines)}, on the {CLOCK_NAMES[question.clock]}"
                  if baselines else f"no speed-ups: {rows[0].baseline_problem}")
     return lines
+
+
+def _target_line(title: str, target: Target | None) -> str:
+    if target is None or target.metric == "test_rmse":
+        return f"target test RMSE: {title}: {'none named' if target is None else f'{target:g}'}"
+    return f"target: {title}: {target.text}"
 
 
 def failures(view: View) -> list[str]:
@@ -49,8 +54,14 @@ def failures(view: View) -> list[str]:
             in zip(failed["status"], failed["case_id"], failed["stop_reason"])]
 
 
-def _best(spread: Spread) -> str:
-    return f"{spread.median:.4f} [{spread.low:.4f}, {spread.high:.4f}]" if spread.n else "–"
+def _best(row: Row) -> str:
+    """The test RMSE by itself; other metrics by their names."""
+    spread = row.best
+    if not spread.n:
+        return "–"
+    digits = ".6g" if row.metric == "objective" else ".4f"
+    name = "" if row.metric == "test_rmse" else f"{METRICS[row.metric]} "
+    return f"{name}{spread.median:{digits}} [{spread.low:{digits}}, {spread.high:{digits}}]"
 
 
 def _time(row: Row) -> str:

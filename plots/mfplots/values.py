@@ -18,10 +18,10 @@ from mfplots.summary import CLOCK_NAMES, finished, target_of
 
 @dataclass(frozen=True)
 class Asked:
-    """What is measured: the clock of times, and the target RMSE of the panel, if any."""
+    """What is measured: the clock of times, and the target of the panel, if any."""
 
     clock: str
-    target: float | None
+    target: metrics.Target | None
 
 
 Measure = Callable[[pd.DataFrame, Asked], float]
@@ -50,7 +50,7 @@ def _end(column: str) -> Measure:
 
 
 def _best(column: str) -> Measure:
-    return lambda trace, _: float(trace[column].min())
+    return lambda trace, _: metrics.best_of(trace[column], column)
 
 
 def _clock(trace: pd.DataFrame, asked: Asked) -> float:
@@ -71,7 +71,7 @@ def _rate(trace: pd.DataFrame, asked: Asked) -> float:
 def _to_target(trace: pd.DataFrame, asked: Asked) -> float:
     if asked.target is None:
         return math.nan
-    return metrics.time_to_target(trace[asked.clock], trace["test_rmse"], asked.target)
+    return metrics.time_of_trace(trace, asked.clock, asked.target)
 
 
 METRICS = {
@@ -79,12 +79,16 @@ METRICS = {
     "best_test_rmse": Metric("best test RMSE (rating units)", "error", _best("test_rmse")),
     "final_test_mae": Metric("test MAE (rating units)", "error", _end("test_mae")),
     "final_train_rmse": Metric("train RMSE (rating units)", "error", _end("train_rmse")),
+    **{f"final_{name}": Metric(words, "error", _end(name))
+       for name, words in metrics.METRICS.items() if name != "test_rmse"},
+    **{f"best_{name}": Metric(f"best {words}", "error", _best(name))
+       for name, words in metrics.METRICS.items() if name != "test_rmse"},
     "time": Metric("{clock}", "time", _clock),
     "s_per_epoch": Metric("{clock} of one epoch", "time", _per("epoch")),
     "s_per_iteration": Metric("{clock} of one iteration: an update for each user", "time",
                               _per("iterations")),
     "updates_per_s": Metric("rating updates per second of {clock}", "rate", _rate),
-    "time_to_target": Metric("{clock} to the target test RMSE", "time", _to_target),
+    "time_to_target": Metric("{clock} to the target", "time", _to_target),
 }
 
 

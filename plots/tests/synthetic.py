@@ -35,6 +35,9 @@ class Made:
     gpu: str = "Test GPU"
     user_groups: list[Json] | None = None  # of the footer
     train_rmse: bool = False
+    implicit: bool = False  # the errors of the trace are NDCG@100 instead
+    goal: Json | None = None  # the header's target
+    prepare_s: float = 0.2
     schedule: Json | None = None  # instead of a constant rate
     stop: Json = field(default_factory=lambda: {"epochs": 20, "divergence": 1.0})
 
@@ -77,7 +80,7 @@ def header(case: Made, **changes: Any) -> Json:
                         "device_memory_bytes": None, "sm_clock_hz": None, "power_limit_w": None,
                         "command_line": "mfbench run made-up.json",
                         "started_at": "2020-01-01T00:00:00Z"},
-        **changes}
+        **({"target": case.goal} if case.goal else {}), **changes}
 
 
 def trace_line(case: Made, epoch: int, seconds: float, rmse: float | None) -> Json:
@@ -86,7 +89,9 @@ def trace_line(case: Made, epoch: int, seconds: float, rmse: float | None) -> Js
             "train_s": seconds, "train_device_s": None, "epoch_s": 1.0, "evaluate_s": 0.1 * epoch,
             "wall_s": seconds + 0.1 * epoch + 0.5, "test_rmse": rmse, "test_mae": rmse,
             "train_rmse": rmse if case.train_rmse else None, "validation_rmse": None,
-            "learning_rate": case.learning_rate if epoch else None}
+            "learning_rate": case.learning_rate if epoch else None,
+            **({"test_rmse": None, "test_mae": None, "ndcg_100": rmse, "objective": 100 - seconds,
+                "recall_20": rmse, "recall_50": rmse, "map_10": rmse} if case.implicit else {})}
 
 
 def footer(case: Made) -> Json:
@@ -94,10 +99,11 @@ def footer(case: Made) -> Json:
     last = case.trace[-1] if case.trace else (0, 0.0, None)
     return {"type": "footer", "status": case.status, "stop_reason": case.reason,
             "epochs": last[0], "updates": last[0] * case.updates_per_epoch,
-            "clocks": {"load_s": 0.1, "prepare_s": 0.2, "transfer_s": 0.0, "train_s": last[1],
+            "clocks": {"load_s": 0.1, "prepare_s": case.prepare_s, "transfer_s": 0.05, "train_s": last[1],
                        "train_device_s": None, "evaluate_s": 0.1, "wall_s": last[1] + 1},
             "phases": {}, "user_groups": case.user_groups,
-            "final_test_rmse": last[2], "best_test_rmse": min(known, default=None),
+            "final_test_rmse": None if case.implicit else last[2],
+            "best_test_rmse": None if case.implicit else min(known, default=None),
             "best_epoch": 0, "peak_host_bytes": 1 << 20, "peak_device_bytes": None,
             "finished_at": "2020-01-01T00:01:00Z"}
 

@@ -14,7 +14,7 @@ from mfplots import metrics
 from mfplots.bar_page import Bar, draw_bars, open_handle, published_marks, sheet_of
 from mfplots.errors import NotDrawable
 from mfplots.figures import Drawing, figure
-from mfplots.metrics import Interval
+from mfplots.metrics import Interval, Target
 from mfplots.published import Point, speedup_points, throughput_points
 from mfplots.recipes import Recipe
 from mfplots.series import View, panel_title
@@ -119,12 +119,12 @@ def _finish_speedup(axes: Axes, rows: Sequence[Row]) -> None:
 
 
 def _speedup_legend(rows: Sequence[Row], points: Sequence[Point]) -> list[Patch | Line2D]:
-    targets = sorted({row.target for row in rows if row.target is not None})
+    targets = _target_words([row.target for row in rows if row.target is not None])
     handles: list[Patch | Line2D] = []
     if targets:
-        names = ", ".join(f"{t:g}" for t in targets)
+        names = ", ".join(targets)
         handles.append(Patch(facecolor="#666666", edgecolor="#666666",
-                             label=f"full colour: time to test RMSE {names}"))
+                             label=f"full colour: time to {names}"))
     handles.append(Patch(facecolor="#d0d0d0", edgecolor="#666666",
                          label="light: time of one rating update"))
     if any(not row.equal_quality.known and row.target is not None for row in rows):
@@ -135,12 +135,27 @@ def _speedup_legend(rows: Sequence[Row], points: Sequence[Point]) -> list[Patch 
 
 def speedup_numbers(rows: Sequence[Row]) -> pd.DataFrame:
     return pd.DataFrame([{
-        **_common(row), "baseline": row.baseline, "target_rmse": row.target,
+        **_common(row), "baseline": row.baseline, **_target_columns(row.target),
         "not_reached": row.not_reached, "median_time_to_target_s": row.median_time,
         "speedup_at_target": row.equal_quality.value, "speedup_low": row.equal_quality.low,
         "speedup_high": row.equal_quality.high, "speedup_per_update": row.per_update.value,
         "per_update_low": row.per_update.low, "per_update_high": row.per_update.high,
         "remark": row.problem or row.baseline_problem} for row in rows])
+
+
+def _target_words(targets: Sequence[Target]) -> list[str]:
+    """'test RMSE 0.9, 0.95', each metric once."""
+    words = []
+    for metric in dict.fromkeys(target.metric for target in targets):
+        values = sorted({float(t) for t in targets if t.metric == metric})
+        words.append(f"{metrics.METRICS[metric]} {', '.join(f'{v:g}' for v in values)}")
+    return words
+
+
+def _target_columns(target: Target | None) -> dict[str, object]:
+    if target is None or target.metric == "test_rmse":
+        return {"target_rmse": target}
+    return {"target_metric": target.metric, "target": float(target)}
 
 
 def throughput_numbers(rows: Sequence[Row]) -> pd.DataFrame:

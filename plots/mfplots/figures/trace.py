@@ -7,18 +7,21 @@ from collections.abc import Mapping
 from mfplots.curve_page import Quantity, draw_curves
 from mfplots.errors import PlotError, hint
 from mfplots.figures import Drawing, figure
+from mfplots.metrics import METRICS
 from mfplots.published import Point, curve_points, metric_points
 from mfplots.recipes import Recipe
 from mfplots.series import View
 
 CLOCKS = {"train_s": "training time (s)", "train_device_s": "training time by device events (s)",
+          "answer_s": "prepare + transfer + training time (s)",
           "wall_s": "wall time from the start of the case (s)"}
 X = {"epochs": "epochs (what the algorithm calls an iteration)",
      "passes": "passes (updates / training ratings)", "updates": "rating updates",
      "iterations": "iterations (rating updates / users)", **CLOCKS}
 Y = {"test_rmse": "test RMSE (rating units)", "test_mae": "test MAE (rating units)",
      "train_rmse": "train RMSE (rating units)",
-     "updates_per_s": "rating updates per second of training", **CLOCKS}
+     "updates_per_s": "rating updates per second of training",
+     **{name: words for name, words in METRICS.items() if name != "test_rmse"}, **CLOCKS}
 
 
 @figure("trace")

@@ -1,0 +1,107 @@
+"""Results of implicit feedback: judged by ranking and objective, and timed to any metric."""
+
+import math
+
+import pytest
+
+from mfplots import figures
+from mfplots.errors import PlotError
+from mfplots.load import load
+from mfplots.metrics import Target, best_of, first_at_target
+from mfplots.recipes import parse_recipe
+from mfplots.series import make_view
+from mfplots.summary import Question, parse_target, summarise
+from mfplots.table import table_text
+
+from synthetic import Made, write
+
+RISING = ((0, 0.0, 0.05), (1, 1.0, 0.2), (2, 2.0, 0.32), (3, 3.0, 0.3))
+GOAL = {"metric": "ndcg_100", "value": 0.3}
+
+
+def implicit(name="ials", **changes):
+    made = {"algorithm": name, "trace": RISING, "implicit": True, "baseline": "ials",
+            "target": None, "goal": GOAL, **changes}
+    return Made(**made)
+
+
+def view_of(folder, cases):
+    return make_view(load([write(folder, cases)]))
+
+
+def test_the_first_evaluated_point_counts_and_nothing_between():
+    clock, values = [0, 1, 2, 3], [0.05, 0.2, math.nan, 0.4]
+    assert first_at_target(clock, values, Target(0.3, "ndcg_100")) == 3
+    assert first_at_target(clock, values, Target(0.2, "ndcg_100")) == 1
+    assert math.isnan(first_at_target(clock, values, Target(0.5, "ndcg_100")))
+    assert first_at_target([0, 1, 2], [9, 5, 1], Target(4, "objective")) == 2
+
+
+def test_the_best_is_the_largest_of_a_ranking_metric():
+    assert best_of([0.1, math.nan, 0.3, 0.2], "map_10") == 0.3
+    assert best_of([5, math.nan, 3], "objective") == 3
+    assert math.isnan(best_of([math.nan], "map_10"))
+
+
+def test_a_series_without_rmse_is_judged_by_ndcg(tmp_path):
+    row, = summarise(view_of(tmp_path, [implicit(seed=1), implicit(seed=2)]), Question())
+    assert row.metric == "ndcg_100"
+    assert row.best.median == 0.32
+    assert row.target == 0.3 and row.target.metric == "ndcg_100"
+    assert row.median_time == 2.0
+    assert row.not_reached == 0
+
+
+def test_answer_time_has_what_came_before_training(tmp_path):
+    cases = [implicit(), implicit("slow", prepare_s=7.0)]
+    rows = summarise(view_of(tmp_path, cases), Question(clock="answer_s"))
+    assert [row.median_time for row in rows] == pytest.approx([2.25, 9.05])
+
+
+def test_the_table_names_metric_and_target(tmp_path):
+    text = table_text(view_of(tmp_path, [implicit()]), Question())
+    assert "NDCG@100 0.3200" in text
+    assert "target: toy: NDCG@100 0.3" in text
+
+
+def test_explicit_tables_stay(tmp_path):
+    text = table_text(view_of(tmp_path, [Made()]), Question())
+    assert "0.9000 [0.9000, 0.9000]" in text and "NDCG" not in text
+    assert "target test RMSE: toy: 0.95" in text
+
+
+def test_a_target_is_asked_for_by_recipe(tmp_path):
+    recipe = parse_recipe({"figure": "speedup", "target": {"metric": "map_10", "value": 0.25}}, "r")
+    row, = summarise(view_of(tmp_path, [implicit()]), recipe.question)
+    assert row.target.metric == "map_10" and row.median_time == 2.0
+    with pytest.raises(PlotError, match="ndcg_100"):
+        parse_recipe({"figure": "speedup", "target": {"metric": "ndcg", "value": 1}}, "r")
+    with pytest.raises(PlotError, match="expected"):
+        parse_target({"metric": "ndcg_100"}, "r")
+
+
+@pytest.mark.parametrize("x", ["train_s", "answer_s", "epochs"])
+@pytest.mark.parametrize("y", ["ndcg_100", "objective", "recall_20"])
+def test_curves_of_any_metric(tmp_path, x, y):
+    view = view_of(tmp_path / "in", [implicit(), implicit("other")])
+    recipe = parse_recipe({"figure": "trace", "x": x, "y": y}, "r")
+    paths = figures.write(view, recipe, tmp_path / "out", ["svg"])
+    table = paths[-1].read_text().splitlines()
+    assert y in table[0]
+    assert len(table) == 1 + 2 * len(RISING)
+
+
+def test_bars_of_the_best_and_of_the_time(tmp_path):
+    view = view_of(tmp_path / "in", [implicit(), implicit("other")])
+    for y in ("best_ndcg_100", "final_objective", "time_to_target"):
+        recipe = parse_recipe({"figure": "metric-bars", "name": y, "y": y}, "r")
+        assert figures.write(view, recipe, tmp_path / "out", ["svg"])
+    speedup = parse_recipe({"figure": "speedup"}, "r")
+    *_, table = figures.write(view, speedup, tmp_path / "out", ["svg"])
+    assert "target_metric" in table.read_text().splitlines()[0]
+
+
+def test_older_files_have_no_such_columns(tmp_path):
+    results = load([write(tmp_path, [Made()])])
+    assert results.trace["ndcg_100"].isna().all()
+    assert results.trace["answer_s"].iloc[-1] == pytest.approx(2.25)
