@@ -88,3 +88,53 @@ def test_recommend_gives_what_the_user_likes(mfbench, trained):
     unknown = mfbench("recommend", model, "--user", 301, cwd=folder)
     assert unknown.returncode == 3
     assert "no user 301" in unknown.stderr
+
+
+def folded(model, history):
+    """Ridge regression with the bias beside the factors, by NumPy."""
+    info = json.loads((model / "model.json").read_text())
+    load = {name: np.load(model / f"{name}.npy") for name in ("Q", "item_bias", "item_ids")}
+    rows = [int(np.searchsorted(load["item_ids"], item)) for item, _ in history]
+    z = np.hstack([load["Q"][rows], np.ones((len(rows), 1))]).astype(float)
+    rest = np.array([value for _, value in history]) - info["mean"] - load["item_bias"][rows]
+    x = np.linalg.solve(z.T @ z + info["loss"]["reg"] * len(rows) * np.eye(z.shape[1]), z.T @ rest)
+    return dict(zip(load["item_ids"].tolist(),
+                    info["mean"] + load["item_bias"] + x[-1] + load["Q"] @ x[:-1]))
+
+
+def test_a_history_describes_a_user_of_its_own(mfbench, trained):
+    folder, model = trained
+    history = [(7, 5), (14, 1), (21, 5), (28, 1)]
+    (folder / "me.txt").write_text("".join(f"{item} {value}\n" for item, value in history))
+    expected = folded(model, history)
+    done = mfbench("predict", model, "--history", "me.txt", "--item", 77, cwd=folder)
+    assert done.returncode == 0, done.stderr
+    assert float(done.stdout) == pytest.approx(expected[77], abs=1e-3)
+    best = mfbench("recommend", model, "--history", "me.txt", "-k", 5, cwd=folder)
+    lines = [line.split() for line in best.stdout.splitlines()]
+    unseen = {item: score for item, score in expected.items() if item not in dict(history)}
+    assert [float(score) for _, score in lines] == pytest.approx(
+        sorted(unseen.values(), reverse=True)[:5], abs=1e-3)
+    seen = mfbench("recommend", model, "--history", "me.txt", "-k", 30, "--include-seen", cwd=folder)
+    assert len(seen.stdout.splitlines()) == 30
+
+
+def test_histories_that_cannot_be_read_say_where(mfbench, trained):
+    folder, model = trained
+    (folder / "bad.txt").write_text("7 5\n\nseven\n")
+    bad = mfbench("recommend", model, "--history", "bad.txt", cwd=folder)
+    assert bad.returncode == 3 and "bad.txt:3: found \"seven\"" in bad.stderr
+    (folder / "twice.txt").write_text("7\n7 2\n")
+    twice = mfbench("recommend", model, "--history", "twice.txt", cwd=folder)
+    assert twice.returncode == 3 and "item 7 stands twice" in twice.stderr
+    (folder / "other.txt").write_text("7 5\n8 3\n")
+    other = mfbench("recommend", model, "--history", "other.txt", cwd=folder)
+    assert other.returncode == 0 and "no item 8" in other.stderr
+    missing = mfbench("recommend", model, "--history", "none.txt", cwd=folder)
+    assert missing.returncode == 3 and "none.txt: cannot be read" in missing.stderr
+    nobody = mfbench("recommend", model, cwd=folder)
+    assert nobody.returncode == 2 and "--history" in nobody.stderr
+    both = mfbench("recommend", model, "--history", "me.txt", "--user", 300, cwd=folder)
+    assert both.returncode == 2
+    alone = mfbench("predict", model, "--item", 7, cwd=folder)
+    assert alone.returncode == 2 and "--user" in alone.stderr
