@@ -186,7 +186,7 @@ TEST(Compare, FindsAKnownSlowdownAndAKnownEquality) {
   EXPECT_GT(slower[0].epoch_ratio.value(), 2.0);
   EXPECT_EQ(compare_results(slow, fast, 0.02)[0].verdict, Verdict::faster);
   EXPECT_EQ(compare_results(fast, fast, 0.5)[0].verdict, Verdict::same);
-  EXPECT_NEAR(slower[0].rmse_difference.value(), 0, 1e-12);
+  EXPECT_NEAR(slower[0].difference.value(), 0, 1e-12);
 }
 
 TEST(Judge, NeedsBothTheIntervalAndTheMargin) {
