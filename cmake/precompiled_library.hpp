@@ -1,5 +1,5 @@
-// Parsed once for all sources (mf_precompile): what takes long and most of them read. None of our own:
-// a change to it would compile everything.
+// Parsed once for all sources (mf_precompile): what takes long and most of them read. None of our
+// own: a change to it would compile everything.
 #pragma once
 
 #include <fmt/core.h>
