@@ -4,6 +4,11 @@ set(CMAKE_CXX_STANDARD_REQUIRED ON)
 set(CMAKE_CXX_EXTENSIONS OFF)
 set(CMAKE_POSITION_INDEPENDENT_CODE ON)
 
+# CMAKE_BUILD_TYPE=Check: nothing of the build will run, so host code is not optimized. (nvcc's -O is
+# that of the host code, too.)
+set(CMAKE_CXX_FLAGS_CHECK "-O0 -DNDEBUG")
+set(CMAKE_CUDA_FLAGS_CHECK "-O0 -DNDEBUG")
+
 add_library(mf_compile_options INTERFACE)
 target_compile_options(mf_compile_options INTERFACE
   $<$<COMPILE_LANGUAGE:CXX>:-Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wnon-virtual-dtor

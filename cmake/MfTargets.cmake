@@ -48,6 +48,29 @@ function(mf_light target)
   endif()
 endfunction()
 
+# mf_precompile(TARGET [TEST]): the target's C++ sources read the headers of cmake/precompiled.hpp (a test
+# those of cmake/precompiled_test.hpp) as they were parsed once for all targets. Sources still include
+# what they use: without MF_PCH nothing else stands for it.
+function(mf_precompile target)
+  if(NOT MF_PCH)
+    return()
+  endif()
+  set(kind library)
+  if("TEST" IN_LIST ARGN)
+    set(kind test)
+  endif()
+  if(NOT TARGET mf_precompiled_${kind})
+    set(empty ${PROJECT_BINARY_DIR}/mf_generated/precompiled_${kind}.cpp)
+    file(CONFIGURE OUTPUT ${empty} CONTENT "")
+    add_library(mf_precompiled_${kind} OBJECT EXCLUDE_FROM_ALL ${empty})
+    target_link_libraries(mf_precompiled_${kind} PRIVATE mf_compile_options fmt::fmt
+                          nlohmann_json::nlohmann_json)
+    target_precompile_headers(mf_precompiled_${kind} PRIVATE
+                              ${PROJECT_SOURCE_DIR}/cmake/precompiled_${kind}.hpp)
+  endif()
+  target_precompile_headers(${target} REUSE_FROM mf_precompiled_${kind})
+endfunction()
+
 # mf_add_test(NAME SOURCES... LIBS...): one GoogleTest program; ctest runs its cases one by one.
 # LABELS gpu marks tests that need a device.
 function(mf_add_test name)
@@ -58,6 +81,7 @@ function(mf_add_test name)
   add_executable(${name} EXCLUDE_FROM_ALL ${arg_SOURCES})
   target_link_libraries(${name} PRIVATE mf_compile_options ${arg_LIBS} GTest::gtest GTest::gtest_main)
   mf_light(${name})
+  mf_precompile(${name} TEST)
   target_compile_definitions(${name} PRIVATE MF_SOURCE_DIR="${PROJECT_SOURCE_DIR}" ${arg_DEFINITIONS})
   set(properties TIMEOUT 120)
   if("gpu" IN_LIST arg_LABELS)

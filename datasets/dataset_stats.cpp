@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/json.hpp"
 #include "datasets/data_commands.hpp"
 
 namespace mf {

@@ -4,7 +4,6 @@
 #include <optional>
 #include <string>
 
-#include "base/json.hpp"
 #include "datasets/ratings/dataset.hpp"
 #include "datasets/request.hpp"
 #include "datasets/synthetic/synthetic.hpp"

@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include "algorithms/core/registry.hpp"
+#include "base/json.hpp"
 #include "base/text.hpp"
 #include "datasets/cache.hpp"
 #include "datasets/fetch/catalog.hpp"

@@ -6,7 +6,6 @@
 #include <string>
 
 #include "base/aligned.hpp"
-#include "base/json.hpp"
 #include "datasets/ratings/ratings.hpp"
 
 namespace mf {

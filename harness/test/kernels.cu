@@ -38,13 +38,20 @@ int reduction_blocks(int block) { return kReductionThreads / block; }
 void launch_sum_errors(int block, const float* errors, std::int64_t count, LossSums* partial,
                        cudaStream_t stream) {
   switch (block) {
-    case 32: return sum<32>(errors, count, partial, stream);
-    case 64: return sum<64>(errors, count, partial, stream);
-    case 128: return sum<128>(errors, count, partial, stream);
-    case 256: return sum<256>(errors, count, partial, stream);
-    case 512: return sum<512>(errors, count, partial, stream);
-    case 1024: return sum<1024>(errors, count, partial, stream);
-    default: throw std::invalid_argument("no reduction for blocks of this size");
+    case 32:
+      return sum<32>(errors, count, partial, stream);
+    case 64:
+      return sum<64>(errors, count, partial, stream);
+    case 128:
+      return sum<128>(errors, count, partial, stream);
+    case 256:
+      return sum<256>(errors, count, partial, stream);
+    case 512:
+      return sum<512>(errors, count, partial, stream);
+    case 1024:
+      return sum<1024>(errors, count, partial, stream);
+    default:
+      throw std::invalid_argument("no reduction for blocks of this size");
   }
 }
 

@@ -18,6 +18,7 @@
 #include "algorithms/als/bench/sgemm.hpp"
 #include "algorithms/als/cpu/half_step.hpp"
 #include "algorithms/core/registry.hpp"
+#include "base/json.hpp"
 #include "datasets/synthetic/synthetic.hpp"
 #include "testing/bench_env.hpp"
 

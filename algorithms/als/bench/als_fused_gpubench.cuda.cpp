@@ -6,6 +6,7 @@
 #include <string>
 
 #include "algorithms/als/fused/steps.hpp"
+#include "base/json.hpp"
 #include "testing/cuda/bench_runner.hpp"
 
 namespace mf::als {

@@ -10,6 +10,7 @@
 #include "algorithms/als/test/reference.hpp"
 #include "algorithms/core/registry.hpp"
 #include "base/error.hpp"
+#include "base/json.hpp"
 #include "datasets/readers/readers.hpp"
 #include "datasets/split.hpp"
 

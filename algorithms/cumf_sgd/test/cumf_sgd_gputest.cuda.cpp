@@ -9,6 +9,7 @@
 #include "algorithms/cumf_sgd/kernels.hpp"
 #include "algorithms/cumf_sgd/order.hpp"
 #include "base/error.hpp"
+#include "base/json.hpp"
 #include "datasets/split.hpp"
 #include "datasets/synthetic/synthetic.hpp"
 #include "testing/cuda/test_runner.hpp"

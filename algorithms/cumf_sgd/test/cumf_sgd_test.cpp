@@ -11,6 +11,7 @@
 #include "algorithms/cumf_sgd/grid.hpp"
 #include "algorithms/cumf_sgd/order.hpp"
 #include "algorithms/cumf_sgd/settings.hpp"
+#include "base/json.hpp"
 #include "datasets/synthetic/synthetic.hpp"
 
 namespace mf::cumf_sgd {

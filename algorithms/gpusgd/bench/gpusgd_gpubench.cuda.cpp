@@ -2,6 +2,7 @@
 // and ml-10m. Counters: updates a second, and the serial steps of an epoch with the time of one
 // (README.md says what a step is).
 #include "algorithms/gpusgd/partition.hpp"
+#include "base/json.hpp"
 #include "testing/cuda/bench_runner.hpp"
 
 namespace mf::gpusgd {

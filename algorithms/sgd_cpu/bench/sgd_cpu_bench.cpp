@@ -13,6 +13,7 @@
 #include "algorithms/core/registry.hpp"
 #include "algorithms/sgd_cpu/row_store.hpp"
 #include "algorithms/sgd_cpu/settings.hpp"
+#include "base/json.hpp"
 #include "base/rng.hpp"
 #include "datasets/synthetic/synthetic.hpp"
 #include "testing/bench_env.hpp"

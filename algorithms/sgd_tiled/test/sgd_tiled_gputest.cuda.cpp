@@ -11,6 +11,7 @@
 #include "algorithms/sgd_tiled/kernels.hpp"
 #include "algorithms/sgd_tiled/rule.hpp"
 #include "algorithms/sgd_tiled/test/round_kernel.hpp"
+#include "base/json.hpp"
 #include "base/rng.hpp"
 #include "datasets/split.hpp"
 #include "datasets/synthetic/synthetic.hpp"
