@@ -8,9 +8,10 @@ namespace {
 struct Avx2 {
   using Vec = __m256;
   static constexpr int kWidth = 8;
-  static constexpr int kDense = 4;     // by 3 vectors: 12 sums, 3 of G, 1 element: all 16 registers
-  static constexpr int kKept = 4;      // vectors
-  static constexpr int kKeptRows = 1;  // 4 vectors of a row, 4 sums, 2 of products
+  static constexpr int kDense = 4;  // by 3 vectors: 12 sums, 3 of G, 1 element: all 16 registers
+  static constexpr int kSums = 8;
+  static constexpr int kKept = 4;  // of the row, of v and sums, and 2 of products
+  static constexpr int kStep = 2;
   MF_INLINE static Vec load(const float* x) { return _mm256_load_ps(x); }
   MF_INLINE static void store(float* x, Vec v) { _mm256_store_ps(x, v); }
   MF_INLINE static Vec zero() { return _mm256_setzero_ps(); }

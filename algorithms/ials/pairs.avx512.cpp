@@ -8,9 +8,10 @@ namespace {
 struct Avx512 {
   using Vec = __m512;
   static constexpr int kWidth = 16;
-  static constexpr int kDense = 8;     // by 3 vectors: 24 sums, 3 of G, 1 element: of 32 registers
-  static constexpr int kKept = 8;      // vectors
-  static constexpr int kKeptRows = 2;  // 16 vectors of rows, 8 sums, 4 of products
+  static constexpr int kDense = 8;  // by 3 vectors: 24 sums, 3 of G, 1 element: of 32 registers
+  static constexpr int kSums = 16;
+  static constexpr int kKept = 8;  // of the row, of v and sums, and 2 of products
+  static constexpr int kStep = 1;
   MF_INLINE static Vec load(const float* x) { return _mm512_load_ps(x); }
   MF_INLINE static void store(float* x, Vec v) { _mm512_store_ps(x, v); }
   MF_INLINE static Vec zero() { return _mm512_setzero_ps(); }

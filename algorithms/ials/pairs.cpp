@@ -1,4 +1,5 @@
 #include "algorithms/ials/pairs_body.hpp"
+#include "base/isa.hpp"
 
 namespace mf::ials {
 namespace {
@@ -8,8 +9,9 @@ struct Baseline {
   using Vec = Vec4;
   static constexpr int kWidth = 4;
   static constexpr int kDense = 4;
-  static constexpr int kKept = 0;  // none
-  static constexpr int kKeptRows = 1;
+  static constexpr int kSums = 0;
+  static constexpr int kKept = 0;
+  static constexpr int kStep = 4;
   MF_INLINE static Vec load(const float* x) { return *reinterpret_cast<const Vec*>(x); }
   MF_INLINE static void store(float* x, Vec v) { *reinterpret_cast<Vec*>(x) = v; }
   MF_INLINE static Vec zero() { return Vec{}; }

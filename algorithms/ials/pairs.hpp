@@ -5,7 +5,10 @@
 #include <cstdint>
 
 #include "algorithms/als/cpu/formation.hpp"
-#include "base/isa.hpp"
+
+namespace mf {
+enum class Isa;
+}
 
 namespace mf::ials {
 

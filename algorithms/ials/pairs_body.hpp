@@ -1,9 +1,10 @@
 // The one source of the inner loops, as als/cpu/formation_body.hpp is: each pairs*.cpp includes it
 // with its own vector type S, which lives in that file's unnamed namespace.
 //
-// S has: Vec, kWidth (floats), kDense (vectors of a tile of G v), kKept (rows of up to so many
-// vectors stay in registers between the product and the sum), and load, store, zero, set1, add,
-// sub, fma (a b + c) and quarter (four sums of its floats, as a Vec4).
+// S has: Vec, kWidth (floats), kDense (rows of a tile of G v), kSums (sums of up to so many vectors
+// stay in registers), kKept (the row and v, too), kStep (vectors of a cache line), and load, store,
+// zero, set1, add, sub, fma (a b + c), fnma (c - a b) and quarter (four sums of its floats, a
+// Vec4).
 #pragma once
 
 #include <cstdint>
@@ -41,57 +42,46 @@ MF_INLINE Vec4 sum4(Vec4 a, Vec4 b, Vec4 c, Vec4 d) {
   return __builtin_shufflevector(ab, cd, 0, 1, 4, 5) + __builtin_shufflevector(ab, cd, 2, 3, 6, 7);
 }
 
-// sums += c_r y_r for R <= kTogether rows of NV vectors at most kKept: they are read once.
-template <class S, Coefficient kKind, int R, int NV>
-MF_INLINE void add_kept(const float* const* y, const float* weights, const float* v,
-                        typename S::Vec* sums) {
-  typename S::Vec row[R][NV];
-  Vec4 quarters[kTogether] = {};
-#pragma GCC unroll 4
-  for (int r = 0; r < R; ++r) {
+// Of one, in its first float.
+MF_INLINE Vec4 sum1(Vec4 a) {
+  const Vec4 pairs = a + __builtin_shufflevector(a, a, 1, 0, 3, 2);
+  return pairs + __builtin_shufflevector(pairs, pairs, 2, 3, 0, 1);
+}
+
+// For rows of NV vectors, whose sums stay in registers. kTwice: so many that the row itself and v
+// do not, and are read from the cache again.
+template <class S, Coefficient kKind, int NV, bool kTwice>
+MF_INLINE void add_pair(const float* y, float weight, const float* v,
+                        const typename S::Vec (&own)[NV], typename S::Vec (&sums)[NV]) {
+  typename S::Vec row[NV];
+  typename S::Vec dot[2] = {S::zero(), S::zero()};
 #pragma GCC unroll 16
-    for (int x = 0; x < NV; ++x) row[r][x] = S::load(y[r] + x * S::kWidth);
+  for (int x = 0; x < NV; ++x) {
+    row[x] = S::load(y + x * S::kWidth);
+    const auto other = kTwice ? S::load(v + x * S::kWidth) : own[x];
+    dot[x % 2] = S::fma(row[x], other, dot[x % 2]);
   }
-#pragma GCC unroll 4
-  for (int r = 0; r < R; ++r) {
-    typename S::Vec dot[2] = {S::zero(), S::zero()};
+  const Vec4 total = sum1(S::quarter(S::add(dot[0], dot[1])));
+  const auto c = S::set1(coefficient<kKind>(weight, total[0]));
 #pragma GCC unroll 16
-    for (int x = 0; x < NV; ++x) {
-      dot[x % 2] = S::fma(row[r][x], S::load(v + x * S::kWidth), dot[x % 2]);
-    }
-    quarters[r] = S::quarter(S::add(dot[0], dot[1]));
-  }
-  const Vec4 dots = sum4(quarters[0], quarters[1], quarters[2], quarters[3]);
-#pragma GCC unroll 4
-  for (int r = 0; r < R; ++r) {
-    const auto c = S::set1(coefficient<kKind>(weights[r], dots[r]));
-#pragma GCC unroll 16
-    for (int x = 0; x < NV; ++x) sums[x] = S::fma(c, row[r][x], sums[x]);
+  for (int x = 0; x < NV; ++x) {
+    sums[x] = S::fma(c, kTwice ? S::load(y + x * S::kWidth) : row[x], sums[x]);
   }
 }
 
 template <class S, Coefficient kKind, int NV>
 void pairs_kept(const FactorRows& rows, const Pairs& pairs, const float* v, float* sums) {
-  constexpr int R = S::kKeptRows;
-  typename S::Vec sum[NV];
+  constexpr bool kTwice = NV > S::kKept;
+  typename S::Vec sum[NV], own[NV];
 #pragma GCC unroll 16
-  for (int x = 0; x < NV; ++x) sum[x] = S::load(sums + x * S::kWidth);
-  std::int64_t k = 0;
-  const auto row_of = [&](std::int64_t pair) {
-    return rows.data + pairs.others[pair] * rows.stride;
-  };
-  for (; k + R <= pairs.count; k += R) {
-    const float* y[R];
-#pragma GCC unroll 4
-    for (int r = 0; r < R; ++r) {
-      y[r] = row_of(k + r);
-      if (k + r + kAheadPairs < pairs.count) fetch(rows, pairs.others[k + r + kAheadPairs]);
-    }
-    add_kept<S, kKind, R, NV>(y, pairs.weights + k, v, sum);
+  for (int x = 0; x < NV; ++x) {
+    sum[x] = S::load(sums + x * S::kWidth);
+    own[x] = S::load(v + x * S::kWidth);
   }
-  for (; k < pairs.count; ++k) {
-    const float* y[1] = {row_of(k)};
-    add_kept<S, kKind, 1, NV>(y, pairs.weights + k, v, sum);
+  for (std::int64_t k = 0; k < pairs.count; ++k) {
+    if (k + kAheadPairs < pairs.count) fetch(rows, pairs.others[k + kAheadPairs]);
+    const float* y = rows.data + pairs.others[k] * rows.stride;
+    add_pair<S, kKind, NV, kTwice>(y, pairs.weights[k], v, own, sum);
   }
 #pragma GCC unroll 16
   for (int x = 0; x < NV; ++x) S::store(sums + x * S::kWidth, sum[x]);
@@ -121,10 +111,10 @@ MF_INLINE Vec4 dots_of(std::int64_t width, const float* const* y, const float* v
   }
 #pragma GCC unroll 4
   for (int r = 0; r < R; ++r) quarters[r] = S::quarter(S::add(dot[r][0], dot[r][1]));
-  return sum4(quarters[0], quarters[1], quarters[2], quarters[3]);
+  return R == 1 ? sum1(quarters[0]) : sum4(quarters[0], quarters[1], quarters[2], quarters[3]);
 }
 
-// add_kept for rows of any length, which are read twice.
+// sums += c_r y_r for R of kTogether rows of any length; sums are in memory.
 template <class S, Coefficient kKind, int R>
 MF_INLINE void add_long(std::int64_t stride, const float* const* y, const float* weights,
                         const float* v, float* sums) {
@@ -160,22 +150,20 @@ void pairs_long(const FactorRows& rows, const Pairs& pairs, const float* v, floa
   }
 }
 
+// The loop for rows of that many vectors, NV or fewer.
+template <class S, Coefficient kKind, int NV>
+PairsKernel loop_for(std::int64_t vectors) {
+  if constexpr (NV > 0) {
+    if (vectors == NV) return pairs_kept<S, kKind, NV>;
+    return loop_for<S, kKind, NV - S::kStep>(vectors);
+  } else {
+    return pairs_long<S, kKind>;
+  }
+}
+
 template <class S, Coefficient kKind>
 void add_pairs(const FactorRows& rows, const Pairs& pairs, const float* v, float* sums) {
-  const std::int64_t vectors = rows.stride / S::kWidth;
-  if constexpr (S::kKept >= 8) {
-    if (vectors == 8) return pairs_kept<S, kKind, 8>(rows, pairs, v, sums);
-    if (vectors == 7) return pairs_kept<S, kKind, 7>(rows, pairs, v, sums);
-    if (vectors == 6) return pairs_kept<S, kKind, 6>(rows, pairs, v, sums);
-    if (vectors == 5) return pairs_kept<S, kKind, 5>(rows, pairs, v, sums);
-    if (vectors == 3) return pairs_kept<S, kKind, 3>(rows, pairs, v, sums);
-    if (vectors == 1) return pairs_kept<S, kKind, 1>(rows, pairs, v, sums);
-  }
-  if constexpr (S::kKept >= 4) {
-    if (vectors == 4) return pairs_kept<S, kKind, 4>(rows, pairs, v, sums);
-    if (vectors == 2) return pairs_kept<S, kKind, 2>(rows, pairs, v, sums);
-  }
-  pairs_long<S, kKind>(rows, pairs, v, sums);
+  loop_for<S, kKind, S::kSums>(rows.stride / S::kWidth)(rows, pairs, v, sums);
 }
 
 template <class S, int R>

@@ -88,6 +88,41 @@ TEST_P(Formation, SumsAreThoseOfDoublePrecision) {
   }
 }
 
+// Columns [16, 16 + width) of longer rows, each row scaled: the sums are those of the scaled
+// columns.
+TEST_P(Formation, RowsMayBeScaledAndCut) {
+  const Isa isa = GetParam();
+  if (!has(isa)) GTEST_SKIP() << "this CPU has no " << to_string(isa);
+  ThreadTeam team(1);
+  const FactorTable factors = item_factors(60, InitKind::normal, team);
+  const OneRow row(700);
+  AlignedVector<float> scales(700);
+  for (std::int64_t k = 0; k < 700; ++k) scales[k] = 0.25F * static_cast<float>(1 + k % 9);
+  for (const std::int32_t width : {16, 32, 44}) {
+    const FactorRows rows = {factors.view().data + 16, factors.view().stride, width};
+    const std::int64_t stride = padded_stride(width);
+    AlignedVector<float> a(stride * stride, 0.0F), b(stride, 0.0F), panel(64 * stride);
+    RowRatings ratings = row.ratings();
+    ratings.scales = scales.data();
+    formation_kernels(isa).form(rows, ratings, {a.data(), b.data(), panel.data(), 64});
+    for (std::int64_t j = 0; j < width; ++j) {
+      double of_b = 0;
+      for (std::int64_t i = 0; i <= j; ++i) {
+        double of_a = 0;
+        of_b = 0;
+        for (std::int64_t k = 0; k < 700; ++k) {
+          const float* theta = rows.data + row.others[k] * rows.stride;
+          const double s = scales[k];
+          of_a += s * theta[i] * s * theta[j];
+          of_b += s * theta[j] * row.values[k];
+        }
+        EXPECT_NEAR(a[j * stride + i], of_a, 2e-3) << width << " " << i << " " << j;
+      }
+      EXPECT_NEAR(b[j], of_b, 2e-3) << width << " " << j;
+    }
+  }
+}
+
 TEST_P(Formation, WeightedSumMultipliesAMatrix) {
   const Isa isa = GetParam();
   if (!has(isa)) GTEST_SKIP() << "this CPU has no " << to_string(isa);

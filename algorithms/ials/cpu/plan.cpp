@@ -8,7 +8,7 @@ namespace {
 // Of a second-level cache, for rows of factors: a band, or the pairs of a group.
 constexpr std::int64_t kCacheBytes = 512 << 10;
 // Banded are rows with at least so many pairs in a band, on average.
-constexpr std::int64_t kPairsInBand = 8;
+constexpr std::int64_t kPairsInBand = 4;
 constexpr std::int64_t kGroupRows = 16;
 constexpr std::int64_t kBandedRows = 1024;
 // Groups a thread takes of the banded rows, so that the last one is short.
