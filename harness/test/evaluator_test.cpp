@@ -101,6 +101,17 @@ TEST(Evaluator, ColdPairsArePredictedByWhatIsKnown) {
   EXPECT_FLOAT_EQ(evaluator.predict(m.view(), 1, 1), 4.0F) << "the mean of the train ratings";
 }
 
+TEST(Evaluator, ItemsWithoutUsersKeepTheKindOfTheirModel) {
+  const Ratings r = random_ratings(20, 30, 0.3, 4);
+  for (const ModelKind kind : {ModelKind::plain, ModelKind::biased}) {
+    const Model whole = random_model(r, 5, kind);
+    FactorView view = whole.view();
+    view.n_users = 0;
+    const Model items = copy_model(view);
+    EXPECT_EQ(Predictor(r).rule(items.view()).biased, kind == ModelKind::biased);
+  }
+}
+
 TEST(Evaluator, ClipsWhereAsked) {
   const Ratings r = random_ratings(3, 3, 1, 1);
   Model m = initial_model(3, 3, 1, ModelKind::biased, 9.0, InitSpec{}, 1);
