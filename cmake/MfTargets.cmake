@@ -48,9 +48,8 @@ function(mf_light target)
   endif()
 endfunction()
 
-# mf_precompile(TARGET [TEST]): the target's C++ sources read the headers of cmake/precompiled.hpp (a test
-# those of cmake/precompiled_test.hpp) as they were parsed once for all targets. Sources still include
-# what they use: without MF_PCH nothing else stands for it.
+# mf_precompile(TARGET [TEST]): the target's C++ sources begin with cmake/precompiled_library.hpp (a test's
+# with cmake/precompiled_test.hpp), which is parsed once for all targets. They still include what they use.
 function(mf_precompile target)
   if(NOT MF_PCH)
     return()
@@ -63,8 +62,7 @@ function(mf_precompile target)
     set(empty ${PROJECT_BINARY_DIR}/mf_generated/precompiled_${kind}.cpp)
     file(CONFIGURE OUTPUT ${empty} CONTENT "")
     add_library(mf_precompiled_${kind} OBJECT EXCLUDE_FROM_ALL ${empty})
-    target_link_libraries(mf_precompiled_${kind} PRIVATE mf_compile_options fmt::fmt
-                          nlohmann_json::nlohmann_json)
+    target_link_libraries(mf_precompiled_${kind} PRIVATE mf_compile_options fmt::fmt)
     target_precompile_headers(mf_precompiled_${kind} PRIVATE
                               ${PROJECT_SOURCE_DIR}/cmake/precompiled_${kind}.hpp)
   endif()
