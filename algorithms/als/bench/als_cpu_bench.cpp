@@ -17,6 +17,7 @@
 
 #include "algorithms/als/bench/sgemm.hpp"
 #include "algorithms/als/cpu/half_step.hpp"
+#include "algorithms/als/sides.hpp"
 #include "algorithms/core/registry.hpp"
 #include "base/json.hpp"
 #include "datasets/synthetic/synthetic.hpp"
