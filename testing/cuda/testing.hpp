@@ -21,9 +21,11 @@ inline const char* why_no_device() {
   return cudaGetErrorString(error == cudaSuccess ? cudaErrorNoDevice : error);
 }
 
-// Every number finite, and none further from the host's than `tolerance`.
-inline void expect_near(const AlignedVector<float>& device, const AlignedVector<float>& host,
-                        double tolerance, const std::string& what) {
+// Every number finite, and none further from the host's than `tolerance`. Host: a vector of floats
+// or doubles.
+template <class Host>
+void expect_near(const AlignedVector<float>& device, const Host& host, double tolerance,
+                 const std::string& what) {
   ASSERT_EQ(device.size(), host.size()) << what;
   double worst = 0;
   for (std::size_t i = 0; i < host.size(); ++i) {
