@@ -34,8 +34,8 @@ import statistics
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 BLOCK = re.compile(r"^<!-- numbers: (?P<from>[^\n]*(?:\n  [^\n]*)*)\n(?P<lines>.*?)^-->$", re.M | re.S)
-# Not the digits of words: fp16, ml-100k, table4, 1e9, H200.
-NUMBER = re.compile(r"(?<![\w.])(?:\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+\.\d+|\d+|\.\d+)(?![\w]|\.\d)")
+# Not the digits of words: fp16, ml-100k, table4, 1e-5, H200. A minus that joins words is none.
+NUMBER = re.compile(r"(?<![\w.])(?<!\de-)(?:(?<![\w\])-])-(?=[\d.]))?(?:\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+\.\d+|\d+|\.\d+)(?![\w]|\.\d)")
 LESS_IS_BETTER = ("test_rmse", "objective")
 
 
@@ -219,6 +219,15 @@ class Files:
             return math.sqrt(sum(e * e * n for e, n in counts) / sum(n for _, n in counts))
         return self._each(read, algorithm, **wanted)
 
+    def off_percent(self, algorithm, part, group, **wanted):
+        """The RMSE of one user group against that of all users, in percent; median over the seeds."""
+        return 100 * (median(self.group_rmse(algorithm, part, group, group, **wanted) /
+                             self.group_rmse(algorithm, part, **wanted)) - 1)
+
+    def ended(self, status, algorithm, **wanted):
+        """How many seeds ended so; all must be named by the rest."""
+        return sum(case.footer["status"] == status for case in self.cases(algorithm, **wanted))
+
     # -- times
 
     def train(self, algorithm, epoch=None, **wanted):
@@ -283,6 +292,9 @@ class Files:
         """A number of the header's `dataset`: nnz_train, n_users, ..."""
         return self._each(lambda case: case.header["dataset"][key], algorithm, **wanted)
 
+    def epochs(self, algorithm, **wanted):
+        return self._each(lambda case: case.footer["epochs"], algorithm, **wanted)
+
     def range_of(self, function, algorithm, **wanted):
         """Medians of all configurations that match, as a list."""
         every = [case for path in self.paths if path.is_dir() for case in cases_of(path)]
@@ -296,9 +308,9 @@ class Files:
 
     # -- benchmarks, logs, published numbers
 
-    def bench(self, *words, counter=None, **keys):
+    def bench(self, *words, counter=None, without=(), take=statistics.median, **keys):
         """Median over the repetitions of one benchmark, in seconds, or of one of its counters. `words`
-        are its name without a colon, `keys` its key:value pairs."""
+        are its name without a colon, `keys` its key:value pairs; it has no key of `without`."""
         found = {}
         for path in self.paths:
             path = path / "benchmark.json" if path.is_dir() else path
@@ -306,14 +318,14 @@ class Files:
                 continue
             for run in json.loads(path.read_text(encoding="utf-8"))["benchmarks"]:
                 name = run.get("run_name", run["name"])
-                if run.get("run_type", "iteration") == "iteration" and named(name, words, keys):
+                if run.get("run_type", "iteration") == "iteration" and named(name, words, keys) and not any(
+                        f"/{key}:" in name for key in ([without] if isinstance(without, str) else without)):
                     found.setdefault((path.name, name), []).append(run)
         if len(found) != 1:
             raise NumberError(f"{len(found)} benchmarks are {words} {keys}: {sorted(found)[:6]}")
         runs = next(iter(found.values()))
         unit = {"ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1.0}
-        return statistics.median(run["real_time"] * unit[run["time_unit"]] if counter is None else run[counter]
-                                 for run in runs)
+        return take(run["real_time"] * unit[run["time_unit"]] if counter is None else run[counter] for run in runs)
 
     def log(self, pattern, after="", skip=0):
         """The numbers that the group of a pattern finds in the logs, without the first `skip`; two
@@ -376,7 +388,7 @@ def evaluate(expression, files):
     functions = {name: getattr(files, name) for name in dir(Files) if not name.startswith("_")}
     names = Words(functions, median=median, mean=mean, low=low, high=high, abs=abs, sqrt=math.sqrt, len=len, sum=sum)
     try:
-        value = eval(compile(expression, expression, "eval"), {"__builtins__": {}, "True": True}, names)
+        value = eval(compile(expression, expression, "eval"), {"__builtins__": {}}, names)
     except NumberError:
         raise
     except Exception as error:
