@@ -119,10 +119,11 @@ class Case:
     def known(self):
         """What a case can be selected by."""
         algorithm, schedule = self.header["algorithm"], self.header["schedule"]
-        return {**algorithm["params"], "algorithm": algorithm["name"],
+        one = {"threads": 1} if algorithm.get("hardware") == "cpu" else {}  # sgd_serial has no such parameter
+        return {**one, **algorithm["params"], "algorithm": algorithm["name"],
                 "data": self.header["dataset"]["name"], "kind": schedule["kind"],
                 "rate": schedule["learning_rate"], "every": self.header["evaluate"]["every"],
-                "init": self.header["init"]["kind"], "folder": self.path.parent.name,
+                "init": self.header["init"]["kind"], "folder": str(self.path.parent),
                 "split": json.dumps({**self.header["dataset"]["split"], "seed": 0}, sort_keys=True),
                 "stop_epochs": self.header["stop"].get("epochs"), "seed": self.seed}
 
@@ -145,9 +146,9 @@ def cases_of(folder):
     return tuple(read_case(folder / f"{name}.jsonl") for name in names)
 
 
-def matches(found, wanted):
-    if isinstance(wanted, str) and isinstance(found, str):
-        return found == wanted
+def matches(key, found, wanted):
+    if key == "folder":  # the end of its path
+        return f"/{found}".endswith(f"/{wanted}")
     return found == wanted and isinstance(found, bool) == isinstance(wanted, bool)
 
 
@@ -173,7 +174,7 @@ class Files:
             if not any(key in case.known() for case in every):
                 raise NumberError(f"no case has {key!r}; there are {sorted(every[0].known()) if every else []}")
         found = [case for case in every
-                 if all(matches(case.known().get(key), value) for key, value in wanted.items())]
+                 if all(matches(key, case.known().get(key), value) for key, value in wanted.items())]
         if not found:
             raise NumberError(f"no case is {wanted}")
         first = {**found[0].known(), "seed": 0}
@@ -295,16 +296,16 @@ class Files:
     def epochs(self, algorithm, **wanted):
         return self._each(lambda case: case.footer["epochs"], algorithm, **wanted)
 
-    def range_of(self, function, algorithm, **wanted):
-        """Medians of all configurations that match, as a list."""
-        every = [case for path in self.paths if path.is_dir() for case in cases_of(path)]
-        keys = {json.dumps({**case.known(), "seed": 0}, sort_keys=True, default=str): case.known()
-                for case in every if case.known()["algorithm"] == algorithm and all(
-                    matches(case.known().get(key), value) for key, value in wanted.items())}
-        if not keys:
-            raise NumberError(f"no case of {algorithm} is {wanted}")
-        chosen = [{k: v for k, v in known.items() if k not in ("seed", "algorithm")} for known in keys.values()]
-        return [median(function(algorithm, **configuration)) for configuration in chosen]
+    def before_after(self, algorithm):
+        """Training time on the device of each case in .../after/FOLDER over that of the same case in
+        .../before/FOLDER, which the comment names."""
+        found = []
+        for folder in self.paths:
+            after = {same_case(case): case for case in cases_of(folder.parents[1] / "after" / folder.name)}
+            found += [after[same_case(case)].footer["clocks"]["train_device_s"] /
+                      case.footer["clocks"]["train_device_s"] for case in cases_of(folder)
+                      if case.header["algorithm"]["name"] == algorithm]
+        return found
 
     # -- benchmarks, logs, published numbers
 
@@ -348,6 +349,10 @@ class Files:
         if len(rows) != 1:
             raise NumberError(f"{len(rows)} published numbers of {system!r}, {exhibit!r}, {wanted}")
         return float(rows[0]["value"])
+
+
+def same_case(case):
+    return json.dumps({**case.known(), "folder": ""}, sort_keys=True)
 
 
 def same_text(found, wanted):
