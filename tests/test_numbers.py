@@ -184,7 +184,7 @@ def test_numbers_without_a_source_are_listed():
     comments = list(blocks("page", page))
     assert unexplained(comments[0].text, comments) == ["40"]
     assert unexplained("1.5 and 1.5", comments) == ["1.5"]
-    assert plain("`fp16` [x](a-7.md)") == "` [x]"
+    assert plain("`fp16` [x](a-7.md) GTX 1080 Ti") == "` [x] GPU Ti"
 
 
 def test_arithmetic_pairs_by_seed():
