@@ -104,23 +104,27 @@ class Case:
         return self.header["seed"]
 
     def known(self):
-        """What a case can be selected by."""
-        algorithm, schedule = self.header["algorithm"], self.header["schedule"]
-        one = (
-            {"threads": 1} if algorithm.get("hardware") == "cpu" else {}
-        )  # sgd_serial has no such parameter
+        """What a case can be selected by: parameters, keys of the schedule, and what else stands
+        here. Two cases that agree in all of it but the seed are repeats of each other."""
+        header = self.header
+        algorithm, schedule = header["algorithm"], dict(header["schedule"])
+        split = {**header["dataset"]["split"], "seed": 0}
+        # sgd_serial has no such parameter
+        threads = {"threads": 1} if algorithm.get("hardware") == "cpu" else {}
         return {
-            **one,
+            **threads,
             **algorithm["params"],
             "algorithm": algorithm["name"],
-            "data": self.header["dataset"]["name"],
-            "kind": schedule["kind"],
-            "rate": schedule["learning_rate"],
-            "every": self.header["evaluate"]["every"],
-            "init": self.header["init"]["kind"],
+            "data": header["dataset"]["name"],
+            "kind": schedule.pop("kind"),
+            "rate": schedule.pop("learning_rate"),
+            **schedule,
+            "every": header["evaluate"]["every"],
+            "clip": header["evaluate"].get("clip", False),
+            "init": header["init"]["kind"],
             "folder": str(self.path.parent),
-            "split": json.dumps({**self.header["dataset"]["split"], "seed": 0}, sort_keys=True),
-            "stop_epochs": self.header["stop"].get("epochs"),
+            "split": json.dumps(split, sort_keys=True),
+            "stop_epochs": header["stop"].get("epochs"),
             "seed": self.seed,
         }
 
