@@ -8,6 +8,25 @@ namespace {
 // Ratings a partial sum covers; fixed, so that the rounding does not depend on the threads.
 constexpr std::int64_t kChunk = 1 << 14;
 
+// Over the ratings [begin, end) of the part.
+template <class Guess>
+Accuracy accuracy(const Ratings& part, std::int64_t begin, std::int64_t end, ThreadTeam& team,
+                  const Guess& guess) {
+  const std::int64_t count = end - begin;
+  std::vector<LossSums> partial((count + kChunk - 1) / kChunk);
+  team.for_chunks(count, kChunk, [&](std::int64_t from, std::int64_t to) {
+    LossSums sums;
+    for (std::int64_t i = begin + from; i < begin + to; ++i) {
+      const Rating rating = part[i];
+      add_error(sums, static_cast<double>(rating.value) - guess(rating));
+    }
+    partial[from / kChunk] = sums;
+  });
+  LossSums total;
+  for (const LossSums& sums : partial) add_sums(total, sums);
+  return accuracy_of(total, count);
+}
+
 }  // namespace
 
 Accuracy Evaluator::evaluate(const FactorView& model, const Ratings& part, ThreadTeam& team) const {
@@ -22,21 +41,15 @@ Accuracy Evaluator::evaluate(const FactorView& model, const Ratings& part, Threa
 
 Accuracy Evaluator::evaluate_range(const FactorView& model, const Ratings& part, std::int64_t begin,
                                    std::int64_t end, ThreadTeam& team) const {
-  const std::int64_t count = end - begin;
   const PredictionRule how = rule(model);
-  std::vector<LossSums> partial((count + kChunk - 1) / kChunk);
-  team.for_chunks(count, kChunk, [&](std::int64_t from, std::int64_t to) {
-    LossSums sums;
-    for (std::int64_t i = begin + from; i < begin + to; ++i) {
-      const Rating rating = part[i];
-      const float guess = predictor_.predict(how, model, rating.user, rating.item);
-      add_error(sums, static_cast<double>(rating.value) - guess);
-    }
-    partial[from / kChunk] = sums;
+  return accuracy(part, begin, end, team, [&](const Rating& rating) {
+    return predictor_.predict(how, model, rating.user, rating.item);
   });
-  LossSums total;
-  for (const LossSums& sums : partial) add_sums(total, sums);
-  return accuracy_of(total, count);
+}
+
+Accuracy Evaluator::evaluate_mean(const Ratings& part, ThreadTeam& team) const {
+  const double mean = predictor_.train_mean();
+  return accuracy(part, 0, part.nnz(), team, [mean](const Rating&) { return mean; });
 }
 
 }  // namespace mf

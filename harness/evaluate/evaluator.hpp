@@ -42,6 +42,9 @@ class Evaluator {
   Accuracy evaluate_range(const FactorView& model, const Ratings& part, std::int64_t begin,
                           std::int64_t end, ThreadTeam& team) const;
 
+  // Of predicting the mean of the training part for every rating. On the host.
+  Accuracy evaluate_mean(const Ratings& part, ThreadTeam& team) const;
+
   // Host views only.
   float predict(const FactorView& model, std::int32_t user, std::int32_t item) const {
     return predictor_.predict(model, user, item);

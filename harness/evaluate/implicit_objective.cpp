@@ -110,6 +110,13 @@ ImplicitObjective::ImplicitObjective(const Ratings& train, const ImplicitLoss& l
   item_reg_ = regs_of(of_item, train.n_users(), loss);
 }
 
+double ImplicitObjective::of_zeros(ThreadTeam& team) const {
+  return sum_in_chunks(train_->nnz(), team, [&](std::int64_t i) {
+    const float value = train_->values()[i];
+    return value > 0 ? 1 + loss_.weight(value) : 0.0;
+  });
+}
+
 double ImplicitObjective::evaluate(const FactorView& model, ThreadTeam& team) const {
   const std::int32_t f = model.factors;
   const auto users = gram_of(model.p, model.n_users, f, model.p_stride, team);

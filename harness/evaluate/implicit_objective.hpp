@@ -40,6 +40,9 @@ class ImplicitObjective {
   // Of a host view.
   double evaluate(const FactorView& model, ThreadTeam& team) const;
 
+  // Of P = Q = 0: the weight of the observed pairs.
+  double of_zeros(ThreadTeam& team) const;
+
   const Ratings& train() const { return *train_; }
   const ImplicitLoss& loss() const { return loss_; }
   View<const double> user_reg() const { return user_reg_; }  // l of each row

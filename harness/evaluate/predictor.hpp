@@ -40,6 +40,7 @@ class Predictor {
   float score(const FactorView& model, std::int64_t user, std::int64_t item) const;
 
   PredictionRule rule(const FactorView& model) const;
+  double train_mean() const { return train_mean_; }
   View<const std::uint8_t> known_user() const { return known_user_; }
   View<const std::uint8_t> known_item() const { return known_item_; }
 

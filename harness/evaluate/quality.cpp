@@ -80,6 +80,10 @@ MetricValues QualityEvaluator::evaluate(const FactorView& model, ThreadTeam& tea
   return values;
 }
 
+std::optional<double> QualityEvaluator::zero_objective(ThreadTeam& team) const {
+  return objective_ ? std::optional(objective_->of_zeros(team)) : std::nullopt;
+}
+
 RankedItems QualityEvaluator::rank(const FactorView& model, ThreadTeam& team) {
   if (model.location == Location::host) return rank_on_host(model, fold_in(model, team), team);
   Model copy;

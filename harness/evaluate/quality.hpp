@@ -37,6 +37,9 @@ class QualityEvaluator {
 
   MetricValues evaluate(const FactorView& model, ThreadTeam& team);
 
+  // The objective of P = Q = 0; nothing without an implicit loss.
+  std::optional<double> zero_objective(ThreadTeam& team) const;
+
   // The header's "ranking": whom the metrics are means over, and the rules. Null where not asked.
   Json ranking_json() const;
 

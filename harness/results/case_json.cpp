@@ -114,6 +114,7 @@ Json footer_json(const CaseResult& result, const CaseMeasures& measures, const R
                  {"final_test_rmse", number_or_null(result.final_test_rmse)},
                  {"best_test_rmse", number_or_null(result.best_test_rmse)},
                  {"best_epoch", result.best_epoch},
+                 {"trivial_error", number_or_null(measures.trivial_error)},
                  {"peak_host_bytes", peak_memory_bytes()},
                  {"peak_device_bytes", or_null(measures.peak_device_bytes)},
                  {"sm_clock_seen_hz", clocks_json(measures.sm_clocks_hz)},

@@ -37,6 +37,7 @@ struct CaseResult {
 struct CaseMeasures {
   double load_s = 0;
   double evaluate_s = 0;
+  std::optional<double> trivial_error;  // Reference::trivial; nothing where none was computed
   std::optional<double> train_device_s;
   std::optional<std::int64_t> peak_device_bytes;
   std::vector<double> sm_clocks_hz;  // samples

@@ -166,6 +166,12 @@ class CaseRun {
     measures_.evaluate_s += seconds_since(start);
   }
 
+  // Of a model that has learned nothing.
+  std::optional<double> trivial_error() {
+    if (implicit_) return quality_->zero_objective(prepared_->team());
+    return rmse_of(evaluator_->evaluate_mean(data_.split->test, prepared_->team()));
+  }
+
   bool ranks() const { return item_.evaluate.rank.value_or(false); }
   FoldInLoss fold_in_loss() const {
     return mf::fold_in_loss(find_algorithm(item_.algorithm), item_.params);
@@ -177,7 +183,7 @@ class CaseRun {
 
   void train_loop() {
     TracePoint point = evaluate(0);
-    stopping_.start(number_of(point.value(error_metric())));
+    stopping_.start({number_of(point.value(error_metric())), number_of(measures_.trivial_error)});
     record(point);
     if (auto decision = stopping_.check(stop_input(point, true))) {
       return end(decision->status, decision->reason);
@@ -267,6 +273,7 @@ class CaseRun {
     const FactorView view = prepared_->factors();
     TracePoint point;
     point.epoch = epoch;
+    if (epoch == 0) measures_.trivial_error = trivial_error();
     set_errors(point, view);
     if (quality_) point.metrics = quality_->evaluate(view, prepared_->team());
     measures_.evaluate_s += seconds_since(start);
@@ -339,6 +346,7 @@ class CaseRun {
             evaluated,
             number_of(point.value(error_metric())),
             monitored(item_.stop.plateau_monitor, point),
+            monitored(item_.stop.overfitting_monitor, point),
             metrics};
   }
 

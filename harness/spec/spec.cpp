@@ -136,6 +136,15 @@ void check_monitors(const Case& item) {
   };
   check(item.schedule.monitor, "schedule");
   if (item.stop.plateau_patience > 0) check(item.stop.plateau_monitor, "stop.plateau");
+  if (item.stop.overfitting_factor == 0) return;
+  const Monitor unseen = item.stop.overfitting_monitor;
+  check(unseen, "stop.overfitting");
+  if (unseen == Monitor::train || unseen == Monitor::objective) {
+    fail(ErrorKind::usage,
+         "{}.stop.overfitting.monitor: found \"{}\", which is of the training part and does not "
+         "show it; expected test, validation or a ranking metric",
+         item.path, to_string(unseen));
+  }
 }
 
 // Why the case has no such metric, or nothing.
@@ -180,6 +189,9 @@ void check_metrics(const Case& item) {
     check("schedule.monitor", of(item.schedule.monitor));
   }
   if (item.stop.plateau_patience > 0) check("stop.plateau.monitor", of(item.stop.plateau_monitor));
+  if (item.stop.overfitting_factor > 0) {
+    check("stop.overfitting.monitor", of(item.stop.overfitting_monitor));
+  }
 }
 
 void check_list(const Json& list, const std::string& path) {

@@ -2,6 +2,7 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "base/form.hpp"
@@ -27,6 +28,12 @@ StopForm make_stop_form() {
                                    "smaller improvements do not count")
                            .choice("monitor", &StopSpec::plateau_monitor, kMonitorNames,
                                    "the RMSE or the metric that is watched");
+  const auto overfitting =
+      StopForm()
+          .number("factor", &StopSpec::overfitting_factor, 1, 1e6,
+                  "times the best RMSE so far, or the best metric over it", 1.05)
+          .choice("monitor", &StopSpec::overfitting_monitor, kMonitorNames,
+                  "the RMSE or the metric that is watched");
   return StopForm()
       .integer("epochs", &StopSpec::epochs, 0, 1'000'000'000, "epochs at most")
       .number("train_seconds", &StopSpec::train_seconds, 0, 1e9, "on the training clock")
@@ -35,8 +42,9 @@ StopForm make_stop_form() {
       .number("target_rmse", &StopSpec::target_rmse, 0, 1e9, "a test RMSE at or below it")
       .object("target", &StopSpec::target, target_form(), "of any metric, at or beyond it")
       .number("divergence", &StopSpec::divergence, 0, 1e30,
-              "diverged: a test RMSE, or an objective, over this times that of epoch 0")
-      .group("plateau", plateau, "no improvement any more");
+              "diverged: far off, over this times the larger of epoch 0 and a trivial model's")
+      .group("plateau", plateau, "no improvement any more")
+      .group("overfitting", overfitting, "worse than it has been");
 }
 
 }  // namespace
@@ -71,6 +79,10 @@ Json StopSpec::to_json() const {
                        {"min_delta", plateau_min_delta},
                        {"monitor", to_string(plateau_monitor)}};
   }
+  if (overfitting_factor > 0) {
+    json["overfitting"] = {{"factor", overfitting_factor},
+                           {"monitor", to_string(overfitting_monitor)}};
+  }
   return json;
 }
 
@@ -81,15 +93,20 @@ std::optional<StopDecision> Stopping::check_divergence(const StopInput& input) c
                         fmt::format("the {} of epoch {} is not finite",
                                     rmse ? "test RMSE" : "objective", input.epoch)};
   }
-  if (input.epoch == 0 || !(input.error > spec_.divergence * start_error_)) return std::nullopt;
-  const auto text = [rmse](double error) {
-    return rmse ? fmt::format("{:.4f}", error) : fmt::format("{:.6g}", error);
-  };
+  const double far = (rmse ? kFarFromMean : 1) * reference_.trivial;
+  const double limit = spec_.divergence * std::max(reference_.initial, far);
+  if (input.epoch == 0 || !(input.error > limit)) return std::nullopt;
+  const auto text = [this](double error) { return format_metric(error_, error); };
+  const std::string trivial =
+      rmse ? fmt::format("{} x that of predicting the mean ({})", kFarFromMean,
+                         text(reference_.trivial))
+           : fmt::format("that of a model of zeros ({})", text(reference_.trivial));
   return StopDecision{
       Status::diverged,
-      fmt::format("{} {} after epoch {} is over {} x that of the initial model ({})",
+      fmt::format("{} {} after epoch {} is over {} x the larger of that of the initial model ({}) "
+                  "and {}",
                   rmse ? "test RMSE" : "objective", text(input.error), input.epoch,
-                  spec_.divergence, text(start_error_))};
+                  spec_.divergence, text(reference_.initial), trivial)};
 }
 
 std::optional<StopDecision> Stopping::check_targets(const StopInput& input) const {
@@ -120,10 +137,31 @@ std::optional<StopDecision> Stopping::check_plateau(const StopInput& input) {
   return std::nullopt;
 }
 
+// More is better of what is below zero here: it was negated, and falls by the factor.
+std::optional<StopDecision> Stopping::check_overfitting(const StopInput& input) {
+  const double factor = spec_.overfitting_factor;
+  const double now = input.overfitting;
+  if (factor == 0 || !std::isfinite(now)) return std::nullopt;
+  if (!best_unseen_ || now <= best_unseen_->value) {
+    best_unseen_ = Best{now, input.epoch};
+    return std::nullopt;
+  }
+  const double best = best_unseen_->value;
+  if (!(best < 0 ? now * factor > best : now > factor * best)) return std::nullopt;
+  const bool rmse = !metric_of(spec_.overfitting_monitor);
+  return StopDecision{
+      Status::completed,
+      fmt::format("overfits: {}{} {:.6g} after epoch {} is worse than the best ({:.6g}, epoch {}) "
+                  "by over {} x",
+                  to_string(spec_.overfitting_monitor), rmse ? " RMSE" : "", std::abs(now),
+                  input.epoch, std::abs(best), best_unseen_->epoch, factor)};
+}
+
 std::optional<StopDecision> Stopping::check(const StopInput& input) {
   if (input.evaluated) {
     if (auto decision = check_divergence(input)) return decision;
     if (auto decision = check_targets(input)) return decision;
+    if (auto decision = check_overfitting(input)) return decision;
     if (auto decision = check_plateau(input)) return decision;
   }
   if (input.epoch >= spec_.epochs) {

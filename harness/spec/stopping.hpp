@@ -20,9 +20,10 @@ struct StopSpec {
   int plateau_patience = 0;             // 0: off; evaluations without improvement
   double plateau_min_delta = 0;
   Monitor plateau_monitor = Monitor::test;
-  // Diverged: not finite, or test RMSE over this times that of epoch 0, of implicit feedback the
-  // objective. A little above 1, because
-  // zero-mean initial factors are near a saddle point, and leaving it may first cost a little.
+  double overfitting_factor = 0;  // 0: off; worse than the best so far by this factor
+  Monitor overfitting_monitor = Monitor::test;
+  // Diverged: not finite, or over this times the larger of the error of epoch 0 and a trivial
+  // model's (Reference; of ratings kFarFromMean times it).
   double divergence = 1.05;
 
   Json to_json() const;
@@ -39,8 +40,9 @@ struct StopInput {
   double train_s = 0;
   double wall_s = 0;
   bool evaluated = false;
-  double error = 0;      // what must not diverge: the test RMSE, or the objective
-  double monitored = 0;  // of the plateau; less is better
+  double error = 0;        // what must not diverge: the test RMSE, or the objective
+  double monitored = 0;    // of the plateau; less is better
+  double overfitting = 0;  // what the rule on overfitting watches; less is better
   MetricValues metrics = {};
 };
 
@@ -49,21 +51,41 @@ struct StopDecision {
   std::string reason;  // a sentence
 };
 
+// The error from which on a model of ratings is far off, in units of that of the mean predictor.
+// Scales of ratings are about four of these units wide, so predictions within the scale are not as
+// far off; models that overfit for want of a regularizer were seen at two.
+inline constexpr double kFarFromMean = 5;
+
+// What the error of a model is held against. One that has started further off than the limit may
+// still come down from there.
+struct Reference {
+  double initial = 0;  // of epoch 0
+  // Of a model that has learned nothing: the RMSE of predicting the mean of the training part on
+  // the test part; of implicit feedback the objective of P = Q = 0.
+  double trivial = 0;
+};
+
 class Stopping {
  public:
   // `error` is what may diverge: the test RMSE, or the objective.
   explicit Stopping(StopSpec spec, Metric error = Metric::test_rmse) : spec_(spec), error_(error) {}
-  void start(double initial_error) { start_error_ = initial_error; }
+  void start(const Reference& reference) { reference_ = reference; }
   std::optional<StopDecision> check(const StopInput& input);
 
  private:
   std::optional<StopDecision> check_divergence(const StopInput& input) const;
   std::optional<StopDecision> check_targets(const StopInput& input) const;
   std::optional<StopDecision> check_plateau(const StopInput& input);
+  std::optional<StopDecision> check_overfitting(const StopInput& input);
   StopSpec spec_;
   Metric error_;
-  double start_error_ = 0;
+  Reference reference_;
   std::optional<double> best_;
+  struct Best {
+    double value;
+    std::int64_t epoch;
+  };
+  std::optional<Best> best_unseen_;  // of the rule on overfitting
   int waited_ = 0;
 };
 

@@ -120,6 +120,26 @@ TEST(Evaluator, ClipsWhereAsked) {
   EXPECT_EQ(evaluator.predict(m.view(), 0, 0), 5);
 }
 
+TEST(Evaluator, TheMeanIsThatOfTheTrainingPart) {
+  const Ratings train = random_ratings(300, 200, 0.3, 1);
+  const Ratings test = random_ratings(250, 220, 0.4, 2);
+  long double mean = 0;
+  for (std::int64_t k = 0; k < train.nnz(); ++k) mean += train[k].value;
+  mean /= static_cast<long double>(train.nnz());
+  long double square = 0;
+  long double absolute = 0;
+  for (std::int64_t k = 0; k < test.nnz(); ++k) {
+    square += (test[k].value - mean) * (test[k].value - mean);
+    absolute += std::abs(test[k].value - mean);
+  }
+  const auto n = static_cast<long double>(test.nnz());
+  ThreadTeam team(3);
+  const Accuracy found = Evaluator(train).evaluate_mean(test, team);
+  EXPECT_NEAR(found.rmse, static_cast<double>(std::sqrt(square / n)), 1e-12);
+  EXPECT_NEAR(found.mae, static_cast<double>(absolute / n), 1e-12);
+  EXPECT_EQ(found.count, test.nnz());
+}
+
 TEST(Evaluator, NoRatingsHaveNoError) {
   const Ratings r = random_ratings(3, 3, 1, 1);
   ThreadTeam team(1);

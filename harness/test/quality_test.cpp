@@ -271,6 +271,16 @@ TEST(Objective, IsTheDenseSum) {
   }
 }
 
+TEST(Objective, OfZerosIsThatOfTheZeroModel) {
+  const Ratings train = random_ratings(kUsers, kItems, 0.1, 3);
+  const Model model = initial_model(kUsers, kItems, kFactors, ModelKind::plain, 0,
+                                    InitSpec{InitKind::normal, 0, 4}, 1);
+  const ImplicitLoss loss{2.5, 0.3, 0};
+  ThreadTeam team(2);
+  const double expected = testing::dense_objective(model.view(), train, loss);
+  EXPECT_NEAR(ImplicitObjective(train, loss).of_zeros(team), expected, 1e-11 * expected);
+}
+
 // Padded rows, more rows than a part of the Gram, pairs with the value 0.
 TEST(Objective, OfPaddedRowsAndUnobservedPairs) {
   const Ratings drawn = random_ratings(300, 9, 0.4, 3);

@@ -115,6 +115,35 @@ TEST(Ruler, DivergenceAndErrorsAreResults) {
   EXPECT_EQ(done.summary.failed, 1) << "divergence is a finding, an error is a failure";
 }
 
+// Offsets that double: at epoch 5 the RMSE is over twice that of the mean, which is overfitting and
+// no divergence; at epoch 6 it is over 5 times it.
+TEST(Ruler, OverfittingEndsByARuleOfItsOwn) {
+  const TempFolder folder;
+  const Outcome done =
+      run(spec_of(R"({"name": "ruler", "sleep_ms": 0, "offset": 0.1, "decay": 2, "stop": [
+                   {"epochs": 5}, {"epochs": 50, "overfitting": {"factor": 1.3}},
+                   {"epochs": 50, "plateau": {"patience": 2}}, {"epochs": 50}]})"),
+          folder / "r");
+  ASSERT_EQ(done.files.size(), 4u);
+  const double mean = number(done.files[0].footer, "trivial_error");
+  const double first = number(done.files[0].trace[0], "test_rmse");
+  EXPECT_NEAR(mean, std::sqrt(first * first - 0.01), 0.05) << "that of a ruler whose offset is 0";
+  EXPECT_GT(number(done.files[0].trace.back(), "test_rmse"), 2 * first);
+  EXPECT_EQ(done.files[0].footer["status"], "completed");
+  EXPECT_EQ(done.files[0].footer["stop_reason"], "5 epochs done");
+  const Json& overfit = done.files[1].footer;
+  EXPECT_EQ(overfit["status"], "completed");
+  EXPECT_TRUE(contains(overfit["stop_reason"], "overfits: test RMSE")) << overfit["stop_reason"];
+  EXPECT_GT(number(done.files[1].trace.back(), "test_rmse"), 1.3 * first);
+  EXPECT_LE(number(done.files[1].trace[done.files[1].trace.size() - 2], "test_rmse"), 1.3 * first);
+  EXPECT_TRUE(contains(done.files[2].footer["stop_reason"], "no better")) << done.files[2].footer;
+  const auto& far = done.files[3];
+  EXPECT_EQ(far.footer["status"], "diverged");
+  EXPECT_TRUE(contains(far.footer["stop_reason"], "5 x that of predicting the mean"));
+  EXPECT_GT(number(far.trace.back(), "test_rmse"), 1.05 * 5 * mean);
+  EXPECT_LE(number(far.trace[far.trace.size() - 2], "test_rmse"), 1.05 * 5 * mean);
+}
+
 TEST(Session, FinishedCasesAreNotRunAgainUnlessAsked) {
   const TempFolder folder;
   const std::string spec = spec_of(R"({"name": "ruler", "sleep_ms": 0, "factors": [1, 2]})");

@@ -51,7 +51,7 @@ TEST(Schedule, PlateauFallsAfterPatienceEvaluationsWithoutImprovement) {
 
 Stopping stopping_of(const char* json) {
   Stopping s(parse_stop(parse_json(json, "t"), "$.stop"));
-  s.start(1.0);
+  s.start({1.0, 0.1});
   return s;
 }
 
@@ -83,6 +83,7 @@ TEST(Stopping, ReachesTheTarget) {
 
 TEST(Stopping, DivergesOnNaNAndAboveTheStart) {
   Stopping s = stopping_of("{}");
+  EXPECT_FALSE(s.check(at(0, 7))) << "the initial model is what it is";
   EXPECT_FALSE(s.check(at(1, 1.049)));
   EXPECT_EQ(s.check(at(2, 1.051))->status, Status::diverged);
   EXPECT_EQ(s.check(at(2, std::nan("")))->status, Status::diverged);
@@ -90,6 +91,74 @@ TEST(Stopping, DivergesOnNaNAndAboveTheStart) {
   Stopping loose = stopping_of(R"({"divergence": 2})");
   EXPECT_FALSE(loose.check(at(1, 1.9)));
   EXPECT_EQ(loose.check(at(2, 2.1))->status, Status::diverged);
+}
+
+// Epoch 0 at .9 (ALS whose biases are removed first), the mean's RMSE 1: five times 1.05 of it is
+// the limit, and overfitting is far below.
+TEST(Stopping, OverfittingIsNoDivergence) {
+  Stopping s(parse_stop(parse_json("{}", "t"), "$.stop"));
+  s.start({0.9, 1.0});
+  EXPECT_FALSE(s.check(at(0, 0.9)));
+  EXPECT_FALSE(s.check(at(1, 1.3)));
+  EXPECT_FALSE(s.check(at(2, 5.249)));
+  const auto decision = s.check(at(3, 5.251));
+  ASSERT_TRUE(decision);
+  EXPECT_EQ(decision->status, Status::diverged);
+  EXPECT_EQ(decision->reason,
+            "test RMSE 5.2510 after epoch 3 is over 1.05 x the larger of that of the initial model "
+            "(0.9000) and 5 x that of predicting the mean (1.0000)");
+}
+
+TEST(Stopping, AnObjectiveDivergesAboveThatOfZeros) {
+  Stopping s(parse_stop(parse_json(R"({"divergence": 1})", "t"), "$.stop"), Metric::objective);
+  s.start({80, 100});
+  EXPECT_FALSE(s.check(at(1, 99)));
+  EXPECT_EQ(s.check(at(2, 101))->status, Status::diverged);
+  EXPECT_EQ(s.check(at(2, 101))->reason,
+            "objective 101 after epoch 2 is over 1 x the larger of that of the initial model (80) "
+            "and that of a model of zeros (100)");
+}
+
+StopInput unseen(std::int64_t epoch, double value) {
+  StopInput input = at(epoch, 0.5);
+  input.overfitting = value;
+  return input;
+}
+
+TEST(Stopping, EndsWhereTheModelIsWorseThanItHasBeen) {
+  Stopping s = stopping_of(R"({"epochs": 99, "overfitting": {"factor": 1.1}})");
+  EXPECT_FALSE(s.check(unseen(0, std::nan("")))) << "not known";
+  EXPECT_FALSE(s.check(unseen(1, 0.8)));
+  EXPECT_FALSE(s.check(unseen(2, 0.879))) << "not over 1.1 x 0.8";
+  StopInput without = unseen(3, 5);
+  without.evaluated = false;
+  EXPECT_FALSE(s.check(without));
+  const auto decision = s.check(unseen(4, 0.881));
+  ASSERT_TRUE(decision);
+  EXPECT_EQ(decision->status, Status::completed) << "no divergence";
+  EXPECT_EQ(decision->reason,
+            "overfits: test RMSE 0.881 after epoch 4 is worse than the best (0.8, epoch 1) by over "
+            "1.1 x");
+  EXPECT_FALSE(stopping_of(R"({"epochs": 99})").check(unseen(1, 1e6))) << "off unless asked for";
+}
+
+TEST(Stopping, OverfittingMayBeSeenByAMetricThatFalls) {
+  Stopping s =
+      stopping_of(R"({"epochs": 99, "overfitting": {"factor": 2, "monitor": "ndcg_100"}})");
+  EXPECT_FALSE(s.check(unseen(0, 0)));
+  EXPECT_FALSE(s.check(unseen(1, -0.4)));
+  EXPECT_FALSE(s.check(unseen(2, -0.21))) << "more than half of the best";
+  EXPECT_EQ(s.check(unseen(3, -0.19))->reason,
+            "overfits: ndcg_100 0.19 after epoch 3 is worse than the best (0.4, epoch 1) by over 2 "
+            "x");
+}
+
+TEST(Stopping, HashesOfSpecsWithoutTheRuleStay) {
+  EXPECT_EQ(parse_stop(parse_json("{}", "t"), "$.stop").to_json(),
+            (Json{{"epochs", 20}, {"divergence", 1.05}}));
+  EXPECT_EQ(parse_stop(parse_json(R"({"overfitting": {"monitor": "validation"}})", "t"), "$.stop")
+                .to_json()["overfitting"],
+            (Json{{"factor", 1.05}, {"monitor", "validation"}}));
 }
 
 TEST(Stopping, PlateauCountsEvaluationsOnly) {

@@ -174,6 +174,21 @@ TEST(Spec, WatchingAValidationPartThatIsNotThereIsAnError) {
   EXPECT_EQ(error_of(json), "no error");
 }
 
+TEST(Spec, OverfittingIsNotWatchedOnTheTrainingPart) {
+  Json json = ruler_spec();
+  json["stop"] = {{"overfitting", {{"monitor", "validation"}}}};
+  EXPECT_TRUE(contains(error_of(json), "stop.overfitting.monitor")) << error_of(json);
+  json["split"] = {{"validation", 0.1}};
+  EXPECT_EQ(error_of(json), "no error");
+  json["stop"] = {{"overfitting", {{"monitor", "train"}}}};
+  EXPECT_TRUE(contains(error_of(json), "expected test, validation or a ranking metric"))
+      << error_of(json);
+  json["stop"] = {{"overfitting", {{"monitor", "ndcg_100"}}}};
+  EXPECT_TRUE(contains(error_of(json), "\"ranking\": true")) << error_of(json);
+  json["stop"] = {{"overfitting", {{"factor", 0.99}}}};
+  EXPECT_TRUE(contains(error_of(json), "$.stop.overfitting.factor")) << error_of(json);
+}
+
 TEST(Spec, SplitsOfDataSetsAndOfTheSpecAreToldApart) {
   Json json = ruler_spec();
   json["split"] = {{"holdout", 2}};
