@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <vector>
 
 #include "algorithms/core/params.hpp"
 #include "base/error.hpp"
@@ -16,10 +17,34 @@ namespace {
 constexpr std::uint64_t kUserStream = std::uint64_t{1} << 40;
 constexpr std::uint64_t kItemStream = std::uint64_t{2} << 40;
 
-double initial_element(const InitSpec& init, std::int32_t factors, double top, Rng& rng) {
+constexpr std::int64_t kRowsPerChunk = 4096;
+constexpr std::int64_t kRatingsPerChunk = 1 << 16;
+
+// A mean below this share of the deviation is as good as none: factors from it alone would start
+// beside the saddle point P = Q = 0, or in it.
+constexpr double kLeastMean = 0.01;
+
+// Uniform elements are sign (low + width u), u from [0, 1).
+struct UniformRange {
+  double low = 0;
+  double width = 0;
+  double sign = 1;
+};
+
+UniformRange uniform_range(const RatingLevel& level, std::int32_t factors, bool of_items) {
+  if (level.mean > kLeastMean * level.deviation) {
+    return {0, 2 * std::sqrt(level.mean / factors), 1};
+  }
+  const double middle = std::sqrt(std::abs(level.mean) / factors);
+  const double half = std::max(middle, std::sqrt(level.deviation / factors));
+  return {middle - half, 2 * half, of_items && level.mean < 0 ? -1.0 : 1.0};
+}
+
+double initial_element(const InitSpec& init, std::int32_t factors, const UniformRange& range,
+                       Rng& rng) {
   switch (init.kind) {
     case InitKind::uniform:
-      return top * rng.uniform();
+      return range.sign * (range.low + range.width * rng.uniform());
     case InitKind::normal_over_factors:
       return init.scale * rng.normal() / factors;
     case InitKind::normal:
@@ -29,18 +54,36 @@ double initial_element(const InitSpec& init, std::int32_t factors, double top, R
 }
 
 void fill_rows(AlignedVector<float>& rows, std::int32_t count, std::int32_t factors,
-               const InitSpec& init, double mean, std::uint64_t stream, ThreadTeam& team) {
+               const InitSpec& init, const UniformRange& range, std::uint64_t stream,
+               ThreadTeam& team) {
   rows.resize(std::int64_t{count} * factors);
-  const double top = 2 * std::sqrt(std::max(mean, 0.0) / factors);
-  team.for_chunks(count, 4096, [&](std::int64_t begin, std::int64_t end) {
+  team.for_chunks(count, kRowsPerChunk, [&](std::int64_t begin, std::int64_t end) {
     for (std::int64_t row = begin; row < end; ++row) {
       Rng rng(init.seed, stream + static_cast<std::uint64_t>(row));
       float* out = rows.data() + row * factors;
       for (std::int32_t k = 0; k < factors; ++k) {
-        out[k] = static_cast<float>(initial_element(init, factors, top, rng));
+        out[k] = static_cast<float>(initial_element(init, factors, range, rng));
       }
     }
   });
+}
+
+// Sums of chunks are added in order: the same for any number of threads.
+double deviation(const Ratings& ratings, double mean, int threads) {
+  if (ratings.nnz() == 0) return 0;
+  std::vector<double> sums((ratings.nnz() + kRatingsPerChunk - 1) / kRatingsPerChunk);
+  ThreadTeam team(threads);
+  team.for_chunks(ratings.nnz(), kRatingsPerChunk, [&](std::int64_t begin, std::int64_t end) {
+    double sum = 0;
+    for (std::int64_t i = begin; i < end; ++i) {
+      const double off = static_cast<double>(ratings.values()[i]) - mean;
+      sum += off * off;
+    }
+    sums[begin / kRatingsPerChunk] = sum;
+  });
+  double total = 0;
+  for (const double sum : sums) total += sum;
+  return std::sqrt(total / static_cast<double>(ratings.nnz()));
 }
 
 void copy_rows(AlignedVector<float>& out, const float* from, std::int64_t stride,
@@ -83,16 +126,18 @@ FactorView Model::view() const {
 Model copy_model(const FactorView& view) { return packed_model(view, copy_rows); }
 
 Model initial_model(std::int32_t n_users, std::int32_t n_items, std::int32_t factors,
-                    ModelKind kind, double mean, const InitSpec& init, int threads) {
+                    ModelKind kind, const RatingLevel& level, const InitSpec& init, int threads) {
   Model model;
   model.kind = kind;
   model.n_users = n_users;
   model.n_items = n_items;
   model.factors = factors;
-  model.mean = kind == ModelKind::biased ? mean : 0;
+  model.mean = kind == ModelKind::biased ? level.mean : 0;
   ThreadTeam team(threads);
-  fill_rows(model.p, n_users, factors, init, mean, kUserStream, team);
-  fill_rows(model.q, n_items, factors, init, mean, kItemStream, team);
+  fill_rows(model.p, n_users, factors, init, uniform_range(level, factors, false), kUserStream,
+            team);
+  fill_rows(model.q, n_items, factors, init, uniform_range(level, factors, true), kItemStream,
+            team);
   if (kind == ModelKind::biased) {
     model.user_bias.assign(n_users, 0.0F);
     model.item_bias.assign(n_items, 0.0F);
@@ -103,8 +148,10 @@ Model initial_model(std::int32_t n_users, std::int32_t n_items, std::int32_t fac
 Model initial_model_of(const Params& params, const Ratings& train, const InitSpec& init,
                        int threads) {
   const auto factors = static_cast<std::int32_t>(params.integer("factors"));
-  return initial_model(train.n_users(), train.n_items(), factors, model_kind(params),
-                       mean_rating(train), init, threads);
+  RatingLevel level{mean_rating(train)};
+  if (init.kind == InitKind::uniform) level.deviation = deviation(train, level.mean, threads);
+  return initial_model(train.n_users(), train.n_items(), factors, model_kind(params), level, init,
+                       threads);
 }
 
 }  // namespace mf

@@ -94,7 +94,7 @@ Model copy_model(const FactorView& view);
 
 enum class InitKind {
   normal,   // N(0, scale^2); the default of the biased model, scale 0.1
-  uniform,  // U[0, 2 sqrt(mu / f)): products start at the mean; the default of the plain model
+  uniform,  // products start at the mean mu, see initial_model(); the default of the plain model
   normal_over_factors,  // N(0, scale^2) / f, as cu2rec's paper starts; scale 1 there
 };
 
@@ -104,10 +104,24 @@ struct InitSpec {
   std::uint64_t seed = 1;
 };
 
+// What is known of the ratings before training: their mean mu and standard deviation d. A mean
+// alone is a level, too.
+struct RatingLevel {
+  RatingLevel(double mean_of_all, double deviation_of_all = 0)
+      : mean(mean_of_all), deviation(deviation_of_all) {}
+
+  double mean;
+  double deviation;
+};
+
 // P and Q from different streams of (seed, row): the same for any number of threads. Biases start
-// at 0, the mean of a biased model at `mean`.
+// at 0, the mean of a biased model at that of the level.
+//
+// Elements of InitKind::uniform are from U[0, 2 sqrt(mu / f)). Where mu is not above d / 100, which
+// leaves nothing to start from, they are from U[c - h, c + h) with c = sqrt(|mu| / f) and
+// h = max(c, sqrt(d / f)), those of Q times the sign of mu: products start at mu as well.
 Model initial_model(std::int32_t n_users, std::int32_t n_items, std::int32_t factors,
-                    ModelKind kind, double mean, const InitSpec& init, int threads);
+                    ModelKind kind, const RatingLevel& level, const InitSpec& init, int threads);
 
 // What an algorithm with these parameters (`factors`, `model`) starts from.
 Model initial_model_of(const Params& params, const Ratings& train, const InitSpec& init,

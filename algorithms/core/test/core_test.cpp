@@ -8,6 +8,8 @@
 #include "algorithms/core/rows.hpp"
 #include "base/error.hpp"
 #include "base/json.hpp"
+#include "base/rng.hpp"
+#include "datasets/ratings/ratings.hpp"
 
 namespace mf {
 namespace {
@@ -81,6 +83,84 @@ TEST(InitialModel, UniformProductsStartAtTheMean) {
     for (int k = 0; k < 32; ++k) sum += static_cast<double>(m.p[u * 32 + k]) * m.q[u * 32 + k];
   }
   EXPECT_NEAR(sum / 400, 3.5, 0.1);
+}
+
+// Mean and standard deviation of the products of all pairs.
+RatingLevel products_of(const Model& m) {
+  double sum = 0;
+  double squares = 0;
+  for (int u = 0; u < m.n_users; ++u) {
+    for (int i = 0; i < m.n_items; ++i) {
+      double dot = 0;
+      for (int k = 0; k < m.factors; ++k) {
+        dot += static_cast<double>(m.p[u * m.factors + k]) * m.q[i * m.factors + k];
+      }
+      sum += dot;
+      squares += dot * dot;
+    }
+  }
+  const double pairs = static_cast<double>(m.n_users) * m.n_items;
+  const double mean = sum / pairs;
+  return {mean, std::sqrt(squares / pairs - mean * mean)};
+}
+
+Model uniform_model(const RatingLevel& level, std::int32_t factors) {
+  InitSpec init;
+  init.kind = InitKind::uniform;
+  return initial_model(500, 400, factors, ModelKind::plain, level, init, 2);
+}
+
+// What committed results started from: a number of U[0, 2 sqrt(mu / f)) a draw, whatever d is.
+TEST(InitialModel, UniformFactorsOfAPositiveMeanStayWhatTheyWere) {
+  for (const double deviation : {0.0, 1.1, 50.0}) {
+    const Model m = uniform_model({3.5, deviation}, 8);
+    Rng user(1, (std::uint64_t{1} << 40) + 3);
+    Rng item(1, (std::uint64_t{2} << 40) + 7);
+    const double top = 2 * std::sqrt(3.5 / 8);
+    for (int k = 0; k < 8; ++k) {
+      EXPECT_EQ(m.p[3 * 8 + k], static_cast<float>(top * user.uniform()));
+      EXPECT_EQ(m.q[7 * 8 + k], static_cast<float>(top * item.uniform()));
+    }
+  }
+}
+
+TEST(InitialModel, UniformProductsStartAtAMeanBelowZero) {
+  const RatingLevel above = products_of(uniform_model({6.5, 1.1}, 16));
+  const RatingLevel below = products_of(uniform_model({-6.5, 1.1}, 16));
+  EXPECT_NEAR(above.mean, 6.5, 0.1);
+  EXPECT_NEAR(below.mean, -6.5, 0.1);
+  EXPECT_NEAR(below.deviation, above.deviation, 1e-9) << "the same draws with the sign of the mean";
+}
+
+// Not in the saddle point P = Q = 0, nor far from the mean: products of U[-h, h) with
+// h^2 = d / f have the variance f (h^2 / 3)^2 = d^2 / (9 f).
+TEST(InitialModel, UniformFactorsDoNotVanishWithTheMean) {
+  for (const double mean : {0.0, -1e-12, 1e-12, 0.04, -0.04}) {
+    for (const int factors : {1, 16}) {
+      const RatingLevel products = products_of(uniform_model({mean, 5}, factors));
+      EXPECT_NEAR(products.mean, mean, 0.15) << mean;
+      EXPECT_NEAR(products.deviation, 5 / (3 * std::sqrt(factors)), 0.15) << mean;
+    }
+  }
+  EXPECT_NEAR(products_of(uniform_model({-1, 5}, 16)).mean, -1, 0.1);
+  for (const float x : uniform_model({0, 0}, 16).p) EXPECT_EQ(x, 0) << "all ratings are 0";
+}
+
+TEST(InitialModel, OfRatingsKnowsTheirMeanAndDeviation) {
+  Ratings::Arrays arrays;
+  arrays.users = {0, 0, 1};
+  arrays.items = {0, 1, 0};
+  arrays.values = {-4, 1, 0};
+  arrays.user_offsets = {0, 2, 3};
+  arrays.user_ids = {0, 1};
+  arrays.item_ids = {0, 1};
+  const Ratings train(std::move(arrays));
+  const std::vector<ParamSpec> specs = {ParamSpec::integer("factors", 8, 1, 100, "")};
+  InitSpec init;
+  init.kind = InitKind::uniform;
+  const Model found = initial_model_of(default_params(specs, Json::object()), train, init, 2);
+  const RatingLevel level{-1, std::sqrt((9.0 + 4 + 1) / 3)};
+  EXPECT_EQ(found.q, initial_model(2, 2, 8, ModelKind::plain, level, init, 1).q);
 }
 
 TEST(InitialModel, NormalOverFactorsIsTheNormalDrawDividedByTheRank) {
