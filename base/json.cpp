@@ -14,29 +14,6 @@
 namespace mf {
 namespace {
 
-std::pair<std::size_t, std::size_t> line_and_column(std::string_view text, std::size_t byte) {
-  std::size_t line = 1;
-  std::size_t column = 1;
-  for (std::size_t i = 0; i + 1 < byte && i < text.size(); ++i) {
-    if (text[i] == '\n') {
-      ++line;
-      column = 1;
-    } else {
-      ++column;
-    }
-  }
-  return {line, column};
-}
-
-// nlohmann prefixes its messages with an exception id and a position of its own.
-std::string reason_of(const Json::parse_error& error) {
-  std::string text = error.what();
-  for (const char* start : {"syntax error", "invalid", "unexpected"}) {
-    if (const auto at = text.find(start); at != std::string::npos) return text.substr(at);
-  }
-  return text;
-}
-
 // 20 and 2e1 are both integers to a person; 2.5 is not.
 std::optional<std::int64_t> whole_number(const Json& value) {
   if (value.is_number_unsigned() && value.get<std::uint64_t>() > INT64_MAX) return std::nullopt;
@@ -48,15 +25,6 @@ std::optional<std::int64_t> whole_number(const Json& value) {
 }
 
 }  // namespace
-
-Json parse_json(std::string_view text, const std::string& name) {
-  try {
-    return Json::parse(text.begin(), text.end(), nullptr, true, true);
-  } catch (const Json::parse_error& error) {
-    const auto [line, column] = line_and_column(text, error.byte);
-    fail(ErrorKind::usage, "{}:{}:{}: not valid JSON: {}", name, line, column, reason_of(error));
-  }
-}
 
 Json read_json_file(const std::string& path) {
   errno = 0;

@@ -12,7 +12,9 @@
 
 namespace mf {
 
-// Parses a file; errors name the file, line and column. Comments are accepted.
+// Parses a file; errors name the file, line and column. Comments are accepted; a key that stands in
+// an object twice, values nested more than 200 deep, NUL bytes and numbers that no double holds are
+// errors.
 Json read_json_file(const std::string& path);
 Json parse_json(std::string_view text, const std::string& name);
 

@@ -1,3 +1,4 @@
+#include <fmt/core.h>
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -12,6 +13,7 @@
 #include "base/rng.hpp"
 #include "base/text.hpp"
 #include "base/threads.hpp"
+#include "testing/test_support.hpp"
 
 namespace mf {
 namespace {
@@ -236,6 +238,62 @@ TEST(Json, SyntaxErrorsNameFileLineAndColumn) {
   const std::string message =
       message_of([] { parse_json("{\n  \"a\": 1,\n  \"b\" 2\n}", "spec.json"); });
   EXPECT_EQ(message.rfind("spec.json:3:", 0), 0u) << message;
+}
+
+std::string json_error(const std::string& text) {
+  return message_of([&] { parse_json(text, "spec.json"); });
+}
+
+TEST(Json, ANumberBeyondDoubleIsAnError) {
+  EXPECT_EQ(json_error("{\n  \"learning_rate\": 1e999\n}").rfind("spec.json:2:", 0), 0u);
+  EXPECT_HAS(json_error("[1e999]"), "number overflow");
+  EXPECT_HAS(json_error("[-1e999]"), "not valid JSON");
+  EXPECT_EQ(parse_json("[1e308, 1e-999]", "t")[0].get<double>(), 1e308);
+}
+
+TEST(Json, AKeyStandsOnceInAnObject) {
+  const std::string message = json_error("{\"a\": 1, \"b\": {\"a\": 2},\n \"a\": 3}");
+  EXPECT_EQ(message, "spec.json:2:4: not valid JSON: the key \"a\" stands in its object twice");
+  EXPECT_HAS(json_error("{\"a\": 1, \"\\u0061\": 2}"), "the key \"a\"");
+  EXPECT_EQ(parse_json(R"([{"a": 1}, {"a": {"a": 2}}])", "t").dump(), R"([{"a":1},{"a":{"a":2}}])");
+}
+
+TEST(Json, NothingHidesBehindANul) {
+  const std::string text = std::string("{\"a\": 1}\n") + '\0' + "{\"b\": 2}";
+  EXPECT_EQ(json_error(text), "spec.json:2:1: not valid JSON: found a NUL byte");
+}
+
+TEST(Json, DepthHasALimit) {
+  const auto nested = [](int depth) {
+    return std::string(depth, '[') + "\n" + std::string(depth, ']');
+  };
+  EXPECT_EQ(parse_json(nested(200), "t").dump(), std::string(200, '[') + std::string(200, ']'));
+  EXPECT_EQ(json_error(nested(201)),
+            "spec.json:1:201: not valid JSON: values are nested more than 200 deep");
+  std::string objects;
+  for (int i = 0; i < 200'000; ++i) objects += "{\"a\":";
+  EXPECT_HAS(json_error(objects), "nested more than 200 deep");
+}
+
+TEST(Json, ReadsWhatTheLibraryReads) {
+  const std::string text = R"( // a comment
+    {"null": null, "flags": [true, false], "n": [0, -7, 18446744073709551615, 2.5, 1e3],
+     "text": "a\u00e9\n\"", "empty": [{}, []], "deep": {"er": {"est": [[1], {"x": 2}]}} /* end */})";
+  EXPECT_EQ(parse_json(text, "t"), Json::parse(text, nullptr, true, true));
+  EXPECT_EQ(parse_json(text, "t").dump(), Json::parse(text, nullptr, true, true).dump());
+  EXPECT_EQ(parse_json("7", "t"), 7);
+  for (const char* bad : {"", "{", "[1,]", "{\"a\" 1}", "nul", "[1] 2", "\"\xff\"", "{\"a\": 1"}) {
+    EXPECT_EQ(json_error(bad).rfind("spec.json:1:", 0), 0u) << bad << ": " << json_error(bad);
+  }
+}
+
+// Compared with all others, as many keys would take minutes.
+TEST(Json, ManyKeysAreReadInTheirOrder) {
+  std::string text = "{";
+  for (int i = 0; i < 300'000; ++i) text += fmt::format("{}\"k{}\":{}", i == 0 ? "" : ",", i, i);
+  const Json json = parse_json(text + "}", "t");
+  EXPECT_EQ(json.size(), 300'000u);
+  EXPECT_EQ(std::prev(json.end()).key(), "k299999");
 }
 
 TEST(Json, CanonicalTextDoesNotDependOnTheOrderOfKeys) {

@@ -32,6 +32,54 @@ std::vector<Json> expand_value(const Json& value, const std::string& path) {
   return all;
 }
 
+// What is more than kMaxCases counts as one more.
+std::int64_t product(std::int64_t a, std::int64_t b) {
+  return b != 0 && a > kMaxCases / b ? kMaxCases + 1 : a * b;
+}
+
+// How many values expand_value() gives, without making them. An empty list, which it refuses, is
+// one.
+std::int64_t count_values(const Json& value) {
+  std::int64_t count = value.is_array() && !value.empty() ? 0 : 1;
+  if (value.is_array()) {
+    for (const Json& one : value) count = std::min(kMaxCases + 1, count + count_values(one));
+  } else if (value.is_object()) {
+    for (const Json& one : value) count = product(count, count_values(one));
+  }
+  return count;
+}
+
+std::int64_t count_algorithms(const SpecKeys& keys) {
+  std::int64_t count = 0;
+  for (const Json& given : *keys.algorithms) {
+    std::int64_t own = count_values(given);
+    const auto inherit = [&](const char* key, const Json* fallback) {
+      const bool inherits = fallback != nullptr && !(given.is_object() && given.contains(key));
+      if (inherits) own = product(own, count_values(*fallback));
+    };
+    inherit("schedule", keys.schedule);
+    inherit("init", keys.init);
+    inherit("stop", keys.stop);
+    count = std::min(kMaxCases + 1, count + own);
+  }
+  return count;
+}
+
+// Before anything is expanded: what is refused here might not fit the memory.
+void check_count(const SpecKeys& keys) {
+  const std::int64_t seeds = std::ssize(keys.seeds);
+  const std::int64_t data = count_values(*keys.datasets);
+  const std::int64_t algorithms = count_algorithms(keys);
+  if (product(product(seeds, data), algorithms) <= kMaxCases) return;
+  const auto text = [](std::int64_t count) {
+    return count > kMaxCases ? fmt::format("more than {}", kMaxCases) : fmt::format("{}", count);
+  };
+  fail(ErrorKind::usage,
+       "$: the sweeps give more than {} cases: {} seeds x {} data sets x {} algorithms; expected "
+       "at most so many, cut the spec into several",
+       kMaxCases, text(seeds), text(data), text(algorithms));
+}
+
 struct DataEntry {
   std::string path;
   DatasetRequest request;
@@ -214,7 +262,6 @@ void check_labels(const std::vector<DataEntry>& entries) {
 }
 
 std::vector<DataEntry> read_data(const SpecKeys& keys) {
-  check_list(*keys.datasets, "$.datasets");
   if (keys.split != nullptr) default_split_form().parse(*keys.split, "$.split");
   std::vector<DataEntry> entries;
   std::int64_t number = 0;
@@ -240,7 +287,6 @@ void check_unused(const SpecKeys& keys) {
 }
 
 std::vector<AlgorithmEntry> read_algorithms(const SpecKeys& keys) {
-  check_list(*keys.algorithms, "$.algorithms");
   const Inherited inheritable = {
       {"schedule", keys.schedule}, {"init", keys.init}, {"stop", keys.stop}};
   std::vector<AlgorithmEntry> entries;
@@ -259,9 +305,6 @@ std::vector<AlgorithmEntry> read_algorithms(const SpecKeys& keys) {
     }
     for (const Json& flat : expand_sweeps(object, path)) {
       entries.push_back(parse_algorithm(flat, path, inherited));
-    }
-    if (std::ssize(entries) > kMaxCases) {
-      fail(ErrorKind::usage, "{}: the sweeps give more than {} cases", path, kMaxCases);
     }
   }
   check_unused(keys);
@@ -334,6 +377,9 @@ Spec parse_spec(const Json& json, const std::string& file) {
   spec.target_rmse = keys.target_rmse;
   spec.target = keys.target;
   spec.save_model = keys.save_model;
+  check_list(*keys.datasets, "$.datasets");
+  check_list(*keys.algorithms, "$.algorithms");
+  check_count(keys);
   const auto data = read_data(keys);
   const auto algorithms = read_algorithms(keys);
   check_baseline(spec, algorithms);

@@ -1,6 +1,6 @@
 #include "harness/spec/spec_forms.hpp"
 
-#include <algorithm>
+#include <set>
 
 #include "algorithms/core/registry.hpp"
 
@@ -127,11 +127,12 @@ void read_seeds(JsonReader& reader, SpecKeys& spec) {
   const Json* json = reader.find("seeds");
   if (json == nullptr) return;
   spec.seeds.clear();
+  std::set<std::uint64_t> known;
   for (const Json& seed : json->is_array() ? *json : Json::array({*json})) {
     const Json one = {{"seeds", seed}};
     const auto value =
         static_cast<std::uint64_t>(JsonReader(one, "$").integer("seeds", 1, 0, INT64_MAX));
-    if (std::find(spec.seeds.begin(), spec.seeds.end(), value) != spec.seeds.end()) {
+    if (!known.insert(value).second) {
       fail(ErrorKind::usage, "$.seeds: the seed {} stands there twice", value);
     }
     spec.seeds.push_back(value);

@@ -38,6 +38,45 @@ TEST(Sweep, RefusesMoreCasesThanAnybodyMeans) {
   EXPECT_TRUE(contains(message_of([&] { expand_sweeps({{"a", many}, {"b", many}}); }), "100000"));
 }
 
+Json numbers(int count) {
+  Json list = Json::array();
+  for (int i = 1; i <= count; ++i) list.push_back(i);
+  return list;
+}
+
+// 2^60 cases of which none is made, a million seeds of which none is there twice.
+TEST(Spec, TheLimitOfCasesHoldsForTheWholeSpecBeforeAnythingIsExpanded) {
+  Json json = ruler_spec();
+  json["algorithms"][0]["factors"] = numbers(1000);
+  json["seeds"] = numbers(100);
+  json["baseline"] = "nobody";
+  EXPECT_TRUE(contains(error_of(json), "$.baseline")) << "100,000 are no error";
+  json.erase("baseline");
+  json["seeds"] = numbers(101);
+  EXPECT_TRUE(contains(error_of(json), "101 seeds x 1 data sets x 1000 algorithms"))
+      << error_of(json);
+  json["seeds"] = 1;
+  json["stop"] = {{"epochs", numbers(101)}};
+  EXPECT_TRUE(contains(error_of(json), "x more than 100000 algorithms")) << "what is inherited";
+  json["algorithms"][0] = {{"name", "ruler"}, {"stop", {{"epochs", 5}}}};
+  EXPECT_EQ(error_of(json), "no error") << "nor what nobody inherits";
+  json["seeds"] = numbers(51);
+  json["datasets"] = {{{"like", "ml-100k"}, {"seed", numbers(1000)}},
+                      {{"like", "ml-1m"}, {"seed", numbers(1000)}}};
+  EXPECT_TRUE(contains(error_of(json), "51 seeds x 2000 data sets x 1 algorithms"))
+      << error_of(json);
+  Json wide = ruler_spec();
+  for (const char* key : {"schedule", "init", "stop"}) {
+    for (int i = 0; i < 20; ++i) wide[key]["key" + std::to_string(i)] = {1, 2};
+  }
+  EXPECT_TRUE(contains(error_of(wide), "more than 100000")) << error_of(wide);
+  Json many = ruler_spec();
+  many["seeds"] = numbers(1'000'000);
+  EXPECT_TRUE(contains(error_of(many), "more than 100000 seeds")) << error_of(many);
+  many["seeds"].push_back(999'999);
+  EXPECT_TRUE(contains(error_of(many), "999999 stands there twice")) << error_of(many);
+}
+
 TEST(Spec, RunsSeedsRoundRobinAndGivesEveryCaseItsOwnId) {
   const Spec spec = parse_spec(ruler_spec(), "t.json");
   ASSERT_EQ(spec.cases.size(), 4u);
