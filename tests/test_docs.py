@@ -12,7 +12,7 @@ import pytest
 from guide import GUIDE, ROOT, families, write
 
 SPEC_PAGE = ROOT / "docs" / "spec.md"
-PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
 ALL_MARKDOWN = [path for path in sorted(ROOT.rglob("*.md"))
                 if not {"build", "runs", "data", ".cache"} & set(path.relative_to(ROOT).parts)]
 

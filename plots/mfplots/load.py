@@ -29,7 +29,7 @@ ENVIRONMENT = ("mfbench", "git_sha", "git_dirty", "compiler", "flags", "build_ty
                "cores", "simd", "memory_bytes", "os", "gpu", "driver", "cuda_driver", "cuda",
                "device_memory_bytes", "sm_clock_hz", "power_limit_w", "command_line", "started_at")
 HEADER_KEYS = ("case_id", "case_hash", "spec_name", "spec_hash", "seed", "baseline", "target_rmse",
-               "schedule", "init", "stop", "evaluate", "profile", "target", "loss", "ranking")
+               "schedule", "init", "stop", "evaluate", "profile", "target", "loss", "ranking", "facts")
 DATASET_KEYS = ("look_alike", "source", "content_hash", "n_users", "n_items", "nnz_train",
                 "nnz_test", "nnz_validation", "split", "cold_users", "cold_items", "cold_ratings",
                 "duplicate_pairs", "duplicate_policy", "scale")

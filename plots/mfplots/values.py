@@ -29,19 +29,23 @@ Measure = Callable[[pd.DataFrame, Asked], float]
 
 @dataclass(frozen=True)
 class Metric:
-    """`of` sees a trace up to the epoch asked for; `kind`: error, time or rate."""
+    """`of` sees a trace up to the epoch asked for, or `fact` names a number of the header's `facts`;
+    `kind`: error, time, rate or count."""
 
     label: str
     kind: str
-    of: Measure
+    of: Measure = lambda trace, asked: math.nan
+    fact: str = ""
 
     @property
     def tick(self) -> Callable[[float, int], str]:
-        return {"error": plain_tick, "time": time_tick, "rate": si_tick}[self.kind]
+        return {"error": plain_tick, "time": time_tick, "rate": si_tick, "count": plain_tick}[self.kind]
 
     def text(self, value: float) -> str:
         if self.kind == "error":
             return f"{value:.4f}" if math.isfinite(value) else "–"
+        if self.kind == "count":
+            return f"{value:.4g}" if math.isfinite(value) else "–"
         return duration(value) if self.kind == "time" else si(value, "/s")
 
 
@@ -92,7 +96,14 @@ METRICS = {
 }
 
 
+FACTS = "facts."
+
+
 def metric(name: str) -> Metric:
+    """`facts.NAME`, and `facts.NAME/OTHER` for a ratio, are numbers of the header's `facts`."""
+    if name.startswith(FACTS):
+        fact = name[len(FACTS):]
+        return Metric(fact.replace("_", " ").replace("/", " / "), "count", fact=fact)
     if name not in METRICS:
         raise PlotError(f'"y": unknown "{name}"{hint(name, METRICS)}')
     return METRICS[name]
@@ -105,8 +116,24 @@ def axis_label(found: Metric, recipe: Recipe) -> str:
 
 def values(series: Series, panel: Panel, found: Metric, recipe: Recipe) -> list[float]:
     """One number a finished case; NaN where it has none: no trace, no such epoch, no target."""
+    if found.fact:
+        return [fact_of(facts, found.fact) for facts in finished(series)["facts"]]
     asked = Asked(recipe.clock, target_of(panel, recipe.question))
     return [_value(series.traces[i], found, asked, recipe.epoch) for i in finished(series).index]
+
+
+def fact_of(facts: object, name: str) -> float:
+    """A number of `facts`, or the ratio of two; NaN where a case has none of that name."""
+    numbers = []
+    for path in name.split("/"):
+        value = facts
+        for key in path.split("."):
+            value = value.get(key) if isinstance(value, dict) else None
+        known = isinstance(value, (int, float)) and not isinstance(value, bool)
+        numbers.append(float(value) if known else math.nan)
+    if len(numbers) == 1:
+        return numbers[0]
+    return numbers[0] / numbers[1] if numbers[1] else math.nan
 
 
 def _value(trace: pd.DataFrame, found: Metric, asked: Asked, epoch: int) -> float:

@@ -39,6 +39,7 @@ class Made:
     goal: Json | None = None  # the header's target
     prepare_s: float = 0.2
     schedule: Json | None = None  # instead of a constant rate
+    facts: Json | None = None  # of the header
     stop: Json = field(default_factory=lambda: {"epochs": 20, "divergence": 1.0})
 
     @property
@@ -80,7 +81,8 @@ def header(case: Made, **changes: Any) -> Json:
                         "device_memory_bytes": None, "sm_clock_hz": None, "power_limit_w": None,
                         "command_line": "mfbench run made-up.json",
                         "started_at": "2020-01-01T00:00:00Z"},
-        **({"target": case.goal} if case.goal else {}), **changes}
+        **({"target": case.goal} if case.goal else {}),
+        **({"facts": case.facts} if case.facts else {}), **changes}
 
 
 def trace_line(case: Made, epoch: int, seconds: float, rmse: float | None) -> Json:

@@ -1,6 +1,7 @@
 """Figures of paper exhibits: trace, sweep, metric-bars, user-groups and speedup-trace."""
 
 import json
+import math
 import re
 
 import pandas as pd
@@ -159,6 +160,24 @@ def test_values_at_a_named_epoch(tmp_path):
         table = draw(folder, tmp_path, {"figure": "metric-bars", "y": "time", "epoch": epoch})[2]
         assert table["time"].tolist() == [seconds]
     assert draw(folder, tmp_path, {"figure": "metric-bars", "y": "time", "epoch": 7})[0] == 1
+
+
+def test_sweep_of_what_an_algorithm_counted(tmp_path):
+    def made(number, seed, **facts):
+        return Made("gpusgd", {"factors": 16, "blocks": number}, seed=seed,
+                    facts=facts or None)
+
+    cases = [made(64, 1, blocks=64, blank=16, x={"idle": 0.5}), made(64, 2, blocks=64, blank=32, x={"idle": 0.7}),
+             made(128, 1, blocks=128, blank=0, x={"idle": 0.1}), made(256, 1), made(512, 1, blocks=0, blank=True)]
+    folder = write(tmp_path / "run", cases)
+    recipe = {"figure": "sweep", "x": "blocks"}
+    _, text, table = draw(folder, tmp_path, {**recipe, "y": "facts.blank/blocks"})
+    table = table.set_index("blocks")
+    value = table["facts.blank/blocks"]
+    assert value[64] == 0.375 and table["low"][64] == 0.25 and value[128] == 0
+    assert math.isnan(value[256]) and math.isnan(value[512]) and "blank / blocks" in text
+    value = draw(folder, tmp_path, {**recipe, "y": "facts.x.idle"})[2].set_index("blocks")["facts.x.idle"]
+    assert value[64] == 0.6 and value[128] == 0.1 and math.isnan(value[512])
 
 
 def test_sweep_over_words_sizes_and_panels(tmp_path):

@@ -1,0 +1,450 @@
+"""What the numbers of the documents follow from: result files, benchmarks, logs, published numbers.
+
+`Files` has the functions that an expression behind a number may call (tests/doc_numbers.py). They
+take an algorithm and what else selects its cases, which may then differ in their seed alone, and
+return a number a seed.
+"""
+
+import csv
+import dataclasses
+import functools
+import json
+import math
+import operator
+import pathlib
+import re
+import statistics
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+
+
+class NumberError(Exception):
+    """What is wrong with a number or with the line that explains it."""
+
+
+# ---- values --------------------------------------------------------------------------------------
+
+
+class Seeds(dict):
+    """A number for each seed. With another `Seeds` arithmetic is seed by seed."""
+
+    def _with(self, other, act):
+        if not isinstance(other, Seeds):
+            return Seeds({seed: act(value, other) for seed, value in self.items()})
+        if self.keys() != other.keys():
+            raise NumberError(
+                f"seeds {sorted(self)} and {sorted(other)} do not pair: take the median "
+                "of each first"
+            )
+        return Seeds({seed: act(value, other[seed]) for seed, value in self.items()})
+
+    def __truediv__(self, other):
+        return self._with(other, operator.truediv)
+
+    def __mul__(self, other):
+        return self._with(other, operator.mul)
+
+    def __sub__(self, other):
+        return self._with(other, operator.sub)
+
+    def __add__(self, other):
+        return self._with(other, operator.add)
+
+    def __abs__(self):
+        return Seeds({seed: abs(value) for seed, value in self.items()})
+
+    def __rtruediv__(self, other):
+        return Seeds({seed: other / value for seed, value in self.items()})
+
+    def __rsub__(self, other):
+        return Seeds({seed: other - value for seed, value in self.items()})
+
+    __rmul__ = __mul__
+    __radd__ = __add__
+
+
+def listed(values):
+    return list(values.values()) if isinstance(values, Seeds) else list(values)
+
+
+def median(values):
+    return statistics.median(listed(values))
+
+
+def mean(values):
+    return statistics.fmean(listed(values))
+
+
+def low(*values):
+    return min(
+        x for value in values for x in (listed(value) if hasattr(value, "__iter__") else [value])
+    )
+
+
+def high(*values):
+    return max(
+        x for value in values for x in (listed(value) if hasattr(value, "__iter__") else [value])
+    )
+
+
+# ---- result files --------------------------------------------------------------------------------
+
+
+@dataclasses.dataclass(frozen=True)
+class Case:
+    """A result file: its header, its trace points and its footer."""
+
+    path: pathlib.Path
+    header: dict
+    trace: list
+    footer: dict
+
+    @property
+    def seed(self):
+        return self.header["seed"]
+
+    def known(self):
+        """What a case can be selected by: parameters, keys of the schedule, and what else stands
+        here. Two cases that agree in all of it but the seed are repeats of each other."""
+        header = self.header
+        algorithm, schedule = header["algorithm"], dict(header["schedule"])
+        split = {**header["dataset"]["split"], "seed": 0}
+        # sgd_serial has no such parameter
+        threads = {"threads": 1} if algorithm.get("hardware") == "cpu" else {}
+        return {
+            **threads,
+            **algorithm["params"],
+            "algorithm": algorithm["name"],
+            "data": header["dataset"]["name"],
+            "kind": schedule.pop("kind"),
+            "rate": schedule.pop("learning_rate"),
+            **schedule,
+            "every": header["evaluate"]["every"],
+            "clip": header["evaluate"].get("clip", False),
+            "init": header["init"]["kind"],
+            "folder": str(self.path.parent),
+            "split": json.dumps(split, sort_keys=True),
+            "stop_epochs": header["stop"].get("epochs"),
+            "seed": self.seed,
+        }
+
+
+def read_case(path):
+    lines = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+    if lines[-1]["type"] != "footer":
+        raise NumberError(f"{path.name}: not finished")
+    return Case(path, lines[0], [x for x in lines if x["type"] == "trace"], lines[-1])
+
+
+@functools.lru_cache(maxsize=None)
+def cases_of(folder):
+    """The cases that the folder's spec lists, as plots show them; without one, all files."""
+    spec = folder / "spec.json"
+    if not spec.exists():
+        return tuple(read_case(path) for path in sorted(folder.glob("*.jsonl")))
+    stated = json.loads(spec.read_text(encoding="utf-8"))["cases"]
+    names = [case if isinstance(case, str) else case["case_id"] for case in stated]
+    return tuple(read_case(folder / f"{name}.jsonl") for name in names)
+
+
+def matches(key, found, wanted):
+    if key == "folder":  # the end of its path
+        return f"/{found}".endswith(f"/{wanted}")
+    return found == wanted and isinstance(found, bool) == isinstance(wanted, bool)
+
+
+class Files:
+    """The files of one comment, and the functions that its expressions may call."""
+
+    def __init__(self, names, root=ROOT):
+        self.paths = []
+        for name in filter(None, re.split(r"[,\s]+", names)):
+            found = sorted(root.glob(name))
+            if not found:
+                raise NumberError(f"{name}: no such file or folder")
+            self.paths += found
+
+    # -- selection
+
+    def cases(self, algorithm, **wanted):
+        every = [case for path in self.paths if path.is_dir() for case in cases_of(path)]
+        if "data" in wanted and wanted["data"] not in {case.known()["data"] for case in every}:
+            wanted["data"] += " look-alike"
+        wanted["algorithm"] = algorithm
+        for key in wanted:
+            if not any(key in case.known() for case in every):
+                raise NumberError(
+                    f"no case has {key!r}; there are {sorted(every[0].known()) if every else []}"
+                )
+        found = [
+            case
+            for case in every
+            if all(matches(key, case.known().get(key), value) for key, value in wanted.items())
+        ]
+        if not found:
+            raise NumberError(f"no case is {wanted}")
+        first = {**found[0].known(), "seed": 0}
+        for case in found:
+            other = {**case.known(), "seed": 0}
+            differing = sorted(key for key in first | other if first.get(key) != other.get(key))
+            if differing:
+                raise NumberError(f"cases with {wanted} differ in {', '.join(differing)}")
+        seeds = [case.seed for case in found]
+        if len(seeds) != len(set(seeds)):
+            raise NumberError(f"several cases with {wanted} have one seed: name the folder")
+        return found
+
+    def _each(self, read, algorithm, **wanted):
+        return Seeds({case.seed: read(case) for case in self.cases(algorithm, **wanted)})
+
+    # -- quality
+
+    def final(self, algorithm, **wanted):
+        """Test RMSE after the last epoch."""
+        return self._each(lambda case: case.footer["final_test_rmse"], algorithm, **wanted)
+
+    def best(self, algorithm, **wanted):
+        return self._each(lambda case: case.footer["best_test_rmse"], algorithm, **wanted)
+
+    def best_epoch(self, algorithm, **wanted):
+        return self._each(lambda case: case.footer["best_epoch"], algorithm, **wanted)
+
+    def rmse(self, algorithm, epoch, **wanted):
+        return self._each(lambda case: point(case, epoch)["test_rmse"], algorithm, **wanted)
+
+    def spread_of_epochs(self, one, other):
+        """The largest difference of the test RMSE of two lists of cases at any epoch."""
+        pairs = [(a, b) for a in one for b in other if a.seed == b.seed]
+        return max(
+            abs(x["test_rmse"] - y["test_rmse"])
+            for a, b in pairs
+            for x, y in zip(a.trace, b.trace)
+            if x["epoch"] == y["epoch"]
+        )
+
+    def group_rmse(self, algorithm, part, first=0, last=None, **wanted):
+        """RMSE of the user groups `first` to `last` (both included, all by default)."""
+
+        def read(case):
+            groups = case.footer["user_groups"][first : None if last is None else last + 1]
+            counts = [(g[f"{part}_rmse"], g[f"{part}_count"]) for g in groups if g[f"{part}_count"]]
+            return math.sqrt(sum(e * e * n for e, n in counts) / sum(n for _, n in counts))
+
+        return self._each(read, algorithm, **wanted)
+
+    def off_percent(self, algorithm, part, group, **wanted):
+        """The RMSE of one user group against that of all users, in percent; median over seeds."""
+        return 100 * (
+            median(
+                self.group_rmse(algorithm, part, group, group, **wanted)
+                / self.group_rmse(algorithm, part, **wanted)
+            )
+            - 1
+        )
+
+    def ended(self, status, algorithm, **wanted):
+        """How many seeds ended so; all must be named by the rest."""
+        return sum(case.footer["status"] == status for case in self.cases(algorithm, **wanted))
+
+    # -- times
+
+    def train(self, algorithm, epoch=None, **wanted):
+        """Training time, to the end or to an evaluated epoch."""
+        return self._each(lambda case: point(case, epoch)["train_s"], algorithm, **wanted)
+
+    def clock(self, algorithm, name, **wanted):
+        return self._each(lambda case: case.footer["clocks"][name], algorithm, **wanted)
+
+    def epoch_s(self, algorithm, **wanted):
+        """Mean training time of an epoch."""
+        return self._each(
+            lambda case: case.trace[-1]["train_s"] / case.trace[-1]["epoch"], algorithm, **wanted
+        )
+
+    def device_epoch_s(self, algorithm, **wanted):
+        """The same by the device's clock."""
+        return self._each(
+            lambda case: case.trace[-1]["train_device_s"] / case.trace[-1]["epoch"],
+            algorithm,
+            **wanted,
+        )
+
+    def wall(self, algorithm, epoch=None, **wanted):
+        return self._each(lambda case: point(case, epoch)["wall_s"], algorithm, **wanted)
+
+    def steady_s(self, algorithm, **wanted):
+        """Median of the epochs after the first, each evaluated on its own."""
+
+        def read(case):
+            clocks = [(p["epoch"], p["train_s"]) for p in case.trace]
+            if [epoch for epoch, _ in clocks] != list(range(len(clocks))):
+                raise NumberError(f"{case.path.name}: not every epoch is evaluated")
+            return statistics.median(b[1] - a[1] for a, b in zip(clocks[1:], clocks[2:]))
+
+        return self._each(read, algorithm, **wanted)
+
+    def rate(self, algorithm, **wanted):
+        """Updates a second, mean over the training."""
+        return self._each(
+            lambda case: case.trace[-1]["updates"] / case.trace[-1]["train_s"], algorithm, **wanted
+        )
+
+    def time_to(self, target, algorithm, **wanted):
+        """Training time at the first evaluated point whose test RMSE is at or below the target; a
+        seed that misses it is infinitely late."""
+        return self._each(lambda case: at_target(case, target, "train_s"), algorithm, **wanted)
+
+    def answer(self, target, algorithm, **wanted):
+        """prepare + transfer + training time there."""
+        return self._each(
+            lambda case: case.footer["clocks"]["prepare_s"]
+            + case.footer["clocks"]["transfer_s"]
+            + at_target(case, target, "train_s"),
+            algorithm,
+            **wanted,
+        )
+
+    def epochs_to(self, target, algorithm, **wanted):
+        return self._each(lambda case: at_target(case, target, "epoch"), algorithm, **wanted)
+
+    def fact(self, algorithm, name, **wanted):
+        """A number of the header's `facts`, by its keys with dots between them."""
+
+        def read(case):
+            value = case.header["facts"]
+            for key in name.split("."):
+                value = value[key]
+            return value
+
+        return self._each(read, algorithm, **wanted)
+
+    def seeds(self, algorithm, **wanted):
+        """How many there are."""
+        return len(self.cases(algorithm, **wanted))
+
+    def size(self, algorithm, key, **wanted):
+        """A number of the header's `dataset`: nnz_train, n_users, ..."""
+        return self._each(lambda case: case.header["dataset"][key], algorithm, **wanted)
+
+    def epochs(self, algorithm, **wanted):
+        return self._each(lambda case: case.footer["epochs"], algorithm, **wanted)
+
+    def before_after(self, algorithm):
+        """Training time on the device of each case in .../after/FOLDER over that of the same
+        case in .../before/FOLDER, which the comment names."""
+        found = []
+        for folder in self.paths:
+            after = {
+                same_case(case): case
+                for case in cases_of(folder.parents[1] / "after" / folder.name)
+            }
+            found += [
+                after[same_case(case)].footer["clocks"]["train_device_s"]
+                / case.footer["clocks"]["train_device_s"]
+                for case in cases_of(folder)
+                if case.header["algorithm"]["name"] == algorithm
+            ]
+        return found
+
+    # -- benchmarks, logs, published numbers
+
+    def bench(self, *words, counter=None, without=(), take=statistics.median, **keys):
+        """Median over the repetitions of one benchmark, in seconds, or of one of its counters.
+        `words` are its name without a colon, `keys` its key:value pairs; it has no key of
+        `without`."""
+        found = {}
+        for path in self.paths:
+            path = path / "benchmark.json" if path.is_dir() else path
+            if path.suffix != ".json" or not path.exists():
+                continue
+            for run in json.loads(path.read_text(encoding="utf-8"))["benchmarks"]:
+                name = run.get("run_name", run["name"])
+                if (
+                    run.get("run_type", "iteration") == "iteration"
+                    and named(name, words, keys)
+                    and not any(
+                        f"/{key}:" in name
+                        for key in ([without] if isinstance(without, str) else without)
+                    )
+                ):
+                    found.setdefault((path.name, name), []).append(run)
+        if len(found) != 1:
+            raise NumberError(f"{len(found)} benchmarks are {words} {keys}: {sorted(found)[:6]}")
+        runs = next(iter(found.values()))
+        unit = {"ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1.0}
+        return take(
+            run["real_time"] * unit[run["time_unit"]] if counter is None else run[counter]
+            for run in runs
+        )
+
+    def log(self, pattern, after="", skip=0):
+        """The numbers that the group of a pattern finds in the logs, without the first `skip`; two
+        groups are minutes and seconds. `after`: in the part of a log whose head (### ...) has it.
+        """
+        text = "\n".join(
+            path.read_text(encoding="utf-8")
+            for path in self.paths
+            if path.suffix in (".log", ".txt")
+        )
+        if after:
+            text = "".join(
+                part
+                for part in re.split(r"^### ", text, flags=re.M)[1:]
+                if after in part.partition("\n")[0]
+            )
+        found = [
+            float(x) if isinstance(x, str) else 60 * float(x[0]) + float(x[1])
+            for x in re.findall(pattern, text)
+        ]
+        if len(found) <= skip:
+            raise NumberError(f"{pattern!r} is found {len(found)} times")
+        return found[skip:] if len(found) > 1 else found[0]
+
+    def published(self, system, exhibit, **wanted):
+        """A value of results/published/published.csv."""
+        rows = [
+            row
+            for path in self.paths
+            if path.suffix == ".csv"
+            for row in csv.DictReader(path.open())
+            if row["system"] == system
+            and row["exhibit"] == exhibit
+            and all(same_text(row[key], value) for key, value in wanted.items())
+        ]
+        if len(rows) != 1:
+            raise NumberError(f"{len(rows)} published numbers of {system!r}, {exhibit!r}, {wanted}")
+        return float(rows[0]["value"])
+
+
+def same_case(case):
+    return json.dumps({**case.known(), "folder": ""}, sort_keys=True)
+
+
+def same_text(found, wanted):
+    try:
+        return float(found) == float(wanted)
+    except ValueError:
+        return found == str(wanted)
+
+
+def named(name, words, keys):
+    parts = name.split("/")
+    return all(word in parts for word in words) and all(
+        f"{k}:{v}" in parts for k, v in keys.items()
+    )
+
+
+def point(case, epoch):
+    if epoch is None:
+        return case.trace[-1]
+    for candidate in case.trace:
+        if candidate["epoch"] == epoch:
+            return candidate
+    raise NumberError(f"{case.path.name}: epoch {epoch} is not evaluated")
+
+
+def at_target(case, target, key):
+    return next(
+        (p[key] for p in case.trace if p["test_rmse"] is not None and p["test_rmse"] <= target),
+        math.inf,
+    )

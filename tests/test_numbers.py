@@ -1,0 +1,296 @@
+"""Numbers of the documents are those of their files, and the checker finds wrong ones."""
+
+import json
+import re
+
+import pytest
+
+from doc_numbers import agrees, blocks, check, evaluate, plain, unexplained
+from number_sources import ROOT, Files, NumberError, Seeds
+
+PAGES = [
+    path
+    for path in sorted(ROOT.rglob("*.md"))
+    if not {"build", "runs", "data", ".cache"} & set(path.relative_to(ROOT).parts)
+]
+EXHIBITS = sorted((ROOT / "docs" / "reproduction").glob("*.md"))
+BLOCKS = [block for page in PAGES for block in blocks(page.relative_to(ROOT), page.read_text())]
+
+
+@pytest.mark.parametrize("block", BLOCKS, ids=lambda block: block.where)
+def test_the_numbers_are_those_of_the_files(block):
+    assert check(block) == []
+
+
+def test_the_pages_with_results_name_their_files():
+    """So that a changed comment does not pass by being no comment any more."""
+    pages = {str(block.page) for block in BLOCKS}
+    assert {"README.md", "results/README.md", "results/published/measured/README.md"} <= pages
+    assert sum(len(block.lines) for block in BLOCKS) > 500
+    for page in PAGES:
+        stray = re.sub(r"^<!-- numbers: .*?^-->$", "", page.read_text(), flags=re.M | re.S)
+        stray = re.sub(r"^```.*?^```$", "", stray, flags=re.M | re.S)
+        assert not re.search(r"^ {0,3}<!-- *numbers", stray, re.M), page
+
+
+def paragraphs(page):
+    """(text, its comments) of the paragraphs that say what was published, measured or concluded."""
+    text, found = page.read_text(), {}
+    for part in re.sub(r"<!--.*?-->\n?", "", text, flags=re.S).split("\n\n"):
+        if re.match(r"\*\*(Published|Measured|Verdict)\b", part.strip()):
+            found[part.strip("\n")] = []
+    for block in blocks(page.relative_to(ROOT), text):
+        if block.text in found:
+            found[block.text].append(block)
+    return found.items()
+
+
+@pytest.mark.parametrize("page", EXHIBITS, ids=lambda page: page.name)
+def test_every_number_of_an_exhibit_has_a_source(page):
+    left = {
+        text[:60]: numbers
+        for text, comments in paragraphs(page)
+        if (numbers := unexplained(text, comments))
+    }
+    assert left == {}
+
+
+# ---- the checker, on files made by hand ----------------------------------------------------------
+
+
+def case(seed, rmse, algorithm="a", prepare=1.0, transfer=0.5, status="completed", **params):
+    """Epochs of 2 s."""
+    points = [
+        {
+            "type": "trace",
+            "epoch": i,
+            "updates": 10 * i,
+            "passes": i,
+            "train_s": 2.0 * i,
+            "epoch_s": 2.0,
+            "train_device_s": 1.5 * i,
+            "wall_s": 3.0 * i,
+            "test_rmse": value,
+        }
+        for i, value in enumerate(rmse)
+    ]
+    head = {
+        "type": "header",
+        "schema_version": 1,
+        "seed": seed,
+        "facts": {"x": {"y": 7}},
+        "algorithm": {"name": algorithm, "params": {"factors": 8, **params}},
+        "dataset": {
+            "name": "toy look-alike",
+            "split": {"holdout": 0.2, "seed": seed},
+            "nnz_train": 100,
+        },
+        "schedule": {"kind": "constant", "learning_rate": 0.1},
+        "init": {"kind": "normal"},
+        "evaluate": {"every": 1},
+        "stop": {"epochs": len(rmse) - 1},
+    }
+    foot = {
+        "type": "footer",
+        "status": status,
+        "epochs": len(rmse) - 1,
+        "best_epoch": 1,
+        "final_test_rmse": rmse[-1],
+        "best_test_rmse": min(rmse),
+        "clocks": {"prepare_s": prepare, "transfer_s": transfer, "train_s": 2.0 * (len(rmse) - 1)},
+        "user_groups": [
+            {"train_rmse": 1.0, "train_count": 3},
+            {"train_rmse": 2.0, "train_count": 1},
+            {"train_rmse": None, "train_count": 0},
+        ],
+    }
+    return [head, *points, foot]
+
+
+@pytest.fixture()
+def toy(tmp_path):
+    """Seeds 1 to 3 of `a`, and one of `b` with 16 factors."""
+    folder = tmp_path / "run"
+    folder.mkdir()
+    made = {
+        "a1": case(1, [4, 3, 2, 1.5]),
+        "a2": case(2, [4, 2.5, 1.9, 1.6]),
+        "a3": case(3, [4, 3.9, 3.8, 3.7]),
+        "b1": case(1, [4, 1], algorithm="b", factors=16),
+    }
+    for name, lines in made.items():
+        (folder / f"{name}.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    "expression, value",
+    [
+        ("final(a)", 1.6),
+        ("best(a)", 1.6),
+        ("rmse(a, 1)", 3),
+        ("low(final(a))", 1.5),
+        ("high(final(a))", 3.7),
+        ("seeds(a)", 3),
+        ("train(a)", 6),
+        ("train(a, epoch=2)", 4),
+        ("rate(a)", 5),
+        ("epoch_s(a)", 2),
+        ("steady_s(a)", 2),
+        ("fact(a, 'x.y')", 7),
+        ("final(b, factors=16)", 1),
+        ("final(b, data=toy)", 1),
+        # 2.0 is reached at epochs 2, 2 and never: the median of 4, 4 and infinity
+        ("time_to(2.0, a)", 4),
+        ("answer(2.0, a)", 5.5),
+        ("epochs_to(2.0, a)", 2),
+        # between 3 and 2 lies no evaluated point: the next one counts
+        ("low(time_to(2.9, a))", 2),
+        ("time_to(2.4, a)", 4),
+        ("mean([1, 2, 6])", 3),
+        ("(2 * final(a) - final(a)) / final(a)", 1),
+        ("group_rmse(a, 'train')", (7 / 4) ** 0.5),
+        ("group_rmse(a, 'train', 1, 1)", 2),
+    ],
+)
+def test_expressions_by_hand(toy, expression, value):
+    assert evaluate(expression, Files("run", toy)) == pytest.approx(value)
+
+
+@pytest.mark.parametrize(
+    "expression, message",
+    [
+        ("final(c)", "no case is"),
+        ("final(a, factors=9)", "no case is"),
+        ("final(a, colour=1)", "no case has 'colour'"),
+        ("rmse(a, 9)", "epoch 9 is not evaluated"),
+        ("final(a) / final(b)", "do not pair"),
+        ("nothing", "not a number"),
+        ("final(", "SyntaxError"),
+        ("__import__(os)", "TypeError"),
+    ],
+)
+def test_expressions_that_mean_nothing_are_errors(toy, expression, message):
+    with pytest.raises(NumberError, match=re.escape(message)):
+        evaluate(expression, Files("run", toy))
+
+
+def test_cases_that_differ_in_more_than_the_seed_are_an_error(toy):
+    lines = case(4, [4, 1], momentum=0.9)
+    (toy / "run" / "a4.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    with pytest.raises(NumberError, match="differ in momentum"):
+        evaluate("final(a)", Files("run", toy))
+    assert evaluate("final(a, momentum=0.9)", Files("run", toy)) == 1
+
+
+def test_a_missing_folder_is_an_error(toy):
+    page = toy / "page.md"
+    block = next(blocks(page, "text 1\n\n<!-- numbers: gone\n1 = 1\n-->\n"))
+    assert "gone: no such file or folder" in check(block, toy)[0]
+
+
+@pytest.mark.parametrize(
+    "text, value, same",
+    [
+        (".944", 0.94449, True),
+        (".944", 0.94451, False),
+        (".944", 0.9435, True),
+        ("12.9", 12.89, True),
+        ("12.9", 12.84, False),
+        ("1,468", 1468.4, True),
+        ("1,468", 1469, False),
+        ("3", 3.49, True),
+        ("-1.4", -1.43, True),
+        ("-1.4", 1.43, False),
+        (".0", 0.04, True),
+        ("5", float("inf"), False),
+    ],
+)
+def test_printed_digits_are_the_value_rounded(text, value, same):
+    assert agrees(text, value) is same
+
+
+def problems(toy, text):
+    return [found for block in blocks(toy / "page.md", text) for found in check(block, toy)]
+
+
+PAGE = """# A page
+
+The RMSE is 1.60 after 3 epochs, `b16` ends at 1.0.
+
+<!-- numbers: run
+1.60 = final(a)
+3 = epochs(a)
+1.0 = final(b)
+-->
+"""
+
+
+def test_right_numbers_pass(toy):
+    assert problems(toy, PAGE) == []
+
+
+@pytest.mark.parametrize(
+    "right, wrong, message",
+    [
+        ("is 1.60", "is 1.61", "1.60 is not in the text"),
+        ("1.60", "1.61", "1.61 is printed, the files have 1.6"),
+        ("3 epochs", "4 epochs", "3 is not in the text"),
+        ("at 1.0", "at 1.1", "1.0 is not in the text"),
+        ("1.60 after 3", "3 after 1.60", "it stands earlier"),
+        ("3 = epochs(a)", "3 epochs(a)", "expected NUMBER = EXPRESSION"),
+        ("3 = epochs(a)", "given: 17", "given 17 is not in the text"),
+    ],
+)
+def test_a_wrong_number_is_found(toy, right, wrong, message):
+    assert right in PAGE
+    assert message in " ".join(problems(toy, PAGE.replace(right, wrong)))
+
+
+TABLE = """| algorithm | factors | seconds | RMSE |
+| --- | --- | --- | --- |
+| `a` | 8 | 6.0 | 1.60 |
+| `b`, `factors: 16` | 16 | 2.0 (fast) | |
+
+<!-- numbers: run
+column 2: train({0})
+column 3: final({0}, factors={1})
+-->
+"""
+
+
+def test_a_table_is_checked_row_by_row(toy):
+    assert problems(toy, TABLE) == []
+    assert (
+        "row `b`, `factors: 16`, column 2: 2.1 is printed"
+        in problems(toy, TABLE.replace("2.0 (", "2.1 ("))[0]
+    )
+    assert "row `a`, column 3" in problems(toy, TABLE.replace("1.60", "1.70"))[0]
+    assert (
+        "column 1 has no number"
+        in problems(
+            toy,
+            TABLE.replace("| 8 |", "| |")
+            .replace("| 16 |", "| |")
+            .replace("column 2: train({0})", "column 1: 1"),
+        )[0]
+    )
+
+
+def test_numbers_without_a_source_are_listed():
+    page = (
+        "**Measured.** 1.5 s on f = 8 of `fp16`, ml-100k, [x](a-7.md), 40 % of 2.\n\n"
+        "<!-- numbers: x\n1.5 = train(a, factors=8)\ngiven: 2\n-->\n"
+    )
+    comments = list(blocks("page", page))
+    assert unexplained(comments[0].text, comments) == ["40"]
+    assert unexplained("1.5 and 1.5", comments) == ["1.5"]
+    assert plain("`fp16` [x](a-7.md) GTX 1080 Ti") == "` [x] GPU Ti"
+
+
+def test_arithmetic_pairs_by_seed():
+    one, other = Seeds({1: 2.0, 2: 9.0}), Seeds({2: 3.0, 1: 4.0})
+    assert one / other == {1: 0.5, 2: 3.0}
+    assert abs(one - other) == {1: 2.0, 2: 6.0} and 1 - one == {1: -1.0, 2: -8.0}
+    with pytest.raises(NumberError, match="do not pair"):
+        _ = one / Seeds({1: 1.0})
