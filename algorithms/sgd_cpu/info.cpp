@@ -65,7 +65,8 @@ ParamSpec threads_param() {
 
 ParamSpec order_param() {
   return ParamSpec::choice("order", StreamOrder::shuffled, kStreamOrders,
-                           "ratings of an epoch: shuffled anew each time, or by user and item");
+                           "ratings of an epoch: shuffled anew each time; by user and item; or as "
+                           "many draws, the users in turn, a random rating each (cu2rec)");
 }
 
 AlgorithmInfo serial_info() {

@@ -46,6 +46,27 @@ std::int64_t for_each_chunk(std::int64_t count, ThreadTeam& team,
   return done;
 }
 
+constexpr std::int64_t kDrawChunk = 65536;  // ratings that share a stream of draws
+
+void draw_by_users(const Ratings& train, std::uint64_t seed, std::int64_t epoch, ThreadTeam& team,
+                   HugeArray<Rating>& to) {
+  const auto offsets = train.user_offsets();
+  std::vector<std::int32_t> users;
+  for (std::int32_t u = 0; u < train.n_users(); ++u) {
+    if (offsets[u] < offsets[u + 1]) users.push_back(u);
+  }
+  const std::int64_t nnz = train.nnz();
+  team.for_chunks(nnz, kDrawChunk, [&](std::int64_t begin, std::int64_t end) {
+    Rng rng(seed, (static_cast<std::uint64_t>(epoch) << 32) |
+                      static_cast<std::uint64_t>(begin / kDrawChunk));
+    for (std::int64_t k = begin; k < end; ++k) {
+      const std::int32_t user = users[((epoch - 1) * nnz + k) % std::ssize(users)];
+      const auto count = static_cast<std::uint64_t>(offsets[user + 1] - offsets[user]);
+      to[k] = train[offsets[user] + static_cast<std::int64_t>(rng.below(count))];
+    }
+  });
+}
+
 }  // namespace
 
 void fill_epoch_order(const Ratings& train, StreamOrder order, std::uint64_t seed,
@@ -56,6 +77,10 @@ void fill_epoch_order(const Ratings& train, StreamOrder order, std::uint64_t see
   if (order == StreamOrder::shuffled) {
     shuffle_into(to.data(), nnz, rating, mix64(seed ^ kOrderSalt),
                  static_cast<std::uint64_t>(epoch), team);
+    return;
+  }
+  if (order == StreamOrder::users) {
+    draw_by_users(train, mix64(seed ^ kOrderSalt), epoch, team, to);
     return;
   }
   team.for_chunks(nnz, 65536, [&](std::int64_t begin, std::int64_t end) {
@@ -72,12 +97,12 @@ void StreamSgd::prepare(const Ratings& train, const Model& initial, Context& con
   check_initial(settings_.model, settings_.factors, train, initial);
   train_ = &train;
   rows_ = RowStore(initial, {}, {}, team(context));
-  // For the shuffled order this only touches the pages, off the training clock.
+  // For an order that is drawn this only touches the pages, off the training clock.
   fill_epoch_order(train, StreamOrder::sequential, context.seed, 0, team(context), ratings_);
 }
 
 std::int64_t StreamSgd::run_epoch(const EpochArgs& args, Context& context) {
-  if (order_ == StreamOrder::shuffled) {
+  if (order_ != StreamOrder::sequential) {
     const PhaseScope phase(context.phases, "order");
     fill_epoch_order(*train_, order_, context.seed, args.epoch, team(context), ratings_);
   }

@@ -9,12 +9,19 @@
 
 namespace mf::sgd_cpu {
 
-enum class StreamOrder { shuffled, sequential };
-inline constexpr Names kStreamOrders{std::to_array<Named<StreamOrder>>(
-    {{"shuffled", StreamOrder::shuffled}, {"sequential", StreamOrder::sequential}})};
+enum class StreamOrder {
+  shuffled,    // every rating once, in an order drawn anew for each (seed, epoch)
+  sequential,  // as they lie, by user
+  users,       // users in turn, one of its ratings each, drawn anew: what cu2rec does
+};
+inline constexpr Names kStreamOrders{
+    std::to_array<Named<StreamOrder>>({{"shuffled", StreamOrder::shuffled},
+                                       {"sequential", StreamOrder::sequential},
+                                       {"users", StreamOrder::users}})};
 
-// The ratings in the order of an epoch: shuffled anew for each (seed, epoch), for any number of
-// threads the same; or as they lie, by user.
+// nnz ratings in the order of an epoch (numbered from 1), for any number of threads the same. With
+// `users` the turns go on from epoch to epoch, users without ratings are left out, and a user with
+// few ratings is trained as often as one with many.
 void fill_epoch_order(const Ratings& train, StreamOrder order, std::uint64_t seed,
                       std::int64_t epoch, ThreadTeam& team, HugeArray<Rating>& to);
 

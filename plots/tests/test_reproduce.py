@@ -45,7 +45,7 @@ def test_exhibits_are_listed_with_their_descriptions():
     (["cu2rec/perf-ml10k"], "no exhibit 'cu2rec/perf-ml10k'; did you mean \"cu2rec/perf-ml100k\"?"),
     (["striding"], "did you mean \"cu2rec/striding\"?"),
     (["perf-ml100k.cpu"], "did you mean \"cu2rec/perf-ml100k\"?"),
-    (["nothing like it"], "known: ccd/speed, cu2rec/buffering"),
+    (["nothing like it"], "known: ccd/speed, cu2rec/atomics"),
     (["cu2rec/.*"], "there is no exhibit 'cu2rec/.*'"),
     (["--draw-only", "x"], "name the exhibit first"),
     (["cu2rec/striding", "--draw-only"], "--draw-only needs a folder"),
@@ -274,8 +274,8 @@ def made_up(spec):
             pace = params["factors"] * 1e-6 * (100 if cpu else 1)
             real = isinstance(data, str) or "like" not in data
             scale = "" if real or "scale" not in data else f" x{data['scale']:g}"
-            label = data if isinstance(data, str) else data["name"] if real else \
-                f"{data['like']} look-alike{scale}"
+            label = data if isinstance(data, str) else data.get("label", data["name"]) if real \
+                else f"{data['like']} look-alike{scale}"
             yield Made(name, params, label,
                        not real, seed, descent(seed, pace, 0.9, epochs=4),
                        hardware="cpu" if cpu else "cuda", baseline=spec.get("baseline"),

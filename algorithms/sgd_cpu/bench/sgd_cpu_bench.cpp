@@ -2,17 +2,27 @@
 //   kernel/<loop>/<isa>/<f>          the inner loop alone, one thread, 1024 rows of Q (512 KiB at
 //                                    f = 128)
 //   epoch/<algorithm>/<threads>/<f>  whole epochs on a look-alike of ml-1m
+//   sharing/<what>/<model>/pad:<n>/<threads>/<f>  the loop of hogwild on a look-alike of ml-1m, by
+//                                    what its threads share: rows (any user and item, as hogwild),
+//                                    users or items alone, or nothing. n cache lines lie unused
+//                                    between rows. A thread has the same ratings, whether it runs
+//                                    alone or with others, so two threads over one tell what
+//                                    sharing costs.
 //
 // Larger shapes by environment: MFBENCH_BENCH_LIKE (a look-alike's name), MFBENCH_BENCH_SCALE (its
 // scale factor), MFBENCH_BENCH_THREADS ("1,2,16"), MFBENCH_BENCH_FACTORS ("100,128").
 #include <benchmark/benchmark.h>
 
+#include <algorithm>
 #include <chrono>
 #include <memory>
+#include <vector>
 
 #include "algorithms/core/registry.hpp"
+#include "algorithms/core/rows.hpp"
 #include "algorithms/sgd_cpu/row_store.hpp"
 #include "algorithms/sgd_cpu/settings.hpp"
+#include "algorithms/sgd_cpu/shuffle.hpp"
 #include "base/json.hpp"
 #include "base/rng.hpp"
 #include "datasets/synthetic/synthetic.hpp"
@@ -100,6 +110,87 @@ void run_epochs(benchmark::State& state, const std::string& name, const Json& ch
   state.counters["nnz"] = static_cast<double>(train.nnz());
 }
 
+constexpr int kSharers = 2;
+
+bool shares_users(const std::string& what) { return what == "rows" || what == "users"; }
+bool shares_items(const std::string& what) { return what == "rows" || what == "items"; }
+
+// Contiguous rows, so that what a prefetcher takes beyond the end of one is mostly the thread's
+// own.
+int sharer_of(std::int32_t row, std::int32_t rows) {
+  return static_cast<int>(std::int64_t{row} * kSharers / rows);
+}
+
+// The ratings of each of kSharers threads, in random order, as many for each: those of its own
+// users, of its own items, or any.
+std::vector<std::vector<Rating>> shares_of(const Ratings& train, const std::string& what) {
+  std::vector<Rating> order(train.nnz());
+  for (std::int64_t k = 0; k < train.nnz(); ++k) order[k] = train[k];
+  Rng rng(1);
+  fisher_yates(order.data(), std::ssize(order), rng);
+  std::vector<std::vector<Rating>> shares(kSharers);
+  for (std::int64_t k = 0; k < std::ssize(order); ++k) {
+    const int of_user = sharer_of(order[k].user, train.n_users());
+    const int of_item = sharer_of(order[k].item, train.n_items());
+    if (shares_users(what) && shares_items(what)) {
+      shares[k % kSharers].push_back(order[k]);
+    } else if (shares_users(what)) {
+      shares[of_item].push_back(order[k]);
+    } else if (shares_items(what) || of_user == of_item) {
+      shares[of_user].push_back(order[k]);
+    }
+  }
+  const auto smallest = std::min_element(shares.begin(), shares.end(),
+                                         [](auto& a, auto& b) { return a.size() < b.size(); });
+  const std::size_t count = smallest->size();
+  for (auto& share : shares) share.resize(count);
+  return shares;
+}
+
+HugeArray<float> start_values(std::int64_t count) {
+  HugeArray<float> values(count);
+  for (std::int64_t k = 0; k < count; ++k) values[k] = 0.05F + 0.01F * static_cast<float>(k % 7);
+  return values;
+}
+
+void run_sharing(benchmark::State& state, const std::string& what, bool biased, int pad_lines,
+                 int threads, int factors) {
+  const Ratings& train = ratings();
+  const auto shares = shares_of(train, what);
+  const std::int64_t stride =
+      row_stride(factors, sizeof(float), kLineBytes) + pad_lines * kLineBytes / 4;
+  HugeArray<float> p = start_values(train.n_users() * stride);
+  HugeArray<float> q = start_values(train.n_items() * stride);
+  HugeArray<float> user_bias = start_values(train.n_users());
+  HugeArray<float> item_bias = start_values(train.n_items());
+  const Rows rows{
+      p.data(), q.data(), biased ? user_bias.data() : nullptr, biased ? item_bias.data() : nullptr,
+      stride,   factors};
+  const Step step = step_at(0.001, {0.02, 0.02, 0.02, 0.02}, biased ? 3.5 : 0);
+  const StreamKernel loop = kernels(choose_isa("auto"), factors, biased).stream;
+  ThreadTeam team(threads);
+  for (auto _ : state) {
+    team.run(
+        [&](int thread) { loop(rows, step, shares[thread].data(), std::ssize(shares[thread])); });
+    benchmark::ClobberMemory();
+  }
+  state.SetItemsProcessed(state.iterations() * threads * std::ssize(shares[0]));
+}
+
+void register_sharing(const std::string& what, bool biased, int pad_lines, int factors) {
+  for (int threads = 1; threads <= kSharers; ++threads) {
+    const std::string name = "sharing/" + what + (biased ? "/biased" : "/plain") +
+                             "/pad:" + std::to_string(pad_lines) + "/" + std::to_string(threads) +
+                             "/" + std::to_string(factors);
+    benchmark::RegisterBenchmark(name.c_str(),
+                                 [=](benchmark::State& state) {
+                                   run_sharing(state, what, biased, pad_lines, threads, factors);
+                                 })
+        ->UseRealTime()
+        ->Unit(benchmark::kMillisecond);
+  }
+}
+
 void register_epochs(const std::string& name, const std::string& variant, Json changes, int threads,
                      int factors) {
   changes["factors"] = factors;
@@ -122,6 +213,11 @@ bool register_all() {
         });
       }
     }
+  }
+  for (const char* what : {"rows", "users", "items", "nothing"}) {
+    for (const int factors : {16, 32, 64, 128, 256}) register_sharing(what, false, 0, factors);
+    for (const bool biased : {false, true}) register_sharing(what, biased, 2, 128);
+    register_sharing(what, true, 0, 128);
   }
   for (const int factors : int_list(env("MFBENCH_BENCH_FACTORS", "128"))) {
     register_epochs("sgd_serial", "", Json::object(), 1, factors);

@@ -1,7 +1,9 @@
 // The three algorithms through their public contract.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <mutex>
+#include <tuple>
 
 #include "algorithms/sgd_cpu/fpsgd.hpp"
 #include "algorithms/sgd_cpu/stream_sgd.hpp"
@@ -120,6 +122,38 @@ TEST(EpochOrder, IsFreshEachEpochAndHoldsEveryRatingOnce) {
   for (std::int64_t k = 0; k < train.nnz(); ++k) {
     EXPECT_EQ(pairs[k], std::pair(train[k].user, train[k].item));
   }
+}
+
+// Users 0, 2 and 3 of four have ratings: turns 0 2 3 0 2 3 ... that go on in the next epoch.
+auto fields(const Rating& r) { return std::tuple(r.user, r.item, r.value); }
+
+TEST(EpochOrder, UsersTakeTurnsWithRandomRatingsOfTheirOwn) {
+  const std::vector<Rating> list = {{0, 1, 1.0F}, {2, 0, 4.0F}, {2, 1, 4.0F}, {2, 2, 4.0F},
+                                    {2, 3, 4.0F}, {3, 0, 2.0F}, {3, 2, 3.0F}};
+  const Ratings train = test::ratings_of(4, 4, list);
+  ThreadTeam one(1);
+  ThreadTeam three(3);
+  constexpr std::int32_t kTurns[] = {0, 2, 3};
+  std::vector<std::int64_t> drawn(4);
+  std::int64_t turn = 0;
+  for (std::int64_t epoch = 1; epoch <= 3000; ++epoch) {
+    HugeArray<Rating> order;
+    HugeArray<Rating> again;
+    fill_epoch_order(train, StreamOrder::users, 1, epoch, one, order);
+    fill_epoch_order(train, StreamOrder::users, 1, epoch, three, again);
+    ASSERT_EQ(order.size(), train.nnz());
+    for (std::int64_t k = 0; k < order.size(); ++k, ++turn) {
+      const Rating r = order[k];
+      ASSERT_EQ(r.user, kTurns[turn % 3]);
+      ASSERT_EQ(std::count_if(list.begin(), list.end(),
+                              [&](const Rating& x) { return fields(x) == fields(r); }),
+                1);
+      ASSERT_EQ(fields(again[k]), fields(r));
+      if (r.user == 2) ++drawn[r.item];
+    }
+  }
+  // 7,000 draws of user 2, each of its four ratings 1,750 +- 5 standard deviations of 36.
+  for (const std::int64_t count : drawn) EXPECT_NEAR(static_cast<double>(count), 1750, 181);
 }
 
 TEST_P(BothModels, HogwildWithOneThreadIsSerialBitForBit) {
