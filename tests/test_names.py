@@ -2,8 +2,11 @@
 
 import json
 import pathlib
+import re
 import subprocess
 import sys
+
+import pytest
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 
@@ -48,3 +51,18 @@ def test_a_name_with_signs_runs_resumes_predicts_and_is_drawn(mfbench, tmp_path)
         assert done.returncode == 0, done.stderr
         if arguments[0] == "table":
             assert "ccd++_cpu" in done.stdout
+
+
+SPECS = [path for path in sorted((ROOT / "experiments").rglob("*.json"))
+         if not path.name.endswith(".bench.json")]
+
+
+@pytest.mark.parametrize("path", SPECS, ids=lambda path: str(path.relative_to(ROOT / "experiments")))
+def test_the_files_of_every_experiment_are_told_apart_by_what_differs(mfbench, tmp_path, path):
+    done = mfbench("validate", path, "--json", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    names = [item["id"] for item in json.loads(done.stdout)]
+    assert all(len(f"{name}.jsonl") <= 120 for name in names)
+    assert all(re.fullmatch(r"[A-Za-z0-9._+-]+-[0-9a-f]{10}", name) for name in names)
+    readable = [name[:-len("-0123456789")] for name in names]
+    assert len(set(readable)) == len(names)

@@ -62,6 +62,7 @@ RIGHT = {
     "one seed": {"seeds": 3},
     "seeds as floats": {"seeds": [1.0, 2]},
     "name and description": {"name": "n", "description": "d", "baseline": ""},
+    "a letter in a name": {"name": "über-4"},
     "top": {"baseline": "sgd_serial", "target_rmse": 1, "save_model": True},
     "whole number": {"stop": {"epochs": 2e1}},
     "plateau schedule": {"schedule": PLATEAU},
@@ -118,6 +119,9 @@ def test_both_accept(mfbench, validator, tmp_path, name):
 # ---- wrong ones ----------------------------------------------------------------------------------
 
 WRONG = {
+    "empty name": {"name": ""},
+    "name without letters": {"name": "../.."},
+    "name of other letters": {"name": "öß!"},
     # typos at each level
     "key": {"sed": 3},
     "key of an algorithm": algorithm(factor=3),

@@ -4,14 +4,16 @@
 
 #include <algorithm>
 #include <map>
-#include <set>
+#include <string>
 #include <utility>
 #include <vector>
 
 #include "base/json_values.hpp"
 #include "base/text.hpp"
 #include "harness/results/result_file.hpp"
+#include "harness/results/standing_names.hpp"
 #include "harness/results/stats.hpp"
+#include "harness/spec/differences.hpp"
 
 namespace mf {
 namespace {
@@ -22,32 +24,22 @@ struct Row {
   std::map<std::string, int> status;
 };
 
-// "sgd_serial f=50 threads=2": the parameters that differ among the cases of this algorithm.
-std::map<std::string, std::string> case_labels(const Spec& spec) {
-  std::map<std::string, std::map<std::string, std::set<std::string>>> values;
-  const auto all_values = [](const Case& item) {
-    Json json = item.params.to_json();
-    json["learning_rate"] = item.schedule.learning_rate;
-    json["schedule"] = item.schedule.to_json()["kind"];
-    return json;
-  };
-  for (const auto& item : spec.cases) {
-    const Json json = all_values(item);
-    for (const auto& [key, value] : json.items()) values[item.algorithm][key].insert(value.dump());
+std::string with_settings(std::string label, const std::vector<Setting>& settings) {
+  for (const auto& one : settings) {
+    const Json& value = one.value;
+    label += fmt::format(" {}={}", short_key(one, settings),
+                         value.is_string() ? value.get<std::string>() : value.dump());
   }
-  std::map<std::string, std::string> labels;
-  for (const auto& item : spec.cases) {
-    std::string label = item.algorithm;
-    const Json json = all_values(item);
-    for (const auto& [key, value] : json.items()) {
-      if (values[item.algorithm][key].size() > 1) {
-        label +=
-            fmt::format(" {}={}", key, value.is_string() ? value.get<std::string>() : value.dump());
-      }
-    }
-    labels[item.id] = label;
-  }
-  return labels;
+  return label;
+}
+
+// {"ml-100k holdout=0.2", "sgd_serial factors=50 threads=2"}: with what differs among the cases of
+// this data set and of this algorithm.
+using RowKey = std::pair<std::string, std::string>;
+
+RowKey row_key(const Case& item, const Differences& differing) {
+  return {with_settings(item.data.label(), differing.split),
+          with_settings(item.algorithm, differing.settings)};
 }
 
 void add_to(Row& row, const ResultFile& file) {
@@ -68,14 +60,16 @@ std::string named(Metric metric, double value, bool with_name) {
 
 }  // namespace
 
-std::string summary_table(const std::string& folder, const Spec& spec) {
-  const auto labels = case_labels(spec);
-  std::vector<std::pair<std::string, std::string>> order;
-  std::map<std::pair<std::string, std::string>, Row> rows;
-  for (const auto& item : spec.cases) {
+std::string summary_table(const std::string& folder, const Spec& given) {
+  const Spec spec = named_as_in(folder, given);
+  const auto differing = differences(spec.cases);
+  std::vector<RowKey> order;
+  std::map<RowKey, Row> rows;
+  for (std::size_t i = 0; i < spec.cases.size(); ++i) {
+    const Case& item = spec.cases[i];
     const auto file = read_result_file(folder + "/" + item.id + ".jsonl");
     if (!file || !file->header.is_object()) continue;
-    const std::pair<std::string, std::string> key = {item.data.label(), labels.at(item.id)};
+    const RowKey key = row_key(item, differing[i]);
     if (rows.count(key) == 0) order.push_back(key);
     rows[key].metric = main_metric(item);
     add_to(rows[key], *file);

@@ -11,6 +11,7 @@
 #include "base/json_values.hpp"
 #include "datasets/load.hpp"
 #include "harness/results/result_file.hpp"
+#include "harness/results/standing_names.hpp"
 #include "harness/run/runner.hpp"
 
 namespace mf {
@@ -82,14 +83,15 @@ std::string missing_data(const Spec& spec) {
   return text;
 }
 
-SessionSummary run_session(const Spec& spec, const RunOptions& options, Progress& progress) {
-  if (const std::string missing = missing_data(spec); !missing.empty()) {
+SessionSummary run_session(const Spec& given, const RunOptions& options, Progress& progress) {
+  if (const std::string missing = missing_data(given); !missing.empty()) {
     throw Error(ErrorKind::data, missing);
   }
   SessionSummary summary;
   const bool profile = options.profile.has_value();
-  summary.folder = options.folder.value_or(default_folder(spec, profile));
+  summary.folder = options.folder.value_or(default_folder(given, profile));
   const FolderLock lock(summary.folder);
+  const Spec spec = named_as_in(summary.folder, given);
   refuse_to_mix(spec, summary.folder, profile);
   write_spec_file(spec, summary.folder);
   DataStore store;

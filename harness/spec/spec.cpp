@@ -13,6 +13,7 @@
 #include "base/hash.hpp"
 #include "base/text.hpp"
 #include "datasets/dataset_entry.hpp"
+#include "harness/spec/case_names.hpp"
 #include "harness/spec/spec_forms.hpp"
 
 namespace mf {
@@ -127,19 +128,6 @@ AlgorithmEntry parse_algorithm(const Json& json, const std::string& path,
   return entry;
 }
 
-std::string slug(const std::string& text) {
-  std::string out;
-  for (const char c : text) {
-    const bool plain = std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '.' || c == '_';
-    if (plain) {
-      out += c;
-    } else if (!out.empty() && out.back() != '-') {
-      out += '-';
-    }
-  }
-  return out.substr(0, 60);
-}
-
 Case make_case(const AlgorithmEntry& algorithm, const DataEntry& data, const EvaluateSpec& evaluate,
                std::uint64_t seed) {
   Case item;
@@ -165,10 +153,6 @@ Case make_case(const AlgorithmEntry& algorithm, const DataEntry& data, const Eva
                    {"evaluate", item.evaluate.to_json()},
                    {"seed", seed}};
   item.hash = sha256(canonical(item.resolved));
-  const std::string factors =
-      item.params.has("factors") ? fmt::format("-f{}", item.params.integer("factors")) : "";
-  item.id = fmt::format("{}{}-{}-s{}-{}", item.algorithm, factors, slug(item.data.label()), seed,
-                        item.hash.substr(0, 10));
   return item;
 }
 
@@ -259,6 +243,17 @@ void check_labels(const std::vector<DataEntry>& entries) {
          "{}: another data set of this spec is named \"{}\", too; give one of them a \"label\"",
          entry.path, label);
   }
+}
+
+// The results go into a folder of this name, which must not be the folder of all results.
+std::string folder_name(const std::string& name) {
+  const std::string folder = slug(name);
+  const auto letter = [](unsigned char c) { return std::isalnum(c) != 0; };
+  if (std::any_of(folder.begin(), folder.end(), letter)) return folder;
+  fail(ErrorKind::usage,
+       "$.name: found {}, expected a letter of the Latin alphabet or a digit in it, which name the "
+       "folder of the results (without \"name\", it is that of the spec's file)",
+       describe(name));
 }
 
 std::vector<DataEntry> read_data(const SpecKeys& keys) {
@@ -371,7 +366,7 @@ Spec parse_spec(const Json& json, const std::string& file) {
   SpecKeys start;
   start.name = std::filesystem::path(file).stem().string();
   const SpecKeys keys = spec_form().parse(json, "$", start);
-  spec.name = slug(keys.name);
+  spec.name = folder_name(keys.name);
   spec.description = keys.description;
   spec.baseline = keys.baseline;
   spec.target_rmse = keys.target_rmse;
@@ -395,6 +390,7 @@ Spec parse_spec(const Json& json, const std::string& file) {
       }
     }
   }
+  name_cases(spec.cases);
   return spec;
 }
 

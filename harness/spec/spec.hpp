@@ -32,7 +32,7 @@ struct EvaluateSpec {
 };
 
 struct Case {
-  std::string id;    // readable, ends in the first 10 digits of hash
+  std::string id;    // that of its file: readable, ends in the first 10 digits of hash
   std::string hash;  // SHA-256 of `resolved`
   Json resolved;     // everything that decides the result
   std::string path;  // JSON path of its algorithm entry, for messages

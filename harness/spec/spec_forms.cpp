@@ -149,6 +149,15 @@ FieldInfo seeds_info() {
           nullptr};
 }
 
+void read_name(JsonReader& reader, SpecKeys& spec) { spec.name = reader.string("name", spec.name); }
+
+FieldInfo name_info() {
+  return {"name",
+          "of the folder of the results",
+          {{"type", "string"}, {"pattern", "[A-Za-z0-9]"}},
+          nullptr};
+}
+
 void read_baseline(JsonReader& reader, SpecKeys& spec) {
   spec.baseline = reader.string("baseline", "");
 }
@@ -171,7 +180,7 @@ FieldInfo swept(const std::string& name, const std::string& help,
 
 SpecForm make_spec_form(FormInfo dataset, const Json& dataset_words) {
   return SpecForm()
-      .text("name", &SpecKeys::name, "of the folder of the results")
+      .field(name_info(), read_name)
       .text("description", &SpecKeys::description, "copied into the results")
       .field(baseline_info(), read_baseline)
       .number("target_rmse", &SpecKeys::target_rmse, 0, 1e9,

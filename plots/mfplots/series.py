@@ -119,7 +119,7 @@ def _facets(row: pd.Series) -> Facets:
 
 def _tell_folders_apart(cases: pd.DataFrame, facets: dict[int, Facets]) -> None:
     """The same case in two folders (before and after a change, say) makes two series, not one."""
-    if cases["case_id"].duplicated().any():
+    if cases["case_hash"].duplicated().any():
         names = _distinct_folder_names(cases["file"])
         for index in cases.index:
             facets[index]["folder"] = names[index]

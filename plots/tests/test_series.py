@@ -1,5 +1,5 @@
 import pytest
-from synthetic import Made, footer, header, rich_cases, write, write_lines
+from synthetic import Made, footer, header, lines, rich_cases, write, write_lines
 
 from mfplots.errors import PlotError
 from mfplots.load import load
@@ -69,6 +69,15 @@ def test_a_case_whose_data_did_not_load_joins_its_data_set(tmp_path):
 def test_the_same_cases_in_two_folders_are_two_series(tmp_path):
     results = load([write(tmp_path / "before", [Made()]), write(tmp_path / "after", [Made()])])
     assert make_view(results).labels == ["sgd_serial folder=before", "sgd_serial folder=after"]
+
+
+def test_the_same_case_is_known_by_its_hash_whatever_its_file_is_called(tmp_path):
+    """mfbench names a case by what differs in its folder, which may be less than in another."""
+    renamed = write_lines(tmp_path / "sgd_serial-lr0.01-toy-s1.jsonl",
+                          [{**header(Made()), "case_id": "sgd_serial-lr0.01-toy-s1"},
+                           *lines(Made())[1:]])
+    results = load([write(tmp_path / "before", [Made()]), renamed])
+    assert len(make_view(results).labels) == 2
 
 
 def test_filters_take_columns_and_parameters(tmp_path):
