@@ -15,12 +15,14 @@
 
 #include "algorithms/core/registry.hpp"
 #include "base/error.hpp"
+#include "base/log.hpp"
 #include "base/text.hpp"
 #include "harness/cli_data.hpp"
 #include "harness/device/device.hpp"
 #include "harness/doctor.hpp"
 #include "harness/evaluate/model_io.hpp"
 #include "harness/results/compare.hpp"
+#include "harness/results/export.hpp"
 #include "harness/results/summary.hpp"
 #include "harness/run/interrupt.hpp"
 #include "harness/run/plan.hpp"
@@ -33,6 +35,7 @@ namespace mf {
 namespace {
 
 constexpr int kSomeCasesFailed = 1;
+constexpr int kSomeLeftOut = 1;
 constexpr int kInterrupted = 130;
 
 std::string command_line(int argc, char** argv) {
@@ -195,6 +198,24 @@ int compare_command(const std::string& first, const std::string& second, double 
   return 0;
 }
 
+int export_command(const ExportOptions& options) {
+  for (const auto& path : {options.cases, options.trace}) {
+    if (!path.ends_with(".parquet")) continue;
+    fail(ErrorKind::usage, "--out {}: mfbench writes CSV; ./dev export writes parquet", path);
+  }
+  if (options.cases == options.trace) {
+    fail(ErrorKind::usage, "--out: {} is named for both tables", options.cases);
+  }
+  const ExportSummary done = export_results(options);
+  fmt::print("{}: {} cases, {} columns\n{}: {} trace points, {} columns\n", options.cases,
+             done.cases, done.case_columns, options.trace, done.points, done.trace_columns);
+  if (done.unlisted > 0) {
+    note("{} cases that their spec.json does not list are left out; --unlisted takes them in",
+         done.unlisted);
+  }
+  return done.left_out > 0 ? kSomeLeftOut : 0;
+}
+
 // Every line that is not empty, of a file or of standard input ("-"), with its number.
 template <class Read>
 void for_lines(const std::string& path, const Read& read) {
@@ -349,6 +370,22 @@ class Cli {
         ->capture_default_str();
     compare->add_flag("--json", json_, "as JSON");
     compare->callback([this] { code_ = compare_command(first_, second_, margin_, json_); });
+    add_export();
+  }
+
+  void add_export() {
+    auto* command = app_.add_subcommand("export", "results as two tables (CSV) for other programs");
+    command->add_option("results", export_.paths, "folders of results, .jsonl files")->required();
+    command->add_option("--out", tables_, "one row a case; one row a trace point")
+        ->required()
+        ->expected(2)
+        ->type_name("CASES.csv TRACE.csv");
+    command->add_flag("--unlisted", export_.unlisted, "also cases that spec.json lists no more");
+    command->callback([this] {
+      export_.cases = tables_.at(0);
+      export_.trace = tables_.at(1);
+      code_ = export_command(export_);
+    });
   }
 
   void add_model_commands() {
@@ -411,6 +448,8 @@ class Cli {
   std::string spec_;
   RunOptions options_;
   ProfileWindow window_;
+  ExportOptions export_;
+  std::vector<std::string> tables_;
 };
 
 }  // namespace

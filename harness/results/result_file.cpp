@@ -72,11 +72,24 @@ std::optional<std::string> expected_instead(const Json& line) {
   return std::nullopt;
 }
 
+// The same for its place: a header alone on line 1, nothing after the footer.
+std::optional<std::string> expected_here(const Json& line, const ResultFile& before) {
+  const bool header = text_at(line, {"type"}) == "header";
+  if (before.footer.is_object()) return "nothing after the footer";
+  if (before.header.is_null() && !header) return "the header";
+  if (before.header.is_object() && header) return "one header alone";
+  return std::nullopt;
+}
+
 void add_line(ResultFile& file, Json line) {
   const auto type = text_at(line, {"type"});
-  if (type == "header") file.header = std::move(line);
-  if (type == "trace") file.trace.push_back(std::move(line));
-  if (type == "footer") file.footer = std::move(line);
+  if (type == "header") {
+    file.header = std::move(line);
+  } else if (type == "trace") {
+    file.trace.push_back(std::move(line));
+  } else if (type == "footer") {
+    file.footer = std::move(line);
+  }
 }
 
 }  // namespace
@@ -99,7 +112,9 @@ std::optional<ResultFile> read_result_file(const std::string& path) {
     // getline also returns a last line without its end: one that was being written.
     if (in.eof()) break;
     Json json = Json::parse(line, nullptr, false);
-    if (const auto expected = expected_instead(json)) {
+    auto expected = expected_instead(json);
+    if (!expected) expected = expected_here(json, result);
+    if (expected) {
       result.damage = fmt::format("{}: line {}: found {}, expected {}", path, number,
                                   line.substr(0, kExcerpt), *expected);
       break;

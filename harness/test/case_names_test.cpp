@@ -178,7 +178,7 @@ TEST(CaseNames, TheHashOfTheHeaderCountsAndNotTheNameOfTheFile) {
   fs::remove(folder.file(first.id));
   fs::rename(folder.file(second.id), folder.file("x-" + first.hash.substr(0, 10)));
   std::ofstream(folder.file("foreign")) << "no JSON\n";
-  std::ofstream(folder.file("empty"));
+  std::ofstream(folder.file("empty")) << "";
   const SessionSummary again = folder.run(spec);
   EXPECT_EQ(again.run, 1);
   EXPECT_EQ(again.finished_before, 1);

@@ -1,0 +1,302 @@
+// Exported tables, against files written by hand.
+#include "harness/results/export.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <sstream>
+
+#include "harness/results/csv.hpp"
+#include "harness/test/testing.hpp"
+
+namespace mf {
+namespace {
+
+using testing::contains;
+using testing::message_of;
+using testing::TempFolder;
+namespace fs = std::filesystem;
+
+using Record = std::map<std::string, std::string>;
+
+// RFC 4180, written for these tests alone: cells as they stand, with their quotes' meaning undone.
+std::vector<std::vector<std::string>> parse_csv(const std::string& text) {
+  std::vector<std::vector<std::string>> lines = {{""}};
+  bool inside = false;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    if (inside && c == '"' && i + 1 < text.size() && text[i + 1] == '"') {
+      lines.back().back() += text[++i];
+    } else if (c == '"') {
+      inside = !inside;
+    } else if (!inside && c == ',') {
+      lines.back().emplace_back();
+    } else if (!inside && c == '\n') {
+      lines.push_back({""});
+    } else {
+      lines.back().back() += c;
+    }
+  }
+  lines.pop_back();
+  return lines;
+}
+
+std::vector<Record> read_table(const std::string& path) {
+  std::stringstream text;
+  text << std::ifstream(path).rdbuf();
+  const auto lines = parse_csv(text.str());
+  std::vector<Record> rows;
+  for (std::size_t i = 1; i < lines.size(); ++i) {
+    EXPECT_EQ(lines[i].size(), lines[0].size()) << path << " line " << i + 1;
+    Record row;
+    for (std::size_t c = 0; c < lines[i].size(); ++c) {
+      EXPECT_TRUE(row.emplace(lines[0][c], lines[i][c]).second) << "twice: " << lines[0][c];
+    }
+    rows.push_back(row);
+  }
+  return rows;
+}
+
+Json header(const std::string& id) {
+  return parse_json(R"({"type": "header", "schema_version": 1, "case_id": ")" + id +
+                        R"(", "case_hash": "0a", "spec_name": "s", "seed": 7, "baseline": null,
+    "algorithm": {"name": "als", "family": "als", "hardware": "cpu",
+                  "params": {"factors": 8, "reg": 0.1, "order": "none"}},
+    "dataset": {"name": "toy, \"big\"", "content_hash": "00ff", "n_users": 3,
+                "split": {"holdout": 0.2, "seed": 7}, "scale": null},
+    "schedule": {"kind": "constant", "learning_rate": 0.30000000000000004},
+    "stop": {"epochs": 2, "plateau": {"patience": 3}},
+    "work_per_epoch": {"updates": 12.0}, "facts": {}, "profile": null,
+    "environment": {"git_sha": "abc", "git_dirty": false, "gpu": null, "seed": "x"}})",
+                    "t");
+}
+
+Json point(int epoch, double train, const Json& rmse) {
+  return {{"type", "trace"},
+          {"epoch", epoch},
+          {"updates", 9007199254740993 + epoch},
+          {"train_s", train},
+          {"test_rmse", rmse}};
+}
+
+Json footer() {
+  return parse_json(
+      R"({"type": "footer", "status": "completed", "stop_reason": "a\nb", "updates": 4,
+    "clocks": {"prepare_s": 0.5, "transfer_s": 0.25, "train_s": 2}, "best_test_rmse": 1e-7,
+    "phases": {"a b": {"count": 1}}, "user_groups": [{"n": 1}], "metrics": {"map_10": {"best": 0.5}}})",
+      "t");
+}
+
+struct Results {
+  TempFolder folder;
+
+  std::string write(const std::string& name, const std::vector<Json>& lines,
+                    const std::string& rest = "") {
+    const std::string path = folder / name;
+    fs::create_directories(fs::path(path).parent_path());
+    std::ofstream out(path);
+    for (const Json& line : lines) out << line.dump() << "\n";
+    out << rest;
+    return path;
+  }
+
+  void write_case(const std::string& name, const std::string& id) {
+    write(name, {header(id), point(0, 0, 2.5), point(1, 1.5, nullptr), footer()});
+  }
+
+  ExportSummary run(bool unlisted = false) {
+    return export_results({{folder / "r"}, folder / "c.csv", folder / "t.csv", unlisted});
+  }
+
+  std::vector<Record> cases() { return read_table(folder / "c.csv"); }
+  std::vector<Record> trace() { return read_table(folder / "t.csv"); }
+};
+
+TEST(Csv, CellsGiveTheirValuesBack) {
+  EXPECT_EQ(csv_cell(nullptr), "");
+  EXPECT_EQ(csv_cell(true), "true");
+  EXPECT_EQ(csv_cell(9007199254740993), "9007199254740993");
+  for (const double value : {0.1, 1.0 / 3, 5e-324, 1.7976931348623157e308, 0.30000000000000004}) {
+    EXPECT_EQ(std::strtod(csv_cell(value).c_str(), nullptr), value);
+  }
+  EXPECT_EQ(csv_cell("plain text"), "plain text");
+  EXPECT_EQ(csv_cell("a,b"), "\"a,b\"");
+  EXPECT_EQ(csv_cell("say \"a\"\n"), "\"say \"\"a\"\"\n\"");
+  EXPECT_EQ(csv_cell(""), "\"\"") << "which is not the same as a value that is missing";
+  EXPECT_EQ(csv_cell(Json::array({1, "b"})), "\"[1,\"\"b\"\"]\"");
+}
+
+TEST(Csv, RowsAreFilledUpToColumnsThatCameLater) {
+  CsvTable table({"a", "b"});
+  table.add({{"b", 1}});
+  table.add({{"c", 2}, {"a", 3}, {"a", 4}});
+  table.add({});
+  EXPECT_EQ(table.columns(), (std::vector<std::string>{"a", "b", "c"}));
+  EXPECT_EQ(table.row(0), ",1,");
+  EXPECT_EQ(table.row(1), "3,,2");
+  EXPECT_EQ(table.row(2), ",,");
+}
+
+TEST(Export, ACaseHasARowWithAllThatItsFileSays) {
+  Results results;
+  results.write_case("r/a.jsonl", "a");
+  const ExportSummary done = results.run();
+  EXPECT_EQ(done.cases, 1u);
+  EXPECT_EQ(done.points, 2u);
+  EXPECT_EQ(done.left_out + done.not_begun + done.unlisted, 0);
+  const Record row = results.cases().at(0);
+  EXPECT_EQ(done.case_columns, row.size());
+  const Record expected = {{"case", "0"},
+                           {"case_id", "a"},
+                           {"folder", "r"},
+                           {"file", results.folder / "r/a.jsonl"},
+                           {"algorithm", "als"},
+                           {"dataset", "toy, \"big\""},
+                           {"seed", "7"},
+                           {"environment.seed", "x"},
+                           {"params.factors", "8"},
+                           {"params.reg", "0.1"},
+                           {"params.order", "none"},
+                           {"schedule.learning_rate", "0.30000000000000004"},
+                           {"stop.plateau.patience", "3"},
+                           {"split.holdout", "0.2"},
+                           {"split.seed", "7"},
+                           {"n_users", "3"},
+                           {"scale.min", ""},
+                           {"content_hash", "00ff"},
+                           {"work_updates", "12.0"},
+                           {"git_dirty", "false"},
+                           {"gpu", ""},
+                           {"baseline", ""},
+                           {"status", "completed"},
+                           {"stop_reason", "a\nb"},
+                           {"clock_prepare_s", "0.5"},
+                           {"best_test_rmse", "1e-07"},
+                           {"final_test_rmse", ""},
+                           {"metrics.map_10.best", "0.5"},
+                           {"phases.a b.count", "1"},
+                           {"user_groups", "[{\"n\":1}]"}};
+  for (const auto& [column, cell] : expected) {
+    ASSERT_EQ(row.count(column), 1u) << column;
+    EXPECT_EQ(row.at(column), cell) << column;
+  }
+  EXPECT_EQ(row.count("profile"), 0u) << "of what no case has, only what is always there";
+  EXPECT_EQ(row.count("scale"), 0u);
+}
+
+TEST(Export, ATracePointHasItsCaseItsParametersAndTheAnswerTime) {
+  Results results;
+  results.write_case("r/a.jsonl", "a");
+  results.write_case("r/b.jsonl", "b");
+  results.run();
+  const auto trace = results.trace();
+  ASSERT_EQ(trace.size(), 4u);
+  EXPECT_EQ(trace[3].at("case"), "1");
+  EXPECT_EQ(trace[3].at("case_id"), "b");
+  EXPECT_EQ(trace[3].at("epoch"), "1");
+  EXPECT_EQ(trace[3].at("updates"), "9007199254740994") << "no number passes through a double";
+  EXPECT_EQ(trace[3].at("train_s"), "1.5");
+  EXPECT_EQ(trace[3].at("answer_s"), "2.25") << "prepare 0.5, transfer 0.25, train 1.5";
+  EXPECT_EQ(trace[2].at("test_rmse"), "2.5");
+  EXPECT_EQ(trace[3].at("test_rmse"), "");
+  EXPECT_EQ(trace[3].at("params.factors"), "8");
+  EXPECT_EQ(trace[3].at("stop.plateau.patience"), "3");
+  EXPECT_EQ(trace[3].at("split.holdout"), "0.2");
+  EXPECT_EQ(trace[3].count("git_sha"), 0u) << "that of the case is in the other table";
+}
+
+TEST(Export, ACaseWithoutItsFooterIsUnfinished) {
+  Results results;
+  results.write("r/a.jsonl", {header("a"), point(0, 0, 2.5)}, "{\"type\": \"trace\", \"epo");
+  const ExportSummary done = results.run();
+  EXPECT_EQ(done.left_out, 0);
+  EXPECT_EQ(results.cases().at(0).at("status"), "unfinished");
+  EXPECT_EQ(results.trace().size(), 1u);
+  EXPECT_EQ(results.trace().at(0).at("answer_s"), "");
+}
+
+TEST(Export, DamagedAndForeignFilesAreNamedAndLeftOut) {
+  Results results;
+  results.write_case("r/good.jsonl", "good");
+  const auto leave_out = [&](const std::vector<Json>& lines, const std::string& said,
+                             const std::string& rest = "") {
+    const std::string path = results.write("r/bad.jsonl", lines, rest);
+    ::testing::internal::CaptureStderr();
+    const ExportSummary done = results.run();
+    const std::string errors = ::testing::internal::GetCapturedStderr();
+    EXPECT_EQ(done.left_out, 1) << said;
+    EXPECT_TRUE(contains(errors, path + ": line ") && contains(errors, said)) << errors;
+    EXPECT_EQ(results.cases().size(), 1u) << said;
+    EXPECT_EQ(results.trace().size(), 2u) << said;
+  };
+  leave_out({{{"a", 1}}}, "line 1: found {\"a\":1}, expected an object with the text \"type\"");
+  leave_out({{{"type", "remark"}}}, "line 1: found {\"type\":\"remark\"}, expected the header");
+  leave_out({}, "line 1: found PK", "PK\x03\x04\n");
+  leave_out({point(0, 0, 1)}, "expected the header");
+  leave_out({header("a"), footer(), point(0, 0, 1)}, "line 3: ");
+  leave_out({header("a"), footer(), point(0, 0, 1)}, "expected nothing after the footer");
+  leave_out({header("a"), header("a")}, "line 2: ");
+  leave_out({header("a")}, "line 2: found {\"type\": \"tr", "{\"type\": \"tr\n");
+  Json newer = header("a");
+  newer["schema_version"] = 2;
+  leave_out({newer}, "line 1: found schema_version 2, and this version knows 1 only");
+  for (const char* key : {"case_id", "case_hash", "algorithm", "dataset", "seed"}) {
+    Json lacking = header("a");
+    lacking.erase(key);
+    leave_out({lacking}, "line 1: a header without \"" + std::string(key));
+  }
+}
+
+TEST(Export, SpecJsonSaysWhichCasesCount) {
+  Results results;
+  results.write_case("r/in/a.jsonl", "a");
+  results.write_case("r/in/gone.jsonl", "gone");
+  results.write("r/in/spec.json", {{{"cases", {"a", "later", "begun"}}}});
+  results.write("r/in/begun.jsonl", {}, "{\"type\"");
+  results.write("r/in/a.jsonl.partial-1", {}, "garbage\n");
+  results.write_case("r/other/b.jsonl", "b");
+  ExportSummary done = results.run();
+  EXPECT_EQ(done.cases, 2u);
+  EXPECT_EQ(done.unlisted, 1);
+  EXPECT_EQ(done.not_begun, 2);
+  EXPECT_EQ(done.left_out, 0);
+  EXPECT_EQ(results.cases().at(0).at("folder"), "in");
+  EXPECT_EQ(results.cases().at(1).at("folder"), "other");
+  done = results.run(true);
+  EXPECT_EQ(done.cases, 3u);
+  EXPECT_EQ(done.unlisted, 0);
+  results.write("r/in/spec.json", {}, "{\"cases\": [");
+  done = results.run();
+  EXPECT_EQ(done.left_out, 1) << "the spec.json";
+  EXPECT_EQ(done.cases, 3u);
+}
+
+TEST(Export, TheSameFileCountsOnce) {
+  Results results;
+  results.write_case("r/a.jsonl", "a");
+  const std::string folder = results.folder / "r";
+  const auto done = export_results({{folder, folder + "/a.jsonl", folder + "/../r"},
+                                    results.folder / "c.csv",
+                                    results.folder / "t.csv"});
+  EXPECT_EQ(done.cases, 1u);
+}
+
+TEST(Export, WithoutAResultNothingIsWritten) {
+  Results results;
+  const auto error = [&](const std::string& path) {
+    return message_of([&] {
+      export_results({{path}, results.folder / "c.csv", results.folder / "t.csv"});
+    });
+  };
+  EXPECT_TRUE(contains(error(results.folder / "absent"), "no such file or folder"));
+  EXPECT_TRUE(contains(error(results.write("a.txt", {})), "expected a folder"));
+  fs::create_directories(results.folder / "r");
+  EXPECT_TRUE(contains(error(results.folder / "r"), "no result that could be exported"));
+  EXPECT_FALSE(fs::exists(results.folder / "c.csv"));
+}
+
+}  // namespace
+}  // namespace mf
