@@ -1,4 +1,13 @@
-"""Result files (docs/results.md) as two tidy frames: one row a case, one row a trace point."""
+"""Result files (docs/results.md) as two tidy frames: one row a case, one row a trace point.
+
+    from mfplots.load import load
+    results = load(["results/runs/quickstart"])
+    results.cases, results.trace
+
+Public: `load` and `Results`, `read_case` and `CaseFile`, the constants without an underscore, and
+`mfplots.errors.PlotError`, which everything that is wrong with a file is raised as. README.md, "From
+Python", has the columns.
+"""
 
 from __future__ import annotations
 
@@ -46,8 +55,10 @@ Json = dict[str, Any]
 class Results:
     """`cases`: one row a case, index `case`. `trace`: one row an evaluated epoch, keyed by `case`.
 
-    Nested parts of the header (params, schedule, init, stop, evaluate, split) stay dicts in object
-    columns; everything else is a scalar with the name the file gives it.
+    Nested parts of header and footer (params, schedule, init, stop, evaluate, split, phases, ...)
+    stay dicts or lists in object columns; everything else is a scalar with the name the file gives
+    it, but for `work_` and `clock_`, which stand before the keys of `work_per_epoch` and `clocks`.
+    `mfbench export` writes the same under the same names, with dots in place of dicts.
     """
 
     cases: pd.DataFrame
@@ -65,7 +76,13 @@ class CaseFile:
 
 
 def load(paths: Iterable[str | Path]) -> Results:
-    """Reads result folders and single .jsonl files. Raises PlotError naming file and line."""
+    """Reads result folders and single .jsonl files, each file once.
+
+    A folder counts the cases that its spec.json lists, also those without a file yet (status
+    MISSING) and takes baseline and target from there; without a spec.json it counts all its files.
+    A case without its footer has the status UNFINISHED. Raises PlotError naming file and line at the
+    first damaged one, and where no case has begun.
+    """
     files: dict[Path, CaseFile] = {}
     for path in map(Path, paths):
         for found in _case_paths(path):
@@ -144,7 +161,8 @@ def _listed_cases(spec: Path) -> list[str]:
 
 
 def read_case(path: Path) -> CaseFile:
-    """One result file, checked line by line."""
+    """One result file, checked line by line; empty where it is not there, and without the line that
+    is still being written. Raises PlotError naming file and line."""
     item = CaseFile(path)
     if not path.exists():
         return item
