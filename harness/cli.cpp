@@ -22,6 +22,7 @@
 #include "harness/doctor.hpp"
 #include "harness/evaluate/model_io.hpp"
 #include "harness/results/compare.hpp"
+#include "harness/results/compare_report.hpp"
 #include "harness/results/export.hpp"
 #include "harness/results/summary.hpp"
 #include "harness/run/interrupt.hpp"
@@ -162,40 +163,24 @@ void validate_command(const std::string& path, bool json) {
   fmt::print("{}: valid, {} cases\n", path, spec.cases.size());
 }
 
-std::string ratio_text(std::optional<double> ratio) {
-  return ratio ? fmt::format("{:.3f}", *ratio) : "-";
-}
-
-int compare_command(const std::string& first, const std::string& second, double margin, bool json) {
-  const auto all = compare_results(first, second, margin);
-  if (json) {
-    Json list = Json::array();
-    for (const auto& one : all) list.push_back(to_json(one));
-    fmt::print("{}\n", list.dump(2));
-    return 0;
+// 1 where there is reason for one of the complaints.
+int compare_command(const std::string& first, const std::string& second,
+                    const CompareOptions& options, const std::vector<std::string>& fail_on,
+                    bool json) {
+  const ComparisonReport report = compare_results(first, second, options);
+  fmt::print("{}", json ? to_json(report).dump(2) + "\n" : to_text(report));
+  if (report.rows.empty()) {
+    fail(ErrorKind::usage,
+         "{} and {} have no case in common: compared are cases that agree in all but their seeds; "
+         "--ignore NAME lets them differ in NAME",
+         first, second);
   }
-  bool all_rmse = true;
-  for (const auto& one : all) all_rmse = all_rmse && one.metric == Metric::test_rmse;
-  const auto difference = [&](const Comparison& one) -> std::string {
-    if (!one.difference) return "-";
-    const bool plain = one.metric != Metric::objective;
-    return (all_rmse ? "" : label_of(one.metric) + " ") +
-           (plain ? fmt::format("{:+.4f}", *one.difference)
-                  : fmt::format("{:+.6g}", *one.difference));
-  };
-  const int width = all_rmse ? 12 : 21;
-  fmt::print("epoch time of {} over {}\n", second, first);
-  fmt::print("{:<46} {:>5} {:>8} {:>20} {:>10} {:>{}} {:>12}\n", "case", "seeds", "ratio",
-             "95 % interval", "verdict", all_rmse ? "best rmse +-" : "best +-", width, "to target");
-  for (const auto& one : all) {
-    fmt::print("{:<46} {:>5} {:>8} {:>20} {:>10} {:>{}} {:>12}\n", one.label, one.seeds,
-               ratio_text(one.epoch_ratio),
-               one.epoch_interval ? fmt::format("[{:.3f}, {:.3f}]", one.epoch_interval->low,
-                                                one.epoch_interval->high)
-                                  : "-",
-               kVerdicts.of(one.verdict), difference(one), width, ratio_text(one.target_ratio));
+  std::vector<std::string> found;
+  for (const auto& name : fail_on) {
+    if (has(report, kComplaints.parse(name, "--fail-on"))) found.push_back(name);
   }
-  return 0;
+  if (!found.empty()) fmt::print(stderr, "--fail-on: {}\n", join(found));
+  return found.empty() ? 0 : kSomeCasesFailed;
 }
 
 int export_command(const ExportOptions& options) {
@@ -366,10 +351,29 @@ class Cli {
     auto* compare = app_.add_subcommand("compare", "is the second run faster, slower or the same?");
     compare->add_option("first", first_, "folder of results")->required();
     compare->add_option("second", second_, "folder of results")->required();
-    compare->add_option("--margin", margin_, "ratios within 1 +- margin are the same")
+    compare->add_option("--margin", compare_.margin, "times within 1 +- margin are the same")
+        ->check(CLI::NonNegativeNumber)
         ->capture_default_str();
+    compare
+        ->add_option("--quality-margin", compare_.quality_margin,
+                     "best values within this share of the first's are the same")
+        ->check(CLI::NonNegativeNumber)
+        ->capture_default_str();
+    auto* target = compare->add_option("--target-rmse", target_rmse_,
+                                       "the answer, instead of the target of the results");
+    compare
+        ->add_option("--ignore", compare_.ignored,
+                     "match cases that differ in these (\"params.threads\", \"evaluate\")")
+        ->delimiter(',');
+    compare
+        ->add_option("--fail-on", fail_on_, "end with code 1 if any is " + join(kComplaints.all()))
+        ->delimiter(',')
+        ->check(CLI::IsMember(kComplaints.all()));
     compare->add_flag("--json", json_, "as JSON");
-    compare->callback([this] { code_ = compare_command(first_, second_, margin_, json_); });
+    compare->callback([this, target] {
+      if (target->count() > 0) compare_.target = TargetSpec{Metric::test_rmse, target_rmse_};
+      code_ = compare_command(first_, second_, compare_, fail_on_, json_);
+    });
     add_export();
   }
 
@@ -444,7 +448,9 @@ class Cli {
   std::string name_, first_, second_, model_;
   std::string pairs_ = "-", history_;
   int user_ = 0, item_ = 0, k_ = 10;
-  double margin_ = 0.02;
+  CompareOptions compare_;
+  std::vector<std::string> fail_on_;
+  double target_rmse_ = 0;
   std::string spec_;
   RunOptions options_;
   ProfileWindow window_;

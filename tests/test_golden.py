@@ -71,6 +71,77 @@ def test_result_files(mfbench, tmp_path, update):
     check("results.jsonl.txt", anonymous(text), update)
 
 
+def made_result(algorithm, seed, epoch_s, rmse, **changes):
+    """The lines of a result file of four epochs; the first takes twice as long."""
+    header = {"type": "header", "schema_version": 1, "seed": seed, "target_rmse": 0.91,
+              "algorithm": {"name": algorithm, "hardware": "cpu",
+                            "params": {"factors": 8, "reg": changes.get("reg", 0.05)}},
+              "dataset": {"name": "made", "content_hash": "c0ffee",
+                          "split": {"holdout": 0.2, "seed": seed}},
+              "schedule": {"kind": "constant", "learning_rate": 0.01}, "init": {"kind": "uniform"},
+              "stop": {"epochs": 4}, "evaluate": {"every": 1}, "profile": None,
+              "environment": {"git_sha": "0123456789abcdef", "cpu": "a processor", "cores": 2}}
+    times = [0, 2, 3, 4, 5]
+    points = [{"type": "trace", "epoch": e, "train_s": epoch_s * t, "test_rmse": rmse + 0.1 * (4 - e)}
+              for e, t in enumerate(times)]
+    footer = {"type": "footer", "status": changes.get("status", "completed"), "updates": 1,
+              "clocks": {"prepare_s": 0.5, "transfer_s": 0.1, "train_s": points[-1]["train_s"]},
+              "best_test_rmse": rmse}
+    return "".join(json.dumps(line) + "\n" for line in [header, *points, footer])
+
+
+def write_compared(folder):
+    """Two folders that differ in all that a comparison says."""
+    def put(side, name, text):
+        path = folder / side / f"{name}.jsonl"
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(text)
+    noise = [0.001, -0.002, 0.0, 0.002, -0.001]
+    for seed, off in enumerate(noise, start=1):
+        put("a", f"faster-{seed}", made_result("fpsgd", seed, 1 + off, 0.9))
+        put("b", f"faster-{seed}", made_result("fpsgd", seed, 0.9 - off, 0.904 + off / 10))
+        put("a", f"same-{seed}", made_result("sgd_serial", seed, 2 + off, 0.9, reg=0.02))
+        put("b", f"same-{seed}", made_result("sgd_serial", seed, 2 - off, 0.9, reg=0.02))
+        put("a", f"swept-{seed}", made_result("sgd_serial", seed, 2 + off, 0.9, reg=0.05))
+        put("b", f"misses-{seed}", made_result("hogwild", seed, 1 + off, 0.95 if seed > 2 else 0.9))
+        put("a", f"misses-{seed}", made_result("hogwild", seed, 1, 0.9))
+    for seed in (1, 2):
+        put("a", f"few-{seed}", made_result("als_cpu", seed, 0.0020, 0.9))
+        put("b", f"few-{seed}", made_result("als_cpu", seed, 0.0021, 0.9))
+    put("b", "few-3", made_result("als_cpu", 3, 0.0021, 0.9, status="diverged"))
+    put("b", "unfinished", made_result("als_cpu", 4, 1, 0.9).splitlines()[0] + "\n")
+
+
+def test_compare(mfbench, tmp_path, update):
+    write_compared(tmp_path)
+    done = mfbench("compare", "a", "b", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    check("compare.txt", done.stdout, update)
+
+
+def test_compare_as_json_and_as_an_exit_code(mfbench, tmp_path):
+    write_compared(tmp_path)
+    report = json.loads(mfbench("compare", "a", "b", "--json", cwd=tmp_path).stdout)
+    rows = {row["label"].split()[0]: row for row in report["rows"]}
+    assert rows["fpsgd"]["verdict"] == "faster at worse rmse"
+    assert rows["fpsgd"]["epoch_time"]["pairs"] == 5
+    assert rows["hogwild"]["answer_time"]["second"]["never"] == 3
+    assert rows["als_cpu"]["epoch_time"]["runs_missing"] == {"first": 1, "second": 1}
+    assert rows["als_cpu"]["epoch_time"]["low"] is None
+    assert [one["label"] for one in report["first"]["only_here"]] == \
+        ["sgd_serial factors=8 reg=0.05 on made"]
+    for complaints, code in [("slower", 0), ("worse", 1), ("missing", 1), ("failed", 1),
+                             ("undecided,slower", 1)]:
+        done = mfbench("compare", "a", "b", "--fail-on", complaints, cwd=tmp_path)
+        assert done.returncode == code, (complaints, done.stderr)
+    assert mfbench("compare", "b", "a", "--fail-on", "slower", cwd=tmp_path).returncode == 1
+    assert mfbench("compare", "a", "b", "--fail-on", "sloer", cwd=tmp_path).returncode == 2
+    (tmp_path / "empty").mkdir()
+    done = mfbench("compare", "a", "empty", cwd=tmp_path)
+    assert done.returncode == 2 and "no case in common" in done.stderr
+    assert "only in the first" in done.stdout
+
+
 def test_validate(mfbench, tmp_path, update):
     (tmp_path / "golden.json").write_text(json.dumps(RULER))
     done = mfbench("validate", "golden.json", "--json", cwd=tmp_path)

@@ -1,43 +1,61 @@
 // Two result folders side by side: is the second faster, slower, the same, or can it not be told?
+// docs/methodology.md says why it is computed like this.
 #pragma once
 
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "base/json_fwd.hpp"
-#include "base/names.hpp"
-#include "harness/results/stats.hpp"
+#include "harness/results/compared_folder.hpp"
+#include "harness/results/compared_numbers.hpp"
 #include "harness/spec/metric.hpp"
 
 namespace mf {
 
-enum class Verdict { faster, slower, same, ambiguous };
-inline constexpr Names kVerdicts{
-    std::to_array<Named<Verdict>>({{"faster", Verdict::faster},
-                                   {"slower", Verdict::slower},
-                                   {"same", Verdict::same},
-                                   {"ambiguous", Verdict::ambiguous}})};
-
-struct Comparison {
-  std::string label;                       // algorithm, parameters, data set
-  int seeds = 0;                           // present in both
-  std::optional<double> epoch_ratio;       // median epoch seconds of the second over the first
-  std::optional<Interval> epoch_interval;  // 95 %
-  Verdict verdict = Verdict::ambiguous;
-  Metric metric = Metric::test_rmse;   // NDCG@100 or the objective for implicit feedback
-  std::optional<double> difference;    // median best value of it, second minus first
-  std::optional<double> target_ratio;  // time to the target, where both reached it
+struct CompareOptions {
+  double margin = 0.02;           // times within 1 +- margin are the same
+  double quality_margin = 0.002;  // and values of the metric within this share of the first's
+  // Instead of the one that the results name.
+  std::optional<TargetSpec> target = {};
+  // Names of a Configuration, or sections of it: cases may differ there.
+  std::vector<std::string> ignored = {};
 };
 
-// A ratio whose interval lies within 1 +- margin is `same`; outside 1 on one side and beyond the
-// margin: faster or slower; anything else is ambiguous. Cases match when everything but the seed is
-// equal; seeds are paired. Damaged files are left out, with a warning on standard error.
-std::vector<Comparison> compare_results(const std::string& first, const std::string& second,
-                                        double margin);
+using StatusCounts = std::map<std::string, int>;
 
-Verdict judge(double ratio, const Interval& interval, double margin);
+// A configuration that both folders have.
+struct Comparison {
+  std::string label;                  // algorithm, data set, and every parameter that differs
+  StatusCounts first, second;         // how its runs ended
+  std::optional<TargetSpec> target;   // what an answer is; nothing: the end of a completed run
+  bool targets_differ = false;        // so there is none
+  Metric metric = Metric::test_rmse;  // NDCG@100 or the objective for implicit feedback
+  Compared epoch_time;                // steady training seconds of an epoch, completed runs
+  Compared answer_time;               // prepare, transfer and training until the answer
+  Compared target_time;               // training alone until the target: no verdict of its own
+  Compared quality;                   // best value of the metric, completed runs
+};
 
-Json to_json(const Comparison& comparison);
+// A configuration that one folder alone has.
+struct Alone {
+  std::string label;
+  StatusCounts runs;
+  std::string differs;  // from the nearest of the other folder: "params.reg 0.05, there 0.1"
+};
+
+struct ComparisonReport {
+  CompareOptions options;
+  FolderSummary first, second;
+  std::vector<Comparison> rows;
+  std::vector<Alone> only_first, only_second;
+};
+
+// Cases match when their configurations are equal but for what is ignored; their times and
+// qualities are compared as compared_numbers.hpp has it, verdicts with Holm's correction over all
+// rows. Throws Error(usage) for a folder that is none, for an ignored name that no case has, and
+// where ignoring leaves two cases of one seed alike.
+ComparisonReport compare_results(const std::string& first, const std::string& second,
+                                 const CompareOptions& options);
 
 }  // namespace mf

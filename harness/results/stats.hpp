@@ -1,7 +1,7 @@
-// Medians and bootstrap intervals.
+// Medians, and tests and intervals of how far two samples lie apart. The unit of a sample is a run:
+// points of one run are not independent.
 #pragma once
 
-#include <cstdint>
 #include <optional>
 #include <vector>
 
@@ -14,9 +14,31 @@ struct Interval {
   double high = 0;
 };
 
-// 95 % percentile bootstrap interval of median(a) / median(b), neither of them empty. Deterministic
-// in `seed`.
-Interval ratio_interval(const std::vector<double>& a, const std::vector<double>& b,
-                        std::uint64_t seed, int resamples = 2000);
+inline constexpr double kLevel = 0.95;  // of every interval; tests are two-sided at 1 - kLevel
+
+// A value with its interval, and the two-sided p of "it is 0".
+struct Estimate {
+  double value = 0;
+  Interval interval;
+  double p = 1;
+};
+
+// Student's t: the mean, at least two finite values. For pairs, give their differences.
+Estimate mean_of(const std::vector<double>& values);
+
+// Welch's t (B. L. Welch, Biometrika 34, 1947): mean of b less mean of a, at least two finite
+// values a side, whose variances may differ.
+Estimate difference_of_means(const std::vector<double>& a, const std::vector<double>& b);
+
+// Median of b less median of a, where values may be +infinity: NaN where both medians are. p is the
+// exact one of the rank sum over all ways to share out the values, ties with their mean rank
+// (Wilcoxon; H. B. Mann, D. R. Whitney, Ann. Math. Stat. 18, 1947). The interval inverts it: those
+// differences b_j - a_i that it cannot tell from the shift (J. L. Hodges, E. L. Lehmann, Ann. Math.
+// Stat. 34, 1963); its ends are infinite where the samples are too small. None of the two is empty.
+Estimate difference_by_ranks(const std::vector<double>& a, const std::vector<double>& b);
+
+// p adjusted so that "below 1 - kLevel" errs in any of all tests with at most that probability,
+// however they depend on each other (S. Holm, Scand. J. Stat. 6, 1979).
+std::vector<double> holm(const std::vector<double>& p);
 
 }  // namespace mf

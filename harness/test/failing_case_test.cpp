@@ -193,9 +193,9 @@ TEST(DamagedResults, AreLeftOutOfAComparison) {
   const auto compared_seeds = [&](const std::string& text) {
     std::ofstream(path) << text;
     ::testing::internal::CaptureStderr();
-    const auto all = compare_results(folder / "a", folder / "b", 0.02);
+    const auto all = compare_results(folder / "a", folder / "b", {}).rows;
     ::testing::internal::GetCapturedStderr();
-    return all.at(0).seeds;
+    return all.at(0).quality.pairs;
   };
   for (const char* text : kDamaged) EXPECT_EQ(compared_seeds(text), 1) << text;
   const std::string rest = whole.trace.at(0).dump() + "\n" + whole.footer.dump() + "\n";

@@ -1,0 +1,74 @@
+// A result file as a comparison sees it: what was run, once with which seeds, and the few numbers
+// that a run gives.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/json.hpp"
+#include "harness/results/result_file.hpp"
+#include "harness/spec/metric.hpp"
+#include "harness/spec/status.hpp"
+
+namespace mf {
+
+// Everything that decides a result but the seeds, by dotted name: "algorithm", "dataset",
+// "dataset.content_hash", "params.factors", "split.holdout", "schedule.kind", "stop.epochs",
+// "evaluate.every", ...
+using Configuration = std::map<std::string, Json>;
+
+Configuration configuration_of(const Json& header);
+
+// The same repeat of the same configuration in two folders makes a pair. With a seed in the split,
+// that is another number than the seed.
+using Repeat = std::pair<std::int64_t, Json>;  // seed, seed of the split
+
+inline constexpr double kNever = std::numeric_limits<double>::infinity();
+
+// Seconds of training until the first evaluated point at or beyond the target; kNever if none is.
+double train_seconds_to(const std::vector<Json>& trace, const TargetSpec& target);
+
+// Steady seconds of an epoch: the median over all epochs but those up to the first evaluation,
+// which hold what is done once (warm-up, graphs, modules); epochs between two evaluations count
+// with their mean. A run that was evaluated at its end alone has the mean of all. Nothing where no
+// epoch was evaluated.
+std::optional<double> steady_epoch_seconds(const std::vector<Json>& trace);
+
+struct ComparedCase {
+  std::string file;
+  Configuration configuration;
+  Repeat repeat;
+  Status status = Status::error;
+  bool gpu = false;
+  Json environment;
+  std::optional<TargetSpec> target;  // that the result names
+  Metric metric = Metric::test_rmse;
+  std::optional<double> best;  // of it
+  std::optional<double> epoch_s;
+  double prepared_s = 0;  // prepare and transfer
+  double train_s = 0;
+  std::vector<Json> trace;
+};
+
+// Of a finished result. Nothing where its header names no seed.
+std::optional<ComparedCase> compared_case(const std::string& path, const ResultFile& file);
+
+// Whether it ran: not one that was interrupted, or skipped on a machine that could not run it.
+constexpr bool has_run(Status status) {
+  return status != Status::interrupted && status != Status::skipped;
+}
+
+// Training and answer seconds (prepare, transfer and training) until the target, or to the end
+// without one. kNever: the run has no answer, because it missed the target, diverged or failed.
+struct AnswerTimes {
+  double train_s = kNever;
+  double answer_s = kNever;
+};
+AnswerTimes answer_times(const ComparedCase& one, const std::optional<TargetSpec>& target);
+
+}  // namespace mf

@@ -1,0 +1,122 @@
+#include "harness/results/compared_folder.hpp"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <optional>
+#include <set>
+
+#include "base/error.hpp"
+#include "base/json_values.hpp"
+#include "base/text.hpp"
+#include "harness/results/result_file.hpp"
+
+namespace mf {
+namespace {
+
+// ---- what there is
+// --------------------------------------------------------------------------------
+
+void add_once(std::vector<std::string>& list, const std::string& text) {
+  if (std::find(list.begin(), list.end(), text) == list.end()) list.push_back(text);
+}
+
+std::string commit_of(const Json& environment) {
+  const std::string sha = text_at(environment, {"git_sha"}).value_or("?").substr(0, 9);
+  const Json& dirty = value_at(environment, {"git_dirty"});
+  return sha + (dirty.is_boolean() && dirty.get<bool>() ? " with changes" : "");
+}
+
+std::string machine_of(const ComparedCase& one) {
+  const auto gpu = text_at(one.environment, {"gpu"});
+  if (one.gpu && gpu) return *gpu;
+  const std::string cpu = text_at(one.environment, {"cpu"}).value_or("?");
+  const auto cores = integer_at(one.environment, {"cores"});
+  return cores ? fmt::format("{}, {} cores", cpu, *cores) : cpu;
+}
+
+// Why a file is no result, or nothing.
+std::optional<std::string> why_left_out(const ResultFile& file) {
+  if (file.damage) return "damaged";
+  if (!file.finished()) return "unfinished";
+  if (!value_at(file.header, {"profile"}).is_null())
+    return "a profiled run, whose times are no results";
+  if (!integer_at(file.header, {"seed"})) return "its header has no \"seed\"";
+  return std::nullopt;
+}
+
+void read_case(const std::string& path, ComparedFolder& folder) {
+  const auto file = read_result_file(path);
+  if (!file) return;
+  ++folder.summary.files;
+  warn_of_damage(*file, "it is left out");
+  const std::string name = std::filesystem::path(path).filename().string();
+  if (const auto why = why_left_out(*file)) {
+    folder.summary.left_out.push_back(name + ": " + *why);
+    return;
+  }
+  const auto one = compared_case(path, *file);
+  if (!one) return;
+  add_once(folder.summary.commits, commit_of(one->environment));
+  add_once(folder.summary.machines, machine_of(*one));
+  folder.cases.push_back(*one);
+}
+
+bool is_named(const std::string& key, const std::string& name) {
+  return key == name || (key.size() > name.size() && key.compare(0, name.size(), name) == 0 &&
+                         key[name.size()] == '.');
+}
+
+}  // namespace
+
+ComparedFolder read_compared_folder(const std::string& path) {
+  if (!std::filesystem::is_directory(path)) {
+    fail(ErrorKind::usage, "{}: is no folder of results", path);
+  }
+  std::set<std::string> files;
+  for (const auto& entry : std::filesystem::directory_iterator(path)) {
+    if (entry.path().extension() == ".jsonl") files.insert(entry.path().string());
+  }
+  ComparedFolder folder;
+  folder.summary.folder = path;
+  for (const auto& file : files) read_case(file, folder);
+  return folder;
+}
+
+// ---- which go together
+// ----------------------------------------------------------------------------
+
+void drop_ignored(const std::vector<std::string>& names, const std::vector<ComparedCase*>& cases) {
+  std::set<std::string> known;
+  for (const auto* one : cases) {
+    for (const auto& [key, value] : one->configuration) known.insert(key);
+  }
+  for (const auto& name : names) {
+    const auto fits = [&](const std::string& key) { return is_named(key, name); };
+    if (std::none_of(known.begin(), known.end(), fits)) {
+      const std::string near = nearest(name, {known.begin(), known.end()});
+      fail(ErrorKind::usage, "--ignore: found \"{}\"{}, expected what the cases have: {}", name,
+           near.empty() ? "" : ", did you mean \"" + near + "\"?",
+           join({known.begin(), known.end()}));
+    }
+    for (auto* one : cases) {
+      std::erase_if(one->configuration, [&](const auto& item) { return fits(item.first); });
+    }
+  }
+}
+
+Groups group_by_configuration(const ComparedFolder& folder,
+                              const std::vector<std::string>& ignored) {
+  Groups groups;
+  for (const auto& one : folder.cases) {
+    const auto [at, is_new] = groups[canonical(Json(one.configuration))].emplace(one.repeat, one);
+    if (is_new) continue;
+    fail(ErrorKind::usage, "{} and {} are the same case with seed {}{}; {}", at->second.file,
+         one.file, one.repeat.first, ignored.empty() ? "" : " without " + join(ignored),
+         ignored.empty() ? "keep one of them" : "ignore less");
+  }
+  return groups;
+}
+
+}  // namespace mf

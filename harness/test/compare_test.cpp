@@ -1,0 +1,408 @@
+// Comparisons of results that are made by hand, so that every number is known.
+#include "harness/results/compare.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+
+#include "base/rng.hpp"
+#include "harness/results/compare_report.hpp"
+#include "harness/results/compared_case.hpp"
+#include "harness/results/result_file.hpp"
+#include "harness/results/student_t.hpp"
+#include "harness/test/testing.hpp"
+
+namespace mf {
+namespace {
+
+using testing::contains;
+using testing::message_of;
+using testing::TempFolder;
+
+// A run of `epoch_s.size()` epochs that ends at `rmse.back()`, every epoch evaluated.
+struct Made {
+  int seed = 1;
+  std::vector<double> epoch_s = {1, 1, 1};
+  std::vector<double> rmse = {1.0, 0.9, 0.8};
+  double prepare_s = 0.5;
+  double transfer_s = 0.25;
+  std::string status = "completed";
+  std::string algorithm = "fpsgd";
+  Json params = {{"factors", 50}, {"reg", 0.05}};
+  std::string content = "aaaa";
+  int every = 1;
+  Json target_rmse = nullptr;
+};
+
+Json header_of(const Made& run) {
+  return {{"type", "header"},
+          {"algorithm", {{"name", run.algorithm}, {"hardware", "cpu"}, {"params", run.params}}},
+          {"dataset",
+           {{"name", "ml"},
+            {"content_hash", run.content},
+            {"split", {{"holdout", 0.2}, {"seed", run.seed}}}}},
+          {"seed", run.seed},
+          {"target_rmse", run.target_rmse},
+          {"schedule", {{"kind", "constant"}, {"learning_rate", 0.01}}},
+          {"init", {{"kind", "uniform"}}},
+          {"stop", {{"epochs", 3}}},
+          {"evaluate", {{"every", run.every}}},
+          {"profile", nullptr},
+          {"environment", {{"git_sha", "0123456789ab"}, {"cpu", "a CPU"}, {"cores", 2}}}};
+}
+
+std::vector<Json> trace_of(const Made& run) {
+  std::vector<Json> trace = {{{"type", "trace"}, {"epoch", 0}, {"train_s", 0}, {"test_rmse", 2.0}}};
+  double train = 0;
+  for (std::size_t e = 0; e < run.epoch_s.size(); ++e) {
+    train += run.epoch_s[e];
+    trace.push_back(
+        {{"type", "trace"}, {"epoch", e + 1}, {"train_s", train}, {"test_rmse", run.rmse[e]}});
+  }
+  return trace;
+}
+
+void write(const std::string& folder, const Made& run) {
+  std::filesystem::create_directories(folder);
+  int n = 0;
+  for ([[maybe_unused]] const auto& entry : std::filesystem::directory_iterator(folder)) ++n;
+  ResultWriter writer(folder + "/" + std::to_string(n) + ".jsonl");
+  writer.append(header_of(run));
+  const auto trace = trace_of(run);
+  for (const auto& point : trace) writer.append(point);
+  double best = 2;
+  for (const double rmse : run.rmse) best = std::min(best, rmse);
+  writer.append({{"type", "footer"},
+                 {"status", run.status},
+                 {"updates", 1},
+                 {"clocks",
+                  {{"prepare_s", run.prepare_s},
+                   {"transfer_s", run.transfer_s},
+                   {"train_s", trace.back()["train_s"]}}},
+                 {"best_test_rmse", best}});
+}
+
+// Runs of the seeds 1, 2, ... that take `seconds` an epoch, the first ten times as long.
+void write_runs(const std::string& folder, const std::vector<double>& seconds, Made run = {}) {
+  for (const double s : seconds) {
+    run.epoch_s = {10 * s, s, s};
+    write(folder, run);
+    ++run.seed;
+  }
+}
+
+struct Folders {
+  TempFolder at;
+  std::string a = at / "a";
+  std::string b = at / "b";
+  ComparisonReport compare(const CompareOptions& options = {}) const {
+    return compare_results(a, b, options);
+  }
+};
+
+// ---- definitions on traces by hand
+// ----------------------------------------------------------------
+
+TEST(ComparedCase, TimeToTheTargetIsThatOfTheFirstEvaluatedPointThatMeetsIt) {
+  const auto trace = trace_of({.epoch_s = {3, 2, 1}, .rmse = {1.0, 0.9, 0.8}});
+  const auto to = [&](double rmse) { return train_seconds_to(trace, {Metric::test_rmse, rmse}); };
+  EXPECT_EQ(to(0.85), 6) << "not 5.5: nobody had a model of that RMSE";
+  EXPECT_EQ(to(0.9), 5) << "at the target is there";
+  EXPECT_EQ(to(2.5), 0) << "the initial model is a model";
+  EXPECT_EQ(to(0.7), kNever);
+  EXPECT_EQ(train_seconds_to(trace, {Metric::ndcg_100, 0.1}), kNever) << "which was not computed";
+}
+
+TEST(ComparedCase, SteadyEpochTimeLeavesTheFirstStretchOut) {
+  EXPECT_EQ(steady_epoch_seconds(trace_of({.epoch_s = {9, 1, 3}})), 2);
+  EXPECT_EQ(steady_epoch_seconds(trace_of({.epoch_s = {9}, .rmse = {1}})), 9) << "all there is";
+  EXPECT_FALSE(steady_epoch_seconds({trace_of({})[0]}));
+  auto sparse = trace_of({.epoch_s = {9, 1, 3, 5}, .rmse = {1, 1, 1, 1}});
+  sparse.erase(sparse.begin() + 3);  // the third epoch was not evaluated
+  EXPECT_EQ(steady_epoch_seconds(sparse), 4) << "of 1, 4 and 4: 3 and 5 count with their mean";
+}
+
+TEST(ComparedCase, AnAnswerIsReadyAfterPrepareTransferAndTraining) {
+  const TempFolder folder;
+  const auto one = [&](const Made& run) {
+    const std::string path = folder / std::to_string(run.seed);
+    write(path, run);
+    const auto found = compared_case(path + "/0.jsonl", *read_result_file(path + "/0.jsonl"));
+    return *found;
+  };
+  const ComparedCase whole = one({.seed = 1, .target_rmse = 0.9});
+  EXPECT_EQ(answer_times(whole, whole.target).answer_s, 0.5 + 0.25 + 2);
+  EXPECT_EQ(answer_times(whole, whole.target).train_s, 2);
+  EXPECT_EQ(answer_times(whole, std::nullopt).answer_s, 0.5 + 0.25 + 3);
+  const ComparedCase diverged = one({.seed = 2, .status = "diverged", .target_rmse = 0.9});
+  EXPECT_EQ(answer_times(diverged, diverged.target).answer_s, 2.75) << "it was there before";
+  EXPECT_EQ(answer_times(diverged, std::nullopt).answer_s, kNever) << "its end is no answer";
+}
+
+// ---- what goes together
+// ---------------------------------------------------------------------------
+
+TEST(Compare, PairsRunsBySeedAndTakesARunForOne) {
+  const Folders f;
+  write_runs(f.a, {1, 2, 4});
+  write_runs(f.b, {1.1, 2.4, 4.2});
+  const auto row = f.compare().rows.at(0);
+  const double logs[] = {std::log(1.1), std::log(1.2), std::log(1.05)};
+  const double mean = (logs[0] + logs[1] + logs[2]) / 3;
+  double squares = 0;
+  for (const double x : logs) squares += (x - mean) * (x - mean);
+  const double error = std::sqrt(squares / 2 / 3);
+  EXPECT_EQ(row.epoch_time.pairs, 3);
+  EXPECT_NEAR(*row.epoch_time.value, std::exp(mean), 1e-12);
+  EXPECT_NEAR(row.epoch_time.interval->high, std::exp(mean + 4.30265 * error), 1e-5);
+  EXPECT_NEAR(*row.epoch_time.p, student_t_tails(mean / error, 2), 1e-12);
+  EXPECT_NEAR(*row.epoch_time.first.middle, 2, 1e-12) << "the geometric mean";
+}
+
+TEST(Compare, GivesNoVerdictForFewerThanThreeRunsASide) {
+  const Folders f;
+  write_runs(f.a, {1, 1});
+  write_runs(f.b, {2, 2, 2, 2});
+  const auto report = f.compare();
+  const auto& one = report.rows.at(0).epoch_time;
+  EXPECT_EQ(one.verdict, Verdict::too_few);
+  EXPECT_FALSE(one.interval);
+  EXPECT_NEAR(*one.value, 2, 1e-12) << "the ratio is shown all the same";
+  EXPECT_TRUE(contains(to_text(report), "too few runs: 1 more in the first")) << to_text(report);
+  EXPECT_TRUE(has(report, Complaint::undecided));
+  EXPECT_FALSE(has(report, Complaint::slower));
+}
+
+TEST(Compare, WithoutPairsTheSidesStandAgainstEachOther) {
+  const Folders f;
+  write_runs(f.a, {1.00, 1.01, 0.99});
+  write_runs(f.b, {1.20, 1.21, 1.19, 1.20}, {.seed = 11});
+  const auto row = f.compare().rows.at(0);
+  EXPECT_EQ(row.epoch_time.pairs, 0);
+  EXPECT_EQ(row.epoch_time.verdict, Verdict::slower);
+  EXPECT_TRUE(contains(to_text(f.compare()), "3 and 4 runs"));
+}
+
+TEST(Compare, TheKeyHasContentSplitAndEvaluation) {
+  const Folders f;
+  write_runs(f.a, {1, 1, 1});
+  write_runs(f.b, {1, 1, 1}, {.content = "bbbb"});
+  write_runs(f.b, {1, 1, 1}, {.every = 2});
+  const auto report = f.compare();
+  EXPECT_TRUE(report.rows.empty());
+  ASSERT_EQ(report.only_first.size(), 1u);
+  ASSERT_EQ(report.only_second.size(), 2u);
+  const std::string text = to_text(report);
+  EXPECT_TRUE(contains(text, "dataset.content_hash bbbb, there aaaa")) << text;
+  EXPECT_TRUE(contains(text, "evaluate.every 2, there 1")) << text;
+  EXPECT_TRUE(contains(text, "3 completed")) << text;
+  EXPECT_TRUE(has(report, Complaint::missing));
+}
+
+TEST(Compare, WhatIsIgnoredMayDiffer) {
+  const Folders f;
+  write_runs(f.a, {1, 1, 1});
+  write_runs(f.b, {1, 1, 1}, {.every = 2});
+  EXPECT_EQ(f.compare({.ignored = {"evaluate.every"}}).rows.size(), 1u);
+  EXPECT_EQ(f.compare({.ignored = {"evaluate"}}).rows.size(), 1u) << "a section";
+  const std::string unknown = message_of([&] { f.compare({.ignored = {"evaluate.evry"}}); });
+  EXPECT_TRUE(contains(unknown, "did you mean \"evaluate.every\"")) << unknown;
+  write_runs(f.a, {1}, {.params = {{"factors", 50}, {"reg", 0.1}}});
+  const std::string alike = message_of([&] { f.compare({.ignored = {"params.reg"}}); });
+  EXPECT_TRUE(contains(alike, "are the same case with seed 1")) << alike;
+}
+
+TEST(Compare, LabelsHaveEveryParameterThatDiffers) {
+  const Folders f;
+  for (const double reg : {0.05, 0.1}) {
+    for (const int threads : {1, 4}) {
+      const Json params = {{"factors", 50}, {"reg", reg}, {"model", "plain"}, {"threads", threads}};
+      write_runs(f.a, {1, 1, 1}, {.params = params});
+      write_runs(f.b, {1, 1, 1}, {.params = params});
+    }
+  }
+  std::vector<std::string> labels;
+  for (const auto& row : f.compare().rows) labels.push_back(row.label);
+  EXPECT_EQ(labels, (std::vector<std::string>{"fpsgd factors=50 reg=0.05 threads=1 on ml",
+                                              "fpsgd factors=50 reg=0.05 threads=4 on ml",
+                                              "fpsgd factors=50 reg=0.1 threads=1 on ml",
+                                              "fpsgd factors=50 reg=0.1 threads=4 on ml"}));
+}
+
+// ---- verdicts
+// -------------------------------------------------------------------------------------
+
+TEST(Compare, RunsThatMissTheTargetAreInfinitelyLate) {
+  const Folders f;
+  write_runs(f.a, {1, 1, 1, 1, 1}, {.target_rmse = 0.8});
+  write_runs(f.b, {1, 1, 1}, {.target_rmse = 0.8});
+  write_runs(f.b, {1, 1}, {.seed = 4, .rmse = {1.0, 0.9, 0.85}, .target_rmse = 0.8});
+  const auto some = f.compare().rows.at(0);
+  EXPECT_EQ(some.answer_time.second.never, 2);
+  EXPECT_EQ(*some.answer_time.value, 1) << "the median of the five is there";
+  EXPECT_EQ(some.answer_time.verdict, Verdict::ambiguous);
+  EXPECT_EQ(some.epoch_time.verdict, Verdict::same);
+  EXPECT_TRUE(contains(to_text(f.compare()), "5 and 5 (2 never) runs")) << to_text(f.compare());
+  const auto earlier = f.compare({.target = TargetSpec{Metric::test_rmse, 0.9}}).rows.at(0);
+  EXPECT_EQ(earlier.answer_time.second.never, 0) << "all meet an easier one";
+  EXPECT_EQ(earlier.answer_time.pairs, 5);
+}
+
+TEST(Compare, AllRunsThatMissTheTargetAreSlower) {
+  const Folders f;
+  write_runs(f.a, {1, 1, 1, 1, 1}, {.target_rmse = 0.8});
+  write_runs(f.b, {1, 1, 1, 1, 1}, {.rmse = {1.0, 0.9, 0.85}, .target_rmse = 0.8});
+  const auto report = f.compare();
+  const auto& row = report.rows.at(0);
+  EXPECT_EQ(row.answer_time.verdict, Verdict::slower);
+  EXPECT_TRUE(std::isinf(*row.answer_time.value));
+  EXPECT_EQ(row.quality.verdict, Verdict::worse);
+  EXPECT_EQ(headline(row), "epochs same, answer slower at worse rmse");
+  EXPECT_TRUE(has(report, Complaint::slower));
+  EXPECT_TRUE(contains(to_text(report), "never")) << to_text(report);
+  EXPECT_TRUE(to_json(report)["rows"][0]["answer_time"]["ratio"].is_null())
+      << "JSON has no infinity";
+}
+
+TEST(Compare, DivergedAndFailedRunsAreShownAndNeverAnswer) {
+  const Folders f;
+  write_runs(f.a, {1, 1, 1, 1, 1});
+  write_runs(f.b, {1, 1, 1});
+  write_runs(f.b, {1}, {.seed = 4, .status = "diverged"});
+  write_runs(f.b, {1}, {.seed = 5, .status = "error"});
+  const auto report = f.compare();
+  const auto& row = report.rows.at(0);
+  EXPECT_EQ(row.epoch_time.pairs, 3) << "of completed runs";
+  EXPECT_EQ(row.answer_time.second.never, 2);
+  EXPECT_TRUE(has(report, Complaint::failed));
+  EXPECT_TRUE(contains(to_text(report), "in the second 3 completed, 1 diverged, 1 error"))
+      << to_text(report);
+}
+
+TEST(Compare, UnfinishedAndProfiledFilesAreListed) {
+  const Folders f;
+  write_runs(f.a, {1, 1, 1});
+  write_runs(f.b, {1, 1, 1});
+  ResultWriter(f.b + "/unfinished.jsonl").append(header_of({.seed = 9}));
+  Json header = header_of({.seed = 8});
+  header["profile"] = {{"warmup", 2}, {"epochs", 3}};
+  ResultWriter profiled(f.b + "/profiled.jsonl");
+  profiled.append(header);
+  profiled.append(
+      {{"type", "footer"}, {"status", "completed"}, {"updates", 1}, {"clocks", {{"train_s", 1}}}});
+  const auto report = f.compare();
+  EXPECT_EQ(report.rows.at(0).second.at("completed"), 3);
+  EXPECT_EQ(report.second.left_out,
+            (std::vector<std::string>{"profiled.jsonl: a profiled run, whose times are no results",
+                                      "unfinished.jsonl: unfinished"}));
+}
+
+TEST(Compare, FasterAtWorseQualityIsSaidSo) {
+  const Folders f;
+  write_runs(f.a, {1.00, 1.01, 0.99, 1, 1}, {.rmse = {1, 0.9, 0.800}});
+  write_runs(f.b, {0.90, 0.91, 0.89, 0.9, 0.9}, {.rmse = {1, 0.9, 0.804}});
+  const auto worse = f.compare().rows.at(0);
+  EXPECT_EQ(headline(worse), "faster at worse rmse");
+  EXPECT_NEAR(*worse.quality.value, 0.004, 1e-12);
+  EXPECT_EQ(headline(f.compare({.quality_margin = 0.01}).rows.at(0)), "faster")
+      << "0.5 % is within the margin";
+  const auto back = compare_results(f.b, f.a, {});
+  EXPECT_EQ(headline(back.rows.at(0)), "slower at better rmse");
+}
+
+TEST(Compare, DifferentTargetsAreNoTarget) {
+  const Folders f;
+  write_runs(f.a, {1, 1, 1}, {.target_rmse = 0.9});
+  write_runs(f.b, {1, 1, 1}, {.target_rmse = 0.8});
+  const auto row = f.compare().rows.at(0);
+  EXPECT_TRUE(row.targets_differ);
+  EXPECT_FALSE(row.target);
+  EXPECT_EQ(f.compare({.target = TargetSpec{Metric::test_rmse, 0.9}}).rows.at(0).target->value,
+            0.9);
+}
+
+TEST(Compare, EachRowPaysForTheOthers) {
+  const Folders f;
+  // 4.4 % with p of about 0.02: a finding on its own, none among five rows.
+  const std::vector<double> slower = {1.02, 1.08, 1.03, 1.07, 1.02};
+  for (int factors = 1; factors <= 5; ++factors) {
+    write_runs(f.a, {1, 1, 1, 1, 1}, {.params = {{"factors", factors}}});
+    write_runs(f.b, factors == 1 ? slower : std::vector<double>{1.0, 1.01, 0.99, 1.01, 1.0},
+               {.params = {{"factors", factors}}});
+  }
+  const auto row = f.compare().rows.at(0);
+  EXPECT_LT(*row.epoch_time.p, 0.05);
+  EXPECT_GT(*row.epoch_time.p_adjusted, 0.05);
+  EXPECT_EQ(row.epoch_time.verdict, Verdict::ambiguous);
+}
+
+TEST(Judge, NeedsTheTestAndTheMargin) {
+  EXPECT_EQ(judge_time(1.10, {1.05, 1.15}, 0.01, 0.02), Verdict::slower);
+  EXPECT_EQ(judge_time(0.90, {0.85, 0.95}, 0.01, 0.02), Verdict::faster);
+  EXPECT_EQ(judge_time(1.00, {0.99, 1.01}, 0.60, 0.02), Verdict::same);
+  EXPECT_EQ(judge_time(1.10, {0.95, 1.20}, 0.20, 0.02), Verdict::ambiguous);
+  EXPECT_EQ(judge_time(1.10, {1.05, 1.15}, 0.06, 0.02), Verdict::ambiguous) << "Holm's";
+  EXPECT_EQ(judge_time(1.015, {1.005, 1.025}, 0.01, 0.02), Verdict::ambiguous);
+  EXPECT_EQ(judge_quality(Metric::test_rmse, 0.1, {0.05, 0.15}, 0.01, 0.02), Verdict::worse);
+  EXPECT_EQ(judge_quality(Metric::ndcg_100, 0.1, {0.05, 0.15}, 0.01, 0.02), Verdict::better);
+  EXPECT_EQ(judge_quality(Metric::test_rmse, 0.1, {-0.05, 0.25}, 0.3, 0.02), Verdict::ambiguous);
+}
+
+// ---- how often it is right
+// ------------------------------------------------------------------------
+
+// A run's epochs: a level of its own, and noise around it that lasts from epoch to epoch, as that
+// of other work on the machine does. Scatter of both: 0.5 %.
+std::vector<double> scattered_epochs(double seconds, Rng& rng) {
+  const double level = 1 + 0.005 * rng.normal();
+  double drift = 0.005 * rng.normal();
+  std::vector<double> epochs;
+  for (int e = 0; e < 20; ++e) {
+    epochs.push_back(seconds * level * (1 + drift) * (e == 0 ? 1.5 : 1));
+    drift = 0.9 * drift + 0.005 * std::sqrt(1 - 0.81) * rng.normal();
+  }
+  return epochs;
+}
+
+// Tables of five configurations with five runs a side, and of both times and the quality what share
+// got a verdict of `wanted`.
+double share_of(double ratio, const std::vector<Verdict>& wanted) {
+  Rng rng(20260102);
+  int count = 0;
+  int all = 0;
+  for (int table = 0; table < 25; ++table) {
+    const Folders f;
+    for (const auto& [folder, seconds] : {std::pair(f.a, 1.0), std::pair(f.b, ratio)}) {
+      for (int factors = 1; factors <= 5; ++factors) {
+        for (int seed = 1; seed <= 5; ++seed) {
+          const double rmse = 0.9 * (1 + 0.002 * rng.normal());
+          write(folder, {.seed = seed,
+                         .epoch_s = scattered_epochs(seconds, rng),
+                         .rmse = std::vector<double>(20, rmse),
+                         .params = {{"factors", factors}}});
+        }
+      }
+    }
+    for (const auto& row : f.compare().rows) {
+      for (const auto* one : {&row.epoch_time, &row.answer_time, &row.quality}) {
+        if (ratio != 1 && one == &row.quality) continue;
+        ++all;
+        count += std::count(wanted.begin(), wanted.end(), one->verdict) > 0 ? 1 : 0;
+      }
+    }
+  }
+  return static_cast<double>(count) / all;
+}
+
+TEST(Compare, OfTheSameTwiceSaysSoOrNothing) {
+  EXPECT_LE(share_of(1, {Verdict::faster, Verdict::slower, Verdict::better, Verdict::worse}), 0.02);
+}
+
+TEST(Compare, FindsFivePercentWithFiveRunsASide) {
+  EXPECT_GE(share_of(1.05, {Verdict::slower}), 0.9);
+}
+
+}  // namespace
+}  // namespace mf

@@ -1,0 +1,98 @@
+"""What `mfbench compare` says of committed results that were measured twice: nothing, but rarely."""
+
+import collections
+import itertools
+import json
+import pathlib
+import shutil
+
+import pytest
+
+REFERENCE = pathlib.Path(__file__).parent.parent / "results" / "reference"
+QUIET = {"same", "ambiguous", "too few runs"}
+JUDGED = ("epoch_time", "answer_time", "quality")
+
+
+def header(path):
+    with path.open() as file:
+        return json.loads(file.readline())
+
+
+def machine(found):
+    """Of a case, and the commit it ran: what has to agree for a measurement made twice."""
+    environment = found["environment"]
+    unit = "gpu" if found["algorithm"]["hardware"] == "cuda" else "cpu"
+    return environment["git_sha"], environment[unit], environment["cores"]
+
+
+def configuration(found):
+    split = {k: v for k, v in found["dataset"].get("split", {}).items() if k != "seed"}
+    return json.dumps([found["algorithm"]["name"], found["algorithm"]["params"], split,
+                       found["dataset"]["name"], found["dataset"].get("content_hash"),
+                       *(found[k] for k in ("schedule", "init", "stop", "evaluate"))],
+                      sort_keys=True)
+
+
+@pytest.fixture(scope="module")
+def measured():
+    """For every configuration, commit and machine: its files by folder."""
+    found = collections.defaultdict(lambda: collections.defaultdict(list))
+    for path in sorted(REFERENCE.rglob("*.jsonl")):
+        head = header(path)
+        found[configuration(head), machine(head)][path.parent].append((head["seed"], path))
+    return found
+
+
+def verdicts(mfbench, first, second, folder):
+    """Those of each row, with its label."""
+    done = mfbench("compare", first, second, "--json", cwd=folder)
+    assert done.returncode == 0, done.stderr
+    return [(row[name]["verdict"], row["label"]) for row in json.loads(done.stdout)["rows"]
+            for name in JUDGED]
+
+
+def fewer_than_two_in_a_hundred(found):
+    loud = [one for one in found if one[0] not in QUIET]
+    assert len(loud) <= 0.02 * len(found), loud
+
+
+def test_the_same_measured_twice(mfbench, measured, tmp_path):
+    """Folders that share configurations of one commit and machine: whatever differs is chance, or
+    the state of the machine."""
+    pairs = collections.defaultdict(list)
+    for folders in measured.values():
+        for pair in itertools.combinations(sorted(folders), 2):
+            pairs[pair].append(folders)
+    found = []
+    for number, (pair, shared) in enumerate(sorted(pairs.items())):
+        for side, folder in zip("ab", pair):
+            into = tmp_path / f"{number}{side}"
+            into.mkdir()
+            for folders in shared:
+                for _, path in folders[folder]:
+                    shutil.copy(path, into)
+        found += verdicts(mfbench, tmp_path / f"{number}a", tmp_path / f"{number}b", tmp_path)
+    print(collections.Counter(verdict for verdict, _ in found))
+    judged = [one for one in found if one[0] != "too few runs"]
+    assert len(found) > 300 and len(judged) > 90
+    fewer_than_two_in_a_hundred(judged)
+
+
+def test_runs_of_one_case_against_the_others(mfbench, measured, tmp_path):
+    """Seeds 1 to 3 against the rest, where there are at least six: no seed is on both sides."""
+    for (_, where), folders in measured.items():
+        for folder, files in folders.items():
+            if len(files) < 6:
+                continue
+            name = "-".join([where[0][:9], *folder.relative_to(REFERENCE).parts])
+            for index, (_, path) in enumerate(sorted(files)):
+                into = tmp_path / name / ("a" if index < 3 else "b")
+                into.mkdir(parents=True, exist_ok=True)
+                shutil.copy(path, into)
+    found = []
+    for folder in sorted(tmp_path.iterdir()):
+        found += verdicts(mfbench, folder / "a", folder / "b", tmp_path)
+    print(collections.Counter(verdict for verdict, _ in found))
+    assert len(found) >= 36
+    assert all(verdict != "too few runs" for verdict, _ in found)
+    fewer_than_two_in_a_hundred(found)
