@@ -15,6 +15,7 @@ from mfplots.curves import Curve, panel_curves, rmse_window, wants_log, whole_wi
 from mfplots.errors import NotDrawable
 from mfplots.figures import Drawing
 from mfplots.load import RANKING
+from mfplots.intervals import FEWEST
 from mfplots.published import Point, absent_note
 from mfplots.recipes import Recipe
 from mfplots.series import Panel, Series, View, panel_title
@@ -24,7 +25,8 @@ from mfplots.style import (PUBLISHED_MARKERS, Look, log_axis, looks, plain_tick,
                            significant)
 from mfplots.summary import baseline_label, status_text, target_of
 
-BANDS = {"minmax": "smallest to largest", "iqr": "quartiles", "none": ""}
+BANDS = {"minmax": "smallest to largest, from 3 seeds on", "iqr": "quartiles, from 3 seeds on",
+         "none": ""}
 ERRORS = ("test_rmse", "test_mae", "train_rmse",  # on a linear axis with a window of their own
           "objective", *RANKING)
 Window = Callable[[Sequence[Curve], float | None, Sequence[float]], tuple[float, float]]
@@ -82,10 +84,11 @@ def draw_panel(axes: Axes, curves: Sequence[Curve], looks_of: dict[str, Look],
         every = max(len(p) // 8, 1)
         axes.plot(p["x"], p["y"], markevery=(look.order % every, every), zorder=3,
                   **look.as_line())
-        if recipe.band != "none" and (p["high"] > p["low"]).any():
+        wide = (p["high"] > p["low"]) & (p["seeds"] >= FEWEST)
+        if recipe.band != "none" and wide.any():
             axes.fill_between(p["x"].to_numpy(float), p["low"].to_numpy(float),
                               p["high"].to_numpy(float), color=look.colour, alpha=0.18,
-                              linewidth=0, zorder=2)
+                              where=(p["seeds"] >= FEWEST).to_numpy(), linewidth=0, zorder=2)
     if not curves:
         axes.text(0.5, 0.5, "no case with a trace", transform=axes.transAxes, ha="center")
 

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import math
-import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-RESAMPLES = 2000
-LEVEL = 0.95
-BOOTSTRAP_SEED = 20_011
+from mfplots import intervals
+
+# For small prints, where a ratio has brackets.
+BRACKETS = (f"{100 * intervals.LEVEL:g} % interval over seeds (Student's t on logarithms; by ranks "
+            f"where a seed did not reach), from {intervals.FEWEST} seeds a side on")
 
 
 @dataclass(frozen=True)
@@ -23,10 +24,16 @@ class Spread:
     high: float
     n: int
 
+    @property
+    def whiskers(self) -> Interval:
+        """To be drawn: of fewer seeds than that, a range would look like an interval."""
+        ends = (self.low, self.high) if self.n >= intervals.FEWEST else intervals.NONE
+        return Interval(self.median, *ends)
+
 
 @dataclass(frozen=True)
 class Interval:
-    """A ratio of medians with its bootstrap interval; NaN ends where there is none."""
+    """A value with its interval; NaN ends where there is none."""
 
     value: float
     low: float
@@ -121,11 +128,9 @@ def censored_median(values: Sequence[float]) -> float:
 
 
 def ratio_of_medians(numerator: Sequence[float], denominator: Sequence[float]) -> Interval:
-    """median(numerator) / median(denominator), with a percentile bootstrap interval over seeds.
+    """median(numerator) / median(denominator), with the interval of `intervals.of_sides`.
 
-    NaN values are seeds that never got there, as in censored_median. The two samples are resampled
-    independently. No interval where a side has one seed only, or where more resamples are undefined
-    (both medians infinite, or the numerator's) than the interval's tails hold.
+    NaN values are seeds that never got there, as in censored_median.
     """
     a, b = _censor(numerator), _censor(denominator)
     if a.size == 0 or b.size == 0:
@@ -133,13 +138,11 @@ def ratio_of_medians(numerator: Sequence[float], denominator: Sequence[float]) -
     value = float(_ratio(np.median(a), np.median(b)))
     if not math.isfinite(value) or value == 0:
         return NO_INTERVAL
-    if min(a.size, b.size) < 2:
-        return Interval(value, math.nan, math.nan)
-    return Interval(value, *_bootstrap(_ratio_of_medians, a, b))
+    return Interval(value, *intervals.of_sides(a, b))
 
 
 def median_of_ratios(numerator: Sequence[float], denominator: Sequence[float]) -> Interval:
-    """Median of the ratios pair by pair, with a percentile bootstrap interval over the pairs.
+    """Median of the ratios pair by pair, with the interval of `intervals.of_pairs`.
 
     For numbers that share what varies from repeat to repeat, as errors on equal splits do: there
     the spread over the repeats cancels. Pairs without both numbers are left out.
@@ -149,39 +152,12 @@ def median_of_ratios(numerator: Sequence[float], denominator: Sequence[float]) -
     ratios = a[known] / b[known]
     if ratios.size == 0:
         return NO_INTERVAL
-    value = float(np.median(ratios))
-    if ratios.size < 2:
-        return Interval(value, math.nan, math.nan)
-    return Interval(value, *_bootstrap(lambda x, axis: np.median(x, axis=axis), ratios))
-
-
-def _bootstrap(statistic: Callable[..., np.ndarray], *samples: np.ndarray) -> tuple[float, float]:
-    """Ends of the percentile interval; the ends are numbers that were drawn, not means of two.
-
-    Resamples whose statistic is undefined are passed over; where they are more than the tails hold,
-    there is no interval. (scipy's own ends would be undefined with the first of them.)
-    """
-    from scipy.stats import bootstrap  # here, since it loads slowly and not every figure asks
-
-    with warnings.catch_warnings(), np.errstate(invalid="ignore"):
-        warnings.simplefilter("ignore")  # about those ends
-        drawn = bootstrap(samples, statistic, n_resamples=RESAMPLES, method="percentile",
-                          vectorized=True, random_state=np.random.default_rng(BOOTSTRAP_SEED))
-    known = drawn.bootstrap_distribution[np.isfinite(drawn.bootstrap_distribution)]
-    if known.size < LEVEL * RESAMPLES:
-        return math.nan, math.nan
-    tail = (1 - LEVEL) / 2
-    low, high = np.quantile(known, [tail, 1 - tail], method="inverted_cdf")
-    return float(low), float(high)
+    return Interval(float(np.median(ratios)), *intervals.of_pairs(ratios))
 
 
 def _censor(values: Sequence[float]) -> np.ndarray:
     array = np.asarray(values, float)
     return np.where(np.isnan(array), np.inf, array)
-
-
-def _ratio_of_medians(a: np.ndarray, b: np.ndarray, axis: int) -> np.ndarray:
-    return _ratio(np.median(a, axis=axis), np.median(b, axis=axis))
 
 
 def _ratio(a: np.ndarray, b: np.ndarray) -> np.ndarray:

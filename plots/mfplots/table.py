@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
+from mfplots.intervals import FEWEST
 from mfplots.metrics import METRICS, Interval, Target
 from mfplots.series import View, panel_title
 from mfplots.smallprint import machines, revisions
@@ -61,7 +62,10 @@ def _best(row: Row) -> str:
         return "–"
     digits = ".6g" if row.metric == "objective" else ".4f"
     name = "" if row.metric == "test_rmse" else f"{METRICS[row.metric]} "
-    return f"{name}{spread.median:{digits}} [{spread.low:{digits}}, {spread.high:{digits}}]"
+    text = f"{name}{spread.median:{digits}}"
+    if spread.n < FEWEST:
+        return text
+    return f"{text} [{spread.low:{digits}}, {spread.high:{digits}}]"
 
 
 def _time(row: Row) -> str:

@@ -123,6 +123,15 @@ def test_median_and_band_by_hand():
     assert quartiles[["low", "high"]].tolist() == pytest.approx([1.05, 1.15])
 
 
+@pytest.mark.parametrize("seeds", [2, 3])
+def test_a_band_is_of_three_seeds_or_more(tmp_path, seeds):
+    cases = [Made(seed=s, trace=[(0, 0.0, 1.2), (1, 1.0, 0.9 + 0.01 * s), (2, 2.0, 0.8 + 0.01 * s)])
+             for s in range(seeds)]
+    view = make_view(load([write(tmp_path, cases)]))
+    sheet = figures.draw(view, Recipe("rmse-time")).sheet
+    assert len(sheet.axes[0].collections) == (seeds >= 3)
+
+
 def test_the_first_model_does_not_flatten_the_curves(tmp_path):
     case = Made(trace=descent(1, 1.0, 0.92, start=100.0))
     view = make_view(load([write(tmp_path, [case])]))

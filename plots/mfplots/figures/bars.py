@@ -41,8 +41,7 @@ def speedup(view: View, recipe: Recipe) -> Drawing:
     sheet.legend(_speedup_legend(rows, points))
     sheet.small_print([
         f"Medians over seeds on the {CLOCK_NAMES[recipe.clock]}; seeds that did not reach the "
-        f"target count as infinitely late. Brackets: {100 * metrics.LEVEL:g} % bootstrap interval "
-        f"over seeds ({metrics.RESAMPLES} resamples, percentile).", *provenance(view)])
+        f"target count as infinitely late. Brackets: {metrics.BRACKETS}.", *provenance(view)])
     return Drawing(sheet, speedup_numbers(rows))
 
 
@@ -97,7 +96,7 @@ def _with_misses(text: str, row: Row) -> str:
 
 def _throughput_bar(y: int, row: Row, looks_of: Mapping[str, Look], recipe: Recipe) -> Bar:
     spread, look = row.throughput, looks_of[row.series.label]
-    interval = Interval(spread.median, spread.low, spread.high)
+    interval = spread.whiskers
     if not interval.known:
         return Bar(y, interval, row.statuses, look, height=0.6)
     words = [si(spread.median, "/s")]

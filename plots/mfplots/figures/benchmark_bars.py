@@ -14,6 +14,7 @@ from mfplots.bar_page import WIDTH, Bar, Mark, Tick, draw_bars, open_handle
 from mfplots.benchmarks import BENCHMARK, Benchmark, Benchmarks, Keys, select
 from mfplots.errors import NotDrawable, PlotError, hint
 from mfplots.figures import Drawing, figure
+from mfplots.intervals import FEWEST
 from mfplots.metrics import Interval, Spread
 from mfplots.published import Point, value_points
 from mfplots.recipes import Recipe
@@ -167,8 +168,9 @@ def _bar(y: int, row: Row, recipe: Recipe, rows: Sequence[Row]) -> Bar:
         return Bar(y, Interval(row.total * scale, math.nan, math.nan), _text(row, recipe), shown,
                    height=0.6, parts=parts)
     only = next(iter(row.parts.values()))
-    ends = (only.low * scale, only.high * scale) if only.n > 1 else (math.nan, math.nan)
-    return Bar(y, Interval(only.median * scale, *ends), _text(row, recipe), shown, height=0.6)
+    whiskers = only.whiskers
+    shown_as = Interval(whiskers.value * scale, whiskers.low * scale, whiskers.high * scale)
+    return Bar(y, shown_as, _text(row, recipe), shown, height=0.6)
 
 
 def _text(row: Row, recipe: Recipe) -> str:
@@ -224,7 +226,7 @@ def _reading(rows: Sequence[Row], recipe: Recipe) -> str:
     counts = sorted({p.n for row in rows for p in row.parts.values() if p.n})
     number = " to ".join(dict.fromkeys(map(str, (counts[0], counts[-1]))))
     text = f"Median over {number} repetitions" if counts[-1] > 1 else "One run each"
-    whiskers = ", whiskers from smallest to largest" if counts[-1] > 1 and not recipe.stack_by \
+    whiskers = ", whiskers from smallest to largest" if counts[-1] >= FEWEST and not recipe.stack_by \
         else ""
     over = f" ×: over {recipe.baseline}, of medians." if recipe.baseline else ""
     parts = " Parts are differences of the medians of kernels that end after them." \

@@ -46,8 +46,8 @@ def metric_bars(view: View, recipe: Recipe) -> Drawing:
     looks_of = looks(view.labels, baseline_label(view, recipe.question))
     for axes, panel in zip(sheet.axes, view.panels):
         own = [row for row in rows if row.panel is panel]
-        bars = [Bar(y, Interval(r.spread.median, r.spread.low, r.spread.high), _text(r, found),
-                    looks_of[r.series.label], height=0.6) for y, r in enumerate(own)]
+        bars = [Bar(y, r.spread.whiskers, _text(r, found), looks_of[r.series.label], height=0.6)
+                for y, r in enumerate(own)]
         draw_bars(axes, panel_title(panel), [r.series.label for r in own], bars,
                   published_marks(points, panel, len(own), found.text), None,
                   found.tick, found.kind == "error")
@@ -112,8 +112,7 @@ def _reading(rows: Sequence[Row], found: Metric, recipe: Recipe) -> str:
     over = names[0] if len(names) == 1 else f"{', '.join(sorted(filter(None, asked)))} of equal " \
         "other parameters"
     of = "median of the ratios seed by seed" if found.kind == "error" else "ratio of medians"
-    return (f"{text} ×: over {over}, {of}, in brackets the {100 * metrics.LEVEL:g} % bootstrap "
-            f"interval over seeds ({metrics.RESAMPLES} resamples, percentile).")
+    return f"{text} ×: over {over}, {of}, in brackets the {metrics.BRACKETS}."
 
 
 def _numbers(rows: Sequence[Row], name: str) -> pd.DataFrame:

@@ -64,8 +64,8 @@ def sweep(view: View, recipe: Recipe) -> Drawing:
         _finish(axes, own, near, places, found, recipe)
     sheet.legend(_legend(items, looks_of, shown))
     sheet.small_print([
-        "Median over seeds, band or whiskers from smallest to largest; an x at the lower edge: no "
-        "value there.",
+        "Median over seeds, band or whiskers from smallest to largest of 3 or more; an x at the "
+        "lower edge: no value there.",
         absent_note(points, datasets), *provenance(view)])
     return Drawing(sheet, _numbers(items, recipe, shown))
 
@@ -153,7 +153,8 @@ def _draw_line(axes: Axes, line: Sequence[tuple[float, Spread]], look: Look,
                joined: bool) -> None:
     known = [(x, spread) for x, spread in line if spread.n]
     xs, medians = [x for x, _ in known], [spread.median for _, spread in known]
-    low, high = [spread.low for _, spread in known], [spread.high for _, spread in known]
+    whiskers = [spread.whiskers for _, spread in known]
+    low, high = [w.low for w in whiskers], [w.high for w in whiskers]
     style = look.as_line() if joined else {**look.as_line(), "linestyle": "none"}
     if known:
         axes.plot(xs, medians, zorder=3, **style)
