@@ -3,38 +3,10 @@
 #include "base/json.hpp"
 #include "harness/device/device.hpp"
 
-#ifdef MF_HAVE_NVTX
-#include <nvtx3/nvToolsExt.h>
-#endif
-
 namespace mf {
-namespace {
-
-#ifdef MF_HAVE_NVTX
-nvtxDomainHandle_t domain() {
-  static const nvtxDomainHandle_t handle = nvtxDomainCreateA("mfbench");
-  return handle;
-}
-
-void nvtx_push(const char* name) {
-  nvtxEventAttributes_t event{};
-  event.version = NVTX_VERSION;
-  event.size = NVTX_EVENT_ATTRIB_STRUCT_SIZE;
-  event.messageType = NVTX_MESSAGE_TYPE_ASCII;
-  event.message.ascii = name;
-  nvtxDomainRangePushEx(domain(), &event);
-}
-
-void nvtx_pop() { nvtxDomainRangePop(domain()); }
-#else
-void nvtx_push(const char*) {}
-void nvtx_pop() {}
-#endif
-
-}  // namespace
 
 void Ranges::begin(const char* name) {
-  nvtx_push(name);
+  push_nvtx(name);
   if (observer_) observer_(name, true);
   if (!marking_ && is_transfer(name)) device_->wait();
   open_.push_back({name, Clock::now(), std::nullopt});
@@ -51,7 +23,7 @@ void Ranges::end() {
   Total& total = totals_[range.name];
   total.seconds += seconds_since(range.start);
   ++total.count;
-  nvtx_pop();
+  pop_nvtx();
   if (observer_) observer_(range.name, false);
   open_.pop_back();
 }

@@ -1,7 +1,7 @@
-#include "base/error.hpp"
 #include "harness/evaluate/device_evaluator.hpp"
 
-#ifndef MF_HAVE_CUDA
+#include "base/error.hpp"
+
 namespace mf {
 namespace {
 
@@ -30,4 +30,3 @@ void DeviceEvaluator::launch(const FactorView&, const PredictionRule&, const Rat
 LossSums DeviceEvaluator::sums(DeviceStream) { refuse(); }
 
 }  // namespace mf
-#endif

@@ -1,7 +1,7 @@
-#include "base/error.hpp"
 #include "harness/device/device_model.hpp"
 
-#ifndef MF_HAVE_CUDA
+#include "base/error.hpp"
+
 namespace mf {
 
 Model download_model(const FactorView&, DeviceStream) {
@@ -10,4 +10,3 @@ Model download_model(const FactorView&, DeviceStream) {
 }
 
 }  // namespace mf
-#endif

@@ -3,7 +3,6 @@
 #include "base/error.hpp"
 #include "harness/device/device_clock.hpp"
 
-#ifndef MF_HAVE_CUDA
 namespace mf {
 
 bool built_with_cuda() { return false; }
@@ -16,9 +15,11 @@ std::optional<DeviceInfo> find_device(std::string* why) {
 void start_profiler() {}
 void stop_profiler() {}
 
+void push_nvtx(const char*) {}
+void pop_nvtx() {}
+
 std::unique_ptr<DeviceClock> open_device() {
   fail(ErrorKind::unsupported, "this build has no CUDA");
 }
 
 }  // namespace mf
-#endif
