@@ -18,6 +18,16 @@ function(mf_glob out folder)
   set(${out} ${files} PARENT_SCOPE)
 endfunction()
 
+# mf_add_objects(TARGET OBJECTS): gives a library objects that another target has compiled.
+function(mf_add_objects target objects)
+  get_target_property(type ${target} TYPE)
+  if(type STREQUAL "OBJECT_LIBRARY")  # a family's: cannot hold them itself
+    target_link_libraries(mf_algorithms INTERFACE ${objects})
+  else()
+    target_sources(${target} PRIVATE ${objects})
+  endif()
+endfunction()
+
 # Code that runs once a case, or never, takes most of the time of compiling: JSON, texts and errors are
 # instantiated again in each source, and optimized like a kernel. Two ways to take less:
 
@@ -32,7 +42,8 @@ function(mf_join target)
   get_target_property(sources ${target} SOURCES)
   foreach(source IN LISTS sources)
     get_filename_component(name ${source} NAME)
-    if((arg_ONLY AND NOT name MATCHES "${arg_ONLY}") OR (arg_BUT AND name MATCHES "${arg_BUT}"))
+    if((arg_ONLY AND NOT name MATCHES "${arg_ONLY}") OR (arg_BUT AND name MATCHES "${arg_BUT}")
+       OR name MATCHES "\\.nocuda\\.cpp$")  # not for a build that takes the rest of the joined
       set_source_files_properties(${source} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
     endif()
   endforeach()

@@ -191,12 +191,13 @@ class Example:
         self.cuda_compiler = (cache_value(build, "CMAKE_CUDA_COMPILER")
                               or cache_value(build, "MF_NVCC"))
         ninja = (build / "build.ninja").read_text()
-        objects = "algorithms/CMakeFiles/mf_algo_ruler.dir/ruler"
-        self.commands = {".cpp": self.compile_command(ninja, f"{objects}/ruler.cpp.o")}
-        if self.cuda_compiler:
-            self.commands[".cu"] = self.compile_command(ninja, f"{objects}/ruler_device.cu.o")
-        self.link = ninja_block(ninja, "mfbench")
         self.main = "harness/CMakeFiles/mfbench.dir/main.cpp.o"
+        # Not a source of a family: a build may take those that need no CUDA from another one.
+        self.commands = {".cpp": self.compile_command(ninja, self.main)}
+        if self.cuda_compiler:
+            kernel = "algorithms/CMakeFiles/mf_algo_ruler.dir/ruler/ruler_device.cu.o"
+            self.commands[".cu"] = self.compile_command(ninja, kernel)
+        self.link = ninja_block(ninja, "mfbench")
 
     def compile_command(self, ninja, output):
         """As the build compiles this object, but quickly, and for one of its architectures. Without

@@ -182,3 +182,15 @@ def test_a_circle_is_told_with_its_files():
     assert told == ["base -> datasets: base/a.hpp includes datasets/b.hpp",
                     "datasets -> harness: datasets/b.hpp includes harness/c.hpp",
                     "harness -> base: harness/c.cpp includes base/a.hpp"]
+
+
+def test_only_cuda_sources_ask_for_cuda():
+    """A build with CUDA links objects of the others from a build without it (MF_HOST_BUILD)."""
+    asks = re.compile(r"MF_HAVE_CUDA|__CUDACC__|^\s*#\s*include\s*<(?:cuda|cublas|cusolver|nvtx)", re.M)
+    plain = [path for folder in ["base", "datasets", "algorithms", "harness"]
+             for path in sorted((ROOT / folder).rglob("*.cpp"))
+             if not path.name.endswith(".cuda.cpp")]
+    assert len(plain) > 100
+    wrong = [path.relative_to(ROOT).as_posix() for path in plain
+             if asks.search(path.read_text(encoding="utf-8"))]
+    assert not wrong, f"rename to *.cuda.cpp or *.nocuda.cpp what asks for CUDA: {', '.join(wrong)}"
