@@ -7,7 +7,7 @@ set(CMAKE_POSITION_INDEPENDENT_CODE ON)
 # CMAKE_BUILD_TYPE=Check: nothing of the build will run, so host code is not optimized. (nvcc's -O is
 # that of the host code, too.)
 # Not -O0: there GCC mistakes intrinsics that come after a precompiled header.
-set(CMAKE_CXX_FLAGS_CHECK "-O1 -DNDEBUG")
+set(CMAKE_CXX_FLAGS_CHECK "-Og -DNDEBUG")
 set(CMAKE_CUDA_FLAGS_CHECK "-O0 -DNDEBUG")
 
 add_library(mf_compile_options INTERFACE)
@@ -20,6 +20,9 @@ if(MF_WERROR)
     $<$<COMPILE_LANGUAGE:CXX>:-Werror>
     $<$<COMPILE_LANGUAGE:CUDA>:-Xcompiler=-Werror>)
 endif()
+# GCC collects garbage while it compiles: a tenth of its time, for a fourth of its memory.
+target_compile_options(mf_compile_options INTERFACE
+  $<$<AND:$<COMPILE_LANGUAGE:CXX>,$<CXX_COMPILER_ID:GNU>>:--param=ggc-min-heapsize=1000000>)
 # fmt 9 takes nvcc for a compiler without constexpr.
 target_compile_definitions(mf_compile_options INTERFACE $<$<COMPILE_LANGUAGE:CUDA>:FMT_USE_CONSTEXPR=1>)
 # GCC 12's middle end reports false positives on inlined standard-library code under -O3.

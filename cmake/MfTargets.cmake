@@ -31,14 +31,14 @@ endfunction()
 # Code that runs once a case, or never, takes most of the time of compiling: JSON, texts and errors are
 # instantiated again in each source, and optimized like a kernel. Two ways to take less:
 
-# mf_join(TARGET [ONLY REGEX] [BUT REGEX]): joins the C++ sources of a target, eight to one, by their
+# mf_join(TARGET [ONLY REGEX] [BUT REGEX]): joins the C++ sources of a target, sixteen to one, by their
 # file names. Kernels and loops over ratings do not belong there: each is compiled alone.
 function(mf_join target)
   if(NOT MF_UNITY)
     return()
   endif()
   cmake_parse_arguments(arg "" "ONLY;BUT" "" ${ARGN})
-  set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 8)
+  set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 16)
   get_target_property(sources ${target} SOURCES)
   foreach(source IN LISTS sources)
     get_filename_component(name ${source} NAME)
@@ -49,16 +49,19 @@ function(mf_join target)
   endforeach()
 endfunction()
 
-# mf_light(TARGET [BUT REGEX]): optimizes the C++ sources of a release with -O1, but those whose file
-# name fits.
+# mf_light(TARGET [ONLY REGEX] [BUT REGEX]): optimizes the C++ sources of a release with -Og, by their
+# file names: the compiler takes a fifth less time than for -O1, and for -O0 no less than for -Og.
 function(mf_light target)
-  cmake_parse_arguments(arg "" "BUT" "" ${ARGN})
-  target_compile_options(${target} PRIVATE $<$<AND:$<COMPILE_LANGUAGE:CXX>,$<CONFIG:Release>>:-O1>)
-  if(arg_BUT)
-    get_target_property(sources ${target} SOURCES)
-    list(FILTER sources INCLUDE REGEX "/(${arg_BUT})$")
-    set_property(SOURCE ${sources} APPEND PROPERTY COMPILE_OPTIONS $<$<CONFIG:Release>:-O3>)
-  endif()
+  cmake_parse_arguments(arg "" "ONLY;BUT" "" ${ARGN})
+  set(release $<AND:$<COMPILE_LANGUAGE:CXX>,$<CONFIG:Release>>)
+  target_compile_options(${target} PRIVATE $<${release}:-Og>)
+  get_target_property(sources ${target} SOURCES)
+  foreach(source IN LISTS sources)
+    get_filename_component(name ${source} NAME)
+    if((arg_ONLY AND NOT name MATCHES "${arg_ONLY}") OR (arg_BUT AND name MATCHES "${arg_BUT}"))
+      set_property(SOURCE ${source} APPEND PROPERTY COMPILE_OPTIONS $<${release}:-O3>)
+    endif()
+  endforeach()
 endfunction()
 
 # mf_precompile(TARGET [TEST]): the target's C++ sources begin with cmake/precompiled_library.hpp (a test's
