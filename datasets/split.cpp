@@ -11,7 +11,6 @@
 #include <vector>
 
 #include "base/error.hpp"
-#include "base/json.hpp"
 #include "base/rng.hpp"
 #include "base/threads.hpp"
 
@@ -310,28 +309,6 @@ void count_cold(Split& split, ThreadTeam& team) {
 }
 
 }  // namespace
-
-Json SplitSpec::to_json() const {
-  Json json = Json::object();
-  switch (kind) {
-    case Kind::holdout:
-      json["holdout"] = test_fraction;
-      break;
-    case Kind::leave_out:
-      json["leave_out"] = leave_out;
-      break;
-    case Kind::users:
-      json["users"] = user_fraction;
-      json["fold_in"] = fold_in;
-      break;
-    case Kind::given:
-      json["given"] = true;
-      break;
-  }
-  json["validation"] = validation_fraction;
-  json["seed"] = seed;
-  return json;
-}
 
 Split make_split(const Dataset& data, const SplitSpec& spec, int threads) {
   check(data, spec);
