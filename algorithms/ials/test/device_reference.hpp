@@ -1,11 +1,9 @@
 // Half-steps in double precision from the dense equations, for the algorithms on the device.
 #pragma once
 
-#include <algorithm>
+#include <functional>
 #include <utility>
-#include <vector>
 
-#include "algorithms/als/cg.hpp"
 #include "algorithms/ials/test/reference.hpp"
 
 namespace mf::ials::test {
@@ -16,79 +14,31 @@ struct RowSystem {
   Vector b;
   bool observed;
 
-  RowSystem(const Matrix& other, const Vector& c, const Vector& p, double reg)
-      : a(other.transpose() * c.asDiagonal() * other),
-        b(other.transpose() * c.cwiseProduct(p)),
-        observed(p.sum() > 0) {
-    a.diagonal().array() += reg;
-  }
+  RowSystem(const Matrix& other, const Vector& c, const Vector& p, double reg);
 };
 
-// solve(system, x) for each row of a side, x being the row before.
-template <class Solve>
-void half_step(const Dense& dense, bool users, Matrix& rows, const Matrix& other, Solve&& solve) {
-  for (std::int64_t r = 0; r < rows.rows(); ++r) {
-    const Vector c = users ? Vector(dense.c.row(r).transpose()) : Vector(dense.c.col(r));
-    const Vector p = users ? Vector(dense.p.row(r).transpose()) : Vector(dense.p.col(r));
-    const RowSystem system(other, c, p, users ? dense.user_reg(r) : dense.item_reg(r));
-    Vector x = rows.row(r).transpose();
-    if (system.observed) {
-      solve(system, x);
-    } else {
-      x.setZero();
-    }
-    rows.row(r) = x.transpose();
-  }
-}
+// Solves a row's system, x being the row before.
+using Solve = std::function<void(const RowSystem& system, Vector& x)>;
 
-// Rows without pairs are zero before the first half-step.
-inline void zero_empty_rows(const Dense& dense, Matrix& x, Matrix& y) {
-  for (std::int64_t u = 0; u < x.rows(); ++u) {
-    if (dense.p.row(u).sum() == 0) x.row(u).setZero();
-  }
-  for (std::int64_t i = 0; i < y.rows(); ++i) {
-    if (dense.p.col(i).sum() == 0) y.row(i).setZero();
-  }
-}
+// Every row of a side.
+void half_step(const Dense& dense, bool users, Matrix& rows, const Matrix& other,
+               const Solve& solve);
 
-// P and Q after so many epochs.
-template <class Solve>
+// P and Q after so many epochs; rows without pairs are zero before the first half-step.
 std::pair<Matrix, Matrix> epochs(const Dense& dense, const Model& start, int count,
-                                 const Solve& solve) {
-  Matrix x = rows_of(start.p, start.n_users);
-  Matrix y = rows_of(start.q, start.n_items);
-  zero_empty_rows(dense, x, y);
-  for (int k = 0; k < count; ++k) {
-    half_step(dense, true, x, y, solve);
-    half_step(dense, false, y, x, solve);
-  }
-  return {x, y};
-}
+                                 const Solve& solve);
 
-inline void solve_exactly(const RowSystem& system, Vector& x) {
-  x = system.a.llt().solve(system.b);
-}
+void solve_exactly(const RowSystem& system, Vector& x);
 
 struct SolveByCg {
   int steps;
-  void operator()(const RowSystem& system, Vector& x) const {
-    const std::int64_t f = x.size();
-    std::vector<double> scratch(3 * f);
-    als::cg_solve<double>(system.a.data(), f, f, system.b.data(), x.data(), {steps, 0},
-                          scratch.data());
-  }
+  void operator()(const RowSystem& system, Vector& x) const;
 };
 
 // Blocks of coordinates in their order, each solved exactly.
 struct SolveByBlocks {
   std::int64_t block_size;
-  void operator()(const RowSystem& system, Vector& x) const {
-    for (std::int64_t first = 0; first < x.size(); first += block_size) {
-      const std::int64_t d = std::min(block_size, x.size() - first);
-      const Vector gradient = system.a.middleRows(first, d) * x - system.b.segment(first, d);
-      x.segment(first, d) -= system.a.block(first, first, d, d).llt().solve(gradient);
-    }
-  }
+  void operator()(const RowSystem& system, Vector& x) const;
 };
 
 }  // namespace mf::ials::test

@@ -4,6 +4,7 @@
 #include "algorithms/ials/test/real_data.hpp"
 #include "algorithms/ials/test/reference.hpp"
 #include "algorithms/ials/test/trainer.hpp"
+#include "testing/triples.hpp"
 
 namespace mf::ials {
 namespace {

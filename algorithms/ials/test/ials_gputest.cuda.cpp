@@ -9,6 +9,7 @@
 #include "base/json.hpp"
 #include "testing/cuda/test_runner.hpp"
 #include "testing/cuda/testing.hpp"
+#include "testing/triples.hpp"
 
 namespace mf::ials::test {
 namespace {

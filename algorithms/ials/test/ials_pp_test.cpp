@@ -4,6 +4,7 @@
 #include "algorithms/ials/test/real_data.hpp"
 #include "algorithms/ials/test/reference.hpp"
 #include "algorithms/ials/test/trainer.hpp"
+#include "testing/triples.hpp"
 
 namespace mf::ials {
 namespace {
@@ -13,46 +14,9 @@ using test::Dense;
 using test::Matrix;
 using test::rows_of;
 using test::Trainer;
-using test::Vector;
 
 constexpr std::int32_t kUsers = 90;
 constexpr std::int32_t kItems = 60;
-
-// A Newton step of every block in turn, over all rows of the other side.
-void newton(const Matrix& other, const Vector& weights, const Vector& wanted, double reg,
-            std::int64_t block_size, Vector& x) {
-  for (std::int64_t begin = 0; begin < x.size(); begin += block_size) {
-    const std::int64_t width = std::min(block_size, x.size() - begin);
-    const Matrix columns = other.middleCols(begin, width);
-    const Vector error = wanted - other * x;
-    const Matrix hessian =
-        columns.transpose() * weights.asDiagonal() * columns + reg * Matrix::Identity(width, width);
-    const Vector gradient =
-        columns.transpose() * weights.cwiseProduct(error) - reg * x.segment(begin, width);
-    x.segment(begin, width) += hessian.llt().solve(gradient);
-  }
-}
-
-// An epoch from rows that are zero where they have no pairs.
-void reference_epoch(const Dense& dense, std::int64_t block_size, Matrix& x, Matrix& y) {
-  for (std::int64_t u = 0; u < x.rows(); ++u) {
-    if (dense.p.row(u).sum() == 0) x.row(u).setZero();
-  }
-  for (std::int64_t i = 0; i < y.rows(); ++i) {
-    if (dense.p.col(i).sum() == 0) y.row(i).setZero();
-  }
-  for (std::int64_t u = 0; u < x.rows(); ++u) {
-    Vector row = x.row(u).transpose();
-    newton(y, dense.c.row(u).transpose(), dense.p.row(u).transpose(), dense.user_reg(u), block_size,
-           row);
-    x.row(u) = row.transpose();
-  }
-  for (std::int64_t i = 0; i < y.rows(); ++i) {
-    Vector row = y.row(i).transpose();
-    newton(x, dense.c.col(i), dense.p.col(i), dense.item_reg(i), block_size, row);
-    y.row(i) = row.transpose();
-  }
-}
 
 TEST(IalsPpCpu, AnEpochIsThatOfTheEquations) {
   const Ratings train = clicks(kUsers, kItems, 0.2, 1);
@@ -64,7 +28,7 @@ TEST(IalsPpCpu, AnEpochIsThatOfTheEquations) {
       const Dense dense(train, trainer.loss);
       Matrix x = rows_of(trainer.start.p, kUsers);
       Matrix y = rows_of(trainer.start.q, kItems);
-      reference_epoch(dense, block, x, y);
+      test::newton_epoch(dense, block, x, y);
       trainer.run(1);
       const Model model = trainer.model();
       EXPECT_LT((rows_of(model.p, kUsers) - x).cwiseAbs().maxCoeff(), 1e-3) << changes;

@@ -8,6 +8,8 @@
 #include "algorithms/ials/settings.hpp"
 #include "algorithms/ials/test/reference.hpp"
 #include "base/error.hpp"
+#include "base/rng.hpp"
+#include "testing/triples.hpp"
 
 namespace mf::ials::cpu {
 namespace {
