@@ -3,6 +3,7 @@
 #include "algorithms/core/registry.hpp"
 #include "algorithms/sgd_tiled/kernels.hpp"
 #include "algorithms/sgd_tiled/rule.hpp"
+#include "base/json.hpp"
 
 namespace mf::sgd_tiled {
 namespace {
@@ -25,12 +26,13 @@ class SgdTiled : public Algorithm {
     const Tiles tiles = make_tiles(train.user_offsets(), settings_.chunk, bundle_size(settings_),
                                    seed_, *context.team);
     bundles_ = tiles.bundles();
-    const auto exponents =
-        item_exponents(train.items(), train.n_items(), settings_.thin_above, *context.team);
+    const Thinning thinning =
+        thin_items(train.items(), train.n_items(), settings_.thin_above, *context.team);
+    writes_made_ = thinning.writes_made;
     const PhaseScope phase(context.phases, "transfer");
     cuda::Uploader uploader(*context.team, stream_);
     chunks_ = uploader.array(View<const Chunk>(tiles.chunks));
-    upload_shuffled(train, exponents, uploader);
+    upload_shuffled(train, thinning.exponents, uploader);
     model_ = cuda::StoredModel(settings_.storage, initial, uploader);
   }
 
@@ -49,6 +51,7 @@ class SgdTiled : public Algorithm {
 
   FactorView factors() override { return model_.view(stream_); }
   Work work_per_epoch() const override { return work_; }
+  Json facts() const override { return {{"writes_made", writes_made_}}; }
 
  private:
   void upload_shuffled(const Ratings& train, const AlignedVector<std::uint8_t>& exponents,
@@ -73,6 +76,7 @@ class SgdTiled : public Algorithm {
   std::uint64_t seed_ = 0;
   std::int64_t bundles_ = 0;
   std::int64_t workers_ = 1;
+  double writes_made_ = 1;
   cudaStream_t stream_ = nullptr;
   cuda::DeviceBuffer<Chunk> chunks_;
   cuda::DeviceBuffer<RowRating> ratings_;

@@ -1,6 +1,7 @@
 #include "algorithms/sgd_tiled/tiles.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 #include <utility>
 #include <vector>
@@ -84,10 +85,12 @@ Tiles make_tiles(View<const std::int64_t> user_offsets, int longest, int bundle_
   return tiles;
 }
 
-AlignedVector<std::uint8_t> item_exponents(View<const std::int32_t> items, std::int32_t n_items,
-                                           std::int64_t above, ThreadTeam& team) {
-  AlignedVector<std::uint8_t> exponents(n_items, std::uint8_t{0});
-  if (above <= 0 || items.empty()) return exponents;
+Thinning thin_items(View<const std::int32_t> items, std::int32_t n_items, std::int64_t above,
+                    ThreadTeam& team) {
+  Thinning thinning;
+  auto& exponents = thinning.exponents;
+  exponents.assign(n_items, std::uint8_t{0});
+  if (above <= 0 || items.empty()) return thinning;
   std::vector<std::vector<std::int64_t>> counts(team.size());
   team.run([&](int thread) {
     auto& own = counts[thread];
@@ -96,12 +99,15 @@ AlignedVector<std::uint8_t> item_exponents(View<const std::int32_t> items, std::
     const std::int64_t end = items.size() * (thread + 1) / team.size();
     for (const std::int32_t item : items.part(begin, end)) ++own[item];
   });
+  double writes = 0;
   for (std::int32_t i = 0; i < n_items; ++i) {
     std::int64_t count = 0;
     for (const auto& own : counts) count += own[i];
     while (count >> exponents[i] > above && exponents[i] < kMaxExponent) ++exponents[i];
+    writes += std::ldexp(static_cast<double>(count), -exponents[i]);
   }
-  return exponents;
+  thinning.writes_made = writes / static_cast<double>(items.size());
+  return thinning;
 }
 
 Order epoch_order(std::int64_t count, std::uint64_t seed, std::int64_t epoch) {

@@ -28,10 +28,14 @@ struct Tiles {
 Tiles make_tiles(View<const std::int64_t> user_offsets, int longest, int bundle_size,
                  std::uint64_t seed, ThreadTeam& team);
 
-// By how many powers of two the updates of an item are thinned: 0 for up to `above` ratings, 1 up
-// to twice that, and so on, at most kMaxExponent. All 0 where `above` is 0.
-AlignedVector<std::uint8_t> item_exponents(View<const std::int32_t> items, std::int32_t n_items,
-                                           std::int64_t above, ThreadTeam& team);
+struct Thinning {
+  // By how many powers of two the updates of an item are thinned: 0 for up to `above` ratings, 1 up
+  // to twice that, and so on, at most kMaxExponent. All 0 where `above` is 0.
+  AlignedVector<std::uint8_t> exponents;
+  double writes_made = 1;  // share of the updates that write their item, over all epochs
+};
+Thinning thin_items(View<const std::int32_t> items, std::int32_t n_items, std::int64_t above,
+                    ThreadTeam& team);
 
 // i -> (multiplier * i + shift) mod count, a bijection of [0, count): a new order of the bundles
 // for each epoch.

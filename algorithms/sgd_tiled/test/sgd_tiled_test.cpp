@@ -147,12 +147,36 @@ TEST(Thinning, ExponentsFollowTheRatings) {
   for (const auto& [item, count] : {std::pair{0, 10}, {1, 11}, {2, 20}, {3, 41}, {4, 100000}}) {
     items.insert(items.end(), count, item);
   }
-  const auto exponents = item_exponents(items, 6, 10, team);
+  const auto exponents = thin_items(items, 6, 10, team).exponents;
   EXPECT_EQ(std::vector<int>(exponents.begin(), exponents.end()),
             (std::vector<int>{0, 1, 1, 2, kMaxExponent, 0}))
       << "halved until at most the share, in whole ratings";
-  const auto off = item_exponents(items, 6, 0, team);
-  EXPECT_EQ(std::count(off.begin(), off.end(), 0), 6);
+  const Thinning off = thin_items(items, 6, 0, team);
+  EXPECT_EQ(std::count(off.exponents.begin(), off.exponents.end(), 0), 6);
+  EXPECT_EQ(off.writes_made, 1);
+}
+
+TEST(Thinning, TheShareOfWritesIsThatOfTheRuleOverAllEpochs) {
+  std::vector<std::int32_t> items;
+  Rng rng(11);
+  for (int i = 0; i < 5000; ++i) {
+    const auto skewed = rng.below(1 + rng.below(40));
+    items.push_back(static_cast<std::int32_t>(skewed));
+  }
+  ThreadTeam team(3);
+  const Thinning thinning = thin_items(items, 40, 20, team);
+  // After 2^kMaxExponent epochs each place has been at each turn equally often.
+  constexpr std::uint32_t kEpochs = 1U << kMaxExponent;
+  std::int64_t writes = 0;
+  for (std::uint32_t epoch = 1; epoch <= kEpochs; ++epoch) {
+    for (std::int64_t place = 0; place < std::ssize(items); ++place) {
+      const std::int32_t item = items[place];
+      writes += writes_item(marked_item(item, thinning.exponents[item]), place, epoch) ? 1 : 0;
+    }
+  }
+  const double share = static_cast<double>(writes) / (5000.0 * kEpochs);
+  EXPECT_NEAR(thinning.writes_made, share, 1e-12);
+  EXPECT_LT(share, 0.5);
 }
 
 TEST(Settings, RowsAreWholeWords) {
