@@ -13,6 +13,7 @@ AlgorithmInfo shared_info(const std::string& name) {
   AlgorithmInfo info;
   info.name = name;
   info.family = "als";
+  info.method = Method::als;
   info.deterministic = true;
   info.uses_learning_rate = false;
   info.updates_per_epoch = two_visits;

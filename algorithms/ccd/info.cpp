@@ -16,6 +16,7 @@ AlgorithmInfo shared_info(const std::string& name) {
   AlgorithmInfo info;
   info.name = name;
   info.family = "ccd";
+  info.method = Method::ccd;
   info.paper = kPaper;
   info.deterministic = true;
   info.uses_learning_rate = false;

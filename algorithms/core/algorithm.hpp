@@ -11,6 +11,7 @@
 
 #include "algorithms/core/device_stream.hpp"
 #include "algorithms/core/implicit.hpp"
+#include "algorithms/core/method.hpp"
 #include "algorithms/core/model.hpp"
 #include "algorithms/core/params.hpp"
 #include "base/threads.hpp"
@@ -21,7 +22,7 @@ namespace mf {
 // Compulsory work of one epoch, as derived in the README of the algorithm's folder: what any
 // implementation of the same mathematics must read, write and compute.
 struct Work {
-  double updates = 0;  // rating updates (ALS: ratings visited by each half-step)
+  double updates = 0;  // rating updates, as the method counts them (core/method.hpp)
   double bytes = 0;
   double flops = 0;
 };
@@ -113,10 +114,11 @@ enum class Hardware { cpu, cuda };
 // Everything about an algorithm that needs no device: always compiled, also where the
 // implementation is not.
 struct AlgorithmInfo {
-  std::string name;     // as typed in a spec
-  std::string family;   // its folder
-  std::string summary;  // one line
-  std::string paper;    // citation, or "mfbench" for our own
+  std::string name;             // as typed in a spec
+  std::string family;           // its folder
+  std::string summary;          // one line
+  std::string paper;            // citation, or "mfbench" for our own
+  Method method = Method::sgd;  // what an update is
   Hardware hardware = Hardware::cpu;
   int min_compute = 0;  // of a device: 80 for compute capability 8.0; 0: whatever the build has
   bool deterministic = false;  // same result for the same seed and parameters

@@ -68,6 +68,7 @@ AlgorithmInfo shared_info(const std::string& name) {
   AlgorithmInfo info;
   info.name = name;
   info.family = "ials";
+  info.method = Method::als;
   info.deterministic = true;
   info.uses_learning_rate = false;
   info.implicit = read_loss;

@@ -71,8 +71,13 @@ class CudaDeviceClock : public DeviceClock {
 
   std::int64_t peak_bytes() override { return cuda::peak_allocated_bytes(); }
 
-  std::optional<std::int64_t> sm_clock_hz() override {
-    return nvml_ ? nvml_->sm_clock_hz() : std::nullopt;
+  DeviceReading reading() noexcept override {
+    if (!nvml_) return {};
+    return {nvml_->sm_clock_hz(), nvml_->power_w(), nvml_->temperature_c()};
+  }
+
+  std::optional<double> energy_j() noexcept override {
+    return nvml_ ? nvml_->energy_j() : std::nullopt;
   }
 
   ~CudaDeviceClock() override {

@@ -1,5 +1,6 @@
 // The device during one case: the stream of the algorithm, marks on it (CUDA events) and the time
-// between them, the memory, the SM clock. Abstract, so that tests can stand in for a device.
+// between them, the memory, SM clock, power and temperature. Abstract, so that tests can stand in
+// for a device.
 #pragma once
 
 #include <cstdint>
@@ -9,6 +10,14 @@
 #include "algorithms/core/device_stream.hpp"
 
 namespace mf {
+
+// What the driver says of the device at a moment; nothing where it does not (no NVML).
+struct DeviceReading {
+  std::optional<double> sm_clock_hz;
+  std::optional<double> power_w;
+  std::optional<double> temperature_c;
+  bool empty() const { return !sm_clock_hz && !power_w && !temperature_c; }
+};
 
 class DeviceClock {
  public:
@@ -31,8 +40,11 @@ class DeviceClock {
   virtual void clear_marks(std::int64_t expected) = 0;
 
   virtual std::int64_t free_bytes() = 0;
-  virtual std::int64_t peak_bytes() = 0;                  // of this case, without the context
-  virtual std::optional<std::int64_t> sm_clock_hz() = 0;  // at this moment; needs NVML
+  virtual std::int64_t peak_bytes() = 0;  // of this case, without the context
+
+  // By NVML. Any thread may ask for a reading; it never throws and waits for no work of the device.
+  virtual DeviceReading reading() noexcept = 0;
+  virtual std::optional<double> energy_j() noexcept = 0;  // since the driver was loaded
 };
 
 // Makes a stream and starts the count of peak_bytes. Throws Error(unsupported) with the reason

@@ -10,14 +10,17 @@ namespace {
 // The part of NVML's stable C interface that is used, declared here: its header is not needed.
 using Device = void*;
 constexpr int kSuccess = 0;
-constexpr int kSmClock = 1;  // NVML_CLOCK_SM
+constexpr int kSmClock = 1;         // NVML_CLOCK_SM
+constexpr int kGpuTemperature = 0;  // NVML_TEMPERATURE_GPU
 
 using InitFunction = int (*)();
 using ShutdownFunction = int (*)();
 using DriverVersionFunction = int (*)(char*, unsigned);
 using FindFunction = int (*)(const char*, Device*);
-using PowerLimitFunction = int (*)(Device, unsigned*);  // milliwatts
-using ClockFunction = int (*)(Device, int, unsigned*);  // megahertz
+using PowerFunction = int (*)(Device, unsigned*);             // milliwatts
+using ClockFunction = int (*)(Device, int, unsigned*);        // megahertz
+using TemperatureFunction = int (*)(Device, int, unsigned*);  // degrees Celsius
+using EnergyFunction = int (*)(Device, unsigned long long*);  // millijoules
 
 class Library {
  public:
@@ -43,8 +46,11 @@ class LoadedNvml : public Nvml {
       : library_(library),
         shutdown_(library_.find<ShutdownFunction>("nvmlShutdown")),
         driver_version_(library_.find<DriverVersionFunction>("nvmlSystemGetDriverVersion")),
-        power_limit_(library_.find<PowerLimitFunction>("nvmlDeviceGetEnforcedPowerLimit")),
-        clock_(library_.find<ClockFunction>("nvmlDeviceGetClockInfo")) {}
+        power_limit_(library_.find<PowerFunction>("nvmlDeviceGetEnforcedPowerLimit")),
+        power_(library_.find<PowerFunction>("nvmlDeviceGetPowerUsage")),
+        clock_(library_.find<ClockFunction>("nvmlDeviceGetClockInfo")),
+        temperature_(library_.find<TemperatureFunction>("nvmlDeviceGetTemperature")),
+        energy_(library_.find<EnergyFunction>("nvmlDeviceGetTotalEnergyConsumption")) {}
 
   ~LoadedNvml() override {
     if (started_ && shutdown_ != nullptr) shutdown_();
@@ -67,28 +73,34 @@ class LoadedNvml : public Nvml {
     return std::string(text.data());
   }
 
-  std::optional<double> power_limit_w() override {
-    unsigned milliwatts = 0;
-    if (power_limit_ == nullptr || power_limit_(device_, &milliwatts) != kSuccess) {
-      return std::nullopt;
-    }
-    return static_cast<double>(milliwatts) * 1e-3;
+  std::optional<double> power_limit_w() override { return asked<unsigned>(1e-3, power_limit_); }
+  std::optional<double> power_w() override { return asked<unsigned>(1e-3, power_); }
+  std::optional<double> sm_clock_hz() override { return asked<unsigned>(1e6, clock_, kSmClock); }
+  std::optional<double> temperature_c() override {
+    return asked<unsigned>(1, temperature_, kGpuTemperature);
   }
-
-  std::optional<std::int64_t> sm_clock_hz() override {
-    unsigned megahertz = 0;
-    if (clock_ == nullptr || clock_(device_, kSmClock, &megahertz) != kSuccess) {
-      return std::nullopt;
-    }
-    return std::int64_t{megahertz} * 1'000'000;
-  }
+  std::optional<double> energy_j() override { return asked<unsigned long long>(1e-3, energy_); }
 
  private:
+  // The number that `function` has for the device, times `unit`; nothing where the library lacks
+  // the function, or the function an answer.
+  template <class Number, class Function, class... Which>
+  std::optional<double> asked(double unit, Function function, Which... which) const {
+    Number number = 0;
+    if (function == nullptr || function(device_, which..., &number) != kSuccess) {
+      return std::nullopt;
+    }
+    return static_cast<double>(number) * unit;
+  }
+
   Library library_;
   ShutdownFunction shutdown_;
   DriverVersionFunction driver_version_;
-  PowerLimitFunction power_limit_;
+  PowerFunction power_limit_;
+  PowerFunction power_;
   ClockFunction clock_;
+  TemperatureFunction temperature_;
+  EnergyFunction energy_;
   Device device_ = nullptr;
   bool started_ = false;
 };

@@ -1,8 +1,7 @@
 // What the driver's management library (NVML) knows about a device. It is loaded when asked for, so
-// nothing needs it to build or to run: where it is missing, its answers are.
+// nothing needs it to build or to run: where it is missing, its answers are. Any thread may ask.
 #pragma once
 
-#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
@@ -14,7 +13,12 @@ class Nvml {
   virtual ~Nvml() = default;
   virtual std::optional<std::string> driver_version() = 0;  // "580.95.05"
   virtual std::optional<double> power_limit_w() = 0;        // the enforced one
-  virtual std::optional<std::int64_t> sm_clock_hz() = 0;    // at this moment
+  // At this moment. The power may be a mean over the second before, as the driver has it.
+  virtual std::optional<double> sm_clock_hz() = 0;
+  virtual std::optional<double> power_w() = 0;
+  virtual std::optional<double> temperature_c() = 0;
+  // Since the driver was loaded. The counter moves in steps of some 20 to 100 ms.
+  virtual std::optional<double> energy_j() = 0;
 };
 
 // Null where the library cannot be loaded or does not know the device. `pci_bus_id` is

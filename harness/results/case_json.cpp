@@ -49,9 +49,29 @@ Json algorithm_json(const Case& item) {
   const AlgorithmInfo& info = find_algorithm(item.algorithm);
   return {{"name", info.name},
           {"family", info.family},
+          {"method", kMethods.of(info.method)},
           {"hardware", info.hardware == Hardware::cuda ? "cuda" : "cpu"},
           {"paper", info.paper},
           {"params", item.params.to_json()}};
+}
+
+// {"min", "median", "max", "samples", "in_epochs"} of one number of the readings, or null.
+Json seen_json(const CaseMeasures& measures, std::optional<double> DeviceReading::*number) {
+  std::vector<double> seen;
+  const auto add = [&](const std::vector<DeviceReading>& readings) {
+    for (const DeviceReading& one : readings) {
+      if (one.*number) seen.push_back(*(one.*number));
+    }
+    return seen.size();
+  };
+  const std::size_t in_epochs = add(measures.readings);
+  if (add(measures.after) == 0) return nullptr;
+  const auto [low, high] = std::minmax_element(seen.begin(), seen.end());
+  return {{"min", *low},
+          {"median", *median(seen)},
+          {"max", *high},
+          {"samples", seen.size()},
+          {"in_epochs", in_epochs}};
 }
 
 }  // namespace
@@ -96,7 +116,7 @@ Json metrics_json(const CaseResult& result) {
 }
 
 Json footer_json(const CaseResult& result, const CaseMeasures& measures, const Ranges& ranges) {
-  const double transfer = ranges.seconds("transfer");
+  const double transfer = ranges.transfer_s();
   Json footer = {{"type", "footer"},
                  {"status", kStatuses.of(result.status)},
                  {"stop_reason", result.reason},
@@ -117,17 +137,16 @@ Json footer_json(const CaseResult& result, const CaseMeasures& measures, const R
                  {"trivial_error", number_or_null(measures.trivial_error)},
                  {"peak_host_bytes", peak_memory_bytes()},
                  {"peak_device_bytes", or_null(measures.peak_device_bytes)},
-                 {"sm_clock_seen_hz", clocks_json(measures.sm_clocks_hz)},
+                 {"first_epoch_s", or_null(measures.epochs.first_s)},
+                 {"steady_epoch_s", or_null(measures.epochs.steady_s)},
+                 {"train_energy_j", or_null(measures.train_energy_j)},
+                 {"sm_clock_seen_hz", seen_json(measures, &DeviceReading::sm_clock_hz)},
+                 {"power_seen_w", seen_json(measures, &DeviceReading::power_w)},
+                 {"temperature_seen_c", seen_json(measures, &DeviceReading::temperature_c)},
                  {"finished_at", utc_now()}};
   if (!result.metrics.empty()) footer["metrics"] = metrics_json(result);
   if (!measures.user_groups.empty()) footer["user_groups"] = to_json(measures.user_groups);
   return footer;
-}
-
-Json clocks_json(const std::vector<double>& samples) {
-  if (samples.empty()) return nullptr;
-  const auto [low, high] = std::minmax_element(samples.begin(), samples.end());
-  return {{"min", *low}, {"median", *median(samples)}, {"max", *high}, {"samples", samples.size()}};
 }
 
 Json TracePoint::to_json() const {
@@ -137,6 +156,7 @@ Json TracePoint::to_json() const {
                {"passes", passes},
                {"train_s", train_s},
                {"train_device_s", or_null(train_device_s)},
+               {"train_energy_j", or_null(train_energy_j)},
                {"epoch_s", epoch_s},
                {"evaluate_s", evaluate_s},
                {"wall_s", wall_s},

@@ -33,7 +33,4 @@ Json metrics_json(const CaseResult& result);
 
 Json footer_json(const CaseResult& result, const CaseMeasures& measures, const Ranges& ranges);
 
-// {"min", "median", "max", "samples"}, or null for none.
-Json clocks_json(const std::vector<double>& samples);
-
 }  // namespace mf

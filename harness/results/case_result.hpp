@@ -7,7 +7,9 @@
 #include <string>
 #include <vector>
 
+#include "harness/device/device_clock.hpp"
 #include "harness/evaluate/user_groups.hpp"
+#include "harness/results/epoch_times.hpp"
 #include "harness/spec/metric.hpp"
 #include "harness/spec/status.hpp"
 
@@ -40,7 +42,10 @@ struct CaseMeasures {
   std::optional<double> trivial_error;  // Reference::trivial; nothing where none was computed
   std::optional<double> train_device_s;
   std::optional<std::int64_t> peak_device_bytes;
-  std::vector<double> sm_clocks_hz;  // samples
+  EpochTimes epochs;
+  std::optional<double> train_energy_j;
+  std::vector<DeviceReading> readings;  // within epochs
+  std::vector<DeviceReading> after;     // right after the groups before evaluations
   std::vector<UserGroup> user_groups;
 };
 

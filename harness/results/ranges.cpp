@@ -1,5 +1,7 @@
 #include "harness/results/ranges.hpp"
 
+#include <algorithm>
+
 #include "base/json.hpp"
 #include "harness/device/device.hpp"
 
@@ -20,12 +22,18 @@ void Ranges::end() {
   } else if (is_transfer(range.name)) {
     device_->wait();
   }
+  const double seconds = seconds_since(range.start);
   Total& total = totals_[range.name];
-  total.seconds += seconds_since(range.start);
+  total.seconds += seconds;
   ++total.count;
+  if (range.name == "transfer" && inside("prepare")) transfer_s_ += seconds;
   pop_nvtx();
   if (observer_) observer_(range.name, false);
   open_.pop_back();
+}
+
+bool Ranges::inside(const char* name) const {
+  return std::any_of(open_.begin(), open_.end(), [&](const Open& o) { return o.name == name; });
 }
 
 void Ranges::start_device_phases() noexcept {

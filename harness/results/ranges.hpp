@@ -46,6 +46,8 @@ class Ranges : public PhaseSink {
   void end_profile();
 
   double seconds(const std::string& name) const;
+  // Of the phase "transfer" inside of "prepare": one inside of an epoch is training.
+  double transfer_s() const { return transfer_s_; }
   // {"name": {"seconds_s": ..., "count": ...}}, with "device_s" where the device timed it.
   Json to_json() const;
   void set_observer(Observer observer) { observer_ = std::move(observer); }
@@ -67,10 +69,12 @@ class Ranges : public PhaseSink {
     std::int64_t end = 0;
   };
   void add_device_seconds(const std::string& name, double seconds);
+  bool inside(const char* name) const;
   bool is_transfer(const std::string& name) const { return device_ && name == "transfer"; }
 
   std::vector<Open> open_;
   std::map<std::string, Total> totals_;
+  double transfer_s_ = 0;
   Observer observer_;
   DeviceClock* device_ = nullptr;
   bool marking_ = false;

@@ -3,13 +3,18 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
 #include <map>
+#include <numeric>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "algorithms/core/registry.hpp"
 #include "base/json_values.hpp"
 #include "base/text.hpp"
+#include "harness/results/answer.hpp"
 #include "harness/results/result_file.hpp"
 #include "harness/results/standing_names.hpp"
 #include "harness/results/stats.hpp"
@@ -18,10 +23,22 @@
 namespace mf {
 namespace {
 
+constexpr double kNever = std::numeric_limits<double>::infinity();
+
+// A configuration on a data set; numbers of its seeds.
 struct Row {
+  std::string data, name;
   Metric metric = Metric::test_rmse;
-  std::vector<double> best, train, rate;
+  Method method = Method::sgd;
+  std::vector<double> best, train, answer;          // to the end
+  std::vector<double> train_to, answer_to, energy;  // to the target, infinite where it was missed
+  std::vector<double> first, steady, rate, writes;
+  std::vector<double> slowest, fastest;  // SM clock of the cases in which it moved
   std::map<std::string, int> status;
+  int seeds() const {
+    return std::accumulate(status.begin(), status.end(), 0,
+                           [](int sum, const auto& one) { return sum + one.second; });
+  }
 };
 
 std::string with_settings(std::string label, const std::vector<Setting>& settings) {
@@ -42,77 +59,238 @@ RowKey row_key(const Case& item, const Differences& differing) {
           with_settings(item.algorithm, differing.settings)};
 }
 
-void add_to(Row& row, const ResultFile& file) {
+void add_known(std::vector<double>& numbers, const std::optional<double>& value) {
+  if (value) numbers.push_back(*value);
+}
+
+void add_times(Row& row, const ResultFile& file, const std::optional<TargetSpec>& target) {
+  const auto end = answer_at_end(file);
+  if (end) add_known(row.answer, end->answer_s);
+  if (!target) {
+    if (end) add_known(row.energy, end->energy_j);
+    return;
+  }
+  const auto reached = answer_at(file, *target);
+  row.train_to.push_back(reached ? reached->train_s : kNever);
+  row.answer_to.push_back(reached ? reached->answer_s.value_or(kNever) : kNever);
+  if (end && end->energy_j) row.energy.push_back(reached ? reached->energy_j.value_or(0) : kNever);
+}
+
+void add_rates(Row& row, const ResultFile& file) {
+  const EpochTimes epochs = epoch_times_of(file);
+  add_known(row.first, epochs.first_s);
+  add_known(row.steady, epochs.steady_s);
+  add_known(row.writes, number_at(file.header, {"facts", "writes_made"}));
+  if (clock_moved(file.footer)) {
+    add_known(row.slowest, number_at(file.footer, {"sm_clock_seen_hz", "min"}));
+    add_known(row.fastest, number_at(file.footer, {"sm_clock_seen_hz", "max"}));
+  }
+  const auto train = number_at(file.footer, {"clocks", "train_s"});
+  const auto updates = number_at(file.footer, {"updates"});
+  add_known(row.train, train);
+  if (train && updates && *train > 0 && *updates > 0) row.rate.push_back(*updates / *train);
+}
+
+void add_to(Row& row, const ResultFile& file, const std::optional<TargetSpec>& target) {
   const auto status = file.status();
   ++row.status[status ? kStatuses.of(*status) : "unfinished"];
   if (!status) return;
-  if (const auto best = best_of(file.footer, row.metric)) row.best.push_back(*best);
-  const auto train = number_at(file.footer, {"clocks", "train_s"});
-  const auto updates = number_at(file.footer, {"updates"});
-  if (!train) return;
-  row.train.push_back(*train);
-  if (updates && *train > 0 && *updates > 0) row.rate.push_back(*updates / *train);
+  add_known(row.best, best_of(file.footer, row.metric));
+  add_rates(row, file);
+  if (*status != Status::interrupted) add_times(row, file, target);
 }
 
-std::string named(Metric metric, double value, bool with_name) {
-  return (with_name ? label_of(metric) + " " : "") + format_metric(metric, value);
-}
-
-}  // namespace
-
-std::string summary_table(const std::string& folder, const Spec& given) {
-  const Spec spec = named_as_in(folder, given);
+std::vector<Row> rows_of(const std::string& folder, const Spec& spec,
+                         const std::optional<TargetSpec>& target) {
   const auto differing = differences(spec.cases);
-  std::vector<RowKey> order;
-  std::map<RowKey, Row> rows;
+  std::vector<Row> rows;
+  std::map<RowKey, std::size_t> places;
   for (std::size_t i = 0; i < spec.cases.size(); ++i) {
     const Case& item = spec.cases[i];
     const auto file = read_result_file(folder + "/" + item.id + ".jsonl");
     if (!file || !file->header.is_object()) continue;
     const RowKey key = row_key(item, differing[i]);
-    if (rows.count(key) == 0) order.push_back(key);
-    rows[key].metric = main_metric(item);
-    add_to(rows[key], *file);
-  }
-  // The metric is named beside its values where it is not the same for all.
-  bool all_rmse = true;
-  for (const auto& [key, row] : rows) all_rmse = all_rmse && row.metric == Metric::test_rmse;
-  const int best_width = all_rmse ? 9 : 20;
-  std::size_t data_width = 8;
-  std::size_t name_width = 9;
-  for (const auto& [data, name] : order) {
-    data_width = std::max(data_width, data.size());
-    name_width = std::max(name_width, name.size());
-  }
-  const auto line = [&](const std::string& data, const std::string& name, const std::string& seeds,
-                        const std::string& best, const std::string& band, const std::string& train,
-                        const std::string& rate, const std::string& status) {
-    return fmt::format("{:<{}}  {:<{}}  {:>5}  {:>{}}  {:>16}  {:>10}  {:>9}  {}\n", data,
-                       data_width, name, name_width, seeds, best, best_width, band, train, rate,
-                       status);
-  };
-  std::string text = line("data set", "algorithm", "seeds", all_rmse ? "best rmse" : "best",
-                          "[min, max]", "train", "updates/s", "status");
-  for (const auto& key : order) {
-    const Row& row = rows[key];
-    std::string status;
-    int seeds = 0;
-    for (const auto& [name, count] : row.status) {
-      status += fmt::format("{}{} {}", status.empty() ? "" : ", ", count, name);
-      seeds += count;
+    const auto [at, added] = places.try_emplace(key, rows.size());
+    if (added) {
+      rows.push_back({});
+      rows.back().data = key.first;
+      rows.back().name = key.second;
+      rows.back().metric = main_metric(item);
+      rows.back().method = find_algorithm(item.algorithm).method;
     }
-    const auto best = median(row.best);
-    const auto train = median(row.train);
-    const auto rate = median(row.rate);
-    const auto [low, high] = std::minmax_element(row.best.begin(), row.best.end());
-    text += line(key.first, key.second, std::to_string(seeds),
-                 best ? named(row.metric, *best, !all_rmse) : "-",
-                 best ? fmt::format("[{}, {}]", format_metric(row.metric, *low),
-                                    format_metric(row.metric, *high))
-                      : "-",
-                 train ? format_seconds(*train) : "-", rate ? format_count(*rate) : "-", status);
+    add_to(rows[at->second], *file, target);
   }
+  return rows;
+}
+
+// The target of the spec, as results have it: the one with a metric goes first.
+std::optional<TargetSpec> target_of(const Spec& spec) {
+  if (spec.target) return spec.target;
+  if (!spec.target_rmse) return std::nullopt;
+  return TargetSpec{Metric::test_rmse, *spec.target_rmse};
+}
+
+// ---- cells ------------------------------------------------------------------------------------
+
+std::string seconds_cell(const std::vector<double>& numbers) {
+  const auto middle = median(numbers);
+  return middle && std::isfinite(*middle) ? format_seconds(*middle) : "-";
+}
+
+std::string rate_cell(const std::vector<double>& numbers) {
+  const auto middle = median(numbers);
+  return middle ? format_count(*middle) : "-";
+}
+
+std::string energy_cell(const std::vector<double>& numbers) {
+  const auto middle = median(numbers);
+  return middle && std::isfinite(*middle) ? fmt::format("{:.3g} J", *middle) : "-";
+}
+
+// The metric is named beside its values where it is not the same for all.
+std::string best_cell(const Row& row, bool with_name) {
+  const auto best = median(row.best);
+  if (!best) return "-";
+  return (with_name ? label_of(row.metric) + " " : "") + format_metric(row.metric, *best);
+}
+
+std::string range_cell(const Row& row) {
+  if (row.best.empty()) return "-";
+  const auto [low, high] = std::minmax_element(row.best.begin(), row.best.end());
+  return fmt::format("[{}, {}]", format_metric(row.metric, *low), format_metric(row.metric, *high));
+}
+
+std::string status_cell(const Row& row) {
+  std::vector<std::string> words;
+  for (const auto& [name, count] : row.status) words.push_back(fmt::format("{} {}", count, name));
+  const auto missed = std::count(row.train_to.begin(), row.train_to.end(), kNever);
+  if (missed > 0) words.push_back(fmt::format("{} missed the target", missed));
+  return join(words);
+}
+
+// What a rate is not to be read without.
+std::string remarks_cell(const Row& row) {
+  std::vector<std::string> words;
+  if (const auto share = median(row.writes)) {
+    words.push_back(fmt::format("{:.1f} % of the item writes made", 100 * *share));
+  }
+  if (!row.slowest.empty()) {
+    words.push_back(fmt::format("SM clock moved in {} of {}: {:.0f} to {:.0f} MHz",
+                                row.slowest.size(), row.seeds(),
+                                *std::min_element(row.slowest.begin(), row.slowest.end()) / 1e6,
+                                *std::max_element(row.fastest.begin(), row.fastest.end()) / 1e6));
+  }
+  return join(words);
+}
+
+// ---- tables -----------------------------------------------------------------------------------
+
+struct Column {
+  std::string heading;
+  bool left = false;
+  std::size_t least = 0;  // width
+};
+
+using Cells = std::vector<std::string>;
+
+std::string table_text(const std::vector<Column>& columns, const std::vector<Cells>& lines) {
+  std::vector<std::size_t> widths;
+  for (std::size_t k = 0; k < columns.size(); ++k) {
+    widths.push_back(std::max(columns[k].heading.size(), columns[k].least));
+    for (const Cells& line : lines) widths[k] = std::max(widths[k], line[k].size());
+  }
+  const auto line_text = [&](const Cells& cells) {
+    std::string text;
+    for (std::size_t k = 0; k < cells.size(); ++k) {
+      text += k == 0 ? "" : "  ";
+      text += columns[k].left ? fmt::format("{:<{}}", cells[k], widths[k])
+                              : fmt::format("{:>{}}", cells[k], widths[k]);
+    }
+    return text.substr(0, text.find_last_not_of(' ') + 1) + "\n";
+  };
+  Cells headings;
+  for (const Column& column : columns) headings.push_back(column.heading);
+  std::string text = line_text(headings);
+  for (const Cells& line : lines) text += line_text(line);
   return text;
+}
+
+std::string target_text(const TargetSpec& target) {
+  const std::string value = fmt::format("{:g}", target.value);
+  return target.metric == Metric::test_rmse ? value : label_of(target.metric) + " " + value;
+}
+
+std::string answers_table(const std::vector<Row>& rows, const std::optional<TargetSpec>& target) {
+  const bool all_rmse = std::all_of(rows.begin(), rows.end(),
+                                    [](const Row& row) { return row.metric == Metric::test_rmse; });
+  std::vector<Column> columns = {{"data set", true},
+                                 {"algorithm", true},
+                                 {"seeds"},
+                                 {all_rmse ? "best rmse" : "best"},
+                                 {"[min, max]", false, 16},
+                                 {"train", false, 10},
+                                 {"answer", false, 10}};
+  if (target) {
+    columns.push_back({"train to " + target_text(*target), false, 10});
+    columns.push_back({"answer to " + target_text(*target), false, 10});
+  }
+  columns.push_back({"status", true});
+  std::vector<Cells> lines;
+  for (const Row& row : rows) {
+    Cells cells = {row.data,
+                   row.name,
+                   std::to_string(row.seeds()),
+                   best_cell(row, !all_rmse),
+                   range_cell(row),
+                   seconds_cell(row.train),
+                   seconds_cell(row.answer)};
+    if (target) {
+      cells.push_back(seconds_cell(row.train_to));
+      cells.push_back(seconds_cell(row.answer_to));
+    }
+    cells.push_back(status_cell(row));
+    lines.push_back(std::move(cells));
+  }
+  return table_text(columns, lines);
+}
+
+// Rows of one method alone: updates of another cost other work.
+std::string rates_table(const std::vector<Row>& rows, Method method,
+                        const std::optional<TargetSpec>& target) {
+  bool energy = false;
+  for (const Row& row : rows) energy = energy || !row.energy.empty();
+  std::vector<Column> columns = {{"data set", true},
+                                 {"algorithm", true},
+                                 {"first epoch", false, 10},
+                                 {"steady epoch", false, 10},
+                                 {"updates/s of " + kMethods.of(method)}};
+  if (energy) columns.push_back({target ? "energy to " + target_text(*target) : "energy"});
+  columns.push_back({"", true});
+  std::vector<Cells> lines;
+  for (const Row& row : rows) {
+    if (row.method != method || row.rate.empty()) continue;
+    Cells cells = {row.data, row.name, seconds_cell(row.first), seconds_cell(row.steady),
+                   rate_cell(row.rate)};
+    if (energy) cells.push_back(energy_cell(row.energy));
+    cells.push_back(remarks_cell(row));
+    lines.push_back(std::move(cells));
+  }
+  return lines.empty() ? "" : "\n" + table_text(columns, lines);
+}
+
+constexpr const char* kReading =
+    "\nmedians over the seeds; train: the epochs alone, answer: prepare + transfer + train; a seed "
+    "that misses\nthe target is infinitely late\n";
+
+}  // namespace
+
+std::string summary_table(const std::string& folder, const Spec& given) {
+  const Spec spec = named_as_in(folder, given);
+  const auto target = target_of(spec);
+  const std::vector<Row> rows = rows_of(folder, spec, target);
+  std::string text = answers_table(rows, target);
+  for (const auto& method : kMethods.table) text += rates_table(rows, method.value, target);
+  return text + kReading;
 }
 
 }  // namespace mf

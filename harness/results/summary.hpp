@@ -7,7 +7,8 @@
 
 namespace mf {
 
-// Medians over seeds, one line an algorithm and data set, from the result files.
+// Medians over seeds from the result files, one line an algorithm and data set: quality and times,
+// to the target where the spec names one, and then epochs and rates, the methods apart.
 std::string summary_table(const std::string& folder, const Spec& spec);
 
 }  // namespace mf

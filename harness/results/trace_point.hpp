@@ -16,6 +16,7 @@ struct TracePoint {
   double passes = 0;
   double train_s = 0;
   std::optional<double> train_device_s;  // nothing on the CPU
+  std::optional<double> train_energy_j;  // nothing on the CPU and without NVML
   double epoch_s = 0;                    // mean of the last group of epochs
   double evaluate_s = 0;
   double wall_s = 0;

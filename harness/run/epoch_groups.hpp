@@ -4,17 +4,13 @@
 
 #include <cstdint>
 
+#include "harness/results/epoch_times.hpp"
 #include "harness/spec/schedule.hpp"
 
 namespace mf {
 
 inline constexpr double kGroupSeconds = 0.1;  // a group takes about this long at most
 inline constexpr std::int64_t kGroupGrowth = 8;
-
-struct EpochGroup {
-  std::int64_t count = 0;  // 0: none has run yet
-  double seconds = 0;
-};
 
 // Size of the next group by the time of the last: 1 at first, at most kGroupGrowth times the last.
 std::int64_t group_by_time(const EpochGroup& last);

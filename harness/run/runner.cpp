@@ -11,6 +11,7 @@
 #include "algorithms/core/registry.hpp"
 #include "base/error.hpp"
 #include "harness/device/device_model.hpp"
+#include "harness/device/device_sampler.hpp"
 #include "harness/device/environment.hpp"
 #include "harness/evaluate/evaluator.hpp"
 #include "harness/evaluate/model_io.hpp"
@@ -126,12 +127,19 @@ class CaseRun {
         return Refusal{Status::skipped,
                        fmt::format("{} needs a CUDA device: {}", item_.algorithm, error.what())};
       }
+      watch_device();
       ranges_.set_device(device_.get());
       clock_ = TrainingClock(ranges_, device_.get());
     }
     const std::int64_t others =
         data_.split->test.nnz() + data_.split->validation.nnz() + data_.split->fold_in.nnz();
     return refuse(item_, shape_, others, device_.get());
+  }
+
+  void watch_device() {
+    if (device_->reading().empty()) return;
+    sampler_ = std::make_unique<DeviceSampler>([this] { return device_->reading(); });
+    if (device_->energy_j()) measures_.train_energy_j = 0;
   }
 
   void prepare() {
@@ -220,7 +228,19 @@ class CaseRun {
   }
 
   void run_group(const EpochArgs& first, std::int64_t count) {
-    clock_.time_group(count, [&] { updates_ += prepared_->run_epochs(first, count); });
+    const std::optional<double> before = energy_j();
+    {
+      const SampledEpochs sampled(sampler_.get());
+      clock_.time_group(count, [&] { updates_ += prepared_->run_epochs(first, count); });
+    }
+    if (const auto after = energy_j(); before && after) {
+      *measures_.train_energy_j += *after - *before;
+    }
+  }
+
+  // Nothing on the CPU and where the driver does not say.
+  std::optional<double> energy_j() {
+    return measures_.train_energy_j ? device_->energy_j() : std::nullopt;
   }
 
   void begin_profile() {
@@ -240,7 +260,7 @@ class CaseRun {
     auto decision = stopping_.check(stop_input(point, false));
     const bool due = epoch % item_.evaluate.every == 0;
     if (decision || due || interrupt_level() > 0) {
-      sample_sm_clock();
+      read_device();
       point = evaluate(epoch);
       point.learning_rate = rate;
       point.epoch_s = clock_.last_group().seconds / static_cast<double>(clock_.last_group().count);
@@ -258,9 +278,8 @@ class CaseRun {
   }
 
   // Right after a group, before the device has gone idle.
-  void sample_sm_clock() {
-    const auto hertz = device_ ? device_->sm_clock_hz() : std::nullopt;
-    if (hertz) measures_.sm_clocks_hz.push_back(static_cast<double>(*hertz));
+  void read_device() {
+    if (sampler_) measures_.after.push_back(device_->reading());
   }
 
   Accuracy evaluate_on(const FactorView& view, const Ratings& part) {
@@ -282,6 +301,7 @@ class CaseRun {
         static_cast<double>(updates_) / static_cast<double>(std::max<std::int64_t>(1, shape_.nnz));
     point.train_s = clock_.seconds();
     point.train_device_s = clock_.device_seconds();
+    point.train_energy_j = measures_.train_energy_j;
     point.evaluate_s = measures_.evaluate_s;
     point.wall_s = seconds_since(start_);
     return point;
@@ -406,6 +426,8 @@ class CaseRun {
     result_.wall_s = seconds_since(start_);
     measures_.load_s = data_.load_s;
     measures_.train_device_s = clock_.device_seconds();
+    measures_.epochs = clock_.epoch_times();
+    if (sampler_) measures_.readings = sampler_->readings();
     if (device_) measures_.peak_device_bytes = device_->peak_bytes();
     writer_.append(footer_json(result_, measures_, ranges_));
     writer_.sync();
@@ -422,6 +444,7 @@ class CaseRun {
   Schedule schedule_;
   Stopping stopping_;
   std::unique_ptr<DeviceClock> device_;  // outlives all that works on its stream
+  std::unique_ptr<DeviceSampler> sampler_;
   Ranges ranges_;
   TrainingClock clock_{ranges_, nullptr};
   CaseData data_;

@@ -40,6 +40,7 @@ void TrainingClock::time_group(std::int64_t count, const std::function<void()>& 
     run();
   }
   last_ = {count, seconds_since(start)};
+  groups_.push_back(last_);
   seconds_ += last_.seconds;
   if (device_ != nullptr) device_seconds_ += ranges_->resolve_device_phases("epoch");
 }

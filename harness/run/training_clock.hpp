@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <vector>
 
 #include "harness/device/device_clock.hpp"
 #include "harness/results/ranges.hpp"
@@ -22,6 +23,7 @@ class TrainingClock {
   void time_group(std::int64_t count, const std::function<void()>& run);
 
   const EpochGroup& last_group() const { return last_; }  // by the host clock
+  EpochTimes epoch_times() const { return mf::epoch_times(groups_); }
   double seconds() const { return seconds_; }
   std::optional<double> device_seconds() const;  // nothing on the CPU
 
@@ -31,6 +33,7 @@ class TrainingClock {
   Ranges* ranges_;
   DeviceClock* device_;
   EpochGroup last_;
+  std::vector<EpochGroup> groups_;  // all
   std::int64_t last_marks_ = 2;
   double seconds_ = 0;
   double device_seconds_ = 0;

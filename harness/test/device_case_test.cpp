@@ -3,9 +3,14 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <cstdlib>
 #include <memory>
+#include <thread>
 
 #include "algorithms/core/registry.hpp"
+#include "harness/device/device_sampler.hpp"
 #include "harness/device/nvml.hpp"
 #include "harness/results/compare.hpp"
 #include "harness/results/result_file.hpp"
@@ -24,6 +29,7 @@ using testing::message_of;
 using testing::TempFolder;
 
 constexpr double kEpochSeconds = 20e-6;
+constexpr double kEpochJoules = 3;
 
 // A stream whose time passes as work is queued on it.
 class FakeDevice : public DeviceClock {
@@ -44,12 +50,22 @@ class FakeDevice : public DeviceClock {
   void clear_marks(std::int64_t) override { marks_.clear(); }
   std::int64_t free_bytes() override { return free; }
   std::int64_t peak_bytes() override { return 12345; }
-  std::optional<std::int64_t> sm_clock_hz() override { return 1'000'000'000 + 1'000 * waits; }
+  DeviceReading reading() noexcept override {
+    ++readings;
+    if (!has_nvml) return {};
+    return {1e9 + 1e3 * static_cast<double>(readings), 400.0, 50.0};
+  }
+  std::optional<double> energy_j() noexcept override {
+    return has_nvml ? std::optional(7e6 + joules) : std::nullopt;
+  }
 
   double now = 0;
   int capability = 90;
   bool pending = false;  // work was queued since the last synchronize()
   bool fails = false;
+  bool has_nvml = true;
+  std::atomic<int> readings = 0;  // asked for by the sampler's thread, too
+  double joules = 0;
   std::int64_t waits = 0;
   std::int64_t free = std::int64_t{1} << 40;
 
@@ -65,7 +81,8 @@ std::vector<Group> groups;
 
 class FakeAlgorithm : public Algorithm {
  public:
-  explicit FakeAlgorithm(const Params& params) : fail_at_(params.integer("fail_at")) {}
+  explicit FakeAlgorithm(const Params& params)
+      : fail_at_(params.integer("fail_at")), sleep_ms_(params.integer("sleep_ms")) {}
   void prepare(const Ratings& train, const Model& initial, Context& context) override {
     device_ = reinterpret_cast<FakeDevice*>(context.stream);
     nnz_ = train.nnz();
@@ -81,10 +98,16 @@ class FakeAlgorithm : public Algorithm {
     device_->pending = true;
     const PhaseScope phase(context.phases, "solve");
     device_->now += kEpochSeconds;
+    device_->joules += kEpochJoules;
+    for (const auto until = Clock::now() + std::chrono::milliseconds(sleep_ms_);
+         Clock::now() < until;) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
     if (args.epoch == fail_at_) device_->fails = true;
     return nnz_;
   }
   FactorView factors() override {
+    device_->joules += 1000;  // not of training
     EXPECT_FALSE(device_->pending) << "factors are asked for before the device has done its work";
     return model_.view();
   }
@@ -95,6 +118,7 @@ class FakeAlgorithm : public Algorithm {
 
  private:
   std::int64_t fail_at_;
+  std::int64_t sleep_ms_;
   FakeDevice* device_ = nullptr;
   std::int64_t nnz_ = 0;
   Model model_;
@@ -107,7 +131,8 @@ AlgorithmInfo fake_info() {
   info.hardware = Hardware::cuda;
   info.params = {ParamSpec::integer("factors", 4, 1, 1024, ""),
                  ParamSpec::choice("model", "biased", {"biased"}, ""),
-                 ParamSpec::integer("fail_at", 0, 0, 1000, "")};
+                 ParamSpec::integer("fail_at", 0, 0, 1000, ""),
+                 ParamSpec::integer("sleep_ms", 0, 0, 1000, "")};
   info.min_compute = 80;
   info.memory = [](const Params&, const ProblemShape&) { return MemoryNeed{0, 1e6}; };
   return info;
@@ -201,9 +226,135 @@ TEST(DeviceCase, ReportsTheDevicesOwnClock) {
   EXPECT_EQ(done.file.trace[0]["train_device_s"], 0);
   EXPECT_EQ(footer["peak_device_bytes"], 12345);
   const Json& clock = footer["sm_clock_seen_hz"];
-  EXPECT_EQ(clock["samples"], 5) << "one an evaluation, none before the first epoch";
+  EXPECT_EQ(number(clock, "samples") - number(clock, "in_epochs"), 5)
+      << "one an evaluation, none before the first epoch";
   EXPECT_LT(number(clock, "min"), number(clock, "max"));
   EXPECT_GE(number(clock, "median"), number(clock, "min"));
+}
+
+TEST(DeviceCase, ReadsTheDeviceWithinEpochs) {
+  Options options;
+  options.algorithm = R"({"name": "fake_device", "sleep_ms": 100})";
+  options.rest = R"(, "stop": {"epochs": 3})";
+  const Done done = run(options);
+  for (const char* key : {"sm_clock_seen_hz", "power_seen_w", "temperature_seen_c"}) {
+    const Json& seen = done.file.footer[key];
+    EXPECT_GE(seen["in_epochs"], 3) << key << ": 100 ms an epoch, a reading each 20 ms";
+    EXPECT_EQ(number(seen, "samples") - number(seen, "in_epochs"), 3) << key;
+  }
+  EXPECT_EQ(done.file.footer["power_seen_w"]["median"], 400);
+  EXPECT_EQ(done.file.footer["temperature_seen_c"]["max"], 50);
+}
+
+TEST(DeviceCase, CountsTheEnergyOfTrainingAlone) {
+  Options options;
+  options.rest = R"(, "evaluate": {"every": 10}, "stop": {"epochs": 50})";
+  const Done done = run(options);
+  EXPECT_EQ(done.file.trace[0]["train_energy_j"], 0);
+  EXPECT_EQ(done.file.trace[2]["train_energy_j"], 20 * kEpochJoules);
+  EXPECT_EQ(done.file.footer["train_energy_j"], 50 * kEpochJoules);
+}
+
+TEST(DeviceCase, SaysNothingOfClockPowerAndEnergyWithoutNvml) {
+  Options options;
+  options.rest = R"(, "stop": {"epochs": 3})";
+  options.open = [] {
+    auto device = std::make_unique<FakeDevice>();
+    device->has_nvml = false;
+    return device;
+  };
+  const Done done = run(options);
+  EXPECT_EQ(done.result.status, Status::completed);
+  for (const char* key :
+       {"sm_clock_seen_hz", "power_seen_w", "temperature_seen_c", "train_energy_j"}) {
+    EXPECT_TRUE(done.file.footer.contains(key) && done.file.footer[key].is_null()) << key;
+  }
+  EXPECT_TRUE(done.file.trace[3]["train_energy_j"].is_null());
+}
+
+TEST(DeviceCase, TimesTheFirstEpochByItselfAlsoWhereLaterOnesRunInGroups) {
+  Options options;
+  options.algorithm = R"({"name": "fake_device", "sleep_ms": 1})";
+  options.rest = R"(, "evaluate": {"every": 20}, "stop": {"epochs": 20})";
+  const Done done = run(options);
+  ASSERT_LT(groups.size(), 20u);
+  const double first = number(done.file.footer, "first_epoch_s");
+  const double steady = number(done.file.footer, "steady_epoch_s");
+  EXPECT_GE(first, 1e-3);
+  EXPECT_GE(steady, 1e-3);
+  EXPECT_LT(first + steady, number(done.file.footer["clocks"], "train_s"));
+}
+
+// ---- the sampler --------------------------------------------------------------------------------
+
+constexpr std::chrono::milliseconds kQuick{1};
+
+void wait_until(const std::function<bool()>& reached) {
+  while (!reached()) std::this_thread::sleep_for(kQuick);
+}
+
+TEST(DeviceSampler, KeepsWhatItReadsWithinEpochsAndNothingElse) {
+  std::atomic<int> asked = 0;
+  DeviceSampler sampler([&] { return DeviceReading{1e9 + ++asked, {}, {}}; }, kQuick);
+  std::this_thread::sleep_for(20 * kQuick);
+  EXPECT_EQ(asked, 0) << "nothing is read before the epochs";
+  {
+    const SampledEpochs epochs(&sampler);
+    wait_until([&] { return sampler.readings().size() >= 3; });
+  }
+  const std::size_t kept = sampler.readings().size();
+  const int read = asked;
+  std::this_thread::sleep_for(20 * kQuick);
+  EXPECT_EQ(sampler.readings().size(), kept);
+  EXPECT_LE(asked, read + 1) << "one may have been under way";
+  EXPECT_EQ(sampler.readings().front().sm_clock_hz, 1e9 + 1);
+}
+
+TEST(DeviceSampler, DropsAReadingThatTheEpochsDidNotWaitFor) {
+  std::atomic<bool> asked = false;
+  std::atomic<bool> answered = false;
+  const auto read = [&] {
+    asked = true;
+    wait_until([&] { return answered.load(); });
+    return DeviceReading{1e9, {}, {}};
+  };
+  DeviceSampler sampler(read, kQuick);
+  {
+    const SampledEpochs epochs(&sampler);
+    wait_until([&] { return asked.load(); });
+  }  // ends while the driver has not answered
+  sampler.begin_epochs();
+  sampler.end_epochs();
+  answered = true;
+  std::this_thread::sleep_for(10 * kQuick);
+  EXPECT_TRUE(sampler.readings().empty());
+}
+
+TEST(DeviceSampler, EndsWithItselfAtOnceAndAfterWhatWasThrownInAnEpoch) {
+  const auto start = Clock::now();
+  int asked = 0;
+  {
+    DeviceSampler sampler(
+        [&] {
+          return ++asked, DeviceReading{1e9, {}, {}};
+        },
+        std::chrono::hours(1));
+    try {
+      const SampledEpochs epochs(&sampler);
+      fail(ErrorKind::device, "an epoch failed");
+    } catch (const Error&) {
+    }
+  }
+  EXPECT_LT(seconds_since(start), 60);
+  EXPECT_EQ(asked, 0);
+}
+
+TEST(DeviceSampler, KeepsNothingWhereTheDriverHasNoAnswer) {
+  std::atomic<int> asked = 0;
+  DeviceSampler sampler([&] { return ++asked, DeviceReading{}; }, kQuick);
+  const SampledEpochs epochs(&sampler);
+  wait_until([&] { return asked >= 3; });
+  EXPECT_TRUE(sampler.readings().empty());
 }
 
 TEST(DeviceCase, TransferBeginsAndEndsWithTheStreamEmpty) {
@@ -400,6 +551,27 @@ TEST(HostThreads, AllForTheDeviceOneForTheCpuUnlessAsked) {
   EXPECT_EQ(threads_of(spec.cases[0]), hardware_threads());
   EXPECT_EQ(threads_of(spec.cases[1]), 1);
   EXPECT_EQ(threads_of(spec.cases[2]), 3);
+}
+
+TEST(Nvml, AnswersInUnitsWithoutPrefixes) {
+  const auto nvml = open_nvml("0000:3B:00.0", MF_FAKE_NVML);
+  ASSERT_NE(nvml, nullptr);
+  EXPECT_EQ(nvml->driver_version(), "580.95.05");
+  EXPECT_DOUBLE_EQ(*nvml->power_limit_w(), 700);
+  EXPECT_DOUBLE_EQ(*nvml->power_w(), 412.5);
+  EXPECT_DOUBLE_EQ(*nvml->sm_clock_hz(), 1980e6);
+  EXPECT_DOUBLE_EQ(*nvml->temperature_c(), 54);
+  const double before = *nvml->energy_j();
+  EXPECT_NEAR(*nvml->energy_j() - before, 2.5, 1e-9);
+}
+
+TEST(Nvml, HasNoAnswerWhereTheDeviceHasNone) {
+  const auto nvml = open_nvml("0000:3B:00.0", MF_FAKE_NVML);
+  ASSERT_NE(nvml, nullptr);
+  ::setenv("NVML_FAKE_ENERGY", "no", 1);
+  EXPECT_FALSE(nvml->energy_j());
+  ::unsetenv("NVML_FAKE_ENERGY");
+  EXPECT_EQ(open_nvml("0000:00:00.0", MF_FAKE_NVML), nullptr) << "another device";
 }
 
 TEST(Nvml, IsAbsentWithoutItsLibraryAndWithALibraryThatIsAnother) {

@@ -27,10 +27,30 @@ TEST(DeviceClock, SeesTheClockAndTheMemory) {
   if (!nvml) GTEST_SKIP() << "no NVML";
   EXPECT_GT(nvml->power_limit_w().value_or(0), 10);
   EXPECT_NE(nvml->driver_version().value_or("").find('.'), std::string::npos);
-  const auto hertz = clock->sm_clock_hz();
-  ASSERT_TRUE(hertz);
-  EXPECT_GT(*hertz, 50'000'000);
-  EXPECT_LE(*hertz, device->clock_hz);
+  const DeviceReading reading = clock->reading();
+  ASSERT_TRUE(reading.sm_clock_hz && reading.power_w && reading.temperature_c);
+  EXPECT_GT(*reading.sm_clock_hz, 50e6);
+  EXPECT_LE(*reading.sm_clock_hz, static_cast<double>(device->clock_hz));
+  EXPECT_GT(*reading.power_w, 5);
+  EXPECT_LT(*reading.power_w, 1.2 * *nvml->power_limit_w());
+  EXPECT_GT(*reading.temperature_c, 5);
+  EXPECT_LT(*reading.temperature_c, 120);
+}
+
+// A second of work takes at least what an idle device would, and no more than 1.2 times the limit.
+TEST(DeviceClock, CountsTheEnergyOfWork) {
+  MF_REQUIRE_DEVICE();
+  const auto clock = open_device();
+  const auto nvml = open_nvml(find_device()->pci_bus_id);
+  if (!nvml || !clock->energy_j()) GTEST_SKIP() << "no counter of energy";
+  queue_spin(*clock, 0.2);
+  clock->synchronize();
+  const double before = *clock->energy_j();
+  queue_spin(*clock, 1);
+  clock->synchronize();
+  const double joules = *clock->energy_j() - before;
+  EXPECT_GT(joules, 10);
+  EXPECT_LT(joules, 1.2 * *nvml->power_limit_w());
 }
 
 // Marks 0, 1, 2, ... with work of another known length between any two, and in every round: a mark

@@ -1,0 +1,59 @@
+#include "harness/results/answer.hpp"
+
+#include "base/json_values.hpp"
+
+namespace mf {
+namespace {
+
+constexpr double kSteadyClock = 0.02;  // share of its highest value
+
+Answer answer_of(const ResultFile& file, const Json& point) {
+  Answer answer;
+  answer.train_s = number_at(point, {"train_s"}).value_or(0);
+  answer.energy_j = number_at(point, {"train_energy_j"});
+  const auto prepare = number_at(file.footer, {"clocks", "prepare_s"});
+  const auto transfer = number_at(file.footer, {"clocks", "transfer_s"});
+  if (prepare && transfer) answer.answer_s = *prepare + *transfer + answer.train_s;
+  return answer;
+}
+
+}  // namespace
+
+std::optional<Answer> answer_at_end(const ResultFile& file) {
+  if (file.trace.empty()) return std::nullopt;
+  return answer_of(file, file.trace.back());
+}
+
+std::optional<Answer> answer_at(const ResultFile& file, const TargetSpec& target) {
+  const std::string name = kMetricNames.of(target.metric);
+  for (const Json& point : file.trace) {
+    const auto value = number_at(point, {name.c_str()});
+    if (value && meets(target.metric, *value, target.value)) return answer_of(file, point);
+  }
+  return std::nullopt;
+}
+
+EpochTimes epoch_times_of(const ResultFile& file) {
+  if (file.footer.is_object() && file.footer.contains("steady_epoch_s")) {
+    return {number_at(file.footer, {"first_epoch_s"}), number_at(file.footer, {"steady_epoch_s"})};
+  }
+  std::vector<EpochGroup> groups;
+  EpochGroup before;
+  for (const Json& point : file.trace) {
+    const EpochGroup now{integer_at(point, {"epoch"}).value_or(0),
+                         number_at(point, {"train_s"}).value_or(0)};
+    if (now.count > before.count) {
+      groups.push_back({now.count - before.count, now.seconds - before.seconds});
+    }
+    before = now;
+  }
+  return epoch_times(groups);
+}
+
+bool clock_moved(const Json& footer) {
+  const auto low = number_at(footer, {"sm_clock_seen_hz", "min"});
+  const auto high = number_at(footer, {"sm_clock_seen_hz", "max"});
+  return low && high && *high - *low > kSteadyClock * *high;
+}
+
+}  // namespace mf

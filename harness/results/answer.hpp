@@ -1,0 +1,32 @@
+// When a case was at its target, and how long its user had waited for that answer.
+#pragma once
+
+#include <optional>
+
+#include "harness/results/epoch_times.hpp"
+#include "harness/results/result_file.hpp"
+#include "harness/spec/metric.hpp"
+
+namespace mf {
+
+struct Answer {
+  double train_s = 0;              // training clock
+  std::optional<double> answer_s;  // prepare + transfer + training; nothing before the footer
+  std::optional<double> energy_j;  // of training; nothing on the CPU and without NVML
+};
+
+// At the last trace point; nothing without a trace.
+std::optional<Answer> answer_at_end(const ResultFile& file);
+
+// At the first evaluated point that meets the target; nothing where none does. Nothing is
+// interpolated: between two points there was no model that anybody had.
+std::optional<Answer> answer_at(const ResultFile& file, const TargetSpec& target);
+
+// By the footer; of a file that was written before it had them, by its trace, the epochs between
+// two points counting with their mean.
+EpochTimes epoch_times_of(const ResultFile& file);
+
+// Whether the SM clock that a footer saw moved by more than 2 % of its highest value.
+bool clock_moved(const Json& footer);
+
+}  // namespace mf

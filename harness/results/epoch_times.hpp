@@ -1,0 +1,24 @@
+// How long epochs take: the first, which warms up and builds what later ones use, and the others.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+namespace mf {
+
+// Epochs that were timed together.
+struct EpochGroup {
+  std::int64_t count = 0;  // 0: none has run yet
+  double seconds = 0;
+};
+
+struct EpochTimes {
+  std::optional<double> first_s;   // nothing where the first epoch was not timed by itself
+  std::optional<double> steady_s;  // median over the epochs of all groups but the first
+};
+
+// Each epoch of a group counts with the group's mean. Groups in the order in which they ran.
+EpochTimes epoch_times(const std::vector<EpochGroup>& groups);
+
+}  // namespace mf

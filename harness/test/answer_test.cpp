@@ -1,0 +1,272 @@
+// Definitions of times on traces made by hand: the target, the answer, the first epoch and the
+// steady one, and the summary that shows them.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <fstream>
+#include <numeric>
+
+#include "base/rng.hpp"
+#include "harness/results/answer.hpp"
+#include "harness/results/ranges.hpp"
+#include "harness/results/summary.hpp"
+#include "harness/spec/spec.hpp"
+#include "harness/test/testing.hpp"
+
+namespace mf {
+namespace {
+
+using testing::contains;
+using testing::TempFolder;
+
+Json point(int epoch, double train_s, Json rmse) {
+  return {{"type", "trace"}, {"epoch", epoch}, {"train_s", train_s}, {"test_rmse", rmse}};
+}
+
+Json footer(double prepare_s, double transfer_s, double train_s) {
+  return {{"type", "footer"},
+          {"status", "completed"},
+          {"updates", 100},
+          {"best_test_rmse", 0.9},
+          {"clocks", {{"prepare_s", prepare_s}, {"transfer_s", transfer_s}, {"train_s", train_s}}}};
+}
+
+ResultFile descending() {
+  ResultFile file;
+  file.header = Json::object();
+  file.trace = {point(0, 0, 2.0), point(1, 2, 1.0), point(2, 4, 0.9), point(3, 6, 0.8)};
+  file.footer = footer(0.5, 0.25, 6);
+  return file;
+}
+
+constexpr TargetSpec rmse(double value) { return {Metric::test_rmse, value}; }
+
+TEST(Answer, IsAtTheFirstEvaluatedPointThatMeetsTheTargetNotBetweenTwo) {
+  const auto reached = answer_at(descending(), rmse(0.95));  // between 2 s and 4 s
+  ASSERT_TRUE(reached);
+  EXPECT_EQ(reached->train_s, 4);
+  EXPECT_EQ(reached->answer_s, 0.5 + 0.25 + 4);
+}
+
+TEST(Answer, OnAPointIsThatPointAndAStartBelowIsTheStart) {
+  EXPECT_EQ(answer_at(descending(), rmse(1.0))->train_s, 2);
+  const auto start = answer_at(descending(), rmse(3.0));
+  EXPECT_EQ(start->train_s, 0);
+  EXPECT_EQ(start->answer_s, 0.75) << "what came before training was waited for";
+}
+
+TEST(Answer, CountsTheFirstPointEvenIfTheErrorRisesAgainAndPassesOverUnknownOnes) {
+  ResultFile file = descending();
+  file.trace = {point(0, 0, 2.0), point(1, 1, nullptr), point(2, 3, 0.8), point(3, 5, 1.0)};
+  EXPECT_EQ(answer_at(file, rmse(0.9))->train_s, 3);
+}
+
+TEST(Answer, IsNoneWhereTheTargetIsMissedOrTheMetricWasNotComputed) {
+  EXPECT_FALSE(answer_at(descending(), rmse(0.7)));
+  EXPECT_FALSE(answer_at(descending(), {Metric::ndcg_100, 0.1}));
+  EXPECT_FALSE(answer_at_end(ResultFile{}));
+}
+
+TEST(Answer, OfARankingMetricIsAtOrAboveIt) {
+  ResultFile file = descending();
+  for (int i = 0; i < 4; ++i) file.trace[i]["ndcg_100"] = 0.1 * i;
+  EXPECT_EQ(answer_at(file, {Metric::ndcg_100, 0.15})->train_s, 4);
+}
+
+TEST(Answer, HasTheEnergyOfItsPointAndNoneWithoutIt) {
+  ResultFile file = descending();
+  EXPECT_FALSE(answer_at_end(file)->energy_j);
+  for (int i = 0; i < 4; ++i) file.trace[i]["train_energy_j"] = 700 * i;
+  EXPECT_EQ(answer_at(file, rmse(0.95))->energy_j, 1400);
+  EXPECT_EQ(answer_at_end(file)->energy_j, 2100);
+}
+
+TEST(Answer, IsUnknownBeforeTheFooterButTheTrainingTimeIsNot) {
+  ResultFile file = descending();
+  file.footer = Json();
+  EXPECT_EQ(answer_at(file, rmse(0.95))->train_s, 4);
+  EXPECT_FALSE(answer_at(file, rmse(0.95))->answer_s);
+}
+
+TEST(EpochTimes, TheFirstIsByItselfAndTheOthersHaveAMedian) {
+  const EpochTimes times = epoch_times({{1, 9}, {1, 2}, {1, 4}, {1, 3}});
+  EXPECT_EQ(times.first_s, 9);
+  EXPECT_EQ(times.steady_s, 3);
+}
+
+TEST(EpochTimes, AnEpochOfAGroupCountsWithTheMeanOfTheGroup) {
+  // 1, 2, 2, 2, 5, 5: between 2 and 2.
+  EXPECT_EQ(epoch_times({{1, 7}, {2, 10}, {3, 6}, {1, 1}}).steady_s, 2);
+  // 1, 1, 3, 3: between 1 and 3.
+  EXPECT_EQ(epoch_times({{1, 7}, {2, 6}, {2, 2}}).steady_s, 2);
+}
+
+TEST(EpochTimes, OfGroupsIsTheMedianOfTheEpochsWrittenOut) {
+  Rng rng(7);
+  for (int round = 0; round < 200; ++round) {
+    std::vector<EpochGroup> groups = {{1, 1.0}};
+    std::vector<double> all;
+    for (std::uint64_t i = 0; i < 1 + rng.below(6); ++i) {
+      const auto count = static_cast<std::int64_t>(1 + rng.below(5));
+      const double mean = 0.5 + static_cast<double>(rng.below(8));
+      groups.push_back({count, mean * static_cast<double>(count)});
+      all.insert(all.end(), count, mean);
+    }
+    std::sort(all.begin(), all.end());
+    const double middle = (all[(all.size() - 1) / 2] + all[all.size() / 2]) / 2;
+    EXPECT_DOUBLE_EQ(*epoch_times(groups).steady_s, middle);
+  }
+}
+
+TEST(EpochTimes, AreUnknownWhereTheFirstWasTimedWithOthersOrThereAreNoOthers) {
+  EXPECT_FALSE(epoch_times({{10, 7}, {10, 5}}).first_s);
+  EXPECT_EQ(epoch_times({{10, 7}, {10, 5}}).steady_s, 0.5);
+  EXPECT_EQ(epoch_times({{1, 7}}).first_s, 7);
+  EXPECT_FALSE(epoch_times({{1, 7}}).steady_s);
+  EXPECT_FALSE(epoch_times(std::vector<EpochGroup>{}).first_s);
+}
+
+TEST(EpochTimes, OfAnOldFileComeFromItsTraceAndOfANewOneFromItsFooter) {
+  ResultFile file = descending();
+  file.trace.push_back(point(13, 16, 0.7));  // ten of 1 s, and two of 2 s before
+  EXPECT_EQ(epoch_times_of(file).first_s, 2);
+  EXPECT_EQ(epoch_times_of(file).steady_s, 1);
+  file.footer["first_epoch_s"] = 0.25;
+  file.footer["steady_epoch_s"] = nullptr;
+  EXPECT_EQ(epoch_times_of(file).first_s, 0.25);
+  EXPECT_FALSE(epoch_times_of(file).steady_s);
+}
+
+TEST(Clock, MovedByMoreThanTwoPercentOfItsHighestValue) {
+  const auto moved = [](double low, double high) {
+    return clock_moved({{"sm_clock_seen_hz", {{"min", low}, {"max", high}}}});
+  };
+  EXPECT_TRUE(moved(1740e6, 1935e6));
+  EXPECT_FALSE(moved(1980e6, 1980e6));
+  EXPECT_FALSE(moved(980e6, 1000e6));
+  EXPECT_TRUE(moved(979e6, 1000e6));
+  EXPECT_FALSE(clock_moved({{"sm_clock_seen_hz", nullptr}}));
+  EXPECT_FALSE(clock_moved(Json()));
+}
+
+TEST(Transfer, InsideOfAnEpochIsTraining) {
+  Ranges ranges;
+  const auto nested = [&](const char* outer) {
+    const PhaseScope around(&ranges, outer);
+    const PhaseScope transfer(&ranges, "transfer");
+  };
+  nested("epoch");
+  EXPECT_EQ(ranges.transfer_s(), 0);
+  const double in_epoch = ranges.seconds("transfer");
+  EXPECT_GT(in_epoch, 0);
+  nested("prepare");
+  EXPECT_GT(ranges.transfer_s(), 0);
+  EXPECT_NEAR(ranges.transfer_s(), ranges.seconds("transfer") - in_epoch, 1e-12);
+}
+
+// ---- the summary ------------------------------------------------------------------------------
+
+class Summary : public ::testing::Test {
+ protected:
+  // Two algorithms of different methods, three seeds.
+  explicit Summary(const std::string& target = R"("target_rmse": 0.95)")
+      : spec_(parse_spec(parse_json(R"({"name": "t", "datasets": ["like:ml-100k"],
+            "seeds": [1, 2, 3], "algorithms": ["sgd_serial", "als_cpu"], )" +
+                                        target + "}",
+                                    "t"),
+                         "t.json")) {}
+
+  void write(const Case& item, const ResultFile& file) const {
+    std::ofstream out(folder_ / (item.id + ".jsonl"));
+    Json header = file.header;
+    header["type"] = "header";
+    out << header << "\n";
+    for (const Json& one : file.trace) out << one << "\n";
+    out << file.footer << "\n";
+  }
+
+  // The line of the table that begins with the data set and `name`, from `after` on.
+  static std::string line(const std::string& text, const std::string& name, std::size_t after = 0) {
+    const auto at = text.find(name, after);
+    return at == std::string::npos ? "" : text.substr(at, text.find('\n', at) - at);
+  }
+
+  TempFolder folder_;
+  Spec spec_;
+};
+
+TEST_F(Summary, ShowsTrainingAndAnswerToTheTargetAndASeedThatMissesIsLate) {
+  for (const Case& item : spec_.cases) {
+    ResultFile file = descending();
+    if (item.algorithm == "als_cpu") {
+      for (Json& one : file.trace) one["train_s"] = one["train_s"].get<double>() / 100;
+      file.footer["clocks"]["prepare_s"] = 10;
+      if (item.seed != 2) file.trace.resize(2);  // two of three miss
+    }
+    write(item, file);
+  }
+  const std::string text = summary_table(folder_.path(), spec_);
+  const std::string head = text.substr(0, text.find('\n'));
+  EXPECT_TRUE(contains(head, "train to 0.95") && contains(head, "answer to 0.95")) << head;
+  const std::string sgd = line(text, "sgd_serial");
+  EXPECT_TRUE(contains(sgd, "6.0 s       6.8 s") && contains(sgd, "4.0 s") &&
+              contains(sgd, "4.8 s") && contains(sgd, "3 completed"))
+      << sgd;
+  const std::string als = line(text, "als_cpu");
+  // The one seed that reached is not the median: neither time to the target is known.
+  EXPECT_TRUE(
+      contains(als, "10.3 s              -               -  3 completed, 2 missed the target"))
+      << als;
+}
+
+TEST_F(Summary, KeepsRatesOfDifferentMethodsApart) {
+  for (const Case& item : spec_.cases) write(item, descending());
+  const std::string text = summary_table(folder_.path(), spec_);
+  const auto sgd = text.find("updates/s of sgd");
+  const auto als = text.find("updates/s of als");
+  ASSERT_TRUE(sgd < als && als != std::string::npos) << text;
+  const std::string first = text.substr(sgd, als - sgd);
+  EXPECT_TRUE(contains(first, "sgd_serial") && !contains(first, "als_cpu")) << first;
+  const std::string second = text.substr(als);
+  EXPECT_TRUE(contains(second, "als_cpu") && !contains(second, "sgd_serial")) << second;
+  EXPECT_FALSE(contains(text, "of ccd")) << "a method without a case has no table";
+}
+
+TEST_F(Summary, ShowsFirstAndSteadyEpochEnergyClockAndWrites) {
+  for (const Case& item : spec_.cases) {
+    ResultFile file = descending();
+    file.footer["first_epoch_s"] = 9;
+    file.footer["steady_epoch_s"] = 0.125;
+    if (item.algorithm == "als_cpu") {
+      for (int i = 0; i < 4; ++i) file.trace[i]["train_energy_j"] = 100 * i;
+      if (item.seed == 3) file.footer["sm_clock_seen_hz"] = {{"min", 1740e6}, {"max", 1935e6}};
+    } else {
+      file.header["facts"]["writes_made"] = 0.4321;
+    }
+    write(item, file);
+  }
+  const std::string text = summary_table(folder_.path(), spec_);
+  const auto rates = text.find("first epoch");
+  const std::string sgd = line(text, "sgd_serial", rates);
+  EXPECT_TRUE(contains(sgd, "9.0 s") && contains(sgd, "125.0 ms") && contains(sgd, " - ") &&
+              contains(sgd, "43.2 % of the item writes made"))
+      << sgd;
+  const std::string als = line(text, "als_cpu", rates);
+  EXPECT_TRUE(contains(als, "200 J") && contains(als, "SM clock moved in 1 of 3: 1740 to 1935 MHz"))
+      << als;
+}
+
+class SummaryWithoutTarget : public Summary {
+ protected:
+  SummaryWithoutTarget() : Summary(R"("stop": {"epochs": 3})") {}
+};
+
+TEST_F(SummaryWithoutTarget, ShowsTheTimesToTheEndAlone) {
+  for (const Case& item : spec_.cases) write(item, descending());
+  const std::string text = summary_table(folder_.path(), spec_);
+  EXPECT_FALSE(contains(text.substr(0, text.find('\n')), " to ")) << text;
+  EXPECT_TRUE(contains(line(text, "sgd_serial"), "6.0 s       6.8 s  3 completed")) << text;
+}
+
+}  // namespace
+}  // namespace mf
