@@ -21,6 +21,7 @@ from typing import Any
 import pandas as pd
 
 from mfplots.errors import PlotError
+from mfplots.metrics import epoch_times
 
 SCHEMA_VERSION = 1
 STATUSES = ("completed", "diverged", "oom", "timeout", "skipped", "error", "interrupted")
@@ -28,8 +29,8 @@ UNFINISHED = "unfinished"  # no footer yet
 MISSING = "missing"        # listed in spec.json, no file yet
 PENDING = (UNFINISHED, MISSING, "interrupted")  # the next `mfbench run` runs these
 
-TRACE_COLUMNS = ("epoch", "updates", "passes", "train_s", "train_device_s", "epoch_s", "evaluate_s",
-                 "wall_s", "test_rmse", "test_mae", "train_rmse", "validation_rmse",
+TRACE_COLUMNS = ("epoch", "updates", "passes", "train_s", "train_device_s", "train_energy_j",
+                 "epoch_s", "evaluate_s", "wall_s", "test_rmse", "test_mae", "train_rmse", "validation_rmse",
                  "learning_rate", "objective", "recall_20", "recall_50", "ndcg_100", "map_10")
 TRACE_REQUIRED = ("epoch", "updates", "passes", "train_s", "wall_s", "test_rmse")
 # Those that implicit feedback has instead of the test RMSE; ranking also on request.
@@ -38,13 +39,17 @@ ENVIRONMENT = ("mfbench", "git_sha", "git_dirty", "compiler", "flags", "build_ty
                "cores", "simd", "memory_bytes", "os", "gpu", "driver", "cuda_driver", "cuda",
                "device_memory_bytes", "sm_clock_hz", "power_limit_w", "command_line", "started_at")
 HEADER_KEYS = ("case_id", "case_hash", "spec_name", "spec_hash", "seed", "baseline", "target_rmse",
-               "schedule", "init", "stop", "evaluate", "profile", "target", "loss", "ranking", "facts")
+               "schedule", "init", "stop", "evaluate", "profile", "target", "loss", "ranking",
+               "facts")
 DATASET_KEYS = ("look_alike", "source", "content_hash", "n_users", "n_items", "nnz_train",
                 "nnz_test", "nnz_validation", "split", "cold_users", "cold_items", "cold_ratings",
                 "duplicate_pairs", "duplicate_policy", "scale")
 FOOTER_KEYS = ("status", "stop_reason", "epochs", "updates", "final_test_rmse", "best_test_rmse",
                "best_epoch", "peak_host_bytes", "peak_device_bytes", "sm_clock_seen_hz",
-               "finished_at", "user_groups", "metrics")
+               "finished_at", "user_groups", "metrics", "train_energy_j", "power_seen_w",
+               "temperature_seen_c")
+# What an update is, by family, in files from before the header said it (docs/methodology.md).
+METHOD_OF_FAMILY = {"als": "als", "ials": "als", "ccd": "ccd"}
 CLOCKS = ("load_s", "prepare_s", "transfer_s", "train_s", "train_device_s", "evaluate_s", "wall_s")
 _PARTIAL = re.compile(r"\.partial-\d+$")
 
@@ -242,7 +247,17 @@ def _case_row(item: CaseFile) -> Json:
         status = UNFINISHED if item.path.exists() else MISSING
         return {**row, "case_id": item.path.stem, "status": status, "n_trace": 0}
     return {**row, **_header_row(item.header, row["file"]), **_footer_row(item.footer),
-            "n_trace": len(item.trace)}
+            **_epoch_times(item), "n_trace": len(item.trace)}
+
+
+def _epoch_times(item: CaseFile) -> Json:
+    """By the footer; of files from before it had them, and of unfinished ones, by the trace."""
+    keys = ("first_epoch_s", "steady_epoch_s")
+    if item.footer is not None and keys[1] in item.footer:
+        where = f"{item.path}:footer"
+        return {key: _number(item.footer.get(key), key, where) for key in keys}
+    points = [(point["epoch"], point["train_s"]) for point in item.trace]
+    return dict(zip(keys, epoch_times([e for e, _ in points], [s for _, s in points])))
 
 
 def _header_row(header: Json, file: str) -> Json:
@@ -251,6 +266,7 @@ def _header_row(header: Json, file: str) -> Json:
     row = {key: header.get(key) for key in HEADER_KEYS}
     row["algorithm"] = algorithm["name"]
     row.update({key: algorithm.get(key) for key in ("family", "hardware", "paper", "params")})
+    row["method"] = algorithm.get("method") or METHOD_OF_FAMILY.get(row["family"], "sgd")
     row["dataset"] = dataset.pop("name")
     row.update({key: dataset.get(key) for key in DATASET_KEYS})  # all null where it did not load
     row.update({f"work_{key}": _number(work.get(key), f"work_per_epoch.{key}", f"{file}:1")

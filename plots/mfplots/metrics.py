@@ -13,6 +13,7 @@ from mfplots import intervals
 # For small prints, where a ratio has brackets.
 BRACKETS = (f"{100 * intervals.LEVEL:g} % interval over seeds (Student's t on logarithms; by ranks "
             f"where a seed did not reach), from {intervals.FEWEST} seeds a side on")
+STEADY_CLOCK = 0.02  # share of the highest SM clock of a case
 
 
 @dataclass(frozen=True)
@@ -67,26 +68,12 @@ class Target(float):
 NO_INTERVAL = Interval(math.nan, math.nan, math.nan)
 
 
-def time_to_target(clock: Sequence[float], rmse: Sequence[float], target: float) -> float:
-    """Clock at which the trace first touches `target`, linear between points; NaN if never.
+def time_to_target(clock: Sequence[float], values: Sequence[float], target: Target) -> float:
+    """Clock of the first evaluated point at or beyond the target; NaN if none is.
 
-    Points whose clock or RMSE is unknown (null in the file) are passed over.
+    Nothing is interpolated: between two points there was no model that anybody had. Points whose
+    clock or value is unknown (null in the file) are passed over.
     """
-    t, e = np.asarray(clock, float), np.asarray(rmse, float)
-    known = np.isfinite(t) & np.isfinite(e)
-    t, e = t[known], e[known]
-    below = np.flatnonzero(e <= target)
-    if below.size == 0:
-        return math.nan
-    i = int(below[0])
-    if i == 0:
-        return float(t[0])
-    share = (e[i - 1] - target) / (e[i - 1] - e[i])
-    return float(t[i - 1] + share * (t[i] - t[i - 1]))
-
-
-def first_at_target(clock: Sequence[float], values: Sequence[float], target: Target) -> float:
-    """Clock of the first evaluated point that meets the target; NaN if none does."""
     t, v = np.asarray(clock, float), np.asarray(values, float)
     met = v <= target if target.metric in LESS_IS_BETTER else v >= target
     at = np.flatnonzero(met & np.isfinite(t) & np.isfinite(v))
@@ -94,11 +81,43 @@ def first_at_target(clock: Sequence[float], values: Sequence[float], target: Tar
 
 
 def time_of_trace(trace: Mapping[str, Sequence[float]], clock: str, target: Target) -> float:
-    """When a trace is at its target: a test RMSE as `time_to_target` has it, any other metric at
-    the first evaluated point."""
-    if target.metric == "test_rmse":
-        return time_to_target(trace[clock], trace["test_rmse"], target)
-    return first_at_target(trace[clock], trace[target.metric], target)
+    return time_to_target(trace[clock], trace[target.metric], target)
+
+
+def epoch_times(epochs: Sequence[float], seconds: Sequence[float]) -> tuple[float, float]:
+    """The first epoch by itself and the median of the others, from epoch numbers and the training
+    clock at the evaluated points; NaN where unknown.
+
+    Epochs between two points count with their mean. Where the first point is not epoch 1, the first
+    epoch was not timed by itself: it is unknown, and its stretch is left out of the median.
+    """
+    at = np.asarray([(0.0, 0.0), *zip(epochs, seconds)], float)
+    at = at[np.isfinite(at).all(axis=1)]
+    at = at[np.concatenate([[True], np.diff(at[:, 0]) > 0])]
+    counts, times = np.diff(at[:, 0]), np.diff(at[:, 1])
+    if counts.size == 0:
+        return math.nan, math.nan
+    first = float(times[0]) if counts[0] == 1 else math.nan
+    return first, weighted_median(times[1:] / counts[1:], counts[1:])
+
+
+def weighted_median(values: Sequence[float], counts: Sequence[float]) -> float:
+    """Median of the values, each written out as often as its count says; NaN of none."""
+    v, n = np.asarray(values, float), np.asarray(counts, float)
+    if v.size == 0:
+        return math.nan
+    order = np.argsort(v, kind="stable")
+    v, ends = v[order], np.cumsum(n[order])
+    ranks = ((ends[-1] - 1) // 2, ends[-1] // 2)
+    low, high = (v[np.searchsorted(ends, rank, side="right")] for rank in ranks)
+    return float(low + high) / 2
+
+
+def clock_moved(seen: object) -> bool:
+    """Whether the SM clock that a footer saw moved by more than 2 % of its highest value."""
+    if not isinstance(seen, Mapping) or seen.get("min") is None or seen.get("max") is None:
+        return False
+    return seen["max"] - seen["min"] > STEADY_CLOCK * seen["max"]
 
 
 def best_of(values: Sequence[float], metric: str) -> float:

@@ -11,7 +11,7 @@ from mfplots.series import View
 from mfplots.smallprint import machines, revisions
 from mfplots.style import significant
 from mfplots.summary import Question, summarise
-from mfplots.table import HEADINGS, cells, explanations
+from mfplots.table import explanations, tables
 
 STYLE = """
 body{font:15px/1.5 system-ui,sans-serif;max-width:72rem;margin:2rem auto;padding:0 1rem;color:#222}
@@ -33,7 +33,7 @@ def report_html(title: str, view: View, question: Question, figures: Sequence[Pa
         "<!doctype html>", '<html lang="en">', '<meta charset="utf-8">',
         f"<title>{html.escape(title)}</title>", f"<style>{STYLE}</style>",
         f"<h1>{html.escape(title)}</h1>",
-        "<h2>Summary</h2>", _table(HEADINGS, map(cells, rows)),
+        "<h2>Summary</h2>", *(_table(lines[0], lines[1:]) for lines in tables(rows)),
         _list(explanations(rows, question)),
         "<h2>Figures</h2>", *map(_figure, figures),
         "<h2>Cases</h2>", _cases(view),

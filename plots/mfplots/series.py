@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import pandas as pd
@@ -31,6 +31,11 @@ class Series:
     cases: pd.DataFrame
     traces: dict[int, pd.DataFrame]  # by index of `cases`; empty frames for cases without a trace
 
+    @property
+    def method(self) -> str:
+        """What its updates are: rates of different methods never stand on one axis."""
+        return str(self.cases["method"].iloc[0])
+
 
 @dataclass
 class Panel:
@@ -38,10 +43,12 @@ class Panel:
     look_alike: bool
     detail: str  # what tells it from another panel of the same data set, or ""
     series: list[Series]
+    method: str = ""  # of its series, where rates keep those of others apart
 
     @property
     def title(self) -> str:
-        return f"{self.dataset}, {self.detail}" if self.detail else self.dataset
+        words = [self.dataset, self.detail, self.method and f"updates of {self.method}"]
+        return ", ".join(filter(None, words))
 
 
 def panel_title(panel: Panel) -> str:
@@ -49,6 +56,18 @@ def panel_title(panel: Panel) -> str:
     if not panel.look_alike:
         return panel.title
     return f"{panel.title.replace(' look-alike', '')} ({LOOK_ALIKE_MARK})"
+
+
+def methods_apart(view: View) -> View:
+    """The view for rates of updates: a panel a method wherever any panel holds several."""
+    if all(len({s.method for s in panel.series}) < 2 for panel in view.panels):
+        return view
+    panels = []
+    for panel in view.panels:
+        for method in sorted({s.method for s in panel.series}):
+            own = [s for s in panel.series if s.method == method]
+            panels.append(replace(panel, series=own, method=method))
+    return replace(view, panels=panels)
 
 
 @dataclass

@@ -4,14 +4,28 @@ from __future__ import annotations
 
 import pandas as pd
 
+from mfplots.metrics import STEADY_CLOCK, clock_moved
 from mfplots.series import View
 
 MAX_IDS = 24
 
 
 def provenance(view: View) -> list[str]:
-    """One line each for cases, revision and machine of the view's cases."""
-    return [_ids(view.cases), revisions(view.cases), machines(view.cases)]
+    """One line each for cases, revision and machine of the view's cases, and clocks that moved."""
+    return [_ids(view.cases), revisions(view.cases), machines(view.cases),
+            *moved_clocks(view.cases)]
+
+
+def moved_clocks(cases: pd.DataFrame) -> list[str]:
+    """One line where the SM clock of a case moved by more than STEADY_CLOCK; else none."""
+    moved = cases[[clock_moved(seen) for seen in cases["sm_clock_seen_hz"]]]
+    if moved.empty:
+        return []
+    low = min(seen["min"] for seen in moved["sm_clock_seen_hz"]) / 1e6
+    high = max(seen["max"] for seen in moved["sm_clock_seen_hz"]) / 1e6
+    return [f"SM clock moved by more than {100 * STEADY_CLOCK:g} % within {len(moved)} of "
+            f"{len(cases)} cases, {low:.0f} to {high:.0f} MHz: "
+            f"{', '.join(_distinct(moved['algorithm']))}"]
 
 
 def _ids(cases: pd.DataFrame) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,6 +16,7 @@ from mfplots.load import PENDING
 from mfplots.metrics import NO_INTERVAL, Interval, Spread, Target
 from mfplots.series import Panel, Series, View, canonical, facet_text
 
+ANSWER = "answer_s"
 CLOCK_NAMES = {"train_s": "training time", "train_device_s": "training time (device events)",
                "answer_s": "prepare + transfer + training time", "wall_s": "wall time"}
 RUN_RULES = ("stop.", "evaluate.")  # facets that say how long a case runs, not what it computes
@@ -40,14 +41,24 @@ class Row:
     not_reached: int       # of them, without the target in their trace
     metric: str            # what the series is judged by
     best: Spread           # the best value of it
-    time: Spread           # to target, over the seeds that reached it
+    time: Spread           # to target on the clock, over the seeds that reached it
     median_time: float     # to target, the others counting as infinitely late
+    median_answer: float   # the same on prepare + transfer + training
+    end_time: Spread       # to the last evaluated point
+    end_answer: Spread
+    first_epoch: Spread
+    steady_epoch: Spread
+    median_energy: float   # joules of training to the target, or to the end where there is none
+    writes_made: Spread    # share of the updates that write their item, where an algorithm thins
+    clocks_moved: tuple[float, float, int] | None  # lowest and highest SM clock, cases that moved
     throughput: Spread     # updates/s on the clock
     bytes_rate: Spread     # declared bytes/s
     flops_rate: Spread     # declared flops/s
     baseline: str | None
-    equal_quality: Interval
+    equal_quality: Interval     # at the target, on the clock
+    answer_quality: Interval    # at the target, on prepare + transfer + training
     per_update: Interval
+    per_update_problem: str     # why there is none, or ""
     baseline_problem: str  # why there is no baseline, or ""
     problem: str           # why there is no speed-up at equal quality, or ""
 
@@ -217,7 +228,7 @@ def _last(series: Series, column: str) -> list[float]:
 
 def _row(panel: Panel, series: Series, question: Question) -> Row:
     target, clock = target_of(panel, question), question.clock
-    times = [] if target is None else times_to_target(series, target, clock)
+    times = _to_target(series, target, clock)
     name = baseline_name(panel, question)
     base = find_baseline(panel, series, name) if name else "no baseline named"
     done = finished(series)
@@ -229,14 +240,75 @@ def _row(panel: Panel, series: Series, question: Question) -> Row:
         metric=judged_by, best=metrics.spread(bests),
         time=metrics.spread(times),
         median_time=metrics.censored_median(times),
+        median_answer=metrics.censored_median(_to_target(series, target, ANSWER)),
+        end_time=metrics.spread(_last(series, clock)),
+        end_answer=metrics.spread(_last(series, ANSWER)),
+        first_epoch=metrics.spread(done["first_epoch_s"]),
+        steady_epoch=metrics.spread(done["steady_epoch_s"]),
+        median_energy=_median_energy(series, target),
+        writes_made=writes_made(series),
+        clocks_moved=_clocks_moved(series),
         throughput=metrics.spread(throughputs(series, clock)),
         bytes_rate=metrics.spread(declared_rates(series, "work_bytes", clock)),
         flops_rate=metrics.spread(declared_rates(series, "work_flops", clock)),
         baseline=base.label if isinstance(base, Series) else None,
         baseline_problem=base if isinstance(base, str) else "",
         equal_quality=_equal_quality(series, base, target, clock),
+        answer_quality=_equal_quality(series, base, target, ANSWER),
         per_update=_per_update(series, base, clock),
+        per_update_problem=_per_update_problem(series, base),
         problem=_problem(series, base, target, clock, times))
+
+
+def _to_target(series: Series, target: Target | None, clock: str) -> list[float]:
+    return [] if target is None else times_to_target(series, target, clock)
+
+
+def _median_energy(series: Series, target: Target | None) -> float:
+    """Of training to the target, a seed that missed it counting as endless; to the end where there
+    is none. NaN where it was not measured."""
+    at_end = _last(series, "train_energy_j")
+    if target is None or not any(map(math.isfinite, at_end)):
+        return metrics.spread(at_end).median
+    return metrics.censored_median(times_to_target(series, target, "train_energy_j"))
+
+
+def _fact(facts: Any, key: str) -> float:
+    return float(facts.get(key, math.nan)) if isinstance(facts, Mapping) else math.nan
+
+
+def _clocks_moved(series: Series) -> tuple[float, float, int] | None:
+    moved = [seen for seen in series.cases["sm_clock_seen_hz"]
+             if metrics.clock_moved(seen)]
+    if not moved:
+        return None
+    return min(seen["min"] for seen in moved), max(seen["max"] for seen in moved), len(moved)
+
+
+def clock_words(row: Row) -> str:
+    """'SM clock moved in 1 of 3: 1740 to 1935 MHz', or ''."""
+    if row.clocks_moved is None:
+        return ""
+    low, high, count = row.clocks_moved
+    return f"SM clock moved in {count} of {len(row.series.cases)}: " \
+           f"{low / 1e6:.0f} to {high / 1e6:.0f} MHz"
+
+
+def writes_made(series: Series) -> Spread:
+    """Share of the updates that write their item's row, where an algorithm thins them."""
+    return metrics.spread([_fact(facts, "writes_made") for facts in finished(series)["facts"]])
+
+
+def writes_words(share: Spread) -> str:
+    """'43.2 % of the item writes made', or ''."""
+    return f"{100 * share.median:.1f} % of the item writes made" if share.n else ""
+
+
+def writes_note(view: View) -> str:
+    """For the small print of rates."""
+    found = {series.label: writes_words(writes_made(series))
+             for panel in view.panels for series in panel.series}
+    return "; ".join(f"{label}: {words}" for label, words in found.items() if words)
 
 
 def _equal_quality(series: Series, base: Series | str, target: Target | None,
@@ -250,12 +322,18 @@ def _equal_quality(series: Series, base: Series | str, target: Target | None,
 
 
 def _per_update(series: Series, base: Series | str, clock: str) -> Interval:
-    if isinstance(base, str):
+    if isinstance(base, str) or _per_update_problem(series, base):
         return NO_INTERVAL
     rates = [[v for v in throughputs(s, clock) if math.isfinite(v)] for s in (series, base)]
     if base is series:
         return _of_itself(rates[0])
     return metrics.ratio_of_medians(rates[0], rates[1])
+
+
+def _per_update_problem(series: Series, base: Series | str) -> str:
+    if isinstance(base, str) or base.method == series.method:
+        return ""
+    return f"an update of {series.method} is none of {base.method}"
 
 
 def _of_itself(values: list[float]) -> Interval:

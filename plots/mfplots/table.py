@@ -10,34 +10,64 @@ from mfplots.metrics import METRICS, Interval, Target
 from mfplots.series import View, panel_title
 from mfplots.smallprint import machines, revisions
 from mfplots.style import duration, si, significant
-from mfplots.summary import CLOCK_NAMES, Question, Row, summarise
+from mfplots.summary import (ANSWER, CLOCK_NAMES, Question, Row, clock_words, summarise,
+                             writes_words)
 
-HEADINGS = ("data set", "algorithm", "seeds", "status", "best RMSE [min, max]",
-            "time to target", "updates/s", "speed-up at target", "per update")
+HEADINGS = ("data set", "algorithm", "seeds", "status", "best RMSE [min, max]", "train",
+            "answer", "train to target", "answer to target", "speed-up at target",
+            "speed-up of the answer")
+RATE_HEADINGS = ("data set", "algorithm", "first epoch", "steady epoch", "updates/s of {method}",
+                 "per update", "energy", "remarks")
+Lines = list[tuple[str, ...]]
 
 
 def table_text(view: View, question: Question) -> str:
-    """The table, what it is measured against, cases without a result, and provenance."""
+    """The tables, what they are measured against, cases without a result, and provenance."""
     rows = summarise(view, question)
-    parts = [_aligned([HEADINGS, *map(cells, rows)]), "", *explanations(rows, question)]
-    parts += failures(view)
+    parts = [text for table in tables(rows) for text in (_aligned(table), "")]
+    parts += [*explanations(rows, question), *failures(view)]
     if view.not_begun:
         parts.append(f"not begun ({len(view.not_begun)}): {', '.join(view.not_begun)}")
     return "\n".join([*parts, revisions(view.cases), machines(view.cases)])
 
 
+def tables(rows: Sequence[Row]) -> list[Lines]:
+    """Each with its headings first: quality and times, then rates, a table for each method, whose
+    updates are not those of another."""
+    found = [[HEADINGS, *map(cells, rows)]]
+    for method in dict.fromkeys(row.series.method for row in rows):
+        own = [row for row in rows if row.series.method == method and row.throughput.n]
+        if own:
+            found.append([tuple(h.format(method=method) for h in RATE_HEADINGS),
+                          *map(rate_cells, own)])
+    return found
+
+
 def cells(row: Row) -> tuple[str, ...]:
     return (panel_title(row.panel), row.series.label, str(len(row.series.cases)), row.statuses,
-            _best(row), _time(row), si(row.throughput.median, "/s"),
+            _best(row), duration(row.end_time.median), duration(row.end_answer.median),
+            _time(row), _answer(row),
             "baseline" if row.is_baseline else _ratio(row.equal_quality),
-            "baseline" if row.is_baseline else _ratio(row.per_update))
+            "baseline" if row.is_baseline else _ratio(row.answer_quality))
+
+
+def rate_cells(row: Row) -> tuple[str, ...]:
+    remarks = ", ".join(filter(None, [writes_words(row.writes_made), clock_words(row)]))
+    return (panel_title(row.panel), row.series.label, duration(row.first_epoch.median),
+            duration(row.steady_epoch.median), si(row.throughput.median, "/s"),
+            "baseline" if row.is_baseline else row.per_update_problem or _ratio(row.per_update),
+            si(row.median_energy, "J"), remarks)
 
 
 def explanations(rows: Sequence[Row], question: Question) -> list[str]:
     targets = dict.fromkeys((row.panel.title, row.target) for row in rows)
     baselines = sorted({row.baseline for row in rows if row.baseline})
-    lines = [_target_line(title, target) for title, target in targets]
-    lines.append(f"speed-ups: over {', '.join(baselines)}, on the {CLOCK_NAMES[question.clock]}"
+    clock = CLOCK_NAMES[question.clock]
+    lines = ["medians over the seeds, one that misses the target being infinitely late; train: "
+             f"{clock}; answer: {CLOCK_NAMES[ANSWER]}; to target: at the first evaluated point; "
+             "energy: of training, to the target where there is one"]
+    lines += [_target_line(title, target) for title, target in targets]
+    lines.append(f"speed-ups: over {', '.join(baselines)}, on the {clock} and of the answer"
                  if baselines else f"no speed-ups: {rows[0].baseline_problem}")
     return lines
 
@@ -74,6 +104,11 @@ def _time(row: Row) -> str:
     missed = f"{row.not_reached} of {row.n} did not reach" if row.not_reached else ""
     known = "" if math.isnan(row.median_time) else duration(row.median_time)
     return ", ".join(filter(None, [known, missed])) or "–"
+
+
+def _answer(row: Row) -> str:
+    return "–" if row.target is None or math.isnan(row.median_answer) else \
+        duration(row.median_answer)
 
 
 def _ratio(interval: Interval) -> str:

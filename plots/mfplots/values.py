@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 
 import pandas as pd
 
@@ -13,7 +13,7 @@ from mfplots.errors import PlotError, hint
 from mfplots.recipes import Recipe
 from mfplots.series import Panel, Series
 from mfplots.style import duration, plain_tick, si, si_tick, time_tick
-from mfplots.summary import CLOCK_NAMES, finished, target_of
+from mfplots.summary import ANSWER, CLOCK_NAMES, finished, target_of
 
 
 @dataclass(frozen=True)
@@ -30,23 +30,29 @@ Measure = Callable[[pd.DataFrame, Asked], float]
 @dataclass(frozen=True)
 class Metric:
     """`of` sees a trace up to the epoch asked for, or `fact` names a number of the header's `facts`;
-    `kind`: error, time, rate or count."""
+    `kind`: error, time, rate, count or energy. `beside`: the metric without which this one is not to
+    be shown. `column`: of the cases, which has the number of the whole trace."""
 
     label: str
     kind: str
     of: Measure = lambda trace, asked: math.nan
     fact: str = ""
+    beside: str = ""
+    to_target: bool = False  # seeds without a value missed the target
+    column: str = ""
 
     @property
     def tick(self) -> Callable[[float, int], str]:
-        return {"error": plain_tick, "time": time_tick, "rate": si_tick, "count": plain_tick}[self.kind]
+        ticks = {"error": plain_tick, "time": time_tick, "count": plain_tick}
+        return ticks.get(self.kind, si_tick)
 
     def text(self, value: float) -> str:
         if self.kind == "error":
             return f"{value:.4f}" if math.isfinite(value) else "–"
         if self.kind == "count":
             return f"{value:.4g}" if math.isfinite(value) else "–"
-        return duration(value) if self.kind == "time" else si(value, "/s")
+        return duration(value) if self.kind == "time" else \
+            si(value, "J" if self.kind == "energy" else "/s")
 
 
 def _end(column: str) -> Measure:
@@ -66,6 +72,18 @@ def _per(column: str) -> Measure:
         done = float(trace[column].iloc[-1])
         return _clock(trace, asked) / done if done > 0 else math.nan
     return seconds
+
+
+def _answer_to_target(trace: pd.DataFrame, asked: Asked) -> float:
+    return _to_target(trace, replace(asked, clock=ANSWER))
+
+
+def _energy_to_target(trace: pd.DataFrame, asked: Asked) -> float:
+    return _to_target(trace, replace(asked, clock="train_energy_j"))
+
+
+def _epochs(which: int) -> Measure:
+    return lambda trace, _: metrics.epoch_times(trace["epoch"], trace["train_s"])[which]
 
 
 def _rate(trace: pd.DataFrame, asked: Asked) -> float:
@@ -92,7 +110,16 @@ METRICS = {
     "s_per_iteration": Metric("{clock} of one iteration: an update for each user", "time",
                               _per("iterations")),
     "updates_per_s": Metric("rating updates per second of {clock}", "rate", _rate),
-    "time_to_target": Metric("{clock} to the target", "time", _to_target),
+    "time_to_target": Metric("{clock} to the target", "time", _to_target,
+                             beside="answer_to_target", to_target=True),
+    "answer_to_target": Metric("prepare + transfer + training time to the target", "time",
+                               _answer_to_target, beside="time_to_target", to_target=True),
+    "energy_to_target": Metric("energy of training to the target (J)", "energy",
+                               _energy_to_target, to_target=True),
+    "first_epoch_s": Metric("time of the first epoch", "time", _epochs(0),
+                            column="first_epoch_s"),
+    "steady_epoch_s": Metric("time of an epoch after the first", "time", _epochs(1),
+                             column="steady_epoch_s"),
 }
 
 
@@ -119,6 +146,8 @@ def values(series: Series, panel: Panel, found: Metric, recipe: Recipe) -> list[
     if found.fact:
         return [fact_of(facts, found.fact) for facts in finished(series)["facts"]]
     asked = Asked(recipe.clock, target_of(panel, recipe.question))
+    if found.column and not recipe.epoch:
+        return [float(value) for value in finished(series)[found.column]]
     return [_value(series.traces[i], found, asked, recipe.epoch) for i in finished(series).index]
 
 
@@ -134,6 +163,16 @@ def fact_of(facts: object, name: str) -> float:
     if len(numbers) == 1:
         return numbers[0]
     return numbers[0] / numbers[1] if numbers[1] else math.nan
+
+
+def spread_of(found: Metric, numbers: Sequence[float]) -> metrics.Spread:
+    """Over the seeds that have the number; where the others missed a target, they count as
+    infinitely late: with half of them or more, there is no median, and n is 0."""
+    known = metrics.spread(numbers)
+    if not found.to_target:
+        return known
+    median = metrics.censored_median(numbers)
+    return metrics.spread([]) if math.isnan(median) else replace(known, median=median)
 
 
 def _value(trace: pd.DataFrame, found: Metric, asked: Asked, epoch: int) -> float:

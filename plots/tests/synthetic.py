@@ -38,6 +38,11 @@ class Made:
     implicit: bool = False  # the errors of the trace are NDCG@100 instead
     goal: Json | None = None  # the header's target
     prepare_s: float = 0.2
+    method: str | None = None  # of the header; None: a file from before it was there
+    facts: Json | None = None
+    watts: float | None = None  # of training; None: without NVML
+    clock_seen: Json | None = None  # {"min", "median", "max"} of the SM clock
+    epochs_s: tuple[float | None, float | None] | None = None  # first, steady, of the footer
     schedule: Json | None = None  # instead of a constant rate
     facts: Json | None = None  # of the header
     stop: Json = field(default_factory=lambda: {"epochs": 20, "divergence": 1.0})
@@ -58,7 +63,8 @@ def header(case: Made, **changes: Any) -> Json:
     return {
         "type": "header", "schema_version": 1, "case_id": case.case_id, "case_hash": case.hash,
         "spec_name": "made-up", "spec_hash": "5bec" * 16,
-        "algorithm": {"name": case.algorithm, "family": case.algorithm, "hardware": case.hardware,
+        "facts": case.facts or {},
+        "algorithm": {**({"method": case.method} if case.method else {}), "name": case.algorithm, "family": case.algorithm, "hardware": case.hardware,
                       "paper": "none", "params": case.params},
         "dataset": {"name": case.dataset, "look_alike": case.look_alike, "source": "synthetic",
                     "content_hash": case.content_hash, "n_users": 100, "n_items": 50,
@@ -88,7 +94,8 @@ def header(case: Made, **changes: Any) -> Json:
 def trace_line(case: Made, epoch: int, seconds: float, rmse: float | None) -> Json:
     updates = epoch * case.updates_per_epoch
     return {"type": "trace", "epoch": epoch, "updates": updates, "passes": updates / case.nnz,
-            "train_s": seconds, "train_device_s": None, "epoch_s": 1.0, "evaluate_s": 0.1 * epoch,
+            "train_s": seconds, "train_device_s": None,
+            "train_energy_j": case.watts and case.watts * seconds, "epoch_s": 1.0, "evaluate_s": 0.1 * epoch,
             "wall_s": seconds + 0.1 * epoch + 0.5, "test_rmse": rmse, "test_mae": rmse,
             "train_rmse": rmse if case.train_rmse else None, "validation_rmse": None,
             "learning_rate": case.learning_rate if epoch else None,
@@ -103,6 +110,9 @@ def footer(case: Made) -> Json:
             "epochs": last[0], "updates": last[0] * case.updates_per_epoch,
             "clocks": {"load_s": 0.1, "prepare_s": case.prepare_s, "transfer_s": 0.05, "train_s": last[1],
                        "train_device_s": None, "evaluate_s": 0.1, "wall_s": last[1] + 1},
+            "sm_clock_seen_hz": case.clock_seen,
+            **(dict(zip(("first_epoch_s", "steady_epoch_s"), case.epochs_s)) if case.epochs_s
+               else {}),
             "phases": {}, "user_groups": case.user_groups,
             "final_test_rmse": None if case.implicit else last[2],
             "best_test_rmse": None if case.implicit else min(known, default=None),

@@ -9,6 +9,7 @@ import pytest
 from synthetic import Made, rich_cases, write
 
 from mfplots.cli import main
+from mfplots.figures import DEFAULTS
 
 
 @pytest.fixture(scope="module")
@@ -45,7 +46,7 @@ def test_table_takes_target_and_baseline(rich, capsys):
 def test_report_is_one_page_that_needs_no_other_file(rich, tmp_path):
     assert main(["report", str(rich), "--out", str(tmp_path), "--format", "svg"]) == 0
     page = (tmp_path / "report.html").read_text(encoding="utf-8")
-    assert page.count("<svg") == 4 and page.count("</svg>") == 4
+    assert page.count("<svg") == len(DEFAULTS) and page.count("</svg>") == len(DEFAULTS)
     assert not re.search(r'(?:src|href)="(?!#)', page.replace("xmlns", ""))
     assert not re.search(r"url\((?!#)", page)
     for case in rich_cases():

@@ -62,7 +62,8 @@ def test_trace_draws_any_pair(rich, tmp_path, x, y):
     assert status == 0 and "gpusgd factors=50 (3 skipped), not drawn" in text
     column = "epoch" if x == "epochs" else x
     assert {column, y, "band_low", "band_high", "seeds"} <= set(table.columns)
-    assert "toy (look-alike, synthetic)" in text and "git 0123456789" in text
+    panel = "toy, updates of sgd" if y == "updates_per_s" else "toy"  # ALS has a panel of its own
+    assert f"{panel} (look-alike, synthetic)" in text and "git 0123456789" in text
 
 
 def test_trace_scales_are_those_of_the_recipe(tmp_path):

@@ -15,8 +15,8 @@ from mfplots.series import make_view
 from mfplots.sheet import FORMATS
 from mfplots.style import styled
 
-ALL = ("rmse-time", "rmse-wall", "rmse-passes", "rmse-epochs", "speedup", "throughput",
-       "trace", "metric-bars")
+ALL = ("rmse-time", "rmse-answer", "rmse-wall", "rmse-passes", "rmse-epochs", "speedup", "throughput",
+       "trace", "metric-bars", "clocks")
 # Need more than a result: test_exhibits.py and test_benchmarks.py.
 WITH_MORE = ("sweep", "user-groups", "speedup-trace", "benchmark-bars")
 MAGIC = {"png": b"\x89PNG", "svg": b"<?xml", "pdf": b"%PDF"}
@@ -106,7 +106,8 @@ def test_numbers_beside_the_speed_up_figure(tmp_path):
     cases = [Made(), Made("hogwild", trace=[(0, 0.0, 1.2), (1, 0.5, 0.8)])]
     draw_svg(tmp_path / "run", cases, tmp_path, "--figure", "speedup")
     table = pd.read_csv(tmp_path / "speedup.csv").set_index("series")
-    assert table.loc["hogwild", "speedup_at_target"] == pytest.approx(4.8)
+    assert table.loc["hogwild", "speedup_at_target"] == pytest.approx(4.0)
+    assert table.loc["hogwild", "answer_speedup"] == pytest.approx(3.0)
     assert table.loc["hogwild", "speedup_per_update"] == pytest.approx(2.0)
 
 
@@ -140,7 +141,8 @@ def test_the_first_model_does_not_flatten_the_curves(tmp_path):
     assert low < 0.85 and 0.95 < high < 1.2
 
 
-@pytest.mark.parametrize("name", ["rmse-time", "speedup", "throughput", "trace", "metric-bars"])
+@pytest.mark.parametrize("name", ["rmse-time", "speedup", "throughput", "trace", "metric-bars",
+                                  "clocks"])
 def test_no_text_lies_over_another(rich, tmp_path, name):
     view = make_view(load([rich]))
     with styled():

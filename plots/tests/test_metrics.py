@@ -8,31 +8,71 @@ from mfplots import metrics
 NAN = math.nan
 
 
-def test_time_to_target_is_linear_between_points():
-    # From (2 s, 1.0) to (4 s, 0.9): 0.95 lies half way.
-    assert metrics.time_to_target([0, 2, 4], [2.0, 1.0, 0.9], 0.95) == pytest.approx(3.0)
+def reached(clock, values, target):
+    return metrics.time_to_target(clock, values, metrics.Target(target))
+
+
+def test_time_to_target_is_that_of_the_first_evaluated_point_not_of_one_between():
+    # From (2 s, 1.0) to (4 s, 0.9): nobody had a model of 0.95 at 3 s.
+    assert reached([0, 2, 4], [2.0, 1.0, 0.9], 0.95) == 4.0
 
 
 def test_time_to_target_on_a_point_is_that_point():
-    assert metrics.time_to_target([0, 2, 4], [2.0, 1.0, 0.9], 1.0) == 2.0
+    assert reached([0, 2, 4], [2.0, 1.0, 0.9], 1.0) == 2.0
 
 
-def test_time_to_target_counts_the_first_touch_even_if_it_rises_again():
-    assert metrics.time_to_target([0, 1, 2, 3], [1.0, 0.8, 1.0, 0.7], 0.9) == pytest.approx(0.5)
+def test_time_to_target_counts_the_first_point_even_if_it_rises_again():
+    assert reached([0, 1, 2, 3], [1.0, 0.8, 1.0, 0.7], 0.9) == 1.0
 
 
 def test_time_to_target_of_a_start_below_it_is_the_start():
-    assert metrics.time_to_target([0.0, 1.0], [0.8, 0.7], 0.9) == 0.0
+    assert reached([0.0, 1.0], [0.8, 0.7], 0.9) == 0.0
 
 
 def test_time_to_target_never_reached_is_nan():
-    assert math.isnan(metrics.time_to_target([0, 1], [1.0, 0.96], 0.95))
-    assert math.isnan(metrics.time_to_target([], [], 0.95))
+    assert math.isnan(reached([0, 1], [1.0, 0.96], 0.95))
+    assert math.isnan(reached([], [], 0.95))
 
 
 def test_time_to_target_passes_over_unknown_points():
-    assert metrics.time_to_target([0, 1, 2], [1.0, NAN, 0.8], 0.9) == pytest.approx(1.0)
-    assert math.isnan(metrics.time_to_target([NAN, NAN], [1.0, 0.8], 0.9))
+    assert reached([0, 1, 2], [1.0, NAN, 0.8], 0.9) == 2.0
+    assert math.isnan(reached([NAN, NAN], [1.0, 0.8], 0.9))
+
+
+def test_the_first_epoch_is_by_itself_and_the_others_have_a_median():
+    assert metrics.epoch_times([0, 1, 2, 3, 4], [0, 9, 11, 15, 18]) == (9.0, 3.0)
+
+
+def test_epochs_between_two_points_count_with_their_mean():
+    # Ten of 1 s and two of 2 s after the first.
+    assert metrics.epoch_times([0, 1, 2, 3, 13], [0, 2, 4, 6, 16]) == (2.0, 1.0)
+
+
+def test_a_first_epoch_that_was_not_timed_by_itself_is_unknown():
+    first, steady = metrics.epoch_times([0, 10, 20, 30], [0, 50, 60, 80])
+    assert math.isnan(first) and steady == 1.5
+    assert all(map(math.isnan, metrics.epoch_times([0, 10], [0, 50])))
+    first, steady = metrics.epoch_times([0, 1], [0, 5])
+    assert first == 5.0 and math.isnan(steady)
+    assert all(map(math.isnan, metrics.epoch_times([], [])))
+
+
+def test_a_weighted_median_is_the_median_of_all_written_out():
+    rng = np.random.default_rng(5)
+    for _ in range(200):
+        n = int(rng.integers(1, 8))
+        values, counts = rng.integers(0, 6, n) / 2, rng.integers(1, 6, n)
+        assert metrics.weighted_median(values, counts) == np.median(np.repeat(values, counts))
+    assert math.isnan(metrics.weighted_median([], []))
+
+
+def test_a_clock_moved_by_more_than_two_percent_of_its_highest_value():
+    def moved(low, high):
+        return metrics.clock_moved({"min": low, "median": high, "max": high})
+
+    assert moved(1740e6, 1935e6) and moved(979e6, 1000e6)
+    assert not moved(1980e6, 1980e6) and not moved(980e6, 1000e6)
+    assert not metrics.clock_moved(None) and not metrics.clock_moved(NAN)
 
 
 def test_spread_leaves_out_what_is_unknown_and_says_how_many_are_known():

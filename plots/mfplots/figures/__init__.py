@@ -18,7 +18,7 @@ from mfplots.series import View
 from mfplots.sheet import Sheet
 from mfplots.style import styled
 
-DEFAULTS = ("rmse-time", "rmse-passes", "speedup", "throughput")
+DEFAULTS = ("rmse-time", "rmse-answer", "rmse-passes", "speedup", "throughput", "clocks")
 NEED_VERSUS = ("speedup-trace",)  # drawn only with --versus
 OF_BENCHMARKS = ("benchmark-bars",)  # drawn from benchmarks; the others from cases
 

@@ -17,10 +17,14 @@ from mfplots.figures import Drawing, figure
 from mfplots.metrics import Interval, Target
 from mfplots.published import Point, speedup_points, throughput_points
 from mfplots.recipes import Recipe
-from mfplots.series import View, panel_title
+from mfplots.series import View, methods_apart, panel_title
 from mfplots.smallprint import provenance
-from mfplots.style import Look, looks, plain_tick, si, si_tick, significant
-from mfplots.summary import CLOCK_NAMES, Row, baseline_label, summarise
+from mfplots.style import BLACK, Look, looks, plain_tick, si, si_tick, significant
+from mfplots.summary import (ANSWER, CLOCK_NAMES, Row, baseline_label, clock_words,
+                             summarise, writes_words)
+
+
+UPDATE_LOOK = Look("#777777", "-", "o", 1)  # of the time of an update: grey for every series
 
 
 @figure("speedup")
@@ -30,7 +34,7 @@ def speedup(view: View, recipe: Recipe) -> Drawing:
         raise NotDrawable(f"{rows[0].baseline_problem}; name one with --baseline")
     looks_of = looks(view.labels, baseline_label(view, recipe.question))
     points = speedup_points(recipe.published)
-    sheet = sheet_of(view, recipe, points, "speed-up over the baseline", 0.62)
+    sheet = sheet_of(view, recipe, points, "speed-up over the baseline", 0.78)
     for axes, panel in zip(sheet.axes, view.panels):
         own = [row for row in rows if row.panel is panel]
         bars = [bar for y, row in enumerate(own) for bar in _speedup_bars(y, row, looks_of)]
@@ -38,7 +42,7 @@ def speedup(view: View, recipe: Recipe) -> Drawing:
         labels = [row.series.label for row in own]
         draw_bars(axes, panel_title(panel), labels, bars, marks, 1.0, plain_tick)
         _finish_speedup(axes, own)
-    sheet.legend(_speedup_legend(rows, points))
+    sheet.legend(_speedup_legend(rows, points, recipe.clock))
     sheet.small_print([
         f"Medians over seeds on the {CLOCK_NAMES[recipe.clock]}; seeds that did not reach the "
         f"target count as infinitely late. Brackets: {metrics.BRACKETS}.", *provenance(view)])
@@ -47,16 +51,20 @@ def speedup(view: View, recipe: Recipe) -> Drawing:
 
 @figure("throughput")
 def throughput(view: View, recipe: Recipe) -> Drawing:
+    view = methods_apart(view)
     rows = summarise(view, recipe.question)
     if not any(row.throughput.n for row in rows):
         raise NotDrawable("no finished case did any update")
     looks_of = looks(view.labels, baseline_label(view, recipe.question))
-    points = throughput_points(recipe.published)
+    published = throughput_points(recipe.published)  # all of SGD
+    points = [p for p in published if any(p.dataset == panel.dataset and panel.method in ("", "sgd")
+                                          for panel in view.panels)]
     sheet = sheet_of(view, recipe, points, "throughput", 0.42)
     for axes, panel in zip(sheet.axes, view.panels):
         own = [row for row in rows if row.panel is panel]
         bars = [_throughput_bar(y, row, looks_of, recipe) for y, row in enumerate(own)]
-        marks = published_marks(points, panel, len(own), lambda value: si(value, "/s"))
+        marks = published_marks(points if panel.method in ("", "sgd") else [], panel, len(own),
+                                lambda value: si(value, "/s"))
         labels = [row.series.label for row in own]
         draw_bars(axes, panel_title(panel), labels, bars, marks, None, si_tick)
         axes.set_xlabel("rating updates per second of training"
@@ -73,12 +81,15 @@ def _speedup_bars(y: int, row: Row, looks_of: Mapping[str, Look]) -> list[Bar]:
     bars = []
     if row.target is not None:
         text = row.problem or _with_misses(_ratio_text(row.equal_quality, row), row)
-        bars.append(Bar(y - 0.19, row.equal_quality, text, look))
+        bars.append(Bar(y - 0.27, row.equal_quality, text, look, height=0.25))
+        text = f"answer: {_ratio_text(row.answer_quality, row)}" if not row.problem else "answer"
+        bars.append(Bar(y, row.answer_quality, text, look, light=True, height=0.25))
     if row.per_update.known:
-        text = _ratio_text(row.per_update, row)
+        text = f"per update: {_ratio_text(row.per_update, row)}"
     else:
-        text = row.baseline_problem or row.statuses
-    bars.append(Bar(y + 0.19 if bars else y, row.per_update, text, look, light=True))
+        text = row.per_update_problem or row.baseline_problem or row.statuses
+    bars.append(Bar(y + 0.27 if bars else y, row.per_update, text, UPDATE_LOOK, light=True,
+                    height=0.25))
     return bars
 
 
@@ -106,6 +117,7 @@ def _throughput_bar(y: int, row: Row, looks_of: Mapping[str, Look], recipe: Reci
         if rate.n:
             share = f" ({rate.median / peaks[key]:.0%} of peak)" if key in peaks else ""
             words.append(si(rate.median, unit) + share)
+    words += filter(None, [writes_words(row.writes_made), clock_words(row)])
     return Bar(y, interval, ", ".join(words), look, height=0.6)
 
 
@@ -117,15 +129,17 @@ def _finish_speedup(axes: Axes, rows: Sequence[Row]) -> None:
     axes.axvline(1, color="#555555", linewidth=0.9, linestyle=(0, (2, 2)), zorder=0.5)
 
 
-def _speedup_legend(rows: Sequence[Row], points: Sequence[Point]) -> list[Patch | Line2D]:
+def _speedup_legend(rows: Sequence[Row], points: Sequence[Point], clock: str) -> list[Patch | Line2D]:
     targets = _target_words([row.target for row in rows if row.target is not None])
     handles: list[Patch | Line2D] = []
     if targets:
         names = ", ".join(targets)
-        handles.append(Patch(facecolor="#666666", edgecolor="#666666",
-                             label=f"full colour: time to {names}"))
-    handles.append(Patch(facecolor="#d0d0d0", edgecolor="#666666",
-                         label="light: time of one rating update"))
+        handles += [Patch(facecolor=BLACK, edgecolor=BLACK,
+                          label=f"full colour: {CLOCK_NAMES[clock]} to {names}"),
+                    Patch(facecolor="#b3b3b3", edgecolor=BLACK,
+                          label=f"light: answer ({CLOCK_NAMES[ANSWER]}) to it")]
+    handles.append(Patch(facecolor="#d6d6d6", edgecolor="#777777",
+                         label="grey: time of one rating update"))
     if any(not row.equal_quality.known and row.target is not None for row in rows):
         handles.append(Patch(facecolor="white", edgecolor="#888888", hatch="////",
                              label="no value: the words say why"))
@@ -136,10 +150,14 @@ def speedup_numbers(rows: Sequence[Row]) -> pd.DataFrame:
     return pd.DataFrame([{
         **_common(row), "baseline": row.baseline, **_target_columns(row.target),
         "not_reached": row.not_reached, "median_time_to_target_s": row.median_time,
+        "median_answer_to_target_s": row.median_answer,
         "speedup_at_target": row.equal_quality.value, "speedup_low": row.equal_quality.low,
-        "speedup_high": row.equal_quality.high, "speedup_per_update": row.per_update.value,
+        "speedup_high": row.equal_quality.high, "answer_speedup": row.answer_quality.value,
+        "answer_low": row.answer_quality.low, "answer_high": row.answer_quality.high,
+        "speedup_per_update": row.per_update.value,
         "per_update_low": row.per_update.low, "per_update_high": row.per_update.high,
-        "remark": row.problem or row.baseline_problem} for row in rows])
+        "remark": row.problem or row.baseline_problem or row.per_update_problem}
+        for row in rows])
 
 
 def _target_words(targets: Sequence[Target]) -> list[str]:
@@ -159,7 +177,8 @@ def _target_columns(target: Target | None) -> dict[str, object]:
 
 def throughput_numbers(rows: Sequence[Row]) -> pd.DataFrame:
     return pd.DataFrame([{
-        **_common(row), "updates_per_s": row.throughput.median, "low": row.throughput.low,
+        **_common(row), "method": row.series.method, "updates_per_s": row.throughput.median,
+        "writes_made": row.writes_made.median, "low": row.throughput.low,
         "high": row.throughput.high, "declared_bytes_per_s": row.bytes_rate.median,
         "declared_flops_per_s": row.flops_rate.median} for row in rows])
 

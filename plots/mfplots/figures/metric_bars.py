@@ -15,11 +15,15 @@ from mfplots.figures import Drawing, figure
 from mfplots.metrics import NO_INTERVAL, Interval, Spread
 from mfplots.published import absent_note, value_points
 from mfplots.recipes import Recipe
-from mfplots.series import Panel, Series, View, panel_title
+from mfplots.series import Panel, Series, View, methods_apart, panel_title
 from mfplots.smallprint import provenance
 from mfplots.style import looks, significant
-from mfplots.summary import baseline_label, baseline_name, find_baseline, finished, status_text
-from mfplots.values import Metric, axis_label, metric, values
+from mfplots.summary import baseline_label, baseline_name, find_baseline, finished, \
+    status_text, writes_note
+from mfplots.values import METRICS, Metric, axis_label, metric, spread_of, values
+
+
+BESIDE = {"answer_to_target": "answer", "time_to_target": "train"}  # in a bar's words
 
 
 @dataclass(frozen=True)
@@ -32,11 +36,14 @@ class Row:
     ratio: Interval
     baseline: str
     problem: str  # why there is no ratio
+    misses: str   # seeds that missed the target, which count as infinitely late
+    beside: Spread | None  # of the metric without which this one is not to be shown
 
 
 @figure("metric-bars")
 def metric_bars(view: View, recipe: Recipe) -> Drawing:
     found = metric(recipe.y or "s_per_epoch")
+    view = methods_apart(view) if found.kind == "rate" else view
     rows = [_row(panel, series, found, recipe) for panel in view.panels for series in panel.series]
     if not any(row.spread.n for row in rows):
         raise NotDrawable(f"no finished case has a value of {recipe.y or 's_per_epoch'}")
@@ -55,7 +62,7 @@ def metric_bars(view: View, recipe: Recipe) -> Drawing:
     sheet.legend([open_handle()] if points else [])
     datasets = {panel.dataset for panel in view.panels}
     sheet.small_print([_reading(rows, found, recipe), absent_note(points, datasets),
-                       *provenance(view)])
+                       writes_note(view) if found.kind == "rate" else "", *provenance(view)])
     return Drawing(sheet, _numbers(rows, recipe.y or "s_per_epoch"))
 
 
@@ -70,7 +77,15 @@ def _row(panel: Panel, series: Series, found: Metric, recipe: Recipe) -> Row:
     else:
         ratio = _ratio_to(series, base, panel, found, recipe)
         label, problem = base.label, "" if ratio.known else f"{base.label} has no value"
-    return Row(panel, series, metrics.spread(own), ratio, label, problem)
+    beside = METRICS[found.beside] if found.beside else None
+    other = spread_of(beside, values(series, panel, beside, recipe)) if beside else None
+    return Row(panel, series, spread_of(found, own), ratio, label, problem, _misses(own, found),
+               other)
+
+
+def _misses(numbers: Sequence[float], found: Metric) -> str:
+    missed = sum(math.isnan(number) for number in numbers) if found.to_target else 0
+    return f"{missed} of {len(numbers)} did not reach" if missed else ""
 
 
 def _ratio_to(series: Series, base: Series, panel: Panel, found: Metric,
@@ -82,6 +97,8 @@ def _ratio_to(series: Series, base: Series, panel: Panel, found: Metric,
         if len(set(seeds)) == len(seeds) and len(set(rivals)) == len(rivals):
             of = dict(zip(rivals, other))
             return metrics.median_of_ratios(own, [of.get(seed, math.nan) for seed in seeds])
+    if found.to_target:
+        return metrics.ratio_of_medians(own, other)
     return metrics.ratio_of_medians(_known(own), _known(other))
 
 
@@ -92,8 +109,12 @@ def _known(numbers: Sequence[float]) -> list[float]:
 def _text(row: Row, found: Metric) -> str:
     failed = (row.series.cases["status"] != "completed").any()
     words = [status_text(row.series.cases)] if failed else []
+    words = [row.misses, *words] if row.misses else words
     if row.spread.n:
-        words = [found.text(row.spread.median), row.problem or _ratio(row.ratio), *words]
+        other = f"{BESIDE[found.beside]} {METRICS[found.beside].text(row.beside.median)}" \
+            if row.beside is not None else ""
+        words = [found.text(row.spread.median), row.problem or _ratio(row.ratio), other, *words]
+        words = list(filter(None, words))
     return ", ".join(words or ["no value"])
 
 
@@ -106,6 +127,11 @@ def _ratio(ratio: Interval) -> str:
 def _reading(rows: Sequence[Row], found: Metric, recipe: Recipe) -> str:
     names = sorted({row.baseline for row in rows if row.baseline})
     text = "Median over seeds, whiskers from smallest to largest."
+    if found.to_target:
+        text += " To the target: at the first evaluated point; seeds that missed it count as " \
+            "infinitely late."
+    if found.beside:
+        text += " Answer: prepare + transfer + train."
     if not names:
         return text
     asked = {baseline_name(row.panel, recipe.question) for row in rows if row.baseline}
@@ -116,9 +142,11 @@ def _reading(rows: Sequence[Row], found: Metric, recipe: Recipe) -> str:
 
 
 def _numbers(rows: Sequence[Row], name: str) -> pd.DataFrame:
+    beside = metric(name).beside
     return pd.DataFrame([{
         "dataset": row.panel.title, "look_alike": row.panel.look_alike, "series": row.series.label,
         "seeds": row.spread.n, "statuses": status_text(row.series.cases), name: row.spread.median,
         "low": row.spread.low, "high": row.spread.high, "baseline": row.baseline,
+        **({beside: row.beside.median} if row.beside is not None else {}),
         "ratio": row.ratio.value, "ratio_low": row.ratio.low, "ratio_high": row.ratio.high,
         "remark": row.problem} for row in rows])

@@ -7,7 +7,7 @@ from mfplots.figures import Drawing, figure
 from mfplots.published import curve_points
 from mfplots.recipes import Recipe
 from mfplots.series import View
-from mfplots.summary import CLOCK_NAMES
+from mfplots.summary import ANSWER, CLOCK_NAMES
 
 
 @figure("rmse-time")
@@ -15,6 +15,12 @@ def rmse_time(view: View, recipe: Recipe) -> Drawing:
     name = CLOCK_NAMES[recipe.clock]
     return _draw(view, recipe, Quantity(recipe.clock, f"{name} (s)"),
                  f"test RMSE against {name}")
+
+
+@figure("rmse-answer")
+def rmse_answer(view: View, recipe: Recipe) -> Drawing:
+    return _draw(view, recipe, Quantity(ANSWER, f"{CLOCK_NAMES[ANSWER]} (s)"),
+                 "test RMSE against the time to an answer")
 
 
 @figure("rmse-wall")

@@ -17,12 +17,13 @@ from mfplots.figures import Drawing, figure
 from mfplots.metrics import Spread
 from mfplots.published import Point, absent_note, metric_points
 from mfplots.recipes import Recipe
-from mfplots.series import LOOK_ALIKE_MARK, Panel, Series, View, canonical, make_labels, panel_title
+from mfplots.series import (LOOK_ALIKE_MARK, Panel, Series, View, canonical, make_labels,
+                            methods_apart, panel_title)
 from mfplots.sheet import fit
 from mfplots.smallprint import provenance
 from mfplots.style import Look, log_axis, looks, plain_tick, si_tick
-from mfplots.summary import status_text
-from mfplots.values import Metric, axis_label, metric, values
+from mfplots.summary import status_text, writes_note
+from mfplots.values import Metric, axis_label, metric, spread_of, values
 
 SIZES = {"nnz_train": "training ratings", "n_users": "users", "n_items": "items"}
 LOG_FROM = 20  # scale auto: logarithmic from this ratio of largest to smallest
@@ -45,6 +46,7 @@ class Item:
 @figure("sweep")
 def sweep(view: View, recipe: Recipe) -> Drawing:
     found = metric(recipe.y or "final_test_rmse")
+    view = methods_apart(view) if found.kind == "rate" else view
     items = _items(view, recipe, found)
     if not any(item.spread.n for item in items):
         raise NotDrawable(f"no finished case has a value of {recipe.y or 'final_test_rmse'}")
@@ -66,7 +68,8 @@ def sweep(view: View, recipe: Recipe) -> Drawing:
     sheet.small_print([
         "Median over seeds, band or whiskers from smallest to largest of 3 or more; an x at the "
         "lower edge: no value there.",
-        absent_note(points, datasets), *provenance(view)])
+        absent_note(points, datasets), writes_note(view) if found.kind == "rate" else "",
+        *provenance(view)])
     return Drawing(sheet, _numbers(items, recipe, shown))
 
 
@@ -80,7 +83,7 @@ def _items(view: View, recipe: Recipe, found: Metric) -> list[Item]:
                          [panel.title for panel, _ in pairs])
     return [Item(_title(panel, series, view, recipe), frozenset([panel.dataset]),
                  label.strip() or "all algorithms", series.algorithm, _x(series, recipe.x),
-                 metrics.spread(values(series, panel, found, recipe)), series.cases)
+                 spread_of(found, values(series, panel, found, recipe)), series.cases)
             for (panel, series), label in zip(pairs, labels)]
 
 
@@ -108,8 +111,9 @@ def _x(series: Series, name: str) -> object:
 def _title(panel: Panel, series: Series, view: View, recipe: Recipe) -> str:
     """Sizes are compared across data sets, so these share a panel; look-alikes keep their mark."""
     if recipe.x in SIZES:
-        real = [p.title for p in view.panels if not p.look_alike]
-        made = [p.title.replace(" look-alike", "") for p in view.panels if p.look_alike]
+        near = [p for p in view.panels if p.method == panel.method]
+        real = [p.title for p in near if not p.look_alike]
+        made = [p.title.replace(" look-alike", "") for p in near if p.look_alike]
         words = [", ".join(real)] if real else []
         title = "; ".join(words + [f"{', '.join(made)} ({LOOK_ALIKE_MARK})"] if made else words)
     else:

@@ -10,7 +10,7 @@ from mfplots.figures import Drawing, figure
 from mfplots.metrics import METRICS
 from mfplots.published import Point, curve_points, metric_points
 from mfplots.recipes import Recipe
-from mfplots.series import View
+from mfplots.series import View, methods_apart
 
 CLOCKS = {"train_s": "training time (s)", "train_device_s": "training time by device events (s)",
           "answer_s": "prepare + transfer + training time (s)",
@@ -29,6 +29,8 @@ def trace(view: View, recipe: Recipe) -> Drawing:
     x, y = quantity("x", recipe.x or "epochs", X), quantity("y", recipe.y or "test_rmse", Y)
     if x.column == y.column:
         raise PlotError(f'{recipe.file_name}: "x" and "y" are both {x.column}')
+    if "updates_per_s" in (x.column, y.column):
+        view = methods_apart(view)
     title = f"{_name(y)} against {_name(x)}"
     return draw_curves(view, recipe, x, y, title, _points(recipe, y))
 

@@ -1,0 +1,98 @@
+"""Where the time of a case goes: its clocks stacked up to the wall time."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import pandas as pd
+from matplotlib.patches import Patch
+
+from mfplots import metrics
+from mfplots.bar_page import Bar, draw_bars, sheet_of
+from mfplots.errors import NotDrawable
+from mfplots.figures import Drawing, figure
+from mfplots.metrics import Interval
+from mfplots.recipes import Recipe
+from mfplots.series import Panel, Series, View, panel_title
+from mfplots.smallprint import provenance
+from mfplots.style import BLACK, COLOURS, Look, duration, plain_tick, time_tick
+from mfplots.summary import finished, status_text
+
+PARTS = ("load", "prepare", "transfer", "train", "evaluate")
+REST = "rest"  # of the wall time: initial factors, opening the device, writing the result
+ORANGE, BLUE, GREEN, PINK, AMBER, SKY = COLOURS
+# Training stands out; what a user waits for before it, prepare and transfer, is beside it in blues.
+COLOUR_OF = {"load": "#999999", "prepare": SKY, "transfer": BLUE, "train": ORANGE,
+             "evaluate": GREEN, REST: "#dddddd"}
+
+
+@dataclass(frozen=True)
+class Stack:
+    """Medians over the finished seeds of a series, seconds; NaN where no seed has them."""
+
+    panel: Panel
+    series: Series
+    parts: dict[str, float]
+    answer: float  # median of prepare + transfer + train, to the end
+    n: int
+
+    @property
+    def total(self) -> float:
+        return sum(self.parts.values())
+
+
+@figure("clocks")
+def clocks(view: View, recipe: Recipe) -> Drawing:
+    """`relative`: shares of each bar's own sum, for cases that differ much."""
+    stacks = [stack_of(panel, series) for panel in view.panels for series in panel.series]
+    if not any(stack.n for stack in stacks):
+        raise NotDrawable("no finished case has its clocks")
+    sheet = sheet_of(view, recipe, [], "where the time of a case goes", 0.42)
+    for axes, panel in zip(sheet.axes, view.panels):
+        own = [stack for stack in stacks if stack.panel is panel]
+        bars = [_bar(y, stack, recipe.relative) for y, stack in enumerate(own)]
+        draw_bars(axes, panel_title(panel), [stack.series.label for stack in own], bars, [], None,
+                  plain_tick if recipe.relative else time_tick)
+        axes.set_xlabel("share of the whole case (%)" if recipe.relative
+                        else "time of the whole case")
+    sheet.legend([Patch(facecolor=COLOUR_OF[part], label=part) for part in (*PARTS, REST)])
+    sheet.small_print([
+        "Median over seeds of each part, stacked. Rest: what is on no clock (initial factors, "
+        "opening the device, writing the result). Answer: prepare + transfer + train to the end.",
+        *provenance(view)])
+    return Drawing(sheet, _numbers(stacks))
+
+
+def stack_of(panel: Panel, series: Series) -> Stack:
+    cases = finished(series)
+    seconds = pd.DataFrame({part: pd.to_numeric(cases[f"clock_{part}_s"]) for part in PARTS})
+    seconds[REST] = pd.to_numeric(cases["clock_wall_s"]) - seconds.sum(axis=1, skipna=False)
+    known = seconds.dropna()
+    parts = {part: max(metrics.spread(known[part]).median, 0.0) if len(known) else math.nan
+             for part in (*PARTS, REST)}
+    answer = known["prepare"] + known["transfer"] + known["train"]
+    return Stack(panel, series, parts, metrics.spread(answer).median, len(known))
+
+
+def _bar(y: int, stack: Stack, relative: bool) -> Bar:
+    look = Look(BLACK, "-", "o", 0)
+    if not stack.n or stack.total <= 0:
+        return Bar(y, metrics.NO_INTERVAL, status_text(stack.series.cases), look, height=0.6)
+    unit = 100 / stack.total if relative else 1.0
+    parts = [(unit * stack.parts[part], COLOUR_OF[part]) for part in (*PARTS, REST)]
+    text = f"train {duration(stack.parts['train'])}, answer {duration(stack.answer)}, " \
+           f"all {duration(stack.total)}"
+    if (stack.series.cases["status"] != "completed").any():
+        text += f", {status_text(stack.series.cases)}"
+    value = unit * stack.total
+    return Bar(y, Interval(value, math.nan, math.nan), text, look, height=0.6, parts=parts)
+
+
+def _numbers(stacks: Sequence[Stack]) -> pd.DataFrame:
+    return pd.DataFrame([{
+        "dataset": s.panel.title, "look_alike": s.panel.look_alike, "series": s.series.label,
+        "seeds": s.n, "statuses": status_text(s.series.cases),
+        **{f"{part}_s": s.parts[part] for part in (*PARTS, REST)}, "answer_s": s.answer}
+        for s in stacks])

@@ -1,0 +1,250 @@
+"""Both times of an answer, epochs, energy, clocks that moved and rates by method, by hand."""
+
+import math
+import re
+
+import pandas as pd
+import pytest
+from synthetic import Made, header, lines, write, write_lines
+
+from mfplots.cli import main
+from mfplots.figures.clocks import stack_of
+from mfplots.load import load
+from mfplots.series import make_view, methods_apart
+from mfplots.summary import Question, summarise
+from mfplots.table import table_text
+
+FAST = ((0, 0.0, 2.0), (1, 0.1, 1.0), (2, 0.2, 0.9))
+MISSES = ((0, 0.0, 2.0), (1, 0.1, 1.0), (2, 0.2, 0.96))
+
+
+def view_of(folder, cases):
+    return make_view(load([write(folder, cases)]))
+
+
+def rows_of(folder, cases, question=Question()):
+    return {row.series.label: row for row in summarise(view_of(folder, cases), question)}
+
+
+def draw(folder, cases, figure, *options):
+    out = folder / "out"
+    assert main([str(write(folder / "run", cases)), "--figure", figure, "--out", str(out),
+                 "--format", "svg", *options]) == 0
+    svg = (out / f"{figure}.svg").read_text(encoding="utf-8")
+    return " ".join(re.findall(r"<text[^>]*>([^<]*)</text>", svg)), pd.read_csv(
+        out / f"{figure}.csv")
+
+
+def recipe_of(folder, text):
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / "recipe.json"
+    path.write_text(text)
+    return "--recipe", str(path)
+
+
+def test_an_answer_that_was_prepared_for_long_is_late(tmp_path):
+    # Training 2 s against .2 s, but 0.25 s before it against 5.05 s.
+    row = rows_of(tmp_path, [Made(), Made("fused", trace=FAST, prepare_s=5.0)])["fused"]
+    assert (row.median_time, row.median_answer) == (0.2, pytest.approx(5.25))
+    assert row.equal_quality.value == pytest.approx(10.0)
+    assert row.answer_quality.value == pytest.approx(2.25 / 5.25)
+
+
+def test_seeds_that_miss_are_late_in_both_times(tmp_path):
+    cases = [Made("fused", seed=1, trace=FAST), *(Made("fused", seed=s, trace=MISSES)
+                                                  for s in (2, 3))]
+    row = rows_of(tmp_path, cases)["fused"]
+    assert math.isnan(row.median_time) and math.isnan(row.median_answer)
+    assert row.end_answer.median == pytest.approx(0.45)
+    cases[1].trace = FAST
+    row = rows_of(tmp_path / "two", cases)["fused"]
+    assert (row.median_time, row.median_answer) == (0.2, pytest.approx(0.45))
+
+
+def test_the_table_shows_both_times_and_both_speed_ups(tmp_path):
+    text = table_text(view_of(tmp_path, [Made(), Made("fused", trace=FAST, prepare_s=5.0)]),
+                      Question())
+    head, line = text.splitlines()[0], next(t for t in text.splitlines() if "fused" in t)
+    for words in ("train to target", "answer to target", "speed-up at target",
+                  "speed-up of the answer"):
+        assert words in head
+    assert re.search(r"200 ms +5\.25 s +200 ms +5\.25 s +10\.0× +0\.429×", line)
+
+
+def test_epochs_come_from_the_footer_or_else_from_the_trace(tmp_path):
+    trace = ((0, 0.0, 2.0), (1, 4.0, 1.0), (2, 5.0, 1.0), (3, 7.0, 0.9))
+    old, new = Made(trace=trace), Made("new", trace=trace, epochs_s=(3.5, 1.25))
+    rows = rows_of(tmp_path, [old, new, Made("short", trace=FAST[:1], epochs_s=(None, None))])
+    found = {name: (row.first_epoch.median, row.steady_epoch.median) for name, row in rows.items()}
+    assert found["sgd_serial"] == (4.0, 1.5) and found["new"] == (3.5, 1.25)
+    assert all(map(math.isnan, found["short"]))
+
+
+def test_energy_is_that_of_the_point_at_the_target(tmp_path):
+    cases = [Made("fused", seed=s, trace=FAST, watts=400.0) for s in (1, 2, 3)]
+    assert rows_of(tmp_path / "a", cases)["fused"].median_energy == pytest.approx(80.0)
+    assert rows_of(tmp_path / "b", cases, Question(1.0))["fused"].median_energy == \
+        pytest.approx(40.0)
+    cases[0].trace = cases[1].trace = MISSES
+    assert math.isnan(rows_of(tmp_path / "c", cases)["fused"].median_energy)
+    assert math.isnan(rows_of(tmp_path / "d", [Made()])["sgd_serial"].median_energy)
+
+
+def test_a_clock_that_moved_is_marked_in_table_and_small_print(tmp_path):
+    still = {"min": 1980e6, "median": 1980e6, "max": 1980e6, "samples": 5}
+    moved = {"min": 1740e6, "median": 1900e6, "max": 1935e6, "samples": 5}
+    cases = [Made("als", seed=s, clock_seen=still) for s in (1, 2)]
+    cases += [Made("fused", seed=1, clock_seen=still), Made("fused", seed=2, clock_seen=moved)]
+    text = table_text(view_of(tmp_path / "a", cases), Question(baseline="als"))
+    assert "SM clock moved in 1 of 2: 1740 to 1935 MHz" in text
+    words, _ = draw(tmp_path / "b", cases, "rmse-time")
+    assert "SM clock moved by more than 2 % within 1 of 4 cases, 1740 to 1935 MHz: fused" in words
+    words, _ = draw(tmp_path / "c", cases[:3], "rmse-time")
+    assert "SM clock" not in words
+
+
+def test_methods_come_from_the_header_or_else_from_the_family(tmp_path):
+    cases = [Made(), Made("als"), Made("ials"), Made("ccd"), Made("fused", method="als"),
+             Made("ccd", seed=2, method="sgd")]
+    found = load([write(tmp_path, cases)]).cases
+    assert dict(zip(found["case_id"], found["method"])) == dict(zip(
+        (case.case_id for case in cases), ("sgd", "als", "als", "ccd", "als", "sgd")))
+
+
+def test_there_is_no_speed_up_per_update_between_methods(tmp_path):
+    rows = rows_of(tmp_path, [Made(), Made("hogwild", trace=FAST), Made("als", trace=FAST)])
+    assert rows["hogwild"].per_update.value == pytest.approx(10.0)
+    assert not rows["als"].per_update.known
+    assert rows["als"].per_update_problem == "an update of als is none of sgd"
+    assert rows["als"].equal_quality.known
+
+
+def test_rates_have_a_panel_and_a_table_a_method(tmp_path):
+    cases = [Made(), Made("hogwild", trace=FAST), Made("als", trace=FAST)]
+    view = view_of(tmp_path, cases)
+    apart = methods_apart(view)
+    assert [(panel.title, [s.label for s in panel.series]) for panel in apart.panels] == [
+        ("toy, updates of als", ["als"]), ("toy, updates of sgd", ["hogwild", "sgd_serial"])]
+    assert len(view.panels) == 1, "the view itself stays"
+    text = table_text(view, Question())
+    _, *rates = text.split("\n\n")[:3]
+    assert ["updates/s of als" in rates[0], "updates/s of sgd" in rates[1]] == [True, True]
+    assert "hogwild" not in rates[0] and not re.search(r"toy .* als ", rates[1])
+    assert "hogwild" in rates[1] and re.search(r"synthetic\) +als ", rates[0])
+    alone = view_of(tmp_path / "alone", cases[:2])
+    assert methods_apart(alone) is alone
+
+
+@pytest.mark.parametrize("figure", [
+    '{"figure": "throughput", "name": "x"}',
+    '{"figure": "trace", "name": "x", "x": "epochs", "y": "updates_per_s"}',
+    '{"figure": "metric-bars", "name": "x", "y": "updates_per_s"}',
+    '{"figure": "sweep", "name": "x", "x": "factors", "y": "updates_per_s"}',
+    '{"figure": "sweep", "name": "x", "x": "nnz_train", "y": "updates_per_s"}'])
+def test_no_figure_of_rates_has_two_methods_on_one_axis(tmp_path, figure):
+    cases = [Made(), Made("als", trace=FAST, facts={"writes_made": 0.4321})]
+    out = tmp_path / "out"
+    assert main([str(write(tmp_path / "run", cases)), *recipe_of(tmp_path, figure), "--out",
+                 str(out), "--format", "svg"]) == 0
+    svg = (out / "x.svg").read_text(encoding="utf-8")
+    titles = re.findall(r">([^<]*updates of \w+[^<]*)<", svg)
+    assert {re.search(r"updates of (\w+)", title)[1] for title in titles} == {"als", "sgd"}
+    words = " ".join(re.findall(r">([^<>]+)<", svg))
+    assert "43.2 % of the item writes made" in re.sub(r"\s+", " ", words)
+    table = pd.read_csv(out / "x.csv")
+    assert len(table) >= 2
+
+
+def test_published_rates_stand_with_sgd_alone(tmp_path):
+    (tmp_path / "numbers.csv").write_text(
+        "source,exhibit,dataset,system,hardware,x_name,x,metric,value,unit,how\n"
+        "s,e,toy,Sys,V100,,,updates_per_s,700,1/s,table\n")
+    recipe = recipe_of(tmp_path, '{"figure": "throughput", "name": "x", "published": '
+                                 '{"csv": "numbers.csv"}}')
+    run = write(tmp_path / "run", [Made(), Made("als", trace=FAST)])
+    out = tmp_path / "out"
+    assert main([str(run), *recipe, "--out", str(out), "--format", "svg"]) == 0
+    svg = (out / "x.svg").read_text(encoding="utf-8")
+    assert svg.count("published: Sys, V100: 700") == 1
+
+
+def test_time_to_the_target_is_drawn_with_the_answer_beside_it(tmp_path):
+    cases = [Made("fused", seed=1, trace=FAST, prepare_s=5.0),
+             *(Made("fused", seed=s, trace=MISSES, prepare_s=5.0) for s in (2,)), Made(),
+             Made("fused", seed=3, trace=FAST, prepare_s=5.0)]
+    recipe = recipe_of(tmp_path, '{"figure": "metric-bars", "name": "x", "y": "time_to_target"}')
+    out = tmp_path / "out"
+    assert main([str(write(tmp_path / "run", cases)), *recipe, "--out", str(out), "--format",
+                 "svg"]) == 0
+    words = " ".join(re.findall(r"<text[^>]*>([^<]*)</text>",
+                                (out / "x.svg").read_text(encoding="utf-8")))
+    assert "answer 5.25 s" in words and "1 of 3 did not reach" in words
+    table = pd.read_csv(out / "x.csv").set_index("series")
+    assert table.loc["fused", "time_to_target"] == pytest.approx(0.2)
+    assert table.loc["fused", "answer_to_target"] == pytest.approx(5.25)
+
+
+def test_bars_of_a_target_that_most_seeds_missed_have_no_value(tmp_path):
+    cases = [Made("fused", seed=1, trace=FAST),
+             *(Made("fused", seed=s, trace=MISSES) for s in (2, 3)), Made()]
+    recipe = recipe_of(tmp_path, '{"figure": "metric-bars", "name": "x", "y": "time_to_target"}')
+    out = tmp_path / "out"
+    assert main([str(write(tmp_path / "run", cases)), *recipe, "--out", str(out), "--format",
+                 "svg"]) == 0
+    table = pd.read_csv(out / "x.csv").set_index("series")
+    assert math.isnan(table.loc["fused", "time_to_target"])
+
+
+# ---- the stacked clocks -------------------------------------------------------------------------
+
+def with_clocks(case, **clocks):
+    found = lines(case)
+    found[-1]["clocks"].update(clocks)
+    return found
+
+
+def test_clocks_stack_up_to_the_wall_time_with_the_rest(tmp_path):
+    write_lines(tmp_path / "a.jsonl", with_clocks(
+        Made(), load_s=1.0, prepare_s=2.0, transfer_s=0.5, train_s=4.0, evaluate_s=1.5,
+        wall_s=10.0))
+    panel = make_view(load([tmp_path])).panels[0]
+    stack = stack_of(panel, panel.series[0])
+    assert stack.parts == {"load": 1.0, "prepare": 2.0, "transfer": 0.5, "train": 4.0,
+                           "evaluate": 1.5, "rest": 1.0}
+    assert stack.total == 10.0 and stack.answer == 6.5 and stack.n == 1
+
+
+def test_each_part_is_a_median_over_seeds(tmp_path):
+    for seed, prepare in ((1, 1.0), (2, 5.0), (3, 2.0)):
+        write_lines(tmp_path / f"{seed}.jsonl", with_clocks(
+            Made(seed=seed), load_s=0.0, prepare_s=prepare, transfer_s=0.0, train_s=seed,
+            evaluate_s=0.0, wall_s=10.0))
+    panel = make_view(load([tmp_path])).panels[0]
+    stack = stack_of(panel, panel.series[0])
+    assert (stack.parts["prepare"], stack.parts["train"]) == (2.0, 2.0)
+    assert stack.answer == 5.0  # of 2, 7 and 5
+    assert stack.parts["rest"] == 5.0  # of 8, 3 and 5
+
+
+def test_the_figure_of_clocks_names_all_parts_and_what_failed(tmp_path):
+    words, table = draw(tmp_path, [Made(), Made("als", trace=(), status="oom")], "clocks")
+    for part in ("load", "prepare", "transfer", "train", "evaluate", "rest"):
+        assert part in words
+    assert "1 oom" in words
+    own = table.set_index("series").loc["sgd_serial"]
+    assert own["train_s"] == 2.0 and own["answer_s"] == pytest.approx(2.25)
+    assert own[["load_s", "prepare_s", "transfer_s", "train_s", "evaluate_s",
+                "rest_s"]].sum() == pytest.approx(3.0)
+
+
+def test_shares_of_each_bar_on_request(tmp_path):
+    recipe = recipe_of(tmp_path, '{"figure": "clocks", "relative": true}')
+    out = tmp_path / "out"
+    assert main([str(write(tmp_path / "run", [Made()])), *recipe, "--out", str(out), "--format",
+                 "svg"]) == 0
+    assert "share of the whole case" in (out / "clocks.svg").read_text(encoding="utf-8")
+
+
+def test_header_of_made_files_is_that_of_the_program(tmp_path):
+    assert header(Made(method="als"))["algorithm"]["method"] == "als"
+    assert "method" not in header(Made())["algorithm"]
