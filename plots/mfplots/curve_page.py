@@ -23,7 +23,7 @@ from mfplots.sheet import Sheet
 from mfplots.smallprint import provenance
 from mfplots.style import (PUBLISHED_MARKERS, Look, log_axis, looks, plain_tick, si_tick,
                            significant)
-from mfplots.summary import baseline_label, status_text, target_of, writes_note
+from mfplots.summary import baseline_label, before_note, status_text, target_of, writes_note
 
 BANDS = {"minmax": "smallest to largest, from 3 seeds on", "iqr": "quartiles, from 3 seeds on",
          "none": ""}
@@ -68,6 +68,8 @@ def draw_curves(view: View, recipe: Recipe, x: Quantity, y: Quantity, title: str
     sheet.legend(legend(view, per_panel, looks_of, shown))
     if y.column == "updates_per_s":
         notes.append(writes_note(view))
+    if x.column in ("train_s", "train_device_s"):
+        notes.append(before_note(view))
     sheet.small_print([reading(recipe), *notes, *provenance(view)])
     return Drawing(sheet, numbers(view.panels, per_panel, x.column, y.column, shown))
 

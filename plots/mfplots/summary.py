@@ -15,6 +15,7 @@ from mfplots.errors import PlotError, hint
 from mfplots.load import PENDING
 from mfplots.metrics import NO_INTERVAL, Interval, Spread, Target
 from mfplots.series import Panel, Series, View, canonical, facet_text
+from mfplots.style import duration
 
 ANSWER = "answer_s"
 CLOCK_NAMES = {"train_s": "training time", "train_device_s": "training time (device events)",
@@ -309,6 +310,24 @@ def writes_note(view: View) -> str:
     found = {series.label: writes_words(writes_made(series))
              for panel in view.panels for series in panel.series}
     return "; ".join(f"{label}: {words}" for label, words in found.items() if words)
+
+
+def before_note(view: View) -> str:
+    """For the small print of training times: what came before them, an algorithm's medians."""
+    before: dict[str, list[float]] = {}
+    for panel in view.panels:
+        for series in panel.series:
+            ends = zip(_last(series, ANSWER), _last(series, "train_s"))
+            median = metrics.spread([answer - train for answer, train in ends]).median
+            if math.isfinite(median):
+                before.setdefault(series.algorithm, []).append(median)
+    words = [f"{name} {_range(medians)}" for name, medians in before.items()]
+    return f"Before training, prepare + transfer took: {', '.join(words)}." if words else ""
+
+
+def _range(seconds: Sequence[float]) -> str:
+    ends = list(dict.fromkeys(duration(value) for value in (min(seconds), max(seconds))))
+    return " to ".join(ends)
 
 
 def _equal_quality(series: Series, base: Series | str, target: Target | None,

@@ -38,9 +38,15 @@ def tables(rows: Sequence[Row]) -> list[Lines]:
     for method in dict.fromkeys(row.series.method for row in rows):
         own = [row for row in rows if row.series.method == method and row.throughput.n]
         if own:
-            found.append([tuple(h.format(method=method) for h in RATE_HEADINGS),
-                          *map(rate_cells, own)])
+            found.append(_telling([tuple(h.format(method=method) for h in RATE_HEADINGS),
+                                   *map(rate_cells, own)]))
     return found
+
+
+def _telling(lines: Lines) -> Lines:
+    """Without the columns in which no line says anything."""
+    keep = [k for k in range(len(lines[0])) if any(line[k] not in ("", "–") for line in lines[1:])]
+    return [tuple(line[k] for k in keep) for line in lines]
 
 
 def cells(row: Row) -> tuple[str, ...]:

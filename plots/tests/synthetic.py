@@ -39,7 +39,6 @@ class Made:
     goal: Json | None = None  # the header's target
     prepare_s: float = 0.2
     method: str | None = None  # of the header; None: a file from before it was there
-    facts: Json | None = None
     watts: float | None = None  # of training; None: without NVML
     clock_seen: Json | None = None  # {"min", "median", "max"} of the SM clock
     epochs_s: tuple[float | None, float | None] | None = None  # first, steady, of the footer
@@ -63,9 +62,8 @@ def header(case: Made, **changes: Any) -> Json:
     return {
         "type": "header", "schema_version": 1, "case_id": case.case_id, "case_hash": case.hash,
         "spec_name": "made-up", "spec_hash": "5bec" * 16,
-        "facts": case.facts or {},
-        "algorithm": {**({"method": case.method} if case.method else {}), "name": case.algorithm, "family": case.algorithm, "hardware": case.hardware,
-                      "paper": "none", "params": case.params},
+        "algorithm": {**({"method": case.method} if case.method else {}), "name": case.algorithm,
+                      "family": case.algorithm, "hardware": case.hardware, "paper": "none", "params": case.params},
         "dataset": {"name": case.dataset, "look_alike": case.look_alike, "source": "synthetic",
                     "content_hash": case.content_hash, "n_users": 100, "n_items": 50,
                     "nnz_train": case.nnz, "nnz_test": 250, "nnz_validation": 0,

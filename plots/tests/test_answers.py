@@ -184,6 +184,15 @@ def test_time_to_the_target_is_drawn_with_the_answer_beside_it(tmp_path):
     assert table.loc["fused", "answer_to_target"] == pytest.approx(5.25)
 
 
+def test_curves_against_training_time_say_what_came_before_it(tmp_path):
+    cases = [Made(), Made("fused", {"factors": 8}, prepare_s=5.0, trace=FAST),
+             Made("fused", {"factors": 16}, prepare_s=1.0, trace=FAST)]
+    words, _ = draw(tmp_path / "a", cases, "rmse-time")
+    assert "prepare + transfer took: fused 1.05 s to 5.05 s, sgd_serial 250 ms." in words
+    words, _ = draw(tmp_path / "b", cases, "rmse-answer")
+    assert "transfer took" not in words
+
+
 def test_bars_of_a_target_that_most_seeds_missed_have_no_value(tmp_path):
     cases = [Made("fused", seed=1, trace=FAST),
              *(Made("fused", seed=s, trace=MISSES) for s in (2, 3)), Made()]

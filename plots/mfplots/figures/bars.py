@@ -34,7 +34,8 @@ def speedup(view: View, recipe: Recipe) -> Drawing:
         raise NotDrawable(f"{rows[0].baseline_problem}; name one with --baseline")
     looks_of = looks(view.labels, baseline_label(view, recipe.question))
     points = speedup_points(recipe.published)
-    sheet = sheet_of(view, recipe, points, "speed-up over the baseline", 0.78)
+    pitch = 0.78 if any(row.target is not None for row in rows) else 0.42
+    sheet = sheet_of(view, recipe, points, "speed-up over the baseline", pitch)
     for axes, panel in zip(sheet.axes, view.panels):
         own = [row for row in rows if row.panel is panel]
         bars = [bar for y, row in enumerate(own) for bar in _speedup_bars(y, row, looks_of)]
