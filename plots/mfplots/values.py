@@ -39,6 +39,7 @@ class Metric:
     fact: str = ""
     beside: str = ""
     to_target: bool = False  # seeds without a value missed the target
+    by_method: bool = False  # counts updates: what those of another method cost is no comparison
     column: str = ""
 
     @property
@@ -108,8 +109,9 @@ METRICS = {
     "time": Metric("{clock}", "time", _clock),
     "s_per_epoch": Metric("{clock} of one epoch", "time", _per("epoch")),
     "s_per_iteration": Metric("{clock} of one iteration: an update for each user", "time",
-                              _per("iterations")),
-    "updates_per_s": Metric("rating updates per second of {clock}", "rate", _rate),
+                              _per("iterations"), by_method=True),
+    "updates_per_s": Metric("rating updates per second of {clock}", "rate", _rate,
+                            by_method=True),
     "time_to_target": Metric("{clock} to the target", "time", _to_target,
                              beside="answer_to_target", to_target=True),
     "answer_to_target": Metric("prepare + transfer + training time to the target", "time",

@@ -139,6 +139,7 @@ def test_rates_have_a_panel_and_a_table_a_method(tmp_path):
     '{"figure": "throughput", "name": "x"}',
     '{"figure": "trace", "name": "x", "x": "epochs", "y": "updates_per_s"}',
     '{"figure": "metric-bars", "name": "x", "y": "updates_per_s"}',
+    '{"figure": "metric-bars", "name": "x", "y": "s_per_iteration"}',
     '{"figure": "sweep", "name": "x", "x": "factors", "y": "updates_per_s"}',
     '{"figure": "sweep", "name": "x", "x": "nnz_train", "y": "updates_per_s"}'])
 def test_no_figure_of_rates_has_two_methods_on_one_axis(tmp_path, figure):

@@ -43,7 +43,7 @@ class Row:
 @figure("metric-bars")
 def metric_bars(view: View, recipe: Recipe) -> Drawing:
     found = metric(recipe.y or "s_per_epoch")
-    view = methods_apart(view) if found.kind == "rate" else view
+    view = methods_apart(view) if found.by_method else view
     rows = [_row(panel, series, found, recipe) for panel in view.panels for series in panel.series]
     if not any(row.spread.n for row in rows):
         raise NotDrawable(f"no finished case has a value of {recipe.y or 's_per_epoch'}")
@@ -62,7 +62,7 @@ def metric_bars(view: View, recipe: Recipe) -> Drawing:
     sheet.legend([open_handle()] if points else [])
     datasets = {panel.dataset for panel in view.panels}
     sheet.small_print([_reading(rows, found, recipe), absent_note(points, datasets),
-                       writes_note(view) if found.kind == "rate" else "", *provenance(view)])
+                       writes_note(view) if found.by_method else "", *provenance(view)])
     return Drawing(sheet, _numbers(rows, recipe.y or "s_per_epoch"))
 
 

@@ -46,7 +46,7 @@ class Item:
 @figure("sweep")
 def sweep(view: View, recipe: Recipe) -> Drawing:
     found = metric(recipe.y or "final_test_rmse")
-    view = methods_apart(view) if found.kind == "rate" else view
+    view = methods_apart(view) if found.by_method else view
     items = _items(view, recipe, found)
     if not any(item.spread.n for item in items):
         raise NotDrawable(f"no finished case has a value of {recipe.y or 'final_test_rmse'}")
@@ -68,7 +68,7 @@ def sweep(view: View, recipe: Recipe) -> Drawing:
     sheet.small_print([
         "Median over seeds, band or whiskers from smallest to largest of 3 or more; an x at the "
         "lower edge: no value there.",
-        absent_note(points, datasets), writes_note(view) if found.kind == "rate" else "",
+        absent_note(points, datasets), writes_note(view) if found.by_method else "",
         *provenance(view)])
     return Drawing(sheet, _numbers(items, recipe, shown))
 
