@@ -179,10 +179,12 @@ def test_time_to_the_target_is_drawn_with_the_answer_beside_it(tmp_path):
                  "svg"]) == 0
     words = " ".join(re.findall(r"<text[^>]*>([^<]*)</text>",
                                 (out / "x.svg").read_text(encoding="utf-8")))
-    assert "answer 5.25 s" in words and "1 of 3 did not reach" in words
+    assert "answer 5.25 s, 2.333×" in words and "1 of 3 did not reach" in words
     table = pd.read_csv(out / "x.csv").set_index("series")
     assert table.loc["fused", "time_to_target"] == pytest.approx(0.2)
     assert table.loc["fused", "answer_to_target"] == pytest.approx(5.25)
+    assert table.loc["fused", "answer_to_target_ratio"] == pytest.approx(5.25 / 2.25)
+    assert table.loc["fused", "ratio"] == pytest.approx(0.1)
 
 
 def test_curves_against_training_time_say_what_came_before_it(tmp_path):

@@ -38,6 +38,7 @@ class Row:
     problem: str  # why there is no ratio
     misses: str   # seeds that missed the target, which count as infinitely late
     beside: Spread | None  # of the metric without which this one is not to be shown
+    beside_ratio: Interval
 
 
 @figure("metric-bars")
@@ -77,10 +78,20 @@ def _row(panel: Panel, series: Series, found: Metric, recipe: Recipe) -> Row:
     else:
         ratio = _ratio_to(series, base, panel, found, recipe)
         label, problem = base.label, "" if ratio.known else f"{base.label} has no value"
-    beside = METRICS[found.beside] if found.beside else None
-    other = spread_of(beside, values(series, panel, beside, recipe)) if beside else None
     return Row(panel, series, spread_of(found, own), ratio, label, problem, _misses(own, found),
-               other)
+               *_beside(panel, series, base, found, recipe))
+
+
+def _beside(panel: Panel, series: Series, base: Series | str, found: Metric,
+            recipe: Recipe) -> tuple[Spread | None, Interval]:
+    """The metric that is to stand beside this one, and its ratio to the baseline."""
+    if not found.beside:
+        return None, NO_INTERVAL
+    other = METRICS[found.beside]
+    spread = spread_of(other, values(series, panel, other, recipe))
+    if isinstance(base, str) or base is series:
+        return spread, NO_INTERVAL
+    return spread, _ratio_to(series, base, panel, other, recipe)
 
 
 def _misses(numbers: Sequence[float], found: Metric) -> str:
@@ -113,6 +124,7 @@ def _text(row: Row, found: Metric) -> str:
     if row.spread.n:
         other = f"{BESIDE[found.beside]} {METRICS[found.beside].text(row.beside.median)}" \
             if row.beside is not None else ""
+        other += f", {_ratio(row.beside_ratio)}" if row.beside_ratio.known else ""
         words = [found.text(row.spread.median), row.problem or _ratio(row.ratio), other, *words]
         words = list(filter(None, words))
     return ", ".join(words or ["no value"])
@@ -147,6 +159,7 @@ def _numbers(rows: Sequence[Row], name: str) -> pd.DataFrame:
         "dataset": row.panel.title, "look_alike": row.panel.look_alike, "series": row.series.label,
         "seeds": row.spread.n, "statuses": status_text(row.series.cases), name: row.spread.median,
         "low": row.spread.low, "high": row.spread.high, "baseline": row.baseline,
-        **({beside: row.beside.median} if row.beside is not None else {}),
+        **({beside: row.beside.median, f"{beside}_ratio": row.beside_ratio.value}
+           if row.beside is not None else {}),
         "ratio": row.ratio.value, "ratio_low": row.ratio.low, "ratio_high": row.ratio.high,
         "remark": row.problem} for row in rows])
