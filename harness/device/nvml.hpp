@@ -13,11 +13,11 @@ class Nvml {
   virtual ~Nvml() = default;
   virtual std::optional<std::string> driver_version() = 0;  // "580.95.05"
   virtual std::optional<double> power_limit_w() = 0;        // the enforced one
-  // At this moment. The power may be a mean over the second before, as the driver has it.
+  // At this moment. The power may be a mean over the second before (from Ampere on).
   virtual std::optional<double> sm_clock_hz() = 0;
   virtual std::optional<double> power_w() = 0;
   virtual std::optional<double> temperature_c() = 0;
-  // Since the driver was loaded. The counter moves in steps of some 20 to 100 ms.
+  // Since the driver was loaded. The counter moves in steps.
   virtual std::optional<double> energy_j() = 0;
 };
 
