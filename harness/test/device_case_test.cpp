@@ -6,6 +6,7 @@
 #include <atomic>
 #include <chrono>
 #include <cstdlib>
+#include <filesystem>
 #include <memory>
 #include <thread>
 
@@ -553,8 +554,14 @@ TEST(HostThreads, AllForTheDeviceOneForTheCpuUnlessAsked) {
   EXPECT_EQ(threads_of(spec.cases[2]), 3);
 }
 
+// Lies beside this program.
+std::string fake_nvml() {
+  return (std::filesystem::read_symlink("/proc/self/exe").parent_path() / "libfake_nvml.so")
+      .string();
+}
+
 TEST(Nvml, AnswersInUnitsWithoutPrefixes) {
-  const auto nvml = open_nvml("0000:3B:00.0", MF_FAKE_NVML);
+  const auto nvml = open_nvml("0000:3B:00.0", fake_nvml());
   ASSERT_NE(nvml, nullptr);
   EXPECT_EQ(nvml->driver_version(), "580.95.05");
   EXPECT_DOUBLE_EQ(*nvml->power_limit_w(), 700);
@@ -566,12 +573,12 @@ TEST(Nvml, AnswersInUnitsWithoutPrefixes) {
 }
 
 TEST(Nvml, HasNoAnswerWhereTheDeviceHasNone) {
-  const auto nvml = open_nvml("0000:3B:00.0", MF_FAKE_NVML);
+  const auto nvml = open_nvml("0000:3B:00.0", fake_nvml());
   ASSERT_NE(nvml, nullptr);
   ::setenv("NVML_FAKE_ENERGY", "no", 1);
   EXPECT_FALSE(nvml->energy_j());
   ::unsetenv("NVML_FAKE_ENERGY");
-  EXPECT_EQ(open_nvml("0000:00:00.0", MF_FAKE_NVML), nullptr) << "another device";
+  EXPECT_EQ(open_nvml("0000:00:00.0", fake_nvml()), nullptr) << "another device";
 }
 
 TEST(Nvml, IsAbsentWithoutItsLibraryAndWithALibraryThatIsAnother) {
