@@ -5,9 +5,15 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <array>
+#include <atomic>
 #include <cerrno>
+#include <csignal>
+#include <cstdint>
+#include <mutex>
 #include <system_error>
 #include <utility>
+#include <vector>
 
 #include "base/error.hpp"
 #include "base/files.hpp"
@@ -40,6 +46,87 @@ Bytes read_to_end(const FileHandle& file, const std::string& path) {
   return own_bytes(std::move(buffer));
 }
 
+// ---- files that are cut short while they are mapped ----
+
+// What a handler of SIGBUS can look at: no locks, no allocation.
+struct Region {
+  std::atomic<std::uintptr_t> begin = 0;  // 0: free
+  std::atomic<std::uintptr_t> end = 0;
+  std::atomic<bool> cut = false;
+};
+std::array<Region, 256> regions;
+std::array<std::string, 256> names;  // of the regions, for fail_if_cut
+const auto page_bytes = static_cast<std::uintptr_t>(sysconf(_SC_PAGESIZE));
+std::mutex table;                    // of changes to both, and of `cut_files`
+std::vector<std::string> cut_files;  // whose regions are gone
+
+// The pages behind the end of the file become zeros.
+void on_bus_error(int, siginfo_t* info, void*) {
+  const auto address = reinterpret_cast<std::uintptr_t>(info->si_addr);
+  const auto page = address & ~(page_bytes - 1);
+  for (Region& region : regions) {
+    const std::uintptr_t end = region.end.load();
+    if (region.begin.load() > address || address >= end) continue;
+    region.cut = true;
+    if (mmap(reinterpret_cast<void*>(page), end - page, PROT_READ,
+             MAP_FIXED | MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) != MAP_FAILED) {
+      return;
+    }
+  }
+  std::signal(SIGBUS, SIG_DFL);  // not of ours: the instruction runs again and ends the program
+}
+
+void watch_bus_errors() {
+  static std::once_flag once;
+  std::call_once(once, [] {
+    struct sigaction action {};
+    action.sa_sigaction = on_bus_error;
+    action.sa_flags = SA_SIGINFO;
+    sigaction(SIGBUS, &action, nullptr);
+  });
+}
+
+// The slot of a new region; -1 where all are taken.
+int watch(const void* address, std::size_t size, const std::string& path) {
+  watch_bus_errors();
+  const std::lock_guard lock(table);
+  for (std::size_t slot = 0; slot < regions.size(); ++slot) {
+    Region& region = regions[slot];
+    if (region.begin != 0) continue;
+    names[slot] = path;
+    region.cut = false;
+    region.end = reinterpret_cast<std::uintptr_t>(address) + size;
+    region.begin = reinterpret_cast<std::uintptr_t>(address);
+    return static_cast<int>(slot);
+  }
+  return -1;
+}
+
+void forget(int slot) {
+  const std::lock_guard lock(table);
+  Region& region = regions[static_cast<std::size_t>(slot)];
+  region.begin = 0;
+  region.end = 0;
+  if (region.cut.exchange(false)) cut_files.push_back(names[static_cast<std::size_t>(slot)]);
+}
+
+Bytes map(const FileHandle& file, const std::string& path, std::size_t size) {
+  void* address = mmap(nullptr, size, PROT_READ, MAP_PRIVATE, file.fd(), 0);
+  if (address == MAP_FAILED) {
+    fail(ErrorKind::data, "{}: cannot be mapped into memory: {}", path, cause());
+  }
+  const int slot = watch(address, size, path);
+  if (slot < 0) {
+    munmap(address, size);
+    return read_to_end(file, path);
+  }
+  std::shared_ptr<const void> owner(address, [size, slot](void* p) {
+    forget(slot);
+    munmap(p, size);
+  });
+  return {std::string_view(static_cast<const char*>(address), size), std::move(owner)};
+}
+
 }  // namespace
 
 Bytes own_bytes(AlignedVector<char> buffer) {
@@ -54,15 +141,22 @@ Bytes map_file(const std::string& path) {
     fail(ErrorKind::data, "{}: cannot be read: {}", path, cause());
   }
   if (S_ISDIR(status.st_mode)) fail_in_file(path, "a directory", "a file");
-  if (!S_ISREG(status.st_mode)) return read_to_end(file, path);
-  const auto size = static_cast<std::size_t>(status.st_size);
-  if (size == 0) return {};
-  void* address = mmap(nullptr, size, PROT_READ, MAP_PRIVATE, file.fd(), 0);
-  if (address == MAP_FAILED) {
-    fail(ErrorKind::data, "{}: cannot be mapped into memory: {}", path, cause());
+  if (S_ISFIFO(status.st_mode)) return read_to_end(file, path);
+  if (!S_ISREG(status.st_mode)) fail_in_file(path, "a device or a socket", "a file");
+  if (status.st_size == 0) return {};
+  return map(file, path, static_cast<std::size_t>(status.st_size));
+}
+
+void fail_if_cut() {
+  const std::lock_guard lock(table);
+  for (std::size_t slot = 0; slot < regions.size(); ++slot) {
+    if (regions[slot].cut.exchange(false)) cut_files.push_back(names[slot]);
   }
-  std::shared_ptr<const void> owner(address, [size](void* p) { munmap(p, size); });
-  return {std::string_view(static_cast<const char*>(address), size), std::move(owner)};
+  if (cut_files.empty()) return;
+  const std::string path = cut_files.front();
+  cut_files.clear();
+  fail(ErrorKind::data, "{}: the file was cut short while it was read; what was read is not used",
+       path);
 }
 
 }  // namespace mf

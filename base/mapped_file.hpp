@@ -16,8 +16,15 @@ struct Bytes {
 };
 Bytes own_bytes(AlignedVector<char> buffer);
 
-// The file as it lies on disk: mapped if it is a regular file, else (a pipe) read to its end.
-// Throws Error(data) for a missing file, a directory or no permission.
+// The file as it lies on disk: mapped if it is a regular file, a pipe read to its end. Throws
+// Error(data) for a missing file, a directory, a device or no permission.
+//
+// A mapped file that somebody cuts short reads as zeros from there on, where the system would end
+// the program (SIGBUS); fail_if_cut() tells.
 Bytes map_file(const std::string& path);
+
+// Throws Error(data) if a file was cut short while it was mapped since the last call that threw. To
+// be called when what was read of mapped files is to be relied on.
+void fail_if_cut();
 
 }  // namespace mf

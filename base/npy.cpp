@@ -73,6 +73,16 @@ std::optional<std::vector<std::int64_t>> parse_shape(std::string_view text) {
   return shape;
 }
 
+// Nothing where the product passes 64 bits.
+std::optional<std::int64_t> bytes_of_shape(const std::vector<std::int64_t>& shape,
+                                           std::int64_t element) {
+  std::int64_t bytes = element;
+  for (const auto extent : shape) {
+    if (__builtin_mul_overflow(bytes, extent, &bytes)) return std::nullopt;
+  }
+  return bytes;
+}
+
 NpyHeader parse_header(std::string_view text) {
   NpyHeader header;
   const std::string_view descr = header_value(text, "descr");
@@ -129,16 +139,18 @@ NpyArray<T> read_npy(const std::string& path) {
                  "a shape in C order");
   }
   NpyArray<T> array{*header.shape, {}};
-  std::int64_t count = 1;
-  for (const auto extent : array.shape) count *= extent;
   const std::string_view data = file.view.substr(header.data_offset);
-  if (std::ssize(data) != count * static_cast<std::int64_t>(sizeof(T))) {
+  const auto bytes = bytes_of_shape(array.shape, sizeof(T));
+  if (bytes != std::ssize(data)) {
     fail_in_file(path, fmt::format("{} bytes of data", data.size()),
-                 fmt::format("{} elements of {} bytes, as its header says", count, sizeof(T)),
+                 fmt::format("the shape {} of elements of {} bytes, as its header says",
+                             header.shape_text, sizeof(T)),
                  "the file is cut short or damaged");
   }
+  const std::int64_t count = std::ssize(data) / static_cast<std::int64_t>(sizeof(T));
   array.values.resize(count);
   if (count > 0) std::memcpy(array.values.data(), data.data(), data.size());
+  fail_if_cut();
   return array;
 }
 

@@ -66,6 +66,42 @@ std::string in_quotes(std::string_view text) {
   return out + (text.size() > kMost ? "...'" : "'");
 }
 
+namespace {
+
+// Bytes of the character that `text` begins with; 0 where it is no UTF-8 or a control character.
+std::size_t harmless_bytes(std::string_view text) {
+  const auto byte = [&](std::size_t at) { return static_cast<unsigned char>(text[at]); };
+  const unsigned char first = byte(0);
+  if (first < 0x80) return (first >= 0x20 && first != 0x7f) || first == '\t' || first == '\n';
+  const std::size_t size = first >= 0xf0 ? 4 : first >= 0xe0 ? 3 : 2;
+  if (first < 0xc2 || first > 0xf4 || text.size() < size) return 0;
+  for (std::size_t at = 1; at < size; ++at) {
+    if ((byte(at) & 0xc0) != 0x80) return 0;
+  }
+  const bool control = first == 0xc2 && byte(1) < 0xa0;  // C1
+  const bool overlong = (first == 0xe0 && byte(1) < 0xa0) || (first == 0xf0 && byte(1) < 0x90);
+  const bool surrogate = first == 0xed && byte(1) >= 0xa0;
+  const bool turns = first == 0xe2 && ((byte(1) == 0x80 && byte(2) >= 0xaa && byte(2) <= 0xae) ||
+                                       (byte(1) == 0x81 && byte(2) >= 0xa6 && byte(2) <= 0xa9));
+  return control || overlong || surrogate || turns || (first == 0xf4 && byte(1) > 0x8f) ? 0 : size;
+}
+
+}  // namespace
+
+std::string printable(std::string_view text) {
+  std::string out;
+  while (!text.empty()) {
+    const std::size_t size = harmless_bytes(text);
+    if (size > 0) {
+      out += text.substr(0, size);
+    } else {
+      out += fmt::format("\\x{:02x}", static_cast<unsigned char>(text[0]));
+    }
+    text.remove_prefix(std::max<std::size_t>(size, 1));
+  }
+  return out;
+}
+
 std::string format_bytes(double bytes) {
   static constexpr std::array<const char*, 5> units = {"B", "KiB", "MiB", "GiB", "TiB"};
   std::size_t unit = 0;

@@ -21,6 +21,10 @@ std::string join(const std::vector<std::string>& words, std::string_view separat
 // Text for a message: in quotes, control bytes escaped, cut after about 40 bytes.
 std::string in_quotes(std::string_view text);
 
+// Text of any origin for a terminal: control characters, of which terminals take commands, are
+// escaped, but for tabs and ends of lines; so is what is no UTF-8.
+std::string printable(std::string_view text);
+
 // 12.3 GiB, 4.0 KiB, 17 B
 std::string format_bytes(double bytes);
 

@@ -7,6 +7,9 @@
 #include <cmath>
 #include <fstream>
 #include <string>
+#include <system_error>
+
+#include "base/error.hpp"
 
 namespace mf {
 namespace {
@@ -34,10 +37,21 @@ int hardware_threads() {
 
 ThreadTeam::ThreadTeam(int threads) : size_(std::max(threads, 1)) {
   workers_.reserve(static_cast<std::size_t>(size_ - 1));
-  for (int t = 1; t < size_; ++t) workers_.emplace_back([this, t] { worker(t); });
+  try {
+    for (int t = 1; t < size_; ++t) workers_.emplace_back([this, t] { worker(t); });
+  } catch (const std::system_error& error) {  // a limit of the system, or no memory for a stack
+    const auto started = workers_.size() + 1;
+    join();
+    fail(ErrorKind::memory,
+         "thread {} of {} could not be started: {}; ask for fewer, or raise the limits of memory "
+         "and processes (ulimit -v, -u)",
+         started + 1, size_, error.code().message());
+  }
 }
 
-ThreadTeam::~ThreadTeam() {
+ThreadTeam::~ThreadTeam() { join(); }
+
+void ThreadTeam::join() {
   {
     const std::lock_guard lock(mutex_);
     stop_ = true;

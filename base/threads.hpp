@@ -17,6 +17,7 @@ int hardware_threads();
 
 class ThreadTeam {
  public:
+  // Throws Error(memory) where the system starts no more threads.
   explicit ThreadTeam(int threads);
   ~ThreadTeam();
   ThreadTeam(const ThreadTeam&) = delete;
@@ -34,6 +35,7 @@ class ThreadTeam {
                   const std::function<void(std::int64_t, std::int64_t)>& body);
 
  private:
+  void join();
   void worker(int index);
   void call(int index);
 

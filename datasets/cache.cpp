@@ -18,6 +18,7 @@
 #include "base/json.hpp"
 #include "base/log.hpp"
 #include "base/mapped_file.hpp"
+#include "datasets/ratings/canonical.hpp"
 
 namespace mf {
 namespace {
@@ -272,6 +273,14 @@ Ratings::Views views_of(const Sections& sections) {
   return views;
 }
 
+void check_parts(const std::string& path, std::span<const std::uint8_t> parts) {
+  const auto wrong =
+      std::ranges::find_if(parts, [](std::uint8_t part) { return part > kValidation; });
+  if (wrong == parts.end()) return;
+  fail(ErrorKind::data, "{}: the cache is corrupt: rating {} is of part {}, which there is not",
+       path, wrong - parts.begin(), *wrong);
+}
+
 // The cached data set, or nothing and why it cannot be used (no reason where there is no file).
 std::optional<Dataset> usable(const std::string& path, const std::string& key, int threads,
                               std::string& why_not) {
@@ -335,6 +344,10 @@ Dataset read_cache(const std::string& path, int threads) {
   const auto parts = typed<std::uint8_t>(sections[6]);
   data.parts.assign(parts.begin(), parts.end());
   data.ratings = Ratings(views_of(sections), mapped.owner);
+  // Checksums say that the file is as it was written, not by whom.
+  check_canonical(data.ratings, threads, path + ": the cache is corrupt");
+  check_parts(path, parts);
+  fail_if_cut();
   return data;
 }
 

@@ -38,17 +38,27 @@ std::string sha256_folder(const std::string& folder) {
 struct Change {
   std::int64_t files = 0;
   std::int64_t bytes = 0;
-  std::int64_t latest_ns = 0;
+  std::int64_t latest_ns = 0;  // of content or of what else the system keeps of a file
+  std::uint64_t inodes = 0;    // their sum: a file that took another's place, size and times
 
   void add(const std::string& path) {
     struct stat status {};
     if (::stat(path.c_str(), &status) != 0) {
       fail(ErrorKind::io, "{}: cannot be read: {}", path, std::strerror(errno));
     }
+    if (!S_ISREG(status.st_mode)) {
+      fail_in_file(path, "a pipe or a device", "a file",
+                   "its bytes are read twice: write them to a file first");
+    }
     ++files;
     bytes += status.st_size;
-    latest_ns = std::max<std::int64_t>(
-        latest_ns, std::int64_t{status.st_mtim.tv_sec} * 1'000'000'000 + status.st_mtim.tv_nsec);
+    inodes += status.st_ino;
+    latest_ns = std::max({latest_ns, nanoseconds(status.st_mtim), nanoseconds(status.st_ctim)});
+  }
+
+ private:
+  static std::int64_t nanoseconds(const timespec& time) {
+    return std::int64_t{time.tv_sec} * 1'000'000'000 + time.tv_nsec;
   }
 };
 
@@ -59,8 +69,10 @@ std::string uncompressed_sha256(const std::string& path) {
   const Bytes file = map_file(path);
   const Compression compression = detect_compression(file.view);
   // A zip archive (.npz) is a format of its own, not one compressed file.
-  if (compression == Compression::none || compression == Compression::zip) return sha256(file.view);
-  return sha256(decompress(path, file, compression).view);
+  const bool packed = compression != Compression::none && compression != Compression::zip;
+  std::string hash = sha256(packed ? decompress(path, file, compression).view : file.view);
+  fail_if_cut();
+  return hash;
 }
 
 std::string combined_sha256(
@@ -80,7 +92,8 @@ std::string change_mark(const std::string& path) {
   } else {
     change.add(path);
   }
-  return fmt::format("{} files, {} bytes, {} ns", change.files, change.bytes, change.latest_ns);
+  return fmt::format("{} files, {} bytes, {} ns, inodes {}", change.files, change.bytes,
+                     change.latest_ns, change.inodes);
 }
 
 }  // namespace mf

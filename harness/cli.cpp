@@ -21,6 +21,7 @@
 #include "harness/device/device.hpp"
 #include "harness/doctor.hpp"
 #include "harness/evaluate/model_io.hpp"
+#include "harness/model_lines.hpp"
 #include "harness/results/compare.hpp"
 #include "harness/results/compare_report.hpp"
 #include "harness/results/export.hpp"
@@ -37,6 +38,7 @@ namespace {
 
 constexpr int kSomeCasesFailed = 1;
 constexpr int kSomeLeftOut = 1;
+constexpr int kUnforeseen = 70;
 constexpr int kInterrupted = 130;
 
 std::string command_line(int argc, char** argv) {
@@ -201,49 +203,16 @@ int export_command(const ExportOptions& options) {
   return done.left_out > 0 ? kSomeLeftOut : 0;
 }
 
-// Every line that is not empty, of a file or of standard input ("-"), with its number.
-template <class Read>
-void for_lines(const std::string& path, const Read& read) {
-  std::ifstream file;
-  if (path != "-") {
-    file.open(path);
-    if (!file) fail(ErrorKind::data, "{}: cannot be read", path);
+// Ids are refused by one rule: what the model does not know has no prediction of its own. --cold
+// asks for that of the evaluator, by the side that is known.
+void check_known(const SavedModel& model, std::optional<std::int32_t> user, std::int32_t item) {
+  constexpr const char* kAdvice = "--cold predicts by what is known";
+  if (user && !model.knows_user(*user)) {
+    fail(ErrorKind::data, "the model knows no user {}; {}", *user, kAdvice);
   }
-  std::istream& in = path == "-" ? std::cin : file;
-  std::string line;
-  for (std::int64_t number = 1; std::getline(in, line); ++number) {
-    if (!line.empty()) read(line, number);
+  if (!model.knows_item(item)) {
+    fail(ErrorKind::data, "the model knows no item {}; {}", item, kAdvice);
   }
-}
-
-// Pairs "user item".
-void predict_file(const SavedModel& model, const std::string& path) {
-  for_lines(path, [&](const std::string& line, std::int64_t number) {
-    int user = 0;
-    int item = 0;
-    char rest = 0;
-    if (std::sscanf(line.c_str(), "%d %d %c", &user, &item, &rest) != 2) {
-      fail(ErrorKind::data, "{}:{}: found \"{}\", expected a user id and an item id", path, number,
-           line);
-    }
-    fmt::print("{} {} {:.4f}\n", user, item, model.predict(user, item));
-  });
-}
-
-// Lines "item value", or "item" alone for the value 1.
-std::vector<HistoryItem> read_history(const std::string& path) {
-  std::vector<HistoryItem> history;
-  for_lines(path, [&](const std::string& line, std::int64_t number) {
-    HistoryItem one;
-    char rest = 0;
-    const int found = std::sscanf(line.c_str(), "%d %f %c", &one.item_id, &one.value, &rest);
-    if (found != 2 && std::sscanf(line.c_str(), "%d %c", &one.item_id, &rest) != 1) {
-      fail(ErrorKind::data, "{}:{}: found \"{}\", expected an item id and perhaps a value", path,
-           number, line);
-    }
-    history.push_back(one);
-  });
-  return history;
 }
 
 class Cli {
@@ -402,17 +371,23 @@ class Cli {
         predict->add_option("--pairs", pairs_, "file of lines \"user item\"; - for standard input")
             ->excludes(user);
     auto* history = add_history(predict)->needs(item)->excludes(user)->excludes(pairs);
+    predict->add_flag("--cold", cold_, "also users and items that the model does not know");
     predict->callback([this, user, item, history] {
       if (item->count() > 0 && user->count() + history->count() == 0) {
         fail(ErrorKind::usage, "--item: needs --user, or --history for a user of its own");
       }
       const SavedModel model = load_model(model_);
       if (history->count() > 0) {
+        if (!cold_) check_known(model, std::nullopt, item_);
         fmt::print("{:.4f}\n", model.predict(model.fold_in(read_history(history_)), item_));
       } else if (user->count() > 0) {
+        if (!cold_) check_known(model, user_, item_);
         fmt::print("{:.4f}\n", model.predict(user_, item_));
       } else {
-        predict_file(model, pairs_);
+        for_pairs(pairs_, [&](std::int32_t of, std::int32_t what) {
+          if (!cold_) check_known(model, of, what);
+          fmt::print("{} {} {:.4f}\n", of, what, model.predict(of, what));
+        });
       }
     });
     auto* recommend =
@@ -444,7 +419,7 @@ class Cli {
 
   CLI::App app_;
   int code_ = 0;
-  bool json_ = false, quiet_ = false, no_measure_ = false, include_seen_ = false;
+  bool json_ = false, quiet_ = false, no_measure_ = false, include_seen_ = false, cold_ = false;
   std::string name_, first_, second_, model_;
   std::string pairs_ = "-", history_;
   int user_ = 0, item_ = 0, k_ = 10;
@@ -464,14 +439,18 @@ int cli_main(int argc, char** argv) {
   try {
     return Cli(argc, argv).run(argc, argv);
   } catch (const Error& error) {
-    fmt::print(stderr, "error: {}\n", error.what());
+    fmt::print(stderr, "error: {}\n", printable(error.what()));
     return static_cast<int>(error.kind());
   } catch (const std::bad_alloc&) {
     fmt::print(stderr, "error: out of memory\n");
     return static_cast<int>(ErrorKind::memory);
   } catch (const std::system_error& error) {  // of the file system, or a pipe that was closed
-    fmt::print(stderr, "error: {}\n", error.what());
+    fmt::print(stderr, "error: {}\n", printable(error.what()));
     return static_cast<int>(ErrorKind::io);
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "error: {}; this should have been told better: please report it\n",
+               printable(error.what()));
+    return kUnforeseen;
   }
 }
 

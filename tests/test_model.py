@@ -1,6 +1,7 @@
 """A trained model leaves mfbench and comes back in the ids of the user's files."""
 
 import json
+import shutil
 
 import pytest
 
@@ -90,6 +91,46 @@ def test_recommend_gives_what_the_user_likes(mfbench, trained):
     assert "no user 301" in unknown.stderr
 
 
+@pytest.mark.parametrize("pair", ["4294967396 7", "100 4294967303", "100 7 5", "100", "1e2 7",
+                                  "100 7.0", "0x64 7", "-4294967196 7"])
+def test_an_id_is_a_whole_number_of_32_bits_or_refused(mfbench, trained, pair):
+    folder, model = trained
+    bad = mfbench("predict", model, cwd=folder, input=f"100 7\n{pair}\n")
+    assert bad.returncode == 3
+    assert f"-:2: found '{pair}'" in bad.stderr
+
+
+def test_ids_that_the_model_does_not_know_are_refused_unless_cold(mfbench, trained):
+    folder, model = trained
+    for arguments, what in [(("--user", 101, "--item", 7), "no user 101"),
+                            (("--user", 100, "--item", 8), "no item 8")]:
+        refused = mfbench("predict", model, *arguments, cwd=folder)
+        assert refused.returncode == 3 and what in refused.stderr and "--cold" in refused.stderr
+        cold = mfbench("predict", model, *arguments, "--cold", cwd=folder)
+        assert cold.returncode == 0, cold.stderr
+        assert 1 < float(cold.stdout) < 5
+    pairs = mfbench("predict", model, "--cold", cwd=folder, input="101 8\n")
+    mean = json.loads((model / "model.json").read_text())["mean"]
+    assert float(pairs.stdout.split()[2]) == pytest.approx(mean, abs=1e-3)
+
+
+def test_a_folder_whose_arrays_do_not_fit_is_refused(mfbench, trained, tmp_path):
+    _, model = trained
+    changes = {"seen_offsets": lambda a: np.where(np.arange(len(a)) == 3, 10**9, a),
+               "user_ids": lambda a: a[::-1], "item_ids": lambda a: a[::-1],
+               "seen_items": lambda a: a - 1, "P": lambda a: a * np.float32("nan")}
+    for name, change in changes.items():
+        broken = tmp_path / name
+        shutil.copytree(model, broken)
+        array = np.load(broken / f"{name}.npy")
+        np.save(broken / f"{name}.npy", np.ascontiguousarray(change(array).astype(array.dtype)))
+        for command in (("recommend", broken, "--user", 300),
+                        ("predict", broken, "--user", 300, "--item", 7)):
+            done = mfbench(*command, cwd=tmp_path)
+            assert done.returncode == 3, (name, done.stderr)
+            assert f"{name}.npy" in done.stderr
+
+
 def folded(model, history):
     """Ridge regression with the bias beside the factors, by NumPy."""
     info = json.loads((model / "model.json").read_text())
@@ -123,7 +164,7 @@ def test_histories_that_cannot_be_read_say_where(mfbench, trained):
     folder, model = trained
     (folder / "bad.txt").write_text("7 5\n\nseven\n")
     bad = mfbench("recommend", model, "--history", "bad.txt", cwd=folder)
-    assert bad.returncode == 3 and "bad.txt:3: found \"seven\"" in bad.stderr
+    assert bad.returncode == 3 and "bad.txt:3: found 'seven'" in bad.stderr
     (folder / "twice.txt").write_text("7\n7 2\n")
     twice = mfbench("recommend", model, "--history", "twice.txt", cwd=folder)
     assert twice.returncode == 3 and "item 7 stands twice" in twice.stderr

@@ -28,6 +28,23 @@ std::string message_of(const std::function<void()>& action) {
 }
 
 // The three messages of FIPS 180-4's examples, and one of a million letters.
+TEST(Text, PrintableLeavesNothingThatATerminalObeys) {
+  EXPECT_EQ(printable("a\tb\nc"), "a\tb\nc");
+  EXPECT_EQ(printable("\x1b[2Jx\x7f\r"), "\\x1b[2Jx\\x7f\\x0d");
+  EXPECT_EQ(printable("日本 ü €"), "日本 ü €");
+  EXPECT_EQ(printable("\xc2\x9b"
+                      "31m"),
+            "\\xc2\\x9b31m")
+      << "C1";
+  EXPECT_EQ(printable("\xff\xc3"), "\\xff\\xc3") << "no UTF-8";
+  EXPECT_EQ(printable("\xe0\x80\xaf\xed\xa0\x80"), "\\xe0\\x80\\xaf\\xed\\xa0\\x80");
+  EXPECT_EQ(printable("a\xe2\x80\xae"
+                      "b"),
+            "a\\xe2\\x80\\xae"
+            "b")
+      << "turns the writing round";
+}
+
 TEST(Sha256, MatchesTheStandardsExamples) {
   EXPECT_EQ(sha256(""), "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
   EXPECT_EQ(sha256("abc"), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");

@@ -91,6 +91,28 @@ TEST(MappedFile, NamesWhatIsThereInstead) {
   EXPECT_HAS(error_of([&] { map_file(folder.path()); }).what(), "found a directory");
 }
 
+TEST(MapFile, ADeviceIsRefused) {
+  EXPECT_HAS(error_of([] { map_file("/dev/zero"); }).what(), "found a device");
+}
+
+TEST(MapFile, AFileThatIsCutReadsAsZerosAndIsTold) {
+  const TempFolder folder;
+  const std::string path = folder / "a";
+  write_file(path, std::string(5 * 4096, 'x'));
+  EXPECT_NO_THROW(fail_if_cut());
+  {
+    const Bytes bytes = map_file(path);
+    fs::resize_file(path, 4096);
+    EXPECT_EQ(bytes.view[4000], 'x');
+    EXPECT_EQ(bytes.view[3 * 4096 + 5], '\0');
+    EXPECT_EQ(bytes.view[4 * 4096 + 5], '\0');
+    EXPECT_HAS(error_of(fail_if_cut).what(), path + ": the file was cut short");
+    EXPECT_NO_THROW(fail_if_cut()) << "told once";
+    EXPECT_EQ(bytes.view[2 * 4096], '\0');
+  }
+  EXPECT_HAS(error_of(fail_if_cut).what(), "cut short") << "also when it is not mapped any more";
+}
+
 TEST(Npy, RowsWithAStrideArePacked) {
   const TempFolder folder;
   const std::string path = folder / "a.npy";
@@ -104,6 +126,31 @@ TEST(Npy, RowsWithAStrideArePacked) {
              "found the type '<f4', expected '<i4'");
   fs::resize_file(path, 140);
   EXPECT_HAS(error_of([&] { read_npy<float>(path); }).what(), "cut short");
+}
+
+TEST(Npy, AShapeWhoseProductPasses64BitsIsNoSize) {
+  const TempFolder folder;
+  const std::string path = folder / "a.npy";
+  const std::vector<float> values(16);
+  for (const char* shape : {"(4611686018427387904,)", "(4294967296, 4294967296)"}) {
+    write_npy(path, values.data(), 16, 0, 1);
+    std::string text = read_file(path);
+    text.replace(text.find("(16,)"), std::string(shape).size(), shape);
+    text[text.find(shape) + std::string(shape).size()] = '}';
+    write_file(path, text);
+    EXPECT_HAS(error_of([&] { read_npy<float>(path); }).what(), shape);
+  }
+}
+
+TEST(Npy, ACutHeaderIsNamed) {
+  const TempFolder folder;
+  const std::string path = folder / "a.npy";
+  write_npy(path, std::vector<float>{1, 2}.data(), 2, 0, 1);
+  const std::string text = read_file(path);
+  for (std::size_t size = 0; size < 128; ++size) {
+    write_file(path, text.substr(0, size));
+    EXPECT_HAS(error_of([&] { read_npy<float>(path); }).what(), "a.npy: found") << size;
+  }
 }
 
 // As NumPy writes an array whose columns lie together: never taken for one by rows.

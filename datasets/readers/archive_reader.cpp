@@ -3,6 +3,8 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <cstdlib>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -63,11 +65,29 @@ void ArchiveReader::read(const std::function<void(std::string_view)>& take) {
   }
 }
 
+namespace {
+
+// Text of ratings packs 3 to 10 times; what packs hundreds of times is made to fill a memory.
+void check_growth(const std::string& path, std::size_t packed, std::size_t unpacked) {
+  constexpr std::size_t kAlways = std::size_t{256} << 20;
+  constexpr std::size_t kRatio = 200;
+  if (unpacked <= kAlways || unpacked / kRatio <= packed) return;
+  if (const char* lift = std::getenv("MFBENCH_UNPACK"); lift && std::string_view(lift) == "any") {
+    return;
+  }
+  fail_in_file(path, fmt::format("{} packed bytes that unpack to more than {}", packed, unpacked),
+               fmt::format("at most {} times as many", kRatio),
+               "if it is what you want, set MFBENCH_UNPACK=any, or unpack it yourself");
+}
+
+}  // namespace
+
 Bytes ArchiveReader::read_all() {
   constexpr std::size_t kLeast = 1 << 16;
   AlignedVector<char> buffer(std::ssize(bytes_.view) + kLeast);
   std::size_t filled = 0;
   for (;;) {
+    check_growth(path_, bytes_.view.size(), filled);
     if (buffer.size() - filled < kLeast) buffer.resize(2 * std::ssize(buffer));
     const std::size_t count = read_some(buffer.data() + filled, buffer.size() - filled);
     if (count == 0) break;

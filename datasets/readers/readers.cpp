@@ -122,7 +122,9 @@ RawRatings read_ratings_chunked(const std::string& path, const ReadOptions& opti
 }
 
 RawRatings read_ratings(const std::string& path, const ReadOptions& options) {
-  return read_ratings_chunked(path, options, ParseOptions().chunk_bytes);
+  RawRatings ratings = read_ratings_chunked(path, options, ParseOptions().chunk_bytes);
+  fail_if_cut();
+  return ratings;
 }
 
 AlignedVector<std::uint8_t> netflix_probe_parts(const Ratings& ratings,

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <cmath>
 #include <csignal>
 #include <cstring>
 #include <memory>
@@ -167,6 +168,40 @@ TEST(Cache, FlippedBitIsFoundAndNamed) {
     EXPECT_THROW(read_cache(path, 1), Error) << "byte " << at;
     EXPECT_THROW(read_cache_head(path), Error) << "byte " << at;
   }
+}
+
+// A file with right checksums that no build of ours wrote.
+TEST(Cache, WhatIsNotCanonicalIsRefused) {
+  const TempFolder folder;
+  const std::string path = folder / "a.mfc";
+  const auto refusal = [&](auto change) {
+    const Dataset good = sample();
+    const Ratings& r = good.ratings;
+    Ratings::Arrays arrays;
+    arrays.users.assign(r.users().begin(), r.users().end());
+    arrays.items.assign(r.items().begin(), r.items().end());
+    arrays.values.assign(r.values().begin(), r.values().end());
+    arrays.user_offsets.assign(r.user_offsets().begin(), r.user_offsets().end());
+    arrays.user_ids.assign(r.user_ids().begin(), r.user_ids().end());
+    arrays.item_ids.assign(r.item_ids().begin(), r.item_ids().end());
+    Dataset data = sample();
+    change(arrays, data.parts);
+    data.ratings = Ratings(std::move(arrays));
+    write_cache(path, data, 1, "key");
+    return error_of([&] { read_cache(path, 2); }).what();
+  };
+  using Arrays = Ratings::Arrays;
+  using Parts = AlignedVector<std::uint8_t>;
+  EXPECT_HAS(refusal([](Arrays& a, Parts&) { a.items[5] = 1'000'000; }), "rating 5 (user 2, item");
+  EXPECT_HAS(refusal([](Arrays& a, Parts&) { a.items[5] = -1; }), "an item that there is not");
+  EXPECT_HAS(refusal([](Arrays& a, Parts&) { a.items[5] = 1; }), "does not come after");
+  EXPECT_HAS(refusal([](Arrays& a, Parts&) { a.users[5] = 7; }), "not that of its row");
+  EXPECT_HAS(refusal([](Arrays& a, Parts&) { a.values[5] = INFINITY; }), "not finite");
+  EXPECT_HAS(refusal([](Arrays& a, Parts&) { a.user_offsets[3] = 40; }), "user 3 has 40");
+  EXPECT_HAS(refusal([](Arrays& a, Parts&) { a.user_offsets[0] = -2; }), "from 0 up to 45");
+  EXPECT_HAS(refusal([](Arrays& a, Parts&) { a.user_ids[4] = a.user_ids[3]; }), "users 3 and 4");
+  EXPECT_HAS(refusal([](Arrays& a, Parts&) { a.item_ids[0] = 5000; }), "items 0 and 1");
+  EXPECT_HAS(refusal([](Arrays&, Parts& parts) { parts[9] = 3; }), "rating 9 is of part 3");
 }
 
 TEST(Cache, CutFileIsFound) {

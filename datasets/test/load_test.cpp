@@ -1,6 +1,7 @@
 #include "datasets/load.hpp"
 
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include <algorithm>
 #include <map>
@@ -188,14 +189,35 @@ TEST_F(Load, AFileThroughTheCache) {
   ASSERT_TRUE(expected_shape(request).has_value());
   EXPECT_EQ(expected_shape(request)->nnz, 3);
 
-  // Other content under the same size and time is not seen: so the second load read the cache.
+  // The second load does not write the cache again.
+  const auto written = [&] {
+    fs::file_time_type latest{};
+    for (const auto& file : fs::directory_iterator(cache_.path())) {
+      if (file.path().extension() == ".mfc") latest = std::max(latest, file.last_write_time());
+    }
+    return latest;
+  };
+  const auto first = written();
+  EXPECT_EQ(table_of(load_dataset(request, 1)), expected);
+  EXPECT_EQ(written(), first);
+  // Other content is seen, also under the same size and time of writing.
   const auto time = fs::last_write_time(path);
   write_file(path, "user,item,rating\n5,10,3.5\n2,10,2\n5,7,4\n");
   fs::last_write_time(path, time);
-  EXPECT_EQ(table_of(load_dataset(request, 1)), expected);
-  // Another time is.
-  fs::last_write_time(path, time + std::chrono::seconds(1));
   EXPECT_EQ(table_of(load_dataset(request, 1)).at({2, 10}).first, 2.0F);
+  // And in a file of that size and time that took its place.
+  const std::string other = data_ / "other.csv";
+  write_file(other, "user,item,rating\n5,10,3.5\n2,10,3\n5,7,4\n");
+  fs::last_write_time(other, time);
+  fs::rename(other, path);
+  EXPECT_EQ(table_of(load_dataset(request, 1)).at({2, 10}).first, 3.0F);
+}
+
+TEST_F(Load, APipeIsRefusedSinceItsBytesAreReadTwice) {
+  const std::string path = data_ / "pipe.csv";
+  ASSERT_EQ(mkfifo(path.c_str(), 0600), 0);
+  const auto request = parse(R"({"path": ")" + path + R"(", "format": "csv"})");
+  EXPECT_HAS(error_of([&] { load_dataset(request, 1); }).what(), "found a pipe or a device");
 }
 
 TEST_F(Load, TrainTestAndValidationFiles) {

@@ -1,7 +1,10 @@
 #include "harness/evaluate/model_io.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
+#include <functional>
+#include <limits>
 
 #include "base/atomic_file.hpp"
 #include "base/error.hpp"
@@ -91,12 +94,33 @@ class ArrayReader {
 
   AlignedVector<float> floats(const char* name, std::int64_t size) const {
     const auto values = read<float>(name, size);
+    const auto wrong = std::ranges::find_if_not(values, [](float x) { return std::isfinite(x); });
+    if (wrong != values.end()) {
+      fail(ErrorKind::data, "{}/{}: found {} as value {}, expected finite numbers", folder_, name,
+           *wrong, wrong - values.begin());
+    }
     return AlignedVector<float>(values.begin(), values.end());
   }
 
  private:
   const std::string& folder_;
 };
+
+void check_ascending(const std::vector<std::int32_t>& ids, const std::string& path) {
+  const auto at = std::ranges::adjacent_find(ids, std::ranges::greater_equal());
+  if (at == ids.end()) return;
+  fail(ErrorKind::data, "{}: found {} before {} (row {}), expected ascending ids", path, *at,
+       *(at + 1), at - ids.begin());
+}
+
+void check_offsets(const std::vector<std::int64_t>& offsets, const std::string& path) {
+  const auto falls = std::ranges::adjacent_find(offsets, std::ranges::greater());
+  if (offsets.front() == 0 && falls == offsets.end()) return;
+  fail(ErrorKind::data, "{}: found {}, expected numbers that begin with 0 and never fall", path,
+       offsets.front() != 0
+           ? fmt::format("{} at the beginning", offsets.front())
+           : fmt::format("{} before {} (row {})", *falls, *(falls + 1), falls - offsets.begin()));
+}
 
 // Which users and items the training part knew.
 Predictor predictor_of(const SavedModel& saved, double train_mean, const std::string& folder) {
@@ -148,6 +172,9 @@ SavedModel load_model(const std::string& folder) {
   saved.user_ids = arrays.read<std::int32_t>("user_ids.npy", m);
   saved.item_ids = arrays.read<std::int32_t>("item_ids.npy", n);
   saved.seen_offsets = arrays.read<std::int64_t>("seen_offsets.npy", m + 1);
+  check_ascending(saved.user_ids, folder + "/user_ids.npy");
+  check_ascending(saved.item_ids, folder + "/item_ids.npy");
+  check_offsets(saved.seen_offsets, folder + "/seen_offsets.npy");
   saved.seen_items = arrays.read<std::int32_t>("seen_items.npy", saved.seen_offsets.back());
   saved.predictor = predictor_of(saved, train_mean, folder);
   saved.predictor.set_clip(read_clip(reader));
@@ -156,6 +183,10 @@ SavedModel load_model(const std::string& folder) {
   }
   return saved;
 }
+
+bool SavedModel::knows_user(std::int32_t user_id) const { return row_of(user_ids, user_id) >= 0; }
+
+bool SavedModel::knows_item(std::int32_t item_id) const { return row_of(item_ids, item_id) >= 0; }
 
 float SavedModel::predict_row(std::int64_t user, std::int64_t item, bool clipped) const {
   const FactorView view = model.view();
@@ -199,7 +230,9 @@ std::vector<std::pair<std::int32_t, float>> SavedModel::best(int k,
   };
   std::vector<Scored> all;
   for (std::int64_t i = 0; i < std::ssize(item_ids); ++i) {
-    if (skip[i] == 0) all.push_back({score(i), i});
+    if (skip[i] != 0) continue;
+    const float found = score(i);  // products of large numbers may be no number, which has no order
+    all.push_back({std::isnan(found) ? -std::numeric_limits<float>::infinity() : found, i});
   }
   const auto count = std::min<std::int64_t>(std::ssize(all), k);
   // Rows are in the order of the ids.

@@ -48,6 +48,8 @@ struct SavedModel {
   std::vector<std::int32_t> seen_items;
   std::optional<FoldInLoss> loss;  // nothing in folders of older versions
 
+  bool knows_user(std::int32_t user_id) const;
+  bool knows_item(std::int32_t item_id) const;
   // By original ids, as the evaluator predicts; an unknown id is as cold as one without ratings. Of
   // implicit feedback p . q, and 0 for an unknown id.
   float predict(std::int32_t user_id, std::int32_t item_id) const;
@@ -73,7 +75,8 @@ struct SavedModel {
   float predict_row(const FoldedUser& user, std::int64_t item, bool clipped) const;
 };
 
-// Throws Error(data) naming the file that is missing or damaged.
+// Throws Error(data) naming the file that is missing or damaged: sizes that do not fit, ids that do
+// not ascend, offsets that fall, rows that there are not, numbers that are not finite.
 SavedModel load_model(const std::string& folder);
 
 }  // namespace mf

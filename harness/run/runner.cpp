@@ -10,6 +10,7 @@
 
 #include "algorithms/core/registry.hpp"
 #include "base/error.hpp"
+#include "base/mapped_file.hpp"
 #include "harness/device/device_model.hpp"
 #include "harness/device/device_sampler.hpp"
 #include "harness/device/environment.hpp"
@@ -89,6 +90,7 @@ class CaseRun {
     if (quality_) header_.ranking = quality_->ranking_json();
     write_header();
     train_loop();
+    fail_if_cut();  // the cache file that the ratings lie in
     if (!implicit_ && item_.evaluate.user_groups > 0 && result_.status != Status::interrupted)
       evaluate_groups();
     if (result_.status == Status::completed && task_.model_folder) save();

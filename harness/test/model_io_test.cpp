@@ -2,9 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <filesystem>
 #include <fstream>
 
+#include "base/npy.hpp"
 #include "harness/evaluate/evaluator.hpp"
 #include "harness/test/testing.hpp"
 
@@ -53,6 +55,37 @@ TEST_P(ModelIo, RecommendsTheBestUnseenItemsInOrder) {
   }
   EXPECT_EQ(saved.recommend(40, 100, true).size(), 20u);
   EXPECT_TRUE(contains(message_of([&] { saved.recommend(41, 5, false); }), "no user 41"));
+}
+
+TEST_P(ModelIo, ArraysThatDoNotFitTogetherAreRefused) {
+  const TempFolder folder;
+  const Ratings train = random_ratings(6, 5, 0.6, 3);
+  const Model model = initial_model(6, 5, 4, GetParam(), 3.2, InitSpec{}, 1);
+  const auto refusal = [&](const std::string& file, auto values, auto change) {
+    save_model(folder / "m", model.view(), train, {}, {}, {});
+    using T = typename decltype(values)::value_type;
+    auto array = read_npy<T>(folder / ("m/" + file));
+    change(array.values);
+    const bool matrix = array.shape.size() == 2;
+    write_npy(folder / ("m/" + file), array.values.data(), array.shape[0],
+              matrix ? array.shape[1] : 0, matrix ? array.shape[1] : 1);
+    return message_of([&] { load_model(folder / "m"); });
+  };
+  using Ids = std::vector<std::int32_t>;
+  using Offsets = std::vector<std::int64_t>;
+  using Floats = std::vector<float>;
+  const auto has = [](const std::string& text, const char* part) {
+    EXPECT_TRUE(contains(text, part)) << text;
+  };
+  has(refusal("user_ids.npy", Ids(), [](Ids& ids) { std::swap(ids[1], ids[2]); }), "ascending ids");
+  has(refusal("item_ids.npy", Ids(), [](Ids& ids) { ids[3] = ids[4]; }), "ascending ids");
+  has(refusal("seen_items.npy", Ids(), [](Ids& items) { items[0] = 5; }), "the model has 5 items");
+  has(refusal("seen_offsets.npy", Offsets(), [](Offsets& o) { o[2] = 1'000'000; }), "never fall");
+  has(refusal("seen_offsets.npy", Offsets(), [](Offsets& o) { o[0] = -4; }), "begin with 0");
+  has(refusal("seen_offsets.npy", Offsets(), [](Offsets& o) { o.back() -= 1; }), "seen_items.npy");
+  has(refusal("seen_offsets.npy", Offsets(), [](Offsets& o) { o.back() = -1; }), "never fall");
+  has(refusal("P.npy", Floats(), [](Floats& p) { p[7] = NAN; }), "P.npy: found nan as value 7");
+  has(refusal("Q.npy", Floats(), [](Floats& q) { q[0] = -INFINITY; }), "finite numbers");
 }
 
 TEST_P(ModelIo, ClipsAsTheEvaluatorDoesWhereTheCaseClips) {
