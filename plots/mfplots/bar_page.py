@@ -9,19 +9,20 @@ from dataclasses import dataclass
 from matplotlib.axes import Axes
 from matplotlib.colors import to_rgb
 from matplotlib.lines import Line2D
+from matplotlib.text import Annotation
 from matplotlib.ticker import FuncFormatter, MaxNLocator
 
 from mfplots.metrics import Interval
+from mfplots.palette import BLACK
 from mfplots.published import Point
 from mfplots.recipes import Recipe
 from mfplots.series import Panel, View
-from mfplots.sheet import Sheet, fit
-from mfplots.style import Look, log_axis
+from mfplots.sheet import Page, Sheet, fit
+from mfplots.style import Look, log_axis, words_size
 
 WIDTH = 3.4        # of the axes, inches
 LABEL_WIDTH = 2.3  # of the names to their left
 WORDS_WIDTH = 3.0  # of the values to their right
-WORDS_SIZE = 8.0
 LOG_FROM = 30      # logarithmic where the bars differ by more than this
 
 Tick = Callable[[float, int], str]  # a value of the axis in words
@@ -63,23 +64,67 @@ def published_marks(points: Sequence[Point], panel: Panel, first: int,
 
 def draw_bars(axes: Axes, title: str, labels: Sequence[str], bars: Sequence[Bar],
               marks: Sequence[Mark], origin: float | None, tick: Tick,
-              closeup: bool = False) -> None:
-    """`labels`: of the rows. `origin`: where bars begin on a logarithmic axis; None: dots there, for
+              closeup: bool = False, frames: bool = True) -> None:
+    """`labels`: of the rows. `frames`: whether a bar without a value is drawn as an empty one. `origin`: where bars begin on a logarithmic axis; None: dots there, for
     want of a zero. `closeup`: dots on an axis around the values, for errors, which differ little."""
     axes.set_title(title, loc="left")
     log = _set_closeup(axes, bars, marks, tick) if closeup else _set_scale(axes, bars, marks, tick)
-    for bar in bars:
+    for bar in bars if frames else ():
         _draw_bar(axes, bar, None if closeup else origin if log else 0.0)
     for mark in marks:
         axes.plot([mark.value], [mark.y], **_open())
-    for item in [*bars, *marks]:
-        axes.annotate(fit(item.text, WORDS_WIDTH, WORDS_SIZE), (1, item.y), xytext=(6, 0),
-                      xycoords=("axes fraction", "data"), textcoords="offset points",
-                      va="center", fontsize=WORDS_SIZE, color="#222222")
-    axes.set_yticks(range(len(labels)), [fit(label, LABEL_WIDTH, 8.5) for label in labels])
+    size = words_size()
+    beside = [axes.annotate(fit(item.text, WORDS_WIDTH, size), (1, item.y), xytext=(6, 0),
+                            xycoords=("axes fraction", "data"), textcoords="offset points",
+                            va="center", fontsize=size, color="#222222")
+              for item in [*bars, *marks]]
+    if isinstance(axes.figure, Page):
+        axes.figure.narrow[axes] = lambda inches: _stack(axes, labels, [*bars, *marks], beside,
+                                                         inches)
+    axes.set_yticks(range(len(labels)), [fit(label, LABEL_WIDTH, size) for label in labels])
     axes.set_ylim(len(labels) + len(marks) - 0.45, -0.55)
     axes.grid(False, axis="y")
     axes.tick_params(axis="y", length=0)
+
+
+def _stack(axes: Axes, labels: Sequence[str], items: Sequence[Bar | Mark],
+           beside: Sequence[Annotation], inches: float) -> float:
+    """For a narrow page: the words of a row stand above its bars. Returns the panel's height."""
+    size = words_size()
+    words = []
+    for row in range(len({round(item.y) for item in items})):
+        own = [item.text for item in items if round(item.y) == row]
+        named = [labels[row]] if row < len(labels) else []
+        words.append(fit("; ".join(dict.fromkeys([*named, *own])), inches - 0.3, size))
+    for text in beside:
+        text.remove()
+    lines = max(text.count("\n") for text in words) + 1
+    high = lines * size * 1.25 / 72
+    pitch = high + 0.24
+    for row, text in enumerate(words):
+        axes.annotate(text, (0, row - 0.5), xycoords=("axes fraction", "data"), xytext=(2, -1),
+                      textcoords="offset points", va="top", fontsize=size, color="#222222")
+    _squeeze(axes, high / pitch)
+    axes.set_yticks([])
+    axes.set_ylim(len(words) - 0.5, -0.5)
+    return pitch * len(words) + 0.05
+
+
+def _squeeze(axes: Axes, share: float) -> None:
+    """All that is drawn at a row goes into the lower part of it, below its words."""
+    def placed(y: float) -> float:
+        row = round(y)
+        return row - 0.5 + share + (y - row + 0.5) * (1 - share)
+
+    for bar in axes.patches:
+        low, high = placed(bar.get_y()), placed(bar.get_y() + bar.get_height())
+        bar.set_y(low)
+        bar.set_height(high - low)
+    for line in axes.lines:
+        line.set_ydata([placed(float(y)) for y in line.get_ydata()])
+    for whisker in axes.collections:
+        whisker.set_segments([[(x, placed(y)) for x, y in part]
+                              for part in whisker.get_segments()])
 
 
 def _set_scale(axes: Axes, bars: Sequence[Bar], marks: Sequence[Mark], tick: Tick) -> bool:
@@ -118,12 +163,12 @@ def _draw_bar(axes: Axes, bar: Bar, start: float | None) -> None:
         return _draw_stack(axes, bar)
     edge = {"color": _fill(bar), "edgecolor": bar.look.colour, "linewidth": 1}
     if start is None:
-        axes.plot([value], [bar.y], marker=bar.look.marker, markersize=8, color=bar.look.colour)
+        axes.plot([value], [bar.y], **{**bar.look.as_line(), "linestyle": "none", "markersize": 8})
     else:
         axes.barh(bar.y, value - start, left=start, height=bar.height, **edge)
     if math.isfinite(low) and high > low:
         axes.errorbar([value], [bar.y], xerr=[[value - low], [high - value]], fmt="none",
-                      ecolor="#222222" if bar.look.order else "#888888", elinewidth=1, capsize=2.5)
+                      ecolor="#888888" if bar.look.colour == BLACK else "#222222", elinewidth=1, capsize=2.5)
 
 
 def _draw_stack(axes: Axes, bar: Bar) -> None:

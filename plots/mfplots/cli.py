@@ -12,6 +12,7 @@ from pathlib import Path
 from mfplots import figures
 from mfplots.benchmarks import Benchmarks, benchmark_files, load_benchmarks
 from mfplots.errors import NotDrawable, PlotError, hint
+from mfplots.latex import latex_text
 from mfplots.load import Results, load
 from mfplots.metrics import METRICS, Target
 from mfplots.recipes import Recipe, read_recipes
@@ -20,6 +21,7 @@ from mfplots.series import make_view
 from mfplots.sheet import FORMATS
 from mfplots.summary import CLOCK_NAMES, Question
 from mfplots.table import table_text
+from mfplots.widths import WIDTHS
 
 COMMANDS = ("table", "report")
 
@@ -47,7 +49,9 @@ def _parser(command: str) -> argparse.ArgumentParser:
                         help="algorithm, or label, that speed-ups are over (default: the spec's)")
     parser.add_argument("--clock", choices=tuple(CLOCK_NAMES),
                         help="of times and speed-ups (default: train_s)")
-    if command != "table":
+    if command == "table":
+        parser.add_argument("--latex", action="store_true", help="a LaTeX tabular (booktabs)")
+    else:
         parser.add_argument("--out", type=Path, metavar="DIR",
                             help="default: figures/ in the first RESULTS")
         _add_figure_options(parser)
@@ -60,6 +64,11 @@ def _add_figure_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--recipe", type=Path, metavar="FILE", help="draw what this file lists")
     parser.add_argument("--format", default=",".join(FORMATS), metavar="LIST",
                         help="default: %(default)s")
+    parser.add_argument("--width", choices=tuple(WIDTHS), default="own",
+                        help="a column's 3.3 in with text of 8 pt, a page's 7 in, a slide's 10 in; "
+                        "default: what the content takes")
+    parser.add_argument("--no-small-print", dest="small_print", action="store_false",
+                        help="leave out n, cases, revision and machine")
     parser.add_argument("--versus", action="append", default=[], metavar="DIR",
                         help="the same spec run elsewhere, for speedup-trace; may be repeated")
     parser.add_argument("--unfinished", action="store_true",
@@ -76,7 +85,8 @@ def _figures(options: argparse.Namespace) -> int:
 
 
 def _table(options: argparse.Namespace) -> int:
-    print(table_text(make_view(load(options.results)), _question(options)))
+    view, question = make_view(load(options.results)), _question(options)
+    print(latex_text(view, question) if options.latex else table_text(view, question))
     return 0
 
 
@@ -123,7 +133,8 @@ def _draw_all(options: argparse.Namespace, sources: _Sources,
     for recipe, asked_for in _recipes(options, sources):
         try:
             source = _source(sources, recipe, versus)
-            written += figures.write(source, recipe, _out(options), formats)
+            written += figures.write(source, recipe, _out(options), formats,
+                                     WIDTHS[options.width], options.small_print)
         except NotDrawable as reason:
             if asked_for:
                 raise PlotError(f"{recipe.file_name}: {reason}") from reason

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 import pandas as pd
 from matplotlib.axes import Axes
@@ -16,13 +17,14 @@ from mfplots.errors import NotDrawable
 from mfplots.figures import Drawing
 from mfplots.load import RANKING
 from mfplots.intervals import FEWEST
-from mfplots.published import Point, absent_note
+from mfplots.palette import of_system, system_name
+from mfplots.published import Point, absent_note, foreign_note
 from mfplots.recipes import Recipe
 from mfplots.series import Panel, Series, View, panel_title
-from mfplots.sheet import Sheet
-from mfplots.smallprint import provenance
-from mfplots.style import (PUBLISHED_MARKERS, Look, log_axis, looks, plain_tick, si_tick,
-                           significant)
+from mfplots.sheet import IN_A_LEGEND, Sheet
+from mfplots.smallprint import provenance, sample
+from mfplots.style import (Look, log_axis, looks, plain_tick, si_tick, significant,
+                            words_size)
 from mfplots.summary import baseline_label, before_note, status_text, target_of, writes_note
 
 BANDS = {"minmax": "smallest to largest, from 3 seeds on", "iqr": "quartiles, from 3 seeds on",
@@ -30,6 +32,7 @@ BANDS = {"minmax": "smallest to largest, from 3 seeds on", "iqr": "quartiles, fr
 ERRORS = ("test_rmse", "test_mae", "train_rmse",  # on a linear axis with a window of their own
           "objective", *RANKING)
 Window = Callable[[Sequence[Curve], float | None, Sequence[float]], tuple[float, float]]
+OPEN_FILLS = ("none", "left", "bottom", "right", "top")
 LONG_NUMBERS = 1e5  # from here with the letters of SI
 
 
@@ -43,35 +46,108 @@ class Quantity:
 
 def draw_curves(view: View, recipe: Recipe, x: Quantity, y: Quantity, title: str,
                 points: Sequence[Point]) -> Drawing:
-    per_panel = [panel_curves(panel, recipe, x.column, y.column) for panel in view.panels]
-    if not any(per_panel):
+    whole = [panel_curves(panel, recipe, x.column, y.column) for panel in view.panels]
+    if not any(whole):
         raise NotDrawable(f"no finished case has a trace with {x.column} and {y.column}")
-    looks_of = looks(view.labels, baseline_label(view, recipe.question))
+    looks_of = looks(view.labels, baseline_label(view, recipe.question),
+                     [[series.label for series in panel.series] for panel in view.panels])
     datasets = {panel.dataset for panel in view.panels}
-    shown = [p for p in points if p.dataset in datasets]
-    sheet = curve_sheet(len(view.panels), recipe, title, view)
-    notes = [absent_note(points, datasets)]
-    for axes, panel, curves in zip(sheet.axes, view.panels, per_panel):
-        own = [p for p in shown if p.dataset == panel.dataset]
-        draw_panel(axes, curves, looks_of, recipe)
+    foreign = [p for p in points if y.column in ERRORS and p.foreign]
+    shown = [p for p in points if p.dataset in datasets and p not in foreign]
+    parts = [part for panel, curves in zip(view.panels, whole)
+             for part in in_parts(panel, curves, [p for p in shown if p.dataset == panel.dataset])]
+    if len(parts) > len(view.panels):
+        recipe = replace(recipe, columns=recipe.columns or 2)
+    sheet = curve_sheet(len(parts), recipe, title, view)
+    notes = [absent_note(points, datasets), foreign_note(foreign)]
+    for axes, part in zip(sheet.axes, parts):
+        panel, own = part.panel, part.points
         draw_points(axes, own, shown)
-        axes.set_title(panel_title(panel), loc="left")
-        finish_x(axes, curves, own, x.label, wants_log(curves, recipe.x_scale))
+        draw_panel(axes, part.curves, looks_of, recipe)
+        axes.set_title(panel_title(panel) + part.remark, loc="left")
+        # Parts of a panel have its axes.
+        near = [p for p in shown if p.dataset == panel.dataset]
+        finish_x(axes, part.all_curves, near, x.label, wants_log(part.all_curves, recipe.x_scale))
         if y.column in ERRORS:
-            axes.set_ylabel(y.label)
             target = target_of(panel, recipe.question)
             target = target if target is not None and target.metric == y.column else None
             window = whole_window if y.column in RANKING else rmse_window
-            notes.append(_set_window(axes, panel, curves, target, own, recipe, window))
+            notes.append(_set_window(axes, panel, part.all_curves, target, near, recipe, window))
+            axes.set_ylabel(y.label)
         else:
-            finish_y(axes, curves, own, y.label, recipe)
-    sheet.legend(legend(view, per_panel, looks_of, shown))
+            finish_y(axes, part.all_curves, near, y.label, recipe)
+    place_legends(sheet, view, parts, looks_of, shown)
     if y.column == "updates_per_s":
         notes.append(writes_note(view))
     if x.column in ("train_s", "train_device_s"):
         notes.append(before_note(view))
-    sheet.small_print([reading(recipe), *notes, *provenance(view)])
-    return Drawing(sheet, numbers(view.panels, per_panel, x.column, y.column, shown))
+    sheet.small_print([reading(view, recipe), *dict.fromkeys(notes), *provenance(view)])
+    return Drawing(sheet, numbers(view.panels, whole, x.column, y.column, shown))
+
+
+@dataclass(frozen=True)
+class Part:
+    """At most IN_A_LEGEND series of a panel; `all_curves`: those of the whole panel."""
+
+    panel: Panel
+    series: Sequence[Series]
+    curves: Sequence[Curve]
+    all_curves: Sequence[Curve]
+    points: Sequence[Point]
+    remark: str = ""
+
+
+def in_parts(panel: Panel, curves: Sequence[Curve], points: Sequence[Point]) -> list[Part]:
+    """A panel as it is, or where its legend were too long, several: configurations of one algorithm
+    stay together as far as they can, published points stand in the last."""
+    systems = len({point.label for point in points})
+    if len(panel.series) + systems <= IN_A_LEGEND:
+        return [Part(panel, panel.series, curves, curves, points)]
+    groups = _shared_out(panel.series)
+    if systems and len(groups[-1]) + systems > IN_A_LEGEND:
+        groups.append([])
+    parts = []
+    for i, group in enumerate(groups):
+        last = i == len(groups) - 1
+        own = [curve for curve in curves if any(curve.series is s for s in group)]
+        parts.append(Part(panel, group, own, curves, points if last else [],
+                          f", {i + 1} of {len(groups)}"))
+    return parts
+
+
+def _shared_out(series: Sequence[Series]) -> list[list[Series]]:
+    """Algorithms of one family beside each other."""
+    families = list(dict.fromkeys(str(one.cases["family"].iloc[0]) for one in series))
+    by_algorithm: dict[str, list[Series]] = {}
+    for one in sorted(series, key=lambda s: families.index(str(s.cases["family"].iloc[0]))):
+        by_algorithm.setdefault(one.algorithm, []).append(one)
+    groups: list[list[Series]] = [[]]
+    for own in by_algorithm.values():
+        if groups[-1] and len(groups[-1]) + len(own) > IN_A_LEGEND:
+            groups.append([])
+        for i in range(0, len(own), IN_A_LEGEND):
+            chunk = own[i:i + IN_A_LEGEND]
+            if len(groups[-1]) + len(chunk) > IN_A_LEGEND:
+                groups.append([])
+            groups[-1] += chunk
+    return groups
+
+
+def place_legends(sheet: Sheet, view: View, parts: Sequence[Part], looks_of: Mapping[str, Look],
+                  points: Sequence[Point]) -> None:
+    """One for the page where it is short, else one below each panel."""
+    whole = legend(view, [part.curves for part in parts], looks_of, points)
+    if len(whole) <= IN_A_LEGEND:
+        sheet.legend(whole)
+        return
+    sheet.panel_legends([_part_legend(part, looks_of) for part in parts])
+
+
+def _part_legend(part: Part, looks_of: Mapping[str, Look]) -> list[Line2D | Patch]:
+    drawn = {curve.series.label for curve in part.curves}
+    handles = [_handle(s.label, remarks([s]), looks_of[s.label], s.label in drawn)
+               for s in part.series]
+    return handles + point_handles(part.points)
 
 
 def curve_sheet(n: int, recipe: Recipe, title: str, view: View) -> Sheet:
@@ -81,7 +157,7 @@ def curve_sheet(n: int, recipe: Recipe, title: str, view: View) -> Sheet:
     return Sheet(recipe.title or f"{specs}: {title}", [height] * n, columns, width)
 
 
-def draw_panel(axes: Axes, curves: Sequence[Curve], looks_of: dict[str, Look],
+def draw_panel(axes: Axes, curves: Sequence[Curve], looks_of: Mapping[str, Look],
                recipe: Recipe) -> None:
     for curve in curves:
         look, p = looks_of[curve.series.label], curve.points
@@ -93,27 +169,40 @@ def draw_panel(axes: Axes, curves: Sequence[Curve], looks_of: dict[str, Look],
             axes.fill_between(p["x"].to_numpy(float), p["low"].to_numpy(float),
                               p["high"].to_numpy(float), color=look.colour, alpha=0.18,
                               where=(p["seeds"] >= FEWEST).to_numpy(), linewidth=0, zorder=2)
-    if not curves:
+    if not curves and not axes.lines:
         axes.text(0.5, 0.5, "no case with a trace", transform=axes.transAxes, ha="center")
 
 
 def draw_points(axes: Axes, points: Sequence[Point], everywhere: Sequence[Point]) -> None:
     """Open markers; a thin dotted line joins those of one published system, and nothing else."""
-    marker_of = published_markers(everywhere)
+    style_of = published_styles(everywhere)
     for label in dict.fromkeys(point.label for point in points):
         own = sorted((p.x, p.y) for p in points if p.label == label)
-        style = {**open_marker(marker_of[label]), "linestyle": (0, (1, 2)), "linewidth": 0.7}
+        style = {**style_of[label], "linestyle": (0, (1, 2)), "linewidth": 0.7}
         axes.plot(*zip(*own), **{**style, "color": "#888888"}, zorder=5)
 
 
-def published_markers(points: Sequence[Point]) -> dict[str, str]:
-    labels = dict.fromkeys(point.label for point in points)
-    return {label: PUBLISHED_MARKERS[i % len(PUBLISHED_MARKERS)] for i, label in enumerate(labels)}
+def published_styles(points: Sequence[Point]) -> dict[str, dict[str, object]]:
+    """The marker and colour of each label's system; sizes and machines of one differ in filling."""
+    labels = dict.fromkeys((point.label, point.system) for point in points)
+    seen: Counter[str] = Counter()
+    styles = {}
+    for label, system in labels:
+        name = system_name(system)
+        styles[label] = open_marker(*of_system(system), OPEN_FILLS[seen[name] % len(OPEN_FILLS)])
+        seen[name] += 1
+    return styles
 
 
-def open_marker(marker: str) -> dict[str, object]:
-    return {"linestyle": "none", "marker": marker, "markersize": 8, "markerfacecolor": "none",
-            "markeredgecolor": "#333333", "markeredgewidth": 1.1}
+def point_handles(points: Sequence[Point]) -> list[Line2D]:
+    return [Line2D([], [], label=label, **style)
+            for label, style in published_styles(points).items()]
+
+
+def open_marker(colour: str, marker: str, fill: str) -> dict[str, object]:
+    return {"linestyle": "none", "marker": marker, "markersize": 8, "fillstyle": fill,
+            "markerfacecolor": "#bbbbbb" if fill != "none" else "none",
+            "markerfacecoloralt": "white", "markeredgecolor": colour, "markeredgewidth": 1.1}
 
 
 def finish_x(axes: Axes, curves: Sequence[Curve], points: Sequence[Point], label: str,
@@ -163,26 +252,26 @@ def _set_window(axes: Axes, panel: Panel, curves: Sequence[Curve], target: float
         axes.axhline(target, color="#555555", linewidth=0.9, linestyle=(0, (2, 2)), zorder=1)
         axes.annotate(f"target {target:g}", (1, target), xycoords=("axes fraction", "data"),
                       xytext=(0, 2), textcoords="offset points", ha="right", va="bottom",
-                      fontsize=7.5, color="#444444")
+                      fontsize=words_size(), color="#444444")
     top = max(float(curve.points["high"].max()) for curve in curves)
     return f"{panel.title}: errors over {significant(high)} are not shown (up to " \
            f"{significant(top)})." if top > high else ""
 
 
-def legend(view: View, per_panel: Sequence[Sequence[Curve]], looks_of: dict[str, Look],
+def legend(view: View, per_panel: Sequence[Sequence[Curve]], looks_of: Mapping[str, Look],
            points: Sequence[Point]) -> list[Line2D | Patch]:
     drawn = {curve.series.label for curves in per_panel for curve in curves}
-    handles: list[Line2D | Patch] = []
-    for label, look in looks_of.items():
-        text = label + remarks([s for p in view.panels for s in p.series if s.label == label])
-        if label in drawn:
-            handles.append(Line2D([], [], label=text, **look.as_line()))
-        else:
-            handles.append(Line2D([], [], linestyle="none", marker="x", color="#777777",
-                                  label=f"{text}, not drawn"))
-    for label, marker in published_markers(points).items():
-        handles.append(Line2D([], [], label=label, **open_marker(marker)))
-    return handles
+    handles = [_handle(label, remarks([s for p in view.panels for s in p.series
+                                       if s.label == label]), look, label in drawn)
+               for label, look in looks_of.items()]
+    return handles + point_handles(points)
+
+
+def _handle(label: str, remark: str, look: Look, drawn: bool) -> Line2D | Patch:
+    if drawn:
+        return Line2D([], [], label=label + remark, **look.as_line())
+    return Line2D([], [], linestyle="none", marker="x", color="#777777",
+                  label=f"{label}{remark}, not drawn")
 
 
 def remarks(series: Sequence[Series]) -> str:
@@ -193,10 +282,12 @@ def remarks(series: Sequence[Series]) -> str:
     return f" ({status_text(cases)})"
 
 
-def reading(recipe: Recipe) -> str:
+def reading(view: View, recipe: Recipe) -> str:
     band = BANDS[recipe.band]
-    return "Line: median over seeds by epoch, while more than half of them run." + \
-        (f" Band: {band}." if band else "")
+    if all(len(s.cases) == 1 for p in view.panels for s in p.series):
+        return f"{sample(view)}."
+    return (f"{sample(view)}. Line: median over seeds by epoch, while more than half of them run."
+            + (f" Band: {band}{', of 3 or more seeds' if band else ''}." if band else ""))
 
 
 def numbers(panels: Sequence[Panel], per_panel: Sequence[Sequence[Curve]], x: str, y: str,

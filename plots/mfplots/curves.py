@@ -84,14 +84,14 @@ def whole_window(curves: Sequence[Curve], target: float | None,
 
 def rmse_window(curves: Sequence[Curve], target: float | None,
                 published: Sequence[float] = ()) -> tuple[float, float]:
-    """The RMSE range in which the series differ: every best value, the target and what is
+    """The RMSE range in which the series differ: every best and last value, the target and what is
     published, and of the descent what most series go through. The initial model, often far above,
     may fall outside."""
     steady = [curve for curve in curves if not curve.diverged] or list(curves)
     started = [c.points[c.points["epoch"] > 0] for c in steady]
     started = [points for points in started if len(points)] or [c.points for c in steady]
     low = min(float(points["low"].min()) for points in started)
-    worst_end = max(float(points["y"].min()) for points in started)
+    worst_end = max(float(points["y"].iloc[-1]) for points in started)
     descent = float(np.quantile([points["y"].iloc[0] for points in started], 0.75))
     goals = [*([] if target is None else [target]), *published]
     low, high = min([low, *goals]), max([worst_end, descent, *goals])

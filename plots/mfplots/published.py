@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pandas as pd
@@ -22,6 +22,13 @@ class Point:
     label: str  # "published: <system>, <hardware>"; "published on <data set>: ..." on another one
     x: float
     y: float
+    system: str = ""
+    source: str = ""  # the data set of the numbers, where that is not `dataset`
+
+    @property
+    def foreign(self) -> bool:
+        """Measured on other data than the panel's, which may be its look-alike."""
+        return bool(self.source)
 
 
 def curve_points(request: Published | None) -> list[Point]:
@@ -50,7 +57,7 @@ def metric_points(request: Published | None, placed: bool = True) -> list[Point]
 
 def value_points(request: Published | None) -> list[Point]:
     """Rows of the metric that the recipe names, their value as x: for bars."""
-    return [Point(p.dataset, p.label, p.y, 0.0) for p in metric_points(request, placed=False)]
+    return [replace(p, x=p.y, y=0.0) for p in metric_points(request, placed=False)]
 
 
 def absent_note(points: Sequence[Point], datasets: Collection[str]) -> str:
@@ -59,6 +66,15 @@ def absent_note(points: Sequence[Point], datasets: Collection[str]) -> str:
     if not found or found & set(datasets):
         return ""
     return f"The published numbers are of {', '.join(sorted(found))}, which has no panel here."
+
+
+def foreign_note(points: Sequence[Point]) -> str:
+    """For the small print: errors of other data lie on no common axis with a look-alike's."""
+    if not points:
+        return ""
+    found = {point.source for point in points}
+    return (f"Published errors are of {', '.join(sorted(found))}, not of a look-alike, whose "
+            "attainable error is another: not drawn.")
 
 
 def speedup_points(request: Published | None) -> list[Point]:
@@ -84,7 +100,8 @@ def _points(request: Published | None, place: Callable[[pd.Series], tuple[float,
         for dataset in _datasets(request, row["dataset"]):
             of = "" if dataset == row["dataset"] else f" on {row['dataset']}"
             label = f"published{of}: {row['system']}, {row['hardware']}"
-            points.append(Point(dataset, label, *where))
+            source = "" if dataset == row["dataset"] else row["dataset"]
+            points.append(Point(dataset, label, *where, row["system"], source))
     return points
 
 

@@ -1,19 +1,24 @@
-"""A page of panels in inches: title, axes, one legend and the small print, none over another."""
+"""A page of panels in inches: title, axes, legends and the small print, none over another."""
 
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
+from matplotlib.legend import Legend
+
+from mfplots.widths import OWN, Width
 
 DPI = 200
-SMALL = 6.5
 FORMATS = ("png", "svg", "pdf")
+PAD = 0.12         # around the page, inches
+IN_A_LEGEND = 8    # from more on each panel has its own
+LEAST_PANEL = 2.6  # inches with its labels: narrower panels stand below each other
 # Dates and version strings would change the bytes of an unchanged figure.
 METADATA: dict[str, dict[str, Any]] = {
     "png": {"Software": None},
@@ -22,75 +27,181 @@ METADATA: dict[str, dict[str, Any]] = {
 }
 
 
+class Page(Figure):
+    """`narrow`: what panels do where the page is too narrow for words beside them; called with the
+    inches there are, and returns the height that the panel then needs."""
+
+    def __init__(self, **keys: Any) -> None:
+        super().__init__(**keys)
+        self.narrow: dict[Axes, Callable[[float], float]] = {}
+
+
 class Sheet:
     def __init__(self, title: str, heights: Sequence[float], columns: int, panel_width: float,
                  gap: tuple[float, float] = (0.85, 1.0)) -> None:
         """`heights`: of the panels in inches, row by row; `gap`: between columns and rows."""
-        columns = max(1, min(columns, len(heights)))
-        rows = [heights[i:i + columns] for i in range(0, len(heights), columns)]
-        self.width = columns * panel_width + (columns - 1) * gap[0]
+        self._heights = list(heights)
+        self._panel_width, self._gap = panel_width, gap
+        self.columns = max(1, min(columns, len(heights)))
+        rows = [heights[i:i + self.columns] for i in range(0, len(heights), self.columns)]
+        self.width = self.columns * panel_width + (self.columns - 1) * gap[0]
         self.height = sum(max(row) for row in rows) + (len(rows) - 1) * gap[1]
-        self.figure = Figure(figsize=(self.width, self.height))
+        self.figure = Page(figsize=(self.width, self.height))
         self.canvas = FigureCanvasAgg(self.figure)
-        self.axes: list[Axes] = []
-        top = self.height
-        for row in rows:
-            for column, height in enumerate(row):
-                left = column * (panel_width + gap[0])
-                self.axes.append(self._add_axes(left, top - height, panel_width, height))
-            top -= max(row) + gap[1]
+        self.axes: list[Axes] = [self.figure.add_axes((0, 0, 1, 1), label=str(i))
+                                 for i in range(len(heights))]
+        self._place()
         self._title = title
         self._legend: list[Any] = []
+        self._panel_legends: list[list[Any]] = []
         self._small_print: list[str] = []
-
-    def _add_axes(self, left: float, bottom: float, width: float, height: float) -> Axes:
-        return self.figure.add_axes((left / self.width, bottom / self.height,
-                                     width / self.width, height / self.height))
+        self._page = OWN
 
     def legend(self, handles: Sequence[Any]) -> None:
+        """One for the page."""
         self._legend = list(handles)
+
+    def panel_legends(self, handles: Sequence[Sequence[Any]]) -> None:
+        """One below each panel."""
+        self._panel_legends = [list(own) for own in handles]
 
     def small_print(self, lines: Sequence[str]) -> None:
         self._small_print = [line for line in lines if line]
+
+    def for_page(self, width: Width, small_print: bool = True) -> None:
+        """Before save(): how wide the page is, and whether it says what it rests on."""
+        self._page = width
+        if not small_print:
+            self._small_print = []
 
     def save(self, base: Path, formats: Sequence[str]) -> list[Path]:
         self._arrange()
         paths = []
         for kind in formats:
             path = base.with_name(f"{base.name}.{kind}")
-            self.figure.savefig(path, format=kind, dpi=DPI, bbox_inches="tight", pad_inches=0.12,
+            self.figure.savefig(path, format=kind, dpi=DPI, bbox_inches="tight", pad_inches=PAD,
                                 metadata=METADATA[kind])
             paths.append(path)
         return paths
 
+    def _place(self, below: Sequence[float] = ()) -> None:
+        """`below`: inches that each row keeps free below itself, besides the gap."""
+        top = self.height
+        for row in range(0, len(self.axes), self.columns):
+            panels = range(row, min(row + self.columns, len(self.axes)))
+            for column, i in enumerate(panels):
+                left = column * (self._panel_width + self._gap[0])
+                self.axes[i].set_position((
+                    left / self.width, (top - self._heights[i]) / self.height,
+                    self._panel_width / self.width, self._heights[i] / self.height))
+            free = below[row // self.columns] if below else 0.0
+            top -= max(self._heights[i] for i in panels) + self._gap[1] + free
+
     def _arrange(self) -> None:
         """Stacks what lies around the panels by its measured size; save() crops to what is."""
-        self.figure.draw_without_rendering()
-        boxes = [axes.get_tightbbox(self.canvas.get_renderer()) for axes in self.axes]
-        inch = self.figure.dpi
-        left = min(box.x0 for box in boxes) / inch
-        right = max(box.x1 for box in boxes) / inch
-        top = max(box.y1 for box in boxes) / inch
-        bottom = min(box.y0 for box in boxes) / inch
+        if self._page.inches:
+            self._fit(self._page.inches - 2 * PAD)
+        self._place_panel_legends()
+        left, right, bottom, top = self._edges()
+        if self._page.inches:
+            right = left + self._page.inches - 2 * PAD
+            self._rule(left, right, top)
         if self._title:
-            self._text(left, top + 0.12, fit(self._title, right - left, 11.5, bold=True), "bottom",
-                       fontsize=11.5, fontweight="bold")
+            size = self._page.title
+            self._text(left, top + 0.12, fit(self._title, right - left, size, bold=True), "bottom",
+                       fontsize=size, fontweight="bold")
         if self._legend:
             bottom = self._place_legend(left, right, bottom - 0.08)
         self._text(left, bottom - 0.1,
-                   "\n".join(fit(line, right - left, SMALL) for line in self._small_print), "top",
-                   fontsize=SMALL, color="#444444", linespacing=1.35)
+                   "\n".join(fit(line, right - left, self._page.small)
+                             for line in self._small_print), "top",
+                   fontsize=self._page.small, color="#444444", linespacing=1.35)
+
+    def _edges(self) -> tuple[float, float, float, float]:
+        self.figure.draw_without_rendering()
+        boxes = [axes.get_tightbbox(self.canvas.get_renderer()) for axes in self.axes]
+        boxes += [legend.get_window_extent(self.canvas.get_renderer())
+                  for legend in self.figure.legends]
+        inch = self.figure.dpi
+        return (min(box.x0 for box in boxes) / inch, max(box.x1 for box in boxes) / inch,
+                min(box.y0 for box in boxes) / inch, max(box.y1 for box in boxes) / inch)
+
+    def _fit(self, inches: float) -> None:
+        """As many panels side by side as have room; what words take is left for them."""
+        narrow = self.figure.narrow
+        self.columns = max(1, min(self.columns, int(inches / LEAST_PANEL)))
+        if narrow:
+            self.columns = 1
+        whole = (inches - (self.columns - 1) * 0.15) / self.columns
+        if narrow and inches < 6.5:
+            for i, axes in enumerate(self.axes):
+                self._heights[i] = narrow[axes](whole)
+        for axes in self.axes:
+            axes.set_title(fit(axes.get_title(loc="left"), whole - 0.3,
+                               axes._left_title.get_fontsize()), loc="left")
+        scale = min(1.0, whole / (self._panel_width + 0.7))
+        if not narrow:
+            self._heights = [max(1.5, h * scale) for h in self._heights]
+        self._panel_width = whole - 0.8
+        for _ in range(3):  # labels of ticks change with the width
+            self._place()
+            left, right = self._margins()
+            self._panel_width = max(0.8, whole - left - right)
+            self._gap = (left + right + 0.15, self._gap[1])
+        self._place()
+
+    def _margins(self) -> tuple[float, float]:
+        self.figure.draw_without_rendering()
+        inch, lefts, rights = self.figure.dpi, [], []
+        for axes in self.axes:
+            box, inner = axes.get_tightbbox(self.canvas.get_renderer()), axes.get_window_extent()
+            lefts.append((inner.x0 - box.x0) / inch)
+            rights.append((box.x1 - inner.x1) / inch)
+        return max(lefts), max(rights)
+
+    def _rule(self, left: float, right: float, y: float) -> None:
+        """Nothing to see: it keeps the width that was asked for when the page is cropped."""
+        for x in (left, right):
+            self.figure.text(x / self.width, y / self.height, " ", fontsize=1,
+                             ha="left" if x == left else "right")
 
     def _text(self, x: float, y: float, text: str, va: str, **style: Any) -> None:
         self.figure.text(x / self.width, y / self.height, text, va=va, ha="left", **style)
 
+    def _place_panel_legends(self) -> None:
+        """Below the labels of each panel; rows make room for the tallest legend above them."""
+        if not any(self._panel_legends):
+            return
+        legends = [self._legend_at(handles, 0, 0, 1) if handles else None
+                   for handles in self._panel_legends]
+        self.figure.draw_without_rendering()
+        inch, renderer = self.figure.dpi, self.canvas.get_renderer()
+        high = [legend.get_window_extent(renderer).height / inch if legend else 0.0
+                for legend in legends]
+        rows = range(0, len(high), self.columns)
+        self._place([max(high[row:row + self.columns]) for row in rows])
+        self.figure.draw_without_rendering()
+        for axes, legend in zip(self.axes, legends):
+            if legend:
+                box = axes.get_tightbbox(renderer)
+                place = (box.x0 / inch / self.width, (box.y0 / inch - 0.06) / self.height)
+                legend.set_bbox_to_anchor(place, transform=self.figure.transFigure)
+
+    def _legend_at(self, handles: Sequence[Any], x: float, y: float, columns: int) -> Legend:
+        if self._page.inches:
+            room = (self._page.inches - 2 * PAD - 0.15) / (self.columns if columns == 1 else 1)
+            for handle in handles:
+                handle.set_label(fit(handle.get_label(), room - 0.75, self._page.text))
+        return self.figure.legend(
+            handles=handles, ncol=columns, loc="upper left", frameon=False,
+            bbox_to_anchor=(x / self.width, y / self.height), borderaxespad=0, borderpad=0,
+            handlelength=3.4, columnspacing=1.6)
+
     def _place_legend(self, left: float, right: float, top: float) -> float:
         """As many columns as fit; returns the lower edge in inches."""
         for columns in range(min(4, len(self._legend)), 0, -1):
-            legend = self.figure.legend(
-                handles=self._legend, ncol=columns, loc="upper left", frameon=False,
-                bbox_to_anchor=(left / self.width, top / self.height), borderaxespad=0,
-                borderpad=0, handlelength=3.4, columnspacing=1.6)
+            legend = self._legend_at(self._legend, left, top, columns)
+            self.figure.draw_without_rendering()  # lines of one label are known after it
             box = legend.get_window_extent(self.canvas.get_renderer())
             if box.width / self.figure.dpi <= right - left or columns == 1:
                 break

@@ -28,6 +28,13 @@ def moved_clocks(cases: pd.DataFrame) -> list[str]:
             f"{', '.join(_distinct(moved['algorithm']))}"]
 
 
+def sample(view: View) -> str:
+    """'n = 5 seeds', or from the fewest to the most of a configuration: 'n = 1 to 3 seeds'."""
+    counts = sorted({len(series.cases) for panel in view.panels for series in panel.series})
+    ends = " to ".join(dict.fromkeys(map(str, (counts[0], counts[-1]))))
+    return f"n = {ends} seed{'s' if counts[-1] > 1 else ''} a configuration"
+
+
 def _ids(cases: pd.DataFrame) -> str:
     hashes = [str(value)[:10] for value in cases["case_hash"]]
     specs = _distinct(f"{name} {str(digest)[:10]}" for name, digest

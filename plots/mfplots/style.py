@@ -1,8 +1,7 @@
 """Looks that survive black-and-white print and colour blindness.
 
-Colours are the palette of Okabe and Ito (https://jfly.uni-koeln.de/color/) without its yellow,
-which is too faint on white; black is kept for the baseline. A series is told apart by colour, line
-style and marker together.
+An algorithm has the colour and marker of palette.py in every figure; its variants in one figure
+differ by line style and by how much of the marker is filled.
 """
 
 from __future__ import annotations
@@ -17,12 +16,12 @@ import matplotlib
 from matplotlib.axes import Axes
 from matplotlib.ticker import EngFormatter, FuncFormatter, LogLocator, NullFormatter
 
-BLACK = "#000000"
-COLOURS = ("#D55E00", "#0072B2", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
+from mfplots.palette import of_algorithm
+from mfplots.widths import OWN, Width
+
 LINES: tuple[Any, ...] = ("-", (0, (5, 1.6)), (0, (6, 1.6, 1, 1.6)), (0, (1.2, 1.2)),
                           (0, (9, 2.5)), (0, (5, 1.4, 1, 1.4, 1, 1.4)))
-MARKERS = ("o", "s", "^", "D", "v", "P", "X", "<")
-PUBLISHED_MARKERS = ("*", "p", "h", "d", ">", "8")
+FILLS = ("full", "none", "left", "bottom", "right", "top")
 
 RC = {
     "font.family": ["DejaVu Sans", "sans-serif"],  # the first comes with matplotlib
@@ -37,41 +36,69 @@ RC = {
 }
 
 
+SIZES = ("font.size", "axes.titlesize", "axes.labelsize", "legend.fontsize", "xtick.labelsize",
+         "ytick.labelsize")
+
+
 @dataclass(frozen=True)
 class Look:
+    """`order`: of the series on its page; `variant`: among those of its algorithm, from 0."""
+
     colour: str
     line: Any
     marker: str
     order: int
+    fill: str = "full"
+    variant: int = 0
 
     def as_line(self) -> dict[str, Any]:
+        edge = ("white", 0.5) if self.fill == "full" else (self.colour, 1.0)
         return {"color": self.colour, "linestyle": self.line, "marker": self.marker,
-                "markeredgecolor": "white", "markeredgewidth": 0.5}
+                "fillstyle": self.fill, "markerfacecoloralt": "white",
+                "markeredgecolor": edge[0], "markeredgewidth": edge[1]}
 
 
 @contextmanager
-def styled() -> Iterator[None]:
+def styled(width: Width = OWN) -> Iterator[None]:
     """matplotlib's own defaults plus RC, whatever the user's matplotlibrc says."""
     with matplotlib.rc_context():
         matplotlib.rcdefaults()
         matplotlib.rcParams.update(RC)
+        if width.text:
+            matplotlib.rcParams.update({**dict.fromkeys(SIZES, width.text),
+                                        "lines.linewidth": width.lines})
         yield
 
 
-def look(order: int) -> Look:
-    """The first is black; after it 36 pairs of colour and line style before one comes again."""
-    line, marker = LINES[order % len(LINES)], MARKERS[order % len(MARKERS)]
-    if order == 0:
-        return Look(BLACK, line, marker, order)
-    turn, place = divmod(order - 1, len(COLOURS))
-    return Look(COLOURS[place], LINES[(order + turn) % len(LINES)], marker, order)
+def words_size() -> float:
+    """Points of the words inside of axes."""
+    return max(8.0, float(matplotlib.rcParams["font.size"]) - 1)
 
 
-def looks(labels: Sequence[str], baseline: str | None) -> Mapping[str, Look]:
-    """The baseline first (black, solid), the others in their order."""
+def variant_look(algorithm: str, variant: int, order: int = 0) -> Look:
+    """The first variant solid with full markers; 36 pairs of line and filling before one comes
+    again."""
+    colour, marker = of_algorithm(algorithm)
+    turn, place = divmod(variant, len(LINES))
+    fill = FILLS[(place + turn) % len(FILLS)]
+    return Look(colour, LINES[place], marker, order, fill, variant)
+
+
+def looks(labels: Sequence[str], baseline: str | None,
+          panels: Sequence[Sequence[str]] = ()) -> Mapping[str, Look]:
+    """By label, whose first word is the algorithm. The baseline comes first, so that it is the
+    solid one of its algorithm; the others in their order. `panels`: the labels of each; those that
+    never meet may look alike."""
     first = [label for label in labels if label == baseline]
     ordered = first + [label for label in labels if label != baseline]
-    return {label: look(i) for i, label in enumerate(ordered)}
+    found: dict[str, Look] = {}
+    for order, label in enumerate(ordered):
+        near = {other for panel in panels or [labels] if label in panel for other in panel}
+        taken = {found[other].variant for other in near & found.keys()
+                 if other.split()[0] == label.split()[0]}
+        variant = next(i for i in range(len(taken) + 1) if i not in taken)
+        found[label] = variant_look(label.split()[0], variant, order)
+    return found
 
 
 def log_axis(axes: Axes, low: float, high: float, text: Callable[[float, int], str],

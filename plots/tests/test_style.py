@@ -1,10 +1,16 @@
+import json
 import math
+import subprocess
+import sys
 from itertools import combinations
+from pathlib import Path
 
+import pandas as pd
 import pytest
 from matplotlib.colors import to_rgb
 
-from mfplots.style import duration, look, looks, si, si_tick, significant, time_tick
+from mfplots import palette
+from mfplots.style import duration, looks, si, si_tick, significant, time_tick, variant_look
 
 
 def luminance(colour):
@@ -13,28 +19,96 @@ def luminance(colour):
     return sum(w * c for w, c in zip((0.2126, 0.7152, 0.0722), linear))
 
 
-def test_first_six_series_differ_without_colour():
-    for a, b in combinations(map(look, range(6)), 2):
-        assert a.line != b.line or abs(luminance(a.colour) - luminance(b.colour)) > 0.1
-        assert a.marker != b.marker
+def distance(a, b, seen):
+    """Of two colours in CIELAB after a loss of sight (Machado 2009, severity 1), in Delta E 1976."""
+    def lab(colour):
+        linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4
+                  for c in to_rgb(colour)]
+        r, g, b_ = (sum(m * v for m, v in zip(row, linear)) for row in seen)
+        xyz = ((0.4124 * r + 0.3576 * g + 0.1805 * b_) / 0.9505,
+               0.2126 * r + 0.7152 * g + 0.0722 * b_,
+               (0.0193 * r + 0.1192 * g + 0.9505 * b_) / 1.089)
+        x, y, z = (t ** (1 / 3) if t > 0.008856 else 7.787 * t + 16 / 116 for t in xyz)
+        return 116 * y - 16, 500 * (x - y), 200 * (y - z)
+    return math.dist(lab(a), lab(b))
 
 
-def test_first_37_series_differ_in_colour_or_line():
-    assert len({(look(i).colour, str(look(i).line)) for i in range(37)}) == 37
+SEEN = {"all": ((1, 0, 0), (0, 1, 0), (0, 0, 1)),
+        "no green": ((0.367322, 0.860646, -0.227968), (0.280085, 0.672501, 0.047413),
+                     (-0.011820, 0.042940, 0.968881)),
+        "no red": ((0.152286, 1.052583, -0.204868), (0.114503, 0.786281, 0.099216),
+                   (-0.003882, -0.048116, 1.051998))}
 
 
-def test_black_is_the_first_alone():
-    assert [i for i in range(50) if look(i).colour == "#000000"] == [0]
+def test_every_algorithm_and_system_has_a_pair_of_its_own():
+    for table in (palette.ALGORITHMS, palette.SYSTEMS):
+        assert len(set(table.values())) == len(table)
+
+
+def test_every_algorithm_of_the_program_is_in_the_table():
+    root = Path(__file__).resolve().parents[2]
+    run = {json.loads(path.open().readline())["algorithm"]["name"]
+           for path in (root / "results" / "reference").rglob("*.jsonl")}
+    assert run and run <= palette.ALGORITHMS.keys()
+
+
+def test_every_published_system_that_a_recipe_draws_is_in_the_table():
+    root = Path(__file__).resolve().parents[2]
+    table = pd.read_csv(root / "results" / "published" / "published.csv", dtype=str)
+    metrics = ("test_rmse", "total_time", "iteration_time", "time_to_rmse_0.92")
+    drawn = table[table["metric"].isin(metrics)]["system"]
+    assert {palette.system_name(name) for name in drawn} <= palette.SYSTEMS.keys()
+
+
+@pytest.mark.parametrize("group", [
+    ("sgd_serial", "hogwild", "fpsgd", "batch_hogwild", "wavefront", "sgd_tiled"),
+    ("als", "als_fused", "als_cpu", "sgd_tiled", "batch_hogwild", "fpsgd"),
+    ("sgd_serial", "hogwild", "ebgtg", "ebltg", "sgd_atomic"),
+    ("gpusgd", "newgpusgd", "sgd_serial", "batch_hogwild", "sgd_tiled", "wavefront"),
+    ("ccd++", "ccd++_cpu", "als_fused", "sgd_tiled", "als_cpu"),
+    ("ials", "ials_cpu", "ials_fused", "ials_pp", "ials_pp_cpu")])
+def test_what_meets_in_a_figure_is_told_apart_without_green_or_red(group):
+    for a, b in combinations(group, 2):
+        (colour, marker), (other, shape) = palette.of_algorithm(a), palette.of_algorithm(b)
+        assert marker != shape, (a, b)
+        for name, seen in SEEN.items():
+            assert distance(colour, other, seen) > 10, (a, b, name)
+
+
+def test_an_unknown_name_has_the_same_look_in_every_process():
+    code = "from mfplots.palette import of_algorithm; print(of_algorithm('mine'))"
+    runs = {subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True,
+                           cwd=Path(__file__).parents[1], env={"PYTHONHASHSEED": seed}).stdout
+            for seed in ("1", "2")}
+    assert runs == {f"{palette.of_algorithm('mine')}\n"}
+
+
+def test_variants_share_the_colour_and_marker_and_differ_in_line_and_filling():
+    found = looks(["als a=1", "als a=2", "fpsgd", "als a=3"], None)
+    ours = [found[label] for label in found if label.startswith("als")]
+    assert {(one.colour, one.marker) for one in ours} == {palette.ALGORITHMS["als"]}
+    assert len({str(one.line) for one in ours}) == len({one.fill for one in ours}) == 3
+    assert len({(str(one.line), one.fill) for one in
+                (variant_look("als", i) for i in range(36))}) == 36
+
+
+def test_an_algorithm_looks_the_same_whatever_else_is_there():
+    assert looks(["als"], None)["als"].colour == looks(["fpsgd", "x", "als"], "x")["als"].colour
+
+
+def test_the_baseline_is_the_solid_one_of_its_algorithm():
+    assert looks(["a p=1", "a p=2"], "a p=2")["a p=2"].line == "-"
+
+
+def test_labels_that_never_meet_may_look_alike():
+    found = looks(["a p=1", "a p=2"], None, [["a p=1"], ["a p=2"]])
+    assert found["a p=1"].line == found["a p=2"].line == "-"
 
 
 def test_every_colour_stands_out_from_white():
     # Graphical objects need a contrast of about 2 to be seen at all; text is never coloured.
-    for i in range(7):
-        assert 1.05 / (luminance(look(i).colour) + 0.05) > 2
-
-
-def test_the_baseline_is_black_and_solid():
-    assert looks(["a", "b"], "b")["b"] == look(0)
+    for colour in palette.COLOURS:
+        assert 1.05 / (luminance(colour) + 0.05) > 2
 
 
 @pytest.mark.parametrize("value, text", [

@@ -17,6 +17,7 @@ from mfplots.recipes import Recipe
 from mfplots.series import View
 from mfplots.sheet import Sheet
 from mfplots.style import styled
+from mfplots.widths import OWN, Width
 
 DEFAULTS = ("rmse-time", "rmse-answer", "rmse-passes", "speedup", "throughput", "clocks")
 NEED_VERSUS = ("speedup-trace",)  # drawn only with --versus
@@ -55,10 +56,12 @@ def draw(source: Source, recipe: Recipe) -> Drawing:
     return _FIGURES[recipe.figure](source, recipe)
 
 
-def write(source: Source, recipe: Recipe, folder: Path, formats: Sequence[str]) -> list[Path]:
+def write(source: Source, recipe: Recipe, folder: Path, formats: Sequence[str],
+          width: Width = OWN, small_print: bool = True) -> list[Path]:
     """Draws one recipe; returns the files written, the CSV last. Raises before writing any."""
-    with styled():
+    with styled(width):
         drawing = draw(source, recipe)
+        drawing.sheet.for_page(width, small_print)
         folder.mkdir(parents=True, exist_ok=True)
         paths = drawing.sheet.save(folder / recipe.file_name, formats)
     table = folder / f"{recipe.file_name}.csv"

@@ -18,7 +18,7 @@ from mfplots.metrics import Interval, Target
 from mfplots.published import Point, speedup_points, throughput_points
 from mfplots.recipes import Recipe
 from mfplots.series import View, methods_apart, panel_title
-from mfplots.smallprint import provenance
+from mfplots.smallprint import provenance, sample
 from mfplots.style import BLACK, Look, looks, plain_tick, si, si_tick, significant
 from mfplots.summary import (ANSWER, CLOCK_NAMES, Row, baseline_label, clock_words,
                              summarise, writes_words)
@@ -45,7 +45,7 @@ def speedup(view: View, recipe: Recipe) -> Drawing:
         _finish_speedup(axes, own)
     sheet.legend(_speedup_legend(rows, points, recipe.clock))
     sheet.small_print([
-        f"Medians over seeds on the {CLOCK_NAMES[recipe.clock]}; seeds that did not reach the "
+        f"{sample(view)}. Medians over seeds on the {CLOCK_NAMES[recipe.clock]}; seeds that did not reach the "
         f"target count as infinitely late. Brackets: {metrics.BRACKETS}.", *provenance(view)])
     return Drawing(sheet, speedup_numbers(rows))
 
@@ -72,7 +72,7 @@ def throughput(view: View, recipe: Recipe) -> Drawing:
                         + (", log scale" if axes.get_xscale() == "log" else ""))
     sheet.legend([open_handle()] if points else [])
     sheet.small_print([
-        f"Median over seeds, whiskers from smallest to largest: updates / {recipe.clock}. Bytes "
+        f"{sample(view)}. Median over seeds, whiskers from smallest to largest: updates / {recipe.clock}. Bytes "
         "and operations are those the algorithm declares as compulsory.", *provenance(view)])
     return Drawing(sheet, throughput_numbers(rows))
 

@@ -16,10 +16,11 @@ from mfplots.errors import NotDrawable, PlotError, hint
 from mfplots.figures import Drawing, figure
 from mfplots.intervals import FEWEST
 from mfplots.metrics import Interval, Spread
+from mfplots.palette import BLACK, BLUE, COLOURS
 from mfplots.published import Point, value_points
 from mfplots.recipes import Recipe
 from mfplots.sheet import Sheet
-from mfplots.style import COLOURS, duration, look, plain_tick, si, si_tick, significant, time_tick
+from mfplots.style import Look, duration, plain_tick, si, si_tick, significant, time_tick
 
 PITCH = 0.42
 RATES = {"bytes": "B/s", "flops": "FLOP/s", "symmetric_flops": "FLOP/s",  # counters a second
@@ -158,8 +159,8 @@ def _find_baselines(rows: Sequence[Row], name: str) -> None:
 # ---- the page ------------------------------------------------------------------------------------
 
 def _bar(y: int, row: Row, recipe: Recipe, rows: Sequence[Row]) -> Bar:
-    scale = 1 / row.base.total if recipe.relative and row.base else 1.0
-    shown = look(0 if row.base is row else 2)
+    scale = _scale(row, recipe)
+    shown = Look(BLACK if row.base is row else BLUE, "-", "o", 0)
     if not row.whole:
         return Bar(y, metrics.NO_INTERVAL, "; ".join(row.errors) or "no value", shown, height=0.6)
     if recipe.stack_by:
@@ -173,9 +174,27 @@ def _bar(y: int, row: Row, recipe: Recipe, rows: Sequence[Row]) -> Bar:
     return Bar(y, shown_as, _text(row, recipe), shown, height=0.6)
 
 
+def _peak(recipe: Recipe) -> float:
+    """Of the recipe's device, of what is drawn; NaN where it names none."""
+    key = {"bytes": "bytes_per_s", "flops": "flops_per_s", "symmetric_flops": "flops_per_s"}
+    return recipe.peaks.get("cuda", {}).get(key.get(recipe.y, ""), math.nan)
+
+
+def _of_peak(recipe: Recipe) -> bool:
+    return math.isfinite(_peak(recipe))
+
+
+def _scale(row: Row, recipe: Recipe) -> float:
+    if _of_peak(recipe):
+        return 100 / _peak(recipe)
+    return 1 / row.base.total if recipe.relative and row.base else 1.0
+
+
 def _text(row: Row, recipe: Recipe) -> str:
     say = _unit(recipe)
     words = [say(row.total)]
+    if _of_peak(recipe):
+        words = [f"{100 * row.total / _peak(recipe):.0f} %", *words]
     if recipe.stack_by:
         words = [f"{say(row.total)}: " + ", ".join(f"{part} {say(p.median)}"
                                                    for part, p in row.parts.items())]
@@ -205,6 +224,8 @@ def _colours(rows: Sequence[Row]) -> dict[str, str]:
 def _axis(recipe: Recipe) -> str:
     name = recipe.y or "time"
     text = AXES.get(name, name)
+    if _of_peak(recipe):
+        return f"{text}, % of {_unit(recipe)(_peak(recipe))}"
     return f"{text}, over {recipe.baseline}" if recipe.relative else text
 
 
@@ -217,7 +238,7 @@ def _unit(recipe: Recipe) -> Callable[[float], str]:
 
 def _tick(recipe: Recipe) -> Tick:
     name = recipe.y or "time"
-    if recipe.relative:
+    if recipe.relative or _of_peak(recipe):
         return plain_tick
     return time_tick if name == "time" else si_tick
 
@@ -225,7 +246,7 @@ def _tick(recipe: Recipe) -> Tick:
 def _reading(rows: Sequence[Row], recipe: Recipe) -> str:
     counts = sorted({p.n for row in rows for p in row.parts.values() if p.n})
     number = " to ".join(dict.fromkeys(map(str, (counts[0], counts[-1]))))
-    text = f"Median over {number} repetitions" if counts[-1] > 1 else "One run each"
+    text = f"n = {number} repetitions, their median" if counts[-1] > 1 else "n = 1 repetition"
     whiskers = ", whiskers from smallest to largest" if counts[-1] >= FEWEST and not recipe.stack_by \
         else ""
     over = f" ×: over {recipe.baseline}, of medians." if recipe.baseline else ""

@@ -16,7 +16,7 @@ from mfplots.errors import NotDrawable, PlotError
 from mfplots.figures import Drawing, figure
 from mfplots.recipes import Recipe
 from mfplots.series import Panel, Series, View, panel_title
-from mfplots.smallprint import provenance
+from mfplots.smallprint import provenance, sample
 from mfplots.style import looks, plain_tick
 from mfplots.summary import baseline_label, finished
 
@@ -36,7 +36,7 @@ def user_groups(view: View, recipe: Recipe) -> Drawing:
     sheet.legend(legend(view, per_panel, looks_of, []))
     band = BANDS[recipe.band]
     sheet.small_print([
-        "Group 1: the lowest user ids. Line: median over seeds."
+        f"{sample(view)}. Group 1: the lowest user ids. Line: median over seeds."
         + (f" Band: {band}." if band else "")
         + (" Over: the RMSE of all users of the same case." if recipe.relative else ""),
         *provenance(view)])

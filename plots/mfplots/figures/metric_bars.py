@@ -16,7 +16,7 @@ from mfplots.metrics import NO_INTERVAL, Interval, Spread
 from mfplots.published import absent_note, value_points
 from mfplots.recipes import Recipe
 from mfplots.series import Panel, Series, View, methods_apart, panel_title
-from mfplots.smallprint import provenance
+from mfplots.smallprint import provenance, sample
 from mfplots.style import looks, significant
 from mfplots.summary import baseline_label, baseline_name, find_baseline, finished, \
     status_text, writes_note
@@ -62,7 +62,8 @@ def metric_bars(view: View, recipe: Recipe) -> Drawing:
         axes.set_xlabel(label + (", log scale" if axes.get_xscale() == "log" else ""))
     sheet.legend([open_handle()] if points else [])
     datasets = {panel.dataset for panel in view.panels}
-    sheet.small_print([_reading(rows, found, recipe), absent_note(points, datasets),
+    sheet.small_print([f"{sample(view)}. {_reading(rows, found, recipe)}",
+                       absent_note(points, datasets),
                        writes_note(view) if found.by_method else "", *provenance(view)])
     return Drawing(sheet, _numbers(rows, recipe.y or "s_per_epoch"))
 

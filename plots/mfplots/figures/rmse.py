@@ -37,7 +37,7 @@ def rmse_passes(view: View, recipe: Recipe) -> Drawing:
 
 @figure("rmse-epochs")
 def rmse_epochs(view: View, recipe: Recipe) -> Drawing:
-    return _draw(view, recipe, Quantity("epoch", "epochs (what the algorithm calls an iteration)"),
+    return _draw(view, recipe, Quantity("epoch", "epochs"),
                  "test RMSE against epochs")
 
 

@@ -11,7 +11,7 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import FuncFormatter, MaxNLocator
 
 from mfplots import metrics
-from mfplots.curve_page import curve_sheet, draw_points, open_marker, published_markers
+from mfplots.curve_page import curve_sheet, draw_points, point_handles
 from mfplots.errors import NotDrawable, PlotError, hint
 from mfplots.figures import Drawing, figure
 from mfplots.metrics import Spread
@@ -20,7 +20,7 @@ from mfplots.recipes import Recipe
 from mfplots.series import (LOOK_ALIKE_MARK, Panel, Series, View, canonical, make_labels,
                             methods_apart, panel_title)
 from mfplots.sheet import fit
-from mfplots.smallprint import provenance
+from mfplots.smallprint import provenance, sample
 from mfplots.style import Look, log_axis, looks, plain_tick, si_tick
 from mfplots.summary import status_text, writes_note
 from mfplots.values import Metric, axis_label, metric, spread_of, values
@@ -66,7 +66,7 @@ def sweep(view: View, recipe: Recipe) -> Drawing:
         _finish(axes, own, near, places, found, recipe)
     sheet.legend(_legend(items, looks_of, shown))
     sheet.small_print([
-        "Median over seeds, band or whiskers from smallest to largest of 3 or more; an x at the "
+        f"{sample(view)}. Median over seeds, band or whiskers from smallest to largest of 3 or more; an x at the "
         "lower edge: no value there.",
         absent_note(points, datasets), writes_note(view) if found.by_method else "",
         *provenance(view)])
@@ -233,8 +233,7 @@ def _legend(items: Sequence[Item], looks_of: Mapping[str, Look],
         if not any(item.spread.n for item in own):
             words.append("no value")
         handles.append(Line2D([], [], label=" ".join([label, *words]), **look.as_line()))
-    return handles + [Line2D([], [], label=label, **open_marker(marker))
-                      for label, marker in published_markers(points).items()]
+    return handles + point_handles(points)
 
 
 def _numbers(items: Sequence[Item], recipe: Recipe, points: Sequence[Point]) -> pd.DataFrame:

@@ -15,7 +15,7 @@ from mfplots.series import View, methods_apart
 CLOCKS = {"train_s": "training time (s)", "train_device_s": "training time by device events (s)",
           "answer_s": "prepare + transfer + training time (s)",
           "wall_s": "wall time from the start of the case (s)"}
-X = {"epochs": "epochs (what the algorithm calls an iteration)",
+X = {"epochs": "epochs",
      "passes": "passes (updates / training ratings)", "updates": "rating updates",
      "iterations": "iterations (rating updates / users)", **CLOCKS}
 Y = {"test_rmse": "test RMSE (rating units)", "test_mae": "test MAE (rating units)",

@@ -47,7 +47,7 @@ def speedup_trace(view: View, recipe: Recipe) -> Drawing:
     sheet.legend(legend(view, per_panel, looks_of, shown))
     sheet.small_print([
         f"{CLOCK_NAMES[recipe.clock].capitalize()} on {theirs} over that on {ours} at equal "
-        f"epochs, by seed. {reading(recipe)}",
+        f"epochs, by seed. {reading(view, recipe)}",
         _matched_note(view, view.versus, rivals), absent_note(points, datasets),
         *(f"{ours}: {line}" for line in provenance(view)),
         *(f"{theirs}: {line}" for line in provenance(view.versus))])

@@ -1,0 +1,105 @@
+"""Differences to the baseline seed by seed: what the spread over splits hides."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from mfplots.bar_page import WIDTH, Bar, draw_bars
+from mfplots.errors import NotDrawable, PlotError
+from mfplots.figures import Drawing, figure
+from mfplots.metrics import NO_INTERVAL
+from mfplots.recipes import Recipe
+from mfplots.series import Panel, Series, View, panel_title
+from mfplots.sheet import Sheet
+from mfplots.smallprint import provenance, sample
+from mfplots.style import looks, plain_tick
+from mfplots.summary import baseline_label, baseline_name, find_baseline, finished
+from mfplots.values import Metric, axis_label, metric, values
+
+PITCH = 0.42
+
+
+@dataclass(frozen=True)
+class Row:
+    panel: Panel
+    series: Series
+    base: str
+    seeds: list[int]
+    differences: list[float]  # of these seeds: this series less its baseline
+
+
+@figure("paired-differences")
+def paired_differences(view: View, recipe: Recipe) -> Drawing:
+    """A dot a seed, a line at their median; the baseline is at zero."""
+    found = metric(recipe.y or "best_test_rmse")
+    rows = [row for panel in view.panels for series in panel.series
+            if (row := _row(panel, series, found, recipe)) is not None]
+    if not any(row.differences for row in rows):
+        raise NotDrawable("no configuration shares a seed with its baseline")
+    panels = [p for p in view.panels if any(row.panel is p for row in rows)]
+    heights = [PITCH * sum(row.panel is p for row in rows) + 0.25 for p in panels]
+    sheet = Sheet(recipe.title or f"{axis_label(found, recipe)}: differences by seed", heights, 1,
+                  WIDTH)
+    looks_of = looks(view.labels, baseline_label(view, recipe.question))
+    for axes, panel in zip(sheet.axes, panels):
+        own = [row for row in rows if row.panel is panel]
+        bars = [Bar(y, NO_INTERVAL, _text(row), looks_of[row.series.label])
+                for y, row in enumerate(own)]
+        draw_bars(axes, panel_title(panel), [row.series.label for row in own], bars, [], None,
+                  plain_tick, closeup=True, frames=False)
+        for bar, row in zip(bars, own):
+            dots = {**bar.look.as_line(), "linestyle": "none"}
+            axes.plot(row.differences, [bar.y] * len(row.differences), zorder=3, **dots)
+            if row.differences:
+                axes.plot([np.median(row.differences)] * 2, [bar.y - 0.28, bar.y + 0.28],
+                          color=bar.look.colour, linewidth=2)
+        _finish(axes, own, found, recipe)
+    sheet.small_print([
+        f"{sample(view)}. A dot a seed: its value less that of the baseline with the same seed, "
+        "and so the same split; line: their median. Zero: the baseline.", *provenance(view)])
+    return Drawing(sheet, _numbers(rows, recipe.y or "best_test_rmse"))
+
+
+def _row(panel: Panel, series: Series, found: Metric, recipe: Recipe) -> Row | None:
+    """None for a baseline."""
+    name = baseline_name(panel, recipe.question)
+    base = find_baseline(panel, series, name) if name else "no baseline named"
+    if isinstance(base, str):
+        raise NotDrawable(f"{series.label}: {base}")
+    if base is series:
+        return None
+    own, other = _by_seed(series, panel, found, recipe), _by_seed(base, panel, found, recipe)
+    seeds = [seed for seed in own if math.isfinite(own[seed] - other.get(seed, math.nan))]
+    return Row(panel, series, base.label, seeds, [own[seed] - other[seed] for seed in seeds])
+
+
+def _by_seed(series: Series, panel: Panel, found: Metric, recipe: Recipe) -> dict[int, float]:
+    seeds = [int(seed) for seed in finished(series)["seed"]]
+    if len(set(seeds)) < len(seeds):
+        raise PlotError(f"{series.label}: two cases of one seed; narrow the results or the filter")
+    return dict(zip(seeds, values(series, panel, found, recipe)))
+
+
+def _text(row: Row) -> str:
+    if not row.differences:
+        return f"no seed in common with {row.base}"
+    return f"{np.median(row.differences):+.4f} against {row.base}, n = {len(row.seeds)}"
+
+
+def _finish(axes, rows: list[Row], found: Metric, recipe: Recipe) -> None:
+    ends = [d for row in rows for d in row.differences] + [0.0]
+    pad = 0.08 * (max(ends) - min(ends)) or 0.01
+    axes.set_xlim(min(ends) - pad, max(ends) + pad)
+    axes.axvline(0, color="#555555", linewidth=0.9, linestyle=(0, (2, 2)), zorder=0.5)
+    axes.set_xlabel(f"{axis_label(found, recipe)}, less the baseline's")
+
+
+def _numbers(rows: list[Row], name: str) -> pd.DataFrame:
+    return pd.DataFrame([
+        {"dataset": row.panel.title, "look_alike": row.panel.look_alike,
+         "series": row.series.label, "baseline": row.base, "seed": seed, f"{name}_less": value}
+        for row in rows for seed, value in zip(row.seeds, row.differences)])

@@ -1,0 +1,62 @@
+"""The colour and marker of every algorithm and published system, in all figures of the project.
+
+Colours are the palette of Okabe and Ito (https://jfly.uni-koeln.de/color/) without its yellow, which
+is too faint on white, with wine, indigo and olive of Paul Tol's (https://personal.sron.nl/~pault/).
+Where two names have one colour their markers differ. A row that is here is not changed: readers
+learn it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+
+BLACK, GREY = "#000000", "#6E6E6E"
+VERMILLION, BLUE, GREEN = "#D55E00", "#0072B2", "#009E73"
+PURPLE, ORANGE, SKY = "#CC79A7", "#E69F00", "#56B4E9"
+WINE, INDIGO, OLIVE = "#882255", "#332288", "#999933"
+COLOURS = (VERMILLION, BLUE, GREEN, PURPLE, ORANGE, SKY, WINE, INDIGO, OLIVE, GREY)
+MARKERS = ("o", "s", "^", "D", "v", "P", "X", "<")
+PUBLISHED_MARKERS = ("*", "p", "h", "d", ">", "8", "H", "1")
+
+ALGORITHMS = {
+    "sgd_serial": (BLACK, "o"), "hogwild": (SKY, "s"), "fpsgd": (ORANGE, "^"),
+    "batch_hogwild": (GREEN, "D"), "wavefront": (PURPLE, "v"), "sgd_tiled": (BLUE, "P"),
+    "als": (VERMILLION, "s"), "als_fused": (WINE, "o"), "als_cpu": (GREY, "<"),
+    "ebgtg": (VERMILLION, "^"), "ebltg": (BLUE, "v"), "sgd_atomic": (GREEN, "X"),
+    "gpusgd": (INDIGO, "s"), "newgpusgd": (VERMILLION, "<"),
+    "ccd++": (GREEN, "s"), "ccd++_cpu": (SKY, "^"),
+    "ials": (BLUE, "s"), "ials_cpu": (GREY, "o"), "ials_fused": (WINE, "P"),
+    "ials_pp": (ORANGE, "v"), "ials_pp_cpu": (SKY, "D"),
+    "ruler": (OLIVE, "o"), "ruler_device": (OLIVE, "s"),
+}
+# By the name before its sizes: "cu2rec f=50" is cu2rec.
+SYSTEMS = {
+    "cu2rec": (VERMILLION, "*"), "cu2rec sequential": (BLACK, "*"), "Surprise SVD": (BLUE, "p"),
+    "cuMF_ALS": (VERMILLION, "h"), "GPU-ALS": (GREEN, "h"), "BIDMach ALS kernel": (PURPLE, "h"),
+    "LIBMF": (ORANGE, "d"), "NOMAD": (BLUE, ">"), "cuMF_SGD": (GREEN, "d"),
+    "implicit GPU": (BLUE, "8"), "implicit CPU": (GREY, "8"), "implicit": (GREY, "H"),
+    "QMF": (PURPLE, "p"), "Spark MLlib": (GREEN, "p"), "CCD++": (GREEN, "*"),
+    "V100 over TITAN Z": (VERMILLION, "d"),
+}
+_SIZES = re.compile(r"\s+(?:(?:f|k)=\S+|fp\d+|\d+\s+(?:cores|machines|epochs)|\((?:CPU|GPU)\)|implicit$).*$")
+
+
+def of_algorithm(name: str) -> tuple[str, str]:
+    """Colour and marker of its row; of a name without one, a pair that its letters decide."""
+    return ALGORITHMS.get(name) or _by_letters(name, MARKERS)
+
+
+def system_name(system: str) -> str:
+    """'LIBMF 40 cores' as 'LIBMF': what its rows of all sizes and machines share."""
+    return _SIZES.sub("", system)
+
+
+def of_system(system: str) -> tuple[str, str]:
+    name = system_name(system)
+    return SYSTEMS.get(name) or _by_letters(name, PUBLISHED_MARKERS)
+
+
+def _by_letters(name: str, markers: tuple[str, ...]) -> tuple[str, str]:
+    number = int.from_bytes(hashlib.sha256(name.encode()).digest()[:8], "big")
+    return COLOURS[number % len(COLOURS)], markers[number // len(COLOURS) % len(markers)]

@@ -1,0 +1,147 @@
+"""Legends, widths and small print of a page; differences by seed; the documentation's picture."""
+
+import json
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from matplotlib.image import imread
+from synthetic import Made, write
+from test_exhibits import draw, published
+from test_figures import svg_text
+
+from mfplots import figures
+from mfplots.cli import main
+from mfplots.latex import tabular
+from mfplots.load import load
+from mfplots.recipes import Recipe, read_recipes
+from mfplots.series import make_view
+from mfplots.sheet import DPI, IN_A_LEGEND
+from mfplots.style import styled
+from mfplots.widths import WIDTHS
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def crowd(n=13):
+    return [Made(name, {"factors": f}) for name in ("sgd_serial", "hogwild", "fpsgd")
+            for f in range(1, n + 1)][:n]
+
+
+def test_no_legend_is_longer_than_eight_and_no_series_is_lost(tmp_path):
+    view = make_view(load([write(tmp_path / "run", crowd(27))]))
+    with styled():
+        sheet = figures.draw(view, Recipe("rmse-time")).sheet
+        sheet.save(tmp_path / "x", ["svg"])
+    legends = [[text.get_text() for text in legend.get_texts()] for legend in sheet.figure.legends]
+    assert max(map(len, legends)) <= IN_A_LEGEND
+    assert sorted(label for own in legends for label in own) == sorted(view.labels)
+    assert len({axes.get_xlim() for axes in sheet.axes}) == 1  # parts of a panel have its axes
+    assert len({axes.get_ylim() for axes in sheet.axes}) == 1
+
+
+@pytest.mark.parametrize("width, inches", [("column", 3.3), ("page", 7.0), ("slide", 10.0)])
+@pytest.mark.parametrize("figure", ["rmse-time", "speedup", "throughput", "metric-bars"])
+def test_a_page_is_as_wide_as_asked_for(tmp_path, width, inches, figure):
+    folder = write(tmp_path / "run", crowd(8))
+    assert main([str(folder), "--figure", figure, "--width", width, "--out", str(tmp_path),
+                 "--format", "png"]) == 0
+    assert imread(tmp_path / f"{figure}.png").shape[1] / DPI == pytest.approx(inches, abs=0.1)
+
+
+@pytest.mark.parametrize("figure", ["rmse-time", "speedup", "throughput", "metric-bars"])
+def test_text_in_a_column_has_eight_points(tmp_path, figure):
+    view = make_view(load([write(tmp_path / "run", crowd(3))]))
+    with styled(WIDTHS["column"]):
+        sheet = figures.draw(view, Recipe(figure)).sheet
+        sheet.for_page(WIDTHS["column"])
+        sheet.save(tmp_path / "x", ["svg"])
+        words = [t for t in sheet.figure.findobj(lambda a: hasattr(a, "get_fontsize"))
+                 if t.get_text().strip()]
+    assert len(words) > 10 and {t.get_fontsize() for t in words} == {8}
+
+
+def test_the_small_print_says_n_and_can_be_left_out(tmp_path):
+    folder = write(tmp_path / "run", [Made(seed=s) for s in (1, 2)] + [Made("hogwild")])
+    for options, there in ((), True), (("--no-small-print",), False):
+        assert main([str(folder), "--figure", "rmse-time", "--out", str(tmp_path), "--format",
+                     "svg", *options]) == 0
+        text = svg_text(tmp_path / "rmse-time.svg")
+        for words in ("n = 1 to 2 seeds", "git 0123456789", "Test CPU"):
+            assert (words in text) == there
+
+
+def test_no_band_where_seeds_are_fewer_than_three(tmp_path):
+    def bands(n):
+        cases = [Made(seed=s, trace=[(0, 0.0, 2.0), (1, 1.0, 1 + s / 10)]) for s in range(n)]
+        view = make_view(load([write(tmp_path / f"run{n}", cases)]))
+        with styled():
+            return len(figures.draw(view, Recipe("rmse-time")).sheet.axes[0].collections)
+    assert [bands(2), bands(3)] == [0, 1]
+
+
+def test_published_errors_are_not_drawn_beside_a_look_alike(tmp_path):
+    source = published(tmp_path, "s,e,real,Sys,V100,iterations,5,test_rmse,0.4,r,f",
+                       dataset={"real": ["real", "toy"]})
+    recipe = {"figure": "trace", "x": "iterations", "published": source}
+    _, text, table = draw(write(tmp_path / "a", [Made()]), tmp_path, recipe)
+    assert "published on" not in text and not table["series"].str.startswith("published").any()
+    assert "of real, not of a look-alike" in " ".join(text.split())
+    real = write(tmp_path / "b", [Made(dataset="real", look_alike=False)])
+    assert "published: Sys, V100" in draw(real, tmp_path, recipe)[1]
+
+
+def test_a_curve_that_rises_again_is_shown_to_its_end(tmp_path):
+    case = Made(trace=[(0, 0.0, 1.3), (1, 1.0, 0.96), (2, 2.0, 0.95), (3, 3.0, 1.05)])
+    view = make_view(load([write(tmp_path / "run", [case])]))
+    with styled():
+        axes = figures.draw(view, Recipe("rmse-epochs")).sheet.axes[0]
+    assert axes.get_ylim()[1] > 1.05 and axes.get_xlabel() == "epochs"
+
+
+def test_differences_by_seed_by_hand(tmp_path):
+    # Splits differ by a tenth, algorithms by a thousandth on each.
+    cases = [Made(name, seed=s, trace=[(0, 0.0, 2.0), (1, 1.0, 1 + s / 10 + more)])
+             for name, more in (("sgd_serial", 0.0), ("hogwild", 0.001)) for s in (1, 2, 3)]
+    cases.append(Made("hogwild", seed=9))  # without a partner
+    _, text, table = draw(write(tmp_path / "run", cases), tmp_path,
+                          {"figure": "paired-differences", "y": "final_test_rmse"})
+    assert table["seed"].tolist() == [1, 2, 3] and set(table["series"]) == {"hogwild"}
+    assert table["final_test_rmse_less"].tolist() == pytest.approx([0.001] * 3)
+    assert "+0.0010 against sgd_serial, n = 3" in text
+
+
+def test_latex_escapes_and_has_a_cell_a_column():
+    lines = tabular(["a_b", "c"], [["1 % & 2", "{3}×"]])
+    assert lines[2] == r"a\_b & c \\" and lines[4] == r"1 \% \& 2 & \{3\}$\times$ \\"
+    assert lines[0] == r"\begin{tabular}{ll}"
+
+
+def test_the_table_as_latex(tmp_path, capsys):
+    folder = write(tmp_path / "run", [Made(), Made("hogwild")])
+    assert main(["table", str(folder), "--latex"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    rows = [line for line in lines if line.endswith(r"\\")]
+    assert len(rows) == 3 and len({row.replace(r"\&", "").count("&") for row in rows}) == 1
+    assert any(r"sgd\_serial" in row for row in rows[1:]) and any(line.startswith("% mfbench") for line in lines)
+
+
+def test_the_documentations_picture_is_of_the_committed_results(tmp_path):
+    results, images = ROOT / "results/reference/epyc-2/quickstart", ROOT / "docs/images"
+    recipe = ROOT / "plots/recipes/images.json"
+    assert main([str(results), "--recipe", str(recipe), "--out", str(tmp_path), "--format",
+                 "png"]) == 0
+    for one in read_recipes(recipe):
+        kept = pd.read_csv(images / f"{one.file_name}.csv")
+        pd.testing.assert_frame_equal(pd.read_csv(tmp_path / f"{one.file_name}.csv"), kept)
+        ours, theirs = (imread(d / f"{one.file_name}.png") for d in (tmp_path, images))
+        # Letters differ by version of matplotlib, so not every pixel.
+        assert ours.shape[1] == pytest.approx(theirs.shape[1], rel=0.03)
+        assert ours.shape[0] == pytest.approx(theirs.shape[0], rel=0.03)
+
+
+def test_figures_of_exhibits_have_names_of_their_own():
+    for path in (ROOT / "plots/recipes").rglob("*.json"):
+        for recipe in read_recipes(path):
+            assert recipe.figure in figures.names(), path
+            assert "title" in json.dumps(recipe.title) or recipe.title, path
