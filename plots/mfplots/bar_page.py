@@ -65,8 +65,9 @@ def published_marks(points: Sequence[Point], panel: Panel, first: int,
 def draw_bars(axes: Axes, title: str, labels: Sequence[str], bars: Sequence[Bar],
               marks: Sequence[Mark], origin: float | None, tick: Tick,
               closeup: bool = False, frames: bool = True) -> None:
-    """`labels`: of the rows. `frames`: whether a bar without a value is drawn as an empty one. `origin`: where bars begin on a logarithmic axis; None: dots there, for
-    want of a zero. `closeup`: dots on an axis around the values, for errors, which differ little."""
+    """`labels`: of the rows. `origin`: where bars begin on a logarithmic axis; None: dots there, for
+    want of a zero. `closeup`: dots on an axis around the values, for errors, which differ little.
+    `frames`: whether a bar without a value is drawn as an empty one."""
     axes.set_title(title, loc="left")
     log = _set_closeup(axes, bars, marks, tick) if closeup else _set_scale(axes, bars, marks, tick)
     for bar in bars if frames else ():
@@ -168,7 +169,8 @@ def _draw_bar(axes: Axes, bar: Bar, start: float | None) -> None:
         axes.barh(bar.y, value - start, left=start, height=bar.height, **edge)
     if math.isfinite(low) and high > low:
         axes.errorbar([value], [bar.y], xerr=[[value - low], [high - value]], fmt="none",
-                      ecolor="#888888" if bar.look.colour == BLACK else "#222222", elinewidth=1, capsize=2.5)
+                      ecolor="#888888" if bar.look.colour == BLACK else "#222222", elinewidth=1,
+                      capsize=2.5)
 
 
 def _draw_stack(axes: Axes, bar: Bar) -> None:

@@ -11,7 +11,8 @@ from mfplots.table import HEADINGS, cells, explanations
 
 _ESCAPED = {"\\": r"\textbackslash{}", "&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_",
             "{": r"\{", "}": r"\}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}",
-            "×": r"$\times$", "–": "--", "µ": r"$\mu$", "<": r"\textless{}", ">": r"\textgreater{}"}
+            "×": r"$\times$", "–": "--", "µ": r"$\mu$",
+            "<": r"\textless{}", ">": r"\textgreater{}"}
 
 
 def latex_text(view: View, question: Question) -> str:

@@ -1,7 +1,7 @@
 """The colour and marker of every algorithm and published system, in all figures of the project.
 
-Colours are the palette of Okabe and Ito (https://jfly.uni-koeln.de/color/) without its yellow, which
-is too faint on white, with wine, indigo and olive of Paul Tol's (https://personal.sron.nl/~pault/).
+Colours are the palette of Okabe and Ito (https://jfly.uni-koeln.de/color/) without its yellow,
+which is too faint on white, with wine, indigo and olive of Paul Tol's (https://personal.sron.nl/~pault/).
 Where two names have one colour their markers differ. A row that is here is not changed: readers
 learn it.
 """
@@ -39,7 +39,8 @@ SYSTEMS = {
     "QMF": (PURPLE, "p"), "Spark MLlib": (GREEN, "p"), "CCD++": (GREEN, "*"),
     "V100 over TITAN Z": (VERMILLION, "d"),
 }
-_SIZES = re.compile(r"\s+(?:(?:f|k)=\S+|fp\d+|\d+\s+(?:cores|machines|epochs)|\((?:CPU|GPU)\)|implicit$).*$")
+_SIZES = re.compile(r"\s+(?:(?:f|k)=\S+|fp\d+|\d+\s+(?:cores|machines|epochs)|"
+                    r"\((?:CPU|GPU)\)|implicit$).*$")
 
 
 def of_algorithm(name: str) -> tuple[str, str]:

@@ -142,7 +142,7 @@ def test_counters_are_bars_too(tmp_path):
     text = svg_words(tmp_path / "out", write_benchmarks(tmp_path / "r", solvers()), "--recipe",
                      recipe_file(tmp_path, y="flops", baseline="solver=lu"))
     assert "2.00 TFLOP/s, baseline" in text and "1.00 TFLOP/s, 0.500×" in text
-    assert "floating-point operations a second" in text and "Median over 3 repetitions" in text
+    assert "floating-point operations a second" in text and "n = 3 repetitions" in text
 
 
 def recipe_file(folder, **recipe):
@@ -261,3 +261,10 @@ def test_a_figure_that_was_asked_for_is_an_error_without_its_results(tmp_path, c
     folder = write_benchmarks(tmp_path / "b", solvers())
     assert main([str(folder), "--figure", "speedup"]) == 1
     assert "speedup: the results hold no case" in capsys.readouterr().err
+
+
+def test_a_share_of_the_peak_is_of_the_rate_that_is_drawn(tmp_path):
+    peaks = {"cuda": {"flops_per_s": 8e12, "bytes_per_s": 1.0}}
+    text = svg_words(tmp_path / "out", write_benchmarks(tmp_path / "r", solvers()), "--recipe",
+                     recipe_file(tmp_path, y="flops", peaks=peaks))
+    assert "25 %, 2.00 TFLOP/s" in text and "% of 8.00 TFLOP/s" in text

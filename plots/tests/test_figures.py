@@ -18,7 +18,7 @@ from mfplots.style import styled
 ALL = ("rmse-time", "rmse-answer", "rmse-wall", "rmse-passes", "rmse-epochs", "speedup", "throughput",
        "trace", "metric-bars", "clocks")
 # Need more than a result: test_exhibits.py and test_benchmarks.py.
-WITH_MORE = ("sweep", "user-groups", "speedup-trace", "benchmark-bars")
+WITH_MORE = ("paired-differences", "sweep", "user-groups", "speedup-trace", "benchmark-bars")
 MAGIC = {"png": b"\x89PNG", "svg": b"<?xml", "pdf": b"%PDF"}
 
 

@@ -45,7 +45,8 @@ def speedup(view: View, recipe: Recipe) -> Drawing:
         _finish_speedup(axes, own)
     sheet.legend(_speedup_legend(rows, points, recipe.clock))
     sheet.small_print([
-        f"{sample(view)}. Medians over seeds on the {CLOCK_NAMES[recipe.clock]}; seeds that did not reach the "
+        f"{sample(view)}. "
+        f"Medians over seeds on the {CLOCK_NAMES[recipe.clock]}; seeds that did not reach the "
         f"target count as infinitely late. Brackets: {metrics.BRACKETS}.", *provenance(view)])
     return Drawing(sheet, speedup_numbers(rows))
 
@@ -72,7 +73,8 @@ def throughput(view: View, recipe: Recipe) -> Drawing:
                         + (", log scale" if axes.get_xscale() == "log" else ""))
     sheet.legend([open_handle()] if points else [])
     sheet.small_print([
-        f"{sample(view)}. Median over seeds, whiskers from smallest to largest: updates / {recipe.clock}. Bytes "
+        f"{sample(view)}. "
+        f"Median over seeds, whiskers from smallest to largest: updates / {recipe.clock}. Bytes "
         "and operations are those the algorithm declares as compulsory.", *provenance(view)])
     return Drawing(sheet, throughput_numbers(rows))
 

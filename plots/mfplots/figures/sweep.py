@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import pandas as pd
 from matplotlib.axes import Axes
@@ -15,6 +15,7 @@ from mfplots.curve_page import curve_sheet, draw_points, point_handles
 from mfplots.errors import NotDrawable, PlotError, hint
 from mfplots.figures import Drawing, figure
 from mfplots.metrics import Spread
+from mfplots.palette import system_name
 from mfplots.published import Point, absent_note, metric_points
 from mfplots.recipes import Recipe
 from mfplots.series import (LOOK_ALIKE_MARK, Panel, Series, View, canonical, make_labels,
@@ -53,7 +54,7 @@ def sweep(view: View, recipe: Recipe) -> Drawing:
     places = _places(items)
     points = metric_points(recipe.published)
     datasets = {name for item in items for name in item.datasets}
-    shown = [p for p in points if p.dataset in datasets]
+    shown = [_sized(p, recipe) for p in points if p.dataset in datasets]
     titles = list(dict.fromkeys(item.title for item in items))
     sheet = curve_sheet(len(titles), recipe, f"{axis_label(found, recipe)} by {recipe.x}", view)
     looks_of = looks(list(dict.fromkeys(item.label for item in items)), _baseline(view, items))
@@ -66,11 +67,20 @@ def sweep(view: View, recipe: Recipe) -> Drawing:
         _finish(axes, own, near, places, found, recipe)
     sheet.legend(_legend(items, looks_of, shown))
     sheet.small_print([
-        f"{sample(view)}. Median over seeds, band or whiskers from smallest to largest of 3 or more; an x at the "
+        f"{sample(view)}. "
+        "Median over seeds, band or whiskers from smallest to largest of 3 or more; an x at the "
         "lower edge: no value there.",
         absent_note(points, datasets), writes_note(view) if found.by_method else "",
         *provenance(view)])
     return Drawing(sheet, _numbers(items, recipe, shown))
+
+
+def _sized(point: Point, recipe: Recipe) -> Point:
+    """Its x says how many factors it has, so that the sizes of one system share a label."""
+    if recipe.x != "factors" or not point.system:
+        return point
+    name = system_name(point.system)
+    return replace(point, label=point.label.replace(point.system, name), system=name)
 
 
 def _items(view: View, recipe: Recipe, found: Metric) -> list[Item]:
