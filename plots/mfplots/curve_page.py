@@ -52,7 +52,7 @@ def draw_curves(view: View, recipe: Recipe, x: Quantity, y: Quantity, title: str
     looks_of = looks(view.labels, baseline_label(view, recipe.question),
                      [[series.label for series in panel.series] for panel in view.panels])
     datasets = {panel.dataset for panel in view.panels}
-    foreign = [p for p in points if y.column in ERRORS and p.foreign]
+    foreign = [p for p in points if y.column in ERRORS and p.foreign and p.dataset in datasets]
     shown = [p for p in points if p.dataset in datasets and p not in foreign]
     parts = [part for panel, curves in zip(view.panels, whole)
              for part in in_parts(panel, curves, [p for p in shown if p.dataset == panel.dataset])]
