@@ -26,6 +26,7 @@
 namespace mf {
 
 struct FormInfo;
+struct NamedForm;
 
 // Where a list may stand for its elements in turn.
 enum class Sweep { none, inside, whole };  // inside: in the value's own keys; whole: there as well
@@ -47,12 +48,18 @@ struct FormInfo {
 
   // Further keys by the value of this one, as in {"kind": "plateau", "patience": 3}.
   std::string selector;
-  std::vector<std::pair<std::string, FormInfo>> kinds;
+  std::vector<NamedForm> kinds;
   std::vector<std::string> without;  // kinds that an object without the selector may be of
 
   // Further keys by which one of these is there: at most one, or exactly one.
-  std::vector<std::pair<std::string, FormInfo>> keyed;
+  std::vector<NamedForm> keyed;
   bool keyed_required = false;
+};
+
+// The keys of an object for one word: a kind, or the key that is there.
+struct NamedForm {
+  std::string word;
+  FormInfo info;
 };
 
 // The schema of numbers in an inclusive range.
@@ -241,15 +248,15 @@ class Form {
         if (kind == chosen) form.read(reader, out);
       }
     };
-    std::vector<std::pair<std::string, FormInfo>> infos;
-    for (const auto& [kind, form] : named) infos.emplace_back(kind, form.info());
+    std::vector<NamedForm> infos;
+    for (const auto& [kind, form] : named) infos.push_back({kind, form.info()});
     return std::move(*this).select({name, std::move(help), schema, nullptr}, choose,
                                    std::move(infos), std::move(absent));
   }
 
   // The same where the kinds are known when it is read: `choose` reads the key and the further
   // ones.
-  Form select(FieldInfo key, Read choose, std::vector<std::pair<std::string, FormInfo>> infos,
+  Form select(FieldInfo key, Read choose, std::vector<NamedForm> infos,
               std::vector<std::string> without = {}) && {
     info_.selector = key.name;
     info_.kinds = std::move(infos);
@@ -261,7 +268,7 @@ class Form {
   // Forms of which the key that is there decides.
   Form one_of_keys(std::vector<std::pair<std::string, Form>> forms, bool required,
                    const std::string& message) && {
-    for (const auto& [key, form] : forms) info_.keyed.emplace_back(key, form.info());
+    for (const auto& [key, form] : forms) info_.keyed.push_back({key, form.info()});
     info_.keyed_required = required;
     return std::move(*this).then([=](JsonReader& reader, T& out) {
       const Form* chosen = nullptr;

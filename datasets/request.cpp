@@ -168,13 +168,13 @@ void read_named(JsonReader& reader, DatasetEntry& entry) {
   imported_form(head).read(reader, entry);
 }
 
-using Kinds = std::vector<std::pair<std::string, FormInfo>>;
+using Kinds = std::vector<NamedForm>;
 
 Kinds known_names() {
   Kinds kinds;
-  for (const auto& entry : catalog()) kinds.emplace_back(entry.name, catalog_form(entry).info());
+  for (const auto& entry : catalog()) kinds.push_back({entry.name, catalog_form(entry).info()});
   for (const auto& head : imported_sets()) {
-    kinds.emplace_back(head.info.name, imported_form(head).info());
+    kinds.push_back({head.info.name, imported_form(head).info()});
   }
   return kinds;
 }

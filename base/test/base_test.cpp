@@ -244,11 +244,11 @@ TEST(Form, ItsTableSaysWhatItReads) {
   const FormInfo info = outer_form().info();
   EXPECT_EQ(info.selector, "shape");
   ASSERT_EQ(info.kinds.size(), 2u);
-  EXPECT_EQ(info.kinds[1].second.fields[0].value.dump(),
+  EXPECT_EQ(info.kinds[1].info.fields[0].value.dump(),
             R"({"type":"number","minimum":0.0,"maximum":10.0,"default":5.0})");
   EXPECT_EQ(info.without, std::vector<std::string>{"round"});
   EXPECT_EQ(info.keyed.size(), 2u);
-  EXPECT_TRUE(info.keyed[0].second.fields[0].required);
+  EXPECT_TRUE(info.keyed[0].info.fields[0].required);
 }
 
 TEST(Json, SyntaxErrorsNameFileLineAndColumn) {

@@ -67,11 +67,11 @@ std::vector<std::string> algorithm_names() {
 }
 
 AlgorithmForm make_algorithm_form() {
-  std::vector<std::pair<std::string, FormInfo>> kinds;
+  std::vector<NamedForm> kinds;
   for (const auto* info : all_algorithms()) {
     FormInfo params;
     for (const auto& param : info->params) params.fields.push_back(info_of(param));
-    kinds.emplace_back(info->name, std::move(params));
+    kinds.push_back({info->name, std::move(params)});
   }
   return AlgorithmForm()
       .select({"name", "of an algorithm", {{"enum", algorithm_names()}}, nullptr}, read_algorithm,
