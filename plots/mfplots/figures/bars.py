@@ -15,11 +15,12 @@ from mfplots.bar_page import Bar, draw_bars, open_handle, published_marks, sheet
 from mfplots.errors import NotDrawable
 from mfplots.figures import Drawing, figure
 from mfplots.metrics import Interval, Target
+from mfplots.palette import BLACK
 from mfplots.published import Point, speedup_points, throughput_points
 from mfplots.recipes import Recipe
 from mfplots.series import View, methods_apart, panel_title
 from mfplots.smallprint import provenance, sample
-from mfplots.style import BLACK, Look, looks, plain_tick, si, si_tick, significant
+from mfplots.style import Look, looks, plain_tick, si, si_tick, significant
 from mfplots.summary import (ANSWER, CLOCK_NAMES, Row, baseline_label, clock_words,
                              summarise, writes_words)
 

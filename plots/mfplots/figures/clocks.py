@@ -14,17 +14,17 @@ from mfplots.bar_page import Bar, draw_bars, sheet_of
 from mfplots.errors import NotDrawable
 from mfplots.figures import Drawing, figure
 from mfplots.metrics import Interval
+from mfplots.palette import BLACK, BLUE, GREEN, SKY, VERMILLION
 from mfplots.recipes import Recipe
 from mfplots.series import Panel, Series, View, panel_title
 from mfplots.smallprint import provenance
-from mfplots.style import BLACK, COLOURS, Look, duration, plain_tick, time_tick
+from mfplots.style import Look, duration, plain_tick, time_tick
 from mfplots.summary import finished, status_text
 
 PARTS = ("load", "prepare", "transfer", "train", "evaluate")
 REST = "rest"  # of the wall time: initial factors, opening the device, writing the result
-ORANGE, BLUE, GREEN, PINK, AMBER, SKY = COLOURS
 # Training stands out; what a user waits for before it, prepare and transfer, is beside it in blues.
-COLOUR_OF = {"load": "#999999", "prepare": SKY, "transfer": BLUE, "train": ORANGE,
+COLOUR_OF = {"load": "#999999", "prepare": SKY, "transfer": BLUE, "train": VERMILLION,
              "evaluate": GREEN, REST: "#dddddd"}
 
 

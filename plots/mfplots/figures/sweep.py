@@ -10,7 +10,6 @@ from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 from matplotlib.ticker import FuncFormatter, MaxNLocator
 
-from mfplots import metrics
 from mfplots.curve_page import curve_sheet, draw_points, point_handles
 from mfplots.errors import NotDrawable, PlotError, hint
 from mfplots.figures import Drawing, figure
