@@ -29,6 +29,7 @@ TEST(Catalog, HasThePublishedSizes) {
   };
   const std::map<std::string, Size> sizes = {
       {"ml-100k", {943, 1682, 100'000}},
+      {"ml-latest-small", {610, 9'724, 100'836}},
       {"ml-1m", {6'040, 3'706, 1'000'209}},
       {"ml-10m", {69'878, 10'677, 10'000'054}},
       {"ml-20m", {138'493, 26'744, 20'000'263}},
