@@ -287,7 +287,7 @@ def reading(view: View, recipe: Recipe) -> str:
     if all(len(s.cases) == 1 for p in view.panels for s in p.series):
         return f"{sample(view)}."
     return (f"{sample(view)}. Line: median over seeds by epoch, while more than half of them run."
-            + (f" Band: {band}{', of 3 or more seeds' if band else ''}." if band else ""))
+            + (f" Band: {band}." if band else ""))
 
 
 def numbers(panels: Sequence[Panel], per_panel: Sequence[Sequence[Curve]], x: str, y: str,

@@ -17,7 +17,7 @@ from mfplots.metrics import Interval
 from mfplots.palette import BLACK, BLUE, GREEN, SKY, VERMILLION
 from mfplots.recipes import Recipe
 from mfplots.series import Panel, Series, View, panel_title
-from mfplots.smallprint import provenance
+from mfplots.smallprint import provenance, sample
 from mfplots.style import Look, duration, plain_tick, time_tick
 from mfplots.summary import finished, status_text
 
@@ -59,6 +59,7 @@ def clocks(view: View, recipe: Recipe) -> Drawing:
                         else "time of the whole case")
     sheet.legend([Patch(facecolor=COLOUR_OF[part], label=part) for part in (*PARTS, REST)])
     sheet.small_print([
+        f"{sample(view)}. "
         "Median over seeds of each part, stacked. Rest: what is on no clock (initial factors, "
         "opening the device, writing the result). Answer: prepare + transfer + train to the end.",
         *provenance(view)])
