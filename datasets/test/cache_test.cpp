@@ -188,7 +188,7 @@ TEST(Cache, WhatIsNotCanonicalIsRefused) {
     change(arrays, data.parts);
     data.ratings = Ratings(std::move(arrays));
     write_cache(path, data, 1, "key");
-    return error_of([&] { read_cache(path, 2); }).what();
+    return std::string(error_of([&] { read_cache(path, 2); }).what());
   };
   using Arrays = Ratings::Arrays;
   using Parts = AlignedVector<std::uint8_t>;
