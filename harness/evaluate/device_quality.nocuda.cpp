@@ -1,34 +1,27 @@
 #include "harness/evaluate/device_quality.hpp"
 
-#include "base/error.hpp"
+#include "harness/evaluate/device_refusal.hpp"
 
 namespace mf {
-namespace {
-
-[[noreturn]] void refuse() {
-  fail(ErrorKind::unsupported,
-       "the factors are in device memory, and this build has no CUDA to evaluate them there");
-}
-
-}  // namespace
-
 struct DeviceObjective::Impl {};
-DeviceObjective::DeviceObjective(const ImplicitObjective&, DeviceStream) { refuse(); }
+DeviceObjective::DeviceObjective(const ImplicitObjective&, DeviceStream) {
+  refuse_device_evaluation();
+}
 DeviceObjective::~DeviceObjective() = default;
-double DeviceObjective::evaluate(const FactorView&, DeviceStream) { refuse(); }
+double DeviceObjective::evaluate(const FactorView&, DeviceStream) { refuse_device_evaluation(); }
 
 struct DeviceRanking::Impl {};
 DeviceRanking::DeviceRanking(const RankedUsers&, View<const std::int32_t>, View<const float>,
                              DeviceStream) {
-  refuse();
+  refuse_device_evaluation();
 }
 DeviceRanking::~DeviceRanking() = default;
 RankedItems DeviceRanking::rank(const DeviceScores&, DeviceStream, AlignedVector<std::int32_t>*) {
-  refuse();
+  refuse_device_evaluation();
 }
 RankedItems DeviceRanking::select(View<const float>, std::int32_t, DeviceStream,
                                   AlignedVector<std::int32_t>*) {
-  refuse();
+  refuse_device_evaluation();
 }
 
 }  // namespace mf

@@ -1,6 +1,7 @@
 // When a case was at its target, and how long its user had waited for that answer.
 #pragma once
 
+#include <limits>
 #include <optional>
 
 #include "harness/results/epoch_times.hpp"
@@ -8,6 +9,8 @@
 #include "harness/spec/metric.hpp"
 
 namespace mf {
+
+inline constexpr double kNever = std::numeric_limits<double>::infinity();  // of a run without one
 
 struct Answer {
   double train_s = 0;              // training clock

@@ -75,7 +75,7 @@ bool equal_targets(const std::optional<TargetSpec>& x, const std::optional<Targe
 bool was_computed(Metric metric, const Runs& runs) {
   const std::string name = kMetricNames.of(metric);
   for (const auto& [repeat, one] : runs) {
-    for (const Json& point : one.trace) {
+    for (const Json& point : one.result.trace) {
       if (number_at(point, {name.c_str()})) return true;
     }
   }

@@ -1,9 +1,6 @@
 #include "harness/results/compared_case.hpp"
 
-#include <cstddef>
-
 #include "base/json_values.hpp"
-#include "harness/results/stats.hpp"
 
 namespace mf {
 namespace {
@@ -35,6 +32,14 @@ Metric judged_by(const Json& footer) {
   return Metric::test_rmse;
 }
 
+std::optional<double> epoch_seconds(const ResultFile& file) {
+  if (const auto steady = epoch_times_of(file).steady_s) return steady;
+  const auto epochs = integer_at(file.footer, {"epochs"}).value_or(0);
+  const auto end = answer_at_end(file);
+  if (!end || epochs == 0) return std::nullopt;
+  return end->train_s / static_cast<double>(epochs);
+}
+
 }  // namespace
 
 Configuration configuration_of(const Json& header) {
@@ -51,37 +56,6 @@ Configuration configuration_of(const Json& header) {
   return all;
 }
 
-// The trace points are those of read_result_file, which has looked for "epoch" and "train_s".
-double train_seconds_to(const std::vector<Json>& trace, const TargetSpec& target) {
-  const std::string name = kMetricNames.of(target.metric);
-  for (const Json& point : trace) {
-    const auto value = number_at(point, {name.c_str()});
-    if (value && meets(target.metric, *value, target.value)) {
-      return number_at(point, {"train_s"}).value_or(kNever);
-    }
-  }
-  return kNever;
-}
-
-std::optional<double> steady_epoch_seconds(const std::vector<Json>& trace) {
-  std::vector<double> first, others;  // an entry an epoch
-  std::int64_t epoch_before = 0;
-  double train_before = 0;
-  for (const Json& point : trace) {
-    const std::int64_t epoch = integer_at(point, {"epoch"}).value_or(0);
-    const double train = number_at(point, {"train_s"}).value_or(0);
-    const std::int64_t count = epoch - epoch_before;
-    if (count > 0) {
-      const double mean = (train - train_before) / static_cast<double>(count);
-      auto& epochs = first.empty() ? first : others;
-      epochs.insert(epochs.end(), static_cast<std::size_t>(count), mean);
-    }
-    epoch_before = epoch;
-    train_before = train;
-  }
-  return median(others.empty() ? first : others);
-}
-
 std::optional<ComparedCase> compared_case(const std::string& path, const ResultFile& file) {
   const auto seed = integer_at(file.header, {"seed"});
   if (!seed || !file.status()) return std::nullopt;
@@ -95,19 +69,16 @@ std::optional<ComparedCase> compared_case(const std::string& path, const ResultF
   one.target = named_target(file.header);
   one.metric = judged_by(file.footer);
   one.best = best_of(file.footer, one.metric);
-  one.epoch_s = number_at(file.footer, {"steady_epoch_s"});
-  if (!one.epoch_s) one.epoch_s = steady_epoch_seconds(file.trace);
-  one.prepared_s = number_at(file.footer, {"clocks", "prepare_s"}).value_or(0) +
-                   number_at(file.footer, {"clocks", "transfer_s"}).value_or(0);
-  one.train_s = number_at(file.footer, {"clocks", "train_s"}).value_or(0);
-  one.trace = file.trace;
+  one.epoch_s = epoch_seconds(file);
+  one.result = file;
   return one;
 }
 
 AnswerTimes answer_times(const ComparedCase& one, const std::optional<TargetSpec>& target) {
   if (!target && one.status != Status::completed) return {};
-  const double train = target ? train_seconds_to(one.trace, *target) : one.train_s;
-  return {train, one.prepared_s + train};
+  const auto answer = target ? answer_at(one.result, *target) : answer_at_end(one.result);
+  if (!answer) return {};
+  return {answer->train_s, answer->answer_s.value_or(kNever)};
 }
 
 }  // namespace mf

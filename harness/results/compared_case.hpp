@@ -3,14 +3,13 @@
 #pragma once
 
 #include <cstdint>
-#include <limits>
 #include <map>
 #include <optional>
 #include <string>
 #include <utility>
-#include <vector>
 
 #include "base/json.hpp"
+#include "harness/results/answer.hpp"
 #include "harness/results/result_file.hpp"
 #include "harness/spec/metric.hpp"
 #include "harness/spec/status.hpp"
@@ -28,17 +27,6 @@ Configuration configuration_of(const Json& header);
 // that is another number than the seed.
 using Repeat = std::pair<std::int64_t, Json>;  // seed, seed of the split
 
-inline constexpr double kNever = std::numeric_limits<double>::infinity();
-
-// Seconds of training until the first evaluated point at or beyond the target; kNever if none is.
-double train_seconds_to(const std::vector<Json>& trace, const TargetSpec& target);
-
-// Steady seconds of an epoch: the median over all epochs but those up to the first evaluation,
-// which hold what is done once (warm-up, graphs, modules); epochs between two evaluations count
-// with their mean. A run that was evaluated at its end alone has the mean of all. Nothing where no
-// epoch was evaluated.
-std::optional<double> steady_epoch_seconds(const std::vector<Json>& trace);
-
 struct ComparedCase {
   std::string file;
   Configuration configuration;
@@ -48,11 +36,9 @@ struct ComparedCase {
   Json environment;
   std::optional<TargetSpec> target;  // that the result names
   Metric metric = Metric::test_rmse;
-  std::optional<double> best;  // of it
-  std::optional<double> epoch_s;
-  double prepared_s = 0;  // prepare and transfer
-  double train_s = 0;
-  std::vector<Json> trace;
+  std::optional<double> best;     // of it
+  std::optional<double> epoch_s;  // steady; of a run that was evaluated at its end alone, the mean
+  ResultFile result;
 };
 
 // Of a finished result. Nothing where its header names no seed.

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <map>
 #include <numeric>
 #include <string>
@@ -22,8 +21,6 @@
 
 namespace mf {
 namespace {
-
-constexpr double kNever = std::numeric_limits<double>::infinity();
 
 // A configuration on a data set; numbers of its seeds.
 struct Row {

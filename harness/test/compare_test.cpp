@@ -77,6 +77,7 @@ void write(const std::string& folder, const Made& run) {
   writer.append({{"type", "footer"},
                  {"status", run.status},
                  {"updates", 1},
+                 {"epochs", run.epoch_s.size()},
                  {"clocks",
                   {{"prepare_s", run.prepare_s},
                    {"transfer_s", run.transfer_s},
@@ -105,25 +106,6 @@ struct Folders {
 // ---- definitions on traces by hand
 // ----------------------------------------------------------------
 
-TEST(ComparedCase, TimeToTheTargetIsThatOfTheFirstEvaluatedPointThatMeetsIt) {
-  const auto trace = trace_of({.epoch_s = {3, 2, 1}, .rmse = {1.0, 0.9, 0.8}});
-  const auto to = [&](double rmse) { return train_seconds_to(trace, {Metric::test_rmse, rmse}); };
-  EXPECT_EQ(to(0.85), 6) << "not 5.5: nobody had a model of that RMSE";
-  EXPECT_EQ(to(0.9), 5) << "at the target is there";
-  EXPECT_EQ(to(2.5), 0) << "the initial model is a model";
-  EXPECT_EQ(to(0.7), kNever);
-  EXPECT_EQ(train_seconds_to(trace, {Metric::ndcg_100, 0.1}), kNever) << "which was not computed";
-}
-
-TEST(ComparedCase, SteadyEpochTimeLeavesTheFirstStretchOut) {
-  EXPECT_EQ(steady_epoch_seconds(trace_of({.epoch_s = {9, 1, 3}})), 2);
-  EXPECT_EQ(steady_epoch_seconds(trace_of({.epoch_s = {9}, .rmse = {1}})), 9) << "all there is";
-  EXPECT_FALSE(steady_epoch_seconds({trace_of({})[0]}));
-  auto sparse = trace_of({.epoch_s = {9, 1, 3, 5}, .rmse = {1, 1, 1, 1}});
-  sparse.erase(sparse.begin() + 3);  // the third epoch was not evaluated
-  EXPECT_EQ(steady_epoch_seconds(sparse), 4) << "of 1, 4 and 4: 3 and 5 count with their mean";
-}
-
 TEST(ComparedCase, AnAnswerIsReadyAfterPrepareTransferAndTraining) {
   const TempFolder folder;
   const auto one = [&](const Made& run) {
@@ -139,6 +121,9 @@ TEST(ComparedCase, AnAnswerIsReadyAfterPrepareTransferAndTraining) {
   const ComparedCase diverged = one({.seed = 2, .status = "diverged", .target_rmse = 0.9});
   EXPECT_EQ(answer_times(diverged, diverged.target).answer_s, 2.75) << "it was there before";
   EXPECT_EQ(answer_times(diverged, std::nullopt).answer_s, kNever) << "its end is no answer";
+  EXPECT_EQ(answer_times(whole, TargetSpec{Metric::test_rmse, 0.1}).answer_s, kNever);
+  EXPECT_EQ(one({.seed = 3, .epoch_s = {9, 1, 3}}).epoch_s, 2) << "steady";
+  EXPECT_EQ(one({.seed = 4, .epoch_s = {9}, .rmse = {1}}).epoch_s, 9) << "all there is";
 }
 
 // ---- what goes together

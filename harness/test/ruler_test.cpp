@@ -5,8 +5,8 @@
 #include <cmath>
 #include <cstdlib>
 
+#include "harness/results/answer.hpp"
 #include "harness/results/compare.hpp"
-#include "harness/results/compared_case.hpp"
 #include "harness/results/ranges.hpp"
 #include "harness/results/result_file.hpp"
 #include "harness/run/session.hpp"
@@ -205,7 +205,7 @@ double scatter_of(const std::string& folder) {
   std::vector<double> times;
   for (const auto& entry : std::filesystem::directory_iterator(folder)) {
     if (entry.path().extension() != ".jsonl") continue;
-    times.push_back(steady_epoch_seconds(read_result_file(entry.path())->trace).value());
+    times.push_back(epoch_times_of(*read_result_file(entry.path())).steady_s.value());
   }
   const auto [low, high] = std::minmax_element(times.begin(), times.end());
   return *high / *low;
