@@ -4,9 +4,9 @@
 
 #include <cmath>
 #include <cstdint>
-#include <numbers>
 
 #include "base/host_device.hpp"
+#include "base/portable_math.hpp"
 
 namespace mf {
 
@@ -24,7 +24,7 @@ MF_HD constexpr std::uint64_t mix64(std::uint64_t x) {
 class Rng {
  public:
   using result_type = std::uint64_t;
-  explicit constexpr Rng(std::uint64_t seed, std::uint64_t stream = 0) {
+  MF_HD explicit constexpr Rng(std::uint64_t seed, std::uint64_t stream = 0) {
     std::uint64_t x =
         mix64(seed + 0x9e3779b97f4a7c15ULL) ^ mix64(stream * 0xd1342543de82ef95ULL + 1);
     for (auto& word : state_) {
@@ -35,7 +35,7 @@ class Rng {
   static constexpr result_type min() { return 0; }
   static constexpr result_type max() { return ~std::uint64_t{0}; }
 
-  constexpr result_type operator()() {
+  MF_HD constexpr result_type operator()() {
     const std::uint64_t result = rotl(state_[1] * 5, 7) * 9;
     const std::uint64_t t = state_[1] << 17;
     state_[2] ^= state_[0];
@@ -48,7 +48,7 @@ class Rng {
   }
 
   // [0, 1), 53 bits
-  constexpr double uniform() { return static_cast<double>((*this)() >> 11) * 0x1.0p-53; }
+  MF_HD constexpr double uniform() { return static_cast<double>((*this)() >> 11) * 0x1.0p-53; }
 
   // [0, n), by Lemire's multiplication; the bias is below n / 2^64.
   constexpr std::uint64_t below(std::uint64_t n) {
@@ -57,14 +57,16 @@ class Rng {
   }
 
   // N(0, 1), Box-Muller; one of the pair is dropped so that a draw depends on its position alone.
-  double normal() {
+  MF_HD double normal() {
     const double u = 1.0 - uniform();
     const double v = uniform();
-    return std::sqrt(-2.0 * std::log(u)) * std::cos(2.0 * std::numbers::pi * v);
+    return std::sqrt(-2.0 * portable::log(u)) * portable::cos_of_turns(v);
   }
 
  private:
-  static constexpr std::uint64_t rotl(std::uint64_t x, int k) { return (x << k) | (x >> (64 - k)); }
+  MF_HD static constexpr std::uint64_t rotl(std::uint64_t x, int k) {
+    return (x << k) | (x >> (64 - k));
+  }
   std::uint64_t state_[4]{};
 };
 

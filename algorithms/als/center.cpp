@@ -5,7 +5,6 @@
 namespace mf::als {
 namespace {
 
-constexpr int kSweeps = 10;  // each shrinks what is left by about the share of ratings in common
 constexpr std::int64_t kRowsPerChunk = 64;
 
 struct BiasSide {
@@ -48,7 +47,7 @@ Center make_center(CenterKind kind, const Ratings& train, const Csc& columns, do
   if (kind == CenterKind::mean) return center;
   const BiasSide users = {train.user_offsets(), train.items(), train.values()};
   const BiasSide items = {columns.item_offsets, columns.users, columns.values};
-  for (int sweep = 0; sweep < kSweeps; ++sweep) {
+  for (int sweep = 0; sweep < kCenterSweeps; ++sweep) {
     solve(items, center.mean, reg, center.user_bias, center.item_bias, team);
     solve(users, center.mean, reg, center.item_bias, center.user_bias, team);
   }

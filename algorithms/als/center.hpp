@@ -25,6 +25,10 @@ struct Center {
   }
 };
 
+// How often both sides of the biases are solved for by turns: each sweep shrinks what is left by
+// about the share of ratings in common.
+inline constexpr int kCenterSweeps = 10;
+
 // Biases are alternating closed forms, shrunk by lambda times the number of ratings as the factors
 // are. The same for any number of threads. `columns` are those of `train`.
 Center make_center(CenterKind kind, const Ratings& train, const Csc& columns, double reg,

@@ -2,10 +2,20 @@
 // and als_fused own. (core's DeviceModel owns its factors, and has the biases of where it starts.)
 #pragma once
 
+#include <cuda_runtime_api.h>
+
 #include "algorithms/als/center.hpp"
+#include "algorithms/core/cuda/device_ratings.hpp"
 #include "algorithms/core/cuda/upload.hpp"
 
 namespace mf::als {
+
+// Center::residual of a rating, on the device. Biases are null where there are none.
+struct DeviceResidual {
+  float mean = 0;
+  const float* user_bias = nullptr;
+  const float* item_bias = nullptr;
+};
 
 class DeviceCenter {
  public:
@@ -15,6 +25,11 @@ class DeviceCenter {
       : shape_(with_center(plain, center)),
         user_bias_(uploader.array(View<const float>(center.user_bias))),
         item_bias_(uploader.array(View<const float>(center.item_bias))) {}
+  // Made there, as make_center() makes it: but for the order of sums in fp64 the same.
+  DeviceCenter(const ModelShape& plain, CenterKind kind, double reg, cuda::DeviceRatings& ratings,
+               cudaStream_t stream);
+
+  DeviceResidual residual() const;
 
   // x and theta: rows `stride` numbers apart, in device memory.
   FactorView view(const float* x, const float* theta, std::int64_t stride) const {

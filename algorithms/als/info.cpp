@@ -52,6 +52,7 @@ AlgorithmInfo fused_info() {
   info.summary = "ALS in one kernel: A_u formed on tensor cores and CG on it, never in memory";
   info.paper = "mfbench";
   info.hardware = Hardware::cuda;
+  info.starts_by_rule = true;
   info.min_compute = 80;  // cp.async, mma.m16n8k16, redux
   info.params = fused_params();
   info.memory = fused_memory_need;

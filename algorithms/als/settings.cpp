@@ -54,9 +54,15 @@ std::optional<std::string> why_singular(const Params& params) {
 }
 
 Work iteration_work(const Common& common, Solver solver, const Ratings& train) {
+  return iteration_work(common, solver, train.nnz(),
+                        count_rating_users(train) + count_rated_items(train));
+}
+
+Work iteration_work(const Common& common, Solver solver, std::int64_t nnz,
+                    std::int64_t rated_rows) {
   const double f = common.factors;
-  const double visits = 2.0 * static_cast<double>(train.nnz());
-  const auto rows = static_cast<double>(count_rating_users(train) + count_rated_items(train));
+  const double visits = 2.0 * static_cast<double>(nnz);
+  const auto rows = static_cast<double>(rated_rows);
   const double passes = solver == Solver::cg ? 3 : 2;  // CG also reads the row it starts from
   Work work;
   work.updates = visits;

@@ -17,6 +17,10 @@
 #include "base/threads.hpp"
 #include "datasets/ratings/ratings.hpp"
 
+namespace mf::cuda {
+class DeviceRatings;
+}
+
 namespace mf {
 
 // Compulsory work of one epoch, as derived in the README of the algorithm's folder: what any
@@ -70,6 +74,9 @@ struct Context {
   // On which the harness records its events; null in a build without CUDA. Device work of run_epoch
   // is queued there and need not have ended when run_epoch returns.
   DeviceStream stream = nullptr;
+  // The training ratings on the device, for all cases that train on them; null where the algorithm
+  // is to upload its own.
+  cuda::DeviceRatings* ratings = nullptr;
   // Polled between blocks of long epochs; true: return early (the epoch will not be recorded).
   std::function<bool()> stop_requested;
 };
@@ -84,7 +91,8 @@ class Algorithm {
   virtual ~Algorithm() = default;
 
   // Partition, sort, upload: on the prepare clock (the phase "transfer" on the transfer clock).
-  // `train` outlives the algorithm; `initial` does not.
+  // `train` outlives the algorithm; `initial` does not. It has a rule (Model::rule) where
+  // AlgorithmInfo::starts_by_rule, else P and Q.
   virtual void prepare(const Ratings& train, const Model& initial, Context& context) = 0;
 
   // The only call on the training clock. Returns the number of rating updates queued or done.
@@ -123,6 +131,7 @@ struct AlgorithmInfo {
   int min_compute = 0;  // of a device: 80 for compute capability 8.0; 0: whatever the build has
   bool deterministic = false;  // same result for the same seed and parameters
   bool uses_learning_rate = true;
+  bool starts_by_rule = false;  // makes its first factors itself, where it needs them
   std::vector<ParamSpec> params;
   // Why this combination cannot run, or nothing. May be empty.
   std::function<std::optional<std::string>(const Params&, const ProblemShape&)> supports;

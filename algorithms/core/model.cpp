@@ -6,7 +6,6 @@
 
 #include "algorithms/core/params.hpp"
 #include "base/error.hpp"
-#include "base/rng.hpp"
 #include "base/threads.hpp"
 #include "datasets/ratings/ratings.hpp"
 
@@ -24,13 +23,6 @@ constexpr std::int64_t kRatingsPerChunk = 1 << 16;
 // beside the saddle point P = Q = 0, or in it.
 constexpr double kLeastMean = 0.01;
 
-// Uniform elements are sign (low + width u), u from [0, 1).
-struct UniformRange {
-  double low = 0;
-  double width = 0;
-  double sign = 1;
-};
-
 UniformRange uniform_range(const RatingLevel& level, std::int32_t factors, bool of_items) {
   if (level.mean > kLeastMean * level.deviation) {
     return {0, 2 * std::sqrt(level.mean / factors), 1};
@@ -40,30 +32,14 @@ UniformRange uniform_range(const RatingLevel& level, std::int32_t factors, bool 
   return {middle - half, 2 * half, of_items && level.mean < 0 ? -1.0 : 1.0};
 }
 
-double initial_element(const InitSpec& init, std::int32_t factors, const UniformRange& range,
-                       Rng& rng) {
-  switch (init.kind) {
-    case InitKind::uniform:
-      return range.sign * (range.low + range.width * rng.uniform());
-    case InitKind::normal_over_factors:
-      return init.scale * rng.normal() / factors;
-    case InitKind::normal:
-      break;
-  }
-  return init.scale * rng.normal();
-}
-
-void fill_rows(AlignedVector<float>& rows, std::int32_t count, std::int32_t factors,
-               const InitSpec& init, const UniformRange& range, std::uint64_t stream,
+void fill_rows(AlignedVector<float>& rows, std::int32_t count, const InitialRows& rule,
                ThreadTeam& team) {
-  rows.resize(std::int64_t{count} * factors);
+  rows.resize(std::int64_t{count} * rule.factors);
   team.for_chunks(count, kRowsPerChunk, [&](std::int64_t begin, std::int64_t end) {
+    float* out = rows.data() + begin * rule.factors;
     for (std::int64_t row = begin; row < end; ++row) {
-      Rng rng(init.seed, stream + static_cast<std::uint64_t>(row));
-      float* out = rows.data() + row * factors;
-      for (std::int32_t k = 0; k < factors; ++k) {
-        out[k] = static_cast<float>(initial_element(init, factors, range, rng));
-      }
+      Rng rng = rule.row(row);
+      for (std::int32_t k = 0; k < rule.factors; ++k) *out++ = rule.element(rng);
     }
   });
 }
@@ -125,19 +101,18 @@ FactorView Model::view() const {
 
 Model copy_model(const FactorView& view) { return packed_model(view, copy_rows); }
 
-Model initial_model(std::int32_t n_users, std::int32_t n_items, std::int32_t factors,
-                    ModelKind kind, const RatingLevel& level, const InitSpec& init, int threads) {
+Model model_to_make(std::int32_t n_users, std::int32_t n_items, std::int32_t factors,
+                    ModelKind kind, const RatingLevel& level, const InitSpec& init) {
   Model model;
   model.kind = kind;
   model.n_users = n_users;
   model.n_items = n_items;
   model.factors = factors;
   model.mean = kind == ModelKind::biased ? level.mean : 0;
-  ThreadTeam team(threads);
-  fill_rows(model.p, n_users, factors, init, uniform_range(level, factors, false), kUserStream,
-            team);
-  fill_rows(model.q, n_items, factors, init, uniform_range(level, factors, true), kItemStream,
-            team);
+  model.rule = {{init.kind, init.scale, init.seed, kUserStream, factors,
+                 uniform_range(level, factors, false)},
+                {init.kind, init.scale, init.seed, kItemStream, factors,
+                 uniform_range(level, factors, true)}};
   if (kind == ModelKind::biased) {
     model.user_bias.assign(n_users, 0.0F);
     model.item_bias.assign(n_items, 0.0F);
@@ -145,13 +120,34 @@ Model initial_model(std::int32_t n_users, std::int32_t n_items, std::int32_t fac
   return model;
 }
 
-Model initial_model_of(const Params& params, const Ratings& train, const InitSpec& init,
-                       int threads) {
+void make_rows(Model& model, ThreadTeam& team) {
+  if (!model.rule) return;
+  fill_rows(model.p, model.n_users, model.rule->users, team);
+  fill_rows(model.q, model.n_items, model.rule->items, team);
+  model.rule.reset();
+}
+
+Model initial_model(std::int32_t n_users, std::int32_t n_items, std::int32_t factors,
+                    ModelKind kind, const RatingLevel& level, const InitSpec& init, int threads) {
+  Model model = model_to_make(n_users, n_items, factors, kind, level, init);
+  ThreadTeam team(threads);
+  make_rows(model, team);
+  return model;
+}
+
+Model start_of(const Params& params, const Ratings& train, const InitSpec& init, int threads) {
   const auto factors = static_cast<std::int32_t>(params.integer("factors"));
   RatingLevel level{mean_rating(train)};
   if (init.kind == InitKind::uniform) level.deviation = deviation(train, level.mean, threads);
-  return initial_model(train.n_users(), train.n_items(), factors, model_kind(params), level, init,
-                       threads);
+  return model_to_make(train.n_users(), train.n_items(), factors, model_kind(params), level, init);
+}
+
+Model initial_model_of(const Params& params, const Ratings& train, const InitSpec& init,
+                       int threads) {
+  Model model = start_of(params, train, init, threads);
+  ThreadTeam team(threads);
+  make_rows(model, team);
+  return model;
 }
 
 }  // namespace mf

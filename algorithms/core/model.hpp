@@ -5,8 +5,10 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
+#include "algorithms/core/initial_rule.hpp"
 #include "base/aligned.hpp"
 #include "base/names.hpp"
 
@@ -14,6 +16,7 @@ namespace mf {
 
 class Params;
 class Ratings;
+class ThreadTeam;
 
 enum class ModelKind { biased, plain };
 inline constexpr Names kModelKinds{
@@ -60,8 +63,16 @@ FactorView make_view(const ModelShape& shape, Location location, const float* p,
                      std::int64_t stride, const float* user_bias = nullptr,
                      const float* item_bias = nullptr);
 
+// How P and Q are to be made.
+struct InitialRule {
+  InitialRows users, items;
+};
+
 // Host storage of a model: rows packed (stride = factors).
 struct Model : ModelShape {
+  // Where there is one, p and q are empty: whoever wants their elements makes them, on the device
+  // (cuda/initial_rows.hpp) or by make_rows().
+  std::optional<InitialRule> rule;
   AlignedVector<float> p;          // n_users x factors
   AlignedVector<float> q;          // n_items x factors
   AlignedVector<float> user_bias;  // n_users, empty for the plain model
@@ -92,12 +103,6 @@ Model packed_model(const FactorView& view, Copy&& copy) {
 // Copies a host view.
 Model copy_model(const FactorView& view);
 
-enum class InitKind {
-  normal,   // N(0, scale^2); the default of the biased model, scale 0.1
-  uniform,  // products start at the mean mu, see initial_model(); the default of the plain model
-  normal_over_factors,  // N(0, scale^2) / f, as cu2rec's paper starts; scale 1 there
-};
-
 struct InitSpec {
   InitKind kind = InitKind::normal;
   double scale = 0.1;
@@ -123,8 +128,15 @@ struct RatingLevel {
 Model initial_model(std::int32_t n_users, std::int32_t n_items, std::int32_t factors,
                     ModelKind kind, const RatingLevel& level, const InitSpec& init, int threads);
 
+// The same with a rule instead of P and Q; make_rows() follows it.
+Model model_to_make(std::int32_t n_users, std::int32_t n_items, std::int32_t factors,
+                    ModelKind kind, const RatingLevel& level, const InitSpec& init);
+void make_rows(Model& model, ThreadTeam& team);
+
 // What an algorithm with these parameters (`factors`, `model`) starts from.
 Model initial_model_of(const Params& params, const Ratings& train, const InitSpec& init,
                        int threads);
+// The same with a rule, for prepare_algorithm().
+Model start_of(const Params& params, const Ratings& train, const InitSpec& init, int threads);
 
 }  // namespace mf

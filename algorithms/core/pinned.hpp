@@ -1,4 +1,4 @@
-// The pinned memory of the host that uploads go through: two pieces, one filled while the other is
+// The pinned memory of the host that uploads go through: pieces that threads fill while others are
 // copied. For AlgorithmInfo::memory, so here and not beside the uploads, which need CUDA.
 #pragma once
 
@@ -7,6 +7,7 @@
 namespace mf {
 
 inline constexpr std::int64_t kPinnedPieceBytes = std::int64_t{16} << 20;
-inline constexpr double kPinnedBytes = 2.0 * kPinnedPieceBytes;  // at most
+inline constexpr int kPinnedPieces = 8;
+inline constexpr double kPinnedBytes = double{kPinnedPieces} * kPinnedPieceBytes;  // at most
 
 }  // namespace mf

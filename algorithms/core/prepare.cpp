@@ -3,13 +3,26 @@
 #include "algorithms/core/registry.hpp"
 
 namespace mf {
+namespace {
+
+Model made(const Model& start, ThreadTeam& team) {
+  Model model = start;
+  make_rows(model, team);
+  return model;
+}
+
+}  // namespace
 
 std::unique_ptr<Algorithm> prepare_algorithm(const std::string& name, const Params& params,
                                              const Ratings& train, const Model& initial,
                                              Context& context, const std::function<void()>& wait) {
   auto algorithm = make_algorithm(name, params);
   const PhaseScope phase(context.phases, "prepare");
-  algorithm->prepare(train, initial, context);
+  if (initial.rule && !find_algorithm(name).starts_by_rule) {
+    algorithm->prepare(train, made(initial, *context.team), context);
+  } else {
+    algorithm->prepare(train, initial, context);
+  }
   if (wait) wait();
   return algorithm;
 }

@@ -10,7 +10,8 @@
 
 namespace mf {
 
-// Prepares it within the phase "prepare". `wait`, where given, ends that phase: it waits for what
+// Prepares it within the phase "prepare", which also makes the first factors where `initial` has a
+// rule for them (Model::rule). `wait`, where given, ends that phase: it waits for what
 // prepare has queued on a device. Throws Error(unsupported) where this build has no implementation.
 std::unique_ptr<Algorithm> prepare_algorithm(const std::string& name, const Params& params,
                                              const Ratings& train, const Model& initial,

@@ -50,8 +50,14 @@ Regularizers read_regularizers(const Params& params) {
 
 Work pass_work(const Ratings& train, std::int32_t factors, ModelKind kind, double rating_bytes,
                double row_bytes) {
-  const auto nnz = static_cast<double>(train.nnz());
-  const auto rows = static_cast<double>(count_rating_users(train) + count_rated_items(train));
+  return pass_work({train.nnz(), count_rating_users(train) + count_rated_items(train)}, factors,
+                   kind, rating_bytes, row_bytes);
+}
+
+Work pass_work(const RatedShape& shape, std::int32_t factors, ModelKind kind, double rating_bytes,
+               double row_bytes) {
+  const auto nnz = static_cast<double>(shape.nnz);
+  const auto rows = static_cast<double>(shape.rows);
   Work work;
   work.updates = nnz;
   work.bytes = nnz * rating_bytes + 2 * rows * row_bytes;

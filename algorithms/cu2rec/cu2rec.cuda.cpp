@@ -1,9 +1,11 @@
 // sgd_atomic, ebltg and ebgtg on the device.
 #include <curand_kernel.h>
 
+#include <memory>
 #include <utility>
 
 #include "algorithms/core/cuda/device_model.hpp"
+#include "algorithms/core/cuda/device_ratings.hpp"
 #include "algorithms/core/cuda/launch.hpp"
 #include "algorithms/core/cuda/stream.hpp"
 #include "algorithms/core/registry.hpp"
@@ -39,11 +41,9 @@ class Cu2rec : public Algorithm {
     if (settings_.users_per_warp == 0) {
       settings_.users_per_warp = choose_users_per_warp(train.n_users());
     }
-    {
-      const PhaseScope phase(context.phases, "transfer");
-      cuda::Uploader uploader(*context.team, context.stream);
-      upload(train, initial, uploader);
-    }
+    ratings_ = on_device(train, context);
+    cuda::Uploader uploader(*context.team, context.stream);
+    start(initial, uploader);
     set_up_draws(train, context.seed, context.stream);
   }
 
@@ -70,19 +70,23 @@ class Cu2rec : public Algorithm {
   Work work_per_epoch() const override { return work_; }
 
  private:
-  void upload(const Ratings& train, const Model& initial, cuda::Uploader& uploader) {
-    ratings_ = uploader.row_ratings(train.items(), train.values());
-    user_offsets_ = uploader.array(train.user_offsets());
+  static std::shared_ptr<cuda::DeviceRatings> on_device(const Ratings& train, Context& context) {
+    const PhaseScope phase(context.phases, "transfer");
+    return cuda::ratings_on_device(train, context);
+  }
+
+  void start(const Model& initial, cuda::Uploader& uploader) {
+    const cuda::RatingsOfRows users = ratings_->rows();
     model_ = cuda::DeviceModel<float>(initial, uploader);
-    arrays_.n_users = train.n_users();
+    arrays_.n_users = ratings_->n_users();
     arrays_.factors = settings_.factors;
-    arrays_.user_offsets = user_offsets_.data();
-    arrays_.ratings = ratings_.data();
+    arrays_.user_offsets = users.offsets;
+    arrays_.ratings = users.ratings;
     arrays_.p = model_.p();
     arrays_.user_bias = model_.user_bias();
     arrays_.from = arrays_.to = {model_.q(), model_.item_bias()};
     if (settings_.buffering == Buffering::in_place) return;
-    other_q_ = uploader.rows(View(initial.q), settings_.factors, model_.stride());
+    other_q_ = cuda::initial_rows<float>(initial, cuda::RowsOf::items, model_.stride(), uploader);
     other_item_bias_ = uploader.array(View<const float>(initial.item_bias));
     arrays_.to = {other_q_.data(), other_item_bias_.data()};
   }
@@ -126,8 +130,7 @@ class Cu2rec : public Algorithm {
 
   Settings settings_;
   Work work_;
-  DeviceBuffer<std::int64_t> user_offsets_;
-  DeviceBuffer<RowRating> ratings_;
+  std::shared_ptr<cuda::DeviceRatings> ratings_;
   cuda::DeviceModel<float> model_;
   DeviceBuffer<float> other_q_, other_item_bias_;  // Buffering::swap: the second copy of the items
   DeviceBuffer<curandStateXORWOW> states_;

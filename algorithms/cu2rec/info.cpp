@@ -75,6 +75,7 @@ AlgorithmInfo family_info(ItemRule rule, const std::string& summary) {
       "N. Greenquist, D. Kilitcioglu, \"GPU Accelerated Matrix Factorization for Recommender "
       "Systems\" (cu2rec)";
   info.hardware = Hardware::cuda;
+  info.starts_by_rule = true;
   info.params = family_params(rule == ItemRule::atomic ? Buffering::in_place : Buffering::swap);
   info.supports = why_unsupported;
   info.memory = [rule](const Params& params, const ProblemShape& shape) {

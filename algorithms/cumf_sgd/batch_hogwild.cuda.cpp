@@ -1,5 +1,6 @@
 // batch_hogwild on the device.
 #include <algorithm>
+#include <memory>
 
 #include "algorithms/core/registry.hpp"
 #include "algorithms/cumf_sgd/device_sgd.hpp"
@@ -18,9 +19,11 @@ class BatchHogwild : public DeviceSgd<HogwildSettings> {
     workers_ = settings_.workers > 0
                    ? settings_.workers
                    : lock_free_workers({train.n_users(), train.n_items(), train.nnz()});
-    const PhaseScope phase(context.phases, "transfer");
+    const auto ratings = on_device(train, context);
+    shuffle(*ratings);
+    set_work({nnz_, ratings->rating_users(stream_) + ratings->rated_items(stream_)});
+    ratings->release_rows();
     cuda::Uploader uploader(*context.team, stream_);
-    upload_shuffled(train, uploader);
     model_ = cuda::StoredModel(settings_.storage, initial, uploader);
   }
 
@@ -31,18 +34,20 @@ class BatchHogwild : public DeviceSgd<HogwildSettings> {
   }
 
  private:
+  static std::shared_ptr<cuda::DeviceRatings> on_device(const Ratings& train, Context& context) {
+    const PhaseScope phase(context.phases, "transfer");
+    return cuda::ratings_on_device(train, context);
+  }
+
   // Once, as published: runs of neighbours then are random ratings.
-  void upload_shuffled(const Ratings& train, cuda::Uploader& uploader) {
-    const auto users = uploader.array(train.users());
-    const auto items = uploader.array(train.items());
-    const auto values = uploader.array(train.values());
+  void shuffle(const cuda::DeviceRatings& ratings) {
     users_ = cuda::DeviceBuffer<std::int32_t>(nnz_);
     items_ = cuda::DeviceBuffer<std::int32_t>(nnz_);
     values_ = cuda::DeviceBuffer<float>(nnz_);
-    launch_permute({0, nnz_, users.data(), items.data(), values.data(), nullptr, nullptr},
-                   users_.data(), items_.data(), values_.data(),
+    cuda::StreamBuffer<std::int32_t> of_user(nnz_, stream_);
+    cuda::expand_users(ratings.rows(), of_user.data(), stream_);
+    launch_permute(ratings.rows(), of_user.data(), users_.data(), items_.data(), values_.data(),
                    Permutation::of(nnz_, seed_ ^ kShuffleSalt), stream_);
-    MF_CUDA(cudaStreamSynchronize(stream_));  // before the unshuffled copies go
   }
 
   RunOrder order_of(std::int64_t epoch) const {

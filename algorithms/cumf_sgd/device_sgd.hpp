@@ -25,11 +25,14 @@ class DeviceSgd : public Algorithm {
   // What every prepare begins with.
   void start(const Ratings& train, const Model& initial, const Context& context) {
     check_initial(ModelKind::plain, settings_.factors, train, initial);
-    work_ = pass_work(train, settings_.factors, ModelKind::plain, sizeof(Rating),
-                      settings_.factors * storage_bytes(settings_.storage));
     seed_ = context.seed;
     nnz_ = train.nnz();
     stream_ = context.stream;
+  }
+
+  void set_work(const RatedShape& rated) {
+    work_ = pass_work(rated, settings_.factors, ModelKind::plain, sizeof(Rating),
+                      settings_.factors * storage_bytes(settings_.storage));
   }
 
   Pass pass(const EpochArgs& args) {

@@ -1,6 +1,9 @@
 // batch_hogwild and wavefront: names, parameters, limits and paper.
 #include <fmt/core.h>
 
+#include <algorithm>
+
+#include "algorithms/core/device_need.hpp"
 #include "algorithms/core/pinned.hpp"
 #include "algorithms/core/registry.hpp"
 #include "algorithms/cumf_sgd/settings.hpp"
@@ -11,13 +14,24 @@ namespace {
 constexpr std::int64_t kMaxFactors = 512;                   // 32 lanes hold the row
 constexpr std::int64_t kMaxBlocks = std::int64_t{1} << 27;  // 8 bytes each
 
-// `copies` of the ratings on the host; on the device they lie twice while they are put in order.
-MemoryNeed memory_need(const Params& params, const ProblemShape& shape, int copies) {
+double trained_bytes(const Params& params, const ProblemShape& shape) {
   const Settings settings = read_settings(params);
-  const auto ratings = static_cast<double>(shape.nnz) * sizeof(Rating);
   const auto rows = static_cast<double>(shape.n_users + shape.n_items);
-  return {kPinnedBytes + copies * ratings,
-          rows * stored_row_bytes(settings.storage, settings.factors) + 2 * ratings};
+  return rows * stored_row_bytes(settings.storage, settings.factors) +
+         static_cast<double>(shape.nnz) * sizeof(Rating);
+}
+
+// While they are shuffled, the ratings also lie by user, with the user of each.
+MemoryNeed hogwild_need(const Params& params, const ProblemShape& shape) {
+  const double shuffling =
+      row_ratings_bytes(shape) + static_cast<double>(shape.nnz) * (sizeof(Rating) + 4);
+  return {kPinnedBytes, std::max(trained_bytes(params, shape), shuffling)};
+}
+
+// The host puts them in the order of the blocks.
+MemoryNeed wavefront_need(const Params& params, const ProblemShape& shape) {
+  return {kPinnedBytes + static_cast<double>(shape.nnz) * sizeof(Rating),
+          trained_bytes(params, shape)};
 }
 
 AlgorithmInfo shared_info(const std::string& name, std::vector<ParamSpec> own) {
@@ -28,6 +42,7 @@ AlgorithmInfo shared_info(const std::string& name, std::vector<ParamSpec> own) {
       "X. Xie, W. Tan, L. L. Fong, Y. Liang, \"CuMF_SGD: Parallelized Stochastic Gradient Descent "
       "for Matrix Factorization on GPUs\", HPDC 2017";
   info.hardware = Hardware::cuda;
+  info.starts_by_rule = true;
   info.params = join_params({factors_param(128, kMaxFactors),
                              only_model_param(ModelKind::plain, "p.q, the paper's only")},
                             regularizer_params(0.02, false));
@@ -51,9 +66,7 @@ AlgorithmInfo hogwild_info() {
                           "the matrix",
                           "runs")});
   info.summary = "lock-free SGD, each warp on runs of consecutive shuffled ratings";
-  info.memory = [](const Params& params, const ProblemShape& shape) {
-    return memory_need(params, shape, 0);
-  };
+  info.memory = hogwild_need;
   return info;
 }
 
@@ -67,9 +80,7 @@ AlgorithmInfo wavefront_info() {
        ParamSpec::integer("column_blocks", 0, 0, 1 << 20,
                           "parts of the items; 0: twice the workers", "blocks")});
   info.summary = "SGD by warps that own a band of users and take column blocks in random order";
-  info.memory = [](const Params& params, const ProblemShape& shape) {
-    return memory_need(params, shape, 1);
-  };
+  info.memory = wavefront_need;
   info.supports = [](const Params& params, const ProblemShape&) -> std::optional<std::string> {
     const std::int64_t blocks = params.integer("workers") * params.integer("column_blocks");
     if (blocks <= kMaxBlocks) return std::nullopt;

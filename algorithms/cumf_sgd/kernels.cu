@@ -283,15 +283,17 @@ __global__ void __launch_bounds__(kThreads)
   }
 }
 
-__global__ void permute_kernel(const Arrays in, std::int32_t* users, std::int32_t* items,
-                               float* values, const Permutation permutation) {
+__global__ void permute_kernel(const cuda::RatingsOfRows rows, const std::int32_t* of_user,
+                               std::int32_t* users, std::int32_t* items, float* values,
+                               const Permutation permutation) {
   const std::int64_t step = std::int64_t{gridDim.x} * blockDim.x;
-  for (std::int64_t i = std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x; i < in.nnz;
+  for (std::int64_t i = std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x; i < rows.nnz;
        i += step) {
     const std::int64_t from = permutation(i);
-    users[i] = in.users[from];
-    items[i] = in.items[from];
-    values[i] = in.values[from];
+    const RowRating rating = rows.ratings[from];
+    users[i] = of_user[from];
+    items[i] = rating.other;
+    values[i] = rating.value;
   }
 }
 
@@ -334,11 +336,12 @@ void launch_batch_hogwild(const Pass& pass, const RunOrder& order, Mapping mappi
   });
 }
 
-void launch_permute(const Arrays& in, std::int32_t* users, std::int32_t* items, float* values,
+void launch_permute(const cuda::RatingsOfRows& rows, const std::int32_t* of_user,
+                    std::int32_t* users, std::int32_t* items, float* values,
                     const Permutation& permutation, cudaStream_t stream) {
-  if (in.nnz == 0) return;
-  permute_kernel<<<cuda::blocks_for(in.nnz, 256, 1 << 16), 256, 0, stream>>>(in, users, items,
-                                                                             values, permutation);
+  if (rows.nnz == 0) return;
+  permute_kernel<<<cuda::blocks_for(rows.nnz, 256, 1 << 16), 256, 0, stream>>>(
+      rows, of_user, users, items, values, permutation);
   MF_CUDA_LAUNCHED("cumf_sgd permute");
 }
 

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 
+#include "algorithms/core/cuda/device_ratings.hpp"
 #include "algorithms/cumf_sgd/order.hpp"
 #include "algorithms/cumf_sgd/settings.hpp"
 
@@ -43,8 +44,9 @@ struct RunOrder {
 
 void launch_batch_hogwild(const Pass& pass, const RunOrder& order, Mapping mapping);
 
-// The rating at permutation(i) of the arrays goes to i.
-void launch_permute(const Arrays& in, std::int32_t* users, std::int32_t* items, float* values,
+// The rating at permutation(i) of the rows, whose users are `of_user`, goes to i.
+void launch_permute(const cuda::RatingsOfRows& rows, const std::int32_t* of_user,
+                    std::int32_t* users, std::int32_t* items, float* values,
                     const Permutation& permutation, cudaStream_t stream);
 
 // The grid of the wavefront: block (band, column) holds the ratings

@@ -19,6 +19,7 @@ class Wavefront : public DeviceSgd<WavefrontSettings> {
 
   void prepare(const Ratings& train, const Model& initial, Context& context) override {
     start(train, initial, context);
+    set_work({nnz_, count_rating_users(train) + count_rated_items(train)});
     bands_ = choose_workers(train);
     columns_ = settings_.column_blocks > 0
                    ? settings_.column_blocks

@@ -60,6 +60,7 @@ AlgorithmInfo family_info(Scheme scheme, const std::string& summary, const std::
   info.summary = summary;
   info.paper = paper;
   info.hardware = Hardware::cuda;
+  info.starts_by_rule = true;
   info.deterministic = true;
   info.params = family_params(scheme);
   info.memory = [scheme](const Params& params, const ProblemShape& shape) {

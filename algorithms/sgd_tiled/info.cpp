@@ -1,6 +1,9 @@
 // sgd_tiled: name, parameters, limits.
 #include <fmt/core.h>
 
+#include <algorithm>
+
+#include "algorithms/core/device_need.hpp"
 #include "algorithms/core/pinned.hpp"
 #include "algorithms/core/registry.hpp"
 #include "algorithms/sgd_tiled/rule.hpp"
@@ -40,11 +43,14 @@ MemoryNeed memory_need(const Params& params, const ProblemShape& shape) {
   const auto nnz = static_cast<double>(shape.nnz);
   const auto users = static_cast<double>(shape.n_users);
   const double rows = users + static_cast<double>(shape.n_items);
-  const double chunks = sizeof(Chunk) * (nnz / settings.chunk + users);
-  // The ratings lie twice while they are shuffled.
-  const double device = rows * (stored_row_bytes(settings.storage, settings.factors) + 4) +
-                        2 * sizeof(RowRating) * nnz + chunks + 8 * (users + 1);
-  return {2 * chunks + kPinnedBytes, device};
+  const double chunks = nnz / settings.chunk + users;
+  const double own = static_cast<double>(sizeof(RowRating)) * nnz + sizeof(Chunk) * chunks;
+  const double trained = own + rows * (stored_row_bytes(settings.storage, settings.factors) + 4);
+  // The ratings lie twice while they are shuffled, and before that the chunks while they are
+  // sorted.
+  const double cut = row_ratings_bytes(shape) + 56 * chunks + 8 * users;
+  const double shuffled = row_ratings_bytes(shape) + own;
+  return {kPinnedBytes, std::max({trained, cut, shuffled})};
 }
 
 AlgorithmInfo tiled_info() {
@@ -54,6 +60,7 @@ AlgorithmInfo tiled_info() {
   info.summary = "SGD, a user's factors in registers over a chunk of its ratings, items from L2";
   info.paper = "mfbench";
   info.hardware = Hardware::cuda;
+  info.starts_by_rule = true;
   info.params = params();
   info.memory = memory_need;
   info.supports = why_unsupported;

@@ -155,19 +155,6 @@ void launch_kernel(const Pass& pass) {
   MF_CUDA_LAUNCHED("sgd_tiled pass");
 }
 
-// A warp a user: position i takes the rating (a i + b) mod count.
-__global__ void shuffle_kernel(const RowRating* from, RowRating* to, const std::int64_t* offsets,
-                               std::int32_t n_users, std::uint64_t seed) {
-  const std::int64_t user = (std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x) / 32;
-  if (user >= n_users) return;
-  const std::int64_t begin = offsets[user];
-  const std::int64_t count = offsets[user + 1] - begin;
-  const Order order = row_order(count, seed, user);
-  for (std::int64_t i = threadIdx.x % 32; i < count; i += 32) {
-    to[begin + i] = from[begin + (order.multiplier * i + order.shift) % count];
-  }
-}
-
 }  // namespace
 
 int bundle_size(const Settings& settings) {
@@ -187,14 +174,6 @@ void launch_pass(const Pass& pass) {
       }
     });
   });
-}
-
-void launch_shuffle(const RowRating* from, RowRating* to, const std::int64_t* user_offsets,
-                    std::int32_t n_users, std::uint64_t seed, cudaStream_t stream) {
-  if (n_users == 0) return;
-  shuffle_kernel<<<cuda::blocks_for(n_users, kThreads / 32), kThreads, 0, stream>>>(
-      from, to, user_offsets, n_users, seed);
-  MF_CUDA_LAUNCHED("sgd_tiled shuffle");
 }
 
 }  // namespace mf::sgd_tiled

@@ -39,8 +39,4 @@ struct Pass {
 };
 void launch_pass(const Pass& pass);
 
-// to = from with the ratings of each user in a random order of its own.
-void launch_shuffle(const RowRating* from, RowRating* to, const std::int64_t* user_offsets,
-                    std::int32_t n_users, std::uint64_t seed, cudaStream_t stream);
-
 }  // namespace mf::sgd_tiled

@@ -1,6 +1,9 @@
 // sgd_tiled on the device.
+#include <memory>
+
 #include "algorithms/core/cuda/stored_model.hpp"
 #include "algorithms/core/registry.hpp"
+#include "algorithms/sgd_tiled/device_tiles.hpp"
 #include "algorithms/sgd_tiled/kernels.hpp"
 #include "algorithms/sgd_tiled/rule.hpp"
 #include "base/json.hpp"
@@ -14,35 +17,33 @@ class SgdTiled : public Algorithm {
 
   void prepare(const Ratings& train, const Model& initial, Context& context) override {
     check_initial(settings_.model, settings_.factors, train, initial);
-    work_ = pass_work(
-        train, settings_.factors, settings_.model, sizeof(RowRating),
-        settings_.factors * storage_bytes(settings_.storage) + (settings_.biased() ? 4 : 0));
     mean_ = settings_.biased() ? initial.mean : 0;
     seed_ = context.seed;
     stream_ = context.stream;
     workers_ = settings_.workers > 0
                    ? settings_.workers
                    : lock_free_workers({train.n_users(), train.n_items(), train.nnz()});
-    const Tiles tiles = make_tiles(train.user_offsets(), settings_.chunk, bundle_size(settings_),
-                                   seed_, *context.team);
-    bundles_ = tiles.bundles();
-    const Thinning thinning =
-        thin_items(train.items(), train.n_items(), settings_.thin_above, *context.team);
-    writes_made_ = thinning.writes_made;
-    const PhaseScope phase(context.phases, "transfer");
+    const auto ratings = on_device(train, context);
+    tiles_ =
+        make_device_tiles(ratings->rows(), settings_.chunk, bundle_size(settings_), seed_, stream_);
+    shuffle(*ratings, context);
+    ratings->release_rows();
     cuda::Uploader uploader(*context.team, stream_);
-    chunks_ = uploader.array(View<const Chunk>(tiles.chunks));
-    upload_shuffled(train, thinning.exponents, uploader);
     model_ = cuda::StoredModel(settings_.storage, initial, uploader);
+    const RatedShape rated = {ratings->nnz(),
+                              ratings->rating_users(stream_) + ratings->rated_items(stream_)};
+    work_ = pass_work(
+        rated, settings_.factors, settings_.model, sizeof(RowRating),
+        settings_.factors * storage_bytes(settings_.storage) + (settings_.biased() ? 4 : 0));
   }
 
   std::int64_t run_epoch(const EpochArgs& args, Context&) override {
     const auto epoch = static_cast<std::uint64_t>(args.epoch);
     launch_pass({settings_,
-                 {settings_.factors, chunks_.data(), bundles_, workers_, ratings_.data(),
-                  model_.p(), model_.q(), model_.user_bias(), model_.item_bias()},
+                 {settings_.factors, tiles_.chunks.data(), tiles_.bundles, workers_,
+                  ratings_.data(), model_.p(), model_.q(), model_.user_bias(), model_.item_bias()},
                  step_at(args.learning_rate, settings_.reg, mean_),
-                 epoch_order(bundles_, seed_, args.epoch),
+                 epoch_order(tiles_.bundles, seed_, args.epoch),
                  static_cast<std::uint32_t>(mix64(seed_ + epoch)),
                  static_cast<std::uint32_t>(epoch),
                  stream_});
@@ -54,31 +55,30 @@ class SgdTiled : public Algorithm {
   Json facts() const override { return {{"writes_made", writes_made_}}; }
 
  private:
-  void upload_shuffled(const Ratings& train, const AlignedVector<std::uint8_t>& exponents,
-                       cuda::Uploader& uploader) {
-    const auto items = train.items();
-    const auto values = train.values();
-    const auto offsets = uploader.array(train.user_offsets());
-    const auto sorted = uploader.filled<RowRating>(
-        train.nnz(), [&](std::int64_t begin, std::int64_t end, RowRating* out) {
-          for (std::int64_t i = begin; i < end; ++i) {
-            *out++ = {marked_item(items[i], exponents[items[i]]), values[i]};
-          }
-        });
-    ratings_ = cuda::DeviceBuffer<RowRating>(train.nnz());
-    launch_shuffle(sorted.data(), ratings_.data(), offsets.data(), train.n_users(), seed_, stream_);
-    MF_CUDA(cudaStreamSynchronize(stream_));  // before the sorted copy goes
+  static std::shared_ptr<cuda::DeviceRatings> on_device(const Ratings& train, Context& context) {
+    const PhaseScope phase(context.phases, "transfer");
+    return cuda::ratings_on_device(train, context);
+  }
+
+  void shuffle(cuda::DeviceRatings& ratings, Context& context) {
+    AlignedVector<std::int64_t> counts(ratings.n_items());
+    cuda::download(View<std::int64_t>(counts), ratings.item_counts(stream_), stream_);
+    const Thinning thinning = thin_items(counts, settings_.thin_above);
+    writes_made_ = thinning.writes_made;
+    cuda::Uploader uploader(*context.team, stream_);
+    const auto exponents = uploader.array(View<const std::uint8_t>(thinning.exponents));
+    ratings_ = cuda::DeviceBuffer<RowRating>(ratings.nnz());
+    launch_shuffle(ratings.rows(), exponents.data(), ratings_.data(), seed_, stream_);
   }
 
   Settings settings_;
   Work work_;
   double mean_ = 0;
   std::uint64_t seed_ = 0;
-  std::int64_t bundles_ = 0;
   std::int64_t workers_ = 1;
   double writes_made_ = 1;
   cudaStream_t stream_ = nullptr;
-  cuda::DeviceBuffer<Chunk> chunks_;
+  DeviceTiles tiles_;
   cuda::DeviceBuffer<RowRating> ratings_;
   cuda::StoredModel model_;
 };

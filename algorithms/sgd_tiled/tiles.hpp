@@ -4,8 +4,9 @@
 
 #include <cstdint>
 
+#include "algorithms/core/random.hpp"
 #include "base/aligned.hpp"
-#include "base/threads.hpp"
+#include "base/host_device.hpp"
 #include "base/view.hpp"
 
 namespace mf::sgd_tiled {
@@ -24,9 +25,34 @@ struct Tiles {
 
 // Every rating is in exactly one chunk of at most `longest` ratings; chunks of one user differ by
 // at most one rating. Chunks of a bundle differ little in length, since the lanes of a warp wait
-// for the longest. The result depends on the seed, not on the threads.
+// for the longest. (The host's; training is on those of device_tiles.hpp.)
 Tiles make_tiles(View<const std::int64_t> user_offsets, int longest, int bundle_size,
-                 std::uint64_t seed, ThreadTeam& team);
+                 std::uint64_t seed);
+
+// How a user is cut, and by what the chunks are sorted: the same for make_tiles and the device.
+//
+// Pieces of a user of `count` ratings, as equal as can be, none for none.
+MF_HD std::int64_t pieces_of_user(std::int64_t count, int longest) {
+  return (count + longest - 1) / longest;
+}
+MF_HD Chunk chunk_of_user(std::int32_t user, std::int64_t begin, std::int64_t count,
+                          std::int64_t piece, std::int64_t pieces) {
+  const std::int64_t from = count * piece / pieces;
+  return {begin + from, user, static_cast<std::int32_t>(count * (piece + 1) / pieces - from)};
+}
+// The longest first, equal ones at random, so that the chunks of a user do not run together.
+MF_HD std::uint64_t chunk_key(std::uint64_t seed, const Chunk& chunk, std::int64_t piece,
+                              int longest) {
+  const std::uint64_t of_user =
+      mix64(seed ^
+            (0x74696c6573ULL + 0x9e3779b97f4a7c15ULL * static_cast<std::uint64_t>(chunk.user + 1)));
+  const std::uint64_t random = mix64(of_user + static_cast<std::uint64_t>(piece)) >> 32;
+  return static_cast<std::uint64_t>(longest - chunk.count) << 32 | random;
+}
+// Bundle i is that of the sorted chunks at bundle_order(i).
+inline Permutation bundle_order(std::int64_t bundles, std::uint64_t seed) {
+  return Permutation::of(bundles, seed ^ 0x6f72646572ULL);
+}
 
 struct Thinning {
   // By how many powers of two the updates of an item are thinned: 0 for up to `above` ratings, 1 up
@@ -34,8 +60,8 @@ struct Thinning {
   AlignedVector<std::uint8_t> exponents;
   double writes_made = 1;  // share of the updates that write their item, over all epochs
 };
-Thinning thin_items(View<const std::int32_t> items, std::int32_t n_items, std::int64_t above,
-                    ThreadTeam& team);
+// counts: the ratings of each item.
+Thinning thin_items(View<const std::int64_t> counts, std::int64_t above);
 
 // i -> (multiplier * i + shift) mod count, a bijection of [0, count): a new order of the bundles
 // for each epoch.

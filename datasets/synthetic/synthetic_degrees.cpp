@@ -1,11 +1,10 @@
 #include "datasets/synthetic/synthetic_degrees.hpp"
+#include "base/portable_math.hpp"
 
 #include <algorithm>
 #include <atomic>
 #include <cmath>
 #include <utility>
-
-#include "datasets/synthetic/portable_math.hpp"
 
 namespace mf::synthetic {
 namespace {

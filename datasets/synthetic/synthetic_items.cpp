@@ -1,10 +1,10 @@
 #include "datasets/synthetic/synthetic_items.hpp"
+#include "base/portable_math.hpp"
 
 #include <algorithm>
 #include <bit>
 #include <numeric>
 
-#include "datasets/synthetic/portable_math.hpp"
 #include "datasets/synthetic/synthetic_degrees.hpp"
 
 namespace mf::synthetic {

@@ -1,9 +1,8 @@
 #include "datasets/synthetic/synthetic_model.hpp"
+#include "base/portable_math.hpp"
 
 #include <algorithm>
 #include <cmath>
-
-#include "datasets/synthetic/portable_math.hpp"
 
 namespace mf::synthetic {
 namespace {

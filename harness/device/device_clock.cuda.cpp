@@ -62,12 +62,7 @@ class CudaDeviceClock : public DeviceClock {
     }
   }
 
-  std::int64_t free_bytes() override {
-    std::size_t free = 0;
-    std::size_t total = 0;
-    MF_CUDA(cudaMemGetInfo(&free, &total));
-    return static_cast<std::int64_t>(free);
-  }
+  std::int64_t free_bytes() override { return cuda::available_bytes(); }
 
   std::int64_t peak_bytes() override { return cuda::peak_allocated_bytes(); }
 

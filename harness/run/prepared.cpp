@@ -28,7 +28,7 @@ PreparedCase::PreparedCase(const Case& item, const Ratings& train, Lent lent)
   context_.phases = lent.phases;
   context_.stream = device_ != nullptr ? device_->stream() : nullptr;
   context_.stop_requested = std::move(lent.stop_requested);
-  const Model initial = initial_model_of(item.params, train, item.init, team_.size());
+  const Model initial = start_of(item.params, train, item.init, team_.size());
   algorithm_ = prepare_algorithm(item.algorithm, item.params, train, initial, context_,
                                  [this] { synchronize(); });
 }

@@ -48,7 +48,8 @@ Runner& runner(const Json& changes) {
   const Model initial =
       initial_model(train.n_users(), train.n_items(), settings.common.factors, ModelKind::plain,
                     mean_rating(train), init, hardware_threads());
-  one->steps = FusedSteps(settings, Sides(train, CenterKind::none, 0, one->team), initial, context);
+  cuda::DeviceRatings ratings(train, one->team, one->stream.get());
+  one->steps = FusedSteps(settings, ratings, {}, initial, context);
   one->nnz = static_cast<double>(train.nnz());
   one->steps.update_x(one->stream.get());  // from here on the factors are those of a run
   one->steps.update_theta(one->stream.get());

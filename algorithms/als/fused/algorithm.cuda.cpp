@@ -1,31 +1,15 @@
 // als_fused, our own ALS: each row's system is formed on the tensor cores and solved by CG in one
 // kernel; A_u never leaves the registers.
-#include <algorithm>
-#include <cmath>
+#include <memory>
 
 #include "algorithms/als/device_center.hpp"
 #include "algorithms/als/fused/steps.hpp"
 #include "algorithms/core/registry.hpp"
 #include "algorithms/core/sgd_params.hpp"
-#include "base/error.hpp"
 #include "base/json.hpp"
 
 namespace mf::als {
 namespace {
-
-// Sums of CG grow with the fifth power of the ratings' scale, and A may share its fp16 scale with
-// their squares: README.md, Precision.
-void check_range(View<const float> values) {
-  constexpr float kLargest = 512.0F;
-  const auto beyond = std::find_if(values.begin(), values.end(),
-                                   [](float value) { return !(std::abs(value) <= kLargest); });
-  if (beyond == values.end()) return;
-  fail(
-      ErrorKind::data,
-      "als_fused: found the rating {} (after what `center` removes); expected at most {} on either "
-      "side of 0, where fp16 and the solver's sums are safe; scale the ratings, or use als",
-      *beyond, kLargest);
-}
 
 class AlsFused : public Algorithm {
  public:
@@ -35,13 +19,12 @@ class AlsFused : public Algorithm {
     const Common& common = settings_.common;
     check_initial(ModelKind::plain, common.factors, train, initial);
     nnz_ = train.nnz();
-    work_ = iteration_work(common, Solver::cg, train);
-    const Sides sides(train, common.center, common.reg, *context.team);
-    check_range(sides.users().values);
-    const PhaseScope phase(context.phases, "transfer");
-    steps_ = FusedSteps(settings_, sides, initial, context);
-    cuda::Uploader uploader(*context.team, context.stream);
-    center_ = DeviceCenter(initial, sides.center(), uploader);
+    const auto ratings = on_device(train, context);
+    const cudaStream_t stream = context.stream;
+    center_ = DeviceCenter(initial, common.center, common.reg, *ratings, stream);
+    steps_ = FusedSteps(settings_, *ratings, center_.residual(), initial, context);
+    work_ = iteration_work(common, Solver::cg, nnz_,
+                           ratings->rating_users(stream) + ratings->rated_items(stream));
   }
 
   std::int64_t run_epoch(const EpochArgs&, Context& context) override {
@@ -63,6 +46,11 @@ class AlsFused : public Algorithm {
   Json facts() const override { return steps_.facts(); }
 
  private:
+  static std::shared_ptr<cuda::DeviceRatings> on_device(const Ratings& train, Context& context) {
+    const PhaseScope phase(context.phases, "transfer");
+    return cuda::ratings_on_device(train, context);
+  }
+
   FusedSettings settings_;
   std::int64_t nnz_ = 0;
   Work work_;

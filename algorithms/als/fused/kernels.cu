@@ -42,13 +42,6 @@ void launch_words(const FusedRule& rule, const FusedSide& side, cudaStream_t str
 
 }  // namespace
 
-FusedEntry fused_entry(std::int32_t other, float value) {
-  const __half high = __float2half_rn(value);
-  const __half low = __float2half_rn(value - __half2float(high));
-  return {other, static_cast<std::uint32_t>(__half_as_ushort(high)) |
-                     static_cast<std::uint32_t>(__half_as_ushort(low)) << 16};
-}
-
 std::int64_t fused_slot_floats(FusedPrecision precision, std::int32_t factors) {
   const int tiles = fused_tiles(factors);
   const int warps = fused_warps(tiles, precision == FusedPrecision::fp16x2);

@@ -7,6 +7,7 @@
 #include <cstdint>
 
 #include "algorithms/als/fused/layout.hpp"
+#include "base/host_device.hpp"
 
 namespace mf::als {
 
@@ -24,7 +25,12 @@ struct FusedEntry {
   std::int32_t other;  // index on the other side
   std::uint32_t rating;
 };
-FusedEntry fused_entry(std::int32_t other, float value);
+MF_HD FusedEntry fused_entry(std::int32_t other, float value) {
+  const __half high = __float2half_rn(value);
+  const __half low = __float2half_rn(value - __half2float(high));
+  return {other, static_cast<std::uint32_t>(__half_as_ushort(high)) |
+                     static_cast<std::uint32_t>(__half_as_ushort(low)) << 16};
+}
 
 // One half-step. Every pointer is to device memory.
 struct FusedSide {

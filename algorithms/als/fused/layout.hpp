@@ -4,23 +4,16 @@
 
 #include <cstdint>
 
+#include "algorithms/core/row_parts.hpp"
+
 namespace mf::als {
 
 // How the gathered rows enter the tensor cores: one fp16 word a factor, or the sum of two.
 enum class FusedPrecision { fp16, fp16x2 };
 
-// Ratings [begin, begin + count) of a row. The parts of a split row are equal but for one rating;
-// part k keeps its sums in scratch slot first_slot + k.
-struct FusedTask {
-  std::int64_t begin = 0;
-  std::int32_t count = 0;
-  std::int32_t row = 0;
-  std::int32_t row_count = 0;  // ratings of the whole row: it is shrunk by reg times as much
-  std::int32_t part = 0;
-  std::int32_t parts = 1;
-  std::int32_t first_slot = 0;  // of a split row
-};
-static_assert(sizeof(FusedTask) == 32, "kernels read it as two 16-byte words");
+// The sums of part k of a split row are kept in scratch slot first_slot + k; the row is shrunk by
+// reg times row_count.
+using FusedTask = RowPart;
 
 // A_u lies in 16 x 16 blocks, lower half, over the registers of the warps of a thread block: each
 // warp has some of the block rows. The kernel is compiled for a few numbers of block rows.

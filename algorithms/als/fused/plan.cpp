@@ -10,7 +10,7 @@ namespace {
 
 void add_parts(FusedPlan& plan, std::int32_t row, std::int64_t begin, std::int64_t count,
                std::int64_t longest) {
-  const std::int64_t parts = std::max<std::int64_t>(1, (count + longest - 1) / longest);
+  const std::int64_t parts = parts_of_row(count, longest);
   FusedTask task;
   task.row = row;
   task.row_count = static_cast<std::int32_t>(count);
@@ -24,9 +24,9 @@ void add_parts(FusedPlan& plan, std::int32_t row, std::int64_t begin, std::int64
     plan.slots += task.parts;
   }
   for (std::int64_t part = 0; part < parts; ++part) {
-    const std::int64_t from = count * part / parts;
+    const std::int64_t from = part_begin(count, part, parts);
     task.begin = begin + from;
-    task.count = static_cast<std::int32_t>(count * (part + 1) / parts - from);
+    task.count = static_cast<std::int32_t>(part_begin(count, part + 1, parts) - from);
     task.part = static_cast<std::int32_t>(part);
     plan.tasks.push_back(task);
   }

@@ -1,5 +1,8 @@
 #include "algorithms/als/fused/settings.hpp"
 
+#include <algorithm>
+
+#include "algorithms/core/device_need.hpp"
 #include "algorithms/core/pinned.hpp"
 
 namespace mf::als {
@@ -36,10 +39,12 @@ MemoryNeed fused_memory_need(const Params& params, const ProblemShape& shape) {
   const double slot = 4.0 * fused_slot_floats_of_thread(tiles, warps) * 32 * warps;
   const double row_bytes =
       4.0 * (factors + 3) + 2 * words * static_cast<double>(fused_stride(factors));
-  const double device =
+  const double trained =
       16 * nnz + rows * (row_bytes + (centered ? 4 : 0)) + tasks + 2 * parts * (slot + 4);
-  // The host holds the columns of R, residuals, the tasks, and pinned memory for the transfer.
-  return {nnz * (centered ? 12 : 8) + tasks + kPinnedBytes, device};
+  // R by rows, by columns, and the entries of one side: 24 bytes a rating.
+  const double sides = row_ratings_bytes(shape) + column_ratings_bytes(shape) + 8 * nnz + tasks;
+  const double device = std::max({trained, sides, making_columns_bytes(shape)});
+  return {kPinnedBytes, device};
 }
 
 }  // namespace mf::als

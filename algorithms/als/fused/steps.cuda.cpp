@@ -1,50 +1,76 @@
 #include "algorithms/als/fused/steps.hpp"
 
 #include <algorithm>
+#include <utility>
 
-#include "algorithms/als/fused/plan.hpp"
+#include "algorithms/als/fused/entries.hpp"
+#include "algorithms/core/cuda/cut_rows.hpp"
+#include "base/error.hpp"
 #include "base/json.hpp"
 
 namespace mf::als {
+namespace {
 
-FusedSteps::FusedSteps(const FusedSettings& settings, const Sides& sides, const Model& initial,
-                       Context& context)
+// Sums of CG grow with the fifth power of the ratings' scale, and A may share its fp16 scale with
+// their squares: README.md, Precision.
+void check_range(const cuda::DeviceBuffer<float>& largest, cudaStream_t stream) {
+  constexpr float kLargest = 512.0F;
+  float found = 0;
+  cuda::download(View<float>(&found, 1), largest.data(), stream);
+  if (found <= kLargest) return;
+  fail(ErrorKind::data,
+       "als_fused: found a rating of size {} (after what `center` removes); expected at most {} on "
+       "either side of 0, where fp16 and the solver's sums are safe; scale the ratings, or use als",
+       found, kLargest);
+}
+
+}  // namespace
+
+FusedSteps::FusedSteps(const FusedSettings& settings, cuda::DeviceRatings& ratings,
+                       const DeviceResidual& center, const Model& initial, Context& context)
     : settings_(settings) {
   const Common& common = settings.common;
+  const cudaStream_t stream = context.stream;
   rule_.factors = common.factors;
   rule_.reg = static_cast<float>(common.reg);
   rule_.steps = common.cg.steps;
   rule_.tolerance = static_cast<float>(common.cg.tolerance);
-  cuda::Uploader uploader(*context.team, context.stream);
-  users_ = make_side(sides.users(), initial.p, uploader);
-  items_ = make_side(sides.items(), initial.q, uploader);
+  auto largest = cuda::zeros<float>(1, stream);
+  items_ = make_side(ratings.columns(stream), cuda::RowsOf::items, center, largest.data(), stream);
+  ratings.release_columns();
+  users_ = make_side(ratings.rows(), cuda::RowsOf::users, center, largest.data(), stream);
+  ratings.release_rows();
+  check_range(largest, stream);
+  cuda::Uploader uploader(*context.team, stream);
+  start(users_, cuda::RowsOf::users, initial, uploader);
+  start(items_, cuda::RowsOf::items, initial, uploader);
   const std::int64_t slots = std::max(users_.slots, items_.slots);
   scratch_ =
       cuda::DeviceBuffer<float>(slots * fused_slot_floats(settings.precision, common.factors));
   next_ = cuda::DeviceBuffer<std::uint32_t>(1);
-  arrived_ = cuda::DeviceBuffer<std::uint32_t>(slots);
-  if (slots > 0) MF_CUDA(cudaMemsetAsync(arrived_.data(), 0, arrived_.bytes(), context.stream));
+  arrived_ = cuda::zeros<std::uint32_t>(slots, stream);
 }
 
-FusedSteps::DeviceSide FusedSteps::make_side(const Side& side, View<const float> initial,
-                                             cuda::Uploader& uploader) {
-  const FusedPlan plan = plan_fused(side.offsets, settings_.split_rows);
+FusedSteps::DeviceSide FusedSteps::make_side(const cuda::RatingsOfRows& rows, cuda::RowsOf which,
+                                             const DeviceResidual& center, float* largest,
+                                             cudaStream_t stream) const {
+  cuda::DeviceParts cut = cuda::cut_rows(rows.offsets, rows.rows, settings_.split_rows, stream);
   DeviceSide made;
-  made.slots = plan.slots;
-  made.tasks = uploader.array(View<const FusedTask>(plan.tasks));
-  made.entries = uploader.filled<FusedEntry>(
-      side.nnz(), [&](std::int64_t begin, std::int64_t end, FusedEntry* out) {
-        for (std::int64_t i = begin; i < end; ++i) {
-          *out++ = fused_entry(side.others[i], side.values[i]);
-        }
-      });
-  made.factors = uploader.rows(initial, rule_.factors, stride());
-  const std::int64_t words = side.rows() * fused_stride(rule_.factors);
-  made.high = cuda::DeviceBuffer<__half>(words);
-  if (settings_.precision == FusedPrecision::fp16x2) made.low = cuda::DeviceBuffer<__half>(words);
-  narrow(made.factors.data(), stride(), made.narrow(), side.rows(), rule_.factors,
-         uploader.stream());
+  made.slots = cut.slots;
+  made.tasks = std::move(cut.parts);
+  made.entries = cuda::DeviceBuffer<FusedEntry>(rows.nnz);
+  make_entries(rows, which == cuda::RowsOf::users, center, made.entries.data(), largest, stream);
   return made;
+}
+
+void FusedSteps::start(DeviceSide& side, cuda::RowsOf which, const Model& initial,
+                       cuda::Uploader& uploader) const {
+  const std::int64_t rows = which == cuda::RowsOf::users ? initial.n_users : initial.n_items;
+  side.factors = cuda::initial_rows<float>(initial, which, stride(), uploader);
+  const std::int64_t words = rows * fused_stride(rule_.factors);
+  side.high = cuda::DeviceBuffer<__half>(words);
+  if (settings_.precision == FusedPrecision::fp16x2) side.low = cuda::DeviceBuffer<__half>(words);
+  narrow(side.factors.data(), stride(), side.narrow(), rows, rule_.factors, uploader.stream());
 }
 
 FusedSide FusedSteps::arguments(DeviceSide& to, DeviceSide& from) {

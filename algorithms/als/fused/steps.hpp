@@ -6,10 +6,11 @@
 
 #include <cstdint>
 
+#include "algorithms/als/device_center.hpp"
 #include "algorithms/als/fused/kernels.hpp"
 #include "algorithms/als/fused/settings.hpp"
-#include "algorithms/als/sides.hpp"
-#include "algorithms/core/cuda/upload.hpp"
+#include "algorithms/core/cuda/device_ratings.hpp"
+#include "algorithms/core/cuda/initial_rows.hpp"
 #include "algorithms/core/model.hpp"
 #include "algorithms/core/rows.hpp"
 
@@ -18,9 +19,10 @@ namespace mf::als {
 class FusedSteps {
  public:
   FusedSteps() = default;
-  // Plans and uploads (the phase "transfer"). `sides` and `initial` may end then.
-  FusedSteps(const FusedSettings& settings, const Sides& sides, const Model& initial,
-             Context& context);
+  // Makes both sides of R and the first factors on the device. Everything it is given may end then.
+  // Throws Error(data) for ratings that are too large for fp16.
+  FusedSteps(const FusedSettings& settings, cuda::DeviceRatings& ratings,
+             const DeviceResidual& center, const Model& initial, Context& context);
 
   // X from Theta; Theta from X. Queued on the stream.
   void update_x(cudaStream_t stream) { update(users_, items_, stream); }
@@ -49,7 +51,10 @@ class FusedSteps {
     cuda::DeviceBuffer<__half> high, low;
     NarrowRows narrow() { return {high.data(), low.data()}; }
   };
-  DeviceSide make_side(const Side& side, View<const float> initial, cuda::Uploader& uploader);
+  DeviceSide make_side(const cuda::RatingsOfRows& rows, cuda::RowsOf which,
+                       const DeviceResidual& center, float* largest, cudaStream_t stream) const;
+  void start(DeviceSide& side, cuda::RowsOf which, const Model& initial,
+             cuda::Uploader& uploader) const;
   FusedSide arguments(DeviceSide& to, DeviceSide& from);
   void update(DeviceSide& to, DeviceSide& from, cudaStream_t stream);
 

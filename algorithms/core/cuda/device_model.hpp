@@ -7,6 +7,7 @@
 #include <type_traits>
 
 #include "algorithms/core/cuda/convert_rows.hpp"
+#include "algorithms/core/cuda/initial_rows.hpp"
 #include "algorithms/core/cuda/memory.hpp"
 #include "algorithms/core/cuda/upload.hpp"
 #include "algorithms/core/model.hpp"
@@ -21,8 +22,8 @@ class DeviceModel {
  public:
   DeviceModel() = default;
   DeviceModel(const Model& initial, Uploader& uploader) : shape_(initial) {
-    p_ = uploader.rows<Real>(View<const float>(initial.p), initial.factors, stride());
-    q_ = uploader.rows<Real>(View<const float>(initial.q), initial.factors, stride());
+    p_ = initial_rows<Real>(initial, RowsOf::users, stride(), uploader);
+    q_ = initial_rows<Real>(initial, RowsOf::items, stride(), uploader);
     if (!initial.biased()) return;
     user_bias_ = uploader.rows<Real>(View<const float>(initial.user_bias), 1, 1);
     item_bias_ = uploader.rows<Real>(View<const float>(initial.item_bias), 1, 1);

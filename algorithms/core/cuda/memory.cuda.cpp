@@ -1,6 +1,7 @@
 #include "algorithms/core/cuda/memory.hpp"
 
 #include <atomic>
+#include <limits>
 
 #include "base/error.hpp"
 #include "base/text.hpp"
@@ -18,34 +19,109 @@ void count(std::int64_t bytes) {
   }
 }
 
+// The pool of the device, told to keep its memory; null where the device or the driver has none.
+cudaMemPool_t open_pool() {
+  int device = 0;
+  int supported = 0;
+  MF_CUDA(cudaGetDevice(&device));
+  MF_CUDA(cudaDeviceGetAttribute(&supported, cudaDevAttrMemoryPoolsSupported, device));
+  if (supported == 0) return nullptr;
+  cudaMemPool_t pool = nullptr;
+  MF_CUDA(cudaDeviceGetDefaultMemPool(&pool, device));
+  std::uint64_t keep = std::numeric_limits<std::uint64_t>::max();
+  MF_CUDA(cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &keep));
+  return pool;
+}
+
+cudaMemPool_t pool() {
+  static const cudaMemPool_t opened = open_pool();
+  return opened;
+}
+
+// On which memory for any stream is had and given back; nothing else is ever queued there. It ends
+// with the process.
+cudaStream_t own_stream() {
+  static const cudaStream_t stream = [] {
+    cudaStream_t made = nullptr;
+    MF_CUDA(cudaStreamCreateWithFlags(&made, cudaStreamNonBlocking));
+    return made;
+  }();
+  return stream;
+}
+
+// What the pool keeps goes back to the driver, from which libraries have their memory, and comes
+// again in one piece.
+void trim() noexcept {
+  cudaDeviceSynchronize();
+  if (pool() != nullptr) cudaMemPoolTrimTo(pool(), 0);
+}
+
+cudaError_t try_allocate(void** pointer, std::size_t bytes, cudaStream_t stream) {
+  if (pool() == nullptr) return cudaMalloc(pointer, bytes);
+  const cudaError_t error = cudaMallocAsync(pointer, bytes, stream);
+  if (error != cudaErrorMemoryAllocation) return error;
+  cudaGetLastError();  // not sticky: the next launch must not report it
+  trim();
+  return cudaMallocAsync(pointer, bytes, stream);
+}
+
+[[noreturn]] void fail_out_of_memory(std::size_t bytes) {
+  cudaGetLastError();
+  std::size_t free = 0;
+  std::size_t total = 0;
+  cudaMemGetInfo(&free, &total);
+  fail(ErrorKind::memory,
+       "needs {} more on the device, {} of {} are free; lower `factors` or use a smaller data set",
+       format_bytes(static_cast<double>(bytes)), format_bytes(static_cast<double>(free)),
+       format_bytes(static_cast<double>(total)));
+}
+
 }  // namespace
 
 std::int64_t allocated_bytes() { return allocated.load(); }
 std::int64_t peak_allocated_bytes() { return peak.load(); }
 void reset_peak_allocated_bytes() { peak.store(allocated.load()); }
 
-void* allocate_device(std::size_t bytes) {
+void* allocate_on(std::size_t bytes, cudaStream_t stream) {
   void* pointer = nullptr;
-  const cudaError_t error = cudaMalloc(&pointer, bytes);
-  if (error == cudaErrorMemoryAllocation) {
-    cudaGetLastError();  // not sticky: the next launch must not report it
-    std::size_t free = 0;
-    std::size_t total = 0;
-    cudaMemGetInfo(&free, &total);
-    fail(
-        ErrorKind::memory,
-        "needs {} more on the device, {} of {} are free; lower `factors` or use a smaller data set",
-        format_bytes(static_cast<double>(bytes)), format_bytes(static_cast<double>(free)),
-        format_bytes(static_cast<double>(total)));
-  }
+  const cudaError_t error = try_allocate(&pointer, bytes, stream);
+  if (error == cudaErrorMemoryAllocation) fail_out_of_memory(bytes);
   MF_CUDA(error);
   count(static_cast<std::int64_t>(bytes));
   return pointer;
 }
 
-void free_device(void* pointer, std::size_t bytes) noexcept {
-  cudaFree(pointer);
+void free_on(void* pointer, std::size_t bytes, cudaStream_t stream) noexcept {
+  if (pool() == nullptr) {
+    cudaFree(pointer);
+  } else {
+    cudaFreeAsync(pointer, stream);
+  }
   count(-static_cast<std::int64_t>(bytes));
+}
+
+void* allocate_device(std::size_t bytes) {
+  void* pointer = allocate_on(bytes, own_stream());
+  // Memory that another stream gave back is had when that stream has come so far.
+  MF_CUDA(cudaStreamSynchronize(own_stream()));
+  return pointer;
+}
+
+void free_device(void* pointer, std::size_t bytes) noexcept {
+  cudaDeviceSynchronize();
+  free_on(pointer, bytes, own_stream());
+}
+
+std::int64_t available_bytes() {
+  std::size_t free = 0;
+  std::size_t total = 0;
+  MF_CUDA(cudaMemGetInfo(&free, &total));
+  if (pool() == nullptr) return static_cast<std::int64_t>(free);
+  std::uint64_t reserved = 0;
+  std::uint64_t used = 0;
+  MF_CUDA(cudaMemPoolGetAttribute(pool(), cudaMemPoolAttrReservedMemCurrent, &reserved));
+  MF_CUDA(cudaMemPoolGetAttribute(pool(), cudaMemPoolAttrUsedMemCurrent, &used));
+  return static_cast<std::int64_t>(free + (reserved - used));
 }
 
 }  // namespace mf::cuda

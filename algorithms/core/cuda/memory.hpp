@@ -20,9 +20,20 @@ std::int64_t allocated_bytes();
 std::int64_t peak_allocated_bytes();
 void reset_peak_allocated_bytes();
 
-// cudaMalloc; throws Error(memory) that says how much was asked for and how much is free.
+// From the device's memory pool, which keeps what is freed for the next: a case does not wait for
+// the driver where one before it has. Any stream may use it at once. Throws Error(memory) that says
+// how much was asked for and how much is free.
 void* allocate_device(std::size_t bytes);
+// Waits for the device, as cudaFree does: nothing that is queued may still use it.
 void free_device(void* pointer, std::size_t bytes) noexcept;
+
+// Of the stream alone: what is queued there before may have had the memory, what is queued after
+// the freeing may get it, and nobody waits.
+void* allocate_on(std::size_t bytes, cudaStream_t stream);
+void free_on(void* pointer, std::size_t bytes, cudaStream_t stream) noexcept;
+
+// Bytes that allocations can have: what the driver has, and what the pool keeps unused.
+std::int64_t available_bytes();
 
 // An array in device memory, uninitialised. Movable, not copyable.
 template <class T>
@@ -67,6 +78,30 @@ class DeviceBuffer {
   }
   T* data_ = nullptr;
   std::size_t count_ = 0;
+};
+
+// An array in device memory for work on one stream: kernels that are queued there while it lives.
+template <class T>
+class StreamBuffer {
+  static_assert(std::is_trivially_copyable_v<T>);
+
+ public:
+  StreamBuffer(std::int64_t count, cudaStream_t stream)
+      : bytes_(static_cast<std::size_t>(count) * sizeof(T)), stream_(stream) {
+    if (count > 0) data_ = static_cast<T*>(allocate_on(bytes_, stream_));
+  }
+  ~StreamBuffer() {
+    if (data_ != nullptr) free_on(data_, bytes_, stream_);
+  }
+  StreamBuffer(const StreamBuffer&) = delete;
+  StreamBuffer& operator=(const StreamBuffer&) = delete;
+
+  T* data() { return data_; }
+
+ private:
+  std::size_t bytes_;
+  cudaStream_t stream_;
+  T* data_ = nullptr;
 };
 
 // An array in page-locked host memory: copies from and to it run at full speed and asynchronously.

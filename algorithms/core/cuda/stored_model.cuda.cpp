@@ -1,6 +1,7 @@
 #include "algorithms/core/cuda/stored_model.hpp"
 
 #include "algorithms/core/cuda/convert_rows.hpp"
+#include "algorithms/core/cuda/initial_rows.hpp"
 #include "algorithms/core/cuda/row_shape.hpp"
 
 namespace mf::cuda {
@@ -9,8 +10,8 @@ StoredModel::StoredModel(Storage storage, const Model& initial, Uploader& upload
     : storage_(storage), shape_(initial) {
   const std::int32_t f = initial.factors;
   const std::int64_t fp32_stride = storage_stride(Storage::fp32, f);
-  p_wide_ = uploader.rows(View<const float>(initial.p), f, fp32_stride);
-  q_wide_ = uploader.rows(View<const float>(initial.q), f, fp32_stride);
+  p_wide_ = initial_rows<float>(initial, RowsOf::users, fp32_stride, uploader);
+  q_wide_ = initial_rows<float>(initial, RowsOf::items, fp32_stride, uploader);
   if (initial.biased()) {
     user_bias_ = uploader.array(View<const float>(initial.user_bias));
     item_bias_ = uploader.array(View<const float>(initial.item_bias));

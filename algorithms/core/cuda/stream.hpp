@@ -42,6 +42,14 @@ class Event {
   void record(cudaStream_t stream) const { MF_CUDA(cudaEventRecord(event_, stream)); }
   void synchronize() const { MF_CUDA(cudaEventSynchronize(event_)); }
 
+  // Also where nothing was recorded yet.
+  bool has_happened() const {
+    const cudaError_t error = cudaEventQuery(event_);
+    if (error == cudaErrorNotReady) return false;
+    MF_CUDA(error);
+    return true;
+  }
+
   // Seconds from `start` to this one; both have happened.
   double seconds_since(const Event& start) const {
     float milliseconds = 0;

@@ -6,7 +6,7 @@
 #include <cstdint>
 
 #include "algorithms/core/cuda/memory.hpp"
-#include "algorithms/core/cuda/stream.hpp"
+#include "algorithms/core/cuda/pinned_ring.hpp"
 #include "algorithms/core/pinned.hpp"
 #include "base/threads.hpp"
 #include "base/view.hpp"
@@ -15,13 +15,10 @@
 namespace mf::cuda {
 
 // All copies are queued on the stream when a call returns; what they come from may change or end
-// then. The destructor waits for them.
+// then.
 class Uploader {
  public:
   Uploader(ThreadTeam& team, cudaStream_t stream) : team_(&team), stream_(stream) {}
-  ~Uploader() {
-    for (const Event& event : copied_) cudaEventSynchronize(event.get());
-  }
   Uploader(const Uploader&) = delete;
   Uploader& operator=(const Uploader&) = delete;
 
@@ -39,18 +36,20 @@ class Uploader {
   DeviceBuffer<T> filled(std::int64_t count, Fill&& fill) {
     DeviceBuffer<T> to(count);
     const auto element = static_cast<std::int64_t>(sizeof(T));
-    reserve(std::clamp(count * element / 4, kSmallest, kPinnedPieceBytes));
-    const std::int64_t piece = piece_bytes_ / element;
+    // Even of a small array one piece is filled while the other is copied.
+    const std::int64_t piece =
+        std::clamp(count * element / 4, kSmallest, kPinnedPieceBytes) / element;
+    PinnedRing& ring = PinnedRing::of_process();
+    const auto held = ring.lock();
     for (std::int64_t begin = 0; begin < count; begin += piece) {
       const std::int64_t size = std::min(piece, count - begin);
-      T* out = reinterpret_cast<T*>(free_piece());
+      T* out = reinterpret_cast<T*>(ring.take(size * element));
       team_->for_chunks(size, kChunk, [&](std::int64_t from, std::int64_t end) {
         fill(begin + from, begin + end, out + from);
       });
       MF_CUDA(cudaMemcpyAsync(to.data() + begin, out, static_cast<std::size_t>(size * element),
                               cudaMemcpyHostToDevice, stream_));
-      copied_[turn_].record(stream_);
-      turn_ = 1 - turn_;
+      ring.sent(stream_);
     }
     return to;
   }
@@ -90,29 +89,8 @@ class Uploader {
   static constexpr std::int64_t kSmallest = 64 << 10;
   static constexpr std::int64_t kChunk = 1 << 16;  // elements that a thread fills at a time
 
-  // Pinned memory is slow to get: a small data set takes little of it, and even then one piece is
-  // filled while the other is copied.
-  void reserve(std::int64_t bytes) {
-    if (bytes <= piece_bytes_) return;
-    for (const Event& event : copied_) event.synchronize();
-    piece_bytes_ = bytes;
-    for (auto& piece : pieces_) {
-      piece = {};
-      piece = PinnedBuffer<std::byte>(static_cast<std::size_t>(bytes));
-    }
-  }
-
-  std::byte* free_piece() {
-    copied_[turn_].synchronize();  // returns at once where nothing was recorded yet
-    return pieces_[turn_].data();
-  }
-
   ThreadTeam* team_;
   cudaStream_t stream_;
-  std::int64_t piece_bytes_ = 0;
-  PinnedBuffer<std::byte> pieces_[2];
-  Event copied_[2];
-  int turn_ = 0;
 };
 
 }  // namespace mf::cuda

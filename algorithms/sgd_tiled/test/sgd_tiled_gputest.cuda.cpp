@@ -8,6 +8,7 @@
 #include "algorithms/core/cuda/memory.hpp"
 #include "algorithms/core/cuda/stream.hpp"
 #include "algorithms/core/registry.hpp"
+#include "algorithms/sgd_tiled/device_tiles.hpp"
 #include "algorithms/sgd_tiled/kernels.hpp"
 #include "algorithms/sgd_tiled/rule.hpp"
 #include "algorithms/sgd_tiled/test/round_kernel.hpp"
@@ -46,6 +47,62 @@ Ratings disjoint_matrix(std::int32_t m, std::int32_t most) {
   }
   for (std::int32_t i = 0; i <= item; ++i) arrays.item_ids.push_back(i);
   return Ratings(std::move(arrays));
+}
+
+template <class T>
+std::vector<T> back(const T* from, std::int64_t count, const cuda::Stream& stream) {
+  std::vector<T> host(count);
+  cuda::download(View<T>(host), from, stream.get());
+  return host;
+}
+
+TEST(DeviceTiles, AreTheHosts) {
+  MF_REQUIRE_DEVICE();
+  ThreadTeam team(2);
+  cuda::Stream stream;
+  for (const std::int32_t users : {1, 40, 3000}) {
+    const Ratings train = disjoint_matrix(users, 300);
+    const cuda::DeviceRatings ratings(train, team, stream.get());
+    for (const int longest : {1, 32, 1000}) {
+      for (const int size : {1, 4}) {
+        const Tiles host = make_tiles(train.user_offsets(), longest, size, 9);
+        const DeviceTiles tiles = make_device_tiles(ratings.rows(), longest, size, 9, stream.get());
+        ASSERT_EQ(tiles.bundles, host.bundles());
+        const auto chunks = back(tiles.chunks.data(), std::ssize(host.chunks), stream);
+        for (std::size_t i = 0; i < chunks.size(); ++i) {
+          ASSERT_EQ(chunks[i].begin, host.chunks[i].begin) << i;
+          ASSERT_EQ(chunks[i].user, host.chunks[i].user) << i;
+          ASSERT_EQ(chunks[i].count, host.chunks[i].count) << i;
+        }
+      }
+    }
+  }
+}
+
+TEST(DeviceTiles, RatingsAreShuffledWithinTheirUserAndMarked) {
+  MF_REQUIRE_DEVICE();
+  ThreadTeam team(2);
+  cuda::Stream stream;
+  const Ratings train = disjoint_matrix(200, 100);
+  const cuda::DeviceRatings ratings(train, team, stream.get());
+  std::vector<std::uint8_t> exponents(train.n_items());
+  for (std::size_t i = 0; i < exponents.size(); ++i)
+    exponents[i] = static_cast<std::uint8_t>(i % 8);
+  const auto device = cuda::upload(View<const std::uint8_t>(exponents), stream.get());
+  cuda::DeviceBuffer<RowRating> shuffled(train.nnz());
+  launch_shuffle(ratings.rows(), device.data(), shuffled.data(), 5, stream.get());
+  const auto seen = back(shuffled.data(), train.nnz(), stream);
+  const auto offsets = train.user_offsets();
+  for (std::int32_t user = 0; user < train.n_users(); ++user) {
+    const std::int64_t begin = offsets[user];
+    const std::int64_t count = offsets[user + 1] - begin;
+    const Order order = row_order(count, 5, user);
+    for (std::int64_t i = 0; i < count; ++i) {
+      const Rating from = train[begin + (order.multiplier * i + order.shift) % count];
+      ASSERT_EQ(seen[begin + i].other, marked_item(from.item, exponents[from.item])) << user;
+      ASSERT_EQ(seen[begin + i].value, from.value) << user;
+    }
+  }
 }
 
 // A pass in the order of the device, where every user is one chunk and no item is shared.

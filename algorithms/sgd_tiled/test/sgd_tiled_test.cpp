@@ -35,13 +35,12 @@ std::vector<std::int64_t> long_tailed(std::size_t users) {
 }
 
 TEST(Tiles, HoldEveryRatingOnce) {
-  ThreadTeam team(2);
   for (const auto& counts :
        {std::vector<std::int64_t>{}, {0, 0}, {1}, {0, 33, 0, 1, 32}, long_tailed(1000)}) {
     const auto offsets = offsets_of(counts);
     for (const int longest : {1, 7, 32, 100}) {
       for (const int size : {1, 2, 8}) {
-        const Tiles tiles = make_tiles(offsets, longest, size, 1, team);
+        const Tiles tiles = make_tiles(offsets, longest, size, 1);
         std::vector<int> seen(offsets.back());
         for (const Chunk& chunk : tiles.chunks) {
           EXPECT_LE(chunk.count, longest);
@@ -59,9 +58,8 @@ TEST(Tiles, HoldEveryRatingOnce) {
 }
 
 TEST(Tiles, AreEqualWithinAUserAndWithinABundle) {
-  ThreadTeam team(2);
   const auto offsets = offsets_of(long_tailed(3000));
-  const Tiles tiles = make_tiles(offsets, 32, 8, 1, team);
+  const Tiles tiles = make_tiles(offsets, 32, 8, 1);
   std::map<std::int32_t, std::pair<int, int>> range;
   int uneven = 0;
   for (std::int64_t b = 0; b < tiles.bundles(); ++b) {
@@ -84,16 +82,15 @@ TEST(Tiles, AreEqualWithinAUserAndWithinABundle) {
 
 TEST(Tiles, DependOnTheSeedAlone) {
   const auto offsets = offsets_of(long_tailed(500));
-  const auto users = [&](std::uint64_t seed, int threads) {
-    ThreadTeam team(threads);
+  const auto users = [&](std::uint64_t seed) {
     std::vector<std::int64_t> begins;
-    for (const Chunk& chunk : make_tiles(offsets, 32, 2, seed, team).chunks) {
+    for (const Chunk& chunk : make_tiles(offsets, 32, 2, seed).chunks) {
       begins.push_back(chunk.begin);
     }
     return begins;
   };
-  EXPECT_EQ(users(1, 1), users(1, 3));
-  EXPECT_NE(users(1, 1), users(2, 1));
+  EXPECT_EQ(users(1), users(1));
+  EXPECT_NE(users(1), users(2));
 }
 
 TEST(Order, IsABijectionThatChangesWithTheEpoch) {
@@ -142,29 +139,27 @@ TEST(Thinning, EveryRatingWritesInOneEpochOfItsPeriod) {
 }
 
 TEST(Thinning, ExponentsFollowTheRatings) {
-  ThreadTeam team(2);
-  std::vector<std::int32_t> items;
-  for (const auto& [item, count] : {std::pair{0, 10}, {1, 11}, {2, 20}, {3, 41}, {4, 100000}}) {
-    items.insert(items.end(), count, item);
-  }
-  const auto exponents = thin_items(items, 6, 10, team).exponents;
+  const std::vector<std::int64_t> counts = {10, 11, 20, 41, 100000, 0};
+  const auto exponents = thin_items(counts, 10).exponents;
   EXPECT_EQ(std::vector<int>(exponents.begin(), exponents.end()),
             (std::vector<int>{0, 1, 1, 2, kMaxExponent, 0}))
       << "halved until at most the share, in whole ratings";
-  const Thinning off = thin_items(items, 6, 0, team);
+  const Thinning off = thin_items(counts, 0);
   EXPECT_EQ(std::count(off.exponents.begin(), off.exponents.end(), 0), 6);
   EXPECT_EQ(off.writes_made, 1);
+  EXPECT_EQ(thin_items(std::vector<std::int64_t>{0, 0}, 10).writes_made, 1);
 }
 
 TEST(Thinning, TheShareOfWritesIsThatOfTheRuleOverAllEpochs) {
   std::vector<std::int32_t> items;
+  std::vector<std::int64_t> counts(40);
   Rng rng(11);
   for (int i = 0; i < 5000; ++i) {
     const auto skewed = rng.below(1 + rng.below(40));
     items.push_back(static_cast<std::int32_t>(skewed));
+    ++counts[skewed];
   }
-  ThreadTeam team(3);
-  const Thinning thinning = thin_items(items, 40, 20, team);
+  const Thinning thinning = thin_items(counts, 20);
   // After 2^kMaxExponent epochs each place has been at each turn equally often.
   constexpr std::uint32_t kEpochs = 1U << kMaxExponent;
   std::int64_t writes = 0;

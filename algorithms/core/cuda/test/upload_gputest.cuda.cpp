@@ -138,6 +138,39 @@ TEST(DeviceModel, IsSeenAsItWas) {
   }
 }
 
+// What the device makes by a rule is bit for bit what the host makes.
+TEST(InitialRows, AreTheHosts) {
+  MF_REQUIRE_DEVICE();
+  Gpu gpu;
+  Uploader uploader(gpu.team, gpu.stream.get());
+  for (const InitKind kind : {InitKind::normal, InitKind::uniform, InitKind::normal_over_factors}) {
+    for (const std::int32_t factors : {1, 7, 100, 128}) {
+      for (const double mean : {3.6, -2.0}) {
+        const InitSpec init{kind, 0.3, 77};
+        const Model rule =
+            model_to_make(20'000, 300, factors, ModelKind::biased, {mean, 1.1}, init);
+        Model made = rule;
+        make_rows(made, gpu.team);
+        ASSERT_FALSE(made.rule);
+        for (const RowsOf side : {RowsOf::users, RowsOf::items}) {
+          const std::int64_t stride = row_stride(factors, sizeof(float));
+          const auto by_rule = gpu.back(initial_rows<float>(rule, side, stride, uploader));
+          const auto uploaded = gpu.back(initial_rows<float>(made, side, stride, uploader));
+          EXPECT_EQ(by_rule, uploaded) << factors;
+          const auto doubled = gpu.back(initial_rows<float>(rule, side, stride, uploader, 2.0F));
+          const auto doubled_too =
+              gpu.back(initial_rows<float>(made, side, stride, uploader, 2.0F));
+          EXPECT_EQ(doubled, doubled_too);
+          EXPECT_EQ(doubled[0], 2 * by_rule[0]);
+          const std::int64_t wide = row_stride(factors, sizeof(double));
+          EXPECT_EQ(gpu.back(initial_rows<double>(rule, side, wide, uploader)),
+                    gpu.back(initial_rows<double>(made, side, wide, uploader)));
+        }
+      }
+    }
+  }
+}
+
 TEST(Random, DrawsOfTheDeviceAreTheHosts) {
   MF_REQUIRE_DEVICE();
   Gpu gpu;

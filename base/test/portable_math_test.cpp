@@ -1,4 +1,4 @@
-#include "datasets/synthetic/portable_math.hpp"
+#include "base/portable_math.hpp"
 
 #include <gtest/gtest.h>
 
@@ -15,6 +15,17 @@ TEST(PortableMath, LogAgreesWithCmath) {
   }
   for (double x = 0.5; x < 2; x += 1e-3) EXPECT_NEAR(portable::log(x), std::log(x), 1e-15) << x;
   EXPECT_EQ(portable::log(1), 0);
+}
+
+TEST(PortableMath, CosOfTurnsAgreesWithCmath) {
+  for (double v = 0; v < 1; v += 1.0 / 65539) {
+    EXPECT_NEAR(portable::cos_of_turns(v), std::cos(2 * std::numbers::pi * v), 1e-15) << v;
+  }
+  EXPECT_EQ(portable::cos_of_turns(0), 1);
+  EXPECT_EQ(portable::cos_of_turns(0.25), 0);
+  EXPECT_EQ(portable::cos_of_turns(0.5), -1);
+  EXPECT_EQ(portable::cos_of_turns(0.75), 0);
+  EXPECT_NEAR(portable::cos_of_turns(std::nextafter(1.0, 0.0)), 1, 1e-15);
 }
 
 TEST(PortableMath, ExpAgreesWithCmath) {

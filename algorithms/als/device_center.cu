@@ -1,0 +1,101 @@
+// The mean is one pass over R. Each sweep of the biases is two, 8 bytes of a rating read and a bias
+// gathered; a warp a row.
+#include "algorithms/als/device_center.hpp"
+
+#include <vector>
+
+#include "algorithms/core/cuda/launch.hpp"
+
+namespace mf::als {
+namespace {
+
+constexpr int kThreads = 256;
+constexpr std::int64_t kRatingsOfBlock = 1 << 16;
+constexpr unsigned kAll = 0xffffffff;
+
+__device__ double sum_of_warp(double value) {
+  for (int lane = 16; lane > 0; lane /= 2) value += __shfl_xor_sync(kAll, value, lane);
+  return value;
+}
+
+// A block's sum of its ratings; the same order for any device.
+__global__ void __launch_bounds__(kThreads)
+    sum_kernel(const RowRating* ratings, std::int64_t nnz, double* sums) {
+  __shared__ double of_warp[kThreads / 32];
+  const std::int64_t begin = blockIdx.x * kRatingsOfBlock;
+  const std::int64_t end = min(begin + kRatingsOfBlock, nnz);
+  double sum = 0;
+  for (std::int64_t i = begin + threadIdx.x; i < end; i += kThreads) sum += ratings[i].value;
+  sum = sum_of_warp(sum);
+  if (threadIdx.x % 32 == 0) of_warp[threadIdx.x / 32] = sum;
+  __syncthreads();
+  if (threadIdx.x != 0) return;
+  for (int warp = 1; warp < kThreads / 32; ++warp) sum += of_warp[warp];
+  sums[blockIdx.x] = sum;
+}
+
+// b_x = sum over the row of (r - mu - b_other) / ((1 + lambda) n_x)
+__global__ void __launch_bounds__(kThreads)
+    bias_kernel(const cuda::RatingsOfRows rows, double mean, double reg, const float* other_bias,
+                float* bias) {
+  const std::int64_t row = (std::int64_t{blockIdx.x} * kThreads + threadIdx.x) / 32;
+  if (row >= rows.rows) return;
+  const std::int64_t begin = rows.offsets[row];
+  const std::int64_t end = rows.offsets[row + 1];
+  double sum = 0;
+  for (std::int64_t i = begin + threadIdx.x % 32; i < end; i += 32) {
+    const RowRating rating = rows.ratings[i];
+    sum += rating.value - mean - other_bias[rating.other];
+  }
+  sum = sum_of_warp(sum);
+  if (threadIdx.x % 32 != 0) return;
+  bias[row] = begin == end
+                  ? 0.0F
+                  : static_cast<float>(sum / ((1 + reg) * static_cast<double>(end - begin)));
+}
+
+void solve(const cuda::RatingsOfRows& rows, double mean, double reg, const float* other_bias,
+           float* bias, cudaStream_t stream) {
+  if (rows.rows == 0) return;
+  bias_kernel<<<cuda::blocks_for(rows.rows, kThreads / 32), kThreads, 0, stream>>>(
+      rows, mean, reg, other_bias, bias);
+  MF_CUDA_LAUNCHED("als bias");
+}
+
+double mean_on_device(const cuda::RatingsOfRows& rows, cudaStream_t stream) {
+  if (rows.nnz == 0) return 0;
+  const std::int64_t blocks = (rows.nnz + kRatingsOfBlock - 1) / kRatingsOfBlock;
+  cuda::StreamBuffer<double> device(blocks, stream);
+  sum_kernel<<<static_cast<unsigned>(blocks), kThreads, 0, stream>>>(rows.ratings, rows.nnz,
+                                                                     device.data());
+  MF_CUDA_LAUNCHED("als mean");
+  std::vector<double> sums(blocks);
+  cuda::download(View<double>(sums), device.data(), stream);
+  double sum = 0;
+  for (const double of_block : sums) sum += of_block;
+  return sum / static_cast<double>(rows.nnz);
+}
+
+}  // namespace
+
+DeviceCenter::DeviceCenter(const ModelShape& plain, CenterKind kind, double reg,
+                           cuda::DeviceRatings& ratings, cudaStream_t stream)
+    : shape_(plain) {
+  if (kind == CenterKind::none) return;
+  shape_.kind = ModelKind::biased;
+  shape_.mean = mean_on_device(ratings.rows(), stream);
+  user_bias_ = cuda::zeros<float>(plain.n_users, stream);
+  item_bias_ = cuda::zeros<float>(plain.n_items, stream);
+  if (kind == CenterKind::mean) return;
+  for (int sweep = 0; sweep < kCenterSweeps; ++sweep) {
+    solve(ratings.columns(stream), shape_.mean, reg, user_bias_.data(), item_bias_.data(), stream);
+    solve(ratings.rows(), shape_.mean, reg, item_bias_.data(), user_bias_.data(), stream);
+  }
+}
+
+DeviceResidual DeviceCenter::residual() const {
+  return {static_cast<float>(shape_.biased() ? shape_.mean : 0), user_bias_.data(),
+          item_bias_.data()};
+}
+
+}  // namespace mf::als

@@ -1,0 +1,129 @@
+// What als_fused makes on the device against the host's: parts of rows, the center, the entries.
+#include <gtest/gtest.h>
+
+#include "algorithms/als/fused/entries.hpp"
+#include "algorithms/als/fused/plan.hpp"
+#include "algorithms/als/sides.hpp"
+#include "algorithms/als/test/reference.hpp"
+#include "algorithms/core/cuda/cut_rows.hpp"
+#include "algorithms/core/cuda/stream.hpp"
+#include "testing/cuda/testing.hpp"
+
+namespace mf::als {
+namespace {
+
+template <class T>
+std::vector<T> back(const T* from, std::int64_t count, const cuda::Stream& stream) {
+  std::vector<T> host(count);
+  cuda::download(View<T>(host), from, stream.get());
+  return host;
+}
+
+bool same(const RowPart& a, const RowPart& b) {
+  return a.begin == b.begin && a.count == b.count && a.row == b.row && a.row_count == b.row_count &&
+         a.part == b.part && a.parts == b.parts && a.first_slot == b.first_slot;
+}
+
+TEST(CutRows, AreThePlan) {
+  MF_REQUIRE_DEVICE();
+  cuda::Stream stream;
+  Rng rng(5);
+  for (const int rows : {1, 3, 300, 20'000}) {
+    std::vector<std::int64_t> offsets = {0};
+    for (int row = 0; row < rows; ++row) {
+      const auto length =
+          static_cast<std::int64_t>(rng.below(1 + rng.below(row % 100 == 7 ? 90'000 : 300)));
+      offsets.push_back(offsets.back() + length);
+    }
+    const auto device = cuda::upload(View<const std::int64_t>(offsets), stream.get());
+    for (const std::int64_t longest : {1LL, 32LL, 1000LL, 8192LL, 1LL << 30, 1LL << 40}) {
+      if (offsets.back() / longest > 3'000'000) continue;
+      const FusedPlan plan = plan_fused(offsets, longest);
+      const cuda::DeviceParts cut = cuda::cut_rows(device.data(), rows, longest, stream.get());
+      EXPECT_EQ(cut.slots, plan.slots);
+      ASSERT_EQ(cut.parts.size(), plan.tasks.size());
+      const auto parts = back(cut.parts.data(), std::ssize(plan.tasks), stream);
+      for (std::size_t i = 0; i < parts.size(); ++i) {
+        ASSERT_TRUE(same(parts[i], plan.tasks[i])) << i << " of " << rows << " at " << longest;
+      }
+    }
+  }
+}
+
+TEST(DeviceCenter, IsTheHosts) {
+  MF_REQUIRE_DEVICE();
+  ThreadTeam team(2);
+  cuda::Stream stream;
+  const Ratings train = test::planted(500, 90, 0.2, 4);
+  ModelShape shape;
+  shape.kind = ModelKind::plain;
+  shape.n_users = train.n_users();
+  shape.n_items = train.n_items();
+  shape.factors = 4;
+  for (const CenterKind kind : {CenterKind::none, CenterKind::mean, CenterKind::biases}) {
+    const Sides sides(train, kind, 0.1, team);
+    const Center& host = sides.center();
+    cuda::DeviceRatings ratings(train, team, stream.get());
+    const DeviceCenter center(shape, kind, 0.1, ratings, stream.get());
+    const FactorView view = center.view(nullptr, nullptr, 4);
+    EXPECT_NEAR(view.mean, host.mean, 1e-12);
+    ASSERT_EQ(view.user_bias == nullptr, host.user_bias.empty());
+    if (kind == CenterKind::none) continue;
+    const auto users = back(view.user_bias, train.n_users(), stream);
+    const auto items = back(view.item_bias, train.n_items(), stream);
+    for (std::size_t u = 0; u < users.size(); ++u) {
+      ASSERT_NEAR(users[u], host.user_bias[u], 1e-6) << u;
+    }
+    for (std::size_t i = 0; i < items.size(); ++i) {
+      ASSERT_NEAR(items[i], host.item_bias[i], 1e-6) << i;
+    }
+  }
+}
+
+TEST(Entries, AreThoseOfTheHostsSides) {
+  MF_REQUIRE_DEVICE();
+  ThreadTeam team(2);
+  cuda::Stream stream;
+  const Ratings train = test::planted(300, 90, 0.2, 4);
+  for (const CenterKind kind : {CenterKind::none, CenterKind::mean, CenterKind::biases}) {
+    const Sides sides(train, kind, 0.1, team);
+    const Center& center = sides.center();
+    cuda::DeviceRatings ratings(train, team, stream.get());
+    const auto user_bias = cuda::upload(View<const float>(center.user_bias), stream.get());
+    const auto item_bias = cuda::upload(View<const float>(center.item_bias), stream.get());
+    const DeviceResidual residual = {static_cast<float>(center.mean), user_bias.data(),
+                                     item_bias.data()};
+    for (const bool of_users : {true, false}) {
+      const Side side = of_users ? sides.users() : sides.items();
+      cuda::DeviceBuffer<FusedEntry> entries(train.nnz());
+      auto largest = cuda::zeros<float>(1, stream.get());
+      make_entries(of_users ? ratings.rows() : ratings.columns(stream.get()), of_users, residual,
+                   entries.data(), largest.data(), stream.get());
+      const auto made = back(entries.data(), train.nnz(), stream);
+      float most = 0;
+      for (std::int64_t i = 0; i < train.nnz(); ++i) {
+        const FusedEntry expected = fused_entry(side.others[i], side.values[i]);
+        ASSERT_EQ(made[i].other, expected.other) << i;
+        ASSERT_EQ(made[i].rating, expected.rating) << i;
+        most = std::max(most, std::abs(side.values[i]));
+      }
+      EXPECT_EQ(back(largest.data(), 1, stream)[0], most);
+    }
+  }
+}
+
+TEST(Entries, ANumberThatIsNoneIsInfinitelyLarge) {
+  MF_REQUIRE_DEVICE();
+  ThreadTeam team(1);
+  cuda::Stream stream;
+  const float nan = std::numeric_limits<float>::quiet_NaN();
+  const Ratings train = test::ratings_of(2, 2, {{0, 0, 1}, {0, 1, nan}, {1, 0, -3}});
+  const cuda::DeviceRatings ratings(train, team, stream.get());
+  cuda::DeviceBuffer<FusedEntry> entries(3);
+  auto largest = cuda::zeros<float>(1, stream.get());
+  make_entries(ratings.rows(), true, {}, entries.data(), largest.data(), stream.get());
+  EXPECT_EQ(back(largest.data(), 1, stream)[0], std::numeric_limits<float>::infinity());
+}
+
+}  // namespace
+}  // namespace mf::als

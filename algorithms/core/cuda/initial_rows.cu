@@ -1,0 +1,78 @@
+// A thread a row: its stream of random numbers cannot be cut. It writes 16 bytes at a time, so that
+// what is in flight stays in L2. Some 150 operations in fp64 an element: 2 ms for Netflix's 50
+// million on one H200.
+#include "algorithms/core/cuda/initial_rows.hpp"
+
+#include "algorithms/core/cuda/launch.hpp"
+
+namespace mf::cuda {
+namespace {
+
+constexpr int kThreads = 128;
+
+template <class Real>
+struct alignas(16) Word {
+  static constexpr int kSize = 16 / sizeof(Real);
+  Real numbers[kSize];
+};
+
+template <class Real>
+__global__ void __launch_bounds__(kThreads)
+    make_kernel(const InitialRows rule, std::int64_t rows, std::int64_t stride, Real times,
+                Real* out) {
+  const std::int64_t row = std::int64_t{blockIdx.x} * kThreads + threadIdx.x;
+  if (row >= rows) return;
+  Rng rng = rule.row(row);
+  auto* words = reinterpret_cast<Word<Real>*>(out + row * stride);
+  for (std::int64_t first = 0; first < stride; first += Word<Real>::kSize) {
+    Word<Real> word;
+    for (int k = 0; k < Word<Real>::kSize; ++k) {
+      word.numbers[k] =
+          first + k < rule.factors ? static_cast<Real>(rule.element(rng)) * times : Real{0};
+    }
+    words[first / Word<Real>::kSize] = word;
+  }
+}
+
+template <class Real>
+__global__ void scale_kernel(Real* numbers, std::int64_t count, Real times) {
+  const std::int64_t step = std::int64_t{gridDim.x} * kThreads;
+  for (std::int64_t i = std::int64_t{blockIdx.x} * kThreads + threadIdx.x; i < count; i += step)
+    numbers[i] *= times;
+}
+
+template <class Real>
+DeviceBuffer<Real> uploaded(View<const float> packed, std::int32_t factors, std::int64_t stride,
+                            Uploader& uploader, Real times) {
+  DeviceBuffer<Real> rows = uploader.rows<Real>(packed, factors, stride);
+  const auto count = static_cast<std::int64_t>(rows.size());
+  if (times == Real{1} || count == 0) return rows;
+  scale_kernel<<<blocks_for(count, kThreads, 1 << 16), kThreads, 0, uploader.stream()>>>(
+      rows.data(), count, times);
+  MF_CUDA_LAUNCHED("initial_rows scale");
+  return rows;
+}
+
+}  // namespace
+
+template <class Real>
+DeviceBuffer<Real> initial_rows(const Model& initial, RowsOf side, std::int64_t stride,
+                                Uploader& uploader, Real times) {
+  const bool users = side == RowsOf::users;
+  if (!initial.rule) {
+    return uploaded(View<const float>(users ? initial.p : initial.q), initial.factors, stride,
+                    uploader, times);
+  }
+  const std::int64_t rows = users ? initial.n_users : initial.n_items;
+  DeviceBuffer<Real> out(rows * stride);
+  if (rows == 0) return out;
+  make_kernel<<<blocks_for(rows, kThreads), kThreads, 0, uploader.stream()>>>(
+      users ? initial.rule->users : initial.rule->items, rows, stride, times, out.data());
+  MF_CUDA_LAUNCHED("initial_rows");
+  return out;
+}
+
+template DeviceBuffer<float> initial_rows(const Model&, RowsOf, std::int64_t, Uploader&, float);
+template DeviceBuffer<double> initial_rows(const Model&, RowsOf, std::int64_t, Uploader&, double);
+
+}  // namespace mf::cuda

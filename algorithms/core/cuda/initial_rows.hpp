@@ -1,0 +1,22 @@
+// The first factors, in device memory: made there by the model's rule, or uploaded.
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <cstdint>
+
+#include "algorithms/core/cuda/memory.hpp"
+#include "algorithms/core/cuda/upload.hpp"
+#include "algorithms/core/model.hpp"
+
+namespace mf::cuda {
+
+enum class RowsOf { users, items };
+
+// rows x stride numbers, zero beyond the factors; `times` each element. Real is float or double.
+// Bit for bit what make_rows() makes. Queued.
+template <class Real>
+DeviceBuffer<Real> initial_rows(const Model& initial, RowsOf side, std::int64_t stride,
+                                Uploader& uploader, Real times = 1);
+
+}  // namespace mf::cuda
