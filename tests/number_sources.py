@@ -318,6 +318,22 @@ class Files:
 
         return self._each(read, algorithm, **wanted)
 
+    def count_above(self, name, one, other, *keys):
+        """In how many configurations, which agree in `keys`, a number of `facts` of one algorithm is
+        above that of the other."""
+        every = [case for path in self.paths if path.is_dir() for case in cases_of(path)]
+        shared = [
+            {tuple(case.known()[key] for key in keys) for case in every if is_of(case, algorithm)}
+            for algorithm in (one, other)
+        ]
+        if shared[0] != shared[1] or not shared[0]:
+            raise NumberError(f"{one} and {other} differ in the {', '.join(keys)} that they have")
+        places = [dict(zip(keys, place)) for place in shared[0]]
+        return sum(
+            median(self.fact(one, name, **place)) > median(self.fact(other, name, **place))
+            for place in places
+        )
+
     def seeds(self, algorithm, **wanted):
         """How many there are."""
         return len(self.cases(algorithm, **wanted))
@@ -414,6 +430,10 @@ class Files:
         if len(rows) != 1:
             raise NumberError(f"{len(rows)} published numbers of {system!r}, {exhibit!r}, {wanted}")
         return float(rows[0]["value"])
+
+
+def is_of(case, algorithm):
+    return case.header["algorithm"]["name"] == algorithm
 
 
 def same_case(case):

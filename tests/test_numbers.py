@@ -6,7 +6,7 @@ import re
 import pytest
 
 from doc_numbers import agrees, blocks, check, evaluate, plain, unexplained
-from number_sources import ROOT, Files, NumberError, Seeds
+from number_sources import ROOT, Files, NumberError, Seeds, cases_of
 
 PAGES = [
     path
@@ -181,6 +181,23 @@ def test_cases_that_differ_in_more_than_the_seed_are_an_error(toy):
     with pytest.raises(NumberError, match="differ in momentum"):
         evaluate("final(a)", Files("run", toy))
     assert evaluate("final(a, momentum=0.9)", Files("run", toy)) == 1
+
+
+def test_configurations_are_counted_where_one_is_above_the_other(tmp_path):
+    (tmp_path / "run").mkdir()
+    made = [("a", 1, 7), ("a", 2, 7), ("a", 3, 7), ("b", 1, 6), ("b", 2, 7), ("b", 3, 8)]
+    for algorithm, blocks, value in made:
+        lines = case(1, [4, 1], algorithm=algorithm, blocks=blocks)
+        lines[0]["facts"] = {"x": value}
+        path = tmp_path / "run" / f"{algorithm}{blocks}.jsonl"
+        path.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    files = Files("run", tmp_path)
+    assert evaluate("count_above(x, a, b, blocks)", files) == 1
+    assert evaluate("count_above(x, b, a, blocks)", files) == 1
+    (tmp_path / "run" / "b3.jsonl").unlink()
+    cases_of.cache_clear()
+    with pytest.raises(NumberError, match="a and b differ in the blocks"):
+        evaluate("count_above(x, a, b, blocks)", files)
 
 
 def test_a_missing_folder_is_an_error(toy):
