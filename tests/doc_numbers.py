@@ -29,7 +29,7 @@ import math
 import pathlib
 import re
 
-from number_sources import ROOT, Files, NumberError, Seeds, high, low, mean, median
+from number_sources import ROOT, Files, NumberError, Seeds, common, high, low, mean, median
 
 BLOCK = re.compile(
     r"^<!-- numbers: (?P<from>[^\n]*(?:\n  [^\n]*)*)\n(?P<lines>.*?)^-->$", re.M | re.S
@@ -59,6 +59,7 @@ def evaluate(expression, files):
         functions,
         median=median,
         mean=mean,
+        common=common,
         low=low,
         high=high,
         abs=abs,
@@ -227,8 +228,29 @@ def constants(expression):
     }
 
 
+def without_columns(text, comments):
+    """A table without what `column` lines compute, the first number of each cell, and without the
+    columns that these go by."""
+    lines = [x for comment in comments for x in comment.lines if x.startswith("column ")]
+    computed = {int(digits) for x in lines for digits in re.findall(r"^column (\d+)", x)}
+    keys = {int(digits) for x in lines for digits in re.findall(r"\{(\d+)\}", x)}
+    if not lines:
+        return text
+    head = text.lstrip().splitlines()[0].strip().strip("|").split("|")
+    left = [cell for k, cell in enumerate(head) if k not in keys]
+    for row in rows_of(text):
+        left += [
+            NUMBER.sub("", cell, count=1) if k in computed else cell
+            for k, cell in enumerate(row)
+            if k not in keys
+        ]
+    return " | ".join(left)
+
+
 def unexplained(text, comments):
-    """Numbers of a paragraph that no line of its comments prints, gives, or selects cases by."""
+    """Numbers of a paragraph or table that no line of its comments prints, computes, gives, or
+    selects cases by."""
+    text = without_columns(text, comments)
     printed, known = [], set()
     for comment in comments:
         for line in comment.lines:

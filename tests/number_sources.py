@@ -87,6 +87,11 @@ def high(*values):
     )
 
 
+def common(values, other):
+    """Those of the seeds that the other has, too."""
+    return Seeds({seed: value for seed, value in values.items() if seed in other})
+
+
 # ---- result files --------------------------------------------------------------------------------
 
 
@@ -138,13 +143,15 @@ def read_case(path):
 
 @functools.lru_cache(maxsize=None)
 def cases_of(folder):
-    """The cases that the folder's spec lists, as plots show them; without one, all files."""
+    """The cases that the folder's spec lists, as plots show them; without one, all files. A run
+    that was cut off lists some that it never began."""
     spec = folder / "spec.json"
     if not spec.exists():
         return tuple(read_case(path) for path in sorted(folder.glob("*.jsonl")))
     stated = json.loads(spec.read_text(encoding="utf-8"))["cases"]
     names = [case if isinstance(case, str) else case["case_id"] for case in stated]
-    return tuple(read_case(folder / f"{name}.jsonl") for name in names)
+    paths = [folder / f"{name}.jsonl" for name in names]
+    return tuple(read_case(path) for path in paths if path.exists())
 
 
 def matches(key, found, wanted):
@@ -212,6 +219,10 @@ class Files:
     def rmse(self, algorithm, epoch, **wanted):
         return self._each(lambda case: point(case, epoch)["test_rmse"], algorithm, **wanted)
 
+    def last(self, algorithm, column, **wanted):
+        """What the last trace point has: objective, ndcg_100, ..."""
+        return self._each(lambda case: case.trace[-1][column], algorithm, **wanted)
+
     def spread_of_epochs(self, one, other):
         """The largest difference of the test RMSE of two lists of cases at any epoch."""
         pairs = [(a, b) for a in one for b in other if a.seed == b.seed]
@@ -254,6 +265,10 @@ class Files:
 
     def clock(self, algorithm, name, **wanted):
         return self._each(lambda case: case.footer["clocks"][name], algorithm, **wanted)
+
+    def clock_seen(self, algorithm, which, **wanted):
+        """Hz of the multiprocessors: min, median or max of the samples."""
+        return self._each(lambda case: case.footer["sm_clock_seen_hz"][which], algorithm, **wanted)
 
     def epoch_s(self, algorithm, **wanted):
         """Mean training time of an epoch."""
@@ -317,6 +332,22 @@ class Files:
             return value
 
         return self._each(read, algorithm, **wanted)
+
+    def count_above(self, name, one, other, *keys):
+        """In how many configurations, which agree in `keys`, a number of `facts` of one algorithm
+        is above that of the other."""
+        every = [case for path in self.paths if path.is_dir() for case in cases_of(path)]
+        shared = [
+            {tuple(case.known()[key] for key in keys) for case in every if is_of(case, algorithm)}
+            for algorithm in (one, other)
+        ]
+        if shared[0] != shared[1] or not shared[0]:
+            raise NumberError(f"{one} and {other} differ in the {', '.join(keys)} that they have")
+        places = [dict(zip(keys, place)) for place in shared[0]]
+        return sum(
+            median(self.fact(one, name, **place)) > median(self.fact(other, name, **place))
+            for place in places
+        )
 
     def seeds(self, algorithm, **wanted):
         """How many there are."""
@@ -414,6 +445,10 @@ class Files:
         if len(rows) != 1:
             raise NumberError(f"{len(rows)} published numbers of {system!r}, {exhibit!r}, {wanted}")
         return float(rows[0]["value"])
+
+
+def is_of(case, algorithm):
+    return case.header["algorithm"]["name"] == algorithm
 
 
 def same_case(case):

@@ -6,7 +6,7 @@ import re
 import pytest
 
 from doc_numbers import agrees, blocks, check, evaluate, plain, unexplained
-from number_sources import ROOT, Files, NumberError, Seeds
+from number_sources import ROOT, Files, NumberError, Seeds, cases_of
 
 PAGES = [
     path
@@ -14,6 +14,17 @@ PAGES = [
     if not {"build", "runs", "data", ".cache"} & set(path.relative_to(ROOT).parts)
 ]
 EXHIBITS = sorted((ROOT / "docs" / "reproduction").glob("*.md"))
+# Pages of algorithms whose section "Measured" has a source behind every number.
+ROOMS = [
+    ROOT / "algorithms" / name
+    for name in (
+        "ccd/README.md",
+        "ials/blocks/device.md",
+        "ials/cpu/README.md",
+        "ials/fused/README.md",
+        "ials/post/README.md",
+    )
+]
 BLOCKS = [block for page in PAGES for block in blocks(page.relative_to(ROOT), page.read_text())]
 
 
@@ -26,6 +37,7 @@ def test_the_pages_with_results_name_their_files():
     """So that a changed comment does not pass by being no comment any more."""
     pages = {str(block.page) for block in BLOCKS}
     assert {"README.md", "results/README.md", "results/published/measured/README.md"} <= pages
+    assert {str(page.relative_to(ROOT)) for page in [*EXHIBITS, *ROOMS]} <= pages
     assert sum(len(block.lines) for block in BLOCKS) > 500
     for page in PAGES:
         stray = re.sub(r"^<!-- numbers: .*?^-->$", "", page.read_text(), flags=re.M | re.S)
@@ -33,23 +45,42 @@ def test_the_pages_with_results_name_their_files():
         assert not re.search(r"^ {0,3}<!-- *numbers", stray, re.M), page
 
 
-def paragraphs(page):
-    """(text, its comments) of the paragraphs that say what was published, measured or concluded."""
-    text, found = page.read_text(), {}
-    for part in re.sub(r"<!--.*?-->\n?", "", text, flags=re.S).split("\n\n"):
-        if re.match(r"\*\*(Published|Measured|Verdict)\b", part.strip()):
-            found[part.strip("\n")] = []
+def without_comments(text):
+    return re.sub(r"<!--.*?-->\n?", "", text, flags=re.S)
+
+
+def stated(text):
+    """The paragraphs that say what was published, measured or concluded."""
+    parts = (part.strip("\n") for part in without_comments(text).split("\n\n"))
+    return [part for part in parts if re.match(r"\*\*(Published|Measured|Verdict)\b", part.strip())]
+
+
+def measured(text):
+    """The paragraphs and tables of the section "Measured"."""
+    section = re.search(r"^## Measured\n(.*?)(?=^## |\Z)", without_comments(text), re.M | re.S)
+    assert section, "there is no section ## Measured"
+    return [part.strip("\n") for part in section[1].split("\n\n") if part.strip()]
+
+
+def paragraphs(page, of):
+    """(text, its comments) of those paragraphs of a page."""
+    text = page.read_text()
+    found = {part: [] for part in of(text)}
     for block in blocks(page.relative_to(ROOT), text):
         if block.text in found:
             found[block.text].append(block)
     return found.items()
 
 
-@pytest.mark.parametrize("page", EXHIBITS, ids=lambda page: page.name)
-def test_every_number_of_an_exhibit_has_a_source(page):
+@pytest.mark.parametrize(
+    "page, of",
+    [(page, stated) for page in EXHIBITS] + [(page, measured) for page in ROOMS],
+    ids=lambda it: str(it.relative_to(ROOT)) if hasattr(it, "name") else it.__name__,
+)
+def test_every_number_has_a_source(page, of):
     left = {
         text[:60]: numbers
-        for text, comments in paragraphs(page)
+        for text, comments in paragraphs(page, of)
         if (numbers := unexplained(text, comments))
     }
     assert left == {}
@@ -98,6 +129,7 @@ def case(seed, rmse, algorithm="a", prepare=1.0, transfer=0.5, status="completed
         "final_test_rmse": rmse[-1],
         "best_test_rmse": min(rmse),
         "clocks": {"prepare_s": prepare, "transfer_s": transfer, "train_s": 2.0 * (len(rmse) - 1)},
+        "sm_clock_seen_hz": {"min": 1.0e9, "median": 1.5e9, "max": 2.0e9},
         "user_groups": [
             {"train_rmse": 1.0, "train_count": 3},
             {"train_rmse": 2.0, "train_count": 1},
@@ -136,6 +168,9 @@ def toy(tmp_path):
         ("train(a, epoch=2)", 4),
         ("rate(a)", 5),
         ("epoch_s(a)", 2),
+        ("last(a, updates)", 30),
+        ("clock_seen(a, min)", 1e9),
+        ("final(b) / common(final(a), final(b))", 1 / 1.5),
         ("steady_s(a)", 2),
         ("fact(a, 'x.y')", 7),
         ("final(b, factors=16)", 1),
@@ -181,6 +216,23 @@ def test_cases_that_differ_in_more_than_the_seed_are_an_error(toy):
     with pytest.raises(NumberError, match="differ in momentum"):
         evaluate("final(a)", Files("run", toy))
     assert evaluate("final(a, momentum=0.9)", Files("run", toy)) == 1
+
+
+def test_configurations_are_counted_where_one_is_above_the_other(tmp_path):
+    (tmp_path / "run").mkdir()
+    made = [("a", 1, 7), ("a", 2, 7), ("a", 3, 7), ("b", 1, 6), ("b", 2, 7), ("b", 3, 8)]
+    for algorithm, blocks, value in made:
+        lines = case(1, [4, 1], algorithm=algorithm, blocks=blocks)
+        lines[0]["facts"] = {"x": value}
+        path = tmp_path / "run" / f"{algorithm}{blocks}.jsonl"
+        path.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    files = Files("run", tmp_path)
+    assert evaluate("count_above(x, a, b, blocks)", files) == 1
+    assert evaluate("count_above(x, b, a, blocks)", files) == 1
+    (tmp_path / "run" / "b3.jsonl").unlink()
+    cases_of.cache_clear()
+    with pytest.raises(NumberError, match="a and b differ in the blocks"):
+        evaluate("count_above(x, a, b, blocks)", files)
 
 
 def test_a_missing_folder_is_an_error(toy):
@@ -275,6 +327,26 @@ def test_a_table_is_checked_row_by_row(toy):
             .replace("column 2: train({0})", "column 1: 1"),
         )[0]
     )
+
+
+def test_cells_that_no_line_computes_are_listed():
+    lines = "column 2: train({0})\ncolumn 3: final({0}, factors={1})\n"
+    comments = list(blocks("page", TABLE.split("<!--")[0] + f"<!-- numbers: run\n{lines}-->\n"))
+    assert unexplained(comments[0].text, comments) == []
+    twice = comments[0].text.replace("6.0", "6.0 (1.5)")
+    assert unexplained(twice, comments) == ["1.5"]
+    first = lines.splitlines()[0]
+    one = list(blocks("page", f"{comments[0].text}\n\n<!-- numbers: run\n{first}\n-->\n"))
+    assert unexplained(one[0].text, one) == ["8", "1.60", "16"]
+
+
+def test_cases_that_were_never_begun_are_passed_over(tmp_path):
+    run = tmp_path / "run"
+    run.mkdir()
+    lines = case(1, [4, 1])
+    (run / "a1.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    (run / "spec.json").write_text(json.dumps({"cases": ["a1", "a2"]}))
+    assert evaluate("seeds(a)", Files("run", tmp_path)) == 1
 
 
 def test_numbers_without_a_source_are_listed():
