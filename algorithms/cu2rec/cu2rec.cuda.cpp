@@ -37,11 +37,12 @@ class Cu2rec : public Algorithm {
 
   void prepare(const Ratings& train, const Model& initial, Context& context) override {
     check_initial(ModelKind::biased, settings_.factors, train, initial);
-    work_ = iteration_work(settings_, train);
     if (settings_.users_per_warp == 0) {
       settings_.users_per_warp = choose_users_per_warp(train.n_users());
     }
     ratings_ = on_device(train, context);
+    work_ = iteration_work(settings_, ratings_->rating_users(context.stream),
+                           ratings_->rated_items(context.stream));
     cuda::Uploader uploader(*context.team, context.stream);
     start(initial, uploader);
     set_up_draws(train, context.seed, context.stream);

@@ -115,9 +115,9 @@ Settings read_settings(ItemRule rule, const Params& params) {
           .graph = params.boolean("graph")};
 }
 
-Work iteration_work(const Settings& settings, const Ratings& train) {
-  const auto users = static_cast<double>(count_rating_users(train));
-  const double items = std::min(users, static_cast<double>(count_rated_items(train)));
+Work iteration_work(const Settings& settings, std::int64_t rating_users, std::int64_t rated_items) {
+  const auto users = static_cast<double>(rating_users);
+  const double items = std::min(users, static_cast<double>(rated_items));
   const double row = (settings.factors + 1.0) * sizeof(float);
   Work work;
   work.updates = users;

@@ -16,13 +16,6 @@ std::int64_t rated_rows(const Side& side) {
   return rows;
 }
 
-double free_bytes() {
-  std::size_t free = 0;
-  std::size_t total = 0;
-  MF_CUDA(cudaMemGetInfo(&free, &total));
-  return static_cast<double>(free);
-}
-
 }  // namespace
 
 DeviceSteps::DeviceSteps(const AlsSettings& settings, const Sides& sides, const Model& initial,
@@ -78,7 +71,7 @@ Capacity DeviceSteps::room_for(const Side& users, const Side& items) const {
   const double vector = static_cast<double>(stride()) * sizeof(float);
   // b, its parts (about one a row where rows are short, more where they are long), pointers.
   const double row_bytes = static_cast<double>(a_bytes(settings_.a_storage, f)) + 2 * vector + 32;
-  const double free = free_bytes();
+  const auto free = static_cast<double>(cuda::available_bytes());
   // Parts of b and the plan, which are taken later.
   const double later = static_cast<double>(users.nnz()) / kBiasSplit * (vector + 64) +
                        static_cast<double>(users.rows() + items.rows()) * 64;
