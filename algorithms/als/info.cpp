@@ -41,6 +41,7 @@ AlgorithmInfo als_info() {
       "W. Tan et al., \"Matrix Factorization on GPUs with Memory Optimization and Approximate "
       "Computing\" (cuMF_ALS)";
   info.hardware = Hardware::cuda;
+  info.starts_by_rule = true;
   info.params = als_params();
   info.supports = als_why_unsupported;
   info.memory = als_memory_need;

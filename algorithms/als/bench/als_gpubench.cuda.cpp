@@ -48,13 +48,14 @@ struct Prepared {
       : settings(read_als_settings(default_params(als_params(), changes))) {
     context.team = &team;
     context.stream = stream.get();
-    static const Sides sides(netflix(), CenterKind::none, 0, team);
+    cuda::DeviceRatings ratings(netflix(), team, stream.get());
     InitSpec init;
     init.kind = InitKind::uniform;
     const Model initial =
         initial_model(netflix().n_users(), netflix().n_items(), settings.common.factors,
                       ModelKind::plain, mean_rating(netflix()), init, hardware_threads());
-    steps = std::make_unique<DeviceSteps>(settings, sides, initial, context, cg_through_l1);
+    steps = std::make_unique<DeviceSteps>(settings, ratings, DeviceResidual{}, initial, context,
+                                          cg_through_l1);
   }
 };
 

@@ -20,12 +20,13 @@ class Als : public Algorithm {
     const Common& common = settings_.common;
     check_initial(ModelKind::plain, common.factors, train, initial);
     nnz_ = train.nnz();
-    work_ = iteration_work(common, settings_.solver, train);
-    const Sides sides(train, common.center, common.reg, *context.team);
-    steps_ = std::make_unique<DeviceSteps>(settings_, sides, initial, context);
-    const PhaseScope phase(context.phases, "transfer");
-    cuda::Uploader uploader(*context.team, context.stream);
-    center_ = DeviceCenter(initial, sides.center(), uploader);
+    const cudaStream_t stream = context.stream;
+    const auto ratings = on_device(train, context);
+    center_ = DeviceCenter(initial, common.center, common.reg, *ratings, stream);
+    steps_ =
+        std::make_unique<DeviceSteps>(settings_, *ratings, center_.residual(), initial, context);
+    work_ = iteration_work(common, settings_.solver, nnz_,
+                           ratings->rating_users(stream) + ratings->rated_items(stream));
   }
 
   std::int64_t run_epoch(const EpochArgs&, Context& context) override {
@@ -43,6 +44,11 @@ class Als : public Algorithm {
   Json facts() const override { return steps_->facts(); }
 
  private:
+  static std::shared_ptr<cuda::DeviceRatings> on_device(const Ratings& train, Context& context) {
+    const PhaseScope phase(context.phases, "transfer");
+    return cuda::ratings_on_device(train, context);
+  }
+
   AlsSettings settings_;
   std::int64_t nnz_ = 0;
   Work work_;

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "algorithms/als/cumf/plan.hpp"
+#include "algorithms/core/device_need.hpp"
 #include "algorithms/core/pinned.hpp"
 
 namespace mf::als {
@@ -69,9 +70,12 @@ MemoryNeed als_memory_need(const Params& params, const ProblemShape& shape) {
   const double tasks = 2 * rows * (sizeof(RowTask) + 4) +
                        2 * (nnz / split + nnz / kBiasSplit) * (sizeof(RowTask) + sizeof(SplitRow));
   const double libraries = settings.solver == Solver::cg ? 0 : kLibraryBytes;
-  // The host holds the columns of R, the residuals, and the tasks.
-  const double host = nnz * (centered ? 12 : 8) + 2 * tasks + kPinnedBytes;
-  return {host, 16 * nnz + rows * (vector + (centered ? 4 : 0)) + tasks + systems + libraries};
+  const double trained =
+      16 * nnz + rows * (vector + (centered ? 4 : 0)) + tasks + systems + libraries;
+  const double sides = row_ratings_bytes(shape) + column_ratings_bytes(shape) + 8 * nnz;
+  // The host holds the tasks and the offsets of the rows.
+  return {2 * tasks + 8 * rows + kPinnedBytes,
+          std::max({trained, sides, making_columns_bytes(shape)})};
 }
 
 }  // namespace mf::als

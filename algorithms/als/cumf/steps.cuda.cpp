@@ -1,4 +1,6 @@
 #include "algorithms/als/cumf/steps.hpp"
+#include "algorithms/als/cumf/split_side.hpp"
+#include "algorithms/core/cuda/initial_rows.hpp"
 #include "base/json.hpp"
 
 #include <algorithm>
@@ -10,37 +12,72 @@ namespace {
 constexpr double kReserve = 0.1;
 constexpr double kLeastReserve = 1 << 30;
 
-std::int64_t rated_rows(const Side& side) {
+std::int64_t rated_rows(View<const std::int64_t> offsets) {
   std::int64_t rows = 0;
-  for (std::int64_t row = 0; row < side.rows(); ++row) rows += side.length(row) > 0;
+  for (std::int64_t row = 0; row + 1 < offsets.size(); ++row) {
+    rows += offsets[row] < offsets[row + 1];
+  }
   return rows;
+}
+
+AlignedVector<std::int64_t> host_offsets(const cuda::RatingsOfRows& rows, cudaStream_t stream) {
+  AlignedVector<std::int64_t> offsets(rows.rows + 1);
+  cuda::download(View<std::int64_t>(offsets), rows.offsets, stream);
+  return offsets;
 }
 
 }  // namespace
 
-DeviceSteps::DeviceSteps(const AlsSettings& settings, const Sides& sides, const Model& initial,
-                         Context& context, bool cg_through_l1)
-    : DeviceSteps(settings, {sides.users(), sides.items()}, initial, context, cg_through_l1) {}
+DeviceSteps::DeviceSteps(const AlsSettings& settings, cuda::DeviceRatings& ratings,
+                         const DeviceResidual& center, const Model& initial, Context& context,
+                         bool cg_through_l1)
+    : settings_(settings), stream_(context.stream) {
+  const cuda::RatingsOfRows columns = ratings.columns(stream_);
+  const auto item_offsets = host_offsets(columns, stream_);
+  make_side(Which::items, columns, center);
+  ratings.release_columns();
+  const auto user_offsets = host_offsets(ratings.rows(), stream_);
+  make_side(Which::users, ratings.rows(), center);
+  ratings.release_rows();
+  cuda::Uploader uploader(*context.team, stream_);
+  start(initial, uploader);
+  plan(user_offsets, item_offsets, context, cg_through_l1);
+}
 
 DeviceSteps::DeviceSteps(const AlsSettings& settings, const Side (&host)[2], const Model& initial,
                          Context& context, bool cg_through_l1)
     : settings_(settings), stream_(context.stream) {
-  const std::int32_t f = settings.common.factors;
   {
     const PhaseScope phase(context.phases, "transfer");
     cuda::Uploader uploader(*context.team, stream_);
     for (const Which which : {Which::users, Which::items}) {
       const Side& from = host[which == Which::users ? 0 : 1];
-      DeviceSide& to = side(which);
-      to.others = uploader.array(from.others);
-      to.values = uploader.array(from.values);
-      to.factors = uploader.rows(which == Which::users ? initial.p : initial.q, f, stride());
+      side(which).others = uploader.array(from.others);
+      side(which).values = uploader.array(from.values);
     }
+    start(initial, uploader);
   }
-  const Capacity room = room_for(host[0], host[1]);
-  const PlanRule rule = {room.rows, room.parts, settings.split_rows};
-  const SidePlan plans[] = {make_side_plan(host[0].offsets, rule),
-                            make_side_plan(host[1].offsets, rule)};
+  plan(host[0].offsets, host[1].offsets, context, cg_through_l1);
+}
+
+void DeviceSteps::make_side(Which which, const cuda::RatingsOfRows& rows,
+                            const DeviceResidual& center) {
+  DeviceSide& to = side(which);
+  to.others = cuda::DeviceBuffer<std::int32_t>(rows.nnz);
+  to.values = cuda::DeviceBuffer<float>(rows.nnz);
+  split_side(rows, which == Which::users, center, to.others.data(), to.values.data(), stream_);
+}
+
+void DeviceSteps::start(const Model& initial, cuda::Uploader& uploader) {
+  users_.factors = cuda::initial_rows<float>(initial, cuda::RowsOf::users, stride(), uploader);
+  items_.factors = cuda::initial_rows<float>(initial, cuda::RowsOf::items, stride(), uploader);
+}
+
+void DeviceSteps::plan(Offsets users, Offsets items, Context& context, bool cg_through_l1) {
+  const std::int32_t f = settings_.common.factors;
+  const Capacity room = room_for(users, items);
+  const PlanRule rule = {room.rows, room.parts, settings_.split_rows};
+  const SidePlan plans[] = {make_side_plan(users, rule), make_side_plan(items, rule)};
   {
     const PhaseScope phase(context.phases, "transfer");
     cuda::Uploader uploader(*context.team, stream_);
@@ -50,7 +87,7 @@ DeviceSteps::DeviceSteps(const AlsSettings& settings, const Side (&host)[2], con
   make_systems(plans[0], plans[1]);
   const std::int64_t most = std::max(plans[0].most_rows, plans[1].most_rows);
   auto* a = reinterpret_cast<float*>(a_.data());
-  switch (settings.solver) {
+  switch (settings_.solver) {
     case Solver::lu:
       solver_ = make_lu_solver(f, most, a, b_.data(), stream_);
       break;
@@ -58,23 +95,23 @@ DeviceSteps::DeviceSteps(const AlsSettings& settings, const Side (&host)[2], con
       solver_ = make_cholesky_solver(f, most, a, b_.data(), stream_);
       break;
     case Solver::cg:
-      solver_ = make_cg_solver(settings.common.cg, cg_through_l1);
+      solver_ = make_cg_solver(settings_.common.cg, cg_through_l1);
       break;
   }
 }
 
-Capacity DeviceSteps::room_for(const Side& users, const Side& items) const {
+Capacity DeviceSteps::room_for(Offsets users, Offsets items) const {
   const std::int32_t f = settings_.common.factors;
   const std::int64_t rows = std::max(rated_rows(users), rated_rows(items));
-  const std::int64_t parts = std::max(all_parts(users.offsets, settings_.split_rows),
-                                      all_parts(items.offsets, settings_.split_rows));
+  const std::int64_t parts =
+      std::max(all_parts(users, settings_.split_rows), all_parts(items, settings_.split_rows));
   const double vector = static_cast<double>(stride()) * sizeof(float);
   // b, its parts (about one a row where rows are short, more where they are long), pointers.
   const double row_bytes = static_cast<double>(a_bytes(settings_.a_storage, f)) + 2 * vector + 32;
   const auto free = static_cast<double>(cuda::available_bytes());
   // Parts of b and the plan, which are taken later.
-  const double later = static_cast<double>(users.nnz()) / kBiasSplit * (vector + 64) +
-                       static_cast<double>(users.rows() + items.rows()) * 64;
+  const double later = static_cast<double>(users.back()) / kBiasSplit * (vector + 64) +
+                       static_cast<double>(users.size() + items.size()) * 64;
   const double budget = free - later - std::max(kLeastReserve, kReserve * free);
   return choose_capacity(rows, parts, settings_.batch_rows, row_bytes,
                          static_cast<double>(a_bytes(AStorage::fp32, f)), std::max(budget, 0.0));

@@ -13,7 +13,9 @@
 #include "algorithms/als/cumf/hermitian.hpp"
 #include "algorithms/als/cumf/plan.hpp"
 #include "algorithms/als/cumf/settings.hpp"
-#include "algorithms/als/sides.hpp"
+#include "algorithms/als/device_center.hpp"
+#include "algorithms/als/side.hpp"
+#include "algorithms/core/cuda/device_ratings.hpp"
 #include "algorithms/core/cuda/upload.hpp"
 #include "algorithms/core/model.hpp"
 
@@ -23,10 +25,12 @@ enum class Which { users, items };  // whose rows are solved: X, or Theta
 
 class DeviceSteps {
  public:
-  // Uploads (the phase "transfer"), plans, and takes memory for the systems. `sides` may end then.
-  DeviceSteps(const AlsSettings& settings, const Sides& sides, const Model& initial,
-              Context& context, bool cg_through_l1 = false);
-  // Of these sides, users' first.
+  // Makes both sides of R on the device, plans, and takes memory for the systems. What it is given
+  // may end then.
+  DeviceSteps(const AlsSettings& settings, cuda::DeviceRatings& ratings,
+              const DeviceResidual& center, const Model& initial, Context& context,
+              bool cg_through_l1 = false);
+  // Of these sides of the host, users' first, which it uploads (the phase "transfer").
   DeviceSteps(const AlsSettings& settings, const Side (&sides)[2], const Model& initial,
               Context& context, bool cg_through_l1 = false);
 
@@ -69,7 +73,11 @@ class DeviceSteps {
   const DeviceSide& side(Which which) const { return which == Which::users ? users_ : items_; }
   DeviceSide& other(Which which) { return which == Which::users ? items_ : users_; }
 
-  Capacity room_for(const Side& users, const Side& items) const;
+  using Offsets = View<const std::int64_t>;  // of one side, on the host
+  void make_side(Which which, const cuda::RatingsOfRows& rows, const DeviceResidual& center);
+  void start(const Model& initial, cuda::Uploader& uploader);
+  void plan(Offsets users, Offsets items, Context& context, bool cg_through_l1);
+  Capacity room_for(Offsets users, Offsets items) const;
   void upload_plan(DeviceSide& to, const SidePlan& plan, cuda::Uploader& uploader);
   void make_systems(const SidePlan& users, const SidePlan& items);
   Systems systems(Which which, const RowBatch& batch);

@@ -3,6 +3,7 @@
 
 #include <cmath>
 
+#include "algorithms/als/residual.cuh"
 #include "algorithms/core/cuda/launch.hpp"
 
 namespace mf::als {
@@ -10,15 +11,6 @@ namespace {
 
 constexpr int kThreads = 256;
 constexpr unsigned kAll = 0xffffffff;
-
-// In the order of Center::residual, so that both round alike.
-template <bool kOfUsers>
-__device__ float residual_of(const DeviceResidual& center, std::int64_t row, RowRating rating) {
-  if (center.user_bias == nullptr) return rating.value;
-  const float user = center.user_bias[kOfUsers ? row : rating.other];
-  const float item = center.item_bias[kOfUsers ? rating.other : row];
-  return rating.value - center.mean - user - item;
-}
 
 template <bool kOfUsers>
 __global__ void __launch_bounds__(kThreads)

@@ -56,7 +56,13 @@ struct Device {
         sides(test::plain_sides(ratings, team)) {
     context.team = &team;
     context.stream = stream.get();
-    steps = std::make_unique<DeviceSteps>(settings, sides, start, context);
+    make_steps();
+  }
+
+  void make_steps(bool cg_through_l1 = false) {
+    cuda::DeviceRatings on_device(train, team, stream.get());
+    steps = std::make_unique<DeviceSteps>(settings, on_device, DeviceResidual{}, start, context,
+                                          cg_through_l1);
   }
 
   std::int32_t factors() const { return settings.common.factors; }
@@ -311,8 +317,7 @@ TEST(Als, CgThroughL1IsTheSame) {
   for (const char* storage : {"fp32", "fp16"}) {
     Device past(train, {{"a_storage", storage}});
     Device through(train, {{"a_storage", storage}});
-    through.steps = std::make_unique<DeviceSteps>(through.settings, through.sides, through.start,
-                                                  through.context, true);
+    through.make_steps(true);
     for (Device* device : {&past, &through}) {
       for (const Which which : kSides) device->steps->half_step(which, device->context);
     }
@@ -328,8 +333,7 @@ TEST(Als, CholeskyThatFailsGivesNoNumbers) {
   const Params params = params_of({{"factors", 8}, {"reg", 0}, {"solver", "cholesky"}});
   Device device(train, params, 0.4);
   std::fill(device.start.q.begin(), device.start.q.end(), 0.5F);  // A is 1/4 everywhere: rank 1
-  device.steps =
-      std::make_unique<DeviceSteps>(device.settings, device.sides, device.start, device.context);
+  device.make_steps();
   device.steps->half_step(Which::users, device.context);
   for (const float x : device.rows(Which::users)) EXPECT_TRUE(std::isnan(x));
 }

@@ -1,6 +1,7 @@
 // What als_fused makes on the device against the host's: parts of rows, the center, the entries.
 #include <gtest/gtest.h>
 
+#include "algorithms/als/cumf/split_side.hpp"
 #include "algorithms/als/fused/entries.hpp"
 #include "algorithms/als/fused/plan.hpp"
 #include "algorithms/als/sides.hpp"
@@ -108,6 +109,35 @@ TEST(Entries, AreThoseOfTheHostsSides) {
         most = std::max(most, std::abs(side.values[i]));
       }
       EXPECT_EQ(back(largest.data(), 1, stream)[0], most);
+    }
+  }
+}
+
+TEST(SplitSide, IsTheHostsSide) {
+  MF_REQUIRE_DEVICE();
+  ThreadTeam team(2);
+  cuda::Stream stream;
+  const Ratings train = test::planted(300, 90, 0.2, 4);
+  for (const CenterKind kind : {CenterKind::none, CenterKind::biases}) {
+    const Sides sides(train, kind, 0.1, team);
+    const Center& center = sides.center();
+    cuda::DeviceRatings ratings(train, team, stream.get());
+    const auto user_bias = cuda::upload(View<const float>(center.user_bias), stream.get());
+    const auto item_bias = cuda::upload(View<const float>(center.item_bias), stream.get());
+    const DeviceResidual residual = {static_cast<float>(center.mean), user_bias.data(),
+                                     item_bias.data()};
+    for (const bool of_users : {true, false}) {
+      const Side side = of_users ? sides.users() : sides.items();
+      cuda::DeviceBuffer<std::int32_t> others(train.nnz());
+      cuda::DeviceBuffer<float> values(train.nnz());
+      split_side(of_users ? ratings.rows() : ratings.columns(stream.get()), of_users, residual,
+                 others.data(), values.data(), stream.get());
+      const auto seen = back(others.data(), train.nnz(), stream);
+      const auto numbers = back(values.data(), train.nnz(), stream);
+      for (std::int64_t i = 0; i < train.nnz(); ++i) {
+        ASSERT_EQ(seen[i], side.others[i]) << i;
+        ASSERT_EQ(numbers[i], side.values[i]) << i;
+      }
     }
   }
 }
