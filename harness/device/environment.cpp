@@ -82,7 +82,6 @@ std::string cpu_name() {
 }
 
 std::int64_t total_memory_bytes() { return proc_bytes("/proc/meminfo", "MemTotal"); }
-std::int64_t available_memory_bytes() { return proc_bytes("/proc/meminfo", "MemAvailable"); }
 
 void reset_peak_memory() {
   std::ofstream out("/proc/self/clear_refs");

@@ -2,6 +2,7 @@
 
 #include "datasets/load.hpp"
 #include "harness/results/ranges.hpp"
+#include "harness/run/preflight.hpp"
 
 namespace mf {
 
@@ -15,6 +16,7 @@ CaseData DataStore::get(const Case& item) {
     dataset_.reset();
     dataset_key_.clear();
     split_key_.clear();
+    refuse_to_load(item);
     dataset_ = std::make_shared<const Dataset>(load_dataset(item.data, hardware_threads()));
     dataset_key_ = dataset_key;
   }

@@ -3,9 +3,10 @@
 #include <fmt/core.h>
 
 #include "algorithms/core/registry.hpp"
+#include "base/error.hpp"
 #include "base/text.hpp"
+#include "datasets/load.hpp"
 #include "harness/device/device.hpp"
-#include "harness/device/environment.hpp"
 #include "harness/evaluate/device_quality.hpp"
 #include "harness/run/prepared.hpp"
 
@@ -65,6 +66,27 @@ std::optional<std::string> why_not_on_device(double need, std::optional<double> 
       format_bytes(need), format_bytes(*free));
 }
 
+std::optional<std::string> why_not_in_memory(double need, const MemoryBound& available,
+                                             const std::string& beyond) {
+  if (available.by.empty() || need <= static_cast<double>(available.bytes)) return std::nullopt;
+  return fmt::format(
+      "needs {} of memory{}, {} are available ({}); lower `factors`, use a smaller data set or "
+      "raise the limit",
+      format_bytes(need), beyond, format_bytes(static_cast<double>(available.bytes)), available.by);
+}
+
+void refuse_to_load(const Case& item) {
+  if (item.data.implicit) return;  // what its rule leaves is not known
+  const auto shape = expected_shape(item.data);
+  if (!shape) return;
+  // A file is mapped; what is made lies in memory beside its parts.
+  const double copies = item.data.like.empty() ? 1 : 2;
+  const double need = copies * kRatingBytes * static_cast<double>(shape->nnz);
+  if (const auto why = why_not_in_memory(need, memory_limit().available)) {
+    fail(ErrorKind::memory, "{}", *why);
+  }
+}
+
 std::optional<Refusal> refuse(const Case& item, const ProblemShape& shape,
                               std::int64_t other_ratings, DeviceClock* device) {
   const AlgorithmInfo& info = find_algorithm(item.algorithm);
@@ -79,12 +101,8 @@ std::optional<Refusal> refuse(const Case& item, const ProblemShape& shape,
   }
   const double need = (info.memory ? info.memory(item.params, shape).host_bytes : 0) +
                       model_bytes(item.params, shape);
-  const auto free = static_cast<double>(available_memory_bytes());
-  if (free > 0 && need > free) {
-    return Refusal{Status::oom,
-                   fmt::format("needs {} of memory beyond the ratings, {} are available; lower "
-                               "`factors` or use a smaller data set",
-                               format_bytes(need), format_bytes(free))};
+  if (const auto why = why_not_in_memory(need, memory_limit().available, " beyond the ratings")) {
+    return Refusal{Status::oom, *why};
   }
   if (device == nullptr) return std::nullopt;
   const auto reason = why_not_on_device(device_bytes(item, shape, other_ratings),

@@ -7,6 +7,7 @@
 #include <exception>
 #include <limits>
 #include <new>
+#include <system_error>
 
 #include "algorithms/core/registry.hpp"
 #include "base/error.hpp"
@@ -107,6 +108,10 @@ class CaseRun {
     } catch (const Error& error) {
       result_.device_failed = error.kind() == ErrorKind::device;
       end(error.kind() == ErrorKind::memory ? Status::oom : Status::error, error.what());
+    } catch (const std::system_error& error) {
+      // A thread that is not to be had, as a team says it of its own (base/threads.cpp).
+      const bool thread = error.code() == std::errc::resource_unavailable_try_again;
+      end(thread ? Status::oom : Status::error, error.what());
     } catch (const std::exception& error) {
       end(Status::error, error.what());
     } catch (...) {
