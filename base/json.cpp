@@ -3,12 +3,12 @@
 #include <algorithm>
 #include <cerrno>
 #include <cmath>
-#include <cstring>
 #include <fstream>
 #include <optional>
 #include <sstream>
 
 #include "base/error.hpp"
+#include "base/files.hpp"
 #include "base/text.hpp"
 
 namespace mf {
@@ -33,7 +33,7 @@ Json read_json_file(const std::string& path) {
   if (in) text << in.rdbuf();
   if (!in) {
     fail(ErrorKind::usage, "{}: cannot be read: {}", path,
-         errno != 0 ? std::strerror(errno) : "no such file, or a folder");
+         errno != 0 ? last_cause() : "no such file, or a folder");
   }
   return parse_json(text.str(), path);
 }

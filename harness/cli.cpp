@@ -15,6 +15,7 @@
 
 #include "algorithms/core/registry.hpp"
 #include "base/error.hpp"
+#include "base/files.hpp"
 #include "base/log.hpp"
 #include "base/text.hpp"
 #include "harness/cli_data.hpp"
@@ -445,7 +446,9 @@ int cli_main(int argc, char** argv) {
     fmt::print(stderr, "error: out of memory\n");
     return static_cast<int>(ErrorKind::memory);
   } catch (const std::system_error& error) {  // of the file system, or a pipe that was closed
-    fmt::print(stderr, "error: {}\n", printable(error.what()));
+    const std::string advice = advice_on(error.code().value());
+    fmt::print(stderr, "error: {}{}\n", printable(error.what()),
+               advice.empty() ? "" : "; " + advice);
     return static_cast<int>(ErrorKind::io);
   } catch (const std::exception& error) {
     fmt::print(stderr, "error: {}; this should have been told better: please report it\n",

@@ -5,7 +5,6 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <utility>
@@ -21,8 +20,7 @@ constexpr std::size_t kExcerpt = 60;  // of a damaged line, in a message
 ResultWriter::ResultWriter(const std::string& path)
     : path_(path), file_(::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644)) {
   if (!file_) {
-    fail(ErrorKind::io, "{}: cannot be written: {}; choose another folder with --out", path,
-         std::strerror(errno));
+    fail(ErrorKind::io, "{}: cannot be written: {}", path, last_cause());
   }
 }
 
@@ -36,14 +34,14 @@ void ResultWriter::append(const Json& line) {
   if (::ftruncate(file_.fd(), before) != 0) {
   }
   fail(ErrorKind::io,
-       "{}: cannot be written: {}; the results before this line are kept, free some space and run "
-       "the same command again",
-       path_, std::strerror(cause));
+       "{}: cannot be written: {}; the results before this line are kept; then run the same "
+       "command again",
+       path_, cause_of(cause));
 }
 
 void ResultWriter::sync() {
   if (::fsync(file_.fd()) != 0 && errno != EINVAL) {
-    fail(ErrorKind::io, "{}: cannot be written to the disk: {}", path_, std::strerror(errno));
+    fail(ErrorKind::io, "{}: cannot be written to the disk: {}", path_, last_cause());
   }
 }
 
@@ -131,10 +129,10 @@ void warn_of_damage(const ResultFile& file, const std::string& consequence) {
 FolderLock::FolderLock(const std::string& folder) {
   try {
     make_folder(folder);
-    lock_ = FileLock::if_free(folder + "/.lock");
   } catch (const Error& error) {
     fail(ErrorKind::io, "{}; choose another folder with --out", error.what());
   }
+  lock_ = FileLock::if_free(folder + "/.lock");
   if (lock_) return;
   fail(ErrorKind::io,
        "{}: another mfbench run is writing into this folder; wait for it or choose another with "
