@@ -218,9 +218,14 @@ Form<RatingScale> rating_scale_form() {
       .required()
       .number("step", &RatingScale::step, 0, 1e9, "0: any value in between")
       .then([](JsonReader& reader, RatingScale& scale) {
-        if (scale.min < scale.max) return;
-        fail(ErrorKind::usage, "{}: min {} is not below max {}", reader.where(), scale.min,
-             scale.max);
+        if (reader.number("step", 0, 0, 1e9) > 0 && scale.step == 0) {
+          fail(ErrorKind::usage,
+               "{}: found a step that no float holds, expected a larger one, or 0",
+               reader.path("step"));
+        }
+        if (const auto why = why_no_scale(scale)) {
+          fail(ErrorKind::usage, "{}: {}", reader.where(), *why);
+        }
       });
 }
 

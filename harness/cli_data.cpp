@@ -83,7 +83,12 @@ void add_import(CLI::App& data, const std::shared_ptr<DataOptions>& o) {
       ->expected(3);
   command->add_flag("--replace", o->own.replace, "an earlier import of this name");
   command->callback([o] {
-    if (!o->scale.empty()) o->own.scale = RatingScale{o->scale[0], o->scale[1], o->scale[2]};
+    if (!o->scale.empty()) {
+      o->own.scale = RatingScale{o->scale[0], o->scale[1], o->scale[2]};
+      if (const auto why = why_no_scale(*o->own.scale)) {
+        fail(ErrorKind::usage, "--rating-scale: {}", *why);
+      }
+    }
     o->own.threads = hardware_threads();
     data_import(std::cout, o->own);
   });

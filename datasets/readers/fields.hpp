@@ -25,10 +25,11 @@ class ScaleCheck {
     if (!declared_) return true;
     if (!(value >= scale_.min && value <= scale_.max)) return false;
     if (scale_.step <= 0) return true;
-    // Steps such as 0.1 are no floats: compare in steps, with room for rounding.
+    // Steps such as 0.1 are no floats: compare in steps, with room for rounding. There are fewer
+    // than 2^25 (why_no_scale), so that the number of one fits an integer.
     const double steps = (double{value} - double{scale_.min}) * per_step_;
     const double nearest = static_cast<double>(static_cast<std::int64_t>(steps + 0.5));
-    return std::abs(steps - nearest) < 1e-3;
+    return std::abs(steps - nearest) < room_;
   }
   std::string describe() const;  // "a rating from 1 to 5 in steps of 0.5"
 
@@ -36,6 +37,7 @@ class ScaleCheck {
   bool declared_ = false;
   RatingScale scale_;
   double per_step_ = 0;
+  double room_ = 0;  // in steps
 };
 
 inline bool is_digit(char c) { return static_cast<unsigned char>(c - '0') <= 9; }
