@@ -33,6 +33,7 @@ struct CaseResult {
   std::optional<double> best_test_rmse;
   std::int64_t best_epoch = 0;              // of the case's main metric
   std::map<Metric, MetricSummary> metrics;  // but the test RMSE; those that were computed
+  bool bad_data = false;                    // what failed was its data: malformed, missing, cut
   bool device_failed = false;               // nothing more can run on the device in this process
 };
 

@@ -66,6 +66,39 @@ std::optional<std::string> why_not_on_device(double need, std::optional<double> 
       format_bytes(need), format_bytes(*free));
 }
 
+namespace {
+
+// By the schedule or by a rule of the end.
+bool watches(const Case& item, Monitor part) {
+  return item.schedule.monitor == part ||
+         (item.stop.plateau_patience > 0 && item.stop.plateau_monitor == part) ||
+         (item.stop.overfitting_factor > 0 && item.stop.overfitting_monitor == part);
+}
+
+std::optional<std::string> first_empty_part(const Case& item, const Split& split) {
+  if (split.train.nnz() == 0) return "training";
+  const bool ranks = item.evaluate.rank.value_or(false);
+  if (split.test.nnz() == 0 && (ranks || !is_implicit(item))) return "test";
+  if (split.validation.nnz() == 0 && watches(item, Monitor::validation)) return "validation";
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::optional<std::string> why_not_evaluated(const Case& item, const Split& split) {
+  const auto part = first_empty_part(item, split);
+  if (!part) return std::nullopt;
+  const std::int64_t all =
+      split.train.nnz() + split.test.nnz() + split.validation.nnz() + split.fold_in.nnz();
+  return fmt::format(
+      "the {} part is empty: the split {} leaves it none of {} ratings; choose another `holdout`, "
+      "`leave_out`, `users` or `validation`, or a larger data set{}",
+      *part, item.resolved.at("split").dump(), all,
+      *part == "test" && is_implicit(item)
+          ? R"(; "evaluate": {"ranking": false} does without a test part)"
+          : "");
+}
+
 std::optional<std::string> why_not_in_memory(double need, const MemoryBound& available,
                                              const std::string& beyond) {
   if (available.by.empty() || need <= static_cast<double>(available.bytes)) return std::nullopt;

@@ -77,6 +77,7 @@ class CaseRun {
  private:
   void run_or_refuse() {
     load();
+    if (const auto why = why_not_evaluated(item_, *data_.split)) fail(ErrorKind::usage, "{}", *why);
     const Ratings& train = data_.split->train;
     shape_ = {train.n_users(), train.n_items(), train.nnz()};
     if (const auto refusal = open_or_refuse()) {
@@ -107,6 +108,7 @@ class CaseRun {
           "set");
     } catch (const Error& error) {
       result_.device_failed = error.kind() == ErrorKind::device;
+      result_.bad_data = error.kind() == ErrorKind::data;
       end(error.kind() == ErrorKind::memory ? Status::oom : Status::error, error.what());
     } catch (const std::system_error& error) {
       // A thread that is not to be had, as a team says it of its own (base/threads.cpp).

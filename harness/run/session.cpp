@@ -129,6 +129,7 @@ SessionSummary run_session(const Spec& given, const RunOptions& options, Progres
     progress.end_case(result);
     ++summary.run;
     summary.failed += is_failure(result.status) ? 1 : 0;
+    summary.bad_data += result.bad_data ? 1 : 0;
     summary.interrupted = result.status == Status::interrupted;
     if (result.device_failed) {
       fail(ErrorKind::device,

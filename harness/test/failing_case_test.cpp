@@ -155,6 +155,56 @@ TEST(FailingCase, AModelThatCannotBeWrittenEndsTheRun) {
       << message;
 }
 
+// One spec a split that leaves a part empty which the case needs: an error before training that
+// says what to do, and never "diverged".
+TEST(EmptyPart, IsAnErrorBeforeTraining) {
+  const struct {
+    const char* ratings;
+    const char* spec;
+    const char* reason;
+  } all[] = {
+      {"1 1 3\n", "", "the test part is empty"},
+      {"1 1 3\n1 2 4\n2 1 5\n", R"(, "split": {"leave_out": 5})", "the test part is empty"},
+      {"1 1 3\n1 2 4\n2 1 5\n", R"(, "split": {"holdout": 0.999999})", "no rating to train on"},
+      {"1 1 3\n1 2 4\n2 1 5\n2 2 1\n3 1 1\n",
+       R"(, "split": {"validation": 0.1}, "stop": {"plateau": {"monitor": "validation"}})",
+       "the validation part is empty"},
+  };
+  for (const auto& one : all) {
+    const TempFolder folder;
+    std::ofstream(folder / "d.txt") << one.ratings;
+    const Spec spec =
+        parse_spec(parse_json(R"({"name": "t", "datasets": [{"path": ")" + folder / "d.txt" +
+                                  R"("}], "algorithms": ["thrower"])" + one.spec + "}",
+                              "t"),
+                   "t.json");
+    const SessionSummary summary = run(spec, folder / "r");
+    EXPECT_EQ(summary.failed, 1);
+    EXPECT_EQ(summary.bad_data, 0) << "the split is the spec's";
+    const Json footer = result_of(folder / "r", spec.cases[0]).footer;
+    EXPECT_EQ(footer["status"], "error");
+    EXPECT_EQ(footer["epochs"], 0);
+    EXPECT_TRUE(contains(footer["stop_reason"], one.reason)) << footer["stop_reason"];
+  }
+}
+
+TEST(BadData, IsCountedApartAndTheOtherSetsRun) {
+  const TempFolder folder;
+  std::ofstream(folder / "bad.txt") << "1 2 3\n1 x 3\n";
+  const Spec spec =
+      parse_spec(parse_json(R"({"name": "t", "datasets": ["like:ml-100k:0.05", {"path": ")" +
+                                folder / "bad.txt" + R"("}], "algorithms": ["thrower"]})",
+                            "t"),
+                 "t.json");
+  const SessionSummary summary = run(spec, folder / "r");
+  EXPECT_EQ(summary.run, 2);
+  EXPECT_EQ(summary.failed, 1);
+  EXPECT_EQ(summary.bad_data, 1);
+  EXPECT_EQ(result_of(folder / "r", spec.cases[0]).footer["status"], "completed");
+  const Json footer = result_of(folder / "r", spec.cases[1]).footer;
+  EXPECT_TRUE(contains(footer["stop_reason"], "bad.txt:2:3")) << footer["stop_reason"];
+}
+
 TEST(Preflight, NamesWhatLimitsTheMemory) {
   const MemoryBound box{1 << 30, "/sys/fs/cgroup/box/memory.max"};
   EXPECT_FALSE(why_not_in_memory(1 << 30, box));
