@@ -4,11 +4,13 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <csignal>
 #include <exception>
 #include <filesystem>
 #include <fstream>
 #include <iostream>
 #include <optional>
+#include <set>
 #include <string>
 #include <system_error>
 #include <vector>
@@ -18,6 +20,7 @@
 #include "base/files.hpp"
 #include "base/log.hpp"
 #include "base/text.hpp"
+#include "datasets/look.hpp"
 #include "harness/cli_data.hpp"
 #include "harness/device/device.hpp"
 #include "harness/doctor.hpp"
@@ -40,7 +43,7 @@ namespace {
 constexpr int kSomeCasesFailed = 1;
 constexpr int kSomeLeftOut = 1;
 constexpr int kUnforeseen = 70;
-constexpr int kInterrupted = 130;
+constexpr int kBySignal = 128;  // and its number, as shells have it
 
 std::string command_line(int argc, char** argv) {
   // Without the program's folder: results travel, machine paths should not.
@@ -135,6 +138,7 @@ int run_command(const std::string& path, const RunOptions& options, ProgressMode
   const auto progress = make_progress(mode, stdout);
   const SessionSummary summary = run_session(spec, options, *progress);
   const bool json = mode == ProgressMode::json;
+  if (interrupt_signal() == SIGHUP) return kBySignal + SIGHUP;  // nobody is there to be told
   if (!json) {
     fmt::print("\n{}\n{} cases: {} run now, {} finished before; results in {}\n",
                summary_table(summary.folder, spec), spec.cases.size(), summary.run,
@@ -150,20 +154,39 @@ int run_command(const std::string& path, const RunOptions& options, ProgressMode
   }
   if (summary.interrupted) {
     fmt::print(stderr, "interrupted; the same command goes on where it stopped\n");
-    return kInterrupted;
+    return kBySignal + interrupt_signal();
   }
+  if (summary.bad_data > 0) return static_cast<int>(ErrorKind::data);
   return summary.failed > 0 ? kSomeCasesFailed : 0;
 }
 
-void validate_command(const std::string& path, bool json) {
+// What is at hand of each data set; at the end throws Error(data) with all that is not.
+void look_at_data(const Spec& spec, bool tell) {
+  std::set<std::string> seen;
+  std::vector<std::string> problems;
+  for (const auto& item : spec.cases) {
+    if (!seen.insert(item.data.label()).second) continue;
+    try {
+      const std::string found = look_at_data(item.data);
+      if (tell) fmt::print("{}: {}\n", printable(item.data.label()), found);
+    } catch (const Error& error) {
+      problems.emplace_back(error.what());
+    }
+  }
+  if (!problems.empty()) throw Error(ErrorKind::data, join(problems, "\n"));
+}
+
+void validate_command(const std::string& path, bool json, bool data) {
   const Spec spec = read_spec(path);
+  if (data) look_at_data(spec, !json);
   if (json) {
     Json cases = Json::array();
     for (const auto& item : spec.cases) cases.push_back({{"id", item.id}, {"case", item.resolved}});
     fmt::print("{}\n", cases.dump(2));
     return;
   }
-  fmt::print("{}: valid, {} cases\n", path, spec.cases.size());
+  fmt::print("{}: valid, {} cases{}\n", path, spec.cases.size(),
+             data ? "; its data are at hand" : "; its data were not looked at (--data does)");
 }
 
 // 1 where there is reason for one of the complaints.
@@ -277,7 +300,8 @@ class Cli {
     auto* validate = app_.add_subcommand("validate", "check a spec and count its cases");
     validate->add_option("spec", spec_, "JSON file")->required();
     validate->add_flag("--json", json_, "print every resolved case");
-    validate->callback([this] { validate_command(spec_, json_); });
+    validate->add_flag("--data", look_, "also look for the data: files, formats, caches");
+    validate->callback([this] { validate_command(spec_, json_, look_); });
 
     auto* plan =
         app_.add_subcommand("plan", "cases, memory and time of a spec, without running it");
@@ -421,6 +445,7 @@ class Cli {
   CLI::App app_;
   int code_ = 0;
   bool json_ = false, quiet_ = false, no_measure_ = false, include_seen_ = false, cold_ = false;
+  bool look_ = false;
   std::string name_, first_, second_, model_;
   std::string pairs_ = "-", history_;
   int user_ = 0, item_ = 0, k_ = 10;

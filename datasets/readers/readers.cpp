@@ -60,10 +60,15 @@ bool is_npz(const std::string& path, const Bytes& bytes) {
   return false;
 }
 
-RawRatings read_text(const Text& text, std::string format, const ScaleCheck& scale,
-                     const ParseOptions& options) {
+// Of a text that is not empty.
+std::string text_format(const Text& text, const std::string& format) {
   if (text.view().empty()) fail_in_file(text.path, "an empty file", "ratings");
-  if (format == "auto") format = detect_text_format(text);
+  return format == "auto" ? detect_text_format(text) : format;
+}
+
+RawRatings read_text(const Text& text, const std::string& wanted, const ScaleCheck& scale,
+                     const ParseOptions& options) {
+  const std::string format = text_format(text, wanted);
   const auto& all = readers();
   const auto reader = std::find_if(all.begin(), all.end(),
                                    [&](const Reader& r) { return r.format.name == format; });
@@ -79,12 +84,24 @@ void check_format(const std::string& format) {
        near.empty() ? "" : fmt::format("; did you mean '{}'?", near));
 }
 
-RawRatings read_folder(const std::string& path, std::string format, const ScaleCheck& scale,
+std::string folder_format(const std::string& path, const std::string& format) {
+  if (format == "auto") return detect_folder_format(path);
+  if (format != "npy" && format != "netflix") fail_in_file(path, "a directory", "a file");
+  return format;
+}
+
+RawRatings read_folder(const std::string& path, const std::string& format, const ScaleCheck& scale,
                        const ParseOptions& options) {
-  if (format == "auto") format = detect_folder_format(path);
-  if (format == "npy") return read_npy_folder(path, scale, options);
-  if (format == "netflix") return read_netflix_folder(path, scale, options);
-  fail_in_file(path, "a directory", "a file");
+  return folder_format(path, format) == "npy" ? read_npy_folder(path, scale, options)
+                                              : read_netflix_folder(path, scale, options);
+}
+
+// npz, or "" for a text.
+std::string file_format(const std::string& path, const Bytes& bytes, const std::string& format) {
+  if (format == "npy") {
+    fail_in_file(path, "a file", "a folder of users.npy, items.npy, ratings.npy");
+  }
+  return format == "npz" || (format == "auto" && is_npz(path, bytes)) ? "npz" : "";
 }
 
 RawRatings read_any(const std::string& path, const std::string& format, const ScaleCheck& scale,
@@ -93,11 +110,7 @@ RawRatings read_any(const std::string& path, const std::string& format, const Sc
   const bool folder = std::filesystem::is_directory(path, error);
   if (folder) return read_folder(path, format, scale, options);
   const Bytes bytes = map_file(path);
-  if (format == "npy")
-    fail_in_file(path, "a file", "a folder of users.npy, items.npy, ratings.npy");
-  if (format == "npz" || (format == "auto" && is_npz(path, bytes))) {
-    return read_npz(path, bytes, scale, options);
-  }
+  if (file_format(path, bytes, format) == "npz") return read_npz(path, bytes, scale, options);
   return read_text(make_text(path, bytes), format, scale, options);
 }
 
@@ -119,6 +132,17 @@ RawRatings read_ratings_chunked(const std::string& path, const ReadOptions& opti
   RawRatings raw = read_any(path, options.format, scale, {options.threads, chunk_bytes});
   if (raw.values.empty()) fail_in_file(path, "no ratings", "at least one");
   return raw;
+}
+
+std::string recognized_format(const std::string& path, const std::string& format) {
+  check_format(format);
+  std::error_code error;
+  if (std::filesystem::is_directory(path, error)) return folder_format(path, format);
+  const Bytes bytes = map_file(path);
+  std::string found = file_format(path, bytes, format);
+  if (found.empty()) found = text_format(make_text(path, bytes), format);
+  fail_if_cut();
+  return found;
 }
 
 RawRatings read_ratings(const std::string& path, const ReadOptions& options) {

@@ -31,6 +31,10 @@ const std::vector<ReaderFormat>& reader_formats();
 // what it looked at where it cannot tell.
 RawRatings read_ratings(const std::string& path, const ReadOptions& options);
 
+// What read_ratings would read it as, by the first lines of the file at most where it is not
+// packed. Throws Error(data) where there is no file, none of ratings, or no format is recognised.
+std::string recognized_format(const std::string& path, const std::string& format);
+
 // Netflix Prize: labels the (item, user) pairs that probe.txt lists as kTest, all others kTrain.
 // A pair of the probe file that is not among the ratings is an error.
 AlignedVector<std::uint8_t> netflix_probe_parts(const Ratings& ratings,

@@ -110,6 +110,7 @@ class LogProgress : public TextProgress {
   }
 };
 
+// A terminal that is gone is no reason to lose what is measured: it is not told any more.
 class TerminalProgress : public TextProgress {
  public:
   using TextProgress::TextProgress;
@@ -126,18 +127,18 @@ class TerminalProgress : public TextProgress {
   }
 
  protected:
-  void line(const std::string& text) override {
-    fmt::print(out_, "\r\x1b[K{}\n", text);
-    std::fflush(out_);
-  }
+  void line(const std::string& text) override { print(fmt::format("\r\x1b[K{}\n", text)); }
 
  private:
+  void print(const std::string& text) {
+    if (std::fputs(text.c_str(), out_) < 0 || std::fflush(out_) != 0) std::clearerr(out_);
+  }
+
   void draw(std::string text) {
     winsize size{};
     const bool known = ioctl(fileno(out_), TIOCGWINSZ, &size) == 0 && size.ws_col > 0;
     text.resize(std::min<std::size_t>(text.size(), known ? size.ws_col - 1U : 100U));
-    fmt::print(out_, "\r\x1b[K{}", text);
-    std::fflush(out_);
+    print(fmt::format("\r\x1b[K{}", text));
   }
 };
 
