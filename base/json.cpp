@@ -5,7 +5,8 @@
 #include <cmath>
 #include <fstream>
 #include <optional>
-#include <sstream>
+#include <string>
+#include <vector>
 
 #include "base/error.hpp"
 #include "base/files.hpp"
@@ -13,6 +14,8 @@
 
 namespace mf {
 namespace {
+
+constexpr std::size_t kMostJsonBytes = std::size_t{256} << 20;  // /dev/zero has no end
 
 // 20 and 2e1 are both integers to a person; 2.5 is not.
 std::optional<std::int64_t> whole_number(const Json& value) {
@@ -29,13 +32,20 @@ std::optional<std::int64_t> whole_number(const Json& value) {
 Json read_json_file(const std::string& path) {
   errno = 0;
   std::ifstream in(path, std::ios::binary);
-  std::stringstream text;
-  if (in) text << in.rdbuf();
-  if (!in) {
+  std::string text;
+  std::vector<char> buffer(1 << 16);
+  while (in.read(buffer.data(), std::ssize(buffer)) || in.gcount() > 0) {
+    text.append(buffer.data(), static_cast<std::size_t>(in.gcount()));
+    if (text.size() > kMostJsonBytes) {
+      fail(ErrorKind::usage, "{}: found more than {} MiB, expected a file of JSON", path,
+           kMostJsonBytes >> 20);
+    }
+  }
+  if (!in.eof() || in.bad()) {
     fail(ErrorKind::usage, "{}: cannot be read: {}", path,
          errno != 0 ? last_cause() : "no such file, or a folder");
   }
-  return parse_json(text.str(), path);
+  return parse_json(text, path);
 }
 
 std::string canonical(const Json& value) { return nlohmann::json(value).dump(); }

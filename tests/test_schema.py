@@ -324,7 +324,31 @@ def test_what_only_the_program_can_refuse(mfbench, validator, tmp_path, name):
 def test_the_files_of_a_spec_are_looked_for_when_it_runs(mfbench, validator, tmp_path):
     spec = {**MINIMAL, **data("none.csv")}
     assert verdicts(mfbench, validator, tmp_path, spec) == ([], "")
+    plain = mfbench("validate", "spec.json", cwd=tmp_path)
+    assert plain.stdout == "spec.json: valid, 1 cases; its data were not looked at (--data does)\n"
+    looked = mfbench("validate", "spec.json", "--data", cwd=tmp_path)
+    assert (looked.returncode, looked.stderr) == (3, "error: none.csv: no such file\n")
     assert mfbench("run", "spec.json", cwd=tmp_path).returncode == 3
+
+
+def test_validate_looks_at_the_data_of_every_set(mfbench, tmp_path):
+    (tmp_path / "good.csv").write_text("user,item,rating\n5,10,3.5\n")
+    (tmp_path / "words.txt").write_text("once upon a time\n")
+    spec = {**MINIMAL, "datasets": ["like:ml-100k", "good.csv", "words.txt", "none.csv", "ml-1m"]}
+    (tmp_path / "spec.json").write_text(json.dumps(spec))
+    done = mfbench("validate", "spec.json", "--data", cwd=tmp_path)
+    assert done.returncode == 3
+    assert done.stdout == ("ml-100k look-alike: made when it is needed\n"
+                           "good.csv: csv, not cached yet\n")
+    for problem in ("words.txt: found the extension", "none.csv: no such file", "ml-1m: "):
+        assert problem in done.stderr
+    spec["datasets"] = spec["datasets"][:2]
+    (tmp_path / "spec.json").write_text(json.dumps(spec))
+    done = mfbench("validate", "spec.json", "--data", cwd=tmp_path)
+    assert done.returncode == 0
+    assert done.stdout.endswith("spec.json: valid, 2 cases; its data are at hand\n")
+    cases = json.loads(mfbench("validate", "spec.json", "--data", "--json", cwd=tmp_path).stdout)
+    assert len(cases) == 2
 
 
 def test_the_schema_knows_imported_sets(mfbench, tmp_path):

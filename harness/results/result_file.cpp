@@ -102,9 +102,16 @@ std::optional<double> best_of(const Json& footer, Metric metric) {
 }
 
 std::optional<ResultFile> read_result_file(const std::string& path) {
+  ResultFile result;
+  std::error_code error;
+  if (const auto kind = std::filesystem::status(path, error).type();
+      kind != std::filesystem::file_type::regular &&
+      kind != std::filesystem::file_type::not_found) {
+    result.damage = fmt::format("{}: found a folder, a pipe or a device, expected a file", path);
+    return result;
+  }
   std::ifstream in(path, std::ios::binary);
   if (!in) return std::nullopt;
-  ResultFile result;
   std::string line;
   for (int number = 1; std::getline(in, line); ++number) {
     // getline also returns a last line without its end: one that was being written.

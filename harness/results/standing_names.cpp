@@ -28,7 +28,8 @@ std::string case_hash_in(const fs::path& path) {
 std::map<std::string, std::string> names_by_hash(const std::string& folder) {
   std::vector<fs::path> paths;
   for (const auto& entry : fs::directory_iterator(folder)) {
-    if (entry.path().extension() == ".jsonl") paths.push_back(entry.path());
+    if (entry.path().extension() == ".jsonl" && entry.is_regular_file())
+      paths.push_back(entry.path());
   }
   std::sort(paths.begin(), paths.end());
   std::map<std::string, std::string> names;
