@@ -11,6 +11,7 @@
 #include <iostream>
 #include <optional>
 #include <set>
+#include <sstream>
 #include <string>
 #include <system_error>
 #include <vector>
@@ -259,7 +260,10 @@ class Cli {
     try {
       app_.parse(argc, argv);
     } catch (const CLI::ParseError& error) {
-      const int code = app_.exit(error);
+      std::ostringstream help, message;
+      const int code = app_.exit(error, help, message);
+      fmt::print("{}", help.str());
+      fmt::print(stderr, "{}", printable(message.str()));  // words of the command line
       return code == 0 ? 0 : static_cast<int>(ErrorKind::usage);
     }
     return code_;
