@@ -27,6 +27,8 @@ ANONYMOUS = [
     (r'"(\w+_s|\w+_hz|\w+_bytes|memory_bytes)":-?[0-9.e+-]+', r'"\1":0'),
     (r'"(git_sha|compiler|flags|build_type|host|cpu|simd|os|mfbench|started_at|finished_at|gpu|driver|cuda_driver|'
      r'cuda)":("[^"]*"|null)', r'"\1":"-"'),
+    (r'"(cpus":\[)"[^]]*', r'"\1"-"'),
+    (r'"memory":"[a-z-]*"', '"memory":"-"'),
     (r'"git_dirty":(true|false)', '"git_dirty":false'),
     (r'"cores":\d+', '"cores":0'),
     (r'"command_line":"[^"]*/mfbench ', '"command_line":"mfbench '),

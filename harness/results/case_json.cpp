@@ -98,11 +98,27 @@ Json header_json(const Spec& spec, const Case& item, const CaseData& data,
       {"profile", facts.profile ? facts.profile->to_json() : Json()},
       {"work_per_epoch", {{"updates", work.updates}, {"bytes", work.bytes}, {"flops", work.flops}}},
       {"facts", facts.facts},
+      {"placement", facts.placement},
       {"environment", facts.environment}};
   if (spec.target) header["target"] = to_json(*spec.target);
   if (!facts.loss.is_null()) header["loss"] = facts.loss;
   if (!facts.ranking.is_null()) header["ranking"] = facts.ranking;
   return header;
+}
+
+Json placement_json(ThreadTeam& team) {
+  const PlacementScope* scope = PlacementScope::current();
+  const std::string memory = memory_seen();
+  std::vector<std::string> cpus;
+  for (const auto& of_thread : team.cpus()) cpus.push_back(cpu_list_text(of_thread));
+  // Threads that are not bound all see the same.
+  if (std::all_of(cpus.begin(), cpus.end(), [&](const auto& one) { return one == cpus.front(); })) {
+    cpus.resize(1);
+  }
+  return {{"pin", kPins.of(scope != nullptr ? scope->placement().pin : Pin::none)},
+          {"memory", memory.empty() ? Json() : Json(memory)},
+          {"topology", scope != nullptr ? Json(scope->topology().source) : Json()},
+          {"cpus", cpus}};
 }
 
 Json metrics_json(const CaseResult& result) {

@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 
+#include "base/placement.hpp"
 #include "harness/device/device_clock.hpp"
 #include "harness/spec/profile.hpp"
 
@@ -16,8 +17,9 @@ struct RunOptions {
   std::optional<std::string>
       model_folder;  // else below the results, where the spec asks for models
   std::string command_line;
-  bool rerun = false;  // also cases that are finished
-  bool retry = false;  // also cases that failed: error, oom, timeout
+  bool rerun = false;   // also cases that are finished
+  bool retry = false;   // also cases that failed: error, oom, timeout
+  Placement placement;  // of all threads and what they write; as the system sees fit
   // Run all cases again, for a profiler; into a folder of their own.
   std::optional<ProfileWindow> profile;
   // 0: go on; 1: end after the running epoch (Ctrl-C); 2: give the running epoch up.

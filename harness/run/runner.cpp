@@ -86,6 +86,7 @@ class CaseRun {
     prepare();
     header_.work = prepared_->algorithm().work_per_epoch();
     header_.facts = prepared_->algorithm().facts();
+    header_.placement = placement_json(prepared_->team());
     if (implicit_) header_.loss = fold_in_loss().to_json();
     if (quality_) header_.ranking = quality_->ranking_json();
     write_header();
