@@ -4,6 +4,7 @@
 #include <atomic>
 #include <cmath>
 #include <fstream>
+#include <numeric>
 #include <string>
 #include <system_error>
 
@@ -21,15 +22,6 @@ int cgroup_cpus() {
   return static_cast<int>(std::ceil(std::stod(quota) / period));
 }
 
-// While the caller is bound, its mask says nothing about the machine.
-int usable_cpus() {
-  const PlacementScope* scope = PlacementScope::current();
-  if (scope != nullptr) return static_cast<int>(scope->topology().threads.size());
-  const auto cpus = affinity_of_this_thread();
-  return cpus.empty() ? static_cast<int>(std::thread::hardware_concurrency())
-                      : static_cast<int>(cpus.size());
-}
-
 std::vector<std::vector<int>> places_of(int threads) {
   const PlacementScope* scope = PlacementScope::current();
   if (scope == nullptr) return {};
@@ -38,8 +30,23 @@ std::vector<std::vector<int>> places_of(int threads) {
 
 }  // namespace
 
+// While the caller is bound, its mask says nothing about the machine.
+std::vector<int> usable_cpus() {
+  std::vector<int> cpus;
+  if (const PlacementScope* scope = PlacementScope::current()) {
+    for (const auto& thread : scope->topology().threads) cpus.push_back(thread.cpu);
+  } else {
+    cpus = affinity_of_this_thread();
+  }
+  if (cpus.empty()) {
+    cpus.resize(std::max(1U, std::thread::hardware_concurrency()));
+    std::iota(cpus.begin(), cpus.end(), 0);
+  }
+  return cpus;
+}
+
 int hardware_threads() {
-  int count = usable_cpus();
+  int count = static_cast<int>(usable_cpus().size());
   if (const int quota = cgroup_cpus(); quota > 0) count = std::min(count, quota);
   return std::max(count, 1);
 }

@@ -14,8 +14,10 @@
 
 namespace mf {
 
-// Usable hardware threads: the affinity mask, before any thread was bound by a PlacementScope, and
-// the cgroup quota are respected.
+// The CPUs that the system lets us use: those of before any thread was bound by a PlacementScope.
+std::vector<int> usable_cpus();
+
+// How many threads can run at once: usable_cpus(), and not more than the cgroup's quota.
 int hardware_threads();
 
 // All threads that compute belong to a team, so what places a team (base/placement.hpp) places

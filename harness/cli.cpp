@@ -345,6 +345,8 @@ class Cli {
         ->add_option("--fail-on", fail_on_, "end with code 1 if any is " + join(kComplaints.all()))
         ->delimiter(',')
         ->check(CLI::IsMember(kComplaints.all()));
+    compare->add_flag("--allow-contended", compare_.allow_contended,
+                      "judge times although other programs took part of the machine");
     compare->add_flag("--json", json_, "as JSON");
     compare->callback([this, target] {
       if (target->count() > 0) compare_.target = TargetSpec{Metric::test_rmse, target_rmse_};

@@ -7,6 +7,7 @@
 #include "algorithms/core/registry.hpp"
 #include "base/json_values.hpp"
 #include "harness/device/environment.hpp"
+#include "harness/results/load_json.hpp"
 #include "harness/results/result_file.hpp"
 #include "harness/results/stats.hpp"
 #include "harness/results/trace_point.hpp"
@@ -159,7 +160,10 @@ Json footer_json(const CaseResult& result, const CaseMeasures& measures, const R
                  {"sm_clock_seen_hz", seen_json(measures, &DeviceReading::sm_clock_hz)},
                  {"power_seen_w", seen_json(measures, &DeviceReading::power_w)},
                  {"temperature_seen_c", seen_json(measures, &DeviceReading::temperature_c)},
-                 {"finished_at", utc_now()}};
+                 {"host_load", host_load_json(measures.prepare_load, measures.train_load)},
+                 {"device_load", device_load_json(measures.device_load)}};
+  set_contention(footer, result.contention);
+  footer["finished_at"] = utc_now();
   if (!result.metrics.empty()) footer["metrics"] = metrics_json(result);
   if (!measures.user_groups.empty()) footer["user_groups"] = to_json(measures.user_groups);
   return footer;

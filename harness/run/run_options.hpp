@@ -8,6 +8,7 @@
 
 #include "base/placement.hpp"
 #include "harness/device/device_clock.hpp"
+#include "harness/device/host_load.hpp"
 #include "harness/spec/profile.hpp"
 
 namespace mf {
@@ -25,9 +26,11 @@ struct RunOptions {
   // 0: go on; 1: end after the running epoch (Ctrl-C); 2: give the running epoch up.
   std::function<int()> interrupted;
 
-  // For tests: named ranges as they begin and end, and what stands in for the machine's device.
+  // For tests: named ranges as they begin and end, and what stands in for the machine
+  // and its device.
   std::function<void(const std::string&, bool)> on_range;
   std::function<std::unique_ptr<DeviceClock>()> open_device = mf::open_device;
+  std::function<HostCounters()> read_host;  // instead of the machine's counters
 };
 
 }  // namespace mf
