@@ -334,7 +334,14 @@ class Cli {
         ->needs(profile)
         ->check(CLI::Range(0, 1'000'000))
         ->capture_default_str();
+    run->add_option("--pin", pin_, "bind each thread to one of these: " + join(kPins.all()))
+        ->check(CLI::IsMember(kPins.all()))
+        ->capture_default_str();
+    run->add_option("--numa", numa_, "where memory lies: first-touch, interleave or node:N")
+        ->capture_default_str();
     run->callback([this, profile] {
+      options_.placement.pin = kPins.parse(pin_, "--pin");
+      set_memory(options_.placement, numa_);
       // Without a number, CLI11 takes the empty text for 0.
       if (profile->results() == std::vector<std::string>{""})
         window_.epochs = ProfileWindow{}.epochs;
@@ -367,6 +374,8 @@ class Cli {
         ->add_option("--fail-on", fail_on_, "end with code 1 if any is " + join(kComplaints.all()))
         ->delimiter(',')
         ->check(CLI::IsMember(kComplaints.all()));
+    compare->add_flag("--allow-contended", compare_.allow_contended,
+                      "judge times although other programs took part of the machine");
     compare->add_flag("--json", json_, "as JSON");
     compare->callback([this, target] {
       if (target->count() > 0) compare_.target = TargetSpec{Metric::test_rmse, target_rmse_};
@@ -459,6 +468,8 @@ class Cli {
   std::string spec_;
   RunOptions options_;
   ProfileWindow window_;
+  std::string pin_ = kPins.of(Pin::none);
+  std::string numa_ = memory_text({});
   ExportOptions export_;
   std::vector<std::string> tables_;
 };

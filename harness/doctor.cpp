@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include "algorithms/core/registry.hpp"
+#include "base/cpu_topology.hpp"
 #include "base/json.hpp"
 #include "base/memory_limit.hpp"
 #include "base/text.hpp"
@@ -26,6 +27,10 @@ Json build_features() {
       "no: no compressed files, npz or downloads that are archives (install libarchive-dev, "
       "rebuild)";
 #endif
+  const std::string hwloc = hwloc_version();
+  features["hwloc"] = !hwloc.empty()
+                          ? "yes: " + hwloc + " says where --pin puts threads"
+                          : "no: --pin goes by /sys (install libhwloc-dev, rebuild)";
 #ifdef MF_HAVE_BENCHMARK
   features["google_benchmark"] = "yes: ./dev bench";
 #else

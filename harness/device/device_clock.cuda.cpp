@@ -1,6 +1,9 @@
 #include "harness/device/device_clock.hpp"
 
+#include <unistd.h>
+
 #include <algorithm>
+#include <chrono>
 #include <vector>
 
 #include "algorithms/core/cuda/memory.hpp"
@@ -68,11 +71,16 @@ class CudaDeviceClock : public DeviceClock {
 
   DeviceReading reading() noexcept override {
     if (!nvml_) return {};
-    return {nvml_->sm_clock_hz(), nvml_->power_w(), nvml_->temperature_c()};
+    return {nvml_->sm_clock_hz(), nvml_->power_w(), nvml_->temperature_c(), nvml_->slowdowns()};
   }
 
   std::optional<double> energy_j() noexcept override {
     return nvml_ ? nvml_->energy_j() : std::nullopt;
+  }
+
+  std::optional<std::vector<DeviceProcess>> others() override {
+    if (!nvml_) return std::nullopt;
+    return others_of(nvml_->processes(opened_us_), ::getpid());
   }
 
   ~CudaDeviceClock() override {
@@ -87,7 +95,14 @@ class CudaDeviceClock : public DeviceClock {
     failed_call_ = call;
   }
 
+  static std::uint64_t now_us() {
+    using std::chrono::microseconds;
+    const auto now = std::chrono::system_clock::now().time_since_epoch();
+    return static_cast<std::uint64_t>(std::chrono::duration_cast<microseconds>(now).count());
+  }
+
   int compute_;
+  const std::uint64_t opened_us_ = now_us();
   cuda::Stream stream_;
   std::vector<cudaEvent_t> events_;
   std::int64_t used_ = 0;

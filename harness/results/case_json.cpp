@@ -7,6 +7,7 @@
 #include "algorithms/core/registry.hpp"
 #include "base/json_values.hpp"
 #include "harness/device/environment.hpp"
+#include "harness/results/load_json.hpp"
 #include "harness/results/result_file.hpp"
 #include "harness/results/stats.hpp"
 #include "harness/results/trace_point.hpp"
@@ -98,11 +99,27 @@ Json header_json(const Spec& spec, const Case& item, const CaseData& data,
       {"profile", facts.profile ? facts.profile->to_json() : Json()},
       {"work_per_epoch", {{"updates", work.updates}, {"bytes", work.bytes}, {"flops", work.flops}}},
       {"facts", facts.facts},
+      {"placement", facts.placement},
       {"environment", facts.environment}};
   if (spec.target) header["target"] = to_json(*spec.target);
   if (!facts.loss.is_null()) header["loss"] = facts.loss;
   if (!facts.ranking.is_null()) header["ranking"] = facts.ranking;
   return header;
+}
+
+Json placement_json(ThreadTeam& team) {
+  const PlacementScope* scope = PlacementScope::current();
+  const std::string memory = memory_seen();
+  std::vector<std::string> cpus;
+  for (const auto& of_thread : team.cpus()) cpus.push_back(cpu_list_text(of_thread));
+  // Threads that are not bound all see the same.
+  if (std::all_of(cpus.begin(), cpus.end(), [&](const auto& one) { return one == cpus.front(); })) {
+    cpus.resize(1);
+  }
+  return {{"pin", kPins.of(scope != nullptr ? scope->placement().pin : Pin::none)},
+          {"memory", memory.empty() ? Json() : Json(memory)},
+          {"topology", scope != nullptr ? Json(scope->topology().source) : Json()},
+          {"cpus", cpus}};
 }
 
 Json metrics_json(const CaseResult& result) {
@@ -143,7 +160,10 @@ Json footer_json(const CaseResult& result, const CaseMeasures& measures, const R
                  {"sm_clock_seen_hz", seen_json(measures, &DeviceReading::sm_clock_hz)},
                  {"power_seen_w", seen_json(measures, &DeviceReading::power_w)},
                  {"temperature_seen_c", seen_json(measures, &DeviceReading::temperature_c)},
-                 {"finished_at", utc_now()}};
+                 {"host_load", host_load_json(measures.prepare_load, measures.train_load)},
+                 {"device_load", device_load_json(measures.device_load)}};
+  set_contention(footer, result.contention);
+  footer["finished_at"] = utc_now();
   if (!result.metrics.empty()) footer["metrics"] = metrics_json(result);
   if (!measures.user_groups.empty()) footer["user_groups"] = to_json(measures.user_groups);
   return footer;

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "harness/device/contention.hpp"
 #include "harness/device/device_clock.hpp"
 #include "harness/evaluate/user_groups.hpp"
 #include "harness/results/epoch_times.hpp"
@@ -34,6 +35,7 @@ struct CaseResult {
   std::int64_t best_epoch = 0;              // of the case's main metric
   std::map<Metric, MetricSummary> metrics;  // but the test RMSE; those that were computed
   bool bad_data = false;                    // what failed was its data: malformed, missing, cut
+  Contention contention;                    // with whom the case shared the machine
   bool device_failed = false;               // nothing more can run on the device in this process
 };
 
@@ -48,6 +50,10 @@ struct CaseMeasures {
   std::vector<DeviceReading> readings;  // within epochs
   std::vector<DeviceReading> after;     // right after the groups before evaluations
   std::vector<UserGroup> user_groups;
+  // The machine while initial factors were made and `prepare` ran, and from the first epoch to the
+  // last; nothing where that did not happen.
+  std::optional<HostLoad> prepare_load, train_load;
+  std::optional<DeviceLoad> device_load;
 };
 
 }  // namespace mf

@@ -14,7 +14,14 @@
 namespace mf {
 namespace {
 
+// "contended: 1 of 3, 0 of 3"
+std::string contended_text(const Compared& one) {
+  return fmt::format("contended: {} of {}, {} of {}", one.first.contended, one.first.runs,
+                     one.second.contended, one.second.runs);
+}
+
 std::string verdict_text(const Compared& one) {
+  if (one.verdict == Verdict::contended) return contended_text(one);
   if (one.verdict != Verdict::too_few) return kVerdicts.of(one.verdict);
   const int first = one.missing(one.first);
   const int second = one.missing(one.second);
@@ -158,6 +165,7 @@ Json compared_json(const Compared& one, const char* value, bool judged) {
   json["p"] = number_or_null(one.p);
   json["p_adjusted"] = number_or_null(one.p_adjusted);
   json["verdict"] = kVerdicts.of(one.verdict);
+  json["contended"] = {{"first", one.first.contended}, {"second", one.second.contended}};
   json["runs_missing"] = {{"first", one.missing(one.first)}, {"second", one.missing(one.second)}};
   return json;
 }
@@ -208,7 +216,8 @@ bool has(const Comparison& row, Complaint complaint) {
       case Complaint::worse:
         return one.verdict == Verdict::worse;
       case Complaint::undecided:
-        return one.verdict == Verdict::ambiguous || one.verdict == Verdict::too_few;
+        return one.verdict == Verdict::ambiguous || one.verdict == Verdict::too_few ||
+               one.verdict == Verdict::contended;
       default:
         return false;
     }
@@ -238,6 +247,24 @@ std::string headline(const Comparison& row) {
   }
 }
 
+namespace {
+
+constexpr const char* kContended =
+    "contended: runs of a time while other programs took part of the machine (of the first, of the "
+    "second); their\nresults say why, no verdict is given; --allow-contended gives it, --rerun "
+    "measures again\n";
+
+// What the word means, where it was used.
+std::string contended_note(const ComparisonReport& report) {
+  const bool any = std::any_of(report.rows.begin(), report.rows.end(), [](const auto& row) {
+    return row.epoch_time.verdict == Verdict::contended ||
+           row.answer_time.verdict == Verdict::contended;
+  });
+  return any ? kContended : "";
+}
+
+}  // namespace
+
 std::string to_text(const ComparisonReport& report) {
   std::string text = folder_text("first", report.first) + folder_text("second", report.second);
   text += fmt::format(
@@ -252,7 +279,7 @@ std::string to_text(const ComparisonReport& report) {
                       tally(report.rows, &Comparison::epoch_time),
                       tally(report.rows, &Comparison::answer_time),
                       tally(report.rows, &Comparison::quality));
-  return text;
+  return text + contended_note(report);
 }
 
 Json to_json(const ComparisonReport& report) {
@@ -264,6 +291,7 @@ Json to_json(const ComparisonReport& report) {
           {"margin", report.options.margin},
           {"quality_margin", report.options.quality_margin},
           {"ignored", report.options.ignored},
+          {"allow_contended", report.options.allow_contended},
           {"rows", rows}};
 }
 

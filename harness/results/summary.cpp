@@ -14,6 +14,7 @@
 #include "base/json_values.hpp"
 #include "base/text.hpp"
 #include "harness/results/answer.hpp"
+#include "harness/results/load_json.hpp"
 #include "harness/results/result_file.hpp"
 #include "harness/results/standing_names.hpp"
 #include "harness/results/stats.hpp"
@@ -31,6 +32,7 @@ struct Row {
   std::vector<double> train_to, answer_to, energy;  // to the target, infinite where it was missed
   std::vector<double> first, steady, rate, writes;
   std::vector<double> slowest, fastest;  // SM clock of the cases in which it moved
+  std::vector<std::string> contended;    // the reasons, of each case that was
   std::map<std::string, int> status;
   int seeds() const {
     return std::accumulate(status.begin(), status.end(), 0,
@@ -94,6 +96,8 @@ void add_to(Row& row, const ResultFile& file, const std::optional<TargetSpec>& t
   if (!status) return;
   add_known(row.best, best_of(file.footer, row.metric));
   add_rates(row, file);
+  const std::string shared = contention_text(contention_in(file.footer));
+  if (!shared.empty()) row.contended.push_back(shared);
   if (*status != Status::interrupted) add_times(row, file, target);
 }
 
@@ -162,6 +166,7 @@ std::string status_cell(const Row& row) {
   for (const auto& [name, count] : row.status) words.push_back(fmt::format("{} {}", count, name));
   const auto missed = std::count(row.train_to.begin(), row.train_to.end(), kNever);
   if (missed > 0) words.push_back(fmt::format("{} missed the target", missed));
+  if (!row.contended.empty()) words.push_back(fmt::format("{} contended", row.contended.size()));
   return join(words);
 }
 
@@ -275,6 +280,17 @@ std::string rates_table(const std::vector<Row>& rows, Method method,
   return lines.empty() ? "" : "\n" + table_text(columns, lines);
 }
 
+// Why times may be those of other programs, a line a configuration.
+std::string contended_lines(const std::vector<Row>& rows) {
+  std::string text;
+  for (const Row& row : rows) {
+    if (row.contended.empty()) continue;
+    text += fmt::format("contended, {} of {} seeds of {} on {}: {}\n", row.contended.size(),
+                        row.seeds(), row.name, row.data, row.contended.front());
+  }
+  return text.empty() ? "" : "\n" + text;
+}
+
 constexpr const char* kReading =
     "\nmedians over the seeds; train: the epochs alone, answer: prepare + transfer + train; a seed "
     "that misses\nthe target is infinitely late\n";
@@ -287,7 +303,7 @@ std::string summary_table(const std::string& folder, const Spec& given) {
   const std::vector<Row> rows = rows_of(folder, spec, target);
   std::string text = answers_table(rows, target);
   for (const auto& method : kMethods.table) text += rates_table(rows, method.value, target);
-  return text + kReading;
+  return text + kReading + contended_lines(rows);
 }
 
 }  // namespace mf

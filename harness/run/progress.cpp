@@ -10,6 +10,7 @@
 #include "base/json_values.hpp"
 #include "base/text.hpp"
 #include "harness/results/case_json.hpp"
+#include "harness/results/load_json.hpp"
 #include "harness/results/ranges.hpp"
 
 namespace mf {
@@ -58,12 +59,14 @@ class TextProgress : public Progress {
   void end_case(const CaseResult& result) override {
     const bool completed = result.status == Status::completed;
     const std::string reason = completed ? "" : " (" + result.reason + ")";
+    const std::string shared = contention_text(result.contention);
     const FinalAndBest values = values_of(result, metric_);
-    line(fmt::format("{:<58} {:<11} {} {:>7}  best {:>7}  {:>9}  {}{}", title_,
+    line(fmt::format("{:<58} {:<11} {} {:>7}  best {:>7}  {:>9}  {}{}{}", title_,
                      kStatuses.of(result.status), label_of(metric_),
                      value_text(metric_, values.final_value), value_text(metric_, values.best),
                      format_seconds(result.train_s),
-                     rate_text(static_cast<double>(result.updates), result.train_s), reason));
+                     rate_text(static_cast<double>(result.updates), result.train_s), reason,
+                     shared.empty() ? "" : "  contended: " + shared));
   }
 
  protected:
@@ -166,6 +169,7 @@ class JsonProgress : public Progress {
                  {"final_test_rmse", number_or_null(result.final_test_rmse)},
                  {"best_test_rmse", number_or_null(result.best_test_rmse)}};
     if (!result.metrics.empty()) json["metrics"] = metrics_json(result);
+    set_contention(json, result.contention);
     line(json);
   }
 

@@ -7,6 +7,7 @@
 #include <exception>
 #include <limits>
 #include <new>
+#include <set>
 #include <system_error>
 
 #include "algorithms/core/registry.hpp"
@@ -44,6 +45,12 @@ std::optional<double> rmse_of(const Accuracy& accuracy) {
   return accuracy.count > 0 ? std::optional(accuracy.rmse) : std::nullopt;
 }
 
+void count_slowdowns(DeviceLoad& load, const std::vector<DeviceReading>& readings) {
+  for (const auto& one : readings) {
+    if (one.slowdowns) mf::count_slowdowns(load, *one.slowdowns);
+  }
+}
+
 class CaseRun {
  public:
   CaseRun(const CaseTask& task, const RunOptions& options, DataStore& store, Progress& progress)
@@ -69,6 +76,7 @@ class CaseRun {
       if (reporting_) throw;
       end_by_exception();
     }
+    end_watch();
     if (profiling_) end_profile();
     write_footer();
     return result_;
@@ -88,10 +96,12 @@ class CaseRun {
     prepare();
     header_.work = prepared_->algorithm().work_per_epoch();
     header_.facts = prepared_->algorithm().facts();
+    header_.placement = placement_json(prepared_->team());
     if (implicit_) header_.loss = fold_in_loss().to_json();
     if (quality_) header_.ranking = quality_->ranking_json();
     write_header();
     train_loop();
+    end_watch();
     fail_if_cut();  // the cache file that the ratings lie in
     if (!implicit_ && item_.evaluate.user_groups > 0 && result_.status != Status::interrupted)
       evaluate_groups();
@@ -154,7 +164,37 @@ class CaseRun {
   void prepare() {
     prepare_evaluator();
     PreparedCase::Lent lent{device_.get(), &ranges_, [this] { return interrupt_level() >= 2; }};
+    const HostCounters before = read_host();
     prepared_ = std::make_unique<PreparedCase>(item_, data_.split->train, std::move(lent));
+    measures_.prepare_load = load_since(before);
+    count_cpus();
+  }
+
+  HostCounters read_host() const {
+    return options_.read_host ? options_.read_host() : probe_.read();
+  }
+
+  HostLoad load_since(const HostCounters& before) {
+    return host_load(before, read_host(), probe_.usable_cpus(), prepared_->team().size());
+  }
+
+  // That the threads of the case may run on at once.
+  void count_cpus() {
+    std::set<int> distinct;
+    for (const auto& cpus : prepared_->team().cpus()) distinct.insert(cpus.begin(), cpus.end());
+    cpus_ = std::min(static_cast<int>(distinct.size()), hardware_threads());
+  }
+
+  // Training ends here, whether it came to its end or threw.
+  void end_watch() {
+    if (!train_began_ || measures_.train_load) return;
+    HostLoad load = load_since(*train_began_);
+    load.own = epochs_use_;
+    load.clock_s = clock_.seconds();
+    measures_.train_load = load;
+    if (!device_) return;
+    measures_.device_load.emplace();
+    measures_.device_load->others = device_->others();
   }
 
   void prepare_evaluator() {
@@ -205,6 +245,7 @@ class CaseRun {
     if (auto decision = stopping_.check(stop_input(point, true))) {
       return end(decision->status, decision->reason);
     }
+    train_began_ = read_host();
     while (true) {
       const std::int64_t first = result_.epochs + 1;
       const double rate = schedule_.rate(first);
@@ -240,7 +281,9 @@ class CaseRun {
     const std::optional<double> before = energy_j();
     {
       const SampledEpochs sampled(sampler_.get());
+      const OwnUse use = own_use();
       clock_.time_group(count, [&] { updates_ += prepared_->run_epochs(first, count); });
+      epochs_use_ += own_use() - use;
     }
     if (const auto after = energy_j(); before && after) {
       *measures_.train_energy_j += *after - *before;
@@ -438,8 +481,20 @@ class CaseRun {
     measures_.epochs = clock_.epoch_times();
     if (sampler_) measures_.readings = sampler_->readings();
     if (device_) measures_.peak_device_bytes = device_->peak_bytes();
+    judge_contention();
     writer_.append(footer_json(result_, measures_, ranges_));
     writer_.sync();
+  }
+
+  void judge_contention() {
+    if (measures_.device_load) {
+      count_slowdowns(*measures_.device_load,
+                      measures_.readings.empty() ? measures_.after : measures_.readings);
+    }
+    Stretches stretches;
+    if (measures_.prepare_load) stretches.emplace_back("prepare", *measures_.prepare_load);
+    if (measures_.train_load) stretches.emplace_back("training", *measures_.train_load);
+    result_.contention = contention_of(stretches, cpus_, measures_.device_load, device_ != nullptr);
   }
 
   const CaseTask& task_;
@@ -464,6 +519,10 @@ class CaseRun {
   HeaderFacts header_;
   CaseResult result_;
   CaseMeasures measures_;
+  const HostProbe probe_{usable_cpus()};
+  std::optional<HostCounters> train_began_;
+  OwnUse epochs_use_;  // within epochs
+  int cpus_ = 1;
   std::int64_t updates_ = 0;
   bool header_written_ = false;
   bool profiling_ = false;

@@ -107,6 +107,7 @@ SessionSummary run_session(const Spec& given, const RunOptions& options, Progres
   const Spec spec = named_as_in(summary.folder, given);
   refuse_to_mix(spec, summary.folder, profile);
   write_spec_file(spec, summary.folder);
+  const PlacementScope placed(options.placement);
   DataStore store;
   for (std::size_t i = 0; i < spec.cases.size() && !summary.interrupted; ++i) {
     const Case& item = spec.cases[i];

@@ -40,14 +40,15 @@ ENVIRONMENT = ("mfbench", "git_sha", "git_dirty", "compiler", "flags", "build_ty
                "device_memory_bytes", "sm_clock_hz", "power_limit_w", "command_line", "started_at")
 HEADER_KEYS = ("case_id", "case_hash", "spec_name", "spec_hash", "seed", "baseline", "target_rmse",
                "schedule", "init", "stop", "evaluate", "profile", "target", "loss", "ranking",
-               "facts")
+               "facts", "placement")
 DATASET_KEYS = ("look_alike", "source", "content_hash", "n_users", "n_items", "nnz_train",
                 "nnz_test", "nnz_validation", "split", "cold_users", "cold_items", "cold_ratings",
                 "duplicate_pairs", "duplicate_policy", "scale")
 FOOTER_KEYS = ("status", "stop_reason", "epochs", "updates", "final_test_rmse", "best_test_rmse",
                "best_epoch", "peak_host_bytes", "peak_device_bytes", "sm_clock_seen_hz",
                "finished_at", "user_groups", "metrics", "train_energy_j", "power_seen_w",
-               "temperature_seen_c")
+               "temperature_seen_c", "host_load", "device_load", "contended", "contended_by",
+               "host_contended", "host_contended_by")
 # What an update is, by family, in files from before the header said it (docs/methodology.md).
 METHOD_OF_FAMILY = {"als": "als", "ials": "als", "ccd": "ccd"}
 CLOCKS = ("load_s", "prepare_s", "transfer_s", "train_s", "train_device_s", "evaluate_s", "wall_s")

@@ -103,6 +103,48 @@ def test_a_clock_that_moved_is_marked_in_table_and_small_print(tmp_path):
     assert "SM clock" not in words
 
 
+WHY = "training: other programs kept 1.0 of 2 CPUs busy"
+
+
+OPTIONS = {"speedup": ("--baseline", "als"), "paired-differences": ("--baseline", "als")}
+
+
+@pytest.mark.parametrize("name", ["rmse-time", "throughput", "metric-bars", "clocks", "speedup",
+                                  "paired-differences"])
+def test_a_machine_that_was_shared_is_marked_in_series_and_small_print(tmp_path, name):
+    cases = [Made("als", seed=s, contended=[], params={"factors": 8}) for s in (1, 2)]
+    cases += [Made("fpsgd", seed=1, contended=[WHY], params={"factors": 8}),
+              Made("fpsgd", seed=2, contended=[], params={"factors": 8})]
+    options = OPTIONS.get(name, ())
+    words, _ = draw(tmp_path / "a", cases, name, *options)
+    assert "fpsgd †" in words and "als †" not in words
+    assert f"† contended in 1 of 4 cases, whose times may be those of other programs: fpsgd " \
+           f"({WHY})" in words
+    cases[2].contended = []
+    words, _ = draw(tmp_path / "b", cases, name, *options)
+    assert "†" not in words and "contended" not in words
+
+
+def test_a_sweep_marks_the_line_of_a_machine_that_was_shared(tmp_path):
+    cases = [Made("als", params={"factors": k}, contended=[WHY] if k == 8 else []) for k in (4, 8)]
+    recipe = recipe_of(tmp_path, '{"figure": "sweep", "name": "clocks", "x": "factors"}')
+    assert main([str(write(tmp_path / "run", cases)), "--out", str(tmp_path), "--format", "svg",
+                 *recipe]) == 0
+    words = (tmp_path / "clocks.svg").read_text(encoding="utf-8")
+    assert "als †" in words and "† contended in 1 of 2 cases" in words
+
+
+def test_a_shared_machine_is_named_in_the_table_and_old_files_are_taken_as_they_were(tmp_path):
+    cases = [Made("als", seed=1), Made("als", seed=2, contended=[]),
+             Made("fpsgd", seed=1, contended=[WHY]), Made("fused", host_contended=[WHY])]
+    text = table_text(view_of(tmp_path, cases), Question())
+    assert "contended in 1 of 1" in text and "fpsgd †" in text and "als †" not in text
+    assert f"† contended in 1 of 4 cases, whose times may be those of other programs: fpsgd ({WHY})" \
+        in text
+    assert "† host clocks contended in 1 of 4 cases" in text and "fused †" in text
+    assert "†" not in table_text(view_of(tmp_path / "old", cases[:2]), Question())
+
+
 def test_methods_come_from_the_header_or_else_from_the_family(tmp_path):
     cases = [Made(), Made("als"), Made("ials"), Made("ccd"), Made("fused", method="als"),
              Made("ccd", seed=2, method="sgd")]

@@ -53,7 +53,7 @@ def clocks(view: View, recipe: Recipe) -> Drawing:
     for axes, panel in zip(sheet.axes, view.panels):
         own = [stack for stack in stacks if stack.panel is panel]
         bars = [_bar(y, stack, recipe.relative) for y, stack in enumerate(own)]
-        draw_bars(axes, panel_title(panel), [stack.series.label for stack in own], bars, [], None,
+        draw_bars(axes, panel_title(panel), [stack.series.marked for stack in own], bars, [], None,
                   plain_tick if recipe.relative else time_tick)
         axes.set_xlabel("share of the whole case (%)" if recipe.relative
                         else "time of the whole case")
