@@ -4,6 +4,7 @@
 
 #include "algorithms/core/prepare.hpp"
 #include "algorithms/core/registry.hpp"
+#include "datasets/ratings/rating_facts.hpp"
 
 namespace mf {
 
@@ -28,7 +29,8 @@ PreparedCase::PreparedCase(const Case& item, const Ratings& train, Lent lent)
   context_.phases = lent.phases;
   context_.stream = device_ != nullptr ? device_->stream() : nullptr;
   context_.stop_requested = std::move(lent.stop_requested);
-  const Model initial = start_of(item.params, train, item.init, team_.size());
+  const MeanAndDeviation level = mean_and_deviation(train, team_);
+  const Model initial = start_of(item.params, train, {level.mean, level.deviation}, item.init);
   algorithm_ = prepare_algorithm(item.algorithm, item.params, train, initial, context_,
                                  [this] { synchronize(); });
 }
