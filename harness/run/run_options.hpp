@@ -18,6 +18,7 @@ struct RunOptions {
   std::string command_line;
   bool rerun = false;  // also cases that are finished
   bool retry = false;  // also cases that failed: error, oom, timeout
+  bool share = true;   // what cases have in common is made once; false: by each of them anew
   // Run all cases again, for a profiler; into a folder of their own.
   std::optional<ProfileWindow> profile;
   // 0: go on; 1: end after the running epoch (Ctrl-C); 2: give the running epoch up.
