@@ -6,7 +6,6 @@
 #include "datasets/ratings/dataset.hpp"
 #include "datasets/ratings/rating_facts.hpp"
 #include "datasets/split.hpp"
-#include "harness/results/shared_cost.hpp"
 
 namespace mf {
 
@@ -14,7 +13,6 @@ struct CaseData {
   std::shared_ptr<const DatasetInfo> info;
   std::shared_ptr<const Split> split;
   std::shared_ptr<const RatingFacts> facts;  // of split->train
-  SharedCosts shared;                        // of what an earlier case had loaded, cut or counted
 };
 
 }  // namespace mf

@@ -1,8 +1,5 @@
-// What a case did not have to do because an earlier case of the same run had.
-//
-// Whoever keeps something for later cases (the data store; ratings that stay on the device) notes
-// for each case that is lent it what making it had cost, and on which clock of the case that made
-// it. A case that makes it itself notes nothing: its own clocks have it.
+// What a case did not have to do because an earlier case of the same run had: what making it had
+// cost, and on which clock of the case that made it (harness/run/shared_ledger.hpp keeps the book).
 #pragma once
 
 #include <string>

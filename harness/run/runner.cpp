@@ -74,6 +74,7 @@ class CaseRun {
 
  private:
   void run_or_refuse() {
+    store_.ledger().begin_case();
     start();
     load();
     const Ratings& train = data_.split->train;
@@ -121,7 +122,6 @@ class CaseRun {
   void load() {
     const PhaseScope range(&ranges_, kLoadRange);
     data_ = store_.get(item_, task_.keep_ratings);
-    shared_ = data_.shared;
   }
 
   std::optional<Refusal> open_or_refuse() {
@@ -448,16 +448,25 @@ class CaseRun {
     result_.updates = updates_;
     result_.train_s = clock_.seconds();
     result_.wall_s = seconds_since(start_);
-    measures_.shared = shared_;
-    for (auto& one : store_.note_start(ranges_.clock_seconds(kStartRange))) {
-      measures_.shared.push_back(std::move(one));
-    }
+    note_start();
+    measures_.shared = store_.ledger().lent();
     measures_.train_device_s = clock_.device_seconds();
     measures_.epochs = clock_.epoch_times();
     if (sampler_) measures_.readings = sampler_->readings();
     if (device_) measures_.peak_device_bytes = device_->peak_bytes();
     writer_.append(footer_json(result_, measures_, ranges_));
     writer_.sync();
+  }
+
+  // The first case of a run pays for the others: context of the device, facts about the machine.
+  void note_start() {
+    constexpr const char* kFirst = "first_case";
+    SharedLedger& ledger = store_.ledger();
+    if (!ledger.has(kFirst)) {
+      const double seconds = ranges_.clock_seconds(kStartRange);
+      ledger.made({kFirst, seconds, SharedClock::start}, SharedScope::run);
+    }
+    ledger.used(kFirst);
   }
 
   const CaseTask& task_;
@@ -475,7 +484,6 @@ class CaseRun {
   Ranges ranges_;
   TrainingClock clock_{ranges_, nullptr};
   CaseData data_;
-  SharedCosts shared_;  // what earlier cases had made for this one
   std::optional<ClipRange> clip_;
   ProblemShape shape_;
   std::unique_ptr<PreparedCase> prepared_;

@@ -88,6 +88,24 @@ TEST(Answer, IsUnknownBeforeTheFooterButTheTrainingTimeIsNot) {
   EXPECT_FALSE(answer_at(file, rmse(0.95))->answer_s);
 }
 
+// Start and load are in no answer, whoever paid for them.
+TEST(Answer, HasWhatAnEarlierCaseHadPreparedAndTransferred) {
+  ResultFile file = descending();
+  file.footer["clocks"]["start_s"] = 100;
+  file.footer["clocks"]["load_s"] = 200;
+  EXPECT_EQ(to_training_s(file.footer), 0.75);
+  file.footer["shared"] = Json::object();
+  EXPECT_EQ(to_training_s(file.footer), 0.75);
+  file.footer["shared"] = {{"start", {{"first_case_s", 50}}},
+                           {"load", {{"ratings_s", 60}}},
+                           {"prepare", {{"views_s", 2}, {"order_s", 4}}},
+                           {"transfer", {{"upload_s", 8}}}};
+  EXPECT_EQ(to_training_s(file.footer), 14.75);
+  EXPECT_EQ(answer_at(file, rmse(0.95))->answer_s, 18.75);
+  EXPECT_EQ(answer_at_end(file)->answer_s, 20.75);
+  EXPECT_FALSE(to_training_s(Json()));
+}
+
 TEST(EpochTimes, TheFirstIsByItselfAndTheOthersHaveAMedian) {
   const EpochTimes times = epoch_times({{1, 9}, {1, 2}, {1, 4}, {1, 3}});
   EXPECT_EQ(times.first_s, 9);

@@ -285,6 +285,30 @@ TEST(Sharing, CostsOfOneNameOnOneClockAreAdded) {
   EXPECT_EQ(shared_seconds({{"shared", {{"transfer", 7}}}}, SharedClock::transfer), 0) << "damaged";
 }
 
+TEST(Sharing, TheLedgerKnowsWhoMadeWhatAndWhatIsGone) {
+  SharedLedger ledger;
+  const SharedCost upload = {"upload", 0.5, SharedClock::transfer};
+  const SharedCost context = {"context", 0.25, SharedClock::start};
+  ledger.made(context, SharedScope::run);
+  ledger.made(upload, SharedScope::split);
+  ledger.used("upload");
+  EXPECT_TRUE(ledger.lent().empty()) << "it made it itself";
+  ledger.begin_case();
+  EXPECT_TRUE(ledger.lent().empty()) << "it has not used it";
+  for (int i = 0; i < 2; ++i) ledger.used("upload");
+  ASSERT_EQ(ledger.lent().size(), 1u) << "once, however often it is used";
+  EXPECT_EQ(ledger.lent()[0].seconds, 0.5);
+  EXPECT_EQ(ledger.lent()[0].clock, SharedClock::transfer);
+  ledger.drop(SharedScope::dataset);
+  EXPECT_FALSE(ledger.has("upload")) << "a split goes with its data set";
+  EXPECT_TRUE(ledger.has("context"));
+  EXPECT_TRUE(ledger.lent().empty());
+  EXPECT_THROW(ledger.used("upload"), std::logic_error);
+  ledger.made({"upload", 0.75, SharedClock::transfer}, SharedScope::split);
+  ledger.used("upload");
+  EXPECT_TRUE(ledger.lent().empty()) << "made anew by this case";
+}
+
 // ---- ratings are held once ----------------------------------------------------------------------
 
 TEST(DataStore, LetsTheWholeGoOnceItIsCut) {
@@ -301,8 +325,9 @@ TEST(DataStore, LetsTheWholeGoOnceItIsCut) {
   EXPECT_EQ(other.info->name, spec.cases[1].data.label());
   // Of this split there is all that is needed; another needs the ratings again.
   EXPECT_EQ(store.get(spec.cases[1]).split, other.split);
+  store.ledger().begin_case();
   const CaseData again = store.get(spec.cases[0]);
-  EXPECT_TRUE(again.shared.empty());
+  EXPECT_TRUE(store.ledger().lent().empty());
   EXPECT_EQ(again.split->test.nnz(), kept.split->test.nnz());
 }
 
