@@ -31,6 +31,7 @@ struct Row {
   std::vector<double> train_to, answer_to, energy;  // to the target, infinite where it was missed
   std::vector<double> first, steady, rate, writes;
   std::vector<double> slowest, fastest;  // SM clock of the cases in which it moved
+  std::vector<double> start;             // of the cases of a device
   std::map<std::string, int> status;
   int seeds() const {
     return std::accumulate(status.begin(), status.end(), 0,
@@ -93,6 +94,9 @@ void add_to(Row& row, const ResultFile& file, const std::optional<TargetSpec>& t
   ++row.status[status ? kStatuses.of(*status) : "unfinished"];
   if (!status) return;
   add_known(row.best, best_of(file.footer, row.metric));
+  if (text_at(file.header, {"algorithm", "hardware"}) == "cuda") {
+    add_known(row.start, number_at(file.footer, {"clocks", "start_s"}));
+  }
   add_rates(row, file);
   if (*status != Status::interrupted) add_times(row, file, target);
 }
@@ -275,6 +279,16 @@ std::string rates_table(const std::vector<Row>& rows, Method method,
   return lines.empty() ? "" : "\n" + table_text(columns, lines);
 }
 
+// The first case of a device pays for its context: the longest start of all.
+std::string start_line(const std::vector<Row>& rows) {
+  double longest = 0;
+  for (const Row& row : rows) {
+    for (const double one : row.start) longest = std::max(longest, one);
+  }
+  if (longest == 0) return "";
+  return fmt::format("start, once for the run and in no answer: {}\n", format_seconds(longest));
+}
+
 constexpr const char* kReading =
     "\nmedians over the seeds; train: the epochs alone, answer: prepare + transfer + train; a seed "
     "that misses\nthe target is infinitely late\n";
@@ -287,7 +301,7 @@ std::string summary_table(const std::string& folder, const Spec& given) {
   const std::vector<Row> rows = rows_of(folder, spec, target);
   std::string text = answers_table(rows, target);
   for (const auto& method : kMethods.table) text += rates_table(rows, method.value, target);
-  return text + kReading;
+  return text + kReading + start_line(rows);
 }
 
 }  // namespace mf

@@ -237,6 +237,22 @@ TEST_F(Summary, ShowsTrainingAndAnswerToTheTargetAndASeedThatMissesIsLate) {
       << als;
 }
 
+TEST_F(Summary, SaysOnceWhatADevicesStartTook) {
+  const auto text_of = [&](const char* hardware) {
+    for (const Case& item : spec_.cases) {
+      ResultFile file = descending();
+      file.header["algorithm"] = {{"hardware", hardware}};
+      file.footer["clocks"]["start_s"] = item.seed == 1 ? 0.5 : 0.001;
+      write(item, file);
+    }
+    return summary_table(folder_.path(), spec_);
+  };
+  const std::string text = text_of("cuda");
+  EXPECT_TRUE(contains(text, "start, once for the run and in no answer: 500.0 ms\n")) << text;
+  EXPECT_TRUE(contains(line(text, "sgd_serial"), "6.8 s")) << "prepare .5, transfer .25, train 6";
+  EXPECT_FALSE(contains(text_of("cpu"), "start, once")) << "a CPU has none to speak of";
+}
+
 TEST_F(Summary, KeepsRatesOfDifferentMethodsApart) {
   for (const Case& item : spec_.cases) write(item, descending());
   const std::string text = summary_table(folder_.path(), spec_);
