@@ -326,6 +326,8 @@ class Cli {
     run->add_flag("--quiet", quiet_, "only the table at the end");
     run->add_flag("--retry", options_.retry, "run failed cases again (old files are set aside)");
     run->add_flag("--rerun", options_.rerun, "run all cases again (old files are set aside)");
+    run->add_flag("!--no-share", options_.share,
+                  "each case loads, cuts and uploads its ratings anew, also what another had");
     auto* profile = run->add_option("--profile", window_.epochs,
                                     "record N epochs of each case with a profiler, then end it [3]")
                         ->expected(0, 1)

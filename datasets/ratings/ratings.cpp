@@ -1,7 +1,6 @@
 #include "datasets/ratings/ratings.hpp"
 
 #include <algorithm>
-#include <array>
 #include <utility>
 
 #include "base/error.hpp"
@@ -30,9 +29,9 @@ void check_sizes(const Ratings::Views& views) {
        views.user_offsets.empty() ? 0 : views.user_offsets.back(), views.user_ids.size());
 }
 
-// Arrays of a selection, beside the ratings whose ids they share.
+// Arrays of a selection, beside what owns its ids.
 struct Selection {
-  Ratings parent;
+  std::shared_ptr<const void> ids;
   Ratings::Arrays own;
 };
 
@@ -69,12 +68,30 @@ DuplicatePolicy parse_duplicate_policy(const std::string& name) {
   return kDuplicatePolicyNames.parse(name, "policy for duplicates");
 }
 
+SharedIds share_ids(const Ratings& ratings) {
+  return {ratings.user_ids(), ratings.item_ids(), std::make_shared<Ratings>(ratings)};
+}
+
+SharedIds copy_ids(const Ratings& ratings) {
+  auto own = std::make_shared<Ratings::Arrays>();
+  own->user_ids.assign(ratings.user_ids().begin(), ratings.user_ids().end());
+  own->item_ids.assign(ratings.item_ids().begin(), ratings.item_ids().end());
+  const View<const std::int32_t> users = own->user_ids;
+  const View<const std::int32_t> items = own->item_ids;
+  return {users, items, std::move(own)};
+}
+
 Ratings select(const Ratings& all, View<const std::uint8_t> keep, std::uint8_t label, int threads) {
+  return select(all, share_ids(all), keep, label, threads);
+}
+
+Ratings select(const Ratings& all, const SharedIds& ids, View<const std::uint8_t> keep,
+               std::uint8_t label, int threads) {
   if (keep.size() != all.nnz()) {
     fail(ErrorKind::usage, "found {} labels for {} ratings", keep.size(), all.nnz());
   }
   auto selection = std::make_shared<Selection>();
-  selection->parent = all;
+  selection->ids = ids.owner;
   Ratings::Arrays& own = selection->own;
   const auto offsets = all.user_offsets();
   own.user_offsets.resize(offsets.size());
@@ -104,25 +121,9 @@ Ratings select(const Ratings& all, View<const std::uint8_t> keep, std::uint8_t l
       }
     });
   }
-  const Ratings::Views views{own.users,        own.items,      own.values,
-                             own.user_offsets, all.user_ids(), all.item_ids()};
+  const Ratings::Views views{own.users,        own.items, own.values,
+                             own.user_offsets, ids.users, ids.items};
   return Ratings(views, std::move(selection));
-}
-
-double mean_rating(const Ratings& ratings) {
-  // Eight running sums hide the latency of an addition; their order is fixed.
-  constexpr std::int64_t kLanes = 8;
-  const auto values = ratings.values();
-  if (values.empty()) return 0;
-  std::array<double, kLanes> sums{};
-  const std::int64_t whole = values.size() / kLanes * kLanes;
-  for (std::int64_t i = 0; i < whole; i += kLanes) {
-    for (std::int64_t lane = 0; lane < kLanes; ++lane) sums[lane] += double{values[i + lane]};
-  }
-  for (std::int64_t i = whole; i < values.size(); ++i) sums[i - whole] += double{values[i]};
-  double sum = 0;
-  for (const double lane : sums) sum += lane;
-  return sum / static_cast<double>(values.size());
 }
 
 std::uint64_t content_hash(const Ratings& ratings, int threads) {

@@ -18,6 +18,8 @@
 
 namespace mf {
 
+class ThreadTeam;
+
 class Ratings {
  public:
   // The owned form. Every array must be canonical already; the constructor checks sizes alone.
@@ -96,12 +98,25 @@ struct DuplicateReport {
 Ratings make_ratings(RawRatings raw, DuplicatePolicy policy, int threads, const std::string& name,
                      DuplicateReport* report = nullptr);
 
-// The ratings for which keep[i] == label, over the same users, items and ids (their arrays are
-// shared, not copied). keep has nnz entries.
-Ratings select(const Ratings& all, View<const std::uint8_t> keep, std::uint8_t label, int threads);
+// Ids of users and items that several matrices have in common, and what owns them.
+struct SharedIds {
+  View<const std::int32_t> users, items;
+  std::shared_ptr<const void> owner;
+};
+SharedIds share_ids(const Ratings& ratings);  // keeps all of `ratings` alive
+SharedIds copy_ids(const Ratings& ratings);   // and lets them go
 
-// mean of the values, double accumulation in a fixed order; 0 for no ratings.
+// The ratings for which keep[i] == label, over the same users, items and ids (their arrays are
+// shared, not copied, and `all` lives as long as the selection). keep has nnz entries.
+Ratings select(const Ratings& all, View<const std::uint8_t> keep, std::uint8_t label, int threads);
+// The same with `ids`, which are those of `all`: the selection does not keep `all` alive by itself.
+Ratings select(const Ratings& all, const SharedIds& ids, View<const std::uint8_t> keep,
+               std::uint8_t label, int threads);
+
+// Mean of the values, 0 for no ratings. Sums of fixed chunks are added in order, in double: the
+// same for any number of threads (rating_facts.cpp).
 double mean_rating(const Ratings& ratings);
+double mean_rating(const Ratings& ratings, ThreadTeam& team);
 
 // Hash of all ids, indices and values: the same for the same matrix, however it was read.
 std::uint64_t content_hash(const Ratings& ratings, int threads);

@@ -18,10 +18,26 @@ namespace {
 // More events than this at once are made when they are needed.
 constexpr std::int64_t kMaxReserved = 1 << 16;
 
+// The device and the driver's library, found once for a run: both take longer than a short case.
+struct FoundDevice {
+  int compute = 0;
+  std::unique_ptr<Nvml> nvml;
+};
+
+const FoundDevice& found_device() {
+  static const FoundDevice found = [] {
+    std::string why;
+    const auto info = find_device(&why);
+    if (!info) throw Error(ErrorKind::unsupported, why);  // the next call looks again
+    return FoundDevice{info->compute(), open_nvml(info->pci_bus_id)};
+  }();
+  return found;
+}
+
 class CudaDeviceClock : public DeviceClock {
  public:
-  explicit CudaDeviceClock(const DeviceInfo& info)
-      : compute_(info.compute()), nvml_(open_nvml(info.pci_bus_id)) {
+  explicit CudaDeviceClock(const FoundDevice& found)
+      : compute_(found.compute), nvml_(found.nvml.get()) {
     cuda::reset_peak_allocated_bytes();
     clear_marks(2);
   }
@@ -108,16 +124,13 @@ class CudaDeviceClock : public DeviceClock {
   std::int64_t used_ = 0;
   cudaError_t error_ = cudaSuccess;
   const char* failed_call_ = "";
-  std::unique_ptr<Nvml> nvml_;
+  Nvml* nvml_;  // null: the machine has none
 };
 
 }  // namespace
 
 std::unique_ptr<DeviceClock> open_device() {
-  std::string why;
-  const auto info = find_device(&why);
-  if (!info) throw Error(ErrorKind::unsupported, why);
-  return std::make_unique<CudaDeviceClock>(*info);
+  return std::make_unique<CudaDeviceClock>(found_device());
 }
 
 }  // namespace mf

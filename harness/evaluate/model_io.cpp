@@ -44,8 +44,7 @@ void write_arrays(const std::string& folder, const FactorView& f, const Ratings&
 }  // namespace
 
 void save_model(const std::string& folder, const FactorView& factors, const Ratings& train,
-                const std::optional<ClipRange>& clip, const FoldInLoss& loss,
-                const Json& resolved_case) {
+                const Predictor& predictor, const FoldInLoss& loss, const Json& resolved_case) {
   AtomicFolder fresh(folder);
   write_arrays(fresh.path(), factors, train);
   Json info = {{"mfbench_model", kModelVersion},
@@ -54,11 +53,11 @@ void save_model(const std::string& folder, const FactorView& factors, const Rati
                {"n_items", factors.n_items},
                {"factors", factors.factors},
                {"mean", factors.mean},
-               {"train_mean", mean_rating(train)},
+               {"train_mean", predictor.train_mean()},
                {"nnz_train", train.nnz()},
                {"loss", loss.to_json()},
                {"case", resolved_case}};
-  if (clip) info["clip"] = {{"min", clip->min}, {"max", clip->max}};
+  if (const auto& clip = predictor.clip()) info["clip"] = {{"min", clip->min}, {"max", clip->max}};
   write_atomically(fresh.path() + "/model.json", info.dump(2) + "\n");
   fresh.commit();
 }
@@ -124,19 +123,21 @@ void check_offsets(const std::vector<std::int64_t>& offsets, const std::string& 
 
 // Which users and items the training part knew.
 Predictor predictor_of(const SavedModel& saved, double train_mean, const std::string& folder) {
-  std::vector<std::uint8_t> known_user(saved.model.n_users);
-  std::vector<std::uint8_t> known_item(saved.model.n_items);
+  auto known = std::make_shared<RatingFacts>();
+  known->mean = train_mean;
+  known->known_user.resize(saved.model.n_users);
+  known->known_item.resize(saved.model.n_items);
   for (std::int64_t u = 0; u < saved.model.n_users; ++u) {
-    known_user[u] = saved.seen_offsets[u + 1] > saved.seen_offsets[u] ? 1 : 0;
+    known->known_user[u] = saved.seen_offsets[u + 1] > saved.seen_offsets[u] ? 1 : 0;
   }
   for (const auto item : saved.seen_items) {
     if (item < 0 || item >= saved.model.n_items) {
       fail(ErrorKind::data, "{}/seen_items.npy: found row {}, the model has {} items", folder, item,
            saved.model.n_items);
     }
-    known_item[item] = 1;
+    known->known_item[item] = 1;
   }
-  return {std::move(known_user), std::move(known_item), train_mean};
+  return Predictor(std::move(known));
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include "algorithms/core/registry.hpp"
 #include "base/json_values.hpp"
 #include "harness/device/environment.hpp"
+#include "harness/results/case_clocks.hpp"
 #include "harness/results/load_json.hpp"
 #include "harness/results/result_file.hpp"
 #include "harness/results/stats.hpp"
@@ -18,7 +19,7 @@ namespace {
 std::string hash_text(std::uint64_t hash) { return fmt::format("{:016x}", hash); }
 
 Json dataset_json(const CaseData& data, const Case& item) {
-  const DatasetInfo& info = data.dataset->info;
+  const DatasetInfo& info = *data.info;
   const Split& split = *data.split;
   Json scale;
   if (info.scale) {
@@ -133,20 +134,24 @@ Json metrics_json(const CaseResult& result) {
 }
 
 Json footer_json(const CaseResult& result, const CaseMeasures& measures, const Ranges& ranges) {
-  const double transfer = ranges.transfer_s();
+  const CaseClocks clocks = clocks_of(ranges, result.train_s);
   Json footer = {{"type", "footer"},
                  {"status", kStatuses.of(result.status)},
                  {"stop_reason", result.reason},
                  {"epochs", result.epochs},
                  {"updates", result.updates},
                  {"clocks",
-                  {{"load_s", measures.load_s},
-                   {"prepare_s", ranges.seconds("prepare") - transfer},
-                   {"transfer_s", transfer},
-                   {"train_s", result.train_s},
+                  {{"start_s", clocks.start_s},
+                   {"load_s", clocks.load_s},
+                   {"prepare_s", clocks.prepare_s},
+                   {"transfer_s", clocks.transfer_s},
+                   {"train_s", clocks.train_s},
                    {"train_device_s", or_null(measures.train_device_s)},
-                   {"evaluate_s", measures.evaluate_s},
+                   {"evaluate_s", clocks.evaluate_s},
+                   {"save_s", clocks.save_s},
+                   {"rest_s", result.wall_s - clocks.sum()},
                    {"wall_s", result.wall_s}}},
+                 {"shared", to_json(measures.shared)},
                  {"phases", ranges.to_json()},
                  {"final_test_rmse", number_or_null(result.final_test_rmse)},
                  {"best_test_rmse", number_or_null(result.best_test_rmse)},

@@ -11,6 +11,7 @@
 #include "harness/device/device_clock.hpp"
 #include "harness/evaluate/user_groups.hpp"
 #include "harness/results/epoch_times.hpp"
+#include "harness/results/shared_cost.hpp"
 #include "harness/spec/metric.hpp"
 #include "harness/spec/status.hpp"
 
@@ -40,8 +41,7 @@ struct CaseResult {
 };
 
 struct CaseMeasures {
-  double load_s = 0;
-  double evaluate_s = 0;
+  SharedCosts shared;
   std::optional<double> trivial_error;  // Reference::trivial; nothing where none was computed
   std::optional<double> train_device_s;
   std::optional<std::int64_t> peak_device_bytes;

@@ -33,6 +33,7 @@ struct Row {
   std::vector<double> first, steady, rate, writes;
   std::vector<double> slowest, fastest;  // SM clock of the cases in which it moved
   std::vector<std::string> contended;    // the reasons, of each case that was
+  std::vector<double> start;             // of the cases of a device
   std::map<std::string, int> status;
   int seeds() const {
     return std::accumulate(status.begin(), status.end(), 0,
@@ -95,6 +96,9 @@ void add_to(Row& row, const ResultFile& file, const std::optional<TargetSpec>& t
   ++row.status[status ? kStatuses.of(*status) : "unfinished"];
   if (!status) return;
   add_known(row.best, best_of(file.footer, row.metric));
+  if (text_at(file.header, {"algorithm", "hardware"}) == "cuda") {
+    add_known(row.start, number_at(file.footer, {"clocks", "start_s"}));
+  }
   add_rates(row, file);
   const std::string shared = contention_text(contention_in(file.footer));
   if (!shared.empty()) row.contended.push_back(shared);
@@ -291,6 +295,16 @@ std::string contended_lines(const std::vector<Row>& rows) {
   return text.empty() ? "" : "\n" + text;
 }
 
+// The first case of a device pays for its context: the longest start of all.
+std::string start_line(const std::vector<Row>& rows) {
+  double longest = 0;
+  for (const Row& row : rows) {
+    for (const double one : row.start) longest = std::max(longest, one);
+  }
+  if (longest == 0) return "";
+  return fmt::format("start, once for the run and in no answer: {}\n", format_seconds(longest));
+}
+
 constexpr const char* kReading =
     "\nmedians over the seeds; train: the epochs alone, answer: prepare + transfer + train; a seed "
     "that misses\nthe target is infinitely late\n";
@@ -303,7 +317,7 @@ std::string summary_table(const std::string& folder, const Spec& given) {
   const std::vector<Row> rows = rows_of(folder, spec, target);
   std::string text = answers_table(rows, target);
   for (const auto& method : kMethods.table) text += rates_table(rows, method.value, target);
-  return text + kReading + contended_lines(rows);
+  return text + kReading + start_line(rows) + contended_lines(rows);
 }
 
 }  // namespace mf

@@ -25,8 +25,9 @@ constexpr int kProbeEpochs = 20;
 // Ratings a second, measured.
 double probe(const Case& item) {
   static const Dataset small = make_look_alike("ml-100k", 1.0, 1, 1);
+  static const RatingFacts facts = facts_of(small.ratings, 1);
   const auto device = needs_device(item) ? open_device() : nullptr;
-  PreparedCase prepared(item, small.ratings, {device.get(), nullptr, {}});
+  PreparedCase prepared(item, small.ratings, facts, {device.get(), nullptr, {}});
   const auto run_epoch = [&](std::int64_t epoch) {
     const std::int64_t updates = prepared.run_epochs({epoch, item.schedule.learning_rate}, 1);
     prepared.synchronize();

@@ -79,6 +79,17 @@ std::optional<std::string> model_folder(const Spec& spec, const RunOptions& opti
   return folder + "/models/" + item.id;
 }
 
+// Whether one of the cases right after `index` that have its data set cuts it in another way.
+bool is_cut_again(const Spec& spec, std::size_t index) {
+  const Json& own = spec.cases[index].resolved;
+  for (std::size_t i = index + 1; i < spec.cases.size(); ++i) {
+    const Json& later = spec.cases[i].resolved;
+    if (later.at("dataset") != own.at("dataset")) return false;
+    if (later.at("split") != own.at("split")) return true;
+  }
+  return false;
+}
+
 }  // namespace
 
 std::string default_folder(const Spec& spec, bool profile) {
@@ -124,9 +135,11 @@ SessionSummary run_session(const Spec& given, const RunOptions& options, Progres
     progress.begin_case(profile ? profiled(item, *options.profile) : item, i + 1,
                         spec.cases.size());
     if (std::filesystem::exists(path)) set_aside(path);
+    if (!options.share) store.clear();
     const CaseResult result =
-        run_case({spec, item, path, model_folder(spec, options, summary.folder, item)}, options,
-                 store, progress);
+        run_case({spec, item, path, model_folder(spec, options, summary.folder, item),
+                  options.share && is_cut_again(spec, i)},
+                 options, store, progress);
     progress.end_case(result);
     ++summary.run;
     summary.failed += is_failure(result.status) ? 1 : 0;

@@ -25,8 +25,9 @@ TEST_P(ModelIo, PredictsInOriginalIdsAsTheEvaluatorDoes) {
   const Ratings train = random_ratings(30, 20, 0.2, 3);
   Model model = initial_model(30, 20, 5, GetParam(), 3.2, InitSpec{}, 1);
   for (auto& b : model.user_bias) b = 0.5F;
-  save_model(folder / "m", model.view(), train, {}, {}, {{"algorithm", "t"}});
-  save_model(folder / "m", model.view(), train, {}, {}, {{"algorithm", "t"}});  // replaces
+  save_model(folder / "m", model.view(), train, Predictor(train), {}, {{"algorithm", "t"}});
+  save_model(folder / "m", model.view(), train, Predictor(train), {},
+             {{"algorithm", "t"}});  // replaces
   const SavedModel saved = load_model(folder / "m");
   const Evaluator evaluator(train);
   for (std::int32_t u = 0; u < 30; ++u) {
@@ -42,7 +43,7 @@ TEST_P(ModelIo, RecommendsTheBestUnseenItemsInOrder) {
   const TempFolder folder;
   const Ratings train = random_ratings(30, 20, 0.3, 3);
   const Model model = initial_model(30, 20, 5, GetParam(), 3.2, InitSpec{}, 1);
-  save_model(folder / "m", model.view(), train, {}, {}, {});
+  save_model(folder / "m", model.view(), train, Predictor(train), {}, {});
   const SavedModel saved = load_model(folder / "m");
   const auto top = saved.recommend(40, 5, false);
   ASSERT_EQ(top.size(), 5u);
@@ -62,7 +63,7 @@ TEST_P(ModelIo, ArraysThatDoNotFitTogetherAreRefused) {
   const Ratings train = random_ratings(6, 5, 0.6, 3);
   const Model model = initial_model(6, 5, 4, GetParam(), 3.2, InitSpec{}, 1);
   const auto refusal = [&](const std::string& file, auto values, auto change) {
-    save_model(folder / "m", model.view(), train, {}, {}, {});
+    save_model(folder / "m", model.view(), train, Predictor(train), {}, {});
     using T = typename decltype(values)::value_type;
     auto array = read_npy<T>(folder / ("m/" + file));
     change(array.values);
@@ -96,7 +97,7 @@ TEST_P(ModelIo, ClipsAsTheEvaluatorDoesWhereTheCaseClips) {
   for (auto& p : model.p) p = static_cast<float>(10 * rng.normal());
   Evaluator evaluator(train);
   evaluator.set_clip(ClipRange{1, 4.5F});
-  save_model(folder / "m", model.view(), train, evaluator.clip(), {}, {});
+  save_model(folder / "m", model.view(), train, evaluator.predictor(), {}, {});
   EXPECT_EQ(read_json_file(folder / "m/model.json")["clip"], (Json{{"min", 1.0}, {"max", 4.5}}));
   const SavedModel saved = load_model(folder / "m");
   int at_ends = 0;
@@ -117,7 +118,9 @@ TEST_P(ModelIo, RecommendsInTheOrderBeforeClipping) {
   Model model = initial_model(30, 20, 1, GetParam(), 3.2, InitSpec{}, 1);
   for (auto& p : model.p) p = 1;
   for (std::int32_t i = 0; i < 20; ++i) model.q[i] = static_cast<float>(10 + i);
-  save_model(folder / "m", model.view(), train, ClipRange{1, 5}, {}, {});
+  Predictor clipped(train);
+  clipped.set_clip(ClipRange{1, 5});
+  save_model(folder / "m", model.view(), train, clipped, {}, {});
   const auto top = load_model(folder / "m").recommend(40, 3, true);
   EXPECT_EQ(top, (std::vector<std::pair<std::int32_t, float>>{{200, 5}, {190, 5}, {180, 5}}));
 }
@@ -128,7 +131,7 @@ TEST(ModelFolder, AFolderWithoutAClipRangePredictsAsItIs) {
   Model model = initial_model(3, 3, 1, ModelKind::plain, 3, InitSpec{}, 1);
   for (auto& p : model.p) p = 4;
   for (auto& q : model.q) q = 4;
-  save_model(folder / "m", model.view(), train, {}, {}, {});
+  save_model(folder / "m", model.view(), train, Predictor(train), {}, {});
   EXPECT_FALSE(read_json_file(folder / "m/model.json").contains("clip"));
   EXPECT_EQ(load_model(folder / "m").predict(10, 10), 16);
 }
@@ -143,7 +146,7 @@ TEST(ModelIoErrors, NameTheFile) {
   EXPECT_TRUE(contains(message_of([&] { load_model(folder / "none"); }), "model.json"));
   const Ratings train = random_ratings(4, 4, 1, 3);
   const Model model = initial_model(4, 4, 2, ModelKind::plain, 3, InitSpec{}, 1);
-  save_model(folder / "m", model.view(), train, {}, {}, {});
+  save_model(folder / "m", model.view(), train, Predictor(train), {}, {});
   Json info = read_json_file(folder / "m/model.json");
   info["clip"] = {{"min", 5}, {"max", 1}};
   std::ofstream(folder / "m/model.json") << info;
