@@ -102,6 +102,15 @@ std::string printable(std::string_view text) {
   return out;
 }
 
+bool is_harmless(std::string_view text) {
+  while (!text.empty()) {
+    const std::size_t size = harmless_bytes(text);
+    if (size == 0 || text.front() == '\t' || text.front() == '\n') return false;
+    text.remove_prefix(size);
+  }
+  return true;
+}
+
 std::string format_bytes(double bytes) {
   static constexpr std::array<const char*, 5> units = {"B", "KiB", "MiB", "GiB", "TiB"};
   std::size_t unit = 0;

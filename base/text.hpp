@@ -25,6 +25,9 @@ std::string in_quotes(std::string_view text);
 // escaped, but for tabs and ends of lines; so is what is no UTF-8.
 std::string printable(std::string_view text);
 
+// UTF-8 that printable() leaves as it is, without tabs and ends of lines.
+bool is_harmless(std::string_view text);
+
 // 12.3 GiB, 4.0 KiB, 17 B
 std::string format_bytes(double bytes);
 

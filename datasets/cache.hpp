@@ -23,6 +23,7 @@ struct CacheHead {
   std::int64_t n_items = 0;
   std::int64_t nnz = 0;
   bool has_parts = false;
+  bool user_names = false, item_names = false;  // ids that are text
 };
 CacheHead read_cache_head(const std::string& path);  // throws Error(data) naming what is wrong
 

@@ -22,6 +22,8 @@ namespace fs = std::filesystem;
 
 // ---- list ----
 
+const char* ids_word(bool names) { return names ? "text" : "integers"; }
+
 std::string scale_text(const std::optional<RatingScale>& scale) {
   if (!scale) return "";
   const std::string step = scale->step > 0 ? fmt::format(" step {}", scale->step) : "";
@@ -72,6 +74,8 @@ std::vector<Json> imported_rows() {
                     {"nnz", head.nnz},
                     {"counts_verified", true},
                     {"scale", scale_text(head.info.scale)},
+                    {"user_ids", ids_word(head.user_names)},
+                    {"item_ids", ids_word(head.item_names)},
                     {"splits", splits}});
   }
   return rows;
@@ -143,6 +147,8 @@ void print_stats(std::ostream& out, const Json& stats, const std::optional<Ratin
   fmt::print(out, "{:<18} {}\n", "users", number_text(stats.at("n_users")));
   fmt::print(out, "{:<18} {}\n", "items", number_text(stats.at("n_items")));
   fmt::print(out, "{:<18} {}\n", "ratings", number_text(stats.at("nnz")));
+  const auto ids = [&](const char* key) { return stats.at(key).get<std::string>(); };
+  fmt::print(out, "{:<18} users {}, items {}\n", "ids", ids("user_ids"), ids("item_ids"));
   fmt::print(out, "{:<18} {:.4g} %\n", "density", 100 * stats.at("density").get<double>());
   if (const Json& parts = stats.at("parts"); !parts.is_null()) {
     fmt::print(out, "{:<18} train {}, test {}, validation {}\n", "parts",
@@ -207,6 +213,7 @@ Source import_source(const DataImportOptions& options) {
   request.test = options.test;
   request.validation = options.validation;
   request.format = options.format;
+  request.ids = kIdKindNames.parse(options.ids, "the kind of ids");
   request.duplicates = options.duplicates;
   request.scale = options.scale;
   if (const std::string why = why_unavailable(request); !why.empty()) {

@@ -229,6 +229,8 @@ EntryForm with_file_options(EntryForm form) {
   for (const auto& format : reader_formats()) formats.push_back(format.name);
   return std::move(form)
       .choice("format", &DatasetEntry::format, formats, "auto", "of the files")
+      .choice("ids", &DatasetEntry::ids, kIdKindNames,
+              "integers, or text such as \"alice\"; auto: by the first rating of a file")
       .choice("duplicates", &DatasetEntry::duplicates, kDuplicatePolicyNames.all(), "error",
               "pairs that occur twice")
       .object("rating_scale", &DatasetEntry::scale, rating_scale_form(),
@@ -320,6 +322,11 @@ std::string plain(std::string text) {
   return text.substr(0, 60);
 }
 
+// Nothing where it is not said, so that older caches keep their names.
+std::string ids_suffix(const DatasetRequest& request) {
+  return request.ids == IdKind::automatic ? "" : "\nids " + kIdKindNames.of(request.ids);
+}
+
 std::string file_cache_name(const DatasetRequest& request) {
   const std::string first = absolute(request.path.empty() ? request.train : request.path);
   std::string scale;
@@ -328,7 +335,8 @@ std::string file_cache_name(const DatasetRequest& request) {
   }
   const std::string identity = join({first, absolute(request.test), absolute(request.validation),
                                      request.format, request.duplicates, scale},
-                                    "\n");
+                                    "\n") +
+                               ids_suffix(request);
   return fmt::format("{}@{}", plain(fs::path(first).stem().string()),
                      sha256(identity).substr(0, 10));
 }

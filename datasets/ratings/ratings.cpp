@@ -22,6 +22,14 @@ void check_sizes(const Ratings::Views& views) {
   const bool rows =
       views.user_offsets.size() == views.user_ids.size() + 1 && views.user_offsets.back() == nnz;
   const bool nothing = nnz == 0 && views.user_offsets.empty() && views.user_ids.empty();
+  const auto fit = [](const IdNames& names, View<const std::int32_t> ids) {
+    return names.empty() || names.size() == ids.size();
+  };
+  if (!fit(views.user_names, views.user_ids) || !fit(views.item_names, views.item_ids)) {
+    fail(ErrorKind::data, "ratings of {} users and {} items with {} and {} names",
+         views.user_ids.size(), views.item_ids.size(), views.user_names.size(),
+         views.item_names.size());
+  }
   if (same && (rows || nothing)) return;
   fail(ErrorKind::data,
        "ratings of sizes that do not fit: {} users, {} items, {} values, {} user offsets (the last "
@@ -48,8 +56,8 @@ void for_row_runs(View<const std::int64_t> offsets, ThreadTeam& team, const Body
 
 Ratings::Ratings(Arrays arrays) {
   auto owned = std::make_shared<const Arrays>(std::move(arrays));
-  views_ = {owned->users,        owned->items,    owned->values,
-            owned->user_offsets, owned->user_ids, owned->item_ids};
+  views_ = {owned->users,    owned->items,    owned->values,     owned->user_offsets,
+            owned->user_ids, owned->item_ids, owned->user_names, owned->item_names};
   check_sizes(views_);
   keep_alive_ = std::move(owned);
 }
@@ -104,8 +112,8 @@ Ratings select(const Ratings& all, View<const std::uint8_t> keep, std::uint8_t l
       }
     });
   }
-  const Ratings::Views views{own.users,        own.items,      own.values,
-                             own.user_offsets, all.user_ids(), all.item_ids()};
+  const Ratings::Views views{own.users,      own.items,      own.values,       own.user_offsets,
+                             all.user_ids(), all.item_ids(), all.user_names(), all.item_names()};
   return Ratings(views, std::move(selection));
 }
 
@@ -132,6 +140,11 @@ std::uint64_t content_hash(const Ratings& ratings, int threads) {
   };
   add(ratings.user_ids());
   add(ratings.item_ids());
+  for (const IdNames* names : {&ratings.user_names(), &ratings.item_names()}) {
+    if (names->empty()) continue;  // data sets without names keep the hash that they had
+    add(names->offsets());
+    add(names->bytes());
+  }
   // Ratings() has no offsets, an empty matrix has the one offset 0: they are the same matrix.
   if (ratings.nnz() > 0) add(ratings.user_offsets());
   add(ratings.users());

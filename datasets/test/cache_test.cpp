@@ -231,10 +231,10 @@ TEST(Cache, ForeignFilesAreNamed) {
   const std::string good = read_file(path);
 
   std::string bad = good;
-  bad[8] = 2;  // version, little-endian
+  bad[8] = 3;  // version, little-endian
   write_file(path, bad);
   EXPECT_HAS(error_of([&] { read_cache(path, 1); }).what(),
-             "format version 2, this program reads version 1");
+             "format version 3, this program reads versions 1 and 2");
 
   bad = good;
   std::reverse(bad.begin() + 12, bad.begin() + 16);  // the byte order mark
