@@ -279,7 +279,11 @@ class Form {
         chosen = &form;
       }
       if (chosen != nullptr) chosen->read(reader, out);
-      if (chosen == nullptr && required) fail(ErrorKind::usage, "{}: {}", reader.where(), message);
+      if (chosen != nullptr || !required) return;
+      std::vector<std::string> keys;
+      for (const auto& [key, form] : forms) keys.push_back(key);
+      reader.check_misspelt(keys);
+      fail(ErrorKind::usage, "{}: {}", reader.where(), message);
     });
   }
 

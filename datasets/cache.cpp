@@ -1,5 +1,8 @@
 #include "datasets/cache.hpp"
 
+#include <pwd.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <array>
 #include <cstdlib>
@@ -352,6 +355,19 @@ std::optional<FileLock> try_lock(const std::string& path, std::string& why_not) 
   }
 }
 
+std::string folder_without_home() {
+  std::array<char, 4096> buffer{};
+  passwd entry{};
+  passwd* found = nullptr;
+  ::getpwuid_r(::geteuid(), &entry, buffer.data(), buffer.size(), &found);
+  std::error_code error;
+  const fs::path home = found != nullptr && found->pw_dir != nullptr ? found->pw_dir : "";
+  if (home.has_relative_path() && fs::is_directory(home, error)) {
+    return (home / ".cache" / "mfbench").string();
+  }
+  return ".mfbench-cache";
+}
+
 }  // namespace
 
 std::string cache_folder() {
@@ -362,7 +378,12 @@ std::string cache_folder() {
   if (const char* home = std::getenv("HOME"); home != nullptr && *home != '\0') {
     return (fs::path(home) / ".cache" / "mfbench").string();
   }
-  fail(ErrorKind::io, "no folder for the cache: set MFBENCH_CACHE, XDG_CACHE_HOME or HOME");
+  static const std::string instead = [] {
+    std::string folder = folder_without_home();
+    warn("HOME is not set: the cache is in {}; MFBENCH_CACHE says where it should be", folder);
+    return folder;
+  }();
+  return instead;
 }
 
 CacheHead read_cache_head(const std::string& path) {

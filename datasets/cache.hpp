@@ -12,7 +12,8 @@
 
 namespace mf {
 
-// $MFBENCH_CACHE, else $XDG_CACHE_HOME/mfbench, else ~/.cache/mfbench.
+// $MFBENCH_CACHE, else $XDG_CACHE_HOME/mfbench, else ~/.cache/mfbench. Without HOME, that of the
+// user's entry in the system, else .mfbench-cache in the working folder; one warning says which.
 std::string cache_folder();
 
 // What a cache file says about itself, read without its arrays (their checksums are not verified).

@@ -26,7 +26,6 @@ using Kind = SplitSpec::Kind;
 using SplitForm = Form<SplitKeys>;
 using EntryForm = Form<DatasetEntry>;
 
-constexpr double kMaxScale = 1000;
 constexpr std::int64_t kMaxLabel = 100;
 constexpr double kMinObserved = 1e-9;  // a value of 0 would be the same as not observed
 
@@ -190,14 +189,14 @@ EntryForm named_form(Kinds kinds) {
 
 EntryForm like_form() {
   const Json factor = {
-      {"type", "number"}, {"exclusiveMinimum", 0}, {"maximum", kMaxScale}, {"default", 1}};
+      {"type", "number"}, {"exclusiveMinimum", 0}, {"maximum", kMaxLookAlikeScale}, {"default", 1}};
   EntryForm form =
       EntryForm()
           .field({"like", "a published set", {{"enum", look_alike_names()}}, nullptr},
                  [](JsonReader& reader, DatasetEntry& entry) { entry.like = reader.name("like"); })
           .field({"scale", "multiplies the number of ratings", factor, nullptr},
                  [](JsonReader& reader, DatasetEntry& entry) {
-                   entry.scale_factor = reader.number("scale", 1.0, 0, kMaxScale);
+                   entry.scale_factor = reader.number("scale", 1.0, 0, kMaxLookAlikeScale);
                    if (entry.scale_factor > 0) return;
                    fail(ErrorKind::usage, "{}: found {}, expected a number above 0",
                         reader.path("scale"), entry.scale_factor);
@@ -259,12 +258,11 @@ void read_label(JsonReader& reader, DatasetEntry& entry) {
   if (reader.find("label") == nullptr) return;
   entry.own_label = reader.string("label", "");
   const std::string& text = entry.own_label;
-  const auto is_control = [](char c) { return (c >= 0 && c < 0x20) || c == 0x7f; };
   const auto characters = std::count_if(text.begin(), text.end(), [](char c) {
     return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U;  // the first byte of one in UTF-8
   });
-  if (!text.empty() && text.front() != ' ' && text.back() != ' ' &&
-      std::none_of(text.begin(), text.end(), is_control) && characters <= kMaxLabel) {
+  if (!text.empty() && text.front() != ' ' && text.back() != ' ' && is_harmless(text) &&
+      characters <= kMaxLabel) {
     return;
   }
   fail(ErrorKind::usage,
@@ -278,8 +276,7 @@ FieldInfo label_info() {
           {{"type", "string"},
            {"maxLength", kMaxLabel},
            {"pattern",
-            "^[^\\u0000-\\u0020\\u007f]([^\\u0000-\\u001f\\u007f]*"
-            "[^\\u0000-\\u0020\\u007f])?$"}},
+            "^(?! )[^\\u0000-\\u001f\\u007f-\\u009f\\u202a-\\u202e\\u2066-\\u2069]+(?<! )$"}},
           nullptr};
 }
 

@@ -84,7 +84,7 @@ void list_command(bool json) {
                    {"paper", info->paper}});
   }
   if (json) {
-    fmt::print("{}\n", all.dump(2));
+    fmt::print("{}\n", json_text(all, 2));
     return;
   }
   for (const auto& item : all) {
@@ -137,7 +137,7 @@ int run_command(const std::string& path, const RunOptions& options, ProgressMode
   if (!json) {
     fmt::print("\n{}\n{} cases: {} run now, {} finished before; results in {}\n",
                summary_table(summary.folder, spec), spec.cases.size(), summary.run,
-               summary.finished_before, summary.folder);
+               summary.finished_before, one_line(summary.folder));
   }
   if (options.profile && !json) {
     fmt::print("profiled: {} warm-up and {} recorded epochs a case; these times are no results\n",
@@ -159,10 +159,10 @@ void validate_command(const std::string& path, bool json) {
   if (json) {
     Json cases = Json::array();
     for (const auto& item : spec.cases) cases.push_back({{"id", item.id}, {"case", item.resolved}});
-    fmt::print("{}\n", cases.dump(2));
+    fmt::print("{}\n", json_text(cases, 2));
     return;
   }
-  fmt::print("{}: valid, {} cases\n", path, spec.cases.size());
+  fmt::print("{}: valid, {} cases\n", one_line(path), spec.cases.size());
 }
 
 // 1 where there is reason for one of the complaints.
@@ -170,7 +170,7 @@ int compare_command(const std::string& first, const std::string& second,
                     const CompareOptions& options, const std::vector<std::string>& fail_on,
                     bool json) {
   const ComparisonReport report = compare_results(first, second, options);
-  fmt::print("{}", json ? to_json(report).dump(2) + "\n" : to_text(report));
+  fmt::print("{}", json ? json_text(to_json(report), 2) + "\n" : to_text(report));
   if (report.rows.empty()) {
     fail(ErrorKind::usage,
          "{} and {} have no case in common: compared are cases that agree in all but their seeds; "
@@ -297,11 +297,11 @@ class Cli {
     doctor->add_flag("--json", json_, "as JSON");
     doctor->callback([this] {
       const Json report = doctor_json();
-      fmt::print("{}", json_ ? report.dump(2) + "\n" : format_doctor(report));
+      fmt::print("{}", json_ ? json_text(report, 2) + "\n" : printable(format_doctor(report)));
     });
     auto* schema =
         app_.add_subcommand("schema", "the JSON Schema of specs, generated from the code");
-    schema->callback([] { fmt::print("{}\n", spec_schema().dump(2)); });
+    schema->callback([] { fmt::print("{}\n", json_text(spec_schema(), 2)); });
   }
 
   void add_spec_commands() {
@@ -318,7 +318,8 @@ class Cli {
     plan->callback([this] {
       const Spec spec = read_spec(spec_);
       const Plan made = make_plan(spec, !no_measure_);
-      fmt::print("{}", json_ ? to_json(made).dump(2) + "\n" : format_plan(made, spec));
+      fmt::print("{}",
+                 json_ ? json_text(to_json(made), 2) + "\n" : printable(format_plan(made, spec)));
     });
 
     auto* run = app_.add_subcommand("run", "run a spec; finished cases are not run again");

@@ -463,5 +463,16 @@ TEST(CacheFolder, FollowsTheEnvironment) {
   EXPECT_EQ(cache_folder(), "/own");
 }
 
+TEST(CacheFolder, WithoutHomeIsElsewhereAndSaysSoOnce) {
+  test::Environment environment;
+  for (const char* name : {"HOME", "XDG_CACHE_HOME", "MFBENCH_CACHE"}) environment.set(name, "");
+  const StandardError messages;
+  const std::string folder = cache_folder();
+  EXPECT_TRUE(folder.ends_with("/.cache/mfbench") || folder == ".mfbench-cache") << folder;
+  EXPECT_EQ(cache_folder(), folder);
+  EXPECT_EQ(messages.lines(), 1);
+  EXPECT_HAS(messages.text(), "warning: HOME is not set: the cache is in " + folder);
+}
+
 }  // namespace
 }  // namespace mf
