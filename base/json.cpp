@@ -48,6 +48,10 @@ Json read_json_file(const std::string& path) {
   return parse_json(text, path);
 }
 
+std::string json_text(const Json& value, int indent) {
+  return printable_json(value.dump(indent, ' ', false, Json::error_handler_t::replace));
+}
+
 std::string canonical(const Json& value) { return nlohmann::json(value).dump(); }
 
 std::string describe(const Json& value) {
@@ -84,8 +88,18 @@ const Json* JsonReader::find(const std::string& key) {
 
 const Json& JsonReader::require(const std::string& key) {
   const Json* value = find(key);
-  if (value == nullptr) fail(ErrorKind::usage, "{}: the key \"{}\" is missing", where_, key);
-  return *value;
+  if (value != nullptr) return *value;
+  check_misspelt({key});
+  fail(ErrorKind::usage, "{}: the key \"{}\" is missing", where_, key);
+}
+
+void JsonReader::check_misspelt(const std::vector<std::string>& wanted) const {
+  for (const auto& [key, value] : object_.items()) {
+    if (std::find(asked_.begin(), asked_.end(), key) != asked_.end()) continue;
+    const std::string near = nearest(key, wanted);
+    if (near.empty()) continue;
+    fail(ErrorKind::usage, "{}: unknown key, did you mean \"{}\"?", path(key), near);
+  }
 }
 
 void JsonReader::renamed(const std::string& old_key, const std::string& new_key) {

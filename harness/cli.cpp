@@ -89,7 +89,7 @@ void list_command(bool json) {
                    {"paper", info->paper}});
   }
   if (json) {
-    fmt::print("{}\n", all.dump(2));
+    fmt::print("{}\n", json_text(all, 2));
     return;
   }
   for (const auto& item : all) {
@@ -143,7 +143,7 @@ int run_command(const std::string& path, const RunOptions& options, ProgressMode
   if (!json) {
     fmt::print("\n{}\n{} cases: {} run now, {} finished before; results in {}\n",
                summary_table(summary.folder, spec), spec.cases.size(), summary.run,
-               summary.finished_before, summary.folder);
+               summary.finished_before, one_line(summary.folder));
   }
   if (options.profile && !json) {
     fmt::print("profiled: {} warm-up and {} recorded epochs a case; these times are no results\n",
@@ -183,10 +183,10 @@ void validate_command(const std::string& path, bool json, bool data) {
   if (json) {
     Json cases = Json::array();
     for (const auto& item : spec.cases) cases.push_back({{"id", item.id}, {"case", item.resolved}});
-    fmt::print("{}\n", cases.dump(2));
+    fmt::print("{}\n", json_text(cases, 2));
     return;
   }
-  fmt::print("{}: valid, {} cases{}\n", path, spec.cases.size(),
+  fmt::print("{}: valid, {} cases{}\n", one_line(path), spec.cases.size(),
              data ? "; its data are at hand" : "; its data were not looked at (--data does)");
 }
 
@@ -195,7 +195,7 @@ int compare_command(const std::string& first, const std::string& second,
                     const CompareOptions& options, const std::vector<std::string>& fail_on,
                     bool json) {
   const ComparisonReport report = compare_results(first, second, options);
-  fmt::print("{}", json ? to_json(report).dump(2) + "\n" : to_text(report));
+  fmt::print("{}", json ? json_text(to_json(report), 2) + "\n" : to_text(report));
   if (report.rows.empty()) {
     fail(ErrorKind::usage,
          "{} and {} have no case in common: compared are cases that agree in all but their seeds; "
@@ -230,14 +230,46 @@ int export_command(const ExportOptions& options) {
 
 // Ids are refused by one rule: what the model does not know has no prediction of its own. --cold
 // asks for that of the evaluator, by the side that is known.
-void check_known(const SavedModel& model, std::optional<std::int32_t> user, std::int32_t item) {
+void check_known(const SavedModel& model, const GivenId* user, const GivenId& item) {
   constexpr const char* kAdvice = "--cold predicts by what is known";
-  if (user && !model.knows_user(*user)) {
-    fail(ErrorKind::data, "the model knows no user {}; {}", *user, kAdvice);
+  if (user != nullptr && !model.knows_user(user->key)) {
+    fail(ErrorKind::data, "the model knows no user {}; {}", user->text, kAdvice);
   }
-  if (!model.knows_item(item)) {
-    fail(ErrorKind::data, "the model knows no item {}; {}", item, kAdvice);
+  if (!model.knows_item(item.key)) {
+    fail(ErrorKind::data, "the model knows no item {}; {}", item.text, kAdvice);
   }
+}
+
+// Between the columns of what is printed: text may have blanks in it.
+const char* separator_of(const SavedModel& model) {
+  return model.user_names.empty() && model.item_names.empty() ? " " : "\t";
+}
+
+void predict_pairs(const SavedModel& model, const std::string& path, bool cold) {
+  const char* between = separator_of(model);
+  for_pairs(path, model, [&](const GivenId& user, const GivenId& item) {
+    if (!cold) check_known(model, &user, item);
+    fmt::print("{}{}{}{}{:.4f}\n", printable(user.text), between, printable(item.text), between,
+               model.predict(user.key, item.key));
+  });
+}
+
+void recommend_command(const SavedModel& model,
+                       const std::vector<std::pair<std::int32_t, float>>& best) {
+  for (const auto& [id, score] : best) {
+    fmt::print("{}{}{:.4f}\n", model.item_name(id), separator_of(model), score);
+  }
+}
+
+std::vector<std::pair<std::int32_t, float>> recommended(const SavedModel& model,
+                                                        const std::string& user, int k,
+                                                        bool include_seen) {
+  const GivenId given = given_user(model, user);
+  if (!model.user_names.empty() && given.key < 0) {
+    fail(ErrorKind::data, "the model knows no user {}; it has {} users with names such as {}",
+         in_quotes(user), model.user_names.size(), in_quotes(model.user_names[0]));
+  }
+  return model.recommend(given.key, k, include_seen);
 }
 
 class Cli {
@@ -293,11 +325,11 @@ class Cli {
     doctor->add_flag("--json", json_, "as JSON");
     doctor->callback([this] {
       const Json report = doctor_json();
-      fmt::print("{}", json_ ? report.dump(2) + "\n" : format_doctor(report));
+      fmt::print("{}", json_ ? json_text(report, 2) + "\n" : printable(format_doctor(report)));
     });
     auto* schema =
         app_.add_subcommand("schema", "the JSON Schema of specs, generated from the code");
-    schema->callback([] { fmt::print("{}\n", spec_schema().dump(2)); });
+    schema->callback([] { fmt::print("{}\n", json_text(spec_schema(), 2)); });
   }
 
   void add_spec_commands() {
@@ -315,7 +347,8 @@ class Cli {
     plan->callback([this] {
       const Spec spec = read_spec(spec_);
       const Plan made = make_plan(spec, !no_measure_);
-      fmt::print("{}", json_ ? to_json(made).dump(2) + "\n" : format_plan(made, spec));
+      fmt::print("{}",
+                 json_ ? json_text(to_json(made), 2) + "\n" : printable(format_plan(made, spec)));
     });
 
     auto* run = app_.add_subcommand("run", "run a spec; finished cases are not run again");
@@ -418,16 +451,17 @@ class Cli {
       }
       const SavedModel model = load_model(model_);
       if (history->count() > 0) {
-        if (!cold_) check_known(model, std::nullopt, item_);
-        fmt::print("{:.4f}\n", model.predict(model.fold_in(read_history(history_)), item_));
+        const GivenId one = given_item(model, item_);
+        if (!cold_) check_known(model, nullptr, one);
+        const FoldedUser of = model.fold_in(read_history(history_, model));
+        fmt::print("{:.4f}\n", model.predict(of, one.key));
       } else if (user->count() > 0) {
-        if (!cold_) check_known(model, user_, item_);
-        fmt::print("{:.4f}\n", model.predict(user_, item_));
+        const GivenId of = given_user(model, user_);
+        const GivenId one = given_item(model, item_);
+        if (!cold_) check_known(model, &of, one);
+        fmt::print("{:.4f}\n", model.predict(of.key, one.key));
       } else {
-        for_pairs(pairs_, [&](std::int32_t of, std::int32_t what) {
-          if (!cold_) check_known(model, of, what);
-          fmt::print("{} {} {:.4f}\n", of, what, model.predict(of, what));
-        });
+        predict_pairs(model, pairs_, cold_);
       }
     });
     auto* recommend =
@@ -442,13 +476,10 @@ class Cli {
         fail(ErrorKind::usage, "recommend: needs --user or --history");
       }
       const SavedModel model = load_model(model_);
-      const auto best =
-          of_user->count() > 0
-              ? model.recommend(user_, k_, include_seen_)
-              : model.recommend(model.fold_in(read_history(history_)), k_, include_seen_);
-      for (const auto& [id, score] : best) {
-        fmt::print("{} {:.4f}\n", id, score);
-      }
+      recommend_command(model, of_user->count() > 0
+                                   ? recommended(model, user_, k_, include_seen_)
+                                   : model.recommend(model.fold_in(read_history(history_, model)),
+                                                     k_, include_seen_));
     });
   }
 
@@ -463,7 +494,8 @@ class Cli {
   bool look_ = false;
   std::string name_, first_, second_, model_;
   std::string pairs_ = "-", history_;
-  int user_ = 0, item_ = 0, k_ = 10;
+  std::string user_, item_;
+  int k_ = 10;
   CompareOptions compare_;
   std::vector<std::string> fail_on_;
   double target_rmse_ = 0;

@@ -107,6 +107,13 @@ RIGHT = {
                      {"like": "ml-1m", "implicit": {"min_rating": [3, 4], "value": "rating"}},
                      {"path": "a.csv", "implicit": {"min_rating": 1, "value": "binary"}},
                      {"train": "a", "test": "b", "implicit": {"min_rating": 0.5}}),
+    "empty name": {"name": ""},
+    "name of a folder above": {"name": "../.."},
+    "name of dots": {"name": ".."},
+    "name of other letters": {"name": "日本"},
+    "scale": data({"like": "ml-1m", "scale": [1e-9, 100]}),
+    "ids": data({"path": "a.csv", "ids": "auto"}, {"path": "b.csv", "ids": "text"}),
+    "schema": {"$schema": "mfbench.schema.json"},
     "labels": data({"path": "a/r.csv", "label": "one"}, {"path": "b/r.csv", "label": "größte"}),
 }
 
@@ -119,9 +126,6 @@ def test_both_accept(mfbench, validator, tmp_path, name):
 # ---- wrong ones ----------------------------------------------------------------------------------
 
 WRONG = {
-    "empty name": {"name": ""},
-    "name without letters": {"name": "../.."},
-    "name of other letters": {"name": "öß!"},
     # typos at each level
     "key": {"sed": 3},
     "key of an algorithm": algorithm(factor=3),
@@ -184,7 +188,10 @@ WRONG = {
     "implicit of a spec": {"implicit": {"min_rating": 4}},
     "own holdout": data({"like": "ml-1m", "split": {"holdout": [0.2, 1.5]}}),
     "scale": data({"like": "ml-1m", "scale": 0}),
-    "large scale": data({"like": "ml-1m", "scale": 1001}),
+    "large scale": data({"like": "ml-1m", "scale": 100.5}),
+    "negative scale": data({"like": "ml-1m", "scale": -1}),
+    "kind of ids": data({"path": "a.csv", "ids": "names"}),
+    "ids of a look-alike": data({"like": "ml-1m", "ids": "text"}),
     "seed of a look-alike": data({"like": "ml-1m", "seed": -1}),
     "negative seed": {"seeds": [-1]},
     "huge seed": {"seeds": [2**63]},
@@ -250,6 +257,9 @@ WRONG = {
     "empty label": data({"like": "ml-1m", "label": ""}),
     "blank label": data({"like": "ml-1m", "label": " "}),
     "label with a line break": data({"like": "ml-1m", "label": "a\nb"}),
+    "label with a control character": data({"like": "ml-1m", "label": "a\u009bb"}),
+    "label that turns": data({"like": "ml-1m", "label": "a\u202eb"}),
+    "label with a blank after it": data({"like": "ml-1m", "label": "a "}),
     "long label": data({"like": "ml-1m", "label": "x" * 101}),
     # kinds
     "kind of schedule": {"schedule": {"kind": "plato"}},

@@ -21,6 +21,14 @@ void check_sizes(const Ratings::Views& views) {
   const bool rows =
       views.user_offsets.size() == views.user_ids.size() + 1 && views.user_offsets.back() == nnz;
   const bool nothing = nnz == 0 && views.user_offsets.empty() && views.user_ids.empty();
+  const auto fit = [](const IdNames& names, View<const std::int32_t> ids) {
+    return names.empty() || names.size() == ids.size();
+  };
+  if (!fit(views.user_names, views.user_ids) || !fit(views.item_names, views.item_ids)) {
+    fail(ErrorKind::data, "ratings of {} users and {} items with {} and {} names",
+         views.user_ids.size(), views.item_ids.size(), views.user_names.size(),
+         views.item_names.size());
+  }
   if (same && (rows || nothing)) return;
   fail(ErrorKind::data,
        "ratings of sizes that do not fit: {} users, {} items, {} values, {} user offsets (the last "
@@ -47,8 +55,8 @@ void for_row_runs(View<const std::int64_t> offsets, ThreadTeam& team, const Body
 
 Ratings::Ratings(Arrays arrays) {
   auto owned = std::make_shared<const Arrays>(std::move(arrays));
-  views_ = {owned->users,        owned->items,    owned->values,
-            owned->user_offsets, owned->user_ids, owned->item_ids};
+  views_ = {owned->users,    owned->items,    owned->values,     owned->user_offsets,
+            owned->user_ids, owned->item_ids, owned->user_names, owned->item_names};
   check_sizes(views_);
   keep_alive_ = std::move(owned);
 }
@@ -69,7 +77,8 @@ DuplicatePolicy parse_duplicate_policy(const std::string& name) {
 }
 
 SharedIds share_ids(const Ratings& ratings) {
-  return {ratings.user_ids(), ratings.item_ids(), std::make_shared<Ratings>(ratings)};
+  return {ratings.user_ids(), ratings.item_ids(), ratings.user_names(), ratings.item_names(),
+          std::make_shared<Ratings>(ratings)};
 }
 
 SharedIds copy_ids(const Ratings& ratings) {
@@ -78,7 +87,7 @@ SharedIds copy_ids(const Ratings& ratings) {
   own->item_ids.assign(ratings.item_ids().begin(), ratings.item_ids().end());
   const View<const std::int32_t> users = own->user_ids;
   const View<const std::int32_t> items = own->item_ids;
-  return {users, items, std::move(own)};
+  return {users, items, ratings.user_names(), ratings.item_names(), std::move(own)};
 }
 
 Ratings select(const Ratings& all, View<const std::uint8_t> keep, std::uint8_t label, int threads) {
@@ -121,8 +130,8 @@ Ratings select(const Ratings& all, const SharedIds& ids, View<const std::uint8_t
       }
     });
   }
-  const Ratings::Views views{own.users,        own.items, own.values,
-                             own.user_offsets, ids.users, ids.items};
+  const Ratings::Views views{own.users, own.items, own.values,     own.user_offsets,
+                             ids.users, ids.items, ids.user_names, ids.item_names};
   return Ratings(views, std::move(selection));
 }
 
@@ -133,6 +142,11 @@ std::uint64_t content_hash(const Ratings& ratings, int threads) {
   };
   add(ratings.user_ids());
   add(ratings.item_ids());
+  for (const IdNames* names : {&ratings.user_names(), &ratings.item_names()}) {
+    if (names->empty()) continue;  // data sets without names keep the hash that they had
+    add(names->offsets());
+    add(names->bytes());
+  }
   // Ratings() has no offsets, an empty matrix has the one offset 0: they are the same matrix.
   if (ratings.nnz() > 0) add(ratings.user_offsets());
   add(ratings.users());

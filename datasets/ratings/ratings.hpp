@@ -3,7 +3,8 @@
 // Always canonical: sorted by user, then item, no pair twice. So the COO arrays ARE the CSR view
 // (user_offsets cuts them into rows); the CSC view is built on demand (Csc). Users and items are
 // dense int32 indices, counts and offsets int64, ratings float. The ids of the user's files are
-// kept in user_ids and item_ids (dense index -> original id, ascending).
+// kept in user_ids and item_ids (dense index -> original id, ascending). Where they are text, they
+// are user_names and item_names, and user_ids and item_ids are 0, 1, 2, ...
 #pragma once
 
 #include <cstdint>
@@ -14,6 +15,7 @@
 #include "base/aligned.hpp"
 #include "base/names.hpp"
 #include "base/view.hpp"
+#include "datasets/ratings/id_names.hpp"
 #include "datasets/ratings/rating.hpp"
 
 namespace mf {
@@ -30,6 +32,7 @@ class Ratings {
     AlignedVector<std::int64_t> user_offsets;  // m + 1
     AlignedVector<std::int32_t> user_ids;      // m, ascending
     AlignedVector<std::int32_t> item_ids;      // n, ascending
+    IdNames user_names, item_names;            // m and n, or none
   };
   // The borrowed form: views into memory that `keep_alive` owns (a memory-mapped cache file).
   struct Views {
@@ -37,6 +40,7 @@ class Ratings {
     View<const float> values;
     View<const std::int64_t> user_offsets;
     View<const std::int32_t> user_ids, item_ids;
+    IdNames user_names, item_names;
   };
 
   Ratings() = default;
@@ -53,6 +57,15 @@ class Ratings {
   View<const std::int64_t> user_offsets() const { return views_.user_offsets; }
   View<const std::int32_t> user_ids() const { return views_.user_ids; }
   View<const std::int32_t> item_ids() const { return views_.item_ids; }
+  const IdNames& user_names() const { return views_.user_names; }
+  const IdNames& item_names() const { return views_.item_names; }
+  // The original id of a row or of a column, for messages.
+  std::string user_text(std::int64_t user) const {
+    return id_text(views_.user_names, views_.user_ids, user);
+  }
+  std::string item_text(std::int64_t item) const {
+    return id_text(views_.item_names, views_.item_ids, item);
+  }
 
   Rating operator[](std::int64_t i) const {
     return {views_.users[i], views_.items[i], views_.values[i]};
@@ -73,11 +86,13 @@ struct Csc {
 };
 Csc make_csc(const Ratings& ratings, int threads);
 
-// Ratings as a file holds them: original ids, in the file's order.
+// Ratings as a file holds them: original ids, in the file's order. Where ids are text, `users` are
+// rows of user_names, of which each may occur, and `items` of item_names.
 struct RawRatings {
   AlignedVector<std::int32_t> users;
   AlignedVector<std::int32_t> items;
   AlignedVector<float> values;
+  IdNames user_names = {}, item_names = {};
 };
 
 enum class DuplicatePolicy { last, mean, error };
@@ -101,6 +116,7 @@ Ratings make_ratings(RawRatings raw, DuplicatePolicy policy, int threads, const 
 // Ids of users and items that several matrices have in common, and what owns them.
 struct SharedIds {
   View<const std::int32_t> users, items;
+  IdNames user_names, item_names;
   std::shared_ptr<const void> owner;
 };
 SharedIds share_ids(const Ratings& ratings);  // keeps all of `ratings` alive
@@ -118,7 +134,8 @@ Ratings select(const Ratings& all, const SharedIds& ids, View<const std::uint8_t
 double mean_rating(const Ratings& ratings);
 double mean_rating(const Ratings& ratings, ThreadTeam& team);
 
-// Hash of all ids, indices and values: the same for the same matrix, however it was read.
+// Hash of all ids (names where they are text), indices and values: the same for the same matrix,
+// however it was read.
 std::uint64_t content_hash(const Ratings& ratings, int threads);
 
 }  // namespace mf

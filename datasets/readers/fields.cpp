@@ -27,6 +27,13 @@ std::string ScaleCheck::describe() const {
   return text;
 }
 
+void fail_id(const char* begin, const char* what, const char* advice) {
+  fail_field(
+      begin,
+      std::string(*what == 'i' ? "an " : "a ") + what + " id (an integer from 0 to 2147483647)",
+      advice);
+}
+
 void fail_separator(const char* p, char separator, const char* field, const std::string& line) {
   const char* name = separator == '\t' ? "a tab" : "a comma";
   if (at_line_end(p)) fail_field(p, fmt::format("{} and another column ({})", name, line));

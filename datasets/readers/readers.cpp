@@ -17,14 +17,19 @@ using ReadText = RawRatings (*)(const Text&, const ScaleCheck&, const ParseOptio
 struct Reader {
   ReaderFormat format;
   ReadText read_text;  // null for the binary formats
+  bool names = false;  // ids may be text
 };
 
 const std::vector<Reader>& readers() {
   static const std::vector<Reader> all = {
-      {{"movielens-tab", "user<tab>item<tab>rating[<tab>time]"}, read_movielens_tab},
-      {{"double-colon", "user::item::rating[::time]"}, read_double_colon},
-      {{"csv", "a header that names the columns user, item and rating, then values"}, read_csv},
-      {{"triples", "user item rating, separated by blanks (also LIBMF's format)"}, read_triples},
+      {{"movielens-tab", "user<tab>item<tab>rating[<tab>time]"}, read_movielens_tab, true},
+      {{"double-colon", "user::item::rating[::time]"}, read_double_colon, true},
+      {{"csv", "a header that names the columns user, item and rating, then values"},
+       read_csv,
+       true},
+      {{"triples", "user item rating, separated by blanks (also LIBMF's format)"},
+       read_triples,
+       true},
       {{"netflix", "movie: followed by lines customer,rating,date; a file or a folder"},
        read_netflix},
       {{"kddcup", "user|count followed by count lines item<tab>score<tab>date<tab>time"},
@@ -72,6 +77,7 @@ RawRatings read_text(const Text& text, const std::string& wanted, const ScaleChe
   const auto& all = readers();
   const auto reader = std::find_if(all.begin(), all.end(),
                                    [&](const Reader& r) { return r.format.name == format; });
+  if (!reader->names) refuse_names(options.ids, text.path, reader->format.name.c_str());
   return reader->read_text(text, scale, options);
 }
 
@@ -92,8 +98,9 @@ std::string folder_format(const std::string& path, const std::string& format) {
 
 RawRatings read_folder(const std::string& path, const std::string& format, const ScaleCheck& scale,
                        const ParseOptions& options) {
-  return folder_format(path, format) == "npy" ? read_npy_folder(path, scale, options)
-                                              : read_netflix_folder(path, scale, options);
+  if (folder_format(path, format) == "npy") return read_npy_folder(path, scale, options);
+  refuse_names(options.ids, path, "netflix");
+  return read_netflix_folder(path, scale, options);
 }
 
 // npz, or "" for a text.
@@ -129,7 +136,8 @@ RawRatings read_ratings_chunked(const std::string& path, const ReadOptions& opti
                                 std::size_t chunk_bytes) {
   check_format(options.format);
   const ScaleCheck scale(options.scale);
-  RawRatings raw = read_any(path, options.format, scale, {options.threads, chunk_bytes});
+  RawRatings raw =
+      read_any(path, options.format, scale, {options.threads, chunk_bytes, options.ids});
   if (raw.values.empty()) fail_in_file(path, "no ratings", "at least one");
   return raw;
 }

@@ -17,6 +17,7 @@ struct ReadOptions {
   std::string format = "auto";       // one of reader_formats()
   std::optional<RatingScale> scale;  // a rating outside is an error
   int threads = 1;
+  IdKind ids = IdKind::automatic;  // text: for formats that may have names (docs/spec.md)
 };
 
 struct ReaderFormat {

@@ -102,7 +102,7 @@ std::string row_text(const Comparison& row) {
     return row.metric == Metric::objective ? fmt::format("{:+.4g}", value)
                                            : fmt::format("{:+.4f}", value);
   };
-  std::string text = row.label + ": " + headline(row) + "\n";
+  std::string text = one_line(row.label) + ": " + headline(row) + "\n";
   const auto time = [&](const std::string& name, const Compared& one, const std::string& rest) {
     text += line_text(name, one, ratio, &one == &row.target_time ? "" : verdict_text(one), rest);
   };
@@ -119,15 +119,16 @@ std::string row_text(const Comparison& row) {
 }
 
 std::string folder_text(const char* name, const FolderSummary& folder) {
-  return fmt::format("{:<7} {}: {} files, mfbench {}, {}\n", name, folder.folder, folder.files,
-                     join(folder.commits), join(folder.machines));
+  return fmt::format("{:<7} {}: {} files, mfbench {}, {}\n", name, one_line(folder.folder),
+                     folder.files, one_line(join(folder.commits)), one_line(join(folder.machines)));
 }
 
 std::string alone_text(const char* where, const std::vector<Alone>& all) {
   if (all.empty()) return "";
   std::string text = fmt::format("only in the {}:\n", where);
   for (const auto& one : all) {
-    text += fmt::format("    {} ({}): {}\n", one.label, counts_text(one.runs), one.differs);
+    text += fmt::format("    {} ({}): {}\n", one_line(one.label), counts_text(one.runs),
+                        one_line(one.differs));
   }
   return text;
 }
@@ -135,7 +136,7 @@ std::string alone_text(const char* where, const std::vector<Alone>& all) {
 std::string left_out_text(const char* where, const FolderSummary& folder) {
   if (folder.left_out.empty()) return "";
   std::string text = fmt::format("left out of the {}:\n", where);
-  for (const auto& line : folder.left_out) text += "    " + line + "\n";
+  for (const auto& line : folder.left_out) text += "    " + one_line(line) + "\n";
   return text;
 }
 

@@ -199,7 +199,10 @@ struct Column {
 
 using Cells = std::vector<std::string>;
 
-std::string table_text(const std::vector<Column>& columns, const std::vector<Cells>& lines) {
+std::string table_text(const std::vector<Column>& columns, std::vector<Cells> lines) {
+  for (Cells& line : lines) {
+    for (std::string& cell : line) cell = one_line(cell);  // names come from files
+  }
   std::vector<std::size_t> widths;
   for (std::size_t k = 0; k < columns.size(); ++k) {
     widths.push_back(std::max(columns[k].heading.size(), columns[k].least));

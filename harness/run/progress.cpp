@@ -108,7 +108,7 @@ class LogProgress : public TextProgress {
 
  protected:
   void line(const std::string& text) override {
-    fmt::print(out_, "{}\n", text);
+    fmt::print(out_, "{}\n", one_line(text));
     std::fflush(out_);
   }
 };
@@ -130,14 +130,15 @@ class TerminalProgress : public TextProgress {
   }
 
  protected:
-  void line(const std::string& text) override { print(fmt::format("\r\x1b[K{}\n", text)); }
+  void line(const std::string& text) override { print(fmt::format("\r\x1b[K{}\n", one_line(text))); }
 
  private:
   void print(const std::string& text) {
     if (std::fputs(text.c_str(), out_) < 0 || std::fflush(out_) != 0) std::clearerr(out_);
   }
 
-  void draw(std::string text) {
+  void draw(const std::string& raw) {
+    std::string text = one_line(raw);
     winsize size{};
     const bool known = ioctl(fileno(out_), TIOCGWINSZ, &size) == 0 && size.ws_col > 0;
     text.resize(std::min<std::size_t>(text.size(), known ? size.ws_col - 1U : 100U));
@@ -175,7 +176,7 @@ class JsonProgress : public Progress {
 
  private:
   void line(const Json& json) {
-    fmt::print(out_, "{}\n", json.dump());
+    fmt::print(out_, "{}\n", json_text(json));
     std::fflush(out_);
   }
   std::FILE* out_;

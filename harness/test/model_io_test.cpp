@@ -58,6 +58,61 @@ TEST_P(ModelIo, RecommendsTheBestUnseenItemsInOrder) {
   EXPECT_TRUE(contains(message_of([&] { saved.recommend(41, 5, false); }), "no user 41"));
 }
 
+// Two users and three items that are called by text.
+Ratings named_ratings() {
+  Ratings::Arrays a;
+  a.users = {0, 0, 1};
+  a.items = {0, 2, 1};
+  a.values = {5, 1, 3};
+  a.user_offsets = {0, 2, 3};
+  a.user_ids = {0, 1};
+  a.item_ids = {0, 1, 2};
+  a.user_names = IdNames(std::vector<std::string_view>{"alice", "zoë B."});
+  a.item_names = IdNames(std::vector<std::string_view>{"B000123", "New York", "日本"});
+  return Ratings(std::move(a));
+}
+
+TEST_P(ModelIo, IdsThatAreTextComeBack) {
+  const TempFolder folder;
+  const Ratings train = named_ratings();
+  const Model model = initial_model(2, 3, 5, GetParam(), 3.2, InitSpec{}, 1);
+  save_model(folder / "m", model.view(), train, {}, {}, {});
+  const SavedModel saved = load_model(folder / "m");
+  const Evaluator evaluator(train);
+  for (std::int32_t u = 0; u < 2; ++u) {
+    for (std::int32_t i = 0; i < 3; ++i) {
+      const auto user = saved.user_key(train.user_names()[u]);
+      const auto item = saved.item_key(train.item_names()[i]);
+      ASSERT_TRUE(user && item);
+      EXPECT_EQ(saved.item_name(*item), train.item_names()[i]);
+      EXPECT_EQ(saved.predict(*user, *item), evaluator.predict(model.view(), u, i));
+    }
+  }
+  EXPECT_EQ(saved.user_key("bob"), -1);
+  EXPECT_FALSE(saved.knows_user(-1));
+  const auto top = saved.recommend(*saved.user_key("alice"), 5, false);
+  ASSERT_EQ(top.size(), 1u);
+  EXPECT_EQ(saved.item_name(top[0].first), "New York");
+}
+
+TEST_P(ModelIo, NamesThatDoNotFitAreRefused) {
+  const TempFolder folder;
+  const Model model = initial_model(2, 3, 5, GetParam(), 3.2, InitSpec{}, 1);
+  const auto refusal = [&](const std::string& names) {
+    save_model(folder / "m", model.view(), named_ratings(), {}, {}, {});
+    std::ofstream(folder / "m/item_names.txt", std::ios::binary) << names;
+    return message_of([&] { load_model(folder / "m"); });
+  };
+  EXPECT_EQ(refusal("a\nb\nc\n"), "no error");
+  EXPECT_TRUE(contains(refusal("a\nb\n"), "item_names.txt: holds 2 values, expected 3"));
+  EXPECT_TRUE(contains(refusal("a\n\nc\n"), "item_names.txt: found '' as name 1"));
+  EXPECT_TRUE(contains(refusal("b\na\nc\n"), "the name 'b' before 'a' (row 0)"));
+  EXPECT_TRUE(contains(refusal("a\n\x1b[2J\nz\n"), "'\\x1b[2J' as name 1"));
+  EXPECT_TRUE(contains(refusal("a\n" + std::string(1 << 20, 'b') + "\nz\n"), "as name 1"));
+  std::filesystem::remove(folder / "m/item_names.txt");
+  EXPECT_TRUE(contains(message_of([&] { load_model(folder / "m"); }), "item_names.txt"));
+}
+
 TEST_P(ModelIo, ArraysThatDoNotFitTogetherAreRefused) {
   const TempFolder folder;
   const Ratings train = random_ratings(6, 5, 0.6, 3);

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from mfplots.intervals import FEWEST
 from mfplots.metrics import METRICS, Interval, Target
+from mfplots.printable import one_line
 from mfplots.series import View, panel_title
 from mfplots.smallprint import machines, revisions, shared_machines
 from mfplots.style import duration, si, significant
@@ -25,11 +26,12 @@ def table_text(view: View, question: Question) -> str:
     """The tables, what they are measured against, cases without a result, and provenance."""
     rows = summarise(view, question)
     parts = [text for table in tables(rows) for text in (_aligned(table), "")]
-    parts += [*explanations(rows, question), *failures(view)]
+    notes = [*explanations(rows, question), *failures(view)]
     if view.not_begun:
-        parts.append(f"not begun ({len(view.not_begun)}): {', '.join(view.not_begun)}")
-    parts += shared_machines(view.cases)
-    return "\n".join([*parts, revisions(view.cases), machines(view.cases)])
+        notes.append(f"not begun ({len(view.not_begun)}): {', '.join(view.not_begun)}")
+    notes += shared_machines(view.cases)
+    notes += [revisions(view.cases), machines(view.cases)]
+    return "\n".join([*parts, *map(one_line, notes)])
 
 
 def tables(rows: Sequence[Row]) -> list[Lines]:
@@ -128,6 +130,7 @@ def _ratio(interval: Interval) -> str:
 
 
 def _aligned(lines: Sequence[Sequence[str]]) -> str:
+    lines = [tuple(map(one_line, line)) for line in lines]
     widths = [max(map(len, column)) for column in zip(*lines)]
     return "\n".join("  ".join(c.ljust(w) for c, w in zip(line, widths)).rstrip()
                      for line in lines)
