@@ -4,7 +4,6 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <cstring>
 #include <filesystem>
 
 #include "base/error.hpp"
@@ -15,7 +14,7 @@ namespace {
 namespace fs = std::filesystem;
 
 [[noreturn]] void fail_to_write(const std::string& path) {
-  fail(ErrorKind::io, "{}: cannot be written: {}", path, std::strerror(errno));
+  fail(ErrorKind::io, "{}: cannot be written: {}", path, last_cause());
 }
 
 // Makes a rename last over a power cut; a file system that cannot is no reason to fail.
@@ -70,7 +69,7 @@ AtomicFolder::~AtomicFolder() {
 void AtomicFolder::commit() {
   std::error_code error;
   fs::remove_all(folder_, error);
-  if (error) fail(ErrorKind::io, "{}: cannot be replaced: {}", folder_, error.message());
+  if (error) fail(ErrorKind::io, "{}: cannot be replaced: {}", folder_, cause_of(error.value()));
   move_file(temporary_, folder_);
 }
 

@@ -4,7 +4,6 @@
 #include <sys/file.h>
 
 #include <cerrno>
-#include <cstring>
 
 #include "base/error.hpp"
 #include "base/log.hpp"
@@ -14,7 +13,7 @@ namespace {
 
 FileHandle open_lock(const std::string& path) {
   FileHandle file(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666));
-  if (!file) fail(ErrorKind::io, "{}: cannot be opened: {}", path, std::strerror(errno));
+  if (!file) fail(ErrorKind::io, "{}: cannot be opened: {}", path, last_cause());
   return file;
 }
 
@@ -23,7 +22,7 @@ bool lock(const FileHandle& file, int how, const std::string& path) {
   while (::flock(file.fd(), how) != 0) {
     if (errno == EINTR) continue;
     if (errno == EWOULDBLOCK) return false;
-    fail(ErrorKind::io, "{}: cannot be locked: {}", path, std::strerror(errno));
+    fail(ErrorKind::io, "{}: cannot be locked: {}", path, last_cause());
   }
   return true;
 }

@@ -28,6 +28,14 @@ class FileHandle {
   int fd_;
 };
 
+// What to do about an errno; empty where only the reader of the message can know.
+std::string advice_on(int error);
+
+// What errno says in the words of the system, and what to do about it where that is known:
+// "Too many open files; this process may open 1024: raise that (ulimit -n)".
+std::string cause_of(int error);
+std::string last_cause();  // of errno
+
 // Writes all of it; false where that fails: errno says why.
 bool write_all(const FileHandle& file, std::span<const std::byte> bytes);
 bool write_all(const FileHandle& file, std::string_view text);

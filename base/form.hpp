@@ -148,8 +148,9 @@ class Form {
         {name, std::move(help), {{"enum", choices}, {"default", fallback}}, nullptr},
         [=](JsonReader& reader, T& out) { out.*member = reader.choice(name, fallback, choices); });
   }
-  template <class E, std::size_t kCount>
-  Form choice(std::string name, E T::*member, const Names<E, kCount>& names, std::string help) && {
+  template <class E, class Owner, std::size_t kCount>
+  Form choice(std::string name, E Owner::*member, const Names<E, kCount>& names,
+              std::string help) && {
     return std::move(*this).field({name, std::move(help), enum_schema(names, member), nullptr},
                                   read_enum(name, member, names));
   }
@@ -278,7 +279,11 @@ class Form {
         chosen = &form;
       }
       if (chosen != nullptr) chosen->read(reader, out);
-      if (chosen == nullptr && required) fail(ErrorKind::usage, "{}: {}", reader.where(), message);
+      if (chosen != nullptr || !required) return;
+      std::vector<std::string> keys;
+      for (const auto& [key, form] : forms) keys.push_back(key);
+      reader.check_misspelt(keys);
+      fail(ErrorKind::usage, "{}: {}", reader.where(), message);
     });
   }
 
@@ -301,12 +306,12 @@ class Form {
   }
 
  private:
-  template <class E, std::size_t kCount>
-  static Json enum_schema(const Names<E, kCount>& names, E T::*member) {
+  template <class E, class Owner, std::size_t kCount>
+  static Json enum_schema(const Names<E, kCount>& names, E Owner::*member) {
     return {{"enum", names.all()}, {"default", names.of(T{}.*member)}};
   }
-  template <class E, std::size_t kCount>
-  static Read read_enum(const std::string& name, E T::*member, const Names<E, kCount>& names) {
+  template <class E, class Owner, std::size_t kCount>
+  static Read read_enum(const std::string& name, E Owner::*member, const Names<E, kCount>& names) {
     return [=](JsonReader& reader, T& out) {
       out.*member = *names.find(reader.choice(name, names.of(out.*member), names.all()));
     };

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "base/error.hpp"
+#include "base/files.hpp"
 #include "base/rng.hpp"
 #include "base/threads.hpp"
 #include "base/view.hpp"
@@ -56,13 +57,13 @@ std::string hash_text(const EVP_MD* kind, std::string_view text) {
 std::string hash_file(const EVP_MD* kind, const std::string& path) {
   errno = 0;
   std::ifstream in(path, std::ios::binary);
-  if (!in) fail(ErrorKind::io, "{}: cannot be opened: {}", path, std::strerror(errno));
+  if (!in) fail(ErrorKind::io, "{}: cannot be opened: {}", path, last_cause());
   const Digest digest = begin(kind);
   std::vector<char> buffer(1 << 20);
   while (in.read(buffer.data(), std::ssize(buffer)) || in.gcount() > 0) {
     add(digest, std::as_bytes(View(buffer).part(0, in.gcount()).span()));
   }
-  if (in.bad()) fail(ErrorKind::io, "{}: cannot be read: {}", path, std::strerror(errno));
+  if (in.bad()) fail(ErrorKind::io, "{}: cannot be read: {}", path, last_cause());
   return hex_of(digest);
 }
 

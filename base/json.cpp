@@ -3,16 +3,19 @@
 #include <algorithm>
 #include <cerrno>
 #include <cmath>
-#include <cstring>
 #include <fstream>
 #include <optional>
-#include <sstream>
+#include <string>
+#include <vector>
 
 #include "base/error.hpp"
+#include "base/files.hpp"
 #include "base/text.hpp"
 
 namespace mf {
 namespace {
+
+constexpr std::size_t kMostJsonBytes = std::size_t{256} << 20;  // /dev/zero has no end
 
 // 20 and 2e1 are both integers to a person; 2.5 is not.
 std::optional<std::int64_t> whole_number(const Json& value) {
@@ -29,13 +32,24 @@ std::optional<std::int64_t> whole_number(const Json& value) {
 Json read_json_file(const std::string& path) {
   errno = 0;
   std::ifstream in(path, std::ios::binary);
-  std::stringstream text;
-  if (in) text << in.rdbuf();
-  if (!in) {
-    fail(ErrorKind::usage, "{}: cannot be read: {}", path,
-         errno != 0 ? std::strerror(errno) : "no such file, or a folder");
+  std::string text;
+  std::vector<char> buffer(1 << 16);
+  while (in.read(buffer.data(), std::ssize(buffer)) || in.gcount() > 0) {
+    text.append(buffer.data(), static_cast<std::size_t>(in.gcount()));
+    if (text.size() > kMostJsonBytes) {
+      fail(ErrorKind::usage, "{}: found more than {} MiB, expected a file of JSON", path,
+           kMostJsonBytes >> 20);
+    }
   }
-  return parse_json(text.str(), path);
+  if (!in.eof() || in.bad()) {
+    fail(ErrorKind::usage, "{}: cannot be read: {}", path,
+         errno != 0 ? last_cause() : "no such file, or a folder");
+  }
+  return parse_json(text, path);
+}
+
+std::string json_text(const Json& value, int indent) {
+  return printable_json(value.dump(indent, ' ', false, Json::error_handler_t::replace));
 }
 
 std::string canonical(const Json& value) { return nlohmann::json(value).dump(); }
@@ -74,8 +88,18 @@ const Json* JsonReader::find(const std::string& key) {
 
 const Json& JsonReader::require(const std::string& key) {
   const Json* value = find(key);
-  if (value == nullptr) fail(ErrorKind::usage, "{}: the key \"{}\" is missing", where_, key);
-  return *value;
+  if (value != nullptr) return *value;
+  check_misspelt({key});
+  fail(ErrorKind::usage, "{}: the key \"{}\" is missing", where_, key);
+}
+
+void JsonReader::check_misspelt(const std::vector<std::string>& wanted) const {
+  for (const auto& [key, value] : object_.items()) {
+    if (std::find(asked_.begin(), asked_.end(), key) != asked_.end()) continue;
+    const std::string near = nearest(key, wanted);
+    if (near.empty()) continue;
+    fail(ErrorKind::usage, "{}: unknown key, did you mean \"{}\"?", path(key), near);
+  }
 }
 
 void JsonReader::renamed(const std::string& old_key, const std::string& new_key) {

@@ -18,6 +18,9 @@ namespace mf {
 Json read_json_file(const std::string& path);
 Json parse_json(std::string_view text, const std::string& name);
 
+// For a terminal or a pipe: control characters are escaped, what is no UTF-8 is replaced.
+std::string json_text(const Json& value, int indent = -1);
+
 // Keys sorted, no white space: the same value gives the same text (the base of hashes).
 std::string canonical(const Json& value);
 
@@ -31,6 +34,9 @@ class JsonReader {
   const Json* find(const std::string& key);     // null where absent
   const Json& require(const std::string& key);  // throws where absent
   void renamed(const std::string& old_key, const std::string& new_key);
+  // Throws for a key that nobody asked for and that was probably meant to be one of `wanted`, which
+  // the object lacks: the reason is better than the lack.
+  void check_misspelt(const std::vector<std::string>& wanted) const;
   // The value of this key was taken over from elsewhere: messages name that place.
   void inherited(const std::string& key, const std::string& path) { elsewhere_[key] = path; }
 

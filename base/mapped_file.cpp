@@ -21,13 +21,17 @@
 namespace mf {
 namespace {
 
-std::string cause() { return std::generic_category().message(errno); }
+// What is wrong with the file is an error of the data; what this process lacks is not.
+ErrorKind kind_of(int error) {
+  if (error == ENOMEM) return ErrorKind::memory;
+  return error == EMFILE || error == ENFILE || error == EIO ? ErrorKind::io : ErrorKind::data;
+}
 
 FileHandle open_file(const std::string& path) {
   FileHandle file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
   if (file) return file;
   if (errno == ENOENT) fail_in_file(path, "no such file", "a file");
-  fail(ErrorKind::data, "{}: cannot be opened: {}", path, cause());
+  fail(kind_of(errno), "{}: cannot be opened: {}", path, last_cause());
 }
 
 Bytes read_to_end(const FileHandle& file, const std::string& path) {
@@ -38,7 +42,7 @@ Bytes read_to_end(const FileHandle& file, const std::string& path) {
     const ssize_t n =
         read(file.fd(), buffer.data() + filled, buffer.size() - static_cast<std::size_t>(filled));
     if (n < 0 && errno == EINTR) continue;
-    if (n < 0) fail(ErrorKind::data, "{}: cannot be read: {}", path, cause());
+    if (n < 0) fail(kind_of(errno), "{}: cannot be read: {}", path, last_cause());
     if (n == 0) break;
     filled += n;
   }
@@ -113,7 +117,7 @@ void forget(int slot) {
 Bytes map(const FileHandle& file, const std::string& path, std::size_t size) {
   void* address = mmap(nullptr, size, PROT_READ, MAP_PRIVATE, file.fd(), 0);
   if (address == MAP_FAILED) {
-    fail(ErrorKind::data, "{}: cannot be mapped into memory: {}", path, cause());
+    fail(kind_of(errno), "{}: cannot be mapped into memory: {}", path, last_cause());
   }
   const int slot = watch(address, size, path);
   if (slot < 0) {
@@ -138,7 +142,7 @@ Bytes map_file(const std::string& path) {
   const FileHandle file = open_file(path);
   struct stat status {};
   if (fstat(file.fd(), &status) != 0) {
-    fail(ErrorKind::data, "{}: cannot be read: {}", path, cause());
+    fail(ErrorKind::data, "{}: cannot be read: {}", path, last_cause());
   }
   if (S_ISDIR(status.st_mode)) fail_in_file(path, "a directory", "a file");
   if (S_ISFIFO(status.st_mode)) return read_to_end(file, path);

@@ -11,6 +11,7 @@
 #include <fstream>
 
 #include "base/error.hpp"
+#include "base/files.hpp"
 #include "base/mapped_file.hpp"
 #include "base/text.hpp"
 
@@ -174,7 +175,7 @@ void write_npy(const std::string& path, const T* first, std::int64_t rows, std::
     }
   }
   out.close();
-  if (!out) fail(ErrorKind::io, "{}: cannot be written: {}", path, std::strerror(errno));
+  if (!out) fail(ErrorKind::io, "{}: cannot be written: {}", path, last_cause());
 }
 
 #define MF_NPY(T)                                                                      \

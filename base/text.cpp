@@ -24,19 +24,6 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
   return row[b.size()];
 }
 
-std::string nearest(std::string_view word, const std::vector<std::string>& candidates) {
-  std::string best;
-  std::size_t best_distance = std::max<std::size_t>(2, word.size() / 3) + 1;
-  for (const auto& candidate : candidates) {
-    const std::size_t distance = edit_distance(word, candidate);
-    if (distance < best_distance) {
-      best = candidate;
-      best_distance = distance;
-    }
-  }
-  return best;
-}
-
 std::string join(const std::vector<std::string>& words, std::string_view separator) {
   std::string out;
   for (const auto& word : words) {
@@ -100,6 +87,50 @@ std::string printable(std::string_view text) {
     text.remove_prefix(std::max<std::size_t>(size, 1));
   }
   return out;
+}
+
+std::string one_line(std::string_view text) {
+  std::string out;
+  for (const char c : printable(text)) {
+    if (c == '\t' || c == '\n') {
+      out += c == '\t' ? "\\t" : "\\n";
+    } else {
+      out += c;
+    }
+  }
+  return out;
+}
+
+std::string printable_json(std::string_view json) {
+  std::string out;
+  while (!json.empty()) {
+    const std::size_t harmless = harmless_bytes(json);
+    if (harmless > 0) {
+      out += json.substr(0, harmless);
+      json.remove_prefix(harmless);
+      continue;
+    }
+    // DEL, C1 and those that turn the direction of text: one, two and three bytes.
+    const auto byte = [&](std::size_t at) { return static_cast<unsigned char>(json[at]) & 0x3fU; };
+    const auto first = static_cast<unsigned char>(json[0]);
+    const std::size_t size = first < 0x80 ? 1 : first < 0xe0 ? 2 : 3;
+    if (json.size() < size) break;  // no UTF-8
+    const unsigned code = size == 1   ? first
+                          : size == 2 ? (first & 0x1fU) << 6 | byte(1)
+                                      : (first & 0x0fU) << 12 | byte(1) << 6 | byte(2);
+    out += fmt::format("\\u{:04x}", code);
+    json.remove_prefix(size);
+  }
+  return out;
+}
+
+bool is_harmless(std::string_view text) {
+  while (!text.empty()) {
+    const std::size_t size = harmless_bytes(text);
+    if (size == 0 || text.front() == '\t' || text.front() == '\n') return false;
+    text.remove_prefix(size);
+  }
+  return true;
 }
 
 std::string format_bytes(double bytes) {

@@ -11,8 +11,10 @@ namespace mf {
 // Levenshtein distance.
 std::size_t edit_distance(std::string_view a, std::string_view b);
 
-// The candidate nearest to `word`, or empty when none is near (more than a third of its letters
-// off).
+// What `word` was probably meant to be, or empty: a candidate that differs in case and in '_' and
+// '-' alone, has another usual name for the same ("lr" and "eta" for "learning_rate"; the table is
+// in nearest.cpp), begins with these letters word by word, is at most a third of the letters off,
+// or has the word in it.
 std::string nearest(std::string_view word, const std::vector<std::string>& candidates);
 
 // "a, b, c"
@@ -24,6 +26,17 @@ std::string in_quotes(std::string_view text);
 // Text of any origin for a terminal: control characters, of which terminals take commands, are
 // escaped, but for tabs and ends of lines; so is what is no UTF-8.
 std::string printable(std::string_view text);
+
+// The same for a cell of a table or a line of a list: tabs and ends of lines are escaped, too, so
+// that a name cannot pass for a line.
+std::string one_line(std::string_view text);
+
+// JSON text (UTF-8) as it is, but for control characters that JSON allows raw: those become
+// \\u009b.
+std::string printable_json(std::string_view json);
+
+// UTF-8 that printable() leaves as it is, without tabs and ends of lines.
+bool is_harmless(std::string_view text);
 
 // 12.3 GiB, 4.0 KiB, 17 B
 std::string format_bytes(double bytes);

@@ -1,11 +1,10 @@
 #include "base/threads.hpp"
 
-#include <sched.h>
-
 #include <algorithm>
 #include <atomic>
 #include <cmath>
 #include <fstream>
+#include <numeric>
 #include <string>
 #include <system_error>
 
@@ -23,22 +22,50 @@ int cgroup_cpus() {
   return static_cast<int>(std::ceil(std::stod(quota) / period));
 }
 
+std::vector<std::vector<int>> places_of(int threads) {
+  const PlacementScope* scope = PlacementScope::current();
+  if (scope == nullptr) return {};
+  return cpus_of_threads(scope->topology(), scope->placement().pin, threads);
+}
+
 }  // namespace
 
+// While the caller is bound, its mask says nothing about the machine.
+std::vector<int> usable_cpus() {
+  std::vector<int> cpus;
+  if (const PlacementScope* scope = PlacementScope::current()) {
+    for (const auto& thread : scope->topology().threads) cpus.push_back(thread.cpu);
+  } else {
+    cpus = affinity_of_this_thread();
+  }
+  if (cpus.empty()) {
+    cpus.resize(std::max(1U, std::thread::hardware_concurrency()));
+    std::iota(cpus.begin(), cpus.end(), 0);
+  }
+  return cpus;
+}
+
 int hardware_threads() {
-  cpu_set_t set;
-  CPU_ZERO(&set);
-  int count = sched_getaffinity(0, sizeof set, &set) == 0
-                  ? CPU_COUNT(&set)
-                  : static_cast<int>(std::thread::hardware_concurrency());
+  int count = static_cast<int>(usable_cpus().size());
   if (const int quota = cgroup_cpus(); quota > 0) count = std::min(count, quota);
   return std::max(count, 1);
 }
 
-ThreadTeam::ThreadTeam(int threads) : size_(std::max(threads, 1)) {
+ThreadTeam::ThreadTeam(int threads)
+    : size_(std::max(threads, 1)),
+      places_(places_of(size_)),
+      caller_(places_.empty() ? std::vector<int>() : places_.front()) {
   workers_.reserve(static_cast<std::size_t>(size_ - 1));
   try {
-    for (int t = 1; t < size_; ++t) workers_.emplace_back([this, t] { worker(t); });
+    for (int t = 1; t < size_; ++t) {
+      workers_.emplace_back([this, t] { worker(t); });
+      if (!places_.empty()) {
+        bind_thread(workers_.back().native_handle(), places_[static_cast<std::size_t>(t)]);
+      }
+    }
+  } catch (const Error&) {
+    join();
+    throw;
   } catch (const std::system_error& error) {  // a limit of the system, or no memory for a stack
     const auto started = workers_.size() + 1;
     join();
@@ -50,6 +77,12 @@ ThreadTeam::ThreadTeam(int threads) : size_(std::max(threads, 1)) {
 }
 
 ThreadTeam::~ThreadTeam() { join(); }
+
+std::vector<std::vector<int>> ThreadTeam::cpus() {
+  std::vector<std::vector<int>> seen(static_cast<std::size_t>(size_));
+  run([&](int t) { seen[static_cast<std::size_t>(t)] = affinity_of_this_thread(); });
+  return seen;
+}
 
 void ThreadTeam::join() {
   {

@@ -10,20 +10,31 @@
 #include <thread>
 #include <vector>
 
+#include "base/placement.hpp"
+
 namespace mf {
 
-// Usable hardware threads: the affinity mask and the cgroup quota are respected.
+// The CPUs that the system lets us use: those of before any thread was bound by a PlacementScope.
+std::vector<int> usable_cpus();
+
+// How many threads can run at once: usable_cpus(), and not more than the cgroup's quota.
 int hardware_threads();
 
+// All threads that compute belong to a team, so what places a team (base/placement.hpp) places
+// them.
 class ThreadTeam {
  public:
-  // Throws Error(memory) where the system starts no more threads.
+  // Throws Error(memory) where the system starts no more threads. Within a PlacementScope that
+  // pins, its threads are bound, the caller's as long as the team lives.
   explicit ThreadTeam(int threads);
   ~ThreadTeam();
   ThreadTeam(const ThreadTeam&) = delete;
   ThreadTeam& operator=(const ThreadTeam&) = delete;
 
   int size() const { return size_; }
+
+  // The CPUs that each thread may run on, as the system says: asked in the threads themselves.
+  std::vector<std::vector<int>> cpus();
 
   // Calls body(t) for t in [0, size()), one thread each (the caller is thread 0), and waits for
   // all. The first exception is rethrown here. Not re-entrant.
@@ -40,6 +51,8 @@ class ThreadTeam {
   void call(int index);
 
   int size_;
+  const std::vector<std::vector<int>> places_;  // of each thread; empty: not bound
+  const BoundThread caller_;
   std::vector<std::thread> workers_;
   std::mutex mutex_;
   std::condition_variable wake_;

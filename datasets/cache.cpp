@@ -1,5 +1,8 @@
 #include "datasets/cache.hpp"
 
+#include <pwd.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <array>
 #include <cstdlib>
@@ -26,17 +29,24 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::array<char, 8> kMagic = {'M', 'F', 'B', 'C', 'A', 'C', 'H', 'E'};
-constexpr std::uint32_t kVersion = 1;
+// Version 2 has names, which version 1 has not: what has none is written as before.
+constexpr std::uint32_t kPlainVersion = 1;
+constexpr std::uint32_t kNamedVersion = 2;
 constexpr std::uint32_t kEndianMark = 0x01020304;
 constexpr std::size_t kAlignment = 64;
-constexpr std::size_t kSections = 7;
-constexpr std::array<const char*, kSections> kSectionNames = {
-    "users", "items", "values", "user_offsets", "user_ids", "item_ids", "parts"};
+constexpr std::size_t kPlainSections = 7;
+constexpr std::size_t kSections = 11;
+constexpr std::array<const char*, kSections> kSectionNames = {"users",      "items",
+                                                              "values",     "user_offsets",
+                                                              "user_ids",   "item_ids",
+                                                              "parts",      "user_name_offsets",
+                                                              "user_names", "item_name_offsets",
+                                                              "item_names"};
 
 // The start of the file; the JSON text follows, then the sections, each at a multiple of 64 bytes.
 struct FixedHeader {
   std::array<char, 8> magic = kMagic;
-  std::uint32_t version = kVersion;
+  std::uint32_t version = kPlainVersion;
   std::uint32_t endian = kEndianMark;
   std::uint64_t header_bytes = 0;  // this struct and the JSON text, rounded up to 64
   std::uint64_t json_bytes = 0;
@@ -44,12 +54,18 @@ struct FixedHeader {
   std::int64_t n_users = 0;
   std::int64_t n_items = 0;
   std::int64_t nnz = 0;
-  std::int64_t n_parts = 0;       // nnz or 0
-  std::uint64_t header_hash = 0;  // of the header with this field zero
-  std::array<std::uint64_t, kSections> section_hash{};
-  std::array<std::uint64_t, 7> reserved{};
+  std::int64_t n_parts = 0;                             // nnz or 0
+  std::uint64_t header_hash = 0;                        // of the header with this field zero
+  std::array<std::uint64_t, kSections> section_hash{};  // of those that there are
+  std::uint64_t user_name_bytes = 0;                    // of all names; 0: ids are integers
+  std::uint64_t item_name_bytes = 0;
+  std::uint64_t reserved = 0;
 };
 static_assert(sizeof(FixedHeader) == 192);
+
+std::size_t sections_in(const FixedHeader& header) {
+  return header.version == kPlainVersion ? kPlainSections : kSections;
+}
 
 std::uint64_t round_up(std::uint64_t bytes) {
   return (bytes + kAlignment - 1) / kAlignment * kAlignment;
@@ -65,7 +81,11 @@ std::array<std::uint64_t, kSections> section_sizes(const FixedHeader& header) {
           8 * (m + 1),
           4 * m,
           4 * n,
-          static_cast<std::uint64_t>(header.n_parts)};
+          static_cast<std::uint64_t>(header.n_parts),
+          header.user_name_bytes > 0 ? 8 * (m + 1) : 0,
+          header.user_name_bytes,
+          header.item_name_bytes > 0 ? 8 * (n + 1) : 0,
+          header.item_name_bytes};
 }
 
 std::uint64_t total_bytes(const FixedHeader& header) {
@@ -81,10 +101,17 @@ std::uint64_t hash_header(FixedHeader header, std::span<const std::byte> rest) {
 
 std::array<std::span<const std::byte>, kSections> sections_of(const Ratings& ratings,
                                                               std::span<const std::uint8_t> parts) {
-  return {ratings.users().bytes(),    ratings.items().bytes(),
-          ratings.values().bytes(),   ratings.user_offsets().bytes(),
-          ratings.user_ids().bytes(), ratings.item_ids().bytes(),
-          std::as_bytes(parts)};
+  return {ratings.users().bytes(),
+          ratings.items().bytes(),
+          ratings.values().bytes(),
+          ratings.user_offsets().bytes(),
+          ratings.user_ids().bytes(),
+          ratings.item_ids().bytes(),
+          std::as_bytes(parts),
+          ratings.user_names().offsets().bytes(),
+          ratings.user_names().bytes().bytes(),
+          ratings.item_names().offsets().bytes(),
+          ratings.item_names().bytes().bytes()};
 }
 
 Json to_json(const DatasetInfo& info, const std::string& key) {
@@ -139,8 +166,12 @@ void write_locked(const std::string& path, const Dataset& data, int threads,
   header.n_items = data.ratings.n_items();
   header.nnz = data.ratings.nnz();
   header.n_parts = static_cast<std::int64_t>(data.parts.size());
+  header.user_name_bytes = data.ratings.user_names().bytes().size_bytes();
+  header.item_name_bytes = data.ratings.item_names().bytes().size_bytes();
+  const bool named = header.user_name_bytes > 0 || header.item_name_bytes > 0;
+  header.version = named ? kNamedVersion : kPlainVersion;
   header.file_bytes = total_bytes(header);
-  for (std::size_t s = 0; s < kSections; ++s) {
+  for (std::size_t s = 0; s < sections_in(header); ++s) {
     header.section_hash[s] = hash64_parallel(sections[s], s, threads);
   }
   std::string rest = json;
@@ -175,9 +206,10 @@ void check_identity(const std::string& path, const FixedHeader& header) {
   if (header.endian != kEndianMark) {
     fail(ErrorKind::data, "{}: the cache was written on a machine of another byte order", path);
   }
-  if (header.version != kVersion) {
-    fail(ErrorKind::data, "{}: the cache has format version {}, this program reads version {}",
-         path, header.version, kVersion);
+  if (header.version != kPlainVersion && header.version != kNamedVersion) {
+    fail(ErrorKind::data,
+         "{}: the cache has format version {}, this program reads versions {} and {}", path,
+         header.version, kPlainVersion, kNamedVersion);
   }
 }
 
@@ -204,12 +236,19 @@ FixedHeader checked_header(const std::string& path, std::span<const std::byte> f
   return header;
 }
 
+bool sane_names(const FixedHeader& header) {
+  const bool named = header.user_name_bytes > 0 || header.item_name_bytes > 0;
+  constexpr std::uint64_t most = std::uint64_t{1} << 58;
+  return named == (header.version == kNamedVersion) && header.user_name_bytes < most &&
+         header.item_name_bytes < most;
+}
+
 void check_sizes(const std::string& path, const FixedHeader& header, std::size_t file_bytes) {
   constexpr std::int64_t most = std::numeric_limits<std::int32_t>::max();
   const bool sane = header.n_users >= 0 && header.n_users <= most && header.n_items >= 0 &&
                     header.n_items <= most && header.nnz >= 0 &&
                     header.nnz < (std::int64_t{1} << 58) &&
-                    (header.n_parts == 0 || header.n_parts == header.nnz);
+                    (header.n_parts == 0 || header.n_parts == header.nnz) && sane_names(header);
   if (!sane || total_bytes(header) != header.file_bytes) {
     fail(ErrorKind::data, "{}: the cache is corrupt: {} users, {} items and {} ratings in {} bytes",
          path, header.n_users, header.n_items, header.nnz, header.file_bytes);
@@ -236,6 +275,8 @@ CacheHead head_of(const std::string& path, const FixedHeader& header,
   head.n_items = header.n_items;
   head.nnz = header.nnz;
   head.has_parts = header.n_parts > 0;
+  head.user_names = header.user_name_bytes > 0;
+  head.item_names = header.item_name_bytes > 0;
   return head;
 }
 
@@ -248,7 +289,8 @@ Sections checked_sections(const std::string& path, const FixedHeader& header,
   std::uint64_t at = header.header_bytes;
   for (std::size_t s = 0; s < kSections; ++s) {
     sections[s] = file.subspan(static_cast<std::size_t>(at), static_cast<std::size_t>(sizes[s]));
-    if (hash64_parallel(sections[s], s, threads) != header.section_hash[s]) {
+    if (s < sections_in(header) &&
+        hash64_parallel(sections[s], s, threads) != header.section_hash[s]) {
       fail(ErrorKind::data, "{}: the cache is corrupt: checksum of the section {}", path,
            kSectionNames[s]);
     }
@@ -262,7 +304,13 @@ std::span<const T> typed(std::span<const std::byte> bytes) {
   return {reinterpret_cast<const T*>(bytes.data()), bytes.size() / sizeof(T)};
 }
 
-Ratings::Views views_of(const Sections& sections) {
+// No names where the sections are empty.
+IdNames names_of(const Sections& sections, std::size_t first,
+                 const std::shared_ptr<const void>& owner) {
+  return {typed<std::int64_t>(sections[first]), typed<char>(sections[first + 1]), owner};
+}
+
+Ratings::Views views_of(const Sections& sections, const std::shared_ptr<const void>& owner) {
   Ratings::Views views;
   views.users = typed<std::int32_t>(sections[0]);
   views.items = typed<std::int32_t>(sections[1]);
@@ -270,6 +318,8 @@ Ratings::Views views_of(const Sections& sections) {
   views.user_offsets = typed<std::int64_t>(sections[3]);
   views.user_ids = typed<std::int32_t>(sections[4]);
   views.item_ids = typed<std::int32_t>(sections[5]);
+  views.user_names = names_of(sections, 7, owner);
+  views.item_names = names_of(sections, 9, owner);
   return views;
 }
 
@@ -305,6 +355,19 @@ std::optional<FileLock> try_lock(const std::string& path, std::string& why_not) 
   }
 }
 
+std::string folder_without_home() {
+  std::array<char, 4096> buffer{};
+  passwd entry{};
+  passwd* found = nullptr;
+  ::getpwuid_r(::geteuid(), &entry, buffer.data(), buffer.size(), &found);
+  std::error_code error;
+  const fs::path home = found != nullptr && found->pw_dir != nullptr ? found->pw_dir : "";
+  if (home.has_relative_path() && fs::is_directory(home, error)) {
+    return (home / ".cache" / "mfbench").string();
+  }
+  return ".mfbench-cache";
+}
+
 }  // namespace
 
 std::string cache_folder() {
@@ -315,7 +378,12 @@ std::string cache_folder() {
   if (const char* home = std::getenv("HOME"); home != nullptr && *home != '\0') {
     return (fs::path(home) / ".cache" / "mfbench").string();
   }
-  fail(ErrorKind::io, "no folder for the cache: set MFBENCH_CACHE, XDG_CACHE_HOME or HOME");
+  static const std::string instead = [] {
+    std::string folder = folder_without_home();
+    warn("HOME is not set: the cache is in {}; MFBENCH_CACHE says where it should be", folder);
+    return folder;
+  }();
+  return instead;
 }
 
 CacheHead read_cache_head(const std::string& path) {
@@ -343,7 +411,7 @@ Dataset read_cache(const std::string& path, int threads) {
   const Sections sections = checked_sections(path, header, file, threads);
   const auto parts = typed<std::uint8_t>(sections[6]);
   data.parts.assign(parts.begin(), parts.end());
-  data.ratings = Ratings(views_of(sections), mapped.owner);
+  data.ratings = Ratings(views_of(sections, mapped.owner), mapped.owner);
   // Checksums say that the file is as it was written, not by whom.
   check_canonical(data.ratings, threads, path + ": the cache is corrupt");
   check_parts(path, parts);

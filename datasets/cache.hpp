@@ -12,7 +12,8 @@
 
 namespace mf {
 
-// $MFBENCH_CACHE, else $XDG_CACHE_HOME/mfbench, else ~/.cache/mfbench.
+// $MFBENCH_CACHE, else $XDG_CACHE_HOME/mfbench, else ~/.cache/mfbench. Without HOME, that of the
+// user's entry in the system, else .mfbench-cache in the working folder; one warning says which.
 std::string cache_folder();
 
 // What a cache file says about itself, read without its arrays (their checksums are not verified).
@@ -23,6 +24,7 @@ struct CacheHead {
   std::int64_t n_items = 0;
   std::int64_t nnz = 0;
   bool has_parts = false;
+  bool user_names = false, item_names = false;  // ids that are text
 };
 CacheHead read_cache_head(const std::string& path);  // throws Error(data) naming what is wrong
 

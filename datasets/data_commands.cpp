@@ -22,6 +22,8 @@ namespace fs = std::filesystem;
 
 // ---- list ----
 
+const char* ids_word(bool names) { return names ? "text" : "integers"; }
+
 std::string scale_text(const std::optional<RatingScale>& scale) {
   if (!scale) return "";
   const std::string step = scale->step > 0 ? fmt::format(" step {}", scale->step) : "";
@@ -72,6 +74,8 @@ std::vector<Json> imported_rows() {
                     {"nnz", head.nnz},
                     {"counts_verified", true},
                     {"scale", scale_text(head.info.scale)},
+                    {"user_ids", ids_word(head.user_names)},
+                    {"item_ids", ids_word(head.item_names)},
                     {"splits", splits}});
   }
   return rows;
@@ -90,14 +94,14 @@ void print_list(std::ostream& out, const std::vector<Json>& rows) {
     std::vector<std::string> splits;
     for (const Json& split : row.at("splits")) splits.push_back(split);
     const std::string line = fmt::format(
-        "{:<20} {:>11} {:>9} {:>12}  {:<18} {:<11} {}", row.at("name").get<std::string>(),
+        "{:<20} {:>11} {:>9} {:>12}  {:<18} {:<11} {}", one_line(row.at("name").get<std::string>()),
         with_commas(row.at("n_users")), with_commas(row.at("n_items")), with_commas(row.at("nnz")),
         row.at("scale").get<std::string>(), row.at("state").get<std::string>(), join(splits));
     fmt::print(out, "{}\n", line.substr(0, line.find_last_not_of(' ') + 1));
   }
   fmt::print(
       out, "\nhere: in {}; fetch: `mfbench data fetch NAME`; cached: a cache without its source;\n",
-      join(data_folders(), ", "));
+      one_line(join(data_folders(), ", ")));
   fmt::print(out, "on request: no public download, `--json` says where to ask. Look-alikes: {}.\n",
              join(look_alike_names()));
 }
@@ -138,11 +142,13 @@ void print_rule(std::ostream& out, const Json& implicit) {
 
 void print_stats(std::ostream& out, const Json& stats, const std::optional<RatingScale>& scale) {
   const bool look_alike = stats.at("look_alike");
-  fmt::print(out, "{}{}\n", stats.at("name").get<std::string>(),
+  fmt::print(out, "{}{}\n", one_line(stats.at("name").get<std::string>()),
              look_alike ? " (synthetic look-alike, no real ratings)" : "");
   fmt::print(out, "{:<18} {}\n", "users", number_text(stats.at("n_users")));
   fmt::print(out, "{:<18} {}\n", "items", number_text(stats.at("n_items")));
   fmt::print(out, "{:<18} {}\n", "ratings", number_text(stats.at("nnz")));
+  const auto ids = [&](const char* key) { return stats.at(key).get<std::string>(); };
+  fmt::print(out, "{:<18} users {}, items {}\n", "ids", ids("user_ids"), ids("item_ids"));
   fmt::print(out, "{:<18} {:.4g} %\n", "density", 100 * stats.at("density").get<double>());
   if (const Json& parts = stats.at("parts"); !parts.is_null()) {
     fmt::print(out, "{:<18} train {}, test {}, validation {}\n", "parts",
@@ -153,14 +159,16 @@ void print_stats(std::ostream& out, const Json& stats, const std::optional<Ratin
   fmt::print(out, "{:<18} {}\n", "scale", scale ? scale_text(scale) : "not declared");
   fmt::print(out, "{:<18} {} (policy: {})\n", "duplicate pairs",
              number_text(stats.at("duplicate_pairs")),
-             stats.at("duplicate_policy").get<std::string>());
+             one_line(stats.at("duplicate_policy").get<std::string>()));
   fmt::print(out, "{:<18} {:.6f}, standard deviation {:.6f}\n", "mean",
              stats.at("mean").get<double>(), stats.at("standard_deviation").get<double>());
   print_summary(out, "ratings per user", stats.at("ratings_per_user"));
   print_summary(out, "ratings per item", stats.at("ratings_per_item"));
   const std::string source_hash = stats.at("source_sha256");
-  fmt::print(out, "{:<18} {}\n", "source", stats.at("source").get<std::string>());
-  if (!source_hash.empty()) fmt::print(out, "{:<18} {}\n", "source SHA-256", source_hash);
+  fmt::print(out, "{:<18} {}\n", "source", one_line(stats.at("source").get<std::string>()));
+  if (!source_hash.empty()) {
+    fmt::print(out, "{:<18} {}\n", "source SHA-256", one_line(source_hash));
+  }
   fmt::print(out, "{:<18} {}\n", "content hash", stats.at("content_hash").get<std::string>());
   if (stats.contains("histogram")) {
     fmt::print(out, "values\n");
@@ -207,6 +215,7 @@ Source import_source(const DataImportOptions& options) {
   request.test = options.test;
   request.validation = options.validation;
   request.format = options.format;
+  request.ids = kIdKindNames.parse(options.ids, "the kind of ids");
   request.duplicates = options.duplicates;
   request.scale = options.scale;
   if (const std::string why = why_unavailable(request); !why.empty()) {
@@ -239,7 +248,7 @@ class ProgressPrinter {
 
 void print_report(std::ostream& out, const FetchReport& report) {
   if (report.already_there) {
-    fmt::print(out, "already in {}: {}\n", report.folder, join(report.files));
+    fmt::print(out, "already in {}: {}\n", one_line(report.folder), one_line(join(report.files)));
     return;
   }
   fmt::print(
@@ -249,7 +258,8 @@ void print_report(std::ostream& out, const FetchReport& report) {
           ? " (" + format_bytes(static_cast<double>(report.download.resumed)) + " were there)"
           : "",
       report.archive_sha256, report.checksum_known ? ", as in the catalog" : "");
-  fmt::print(out, "in {}: {}, fetched.json\n", report.folder, join(report.files));
+  fmt::print(out, "in {}: {}, fetched.json\n", one_line(report.folder),
+             one_line(join(report.files)));
 }
 
 }  // namespace
@@ -259,7 +269,7 @@ void data_list(std::ostream& out, const DataListOptions& options) {
   for (const auto& entry : catalog()) rows.push_back(catalog_row(entry));
   for (Json& row : imported_rows()) rows.push_back(std::move(row));
   if (options.json) {
-    out << Json(rows).dump(2) << '\n';
+    out << json_text(Json(rows), 2) << '\n';
   } else {
     print_list(out, rows);
   }
@@ -269,7 +279,7 @@ void data_stats(std::ostream& out, const DataStatsOptions& options) {
   const Dataset data = load_dataset(options.request, options.threads);
   const Json stats = dataset_stats(data, options.threads);
   if (options.json) {
-    out << stats.dump(2) << '\n';
+    out << json_text(stats, 2) << '\n';
   } else {
     print_stats(out, stats, data.info.scale);
   }
@@ -289,13 +299,13 @@ void data_import(std::ostream& out, const DataImportOptions& options) {
              options.name, with_commas(data.ratings.n_users()), with_commas(data.ratings.n_items()),
              with_commas(data.ratings.nnz()),
              data.parts.empty() ? "" : " with the split \"imported\"", options.name);
-  fmt::print(out, "kept in {}\n", path);
+  fmt::print(out, "kept in {}\n", one_line(path));
 }
 
 void data_fetch(std::ostream& out, const DataFetchOptions& options) {
   FetchOptions fetch = options.fetch;
   fetch.download.say = [&](const std::string& line) {
-    fmt::print(out, "{}\n", line);
+    fmt::print(out, "{}\n", printable(line));
     out.flush();
   };
   if (!options.quiet) fetch.download.progress = ProgressPrinter(out);

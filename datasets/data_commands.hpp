@@ -34,6 +34,7 @@ struct DataImportOptions {
   std::string name;                           // letters, digits, . _ -; not one of the catalog's
   std::string path, train, test, validation;  // path alone, or train and test
   std::string format = "auto";
+  std::string ids = "auto";  // kIdKindNames
   std::string duplicates = "error";
   std::optional<RatingScale> scale;
   bool replace = false;  // an earlier import of this name

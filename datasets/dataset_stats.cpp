@@ -47,6 +47,8 @@ Json dataset_stats(const Dataset& data, int threads) {
                {"n_users", ratings.n_users()},
                {"n_items", ratings.n_items()},
                {"nnz", ratings.nnz()},
+               {"user_ids", ratings.user_names().empty() ? "integers" : "text"},
+               {"item_ids", ratings.item_names().empty() ? "integers" : "text"},
                {"density", cells > 0 ? static_cast<double>(ratings.nnz()) / cells : 0.0},
                {"parts", part_sizes(data.parts)},
                {"scale", scale_json(data.info.scale)},

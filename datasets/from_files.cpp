@@ -36,6 +36,7 @@ Ratings read_one(const SourceFile& file, const Source& source, int threads, std:
   ReadOptions options;
   options.format = file.format;
   options.scale = source.scale;
+  options.ids = source.ids;
   options.threads = threads;
   DuplicateReport report;
   Ratings ratings =
@@ -53,6 +54,7 @@ Source source_of_files(const DatasetRequest& request) {
   source.kind = "file";
   source.duplicates = request.duplicates;
   source.scale = request.scale;
+  source.ids = request.ids;
   const auto add = [&](const std::string& path, Part part) {
     if (path.empty()) return;
     const std::string name = std::filesystem::path(path).filename().string();
@@ -103,7 +105,9 @@ std::string source_key(const Source& source) {
   }
   Json scale = nullptr;
   if (source.scale) scale = {source.scale->min, source.scale->max, source.scale->step};
-  return canonical({{"files", files}, {"duplicates", source.duplicates}, {"scale", scale}});
+  Json key = {{"files", files}, {"duplicates", source.duplicates}, {"scale", scale}};
+  if (source.ids != IdKind::automatic) key["ids"] = kIdKindNames.of(source.ids);
+  return canonical(key);
 }
 
 std::string expected_source_hash(const Source& source) {

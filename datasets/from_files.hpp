@@ -26,6 +26,7 @@ struct Source {
   std::optional<SourceFile> probe;  // netflix: lists the test part of the one file
   std::string duplicates = "error";
   std::optional<RatingScale> scale;
+  IdKind ids = IdKind::automatic;
 };
 
 // The source of a request in the form of files.

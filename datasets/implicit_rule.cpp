@@ -29,6 +29,18 @@ std::int32_t number_anew(AlignedVector<std::int32_t>& index, const Keep& keep) {
   return next;
 }
 
+// The names of those kept; `ids` become rows of them.
+IdNames kept_names(const IdNames& names, View<const std::int32_t> index,
+                   AlignedVector<std::int32_t>& ids) {
+  if (names.empty()) return {};
+  AlignedVector<std::int32_t> rows;
+  for (std::int64_t k = 0; k < index.size(); ++k) {
+    if (index[k] >= 0) rows.push_back(static_cast<std::int32_t>(k));
+  }
+  std::iota(ids.begin(), ids.end(), 0);
+  return names.of_rows(rows);
+}
+
 class Rule {
  public:
   Rule(const Dataset& data, const ImplicitRule& rule, int threads)
@@ -62,6 +74,8 @@ class Rule {
     for (std::int64_t i = 0; i < all_.n_items(); ++i) {
       if (items[i] >= 0) a.item_ids[items[i]] = all_.item_ids()[i];
     }
+    a.user_names = kept_names(all_.user_names(), users, a.user_ids);
+    a.item_names = kept_names(all_.item_names(), items, a.item_ids);
     copy(users, items, a, out.parts);
     out.ratings = Ratings(std::move(a));
     return out;

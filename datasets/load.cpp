@@ -208,6 +208,13 @@ std::string why_unavailable(const DatasetRequest& request) {
   return "";
 }
 
+std::optional<Source> source_of(const DatasetRequest& request) {
+  if (!request.like.empty()) return std::nullopt;
+  if (request.name.empty()) return source_of_files(request);
+  const CatalogEntry* entry = catalog_entry_or_null(request.name);
+  return entry != nullptr ? find_catalog_source(*entry, request) : std::nullopt;
+}
+
 std::optional<Shape> expected_shape(const DatasetRequest& request) {
   if (!request.like.empty()) return look_alike_shape(request.like, request.scale_factor);
   const CatalogEntry* entry = request.name.empty() ? nullptr : catalog_entry_or_null(request.name);

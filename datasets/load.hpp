@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 
+#include "datasets/from_files.hpp"
 #include "datasets/ratings/dataset.hpp"
 #include "datasets/request.hpp"
 #include "datasets/synthetic/synthetic.hpp"
@@ -13,6 +14,9 @@ namespace mf {
 // Whether the data is at hand, without loading it: empty if so, else what is missing and what to
 // do.
 std::string why_unavailable(const DatasetRequest& request);
+
+// The files it is read from; nothing for look-alikes and for what is in the cache alone.
+std::optional<Source> source_of(const DatasetRequest& request);
 
 // Users, items and nnz where known without loading (catalog, look-alikes, an existing cache). A
 // rule for implicit feedback leaves these at most.

@@ -26,7 +26,6 @@ using Kind = SplitSpec::Kind;
 using SplitForm = Form<SplitKeys>;
 using EntryForm = Form<DatasetEntry>;
 
-constexpr double kMaxScale = 1000;
 constexpr std::int64_t kMaxLabel = 100;
 constexpr double kMinObserved = 1e-9;  // a value of 0 would be the same as not observed
 
@@ -190,14 +189,14 @@ EntryForm named_form(Kinds kinds) {
 
 EntryForm like_form() {
   const Json factor = {
-      {"type", "number"}, {"exclusiveMinimum", 0}, {"maximum", kMaxScale}, {"default", 1}};
+      {"type", "number"}, {"exclusiveMinimum", 0}, {"maximum", kMaxLookAlikeScale}, {"default", 1}};
   EntryForm form =
       EntryForm()
           .field({"like", "a published set", {{"enum", look_alike_names()}}, nullptr},
                  [](JsonReader& reader, DatasetEntry& entry) { entry.like = reader.name("like"); })
           .field({"scale", "multiplies the number of ratings", factor, nullptr},
                  [](JsonReader& reader, DatasetEntry& entry) {
-                   entry.scale_factor = reader.number("scale", 1.0, 0, kMaxScale);
+                   entry.scale_factor = reader.number("scale", 1.0, 0, kMaxLookAlikeScale);
                    if (entry.scale_factor > 0) return;
                    fail(ErrorKind::usage, "{}: found {}, expected a number above 0",
                         reader.path("scale"), entry.scale_factor);
@@ -218,9 +217,14 @@ Form<RatingScale> rating_scale_form() {
       .required()
       .number("step", &RatingScale::step, 0, 1e9, "0: any value in between")
       .then([](JsonReader& reader, RatingScale& scale) {
-        if (scale.min < scale.max) return;
-        fail(ErrorKind::usage, "{}: min {} is not below max {}", reader.where(), scale.min,
-             scale.max);
+        if (reader.number("step", 0, 0, 1e9) > 0 && scale.step == 0) {
+          fail(ErrorKind::usage,
+               "{}: found a step that no float holds, expected a larger one, or 0",
+               reader.path("step"));
+        }
+        if (const auto why = why_no_scale(scale)) {
+          fail(ErrorKind::usage, "{}: {}", reader.where(), *why);
+        }
       });
 }
 
@@ -229,6 +233,8 @@ EntryForm with_file_options(EntryForm form) {
   for (const auto& format : reader_formats()) formats.push_back(format.name);
   return std::move(form)
       .choice("format", &DatasetEntry::format, formats, "auto", "of the files")
+      .choice("ids", &DatasetEntry::ids, kIdKindNames,
+              "integers, or text such as \"alice\"; auto: by the first rating of a file")
       .choice("duplicates", &DatasetEntry::duplicates, kDuplicatePolicyNames.all(), "error",
               "pairs that occur twice")
       .object("rating_scale", &DatasetEntry::scale, rating_scale_form(),
@@ -257,12 +263,11 @@ void read_label(JsonReader& reader, DatasetEntry& entry) {
   if (reader.find("label") == nullptr) return;
   entry.own_label = reader.string("label", "");
   const std::string& text = entry.own_label;
-  const auto is_control = [](char c) { return (c >= 0 && c < 0x20) || c == 0x7f; };
   const auto characters = std::count_if(text.begin(), text.end(), [](char c) {
     return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U;  // the first byte of one in UTF-8
   });
-  if (!text.empty() && text.front() != ' ' && text.back() != ' ' &&
-      std::none_of(text.begin(), text.end(), is_control) && characters <= kMaxLabel) {
+  if (!text.empty() && text.front() != ' ' && text.back() != ' ' && is_harmless(text) &&
+      characters <= kMaxLabel) {
     return;
   }
   fail(ErrorKind::usage,
@@ -276,8 +281,7 @@ FieldInfo label_info() {
           {{"type", "string"},
            {"maxLength", kMaxLabel},
            {"pattern",
-            "^[^\\u0000-\\u0020\\u007f]([^\\u0000-\\u001f\\u007f]*"
-            "[^\\u0000-\\u0020\\u007f])?$"}},
+            "^(?! )[^\\u0000-\\u001f\\u007f-\\u009f\\u202a-\\u202e\\u2066-\\u2069]+(?<! )$"}},
           nullptr};
 }
 
@@ -320,6 +324,11 @@ std::string plain(std::string text) {
   return text.substr(0, 60);
 }
 
+// Nothing where it is not said, so that older caches keep their names.
+std::string ids_suffix(const DatasetRequest& request) {
+  return request.ids == IdKind::automatic ? "" : "\nids " + kIdKindNames.of(request.ids);
+}
+
 std::string file_cache_name(const DatasetRequest& request) {
   const std::string first = absolute(request.path.empty() ? request.train : request.path);
   std::string scale;
@@ -328,7 +337,8 @@ std::string file_cache_name(const DatasetRequest& request) {
   }
   const std::string identity = join({first, absolute(request.test), absolute(request.validation),
                                      request.format, request.duplicates, scale},
-                                    "\n");
+                                    "\n") +
+                               ids_suffix(request);
   return fmt::format("{}@{}", plain(fs::path(first).stem().string()),
                      sha256(identity).substr(0, 10));
 }

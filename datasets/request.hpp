@@ -23,6 +23,7 @@ struct DatasetRequest {
   std::uint64_t seed = 1;
   std::string path, train, test, validation;  // files
   std::string format = "auto";
+  IdKind ids = IdKind::automatic;
   std::string duplicates = "error";
   std::optional<RatingScale> scale;
   std::optional<ImplicitRule> implicit;  // what of these ratings counts as observed

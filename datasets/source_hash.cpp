@@ -6,10 +6,10 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstdint>
-#include <cstring>
 #include <filesystem>
 
 #include "base/error.hpp"
+#include "base/files.hpp"
 #include "base/hash.hpp"
 #include "datasets/readers/text_source.hpp"
 
@@ -44,7 +44,7 @@ struct Change {
   void add(const std::string& path) {
     struct stat status {};
     if (::stat(path.c_str(), &status) != 0) {
-      fail(ErrorKind::io, "{}: cannot be read: {}", path, std::strerror(errno));
+      fail(ErrorKind::io, "{}: cannot be read: {}", path, last_cause());
     }
     if (!S_ISREG(status.st_mode)) {
       fail_in_file(path, "a pipe or a device", "a file",

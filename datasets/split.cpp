@@ -318,13 +318,15 @@ Split make_split(const Dataset& data, const SplitSpec& spec, int threads) {
     draw_fraction(labels, spec.validation_fraction, kValidation,
                   Keys(spec.seed, Purpose::validation), team);
 
+  // Ids of its own: the parts do not keep all ratings alive beside themselves.
+  const SharedIds ids = copy_ids(data.ratings);
   Split split;
-  split.train = select(data.ratings, labels, kTrain, threads);
+  split.train = select(data.ratings, ids, labels, kTrain, threads);
   if (split.train.nnz() == 0)
     fail(ErrorKind::usage, "{}: the split leaves no rating to train on", data.info.name);
-  split.test = select(data.ratings, labels, kTest, threads);
-  split.validation = select(data.ratings, labels, kValidation, threads);
-  split.fold_in = select(data.ratings, labels, kFoldIn, threads);
+  split.test = select(data.ratings, ids, labels, kTest, threads);
+  split.validation = select(data.ratings, ids, labels, kValidation, threads);
+  split.fold_in = select(data.ratings, ids, labels, kFoldIn, threads);
   count_cold(split, team);
   return split;
 }

@@ -43,7 +43,8 @@ struct Split {
   std::int64_t cold_ratings = 0;  // test ratings whose user or item is cold
 };
 
-// Deterministic in (data, spec); the same for any number of threads.
+// Deterministic in (data, spec); the same for any number of threads. The parts are copies: they
+// need no array of `data`.
 Split make_split(const Dataset& data, const SplitSpec& spec, int threads);
 
 }  // namespace mf

@@ -4,19 +4,24 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <csignal>
 #include <exception>
 #include <filesystem>
 #include <fstream>
 #include <iostream>
 #include <optional>
+#include <set>
+#include <sstream>
 #include <string>
 #include <system_error>
 #include <vector>
 
 #include "algorithms/core/registry.hpp"
 #include "base/error.hpp"
+#include "base/files.hpp"
 #include "base/log.hpp"
 #include "base/text.hpp"
+#include "datasets/look.hpp"
 #include "harness/cli_data.hpp"
 #include "harness/device/device.hpp"
 #include "harness/doctor.hpp"
@@ -39,7 +44,7 @@ namespace {
 constexpr int kSomeCasesFailed = 1;
 constexpr int kSomeLeftOut = 1;
 constexpr int kUnforeseen = 70;
-constexpr int kInterrupted = 130;
+constexpr int kBySignal = 128;  // and its number, as shells have it
 
 std::string command_line(int argc, char** argv) {
   // Without the program's folder: results travel, machine paths should not.
@@ -84,7 +89,7 @@ void list_command(bool json) {
                    {"paper", info->paper}});
   }
   if (json) {
-    fmt::print("{}\n", all.dump(2));
+    fmt::print("{}\n", json_text(all, 2));
     return;
   }
   for (const auto& item : all) {
@@ -134,10 +139,11 @@ int run_command(const std::string& path, const RunOptions& options, ProgressMode
   const auto progress = make_progress(mode, stdout);
   const SessionSummary summary = run_session(spec, options, *progress);
   const bool json = mode == ProgressMode::json;
+  if (interrupt_signal() == SIGHUP) return kBySignal + SIGHUP;  // nobody is there to be told
   if (!json) {
     fmt::print("\n{}\n{} cases: {} run now, {} finished before; results in {}\n",
                summary_table(summary.folder, spec), spec.cases.size(), summary.run,
-               summary.finished_before, summary.folder);
+               summary.finished_before, one_line(summary.folder));
   }
   if (options.profile && !json) {
     fmt::print("profiled: {} warm-up and {} recorded epochs a case; these times are no results\n",
@@ -149,20 +155,39 @@ int run_command(const std::string& path, const RunOptions& options, ProgressMode
   }
   if (summary.interrupted) {
     fmt::print(stderr, "interrupted; the same command goes on where it stopped\n");
-    return kInterrupted;
+    return kBySignal + interrupt_signal();
   }
+  if (summary.bad_data > 0) return static_cast<int>(ErrorKind::data);
   return summary.failed > 0 ? kSomeCasesFailed : 0;
 }
 
-void validate_command(const std::string& path, bool json) {
+// What is at hand of each data set; at the end throws Error(data) with all that is not.
+void look_at_data(const Spec& spec, bool tell) {
+  std::set<std::string> seen;
+  std::vector<std::string> problems;
+  for (const auto& item : spec.cases) {
+    if (!seen.insert(item.data.label()).second) continue;
+    try {
+      const std::string found = look_at_data(item.data);
+      if (tell) fmt::print("{}: {}\n", printable(item.data.label()), found);
+    } catch (const Error& error) {
+      problems.emplace_back(error.what());
+    }
+  }
+  if (!problems.empty()) throw Error(ErrorKind::data, join(problems, "\n"));
+}
+
+void validate_command(const std::string& path, bool json, bool data) {
   const Spec spec = read_spec(path);
+  if (data) look_at_data(spec, !json);
   if (json) {
     Json cases = Json::array();
     for (const auto& item : spec.cases) cases.push_back({{"id", item.id}, {"case", item.resolved}});
-    fmt::print("{}\n", cases.dump(2));
+    fmt::print("{}\n", json_text(cases, 2));
     return;
   }
-  fmt::print("{}: valid, {} cases\n", path, spec.cases.size());
+  fmt::print("{}: valid, {} cases{}\n", one_line(path), spec.cases.size(),
+             data ? "; its data are at hand" : "; its data were not looked at (--data does)");
 }
 
 // 1 where there is reason for one of the complaints.
@@ -170,7 +195,7 @@ int compare_command(const std::string& first, const std::string& second,
                     const CompareOptions& options, const std::vector<std::string>& fail_on,
                     bool json) {
   const ComparisonReport report = compare_results(first, second, options);
-  fmt::print("{}", json ? to_json(report).dump(2) + "\n" : to_text(report));
+  fmt::print("{}", json ? json_text(to_json(report), 2) + "\n" : to_text(report));
   if (report.rows.empty()) {
     fail(ErrorKind::usage,
          "{} and {} have no case in common: compared are cases that agree in all but their seeds; "
@@ -205,14 +230,46 @@ int export_command(const ExportOptions& options) {
 
 // Ids are refused by one rule: what the model does not know has no prediction of its own. --cold
 // asks for that of the evaluator, by the side that is known.
-void check_known(const SavedModel& model, std::optional<std::int32_t> user, std::int32_t item) {
+void check_known(const SavedModel& model, const GivenId* user, const GivenId& item) {
   constexpr const char* kAdvice = "--cold predicts by what is known";
-  if (user && !model.knows_user(*user)) {
-    fail(ErrorKind::data, "the model knows no user {}; {}", *user, kAdvice);
+  if (user != nullptr && !model.knows_user(user->key)) {
+    fail(ErrorKind::data, "the model knows no user {}; {}", user->text, kAdvice);
   }
-  if (!model.knows_item(item)) {
-    fail(ErrorKind::data, "the model knows no item {}; {}", item, kAdvice);
+  if (!model.knows_item(item.key)) {
+    fail(ErrorKind::data, "the model knows no item {}; {}", item.text, kAdvice);
   }
+}
+
+// Between the columns of what is printed: text may have blanks in it.
+const char* separator_of(const SavedModel& model) {
+  return model.user_names.empty() && model.item_names.empty() ? " " : "\t";
+}
+
+void predict_pairs(const SavedModel& model, const std::string& path, bool cold) {
+  const char* between = separator_of(model);
+  for_pairs(path, model, [&](const GivenId& user, const GivenId& item) {
+    if (!cold) check_known(model, &user, item);
+    fmt::print("{}{}{}{}{:.4f}\n", printable(user.text), between, printable(item.text), between,
+               model.predict(user.key, item.key));
+  });
+}
+
+void recommend_command(const SavedModel& model,
+                       const std::vector<std::pair<std::int32_t, float>>& best) {
+  for (const auto& [id, score] : best) {
+    fmt::print("{}{}{:.4f}\n", model.item_name(id), separator_of(model), score);
+  }
+}
+
+std::vector<std::pair<std::int32_t, float>> recommended(const SavedModel& model,
+                                                        const std::string& user, int k,
+                                                        bool include_seen) {
+  const GivenId given = given_user(model, user);
+  if (!model.user_names.empty() && given.key < 0) {
+    fail(ErrorKind::data, "the model knows no user {}; it has {} users with names such as {}",
+         in_quotes(user), model.user_names.size(), in_quotes(model.user_names[0]));
+  }
+  return model.recommend(given.key, k, include_seen);
 }
 
 class Cli {
@@ -235,7 +292,10 @@ class Cli {
     try {
       app_.parse(argc, argv);
     } catch (const CLI::ParseError& error) {
-      const int code = app_.exit(error);
+      std::ostringstream help, message;
+      const int code = app_.exit(error, help, message);
+      fmt::print("{}", help.str());
+      fmt::print(stderr, "{}", printable(message.str()));  // words of the command line
       return code == 0 ? 0 : static_cast<int>(ErrorKind::usage);
     }
     return code_;
@@ -265,18 +325,19 @@ class Cli {
     doctor->add_flag("--json", json_, "as JSON");
     doctor->callback([this] {
       const Json report = doctor_json();
-      fmt::print("{}", json_ ? report.dump(2) + "\n" : format_doctor(report));
+      fmt::print("{}", json_ ? json_text(report, 2) + "\n" : printable(format_doctor(report)));
     });
     auto* schema =
         app_.add_subcommand("schema", "the JSON Schema of specs, generated from the code");
-    schema->callback([] { fmt::print("{}\n", spec_schema().dump(2)); });
+    schema->callback([] { fmt::print("{}\n", json_text(spec_schema(), 2)); });
   }
 
   void add_spec_commands() {
     auto* validate = app_.add_subcommand("validate", "check a spec and count its cases");
     validate->add_option("spec", spec_, "JSON file")->required();
     validate->add_flag("--json", json_, "print every resolved case");
-    validate->callback([this] { validate_command(spec_, json_); });
+    validate->add_flag("--data", look_, "also look for the data: files, formats, caches");
+    validate->callback([this] { validate_command(spec_, json_, look_); });
 
     auto* plan =
         app_.add_subcommand("plan", "cases, memory and time of a spec, without running it");
@@ -286,7 +347,8 @@ class Cli {
     plan->callback([this] {
       const Spec spec = read_spec(spec_);
       const Plan made = make_plan(spec, !no_measure_);
-      fmt::print("{}", json_ ? to_json(made).dump(2) + "\n" : format_plan(made, spec));
+      fmt::print("{}",
+                 json_ ? json_text(to_json(made), 2) + "\n" : printable(format_plan(made, spec)));
     });
 
     auto* run = app_.add_subcommand("run", "run a spec; finished cases are not run again");
@@ -297,6 +359,8 @@ class Cli {
     run->add_flag("--quiet", quiet_, "only the table at the end");
     run->add_flag("--retry", options_.retry, "run failed cases again (old files are set aside)");
     run->add_flag("--rerun", options_.rerun, "run all cases again (old files are set aside)");
+    run->add_flag("!--no-share", options_.share,
+                  "each case loads, cuts and uploads its ratings anew, also what another had");
     auto* profile = run->add_option("--profile", window_.epochs,
                                     "record N epochs of each case with a profiler, then end it [3]")
                         ->expected(0, 1)
@@ -305,7 +369,14 @@ class Cli {
         ->needs(profile)
         ->check(CLI::Range(0, 1'000'000))
         ->capture_default_str();
+    run->add_option("--pin", pin_, "bind each thread to one of these: " + join(kPins.all()))
+        ->check(CLI::IsMember(kPins.all()))
+        ->capture_default_str();
+    run->add_option("--numa", numa_, "where memory lies: first-touch, interleave or node:N")
+        ->capture_default_str();
     run->callback([this, profile] {
+      options_.placement.pin = kPins.parse(pin_, "--pin");
+      set_memory(options_.placement, numa_);
       // Without a number, CLI11 takes the empty text for 0.
       if (profile->results() == std::vector<std::string>{""})
         window_.epochs = ProfileWindow{}.epochs;
@@ -338,6 +409,8 @@ class Cli {
         ->add_option("--fail-on", fail_on_, "end with code 1 if any is " + join(kComplaints.all()))
         ->delimiter(',')
         ->check(CLI::IsMember(kComplaints.all()));
+    compare->add_flag("--allow-contended", compare_.allow_contended,
+                      "judge times although other programs took part of the machine");
     compare->add_flag("--json", json_, "as JSON");
     compare->callback([this, target] {
       if (target->count() > 0) compare_.target = TargetSpec{Metric::test_rmse, target_rmse_};
@@ -378,16 +451,17 @@ class Cli {
       }
       const SavedModel model = load_model(model_);
       if (history->count() > 0) {
-        if (!cold_) check_known(model, std::nullopt, item_);
-        fmt::print("{:.4f}\n", model.predict(model.fold_in(read_history(history_)), item_));
+        const GivenId one = given_item(model, item_);
+        if (!cold_) check_known(model, nullptr, one);
+        const FoldedUser of = model.fold_in(read_history(history_, model));
+        fmt::print("{:.4f}\n", model.predict(of, one.key));
       } else if (user->count() > 0) {
-        if (!cold_) check_known(model, user_, item_);
-        fmt::print("{:.4f}\n", model.predict(user_, item_));
+        const GivenId of = given_user(model, user_);
+        const GivenId one = given_item(model, item_);
+        if (!cold_) check_known(model, &of, one);
+        fmt::print("{:.4f}\n", model.predict(of.key, one.key));
       } else {
-        for_pairs(pairs_, [&](std::int32_t of, std::int32_t what) {
-          if (!cold_) check_known(model, of, what);
-          fmt::print("{} {} {:.4f}\n", of, what, model.predict(of, what));
-        });
+        predict_pairs(model, pairs_, cold_);
       }
     });
     auto* recommend =
@@ -402,13 +476,10 @@ class Cli {
         fail(ErrorKind::usage, "recommend: needs --user or --history");
       }
       const SavedModel model = load_model(model_);
-      const auto best =
-          of_user->count() > 0
-              ? model.recommend(user_, k_, include_seen_)
-              : model.recommend(model.fold_in(read_history(history_)), k_, include_seen_);
-      for (const auto& [id, score] : best) {
-        fmt::print("{} {:.4f}\n", id, score);
-      }
+      recommend_command(model, of_user->count() > 0
+                                   ? recommended(model, user_, k_, include_seen_)
+                                   : model.recommend(model.fold_in(read_history(history_, model)),
+                                                     k_, include_seen_));
     });
   }
 
@@ -420,15 +491,19 @@ class Cli {
   CLI::App app_;
   int code_ = 0;
   bool json_ = false, quiet_ = false, no_measure_ = false, include_seen_ = false, cold_ = false;
+  bool look_ = false;
   std::string name_, first_, second_, model_;
   std::string pairs_ = "-", history_;
-  int user_ = 0, item_ = 0, k_ = 10;
+  std::string user_, item_;
+  int k_ = 10;
   CompareOptions compare_;
   std::vector<std::string> fail_on_;
   double target_rmse_ = 0;
   std::string spec_;
   RunOptions options_;
   ProfileWindow window_;
+  std::string pin_ = kPins.of(Pin::none);
+  std::string numa_ = memory_text({});
   ExportOptions export_;
   std::vector<std::string> tables_;
 };
@@ -445,7 +520,9 @@ int cli_main(int argc, char** argv) {
     fmt::print(stderr, "error: out of memory\n");
     return static_cast<int>(ErrorKind::memory);
   } catch (const std::system_error& error) {  // of the file system, or a pipe that was closed
-    fmt::print(stderr, "error: {}\n", printable(error.what()));
+    const std::string advice = advice_on(error.code().value());
+    fmt::print(stderr, "error: {}{}\n", printable(error.what()),
+               advice.empty() ? "" : "; " + advice);
     return static_cast<int>(ErrorKind::io);
   } catch (const std::exception& error) {
     fmt::print(stderr, "error: {}; this should have been told better: please report it\n",

@@ -21,10 +21,12 @@ std::string format_help() {
   return text;
 }
 
+constexpr const char* kIdsHelp = "auto | integers | text: what the ids of the files are";
+
 struct DataOptions {
   bool json = false;
   std::string what;
-  std::string format = "auto";
+  std::string format = "auto", ids = "auto";
   std::optional<double> min_rating;
   std::string value = "binary";
   DataImportOptions own;
@@ -39,6 +41,7 @@ DatasetRequest request_of(const DataOptions& options) {
   Json object = expand_dataset_entry(word, word);
   if (object.contains("path")) {
     object["format"] = options.format;
+    object["ids"] = options.ids;
     object["duplicates"] = "last";
   }
   if (options.min_rating) {
@@ -60,6 +63,7 @@ void add_stats(CLI::App& data, const std::shared_ptr<DataOptions>& o) {
   auto* stats = data.add_subcommand("stats", "what the ratings of a set look like");
   stats->add_option("set", o->what, "NAME[@SPLIT], like:NAME[:FACTOR], or a file")->required();
   stats->add_option("--format", o->format, format_help());
+  stats->add_option("--ids", o->ids, kIdsHelp);
   auto* least = stats->add_option("--min-rating", o->min_rating,
                                   "as implicit feedback: observed pairs are ratings from here on");
   stats->add_option("--value", o->value, "binary | rating: what an observed pair has")
@@ -78,12 +82,18 @@ void add_import(CLI::App& data, const std::shared_ptr<DataOptions>& o) {
   train->needs(test)->excludes(path);
   test->needs(train);
   command->add_option("--format", o->own.format, format_help());
+  command->add_option("--ids", o->own.ids, kIdsHelp);
   command->add_option("--duplicates", o->own.duplicates, "error | last | mean");
   command->add_option("--rating-scale", o->scale, "MIN MAX STEP: a rating outside is an error")
       ->expected(3);
   command->add_flag("--replace", o->own.replace, "an earlier import of this name");
   command->callback([o] {
-    if (!o->scale.empty()) o->own.scale = RatingScale{o->scale[0], o->scale[1], o->scale[2]};
+    if (!o->scale.empty()) {
+      o->own.scale = RatingScale{o->scale[0], o->scale[1], o->scale[2]};
+      if (const auto why = why_no_scale(*o->own.scale)) {
+        fail(ErrorKind::usage, "--rating-scale: {}", *why);
+      }
+    }
     o->own.threads = hardware_threads();
     data_import(std::cout, o->own);
   });

@@ -3,7 +3,9 @@
 #include <fmt/core.h>
 
 #include "algorithms/core/registry.hpp"
+#include "base/cpu_topology.hpp"
 #include "base/json.hpp"
+#include "base/memory_limit.hpp"
 #include "base/text.hpp"
 #include "datasets/cache.hpp"
 #include "datasets/fetch/catalog.hpp"
@@ -25,6 +27,10 @@ Json build_features() {
       "no: no compressed files, npz or downloads that are archives (install libarchive-dev, "
       "rebuild)";
 #endif
+  const std::string hwloc = hwloc_version();
+  features["hwloc"] = !hwloc.empty()
+                          ? "yes: " + hwloc + " says where --pin puts threads"
+                          : "no: --pin goes by /sys (install libhwloc-dev, rebuild)";
 #ifdef MF_HAVE_BENCHMARK
   features["google_benchmark"] = "yes: ./dev bench";
 #else
@@ -77,14 +83,30 @@ std::string device_text(const DeviceInfo& device) {
                      device.cuda_driver, power);
 }
 
+// "available: 9.8 GiB (MemAvailable); at most: 16.0 GiB (/sys/fs/cgroup/box/memory.max)"
+std::string memory_text(const Json& report) {
+  const auto text = [&](const char* bytes, const char* by) {
+    const auto name = report[by].get<std::string>();
+    return name.empty() ? std::string("unknown")
+                        : fmt::format("{} ({})", format_bytes(report[bytes].get<double>()), name);
+  };
+  return fmt::format("available: {}; at most: {}",
+                     text("available_memory_bytes", "available_memory_by"),
+                     text("memory_limit_bytes", "memory_limit_by"));
+}
+
 }  // namespace
 
 Json doctor_json() {
   std::string why;
   const auto device = find_device(&why);
+  const MemoryLimit memory = memory_limit();
   return {{"environment", environment_json("")},
           {"device", device ? device_text(*device) : "none: " + why},
-          {"available_memory_bytes", available_memory_bytes()},
+          {"available_memory_bytes", memory.available.bytes},
+          {"available_memory_by", memory.available.by},
+          {"memory_limit_bytes", memory.total.bytes},
+          {"memory_limit_by", memory.total.by},
           {"build", build_features()},
           {"cache_folder", cache_folder()},
           {"data_folders", data_folders()},
@@ -102,11 +124,10 @@ std::string format_doctor(const Json& report) {
                              e["git_sha"].get<std::string>().substr(0, 12),
                              e["git_dirty"].get<bool>() ? ", with changes" : "",
                              e["compiler"].get<std::string>(), e["build_type"].get<std::string>()));
-  add("machine", fmt::format("{}, {} threads, {} ({} available), vector units: {}",
-                             e["cpu"].get<std::string>(), e["cores"].get<int>(),
-                             format_bytes(e["memory_bytes"].get<double>()),
-                             format_bytes(report["available_memory_bytes"].get<double>()),
+  add("machine", fmt::format("{}, {} threads, {}, vector units: {}", e["cpu"].get<std::string>(),
+                             e["cores"].get<int>(), format_bytes(e["memory_bytes"].get<double>()),
                              e["simd"].get<std::string>()));
+  add("memory", memory_text(report));
   add("device", report["device"].get<std::string>());
   for (const auto& [name, value] : report["build"].items()) add(name, value.get<std::string>());
   add("cache", report["cache_folder"].get<std::string>());

@@ -310,10 +310,15 @@ class Files:
         return self._each(lambda case: at_target(case, target, "train_s"), algorithm, **wanted)
 
     def answer(self, target, algorithm, **wanted):
-        """prepare + transfer + training time there."""
+        """prepare + transfer + training time there, with what an earlier case had done of them."""
         return self._each(
             lambda case: case.footer["clocks"]["prepare_s"]
             + case.footer["clocks"]["transfer_s"]
+            + sum(
+                seconds
+                for clock in ("prepare", "transfer")
+                for seconds in case.footer.get("shared", {}).get(clock, {}).values()
+            )
             + at_target(case, target, "train_s"),
             algorithm,
             **wanted,

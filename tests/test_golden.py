@@ -24,9 +24,17 @@ RULER = {
 
 # Everything that differs from machine to machine or from run to run.
 ANONYMOUS = [
+    # The tests may share their machine, which is no part of what is recorded here.
+    (r'"host_load":\{.*?\}\},"device_load"', '"host_load":"-","device_load"'),
+    (r'"contended":(true|false|null),"contended_by":(\[[^]]*\]|null)',
+     '"contended":"-","contended_by":"-"'),
+    (r'(?m)  contended: .*$|, \d+ contended$', ''),
+    (r'\n(contended, .*\n)+', ''),
     (r'"(\w+_s|\w+_hz|\w+_bytes|memory_bytes)":-?[0-9.e+-]+', r'"\1":0'),
     (r'"(git_sha|compiler|flags|build_type|host|cpu|simd|os|mfbench|started_at|finished_at|gpu|driver|cuda_driver|'
      r'cuda)":("[^"]*"|null)', r'"\1":"-"'),
+    (r'"(cpus":\[)"[^]]*', r'"\1"-"'),
+    (r'"memory":"[a-z-]*"', '"memory":"-"'),
     (r'"git_dirty":(true|false)', '"git_dirty":false'),
     (r'"cores":\d+', '"cores":0'),
     (r'"command_line":"[^"]*/mfbench ', '"command_line":"mfbench '),
@@ -87,6 +95,9 @@ def made_result(algorithm, seed, epoch_s, rmse, **changes):
     footer = {"type": "footer", "status": changes.get("status", "completed"), "updates": 1,
               "clocks": {"prepare_s": 0.5, "transfer_s": 0.1, "train_s": points[-1]["train_s"]},
               "best_test_rmse": rmse}
+    if "contended" in changes:
+        footer |= {"contended": bool(changes["contended"]), "contended_by": changes["contended"],
+                   "host_contended": None, "host_contended_by": None}
     return "".join(json.dumps(line) + "\n" for line in [header, *points, footer])
 
 
@@ -105,6 +116,9 @@ def write_compared(folder):
         put("a", f"swept-{seed}", made_result("sgd_serial", seed, 2 + off, 0.9, reg=0.05))
         put("b", f"misses-{seed}", made_result("hogwild", seed, 1 + off, 0.95 if seed > 2 else 0.9))
         put("a", f"misses-{seed}", made_result("hogwild", seed, 1, 0.9))
+        busy = ["training: other programs kept 1.0 of 2 CPUs busy"] if seed == 2 else []
+        put("a", f"busy-{seed}", made_result("wavefront", seed, 1 + off, 0.9, contended=[]))
+        put("b", f"busy-{seed}", made_result("wavefront", seed, 2 + off, 0.9, contended=busy))
     for seed in (1, 2):
         put("a", f"few-{seed}", made_result("als_cpu", seed, 0.0020, 0.9))
         put("b", f"few-{seed}", made_result("als_cpu", seed, 0.0021, 0.9))
@@ -130,6 +144,12 @@ def test_compare_as_json_and_as_an_exit_code(mfbench, tmp_path):
     assert rows["als_cpu"]["epoch_time"]["low"] is None
     assert [one["label"] for one in report["first"]["only_here"]] == \
         ["sgd_serial factors=8 reg=0.05 on made"]
+    assert rows["wavefront"]["verdict"] == "contended"
+    assert rows["wavefront"]["epoch_time"]["contended"] == {"first": 0, "second": 1}
+    assert rows["wavefront"]["epoch_time"]["p_adjusted"] is None
+    allowed = mfbench("compare", "a", "b", "--json", "--allow-contended", cwd=tmp_path).stdout
+    assert {row["label"].split()[0]: row["verdict"] for row in json.loads(allowed)["rows"]}[
+        "wavefront"] == "slower"
     for complaints, code in [("slower", 0), ("worse", 1), ("missing", 1), ("failed", 1),
                              ("undecided,slower", 1)]:
         done = mfbench("compare", "a", "b", "--fail-on", complaints, cwd=tmp_path)

@@ -107,6 +107,13 @@ RIGHT = {
                      {"like": "ml-1m", "implicit": {"min_rating": [3, 4], "value": "rating"}},
                      {"path": "a.csv", "implicit": {"min_rating": 1, "value": "binary"}},
                      {"train": "a", "test": "b", "implicit": {"min_rating": 0.5}}),
+    "empty name": {"name": ""},
+    "name of a folder above": {"name": "../.."},
+    "name of dots": {"name": ".."},
+    "name of other letters": {"name": "日本"},
+    "scale": data({"like": "ml-1m", "scale": [1e-9, 100]}),
+    "ids": data({"path": "a.csv", "ids": "auto"}, {"path": "b.csv", "ids": "text"}),
+    "schema": {"$schema": "mfbench.schema.json"},
     "labels": data({"path": "a/r.csv", "label": "one"}, {"path": "b/r.csv", "label": "größte"}),
 }
 
@@ -119,9 +126,6 @@ def test_both_accept(mfbench, validator, tmp_path, name):
 # ---- wrong ones ----------------------------------------------------------------------------------
 
 WRONG = {
-    "empty name": {"name": ""},
-    "name without letters": {"name": "../.."},
-    "name of other letters": {"name": "öß!"},
     # typos at each level
     "key": {"sed": 3},
     "key of an algorithm": algorithm(factor=3),
@@ -184,7 +188,10 @@ WRONG = {
     "implicit of a spec": {"implicit": {"min_rating": 4}},
     "own holdout": data({"like": "ml-1m", "split": {"holdout": [0.2, 1.5]}}),
     "scale": data({"like": "ml-1m", "scale": 0}),
-    "large scale": data({"like": "ml-1m", "scale": 1001}),
+    "large scale": data({"like": "ml-1m", "scale": 100.5}),
+    "negative scale": data({"like": "ml-1m", "scale": -1}),
+    "kind of ids": data({"path": "a.csv", "ids": "names"}),
+    "ids of a look-alike": data({"like": "ml-1m", "ids": "text"}),
     "seed of a look-alike": data({"like": "ml-1m", "seed": -1}),
     "negative seed": {"seeds": [-1]},
     "huge seed": {"seeds": [2**63]},
@@ -250,6 +257,9 @@ WRONG = {
     "empty label": data({"like": "ml-1m", "label": ""}),
     "blank label": data({"like": "ml-1m", "label": " "}),
     "label with a line break": data({"like": "ml-1m", "label": "a\nb"}),
+    "label with a control character": data({"like": "ml-1m", "label": "a\u009bb"}),
+    "label that turns": data({"like": "ml-1m", "label": "a\u202eb"}),
+    "label with a blank after it": data({"like": "ml-1m", "label": "a "}),
     "long label": data({"like": "ml-1m", "label": "x" * 101}),
     # kinds
     "kind of schedule": {"schedule": {"kind": "plato"}},
@@ -324,7 +334,31 @@ def test_what_only_the_program_can_refuse(mfbench, validator, tmp_path, name):
 def test_the_files_of_a_spec_are_looked_for_when_it_runs(mfbench, validator, tmp_path):
     spec = {**MINIMAL, **data("none.csv")}
     assert verdicts(mfbench, validator, tmp_path, spec) == ([], "")
+    plain = mfbench("validate", "spec.json", cwd=tmp_path)
+    assert plain.stdout == "spec.json: valid, 1 cases; its data were not looked at (--data does)\n"
+    looked = mfbench("validate", "spec.json", "--data", cwd=tmp_path)
+    assert (looked.returncode, looked.stderr) == (3, "error: none.csv: no such file\n")
     assert mfbench("run", "spec.json", cwd=tmp_path).returncode == 3
+
+
+def test_validate_looks_at_the_data_of_every_set(mfbench, tmp_path):
+    (tmp_path / "good.csv").write_text("user,item,rating\n5,10,3.5\n")
+    (tmp_path / "words.txt").write_text("once upon a time\n")
+    spec = {**MINIMAL, "datasets": ["like:ml-100k", "good.csv", "words.txt", "none.csv", "ml-1m"]}
+    (tmp_path / "spec.json").write_text(json.dumps(spec))
+    done = mfbench("validate", "spec.json", "--data", cwd=tmp_path)
+    assert done.returncode == 3
+    assert done.stdout == ("ml-100k look-alike: made when it is needed\n"
+                           "good.csv: csv, not cached yet\n")
+    for problem in ("words.txt: found the extension", "none.csv: no such file", "ml-1m: "):
+        assert problem in done.stderr
+    spec["datasets"] = spec["datasets"][:2]
+    (tmp_path / "spec.json").write_text(json.dumps(spec))
+    done = mfbench("validate", "spec.json", "--data", cwd=tmp_path)
+    assert done.returncode == 0
+    assert done.stdout.endswith("spec.json: valid, 2 cases; its data are at hand\n")
+    cases = json.loads(mfbench("validate", "spec.json", "--data", "--json", cwd=tmp_path).stdout)
+    assert len(cases) == 2
 
 
 def test_the_schema_knows_imported_sets(mfbench, tmp_path):

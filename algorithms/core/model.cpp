@@ -2,12 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
-#include <vector>
 
 #include "algorithms/core/params.hpp"
 #include "base/error.hpp"
 #include "base/threads.hpp"
-#include "datasets/ratings/ratings.hpp"
+#include "datasets/ratings/rating_facts.hpp"
 
 namespace mf {
 namespace {
@@ -17,7 +16,6 @@ constexpr std::uint64_t kUserStream = std::uint64_t{1} << 40;
 constexpr std::uint64_t kItemStream = std::uint64_t{2} << 40;
 
 constexpr std::int64_t kRowsPerChunk = 4096;
-constexpr std::int64_t kRatingsPerChunk = 1 << 16;
 
 // A mean below this share of the deviation is as good as none: factors from it alone would start
 // beside the saddle point P = Q = 0, or in it.
@@ -42,24 +40,6 @@ void fill_rows(AlignedVector<float>& rows, std::int32_t count, const InitialRows
       for (std::int32_t k = 0; k < rule.factors; ++k) *out++ = rule.element(rng);
     }
   });
-}
-
-// Sums of chunks are added in order: the same for any number of threads.
-double deviation(const Ratings& ratings, double mean, int threads) {
-  if (ratings.nnz() == 0) return 0;
-  std::vector<double> sums((ratings.nnz() + kRatingsPerChunk - 1) / kRatingsPerChunk);
-  ThreadTeam team(threads);
-  team.for_chunks(ratings.nnz(), kRatingsPerChunk, [&](std::int64_t begin, std::int64_t end) {
-    double sum = 0;
-    for (std::int64_t i = begin; i < end; ++i) {
-      const double off = static_cast<double>(ratings.values()[i]) - mean;
-      sum += off * off;
-    }
-    sums[begin / kRatingsPerChunk] = sum;
-  });
-  double total = 0;
-  for (const double sum : sums) total += sum;
-  return std::sqrt(total / static_cast<double>(ratings.nnz()));
 }
 
 void copy_rows(AlignedVector<float>& out, const float* from, std::int64_t stride,
@@ -135,17 +115,17 @@ Model initial_model(std::int32_t n_users, std::int32_t n_items, std::int32_t fac
   return model;
 }
 
-Model start_of(const Params& params, const Ratings& train, const InitSpec& init, int threads) {
+Model start_of(const Params& params, const Ratings& train, const RatingLevel& level,
+               const InitSpec& init) {
   const auto factors = static_cast<std::int32_t>(params.integer("factors"));
-  RatingLevel level{mean_rating(train)};
-  if (init.kind == InitKind::uniform) level.deviation = deviation(train, level.mean, threads);
   return model_to_make(train.n_users(), train.n_items(), factors, model_kind(params), level, init);
 }
 
 Model initial_model_of(const Params& params, const Ratings& train, const InitSpec& init,
                        int threads) {
-  Model model = start_of(params, train, init, threads);
   ThreadTeam team(threads);
+  const MeanAndDeviation level = mean_and_deviation(train, team);
+  Model model = start_of(params, train, {level.mean, level.deviation}, init);
   make_rows(model, team);
   return model;
 }

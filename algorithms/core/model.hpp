@@ -136,7 +136,9 @@ void make_rows(Model& model, ThreadTeam& team);
 // What an algorithm with these parameters (`factors`, `model`) starts from.
 Model initial_model_of(const Params& params, const Ratings& train, const InitSpec& init,
                        int threads);
-// The same with a rule, for prepare_algorithm().
-Model start_of(const Params& params, const Ratings& train, const InitSpec& init, int threads);
+// The same with a rule, for prepare_algorithm(). `level` is that of the values of `train`, which is
+// found once for a split (datasets/ratings/rating_facts.hpp).
+Model start_of(const Params& params, const Ratings& train, const RatingLevel& level,
+               const InitSpec& init);
 
 }  // namespace mf

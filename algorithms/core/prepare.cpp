@@ -5,9 +5,10 @@
 namespace mf {
 namespace {
 
-Model made(const Model& start, ThreadTeam& team) {
+Model made(const Model& start, const Context& context) {
+  const PhaseScope phase(context.phases, "initial_factors");
   Model model = start;
-  make_rows(model, team);
+  make_rows(model, *context.team);
   return model;
 }
 
@@ -19,7 +20,7 @@ std::unique_ptr<Algorithm> prepare_algorithm(const std::string& name, const Para
   auto algorithm = make_algorithm(name, params);
   const PhaseScope phase(context.phases, "prepare");
   if (initial.rule && !find_algorithm(name).starts_by_rule) {
-    algorithm->prepare(train, made(initial, *context.team), context);
+    algorithm->prepare(train, made(initial, context), context);
   } else {
     algorithm->prepare(train, initial, context);
   }

@@ -14,8 +14,8 @@ constexpr std::int64_t kItemsPerChunk = 16;
 
 [[noreturn]] void fail_value(const Ratings& train, std::int64_t k, const ImplicitLoss& loss) {
   const Rating pair = train[k];
-  const std::int32_t user = train.user_ids()[pair.user];
-  const std::int32_t item = train.item_ids()[pair.item];
+  const std::string user = train.user_text(pair.user);
+  const std::string item = train.item_text(pair.item);
   if (std::isfinite(pair.value) && pair.value >= 0) {
     fail(ErrorKind::usage,
          "the value of user {} and item {} is {}; alpha {} times it is no normal number of fp32; "

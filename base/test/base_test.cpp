@@ -318,9 +318,48 @@ TEST(Json, CanonicalTextDoesNotDependOnTheOrderOfKeys) {
             canonical(parse_json(R"({"a": {"c": 3, "d": 2}, "b": 1})", "s")));
 }
 
+TEST(Text, NearestKnowsOtherNamesAndShortOnes) {
+  const std::vector<std::string> keys = {"name", "factors", "reg",  "schedule",    "learning_rate",
+                                         "stop", "seeds",   "data", "wall_seconds"};
+  const std::vector<std::pair<const char*, const char*>> meant = {
+      {"lr", "learning_rate"},
+      {"LearningRate", "learning_rate"},
+      {"learning-rate", "learning_rate"},
+      {"learnig_rate", "learning_rate"},
+      {"eta", "learning_rate"},
+      {"learn_rate", "learning_rate"},
+      {"lambda", "reg"},
+      {"n_factors", "factors"},
+      {"k", "factors"},
+      {"num_seeds", "seeds"},
+      {"random_state", "seeds"},
+      {"wsec", "wall_seconds"},
+      {"sched", "schedule"},
+      {"zq", ""},
+      {"x", ""},
+      {"frobnicate", ""}};
+  for (const auto& [word, key] : meant) EXPECT_EQ(nearest(word, keys), key) << word;
+  EXPECT_EQ(nearest("lr", {"reg", "factors"}), "") << "no key of other names is suggested";
+}
+
+TEST(Text, LinesAndJsonForTerminals) {
+  EXPECT_EQ(one_line("a\tb\n\x1b"), "a\\tb\\n\\x1b");
+  const std::string turned = "\xe2\x80\xae";
+  EXPECT_EQ(printable_json("{\"a\": \"ü\x7f\xc2\x9b" + turned + "\"\n}"),
+            "{\"a\": \"ü\\u007f\\u009b\\u202e\"\n}");
+  const Json value = {{"k", "日本\x1b\x7f\xc2\x9b" + turned}};
+  EXPECT_EQ(parse_json(json_text(value), "t"), value);
+  EXPECT_EQ(json_text(Json("\xff")), "\"\xef\xbf\xbd\"") << "no UTF-8";
+  EXPECT_TRUE(is_harmless("日本 ü"));
+  for (const char* text : {"\t", "\n", "\x7f", "\xff"}) EXPECT_FALSE(is_harmless(text)) << text;
+  EXPECT_FALSE(is_harmless(turned));
+}
+
 TEST(Text, NearestAndUnits) {
   EXPECT_EQ(nearest("hogwlid", {"hogwild", "fpsgd"}), "hogwild");
   EXPECT_EQ(nearest("zzz", {"hogwild", "fpsgd"}), "");
+  EXPECT_EQ(nearest("", {"hogwild"}), "");
+  EXPECT_EQ(nearest(std::string(5000, 'h'), {"hogwild"}), "");
   EXPECT_EQ(format_bytes(1536), "1.5 KiB");
   EXPECT_EQ(format_count(12'345'678), "12.3 M");
   EXPECT_EQ(format_seconds(306), "5 min 06 s");

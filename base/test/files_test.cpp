@@ -1,7 +1,10 @@
 // The file toolkit: what is there whole or not at all, locks, and NumPy's files.
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
+#include <cerrno>
 #include <filesystem>
 #include <thread>
 
@@ -47,6 +50,42 @@ TEST(AtomicFile, SaysWhyItCannotBeWritten) {
   write_file(folder / "a/b", "in the way");
   EXPECT_HAS(error_of([&] { write_atomically(folder / "a", "text"); }).what(), "cannot be renamed");
   EXPECT_FALSE(fs::exists(folder / "a.tmp"));
+}
+
+TEST(Cause, EveryErrnoHasItsOwnAdvice) {
+  EXPECT_HAS(cause_of(ENOSPC), "No space left on device; the disk is full: free some space");
+  EXPECT_HAS(cause_of(EDQUOT), "your share of the disk");
+  EXPECT_HAS(cause_of(EFBIG), "ulimit -f");
+  EXPECT_HAS(cause_of(EROFS), "Read-only file system; choose a folder");
+  EXPECT_HAS(cause_of(EACCES), "Permission denied; look at the owner");
+  EXPECT_HAS(cause_of(EMFILE), "Too many open files; this process may open ");
+  EXPECT_HAS(cause_of(ENFILE), "fs.file-max");
+  EXPECT_EQ(cause_of(ENOTDIR), "Not a directory");
+  for (const int error : {EMFILE, ENFILE, EACCES, EROFS, EFBIG, EIO}) {
+    EXPECT_EQ(cause_of(error).find("full"), std::string::npos) << cause_of(error);
+  }
+}
+
+// Files of this process up to its limit, and what then cannot be opened.
+TEST(Cause, TooManyOpenFilesIsNoFullDiskAndNoBadData) {
+  const TempFolder folder;
+  write_file(folder / "data", "1 2 3\n");
+  rlimit old{};
+  ASSERT_EQ(getrlimit(RLIMIT_NOFILE, &old), 0);
+  const int next = ::dup(0);  // the first number that is free
+  ASSERT_GE(next, 0);
+  ::close(next);
+  const rlimit small{static_cast<rlim_t>(next), old.rlim_max};
+  ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &small), 0);
+  const Error read = error_of([&] { map_file(folder / "data"); });
+  const Error write = error_of([&] { write_atomically(folder / "new", "text"); });
+  const Error lock = error_of([&] { FileLock::if_free(folder / "lock"); });
+  ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &old), 0);
+  for (const Error& error : {read, write, lock}) {
+    EXPECT_EQ(error.kind(), ErrorKind::io);
+    EXPECT_HAS(error.what(), "Too many open files; this process may open");
+    EXPECT_HAS(error.what(), "ulimit -n");
+  }
 }
 
 TEST(AtomicFolder, ReplacesTheOldOneAsAWhole) {

@@ -55,6 +55,7 @@ RatingScale parse_scale(const Json& json, const std::string& where) {
   scale.max = static_cast<float>(reader.number("max", 0, -1e6, 1e6));
   scale.step = static_cast<float>(reader.number("step", 0, 0, 1e6));
   reader.finish();
+  if (const auto why = why_no_scale(scale)) fail(ErrorKind::usage, "{}: {}", where, *why);
   return scale;
 }
 

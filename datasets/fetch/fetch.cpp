@@ -104,49 +104,42 @@ void verify_file(const CatalogFile& file, const std::string& path) {
        file.sha256);
 }
 
-// Unpacks to temporary names, checks, and only then gives every file its own name.
-void install_members(const std::string& archive, const std::vector<CatalogFile>& files,
-                     const fs::path& folder) {
+// Unpacks to temporary names, which are returned in the order of `files`, and checks.
+std::vector<std::string> unpack_checked(const std::string& archive,
+                                        const std::vector<CatalogFile>& files,
+                                        const fs::path& folder, TemporaryFiles& temporary) {
   std::vector<WantedMember> wanted;
+  std::vector<std::string> paths;
   for (const auto& file : files) {
-    wanted.push_back({file.member, (folder / (file.name + ".new")).string()});
+    paths.push_back((folder / (file.name + ".new")).string());
+    wanted.push_back({file.member, paths.back()});
     std::error_code error;
-    fs::remove(wanted.back().path, error);  // of a call that was killed
+    fs::remove(paths.back(), error);  // of a call that was killed
   }
   unpack(archive, wanted);
-  TemporaryFiles temporary;
-  for (const auto& one : wanted) temporary.add(one.path);
-  for (std::size_t i = 0; i < files.size(); ++i) verify_file(files[i], wanted[i].path);
-  for (std::size_t i = 0; i < files.size(); ++i) {
-    move_file(wanted[i].path, (folder / files[i].name).string());
-  }
+  for (const auto& path : paths) temporary.add(path);
+  for (std::size_t i = 0; i < files.size(); ++i) verify_file(files[i], paths[i]);
+  return paths;
 }
 
-// The finished download becomes the files of the set.
-void install(const std::string& part, const std::string& archive,
-             const std::vector<CatalogFile>& files, const fs::path& folder, bool keep_archive) {
-  if (plain_download(files) != nullptr) {
-    move_file(part, (folder / files.front().name).string());
-    return;
-  }
+// The files of the finished download, not under their names yet.
+std::vector<std::string> ready_files(const std::string& part, const std::vector<CatalogFile>& files,
+                                     const fs::path& folder, TemporaryFiles& temporary) {
+  if (plain_download(files) != nullptr) return {part};
   try {
-    install_members(part, files, folder);
+    return unpack_checked(part, files, folder, temporary);
   } catch (const Error& error) {
     // Whole, yet not what it should be: to continue it makes no sense.
     if (error.kind() == ErrorKind::data) fs::remove(part);
     throw;
   }
-  if (keep_archive) {
-    move_file(part, archive);
-  } else {
-    fs::remove(part);
-  }
 }
 
 void write_record(const CatalogEntry& entry, const std::vector<CatalogFile>& files,
-                  const std::string& url, const fs::path& folder, const FetchReport& report) {
+                  const std::vector<std::string>& ready, const std::string& url,
+                  const fs::path& folder, const FetchReport& report) {
   Json hashes = Json::object();
-  for (const auto& file : files) hashes[file.name] = sha256_file((folder / file.name).string());
+  for (std::size_t i = 0; i < files.size(); ++i) hashes[files[i].name] = sha256_file(ready[i]);
   const Json record = {
       {"name", entry.name},
       {"url", url},
@@ -159,6 +152,29 @@ void write_record(const CatalogEntry& entry, const std::vector<CatalogFile>& fil
       {"redistributable", entry.redistributable},
       {"citation", entry.citation}};
   write_atomically((folder / "fetched.json").string(), record.dump(2) + "\n");
+}
+
+// The finished download becomes the files of the set. The record comes first: a call that is killed
+// between leaves no set without one.
+void install(const CatalogEntry& entry, const std::vector<CatalogFile>& files,
+             const std::string& part, const std::string& url, const fs::path& folder,
+             const FetchReport& report) {
+  TemporaryFiles temporary;
+  const auto ready = ready_files(part, files, folder, temporary);
+  write_record(entry, files, ready, url, folder, report);
+  for (std::size_t i = 0; i < files.size(); ++i) {
+    move_file(ready[i], (folder / files[i].name).string());
+  }
+}
+
+// A download that is unpacked is kept under its name, or goes; so does what a killed call left.
+void finish_archive(const std::string& part, const std::string& archive, bool keep) {
+  if (!fs::exists(part)) return;
+  if (keep) {
+    move_file(part, archive);
+  } else {
+    fs::remove(part);
+  }
 }
 
 bool all_there(const std::vector<CatalogFile>& files, const fs::path& folder) {
@@ -197,7 +213,10 @@ FetchReport fetch_entry(const CatalogEntry& entry, const std::string& folder,
 
   make_folder(target.string());
   const FileLock lock((target / ".fetch.lock").string());
+  const std::string archive = (target / last_part(url)).string();
+  const std::string part = archive + ".part";
   if (!options.again && all_there(files, target)) {
+    finish_archive(part, archive, false);
     report.already_there = true;
     return report;
   }
@@ -207,8 +226,6 @@ FetchReport fetch_entry(const CatalogEntry& entry, const std::string& folder,
          "by hand, or install libarchive-dev and build again",
          entry.name, url, target.string());
   }
-  const std::string archive = (target / last_part(url)).string();
-  const std::string part = archive + ".part";
   const Checksums expected = expected_checksums(entry, files);
   report.checksum_known = expected.known();
   download_verified(url, part, expected, options, report);
@@ -216,8 +233,8 @@ FetchReport fetch_entry(const CatalogEntry& entry, const std::string& folder,
     tell(options, fmt::format("no published checksum in the catalog: recorded {} beside the file",
                               report.archive_sha256));
   }
-  install(part, archive, files, target, options.keep_archive);
-  write_record(entry, files, url, target, report);
+  install(entry, files, part, url, target, report);
+  finish_archive(part, archive, options.keep_archive);
   return report;
 }
 

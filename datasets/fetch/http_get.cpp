@@ -60,8 +60,8 @@ bool place(Body& body) {
   }
   body.base = partial ? body.offset : 0;
   // The whole file comes although a part was asked for: what is there makes way.
-  if (!partial && ::ftruncate(body.file.fd(), 0) != 0) body.write_error = std::strerror(errno);
-  if (::lseek(body.file.fd(), body.base, SEEK_SET) < 0) body.write_error = std::strerror(errno);
+  if (!partial && ::ftruncate(body.file.fd(), 0) != 0) body.write_error = last_cause();
+  if (::lseek(body.file.fd(), body.base, SEEK_SET) < 0) body.write_error = last_cause();
   body.placed = true;
   return body.write_error.empty();
 }
@@ -72,7 +72,7 @@ std::size_t on_body(char* bytes, std::size_t, std::size_t count, void* to) {
   if (status != 200 && status != 206) return count;  // the page of an error is of no interest
   if (!place(body)) return 0;
   if (!write_all(body.file, std::string_view(bytes, count))) {
-    body.write_error = std::strerror(errno);
+    body.write_error = last_cause();
     return 0;
   }
   body.written += static_cast<std::int64_t>(count);
@@ -160,7 +160,7 @@ GetResult http_get(const std::string& url, const std::string& path, std::int64_t
   body.progress = &progress;
   body.file = FileHandle(::open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0666));
   if (!body.file) {
-    return {GetResult::Outcome::permanent, fmt::format("{}: {}", path, std::strerror(errno))};
+    return {GetResult::Outcome::permanent, fmt::format("{}: {}", path, last_cause())};
   }
 
   std::array<char, CURL_ERROR_SIZE> detail{};

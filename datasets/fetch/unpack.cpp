@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cstring>
 #include <string_view>
 
 #include "base/error.hpp"
@@ -36,7 +35,7 @@ const char* bad_name(std::string_view name) {
 // Never follows a link that lies in its place, and replaces nothing.
 FileHandle new_file(const std::string& path) {
   FileHandle file(::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666));
-  if (!file) fail(ErrorKind::io, "{}: cannot be written: {}", path, std::strerror(errno));
+  if (!file) fail(ErrorKind::io, "{}: cannot be written: {}", path, last_cause());
   return file;
 }
 
@@ -84,7 +83,7 @@ void unpack(const std::string& archive, const std::vector<WantedMember>& wanted)
     written.add(one->path);
     reader.read([&](std::string_view piece) {
       if (write_all(file, piece)) return;
-      fail(ErrorKind::io, "{}: cannot be written: {}", one->path, std::strerror(errno));
+      fail(ErrorKind::io, "{}: cannot be written: {}", one->path, last_cause());
     });
   }
   written.keep();

@@ -19,6 +19,17 @@ void check_ids(View<const std::int32_t> ids, const char* what, const std::string
        what, at - ids.begin(), at - ids.begin() + 1, *at, *(at + 1));
 }
 
+void check_names(const IdNames& names, View<const std::int32_t> ids, const char* what,
+                 const std::string& name) {
+  if (names.empty()) return;
+  if (const std::string wrong = names.wrong(); !wrong.empty()) {
+    fail(ErrorKind::data, "{}: the names of {} have {}", name, what, wrong);
+  }
+  if (ids.front() == 0 && ids.back() == ids.size() - 1) return;  // they ascend
+  fail(ErrorKind::data, "{}: the ids of {} are {} to {}, expected rows of their {} names", name,
+       what, ids.front(), ids.back(), names.size());
+}
+
 void check_offsets(const Ratings& ratings, const std::string& name) {
   const auto offsets = ratings.user_offsets();
   if (offsets.empty()) return;  // no users
@@ -59,6 +70,8 @@ void check_rows(const Ratings& ratings, std::int32_t begin, std::int32_t end,
 void check_canonical(const Ratings& ratings, int threads, const std::string& name) {
   check_ids(ratings.user_ids(), "users", name);
   check_ids(ratings.item_ids(), "items", name);
+  check_names(ratings.user_names(), ratings.user_ids(), "users", name);
+  check_names(ratings.item_names(), ratings.item_ids(), "items", name);
   check_offsets(ratings, name);
   if (ratings.n_users() == 0) return;
   const auto runs = cut_rows(ratings.user_offsets(), kRowChunk);

@@ -1,8 +1,32 @@
 #include "datasets/ratings/dataset.hpp"
 
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
 #include "base/json.hpp"
 
 namespace mf {
+
+std::optional<std::string> why_no_scale(const RatingScale& scale) {
+  const auto [min, max, step] = scale;
+  if (!std::isfinite(min) || !std::isfinite(max)) {
+    return fmt::format("{} to {} is no range", min, max);
+  }
+  if (!(min < max)) return fmt::format("min {} is not below max {}", min, max);
+  if (!std::isfinite(step) || step < 0) {
+    return fmt::format("step {} is no step; expected a number above 0, or 0 for none", step);
+  }
+  const float finest =
+      std::max(std::abs(min), std::abs(max)) * std::numeric_limits<float>::epsilon();
+  if (step == 0 || step >= finest) return std::nullopt;
+  return fmt::format(
+      "step {} is finer than ratings, which are floats, tell apart between {} and {}; expected {} "
+      "or more, or 0 for any value",
+      step, min, max, finest);
+}
 
 Json ImplicitInfo::to_json() const {
   return {{"min_rating", rule.min_rating},

@@ -19,6 +19,10 @@ struct RatingScale {
   float step = 0;
 };
 
+// What is wrong with it, or nothing: "min 5 is not below max 1". Steps are to be told apart in
+// floats.
+std::optional<std::string> why_no_scale(const RatingScale& scale);
+
 // Implicit feedback from ratings (datasets/implicit_rule.hpp): a pair rated at or above min_rating
 // was observed, with the value 1 or that of the rating.
 enum class ImplicitValue { binary, rating };

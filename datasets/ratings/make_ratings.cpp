@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <numeric>
 #include <utility>
 #include <vector>
 
@@ -230,8 +231,15 @@ class Duplicates {
   fail(ErrorKind::data,
        "{}: found user {}, item {} {} times ({} such pairs in all), expected every pair once; set "
        "duplicates to \"last\" or \"mean\" to resolve them",
-       name, arrays.user_ids[raw.users[begin]], arrays.item_ids[raw.items[begin]], end - begin,
-       report.pairs);
+       name, id_text(arrays.user_names, arrays.user_ids, raw.users[begin]),
+       id_text(arrays.item_names, arrays.item_ids, raw.items[begin]), end - begin, report.pairs);
+}
+
+// Rows of names, of which some may not occur, are rows of those that do.
+void keep_names(const IdNames& names, AlignedVector<std::int32_t>& ids, IdNames& kept) {
+  if (names.empty()) return;
+  kept = names.of_rows(ids);
+  std::iota(ids.begin(), ids.end(), 0);
 }
 
 }  // namespace
@@ -249,11 +257,13 @@ Ratings make_ratings(RawRatings raw, DuplicatePolicy policy, int threads, const 
     const IdIndex users(raw.users, team, "user", name);
     replace_ids(raw.users, users, team);
     arrays.user_ids = users.ids();
+    keep_names(raw.user_names, arrays.user_ids, arrays.user_names);
   }
   {
     const IdIndex items(raw.items, team, "item", name);
     replace_ids(raw.items, items, team);
     arrays.item_ids = items.ids();
+    keep_names(raw.item_names, arrays.item_ids, arrays.item_names);
   }
   arrays.user_offsets =
       key_offsets(raw.users, static_cast<std::int32_t>(arrays.user_ids.size()), team);

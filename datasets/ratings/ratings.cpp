@@ -1,7 +1,6 @@
 #include "datasets/ratings/ratings.hpp"
 
 #include <algorithm>
-#include <array>
 #include <utility>
 
 #include "base/error.hpp"
@@ -22,6 +21,14 @@ void check_sizes(const Ratings::Views& views) {
   const bool rows =
       views.user_offsets.size() == views.user_ids.size() + 1 && views.user_offsets.back() == nnz;
   const bool nothing = nnz == 0 && views.user_offsets.empty() && views.user_ids.empty();
+  const auto fit = [](const IdNames& names, View<const std::int32_t> ids) {
+    return names.empty() || names.size() == ids.size();
+  };
+  if (!fit(views.user_names, views.user_ids) || !fit(views.item_names, views.item_ids)) {
+    fail(ErrorKind::data, "ratings of {} users and {} items with {} and {} names",
+         views.user_ids.size(), views.item_ids.size(), views.user_names.size(),
+         views.item_names.size());
+  }
   if (same && (rows || nothing)) return;
   fail(ErrorKind::data,
        "ratings of sizes that do not fit: {} users, {} items, {} values, {} user offsets (the last "
@@ -30,9 +37,9 @@ void check_sizes(const Ratings::Views& views) {
        views.user_offsets.empty() ? 0 : views.user_offsets.back(), views.user_ids.size());
 }
 
-// Arrays of a selection, beside the ratings whose ids they share.
+// Arrays of a selection, beside what owns its ids.
 struct Selection {
-  Ratings parent;
+  std::shared_ptr<const void> ids;
   Ratings::Arrays own;
 };
 
@@ -48,8 +55,8 @@ void for_row_runs(View<const std::int64_t> offsets, ThreadTeam& team, const Body
 
 Ratings::Ratings(Arrays arrays) {
   auto owned = std::make_shared<const Arrays>(std::move(arrays));
-  views_ = {owned->users,        owned->items,    owned->values,
-            owned->user_offsets, owned->user_ids, owned->item_ids};
+  views_ = {owned->users,    owned->items,    owned->values,     owned->user_offsets,
+            owned->user_ids, owned->item_ids, owned->user_names, owned->item_names};
   check_sizes(views_);
   keep_alive_ = std::move(owned);
 }
@@ -69,12 +76,31 @@ DuplicatePolicy parse_duplicate_policy(const std::string& name) {
   return kDuplicatePolicyNames.parse(name, "policy for duplicates");
 }
 
+SharedIds share_ids(const Ratings& ratings) {
+  return {ratings.user_ids(), ratings.item_ids(), ratings.user_names(), ratings.item_names(),
+          std::make_shared<Ratings>(ratings)};
+}
+
+SharedIds copy_ids(const Ratings& ratings) {
+  auto own = std::make_shared<Ratings::Arrays>();
+  own->user_ids.assign(ratings.user_ids().begin(), ratings.user_ids().end());
+  own->item_ids.assign(ratings.item_ids().begin(), ratings.item_ids().end());
+  const View<const std::int32_t> users = own->user_ids;
+  const View<const std::int32_t> items = own->item_ids;
+  return {users, items, ratings.user_names(), ratings.item_names(), std::move(own)};
+}
+
 Ratings select(const Ratings& all, View<const std::uint8_t> keep, std::uint8_t label, int threads) {
+  return select(all, share_ids(all), keep, label, threads);
+}
+
+Ratings select(const Ratings& all, const SharedIds& ids, View<const std::uint8_t> keep,
+               std::uint8_t label, int threads) {
   if (keep.size() != all.nnz()) {
     fail(ErrorKind::usage, "found {} labels for {} ratings", keep.size(), all.nnz());
   }
   auto selection = std::make_shared<Selection>();
-  selection->parent = all;
+  selection->ids = ids.owner;
   Ratings::Arrays& own = selection->own;
   const auto offsets = all.user_offsets();
   own.user_offsets.resize(offsets.size());
@@ -104,25 +130,9 @@ Ratings select(const Ratings& all, View<const std::uint8_t> keep, std::uint8_t l
       }
     });
   }
-  const Ratings::Views views{own.users,        own.items,      own.values,
-                             own.user_offsets, all.user_ids(), all.item_ids()};
+  const Ratings::Views views{own.users, own.items, own.values,     own.user_offsets,
+                             ids.users, ids.items, ids.user_names, ids.item_names};
   return Ratings(views, std::move(selection));
-}
-
-double mean_rating(const Ratings& ratings) {
-  // Eight running sums hide the latency of an addition; their order is fixed.
-  constexpr std::int64_t kLanes = 8;
-  const auto values = ratings.values();
-  if (values.empty()) return 0;
-  std::array<double, kLanes> sums{};
-  const std::int64_t whole = values.size() / kLanes * kLanes;
-  for (std::int64_t i = 0; i < whole; i += kLanes) {
-    for (std::int64_t lane = 0; lane < kLanes; ++lane) sums[lane] += double{values[i + lane]};
-  }
-  for (std::int64_t i = whole; i < values.size(); ++i) sums[i - whole] += double{values[i]};
-  double sum = 0;
-  for (const double lane : sums) sum += lane;
-  return sum / static_cast<double>(values.size());
 }
 
 std::uint64_t content_hash(const Ratings& ratings, int threads) {
@@ -132,6 +142,11 @@ std::uint64_t content_hash(const Ratings& ratings, int threads) {
   };
   add(ratings.user_ids());
   add(ratings.item_ids());
+  for (const IdNames* names : {&ratings.user_names(), &ratings.item_names()}) {
+    if (names->empty()) continue;  // data sets without names keep the hash that they had
+    add(names->offsets());
+    add(names->bytes());
+  }
   // Ratings() has no offsets, an empty matrix has the one offset 0: they are the same matrix.
   if (ratings.nnz() > 0) add(ratings.user_offsets());
   add(ratings.users());

@@ -3,7 +3,8 @@
 // Always canonical: sorted by user, then item, no pair twice. So the COO arrays ARE the CSR view
 // (user_offsets cuts them into rows); the CSC view is built on demand (Csc). Users and items are
 // dense int32 indices, counts and offsets int64, ratings float. The ids of the user's files are
-// kept in user_ids and item_ids (dense index -> original id, ascending).
+// kept in user_ids and item_ids (dense index -> original id, ascending). Where they are text, they
+// are user_names and item_names, and user_ids and item_ids are 0, 1, 2, ...
 #pragma once
 
 #include <cstdint>
@@ -14,9 +15,12 @@
 #include "base/aligned.hpp"
 #include "base/names.hpp"
 #include "base/view.hpp"
+#include "datasets/ratings/id_names.hpp"
 #include "datasets/ratings/rating.hpp"
 
 namespace mf {
+
+class ThreadTeam;
 
 class Ratings {
  public:
@@ -28,6 +32,7 @@ class Ratings {
     AlignedVector<std::int64_t> user_offsets;  // m + 1
     AlignedVector<std::int32_t> user_ids;      // m, ascending
     AlignedVector<std::int32_t> item_ids;      // n, ascending
+    IdNames user_names, item_names;            // m and n, or none
   };
   // The borrowed form: views into memory that `keep_alive` owns (a memory-mapped cache file).
   struct Views {
@@ -35,6 +40,7 @@ class Ratings {
     View<const float> values;
     View<const std::int64_t> user_offsets;
     View<const std::int32_t> user_ids, item_ids;
+    IdNames user_names, item_names;
   };
 
   Ratings() = default;
@@ -51,6 +57,15 @@ class Ratings {
   View<const std::int64_t> user_offsets() const { return views_.user_offsets; }
   View<const std::int32_t> user_ids() const { return views_.user_ids; }
   View<const std::int32_t> item_ids() const { return views_.item_ids; }
+  const IdNames& user_names() const { return views_.user_names; }
+  const IdNames& item_names() const { return views_.item_names; }
+  // The original id of a row or of a column, for messages.
+  std::string user_text(std::int64_t user) const {
+    return id_text(views_.user_names, views_.user_ids, user);
+  }
+  std::string item_text(std::int64_t item) const {
+    return id_text(views_.item_names, views_.item_ids, item);
+  }
 
   Rating operator[](std::int64_t i) const {
     return {views_.users[i], views_.items[i], views_.values[i]};
@@ -71,11 +86,13 @@ struct Csc {
 };
 Csc make_csc(const Ratings& ratings, int threads);
 
-// Ratings as a file holds them: original ids, in the file's order.
+// Ratings as a file holds them: original ids, in the file's order. Where ids are text, `users` are
+// rows of user_names, of which each may occur, and `items` of item_names.
 struct RawRatings {
   AlignedVector<std::int32_t> users;
   AlignedVector<std::int32_t> items;
   AlignedVector<float> values;
+  IdNames user_names = {}, item_names = {};
 };
 
 enum class DuplicatePolicy { last, mean, error };
@@ -96,14 +113,29 @@ struct DuplicateReport {
 Ratings make_ratings(RawRatings raw, DuplicatePolicy policy, int threads, const std::string& name,
                      DuplicateReport* report = nullptr);
 
+// Ids of users and items that several matrices have in common, and what owns them.
+struct SharedIds {
+  View<const std::int32_t> users, items;
+  IdNames user_names, item_names;
+  std::shared_ptr<const void> owner;
+};
+SharedIds share_ids(const Ratings& ratings);  // keeps all of `ratings` alive
+SharedIds copy_ids(const Ratings& ratings);   // and lets them go
+
 // The ratings for which keep[i] == label, over the same users, items and ids (their arrays are
-// shared, not copied). keep has nnz entries.
+// shared, not copied, and `all` lives as long as the selection). keep has nnz entries.
 Ratings select(const Ratings& all, View<const std::uint8_t> keep, std::uint8_t label, int threads);
+// The same with `ids`, which are those of `all`: the selection does not keep `all` alive by itself.
+Ratings select(const Ratings& all, const SharedIds& ids, View<const std::uint8_t> keep,
+               std::uint8_t label, int threads);
 
-// mean of the values, double accumulation in a fixed order; 0 for no ratings.
+// Mean of the values, 0 for no ratings. Sums of fixed chunks are added in order, in double: the
+// same for any number of threads (rating_facts.cpp).
 double mean_rating(const Ratings& ratings);
+double mean_rating(const Ratings& ratings, ThreadTeam& team);
 
-// Hash of all ids, indices and values: the same for the same matrix, however it was read.
+// Hash of all ids (names where they are text), indices and values: the same for the same matrix,
+// however it was read.
 std::uint64_t content_hash(const Ratings& ratings, int threads);
 
 }  // namespace mf

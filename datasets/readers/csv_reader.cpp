@@ -97,9 +97,16 @@ Header read_header(const std::string& line) {
   return header;
 }
 
+// Of integer ids, or of names in some columns: the former knows nothing of names, to be fast.
+template <bool kWithNames>
 class Csv : public LineFormat {
  public:
-  Csv(const ScaleCheck& scale, Header header) : scale_(scale), header_(std::move(header)) {}
+  static constexpr bool kNames = kWithNames;
+
+  Csv(const ScaleCheck& scale, Header header, NamedColumns named)
+      : scale_(scale), header_(std::move(header)), named_(named) {}
+
+  NamedColumns named() const { return named_; }
 
   void line(const char*& p, State&, RatingSink& out) const {
     if (at_line_end(p)) [[unlikely]] {
@@ -116,10 +123,18 @@ class Csv : public LineFormat {
       }
       switch (header_.roles[c]) {
         case Role::user:
-          field(p, [&](const char*& q) { user = read_id(q, "user"); });
+          if (kNames && named_.users) {
+            user = name(p, out.names->users, "user");
+          } else {
+            field(p, [&](const char*& q) { user = read_id(q, "user", kNamesAdvice); });
+          }
           break;
         case Role::item:
-          field(p, [&](const char*& q) { item = read_id(q, "item"); });
+          if (kNames && named_.items) {
+            item = name(p, out.names->items, "item");
+          } else {
+            field(p, [&](const char*& q) { item = read_id(q, "item", kNamesAdvice); });
+          }
           break;
         case Role::rating:
           field(p, [&](const char*& q) { value = read_rating(q, scale_); });
@@ -146,10 +161,22 @@ class Csv : public LineFormat {
     read(p);
     const bool closed = !quote || *p++ == '"';
     if (!closed || (*p != header_.separator && !at_line_end(p))) [[unlikely]] {
-      fail_field(begin, fmt::format(
-                            "a number and '{}' or the end of the line",
-                            header_.separator == '\t' ? "\\t" : std::string(1, header_.separator)));
+      fail_field(begin, "a number and " + field_end());
     }
+  }
+
+  std::int32_t name(const char*& p, NameCounter& names, const char* what) const {
+    const char* begin = p;
+    skip_field(p, header_.separator);
+    if (*begin != '"') return number_name(names, begin, p, what);
+    if (p[-1] != '"') fail_field(begin, "a closing quote before " + field_end());
+    return number_quoted_name(names, begin, p, what);
+  }
+
+  std::string field_end() const {
+    const char separator = header_.separator;
+    return fmt::format("'{}' or the end of the line",
+                       separator == '\t' ? "\\t" : std::string(1, separator));
   }
 
   std::string columns() const {
@@ -158,21 +185,49 @@ class Csv : public LineFormat {
 
   const ScaleCheck& scale_;
   Header header_;
+  NamedColumns named_;
 };
+
+// By the fields of `line`, the first after the header, which ends in '\n'. A line that is no rating
+// decides nothing: it is an error when it is parsed.
+NamedColumns named_columns_of(const std::string& line, const Header& header, IdKind kind) {
+  std::string user;
+  std::string item;
+  try {
+    const char* p = line.data();
+    for (std::size_t c = 0; c < header.roles.size(); ++c, ++p) {
+      const char* begin = p;
+      skip_field(p, header.separator);
+      if (header.roles[c] == Role::user) user = without_quotes({begin, p});
+      if (header.roles[c] == Role::item) item = without_quotes({begin, p});
+      if (at_line_end(p)) break;
+    }
+  } catch (const LineError&) {
+  }
+  return named_columns(kind, user, item);
+}
+
+std::string line_at(std::string_view text, std::size_t begin) {
+  const std::string_view rest = text.substr(begin);
+  return std::string(rest.substr(0, rest.find('\n'))) + '\n';
+}
 
 }  // namespace
 
 RawRatings read_csv(const Text& text, const ScaleCheck& scale, const ParseOptions& options) {
-  const std::size_t newline = std::min(text.view().find('\n'), text.view().size());
-  const std::string line = std::string(text.view().substr(0, newline)) + '\n';
+  const std::string line = line_at(text.view(), 0);
+  const std::size_t begin = std::min(line.size(), text.view().size());
   Header header;
   try {
     header = read_header(line);
   } catch (const LineError& error) {
     fail_in_text(text.path, text.view(), error.at - line.data(), error);
   }
-  return parse_lines(text, std::min(newline + 1, text.view().size()), Csv(scale, std::move(header)),
-                     options);
+  const NamedColumns named = named_columns_of(line_at(text.view(), begin), header, options.ids);
+  if (named.any()) {
+    return parse_lines(text, begin, Csv<true>(scale, std::move(header), named), options);
+  }
+  return parse_lines(text, begin, Csv<false>(scale, std::move(header), named), options);
 }
 
 }  // namespace mf

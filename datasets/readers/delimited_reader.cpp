@@ -14,6 +14,7 @@ struct Tab {
   static constexpr bool kOptionalTime = true;
   static void skip_margin(const char*&) {}
   static bool read(const char*& p) { return *p == '\t' && (++p, true); }
+  static bool at(const char* p) { return *p == '\t'; }
 };
 
 struct DoubleColon {
@@ -21,7 +22,8 @@ struct DoubleColon {
   static constexpr const char* kShown = "::";
   static constexpr bool kOptionalTime = true;
   static void skip_margin(const char*&) {}
-  static bool read(const char*& p) { return *p == ':' && p[1] == ':' && (p += 2, true); }
+  static bool read(const char*& p) { return at(p) && (p += 2, true); }
+  static bool at(const char* p) { return *p == ':' && p[1] == ':'; }
 };
 
 // Any run of spaces and tabs; those before and after the columns mean nothing.
@@ -37,13 +39,23 @@ struct Blanks {
     skip_margin(p);
     return p != begin && !at_line_end(p);
   }
+  static bool at(const char* p) { return is_blank(*p); }
 };
 
 template <class Separator>
+void skip_text(const char*& p) {
+  while (!Separator::at(p) && !at_line_end(p)) ++p;
+}
+
+// Of integer ids, or of names in some columns: the former knows nothing of names, to be fast.
+template <class Separator, bool kWithNames>
 class Delimited : public LineFormat {
  public:
+  static constexpr bool kNames = kWithNames;
+
   // The first line decides whether every line has a time.
-  Delimited(const ScaleCheck& scale, std::string_view first_line) : scale_(scale) {
+  Delimited(const ScaleCheck& scale, std::string_view first_line, NamedColumns named)
+      : scale_(scale), named_(named) {
     std::size_t separators = 0;
     for (std::size_t at = 0; (at = first_line.find(Separator::kText, at)) != first_line.npos;
          at += Separator::kText.size()) {
@@ -56,14 +68,18 @@ class Delimited : public LineFormat {
     }
   }
 
+  NamedColumns named() const { return named_; }
+
   void line(const char*& p, State&, RatingSink& out) const {
     Separator::skip_margin(p);
     refuse_blank_line(p, line_);
     const char* field = p;
-    const std::int32_t user = read_id(p, "user");
+    const std::int32_t user = kNames && named_.users ? name(p, out.names->users, "user")
+                                                     : read_id(p, "user", kNamesAdvice);
     separator(p, field);
     field = p;
-    const std::int32_t item = read_id(p, "item");
+    const std::int32_t item = kNames && named_.items ? name(p, out.names->items, "item")
+                                                     : read_id(p, "item", kNamesAdvice);
     separator(p, field);
     field = p;
     const float value = read_rating(p, scale_);
@@ -77,6 +93,12 @@ class Delimited : public LineFormat {
   }
 
  private:
+  static std::int32_t name(const char*& p, NameCounter& names, const char* what) {
+    const char* begin = p;
+    skip_text<Separator>(p);
+    return number_name(names, begin, p, what);
+  }
+
   // `field` is where the field that ends at p began.
   void separator(const char*& p, const char* field) const {
     if (Separator::read(p)) return;
@@ -112,14 +134,33 @@ class Delimited : public LineFormat {
   }
 
   const ScaleCheck& scale_;
+  NamedColumns named_;
   bool has_time_ = false;
   std::string line_;  // "user<tab>item<tab>rating"
 };
 
 template <class Separator>
+NamedColumns named_columns_of(std::string_view first_line, IdKind kind) {
+  const std::string line = std::string(first_line) + '\n';
+  const char* p = line.data();
+  const auto next = [&] {
+    const char* begin = p;
+    skip_text<Separator>(p);
+    return std::string_view(begin, p);
+  };
+  Separator::skip_margin(p);
+  const std::string_view user = next();
+  return named_columns(kind, user, Separator::read(p) ? next() : std::string_view());
+}
+
+template <class Separator>
 RawRatings read_delimited(const Text& text, const ScaleCheck& scale, const ParseOptions& options) {
   const std::string_view first_line = text.view().substr(0, text.view().find('\n'));
-  return parse_lines(text, 0, Delimited<Separator>(scale, first_line), options);
+  const NamedColumns named = named_columns_of<Separator>(first_line, options.ids);
+  if (named.any()) {
+    return parse_lines(text, 0, Delimited<Separator, true>(scale, first_line, named), options);
+  }
+  return parse_lines(text, 0, Delimited<Separator, false>(scale, first_line, named), options);
 }
 
 }  // namespace

@@ -36,6 +36,11 @@ bool starts_with_ids(const std::vector<std::string_view>& words) {
   return words.size() >= 2 && is_integer(words[0]) && is_integer(words[1]);
 }
 
+// Two ids, perhaps text, and a rating. A header has no number where the rating is.
+bool is_rating(const std::vector<std::string_view>& words) {
+  return words.size() >= 3 && is_id_name(words[0]) && is_id_name(words[1]) && is_number(words[2]);
+}
+
 // The extension in lower case, without one of a compressor: "a/b.CSV.gz" gives ".csv".
 std::string extension_of(const std::string& path) {
   std::filesystem::path name = std::filesystem::path(path).filename();
@@ -55,13 +60,16 @@ std::string by_first_line(std::string_view line) {
   if (const auto words = words_of(line, "|"); words.size() == 2 && starts_with_ids(words)) {
     return "kddcup";
   }
-  if (starts_with_ids(words_of(line, "::"))) return "double-colon";
-  if (const auto words = words_of(line, "\t"); words.size() >= 3 && starts_with_ids(words)) {
+  if (const auto words = words_of(line, "::"); starts_with_ids(words) || is_rating(words)) {
+    return "double-colon";
+  }
+  if (const auto words = words_of(line, "\t");
+      words.size() >= 3 && (starts_with_ids(words) || is_rating(words))) {
     return "movielens-tab";
   }
   std::vector<std::string_view> words = words_of(line, " ");
   std::erase(words, "");
-  if (words.size() == 3 && starts_with_ids(words)) return "triples";
+  if (words.size() == 3 && (starts_with_ids(words) || is_rating(words))) return "triples";
   // A header: names, several columns.
   if (const std::size_t separator = line.find_first_of(",;\t"); separator != line.npos) {
     if (!is_number(line.substr(0, separator))) return "csv";

@@ -2,12 +2,22 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
+#include <cmath>
+
+#include "base/error.hpp"
+
 namespace mf {
 
 ScaleCheck::ScaleCheck(const std::optional<RatingScale>& scale) : declared_(scale.has_value()) {
   if (!declared_) return;
+  if (const auto why = why_no_scale(*scale)) fail(ErrorKind::usage, "rating scale: {}", *why);
   scale_ = *scale;
-  if (scale_.step > 0) per_step_ = 1.0 / double{scale_.step};
+  if (scale_.step <= 0) return;
+  per_step_ = 1.0 / double{scale_.step};
+  // Min, step and rating are floats, each rounded by at most 2^-24 of itself.
+  const double largest = std::max(std::abs(double{scale_.min}), std::abs(double{scale_.max}));
+  room_ = std::min(1e-3 + std::ldexp(3 * largest, -24) * per_step_, 0.25);
 }
 
 std::string ScaleCheck::describe() const {
@@ -15,6 +25,13 @@ std::string ScaleCheck::describe() const {
   std::string text = fmt::format("a rating from {} to {}", scale_.min, scale_.max);
   if (scale_.step > 0) text += fmt::format(" in steps of {}", scale_.step);
   return text;
+}
+
+void fail_id(const char* begin, const char* what, const char* advice) {
+  fail_field(
+      begin,
+      std::string(*what == 'i' ? "an " : "a ") + what + " id (an integer from 0 to 2147483647)",
+      advice);
 }
 
 void fail_separator(const char* p, char separator, const char* field, const std::string& line) {

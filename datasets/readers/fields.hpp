@@ -1,5 +1,6 @@
 // Internal: the fields of a line. Every line a parser sees ends in '\n', which no field contains,
-// so none of these loops checks for the end of the text.
+// so none of these loops checks for the end of the text. What every line goes through is inlined
+// by decree: how many formats there are should not decide how fast each is.
 #pragma once
 
 #include <array>
@@ -25,10 +26,11 @@ class ScaleCheck {
     if (!declared_) return true;
     if (!(value >= scale_.min && value <= scale_.max)) return false;
     if (scale_.step <= 0) return true;
-    // Steps such as 0.1 are no floats: compare in steps, with room for rounding.
+    // Steps such as 0.1 are no floats: compare in steps, with room for rounding. There are fewer
+    // than 2^25 (why_no_scale), so that the number of one fits an integer.
     const double steps = (double{value} - double{scale_.min}) * per_step_;
     const double nearest = static_cast<double>(static_cast<std::int64_t>(steps + 0.5));
-    return std::abs(steps - nearest) < 1e-3;
+    return std::abs(steps - nearest) < room_;
   }
   std::string describe() const;  // "a rating from 1 to 5 in steps of 0.5"
 
@@ -36,6 +38,7 @@ class ScaleCheck {
   bool declared_ = false;
   RatingScale scale_;
   double per_step_ = 0;
+  double room_ = 0;  // in steps
 };
 
 inline bool is_digit(char c) { return static_cast<unsigned char>(c - '0') <= 9; }
@@ -43,7 +46,8 @@ inline bool is_blank(char c) { return c == ' ' || c == '\t'; }
 inline bool at_line_end(const char* p) { return *p == '\n' || (*p == '\r' && p[1] == '\n'); }
 
 // Reads an unsigned integer up to `max`; false where there is none.
-inline bool read_integer(const char*& p, std::uint64_t max, std::uint64_t& value) {
+[[gnu::always_inline]] inline bool read_integer(const char*& p, std::uint64_t max,
+                                                std::uint64_t& value) {
   const char* begin = p;
   std::uint64_t v = 0;
   while (is_digit(*p)) v = v * 10 + static_cast<std::uint64_t>(*p++ - '0');
@@ -55,20 +59,22 @@ inline bool read_integer(const char*& p, std::uint64_t max, std::uint64_t& value
   return p != begin && v <= max;
 }
 
+[[noreturn]] void fail_id(const char* begin, const char* what, const char* advice);
+
 // An id of a user or an item, 0 .. 2^31 - 1; `what` is "user" or "item".
-inline std::int32_t read_id(const char*& p, const char* what) {
+[[gnu::always_inline]] inline std::int32_t read_id(const char*& p, const char* what,
+                                                   const char* advice = "") {
   const char* begin = p;
   std::uint64_t id = 0;
   if (!read_integer(p, std::numeric_limits<std::int32_t>::max(), id)) [[unlikely]] {
-    fail_field(begin, std::string(*what == 'i' ? "an " : "a ") + what +
-                          " id (an integer from 0 to 2147483647)");
+    fail_id(begin, what, advice);
   }
   return static_cast<std::int32_t>(id);
 }
 
 // At most seven digits and a point: both the digits and the power of ten are floats, so that one
 // division rounds correctly, as std::from_chars would.
-inline bool read_short_decimal(const char*& p, float& value) {
+[[gnu::always_inline]] inline bool read_short_decimal(const char*& p, float& value) {
   constexpr std::array<float, 8> kPower = {1e0F, 1e1F, 1e2F, 1e3F, 1e4F, 1e5F, 1e6F, 1e7F};
   const char* q = p;
   std::uint32_t digits = 0;
@@ -99,7 +105,7 @@ inline bool read_number(const char*& p, float& value) {
   return true;
 }
 
-inline float read_rating(const char*& p, const ScaleCheck& scale) {
+[[gnu::always_inline]] inline float read_rating(const char*& p, const ScaleCheck& scale) {
   const char* begin = p;
   float value = 0;
   if (!read_number(p, value) || !scale.accepts(value)) [[unlikely]] {

@@ -13,6 +13,8 @@
 //   State next(State, const ChunkScan&) const            the state after a chunk, from its scan
 //   static constexpr char kHeaderMark                    a byte of header lines alone, 0: no
 //   headers
+//   NamedColumns named() const                           which columns of ids are names; with
+//   static constexpr bool kNames                         true; their numbers go to RatingSink
 #pragma once
 
 #include <algorithm>
@@ -26,6 +28,7 @@
 
 #include "base/threads.hpp"
 #include "datasets/ratings/ratings.hpp"
+#include "datasets/readers/id_columns.hpp"
 #include "datasets/readers/parse_error.hpp"
 #include "datasets/readers/text_source.hpp"
 
@@ -34,6 +37,7 @@ namespace mf {
 struct ParseOptions {
   int threads = 1;
   std::size_t chunk_bytes = std::size_t{1} << 22;  // tests use a few bytes
+  IdKind ids = IdKind::automatic;
 };
 
 // Where the next rating goes.
@@ -41,6 +45,7 @@ struct RatingSink {
   std::int32_t* user;
   std::int32_t* item;
   float* value;
+  ChunkNames* names;  // of formats with names
   void add(std::int32_t u, std::int32_t i, float v) {
     *user++ = u;
     *item++ = i;
@@ -83,6 +88,7 @@ void close_gaps(RawRatings& raw, const std::vector<std::int64_t>& first,
 
 struct LineFormat {
   static constexpr char kHeaderMark = '\0';
+  static constexpr bool kNames = false;
   struct State {};
   State next(State state, const ChunkScan&) const { return state; }
   template <class AnyState>
@@ -118,12 +124,14 @@ RawRatings parse_lines(const Text& text, std::size_t begin, const Format& format
   raw.items.resize(lines);
   raw.values.resize(lines);
   std::vector<std::int64_t> written(n, 0);
+  std::vector<ChunkNames> names(Format::kNames ? static_cast<std::size_t>(n) : 0);
   std::vector<std::optional<LineError>> errors(n);
   std::atomic<std::int64_t> first_bad{n};  // none
   for_each_chunk([&](std::int64_t c) {
     if (c > first_bad.load(std::memory_order_relaxed)) return;
     const std::int64_t at = first[c];
-    RatingSink sink{raw.users.data() + at, raw.items.data() + at, raw.values.data() + at};
+    RatingSink sink{raw.users.data() + at, raw.items.data() + at, raw.values.data() + at,
+                    Format::kNames ? &names[static_cast<std::size_t>(c)] : nullptr};
     // A copy: neighbours in `states` share a cache line, and some formats write theirs at every
     // line.
     auto own = states[c];
@@ -144,6 +152,7 @@ RawRatings parse_lines(const Text& text, std::size_t begin, const Format& format
     fail_in_text(text.path, text.view(), chunks[bad].offset + (error.at - chunks[bad].begin),
                  error);
   }
+  if constexpr (Format::kNames) number_rows(raw, format.named(), names, first, written, team);
   close_gaps(raw, first, written);
   return raw;
 }

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/error.hpp"
+#include "base/files.hpp"
 #include "datasets/readers/fields.hpp"
 #include "datasets/readers/reader_formats.hpp"
 
@@ -166,7 +167,7 @@ std::vector<std::string> netflix_files(const std::string& folder) {
     std::vector<std::string> files;
     std::error_code error;
     const std::filesystem::directory_iterator entries(folder, error);
-    if (error) fail(ErrorKind::data, "{}: cannot be listed: {}", folder, error.message());
+    if (error) fail(ErrorKind::data, "{}: cannot be listed: {}", folder, cause_of(error.value()));
     for (const auto& entry : entries) {
       const std::string name = entry.path().filename().string();
       if (name.starts_with(prefix) && name.find(".txt") != std::string::npos) {

@@ -2,8 +2,10 @@
 
 #include <fmt/core.h>
 
+#include <charconv>
 #include <cmath>
 #include <cstring>
+#include <optional>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -11,11 +13,12 @@
 #include "base/error.hpp"
 #include "base/npy.hpp"
 #include "base/text.hpp"
+#include "datasets/readers/id_columns.hpp"
 
 namespace mf {
 namespace {
 
-constexpr const char* kTypes = "<i1 <i2 <i4 <i8 <u1 <u2 <u4 <u8 <f4 <f8";
+constexpr const char* kTypes = "<i1 <i2 <i4 <i8 <u1 <u2 <u4 <u8 <f4 <f8; for ids also <U |S";
 
 // Calls body(T()) with the C++ type of an element; false for an unknown type.
 template <class Body>
@@ -52,6 +55,41 @@ bool to_id(T value, std::int32_t& id) {
   }
 }
 
+// Bytes of an element of text: 28 for "U7", 7 for "S7"; nothing for other types.
+std::optional<std::int64_t> text_width(std::string_view type) {
+  constexpr std::int64_t kMostCharacters = 1 << 20;
+  if (type.size() < 2 || (type[0] != 'U' && type[0] != 'S')) return std::nullopt;
+  std::int64_t count = 0;
+  const char* end = type.data() + type.size();
+  const auto [stop, error] = std::from_chars(type.data() + 1, end, count);
+  if (error != std::errc() || stop != end || count < 1 || count > kMostCharacters) {
+    return std::nullopt;
+  }
+  return type[0] == 'U' ? 4 * count : count;
+}
+
+// What is no character becomes a byte that is no UTF-8, which no name has.
+void append_utf8(std::string& text, std::uint32_t c) {
+  const auto add = [&](std::uint32_t byte) { text += static_cast<char>(byte); };
+  if (c < 0x80) {
+    add(c);
+  } else if (c < 0x800) {
+    add(0xc0 | c >> 6);
+    add(0x80 | (c & 0x3f));
+  } else if (c < 0x10000) {
+    add(0xe0 | c >> 12);
+    add(0x80 | (c >> 6 & 0x3f));
+    add(0x80 | (c & 0x3f));
+  } else if (c < 0x110000) {
+    add(0xf0 | c >> 18);
+    add(0x80 | (c >> 12 & 0x3f));
+    add(0x80 | (c >> 6 & 0x3f));
+    add(0x80 | (c & 0x3f));
+  } else {
+    add(0xff);
+  }
+}
+
 // Converts all elements; where convert(element, out) says false, the least index wins.
 template <class T, class Out, class Convert>
 void convert_all(std::string_view data, AlignedVector<Out>& out, const std::string& name,
@@ -80,9 +118,14 @@ NumpyColumn::NumpyColumn(std::string name, Bytes bytes)
     : name_(std::move(name)), bytes_(std::move(bytes)) {
   const NpyHeader header = read_npy_header(name_, bytes_.view);
   const std::string& type = header.type;
-  const bool one_byte = type.ends_with('1');  // has no byte order: '|i1'
-  if (type.size() == 3 && (type[0] == '<' || (one_byte && type[0] == '|'))) type_ = type.substr(1);
-  if (!with_type(type_, [](auto) {})) {
+  // Bytes have no byte order: '|i1', '|S7'.
+  const bool bytes_alone = type.starts_with("|S") || (type.ends_with('1') && type[1] != 'U');
+  const bool ordered = type.starts_with('<') || (bytes_alone && type.starts_with('|'));
+  if (ordered) type_ = type.substr(1);
+  if (const auto width = text_width(type_)) {
+    width_ = *width;
+  } else if (type.size() != 3 ||
+             !with_type(type_, [&](auto zero) { width_ = std::int64_t{sizeof zero}; })) {
     fail_in_file(name_, "elements of type " + in_quotes(type), fmt::format("one of {}", kTypes),
                  "convert the array with astype()");
   }
@@ -92,14 +135,49 @@ NumpyColumn::NumpyColumn(std::string name, Bytes bytes)
   }
   size_ = header.shape->front();
   data_ = bytes_.view.substr(header.data_offset);
-  const std::int64_t width = type_[1] - '0';
-  if (std::ssize(data_) / width == size_ && std::ssize(data_) % width == 0) return;
+  if (std::ssize(data_) / width_ == size_ && std::ssize(data_) % width_ == 0) return;
   fail_in_file(name_, fmt::format("{} bytes of data", data_.size()),
-               fmt::format("{} elements of {} bytes, as its header says", size_, width),
+               fmt::format("{} elements of {} bytes, as its header says", size_, width_),
                "the file may be cut short: fetch or write it again");
 }
 
-AlignedVector<std::int32_t> NumpyColumn::ids(const char* what, ThreadTeam& team) const {
+std::string NumpyColumn::text_at(std::int64_t i) const {
+  std::string text;
+  const std::string_view element =
+      data_.substr(static_cast<std::size_t>(i * width_), static_cast<std::size_t>(width_));
+  if (type_[0] == 'S') {
+    text = element;
+  } else {
+    for (std::int64_t c = 0; c < width_ / 4; ++c)
+      append_utf8(text, load<std::uint32_t>(element, c));
+  }
+  return text.substr(0, text.find_last_not_of('\0') + 1);
+}
+
+AlignedVector<std::int32_t> NumpyColumn::text_ids(const char* what, IdNames& names) const {
+  NameCounter counter;
+  AlignedVector<std::int32_t> ids(size_);
+  for (std::int64_t i = 0; i < size_; ++i) {
+    const std::string text = text_at(i);
+    ids[i] = counter.number_of_copy(text);
+    if (ids[i] >= 0) continue;
+    fail_in_file(fmt::format("{}: element {}", name_, i), in_quotes(text),
+                 fmt::format("an id of a {} ({})", what, kNameRule));
+  }
+  MergedNames merged = merge_names({&counter});
+  for (auto& id : ids) id = merged.row_of[0][static_cast<std::size_t>(id)];
+  names = std::move(merged.names);
+  return ids;
+}
+
+AlignedVector<std::int32_t> NumpyColumn::ids(const char* what, IdKind kind, IdNames& names,
+                                             ThreadTeam& team) const {
+  if (is_text() && kind != IdKind::integers) return text_ids(what, names);
+  if (is_text() || kind == IdKind::text) {
+    fail_in_file(name_, fmt::format("elements of type {}", in_quotes(type_)),
+                 fmt::format("{} for ids, as ids says", is_text() ? "integers" : "text"),
+                 fmt::format("convert the array with astype({})", is_text() ? "int" : "str"));
+  }
   if (type_[0] == 'f') {
     fail_in_file(name_, fmt::format("elements of type '<{}'", type_), "integers for ids",
                  "convert the array with astype()");
@@ -115,6 +193,10 @@ AlignedVector<std::int32_t> NumpyColumn::ids(const char* what, ThreadTeam& team)
 }
 
 AlignedVector<float> NumpyColumn::ratings(const ScaleCheck& scale, ThreadTeam& team) const {
+  if (is_text()) {
+    fail_in_file(name_, "elements of type " + in_quotes((type_[0] == 'U' ? "<" : "|") + type_),
+                 fmt::format("one of {}", kTypes), "convert the array with astype(float)");
+  }
   AlignedVector<float> ratings(size_);
   with_type(type_, [&](auto zero) {
     using T = decltype(zero);

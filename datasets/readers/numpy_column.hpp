@@ -1,5 +1,6 @@
 // Internal: one-dimensional arrays of NumPy's format as ids or ratings: little-endian integers of
-// 1, 2, 4, 8 bytes and floats of 4, 8 bytes.
+// 1, 2, 4, 8 bytes and floats of 4, 8 bytes; and, as ids, text: '<U7' (UCS-4) and '|S7' (UTF-8), of
+// which NUL at the end is no part.
 #pragma once
 
 #include <string>
@@ -18,15 +19,23 @@ class NumpyColumn {
 
   std::int64_t size() const { return size_; }
 
-  // All elements as ids or ratings; the first that is none, in order, is an Error(data).
-  AlignedVector<std::int32_t> ids(const char* what, ThreadTeam& team) const;
+  bool is_text() const { return type_[0] == 'U' || type_[0] == 'S'; }
+
+  // All elements as ids or ratings; the first that is none, in order, is an Error(data). Elements
+  // of text become rows of `names`.
+  AlignedVector<std::int32_t> ids(const char* what, IdKind kind, IdNames& names,
+                                  ThreadTeam& team) const;
   AlignedVector<float> ratings(const ScaleCheck& scale, ThreadTeam& team) const;
 
  private:
+  AlignedVector<std::int32_t> text_ids(const char* what, IdNames& names) const;
+  std::string text_at(std::int64_t i) const;
+
   std::string name_;
   Bytes bytes_;
   std::string_view data_;
-  std::string type_;  // "i4"
+  std::string type_;        // "i4", "U7"
+  std::int64_t width_ = 0;  // bytes of an element
   std::int64_t size_ = 0;
 };
 

@@ -15,15 +15,20 @@ namespace mf {
 namespace {
 
 RawRatings from_arrays(const std::string& path, const NumpyColumn& users, const NumpyColumn& items,
-                       const NumpyColumn& ratings, const ScaleCheck& scale, int threads) {
+                       const NumpyColumn& ratings, const ScaleCheck& scale,
+                       const ParseOptions& options) {
   if (users.size() != ratings.size() || items.size() != ratings.size()) {
     fail_in_file(path,
                  fmt::format("{} users, {} items and {} ratings", users.size(), items.size(),
                              ratings.size()),
                  "three arrays of one length");
   }
-  ThreadTeam team(threads);
-  return {users.ids("user", team), items.ids("item", team), ratings.ratings(scale, team)};
+  ThreadTeam team(options.threads);
+  RawRatings raw;
+  raw.users = users.ids("user", options.ids, raw.user_names, team);
+  raw.items = items.ids("item", options.ids, raw.item_names, team);
+  raw.values = ratings.ratings(scale, team);
+  return raw;
 }
 
 // The content of the three members, in the order of kNumpyFiles.
@@ -62,7 +67,7 @@ RawRatings read_npz(const std::string& path, const Bytes& archive, const ScaleCh
   const NumpyColumn users = array(0);
   const NumpyColumn items = array(1);
   const NumpyColumn ratings = array(2);
-  return from_arrays(path, users, items, ratings, scale, options.threads);
+  return from_arrays(path, users, items, ratings, scale, options);
 }
 
 RawRatings read_npy_folder(const std::string& folder, const ScaleCheck& scale,
@@ -74,7 +79,7 @@ RawRatings read_npy_folder(const std::string& folder, const ScaleCheck& scale,
   const NumpyColumn users = array(kNumpyFiles[0]);
   const NumpyColumn items = array(kNumpyFiles[1]);
   const NumpyColumn ratings = array(kNumpyFiles[2]);
-  return from_arrays(folder, users, items, ratings, scale, options.threads);
+  return from_arrays(folder, users, items, ratings, scale, options);
 }
 
 }  // namespace mf

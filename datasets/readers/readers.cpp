@@ -17,14 +17,19 @@ using ReadText = RawRatings (*)(const Text&, const ScaleCheck&, const ParseOptio
 struct Reader {
   ReaderFormat format;
   ReadText read_text;  // null for the binary formats
+  bool names = false;  // ids may be text
 };
 
 const std::vector<Reader>& readers() {
   static const std::vector<Reader> all = {
-      {{"movielens-tab", "user<tab>item<tab>rating[<tab>time]"}, read_movielens_tab},
-      {{"double-colon", "user::item::rating[::time]"}, read_double_colon},
-      {{"csv", "a header that names the columns user, item and rating, then values"}, read_csv},
-      {{"triples", "user item rating, separated by blanks (also LIBMF's format)"}, read_triples},
+      {{"movielens-tab", "user<tab>item<tab>rating[<tab>time]"}, read_movielens_tab, true},
+      {{"double-colon", "user::item::rating[::time]"}, read_double_colon, true},
+      {{"csv", "a header that names the columns user, item and rating, then values"},
+       read_csv,
+       true},
+      {{"triples", "user item rating, separated by blanks (also LIBMF's format)"},
+       read_triples,
+       true},
       {{"netflix", "movie: followed by lines customer,rating,date; a file or a folder"},
        read_netflix},
       {{"kddcup", "user|count followed by count lines item<tab>score<tab>date<tab>time"},
@@ -60,13 +65,19 @@ bool is_npz(const std::string& path, const Bytes& bytes) {
   return false;
 }
 
-RawRatings read_text(const Text& text, std::string format, const ScaleCheck& scale,
-                     const ParseOptions& options) {
+// Of a text that is not empty.
+std::string text_format(const Text& text, const std::string& format) {
   if (text.view().empty()) fail_in_file(text.path, "an empty file", "ratings");
-  if (format == "auto") format = detect_text_format(text);
+  return format == "auto" ? detect_text_format(text) : format;
+}
+
+RawRatings read_text(const Text& text, const std::string& wanted, const ScaleCheck& scale,
+                     const ParseOptions& options) {
+  const std::string format = text_format(text, wanted);
   const auto& all = readers();
   const auto reader = std::find_if(all.begin(), all.end(),
                                    [&](const Reader& r) { return r.format.name == format; });
+  if (!reader->names) refuse_names(options.ids, text.path, reader->format.name.c_str());
   return reader->read_text(text, scale, options);
 }
 
@@ -79,12 +90,25 @@ void check_format(const std::string& format) {
        near.empty() ? "" : fmt::format("; did you mean '{}'?", near));
 }
 
-RawRatings read_folder(const std::string& path, std::string format, const ScaleCheck& scale,
+std::string folder_format(const std::string& path, const std::string& format) {
+  if (format == "auto") return detect_folder_format(path);
+  if (format != "npy" && format != "netflix") fail_in_file(path, "a directory", "a file");
+  return format;
+}
+
+RawRatings read_folder(const std::string& path, const std::string& format, const ScaleCheck& scale,
                        const ParseOptions& options) {
-  if (format == "auto") format = detect_folder_format(path);
-  if (format == "npy") return read_npy_folder(path, scale, options);
-  if (format == "netflix") return read_netflix_folder(path, scale, options);
-  fail_in_file(path, "a directory", "a file");
+  if (folder_format(path, format) == "npy") return read_npy_folder(path, scale, options);
+  refuse_names(options.ids, path, "netflix");
+  return read_netflix_folder(path, scale, options);
+}
+
+// npz, or "" for a text.
+std::string file_format(const std::string& path, const Bytes& bytes, const std::string& format) {
+  if (format == "npy") {
+    fail_in_file(path, "a file", "a folder of users.npy, items.npy, ratings.npy");
+  }
+  return format == "npz" || (format == "auto" && is_npz(path, bytes)) ? "npz" : "";
 }
 
 RawRatings read_any(const std::string& path, const std::string& format, const ScaleCheck& scale,
@@ -93,11 +117,7 @@ RawRatings read_any(const std::string& path, const std::string& format, const Sc
   const bool folder = std::filesystem::is_directory(path, error);
   if (folder) return read_folder(path, format, scale, options);
   const Bytes bytes = map_file(path);
-  if (format == "npy")
-    fail_in_file(path, "a file", "a folder of users.npy, items.npy, ratings.npy");
-  if (format == "npz" || (format == "auto" && is_npz(path, bytes))) {
-    return read_npz(path, bytes, scale, options);
-  }
+  if (file_format(path, bytes, format) == "npz") return read_npz(path, bytes, scale, options);
   return read_text(make_text(path, bytes), format, scale, options);
 }
 
@@ -116,9 +136,21 @@ RawRatings read_ratings_chunked(const std::string& path, const ReadOptions& opti
                                 std::size_t chunk_bytes) {
   check_format(options.format);
   const ScaleCheck scale(options.scale);
-  RawRatings raw = read_any(path, options.format, scale, {options.threads, chunk_bytes});
+  RawRatings raw =
+      read_any(path, options.format, scale, {options.threads, chunk_bytes, options.ids});
   if (raw.values.empty()) fail_in_file(path, "no ratings", "at least one");
   return raw;
+}
+
+std::string recognized_format(const std::string& path, const std::string& format) {
+  check_format(format);
+  std::error_code error;
+  if (std::filesystem::is_directory(path, error)) return folder_format(path, format);
+  const Bytes bytes = map_file(path);
+  std::string found = file_format(path, bytes, format);
+  if (found.empty()) found = text_format(make_text(path, bytes), format);
+  fail_if_cut();
+  return found;
 }
 
 RawRatings read_ratings(const std::string& path, const ReadOptions& options) {

@@ -17,6 +17,7 @@ struct ReadOptions {
   std::string format = "auto";       // one of reader_formats()
   std::optional<RatingScale> scale;  // a rating outside is an error
   int threads = 1;
+  IdKind ids = IdKind::automatic;  // text: for formats that may have names (docs/spec.md)
 };
 
 struct ReaderFormat {
@@ -30,6 +31,10 @@ const std::vector<ReaderFormat>& reader_formats();
 // items.npy, ratings.npy). `auto` decides by extension and the first lines, and says in the error
 // what it looked at where it cannot tell.
 RawRatings read_ratings(const std::string& path, const ReadOptions& options);
+
+// What read_ratings would read it as, by the first lines of the file at most where it is not
+// packed. Throws Error(data) where there is no file, none of ratings, or no format is recognised.
+std::string recognized_format(const std::string& path, const std::string& format);
 
 // Netflix Prize: labels the (item, user) pairs that probe.txt lists as kTest, all others kTrain.
 // A pair of the probe file that is not among the ratings is an error.

@@ -22,6 +22,8 @@ struct Shape {
 // ml-20m-implicit, lastfm-360k.
 const std::vector<std::string>& look_alike_names();
 
+inline constexpr double kMaxLookAlikeScale = 100;  // factors are above 0, up to here
+
 // Users, items and ratings of a look-alike at a scale factor, without generating it (for `plan`).
 // The factor scales nnz; users and items scale with it so that ratings per user stay about the
 // same, with floors that keep the matrix feasible. Throws Error(usage) for an unknown name.

@@ -10,7 +10,6 @@
 namespace mf::synthetic {
 namespace {
 
-constexpr double kMaxFactor = 100;
 // A smaller look-alike keeps its ratings per user and per item until the matrix is this dense.
 constexpr double kMaxDensity = 0.1;
 
@@ -193,9 +192,9 @@ const Profile& find_profile(const std::string& name) {
 }
 
 Shape scaled_shape(const Profile& profile, double factor) {
-  if (!(factor > 0 && factor <= kMaxFactor))
+  if (!(factor > 0 && factor <= kMaxLookAlikeScale))
     fail(ErrorKind::usage, "look-alike {}: scale is {}, expected a number in (0, {}]", profile.name,
-         factor, kMaxFactor);
+         factor, kMaxLookAlikeScale);
   if (factor == 1) return profile.shape;
   Shape shape;
   shape.nnz = scaled(profile.shape.nnz, factor);

@@ -231,10 +231,10 @@ TEST(Cache, ForeignFilesAreNamed) {
   const std::string good = read_file(path);
 
   std::string bad = good;
-  bad[8] = 2;  // version, little-endian
+  bad[8] = 3;  // version, little-endian
   write_file(path, bad);
   EXPECT_HAS(error_of([&] { read_cache(path, 1); }).what(),
-             "format version 2, this program reads version 1");
+             "format version 3, this program reads versions 1 and 2");
 
   bad = good;
   std::reverse(bad.begin() + 12, bad.begin() + 16);  // the byte order mark
@@ -461,6 +461,17 @@ TEST(CacheFolder, FollowsTheEnvironment) {
   EXPECT_EQ(cache_folder(), "/xdg/mfbench");
   environment.set("MFBENCH_CACHE", "/own");
   EXPECT_EQ(cache_folder(), "/own");
+}
+
+TEST(CacheFolder, WithoutHomeIsElsewhereAndSaysSoOnce) {
+  test::Environment environment;
+  for (const char* name : {"HOME", "XDG_CACHE_HOME", "MFBENCH_CACHE"}) environment.set(name, "");
+  const StandardError messages;
+  const std::string folder = cache_folder();
+  EXPECT_TRUE(folder.ends_with("/.cache/mfbench") || folder == ".mfbench-cache") << folder;
+  EXPECT_EQ(cache_folder(), folder);
+  EXPECT_EQ(messages.lines(), 1);
+  EXPECT_HAS(messages.text(), "warning: HOME is not set: the cache is in " + folder);
 }
 
 }  // namespace

@@ -15,6 +15,7 @@
 #include "datasets/dataset_entry.hpp"
 #include "datasets/fetch/catalog.hpp"
 #include "datasets/given_parts.hpp"
+#include "datasets/look.hpp"
 #include "testing/test_support.hpp"
 
 namespace mf {
@@ -126,6 +127,11 @@ TEST_F(Request, ErrorsHaveTheJsonPath) {
   EXPECT_HAS(parse_error(R"({"path": "x", "format": "cvs"})"), "did you mean \"csv\"");
   EXPECT_HAS(parse_error(R"({"path": "x", "rating_scale": {"min": 5, "max": 1}})"),
              "$.datasets[0].rating_scale: min 5 is not below max 1");
+  for (const char* step : {"1e-300", "1e-30", "1e-8"}) {
+    EXPECT_HAS(parse_error(R"({"path": "x", "rating_scale": {"min": 1, "max": 5, "step": )" +
+                           std::string(step) + "}}"),
+               "step");
+  }
   EXPECT_HAS(parse_error(R"({"path": "x", "rating_scale": {"min": 5}})"),
              "$.datasets[0].rating_scale: the key \"max\" is missing");
   EXPECT_HAS(parse_error(R"({"name": "ml-100k", "split": {"given": "u7"}})"),
@@ -211,6 +217,36 @@ TEST_F(Load, AFileThroughTheCache) {
   fs::last_write_time(other, time);
   fs::rename(other, path);
   EXPECT_EQ(table_of(load_dataset(request, 1)).at({2, 10}).first, 3.0F);
+}
+
+TEST_F(Load, ALookSaysWhatIsThereWithoutReadingIt) {
+  const auto request_of = [&](const std::string& name) {
+    return parse(R"({"path": ")" + data_ / name + R"("})");
+  };
+  const auto error = [&](const std::string& name) {
+    return std::string(error_of([&] { look_at_data(request_of(name)); }).what());
+  };
+  write_file(data_ / "a.txt", "1 2 3\n1 x 3\n");
+  EXPECT_EQ(look_at_data(request_of("a.txt")), "triples, not cached yet");
+  write_file(data_ / "a.txt", "1 2 3\n1 3 3\n");
+  load_dataset(request_of("a.txt"), 1);
+  EXPECT_EQ(look_at_data(request_of("a.txt")), "cached");
+  write_file(data_ / "a.txt", "1\t2\t3\n");
+  EXPECT_EQ(look_at_data(request_of("a.txt")), "movielens-tab, changed since it was cached");
+  EXPECT_HAS(error("none.txt"), "none.txt: no such file");
+  write_file(data_ / "words.txt", "no ratings at all\n");
+  EXPECT_HAS(error("words.txt"), "which fit no known format");
+  write_file(data_ / "empty.txt", "");
+  EXPECT_HAS(error("empty.txt"), "an empty file");
+  fs::create_directory(data_ / "folder");
+  EXPECT_HAS(error("folder"), "a directory without a known set");
+  ASSERT_EQ(mkfifo((data_ / "pipe.txt").c_str(), 0600), 0);
+  EXPECT_HAS(error("pipe.txt"), "found a pipe");
+  EXPECT_EQ(look_at_data(parse(R"("like:ml-100k")")), "made when it is needed");
+  EXPECT_HAS(error_of([&] { look_at_data(parse(R"("ml-1m")")); }).what(), "ratings.dat");
+  const auto parts =
+      parse(R"({"train": ")" + data_ / "a.txt" + R"(", "test": ")" + data_ / "words.txt" + R"("})");
+  EXPECT_HAS(error_of([&] { look_at_data(parts); }).what(), "words.txt");
 }
 
 TEST_F(Load, APipeIsRefusedSinceItsBytesAreReadTwice) {

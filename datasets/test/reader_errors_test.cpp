@@ -7,9 +7,12 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
 #include <set>
 
 #include "datasets/readers/archive_reader.hpp"
+#include "datasets/readers/fields.hpp"
 #include "datasets/readers/readers.hpp"
 #include "testing/reader_support.hpp"
 
@@ -169,6 +172,34 @@ TEST_P(MalformedText, RatingOutsideTheScale) {
   EXPECT_EQ(read_ratings(folder_ / "good", options).values.size(), 4U);
 }
 
+// Any scale is either refused or looked at without leaving the range of an integer: 2^63 steps.
+TEST(Scale, StepsTooFineForFloatsAreRefused) {
+  for (const RatingScale& bad :
+       {RatingScale{1, 5, 1e-38F}, RatingScale{1, 5, 1e-7F}, RatingScale{-1e9F, 1e9F, 1},
+        RatingScale{1, 5, -1}, RatingScale{5, 1, 1}, RatingScale{1, 1, 1},
+        RatingScale{0, std::numeric_limits<float>::infinity(), 1}, RatingScale{0, std::nanf(""), 1},
+        RatingScale{0, 1, std::nanf("")}}) {
+    EXPECT_TRUE(why_no_scale(bad)) << bad.min << " " << bad.max << " " << bad.step;
+    EXPECT_EQ(test::error_of([&] { ScaleCheck{bad}; }).kind(), ErrorKind::usage);
+  }
+}
+
+TEST(Scale, ValuesOnASteppedScaleAreAcceptedHoweverManyStepsThereAre) {
+  for (const RatingScale& scale : {RatingScale{1, 5, 0.1F}, RatingScale{0, 100'000, 0.1F},
+                                   RatingScale{-50, 50, 0.01F}, RatingScale{1, 8'000'000, 1}}) {
+    ASSERT_FALSE(why_no_scale(scale));
+    const ScaleCheck check(scale);
+    const double steps = (double{scale.max} - double{scale.min}) / double{scale.step};
+    for (const double share : {0.0, 0.001, 0.3333, 0.5, 0.98765, 1.0}) {
+      const double value = scale.min + std::floor(share * steps) * double{scale.step};
+      EXPECT_TRUE(check.accepts(static_cast<float>(value))) << value << " of " << scale.max;
+    }
+    EXPECT_FALSE(check.accepts(scale.min - scale.step));
+    EXPECT_FALSE(check.accepts(std::nanf("")));
+  }
+  EXPECT_FALSE(ScaleCheck(RatingScale{1, 5, 0.5F}).accepts(1.25F));
+}
+
 TEST_P(MalformedText, IdsThatAreNone) {
   for (const char* bad :
        {"2147483648", "-1", "-0", "+1", "18446744073709551617", "99999999999999999999999999"}) {
@@ -216,7 +247,7 @@ TEST_P(MalformedText, TheFirstOfManyErrorsIsReported) {
 
 TEST_P(MalformedText, TheByteOrderMarkIsInNoColumn) {
   const TextFormat& format = GetParam();
-  const Spoiled file = spoil(format, test::line_of(format, "x", "x", "3"), 0, "x", "x");
+  const Spoiled file = spoil(format, test::line_of(format, "1", "1", "x"), 0);
   const std::string plain = error(file.text);
   EXPECT_EQ(error("\xef\xbb\xbf" + file.text), plain);
 }

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <memory>
 #include <set>
 #include <string>
 #include <tuple>
@@ -424,6 +425,31 @@ TEST(SplitSpec, ToJsonNamesWhatTheDrawDependsOn) {
   SplitSpec given;
   given.kind = SplitSpec::Kind::given;
   EXPECT_EQ(given.to_json().dump(), R"({"given":true,"validation":0.0,"seed":1})");
+}
+
+// A host that holds 3.1 G ratings does not hold them twice: once they are cut, the whole may go.
+TEST(Split, KeepsNothingOfTheWholeAlive) {
+  auto owner = std::make_shared<const Dataset>(make_data(60, 30));
+  const std::weak_ptr<const Dataset> whole = owner;
+  const Ratings& r = owner->ratings;
+  Dataset lent;
+  lent.info = owner->info;
+  lent.ratings = Ratings(Ratings::Views{r.users(), r.items(), r.values(), r.user_offsets(),
+                                        r.user_ids(), r.item_ids()},
+                         owner);
+  owner.reset();
+  SplitSpec users;
+  users.kind = SplitSpec::Kind::users;
+  for (const SplitSpec& spec : {SplitSpec{}, users}) {
+    const Split split = make_split(lent, spec, 2);
+    const std::vector<std::int32_t> ids(lent.ratings.user_ids().begin(),
+                                        lent.ratings.user_ids().end());
+    EXPECT_EQ(whole.use_count(), 1) << "the parts hold none of its arrays";
+    EXPECT_TRUE(std::equal(ids.begin(), ids.end(), split.train.user_ids().begin()));
+    EXPECT_EQ(split.train.item_ids().data(), split.test.item_ids().data()) << "one copy for all";
+  }
+  lent = {};
+  EXPECT_TRUE(whole.expired());
 }
 
 }  // namespace

@@ -75,6 +75,11 @@ const Split& problem() {
   return split;
 }
 
+ThreadTeam& all_threads() {
+  static ThreadTeam team(hardware_threads());
+  return team;
+}
+
 FoldInLoss loss() {
   FoldInLoss out;
   out.implicit = ImplicitLoss{1, 0.01, 0};
@@ -117,7 +122,7 @@ void count_scores(benchmark::State& state, std::int64_t users, std::int64_t f) {
 }
 
 RankedUsers ranked_users() {
-  return choose_ranked_users(problem().train, nullptr, problem().test, {}, true);
+  return choose_ranked_users(problem().train, nullptr, problem().test, {}, true, all_threads());
 }
 
 void rank(benchmark::State& state) {
@@ -157,7 +162,7 @@ void select_tile(benchmark::State& state) {
 
 void objective(benchmark::State& state) {
   const Factors factors(static_cast<std::int32_t>(state.range(0)));
-  const ImplicitObjective host(problem().train, *loss().implicit);
+  const ImplicitObjective host(problem().train, *loss().implicit, all_threads());
   DeviceObjective device(host, nullptr);
   time_calls(state, [&] { benchmark::DoNotOptimize(device.evaluate(factors.device, nullptr)); });
   state.SetItemsProcessed(state.iterations() * problem().train.nnz());
@@ -166,7 +171,8 @@ void objective(benchmark::State& state) {
 void quality(benchmark::State& state, bool on_device) {
   const auto f = static_cast<std::int32_t>(state.range(0));
   const Factors factors(f);
-  QualityEvaluator evaluator(problem(), loss(), RankingSpec{});
+  QualityEvaluator evaluator(problem(), Predictor(problem().train), loss(), RankingSpec{},
+                             all_threads());
   ThreadTeam team(hardware_threads());
   const FactorView view = on_device ? factors.device : factors.host.view();
   time_calls(state, [&] { benchmark::DoNotOptimize(evaluator.evaluate(view, team)); });

@@ -1,6 +1,9 @@
 #include "harness/device/device_clock.hpp"
 
+#include <unistd.h>
+
 #include <algorithm>
+#include <chrono>
 #include <vector>
 
 #include "algorithms/core/cuda/memory.hpp"
@@ -15,10 +18,26 @@ namespace {
 // More events than this at once are made when they are needed.
 constexpr std::int64_t kMaxReserved = 1 << 16;
 
+// The device and the driver's library, found once for a run: both take longer than a short case.
+struct FoundDevice {
+  int compute = 0;
+  std::unique_ptr<Nvml> nvml;
+};
+
+const FoundDevice& found_device() {
+  static const FoundDevice found = [] {
+    std::string why;
+    const auto info = find_device(&why);
+    if (!info) throw Error(ErrorKind::unsupported, why);  // the next call looks again
+    return FoundDevice{info->compute(), open_nvml(info->pci_bus_id)};
+  }();
+  return found;
+}
+
 class CudaDeviceClock : public DeviceClock {
  public:
-  explicit CudaDeviceClock(const DeviceInfo& info)
-      : compute_(info.compute()), nvml_(open_nvml(info.pci_bus_id)) {
+  explicit CudaDeviceClock(const FoundDevice& found)
+      : compute_(found.compute), nvml_(found.nvml.get()) {
     cuda::reset_peak_allocated_bytes();
     clear_marks(2);
   }
@@ -68,11 +87,16 @@ class CudaDeviceClock : public DeviceClock {
 
   DeviceReading reading() noexcept override {
     if (!nvml_) return {};
-    return {nvml_->sm_clock_hz(), nvml_->power_w(), nvml_->temperature_c()};
+    return {nvml_->sm_clock_hz(), nvml_->power_w(), nvml_->temperature_c(), nvml_->slowdowns()};
   }
 
   std::optional<double> energy_j() noexcept override {
     return nvml_ ? nvml_->energy_j() : std::nullopt;
+  }
+
+  std::optional<std::vector<DeviceProcess>> others() override {
+    if (!nvml_) return std::nullopt;
+    return others_of(nvml_->processes(opened_us_), ::getpid());
   }
 
   ~CudaDeviceClock() override {
@@ -87,22 +111,26 @@ class CudaDeviceClock : public DeviceClock {
     failed_call_ = call;
   }
 
+  static std::uint64_t now_us() {
+    using std::chrono::microseconds;
+    const auto now = std::chrono::system_clock::now().time_since_epoch();
+    return static_cast<std::uint64_t>(std::chrono::duration_cast<microseconds>(now).count());
+  }
+
   int compute_;
+  const std::uint64_t opened_us_ = now_us();
   cuda::Stream stream_;
   std::vector<cudaEvent_t> events_;
   std::int64_t used_ = 0;
   cudaError_t error_ = cudaSuccess;
   const char* failed_call_ = "";
-  std::unique_ptr<Nvml> nvml_;
+  Nvml* nvml_;  // null: the machine has none
 };
 
 }  // namespace
 
 std::unique_ptr<DeviceClock> open_device() {
-  std::string why;
-  const auto info = find_device(&why);
-  if (!info) throw Error(ErrorKind::unsupported, why);
-  return std::make_unique<CudaDeviceClock>(*info);
+  return std::make_unique<CudaDeviceClock>(found_device());
 }
 
 }  // namespace mf

@@ -6,8 +6,10 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <vector>
 
 #include "algorithms/core/device_stream.hpp"
+#include "harness/device/device_load.hpp"
 
 namespace mf {
 
@@ -16,6 +18,7 @@ struct DeviceReading {
   std::optional<double> sm_clock_hz;
   std::optional<double> power_w;
   std::optional<double> temperature_c;
+  std::optional<std::uint64_t> slowdowns = std::nullopt;  // bits of kSlowdowns
   bool empty() const { return !sm_clock_hz && !power_w && !temperature_c; }
 };
 
@@ -45,6 +48,9 @@ class DeviceClock {
   // By NVML. Any thread may ask for a reading; it never throws and waits for no work of the device.
   virtual DeviceReading reading() noexcept = 0;
   virtual std::optional<double> energy_j() noexcept = 0;  // since the driver was loaded
+  // Other processes that computed on the device since this clock was made; nothing where the driver
+  // does not say.
+  virtual std::optional<std::vector<DeviceProcess>> others() { return std::nullopt; }
 };
 
 // Makes a stream and starts the count of peak_bytes. Throws Error(unsupported) with the reason

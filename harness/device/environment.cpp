@@ -82,7 +82,6 @@ std::string cpu_name() {
 }
 
 std::int64_t total_memory_bytes() { return proc_bytes("/proc/meminfo", "MemTotal"); }
-std::int64_t available_memory_bytes() { return proc_bytes("/proc/meminfo", "MemAvailable"); }
 
 void reset_peak_memory() {
   std::ofstream out("/proc/self/clear_refs");
@@ -106,7 +105,8 @@ std::string utc_now() {
   return text.data();
 }
 
-Json environment_json(const std::string& command_line) {
+// What does not change while the program runs.
+static Json machine_json() {
   utsname system{};
   uname(&system);
   Json json = {{"mfbench", build_info::version},
@@ -122,6 +122,13 @@ Json environment_json(const std::string& command_line) {
                {"memory_bytes", total_memory_bytes()},
                {"os", std::string(system.sysname) + " " + system.release}};
   json.update(device_json());
+  return json;
+}
+
+Json environment_json(const std::string& command_line) {
+  // Asked for once: the first question to the device makes its context.
+  static const Json machine = machine_json();
+  Json json = machine;
   json["command_line"] = command_line;
   json["started_at"] = utc_now();
   return json;

@@ -11,8 +11,7 @@ namespace mf {
 Json environment_json(const std::string& command_line);  // the `environment` of a result header
 
 std::string cpu_name();
-std::int64_t total_memory_bytes();
-std::int64_t available_memory_bytes();
+std::int64_t total_memory_bytes();  // of the machine; base/memory_limit.hpp: of this process
 
 // The peak since the last reset; a reset needs a kernel that offers it (Linux 4.0 and up).
 void reset_peak_memory();

@@ -2,7 +2,9 @@
 
 #include <dlfcn.h>
 
+#include <algorithm>
 #include <array>
+#include <map>
 
 namespace mf {
 namespace {
@@ -10,6 +12,8 @@ namespace {
 // The part of NVML's stable C interface that is used, declared here: its header is not needed.
 using Device = void*;
 constexpr int kSuccess = 0;
+constexpr int kNotFound = 6;        // NVML_ERROR_NOT_FOUND
+constexpr int kTooSmall = 7;        // NVML_ERROR_INSUFFICIENT_SIZE
 constexpr int kSmClock = 1;         // NVML_CLOCK_SM
 constexpr int kGpuTemperature = 0;  // NVML_TEMPERATURE_GPU
 
@@ -21,6 +25,28 @@ using PowerFunction = int (*)(Device, unsigned*);             // milliwatts
 using ClockFunction = int (*)(Device, int, unsigned*);        // megahertz
 using TemperatureFunction = int (*)(Device, int, unsigned*);  // degrees Celsius
 using EnergyFunction = int (*)(Device, unsigned long long*);  // millijoules
+using ReasonsFunction = int (*)(Device, unsigned long long*);
+
+// nvmlProcessInfo_t: of version 1 the first two members alone.
+struct ProcessInfoV1 {
+  unsigned pid;
+  unsigned long long memory_bytes;
+};
+struct ProcessInfo {
+  unsigned pid;
+  unsigned long long memory_bytes;
+  unsigned instances[2];  // of MIG
+};
+// nvmlProcessUtilizationSample_t
+struct ProcessSample {
+  unsigned pid;
+  unsigned long long at_us;
+  unsigned sm_percent;
+  unsigned other_percents[3];
+};
+constexpr unsigned long long kNotAvailable = ~0ULL;  // NVML_VALUE_NOT_AVAILABLE
+using ProcessesFunction = int (*)(Device, unsigned*, void*);
+using UseFunction = int (*)(Device, ProcessSample*, unsigned*, unsigned long long);
 
 class Library {
  public:
@@ -50,7 +76,15 @@ class LoadedNvml : public Nvml {
         power_(library_.find<PowerFunction>("nvmlDeviceGetPowerUsage")),
         clock_(library_.find<ClockFunction>("nvmlDeviceGetClockInfo")),
         temperature_(library_.find<TemperatureFunction>("nvmlDeviceGetTemperature")),
-        energy_(library_.find<EnergyFunction>("nvmlDeviceGetTotalEnergyConsumption")) {}
+        energy_(library_.find<EnergyFunction>("nvmlDeviceGetTotalEnergyConsumption")),
+        use_(library_.find<UseFunction>("nvmlDeviceGetProcessUtilization")) {
+    // Drivers from before 535 know the older name.
+    for (const char* name :
+         {"nvmlDeviceGetCurrentClocksEventReasons", "nvmlDeviceGetCurrentClocksThrottleReasons"}) {
+      if (reasons_ == nullptr) reasons_ = library_.find<ReasonsFunction>(name);
+    }
+    find_processes_function();
+  }
 
   ~LoadedNvml() override {
     if (started_ && shutdown_ != nullptr) shutdown_();
@@ -81,7 +115,81 @@ class LoadedNvml : public Nvml {
   }
   std::optional<double> energy_j() override { return asked<unsigned long long>(1e-3, energy_); }
 
+  std::optional<std::uint64_t> slowdowns() override {
+    unsigned long long bits = 0;
+    if (reasons_ == nullptr || reasons_(device_, &bits) != kSuccess) return std::nullopt;
+    return bits;
+  }
+
+  std::optional<std::vector<DeviceProcess>> processes(std::uint64_t since_us) override {
+    if (processes_ == nullptr) return std::nullopt;
+    auto found = processes_are_v1_ ? listed<ProcessInfoV1>() : listed<ProcessInfo>();
+    if (!found) return std::nullopt;
+    const auto shares = sm_shares(since_us);
+    if (!shares) return found;
+    for (auto& one : *found) {
+      const auto share = shares->find(one.pid);
+      one.sm_share = share == shares->end() ? 0 : share->second;  // no sample: it did nothing
+    }
+    return found;
+  }
+
  private:
+  void find_processes_function() {
+    for (const char* name :
+         {"nvmlDeviceGetComputeRunningProcesses_v3", "nvmlDeviceGetComputeRunningProcesses_v2"}) {
+      if (processes_ == nullptr) processes_ = library_.find<ProcessesFunction>(name);
+    }
+    if (processes_ != nullptr) return;
+    processes_ = library_.find<ProcessesFunction>("nvmlDeviceGetComputeRunningProcesses");
+    processes_are_v1_ = true;
+  }
+
+  template <class Info>
+  std::optional<std::vector<DeviceProcess>> listed() const {
+    std::vector<Info> infos(64);
+    auto count = static_cast<unsigned>(infos.size());
+    int code = processes_(device_, &count, infos.data());
+    if (code == kTooSmall) {
+      infos.resize(count + 16);  // more may come
+      count = static_cast<unsigned>(infos.size());
+      code = processes_(device_, &count, infos.data());
+    }
+    if (code != kSuccess) return std::nullopt;
+    std::vector<DeviceProcess> found;
+    for (std::size_t i = 0; i < std::min<std::size_t>(count, infos.size()); ++i) {
+      DeviceProcess one{infos[i].pid, std::nullopt, std::nullopt};
+      if (infos[i].memory_bytes != kNotAvailable) {
+        one.memory_bytes = static_cast<double>(infos[i].memory_bytes);
+      }
+      found.push_back(one);
+    }
+    return found;
+  }
+
+  // By process, the mean of the samples since then; nothing where the driver takes none.
+  std::optional<std::map<std::int64_t, double>> sm_shares(std::uint64_t since_us) const {
+    if (use_ == nullptr) return std::nullopt;
+    unsigned count = 0;
+    const int code = use_(device_, nullptr, &count, since_us);
+    if (code == kNotFound) return std::map<std::int64_t, double>();
+    if (code != kTooSmall && code != kSuccess) return std::nullopt;
+    std::vector<ProcessSample> samples(count);
+    if (count > 0 && use_(device_, samples.data(), &count, since_us) != kSuccess) {
+      return std::nullopt;
+    }
+    samples.resize(std::min<std::size_t>(count, samples.size()));
+    std::map<std::int64_t, std::pair<double, int>> sums;
+    for (const auto& sample : samples) {
+      auto& [sum, terms] = sums[sample.pid];
+      sum += 1e-2 * sample.sm_percent;
+      ++terms;
+    }
+    std::map<std::int64_t, double> shares;
+    for (const auto& [pid, sum] : sums) shares[pid] = sum.first / sum.second;
+    return shares;
+  }
+
   // The number that `function` has for the device, times `unit`; nothing where the library lacks
   // the function, or the function an answer.
   template <class Number, class Function, class... Which>
@@ -101,6 +209,10 @@ class LoadedNvml : public Nvml {
   ClockFunction clock_;
   TemperatureFunction temperature_;
   EnergyFunction energy_;
+  UseFunction use_;
+  ReasonsFunction reasons_ = nullptr;
+  ProcessesFunction processes_ = nullptr;
+  bool processes_are_v1_ = false;
   Device device_ = nullptr;
   bool started_ = false;
 };
@@ -111,6 +223,21 @@ std::unique_ptr<Nvml> open_nvml(const std::string& pci_bus_id, const std::string
   auto nvml = std::make_unique<LoadedNvml>(library);
   if (!nvml->open(pci_bus_id)) return nullptr;
   return nvml;
+}
+
+std::optional<std::vector<DeviceProcess>> others_of(
+    const std::optional<std::vector<DeviceProcess>>& processes, std::int64_t own_pid) {
+  if (!processes || processes->empty()) return std::nullopt;
+  std::vector<DeviceProcess> others = *processes;
+  auto own = std::find_if(others.begin(), others.end(),
+                          [&](const DeviceProcess& one) { return one.pid == own_pid; });
+  if (own == others.end()) {
+    own = std::max_element(others.begin(), others.end(), [](const auto& a, const auto& b) {
+      return a.sm_share.value_or(0) < b.sm_share.value_or(0);
+    });
+  }
+  others.erase(own);
+  return others;
 }
 
 }  // namespace mf

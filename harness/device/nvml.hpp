@@ -2,9 +2,13 @@
 // nothing needs it to build or to run: where it is missing, its answers are. Any thread may ask.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
+
+#include "harness/device/device_load.hpp"
 
 namespace mf {
 
@@ -19,11 +23,21 @@ class Nvml {
   virtual std::optional<double> temperature_c() = 0;
   // Since the driver was loaded. The counter moves in steps.
   virtual std::optional<double> energy_j() = 0;
+  // Why the clock is not at its maximum: bits of kSlowdowns.
+  virtual std::optional<std::uint64_t> slowdowns() = 0;
+  // All processes that compute on the device, this one too where the driver knows its id: not in a
+  // container with ids of its own. `since_us` begins the mean of sm_share, microseconds since 1970.
+  virtual std::optional<std::vector<DeviceProcess>> processes(std::uint64_t since_us) = 0;
 };
 
 // Null where the library cannot be loaded or does not know the device. `pci_bus_id` is
 // "0000:3B:00.0", because NVML and CUDA number devices differently.
 std::unique_ptr<Nvml> open_nvml(const std::string& pci_bus_id,
                                 const std::string& library = "libnvidia-ml.so.1");
+
+// Those that are not ours. Where the driver does not know our id, one of them is taken for us, the
+// busiest; nothing where it shows none at all, not even us.
+std::optional<std::vector<DeviceProcess>> others_of(
+    const std::optional<std::vector<DeviceProcess>>& processes, std::int64_t own_pid);
 
 }  // namespace mf

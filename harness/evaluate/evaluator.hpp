@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <utility>
 
 #include "algorithms/core/device_stream.hpp"
 #include "algorithms/core/model.hpp"
@@ -23,12 +24,13 @@ namespace mf {
 
 class Evaluator {
  public:
-  // Remembers which users and items `train` knows, and its mean rating.
-  explicit Evaluator(const Ratings& train) : predictor_(train) {}
+  // By which users and items the training part knows, and its mean rating.
+  explicit Evaluator(std::shared_ptr<const RatingFacts> train) : predictor_(std::move(train)) {}
+  explicit Evaluator(const Ratings& train) : predictor_(train) {}  // found on one thread
 
   // Predictions are clipped to this range; nothing: not at all.
   void set_clip(const std::optional<ClipRange>& clip) { predictor_.set_clip(clip); }
-  const std::optional<ClipRange>& clip() const { return predictor_.clip(); }
+  const Predictor& predictor() const { return predictor_; }  // on the host
 
   // The stream on which factors in device memory are evaluated: that of the
   // algorithm, so that an epoch still running is waited for. Null is the default stream.

@@ -3,6 +3,7 @@
 #include <Eigen/Core>
 #include <algorithm>
 
+#include "datasets/ratings/rating_facts.hpp"
 #include "harness/evaluate/clones.hpp"
 
 namespace mf {
@@ -65,11 +66,12 @@ double regularization(const float* rows, std::int64_t stride, std::int32_t f,
   });
 }
 
-std::vector<double> regs_of(const std::vector<std::int64_t>& observed, std::int64_t others,
-                            const ImplicitLoss& loss) {
-  std::vector<double> reg;
-  reg.reserve(observed.size());
-  for (const auto n : observed) reg.push_back(loss.row_reg(n, others));
+std::vector<double> regs_of(View<const std::int64_t> observed, std::int64_t others,
+                            const ImplicitLoss& loss, ThreadTeam& team) {
+  std::vector<double> reg(observed.size());
+  team.for_chunks(observed.size(), kChunk, [&](std::int64_t begin, std::int64_t end) {
+    for (std::int64_t row = begin; row < end; ++row) reg[row] = loss.row_reg(observed[row], others);
+  });
   return reg;
 }
 
@@ -97,17 +99,12 @@ double product_of(View<const double> a, View<const double> b) {
   return sum;
 }
 
-ImplicitObjective::ImplicitObjective(const Ratings& train, const ImplicitLoss& loss)
+ImplicitObjective::ImplicitObjective(const Ratings& train, const ImplicitLoss& loss,
+                                     ThreadTeam& team)
     : train_(&train), loss_(loss) {
-  std::vector<std::int64_t> of_user(train.n_users());
-  std::vector<std::int64_t> of_item(train.n_items());
-  for (std::int64_t i = 0; i < train.nnz(); ++i) {
-    if (!(train.values()[i] > 0)) continue;
-    ++of_user[train.users()[i]];
-    ++of_item[train.items()[i]];
-  }
-  user_reg_ = regs_of(of_user, train.n_items(), loss);
-  item_reg_ = regs_of(of_item, train.n_users(), loss);
+  const ObservedCounts observed = count_observed(train, team);
+  user_reg_ = regs_of(observed.of_user, train.n_items(), loss, team);
+  item_reg_ = regs_of(observed.of_item, train.n_users(), loss, team);
 }
 
 double ImplicitObjective::of_zeros(ThreadTeam& team) const {

@@ -35,7 +35,7 @@ double product_of(View<const double> a, View<const double> b);
 class ImplicitObjective {
  public:
   // `train` must live as long as this.
-  ImplicitObjective(const Ratings& train, const ImplicitLoss& loss);
+  ImplicitObjective(const Ratings& train, const ImplicitLoss& loss, ThreadTeam& team);
 
   // Of a host view.
   double evaluate(const FactorView& model, ThreadTeam& team) const;

@@ -1,6 +1,7 @@
 #include "harness/evaluate/model_io.hpp"
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
 #include <filesystem>
 #include <functional>
@@ -9,6 +10,7 @@
 #include "base/atomic_file.hpp"
 #include "base/error.hpp"
 #include "base/log.hpp"
+#include "base/mapped_file.hpp"
 #include "base/npy.hpp"
 #include "base/text.hpp"
 #include "base/threads.hpp"
@@ -16,7 +18,9 @@
 namespace mf {
 namespace {
 
-constexpr int kModelVersion = 1;
+// Version 2 has names, which readers of version 1 would take for integers.
+constexpr int kPlainVersion = 1;
+constexpr int kNamedVersion = 2;
 
 std::int64_t row_of(const std::vector<std::int32_t>& ids, std::int32_t id) {
   const auto it = std::lower_bound(ids.begin(), ids.end(), id);
@@ -41,24 +45,37 @@ void write_arrays(const std::string& folder, const FactorView& f, const Ratings&
   write_npy(folder + "/seen_items.npy", train.items());
 }
 
+void write_names(const std::string& path, const IdNames& names) {
+  if (names.empty()) return;
+  std::string text;
+  for (std::int64_t row = 0; row < names.size(); ++row) text.append(names[row]) += '\n';
+  write_atomically(path, text);
+}
+
 }  // namespace
 
 void save_model(const std::string& folder, const FactorView& factors, const Ratings& train,
-                const std::optional<ClipRange>& clip, const FoldInLoss& loss,
-                const Json& resolved_case) {
+                const Predictor& predictor, const FoldInLoss& loss, const Json& resolved_case) {
   AtomicFolder fresh(folder);
   write_arrays(fresh.path(), factors, train);
-  Json info = {{"mfbench_model", kModelVersion},
+  write_names(fresh.path() + "/user_names.txt", train.user_names());
+  write_names(fresh.path() + "/item_names.txt", train.item_names());
+  const bool named = !train.user_names().empty() || !train.item_names().empty();
+  Json info = {{"mfbench_model", named ? kNamedVersion : kPlainVersion},
                {"kind", factors.user_bias != nullptr ? "biased" : "plain"},
                {"n_users", factors.n_users},
                {"n_items", factors.n_items},
                {"factors", factors.factors},
                {"mean", factors.mean},
-               {"train_mean", mean_rating(train)},
+               {"train_mean", predictor.train_mean()},
                {"nnz_train", train.nnz()},
                {"loss", loss.to_json()},
                {"case", resolved_case}};
-  if (clip) info["clip"] = {{"min", clip->min}, {"max", clip->max}};
+  if (named) {
+    info["user_names"] = !train.user_names().empty();
+    info["item_names"] = !train.item_names().empty();
+  }
+  if (const auto& clip = predictor.clip()) info["clip"] = {{"min", clip->min}, {"max", clip->max}};
   write_atomically(fresh.path() + "/model.json", info.dump(2) + "\n");
   fresh.commit();
 }
@@ -106,6 +123,31 @@ class ArrayReader {
   const std::string& folder_;
 };
 
+// Names of one side, of `count` rows, where model.json says that there are any.
+IdNames read_names(JsonReader& reader, const char* key, const std::string& folder,
+                   const std::vector<std::int32_t>& ids) {
+  if (!reader.boolean(key, false)) return {};
+  const std::string path = folder + "/" + key + ".txt";
+  const Bytes file = map_file(path);
+  std::vector<std::string_view> lines;
+  for (std::string_view rest = file.view; !rest.empty();) {
+    const std::size_t end = rest.find('\n');
+    lines.push_back(rest.substr(0, end));
+    rest.remove_prefix(end == rest.npos ? rest.size() : end + 1);
+  }
+  expect_size(path, std::ssize(lines), std::ssize(ids));
+  const IdNames names(lines);
+  fail_if_cut();
+  if (const std::string wrong = names.wrong(); !wrong.empty()) {
+    fail(ErrorKind::data, "{}: found {}", path, wrong);
+  }
+  if (!ids.empty() && (ids.front() != 0 || ids.back() != std::ssize(ids) - 1)) {
+    fail(ErrorKind::data, "{}: names {} rows, but the ids beside it are {} to {}", path,
+         names.size(), ids.front(), ids.back());
+  }
+  return names;
+}
+
 void check_ascending(const std::vector<std::int32_t>& ids, const std::string& path) {
   const auto at = std::ranges::adjacent_find(ids, std::ranges::greater_equal());
   if (at == ids.end()) return;
@@ -124,19 +166,21 @@ void check_offsets(const std::vector<std::int64_t>& offsets, const std::string& 
 
 // Which users and items the training part knew.
 Predictor predictor_of(const SavedModel& saved, double train_mean, const std::string& folder) {
-  std::vector<std::uint8_t> known_user(saved.model.n_users);
-  std::vector<std::uint8_t> known_item(saved.model.n_items);
+  auto known = std::make_shared<RatingFacts>();
+  known->mean = train_mean;
+  known->known_user.resize(saved.model.n_users);
+  known->known_item.resize(saved.model.n_items);
   for (std::int64_t u = 0; u < saved.model.n_users; ++u) {
-    known_user[u] = saved.seen_offsets[u + 1] > saved.seen_offsets[u] ? 1 : 0;
+    known->known_user[u] = saved.seen_offsets[u + 1] > saved.seen_offsets[u] ? 1 : 0;
   }
   for (const auto item : saved.seen_items) {
     if (item < 0 || item >= saved.model.n_items) {
       fail(ErrorKind::data, "{}/seen_items.npy: found row {}, the model has {} items", folder, item,
            saved.model.n_items);
     }
-    known_item[item] = 1;
+    known->known_item[item] = 1;
   }
-  return {std::move(known_user), std::move(known_item), train_mean};
+  return Predictor(std::move(known));
 }
 
 }  // namespace
@@ -150,8 +194,10 @@ SavedModel load_model(const std::string& folder) {
   }
   saved.info = read_json_file(header);
   JsonReader reader(saved.info, header + ": $");
-  if (reader.integer("mfbench_model", 0, 0, 1 << 20) != kModelVersion) {
-    fail(ErrorKind::data, "{}: is no mfbench model of version {}", header, kModelVersion);
+  const std::int64_t version = reader.integer("mfbench_model", 0, 0, 1 << 20);
+  if (version != kPlainVersion && version != kNamedVersion) {
+    fail(ErrorKind::data, "{}: is no mfbench model of version {} or {}", header, kPlainVersion,
+         kNamedVersion);
   }
   Model& model = saved.model;
   model.kind = kModelKinds.parse(reader.choice("kind", "plain", kModelKinds.all()), "kind");
@@ -174,6 +220,8 @@ SavedModel load_model(const std::string& folder) {
   saved.seen_offsets = arrays.read<std::int64_t>("seen_offsets.npy", m + 1);
   check_ascending(saved.user_ids, folder + "/user_ids.npy");
   check_ascending(saved.item_ids, folder + "/item_ids.npy");
+  saved.user_names = read_names(reader, "user_names", folder, saved.user_ids);
+  saved.item_names = read_names(reader, "item_names", folder, saved.item_ids);
   check_offsets(saved.seen_offsets, folder + "/seen_offsets.npy");
   saved.seen_items = arrays.read<std::int32_t>("seen_items.npy", saved.seen_offsets.back());
   saved.predictor = predictor_of(saved, train_mean, folder);
@@ -182,6 +230,30 @@ SavedModel load_model(const std::string& folder) {
     saved.loss = FoldInLoss::from_json(*loss, reader.path("loss"));
   }
   return saved;
+}
+
+namespace {
+
+std::optional<std::int32_t> key_of(const IdNames& names, std::string_view id) {
+  if (!names.empty()) return static_cast<std::int32_t>(names.find(id));
+  std::int32_t value = 0;
+  const auto [end, error] = std::from_chars(id.data(), id.data() + id.size(), value);
+  if (error != std::errc() || end != id.data() + id.size()) return std::nullopt;
+  return value;
+}
+
+}  // namespace
+
+std::optional<std::int32_t> SavedModel::user_key(std::string_view id) const {
+  return key_of(user_names, id);
+}
+
+std::optional<std::int32_t> SavedModel::item_key(std::string_view id) const {
+  return key_of(item_names, id);
+}
+
+std::string SavedModel::item_name(std::int32_t item_id) const {
+  return item_names.empty() ? std::to_string(item_id) : std::string(item_names[item_id]);
 }
 
 bool SavedModel::knows_user(std::int32_t user_id) const { return row_of(user_ids, user_id) >= 0; }
@@ -282,7 +354,8 @@ FoldedUser SavedModel::fold_in(const std::vector<HistoryItem>& history) const {
   FoldedUser user;
   for (const RowRating& one : rows) {
     if (!user.seen.empty() && user.seen.back() == one.other) {
-      fail(ErrorKind::data, "the item {} stands twice in the history", item_ids[one.other]);
+      fail(ErrorKind::data, "the item {} stands twice in the history",
+           id_text(item_names, item_ids, one.other));
     }
     user.seen.push_back(one.other);
   }

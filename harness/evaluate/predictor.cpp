@@ -21,25 +21,18 @@ MF_CLONES float dot(const float* a, const float* b, std::int64_t n) {
   return sum;
 }
 
-std::vector<std::uint8_t> flags_of(View<const std::int32_t> rows, std::int64_t count) {
-  std::vector<std::uint8_t> flags(count);
-  for (const auto row : rows) flags[row] = 1;
-  return flags;
-}
-
 }  // namespace
 
 float product_of_rows(const float* a, const float* b, std::int64_t n) { return dot(a, b, n); }
 
-Predictor::Predictor(std::vector<std::uint8_t> known_user, std::vector<std::uint8_t> known_item,
-                     double train_mean)
-    : known_user_(std::move(known_user)),
-      known_item_(std::move(known_item)),
-      train_mean_(train_mean) {}
+Predictor::Predictor(std::shared_ptr<const RatingFacts> train)
+    : train_(std::move(train)),
+      known_user_(train_->known_user),
+      known_item_(train_->known_item),
+      train_mean_(train_->mean) {}
 
 Predictor::Predictor(const Ratings& train)
-    : Predictor(flags_of(train.users(), train.n_users()), flags_of(train.items(), train.n_items()),
-                mean_rating(train)) {}
+    : Predictor(std::make_shared<const RatingFacts>(facts_of(train, 1))) {}
 
 PredictionRule Predictor::rule(const FactorView& model) const {
   PredictionRule rule;

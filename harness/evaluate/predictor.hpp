@@ -2,12 +2,12 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
-#include <vector>
 
 #include "algorithms/core/model.hpp"
 #include "base/view.hpp"
-#include "datasets/ratings/ratings.hpp"
+#include "datasets/ratings/rating_facts.hpp"
 #include "harness/evaluate/prediction.hpp"
 
 namespace mf {
@@ -18,10 +18,9 @@ float product_of_rows(const float* a, const float* b, std::int64_t n);
 class Predictor {
  public:
   Predictor() = default;  // knows nobody
-  // One byte per user and item: has it a train rating?
-  Predictor(std::vector<std::uint8_t> known_user, std::vector<std::uint8_t> known_item,
-            double train_mean);
-  explicit Predictor(const Ratings& train);
+  // By whom the training part knows, and its mean; shared, not copied.
+  explicit Predictor(std::shared_ptr<const RatingFacts> train);
+  explicit Predictor(const Ratings& train);  // whose facts it finds itself, on one thread
 
   void set_clip(const std::optional<ClipRange>& clip) { clip_ = clip; }
   const std::optional<ClipRange>& clip() const { return clip_; }
@@ -45,8 +44,9 @@ class Predictor {
   View<const std::uint8_t> known_item() const { return known_item_; }
 
  private:
-  std::vector<std::uint8_t> known_user_;
-  std::vector<std::uint8_t> known_item_;
+  std::shared_ptr<const RatingFacts> train_;  // keeps alive what the views show
+  View<const std::uint8_t> known_user_;
+  View<const std::uint8_t> known_item_;
   double train_mean_ = 0;
   std::optional<ClipRange> clip_;
 };

@@ -37,14 +37,14 @@ FactorView items_of(FactorView view) {
 
 }  // namespace
 
-QualityEvaluator::QualityEvaluator(const Split& split, const FoldInLoss& loss,
-                                   const std::optional<RankingSpec>& ranking)
-    : split_(&split), loss_(loss), ranking_(ranking) {
-  if (loss_.implicit) objective_.emplace(split.train, *loss_.implicit);
+QualityEvaluator::QualityEvaluator(const Split& split, const Predictor& known,
+                                   const FoldInLoss& loss,
+                                   const std::optional<RankingSpec>& ranking, ThreadTeam& team)
+    : split_(&split), loss_(loss), ranking_(ranking), known_(known) {
+  if (loss_.implicit) objective_.emplace(split.train, *loss_.implicit, team);
   if (!ranking_) return;
   const bool positive = loss_.implicit.has_value();
-  ranked_ = choose_ranked_users(split.train, &split.fold_in, split.test, *ranking_, positive);
-  if (!positive) known_ = Predictor(split.train);
+  ranked_ = choose_ranked_users(split.train, &split.fold_in, split.test, *ranking_, positive, team);
   choose_rows();
 }
 

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <limits>
+#include <numeric>
 #include <utility>
 
 #include "base/rng.hpp"
@@ -14,6 +16,7 @@ namespace {
 constexpr std::uint64_t kSampleStream = std::uint64_t{3} << 40;
 
 constexpr std::int64_t kChunk = 1 << 12;  // users a partial sum covers
+constexpr std::int64_t kUserChunk = 256;  // users whose histories a thread takes at a time
 
 // The gain at a rank, from 0, and the sum of the first gains.
 struct Gains {
@@ -54,13 +57,37 @@ void add(RankingValues& to, const RankingValues& from) {
   to.map_10 += from.map_10;
 }
 
+// Which interactions of a part count.
+struct Interactions {
+  const Ratings& part;
+  bool positive;  // those with a value above 0 alone
+
+  bool counts(std::int64_t i) const { return !positive || part.values()[i] > 0; }
+  // Calls body(item) for those of a user, items ascending.
+  template <class Body>
+  void for_each(std::int32_t user, const Body& body) const {
+    if (part.nnz() == 0) return;  // has no offsets, perhaps
+    const auto offsets = part.user_offsets();
+    for (auto i = offsets[user]; i < offsets[user + 1]; ++i) {
+      if (counts(i)) body(part.items()[i]);
+    }
+  }
+  std::int64_t count(std::int32_t user) const {
+    std::int64_t found = 0;
+    for_each(user, [&](std::int32_t) { ++found; });
+    return found;
+  }
+};
+
 // Users with an interaction that counts, ascending.
-std::vector<std::int32_t> users_of(const Ratings& part, bool positive) {
+std::vector<std::int32_t> users_of(const Interactions& test, ThreadTeam& team) {
+  std::vector<std::uint8_t> found(test.part.n_users());
+  team.for_chunks(std::ssize(found), kChunk, [&](std::int64_t begin, std::int64_t end) {
+    for (auto u = begin; u < end; ++u) found[u] = test.count(static_cast<std::int32_t>(u)) > 0;
+  });
   std::vector<std::int32_t> users;
-  for (std::int64_t i = 0; i < part.nnz(); ++i) {
-    if (positive && !(part.values()[i] > 0)) continue;
-    const std::int32_t user = part.users()[i];
-    if (users.empty() || users.back() != user) users.push_back(user);
+  for (std::int64_t u = 0; u < std::ssize(found); ++u) {
+    if (found[u] != 0) users.push_back(static_cast<std::int32_t>(u));
   }
   return users;
 }
@@ -78,11 +105,32 @@ void take_sample(std::vector<std::int32_t>& users, const RankingSpec& spec) {
   std::sort(users.begin(), users.end());
 }
 
-void append(ItemLists& lists, const Ratings& part, std::int32_t user, bool positive) {
-  const auto offsets = part.user_offsets();
-  for (auto i = offsets[user]; i < offsets[user + 1]; ++i) {
-    if (!positive || part.values()[i] > 0) lists.items.push_back(part.items()[i]);
-  }
+// What the users have in the parts, which have no pair in common: a list each.
+ItemLists lists_of(const std::vector<Interactions>& parts, const std::vector<std::int32_t>& users,
+                   ThreadTeam& team) {
+  ItemLists lists;
+  lists.offsets.resize(users.size() + 1);
+  const auto for_users = [&](const std::function<void(std::int64_t)>& body) {
+    team.for_chunks(std::ssize(users), kUserChunk, [&](std::int64_t begin, std::int64_t end) {
+      for (auto r = begin; r < end; ++r) body(r);
+    });
+  };
+  for_users([&](std::int64_t r) {
+    std::int64_t count = 0;
+    for (const Interactions& part : parts) count += part.count(users[r]);
+    lists.offsets[r + 1] = count;
+  });
+  std::partial_sum(lists.offsets.begin(), lists.offsets.end(), lists.offsets.begin());
+  lists.items.resize(lists.offsets.back());
+  for_users([&](std::int64_t r) {
+    std::int32_t* const first = lists.items.data() + lists.offsets[r];
+    std::int32_t* to = first;
+    for (const Interactions& part : parts) {
+      part.for_each(users[r], [&](std::int32_t item) { *to++ = item; });
+    }
+    if (parts.size() > 1) std::sort(first, to);
+  });
+  return lists;
 }
 
 }  // namespace
@@ -116,20 +164,15 @@ RankingValues mean_ranking(View<const Hits> hits, View<const std::int64_t> held_
 }
 
 RankedUsers choose_ranked_users(const Ratings& train, const Ratings* fold_in, const Ratings& test,
-                                const RankingSpec& spec, bool positive) {
+                                const RankingSpec& spec, bool positive, ThreadTeam& team) {
   RankedUsers out;
-  out.users = users_of(test, positive);
+  out.users = users_of({test, positive}, team);
   out.eligible = out.count();
   take_sample(out.users, spec);
-  for (const auto user : out.users) {
-    const std::int64_t begin = out.seen.offsets.back();
-    append(out.seen, train, user, positive);
-    if (fold_in != nullptr && fold_in->nnz() > 0) append(out.seen, *fold_in, user, positive);
-    std::sort(out.seen.items.begin() + begin, out.seen.items.end());
-    out.seen.offsets.push_back(std::ssize(out.seen.items));
-    append(out.held_out, test, user, positive);
-    out.held_out.offsets.push_back(std::ssize(out.held_out.items));
-  }
+  std::vector<Interactions> seen = {{train, positive}};
+  if (fold_in != nullptr && fold_in->nnz() > 0) seen.push_back({*fold_in, positive});
+  out.seen = lists_of(seen, out.users, team);
+  out.held_out = lists_of({{test, positive}}, out.users, team);
   return out;
 }
 

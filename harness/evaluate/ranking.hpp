@@ -78,9 +78,10 @@ struct RankedUsers {
 
 // `fold_in` may be null. `positive`: a pair with the value 0 counts as not observed, as the loss of
 // implicit feedback has it. A sample has the users with the smallest random keys by (seed, user):
-// the same for every algorithm, and a larger sample contains a smaller one.
+// the same for every algorithm, and a larger sample contains a smaller one. The same for any number
+// of threads.
 RankedUsers choose_ranked_users(const Ratings& train, const Ratings* fold_in, const Ratings& test,
-                                const RankingSpec& spec, bool positive);
+                                const RankingSpec& spec, bool positive, ThreadTeam& team);
 
 // Scores are products of rows of `width` numbers: one for each ranked user, one for each item.
 struct ScoreRows {

@@ -1,6 +1,7 @@
 #include "harness/results/answer.hpp"
 
 #include "base/json_values.hpp"
+#include "harness/results/shared_cost.hpp"
 
 namespace mf {
 namespace {
@@ -11,13 +12,19 @@ Answer answer_of(const ResultFile& file, const Json& point) {
   Answer answer;
   answer.train_s = number_at(point, {"train_s"}).value_or(0);
   answer.energy_j = number_at(point, {"train_energy_j"});
-  const auto prepare = number_at(file.footer, {"clocks", "prepare_s"});
-  const auto transfer = number_at(file.footer, {"clocks", "transfer_s"});
-  if (prepare && transfer) answer.answer_s = *prepare + *transfer + answer.train_s;
+  if (const auto before = to_training_s(file.footer)) answer.answer_s = *before + answer.train_s;
   return answer;
 }
 
 }  // namespace
+
+std::optional<double> to_training_s(const Json& footer) {
+  const auto prepare = number_at(footer, {"clocks", "prepare_s"});
+  const auto transfer = number_at(footer, {"clocks", "transfer_s"});
+  if (!prepare || !transfer) return std::nullopt;
+  return *prepare + *transfer + shared_seconds(footer, SharedClock::prepare) +
+         shared_seconds(footer, SharedClock::transfer);
+}
 
 std::optional<Answer> answer_at_end(const ResultFile& file) {
   if (file.trace.empty()) return std::nullopt;

@@ -14,9 +14,13 @@ inline constexpr double kNever = std::numeric_limits<double>::infinity();  // of
 
 struct Answer {
   double train_s = 0;              // training clock
-  std::optional<double> answer_s;  // prepare + transfer + training; nothing before the footer
+  std::optional<double> answer_s;  // to_training_s + training; nothing before the footer
   std::optional<double> energy_j;  // of training; nothing on the CPU and without NVML
 };
+
+// Prepare and transfer, with what an earlier case of the run had done of them: a case does not win
+// because it came second. Nothing where the footer lacks them.
+std::optional<double> to_training_s(const Json& footer);
 
 // At the last trace point; nothing without a trace.
 std::optional<Answer> answer_at_end(const ResultFile& file);

@@ -1,17 +1,18 @@
-// A data set cut for a case, and the seconds it took.
+// A data set cut for a case, and what was found out about its training part.
 #pragma once
 
 #include <memory>
 
 #include "datasets/ratings/dataset.hpp"
+#include "datasets/ratings/rating_facts.hpp"
 #include "datasets/split.hpp"
 
 namespace mf {
 
 struct CaseData {
-  std::shared_ptr<const Dataset> dataset;
+  std::shared_ptr<const DatasetInfo> info;
   std::shared_ptr<const Split> split;
-  double load_s = 0;
+  std::shared_ptr<const RatingFacts> facts;  // of split->train
 };
 
 }  // namespace mf

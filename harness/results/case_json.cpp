@@ -7,6 +7,8 @@
 #include "algorithms/core/registry.hpp"
 #include "base/json_values.hpp"
 #include "harness/device/environment.hpp"
+#include "harness/results/case_clocks.hpp"
+#include "harness/results/load_json.hpp"
 #include "harness/results/result_file.hpp"
 #include "harness/results/stats.hpp"
 #include "harness/results/trace_point.hpp"
@@ -17,7 +19,7 @@ namespace {
 std::string hash_text(std::uint64_t hash) { return fmt::format("{:016x}", hash); }
 
 Json dataset_json(const CaseData& data, const Case& item) {
-  const DatasetInfo& info = data.dataset->info;
+  const DatasetInfo& info = *data.info;
   const Split& split = *data.split;
   Json scale;
   if (info.scale) {
@@ -98,11 +100,27 @@ Json header_json(const Spec& spec, const Case& item, const CaseData& data,
       {"profile", facts.profile ? facts.profile->to_json() : Json()},
       {"work_per_epoch", {{"updates", work.updates}, {"bytes", work.bytes}, {"flops", work.flops}}},
       {"facts", facts.facts},
+      {"placement", facts.placement},
       {"environment", facts.environment}};
   if (spec.target) header["target"] = to_json(*spec.target);
   if (!facts.loss.is_null()) header["loss"] = facts.loss;
   if (!facts.ranking.is_null()) header["ranking"] = facts.ranking;
   return header;
+}
+
+Json placement_json(ThreadTeam& team) {
+  const PlacementScope* scope = PlacementScope::current();
+  const std::string memory = memory_seen();
+  std::vector<std::string> cpus;
+  for (const auto& of_thread : team.cpus()) cpus.push_back(cpu_list_text(of_thread));
+  // Threads that are not bound all see the same.
+  if (std::all_of(cpus.begin(), cpus.end(), [&](const auto& one) { return one == cpus.front(); })) {
+    cpus.resize(1);
+  }
+  return {{"pin", kPins.of(scope != nullptr ? scope->placement().pin : Pin::none)},
+          {"memory", memory.empty() ? Json() : Json(memory)},
+          {"topology", scope != nullptr ? Json(scope->topology().source) : Json()},
+          {"cpus", cpus}};
 }
 
 Json metrics_json(const CaseResult& result) {
@@ -116,20 +134,24 @@ Json metrics_json(const CaseResult& result) {
 }
 
 Json footer_json(const CaseResult& result, const CaseMeasures& measures, const Ranges& ranges) {
-  const double transfer = ranges.transfer_s();
+  const CaseClocks clocks = clocks_of(ranges, result.train_s);
   Json footer = {{"type", "footer"},
                  {"status", kStatuses.of(result.status)},
                  {"stop_reason", result.reason},
                  {"epochs", result.epochs},
                  {"updates", result.updates},
                  {"clocks",
-                  {{"load_s", measures.load_s},
-                   {"prepare_s", ranges.seconds("prepare") - transfer},
-                   {"transfer_s", transfer},
-                   {"train_s", result.train_s},
+                  {{"start_s", clocks.start_s},
+                   {"load_s", clocks.load_s},
+                   {"prepare_s", clocks.prepare_s},
+                   {"transfer_s", clocks.transfer_s},
+                   {"train_s", clocks.train_s},
                    {"train_device_s", or_null(measures.train_device_s)},
-                   {"evaluate_s", measures.evaluate_s},
+                   {"evaluate_s", clocks.evaluate_s},
+                   {"save_s", clocks.save_s},
+                   {"rest_s", result.wall_s - clocks.sum()},
                    {"wall_s", result.wall_s}}},
+                 {"shared", to_json(measures.shared)},
                  {"phases", ranges.to_json()},
                  {"final_test_rmse", number_or_null(result.final_test_rmse)},
                  {"best_test_rmse", number_or_null(result.best_test_rmse)},
@@ -143,7 +165,10 @@ Json footer_json(const CaseResult& result, const CaseMeasures& measures, const R
                  {"sm_clock_seen_hz", seen_json(measures, &DeviceReading::sm_clock_hz)},
                  {"power_seen_w", seen_json(measures, &DeviceReading::power_w)},
                  {"temperature_seen_c", seen_json(measures, &DeviceReading::temperature_c)},
-                 {"finished_at", utc_now()}};
+                 {"host_load", host_load_json(measures.prepare_load, measures.train_load)},
+                 {"device_load", device_load_json(measures.device_load)}};
+  set_contention(footer, result.contention);
+  footer["finished_at"] = utc_now();
   if (!result.metrics.empty()) footer["metrics"] = metrics_json(result);
   if (!measures.user_groups.empty()) footer["user_groups"] = to_json(measures.user_groups);
   return footer;

@@ -6,6 +6,7 @@
 
 #include "algorithms/core/algorithm.hpp"
 #include "base/json.hpp"
+#include "base/threads.hpp"
 #include "harness/results/case_data.hpp"
 #include "harness/results/case_result.hpp"
 #include "harness/results/ranges.hpp"
@@ -22,11 +23,15 @@ struct HeaderFacts {
   Json facts = Json::object();  // of the algorithm
   Json loss;                    // of implicit feedback, or null
   Json ranking;                 // whom the items are ranked for, or null
+  Json placement;               // of threads and memory; null where no thread was made
 };
 
 // `data` may be empty (loading failed).
 Json header_json(const Spec& spec, const Case& item, const CaseData& data,
                  const HeaderFacts& facts);
+
+// {"pin", "memory", "topology", "cpus"}: what was asked for, and what the threads of the case saw.
+Json placement_json(ThreadTeam& team);
 
 // {"ndcg_100": {"final", "best", "best_epoch"}, ...}
 Json metrics_json(const CaseResult& result);

@@ -7,9 +7,11 @@
 #include <string>
 #include <vector>
 
+#include "harness/device/contention.hpp"
 #include "harness/device/device_clock.hpp"
 #include "harness/evaluate/user_groups.hpp"
 #include "harness/results/epoch_times.hpp"
+#include "harness/results/shared_cost.hpp"
 #include "harness/spec/metric.hpp"
 #include "harness/spec/status.hpp"
 
@@ -33,12 +35,13 @@ struct CaseResult {
   std::optional<double> best_test_rmse;
   std::int64_t best_epoch = 0;              // of the case's main metric
   std::map<Metric, MetricSummary> metrics;  // but the test RMSE; those that were computed
+  bool bad_data = false;                    // what failed was its data: malformed, missing, cut
+  Contention contention;                    // with whom the case shared the machine
   bool device_failed = false;               // nothing more can run on the device in this process
 };
 
 struct CaseMeasures {
-  double load_s = 0;
-  double evaluate_s = 0;
+  SharedCosts shared;
   std::optional<double> trivial_error;  // Reference::trivial; nothing where none was computed
   std::optional<double> train_device_s;
   std::optional<std::int64_t> peak_device_bytes;
@@ -47,6 +50,10 @@ struct CaseMeasures {
   std::vector<DeviceReading> readings;  // within epochs
   std::vector<DeviceReading> after;     // right after the groups before evaluations
   std::vector<UserGroup> user_groups;
+  // The machine while initial factors were made and `prepare` ran, and from the first epoch to the
+  // last; nothing where that did not happen.
+  std::optional<HostLoad> prepare_load, train_load;
+  std::optional<DeviceLoad> device_load;
 };
 
 }  // namespace mf

@@ -67,6 +67,15 @@ Numbers numbers_of(const Runs& runs,
   return all;
 }
 
+int count_contended(const Runs& runs, const Numbers& counted,
+                    bool (ComparedCase::*contended)() const) {
+  int count = 0;
+  for (const auto& [repeat, one] : runs) {
+    count += counted.count(repeat) > 0 && (one.*contended)() ? 1 : 0;
+  }
+  return count;
+}
+
 bool equal_targets(const std::optional<TargetSpec>& x, const std::optional<TargetSpec>& y) {
   if (!x || !y) return !x && !y;
   return x->metric == y->metric && x->value == y->value;
@@ -115,12 +124,20 @@ Comparison compare_runs(const Runs& first, const Runs& second, const CompareOpti
     return compare(numbers_of(first, number), numbers_of(second, number));
   };
   using Number = std::optional<double>;
-  row.epoch_time = both(compare_times, [](const ComparedCase& one) {
-    return one.status == Status::completed ? one.epoch_s : Number();
-  });
-  row.answer_time = both(compare_times, [&](const ComparedCase& one) {
-    return Number(answer_times(one, row.target).answer_s);
-  });
+  const auto times = [&](const auto& number, bool (ComparedCase::*contended)() const) {
+    Compared compared = both(compare_times, number);
+    compared.first.contended = count_contended(first, numbers_of(first, number), contended);
+    compared.second.contended = count_contended(second, numbers_of(second, number), contended);
+    return compared;
+  };
+  row.epoch_time = times(
+      [](const ComparedCase& one) {
+        return one.status == Status::completed ? one.epoch_s : Number();
+      },
+      &ComparedCase::epochs_contended);
+  row.answer_time =
+      times([&](const ComparedCase& one) { return Number(answer_times(one, row.target).answer_s); },
+            &ComparedCase::answer_contended);
   if (row.target) {
     row.target_time = both(compare_times, [&](const ComparedCase& one) {
       return Number(answer_times(one, row.target).train_s);
@@ -149,7 +166,14 @@ void adjust(const std::vector<Compared*>& family) {
 void judge_all(std::vector<Comparison>& rows, const CompareOptions& options) {
   std::vector<Compared*> times, qualities;
   for (auto& row : rows) {
-    times.insert(times.end(), {&row.epoch_time, &row.answer_time});
+    for (Compared* one : {&row.epoch_time, &row.answer_time}) {
+      const bool contended = one->first.contended + one->second.contended > 0;
+      if (contended && !options.allow_contended) {
+        one->verdict = Verdict::contended;
+      } else {
+        times.push_back(one);
+      }
+    }
     qualities.push_back(&row.quality);
   }
   adjust(times);

@@ -18,6 +18,7 @@ struct CompareOptions {
   double quality_margin = 0.002;  // and values of the metric within this share of the first's
   // Instead of the one that the results name.
   std::optional<TargetSpec> target = {};
+  bool allow_contended = false;  // times are judged although other programs took part
   // Names of a Configuration, or sections of it: cases may differ there.
   std::vector<std::string> ignored = {};
 };

@@ -14,7 +14,14 @@
 namespace mf {
 namespace {
 
+// "contended: 1 of 3, 0 of 3"
+std::string contended_text(const Compared& one) {
+  return fmt::format("contended: {} of {}, {} of {}", one.first.contended, one.first.runs,
+                     one.second.contended, one.second.runs);
+}
+
 std::string verdict_text(const Compared& one) {
+  if (one.verdict == Verdict::contended) return contended_text(one);
   if (one.verdict != Verdict::too_few) return kVerdicts.of(one.verdict);
   const int first = one.missing(one.first);
   const int second = one.missing(one.second);
@@ -95,7 +102,7 @@ std::string row_text(const Comparison& row) {
     return row.metric == Metric::objective ? fmt::format("{:+.4g}", value)
                                            : fmt::format("{:+.4f}", value);
   };
-  std::string text = row.label + ": " + headline(row) + "\n";
+  std::string text = one_line(row.label) + ": " + headline(row) + "\n";
   const auto time = [&](const std::string& name, const Compared& one, const std::string& rest) {
     text += line_text(name, one, ratio, &one == &row.target_time ? "" : verdict_text(one), rest);
   };
@@ -112,15 +119,16 @@ std::string row_text(const Comparison& row) {
 }
 
 std::string folder_text(const char* name, const FolderSummary& folder) {
-  return fmt::format("{:<7} {}: {} files, mfbench {}, {}\n", name, folder.folder, folder.files,
-                     join(folder.commits), join(folder.machines));
+  return fmt::format("{:<7} {}: {} files, mfbench {}, {}\n", name, one_line(folder.folder),
+                     folder.files, one_line(join(folder.commits)), one_line(join(folder.machines)));
 }
 
 std::string alone_text(const char* where, const std::vector<Alone>& all) {
   if (all.empty()) return "";
   std::string text = fmt::format("only in the {}:\n", where);
   for (const auto& one : all) {
-    text += fmt::format("    {} ({}): {}\n", one.label, counts_text(one.runs), one.differs);
+    text += fmt::format("    {} ({}): {}\n", one_line(one.label), counts_text(one.runs),
+                        one_line(one.differs));
   }
   return text;
 }
@@ -128,7 +136,7 @@ std::string alone_text(const char* where, const std::vector<Alone>& all) {
 std::string left_out_text(const char* where, const FolderSummary& folder) {
   if (folder.left_out.empty()) return "";
   std::string text = fmt::format("left out of the {}:\n", where);
-  for (const auto& line : folder.left_out) text += "    " + line + "\n";
+  for (const auto& line : folder.left_out) text += "    " + one_line(line) + "\n";
   return text;
 }
 
@@ -158,6 +166,7 @@ Json compared_json(const Compared& one, const char* value, bool judged) {
   json["p"] = number_or_null(one.p);
   json["p_adjusted"] = number_or_null(one.p_adjusted);
   json["verdict"] = kVerdicts.of(one.verdict);
+  json["contended"] = {{"first", one.first.contended}, {"second", one.second.contended}};
   json["runs_missing"] = {{"first", one.missing(one.first)}, {"second", one.missing(one.second)}};
   return json;
 }
@@ -208,7 +217,8 @@ bool has(const Comparison& row, Complaint complaint) {
       case Complaint::worse:
         return one.verdict == Verdict::worse;
       case Complaint::undecided:
-        return one.verdict == Verdict::ambiguous || one.verdict == Verdict::too_few;
+        return one.verdict == Verdict::ambiguous || one.verdict == Verdict::too_few ||
+               one.verdict == Verdict::contended;
       default:
         return false;
     }
@@ -238,6 +248,24 @@ std::string headline(const Comparison& row) {
   }
 }
 
+namespace {
+
+constexpr const char* kContended =
+    "contended: runs of a time while other programs took part of the machine (of the first, of the "
+    "second); their\nresults say why, no verdict is given; --allow-contended gives it, --rerun "
+    "measures again\n";
+
+// What the word means, where it was used.
+std::string contended_note(const ComparisonReport& report) {
+  const bool any = std::any_of(report.rows.begin(), report.rows.end(), [](const auto& row) {
+    return row.epoch_time.verdict == Verdict::contended ||
+           row.answer_time.verdict == Verdict::contended;
+  });
+  return any ? kContended : "";
+}
+
+}  // namespace
+
 std::string to_text(const ComparisonReport& report) {
   std::string text = folder_text("first", report.first) + folder_text("second", report.second);
   text += fmt::format(
@@ -252,7 +280,7 @@ std::string to_text(const ComparisonReport& report) {
                       tally(report.rows, &Comparison::epoch_time),
                       tally(report.rows, &Comparison::answer_time),
                       tally(report.rows, &Comparison::quality));
-  return text;
+  return text + contended_note(report);
 }
 
 Json to_json(const ComparisonReport& report) {
@@ -264,6 +292,7 @@ Json to_json(const ComparisonReport& report) {
           {"margin", report.options.margin},
           {"quality_margin", report.options.quality_margin},
           {"ignored", report.options.ignored},
+          {"allow_contended", report.options.allow_contended},
           {"rows", rows}};
 }
 

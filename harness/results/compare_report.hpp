@@ -28,7 +28,7 @@ inline constexpr Names kComplaints{
 
 // Whether the comparison gives reason for it: a time that is slower; a quality that is worse; a
 // configuration of which more runs diverged or failed in the second than in the first; one that the
-// second lacks; a time or quality that is ambiguous or has too few runs.
+// second lacks; a time or quality that is ambiguous, contended or has too few runs.
 bool has(const ComparisonReport& report, Complaint complaint);
 
 }  // namespace mf

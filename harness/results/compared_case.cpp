@@ -1,6 +1,7 @@
 #include "harness/results/compared_case.hpp"
 
 #include "base/json_values.hpp"
+#include "harness/results/load_json.hpp"
 
 namespace mf {
 namespace {
@@ -70,6 +71,7 @@ std::optional<ComparedCase> compared_case(const std::string& path, const ResultF
   one.metric = judged_by(file.footer);
   one.best = best_of(file.footer, one.metric);
   one.epoch_s = epoch_seconds(file);
+  one.contention = contention_in(file.footer);
   one.result = file;
   return one;
 }

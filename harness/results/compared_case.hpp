@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "base/json.hpp"
+#include "harness/device/contention.hpp"
 #include "harness/results/answer.hpp"
 #include "harness/results/result_file.hpp"
 #include "harness/spec/metric.hpp"
@@ -38,7 +39,15 @@ struct ComparedCase {
   Metric metric = Metric::test_rmse;
   std::optional<double> best;     // of it
   std::optional<double> epoch_s;  // steady; of a run that was evaluated at its end alone, the mean
+  Contention contention;          // with whom it shared the machine; nothing in older files
   ResultFile result;
+
+  // Whether its times may be those of other programs: of its epochs, and of its answer, which on a
+  // device has what the host prepares.
+  bool epochs_contended() const { return Contention::is(contention.times).value_or(false); }
+  bool answer_contended() const {
+    return epochs_contended() || Contention::is(contention.host).value_or(false);
+  }
 };
 
 // Of a finished result. Nothing where its header names no seed.

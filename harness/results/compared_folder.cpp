@@ -28,12 +28,21 @@ std::string commit_of(const Json& environment) {
   return sha + (dirty.is_boolean() && dirty.get<bool>() ? " with changes" : "");
 }
 
+// ", pinned to cores, memory interleave"; nothing where nobody asked.
+std::string placement_of(const Json& header) {
+  const std::string pin = text_at(header, {"placement", "pin"}).value_or("none");
+  const std::string memory = text_at(header, {"placement", "memory"}).value_or("first-touch");
+  return (pin == "none" ? "" : ", pinned to " + pin) +
+         (memory == "first-touch" ? "" : ", memory " + memory);
+}
+
 std::string machine_of(const ComparedCase& one) {
   const auto gpu = text_at(one.environment, {"gpu"});
   if (one.gpu && gpu) return *gpu;
+  const std::string placed = placement_of(one.result.header);
   const std::string cpu = text_at(one.environment, {"cpu"}).value_or("?");
   const auto cores = integer_at(one.environment, {"cores"});
-  return cores ? fmt::format("{}, {} cores", cpu, *cores) : cpu;
+  return (cores ? fmt::format("{}, {} cores", cpu, *cores) : cpu) + placed;
 }
 
 // Why a file is no result, or nothing.

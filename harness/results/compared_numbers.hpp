@@ -14,7 +14,7 @@ namespace mf {
 
 inline constexpr int kFewestRuns = 3;  // a side, for an interval and a verdict
 
-enum class Verdict { faster, slower, better, worse, same, ambiguous, too_few };
+enum class Verdict { faster, slower, better, worse, same, ambiguous, too_few, contended };
 inline constexpr Names kVerdicts{
     std::to_array<Named<Verdict>>({{"faster", Verdict::faster},
                                    {"slower", Verdict::slower},
@@ -22,12 +22,14 @@ inline constexpr Names kVerdicts{
                                    {"worse", Verdict::worse},
                                    {"same", Verdict::same},
                                    {"ambiguous", Verdict::ambiguous},
-                                   {"too few runs", Verdict::too_few}})};
+                                   {"too few runs", Verdict::too_few},
+                                   {"contended", Verdict::contended}})};
 
 // One number a run, on both sides: a time, compared as second over first, or the best value of a
 // metric, as second less first.
 struct Side {
   int runs = 0;
+  int contended = 0;             // of them, those on a machine that was not theirs alone
   int never = 0;                 // of them, those without an answer: infinitely late
   std::optional<double> middle;  // geometric mean of times, mean of values; medians beside `never`
 };

@@ -81,11 +81,10 @@ void add_footer(Record& record, const Json& footer) {
 // Prepare, transfer and train up to this point: what a user waits for. Nothing before the footer,
 // where the first two stand.
 Json answer_seconds(const ResultFile& file, const Json& point) {
-  const auto prepare = number_at(file.footer, {"clocks", "prepare_s"});
-  const auto transfer = number_at(file.footer, {"clocks", "transfer_s"});
+  const auto before = to_training_s(file.footer);
   const auto train = number_at(point, {"train_s"});
-  if (!prepare || !transfer || !train) return nullptr;
-  return *prepare + *transfer + *train;
+  if (!before || !train) return nullptr;
+  return *before + *train;
 }
 
 }  // namespace
@@ -94,9 +93,10 @@ const std::vector<std::string>& case_columns() {
   static const std::vector<std::string> kColumns = {
       "case", "case_id", "algorithm", "dataset", "seed", "status", "stop_reason",
       // what came of it
-      "epochs", "updates", "final_test_rmse", "best_test_rmse", "best_epoch", "clock_load_s",
-      "clock_prepare_s", "clock_transfer_s", "clock_train_s", "clock_train_device_s",
-      "clock_evaluate_s", "clock_wall_s", "peak_host_bytes", "peak_device_bytes",
+      "epochs", "updates", "final_test_rmse", "best_test_rmse", "best_epoch", "clock_start_s",
+      "clock_load_s", "clock_prepare_s", "clock_transfer_s", "clock_train_s",
+      "clock_train_device_s", "clock_evaluate_s", "clock_save_s", "clock_rest_s", "clock_wall_s",
+      "peak_host_bytes", "peak_device_bytes",
       // algorithm and data
       "family", "hardware", "paper", "work_updates", "work_bytes", "work_flops", "look_alike",
       "source", "source_sha256", "content_hash", "n_users", "n_items", "nnz_train", "nnz_test",

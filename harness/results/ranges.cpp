@@ -16,23 +16,30 @@ void Ranges::begin(const char* name) {
 }
 
 void Ranges::end() {
-  const Open& range = open_.back();
+  const Open range = open_.back();
   if (marking_ && range.mark) {
     marked_.push_back({range.name, *range.mark, device_->mark()});
   } else if (is_transfer(range.name)) {
     device_->wait();
   }
   const double seconds = seconds_since(range.start);
-  Total& total = totals_[range.name];
-  total.seconds += seconds;
-  ++total.count;
-  if (range.name == "transfer" && inside("prepare")) transfer_s_ += seconds;
+  open_.pop_back();
+  add_seconds(range.name, seconds);
   pop_nvtx();
   if (observer_) observer_(range.name, false);
-  open_.pop_back();
 }
 
-bool Ranges::inside(const char* name) const {
+// `name` is that of the range which has just ended.
+void Ranges::add_seconds(const std::string& name, double seconds) {
+  if (inside(name)) return;
+  Total& total = totals_[name];
+  total.seconds += seconds;
+  ++total.count;
+  if (is_clock()) total.clock_seconds += seconds;
+  if (name == "transfer" && inside("prepare")) transfer_s_ += seconds;
+}
+
+bool Ranges::inside(const std::string& name) const {
   return std::any_of(open_.begin(), open_.end(), [&](const Open& o) { return o.name == name; });
 }
 
@@ -76,6 +83,11 @@ void Ranges::end_profile() {
 double Ranges::seconds(const std::string& name) const {
   const auto it = totals_.find(name);
   return it == totals_.end() ? 0 : it->second.seconds;
+}
+
+double Ranges::clock_seconds(const std::string& name) const {
+  const auto it = totals_.find(name);
+  return it == totals_.end() ? 0 : it->second.clock_seconds;
 }
 
 Json Ranges::to_json() const {

@@ -21,9 +21,9 @@ inline double seconds_since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
-// A stack of ranges. Time of each name is summed; a nested range counts for both. On a device, the
-// phases of an epoch are timed by marks on its stream as well, and a "transfer" begins and ends
-// with the stream empty.
+// A stack of ranges. Time of each name is summed; a nested range counts for both, but one within
+// another of its name for the outer alone. On a device, the phases of an epoch are timed by marks
+// on its stream as well, and a "transfer" begins and ends with the stream empty.
 class Ranges : public PhaseSink {
  public:
   using Observer = std::function<void(const std::string& name, bool begins)>;
@@ -46,6 +46,9 @@ class Ranges : public PhaseSink {
   void end_profile();
 
   double seconds(const std::string& name) const;
+  // Of those that no other range but "case" encloses: the clocks of a case, which never overlap,
+  // whatever an algorithm calls its phases.
+  double clock_seconds(const std::string& name) const;
   // Of the phase "transfer" inside of "prepare": one inside of an epoch is training.
   double transfer_s() const { return transfer_s_; }
   // {"name": {"seconds_s": ..., "count": ...}}, with "device_s" where the device timed it.
@@ -55,6 +58,7 @@ class Ranges : public PhaseSink {
  private:
   struct Total {
     double seconds = 0;
+    double clock_seconds = 0;
     std::optional<double> device_seconds;
     std::int64_t count = 0;
   };
@@ -68,8 +72,10 @@ class Ranges : public PhaseSink {
     std::int64_t begin = 0;
     std::int64_t end = 0;
   };
+  void add_seconds(const std::string& name, double seconds);
   void add_device_seconds(const std::string& name, double seconds);
-  bool inside(const char* name) const;
+  bool inside(const std::string& name) const;
+  bool is_clock() const { return open_.empty() || (open_.size() == 1 && inside("case")); }
   bool is_transfer(const std::string& name) const { return device_ && name == "transfer"; }
 
   std::vector<Open> open_;

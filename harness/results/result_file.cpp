@@ -5,7 +5,6 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <utility>
@@ -21,8 +20,7 @@ constexpr std::size_t kExcerpt = 60;  // of a damaged line, in a message
 ResultWriter::ResultWriter(const std::string& path)
     : path_(path), file_(::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644)) {
   if (!file_) {
-    fail(ErrorKind::io, "{}: cannot be written: {}; choose another folder with --out", path,
-         std::strerror(errno));
+    fail(ErrorKind::io, "{}: cannot be written: {}", path, last_cause());
   }
 }
 
@@ -36,14 +34,14 @@ void ResultWriter::append(const Json& line) {
   if (::ftruncate(file_.fd(), before) != 0) {
   }
   fail(ErrorKind::io,
-       "{}: cannot be written: {}; the results before this line are kept, free some space and run "
-       "the same command again",
-       path_, std::strerror(cause));
+       "{}: cannot be written: {}; the results before this line are kept; then run the same "
+       "command again",
+       path_, cause_of(cause));
 }
 
 void ResultWriter::sync() {
   if (::fsync(file_.fd()) != 0 && errno != EINVAL) {
-    fail(ErrorKind::io, "{}: cannot be written to the disk: {}", path_, std::strerror(errno));
+    fail(ErrorKind::io, "{}: cannot be written to the disk: {}", path_, last_cause());
   }
 }
 
@@ -104,9 +102,16 @@ std::optional<double> best_of(const Json& footer, Metric metric) {
 }
 
 std::optional<ResultFile> read_result_file(const std::string& path) {
+  ResultFile result;
+  std::error_code error;
+  if (const auto kind = std::filesystem::status(path, error).type();
+      kind != std::filesystem::file_type::regular &&
+      kind != std::filesystem::file_type::not_found) {
+    result.damage = fmt::format("{}: found a folder, a pipe or a device, expected a file", path);
+    return result;
+  }
   std::ifstream in(path, std::ios::binary);
   if (!in) return std::nullopt;
-  ResultFile result;
   std::string line;
   for (int number = 1; std::getline(in, line); ++number) {
     // getline also returns a last line without its end: one that was being written.
@@ -131,10 +136,10 @@ void warn_of_damage(const ResultFile& file, const std::string& consequence) {
 FolderLock::FolderLock(const std::string& folder) {
   try {
     make_folder(folder);
-    lock_ = FileLock::if_free(folder + "/.lock");
   } catch (const Error& error) {
     fail(ErrorKind::io, "{}; choose another folder with --out", error.what());
   }
+  lock_ = FileLock::if_free(folder + "/.lock");
   if (lock_) return;
   fail(ErrorKind::io,
        "{}: another mfbench run is writing into this folder; wait for it or choose another with "

@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <fstream>
 #include <map>
+#include <set>
 #include <vector>
 
 #include "base/json_values.hpp"
@@ -27,7 +28,8 @@ std::string case_hash_in(const fs::path& path) {
 std::map<std::string, std::string> names_by_hash(const std::string& folder) {
   std::vector<fs::path> paths;
   for (const auto& entry : fs::directory_iterator(folder)) {
-    if (entry.path().extension() == ".jsonl") paths.push_back(entry.path());
+    if (entry.path().extension() == ".jsonl" && entry.is_regular_file())
+      paths.push_back(entry.path());
   }
   std::sort(paths.begin(), paths.end());
   std::map<std::string, std::string> names;
@@ -46,9 +48,13 @@ Spec named_as_in(const std::string& folder, Spec spec) {
   };
   if (std::none_of(spec.cases.begin(), spec.cases.end(), absent)) return spec;
   const auto names = names_by_hash(folder);
+  std::set<std::string>
+      taken;  // a file under the name of another case is in its way, not the result
+  for (const auto& item : spec.cases) taken.insert(item.id);
   for (auto& item : spec.cases) {
     const auto found = names.find(item.hash);
-    if (found != names.end() && absent(item)) item.id = found->second;
+    if (found == names.end() || !absent(item)) continue;
+    if (taken.insert(found->second).second) item.id = found->second;
   }
   return spec;
 }

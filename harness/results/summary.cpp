@@ -14,6 +14,7 @@
 #include "base/json_values.hpp"
 #include "base/text.hpp"
 #include "harness/results/answer.hpp"
+#include "harness/results/load_json.hpp"
 #include "harness/results/result_file.hpp"
 #include "harness/results/standing_names.hpp"
 #include "harness/results/stats.hpp"
@@ -31,6 +32,8 @@ struct Row {
   std::vector<double> train_to, answer_to, energy;  // to the target, infinite where it was missed
   std::vector<double> first, steady, rate, writes;
   std::vector<double> slowest, fastest;  // SM clock of the cases in which it moved
+  std::vector<std::string> contended;    // the reasons, of each case that was
+  std::vector<double> start;             // of the cases of a device
   std::map<std::string, int> status;
   int seeds() const {
     return std::accumulate(status.begin(), status.end(), 0,
@@ -93,7 +96,12 @@ void add_to(Row& row, const ResultFile& file, const std::optional<TargetSpec>& t
   ++row.status[status ? kStatuses.of(*status) : "unfinished"];
   if (!status) return;
   add_known(row.best, best_of(file.footer, row.metric));
+  if (text_at(file.header, {"algorithm", "hardware"}) == "cuda") {
+    add_known(row.start, number_at(file.footer, {"clocks", "start_s"}));
+  }
   add_rates(row, file);
+  const std::string shared = contention_text(contention_in(file.footer));
+  if (!shared.empty()) row.contended.push_back(shared);
   if (*status != Status::interrupted) add_times(row, file, target);
 }
 
@@ -162,6 +170,7 @@ std::string status_cell(const Row& row) {
   for (const auto& [name, count] : row.status) words.push_back(fmt::format("{} {}", count, name));
   const auto missed = std::count(row.train_to.begin(), row.train_to.end(), kNever);
   if (missed > 0) words.push_back(fmt::format("{} missed the target", missed));
+  if (!row.contended.empty()) words.push_back(fmt::format("{} contended", row.contended.size()));
   return join(words);
 }
 
@@ -190,7 +199,10 @@ struct Column {
 
 using Cells = std::vector<std::string>;
 
-std::string table_text(const std::vector<Column>& columns, const std::vector<Cells>& lines) {
+std::string table_text(const std::vector<Column>& columns, std::vector<Cells> lines) {
+  for (Cells& line : lines) {
+    for (std::string& cell : line) cell = one_line(cell);  // names come from files
+  }
   std::vector<std::size_t> widths;
   for (std::size_t k = 0; k < columns.size(); ++k) {
     widths.push_back(std::max(columns[k].heading.size(), columns[k].least));
@@ -275,6 +287,27 @@ std::string rates_table(const std::vector<Row>& rows, Method method,
   return lines.empty() ? "" : "\n" + table_text(columns, lines);
 }
 
+// Why times may be those of other programs, a line a configuration.
+std::string contended_lines(const std::vector<Row>& rows) {
+  std::string text;
+  for (const Row& row : rows) {
+    if (row.contended.empty()) continue;
+    text += fmt::format("contended, {} of {} seeds of {} on {}: {}\n", row.contended.size(),
+                        row.seeds(), row.name, row.data, row.contended.front());
+  }
+  return text.empty() ? "" : "\n" + text;
+}
+
+// The first case of a device pays for its context: the longest start of all.
+std::string start_line(const std::vector<Row>& rows) {
+  double longest = 0;
+  for (const Row& row : rows) {
+    for (const double one : row.start) longest = std::max(longest, one);
+  }
+  if (longest == 0) return "";
+  return fmt::format("start, once for the run and in no answer: {}\n", format_seconds(longest));
+}
+
 constexpr const char* kReading =
     "\nmedians over the seeds; train: the epochs alone, answer: prepare + transfer + train; a seed "
     "that misses\nthe target is infinitely late\n";
@@ -287,7 +320,7 @@ std::string summary_table(const std::string& folder, const Spec& given) {
   const std::vector<Row> rows = rows_of(folder, spec, target);
   std::string text = answers_table(rows, target);
   for (const auto& method : kMethods.table) text += rates_table(rows, method.value, target);
-  return text + kReading;
+  return text + kReading + start_line(rows) + contended_lines(rows);
 }
 
 }  // namespace mf

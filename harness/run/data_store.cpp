@@ -2,29 +2,64 @@
 
 #include "datasets/load.hpp"
 #include "harness/results/ranges.hpp"
+#include "harness/run/preflight.hpp"
 
 namespace mf {
+namespace {
 
-CaseData DataStore::get(const Case& item) {
-  const auto start = Clock::now();
+constexpr const char* kRatings = "ratings";
+constexpr const char* kSplit = "split";
+constexpr const char* kFacts = "facts";
+
+}  // namespace
+
+CaseData DataStore::get(const Case& item, bool keep_whole) {
   const std::string dataset_key = canonical(item.resolved.at("dataset"));
   const std::string split_key = dataset_key + canonical(item.resolved.at("split"));
-  if (dataset_key != dataset_key_) {
-    // The old ones go first: two large sets may not fit beside each other.
-    split_.reset();
-    dataset_.reset();
-    dataset_key_.clear();
-    split_key_.clear();
-    dataset_ = std::make_shared<const Dataset>(load_dataset(item.data, hardware_threads()));
-    dataset_key_ = dataset_key;
-  }
   if (split_key != split_key_) {
-    split_.reset();
-    split_key_.clear();
-    split_ = std::make_shared<const Split>(make_split(*dataset_, item.split, hardware_threads()));
+    // The old ones go first: two large sets may not fit beside each other.
+    drop_split();
+    if (!dataset_ || dataset_key != dataset_key_) load(item, dataset_key);
+    cut(item);
     split_key_ = split_key;
   }
-  return {dataset_, split_, seconds_since(start)};
+  for (const char* name : {kRatings, kSplit, kFacts}) ledger_.used(name);
+  if (!keep_whole) dataset_.reset();
+  return {info_, split_, facts_};
+}
+
+void DataStore::load(const Case& item, const std::string& key) {
+  drop_dataset();
+  refuse_to_load(item);
+  const auto start = Clock::now();
+  dataset_ = std::make_shared<const Dataset>(load_dataset(item.data, hardware_threads()));
+  info_ = std::make_shared<const DatasetInfo>(dataset_->info);
+  dataset_key_ = key;
+  ledger_.made({kRatings, seconds_since(start), SharedClock::load}, SharedScope::dataset);
+}
+
+void DataStore::cut(const Case& item) {
+  auto start = Clock::now();
+  split_ = std::make_shared<const Split>(make_split(*dataset_, item.split, hardware_threads()));
+  ledger_.made({kSplit, seconds_since(start), SharedClock::load}, SharedScope::split);
+  start = Clock::now();
+  facts_ = std::make_shared<const RatingFacts>(facts_of(split_->train, hardware_threads()));
+  ledger_.made({kFacts, seconds_since(start), SharedClock::load}, SharedScope::split);
+}
+
+void DataStore::drop_split() {
+  split_.reset();
+  facts_.reset();
+  split_key_.clear();
+  ledger_.drop(SharedScope::split);
+}
+
+void DataStore::drop_dataset() {
+  drop_split();
+  dataset_.reset();
+  info_.reset();
+  dataset_key_.clear();
+  ledger_.drop(SharedScope::dataset);
 }
 
 }  // namespace mf

@@ -1,23 +1,42 @@
-// Keeps the last data set and split: neighbours in a spec mostly share them.
+// What the cases of a run have in common: the last data set and split, since neighbours in a spec
+// mostly share them, with the facts of its training part.
 #pragma once
 
 #include <memory>
 #include <string>
 
 #include "harness/results/case_data.hpp"
+#include "harness/run/shared_ledger.hpp"
 #include "harness/spec/spec.hpp"
 
 namespace mf {
 
 class DataStore {
  public:
-  CaseData get(const Case& item);
+  // Ratings are held once: as soon as they are cut, the whole data set goes, but where `keep_whole`
+  // says that a later case cuts it in another way. The ledger has what was made and used.
+  CaseData get(const Case& item, bool keep_whole = false);
+
+  // The next case makes all of it anew.
+  void clear() { drop_dataset(); }
+
+  bool holds_whole() const { return dataset_ != nullptr; }
+
+  SharedLedger& ledger() { return ledger_; }
 
  private:
-  std::string dataset_key_;
+  void load(const Case& item, const std::string& key);
+  void cut(const Case& item);
+  void drop_split();
+  void drop_dataset();
+
+  std::string dataset_key_;  // of info_, and of dataset_ where it is there
   std::string split_key_;
-  std::shared_ptr<const Dataset> dataset_;
+  std::shared_ptr<const Dataset> dataset_;  // null once it has been cut
+  std::shared_ptr<const DatasetInfo> info_;
   std::shared_ptr<const Split> split_;
+  std::shared_ptr<const RatingFacts> facts_;
+  SharedLedger ledger_;
 };
 
 }  // namespace mf

@@ -1,10 +1,12 @@
-// Ctrl-C: the first ends the run after the running epoch, the second gives that epoch up, the third
-// ends the program at once.
+// Ctrl-C (SIGINT), SIGTERM and SIGHUP: the first ends the run after the running epoch, the second
+// gives that epoch up, the third ends the program at once.
 #pragma once
 
 namespace mf {
 
+// SIGHUP stays ignored where the caller ignores it (nohup).
 void install_interrupt_handler();
 int interrupt_level();
+int interrupt_signal();  // the last that came; 0: none
 
 }  // namespace mf

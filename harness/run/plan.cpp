@@ -12,7 +12,6 @@
 #include "datasets/synthetic/synthetic.hpp"
 #include "harness/device/device.hpp"
 #include "harness/device/device_clock.hpp"
-#include "harness/device/environment.hpp"
 #include "harness/results/ranges.hpp"
 #include "harness/run/preflight.hpp"
 #include "harness/run/prepared.hpp"
@@ -22,13 +21,13 @@ namespace {
 
 constexpr double kProbeSeconds = 0.1;
 constexpr int kProbeEpochs = 20;
-constexpr double kRatingBytes = 12;
 
 // Ratings a second, measured.
 double probe(const Case& item) {
   static const Dataset small = make_look_alike("ml-100k", 1.0, 1, 1);
+  static const RatingFacts facts = facts_of(small.ratings, 1);
   const auto device = needs_device(item) ? open_device() : nullptr;
-  PreparedCase prepared(item, small.ratings, {device.get(), nullptr, {}});
+  PreparedCase prepared(item, small.ratings, facts, {device.get(), nullptr, {}});
   const auto run_epoch = [&](std::int64_t epoch) {
     const std::int64_t updates = prepared.run_epochs({epoch, item.schedule.learning_rate}, 1);
     prepared.synchronize();
@@ -52,25 +51,22 @@ double train_share(const SplitSpec& split) {
 
 // Why it would not run here, or nothing.
 std::optional<std::string> problem_of(const Case& item, const PlannedCase& planned,
-                                      const ProblemShape& shape) {
+                                      const ProblemShape& shape, const MemoryBound& available) {
   if (const std::string missing = why_unavailable(item.data); !missing.empty()) return missing;
   if (const auto why = why_no_implementation(item)) return why;
   const AlgorithmInfo& info = find_algorithm(item.algorithm);
   if (info.supports && shape.nnz > 0) {
     if (const auto reason = info.supports(item.params, shape)) return reason;
   }
-  const auto total = static_cast<double>(total_memory_bytes());
-  if (planned.host_bytes.value_or(0) > total) {
-    return fmt::format("needs {} of memory, the machine has {}", format_bytes(*planned.host_bytes),
-                       format_bytes(total));
-  }
+  if (const auto why = why_not_in_memory(planned.host_bytes.value_or(0), available)) return why;
   if (!planned.device_bytes) return std::nullopt;
   const auto device = find_device();
   if (!device) return std::nullopt;
   return why_not_on_device(*planned.device_bytes, static_cast<double>(device->free_bytes));
 }
 
-PlannedCase plan_case(const Case& item, bool measure, std::map<std::string, double>& rates) {
+PlannedCase plan_case(const Case& item, bool measure, const MemoryBound& available,
+                      std::map<std::string, double>& rates) {
   PlannedCase planned;
   planned.id = item.id;
   planned.metric = main_metric(item);
@@ -88,7 +84,7 @@ PlannedCase plan_case(const Case& item, bool measure, std::map<std::string, doub
       planned.device_bytes = device_bytes(item, shape, known->nnz - shape.nnz);
     }
   }
-  planned.note = problem_of(item, planned, shape);
+  planned.note = problem_of(item, planned, shape, available);
   if (!measure || !known || planned.note) return planned;
   const std::string key = item.algorithm + canonical(item.params.to_json());
   if (rates.count(key) == 0) rates[key] = probe(item);
@@ -102,9 +98,10 @@ PlannedCase plan_case(const Case& item, bool measure, std::map<std::string, doub
 
 Plan make_plan(const Spec& spec, bool measure) {
   Plan plan;
+  plan.available = memory_limit().available;
   std::map<std::string, double> rates;
   for (const auto& item : spec.cases) {
-    plan.cases.push_back(plan_case(item, measure, rates));
+    plan.cases.push_back(plan_case(item, measure, plan.available, rates));
     const PlannedCase& planned = plan.cases.back();
     plan.peak_host_bytes = std::max(plan.peak_host_bytes, planned.host_bytes.value_or(0));
     plan.peak_device_bytes = std::max(plan.peak_device_bytes, planned.device_bytes.value_or(0));
@@ -130,10 +127,11 @@ std::string format_plan(const Plan& plan, const Spec& spec) {
                         item.note ? "  NOT RUNNABLE HERE: " + *item.note : "");
   }
   const auto count = plan.cases.size();
-  text += fmt::format("{}: {} case{}; peak host memory {} of {}; ", spec.name, count,
+  text += fmt::format("{}: {} case{}; peak host memory {} of {}{}; ", spec.name, count,
                       count == 1 ? "" : "s",
                       plan.peak_host_bytes > 0 ? format_bytes(plan.peak_host_bytes) : "unknown",
-                      format_bytes(static_cast<double>(total_memory_bytes())));
+                      format_bytes(static_cast<double>(plan.available.bytes)),
+                      plan.available.by.empty() ? "" : " available (" + plan.available.by + ")");
   if (plan.peak_device_bytes > 0) {
     text += fmt::format("peak device memory {}; ", format_bytes(plan.peak_device_bytes));
   }
@@ -162,6 +160,8 @@ Json to_json(const Plan& plan) {
           {"train_s", plan.total_train_s},
           {"not_estimated", plan.not_estimated},
           {"peak_host_bytes", plan.peak_host_bytes},
+          {"available_host_bytes", plan.available.bytes},
+          {"available_host_bytes_by", plan.available.by},
           {"peak_device_bytes", plan.peak_device_bytes}};
 }
 

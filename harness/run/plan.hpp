@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "base/memory_limit.hpp"
 #include "harness/spec/spec.hpp"
 
 namespace mf {
@@ -24,6 +25,7 @@ struct Plan {
   int not_estimated = 0;
   double peak_host_bytes = 0;  // of the cases of which it is known
   double peak_device_bytes = 0;
+  MemoryBound available;  // what the host leaves now, and what limits it
 };
 
 // Times come from a short run of each algorithm with its parameters on a small look-alike (about

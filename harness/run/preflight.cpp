@@ -3,9 +3,10 @@
 #include <fmt/core.h>
 
 #include "algorithms/core/registry.hpp"
+#include "base/error.hpp"
 #include "base/text.hpp"
+#include "datasets/load.hpp"
 #include "harness/device/device.hpp"
-#include "harness/device/environment.hpp"
 #include "harness/evaluate/device_quality.hpp"
 #include "harness/run/prepared.hpp"
 
@@ -65,6 +66,60 @@ std::optional<std::string> why_not_on_device(double need, std::optional<double> 
       format_bytes(need), format_bytes(*free));
 }
 
+namespace {
+
+// By the schedule or by a rule of the end.
+bool watches(const Case& item, Monitor part) {
+  return item.schedule.monitor == part ||
+         (item.stop.plateau_patience > 0 && item.stop.plateau_monitor == part) ||
+         (item.stop.overfitting_factor > 0 && item.stop.overfitting_monitor == part);
+}
+
+std::optional<std::string> first_empty_part(const Case& item, const Split& split) {
+  if (split.train.nnz() == 0) return "training";
+  const bool ranks = item.evaluate.rank.value_or(false);
+  if (split.test.nnz() == 0 && (ranks || !is_implicit(item))) return "test";
+  if (split.validation.nnz() == 0 && watches(item, Monitor::validation)) return "validation";
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::optional<std::string> why_not_evaluated(const Case& item, const Split& split) {
+  const auto part = first_empty_part(item, split);
+  if (!part) return std::nullopt;
+  const std::int64_t all =
+      split.train.nnz() + split.test.nnz() + split.validation.nnz() + split.fold_in.nnz();
+  return fmt::format(
+      "the {} part is empty: the split {} leaves it none of {} ratings; choose another `holdout`, "
+      "`leave_out`, `users` or `validation`, or a larger data set{}",
+      *part, item.resolved.at("split").dump(), all,
+      *part == "test" && is_implicit(item)
+          ? R"(; "evaluate": {"ranking": false} does without a test part)"
+          : "");
+}
+
+std::optional<std::string> why_not_in_memory(double need, const MemoryBound& available,
+                                             const std::string& beyond) {
+  if (available.by.empty() || need <= static_cast<double>(available.bytes)) return std::nullopt;
+  return fmt::format(
+      "needs {} of memory{}, {} are available ({}); lower `factors`, use a smaller data set or "
+      "raise the limit",
+      format_bytes(need), beyond, format_bytes(static_cast<double>(available.bytes)), available.by);
+}
+
+void refuse_to_load(const Case& item) {
+  if (item.data.implicit) return;  // what its rule leaves is not known
+  const auto shape = expected_shape(item.data);
+  if (!shape) return;
+  // A file is mapped; what is made lies in memory beside its parts.
+  const double copies = item.data.like.empty() ? 1 : 2;
+  const double need = copies * kRatingBytes * static_cast<double>(shape->nnz);
+  if (const auto why = why_not_in_memory(need, memory_limit().available)) {
+    fail(ErrorKind::memory, "{}", *why);
+  }
+}
+
 std::optional<Refusal> refuse(const Case& item, const ProblemShape& shape,
                               std::int64_t other_ratings, DeviceClock* device) {
   const AlgorithmInfo& info = find_algorithm(item.algorithm);
@@ -79,12 +134,8 @@ std::optional<Refusal> refuse(const Case& item, const ProblemShape& shape,
   }
   const double need = (info.memory ? info.memory(item.params, shape).host_bytes : 0) +
                       model_bytes(item.params, shape);
-  const auto free = static_cast<double>(available_memory_bytes());
-  if (free > 0 && need > free) {
-    return Refusal{Status::oom,
-                   fmt::format("needs {} of memory beyond the ratings, {} are available; lower "
-                               "`factors` or use a smaller data set",
-                               format_bytes(need), format_bytes(free))};
+  if (const auto why = why_not_in_memory(need, memory_limit().available, " beyond the ratings")) {
+    return Refusal{Status::oom, *why};
   }
   if (device == nullptr) return std::nullopt;
   const auto reason = why_not_on_device(device_bytes(item, shape, other_ratings),

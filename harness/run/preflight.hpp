@@ -4,11 +4,15 @@
 #include <optional>
 #include <string>
 
+#include "base/memory_limit.hpp"
+#include "datasets/split.hpp"
 #include "harness/device/device_clock.hpp"
 #include "harness/spec/spec.hpp"
 #include "harness/spec/status.hpp"
 
 namespace mf {
+
+inline constexpr double kRatingBytes = 12;  // user, item and value on the host
 
 struct Refusal {
   Status status;  // skipped, oom
@@ -49,6 +53,19 @@ std::optional<std::string> why_too_old(const AlgorithmInfo& info, int compute);
 
 // "needs 12.3 GiB on the device, 9.8 GiB are free; ...", or nothing. `free` may be unknown.
 std::optional<std::string> why_not_on_device(double need, std::optional<double> free);
+
+// "the test part is empty: ...; take a larger share ...", or nothing: what a case learns from, is
+// judged by or watches must have ratings.
+std::optional<std::string> why_not_evaluated(const Case& item, const Split& split);
+
+// "needs 12.3 GiB of memory, 9.8 GiB are available (/sys/fs/cgroup/box/memory.max); ...", or
+// nothing. `beyond` is " beyond the ratings" where they are counted already.
+std::optional<std::string> why_not_in_memory(double need, const MemoryBound& available,
+                                             const std::string& beyond = "");
+
+// Throws Error(memory) where the ratings of the case and their parts surely do not fit. Sets of
+// unknown size pass.
+void refuse_to_load(const Case& item);
 
 // `other_ratings` are those of the test and validation parts; `device` is null for the CPU.
 std::optional<Refusal> refuse(const Case& item, const ProblemShape& shape,

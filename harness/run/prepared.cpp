@@ -21,14 +21,15 @@ double model_bytes(const Params& params, const ProblemShape& shape) {
   return row * static_cast<double>(shape.n_users + shape.n_items);
 }
 
-PreparedCase::PreparedCase(const Case& item, const Ratings& train, Lent lent)
+PreparedCase::PreparedCase(const Case& item, const Ratings& train, const RatingFacts& facts,
+                           Lent lent)
     : device_(lent.device), team_(threads_of(item)) {
   context_.team = &team_;
   context_.seed = item.seed;
   context_.phases = lent.phases;
   context_.stream = device_ != nullptr ? device_->stream() : nullptr;
   context_.stop_requested = std::move(lent.stop_requested);
-  const Model initial = start_of(item.params, train, item.init, team_.size());
+  const Model initial = start_of(item.params, train, {facts.mean, facts.deviation}, item.init);
   algorithm_ = prepare_algorithm(item.algorithm, item.params, train, initial, context_,
                                  [this] { synchronize(); });
 }

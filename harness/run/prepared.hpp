@@ -7,6 +7,7 @@
 #include <memory>
 
 #include "algorithms/core/algorithm.hpp"
+#include "datasets/ratings/rating_facts.hpp"
 #include "harness/device/device_clock.hpp"
 #include "harness/spec/spec.hpp"
 
@@ -28,8 +29,8 @@ class PreparedCase {
     std::function<bool()> stop_requested;
   };
 
-  // From the initial factors to the end of prepare.
-  PreparedCase(const Case& item, const Ratings& train, Lent lent);
+  // From the threads and the initial factors to the end of prepare. `facts` are those of `train`.
+  PreparedCase(const Case& item, const Ratings& train, const RatingFacts& facts, Lent lent);
 
   // Returns the updates; on a device, they are queued.
   std::int64_t run_epochs(const EpochArgs& first, std::int64_t count) {

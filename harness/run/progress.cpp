@@ -10,6 +10,7 @@
 #include "base/json_values.hpp"
 #include "base/text.hpp"
 #include "harness/results/case_json.hpp"
+#include "harness/results/load_json.hpp"
 #include "harness/results/ranges.hpp"
 
 namespace mf {
@@ -58,12 +59,14 @@ class TextProgress : public Progress {
   void end_case(const CaseResult& result) override {
     const bool completed = result.status == Status::completed;
     const std::string reason = completed ? "" : " (" + result.reason + ")";
+    const std::string shared = contention_text(result.contention);
     const FinalAndBest values = values_of(result, metric_);
-    line(fmt::format("{:<58} {:<11} {} {:>7}  best {:>7}  {:>9}  {}{}", title_,
+    line(fmt::format("{:<58} {:<11} {} {:>7}  best {:>7}  {:>9}  {}{}{}", title_,
                      kStatuses.of(result.status), label_of(metric_),
                      value_text(metric_, values.final_value), value_text(metric_, values.best),
                      format_seconds(result.train_s),
-                     rate_text(static_cast<double>(result.updates), result.train_s), reason));
+                     rate_text(static_cast<double>(result.updates), result.train_s), reason,
+                     shared.empty() ? "" : "  contended: " + shared));
   }
 
  protected:
@@ -105,11 +108,12 @@ class LogProgress : public TextProgress {
 
  protected:
   void line(const std::string& text) override {
-    fmt::print(out_, "{}\n", text);
+    fmt::print(out_, "{}\n", one_line(text));
     std::fflush(out_);
   }
 };
 
+// A terminal that is gone is no reason to lose what is measured: it is not told any more.
 class TerminalProgress : public TextProgress {
  public:
   using TextProgress::TextProgress;
@@ -126,18 +130,19 @@ class TerminalProgress : public TextProgress {
   }
 
  protected:
-  void line(const std::string& text) override {
-    fmt::print(out_, "\r\x1b[K{}\n", text);
-    std::fflush(out_);
-  }
+  void line(const std::string& text) override { print(fmt::format("\r\x1b[K{}\n", one_line(text))); }
 
  private:
-  void draw(std::string text) {
+  void print(const std::string& text) {
+    if (std::fputs(text.c_str(), out_) < 0 || std::fflush(out_) != 0) std::clearerr(out_);
+  }
+
+  void draw(const std::string& raw) {
+    std::string text = one_line(raw);
     winsize size{};
     const bool known = ioctl(fileno(out_), TIOCGWINSZ, &size) == 0 && size.ws_col > 0;
     text.resize(std::min<std::size_t>(text.size(), known ? size.ws_col - 1U : 100U));
-    fmt::print(out_, "\r\x1b[K{}", text);
-    std::fflush(out_);
+    print(fmt::format("\r\x1b[K{}", text));
   }
 };
 
@@ -165,12 +170,13 @@ class JsonProgress : public Progress {
                  {"final_test_rmse", number_or_null(result.final_test_rmse)},
                  {"best_test_rmse", number_or_null(result.best_test_rmse)}};
     if (!result.metrics.empty()) json["metrics"] = metrics_json(result);
+    set_contention(json, result.contention);
     line(json);
   }
 
  private:
   void line(const Json& json) {
-    fmt::print(out_, "{}\n", json.dump());
+    fmt::print(out_, "{}\n", json_text(json));
     std::fflush(out_);
   }
   std::FILE* out_;

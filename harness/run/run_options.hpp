@@ -6,7 +6,9 @@
 #include <optional>
 #include <string>
 
+#include "base/placement.hpp"
 #include "harness/device/device_clock.hpp"
+#include "harness/device/host_load.hpp"
 #include "harness/spec/profile.hpp"
 
 namespace mf {
@@ -18,14 +20,18 @@ struct RunOptions {
   std::string command_line;
   bool rerun = false;  // also cases that are finished
   bool retry = false;  // also cases that failed: error, oom, timeout
+  bool share = true;   // what cases have in common is made once; false: by each of them anew
+  Placement placement;  // of all threads and what they write; as the system sees fit
   // Run all cases again, for a profiler; into a folder of their own.
   std::optional<ProfileWindow> profile;
   // 0: go on; 1: end after the running epoch (Ctrl-C); 2: give the running epoch up.
   std::function<int()> interrupted;
 
-  // For tests: named ranges as they begin and end, and what stands in for the machine's device.
+  // For tests: named ranges as they begin and end, and what stands in for the machine
+  // and its device.
   std::function<void(const std::string&, bool)> on_range;
   std::function<std::unique_ptr<DeviceClock>()> open_device = mf::open_device;
+  std::function<HostCounters()> read_host;  // instead of the machine's counters
 };
 
 }  // namespace mf

@@ -7,6 +7,8 @@
 #include <exception>
 #include <limits>
 #include <new>
+#include <set>
+#include <system_error>
 
 #include "algorithms/core/registry.hpp"
 #include "base/error.hpp"
@@ -18,6 +20,7 @@
 #include "harness/evaluate/model_io.hpp"
 #include "harness/evaluate/quality.hpp"
 #include "harness/evaluate/user_groups.hpp"
+#include "harness/results/case_clocks.hpp"
 #include "harness/results/case_json.hpp"
 #include "harness/results/ranges.hpp"
 #include "harness/results/result_file.hpp"
@@ -43,6 +46,12 @@ std::optional<double> rmse_of(const Accuracy& accuracy) {
   return accuracy.count > 0 ? std::optional(accuracy.rmse) : std::nullopt;
 }
 
+void count_slowdowns(DeviceLoad& load, const std::vector<DeviceReading>& readings) {
+  for (const auto& one : readings) {
+    if (one.slowdowns) mf::count_slowdowns(load, *one.slowdowns);
+  }
+}
+
 class CaseRun {
  public:
   CaseRun(const CaseTask& task, const RunOptions& options, DataStore& store, Progress& progress)
@@ -55,12 +64,10 @@ class CaseRun {
         schedule_(item_.schedule),
         stopping_(item_.stop, error_metric()) {
     header_.profile = options.profile;
-    header_.environment = environment_json(options.command_line);
     if (options_.on_range) ranges_.set_observer(options_.on_range);
   }
 
   CaseResult run() {
-    reset_peak_memory();
     const PhaseScope range(&ranges_, "case");
     try {
       run_or_refuse();
@@ -68,6 +75,7 @@ class CaseRun {
       if (reporting_) throw;
       end_by_exception();
     }
+    end_watch();
     if (profiling_) end_profile();
     write_footer();
     return result_;
@@ -75,7 +83,10 @@ class CaseRun {
 
  private:
   void run_or_refuse() {
+    store_.ledger().begin_case();
+    start();
     load();
+    if (const auto why = why_not_evaluated(item_, *data_.split)) fail(ErrorKind::usage, "{}", *why);
     const Ratings& train = data_.split->train;
     shape_ = {train.n_users(), train.n_items(), train.nnz()};
     if (const auto refusal = open_or_refuse()) {
@@ -84,12 +95,10 @@ class CaseRun {
       return;
     }
     prepare();
-    header_.work = prepared_->algorithm().work_per_epoch();
-    header_.facts = prepared_->algorithm().facts();
-    if (implicit_) header_.loss = fold_in_loss().to_json();
-    if (quality_) header_.ranking = quality_->ranking_json();
+    prepare_evaluator();
     write_header();
     train_loop();
+    end_watch();
     fail_if_cut();  // the cache file that the ratings lie in
     if (!implicit_ && item_.evaluate.user_groups > 0 && result_.status != Status::interrupted)
       evaluate_groups();
@@ -106,7 +115,12 @@ class CaseRun {
           "set");
     } catch (const Error& error) {
       result_.device_failed = error.kind() == ErrorKind::device;
+      result_.bad_data = error.kind() == ErrorKind::data;
       end(error.kind() == ErrorKind::memory ? Status::oom : Status::error, error.what());
+    } catch (const std::system_error& error) {
+      // A thread that is not to be had, as a team says it of its own (base/threads.cpp).
+      const bool thread = error.code() == std::errc::resource_unavailable_try_again;
+      end(thread ? Status::oom : Status::error, error.what());
     } catch (const std::exception& error) {
       end(Status::error, error.what());
     } catch (...) {
@@ -114,12 +128,20 @@ class CaseRun {
     }
   }
 
+  // What the program and the machine are: asking for the device makes its context.
+  void start() {
+    const PhaseScope range(&ranges_, kStartRange);
+    reset_peak_memory();
+    header_.environment = environment_json(options_.command_line);
+  }
+
   void load() {
-    const PhaseScope range(&ranges_, "load");
-    data_ = store_.get(item_);
+    const PhaseScope range(&ranges_, kLoadRange);
+    data_ = store_.get(item_, task_.keep_ratings);
   }
 
   std::optional<Refusal> open_or_refuse() {
+    const PhaseScope range(&ranges_, kStartRange);
     if (!is_built(item_.algorithm)) return Refusal{Status::skipped, *why_no_implementation(item_)};
     if (needs_device(item_)) {
       try {
@@ -145,35 +167,67 @@ class CaseRun {
   }
 
   void prepare() {
-    prepare_evaluator();
+    clip_ = clip_range();  // refuses before anything is prepared
+    const PhaseScope range(&ranges_, kPrepareRange);
     PreparedCase::Lent lent{device_.get(), &ranges_, [this] { return interrupt_level() >= 2; }};
-    prepared_ = std::make_unique<PreparedCase>(item_, data_.split->train, std::move(lent));
+    const HostCounters before = read_host();
+    prepared_ =
+        std::make_unique<PreparedCase>(item_, data_.split->train, *data_.facts, std::move(lent));
+    measures_.prepare_load = load_since(before);
+    count_cpus();
   }
 
+  HostCounters read_host() const {
+    return options_.read_host ? options_.read_host() : probe_.read();
+  }
+
+  HostLoad load_since(const HostCounters& before) {
+    return host_load(before, read_host(), probe_.usable_cpus(), prepared_->team().size());
+  }
+
+  // That the threads of the case may run on at once.
+  void count_cpus() {
+    std::set<int> distinct;
+    for (const auto& cpus : prepared_->team().cpus()) distinct.insert(cpus.begin(), cpus.end());
+    cpus_ = std::min(static_cast<int>(distinct.size()), hardware_threads());
+  }
+
+  // Training ends here, whether it came to its end or threw.
+  void end_watch() {
+    if (!train_began_ || measures_.train_load) return;
+    HostLoad load = load_since(*train_began_);
+    load.own = epochs_use_;
+    load.clock_s = clock_.seconds();
+    measures_.train_load = load;
+    if (!device_) return;
+    measures_.device_load.emplace();
+    measures_.device_load->others = device_->others();
+  }
+
+  // On the evaluation clock: histories of all users are looked through.
   void prepare_evaluator() {
-    evaluator_ = std::make_unique<Evaluator>(data_.split->train);
+    const PhaseScope range(&ranges_, kEvaluatorRange);
+    evaluator_ = std::make_unique<Evaluator>(data_.facts);
     evaluator_->set_stream(stream());
-    if (implicit_ || ranks()) make_quality();
-    if (implicit_ || !item_.evaluate.clip) return;
-    const auto& scale = data_.dataset->info.scale;
+    evaluator_->set_clip(clip_);
+    if (!implicit_ && !ranks()) return;
+    quality_ = std::make_unique<QualityEvaluator>(
+        *data_.split, evaluator_->predictor(), fold_in_loss(),
+        ranks() ? std::optional(item_.evaluate.ranking) : std::nullopt, prepared_->team());
+    quality_->set_stream(stream());
+  }
+
+  // To which predictions are clipped, where the case asks for it.
+  std::optional<ClipRange> clip_range() const {
+    if (implicit_ || !item_.evaluate.clip) return std::nullopt;
+    const auto& scale = data_.info->scale;
     if (!scale) {
       fail(ErrorKind::usage,
            "evaluate.clip needs the rating scale of {}: declare \"rating_scale\": {{\"min\": 1, "
            "\"max\": 5, \"step\": 1}} beside its files",
            item_.data.label());
     }
-    evaluator_->set_clip(ClipRange{scale->min, scale->max});
-  }
-
-  // On the evaluation clock: histories of all users are looked through.
-  void make_quality() {
-    const PhaseScope range(&ranges_, "evaluate");
-    const auto start = Clock::now();
-    quality_ = std::make_unique<QualityEvaluator>(
-        *data_.split, fold_in_loss(),
-        ranks() ? std::optional(item_.evaluate.ranking) : std::nullopt);
-    quality_->set_stream(stream());
-    measures_.evaluate_s += seconds_since(start);
+    return ClipRange{scale->min, scale->max};
   }
 
   // Of a model that has learned nothing.
@@ -198,6 +252,7 @@ class CaseRun {
     if (auto decision = stopping_.check(stop_input(point, true))) {
       return end(decision->status, decision->reason);
     }
+    train_began_ = read_host();
     while (true) {
       const std::int64_t first = result_.epochs + 1;
       const double rate = schedule_.rate(first);
@@ -233,7 +288,9 @@ class CaseRun {
     const std::optional<double> before = energy_j();
     {
       const SampledEpochs sampled(sampler_.get());
+      const OwnUse use = own_use();
       clock_.time_group(count, [&] { updates_ += prepared_->run_epochs(first, count); });
+      epochs_use_ += own_use() - use;
     }
     if (const auto after = energy_j(); before && after) {
       *measures_.train_energy_j += *after - *before;
@@ -242,7 +299,9 @@ class CaseRun {
 
   // Nothing on the CPU and where the driver does not say.
   std::optional<double> energy_j() {
-    return measures_.train_energy_j ? device_->energy_j() : std::nullopt;
+    if (!measures_.train_energy_j) return std::nullopt;
+    const PhaseScope range(&ranges_, kWatchRange);
+    return device_->energy_j();
   }
 
   void begin_profile() {
@@ -281,7 +340,9 @@ class CaseRun {
 
   // Right after a group, before the device has gone idle.
   void read_device() {
-    if (sampler_) measures_.after.push_back(device_->reading());
+    if (!sampler_) return;
+    const PhaseScope range(&ranges_, kWatchRange);
+    measures_.after.push_back(device_->reading());
   }
 
   Accuracy evaluate_on(const FactorView& view, const Ratings& part) {
@@ -289,24 +350,26 @@ class CaseRun {
   }
 
   TracePoint evaluate(std::int64_t epoch) {
-    const PhaseScope range(&ranges_, "evaluate");
-    const auto start = Clock::now();
-    const FactorView view = prepared_->factors();
     TracePoint point;
     point.epoch = epoch;
-    if (epoch == 0) measures_.trivial_error = trivial_error();
-    set_errors(point, view);
-    if (quality_) point.metrics = quality_->evaluate(view, prepared_->team());
-    measures_.evaluate_s += seconds_since(start);
+    judge(point);
     point.updates = updates_;
     point.passes =
         static_cast<double>(updates_) / static_cast<double>(std::max<std::int64_t>(1, shape_.nnz));
     point.train_s = clock_.seconds();
     point.train_device_s = clock_.device_seconds();
     point.train_energy_j = measures_.train_energy_j;
-    point.evaluate_s = measures_.evaluate_s;
+    point.evaluate_s = evaluate_seconds(ranges_);
     point.wall_s = seconds_since(start_);
     return point;
+  }
+
+  void judge(TracePoint& point) {
+    const PhaseScope range(&ranges_, kEvaluateRange);
+    const FactorView view = prepared_->factors();
+    if (point.epoch == 0) measures_.trivial_error = trivial_error();
+    set_errors(point, view);
+    if (quality_) point.metrics = quality_->evaluate(view, prepared_->team());
   }
 
   // Values of implicit feedback are no ratings: there is no error of them.
@@ -331,21 +394,20 @@ class CaseRun {
   }
 
   void evaluate_groups() {
-    const PhaseScope range(&ranges_, "evaluate");
-    const auto start = Clock::now();
+    const PhaseScope range(&ranges_, kEvaluateRange);
     Model copy;
     const FactorView view = host_factors(copy);
     measures_.user_groups = evaluate_user_groups(*evaluator_, view, *data_.split,
                                                  item_.evaluate.user_groups, prepared_->team());
-    measures_.evaluate_s += seconds_since(start);
   }
 
   void save() {
+    const PhaseScope range(&ranges_, kSaveRange);
     Model copy;
     const FactorView view = host_factors(copy);
     report([&] {
-      save_model(*task_.model_folder, view, data_.split->train, evaluator_->clip(), fold_in_loss(),
-                 item_.resolved);
+      save_model(*task_.model_folder, view, data_.split->train, evaluator_->predictor(),
+                 fold_in_loss(), item_.resolved);
     });
   }
 
@@ -381,6 +443,7 @@ class CaseRun {
   }
 
   void record(const TracePoint& point) {
+    const PhaseScope range(&ranges_, kSaveRange);
     report([&] { writer_.append(point.to_json()); });
     if (!implicit_) note_rmse(point);
     for (const auto& one : kMetricNames.table) note_metric(one.value, point);
@@ -416,7 +479,16 @@ class CaseRun {
     result_.reason = reason;
   }
 
+  // With the algorithm's own account of its work, for which it may count rows.
   void write_header() {
+    const PhaseScope range(&ranges_, kSaveRange);
+    if (prepared_) {
+      header_.work = prepared_->algorithm().work_per_epoch();
+      header_.facts = prepared_->algorithm().facts();
+      header_.placement = placement_json(prepared_->team());
+      if (implicit_) header_.loss = fold_in_loss().to_json();
+    }
+    if (quality_) header_.ranking = quality_->ranking_json();
     report([&] { writer_.append(header_json(task_.spec, item_, data_, header_)); });
     header_written_ = true;
   }
@@ -426,13 +498,37 @@ class CaseRun {
     result_.updates = updates_;
     result_.train_s = clock_.seconds();
     result_.wall_s = seconds_since(start_);
-    measures_.load_s = data_.load_s;
+    note_start();
+    measures_.shared = store_.ledger().lent();
     measures_.train_device_s = clock_.device_seconds();
     measures_.epochs = clock_.epoch_times();
     if (sampler_) measures_.readings = sampler_->readings();
     if (device_) measures_.peak_device_bytes = device_->peak_bytes();
+    judge_contention();
     writer_.append(footer_json(result_, measures_, ranges_));
     writer_.sync();
+  }
+
+  void judge_contention() {
+    if (measures_.device_load) {
+      count_slowdowns(*measures_.device_load,
+                      measures_.readings.empty() ? measures_.after : measures_.readings);
+    }
+    Stretches stretches;
+    if (measures_.prepare_load) stretches.emplace_back("prepare", *measures_.prepare_load);
+    if (measures_.train_load) stretches.emplace_back("training", *measures_.train_load);
+    result_.contention = contention_of(stretches, cpus_, measures_.device_load, device_ != nullptr);
+  }
+
+  // The first case of a run pays for the others: context of the device, facts about the machine.
+  void note_start() {
+    constexpr const char* kFirst = "first_case";
+    SharedLedger& ledger = store_.ledger();
+    if (!ledger.has(kFirst)) {
+      const double seconds = ranges_.clock_seconds(kStartRange);
+      ledger.made({kFirst, seconds, SharedClock::start}, SharedScope::run);
+    }
+    ledger.used(kFirst);
   }
 
   const CaseTask& task_;
@@ -450,6 +546,7 @@ class CaseRun {
   Ranges ranges_;
   TrainingClock clock_{ranges_, nullptr};
   CaseData data_;
+  std::optional<ClipRange> clip_;
   ProblemShape shape_;
   std::unique_ptr<PreparedCase> prepared_;
   std::unique_ptr<Evaluator> evaluator_;
@@ -457,6 +554,10 @@ class CaseRun {
   HeaderFacts header_;
   CaseResult result_;
   CaseMeasures measures_;
+  const HostProbe probe_{usable_cpus()};
+  std::optional<HostCounters> train_began_;
+  OwnUse epochs_use_;  // within epochs
+  int cpus_ = 1;
   std::int64_t updates_ = 0;
   bool header_written_ = false;
   bool profiling_ = false;

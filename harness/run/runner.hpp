@@ -2,9 +2,10 @@
 //
 //   load -> split -> initial factors -> prepare -> [ run_epochs -> evaluate -> trace ]* -> footer
 //
-// Five clocks that never overlap (load, prepare, transfer, train, evaluate) and the wall.
-// run_epochs is the only call on the training clock: one epoch at a time on the CPU, on a device
-// groups of short ones.
+// Every second of the wall is on one of seven clocks that never overlap (start, load, prepare,
+// transfer, train, evaluate, save; harness/results/case_clocks.hpp), or in the rest. run_epochs is
+// the only call on the training clock: one epoch at a time on the CPU, on a device groups of short
+// ones.
 #pragma once
 
 #include <optional>
@@ -24,6 +25,7 @@ struct CaseTask {
   const Case& item;
   std::string result_file;                  // is appended to
   std::optional<std::string> model_folder;  // of the model after the last epoch
+  bool keep_ratings = false;                // a later case cuts the same data set in another way
 };
 
 // Never throws for what belongs to the case (out of memory, whatever its algorithm throws): that is

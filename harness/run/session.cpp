@@ -9,6 +9,7 @@
 #include "base/atomic_file.hpp"
 #include "base/error.hpp"
 #include "base/json_values.hpp"
+#include "base/log.hpp"
 #include "datasets/load.hpp"
 #include "harness/results/result_file.hpp"
 #include "harness/results/standing_names.hpp"
@@ -45,9 +46,21 @@ void refuse_to_mix(const Spec& spec, const std::string& folder, bool profile) {
   }
 }
 
+// A file under the name of a case whose header has another hash was edited, copied or renamed.
+bool is_of(const ResultFile& file, const Case& item, const std::string& path) {
+  const std::string hash = text_at(file.header, {"case_hash"}).value_or("");
+  if (hash == item.hash) return true;
+  warn(
+      "{}: is finished, but not this case: its case_hash is {}, that of the case {}; the file "
+      "is set aside and the case is run",
+      path, hash.empty() ? "missing" : hash, item.hash);
+  return false;
+}
+
 // The status of a result that stands, or nothing where the case is to be run. `skipped` is asked
 // again: the machine may have changed.
-std::optional<Status> standing_status(const std::string& path, const RunOptions& options) {
+std::optional<Status> standing_status(const std::string& path, const Case& item,
+                                      const RunOptions& options) {
   if (options.rerun || options.profile) return std::nullopt;
   const auto file = read_result_file(path);
   if (!file) return std::nullopt;
@@ -55,7 +68,7 @@ std::optional<Status> standing_status(const std::string& path, const RunOptions&
   const auto status = file->status();
   if (!status || status == Status::interrupted || status == Status::skipped) return std::nullopt;
   if (options.retry && is_failure(*status)) return std::nullopt;
-  return status;
+  return is_of(*file, item, path) ? status : std::nullopt;
 }
 
 std::optional<std::string> model_folder(const Spec& spec, const RunOptions& options,
@@ -64,6 +77,17 @@ std::optional<std::string> model_folder(const Spec& spec, const RunOptions& opti
   if (options.model_folder) return *options.model_folder + "/" + item.id;
   if (!spec.save_model) return std::nullopt;
   return folder + "/models/" + item.id;
+}
+
+// Whether one of the cases right after `index` that have its data set cuts it in another way.
+bool is_cut_again(const Spec& spec, std::size_t index) {
+  const Json& own = spec.cases[index].resolved;
+  for (std::size_t i = index + 1; i < spec.cases.size(); ++i) {
+    const Json& later = spec.cases[i].resolved;
+    if (later.at("dataset") != own.at("dataset")) return false;
+    if (later.at("split") != own.at("split")) return true;
+  }
+  return false;
 }
 
 }  // namespace
@@ -94,11 +118,12 @@ SessionSummary run_session(const Spec& given, const RunOptions& options, Progres
   const Spec spec = named_as_in(summary.folder, given);
   refuse_to_mix(spec, summary.folder, profile);
   write_spec_file(spec, summary.folder);
+  const PlacementScope placed(options.placement);
   DataStore store;
   for (std::size_t i = 0; i < spec.cases.size() && !summary.interrupted; ++i) {
     const Case& item = spec.cases[i];
     const std::string path = summary.folder + "/" + item.id + ".jsonl";
-    if (const auto standing = standing_status(path, options)) {
+    if (const auto standing = standing_status(path, item, options)) {
       ++summary.finished_before;
       summary.failed += is_failure(*standing) ? 1 : 0;
       continue;
@@ -110,12 +135,15 @@ SessionSummary run_session(const Spec& given, const RunOptions& options, Progres
     progress.begin_case(profile ? profiled(item, *options.profile) : item, i + 1,
                         spec.cases.size());
     if (std::filesystem::exists(path)) set_aside(path);
+    if (!options.share) store.clear();
     const CaseResult result =
-        run_case({spec, item, path, model_folder(spec, options, summary.folder, item)}, options,
-                 store, progress);
+        run_case({spec, item, path, model_folder(spec, options, summary.folder, item),
+                  options.share && is_cut_again(spec, i)},
+                 options, store, progress);
     progress.end_case(result);
     ++summary.run;
     summary.failed += is_failure(result.status) ? 1 : 0;
+    summary.bad_data += result.bad_data ? 1 : 0;
     summary.interrupted = result.status == Status::interrupted;
     if (result.device_failed) {
       fail(ErrorKind::device,

@@ -13,7 +13,8 @@ struct SessionSummary {
   std::string folder;
   int finished_before = 0;
   int run = 0;
-  int failed = 0;  // also those of an earlier call that were not run again
+  int failed = 0;    // also those of an earlier call that were not run again
+  int bad_data = 0;  // of those run now: failed by their data
   bool interrupted = false;
 };
 

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "harness/results/case_clocks.hpp"
+
 namespace mf {
 namespace {
 
@@ -30,19 +32,24 @@ std::optional<double> TrainingClock::device_seconds() const {
 void TrainingClock::time_group(std::int64_t count, const std::function<void()>& run) {
   if (device_ != nullptr) {
     // As many marks as the last group took an epoch: making them is not on the clock.
+    const PhaseScope range(ranges_, kWatchRange);
     device_->clear_marks(last_marks_ * count / std::max<std::int64_t>(1, last_.count) + 2);
   }
-  const PhaseScope range(ranges_, "epoch");
-  const auto start = Clock::now();
-  if (device_ != nullptr) {
-    time_on_device(run);
-  } else {
-    run();
+  {
+    const PhaseScope range(ranges_, "epoch");
+    const auto start = Clock::now();
+    if (device_ != nullptr) {
+      time_on_device(run);
+    } else {
+      run();
+    }
+    last_ = {count, seconds_since(start)};
   }
-  last_ = {count, seconds_since(start)};
   groups_.push_back(last_);
   seconds_ += last_.seconds;
-  if (device_ != nullptr) device_seconds_ += ranges_->resolve_device_phases("epoch");
+  if (device_ == nullptr) return;
+  const PhaseScope range(ranges_, kWatchRange);
+  device_seconds_ += ranges_->resolve_device_phases("epoch");
 }
 
 void TrainingClock::time_on_device(const std::function<void()>& run) {

@@ -245,15 +245,17 @@ void check_labels(const std::vector<DataEntry>& entries) {
   }
 }
 
-// The results go into a folder of this name, which must not be the folder of all results.
+// The results go into a folder of this name: below that of all results whatever the name is, and
+// not that of another name where a part of this one cannot be in it.
 std::string folder_name(const std::string& name) {
+  constexpr std::size_t kLongest = 60;  // of slug()
   const std::string folder = slug(name);
   const auto letter = [](unsigned char c) { return std::isalnum(c) != 0; };
-  if (std::any_of(folder.begin(), folder.end(), letter)) return folder;
-  fail(ErrorKind::usage,
-       "$.name: found {}, expected a letter of the Latin alphabet or a digit in it, which name the "
-       "folder of the results (without \"name\", it is that of the spec's file)",
-       describe(name));
+  const auto ascii = [](char c) { return c >= 0x20 && c < 0x7f; };
+  const std::string mark = sha256(name).substr(0, 8);
+  if (std::none_of(folder.begin(), folder.end(), letter)) return "spec-" + mark;
+  if (std::all_of(name.begin(), name.end(), ascii) && name.size() <= kLongest) return folder;
+  return folder.substr(0, kLongest - mark.size() - 1) + "-" + mark;
 }
 
 std::vector<DataEntry> read_data(const SpecKeys& keys) {
@@ -366,7 +368,7 @@ Spec parse_spec(const Json& json, const std::string& file) {
   SpecKeys start;
   start.name = std::filesystem::path(file).stem().string();
   const SpecKeys keys = spec_form().parse(json, "$", start);
-  spec.name = folder_name(keys.name);
+  spec.name = folder_name(keys.name.empty() ? start.name : keys.name);
   spec.description = keys.description;
   spec.baseline = keys.baseline;
   spec.target_rmse = keys.target_rmse;

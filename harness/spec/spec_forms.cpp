@@ -152,10 +152,7 @@ FieldInfo seeds_info() {
 void read_name(JsonReader& reader, SpecKeys& spec) { spec.name = reader.string("name", spec.name); }
 
 FieldInfo name_info() {
-  return {"name",
-          "of the folder of the results",
-          {{"type", "string"}, {"pattern", "[A-Za-z0-9]"}},
-          nullptr};
+  return {"name", "of the folder of the results", {{"type", "string"}}, nullptr};
 }
 
 void read_baseline(JsonReader& reader, SpecKeys& spec) {

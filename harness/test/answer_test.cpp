@@ -88,6 +88,24 @@ TEST(Answer, IsUnknownBeforeTheFooterButTheTrainingTimeIsNot) {
   EXPECT_FALSE(answer_at(file, rmse(0.95))->answer_s);
 }
 
+// Start and load are in no answer, whoever paid for them.
+TEST(Answer, HasWhatAnEarlierCaseHadPreparedAndTransferred) {
+  ResultFile file = descending();
+  file.footer["clocks"]["start_s"] = 100;
+  file.footer["clocks"]["load_s"] = 200;
+  EXPECT_EQ(to_training_s(file.footer), 0.75);
+  file.footer["shared"] = Json::object();
+  EXPECT_EQ(to_training_s(file.footer), 0.75);
+  file.footer["shared"] = {{"start", {{"first_case_s", 50}}},
+                           {"load", {{"ratings_s", 60}}},
+                           {"prepare", {{"views_s", 2}, {"order_s", 4}}},
+                           {"transfer", {{"upload_s", 8}}}};
+  EXPECT_EQ(to_training_s(file.footer), 14.75);
+  EXPECT_EQ(answer_at(file, rmse(0.95))->answer_s, 18.75);
+  EXPECT_EQ(answer_at_end(file)->answer_s, 20.75);
+  EXPECT_FALSE(to_training_s(Json()));
+}
+
 TEST(EpochTimes, TheFirstIsByItselfAndTheOthersHaveAMedian) {
   const EpochTimes times = epoch_times({{1, 9}, {1, 2}, {1, 4}, {1, 3}});
   EXPECT_EQ(times.first_s, 9);
@@ -217,6 +235,22 @@ TEST_F(Summary, ShowsTrainingAndAnswerToTheTargetAndASeedThatMissesIsLate) {
   EXPECT_TRUE(
       contains(als, "10.3 s              -               -  3 completed, 2 missed the target"))
       << als;
+}
+
+TEST_F(Summary, SaysOnceWhatADevicesStartTook) {
+  const auto text_of = [&](const char* hardware) {
+    for (const Case& item : spec_.cases) {
+      ResultFile file = descending();
+      file.header["algorithm"] = {{"hardware", hardware}};
+      file.footer["clocks"]["start_s"] = item.seed == 1 ? 0.5 : 0.001;
+      write(item, file);
+    }
+    return summary_table(folder_.path(), spec_);
+  };
+  const std::string text = text_of("cuda");
+  EXPECT_TRUE(contains(text, "start, once for the run and in no answer: 500.0 ms\n")) << text;
+  EXPECT_TRUE(contains(line(text, "sgd_serial"), "6.8 s")) << "prepare .5, transfer .25, train 6";
+  EXPECT_FALSE(contains(text_of("cpu"), "start, once")) << "a CPU has none to speak of";
 }
 
 TEST_F(Summary, KeepsRatesOfDifferentMethodsApart) {

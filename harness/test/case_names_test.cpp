@@ -186,6 +186,37 @@ TEST(CaseNames, TheHashOfTheHeaderCountsAndNotTheNameOfTheFile) {
   EXPECT_FALSE(fs::exists(folder.file(second.id)));
 }
 
+// A finished file whose header has another hash: edited, or copied over the case's own.
+TEST(CaseNames, AFileWithAnotherHashIsNotTheResultOfTheCase) {
+  for (const bool swapped : {false, true}) {
+    Folder folder;
+    const Spec spec = spec_of(kOffsets);
+    folder.run(spec);
+    const std::string path = folder.file(spec.cases[0].id);
+    ResultFile file = *read_result_file(path);
+    // Invented, that of the other case (whose file is gone), or none.
+    const std::string hash = swapped ? spec.cases[1].hash : std::string(64, 'a');
+    file.header["case_hash"] = hash;
+    std::ofstream out(path);
+    out << file.header.dump() << "\n";
+    for (const Json& point : file.trace) out << point.dump() << "\n";
+    out << file.footer.dump() << "\n";
+    out.close();
+    if (swapped) fs::remove(folder.file(spec.cases[1].id));
+    ::testing::internal::CaptureStderr();
+    const SessionSummary again = folder.run(spec);
+    const std::string warning = ::testing::internal::GetCapturedStderr();
+    EXPECT_TRUE(contains(warning, path + ": is finished, but not this case")) << warning;
+    EXPECT_TRUE(contains(warning, hash));
+    EXPECT_EQ(again.run, swapped ? 2 : 1);
+    EXPECT_EQ(read_result_file(path + ".partial-1")->header["case_hash"], hash) << "kept";
+    for (const Case& item : spec.cases) {
+      EXPECT_EQ(read_result_file(folder.file(item.id))->header["case_hash"], item.hash);
+    }
+    EXPECT_EQ(folder.run(spec).run, 0);
+  }
+}
+
 TEST(CaseNames, AnEditedSpecFindsItsCasesUnderTheNamesTheyHad) {
   Folder folder;
   const auto ruler = [](const std::string& offset) {

@@ -10,6 +10,7 @@
 #include "base/rng.hpp"
 #include "harness/results/compare_report.hpp"
 #include "harness/results/compared_case.hpp"
+#include "harness/results/load_json.hpp"
 #include "harness/results/result_file.hpp"
 #include "harness/results/student_t.hpp"
 #include "harness/test/testing.hpp"
@@ -34,23 +35,27 @@ struct Made {
   std::string content = "aaaa";
   int every = 1;
   Json target_rmse = nullptr;
+  std::optional<Contention> contention = {};  // nothing: a file from before it was told
+  bool gpu = false;
 };
 
 Json header_of(const Made& run) {
-  return {{"type", "header"},
-          {"algorithm", {{"name", run.algorithm}, {"hardware", "cpu"}, {"params", run.params}}},
-          {"dataset",
-           {{"name", "ml"},
-            {"content_hash", run.content},
-            {"split", {{"holdout", 0.2}, {"seed", run.seed}}}}},
-          {"seed", run.seed},
-          {"target_rmse", run.target_rmse},
-          {"schedule", {{"kind", "constant"}, {"learning_rate", 0.01}}},
-          {"init", {{"kind", "uniform"}}},
-          {"stop", {{"epochs", 3}}},
-          {"evaluate", {{"every", run.every}}},
-          {"profile", nullptr},
-          {"environment", {{"git_sha", "0123456789ab"}, {"cpu", "a CPU"}, {"cores", 2}}}};
+  return {
+      {"type", "header"},
+      {"algorithm",
+       {{"name", run.algorithm}, {"hardware", run.gpu ? "cuda" : "cpu"}, {"params", run.params}}},
+      {"dataset",
+       {{"name", "ml"},
+        {"content_hash", run.content},
+        {"split", {{"holdout", 0.2}, {"seed", run.seed}}}}},
+      {"seed", run.seed},
+      {"target_rmse", run.target_rmse},
+      {"schedule", {{"kind", "constant"}, {"learning_rate", 0.01}}},
+      {"init", {{"kind", "uniform"}}},
+      {"stop", {{"epochs", 3}}},
+      {"evaluate", {{"every", run.every}}},
+      {"profile", nullptr},
+      {"environment", {{"git_sha", "0123456789ab"}, {"cpu", "a CPU"}, {"cores", 2}}}};
 }
 
 std::vector<Json> trace_of(const Made& run) {
@@ -74,7 +79,7 @@ void write(const std::string& folder, const Made& run) {
   for (const auto& point : trace) writer.append(point);
   double best = 2;
   for (const double rmse : run.rmse) best = std::min(best, rmse);
-  writer.append({{"type", "footer"},
+  Json footer = {{"type", "footer"},
                  {"status", run.status},
                  {"updates", 1},
                  {"epochs", run.epoch_s.size()},
@@ -82,7 +87,9 @@ void write(const std::string& folder, const Made& run) {
                   {{"prepare_s", run.prepare_s},
                    {"transfer_s", run.transfer_s},
                    {"train_s", trace.back()["train_s"]}}},
-                 {"best_test_rmse", best}});
+                 {"best_test_rmse", best}};
+  if (run.contention) set_contention(footer, *run.contention);
+  writer.append(footer);
 }
 
 // Runs of the seeds 1, 2, ... that take `seconds` an epoch, the first ten times as long.
@@ -144,6 +151,55 @@ TEST(Compare, PairsRunsBySeedAndTakesARunForOne) {
   EXPECT_NEAR(row.epoch_time.interval->high, std::exp(mean + 4.30265 * error), 1e-5);
   EXPECT_NEAR(*row.epoch_time.p, student_t_tails(mean / error, 2), 1e-12);
   EXPECT_NEAR(*row.epoch_time.first.middle, 2, 1e-12) << "the geometric mean";
+}
+
+TEST(Compare, GivesNoVerdictOnTimesOfAMachineThatWasShared) {
+  const Folders f;
+  const Contention alone{std::vector<std::string>{}, std::nullopt};
+  const Contention shared{std::vector<std::string>{"training: other programs"}, std::nullopt};
+  write_runs(f.a, {1, 1.001, 0.999}, {.contention = alone});
+  write_runs(f.b, {2, 2.001}, {.contention = alone});
+  write_runs(f.b, {1.999}, {.seed = 3, .contention = shared});
+  CompareOptions options;
+  auto row = f.compare(options).rows.at(0);
+  for (const Compared* time : {&row.epoch_time, &row.answer_time}) {
+    EXPECT_EQ(time->verdict, Verdict::contended);
+    EXPECT_EQ(time->first.contended, 0);
+    EXPECT_EQ(time->second.contended, 1);
+    EXPECT_GT(*time->value, 1.9) << "the ratio is still said";
+    EXPECT_FALSE(time->p_adjusted);
+  }
+  EXPECT_EQ(row.quality.verdict, Verdict::same) << "other programs do not change the model";
+  EXPECT_EQ(headline(row), "contended");
+  const ComparisonReport report = f.compare(options);
+  EXPECT_TRUE(contains(to_text(report), "contended: 0 of 3, 1 of 3")) << to_text(report);
+  EXPECT_TRUE(contains(to_text(report), "--allow-contended")) << to_text(report);
+  EXPECT_TRUE(has(report, Complaint::undecided));
+  EXPECT_FALSE(has(report, Complaint::slower));
+  options.allow_contended = true;
+  row = f.compare(options).rows.at(0);
+  EXPECT_EQ(row.epoch_time.verdict, Verdict::slower);
+  EXPECT_EQ(row.answer_time.verdict, Verdict::slower);
+  EXPECT_EQ(row.epoch_time.second.contended, 1) << "counted all the same";
+}
+
+TEST(Compare, JudgesEpochsOfADeviceOnABusyHostButNotTheirAnswer) {
+  const Folders f;
+  const Contention busy_host{std::vector<std::string>{},
+                             std::vector<std::string>{"prepare: other programs"}};
+  write_runs(f.a, {1, 1.001, 0.999}, {.contention = busy_host, .gpu = true});
+  write_runs(f.b, {2, 2.001, 1.999}, {.contention = busy_host, .gpu = true});
+  const auto row = f.compare().rows.at(0);
+  EXPECT_EQ(row.epoch_time.verdict, Verdict::slower);
+  EXPECT_EQ(row.answer_time.verdict, Verdict::contended);
+  EXPECT_EQ(headline(row), "epochs slower, answer contended");
+}
+
+TEST(Compare, TakesFilesFromBeforeTheRuleAsTheyWere) {
+  const Folders f;
+  write_runs(f.a, {1, 1.001, 0.999});
+  write_runs(f.b, {2, 2.001, 1.999});
+  EXPECT_EQ(f.compare().rows.at(0).epoch_time.verdict, Verdict::slower);
 }
 
 TEST(Compare, GivesNoVerdictForFewerThanThreeRunsASide) {

@@ -54,12 +54,16 @@ class FakeDevice : public DeviceClock {
   DeviceReading reading() noexcept override {
     ++readings;
     if (!has_nvml) return {};
-    return {1e9 + 1e3 * static_cast<double>(readings), 400.0, 50.0};
+    return {1e9 + 1e3 * static_cast<double>(readings), 400.0, 50.0, slowdowns};
   }
   std::optional<double> energy_j() noexcept override {
     return has_nvml ? std::optional(7e6 + joules) : std::nullopt;
   }
 
+  std::optional<std::vector<DeviceProcess>> others() override { return other_processes; }
+
+  std::uint64_t slowdowns = 0;
+  std::optional<std::vector<DeviceProcess>> other_processes;
   double now = 0;
   int capability = 90;
   bool pending = false;  // work was queued since the last synchronize()
@@ -245,6 +249,32 @@ TEST(DeviceCase, ReadsTheDeviceWithinEpochs) {
   }
   EXPECT_EQ(done.file.footer["power_seen_w"]["median"], 400);
   EXPECT_EQ(done.file.footer["temperature_seen_c"]["max"], 50);
+}
+
+TEST(DeviceCase, IsMarkedWhereOtherProcessesUsedTheDevice) {
+  Options options;
+  options.rest = R"(, "stop": {"epochs": 3})";
+  const auto with = [&](std::vector<DeviceProcess> others, std::uint64_t slowdowns) {
+    options.open = [=] {
+      auto device = std::make_unique<FakeDevice>();
+      device->other_processes = others;
+      device->slowdowns = slowdowns;
+      return device;
+    };
+    return run(options).file.footer;
+  };
+  Json footer = with({}, 0x4);
+  EXPECT_EQ(footer["contended"], false);
+  EXPECT_EQ(footer["device_load"]["other_processes"], 0);
+  EXPECT_EQ(footer["device_load"]["slowdowns"]["sw_power_cap"], 1);
+  EXPECT_FALSE(footer["host_load"]["train"].is_null());
+  footer = with({{7, 2e9, 0.5}}, 0);
+  EXPECT_EQ(footer["contended"], true);
+  EXPECT_EQ(footer["contended_by"][0], "1 other process used the GPU for 50 % of the time");
+  EXPECT_EQ(footer["device_load"]["other_memory_bytes"], 2e9);
+  EXPECT_EQ(footer["device_load"]["other_sm_share"], 0.5);
+  footer = with({}, 0x40);
+  EXPECT_EQ(footer["contended"], true);
 }
 
 TEST(DeviceCase, CountsTheEnergyOfTrainingAlone) {

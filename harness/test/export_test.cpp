@@ -208,6 +208,19 @@ TEST(Export, ATracePointHasItsCaseItsParametersAndTheAnswerTime) {
   EXPECT_EQ(trace[3].count("git_sha"), 0u) << "that of the case is in the other table";
 }
 
+TEST(Export, WhatWasSharedHasColumnsAndIsInTheAnswerTime) {
+  Results results;
+  Json end = footer();
+  end["clocks"]["start_s"] = 16;
+  end["shared"] = {{"prepare", {{"views_s", 4}}}, {"load", {{"ratings_s", 8}}}};
+  results.write("r/a.jsonl", {header("a"), point(1, 1.5, 2.5), end});
+  results.run();
+  EXPECT_EQ(results.trace().at(0).at("answer_s"), "6.25") << "0.5 + 0.25 + 4 + 1.5";
+  EXPECT_EQ(results.cases().at(0).at("shared.prepare.views_s"), "4");
+  EXPECT_EQ(results.cases().at(0).at("clock_start_s"), "16");
+  EXPECT_EQ(results.cases().at(0).at("clock_rest_s"), "") << "of a file that has none";
+}
+
 TEST(Export, ACaseWithoutItsFooterIsUnfinished) {
   Results results;
   results.write("r/a.jsonl", {header("a"), point(0, 0, 2.5)}, "{\"type\": \"trace\", \"epo");

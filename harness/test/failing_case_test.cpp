@@ -6,11 +6,13 @@
 #include <functional>
 #include <new>
 #include <stdexcept>
+#include <system_error>
 
 #include "algorithms/core/registry.hpp"
 #include "harness/results/compare.hpp"
 #include "harness/results/result_file.hpp"
 #include "harness/results/summary.hpp"
+#include "harness/run/preflight.hpp"
 #include "harness/run/session.hpp"
 #include "harness/test/testing.hpp"
 
@@ -26,6 +28,9 @@ void throw_it(const std::string& what) {
   if (what == "number") throw 42;
   if (what == "bad_alloc") throw std::bad_alloc();
   if (what == "io") fail(ErrorKind::io, "scratch.bin: cannot be read");
+  if (what == "thread") {
+    throw std::system_error(std::make_error_code(std::errc::resource_unavailable_try_again));
+  }
   if (what == "length") throw std::length_error("vector::_M_default_append");
 }
 
@@ -58,11 +63,11 @@ AlgorithmInfo thrower_info() {
   AlgorithmInfo info;
   info.name = "thrower";
   info.family = "test";
-  info.params = {
-      ParamSpec::integer("factors", 2, 1, 1024, ""),
-      ParamSpec::choice("what", "nothing",
-                        {"nothing", "exception", "number", "bad_alloc", "io", "length"}, ""),
-      ParamSpec::choice("where", "epoch", {"epoch", "prepare", "constructor"}, "")};
+  info.params = {ParamSpec::integer("factors", 2, 1, 1024, ""),
+                 ParamSpec::choice(
+                     "what", "nothing",
+                     {"nothing", "exception", "number", "bad_alloc", "io", "thread", "length"}, ""),
+                 ParamSpec::choice("where", "epoch", {"epoch", "prepare", "constructor"}, "")};
   return info;
 }
 
@@ -96,11 +101,10 @@ TEST(FailingCase, IsAResultAndTheRunGoesOn) {
     const char* what;
     const char* status;
     const char* reason;
-  } expected[] = {{"exception", "error", "a bug \uFFFD in it"},
-                  {"number", "error", "no std::exception"},
-                  {"bad_alloc", "oom", "lower `factors`"},
-                  {"io", "error", "scratch.bin: cannot be read"},
-                  {"length", "error", "_M_default_append"}};
+  } expected[] = {
+      {"exception", "error", "a bug \uFFFD in it"}, {"number", "error", "no std::exception"},
+      {"bad_alloc", "oom", "lower `factors`"},      {"io", "error", "scratch.bin: cannot be read"},
+      {"thread", "oom", "temporarily unavailable"}, {"length", "error", "_M_default_append"}};
   for (const std::string where : {"epoch", "prepare", "constructor"}) {
     for (const auto& one : expected) {
       const TempFolder folder;
@@ -149,6 +153,66 @@ TEST(FailingCase, AModelThatCannotBeWrittenEndsTheRun) {
   });
   EXPECT_TRUE(contains(message, "file/models") && contains(message, "cannot be created"))
       << message;
+}
+
+// One spec a split that leaves a part empty which the case needs: an error before training that
+// says what to do, and never "diverged".
+TEST(EmptyPart, IsAnErrorBeforeTraining) {
+  const struct {
+    const char* ratings;
+    const char* spec;
+    const char* reason;
+  } all[] = {
+      {"1 1 3\n", "", "the test part is empty"},
+      {"1 1 3\n1 2 4\n2 1 5\n", R"(, "split": {"leave_out": 5})", "the test part is empty"},
+      {"1 1 3\n1 2 4\n2 1 5\n", R"(, "split": {"holdout": 0.999999})", "no rating to train on"},
+      {"1 1 3\n1 2 4\n2 1 5\n2 2 1\n3 1 1\n",
+       R"(, "split": {"validation": 0.1}, "stop": {"plateau": {"monitor": "validation"}})",
+       "the validation part is empty"},
+  };
+  for (const auto& one : all) {
+    const TempFolder folder;
+    std::ofstream(folder / "d.txt") << one.ratings;
+    const Spec spec =
+        parse_spec(parse_json(R"({"name": "t", "datasets": [{"path": ")" + folder / "d.txt" +
+                                  R"("}], "algorithms": ["thrower"])" + one.spec + "}",
+                              "t"),
+                   "t.json");
+    const SessionSummary summary = run(spec, folder / "r");
+    EXPECT_EQ(summary.failed, 1);
+    EXPECT_EQ(summary.bad_data, 0) << "the split is the spec's";
+    const Json footer = result_of(folder / "r", spec.cases[0]).footer;
+    EXPECT_EQ(footer["status"], "error");
+    EXPECT_EQ(footer["epochs"], 0);
+    EXPECT_TRUE(contains(footer["stop_reason"], one.reason)) << footer["stop_reason"];
+  }
+}
+
+TEST(BadData, IsCountedApartAndTheOtherSetsRun) {
+  const TempFolder folder;
+  std::ofstream(folder / "bad.txt") << "1 2 3\n1 x 3\n";
+  const Spec spec =
+      parse_spec(parse_json(R"({"name": "t", "datasets": ["like:ml-100k:0.05", {"path": ")" +
+                                folder / "bad.txt" + R"("}], "algorithms": ["thrower"]})",
+                            "t"),
+                 "t.json");
+  const SessionSummary summary = run(spec, folder / "r");
+  EXPECT_EQ(summary.run, 2);
+  EXPECT_EQ(summary.failed, 1);
+  EXPECT_EQ(summary.bad_data, 1);
+  EXPECT_EQ(result_of(folder / "r", spec.cases[0]).footer["status"], "completed");
+  const Json footer = result_of(folder / "r", spec.cases[1]).footer;
+  EXPECT_TRUE(contains(footer["stop_reason"], "bad.txt:2:3")) << footer["stop_reason"];
+}
+
+TEST(Preflight, NamesWhatLimitsTheMemory) {
+  const MemoryBound box{1 << 30, "/sys/fs/cgroup/box/memory.max"};
+  EXPECT_FALSE(why_not_in_memory(1 << 30, box));
+  EXPECT_TRUE(contains(why_not_in_memory(3e9, box).value_or(""),
+                       "needs 2.8 GiB of memory, 1.0 GiB are available "
+                       "(/sys/fs/cgroup/box/memory.max)"));
+  EXPECT_TRUE(why_not_in_memory(1, {0, "ulimit -v"})) << "a full one leaves nothing";
+  EXPECT_FALSE(why_not_in_memory(3e9, {})) << "where the system tells nothing, nothing is refused";
 }
 
 const char* const kDamaged[] = {

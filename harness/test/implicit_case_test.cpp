@@ -164,6 +164,27 @@ TEST(ImplicitCase, RanksASampleOrNobody) {
   EXPECT_TRUE(file.trace[0]["objective"].is_number());
 }
 
+TEST(ImplicitCase, NeedsATestPartWhereItIsRankedAlone) {
+  const TempFolder folder;
+  std::ofstream(folder / "d.txt") << "1 1 3\n1 2 4\n2 1 5\n3 1 2\n";
+  for (const bool ranking : {true, false}) {
+    const Spec spec =
+        parse_spec(parse_json(R"({"name": "t", "datasets": [{"path": ")" + folder / "d.txt" +
+                                  R"("}], "algorithms": ["folder"], "split": {"leave_out": 9},
+                       "stop": {"epochs": 1}, "evaluate": {"ranking": )" +
+                                  (ranking ? "true" : "false") + "}}",
+                              "t"),
+                   "t.json");
+    RunOptions options;
+    options.folder = folder / (ranking ? "ranked" : "not");
+    run_session(spec, options, *make_progress(ProgressMode::quiet, stdout));
+    const auto file = read_result_file(*options.folder + "/" + spec.cases[0].id + ".jsonl");
+    const std::string reason = file->footer["stop_reason"];
+    EXPECT_EQ(file->footer["status"], ranking ? "error" : "completed") << reason;
+    EXPECT_EQ(contains(reason, "\"ranking\": false"), ranking) << reason;
+  }
+}
+
 TEST(ImplicitCase, ExplicitRatingsAreRankedOnRequest) {
   const Spec plain = spec_of("\"als_cpu\"");
   EXPECT_FALSE(plain.cases[0].resolved["evaluate"].contains("ranking")) << "hashes stay";

@@ -25,8 +25,9 @@ TEST_P(ModelIo, PredictsInOriginalIdsAsTheEvaluatorDoes) {
   const Ratings train = random_ratings(30, 20, 0.2, 3);
   Model model = initial_model(30, 20, 5, GetParam(), 3.2, InitSpec{}, 1);
   for (auto& b : model.user_bias) b = 0.5F;
-  save_model(folder / "m", model.view(), train, {}, {}, {{"algorithm", "t"}});
-  save_model(folder / "m", model.view(), train, {}, {}, {{"algorithm", "t"}});  // replaces
+  save_model(folder / "m", model.view(), train, Predictor(train), {}, {{"algorithm", "t"}});
+  save_model(folder / "m", model.view(), train, Predictor(train), {},
+             {{"algorithm", "t"}});  // replaces
   const SavedModel saved = load_model(folder / "m");
   const Evaluator evaluator(train);
   for (std::int32_t u = 0; u < 30; ++u) {
@@ -42,7 +43,7 @@ TEST_P(ModelIo, RecommendsTheBestUnseenItemsInOrder) {
   const TempFolder folder;
   const Ratings train = random_ratings(30, 20, 0.3, 3);
   const Model model = initial_model(30, 20, 5, GetParam(), 3.2, InitSpec{}, 1);
-  save_model(folder / "m", model.view(), train, {}, {}, {});
+  save_model(folder / "m", model.view(), train, Predictor(train), {}, {});
   const SavedModel saved = load_model(folder / "m");
   const auto top = saved.recommend(40, 5, false);
   ASSERT_EQ(top.size(), 5u);
@@ -57,12 +58,67 @@ TEST_P(ModelIo, RecommendsTheBestUnseenItemsInOrder) {
   EXPECT_TRUE(contains(message_of([&] { saved.recommend(41, 5, false); }), "no user 41"));
 }
 
+// Two users and three items that are called by text.
+Ratings named_ratings() {
+  Ratings::Arrays a;
+  a.users = {0, 0, 1};
+  a.items = {0, 2, 1};
+  a.values = {5, 1, 3};
+  a.user_offsets = {0, 2, 3};
+  a.user_ids = {0, 1};
+  a.item_ids = {0, 1, 2};
+  a.user_names = IdNames(std::vector<std::string_view>{"alice", "zoë B."});
+  a.item_names = IdNames(std::vector<std::string_view>{"B000123", "New York", "日本"});
+  return Ratings(std::move(a));
+}
+
+TEST_P(ModelIo, IdsThatAreTextComeBack) {
+  const TempFolder folder;
+  const Ratings train = named_ratings();
+  const Model model = initial_model(2, 3, 5, GetParam(), 3.2, InitSpec{}, 1);
+  save_model(folder / "m", model.view(), train, {}, {}, {});
+  const SavedModel saved = load_model(folder / "m");
+  const Evaluator evaluator(train);
+  for (std::int32_t u = 0; u < 2; ++u) {
+    for (std::int32_t i = 0; i < 3; ++i) {
+      const auto user = saved.user_key(train.user_names()[u]);
+      const auto item = saved.item_key(train.item_names()[i]);
+      ASSERT_TRUE(user && item);
+      EXPECT_EQ(saved.item_name(*item), train.item_names()[i]);
+      EXPECT_EQ(saved.predict(*user, *item), evaluator.predict(model.view(), u, i));
+    }
+  }
+  EXPECT_EQ(saved.user_key("bob"), -1);
+  EXPECT_FALSE(saved.knows_user(-1));
+  const auto top = saved.recommend(*saved.user_key("alice"), 5, false);
+  ASSERT_EQ(top.size(), 1u);
+  EXPECT_EQ(saved.item_name(top[0].first), "New York");
+}
+
+TEST_P(ModelIo, NamesThatDoNotFitAreRefused) {
+  const TempFolder folder;
+  const Model model = initial_model(2, 3, 5, GetParam(), 3.2, InitSpec{}, 1);
+  const auto refusal = [&](const std::string& names) {
+    save_model(folder / "m", model.view(), named_ratings(), {}, {}, {});
+    std::ofstream(folder / "m/item_names.txt", std::ios::binary) << names;
+    return message_of([&] { load_model(folder / "m"); });
+  };
+  EXPECT_EQ(refusal("a\nb\nc\n"), "no error");
+  EXPECT_TRUE(contains(refusal("a\nb\n"), "item_names.txt: holds 2 values, expected 3"));
+  EXPECT_TRUE(contains(refusal("a\n\nc\n"), "item_names.txt: found '' as name 1"));
+  EXPECT_TRUE(contains(refusal("b\na\nc\n"), "the name 'b' before 'a' (row 0)"));
+  EXPECT_TRUE(contains(refusal("a\n\x1b[2J\nz\n"), "'\\x1b[2J' as name 1"));
+  EXPECT_TRUE(contains(refusal("a\n" + std::string(1 << 20, 'b') + "\nz\n"), "as name 1"));
+  std::filesystem::remove(folder / "m/item_names.txt");
+  EXPECT_TRUE(contains(message_of([&] { load_model(folder / "m"); }), "item_names.txt"));
+}
+
 TEST_P(ModelIo, ArraysThatDoNotFitTogetherAreRefused) {
   const TempFolder folder;
   const Ratings train = random_ratings(6, 5, 0.6, 3);
   const Model model = initial_model(6, 5, 4, GetParam(), 3.2, InitSpec{}, 1);
   const auto refusal = [&](const std::string& file, auto values, auto change) {
-    save_model(folder / "m", model.view(), train, {}, {}, {});
+    save_model(folder / "m", model.view(), train, Predictor(train), {}, {});
     using T = typename decltype(values)::value_type;
     auto array = read_npy<T>(folder / ("m/" + file));
     change(array.values);
@@ -96,7 +152,7 @@ TEST_P(ModelIo, ClipsAsTheEvaluatorDoesWhereTheCaseClips) {
   for (auto& p : model.p) p = static_cast<float>(10 * rng.normal());
   Evaluator evaluator(train);
   evaluator.set_clip(ClipRange{1, 4.5F});
-  save_model(folder / "m", model.view(), train, evaluator.clip(), {}, {});
+  save_model(folder / "m", model.view(), train, evaluator.predictor(), {}, {});
   EXPECT_EQ(read_json_file(folder / "m/model.json")["clip"], (Json{{"min", 1.0}, {"max", 4.5}}));
   const SavedModel saved = load_model(folder / "m");
   int at_ends = 0;
@@ -117,7 +173,9 @@ TEST_P(ModelIo, RecommendsInTheOrderBeforeClipping) {
   Model model = initial_model(30, 20, 1, GetParam(), 3.2, InitSpec{}, 1);
   for (auto& p : model.p) p = 1;
   for (std::int32_t i = 0; i < 20; ++i) model.q[i] = static_cast<float>(10 + i);
-  save_model(folder / "m", model.view(), train, ClipRange{1, 5}, {}, {});
+  Predictor clipped(train);
+  clipped.set_clip(ClipRange{1, 5});
+  save_model(folder / "m", model.view(), train, clipped, {}, {});
   const auto top = load_model(folder / "m").recommend(40, 3, true);
   EXPECT_EQ(top, (std::vector<std::pair<std::int32_t, float>>{{200, 5}, {190, 5}, {180, 5}}));
 }
@@ -128,7 +186,7 @@ TEST(ModelFolder, AFolderWithoutAClipRangePredictsAsItIs) {
   Model model = initial_model(3, 3, 1, ModelKind::plain, 3, InitSpec{}, 1);
   for (auto& p : model.p) p = 4;
   for (auto& q : model.q) q = 4;
-  save_model(folder / "m", model.view(), train, {}, {}, {});
+  save_model(folder / "m", model.view(), train, Predictor(train), {}, {});
   EXPECT_FALSE(read_json_file(folder / "m/model.json").contains("clip"));
   EXPECT_EQ(load_model(folder / "m").predict(10, 10), 16);
 }
@@ -143,7 +201,7 @@ TEST(ModelIoErrors, NameTheFile) {
   EXPECT_TRUE(contains(message_of([&] { load_model(folder / "none"); }), "model.json"));
   const Ratings train = random_ratings(4, 4, 1, 3);
   const Model model = initial_model(4, 4, 2, ModelKind::plain, 3, InitSpec{}, 1);
-  save_model(folder / "m", model.view(), train, {}, {}, {});
+  save_model(folder / "m", model.view(), train, Predictor(train), {}, {});
   Json info = read_json_file(folder / "m/model.json");
   info["clip"] = {{"min", 5}, {"max", 1}};
   std::ofstream(folder / "m/model.json") << info;

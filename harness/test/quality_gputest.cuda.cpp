@@ -16,6 +16,7 @@ namespace mf {
 namespace {
 
 using cuda::DeviceBuffer;
+using testing::alone;
 using testing::random_ratings;
 
 constexpr float kNaN = std::numeric_limits<float>::quiet_NaN();
@@ -117,7 +118,8 @@ TEST(DeviceQuality, EqualsTheHost) {
     for (const std::int64_t padding : {0, 4, 3}) {
       SCOPED_TRACE(fmt::format("{} x {}, f = {}, padding {}", c.m, c.n, c.f, padding));
       const OnDevice device(model, padding);
-      QualityEvaluator evaluator(split, implicit_loss(padding == 0 ? 0 : 0.6), RankingSpec{});
+      QualityEvaluator evaluator(split, Predictor(split.train),
+                                 implicit_loss(padding == 0 ? 0 : 0.6), RankingSpec{}, alone());
       const MetricValues expected = evaluator.evaluate(model.view(), team);
       const MetricValues found = evaluator.evaluate(device.view(), team);
       expect_ranking_equal(found, expected);
@@ -137,7 +139,7 @@ TEST(DeviceQuality, ObjectiveIsTheDenseSum) {
   for (const std::int32_t f : {1, 8, 31, 64, 100, 256, 500, 1024}) {
     const Model model =
         initial_model(211, 97, f, ModelKind::plain, 0, InitSpec{InitKind::normal, 0.3, 4}, 2);
-    const ImplicitObjective objective(train, *implicit_loss(0.5).implicit);
+    const ImplicitObjective objective(train, *implicit_loss(0.5).implicit, alone());
     DeviceObjective device(objective, nullptr);
     const double expected = testing::dense_objective(model.view(), train, objective.loss());
     EXPECT_NEAR(device.evaluate(OnDevice(model).view(), nullptr), expected, 1e-6 * expected) << f;
@@ -166,7 +168,7 @@ TEST(DeviceQuality, ObjectiveOfManyRows) {
   const Ratings train(std::move(a));
   const Model model =
       initial_model(m, 31, 40, ModelKind::plain, 0, InitSpec{InitKind::normal, 0.3, 4}, 2);
-  const ImplicitObjective objective(train, *implicit_loss().implicit);
+  const ImplicitObjective objective(train, *implicit_loss().implicit, alone());
   ThreadTeam team(4);
   const double expected = objective.evaluate(model.view(), team);
   DeviceObjective device(objective, nullptr);
@@ -189,7 +191,8 @@ TEST(DeviceQuality, RanksExplicitModelsAndFoldedUsers) {
       Model model = whole_model(120, 500, 6, 2, kind);
       FoldInLoss loss;
       loss.reg = 0.1;
-      QualityEvaluator evaluator(split, implicit ? implicit_loss() : loss, RankingSpec{});
+      QualityEvaluator evaluator(split, Predictor(split.train), implicit ? implicit_loss() : loss,
+                                 RankingSpec{}, alone());
       const MetricValues expected = evaluator.evaluate(model.view(), team);
       const MetricValues found = evaluator.evaluate(OnDevice(model, 2).view(), team);
       // Rows that were folded in are no whole numbers: near ties may fall differently.
@@ -208,7 +211,7 @@ TEST(DeviceQuality, ExplicitModelsOfWholeNumbersEqualTheHost) {
   ThreadTeam team(4);
   for (const ModelKind kind : {ModelKind::plain, ModelKind::biased}) {
     const Model model = whole_model(150, 700, 9, 2, kind);
-    QualityEvaluator evaluator(split, FoldInLoss{}, RankingSpec{});
+    QualityEvaluator evaluator(split, Predictor(split.train), FoldInLoss{}, RankingSpec{}, alone());
     expect_ranking_equal(evaluator.evaluate(OnDevice(model).view(), team),
                          evaluator.evaluate(model.view(), team));
   }
@@ -222,7 +225,8 @@ TEST(DeviceQuality, RanksUsersTileByTile) {
   const Split split = random_split(kUsers, kItems, 0.0005);
   const Model model = whole_model(kUsers, kItems, 3, 20);
   ThreadTeam team(8);
-  QualityEvaluator evaluator(split, implicit_loss(), RankingSpec{});
+  QualityEvaluator evaluator(split, Predictor(split.train), implicit_loss(), RankingSpec{},
+                             alone());
   expect_ranking_equal(evaluator.evaluate(OnDevice(model).view(), team),
                        evaluator.evaluate(model.view(), team));
 }
@@ -234,7 +238,8 @@ TEST(DeviceQuality, OfAModelThatIsNotFiniteIsNone) {
   for (const float bad : {kNaN, 3e38F}) {
     Model model = whole_model(61, 303, 5, 3);
     for (int k = 0; k < 5; ++k) model.q[302 * 5 + k] = bad;
-    QualityEvaluator evaluator(split, implicit_loss(), RankingSpec{});
+    QualityEvaluator evaluator(split, Predictor(split.train), implicit_loss(), RankingSpec{},
+                               alone());
     EXPECT_TRUE(std::isnan(*evaluator.evaluate(OnDevice(model).view(), team)[Metric::map_10]));
   }
 }

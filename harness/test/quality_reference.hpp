@@ -9,10 +9,16 @@
 
 #include "algorithms/core/implicit.hpp"
 #include "algorithms/core/model.hpp"
+#include "base/threads.hpp"
 #include "datasets/ratings/ratings.hpp"
 #include "harness/evaluate/ranking.hpp"
 
 namespace mf::testing {
+
+inline ThreadTeam& alone() {
+  static ThreadTeam one(1);
+  return one;
+}
 
 inline double dot_of(const FactorView& m, std::int64_t u, std::int64_t i) {
   double sum = 0;

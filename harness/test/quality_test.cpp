@@ -14,6 +14,7 @@
 namespace mf {
 namespace {
 
+using testing::alone;
 using testing::contains;
 using testing::message_of;
 using testing::random_ratings;
@@ -122,8 +123,10 @@ TEST(Ranking, IsThatOfTheSortedList) {
   for (const auto& c : cases) {
     const Split split = random_split(c.m, c.n, c.density);
     const Model model = whole_model(c.m, c.n, c.f, 3, c.range);
-    QualityEvaluator evaluator(split, implicit_loss(1, 0.1), RankingSpec{});
-    const RankedUsers users = choose_ranked_users(split.train, nullptr, split.test, {}, true);
+    QualityEvaluator evaluator(split, Predictor(split.train), implicit_loss(1, 0.1), RankingSpec{},
+                               alone());
+    const RankedUsers users =
+        choose_ranked_users(split.train, nullptr, split.test, {}, true, alone());
     ASSERT_GT(users.count(), 0) << c.m;
     ThreadTeam team(2);
     SCOPED_TRACE(c.n);
@@ -135,7 +138,8 @@ TEST(Ranking, IsThatOfTheSortedList) {
 TEST(Ranking, ListsTheBestItemsInOrder) {
   const Split split = random_split(40, 333, 0.3);
   const Model model = whole_model(40, 333, 3, 5, 1);
-  const RankedUsers users = choose_ranked_users(split.train, nullptr, split.test, {}, true);
+  const RankedUsers users =
+      choose_ranked_users(split.train, nullptr, split.test, {}, true, alone());
   std::vector<const float*> rows;
   for (const auto u : users.users) rows.push_back(model.p.data() + u * 3);
   AlignedVector<std::int32_t> top;
@@ -149,7 +153,8 @@ TEST(Ranking, ListsTheBestItemsInOrder) {
 
 TEST(Ranking, CountsUsersWithHeldOutItemsAlone) {
   const Split split = random_split(kUsers, kItems, 0.1);
-  const RankedUsers users = choose_ranked_users(split.train, nullptr, split.test, {}, true);
+  const RankedUsers users =
+      choose_ranked_users(split.train, nullptr, split.test, {}, true, alone());
   std::set<std::int32_t> expected;
   for (const auto u : split.test.users()) expected.insert(u);
   EXPECT_EQ(std::set<std::int32_t>(users.users.begin(), users.users.end()), expected);
@@ -161,9 +166,9 @@ TEST(Ranking, ASampleIsPartOfALargerOne) {
   const Split split = random_split(kUsers, kItems, 0.1);
   const auto sample = [&](std::int64_t n, std::uint64_t seed) {
     const RankedUsers users =
-        choose_ranked_users(split.train, nullptr, split.test, {n, seed}, true);
+        choose_ranked_users(split.train, nullptr, split.test, {n, seed}, true, alone());
     EXPECT_EQ(users.eligible,
-              choose_ranked_users(split.train, nullptr, split.test, {}, true).count());
+              choose_ranked_users(split.train, nullptr, split.test, {}, true, alone()).count());
     return std::set<std::int32_t>(users.users.begin(), users.users.end());
   };
   const auto ten = sample(10, 1);
@@ -172,7 +177,7 @@ TEST(Ranking, ASampleIsPartOfALargerOne) {
   EXPECT_TRUE(std::includes(twenty.begin(), twenty.end(), ten.begin(), ten.end()));
   EXPECT_NE(ten, sample(10, 2));
   EXPECT_EQ(std::ssize(sample(10'000, 1)),
-            choose_ranked_users(split.train, nullptr, split.test, {}, true).count());
+            choose_ranked_users(split.train, nullptr, split.test, {}, true, alone()).count());
 }
 
 // A value of 0 was not observed: neither seen nor held out.
@@ -187,10 +192,10 @@ TEST(Ranking, ZerosAreNoInteractionsOfImplicitFeedback) {
   const Ratings all(std::move(a));
   const Ratings train = part_of(all, [](auto, auto i) { return i < 2; });
   const Ratings test = part_of(all, [](auto, auto i) { return i >= 2; });
-  const RankedUsers implicit = choose_ranked_users(train, nullptr, test, {}, true);
+  const RankedUsers implicit = choose_ranked_users(train, nullptr, test, {}, true, alone());
   ASSERT_EQ(implicit.count(), 1);
   EXPECT_EQ(implicit.seen[0].size(), 1);
-  const RankedUsers ratings = choose_ranked_users(train, nullptr, test, {}, false);
+  const RankedUsers ratings = choose_ranked_users(train, nullptr, test, {}, false, alone());
   EXPECT_EQ(ratings.count(), 2);
   EXPECT_EQ(ratings.seen[0].size(), 2);
 }
@@ -200,7 +205,8 @@ TEST(Ranking, OfAModelThatIsNotFiniteIsNone) {
   for (const float bad : {std::numeric_limits<float>::quiet_NaN(), 3e38F}) {
     Model model = whole_model(kUsers, kItems, kFactors, 3, 3);
     for (std::int32_t k = 0; k < kFactors; ++k) model.q[(kItems - 1) * kFactors + k] = bad;
-    QualityEvaluator evaluator(split, implicit_loss(1, 0), RankingSpec{});
+    QualityEvaluator evaluator(split, Predictor(split.train), implicit_loss(1, 0), RankingSpec{},
+                               alone());
     ThreadTeam team(2);
     const MetricValues values = evaluator.evaluate(model.view(), team);
     EXPECT_TRUE(std::isnan(*values[Metric::ndcg_100]));
@@ -211,7 +217,8 @@ TEST(Ranking, OfAModelThatIsNotFiniteIsNone) {
 TEST(Ranking, AndObjectiveAreTheSameForAnyNumberOfThreads) {
   const Split split = random_split(700, 300, 0.1);
   Model model = initial_model(700, 300, 19, ModelKind::plain, 0, InitSpec{}, 1);
-  QualityEvaluator evaluator(split, implicit_loss(3, 0.1), RankingSpec{});
+  QualityEvaluator evaluator(split, Predictor(split.train), implicit_loss(3, 0.1), RankingSpec{},
+                             alone());
   ThreadTeam one(1);
   const MetricValues expected = evaluator.evaluate(model.view(), one);
   for (const int threads : {2, 5, 8}) {
@@ -237,13 +244,14 @@ TEST(Ranking, OfExplicitModelsIsByTheirPredictions) {
       for (int u = 0; u < 60; ++u) model.user_bias.push_back(static_cast<float>(rng.below(4)));
       for (int i = 0; i < 150; ++i) model.item_bias.push_back(static_cast<float>(rng.below(5)));
     }
-    QualityEvaluator evaluator(split, FoldInLoss{}, RankingSpec{});
+    QualityEvaluator evaluator(split, Predictor(split.train), FoldInLoss{}, RankingSpec{}, alone());
     ThreadTeam team(2);
     const MetricValues found = evaluator.evaluate(model.view(), team);
     EXPECT_FALSE(found[Metric::objective]);
 
     const Predictor predictor(split.train);
-    const RankedUsers users = choose_ranked_users(split.train, nullptr, split.test, {}, false);
+    const RankedUsers users =
+        choose_ranked_users(split.train, nullptr, split.test, {}, false, alone());
     double ndcg = 0;
     for (std::int64_t r = 0; r < users.count(); ++r) {
       std::vector<float> scores;
@@ -266,7 +274,7 @@ TEST(Objective, IsTheDenseSum) {
     const ImplicitLoss loss{2.5, 0.3, exponent};
     ThreadTeam team(2);
     const double expected = testing::dense_objective(model.view(), train, loss);
-    EXPECT_NEAR(ImplicitObjective(train, loss).evaluate(model.view(), team), expected,
+    EXPECT_NEAR(ImplicitObjective(train, loss, team).evaluate(model.view(), team), expected,
                 1e-11 * expected);
   }
 }
@@ -278,7 +286,7 @@ TEST(Objective, OfZerosIsThatOfTheZeroModel) {
   const ImplicitLoss loss{2.5, 0.3, 0};
   ThreadTeam team(2);
   const double expected = testing::dense_objective(model.view(), train, loss);
-  EXPECT_NEAR(ImplicitObjective(train, loss).of_zeros(team), expected, 1e-11 * expected);
+  EXPECT_NEAR(ImplicitObjective(train, loss, team).of_zeros(team), expected, 1e-11 * expected);
 }
 
 // Padded rows, more rows than a part of the Gram, pairs with the value 0.
@@ -299,7 +307,8 @@ TEST(Objective, OfPaddedRowsAndUnobservedPairs) {
   const ImplicitLoss loss{0.5, 2, 0};
   ThreadTeam team(1);
   const double expected = testing::dense_objective(view, train, loss);
-  EXPECT_NEAR(ImplicitObjective(train, loss).evaluate(view, team), expected, 1e-11 * expected);
+  EXPECT_NEAR(ImplicitObjective(train, loss, team).evaluate(view, team), expected,
+              1e-11 * expected);
 }
 
 // The row of least loss: no other row near it has less, and its gradient is zero.
@@ -399,11 +408,12 @@ TEST(FoldIn, RanksUsersWhoWereHeldOutWhole) {
   split.test = part_of(all, [&](auto u, auto i) { return is_held_out(u) && i % 5 == 0; });
   Model model = initial_model(50, 120, 6, ModelKind::plain, 0, InitSpec{InitKind::normal, 1, 2}, 1);
   const FoldInLoss loss = implicit_loss(2, 0.5);
-  QualityEvaluator evaluator(split, loss, RankingSpec{});
+  QualityEvaluator evaluator(split, Predictor(split.train), loss, RankingSpec{}, alone());
   ThreadTeam team(2);
   const MetricValues found = evaluator.evaluate(model.view(), team);
 
-  const RankedUsers users = choose_ranked_users(split.train, &split.fold_in, split.test, {}, true);
+  const RankedUsers users =
+      choose_ranked_users(split.train, &split.fold_in, split.test, {}, true, alone());
   Model folded = model;
   const FoldIn fold(model.view(), loss, team);
   for (std::int64_t r = 0; r < users.count(); ++r) {

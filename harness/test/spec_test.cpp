@@ -269,6 +269,92 @@ TEST(Spec, MessagesAboutWhatWasInheritedNameItsPlace) {
   EXPECT_TRUE(contains(error_of(json), "$.algorithms[0].stop.epochs: an empty list"));
 }
 
+TEST(Spec, UnknownKeysAreAnsweredWithTheNearest) {
+  const auto with = [](const char* key, const Json& value) {
+    Json json = ruler_spec();
+    json[key] = value;
+    return json;
+  };
+  Json renamed = ruler_spec();
+  renamed["algoritms"] = renamed["algorithms"];
+  renamed.erase("algorithms");
+  Json nameless = ruler_spec();
+  nameless["algorithms"] = Json::array({{{"nme", "ruler"}}});
+  const std::vector<std::pair<Json, std::string>> wrong = {
+      {renamed, "$.algoritms: unknown key, did you mean \"algorithms\"?"},
+      {nameless, "$.algorithms[0].nme: unknown key, did you mean \"name\"?"},
+      {with("dataset", 1), "$.dataset: unknown key, did you mean \"datasets\"?"},
+      {with("schedule", {{"lr", 0.1}}),
+       "$.schedule.lr: unknown key, did you mean \"learning_rate\"?"},
+      {with("split", {{"test_size", 0.1}}),
+       "$.split.test_size: unknown key, did you mean \"holdout\"?"},
+      {with("stop", {{"n_epochs", 3}}), "$.stop.n_epochs: unknown key, did you mean \"epochs\"?"},
+      {with("stop", {{"plateau", {{"patient", 3}}}}),
+       "$.stop.plateau.patient: unknown key, did you mean \"patience\"?"},
+      {with("evaluate", {{"ranking", {{"n_users", 3}}}}),
+       "$.evaluate.ranking.n_users: unknown key, did you mean \"users\"?"},
+      {with("datasets", Json::array({{{"nam", "ml-1m"}}})),
+       "$.datasets[0].nam: unknown key, did you mean \"name\"?"},
+      {with("datasets", Json::array({{{"file", "a.csv"}}})),
+       "$.datasets[0].file: unknown key, did you mean \"path\"?"},
+      {with("datasets", Json::array({{{"path", "a"}, {"rating_scale", {{"minimum", 1}}}}})),
+       "$.datasets[0].rating_scale.minimum: unknown key, did you mean \"min\"?"},
+      {with("algorithms", Json::array({{{"name", "sgd_serial"}, {"lambda", 0.1}}})),
+       "$.algorithms[0].lambda: unknown key, did you mean \"reg\"?"}};
+  for (const auto& [json, message] : wrong) {
+    EXPECT_TRUE(contains(error_of(json), message)) << error_of(json);
+  }
+}
+
+TEST(Spec, EveryNameHasAFolderOfItsOwnBelowThatOfResults) {
+  std::set<std::string> folders;
+  const std::vector<std::string> names = {".",
+                                          "..",
+                                          "../..",
+                                          "/",
+                                          "日本",
+                                          "京都",
+                                          "日本1",
+                                          "京都1",
+                                          "größe",
+                                          "\xc2\x9b",
+                                          "a b c",
+                                          "~",
+                                          std::string(61, 'a'),
+                                          std::string(62, 'a'),
+                                          "\n"};
+  for (const auto& name : names) {
+    Json json = ruler_spec();
+    json["name"] = name;
+    const std::string folder = parse_spec(json, "file.json").name;
+    EXPECT_TRUE(folders.insert(folder).second) << name << " has the folder of another: " << folder;
+    EXPECT_EQ(folder.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+                                       "0123456789._-"),
+              std::string::npos)
+        << folder;
+    EXPECT_NE(folder.find_first_not_of("._-"), std::string::npos) << folder;
+    EXPECT_LE(folder.size(), 60U);
+  }
+  Json json = ruler_spec();
+  json["name"] = "";
+  EXPECT_EQ(parse_spec(json, "a/file.json").name, "file");
+  json["name"] = "plain name_1.2";
+  EXPECT_EQ(parse_spec(json, "t").name, "plain-name_1.2");
+}
+
+TEST(Spec, TheScaleOfALookAlikeHasTheLimitsOfTheSchema) {
+  const auto message = [](double scale) {
+    Json json = ruler_spec();
+    json["datasets"] = Json::array({{{"like", "ml-100k"}, {"scale", scale}}});
+    return error_of(json);
+  };
+  for (const double scale : {1e-9, 0.5, 100.0}) EXPECT_EQ(message(scale), "no error") << scale;
+  for (const double scale : {0.0, -1.0, 100.5, 1000.0}) {
+    EXPECT_TRUE(contains(message(scale), "$.datasets[0].scale: found")) << message(scale);
+  }
+  EXPECT_TRUE(contains(spec_schema().dump(), R"("exclusiveMinimum":0,"maximum":100.0)"));
+}
+
 TEST(Spec, TheSchemaKeyChangesNoCase) {
   Json json = ruler_spec();
   const Spec before = parse_spec(json, "t");

@@ -15,6 +15,7 @@ from mfplots.errors import NotDrawable, PlotError, hint
 from mfplots.latex import latex_text
 from mfplots.load import Results, load
 from mfplots.metrics import METRICS, Target
+from mfplots.printable import say
 from mfplots.recipes import Recipe, read_recipes
 from mfplots.report import report_html
 from mfplots.series import make_view
@@ -32,7 +33,7 @@ def main(arguments: Sequence[str]) -> int:
     try:
         return {"figures": _figures, "table": _table, "report": _report}[command](options)
     except PlotError as error:
-        print(f"mfplots: {error}", file=sys.stderr)
+        say(f"mfplots: {error}", sys.stderr)
         return 1
 
 
@@ -80,13 +81,13 @@ def _figures(options: argparse.Namespace) -> int:
     if not written:
         raise PlotError("no figure could be drawn")
     for path in written:
-        print(path)
+        say(path)
     return 0
 
 
 def _table(options: argparse.Namespace) -> int:
     view, question = make_view(load(options.results)), _question(options)
-    print(latex_text(view, question) if options.latex else table_text(view, question))
+    say(latex_text(view, question) if options.latex else table_text(view, question))
     return 0
 
 
@@ -102,7 +103,7 @@ def _report(options: argparse.Namespace) -> int:
     page = out / "report.html"
     page.write_text(report_html(title, view, _question(options), vectors), encoding="utf-8")
     for path in [*written, page]:
-        print(path)
+        say(path)
     return 0
 
 
@@ -138,7 +139,7 @@ def _draw_all(options: argparse.Namespace, sources: _Sources,
         except NotDrawable as reason:
             if asked_for:
                 raise PlotError(f"{recipe.file_name}: {reason}") from reason
-            print(f"mfplots: left out {recipe.file_name}: {reason}", file=sys.stderr)
+            say(f"mfplots: left out {recipe.file_name}: {reason}", sys.stderr)
     return written
 
 

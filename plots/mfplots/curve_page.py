@@ -20,7 +20,7 @@ from mfplots.intervals import FEWEST
 from mfplots.palette import of_system, system_name
 from mfplots.published import Point, absent_note, foreign_note
 from mfplots.recipes import Recipe
-from mfplots.series import Panel, Series, View, panel_title
+from mfplots.series import Panel, Series, View, contended_mark, panel_title
 from mfplots.sheet import IN_A_LEGEND, Sheet
 from mfplots.smallprint import provenance, sample
 from mfplots.style import (Look, log_axis, looks, plain_tick, si_tick, significant,
@@ -275,11 +275,12 @@ def _handle(label: str, remark: str, look: Look, drawn: bool) -> Line2D | Patch:
 
 
 def remarks(series: Sequence[Series]) -> str:
-    """Every status but completed, counted over the panels: ' (1 diverged)'."""
+    """The mark of a machine that was shared, and every status but completed, counted over the
+    panels: ' † (1 diverged)'."""
     cases = pd.concat([s.cases for s in series])
     if (cases["status"] == "completed").all():
-        return ""
-    return f" ({status_text(cases)})"
+        return contended_mark(cases)
+    return f"{contended_mark(cases)} ({status_text(cases)})"
 
 
 def reading(view: View, recipe: Recipe) -> str:

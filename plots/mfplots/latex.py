@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from mfplots.printable import one_line
 from mfplots.series import View
 from mfplots.smallprint import machines, revisions
 from mfplots.summary import Question, summarise
@@ -19,7 +20,7 @@ def latex_text(view: View, question: Question) -> str:
     """The rows of `table`, and as comments what they are measured against, on what and by what."""
     rows = summarise(view, question)
     notes = [*explanations(rows, question), revisions(view.cases), machines(view.cases)]
-    return "\n".join([*(f"% {note}" for note in notes), *tabular(HEADINGS, map(cells, rows))])
+    return "\n".join([*(f"% {one_line(note)}" for note in notes), *tabular(HEADINGS, map(cells, rows))])
 
 
 def tabular(headings: Sequence[str], rows) -> list[str]:
@@ -28,5 +29,5 @@ def tabular(headings: Sequence[str], rows) -> list[str]:
 
 
 def _line(cells_of: Sequence[str]) -> str:
-    return " & ".join("".join(_ESCAPED.get(letter, letter) for letter in cell)
+    return " & ".join("".join(_ESCAPED.get(letter, letter) for letter in one_line(cell))
                       for cell in cells_of) + r" \\"

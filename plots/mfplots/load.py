@@ -40,17 +40,19 @@ ENVIRONMENT = ("mfbench", "git_sha", "git_dirty", "compiler", "flags", "build_ty
                "device_memory_bytes", "sm_clock_hz", "power_limit_w", "command_line", "started_at")
 HEADER_KEYS = ("case_id", "case_hash", "spec_name", "spec_hash", "seed", "baseline", "target_rmse",
                "schedule", "init", "stop", "evaluate", "profile", "target", "loss", "ranking",
-               "facts")
+               "facts", "placement")
 DATASET_KEYS = ("look_alike", "source", "content_hash", "n_users", "n_items", "nnz_train",
                 "nnz_test", "nnz_validation", "split", "cold_users", "cold_items", "cold_ratings",
                 "duplicate_pairs", "duplicate_policy", "scale")
 FOOTER_KEYS = ("status", "stop_reason", "epochs", "updates", "final_test_rmse", "best_test_rmse",
                "best_epoch", "peak_host_bytes", "peak_device_bytes", "sm_clock_seen_hz",
                "finished_at", "user_groups", "metrics", "train_energy_j", "power_seen_w",
-               "temperature_seen_c")
+               "temperature_seen_c", "host_load", "device_load", "contended", "contended_by",
+               "host_contended", "host_contended_by", "shared")
 # What an update is, by family, in files from before the header said it (docs/methodology.md).
 METHOD_OF_FAMILY = {"als": "als", "ials": "als", "ccd": "ccd"}
-CLOCKS = ("load_s", "prepare_s", "transfer_s", "train_s", "train_device_s", "evaluate_s", "wall_s")
+CLOCKS = ("start_s", "load_s", "prepare_s", "transfer_s", "train_s", "train_device_s", "evaluate_s",
+          "save_s", "rest_s", "wall_s")
 _PARTIAL = re.compile(r"\.partial-\d+$")
 
 Json = dict[str, Any]
@@ -111,15 +113,30 @@ def load(paths: Iterable[str | Path]) -> Results:
 def _derive(cases: pd.DataFrame, trace: pd.DataFrame) -> pd.DataFrame:
     """Adds `iterations`, the updates for each user on average (one iteration of cu2rec updates
     every user once, so the epochs of others fit on the same axis), the mean `updates_per_s`, and
-    `answer_s`, the training time with all that had to come before: prepare + transfer + train; it is
-    known once a case has its footer."""
+    `answer_s`, the training time with all that had to come before: prepare + transfer + train, with
+    what an earlier case of the run had prepared and transferred for this one; it is known once a case
+    has its footer."""
     users = trace["case"].map(pd.to_numeric(cases["n_users"])) if len(trace) else float("nan")
     running = trace["train_s"].where(trace["train_s"] > 0)
-    before = pd.to_numeric(cases["clock_prepare_s"]) + pd.to_numeric(cases["clock_transfer_s"])
+    before = seconds_to_training(cases)
     return trace.assign(iterations=trace["updates"] / users,
                         updates_per_s=trace["updates"] / running,
                         answer_s=trace["train_s"] + (trace["case"].map(before) if len(trace)
                                                      else float("nan")))
+
+
+def seconds_to_training(cases: pd.DataFrame) -> pd.Series:
+    """Prepare and transfer of each case, with what an earlier case of its run had done of them."""
+    own = pd.to_numeric(cases["clock_prepare_s"]) + pd.to_numeric(cases["clock_transfer_s"])
+    return own + cases["shared"].map(shared_before_training)
+
+
+def shared_before_training(shared: Json | None) -> float:
+    """Of a footer's `shared`; 0 in files from before there was one."""
+    if not isinstance(shared, dict):
+        return 0.0
+    return sum(seconds for clock in ("prepare", "transfer")
+               for seconds in shared.get(clock, {}).values())
 
 
 def _question(path: Path) -> Json:

@@ -7,18 +7,31 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from mfplots.errors import NotDrawable, PlotError, hint
 from mfplots.load import Results
 
 LOOK_ALIKE_MARK = "look-alike, synthetic"
+CONTENDED_MARK = " †"
 SECTIONS = ("schedule", "init", "stop", "evaluate")
 # Shown wherever it differs between any two series: models of different size are not one contest.
 SIZE_FACET = "factors"
 CASE_FILTERS = ("algorithm", "family", "hardware", "dataset", "seed", "status", "case_id")
 
 Facets = dict[str, Any]
+
+
+def contended(cases: pd.DataFrame, clocks: str = "contended") -> pd.Series:
+    """Whose times may be those of other programs, by their footers; `clocks`: "host_contended" for
+    those of the host beside a device. Of files from before they said it nobody knows: False."""
+    return cases[clocks].map(lambda said: isinstance(said, (bool, np.bool_)) and bool(said)).astype(bool)
+
+
+def contended_mark(cases: pd.DataFrame) -> str:
+    shared = contended(cases) | contended(cases, "host_contended")
+    return CONTENDED_MARK if shared.any() else ""
 
 
 @dataclass
@@ -30,6 +43,11 @@ class Series:
     facets: Facets
     cases: pd.DataFrame
     traces: dict[int, pd.DataFrame]  # by index of `cases`; empty frames for cases without a trace
+
+    @property
+    def marked(self) -> str:
+        """The label, with CONTENDED_MARK where a case had not the machine to itself."""
+        return self.label + contended_mark(self.cases)
 
     @property
     def method(self) -> str:

@@ -5,15 +5,16 @@ from __future__ import annotations
 import pandas as pd
 
 from mfplots.metrics import STEADY_CLOCK, clock_moved
-from mfplots.series import View
+from mfplots.series import CONTENDED_MARK, View, contended
 
 MAX_IDS = 24
 
 
 def provenance(view: View) -> list[str]:
-    """One line each for cases, revision and machine of the view's cases, and clocks that moved."""
+    """One line each for cases, revision and machine of the view's cases, clocks that moved, and
+    machines that were shared."""
     return [_ids(view.cases), revisions(view.cases), machines(view.cases),
-            *moved_clocks(view.cases)]
+            *moved_clocks(view.cases), *shared_machines(view.cases)]
 
 
 def moved_clocks(cases: pd.DataFrame) -> list[str]:
@@ -26,6 +27,20 @@ def moved_clocks(cases: pd.DataFrame) -> list[str]:
     return [f"SM clock moved by more than {100 * STEADY_CLOCK:g} % within {len(moved)} of "
             f"{len(cases)} cases, {low:.0f} to {high:.0f} MHz: "
             f"{', '.join(_distinct(moved['algorithm']))}"]
+
+
+def shared_machines(cases: pd.DataFrame) -> list[str]:
+    """What CONTENDED_MARK stands for, a line each for the times and the host's clocks; else none."""
+    lines = []
+    for clocks, words in (("contended", "contended"), ("host_contended", "host clocks contended")):
+        shared = cases[contended(cases, clocks)]
+        if len(shared):
+            why = next((said[0] for said in shared[f"{clocks}_by"]
+                        if isinstance(said, list) and said), "")
+            lines.append(f"{CONTENDED_MARK.strip()} {words} in {len(shared)} of {len(cases)} cases, "
+                         f"whose times may be those of other programs: "
+                         f"{', '.join(_distinct(shared['algorithm']))}{f' ({why})' if why else ''}")
+    return lines
 
 
 def sample(view: View) -> str:

@@ -14,7 +14,7 @@ from mfplots import metrics
 from mfplots.errors import PlotError, hint
 from mfplots.load import PENDING
 from mfplots.metrics import NO_INTERVAL, Interval, Spread, Target
-from mfplots.series import Panel, Series, View, canonical, facet_text
+from mfplots.series import Panel, Series, View, canonical, contended, facet_text
 from mfplots.style import duration
 
 ANSWER = "answer_s"
@@ -52,6 +52,7 @@ class Row:
     median_energy: float   # joules of training to the target, or to the end where there is none
     writes_made: Spread    # share of the updates that write their item, where an algorithm thins
     clocks_moved: tuple[float, float, int] | None  # lowest and highest SM clock, cases that moved
+    contended: int         # cases whose times may be those of other programs
     throughput: Spread     # updates/s on the clock
     bytes_rate: Spread     # declared bytes/s
     flops_rate: Spread     # declared flops/s
@@ -249,6 +250,7 @@ def _row(panel: Panel, series: Series, question: Question) -> Row:
         median_energy=_median_energy(series, target),
         writes_made=writes_made(series),
         clocks_moved=_clocks_moved(series),
+        contended=int(contended(series.cases).sum()),
         throughput=metrics.spread(throughputs(series, clock)),
         bytes_rate=metrics.spread(declared_rates(series, "work_bytes", clock)),
         flops_rate=metrics.spread(declared_rates(series, "work_flops", clock)),
@@ -293,6 +295,11 @@ def clock_words(row: Row) -> str:
     low, high, count = row.clocks_moved
     return f"SM clock moved in {count} of {len(row.series.cases)}: " \
            f"{low / 1e6:.0f} to {high / 1e6:.0f} MHz"
+
+
+def contended_words(row: Row) -> str:
+    """'contended in 1 of 3', or ''."""
+    return f"contended in {row.contended} of {len(row.series.cases)}" if row.contended else ""
 
 
 def writes_made(series: Series) -> Spread:

@@ -7,11 +7,12 @@ from collections.abc import Sequence
 
 from mfplots.intervals import FEWEST
 from mfplots.metrics import METRICS, Interval, Target
+from mfplots.printable import one_line
 from mfplots.series import View, panel_title
-from mfplots.smallprint import machines, revisions
+from mfplots.smallprint import machines, revisions, shared_machines
 from mfplots.style import duration, si, significant
-from mfplots.summary import (ANSWER, CLOCK_NAMES, Question, Row, clock_words, summarise,
-                             writes_words)
+from mfplots.summary import (ANSWER, CLOCK_NAMES, Question, Row, clock_words, contended_words,
+                             summarise, writes_words)
 
 HEADINGS = ("data set", "algorithm", "seeds", "status", "best RMSE [min, max]", "train",
             "answer", "train to target", "answer to target", "speed-up at target",
@@ -25,10 +26,12 @@ def table_text(view: View, question: Question) -> str:
     """The tables, what they are measured against, cases without a result, and provenance."""
     rows = summarise(view, question)
     parts = [text for table in tables(rows) for text in (_aligned(table), "")]
-    parts += [*explanations(rows, question), *failures(view)]
+    notes = [*explanations(rows, question), *failures(view)]
     if view.not_begun:
-        parts.append(f"not begun ({len(view.not_begun)}): {', '.join(view.not_begun)}")
-    return "\n".join([*parts, revisions(view.cases), machines(view.cases)])
+        notes.append(f"not begun ({len(view.not_begun)}): {', '.join(view.not_begun)}")
+    notes += shared_machines(view.cases)
+    notes += [revisions(view.cases), machines(view.cases)]
+    return "\n".join([*parts, *map(one_line, notes)])
 
 
 def tables(rows: Sequence[Row]) -> list[Lines]:
@@ -50,7 +53,7 @@ def _telling(lines: Lines) -> Lines:
 
 
 def cells(row: Row) -> tuple[str, ...]:
-    return (panel_title(row.panel), row.series.label, str(len(row.series.cases)), row.statuses,
+    return (panel_title(row.panel), row.series.marked, str(len(row.series.cases)), row.statuses,
             _best(row), duration(row.end_time.median), duration(row.end_answer.median),
             _time(row), _answer(row),
             "baseline" if row.is_baseline else _ratio(row.equal_quality),
@@ -58,8 +61,9 @@ def cells(row: Row) -> tuple[str, ...]:
 
 
 def rate_cells(row: Row) -> tuple[str, ...]:
-    remarks = ", ".join(filter(None, [writes_words(row.writes_made), clock_words(row)]))
-    return (panel_title(row.panel), row.series.label, duration(row.first_epoch.median),
+    remarks = ", ".join(filter(None, [writes_words(row.writes_made), clock_words(row),
+                                    contended_words(row)]))
+    return (panel_title(row.panel), row.series.marked, duration(row.first_epoch.median),
             duration(row.steady_epoch.median), si(row.throughput.median, "/s"),
             "baseline" if row.is_baseline else row.per_update_problem or _ratio(row.per_update),
             si(row.median_energy, "J"), remarks)
@@ -126,6 +130,7 @@ def _ratio(interval: Interval) -> str:
 
 
 def _aligned(lines: Sequence[Sequence[str]]) -> str:
+    lines = [tuple(map(one_line, line)) for line in lines]
     widths = [max(map(len, column)) for column in zip(*lines)]
     return "\n".join("  ".join(c.ljust(w) for c, w in zip(line, widths)).rstrip()
                      for line in lines)

@@ -16,6 +16,7 @@ from pathlib import Path
 import pandas as pd
 
 from mfplots.errors import PlotError
+from mfplots.printable import say
 
 # Always text, also where every value happens to have digits alone.
 TEXT = ("case_id", "case_hash", "spec_name", "spec_hash", "git_sha", "content_hash",
@@ -77,7 +78,7 @@ def main(arguments: Sequence[str]) -> int:
         for source, target in zip(arguments[::2], arguments[1::2]):
             write_parquet(read(source), target)
     except PlotError as error:
-        print(f"mfplots: {error}", file=sys.stderr)
+        say(f"mfplots: {error}", sys.stderr)
         return 1
     return 0
 

@@ -41,6 +41,8 @@ class Made:
     method: str | None = None  # of the header; None: a file from before it was there
     watts: float | None = None  # of training; None: without NVML
     clock_seen: Json | None = None  # {"min", "median", "max"} of the SM clock
+    contended: list[str] | None = None  # why; None: a file from before it was said
+    host_contended: list[str] | None = None
     epochs_s: tuple[float | None, float | None] | None = None  # first, steady, of the footer
     schedule: Json | None = None  # instead of a constant rate
     facts: Json | None = None  # of the header
@@ -112,6 +114,11 @@ def footer(case: Made) -> Json:
             "sm_clock_seen_hz": case.clock_seen,
             **(dict(zip(("first_epoch_s", "steady_epoch_s"), case.epochs_s)) if case.epochs_s
                else {}),
+            **({} if case.contended is None else
+               {"contended": bool(case.contended), "contended_by": case.contended}),
+            **({} if case.host_contended is None else
+               {"host_contended": bool(case.host_contended),
+                "host_contended_by": case.host_contended}),
             "phases": {}, "user_groups": case.user_groups,
             "final_test_rmse": None if case.implicit else last[2],
             "best_test_rmse": None if case.implicit else min(known, default=None),

@@ -103,6 +103,48 @@ def test_a_clock_that_moved_is_marked_in_table_and_small_print(tmp_path):
     assert "SM clock" not in words
 
 
+WHY = "training: other programs kept 1.0 of 2 CPUs busy"
+
+
+OPTIONS = {"speedup": ("--baseline", "als"), "paired-differences": ("--baseline", "als")}
+
+
+@pytest.mark.parametrize("name", ["rmse-time", "throughput", "metric-bars", "clocks", "speedup",
+                                  "paired-differences"])
+def test_a_machine_that_was_shared_is_marked_in_series_and_small_print(tmp_path, name):
+    cases = [Made("als", seed=s, contended=[], params={"factors": 8}) for s in (1, 2)]
+    cases += [Made("fpsgd", seed=1, contended=[WHY], params={"factors": 8}),
+              Made("fpsgd", seed=2, contended=[], params={"factors": 8})]
+    options = OPTIONS.get(name, ())
+    words, _ = draw(tmp_path / "a", cases, name, *options)
+    assert "fpsgd †" in words and "als †" not in words
+    assert f"† contended in 1 of 4 cases, whose times may be those of other programs: fpsgd " \
+           f"({WHY})" in words
+    cases[2].contended = []
+    words, _ = draw(tmp_path / "b", cases, name, *options)
+    assert "†" not in words and "contended" not in words
+
+
+def test_a_sweep_marks_the_line_of_a_machine_that_was_shared(tmp_path):
+    cases = [Made("als", params={"factors": k}, contended=[WHY] if k == 8 else []) for k in (4, 8)]
+    recipe = recipe_of(tmp_path, '{"figure": "sweep", "name": "clocks", "x": "factors"}')
+    assert main([str(write(tmp_path / "run", cases)), "--out", str(tmp_path), "--format", "svg",
+                 *recipe]) == 0
+    words = (tmp_path / "clocks.svg").read_text(encoding="utf-8")
+    assert "als †" in words and "† contended in 1 of 2 cases" in words
+
+
+def test_a_shared_machine_is_named_in_the_table_and_old_files_are_taken_as_they_were(tmp_path):
+    cases = [Made("als", seed=1), Made("als", seed=2, contended=[]),
+             Made("fpsgd", seed=1, contended=[WHY]), Made("fused", host_contended=[WHY])]
+    text = table_text(view_of(tmp_path, cases), Question())
+    assert "contended in 1 of 1" in text and "fpsgd †" in text and "als †" not in text
+    assert f"† contended in 1 of 4 cases, whose times may be those of other programs: fpsgd ({WHY})" \
+        in text
+    assert "† host clocks contended in 1 of 4 cases" in text and "fused †" in text
+    assert "†" not in table_text(view_of(tmp_path / "old", cases[:2]), Question())
+
+
 def test_methods_come_from_the_header_or_else_from_the_family(tmp_path):
     cases = [Made(), Made("als"), Made("ials"), Made("ccd"), Made("fused", method="als"),
              Made("ccd", seed=2, method="sgd")]
@@ -221,9 +263,46 @@ def test_clocks_stack_up_to_the_wall_time_with_the_rest(tmp_path):
         wall_s=10.0))
     panel = make_view(load([tmp_path])).panels[0]
     stack = stack_of(panel, panel.series[0])
-    assert stack.parts == {"load": 1.0, "prepare": 2.0, "transfer": 0.5, "train": 4.0,
-                           "evaluate": 1.5, "rest": 1.0}
+    assert stack.parts == {"start": 0.0, "load": 1.0, "prepare": 2.0, "transfer": 0.5, "train": 4.0,
+                           "evaluate": 1.5, "save": 0.0, "rest": 1.0}, "an older file: all in the rest"
     assert stack.total == 10.0 and stack.answer == 6.5 and stack.n == 1
+
+
+def test_start_and_save_have_parts_of_their_own(tmp_path):
+    write_lines(tmp_path / "a.jsonl", with_clocks(
+        Made(), start_s=0.5, load_s=1.0, prepare_s=2.0, transfer_s=0.5, train_s=4.0, evaluate_s=1.5,
+        save_s=0.25, rest_s=0.25, wall_s=10.0))
+    panel = make_view(load([tmp_path])).panels[0]
+    stack = stack_of(panel, panel.series[0])
+    assert (stack.parts["start"], stack.parts["save"], stack.parts["rest"]) == (0.5, 0.25, 0.25)
+    assert stack.total == 10.0 and stack.answer == 6.5, "start is no part of the answer"
+
+
+def with_shared(case, shared, **clocks):
+    found = with_clocks(case, **clocks)
+    found[-1]["shared"] = shared
+    return found
+
+
+LENT = {"start": {"first_case_s": 9.0}, "load": {"ratings_s": 7.0, "split_s": 1.0},
+        "prepare": {"views_s": 0.5}, "transfer": {"upload_s": 0.25, "columns_s": 0.125}}
+
+
+def test_the_answer_has_what_an_earlier_case_had_prepared_and_transferred(tmp_path):
+    clocks = dict(load_s=0.0, prepare_s=2.0, transfer_s=0.5, train_s=4.0, evaluate_s=0.0,
+                  wall_s=10.0)
+    write_lines(tmp_path / "a.jsonl", with_shared(Made(), LENT, **clocks))
+    write_lines(tmp_path / "b.jsonl", with_shared(Made("als"), {}, **clocks))
+    results = load([tmp_path])
+    last = results.trace.groupby("case").last()["answer_s"]
+    trained = results.trace.groupby("case").last()["train_s"]
+    by_name = dict(zip(results.cases["algorithm"], last - trained))
+    assert by_name == {"sgd_serial": pytest.approx(3.375), "als": pytest.approx(2.5)}
+    panel = make_view(results).panels[0]
+    stacks = {one.label: stack_of(panel, one) for one in panel.series}
+    assert stacks["sgd_serial"].answer == pytest.approx(7.375)
+    assert stacks["als"].answer == pytest.approx(6.5)
+    assert stacks["sgd_serial"].parts == stacks["als"].parts, "the bar is what the case itself did"
 
 
 def test_each_part_is_a_median_over_seeds(tmp_path):
@@ -240,7 +319,7 @@ def test_each_part_is_a_median_over_seeds(tmp_path):
 
 def test_the_figure_of_clocks_names_all_parts_and_what_failed(tmp_path):
     words, table = draw(tmp_path, [Made(), Made("als", trace=(), status="oom")], "clocks")
-    for part in ("load", "prepare", "transfer", "train", "evaluate", "rest"):
+    for part in ("start", "load", "prepare", "transfer", "train", "evaluate", "save", "rest"):
         assert part in words
     assert "1 oom" in words
     own = table.set_index("series").loc["sgd_serial"]

@@ -22,7 +22,7 @@ from mfplots.series import View, methods_apart, panel_title
 from mfplots.smallprint import provenance, sample
 from mfplots.style import Look, looks, plain_tick, si, si_tick, significant
 from mfplots.summary import (ANSWER, CLOCK_NAMES, Row, baseline_label, clock_words,
-                             summarise, writes_words)
+                             contended_words, summarise, writes_words)
 
 
 UPDATE_LOOK = Look("#777777", "-", "o", 1)  # of the time of an update: grey for every series
@@ -41,7 +41,7 @@ def speedup(view: View, recipe: Recipe) -> Drawing:
         own = [row for row in rows if row.panel is panel]
         bars = [bar for y, row in enumerate(own) for bar in _speedup_bars(y, row, looks_of)]
         marks = published_marks(points, panel, len(own), lambda value: f"{value:g}×")
-        labels = [row.series.label for row in own]
+        labels = [row.series.marked for row in own]
         draw_bars(axes, panel_title(panel), labels, bars, marks, 1.0, plain_tick)
         _finish_speedup(axes, own)
     sheet.legend(_speedup_legend(rows, points, recipe.clock))
@@ -68,7 +68,7 @@ def throughput(view: View, recipe: Recipe) -> Drawing:
         bars = [_throughput_bar(y, row, looks_of, recipe) for y, row in enumerate(own)]
         marks = published_marks(points if panel.method in ("", "sgd") else [], panel, len(own),
                                 lambda value: si(value, "/s"))
-        labels = [row.series.label for row in own]
+        labels = [row.series.marked for row in own]
         draw_bars(axes, panel_title(panel), labels, bars, marks, None, si_tick)
         axes.set_xlabel("rating updates per second of training"
                         + (", log scale" if axes.get_xscale() == "log" else ""))
@@ -121,7 +121,7 @@ def _throughput_bar(y: int, row: Row, looks_of: Mapping[str, Look], recipe: Reci
         if rate.n:
             share = f" ({rate.median / peaks[key]:.0%} of peak)" if key in peaks else ""
             words.append(si(rate.median, unit) + share)
-    words += filter(None, [writes_words(row.writes_made), clock_words(row)])
+    words += filter(None, [writes_words(row.writes_made), clock_words(row), contended_words(row)])
     return Bar(y, interval, ", ".join(words), look, height=0.6)
 
 

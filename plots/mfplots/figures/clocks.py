@@ -13,19 +13,21 @@ from mfplots import metrics
 from mfplots.bar_page import Bar, draw_bars, sheet_of
 from mfplots.errors import NotDrawable
 from mfplots.figures import Drawing, figure
+from mfplots.load import seconds_to_training
 from mfplots.metrics import Interval
-from mfplots.palette import BLACK, BLUE, GREEN, SKY, VERMILLION
+from mfplots.palette import BLACK, BLUE, GREEN, ORANGE, PURPLE, SKY, VERMILLION
 from mfplots.recipes import Recipe
 from mfplots.series import Panel, Series, View, panel_title
 from mfplots.smallprint import provenance, sample
 from mfplots.style import Look, duration, plain_tick, time_tick
 from mfplots.summary import finished, status_text
 
-PARTS = ("load", "prepare", "transfer", "train", "evaluate")
-REST = "rest"  # of the wall time: initial factors, opening the device, writing the result
+PARTS = ("start", "load", "prepare", "transfer", "train", "evaluate", "save")
+LATER = ("start", "save")  # older files have them in the rest
+REST = "rest"  # of the wall time: on no clock
 # Training stands out; what a user waits for before it, prepare and transfer, is beside it in blues.
-COLOUR_OF = {"load": "#999999", "prepare": SKY, "transfer": BLUE, "train": VERMILLION,
-             "evaluate": GREEN, REST: "#dddddd"}
+COLOUR_OF = {"start": PURPLE, "load": "#999999", "prepare": SKY, "transfer": BLUE, "train": VERMILLION,
+             "evaluate": GREEN, "save": ORANGE, REST: "#dddddd"}
 
 
 @dataclass(frozen=True)
@@ -35,7 +37,7 @@ class Stack:
     panel: Panel
     series: Series
     parts: dict[str, float]
-    answer: float  # median of prepare + transfer + train, to the end
+    answer: float  # median of prepare + transfer + train, to the end, with what was shared of them
     n: int
 
     @property
@@ -53,15 +55,16 @@ def clocks(view: View, recipe: Recipe) -> Drawing:
     for axes, panel in zip(sheet.axes, view.panels):
         own = [stack for stack in stacks if stack.panel is panel]
         bars = [_bar(y, stack, recipe.relative) for y, stack in enumerate(own)]
-        draw_bars(axes, panel_title(panel), [stack.series.label for stack in own], bars, [], None,
+        draw_bars(axes, panel_title(panel), [stack.series.marked for stack in own], bars, [], None,
                   plain_tick if recipe.relative else time_tick)
         axes.set_xlabel("share of the whole case (%)" if recipe.relative
                         else "time of the whole case")
     sheet.legend([Patch(facecolor=COLOUR_OF[part], label=part) for part in (*PARTS, REST)])
     sheet.small_print([
         f"{sample(view)}. "
-        "Median over seeds of each part, stacked. Rest: what is on no clock (initial factors, "
-        "opening the device, writing the result). Answer: prepare + transfer + train to the end.",
+        "Median over seeds of each part, stacked. Start: the device and what is made once a run. "
+        "Rest: what is on no clock. Answer: prepare + transfer + train to the end, with what an "
+        "earlier case had done of them.",
         *provenance(view)])
     return Drawing(sheet, _numbers(stacks))
 
@@ -69,11 +72,13 @@ def clocks(view: View, recipe: Recipe) -> Drawing:
 def stack_of(panel: Panel, series: Series) -> Stack:
     cases = finished(series)
     seconds = pd.DataFrame({part: pd.to_numeric(cases[f"clock_{part}_s"]) for part in PARTS})
+    for part in LATER:
+        seconds[part] = seconds[part].fillna(0.0)
     seconds[REST] = pd.to_numeric(cases["clock_wall_s"]) - seconds.sum(axis=1, skipna=False)
     known = seconds.dropna()
     parts = {part: max(metrics.spread(known[part]).median, 0.0) if len(known) else math.nan
              for part in (*PARTS, REST)}
-    answer = known["prepare"] + known["transfer"] + known["train"]
+    answer = (seconds_to_training(cases) + seconds["train"])[known.index]
     return Stack(panel, series, parts, metrics.spread(answer).median, len(known))
 
 

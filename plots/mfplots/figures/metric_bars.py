@@ -56,7 +56,7 @@ def metric_bars(view: View, recipe: Recipe) -> Drawing:
         own = [row for row in rows if row.panel is panel]
         bars = [Bar(y, r.spread.whiskers, _text(r, found), looks_of[r.series.label], height=0.6)
                 for y, r in enumerate(own)]
-        draw_bars(axes, panel_title(panel), [r.series.label for r in own], bars,
+        draw_bars(axes, panel_title(panel), [r.series.marked for r in own], bars,
                   published_marks(points, panel, len(own), found.text), None,
                   found.tick, found.kind == "error")
         axes.set_xlabel(label + (", log scale" if axes.get_xscale() == "log" else ""))

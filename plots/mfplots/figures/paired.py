@@ -49,7 +49,7 @@ def paired_differences(view: View, recipe: Recipe) -> Drawing:
         own = [row for row in rows if row.panel is panel]
         bars = [Bar(y, NO_INTERVAL, _text(row), looks_of[row.series.label])
                 for y, row in enumerate(own)]
-        draw_bars(axes, panel_title(panel), [row.series.label for row in own], bars, [], None,
+        draw_bars(axes, panel_title(panel), [row.series.marked for row in own], bars, [], None,
                   plain_tick, closeup=True, frames=False)
         for bar, row in zip(bars, own):
             dots = {**bar.look.as_line(), "linestyle": "none"}

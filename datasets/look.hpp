@@ -1,0 +1,15 @@
+// What a request finds, without reading its ratings: `mfbench validate --data`.
+#pragma once
+
+#include <string>
+
+#include "datasets/request.hpp"
+
+namespace mf {
+
+// "triples, not cached yet", "catalog, cached", "made when it is needed". Files are opened and
+// their format is recognised, unless the cache is as new as they are. Throws Error(data) where
+// something is missing or no format is recognised, Error(io) where a file cannot be read.
+std::string look_at_data(const DatasetRequest& request);
+
+}  // namespace mf

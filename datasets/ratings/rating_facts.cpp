@@ -1,0 +1,153 @@
+#include "datasets/ratings/rating_facts.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <utility>
+
+#include "datasets/ratings/bucket_sort.hpp"
+
+namespace mf {
+namespace {
+
+// What a partial sum covers; fixed, so that the rounding does not depend on the threads.
+constexpr std::int64_t kRatingChunk = std::int64_t{1} << 16;
+constexpr std::int64_t kRowChunk = std::int64_t{1} << 14;
+// Running sums that hide the latency of an addition.
+constexpr std::int64_t kLanes = 8;
+
+// The sum of term(i) over [begin, end).
+template <class Term>
+double sum_in_lanes(std::int64_t begin, std::int64_t end, const Term& term) {
+  std::array<double, kLanes> sums{};
+  const std::int64_t whole = begin + (end - begin) / kLanes * kLanes;
+  for (std::int64_t i = begin; i < whole; i += kLanes) {
+    for (std::int64_t lane = 0; lane < kLanes; ++lane) sums[lane] += term(i + lane);
+  }
+  for (std::int64_t i = whole; i < end; ++i) sums[i - whole] += term(i);
+  double sum = 0;
+  for (const double lane : sums) sum += lane;
+  return sum;
+}
+
+template <class Term>
+double sum_in_chunks(std::int64_t count, ThreadTeam& team, const Term& term) {
+  std::vector<double> partial((count + kRatingChunk - 1) / kRatingChunk);
+  team.for_chunks(count, kRatingChunk, [&](std::int64_t begin, std::int64_t end) {
+    partial[begin / kRatingChunk] = sum_in_lanes(begin, end, term);
+  });
+  double total = 0;
+  for (const double sum : partial) total += sum;
+  return total;
+}
+
+// How many of the ratings with counted(i) each item has. Each part of the ratings has counters of
+// its own; there are so many parts that their counters are no more than the ratings.
+template <class Counted>
+AlignedVector<std::int64_t> count_items(const Ratings& ratings, ThreadTeam& team,
+                                        const Counted& counted) {
+  const std::int64_t n = ratings.n_items();
+  const std::int64_t nnz = ratings.nnz();
+  const std::int64_t parts =
+      std::clamp<std::int64_t>(nnz / std::max<std::int64_t>(1, n), 1, team.size());
+  std::vector<AlignedVector<std::int64_t>> counts(parts);
+  team.for_chunks(parts, 1, [&](std::int64_t part, std::int64_t) {
+    counts[part].assign(n, 0);
+    const auto items = ratings.items();
+    std::int64_t* const own = counts[part].data();
+    for (std::int64_t i = nnz * part / parts; i < nnz * (part + 1) / parts; ++i) {
+      if (counted(i)) ++own[items[i]];
+    }
+  });
+  team.for_chunks(n, kRowChunk, [&](std::int64_t begin, std::int64_t end) {
+    for (std::int64_t part = 1; part < parts; ++part) {
+      for (std::int64_t i = begin; i < end; ++i) counts[0][i] += counts[part][i];
+    }
+  });
+  return std::move(counts[0]);
+}
+
+// Sets flags[row] where has(row), and returns how many have it.
+template <class Has>
+std::int64_t flag_rows(std::vector<std::uint8_t>& flags, std::int64_t rows, ThreadTeam& team,
+                       const Has& has) {
+  flags.resize(rows);
+  std::vector<std::int64_t> partial((rows + kRowChunk - 1) / kRowChunk);
+  team.for_chunks(rows, kRowChunk, [&](std::int64_t begin, std::int64_t end) {
+    std::int64_t count = 0;
+    for (std::int64_t row = begin; row < end; ++row) {
+      flags[row] = has(row) ? 1 : 0;
+      count += flags[row];
+    }
+    partial[begin / kRowChunk] = count;
+  });
+  std::int64_t total = 0;
+  for (const auto count : partial) total += count;
+  return total;
+}
+
+}  // namespace
+
+double mean_rating(const Ratings& ratings, ThreadTeam& team) {
+  const auto values = ratings.values();
+  if (values.empty()) return 0;
+  const double sum =
+      sum_in_chunks(values.size(), team, [&](std::int64_t i) { return double{values[i]}; });
+  return sum / static_cast<double>(values.size());
+}
+
+double mean_rating(const Ratings& ratings) {
+  ThreadTeam alone(1);
+  return mean_rating(ratings, alone);
+}
+
+MeanAndDeviation mean_and_deviation(const Ratings& ratings, ThreadTeam& team) {
+  const auto values = ratings.values();
+  if (values.empty()) return {};
+  const double mean = mean_rating(ratings, team);
+  const double squares = sum_in_chunks(values.size(), team, [&](std::int64_t i) {
+    const double off = double{values[i]} - mean;
+    return off * off;
+  });
+  return {mean, std::sqrt(squares / static_cast<double>(values.size()))};
+}
+
+RatingFacts facts_of(const Ratings& ratings, ThreadTeam& team) {
+  RatingFacts facts;
+  const MeanAndDeviation level = mean_and_deviation(ratings, team);
+  facts.mean = level.mean;
+  facts.deviation = level.deviation;
+  const auto count_rows = [&](std::vector<std::uint8_t>& known, View<const std::int64_t> offsets) {
+    const std::int64_t rows = std::max<std::int64_t>(0, offsets.size() - 1);
+    return flag_rows(known, rows, team,
+                     [&](std::int64_t row) { return offsets[row] < offsets[row + 1]; });
+  };
+  facts.item_offsets = key_offsets(ratings.items(), ratings.n_items(), team);
+  facts.rating_users = count_rows(facts.known_user, ratings.user_offsets());
+  facts.rated_items = count_rows(facts.known_item, facts.item_offsets);
+  return facts;
+}
+
+RatingFacts facts_of(const Ratings& ratings, int threads) {
+  ThreadTeam team(useful_threads(threads, ratings.nnz()));
+  return facts_of(ratings, team);
+}
+
+ObservedCounts count_observed(const Ratings& ratings, ThreadTeam& team) {
+  const auto values = ratings.values();
+  const auto offsets = ratings.user_offsets();
+  const auto observed = [&](std::int64_t i) { return values[i] > 0; };
+  ObservedCounts counts;
+  counts.of_item = count_items(ratings, team, observed);
+  counts.of_user.resize(ratings.n_users());
+  team.for_chunks(ratings.n_users(), kRowChunk, [&](std::int64_t begin, std::int64_t end) {
+    for (std::int64_t u = begin; u < end; ++u) {
+      std::int64_t count = 0;
+      for (std::int64_t i = offsets[u]; i < offsets[u + 1]; ++i) count += observed(i) ? 1 : 0;
+      counts.of_user[u] = count;
+    }
+  });
+  return counts;
+}
+
+}  // namespace mf

@@ -1,0 +1,83 @@
+// Internal: columns of ids, which are integers or names (datasets/ratings/id_names.hpp).
+//
+// One kind a column. Where it is not given, the first rating of the file decides: a field that is a
+// number, be it too large, negative or with a fraction, says integers, any other names. So a slip
+// in a column of integers stays an error, and numbers among names are names.
+//
+// Names are numbered in the order in which a chunk of text meets them; when all chunks are parsed,
+// these numbers are replaced by the rows of all names in ascending order. So the result knows
+// nothing of chunks and threads.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/threads.hpp"
+#include "datasets/ratings/ratings.hpp"
+#include "datasets/readers/parse_error.hpp"
+
+namespace mf {
+
+// Which columns hold names.
+struct NamedColumns {
+  bool users = false;
+  bool items = false;
+  bool any() const { return users || items; }
+};
+
+// By the fields of the first rating, without quotes.
+NamedColumns named_columns(IdKind kind, std::string_view first_user, std::string_view first_item);
+
+// Throws Error(usage) for formats whose ids are integers by definition.
+void refuse_names(IdKind kind, const std::string& path, const char* format);
+
+// What to do where an integer was expected and something else found.
+inline constexpr const char* kNamesAdvice = "if ids are text here, set ids to \"text\"";
+
+// Distinct names, numbered as they come.
+class NameCounter {
+ public:
+  // The number of a name; -1 where the text is none. Views must live as long as this.
+  std::int32_t number(std::string_view name);
+  // The same for a text that does not live so long.
+  std::int32_t number_of_copy(std::string_view name);
+
+  const std::vector<std::string_view>& names() const { return names_; }
+
+ private:
+  void grow();
+
+  std::vector<std::string_view> names_;
+  std::vector<std::int32_t> slots_;  // a hash table with open addressing; -1: free
+  std::deque<std::string> copies_;
+};
+
+// The names that a chunk met.
+struct ChunkNames {
+  NameCounter users, items;
+};
+
+// The number of the name at [begin, end); `what` is "user" or "item". Throws LineError.
+std::int32_t number_name(NameCounter& names, const char* begin, const char* end, const char* what);
+// The same for a field of a csv file in quotes, of which two stand for one.
+std::int32_t number_quoted_name(NameCounter& names, const char* begin, const char* end,
+                                const char* what);
+std::string without_quotes(std::string_view field);
+
+// All names, ascending; row_of[c][k] is the row of name k of counter c.
+struct MergedNames {
+  IdNames names;
+  std::vector<std::vector<std::int32_t>> row_of;
+};
+// Throws Error(data) where there are more than 2^31 - 1.
+MergedNames merge_names(const std::vector<const NameCounter*>& counters);
+
+// Replaces the numbers of chunk c, at [first[c], first[c] + written[c]), by rows of all names.
+void number_rows(RawRatings& raw, const NamedColumns& columns,
+                 const std::vector<ChunkNames>& chunks, const std::vector<std::int64_t>& first,
+                 const std::vector<std::int64_t>& written, ThreadTeam& team);
+
+}  // namespace mf

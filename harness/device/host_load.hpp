@@ -1,0 +1,98 @@
+// What else went on in the machine while a case worked: counters of the system before and after,
+// and what lies between them. Nothing of it needs rights, and what a system does not tell is
+// absent.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace mf {
+
+// Of all threads of this process, since it began.
+struct OwnUse {
+  double cpu_s = 0;
+  std::int64_t voluntary = 0;    // switches: the thread waited for something
+  std::int64_t involuntary = 0;  // it was put aside for another
+
+  OwnUse& operator+=(const OwnUse& other);
+  OwnUse operator-(const OwnUse& before) const;
+};
+OwnUse own_use();
+
+// Of a thread: how long it had work and no CPU, and how often it was put on one.
+struct ThreadWait {
+  double wait_s = 0;
+  std::int64_t turns = 0;
+  bool operator==(const ThreadWait&) const = default;
+};
+
+struct HostCounters {
+  double at_s = 0;  // of the steady clock
+  OwnUse own;
+  std::map<int, ThreadWait> waits;  // by thread; empty: not told
+  int machine_cpus = 0;
+  std::optional<double> busy_s;         // CPU seconds of the machine, by whomever
+  std::optional<double> usable_busy_s;  // of the CPUs that we may use
+  std::optional<double> usable_steal_s;
+  std::optional<double> throttled_s;  // by the CPU quota of our group
+  std::optional<std::int64_t> throttled_periods;
+  std::optional<std::int64_t> heat_slowdowns;
+  std::optional<double> load;     // the system's mean of runnable threads over a minute
+  std::vector<double> clocks_hz;  // of the CPUs that we may use; empty: not told
+};
+
+// The roots are for tests.
+class HostProbe {
+ public:
+  explicit HostProbe(std::vector<int> usable, std::string proc = "/proc", std::string sys = "/sys",
+                     std::function<OwnUse()> own = own_use);
+  HostCounters read() const;
+  int usable_cpus() const { return static_cast<int>(usable_.size()); }
+
+ private:
+  void read_stat(HostCounters& into) const;
+  void read_waits(HostCounters& into) const;
+  void read_quota(HostCounters& into) const;
+  void read_cpus(HostCounters& into) const;
+
+  std::vector<int> usable_;
+  std::string proc_;
+  std::string sys_;
+  std::function<OwnUse()> own_;
+};
+
+// A stretch of a case. `own`, over `clock_s`, may be of a part of it: the epochs alone.
+struct HostLoad {
+  double span_s = 0;
+  double clock_s = 0;
+  OwnUse own;
+  int threads = 1;  // that the case computes with
+  int machine_cpus = 0;
+  int usable_cpus = 0;
+  double own_cpus = 0;                       // that we kept busy over the span, as a mean
+  std::optional<double> others_cpus;         // that others did, of the machine
+  std::optional<double> others_usable_cpus;  // and of those that we may use
+  std::vector<ThreadWait> waits;             // of each thread; empty: not told
+  std::optional<double> steal_share;         // of the time that the usable CPUs had work
+  std::optional<double> throttled_s;
+  std::optional<std::int64_t> throttled_periods;
+  std::optional<std::int64_t> heat_slowdowns;
+  std::optional<double> load_begin, load_end;
+  std::vector<double> clocks_hz;  // at its end
+
+  std::optional<double> wait_s() const;          // over all threads
+  std::optional<double> longest_wait_s() const;  // of one, as it is told
+
+  // Of `threads` that compute all the time it is 1; nothing for a clock that stood still.
+  std::optional<double> cpu_share() const;
+};
+
+// From `before` to `after`; `own` and `clock_s` are those of the whole span.
+HostLoad host_load(const HostCounters& before, const HostCounters& after, int usable_cpus,
+                   int threads);
+
+}  // namespace mf

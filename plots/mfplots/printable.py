@@ -1,0 +1,37 @@
+"""Text of any origin for a terminal, by the rule of base/text.hpp."""
+
+from __future__ import annotations
+
+import sys
+import unicodedata
+from typing import TextIO
+
+# Control characters (C0, DEL, C1), half surrogates, and those that turn the direction of text.
+TURNING = set("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
+
+
+def printable(text: str) -> str:
+    """Control characters escaped, but for tabs and ends of lines."""
+    return "".join(_escaped(c) if c not in "\t\n" and _is_control(c) else c for c in text)
+
+
+def one_line(text: str) -> str:
+    """The same with tabs and ends of lines: a name cannot pass for a line of a table."""
+    return "".join(_escaped(c) if _is_control(c) else c for c in text)
+
+
+def say(text: object, file: TextIO | None = None) -> None:
+    """print() for what holds text from files; what the terminal's encoding lacks is escaped."""
+    out = sys.stdout if file is None else file
+    encoding = getattr(out, "encoding", None) or "utf-8"
+    print(printable(str(text)).encode(encoding, "backslashreplace").decode(encoding), file=out)
+
+
+def _is_control(c: str) -> bool:
+    return unicodedata.category(c) in ("Cc", "Cs") or c in TURNING
+
+
+def _escaped(c: str) -> str:
+    if c in "\t\n":
+        return {"\t": "\\t", "\n": "\\n"}[c]
+    return "".join(f"\\x{byte:02x}" for byte in c.encode("utf-8", "surrogatepass"))

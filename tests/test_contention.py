@@ -1,0 +1,78 @@
+"""A run beside busy loops on its one CPU is marked wherever its times are shown."""
+
+import json
+import os
+import pathlib
+import subprocess
+import sys
+
+import pytest
+
+SPEC = {"name": "shared", "datasets": [{"like": "ml-100k", "scale": 0.1}], "stop": {"epochs": 400},
+        "evaluate": {"every": 400}, "seeds": [1, 2, 3],
+        "algorithms": [{"name": "sgd_serial", "factors": 32}]}
+
+
+@pytest.fixture(scope="module")
+def shared(mfbench, tmp_path_factory):
+    """The folder and the standard output of a run that had a third of a CPU."""
+    if not pathlib.Path("/proc/self/schedstat").exists():
+        pytest.skip("this kernel does not tell how long threads wait (CONFIG_SCHED_INFO)")
+    folder = tmp_path_factory.mktemp("shared")
+    (folder / "shared.json").write_text(json.dumps(SPEC))
+    cpu = max(os.sched_getaffinity(0))
+
+    def bind():
+        os.sched_setaffinity(0, {cpu})
+
+    loops = [subprocess.Popen([sys.executable, "-c", "while True: pass"], preexec_fn=bind)
+             for _ in range(2)]
+    try:
+        done = mfbench("run", "shared.json", "--out", "out", cwd=folder, preexec_fn=bind)
+    finally:
+        for loop in loops:
+            loop.kill()
+            loop.wait()
+    assert done.returncode == 0, done.stderr
+    return folder, done.stdout
+
+
+def footers(folder):
+    return [json.loads(path.read_text().splitlines()[-1])
+            for path in sorted((folder / "out").glob("*.jsonl"))]
+
+
+def test_the_results_say_who_took_the_cpu(shared):
+    for footer in footers(shared[0]):
+        train = footer["host_load"]["train"]
+        assert footer["contended"] is True
+        assert any(why.startswith("training: a thread waited") for why in footer["contended_by"])
+        assert train["longest_wait_s"] > 0.2 * train["span_s"]
+        assert 0 < train["cpu_share"] < 1.05
+        assert footer["host_load"]["usable_cpus"] == 1
+
+
+def test_the_run_warns(shared):
+    lines = shared[1].splitlines()
+    assert sum("  contended: " in line for line in lines if line.startswith("[")) == 3
+    assert any("3 completed, 3 contended" in line for line in lines)
+    assert any(line.startswith("contended, 3 of 3 seeds of sgd_serial") for line in lines)
+
+
+def test_compare_gives_no_verdict_on_its_times_unless_told_to(shared, mfbench):
+    def times(*options):
+        done = mfbench("compare", "out", "out", "--json", *options, cwd=shared[0])
+        row = json.loads(done.stdout)["rows"][0]
+        return [row[name]["verdict"] for name in ("epoch_time", "answer_time")]
+    assert times() == ["contended", "contended"]
+    assert times("--allow-contended") == ["same", "same"]
+
+
+def test_export_has_the_columns(shared, mfbench):
+    done = mfbench("export", "out", "--out", "cases.csv", "trace.csv", cwd=shared[0])
+    assert done.returncode == 0, done.stderr
+    head, first = (shared[0] / "cases.csv").read_text().splitlines()[:2]
+    columns = head.split(",")
+    assert {"contended", "contended_by", "host_load.train.wait_s", "host_load.usable_cpus",
+            "placement.pin"} <= set(columns)
+    assert first.split(",")[columns.index("contended")] == "true"

@@ -1,0 +1,90 @@
+"""Limits of the system: each is named for what it is, ends as its documented status or exit code, and
+the run goes on where it can."""
+
+import json
+import resource
+import subprocess
+
+import pytest
+
+GIB = 1 << 30
+LARGE = {"datasets": ["like:netflix"], "stop": {"epochs": 1}, "algorithms": ["sgd_serial"]}
+
+
+@pytest.fixture
+def limited(mfbench, tmp_path):
+    """Runs mfbench in tmp_path under limits {resource: value}."""
+    def run(limits, *arguments):
+        def set_limits():
+            for name, value in limits.items():
+                resource.setrlimit(name, (value, value))
+        return subprocess.run([mfbench.program, *arguments], cwd=tmp_path, env=mfbench.environment(),
+                              text=True, capture_output=True, timeout=120, preexec_fn=set_limits)
+    return run
+
+
+def write_spec(folder, spec):
+    (folder / "s.json").write_text(json.dumps(spec))
+
+
+def footers(folder):
+    files = sorted(folder.glob("*.jsonl"))
+    return [json.loads(path.read_text().splitlines()[-1]) for path in files]
+
+
+def test_memory_is_counted_against_the_limit_of_the_process(limited, tmp_path):
+    write_spec(tmp_path, LARGE)
+    limits = {resource.RLIMIT_AS: GIB}
+    plan = json.loads(limited(limits, "plan", "s.json", "--json").stdout)
+    assert plan["available_host_bytes_by"] == "ulimit -v"
+    assert 0 < plan["available_host_bytes"] < GIB
+    assert "are available (ulimit -v)" in plan["cases"][0]["note"]
+    assert "available (ulimit -v); " in limited(limits, "plan", "s.json").stdout
+    done = limited(limits, "run", "s.json", "--out", "out", "--quiet")
+    assert done.returncode == 1, done.stderr
+    (footer,) = footers(tmp_path / "out")
+    assert footer["status"] == "oom"
+    assert "needs 2.2 GiB of memory" in footer["stop_reason"]
+    assert "are available (ulimit -v)" in footer["stop_reason"]
+
+
+def test_doctor_says_where_the_limit_comes_from(limited):
+    report = json.loads(limited({resource.RLIMIT_AS: GIB}, "doctor", "--json").stdout)
+    assert (report["memory_limit_bytes"], report["memory_limit_by"]) == (GIB, "ulimit -v")
+    assert report["available_memory_bytes"] < GIB
+    text = limited({resource.RLIMIT_AS: GIB}, "doctor").stdout
+    assert "(ulimit -v); at most: 1.0 GiB (ulimit -v)" in text
+
+
+def test_threads_that_cannot_be_started_are_oom_and_the_run_goes_on(limited, tmp_path):
+    write_spec(tmp_path, {"datasets": [{"like": "ml-100k", "scale": 0.05}], "stop": {"epochs": 1},
+                          "algorithms": [{"name": "fpsgd", "threads": 4096}, "sgd_serial"]})
+    done = limited({resource.RLIMIT_AS: 2 * GIB}, "run", "s.json", "--out", "out", "--quiet")
+    assert done.returncode == 1, done.stderr
+    fpsgd, serial = footers(tmp_path / "out")
+    assert fpsgd["status"] == "oom"
+    assert "of 4096 could not be started" in fpsgd["stop_reason"]
+    assert "ulimit -v, -u" in fpsgd["stop_reason"]
+    assert serial["status"] == "completed"
+
+
+# The standard streams and one more: a folder that is locked is one file too many.
+def test_too_many_open_files_is_not_a_full_disk(limited, tmp_path):
+    write_spec(tmp_path, {"datasets": [{"like": "ml-100k", "scale": 0.05}], "stop": {"epochs": 1},
+                          "algorithms": ["sgd_serial"]})
+    done = limited({resource.RLIMIT_NOFILE: 4}, "run", "s.json", "--out", "out")
+    assert done.returncode == 4
+    assert "Too many open files" in done.stderr
+    assert "this process may open 4: raise that (ulimit -n)" in done.stderr
+    assert "full" not in done.stderr and "--out" not in done.stderr
+
+
+def test_a_limit_on_the_size_of_files_is_named(limited, tmp_path):
+    write_spec(tmp_path, {"datasets": [{"like": "ml-100k", "scale": 0.05}], "stop": {"epochs": 99},
+                          "algorithms": ["sgd_serial"]})
+    done = limited({resource.RLIMIT_FSIZE: 6000}, "run", "s.json", "--out", "out")
+    assert done.returncode == 4
+    assert "File too large; a limit on the size of files: raise it (ulimit -f)" in done.stderr
+    (path,) = (tmp_path / "out").glob("*.jsonl")
+    kinds = [json.loads(line)["type"] for line in path.read_text().splitlines()]
+    assert kinds[0] == "header" and set(kinds[1:]) == {"trace"}, "whole lines, all that fit"

@@ -1,0 +1,138 @@
+"""Ids that are text go from a file of ratings through a run into a model and out of it."""
+
+import json
+import subprocess
+
+import pytest
+
+
+@pytest.fixture(scope="module")
+def trained(mfbench, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("text")
+    # Two tastes that are easy to tell apart; users such as "user, 3", items such as B000007.
+    rows = ["reviewerID,item,rating"]
+    for user in range(1, 41):
+        for item in range(1, 31):
+            if (user * 7 + item * 3) % 4 == 0:
+                continue
+            name = f'"user, {user}"' if user % 3 == 0 else f"zoë{user}"
+            rows.append(f"{name},B{item:06},{5 if user % 2 == item % 2 else 1}")
+    (folder / "ratings.csv").write_text("\n".join(rows) + "\n", encoding="utf-8")
+    spec = {"name": "own", "datasets": [{"path": "ratings.csv"}],
+            "stop": {"epochs": 60}, "save_model": True, "schedule": {"learning_rate": 0.02},
+            "algorithms": [{"name": "sgd_serial", "factors": 8}]}
+    (folder / "own.json").write_text(json.dumps(spec))
+    done = mfbench("run", "own.json", "--out", "out", cwd=folder)
+    assert done.returncode == 0, done.stderr
+    (model,) = (folder / "out" / "models").iterdir()
+    return folder, model
+
+
+def test_the_model_has_the_names_beside_the_rows(trained):
+    _, model = trained
+    names = (model / "user_names.txt").read_text(encoding="utf-8").splitlines()
+    assert len(names) == 40 and names == sorted(names, key=lambda name: name.encode())
+    assert "user, 3" in names and "zoë1" in names
+    info = json.loads((model / "model.json").read_text())
+    assert (info["mfbench_model"], info["user_names"], info["item_names"]) == (2, True, True)
+
+
+def test_recommend_gives_what_the_user_likes(mfbench, trained):
+    folder, model = trained
+    for user in ("zoë1", "user, 3"):
+        done = mfbench("recommend", model, "--user", user, "-k", 3, cwd=folder)
+        assert done.returncode == 0, done.stderr
+        items = [line.split("\t")[0] for line in done.stdout.splitlines()]
+        assert len(items) == 3
+        assert all(int(item[1:]) % 2 == 1 for item in items), "odd users like odd items"
+    unknown = mfbench("recommend", model, "--user", "bob", cwd=folder)
+    assert unknown.returncode == 3 and "no user 'bob'" in unknown.stderr
+
+
+def test_pairs_are_cut_at_tabs_or_blanks(mfbench, trained):
+    folder, model = trained
+    done = mfbench("predict", model, cwd=folder, input="zoë1 B000003\nuser, 3\tB000003\n")
+    assert done.returncode == 0, done.stderr
+    lines = [line.split("\t") for line in done.stdout.splitlines()]
+    assert [line[:2] for line in lines] == [["zoë1", "B000003"], ["user, 3", "B000003"]]
+    for user, _, score in lines:
+        one = mfbench("predict", model, "--user", user, "--item", "B000003", cwd=folder)
+        assert one.stdout.strip() == score
+        assert float(score) > 3
+    bad = mfbench("predict", model, cwd=folder, input="zoë1 B000003\nuser, 3 B000003\n")
+    assert bad.returncode == 3 and "-:2: found 'user, 3 B000003', expected" in bad.stderr
+
+
+def test_names_that_the_model_does_not_know(mfbench, trained):
+    folder, model = trained
+    for arguments, what in [(("--user", "bob", "--item", "B000003"), "no user bob"),
+                            (("--user", "7", "--item", "B000003"), "no user 7"),
+                            (("--user", "zoë1", "--item", "B3"), "no item B3")]:
+        refused = mfbench("predict", model, *arguments, cwd=folder)
+        assert refused.returncode == 3 and what in refused.stderr and "--cold" in refused.stderr
+        cold = mfbench("predict", model, *arguments, "--cold", cwd=folder)
+        assert cold.returncode == 0 and 0 < float(cold.stdout) < 6
+    raw = mfbench("predict", model, "--cold", cwd=folder, input="\x1b[31mbob B000003\n")
+    assert raw.returncode == 0 and raw.stdout.startswith("\\x1b[31mbob\t")
+    refused = mfbench("predict", model, cwd=folder, input="\x1b[31mbob B000003\n")
+    assert refused.returncode == 3 and "\x1b" not in refused.stderr
+
+
+def test_a_history_names_items(mfbench, trained):
+    folder, model = trained
+    (folder / "me.txt").write_text("B000001 5\nB000002\t1\nB000003 5\nB999999\n")
+    best = mfbench("recommend", model, "--history", "me.txt", "-k", 3, cwd=folder)
+    assert best.returncode == 0, best.stderr
+    assert "no item 'B999999'" in best.stderr
+    items = [line.split("\t")[0] for line in best.stdout.splitlines()]
+    assert len(items) == 3 and all(int(item[1:]) % 2 == 1 for item in items)
+    (folder / "twice.txt").write_text("B000001 5\nB000001 5\n")
+    twice = mfbench("recommend", model, "--history", "twice.txt", cwd=folder)
+    assert twice.returncode == 3 and 'item "B000001" stands twice' in twice.stderr
+
+
+def test_stats_and_import_say_what_ids_are(mfbench, trained, tmp_path):
+    folder, _ = trained
+
+    def own(*arguments):
+        return subprocess.run([mfbench.program, *arguments], cwd=folder, text=True,
+                              capture_output=True, timeout=60,
+                              env={**mfbench.environment(), "MFBENCH_CACHE": str(tmp_path)})
+
+    stats = own("data", "stats", "ratings.csv", "--json")
+    found = json.loads(stats.stdout)
+    assert (found["user_ids"], found["item_ids"], found["n_users"]) == ("text", "text", 40)
+    (folder / "mixed.txt").write_text("1 0132793040 5\n2 B000123 4\n")
+    slip = own("data", "import", "mine", "mixed.txt")
+    assert slip.returncode == 3 and "mixed.txt:2:3: found 'B000123'" in slip.stderr
+    assert 'set ids to "text"' in slip.stderr
+    done = own("data", "import", "mine", "mixed.txt", "--ids", "text")
+    assert done.returncode == 0, done.stderr
+    rows = json.loads(own("data", "list", "--json").stdout)
+    (mine,) = [row for row in rows if row["name"] == "mine"]
+    assert (mine["user_ids"], mine["item_ids"], mine["n_users"]) == ("text", "text", 2)
+    spec = {"datasets": [{"path": "mixed.txt", "ids": "text"}], "stop": {"epochs": 1},
+            "algorithms": [{"name": "sgd_serial"}]}
+    (folder / "mixed.json").write_text(json.dumps(spec))
+    assert mfbench("validate", "mixed.json", cwd=folder).returncode == 0
+    spec["datasets"][0]["ids"] = "txt"
+    (folder / "mixed.json").write_text(json.dumps(spec))
+    wrong = mfbench("validate", "mixed.json", cwd=folder)
+    assert wrong.returncode == 2 and 'did you mean "text"' in wrong.stderr
+
+
+def test_a_model_of_integers_says_so(mfbench, tmp_path):
+    rows = [f"{user} {item} {1 + (user + item) % 5}" for user in range(9) for item in range(9)]
+    (tmp_path / "ratings.txt").write_text("\n".join(rows) + "\n")
+    spec = {"name": "own", "datasets": [{"path": "ratings.txt"}], "stop": {"epochs": 2},
+            "save_model": True, "algorithms": [{"name": "sgd_serial", "factors": 4}]}
+    (tmp_path / "own.json").write_text(json.dumps(spec))
+    assert mfbench("run", "own.json", "--out", "out", cwd=tmp_path).returncode == 0
+    (model,) = (tmp_path / "out" / "models").iterdir()
+    assert not (model / "user_names.txt").exists()
+    assert json.loads((model / "model.json").read_text())["mfbench_model"] == 1
+    for arguments in (("predict", "--user", "alice", "--item", "3"),
+                      ("predict", "--user", "3", "--item", "4294967299", "--cold"),
+                      ("recommend", "--user", "3.0")):
+        done = mfbench(arguments[0], model, *arguments[1:], cwd=tmp_path)
+        assert done.returncode == 2 and "expected a whole number of 32 bits" in done.stderr
