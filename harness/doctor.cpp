@@ -28,9 +28,8 @@ Json build_features() {
       "rebuild)";
 #endif
   const std::string hwloc = hwloc_version();
-  features["hwloc"] = !hwloc.empty()
-                          ? "yes: " + hwloc + " says where --pin puts threads"
-                          : "no: --pin goes by /sys (install libhwloc-dev, rebuild)";
+  features["hwloc"] = !hwloc.empty() ? "yes: " + hwloc + " says where --pin puts threads"
+                                     : "no: --pin goes by /sys (install libhwloc-dev, rebuild)";
 #ifdef MF_HAVE_BENCHMARK
   features["google_benchmark"] = "yes: ./dev bench";
 #else

@@ -114,8 +114,8 @@ HostCounters HostProbe::read() const {
   HostCounters now;
   now.at_s = Seconds(std::chrono::steady_clock::now().time_since_epoch()).count();
   now.own = own_();
+  read_waits(now);  // at once: what is waited while the rest is read belongs to the span after this
   read_stat(now);
-  read_waits(now);
   read_quota(now);
   read_cpus(now);
   now.load = number_in<double>(proc_ + "/loadavg");

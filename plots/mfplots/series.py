@@ -26,7 +26,8 @@ Facets = dict[str, Any]
 def contended(cases: pd.DataFrame, clocks: str = "contended") -> pd.Series:
     """Whose times may be those of other programs, by their footers; `clocks`: "host_contended" for
     those of the host beside a device. Of files from before they said it nobody knows: False."""
-    return cases[clocks].map(lambda said: isinstance(said, (bool, np.bool_)) and bool(said)).astype(bool)
+    return cases[clocks].map(lambda said: isinstance(said, (bool, np.bool_)) and bool(said)
+                             ).astype(bool)
 
 
 def contended_mark(cases: pd.DataFrame) -> str:

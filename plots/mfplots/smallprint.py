@@ -37,9 +37,9 @@ def shared_machines(cases: pd.DataFrame) -> list[str]:
         if len(shared):
             why = next((said[0] for said in shared[f"{clocks}_by"]
                         if isinstance(said, list) and said), "")
-            lines.append(f"{CONTENDED_MARK.strip()} {words} in {len(shared)} of {len(cases)} cases, "
-                         f"whose times may be those of other programs: "
-                         f"{', '.join(_distinct(shared['algorithm']))}{f' ({why})' if why else ''}")
+            names = ", ".join(_distinct(shared["algorithm"])) + (f" ({why})" if why else "")
+            lines.append(f"{CONTENDED_MARK.strip()} {words} in {len(shared)} of {len(cases)} "
+                         f"cases, whose times may be those of other programs: {names}")
     return lines
 
 
