@@ -194,6 +194,9 @@ def test_describe(mfbench, tmp_path, update):
 
 ERRORS = {
     "unknown-key": ({**RULER, "sed": 3}, 2),
+    "misspelt-required-key": ({"algoritms" if key == "algorithms" else key: value
+                               for key, value in RULER.items()}, 2),
+    "other-name-of-a-key": ({**RULER, "schedule": {"lr": 0.1}}, 2),
     "unknown-algorithm": ({**RULER, "baseline": "", "algorithms": [{"name": "hogwlid"}]}, 2),
     "wrong-type": ({**RULER, "algorithms": [{"name": "ruler", "offset": "big"}]}, 2),
     "out-of-range": ({**RULER, "algorithms": [{"name": "ruler", "factors": 0}]}, 2),
@@ -214,6 +217,38 @@ def test_errors(mfbench, tmp_path, update, name):
     text, known = re.subn(r"(no algorithm .*; known: ).*", r"\1ALGORITHMS", done.stderr)
     assert known == (name == "unknown-algorithm")
     check(f"error-{name}.txt", text, update)
+
+
+TEXT_IDS = """reviewerID,item,rating
+alice,B000123,5
+"Smith, John",B000123,2
+alice,0132793040,4
+zoë,B000777,1
+bob,0132793040,3
+"""
+
+
+def test_ids_that_are_text(mfbench, tmp_path, update):
+    (tmp_path / "ratings.csv").write_text(TEXT_IDS, encoding="utf-8")
+    (tmp_path / "mixed.txt").write_text("1 0132793040 5\n2 B000123 4\n")
+    spec = {"name": "text", "datasets": [{"path": "ratings.csv"}], "stop": {"epochs": 3},
+            "split": {"holdout": 0.2}, "save_model": True,
+            "algorithms": [{"name": "ruler", "sleep_ms": 0}]}
+    (tmp_path / "text.json").write_text(json.dumps(spec))
+    assert mfbench("run", "text.json", "--out", "out", "--quiet", cwd=tmp_path).returncode == 0
+    (model,) = (tmp_path / "out" / "models").iterdir()
+    text = ""
+    for arguments, given in [(("data", "stats", "ratings.csv"), ""),
+                             (("data", "stats", "mixed.txt"), ""),
+                             (("data", "stats", "mixed.txt", "--ids", "text"), ""),
+                             (("predict", "MODEL", "--cold"), "alice B000123\nSmith, John\tB000777\n"),
+                             (("predict", "MODEL", "--user", "carol", "--item", "B000123"), ""),
+                             (("recommend", "MODEL", "--user", "carol"), ""),
+                             (("recommend", "MODEL", "--user", "zoë", "--include-seen"), "")]:
+        done = mfbench(*(str(model) if word == "MODEL" else word for word in arguments),
+                       cwd=tmp_path, input=given)
+        text += f"$ mfbench {' '.join(arguments)}\n{done.stdout}{done.stderr}[{done.returncode}]\n\n"
+    check("text-ids.txt", text, update)
 
 
 def test_unknown_algorithm_names_all(mfbench, tmp_path):

@@ -61,7 +61,7 @@ IdNames IdNames::of_rows(View<const std::int32_t> rows) const {
   if (empty()) return {};
   if (rows.size() == size()) return *this;
   std::vector<std::string_view> kept;
-  kept.reserve(rows.size());
+  kept.reserve(static_cast<std::size_t>(rows.size()));
   for (const auto row : rows) kept.push_back((*this)[row]);
   return IdNames(kept);
 }

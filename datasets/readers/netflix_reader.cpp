@@ -193,6 +193,9 @@ RawRatings read_netflix_folder(const std::string& folder, const ScaleCheck& scal
 AlignedVector<std::uint8_t> netflix_probe_parts_chunked(const Ratings& ratings,
                                                         const std::string& probe_path,
                                                         const ParseOptions& options) {
+  if (!ratings.user_names().empty() || !ratings.item_names().empty()) {
+    fail_in_file(probe_path, "a probe of ratings whose ids are text", "ratings with integer ids");
+  }
   AlignedVector<std::uint8_t> parts(ratings.nnz(), kTrain);
   const Text text = open_text(probe_path);
   const ProbeEntry entry(ratings, parts);

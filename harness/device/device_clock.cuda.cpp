@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "algorithms/core/cuda/memory.hpp"
+#include "algorithms/core/cuda/pinned_ring.hpp"
 #include "algorithms/core/cuda/stream.hpp"
 #include "base/error.hpp"
 #include "harness/device/device.hpp"
@@ -80,6 +81,8 @@ class CudaDeviceClock : public DeviceClock {
       events_.push_back(event);
     }
   }
+
+  void expect_upload(std::int64_t bytes) override { cuda::PinnedRing::of_process().reserve(bytes); }
 
   std::int64_t free_bytes() override { return cuda::available_bytes(); }
 

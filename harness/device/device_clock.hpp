@@ -42,6 +42,10 @@ class DeviceClock {
   // training clock.
   virtual void clear_marks(std::int64_t expected) = 0;
 
+  // Before a case uploads so many bytes: what the process keeps for uploads is made now, off the
+  // clocks of its answer.
+  virtual void expect_upload(std::int64_t) {}
+
   virtual std::int64_t free_bytes() = 0;
   virtual std::int64_t peak_bytes() = 0;  // of this case, without the context
 

@@ -12,8 +12,8 @@ inline constexpr const char* kLoadRange = "load";            // data, split, fac
 inline constexpr const char* kPrepareRange = "prepare";      // initial factors, the algorithm
 inline constexpr const char* kEvaluateRange = "evaluate";    // one a trace point
 inline constexpr const char* kEvaluatorRange = "evaluator";  // what evaluations need made
-inline constexpr const char* kWatchRange = "watch";          // readings of device and its marks
-inline constexpr const char* kSaveRange = "save";            // lines of the result, the model
+inline constexpr const char* kWatchRange = "watch";  // readings of machine and device, marks
+inline constexpr const char* kSaveRange = "save";    // lines of the result, the model
 
 struct CaseClocks {
   double start_s = 0;

@@ -48,6 +48,7 @@ void DataStore::cut(const Case& item) {
 }
 
 void DataStore::drop_split() {
+  on_device_.drop();
   split_.reset();
   facts_.reset();
   split_key_.clear();

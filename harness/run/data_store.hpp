@@ -7,6 +7,7 @@
 
 #include "harness/results/case_data.hpp"
 #include "harness/run/shared_ledger.hpp"
+#include "harness/run/shared_ratings.hpp"
 #include "harness/spec/spec.hpp"
 
 namespace mf {
@@ -24,6 +25,9 @@ class DataStore {
 
   SharedLedger& ledger() { return ledger_; }
 
+  // The training ratings of the split at hand.
+  SharedRatings& on_device() { return on_device_; }
+
  private:
   void load(const Case& item, const std::string& key);
   void cut(const Case& item);
@@ -36,6 +40,7 @@ class DataStore {
   std::shared_ptr<const DatasetInfo> info_;
   std::shared_ptr<const Split> split_;
   std::shared_ptr<const RatingFacts> facts_;
+  SharedRatings on_device_;
   SharedLedger ledger_;
 };
 

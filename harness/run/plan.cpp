@@ -79,7 +79,7 @@ PlannedCase plan_case(const Case& item, bool measure, const MemoryBound& availab
     const MemoryNeed need = info.memory ? info.memory(item.params, shape) : MemoryNeed{};
     // The whole set, its parts, the initial model and what the algorithm takes.
     planned.host_bytes = 2 * kRatingBytes * static_cast<double>(known->nnz) +
-                         model_bytes(item.params, shape) + need.host_bytes;
+                         model_bytes(item, shape) + need.host_bytes;
     if (needs_device(item)) {
       planned.device_bytes = device_bytes(item, shape, known->nnz - shape.nnz);
     }

@@ -2,6 +2,7 @@
 
 #include <fmt/core.h>
 
+#include "algorithms/core/device_need.hpp"
 #include "algorithms/core/registry.hpp"
 #include "base/error.hpp"
 #include "base/text.hpp"
@@ -120,6 +121,14 @@ void refuse_to_load(const Case& item) {
   }
 }
 
+bool leaves_room_for_ratings(const Case& item, const ProblemShape& shape,
+                             std::int64_t other_ratings, DeviceClock& device) {
+  constexpr double kShare = 0.9;  // what is left is for libraries, and for what is not counted
+  const double kept = row_ratings_bytes(shape) + column_ratings_bytes(shape);
+  return device_bytes(item, shape, other_ratings) + kept <
+         kShare * static_cast<double>(device.free_bytes());
+}
+
 std::optional<Refusal> refuse(const Case& item, const ProblemShape& shape,
                               std::int64_t other_ratings, DeviceClock* device) {
   const AlgorithmInfo& info = find_algorithm(item.algorithm);
@@ -132,8 +141,8 @@ std::optional<Refusal> refuse(const Case& item, const ProblemShape& shape,
       return Refusal{Status::skipped, *reason};
     }
   }
-  const double need = (info.memory ? info.memory(item.params, shape).host_bytes : 0) +
-                      model_bytes(item.params, shape);
+  const double need =
+      (info.memory ? info.memory(item.params, shape).host_bytes : 0) + model_bytes(item, shape);
   if (const auto why = why_not_in_memory(need, memory_limit().available, " beyond the ratings")) {
     return Refusal{Status::oom, *why};
   }

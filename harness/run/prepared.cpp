@@ -16,9 +16,11 @@ int threads_of(const Case& item) {
   return threads == 0 ? hardware_threads() : threads;
 }
 
-double model_bytes(const Params& params, const ProblemShape& shape) {
-  const double row = static_cast<double>(params.integer("factors") + 1) * sizeof(float);
-  return row * static_cast<double>(shape.n_users + shape.n_items);
+double model_bytes(const Case& item, const ProblemShape& shape) {
+  const bool by_rule = find_algorithm(item.algorithm).starts_by_rule;
+  const std::int64_t width = (by_rule ? 0 : item.params.integer("factors")) + 1;
+  return static_cast<double>(width) * sizeof(float) *
+         static_cast<double>(shape.n_users + shape.n_items);
 }
 
 PreparedCase::PreparedCase(const Case& item, const Ratings& train, const RatingFacts& facts,
@@ -30,6 +32,7 @@ PreparedCase::PreparedCase(const Case& item, const Ratings& train, const RatingF
   context_.stream = device_ != nullptr ? device_->stream() : nullptr;
   context_.stop_requested = std::move(lent.stop_requested);
   const Model initial = start_of(item.params, train, {facts.mean, facts.deviation}, item.init);
+  if (lent.ratings) context_.ratings = lent.ratings(team_);
   algorithm_ = prepare_algorithm(item.algorithm, item.params, train, initial, context_,
                                  [this] { synchronize(); });
 }

@@ -17,8 +17,9 @@ namespace mf {
 // algorithm of the device, which prepares with them, and 1 for the others.
 int threads_of(const Case& item);
 
-// Bytes of the host model with `factors` per row.
-double model_bytes(const Params& params, const ProblemShape& shape);
+// Bytes of the host model that a case starts from: `factors` per row and a bias, or the bias alone
+// where the algorithm makes the rows by their rule.
+double model_bytes(const Case& item, const ProblemShape& shape);
 
 class PreparedCase {
  public:
@@ -27,6 +28,8 @@ class PreparedCase {
     DeviceClock* device = nullptr;  // null for an algorithm of the CPU
     PhaseSink* phases = nullptr;
     std::function<bool()> stop_requested;
+    // R on the device, for the threads of the case to upload; empty: the algorithm has its own.
+    std::function<cuda::DeviceRatings*(ThreadTeam&)> ratings = {};
   };
 
   // From the threads and the initial factors to the end of prepare. `facts` are those of `train`.

@@ -130,7 +130,9 @@ class TerminalProgress : public TextProgress {
   }
 
  protected:
-  void line(const std::string& text) override { print(fmt::format("\r\x1b[K{}\n", one_line(text))); }
+  void line(const std::string& text) override {
+    print(fmt::format("\r\x1b[K{}\n", one_line(text)));
+  }
 
  private:
   void print(const std::string& text) {

@@ -151,6 +151,7 @@ class CaseRun {
         return Refusal{Status::skipped,
                        fmt::format("{} needs a CUDA device: {}", item_.algorithm, error.what())};
       }
+      device_->expect_upload(8 * shape_.nnz);
       watch_device();
       ranges_.set_device(device_.get());
       clock_ = TrainingClock(ranges_, device_.get());
@@ -168,16 +169,36 @@ class CaseRun {
 
   void prepare() {
     clip_ = clip_range();  // refuses before anything is prepared
-    const PhaseScope range(&ranges_, kPrepareRange);
     PreparedCase::Lent lent{device_.get(), &ranges_, [this] { return interrupt_level() >= 2; }};
+    if (shares_ratings()) lent.ratings = [this](ThreadTeam& team) { return lend_ratings(team); };
     const HostCounters before = read_host();
-    prepared_ =
-        std::make_unique<PreparedCase>(item_, data_.split->train, *data_.facts, std::move(lent));
+    {
+      const PhaseScope range(&ranges_, kPrepareRange);
+      prepared_ =
+          std::make_unique<PreparedCase>(item_, data_.split->train, *data_.facts, std::move(lent));
+    }
+    store_.on_device().note(store_.ledger());
     measures_.prepare_load = load_since(before);
     count_cpus();
   }
 
-  HostCounters read_host() const {
+  // They stay on the device where another case has use of them and they are not in this one's way.
+  bool shares_ratings() {
+    SharedRatings& shared = store_.on_device();
+    if (!device_ || !(task_.keep_on_device || shared.holds())) return false;
+    const std::int64_t others =
+        data_.split->test.nnz() + data_.split->validation.nnz() + data_.split->fold_in.nnz();
+    if (leaves_room_for_ratings(item_, shape_, others, *device_)) return true;
+    shared.drop();
+    return false;
+  }
+
+  cuda::DeviceRatings* lend_ratings(ThreadTeam& team) {
+    return store_.on_device().lend(data_.split->train, team, stream(), &ranges_, store_.ledger());
+  }
+
+  HostCounters read_host() {
+    const PhaseScope range(&ranges_, kWatchRange);
     return options_.read_host ? options_.read_host() : probe_.read();
   }
 
@@ -187,6 +208,7 @@ class CaseRun {
 
   // That the threads of the case may run on at once.
   void count_cpus() {
+    const PhaseScope range(&ranges_, kWatchRange);
     std::set<int> distinct;
     for (const auto& cpus : prepared_->team().cpus()) distinct.insert(cpus.begin(), cpus.end());
     cpus_ = std::min(static_cast<int>(distinct.size()), hardware_threads());
@@ -200,6 +222,7 @@ class CaseRun {
     load.clock_s = clock_.seconds();
     measures_.train_load = load;
     if (!device_) return;
+    const PhaseScope range(&ranges_, kWatchRange);
     measures_.device_load.emplace();
     measures_.device_load->others = device_->others();
   }
@@ -259,20 +282,20 @@ class CaseRun {
       const std::int64_t count = group_size(first);
       if (options_.profile && first == options_.profile->warmup + 1) begin_profile();
       run_group({first, rate}, count);
-      const std::int64_t last = first + count - 1;
-      if (options_.profile && last == item_.stop.epochs) end_profile();
+      const std::int64_t last_epoch = first + count - 1;
+      if (options_.profile && last_epoch == item_.stop.epochs) end_profile();
       if (interrupt_level() >= 2) {
         return end(Status::interrupted,
                    count == 1 ? fmt::format("given up in epoch {}", first)
-                              : fmt::format("given up in epochs {} to {}", first, last));
+                              : fmt::format("given up in epochs {} to {}", first, last_epoch));
       }
-      result_.epochs = last;
-      if (finish_group(last, rate)) return;
+      result_.epochs = last_epoch;
+      if (finish_group(last_epoch, rate)) return;
     }
   }
 
-  // A group never passes an evaluation, a change of the rate, the last epoch or the begin of what
-  // is profiled.
+  // A group never passes an evaluation, a change of the rate, the last_epoch epoch or the begin of
+  // what is profiled.
   std::int64_t group_size(std::int64_t first) const {
     if (!device_) return 1;
     std::int64_t size =

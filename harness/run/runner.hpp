@@ -26,6 +26,7 @@ struct CaseTask {
   std::string result_file;                  // is appended to
   std::optional<std::string> model_folder;  // of the model after the last epoch
   bool keep_ratings = false;                // a later case cuts the same data set in another way
+  bool keep_on_device = false;              // a later case trains on the same ratings there
 };
 
 // Never throws for what belongs to the case (out of memory, whatever its algorithm throws): that is

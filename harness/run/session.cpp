@@ -13,6 +13,7 @@
 #include "datasets/load.hpp"
 #include "harness/results/result_file.hpp"
 #include "harness/results/standing_names.hpp"
+#include "harness/run/preflight.hpp"
 #include "harness/run/runner.hpp"
 
 namespace mf {
@@ -90,6 +91,21 @@ bool is_cut_again(const Spec& spec, std::size_t index) {
   return false;
 }
 
+// Whether one of the cases right after `index` that have its split trains on a device, too.
+bool is_trained_again(const Spec& spec, std::size_t index) {
+  const Case& own = spec.cases[index];
+  if (!needs_device(own)) return false;
+  for (std::size_t i = index + 1; i < spec.cases.size(); ++i) {
+    const Case& later = spec.cases[i];
+    if (later.resolved.at("dataset") != own.resolved.at("dataset") ||
+        later.resolved.at("split") != own.resolved.at("split")) {
+      return false;
+    }
+    if (needs_device(later)) return true;
+  }
+  return false;
+}
+
 }  // namespace
 
 std::string default_folder(const Spec& spec, bool profile) {
@@ -136,10 +152,10 @@ SessionSummary run_session(const Spec& given, const RunOptions& options, Progres
                         spec.cases.size());
     if (std::filesystem::exists(path)) set_aside(path);
     if (!options.share) store.clear();
-    const CaseResult result =
-        run_case({spec, item, path, model_folder(spec, options, summary.folder, item),
-                  options.share && is_cut_again(spec, i)},
-                 options, store, progress);
+    const CaseResult result = run_case(
+        {spec, item, path, model_folder(spec, options, summary.folder, item),
+         options.share && is_cut_again(spec, i), options.share && is_trained_again(spec, i)},
+        options, store, progress);
     progress.end_case(result);
     ++summary.run;
     summary.failed += is_failure(result.status) ? 1 : 0;

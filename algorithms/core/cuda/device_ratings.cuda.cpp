@@ -1,5 +1,6 @@
 #include "algorithms/core/cuda/device_ratings.hpp"
 
+#include <chrono>
 #include <stdexcept>
 #include <utility>
 
@@ -21,24 +22,36 @@ RatingsOfRows DeviceRatings::rows() const {
   return {user_offsets_.data(), ratings_.data(), n_users_, nnz_};
 }
 
+template <class Make>
+void DeviceRatings::make_view(ViewCost& cost, cudaStream_t stream, Make&& make) {
+  cost.asked = true;
+  if (std::exchange(cost.made, true)) return;
+  using Clock = std::chrono::steady_clock;
+  if (kept_) MF_CUDA(cudaStreamSynchronize(stream));
+  const auto start = Clock::now();
+  make();
+  if (kept_) MF_CUDA(cudaStreamSynchronize(stream));
+  cost.seconds = std::chrono::duration<double>(Clock::now() - start).count();
+}
+
 RatingsOfRows DeviceRatings::columns(cudaStream_t stream) {
-  if (columns_.empty()) {
+  make_view(columns_cost_, stream, [&] {
     DeviceColumns made = make_columns(rows(), n_items_, kSortAtOnce, stream);
     item_offsets_ = std::move(made.offsets);
     columns_ = std::move(made.ratings);
-  }
+  });
   return {item_offsets_.data(), columns_.data(), n_items_, nnz_};
 }
 
 const std::int64_t* DeviceRatings::item_counts(cudaStream_t stream) {
-  if (item_counts_.empty()) {
+  make_view(counts_cost_, stream, [&] {
     item_counts_ = DeviceBuffer<std::int64_t>(n_items_);
     if (item_offsets_.empty()) {
       count_items(rows(), item_counts_.data(), n_items_, stream);
     } else {
       count_rows(item_offsets_.data(), item_counts_.data(), n_items_, stream);
     }
-  }
+  });
   return item_counts_.data();
 }
 
@@ -61,7 +74,9 @@ void DeviceRatings::release_rows() {
 }
 
 void DeviceRatings::release_columns() {
-  if (!kept_) columns_.reset();
+  if (kept_) return;
+  columns_.reset();  // their offsets stay, for the counts
+  columns_cost_.made = false;
 }
 
 std::shared_ptr<DeviceRatings> ratings_on_device(const Ratings& train, const Context& context) {

@@ -28,6 +28,14 @@ struct RatingsOfRows {
   std::int64_t nnz = 0;
 };
 
+// What making a view of R took, for the book of what cases share. Only of ratings that are kept: to
+// know it, the stream is waited for.
+struct ViewCost {
+  bool made = false;
+  bool asked = false;  // since begin_case()
+  double seconds = 0;
+};
+
 class DeviceRatings {
  public:
   // Queues the upload. `from` may change when it has returned. 8 bytes a rating and a user.
@@ -51,12 +59,18 @@ class DeviceRatings {
 
   // For the cases that follow: what an algorithm gives back stays.
   void keep() { kept_ = true; }
+  void begin_case() { columns_cost_.asked = counts_cost_.asked = false; }
+  const ViewCost& columns_cost() const { return columns_cost_; }
+  const ViewCost& counts_cost() const { return counts_cost_; }
   // An algorithm gives back what it has copied, for the memory; unless it is kept, what was asked
   // for before is no longer valid then, and rows() are gone for good.
   void release_rows();
   void release_columns();
 
  private:
+  template <class Make>
+  void make_view(ViewCost& cost, cudaStream_t stream, Make&& make);
+
   std::int32_t n_users_;
   std::int32_t n_items_;
   std::int64_t nnz_;
@@ -67,6 +81,7 @@ class DeviceRatings {
   DeviceBuffer<std::int64_t> item_counts_;
   std::optional<std::int64_t> rating_users_, rated_items_;
   bool kept_ = false;
+  ViewCost columns_cost_, counts_cost_;
 };
 
 // Those that the context lends, or else of its own, which end with the pointer.
