@@ -16,4 +16,13 @@ void give_back_pages(void* begin, std::size_t bytes) {
   if (first < end) madvise(reinterpret_cast<void*>(first), end - first, MADV_DONTNEED);
 }
 
+void give_back_pages(void* begin, std::size_t bytes, ThreadTeam& team) {
+  constexpr std::int64_t kPiece = std::int64_t{16} << 20;
+  if (bytes < static_cast<std::size_t>(4 * kPiece)) return;  // soon done
+  team.for_chunks(
+      static_cast<std::int64_t>(bytes), kPiece, [&](std::int64_t from, std::int64_t to) {
+        give_back_pages(static_cast<char*>(begin) + from, static_cast<std::size_t>(to - from));
+      });
+}
+
 }  // namespace mf
