@@ -67,6 +67,8 @@ class Ratings {
     return id_text(views_.item_names, views_.item_ids, item);
   }
 
+  const Views& views() const { return views_; }
+
   Rating operator[](std::int64_t i) const {
     return {views_.users[i], views_.items[i], views_.values[i]};
   }

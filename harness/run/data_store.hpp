@@ -5,6 +5,7 @@
 #include <memory>
 #include <string>
 
+#include "datasets/cache.hpp"
 #include "harness/results/case_data.hpp"
 #include "harness/run/shared_ledger.hpp"
 #include "harness/spec/spec.hpp"
@@ -22,11 +23,15 @@ class DataStore {
 
   bool holds_whole() const { return dataset_ != nullptr; }
 
+  // Writes the cache of what was loaded first, beside the cases; to rest while one is timed.
+  CacheWriter& writer() { return writer_; }
+
   SharedLedger& ledger() { return ledger_; }
 
  private:
   void load(const Case& item, const std::string& key);
-  void cut(const Case& item);
+  void cut(const Case& item, bool keep_whole);
+  Split consume(const Case& item);
   void drop_split();
   void drop_dataset();
 
@@ -37,6 +42,9 @@ class DataStore {
   std::shared_ptr<const Split> split_;
   std::shared_ptr<const RatingFacts> facts_;
   SharedLedger ledger_;
+  CacheWriter writer_;
+  LoadSeconds load_seconds_;  // of the last get()
+  double split_s_ = 0;
 };
 
 }  // namespace mf
