@@ -3,9 +3,9 @@
 #include <utility>
 
 #include "base/clock.hpp"
+#include "base/memory_limit.hpp"
 #include "base/threads.hpp"
 #include "datasets/load.hpp"
-#include "harness/device/environment.hpp"
 #include "harness/results/ranges.hpp"
 #include "harness/run/preflight.hpp"
 
@@ -61,7 +61,7 @@ void DataStore::cut(const Case& item, bool keep_whole) {
 // Not while they are written to the cache: small ones are then cut beside that, large ones after.
 Split DataStore::consume(const Case& item) {
   const std::int64_t bytes = dataset_->ratings.bytes();
-  if (2 * bytes > available_memory_bytes()) writer_.finish();
+  if (2 * bytes > memory_limit().available.bytes) writer_.finish();
   if (writer_.busy()) return make_split(*dataset_, item.split, hardware_threads());
   Dataset whole = *dataset_;
   dataset_.reset();
