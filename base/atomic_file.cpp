@@ -41,11 +41,12 @@ void AtomicFile::write(std::span<const std::byte> bytes) {
 
 void AtomicFile::write(std::string_view text) { write(std::as_bytes(std::span(text))); }
 
-void AtomicFile::commit() {
-  if (::fsync(file_.fd()) != 0 || !file_.close()) fail_to_write(temporary_);
+void AtomicFile::commit(Flush flush) {
+  const bool now = flush == Flush::to_disk;
+  if ((now && ::fsync(file_.fd()) != 0) || !file_.close()) fail_to_write(temporary_);
   move_file(temporary_, path_);
   remove_.keep();
-  sync_folder_of(path_);
+  if (now) sync_folder_of(path_);
 }
 
 void write_atomically(const std::string& path, std::string_view text) {

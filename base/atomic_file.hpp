@@ -11,6 +11,11 @@
 
 namespace mf {
 
+enum class Flush {
+  to_disk,  // on the disk itself when commit returns: lasts over a power cut
+  later,    // when the system sees fit: for what is checked when it is read, and can be made again
+};
+
 // <path>.tmp until commit; removed where that does not come. Two writers of one path need a lock.
 // Throws Error(io) naming the file and the cause.
 class AtomicFile {
@@ -18,7 +23,7 @@ class AtomicFile {
   explicit AtomicFile(const std::string& path);
   void write(std::span<const std::byte> bytes);
   void write(std::string_view text);
-  void commit();  // on the disk itself when it returns
+  void commit(Flush flush = Flush::to_disk);
 
  private:
   std::string path_, temporary_;

@@ -140,17 +140,28 @@ std::uint64_t hash64(std::span<const std::byte> bytes, std::uint64_t seed) {
   return mix64(a ^ std::rotl(b, 32) ^ (static_cast<std::uint64_t>(bytes.size()) * k0));
 }
 
+PieceHash::PieceHash(std::span<const std::byte> bytes, std::uint64_t seed)
+    : bytes_(bytes),
+      seed_(seed),
+      hashes_((bytes.size() + kPieceBytes - 1) / static_cast<std::size_t>(kPieceBytes)) {}
+
+void PieceHash::take(std::int64_t piece) {
+  const View all(bytes_);
+  const std::int64_t begin = piece * kPieceBytes;
+  hashes_[static_cast<std::size_t>(piece)] =
+      hash64(all.part(begin, std::min(begin + kPieceBytes, all.size())).span(), seed_);
+}
+
+std::uint64_t PieceHash::value() const {
+  return hash64_of(std::span<const std::uint64_t>(hashes_), seed_ ^ bytes_.size());
+}
+
 std::uint64_t hash64_parallel(std::span<const std::byte> bytes, std::uint64_t seed, int threads) {
-  constexpr std::int64_t piece = 1 << 20;
-  const View all(bytes);
-  const std::int64_t pieces = (all.size() + piece - 1) / piece;
-  std::vector<std::uint64_t> hashes(pieces);
-  ThreadTeam team(std::min(threads, static_cast<int>(std::min<std::int64_t>(pieces + 1, 1024))));
-  team.for_chunks(pieces, 1, [&](std::int64_t i, std::int64_t) {
-    const auto part = all.part(i * piece, std::min((i + 1) * piece, all.size()));
-    hashes[i] = hash64(part.span(), seed);
-  });
-  return hash64_of(std::span<const std::uint64_t>(hashes), seed ^ bytes.size());
+  PieceHash hash(bytes, seed);
+  const auto pieces = std::min<std::int64_t>(hash.pieces() + 1, 1024);
+  ThreadTeam team(std::min(threads, static_cast<int>(pieces)));
+  team.for_chunks(hash.pieces(), 1, [&](std::int64_t i, std::int64_t) { hash.take(i); });
+  return hash.value();
 }
 
 }  // namespace mf

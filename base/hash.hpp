@@ -4,10 +4,12 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <memory>
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 struct evp_md_ctx_st;
 
@@ -43,7 +45,23 @@ std::uint64_t hash64_of(std::span<const T> values, std::uint64_t seed = 0) {
   return hash64(std::as_bytes(values), seed);
 }
 
-// The hash of each MiB, then of those hashes: the same for any number of threads.
+// The hash of each MiB, then of those hashes: the same for any number of threads, which take the
+// pieces in any order.
+class PieceHash {
+ public:
+  static constexpr std::int64_t kPieceBytes = 1 << 20;
+  PieceHash(std::span<const std::byte> bytes, std::uint64_t seed);
+  std::int64_t pieces() const { return std::ssize(hashes_); }
+  void take(std::int64_t piece);  // each once
+  std::uint64_t value() const;    // once all are taken
+
+ private:
+  std::span<const std::byte> bytes_;
+  std::uint64_t seed_;
+  std::vector<std::uint64_t> hashes_;
+};
+
+// PieceHash of all pieces.
 std::uint64_t hash64_parallel(std::span<const std::byte> bytes, std::uint64_t seed, int threads);
 
 }  // namespace mf

@@ -11,16 +11,20 @@
 #include <limits>
 #include <optional>
 #include <span>
+#include <system_error>
 #include <utility>
 #include <vector>
 
 #include "base/atomic_file.hpp"
+#include "base/clock.hpp"
 #include "base/error.hpp"
 #include "base/file_lock.hpp"
 #include "base/hash.hpp"
 #include "base/json.hpp"
 #include "base/log.hpp"
 #include "base/mapped_file.hpp"
+#include "base/threads.hpp"
+#include "datasets/ratings/bucket_sort.hpp"
 #include "datasets/ratings/canonical.hpp"
 
 namespace mf {
@@ -150,9 +154,27 @@ void write_padding(AtomicFile& file, std::uint64_t bytes) {
   file.write(std::span(zeros).first(static_cast<std::size_t>(round_up(bytes) - bytes)));
 }
 
+constexpr std::size_t kPieceBytes = std::size_t{4} << 20;
+
+// How a file is written; `between` is called after every piece.
+struct Writing {
+  int threads = 1;
+  Flush flush = Flush::to_disk;
+  std::function<void()> between = [] {};
+};
+
+void write_section(AtomicFile& file, std::span<const std::byte> section, const Writing& how) {
+  for (std::size_t at = 0; at < section.size(); at += kPieceBytes) {
+    file.write(section.subspan(at, std::min(kPieceBytes, section.size() - at)));
+    how.between();
+  }
+  write_padding(file, section.size());
+}
+
 // The caller holds the lock: nobody else writes to the temporary file.
-void write_locked(const std::string& path, const Dataset& data, int threads,
-                  const std::string& key) {
+void write_locked(const std::string& path, const Dataset& data, const std::string& key,
+                  const Writing& how) {
+  const int threads = how.threads;
   DatasetInfo info = data.info;
   if (info.content_hash == 0) info.content_hash = content_hash(data.ratings, threads);
   // Paths need not be UTF-8; JSON text must be.
@@ -181,11 +203,8 @@ void write_locked(const std::string& path, const Dataset& data, int threads,
   AtomicFile file(path);
   file.write(std::as_bytes(std::span<const FixedHeader>(&header, 1)));
   file.write(std::as_bytes(std::span<const char>(rest)));
-  for (const auto section : sections) {
-    file.write(section);
-    write_padding(file, section.size());
-  }
-  file.commit();
+  for (const auto section : sections) write_section(file, section, how);
+  file.commit(how.flush);
 }
 
 // ---- reading ----
@@ -281,22 +300,56 @@ CacheHead head_of(const std::string& path, const FixedHeader& header,
 }
 
 using Sections = std::array<std::span<const std::byte>, kSections>;
+constexpr std::size_t kRatingSections = 3;  // users, items, values: the first of all
 
-Sections checked_sections(const std::string& path, const FixedHeader& header,
-                          std::span<const std::byte> file, int threads) {
+Sections cut_sections(const FixedHeader& header, std::span<const std::byte> file) {
   Sections sections;
   const auto sizes = section_sizes(header);
   std::uint64_t at = header.header_bytes;
   for (std::size_t s = 0; s < kSections; ++s) {
     sections[s] = file.subspan(static_cast<std::size_t>(at), static_cast<std::size_t>(sizes[s]));
-    if (s < sections_in(header) &&
-        hash64_parallel(sections[s], s, threads) != header.section_hash[s]) {
-      fail(ErrorKind::data, "{}: the cache is corrupt: checksum of the section {}", path,
-           kSectionNames[s]);
-    }
     at += round_up(sizes[s]);
   }
   return sections;
+}
+
+void check_sum(const std::string& path, const FixedHeader& header, std::size_t section,
+               const PieceHash& found) {
+  if (found.value() == header.section_hash[section]) return;
+  fail(ErrorKind::data, "{}: the cache is corrupt: checksum of the section {}", path,
+       kSectionNames[section]);
+}
+
+// Those that are not of the ratings.
+void check_small_sums(const std::string& path, const FixedHeader& header, const Sections& sections,
+                      ThreadTeam& team) {
+  for (std::size_t s = kRatingSections; s < sections_in(header); ++s) {
+    PieceHash hash(sections[s], s);
+    team.for_chunks(hash.pieces(), 1, [&](std::int64_t i, std::int64_t) { hash.take(i); });
+    check_sum(path, header, s, hash);
+  }
+}
+
+// Checksums say that the file is as it was written, not by whom: so ratings are looked at, too,
+// while a piece of them is in a cache for its checksum.
+void check_ratings(const std::string& path, const FixedHeader& header, const Sections& sections,
+                   const Ratings& ratings, ThreadTeam& team) {
+  std::vector<PieceHash> sums;
+  for (std::size_t s = 0; s < kRatingSections; ++s) sums.emplace_back(sections[s], s);
+  const std::int64_t pieces = sums.front().pieces();
+  constexpr std::int64_t ratings_a_piece = PieceHash::kPieceBytes / 4;
+  std::vector<std::int64_t> wrong(pieces);
+  team.for_chunks(pieces, 1, [&](std::int64_t piece, std::int64_t) {
+    for (PieceHash& sum : sums) sum.take(piece);
+    const std::int64_t begin = piece * ratings_a_piece;
+    const std::int64_t end = std::min(begin + ratings_a_piece, ratings.nnz());
+    const std::int64_t first = first_wrong(ratings, begin, end);
+    wrong[piece] = first < end ? first : ratings.nnz();
+  });
+  for (std::size_t s = 0; s < kRatingSections; ++s) check_sum(path, header, s, sums[s]);
+  for (const std::int64_t at : wrong) {
+    if (at < ratings.nnz()) fail_wrong(ratings, at, path + ": the cache is corrupt");
+  }
 }
 
 template <class T>
@@ -398,33 +451,96 @@ void write_cache(const std::string& path, const Dataset& data, int threads,
                  const std::string& key) {
   make_parent_folder(path);
   const FileLock lock(path + ".lock");
-  write_locked(path, data, threads, key);
+  Writing how;
+  how.threads = threads;
+  write_locked(path, data, key, how);
 }
 
 Dataset read_cache(const std::string& path, int threads) {
+  const auto start = Clock::now();
   const Bytes mapped = map_file(path);
   const auto file = bytes_of(mapped);
   const FixedHeader header = checked_header(path, file);
   check_sizes(path, header, file.size());
   Dataset data;
   data.info = head_of(path, header, file).info;
-  const Sections sections = checked_sections(path, header, file, threads);
-  const auto parts = typed<std::uint8_t>(sections[6]);
-  data.parts.assign(parts.begin(), parts.end());
+  const Sections sections = cut_sections(header, file);
+  ThreadTeam team(useful_threads(threads, header.nnz));
+  check_small_sums(path, header, sections, team);
   data.ratings = Ratings(views_of(sections, mapped.owner), mapped.owner);
-  // Checksums say that the file is as it was written, not by whom.
-  check_canonical(data.ratings, threads, path + ": the cache is corrupt");
+  check_heads(data.ratings, team, path + ": the cache is corrupt");
+  check_ratings(path, header, sections, data.ratings, team);
+  const auto parts = typed<std::uint8_t>(sections[6]);
   check_parts(path, parts);
+  data.parts.assign(parts.begin(), parts.end());
   fail_if_cut();
+  data.load.cache = seconds_since(start);
   return data;
 }
 
+// ---- writing beside other work ----
+
+void CacheWriter::start(std::string path, Dataset data, std::string key, FileLock lock) {
+  finish();
+  rested_s_ = 0;
+  finishing_ = false;
+  written_ = false;
+  thread_ = std::thread([this, path = std::move(path), data = std::move(data), key = std::move(key),
+                         lock = std::move(lock)]() mutable {
+    try {
+      Writing how;
+      how.flush = Flush::later;
+      how.between = [this] { rest(); };
+      write_locked(path, data, key, how);
+    } catch (const std::exception& error) {
+      warn("not cached, will be built again next time: {}", error.what());
+    }
+    data = {};
+    written_ = true;
+  });
+}
+
+void CacheWriter::finish() {
+  if (!thread_.joinable()) return;
+  {
+    const std::lock_guard lock(mutex_);
+    finishing_ = true;
+  }
+  changed_.notify_all();
+  thread_.join();
+}
+
+void CacheWriter::rest() {
+  constexpr double most_s = 10;
+  std::unique_lock lock(mutex_);
+  if (pauses_ == 0 || finishing_ || rested_s_ >= most_s) return;
+  const auto start = Clock::now();
+  changed_.wait_for(lock, std::chrono::duration<double>(most_s - rested_s_),
+                    [&] { return pauses_ == 0 || finishing_; });
+  rested_s_ += seconds_since(start);
+}
+
+CacheWriter::Pause::Pause(CacheWriter& writer) : writer_(writer) {
+  const std::lock_guard lock(writer_.mutex_);
+  ++writer_.pauses_;
+}
+
+CacheWriter::Pause::~Pause() {
+  {
+    const std::lock_guard lock(writer_.mutex_);
+    --writer_.pauses_;
+  }
+  writer_.changed_.notify_all();
+}
+
 Dataset cached(const std::string& path, const std::string& key,
-               const std::function<Dataset()>& build, int threads) {
+               const std::function<Dataset()>& build, int threads, CacheWriter* writer) {
+  // One set at a time: what is still written shares the memory of the one before.
+  if (writer != nullptr) writer->finish();
   std::string why_stale;
   if (auto data = usable(path, key, threads, why_stale)) return std::move(*data);
   std::string why_unlocked;
-  const auto lock = try_lock(path, why_unlocked);
+  auto lock = try_lock(path, why_unlocked);
   if (lock) {
     // Whoever held the lock may have built what is wanted here.
     if (auto data = usable(path, key, threads, why_stale)) return std::move(*data);
@@ -432,12 +548,23 @@ Dataset cached(const std::string& path, const std::string& key,
   if (!why_stale.empty()) warn("{}; rebuilding it", why_stale);
   Dataset data = build();
   if (data.info.content_hash == 0) data.info.content_hash = content_hash(data.ratings, threads);
+  const auto start = Clock::now();
   try {
     if (!lock) fail(ErrorKind::io, "{}", why_unlocked);
-    write_locked(path, data, threads, key);
+    if (writer != nullptr) {
+      writer->start(path, data, key, std::move(*lock));
+    } else {
+      Writing how;
+      how.threads = threads;
+      how.flush = Flush::later;
+      write_locked(path, data, key, how);
+    }
   } catch (const Error& error) {
     warn("not cached, will be built again next time: {}", error.what());
+  } catch (const std::system_error& error) {  // no thread for the writer
+    warn("not cached, will be built again next time: {}", error.what());
   }
+  data.load.cache = seconds_since(start);
   return data;
 }
 

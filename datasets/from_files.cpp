@@ -1,9 +1,13 @@
 #include "datasets/from_files.hpp"
 
 #include <filesystem>
+#include <future>
+#include <system_error>
 #include <utility>
 
+#include "base/clock.hpp"
 #include "base/error.hpp"
+#include "base/hash.hpp"
 #include "base/json.hpp"
 #include "datasets/given_parts.hpp"
 #include "datasets/readers/readers.hpp"
@@ -20,8 +24,7 @@ std::vector<SourceFile> all_files(const Source& source) {
   return files;
 }
 
-std::string verified_sha256(const SourceFile& file) {
-  const std::string found = uncompressed_sha256(file.path);
+std::string verified(const SourceFile& file, std::string found) {
   if (!file.sha256.empty() && found != file.sha256) {
     fail(ErrorKind::data,
          "{}: not the published file: the SHA-256 of its uncompressed content is {}, the catalog's "
@@ -31,20 +34,119 @@ std::string verified_sha256(const SourceFile& file) {
   return found;
 }
 
-// Ratings of one file; `pairs` grows by its duplicate pairs.
-Ratings read_one(const SourceFile& file, const Source& source, int threads, std::int64_t& pairs) {
-  ReadOptions options;
-  options.format = file.format;
-  options.scale = source.scale;
-  options.ids = source.ids;
-  options.threads = threads;
-  DuplicateReport report;
-  Ratings ratings =
-      make_ratings(read_ratings(file.path, options), parse_duplicate_policy(source.duplicates),
-                   threads, file.path, &report);
-  pairs += report.pairs;
-  return ratings;
-}
+// SHA-256 is a chain, one thread a file: it runs beside the reading. A compressed text is hashed
+// from where it was unpacked to be read.
+class HashesBeside {
+ public:
+  HashesBeside(std::vector<SourceFile> files, const std::optional<SourceFile>& probe, int threads)
+      : files_(std::move(files)), hashes_(files_.size()) {
+    for (std::size_t i = 0; i < files_.size(); ++i) {
+      const SourceFile& file = files_[i];
+      const bool is_probe = probe && file.path == probe->path;
+      if (!is_probe && is_compressed(file.path)) continue;  // comes by unpacked()
+      hashes_[i] =
+          in_thread([path = file.path, threads] { return uncompressed_sha256(path, threads); });
+    }
+  }
+
+  void unpacked(const std::string& path, const Bytes& content) {
+    for (std::size_t i = 0; i < files_.size(); ++i) {
+      if (files_[i].path != path || hashes_[i].valid()) continue;
+      hashes_[i] = in_thread([content] { return sha256(content.view); });
+    }
+  }
+
+  // Waits for all. Throws where a hash is not the expected one.
+  NamesAndHashes wait() {
+    NamesAndHashes found;
+    for (std::size_t i = 0; i < files_.size(); ++i) {
+      const SourceFile& file = files_[i];
+      found.emplace_back(
+          file.name,
+          verified(file, hashes_[i].valid() ? hashes_[i].get() : uncompressed_sha256(file.path)));
+    }
+    return found;
+  }
+
+ private:
+  template <class Work>
+  static std::future<std::string> in_thread(Work work) {
+    try {
+      return std::async(std::launch::async, work);
+    } catch (const std::system_error&) {  // no more threads: when it is waited for
+      return std::async(std::launch::deferred, work);
+    }
+  }
+
+  std::vector<SourceFile> files_;
+  std::vector<std::future<std::string>> hashes_;
+};
+
+class SourceReader {
+ public:
+  SourceReader(const Source& source, int threads)
+      : source_(source), threads_(threads), hashes_(all_files(source), source.probe, threads) {}
+
+  Dataset read() {
+    data_.info.name = source_.name;
+    data_.info.source = source_.kind;
+    data_.info.scale = source_.scale;
+    data_.info.duplicate_policy = source_.duplicates;
+    try {
+      read_parts();
+    } catch (const Error&) {
+      hashes_.wait();  // that it is the wrong file says more than what is wrong in it
+      throw;
+    }
+    const auto start = Clock::now();
+    data_.info.content_hash = content_hash(data_.ratings, threads_);
+    data_.info.source_hash = combined_sha256(hashes_.wait());
+    data_.load.hash = seconds_since(start);
+    return std::move(data_);
+  }
+
+ private:
+  void read_parts() {
+    if (source_.files.size() == 1) {
+      data_.ratings = one(source_.files.front());
+      if (source_.probe) {
+        data_.parts = netflix_probe_parts(data_.ratings, source_.probe->path, threads_);
+      }
+      return;
+    }
+    std::vector<GivenPart> parts;
+    for (const auto& file : source_.files) parts.push_back({file.part, file.path, one(file)});
+    const auto start = Clock::now();
+    JoinedParts joined = join_parts(parts, threads_, source_.name);
+    data_.ratings = std::move(joined.ratings);
+    data_.parts = std::move(joined.labels);
+    data_.load.matrix += seconds_since(start);
+  }
+
+  Ratings one(const SourceFile& file) {
+    ReadOptions options;
+    options.format = file.format;
+    options.scale = source_.scale;
+    options.ids = source_.ids;
+    options.threads = threads_;
+    options.unpacked = [&](const Bytes& content) { hashes_.unpacked(file.path, content); };
+    const auto start = Clock::now();
+    RawRatings raw = read_ratings(file.path, options);
+    const auto read = Clock::now();
+    DuplicateReport report;
+    Ratings ratings = make_ratings(std::move(raw), parse_duplicate_policy(source_.duplicates),
+                                   threads_, file.path, &report);
+    data_.info.duplicate_pairs += report.pairs;
+    data_.load.read += std::chrono::duration<double>(read - start).count();
+    data_.load.matrix += seconds_since(read);
+    return ratings;
+  }
+
+  const Source& source_;
+  int threads_;
+  HashesBeside hashes_;
+  Dataset data_;
+};
 
 }  // namespace
 
@@ -68,30 +170,7 @@ Source source_of_files(const DatasetRequest& request) {
 }
 
 Dataset read_source(const Source& source, int threads) {
-  NamesAndHashes hashes;
-  for (const auto& file : all_files(source)) hashes.emplace_back(file.name, verified_sha256(file));
-
-  Dataset data;
-  data.info.name = source.name;
-  data.info.source = source.kind;
-  data.info.source_hash = combined_sha256(hashes);
-  data.info.scale = source.scale;
-  data.info.duplicate_policy = source.duplicates;
-  if (source.files.size() == 1) {
-    data.ratings = read_one(source.files.front(), source, threads, data.info.duplicate_pairs);
-    if (source.probe) data.parts = netflix_probe_parts(data.ratings, source.probe->path, threads);
-  } else {
-    std::vector<GivenPart> parts;
-    for (const auto& file : source.files) {
-      parts.push_back(
-          {file.part, file.path, read_one(file, source, threads, data.info.duplicate_pairs)});
-    }
-    JoinedParts joined = join_parts(parts, threads, source.name);
-    data.ratings = std::move(joined.ratings);
-    data.parts = std::move(joined.labels);
-  }
-  data.info.content_hash = content_hash(data.ratings, threads);
-  return data;
+  return SourceReader(source, threads).read();
 }
 
 std::string source_key(const Source& source) {

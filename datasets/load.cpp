@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <vector>
 
+#include "base/clock.hpp"
 #include "base/error.hpp"
 #include "base/log.hpp"
 #include "base/text.hpp"
@@ -147,7 +148,8 @@ void check_counts(const CatalogEntry& entry, const DatasetRequest& request, cons
   warn("{} (quoted from the literature)", text);
 }
 
-Dataset load_catalog(const CatalogEntry& entry, const DatasetRequest& request, int threads) {
+Dataset load_catalog(const CatalogEntry& entry, const DatasetRequest& request, int threads,
+                     CacheWriter* writer) {
   const std::string why = why_catalog_unavailable(entry, request);
   if (!why.empty()) fail(ErrorKind::data, "{}", why);
   const auto source = find_catalog_source(entry, request);
@@ -157,12 +159,14 @@ Dataset load_catalog(const CatalogEntry& entry, const DatasetRequest& request, i
     check_counts(entry, request, data.ratings);
     return data;
   };
-  return cached(cache_path(request), source_key(*source), build, threads);
+  return cached(cache_path(request), source_key(*source), build, threads, writer);
 }
 
-Dataset load_look_alike(const DatasetRequest& request, int threads) {
+Dataset load_look_alike(const DatasetRequest& request, int threads, CacheWriter* writer) {
   const auto build = [&] {
+    const auto start = Clock::now();
     Dataset data = make_look_alike(request.like, request.scale_factor, request.seed, threads);
+    data.load.matrix = seconds_since(start);
     if (data.info.content_hash == 0) data.info.content_hash = content_hash(data.ratings, threads);
     return data;
   };
@@ -170,7 +174,7 @@ Dataset load_look_alike(const DatasetRequest& request, int threads) {
   const std::string key =
       fmt::format("look-alike version {}: {}, factor {}, seed {}", kLookAlikeVersion, request.like,
                   request.scale_factor, request.seed);
-  return cached(cache_path(request), key, build, threads);
+  return cached(cache_path(request), key, build, threads, writer);
 }
 
 std::vector<std::string> own_files(const DatasetRequest& request) {
@@ -235,25 +239,30 @@ std::optional<Shape> expected_shape(const DatasetRequest& request) {
 
 namespace {
 
-Dataset load_unnamed(const DatasetRequest& request, int threads) {
-  if (!request.like.empty()) return load_look_alike(request, threads);
+Dataset load_unnamed(const DatasetRequest& request, int threads, CacheWriter* writer) {
+  if (!request.like.empty()) return load_look_alike(request, threads, writer);
   const CatalogEntry* entry = request.name.empty() ? nullptr : catalog_entry_or_null(request.name);
-  if (entry != nullptr) return load_catalog(*entry, request, threads);
+  if (entry != nullptr) return load_catalog(*entry, request, threads, writer);
   if (const std::string why = why_unavailable(request); !why.empty())
     fail(ErrorKind::data, "{}", why);
   if (!request.name.empty()) return read_cache(cache_path(request), threads);
   const Source source = source_of_files(request);
   return cached(
       cache_path(request), source_key(source), [&] { return read_source(source, threads); },
-      threads);
+      threads, writer);
 }
 
 }  // namespace
 
-Dataset load_dataset(const DatasetRequest& request, int threads) {
-  Dataset data = load_unnamed(request, threads);
+Dataset load_dataset(const DatasetRequest& request, int threads, CacheWriter* writer) {
+  Dataset data = load_unnamed(request, threads, writer);
   data.info.name = request.label();
-  return request.implicit ? observed(data, *request.implicit, threads) : data;
+  if (!request.implicit) return data;
+  const auto start = Clock::now();
+  Dataset implicit = observed(data, *request.implicit, threads);
+  implicit.load = data.load;
+  implicit.load.matrix += seconds_since(start);
+  return implicit;
 }
 
 }  // namespace mf

@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 
+#include "datasets/cache.hpp"
 #include "datasets/from_files.hpp"
 #include "datasets/ratings/dataset.hpp"
 #include "datasets/request.hpp"
@@ -23,8 +24,9 @@ std::optional<Source> source_of(const DatasetRequest& request);
 std::optional<Shape> expected_shape(const DatasetRequest& request);
 
 // Loads through the cache, which has the ratings before a rule is applied. Throws Error(data) where
-// it is not at hand.
-Dataset load_dataset(const DatasetRequest& request, int threads);
+// it is not at hand. With a writer, a cache file that has to be written is written beside what
+// comes next.
+Dataset load_dataset(const DatasetRequest& request, int threads, CacheWriter* writer = nullptr);
 
 // Where load_dataset keeps this data set. Look-alikes below 2 M ratings are made anew each time.
 std::string cache_path(const DatasetRequest& request);

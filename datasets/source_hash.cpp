@@ -11,6 +11,7 @@
 #include "base/error.hpp"
 #include "base/files.hpp"
 #include "base/hash.hpp"
+#include "base/threads.hpp"
 #include "datasets/readers/text_source.hpp"
 
 namespace mf {
@@ -27,12 +28,21 @@ std::vector<fs::path> sorted_files(const std::string& folder) {
   return files;
 }
 
-std::string sha256_folder(const std::string& folder) {
-  std::vector<std::pair<std::string, std::string>> hashes;
-  for (const auto& file : sorted_files(folder)) {
-    hashes.emplace_back(file.filename().string(), uncompressed_sha256(file.string()));
-  }
+std::string sha256_folder(const std::string& folder, int threads) {
+  const auto files = sorted_files(folder);
+  const std::int64_t n = std::ssize(files);
+  std::vector<std::pair<std::string, std::string>> hashes(files.size());
+  ThreadTeam team(static_cast<int>(std::clamp<std::int64_t>(n, 1, std::max(threads, 1))));
+  team.for_chunks(n, 1, [&](std::int64_t i, std::int64_t) {
+    const fs::path& file = files[static_cast<std::size_t>(i)];
+    hashes[static_cast<std::size_t>(i)] = {file.filename().string(),
+                                           uncompressed_sha256(file.string())};
+  });
   return combined_sha256(hashes);
+}
+
+bool is_packed(Compression compression) {
+  return compression != Compression::none && compression != Compression::zip;
 }
 
 struct Change {
@@ -64,13 +74,16 @@ struct Change {
 
 }  // namespace
 
-std::string uncompressed_sha256(const std::string& path) {
-  if (fs::is_directory(path)) return sha256_folder(path);
+bool is_compressed(const std::string& path) {
+  return fs::is_regular_file(path) && is_packed(detect_compression(map_file(path).view));
+}
+
+std::string uncompressed_sha256(const std::string& path, int threads) {
+  if (fs::is_directory(path)) return sha256_folder(path, threads);
   const Bytes file = map_file(path);
   const Compression compression = detect_compression(file.view);
-  // A zip archive (.npz) is a format of its own, not one compressed file.
-  const bool packed = compression != Compression::none && compression != Compression::zip;
-  std::string hash = sha256(packed ? decompress(path, file, compression).view : file.view);
+  std::string hash =
+      sha256(is_packed(compression) ? decompress(path, file, compression).view : file.view);
   fail_if_cut();
   return hash;
 }

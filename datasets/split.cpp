@@ -1,135 +1,26 @@
-// Every rating index has a 64-bit key of (seed, purpose, index). A part is the ratings with the
-// smallest keys, so the draw is uniform, exact in size, and independent of threads and of memory
-// order. No array of keys is kept: they are cheaper to compute again than to load.
+// Labels first, one byte a rating (datasets/draw.hpp), then all parts in one pass over the ratings
+// (datasets/ratings/select_parts.hpp). What is cold follows from the rows and the items of the
+// parts.
 #include "datasets/split.hpp"
 
 #include <algorithm>
 #include <atomic>
 #include <cmath>
-#include <mutex>
-#include <span>
 #include <vector>
 
 #include "base/error.hpp"
-#include "base/rng.hpp"
 #include "base/threads.hpp"
+#include "datasets/draw.hpp"
+#include "datasets/ratings/select_parts.hpp"
 
 namespace mf {
 namespace {
 
-using Labels = AlignedVector<std::uint8_t>;
 constexpr std::int64_t kChunk = std::int64_t{1} << 18;
 constexpr std::int64_t kUserChunk = 4096;
-enum class Purpose : std::uint64_t { test = 0x73706c69, validation, test_users, validation_users };
 // Labels beside those of Part, within this file.
 constexpr std::uint8_t kFoldIn = 3;    // a rating of a held-out user's history
 constexpr std::uint8_t kTooShort = 4;  // a user with fewer than two ratings: trains
-
-// SplitMix64 read at a position. A bijection of the index: no two ratings share a key.
-class Keys {
- public:
-  Keys(std::uint64_t seed, Purpose purpose)
-      : base_(Rng(seed, static_cast<std::uint64_t>(purpose))()) {}
-  std::uint64_t operator()(std::int64_t i) const {
-    return mix64(base_ + static_cast<std::uint64_t>(i) * 0x9e3779b97f4a7c15ULL);
-  }
-
- private:
-  std::uint64_t base_;
-};
-
-// The count smallest keys among ratings labelled kTrain, found by their leading bits: a histogram
-// names the bin in which the last of them lies, and only that bin's keys are ordered.
-class SmallestKeys {
- public:
-  SmallestKeys(const Labels& labels, const Keys& keys, ThreadTeam& team)
-      : labels_(labels), keys_(keys), team_(team) {}
-
-  // The key of rank `count` (from 1; at most the number of ratings labelled kTrain).
-  std::uint64_t threshold(std::int64_t count) {
-    const auto [bin, rank] = find_bin(count);
-    std::vector<std::uint64_t> members = keys_of_bin(bin);
-    const auto nth = members.begin() + (rank - 1);
-    std::nth_element(members.begin(), nth, members.end());
-    return *nth;
-  }
-
- private:
-  static constexpr int kBits = 12;
-  static constexpr std::size_t kBins = std::size_t{1} << kBits;
-  struct Place {
-    std::size_t bin;
-    std::int64_t rank;  // within the bin, from 1
-  };
-
-  static std::size_t bin_of(std::uint64_t key) { return key >> (64 - kBits); }
-
-  template <class Body>
-  void for_each_key(std::int64_t begin, std::int64_t end, const Body& body) const {
-    for (std::int64_t i = begin; i < end; ++i) {
-      if (labels_[i] == kTrain) body(keys_(i));
-    }
-  }
-
-  Place find_bin(std::int64_t count) {
-    std::vector<std::int64_t> total(kBins, 0);
-    std::mutex mutex;
-    team_.for_chunks(size(), kChunk, [&](std::int64_t begin, std::int64_t end) {
-      std::vector<std::int64_t> counts(kBins, 0);
-      for_each_key(begin, end, [&](std::uint64_t key) { ++counts[bin_of(key)]; });
-      const std::lock_guard lock(mutex);
-      for (std::size_t b = 0; b < kBins; ++b) total[b] += counts[b];
-    });
-    std::size_t bin = 0;
-    while (count > total[bin]) count -= total[bin++];
-    return {bin, count};
-  }
-
-  std::vector<std::uint64_t> keys_of_bin(std::size_t bin) {
-    std::vector<std::uint64_t> members;
-    std::mutex mutex;
-    team_.for_chunks(size(), kChunk, [&](std::int64_t begin, std::int64_t end) {
-      std::vector<std::uint64_t> found;
-      for_each_key(begin, end, [&](std::uint64_t key) {
-        if (bin_of(key) == bin) found.push_back(key);
-      });
-      const std::lock_guard lock(mutex);
-      members.insert(members.end(), found.begin(), found.end());
-    });
-    return members;
-  }
-
-  std::int64_t size() const { return static_cast<std::int64_t>(labels_.size()); }
-
-  const Labels& labels_;
-  const Keys& keys_;
-  ThreadTeam& team_;
-};
-
-std::int64_t count_label(const Labels& labels, std::uint8_t label, ThreadTeam& team) {
-  std::atomic<std::int64_t> total{0};
-  team.for_chunks(static_cast<std::int64_t>(labels.size()), kChunk,
-                  [&](std::int64_t begin, std::int64_t end) {
-                    total += std::count(labels.begin() + begin, labels.begin() + end, label);
-                  });
-  return total;
-}
-
-// Moves round(fraction * n) of the n ratings (or users) labelled kTrain to `part`.
-void draw_fraction(Labels& labels, double fraction, std::uint8_t part, const Keys& keys,
-                   ThreadTeam& team) {
-  const std::int64_t eligible = count_label(labels, kTrain, team);
-  const auto count =
-      static_cast<std::int64_t>(std::llround(fraction * static_cast<double>(eligible)));
-  if (count == 0) return;
-  const std::uint64_t threshold = SmallestKeys(labels, keys, team).threshold(count);
-  team.for_chunks(static_cast<std::int64_t>(labels.size()), kChunk,
-                  [&](std::int64_t begin, std::int64_t end) {
-                    for (std::int64_t i = begin; i < end; ++i) {
-                      if (labels[i] == kTrain && keys(i) <= threshold) labels[i] = part;
-                    }
-                  });
-}
 
 // Moves the k smallest keys among the ratings [begin, end) of one user, who has more than k, to
 // `part`.
@@ -160,11 +51,14 @@ void leave_out(Labels& labels, const Ratings& all, int k, const Keys& keys, Thre
 Labels hold_out_users(const Dataset& data, const SplitSpec& spec, ThreadTeam& team) {
   const auto offsets = data.ratings.user_offsets();
   Labels users(data.ratings.n_users());
-  for (std::int64_t u = 0; u < std::ssize(users); ++u)
-    users[u] = offsets[u + 1] - offsets[u] < 2 ? kTooShort : static_cast<std::uint8_t>(kTrain);
+  team.for_chunks(std::ssize(users), kChunk, [&](std::int64_t begin, std::int64_t end) {
+    for (std::int64_t u = begin; u < end; ++u)
+      users[u] = offsets[u + 1] - offsets[u] < 2 ? kTooShort : static_cast<std::uint8_t>(kTrain);
+  });
   const std::int64_t eligible = count_label(users, kTrain, team);
-  draw_fraction(users, spec.user_fraction, kTest, Keys(spec.seed, Purpose::test_users), team);
-  draw_fraction(users, spec.validation_fraction, kValidation,
+  draw_fraction(users, LabelsAre::written, spec.user_fraction, kTest,
+                Keys(spec.seed, Purpose::test_users), team);
+  draw_fraction(users, LabelsAre::written, spec.validation_fraction, kValidation,
                 Keys(spec.seed, Purpose::validation_users), team);
   const auto check_group = [&](const char* what, double fraction, std::uint8_t part) {
     if (fraction == 0 || count_label(users, part, team) > 0) return;
@@ -216,13 +110,6 @@ void check(const Dataset& data, const SplitSpec& spec) {
   if (data.ratings.nnz() == 0) fail(ErrorKind::data, "{}: has no ratings to split", data.info.name);
 }
 
-void fill(Labels& labels, ThreadTeam& team) {
-  team.for_chunks(static_cast<std::int64_t>(labels.size()), kChunk,
-                  [&](std::int64_t begin, std::int64_t end) {
-                    std::fill(labels.begin() + begin, labels.begin() + end, kTrain);
-                  });
-}
-
 Labels given_labels(const Dataset& data, const SplitSpec& spec) {
   if (data.parts.empty())
     fail(ErrorKind::usage,
@@ -246,89 +133,111 @@ Labels given_labels(const Dataset& data, const SplitSpec& spec) {
 Labels make_labels(const Dataset& data, const SplitSpec& spec, ThreadTeam& team) {
   if (spec.kind == SplitSpec::Kind::given) return given_labels(data, spec);
   Labels labels(data.ratings.nnz());
-  fill(labels, team);
   const Keys keys(spec.seed, Purpose::test);
-  if (spec.kind == SplitSpec::Kind::holdout)
-    draw_fraction(labels, spec.test_fraction, kTest, keys, team);
-  else if (spec.kind == SplitSpec::Kind::leave_out)
+  if (spec.kind == SplitSpec::Kind::holdout) {
+    draw_fraction(labels, LabelsAre::unwritten, spec.test_fraction, kTest, keys, team);
+    return labels;
+  }
+  fill_labels(labels, kTrain, team);
+  if (spec.kind == SplitSpec::Kind::leave_out)
     leave_out(labels, data.ratings, spec.leave_out, keys, team);
   else
     cut_held_out(labels, data, spec, keys, team);
   return labels;
 }
 
-// Flags of ids, set by many threads at once.
-class Marks {
- public:
-  explicit Marks(std::int64_t n) : flags_(n, 0) {}
-  void set(std::int32_t id) {
-    std::atomic_ref<std::uint8_t> flag(flags_[id]);
-    // Popular ids are marked a million times: only the first of them writes to the line.
-    if (flag.load(std::memory_order_relaxed) == 0) flag.store(1, std::memory_order_relaxed);
-  }
-  bool operator[](std::int32_t id) const { return flags_[id] != 0; }
+bool has_row(const Ratings& ratings, std::int64_t user) {
+  return ratings.user_offsets()[user + 1] > ratings.user_offsets()[user];
+}
 
- private:
-  std::vector<std::uint8_t> flags_;
-};
-
-struct Seen {
-  explicit Seen(const Ratings& ratings, ThreadTeam& team)
-      : users(ratings.n_users()), items(ratings.n_items()) {
-    team.for_chunks(ratings.nnz(), kChunk, [&](std::int64_t begin, std::int64_t end) {
-      for (std::int64_t i = begin; i < end; ++i) {
-        users.set(ratings.users()[i]);
-        items.set(ratings.items()[i]);
-      }
-    });
-  }
-  Marks users, items;
-};
-
-std::int64_t count_cold(const Marks& in_test, const Marks& in_train, std::int32_t n) {
-  std::int64_t cold = 0;
-  for (std::int32_t id = 0; id < n; ++id) cold += in_test[id] && !in_train[id] ? 1 : 0;
+// Users in test without a rating in train.
+std::int64_t count_cold_users(const Split& split, ThreadTeam& team) {
+  std::atomic<std::int64_t> cold{0};
+  team.for_chunks(split.test.n_users(), kUserChunk, [&](std::int64_t begin, std::int64_t end) {
+    std::int64_t count = 0;
+    for (std::int64_t u = begin; u < end; ++u)
+      count += has_row(split.test, u) && !has_row(split.train, u) ? 1 : 0;
+    cold += count;
+  });
   return cold;
 }
 
-void count_cold(Split& split, ThreadTeam& team) {
-  const Seen train(split.train, team);
-  const Seen test(split.test, team);
-  split.cold_users = count_cold(test.users, train.users, split.test.n_users());
-  split.cold_items = count_cold(test.items, train.items, split.test.n_items());
+using Flags = AlignedVector<std::uint8_t>;
+
+std::int64_t count_cold_ratings(const Split& split, const Flags& item_trained, ThreadTeam& team) {
   std::atomic<std::int64_t> cold{0};
   team.for_chunks(split.test.nnz(), kChunk, [&](std::int64_t begin, std::int64_t end) {
     std::int64_t count = 0;
     for (std::int64_t i = begin; i < end; ++i) {
       const Rating r = split.test[i];
-      count += train.users[r.user] && train.items[r.item] ? 0 : 1;
+      count += has_row(split.train, r.user) && item_trained[r.item] != 0 ? 0 : 1;
     }
     cold += count;
   });
-  split.cold_ratings = cold;
+  return cold;
+}
+
+void count_cold(Split& split, const Flags& item_trained, const Flags& item_tested,
+                ThreadTeam& team) {
+  split.cold_users = count_cold_users(split, team);
+  for (std::int64_t i = 0; i < std::ssize(item_tested); ++i)
+    split.cold_items += item_tested[i] != 0 && item_trained[i] == 0 ? 1 : 0;
+  if (split.cold_users + split.cold_items > 0)
+    split.cold_ratings = count_cold_ratings(split, item_trained, team);
+}
+
+// The labels that this kind of split gives.
+std::vector<std::uint8_t> labels_of(const SplitSpec& spec) {
+  std::vector<std::uint8_t> labels = {kTrain, kTest};
+  if (spec.validation_fraction > 0 || spec.kind == SplitSpec::Kind::given)
+    labels.push_back(kValidation);
+  if (spec.kind == SplitSpec::Kind::users) labels.push_back(kFoldIn);
+  return labels;
+}
+
+Ratings& part_of(Split& split, std::uint8_t label) {
+  switch (label) {
+    case kTrain:
+      return split.train;
+    case kTest:
+      return split.test;
+    case kValidation:
+      return split.validation;
+    default:
+      return split.fold_in;
+  }
+}
+
+Split split_of(const Dataset& data, const SplitSpec& spec, Originals originals, int threads) {
+  check(data, spec);
+  ThreadTeam team(threads);
+  Labels labels = make_labels(data, spec, team);
+  if (spec.validation_fraction > 0 && spec.kind != SplitSpec::Kind::users)
+    draw_fraction(labels, LabelsAre::written, spec.validation_fraction, kValidation,
+                  Keys(spec.seed, Purpose::validation), team);
+  if (count_label(labels, kTrain, team) == 0)
+    fail(ErrorKind::usage, "{}: the split leaves no rating to train on", data.info.name);
+
+  const auto wanted = labels_of(spec);
+  // Ids of its own: the parts do not keep all ratings alive beside themselves.
+  const SharedIds ids = copy_ids(data.ratings);
+  auto parts = select_parts(data.ratings, ids, labels, wanted, threads, originals);
+  Split split;
+  split.validation = split.fold_in = no_ratings_of(ids);
+  for (std::size_t k = 0; k < wanted.size(); ++k)
+    part_of(split, wanted[k]) = std::move(parts[k].ratings);
+  count_cold(split, parts[0].item_rated, parts[1].item_rated, team);
+  return split;
 }
 
 }  // namespace
 
 Split make_split(const Dataset& data, const SplitSpec& spec, int threads) {
-  check(data, spec);
-  ThreadTeam team(threads);
-  Labels labels = make_labels(data, spec, team);
-  if (spec.validation_fraction > 0 && spec.kind != SplitSpec::Kind::users)
-    draw_fraction(labels, spec.validation_fraction, kValidation,
-                  Keys(spec.seed, Purpose::validation), team);
+  return split_of(data, spec, Originals::kept, threads);
+}
 
-  // Ids of its own: the parts do not keep all ratings alive beside themselves.
-  const SharedIds ids = copy_ids(data.ratings);
-  Split split;
-  split.train = select(data.ratings, ids, labels, kTrain, threads);
-  if (split.train.nnz() == 0)
-    fail(ErrorKind::usage, "{}: the split leaves no rating to train on", data.info.name);
-  split.test = select(data.ratings, ids, labels, kTest, threads);
-  split.validation = select(data.ratings, ids, labels, kValidation, threads);
-  split.fold_in = select(data.ratings, ids, labels, kFoldIn, threads);
-  count_cold(split, team);
-  return split;
+Split make_split_consuming(Dataset data, const SplitSpec& spec, int threads) {
+  return split_of(data, spec, Originals::consumed, threads);
 }
 
 }  // namespace mf

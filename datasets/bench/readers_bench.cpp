@@ -1,5 +1,6 @@
 // Throughput of the readers, in bytes of text, and of building the matrix, in ratings. Files of
 // about 64 MB are generated in a temporary folder; they are read from the page cache.
+// $MFBENCH_BENCH_RATINGS (default 10 M of the matrix) for other sizes.
 #include <benchmark/benchmark.h>
 #include <fmt/format.h>
 
@@ -13,13 +14,17 @@
 #include "base/rng.hpp"
 #include "datasets/ratings/ratings.hpp"
 #include "datasets/readers/readers.hpp"
+#include "testing/bench_size.hpp"
 #include "testing/bench_threads.hpp"
 #include "testing/temp_folder.hpp"
 
 namespace mf {
 namespace {
 
-constexpr std::size_t kFileBytes = std::size_t{64} << 20;
+// 64 MB, or about 20 bytes for each of $MFBENCH_BENCH_RATINGS.
+const std::size_t kFileBytes = static_cast<std::size_t>(20 * bench_ratings(0)) > 0
+                                   ? static_cast<std::size_t>(20 * bench_ratings(0))
+                                   : std::size_t{64} << 20;
 constexpr std::int32_t kUsers = 162541;
 constexpr std::int32_t kItems = 59047;
 
@@ -125,7 +130,7 @@ RawRatings random_raw(std::size_t count) {
   return raw;
 }
 
-constexpr std::size_t kRatings = 10'000'000;
+const auto kRatings = static_cast<std::size_t>(bench_ratings(10'000'000));
 
 void set_ratings(benchmark::State& state) {
   state.SetItemsProcessed(state.iterations() * static_cast<std::int64_t>(kRatings));

@@ -1,7 +1,9 @@
 #include "datasets/ratings/bucket_sort.hpp"
 
 #include <algorithm>
+#include <array>
 #include <atomic>
+#include <cstring>
 #include <functional>
 #include <numeric>
 #include <utility>
@@ -33,6 +35,70 @@ void count_shared(View<const std::int32_t> keys, View<std::int64_t> counts, Thre
     }
   });
 }
+
+// Writes ratings to their buckets by whole cache lines, which are filled beside each other first: a
+// line of each column of a thousand buckets is a thousand pages each, more than a TLB holds.
+class Scatter {
+ public:
+  // cursors[b]: where the next rating of bucket b goes.
+  Scatter(std::vector<std::int64_t>& cursors, MutableColumns target)
+      : cursors_(cursors), first_(cursors), lines_(std::ssize(cursors)), target_(target) {}
+
+  void operator()(ConstColumns source, std::int64_t begin, std::int64_t end,
+                  const AlignedVector<std::uint16_t>& bucket_of) {
+    for (std::int64_t i = begin; i < end; ++i) {
+      const std::int32_t key = source.key[i];
+      const std::uint16_t bucket = bucket_of[key];
+      const std::int64_t to = cursors_[bucket]++;
+      Line& line = lines_[bucket];
+      line.key[to % kLine] = key;
+      line.other[to % kLine] = source.other[i];
+      line.value[to % kLine] = source.value[i];
+      if (to % kLine == kLine - 1) flush(bucket);
+    }
+    for (std::size_t b = 0; b < cursors_.size(); ++b) {
+      if (cursors_[b] % kLine != 0) flush(b);
+    }
+  }
+
+ private:
+  static constexpr std::int64_t kLine = 16;  // ratings: 64 bytes of a column
+  struct alignas(64) Line {
+    std::array<std::int32_t, kLine> key, other;
+    std::array<float, kLine> value;
+  };
+
+  // Copies what the line of the last rating holds, or as much of it as is this object's.
+  void flush(std::size_t bucket) {
+    const std::int64_t end = cursors_[bucket];
+    const std::int64_t line_begin = (end - 1) / kLine * kLine;
+    const Line& line = lines_[static_cast<std::int64_t>(bucket)];
+    if (end - line_begin == kLine && first_[bucket] <= line_begin) {
+      copy_whole(line, line_begin);
+    } else {
+      const std::int64_t begin = std::max(line_begin, first_[bucket]);
+      if (begin < end) copy(line, begin - line_begin, end - begin, begin);
+    }
+  }
+
+  // Of a size that the compiler knows: no call.
+  void copy_whole(const Line& line, std::int64_t to) {
+    std::memcpy(target_.key + to, line.key.data(), sizeof line.key);
+    std::memcpy(target_.other + to, line.other.data(), sizeof line.other);
+    std::memcpy(target_.value + to, line.value.data(), sizeof line.value);
+  }
+
+  void copy(const Line& line, std::int64_t from, std::int64_t count, std::int64_t to) {
+    std::copy_n(line.key.data() + from, count, target_.key + to);
+    std::copy_n(line.other.data() + from, count, target_.other + to);
+    std::copy_n(line.value.data() + from, count, target_.value + to);
+  }
+
+  std::vector<std::int64_t>& cursors_;
+  std::vector<std::int64_t> first_;
+  AlignedVector<Line> lines_;
+  MutableColumns target_;
+};
 
 }  // namespace
 
@@ -101,14 +167,7 @@ void scatter_to_buckets(ConstColumns source, std::int64_t count, const Buckets& 
     for (auto& cursor : cursors) at += std::exchange(cursor[b], at);
   }
   team.for_chunks(count, chunk, [&](std::int64_t begin, std::int64_t end) {
-    auto& cursor = cursors[begin / chunk];
-    for (std::int64_t i = begin; i < end; ++i) {
-      const std::int32_t key = source.key[i];
-      const std::int64_t to = cursor[buckets.of_key[key]]++;
-      target.key[to] = key;
-      target.other[to] = source.other[i];
-      target.value[to] = source.value[i];
-    }
+    Scatter(cursors[begin / chunk], target)(source, begin, end, buckets.of_key);
   });
 }
 

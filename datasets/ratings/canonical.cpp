@@ -1,22 +1,21 @@
 #include "datasets/ratings/canonical.hpp"
 
 #include <algorithm>
+#include <atomic>
+#include <bit>
 #include <cmath>
+#include <functional>
 
 #include "base/error.hpp"
-#include "base/threads.hpp"
-#include "datasets/ratings/bucket_sort.hpp"
 
 namespace mf {
 namespace {
 
-constexpr std::int64_t kRowChunk = std::int64_t{1} << 16;  // ratings a chunk of whole rows
+constexpr std::int64_t kChunk = std::int64_t{1} << 16;
 
-void check_ids(View<const std::int32_t> ids, const char* what, const std::string& name) {
-  const auto at = std::ranges::adjacent_find(ids, std::ranges::greater_equal());
-  if (at == ids.end()) return;
-  fail(ErrorKind::data, "{}: the ids of {} {} and {} are {} and {}, expected ascending ids", name,
-       what, at - ids.begin(), at - ids.begin() + 1, *at, *(at + 1));
+void lower(std::atomic<std::int64_t>& least, std::int64_t value) {
+  for (std::int64_t seen = least; value < seen && !least.compare_exchange_weak(seen, value);) {
+  }
 }
 
 void check_names(const IdNames& names, View<const std::int32_t> ids, const char* what,
@@ -30,16 +29,41 @@ void check_names(const IdNames& names, View<const std::int32_t> ids, const char*
        what, ids.front(), ids.back(), names.size());
 }
 
-void check_offsets(const Ratings& ratings, const std::string& name) {
+// The first element that `wrong` finds beside the next one, or -1.
+template <class T, class Wrong>
+std::int64_t first_pair(View<const T> all, ThreadTeam& team, const Wrong& wrong) {
+  std::atomic<std::int64_t> first{all.size()};
+  team.for_chunks(all.size() - 1, kChunk, [&](std::int64_t begin, std::int64_t end) {
+    const auto at = std::adjacent_find(all.begin() + begin, all.begin() + end + 1, wrong);
+    if (at != all.begin() + end + 1) lower(first, at - all.begin());
+  });
+  return first == all.size() ? -1 : first.load();
+}
+
+void check_ids(View<const std::int32_t> ids, const char* what, ThreadTeam& team,
+               const std::string& name) {
+  const std::int64_t at = first_pair(ids, team, std::greater_equal());
+  if (at < 0) return;
+  fail(ErrorKind::data, "{}: the ids of {} {} and {} are {} and {}, expected ascending ids", name,
+       what, at, at + 1, ids[at], ids[at + 1]);
+}
+
+void check_offsets(const Ratings& ratings, ThreadTeam& team, const std::string& name) {
   const auto offsets = ratings.user_offsets();
   if (offsets.empty()) return;  // no users
-  const auto falls = std::ranges::adjacent_find(offsets, std::ranges::greater());
-  if (offsets[0] == 0 && offsets.back() == ratings.nnz() && falls == offsets.end()) return;
+  const std::int64_t falls = first_pair(offsets, team, std::greater());
+  if (offsets[0] == 0 && offsets.back() == ratings.nnz() && falls < 0) return;
   fail(ErrorKind::data, "{}: the offsets of the users do not go from 0 up to {} ratings{}", name,
        ratings.nnz(),
-       falls == offsets.end() ? ""
-                              : fmt::format(": user {} has {} and the next {}",
-                                            falls - offsets.begin(), *falls, *(falls + 1)));
+       falls < 0 ? ""
+                 : fmt::format(": user {} has {} and the next {}", falls, offsets[falls],
+                               offsets[falls + 1]));
+}
+
+// The row of a rating.
+std::int64_t row_of(const Ratings& ratings, std::int64_t at) {
+  const auto offsets = ratings.user_offsets();
+  return std::upper_bound(offsets.begin(), offsets.end(), at) - offsets.begin() - 1;
 }
 
 // Why a rating of `user` cannot be there, or nothing.
@@ -53,32 +77,65 @@ const char* wrong_with(const Ratings& ratings, std::int64_t user, std::int64_t a
   return std::isfinite(rating.value) ? nullptr : "a value that is not finite";
 }
 
-void check_rows(const Ratings& ratings, std::int32_t begin, std::int32_t end,
-                const std::string& name) {
-  for (std::int64_t user = begin; user < end; ++user) {
-    for (auto at = ratings.user_offsets()[user]; at < ratings.user_offsets()[user + 1]; ++at) {
-      if (const char* wrong = wrong_with(ratings, user, at)) {
-        fail(ErrorKind::data, "{}: rating {} (user {}, item {}, value {}) has {}", name, at,
-             ratings[at].user, ratings[at].item, ratings[at].value, wrong);
-      }
-    }
+// Whether any of the ratings [begin, end) of one row is wrong. No branch for each, and nothing in
+// the loops that keeps several from being looked at together.
+bool any_wrong(const Ratings& ratings, std::int64_t user, std::int64_t begin, std::int64_t end) {
+  constexpr std::uint32_t kExponent = 0x7f800000;  // all ones: infinite, or no number
+  const std::int32_t* const users = ratings.users().data();
+  const std::int32_t* const items = ratings.items().data();
+  const float* const values = ratings.values().data();
+  std::uint32_t wrong = items[begin] < 0 || items[end - 1] >= ratings.n_items() ? 1 : 0;
+  if (begin > ratings.user_offsets()[user]) wrong |= items[begin - 1] >= items[begin] ? 1 : 0;
+  for (std::int64_t i = begin; i < end; ++i) wrong |= users[i] != user ? 1 : 0;
+  for (std::int64_t i = begin + 1; i < end; ++i) wrong |= items[i - 1] >= items[i] ? 1 : 0;
+  for (std::int64_t i = begin; i < end; ++i) {
+    wrong |= (std::bit_cast<std::uint32_t>(values[i]) & kExponent) == kExponent ? 1 : 0;
   }
+  return wrong != 0;
 }
 
 }  // namespace
 
-void check_canonical(const Ratings& ratings, int threads, const std::string& name) {
-  check_ids(ratings.user_ids(), "users", name);
-  check_ids(ratings.item_ids(), "items", name);
+void check_heads(const Ratings& ratings, ThreadTeam& team, const std::string& name) {
+  check_ids(ratings.user_ids(), "users", team, name);
+  check_ids(ratings.item_ids(), "items", team, name);
   check_names(ratings.user_names(), ratings.user_ids(), "users", name);
   check_names(ratings.item_names(), ratings.item_ids(), "items", name);
-  check_offsets(ratings, name);
-  if (ratings.n_users() == 0) return;
-  const auto runs = cut_rows(ratings.user_offsets(), kRowChunk);
+  check_offsets(ratings, team, name);
+}
+
+std::int64_t first_wrong(const Ratings& ratings, std::int64_t begin, std::int64_t end) {
+  const auto offsets = ratings.user_offsets();
+  for (std::int64_t at = begin, user = begin < end ? row_of(ratings, begin) : 0; at < end;) {
+    // Bounds, because a mapped file that is cut short meanwhile changes under our eyes.
+    while (user < ratings.n_users() && offsets[user + 1] <= at) ++user;
+    if (user < 0 || user == ratings.n_users()) return at;
+    const std::int64_t row_end = std::min(offsets[user + 1], end);
+    if (any_wrong(ratings, user, at, row_end)) {
+      while (at + 1 < row_end && wrong_with(ratings, user, at) == nullptr) ++at;
+      return at;
+    }
+    at = row_end;
+  }
+  return end;
+}
+
+void fail_wrong(const Ratings& ratings, std::int64_t at, const std::string& name) {
+  const char* wrong = wrong_with(ratings, row_of(ratings, at), at);
+  fail(ErrorKind::data, "{}: rating {} (user {}, item {}, value {}) has {}", name, at,
+       ratings[at].user, ratings[at].item, ratings[at].value,
+       wrong != nullptr ? wrong : "changed while it was read");
+}
+
+void check_canonical(const Ratings& ratings, int threads, const std::string& name) {
   ThreadTeam team(threads);
-  team.for_chunks(std::ssize(runs) - 1, 1, [&](std::int64_t run, std::int64_t) {
-    check_rows(ratings, runs[run], runs[run + 1], name);
+  check_heads(ratings, team, name);
+  std::atomic<std::int64_t> first{ratings.nnz()};
+  team.for_chunks(ratings.nnz(), kChunk, [&](std::int64_t begin, std::int64_t end) {
+    const std::int64_t wrong = first_wrong(ratings, begin, end);
+    if (wrong < end) lower(first, wrong);
   });
+  if (first < ratings.nnz()) fail_wrong(ratings, first, name);
 }
 
 }  // namespace mf

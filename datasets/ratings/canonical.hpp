@@ -2,8 +2,10 @@
 // everything after this relies on it, down to indices that are not checked again.
 #pragma once
 
+#include <cstdint>
 #include <string>
 
+#include "base/threads.hpp"
 #include "datasets/ratings/ratings.hpp"
 
 namespace mf {
@@ -13,5 +15,14 @@ namespace mf {
 // that are rows of names, which ascend. Throws Error(data) that begins with `name`
 // and says what was found where. One pass over the arrays.
 void check_canonical(const Ratings& ratings, int threads, const std::string& name);
+
+// The same in steps, for a caller that goes through the ratings in blocks for another reason too.
+
+// Ids and offsets: throws as check_canonical.
+void check_heads(const Ratings& ratings, ThreadTeam& team, const std::string& name);
+// The first of the ratings [begin, end) that cannot be there, or `end`. The heads must be right.
+std::int64_t first_wrong(const Ratings& ratings, std::int64_t begin, std::int64_t end);
+// Throws for the rating that first_wrong gave.
+[[noreturn]] void fail_wrong(const Ratings& ratings, std::int64_t at, const std::string& name);
 
 }  // namespace mf

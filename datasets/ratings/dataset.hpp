@@ -59,8 +59,18 @@ struct DatasetInfo {
   std::optional<ImplicitInfo> implicit;  // where they were made by a rule
 };
 
+// Where the time of loading went. `cache`: reading and checking a cache file, or writing one before
+// the data set was handed out.
+struct LoadSeconds {
+  double read = 0;    // the source file into ratings in its order
+  double matrix = 0;  // those into the sorted matrix; generating a look-alike
+  double hash = 0;  // of the content; and what the SHA-256 of the source took longer than the rest
+  double cache = 0;
+};
+
 struct Dataset {
   DatasetInfo info;
+  LoadSeconds load;
   Ratings ratings;
   AlignedVector<std::uint8_t> parts;  // nnz labels where train and test were given, else empty
 };

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <limits>
 #include <new>
 #include <vector>
 
@@ -14,16 +15,19 @@ constexpr std::int64_t kPageWords = 512;  // 4 KiB of bitmap
 constexpr std::int64_t kChunk = std::int64_t{1} << 16;
 
 struct Range {
-  std::int32_t min = 0;
+  std::int32_t min = std::numeric_limits<std::int32_t>::max();
   std::int32_t max = -1;
 };
 
 Range range_of(View<const std::int32_t> ids, ThreadTeam& team) {
   std::vector<Range> parts((ids.size() + kChunk - 1) / kChunk);
   team.for_chunks(ids.size(), kChunk, [&](std::int64_t begin, std::int64_t end) {
-    const auto part = ids.part(begin, end);
-    const auto [low, high] = std::minmax_element(part.begin(), part.end());
-    parts[begin / kChunk] = {*low, *high};
+    Range part{ids[begin], ids[begin]};
+    for (std::int64_t i = begin; i < end; ++i) {
+      part.min = std::min(part.min, ids[i]);
+      part.max = std::max(part.max, ids[i]);
+    }
+    parts[begin / kChunk] = part;
   });
   Range all;
   for (const Range& part : parts) {
@@ -49,6 +53,8 @@ IdIndex::IdIndex(View<const std::int32_t> ids, ThreadTeam& team, const char* wha
     fail(ErrorKind::data, "{}: found the {} id {}, expected ids from 0 to 2147483647", name, what,
          range.min);
   }
+  min_ = range.min;
+  max_ = range.max;
   n_words_ = (std::int64_t{range.max} + 64) / 64;
   words_ = zeroed<std::uint64_t>(n_words_);
   before_ = zeroed<std::int32_t>(n_words_);

@@ -27,8 +27,12 @@ class IdIndex {
   std::int32_t operator()(std::int32_t id) const {
     const auto bit = static_cast<std::uint32_t>(id);
     const std::uint64_t below = words_[bit / 64] & ((std::uint64_t{1} << (bit % 64)) - 1);
-    return before_[bit / 64] + std::popcount(below);
+    return before_[bit / 64] + bits_of(below);
   }
+
+  // Whether all ids from the least to the greatest occur: then an index is the id less this.
+  bool is_range() const { return size_ > 0 && std::int64_t{max_} - min_ + 1 == size_; }
+  std::int32_t least() const { return min_; }
 
  private:
   struct Free {
@@ -39,6 +43,14 @@ class IdIndex {
   template <class T>
   static Zeroed<T> zeroed(std::int64_t count);
 
+  // std::popcount is a call where the instruction cannot be relied on.
+  static std::int32_t bits_of(std::uint64_t word) {
+    word -= word >> 1 & 0x5555555555555555ULL;
+    word = (word & 0x3333333333333333ULL) + (word >> 2 & 0x3333333333333333ULL);
+    word = (word + (word >> 4)) & 0x0f0f0f0f0f0f0f0fULL;
+    return static_cast<std::int32_t>(word * 0x0101010101010101ULL >> 56);
+  }
+
   void mark(View<const std::int32_t> ids, ThreadTeam& team);
   void count();
 
@@ -47,6 +59,7 @@ class IdIndex {
   Zeroed<std::int32_t> before_;  // ids that occur before the word
   Zeroed<std::uint8_t> used_;    // of each page of words: any id occurs
   std::int32_t size_ = 0;
+  std::int32_t min_ = 0, max_ = 0;
 };
 
 }  // namespace mf

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/error.hpp"
+#include "base/pages.hpp"
 #include "datasets/ratings/bucket_sort.hpp"
 #include "datasets/ratings/id_index.hpp"
 #include "datasets/ratings/ratings.hpp"
@@ -29,9 +30,26 @@ void resize(RawRatings& raw, std::int64_t count) {
 }
 
 void replace_ids(View<std::int32_t> ids, const IdIndex& index, ThreadTeam& team) {
+  const bool range = index.is_range();
+  const std::int32_t least = index.least();
+  if (range && least == 0) return;
   team.for_chunks(ids.size(), 1 << 16, [&](std::int64_t begin, std::int64_t end) {
+    if (range) {
+      for (std::int64_t i = begin; i < end; ++i) ids[i] -= least;
+      return;
+    }
     for (std::int64_t i = begin; i < end; ++i) ids[i] = index(ids[i]);
   });
+}
+
+// Before it is freed, by one thread.
+void give_back(RawRatings& raw, ThreadTeam& team) {
+  const auto column = [&](auto& values) {
+    give_back_pages(values.data(), values.size() * sizeof values[0], team);
+  };
+  column(raw.users);
+  column(raw.items);
+  column(raw.values);
 }
 
 bool strictly_sorted(const RawRatings& raw, ThreadTeam& team) {
@@ -132,6 +150,7 @@ void sort_ratings(RawRatings& raw, std::int32_t n_items, View<const std::int64_t
     const std::int32_t end = buckets.first_key[b + 1];
     sort(user_offsets[first], user_offsets[end], first, end);
   });
+  give_back(spare, team);
 }
 
 // Pairs that occur more than once, in sorted ratings.
@@ -281,6 +300,7 @@ Ratings make_ratings(RawRatings raw, DuplicatePolicy policy, int threads, const 
       RawRatings distinct;
       resize(distinct, offsets.back());
       duplicates.resolve(policy, offsets, distinct, team);
+      give_back(raw, team);
       raw = std::move(distinct);
       arrays.user_offsets = std::move(offsets);
     }

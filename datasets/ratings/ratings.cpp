@@ -1,18 +1,13 @@
 #include "datasets/ratings/ratings.hpp"
 
-#include <algorithm>
 #include <utility>
 
 #include "base/error.hpp"
 #include "base/hash.hpp"
 #include "base/rng.hpp"
-#include "base/threads.hpp"
-#include "datasets/ratings/bucket_sort.hpp"
 
 namespace mf {
 namespace {
-
-constexpr std::int64_t kRowChunk = std::int64_t{1} << 16;  // ratings a chunk of whole rows
 
 // Default-constructed views (no ratings, no users) have no offsets either.
 void check_sizes(const Ratings::Views& views) {
@@ -35,20 +30,6 @@ void check_sizes(const Ratings::Views& views) {
        "{}), {} user ids",
        views.users.size(), views.items.size(), nnz, views.user_offsets.size(),
        views.user_offsets.empty() ? 0 : views.user_offsets.back(), views.user_ids.size());
-}
-
-// Arrays of a selection, beside what owns its ids.
-struct Selection {
-  std::shared_ptr<const void> ids;
-  Ratings::Arrays own;
-};
-
-// Calls body(first_row, end_row) for runs of whole rows, in parallel.
-template <class Body>
-void for_row_runs(View<const std::int64_t> offsets, ThreadTeam& team, const Body& body) {
-  const auto runs = cut_rows(offsets, kRowChunk);
-  team.for_chunks(static_cast<std::int64_t>(runs.size()) - 1, 1,
-                  [&](std::int64_t run, std::int64_t) { body(runs[run], runs[run + 1]); });
 }
 
 }  // namespace
@@ -88,51 +69,6 @@ SharedIds copy_ids(const Ratings& ratings) {
   const View<const std::int32_t> users = own->user_ids;
   const View<const std::int32_t> items = own->item_ids;
   return {users, items, ratings.user_names(), ratings.item_names(), std::move(own)};
-}
-
-Ratings select(const Ratings& all, View<const std::uint8_t> keep, std::uint8_t label, int threads) {
-  return select(all, share_ids(all), keep, label, threads);
-}
-
-Ratings select(const Ratings& all, const SharedIds& ids, View<const std::uint8_t> keep,
-               std::uint8_t label, int threads) {
-  if (keep.size() != all.nnz()) {
-    fail(ErrorKind::usage, "found {} labels for {} ratings", keep.size(), all.nnz());
-  }
-  auto selection = std::make_shared<Selection>();
-  selection->ids = ids.owner;
-  Ratings::Arrays& own = selection->own;
-  const auto offsets = all.user_offsets();
-  own.user_offsets.resize(offsets.size());
-  if (!offsets.empty()) {
-    ThreadTeam team(useful_threads(threads, all.nnz()));
-    own.user_offsets[0] = 0;
-    for_row_runs(offsets, team, [&](std::int64_t first, std::int64_t end) {
-      for (std::int64_t u = first; u < end; ++u) {
-        own.user_offsets[u + 1] =
-            std::count(keep.begin() + offsets[u], keep.begin() + offsets[u + 1], label);
-      }
-    });
-    for (std::int64_t u = 1; u < offsets.size(); ++u)
-      own.user_offsets[u] += own.user_offsets[u - 1];
-    const std::int64_t nnz = own.user_offsets.back();
-    own.users.resize(nnz);
-    own.items.resize(nnz);
-    own.values.resize(nnz);
-    for_row_runs(offsets, team, [&](std::int64_t first, std::int64_t end) {
-      std::int64_t to = own.user_offsets[first];
-      for (std::int64_t i = offsets[first]; i < offsets[end]; ++i) {
-        if (keep[i] != label) continue;
-        own.users[to] = all.users()[i];
-        own.items[to] = all.items()[i];
-        own.values[to] = all.values()[i];
-        ++to;
-      }
-    });
-  }
-  const Ratings::Views views{own.users, own.items, own.values,     own.user_offsets,
-                             ids.users, ids.items, ids.user_names, ids.item_names};
-  return Ratings(views, std::move(selection));
 }
 
 std::uint64_t content_hash(const Ratings& ratings, int threads) {

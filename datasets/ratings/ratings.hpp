@@ -32,7 +32,7 @@ class Ratings {
     AlignedVector<std::int64_t> user_offsets;  // m + 1
     AlignedVector<std::int32_t> user_ids;      // m, ascending
     AlignedVector<std::int32_t> item_ids;      // n, ascending
-    IdNames user_names, item_names;            // m and n, or none
+    IdNames user_names = {}, item_names = {};  // m and n, or none
   };
   // The borrowed form: views into memory that `keep_alive` owns (a memory-mapped cache file).
   struct Views {
@@ -40,7 +40,7 @@ class Ratings {
     View<const float> values;
     View<const std::int64_t> user_offsets;
     View<const std::int32_t> user_ids, item_ids;
-    IdNames user_names, item_names;
+    IdNames user_names = {}, item_names = {};
   };
 
   Ratings() = default;
@@ -66,6 +66,8 @@ class Ratings {
   std::string item_text(std::int64_t item) const {
     return id_text(views_.item_names, views_.item_ids, item);
   }
+
+  const Views& views() const { return views_; }
 
   Rating operator[](std::int64_t i) const {
     return {views_.users[i], views_.items[i], views_.values[i]};

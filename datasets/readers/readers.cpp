@@ -112,13 +112,13 @@ std::string file_format(const std::string& path, const Bytes& bytes, const std::
 }
 
 RawRatings read_any(const std::string& path, const std::string& format, const ScaleCheck& scale,
-                    const ParseOptions& options) {
+                    const ParseOptions& options, const Unpacked& unpacked) {
   std::error_code error;
   const bool folder = std::filesystem::is_directory(path, error);
   if (folder) return read_folder(path, format, scale, options);
   const Bytes bytes = map_file(path);
   if (file_format(path, bytes, format) == "npz") return read_npz(path, bytes, scale, options);
-  return read_text(make_text(path, bytes), format, scale, options);
+  return read_text(make_text(path, bytes, unpacked), format, scale, options);
 }
 
 }  // namespace
@@ -137,7 +137,8 @@ RawRatings read_ratings_chunked(const std::string& path, const ReadOptions& opti
   check_format(options.format);
   const ScaleCheck scale(options.scale);
   RawRatings raw =
-      read_any(path, options.format, scale, {options.threads, chunk_bytes, options.ids});
+      read_any(path, options.format, scale, {options.threads, chunk_bytes, options.ids},
+               options.unpacked);
   if (raw.values.empty()) fail_in_file(path, "no ratings", "at least one");
   return raw;
 }

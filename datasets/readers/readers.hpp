@@ -4,10 +4,12 @@
 // ..., expected ...".
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "base/mapped_file.hpp"
 #include "datasets/ratings/dataset.hpp"
 #include "datasets/ratings/ratings.hpp"
 
@@ -18,6 +20,8 @@ struct ReadOptions {
   std::optional<RatingScale> scale;  // a rating outside is an error
   int threads = 1;
   IdKind ids = IdKind::automatic;  // text: for formats that may have names (docs/spec.md)
+  // Where given, it gets the whole content of a compressed text before it is parsed.
+  std::function<void(const Bytes&)> unpacked = nullptr;
 };
 
 struct ReaderFormat {

@@ -2,10 +2,13 @@
 
 namespace mf {
 
-Text make_text(const std::string& path, const Bytes& file) {
+Text make_text(const std::string& path, const Bytes& file, const Unpacked& unpacked) {
   Text text{path, file};
   const Compression compression = detect_compression(text.view());
-  if (compression != Compression::none) text.bytes = decompress(path, file, compression);
+  if (compression != Compression::none) {
+    text.bytes = decompress(path, file, compression);
+    if (unpacked) unpacked(text.bytes);
+  }
   if (text.view().starts_with("\xef\xbb\xbf")) text.bytes.view.remove_prefix(3);
   return text;
 }

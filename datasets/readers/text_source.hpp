@@ -1,6 +1,7 @@
 // Internal: a text file, memory-mapped, or decompressed into memory.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <string_view>
 
@@ -21,7 +22,9 @@ struct Text {
   Bytes bytes;
   std::string_view view() const { return bytes.view; }
 };
-Text make_text(const std::string& path, const Bytes& file);
+// `unpacked`, where given, gets the whole content of a compressed file before it is looked at.
+using Unpacked = std::function<void(const Bytes&)>;
+Text make_text(const std::string& path, const Bytes& file, const Unpacked& unpacked = nullptr);
 Text open_text(const std::string& path);  // make_text of map_file
 
 }  // namespace mf

@@ -13,9 +13,11 @@
 #include <cstring>
 #include <memory>
 #include <numeric>
+#include <optional>
 #include <sstream>
 #include <thread>
 
+#include "base/hash.hpp"
 #include "testing/test_support.hpp"
 
 namespace mf {
@@ -255,6 +257,86 @@ TEST(Cache, MappingOutlivesItsReplacement) {
   write_cache(path, sample(9, 2.0F), 1);
   expect_equal(old, sample(9, 1.0F));
   expect_equal(read_cache(path, 1), sample(9, 2.0F));
+}
+
+// Several pieces of the checksums: what is wrong is found in each, and the same for any number of
+// threads.
+TEST(Cache, LargeFilesAreCheckedPieceByPiece) {
+  const TempFolder folder;
+  const std::string path = folder / "set.mfc";
+  const Dataset data = sample(1200);
+  ASSERT_GT(4 * data.ratings.nnz(), 2 * PieceHash::kPieceBytes);
+  write_cache(path, data, 2);
+  const std::string good = read_file(path);
+  const Layout layout(good, data);
+  for (const std::size_t section : {0U, 1U, 2U}) {
+    std::string bad = good;
+    const std::size_t at = layout.begin[section] + layout.size[section] - 3;  // the last piece
+    bad[at] = static_cast<char>(bad[at] ^ 0x40);
+    write_file(path, bad);
+    for (const int threads : {1, 3}) {
+      // A damaged item is no item that there is not: the checksum says what happened.
+      EXPECT_HAS(error_of([&] { read_cache(path, threads); }).what(), "checksum of the section");
+    }
+  }
+  for (const std::int64_t wrong :
+       {std::int64_t{0}, data.ratings.nnz() / 2, data.ratings.nnz() - 1}) {
+    Dataset other = sample(1200);
+    Ratings::Views views = other.ratings.views();
+    AlignedVector<float> values(views.values.begin(), views.values.end());
+    values[wrong] = NAN;
+    values.back() = NAN;
+    views.values = values;
+    other.ratings = Ratings(views, std::make_shared<Dataset>(data));
+    write_cache(path, other, 2);
+    for (const int threads : {1, 3}) {
+      EXPECT_HAS(error_of([&] { read_cache(path, threads); }).what(),
+                 "rating " + std::to_string(wrong) + " ");
+    }
+  }
+}
+
+TEST(CacheWriter, WritesBesideTheCaller) {
+  const TempFolder folder;
+  const std::string path = folder / "set.mfc";
+  const auto build = [] { return sample(1200); };
+  {
+    CacheWriter writer;
+    std::optional<CacheWriter::Pause> pause(std::in_place, writer);
+    const Dataset data = cached(path, "k", build, 2, &writer);
+    expect_equal(data, sample(1200));
+    EXPECT_FALSE(std::filesystem::exists(path)) << "written while it was to rest";
+    pause.reset();
+    writer.finish();
+    EXPECT_TRUE(std::filesystem::exists(path));
+    EXPECT_FALSE(std::filesystem::exists(path + ".tmp"));
+    expect_equal(read_cache(path, 1), data);
+    // The same again does not build; another set waits for the first.
+    cached(
+        path, "k", []() -> Dataset { fail(ErrorKind::data, "built again"); }, 1, &writer);
+    cached(folder / "b.mfc", "k", build, 2, &writer);
+    const CacheWriter::Pause at_the_end(writer);
+    cached(folder / "c.mfc", "k", build, 2, &writer);
+    EXPECT_TRUE(std::filesystem::exists(folder / "b.mfc"));
+    writer.finish();  // does not rest
+    expect_equal(read_cache(folder / "c.mfc", 1), sample(1200));
+    cached(folder / "d.mfc", "k", build, 2, &writer);
+  }
+  expect_equal(read_cache(folder / "d.mfc", 1), sample(1200));
+}
+
+TEST(CacheWriter, AFailureIsAWarning) {
+  const TempFolder folder;
+  const StandardError log;
+  CacheWriter writer;
+  std::filesystem::create_directory(folder / "set.mfc.tmp");  // in the place of the file
+  expect_equal(cached(
+                   folder / "set.mfc", "k", [] { return sample(); }, 1, &writer),
+               sample());
+  writer.finish();
+  EXPECT_HAS(log.text(), "not cached, will be built again next time");
+  EXPECT_HAS(log.text(), "set.mfc.tmp");
+  EXPECT_FALSE(std::filesystem::exists(folder / "set.mfc"));
 }
 
 TEST(Cached, BuildsOnceAndWhenTheKeyChanges) {

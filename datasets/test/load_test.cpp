@@ -16,6 +16,7 @@
 #include "datasets/fetch/catalog.hpp"
 #include "datasets/given_parts.hpp"
 #include "datasets/look.hpp"
+#include "testing/reader_fixtures.hpp"
 #include "testing/test_support.hpp"
 
 namespace mf {
@@ -321,6 +322,43 @@ TEST_F(Load, AWrongSumNamesBoth) {
   EXPECT_HAS(error.what(), sha256(content));
   EXPECT_HAS(error.what(), "06416e597f82b7342361e41163890c81036900f418ad91315590814211dca490");
   EXPECT_FALSE(fs::exists(cache_path(request)));
+}
+
+// The sum is made beside the reading: what is said does not depend on which is faster.
+TEST_F(Load, AWrongSumIsSaidBeforeWhatIsWrongInTheFile) {
+  write_file(data_ / "ml-100k/u.data", "no ratings at all\n");
+  const Error error = error_of([&] { load_dataset(parse(R"("ml-100k")"), 2); });
+  EXPECT_HAS(error.what(), "not the published file");
+}
+
+TEST_F(Load, TheSumIsOfTheUncompressedContent) {
+  std::string text;
+  for (int k = 1; k <= 40; ++k) text += fmt::format("{}\t{}\t{}\n", k, 7 * k % 10 + 1, k % 5 + 1);
+  for (const auto& [name, hex] : {std::pair{"a.tsv", std::string_view()},
+                                  {"a.tsv.gz", test::kGzipHex},
+                                  {"a.tsv.xz", test::kXzHex}}) {
+    const std::string path = data_ / name;
+    write_file(path, hex.empty() ? text : test::from_hex(hex));
+    const Dataset data =
+        load_dataset(parse(R"({"path": ")" + path + R"(", "format": "movielens-tab"})"), 2);
+    EXPECT_EQ(data.info.source_hash, sha256(text)) << name;
+    EXPECT_EQ(data.ratings.nnz(), 40);
+  }
+}
+
+TEST_F(Load, SaysWhereTheTimeWent) {
+  std::string text = "user,item,rating\n";
+  for (int k = 0; k < 200'000; ++k) text += fmt::format("{},{},{}\n", k % 977, k, k % 5 + 1);
+  write_file(data_ / "mine.csv", text);
+  const auto request = parse(R"({"path": ")" + (data_ / "mine.csv") + R"("})");
+  const LoadSeconds first = load_dataset(request, 2).load;
+  EXPECT_GT(first.read, 0);
+  EXPECT_GT(first.matrix, 0);
+  EXPECT_GT(first.hash, 0);
+  EXPECT_GT(first.cache, 0);
+  const LoadSeconds second = load_dataset(request, 2).load;
+  EXPECT_GT(second.cache, 0);
+  EXPECT_EQ(second.read + second.matrix + second.hash, 0);
 }
 
 TEST_F(Load, VerifiedCountsMustHold) {

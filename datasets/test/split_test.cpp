@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <memory>
 #include <set>
@@ -12,8 +13,11 @@
 #include <vector>
 
 #include "base/error.hpp"
+#include "base/hash.hpp"
 #include "base/json.hpp"
 #include "base/rng.hpp"
+#include "datasets/draw.hpp"
+#include "datasets/ratings/select_parts.hpp"
 
 namespace mf {
 namespace {
@@ -222,6 +226,101 @@ TEST(Holdout, ValidationDoesNotMoveTheTestPart) {
   const Split with = make_split(data, holdout(0.2, 0.3), 1);
   EXPECT_EQ(triples(without.test), triples(with.test));
   EXPECT_EQ(without.validation.nnz(), 0);
+}
+
+// The smallest keys among those labelled kTrain, straight from the definition: by sorting them all.
+void draw_by_sorting(std::vector<std::uint8_t>& labels, double fraction, std::uint8_t part,
+                     const Keys& keys) {
+  std::vector<std::pair<std::uint64_t, std::size_t>> eligible;
+  for (std::size_t i = 0; i < labels.size(); ++i) {
+    if (labels[i] == kTrain) eligible.emplace_back(keys(static_cast<std::int64_t>(i)), i);
+  }
+  std::sort(eligible.begin(), eligible.end());
+  const auto count = std::llround(fraction * static_cast<double>(eligible.size()));
+  for (std::int64_t k = 0; k < count; ++k)
+    labels[eligible[static_cast<std::size_t>(k)].second] = part;
+}
+
+// Over sizes, shares and widths of the window, those that miss it among them.
+TEST(Draw, TakesTheSmallestKeys) {
+  ThreadTeam team(2);
+  for (const std::int64_t n : {1, 2, 3, 70, 1000, 300'000}) {
+    for (const double fraction : {0.0, 1e-6, 0.001, 0.2, 0.5, 0.9999, 1.0}) {
+      if (n > 1000 && fraction != 0.2) continue;  // several chunks of work: slow to sort
+      for (const double width : {0.0, 0.01, 8.0}) {
+        Labels labels(n, std::uint8_t{9});  // unwritten
+        const Keys first(static_cast<std::uint64_t>(n), Purpose::test);
+        const Keys second(3, Purpose::validation);
+        draw_fraction(labels, LabelsAre::unwritten, fraction, kTest, first, team, width);
+        std::vector<std::uint8_t> expected(static_cast<std::size_t>(n), kTrain);
+        draw_by_sorting(expected, fraction, kTest, first);
+        ASSERT_TRUE(std::ranges::equal(labels, expected)) << n << " " << fraction << " " << width;
+        draw_fraction(labels, LabelsAre::written, fraction, kValidation, second, team, width);
+        draw_by_sorting(expected, fraction, kValidation, second);
+        ASSERT_TRUE(std::ranges::equal(labels, expected)) << n << " " << fraction << " " << width;
+      }
+    }
+  }
+}
+
+// Published results rest on these splits: they may never change.
+TEST(Holdout, IsTheSplitOfEarlierVersions) {
+  const Dataset data = make_data(300, 200);
+  const auto hash = [&](const SplitSpec& spec) {
+    const Split split = make_split(data, spec, 2);
+    std::uint64_t all = 0;
+    for (const Ratings* part : {&split.train, &split.test, &split.validation, &split.fold_in})
+      all = mix64(all ^ content_hash(*part, 1));
+    return all;
+  };
+  EXPECT_EQ(hash(holdout(0.2)), 0xb8eb33e94afeb876U);
+  EXPECT_EQ(hash(holdout(0.1, 0.1, 7)), 0x5719882bc3ccc5a2U);
+  EXPECT_EQ(hash(leave_out(2, 0.1)), 0xbeb6eded8f9505feU);
+  EXPECT_EQ(hash(users(0.2, 0.7, 0.1)), 0xd829b4364f341982U);
+}
+
+// Their pages go back to the system; the parts do not notice.
+TEST(Holdout, ConsumingTheRatingsGivesTheSameParts) {
+  const Dataset data = make_data(3000, 900);
+  ASSERT_GT(data.ratings.nnz(), 500'000);
+  for (const SplitSpec& spec : {holdout(0.2, 0.1), users(0.2, 0.7, 0.1)}) {
+    const Split kept = make_split(data, spec, 2);
+    Dataset consumed = make_data(3000, 900);
+    const auto ids = consumed.ratings.items();
+    const Split split = make_split_consuming(consumed, spec, 3);
+    EXPECT_TRUE(triples(kept.train) == triples(split.train));
+    EXPECT_TRUE(triples(kept.test) == triples(split.test));
+    EXPECT_TRUE(triples(kept.validation) == triples(split.validation));
+    EXPECT_TRUE(triples(kept.fold_in) == triples(split.fold_in));
+    EXPECT_EQ(kept.cold_ratings, split.cold_ratings);
+    expect_partition(data, split);
+    const auto zeros = std::count(ids.begin(), ids.end(), 0);
+    EXPECT_GT(2 * zeros, ids.size()) << "no memory was given back";
+  }
+}
+
+TEST(SelectParts, FlagsTheItemsOfAPart) {
+  const Dataset data = make_data(50, 400, 3);
+  Labels labels(data.ratings.nnz());
+  for (std::int64_t i = 0; i < std::ssize(labels); ++i)
+    labels[i] = static_cast<std::uint8_t>(mix64(static_cast<std::uint64_t>(i)) % 40);
+  const std::array<std::uint8_t, 3> wanted = {7, 99, 0};
+  const auto parts = select_parts(data.ratings, share_ids(data.ratings), labels, wanted, 2);
+  const auto all = triples(data.ratings);
+  ASSERT_EQ(parts.size(), 3U);
+  for (std::size_t k = 0; k < 3; ++k) {
+    std::vector<Triple> expected;
+    std::set<std::int32_t> rated;
+    for (std::int64_t i = 0; i < data.ratings.nnz(); ++i) {
+      if (labels[i] != wanted[k]) continue;
+      expected.push_back(all[static_cast<std::size_t>(i)]);
+      rated.insert(data.ratings.items()[i]);
+    }
+    EXPECT_EQ(triples(parts[k].ratings), expected);
+    EXPECT_EQ(parts[k].ratings.user_offsets().back(), std::ssize(expected));
+    for (std::int32_t i = 0; i < data.ratings.n_items(); ++i)
+      EXPECT_EQ(parts[k].item_rated[i] != 0, rated.contains(i));
+  }
 }
 
 TEST(LeaveOut, TakesKFromEachUserWithMore) {

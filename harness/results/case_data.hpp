@@ -13,6 +13,9 @@ struct CaseData {
   std::shared_ptr<const DatasetInfo> info;
   std::shared_ptr<const Split> split;
   std::shared_ptr<const RatingFacts> facts;  // of split->train
+  // Parts of the time on the load clock; nothing where an earlier case had the same.
+  LoadSeconds load;
+  double split_s = 0;
 };
 
 }  // namespace mf

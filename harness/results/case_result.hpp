@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "datasets/ratings/dataset.hpp"
 #include "harness/device/contention.hpp"
 #include "harness/device/device_clock.hpp"
 #include "harness/evaluate/user_groups.hpp"
@@ -42,6 +43,8 @@ struct CaseResult {
 
 struct CaseMeasures {
   SharedCosts shared;
+  LoadSeconds load;  // parts of the load clock, and
+  double split_s = 0;
   std::optional<double> trivial_error;  // Reference::trivial; nothing where none was computed
   std::optional<double> train_device_s;
   std::optional<std::int64_t> peak_device_bytes;

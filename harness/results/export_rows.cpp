@@ -17,7 +17,8 @@ namespace {
 // In the order in which they stand among the columns.
 constexpr std::array<std::string_view, 6> kParameters = {"params.", "schedule.", "init.",
                                                          "stop.",   "evaluate.", "split."};
-constexpr std::array<std::string_view, 3> kFindings = {"facts.", "metrics.", "phases."};
+constexpr std::array<std::string_view, 4> kFindings = {"facts.", "load_parts.", "metrics.",
+                                                       "phases."};
 
 bool begins_with(std::string_view text, std::string_view start) {
   return text.substr(0, start.size()) == start;

@@ -10,16 +10,11 @@
 #include <vector>
 
 #include "algorithms/core/algorithm.hpp"
+#include "base/clock.hpp"
 #include "base/json_fwd.hpp"
 #include "harness/device/device_clock.hpp"
 
 namespace mf {
-
-using Clock = std::chrono::steady_clock;
-
-inline double seconds_since(Clock::time_point start) {
-  return std::chrono::duration<double>(Clock::now() - start).count();
-}
 
 // A stack of ranges. Time of each name is summed; a nested range counts for both, but one within
 // another of its name for the outer alone. On a device, the phases of an epoch are timed by marks

@@ -1,5 +1,10 @@
 #include "harness/run/data_store.hpp"
 
+#include <utility>
+
+#include "base/clock.hpp"
+#include "base/memory_limit.hpp"
+#include "base/threads.hpp"
 #include "datasets/load.hpp"
 #include "harness/results/ranges.hpp"
 #include "harness/run/preflight.hpp"
@@ -15,36 +20,52 @@ constexpr const char* kFacts = "facts";
 
 CaseData DataStore::get(const Case& item, bool keep_whole) {
   const std::string dataset_key = canonical(item.resolved.at("dataset"));
+  load_seconds_ = {};
+  split_s_ = 0;
   const std::string split_key = dataset_key + canonical(item.resolved.at("split"));
   if (split_key != split_key_) {
     // The old ones go first: two large sets may not fit beside each other.
     drop_split();
     if (!dataset_ || dataset_key != dataset_key_) load(item, dataset_key);
-    cut(item);
+    cut(item, keep_whole);
     split_key_ = split_key;
   }
   for (const char* name : {kRatings, kSplit, kFacts}) ledger_.used(name);
   if (!keep_whole) dataset_.reset();
-  return {info_, split_, facts_};
+  return {info_, split_, facts_, load_seconds_, split_s_};
 }
 
 void DataStore::load(const Case& item, const std::string& key) {
   drop_dataset();
+  writer_.finish();  // what is still being written of the old one would stand beside the new one
   refuse_to_load(item);
   const auto start = Clock::now();
-  dataset_ = std::make_shared<const Dataset>(load_dataset(item.data, hardware_threads()));
+  dataset_ = std::make_shared<const Dataset>(load_dataset(item.data, hardware_threads(), &writer_));
+  load_seconds_ = dataset_->load;
   info_ = std::make_shared<const DatasetInfo>(dataset_->info);
   dataset_key_ = key;
   ledger_.made({kRatings, seconds_since(start), SharedClock::load}, SharedScope::dataset);
 }
 
-void DataStore::cut(const Case& item) {
+void DataStore::cut(const Case& item, bool keep_whole) {
   auto start = Clock::now();
-  split_ = std::make_shared<const Split>(make_split(*dataset_, item.split, hardware_threads()));
+  split_ = std::make_shared<const Split>(
+      keep_whole ? make_split(*dataset_, item.split, hardware_threads()) : consume(item));
+  split_s_ = seconds_since(start);
   ledger_.made({kSplit, seconds_since(start), SharedClock::load}, SharedScope::split);
   start = Clock::now();
   facts_ = std::make_shared<const RatingFacts>(facts_of(split_->train, hardware_threads()));
   ledger_.made({kFacts, seconds_since(start), SharedClock::load}, SharedScope::split);
+}
+
+// Not while they are written to the cache: small ones are then cut beside that, large ones after.
+Split DataStore::consume(const Case& item) {
+  const std::int64_t bytes = dataset_->ratings.bytes();
+  if (2 * bytes > memory_limit().available.bytes) writer_.finish();
+  if (writer_.busy()) return make_split(*dataset_, item.split, hardware_threads());
+  Dataset whole = *dataset_;
+  dataset_.reset();
+  return make_split_consuming(std::move(whole), item.split, hardware_threads());
 }
 
 void DataStore::drop_split() {

@@ -5,6 +5,7 @@
 #include <memory>
 #include <string>
 
+#include "datasets/cache.hpp"
 #include "harness/results/case_data.hpp"
 #include "harness/run/shared_ledger.hpp"
 #include "harness/run/shared_ratings.hpp"
@@ -23,6 +24,9 @@ class DataStore {
 
   bool holds_whole() const { return dataset_ != nullptr; }
 
+  // Writes the cache of what was loaded first, beside the cases; to rest while one is timed.
+  CacheWriter& writer() { return writer_; }
+
   SharedLedger& ledger() { return ledger_; }
 
   // The training ratings of the split at hand.
@@ -30,7 +34,8 @@ class DataStore {
 
  private:
   void load(const Case& item, const std::string& key);
-  void cut(const Case& item);
+  void cut(const Case& item, bool keep_whole);
+  Split consume(const Case& item);
   void drop_split();
   void drop_dataset();
 
@@ -42,6 +47,9 @@ class DataStore {
   std::shared_ptr<const RatingFacts> facts_;
   SharedRatings on_device_;
   SharedLedger ledger_;
+  CacheWriter writer_;
+  LoadSeconds load_seconds_;  // of the last get()
+  double split_s_ = 0;
 };
 
 }  // namespace mf

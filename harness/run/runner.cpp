@@ -310,6 +310,7 @@ class CaseRun {
   void run_group(const EpochArgs& first, std::int64_t count) {
     const std::optional<double> before = energy_j();
     {
+      const CacheWriter::Pause pause(store_.writer());
       const SampledEpochs sampled(sampler_.get());
       const OwnUse use = own_use();
       clock_.time_group(count, [&] { updates_ += prepared_->run_epochs(first, count); });
@@ -523,6 +524,8 @@ class CaseRun {
     result_.wall_s = seconds_since(start_);
     note_start();
     measures_.shared = store_.ledger().lent();
+    measures_.load = data_.load;
+    measures_.split_s = data_.split_s;
     measures_.train_device_s = clock_.device_seconds();
     measures_.epochs = clock_.epoch_times();
     if (sampler_) measures_.readings = sampler_->readings();

@@ -1,0 +1,206 @@
+// A data set from its files and from the cache, beside what bounds each: the reader alone, a copy
+// of the same bytes. Counters: seconds of each stage (LoadSeconds), ratings or bytes a second.
+//
+// $MFBENCH_BENCH_RATINGS (default 1 M; 100000000 for the size of Netflix): 12 bytes a rating for
+// each binary file, about 17 for each text. $TMPDIR is where they are.
+#include <benchmark/benchmark.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <numeric>
+#include <stdexcept>
+#include <string>
+
+#include "base/npy.hpp"
+#include "base/threads.hpp"
+#include "datasets/cache.hpp"
+#include "datasets/from_files.hpp"
+#include "datasets/readers/readers.hpp"
+#include "datasets/synthetic/synthetic.hpp"
+#include "testing/bench_size.hpp"
+#include "testing/bench_threads.hpp"
+#include "testing/temp_folder.hpp"
+
+namespace mf {
+namespace {
+
+const TempFolder& folder() {
+  static const TempFolder all;
+  return all;
+}
+
+// A look-alike of Netflix in a random order.
+const RawRatings& shuffled() {
+  static const RawRatings raw = [] {
+    const auto whole = static_cast<double>(look_alike_shape("netflix", 1).nnz);
+    const auto wanted = static_cast<double>(bench_ratings(1'000'000));
+    const Dataset data = make_look_alike("netflix", wanted / whole, 1, hardware_threads());
+    const std::int64_t n = data.ratings.nnz();
+    RawRatings out;
+    out.users.resize(n);
+    out.items.resize(n);
+    out.values.resize(n);
+    // A step that has no divisor with n goes through all places, far apart.
+    std::int64_t step = 611'953 % n;
+    while (std::gcd(step, n) != 1) ++step;
+    for (std::int64_t i = 0, at = 0; i < n; ++i, at = (at + step) % n) {
+      const Rating r = data.ratings[at];
+      out.users[i] = 1 + 5 * r.user;  // ids with gaps
+      out.items[i] = 1 + r.item;
+      out.values[i] = r.value;
+    }
+    return out;
+  }();
+  return raw;
+}
+
+std::string npy_folder() {
+  const std::string path = folder() / "npy";
+  if (std::filesystem::exists(path)) return path;
+  std::filesystem::create_directory(path);
+  write_npy<std::int32_t>(path + "/users.npy", View(shuffled().users));
+  write_npy<std::int32_t>(path + "/items.npy", View(shuffled().items));
+  write_npy<float>(path + "/ratings.npy", View(shuffled().values));
+  return path;
+}
+
+std::string text_file(const std::string& name, char separator) {
+  const std::string path = folder() / name;
+  if (std::filesystem::exists(path)) return path;
+  std::ofstream out(path, std::ios::binary);
+  if (separator == ',') out << "user,item,rating\n";
+  fmt::memory_buffer lines;
+  for (std::int64_t i = 0; i < std::ssize(shuffled().users); ++i) {
+    fmt::format_to(std::back_inserter(lines), "{}{}{}{}{}\n", shuffled().users[i], separator,
+                   shuffled().items[i], separator, shuffled().values[i]);
+    if (lines.size() < (1 << 20) && i + 1 < std::ssize(shuffled().users)) continue;
+    out.write(lines.data(), static_cast<std::streamsize>(lines.size()));
+    lines.clear();
+  }
+  if (!out.flush()) throw std::runtime_error("cannot write " + path);
+  return path;
+}
+
+std::string source_path(const std::string& format) {
+  if (format == "npy") return npy_folder();
+  return format == "csv" ? text_file("r.csv", ',') : text_file("r.txt", ' ');
+}
+
+void set_ratings(benchmark::State& state) {
+  state.counters["ratings"] = benchmark::Counter(static_cast<double>(std::ssize(shuffled().users)),
+                                                 benchmark::Counter::kIsIterationInvariantRate);
+}
+
+void set_mean(benchmark::State& state, const char* name, double sum) {
+  state.counters[name] = sum / static_cast<double>(state.iterations());
+}
+
+void reader(benchmark::State& state, const std::string& format) {
+  ReadOptions options;
+  options.format = format;
+  options.threads = static_cast<int>(state.range(0));
+  const std::string path = source_path(format);
+  for (auto _ : state) benchmark::DoNotOptimize(read_ratings(path, options).values.data());
+  set_ratings(state);
+}
+
+void first(benchmark::State& state, const std::string& format) {
+  Source source;
+  source.kind = "file";
+  source.files = {{source_path(format), "file", format, "", kTrain}};
+  const auto threads = static_cast<int>(state.range(0));
+  LoadSeconds sum;
+  const std::string path = folder() / "first.mfc";
+  CacheWriter writer;
+  for (auto _ : state) {
+    const Dataset data = cached(
+        path, "k", [&] { return read_source(source, threads); }, threads, &writer);
+    sum.read += data.load.read;
+    sum.matrix += data.load.matrix;
+    sum.hash += data.load.hash;
+    sum.cache += data.load.cache;
+    state.PauseTiming();
+    writer.finish();
+    std::filesystem::remove(path);
+    state.ResumeTiming();
+  }
+  set_ratings(state);
+  set_mean(state, "read_s", sum.read);
+  set_mean(state, "matrix_s", sum.matrix);
+  set_mean(state, "hash_s", sum.hash);
+  set_mean(state, "cache_s", sum.cache);
+}
+
+const Dataset& canonical_data() {
+  static const Dataset data = [] {
+    Dataset made;
+    RawRatings raw = shuffled();
+    made.ratings =
+        make_ratings(std::move(raw), DuplicatePolicy::error, hardware_threads(), "bench");
+    return made;
+  }();
+  return data;
+}
+
+void set_bytes(benchmark::State& state) {
+  state.SetBytesProcessed(state.iterations() * canonical_data().ratings.bytes());
+}
+
+void second(benchmark::State& state) {
+  const std::string path = folder() / "second.mfc";
+  if (!std::filesystem::exists(path)) write_cache(path, canonical_data(), hardware_threads());
+  for (auto _ : state) {
+    benchmark::DoNotOptimize(read_cache(path, static_cast<int>(state.range(0))).parts.data());
+  }
+  set_bytes(state);
+}
+
+// Between memory that is there already.
+void copy(benchmark::State& state) {
+  const auto from = canonical_data().ratings.values().bytes();
+  AlignedVector<std::byte> to(std::ssize(from));
+  ThreadTeam team(static_cast<int>(state.range(0)));
+  for (auto _ : state) {
+    team.for_chunks(std::ssize(from), 1 << 20, [&](std::int64_t begin, std::int64_t end) {
+      std::memcpy(to.data() + begin, from.data() + begin, static_cast<std::size_t>(end - begin));
+    });
+    benchmark::DoNotOptimize(to.data());
+  }
+  state.SetBytesProcessed(state.iterations() * std::ssize(from));
+}
+
+// As it is written while somebody waits, and by a writer's thread from begin to end.
+void write(benchmark::State& state, bool beside) {
+  const std::string path = folder() / "written.mfc";
+  for (auto _ : state) {
+    if (!beside) {
+      write_cache(path, canonical_data(), static_cast<int>(state.range(0)));
+    } else {
+      CacheWriter writer;
+      writer.start(path, canonical_data(), "k", FileLock(path + ".lock"));
+    }
+  }
+  set_bytes(state);
+}
+
+#define MF_LOAD(...) \
+  BENCHMARK_CAPTURE(__VA_ARGS__)->Apply(thread_counts)->UseRealTime()->Unit(benchmark::kMillisecond)
+#define MF_PLAIN(name) \
+  BENCHMARK(name)->Apply(thread_counts)->UseRealTime()->Unit(benchmark::kMillisecond)
+
+MF_LOAD(reader, npy, "npy");
+MF_LOAD(first, npy, "npy");
+MF_LOAD(reader, csv, "csv");
+MF_LOAD(first, csv, "csv");
+MF_LOAD(reader, triples, "triples");
+MF_LOAD(first, triples, "triples");
+MF_PLAIN(second);
+MF_PLAIN(copy);
+MF_LOAD(write, flushed, false);
+MF_LOAD(write, beside, true);
+
+}  // namespace
+}  // namespace mf
