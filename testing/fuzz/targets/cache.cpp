@@ -8,7 +8,9 @@
 
 #include "base/error.hpp"
 #include "base/hash.hpp"
+#include "base/json.hpp"
 #include "datasets/cache.hpp"
+#include "datasets/data_commands.hpp"
 #include "testing/fuzz/properties.hpp"
 #include "testing/fuzz/scratch.hpp"
 #include "testing/fuzz/target.hpp"
@@ -96,6 +98,7 @@ void read_and_write(const std::string& path) {
              same(again.ratings.values(), data.ratings.values()) && again.parts == data.parts,
          "a cache that is written again has the same ratings");
   make_csc(data.ratings, 1);
+  dataset_stats(data, 1);
 }
 
 void cache(std::string_view input) {
