@@ -6,11 +6,11 @@ namespace mf {
 namespace {
 
 volatile std::sig_atomic_t level = 0;
-volatile std::sig_atomic_t last = 0;
+volatile std::sig_atomic_t last_signal = 0;
 
 extern "C" void on_interrupt(int signal) {
   level = level + 1;
-  last = signal;
+  last_signal = signal;
   if (level >= 2) std::signal(signal, SIG_DFL);
 }
 
@@ -32,6 +32,6 @@ void install_interrupt_handler() {
 }
 
 int interrupt_level() { return level; }
-int interrupt_signal() { return last; }
+int interrupt_signal() { return last_signal; }
 
 }  // namespace mf
