@@ -65,6 +65,10 @@ def text_readers():
     put("csv", "valid-movielens", "userId,movieId,rating,timestamp\n" + lines("{},{},{},{}", with_time))
     put("csv", "valid-quoted", '"user";"item";"rating"\n' .replace(";", ",") + lines("{},{},{}.5"))
     put("csv", "valid-crlf", "rating,item,user\r\n" + lines("{2},{1},{0}\r"))
+    names = ["alice", "bob", "B000123", "J\u00fcrgen", "x y"]
+    put("csv", "valid-names", "user,item,rating\n" + "".join(f'"{names[u - 1]}",m-{i},{r}\n' for u, i, r in ROWS))
+    put("csv", "valid-quotes", 'user,item,rating\n"a""b",1,2\n"c,d",2,3\n')
+    put("delimited", "valid-names", "".join(f"{names[u - 1].replace(' ', '_')}\t{i}\t{r}\n" for u, i, r in ROWS))
     put("csv", "strange", "user,item,rating\n1,2,1e39\n1,2,0x5\n99999999999,1,1\n\n,,\n")
     put("delimited", "valid-triples", lines("{} {} {}"))
     put("delimited", "valid-tab", lines("{}\t{}\t{}\t{}", with_time))
@@ -94,6 +98,15 @@ def arrays():
     put("npy", "valid-version-2", npy("<f8", ratings, version=2))
     put("npy", "valid-bytes", npy("|u1", users))
     put("npy", "valid-scalar", npy("<i4", [7], "()"))
+    def texts(descr, elements):
+        header = f"{{'descr': '{descr}', 'fortran_order': False, 'shape': ({len(elements)},), }}\n".encode()
+        return b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header)) + header + b"".join(elements)
+
+    people = [f"user{number}" for number in users]
+    put("npy", "valid-text", texts("<U5", [name.encode("utf-32-le") for name in people]))
+    put("npy", "valid-bytes-text", texts("|S7", [name.encode().ljust(7, b"\0") for name in people]))
+    put("npz", "valid-text", parts(texts("<U5", [name.encode("utf-32-le") for name in people]),
+                                   npy("<i4", items), npy("<f4", ratings)))
     put("npy", "fortran", npy("<f4", [0.5] * 6, "(3, 2)", order=True))
     put("npy", "huge", npy("<i4", [1], "(4611686018427387904, 4)"))
     put("npy", "cut", npy("<i4", users)[:40])
@@ -197,6 +210,7 @@ def specs():
     wrong = {**entry, "whole": [1], "splits": {"name": 1}}
     put("catalog", "types", json.dumps({"datasets": [wrong]}))
     put("pairs", "valid-pairs", lines("{0} {1}"))
+    put("pairs", "valid-names", "alice bob\nein Name\tbob\n")
     put("pairs", "valid-history", lines("{1} {2}.5"))
     put("pairs", "strange", "4294967303 1\n1 2 3\n\n-1 nan\n1 1e39\n")
 
@@ -209,7 +223,7 @@ def strange_models():
             json.dumps(info), npy("<f4", [3e38] * (users * factors if users else 0)),
             npy("<f4", [-3e38] * (items * factors if items else 0)), "", "",
             npy("<i4", list(range(users))), npy("<i4", list(range(items))),
-            npy("<i8", [0] * (users + 1)), npy("<i4", []), "0 1\n1 -1e38\n"))
+            npy("<i8", [0] * (users + 1)), npy("<i4", []), "", "", "0 1\n1 -1e38\n"))
 
     ridge = {"loss": {"kind": "ridge", "reg": 0}}
     model("nobody", 0, 0, 2147483647, ridge)
@@ -248,6 +262,7 @@ def made_by_mfbench():
 
     def model_parts(folder):
         files = [folder / f"{name}.npy" for name in arrays_of]
+        files += [folder / "user_names.txt", folder / "item_names.txt"]
         return parts((folder / "model.json").read_bytes(),
                      *(file.read_bytes() if file.exists() else b"" for file in files), history)
 
@@ -265,6 +280,11 @@ def made_by_mfbench():
                     "stop": {"epochs": 2}, "algorithms": [{"name": "ials_cpu", "factors": 2}]}
         ranked, model = run(folder, implicit, "implicit")
         put("model", "valid-implicit", model_parts(model))
+        (folder / "names.txt").write_text("".join(f"user{u}\tmovie{i}\t{r}\n" for u, i, r in ROWS))
+        named = {**SPEC, "datasets": [{"path": "names.txt", "format": "movielens-tab"}]}
+        _, model = run(folder, named, "named")
+        history = "movie1 4\nmovie2 5\nmovie9 1\n"
+        put("model", "valid-names", model_parts(model))
         put("results", "valid-twice", parts(result, result))
         put("results", "valid-implicit", parts(ranked, ranked))
         put("results", "others", parts(result, other))

@@ -8,6 +8,17 @@
 
 namespace mf::fuzz {
 
+bool same_names(const IdNames& one, const IdNames& other) {
+  return std::ranges::equal(one.offsets(), other.offsets()) &&
+         std::ranges::equal(one.bytes(), other.bytes());
+}
+
+void check_names(const AlignedVector<std::int32_t>& rows, const IdNames& names) {
+  expect(names.wrong().empty(), "names are names, and ascend");
+  const auto is_row = [&](std::int32_t row) { return row < names.size(); };
+  expect(names.empty() || std::ranges::all_of(rows, is_row), "an id that is text has a name");
+}
+
 void check_raw(const RawRatings& raw) {
   expect(raw.users.size() == raw.values.size() && raw.items.size() == raw.values.size(),
          "a rating has a user and an item");
@@ -16,6 +27,8 @@ void check_raw(const RawRatings& raw) {
          "ids are none below 0");
   expect(std::ranges::all_of(raw.values, [](float value) { return std::isfinite(value); }),
          "ratings are finite");
+  check_names(raw.users, raw.user_names);
+  check_names(raw.items, raw.item_names);
 }
 
 void check_ratings(const Ratings& ratings) {

@@ -1,9 +1,8 @@
-// Runs inputs through their targets, with any compiler: fuzz_replay [TARGET | FOLDER | FILE]...
+// Runs inputs through their targets, with any compiler: fuzz_replay FOLDER-OR-FILE...
 // A file belongs to the target that its folder is named for. One named valid-* must be taken, which
 // shows that the target is more than a refusal.
 #include <algorithm>
 #include <cstdio>
-#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -51,10 +50,8 @@ int main(int argc, char** argv) {
   int inputs = 0;
   int refused = 0;
   for (int i = 1; i < argc; ++i) {
-    const bool named = mf::fuzz::find_target(argv[i]) != nullptr;
-    const fs::path path = named ? fs::path(MF_CORPUS) / argv[i] : fs::path(argv[i]);
-    if (!fs::exists(path)) return fail(path.string() + ": no such file or target");
-    for (const auto& file : files_of(path)) {
+    if (!fs::exists(argv[i])) return fail(std::string(argv[i]) + ": no such file or folder");
+    for (const auto& file : files_of(fs::canonical(argv[i]))) {
       const Target* target = mf::fuzz::find_target(file.parent_path().filename().string());
       if (target == nullptr) return fail(file.string() + ": its folder is named for no target");
       refused += replay(*target, file) ? 0 : 1;

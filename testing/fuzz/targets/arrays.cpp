@@ -40,7 +40,14 @@ void npy(std::string_view input) {
   ThreadTeam alone(1);
   const bool column = accepts([&] {
     const NumpyColumn values("input", bytes_of(input));
-    accepts([&] { values.ids("user", alone); });
+    for (const IdKind kind : {IdKind::automatic, IdKind::integers, IdKind::text}) {
+      accepts([&] {
+        IdNames names;
+        const auto ids = values.ids("user", kind, names, alone);
+        expect(names.wrong().empty(), "names are names, and ascend");
+        expect(std::ssize(ids) == values.size(), "every element is an id");
+      });
+    }
     accepts([&] { values.ratings(ScaleCheck(std::nullopt), alone); });
     accepts([&] { values.ratings(ScaleCheck(RatingScale{0.5F, 5, 0.5F}), alone); });
   });

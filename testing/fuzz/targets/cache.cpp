@@ -30,6 +30,8 @@ enum Place : std::size_t {
   kParts = 64,
   kHeaderHash = 72,
   kSectionHash = 80,
+  kUserNameBytes = 168,
+  kItemNameBytes = 176,
   kFixed = 192
 };
 
@@ -58,17 +60,31 @@ std::string mended(std::string file) {
   const std::uint64_t m = number(file, kUsers);
   const std::uint64_t n = number(file, kItems);
   const std::uint64_t nnz = number(file, kRatings);
+  const std::uint64_t user_names = number(file, kUserNameBytes);
+  const std::uint64_t item_names = number(file, kItemNameBytes);
   if (m > kMost || n > kMost || nnz > kMost) return file;
+  if (user_names > kMost || item_names > kMost) return file;
   if (number(file, kParts) != 0) put(file, kParts, nnz);
-  const std::array<std::size_t, 7> sizes = {
-      4 * nnz, 4 * nnz, 4 * nnz, 8 * (m + 1), 4 * m, 4 * n, number(file, kParts)};
+  const std::array<std::size_t, 11> sizes = {4 * nnz,
+                                             4 * nnz,
+                                             4 * nnz,
+                                             8 * (m + 1),
+                                             4 * m,
+                                             4 * n,
+                                             number(file, kParts),
+                                             user_names > 0 ? 8 * (m + 1) : 0,
+                                             user_names,
+                                             item_names > 0 ? 8 * (n + 1) : 0,
+                                             item_names};
+  const bool named = user_names > 0 || item_names > 0;
+  file[8] = named ? 2 : 1;  // the version
   std::size_t whole = head;
   for (const auto size : sizes) whole += round_up(size);
   file.resize(whole);
   put(file, kHeaderBytes, head);
   put(file, kFileBytes, whole);
   std::size_t at = head;
-  for (std::size_t s = 0; s < sizes.size(); ++s) {
+  for (std::size_t s = 0; s < (named ? sizes.size() : 7); ++s) {
     put(file, kSectionHash + 8 * s, hash64_parallel(bytes(file, at, sizes[s]), s, 1));
     at += round_up(sizes[s]);
   }

@@ -15,10 +15,10 @@
 namespace mf::fuzz {
 namespace {
 
-constexpr std::array<const char*, 9> kFiles = {
-    "model.json",    "P.npy",        "Q.npy",        "user_bias.npy",
-    "item_bias.npy", "user_ids.npy", "item_ids.npy", "seen_offsets.npy",
-    "seen_items.npy"};
+constexpr std::array<const char*, 11> kFiles = {
+    "model.json",     "P.npy",          "Q.npy",         "user_bias.npy",
+    "item_bias.npy",  "user_ids.npy",   "item_ids.npy",  "seen_offsets.npy",
+    "seen_items.npy", "user_names.txt", "item_names.txt"};
 
 using Ranking = std::vector<std::pair<std::int32_t, float>>;
 
@@ -41,11 +41,16 @@ void use(const SavedModel& saved, const std::string& history_path) {
     }
     saved.predict(user, -1);
   }
+  for (std::size_t i = 0; i < saved.item_ids.size() && i < 8; ++i) {
+    const std::string name = saved.item_name(saved.item_ids[i]);
+    expect(saved.item_key(name) == saved.item_ids[i], "an item is found by its name");
+  }
+  saved.user_key("alice");
   saved.predict(2147483647, -2147483647 - 1);
   constexpr std::int32_t kManyFactors = 64;  // the time to fold in grows with their cube
   if (saved.model.factors > kManyFactors) return;
   accepts([&] {
-    const FoldedUser folded = saved.fold_in(read_history(history_path));
+    const FoldedUser folded = saved.fold_in(read_history(history_path, saved));
     check_ranking(saved, saved.recommend(folded, 3, false), 3);
     if (!saved.item_ids.empty()) saved.predict(folded, saved.item_ids.front());
     saved.predict(folded, -5);
@@ -61,17 +66,35 @@ void model(std::string_view input) {
   use(load_model(folder), write_scratch("history.txt", parts.back()));
 }
 
-void pairs(std::string_view input) {
-  const std::string path = write_scratch("pairs.txt", input);
-  std::int64_t count = 0;
-  const bool are_pairs =
-      accepts([&] { for_pairs(path, [&](std::int32_t, std::int32_t) { ++count; }); });
-  expect(count <= static_cast<std::int64_t>(input.size()), "no pair is made up");
+// Of as much of a model as reading lines needs.
+SavedModel known(bool named) {
+  SavedModel model;
+  constexpr std::array<std::string_view, 3> kNames = {"alice", "bob", "ein Name"};
+  model.user_ids = model.item_ids = {0, 1, 2};
+  if (named) model.user_names = model.item_names = IdNames(kNames);
+  return model;
+}
+
+bool read_lines(const std::string& path, const SavedModel& saved, std::size_t most) {
+  std::size_t count = 0;
+  const auto add = [&](const GivenId&, const GivenId&) { ++count; };
+  const bool are_pairs = accepts([&] { for_pairs(path, saved, add); });
+  expect(count <= most, "no pair is made up");
   const bool are_history = accepts([&] {
-    for (const auto& one : read_history(path))
+    for (const auto& one : read_history(path, saved)) {
       expect(std::isfinite(one.value), "values are finite");
+    }
   });
-  if (!are_pairs && !are_history) fail(ErrorKind::data, "neither pairs nor a history");
+  return are_pairs || are_history;
+}
+
+void pairs(std::string_view input) {
+  static const SavedModel plain = known(false);
+  static const SavedModel named = known(true);
+  const std::string path = write_scratch("pairs.txt", input);
+  const bool by_numbers = read_lines(path, plain, input.size());
+  const bool by_names = read_lines(path, named, input.size());
+  if (!by_numbers && !by_names) fail(ErrorKind::data, "neither pairs nor a history");
 }
 
 std::size_t mutate_model(std::uint8_t* data, std::size_t size, std::size_t room,

@@ -21,9 +21,9 @@ struct Outcome {
 };
 
 Outcome outcome_of(ReadText read, const Text& text, const ScaleCheck& scale,
-                   std::size_t chunk_bytes) {
+                   std::size_t chunk_bytes, IdKind ids) {
   try {
-    return {read(text, scale, {1, chunk_bytes}), ""};
+    return {read(text, scale, {1, chunk_bytes, ids}), ""};
   } catch (const Error& error) {
     return {std::nullopt, error.what()};
   }
@@ -33,17 +33,23 @@ void same(const Outcome& one, const Outcome& other) {
   expect(one.message == other.message, "a text has one message, however it is cut into chunks");
   if (!one.ratings) return;
   expect(one.ratings->users == other.ratings->users && one.ratings->items == other.ratings->items &&
-             one.ratings->values == other.ratings->values,
+             one.ratings->values == other.ratings->values &&
+             same_names(one.ratings->user_names, other.ratings->user_names) &&
+             same_names(one.ratings->item_names, other.ratings->item_names),
          "a text has the same ratings, however it is cut into chunks");
 }
 
 void read(std::string_view input, ReadText reader) {
   const Text text = make_text("input", bytes_of(input));
   const ScaleCheck any(std::nullopt);
-  const Outcome whole = outcome_of(reader, text, any, std::size_t{1} << 22);
-  same(whole, outcome_of(reader, text, any, 7));
+  const Outcome whole = outcome_of(reader, text, any, std::size_t{1} << 22, IdKind::automatic);
+  same(whole, outcome_of(reader, text, any, 7, IdKind::automatic));
+  if (const auto named = outcome_of(reader, text, any, 5, IdKind::text); named.ratings) {
+    check_raw(*named.ratings);
+    make_canonical(*named.ratings);
+  }
   const ScaleCheck halves(RatingScale{0.5F, 5, 0.5F});
-  if (const auto scaled = outcome_of(reader, text, halves, 64); scaled.ratings) {
+  if (const auto scaled = outcome_of(reader, text, halves, 64, IdKind::integers); scaled.ratings) {
     for (const float value : scaled.ratings->values) {
       expect(value >= 0.5F && value <= 5, "ratings are on the declared scale");
     }
