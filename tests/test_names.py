@@ -94,7 +94,7 @@ def test_an_error_that_names_such_a_file_is_a_line_of_json(mfbench, tmp_path):
             "algorithms": [{"name": "sgd_serial", "factors": 2}]}
     (tmp_path / "bad.json").write_text(json.dumps(spec))
     done = mfbench("run", "bad.json", "--out", "out", "--json", cwd=tmp_path)
-    assert done.returncode == 1, done.stderr
+    assert done.returncode == 3, done.stderr
     last = json.loads(done.stdout.splitlines()[-1])
     assert last["type"] == "case_ends" and last["status"] == "error"
     assert "mv_\ufffd.txt:2:" in last["reason"]
