@@ -52,10 +52,12 @@ std::string json_text(const Json& value, int indent) {
   return printable_json(value.dump(indent, ' ', false, Json::error_handler_t::replace));
 }
 
-std::string canonical(const Json& value) { return nlohmann::json(value).dump(); }
+std::string canonical(const Json& value) {
+  return nlohmann::json(value).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+}
 
 std::string describe(const Json& value) {
-  std::string text = value.dump();
+  std::string text = json_text(value);
   if (text.size() > 60) text = text.substr(0, 57) + "...";
   switch (value.type()) {
     case Json::value_t::null:

@@ -20,6 +20,9 @@ if(MF_WERROR)
     $<$<COMPILE_LANGUAGE:CXX>:-Werror>
     $<$<COMPILE_LANGUAGE:CUDA>:-Xcompiler=-Werror>)
 endif()
+# Clang's -Wconversion takes in changes of sign, GCC's does not: indices are std::int64_t here.
+target_compile_options(mf_compile_options INTERFACE
+  $<$<AND:$<COMPILE_LANGUAGE:CXX>,$<CXX_COMPILER_ID:Clang>>:-Wno-sign-conversion>)
 # GCC collects garbage while it compiles: a tenth of its time, for a fourth of its memory.
 target_compile_options(mf_compile_options INTERFACE
   $<$<AND:$<COMPILE_LANGUAGE:CXX>,$<CXX_COMPILER_ID:GNU>>:--param=ggc-min-heapsize=1000000>)
@@ -40,7 +43,17 @@ if(MF_SANITIZE)
   add_compile_options($<$<COMPILE_LANGUAGE:CXX>:-fsanitize=${MF_SANITIZE}>
                       $<$<COMPILE_LANGUAGE:CXX>:-fno-omit-frame-pointer>)
   if(MF_SANITIZE MATCHES "undefined")
-    add_compile_options($<$<COMPILE_LANGUAGE:CXX>:-fno-sanitize-recover=undefined>)
+    add_compile_options($<$<COMPILE_LANGUAGE:CXX>:-fno-sanitize-recover=all>)
   endif()
   add_link_options(-fsanitize=${MF_SANITIZE})
+endif()
+
+# Counts what an input reaches, and checks the standard library's indices.
+if(MF_FUZZ)
+  if(NOT CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
+    message(FATAL_ERROR "MF_FUZZ=ON: the compiler is ${CMAKE_CXX_COMPILER_ID}; libFuzzer comes with Clang: "
+                        "-DCMAKE_CXX_COMPILER=clang++")
+  endif()
+  add_compile_options($<$<COMPILE_LANGUAGE:CXX>:-fsanitize=fuzzer-no-link>)
+  add_compile_definitions(_GLIBCXX_ASSERTIONS)
 endif()

@@ -5,8 +5,10 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstdlib>
 #include <cstring>
+#include <exception>
 #include <filesystem>
 #include <limits>
 #include <optional>
@@ -132,18 +134,36 @@ Json to_json(const DatasetInfo& info, const std::string& key) {
           {"key", key}};
 }
 
+// The library would cast what is no such number to one.
+std::uint64_t whole_number(const Json& json, const char* key, std::uint64_t most) {
+  const Json& value = json.at(key);
+  if (value.is_number_unsigned() && value.get<std::uint64_t>() <= most) return value;
+  fail(ErrorKind::data, "\"{}\" is {}, expected a whole number up to {}", key, describe(value),
+       most);
+}
+
+RatingScale scale_from_json(const Json& json) {
+  const RatingScale scale{json.at(0), json.at(1), json.at(2)};
+  if (std::isfinite(scale.min) && std::isfinite(scale.max) && std::isfinite(scale.step)) {
+    return scale;
+  }
+  fail(ErrorKind::data, "\"scale\" is {}, expected numbers of 32 bits", describe(json));
+}
+
 DatasetInfo info_from_json(const Json& json) {
+  constexpr std::uint64_t kMostPairs = std::numeric_limits<std::int64_t>::max();
   DatasetInfo info;
   info.name = json.at("name");
   info.look_alike = json.at("look_alike");
   info.source = json.at("source");
   info.source_hash = json.at("source_hash");
   if (const Json& scale = json.at("scale"); !scale.is_null()) {
-    info.scale = RatingScale{scale.at(0), scale.at(1), scale.at(2)};
+    info.scale = scale_from_json(scale);
   }
-  info.duplicate_pairs = json.at("duplicate_pairs");
+  info.duplicate_pairs =
+      static_cast<std::int64_t>(whole_number(json, "duplicate_pairs", kMostPairs));
   info.duplicate_policy = json.at("duplicate_policy");
-  info.content_hash = json.at("content_hash");
+  info.content_hash = whole_number(json, "content_hash", std::numeric_limits<std::uint64_t>::max());
   return info;
 }
 
@@ -283,12 +303,17 @@ CacheHead head_of(const std::string& path, const FixedHeader& header,
                   std::span<const std::byte> file) {
   CacheHead head;
   const auto* text = reinterpret_cast<const char*>(file.data() + sizeof header);
+  const auto corrupt = [&](const std::exception& error) {
+    fail(ErrorKind::data, "{}: the cache is corrupt: its description: {}", path, error.what());
+  };
   try {
-    const Json json = Json::parse(text, text + header.json_bytes);
+    const Json json = parse_json({text, static_cast<std::size_t>(header.json_bytes)}, "JSON");
     head.info = info_from_json(json);
     head.key = json.at("key");
   } catch (const Json::exception& error) {
-    fail(ErrorKind::data, "{}: the cache is corrupt: its description: {}", path, error.what());
+    corrupt(error);
+  } catch (const Error& error) {
+    corrupt(error);
   }
   head.n_users = header.n_users;
   head.n_items = header.n_items;

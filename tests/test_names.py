@@ -1,6 +1,7 @@
 """A name with signs in it, `ccd++_cpu`, through all that makes a file name or an id of it."""
 
 import json
+import os
 import pathlib
 import re
 import subprocess
@@ -66,3 +67,34 @@ def test_the_files_of_every_experiment_are_told_apart_by_what_differs(mfbench, t
     assert all(re.fullmatch(r"[A-Za-z0-9._+-]+-[0-9a-f]{10}", name) for name in names)
     readable = [name[:-len("-0123456789")] for name in names]
     assert len(set(readable)) == len(names)
+
+
+def no_utf8(name):
+    return os.fsdecode(name.encode("latin-1"))
+
+
+def test_names_of_files_that_are_no_utf8_stand_in_json(mfbench, tmp_path):
+    name = no_utf8("own\xff.txt")
+    (tmp_path / name).write_text("1 1 4\n2 2 3\n1 2 5\n2 1 1\n3 1 2\n3 2 2\n")
+    done = mfbench("data", "stats", "./" + name, "--json", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)
+    spec = {"datasets": [{"like": "ml-100k", "scale": 0.05}], "stop": {"epochs": 1},
+            "save_model": True, "algorithms": [{"name": "sgd_serial", "factors": 2}]}
+    (tmp_path / no_utf8("spec\xff.json")).write_text(json.dumps(spec))  # which names the spec
+    done = mfbench("run", no_utf8("spec\xff.json"), "--out", "out", "--json", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert json.loads((tmp_path / "out" / "spec.json").read_text(encoding="utf-8"))
+
+
+def test_an_error_that_names_such_a_file_is_a_line_of_json(mfbench, tmp_path):
+    (tmp_path / "movies").mkdir()
+    (tmp_path / "movies" / no_utf8("mv_\xff.txt")).write_text("1:\nnot a rating\n")
+    spec = {"name": "bad", "datasets": [{"path": "movies", "format": "netflix"}], "stop": {"epochs": 1},
+            "algorithms": [{"name": "sgd_serial", "factors": 2}]}
+    (tmp_path / "bad.json").write_text(json.dumps(spec))
+    done = mfbench("run", "bad.json", "--out", "out", "--json", cwd=tmp_path)
+    assert done.returncode == 3, done.stderr
+    last = json.loads(done.stdout.splitlines()[-1])
+    assert last["type"] == "case_ends" and last["status"] == "error"
+    assert "mv_\ufffd.txt:2:" in last["reason"]

@@ -10,8 +10,8 @@ struct Baseline {
   static constexpr int kWidth = 4;
   static constexpr int kDense = 4;
   static constexpr int kSums = 0;
-  static constexpr int kKept = 0;
-  static constexpr int kStep = 4;
+  [[maybe_unused]] static constexpr int kKept = 0;
+  [[maybe_unused]] static constexpr int kStep = 4;
   MF_INLINE static Vec load(const float* x) { return *reinterpret_cast<const Vec*>(x); }
   MF_INLINE static void store(float* x, Vec v) { *reinterpret_cast<Vec*>(x) = v; }
   MF_INLINE static Vec zero() { return Vec{}; }

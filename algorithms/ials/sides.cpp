@@ -10,7 +10,6 @@ namespace mf::ials {
 namespace {
 
 constexpr std::int64_t kPairsPerChunk = 1 << 16;
-constexpr std::int64_t kItemsPerChunk = 16;
 
 [[noreturn]] void fail_value(const Ratings& train, std::int64_t k, const ImplicitLoss& loss) {
   const Rating pair = train[k];

@@ -9,7 +9,7 @@ namespace {
 struct Scalar : One {
   using Vec = float;
   static constexpr int kWidth = 1;
-  static constexpr int kRegisters = 16;
+  [[maybe_unused]] static constexpr int kRegisters = 16;
   static constexpr int kMaxVectors = 0;
   MF_INLINE static Vec load(const float* x) { return *x; }
   MF_INLINE static void store(float* x, Vec v) { *x = v; }

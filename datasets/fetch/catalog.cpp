@@ -59,18 +59,32 @@ RatingScale parse_scale(const Json& json, const std::string& where) {
   return scale;
 }
 
+// Calls body(element, its JSON path) for the elements of a list.
+template <class Body>
+void for_list(const Json& list, const std::string& where, const Body& body) {
+  if (!list.is_array()) {
+    fail(ErrorKind::usage, "{}: found {}, expected a list", where, describe(list));
+  }
+  for (std::size_t i = 0; i < list.size(); ++i) body(list[i], fmt::format("{}[{}]", where, i));
+}
+
+std::string file_name(const Json& json, const std::string& where) {
+  if (json.is_string()) return json;
+  fail(ErrorKind::usage, "{}: found {}, expected the name of a file", where, describe(json));
+}
+
 void parse_files(JsonReader& reader, CatalogEntry& entry) {
-  const Json& files = reader.require("files");
-  for (std::size_t i = 0; i < files.size(); ++i) {
-    entry.files.push_back(parse_file(files[i], fmt::format("{}[{}]", reader.path("files"), i)));
-  }
-  for (const Json& name : reader.require("whole")) entry.whole.push_back(name);
-  if (const Json* splits = reader.find("splits")) {
-    for (std::size_t i = 0; i < splits->size(); ++i) {
-      entry.splits.push_back(
-          parse_split((*splits)[i], fmt::format("{}[{}]", reader.path("splits"), i)));
-    }
-  }
+  for_list(reader.require("files"), reader.path("files"), [&](const Json& one, const auto& where) {
+    entry.files.push_back(parse_file(one, where));
+  });
+  for_list(reader.require("whole"), reader.path("whole"), [&](const Json& one, const auto& where) {
+    entry.whole.push_back(file_name(one, where));
+  });
+  const Json* splits = reader.find("splits");
+  if (splits == nullptr) return;
+  for_list(*splits, reader.path("splits"), [&](const Json& one, const auto& where) {
+    entry.splits.push_back(parse_split(one, where));
+  });
 }
 
 CatalogEntry parse_entry(const Json& json, const std::string& where) {
@@ -139,10 +153,10 @@ std::vector<CatalogEntry> parse_catalog(const std::string& text, const std::stri
   reader.find("about");
   reader.finish();
   std::vector<CatalogEntry> entries;
-  for (std::size_t i = 0; i < datasets.size(); ++i) {
-    entries.push_back(parse_entry(datasets[i], fmt::format("{}:$.datasets[{}]", name, i)));
+  for_list(datasets, name + ":$.datasets", [&](const Json& one, const std::string& where) {
+    entries.push_back(parse_entry(one, where));
     check_references(entries.back());
-  }
+  });
   return entries;
 }
 

@@ -14,6 +14,7 @@
 #include <memory>
 #include <numeric>
 #include <optional>
+#include <span>
 #include <sstream>
 #include <thread>
 
@@ -204,6 +205,53 @@ TEST(Cache, WhatIsNotCanonicalIsRefused) {
   EXPECT_HAS(refusal([](Arrays& a, Parts&) { a.user_ids[4] = a.user_ids[3]; }), "users 3 and 4");
   EXPECT_HAS(refusal([](Arrays& a, Parts&) { a.item_ids[0] = 5000; }), "items 0 and 1");
   EXPECT_HAS(refusal([](Arrays&, Parts& parts) { parts[9] = 3; }), "rating 9 is of part 3");
+}
+
+// The same file with another text in its description, and a checksum of the header that fits.
+std::string described_otherwise(std::string file, const std::string& from, const std::string& to) {
+  constexpr std::size_t kFixed = 192;
+  constexpr std::size_t kHash = 72;
+  const auto number = [&](std::size_t at) {
+    std::uint64_t value = 0;
+    std::memcpy(&value, file.data() + at, sizeof value);
+    return value;
+  };
+  const std::size_t header = number(16);
+  std::string text = file.substr(kFixed, number(24));
+  text.replace(text.find(from), from.size(), to);
+  const std::uint64_t bytes = text.size();
+  text.resize(header - kFixed);
+  file.replace(kFixed, text.size(), text);
+  std::memcpy(file.data() + 24, &bytes, sizeof bytes);
+  std::memset(file.data() + kHash, 0, 8);
+  const auto all = std::as_bytes(std::span(file));
+  const std::uint64_t hash =
+      hash64(all.subspan(kFixed, header - kFixed), hash64(all.first(kFixed)));
+  std::memcpy(file.data() + kHash, &hash, sizeof hash);
+  return file;
+}
+
+// They would be cast to what they do not fit.
+TEST(Cache, NumbersOfItsDescriptionAreChecked) {
+  const TempFolder folder;
+  const std::string path = folder / "a.mfc";
+  Dataset data = sample();
+  data.info.content_hash = 12345;
+  write_cache(path, data, 1, std::string(100, 'k'));  // room for longer numbers
+  const std::string good = read_file(path);
+  const auto refusal = [&](const std::string& from, const std::string& to) {
+    write_file(path, described_otherwise(good, from, to));
+    return std::string(error_of([&] { read_cache_head(path); }).what());
+  };
+  write_file(path, described_otherwise(good, ":12345", ":12346"));
+  EXPECT_EQ(read_cache_head(path).info.content_hash, 12346U);
+  EXPECT_HAS(refusal(":12345", ":1e22"), "\"content_hash\" is the number 1e+22");
+  EXPECT_HAS(refusal(":12345", ":-234"), "expected a whole number");
+  EXPECT_HAS(refusal(":12345", ":\"a\""), "expected a whole number");
+  EXPECT_HAS(refusal(":5000000000", ":5e18"), "\"duplicate_pairs\"");
+  EXPECT_HAS(refusal(":5000000000", ":9999999999999999999"), "up to 9223372036854775807");
+  EXPECT_HAS(refusal("5.5", "9e99"), "expected numbers of 32 bits");
+  EXPECT_HAS(refusal("[", "[[[[[["), "its description");
 }
 
 TEST(Cache, CutFileIsFound) {

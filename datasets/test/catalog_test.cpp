@@ -153,6 +153,19 @@ TEST(ParseCatalog, NamesWhatIsWrong) {
              "expected \"train\" and \"test\"");
   EXPECT_HAS(error(R"(, "splits": [{"name": "s", "train": "a", "test": "b"}])"),
              "unknown file of x \"b\"");
+  EXPECT_HAS(error(R"(, "splits": {"name": "s"})"), "$.datasets[0].splits: found the object");
+}
+
+TEST(ParseCatalog, NamesAreTexts) {
+  std::string text = catalog_of("");
+  const std::string names = R"("whole": ["a"])";
+  const auto error = [&](const std::string& instead) {
+    std::string changed = text;
+    changed.replace(changed.find(names), names.size(), instead);
+    return std::string(error_of([&] { parse_catalog(changed, "test.json"); }).what());
+  };
+  EXPECT_HAS(error(R"("whole": [1])"), "$.datasets[0].whole[0]: found the number 1");
+  EXPECT_HAS(error(R"("whole": "a")"), "$.datasets[0].whole: found the string");
 }
 
 }  // namespace

@@ -21,6 +21,7 @@ namespace {
 // Version 2 has names, which readers of version 1 would take for integers.
 constexpr int kPlainVersion = 1;
 constexpr int kNamedVersion = 2;
+constexpr std::int32_t kMostFactors = 16384;  // no algorithm has more
 
 std::int64_t row_of(const std::vector<std::int32_t>& ids, std::int32_t id) {
   const auto it = std::lower_bound(ids.begin(), ids.end(), id);
@@ -94,6 +95,12 @@ std::optional<ClipRange> read_clip(JsonReader& reader) {
   if (clip.min <= clip.max) return clip;
   fail(ErrorKind::data, "{}: found {} to {}, expected a min of at most max", inner.where(),
        clip.min, clip.max);
+}
+
+// No model is without users, items or factors.
+std::int32_t read_size(JsonReader& reader, const char* key, std::int32_t most) {
+  reader.require(key);
+  return static_cast<std::int32_t>(reader.integer(key, 1, 1, most));
 }
 
 // Reads the arrays of a folder and checks their sizes.
@@ -201,9 +208,9 @@ SavedModel load_model(const std::string& folder) {
   }
   Model& model = saved.model;
   model.kind = kModelKinds.parse(reader.choice("kind", "plain", kModelKinds.all()), "kind");
-  model.n_users = static_cast<std::int32_t>(reader.integer("n_users", 0, 0, INT32_MAX));
-  model.n_items = static_cast<std::int32_t>(reader.integer("n_items", 0, 0, INT32_MAX));
-  model.factors = static_cast<std::int32_t>(reader.integer("factors", 0, 0, INT32_MAX));
+  model.n_users = read_size(reader, "n_users", INT32_MAX);
+  model.n_items = read_size(reader, "n_items", INT32_MAX);
+  model.factors = read_size(reader, "factors", kMostFactors);
   model.mean = reader.number("mean", 0, -1e30, 1e30);
   const double train_mean = reader.number("train_mean", 0, -1e30, 1e30);
   const std::int64_t m = model.n_users;

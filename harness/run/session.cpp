@@ -31,7 +31,7 @@ void write_spec_file(const Spec& spec, const std::string& folder) {
                      {"target_rmse", or_null(spec.target_rmse)},
                      {"cases", ids},
                      {"spec", spec.source}};
-  write_atomically(folder + "/spec.json", json.dump(2) + "\n");
+  write_atomically(folder + "/spec.json", json_text(json, 2) + "\n");
 }
 
 bool is_profiled(const ResultFile& file) { return !value_at(file.header, {"profile"}).is_null(); }

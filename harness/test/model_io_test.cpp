@@ -144,6 +144,29 @@ TEST_P(ModelIo, ArraysThatDoNotFitTogetherAreRefused) {
   has(refusal("Q.npy", Floats(), [](Floats& q) { q[0] = -INFINITY; }), "finite numbers");
 }
 
+TEST_P(ModelIo, SizesThatNoModelHasAreRefused) {
+  const TempFolder folder;
+  const Ratings train = random_ratings(6, 5, 0.6, 3);
+  const Model model = initial_model(6, 5, 4, GetParam(), 3.2, InitSpec{}, 1);
+  save_model(folder / "m", model.view(), train, {}, {}, {});
+  const Json info = read_json_file(folder / "m/model.json");
+  const auto refusal = [&](const char* key, const Json& value) {
+    Json changed = info;
+    changed[key] = value;
+    std::ofstream(folder / "m/model.json") << changed;
+    return message_of([&] { load_model(folder / "m"); });
+  };
+  for (const char* key : {"n_users", "n_items", "factors"}) {
+    EXPECT_TRUE(contains(refusal(key, 0), "expected an integer from 1 to")) << refusal(key, 0);
+    EXPECT_TRUE(contains(refusal(key, 2147483648), "expected an integer from 1 to"));
+  }
+  EXPECT_TRUE(contains(refusal("factors", 16385), "from 1 to 16384"));
+  Json without = info;
+  without.erase("factors");
+  std::ofstream(folder / "m/model.json") << without;
+  EXPECT_TRUE(contains(message_of([&] { load_model(folder / "m"); }), "factors"));
+}
+
 TEST_P(ModelIo, ClipsAsTheEvaluatorDoesWhereTheCaseClips) {
   const TempFolder folder;
   const Ratings train = random_ratings(30, 20, 0.3, 3);

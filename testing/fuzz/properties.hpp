@@ -1,0 +1,21 @@
+// Properties of ratings, whichever file they came from.
+#pragma once
+
+#include <optional>
+
+#include "datasets/ratings/dataset.hpp"
+
+namespace mf::fuzz {
+
+// Three arrays of one length: ids that are none below 0, or rows of names; finite values.
+void check_raw(const RawRatings& raw);
+
+// The canonical form, checked, with the mean of duplicate pairs. Nothing where an id is so large
+// that its index alone takes seconds under a sanitizer.
+std::optional<Ratings> make_canonical(const RawRatings& raw);
+
+bool same_names(const IdNames& one, const IdNames& other);
+
+void check_ratings(const Ratings& ratings);
+
+}  // namespace mf::fuzz

@@ -1,0 +1,47 @@
+// What is fuzzed: functions that read bytes which may come from a stranger. Each target runs what
+// the program runs, and answers with nothing (the input was taken) or with an Error (it was
+// refused). Everything else is a finding: another exception, a property that does not hold, a
+// report of a sanitizer.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <string_view>
+#include <vector>
+
+#include "base/mapped_file.hpp"
+
+namespace mf::fuzz {
+
+using Run = void (*)(std::string_view input);
+// As LLVMFuzzerCustomMutator: changes `size` bytes in place, up to `room`; returns the new size.
+using Mutate = std::size_t (*)(std::uint8_t* data, std::size_t size, std::size_t room,
+                               std::uint32_t seed);
+
+struct Target {
+  const char* name;
+  Run run;
+  Mutate mutate = nullptr;  // null: libFuzzer's own
+};
+
+// Of all sources that are linked, in the order of their names.
+const std::vector<Target>& targets();
+const Target* find_target(std::string_view name);
+
+struct Registrar {
+  explicit Registrar(const Target& target);
+};
+
+// Whether the target takes the input. Ends the program, with a message, where there is a finding.
+bool takes(const Target& target, std::string_view input);
+
+// A property that holds for whatever was taken.
+void expect(bool holds, const char* property);
+// Whether the call ends without an Error.
+bool accepts(const std::function<void()>& call);
+
+// The input as the readers have a file. Not mapped: memory behind its end is none that may be read.
+inline Bytes bytes_of(std::string_view input) { return {input, nullptr}; }
+
+}  // namespace mf::fuzz

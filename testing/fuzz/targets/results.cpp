@@ -1,0 +1,79 @@
+// Result files, as run, compare, export and the table at the end read them. An input is two of
+// them.
+#include <filesystem>
+#include <string>
+
+#include "base/error.hpp"
+#include "base/json.hpp"
+#include "harness/results/answer.hpp"
+#include "harness/results/compare.hpp"
+#include "harness/results/compare_report.hpp"
+#include "harness/results/export.hpp"
+#include "harness/results/result_file.hpp"
+#include "harness/results/standing_names.hpp"
+#include "harness/results/summary.hpp"
+#include "testing/fuzz/mutate.hpp"
+#include "testing/fuzz/scratch.hpp"
+#include "testing/fuzz/target.hpp"
+
+namespace mf::fuzz {
+namespace {
+
+// Of which the corpus has results.
+const Spec& fixed_spec() {
+  static const Spec spec = parse_spec(
+      parse_json(R"({"name": "fuzz", "datasets": [{"path": "ratings.txt", "format": "triples"}],
+                     "stop": {"epochs": 2}, "target_rmse": 0.9,
+                     "algorithms": [{"name": "sgd_serial", "factors": 2}]})",
+                 "spec.json"),
+      "spec.json");
+  return spec;
+}
+
+void read_one(const std::string& path) {
+  const auto file = read_result_file(path);
+  expect(file.has_value(), "a file that is there is read");
+  warn_of_damage(*file, "it is left out");
+  if (file->finished()) expect(file->status().has_value(), "what is finished has a status");
+  if (!file->header.is_object()) return;
+  answer_at_end(*file);
+  answer_at(*file, TargetSpec{Metric::test_rmse, 1});
+  epoch_times_of(*file);
+  clock_moved(file->footer);
+  best_of(file->footer, Metric::test_rmse);
+}
+
+void results(std::string_view input) {
+  const auto parts = parts_of(input, 2);
+  const Spec& spec = fixed_spec();
+  const std::string name = spec.cases.front().id + ".jsonl";
+  const std::string first = write_scratch("first/" + name, parts[0]);
+  const std::string second = write_scratch("second/other.jsonl", parts[1]);
+  read_one(first);
+  read_one(second);
+  const std::string one = scratch() / "first";
+  const std::string other = scratch() / "second";
+  summary_table(one, spec);
+  summary_table(other, named_as_in(other, spec));
+  accepts([&] {
+    export_results({{one, other}, scratch() / "cases.csv", scratch() / "trace.csv", true});
+  });
+  CompareOptions options;
+  options.target = TargetSpec{Metric::test_rmse, 1};
+  accepts([&] { to_text(compare_results(one, one, options)); });
+  const ComparisonReport report = compare_results(one, other, {});
+  to_text(report);
+  to_json(report).dump();
+  for (const auto& complaint : kComplaints.all()) has(report, kComplaints.parse(complaint, ""));
+  if (report.rows.empty()) fail(ErrorKind::usage, "no case in common");
+}
+
+std::size_t mutate_results(std::uint8_t* data, std::size_t size, std::size_t room,
+                           std::uint32_t seed) {
+  return mutate_parts(data, size, room, seed, 2);
+}
+
+const Registrar target({"results", results, mutate_results});
+
+}  // namespace
+}  // namespace mf::fuzz

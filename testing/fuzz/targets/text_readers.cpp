@@ -1,0 +1,99 @@
+// The readers of texts, one target each, on a text in memory.
+#include <algorithm>
+#include <cmath>
+#include <optional>
+
+#include "base/error.hpp"
+#include "datasets/readers/reader_formats.hpp"
+#include "testing/fuzz/properties.hpp"
+#include "testing/fuzz/scratch.hpp"
+#include "testing/fuzz/target.hpp"
+
+namespace mf::fuzz {
+namespace {
+
+using ReadText = RawRatings (*)(const Text&, const ScaleCheck&, const ParseOptions&);
+
+// The ratings, or the message that refuses them.
+struct Outcome {
+  std::optional<RawRatings> ratings;
+  std::string message;
+};
+
+Outcome outcome_of(ReadText read, const Text& text, const ScaleCheck& scale,
+                   std::size_t chunk_bytes, IdKind ids) {
+  try {
+    return {read(text, scale, {1, chunk_bytes, ids}), ""};
+  } catch (const Error& error) {
+    return {std::nullopt, error.what()};
+  }
+}
+
+void same(const Outcome& one, const Outcome& other) {
+  expect(one.message == other.message, "a text has one message, however it is cut into chunks");
+  if (!one.ratings) return;
+  expect(one.ratings->users == other.ratings->users && one.ratings->items == other.ratings->items &&
+             one.ratings->values == other.ratings->values &&
+             same_names(one.ratings->user_names, other.ratings->user_names) &&
+             same_names(one.ratings->item_names, other.ratings->item_names),
+         "a text has the same ratings, however it is cut into chunks");
+}
+
+void read(std::string_view input, ReadText reader) {
+  const Text text = make_text("input", bytes_of(input));
+  const ScaleCheck any(std::nullopt);
+  const Outcome whole = outcome_of(reader, text, any, std::size_t{1} << 22, IdKind::automatic);
+  same(whole, outcome_of(reader, text, any, 7, IdKind::automatic));
+  if (const auto named = outcome_of(reader, text, any, 5, IdKind::text); named.ratings) {
+    check_raw(*named.ratings);
+    make_canonical(*named.ratings);
+  }
+  const ScaleCheck halves(RatingScale{0.5F, 5, 0.5F});
+  if (const auto scaled = outcome_of(reader, text, halves, 64, IdKind::integers); scaled.ratings) {
+    for (const float value : scaled.ratings->values) {
+      expect(value >= 0.5F && value <= 5, "ratings are on the declared scale");
+    }
+  }
+  if (!whole.ratings) fail(ErrorKind::data, "{}", whole.message);
+  check_raw(*whole.ratings);
+  make_canonical(*whole.ratings);
+}
+
+template <ReadText reader>
+void run(std::string_view input) {
+  read(input, reader);
+}
+
+// All three are of one reader.
+void delimited(std::string_view input) {
+  const bool triples = accepts([&] { read(input, read_triples); });
+  const bool tabs = accepts([&] { read(input, read_movielens_tab); });
+  const bool colons = accepts([&] { read(input, read_double_colon); });
+  if (!triples && !tabs && !colons) fail(ErrorKind::data, "none of the three");
+}
+
+// Pairs "movie:", "customer" that a fixed set of ratings has, or has not.
+void probe(std::string_view input) {
+  RawRatings raw;
+  for (std::int32_t i = 0; i < 12; ++i) {
+    raw.users.push_back(1 + i % 4);
+    raw.items.push_back(1 + i / 4);
+    raw.values.push_back(3);
+  }
+  static const Ratings ratings = make_ratings(raw, DuplicatePolicy::error, 1, "fixed");
+  const std::string path = write_scratch("probe.txt", input);
+  const auto parts = netflix_probe_parts_chunked(ratings, path, {1, 16});
+  expect(std::ssize(parts) == ratings.nnz(), "every rating has a label");
+  expect(std::ranges::all_of(parts, [](auto part) { return part == kTrain || part == kTest; }),
+         "a label is train or test");
+}
+
+const Registrar csv({"csv", run<read_csv>});
+const Registrar delimited_target({"delimited", delimited});
+const Registrar netflix({"netflix", run<read_netflix>});
+const Registrar kddcup({"kddcup", run<read_kddcup>});
+const Registrar matrix_market({"matrix_market", run<read_matrix_market>});
+const Registrar probe_target({"probe", probe});
+
+}  // namespace
+}  // namespace mf::fuzz
