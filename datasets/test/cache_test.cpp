@@ -335,7 +335,7 @@ TEST(Cache, LargeFilesAreCheckedPieceByPiece) {
     values[wrong] = NAN;
     values.back() = NAN;
     views.values = values;
-    other.ratings = Ratings(views, std::make_shared<Dataset>(data));
+    other.ratings = Ratings(views, std::make_shared<Dataset>(other));
     write_cache(path, other, 2);
     for (const int threads : {1, 3}) {
       EXPECT_HAS(error_of([&] { read_cache(path, threads); }).what(),
