@@ -344,13 +344,13 @@ def test_the_files_of_a_spec_are_looked_for_when_it_runs(mfbench, validator, tmp
 def test_validate_looks_at_the_data_of_every_set(mfbench, tmp_path):
     (tmp_path / "good.csv").write_text("user,item,rating\n5,10,3.5\n")
     (tmp_path / "words.txt").write_text("once upon a time\n")
-    spec = {**MINIMAL, "datasets": ["like:ml-100k", "good.csv", "words.txt", "none.csv", "ml-1m"]}
+    spec = {**MINIMAL, "datasets": ["like:ml-100k", "good.csv", "words.txt", "none.csv", "ml-25m"]}
     (tmp_path / "spec.json").write_text(json.dumps(spec))
     done = mfbench("validate", "spec.json", "--data", cwd=tmp_path)
     assert done.returncode == 3
     assert done.stdout == ("ml-100k look-alike: made when it is needed\n"
                            "good.csv: csv, not cached yet\n")
-    for problem in ("words.txt: found the extension", "none.csv: no such file", "ml-1m: "):
+    for problem in ("words.txt: found the extension", "none.csv: no such file", "ml-25m: "):
         assert problem in done.stderr
     spec["datasets"] = spec["datasets"][:2]
     (tmp_path / "spec.json").write_text(json.dumps(spec))

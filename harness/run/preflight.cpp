@@ -122,9 +122,9 @@ void refuse_to_load(const Case& item) {
 }
 
 bool leaves_room_for_ratings(const Case& item, const ProblemShape& shape,
-                             std::int64_t other_ratings, DeviceClock& device) {
+                             std::int64_t other_ratings, bool held, DeviceClock& device) {
   constexpr double kShare = 0.9;  // what is left is for libraries, and for what is not counted
-  const double kept = row_ratings_bytes(shape) + column_ratings_bytes(shape);
+  const double kept = held ? 0 : row_ratings_bytes(shape) + column_ratings_bytes(shape);
   return device_bytes(item, shape, other_ratings) + kept <
          kShare * static_cast<double>(device.free_bytes());
 }

@@ -68,9 +68,9 @@ std::optional<std::string> why_not_in_memory(double need, const MemoryBound& ava
 void refuse_to_load(const Case& item);
 
 // Whether the case leaves so much of the device free that R by rows and by columns may stay there,
-// for the cases that follow.
+// for the cases that follow; `held`: they are there already.
 bool leaves_room_for_ratings(const Case& item, const ProblemShape& shape,
-                             std::int64_t other_ratings, DeviceClock& device);
+                             std::int64_t other_ratings, bool held, DeviceClock& device);
 
 // `other_ratings` are those of the test and validation parts; `device` is null for the CPU.
 std::optional<Refusal> refuse(const Case& item, const ProblemShape& shape,

@@ -158,7 +158,17 @@ class CaseRun {
     }
     const std::int64_t others =
         data_.split->test.nnz() + data_.split->validation.nnz() + data_.split->fold_in.nnz();
+    if (device_) decide_sharing(others);
     return refuse(item_, shape_, others, device_.get());
+  }
+
+  // The training ratings stay on the device where another case has use of them and they are not in
+  // this one's way.
+  void decide_sharing(std::int64_t others) {
+    SharedRatings& shared = store_.on_device();
+    shares_ratings_ = (task_.keep_on_device || shared.holds()) &&
+                      leaves_room_for_ratings(item_, shape_, others, shared.holds(), *device_);
+    if (!shares_ratings_) shared.drop();
   }
 
   void watch_device() {
@@ -170,7 +180,7 @@ class CaseRun {
   void prepare() {
     clip_ = clip_range();  // refuses before anything is prepared
     PreparedCase::Lent lent{device_.get(), &ranges_, [this] { return interrupt_level() >= 2; }};
-    if (shares_ratings()) lent.ratings = [this](ThreadTeam& team) { return lend_ratings(team); };
+    if (shares_ratings_) lent.ratings = [this](ThreadTeam& team) { return lend_ratings(team); };
     const HostCounters before = read_host();
     {
       const PhaseScope range(&ranges_, kPrepareRange);
@@ -180,17 +190,6 @@ class CaseRun {
     store_.on_device().note(store_.ledger());
     measures_.prepare_load = load_since(before);
     count_cpus();
-  }
-
-  // They stay on the device where another case has use of them and they are not in this one's way.
-  bool shares_ratings() {
-    SharedRatings& shared = store_.on_device();
-    if (!device_ || !(task_.keep_on_device || shared.holds())) return false;
-    const std::int64_t others =
-        data_.split->test.nnz() + data_.split->validation.nnz() + data_.split->fold_in.nnz();
-    if (leaves_room_for_ratings(item_, shape_, others, *device_)) return true;
-    shared.drop();
-    return false;
   }
 
   cuda::DeviceRatings* lend_ratings(ThreadTeam& team) {
@@ -585,6 +584,7 @@ class CaseRun {
   OwnUse epochs_use_;  // within epochs
   int cpus_ = 1;
   std::int64_t updates_ = 0;
+  bool shares_ratings_ = false;
   bool header_written_ = false;
   bool profiling_ = false;
   bool ended_ = false;

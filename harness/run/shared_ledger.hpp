@@ -28,6 +28,9 @@ class SharedLedger {
 
   bool has(const std::string& name) const { return entries_.count(name) != 0; }
 
+  // It is gone.
+  void forget(const std::string& name) { entries_.erase(name); }
+
   // What is of this scope is gone; with a data set its splits, too.
   void drop(SharedScope scope);
 

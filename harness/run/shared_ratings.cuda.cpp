@@ -11,6 +11,8 @@ namespace mf {
 namespace {
 
 constexpr const char* kUpload = "ratings_on_device";
+constexpr const char* kColumns = "columns_on_device";
+constexpr const char* kCounts = "item_counts_on_device";
 
 void note_view(const cuda::ViewCost& cost, const std::string& name, SharedLedger& ledger) {
   if (!cost.asked) return;
@@ -38,6 +40,7 @@ cuda::DeviceRatings* SharedRatings::lend(const Ratings& train, ThreadTeam& team,
     impl_->ratings.emplace(train, team, stream);
     impl_->ratings->keep();
     MF_CUDA(cudaStreamSynchronize(stream));
+    for (const char* view : {kColumns, kCounts}) ledger.forget(view);  // of ones that were dropped
     ledger.made({kUpload, seconds_since(start), SharedClock::transfer}, SharedScope::split);
   }
   ledger.used(kUpload);
@@ -47,8 +50,8 @@ cuda::DeviceRatings* SharedRatings::lend(const Ratings& train, ThreadTeam& team,
 
 void SharedRatings::note(SharedLedger& ledger) const {
   if (!impl_->ratings) return;
-  note_view(impl_->ratings->columns_cost(), "columns_on_device", ledger);
-  note_view(impl_->ratings->counts_cost(), "item_counts_on_device", ledger);
+  note_view(impl_->ratings->columns_cost(), kColumns, ledger);
+  note_view(impl_->ratings->counts_cost(), kCounts, ledger);
 }
 
 bool SharedRatings::holds() const { return impl_->ratings.has_value(); }
