@@ -92,21 +92,16 @@ TEST(CaseNames, AreShortAndOfPlainCharactersWhateverTheSpecSays) {
   EXPECT_EQ(ids.size(), 96u);
 }
 
-TEST(CaseNames, ASpecIsNamedByLettersOrDigits) {
-  const auto error = [](const std::string& name, const std::string& file) {
-    return message_of([&] {
-      Json json = {{"datasets", {"like:ml-100k"}}, {"algorithms", {"ruler"}}};
-      if (!name.empty()) json["name"] = name;
-      parse_spec(json, file);
-    });
-  };
-  for (const char* name : {"!?", "..", "../..", "日本", "___"}) {
-    EXPECT_TRUE(contains(error(name, "t.json"), "$.name: found the string"))
-        << error(name, "t.json");
-    EXPECT_TRUE(contains(error("", std::string(name) + ".json"), "$.name")) << name;
+// What is no name of a folder, or that of another one, is replaced by one of the spec's own.
+TEST(CaseNames, ASpecOfAnyNameHasAFolderOfItsOwn) {
+  std::set<std::string> folders;
+  for (const char* name : {"!?", ".", "..", "../..", "日本", "___", "日本 4", "b"}) {
+    Json json = {{"name", name}, {"datasets", {"like:ml-100k"}}, {"algorithms", {"ruler"}}};
+    const std::filesystem::path folder = default_folder(parse_spec(json, "t.json"), false);
+    EXPECT_EQ(folder.parent_path(), "results/runs") << name;
+    EXPECT_EQ(folder.lexically_normal(), folder) << name;
+    EXPECT_TRUE(folders.insert(folder.string()).second) << name;
   }
-  EXPECT_EQ(error("日本 4", "t.json"), "no error");
-  EXPECT_EQ(error("", "b.json"), "no error");
 }
 
 struct Folder {
