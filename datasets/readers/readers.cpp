@@ -136,9 +136,8 @@ RawRatings read_ratings_chunked(const std::string& path, const ReadOptions& opti
                                 std::size_t chunk_bytes) {
   check_format(options.format);
   const ScaleCheck scale(options.scale);
-  RawRatings raw =
-      read_any(path, options.format, scale, {options.threads, chunk_bytes, options.ids},
-               options.unpacked);
+  RawRatings raw = read_any(path, options.format, scale,
+                            {options.threads, chunk_bytes, options.ids}, options.unpacked);
   if (raw.values.empty()) fail_in_file(path, "no ratings", "at least one");
   return raw;
 }
