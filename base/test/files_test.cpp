@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <exception>
 #include <filesystem>
 #include <thread>
 
@@ -66,6 +67,16 @@ TEST(Cause, EveryErrnoHasItsOwnAdvice) {
   }
 }
 
+template <class Action>
+std::exception_ptr thrown_by(Action&& action) {
+  try {
+    action();
+  } catch (...) {
+    return std::current_exception();
+  }
+  return nullptr;
+}
+
 // Files of this process up to its limit, and what then cannot be opened.
 TEST(Cause, TooManyOpenFilesIsNoFullDiskAndNoBadData) {
   const TempFolder folder;
@@ -77,11 +88,14 @@ TEST(Cause, TooManyOpenFilesIsNoFullDiskAndNoBadData) {
   ::close(next);
   const rlimit small{static_cast<rlim_t>(next), old.rlim_max};
   ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &small), 0);
-  const Error read = error_of([&] { map_file(folder / "data"); });
-  const Error write = error_of([&] { write_atomically(folder / "new", "text"); });
-  const Error lock = error_of([&] { FileLock::if_free(folder / "lock"); });
+  // Looked at later: a sanitizer needs files for that.
+  const auto read = thrown_by([&] { map_file(folder / "data"); });
+  const auto write = thrown_by([&] { write_atomically(folder / "new", "text"); });
+  const auto lock = thrown_by([&] { FileLock::if_free(folder / "lock"); });
   ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &old), 0);
-  for (const Error& error : {read, write, lock}) {
+  for (const std::exception_ptr& thrown : {read, write, lock}) {
+    ASSERT_TRUE(thrown);
+    const Error error = error_of([&] { std::rethrow_exception(thrown); });
     EXPECT_EQ(error.kind(), ErrorKind::io);
     EXPECT_HAS(error.what(), "Too many open files; this process may open");
     EXPECT_HAS(error.what(), "ulimit -n");

@@ -202,7 +202,10 @@ class CaseRun {
   }
 
   HostLoad load_since(const HostCounters& before) {
-    return host_load(before, read_host(), probe_.usable_cpus(), prepared_->team().size());
+    const HostCounters now = read_host();
+    const int usable = now.machine_cpus > 0 ? std::min(probe_.usable_cpus(), now.machine_cpus)
+                                            : probe_.usable_cpus();
+    return host_load(before, now, usable, prepared_->team().size());
   }
 
   // That the threads of the case may run on at once.

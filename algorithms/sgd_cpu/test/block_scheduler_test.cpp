@@ -124,13 +124,22 @@ TEST_P(Scheduler, StopEndsTheEpochAndTheNextOneIsWhole) {
   ThreadTeam team(3);
   scheduler.start_epoch(Rng(1));
   std::atomic<int> taken{0};
+  std::atomic<int> late{0};
+  std::atomic<bool> stopped{false};
   team.run([&](int) {
-    for (auto block = scheduler.take(); block; block = scheduler.swap(*block)) {
-      if (++taken == 5) scheduler.stop();
+    auto block = scheduler.take();
+    while (block) {
+      if (++taken == 5) {
+        scheduler.stop();
+        stopped = true;
+      }
+      const bool was_stopped = stopped;
+      block = scheduler.swap(*block);
+      late += was_stopped && block ? 1 : 0;
     }
   });
   EXPECT_GE(taken, 5);
-  EXPECT_LT(taken, 5 + 3);
+  EXPECT_EQ(late, 0) << "blocks given out after stop()";
   taken = 0;
   scheduler.start_epoch(Rng(2));
   team.run([&](int) {
