@@ -40,7 +40,7 @@ class Cu2rec : public Algorithm {
     if (settings_.users_per_warp == 0) {
       settings_.users_per_warp = choose_users_per_warp(train.n_users());
     }
-    ratings_ = on_device(train, context);
+    ratings_ = cuda::ratings_on_device(train, context);
     work_ = iteration_work(settings_, ratings_->rating_users(context.stream),
                            ratings_->rated_items(context.stream));
     cuda::Uploader uploader(*context.team, context.stream);
@@ -71,11 +71,6 @@ class Cu2rec : public Algorithm {
   Work work_per_epoch() const override { return work_; }
 
  private:
-  static std::shared_ptr<cuda::DeviceRatings> on_device(const Ratings& train, Context& context) {
-    const PhaseScope phase(context.phases, "transfer");
-    return cuda::ratings_on_device(train, context);
-  }
-
   void start(const Model& initial, cuda::Uploader& uploader) {
     const cuda::RatingsOfRows users = ratings_->rows();
     model_ = cuda::DeviceModel<float>(initial, uploader);

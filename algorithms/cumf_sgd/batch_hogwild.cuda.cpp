@@ -19,7 +19,7 @@ class BatchHogwild : public DeviceSgd<HogwildSettings> {
     workers_ = settings_.workers > 0
                    ? settings_.workers
                    : lock_free_workers({train.n_users(), train.n_items(), train.nnz()});
-    const auto ratings = on_device(train, context);
+    const auto ratings = cuda::ratings_on_device(train, context);
     shuffle(*ratings);
     set_work({nnz_, ratings->rating_users(stream_) + ratings->rated_items(stream_)});
     ratings->release_rows();
@@ -34,11 +34,6 @@ class BatchHogwild : public DeviceSgd<HogwildSettings> {
   }
 
  private:
-  static std::shared_ptr<cuda::DeviceRatings> on_device(const Ratings& train, Context& context) {
-    const PhaseScope phase(context.phases, "transfer");
-    return cuda::ratings_on_device(train, context);
-  }
-
   // Once, as published: runs of neighbours then are random ratings.
   void shuffle(const cuda::DeviceRatings& ratings) {
     users_ = cuda::DeviceBuffer<std::int32_t>(nnz_);

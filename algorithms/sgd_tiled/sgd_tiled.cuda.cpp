@@ -23,7 +23,7 @@ class SgdTiled : public Algorithm {
     workers_ = settings_.workers > 0
                    ? settings_.workers
                    : lock_free_workers({train.n_users(), train.n_items(), train.nnz()});
-    const auto ratings = on_device(train, context);
+    const auto ratings = cuda::ratings_on_device(train, context);
     tiles_ =
         make_device_tiles(ratings->rows(), settings_.chunk, bundle_size(settings_), seed_, stream_);
     shuffle(*ratings, context);
@@ -55,11 +55,6 @@ class SgdTiled : public Algorithm {
   Json facts() const override { return {{"writes_made", writes_made_}}; }
 
  private:
-  static std::shared_ptr<cuda::DeviceRatings> on_device(const Ratings& train, Context& context) {
-    const PhaseScope phase(context.phases, "transfer");
-    return cuda::ratings_on_device(train, context);
-  }
-
   void shuffle(cuda::DeviceRatings& ratings, Context& context) {
     AlignedVector<std::int64_t> counts(ratings.n_items());
     cuda::download(View<std::int64_t>(counts), ratings.item_counts(stream_), stream_);

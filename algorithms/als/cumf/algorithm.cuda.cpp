@@ -21,7 +21,7 @@ class Als : public Algorithm {
     check_initial(ModelKind::plain, common.factors, train, initial);
     nnz_ = train.nnz();
     const cudaStream_t stream = context.stream;
-    const auto ratings = on_device(train, context);
+    const auto ratings = cuda::ratings_on_device(train, context);
     center_ = DeviceCenter(initial, common.center, common.reg, *ratings, stream);
     steps_ =
         std::make_unique<DeviceSteps>(settings_, *ratings, center_.residual(), initial, context);
@@ -44,11 +44,6 @@ class Als : public Algorithm {
   Json facts() const override { return steps_->facts(); }
 
  private:
-  static std::shared_ptr<cuda::DeviceRatings> on_device(const Ratings& train, Context& context) {
-    const PhaseScope phase(context.phases, "transfer");
-    return cuda::ratings_on_device(train, context);
-  }
-
   AlsSettings settings_;
   std::int64_t nnz_ = 0;
   Work work_;

@@ -19,7 +19,7 @@ class AlsFused : public Algorithm {
     const Common& common = settings_.common;
     check_initial(ModelKind::plain, common.factors, train, initial);
     nnz_ = train.nnz();
-    const auto ratings = on_device(train, context);
+    const auto ratings = cuda::ratings_on_device(train, context);
     const cudaStream_t stream = context.stream;
     center_ = DeviceCenter(initial, common.center, common.reg, *ratings, stream);
     steps_ = FusedSteps(settings_, *ratings, center_.residual(), initial, context);
@@ -46,11 +46,6 @@ class AlsFused : public Algorithm {
   Json facts() const override { return steps_.facts(); }
 
  private:
-  static std::shared_ptr<cuda::DeviceRatings> on_device(const Ratings& train, Context& context) {
-    const PhaseScope phase(context.phases, "transfer");
-    return cuda::ratings_on_device(train, context);
-  }
-
   FusedSettings settings_;
   std::int64_t nnz_ = 0;
   Work work_;

@@ -81,6 +81,7 @@ void DeviceRatings::release_columns() {
 
 std::shared_ptr<DeviceRatings> ratings_on_device(const Ratings& train, const Context& context) {
   if (context.ratings == nullptr) {
+    const PhaseScope phase(context.phases, "transfer");
     return std::make_shared<DeviceRatings>(train, *context.team, context.stream);
   }
   const DeviceRatings& lent = *context.ratings;

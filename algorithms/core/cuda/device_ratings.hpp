@@ -84,7 +84,8 @@ class DeviceRatings {
   ViewCost columns_cost_, counts_cost_;
 };
 
-// Those that the context lends, or else of its own, which end with the pointer.
+// Those that the context lends, or else of its own, which are uploaded (the phase "transfer") and
+// end with the pointer.
 std::shared_ptr<DeviceRatings> ratings_on_device(const Ratings& train, const Context& context);
 
 // users[i] = the user of rating i: nnz numbers. Queued on the stream.
