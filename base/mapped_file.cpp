@@ -27,8 +27,8 @@ ErrorKind kind_of(int error) {
   return error == EMFILE || error == ENFILE || error == EIO ? ErrorKind::io : ErrorKind::data;
 }
 
-FileHandle open_file(const std::string& path) {
-  FileHandle file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+FileHandle open_file(const std::string& path, int flags = 0) {
+  FileHandle file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | flags));
   if (file) return file;
   if (errno == ENOENT) fail_in_file(path, "no such file", "a file");
   fail(kind_of(errno), "{}: cannot be opened: {}", path, last_cause());
@@ -131,6 +131,21 @@ Bytes map(const FileHandle& file, const std::string& path, std::size_t size) {
   return {std::string_view(static_cast<const char*>(address), size), std::move(owner)};
 }
 
+struct stat status_of(const FileHandle& file, const std::string& path) {
+  struct stat status {};
+  if (fstat(file.fd(), &status) != 0) {
+    fail(ErrorKind::data, "{}: cannot be read: {}", path, last_cause());
+  }
+  return status;
+}
+
+Bytes map_regular(const FileHandle& file, const std::string& path, const struct stat& status) {
+  if (S_ISDIR(status.st_mode)) fail_in_file(path, "a directory", "a file");
+  if (!S_ISREG(status.st_mode)) fail_in_file(path, "a device or a socket", "a file");
+  if (status.st_size == 0) return {};
+  return map(file, path, static_cast<std::size_t>(status.st_size));
+}
+
 }  // namespace
 
 Bytes own_bytes(AlignedVector<char> buffer) {
@@ -140,15 +155,17 @@ Bytes own_bytes(AlignedVector<char> buffer) {
 
 Bytes map_file(const std::string& path) {
   const FileHandle file = open_file(path);
-  struct stat status {};
-  if (fstat(file.fd(), &status) != 0) {
-    fail(ErrorKind::data, "{}: cannot be read: {}", path, last_cause());
-  }
-  if (S_ISDIR(status.st_mode)) fail_in_file(path, "a directory", "a file");
+  const struct stat status = status_of(file, path);
   if (S_ISFIFO(status.st_mode)) return read_to_end(file, path);
-  if (!S_ISREG(status.st_mode)) fail_in_file(path, "a device or a socket", "a file");
-  if (status.st_size == 0) return {};
-  return map(file, path, static_cast<std::size_t>(status.st_size));
+  return map_regular(file, path, status);
+}
+
+// Without O_NONBLOCK, opening a pipe waits for somebody who writes.
+Bytes map_regular_file(const std::string& path) {
+  const FileHandle file = open_file(path, O_NONBLOCK);
+  const struct stat status = status_of(file, path);
+  if (S_ISFIFO(status.st_mode)) fail_in_file(path, "a pipe", "a file");
+  return map_regular(file, path, status);
 }
 
 void fail_if_cut() {

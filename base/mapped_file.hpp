@@ -23,6 +23,10 @@ Bytes own_bytes(AlignedVector<char> buffer);
 // the program (SIGBUS); fail_if_cut() tells.
 Bytes map_file(const std::string& path);
 
+// The same, but a pipe is refused too: for files of a folder that others made, where nobody waits
+// for one.
+Bytes map_regular_file(const std::string& path);
+
 // Throws Error(data) if a file was cut short while it was mapped since the last call that threw. To
 // be called when what was read of mapped files is to be relied on.
 void fail_if_cut();

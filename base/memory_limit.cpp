@@ -2,17 +2,13 @@
 
 #include <algorithm>
 #include <charconv>
-#include <filesystem>
-#include <fstream>
-#include <functional>
 #include <optional>
-#include <sstream>
 #include <vector>
+
+#include "base/control_groups.hpp"
 
 namespace mf {
 namespace {
-
-namespace fs = std::filesystem;
 
 // Version 1 writes "no limit" as the largest number of pages.
 constexpr std::int64_t kNoLimit = std::int64_t{1} << 60;
@@ -22,18 +18,6 @@ std::optional<std::int64_t> number_in(std::string_view text) {
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error != std::errc() || end == text.data()) return std::nullopt;
   return value;
-}
-
-std::vector<std::string> words_of(const std::string& line) {
-  std::istringstream in(line);
-  std::vector<std::string> words;
-  for (std::string word; in >> word;) words.push_back(word);
-  return words;
-}
-
-void for_lines(const std::string& path, const std::function<void(const std::string&)>& action) {
-  std::ifstream in(path);
-  for (std::string line; std::getline(in, line);) action(line);
 }
 
 // "max" and what is no number are no limit.
@@ -110,12 +94,6 @@ void add_process(const std::string& root, Least& least) {
 
 // ---- control groups ----
 
-struct Hierarchy {
-  int version = 2;
-  std::string mount;  // where it can be read
-  std::string group;  // of this process, below the mount; "" or "/a/b"
-};
-
 // Names of files, and of what a group counts that is given up when memory is short: the cache of
 // files, without what is still to be written.
 struct GroupFiles {
@@ -141,67 +119,6 @@ std::int64_t sum_of(const std::string& path, const std::vector<const char*>& key
   return sum;
 }
 
-// "\040" of mountinfo is a blank.
-std::string unescaped(const std::string& text) {
-  std::string plain;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    int code = 0;
-    if (text[i] == '\\' && i + 3 < text.size() &&
-        std::from_chars(&text[i + 1], &text[i + 4], code, 8).ptr == &text[i + 4]) {
-      plain += static_cast<char>(code);
-      i += 3;
-    } else {
-      plain += text[i];
-    }
-  }
-  return plain;
-}
-
-bool has_word(const std::string& list, const std::string& word) {
-  return ("," + list + ",").find("," + word + ",") != std::string::npos;
-}
-
-// The path of the process's group as /proc/self/cgroup has it; nothing where it is in none.
-std::optional<std::string> group_path(const std::string& root, int version) {
-  std::optional<std::string> path;
-  for_lines(root + "/proc/self/cgroup", [&](const std::string& line) {
-    const auto first = line.find(':');
-    const auto second = line.find(':', first + 1);
-    if (first == std::string::npos || second == std::string::npos) return;
-    const std::string controllers = line.substr(first + 1, second - first - 1);
-    if (version == 1 ? has_word(controllers, "memory") : line.starts_with("0::")) {
-      path = line.substr(second + 1);
-    }
-  });
-  return path;
-}
-
-// A container sees a part of the tree: paths begin at the root of the mount, or at a place that it
-// cannot see, and then its own group is that of the mount.
-std::string below(const std::string& path, const std::string& mount_root) {
-  if (path.find("..") != std::string::npos) return "";
-  if (mount_root == "/") return path == "/" ? "" : path;
-  if (!path.starts_with(mount_root)) return "";
-  const std::string rest = path.substr(mount_root.size());
-  return rest.starts_with("/") ? rest : "";
-}
-
-std::vector<Hierarchy> hierarchies(const std::string& root) {
-  std::vector<Hierarchy> found;
-  for_lines(root + "/proc/self/mountinfo", [&](const std::string& line) {
-    const auto words = words_of(line);
-    const auto dash = std::find(words.begin(), words.end(), "-");
-    if (words.size() < 6 || words.end() - dash < 4) return;
-    const std::string& type = dash[1];
-    const int version = type == "cgroup2" ? 2 : 1;
-    if (version == 1 && (type != "cgroup" || !has_word(dash[3], "memory"))) return;
-    if (const auto path = group_path(root, version)) {
-      found.push_back({version, unescaped(words[4]), below(*path, unescaped(words[3]))});
-    }
-  });
-  return found;
-}
-
 void add_group(const std::string& root, const std::string& folder, int version, Least& least) {
   const GroupFiles& names = files_of(version);
   const auto limit = limit_in(root + folder + "/" + names.limit);
@@ -216,11 +133,8 @@ void add_group(const std::string& root, const std::string& folder, int version, 
 
 // A group may have less than those around it, or more: each level counts.
 void add_groups(const std::string& root, Least& least) {
-  for (const auto& one : hierarchies(root)) {
-    for (fs::path group = one.group; !group.empty() && group != "/"; group = group.parent_path()) {
-      add_group(root, one.mount + group.string(), one.version, least);
-    }
-    add_group(root, one.mount, one.version, least);
+  for (const auto& group : control_groups("memory", root)) {
+    add_group(root, group.folder, group.version, least);
   }
 }
 

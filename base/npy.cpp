@@ -130,7 +130,7 @@ NpyHeader read_npy_header(const std::string& name, std::string_view bytes) {
 
 template <class T>
 NpyArray<T> read_npy(const std::string& path) {
-  const Bytes file = map_file(path);
+  const Bytes file = map_regular_file(path);
   const NpyHeader header = read_npy_header(path, file.view);
   if (header.type != type_of<T>) {
     fail_in_file(path, "the type " + in_quotes(header.type), in_quotes(type_of<T>));

@@ -2,25 +2,15 @@
 
 #include <algorithm>
 #include <atomic>
-#include <cmath>
-#include <fstream>
 #include <numeric>
 #include <string>
 #include <system_error>
 
+#include "base/control_groups.hpp"
 #include "base/error.hpp"
 
 namespace mf {
 namespace {
-
-// cgroup v2: "max 100000" or "<quota> <period>" in microseconds. 0 where there is no limit.
-int cgroup_cpus() {
-  std::ifstream in("/sys/fs/cgroup/cpu.max");
-  std::string quota;
-  double period = 0;
-  if (!(in >> quota >> period) || quota == "max" || period <= 0) return 0;
-  return static_cast<int>(std::ceil(std::stod(quota) / period));
-}
 
 std::vector<std::vector<int>> places_of(int threads) {
   const PlacementScope* scope = PlacementScope::current();
@@ -47,7 +37,7 @@ std::vector<int> usable_cpus() {
 
 int hardware_threads() {
   int count = static_cast<int>(usable_cpus().size());
-  if (const int quota = cgroup_cpus(); quota > 0) count = std::min(count, quota);
+  if (const auto quota = cpus_of_groups()) count = std::min(count, *quota);
   return std::max(count, 1);
 }
 

@@ -465,7 +465,7 @@ std::string cache_folder() {
 }
 
 CacheHead read_cache_head(const std::string& path) {
-  const Bytes mapped = map_file(path);
+  const Bytes mapped = map_regular_file(path);
   const auto file = bytes_of(mapped);
   const FixedHeader header = checked_header(path, file);
   check_sizes(path, header, file.size());
@@ -483,7 +483,7 @@ void write_cache(const std::string& path, const Dataset& data, int threads,
 
 Dataset read_cache(const std::string& path, int threads) {
   const auto start = Clock::now();
-  const Bytes mapped = map_file(path);
+  const Bytes mapped = map_regular_file(path);
   const auto file = bytes_of(mapped);
   const FixedHeader header = checked_header(path, file);
   check_sizes(path, header, file.size());

@@ -94,6 +94,16 @@ def test_a_number_beyond_double_in_a_model_is_an_error(bounded, tmp_path):
     assert done.returncode == 2 and "1e999" in done.text
 
 
+@pytest.mark.parametrize("name", ["model.json", "P.npy", "seen_items.npy"])
+def test_a_pipe_in_a_model_is_refused_not_waited_for(bounded, tmp_path, name):
+    assert bounded("run", "s.json", "--out", "r", "--quiet").returncode == 0
+    (model,) = (tmp_path / "r/models").iterdir()
+    (model / name).unlink()
+    os.mkfifo(model / name)
+    done = bounded("predict", str(model), "--user", "1", "--item", "1")
+    assert done.returncode == 3 and name in done.text, done.text
+
+
 def test_a_small_file_that_unpacks_to_much_is_refused(bounded, tmp_path):
     if "libarchive         yes" not in bounded("doctor").stdout.decode():
         pytest.skip("this build unpacks nothing")

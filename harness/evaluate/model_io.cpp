@@ -135,7 +135,7 @@ IdNames read_names(JsonReader& reader, const char* key, const std::string& folde
                    const std::vector<std::int32_t>& ids) {
   if (!reader.boolean(key, false)) return {};
   const std::string path = folder + "/" + key + ".txt";
-  const Bytes file = map_file(path);
+  const Bytes file = map_regular_file(path);
   std::vector<std::string_view> lines;
   for (std::string_view rest = file.view; !rest.empty();) {
     const std::size_t end = rest.find('\n');
