@@ -44,8 +44,9 @@ TEST(Pick, TakesEveryNumberEquallyOften) {
   constexpr int kDraws = 70000;
   std::vector<int> hits(kCount);
   for (int i = 0; i < kDraws; ++i) ++hits[pick(random_bits(3, 42, i), kCount)];
+  constexpr double kExpected = kDraws / double{kCount};
   double chi2 = 0;
-  for (const int hit : hits) chi2 += std::pow(hit - kDraws / kCount, 2) / (kDraws / kCount);
+  for (const int hit : hits) chi2 += std::pow(hit - kExpected, 2) / kExpected;
   EXPECT_LT(chi2, 22.5) << "1 in 1000 for 6 degrees of freedom";
   EXPECT_EQ(pick(0xffffffffU, 1), 0);
   EXPECT_EQ(pick(0xffffffffU, (1LL << 31) - 1), (1LL << 31) - 2);
