@@ -126,7 +126,7 @@ TEST(Rng, StreamsDifferAndMomentsAreRight) {
   EXPECT_NEAR(square / n, 1, 0.02);
   std::vector<int> count(10);
   for (int i = 0; i < n; ++i) ++count[rng.below(10)];
-  for (const int c : count) EXPECT_NEAR(c, n / 10, 700);
+  for (const int c : count) EXPECT_NEAR(c, n / 10.0, 700);
 }
 
 TEST(ThreadTeam, EveryChunkRunsOnceAndExceptionsArrive) {

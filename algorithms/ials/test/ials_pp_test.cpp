@@ -122,7 +122,7 @@ TEST(IalsPpWork, CountsWhatTheReadmeDerives) {
   EXPECT_EQ(work.updates, 6);
   EXPECT_DOUBLE_EQ(work.bytes, 6 * 8 + 4 * (8 + 3 * 160));
   const double pair = 4 * 40 + 2 * 40 + 32 * 33 + 8 * 9;
-  const double row = 40 * 41 + 2 * 40 * 40 + 32 * 33 / 2 + 8 * 9 / 2 + 40 +
+  const double row = 40 * 41 + 2 * 40 * 40 + 32 * 33 / 2.0 + 8 * 9 / 2.0 + 40 +
                      (32.0 * 32 * 32 + 8 * 8 * 8) / 3 + 2 * (32 * 32 + 8 * 8);
   EXPECT_NEAR(work.flops, 6 * pair + 4 * row, 1e-6);
 }
