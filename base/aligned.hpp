@@ -1,15 +1,19 @@
 // Vectors aligned to cache lines, whose new elements are left uninitialised: factors and ratings
-// are written once by the threads that use them (first touch), never zeroed first.
+// are written once by the threads that use them (first touch), never zeroed first. Large ones lie
+// on huge pages (base/huge_pages.hpp).
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <initializer_list>
 #include <iterator>
+#include <limits>
 #include <memory>
 #include <new>
 #include <utility>
 #include <vector>
+
+#include "base/huge_pages.hpp"
 
 namespace mf {
 
@@ -25,9 +29,10 @@ struct AlignedAllocator {
   AlignedAllocator(const AlignedAllocator<U, Alignment>&) {}
 
   T* allocate(std::size_t n) {
-    return static_cast<T*>(::operator new (n * sizeof(T), std::align_val_t{Alignment}));
+    if (n > std::numeric_limits<std::size_t>::max() / sizeof(T)) throw std::bad_array_new_length();
+    return static_cast<T*>(allocate_array(n * sizeof(T), Alignment));
   }
-  void deallocate(T* p, std::size_t) { ::operator delete (p, std::align_val_t{Alignment}); }
+  void deallocate(T* p, std::size_t n) { free_array(p, n * sizeof(T), Alignment); }
 
   template <class U>
   void construct(U* p) {
