@@ -1,14 +1,18 @@
 // Internal: a uniform draw, exact in size and the same for any number of threads. Every rating (or
-// user) has a 64-bit key of (seed, purpose, index), and the smallest keys are drawn. No array of
-// keys is kept: they are cheaper to compute again than to load.
+// user) has a 64-bit key of (seed, purpose, index), and the smallest keys are drawn. Neither keys
+// nor what was drawn is kept, but the largest key drawn: the rest is cheaper to compute again than
+// to load.
 #pragma once
 
 #include <cstdint>
+#include <optional>
+#include <vector>
 
 #include "base/aligned.hpp"
 #include "base/rng.hpp"
 #include "base/threads.hpp"
 #include "datasets/ratings/dataset.hpp"
+#include "datasets/ratings/label_source.hpp"
 
 namespace mf {
 
@@ -29,16 +33,37 @@ class Keys {
   std::uint64_t base_;
 };
 
-// What draw_fraction finds in the labels.
-enum class LabelsAre {
-  unwritten,  // to be taken for kTrain throughout; they are written
-  written,
+struct Draw {
+  std::optional<std::uint64_t> last;  // the largest key drawn; nothing: none was
+  std::vector<std::int64_t> counts;   // of those drawn in each of the cuts
 };
 
-// Labels round(fraction * n) of the n entries labelled kTrain `part`, which none may be labelled
-// yet. `width`, for tests: the first guess at the largest key, in standard deviations each way.
-void draw_fraction(Labels& labels, LabelsAre before, double fraction, std::uint8_t part,
-                   const Keys& keys, ThreadTeam& team, double width = 8);
+// Draws round(fraction * eligible) of the entries labelled kTrain, of which there are `eligible`.
+// `cuts`: ascending, from 0 to the number of entries; the work is cut there. `width`, for tests:
+// the first guess at the largest key, in standard deviations each way.
+Draw draw_fraction(const LabelSource& labels, const std::vector<std::int64_t>& cuts,
+                   std::int64_t eligible, double fraction, const Keys& keys, ThreadTeam& team,
+                   double width = 5);
+
+// Labels as they are after the draw: `part` for those drawn. `before` and `keys` outlive it.
+class DrawnLabels final : public LabelSource {
+ public:
+  DrawnLabels(const LabelSource& before, const Draw& draw, const Keys& keys, std::uint8_t part)
+      : before_(before), keys_(keys), last_(draw.last), part_(part) {}
+  const std::uint8_t* block(std::int64_t begin, std::int64_t end, Block& scratch) const override;
+
+ private:
+  const LabelSource& before_;
+  const Keys& keys_;
+  std::optional<std::uint64_t> last_;
+  std::uint8_t part_;
+};
+
+// Chunks of [0, count) for a draw without others.
+std::vector<std::int64_t> even_cuts(std::int64_t count);
+
+// All labels, written down.
+void write_labels(const LabelSource& labels, Labels& to, ThreadTeam& team);
 
 std::int64_t count_label(const Labels& labels, std::uint8_t label, ThreadTeam& team);
 

@@ -1,11 +1,15 @@
-// Labels first, one byte a rating (datasets/draw.hpp), then all parts in one pass over the ratings
-// (datasets/ratings/select_parts.hpp). What is cold follows from the rows and the items of the
-// parts.
+// What is drawn uniformly is known by its largest key (datasets/draw.hpp), so a rating's label is
+// computed anew where it is needed; users and leave-out write one byte a rating. All parts come
+// from one pass over the ratings (datasets/ratings/select_parts.hpp). What is cold follows from the
+// rows and the items of the parts.
 #include "datasets/split.hpp"
 
 #include <algorithm>
 #include <atomic>
 #include <cmath>
+#include <memory>
+#include <numeric>
+#include <utility>
 #include <vector>
 
 #include "base/error.hpp"
@@ -56,10 +60,16 @@ Labels hold_out_users(const Dataset& data, const SplitSpec& spec, ThreadTeam& te
       users[u] = offsets[u + 1] - offsets[u] < 2 ? kTooShort : static_cast<std::uint8_t>(kTrain);
   });
   const std::int64_t eligible = count_label(users, kTrain, team);
-  draw_fraction(users, LabelsAre::written, spec.user_fraction, kTest,
-                Keys(spec.seed, Purpose::test_users), team);
-  draw_fraction(users, LabelsAre::written, spec.validation_fraction, kValidation,
-                Keys(spec.seed, Purpose::validation_users), team);
+  const auto cuts = even_cuts(std::ssize(users));
+  const auto draw = [&](double fraction, Purpose purpose, std::uint8_t part) {
+    const Keys keys(spec.seed, purpose);
+    const StoredLabels before(users);
+    const std::int64_t left = count_label(users, kTrain, team);
+    const Draw drawn = draw_fraction(before, cuts, left, fraction, keys, team);
+    write_labels(DrawnLabels(before, drawn, keys, part), users, team);
+  };
+  draw(spec.user_fraction, Purpose::test_users, kTest);
+  draw(spec.validation_fraction, Purpose::validation_users, kValidation);
   const auto check_group = [&](const char* what, double fraction, std::uint8_t part) {
     if (fraction == 0 || count_label(users, part, team) > 0) return;
     fail(ErrorKind::usage,
@@ -130,14 +140,12 @@ Labels given_labels(const Dataset& data, const SplitSpec& spec) {
   return data.parts;
 }
 
-Labels make_labels(const Dataset& data, const SplitSpec& spec, ThreadTeam& team) {
+// One a rating, for the kinds that do not draw ratings uniformly.
+Labels stored_labels(const Dataset& data, const SplitSpec& spec, ThreadTeam& team) {
   if (spec.kind == SplitSpec::Kind::given) return given_labels(data, spec);
+  if (spec.kind == SplitSpec::Kind::holdout) return {};
   Labels labels(data.ratings.nnz());
   const Keys keys(spec.seed, Purpose::test);
-  if (spec.kind == SplitSpec::Kind::holdout) {
-    draw_fraction(labels, LabelsAre::unwritten, spec.test_fraction, kTest, keys, team);
-    return labels;
-  }
   fill_labels(labels, kTrain, team);
   if (spec.kind == SplitSpec::Kind::leave_out)
     leave_out(labels, data.ratings, spec.leave_out, keys, team);
@@ -145,6 +153,65 @@ Labels make_labels(const Dataset& data, const SplitSpec& spec, ThreadTeam& team)
     cut_held_out(labels, data, spec, keys, team);
   return labels;
 }
+
+// The label of each rating, and how many there are of each in the runs of rows.
+class Labelling {
+ public:
+  Labelling(const Dataset& data, const SplitSpec& spec, View<const std::uint8_t> wanted,
+            ThreadTeam& team)
+      : runs_(rating_runs(data.ratings)), stored_(stored_labels(data, spec, team)) {
+    if (spec.kind == SplitSpec::Kind::holdout) {
+      sources_.push_back(std::make_unique<SameLabel>(kTrain));
+      counts_ = {sizes_of_runs()};
+      draw(spec.test_fraction, kTest, test_keys_ = Keys(spec.seed, Purpose::test), team);
+      if (spec.validation_fraction > 0) draw_validation(spec, team);
+      return;
+    }
+    sources_.push_back(std::make_unique<StoredLabels>(stored_));
+    counts_ = count_parts(*sources_.back(), runs_, wanted, team);
+    if (spec.validation_fraction > 0 && spec.kind != SplitSpec::Kind::users) {
+      counts_.pop_back();  // of kValidation, the last of the wanted: there is none yet
+      draw_validation(spec, team);
+    }
+  }
+
+  const LabelSource& labels() const { return *sources_.back(); }
+  const RatingRuns& runs() const { return runs_; }
+  const RunCounts& counts() const { return counts_; }  // as `wanted`, of which kTrain is the first
+
+  bool trains() const {
+    return std::any_of(counts_[0].begin(), counts_[0].end(), [](auto count) { return count > 0; });
+  }
+
+ private:
+  std::vector<std::int64_t> sizes_of_runs() const {
+    std::vector<std::int64_t> sizes;
+    for (std::size_t r = 0; r + 1 < runs_.first_rating.size(); ++r)
+      sizes.push_back(runs_.first_rating[r + 1] - runs_.first_rating[r]);
+    return sizes;
+  }
+
+  void draw_validation(const SplitSpec& spec, ThreadTeam& team) {
+    draw(spec.validation_fraction, kValidation,
+         validation_keys_ = Keys(spec.seed, Purpose::validation), team);
+  }
+
+  // From the training part, the first, into a new one, the last.
+  void draw(double fraction, std::uint8_t part, const Keys& keys, ThreadTeam& team) {
+    auto& train = counts_[0];
+    const auto eligible = std::accumulate(train.begin(), train.end(), std::int64_t{0});
+    Draw drawn = draw_fraction(labels(), runs_.first_rating, eligible, fraction, keys, team);
+    sources_.push_back(std::make_unique<DrawnLabels>(labels(), drawn, keys, part));
+    for (std::size_t r = 0; r < train.size(); ++r) train[r] -= drawn.counts[r];
+    counts_.push_back(std::move(drawn.counts));
+  }
+
+  RatingRuns runs_;
+  Labels stored_;
+  Keys test_keys_{0, Purpose::test}, validation_keys_{0, Purpose::validation};
+  std::vector<std::unique_ptr<LabelSource>> sources_;  // each after the one before
+  RunCounts counts_;
+};
 
 bool has_row(const Ratings& ratings, std::int64_t user) {
   return ratings.user_offsets()[user + 1] > ratings.user_offsets()[user];
@@ -211,17 +278,14 @@ Ratings& part_of(Split& split, std::uint8_t label) {
 Split split_of(const Dataset& data, const SplitSpec& spec, Originals originals, int threads) {
   check(data, spec);
   ThreadTeam team(threads);
-  Labels labels = make_labels(data, spec, team);
-  if (spec.validation_fraction > 0 && spec.kind != SplitSpec::Kind::users)
-    draw_fraction(labels, LabelsAre::written, spec.validation_fraction, kValidation,
-                  Keys(spec.seed, Purpose::validation), team);
-  if (count_label(labels, kTrain, team) == 0)
-    fail(ErrorKind::usage, "{}: the split leaves no rating to train on", data.info.name);
-
   const auto wanted = labels_of(spec);
+  const Labelling labelling(data, spec, wanted, team);
+  if (!labelling.trains())
+    fail(ErrorKind::usage, "{}: the split leaves no rating to train on", data.info.name);
   // Ids of its own: the parts do not keep all ratings alive beside themselves.
-  const SharedIds ids = copy_ids(data.ratings);
-  auto parts = select_parts(data.ratings, ids, labels, wanted, threads, originals);
+  const SharedIds ids = copy_ids(data.ratings, team);
+  auto parts = select_parts(data.ratings, ids, labelling.labels(), labelling.runs(),
+                            labelling.counts(), wanted, team, originals);
   Split split;
   split.validation = split.fold_in = no_ratings_of(ids);
   for (std::size_t k = 0; k < wanted.size(); ++k)

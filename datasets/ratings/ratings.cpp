@@ -1,10 +1,12 @@
 #include "datasets/ratings/ratings.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include "base/error.hpp"
 #include "base/hash.hpp"
 #include "base/rng.hpp"
+#include "base/threads.hpp"
 
 namespace mf {
 namespace {
@@ -62,10 +64,16 @@ SharedIds share_ids(const Ratings& ratings) {
           std::make_shared<Ratings>(ratings)};
 }
 
-SharedIds copy_ids(const Ratings& ratings) {
+SharedIds copy_ids(const Ratings& ratings, ThreadTeam& team) {
   auto own = std::make_shared<Ratings::Arrays>();
-  own->user_ids.assign(ratings.user_ids().begin(), ratings.user_ids().end());
-  own->item_ids.assign(ratings.item_ids().begin(), ratings.item_ids().end());
+  const auto copy = [&](View<const std::int32_t> from, AlignedVector<std::int32_t>& to) {
+    to.resize(from.size());
+    team.for_chunks(from.size(), std::int64_t{1} << 20, [&](std::int64_t begin, std::int64_t end) {
+      std::copy(from.begin() + begin, from.begin() + end, to.begin() + begin);
+    });
+  };
+  copy(ratings.user_ids(), own->user_ids);
+  copy(ratings.item_ids(), own->item_ids);
   const View<const std::int32_t> users = own->user_ids;
   const View<const std::int32_t> items = own->item_ids;
   return {users, items, ratings.user_names(), ratings.item_names(), std::move(own)};

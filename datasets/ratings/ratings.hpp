@@ -121,8 +121,8 @@ struct SharedIds {
   IdNames user_names, item_names;
   std::shared_ptr<const void> owner;
 };
-SharedIds share_ids(const Ratings& ratings);  // keeps all of `ratings` alive
-SharedIds copy_ids(const Ratings& ratings);   // and lets them go
+SharedIds share_ids(const Ratings& ratings);                   // keeps all of `ratings` alive
+SharedIds copy_ids(const Ratings& ratings, ThreadTeam& team);  // and lets them go
 
 // The ratings for which keep[i] == label, over the same users, items and ids (their arrays are
 // shared, not copied, and `all` lives as long as the selection). keep has nnz entries.

@@ -1,10 +1,13 @@
-// Cuts ratings into parts by a label each, all parts in one pass over them.
+// Cuts ratings into parts by a label each: a pass over the labels that counts, one over the ratings
+// that copies.
 #pragma once
 
 #include <cstdint>
 #include <vector>
 
 #include "base/aligned.hpp"
+#include "base/threads.hpp"
+#include "datasets/ratings/label_source.hpp"
 #include "datasets/ratings/ratings.hpp"
 
 namespace mf {
@@ -23,8 +26,28 @@ enum class Originals {
   consumed,
 };
 
+// Runs of whole rows, by which the work is cut.
+struct RatingRuns {
+  std::vector<std::int32_t> first_row;     // of each run; then the number of rows
+  std::vector<std::int64_t> first_rating;  // of each run; then the number of ratings
+  std::int64_t count() const { return std::ssize(first_row) - 1; }
+};
+RatingRuns rating_runs(const Ratings& all);
+
+// How many ratings of each run are labelled wanted[k]: entry k of the result.
+using RunCounts = std::vector<std::vector<std::int64_t>>;
+RunCounts count_parts(const LabelSource& labels, const RatingRuns& runs,
+                      View<const std::uint8_t> wanted, ThreadTeam& team);
+
 // Part k, which has these ids, has the ratings labelled wanted[k]; other labels are in no part.
-// There is a label for each rating. The result does not depend on `threads`.
+// `runs` are those of `all`, `counts` those of these labels. The result does not depend on the
+// number of threads.
+std::vector<SelectedPart> select_parts(const Ratings& all, const SharedIds& ids,
+                                       const LabelSource& labels, const RatingRuns& runs,
+                                       const RunCounts& counts, View<const std::uint8_t> wanted,
+                                       ThreadTeam& team, Originals originals = Originals::kept);
+
+// The same with a label for each rating in an array.
 std::vector<SelectedPart> select_parts(const Ratings& all, const SharedIds& ids,
                                        View<const std::uint8_t> labels,
                                        View<const std::uint8_t> wanted, int threads,

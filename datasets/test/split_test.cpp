@@ -6,6 +6,7 @@
 #include <array>
 #include <cmath>
 #include <memory>
+#include <numeric>
 #include <set>
 #include <string>
 #include <tuple>
@@ -248,16 +249,23 @@ TEST(Draw, TakesTheSmallestKeys) {
     for (const double fraction : {0.0, 1e-6, 0.001, 0.2, 0.5, 0.9999, 1.0}) {
       if (n > 1000 && fraction != 0.2) continue;  // several chunks of work: slow to sort
       for (const double width : {0.0, 0.01, 8.0}) {
-        Labels labels(n, std::uint8_t{9});  // unwritten
         const Keys first(static_cast<std::uint64_t>(n), Purpose::test);
         const Keys second(3, Purpose::validation);
-        draw_fraction(labels, LabelsAre::unwritten, fraction, kTest, first, team, width);
         std::vector<std::uint8_t> expected(static_cast<std::size_t>(n), kTrain);
-        draw_by_sorting(expected, fraction, kTest, first);
-        ASSERT_TRUE(std::ranges::equal(labels, expected)) << n << " " << fraction << " " << width;
-        draw_fraction(labels, LabelsAre::written, fraction, kValidation, second, team, width);
-        draw_by_sorting(expected, fraction, kValidation, second);
-        ASSERT_TRUE(std::ranges::equal(labels, expected)) << n << " " << fraction << " " << width;
+        Labels labels(n, kTrain);
+        const auto draw = [&](const Keys& keys, std::uint8_t part) {
+          const StoredLabels before(labels);
+          const auto eligible = std::ranges::count(expected, kTrain);
+          const Draw drawn =
+              draw_fraction(before, even_cuts(n), eligible, fraction, keys, team, width);
+          write_labels(DrawnLabels(before, drawn, keys, part), labels, team);
+          draw_by_sorting(expected, fraction, part, keys);
+          ASSERT_TRUE(std::ranges::equal(labels, expected)) << n << " " << fraction << " " << width;
+          ASSERT_EQ(std::accumulate(drawn.counts.begin(), drawn.counts.end(), std::int64_t{0}),
+                    std::ranges::count(expected, part));
+        };
+        draw(first, kTest);
+        draw(second, kValidation);
       }
     }
   }
