@@ -1,8 +1,8 @@
 // From ratings in a file's order to the canonical matrix.
 //
-// Ids become dense indices, ratings are scattered stably into buckets of users, and each bucket is
-// sorted by (user, item) with a stable radix sort inside a cache. Sorting moves the ratings between
-// the arrays that came in and one copy of them, so the peak is twice the result.
+// Ids become dense indices and ratings are sorted into rows (rating_sort.hpp), in the arrays that
+// came in, by way of a copy of 8 bytes a rating: that is the peak, 20 bytes a rating, unless pairs
+// occur more than once.
 #include <algorithm>
 #include <array>
 #include <bit>
@@ -14,14 +14,11 @@
 #include "base/pages.hpp"
 #include "datasets/ratings/bucket_sort.hpp"
 #include "datasets/ratings/id_index.hpp"
+#include "datasets/ratings/rating_sort.hpp"
 #include "datasets/ratings/ratings.hpp"
 
 namespace mf {
 namespace {
-
-MutableColumns columns_of(RawRatings& raw) {
-  return {raw.users.data(), raw.items.data(), raw.values.data()};
-}
 
 void resize(RawRatings& raw, std::int64_t count) {
   raw.users.resize(count);
@@ -30,15 +27,11 @@ void resize(RawRatings& raw, std::int64_t count) {
 }
 
 void replace_ids(View<std::int32_t> ids, const IdIndex& index, ThreadTeam& team) {
-  const bool range = index.is_range();
-  const std::int32_t least = index.least();
-  if (range && least == 0) return;
+  if (index.is_range() && index.least() == 0) return;
   team.for_chunks(ids.size(), 1 << 16, [&](std::int64_t begin, std::int64_t end) {
-    if (range) {
-      for (std::int64_t i = begin; i < end; ++i) ids[i] -= least;
-      return;
-    }
-    for (std::int64_t i = begin; i < end; ++i) ids[i] = index(ids[i]);
+    index.with([&](const auto& dense) {
+      for (std::int64_t i = begin; i < end; ++i) ids[i] = dense(ids[i]);
+    });
   });
 }
 
@@ -67,90 +60,6 @@ bool strictly_sorted(const RawRatings& raw, ThreadTeam& team) {
     }
   });
   return std::all_of(sorted.begin(), sorted.end(), [](std::uint8_t s) { return s == 1; });
-}
-
-// One pass of a radix sort: a digit of the item or of the user.
-struct Digit {
-  bool of_item = true;
-  int shift = 0;
-  int bits = 0;
-};
-
-// Digits that cover [0, largest], least significant first, of at most 11 bits each.
-void add_digits(std::vector<Digit>& digits, bool of_item, std::uint32_t largest) {
-  constexpr int kMaxBits = 11;
-  const int bits = std::bit_width(largest);
-  const int passes = (bits + kMaxBits - 1) / kMaxBits;
-  for (int p = 0; p < passes; ++p) {
-    const int begin = bits * p / passes;
-    digits.push_back({of_item, begin, bits * (p + 1) / passes - begin});
-  }
-}
-
-class BucketSorter {
- public:
-  BucketSorter(std::int32_t n_items, MutableColumns ratings, MutableColumns spare)
-      : n_items_(n_items), ratings_(ratings), spare_(spare) {}
-
-  // Sorts ratings [begin, end) of `spare`, all of users [first_user, end_user), by (user, item)
-  // into the same places of `ratings`.
-  void operator()(std::int64_t begin, std::int64_t end, std::int32_t first_user,
-                  std::int32_t end_user) const {
-    std::vector<Digit> digits;
-    add_digits(digits, true, static_cast<std::uint32_t>(n_items_ - 1));
-    add_digits(digits, false, static_cast<std::uint32_t>(end_user - first_user - 1));
-    MutableColumns from = spare_;
-    MutableColumns to = ratings_;
-    for (const Digit& digit : digits) {
-      pass(digit, first_user, begin, end, from, to);
-      std::swap(from, to);
-    }
-    if (from.value == ratings_.value) return;
-    std::copy(from.key + begin, from.key + end, ratings_.key + begin);
-    std::copy(from.other + begin, from.other + end, ratings_.other + begin);
-    std::copy(from.value + begin, from.value + end, ratings_.value + begin);
-  }
-
- private:
-  static void pass(const Digit& digit, std::int32_t first_user, std::int64_t begin,
-                   std::int64_t end, MutableColumns from, MutableColumns to) {
-    const std::uint32_t mask = (std::uint32_t{1} << digit.bits) - 1;
-    const std::int32_t* column = digit.of_item ? from.other : from.key;
-    const std::int32_t base = digit.of_item ? 0 : first_user;
-    const auto value_of = [&](std::int64_t i) {
-      return static_cast<std::uint32_t>(column[i] - base) >> digit.shift & mask;
-    };
-    std::array<std::int64_t, 2048> next{};
-    for (std::int64_t i = begin; i < end; ++i) ++next[value_of(i)];
-    std::int64_t at = begin;
-    for (std::uint32_t d = 0; d <= mask; ++d) at += std::exchange(next[d], at);
-    for (std::int64_t i = begin; i < end; ++i) {
-      const std::int64_t k = next[value_of(i)]++;
-      to.key[k] = from.key[i];
-      to.other[k] = from.other[i];
-      to.value[k] = from.value[i];
-    }
-  }
-
-  std::int32_t n_items_;
-  MutableColumns ratings_, spare_;
-};
-
-void sort_ratings(RawRatings& raw, std::int32_t n_items, View<const std::int64_t> user_offsets,
-                  ThreadTeam& team) {
-  const std::int64_t count = std::ssize(raw.values);
-  RawRatings spare;
-  resize(spare, count);
-  const Buckets buckets = make_buckets(user_offsets);
-  scatter_to_buckets({raw.users.data(), raw.items.data(), raw.values.data()}, count, buckets,
-                     user_offsets, columns_of(spare), team);
-  const BucketSorter sort(n_items, columns_of(raw), columns_of(spare));
-  team.for_chunks(buckets.count(), 1, [&](std::int64_t b, std::int64_t) {
-    const std::int32_t first = buckets.first_key[b];
-    const std::int32_t end = buckets.first_key[b + 1];
-    sort(user_offsets[first], user_offsets[end], first, end);
-  });
-  give_back(spare, team);
 }
 
 // Pairs that occur more than once, in sorted ratings.
@@ -254,6 +163,24 @@ class Duplicates {
        id_text(arrays.item_names, arrays.item_ids, raw.items[begin]), end - begin, report.pairs);
 }
 
+// Leaves one rating a pair, or throws.
+DuplicateReport resolve(RawRatings& raw, Ratings::Arrays& arrays, DuplicatePolicy policy,
+                        ThreadTeam& team, const std::string& name) {
+  const Duplicates duplicates(raw, arrays.user_offsets);
+  AlignedVector<std::int64_t> offsets(std::ssize(arrays.user_offsets));
+  offsets[0] = 0;
+  const DuplicateReport found = duplicates.count(offsets, team);
+  if (policy == DuplicatePolicy::error) fail_duplicate(duplicates, arrays, raw, found, name);
+  for (std::int64_t u = 1; u < std::ssize(offsets); ++u) offsets[u] += offsets[u - 1];
+  RawRatings distinct;
+  resize(distinct, offsets.back());
+  duplicates.resolve(policy, offsets, distinct, team);
+  give_back(raw, team);
+  raw = std::move(distinct);
+  arrays.user_offsets = std::move(offsets);
+  return found;
+}
+
 // Rows of names, of which some may not occur, are rows of those that do.
 void keep_names(const IdNames& names, AlignedVector<std::int32_t>& ids, IdNames& kept) {
   if (names.empty()) return;
@@ -272,38 +199,22 @@ Ratings make_ratings(RawRatings raw, DuplicatePolicy policy, int threads, const 
   const std::int64_t count = std::ssize(raw.values);
   ThreadTeam team(useful_threads(threads, count));
   Ratings::Arrays arrays;
-  {
-    const IdIndex users(raw.users, team, "user", name);
-    replace_ids(raw.users, users, team);
-    arrays.user_ids = users.ids();
-    keep_names(raw.user_names, arrays.user_ids, arrays.user_names);
-  }
-  {
-    const IdIndex items(raw.items, team, "item", name);
-    replace_ids(raw.items, items, team);
-    arrays.item_ids = items.ids();
-    keep_names(raw.item_names, arrays.item_ids, arrays.item_names);
-  }
-  arrays.user_offsets =
-      key_offsets(raw.users, static_cast<std::int32_t>(arrays.user_ids.size()), team);
+  const IdIndex users(raw.users, team, "user", name);
+  const IdIndex items(raw.items, team, "item", name);
+  arrays.user_ids = users.ids();
+  arrays.item_ids = items.ids();
+  keep_names(raw.user_names, arrays.user_ids, arrays.user_names);
+  keep_names(raw.item_names, arrays.item_ids, arrays.item_names);
 
   DuplicateReport found;
-  if (!strictly_sorted(raw, team)) {
-    sort_ratings(raw, static_cast<std::int32_t>(arrays.item_ids.size()), arrays.user_offsets, team);
-    const Duplicates duplicates(raw, arrays.user_offsets);
-    AlignedVector<std::int64_t> offsets(std::ssize(arrays.user_offsets));
-    offsets[0] = 0;
-    found = duplicates.count(offsets, team);
-    if (found.pairs > 0) {
-      if (policy == DuplicatePolicy::error) fail_duplicate(duplicates, arrays, raw, found, name);
-      for (std::int64_t u = 1; u < std::ssize(offsets); ++u) offsets[u] += offsets[u - 1];
-      RawRatings distinct;
-      resize(distinct, offsets.back());
-      duplicates.resolve(policy, offsets, distinct, team);
-      give_back(raw, team);
-      raw = std::move(distinct);
-      arrays.user_offsets = std::move(offsets);
-    }
+  if (strictly_sorted(raw, team)) {  // indices ascend as ids do
+    replace_ids(raw.users, users, team);
+    replace_ids(raw.items, items, team);
+    arrays.user_offsets = key_offsets(raw.users, users.size(), team);
+  } else {
+    SortedRows rows = sort_ratings(raw, users, items, team);
+    arrays.user_offsets = std::move(rows.user_offsets);
+    if (rows.duplicates) found = resolve(raw, arrays, policy, team, name);
   }
   if (report != nullptr) *report = found;
   arrays.users = std::move(raw.users);

@@ -167,6 +167,38 @@ TEST_P(MakeRatings, ColumnViewEqualsTheDefinition) {
   }
 }
 
+// Rows and columns of which few have two ratings: a key of user and item takes more than 32 bits.
+TEST(Ratings, ManyRowsAndColumnsAreSortedByLongKeys) {
+  const RawRatings raw = random_raw(5, 300'000, 300'000, 300'000, 0);
+  const auto expected = reference_of(raw);
+  ASSERT_GT(expected.size(), 290'000U);
+  const Ratings made = make_ratings(raw, DuplicatePolicy::last, 2, "mine");
+  expect_canonical(made);
+  expect_is(made, expected, DuplicatePolicy::last);
+}
+
+// As the files of Netflix: what stands in rows by users has its items in order.
+TEST(Ratings, InputInTheOrderOfItemsIsTheSame) {
+  RawRatings raw = random_raw(6, 90'000, 3000, 400, 1);
+  std::vector<std::int64_t> order(raw.values.size());
+  std::iota(order.begin(), order.end(), 0);
+  std::stable_sort(order.begin(), order.end(),
+                   [&](auto a, auto b) { return raw.items[a] < raw.items[b]; });
+  RawRatings by_item;
+  for (const std::int64_t i : order) {
+    by_item.users.push_back(raw.users[i]);
+    by_item.items.push_back(raw.items[i]);
+    by_item.values.push_back(raw.values[i]);
+  }
+  const auto expected = reference_of(raw);
+  ASSERT_LT(expected.size(), raw.values.size()) << "no duplicates";
+  for (const DuplicatePolicy policy : {DuplicatePolicy::last, DuplicatePolicy::mean}) {
+    const Ratings made = make_ratings(by_item, policy, 2, "mine");
+    expect_canonical(made);
+    expect_is(made, expected, policy);
+  }
+}
+
 TEST(Ratings, SortedInputKeepsItsOrder) {
   const Ratings r =
       make_ratings(raw_of({{1, 5, 1}, {1, 9, 2}, {4, 5, 3}}), DuplicatePolicy::error, 2, "test");
