@@ -5,10 +5,10 @@ namespace {
 
 double two_visits(const ProblemShape& shape) { return 2 * static_cast<double>(shape.nnz); }
 
-double filled_rows(const als::Side& side) {
+std::int64_t filled_rows(const als::Side& side) {
   std::int64_t count = 0;
   for (std::int64_t row = 0; row < side.rows(); ++row) count += side.length(row) > 0 ? 1 : 0;
-  return static_cast<double>(count);
+  return count;
 }
 
 // Operations of one row beyond its pairs, as README.md counts them.
@@ -77,9 +77,15 @@ AlgorithmInfo shared_info(const std::string& name) {
 }
 
 Work iteration_work(const Common& common, Solver solver, Normal normal, const Sides& sides) {
+  return iteration_work(common, solver, normal, sides.users().nnz(),
+                        filled_rows(sides.users()) + filled_rows(sides.items()));
+}
+
+Work iteration_work(const Common& common, Solver solver, Normal normal, std::int64_t pairs,
+                    std::int64_t filled_count) {
   const double f = common.factors;
-  const double visits = 2.0 * static_cast<double>(sides.users().nnz());
-  const double filled = filled_rows(sides.users()) + filled_rows(sides.items());
+  const double visits = 2.0 * static_cast<double>(pairs);
+  const auto filled = static_cast<double>(filled_count);
   const double passes = solver == Solver::cg ? 3 : 2;  // CG also reads the row it starts from
   Work work;
   work.updates = visits;

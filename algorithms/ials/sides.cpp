@@ -4,32 +4,13 @@
 #include <atomic>
 #include <cmath>
 
+#include "algorithms/ials/observed.hpp"
 #include "base/error.hpp"
 
 namespace mf::ials {
 namespace {
 
 constexpr std::int64_t kPairsPerChunk = 1 << 16;
-
-[[noreturn]] void fail_value(const Ratings& train, std::int64_t k, const ImplicitLoss& loss) {
-  const Rating pair = train[k];
-  const std::string user = train.user_text(pair.user);
-  const std::string item = train.item_text(pair.item);
-  if (std::isfinite(pair.value) && pair.value >= 0) {
-    fail(ErrorKind::usage,
-         "the value of user {} and item {} is {}; alpha {} times it is no normal number of fp32; "
-         "scale the values, or change alpha",
-         user, item, pair.value, loss.alpha);
-  }
-  fail(ErrorKind::usage,
-       "the value of user {} and item {} is {}; implicit feedback takes finite values of 0 (not "
-       "observed) and above",
-       user, item, pair.value);
-}
-
-bool usable(float value, const ImplicitLoss& loss) {
-  return value == 0 || (value > 0 && std::isnormal(static_cast<float>(loss.weight(value))));
-}
 
 // How many pairs are observed. Throws at the first value, in the order of the ratings, that is
 // none.
@@ -40,7 +21,7 @@ std::int64_t count_observed(const Ratings& train, const ImplicitLoss& loss, Thre
     std::int64_t own = 0;
     for (std::int64_t k = begin; k < end; ++k) {
       const float value = train.values()[k];
-      if (!usable(value, loss)) {
+      if (!is_confidence(value, loss.alpha)) {
         std::int64_t known = first_bad;
         while (k < known && !first_bad.compare_exchange_weak(known, k)) {
         }
@@ -50,7 +31,7 @@ std::int64_t count_observed(const Ratings& train, const ImplicitLoss& loss, Thre
     }
     observed += own;
   });
-  if (first_bad < train.nnz()) fail_value(train, first_bad, loss);
+  if (first_bad < train.nnz()) refuse_pair(train, first_bad, loss);
   return observed;
 }
 
@@ -58,7 +39,7 @@ void weigh(View<const float> from, AlignedVector<float>& to, const ImplicitLoss&
            ThreadTeam& team) {
   team.for_chunks(from.size(), kPairsPerChunk, [&](std::int64_t begin, std::int64_t end) {
     for (std::int64_t k = begin; k < end; ++k) {
-      to[k] = static_cast<float>(loss.weight(from[k]));
+      to[k] = pair_weight(from[k], loss.alpha);
     }
   });
 }
@@ -81,6 +62,22 @@ void drop_zeros(Csc& columns) {
 }
 
 }  // namespace
+
+void refuse_pair(const Ratings& train, std::int64_t k, const ImplicitLoss& loss) {
+  const Rating pair = train[k];
+  const std::string user = train.user_text(pair.user);
+  const std::string item = train.item_text(pair.item);
+  if (std::isfinite(pair.value) && pair.value >= 0) {
+    fail(ErrorKind::usage,
+         "the value of user {} and item {} is {}; alpha {} times it is no normal number of fp32; "
+         "scale the values, or change alpha",
+         user, item, pair.value, loss.alpha);
+  }
+  fail(ErrorKind::usage,
+       "the value of user {} and item {} is {}; implicit feedback takes finite values of 0 (not "
+       "observed) and above",
+       user, item, pair.value);
+}
 
 void Sides::copy_observed(const Ratings& train, std::int64_t observed) {
   user_offsets_.assign(train.n_users() + 1, 0);

@@ -36,6 +36,9 @@ class Sides {
   Csc columns_;
 };
 
+// Throws the Error(usage) that names rating k of `train`, whose value is no confidence.
+[[noreturn]] void refuse_pair(const Ratings& train, std::int64_t k, const ImplicitLoss& loss);
+
 // l of every row of a side (ImplicitLoss::row_reg), `others` being the rows of the other one.
 AlignedVector<float> row_regs(const als::Side& side, std::int64_t others, const ImplicitLoss& loss);
 

@@ -7,12 +7,21 @@
 
 #include "algorithms/als/device_center.hpp"
 #include "algorithms/core/cuda/device_ratings.hpp"
+#include "algorithms/core/cuda/memory.hpp"
 
 namespace mf::als {
 
+struct SplitSide {
+  cuda::DeviceBuffer<std::int32_t> others;
+  cuda::DeviceBuffer<float> values;
+  // Borrowed: rows + 1 in device memory.
+  const std::int64_t* offsets = nullptr;
+  std::int64_t rows = 0;
+};
+
 // others[i] and values[i] of rating i of the rows, the center removed. `of_users`: rows are users.
-// Queued.
-void split_side(const cuda::RatingsOfRows& rows, bool of_users, const DeviceResidual& center,
-                std::int32_t* others, float* values, cudaStream_t stream);
+// Queued. The offsets are those of `rows`.
+SplitSide split_side(const cuda::RatingsOfRows& rows, bool of_users, const DeviceResidual& center,
+                     cudaStream_t stream);
 
 }  // namespace mf::als

@@ -4,6 +4,7 @@
 #include "base/json.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace mf::als {
 namespace {
@@ -63,9 +64,9 @@ DeviceSteps::DeviceSteps(const AlsSettings& settings, const Side (&host)[2], con
 void DeviceSteps::make_side(Which which, const cuda::RatingsOfRows& rows,
                             const DeviceResidual& center) {
   DeviceSide& to = side(which);
-  to.others = cuda::DeviceBuffer<std::int32_t>(rows.nnz);
-  to.values = cuda::DeviceBuffer<float>(rows.nnz);
-  split_side(rows, which == Which::users, center, to.others.data(), to.values.data(), stream_);
+  SplitSide made = split_side(rows, which == Which::users, center, stream_);
+  to.others = std::move(made.others);
+  to.values = std::move(made.values);
 }
 
 void DeviceSteps::start(const Model& initial, cuda::Uploader& uploader) {

@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "algorithms/als/fused/plan.hpp"
 #include "algorithms/als/fused/steps.hpp"
 #include "algorithms/als/objective.hpp"
+#include "algorithms/als/test/plan_fused.hpp"
 #include "algorithms/als/test/reference.hpp"
 #include "base/error.hpp"
 #include "base/json.hpp"
@@ -108,7 +108,7 @@ Formed form(const Ratings& train, const Model& initial, const Params& params) {
   const FusedSettings settings = read_fused_settings(params);
   cuda::DeviceRatings ratings(train, team, stream.get());
   FusedSteps steps(settings, ratings, {}, initial, context);
-  FusedPlan plan = plan_fused(sides.users().offsets, settings.split_rows);
+  test::FusedPlan plan = test::plan_fused(sides.users().offsets, settings.split_rows);
   const auto tasks_count = static_cast<std::int32_t>(plan.tasks.size());
   for (std::int32_t i = 0; i < tasks_count; ++i) {
     plan.tasks[i].parts = 1;

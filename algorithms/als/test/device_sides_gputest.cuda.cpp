@@ -3,8 +3,8 @@
 
 #include "algorithms/als/cumf/split_side.hpp"
 #include "algorithms/als/fused/entries.hpp"
-#include "algorithms/als/fused/plan.hpp"
 #include "algorithms/als/sides.hpp"
+#include "algorithms/als/test/plan_fused.hpp"
 #include "algorithms/als/test/reference.hpp"
 #include "algorithms/core/cuda/cut_rows.hpp"
 #include "algorithms/core/cuda/stream.hpp"
@@ -12,6 +12,9 @@
 
 namespace mf::als {
 namespace {
+
+using test::FusedPlan;
+using test::plan_fused;
 
 template <class T>
 std::vector<T> back(const T* from, std::int64_t count, const cuda::Stream& stream) {
@@ -128,12 +131,11 @@ TEST(SplitSide, IsTheHostsSide) {
                                      item_bias.data()};
     for (const bool of_users : {true, false}) {
       const Side side = of_users ? sides.users() : sides.items();
-      cuda::DeviceBuffer<std::int32_t> others(train.nnz());
-      cuda::DeviceBuffer<float> values(train.nnz());
-      split_side(of_users ? ratings.rows() : ratings.columns(stream.get()), of_users, residual,
-                 others.data(), values.data(), stream.get());
-      const auto seen = back(others.data(), train.nnz(), stream);
-      const auto numbers = back(values.data(), train.nnz(), stream);
+      const SplitSide made = split_side(of_users ? ratings.rows() : ratings.columns(stream.get()),
+                                        of_users, residual, stream.get());
+      EXPECT_EQ(made.rows, side.rows());
+      const auto seen = back(made.others.data(), train.nnz(), stream);
+      const auto numbers = back(made.values.data(), train.nnz(), stream);
       for (std::int64_t i = 0; i < train.nnz(); ++i) {
         ASSERT_EQ(seen[i], side.others[i]) << i;
         ASSERT_EQ(numbers[i], side.values[i]) << i;

@@ -1,4 +1,4 @@
-#include "algorithms/als/fused/plan.hpp"
+#include "algorithms/als/test/plan_fused.hpp"
 
 #include <gtest/gtest.h>
 
@@ -10,6 +10,9 @@
 
 namespace mf::als {
 namespace {
+
+using test::FusedPlan;
+using test::plan_fused;
 
 std::vector<std::int64_t> offsets_of(const std::vector<std::int64_t>& lengths) {
   std::vector<std::int64_t> offsets = {0};

@@ -18,10 +18,16 @@ struct RowCounts {
   const std::int64_t* offsets;
   std::int64_t rows;
   std::int64_t longest;
+  std::int64_t last_up_to;  // whole rows of at most this many ratings come last
 
   __device__ std::int64_t count(std::int64_t row) const { return offsets[row + 1] - offsets[row]; }
   __device__ std::int64_t parts(std::int64_t row) const {
     return parts_of_row(count(row), longest);
+  }
+  // Sorts by falling length, the whole rows that come last after all others.
+  __device__ std::uint32_t key(std::int64_t length, std::int64_t parts, int bits) const {
+    const bool last = parts == 1 && length <= last_up_to;
+    return static_cast<std::uint32_t>(longest - length) | static_cast<std::uint32_t>(last) << bits;
   }
 };
 
@@ -34,8 +40,8 @@ __global__ void count_kernel(const RowCounts rows, std::int64_t* parts, std::int
   slots[row] = own > 1 ? own : 0;
 }
 
-// A thread a row. The keys sort by falling length.
-__global__ void cut_kernel(const RowCounts rows, const std::int64_t* first_part,
+// A thread a row. `bits` are those of a length.
+__global__ void cut_kernel(const RowCounts rows, int bits, const std::int64_t* first_part,
                            const std::int64_t* first_slot, RowPart* parts, std::uint32_t* keys,
                            std::uint32_t* numbers) {
   const std::int64_t row = std::int64_t{blockIdx.x} * kThreads + threadIdx.x;
@@ -55,7 +61,7 @@ __global__ void cut_kernel(const RowCounts rows, const std::int64_t* first_part,
     made.parts = static_cast<std::int32_t>(own);
     made.first_slot = own > 1 ? static_cast<std::int32_t>(first_slot[row]) : 0;
     parts[at] = made;
-    keys[at] = static_cast<std::uint32_t>(rows.longest - length);
+    keys[at] = rows.key(length, own, bits);
     numbers[at] = static_cast<std::uint32_t>(at);
   }
 }
@@ -79,12 +85,13 @@ void read_totals(const std::int64_t* parts, const std::int64_t* slots, std::int6
 }  // namespace
 
 DeviceParts cut_rows(const std::int64_t* offsets, std::int64_t rows, std::int64_t longest,
-                     cudaStream_t stream) {
+                     cudaStream_t stream, std::int64_t last_up_to) {
   DeviceParts made;
   if (rows == 0) return made;
   constexpr std::int64_t kMost = std::numeric_limits<std::int32_t>::max();
   longest = std::min(longest, kMost);  // no row has more
-  const RowCounts counts{offsets, rows, longest};
+  const RowCounts counts{offsets, rows, longest, last_up_to};
+  const int bits = bits_of(longest + 1);  // 31 at most
   StreamBuffer<std::int64_t> first_part(rows + 1, stream);
   StreamBuffer<std::int64_t> first_slot(rows + 1, stream);
   count_kernel<<<blocks_for(rows + 1, kThreads), kThreads, 0, stream>>>(counts, first_part.data(),
@@ -104,11 +111,12 @@ DeviceParts cut_rows(const std::int64_t* offsets, std::int64_t rows, std::int64_
   StreamBuffer<std::uint32_t> keys(count, stream), other_keys(count, stream);
   StreamBuffer<std::uint32_t> numbers(count, stream), other_numbers(count, stream);
   cut_kernel<<<blocks_for(rows, kThreads), kThreads, 0, stream>>>(
-      counts, first_part.data(), first_slot.data(), unsorted.data(), keys.data(), numbers.data());
+      counts, bits, first_part.data(), first_slot.data(), unsorted.data(), keys.data(),
+      numbers.data());
   MF_CUDA_LAUNCHED("cut_rows");
   cub::DoubleBuffer<std::uint32_t> by(keys.data(), other_keys.data());
   cub::DoubleBuffer<std::uint32_t> order(numbers.data(), other_numbers.data());
-  sort_pairs(by, order, count, bits_of(longest + 1), stream);
+  sort_pairs(by, order, count, bits + (last_up_to < 0 ? 0 : 1), stream);
   made.parts = DeviceBuffer<RowPart>(count);
   made.slots = static_cast<std::int32_t>(slots);
   gather_kernel<<<blocks_for(count, kThreads), kThreads, 0, stream>>>(

@@ -56,11 +56,7 @@ const std::int64_t* DeviceRatings::item_counts(cudaStream_t stream) {
 }
 
 std::int64_t DeviceRatings::rating_users(cudaStream_t stream) {
-  if (!rating_users_) {
-    StreamBuffer<std::int64_t> counts(n_users_, stream);
-    count_rows(user_offsets_.data(), counts.data(), n_users_, stream);
-    rating_users_ = count_positive(counts.data(), n_users_, stream);
-  }
+  if (!rating_users_) rating_users_ = count_rated_rows(user_offsets_.data(), n_users_, stream);
   return *rating_users_;
 }
 

@@ -52,7 +52,23 @@ DeviceBuffer<Real> uploaded(View<const float> packed, std::int32_t factors, std:
   return rows;
 }
 
+// A warp a row.
+__global__ void __launch_bounds__(kThreads)
+    zero_kernel(const std::int64_t* offsets, std::int64_t count, float* rows, std::int64_t stride) {
+  const std::int64_t row = (std::int64_t{blockIdx.x} * kThreads + threadIdx.x) / 32;
+  if (row >= count || offsets[row] < offsets[row + 1]) return;
+  for (std::int64_t k = threadIdx.x % 32; k < stride; k += 32) rows[row * stride + k] = 0;
+}
+
 }  // namespace
+
+void zero_empty_rows(const std::int64_t* offsets, std::int64_t count, float* rows,
+                     std::int64_t stride, cudaStream_t stream) {
+  if (count == 0) return;
+  zero_kernel<<<blocks_for(count, kThreads / 32), kThreads, 0, stream>>>(offsets, count, rows,
+                                                                         stride);
+  MF_CUDA_LAUNCHED("zero_empty_rows");
+}
 
 template <class Real>
 DeviceBuffer<Real> initial_rows(const Model& initial, RowsOf side, std::int64_t stride,

@@ -19,4 +19,9 @@ template <class Real>
 DeviceBuffer<Real> initial_rows(const Model& initial, RowsOf side, std::int64_t stride,
                                 Uploader& uploader, Real times = 1);
 
+// Rows without ratings are zero, which is their solution where each row is solved for. offsets: of
+// `count` rows, in device memory. Queued.
+void zero_empty_rows(const std::int64_t* offsets, std::int64_t count, float* rows,
+                     std::int64_t stride, cudaStream_t stream);
+
 }  // namespace mf::cuda

@@ -11,6 +11,7 @@
 
 #include "algorithms/core/cuda/launch.hpp"
 #include "algorithms/core/cuda/scan_sort.cuh"
+#include "algorithms/core/cuda/walk_rows.cuh"
 
 namespace mf::cuda {
 namespace {
@@ -23,39 +24,25 @@ __device__ std::int64_t thread_number() {
 }
 __device__ std::int64_t thread_count() { return std::int64_t{gridDim.x} * kThreads; }
 
-// The ratings [begin, end), which lie in the rows [first, last).
-struct Stretch {
-  std::int64_t begin, end;
-  std::int64_t first, last;
-  std::int64_t count() const { return end - begin; }
+// Of a rating of the stretch: its item, and itself with its user.
+struct ItemKeys : RowVisitor {
+  std::int64_t begin;
+  std::uint32_t* items;
+  RowRating* ratings;
+
+  __device__ void operator()(std::int64_t row, std::int64_t i, RowRating rating) {
+    items[i - begin] = static_cast<std::uint32_t>(rating.other);
+    ratings[i - begin] = {static_cast<std::int32_t>(row), rating.value};
+  }
 };
 
-// Calls visit(row, place of the rating), a warp a row.
-template <class Visit>
-__device__ void visit_ratings(const std::int64_t* offsets, const Stretch& part, Visit&& visit) {
-  for (std::int64_t row = part.first + thread_number() / 32; row < part.last;
-       row += thread_count() / 32) {
-    const std::int64_t begin = max(offsets[row], part.begin);
-    const std::int64_t end = min(offsets[row + 1], part.end);
-    for (std::int64_t i = begin + threadIdx.x % 32; i < end; i += 32) visit(row, i);
-  }
-}
+struct UserOfRating : RowVisitor {
+  std::int32_t* users;
 
-__global__ void __launch_bounds__(kThreads) key_kernel(const RatingsOfRows rows, const Stretch part,
-                                                       std::uint32_t* items, RowRating* ratings) {
-  visit_ratings(rows.offsets, part, [&](std::int64_t row, std::int64_t i) {
-    const RowRating rating = rows.ratings[i];
-    items[i - part.begin] = static_cast<std::uint32_t>(rating.other);
-    ratings[i - part.begin] = {static_cast<std::int32_t>(row), rating.value};
-  });
-}
-
-__global__ void __launch_bounds__(kThreads)
-    expand_kernel(const RatingsOfRows rows, const Stretch part, std::int32_t* users) {
-  visit_ratings(rows.offsets, part, [&](std::int64_t row, std::int64_t i) {
+  __device__ void operator()(std::int64_t row, std::int64_t i, RowRating) {
     users[i] = static_cast<std::int32_t>(row);
-  });
-}
+  }
+};
 
 // begins[item] = the first of the sorted keys that is not below it, for item in [0, n_items].
 __global__ void __launch_bounds__(kThreads)
@@ -125,13 +112,10 @@ __global__ void __launch_bounds__(kThreads)
 }
 
 unsigned blocks_over(std::int64_t count) { return blocks_for(count, kThreads, kMostBlocks); }
-unsigned blocks_over_rows(std::int64_t rows) {
-  return blocks_for(rows, kThreads / 32, std::int64_t{1} << 20);
-}
 
 // The pieces that are sorted one after another.
-std::vector<Stretch> stretches(const RatingsOfRows& rows, std::int64_t at_once,
-                               cudaStream_t stream) {
+std::vector<RatingStretch> stretches(const RatingsOfRows& rows, std::int64_t at_once,
+                                     cudaStream_t stream) {
   if (rows.nnz <= at_once) return {{0, rows.nnz, 0, rows.rows}};
   const std::int64_t cuts = (rows.nnz + at_once - 1) / at_once;
   StreamBuffer<std::int64_t> device(cuts, stream);
@@ -139,7 +123,7 @@ std::vector<Stretch> stretches(const RatingsOfRows& rows, std::int64_t at_once,
   MF_CUDA_LAUNCHED("make_columns cut");
   std::vector<std::int64_t> first(cuts);
   download(View<std::int64_t>(first), device.data(), stream);
-  std::vector<Stretch> parts;
+  std::vector<RatingStretch> parts;
   for (std::int64_t k = 0; k < cuts; ++k) {
     const std::int64_t end = std::min(rows.nnz, (k + 1) * at_once);
     parts.push_back({k * at_once, end, first[k], k + 1 < cuts ? first[k + 1] + 1 : rows.rows});
@@ -158,10 +142,9 @@ class Sorter {
         ratings_a_(most),
         ratings_b_(most) {}
 
-  void sort(const RatingsOfRows& rows, const Stretch& part) {
-    key_kernel<<<blocks_over_rows(part.last - part.first), kThreads, 0, stream_>>>(
-        rows, part, keys_a_.data(), ratings_a_.data());
-    MF_CUDA_LAUNCHED("make_columns keys");
+  void sort(const RatingsOfRows& rows, const RatingStretch& part) {
+    walk_ratings(rows, part, ItemKeys{{}, part.begin, keys_a_.data(), ratings_a_.data()},
+                 "make_columns keys", stream_);
     using Word = unsigned long long;  // a rating, moved as one
     cub::DoubleBuffer<std::uint32_t> keys(keys_a_.data(), keys_b_.data());
     cub::DoubleBuffer<Word> ratings(reinterpret_cast<Word*>(ratings_a_.data()),
@@ -213,7 +196,7 @@ DeviceColumns sort_in_turn(const RatingsOfRows& rows, std::int64_t n_items, std:
   made.ratings = DeviceBuffer<RowRating>(rows.nnz);
   StreamBuffer<std::int64_t> begins(n_items + 1, stream);
   Sorter sorter(at_once, n_items, stream);
-  for (const Stretch& part : stretches(rows, at_once, stream)) {
+  for (const RatingStretch& part : stretches(rows, at_once, stream)) {
     sorter.sort(rows, part);
     find_begins(sorter.keys(), part.count(), n_items, begins.data(), stream);
     place_kernel<<<blocks_over(part.count()), kThreads, 0, stream>>>(
@@ -268,11 +251,15 @@ std::int64_t count_positive(const std::int64_t* counts, std::int64_t count, cuda
   return static_cast<std::int64_t>(found);
 }
 
+std::int64_t count_rated_rows(const std::int64_t* offsets, std::int64_t rows, cudaStream_t stream) {
+  StreamBuffer<std::int64_t> counts(rows, stream);
+  count_rows(offsets, counts.data(), rows, stream);
+  return count_positive(counts.data(), rows, stream);
+}
+
 void expand_users(const RatingsOfRows& rows, std::int32_t* users, cudaStream_t stream) {
   if (rows.nnz == 0) return;
-  expand_kernel<<<blocks_over_rows(rows.rows), kThreads, 0, stream>>>(
-      rows, {0, rows.nnz, 0, rows.rows}, users);
-  MF_CUDA_LAUNCHED("expand_users");
+  walk_ratings(rows, UserOfRating{{}, users}, "expand_users", stream);
 }
 
 }  // namespace mf::cuda

@@ -30,4 +30,7 @@ void count_rows(const std::int64_t* offsets, std::int64_t* counts, std::int64_t 
 // How many of the counts are not 0. Waits.
 std::int64_t count_positive(const std::int64_t* counts, std::int64_t count, cudaStream_t stream);
 
+// How many rows have ratings. Waits.
+std::int64_t count_rated_rows(const std::int64_t* offsets, std::int64_t rows, cudaStream_t stream);
+
 }  // namespace mf::cuda

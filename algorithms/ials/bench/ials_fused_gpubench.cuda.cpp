@@ -102,8 +102,9 @@ Runner& runner(const Data& data, const Json& changes) {
   const Model initial =
       initial_model(train.n_users(), train.n_items(), settings.common.factors, ModelKind::plain, 0,
                     {InitKind::normal, 0.1, 3}, hardware_threads());
-  one->steps =
-      FusedSteps(settings, Sides(train, settings.common.loss, one->team), initial, context);
+  cuda::DeviceRatings ratings(train, one->team, one->stream.get());
+  DevicePairs pairs(train, settings.common.loss, ratings, one->stream.get());
+  one->steps = FusedSteps(settings, pairs, initial, context);
   one->floor = floor_seconds(train, settings, data.equal);
   return *one;
 }

@@ -16,12 +16,12 @@ class IalsFused : public Algorithm {
   void prepare(const Ratings& train, const Model& initial, Context& context) override {
     const Common& common = settings_.common;
     check_initial(ModelKind::plain, common.factors, train, initial);
-    const Sides sides(train, common.loss, *context.team);
-    nnz_ = sides.users().nnz();
-    work_ = iteration_work(common, Solver::cg, Normal::formed, sides);
     shape_ = initial;
-    const PhaseScope phase(context.phases, "transfer");
-    steps_ = FusedSteps(settings_, sides, initial, context);
+    const auto ratings = cuda::ratings_on_device(train, context);
+    DevicePairs pairs(train, common.loss, *ratings, context.stream);
+    nnz_ = pairs.count();
+    steps_ = FusedSteps(settings_, pairs, initial, context);
+    work_ = iteration_work(common, Solver::cg, Normal::formed, nnz_, pairs.rated_rows());
   }
 
   std::int64_t run_epoch(const EpochArgs&, Context& context) override {

@@ -41,18 +41,23 @@ std::int64_t applied_break_even(int factors, int steps) {
   return std::max<std::int64_t>(0, static_cast<std::int64_t>(row / pair));
 }
 
-AppliedPlan plan_applied(View<const als::FusedTask> tasks, std::int64_t first,
-                         const AppliedLimits& limits, int factors) {
+AppliedCapacities applied_capacities(const AppliedLimits& limits, int factors) {
+  static_assert(std::size(kAppliedBlockWarps) == kAppliedShapes);
+  AppliedCapacities most;
+  for (int k = 0; k < kAppliedShapes; ++k) {
+    most.pairs[k] = applied_capacity(limits, factors, kAppliedBlockWarps[k]);
+  }
+  return most;
+}
+
+AppliedPlan plan_applied(const AppliedBands& bands, std::int64_t count) {
   AppliedPlan plan;
-  for (std::int64_t i = first; i < tasks.size(); ++i) {
-    const std::int64_t pairs = tasks[i].count;
-    const int* warps = std::begin(kAppliedBlockWarps);
-    while (warps + 1 != std::end(kAppliedBlockWarps) &&
-           applied_capacity(limits, factors, *warps) < pairs) {
-      ++warps;
+  for (int k = kAppliedShapes - 1; k >= 0; --k) {
+    const AppliedBand& band = bands.band[k];
+    const std::int64_t end = k == 0 ? count : bands.band[k - 1].first;
+    if (band.first < end) {
+      plan.push_back({band.first, end - band.first, kAppliedBlockWarps[k], band.pairs});
     }
-    if (plan.empty() || plan.back().warps != *warps) plan.push_back({i, 0, *warps, pairs});
-    ++plan.back().count;
   }
   return plan;
 }

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "algorithms/als/fused/layout.hpp"
-#include "base/view.hpp"
+#include "base/host_device.hpp"
 
 namespace mf::ials {
 
@@ -22,6 +22,7 @@ constexpr int applied_lanes(int factors) { return als::fused_stride(factors) <= 
 // more pairs, so that the pairs of a warp are about as many in each.
 inline constexpr int kAppliedWarps = 16;
 inline constexpr int kAppliedBlockWarps[] = {2, 4, 8, 16};
+inline constexpr int kAppliedShapes = 4;
 
 // Shared memory of a block: of each pair its row, the index and two floats; and two buffers with
 // each warp's part of a product.
@@ -40,6 +41,66 @@ std::int64_t applied_capacity(const AppliedLimits& limits, int factors, int warp
 // The longest row for which forming A is estimated to take longer, by README.md's cycles.
 std::int64_t applied_break_even(int factors, int steps);
 
+// Pairs of the longest row for each of kAppliedBlockWarps.
+struct AppliedCapacities {
+  std::int64_t pairs[kAppliedShapes] = {};
+};
+AppliedCapacities applied_capacities(const AppliedLimits& limits, int factors);
+
+// The first of tasks [begin, end) that `holds`; it holds for all after it.
+template <class Holds>
+MF_HD std::int64_t first_that(const als::FusedTask* tasks, std::int64_t begin, std::int64_t end,
+                              const Holds& holds) {
+  while (begin < end) {
+    const std::int64_t middle = begin + (end - begin) / 2;
+    if (holds(tasks[middle])) {
+      end = middle;
+    } else {
+      begin = middle + 1;
+    }
+  }
+  return begin;
+}
+
+struct IsApplied {
+  std::int64_t up_to;
+  MF_HD bool operator()(const als::FusedTask& task) const {
+    return task.parts == 1 && task.count <= up_to;
+  }
+};
+struct HasAtMost {
+  std::int64_t pairs;
+  MF_HD bool operator()(const als::FusedTask& task) const { return task.count <= pairs; }
+};
+
+// Tasks before those that are applied.
+MF_HD std::int64_t count_formed(const als::FusedTask* tasks, std::int64_t count,
+                                std::int64_t applied_up_to) {
+  return first_that(tasks, 0, count, IsApplied{applied_up_to});
+}
+
+// Of a number of warps: where the applied tasks begin that it takes, and the pairs of that one. The
+// band ends where that of fewer warps begins.
+struct AppliedBand {
+  std::int64_t first = 0;
+  std::int64_t pairs = 0;
+};
+struct AppliedBands {
+  std::int64_t formed = 0;
+  AppliedBand band[kAppliedShapes];
+};
+
+// tasks[formed] to tasks[count - 1] are applied, the longest first.
+MF_HD AppliedBand find_band(const als::FusedTask* tasks, std::int64_t formed, std::int64_t count,
+                            const AppliedCapacities& most, int number) {
+  AppliedBand band;
+  band.first = number + 1 == kAppliedShapes
+                   ? formed
+                   : first_that(tasks, formed, count, HasAtMost{most.pairs[number]});
+  band.pairs = band.first < count ? tasks[band.first].count : 0;
+  return band;
+}
+
 // Tasks [first, first + count), a thread block of `warps` warps each; no row has more than `pairs`.
 struct AppliedLaunch {
   std::int64_t first = 0;
@@ -49,8 +110,7 @@ struct AppliedLaunch {
 };
 using AppliedPlan = std::vector<AppliedLaunch>;
 
-// For tasks from `first` on, each a whole row, the longest first, none beyond the capacity.
-AppliedPlan plan_applied(View<const als::FusedTask> tasks, std::int64_t first,
-                         const AppliedLimits& limits, int factors);
+// For `count` tasks in all.
+AppliedPlan plan_applied(const AppliedBands& bands, std::int64_t count);
 
 }  // namespace mf::ials

@@ -1,26 +1,30 @@
-// How ials_fused cuts the rows of a half-step into tasks for thread blocks.
+// How ials_fused cuts the rows of a half-step into tasks for thread blocks: on the device.
 #pragma once
 
-#include <cstdint>
-#include <vector>
+#include <cuda_runtime_api.h>
 
-#include "algorithms/als/fused/layout.hpp"
-#include "base/view.hpp"
+#include <cstdint>
+
+#include "algorithms/core/cuda/memory.hpp"
+#include "algorithms/ials/fused/applied_plan.hpp"
 
 namespace mf::ials {
 
 struct SidePlan {
   // The rows whose A is formed, and parts of long ones, as als_fused has them; then those that are
   // solved without A. The longest of each first.
-  std::vector<als::FusedTask> tasks;
+  cuda::DeviceBuffer<als::FusedTask> tasks;
   std::int64_t formed = 0;  // tasks of the first kind
   std::int32_t slots = 0;   // of split rows
+  AppliedPlan applied;      // of the second
 };
 
-// A row of more than `longest` pairs is split; a whole row of at most `applied_up_to` is solved
-// without A (-1: none). Rows are shrunk by the same however many pairs they have: the row_count of
-// a task is 1, or 0 of a row without pairs.
-SidePlan plan_side(View<const std::int64_t> offsets, std::int64_t longest,
-                   std::int64_t applied_up_to);
+// `offsets` of the rows are in device memory. A row of more than `longest` pairs is split; a whole
+// row of at most `applied_up_to` is solved without A (-1: none). Rows are shrunk by the same
+// however many pairs they have: the row_count of a task is 1, or 0 of a row without pairs. Waits
+// for the stream.
+SidePlan plan_side(const std::int64_t* offsets, std::int64_t rows, std::int64_t longest,
+                   std::int64_t applied_up_to, const AppliedLimits& limits, int factors,
+                   cudaStream_t stream);
 
 }  // namespace mf::ials

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "algorithms/core/device_need.hpp"
 #include "algorithms/core/pinned.hpp"
 #include "algorithms/core/rows.hpp"
 #include "algorithms/ials/fused/tiles.hpp"
@@ -38,10 +39,12 @@ MemoryNeed memory_need(const Params& params, const ProblemShape& shape) {
   const double slot = 4.0 * static_cast<double>(slot_floats(false, settings.precision, factors));
   const auto row = static_cast<double>(4 * row_stride(factors, sizeof(float)));
   const double narrow = 2 * words * static_cast<double>(als::fused_stride(factors));
-  const double device = 16 * nnz + rows * (row + narrow) + longer * row + tasks +
-                        2 * parts * (slot + 4) + whitening_bytes(factors);
-  // The host holds the columns of R, weights, the tasks, and pinned memory for the transfer.
-  return {nnz * (settings.common.loss.alpha == 1 ? 8 : 12) + tasks + kPinnedBytes, device};
+  const double trained = 16 * nnz + rows * (row + narrow) + longer * row + tasks +
+                         2 * parts * (slot + 4) + whitening_bytes(factors);
+  // Pairs by users, by items, and the entries of one side; before that, the tasks of that side.
+  const double sides = row_ratings_bytes(shape) + column_ratings_bytes(shape) + tasks +
+                       std::max(8 * nnz, cutting_bytes(longer + parts, longer));
+  return {kPinnedBytes, std::max({trained, sides, making_columns_bytes(shape)})};
 }
 
 }  // namespace
@@ -58,6 +61,7 @@ AlgorithmInfo fused_info() {
       "tensor cores and CG on it, never in memory";
   info.paper = "mfbench";
   info.hardware = Hardware::cuda;
+  info.starts_by_rule = true;
   info.min_compute = 80;  // cp.async, mma.m16n8k16, redux
   info.params = join_params(
       common_params(kMostFactors),

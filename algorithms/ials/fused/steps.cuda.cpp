@@ -1,7 +1,9 @@
 #include "algorithms/ials/fused/steps.hpp"
 
 #include <algorithm>
+#include <utility>
 
+#include "algorithms/ials/fused/entries.hpp"
 #include "algorithms/ials/fused/launch.hpp"
 #include "algorithms/ials/fused/plan.hpp"
 #include "algorithms/ials/fused/tiles.hpp"
@@ -9,64 +11,58 @@
 
 namespace mf::ials {
 
-FusedSteps::FusedSteps(const FusedSettings& settings, const Sides& sides, const Model& initial,
+FusedSteps::FusedSteps(const FusedSettings& settings, DevicePairs& pairs, const Model& initial,
                        Context& context)
     : settings_(settings), stream_(context.stream) {
   const std::int32_t factors = settings.common.factors;
   limits_ = applied_limits();
-  weighting_ = weighting_of(sides.users().values);
+  weighting_ = weighting_of(pairs.weights());
   cuda::Uploader uploader(*context.team, stream_);
-  users_ = make_side(sides.users(), initial.p, uploader);
-  items_ = make_side(sides.items(), initial.q, uploader);
+  const cuda::RatingsOfRows items = pairs.items();
+  items_ = make_side(items, pairs.alpha());
+  pairs.release_items();
+  const cuda::RatingsOfRows users = pairs.users();
+  users_ = make_side(users, pairs.alpha());
+  pairs.release_users();
+  start(users_, users.offsets, cuda::RowsOf::users, initial, uploader);
+  start(items_, items.offsets, cuda::RowsOf::items, initial, uploader);
   const std::int64_t most_rows = std::max(users_.rows, items_.rows);
   const std::int64_t slots = std::max(users_.slots, items_.slots);
-  rows_ = cuda::DeviceBuffer<float>(most_rows * stride());
-  MF_CUDA(cudaMemsetAsync(rows_.data(), 0, rows_.bytes(), stream_));
+  rows_ = cuda::zeros<float>(most_rows * stride(), stream_);
   scratch_ = cuda::DeviceBuffer<float>(
       slots * slot_floats(weighting_.uniform, settings.precision, factors));
   next_ = cuda::DeviceBuffer<std::uint32_t>(1);
-  arrived_ = cuda::DeviceBuffer<std::uint32_t>(slots);
-  if (slots > 0) MF_CUDA(cudaMemsetAsync(arrived_.data(), 0, arrived_.bytes(), stream_));
+  arrived_ = cuda::zeros<std::uint32_t>(slots, stream_);
   whitening_ = Whitening(factors, stride(), most_rows, settings.common.loss.reg,
                          settings.precision == als::FusedPrecision::fp16, stream_);
   whiten(items_);  // the libraries load their kernels here, not in the first epoch
   whitening_.start(users_.factors.data(), users_.rows, rows_.data());
 }
 
-FusedSteps::DeviceSide FusedSteps::make_side(const als::Side& side, View<const float> initial,
-                                             cuda::Uploader& uploader) {
-  const std::int32_t factors = settings_.common.factors;
-  const SidePlan plan = plan_side(side.offsets, settings_.split_rows, applied_up_to());
+FusedSteps::DeviceSide FusedSteps::make_side(const cuda::RatingsOfRows& pairs, double alpha) const {
+  SidePlan plan = plan_side(pairs.offsets, pairs.rows, settings_.split_rows, applied_up_to(),
+                            limits_, settings_.common.factors, stream_);
   DeviceSide made;
-  made.rows = side.rows();
+  made.rows = pairs.rows;
   made.slots = plan.slots;
   made.formed = plan.formed;
-  made.applied =
-      plan_applied(View<const als::FusedTask>(plan.tasks), plan.formed, limits_, factors);
-  made.tasks = uploader.array(View<const als::FusedTask>(plan.tasks));
-  made.entries = uploader.filled<als::FusedEntry>(
-      side.nnz(), [&](std::int64_t begin, std::int64_t end, als::FusedEntry* out) {
-        for (std::int64_t i = begin; i < end; ++i) {
-          *out++ = als::fused_entry(side.others[i],
-                                    static_cast<float>(weighting_.entry(side.values[i])));
-        }
-      });
-  // Rows without pairs are zero from the start, so that the first Gram matrix is without them.
-  const std::int64_t wide = stride();
-  made.factors = uploader.filled<float>(
-      side.rows() * wide, [&](std::int64_t begin, std::int64_t end, float* out) {
-        for (std::int64_t i = begin; i < end; ++i) {
-          const std::int64_t row = i / wide;
-          const bool used = i % wide < factors && side.length(row) > 0;
-          *out++ = used ? initial[row * factors + i % wide] : 0.0F;
-        }
-      });
-  const std::int64_t words = side.rows() * als::fused_stride(factors);
-  made.high = cuda::DeviceBuffer<__half>(words);
-  if (settings_.precision == als::FusedPrecision::fp16x2) {
-    made.low = cuda::DeviceBuffer<__half>(words);
-  }
+  made.applied = std::move(plan.applied);
+  made.tasks = std::move(plan.tasks);
+  made.entries = cuda::DeviceBuffer<als::FusedEntry>(pairs.nnz);
+  make_entries(pairs, alpha, weighting_, made.entries.data(), stream_);
   return made;
+}
+
+void FusedSteps::start(DeviceSide& side, const std::int64_t* offsets, cuda::RowsOf which,
+                       const Model& initial, cuda::Uploader& uploader) const {
+  side.factors = cuda::initial_rows<float>(initial, which, stride(), uploader);
+  // From the start, so that the first Gram matrix is without them.
+  cuda::zero_empty_rows(offsets, side.rows, side.factors.data(), stride(), stream_);
+  const std::int64_t words = side.rows * als::fused_stride(settings_.common.factors);
+  side.high = cuda::DeviceBuffer<__half>(words);
+  if (settings_.precision == als::FusedPrecision::fp16x2) {
+    side.low = cuda::DeviceBuffer<__half>(words);
+  }
 }
 
 std::int64_t FusedSteps::applied_up_to() const {

@@ -12,22 +12,24 @@
 #include <cstdint>
 
 #include "algorithms/als/fused/kernels.hpp"
+#include "algorithms/core/cuda/initial_rows.hpp"
 #include "algorithms/core/cuda/upload.hpp"
 #include "algorithms/core/model.hpp"
 #include "algorithms/core/rows.hpp"
+#include "algorithms/ials/device_pairs.hpp"
 #include "algorithms/ials/fused/applied.hpp"
 #include "algorithms/ials/fused/settings.hpp"
 #include "algorithms/ials/fused/weighting.hpp"
 #include "algorithms/ials/fused/whitening.hpp"
-#include "algorithms/ials/sides.hpp"
 
 namespace mf::ials {
 
 class FusedSteps {
  public:
   FusedSteps() = default;
-  // Plans and uploads (the phase "transfer"). `sides` and `initial` may end then.
-  FusedSteps(const FusedSettings& settings, const Sides& sides, const Model& initial,
+  // Makes both sides, tasks and the first factors on the device, and releases the pairs. Everything
+  // it is given may end then.
+  FusedSteps(const FusedSettings& settings, DevicePairs& pairs, const Model& initial,
              Context& context);
 
   // X from Y; Y from X. Queued on the stream of the context, by two calls: the phases `gram` and
@@ -62,7 +64,9 @@ class FusedSteps {
     cuda::DeviceBuffer<__half> high, low;
     als::NarrowRows narrow() { return {high.data(), low.data()}; }
   };
-  DeviceSide make_side(const als::Side& side, View<const float> initial, cuda::Uploader& uploader);
+  DeviceSide make_side(const cuda::RatingsOfRows& pairs, double alpha) const;
+  void start(DeviceSide& side, const std::int64_t* offsets, cuda::RowsOf which,
+             const Model& initial, cuda::Uploader& uploader) const;
   void whiten(DeviceSide& from);
   void update(DeviceSide& to, DeviceSide& from);
   std::int64_t applied_up_to() const;

@@ -15,17 +15,16 @@ constexpr double kSmallestScale = 1.0 / 1024;  // so that 1 / k is in fp16
 
 }  // namespace
 
-Weighting weighting_of(View<const float> weights) {
-  if (weights.empty()) return {true, 1, 1};
-  const auto [least, most] = std::minmax_element(weights.begin(), weights.end());
-  const double largest = *most;
+Weighting weighting_of(const WeightRange& weights) {
+  if (weights.most == 0) return {true, 1, 1};
+  const double largest = weights.most;
   if (largest > kLargestWeight) {
     fail(ErrorKind::data,
          "ials_fused: found the weight {} (alpha times a value); expected at most {}, where fp16 "
          "and the solver's sums are safe; lower alpha, scale the values, or use ials",
          largest, kLargestWeight);
   }
-  if (*least == *most) {
+  if (weights.least == weights.most) {
     const double ratio = (1 + largest) / largest;
     return {true, largest, std::exp2(std::floor(std::log2(ratio)))};
   }

@@ -9,7 +9,8 @@
 // ratings t. Otherwise k is a power of two, unit is 1 and t = v + beside.
 #pragma once
 
-#include "base/view.hpp"
+#include "algorithms/ials/observed.hpp"
+#include "base/host_device.hpp"
 
 namespace mf::ials {
 
@@ -19,14 +20,15 @@ struct Weighting {
   double unit = 1;
 
   // What an entry of a pair of weight w says: t where all weights are equal, else v.
-  double entry(double w) const { return uniform ? (1 + w) / (k * unit) : w / k; }
+  MF_HD double entry(double w) const { return uniform ? (1 + w) / (k * unit) : w / k; }
   double beside() const { return uniform ? 0 : 1 / k; }  // a number of fp16
 };
 
 // Beyond it 1 / k has no place in fp16 beside the weights.
 inline constexpr double kLargestWeight = 1 << 25;
 
-// For weights w > 0. Throws Error(data), with what to do, where one is beyond kLargestWeight.
-Weighting weighting_of(View<const float> weights);
+// For weights w > 0, or none. Throws Error(data), with what to do, where one is beyond
+// kLargestWeight.
+Weighting weighting_of(const WeightRange& weights);
 
 }  // namespace mf::ials

@@ -10,16 +10,21 @@
 
 #include "algorithms/core/registry.hpp"
 #include "algorithms/ials/fused/applied_plan.hpp"
-#include "algorithms/ials/fused/plan.hpp"
 #include "algorithms/ials/fused/tiles.hpp"
 #include "algorithms/ials/fused/weighting.hpp"
+#include "algorithms/ials/test/plan_reference.hpp"
 #include "base/error.hpp"
 #include "base/json.hpp"
+#include "base/rng.hpp"
 
 namespace mf::ials {
 namespace {
 
-Weighting of(const std::vector<float>& weights) { return weighting_of(View<const float>(weights)); }
+Weighting of(const std::vector<float>& weights) {
+  if (weights.empty()) return weighting_of({});
+  const auto [least, most] = std::minmax_element(weights.begin(), weights.end());
+  return weighting_of({*least, *most});
+}
 
 TEST(FusedWeighting, EqualWeightsAreTakenOutOfTheSystem) {
   for (const float w : {1e-6F, 0.01F, 1.0F, 3.0F, 40.0F, 3e7F}) {
@@ -69,7 +74,7 @@ TEST(FusedWeighting, NoPairsAtAllAreNoProblem) { EXPECT_TRUE(of({}).uniform); }
 
 TEST(FusedSidePlan, EveryRowIsShrunkAlikeAndRowsWithoutPairsAreKnown) {
   const std::vector<std::int64_t> offsets = {0, 0, 5, 1005, 1005, 1006};
-  const SidePlan plan = plan_side(View<const std::int64_t>(offsets), 100, -1);
+  const test::HostPlan plan = test::plan_side(View<const std::int64_t>(offsets), 100, -1);
   std::set<std::int32_t> empty;
   std::int64_t pairs = 0;
   for (const als::FusedTask& task : plan.tasks) {
@@ -85,7 +90,7 @@ TEST(FusedSidePlan, EveryRowIsShrunkAlikeAndRowsWithoutPairsAreKnown) {
 
 TEST(FusedSidePlan, WholeShortRowsComeLast) {
   const std::vector<std::int64_t> offsets = {0, 0, 5, 65, 265, 266, 306};
-  const SidePlan plan = plan_side(View<const std::int64_t>(offsets), 50, 40);
+  const test::HostPlan plan = test::plan_side(View<const std::int64_t>(offsets), 50, 40);
   ASSERT_EQ(plan.formed, 2 + 4);
   for (std::int64_t i = 0; i < std::ssize(plan.tasks); ++i) {
     const als::FusedTask& task = plan.tasks[i];
@@ -97,6 +102,18 @@ TEST(FusedSidePlan, WholeShortRowsComeLast) {
 }
 
 constexpr AppliedLimits kH200 = {233472, 232448};
+
+// As the device does it, task by task.
+AppliedPlan planned(const std::vector<als::FusedTask>& tasks, std::int64_t formed,
+                    const AppliedLimits& limits, int factors) {
+  const auto count = static_cast<std::int64_t>(tasks.size());
+  AppliedBands bands;
+  bands.formed = formed;
+  for (int k = 0; k < kAppliedShapes; ++k) {
+    bands.band[k] = find_band(tasks.data(), formed, count, applied_capacities(limits, factors), k);
+  }
+  return plan_applied(bands, count);
+}
 
 TEST(AppliedPlan, BlocksFitInAMultiprocessor) {
   for (const AppliedLimits limits : {kH200, AppliedLimits{102400, 101376}}) {
@@ -123,7 +140,7 @@ TEST(AppliedPlan, EveryTaskIsLaunchedOnceByEnoughWarps) {
     tasks.emplace_back();
     tasks.back().count = pairs;
   }
-  const AppliedPlan plan = plan_applied(View<const als::FusedTask>(tasks), 3, kH200, 256);
+  const AppliedPlan plan = planned(tasks, 3, kH200, 256);
   std::int64_t next = 3;
   for (const AppliedLaunch& launch : plan) {
     EXPECT_EQ(launch.first, next);
@@ -133,7 +150,33 @@ TEST(AppliedPlan, EveryTaskIsLaunchedOnceByEnoughWarps) {
   }
   EXPECT_EQ(next, std::ssize(tasks));
   EXPECT_EQ(plan.size(), 4U);
-  EXPECT_TRUE(plan_applied(View<const als::FusedTask>(tasks), next, kH200, 256).empty());
+  EXPECT_TRUE(planned(tasks, next, kH200, 256).empty());
+}
+
+// What the device searches for, against a walk over all tasks.
+TEST(AppliedPlan, BandsAreThoseOfAWalkOverTheTasks) {
+  Rng rng(3);
+  for (const std::int64_t longest : {32, 8192}) {
+    for (const std::int64_t up_to : {-1, 0, 20, 90, 300}) {
+      for (const int rows : {1, 40, 2000}) {
+        std::vector<std::int64_t> offsets = {0};
+        for (int row = 0; row < rows; ++row) {
+          offsets.push_back(offsets.back() +
+                            static_cast<std::int64_t>(rng.below(1 + rng.below(400))));
+        }
+        const test::HostPlan plan =
+            test::plan_side(View<const std::int64_t>(offsets), longest, up_to);
+        const auto count = static_cast<std::int64_t>(plan.tasks.size());
+        EXPECT_EQ(count_formed(plan.tasks.data(), count, up_to), plan.formed);
+        for (const int factors : {8, 128, 256}) {
+          const AppliedPlan walked = test::plan_applied(View<const als::FusedTask>(plan.tasks),
+                                                        plan.formed, kH200, factors);
+          EXPECT_TRUE(test::same(planned(plan.tasks, plan.formed, kH200, factors), walked))
+              << rows << " rows, " << up_to << ", " << factors << " factors";
+        }
+      }
+    }
+  }
 }
 
 TEST(AppliedPlan, LongRowsAreWorthFormingUnlessTheyHaveManyFactors) {

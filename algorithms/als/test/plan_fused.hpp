@@ -1,25 +1,29 @@
-#include "algorithms/als/fused/plan.hpp"
+// How als_fused cuts the rows of a half-step into tasks for thread blocks, on the host: what
+// cut_rows (core/cuda/cut_rows.hpp) makes on the device.
+#pragma once
 
 #include <algorithm>
-#include <limits>
+#include <cstdint>
+#include <vector>
 
-#include "base/error.hpp"
+#include "algorithms/als/fused/layout.hpp"
+#include "base/view.hpp"
 
-namespace mf::als {
-namespace {
+namespace mf::als::test {
 
-void add_parts(FusedPlan& plan, std::int32_t row, std::int64_t begin, std::int64_t count,
-               std::int64_t longest) {
+struct FusedPlan {
+  std::vector<FusedTask> tasks;  // the longest first; also rows without ratings
+  std::int32_t slots = 0;        // of all split rows
+};
+
+inline void add_parts(FusedPlan& plan, std::int32_t row, std::int64_t begin, std::int64_t count,
+                      std::int64_t longest) {
   const std::int64_t parts = parts_of_row(count, longest);
   FusedTask task;
   task.row = row;
   task.row_count = static_cast<std::int32_t>(count);
   task.parts = static_cast<std::int32_t>(parts);
   if (parts > 1) {
-    if (plan.slots > std::numeric_limits<std::int32_t>::max() - parts) {
-      fail(ErrorKind::unsupported,
-           "als_fused: split_rows {} cuts the rows into more than 2^31 parts; raise it", longest);
-    }
     task.first_slot = plan.slots;
     plan.slots += task.parts;
   }
@@ -32,9 +36,8 @@ void add_parts(FusedPlan& plan, std::int32_t row, std::int64_t begin, std::int64
   }
 }
 
-}  // namespace
-
-FusedPlan plan_fused(View<const std::int64_t> offsets, std::int64_t longest) {
+// offsets: rows + 1. A row of more than `longest` ratings is split.
+inline FusedPlan plan_fused(View<const std::int64_t> offsets, std::int64_t longest) {
   FusedPlan plan;
   const std::int64_t rows = offsets.size() - 1;
   plan.tasks.reserve(rows);
@@ -46,4 +49,4 @@ FusedPlan plan_fused(View<const std::int64_t> offsets, std::int64_t longest) {
   return plan;
 }
 
-}  // namespace mf::als
+}  // namespace mf::als::test

@@ -1,0 +1,175 @@
+// One pass over the values, 8 bytes of a rating. Where some are 0, two more passes of 8 bytes and
+// one that writes 8 for each side.
+#include "algorithms/ials/device_pairs.hpp"
+
+#include <bit>
+
+#include "algorithms/core/cuda/launch.hpp"
+#include "algorithms/core/cuda/make_columns.hpp"
+#include "algorithms/core/cuda/scan_sort.cuh"
+#include "algorithms/core/cuda/walk_rows.cuh"
+#include "algorithms/ials/sides.hpp"
+
+namespace mf::ials {
+namespace {
+
+constexpr int kThreads = 256;
+constexpr unsigned kAll = 0xffffffff;
+
+// Of all values. Floats that are not negative are in the order of their bits.
+struct Seen {
+  unsigned long long observed = 0;
+  unsigned long long first_bad = ~0ULL;  // a rating
+  std::uint32_t least = 0x7f800000;      // observed value
+  std::uint32_t most = 0;
+};
+
+__global__ void __launch_bounds__(kThreads)
+    look_kernel(const RowRating* ratings, std::int64_t nnz, double alpha, Seen* seen) {
+  Seen own;
+  const std::int64_t step = std::int64_t{gridDim.x} * kThreads;
+  for (std::int64_t i = std::int64_t{blockIdx.x} * kThreads + threadIdx.x; i < nnz; i += step) {
+    const float value = ratings[i].value;
+    if (!is_confidence(value, alpha)) {
+      own.first_bad = min(own.first_bad, static_cast<unsigned long long>(i));
+    } else if (value > 0) {
+      ++own.observed;
+      own.least = min(own.least, __float_as_uint(value));
+      own.most = max(own.most, __float_as_uint(value));
+    }
+  }
+  for (int lane = 16; lane > 0; lane /= 2) {
+    own.observed += __shfl_xor_sync(kAll, own.observed, lane);
+    own.first_bad = min(own.first_bad, __shfl_xor_sync(kAll, own.first_bad, lane));
+    own.least = min(own.least, __shfl_xor_sync(kAll, own.least, lane));
+    own.most = max(own.most, __shfl_xor_sync(kAll, own.most, lane));
+  }
+  if (threadIdx.x % 32 != 0) return;
+  atomicAdd(&seen->observed, own.observed);
+  atomicMin(&seen->first_bad, own.first_bad);
+  atomicMin(&seen->least, own.least);
+  atomicMax(&seen->most, own.most);
+}
+
+Seen look(const cuda::RatingsOfRows& rows, double alpha, cudaStream_t stream) {
+  Seen seen;
+  if (rows.nnz == 0) return seen;
+  auto device = cuda::upload(View<const Seen>(&seen, 1), stream);
+  const unsigned blocks =
+      cuda::blocks_for(rows.nnz, kThreads, cuda::resident_blocks(look_kernel, kThreads));
+  look_kernel<<<blocks, kThreads, 0, stream>>>(rows.ratings, rows.nnz, alpha, device.data());
+  MF_CUDA_LAUNCHED("ials look");
+  cuda::download(View<Seen>(&seen, 1), device.data(), stream);
+  return seen;
+}
+
+// A warp a row: how many of its values are not 0.
+__global__ void __launch_bounds__(kThreads)
+    count_kernel(const cuda::RatingsOfRows rows, std::int64_t* counts) {
+  const std::int64_t row = (std::int64_t{blockIdx.x} * kThreads + threadIdx.x) / 32;
+  if (row >= rows.rows) return;
+  std::int64_t count = 0;
+  const std::int64_t end = rows.offsets[row + 1];
+  for (std::int64_t i = rows.offsets[row] + threadIdx.x % 32; i < end; i += 32) {
+    count += rows.ratings[i].value != 0 ? 1 : 0;
+  }
+  for (int lane = 16; lane > 0; lane /= 2) count += __shfl_xor_sync(kAll, count, lane);
+  if (threadIdx.x % 32 == 0) counts[row] = count;
+}
+
+// A warp a row, 32 ratings at a time in their order.
+__global__ void __launch_bounds__(kThreads)
+    copy_kernel(const cuda::RatingsOfRows rows, const std::int64_t* offsets, RowRating* to) {
+  const std::int64_t row = (std::int64_t{blockIdx.x} * kThreads + threadIdx.x) / 32;
+  if (row >= rows.rows) return;
+  const unsigned lane = threadIdx.x % 32;
+  const std::int64_t end = rows.offsets[row + 1];
+  std::int64_t next = offsets[row];
+  for (std::int64_t first = rows.offsets[row]; first < end; first += 32) {
+    const std::int64_t i = first + lane;
+    const RowRating rating = i < end ? rows.ratings[i] : RowRating{0, 0};
+    const unsigned kept = __ballot_sync(kAll, rating.value != 0);
+    if (rating.value != 0) to[next + __popc(kept & ((1U << lane) - 1))] = rating;
+    next += __popc(kept);
+  }
+}
+
+struct SplitPairs : cuda::RowVisitor {
+  double alpha;
+  std::int32_t* others;
+  float* weights;
+
+  __device__ void operator()(std::int64_t, std::int64_t i, RowRating rating) {
+    others[i] = rating.other;
+    weights[i] = pair_weight(rating.value, alpha);
+  }
+};
+
+}  // namespace
+
+DevicePairs::DevicePairs(const Ratings& train, const ImplicitLoss& loss,
+                         cuda::DeviceRatings& ratings, cudaStream_t stream)
+    : ratings_(&ratings), stream_(stream), alpha_(loss.alpha) {
+  const Seen seen = look(ratings.rows(), loss.alpha, stream);
+  if (seen.first_bad != ~0ULL) {
+    refuse_pair(train, static_cast<std::int64_t>(seen.first_bad), loss);
+  }
+  count_ = static_cast<std::int64_t>(seen.observed);
+  if (count_ == 0) return;
+  // Rounding keeps their order.
+  weights_ = {pair_weight(std::bit_cast<float>(seen.least), alpha_),
+              pair_weight(std::bit_cast<float>(seen.most), alpha_)};
+}
+
+cuda::RatingsOfRows DevicePairs::observed(const cuda::RatingsOfRows& all, Copy& copy) {
+  if (all_observed()) return all;
+  const unsigned blocks = cuda::blocks_for(all.rows, kThreads / 32);
+  copy.offsets = cuda::zeros<std::int64_t>(all.rows + 1, stream_);  // a sum beyond the last row
+  copy.ratings = cuda::DeviceBuffer<RowRating>(count_);
+  if (all.rows > 0) {
+    count_kernel<<<blocks, kThreads, 0, stream_>>>(all, copy.offsets.data());
+    MF_CUDA_LAUNCHED("ials count");
+    cuda::exclusive_sums(copy.offsets.data(), copy.offsets.data(), all.rows + 1, stream_);
+    copy_kernel<<<blocks, kThreads, 0, stream_>>>(all, copy.offsets.data(), copy.ratings.data());
+    MF_CUDA_LAUNCHED("ials copy");
+  }
+  return {copy.offsets.data(), copy.ratings.data(), all.rows, count_};
+}
+
+cuda::RatingsOfRows DevicePairs::users() {
+  const cuda::RatingsOfRows pairs = observed(ratings_->rows(), users_);
+  if (!all_observed()) ratings_->release_rows();
+  return pairs;
+}
+
+cuda::RatingsOfRows DevicePairs::items() {
+  const cuda::RatingsOfRows pairs = observed(ratings_->columns(stream_), items_);
+  if (!all_observed()) ratings_->release_columns();
+  return pairs;
+}
+
+std::int64_t DevicePairs::rated_rows() {
+  if (all_observed()) return ratings_->rating_users(stream_) + ratings_->rated_items(stream_);
+  return cuda::count_rated_rows(users_.offsets.data(), ratings_->n_users(), stream_) +
+         cuda::count_rated_rows(items_.offsets.data(), ratings_->n_items(), stream_);
+}
+
+void DevicePairs::release_users() {
+  users_.ratings.reset();
+  ratings_->release_rows();
+}
+
+void DevicePairs::release_items() {
+  items_.ratings.reset();
+  ratings_->release_columns();
+}
+
+als::SplitSide split_pairs(const cuda::RatingsOfRows& rows, double alpha, cudaStream_t stream) {
+  als::SplitSide made{cuda::DeviceBuffer<std::int32_t>(rows.nnz),
+                      cuda::DeviceBuffer<float>(rows.nnz), rows.offsets, rows.rows};
+  cuda::walk_ratings(rows, SplitPairs{{}, alpha, made.others.data(), made.values.data()},
+                     "ials split_pairs", stream);
+  return made;
+}
+
+}  // namespace mf::ials

@@ -1,0 +1,56 @@
+// The observed pairs on the device, by users and by items: what Sides (sides.hpp) has on the host.
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <cstdint>
+
+#include "algorithms/als/cumf/split_side.hpp"
+#include "algorithms/core/cuda/device_ratings.hpp"
+#include "algorithms/core/cuda/memory.hpp"
+#include "algorithms/core/implicit.hpp"
+#include "algorithms/ials/observed.hpp"
+
+namespace mf::ials {
+
+class DevicePairs {
+ public:
+  // Looks at all values; waits for the stream. Throws as Sides does. `train` are the ratings on the
+  // device, which are borrowed.
+  DevicePairs(const Ratings& train, const ImplicitLoss& loss, cuda::DeviceRatings& ratings,
+              cudaStream_t stream);
+
+  std::int64_t count() const { return count_; }
+  double alpha() const { return alpha_; }
+  WeightRange weights() const { return weights_; }
+
+  // Rows of pairs, or columns; values are those of the ratings (pair_weight() of them are the
+  // weights), none of them 0. Those of value 0 are left out in a copy.
+  cuda::RatingsOfRows users();
+  cuda::RatingsOfRows items();
+  // Users and items that have a pair. After both.
+  std::int64_t rated_rows();
+  // Gives back what was asked for last, but its offsets.
+  void release_users();
+  void release_items();
+
+ private:
+  struct Copy {
+    cuda::DeviceBuffer<std::int64_t> offsets;
+    cuda::DeviceBuffer<RowRating> ratings;
+  };
+  cuda::RatingsOfRows observed(const cuda::RatingsOfRows& all, Copy& copy);
+  bool all_observed() const { return count_ == ratings_->nnz(); }
+
+  cuda::DeviceRatings* ratings_;
+  cudaStream_t stream_;
+  double alpha_;
+  std::int64_t count_ = 0;
+  WeightRange weights_;
+  Copy users_, items_;  // where some are not observed
+};
+
+// others[i] and the weight of pair i, for kernels that read them apart. Queued.
+als::SplitSide split_pairs(const cuda::RatingsOfRows& rows, double alpha, cudaStream_t stream);
+
+}  // namespace mf::ials

@@ -1,0 +1,60 @@
+// The tasks of ials_fused, made on the host one after the other: what fused/plan.hpp makes on the
+// device.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <iterator>
+#include <utility>
+#include <vector>
+
+#include "algorithms/als/test/plan_fused.hpp"
+#include "algorithms/ials/fused/applied_plan.hpp"
+
+namespace mf::ials::test {
+
+struct HostPlan {
+  std::vector<als::FusedTask> tasks;
+  std::int64_t formed = 0;
+  std::int32_t slots = 0;
+};
+
+inline HostPlan plan_side(View<const std::int64_t> offsets, std::int64_t longest,
+                          std::int64_t applied_up_to) {
+  als::test::FusedPlan fused = als::test::plan_fused(offsets, longest);
+  HostPlan plan;
+  plan.slots = fused.slots;
+  plan.tasks = std::move(fused.tasks);
+  for (als::FusedTask& task : plan.tasks) task.row_count = std::min(task.row_count, 1);
+  const auto applied = std::stable_partition(
+      plan.tasks.begin(), plan.tasks.end(),
+      [&](const als::FusedTask& task) { return task.parts > 1 || task.count > applied_up_to; });
+  plan.formed = applied - plan.tasks.begin();
+  return plan;
+}
+
+// For tasks from `first` on, each a whole row, the longest first, none beyond the capacity.
+inline AppliedPlan plan_applied(View<const als::FusedTask> tasks, std::int64_t first,
+                                const AppliedLimits& limits, int factors) {
+  AppliedPlan plan;
+  for (std::int64_t i = first; i < tasks.size(); ++i) {
+    const std::int64_t pairs = tasks[i].count;
+    const int* warps = std::begin(kAppliedBlockWarps);
+    while (warps + 1 != std::end(kAppliedBlockWarps) &&
+           applied_capacity(limits, factors, *warps) < pairs) {
+      ++warps;
+    }
+    if (plan.empty() || plan.back().warps != *warps) plan.push_back({i, 0, *warps, pairs});
+    ++plan.back().count;
+  }
+  return plan;
+}
+
+inline bool same(const AppliedPlan& a, const AppliedPlan& b) {
+  return std::equal(
+      a.begin(), a.end(), b.begin(), b.end(), [](const AppliedLaunch& x, const AppliedLaunch& y) {
+        return x.first == y.first && x.count == y.count && x.warps == y.warps && x.pairs == y.pairs;
+      });
+}
+
+}  // namespace mf::ials::test
