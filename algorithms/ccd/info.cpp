@@ -44,6 +44,7 @@ AlgorithmInfo device_info() {
       "Matrix "
       "Factorization\", GPGPU 2017";
   info.hardware = Hardware::cuda;
+  info.starts_by_rule = true;
   info.params = common_params();
   info.supports = device_why_unsupported;
   info.memory = device_memory_need;

@@ -74,6 +74,15 @@ std::int64_t Layout::source_of(std::int64_t tile, std::int64_t row) const {
   return std::lower_bound(begin, end, tile * tile_width) - from.others.data();
 }
 
+void refuse_units(std::int64_t units, const LayoutRule& rule) {
+  fail(ErrorKind::unsupported, "ccd++: {} ratings with padding, at most {} fit", units * rule.unit,
+       kMostUnits * rule.unit);
+}
+
+std::int64_t tile_width(std::int64_t others, std::int64_t tiles) {
+  return divide_up(others, tiles);
+}
+
 std::int64_t tile_count(std::int64_t rows, std::int64_t others, std::int64_t nnz,
                         std::int64_t widest) {
   const std::int64_t tiles = std::max<std::int64_t>(1, divide_up(others, widest));
@@ -91,16 +100,13 @@ Layout make_layout(const SideRows& from, const LayoutRule& rule, ThreadTeam& tea
   layout.rule = rule;
   layout.from = from;
   layout.tiles = tile_count(from.rows(), from.n_others, from.nnz(), rule.widest);
-  layout.tile_width = divide_up(from.n_others, layout.tiles);
+  layout.tile_width = tile_width(from.n_others, layout.tiles);
   count_units(layout, team);
   count_slots(layout, team);
   for (std::int64_t s = 1; s < std::ssize(layout.segments); ++s) {
     layout.segments[s] += layout.segments[s - 1];
   }
-  if (layout.segments.back() > kMostUnits) {
-    fail(ErrorKind::unsupported, "ccd++: {} ratings with padding, at most {} fit",
-         layout.segments.back() * rule.unit, kMostUnits * rule.unit);
-  }
+  if (layout.segments.back() > kMostUnits) refuse_units(layout.segments.back(), rule);
   // count_slots reads lengths, cut_tasks where segments begin.
   cut_tasks(layout);
   return layout;

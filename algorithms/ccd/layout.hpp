@@ -89,6 +89,11 @@ struct Layout {
 // Borrows `from`.
 Layout make_layout(const SideRows& from, const LayoutRule& rule, ThreadTeam& team);
 
+// Throws the Error(unsupported) that says how many units fit.
+[[noreturn]] void refuse_units(std::int64_t units, const LayoutRule& rule);
+
+// Others of a tile.
+std::int64_t tile_width(std::int64_t others, std::int64_t tiles);
 // Tiles that make_layout would cut.
 std::int64_t tile_count(std::int64_t rows, std::int64_t others, std::int64_t nnz,
                         std::int64_t widest);

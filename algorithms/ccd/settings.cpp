@@ -31,10 +31,14 @@ Settings read_settings(const Params& params) {
 }
 
 Work epoch_work(const Settings& settings, const Ratings& train) {
-  const auto nnz = static_cast<double>(train.nnz());
+  return epoch_work(settings, train.nnz(), count_rating_users(train) + count_rated_items(train));
+}
+
+Work epoch_work(const Settings& settings, std::int64_t count, std::int64_t rated_rows) {
+  const auto nnz = static_cast<double>(count);
   const double f = settings.factors;
   const double more = settings.sweep.inner - 1;
-  const auto rows = static_cast<double>(count_rating_users(train) + count_rated_items(train));
+  const auto rows = static_cast<double>(rated_rows);
   Work work;
   work.updates = 2 * nnz;
   work.bytes = f * (nnz * (20 + 12 * more) + rows * 8 * (1 + more));

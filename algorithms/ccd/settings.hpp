@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "algorithms/ccd/shrink.hpp"
 #include "algorithms/ccd/sweep.hpp"
 #include "algorithms/core/algorithm.hpp"
 #include "algorithms/core/params.hpp"
@@ -31,8 +32,7 @@ struct Settings {
 
   // lambda_i of a row with this many ratings.
   float shrink(std::int64_t ratings) const {
-    return static_cast<float>(reg_scale == RegScale::rows ? reg * static_cast<double>(ratings)
-                                                          : reg);
+    return row_shrink(reg, reg_scale == RegScale::rows, ratings);
   }
 };
 
@@ -45,6 +45,8 @@ Settings read_settings(const Params& params);
 // Compulsory work of an epoch; README.md derives it. An epoch visits every rating from both sides,
 // so `updates` is twice their number, as in ALS.
 Work epoch_work(const Settings& settings, const Ratings& train);
+// `rated_rows`: users and items with at least one of the nnz ratings.
+Work epoch_work(const Settings& settings, std::int64_t nnz, std::int64_t rated_rows);
 
 // (row, source) -> what R holds at first: r - p_u . q_i in double, rounded once, or r.
 class FirstResidual {

@@ -1,7 +1,6 @@
 // CCD++ on the device: the equations of cpu/algorithm.cpp, the passes of kernels.cu.
-#include <algorithm>
-
 #include "algorithms/ccd/gpu/side.hpp"
+#include "algorithms/core/cuda/initial_rows.hpp"
 #include "algorithms/core/registry.hpp"
 #include "algorithms/core/rows.hpp"
 #include "algorithms/core/sgd_params.hpp"
@@ -18,19 +17,15 @@ class CcdDevice : public Algorithm {
     check_initial(ModelKind::plain, settings_.factors, train, initial);
     stream_ = context.stream;
     shape_ = initial;
-    work_ = epoch_work(settings_, train);
     held_ = kNone;
-    const Csc columns = make_csc(train, context.team->size());
-    AlignedVector<float> p = initial.p;
-    if (settings_.start == Start::zero) std::fill(p.begin(), p.end(), 0.0F);
-    {
-      const PhaseScope phase(context.phases, "transfer");
-      cuda::Uploader uploader(*context.team, stream_);
-      users_ = DeviceSide(settings_, {train.user_offsets(), train.items(), train.n_items()},
-                          train.values(), p, 2, uploader);
-      items_ = DeviceSide(settings_, {columns.item_offsets, columns.users, train.n_users()},
-                          columns.values, initial.q, 3, uploader);
-    }
+    const auto ratings = cuda::ratings_on_device(train, context);
+    items_ = DeviceSide(settings_, ratings->columns(stream_), train.n_users(), 3, stream_);
+    ratings->release_columns();
+    users_ = DeviceSide(settings_, ratings->rows(), train.n_items(), 2, stream_);
+    ratings->release_rows();
+    work_ = epoch_work(settings_, train.nnz(),
+                       ratings->rating_users(stream_) + ratings->rated_items(stream_));
+    start(initial, context);
     users_.warm_up({items_.vector(kNone), items_.vector(kNone), items_.vector(kNone)}, stream_);
     items_.warm_up({users_.vector(kNone), users_.old(), users_.vector(kNone)}, stream_);
     if (settings_.start == Start::zero) return;
@@ -83,6 +78,19 @@ class CcdDevice : public Algorithm {
   }
 
  private:
+  void start(const Model& initial, Context& context) {
+    cuda::Uploader uploader(*context.team, stream_);
+    const std::int64_t stride = row_stride(settings_.factors, sizeof(float));
+    const auto rows = [&](cuda::RowsOf side) {
+      return cuda::initial_rows<float>(initial, side, stride, uploader);
+    };
+    users_.start(settings_.start == Start::zero
+                     ? cuda::zeros<float>(initial.n_users * stride, stream_)
+                     : rows(cuda::RowsOf::users),
+                 stream_);
+    items_.start(rows(cuda::RowsOf::items), stream_);
+  }
+
   DeviceSide& side(Half half) { return half == Half::users ? users_ : items_; }
   DeviceSide& other(Half half) { return half == Half::users ? items_ : users_; }
 

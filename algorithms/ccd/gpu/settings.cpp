@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "algorithms/ccd/gpu/pieces.hpp"
+#include "algorithms/core/device_need.hpp"
 #include "algorithms/core/pinned.hpp"
 
 namespace mf::ccd {
@@ -15,12 +16,19 @@ constexpr double kTaskRatings = 1024;
 
 // Segments, and with them padding and tasks, are at most nnz / kLeastSegment where there are tiles,
 // else the rows; so whatever a device's shared memory, this is enough. Indices are counted as wide.
-double device_side(double rows, double nnz, double factors) {
+struct SideBytes {
+  double ratings;     // with their tasks
+  double vectors;     // factors, sums
+  double laying_out;  // beside the ratings: sums over segments and over tasks
+};
+
+SideBytes side_bytes(double rows, double nnz, double factors) {
   const double segments = std::max(std::min(rows, nnz), nnz / kLeastSegment);
   const double tasks = segments + nnz / kTaskRatings;
   const double ratings = nnz + (kUnit - 1) * segments;
-  return ratings * 8 + tasks * (sizeof(Task) + 8) +
-         (rows + 32) * (4 * factors + 4 * (factors + 3) + 16);
+  return {ratings * 8 + tasks * sizeof(Task) + 4 * rows,
+          8 * tasks + (rows + 32) * (4 * factors + 4 * (factors + 3) + 12),
+          24 * std::max(rows, nnz / kLeastSegment) + 8 * tasks};
 }
 
 }  // namespace
@@ -36,10 +44,15 @@ MemoryNeed device_memory_need(const Params& params, const ProblemShape& shape) {
   const auto users = static_cast<double>(shape.n_users);
   const auto items = static_cast<double>(shape.n_items);
   const auto factors = static_cast<double>(params.integer("factors"));
-  // The host: the columns of R, tasks, where segments begin, a copy of P.
-  const double tasks = 2 * (users + items + 2 * nnz / kLeastSegment) * sizeof(Task);
-  const double host = nnz * 8 + tasks + 4 * users * factors + kPinnedBytes;
-  return {host, device_side(users, nnz, factors) + device_side(items, nnz, factors)};
+  const SideBytes of_users = side_bytes(users, nnz, factors);
+  const SideBytes of_items = side_bytes(items, nnz, factors);
+  // The items' side is made beside R by rows and by columns, then the users' beside R by rows.
+  const double items_made = row_ratings_bytes(shape) + column_ratings_bytes(shape) +
+                            of_items.ratings + of_items.laying_out;
+  const double sides = of_users.ratings + of_items.ratings;
+  const double users_made = row_ratings_bytes(shape) + sides + of_users.laying_out;
+  const double trained = sides + of_users.vectors + of_items.vectors;
+  return {kPinnedBytes, std::max({items_made, users_made, trained, making_columns_bytes(shape)})};
 }
 
 }  // namespace mf::ccd

@@ -1,5 +1,8 @@
 #include "algorithms/ccd/gpu/side.hpp"
 
+#include <utility>
+
+#include "algorithms/ccd/gpu/device_layout.hpp"
 #include "algorithms/core/rows.hpp"
 
 namespace mf::ccd {
@@ -10,56 +13,48 @@ std::int64_t vector_stride(std::int64_t rows) { return row_stride(rows + 1, 4, 1
 
 }  // namespace
 
-DeviceSide::DeviceSide(const Settings& settings, const SideRows& rows, View<const float> values,
-                       const AlignedVector<float>& packed, int tables, cuda::Uploader& uploader)
-    : factors_(settings.factors), rows_(rows.rows()), stride_(vector_stride(rows.rows())) {
-  Layout layout = make_layout(rows, {widest_tile(tables), kQuad, kTaskUnits}, uploader.team());
-  order_tasks(layout);
+DeviceSide::DeviceSide(const Settings& settings, const cuda::RatingsOfRows& rows,
+                       std::int64_t n_others, int tables, cudaStream_t stream)
+    : factors_(settings.factors), rows_(rows.rows), stride_(vector_stride(rows.rows)) {
+  DeviceLayout layout =
+      make_device_layout(rows, n_others, {widest_tile(tables), kQuad, kTaskUnits}, stream);
   tiles_ = layout.tiles;
   const bool shared = layout.tile_width <= layout.rule.widest;
-  const Pieces pieces = cut_pieces(layout, pass_blocks(shared));
+  const Pieces pieces = cut_pieces(layout, pass_blocks(shared), stream);
   const std::int64_t size = layout.size();
-  padding_ = size > 0 ? 1 - static_cast<double>(rows.nnz()) / static_cast<double>(size) : 0;
-  by_warp_ = std::ssize(layout.tasks) > kSlotsOfThread * rows_;
+  padding_ = size > 0 ? 1 - static_cast<double>(rows.nnz) / static_cast<double>(size) : 0;
+  const auto tasks = static_cast<std::int64_t>(layout.tasks.size());
+  by_warp_ = tasks > kSlotsOfThread * rows_;
 
-  const auto local = [&](std::int64_t, std::int64_t tile, std::int64_t source) {
-    return rows.others[source] - tile * layout.tile_width;
+  residual_ = cuda::DeviceBuffer<float>(size);
+  const auto fill = [&]<class Index>(cuda::DeviceBuffer<Index>& to) {
+    to = cuda::DeviceBuffer<Index>(size);
+    fill_layout(layout, rows, to.data(), residual_.data(), stream);
   };
-  const auto upload_indices = [&]<class Index>(cuda::DeviceBuffer<Index>& to) {
-    to = uploader.filled<Index>(size, [&](std::int64_t begin, std::int64_t end, Index* out) {
-      layout.fill<Index>(begin, end, out, static_cast<Index>(layout.tile_width), local);
-    });
-  };
-  shared ? upload_indices(narrow_) : upload_indices(wide_);
-  residual_ = uploader.filled<float>(size, [&](std::int64_t begin, std::int64_t end, float* out) {
-    layout.fill<float>(begin, end, out, 0.0F, [&](std::int64_t, std::int64_t, std::int64_t source) {
-      return values[source];
-    });
-  });
-  tasks_ = uploader.array(View<const Task>(layout.tasks));
-  pieces_ = uploader.array(View<const Piece>(pieces.pieces));
-  of_block_ = uploader.array(View<const std::int32_t>(pieces.of_block));
-  slots_ = uploader.array(View<const std::uint32_t>(layout.slots));
-  shrink_ = uploader.filled<float>(rows_, [&](std::int64_t begin, std::int64_t end, float* out) {
-    for (std::int64_t row = begin; row < end; ++row) {
-      *out++ = settings.shrink(rows.offsets[row + 1] - rows.offsets[row]);
-    }
-  });
-  sums_ = cuda::DeviceBuffer<float2>(std::ssize(layout.tasks));
-  const std::int64_t packed_stride = row_stride(factors_, sizeof(float));
-  packed_ = uploader.rows(View<const float>(packed), factors_, packed_stride);
-  vectors_ = cuda::zeros<float>(factors_ * stride_, uploader.stream());
-  zeros_ = cuda::zeros<float>(stride_, uploader.stream());
-  old_ = cuda::zeros<float>(stride_, uploader.stream());
-  launch_transpose(packed_.data(), packed_stride, vectors_.data(), stride_, rows_, factors_,
-                   uploader.stream());
+  shared ? fill(narrow_) : fill(wide_);
+  pieces_ = cuda::upload(View<const Piece>(pieces.pieces), stream);
+  of_block_ = cuda::upload(View<const std::int32_t>(pieces.of_block), stream);
+  tasks_ = std::move(layout.tasks);
+  slots_ = std::move(layout.slots);
+  shrink_ = cuda::DeviceBuffer<float>(rows_);
+  fill_shrink(rows.offsets, rows_, settings.reg, settings.reg_scale == RegScale::rows,
+              shrink_.data(), stream);
+  sums_ = cuda::DeviceBuffer<float2>(tasks);
   const void* indices = shared ? static_cast<const void*>(narrow_.data()) : wide_.data();
-  const bool none = layout.tasks.empty();
   view_ = {tasks_.data(),     pieces_.data(),
-           of_block_.data(),  none ? 0U : static_cast<unsigned>(pieces.of_block.size() - 1),
+           of_block_.data(),  tasks == 0 ? 0U : static_cast<unsigned>(pieces.of_block.size() - 1),
            indices,           residual_.data(),
-           sums_.data(),      rows.n_others,
+           sums_.data(),      n_others,
            layout.tile_width, shared};
+}
+
+void DeviceSide::start(cuda::DeviceBuffer<float> packed, cudaStream_t stream) {
+  packed_ = std::move(packed);
+  vectors_ = cuda::zeros<float>(factors_ * stride_, stream);
+  zeros_ = cuda::zeros<float>(stride_, stream);
+  old_ = cuda::zeros<float>(stride_, stream);
+  launch_transpose(packed_.data(), row_stride(factors_, sizeof(float)), vectors_.data(), stride_,
+                   rows_, factors_, stream);
 }
 
 void DeviceSide::exchange(int k, int held, const Other& other, cudaStream_t stream) {

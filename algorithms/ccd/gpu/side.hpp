@@ -5,8 +5,8 @@
 
 #include "algorithms/ccd/gpu/kernels.hpp"
 #include "algorithms/ccd/settings.hpp"
+#include "algorithms/core/cuda/device_ratings.hpp"
 #include "algorithms/core/cuda/memory.hpp"
-#include "algorithms/core/cuda/upload.hpp"
 
 namespace mf::ccd {
 
@@ -25,10 +25,12 @@ struct Other {
 class DeviceSide {
  public:
   DeviceSide() = default;
-  // `tables`: vectors that an exchange gathers from. R is `values` at first; `packed` has the
-  // factors, a row of them after another. What is uploaded may go when the uploader goes.
-  DeviceSide(const Settings& settings, const SideRows& rows, View<const float> values,
-             const AlignedVector<float>& packed, int tables, cuda::Uploader& uploader);
+  // Of the rows of R, or its columns, which may go then; R is their values at first. `tables`:
+  // vectors that an exchange gathers from.
+  DeviceSide(const Settings& settings, const cuda::RatingsOfRows& rows, std::int64_t n_others,
+             int tables, cudaStream_t stream);
+  // The factors of each row, row_stride(factors) numbers apart. Before any step.
+  void start(cuda::DeviceBuffer<float> packed, cudaStream_t stream);
 
   // The steps of sweep_factor, as in cpu/side.hpp.
   void exchange(int k, int held, const Other& other, cudaStream_t stream);

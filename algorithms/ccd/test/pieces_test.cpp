@@ -1,5 +1,5 @@
 // What the blocks of ccd++ do, against the layout.
-#include "algorithms/ccd/gpu/pieces.hpp"
+#include "algorithms/ccd/test/pieces_reference.hpp"
 
 #include <gtest/gtest.h>
 
@@ -13,8 +13,31 @@ namespace {
 Layout laid(const Ratings& train, const LayoutRule& rule) {
   ThreadTeam team(1);
   Layout layout = make_layout({train.user_offsets(), train.items(), train.n_items()}, rule, team);
-  order_tasks(layout);
+  test::order_tasks(layout);
   return layout;
+}
+
+// As the device does it: costs summed over all tasks, then cuts of them.
+Pieces cut_pieces(const Layout& layout, std::int64_t blocks) {
+  std::vector<std::int64_t> before = {0};
+  for (const Task& task : layout.tasks) before.push_back(before.back() + cost_of(task.units));
+  std::vector<TileTasks> tiles;
+  for (std::int64_t tile = 0; tile < layout.tiles; ++tile) {
+    TileTasks tasks;
+    tasks.begin = layout.tile_tasks[tile];
+    tasks.end = layout.tile_tasks[tile + 1];
+    tasks.middle = tasks.begin;
+    while (tasks.middle < tasks.end && !is_short(layout.tasks[tasks.middle].units)) ++tasks.middle;
+    tasks.long_cost = before[tasks.middle] - before[tasks.begin];
+    tasks.short_cost = before[tasks.end] - before[tasks.middle];
+    tiles.push_back(tasks);
+  }
+  const Shares shares = cut_shares(View<const TileTasks>(tiles), blocks);
+  std::vector<std::int64_t> places;
+  for (const Cut& cut : cuts_of(shares, View<const TileTasks>(tiles))) {
+    places.push_back(cut.at(before.data()));
+  }
+  return make_pieces(shares, View<const std::int64_t>(places));
 }
 
 TEST(CcdPieces, EveryTaskIsInOnePieceOfItsTileAndKind) {
@@ -25,6 +48,7 @@ TEST(CcdPieces, EveryTaskIsInOnePieceOfItsTileAndKind) {
     EXPECT_EQ(layout.tiles, (900 + rule.widest - 1) / rule.widest);
     for (const std::int64_t blocks : {1, 2, 7, 132, 5000}) {
       const Pieces cut = cut_pieces(layout, blocks);
+      EXPECT_TRUE(test::same(cut, test::walk_pieces(layout, blocks))) << blocks;
       ASSERT_EQ(std::ssize(cut.of_block), blocks + 1);
       ASSERT_EQ(cut.of_block.front(), 0);
       ASSERT_EQ(cut.of_block.back(), std::ssize(cut.pieces));
@@ -70,6 +94,24 @@ TEST(CcdPieces, OrderKeepsSlots) {
   };
   EXPECT_EQ(all(before), all(after));
   EXPECT_EQ(before.tile_tasks, after.tile_tasks);
+}
+
+// Which of a segment's tasks are long, against the tasks.
+TEST(CcdPieces, LongTasksOfASegmentAreCounted) {
+  for (const std::int64_t task_units : {1, 8, 9, 12, 256}) {
+    for (std::int64_t units = 0; units < 600; ++units) {
+      std::int64_t tasks = 0;
+      std::int64_t longs = 0;
+      for (std::int64_t begin = 0; begin < units; begin += task_units) {
+        ++tasks;
+        if (is_short(std::min(units - begin, task_units))) continue;
+        EXPECT_EQ(longs, tasks - 1) << "a long task behind a short one";
+        ++longs;
+      }
+      EXPECT_EQ(tasks_of(units, task_units), tasks);
+      EXPECT_EQ(long_tasks_of(units, task_units), longs) << units << " by " << task_units;
+    }
+  }
 }
 
 TEST(CcdPieces, NothingToCut) {
