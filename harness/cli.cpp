@@ -106,20 +106,19 @@ std::string hardware_text(const AlgorithmInfo& info) {
   return "CUDA, compute capability " + format_compute(info.min_compute) + " or newer";
 }
 
-void describe_command(const std::string& name, bool json) {
-  const AlgorithmInfo& info = find_algorithm(name);
-  if (json) {
-    Json params = Json::array();
-    for (const auto& spec : info.params) params.push_back(param_json(spec));
-    fmt::print("{}\n", Json{{"name", info.name},
-                            {"summary", info.summary},
-                            {"paper", info.paper},
-                            {"hardware", hardware_text(info)},
-                            {"deterministic", info.deterministic},
-                            {"params", params}}
-                           .dump(2));
-    return;
-  }
+Json describe_json(const AlgorithmInfo& info) {
+  Json params = Json::array();
+  for (const auto& spec : info.params) params.push_back(param_json(spec));
+  return {{"name", info.name},
+          {"summary", info.summary},
+          {"paper", info.paper},
+          {"hardware", hardware_text(info)},
+          {"deterministic", info.deterministic},
+          {"params", params}};
+}
+
+void describe(const AlgorithmInfo& info) {
+  const std::string& name = info.name;
   fmt::print("{}: {}\npaper: {}\nhardware: {}{}\ndeterministic: {}\nparameters:\n", info.name,
              info.summary, info.paper, hardware_text(info),
              is_built(name) ? "" : " (not in this build)", info.deterministic ? "yes" : "no");
@@ -131,6 +130,30 @@ void describe_command(const std::string& name, bool json) {
     fmt::print(
         "the learning rate is the harness's: \"learning_rate\" or \"schedule\" (docs/spec.md)\n");
   }
+}
+
+// One algorithm, or all whose names begin so: those of a library, or of all of them.
+std::vector<const AlgorithmInfo*> named(const std::string& name) {
+  std::vector<const AlgorithmInfo*> found;
+  for (const auto* info : all_algorithms()) {
+    if (info->name.starts_with(name + ":")) found.push_back(info);
+  }
+  if (found.empty()) found.push_back(&find_algorithm(name));
+  return found;
+}
+
+void describe_command(const std::string& name, bool json) {
+  const auto infos = named(name);
+  if (!json) {
+    for (const auto* info : infos) {
+      if (info != infos.front()) fmt::print("\n");
+      describe(*info);
+    }
+    return;
+  }
+  Json all = Json::array();
+  for (const auto* info : infos) all.push_back(describe_json(*info));
+  fmt::print("{}\n", (all.size() == 1 ? all[0] : all).dump(2));
 }
 
 int run_command(const std::string& path, const RunOptions& options, ProgressMode mode) {
@@ -318,7 +341,8 @@ class Cli {
     list->add_flag("--json", json_, "as JSON");
     list->callback([this] { list_command(json_); });
     auto* describe = app_.add_subcommand("describe", "one algorithm and its parameters");
-    describe->add_option("algorithm", name_, "its name")->required();
+    describe->add_option("algorithm", name_, "its name; peer:LIBRARY: all of that library")
+        ->required();
     describe->add_flag("--json", json_, "as JSON");
     describe->callback([this] { describe_command(name_, json_); });
     auto* doctor = app_.add_subcommand("doctor", "what this machine and this build can do");

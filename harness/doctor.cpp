@@ -3,6 +3,8 @@
 #include <fmt/core.h>
 
 #include "algorithms/core/registry.hpp"
+#include "algorithms/peer/libraries.hpp"
+#include "algorithms/peer/places.hpp"
 #include "base/cpu_topology.hpp"
 #include "base/json.hpp"
 #include "base/memory_limit.hpp"
@@ -46,6 +48,7 @@ Json algorithms_json() {
   const auto device = find_device(&why);
   for (const auto* info : all_algorithms()) {
     std::string state = "runs here";
+    if (info->family == "peer") continue;  // they have lines of their own
     if (!is_built(info->name)) {
       state = "not in this build";
     } else if (info->hardware == Hardware::cuda && !device) {
@@ -64,6 +67,20 @@ Json data_json() {
     DatasetRequest request;
     request.name = entry.name;
     list.push_back({{"name", entry.name}, {"at_hand", why_unavailable(request).empty()}});
+  }
+  return list;
+}
+
+// Other people's libraries: what is installed of each, or how to install it.
+Json peers_json() {
+  Json list = Json::array();
+  for (const auto& library : peer_libraries()) {
+    const auto why = peer::why_not_installed(library.name);
+    const auto packages = peer::installed_packages(library.name);
+    list.push_back({{"name", library.name},
+                    {"installed", !why.has_value()},
+                    {"state", why.value_or(packages.empty() ? "installed" : join(packages))},
+                    {"packages", packages}});
   }
   return list;
 }
@@ -110,6 +127,7 @@ Json doctor_json() {
           {"cache_folder", cache_folder()},
           {"data_folders", data_folders()},
           {"algorithms", algorithms_json()},
+          {"peers", peers_json()},
           {"data_sets", data_json()}};
 }
 
@@ -134,6 +152,10 @@ std::string format_doctor(const Json& report) {
   for (const auto& item : report["algorithms"]) {
     add("algorithm", fmt::format("{:<16} {}", item["name"].get<std::string>(),
                                  item["state"].get<std::string>()));
+  }
+  for (const auto& item : report["peers"]) {
+    add("peer", fmt::format("{:<16} {}", item["name"].get<std::string>(),
+                            item["state"].get<std::string>()));
   }
   for (const auto& item : report["data_sets"]) {
     add("data set", fmt::format("{:<22} {}", item["name"].get<std::string>(),

@@ -173,6 +173,10 @@ def listed(mfbench, folder):
     return [item["name"] for item in json.loads(mfbench("list", "--json", cwd=folder).stdout)]
 
 
+def described(name):
+    return f"describe-{name.replace(':', '-')}.txt"
+
+
 def test_describe(mfbench, tmp_path, update):
     names = listed(mfbench, tmp_path)
     assert len(names) > 10
@@ -184,10 +188,10 @@ def test_describe(mfbench, tmp_path, update):
         # The same text whether the build has CUDA or not.
         text = mfbench("describe", name, cwd=tmp_path).stdout.replace(" (not in this build)", "")
         try:
-            check(f"describe-{name}.txt", text, update)
+            check(described(name), text, update)
         except AssertionError as error:
             wrong.append(str(error).splitlines()[0])
-    gone = {path.name for path in GOLDEN.glob("describe-*.txt")} - {f"describe-{n}.txt" for n in names}
+    gone = {path.name for path in GOLDEN.glob("describe-*.txt")} - {described(n) for n in names}
     wrong += [f"{GOLDEN / name} is of no algorithm: {UPDATE}" for name in sorted(gone)]
     assert not wrong, "\n".join(wrong)
 

@@ -5,5 +5,6 @@
 namespace mf {
 
 Json Algorithm::facts() const { return Json::object(); }
+Json Algorithm::finish() { return nullptr; }
 
 }  // namespace mf

@@ -14,6 +14,7 @@
 #include "algorithms/core/method.hpp"
 #include "algorithms/core/model.hpp"
 #include "algorithms/core/params.hpp"
+#include "base/error.hpp"
 #include "base/threads.hpp"
 #include "datasets/ratings/ratings.hpp"
 
@@ -79,6 +80,24 @@ struct Context {
   cuda::DeviceRatings* ratings = nullptr;
   // Polled between blocks of long epochs; true: return early (the epoch will not be recorded).
   std::function<bool()> stop_requested;
+  // Where a process that the algorithm starts is to print; empty: nowhere.
+  std::string log_file;
+};
+
+// Thrown where a case is over and is neither an error nor out of memory.
+class CaseOver : public Error {
+ public:
+  enum class Why {
+    timeout,   // somebody did not answer in time
+    diverged,  // the model is not finite
+    skipped,   // prepare() found out that this machine cannot run it
+  };
+  CaseOver(Why why, const std::string& message)
+      : Error(ErrorKind::unsupported, message), why_(why) {}
+  Why why() const { return why_; }
+
+ private:
+  Why why_;
 };
 
 struct EpochArgs {
@@ -115,6 +134,16 @@ class Algorithm {
   // Facts about the prepared problem, for the result's header (blank blocks, idle lanes). Valid
   // after prepare.
   virtual Json facts() const;
+
+  // ---- for algorithms that train in another process (algorithms/peer) ----
+
+  // Seconds of all training so far by that process's own clock: what its messages and files take is
+  // on no training clock. Nothing: the harness's clock around run_epochs counts.
+  virtual std::optional<double> own_train_s() const { return std::nullopt; }
+  // CPU seconds that other processes have worked for it: none of a stranger's.
+  virtual double other_cpu_s() const { return 0; }
+  // Ends them. What is known only then, for the result's footer; null: nothing.
+  virtual Json finish();
 };
 
 enum class Hardware { cpu, cuda };
@@ -132,6 +161,8 @@ struct AlgorithmInfo {
   bool deterministic = false;  // same result for the same seed and parameters
   bool uses_learning_rate = true;
   bool starts_by_rule = false;  // makes its first factors itself, where it needs them
+  // An epoch costs as much as all before it: run_epochs() is called once for each evaluation.
+  bool repeats_epochs = false;
   std::vector<ParamSpec> params;
   // Why this combination cannot run, or nothing. May be empty.
   std::function<std::optional<std::string>(const Params&, const ProblemShape&)> supports;

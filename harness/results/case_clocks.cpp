@@ -9,10 +9,11 @@ double evaluate_seconds(const Ranges& ranges) {
 
 CaseClocks clocks_of(const Ranges& ranges, double train_s) {
   CaseClocks clocks;
-  clocks.start_s = ranges.clock_seconds(kStartRange);
+  clocks.start_s = ranges.clock_seconds(kStartRange) + ranges.nested_start_s();
   clocks.load_s = ranges.clock_seconds(kLoadRange);
   clocks.transfer_s = ranges.transfer_s();
-  clocks.prepare_s = ranges.clock_seconds(kPrepareRange) - clocks.transfer_s;
+  clocks.prepare_s =
+      ranges.clock_seconds(kPrepareRange) - clocks.transfer_s - ranges.nested_start_s();
   clocks.train_s = train_s;
   clocks.evaluate_s = evaluate_seconds(ranges);
   clocks.save_s = ranges.clock_seconds(kSaveRange);

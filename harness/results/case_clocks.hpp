@@ -6,7 +6,8 @@
 namespace mf {
 
 // The ranges that are clocks, where no other but the case encloses them. "transfer" is one within
-// kPrepareRange, and the training clock has its own (harness/run/training_clock.hpp).
+// kPrepareRange, a "start" in there counts for kStartRange, and the training clock has its own
+// (harness/run/training_clock.hpp).
 inline constexpr const char* kStartRange = "start";          // the device, what a run makes once
 inline constexpr const char* kLoadRange = "load";            // data, split, facts of the split
 inline constexpr const char* kPrepareRange = "prepare";      // initial factors, the algorithm
@@ -18,7 +19,7 @@ inline constexpr const char* kSaveRange = "save";    // lines of the result, the
 struct CaseClocks {
   double start_s = 0;
   double load_s = 0;
-  double prepare_s = 0;  // without transfer
+  double prepare_s = 0;  // without transfer and a start within
   double transfer_s = 0;
   double train_s = 0;
   double evaluate_s = 0;  // with the evaluator and the watch

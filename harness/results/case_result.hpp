@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "base/json.hpp"
 #include "datasets/ratings/dataset.hpp"
 #include "harness/device/contention.hpp"
 #include "harness/device/device_clock.hpp"
@@ -57,6 +58,7 @@ struct CaseMeasures {
   // last; nothing where that did not happen.
   std::optional<HostLoad> prepare_load, train_load;
   std::optional<DeviceLoad> device_load;
+  Json peer;  // Algorithm::finish()
 };
 
 }  // namespace mf

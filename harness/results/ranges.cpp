@@ -37,6 +37,7 @@ void Ranges::add_seconds(const std::string& name, double seconds) {
   ++total.count;
   if (is_clock()) total.clock_seconds += seconds;
   if (name == "transfer" && inside("prepare")) transfer_s_ += seconds;
+  if (name == "start" && inside("prepare")) nested_start_s_ += seconds;
 }
 
 bool Ranges::inside(const std::string& name) const {

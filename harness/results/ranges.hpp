@@ -46,6 +46,8 @@ class Ranges : public PhaseSink {
   double clock_seconds(const std::string& name) const;
   // Of the phase "transfer" inside of "prepare": one inside of an epoch is training.
   double transfer_s() const { return transfer_s_; }
+  // The same of a "start" in it: of a program that does the work.
+  double nested_start_s() const { return nested_start_s_; }
   // {"name": {"seconds_s": ..., "count": ...}}, with "device_s" where the device timed it.
   Json to_json() const;
   void set_observer(Observer observer) { observer_ = std::move(observer); }
@@ -76,6 +78,7 @@ class Ranges : public PhaseSink {
   std::vector<Open> open_;
   std::map<std::string, Total> totals_;
   double transfer_s_ = 0;
+  double nested_start_s_ = 0;
   Observer observer_;
   DeviceClock* device_ = nullptr;
   bool marking_ = false;

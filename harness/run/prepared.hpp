@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <string>
 
 #include "algorithms/core/algorithm.hpp"
 #include "datasets/ratings/rating_facts.hpp"
@@ -30,6 +31,7 @@ class PreparedCase {
     std::function<bool()> stop_requested;
     // R on the device, for the threads of the case to upload; empty: the algorithm has its own.
     std::function<cuda::DeviceRatings*(ThreadTeam&)> ratings = {};
+    std::string log_file = {};  // Context::log_file
   };
 
   // From the threads and the initial factors to the end of prepare. `facts` are those of `train`.
@@ -41,6 +43,8 @@ class PreparedCase {
   }
   void synchronize() const;
   FactorView factors();  // waits for the device
+
+  Json finish() { return algorithm_->finish(); }
 
   const Algorithm& algorithm() const { return *algorithm_; }
   ThreadTeam& team() { return team_; }

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <exception>
+#include <filesystem>
 #include <limits>
 #include <new>
 #include <set>
@@ -46,6 +47,23 @@ std::optional<double> rmse_of(const Accuracy& accuracy) {
   return accuracy.count > 0 ? std::optional(accuracy.rmse) : std::nullopt;
 }
 
+Status status_of(CaseOver::Why why) {
+  switch (why) {
+    case CaseOver::Why::timeout:
+      return Status::timeout;
+    case CaseOver::Why::diverged:
+      return Status::diverged;
+    case CaseOver::Why::skipped:
+      break;
+  }
+  return Status::skipped;
+}
+
+// Where other programs print: <case id>.stderr beside its result.
+std::string log_of(const std::string& result_file) {
+  return std::filesystem::path(result_file).replace_extension(".stderr").string();
+}
+
 void count_slowdowns(DeviceLoad& load, const std::vector<DeviceReading>& readings) {
   for (const auto& one : readings) {
     if (one.slowdowns) mf::count_slowdowns(load, *one.slowdowns);
@@ -74,6 +92,7 @@ class CaseRun {
     } catch (...) {
       if (reporting_) throw;
       end_by_exception();
+      note_given_up();
     }
     end_watch();
     if (profiling_) end_profile();
@@ -113,6 +132,8 @@ class CaseRun {
       end(Status::oom,
           "the host's memory did not suffice; lower `factors` or use a smaller data "
           "set");
+    } catch (const CaseOver& over) {
+      end(status_of(over.why()), over.what());
     } catch (const Error& error) {
       result_.device_failed = error.kind() == ErrorKind::device;
       result_.bad_data = error.kind() == ErrorKind::data;
@@ -126,6 +147,14 @@ class CaseRun {
     } catch (...) {
       end(Status::error, "something was thrown that is no std::exception");
     }
+  }
+
+  // What an algorithm throws that is told to stop while it prepares is no error.
+  void note_given_up() {
+    if (interrupt_level() < 2) return;
+    end(Status::interrupted, result_.epochs == 0
+                                 ? "given up before the first epoch"
+                                 : fmt::format("given up after epoch {}", result_.epochs));
   }
 
   // What the program and the machine are: asking for the device makes its context.
@@ -180,6 +209,7 @@ class CaseRun {
   void prepare() {
     clip_ = clip_range();  // refuses before anything is prepared
     PreparedCase::Lent lent{device_.get(), &ranges_, [this] { return interrupt_level() >= 2; }};
+    lent.log_file = log_of(task_.result_file);
     if (shares_ratings_) lent.ratings = [this](ThreadTeam& team) { return lend_ratings(team); };
     const HostCounters before = read_host();
     {
@@ -199,6 +229,13 @@ class CaseRun {
   HostCounters read_host() {
     const PhaseScope range(&ranges_, kWatchRange);
     return options_.read_host ? options_.read_host() : probe_.read();
+  }
+
+  // Ours and that of processes which the algorithm has started: they are not others.
+  OwnUse use_of_case() const {
+    OwnUse use = own_use();
+    if (prepared_) use.cpu_s += prepared_->algorithm().other_cpu_s();
+    return use;
   }
 
   HostLoad load_since(const HostCounters& before) {
@@ -299,9 +336,10 @@ class CaseRun {
   // A group never passes an evaluation, a change of the rate, the last_epoch epoch or the begin of
   // what is profiled.
   std::int64_t group_size(std::int64_t first) const {
-    if (!device_) return 1;
+    const bool repeats = find_algorithm(item_.algorithm).repeats_epochs;
+    if (!device_ && !repeats) return 1;
     std::int64_t size =
-        std::min({group_by_time(clock_.last_group()),
+        std::min({repeats ? item_.stop.epochs : group_by_time(clock_.last_group()),
                   epochs_to_multiple(first, item_.evaluate.every), item_.stop.epochs - first + 1});
     if (options_.profile && first <= options_.profile->warmup) {
       size = std::min(size, options_.profile->warmup - first + 1);
@@ -314,9 +352,11 @@ class CaseRun {
     {
       const CacheWriter::Pause pause(store_.writer());
       const SampledEpochs sampled(sampler_.get());
-      const OwnUse use = own_use();
-      clock_.time_group(count, [&] { updates_ += prepared_->run_epochs(first, count); });
-      epochs_use_ += own_use() - use;
+      const OwnUse use = use_of_case();
+      clock_.time_group(
+          count, [&] { updates_ += prepared_->run_epochs(first, count); },
+          [&] { return prepared_->algorithm().own_train_s(); });
+      epochs_use_ += use_of_case() - use;
     }
     if (const auto after = energy_j(); before && after) {
       *measures_.train_energy_j += *after - *before;
@@ -532,6 +572,7 @@ class CaseRun {
     measures_.epochs = clock_.epoch_times();
     if (sampler_) measures_.readings = sampler_->readings();
     if (device_) measures_.peak_device_bytes = device_->peak_bytes();
+    if (prepared_) measures_.peer = prepared_->finish();
     judge_contention();
     writer_.append(footer_json(result_, measures_, ranges_));
     writer_.sync();
@@ -582,7 +623,7 @@ class CaseRun {
   HeaderFacts header_;
   CaseResult result_;
   CaseMeasures measures_;
-  const HostProbe probe_{usable_cpus()};
+  const HostProbe probe_{usable_cpus(), "/proc", "/sys", [this] { return use_of_case(); }};
   std::optional<HostCounters> train_began_;
   OwnUse epochs_use_;  // within epochs
   int cpus_ = 1;

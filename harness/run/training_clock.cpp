@@ -29,7 +29,8 @@ std::optional<double> TrainingClock::device_seconds() const {
   return device_seconds_;
 }
 
-void TrainingClock::time_group(std::int64_t count, const std::function<void()>& run) {
+void TrainingClock::time_group(std::int64_t count, const std::function<void()>& run,
+                               const OwnClock& own) {
   if (device_ != nullptr) {
     // As many marks as the last group took an epoch: making them is not on the clock.
     const PhaseScope range(ranges_, kWatchRange);
@@ -45,6 +46,7 @@ void TrainingClock::time_group(std::int64_t count, const std::function<void()>& 
     }
     last_ = {count, seconds_since(start)};
   }
+  if (const auto trained = own ? own() : std::nullopt) last_.seconds = *trained - seconds_;
   groups_.push_back(last_);
   seconds_ += last_.seconds;
   if (device_ == nullptr) return;

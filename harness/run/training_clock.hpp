@@ -18,9 +18,13 @@ class TrainingClock {
   // `device` is null for an algorithm of the CPU.
   TrainingClock(Ranges& ranges, DeviceClock* device) : ranges_(&ranges), device_(device) {}
 
+  // Seconds of all training so far by a clock of the algorithm's own, or nothing.
+  using OwnClock = std::function<std::optional<double>()>;
+
   // Times `run`, which queues or does `count` epochs, as one range "epoch". The host clock stops
-  // when the device has done all of it. Throws what `run` throws, and Error(device).
-  void time_group(std::int64_t count, const std::function<void()>& run);
+  // when the device has done all of it. Throws what `run` throws, and Error(device). Where the
+  // algorithm has a clock, the group took what that went forward.
+  void time_group(std::int64_t count, const std::function<void()>& run, const OwnClock& own = {});
 
   const EpochGroup& last_group() const { return last_; }  // by the host clock
   EpochTimes epoch_times() const { return mf::epoch_times(groups_); }

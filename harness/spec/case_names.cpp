@@ -60,6 +60,7 @@ std::string words_of(const Differences& differing, std::size_t room) {
 
 std::string id_of(const Case& item, const Differences& differing) {
   std::string start = item.algorithm.substr(0, kLongestAlgorithm);
+  std::replace(start.begin(), start.end(), ':', '-');  // of a peer
   if (item.params.has("factors")) start += fmt::format("-f{}", item.params.integer("factors"));
   const std::string end = fmt::format("-s{}-{}", item.seed, item.hash.substr(0, 10));
   std::string label = slug(item.data.label()).substr(0, kLongestId - start.size() - end.size() - 1);

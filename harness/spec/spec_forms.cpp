@@ -24,6 +24,21 @@ InitForm make_init_form() {
 
 // ---- algorithms ----
 
+constexpr const char* kPeer = "peer";
+
+// The next words of names that begin with `start`, each once: of "peer:" the libraries, of
+// "peer:surprise:" its algorithms.
+std::vector<std::string> peer_words(const std::string& start) {
+  std::vector<std::string> words;
+  for (const auto* info : all_algorithms()) {
+    if (!info->name.starts_with(start)) continue;
+    const std::string rest = info->name.substr(start.size());
+    const std::string word = rest.substr(0, rest.find(':'));
+    if (words.empty() || words.back() != word) words.push_back(word);
+  }
+  return words;
+}
+
 FieldInfo info_of(const ParamSpec& param) {
   Json value;
   switch (param.type) {
@@ -46,9 +61,19 @@ FieldInfo info_of(const ParamSpec& param) {
           nullptr};
 }
 
+// {"name": "peer", "library": "implicit", "algorithm": "als"} is peer:implicit:als.
+std::string read_peer(JsonReader& reader) {
+  reader.require("library");
+  const std::string library = reader.choice("library", "", peer_words("peer:"));
+  const std::vector<std::string> known = peer_words("peer:" + library + ":");
+  if (known.size() > 1) reader.require("algorithm");
+  return "peer:" + library + ":" + reader.choice("algorithm", known.front(), known);
+}
+
 void read_algorithm(JsonReader& reader, AlgorithmEntry& entry) {
   reader.require("name");
   entry.name = reader.string("name", "");
+  if (entry.name == kPeer) entry.name = read_peer(reader);
   const AlgorithmInfo* info = nullptr;
   try {
     info = &find_algorithm(entry.name);
@@ -66,15 +91,46 @@ std::vector<std::string> algorithm_names() {
   return names;
 }
 
+FormInfo params_form(const std::string& algorithm) {
+  FormInfo params;
+  for (const auto& param : find_algorithm(algorithm).params) {
+    params.fields.push_back(info_of(param));
+  }
+  return params;
+}
+
+FieldInfo word_info(const std::string& name, const std::string& help,
+                    const std::vector<std::string>& words, bool required) {
+  return {name, help, {{"enum", words}}, nullptr, required};
+}
+
+// Of a "peer": its library selects the algorithms, its algorithm the parameters.
+FormInfo peer_form() {
+  FormInfo form;
+  form.selector = "library";
+  const auto libraries = peer_words("peer:");
+  form.fields.push_back(word_info("library", "of the peer", libraries, true));
+  for (const auto& library : libraries) {
+    const std::string start = "peer:" + library + ":";
+    const auto known = peer_words(start);
+    FormInfo algorithms;
+    algorithms.selector = "algorithm";
+    algorithms.fields.push_back(word_info("algorithm", "of the library", known, known.size() > 1));
+    if (known.size() == 1) algorithms.without = known;
+    for (const auto& one : known) algorithms.kinds.push_back({one, params_form(start + one)});
+    form.kinds.push_back({library, std::move(algorithms)});
+  }
+  return form;
+}
+
 AlgorithmForm make_algorithm_form() {
   std::vector<NamedForm> kinds;
-  for (const auto* info : all_algorithms()) {
-    FormInfo params;
-    for (const auto& param : info->params) params.fields.push_back(info_of(param));
-    kinds.push_back({info->name, std::move(params)});
-  }
+  for (const auto* info : all_algorithms()) kinds.push_back({info->name, params_form(info->name)});
+  kinds.push_back({kPeer, peer_form()});
+  std::vector<std::string> names = algorithm_names();
+  names.emplace_back(kPeer);
   return AlgorithmForm()
-      .select({"name", "of an algorithm", {{"enum", algorithm_names()}}, nullptr}, read_algorithm,
+      .select({"name", "of an algorithm", {{"enum", names}}, nullptr}, read_algorithm,
               std::move(kinds))
       .object("schedule", &AlgorithmEntry::schedule, schedule_form(), "instead of the spec's")
       .number("learning_rate", &AlgorithmEntry::learning_rate, 0, kMaxLearningRate,

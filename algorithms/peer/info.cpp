@@ -1,0 +1,53 @@
+// Every algorithm of every library as one of mfbench's: peer:LIBRARY:ALGORITHM.
+#include "algorithms/core/registry.hpp"
+#include "algorithms/peer/libraries.hpp"
+#include "algorithms/peer/places.hpp"
+
+namespace mf {
+namespace {
+
+// What is handed over, once, and a model to read and one to keep. What the library takes beyond
+// that nobody knows before: `memory_gb` bounds it.
+MemoryNeed memory(const Params& params, const ProblemShape& shape) {
+  const double ratings =
+      12.0 * static_cast<double>(shape.nnz) + 8.0 * static_cast<double>(shape.n_users + 1);
+  const auto rows = static_cast<double>(shape.n_users + shape.n_items);
+  const auto width = static_cast<double>(params.integer("factors") + 1);
+  return {ratings + 3 * rows * width * sizeof(float), 0};
+}
+
+AlgorithmInfo info_of(const PeerLibrary& library, const PeerAlgorithm& algorithm) {
+  AlgorithmInfo info;
+  info.name = peer_name(library, algorithm);
+  info.family = "peer";
+  info.summary = library.name + ": " + algorithm.summary;
+  info.paper = algorithm.paper;
+  info.method = algorithm.method;
+  info.deterministic = algorithm.deterministic;
+  info.uses_learning_rate = algorithm.uses_learning_rate;
+  info.repeats_epochs = !algorithm.each_epoch;
+  info.params = algorithm.params;
+  info.implicit = algorithm.implicit;
+  info.memory = memory;
+  info.supports = [name = library.name](const Params&, const ProblemShape&) {
+    return peer::why_not_installed(name);
+  };
+  if (algorithm.method == Method::als) {
+    info.updates_per_epoch = [](const ProblemShape& shape) {
+      return 2 * static_cast<double>(shape.nnz);
+    };
+  }
+  return info;
+}
+
+struct RegisterPeers {
+  RegisterPeers() {
+    for (const auto& library : peer_libraries()) {
+      for (const auto& algorithm : library.algorithms) register_info(info_of(library, algorithm));
+    }
+  }
+};
+const RegisterPeers registered;
+
+}  // namespace
+}  // namespace mf

@@ -1,0 +1,127 @@
+#include "algorithms/peer/libraries.hpp"
+
+#include "algorithms/core/sgd_params.hpp"
+
+namespace mf {
+namespace {
+
+constexpr const char* kHu =
+    "Y. Hu, Y. Koren, C. Volinsky, \"Collaborative Filtering for Implicit Feedback Datasets\", "
+    "ICDM "
+    "2008";
+constexpr const char* kKoren =
+    "Y. Koren, R. Bell, C. Volinsky, \"Matrix Factorization Techniques for Recommender Systems\", "
+    "IEEE Computer 42(8), 2009";
+constexpr const char* kZhou =
+    "Y. Zhou, D. Wilkinson, R. Schreiber, R. Pan, \"Large-scale Parallel Collaborative Filtering "
+    "for the Netflix Prize\", AAIM 2008";
+
+// What every peer has: who computes, and what ends one that does not behave.
+std::vector<ParamSpec> with_common(std::vector<ParamSpec> own, bool threads = true) {
+  if (threads) {
+    own.push_back(ParamSpec::integer("threads", 0, 0, 4096, "threads; 0: all hardware threads"));
+  }
+  return join_params(
+      std::move(own),
+      {ParamSpec::number("timeout_s", 3600, 0.1, 1e7, "the longest wait for an answer", "s"),
+       ParamSpec::number("memory_gb", 0, 0, 1e6,
+                         "of all its processes; 0: nine tenths of what is available", "GiB")});
+}
+
+ParamSpec reg_param(double fallback, const std::string& help) {
+  return ParamSpec::number("reg", fallback, 0, 1e6, help);
+}
+
+ImplicitLoss loss_of(const Params& params) {
+  return {params.number("alpha"), params.number("reg"), 0};
+}
+
+std::vector<ParamSpec> implicit_params(std::vector<ParamSpec> own) {
+  return with_common(join_params(
+      {factors_param(64, 4096),
+       ParamSpec::number("alpha", 1, 1e-6, 1e6, "confidence 1 + alpha r of an observed pair"),
+       reg_param(0.05, "L2 of each row, whatever it has of pairs")},
+      std::move(own)));
+}
+
+PeerLibrary implicit_library() {
+  PeerAlgorithm als;
+  als.name = "als";
+  als.summary = "ALS for implicit feedback";
+  als.paper = kHu;
+  als.method = Method::als;
+  als.each_epoch = true;
+  als.params = implicit_params(
+      {ParamSpec::choice("solver", "cg", {"cg", "cholesky"}, "of a row; cg is the library's own"),
+       ParamSpec::choice("device", "cpu", {"cpu", "cuda"}, "cuda: its extension, which has cg")});
+  als.implicit = loss_of;
+  return {"implicit", "implicit (PyPI): ALS for implicit feedback on CPU and GPU", {als}};
+}
+
+PeerLibrary libmf_library() {
+  PeerAlgorithm sgd;
+  sgd.name = "sgd";
+  sgd.summary = "blocked parallel SGD with a rate for each row, by FPSGD's authors";
+  sgd.paper =
+      "W.-S. Chin, Y. Zhuang, Y.-C. Juan, C.-J. Lin, \"A Fast Parallel Stochastic Gradient Method "
+      "for Matrix Factorization in Shared Memory Systems\", ACM TIST 6(1), 2015";
+  sgd.uses_learning_rate = true;
+  sgd.params = with_common(
+      {factors_param(32, 4096), reg_param(0.05, "L2 of P and Q, at each rating"),
+       ParamSpec::integer("bins", 0, 0, 10000, "blocks a side; 0: by threads, as it advises"),
+       ParamSpec::boolean("nonnegative", false, "P and Q are kept at or above 0")});
+  return {"libmf", "LIBMF (PyPI): parallel SGD on the CPU", {sgd}};
+}
+
+PeerLibrary surprise_library() {
+  PeerAlgorithm svd;
+  svd.name = "svd";
+  svd.summary = "SGD with biases, one thread (Cython)";
+  svd.paper = kKoren;
+  svd.uses_learning_rate = true;
+  svd.deterministic = true;
+  svd.params = with_common(
+      join_params({factors_param(100, 4096), model_param(ModelKind::biased)}, regularizer_params()),
+      false);
+  PeerAlgorithm baseline;
+  baseline.paper =
+      "Y. Koren, \"Factor in the Neighbors: Scalable and Accurate Collaborative Filtering\", ACM "
+      "TKDD 4(1), 2010: section 2.1";
+  baseline.deterministic = true;
+  const std::vector<ParamSpec> shape = {
+      ParamSpec::integer("factors", 1, 1, 1, "there are none: P and Q are zero"),
+      only_model_param(ModelKind::biased, "mu + b_u + c_i")};
+  PeerAlgorithm als = baseline;
+  als.name = "baseline_als";
+  als.summary = "BaselineOnly: mean and biases, each side solved in turn";
+  als.method = Method::als;
+  als.params = with_common(
+      join_params(shape, {ParamSpec::number("reg_user_bias", 15, 0, 1e6, "ratings of 0 a user"),
+                          ParamSpec::number("reg_item_bias", 10, 0, 1e6, "ratings of 0 an item")}),
+      false);
+  PeerAlgorithm sgd = baseline;
+  sgd.name = "baseline_sgd";
+  sgd.summary = "BaselineOnly: mean and biases by SGD";
+  sgd.uses_learning_rate = true;
+  sgd.params = with_common(
+      join_params(shape, {reg_param(0.02, "L2 of both biases, at each rating")}), false);
+  return {
+      "surprise", "scikit-surprise (PyPI): SVD and BaselineOnly on one thread", {als, sgd, svd}};
+}
+
+std::vector<PeerLibrary> make_libraries() {
+  return {implicit_library(), libmf_library(), surprise_library()};
+}
+
+}  // namespace
+
+const std::vector<PeerLibrary>& peer_libraries() {
+  static const std::vector<PeerLibrary> libraries = make_libraries();
+  return libraries;
+}
+
+std::string peer_name(const PeerLibrary& library, const PeerAlgorithm& algorithm) {
+  return "peer:" + library.name + ":" + algorithm.name;
+}
+
+}  // namespace mf

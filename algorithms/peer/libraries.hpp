@@ -1,0 +1,40 @@
+// The libraries that mfbench races against, and what each of their algorithms takes: data alone.
+// What a parameter means to the library, and what its adapter makes of it: docs/peers.md.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "algorithms/core/algorithm.hpp"
+
+namespace mf {
+
+struct PeerAlgorithm {
+  std::string name;  // "als"
+  std::string summary;
+  std::string paper;
+  Method method = Method::sgd;
+  // The library trains epoch by epoch; else it is run from the start for each point that is
+  // evaluated.
+  bool each_epoch = false;
+  bool uses_learning_rate = false;
+  bool changes_rate = false;   // between epochs, as a schedule may ask
+  bool deterministic = false;  // with one thread it always is
+  std::vector<ParamSpec> params;
+  std::function<ImplicitLoss(const Params&)> implicit;  // as AlgorithmInfo::implicit
+};
+
+struct PeerLibrary {
+  std::string name;  // "implicit": that of its adapter peers/implicit.py, and of its environment
+  std::string summary;
+  std::vector<PeerAlgorithm> algorithms;
+};
+
+// In the order of their names.
+const std::vector<PeerLibrary>& peer_libraries();
+
+// "peer:implicit:als"
+std::string peer_name(const PeerLibrary& library, const PeerAlgorithm& algorithm);
+
+}  // namespace mf

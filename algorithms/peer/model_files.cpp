@@ -1,0 +1,111 @@
+#include "algorithms/peer/model_files.hpp"
+
+#include <fmt/core.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <cctype>
+#include <cmath>
+#include <string_view>
+#include <vector>
+
+#include "algorithms/core/algorithm.hpp"
+#include "base/error.hpp"
+#include "base/npy.hpp"
+#include "base/text.hpp"
+
+namespace mf::peer {
+namespace {
+
+constexpr std::int64_t kLongestHeader = 4096;
+
+// A name in its folder, and nowhere else.
+bool is_plain_name(std::string_view name) {
+  const auto plain = [](unsigned char c) {
+    return std::isalnum(c) != 0 || c == '_' || c == '-' || c == '.';
+  };
+  return !name.empty() && name[0] != '.' && name.size() <= 100 &&
+         std::all_of(name.begin(), name.end(), plain);
+}
+
+// Before it is opened: a pipe would be waited for, and a link may lead anywhere.
+void check_file(const std::string& path, std::int64_t bytes) {
+  struct stat info {};
+  if (lstat(path.c_str(), &info) != 0) fail_in_file(path, "no such file", "a part of the model");
+  if (!S_ISREG(info.st_mode)) fail_in_file(path, "a link, pipe or folder", "a file");
+  if (info.st_size > bytes + kLongestHeader) {
+    fail_in_file(path, fmt::format("{} bytes", info.st_size), fmt::format("{} of data", bytes));
+  }
+}
+
+void check_finite(const std::string& name, const std::vector<float>& values, std::int64_t width) {
+  const auto wrong = [](float x) { return !std::isfinite(x); };
+  const auto first = std::find_if(values.begin(), values.end(), wrong);
+  if (first == values.end()) return;
+  throw CaseOver(CaseOver::Why::diverged,
+                 fmt::format("the peer's model is not finite: {} of {} numbers of {}, the first in "
+                             "row {}",
+                             std::count_if(values.begin(), values.end(), wrong), values.size(),
+                             name, (first - values.begin()) / width));
+}
+
+// rows x width, or rows where width is 0.
+AlignedVector<float> read_part(const std::string& folder, const std::string& name,
+                               std::int64_t rows, std::int64_t width) {
+  const std::string path = folder + "/" + name;
+  const std::int64_t count = rows * std::max<std::int64_t>(1, width);
+  check_file(path, count * static_cast<std::int64_t>(sizeof(float)));
+  const NpyArray<float> array = read_npy<float>(path);
+  std::vector<std::int64_t> expected = {rows};
+  if (width > 0) expected.push_back(width);
+  if (array.shape != expected) {
+    const auto text = [](const std::vector<std::int64_t>& shape) {
+      std::vector<std::string> words;
+      for (const auto one : shape) words.push_back(std::to_string(one));
+      return join(words, " x ");
+    };
+    fail_in_file(path, "the shape " + text(array.shape), text(expected));
+  }
+  check_finite(name, array.values, std::max<std::int64_t>(1, width));
+  return {array.values.begin(), array.values.end()};
+}
+
+}  // namespace
+
+ModelFiles read_model_files(JsonReader& reader) {
+  ModelFiles files;
+  for (const char* part : {"p", "q", "user_bias", "item_bias"}) {
+    if (reader.find(part) == nullptr) continue;
+    const std::string name = reader.name(part);
+    if (!is_plain_name(name)) {
+      fail(ErrorKind::data, "{}: found {}, expected the name of a file in its folder",
+           reader.path(part), in_quotes(name));
+    }
+    files.names[part] = name;
+  }
+  files.mean = reader.number("mean", 0, -1e30, 1e30);
+  return files;
+}
+
+Model read_model(const std::string& folder, const ModelFiles& files, const ModelShape& shape) {
+  Model model;
+  static_cast<ModelShape&>(model) = shape;
+  const auto part = [&](const char* name, std::int64_t rows, std::int64_t width) {
+    const auto found = files.names.find(name);
+    if (found != files.names.end()) return read_part(folder, found->second, rows, width);
+    return AlignedVector<float>(rows * std::max<std::int64_t>(1, width), 0.0F);
+  };
+  model.p = part("p", shape.n_users, shape.factors);
+  model.q = part("q", shape.n_items, shape.factors);
+  if (shape.biased()) {
+    model.user_bias = part("user_bias", shape.n_users, 0);
+    model.item_bias = part("item_bias", shape.n_items, 0);
+    model.mean = files.mean;
+  } else if (files.names.count("user_bias") + files.names.count("item_bias") > 0 ||
+             files.mean != 0) {
+    fail(ErrorKind::data, "it sent biases or a mean with a plain model, which has none");
+  }
+  return model;
+}
+
+}  // namespace mf::peer

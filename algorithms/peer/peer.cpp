@@ -1,0 +1,208 @@
+// An algorithm that trains in another process, by another's code. Ours are the data, the clocks
+// around it and every check of what comes back.
+#include <sys/stat.h>
+
+#include <memory>
+#include <optional>
+
+#include "algorithms/core/registry.hpp"
+#include "algorithms/peer/libraries.hpp"
+#include "algorithms/peer/places.hpp"
+#include "algorithms/peer/session.hpp"
+#include "base/atomic_file.hpp"
+#include "base/error.hpp"
+#include "base/json.hpp"
+#include "base/memory_limit.hpp"
+#include "base/npy.hpp"
+
+namespace mf {
+namespace {
+
+using peer::Session;
+
+constexpr double kShareOfMemory = 0.9;  // of what is available, where no limit is asked for
+
+class Peer : public Algorithm {
+ public:
+  Peer(const PeerLibrary& library, const PeerAlgorithm& algorithm, Params params)
+      : library_(library), algorithm_(algorithm), params_(std::move(params)) {}
+
+  void prepare(const Ratings& train, const Model& initial, Context& context) override {
+    nnz_ = train.nnz();
+    model_ = initial;
+    stop_requested_ = context.stop_requested;
+    hand_over(train, context);
+    {
+      const PhaseScope phase(context.phases, "start");
+      session_ = std::make_unique<Session>(options(context));
+      hello_ = session_->hello();
+      if (hello_.each_epoch != algorithm_.each_epoch) {
+        fail(ErrorKind::io, "the adapter of {} and the table of its algorithms do not agree: {}",
+             library_.name, "each_epoch");
+      }
+      launch_ = read_json_file(scratch_->path() + "/launch.json");
+    }
+    const PhaseScope phase(context.phases, "convert");
+    converted_s_ = session_->converted();
+  }
+
+  std::int64_t run_epoch(const EpochArgs& args, Context& context) override {
+    return run_epochs(args, 1, context);
+  }
+
+  std::int64_t run_epochs(const EpochArgs& first, std::int64_t count, Context&) override {
+    check_rate(first.learning_rate);
+    const auto start = Clock::now();
+    const auto total = session_->train(first.epoch + count - 1, first.learning_rate);
+    wall_s_ += seconds_since(start);
+    ++calls_;
+    if (!total) return 0;  // given up: the harness asks the same question
+    worked_s_ += hello_.each_epoch ? *total - train_s_ : *total;
+    // A run of more epochs may take less than the one before, by noise: time does not go back.
+    train_s_ = std::max(train_s_, *total);
+    fetched_ = false;
+    return count * updates();
+  }
+
+  FactorView factors() override {
+    if (!fetched_) {
+      model_ = session_->model(model_);
+      fetched_ = true;
+    }
+    return model_.view();
+  }
+
+  // Bytes and operations are not claimed: what they would be compared with is another's code.
+  Work work_per_epoch() const override { return {static_cast<double>(updates()), 0, 0}; }
+
+  Json facts() const override {
+    return {{"library", library_.name},
+            {"version", hello_.version},
+            {"build", hello_.build},
+            {"packages", peer::installed_packages(library_.name)},
+            {"starts_from", hello_.starts_from},
+            {"restarts", !hello_.each_epoch},
+            {"network", launch_.value("network", "")},
+            {"network_why", launch_.value("network_why", "")},
+            {"data_in_memory", scratch_->in_memory()},
+            {"convert_s", converted_s_},
+            {"memory_limit_bytes", memory_limit_bytes_}};
+  }
+
+  std::optional<double> own_train_s() const override { return train_s_; }
+
+  double other_cpu_s() const override { return session_ ? session_->process().use().cpu_s : 0; }
+
+  Json finish() override {
+    if (!session_) return nullptr;
+    Json account = Json::object();
+    try {
+      account = session_->end();
+    } catch (const Error& error) {  // what it has trained stands
+      account["ended"] = error.what();
+    }
+    account["calls"] = calls_;
+    account["worked_s"] = worked_s_;
+    account["exchange_s"] = std::max(0.0, wall_s_ - worked_s_);
+    account["cpu_s"] = session_->process().use().cpu_s;
+    account["peak_bytes"] = session_->process().peak_bytes();
+    return account;
+  }
+
+ private:
+  std::int64_t updates() const { return algorithm_.method == Method::sgd ? nnz_ : 2 * nnz_; }
+
+  // Once for all epochs: npy files, users' rows in order with their offsets, so that neither a sort
+  // nor a text is between the library and its own format.
+  void hand_over(const Ratings& train, Context& context) {
+    const PhaseScope phase(context.phases, "hand_over");
+    const auto rows = static_cast<double>(train.n_users() + train.n_items());
+    scratch_.emplace(static_cast<double>(train.bytes()) +
+                     2 * rows * (model_.factors + 1) * sizeof(float));
+    const std::string folder = scratch_->path() + "/";
+    write_npy(folder + "user.npy", train.users());
+    write_npy(folder + "item.npy", train.items());
+    write_npy(folder + "value.npy", train.values());
+    write_npy(folder + "user_offsets.npy", train.user_offsets());
+    write_npy(folder + "initial_p.npy", model_.p.data(), model_.n_users, model_.factors,
+              model_.factors);
+    write_npy(folder + "initial_q.npy", model_.q.data(), model_.n_items, model_.factors,
+              model_.factors);
+    write_atomically(folder + "request.json", request(train, context).dump(1) + "\n");
+  }
+
+  Json request(const Ratings& train, const Context& context) const {
+    return {{"protocol", peer::kProtocol},
+            {"library", library_.name},
+            {"algorithm", algorithm_.name},
+            {"params", params_.to_json()},
+            {"seed", context.seed},
+            {"threads", context.team->size()},
+            {"n_users", train.n_users()},
+            {"n_items", train.n_items()},
+            {"nnz", train.nnz()},
+            {"factors", model_.factors},
+            {"model", kModelKinds.of(model_.kind)},
+            {"mean", model_.mean}};
+  }
+
+  peer::SessionOptions options(const Context& context) {
+    constexpr double kGiB = 1 << 30;
+    const auto available = static_cast<double>(memory_limit().available.bytes);
+    const double asked = params_.number("memory_gb") * kGiB;
+    memory_limit_bytes_ = static_cast<std::int64_t>(asked > 0 ? asked : kShareOfMemory * available);
+    peer::SessionOptions options;
+    options.library = library_.name;
+    options.folder = scratch_->path();
+    options.log = context.log_file;
+    options.threads = context.team->size();
+    options.timeout_s = params_.number("timeout_s");
+    options.memory_bytes = memory_limit_bytes_;
+    options.stop_requested = stop_requested_;
+    return options;
+  }
+
+  void check_rate(double rate) {
+    if (!algorithm_.uses_learning_rate || algorithm_.changes_rate) return;
+    if (!rate_) rate_ = rate;
+    if (*rate_ == rate) return;
+    fail(ErrorKind::usage,
+         "{} takes one learning rate for all epochs, and the schedule changes it; use \"constant\"",
+         library_.name);
+  }
+
+  const PeerLibrary& library_;
+  const PeerAlgorithm& algorithm_;
+  const Params params_;
+  std::int64_t nnz_ = 0;
+  Model model_;
+  bool fetched_ = true;  // the initial one is ours
+  std::function<bool()> stop_requested_;
+  std::optional<peer::Scratch> scratch_;
+  std::unique_ptr<Session> session_;  // ends before its folder goes
+  peer::Hello hello_;
+  Json launch_ = Json::object();
+  std::optional<double> rate_;
+  double converted_s_ = 0;
+  double train_s_ = 0;   // from the initial model to this one
+  double worked_s_ = 0;  // the same with all that was done again
+  double wall_s_ = 0;    // of all calls, by our clock
+  std::int64_t calls_ = 0;
+  std::int64_t memory_limit_bytes_ = 0;
+};
+
+struct RegisterPeers {
+  RegisterPeers() {
+    for (const auto& library : peer_libraries()) {
+      for (const auto& algorithm : library.algorithms) {
+        register_factory(peer_name(library, algorithm), [&](const Params& params) {
+          return std::make_unique<Peer>(library, algorithm, params);
+        });
+      }
+    }
+  }
+};
+const RegisterPeers registered;
+
+}  // namespace
+}  // namespace mf

@@ -1,0 +1,138 @@
+#include "algorithms/peer/places.hpp"
+
+#include <fcntl.h>
+#include <fmt/core.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+
+#include "base/error.hpp"
+
+namespace mf::peer {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* kPrefix = "mfbench-peer-";
+constexpr const char* kLock = "/lock";
+
+std::string environment(const char* name) {
+  const char* value = std::getenv(name);
+  return value != nullptr ? value : "";
+}
+
+// Relative folders are those of whoever called mfbench.
+std::string absolute(const std::string& path) {
+  std::error_code ignored;
+  return fs::absolute(path, ignored).string();
+}
+
+bool is_there(const fs::path& path) {
+  std::error_code ignored;
+  return fs::exists(path, ignored);
+}
+
+// Held by the program that the folder belongs to, as long as it runs.
+FileHandle try_lock(const std::string& folder, int flags) {
+  FileHandle lock(open((folder + kLock).c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW | flags, 0600));
+  if (lock && flock(lock.fd(), LOCK_EX | LOCK_NB) != 0) return FileHandle();
+  return lock;
+}
+
+bool is_ours(const fs::path& folder) {
+  struct stat info {};
+  return lstat(folder.c_str(), &info) == 0 && S_ISDIR(info.st_mode) && info.st_uid == geteuid();
+}
+
+void remove_left_over(const std::string& parent) {
+  std::error_code error;
+  for (fs::directory_iterator at(parent, error), end; !error && at != end; at.increment(error)) {
+    const bool named = at->path().filename().string().starts_with(kPrefix);
+    if (!named || !is_ours(at->path())) continue;
+    std::error_code ignored;
+    if (try_lock(at->path().string(), 0)) fs::remove_all(at->path(), ignored);
+  }
+}
+
+bool has_room(const std::string& folder, double bytes) {
+  struct statvfs info {};
+  if (access(folder.c_str(), W_OK) != 0 || statvfs(folder.c_str(), &info) != 0) return false;
+  return bytes < 0.5 * static_cast<double>(info.f_bavail) * static_cast<double>(info.f_frsize);
+}
+
+}  // namespace
+
+std::optional<std::string> scripts_folder() {
+  if (const auto own = environment("MFBENCH_PEER_SCRIPTS"); !own.empty()) return absolute(own);
+  std::error_code error;
+  fs::path folder = fs::read_symlink("/proc/self/exe", error).parent_path();
+  for (; !error && folder.has_relative_path(); folder = folder.parent_path()) {
+    if (is_there(folder / "peers" / "launch.py")) return (folder / "peers").string();
+  }
+  return std::nullopt;
+}
+
+std::string environments_folder() {
+  if (const auto own = environment("MFBENCH_PEERS"); !own.empty()) return absolute(own);
+  const auto scripts = scripts_folder();
+  return scripts ? (fs::path(*scripts).parent_path() / "build" / "peers").string() : "";
+}
+
+std::string python_of(const std::string& library) {
+  const std::string folder = environments_folder();
+  if (folder.empty()) return "";
+  const fs::path python = fs::path(folder) / library / "bin" / "python3";
+  return access(python.c_str(), X_OK) == 0 ? python.string() : "";
+}
+
+std::vector<std::string> installed_packages(const std::string& library) {
+  std::ifstream in(fs::path(environments_folder()) / library / "installed.txt");
+  std::vector<std::string> lines;
+  for (std::string line; std::getline(in, line);) lines.push_back(line);
+  return lines;
+}
+
+std::optional<std::string> why_not_installed(const std::string& library) {
+  const auto scripts = scripts_folder();
+  if (!scripts || !is_there(fs::path(*scripts) / "launch.py")) {
+    return fmt::format(
+        "the adapters of other libraries are not beside this program; MFBENCH_PEER_SCRIPTS names "
+        "their folder, peers of the source");
+  }
+  if (!is_there(fs::path(*scripts) / (library + ".py"))) {
+    return fmt::format("there is no adapter {}.py in {}", library, *scripts);
+  }
+  if (python_of(library).empty()) {
+    return fmt::format("{0} is not installed: ./dev peers {0} does it (MFBENCH_PEERS: {1})",
+                       library, environments_folder());
+  }
+  return std::nullopt;
+}
+
+Scratch::Scratch(double bytes) {
+  const std::string temporary = environment("TMPDIR");
+  const std::string disk = temporary.empty() ? "/tmp" : absolute(temporary);
+  for (const auto& parent : {std::string("/dev/shm"), disk}) remove_left_over(parent);
+  in_memory_ = has_room("/dev/shm", bytes);
+  const std::string parent = in_memory_ ? "/dev/shm/" : disk + "/";
+  // It gets its name when it is locked: nobody takes it for one that was left over.
+  std::string made = parent + "mfbench-new-XXXXXX";
+  if (mkdtemp(made.data()) == nullptr) {
+    fail(ErrorKind::io, "{}: no folder for a peer can be made: {}", made, last_cause());
+  }
+  lock_ = try_lock(made, O_CREAT);
+  path_ = parent + kPrefix + made.substr(made.size() - 6);
+  move_file(made, path_);
+}
+
+Scratch::~Scratch() {
+  std::error_code ignored;
+  fs::remove_all(path_, ignored);
+}
+
+}  // namespace mf::peer

@@ -1,0 +1,59 @@
+"""implicit (PyPI): ALS for implicit feedback, on the CPU or by its CUDA extension.
+
+The library gives an observed pair the confidence that stands in its matrix, where mfbench's is
+1 + alpha r: so that is what the matrix gets. Its regularization is the same for every row, as mfbench's
+`reg` with an exponent of 0. An iteration solves the users first, then the items.
+"""
+
+import mfpeer
+
+
+class Als:
+    each_epoch = True
+    starts_from = "mfbench"
+
+    def __init__(self, task):
+        import implicit
+        import implicit.als
+        import implicit.gpu
+        self.library = implicit
+        params = task.params
+        cuda = params["device"] == "cuda"
+        if cuda and not implicit.gpu.HAS_CUDA:
+            raise mfpeer.Unsupported("the CUDA extension of implicit does not load here")
+        if cuda and params["solver"] != "cg":
+            raise mfpeer.Unsupported("the CUDA extension of implicit has the solver cg alone")
+        keys = {"factors": task.factors, "regularization": params["reg"], "alpha": 1.0, "iterations": 1,
+                "random_state": task.seed}
+        if not cuda:
+            keys |= {"use_native": True, "use_cg": params["solver"] == "cg", "num_threads": task.threads}
+        self.als = implicit.als.AlternatingLeastSquares(use_gpu=cuda, **keys)
+        self.cuda = cuda
+
+    def describe(self):
+        return self.library.__version__, {"cuda_extension": bool(self.library.gpu.HAS_CUDA),
+                                          "device": "cuda" if self.cuda else "cpu"}
+
+    def convert(self, task):
+        self.confidence = task.csr(1 + task.params["alpha"] * task.value)
+        p, q = task.initial_p.copy(), task.initial_q.copy()
+        if self.cuda:
+            p, q = self.library.gpu.Matrix(p), self.library.gpu.Matrix(q)
+        self.als.user_factors, self.als.item_factors = p, q
+
+    def train(self, epoch, learning_rate):
+        # The seconds of the library's own loop, which it hands to its callback: fit() also
+        # transposes and checks its matrix each time.
+        seconds = []
+        self.als.fit(self.confidence, show_progress=False,
+                     callback=lambda number, took, *_: seconds.append(took))
+        return sum(seconds)
+
+    def model(self):
+        p, q = self.als.user_factors, self.als.item_factors
+        if self.cuda:
+            p, q = p.to_numpy(), q.to_numpy()
+        return {"p": p, "q": q}
+
+
+mfpeer.run("implicit", Als)

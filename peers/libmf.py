@@ -1,0 +1,71 @@
+"""LIBMF (PyPI): parallel SGD on the CPU.
+
+It minimizes the sum over the ratings of e^2 / 2 + reg / 2 (|p|^2 + |q|^2): mfbench's `reg`, which counts at
+each rating. Its step is the learning rate over the root of a sum of squares that each row keeps, so a rate is
+no rate of sgd_serial. There is a penalty by the sum of absolute values as well, which the Python package has on
+by default: it is off here. The library makes its own initial factors, from no seed that it takes.
+"""
+
+import os
+import pathlib
+import sys
+
+import mfpeer
+
+
+def how_compiled():
+    """What stands in the code of the extension, not what was asked for."""
+    import libmf.mf
+    library = pathlib.Path(libmf.mf.compiled_src)
+    code = library.read_bytes()
+    noted = pathlib.Path(sys.prefix) / "built.txt"  # by ./dev peers
+    return {"openmp": b"GOMP_parallel" in code or b"__kmpc_fork_call" in code,
+            "built": noted.read_text(encoding="utf-8").strip() if noted.exists() else "unknown"}
+
+
+class Sgd:
+    each_epoch = False  # fit() alone
+    starts_from = "library"
+
+    def __init__(self, task):
+        import importlib.metadata
+        sys.stdout = open(os.devnull, "w")  # it tells where it lies
+        from libmf import mf
+        sys.stdout = sys.__stdout__
+        self.library, self.task = mf, task
+        self.version = importlib.metadata.version("libmf")
+
+    def describe(self):
+        return self.version, how_compiled()
+
+    def convert(self, task):
+        import numpy
+        self.ratings = numpy.empty((task.nnz, 3))
+        for column, values in enumerate((task.user, task.item, task.value)):
+            self.ratings[:, column] = values
+
+    def train(self, epoch, learning_rate):
+        params = self.task.params
+        options = {"k": self.task.factors, "nr_iters": epoch, "nr_threads": self.task.threads,
+                   "lambda_p1": 0.0, "lambda_q1": 0.0, "lambda_p2": params["reg"],
+                   "lambda_q2": params["reg"], "eta": learning_rate, "do_nmf": params["nonnegative"],
+                   "quiet": True}
+        # Its README: more than 2 threads squared blocks, so that none waits.
+        options["nr_bins"] = params["bins"] or max(20, 2 * self.task.threads + 1)
+        self.fitted = self.library.MF(**options)
+        self.fitted.fit(self.ratings)
+
+    def rows(self, values, count):
+        """All of mfbench's; those without ratings, which have no numbers in the library, are zero."""
+        import numpy
+        out = numpy.zeros((count, self.task.factors), numpy.float32)
+        known = numpy.isfinite(values).all(axis=1)
+        out[:len(values)][known] = values[known]
+        return out
+
+    def model(self):
+        return {"p": self.rows(self.fitted.p_factors(), self.task.n_users),
+                "q": self.rows(self.fitted.q_factors(), self.task.n_items)}
+
+
+mfpeer.run("libmf", Sgd)

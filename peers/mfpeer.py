@@ -1,0 +1,159 @@
+"""What every adapter shares: the conversation with mfbench (docs/peers.md).
+
+An adapter is a class with some of
+
+    each_epoch = True        # or False: train(k) runs k epochs from the start
+    starts_from = "mfbench"  # or "library": whose initial factors
+    def describe(self)       # -> (version, {facts about the build})
+    def convert(self, task)  # makes the library's own format
+    def train(self, epoch, learning_rate)
+                             # trains epoch number `epoch` (each_epoch), or all up to it; its time is
+                             # the training time, unless it returns the seconds itself
+    def model(self)          # -> {"p": array, "q": array, "user_bias": array, "item_bias": array,
+                             #     "mean": number}, each where there is one
+
+and ends with  mfpeer.run("library", Adapter).
+"""
+
+import json
+import os
+import pathlib
+import socket
+import sys
+import time
+
+import numpy
+
+PROTOCOL = 1
+
+
+class Unsupported(Exception):
+    """This machine or this build of the library cannot run it: the case is skipped, with the reason."""
+
+
+class Task:
+    """The request, and the training part as NumPy arrays: users' rows in order, items ascending in each."""
+
+    def __init__(self, folder):
+        self.folder = pathlib.Path(folder)
+        for key, value in json.loads((self.folder / "request.json").read_text(encoding="utf-8")).items():
+            setattr(self, key, value)
+
+    def array(self, name):
+        """Mapped, not read: a library that copies it reads it once."""
+        return numpy.load(self.folder / f"{name}.npy", mmap_mode="r", allow_pickle=False)
+
+    user = property(lambda self: self.array("user"))
+    item = property(lambda self: self.array("item"))
+    value = property(lambda self: self.array("value"))
+    user_offsets = property(lambda self: self.array("user_offsets"))
+    initial_p = property(lambda self: self.array("initial_p"))
+    initial_q = property(lambda self: self.array("initial_q"))
+
+    def csr(self, values=None):
+        """Users by items, without a sort or a copy of the indices."""
+        import scipy.sparse
+        index = numpy.int32 if self.nnz < 2**31 else numpy.int64
+        matrix = scipy.sparse.csr_matrix((self.n_users, self.n_items), dtype=numpy.float32)
+        matrix.data = numpy.array(self.value if values is None else values, dtype=numpy.float32)
+        matrix.indices = numpy.array(self.item, dtype=index)
+        matrix.indptr = numpy.array(self.user_offsets, dtype=index)
+        matrix.has_sorted_indices = matrix.has_canonical_format = True
+        return matrix
+
+
+class Channel:
+    """Lines of JSON on descriptor 3."""
+
+    def __init__(self):
+        self.file = socket.socket(fileno=3).makefile("rwb")
+        os.set_inheritable(3, False)
+
+    def send(self, message_type, **keys):
+        self.file.write(json.dumps({"type": message_type, **keys}).encode() + b"\n")
+        self.file.flush()
+
+    def receive(self):
+        """None where mfbench is gone."""
+        line = self.file.readline()
+        return json.loads(line) if line else None
+
+
+def cpu_facts():
+    flags = set()
+    try:
+        for line in pathlib.Path("/proc/cpuinfo").read_text().splitlines():
+            if line.startswith("flags"):
+                flags = set(line.split(":", 1)[1].split())
+                break
+    except OSError:
+        pass
+    return " ".join(name for name in ("avx", "avx2", "fma", "avx512f") if name in flags)
+
+
+def train_to(adapter, done, until, rate):
+    """Seconds of training from epoch `done` (each_epoch) or from none."""
+    total = 0.0
+    for epoch in range(done + 1, until + 1) if adapter.each_epoch else [until]:
+        start = time.perf_counter()
+        own = adapter.train(epoch, rate)
+        total += time.perf_counter() - start if own is None else own
+    return total
+
+
+def save(folder, parts):
+    """npy files of float32, and the message that names them."""
+    message = {}
+    for name, value in parts.items():
+        if name == "mean":
+            message["mean"] = float(value)
+            continue
+        numpy.save(folder / f"{name}.npy", numpy.ascontiguousarray(value, dtype=numpy.float32))
+        message[name] = f"{name}.npy"
+    return message
+
+
+def converse(channel, adapter, task):
+    start = time.perf_counter()
+    adapter.convert(task)
+    channel.send("converted", seconds=time.perf_counter() - start)
+    done, trained = 0, 0.0
+    while True:
+        asked = channel.receive()
+        if asked is None:
+            sys.exit(1)
+        if asked["type"] == "train":
+            seconds = train_to(adapter, done, asked["until"], asked["learning_rate"])
+            trained = trained + seconds if adapter.each_epoch else seconds
+            done = asked["until"]
+            channel.send("epoch", epoch=done, train_s=trained)
+        elif asked["type"] == "model":
+            channel.send("model", **save(task.folder, adapter.model()))
+        elif asked["type"] == "end":
+            account = getattr(adapter, "account", dict)()
+            channel.send("done", **account)
+            return
+
+
+def run(library, make_adapter):
+    """The whole life of an adapter. `make_adapter` imports the library: that is its start."""
+    channel = Channel()
+    task = Task(sys.argv[1])
+    try:
+        adapter = make_adapter(task)
+        version, build = adapter.describe()
+        build = {"python": sys.version.split()[0], "numpy": numpy.__version__, "cpu": cpu_facts(), **build}
+        channel.send("hello", protocol=PROTOCOL, library=library, version=str(version),
+                     each_epoch=adapter.each_epoch, starts_from=adapter.starts_from, build=build)
+        converse(channel, adapter, task)
+    except Unsupported as error:
+        channel.send("error", kind="unsupported", message=str(error)[:400])
+        sys.exit(1)
+    except MemoryError as error:
+        channel.send("error", kind="memory", message=f"no memory is left: {error}"[:400])
+        raise
+    except (BrokenPipeError, ConnectionResetError):
+        sys.exit(1)
+    except Exception as error:
+        channel.send("error", kind="failed", message=f"{type(error).__name__}: {error}"[:400])
+        raise

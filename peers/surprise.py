@@ -1,0 +1,96 @@
+"""scikit-surprise (PyPI): SVD and BaselineOnly, on one thread.
+
+SVD minimizes the sum over the ratings of e^2 + reg (|p|^2 + |q|^2 + b^2 + c^2), and steps by half the
+gradient: the step of sgd_serial with the same `reg` and rate. It draws its own initial factors; they get the
+mean and the deviation of mfbench's. The order of a pass is the same in all of them: by user, as the ratings
+stand in the training set. The library counts its users in the order in which they come, so those without
+ratings are left out there and zero here.
+"""
+
+import mfpeer
+
+
+class Surprise:
+    each_epoch = False  # there is no call for one epoch
+    starts_from = "library"
+
+    def __init__(self, task):
+        import surprise
+        self.library = surprise
+        self.task = task
+
+    def describe(self):
+        return self.library.__version__, {"threads": 1}
+
+    def convert(self, task):
+        import numpy
+        user, item = numpy.array(task.user), numpy.array(task.item)
+        self.users, user = numpy.unique(user, return_inverse=True)
+        self.items, item = numpy.unique(item, return_inverse=True)
+        value = numpy.array(task.value, dtype=float)
+        self.n_users, self.n_items = task.n_users, task.n_items
+        by_user = {u: [] for u in range(len(self.users))}
+        by_item = {i: [] for i in range(len(self.items))}
+        for u, i, r in zip(user.tolist(), item.tolist(), value.tolist()):
+            by_user[u].append((i, r))
+            by_item[i].append((u, r))
+        self.train_set = self.library.Trainset(
+            by_user, by_item, len(self.users), len(self.items), len(value), (value.min(), value.max()),
+            {u: u for u in by_user}, {i: i for i in by_item})
+        self.initial = float(numpy.mean(task.initial_p)), float(numpy.std(task.initial_p))
+
+    def train(self, epoch, learning_rate):
+        import time
+        model = self.make(epoch, learning_rate)
+        start = time.perf_counter()
+        model.fit(self.train_set)
+        seconds = time.perf_counter() - start
+        self.fitted = model
+        return seconds
+
+    def spread(self, rows, values, count):
+        """Back to mfbench's rows; those without ratings are zero."""
+        import numpy
+        out = numpy.zeros((count, *values.shape[1:]), numpy.float32)
+        out[rows] = values
+        return out
+
+    def biases(self):
+        return {"user_bias": self.spread(self.users, self.fitted.bu, self.n_users),
+                "item_bias": self.spread(self.items, self.fitted.bi, self.n_items),
+                "mean": self.train_set.global_mean}
+
+
+class Svd(Surprise):
+    def make(self, epochs, rate):
+        params = self.task.params
+        regs = {ours: params[ours] if params[ours] >= 0 else params["reg"]
+                for ours in ("reg_p", "reg_q", "reg_user_bias", "reg_item_bias")}
+        mean, deviation = self.initial
+        return self.library.SVD(
+            n_factors=self.task.factors, n_epochs=epochs, biased=self.task.model == "biased",
+            init_mean=mean, init_std_dev=deviation, lr_all=rate, reg_pu=regs["reg_p"],
+            reg_qi=regs["reg_q"], reg_bu=regs["reg_user_bias"], reg_bi=regs["reg_item_bias"],
+            random_state=self.task.seed)
+
+    def model(self):
+        factors = {"p": self.spread(self.users, self.fitted.pu, self.n_users),
+                   "q": self.spread(self.items, self.fitted.qi, self.n_items)}
+        return factors | (self.biases() if self.task.model == "biased" else {})
+
+
+class Baseline(Surprise):
+    def make(self, epochs, rate):
+        params = self.task.params
+        if self.task.algorithm == "baseline_als":
+            options = {"method": "als", "n_epochs": epochs, "reg_u": params["reg_user_bias"],
+                       "reg_i": params["reg_item_bias"]}
+        else:
+            options = {"method": "sgd", "n_epochs": epochs, "reg": params["reg"], "learning_rate": rate}
+        return self.library.BaselineOnly(bsl_options=options, verbose=False)
+
+    def model(self):
+        return self.biases()
+
+
+mfpeer.run("surprise", lambda task: (Svd if task.algorithm == "svd" else Baseline)(task))

@@ -1,0 +1,153 @@
+"""A peer without a library, for tests/test_peers.py: it does what the parameter `bins` says, by its place in
+MODES. It speaks the protocol of docs/peers.md by itself, and needs nothing but Python."""
+
+import json
+import os
+import pathlib
+import signal
+import socket
+import struct
+import sys
+import time
+
+MODES = ["well", "exits", "hangs", "hangs_in_training", "nan", "short", "killed", "nonsense", "not_text",
+         "other_message", "leaves_a_child", "other_epoch", "huge_line", "eats_memory", "says_no_memory",
+         "wrong_shape", "wrong_type", "outside", "link", "pipe", "lies_about_time", "closes", "prints_much",
+         "one_message_too_many", "unsupported", "stays", "fails_at_end", "negative_time", "no_file",
+         "unknown_key", "says_why", "escapes"]
+
+folder = pathlib.Path(sys.argv[1])
+request = json.loads((folder / "request.json").read_text())
+library = request["library"]
+mode = MODES[request["params"].get("bins", 0)]
+stream = socket.socket(fileno=3)
+lines = stream.makefile("rb")
+
+
+def send(type_, **keys):
+    stream.sendall(json.dumps({"type": type_, **keys}).encode() + b"\n")
+
+
+def npy(name, rows, width, value=1.0, type_="<f4", cut=0):
+    header = f"{{'descr': '{type_}', 'fortran_order': False, 'shape': ({rows}, {width}), }}"
+    header += " " * ((64 - (10 + len(header) + 1) % 64) % 64) + "\n"
+    data = struct.pack(f"<{rows * width}f", *([value] * (rows * width)))
+    (folder / name).write_bytes(b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header)) + header.encode()
+                                + data[:len(data) - cut])
+    return name
+
+
+def stay():
+    while True:
+        time.sleep(3600)
+
+
+def fail_early():
+    if mode == "exits":
+        print("a first line\nthere is no such module\n", file=sys.stderr, flush=True)
+        sys.exit(1)
+    if mode == "hangs":
+        stay()
+    if mode == "nonsense":
+        stream.sendall(b"hello, here I am\n")
+        stay()
+    if mode == "not_text":
+        stream.sendall(b"\xff\xfe\x00\x1b[31m\n")
+        stay()
+    if mode == "huge_line":
+        stream.sendall(b'{"type": "' + b"a" * 1_000_000)
+        stay()
+    if mode == "says_no_memory":
+        send("error", kind="memory", message="cannot allocate")
+        stay()
+    if mode == "unsupported":
+        send("error", kind="unsupported", message="it needs a device")
+        stay()
+    if mode == "says_why":
+        send("error", kind="failed", message="ValueError: \x1b[31mred")
+        stay()
+    if mode == "closes":
+        stream.shutdown(socket.SHUT_RDWR)
+        stay()
+    if mode == "eats_memory":
+        kept = []
+        while True:
+            kept.append(bytearray(os.urandom(1)) * (16 << 20))
+            time.sleep(0.01)
+    if mode == "prints_much":
+        block = b"x" * (1 << 20)
+        for _ in range(80):
+            os.write(2, block)
+        stay()
+    if mode in ("leaves_a_child", "escapes"):
+        if os.fork() == 0:
+            if mode == "escapes":
+                os.setsid()
+            print(f"child {os.getpid()}", file=sys.stderr, flush=True)
+            signal.signal(signal.SIGTERM, signal.SIG_IGN)
+            stay()
+        while not (pathlib.Path("/proc/self/fd/2").resolve().stat().st_size):
+            time.sleep(0.01)
+
+
+def train(asked):
+    if mode == "hangs_in_training":
+        stay()
+    if mode == "killed":
+        os.kill(os.getpid(), signal.SIGKILL)
+    epoch = asked["until"] + (1 if mode == "other_epoch" else 0)
+    seconds = {"lies_about_time": 1000.0, "negative_time": -1.0}.get(mode, 1e-4 * epoch)
+    send("epoch", epoch=epoch, train_s=seconds)
+    if mode == "one_message_too_many":
+        send("epoch", epoch=epoch, train_s=seconds)
+
+
+def parts():
+    users, items, f = request["n_users"], request["n_items"], request["factors"]
+    value = (request["mean"] or 3.0) ** 0.5 / f ** 0.5
+    q = npy("q.npy", items, f, value)
+    if mode == "nan":
+        return {"p": npy("p.npy", users, f, float("nan")), "q": q}
+    if mode == "short":
+        return {"p": npy("p.npy", users, f, value, cut=8), "q": q}
+    if mode == "wrong_shape":
+        return {"p": npy("p.npy", f, users, value), "q": q}
+    if mode == "wrong_type":
+        return {"p": npy("p.npy", users, f, value, type_="<i4"), "q": q}
+    if mode == "outside":
+        return {"p": "../p.npy", "q": q}
+    if mode == "link":
+        (folder / "p.npy").symlink_to(folder / "q.npy")
+        return {"p": "p.npy", "q": q}
+    if mode == "pipe":
+        os.mkfifo(folder / "p.npy")
+        return {"p": "p.npy", "q": q}
+    if mode == "no_file":
+        return {"p": "p.npy", "q": q}
+    if mode == "unknown_key":
+        return {"p": npy("p.npy", users, f, value), "q": q, "r": q}
+    return {"p": npy("p.npy", users, f, value), "q": q}
+
+
+def main():
+    fail_early()
+    send("hello", protocol=1, library=library, version="0.1", each_epoch=library == "implicit",
+         starts_from="library", build={"home": os.environ.get("HOME"), "names": sorted(os.environ)})
+    if mode == "other_message":
+        send("done")
+        stay()
+    send("converted", seconds=0.0)
+    for line in lines:
+        asked = json.loads(line)
+        if asked["type"] == "train":
+            train(asked)
+        elif asked["type"] == "model":
+            send("model", **parts())
+        else:
+            send("done", peak_device_bytes=12345)
+            if mode == "stays":
+                stay()
+            sys.exit(3 if mode == "fails_at_end" else 0)
+
+
+main()

@@ -1,0 +1,292 @@
+"""Peers: other people's libraries in a process of their own. Faults come from tests/fake_peer.py; tests
+of real libraries skip, and say so, where ./dev peers has not installed them."""
+
+import json
+import os
+import pathlib
+import shutil
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+FAKE = ROOT / "tests" / "fake_peer.py"
+MODES = next(eval(text.split("=", 1)[1]) for text in FAKE.read_text().split("\n\n")
+             if text.startswith("MODES"))
+
+
+@pytest.fixture
+def fakes(tmp_path, monkeypatch):
+    """Every library is the fake one, in a Python that has nothing else."""
+    scripts, places = tmp_path / "scripts", tmp_path / "places"
+    scripts.mkdir()
+    shutil.copy(ROOT / "peers" / "launch.py", scripts)
+    for library in ("libmf", "implicit"):
+        shutil.copy(FAKE, scripts / f"{library}.py")
+        (places / library / "bin").mkdir(parents=True)
+        (places / library / "bin" / "python3").symlink_to(pathlib.Path(sys.executable).resolve())
+    monkeypatch.setenv("MFBENCH_PEER_SCRIPTS", str(scripts))
+    monkeypatch.setenv("MFBENCH_PEERS", str(places))
+    monkeypatch.setenv("http_proxy", "http://a.proxy:1")
+    return tmp_path
+
+
+def fake(mode, **keys):
+    return {"name": "peer", "library": "libmf", "factors": 2, "bins": MODES.index(mode), **keys}
+
+
+def spec(algorithms, **keys):
+    return {"name": "peers", "datasets": [{"like": "ml-100k", "scale": 0.01}], "stop": {"epochs": 3},
+            "algorithms": algorithms, **keys}
+
+
+def run(mfbench, folder, what, *arguments, code=None):
+    (folder / "spec.json").write_text(json.dumps(what))
+    done = mfbench("run", "spec.json", "--out", "out", "--quiet", *arguments, cwd=folder)
+    assert code is None or done.returncode == code, done.stdout + done.stderr
+    return results(folder / "out")
+
+
+def results(folder):
+    """[(header, trace, footer, path)] in the order of the spec."""
+    names = json.loads((folder / "spec.json").read_text())["cases"]
+    cases = []
+    for name in names:
+        path = folder / f"{name}.jsonl"
+        lines = [json.loads(line) for line in path.read_text().splitlines()]
+        cases.append((lines[0], lines[1:-1], lines[-1], path))
+    return cases
+
+
+def gone(pid):
+    for _ in range(200):
+        try:
+            if "Z" in pathlib.Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0]:
+                return True
+        except (FileNotFoundError, ProcessLookupError):
+            return True
+        time.sleep(0.01)
+    return False
+
+
+# ---- faults --------------------------------------------------------------------------------------
+
+FAULTS = {
+    "exits": ("error", "ended with code 1 before it had answered; it printed last: there is no such module"),
+    "hangs": ("timeout", "gave no answer within 1.0 s"),
+    "hangs_in_training": ("timeout", "gave no answer within 1.0 s"),
+    "nan": ("diverged", "is not finite"),
+    "short": ("error", "the file is cut short or damaged"),
+    "killed": ("error", "was killed by signal 9"),
+    "nonsense": ("error", 'expected a message "hello", found'),
+    "not_text": ("error", 'expected a message "hello", found'),
+    "other_message": ("error", 'expected a message "converted", found'),
+    "other_epoch": ("error", "$.epoch: found the number 2, expected an integer from 1 to 1"),
+    "huge_line": ("error", "a line of more than 65536 bytes"),
+    "eats_memory": ("oom", "are for it (memory_gb)"),
+    "says_no_memory": ("oom", "cannot allocate"),
+    "wrong_shape": ("error", "the shape 2 x"),
+    "wrong_type": ("error", "<i4"),
+    "outside": ("error", "expected the name of a file in its folder"),
+    "link": ("error", "found a link, pipe or folder"),
+    "pipe": ("error", "found a link, pipe or folder"),
+    "lies_about_time": ("error", "it says that it has trained 1000"),
+    "negative_time": ("error", "$.train_s: found the number -1"),
+    "closes": ("error", "it closed its channel and went on running"),
+    "prints_much": ("error", "it printed more than 64.0 MiB"),
+    "one_message_too_many": ("error", 'expected a message "model", found'),
+    "unsupported": ("skipped", "it needs a device"),
+    "no_file": ("error", "p.npy: found no such file"),
+    "unknown_key": ("error", "$.r: unknown key"),
+    "says_why": ("error", "ValueError: \\x1b[31mred"),
+    "well": ("completed", "3 epochs"),
+}
+LIMITS = {"hangs": {"timeout_s": 1}, "hangs_in_training": {"timeout_s": 1}, "eats_memory": {"memory_gb": 0.1}}
+
+
+def test_every_fault_is_a_status_and_the_run_goes_on(mfbench, fakes):
+    algorithms = [fake(mode, **LIMITS.get(mode, {"timeout_s": 20})) for mode in FAULTS]
+    found = run(mfbench, fakes, spec(algorithms), code=1)
+    wrong = []
+    for (mode, (status, reason)), (header, trace, footer, path) in zip(FAULTS.items(), found):
+        assert header["algorithm"]["params"]["bins"] == MODES.index(mode)
+        if footer["status"] != status or reason not in footer["stop_reason"]:
+            wrong.append(f"{mode}: {footer['status']}, {footer['stop_reason']}")
+        assert str(fakes) not in footer["stop_reason"] and "/dev/shm" not in footer["stop_reason"]
+        log = path.with_suffix(".stderr")
+        assert log.exists() == (mode in ("exits", "prints_much")), mode
+        if mode == "prints_much":
+            assert log.stat().st_size == 1 << 20
+        if mode == "exits":
+            assert log.read_text() == "a first line\nthere is no such module\n\n"
+            assert log.name in footer["stop_reason"]
+    assert not wrong, "\n".join(wrong)
+
+
+def test_what_a_peer_may_see(mfbench, fakes):
+    ((header, trace, footer, _),) = run(mfbench, fakes, spec([fake("well")]), code=0)
+    seen = header["facts"]["build"]
+    assert "http_proxy" not in seen["names"] and "MFBENCH_DATA" not in seen["names"]
+    assert "mfbench-peer-" in seen["home"] and not os.path.exists(seen["home"])
+    assert header["facts"]["restarts"] is True
+    assert [point["epoch"] for point in trace] == [0, 1, 2, 3]
+    # By its clock, which says 1e-4 s an epoch; ours goes on meanwhile.
+    assert [round(point["train_s"], 9) for point in trace] == [0, 1e-4, 2e-4, 3e-4]
+    peer = footer["peer"]
+    assert peer["ended"] == "ended with code 0" and peer["peak_device_bytes"] == 12345
+    assert peer["calls"] == 3 and abs(peer["worked_s"] - 6e-4) < 1e-9
+    assert peer["peak_bytes"] > 4 << 20 and peer["cpu_s"] > 0
+    clocks = footer["clocks"]
+    assert clocks["start_s"] > 0.01 and clocks["train_s"] == trace[-1]["train_s"]
+    total = sum(value for name, value in clocks.items() if name not in ("wall_s", "train_device_s"))
+    assert abs(total - clocks["wall_s"]) < 1e-6
+    assert footer["phases"]["hand_over"]["count"] == 1
+
+
+def test_a_library_without_epochs_runs_for_each_point_alone(mfbench, fakes):
+    what = spec([fake("well")], stop={"epochs": 7}, evaluate={"every": 3})
+    ((_, trace, footer, _),) = run(mfbench, fakes, what, code=0)
+    assert [point["epoch"] for point in trace] == [0, 3, 6, 7]
+    assert footer["peer"]["calls"] == 3
+    each = [{"name": "peer", "library": "implicit", "factors": 2}]
+    ((header, trace, footer, _),) = run(mfbench, fakes, {**what, "algorithms": each}, "--rerun", code=0)
+    assert [point["epoch"] for point in trace] == [0, 3, 6, 7]
+    assert footer["peer"]["calls"] == 7 and header["facts"]["restarts"] is False
+
+
+def test_one_rate_for_libraries_that_take_one(mfbench, fakes):
+    what = spec([fake("well")], schedule={"kind": "exponential", "learning_rate": 0.1, "decay": 0.5})
+    ((_, _, footer, _),) = run(mfbench, fakes, what, code=1)
+    assert footer["status"] == "error" and "one learning rate" in footer["stop_reason"]
+
+
+@pytest.mark.parametrize("mode, ended", [("stays", "was still running, and was killed"),
+                                         ("fails_at_end", "ended with code 3")])
+def test_how_it_ends_does_not_change_what_it_trained(mfbench, fakes, mode, ended):
+    ((_, _, footer, _),) = run(mfbench, fakes, spec([fake(mode)]), code=0)
+    assert footer["status"] == "completed" and footer["peer"]["ended"] == ended
+
+
+@pytest.mark.parametrize("mode", ["leaves_a_child", "escapes"])
+def test_nothing_of_it_stays(mfbench, fakes, mode):
+    ((_, _, footer, path),) = run(mfbench, fakes, spec([fake(mode)]), code=0)
+    child = int(path.with_suffix(".stderr").read_text().split()[1])
+    assert gone(child)
+
+
+def start(mfbench, folder, mode):
+    """mfbench in the background, with a peer that has left a child."""
+    (folder / "spec.json").write_text(json.dumps(spec([fake(mode, timeout_s=60)])))
+    process = subprocess.Popen([mfbench.program, "run", "spec.json", "--out", "out", "--quiet"], cwd=folder,
+                               env=mfbench.environment(), stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+    for _ in range(3000):
+        found = [child for child in peers_of(process.pid) if "libmf.py" in command_of(child)]
+        if len(found) > 1:
+            return process, found
+        time.sleep(0.01)
+    process.kill()
+    pytest.fail("the peer did not start")
+
+
+def command_of(pid):
+    try:
+        return pathlib.Path(f"/proc/{pid}/cmdline").read_text()
+    except OSError:
+        return ""
+
+
+def peers_of(pid):
+    """All that descends from it."""
+    try:
+        texts = [path.read_text() for path in pathlib.Path(f"/proc/{pid}/task").glob("*/children")]
+    except OSError:
+        return []
+    children = [int(word) for text in texts for word in text.split()]
+    return [one for child in children for one in [child, *peers_of(child)]]
+
+
+def test_a_peer_ends_with_a_killed_mfbench_and_its_folder_with_the_next(mfbench, fakes):
+    process, peers = start(mfbench, fakes, "hangs")
+    folder = command_of(peers[0]).split("\0")[-2]
+    assert os.path.isdir(folder)
+    process.kill()
+    process.wait()
+    assert all(gone(peer) for peer in peers)
+    assert os.path.isdir(folder)
+    run(mfbench, fakes, spec([fake("well")]), code=0)
+    assert not os.path.exists(folder)
+
+
+@pytest.mark.parametrize("number, mode", [(signal.SIGINT, "hangs"), (signal.SIGTERM, "hangs_in_training")])
+def test_a_signal_ends_the_peer(mfbench, fakes, number, mode):
+    process, peers = start(mfbench, fakes, mode)
+    time.sleep(0.3)
+    process.send_signal(number)
+    time.sleep(0.1)
+    process.send_signal(number)  # the first asks to end after the epoch
+    _, said = process.communicate(timeout=30)
+    assert process.returncode == 128 + number, said
+    assert all(gone(peer) for peer in peers)
+    ((_, _, footer, _),) = results(fakes / "out")
+    assert footer["status"] == "interrupted"
+
+
+def test_what_is_not_installed_is_skipped_with_the_way_to_it(mfbench, fakes, monkeypatch):
+    monkeypatch.setenv("MFBENCH_PEERS", str(fakes / "nowhere"))
+    ((_, _, footer, _),) = run(mfbench, fakes, spec([fake("well")]), code=0)
+    assert footer["status"] == "skipped"
+    assert "libmf is not installed: ./dev peers libmf" in footer["stop_reason"]
+
+
+def test_no_network(mfbench, fakes):
+    """Where the kernel gives a namespace; where not, the result says so."""
+    script = fakes / "scripts" / "libmf.py"
+    check = ("import socket, pathlib\n"
+             "names = pathlib.Path('/proc/net/dev').read_text()\n"
+             "NETWORK = [line.split(':')[0].strip() for line in names.splitlines()[2:]]\n")
+    script.write_text(check + script.read_text().replace("build={", "build={'devices': NETWORK, "))
+    ((header, _, _, _),) = run(mfbench, fakes, spec([fake("well")]), code=0)
+    facts = header["facts"]
+    if facts["network"] == "host":
+        assert "network namespace" in facts["network_why"]
+        pytest.skip(facts["network_why"])
+    assert facts["build"]["devices"] == ["lo"]
+
+
+# ---- specs ---------------------------------------------------------------------------------------
+
+def test_peers_are_listed_described_and_swept(mfbench, tmp_path):
+    assert "peer:surprise:svd" in mfbench("list", cwd=tmp_path).stdout
+    text = mfbench("describe", "peer:surprise", cwd=tmp_path).stdout
+    assert text.count("parameters:") == 3 and "reg_user_bias" in text
+    assert isinstance(json.loads(mfbench("describe", "peer:implicit", "--json", cwd=tmp_path).stdout), dict)
+    assert len(json.loads(mfbench("describe", "peer:surprise", "--json", cwd=tmp_path).stdout)) == 3
+    what = spec([{"name": "peer", "library": "surprise", "algorithm": ["svd", "baseline_sgd"],
+                  "learning_rate": [0.005, 0.01]}])
+    (tmp_path / "spec.json").write_text(json.dumps(what))
+    done = mfbench("validate", "spec.json", "--json", cwd=tmp_path)
+    cases = json.loads(done.stdout)
+    assert [case["case"]["algorithm"] for case in cases] == \
+        ["peer:surprise:svd"] * 2 + ["peer:surprise:baseline_sgd"] * 2
+    assert all(":" not in case["id"] for case in cases)
+    other = spec([{"name": "peer:surprise:svd", "learning_rate": 0.005}])
+    (tmp_path / "spec.json").write_text(json.dumps(other))
+    same = json.loads(mfbench("validate", "spec.json", "--json", cwd=tmp_path).stdout)
+    assert same[0]["case"] == cases[0]["case"]
+
+
+@pytest.mark.parametrize("entry, words", [
+    ({"name": "peer"}, "library"),
+    ({"name": "peer", "library": "surprize"}, 'did you mean "surprise"?'),
+    ({"name": "peer", "library": "surprise"}, "algorithm"),
+    ({"name": "peer", "library": "surprise", "algorithm": "sdv"}, 'did you mean "svd"?'),
+    ({"name": "peer", "library": "implicit", "regs": 1}, '"reg"'),
+    ({"name": "peer", "library": "implicit", "alpha": -1}, "alpha"),
+])
+def test_a_wrong_entry_names_the_nearest(mfbench, tmp_path, entry, words):
+    (tmp_path / "spec.json").write_text(json.dumps(spec([entry])))
+    done = mfbench("validate", "spec.json", cwd=tmp_path)
+    assert done.returncode == 2 and words in done.stderr and "$.algorithms[0]" in done.stderr, done.stderr
