@@ -418,7 +418,7 @@ TEST_F(Archives, GzipMembersFollowOneAnother) {
   for (const Rating& r : fixture_ratings()) twice.push_back(r);
   test::expect_same(read(bytes + bytes), twice);
   // The second member is cut, in its header, its data or its trailer; or something else follows.
-  for (std::string damaged :
+  for (const std::string& damaged :
        {bytes + bytes.substr(0, 1), bytes + bytes.substr(0, 9), bytes + bytes.substr(0, 50),
         bytes + bytes.substr(0, bytes.size() - 1), bytes + "what is this?"}) {
     test::write_file(folder_ / "cut.gz", damaged);
