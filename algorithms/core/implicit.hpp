@@ -10,6 +10,8 @@
 #include <cmath>
 #include <cstdint>
 
+#include "base/host_device.hpp"
+
 namespace mf {
 
 struct ImplicitLoss {
@@ -21,12 +23,12 @@ struct ImplicitLoss {
   // unobserved weight is 1 / alpha of ours.
   double reg_exponent = 0;
 
-  double row_reg(std::int64_t n, std::int64_t others) const {
+  MF_HD double row_reg(std::int64_t n, std::int64_t others) const {
     if (reg_exponent == 0) return reg;
     return reg *
            std::pow(static_cast<double>(n) + static_cast<double>(others) / alpha, reg_exponent);
   }
-  double weight(double r) const { return alpha * r; }  // c - 1
+  MF_HD double weight(double r) const { return alpha * r; }  // c - 1
 };
 
 }  // namespace mf

@@ -94,6 +94,14 @@ __global__ void __launch_bounds__(kThreads)
   }
 }
 
+__global__ void __launch_bounds__(kThreads)
+    reg_kernel(const std::int64_t* offsets, std::int64_t rows, std::int64_t others,
+               const ImplicitLoss loss, float* regs) {
+  const std::int64_t row = std::int64_t{blockIdx.x} * kThreads + threadIdx.x;
+  if (row >= rows) return;
+  regs[row] = static_cast<float>(loss.row_reg(offsets[row + 1] - offsets[row], others));
+}
+
 struct SplitPairs : cuda::RowVisitor {
   double alpha;
   std::int32_t* others;
@@ -164,11 +172,28 @@ void DevicePairs::release_items() {
   ratings_->release_columns();
 }
 
+void fill_row_regs(const std::int64_t* offsets, std::int64_t rows, std::int64_t others,
+                   const ImplicitLoss& loss, float* regs, cudaStream_t stream) {
+  if (rows == 0) return;
+  reg_kernel<<<cuda::blocks_for(rows, kThreads), kThreads, 0, stream>>>(offsets, rows, others, loss,
+                                                                        regs);
+  MF_CUDA_LAUNCHED("ials row_regs");
+}
+
 als::SplitSide split_pairs(const cuda::RatingsOfRows& rows, double alpha, cudaStream_t stream) {
   als::SplitSide made{cuda::DeviceBuffer<std::int32_t>(rows.nnz),
                       cuda::DeviceBuffer<float>(rows.nnz), rows.offsets, rows.rows};
   cuda::walk_ratings(rows, SplitPairs{{}, alpha, made.others.data(), made.values.data()},
                      "ials split_pairs", stream);
+  return made;
+}
+
+als::SplitSides split_sides(DevicePairs& pairs, cudaStream_t stream) {
+  als::SplitSides made;
+  made.items = split_pairs(pairs.items(), pairs.alpha(), stream);
+  pairs.release_items();
+  made.users = split_pairs(pairs.users(), pairs.alpha(), stream);
+  pairs.release_users();
   return made;
 }
 

@@ -50,7 +50,14 @@ class DevicePairs {
   Copy users_, items_;  // where some are not observed
 };
 
+// l of every row of a side of `rows`, `others` being the rows of the other one: row_regs
+// (sides.hpp) but, with an exponent, for the last bit of a power. Queued.
+void fill_row_regs(const std::int64_t* offsets, std::int64_t rows, std::int64_t others,
+                   const ImplicitLoss& loss, float* regs, cudaStream_t stream);
+
 // others[i] and the weight of pair i, for kernels that read them apart. Queued.
 als::SplitSide split_pairs(const cuda::RatingsOfRows& rows, double alpha, cudaStream_t stream);
+// Both sides, which are released. Queued.
+als::SplitSides split_sides(DevicePairs& pairs, cudaStream_t stream);
 
 }  // namespace mf::ials

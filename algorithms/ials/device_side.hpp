@@ -1,13 +1,16 @@
 // One side of R on the device: pairs by rows, and the rows' factors.
 #pragma once
 
-#include <cstdint>
-#include <vector>
+#include <cuda_runtime_api.h>
 
-#include "algorithms/als/cumf/batch_solver.hpp"
-#include "algorithms/als/side.hpp"
+#include <cstdint>
+#include <utility>
+
+#include "algorithms/core/cuda/initial_rows.hpp"
+#include "algorithms/core/cuda/make_columns.hpp"
 #include "algorithms/core/cuda/upload.hpp"
 #include "algorithms/core/rows.hpp"
+#include "algorithms/ials/device_pairs.hpp"
 
 namespace mf::ials {
 
@@ -20,24 +23,22 @@ struct DeviceSide {
   cuda::DeviceBuffer<float> factors;  // rows of row_stride(f), zero beyond the factors
 
   DeviceSide() = default;
-  // `packed`: the rows' initial factors. Rows without pairs are zero, which is their solution.
-  // Waits for the stream.
-  DeviceSide(const als::Side& side, View<const float> packed, std::int32_t width,
-             cuda::Uploader& uploader)
-      : rows(side.rows()),
-        offsets(uploader.array(side.offsets)),
-        others(uploader.array(side.others)),
-        weights(uploader.array(side.values)),
-        factors(uploader.rows(packed, width, row_stride(width, sizeof(float)))) {
-    std::vector<std::int32_t> empty;
-    for (std::int64_t row = 0; row < rows; ++row) {
-      if (side.length(row) == 0) empty.push_back(static_cast<std::int32_t>(row));
-    }
-    empty_rows = std::ssize(empty);
-    const auto list = uploader.array(View<const std::int32_t>(empty));
-    als::launch_zero_rows(factors.data(), row_stride(width, sizeof(float)), list.data(), empty_rows,
-                          uploader.stream());
-    MF_CUDA(cudaStreamSynchronize(uploader.stream()));  // `list` ends here
+  // Of pairs, which may end then. Waits for the stream.
+  DeviceSide(const cuda::RatingsOfRows& pairs, double alpha, cudaStream_t stream)
+      : rows(pairs.rows), offsets(pairs.rows + 1) {
+    als::SplitSide made = split_pairs(pairs, alpha, stream);
+    others = std::move(made.others);
+    weights = std::move(made.values);
+    MF_CUDA(cudaMemcpyAsync(offsets.data(), pairs.offsets, offsets.bytes(),
+                            cudaMemcpyDeviceToDevice, stream));
+    empty_rows = rows - cuda::count_rated_rows(pairs.offsets, rows, stream);
+  }
+
+  // The first factors; rows without pairs are zero, which is their solution. Queued.
+  void start(const Model& initial, cuda::RowsOf which, cuda::Uploader& uploader) {
+    const std::int64_t stride = row_stride(initial.factors, sizeof(float));
+    factors = cuda::initial_rows<float>(initial, which, stride, uploader);
+    cuda::zero_empty_rows(offsets.data(), rows, factors.data(), stride, uploader.stream());
   }
 };
 

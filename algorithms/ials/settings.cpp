@@ -5,12 +5,6 @@ namespace {
 
 double two_visits(const ProblemShape& shape) { return 2 * static_cast<double>(shape.nnz); }
 
-std::int64_t filled_rows(const als::Side& side) {
-  std::int64_t count = 0;
-  for (std::int64_t row = 0; row < side.rows(); ++row) count += side.length(row) > 0 ? 1 : 0;
-  return count;
-}
-
 // Operations of one row beyond its pairs, as README.md counts them.
 double row_flops(const Common& common, Solver solver, Normal normal) {
   const double f = common.factors;

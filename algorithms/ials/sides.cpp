@@ -110,6 +110,12 @@ Sides::Sides(const Ratings& train, const ImplicitLoss& loss, ThreadTeam& team)
   weigh(columns_.values, columns_.values, loss, team);
 }
 
+std::int64_t filled_rows(const als::Side& side) {
+  std::int64_t count = 0;
+  for (std::int64_t row = 0; row < side.rows(); ++row) count += side.length(row) > 0 ? 1 : 0;
+  return count;
+}
+
 AlignedVector<float> row_regs(const als::Side& side, std::int64_t others,
                               const ImplicitLoss& loss) {
   AlignedVector<float> regs(side.rows());

@@ -39,6 +39,9 @@ class Sides {
 // Throws the Error(usage) that names rating k of `train`, whose value is no confidence.
 [[noreturn]] void refuse_pair(const Ratings& train, std::int64_t k, const ImplicitLoss& loss);
 
+// Rows that have a pair.
+std::int64_t filled_rows(const als::Side& side);
+
 // l of every row of a side (ImplicitLoss::row_reg), `others` being the rows of the other one.
 AlignedVector<float> row_regs(const als::Side& side, std::int64_t others, const ImplicitLoss& loss);
 

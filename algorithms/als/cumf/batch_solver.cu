@@ -31,17 +31,6 @@ __global__ void __launch_bounds__(kThreads)
   }
 }
 
-// A warp a row.
-__global__ void __launch_bounds__(kThreads)
-    zero_kernel(float* x, std::int64_t stride, const std::int32_t* rows, std::int64_t count) {
-  const std::int64_t s = std::int64_t{blockIdx.x} * (kThreads / 32) + (threadIdx.x >> 5);
-  if (s >= count) return;
-  auto* to = reinterpret_cast<float4*>(x + rows[s] * stride);
-  for (int word = static_cast<int>(threadIdx.x) & 31; word < stride / 4; word += 32) {
-    to[word] = float4{0, 0, 0, 0};
-  }
-}
-
 // One to each of `count` vectors from `base` on, `stride` apart.
 cuda::DeviceBuffer<float*> pointers(float* base, std::int64_t stride, std::int64_t count,
                                     cudaStream_t stream) {
@@ -66,14 +55,6 @@ void launch_scatter(const Systems& systems, const int* info, cudaStream_t stream
       systems.x, systems.b, row_stride(systems.factors, sizeof(float)), systems.rows, info,
       systems.count);
   MF_CUDA_LAUNCHED("als scatter");
-}
-
-void launch_zero_rows(float* x, std::int64_t stride, const std::int32_t* rows, std::int64_t count,
-                      cudaStream_t stream) {
-  if (count == 0) return;
-  zero_kernel<<<cuda::blocks_for(count, kThreads / 32), kThreads, 0, stream>>>(x, stride, rows,
-                                                                               count);
-  MF_CUDA_LAUNCHED("als zero_rows");
 }
 
 }  // namespace mf::als

@@ -53,9 +53,6 @@ struct SystemPointers {
 // Row rows[s] of x = vector s of b; NaN where info[s] says that A could not be factorised, so that
 // the case ends as diverged and not with numbers that mean nothing.
 void launch_scatter(const Systems& systems, const int* info, cudaStream_t stream);
-// x is zero in these rows.
-void launch_zero_rows(float* x, std::int64_t stride, const std::int32_t* rows, std::int64_t count,
-                      cudaStream_t stream);
 
 // The libraries take batches as int, and some put them into a dimension of the grid.
 constexpr std::int64_t kMostAtOnce = 32768;

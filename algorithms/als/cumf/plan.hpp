@@ -1,11 +1,12 @@
 // Which thread block forms which part of which A_u: rows by length, in batches that fit, the giants
-// cut into parts. Made on the host once; R does not change.
+// cut into parts. device_plan.hpp makes it once; R does not change.
 #pragma once
 
 #include <cstdint>
 #include <vector>
 
 #include "algorithms/als/cumf/tasks.hpp"
+#include "base/host_device.hpp"
 #include "base/view.hpp"
 
 namespace mf::als {
@@ -13,7 +14,7 @@ namespace mf::als {
 struct Range {
   std::int64_t begin = 0;
   std::int64_t end = 0;
-  std::int64_t size() const { return end - begin; }
+  MF_HD constexpr std::int64_t size() const { return end - begin; }
 };
 
 struct RowBatch {
@@ -28,17 +29,6 @@ struct PlanRule {
   std::int64_t split_rows = 0;   // longer rows are cut; 0: never
 };
 
-struct SidePlan {
-  std::vector<std::int32_t> order;  // rows that have ratings: longest first, then by index
-  std::vector<std::int32_t> empty;  // the others
-  std::vector<RowTask> tasks, bias_tasks;
-  std::vector<SplitRow> splits, bias_splits;
-  std::vector<RowBatch> batches;
-  std::int64_t most_rows = 0;  // of a batch
-  std::int64_t most_parts = 0;
-  std::int64_t most_bias_parts = 0;
-};
-
 // A row is cut into at most so many parts, which bounds what the smallest batch takes.
 constexpr std::int64_t kMaxRowParts = 64;
 // b is cheap to cut: a part is one vector.
@@ -46,22 +36,22 @@ constexpr std::int64_t kBiasSplit = 2048;
 constexpr std::int64_t kMaxBiasParts = 1024;
 
 // Into how many parts a row of `count` ratings is cut.
-constexpr std::int64_t parts_of(std::int64_t count, std::int64_t split, std::int64_t most) {
+MF_HD constexpr std::int64_t parts_of(std::int64_t count, std::int64_t split, std::int64_t most) {
   if (split <= 0 || count <= split) return 1;
   const std::int64_t parts = (count + split - 1) / split;
   return parts < most ? parts : most;
 }
 
 // Part i of a row: even cuts, in the row's order.
-constexpr Range part_range(std::int64_t count, std::int64_t parts, std::int64_t i) {
+MF_HD constexpr Range part_range(std::int64_t count, std::int64_t parts, std::int64_t i) {
   return {count * i / parts, count * (i + 1) / parts};
 }
 
-// Parts of all rows that are cut, with no limit to a batch.
-std::int64_t all_parts(View<const std::int64_t> offsets, std::int64_t split);
-
-// offsets: rows + 1. Fails (std::logic_error) where the rule can not be kept.
-SidePlan make_side_plan(View<const std::int64_t> offsets, const PlanRule& rule);
+// Where batches begin among the rows that have ratings, the longest first, and where the last one
+// ends. `split`: into how many parts the first rows, which are cut, are. Fails (std::logic_error)
+// where the rule can not be kept.
+std::vector<std::int64_t> cut_batches(View<const std::int64_t> split, std::int64_t rows,
+                                      const PlanRule& rule);
 
 // How many matrices to make room for.
 struct Capacity {

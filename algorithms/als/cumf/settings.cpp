@@ -73,9 +73,11 @@ MemoryNeed als_memory_need(const Params& params, const ProblemShape& shape) {
   const double trained =
       16 * nnz + rows * (vector + (centered ? 4 : 0)) + tasks + systems + libraries;
   const double sides = row_ratings_bytes(shape) + column_ratings_bytes(shape) + 8 * nnz;
-  // The host holds the tasks and the offsets of the rows.
-  return {2 * tasks + 8 * rows + kPinnedBytes,
-          std::max({trained, sides, making_columns_bytes(shape)})};
+  // Sums over the rows of a side and its tasks before they are sorted, where systems lie later.
+  const auto longer = static_cast<double>(most_rows);
+  const double planning = 24 * longer + 48 * (longer + nnz / kBiasSplit + nnz / split);
+  const double planned = trained - systems - libraries + planning;
+  return {kPinnedBytes, std::max({trained, planned, sides, making_columns_bytes(shape)})};
 }
 
 }  // namespace mf::als

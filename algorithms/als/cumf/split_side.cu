@@ -36,4 +36,14 @@ SplitSide split_side(const cuda::RatingsOfRows& rows, bool of_users, const Devic
   return made;
 }
 
+SplitSides split_sides(cuda::DeviceRatings& ratings, const DeviceResidual& center,
+                       cudaStream_t stream) {
+  SplitSides made;
+  made.items = split_side(ratings.columns(stream), false, center, stream);
+  ratings.release_columns();
+  made.users = split_side(ratings.rows(), true, center, stream);
+  ratings.release_rows();
+  return made;
+}
+
 }  // namespace mf::als

@@ -19,9 +19,16 @@ struct SplitSide {
   std::int64_t rows = 0;
 };
 
+struct SplitSides {
+  SplitSide users, items;
+};
+
 // others[i] and values[i] of rating i of the rows, the center removed. `of_users`: rows are users.
 // Queued. The offsets are those of `rows`.
 SplitSide split_side(const cuda::RatingsOfRows& rows, bool of_users, const DeviceResidual& center,
                      cudaStream_t stream);
+// Both sides of R, which is released. Queued.
+SplitSides split_sides(cuda::DeviceRatings& ratings, const DeviceResidual& center,
+                       cudaStream_t stream);
 
 }  // namespace mf::als

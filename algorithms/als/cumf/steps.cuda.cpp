@@ -1,5 +1,4 @@
 #include "algorithms/als/cumf/steps.hpp"
-#include "algorithms/als/cumf/split_side.hpp"
 #include "algorithms/core/cuda/initial_rows.hpp"
 #include "base/json.hpp"
 
@@ -13,60 +12,27 @@ namespace {
 constexpr double kReserve = 0.1;
 constexpr double kLeastReserve = 1 << 30;
 
-std::int64_t rated_rows(View<const std::int64_t> offsets) {
-  std::int64_t rows = 0;
-  for (std::int64_t row = 0; row + 1 < offsets.size(); ++row) {
-    rows += offsets[row] < offsets[row + 1];
-  }
-  return rows;
-}
-
-AlignedVector<std::int64_t> host_offsets(const cuda::RatingsOfRows& rows, cudaStream_t stream) {
-  AlignedVector<std::int64_t> offsets(rows.rows + 1);
-  cuda::download(View<std::int64_t>(offsets), rows.offsets, stream);
-  return offsets;
-}
-
 }  // namespace
 
 DeviceSteps::DeviceSteps(const AlsSettings& settings, cuda::DeviceRatings& ratings,
                          const DeviceResidual& center, const Model& initial, Context& context,
                          bool cg_through_l1)
-    : settings_(settings), stream_(context.stream) {
-  const cuda::RatingsOfRows columns = ratings.columns(stream_);
-  const auto item_offsets = host_offsets(columns, stream_);
-  make_side(Which::items, columns, center);
-  ratings.release_columns();
-  const auto user_offsets = host_offsets(ratings.rows(), stream_);
-  make_side(Which::users, ratings.rows(), center);
-  ratings.release_rows();
-  cuda::Uploader uploader(*context.team, stream_);
-  start(initial, uploader);
-  plan(user_offsets, item_offsets, context, cg_through_l1);
-}
+    : DeviceSteps(settings, split_sides(ratings, center, context.stream), initial, context,
+                  cg_through_l1) {}
 
-DeviceSteps::DeviceSteps(const AlsSettings& settings, const Side (&host)[2], const Model& initial,
+DeviceSteps::DeviceSteps(const AlsSettings& settings, SplitSides sides, const Model& initial,
                          Context& context, bool cg_through_l1)
     : settings_(settings), stream_(context.stream) {
-  {
-    const PhaseScope phase(context.phases, "transfer");
-    cuda::Uploader uploader(*context.team, stream_);
-    for (const Which which : {Which::users, Which::items}) {
-      const Side& from = host[which == Which::users ? 0 : 1];
-      side(which).others = uploader.array(from.others);
-      side(which).values = uploader.array(from.values);
-    }
-    start(initial, uploader);
+  cuda::Uploader uploader(*context.team, stream_);
+  start(initial, uploader);
+  plan(sides, cg_through_l1);
+  for (const Which which : {Which::users, Which::items}) {
+    SplitSide& from = which == Which::users ? sides.users : sides.items;
+    side(which).others = std::move(from.others);
+    side(which).values = std::move(from.values);
+    // Rows without ratings are zero from the start, and stay it.
+    cuda::zero_empty_rows(from.offsets, from.rows, factors(which), stride(), stream_);
   }
-  plan(host[0].offsets, host[1].offsets, context, cg_through_l1);
-}
-
-void DeviceSteps::make_side(Which which, const cuda::RatingsOfRows& rows,
-                            const DeviceResidual& center) {
-  DeviceSide& to = side(which);
-  SplitSide made = split_side(rows, which == Which::users, center, stream_);
-  to.others = std::move(made.others);
-  to.values = std::move(made.values);
 }
 
 void DeviceSteps::start(const Model& initial, cuda::Uploader& uploader) {
@@ -74,19 +40,24 @@ void DeviceSteps::start(const Model& initial, cuda::Uploader& uploader) {
   items_.factors = cuda::initial_rows<float>(initial, cuda::RowsOf::items, stride(), uploader);
 }
 
-void DeviceSteps::plan(Offsets users, Offsets items, Context& context, bool cg_through_l1) {
-  const std::int32_t f = settings_.common.factors;
-  const Capacity room = room_for(users, items);
+void DeviceSteps::plan(const SplitSides& sides, bool cg_through_l1) {
+  const auto order = [&](const SplitSide& of) {
+    return order_rows(of.offsets, of.rows, settings_.split_rows, stream_);
+  };
+  RowOrder users = order(sides.users);
+  RowOrder items = order(sides.items);
+  const auto nnz = static_cast<double>(sides.users.values.size());
+  const Capacity room = room_for(users, items, nnz);
   const PlanRule rule = {room.rows, room.parts, settings_.split_rows};
-  const SidePlan plans[] = {make_side_plan(users, rule), make_side_plan(items, rule)};
-  {
-    const PhaseScope phase(context.phases, "transfer");
-    cuda::Uploader uploader(*context.team, stream_);
-    upload_plan(users_, plans[0], uploader);
-    upload_plan(items_, plans[1], uploader);
-  }
-  make_systems(plans[0], plans[1]);
-  const std::int64_t most = std::max(plans[0].most_rows, plans[1].most_rows);
+  users_.plan = make_side_plan(sides.users.offsets, std::move(users), rule, stream_);
+  items_.plan = make_side_plan(sides.items.offsets, std::move(items), rule, stream_);
+  make_systems();
+  make_solver(cg_through_l1);
+}
+
+void DeviceSteps::make_solver(bool cg_through_l1) {
+  const std::int32_t f = settings_.common.factors;
+  const std::int64_t most = std::max(users_.plan.most_rows, items_.plan.most_rows);
   auto* a = reinterpret_cast<float*>(a_.data());
   switch (settings_.solver) {
     case Solver::lu:
@@ -101,39 +72,25 @@ void DeviceSteps::plan(Offsets users, Offsets items, Context& context, bool cg_t
   }
 }
 
-Capacity DeviceSteps::room_for(Offsets users, Offsets items) const {
+Capacity DeviceSteps::room_for(const RowOrder& users, const RowOrder& items, double nnz) const {
   const std::int32_t f = settings_.common.factors;
-  const std::int64_t rows = std::max(rated_rows(users), rated_rows(items));
-  const std::int64_t parts =
-      std::max(all_parts(users, settings_.split_rows), all_parts(items, settings_.split_rows));
   const double vector = static_cast<double>(stride()) * sizeof(float);
   // b, its parts (about one a row where rows are short, more where they are long), pointers.
   const double row_bytes = static_cast<double>(a_bytes(settings_.a_storage, f)) + 2 * vector + 32;
   const auto free = static_cast<double>(cuda::available_bytes());
   // Parts of b and the plan, which are taken later.
-  const double later = static_cast<double>(users.back()) / kBiasSplit * (vector + 64) +
-                       static_cast<double>(users.size() + items.size()) * 64;
+  const double later = nnz / kBiasSplit * (vector + 64) +
+                       static_cast<double>(users.rows.size() + items.rows.size()) * 64;
   const double budget = free - later - std::max(kLeastReserve, kReserve * free);
-  return choose_capacity(rows, parts, settings_.batch_rows, row_bytes,
+  return choose_capacity(std::max(users.rated, items.rated), std::max(users.parts, items.parts),
+                         settings_.batch_rows, row_bytes,
                          static_cast<double>(a_bytes(AStorage::fp32, f)), std::max(budget, 0.0));
 }
 
-void DeviceSteps::upload_plan(DeviceSide& to, const SidePlan& plan, cuda::Uploader& uploader) {
-  to.order = uploader.array(View<const std::int32_t>(plan.order));
-  to.tasks = uploader.array(View<const RowTask>(plan.tasks));
-  to.splits = uploader.array(View<const SplitRow>(plan.splits));
-  to.bias_tasks = uploader.array(View<const RowTask>(plan.bias_tasks));
-  to.bias_splits = uploader.array(View<const SplitRow>(plan.bias_splits));
-  to.batches = plan.batches;
-  // Rows without ratings are zero from the start, and stay it.
-  const auto empty = uploader.array(View<const std::int32_t>(plan.empty));
-  launch_zero_rows(to.factors.data(), stride(), empty.data(),
-                   static_cast<std::int64_t>(empty.size()), stream_);
-  MF_CUDA(cudaStreamSynchronize(stream_));  // `empty` ends here
-}
-
-void DeviceSteps::make_systems(const SidePlan& users, const SidePlan& items) {
+void DeviceSteps::make_systems() {
   const std::int32_t f = settings_.common.factors;
+  const SidePlan& users = users_.plan;
+  const SidePlan& items = items_.plan;
   const std::int64_t rows = std::max(users.most_rows, items.most_rows);
   const std::int64_t parts = std::max(users.most_parts, items.most_parts);
   const std::int64_t bias_parts = std::max(users.most_bias_parts, items.most_bias_parts);
@@ -152,9 +109,9 @@ void DeviceSteps::form(Which which, const RowBatch& batch, HermitianPart part) {
   args.theta = other(which).factors.data();
   args.stride = stride();
   args.others = now.others.data();
-  args.tasks = now.tasks.data() + batch.tasks.begin;
+  args.tasks = now.plan.tasks.data() + batch.tasks.begin;
   args.n_tasks = batch.tasks.size();
-  args.splits = now.splits.data() + batch.splits.begin;
+  args.splits = now.plan.splits.data() + batch.splits.begin;
   args.n_splits = batch.splits.size();
   args.storage = settings_.a_storage;
   args.a = a_.data();
@@ -173,9 +130,9 @@ void DeviceSteps::bias(Which which, const RowBatch& batch) {
   args.stride = stride();
   args.others = now.others.data();
   args.values = now.values.data();
-  args.tasks = now.bias_tasks.data() + batch.bias_tasks.begin;
+  args.tasks = now.plan.bias_tasks.data() + batch.bias_tasks.begin;
   args.n_tasks = batch.bias_tasks.size();
-  args.splits = now.bias_splits.data() + batch.bias_splits.begin;
+  args.splits = now.plan.bias_splits.data() + batch.bias_splits.begin;
   args.n_splits = batch.bias_splits.size();
   args.b = b_.data();
   args.parts = bias_parts_.data();
@@ -187,7 +144,7 @@ Systems DeviceSteps::systems(Which which, const RowBatch& batch) {
   Systems all;
   all.factors = settings_.common.factors;
   all.count = batch.rows.size();
-  all.rows = side(which).order.data() + batch.rows.begin;
+  all.rows = side(which).plan.order.data() + batch.rows.begin;
   all.storage = settings_.a_storage;
   all.a = a_.data();
   all.scale = scale_.data();
@@ -201,7 +158,7 @@ void DeviceSteps::solve(Which which, const RowBatch& batch) {
 }
 
 bool DeviceSteps::half_step(Which which, Context& context) {
-  for (const RowBatch& batch : side(which).batches) {
+  for (const RowBatch& batch : side(which).plan.batches) {
     if (context.stop_requested && context.stop_requested()) return false;
     {
       const PhaseScope phase(context.phases, "hermitian");
@@ -220,11 +177,11 @@ bool DeviceSteps::half_step(Which which, Context& context) {
 Json DeviceSteps::facts() const {
   const auto of = [](const DeviceSide& side) {
     std::int64_t most = 0;
-    for (const RowBatch& batch : side.batches) most = std::max(most, batch.rows.size());
-    return Json{{"batches", side.batches.size()},
+    for (const RowBatch& batch : side.plan.batches) most = std::max(most, batch.rows.size());
+    return Json{{"batches", side.plan.batches.size()},
                 {"batch_rows", most},
-                {"split_rows", side.splits.size()},
-                {"thread_blocks", side.tasks.size()}};
+                {"split_rows", side.plan.splits.size()},
+                {"thread_blocks", side.plan.tasks.size()}};
   };
   return {{"x", of(users_)}, {"theta", of(items_)}};
 }

@@ -10,11 +10,11 @@
 
 #include "algorithms/als/cumf/batch_solver.hpp"
 #include "algorithms/als/cumf/bias.hpp"
+#include "algorithms/als/cumf/device_plan.hpp"
 #include "algorithms/als/cumf/hermitian.hpp"
-#include "algorithms/als/cumf/plan.hpp"
 #include "algorithms/als/cumf/settings.hpp"
+#include "algorithms/als/cumf/split_side.hpp"
 #include "algorithms/als/device_center.hpp"
-#include "algorithms/als/side.hpp"
 #include "algorithms/core/cuda/device_ratings.hpp"
 #include "algorithms/core/cuda/upload.hpp"
 #include "algorithms/core/model.hpp"
@@ -30,9 +30,9 @@ class DeviceSteps {
   DeviceSteps(const AlsSettings& settings, cuda::DeviceRatings& ratings,
               const DeviceResidual& center, const Model& initial, Context& context,
               bool cg_through_l1 = false);
-  // Of these sides of the host, users' first, which it uploads (the phase "transfer").
-  DeviceSteps(const AlsSettings& settings, const Side (&sides)[2], const Model& initial,
-              Context& context, bool cg_through_l1 = false);
+  // Of sides that are made; their offsets may end then.
+  DeviceSteps(const AlsSettings& settings, SplitSides sides, const Model& initial, Context& context,
+              bool cg_through_l1 = false);
 
   // For implicit feedback: values are weights w, and the systems from now on
   //   A_u = base + sum w theta theta^T + lambda n_u I,  b_u = sum (1 + w) theta.
@@ -40,7 +40,7 @@ class DeviceSteps {
   // between calls of form().
   void set_weighted(const float* base) { base_ = base; }
 
-  const std::vector<RowBatch>& batches(Which which) const { return side(which).batches; }
+  const std::vector<RowBatch>& batches(Which which) const { return side(which).plan.batches; }
 
   // One kernel (or a few) of one batch, in this order; queued on the stream.
   void form(Which which, const RowBatch& batch, HermitianPart part = HermitianPart::all);
@@ -56,30 +56,26 @@ class DeviceSteps {
   const void* systems_a() const { return a_.data(); }
   const float* systems_b() const { return b_.data(); }
   const float* systems_scale() const { return scale_.data(); }
-  const std::int32_t* order(Which which) const { return side(which).order.data(); }
+  const std::int32_t* order(Which which) const { return side(which).plan.order.data(); }
 
   // Batches, rows of a batch and split rows, for the result's header.
   Json facts() const;
 
  private:
   struct DeviceSide {
-    cuda::DeviceBuffer<std::int32_t> others, order;
+    cuda::DeviceBuffer<std::int32_t> others;
     cuda::DeviceBuffer<float> values, factors;
-    cuda::DeviceBuffer<RowTask> tasks, bias_tasks;
-    cuda::DeviceBuffer<SplitRow> splits, bias_splits;
-    std::vector<RowBatch> batches;
+    SidePlan plan;
   };
   DeviceSide& side(Which which) { return which == Which::users ? users_ : items_; }
   const DeviceSide& side(Which which) const { return which == Which::users ? users_ : items_; }
   DeviceSide& other(Which which) { return which == Which::users ? items_ : users_; }
 
-  using Offsets = View<const std::int64_t>;  // of one side, on the host
-  void make_side(Which which, const cuda::RatingsOfRows& rows, const DeviceResidual& center);
   void start(const Model& initial, cuda::Uploader& uploader);
-  void plan(Offsets users, Offsets items, Context& context, bool cg_through_l1);
-  Capacity room_for(Offsets users, Offsets items) const;
-  void upload_plan(DeviceSide& to, const SidePlan& plan, cuda::Uploader& uploader);
-  void make_systems(const SidePlan& users, const SidePlan& items);
+  void plan(const SplitSides& sides, bool cg_through_l1);
+  Capacity room_for(const RowOrder& users, const RowOrder& items, double nnz) const;
+  void make_systems();
+  void make_solver(bool cg_through_l1);
   Systems systems(Which which, const RowBatch& batch);
 
   AlsSettings settings_;

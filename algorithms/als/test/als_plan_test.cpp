@@ -1,5 +1,5 @@
 // What als works out without a device: tiles, plan of a side, room for batches, scale of fp16.
-#include "algorithms/als/cumf/plan.hpp"
+#include "algorithms/als/test/side_plan.hpp"
 
 #include <gtest/gtest.h>
 
@@ -15,6 +15,9 @@
 
 namespace mf::als {
 namespace {
+
+using test::make_side_plan;
+using test::SidePlan;
 
 std::vector<std::int64_t> offsets_of(const std::vector<std::int64_t>& lengths) {
   std::vector<std::int64_t> offsets(lengths.size() + 1, 0);
@@ -211,6 +214,37 @@ TEST(AlsPlan, PartsAreEvenAndBounded) {
 TEST(AlsPlan, ABatchThatCannotHoldOneRowIsAnError) {
   const auto offsets = offsets_of({1000});
   EXPECT_THROW(make_side_plan(offsets, {1, 2, 100}), std::logic_error);
+  const std::vector<std::int64_t> split = {10};
+  EXPECT_THROW(cut_batches(View<const std::int64_t>(split), 1, {1, 2, 100}), std::logic_error);
+}
+
+// What the device is given, from the parts of the rows that are cut alone, against the walk over
+// all rows.
+TEST(AlsPlan, BatchesAreThoseOfAWalkOverTheRows) {
+  for (const std::int64_t count : {1, 40, 3000}) {
+    const auto offsets = offsets_of(long_tail(count));
+    for (const std::int64_t rows : {1, 7, 300, 100000}) {
+      for (const std::int64_t split_rows : {0, 100, 8192}) {
+        for (const std::int64_t parts : {kMaxRowParts, std::int64_t{100}, std::int64_t{5000}}) {
+          const PlanRule rule = {rows, parts, split_rows};
+          const SidePlan plan = make_side_plan(offsets, rule);
+          std::vector<std::int64_t> split;
+          for (const std::int32_t row : plan.order) {
+            const std::int64_t own =
+                parts_of(offsets[row + 1] - offsets[row], split_rows, kMaxRowParts);
+            if (own > 1) split.push_back(own);
+          }
+          EXPECT_EQ(std::accumulate(split.begin(), split.end(), std::int64_t{0}),
+                    test::all_parts(offsets, split_rows));
+          std::vector<std::int64_t> begins = {0};
+          for (const RowBatch& batch : plan.batches) begins.push_back(batch.rows.end);
+          EXPECT_EQ(cut_batches(View<const std::int64_t>(split), std::ssize(plan.order), rule),
+                    begins)
+              << rows << " " << split_rows << " " << parts;
+        }
+      }
+    }
+  }
 }
 
 TEST(AlsCapacity, TakesAllRowsWhereTheyFit) {

@@ -1,11 +1,13 @@
 // What als_fused makes on the device against the host's: parts of rows, the center, the entries.
 #include <gtest/gtest.h>
 
+#include "algorithms/als/cumf/device_plan.hpp"
 #include "algorithms/als/cumf/split_side.hpp"
 #include "algorithms/als/fused/entries.hpp"
 #include "algorithms/als/sides.hpp"
 #include "algorithms/als/test/plan_fused.hpp"
 #include "algorithms/als/test/reference.hpp"
+#include "algorithms/als/test/side_plan.hpp"
 #include "algorithms/core/cuda/cut_rows.hpp"
 #include "algorithms/core/cuda/stream.hpp"
 #include "testing/cuda/testing.hpp"
@@ -52,6 +54,87 @@ TEST(CutRows, AreThePlan) {
       }
     }
   }
+}
+
+bool same(const RowTask& a, const RowTask& b) {
+  return a.begin == b.begin && a.count == b.count && a.row == b.row && a.slot == b.slot &&
+         a.part == b.part;
+}
+bool same(const SplitRow& a, const SplitRow& b) {
+  return a.count == b.count && a.slot == b.slot && a.first_part == b.first_part &&
+         a.parts == b.parts;
+}
+bool same(const Range& a, const Range& b) { return a.begin == b.begin && a.end == b.end; }
+bool same(const RowBatch& a, const RowBatch& b) {
+  return same(a.rows, b.rows) && same(a.tasks, b.tasks) && same(a.splits, b.splits) &&
+         same(a.bias_tasks, b.bias_tasks) && same(a.bias_splits, b.bias_splits);
+}
+
+template <class T>
+void expect_same(const cuda::DeviceBuffer<T>& made, const std::vector<T>& host, const char* what,
+                 const cuda::Stream& stream) {
+  ASSERT_EQ(made.size(), host.size()) << what;
+  const auto seen = back(made.data(), std::ssize(host), stream);
+  for (std::size_t i = 0; i < seen.size(); ++i) ASSERT_TRUE(same(seen[i], host[i])) << what << i;
+}
+
+void expect_plan(const std::int64_t* device, const std::vector<std::int64_t>& offsets,
+                 const PlanRule& rule, const cuda::Stream& stream) {
+  const test::SidePlan host = test::make_side_plan(View<const std::int64_t>(offsets), rule);
+  RowOrder order = order_rows(device, std::ssize(offsets) - 1, rule.split_rows, stream.get());
+  EXPECT_EQ(order.rated, std::ssize(host.order));
+  EXPECT_EQ(order.split.size(), host.splits.size());
+  EXPECT_EQ(order.parts, test::all_parts(View<const std::int64_t>(offsets), rule.split_rows));
+  const SidePlan plan = make_side_plan(device, std::move(order), rule, stream.get());
+  const auto rows = back(plan.order.data(), std::ssize(host.order), stream);
+  EXPECT_TRUE(rows == host.order);
+  expect_same(plan.tasks, host.tasks, "task ", stream);
+  expect_same(plan.bias_tasks, host.bias_tasks, "task of b ", stream);
+  expect_same(plan.splits, host.splits, "split row ", stream);
+  expect_same(plan.bias_splits, host.bias_splits, "split row of b ", stream);
+  ASSERT_EQ(plan.batches.size(), host.batches.size());
+  for (std::size_t b = 0; b < plan.batches.size(); ++b) {
+    ASSERT_TRUE(same(plan.batches[b], host.batches[b])) << b;
+  }
+  EXPECT_EQ(plan.most_rows, host.most_rows);
+  EXPECT_EQ(plan.most_parts, host.most_parts);
+  EXPECT_EQ(plan.most_bias_parts, host.most_bias_parts);
+}
+
+TEST(AlsDevicePlan, IsTheHosts) {
+  MF_REQUIRE_DEVICE();
+  cuda::Stream stream;
+  Rng rng(6);
+  for (const int rows : {0, 1, 3, 300, 70'000}) {
+    for (const int longest : {1, 300, 90'000}) {
+      std::vector<std::int64_t> offsets = {0};
+      for (int row = 0; row < rows; ++row) {
+        const auto length = rng.below(1 + rng.below(row % 100 == 2 ? longest : 40));
+        offsets.push_back(offsets.back() + static_cast<std::int64_t>(length));
+      }
+      const auto device = cuda::upload(View<const std::int64_t>(offsets), stream.get());
+      for (const std::int64_t batch_rows : {1, 7, 64, 100'000}) {
+        if (rows / batch_rows > 1000) continue;
+        for (const std::int64_t split : {0, 20, 8192}) {
+          for (const std::int64_t parts : {kMaxRowParts, std::int64_t{1000}}) {
+            SCOPED_TRACE(testing::Message() << rows << " rows, batches of " << batch_rows
+                                            << ", cut at " << split << ", parts " << parts);
+            expect_plan(device.data(), offsets, {batch_rows, parts, split}, stream);
+          }
+        }
+      }
+    }
+  }
+}
+
+TEST(AlsDevicePlan, ABatchThatCannotHoldOneRowIsAnError) {
+  MF_REQUIRE_DEVICE();
+  cuda::Stream stream;
+  const std::vector<std::int64_t> offsets = {0, 1000};
+  const auto device = cuda::upload(View<const std::int64_t>(offsets), stream.get());
+  EXPECT_THROW(make_side_plan(device.data(), order_rows(device.data(), 1, 100, stream.get()),
+                              {1, 2, 100}, stream.get()),
+               std::logic_error);
 }
 
 TEST(DeviceCenter, IsTheHosts) {

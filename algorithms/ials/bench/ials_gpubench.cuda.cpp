@@ -60,15 +60,16 @@ Runner& runner(const std::string& name, const Json& changes) {
   one->context.team = &one->team;
   one->context.stream = one->stream.get();
   one->nnz = static_cast<double>(train.nnz());
-  const Sides sides(train, read_loss(params), one->team);
+  cuda::DeviceRatings ratings(train, one->team, one->stream.get());
+  DevicePairs pairs(train, read_loss(params), ratings, one->stream.get());
   const Model initial = initial_model(
       train.n_users(), train.n_items(), static_cast<std::int32_t>(params.integer("factors")),
       ModelKind::plain, 0, {InitKind::normal, 0.1, 1}, hardware_threads());
   if (name == "ials") {
-    one->solve = make_half_steps(read_ials_settings(params), sides, initial, one->context);
+    one->solve = make_half_steps(read_ials_settings(params), pairs, initial, one->context);
   } else {
     one->blocks =
-        std::make_unique<BlockSteps>(read_ials_pp_settings(params), sides, initial, one->context);
+        std::make_unique<BlockSteps>(read_ials_pp_settings(params), pairs, initial, one->context);
   }
   one->half_step(true);  // from here on the factors are those of a run
   one->half_step(false);

@@ -18,10 +18,11 @@ class IalsPp : public Algorithm {
   void prepare(const Ratings& train, const Model& initial, Context& context) override {
     check_initial(ModelKind::plain, settings_.common.factors, train, initial);
     shape_ = initial;
-    const Sides sides(train, settings_.common.loss, *context.team);
-    pairs_ = sides.users().nnz();
-    work_ = pp_work(settings_.common, settings_.block_size, sides);
-    steps_ = std::make_unique<BlockSteps>(settings_, sides, initial, context);
+    const auto ratings = cuda::ratings_on_device(train, context);
+    DevicePairs pairs(train, settings_.common.loss, *ratings, context.stream);
+    pairs_ = pairs.count();
+    steps_ = std::make_unique<BlockSteps>(settings_, pairs, initial, context);
+    work_ = pp_work(settings_.common, settings_.block_size, pairs_, pairs.rated_rows());
   }
 
   std::int64_t run_epoch(const EpochArgs&, Context& context) override {

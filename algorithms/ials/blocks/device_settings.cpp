@@ -44,7 +44,10 @@ MemoryNeed pp_memory_need(const Params& params, const ProblemShape& shape) {
   const double device = 20 * nnz + rows * (vector + 20) + most_rows * step + tasks +
                         parts * 4.0 * static_cast<double>(part_floats(block)) +
                         device_gram_bytes(f) + kLibraryBytes;
-  return {nnz * (settings.common.loss.alpha == 1 ? 8 : 12) + 2 * tasks + kPinnedBytes, device};
+  // Sums over the rows of a side and its tasks before they are sorted.
+  const double planning = 24 * most_rows + 48 * (most_rows + nnz / als::kBiasSplit + parts);
+  const double sides = splitting_pairs_bytes(shape) + 8 * most_rows;
+  return {kPinnedBytes, std::max({device, sides, 24 * nnz + rows * 20 + tasks + planning})};
 }
 
 }  // namespace
@@ -56,6 +59,7 @@ AlgorithmInfo ials_pp_info() {
       "S. Rendle, W. Krichene, L. Zhang, Y. Koren, \"iALS++: Speeding up Matrix Factorization "
       "with Subspace Optimization\", 2021";
   info.hardware = Hardware::cuda;
+  info.starts_by_rule = true;
   info.params = ials_pp_params();
   info.supports = pp_why_singular;
   info.memory = pp_memory_need;

@@ -1,45 +1,45 @@
 #include "algorithms/ials/blocks/device_steps.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "algorithms/ials/blocks/device_kernels.hpp"
 #include "base/json.hpp"
 
 namespace mf::ials {
 
-BlockSteps::BlockSteps(const IalsPpSettings& settings, const Sides& sides, const Model& initial,
+BlockSteps::BlockSteps(const IalsPpSettings& settings, DevicePairs& pairs, const Model& initial,
                        Context& context)
     : settings_(settings), stream_(context.stream) {
-  const PhaseScope phase(context.phases, "transfer");
   const std::int32_t f = settings.common.factors;
   const std::int32_t most = std::min(settings.block_size, f);
+  items_ = make_side(pairs.items(), pairs.alpha(), initial.n_users);
+  pairs.release_items();
+  users_ = make_side(pairs.users(), pairs.alpha(), initial.n_items);
+  pairs.release_users();
   cuda::Uploader uploader(*context.team, stream_);
-  users_ = make_side(sides.users(), initial.p, sides.items().rows(), uploader);
-  items_ = make_side(sides.items(), initial.q, sides.users().rows(), uploader);
+  users_.data.start(initial, cuda::RowsOf::users, uploader);
+  items_.data.start(initial, cuda::RowsOf::items, uploader);
   step_stride_ = row_stride(most, sizeof(float));
-  predictions_ = cuda::DeviceBuffer<float>(sides.users().nnz());
+  predictions_ = cuda::DeviceBuffer<float>(pairs.count());
   step_ = cuda::DeviceBuffer<float>(std::max(users_.data.rows, items_.data.rows) * step_stride_);
-  parts_ = cuda::DeviceBuffer<float>(std::max(users_.parts, items_.parts) * part_floats(most));
+  const std::int64_t parts = std::max(users_.plan.most_parts, items_.plan.most_parts);
+  parts_ = cuda::DeviceBuffer<float>(parts * part_floats(most));
   gram_ = DeviceGram(f, stream_);
   gram_.compute(factors(false), stride(), items_.data.rows, 0);  // loads the library's kernel
 }
 
-BlockSteps::Side BlockSteps::make_side(const als::Side& from, View<const float> packed,
-                                       std::int64_t others, cuda::Uploader& uploader) const {
-  // One batch: no matrix is stored but those of parts.
-  const als::PlanRule rule = {std::max<std::int64_t>(from.rows(), 1),
-                              als::all_parts(from.offsets, settings_.split_rows),
-                              settings_.split_rows};
-  const als::SidePlan plan = als::make_side_plan(from.offsets, rule);
+BlockSteps::Side BlockSteps::make_side(const cuda::RatingsOfRows& pairs, double alpha,
+                                       std::int64_t others) const {
   Side to;
-  to.data = DeviceSide(from, packed, settings_.common.factors, uploader);
-  const AlignedVector<float> regs = row_regs(from, others, settings_.common.loss);
-  to.regs = uploader.array(View<const float>(regs));
-  to.order = uploader.array(View<const std::int32_t>(plan.order));
-  to.tasks = uploader.array(View<const als::RowTask>(plan.tasks));
-  to.predict_tasks = uploader.array(View<const als::RowTask>(plan.bias_tasks));
-  to.splits = uploader.array(View<const als::SplitRow>(plan.splits));
-  to.parts = plan.most_parts;
+  to.data = DeviceSide(pairs, alpha, stream_);
+  to.regs = cuda::DeviceBuffer<float>(pairs.rows);
+  fill_row_regs(pairs.offsets, pairs.rows, others, settings_.common.loss, to.regs.data(), stream_);
+  als::RowOrder order = als::order_rows(pairs.offsets, pairs.rows, settings_.split_rows, stream_);
+  // One batch: no matrix is stored but those of parts.
+  const als::PlanRule rule = {std::max<std::int64_t>(pairs.rows, 1), order.parts,
+                              settings_.split_rows};
+  to.plan = als::make_side_plan(pairs.offsets, std::move(order), rule, stream_);
   return to;
 }
 
@@ -58,8 +58,8 @@ void BlockSteps::predict(const Side& now, const Side& other, const Block& block,
   args.y = other.data.factors.data();
   args.stride = stride();
   args.others = now.data.others.data();
-  args.tasks = now.predict_tasks.data();
-  args.n_tasks = static_cast<std::int64_t>(now.predict_tasks.size());
+  args.tasks = now.plan.bias_tasks.data();
+  args.n_tasks = static_cast<std::int64_t>(now.plan.bias_tasks.size());
   args.predictions = predictions_.data();
   launch_predict(args, stream_);
 }
@@ -78,11 +78,11 @@ void BlockSteps::solve(Side& now, const Side& other, const Block& block) {
   args.regs = now.regs.data();
   args.step = step_.data();
   args.step_stride = step_stride_;
-  args.tasks = now.tasks.data();
-  args.n_tasks = static_cast<std::int64_t>(now.tasks.size());
-  args.splits = now.splits.data();
-  args.n_splits = static_cast<std::int64_t>(now.splits.size());
-  args.row_of_slot = now.order.data();
+  args.tasks = now.plan.tasks.data();
+  args.n_tasks = static_cast<std::int64_t>(now.plan.tasks.size());
+  args.splits = now.plan.splits.data();
+  args.n_splits = static_cast<std::int64_t>(now.plan.splits.size());
+  args.row_of_slot = now.plan.order.data();
   args.parts = parts_.data();
   launch_block_step(args, stream_);
 }
@@ -123,8 +123,8 @@ bool BlockSteps::half_step(bool users, Context& context) {
 
 Json BlockSteps::facts() const {
   const auto of = [](const Side& side) {
-    return Json{{"split_rows", side.splits.size()},
-                {"thread_blocks", side.tasks.size()},
+    return Json{{"split_rows", side.plan.splits.size()},
+                {"thread_blocks", side.plan.tasks.size()},
                 {"empty_rows", side.data.empty_rows}};
   };
   return {{"blocks", settings_.blocks()}, {"x", of(users_)}, {"y", of(items_)}};

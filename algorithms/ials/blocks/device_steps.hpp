@@ -6,22 +6,20 @@
 
 #include <cstdint>
 
-#include "algorithms/als/cumf/plan.hpp"
-#include "algorithms/als/cumf/tasks.hpp"
+#include "algorithms/als/cumf/device_plan.hpp"
 #include "algorithms/core/algorithm.hpp"
 #include "algorithms/core/model.hpp"
 #include "algorithms/ials/blocks/device_settings.hpp"
 #include "algorithms/ials/device_gram.hpp"
 #include "algorithms/ials/device_side.hpp"
-#include "algorithms/ials/sides.hpp"
 
 namespace mf::ials {
 
 class BlockSteps {
  public:
-  // Uploads (the phase "transfer") and plans; `sides` may end then. Rows without pairs are zero
+  // Makes both sides and plans on the device, and releases the pairs. Rows without pairs are zero
   // from here on.
-  BlockSteps(const IalsPpSettings& settings, const Sides& sides, const Model& initial,
+  BlockSteps(const IalsPpSettings& settings, DevicePairs& pairs, const Model& initial,
              Context& context);
 
   // All blocks of the rows of X (users), or of Y, with the phases "gram", "predict", "gradient" and
@@ -36,18 +34,14 @@ class BlockSteps {
   struct Side {
     DeviceSide data;
     cuda::DeviceBuffer<float> regs;  // l of each row
-    cuda::DeviceBuffer<std::int32_t> order;
-    cuda::DeviceBuffer<als::RowTask> tasks, predict_tasks;
-    cuda::DeviceBuffer<als::SplitRow> splits;
-    std::int64_t parts = 0;
+    als::SidePlan plan;              // one batch; those of b are for predictions
   };
   struct Block {
     std::int32_t first, count;
   };
   Side& side(bool users) { return users ? users_ : items_; }
 
-  Side make_side(const als::Side& from, View<const float> packed, std::int64_t others,
-                 cuda::Uploader& uploader) const;
+  Side make_side(const cuda::RatingsOfRows& pairs, double alpha, std::int64_t others) const;
   Block block(std::int32_t number) const;
   void predict(const Side& now, const Side& other, const Block& block, const float* v,
                std::int64_t v_stride);

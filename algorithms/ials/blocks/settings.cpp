@@ -46,9 +46,16 @@ std::optional<std::string> why_no_blocks(const Params& params, const ProblemShap
 }
 
 Work pp_work(const Common& common, std::int64_t block_size, const Sides& sides) {
+  return pp_work(common, block_size, sides.users().nnz(),
+                 filled_rows(sides.users()) + filled_rows(sides.items()));
+}
+
+Work pp_work(const Common& common, std::int64_t block_size, std::int64_t pairs,
+             std::int64_t filled_count) {
   const double f = common.factors;
-  Work work = iteration_work(common, Solver::cg, Normal::applied, sides);  // its updates and bytes
-  const double filled = (work.bytes - 8 * work.updates) / (8 + 12 * f);
+  // Its updates and bytes.
+  Work work = iteration_work(common, Solver::cg, Normal::applied, pairs, filled_count);
+  const auto filled = static_cast<double>(filled_count);
   double pair = 4 * f;                   // the first predictions, and what a block changes
   double row = f * (f + 1) + 2 * f * f;  // its part of the Gram matrix; G x
   for (double rest = f; rest > 0; rest -= static_cast<double>(block_size)) {

@@ -16,6 +16,9 @@ std::optional<std::string> why_no_blocks(const Params& params, const ProblemShap
 
 // Of an iteration, as README.md derives it.
 Work pp_work(const Common& common, std::int64_t block_size, const Sides& sides);
+// `filled`: users and items with at least one of the pairs.
+Work pp_work(const Common& common, std::int64_t block_size, std::int64_t pairs,
+             std::int64_t filled);
 
 AlgorithmInfo pp_cpu_info();
 

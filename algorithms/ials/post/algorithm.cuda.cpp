@@ -15,12 +15,13 @@ class Ials : public Algorithm {
     const Common& common = settings_.common;
     check_initial(ModelKind::plain, common.factors, train, initial);
     shape_ = initial;
-    const Sides sides(train, common.loss, *context.team);
-    pairs_ = sides.users().nnz();
-    work_ = settings_.solve == Solve::cg
-                ? iteration_work(common, Solver::cg, Normal::applied, sides)
-                : iteration_work(common, settings_.solver, Normal::formed, sides);
-    steps_ = make_half_steps(settings_, sides, initial, context);
+    const auto ratings = cuda::ratings_on_device(train, context);
+    DevicePairs pairs(train, common.loss, *ratings, context.stream);
+    pairs_ = pairs.count();
+    steps_ = make_half_steps(settings_, pairs, initial, context);
+    const bool applied = settings_.solve == Solve::cg;
+    work_ = iteration_work(common, applied ? Solver::cg : settings_.solver,
+                           applied ? Normal::applied : Normal::formed, pairs_, pairs.rated_rows());
   }
 
   std::int64_t run_epoch(const EpochArgs&, Context& context) override {

@@ -14,13 +14,16 @@ namespace {
 
 class AppliedSteps : public HalfSteps {
  public:
-  AppliedSteps(const IalsSettings& settings, const Sides& sides, const Model& initial,
+  AppliedSteps(const IalsSettings& settings, DevicePairs& pairs, const Model& initial,
                Context& context)
       : HalfSteps(settings.common.factors), settings_(settings), stream_(context.stream) {
-    const PhaseScope phase(context.phases, "transfer");
+    items_ = DeviceSide(pairs.items(), pairs.alpha(), stream_);
+    pairs.release_items();
+    users_ = DeviceSide(pairs.users(), pairs.alpha(), stream_);
+    pairs.release_users();
     cuda::Uploader uploader(*context.team, stream_);
-    users_ = DeviceSide(sides.users(), initial.p, settings.common.factors, uploader);
-    items_ = DeviceSide(sides.items(), initial.q, settings.common.factors, uploader);
+    users_.start(initial, cuda::RowsOf::users, uploader);
+    items_.start(initial, cuda::RowsOf::items, uploader);
     gram_ = DeviceGram(settings.common.factors, stream_);
     form_gram(Which::users);  // loads the library's kernel
   }
@@ -76,9 +79,9 @@ class AppliedSteps : public HalfSteps {
 
 }  // namespace
 
-std::unique_ptr<HalfSteps> make_applied_steps(const IalsSettings& settings, const Sides& sides,
+std::unique_ptr<HalfSteps> make_applied_steps(const IalsSettings& settings, DevicePairs& pairs,
                                               const Model& initial, Context& context) {
-  return std::make_unique<AppliedSteps>(settings, sides, initial, context);
+  return std::make_unique<AppliedSteps>(settings, pairs, initial, context);
 }
 
 }  // namespace mf::ials

@@ -10,13 +10,13 @@ namespace {
 
 class FormedSteps : public HalfSteps {
  public:
-  FormedSteps(const IalsSettings& settings, const Sides& sides, const Model& initial,
+  FormedSteps(const IalsSettings& settings, DevicePairs& pairs, const Model& initial,
               Context& context)
       : HalfSteps(settings.common.factors),
         reg_(static_cast<float>(settings.common.loss.reg)),
-        rows_{sides.users().rows(), sides.items().rows()},
+        rows_{initial.n_users, initial.n_items},
         gram_(settings.common.factors, context.stream),
-        steps_(als_settings_of(settings), {sides.users(), sides.items()}, initial, context) {
+        steps_(als_settings_of(settings), split_sides(pairs, context.stream), initial, context) {
     static_assert(als::a_pitch(als::AStorage::fp32, 5) == row_stride(5, sizeof(float)));
     steps_.set_weighted(gram_.data());
     form_gram(Which::users);  // loads the library's kernel
@@ -54,9 +54,9 @@ class FormedSteps : public HalfSteps {
 
 }  // namespace
 
-std::unique_ptr<HalfSteps> make_formed_steps(const IalsSettings& settings, const Sides& sides,
+std::unique_ptr<HalfSteps> make_formed_steps(const IalsSettings& settings, DevicePairs& pairs,
                                              const Model& initial, Context& context) {
-  return std::make_unique<FormedSteps>(settings, sides, initial, context);
+  return std::make_unique<FormedSteps>(settings, pairs, initial, context);
 }
 
 }  // namespace mf::ials

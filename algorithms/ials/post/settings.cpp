@@ -1,5 +1,7 @@
 #include "algorithms/ials/post/settings.hpp"
 
+#include <algorithm>
+
 #include "algorithms/core/pinned.hpp"
 #include "algorithms/ials/device_bytes.hpp"
 
@@ -72,18 +74,15 @@ MemoryNeed ials_memory_need(const Params& params, const ProblemShape& shape) {
   const auto nnz = static_cast<double>(shape.nnz);
   const auto rows = static_cast<double>(shape.n_users + shape.n_items);
   const double shared = device_gram_bytes(f) + kLibraryBytes;
-  // The columns of R, and the users' weights where they are not the values.
-  const double host = nnz * (settings.common.loss.alpha == 1 ? 8 : 12);
   if (settings.solve == Solve::hermitian) {
     MemoryNeed need = als::als_memory_need(als_params_of(settings), shape);
-    need.host_bytes += host - 8 * nnz;
     need.device_bytes += shared;
     return need;
   }
   const double vector = 4.0 * static_cast<double>(row_stride(f, sizeof(float)));
-  // A pair of either side is an index and a weight; a row has factors, an offset, and may be one
-  // of those without pairs.
-  return {host + rows * 4 + kPinnedBytes, 16 * nnz + rows * (vector + 12) + 16 + shared};
+  // A pair of either side is an index and a weight; a row has factors and an offset.
+  const double trained = 16 * nnz + rows * (vector + 8) + 16 + shared;
+  return {kPinnedBytes, std::max(trained, splitting_pairs_bytes(shape))};
 }
 
 }  // namespace
@@ -98,6 +97,7 @@ AlgorithmInfo ials_info() {
       "the GPU; solve hermitian: W. Tan et al., \"Matrix Factorization on GPUs with Memory "
       "Optimization and Approximate Computing\", ICPP 2018, section 5.6";
   info.hardware = Hardware::cuda;
+  info.starts_by_rule = true;
   info.deterministic = false;  // dot atomic adds in any order; the others are
   info.params = ials_params();
   info.supports = ials_why_unsupported;

@@ -8,8 +8,8 @@
 #include "algorithms/als/cumf/steps.hpp"
 #include "algorithms/core/algorithm.hpp"
 #include "algorithms/core/model.hpp"
+#include "algorithms/ials/device_pairs.hpp"
 #include "algorithms/ials/post/settings.hpp"
-#include "algorithms/ials/sides.hpp"
 
 namespace mf::ials {
 
@@ -35,18 +35,17 @@ class HalfSteps {
   std::int64_t stride_;
 };
 
-// Both upload in the phase "transfer"; `sides` may end then. Rows without pairs are zero from here
-// on.
-std::unique_ptr<HalfSteps> make_applied_steps(const IalsSettings& settings, const Sides& sides,
+// Both release the pairs. Rows without pairs are zero from here on.
+std::unique_ptr<HalfSteps> make_applied_steps(const IalsSettings& settings, DevicePairs& pairs,
                                               const Model& initial, Context& context);
-std::unique_ptr<HalfSteps> make_formed_steps(const IalsSettings& settings, const Sides& sides,
+std::unique_ptr<HalfSteps> make_formed_steps(const IalsSettings& settings, DevicePairs& pairs,
                                              const Model& initial, Context& context);
 
 // By the parameter `solve`.
-inline std::unique_ptr<HalfSteps> make_half_steps(const IalsSettings& settings, const Sides& sides,
+inline std::unique_ptr<HalfSteps> make_half_steps(const IalsSettings& settings, DevicePairs& pairs,
                                                   const Model& initial, Context& context) {
   const auto make = settings.solve == Solve::cg ? make_applied_steps : make_formed_steps;
-  return make(settings, sides, initial, context);
+  return make(settings, pairs, initial, context);
 }
 
 }  // namespace mf::ials

@@ -143,6 +143,26 @@ TEST(DevicePairs, RefuseWhatTheHostRefuses) {
   }
 }
 
+TEST(DevicePairs, RowsAreShrunkAsTheHostDoes) {
+  MF_REQUIRE_DEVICE();
+  ThreadTeam team(2);
+  cuda::Stream stream;
+  const Ratings train = clicks(300, 90, 0.2, false, 2);
+  for (const double exponent : {0.0, 0.5, 1.0, 1.7}) {
+    const ImplicitLoss loss = {3, 0.07, exponent};
+    const Sides sides(train, loss, team);
+    const cuda::DeviceRatings ratings(train, team, stream.get());
+    cuda::DeviceBuffer<float> regs(train.n_users());
+    fill_row_regs(ratings.rows().offsets, train.n_users(), train.n_items(), loss, regs.data(),
+                  stream.get());
+    const auto made = back(regs.data(), train.n_users(), stream);
+    const auto expected = row_regs(sides.users(), train.n_items(), loss);
+    for (std::int64_t u = 0; u < train.n_users(); ++u) {
+      EXPECT_NEAR(made[u], expected[u], exponent == 0 ? 0 : 1.2e-7 * expected[u]) << u;
+    }
+  }
+}
+
 TEST(IalsFusedEntries, AreThoseOfTheHostsSides) {
   MF_REQUIRE_DEVICE();
   ThreadTeam team(2);
