@@ -28,6 +28,15 @@ inline double making_columns_bytes(const ProblemShape& shape) {
   return row_ratings_bytes(shape) + 24 * sorted + (at_once ? 0 : column_ratings_bytes(shape));
 }
 
+// While ratings are sorted by keys of that many bytes (cuda/sort_ratings.cuh), R by rows among
+// them, and then copied into their new order of 12 bytes each.
+inline double sorting_bytes(const ProblemShape& shape, double key_bytes) {
+  const double nnz = static_cast<double>(shape.nnz);
+  return row_ratings_bytes(shape) + nnz * (12 + std::max(2 * key_bytes, 12.0));
+}
+// Ratings that can be sorted so, at most.
+inline constexpr std::int64_t kMostSorted = (std::int64_t{1} << 32) - 1;
+
 // Of parts of rows while they are sorted, 72 each, and of the sums that number them.
 inline double cutting_bytes(double parts, double rows) { return 72 * parts + 16 * rows; }
 

@@ -28,10 +28,11 @@ MemoryNeed hogwild_need(const Params& params, const ProblemShape& shape) {
   return {kPinnedBytes, std::max(trained_bytes(params, shape), shuffling)};
 }
 
-// The host puts them in the order of the blocks.
+// While they are put in the order of the blocks, the ratings also lie by user.
 MemoryNeed wavefront_need(const Params& params, const ProblemShape& shape) {
-  return {kPinnedBytes + static_cast<double>(shape.nnz) * sizeof(Rating),
-          trained_bytes(params, shape)};
+  const double parts = 4.0 * static_cast<double>(shape.n_users + 5 * shape.n_items);
+  return {kPinnedBytes, std::max(trained_bytes(params, shape),
+                                 sorting_bytes(shape, sizeof(std::uint32_t)) + parts)};
 }
 
 AlgorithmInfo shared_info(const std::string& name, std::vector<ParamSpec> own) {
@@ -81,7 +82,11 @@ AlgorithmInfo wavefront_info() {
                           "parts of the items; 0: twice the workers", "blocks")});
   info.summary = "SGD by warps that own a band of users and take column blocks in random order";
   info.memory = wavefront_need;
-  info.supports = [](const Params& params, const ProblemShape&) -> std::optional<std::string> {
+  info.supports = [](const Params& params,
+                     const ProblemShape& shape) -> std::optional<std::string> {
+    if (shape.nnz > kMostSorted) {
+      return fmt::format("{} ratings, at most {} can be put in order", shape.nnz, kMostSorted);
+    }
     const std::int64_t blocks = params.integer("workers") * params.integer("column_blocks");
     if (blocks <= kMaxBlocks) return std::nullopt;
     return fmt::format("workers x column_blocks is {}, above {} blocks", blocks, kMaxBlocks);

@@ -1,10 +1,12 @@
 // wavefront on the device.
 #include <algorithm>
 #include <cmath>
+#include <limits>
+#include <utility>
 
 #include "algorithms/core/registry.hpp"
+#include "algorithms/cumf_sgd/device_grid.hpp"
 #include "algorithms/cumf_sgd/device_sgd.hpp"
-#include "algorithms/cumf_sgd/grid.hpp"
 #include "base/error.hpp"
 #include "base/json.hpp"
 
@@ -19,20 +21,21 @@ class Wavefront : public DeviceSgd<WavefrontSettings> {
 
   void prepare(const Ratings& train, const Model& initial, Context& context) override {
     start(train, initial, context);
-    set_work({nnz_, count_rating_users(train) + count_rated_items(train)});
     bands_ = choose_workers(train);
     columns_ = settings_.column_blocks > 0
                    ? settings_.column_blocks
                    : std::clamp<std::int64_t>(2 * bands_, 1, std::max(train.n_items(), 1));
-    const WavefrontGrid grid = make_grid(train, bands_, columns_, seed_, *context.team);
-    const PhaseScope phase(context.phases, "transfer");
+    check_blocks();
+    const auto ratings = cuda::ratings_on_device(train, context);
+    DeviceGrid grid = make_device_grid(*ratings, bands_, columns_, seed_, stream_);
+    set_work({nnz_, ratings->rating_users(stream_) + ratings->rated_items(stream_)});
+    ratings->release_rows();
+    users_ = std::move(grid.users);
+    items_ = std::move(grid.items);
+    values_ = std::move(grid.values);
+    offsets_ = std::move(grid.offsets);
+    busy_ = cuda::zeros<std::int32_t>(columns_, stream_);
     cuda::Uploader uploader(*context.team, stream_);
-    users_ = uploader.array(View<const std::int32_t>(grid.users));
-    items_ = uploader.array(View<const std::int32_t>(grid.items));
-    values_ = uploader.array(View<const float>(grid.values));
-    offsets_ = uploader.array(View<const std::int64_t>(grid.offsets));
-    busy_ = cuda::DeviceBuffer<std::int32_t>(columns_);
-    MF_CUDA(cudaMemsetAsync(busy_.data(), 0, busy_.bytes(), stream_));
     model_ = cuda::StoredModel(settings_.storage, initial, uploader);
   }
 
@@ -49,6 +52,13 @@ class Wavefront : public DeviceSgd<WavefrontSettings> {
   }
 
  private:
+  // Blocks are numbered by 32 bits.
+  void check_blocks() const {
+    if (bands_ * columns_ <= std::numeric_limits<std::uint32_t>::max()) return;
+    fail(ErrorKind::unsupported, "{} workers by column_blocks {} are too many blocks; lower it",
+         bands_, columns_);
+  }
+
   // All workers must be on the device at once, since they wait for each other.
   std::int64_t choose_workers(const Ratings& train) const {
     const std::int64_t resident = resident_workers(settings_);

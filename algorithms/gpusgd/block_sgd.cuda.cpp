@@ -3,6 +3,7 @@
 #include <cuda_runtime.h>
 
 #include <type_traits>
+#include <utility>
 
 #include "algorithms/core/registry.hpp"
 
@@ -12,15 +13,14 @@ template <class Real>
 void BlockSgd<Real>::prepare(const Ratings& train, const Model& initial, Context& context) {
   check_initial(settings_.model, settings_.factors, train, initial);
   stream_ = context.stream;
-  work_ = epoch_work(settings_, train);
-  const Arrangement arrangement = arrange(settings_, train, context.seed, *context.team);
-  facts_ = facts_of(settings_, arrangement, train, *context.team);
-  Arrays<Real> arrays;
-  {
-    const PhaseScope phase(context.phases, "transfer");
-    cuda::Uploader uploader(*context.team, stream_);
-    arrays = upload(arrangement, initial, uploader);
-  }
+  const auto ratings = cuda::ratings_on_device(train, context);
+  DeviceArrangement made = arrange_on_device(settings_, *ratings, context.seed, stream_);
+  work_ = epoch_work(settings_,
+                     {train.nnz(), ratings->rating_users(stream_) + ratings->rated_items(stream_)});
+  facts_ =
+      facts_of(settings_, made.cut, made.counts, {train.n_users(), train.n_items(), train.nnz()});
+  cuda::Uploader uploader(*context.team, stream_);
+  const Arrays<Real> arrays = start(std::move(made), initial, uploader);
   // A launch a diagonal: the next one begins when all blocks of the last have ended.
   epoch_.capture(stream_, [&] {
     for (std::int32_t tag = 0; tag < settings_.blocks; ++tag) {
@@ -30,16 +30,12 @@ void BlockSgd<Real>::prepare(const Ratings& train, const Model& initial, Context
 }
 
 template <class Real>
-Arrays<Real> BlockSgd<Real>::upload(const Arrangement& arrangement, const Model& initial,
-                                    cuda::Uploader& uploader) {
-  const auto& [partition, groups] = arrangement;
-  ratings_ = uploader.array(View(partition.ratings));
-  if (settings_.scheme == Scheme::grouped) {
-    first_group_ = uploader.array(View(groups.first));
-    group_begins_ = uploader.array(View(groups.begins));
-  } else {
-    offsets_ = uploader.array(View(partition.offsets));
-  }
+Arrays<Real> BlockSgd<Real>::start(DeviceArrangement made, const Model& initial,
+                                   cuda::Uploader& uploader) {
+  ratings_ = std::move(made.ratings);
+  offsets_ = std::move(made.offsets);
+  first_group_ = std::move(made.first_group);
+  group_begins_ = std::move(made.group_begins);
   model_ = cuda::DeviceModel<Real>(initial, uploader);
   step_ = cuda::DeviceBuffer<sgd::Step<Real>>(1);
   rate_.reset();

@@ -5,8 +5,8 @@
 
 #include "algorithms/core/cuda/device_model.hpp"
 #include "algorithms/core/cuda/stream.hpp"
+#include "algorithms/gpusgd/device_arrangement.hpp"
 #include "algorithms/gpusgd/kernels.hpp"
-#include "algorithms/gpusgd/partition.hpp"
 #include "base/json.hpp"
 
 namespace mf::gpusgd {
@@ -26,8 +26,7 @@ class BlockSgd : public Algorithm {
   cuda::DeviceModel<Real>& model() { return model_; }  // for tests
 
  private:
-  Arrays<Real> upload(const Arrangement& arrangement, const Model& initial,
-                      cuda::Uploader& uploader);
+  Arrays<Real> start(DeviceArrangement made, const Model& initial, cuda::Uploader& uploader);
 
   Settings settings_;
   Work work_;

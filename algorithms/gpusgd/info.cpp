@@ -1,6 +1,9 @@
 // gpusgd and newgpusgd: names, parameters, memory, work and paper.
+#include <fmt/core.h>
+
 #include <algorithm>
 
+#include "algorithms/core/device_need.hpp"
 #include "algorithms/core/pinned.hpp"
 #include "algorithms/core/registry.hpp"
 #include "algorithms/core/rows.hpp"
@@ -49,8 +52,11 @@ MemoryNeed memory_need(const Settings& settings, const ProblemShape& shape) {
   const int copies = settings.precision == Precision::fp64 ? element + 4 : element;
   const auto model = static_cast<double>((shape.n_users + shape.n_items) * row * copies);
   const double ratings = sizeof(Rating) * nnz;
-  // The host holds the ratings in their new order, the tables and the counts they come from.
-  return {ratings + 2 * tables + kPinnedBytes, ratings + tables + model};
+  const bool grouped = settings.scheme == Scheme::grouped;
+  // While groups are found, R by rows may be gone; with other cases it is not.
+  const double grouping = row_ratings_bytes(shape) + ratings + 4 * nnz + tables;
+  return {kPinnedBytes, std::max({ratings + tables + model, grouped ? grouping : 0,
+                                  sorting_bytes(shape, grouped ? 8 : 4)})};
 }
 
 AlgorithmInfo family_info(Scheme scheme, const std::string& summary, const std::string& paper) {
@@ -63,6 +69,10 @@ AlgorithmInfo family_info(Scheme scheme, const std::string& summary, const std::
   info.starts_by_rule = true;
   info.deterministic = true;
   info.params = family_params(scheme);
+  info.supports = [](const Params&, const ProblemShape& shape) -> std::optional<std::string> {
+    if (shape.nnz <= kMostSorted) return std::nullopt;
+    return fmt::format("{} ratings, at most {} can be put in order", shape.nnz, kMostSorted);
+  };
   info.memory = [scheme](const Params& params, const ProblemShape& shape) {
     return memory_need(read_settings(scheme, params), shape);
   };
@@ -97,10 +107,10 @@ Settings read_settings(Scheme scheme, const Params& params) {
           .threads_per_block = static_cast<int>(threads)};
 }
 
-Work epoch_work(const Settings& settings, const Ratings& train) {
+Work epoch_work(const Settings& settings, const RatedShape& rated) {
   const double row =
       (settings.factors + (settings.biased() ? 1.0 : 0.0)) * settings.element_bytes();
-  return pass_work(train, settings.factors, settings.model, sizeof(Rating), row);
+  return pass_work(rated, settings.factors, settings.model, sizeof(Rating), row);
 }
 
 }  // namespace mf::gpusgd

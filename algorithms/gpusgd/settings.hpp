@@ -39,6 +39,6 @@ struct Settings {
 Settings read_settings(Scheme scheme, const Params& params);
 
 // Compulsory work of an epoch; README.md derives it.
-Work epoch_work(const Settings& settings, const Ratings& train);
+Work epoch_work(const Settings& settings, const RatedShape& rated);
 
 }  // namespace mf::gpusgd

@@ -1,25 +1,31 @@
 // batch_hogwild and wavefront on the device against serial passes on the host.
 #include <cmath>
+#include <set>
+#include <utility>
 #include <vector>
 
 #include "algorithms/core/cuda/memory.hpp"
 #include "algorithms/core/cuda/stream.hpp"
 #include "algorithms/core/registry.hpp"
-#include "algorithms/cumf_sgd/grid.hpp"
+#include "algorithms/cumf_sgd/device_grid.hpp"
 #include "algorithms/cumf_sgd/kernels.hpp"
 #include "algorithms/cumf_sgd/order.hpp"
+#include "algorithms/cumf_sgd/test/grid_reference.hpp"
 #include "base/error.hpp"
 #include "base/json.hpp"
 #include "datasets/split.hpp"
 #include "datasets/synthetic/synthetic.hpp"
 #include "testing/cuda/test_runner.hpp"
 #include "testing/cuda/testing.hpp"
+#include "testing/triples.hpp"
 
 namespace mf::cumf_sgd {
 namespace {
 
 using cuda::expect_near;
 using cuda::TestRunner;
+using test::make_grid;
+using test::WavefrontGrid;
 
 Params params_of(const std::string& name, const Json& changes) {
   return default_params(find_algorithm(name).params, changes);
@@ -107,6 +113,59 @@ std::vector<Rating> walk(const WavefrontGrid& grid, std::uint64_t seed, std::int
   return ratings;
 }
 
+template <class T>
+std::vector<T> back(const cuda::DeviceBuffer<T>& from, const cuda::Stream& stream) {
+  std::vector<T> host(from.size());
+  cuda::download(View<T>(host), from.data(), stream.get());
+  return host;
+}
+
+// Some users have many ratings and some none; so have the items.
+Ratings skewed(std::int32_t users, std::int32_t items, std::int64_t nnz) {
+  Rng rng(3);
+  std::set<std::pair<std::int32_t, std::int32_t>> pairs;
+  for (std::int64_t i = 0; i < nnz; ++i) {
+    pairs.insert({static_cast<std::int32_t>(rng.below(1 + rng.below(users))),
+                  static_cast<std::int32_t>(rng.below(1 + rng.below(items)))});
+  }
+  std::vector<Rating> list;
+  for (const auto& [user, item] : pairs) {
+    list.push_back({user, item, static_cast<float>(rng.uniform())});
+  }
+  return mf::test::ratings_of(users, items, list);
+}
+
+TEST(WavefrontGrid, IsTheHosts) {
+  MF_REQUIRE_DEVICE();
+  ThreadTeam team(2);
+  cuda::Stream stream;
+  std::vector<Ratings> all;
+  all.push_back(skewed(1, 1, 1));
+  all.push_back(skewed(1, 3000, 2000));
+  all.push_back(skewed(3000, 1, 2000));
+  all.push_back(skewed(700, 300, 20'000));
+  all.push_back(skewed(50, 70'000, 30'000));
+  all.push_back(mf::test::ratings_of(5, 6, {}));
+  for (const Ratings& train : all) {
+    cuda::DeviceRatings ratings(train, team, stream.get());
+    for (const auto& [bands, columns] : {std::pair<std::int64_t, std::int64_t>{1, 1},
+                                         {1, 7},
+                                         {5, 1},
+                                         {13, 26},
+                                         {200, 400},
+                                         {3000, 5000}}) {
+      for (const std::uint64_t seed : {1, 2}) {
+        const WavefrontGrid host = make_grid(train, bands, columns, seed);
+        const DeviceGrid made = make_device_grid(ratings, bands, columns, seed, stream.get());
+        EXPECT_TRUE(back(made.offsets, stream) == host.offsets) << bands << " x " << columns;
+        EXPECT_TRUE(back(made.users, stream) == host.users) << bands << " x " << columns;
+        EXPECT_TRUE(back(made.items, stream) == host.items) << bands << " x " << columns;
+        EXPECT_TRUE(back(made.values, stream) == host.values) << bands << " x " << columns;
+      }
+    }
+  }
+}
+
 // One worker: the pass is serial, in the order of the grid and of the worker's own permutation.
 // Blocks of thousands of ratings, in which rows return while they are on their way; of a few; and
 // of none.
@@ -126,7 +185,7 @@ TEST(Wavefront, WithOneWorkerIsASerialPass) {
         Model expected = initial_for(train, factors);
         TestRunner device("wavefront", params, train, expected);
         EXPECT_EQ(device.run(1, 1, 0.005), train.nnz());
-        const WavefrontGrid grid = make_grid(train, 1, columns, 1, device.team);
+        const WavefrontGrid grid = make_grid(train, 1, columns, 1);
         for (const Rating& rating : walk(grid, 1, 1)) {
           update(expected, read_settings(params), 0.005, rating);
         }

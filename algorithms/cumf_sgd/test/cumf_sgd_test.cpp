@@ -8,14 +8,17 @@
 #include <tuple>
 
 #include "algorithms/core/registry.hpp"
-#include "algorithms/cumf_sgd/grid.hpp"
 #include "algorithms/cumf_sgd/order.hpp"
 #include "algorithms/cumf_sgd/settings.hpp"
+#include "algorithms/cumf_sgd/test/grid_reference.hpp"
 #include "base/json.hpp"
 #include "datasets/synthetic/synthetic.hpp"
 
 namespace mf::cumf_sgd {
 namespace {
+
+using test::make_grid;
+using test::WavefrontGrid;
 
 TEST(Draw, IsUniformAndNew) {
   std::array<int, 7> hits{};
@@ -36,14 +39,13 @@ TEST(Grid, HoldsEveryRatingOnceInItsBlock) {
   for (std::int64_t i = 0; i < train.nnz(); ++i) {
     expected.insert({train[i].user, train[i].item, train[i].value});
   }
-  ThreadTeam team(3);
   for (const auto& [bands, columns] : {std::pair<std::int64_t, std::int64_t>{1, 1},
                                        {1, 7},
                                        {5, 1},
                                        {13, 26},
                                        {200, 400},
                                        {3000, 5000}}) {
-    const WavefrontGrid grid = make_grid(train, bands, columns, 1, team);
+    const WavefrontGrid grid = make_grid(train, bands, columns, 1);
     Triples seen;
     std::vector<std::set<std::int64_t>> bands_of(train.n_users());
     std::vector<std::set<std::int64_t>> columns_of(train.n_items());
@@ -66,8 +68,7 @@ TEST(Grid, HoldsEveryRatingOnceInItsBlock) {
 
 TEST(Grid, BandsHaveAboutEqualNumbersOfRatings) {
   const Dataset data = make_look_alike("ml-100k", 1.0, 1, 2);
-  ThreadTeam team(2);
-  const WavefrontGrid grid = make_grid(data.ratings, 20, 40, 1, team);
+  const WavefrontGrid grid = make_grid(data.ratings, 20, 40, 1);
   const double even = static_cast<double>(data.ratings.nnz()) / 20;
   for (std::int64_t band = 0; band < 20; ++band) {
     const auto count = static_cast<double>(grid.offsets[(band + 1) * 40] - grid.offsets[band * 40]);
@@ -76,12 +77,11 @@ TEST(Grid, BandsHaveAboutEqualNumbersOfRatings) {
 }
 
 TEST(Grid, EmptyMatrix) {
-  ThreadTeam team(1);
   Ratings::Arrays arrays;
   arrays.user_offsets = {0, 0};
   arrays.user_ids = {1};
   arrays.item_ids = {1};
-  const WavefrontGrid grid = make_grid(Ratings(std::move(arrays)), 2, 3, 1, team);
+  const WavefrontGrid grid = make_grid(Ratings(std::move(arrays)), 2, 3, 1);
   EXPECT_EQ(grid.offsets, std::vector<std::int64_t>(7, 0));
 }
 

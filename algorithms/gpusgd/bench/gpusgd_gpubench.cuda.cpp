@@ -1,7 +1,7 @@
 // Epochs of gpusgd and newgpusgd, timed by CUDA events, on the train part of look-alikes of ml-100k
 // and ml-10m. Counters: updates a second, and the serial steps of an epoch with the time of one
 // (README.md says what a step is).
-#include "algorithms/gpusgd/partition.hpp"
+#include "algorithms/gpusgd/device_arrangement.hpp"
 #include "base/json.hpp"
 #include "testing/cuda/bench_runner.hpp"
 
@@ -17,15 +17,19 @@ void count_steps(benchmark::State& state, const Algorithm& algorithm) {
       serial, benchmark::Counter::kIsIterationInvariantRate | benchmark::Counter::kInvert);
 }
 
-// The partition on the host, as prepare makes it: of the prepare clock.
+// The partition, as prepare makes it of ratings that are on the device: of the prepare clock.
 void partition(benchmark::State& state, const std::string& like, Scheme scheme) {
   const auto split = cuda::look_alike_split(like);
   const Params params =
       default_params(find_algorithm(kSchemes.of(scheme)).params, {{"blocks", state.range(0)}});
   const Settings settings = read_settings(scheme, params);
   ThreadTeam team(hardware_threads());
+  const cuda::Stream stream;
+  cuda::DeviceRatings ratings(split->train, team, stream.get());
+  ratings.keep();
   for (auto _ : state) {
-    benchmark::DoNotOptimize(arrange(settings, split->train, 1, team).partition.ratings.data());
+    state.SetIterationTime(cuda::device_seconds(
+        stream, [&] { arrange_on_device(settings, ratings, 1, stream.get()); }));
   }
   state.counters["ratings"] = cuda::rate_counter(static_cast<double>(split->train.nnz()));
 }
@@ -58,7 +62,7 @@ void add(const std::string& like, const std::string& name, const Json& changes) 
         "netflix", scheme)
         ->Arg(64)
         ->Arg(1024)
-        ->UseRealTime()
+        ->UseManualTime()
         ->Unit(benchmark::kMillisecond)
         ->Iterations(kRepeats);
   }

@@ -142,13 +142,17 @@ TEST(Info, MemoryCountsEveryArray) {
         .device_bytes;
   };
   const double ratings = 12.0 * 10000;
-  EXPECT_EQ(device(Scheme::tree, {{"factors", 5}, {"blocks", 10}}),
-            ratings + 8 * 101 + 4 * 8 * 1500);
+  EXPECT_EQ(device(Scheme::tree, {{"factors", 101}, {"blocks", 10}}),
+            ratings + 8 * 101 + 4 * 104 * 1500);
   EXPECT_EQ(device(Scheme::tree,
-                   {{"factors", 5}, {"blocks", 10}, {"precision", "fp64"}, {"model", "biased"}}),
-            ratings + 8 * 101 + (8 + 4) * 7 * 1500);
-  EXPECT_EQ(device(Scheme::grouped, {{"factors", 5}, {"blocks", 1}}),
-            ratings + 2 * 8 * 2 + 8 * 1002 + 4 * 8 * 1500);
+                   {{"factors", 101}, {"blocks", 10}, {"precision", "fp64"}, {"model", "biased"}}),
+            ratings + 8 * 101 + (8 + 4) * 103 * 1500);
+  EXPECT_EQ(device(Scheme::grouped, {{"factors", 101}, {"blocks", 1}}),
+            ratings + 2 * 8 * 2 + 8 * 1002 + 4 * 104 * 1500);
+  // Small models take less than the sort: R by rows, and keys and numbers twice or the new order.
+  const double rows = 8.0 * 10000 + 8 * 1001;
+  EXPECT_EQ(device(Scheme::tree, {{"factors", 5}}), rows + ratings + 12 * 10000);
+  EXPECT_EQ(device(Scheme::grouped, {{"factors", 5}, {"blocks", 1}}), rows + ratings + 16 * 10000);
 }
 
 TEST(Work, CountsRowsOnce) {
@@ -156,7 +160,8 @@ TEST(Work, CountsRowsOnce) {
   const double rows = static_cast<double>(count_rating_users(train) + count_rated_items(train));
   const auto nnz = static_cast<double>(train.nnz());
   const auto work = [&](const Json& changes) {
-    return epoch_work(settings_of(Scheme::tree, changes), train);
+    return epoch_work(settings_of(Scheme::tree, changes),
+                      {train.nnz(), count_rating_users(train) + count_rated_items(train)});
   };
   const Work plain = work({{"factors", 5}});
   EXPECT_EQ(plain.updates, nnz);

@@ -1,11 +1,11 @@
-#include "algorithms/gpusgd/partition.hpp"
+#include "algorithms/gpusgd/test/partition.hpp"
 
 #include <algorithm>
 #include <numeric>
 #include <utility>
 #include <vector>
 
-#include "base/rng.hpp"
+#include "base/json.hpp"
 
 namespace mf::gpusgd {
 namespace {
@@ -13,8 +13,6 @@ namespace {
 // About as many pieces of the ratings, where there are fewer rows of blocks: a thread counts and
 // moves one at a time.
 constexpr std::int64_t kPieces = 256;
-// Keeps the order apart from the initial factors, which draw from the plain seed.
-constexpr std::uint64_t kOrderSalt = 0x626c6f636b73ULL;
 
 // Ratings of one row of blocks, which lie side by side and in order of their users.
 struct Piece {
@@ -110,15 +108,6 @@ class GroupSorter {
 
 }  // namespace
 
-Cut square_cut(std::int32_t n_users, std::int32_t n_items, std::int32_t blocks) {
-  const std::int32_t side = ceil_div(std::max({n_users, n_items, 1}), blocks);
-  return {blocks, side, side};
-}
-
-Cut rectangular_cut(std::int32_t n_users, std::int32_t n_items, std::int32_t blocks) {
-  return {blocks, ceil_div(std::max(n_users, 1), blocks), ceil_div(std::max(n_items, 1), blocks)};
-}
-
 Partition make_partition(const Ratings& train, const Cut& cut, ThreadTeam& team) {
   const std::int64_t l = cut.blocks;
   const std::int64_t parts = std::max<std::int64_t>(1, kPieces / l);
@@ -147,17 +136,13 @@ Partition make_partition(const Ratings& train, const Cut& cut, ThreadTeam& team)
   return partition;
 }
 
-void shuffle_blocks(Partition& partition, std::uint64_t seed, ThreadTeam& team) {
-  for_slots(partition, team, [&](std::int64_t first, std::int64_t end) {
-    for (std::int64_t slot = first; slot < end; ++slot) {
-      const View<Rating> block = partition.block(slot);
-      Rng rng(seed ^ kOrderSalt, static_cast<std::uint64_t>(slot));
-      for (std::int64_t i = block.size() - 1; i > 0; --i) {
-        const std::uint64_t other = rng.below(static_cast<std::uint64_t>(i) + 1);
-        std::swap(block[i], block[static_cast<std::int64_t>(other)]);
-      }
-    }
-  });
+void shuffle_blocks(Partition& partition, const Ratings& train, std::uint64_t seed) {
+  AlignedVector<std::int64_t> next = partition.offsets;
+  const Permutation order = shuffled_order(train.nnz(), seed);
+  for (std::int64_t i = 0; i < train.nnz(); ++i) {
+    const Rating rating = train[order(i)];
+    partition.ratings[next[slot_of_rating(partition.cut, rating.user, rating.item)]++] = rating;
+  }
 }
 
 Groups group_blocks(Partition& partition, ThreadTeam& team) {
@@ -197,8 +182,37 @@ Arrangement arrange(const Settings& settings, const Ratings& train, std::uint64_
       make_partition(train, cut_of(train.n_users(), train.n_items(), settings.blocks), team);
   Groups groups;
   if (grouped) groups = group_blocks(partition, team);
-  if (settings.order == Order::shuffled) shuffle_blocks(partition, seed, team);
+  if (settings.order == Order::shuffled) shuffle_blocks(partition, train, seed);
   return {std::move(partition), std::move(groups)};
+}
+
+BlockCounts count_blocks(const Settings& settings, const Arrangement& arrangement) {
+  const auto& [partition, groups] = arrangement;
+  const std::int64_t l = partition.cut.blocks;
+  BlockCounts counts;
+  for (std::int64_t tag = 0; tag < l; ++tag) {
+    std::int64_t longest = 0;
+    for (std::int64_t slot = tag * l; slot < (tag + 1) * l; ++slot) {
+      std::int64_t own = partition.size(slot) * steps_of_tree(settings.factors);
+      if (settings.scheme == Scheme::grouped) {
+        own = 0;
+        for (std::int64_t g = groups.first[slot]; g < groups.first[slot + 1]; ++g) {
+          own +=
+              steps_of_group(groups.begins[g + 1] - groups.begins[g], settings.threads_per_block);
+        }
+      }
+      counts.blank += own == 0 ? 1 : 0;
+      counts.steps += own;
+      longest = std::max(longest, own);
+    }
+    counts.serial += longest;
+  }
+  return counts;
+}
+
+Json facts_of(const Settings& settings, const Arrangement& arrangement, const Ratings& train) {
+  return facts_of(settings, arrangement.partition.cut, count_blocks(settings, arrangement),
+                  {train.n_users(), train.n_items(), train.nnz()});
 }
 
 }  // namespace mf::gpusgd

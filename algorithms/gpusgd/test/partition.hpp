@@ -1,9 +1,11 @@
-// The ratings in the order in which the blocks are worked on: diagonal by diagonal, block by block.
-// All of it is the same for any number of threads.
+// The ratings in the order in which the blocks are worked on, made on the host: diagonal by
+// diagonal, block by block. What device_arrangement.hpp makes on the device; the same for any
+// number of threads.
 #pragma once
 
 #include <cstdint>
 
+#include "algorithms/gpusgd/facts.hpp"
 #include "algorithms/gpusgd/schedule.hpp"
 #include "algorithms/gpusgd/settings.hpp"
 #include "base/aligned.hpp"
@@ -11,11 +13,6 @@
 #include "datasets/ratings/ratings.hpp"
 
 namespace mf::gpusgd {
-
-// gpusgd: R padded to a square, blocks of ceil(max(m, n) / l) squared.
-Cut square_cut(std::int32_t n_users, std::int32_t n_items, std::int32_t blocks);
-// newgpusgd: blocks of ceil(m / l) x ceil(n / l).
-Cut rectangular_cut(std::int32_t n_users, std::int32_t n_items, std::int32_t blocks);
 
 struct Partition {
   Cut cut;
@@ -30,8 +27,8 @@ struct Partition {
 // Ratings of a block by user, then item.
 Partition make_partition(const Ratings& train, const Cut& cut, ThreadTeam& team);
 
-// Puts the ratings of each block into random order, one that depends on the seed and the block.
-void shuffle_blocks(Partition& partition, std::uint64_t seed, ThreadTeam& team);
+// Puts the ratings of each block, those of `train`, into random order, which depends on the seed.
+void shuffle_blocks(Partition& partition, const Ratings& train, std::uint64_t seed);
 
 // The groups of all blocks that have a rating: those of slot s are first[s] to first[s + 1] - 1;
 // group g is the ratings begins[g] to begins[g + 1] - 1.
@@ -51,8 +48,7 @@ struct Arrangement {
 Arrangement arrange(const Settings& settings, const Ratings& train, std::uint64_t seed,
                     ThreadTeam& team);
 
-// Facts for the result's header; README.md says what they mean.
-Json facts_of(const Settings& settings, const Arrangement& arrangement, const Ratings& train,
-              ThreadTeam& team);
+BlockCounts count_blocks(const Settings& settings, const Arrangement& arrangement);
+Json facts_of(const Settings& settings, const Arrangement& arrangement, const Ratings& train);
 
 }  // namespace mf::gpusgd

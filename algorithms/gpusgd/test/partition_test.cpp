@@ -1,5 +1,5 @@
 // Blocks, diagonals and groups, on the host.
-#include "algorithms/gpusgd/partition.hpp"
+#include "algorithms/gpusgd/test/partition.hpp"
 
 #include <gtest/gtest.h>
 
@@ -57,7 +57,7 @@ void for_blocks(const Partition& partition, const Body& body) {
 
 Json facts_for(Scheme scheme, const Json& changes, const Ratings& train, ThreadTeam& team) {
   const Settings settings = settings_of(scheme, changes);
-  return facts_of(settings, arrange(settings, train, 1, team), train, team);
+  return facts_of(settings, arrange(settings, train, 1, team), train);
 }
 
 void expect_every_rating_once(const Ratings& train, const Partition& partition) {
@@ -262,7 +262,7 @@ TEST(Shuffle, KeepsTheBlocksAndDependsOnTheSeed) {
   const auto shuffled = [&](std::uint64_t seed, int threads) {
     ThreadTeam team(threads);
     Partition partition = make_partition(train, cut, team);
-    shuffle_blocks(partition, seed, team);
+    shuffle_blocks(partition, train, seed);
     return partition;
   };
   const auto keys = [](const Partition& partition) {

@@ -7,7 +7,7 @@
 
 #include "algorithms/core/model.hpp"
 #include "algorithms/core/sgd_rule.hpp"
-#include "algorithms/gpusgd/partition.hpp"
+#include "algorithms/gpusgd/test/partition.hpp"
 
 namespace mf::gpusgd {
 

@@ -1,0 +1,95 @@
+// What the device puts in order against the host's partition and groups.
+#include "algorithms/gpusgd/device_arrangement.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <tuple>
+#include <vector>
+
+#include "algorithms/core/cuda/stream.hpp"
+#include "algorithms/gpusgd/test/partition.hpp"
+#include "algorithms/gpusgd/test/support.hpp"
+#include "testing/cuda/testing.hpp"
+
+namespace mf::gpusgd {
+namespace {
+
+template <class T>
+std::vector<T> back(const cuda::DeviceBuffer<T>& from, const cuda::Stream& stream) {
+  std::vector<T> host(from.size());
+  cuda::download(View<T>(host), from.data(), stream.get());
+  return host;
+}
+
+void expect_numbers(const cuda::DeviceBuffer<std::int64_t>& made,
+                    const AlignedVector<std::int64_t>& host, const char* what,
+                    const cuda::Stream& stream) {
+  const auto numbers = back(made, stream);
+  EXPECT_TRUE(std::equal(numbers.begin(), numbers.end(), host.begin(), host.end())) << what;
+}
+
+void expect_arranged(const Settings& settings, const Ratings& train, std::uint64_t seed) {
+  ThreadTeam team(2);
+  cuda::Stream stream;
+  cuda::DeviceRatings ratings(train, team, stream.get());
+  const Arrangement host = arrange(settings, train, seed, team);
+  const DeviceArrangement made = arrange_on_device(settings, ratings, seed, stream.get());
+  EXPECT_EQ(made.cut.blocks, host.partition.cut.blocks);
+  EXPECT_EQ(made.cut.rows, host.partition.cut.rows);
+  EXPECT_EQ(made.cut.columns, host.partition.cut.columns);
+  const auto order = back(made.ratings, stream);
+  ASSERT_EQ(std::ssize(order), train.nnz());
+  for (std::int64_t i = 0; i < train.nnz(); ++i) {
+    const Rating& expected = host.partition.ratings[i];
+    ASSERT_EQ(order[i].user, expected.user) << i;
+    ASSERT_EQ(order[i].item, expected.item) << i;
+    ASSERT_EQ(order[i].value, expected.value) << i;
+  }
+  if (settings.scheme == Scheme::grouped) {
+    expect_numbers(made.first_group, host.groups.first, "first groups", stream);
+    expect_numbers(made.group_begins, host.groups.begins, "groups", stream);
+  } else {
+    expect_numbers(made.offsets, host.partition.offsets, "blocks", stream);
+  }
+  const BlockCounts counts = count_blocks(settings, host);
+  EXPECT_EQ(made.counts.blank, counts.blank);
+  EXPECT_EQ(made.counts.steps, counts.steps);
+  EXPECT_EQ(made.counts.serial, counts.serial);
+}
+
+TEST(DeviceArrangement, IsTheHosts) {
+  MF_REQUIRE_DEVICE();
+  std::vector<Ratings> all;
+  for (const auto& [m, n, density] : {std::tuple{50, 50, 0.1},
+                                      {20, 93, 0.2},
+                                      {130, 17, 0.15},
+                                      {1, 40, 0.4},
+                                      {40, 1, 0.3},
+                                      {1, 1, 1.0},
+                                      {30, 20, 0.0},
+                                      {3, 70'000, 0.1},
+                                      {700, 700, 0.3}}) {
+    all.push_back(random_matrix(m, n, density));
+  }
+  for (const Ratings& train : all) {
+    for (const int blocks : {1, 2, 7, 64, 200}) {
+      SCOPED_TRACE(testing::Message()
+                   << train.n_users() << " x " << train.n_items() << ", l = " << blocks);
+      for (const int threads : {1, 3, 256}) {
+        expect_arranged(
+            settings_of(Scheme::grouped, {{"blocks", blocks}, {"threads_per_block", threads}}),
+            train, 1);
+      }
+      for (const char* order : {"sorted", "shuffled"}) {
+        for (const std::uint64_t seed : {1, 2}) {
+          expect_arranged(settings_of(Scheme::tree, {{"blocks", blocks}, {"order", order}}), train,
+                          seed);
+        }
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace mf::gpusgd
