@@ -22,6 +22,10 @@ std::vector<ParamSpec> params() {
       {storage_param(), rounding_param(Rounding::stochastic),
        ParamSpec::integer("chunk", 32, 1, 4096,
                           "most ratings of a user in a row, its factors in registers", "ratings"),
+       ParamSpec::choice(
+           "writes", Writes::add, kWrites,
+           "of items: the new row is stored, or what has changed is added atomically, "
+           "so that no update is lost"),
        ParamSpec::integer("workers", 0, 0, 1 << 20,
                           "users that are worked on at once, at most; 0: by the smaller side of "
                           "the matrix",
@@ -78,6 +82,7 @@ Settings read_settings(const Params& params) {
           read_storage(params),
           read_stochastic(params),
           static_cast<int>(params.integer("chunk")),
+          params.choice("writes", kWrites),
           params.integer("workers"),
           params.integer("thin_above")};
 }

@@ -63,15 +63,19 @@ struct Batch {
     for (int i = 0; i < kBatch; ++i) {
       const std::int32_t row = max(item[i], 0);
       q[i].load(a.q, row, member, words);
-      if (kBiased) item_bias[i] = __ldcg(a.item_bias + row);
+      if (kBiased) item_bias[i] = __ldcg(a.item_bias + std::int64_t{row} * a.item_bias_stride);
     }
   }
 };
 
 // Groups whose chunk is shorter than the longest of the bundle go on with updates that change
 // nothing (gain and shrink 0), so that the lanes of a warp stay together.
-template <class T, int kLanes, int kWords, bool kBiased>
-__global__ void __launch_bounds__(kThreads)
+// Blocks of a multiprocessor whose registers it must hold: where a lane has one word of a row, the
+// updates wait for the second-level cache, and more of them at once hide that.
+constexpr int least_blocks(int words) { return words == 1 ? 5 : 1; }
+
+template <class T, int kLanes, int kWords, bool kBiased, bool kAdds>
+__global__ void __launch_bounds__(kThreads, least_blocks(kWords))
     pass_kernel(const Arrays a, const Step step, const Order order, std::uint32_t seed,
                 std::uint32_t epoch, bool stochastic) {
   using Share = RowShare<T, kLanes, kWords>;
@@ -116,11 +120,22 @@ __global__ void __launch_bounds__(kThreads)
         p[k] = sgd::stepped(p_old, q[k], gain, shrink_p);
         q[k] = sgd::stepped(q[k], p_old, gain, step.shrink_q);
       }
-      if (batch.writes[i]) Share::store(a.q, batch.item[i], member, words, q, rounder);
+      if (batch.writes[i]) {
+        if constexpr (kAdds) {
+          batch.q[i].add_change(a.q, batch.item[i], member, words, q, rounder);
+        } else {
+          Share::store(a.q, batch.item[i], member, words, q, rounder);
+        }
+      }
       if (kBiased && valid) {
         user_bias = sgd::stepped(user_bias, 1.0F, gain, step.shrink_user_bias);
         if (member == 0 && batch.writes[i]) {
-          __stcg(a.item_bias + batch.item[i], sgd::stepped(c, 1.0F, gain, step.shrink_item_bias));
+          float* to = a.item_bias + std::int64_t{batch.item[i]} * a.item_bias_stride;
+          if constexpr (kAdds) {
+            atomicAdd(to, sgd::gradient(c, 1.0F, gain, step.shrink_item_bias));
+          } else {
+            __stcg(to, sgd::stepped(c, 1.0F, gain, step.shrink_item_bias));
+          }
         }
       }
     };
@@ -141,9 +156,9 @@ __global__ void __launch_bounds__(kThreads)
   }
 }
 
-template <class T, class Shape, bool kBiased>
+template <class T, class Shape, bool kBiased, bool kAdds>
 void launch_kernel(const Pass& pass) {
-  const auto kernel = pass_kernel<T, Shape::kLanes, Shape::kWords, kBiased>;
+  const auto kernel = pass_kernel<T, Shape::kLanes, Shape::kWords, kBiased, kAdds>;
   static const std::int64_t resident = cuda::resident_blocks(kernel, kThreads);
   const std::int64_t wanted =
       std::max<std::int64_t>(1, pass.arrays.workers * Shape::kLanes / kThreads);
@@ -167,10 +182,14 @@ void launch_pass(const Pass& pass) {
   const std::int64_t words = storage_words(pass.settings.storage, pass.settings.factors);
   cuda::with_storage_type(pass.settings.storage, [&]<class T>() {
     cuda::with_group_row<T>(words, [&](auto shape) {
+      using Shape = decltype(shape);
+      const bool adds = pass.settings.writes == Writes::add;
       if (pass.settings.biased()) {
-        launch_kernel<T, decltype(shape), true>(pass);
+        adds ? launch_kernel<T, Shape, true, true>(pass)
+             : launch_kernel<T, Shape, true, false>(pass);
       } else {
-        launch_kernel<T, decltype(shape), false>(pass);
+        adds ? launch_kernel<T, Shape, false, true>(pass)
+             : launch_kernel<T, Shape, false, false>(pass);
       }
     });
   });

@@ -23,6 +23,7 @@ struct Arrays {
   void* q;
   float* user_bias;
   float* item_bias;
+  std::int64_t item_bias_stride;  // floats from one to the next
 };
 
 // Chunks of a bundle: the users that a warp works on at once, by the length of a row.

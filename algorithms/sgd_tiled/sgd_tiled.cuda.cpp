@@ -11,6 +11,8 @@
 namespace mf::sgd_tiled {
 namespace {
 
+constexpr std::int64_t kBiasesOfRow = 32;  // floats of a row of the second-level cache
+
 class SgdTiled : public Algorithm {
  public:
   explicit SgdTiled(const Settings& settings) : settings_(settings) {}
@@ -30,6 +32,7 @@ class SgdTiled : public Algorithm {
     ratings->release_rows();
     cuda::Uploader uploader(*context.team, stream_);
     model_ = cuda::StoredModel(settings_.storage, initial, uploader);
+    if (settings_.biased()) spread_item_bias(train.n_items());
     const RatedShape rated = {ratings->nnz(),
                               ratings->rating_users(stream_) + ratings->rated_items(stream_)};
     work_ = pass_work(
@@ -39,22 +42,42 @@ class SgdTiled : public Algorithm {
 
   std::int64_t run_epoch(const EpochArgs& args, Context&) override {
     const auto epoch = static_cast<std::uint64_t>(args.epoch);
-    launch_pass({settings_,
-                 {settings_.factors, tiles_.chunks.data(), tiles_.bundles, workers_,
-                  ratings_.data(), model_.p(), model_.q(), model_.user_bias(), model_.item_bias()},
-                 step_at(args.learning_rate, settings_.reg, mean_),
-                 epoch_order(tiles_.bundles, seed_, args.epoch),
-                 static_cast<std::uint32_t>(mix64(seed_ + epoch)),
-                 static_cast<std::uint32_t>(epoch),
-                 stream_});
+    launch_pass(
+        {settings_,
+         {settings_.factors, tiles_.chunks.data(), tiles_.bundles, workers_, ratings_.data(),
+          model_.p(), model_.q(), model_.user_bias(), item_bias_.data(), item_bias_stride_},
+         step_at(args.learning_rate, settings_.reg, mean_),
+         epoch_order(tiles_.bundles, seed_, args.epoch),
+         static_cast<std::uint32_t>(mix64(seed_ + epoch)),
+         static_cast<std::uint32_t>(epoch),
+         stream_});
     return static_cast<std::int64_t>(work_.updates);
   }
 
-  FactorView factors() override { return model_.view(stream_); }
+  FactorView factors() override {
+    copy_item_bias(model_.item_bias(), 1, item_bias_.data(), item_bias_stride_);
+    return model_.view(stream_);
+  }
   Work work_per_epoch() const override { return work_; }
   Json facts() const override { return {{"writes_made", writes_made_}}; }
 
  private:
+  // Biases of items in a row of the second-level cache each, where they are few: in one row, those
+  // of 32 items would be as popular as all of them together, and hundreds of groups wait for it.
+  void spread_item_bias(std::int64_t items) {
+    constexpr std::int64_t kMostSpread = std::int64_t{1} << 20;
+    item_bias_stride_ = items <= kMostSpread ? kBiasesOfRow : 1;
+    item_bias_ = cuda::zeros<float>(items * item_bias_stride_, stream_);
+    copy_item_bias(item_bias_.data(), item_bias_stride_, model_.item_bias(), 1);
+  }
+  void copy_item_bias(float* to, std::int64_t to_stride, const float* from,
+                      std::int64_t from_stride) const {
+    const std::int64_t items = std::ssize(item_bias_) / item_bias_stride_;
+    if (items == 0) return;
+    MF_CUDA(cudaMemcpy2DAsync(to, to_stride * sizeof(float), from, from_stride * sizeof(float),
+                              sizeof(float), items, cudaMemcpyDeviceToDevice, stream_));
+  }
+
   void shuffle(cuda::DeviceRatings& ratings, Context& context) {
     AlignedVector<std::int64_t> counts(ratings.n_items());
     cuda::download(View<std::int64_t>(counts), ratings.item_counts(stream_), stream_);
@@ -76,6 +99,8 @@ class SgdTiled : public Algorithm {
   DeviceTiles tiles_;
   cuda::DeviceBuffer<RowRating> ratings_;
   cuda::StoredModel model_;
+  cuda::DeviceBuffer<float> item_bias_;  // that training works on, of the biased model
+  std::int64_t item_bias_stride_ = 1;
 };
 
 const RegisterFactory kTiled("sgd_tiled", [](const Params& params) {

@@ -51,7 +51,7 @@ __device__ __forceinline__ void store_word(Word<2>* to, const Word<2>& x) {
   __stcg(reinterpret_cast<uint2*>(to), uint2{x.unit[0], x.unit[1]});
 }
 
-// The values of a unit.
+// The values of a unit. change(to, from) is what must be added to `from` to make it `to`.
 template <class T>
 struct Unit;
 
@@ -60,6 +60,22 @@ struct Unit<float> {
   static constexpr int kCount = 1;
   __device__ static void unpack(std::uint32_t unit, float* x) { x[0] = __uint_as_float(unit); }
   __device__ static std::uint32_t pack(const float* x, Rounder&) { return __float_as_uint(x[0]); }
+  __device__ static std::uint32_t change(std::uint32_t to, std::uint32_t from) {
+    return __float_as_uint(__uint_as_float(to) - __uint_as_float(from));
+  }
+  __device__ static void add(Word<4>* to, const Word<4>& x) {
+#if __CUDA_ARCH__ >= 900
+    asm volatile("red.relaxed.gpu.global.add.v4.f32 [%0], {%1, %2, %3, %4};" ::"l"(to),
+                 "f"(__uint_as_float(x.unit[0])), "f"(__uint_as_float(x.unit[1])),
+                 "f"(__uint_as_float(x.unit[2])), "f"(__uint_as_float(x.unit[3]))
+                 : "memory");
+#else
+#pragma unroll
+    for (int u = 0; u < 4; ++u) {
+      atomicAdd(reinterpret_cast<float*>(&to->unit[u]), __uint_as_float(x.unit[u]));
+    }
+#endif
+  }
 };
 
 template <>
@@ -85,6 +101,24 @@ struct Unit<__half> {
            static_cast<std::uint32_t>(__half_as_ushort(__float2half_rz(vp))) << 16;
 #endif
   }
+  __device__ static std::uint32_t change(std::uint32_t to, std::uint32_t from) {
+    const __half2 made =
+        __hsub2(*reinterpret_cast<__half2*>(&to), *reinterpret_cast<__half2*>(&from));
+    return *reinterpret_cast<const std::uint32_t*>(&made);
+  }
+  __device__ static void add(Word<4>* to, const Word<4>& x) {
+#if __CUDA_ARCH__ >= 900
+    asm volatile("red.relaxed.gpu.global.add.noftz.v4.f16x2 [%0], {%1, %2, %3, %4};" ::"l"(to),
+                 "r"(x.unit[0]), "r"(x.unit[1]), "r"(x.unit[2]), "r"(x.unit[3])
+                 : "memory");
+#else
+#pragma unroll
+    for (int u = 0; u < 4; ++u) {
+      atomicAdd(reinterpret_cast<__half2*>(&to->unit[u]),
+                *reinterpret_cast<const __half2*>(&x.unit[u]));
+    }
+#endif
+  }
 };
 
 template <>
@@ -100,6 +134,25 @@ struct Unit<__nv_bfloat16> {
     const std::uint32_t low = (__float_as_uint(x[0]) + (bits & 0xffffU)) >> 16;
     const std::uint32_t high = (__float_as_uint(x[1]) + (bits >> 16)) & 0xffff0000U;
     return high | low;
+  }
+  __device__ static std::uint32_t change(std::uint32_t to, std::uint32_t from) {
+    const __nv_bfloat162 made = __floats2bfloat162_rn(
+        __uint_as_float(to << 16) - __uint_as_float(from << 16),
+        __uint_as_float(to & 0xffff0000U) - __uint_as_float(from & 0xffff0000U));
+    return *reinterpret_cast<const std::uint32_t*>(&made);
+  }
+  __device__ static void add(Word<4>* to, const Word<4>& x) {
+#if __CUDA_ARCH__ >= 900
+    asm volatile("red.relaxed.gpu.global.add.noftz.v4.bf16x2 [%0], {%1, %2, %3, %4};" ::"l"(to),
+                 "r"(x.unit[0]), "r"(x.unit[1]), "r"(x.unit[2]), "r"(x.unit[3])
+                 : "memory");
+#else
+#pragma unroll
+    for (int u = 0; u < 4; ++u) {
+      atomicAdd(reinterpret_cast<__nv_bfloat162*>(&to->unit[u]),
+                *reinterpret_cast<const __nv_bfloat162*>(&x.unit[u]));
+    }
+#endif
   }
 };
 
@@ -157,6 +210,25 @@ struct RowShare {
                                Rounder& rounder) {
     RowShare made;
     made.rewrite(rows, index, lane, words, x, rounder);
+  }
+  // Adds what makes x of this, as it was loaded, to what is in memory by now: atomic for each
+  // value, so that no update of others is lost. x is rounded to the stored type first.
+  __device__ void add_change(void* rows, std::int64_t index, int lane, int words, const float* x,
+                             Rounder& rounder) const {
+    Word<kUnits>* to = row(rows, index, words);
+#pragma unroll
+    for (int w = 0; w < kWords; ++w) {
+      const int k = w * kLanes + lane;
+      if (k >= words) continue;
+      Word<kUnits> made;
+#pragma unroll
+      for (int u = 0; u < kUnits; ++u) {
+        const std::uint32_t wanted =
+            Unit<T>::pack(x + w * kWordLength + u * Unit<T>::kCount, rounder);
+        made.unit[u] = Unit<T>::change(wanted, raw[w].unit[u]);
+      }
+      Unit<T>::add(to + k, made);
+    }
   }
 };
 

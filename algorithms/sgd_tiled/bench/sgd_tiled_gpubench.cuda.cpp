@@ -22,6 +22,8 @@ void add(const Json& changes) {
   }
   add({{"factors", 128}, {"rounding", "nearest"}});
   add({{"factors", 128}, {"model", "biased"}});
+  add({{"factors", 128}, {"writes", "store"}});
+  add({{"factors", 128}, {"model", "biased"}, {"writes", "store"}});
   for (const int above : {0, 160000, 80000, 40000, 10000, 5000}) {
     add({{"factors", 128}, {"thin_above", above}});
   }
