@@ -56,6 +56,7 @@ AlgorithmInfo fused_info() {
   info.starts_by_rule = true;
   info.min_compute = 80;  // cp.async, mma.m16n8k16, redux
   info.params = fused_params();
+  info.supports = fused_why_unsupported;
   info.memory = fused_memory_need;
   return info;
 }

@@ -70,27 +70,41 @@ void half_step(benchmark::State& state, const Json& changes, bool x, int cg_step
       cuda::rate_counter(with.nnz * f * 2 * (changes["precision"] == "fp16" ? 1 : 2));
 }
 
+// Each half-step without the steps of CG and with six.
+void add(Json changes) {
+  // All steps of CG: repeated from its own solution it would soon end early.
+  changes["cg_tolerance"] = 0;
+  for (const bool x : {true, false}) {
+    for (const int steps : {0, 6}) {
+      std::string label = "als_fused/side:" + std::string(x ? "x" : "theta");
+      for (const char* key : {"factors", "precision", "normal", "products"}) {
+        if (!changes.contains(key)) continue;
+        const Json& value = changes[key];
+        label += std::string("/") + key + ":" +
+                 (value.is_string() ? value.get<std::string>() : value.dump());
+      }
+      label += "/cg_steps:" + std::to_string(steps);
+      benchmark::RegisterBenchmark(
+          label.c_str(), [=](benchmark::State& state) { half_step(state, changes, x, steps); })
+          ->UseManualTime()
+          ->Iterations(5)
+          ->Unit(benchmark::kMillisecond);
+    }
+  }
+}
+
 [[maybe_unused]] const bool kRegistered = [] {
   for (const int factors : {32, 64, 100, 128, 256}) {
     for (const char* precision : {"fp16", "fp16x2"}) {
-      for (const bool x : {true, false}) {
-        for (const int steps : {0, 6}) {
-          // All steps of CG: repeated from its own solution it would soon end early.
-          const Json changes = {
-              {"factors", factors}, {"precision", precision}, {"cg_tolerance", 0}};
-          const std::string label = "als_fused/side:" + std::string(x ? "x" : "theta") +
-                                    "/factors:" + std::to_string(factors) +
-                                    "/precision:" + precision +
-                                    "/cg_steps:" + std::to_string(steps);
-          benchmark::RegisterBenchmark(
-              label.c_str(), [=](benchmark::State& state) { half_step(state, changes, x, steps); })
-              ->UseManualTime()
-              ->Iterations(5)
-              ->Unit(benchmark::kMillisecond);
-        }
-      }
+      add({{"factors", factors}, {"precision", precision}});
     }
   }
+  for (const int factors : {100, 128, 256}) {
+    for (const char* normal : {"formed", "applied"}) {
+      add({{"factors", factors}, {"precision", "fp16"}, {"normal", normal}});
+    }
+  }
+  add({{"factors", 256}, {"precision", "fp16"}, {"products", "warp"}});
   return true;
 }();
 

@@ -1,4 +1,4 @@
-// CG in als_fused (FusedCg::solve has the recurrence): A stays where its formation left it, spread
+// CG in als_fused (`descend` has the recurrence): A stays where its formation left it, spread
 // over the registers of the warps. Every warp has the whole vectors (Shape::kQuads quads a lane),
 // so that only the products with A cross warps: one barrier a step.
 //
@@ -32,6 +32,25 @@ __device__ __forceinline__ float inner(float4 a, float4 b) {
   return a.x * b.x + a.y * b.y + a.z * b.z + a.w * b.w;
 }
 
+template <class Shape>
+__device__ __forceinline__ void add(FusedVector<Shape>& y, float a, const FusedVector<Shape>& x) {
+#pragma unroll
+  for (int k = 0; k < Shape::kQuads; ++k) y.v[k] = y.v[k] + a * x.v[k];
+}
+template <class Shape>
+__device__ __forceinline__ void scale(FusedVector<Shape>& y, float by) {
+#pragma unroll
+  for (int k = 0; k < Shape::kQuads; ++k) y.v[k] = by * y.v[k];
+}
+// Of a lane's elements.
+template <class Shape>
+__device__ __forceinline__ float sum_of(const FusedVector<Shape>& a, const FusedVector<Shape>& b) {
+  float sum = 0;
+#pragma unroll
+  for (int k = 0; k < Shape::kQuads; ++k) sum += inner(a.v[k], b.v[k]);
+  return sum;
+}
+
 // The k with 2^k <= x < 2^(k + 1), kept within -100 to 100; x >= 0.
 __device__ __forceinline__ int exponent_of(float x) {
   const auto bits = static_cast<int>(__float_as_uint(x) >> 23 & 0xffU);
@@ -62,6 +81,62 @@ __device__ __forceinline__ float4 warp_sums(float4 v, int lane) {
           __shfl_sync(0xffffffffU, sum, 16), __shfl_sync(0xffffffffU, sum, 24)};
 }
 
+// Algorithm 1 of cuMF_ALS (line 5 corrected), in the form that needs one set of sums a step:
+// alpha = p.r / p.Ap minimises along p, beta = -(r - alpha Ap).Ap / p.Ap makes the next p
+// conjugate to p; in exact arithmetic both are the paper's. |r - alpha Ap|^2 follows from r.r =
+// p.r. `b` is A's right-hand side; `x` is the start, and the solution. product(p, pp) is A p, pp
+// about the square of p's norm, or 1.
+template <class Shape, class Product>
+__device__ __forceinline__ void descend(const FusedVector<Shape>& b, FusedVector<Shape>& x,
+                                        int steps, float tolerance, int lane, Product&& product) {
+  FusedVector<Shape> r = b;
+  FusedVector<Shape> ap = product(x, 1);
+  add(r, -1.0F, ap);
+  FusedVector<Shape> p = r;
+  float pp = warp_sums({sum_of(r, r), 0, 0, 0}, lane).x;
+  const float least = tolerance * tolerance;
+  for (int step = 0; step < steps; ++step) {
+    ap = product(p, pp);
+    const float4 dot =
+        warp_sums({sum_of(p, ap), sum_of(r, ap), sum_of(ap, ap), sum_of(p, r)}, lane);
+    // What is not a number stays, so that the run ends as diverged.
+    const bool done = dot.x <= 0 || dot.w <= 0;
+    const float alpha = done ? 0.0F : __fdividef(dot.w, dot.x);
+    add(x, alpha, p);
+    add(r, -alpha, ap);
+    const float rr = dot.w + alpha * (alpha * dot.z - 2 * dot.y);
+    if (done || !(rr >= least)) break;
+    const float beta = __fdividef(alpha * dot.z - dot.y, dot.x);
+    pp = fmaxf(rr, 1e-8F * dot.w) + beta * beta * pp;
+#pragma unroll
+    for (int k = 0; k < Shape::kQuads; ++k) p.v[k] = r.v[k] + beta * p.v[k];
+  }
+}
+
+// Writes scale * p for products on the tensor cores: of each element the nearest fp16 word and,
+// Plane words further, what is left, in the order in which lane (g, t) wants rows 2t, 2t + 1, 2t +
+// 8, 2t + 9 of column g < 2.
+template <int Plane>
+__device__ __forceinline__ void store_pair(std::uint32_t* words, int at, float x, float y) {
+  const __half2 high = __floats2half2_rn(x, y);
+  const float2 back = __half22float2(high);
+  const __half2 low = __floats2half2_rn(x - back.x, y - back.y);
+  words[at] = *reinterpret_cast<const std::uint32_t*>(&high);
+  words[at + Plane] = *reinterpret_cast<const std::uint32_t*>(&low);
+}
+template <int Plane, class Shape>
+__device__ __forceinline__ void store_halves(std::uint32_t* words, int lane,
+                                             const FusedVector<Shape>& p, float scale) {
+#pragma unroll
+  for (int k = 0; k < Shape::kQuads; ++k) {
+    const int i = 4 * (lane + 32 * k);
+    const float4 v = scale * p.v[k];
+    const int at = i / 16 * 8 + i % 8 + i % 16 / 8;  // (block, t, half) of elements i, i + 1
+    store_pair<Plane>(words, at, v.x, v.y);
+    store_pair<Plane>(words, at + 2, v.z, v.w);
+  }
+}
+
 // A in fp16, scaled by a power of two, as left operands of the tensor cores, and transposed.
 template <class Shape>
 class NarrowMatrix {
@@ -89,19 +164,10 @@ class NarrowMatrix {
     });
   }
 
-  // Writes p for this warp's products: of each element the nearest fp16 word and what is left, in
-  // the order in which lane (g, t) wants rows 2t, 2t + 1, 2t + 8, 2t + 9 of column g < 2.
+  // Writes p for this warp's products.
   __device__ __forceinline__ static void store(FusedShared<Shape>& shared, int warp, int lane,
                                                const FusedVector<Shape>& p, float scale) {
-    auto* words = reinterpret_cast<std::uint32_t*>(shared.p[warp]);
-#pragma unroll
-    for (int k = 0; k < Shape::kQuads; ++k) {
-      const int i = 4 * (lane + 32 * k);
-      const float4 v = scale * p.v[k];
-      const int at = i / 16 * 8 + i % 8 + i % 16 / 8;  // (block, t, half) of elements i, i + 1
-      store_pair(words, at, v.x, v.y);
-      store_pair(words, at + 2, v.z, v.w);
-    }
+    store_halves<kPlane>(reinterpret_cast<std::uint32_t*>(shared.p[warp]), lane, p, scale);
   }
 
   // This warp's part of A p, 1 / unit() times that of the stored p.
@@ -113,16 +179,7 @@ class NarrowMatrix {
   __device__ __forceinline__ float unit() const { return unit_; }
 
  private:
-  static constexpr int kPlane = Shape::kVector / 2;  // words of one of the two terms
-
-  __device__ __forceinline__ static void store_pair(std::uint32_t* words, int at, float x,
-                                                    float y) {
-    const __half2 high = __floats2half2_rn(x, y);
-    const float2 back = __half22float2(high);
-    const __half2 low = __floats2half2_rn(x - back.x, y - back.y);
-    words[at] = *reinterpret_cast<const std::uint32_t*>(&high);
-    words[at + kPlane] = *reinterpret_cast<const std::uint32_t*>(&low);
-  }
+  static constexpr int kPlane = Shape::kPlane;
 
   template <int Role>
   __device__ __forceinline__ void multiply_role(FusedShared<Shape>& shared, int buffer, int lane,
@@ -286,34 +343,12 @@ class FusedCg {
         warp_(static_cast<int>(threadIdx.x) / 32),
         lane_(static_cast<int>(threadIdx.x) % 32) {}
 
-  // Algorithm 1 of cuMF_ALS (line 5 corrected), in the form that needs one set of sums a step:
-  // alpha = p.r / p.Ap minimises along p, beta = -(r - alpha Ap).Ap / p.Ap makes the next p
-  // conjugate to p; in exact arithmetic both are the paper's. |r - alpha Ap|^2 follows from r.r =
-  // p.r. `x` is the start, and the solution.
+  // `x` is the start, and the solution.
   __device__ __forceinline__ void solve(Vector& x, int steps, float tolerance) {
-    Vector r;
-    load(shared_.b, r);
-    Vector ap = product(x, 1);
-    add(r, -1.0F, ap);
-    Vector p = r;
-    float pp = warp_sums({sum_of(r, r), 0, 0, 0}, lane_).x;
-    const float least = tolerance * tolerance;
-    for (int step = 0; step < steps; ++step) {
-      ap = product(p, pp);
-      const float4 dot =
-          warp_sums({sum_of(p, ap), sum_of(r, ap), sum_of(ap, ap), sum_of(p, r)}, lane_);
-      // What is not a number stays, so that the run ends as diverged.
-      const bool done = dot.x <= 0 || dot.w <= 0;
-      const float alpha = done ? 0.0F : __fdividef(dot.w, dot.x);
-      add(x, alpha, p);
-      add(r, -alpha, ap);
-      const float rr = dot.w + alpha * (alpha * dot.z - 2 * dot.y);
-      if (done || !(rr >= least)) break;
-      const float beta = __fdividef(alpha * dot.z - dot.y, dot.x);
-      pp = fmaxf(rr, 1e-8F * dot.w) + beta * beta * pp;
-#pragma unroll
-      for (int k = 0; k < Shape::kQuads; ++k) p.v[k] = r.v[k] + beta * p.v[k];
-    }
+    Vector b;
+    load(shared_.b, b);
+    descend(b, x, steps, tolerance, lane_,
+            [this](const Vector& p, float pp) { return product(p, pp); });
   }
 
   __device__ __forceinline__ void load(const float* from, Vector& to) const {
@@ -325,18 +360,6 @@ class FusedCg {
 
  private:
   __device__ __forceinline__ int element(int k) const { return 4 * (lane_ + 32 * k); }
-
-  __device__ __forceinline__ static void add(Vector& y, float a, const Vector& x) {
-#pragma unroll
-    for (int k = 0; k < Shape::kQuads; ++k) y.v[k] = y.v[k] + a * x.v[k];
-  }
-
-  __device__ __forceinline__ static float sum_of(const Vector& a, const Vector& b) {
-    float sum = 0;
-#pragma unroll
-    for (int k = 0; k < Shape::kQuads; ++k) sum += inner(a.v[k], b.v[k]);
-    return sum;
-  }
 
   // (A + shrink I) p. `pp` is about the square of the norm of p, or 1.
   __device__ __forceinline__ Vector product(const Vector& p, float pp) {

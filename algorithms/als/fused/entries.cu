@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "algorithms/als/residual.cuh"
+#include "algorithms/core/cuda/memory.hpp"
 #include "algorithms/core/cuda/walk_rows.cuh"
 
 namespace mf::als {
@@ -12,37 +13,65 @@ namespace {
 constexpr unsigned kAll = 0xffffffff;
 
 template <bool kOfUsers>
-struct Entries {
+struct Entries : cuda::RowVisitor {
   DeviceResidual center;
-  FusedEntry* entries;
-  float* largest;
-  float most = 0;  // of the row
+  float scale = 1;
+  FusedEntry* entries = nullptr;
 
   __device__ void operator()(std::int64_t row, std::int64_t i, RowRating rating) {
-    const float value = residual_of<kOfUsers>(center, row, rating);
-    most = isnan(value) ? INFINITY : fmaxf(most, fabsf(value));
-    entries[i] = fused_entry(rating.other, value);
-  }
-  __device__ void end_row() {
-    for (int lane = 16; lane > 0; lane /= 2) most = fmaxf(most, __shfl_xor_sync(kAll, most, lane));
-    // Floats that are not negative are in the order of their bits.
-    if (threadIdx.x % 32 == 0) atomicMax(reinterpret_cast<int*>(largest), __float_as_int(most));
+    entries[i] = fused_entry(rating.other, scale * residual_of<kOfUsers>(center, row, rating));
   }
 };
 
 template <bool kOfUsers>
-void walk(const cuda::RatingsOfRows& rows, const DeviceResidual& center, FusedEntry* entries,
-          float* largest, cudaStream_t stream) {
-  cuda::walk_ratings(rows, Entries<kOfUsers>{center, entries, largest}, "als_fused entries",
-                     stream);
+struct Largest {
+  DeviceResidual center;
+  float* largest;
+  float most = 0;  // of the row
+
+  __device__ void operator()(std::int64_t row, std::int64_t, RowRating rating) {
+    const float value = residual_of<kOfUsers>(center, row, rating);
+    most = isnan(value) ? INFINITY : fmaxf(most, fabsf(value));
+  }
+  __device__ void end_row() {
+    for (int lane = 16; lane > 0; lane /= 2) most = fmaxf(most, __shfl_xor_sync(kAll, most, lane));
+    // Floats that are not negative are in the order of their bits.
+    if (threadIdx.x % 32 == 0 && most > *largest) {
+      atomicMax(reinterpret_cast<int*>(largest), __float_as_int(most));
+    }
+  }
+};
+
+template <bool kOfUsers>
+void walk_entries(const cuda::RatingsOfRows& rows, const DeviceResidual& center, float scale,
+                  FusedEntry* entries, cudaStream_t stream) {
+  Entries<kOfUsers> visitor;
+  visitor.center = center;
+  visitor.scale = scale;
+  visitor.entries = entries;
+  cuda::walk_ratings(rows, visitor, "als_fused entries", stream);
 }
 
 }  // namespace
 
 void make_entries(const cuda::RatingsOfRows& rows, bool of_users, const DeviceResidual& center,
-                  FusedEntry* entries, float* largest, cudaStream_t stream) {
-  of_users ? walk<true>(rows, center, entries, largest, stream)
-           : walk<false>(rows, center, entries, largest, stream);
+                  float scale, FusedEntry* entries, cudaStream_t stream) {
+  of_users ? walk_entries<true>(rows, center, scale, entries, stream)
+           : walk_entries<false>(rows, center, scale, entries, stream);
+}
+
+float largest_rating(const cuda::RatingsOfRows& rows, bool of_users, const DeviceResidual& center,
+                     cudaStream_t stream) {
+  auto largest = cuda::zeros<float>(1, stream);
+  constexpr const char* kName = "als_fused largest rating";
+  if (of_users) {
+    cuda::walk_ratings(rows, Largest<true>{center, largest.data()}, kName, stream);
+  } else {
+    cuda::walk_ratings(rows, Largest<false>{center, largest.data()}, kName, stream);
+  }
+  float found = 0;
+  cuda::download(View<float>(&found, 1), largest.data(), stream);
+  return found;
 }
 
 }  // namespace mf::als

@@ -9,10 +9,14 @@
 
 namespace mf::als {
 
-// entries[i] = fused_entry of rating i of the rows, the center removed. `of_users`: rows are users.
-// `largest`: a float in device memory that becomes the largest |rating| so made, if it was less;
-// infinite for one that is not a number. Queued.
+// entries[i] = fused_entry of rating i of the rows, the center removed, times `scale`, a power of
+// two. `of_users`: rows are users. Queued.
 void make_entries(const cuda::RatingsOfRows& rows, bool of_users, const DeviceResidual& center,
-                  FusedEntry* entries, float* largest, cudaStream_t stream);
+                  float scale, FusedEntry* entries, cudaStream_t stream);
+
+// The largest |rating| of the rows, the center removed; infinite for one that is not a number.
+// Waits for the stream.
+float largest_rating(const cuda::RatingsOfRows& rows, bool of_users, const DeviceResidual& center,
+                     cudaStream_t stream);
 
 }  // namespace mf::als

@@ -20,6 +20,7 @@
 #include "algorithms/als/fused/cg.cuh"
 #include "algorithms/als/fused/ptx.cuh"
 #include "algorithms/als/fused/shape.cuh"
+#include "algorithms/als/fused/store_row.cuh"
 
 namespace mf::als {
 
@@ -512,29 +513,9 @@ class FusedRow {
                       rule_.reg * static_cast<float>(task.row_count));
     FusedVector<Shape> x;
     cg.load(shared_.x, x);
+    scale(x, rule_.down);
     cg.solve(x, rule_.steps, rule_.tolerance);
-    if (threadIdx.x < 32) store_row(task, x);
-  }
-
-  __device__ __forceinline__ void store_row(const FusedTask& task, FusedVector<Shape>& x) {
-#pragma unroll
-    for (int k = 0; k < Shape::kQuads; ++k) {
-      const int i = 4 * (lane_ + 32 * k);
-      if (i >= Shape::kStride) continue;
-      const float4 v = task.row_count > 0 ? x.v[k] : float4{0, 0, 0, 0};
-      if (i < side_.rows_stride) {
-        *reinterpret_cast<float4*>(side_.rows + std::int64_t{task.row} * side_.rows_stride + i) = v;
-      }
-      const std::int64_t at = std::int64_t{task.row} * Shape::kMemoryStride + i;
-      const __half2 high[2] = {__floats2half2_rn(v.x, v.y), __floats2half2_rn(v.z, v.w)};
-      *reinterpret_cast<uint2*>(side_.to.high + at) = *reinterpret_cast<const uint2*>(high);
-      if (!Shape::kTwoWords) continue;
-      const float2 a = __half22float2(high[0]);
-      const float2 b = __half22float2(high[1]);
-      const __half2 low[2] = {__floats2half2_rn(v.x - a.x, v.y - a.y),
-                              __floats2half2_rn(v.z - b.x, v.w - b.y)};
-      *reinterpret_cast<uint2*>(side_.to.low + at) = *reinterpret_cast<const uint2*>(low);
-    }
+    if (threadIdx.x < 32) store_row(side_, rule_, task, lane_, x);
   }
 
   const FusedSide& side_;

@@ -1,5 +1,5 @@
 // Chooses the kernel of als_fused (kernel.cuh), and rounds rows for it:
-//   high = fp16(x),  low = fp16(x - high)
+//   high = fp16(s x),  low = fp16(s x - high)
 // A thread a value, in the order of the narrow rows: 4 f bytes of a row read, 2 a word and padded
 // element written.
 #include "algorithms/als/fused/kernels.hpp"
@@ -8,7 +8,9 @@
 #include <type_traits>
 #include <utility>
 
+#include "algorithms/als/fused/group.hpp"
 #include "algorithms/core/cuda/launch.hpp"
+#include "base/error.hpp"
 
 namespace mf::als {
 namespace {
@@ -17,13 +19,13 @@ constexpr int kThreads = 256;
 constexpr std::int64_t kMostBlocks = 4096;
 
 __global__ void __launch_bounds__(kThreads)
-    narrow_kernel(const float* rows, std::int64_t rows_stride, NarrowRows to, std::int64_t stride,
-                  std::int64_t count, std::int32_t factors) {
+    narrow_kernel(const float* rows, std::int64_t rows_stride, float scale, NarrowRows to,
+                  std::int64_t stride, std::int64_t count, std::int32_t factors) {
   const std::int64_t threads = std::int64_t{gridDim.x} * kThreads;
   const std::int64_t first = std::int64_t{blockIdx.x} * kThreads + threadIdx.x;
   for (std::int64_t i = first; i < count * stride; i += threads) {
     const std::int64_t k = i % stride;
-    const float x = k < factors ? rows[i / stride * rows_stride + k] : 0.0F;
+    const float x = k < factors ? scale * rows[i / stride * rows_stride + k] : 0.0F;
     const __half high = __float2half_rn(x);
     to.high[i] = high;
     if (to.low != nullptr) to.low[i] = __float2half_rn(x - __half2float(high));
@@ -42,25 +44,38 @@ void launch_words(const FusedRule& rule, const FusedSide& side, cudaStream_t str
 
 }  // namespace
 
-std::int64_t fused_slot_floats(FusedPrecision precision, std::int32_t factors) {
-  const int tiles = fused_tiles(factors);
+bool group_products(FusedProducts wanted, FusedPrecision precision, std::int32_t factors) {
+  const bool fits = precision == FusedPrecision::fp16 && fused_tiles(factors) == kGroupTiles;
+  if (wanted == FusedProducts::warp) return false;
+  if (fits && has_group_kernel()) return true;
+  if (wanted == FusedProducts::automatic) return false;
+  fail(ErrorKind::unsupported,
+       "als_fused: found products: group with {} factors, precision {}; expected 193 to 256, fp16, "
+       "a device of compute capability 9.0 and a build with code for it; use products: auto",
+       factors, precision == FusedPrecision::fp16 ? "fp16" : "fp16x2");
+}
+
+std::int64_t fused_slot_floats(FusedPrecision precision, const FusedRule& rule) {
+  if (rule.group) return kGroupSlotFloats;
+  const int tiles = fused_tiles(rule.factors);
   const int warps = fused_warps(tiles, precision == FusedPrecision::fp16x2);
   return std::int64_t{fused_slot_floats_of_thread(tiles, warps)} * 32 * warps;
 }
 
 void launch_fused(FusedPrecision precision, const FusedRule& rule, const FusedSide& side,
                   cudaStream_t stream) {
+  if (rule.group) return launch_group(rule, side, stream);
   const auto counts = std::make_index_sequence<std::size(kFusedTileCounts)>();
   precision == FusedPrecision::fp16 ? launch_words<false>(rule, side, stream, counts)
                                     : launch_words<true>(rule, side, stream, counts);
 }
 
-void narrow(const float* rows, std::int64_t rows_stride, NarrowRows to, std::int64_t count,
-            std::int32_t factors, cudaStream_t stream) {
+void narrow(const float* rows, std::int64_t rows_stride, float scale, NarrowRows to,
+            std::int64_t count, std::int32_t factors, cudaStream_t stream) {
   const std::int64_t stride = fused_stride(factors);
   if (count == 0) return;
   narrow_kernel<<<cuda::blocks_for(count * stride, kThreads, kMostBlocks), kThreads, 0, stream>>>(
-      rows, rows_stride, to, stride, count, factors);
+      rows, rows_stride, scale, to, stride, count, factors);
   MF_CUDA_LAUNCHED("narrow_kernel");
 }
 

@@ -55,12 +55,21 @@ struct FusedRule {
   float reg = 0;
   std::int32_t steps = 0;  // 0: only the residual of the warm start (for benchmarks)
   float tolerance = 0;
+  // The system is solved in a scale of its own (scale.hpp): the row's last value is multiplied by
+  // `down`, the solution by `up`, both powers of two.
+  float down = 1;
+  float up = 1;
+  bool group = false;  // group.hpp's kernel, where it takes such rows
   // Of weighted kernels: b = sum (w + beside) theta. A number of fp16, twice.
   std::uint32_t beside = 0;
 };
 
+// FusedRule::group for this device. Throws Error(unsupported) where FusedProducts::group is wanted
+// and there is none.
+bool group_products(FusedProducts wanted, FusedPrecision precision, std::int32_t factors);
+
 // Floats that one part of a split row leaves in the scratch memory.
-std::int64_t fused_slot_floats(FusedPrecision precision, std::int32_t factors);
+std::int64_t fused_slot_floats(FusedPrecision precision, const FusedRule& rule);
 
 // Queues the half-step, with as many block rows as the factors need.
 void launch_fused(FusedPrecision precision, const FusedRule& rule, const FusedSide& side,
@@ -77,8 +86,8 @@ void launch_tiles(const FusedRule& rule, const FusedSide& side, cudaStream_t str
 template <int Tiles, bool TwoWords>
 void launch_weighted_tiles(const FusedRule& rule, const FusedSide& side, cudaStream_t stream);
 
-// Rounds fp32 rows to NarrowRows.
-void narrow(const float* rows, std::int64_t rows_stride, NarrowRows to, std::int64_t count,
-            std::int32_t factors, cudaStream_t stream);
+// Rounds fp32 rows, times `scale`, to NarrowRows.
+void narrow(const float* rows, std::int64_t rows_stride, float scale, NarrowRows to,
+            std::int64_t count, std::int32_t factors, cudaStream_t stream);
 
 }  // namespace mf::als

@@ -11,6 +11,13 @@ namespace mf::als {
 // How the gathered rows enter the tensor cores: one fp16 word a factor, or the sum of two.
 enum class FusedPrecision { fp16, fp16x2 };
 
+// How A_u comes into CG: formed; applied, for rows that fit in shared memory (applied.hpp); or for
+// each length of a row what is estimated to be faster.
+enum class FusedNormal { automatic, formed, applied };
+
+// Whose matrix products form A: those of a warp (mma.sync), or of four (wgmma, group.hpp).
+enum class FusedProducts { automatic, warp, group };
+
 // The sums of part k of a split row are kept in scratch slot first_slot + k; the row is shrunk by
 // reg times row_count.
 using FusedTask = RowPart;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "algorithms/als/fused/group.hpp"
 #include "algorithms/core/device_need.hpp"
 #include "algorithms/core/pinned.hpp"
 
@@ -12,6 +13,14 @@ std::vector<ParamSpec> fused_params() {
   params.push_back(ParamSpec::choice("precision", FusedPrecision::fp16, kFusedPrecisions,
                                      "of the gathered rows: one fp16 word a factor, or the sum of "
                                      "two; products are added in fp32"));
+  params.push_back(ParamSpec::choice(
+      "normal", FusedNormal::automatic, kFusedNormals,
+      "A_u of a row: formed, or applied to vectors where its ratings fit in shared memory (fp16 "
+      "alone); auto: by the row's length"));
+  params.push_back(ParamSpec::choice(
+      "products", FusedProducts::automatic, kFusedProducts,
+      "that form A: of a warp; of a group of four, for 193 to 256 factors in fp16 on devices of "
+      "compute capability 9.0; auto: group where it can be"));
   params.push_back(ParamSpec::integer("split_rows", 8192, 32, std::int64_t{1} << 30,
                                       "rows with more ratings are cut over several thread blocks",
                                       "ratings"));
@@ -20,7 +29,17 @@ std::vector<ParamSpec> fused_params() {
 
 FusedSettings read_fused_settings(const Params& params) {
   return {read_common(params), params.choice("precision", kFusedPrecisions),
+          params.choice("normal", kFusedNormals), params.choice("products", kFusedProducts),
           params.integer("split_rows")};
+}
+
+std::optional<std::string> fused_why_unsupported(const Params& params, const ProblemShape&) {
+  const FusedSettings settings = read_fused_settings(params);
+  if (settings.normal != FusedNormal::applied || settings.precision == FusedPrecision::fp16) {
+    return std::nullopt;
+  }
+  return "normal \"applied\" with precision \"fp16x2\": its kernel has one word a factor; use "
+         "precision \"fp16\", or normal \"formed\"";
 }
 
 MemoryNeed fused_memory_need(const Params& params, const ProblemShape& shape) {
@@ -36,7 +55,10 @@ MemoryNeed fused_memory_need(const Params& params, const ProblemShape& shape) {
   const double tasks = (rows + 2 * parts) * sizeof(FusedTask);
   const int tiles = fused_tiles(factors);
   const int warps = fused_warps(tiles, settings.precision == FusedPrecision::fp16x2);
-  const double slot = 4.0 * fused_slot_floats_of_thread(tiles, warps) * 32 * warps;
+  const int own = fused_slot_floats_of_thread(tiles, warps) * 32 * warps;
+  const bool group = settings.precision == FusedPrecision::fp16 && tiles == kGroupTiles &&
+                     settings.products != FusedProducts::warp;
+  const double slot = 4.0 * (group ? std::max(own, kGroupSlotFloats) : own);
   const double row_bytes =
       4.0 * (factors + 3) + 2 * words * static_cast<double>(fused_stride(factors));
   const double trained =

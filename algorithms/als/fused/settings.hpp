@@ -2,6 +2,8 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
+#include <string>
 #include <vector>
 
 #include "algorithms/als/fused/layout.hpp"
@@ -12,14 +14,27 @@ namespace mf::als {
 inline constexpr Names kFusedPrecisions{std::to_array<Named<FusedPrecision>>(
     {{"fp16", FusedPrecision::fp16}, {"fp16x2", FusedPrecision::fp16x2}})};
 
+inline constexpr Names kFusedNormals{
+    std::to_array<Named<FusedNormal>>({{"auto", FusedNormal::automatic},
+                                       {"formed", FusedNormal::formed},
+                                       {"applied", FusedNormal::applied}})};
+
+inline constexpr Names kFusedProducts{
+    std::to_array<Named<FusedProducts>>({{"auto", FusedProducts::automatic},
+                                         {"warp", FusedProducts::warp},
+                                         {"group", FusedProducts::group}})};
+
 struct FusedSettings {
   Common common;
   FusedPrecision precision;
+  FusedNormal normal;
+  FusedProducts products;
   std::int64_t split_rows;  // longest run of a row's ratings that one thread block takes
 };
 
 std::vector<ParamSpec> fused_params();
 FusedSettings read_fused_settings(const Params& params);
+std::optional<std::string> fused_why_unsupported(const Params& params, const ProblemShape& shape);
 MemoryNeed fused_memory_need(const Params& params, const ProblemShape& shape);
 
 }  // namespace mf::als

@@ -56,6 +56,8 @@ struct FusedShape {
   // Elements of a vector that a lane has, four by four: 4 (lane + 32 k) + 0 to 3.
   static constexpr int kQuads = (kStride + 127) / 128;
   static constexpr int kVector = 128 * kQuads;  // elements of a vector in shared memory
+  // Words from the high parts of p to its low ones, which lanes read beside them: in other banks.
+  static constexpr int kPlane = kVector / 2 + 8;
 };
 
 template <class Shape>
@@ -71,7 +73,7 @@ struct FusedShared {
   alignas(16) FusedTask tasks[kTasks];
   alignas(16) float b[Shape::kVector];
   // p for the products, each warp its own: fp32, or two fp16 words in the order of an operand.
-  alignas(16) float p[Shape::kWarps][Shape::kVector];
+  alignas(16) float p[Shape::kWarps][2 * Shape::kPlane];
   // Each warp's part of A p, by turns for one product and the next. What a warp has no part in
   // stays zero.
   alignas(16) float parts[2][Shape::kWarps][Shape::kVector];

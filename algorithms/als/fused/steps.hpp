@@ -7,7 +7,9 @@
 #include <cstdint>
 
 #include "algorithms/als/device_center.hpp"
+#include "algorithms/als/fused/applied.hpp"
 #include "algorithms/als/fused/kernels.hpp"
+#include "algorithms/als/fused/scale.hpp"
 #include "algorithms/als/fused/settings.hpp"
 #include "algorithms/core/cuda/device_ratings.hpp"
 #include "algorithms/core/cuda/initial_rows.hpp"
@@ -20,7 +22,7 @@ class FusedSteps {
  public:
   FusedSteps() = default;
   // Makes both sides of R and the first factors on the device. Everything it is given may end then.
-  // Throws Error(data) for ratings that are too large for fp16.
+  // Throws Error(data) for ratings that are not finite.
   FusedSteps(const FusedSettings& settings, cuda::DeviceRatings& ratings,
              const DeviceResidual& center, const Model& initial, Context& context);
 
@@ -33,7 +35,8 @@ class FusedSteps {
   const float* x() const { return users_.factors.data(); }
   const float* theta() const { return items_.factors.data(); }
 
-  // Tasks and parts of split rows of each side, for the result's header.
+  // Tasks and parts of split rows of each side, the tasks of applied rows, the products and the
+  // scale of the ratings, for the result's header.
   Json facts() const;
 
   // For tests: what update_x launches.
@@ -45,21 +48,25 @@ class FusedSteps {
  private:
   struct DeviceSide {
     std::int32_t slots = 0;
-    cuda::DeviceBuffer<FusedTask> tasks;
+    cuda::DeviceBuffer<FusedTask> tasks;  // of formed rows, then of applied ones
+    AppliedTasks applied;
     cuda::DeviceBuffer<FusedEntry> entries;
     cuda::DeviceBuffer<float> factors;
     cuda::DeviceBuffer<__half> high, low;
     NarrowRows narrow() { return {high.data(), low.data()}; }
   };
   DeviceSide make_side(const cuda::RatingsOfRows& rows, cuda::RowsOf which,
-                       const DeviceResidual& center, float* largest, cudaStream_t stream) const;
+                       const DeviceResidual& center, cudaStream_t stream) const;
   void start(DeviceSide& side, cuda::RowsOf which, const Model& initial,
              cuda::Uploader& uploader) const;
+  std::int64_t applied_up_to() const;
   FusedSide arguments(DeviceSide& to, DeviceSide& from);
   void update(DeviceSide& to, DeviceSide& from, cudaStream_t stream);
 
   FusedSettings settings_;
+  FusedScale scale_;
   FusedRule rule_;
+  AppliedLimits limits_;
   DeviceSide users_, items_;
   cuda::DeviceBuffer<float> scratch_;
   cuda::DeviceBuffer<std::uint32_t> arrived_, next_;

@@ -3,9 +3,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <string>
 #include <vector>
 
+#include "algorithms/als/fused/group.hpp"
 #include "algorithms/als/fused/steps.hpp"
 #include "algorithms/als/objective.hpp"
 #include "algorithms/als/test/plan_fused.hpp"
@@ -60,23 +62,26 @@ double terms_of_b(const Side& side, std::int64_t row, const Model& initial) {
   return norm(sum);
 }
 
-// Where the sums of a task lie in its slot: see FusedMap and Accumulators.
+// Where the sums of a task lie in its slot: see FusedMap and Accumulators, and group.hpp.
 class Kept {
  public:
-  Kept(int factors, bool two_words)
-      : tiles_(fused_tiles(factors)),
+  Kept(int factors, bool two_words, bool group)
+      : group_(group),
+        tiles_(fused_tiles(factors)),
         warps_(fused_warps(tiles_, two_words)),
         map_(fused_map(tiles_, warps_)),
         rating_at_(factors <= tiles_ * kFusedTile - 8 ? tiles_ * kFusedTile - 8 : -1) {}
 
   // i >= j, or in one block.
   float a(const float* slot, int i, int j) const {
+    if (group_) return slot[group_element_at(i, j)];
     const int row = i / 16;
     const int block = map_.first_slot[row] + j / 16;
     return slot[at(row, block * 8 + j % 2 + i % 16 / 8 * 2 + j % 16 / 8 * 4,
                    i % 8 * 4 + j % 8 / 2)];
   }
   float b(const float* slot, int i) const {
+    if (group_) return slot[group_b_at(i)];
     if (rating_at_ >= 0) return a(slot, rating_at_, i) + a(slot, rating_at_ + 1, i);
     const int row = i / 16;
     const int first = map_.slots * 8 + map_.ordinal[row] * 4 + i % 16 / 8 * 2;
@@ -88,6 +93,7 @@ class Kept {
     return (number * warps_ + map_.warp[row]) * 32 + lane;
   }
 
+  bool group_;
   int tiles_, warps_;
   FusedMap map_;
   int rating_at_;
@@ -116,7 +122,7 @@ Formed form(const Ratings& train, const Model& initial, const Params& params) {
     plan.tasks[i].first_slot = i;
   }
   const auto tasks = cuda::upload(View<const FusedTask>(plan.tasks), stream.get());
-  const std::int64_t floats = fused_slot_floats(settings.precision, initial.factors);
+  const std::int64_t floats = fused_slot_floats(settings.precision, steps.rule());
   cuda::DeviceBuffer<float> slots(tasks_count * floats);
   MF_CUDA(cudaMemsetAsync(slots.data(), 0xff, slots.bytes(), stream.get()));  // NaN
   FusedSide side = steps.users_side();
@@ -129,7 +135,8 @@ Formed form(const Ratings& train, const Model& initial, const Params& params) {
   const std::int64_t f = initial.factors;
   Formed out{AlignedVector<double>(train.n_users() * f * f, 0.0),
              AlignedVector<double>(train.n_users() * f, 0.0)};
-  const Kept layout(initial.factors, settings.precision == FusedPrecision::fp16x2);
+  const Kept layout(initial.factors, settings.precision == FusedPrecision::fp16x2,
+                    steps.rule().group);
   for (std::int32_t task = 0; task < tasks_count; ++task) {
     const float* slot = kept.data() + task * floats;
     const std::int32_t row = plan.tasks[task].row;
@@ -145,6 +152,33 @@ Formed form(const Ratings& train, const Model& initial, const Params& params) {
 
 class FusedFactors : public testing::TestWithParam<int> {};
 
+// Precisions and products to be tested.
+struct Way {
+  const char* precision;
+  const char* products;
+  const char* normal = "formed";
+};
+std::vector<Way> formed_ways(int factors) {
+  std::vector<Way> all = {{"fp16", "warp"}, {"fp16x2", "warp"}};
+  if (fused_tiles(factors) == kGroupTiles && has_group_kernel()) all.push_back({"fp16", "group"});
+  return all;
+}
+std::vector<Way> ways(int factors) {
+  std::vector<Way> all = formed_ways(factors);
+  all.push_back({"fp16", "auto", "applied"});
+  all.push_back({"fp16", "auto", "auto"});
+  return all;
+}
+std::string name_of(const Way& way) {
+  return std::string(way.precision) + ", " + way.normal + ", products of a " + way.products;
+}
+Json with_way(Json changes, const Way& way) {
+  changes["precision"] = way.precision;
+  changes["products"] = way.products;
+  changes["normal"] = way.normal;
+  return changes;
+}
+
 TEST_P(FusedFactors, SystemsAreThoseOfDoublePrecision) {
   MF_REQUIRE_DEVICE();
   const int f = GetParam();
@@ -152,21 +186,21 @@ TEST_P(FusedFactors, SystemsAreThoseOfDoublePrecision) {
   const Model initial = start(train, f);
   ThreadTeam team(1);
   const Sides sides = test::plain_sides(train, team);
-  for (const char* precision : {"fp16", "fp16x2"}) {
+  for (const Way& way : formed_ways(f)) {
     for (const int longest : {32, 100, 8192}) {
-      const Params params =
-          fused({{"factors", f}, {"precision", precision}, {"split_rows", longest}});
+      const Params params = fused(with_way({{"factors", f}, {"split_rows", longest}}, way));
       const Formed formed = form(train, initial, params);
-      const double most = precision == std::string("fp16") ? 5e-3 : 1e-5;
+      const double most = way.precision == std::string("fp16") ? 5e-3 : 1e-5;
       for (std::int64_t row = 0; row < train.n_users(); ++row) {
         const auto expected = test::normal_equations(sides.users(), row, initial.q.data(), f, f, 0);
         const std::int64_t at = row * f;
         const std::vector<double> a(formed.a.begin() + at * f, formed.a.begin() + (at + f) * f);
         const std::vector<double> b(formed.b.begin() + at, formed.b.begin() + at + f);
-        ASSERT_LT(difference(a, expected.a), most) << precision << " row " << row << " " << longest;
+        ASSERT_LT(difference(a, expected.a), most)
+            << name_of(way) << " row " << row << " " << longest;
         ASSERT_LT(difference(b, expected.b) * norm(expected.b),
                   most * (terms_of_b(sides.users(), row, initial) + 1e-30))
-            << precision << " row " << row << " " << longest;
+            << name_of(way) << " row " << row << " " << longest;
       }
     }
   }
@@ -186,22 +220,21 @@ TEST_P(FusedFactors, AnIterationIsThatOfTheCpu) {
     host.run(1, 1, 0);
     const FactorView view = host.algorithm->factors();
     const Model expected = copy_model(view);
-    for (const char* precision : {"fp16", "fp16x2"}) {
-      Json changes = common;
-      changes["precision"] = precision;
+    for (const Way& way : ways(f)) {
+      Json changes = with_way(common, way);
       changes["split_rows"] = 32;
       cuda::TestRunner device("als_fused", fused(changes), train, initial);
       EXPECT_EQ(device.run(1, 1, 0), 2 * train.nnz());
       const Model got = device.model();
       // CG that has not converged depends on rounding in the directions that matter least; what it
       // makes of the objective does not.
-      EXPECT_LT(difference(got.p, expected.p), 5e-2) << precision << " " << center;
-      EXPECT_LT(difference(got.q, expected.q), 5e-2) << precision << " " << center;
-      const double most = precision == std::string("fp16") ? 5e-3 : 1e-3;
+      EXPECT_LT(difference(got.p, expected.p), 5e-2) << name_of(way) << " " << center;
+      EXPECT_LT(difference(got.q, expected.q), 5e-2) << name_of(way) << " " << center;
+      const double most = way.precision == std::string("fp16") ? 5e-3 : 1e-3;
       const Common settings = read_common(fused(changes));
       const double objective = test::objective_of(train, settings, expected);
       EXPECT_NEAR(test::objective_of(train, settings, got), objective, most * objective)
-          << precision << " " << center;
+          << name_of(way) << " " << center;
       EXPECT_TRUE(device.padding_is_zero);
       EXPECT_EQ(got.kind, expected.kind);
       EXPECT_EQ(got.user_bias.size(), expected.user_bias.size());
@@ -262,8 +295,8 @@ TEST_P(FusedTurns, ARowDoesNotDependOnWhatItsBlockDidBefore) {
   const std::int32_t rows = f <= 64 ? 7000 : f <= 128 ? 3000 : 800;
   const Ratings train = uneven(rows);
   const Model initial = start(train, f);
-  for (const char* precision : {"fp16", "fp16x2"}) {
-    const Params params = fused({{"factors", f}, {"precision", precision}, {"split_rows", 250}});
+  for (const Way& way : ways(f)) {
+    const Params params = fused(with_way({{"factors", f}, {"split_rows", 250}}, way));
     const std::vector<float> together = first_x(train, initial, params);
     const std::int64_t stride = std::ssize(together) / rows;
     for (const std::int32_t first : {0, rows / 2, rows - 60}) {
@@ -273,12 +306,64 @@ TEST_P(FusedTurns, ARowDoesNotDependOnWhatItsBlockDidBefore) {
       std::copy_n(initial.p.begin() + std::int64_t{first} * f, part.p.size(), part.p.begin());
       const std::vector<float> alone = first_x(few, part, params);
       EXPECT_TRUE(std::equal(alone.begin(), alone.end(), together.begin() + first * stride))
-          << precision << " rows from " << first;
+          << name_of(way) << " rows from " << first;
     }
   }
 }
 
 INSTANTIATE_TEST_SUITE_P(Factors, FusedTurns, testing::Values(32, 64, 100, 128, 192, 256));
+
+// Rows of every length up to more than a block holds, by every number of warps, and beside them
+// parts of long ones: applied is what formed is, but for the rounding of A to fp16.
+TEST(AlsFused, AppliedRowsAreThoseThatAreFormed) {
+  MF_REQUIRE_DEVICE();
+  for (const int f : {8, 64, 100, 128, 200, 256}) {
+    const std::int32_t users = 460;
+    const Ratings even = test::planted(users, 1000, 0.95, 9);
+    std::vector<Rating> list;
+    for (std::int64_t k = 0; k < even.nnz(); ++k) {
+      const Rating r = even[k];
+      if (r.item < (r.user < 450 ? r.user * 2 : 1000)) list.push_back(r);
+    }
+    const Ratings train = test::ratings_of(users, even.n_items(), list);
+    const Model initial = start(train, f);
+    for (const int longest : {40, 900, 8192}) {
+      const auto solve = [&](const char* normal, const char* precision) {
+        return first_x(train, initial,
+                       fused({{"factors", f},
+                              {"precision", precision},
+                              {"normal", normal},
+                              {"split_rows", longest},
+                              {"cg_tolerance", 0}}));
+      };
+      const std::vector<float> exact = solve("formed", "fp16x2");
+      const std::vector<float> formed = solve("formed", "fp16");
+      const std::vector<float> applied = solve("applied", "fp16");
+      const std::vector<float> automatic = solve("auto", "fp16");
+      const double rounding = difference(formed, exact);
+      EXPECT_LT(difference(applied, exact), rounding + 1e-3) << f << " " << longest;
+      EXPECT_LT(difference(automatic, exact), rounding + 1e-3) << f << " " << longest;
+      EXPECT_NE(applied, formed) << f << " " << longest;
+    }
+  }
+}
+
+// CG that ends early ends in both alike.
+TEST(AlsFused, AppliedRowsEndAtTheTolerance) {
+  MF_REQUIRE_DEVICE();
+  const int f = 64;
+  const Ratings train = test::planted(70, 90, 0.3, 5);
+  const Model initial = start(train, f);
+  const auto solve = [&](int steps, double tolerance) {
+    return first_x(train, initial,
+                   fused({{"factors", f},
+                          {"normal", "applied"},
+                          {"cg_steps", steps},
+                          {"cg_tolerance", tolerance}}));
+  };
+  EXPECT_EQ(solve(9, 1e6), solve(1, 0));  // one step, whatever is left
+  EXPECT_NE(solve(9, 1e6), solve(9, 0));
+}
 
 TEST(AlsFused, ManyStepsOfCgAreTheExactSolution) {
   MF_REQUIRE_DEVICE();
@@ -340,15 +425,70 @@ TEST(AlsFused, RowsWithoutRatingsAreZeroAndRunsAreEqual) {
   }
 }
 
-TEST(AlsFused, RatingsBeyondFp16AreRefused) {
+// Ratings beyond what the kernel takes are those of a smaller scale: exactly, but for what 1 / 64
+// of reg and of the factors lose below fp16's range.
+TEST(AlsFused, LargeRatingsAreSolvedInAScaleOfTheirOwn) {
   MF_REQUIRE_DEVICE();
-  const Ratings train = test::ratings_of(2, 2, {{0, 0, 3.0F}, {1, 1, 70000.0F}});
+  const Ratings small = test::planted(70, 90, 0.3, 5);
+  for (const float by : {256.0F, 65536.0F, 1e7F}) {
+    std::vector<Rating> list;
+    for (std::int64_t k = 0; k < small.nnz(); ++k) {
+      list.push_back({small[k].user, small[k].item, small[k].value * by});
+    }
+    const Ratings train = test::ratings_of(small.n_users(), small.n_items(), list);
+    for (const int f : {24, 100, 250}) {
+      Model initial = start(train, f);
+      for (float& x : initial.p) x *= std::sqrt(by);
+      for (float& x : initial.q) x *= std::sqrt(by);
+      const Json common = {
+          {"factors", f}, {"cg_tolerance", 0}, {"cg_steps", 6}, {"reg", 0.05 * by}};
+      Json cpu = common;
+      cpu["solver"] = "cg";
+      cuda::TestRunner host("als_cpu", default_params(find_algorithm("als_cpu").params, cpu), train,
+                            initial);
+      host.run(1, 1, 0);
+      const Model expected = copy_model(host.algorithm->factors());
+      for (const Way& way : ways(f)) {
+        const Json changes = with_way(common, way);
+        cuda::TestRunner device("als_fused", fused(changes), train, initial);
+        device.run(1, 1, 0);
+        const Model got = device.model();
+        EXPECT_LT(device.algorithm->facts()["rating_scale"].get<double>(), 1) << by;
+        EXPECT_LT(difference(got.p, expected.p), 5e-2) << name_of(way) << " " << f << " " << by;
+        EXPECT_LT(difference(got.q, expected.q), 5e-2) << name_of(way) << " " << f << " " << by;
+        const double most = way.precision == std::string("fp16") ? 5e-3 : 1e-3;
+        const Common settings = read_common(fused(changes));
+        const double objective = test::objective_of(train, settings, expected);
+        EXPECT_NEAR(test::objective_of(train, settings, got), objective, most * objective)
+            << name_of(way) << " " << f << " " << by;
+      }
+    }
+  }
+}
+
+TEST(AlsFused, RatingsThatAreNotFiniteAreRefused) {
+  MF_REQUIRE_DEVICE();
+  const float infinite = std::numeric_limits<float>::infinity();
+  const Ratings train = test::ratings_of(2, 2, {{0, 0, 3.0F}, {1, 1, infinite}});
   try {
     const cuda::TestRunner device("als_fused", fused({{"factors", 4}}), train, start(train, 4));
     FAIL() << "nothing was thrown";
   } catch (const Error& error) {
     EXPECT_EQ(error.kind(), ErrorKind::data);
-    EXPECT_NE(std::string(error.what()).find("70000"), std::string::npos) << error.what();
+    EXPECT_NE(std::string(error.what()).find("not a finite number"), std::string::npos)
+        << error.what();
+  }
+}
+
+TEST(AlsFused, ProductsOfAGroupAreRefusedWhereThereAreNone) {
+  MF_REQUIRE_DEVICE();
+  const Ratings train = test::planted(20, 30, 0.3, 5);
+  for (const Json& changes :
+       {Json{{"factors", 192}}, Json{{"factors", 256}, {"precision", "fp16x2"}}}) {
+    Json wanted = changes;
+    wanted["products"] = "group";
+    const int f = changes["factors"].get<int>();
+    EXPECT_THROW(cuda::TestRunner("als_fused", fused(wanted), train, start(train, f)), Error);
   }
 }
 

@@ -183,18 +183,17 @@ TEST(Entries, AreThoseOfTheHostsSides) {
     for (const bool of_users : {true, false}) {
       const Side side = of_users ? sides.users() : sides.items();
       cuda::DeviceBuffer<FusedEntry> entries(train.nnz());
-      auto largest = cuda::zeros<float>(1, stream.get());
-      make_entries(of_users ? ratings.rows() : ratings.columns(stream.get()), of_users, residual,
-                   entries.data(), largest.data(), stream.get());
+      const auto rows = of_users ? ratings.rows() : ratings.columns(stream.get());
+      make_entries(rows, of_users, residual, 0.25F, entries.data(), stream.get());
       const auto made = back(entries.data(), train.nnz(), stream);
       float most = 0;
       for (std::int64_t i = 0; i < train.nnz(); ++i) {
-        const FusedEntry expected = fused_entry(side.others[i], side.values[i]);
+        const FusedEntry expected = fused_entry(side.others[i], 0.25F * side.values[i]);
         ASSERT_EQ(made[i].other, expected.other) << i;
         ASSERT_EQ(made[i].rating, expected.rating) << i;
         most = std::max(most, std::abs(side.values[i]));
       }
-      EXPECT_EQ(back(largest.data(), 1, stream)[0], most);
+      EXPECT_EQ(largest_rating(rows, of_users, residual, stream.get()), most);
     }
   }
 }
@@ -234,10 +233,8 @@ TEST(Entries, ANumberThatIsNoneIsInfinitelyLarge) {
   const float nan = std::numeric_limits<float>::quiet_NaN();
   const Ratings train = test::ratings_of(2, 2, {{0, 0, 1}, {0, 1, nan}, {1, 0, -3}});
   const cuda::DeviceRatings ratings(train, team, stream.get());
-  cuda::DeviceBuffer<FusedEntry> entries(3);
-  auto largest = cuda::zeros<float>(1, stream.get());
-  make_entries(ratings.rows(), true, {}, entries.data(), largest.data(), stream.get());
-  EXPECT_EQ(back(largest.data(), 1, stream)[0], std::numeric_limits<float>::infinity());
+  EXPECT_EQ(largest_rating(ratings.rows(), true, {}, stream.get()),
+            std::numeric_limits<float>::infinity());
 }
 
 }  // namespace

@@ -5,8 +5,8 @@
 
 #include <cstdint>
 
+#include "algorithms/als/fused/applied.hpp"
 #include "algorithms/core/cuda/memory.hpp"
-#include "algorithms/ials/fused/applied_plan.hpp"
 
 namespace mf::ials {
 
@@ -14,9 +14,9 @@ struct SidePlan {
   // The rows whose A is formed, and parts of long ones, as als_fused has them; then those that are
   // solved without A. The longest of each first.
   cuda::DeviceBuffer<als::FusedTask> tasks;
-  std::int64_t formed = 0;  // tasks of the first kind
-  std::int32_t slots = 0;   // of split rows
-  AppliedPlan applied;      // of the second
+  std::int64_t formed = 0;   // tasks of the first kind
+  std::int32_t slots = 0;    // of split rows
+  als::AppliedPlan applied;  // of the second
 };
 
 // `offsets` of the rows are in device memory. A row of more than `longest` pairs is split; a whole
@@ -24,7 +24,7 @@ struct SidePlan {
 // however many pairs they have: the row_count of a task is 1, or 0 of a row without pairs. Waits
 // for the stream.
 SidePlan plan_side(const std::int64_t* offsets, std::int64_t rows, std::int64_t longest,
-                   std::int64_t applied_up_to, const AppliedLimits& limits, int factors,
+                   std::int64_t applied_up_to, const als::AppliedLimits& limits, int factors,
                    cudaStream_t stream);
 
 }  // namespace mf::ials

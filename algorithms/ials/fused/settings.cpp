@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "algorithms/als/fused/group.hpp"
 #include "algorithms/core/device_need.hpp"
 #include "algorithms/core/pinned.hpp"
 #include "algorithms/core/rows.hpp"
@@ -16,7 +17,7 @@ constexpr std::int64_t kMostFactors = 256;
 // Without reg, G of fewer rows than factors has no Cholesky factor.
 std::optional<std::string> why_unsupported(const Params& params, const ProblemShape&) {
   const FusedSettings settings = read_fused_settings(params);
-  if (settings.normal == FusedNormal::applied &&
+  if (settings.normal == als::FusedNormal::applied &&
       settings.precision == als::FusedPrecision::fp16x2) {
     return "normal \"applied\" with precision \"fp16x2\": its kernel has one word a factor; use "
            "precision \"fp16\", or normal \"formed\"";
@@ -36,7 +37,11 @@ MemoryNeed memory_need(const Params& params, const ProblemShape& shape) {
   // Tasks and parts of split rows: as of als_fused.
   const double parts = nnz / static_cast<double>(settings.split_rows);
   const double tasks = (rows + 2 * parts) * sizeof(als::FusedTask);
-  const double slot = 4.0 * static_cast<double>(slot_floats(false, settings.precision, factors));
+  const std::int64_t own = slot_floats(false, settings.precision, factors);
+  const bool group = settings.precision == als::FusedPrecision::fp16 &&
+                     als::fused_tiles(factors) == als::kGroupTiles;
+  const double slot =
+      4.0 * static_cast<double>(group ? std::max<std::int64_t>(own, als::kGroupSlotFloats) : own);
   const auto row = static_cast<double>(4 * row_stride(factors, sizeof(float)));
   const double narrow = 2 * words * static_cast<double>(als::fused_stride(factors));
   const double trained = 16 * nnz + rows * (row + narrow) + longer * row + tasks +
@@ -51,7 +56,7 @@ MemoryNeed memory_need(const Params& params, const ProblemShape& shape) {
 
 FusedSettings read_fused_settings(const Params& params) {
   return {read_common(params), params.choice("precision", als::kFusedPrecisions),
-          params.choice("normal", kFusedNormals), params.integer("split_rows")};
+          params.choice("normal", als::kFusedNormals), params.integer("split_rows")};
 }
 
 AlgorithmInfo fused_info() {
@@ -69,7 +74,7 @@ AlgorithmInfo fused_info() {
        ParamSpec::choice("precision", als::FusedPrecision::fp16, als::kFusedPrecisions,
                          "of the gathered rows: one fp16 word a factor, or the sum of two; "
                          "products are added in fp32"),
-       ParamSpec::choice("normal", FusedNormal::automatic, kFusedNormals,
+       ParamSpec::choice("normal", als::FusedNormal::automatic, als::kFusedNormals,
                          "A_u of a row: formed, or applied to vectors where its pairs fit in "
                          "shared memory; auto: by the row's length"),
        ParamSpec::integer("split_rows", 8192, 32, std::int64_t{1} << 30,

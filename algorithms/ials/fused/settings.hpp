@@ -8,18 +8,10 @@
 
 namespace mf::ials {
 
-// How A_u comes into CG: formed; applied, for rows that fit in shared memory; or for each length of
-// a row what is estimated to take less time.
-enum class FusedNormal { automatic, formed, applied };
-inline constexpr Names kFusedNormals{
-    std::to_array<Named<FusedNormal>>({{"auto", FusedNormal::automatic},
-                                       {"formed", FusedNormal::formed},
-                                       {"applied", FusedNormal::applied}})};
-
 struct FusedSettings {
   Common common;
   als::FusedPrecision precision;
-  FusedNormal normal;
+  als::FusedNormal normal;
   std::int64_t split_rows;  // longest run of a row's pairs that one thread block takes
 };
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "algorithms/als/fused/group.hpp"
 #include "algorithms/ials/fused/entries.hpp"
 #include "algorithms/ials/fused/launch.hpp"
 #include "algorithms/ials/fused/plan.hpp"
@@ -15,8 +16,10 @@ FusedSteps::FusedSteps(const FusedSettings& settings, DevicePairs& pairs, const 
                        Context& context)
     : settings_(settings), stream_(context.stream) {
   const std::int32_t factors = settings.common.factors;
-  limits_ = applied_limits();
+  limits_ = als::applied_limits();
   weighting_ = weighting_of(pairs.weights());
+  group_ = weighting_.uniform &&
+           als::group_products(als::FusedProducts::automatic, settings.precision, factors);
   cuda::Uploader uploader(*context.team, stream_);
   const cuda::RatingsOfRows items = pairs.items();
   items_ = make_side(items, pairs.alpha());
@@ -30,7 +33,8 @@ FusedSteps::FusedSteps(const FusedSettings& settings, DevicePairs& pairs, const 
   const std::int64_t slots = std::max(users_.slots, items_.slots);
   rows_ = cuda::zeros<float>(most_rows * stride(), stream_);
   scratch_ = cuda::DeviceBuffer<float>(
-      slots * slot_floats(weighting_.uniform, settings.precision, factors));
+      slots * (group_ ? als::kGroupSlotFloats
+                      : slot_floats(weighting_.uniform, settings.precision, factors)));
   next_ = cuda::DeviceBuffer<std::uint32_t>(1);
   arrived_ = cuda::zeros<std::uint32_t>(slots, stream_);
   whitening_ = Whitening(factors, stride(), most_rows, settings.common.loss.reg,
@@ -67,11 +71,11 @@ void FusedSteps::start(DeviceSide& side, const std::int64_t* offsets, cuda::Rows
 
 std::int64_t FusedSteps::applied_up_to() const {
   const Common& common = settings_.common;
-  if (settings_.normal == FusedNormal::formed) return -1;
+  if (settings_.normal == als::FusedNormal::formed) return -1;
   if (settings_.precision == als::FusedPrecision::fp16x2) return -1;
-  const std::int64_t most = applied_capacity(limits_, common.factors, kAppliedWarps);
-  if (settings_.normal == FusedNormal::applied) return most;
-  return std::min(most, applied_break_even(common.factors, common.cg.steps));
+  const std::int64_t most = als::applied_capacity(limits_, common.factors, als::kAppliedWarps);
+  if (settings_.normal == als::FusedNormal::applied) return most;
+  return std::min(most, als::applied_break_even(common.factors, common.cg.steps, group_));
 }
 
 float FusedSteps::shrink(const DeviceSide& from) const {
@@ -79,9 +83,15 @@ float FusedSteps::shrink(const DeviceSide& from) const {
   return static_cast<float>(scale * scale / weighting_.k);
 }
 
-AppliedRule FusedSteps::applied_rule(const DeviceSide& from) const {
-  return {settings_.common.factors, shrink(from), settings_.common.cg.steps, weighting_.uniform,
-          static_cast<float>(weighting_.beside())};
+als::AppliedRule FusedSteps::applied_rule(const DeviceSide& from) const {
+  als::AppliedRule rule;
+  rule.factors = settings_.common.factors;
+  rule.reg = shrink(from);
+  rule.steps = settings_.common.cg.steps;
+  rule.narrow = false;  // `whiten` writes them
+  rule.equal_weights = weighting_.uniform;
+  rule.beside = static_cast<float>(weighting_.beside());
+  return rule;
 }
 
 als::FusedRule FusedSteps::rule(const DeviceSide& from) const {
@@ -89,6 +99,7 @@ als::FusedRule FusedSteps::rule(const DeviceSide& from) const {
   rule.factors = settings_.common.factors;
   rule.reg = shrink(from);
   rule.steps = settings_.common.cg.steps;
+  rule.group = group_;
   const std::uint32_t beside = als::fused_entry(0, static_cast<float>(weighting_.beside())).rating;
   rule.beside = (beside & 0xffffU) * 0x10001U;
   return rule;
@@ -97,7 +108,8 @@ als::FusedRule FusedSteps::rule(const DeviceSide& from) const {
 void FusedSteps::whiten(DeviceSide& from) {
   whitening_.factorize(from.factors.data(), from.rows, weighting_.unit);
   whitening_.whiten(from.factors.data(), from.rows, rows_.data());
-  als::narrow(rows_.data(), stride(), from.narrow(), from.rows, settings_.common.factors, stream_);
+  als::narrow(rows_.data(), stride(), 1, from.narrow(), from.rows, settings_.common.factors,
+              stream_);
 }
 
 void FusedSteps::update(DeviceSide& to, DeviceSide& from) {
@@ -114,7 +126,7 @@ void FusedSteps::update(DeviceSide& to, DeviceSide& from) {
   side.scratch = scratch_.data();
   side.arrived = arrived_.data();
   launch_half_step(weighting_.uniform, settings_.precision, rule(from), side, stream_);
-  launch_applied(applied_rule(from), side, to.applied, stream_);
+  als::launch_applied(applied_rule(from), side, to.applied, stream_);
   whitening_.finish(rows_.data(), to.rows, to.factors.data());
 }
 

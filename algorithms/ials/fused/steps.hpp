@@ -4,20 +4,20 @@
 //
 // A half-step changes to the variables in which G + l I is the identity (whitening.hpp), rounds the
 // rows of the other side to fp16, solves all rows by the kernel of als_fused, short ones by that of
-// applied.hpp, and changes back.
+// als/fused/applied.hpp, and changes back.
 #pragma once
 
 #include <cuda_runtime_api.h>
 
 #include <cstdint>
 
+#include "algorithms/als/fused/applied.hpp"
 #include "algorithms/als/fused/kernels.hpp"
 #include "algorithms/core/cuda/initial_rows.hpp"
 #include "algorithms/core/cuda/upload.hpp"
 #include "algorithms/core/model.hpp"
 #include "algorithms/core/rows.hpp"
 #include "algorithms/ials/device_pairs.hpp"
-#include "algorithms/ials/fused/applied.hpp"
 #include "algorithms/ials/fused/settings.hpp"
 #include "algorithms/ials/fused/weighting.hpp"
 #include "algorithms/ials/fused/whitening.hpp"
@@ -57,7 +57,7 @@ class FusedSteps {
     std::int64_t rows = 0;
     std::int32_t slots = 0;
     std::int64_t formed = 0;  // tasks; those after them are of applied rows
-    AppliedPlan applied;
+    als::AppliedPlan applied;
     cuda::DeviceBuffer<als::FusedTask> tasks;
     cuda::DeviceBuffer<als::FusedEntry> entries;
     cuda::DeviceBuffer<float> factors;
@@ -72,11 +72,12 @@ class FusedSteps {
   std::int64_t applied_up_to() const;
   float shrink(const DeviceSide& from) const;
   als::FusedRule rule(const DeviceSide& from) const;
-  AppliedRule applied_rule(const DeviceSide& from) const;
+  als::AppliedRule applied_rule(const DeviceSide& from) const;
 
   FusedSettings settings_;
   cudaStream_t stream_ = nullptr;
-  AppliedLimits limits_;
+  als::AppliedLimits limits_;
+  bool group_ = false;  // equal weights: A is formed by als_fused's kernel of warpgroups
   Weighting weighting_;
   Whitening whitening_;
   DeviceSide users_, items_;

@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "algorithms/als/fused/applied_plan.hpp"
 #include "algorithms/core/registry.hpp"
-#include "algorithms/ials/fused/applied_plan.hpp"
 #include "algorithms/ials/fused/tiles.hpp"
 #include "algorithms/ials/fused/weighting.hpp"
 #include "algorithms/ials/test/plan_reference.hpp"
@@ -101,37 +101,38 @@ TEST(FusedSidePlan, WholeShortRowsComeLast) {
   }
 }
 
-constexpr AppliedLimits kH200 = {233472, 232448};
+constexpr als::AppliedLimits kH200 = {233472, 232448};
 
 // As the device does it, task by task.
-AppliedPlan planned(const std::vector<als::FusedTask>& tasks, std::int64_t formed,
-                    const AppliedLimits& limits, int factors) {
+als::AppliedPlan planned(const std::vector<als::FusedTask>& tasks, std::int64_t formed,
+                         const als::AppliedLimits& limits, int factors) {
   const auto count = static_cast<std::int64_t>(tasks.size());
-  AppliedBands bands;
+  als::AppliedBands bands;
   bands.formed = formed;
-  for (int k = 0; k < kAppliedShapes; ++k) {
-    bands.band[k] = find_band(tasks.data(), formed, count, applied_capacities(limits, factors), k);
+  for (int k = 0; k < als::kAppliedShapes; ++k) {
+    bands.band[k] =
+        als::find_band(tasks.data(), formed, count, als::applied_capacities(limits, factors), k);
   }
-  return plan_applied(bands, count);
+  return als::plan_applied(bands, count);
 }
 
 TEST(AppliedPlan, BlocksFitInAMultiprocessor) {
-  for (const AppliedLimits limits : {kH200, AppliedLimits{102400, 101376}}) {
+  for (const als::AppliedLimits limits : {kH200, als::AppliedLimits{102400, 101376}}) {
     for (const int factors : {8, 64, 65, 128, 129, 192, 256}) {
       std::int64_t before = 0;
-      for (const int warps : kAppliedBlockWarps) {
-        const std::int64_t pairs = applied_capacity(limits, factors, warps);
+      for (const int warps : als::kAppliedBlockWarps) {
+        const std::int64_t pairs = als::applied_capacity(limits, factors, warps);
         EXPECT_GT(pairs, before);
         before = pairs;
-        const std::int64_t bytes = applied_bytes(factors, warps, pairs);
+        const std::int64_t bytes = als::applied_bytes(factors, warps, pairs);
         EXPECT_LE(bytes, limits.of_block);
-        EXPECT_LE((bytes + 1024) * (kAppliedWarps / warps), limits.of_multiprocessor);
-        EXPECT_GT(applied_bytes(factors, warps, pairs + 1) + 1024,
-                  std::min(limits.of_block, limits.of_multiprocessor * warps / kAppliedWarps));
+        EXPECT_LE((bytes + 1024) * (als::kAppliedWarps / warps), limits.of_multiprocessor);
+        EXPECT_GT(als::applied_bytes(factors, warps, pairs + 1) + 1024,
+                  std::min(limits.of_block, limits.of_multiprocessor * warps / als::kAppliedWarps));
       }
     }
   }
-  EXPECT_EQ(applied_capacity({1000, 1000}, 64, 2), 0);
+  EXPECT_EQ(als::applied_capacity({1000, 1000}, 64, 2), 0);
 }
 
 TEST(AppliedPlan, EveryTaskIsLaunchedOnceByEnoughWarps) {
@@ -140,13 +141,13 @@ TEST(AppliedPlan, EveryTaskIsLaunchedOnceByEnoughWarps) {
     tasks.emplace_back();
     tasks.back().count = pairs;
   }
-  const AppliedPlan plan = planned(tasks, 3, kH200, 256);
+  const als::AppliedPlan plan = planned(tasks, 3, kH200, 256);
   std::int64_t next = 3;
-  for (const AppliedLaunch& launch : plan) {
+  for (const als::AppliedLaunch& launch : plan) {
     EXPECT_EQ(launch.first, next);
     next += launch.count;
     EXPECT_EQ(launch.pairs, tasks[launch.first].count);
-    EXPECT_LE(launch.pairs, applied_capacity(kH200, 256, launch.warps));
+    EXPECT_LE(launch.pairs, als::applied_capacity(kH200, 256, launch.warps));
   }
   EXPECT_EQ(next, std::ssize(tasks));
   EXPECT_EQ(plan.size(), 4U);
@@ -167,10 +168,10 @@ TEST(AppliedPlan, BandsAreThoseOfAWalkOverTheTasks) {
         const test::HostPlan plan =
             test::plan_side(View<const std::int64_t>(offsets), longest, up_to);
         const auto count = static_cast<std::int64_t>(plan.tasks.size());
-        EXPECT_EQ(count_formed(plan.tasks.data(), count, up_to), plan.formed);
+        EXPECT_EQ(als::count_formed(plan.tasks.data(), count, up_to), plan.formed);
         for (const int factors : {8, 128, 256}) {
-          const AppliedPlan walked = test::plan_applied(View<const als::FusedTask>(plan.tasks),
-                                                        plan.formed, kH200, factors);
+          const als::AppliedPlan walked = test::plan_applied(View<const als::FusedTask>(plan.tasks),
+                                                             plan.formed, kH200, factors);
           EXPECT_TRUE(test::same(planned(plan.tasks, plan.formed, kH200, factors), walked))
               << rows << " rows, " << up_to << ", " << factors << " factors";
         }
@@ -180,12 +181,16 @@ TEST(AppliedPlan, BandsAreThoseOfAWalkOverTheTasks) {
 }
 
 TEST(AppliedPlan, LongRowsAreWorthFormingUnlessTheyHaveManyFactors) {
-  EXPECT_LT(applied_break_even(64, 3), applied_break_even(128, 3));
-  EXPECT_GT(applied_break_even(128, 3), 30);
-  EXPECT_LT(applied_break_even(128, 3), 120);
-  EXPECT_GT(applied_break_even(256, 3), applied_capacity(kH200, 256, 16));
-  EXPECT_LT(applied_break_even(256, 30), applied_break_even(256, 3));
-  for (int factors = 1; factors <= 256; ++factors) EXPECT_GE(applied_break_even(factors, 1), 0);
+  EXPECT_LT(als::applied_break_even(64, 3), als::applied_break_even(128, 3));
+  EXPECT_GT(als::applied_break_even(128, 3), 30);
+  EXPECT_LT(als::applied_break_even(128, 3), 120);
+  EXPECT_GT(als::applied_break_even(256, 3), als::applied_capacity(kH200, 256, 16));
+  EXPECT_LT(als::applied_break_even(256, 30), als::applied_break_even(256, 3));
+  for (int factors = 1; factors <= 256; ++factors)
+    EXPECT_GE(als::applied_break_even(factors, 1), 0);
+  // A warpgroup forms long rows faster.
+  EXPECT_LT(als::applied_break_even(256, 6, true), als::applied_break_even(256, 6, false));
+  EXPECT_GT(als::applied_break_even(256, 6, true), 60);
 }
 
 TEST(FusedKernels, ThereIsAKernelForEveryNumberOfFactors) {

@@ -8,8 +8,8 @@
 #include <utility>
 #include <vector>
 
+#include "algorithms/als/fused/applied_plan.hpp"
 #include "algorithms/als/test/plan_fused.hpp"
-#include "algorithms/ials/fused/applied_plan.hpp"
 
 namespace mf::ials::test {
 
@@ -34,14 +34,14 @@ inline HostPlan plan_side(View<const std::int64_t> offsets, std::int64_t longest
 }
 
 // For tasks from `first` on, each a whole row, the longest first, none beyond the capacity.
-inline AppliedPlan plan_applied(View<const als::FusedTask> tasks, std::int64_t first,
-                                const AppliedLimits& limits, int factors) {
-  AppliedPlan plan;
+inline als::AppliedPlan plan_applied(View<const als::FusedTask> tasks, std::int64_t first,
+                                     const als::AppliedLimits& limits, int factors) {
+  als::AppliedPlan plan;
   for (std::int64_t i = first; i < tasks.size(); ++i) {
     const std::int64_t pairs = tasks[i].count;
-    const int* warps = std::begin(kAppliedBlockWarps);
-    while (warps + 1 != std::end(kAppliedBlockWarps) &&
-           applied_capacity(limits, factors, *warps) < pairs) {
+    const int* warps = std::begin(als::kAppliedBlockWarps);
+    while (warps + 1 != std::end(als::kAppliedBlockWarps) &&
+           als::applied_capacity(limits, factors, *warps) < pairs) {
       ++warps;
     }
     if (plan.empty() || plan.back().warps != *warps) plan.push_back({i, 0, *warps, pairs});
@@ -50,11 +50,12 @@ inline AppliedPlan plan_applied(View<const als::FusedTask> tasks, std::int64_t f
   return plan;
 }
 
-inline bool same(const AppliedPlan& a, const AppliedPlan& b) {
-  return std::equal(
-      a.begin(), a.end(), b.begin(), b.end(), [](const AppliedLaunch& x, const AppliedLaunch& y) {
-        return x.first == y.first && x.count == y.count && x.warps == y.warps && x.pairs == y.pairs;
-      });
+inline bool same(const als::AppliedPlan& a, const als::AppliedPlan& b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                    [](const als::AppliedLaunch& x, const als::AppliedLaunch& y) {
+                      return x.first == y.first && x.count == y.count && x.warps == y.warps &&
+                             x.pairs == y.pairs;
+                    });
 }
 
 }  // namespace mf::ials::test

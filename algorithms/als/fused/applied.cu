@@ -1,11 +1,12 @@
-#include "algorithms/ials/fused/applied.hpp"
+#include "algorithms/als/fused/applied.hpp"
 
 #include <cuda_fp16.h>
 
 #include "algorithms/als/fused/ptx.cuh"
 #include "algorithms/core/cuda/launch.hpp"
+#include "algorithms/core/cuda/memory.hpp"
 
-namespace mf::ials {
+namespace mf::als {
 namespace {
 
 constexpr int kMostThreads = 32 * kAppliedWarps;
@@ -89,8 +90,8 @@ struct Shared {
 template <int Lanes>
 class AppliedRow {
  public:
-  __device__ AppliedRow(const als::FusedSide& side, const AppliedRule& rule, int stride,
-                        const als::FusedTask& task, const Shared<Lanes>& shared)
+  __device__ AppliedRow(const FusedSide& side, const AppliedRule& rule, int stride,
+                        const FusedTask& task, const Shared<Lanes>& shared)
       : side_(side),
         rule_(rule),
         shared_(shared),
@@ -101,14 +102,16 @@ class AppliedRow {
         groups_(static_cast<int>(blockDim.x / Lanes)),
         group_(static_cast<int>(threadIdx.x / Lanes)),
         lane_(static_cast<int>(threadIdx.x % Lanes)),
-        row_(side.rows + std::int64_t{task.row} * side.rows_stride) {}
+        shrink_(rule.reg * static_cast<float>(task.row_count)),
+        row_(side.rows + std::int64_t{task.row} * side.rows_stride),
+        narrow_(rule.narrow ? side.to.high + std::int64_t{task.row} * stride : nullptr) {}
 
   __device__ __forceinline__ void run(std::int64_t begin) {
     Eight z = {};
     if (count_ > 0) {
       copy(begin);
       z = load_start();
-      als::wait_copies();
+      wait_copies();
       __syncthreads();
       solve(z);
     }
@@ -119,7 +122,7 @@ class AppliedRow {
   // The pairs, then the rows that they name: a group has a row, 16 bytes a lane.
   __device__ __forceinline__ void copy(std::int64_t begin) {
     for (int i = static_cast<int>(threadIdx.x); i < count_; i += static_cast<int>(blockDim.x)) {
-      const als::FusedEntry entry = side_.entries[begin + i];
+      const FusedEntry entry = side_.entries[begin + i];
       const float2 words = __half22float2(*reinterpret_cast<const __half2*>(&entry.rating));
       const float value = words.x + words.y;
       shared_.others[i] = entry.other;
@@ -128,13 +131,13 @@ class AppliedRow {
     __syncthreads();
     if (lane_ < words_) {
       const char* from = reinterpret_cast<const char*>(side_.from.high) + lane_ * 16;
-      const std::uint32_t to = als::shared_address(shared_.rows) + lane_ * 16;
+      const std::uint32_t to = shared_address(shared_.rows) + lane_ * 16;
 #pragma unroll 4
       for (int i = group_; i < count_; i += groups_) {
-        als::copy_16(to + i * pitch_, from + std::int64_t{shared_.others[i]} * pitch_);
+        copy_16(to + i * pitch_, from + std::int64_t{shared_.others[i]} * pitch_);
       }
     }
-    als::commit_copies();
+    commit_copies();
   }
 
   __device__ __forceinline__ Eight load_start() const {
@@ -144,10 +147,10 @@ class AppliedRow {
       const int i = 8 * lane_ + 4 * half;
       if (i >= side_.rows_stride) continue;
       const float4 v = *reinterpret_cast<const float4*>(row_ + i);
-      z.e[4 * half] = v.x;
-      z.e[4 * half + 1] = v.y;
-      z.e[4 * half + 2] = v.z;
-      z.e[4 * half + 3] = v.w;
+      z.e[4 * half] = rule_.down * v.x;
+      z.e[4 * half + 1] = rule_.down * v.y;
+      z.e[4 * half + 2] = rule_.down * v.z;
+      z.e[4 * half + 3] = rule_.down * v.w;
     }
     return z;
   }
@@ -157,9 +160,15 @@ class AppliedRow {
     for (int half = 0; half < 2; ++half) {
       const int i = 8 * lane_ + 4 * half;
       if (i >= side_.rows_stride) continue;
-      *reinterpret_cast<float4*>(row_ + i) = {z.e[4 * half], z.e[4 * half + 1], z.e[4 * half + 2],
-                                              z.e[4 * half + 3]};
+      const float* e = z.e + 4 * half;
+      *reinterpret_cast<float4*>(row_ + i) = {rule_.up * e[0], rule_.up * e[1], rule_.up * e[2],
+                                              rule_.up * e[3]};
     }
+    if (narrow_ == nullptr || lane_ >= words_) return;
+    __half2 pairs[4];
+#pragma unroll
+    for (int k = 0; k < 4; ++k) pairs[k] = __floats2half2_rn(z.e[2 * k], z.e[2 * k + 1]);
+    *reinterpret_cast<uint4*>(narrow_ + 8 * lane_) = *reinterpret_cast<const uint4*>(pairs);
   }
 
   // sum v theta (theta . p); First: sum (t - v theta . p) theta. In every group, whole.
@@ -215,14 +224,15 @@ class AppliedRow {
     return sum;
   }
 
-  // The recurrence of als_fused (als/fused/cg.cuh): one set of sums a step.
+  // The recurrence of cg.cuh: one set of sums a step.
   __device__ __forceinline__ void solve(Eight& z) {
     Eight r = product<true>(z);
-    add(r, -rule_.shrink, z);
+    add(r, -shrink_, z);
     Eight p = r;
+    const float least = rule_.tolerance > 0 ? rule_.tolerance * rule_.tolerance : -INFINITY;
     for (int step = 0; step < rule_.steps; ++step) {
       Eight ap = product<false>(p);
-      add(ap, rule_.shrink, p);
+      add(ap, shrink_, p);
       const float dots[4] = {inner(p, ap), inner(r, ap), inner(ap, ap), inner(p, r)};
       const float own = Group<Lanes>::sum(dots, lane_);
       const float p_ap = Group<Lanes>::from(own, 0);
@@ -235,12 +245,13 @@ class AppliedRow {
       const float beta = (alpha * ap_ap - r_ap) / p_ap;
       add(z, alpha, p);
       add(r, -alpha, ap);
+      if (!(p_r + alpha * (alpha * ap_ap - 2 * r_ap) >= least)) break;
 #pragma unroll
       for (int k = 0; k < 8; ++k) p.e[k] = r.e[k] + beta * p.e[k];
     }
   }
 
-  const als::FusedSide& side_;
+  const FusedSide& side_;
   const AppliedRule& rule_;
   const Shared<Lanes>& shared_;
   int count_;
@@ -249,16 +260,18 @@ class AppliedRow {
   int warps_, groups_;
   int group_, lane_;
   int buffer_ = 0;
+  float shrink_;
   float* row_;
+  __half* narrow_;  // or null
 };
 
 template <int Lanes>
 __global__ void __launch_bounds__(kMostThreads, 1)
-    applied_kernel(const __grid_constant__ als::FusedSide side,
-                   const __grid_constant__ AppliedRule rule, int stride, int pairs) {
+    applied_kernel(const __grid_constant__ FusedSide side, const __grid_constant__ AppliedRule rule,
+                   int stride, int pairs) {
 #if __CUDA_ARCH__ >= 800
   extern __shared__ __align__(16) unsigned char memory[];
-  const als::FusedTask task = side.tasks[blockIdx.x];
+  const FusedTask task = side.tasks[blockIdx.x];
   const Shared<Lanes> shared(memory, static_cast<int>(blockDim.x / 32), pairs, 2 * stride);
   AppliedRow<Lanes>(side, rule, stride, task, shared).run(task.begin);
 #else
@@ -267,14 +280,14 @@ __global__ void __launch_bounds__(kMostThreads, 1)
 }
 
 template <int Lanes>
-void launch(const AppliedRule& rule, als::FusedSide side, const AppliedLaunch& what,
+void launch(const AppliedRule& rule, FusedSide side, const AppliedLaunch& what,
             cudaStream_t stream) {
   const auto kernel = applied_kernel<Lanes>;
   const auto bytes = static_cast<int>(applied_bytes(rule.factors, what.warps, what.pairs));
   MF_CUDA(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes));
   side.tasks += what.first;
   kernel<<<cuda::blocks_for(what.count, 1), 32 * what.warps, bytes, stream>>>(
-      side, rule, static_cast<int>(als::fused_stride(rule.factors)), static_cast<int>(what.pairs));
+      side, rule, static_cast<int>(fused_stride(rule.factors)), static_cast<int>(what.pairs));
   MF_CUDA_LAUNCHED("applied_kernel");
 }
 
@@ -291,7 +304,32 @@ AppliedLimits applied_limits() {
   return {of_multiprocessor, of_block};
 }
 
-void launch_applied(const AppliedRule& rule, const als::FusedSide& side, const AppliedPlan& plan,
+namespace {
+
+// A thread a band.
+__global__ void band_kernel(const FusedTask* tasks, std::int64_t count, std::int64_t applied_up_to,
+                            const AppliedCapacities most, AppliedBands* bands) {
+  const auto number = static_cast<int>(threadIdx.x);
+  const std::int64_t formed = count_formed(tasks, count, applied_up_to);
+  if (number == 0) bands->formed = formed;
+  bands->band[number] = find_band(tasks, formed, count, most, number);
+}
+
+}  // namespace
+
+AppliedTasks find_applied(const FusedTask* tasks, std::int64_t count, std::int64_t applied_up_to,
+                          const AppliedLimits& limits, int factors, cudaStream_t stream) {
+  if (count == 0) return {};
+  cuda::StreamBuffer<AppliedBands> device(1, stream);
+  band_kernel<<<1, kAppliedShapes, 0, stream>>>(tasks, count, applied_up_to,
+                                                applied_capacities(limits, factors), device.data());
+  MF_CUDA_LAUNCHED("applied bands");
+  AppliedBands bands;
+  cuda::download(View<AppliedBands>(&bands, 1), device.data(), stream);
+  return {bands.formed, plan_applied(bands, count)};
+}
+
+void launch_applied(const AppliedRule& rule, const FusedSide& side, const AppliedPlan& plan,
                     cudaStream_t stream) {
   for (const AppliedLaunch& what : plan) {
     applied_lanes(rule.factors) == 16 ? launch<16>(rule, side, what, stream)
@@ -299,4 +337,4 @@ void launch_applied(const AppliedRule& rule, const als::FusedSide& side, const A
   }
 }
 
-}  // namespace mf::ials
+}  // namespace mf::als

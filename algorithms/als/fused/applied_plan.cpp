@@ -1,9 +1,9 @@
-#include "algorithms/ials/fused/applied_plan.hpp"
+#include "algorithms/als/fused/applied_plan.hpp"
 
 #include <algorithm>
 #include <iterator>
 
-namespace mf::ials {
+namespace mf::als {
 namespace {
 
 constexpr std::int64_t kReservedBytes = 1024;  // of each block, by the system
@@ -13,9 +13,11 @@ constexpr std::int64_t kReservedBytes = 1024;  // of each block, by the system
 struct Cycles {
   int tiles;
   double form_pair, formed_product, applied_pair;
+  double formed_row = 0;  // what a formed row takes besides
 };
 constexpr Cycles kCycles[] = {{2, 2, 60, 6.5},     {4, 4.5, 100, 6.5}, {7, 10.7, 212, 6.5},
                               {8, 14.5, 285, 6.5}, {12, 30, 1200, 13}, {16, 45, 3200, 13}};
+constexpr Cycles kGroupCycles = {16, 35, 1330, 16.7, 2300};
 constexpr double kAppliedProduct = 60;  // a row's product beside its pairs
 constexpr double kGatherPair = 8;       // of an applied row
 constexpr double kRounding = 8;         // pairs that a formed row is rounded up by, on average
@@ -28,14 +30,16 @@ std::int64_t applied_capacity(const AppliedLimits& limits, int factors, int warp
   return std::max<std::int64_t>(0, bytes / applied_pair_bytes(factors));
 }
 
-std::int64_t applied_break_even(int factors, int steps) {
-  const int tiles = als::fused_tiles(factors);
-  const Cycles& c = *std::find_if(std::begin(kCycles), std::end(kCycles),
-                                  [&](const Cycles& cycles) { return cycles.tiles == tiles; });
+std::int64_t applied_break_even(int factors, int steps, bool group) {
+  const int tiles = fused_tiles(factors);
+  const Cycles& c = group ? kGroupCycles
+                          : *std::find_if(std::begin(kCycles), std::end(kCycles),
+                                          [&](const Cycles& of) { return of.tiles == tiles; });
   const double products = steps + 1;
-  // form_pair (n + kRounding) + products formed_product = (products applied_pair + kGatherPair) n +
-  // products kAppliedProduct
-  const double row = c.form_pair * kRounding + products * (c.formed_product - kAppliedProduct);
+  // formed_row + form_pair (n + kRounding) + products formed_product = (products applied_pair +
+  // kGatherPair) n + products kAppliedProduct
+  const double row =
+      c.formed_row + c.form_pair * kRounding + products * (c.formed_product - kAppliedProduct);
   const double pair = products * c.applied_pair + kGatherPair - c.form_pair;
   if (pair <= 0) return std::int64_t{1} << 30;
   return std::max<std::int64_t>(0, static_cast<std::int64_t>(row / pair));
@@ -62,4 +66,4 @@ AppliedPlan plan_applied(const AppliedBands& bands, std::int64_t count) {
   return plan;
 }
 
-}  // namespace mf::ials
+}  // namespace mf::als

@@ -7,7 +7,7 @@
 #include "algorithms/als/fused/layout.hpp"
 #include "base/host_device.hpp"
 
-namespace mf::ials {
+namespace mf::als {
 
 // Shared memory in bytes.
 struct AppliedLimits {
@@ -16,7 +16,7 @@ struct AppliedLimits {
 };
 
 // Lanes that have a row, 8 factors each; a warp has one or two rows at a time.
-constexpr int applied_lanes(int factors) { return als::fused_stride(factors) <= 128 ? 16 : 32; }
+constexpr int applied_lanes(int factors) { return fused_stride(factors) <= 128 ? 16 : 32; }
 
 // Warps of a multiprocessor that the kernel's registers allow, and of a block: more of them for
 // more pairs, so that the pairs of a warp are about as many in each.
@@ -26,9 +26,7 @@ inline constexpr int kAppliedShapes = 4;
 
 // Shared memory of a block: of each pair its row, the index and two floats; and two buffers with
 // each warp's part of a product.
-constexpr std::int64_t applied_pair_bytes(int factors) {
-  return als::fused_stride(factors) * 2 + 12;
-}
+constexpr std::int64_t applied_pair_bytes(int factors) { return fused_stride(factors) * 2 + 12; }
 constexpr std::int64_t applied_bytes(int factors, int warps, std::int64_t pairs) {
   return pairs * applied_pair_bytes(factors) +
          std::int64_t{2} * warps * applied_lanes(factors) * 32;
@@ -38,8 +36,9 @@ constexpr std::int64_t applied_bytes(int factors, int warps, std::int64_t pairs)
 // registers allow then fit in a multiprocessor.
 std::int64_t applied_capacity(const AppliedLimits& limits, int factors, int warps);
 
-// The longest row for which forming A is estimated to take longer, by README.md's cycles.
-std::int64_t applied_break_even(int factors, int steps);
+// The longest row for which forming A is estimated to take longer, by the cycles of
+// ials/fused/README.md; `group`: A is formed by group.hpp's kernel.
+std::int64_t applied_break_even(int factors, int steps, bool group = false);
 
 // Pairs of the longest row for each of kAppliedBlockWarps.
 struct AppliedCapacities {
@@ -49,7 +48,7 @@ AppliedCapacities applied_capacities(const AppliedLimits& limits, int factors);
 
 // The first of tasks [begin, end) that `holds`; it holds for all after it.
 template <class Holds>
-MF_HD std::int64_t first_that(const als::FusedTask* tasks, std::int64_t begin, std::int64_t end,
+MF_HD std::int64_t first_that(const FusedTask* tasks, std::int64_t begin, std::int64_t end,
                               const Holds& holds) {
   while (begin < end) {
     const std::int64_t middle = begin + (end - begin) / 2;
@@ -64,17 +63,17 @@ MF_HD std::int64_t first_that(const als::FusedTask* tasks, std::int64_t begin, s
 
 struct IsApplied {
   std::int64_t up_to;
-  MF_HD bool operator()(const als::FusedTask& task) const {
+  MF_HD bool operator()(const FusedTask& task) const {
     return task.parts == 1 && task.count <= up_to;
   }
 };
 struct HasAtMost {
   std::int64_t pairs;
-  MF_HD bool operator()(const als::FusedTask& task) const { return task.count <= pairs; }
+  MF_HD bool operator()(const FusedTask& task) const { return task.count <= pairs; }
 };
 
 // Tasks before those that are applied.
-MF_HD std::int64_t count_formed(const als::FusedTask* tasks, std::int64_t count,
+MF_HD std::int64_t count_formed(const FusedTask* tasks, std::int64_t count,
                                 std::int64_t applied_up_to) {
   return first_that(tasks, 0, count, IsApplied{applied_up_to});
 }
@@ -91,7 +90,7 @@ struct AppliedBands {
 };
 
 // tasks[formed] to tasks[count - 1] are applied, the longest first.
-MF_HD AppliedBand find_band(const als::FusedTask* tasks, std::int64_t formed, std::int64_t count,
+MF_HD AppliedBand find_band(const FusedTask* tasks, std::int64_t formed, std::int64_t count,
                             const AppliedCapacities& most, int number) {
   AppliedBand band;
   band.first = number + 1 == kAppliedShapes
@@ -113,4 +112,4 @@ using AppliedPlan = std::vector<AppliedLaunch>;
 // For `count` tasks in all.
 AppliedPlan plan_applied(const AppliedBands& bands, std::int64_t count);
 
-}  // namespace mf::ials
+}  // namespace mf::als
