@@ -1,0 +1,226 @@
+"""What the adapters make of a library's parameters, against equations and our own algorithms. Libraries that
+./dev peers has not installed (MFBENCH_PEERS, or build/peers) are skipped."""
+
+import json
+import os
+import pathlib
+
+import numpy
+import pytest
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+PLACES = pathlib.Path(os.environ.get("MFBENCH_PEERS") or ROOT / "build" / "peers")
+
+
+@pytest.fixture(autouse=True)
+def places(monkeypatch):
+    monkeypatch.setenv("MFBENCH_PEERS", str(PLACES.resolve()))
+
+
+def needs(library):
+    if not (PLACES / library / "installed.txt").exists():
+        pytest.skip(f"{library} is not installed: ./dev peers {library}")
+
+
+USERS, ITEMS, FACTORS = 40, 30, 4
+
+
+@pytest.fixture(scope="module")
+def ratings(tmp_path_factory):
+    """Ids are not rows: users 7, 14, ..., items 3, 6, ...; rows without ratings are in the last of each."""
+    rng = numpy.random.default_rng(3)
+    pairs = rng.permutation(USERS * ITEMS)[:500]
+    lines = [f"{7 * (pair // ITEMS + 1)} {3 * (pair % ITEMS + 1)} {rng.integers(1, 6)}" for pair in pairs]
+    path = tmp_path_factory.mktemp("ratings") / "ratings.txt"
+    path.write_text("\n".join(lines) + "\n")
+    return path
+
+
+class Trained:
+    """A finished case, its training part and its model."""
+
+    def __init__(self, folder, ratings):
+        (name,) = json.loads((folder / "spec.json").read_text())["cases"]
+        lines = [json.loads(line) for line in (folder / f"{name}.jsonl").read_text().splitlines()]
+        self.header, self.trace, self.footer = lines[0], lines[1:-1], lines[-1]
+        assert self.footer["status"] == "completed", self.footer["stop_reason"]
+        model = folder / "models" / name
+        load = {path.stem: numpy.load(path) for path in model.glob("*.npy")}
+        self.p, self.q = load["P"].astype(float), load["Q"].astype(float)
+        self.user_bias, self.item_bias = load.get("user_bias"), load.get("item_bias")
+        self.mean = json.loads((model / "model.json").read_text()).get("mean", 0)
+        values = {(int(u), int(i)): float(r) for u, i, r in
+                  (line.split() for line in ratings.read_text().splitlines())}
+        offsets, items = load["seen_offsets"], load["seen_items"]
+        self.user = numpy.repeat(numpy.arange(len(self.p)), numpy.diff(offsets))
+        self.item = items
+        self.value = numpy.array([values[load["user_ids"][u], load["item_ids"][i]]
+                                  for u, i in zip(self.user, self.item)])
+
+
+def train(mfbench, folder, ratings, epochs, entry, **keys):
+    spec = {"name": "peer", "datasets": [{"path": str(ratings)}], "split": {"holdout": 0.1, "seed": 1},
+            "stop": {"epochs": epochs}, "evaluate": {"every": max(1, epochs)}, "save_model": True,
+            "algorithms": [entry], **keys}
+    folder.mkdir()
+    (folder / "spec.json").write_text(json.dumps(spec))
+    done = mfbench("run", "spec.json", "--out", "out", "--quiet", cwd=folder)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return Trained(folder / "out", ratings)
+
+
+# ---- implicit ------------------------------------------------------------------------------------
+
+def solved(rows, others, reg, alpha, of, with_, value):
+    """Each row as the solution of its equations: confidence 1 + alpha r, preference 1."""
+    out = numpy.zeros_like(rows)
+    gram = others.T @ others + reg * numpy.eye(others.shape[1])
+    for row in range(len(rows)):
+        seen = with_[of == row]
+        weight = alpha * value[of == row]
+        y = others[seen]
+        out[row] = numpy.linalg.solve(gram + (y * weight[:, None]).T @ y, ((1 + weight)[:, None] * y).sum(0))
+    return out
+
+
+def test_an_iteration_of_implicit_solves_our_equations(mfbench, tmp_path, ratings):
+    needs("implicit")
+    entry = {"name": "peer", "library": "implicit", "factors": FACTORS, "alpha": 0.7, "reg": 0.3,
+             "solver": "cholesky", "threads": 1}
+    start = train(mfbench, tmp_path / "a", ratings, 0, entry)
+    end = train(mfbench, tmp_path / "b", ratings, 1, entry)
+    assert end.header["facts"]["starts_from"] == "mfbench"
+    p = solved(start.p, start.q, 0.3, 0.7, start.user, start.item, start.value)
+    q = solved(start.q, p, 0.3, 0.7, start.item, start.user, start.value)
+    numpy.testing.assert_allclose(end.p, p, rtol=2e-3, atol=2e-4)
+    numpy.testing.assert_allclose(end.q, q, rtol=2e-3, atol=2e-4)
+
+
+def test_implicit_goes_the_way_of_ials_cpu(mfbench, tmp_path, ratings):
+    """Epoch by epoch: the objective is ours, and theirs is the same."""
+    needs("implicit")
+    keys = {"factors": FACTORS, "alpha": 2.0, "reg": 0.1, "solver": "cholesky", "threads": 1}
+    peer = train(mfbench, tmp_path / "a", ratings, 5, {"name": "peer", "library": "implicit", **keys},
+                 evaluate={"every": 1})
+    ours = train(mfbench, tmp_path / "b", ratings, 5, {"name": "ials_cpu", "reg_exponent": 0, **keys},
+                 evaluate={"every": 1})
+    assert len(peer.trace) == 6
+    for theirs, own in zip(peer.trace, ours.trace):
+        assert theirs["objective"] == pytest.approx(own["objective"], rel=1e-4)
+        assert theirs["ndcg_100"] == pytest.approx(own["ndcg_100"], abs=0.02)
+    assert peer.trace[-1]["train_s"] > 0
+
+
+# ---- Surprise ------------------------------------------------------------------------------------
+
+def sgd_pass(start, rate, regs, biased):
+    """The rule of sgd_serial, user by user, in the order of the training part."""
+    p, q, mean = start.p.copy(), start.q.copy(), start.mean
+    b, c = numpy.zeros(len(p)), numpy.zeros(len(q))
+    for u, i, r in zip(start.user, start.item, start.value):
+        e = r - p[u] @ q[i] - (mean + b[u] + c[i] if biased else 0)
+        p[u], q[i] = p[u] + rate * (e * q[i] - regs[0] * p[u]), q[i] + rate * (e * p[u] - regs[1] * q[i])
+        if biased:
+            b[u] += rate * (e - regs[2] * b[u])
+            c[i] += rate * (e - regs[3] * c[i])
+    return p, q, b, c
+
+
+@pytest.mark.parametrize("model", ["biased", "plain"])
+def test_a_pass_of_surprise_is_the_rule_of_sgd_serial(mfbench, tmp_path, ratings, model):
+    needs("surprise")
+    regs = {"reg_p": 0.5, "reg_q": 0.4, "reg_user_bias": 0.3, "reg_item_bias": 0.2}
+    entry = {"name": "peer", "library": "surprise", "algorithm": "svd", "factors": FACTORS, "model": model, **regs}
+    start = train(mfbench, tmp_path / "a", ratings, 1, {**entry, "learning_rate": 0})  # as it draws them
+    end = train(mfbench, tmp_path / "b", ratings, 1, {**entry, "learning_rate": 0.02})
+    p, q, b, c = sgd_pass(start, 0.02, list(regs.values()), model == "biased")
+    numpy.testing.assert_allclose(end.p, p, atol=1e-5)
+    numpy.testing.assert_allclose(end.q, q, atol=1e-5)
+    if model == "biased":
+        assert start.mean == pytest.approx(start.value.mean())
+        numpy.testing.assert_allclose(end.user_bias, b, atol=1e-5)
+        numpy.testing.assert_allclose(end.item_bias, c, atol=1e-5)
+        # Spread as our own first factors: N(0, 0.1^2).
+        assert 0.08 < start.p.std() < 0.12
+
+
+def test_baselines_of_surprise(mfbench, tmp_path, ratings):
+    needs("surprise")
+    als = {"name": "peer", "library": "surprise", "algorithm": "baseline_als", "reg_user_bias": 5,
+           "reg_item_bias": 3}
+    case = train(mfbench, tmp_path / "a", ratings, 2, als)
+    b, c = numpy.zeros(len(case.p)), numpy.zeros(len(case.q))
+    for _ in range(2):
+        for bias, other, row, with_, reg in [(c, b, case.item, case.user, 3), (b, c, case.user, case.item, 5)]:
+            for one in range(len(bias)):
+                at = row == one
+                bias[one] = (case.value[at] - case.mean - other[with_[at]]).sum() / (reg + at.sum())
+    numpy.testing.assert_allclose(case.user_bias, b, atol=1e-5)
+    numpy.testing.assert_allclose(case.item_bias, c, atol=1e-5)
+    assert not case.p.any() and not case.q.any()
+    sgd = {"name": "peer", "library": "surprise", "algorithm": "baseline_sgd", "reg": 0.1, "learning_rate": 0.01}
+    case = train(mfbench, tmp_path / "b", ratings, 1, sgd)
+    _, _, b, c = sgd_pass(case, 0.01, [0, 0, 0.1, 0.1], True)
+    numpy.testing.assert_allclose(case.user_bias, b, atol=1e-5)
+    numpy.testing.assert_allclose(case.item_bias, c, atol=1e-5)
+
+
+# ---- LIBMF ---------------------------------------------------------------------------------------
+
+def test_libmf_ends_where_its_regularizer_is_ours(mfbench, tmp_path, ratings):
+    """At a minimum of sum e^2 + reg (|p|^2 + |q|^2) the gradient is zero: the number by which reg would
+    have to be multiplied is 1, not 2 or 1/2."""
+    needs("libmf")
+    reg = 0.1
+    entry = {"name": "peer", "library": "libmf", "factors": FACTORS, "reg": reg, "threads": 1,
+             "learning_rate": 0.1}
+    case = train(mfbench, tmp_path / "a", ratings, 3000, entry)
+    assert case.header["facts"]["restarts"] and case.header["facts"]["build"]["openmp"]
+    e = case.value - (case.p[case.user] * case.q[case.item]).sum(1)
+    for rows, others, of, with_ in [(case.p, case.q, case.user, case.item),
+                                    (case.q, case.p, case.item, case.user)]:
+        pull = numpy.zeros_like(rows)
+        numpy.add.at(pull, of, e[:, None] * others[with_])
+        hold = numpy.bincount(of, minlength=len(rows))[:, None] * rows
+        assert (pull * hold).sum() / (hold * hold).sum() == pytest.approx(reg, rel=0.05)
+
+
+# ---- on real data --------------------------------------------------------------------------------
+
+def best(mfbench, folder, data, entries):
+    spec = {"name": "real", "datasets": ["ml-100k"], "split": {"holdout": 0.2}, "seeds": [1],
+            "evaluate": {"every": 1000}, "algorithms": entries}
+    (folder / "spec.json").write_text(json.dumps(spec))
+    done = mfbench("run", "spec.json", "--out", "out", "--quiet", cwd=folder, data=data)
+    assert done.returncode == 0, done.stdout + done.stderr
+    names = json.loads((folder / "out" / "spec.json").read_text())["cases"]
+    return [json.loads((folder / "out" / f"{name}.jsonl").read_text().splitlines()[-1])["final_test_rmse"]
+            for name in names]
+
+
+@pytest.fixture
+def real():
+    folders = os.environ.get("MFBENCH_DATA", "")
+    if not any((pathlib.Path(folder) / "ml-100k").exists() for folder in folders.split(":") if folder):
+        pytest.skip("ml-100k is not in MFBENCH_DATA")
+    return folders
+
+
+def agreement():
+    """Of experiments/peers/agreement.json, in pairs."""
+    entries = json.loads((ROOT / "experiments/peers/agreement.json").read_text())
+    return [{"stop": entries["stop"], **entry} for entry in entries["algorithms"]]
+
+
+def test_surprise_is_where_it_was_published_and_where_we_are(mfbench, tmp_path, real):
+    needs("surprise")
+    theirs, ours = best(mfbench, tmp_path, real, agreement()[:2])
+    assert theirs == pytest.approx(0.934, abs=0.006)  # of five folds; here one split
+    assert theirs == pytest.approx(ours, abs=0.005)
+
+
+def test_libmf_is_where_we_are(mfbench, tmp_path, real):
+    needs("libmf")
+    theirs, ours = best(mfbench, tmp_path, real, agreement()[2:])
+    assert theirs == pytest.approx(ours, abs=0.005)
+    assert theirs == pytest.approx(0.93, abs=0.015)
