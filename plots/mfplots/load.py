@@ -82,19 +82,26 @@ class CaseFile:
     footer: Json | None = None
 
 
-def load(paths: Iterable[str | Path]) -> Results:
+def load(paths: Iterable[str | Path], damaged: list[str] | None = None) -> Results:
     """Reads result folders and single .jsonl files, each file once.
 
     A folder counts the cases that its spec.json lists, also those without a file yet (status
     MISSING) and takes baseline and target from there; without a spec.json it counts all its files.
     A case without its footer has the status UNFINISHED. Raises PlotError naming file and line at the
-    first damaged one, and where no case has begun.
+    first damaged one, and where no case has begun; with a list for `damaged`, what is wrong with a
+    damaged file goes into it, and the file is left out.
     """
     files: dict[Path, CaseFile] = {}
     for path in map(Path, paths):
         for found in _case_paths(path):
             if found.resolve() not in files:
-                item = read_case(found)
+                try:
+                    item = read_case(found)
+                except PlotError as error:
+                    if damaged is None:
+                        raise
+                    damaged.append(str(error))
+                    continue
                 if item.header:
                     item.header.update(_question(path))
                 files[found.resolve()] = item
@@ -176,7 +183,10 @@ def _folder_paths(folder: Path) -> list[Path]:
 def _listed_cases(spec: Path) -> list[str]:
     try:
         cases = json.loads(spec.read_text(encoding="utf-8"))["cases"]
-        return [case if isinstance(case, str) else str(case["case_id"]) for case in cases]
+        names = [case if isinstance(case, str) else str(case["case_id"]) for case in cases]
+        if any("/" in name or "\0" in name for name in names):
+            raise ValueError("a case id names a file of this folder, so it has no slash")
+        return names
     except (ValueError, KeyError, TypeError) as error:
         raise PlotError(f"{spec}: expected an object whose \"cases\" lists case ids ({error!r})"
                         ) from error
@@ -188,6 +198,8 @@ def read_case(path: Path) -> CaseFile:
     item = CaseFile(path)
     if not path.exists():
         return item
+    if not path.is_file():
+        raise PlotError(f"{path}: no regular file; a pipe or a device is not waited for")
     lines = path.read_text(encoding="utf-8", errors="replace").split("\n")
     complete = lines[:-1]  # text after the last newline is a line still being written
     for number, text in enumerate(complete, start=1):

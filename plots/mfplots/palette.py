@@ -30,6 +30,8 @@ ALGORITHMS = {
     "ials_pp": (ORANGE, "v"), "ials_pp_cpu": (SKY, "D"),
     "ruler": (OLIVE, "o"), "ruler_device": (OLIVE, "s"),
 }
+# On a dark page those that would drown in it, a shade of the same hue instead.
+ON_DARK = {BLACK: "#F2F2F2", INDIGO: "#9A8CF0", WINE: "#E0689B", GREY: "#A6A6A6"}
 # By the name before its sizes: "cu2rec f=50" is cu2rec.
 SYSTEMS = {
     "cu2rec": (VERMILLION, "*"), "cu2rec sequential": (BLACK, "*"), "Surprise SVD": (BLUE, "p"),
@@ -46,6 +48,11 @@ _SIZES = re.compile(r"\s+(?:(?:f|k)=\S+|fp\d+|\d+\s+(?:cores|machines|epochs)|"
 def of_algorithm(name: str) -> tuple[str, str]:
     """Colour and marker of its row; of a name without one, a pair that its letters decide."""
     return ALGORITHMS.get(name) or _by_letters(name, MARKERS)
+
+
+def on_dark(colour: str) -> str:
+    """The colour that stands for it on a dark page."""
+    return ON_DARK.get(colour, colour)
 
 
 def system_name(system: str) -> str:

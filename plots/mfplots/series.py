@@ -226,13 +226,13 @@ def _panel_groups(cases: pd.DataFrame) -> list[tuple[pd.Series, str, pd.DataFram
         group = cases[[k == key for k in keys]]
         loaded = group[group["content_hash"].notna()]
         first = (loaded if len(loaded) else group).iloc[0]
-        groups.append((first, _panel_detail(key, [k for k in distinct if k[0] == key[0]]), group))
+        groups.append((first, panel_detail(key, [k for k in distinct if k[0] == key[0]]), group))
     return groups
 
 
 def _panel_keys(cases: pd.DataFrame) -> list[PanelKey]:
     """A case whose data did not load knows neither split nor hash: it joins the first that does."""
-    keys = [(row["dataset"], _split_text(row["split"]), _plain(row["content_hash"]))
+    keys = [(row["dataset"], split_text(row["split"]), _plain(row["content_hash"]))
             for _, row in cases.iterrows()]
 
     def complete(key: PanelKey) -> PanelKey:
@@ -241,7 +241,7 @@ def _panel_keys(cases: pd.DataFrame) -> list[PanelKey]:
     return [complete(key) for key in keys]
 
 
-def _panel_detail(key: PanelKey, twins: Sequence[PanelKey]) -> str:
+def panel_detail(key: PanelKey, twins: Sequence[PanelKey]) -> str:
     words = []
     if len({twin[1] for twin in twins}) > 1:
         words.append(f"split {key[1]}")
@@ -250,7 +250,7 @@ def _panel_detail(key: PanelKey, twins: Sequence[PanelKey]) -> str:
     return ", ".join(words)
 
 
-def _split_text(split: Any) -> str:
+def split_text(split: Any) -> str:
     known = flatten(split) if isinstance(split, Mapping) else {}
     return " ".join(f"{key}={facet_text(value)}" for key, value in known.items())
 

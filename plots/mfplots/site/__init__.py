@@ -1,0 +1,13 @@
+"""Result folders as pages for a browser: python3 -m mfplots.site DIR... --out site (docs/report.md).
+
+    gather     finds the folders and reads them; a damaged file is named and left out
+    groups     a data set's series from all folders, with the time of each to the target
+    board      the rows of leaderboard and speed; `ceilings` what a machine was measured to do
+    case_page  all that is known of one case
+    pairs      what `mfbench compare` says of two folders that share cases
+    exhibits   docs/reproduction, claim by claim
+    write      data files, pages and libraries into the folder
+
+Statistics are those of mfplots.metrics and of mfbench; static/metrics.js has the one definition that
+the browser needs again when the target moves, and a test that holds it to mfplots.metrics.
+"""

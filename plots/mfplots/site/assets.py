@@ -1,0 +1,52 @@
+"""The libraries that the pages carry: files of packages of plots/requirements-report.txt."""
+
+from __future__ import annotations
+
+import importlib.util
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+from mfplots.errors import PlotError
+
+HOW = "./dev deps report installs it (plots/requirements-report.txt)"
+_EXPORT = re.compile(r"\bexport\{([^{}]*)\};?")
+_NAME = re.compile(r"([\w$]+)(?: as ([\w$]+))?")
+
+
+@dataclass(frozen=True)
+class Libraries:
+    plotly: Path
+    tables: Path
+    tables_style: Path
+
+
+def find_libraries() -> Libraries:
+    """Raises PlotError naming the package that is missing and what installs it."""
+    if importlib.util.find_spec("markdown_it") is None:
+        raise PlotError(f"the report needs markdown-it-py; {HOW}")
+    return Libraries(_file("plotly", "package_data/plotly.min.js"),
+                     _file("itables", "html/dt_bundle.js"), _file("itables", "html/dt_bundle.css"))
+
+
+def _file(package: str, path: str) -> Path:
+    """Without importing the package, of which the file alone is wanted."""
+    found = importlib.util.find_spec(package)
+    for folder in (found.submodule_search_locations or []) if found else []:
+        if (Path(folder) / path).is_file():
+            return Path(folder) / path
+    what = f"has no {path}" if found else "is not installed"
+    raise PlotError(f"the report needs the package {package}, which {what}; {HOW}")
+
+
+def classic_script(module: str, name: str) -> str:
+    """An ES module without imports as a script that sets window[name]: a browser loads no module
+    from a folder of the disk. Raises PlotError where it has no single export list."""
+    lists = _EXPORT.findall(module)
+    if len(lists) != 1:
+        raise PlotError(f"the bundle of tables has {len(lists)} lists of exports, expected 1: is it "
+                        "the version of plots/requirements-report.txt?")
+    pairs = [_NAME.fullmatch(item.strip()) for item in lists[0].split(",")]
+    fields = ",".join(f'"{pair[2] or pair[1]}":{pair[1]}' for pair in pairs if pair)
+    body = _EXPORT.sub(lambda _: f"window.{name}={{{fields}}};", module)
+    return f'(function(){{"use strict";\n{body}\n}})();\n'

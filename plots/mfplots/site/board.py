@@ -1,0 +1,131 @@
+"""The rows of leaderboard and speed, the list of cases, and what failed."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import pandas as pd
+
+from mfplots import metrics
+from mfplots.metrics import METRICS
+from mfplots.palette import of_algorithm, on_dark
+from mfplots.series import contended
+from mfplots.site.ceilings import Ceilings
+from mfplots.site.gather import Damaged, Run, case_key
+from mfplots.site.groups import (Group, Member, configuration, precision, text_of, times)
+from mfplots.summary import ANSWER, declared_rates, finished, metric_of, status_text, throughputs
+
+Json = dict[str, Any]
+
+
+def board(groups: Sequence[Group]) -> list[Json]:
+    return [_row(index, group, member) for index, group in enumerate(groups)
+            for member in group.members]
+
+
+def _row(index: int, group: Group, member: Member) -> Json:
+    series, row = member.series, member.row
+    target, _ = group.target
+    metric = metric_of(series)
+    done = finished(series)
+    bests = [metrics.best_of(series.traces[i][metric], metric) for i in done.index]
+    train, answer = (times(series, clock, target) for clock in ("train_s", ANSWER))
+    best = metrics.spread(bests)
+    colour, marker = of_algorithm(series.algorithm)
+    return {"group": index, "colour": colour, "dark": on_dark(colour), "marker": marker, "dataset": group.title, "algorithm": series.algorithm,
+            "configuration": configuration(series), "run": member.run.name,
+            "hardware": text_of(row["hardware"]), "machine": member.machine,
+            "family": text_of(row["family"]), "precision": precision(row["params"]),
+            "factors": _number((row["params"] or {}).get("factors")), "seeds": len(series.cases),
+            "status": status_text(series.cases), "contended": int(contended(series.cases).sum()),
+            "metric": METRICS[metric], "best": _number(best.median), "best_low": _number(best.low),
+            "best_high": _number(best.high),
+            "target": None if target is None else float(target),
+            "reached": sum(math.isfinite(t) for t in train), "finished": len(done),
+            "train_to_target": _number(metrics.censored_median(train)),
+            "answer_to_target": _number(metrics.censored_median(answer)),
+            "train": _end(series, "train_s"), "answer": _end(series, ANSWER),
+            "method": series.method, **_rates(series)}
+
+
+def _end(series: Any, clock: str) -> float | None:
+    ends = [float(t[clock].iloc[-1]) for i in finished(series).index
+            if len(t := series.traces[i])]
+    return _number(metrics.spread(ends).median)
+
+
+def _rates(series: Any) -> Json:
+    rates = {"updates_per_s": throughputs(series, "train_s"),
+             "bytes_per_s": declared_rates(series, "work_bytes", "train_s"),
+             "flops_per_s": declared_rates(series, "work_flops", "train_s")}
+    return {name: _number(metrics.spread(values).median) for name, values in rates.items()}
+
+
+def with_ceilings(rows: Sequence[Json], ceilings: Sequence[Ceilings]) -> list[Json]:
+    """The rows that have a rate, with its share of what their machine was measured to do."""
+    by_machine = {known.machine: known for known in ceilings}
+    found = []
+    for row in rows:
+        if row["bytes_per_s"] is None and row["flops_per_s"] is None:
+            continue
+        known = by_machine.get(row["machine"])
+        found.append({**row, "intensity": _over(row["flops_per_s"], row["bytes_per_s"]),
+                      "bytes_share": _over(row["bytes_per_s"], known and known.bytes_per_s),
+                      "flops_share": _over(row["flops_per_s"], known and known.flops_per_s)})
+    return found
+
+
+def _over(a: float | None, b: float | None) -> float | None:
+    return a / b if a and b else None
+
+
+def case_rows(runs: Sequence[Run]) -> list[Json]:
+    """A row a case, begun or not."""
+    found = []
+    for run in runs:
+        for _, case in run.results.cases.iterrows():
+            found.append({"key": case_key(run.name, case["case_id"]), "case": case["case_id"],
+                          "run": run.name, "algorithm": text_of(case["algorithm"]),
+                          "dataset": text_of(case["dataset"]),
+                          "hardware": text_of(case["hardware"]), "status": case["status"],
+                          "seed": _number(case["seed"]), "epochs": _number(case["epochs"]),
+                          "best": _number(case["best_test_rmse"]),
+                          "train": _number(case["clock_train_s"]),
+                          "wall": _number(case["clock_wall_s"]),
+                          "begun": isinstance(case["algorithm"], str),
+                          "contended": _said(case, "contended"), "why": _why(case)})
+    return found
+
+
+def _why(case: pd.Series) -> str:
+    """Why a case ended, and what makes its times doubtful."""
+    reason = case["stop_reason"] if isinstance(case["stop_reason"], str) else ""
+    if not reason and case["status"] == "missing":
+        return "listed in spec.json, not begun"
+    shared = [why for key in ("contended_by", "host_contended_by")
+              for why in (case[key] if isinstance(case[key], list) else [])]
+    return "; ".join(map(str, filter(None, [reason, *shared])))
+
+
+def _said(case: pd.Series, key: str) -> bool:
+    return any(bool(case[k]) for k in (key, f"host_{key}") if isinstance(case[k], bool))
+
+
+def failures(cases: Sequence[Json], damaged: Sequence[Damaged]) -> list[Json]:
+    """Cases that are not completed or not alone on their machine, and files that cannot be read."""
+    failed = [{**case, "kind": case["status"] if case["status"] != "completed" else "contended"}
+              for case in cases if case["status"] != "completed" or case["contended"]]
+    return failed + [{"key": None, "case": "–", "run": item.run, "algorithm": "–", "dataset": "–",
+                      "hardware": "–", "kind": "damaged", "begun": False, "why": item.why,
+                      "epochs": None} for item in damaged]
+
+
+def _number(value: Any) -> float | None:
+    if value is None or isinstance(value, str):
+        return None
+    number = float(value)
+    if not math.isfinite(number):
+        return None
+    return int(number) if number.is_integer() and abs(number) < 2 ** 53 else number

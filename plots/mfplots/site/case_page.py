@@ -1,0 +1,131 @@
+"""All that is known of one case, for its page."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from mfplots.load import CLOCKS, TRACE_COLUMNS, CaseFile, read_case, shared_before_training
+from mfplots.palette import of_algorithm, on_dark
+from mfplots.series import canonical
+
+Json = dict[str, Any]
+PROVENANCE = "Provenance"
+SECTIONS = (("Parameters", ("algorithm.params",)),
+            ("How it was run", ("schedule", "init", "stop", "evaluate", "loss", "ranking",
+                                "profile", "target", "target_rmse", "baseline", "seed",
+                                "placement")),
+            ("Data", ("dataset",)), ("Work an epoch, as declared", ("work_per_epoch",)),
+            ("What the algorithm found out", ("facts",)), (PROVENANCE, ("environment",)))
+STACK = tuple(clock for clock in CLOCKS if clock not in ("train_device_s", "wall_s"))
+_REVISION = re.compile(r"[0-9a-f]{7,40}")
+
+
+def case_data(path: Path, key: str, run: str, experiments: Mapping[str, str]) -> Json:
+    """`experiments`: the file of each spec's name. Raises PlotError where the file is damaged."""
+    item = read_case(path)
+    header, footer = item.header, item.footer or {}
+    algorithm = header["algorithm"]
+    clocks = footer.get("clocks") or {}
+    return {"key": key, "case": header["case_id"], "run": run, "file": path.name,
+            "algorithm": algorithm["name"], "dataset": header["dataset"]["name"],
+            "look_alike": bool(header["dataset"].get("look_alike")),
+            "status": footer.get("status", "unfinished"),
+            "reason": footer.get("stop_reason", "no footer: still running, or killed"),
+            "colour": of_algorithm(str(algorithm["name"]))[0],
+            "dark": on_dark(of_algorithm(str(algorithm["name"]))[0]),
+            "trace": _trace(item), "clocks": [[name, _finite(clocks.get(name))] for name in STACK],
+            "wall": _finite(clocks.get("wall_s")), "phases": _phases(footer.get("phases")),
+            "sections": _sections(header, footer),
+            "repeat": repeat_lines(header, experiments),
+            "raw": path.read_text(encoding="utf-8", errors="replace")}
+
+
+def _trace(item: CaseFile) -> Json:
+    """By column, those without a value left out; `answer_s` as mfplots.load has it."""
+    found: Json = {key: [_finite(point[key]) for point in item.trace] for key in TRACE_COLUMNS}
+    clocks = (item.footer or {}).get("clocks") or {}
+    before = [clocks.get("prepare_s"), clocks.get("transfer_s")]
+    if all(isinstance(value, (int, float)) for value in before):
+        lead = sum(before) + shared_before_training((item.footer or {}).get("shared"))
+        found["answer_s"] = [None if t is None else t + lead for t in found["train_s"]]
+    return {key: values for key, values in found.items() if any(v is not None for v in values)}
+
+
+def _phases(phases: Any) -> list[list[Any]]:
+    """Name, seconds, seconds by the device's events, count; the longest first."""
+    known = phases if isinstance(phases, Mapping) else {}
+    rows = [[name, _finite(p.get("seconds_s")), _finite(p.get("device_s")), _finite(p.get("count"))]
+            for name, p in known.items() if isinstance(p, Mapping)]
+    return sorted(rows, key=lambda row: -(row[1] or 0))
+
+
+def _sections(header: Json, footer: Json) -> list[Json]:
+    found = [{"title": title, "rows": [row for name in names for row in _rows(header, name)]}
+             for title, names in SECTIONS]
+    left = {key: value for key, value in footer.items()
+            if key not in ("type", "status", "stop_reason", "clocks", "phases", "user_groups")}
+    found.append({"title": "How it ended", "rows": flat(left)})
+    ids = {key: header.get(key) for key in ("case_hash", "spec_name", "spec_hash")}
+    ids["paper"] = header["algorithm"].get("paper")
+    next(s for s in found if s["title"] == PROVENANCE)["rows"][:0] = flat(ids)
+    return [section for section in found if section["rows"]]
+
+
+def _rows(header: Json, name: str) -> list[list[str]]:
+    value: Any = header
+    for part in name.split("."):
+        value = value.get(part) if isinstance(value, Mapping) else None
+    prefix = "" if name in ("algorithm.params", "dataset", "environment", "facts") else name
+    return flat(value, prefix)
+
+
+def flat(value: Any, prefix: str = "") -> list[list[str]]:
+    """[["stop.epochs", "20"], ...]; what is null is left out."""
+    if value is None:
+        return []
+    if isinstance(value, Mapping):
+        return [row for key, inner in value.items()
+                for row in flat(inner, f"{prefix}.{key}" if prefix else str(key))]
+    return [[prefix, value if isinstance(value, str) else canonical(value)]]
+
+
+def repeat_lines(header: Json, experiments: Mapping[str, str]) -> list[str]:
+    """Commands for a shell; what the file says of itself stands as it is, for a reader to judge."""
+    environment = header["environment"]
+    revision, spec = str(environment.get("git_sha")), str(header.get("spec_name"))
+    lines = []
+    if _REVISION.fullmatch(revision):
+        lines.append(f"git checkout {revision}" +
+                     ("   # the tree had changes that were not committed"
+                      if environment.get("git_dirty") else ""))
+    lines.append("./dev build " + ("cuda" if header["algorithm"].get("hardware") == "cuda" else "cpu"))
+    file = experiments.get(spec)
+    if file is None:
+        lines.append(f"# as its file says: {environment.get('command_line')}")
+    elif file.count("/") == 2:
+        exhibit = file[len("experiments/"):-len(".json")]
+        folder, name = exhibit.split("/")
+        lines.append(f"./dev reproduce {folder}/{name.split('.')[0]}")
+    else:
+        lines.append(f"mfbench run {file}")
+    return lines
+
+
+def experiment_files(root: Path) -> dict[str, str]:
+    """Of each spec of the repository by its name; a name that two have is of neither."""
+    found: dict[str, str | None] = {}
+    for path in sorted((root / "experiments").rglob("*.json")):
+        match = re.search(r'^\s*"name": "([^"]+)"', path.read_text(encoding="utf-8"), re.M)
+        name = match[1] if match else path.stem
+        found[name] = None if name in found else path.relative_to(root).as_posix()
+    return {name: file for name, file in found.items() if file}
+
+
+def _finite(value: Any) -> float | None:
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        return None
+    return value if math.isfinite(value) else None

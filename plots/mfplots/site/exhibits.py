@@ -1,0 +1,87 @@
+"""docs/reproduction, claim by claim: what was published, what was measured, the verdict and why."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+_COMMENT = re.compile(r"<!--.*?-->", re.S)
+_PART = re.compile(r"^\*\*(Published|Measured|Verdict)([^*]*)\*\*\s*", re.M)
+_COMMAND = re.compile(r"^    \./dev reproduce (\S+)", re.M)
+# The first that the words of a verdict begin with.
+VERDICTS = ("holds in part", "holds", "does not hold", "not comparable", "cannot be told",
+            "not reproduced")
+
+
+@dataclass
+class Claim:
+    """`published`, `measured` and `why` are Markdown."""
+
+    paper: str
+    claim: str
+    ours: bool  # a question of this project, not of the paper
+    exhibits: list[str]
+    verdict: str
+    kind: str  # one of VERDICTS, or "in words"
+    published: str = ""
+    measured: str = ""
+    why: str = ""
+    other: str = ""
+
+
+def read_claims(folder: Path) -> list[Claim]:
+    """Of all pages of docs/reproduction; none where there is no such folder."""
+    return [claim for page in sorted(folder.glob("*.md")) for claim in claims_of(page)]
+
+
+def claims_of(page: Path) -> list[Claim]:
+    text = _COMMENT.sub("", page.read_text(encoding="utf-8"))
+    found, paper, ours = [], page.stem, False
+    for block in re.split(r"^(?=#{1,2} )", text, flags=re.M):
+        heading, _, body = block.partition("\n")
+        if heading.startswith("# "):
+            ours = heading.startswith("# Ours")
+            paper = paper if ours else heading[2:].strip()
+        elif heading.startswith("## "):
+            found += _claims(paper, heading[3:].strip(), ours, body)
+    return found
+
+
+def _claims(paper: str, title: str, ours: bool, body: str) -> list[Claim]:
+    """One, or as many as the section has verdicts; none where it has none."""
+    exhibits = list(dict.fromkeys(_COMMAND.findall(body)))
+    texts: dict[str, list[str]] = {"Published": [], "Measured": [], "Verdict": [], "": []}
+    verdicts: list[tuple[str, str]] = []
+    pieces = _PART.split(_COMMAND.sub("", body))
+    texts[""].append(pieces[0])
+    for kind, words, after in zip(pieces[1::3], pieces[2::3], pieces[3::3]):
+        label = words.strip(" .:")
+        if kind == "Verdict":
+            verdicts.append((label, after))
+        else:
+            texts[kind].append(f"**{label}.** {after}" if label else after)
+    return [Claim(paper, title, ours, exhibits, verdict, verdict_kind(verdict),
+                  "\n\n".join(texts["Published"]), "\n\n".join(texts["Measured"]), why,
+                  "\n\n".join(texts[""]).strip()) for verdict, why in verdicts]
+
+
+def verdict_kind(words: str) -> str:
+    """ "for 64 blocks: does not hold" is "does not hold"; what holds for something holds in part."""
+    plain = re.sub(r"^for [^:]*:\s*", "", words.lower())
+    if plain.startswith("holds") and plain != "holds":
+        return "holds in part"
+    return next((kind for kind in VERDICTS if plain.startswith(kind)), "in words")
+
+
+def prose(markdown: str) -> str:
+    """HTML of it, raw HTML in it escaped."""
+    from markdown_it import MarkdownIt  # not needed where no report is made
+
+    return local_links(MarkdownIt("js-default", {"html": False, "linkify": False}).render(markdown))
+
+
+def local_links(html: str) -> str:
+    """Links of the documents point into the repository, which is not beside the pages: their words
+    stay, without the link."""
+    return re.sub(r'<a href="(?!https?://)[^"]*">(.*?)</a>', r"\1", html, flags=re.S)

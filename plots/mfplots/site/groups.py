@@ -1,0 +1,226 @@
+"""A data set's series from all folders: their traces, curves and times to the target."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import pandas as pd
+
+from mfplots import metrics
+from mfplots.curves import aggregate
+from mfplots.errors import PlotError
+from mfplots.load import PENDING
+from mfplots.metrics import LESS_IS_BETTER, METRICS, Target
+from mfplots.palette import of_algorithm, on_dark
+from mfplots.series import (Panel, Series, canonical, contended_mark, machine, panel_detail,
+                            panel_title, split_text)
+from mfplots.site.gather import Run, case_key
+from mfplots.summary import ANSWER, Question, finished, metric_of, target_of
+
+CLOCKS = ("train_s", ANSWER, "wall_s")
+PRECISIONS = ("precision", "storage", "a_storage")
+# Where the results name none: a little short of the best series.
+PROPOSED = 0.01
+
+Json = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Member:
+    """A series in its folder."""
+
+    run: Run
+    panel: Panel
+    series: Series
+    target: Target | None  # that its folder names
+
+    @property
+    def row(self) -> pd.Series:
+        return self.series.cases.iloc[0]
+
+    @property
+    def machine(self) -> str:
+        return machine(self.row)
+
+
+@dataclass
+class Group:
+    """Series that learned the same ratings: one data set, split and content."""
+
+    key: tuple[str, str, str]
+    members: list[Member] = field(default_factory=list)
+    detail: str = ""
+
+    @property
+    def title(self) -> str:
+        panel = self.members[0].panel
+        return panel_title(Panel(panel.dataset, panel.look_alike, self.detail, []))
+
+    @cached_property
+    def metric(self) -> str:
+        """What most of its series are judged by."""
+        return Counter(metric_of(m.series) for m in self.members).most_common(1)[0][0]
+
+    @cached_property
+    def target(self) -> tuple[Target | None, bool]:
+        return default_target(self)
+
+
+def make_groups(runs: Iterable[Run]) -> list[Group]:
+    """The largest first."""
+    found: dict[tuple[str, str, str], Group] = {}
+    for run in runs:
+        for panel in run.view.panels:
+            target = _target(panel)
+            for series in panel.series:
+                group = found.setdefault(_key(series), Group(_key(series)))
+                group.members.append(Member(run, panel, series, target))
+    for key, group in found.items():
+        group.detail = panel_detail(key, [k for k in found if k[0] == key[0]])
+    return sorted(found.values(), key=lambda group: -sum(len(m.series.cases) for m in group.members))
+
+
+def _key(series: Series) -> tuple[str, str, str]:
+    loaded = series.cases[series.cases["content_hash"].notna()]
+    row = (loaded if len(loaded) else series.cases).iloc[0]
+    content = row["content_hash"]
+    return str(row["dataset"]), split_text(row["split"]), content if isinstance(content, str) else ""
+
+
+def _target(panel: Panel) -> Target | None:
+    """None also where a folder names several."""
+    try:
+        return target_of(panel, Question())
+    except PlotError:
+        return None
+
+
+def default_target(group: Group) -> tuple[Target | None, bool]:
+    """The one that most series were run for, and whether it was named or is proposed here."""
+    named = Counter((m.target.metric, float(m.target)) for m in group.members
+                    if m.target is not None and m.target.metric == group.metric)
+    if named:
+        (metric, value), _ = named.most_common(1)[0]
+        return Target(value, metric), True
+    bests = [metrics.spread([metrics.best_of(trace[group.metric], group.metric)
+                             for trace in m.series.traces.values()]).median for m in group.members]
+    best = metrics.best_of(bests, group.metric)
+    if not math.isfinite(best) or best == 0:
+        return None, False
+    away = PROPOSED if group.metric in LESS_IS_BETTER else -PROPOSED
+    return Target(float(f"{best * (1 + away):.4g}"), group.metric), False
+
+
+def times(series: Series, clock: str, target: Target | None) -> list[float]:
+    """To the target, of each finished case; NaN for those that did not reach it."""
+    if target is None:
+        return []
+    return [metrics.time_of_trace(series.traces[i], clock, target)
+            for i in finished(series).index]
+
+
+def precision(params: Json | None) -> str:
+    known = params if isinstance(params, dict) else {}
+    return next((str(known[key]) for key in PRECISIONS if key in known), "–")
+
+
+def group_data(group: Group, index: int) -> Json:
+    """What the overview draws, the fastest series first."""
+    target, named = group.target
+    known = [name for name in METRICS if name in ("test_rmse", "ndcg_100", "objective")
+             and any(t[name].notna().any() for m in group.members
+                     for t in m.series.traces.values())]
+    members = sorted(group.members, key=lambda m: _rank(m.series, target))
+    variants: Counter[str] = Counter()
+    series = []
+    for member in members:
+        series.append(_series_data(member, known, variants[member.series.algorithm]))
+        variants[member.series.algorithm] += 1
+    row = group.members[0].row
+    return {"index": index, "title": group.title, "dataset": group.key[0],
+            "sizes": {key: _plain(row[key]) for key in
+                      ("n_users", "n_items", "nnz_train", "nnz_test")},
+            "split": group.key[1], "metrics": known, "metric": group.metric,
+            "target": None if target is None else float(target), "target_named": named,
+            "targets": sorted({float(m.target) for m in group.members
+                               if m.target is not None and m.target.metric == group.metric}),
+            "series": series}
+
+
+def _rank(series: Series, target: Target | None) -> tuple[float, float]:
+    median = metrics.censored_median(times(series, ANSWER, target)) if target is not None else math.nan
+    metric = metric_of(series)
+    best = metrics.spread([metrics.best_of(t[metric], metric) for t in series.traces.values()]).median
+    sign = 1 if metric in LESS_IS_BETTER else -1
+    return (median if math.isfinite(median) else math.inf,
+            sign * best if math.isfinite(best) else math.inf)
+
+
+def _series_data(member: Member, known: Sequence[str], variant: int) -> Json:
+    series, row = member.series, member.row
+    colour, marker = of_algorithm(series.algorithm)
+    done = finished(series)
+    shown = [i for i in done.index if len(series.traces[i])]
+    return {"label": series.label + contended_mark(series.cases), "algorithm": series.algorithm,
+            "configuration": configuration(series), "run": member.run.name,
+            "hardware": text_of(row["hardware"]), "machine": member.machine,
+            "family": text_of(row["family"]), "precision": precision(row["params"]),
+            "factors": _plain((row["params"] or {}).get("factors")),
+            "colour": colour, "dark": on_dark(colour), "marker": marker, "variant": variant,
+            "statuses": dict(Counter(series.cases["status"])),
+            "seeds": [_seed_data(member, i, known) for i in done.index],
+            "curves": {name: _curve([series.traces[i] for i in shown], name) for name in known}}
+
+
+def configuration(series: Series) -> str:
+    """The label without the algorithm's name."""
+    return series.label[len(series.algorithm):].strip()
+
+
+def _seed_data(member: Member, index: int, known: Sequence[str]) -> Json:
+    trace, case = member.series.traces[index], member.series.cases.loc[index]
+    return {"case": case_key(member.run.name, case["case_id"]), "seed": _plain(case["seed"]),
+            "status": case["status"],
+            **{clock: numbers(trace[clock]) for clock in CLOCKS},
+            **{name: numbers(trace[name]) for name in known}}
+
+
+def _curve(traces: Sequence[pd.DataFrame], metric: str) -> Json:
+    """Medians over the seeds by epoch, as in the figures of mfplots, on each clock."""
+    found: Json = {}
+    for clock in ("epoch", *CLOCKS):
+        points = aggregate(traces, clock, "minmax", metric)
+        found[clock] = [round_to(points[name]) for name in ("x", "y", "low", "high")]
+    return found
+
+
+def numbers(values: Iterable[float]) -> list[float | None]:
+    return [float(v) if math.isfinite(v) else None for v in values]
+
+
+def round_to(values: Iterable[float], digits: int = 7) -> list[float | None]:
+    """For drawing alone: seven digits are a hundredth of a pixel."""
+    return [float(f"{v:.{digits}g}") if math.isfinite(v) else None for v in values]
+
+
+def text_of(value: Any) -> str:
+    return value if isinstance(value, str) else "–" if value is None or value != value else canonical(value)
+
+
+def _plain(value: Any) -> Any:
+    """A number as Python has it, or nothing."""
+    if value is None or isinstance(value, (str, bool)):
+        return value
+    number = float(value)
+    if not math.isfinite(number):
+        return None
+    return int(number) if number.is_integer() else number
+
+
+def pending(series: Series) -> int:
+    return int(series.cases["status"].isin(PENDING).sum())

@@ -1,0 +1,159 @@
+"""The HTML of the pages: what stands before any script runs. Text of others is escaped here."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from html import escape
+
+from mfplots.site.exhibits import VERDICTS, Claim, prose
+
+NAVIGATION = (("index.html", "Overview"), ("leaderboard.html", "Leaderboard"),
+              ("speed.html", "Speed"), ("cases.html", "Cases"), ("compare.html", "Compare"),
+              ("exhibits.html", "Exhibits"), ("failures.html", "Failures"))
+# Nothing from elsewhere, no script but the files beside the page, and nothing is sent.
+POLICY = ("default-src 'none'; script-src 'self' file:; style-src 'self' file: 'unsafe-inline'; "
+          "img-src 'self' file: data: blob:; connect-src 'none'; base-uri 'none'; form-action 'none'")
+BASE = ("assets/tables.js", "assets/metrics.js", "assets/report.js")
+
+
+def page(file: str, title: str, body: str, scripts: Sequence[str], made: str) -> str:
+    links = "".join(f'<a href="{href}"{_current(href, file)}>{name}</a>' for href, name in NAVIGATION)
+    tags = "".join(f'<script defer src="{src}"></script>\n' for src in (*BASE, *scripts))
+    return f"""<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta http-equiv="Content-Security-Policy" content="{POLICY}">
+<title>{escape(title)} - mfbench report</title>
+<link rel="icon" href="data:,">
+<link rel="stylesheet" href="assets/tables.css">
+<link rel="stylesheet" href="assets/report.css">
+<script src="assets/theme.js"></script>
+{tags}</head>
+<body>
+<a class="skip" href="#main">Skip to the content</a>
+<header><a class="name" href="index.html">mfbench</a>
+<nav aria-label="Pages">{links}</nav>
+<button type="button" id="theme" aria-live="polite">Theme</button></header>
+<main id="main" tabindex="-1">
+<h1>{escape(title)}</h1>
+<noscript><p class="note">Tables and figures of this page are made by scripts, which are off here.
+The numbers are in the result files; <code>mfbench export</code> makes tables of them.</p></noscript>
+{body}
+</main>
+<footer><p>{escape(made)}</p></footer>
+</body>
+</html>
+"""
+
+
+def _current(href: str, file: str) -> str:
+    here = "cases.html" if file == "case.html" else file
+    return ' aria-current="page"' if href == here else ""
+
+
+OVERVIEW = """<p class="lead" id="counts"></p>
+<section aria-labelledby="fastest-h"><h2 id="fastest-h">What is fastest on which data</h2>
+<p>To the first evaluated point at the target; median over the seeds, one that does not get there being
+infinitely late. <b>Answer</b>: prepare + transfer + training. <b>Training</b>: the training clock
+alone. A data set's name shows its curves below.</p>
+<div id="fastest"></div></section>
+<section aria-labelledby="curves-h"><h2 id="curves-h">Curves</h2>
+<form id="controls" class="controls">
+<label>Data set <select id="group"></select></label>
+<label>Hardware <select id="hardware"></select></label>
+<label>Results <select id="run"></select></label>
+<label>Value <select id="metric"></select></label>
+<label>Clock <select id="clock"><option value="answer_s">answer: prepare + transfer + training</option>
+<option value="train_s">training</option><option value="wall_s">wall, evaluations too</option>
+<option value="epoch">epochs</option></select></label>
+<label class="check"><input type="checkbox" id="logx" checked> log time</label>
+<label class="check"><input type="checkbox" id="logy"> log value</label>
+<label>Target <input type="number" id="target" step="any" inputmode="decimal"></label>
+<label>Move it <input type="range" id="slide" min="0" max="1000" aria-label="Move the target"></label>
+</form>
+<p id="about" class="note"></p>
+<p class="buttons"><button type="button" id="best">Fastest of each algorithm</button>
+<button type="button" id="all">Show all</button><button type="button" id="none">Show none</button></p>
+<div id="figure" class="figure" role="img" aria-label="Curves; the table below has their numbers"
+ aria-describedby="series-h"></div>
+<h3 id="series-h">The series, with their times to the target</h3>
+<div id="series"></div></section>"""
+
+LEADERBOARD = """<p>One row a configuration in one folder of results, medians over its seeds. The target is the
+one that most results of a data set name, or else 1 % short of the best; the
+<a href="index.html">overview</a> lets you move it. Rates of different methods do not compare: an update of ALS is none of SGD.</p>
+<div id="filters" class="controls"></div><div id="board"></div>"""
+
+SPEED = """<p>Bytes and operations are those that an algorithm declares as compulsory for an epoch, over the training
+clock: what caches save and what is read twice is not in them, so a share may be above 100 %. The
+ceiling of operations is fp32 outside of tensor cores, which algorithms on tensor cores pass.</p>
+<div id="ceilings"></div><div id="filters" class="controls"></div>
+<div id="figure" class="figure" role="img" aria-label="Roofline; the table below has its numbers"
+ aria-describedby="rates-h"></div>
+<h2 id="rates-h">Rates, and shares of what the machine was measured to do</h2><div id="rates"></div>"""
+
+CASES = """<p>Every case of the results; its name leads to its trace, clocks, parameters and provenance.</p>
+<div id="filters" class="controls"></div><div id="cases"></div>"""
+
+CASE = """<p id="back"><a href="cases.html">All cases</a></p><div id="case" aria-live="polite"></div>"""
+
+COMPARE = """<p>Is the second run faster, slower or the same? By <code>mfbench compare</code>: 95 % intervals by
+Student's t on logarithms over runs, verdicts with Holm's correction over all rows
+(docs/methodology.md). Ratios are second over first: below 1 the second is faster.</p>
+<div class="controls"><label>Runs <select id="pair"></select></label></div>
+<p id="about" class="note"></p>
+<div id="figure" class="figure" role="img" aria-label="Ratios with their intervals; the table below has the numbers"
+ aria-describedby="rows-h"></div>
+<h2 id="rows-h">Configurations of both</h2><div id="rows"></div>"""
+
+FAILURES = """<p>Cases that diverged, ran out of memory or time, were skipped or cut off; cases whose machine was not
+theirs alone; files that could not be read. A failure is a result: it stays in every count.</p>
+<div id="filters" class="controls"></div><div id="failures"></div>"""
+
+
+def exhibits(claims: Sequence[Claim], runs: dict[str, list[str]]) -> str:
+    """Of each claim an article; filters show and hide them. `runs`: folders by exhibit."""
+    counts = {kind: sum(c.kind == kind for c in claims) for kind in (*VERDICTS, "in words")}
+    summary = "".join(f"<li><b>{n}</b> {kind}</li>" for kind, n in counts.items() if n)
+    papers = list(dict.fromkeys(c.paper for c in claims))
+    kinds = [kind for kind, n in counts.items() if n]
+    if not claims:
+        return "<p>This checkout has no docs/reproduction.</p>"
+    return (f"<p>What papers claim, what they published, what was measured here, and why. Numbers are "
+            "medians over seeds on the committed results; a test recomputes each from its file.</p>"
+            f'<ul class="counts">{summary}</ul><div class="controls">'
+            f'<label>Paper <select id="paper">{_options(papers)}</select></label>'
+            f'<label>Verdict <select id="verdict">{_options(kinds)}</select></label></div>'
+            '<p id="shown" class="note" aria-live="polite"></p>'
+            + "".join(_article(claim, runs) for claim in claims))
+
+
+def _options(values: Sequence[str]) -> str:
+    return '<option value="">all</option>' + "".join(
+        f'<option value="{escape(v)}">{escape(v)}</option>' for v in values)
+
+
+def _article(claim: Claim, runs: dict[str, list[str]]) -> str:
+    asked = "Asked" if claim.ours else "Published"
+    parts = [(asked, claim.published), ("", claim.other), ("Measured", claim.measured),
+             ("Why", claim.why)]
+    body = "".join(f"<dt>{name}</dt><dd>{prose(text)}</dd>" if name else f"<dd>{prose(text)}</dd>"
+                   for name, text in parts if text.strip())
+    commands = "".join(f"<li><code>./dev reproduce {escape(name)}</code>{_folders(runs.get(name, []))}</li>"
+                       for name in claim.exhibits)
+    title = prose(claim.claim).strip().removeprefix("<p>").removesuffix("</p>")
+    verdict = prose(claim.verdict).strip().removeprefix("<p>").removesuffix("</p>")
+    return (f'<article class="claim" data-paper="{escape(claim.paper)}" data-verdict="{claim.kind}">'
+            f'<h2>{title}</h2><p><span class="tag">{escape(claim.paper)}{", ours" if claim.ours else ""}'
+            f'</span> <span class="tag verdict {claim.kind.replace(" ", "-")}">{verdict}</span></p>'
+            f'<dl>{body}</dl><ul class="commands">{commands}</ul></article>')
+
+
+def _folders(names: Sequence[str]) -> str:
+    from urllib.parse import quote
+
+    links = ", ".join(f'<a href="cases.html#run={quote(name, safe="")}">{escape(name)}</a>'
+                      for name in names)
+    return f" – results: {links}" if links else ""

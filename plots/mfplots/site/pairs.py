@@ -1,0 +1,88 @@
+"""What `mfbench compare` says of two folders that share cases: its statistics, not a copy of them."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from collections.abc import Sequence
+from itertools import combinations
+from pathlib import Path
+from typing import Any
+
+from mfplots.errors import PlotError
+from mfplots.site.gather import Run
+
+Json = dict[str, Any]
+LIMIT_S = 120
+
+
+def shared_pairs(runs: Sequence[Run]) -> list[tuple[Run, Run, int]]:
+    """With how many cases both have, which are those of one hash; the earlier run first."""
+    hashes = [set(run.results.cases["case_hash"].dropna()) for run in runs]
+    found = [(a, b, len(hashes[i] & hashes[j]))
+             for (i, a), (j, b) in combinations(enumerate(runs), 2) if hashes[i] & hashes[j]]
+    return [(a, b, n) if _begun(a) <= _begun(b) else (b, a, n) for a, b, n in found]
+
+
+def _begun(run: Run) -> str:
+    return min((t for t in run.results.cases["started_at"] if isinstance(t, str)), default="")
+
+
+def named_pairs(runs: Sequence[Run], asked: Sequence[Sequence[Path]]) -> list[tuple[Run, Run, int]]:
+    """Those of --compare. Raises PlotError for a folder that is not among the report's."""
+    by_path = {run.path.resolve(): run for run in runs}
+    found = []
+    for pair in asked:
+        for path in pair:
+            if path.resolve() not in by_path:
+                raise PlotError(f"--compare: {path} is no folder of results of this report")
+        first, second = (by_path[path.resolve()] for path in pair)
+        both = set(first.results.cases["case_hash"]) & set(second.results.cases["case_hash"])
+        found.append((first, second, len(both)))
+    return found
+
+
+def compare(program: str, first: Run, second: Run) -> Json:
+    """The rows of `mfbench compare --json`, or what it said instead under "problem"."""
+    try:
+        done = subprocess.run([program, "compare", str(first.path), str(second.path), "--json"],
+                              capture_output=True, text=True, errors="replace", timeout=LIMIT_S)
+        said = json.loads(done.stdout) if done.returncode == 0 else None
+    except (OSError, ValueError, subprocess.TimeoutExpired) as error:
+        return {"problem": f"mfbench compare: {error}"}
+    if said is None:
+        return {"problem": done.stderr.strip() or f"mfbench compare ended with {done.returncode}"}
+    return {"margin": said["margin"], "quality_margin": said["quality_margin"],
+            "level": said["level"], "commits": [said[side]["commits"] for side in ("first", "second")],
+            "machines": [said[side]["machines"] for side in ("first", "second")],
+            "left_out": [*said["first"]["left_out"], *said["second"]["left_out"]],
+            "rows": [_row(row) for row in said["rows"]]}
+
+
+def _row(row: Json) -> Json:
+    sides = {side: row["epoch_time"][side]["runs"] for side in ("first", "second")}
+    return {"label": row["label"], "verdict": row["verdict"], "target": row["target"],
+            "runs": f"{sides['first']} and {sides['second']}",
+            **{name: _numbers(row[name]) for name in
+               ("epoch_time", "answer_time", "target_time", "quality")}}
+
+
+def _numbers(compared: Json | None) -> Json | None:
+    if compared is None:
+        return None
+    value = compared.get("ratio", compared.get("difference"))
+    return {"value": value, "low": compared["low"], "high": compared["high"],
+            "first": compared["first"]["middle"], "second": compared["second"]["middle"],
+            "verdict": compared["verdict"],
+            "metric": compared.get("metric")}
+
+
+def pair_data(runs: Sequence[Run], asked: Sequence[Sequence[Path]], program: str | None) -> list[Json]:
+    """Those asked for, then those that share cases; statistics where there is a program."""
+    pairs = {(a.name, b.name): (a, b, n) for a, b, n in [*named_pairs(runs, asked),
+                                                         *shared_pairs(runs)]}
+    return [{"first": a.name, "second": b.name, "shared": n,
+             **(compare(program, a, b) if program else
+                {"problem": "There was no mfbench when this report was made, whose `compare` has "
+                            "the statistics: ./dev build, then make it again."})}
+            for a, b, n in pairs.values()]

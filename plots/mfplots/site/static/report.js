@@ -1,0 +1,188 @@
+"use strict";
+// What all pages share. Text of result files reaches the page as text: by textContent, or escaped.
+
+mf.el = (tag, attributes = {}, ...children) => {
+  const made = document.createElement(tag);
+  for (const [name, value] of Object.entries(attributes)) {
+    if (name.startsWith("on")) made.addEventListener(name.slice(2), value);
+    else if (value !== null && value !== false) made.setAttribute(name, value === true ? "" : value);
+  }
+  made.append(...children.filter((child) => child !== null && child !== undefined));
+  return made;
+};
+mf.by = (id) => document.getElementById(id);
+mf.escape = (text) => String(text).replace(/[&<>"']/g, (c) => `&#${c.charCodeAt(0)};`);
+
+// ---- numbers, in the words of mfplots/style.py ----------------------------------------------------
+
+mf.significant = (value, digits = 3) => {
+  if (value === null || !Number.isFinite(value)) return "–";
+  if (value === 0) return "0";
+  if (Math.abs(value) < 1e-4 || Math.abs(value) >= 1e6) return value.toExponential(digits - 1);
+  return value.toFixed(Math.max(digits - 1 - Math.floor(Math.log10(Math.abs(value))), 0));
+};
+mf.withUnit = (value, unit, low, high) => {
+  if (value === null || !Number.isFinite(value)) return "–";
+  if (value === 0) return `0 ${unit}`;
+  if (Math.abs(value) < 1000 * 10 ** high) value = Number(value.toExponential(2));
+  const power = Math.floor(Math.log10(Math.abs(value)) + 1e-12);
+  const step = Math.min(Math.max(Math.floor(power / 3) * 3, low), high);
+  const letter = { "-9": "n", "-6": "µ", "-3": "m", 0: "", 3: "k", 6: "M", 9: "G", 12: "T" }[step];
+  return `${(value / 10 ** step).toFixed(Math.max(2 - power + step, 0))} ${letter}${unit}`;
+};
+mf.duration = (seconds) => mf.withUnit(seconds, "s", -9, 0);
+mf.si = (value, unit) => mf.withUnit(value, unit, 0, 12);
+mf.percent = (share) => (share === null ? "–" : `${mf.significant(100 * share, 3)} %`);
+mf.plain = (value) => (value === null || value === undefined ? "–" : String(value));
+mf.fixed = (digits) => (value) => (value === null || value === undefined ? "–" :
+  Math.abs(value) < 1e4 ? value.toFixed(digits) : mf.significant(value, 6));
+
+// ---- tables ---------------------------------------------------------------------------------------
+
+// columns: {key, title, show?(value, row) -> text, number?, link?(row) -> address, node?(row)}.
+mf.table = (host, columns, rows, options = {}) => {
+  const table = mf.el("table", { class: "display compact", "aria-label": options.label || "" });
+  const scroll = mf.el("div", { class: "scroll", tabindex: "0", role: "region",
+                                "aria-label": `${options.label || "table"}, scrolls sideways` }, table);
+  host.replaceChildren(scroll);
+  const made = new mfTables.default(table, {
+    data: rows, autoWidth: false, deferRender: true, pageLength: options.length || 25,
+    lengthMenu: [10, 25, 100, 500], order: options.order || [], paging: rows.length > 10,
+    searching: options.search !== false && rows.length > 5, info: rows.length > 10,
+    layout: { topStart: "search", topEnd: null, bottomStart: "info", bottomEnd: "paging",
+              bottom2Start: rows.length > 25 ? "pageLength" : null },
+    language: { search: "Find", emptyTable: options.empty || "nothing here" },
+    columns: columns.map((column) => ({
+      title: mf.escape(column.title), type: column.number ? "num" : "string", name: column.key,
+      orderable: column.node === undefined,
+      className: column.number ? "number" : column.wide ? "wide" : column.link ? "mid" : "", data: null,
+      render: (row, kind) => mf.cell(column, row, kind),
+    })),
+  });
+  // What scrolls is within the search field and the pages, which stay.
+  const wrapper = table.closest(".dt-container");
+  if (wrapper && wrapper !== scroll) {
+    host.replaceChildren(wrapper);
+    table.replaceWith(scroll);
+    scroll.append(table);
+  }
+  return made;
+};
+mf.cell = (column, row, kind) => {
+  const value = row[column.key];
+  if (kind === "sort" || kind === "type") {
+    if (column.number) return value === null || value === undefined ? Infinity : value;
+    return mf.plain(value);
+  }
+  const text = column.show ? column.show(value, row) : mf.plain(value);
+  if (kind !== "display") return text;
+  if (column.node) return column.node(row);
+  const address = column.link && column.link(row);
+  return address ? `<a href="${mf.escape(address)}">${mf.escape(text)}</a>` : mf.escape(text);
+};
+
+// A select for each key, which narrows the table; what is chosen stands in the address.
+mf.filters = (host, table, columns, rows, keys, then = () => {}, first = {}) => {
+  const asked = mf.address();
+  const chosen = {};
+  for (const key of keys) {
+    const column = columns.find((one) => one.key === key);
+    const values = [...new Set(rows.map((row) => mf.plain(row[key])))].sort();
+    const select = mf.el("select", { id: `filter-${key}`, "data-key": key },
+      mf.el("option", { value: "" }, "all"),
+      ...values.map((value) => mf.el("option", { value }, value)));
+    const wish = asked.size ? asked.get(key) : first[key];
+    select.value = values.includes(wish) ? wish : "";
+    select.addEventListener("change", () => narrow());
+    host.append(mf.el("label", {}, `${column ? column.title : key} `, select));
+    chosen[key] = select;
+  }
+  const fits = (row) => keys.every((key) => !chosen[key].value || mf.plain(row[key]) === chosen[key].value);
+  table.search.fixed("chosen", (text, row) => fits(row));
+  function narrow() {
+    const said = new URLSearchParams(keys.filter((key) => chosen[key].value)
+      .map((key) => [key, chosen[key].value]));
+    history.replaceState(null, "", said.toString() ? `#${said}` : location.pathname.split("/").pop());
+    table.draw();
+    then(rows.filter(fits));
+  }
+  table.draw();
+  then(rows.filter(fits));
+};
+mf.address = () => new URLSearchParams(location.hash.slice(1));
+mf.option = (value, text) => mf.el("option", { value }, text);
+
+// ---- data and figures that come when they are wanted ----------------------------------------------
+
+mf.script = (source) => new Promise((done, failed) => {
+  document.head.append(mf.el("script", { src: source, onload: done,
+    onerror: () => failed(new Error(`${source} is not there`)) }));
+});
+mf.fetchData = async (source, name) => {
+  delete mf.store[name];
+  await mf.script(source);
+  return mf.store[name];
+};
+
+// Plotly is large: it comes once the page is painted and usable.
+mf.plotly = () => {
+  mf.plotlyComing ||= new Promise((painted) => requestAnimationFrame(() => setTimeout(painted, 0)))
+    .then(() => mf.script("assets/plotly.min.js"));
+  return mf.plotlyComing.then(() => Plotly);
+};
+mf.isDark = () => document.documentElement.classList.contains("dark");
+mf.colour = (item) => (mf.isDark() ? item.dark : item.colour);
+mf.style = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
+
+// Plotly takes some HTML in its texts: none of it comes from result files.
+mf.figureText = (text) => String(text).replace(/[&<>]/g, (c) => ({ "&": "&amp;", "<": "&lt;", ">": "&gt;" }[c]));
+mf.axis = (title, more = {}) => ({ title: { text: title, standoff: 8 }, gridcolor: mf.style("--grid"),
+  linecolor: mf.style("--line"), zeroline: false, automargin: true, ...more });
+mf.layout = (more = {}) => ({
+  paper_bgcolor: "rgba(0,0,0,0)", plot_bgcolor: "rgba(0,0,0,0)", margin: { l: 56, r: 12, t: 34, b: 48 },
+  modebar: { bgcolor: "rgba(0,0,0,0)", color: mf.style("--soft"), activecolor: mf.style("--accent") },
+  font: { family: "system-ui, sans-serif", size: 13, color: mf.style("--text") },
+  hoverlabel: { bgcolor: mf.style("--panel"), font: { color: mf.style("--text") }, bordercolor: mf.style("--line") },
+  hovermode: "closest", showlegend: false, ...more });
+mf.draw = async (host, traces, layout, movable = false) => {
+  const plotly = await mf.plotly();
+  await plotly.react(host, traces, layout, { responsive: true, displaylogo: false,
+    edits: { shapePosition: movable },
+    modeBarButtonsToRemove: ["select2d", "lasso2d", "toImage", "autoScale2d"] });
+  host.dataset.drawn = String(1 + Number(host.dataset.drawn || 0));
+  return plotly;
+};
+// The markers of mfplots/palette.py by Plotly's names; an open one for half filled ones.
+mf.symbol = (marker, variant) => {
+  const name = { o: "circle", s: "square", "^": "triangle-up", D: "diamond", v: "triangle-down",
+                 P: "cross", X: "x", "<": "triangle-left" }[marker] || "circle";
+  return variant % 6 === 0 ? name : variant % 6 === 1 ? `${name}-open` : `${name}-open-dot`;
+};
+mf.dash = (variant) => ["solid", "8px,3px", "10px,3px,2px,3px", "2px,2px", "14px,4px",
+                        "8px,2px,2px,2px,2px,2px"][variant % 6];
+
+// ---- the theme ------------------------------------------------------------------------------------
+
+mf.redraw = () => {};
+mf.startTheme = () => {
+  const button = mf.by("theme");
+  const say = () => { button.textContent = mf.isDark() ? "Light theme" : "Dark theme"; };
+  const turn = (dark) => {
+    document.documentElement.classList.toggle("dark", dark);
+    say();
+    mf.redraw();
+  };
+  button.addEventListener("click", () => {
+    const dark = !mf.isDark();
+    try { localStorage.setItem("mfbench-theme", dark ? "dark" : "light"); } catch (error) { /* without */ }
+    turn(dark);
+  });
+  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", (event) => {
+    let chosen = null;
+    try { chosen = localStorage.getItem("mfbench-theme"); } catch (error) { /* without */ }
+    if (!chosen) turn(event.matches);
+  });
+  say();
+};
+mf.ready = () => { document.documentElement.dataset.ready = String(Math.round(performance.now())); };
+document.addEventListener("DOMContentLoaded", mf.startTheme);

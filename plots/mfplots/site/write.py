@@ -1,0 +1,57 @@
+"""Files of the site. A browser loads no JSON from a folder of the disk, so data are scripts:
+mf.data("board", {...})."""
+
+from __future__ import annotations
+
+import json
+import math
+import shutil
+from pathlib import Path
+from typing import Any
+
+from mfplots.errors import PlotError
+from mfplots.printable import one_line
+from mfplots.site.assets import Libraries, classic_script
+
+STATIC = Path(__file__).parent / "static"
+MARK = "mfbench-report.txt"  # a folder with it is one of ours
+
+
+def prepare(out: Path) -> None:
+    """An empty folder. Raises PlotError where there is one that is no report."""
+    if out.is_dir() and any(out.iterdir()):
+        if not (out / MARK).is_file():
+            raise PlotError(f"{out}: holds other files and no report; name another folder with --out")
+        shutil.rmtree(out)
+    for part in ("assets", "data/cases", "data/groups"):
+        (out / part).mkdir(parents=True, exist_ok=True)
+    (out / MARK).write_text("Made by ./dev report, which writes this folder anew.\n")
+
+
+def libraries(out: Path, found: Libraries) -> None:
+    shutil.copyfile(found.plotly, out / "assets/plotly.min.js")
+    shutil.copyfile(found.tables_style, out / "assets/tables.css")
+    module = found.tables.read_text(encoding="utf-8")
+    (out / "assets/tables.js").write_text(classic_script(module, "mfTables"), encoding="utf-8")
+    for path in sorted(STATIC.iterdir()):
+        shutil.copyfile(path, out / "assets" / path.name)
+
+
+def data(path: Path, name: str, value: Any) -> None:
+    """`name` is one of ours. Text becomes printable, numbers that are not finite become null."""
+    text = json.dumps(clean(value), separators=(",", ":"), allow_nan=False)
+    path.write_text(f"mf.data({json.dumps(name)},{text});\n", encoding="ascii")
+
+
+def clean(value: Any) -> Any:
+    """By the rule for a terminal: no control character, none that turns text. `raw` stays as it is,
+    since it is shown nowhere."""
+    if isinstance(value, str):
+        return one_line(value)
+    if isinstance(value, dict):
+        return {one_line(str(k)): v if k == "raw" else clean(v) for k, v in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [clean(item) for item in value]
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    return value
