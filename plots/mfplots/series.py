@@ -142,8 +142,13 @@ def machine(row: Mapping[str, Any]) -> str:
     """The processor a case ran on: its GPU for CUDA algorithms, else its CPU."""
     if row["hardware"] == "cuda" and isinstance(row["gpu"], str):
         return row["gpu"]
-    cores = f", {row['cores']} cores" if pd.notna(row["cores"]) else ""
+    cores = f", {cores_text(row['cores'])} cores" if pd.notna(row["cores"]) else ""
     return f"{row['cpu']}{cores}"
+
+
+def cores_text(cores: Any) -> str:
+    """16.0, as it is in a column where some have none, is 16."""
+    return str(int(cores)) if isinstance(cores, float) and cores.is_integer() else str(cores)
 
 
 def _facets(row: pd.Series) -> Facets:
@@ -226,7 +231,7 @@ def _panel_groups(cases: pd.DataFrame) -> list[tuple[pd.Series, str, pd.DataFram
         group = cases[[k == key for k in keys]]
         loaded = group[group["content_hash"].notna()]
         first = (loaded if len(loaded) else group).iloc[0]
-        groups.append((first, panel_detail(key, [k for k in distinct if k[0] == key[0]]), group))
+        groups.append((first, _panel_detail(key, [k for k in distinct if k[0] == key[0]]), group))
     return groups
 
 
@@ -241,7 +246,7 @@ def _panel_keys(cases: pd.DataFrame) -> list[PanelKey]:
     return [complete(key) for key in keys]
 
 
-def panel_detail(key: PanelKey, twins: Sequence[PanelKey]) -> str:
+def _panel_detail(key: PanelKey, twins: Sequence[PanelKey]) -> str:
     words = []
     if len({twin[1] for twin in twins}) > 1:
         words.append(f"split {key[1]}")

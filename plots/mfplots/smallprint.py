@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 
 from mfplots.metrics import STEADY_CLOCK, clock_moved
-from mfplots.series import CONTENDED_MARK, View, contended
+from mfplots.series import CONTENDED_MARK, View, contended, cores_text
 
 MAX_IDS = 24
 
@@ -75,7 +75,7 @@ def _environments(cases: pd.DataFrame) -> list[dict]:
 
 
 def _machine(row: dict) -> str:
-    words = [str(row["host"] or "unknown host"), f"{row['cpu']} ({row['cores']} cores)"]
+    words = [str(row["host"] or "unknown host"), f"{row['cpu']} ({cores_text(row['cores'])} cores)"]
     if row["gpu"]:
         words.append(f"{row['gpu']}, driver {row['driver']}, CUDA {row['cuda']}")
     return ", ".join(words)

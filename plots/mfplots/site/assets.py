@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import importlib.util
 import re
+import sys
 from dataclasses import dataclass
 from pathlib import Path
 
 from mfplots.errors import PlotError
 
+FOLDER = Path(__file__).resolve().parents[3] / ".cache/report"  # where ./dev deps puts them
 HOW = "./dev deps report installs it (plots/requirements-report.txt)"
 _EXPORT = re.compile(r"\bexport\{([^{}]*)\};?")
 _NAME = re.compile(r"([\w$]+)(?: as ([\w$]+))?")
@@ -22,7 +24,10 @@ class Libraries:
 
 
 def find_libraries() -> Libraries:
-    """Raises PlotError naming the package that is missing and what installs it."""
+    """On the path of Python or in FOLDER. Raises PlotError naming the package that is missing and
+    what installs it."""
+    sys.path += [path for found in sorted(FOLDER.glob("lib/python3*/site-packages"))
+                 if (path := str(found)) not in sys.path]
     if importlib.util.find_spec("markdown_it") is None:
         raise PlotError(f"the report needs markdown-it-py; {HOW}")
     return Libraries(_file("plotly", "package_data/plotly.min.js"),

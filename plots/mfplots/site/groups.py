@@ -17,8 +17,8 @@ from mfplots.errors import PlotError
 from mfplots.load import PENDING
 from mfplots.metrics import LESS_IS_BETTER, METRICS, Target
 from mfplots.palette import of_algorithm, on_dark
-from mfplots.series import (Panel, Series, canonical, contended_mark, machine, panel_detail,
-                            panel_title, split_text)
+from mfplots.series import (Panel, Series, canonical, contended_mark, machine, panel_title,
+                            split_text)
 from mfplots.site.gather import Run, case_key
 from mfplots.summary import ANSWER, Question, finished, metric_of, target_of
 
@@ -72,7 +72,7 @@ class Group:
 
 
 def make_groups(runs: Iterable[Run]) -> list[Group]:
-    """The largest first."""
+    """Those with most algorithms first."""
     found: dict[tuple[str, str, str], Group] = {}
     for run in runs:
         for panel in run.view.panels:
@@ -81,8 +81,19 @@ def make_groups(runs: Iterable[Run]) -> list[Group]:
                 group = found.setdefault(_key(series), Group(_key(series)))
                 group.members.append(Member(run, panel, series, target))
     for key, group in found.items():
-        group.detail = panel_detail(key, [k for k in found if k[0] == key[0]])
-    return sorted(found.values(), key=lambda group: -sum(len(m.series.cases) for m in group.members))
+        group.detail = _detail(key, [k for k in found if k[0] == key[0]])
+    return sorted(found.values(), reverse=True, key=lambda group: (
+        len({m.series.algorithm for m in group.members}),
+        sum(len(m.series.cases) for m in group.members)))
+
+
+def _detail(key: tuple[str, str, str], twins: Sequence[tuple[str, str, str]]) -> str:
+    """What tells it from other groups of its data set: of the split what differs, or the content."""
+    common = set.intersection(*(set(split.split()) for _, split, _ in twins))
+    words = [word for word in key[1].split() if word not in common]
+    if sum(twin[1] == key[1] for twin in twins) > 1:
+        words.append(f"content {key[2][:8] or 'unknown'}")
+    return " ".join(words)
 
 
 def _key(series: Series) -> tuple[str, str, str]:

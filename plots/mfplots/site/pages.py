@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from html import escape
+from html import escape as escape_markup
+from urllib.parse import quote
 
+from mfplots.printable import one_line
 from mfplots.site.exhibits import VERDICTS, Claim, prose
 
 NAVIGATION = (("index.html", "Overview"), ("leaderboard.html", "Leaderboard"),
@@ -14,6 +16,11 @@ NAVIGATION = (("index.html", "Overview"), ("leaderboard.html", "Leaderboard"),
 POLICY = ("default-src 'none'; script-src 'self' file:; style-src 'self' file: 'unsafe-inline'; "
           "img-src 'self' file: data: blob:; connect-src 'none'; base-uri 'none'; form-action 'none'")
 BASE = ("assets/tables.js", "assets/metrics.js", "assets/report.js")
+
+
+def escape(text: str) -> str:
+    """Also of names of folders and revisions, which are others' text."""
+    return escape_markup(one_line(text))
 
 
 def page(file: str, title: str, body: str, scripts: Sequence[str], made: str) -> str:
@@ -152,8 +159,6 @@ def _article(claim: Claim, runs: dict[str, list[str]]) -> str:
 
 
 def _folders(names: Sequence[str]) -> str:
-    from urllib.parse import quote
-
     links = ", ".join(f'<a href="cases.html#run={quote(name, safe="")}">{escape(name)}</a>'
                       for name in names)
     return f" – results: {links}" if links else ""

@@ -17,10 +17,12 @@ LIMIT_S = 120
 
 
 def shared_pairs(runs: Sequence[Run]) -> list[tuple[Run, Run, int]]:
-    """With how many cases both have, which are those of one hash; the earlier run first."""
+    """With how many cases both have, which are those of one hash, most first; in a pair the run
+    that began first."""
     hashes = [set(run.results.cases["case_hash"].dropna()) for run in runs]
     found = [(a, b, len(hashes[i] & hashes[j]))
              for (i, a), (j, b) in combinations(enumerate(runs), 2) if hashes[i] & hashes[j]]
+    found.sort(key=lambda pair: -pair[2])
     return [(a, b, n) if _begun(a) <= _begun(b) else (b, a, n) for a, b, n in found]
 
 
@@ -73,7 +75,7 @@ def _numbers(compared: Json | None) -> Json | None:
     value = compared.get("ratio", compared.get("difference"))
     return {"value": value, "low": compared["low"], "high": compared["high"],
             "first": compared["first"]["middle"], "second": compared["second"]["middle"],
-            "verdict": compared["verdict"],
+            "verdict": compared.get("verdict"),
             "metric": compared.get("metric")}
 
 

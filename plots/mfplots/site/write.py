@@ -47,7 +47,7 @@ def clean(value: Any) -> Any:
     """By the rule for a terminal: no control character, none that turns text. `raw` stays as it is,
     since it is shown nowhere."""
     if isinstance(value, str):
-        return one_line(value)
+        return value if value.isprintable() else one_line(value)  # what most are
     if isinstance(value, dict):
         return {one_line(str(k)): v if k == "raw" else clean(v) for k, v in value.items()}
     if isinstance(value, (list, tuple)):

@@ -20,7 +20,7 @@
     { key: "answer", title: "Answer, to the end", number: true, show: mf.duration },
     { key: "train", title: "Training, to the end", number: true, show: mf.duration },
     { key: "updates_per_s", title: "Updates", number: true, show: (value) => mf.si(value, "/s") },
-    { key: "method", title: "of" }, { key: "family", title: "Family" },
+    { key: "method", title: "of", filter: "Updates of" }, { key: "family", title: "Family" },
     { key: "precision", title: "Precision" }, { key: "factors", title: "f", number: true },
     { key: "seeds", title: "Seeds", number: true }, { key: "status", title: "Status" },
     { key: "run", title: "Results", link: (row) => `cases.html#${new URLSearchParams({ run: row.run })}` },

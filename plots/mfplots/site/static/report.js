@@ -70,12 +70,13 @@ mf.table = (host, columns, rows, options = {}) => {
 };
 mf.cell = (column, row, kind) => {
   const value = row[column.key];
-  if (kind === "sort" || kind === "type") {
+  if (kind === "sort" || (kind === "type" && column.number)) {
     if (column.number) return value === null || value === undefined ? Infinity : value;
     return mf.plain(value);
   }
   const text = column.show ? column.show(value, row) : mf.plain(value);
-  if (kind !== "display") return text;
+  // The library decodes entities of what it searches, by way of HTML: it gets no other.
+  if (kind !== "display") return mf.escape(text);
   if (column.node) return column.node(row);
   const address = column.link && column.link(row);
   return address ? `<a href="${mf.escape(address)}">${mf.escape(text)}</a>` : mf.escape(text);
@@ -94,7 +95,8 @@ mf.filters = (host, table, columns, rows, keys, then = () => {}, first = {}) => 
     const wish = asked.size ? asked.get(key) : first[key];
     select.value = values.includes(wish) ? wish : "";
     select.addEventListener("change", () => narrow());
-    host.append(mf.el("label", {}, `${column ? column.title : key} `, select));
+    const title = (column && (column.filter || column.title)) || key[0].toUpperCase() + key.slice(1);
+    host.append(mf.el("label", {}, `${title} `, select));
     chosen[key] = select;
   }
   const fits = (row) => keys.every((key) => !chosen[key].value || mf.plain(row[key]) === chosen[key].value);

@@ -1,0 +1,306 @@
+"""The report's data, without a browser: what is read, said and refused."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+from mfplots import metrics
+from mfplots.errors import PlotError
+from mfplots.load import load
+from mfplots.metrics import Target
+from mfplots.palette import COLOURS, BLACK, on_dark
+from mfplots.site import assets, cli, write
+from mfplots.site.board import board, case_rows, failures, with_ceilings
+from mfplots.site.case_page import case_data, experiment_files, repeat_lines
+from mfplots.site.ceilings import read_ceilings
+from mfplots.site.exhibits import claims_of, read_claims, verdict_kind
+from mfplots.site.gather import case_key, gather
+from mfplots.site.groups import group_data, make_groups
+from mfplots.site.pairs import compare, pair_data, shared_pairs
+from synthetic import Made, descent, header, rich_cases, write as write_cases, write_lines
+
+ROOT = Path(__file__).parents[2]
+
+
+def two_runs(folder: Path) -> Path:
+    """The same cases before and after a change that makes them a tenth faster."""
+    seeds = (1, 2, 3, 4)
+    write_cases(folder / "before", [Made(seed=s, trace=descent(s, 1.0, 0.9)) for s in seeds])
+    write_cases(folder / "after", [Made(seed=s, trace=descent(s, 0.8, 0.9)) for s in seeds])
+    return folder
+
+
+# ---- what is read ---------------------------------------------------------------------------------
+
+def test_folders_are_found_below_and_named_by_what_tells_them_apart(tmp_path):
+    for name in ("a/x", "b/x", "b/y"):
+        write_cases(tmp_path / name, [Made()])
+    runs, damaged = gather([tmp_path, tmp_path / "b"])
+    assert [run.name for run in runs] == ["a/x", "b/x", "y"] and damaged == []
+
+
+def test_a_damaged_file_is_named_and_the_others_are_shown(tmp_path):
+    folder = write_cases(tmp_path / "run", [Made(seed=1), Made(seed=2)])
+    broken = folder / f"{Made(seed=2).case_id}.jsonl"
+    broken.write_text(broken.read_text().replace('"epoch": 1', '"epoch": oops', 1))
+    runs, damaged = gather([tmp_path])
+    assert len(runs[0].results.cases) == 1
+    assert len(damaged) == 1 and f"run/{broken.name}:3: damaged line" in damaged[0].why
+    assert str(tmp_path) not in damaged[0].why
+
+
+@pytest.mark.parametrize("change", [{"algorithm": {"name": "x", "params": [1]}},
+                                    {"dataset": {"name": "toy", "split": 7}},
+                                    {"environment": []}, {"dataset": {"name": ["a"]}}])
+def test_a_header_of_another_shape_ends_no_report(tmp_path, change):
+    write_cases(tmp_path / "good", [Made()])
+    (tmp_path / "bad").mkdir()
+    write_lines(tmp_path / "bad" / "case.jsonl", [header(Made(), **change)])
+    runs, damaged = gather([tmp_path])
+    assert "good" in [run.name for run in runs]
+    for run in runs:  # what was read can be shown
+        board(make_groups([run]))
+    assert len(runs) + len(damaged) == 2
+
+
+def test_a_pipe_is_named_not_waited_for(tmp_path):
+    folder = write_cases(tmp_path / "run", [Made()])
+    os.mkfifo(folder / "pipe.jsonl")
+    _, damaged = gather([tmp_path])
+    assert "pipe.jsonl: no regular file" in damaged[0].why
+
+
+def test_a_spec_cannot_name_files_of_other_folders(tmp_path):
+    write_cases(tmp_path / "secret", [Made()])
+    folder = write_cases(tmp_path / "run", [Made(seed=2)])
+    (folder / "spec.json").write_text(json.dumps({"cases": [f"../secret/{Made().case_id}"]}))
+    with pytest.raises(PlotError, match="has no slash"):
+        load([folder])
+
+
+def test_no_case_is_an_error_that_names_the_folder(tmp_path):
+    with pytest.raises(PlotError, match="no case in"):
+        gather([tmp_path])
+    with pytest.raises(PlotError, match="expected a folder of results"):
+        gather([tmp_path / "nothing"])
+
+
+# ---- what is said ---------------------------------------------------------------------------------
+
+def test_the_board_has_what_the_tables_of_mfplots_have(tmp_path):
+    write_cases(tmp_path / "run", rich_cases())
+    groups = make_groups(gather([tmp_path])[0])
+    rows = board(groups)
+    group = next(g for g in groups if g.key[0] == "toy")
+    assert group.target[0] == Target(0.95) and group.target[1]
+    for row in (r for r in rows if r["group"] == groups.index(group)):
+        member = next(m for m in group.members if m.series.label.split()[0] == row["algorithm"]
+                      and str(row["factors"]) in str(m.series.facets["factors"]))
+        done = [member.series.traces[i] for i in member.series.cases.index]
+        want = metrics.censored_median([metrics.time_of_trace(t, "answer_s", Target(0.95))
+                                        for t in done])
+        assert row["answer_to_target"] == (None if want != want else want)
+    assert {row["algorithm"] for row in rows if row["status"] == "3 skipped"} == {"gpusgd"}
+
+
+def test_a_target_is_proposed_where_none_is_named(tmp_path):
+    write_cases(tmp_path / "run", [Made(target=None, seed=s, trace=descent(s, 1.0, 0.9))
+                                   for s in (1, 2, 3)])
+    group = make_groups(gather([tmp_path])[0])[0]
+    target, named = group.target
+    assert not named
+    best = metrics.spread([metrics.best_of(t["test_rmse"], "test_rmse")
+                           for t in group.members[0].series.traces.values()]).median
+    assert float(target) == pytest.approx(1.01 * best, rel=1e-3)
+    assert group_data(group, 0)["target_named"] is False
+
+
+def test_splits_of_one_data_set_are_groups_of_their_own(tmp_path):
+    write_cases(tmp_path / "one", [Made()])
+    changed = header(Made(content_hash="2" * 16))
+    changed["dataset"]["split"] = {"holdout": 0.1, "validation": 0.0, "seed": 1}
+    (tmp_path / "two").mkdir()
+    write_lines(tmp_path / "two" / "case.jsonl", [changed])
+    groups = make_groups(gather([tmp_path])[0])
+    assert sorted(g.title for g in groups) == ["toy, holdout=0.1 (look-alike, synthetic)",
+                                              "toy, holdout=0.2 (look-alike, synthetic)"]
+
+
+def test_shares_are_of_what_the_machine_was_measured_to_do(tmp_path):
+    known = read_ceilings(ROOT / cli.CEILINGS)
+    assert [c.machine for c in known] == ["NVIDIA H200"] and known[0].bytes_per_s == 4241.3e9
+    write_cases(tmp_path / "run", [Made(hardware="cuda", gpu="NVIDIA H200"),
+                                   Made("als", hardware="cuda", gpu="Another")])
+    rows = with_ceilings(board(make_groups(gather([tmp_path])[0])), known)
+    ours = next(row for row in rows if row["machine"] == "NVIDIA H200")
+    assert ours["bytes_per_s"] == 800.0 * 1000  # an epoch a second
+    assert ours["bytes_share"] == ours["bytes_per_s"] / 4241.3e9
+    assert ours["flops_share"] == ours["flops_per_s"] / 46.9e12 and ours["intensity"] == 0.75
+    assert next(row for row in rows if row["machine"] == "Another")["bytes_share"] is None
+
+
+def test_ceilings_that_lack_a_number_are_an_error(tmp_path):
+    (tmp_path / "c.log").write_text("device X SMs 1\ncopy r+w 10 GB/s\n")
+    with pytest.raises(PlotError, match="FP32 FMA"):
+        read_ceilings(tmp_path / "c.log")
+    assert read_ceilings(tmp_path / "none.log") == []
+
+
+def test_a_case_has_its_clocks_its_file_and_a_command(tmp_path):
+    case = Made(hardware="cuda")
+    folder = write_cases(tmp_path / "run", [case])
+    path = folder / f"{case.case_id}.jsonl"
+    shown = case_data(path, "k", "run", {"made-up": "experiments/cumf_als/fig6.cpu.json"})
+    assert shown["raw"] == path.read_text()
+    assert dict(map(tuple, shown["clocks"]))["prepare_s"] == 0.2
+    frame = load([folder]).trace
+    assert shown["trace"]["answer_s"] == list(frame["answer_s"])
+    assert shown["repeat"][0].startswith("git checkout 0123456789abcdef ")
+    assert shown["repeat"][-1] == "./dev reproduce cumf_als/fig6"
+    sections = {section["title"]: dict(map(tuple, section["rows"])) for section in shown["sections"]}
+    assert sections["Parameters"] == {"factors": "50"}
+    assert sections["Provenance"]["case_hash"] == case.hash
+
+
+def test_a_revision_that_is_none_is_no_command():
+    lines = repeat_lines(header(Made(), environment={"git_sha": "$(rm -rf ~)", "command_line": "x"}), {})
+    assert not any("git checkout" in line for line in lines)
+    assert lines[-1] == "# as its file says: x"
+
+
+def test_every_spec_of_the_repository_has_a_file():
+    found = experiment_files(ROOT)
+    assert found["quickstart"] == "experiments/quickstart.json"
+    assert all((ROOT / file).is_file() for file in found.values())
+
+
+def test_failures_are_cases_shared_machines_and_damaged_files(tmp_path):
+    write_cases(tmp_path / "run", [
+        Made(seed=1), Made(seed=2, status="diverged", reason="not finite"),
+        Made(seed=3, status=None), Made(seed=4, contended=["training: others kept 1.0 CPUs busy"])])
+    (tmp_path / "run" / "bad.jsonl").write_text("{}\n")
+    runs, damaged = gather([tmp_path])
+    rows = failures(case_rows(runs), damaged)
+    assert sorted(row["kind"] for row in rows) == ["contended", "damaged", "diverged", "unfinished"]
+    assert any("others kept" in row["why"] for row in rows)
+
+
+# ---- exhibits -------------------------------------------------------------------------------------
+
+def test_every_verdict_of_the_documents_is_a_claim():
+    pages = sorted((ROOT / "docs/reproduction").glob("*.md"))
+    said = sum(len(re.findall(r"^\*\*Verdict", page.read_text(), re.M)) for page in pages)
+    claims = read_claims(ROOT / "docs/reproduction")
+    assert len(claims) == said > 30
+    assert all(c.exhibits or "experiments/" in c.other for c in claims)
+    assert all(c.published or c.measured for c in claims)
+    assert sum(bool(c.measured) for c in claims) >= said - 2  # of fig12 a table says all
+    assert not any("<!--" in text for c in claims for text in (c.measured, c.why, c.published))
+
+
+def test_a_claim_has_its_parts():
+    claim = next(c for c in claims_of(ROOT / "docs/reproduction/cumf_als.md")
+                 if c.claim.startswith("CG in fp32"))
+    assert claim.exhibits == ["cumf_als/fig5"] and claim.verdict == "holds in part"
+    assert claim.published.startswith("Titan X") and claim.why.startswith("CG gains more")
+    assert verdict_kind("for 64 blocks: does not hold") == "does not hold"
+    assert verdict_kind("holds") == "holds" and verdict_kind("holds for fp16") == "holds in part"
+    assert verdict_kind("19 times from LU") == "in words"
+
+
+# ---- two runs -------------------------------------------------------------------------------------
+
+def test_two_runs_have_the_numbers_of_mfbench_compare(tmp_path):
+    program = os.environ.get("MFBENCH")
+    if not program:
+        pytest.skip("MFBENCH names no mfbench, whose compare has the statistics")
+    runs, _ = gather([two_runs(tmp_path)])
+    (first, second, shared), = shared_pairs(runs)
+    assert shared == 4
+    said = compare(str(Path(program).absolute()), first, second)
+    assert {run.name for run in (first, second)} == {"before", "after"}
+    text = subprocess.run([Path(program).absolute(), "compare", first.path, second.path, "--json"],
+                          capture_output=True, text=True, check=True).stdout
+    row = json.loads(text)["rows"][0]
+    assert said["rows"][0]["answer_time"]["value"] == row["answer_time"]["ratio"] != 1
+    assert said["rows"][0]["answer_time"]["low"] == row["answer_time"]["low"] is not None
+    assert said["rows"][0]["verdict"] == row["verdict"]
+
+
+def test_without_a_program_the_page_says_so(tmp_path):
+    runs, _ = gather([two_runs(tmp_path)])
+    assert "./dev build" in pair_data(runs, [], None)[0]["problem"]
+    assert "No such file" in pair_data(runs, [], str(tmp_path / "none"))[0]["problem"]
+    with pytest.raises(PlotError, match="no folder of results of this report"):
+        pair_data(runs, [(runs[0].path, tmp_path / "other")], None)
+
+
+# ---- files ----------------------------------------------------------------------------------------
+
+def test_data_hold_no_control_character_and_nothing_that_is_no_json(tmp_path):
+    write.data(tmp_path / "d.js", "d", {"a": float("nan"), "b": "x\x1b[31m\u202ey\u2028", "raw": "\x1b"})
+    text = (tmp_path / "d.js").read_text(encoding="ascii")
+    value = json.loads(text[len('mf.data("d",'):-len(");\n")])
+    assert value == {"a": None, "b": "x\\x1b[31m\\xe2\\x80\\xaey\u2028", "raw": "\x1b"}
+
+
+def test_a_folder_of_others_is_not_replaced(tmp_path):
+    (tmp_path / "mine.txt").write_text("dear")
+    with pytest.raises(PlotError, match="holds other files"):
+        write.prepare(tmp_path)
+    write.prepare(tmp_path / "site")
+    (tmp_path / "site" / "old").write_text("")
+    write.prepare(tmp_path / "site")
+    assert not (tmp_path / "site" / "old").exists() and (tmp_path / "mine.txt").exists()
+
+
+def test_keys_of_cases_are_safe_names():
+    assert re.fullmatch("[0-9a-f]{12}", case_key("a", "../../x"))
+    assert case_key("a", "b") != case_key("ab", "")
+
+
+def test_a_missing_library_says_what_brings_it(tmp_path, monkeypatch, capsys):
+    write_cases(tmp_path / "run", [Made()])
+    monkeypatch.setattr(assets, "FOLDER", tmp_path)
+    monkeypatch.setattr(assets.importlib.util, "find_spec", lambda name: None)
+    assert cli.main([str(tmp_path / "run"), "--out", str(tmp_path / "site")]) == 1
+    assert "./dev deps report installs it (plots/requirements-report.txt)" in capsys.readouterr().err
+    assert not (tmp_path / "site").exists()
+
+
+def test_a_module_becomes_a_script():
+    script = assets.classic_script("var a=1,b=2;\nexport{a as default,b};\n", "lib")
+    assert 'window.lib={"default":a,"b":b};' in script and "export" not in script
+    with pytest.raises(PlotError, match="0 lists of exports"):
+        assets.classic_script("var a;", "lib")
+
+
+def test_requirements_are_pinned_with_hashes():
+    lines = (ROOT / "plots/requirements-report.txt").read_text().splitlines()
+    lines = [line for line in lines if not line.startswith("#")]
+    assert len(lines) == 4
+    assert all(re.fullmatch(r"[\w-]+==[\d.]+ --hash=sha256:[0-9a-f]{64}", line) for line in lines)
+
+
+# ---- colours --------------------------------------------------------------------------------------
+
+def contrast(a: str, b: str) -> float:
+    def luminance(colour: str) -> float:
+        parts = [int(colour[i:i + 2], 16) / 255 for i in (1, 3, 5)]
+        parts = [p / 12.92 if p <= 0.04045 else ((p + 0.055) / 1.055) ** 2.4 for p in parts]
+        return sum(w * p for w, p in zip((0.2126, 0.7152, 0.0722), parts))
+    high, low = sorted((luminance(a), luminance(b)), reverse=True)
+    return (high + 0.05) / (low + 0.05)
+
+
+def test_colours_show_on_a_dark_page():
+    style = (write.STATIC / "report.css").read_text()
+    page = re.search(r"\.dark \{ --page: (#\w{6})", style)[1]
+    colours = [on_dark(colour) for colour in (BLACK, *COLOURS)]
+    assert len(set(colours)) == len(colours)
+    assert all(contrast(colour, page) >= 3 for colour in colours)

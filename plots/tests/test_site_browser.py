@@ -1,0 +1,405 @@
+"""The report in a browser: headless Chromium on one small site. Skipped, visibly, where Chromium, its
+driver, selenium or the report's libraries are not installed: ./dev deps report browser."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import random
+import shutil
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+from mfplots import metrics
+from mfplots.errors import PlotError
+from mfplots.metrics import Target
+from mfplots.site.assets import find_libraries
+from mfplots.site.gather import gather
+from mfplots.site.groups import make_groups
+from mfplots.style import duration, si
+from synthetic import Made, descent, lines, rich_cases, write as write_cases, write_lines
+
+ROOT = Path(__file__).parents[2]
+PAGES = ("index", "leaderboard", "speed", "cases", "compare", "exhibits", "failures")
+HOSTILE = '<img src=x onerror="window.pwned=1">&amp;</script><script>window.pwned=1</script>'
+
+
+def _missing() -> str:
+    try:
+        import selenium  # noqa: F401
+        find_libraries()
+    except (ImportError, PlotError) as error:
+        return str(error)
+    absent = [name for name in ("chromium", "chromedriver") if not shutil.which(name)]
+    return f"no {' and no '.join(absent)}" if absent else ""
+
+
+pytestmark = pytest.mark.skipif(bool(_missing()),
+                                reason=f"{_missing()}; ./dev deps report browser installs it")
+
+
+def made_up(folder: Path) -> Path:
+    """Two runs that share cases, implicit feedback, names that are markup, and what failed."""
+    write_cases(folder / "before", rich_cases((1, 2, 3)))
+    faster = [Made("sgd_serial", {"factors": 50}, seed=s, trace=descent(s, 0.9, 0.92)) for s in (1, 2, 3)]
+    write_cases(folder / "after", faster)
+    write_cases(folder / "implicit", [
+        Made("ials_fused", {"factors": 64, "precision": "fp16"}, "tastes", seed=s, hardware="cuda",
+             gpu="NVIDIA H200", implicit=True, target=None, goal={"metric": "ndcg_100", "value": 0.3},
+             content_hash="3" * 16, trace=[(e, 0.1 * e, 0.05 * e + 0.01 * s) for e in range(9)])
+        for s in (1, 2, 3)])
+    bad = Made(HOSTILE, {"factors": 8, HOSTILE: HOSTILE}, HOSTILE, status="error", reason=HOSTILE,
+               content_hash="4" * 16)
+    write_cases(folder / "names", [Made("fpsgd", dataset="plain", content_hash="5" * 16)])
+    write_lines(folder / "names" / "hostile.jsonl", lines(bad))
+    (folder / "names" / "damaged.jsonl").write_text('{"type": "header"\n')
+    return folder
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("report")
+    made_up(folder / "results")
+    done = subprocess.run([ROOT / "dev", "report", folder / "results", "--out", folder / "site"],
+                          capture_output=True, text=True, timeout=120, cwd=folder)
+    assert done.returncode == 0, done.stderr
+    assert "damaged.jsonl:1" in done.stderr
+    return folder / "site"
+
+
+@pytest.fixture(scope="module")
+def groups(site):
+    return make_groups(gather([site.parent / "results"])[0])
+
+
+class Browser:
+    def __init__(self, site: Path):
+        from selenium import webdriver
+        from selenium.webdriver.chrome.service import Service
+
+        options = webdriver.ChromeOptions()
+        for argument in ("--headless=new", "--no-sandbox", "--disable-gpu", "--hide-scrollbars",
+                         "--disable-dev-shm-usage", "--window-size=1600,1000"):
+            options.add_argument(argument)
+        options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
+        self.driver = webdriver.Chrome(service=Service(shutil.which("chromedriver")), options=options)
+        self.site = site
+
+    def js(self, text: str, *arguments):
+        return self.driver.execute_script(text, *arguments)
+
+    def look(self, width: int, dark: bool) -> None:
+        """A page of this width on a system with this theme."""
+        self.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", {
+            "width": width, "height": 900, "deviceScaleFactor": 1, "mobile": False})
+        self.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": [
+            {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}]})
+
+    def open(self, page: str, drawn: bool = True) -> None:
+        """Waits until it is usable and, where it has a figure, drawn."""
+        self.driver.get("about:blank")
+        self.driver.get_log("browser")
+        self.driver.get(f"file://{self.site}/{page}")
+        self.wait("return document.documentElement.dataset.ready")
+        if drawn:
+            self.wait("return [...document.querySelectorAll('.figure:not([hidden])')]"
+                      ".every((f) => f.dataset.drawn || f.querySelector('p'))")
+
+    def wait(self, condition: str, *arguments, seconds: float = 20):
+        end = time.monotonic() + seconds
+        while time.monotonic() < end:
+            found = self.js(condition, *arguments)
+            if found:
+                return found
+            time.sleep(0.02)
+        raise AssertionError(f"not within {seconds} s: {condition}; {self.errors()}")
+
+    def errors(self) -> list[str]:
+        return [line["message"] for line in self.driver.get_log("browser")
+                if line["level"] in ("SEVERE", "WARNING")]
+
+    def choose(self, name: str, value: str) -> None:
+        self.js("const s = document.getElementById(arguments[0]); s.value = arguments[1];"
+                "s.dispatchEvent(new Event('change'));", name, value)
+
+    def rows(self, host: str) -> list[list[str]]:
+        """Of the page of a table that is shown."""
+        return self.js("return [...document.querySelectorAll(`#${arguments[0]} tbody tr`)]"
+                       ".map((r) => [...r.cells].map((c) => c.innerText.trim()))", host)
+
+
+@pytest.fixture(scope="module")
+def browser(site):
+    made = Browser(site)
+    yield made
+    made.driver.quit()
+
+
+def a_case(site: Path, words: str) -> str:
+    """The key of a case whose data have these words."""
+    return next(p.stem for p in sorted((site / "data/cases").glob("*.js")) if words in p.read_text())
+
+
+# ---- every page -----------------------------------------------------------------------------------
+
+@pytest.mark.parametrize("width,dark", [(1600, False), (400, True)], ids=["wide-light", "narrow-dark"])
+def test_every_page_opens_without_an_error(browser, site, width, dark):
+    browser.look(width, dark)
+    for page in [*(f"{name}.html" for name in PAGES), f"case.html#{a_case(site, 'sgd_serial')}"]:
+        browser.open(page)
+        assert browser.errors() == [], page
+        assert browser.js("return document.documentElement.classList.contains('dark')") == dark
+        assert browser.js("return document.documentElement.scrollWidth") <= width, page
+        assert browser.js("return document.querySelectorAll('main h1').length") == 1
+        assert len(browser.js("return document.querySelector('main').innerText")) > 100, page
+        unlabelled = browser.js(
+            "return [...document.querySelectorAll('main input, main select, main button')].filter((e) => "
+            "!e.labels?.length && !e.getAttribute('aria-label') && !e.innerText.trim() && "
+            "!e.closest('.modebar')).map((e) => e.outerHTML)")
+        assert unlabelled == [], page
+        figures = browser.js("return [...document.querySelectorAll('.figure')].map((f) => "
+                             "[f.getAttribute('role'), f.getAttribute('aria-label') || ''])")
+        assert all(role == "img" and "table" in label for role, label in figures), page
+    browser.look(1600, False)
+
+
+def test_nothing_is_asked_of_a_network_and_names_are_no_markup(browser, site):
+    browser.driver.get_log("performance")
+    for page in ("index.html", "leaderboard.html", "cases.html", "failures.html", "speed.html",
+                 f"case.html#{a_case(site, 'onerror')}"):
+        browser.open(page)
+        if page == "index.html":
+            index = browser.js("return mf.store.overview.groups.find((g) => g.title.includes('<img')).index")
+            browser.choose("group", str(index))
+            browser.wait("return mf.overview.state.group.index === arguments[0]", index)
+            browser.js("mf.by('all').click()")
+            time.sleep(0.2)
+        assert browser.js("return window.pwned") is None, page
+        assert browser.js("return document.querySelectorAll('main img, main script').length") == 0, page
+        assert HOSTILE in browser.js("return document.body.textContent"), page
+    asked = [json.loads(line["message"])["message"] for line in browser.driver.get_log("performance")]
+    addresses = [m["params"]["request"]["url"] for m in asked if m["method"] == "Network.requestWillBeSent"]
+    assert addresses and all(a.startswith(("file:", "about:", "data:", "blob:")) for a in addresses)
+
+
+def test_the_first_page_is_light_and_usable_before_plotly_comes(browser, site):
+    browser.open("index.html", drawn=False)
+    assert browser.rows("fastest")
+    ready = float(browser.js("return document.documentElement.dataset.ready"))
+    assert ready < 2000
+    names = browser.js("return [...document.querySelectorAll('head script[src], head link[href]')]"
+                       ".map((e) => e.getAttribute('src') || e.getAttribute('href'))")
+    first = {n for n in names if n.startswith("assets/") and "plotly" not in n} | {"index.html"}
+    assert len(first) > 6
+    assert sum((site / name).stat().st_size for name in first) < 1_000_000
+
+
+# ---- the target -----------------------------------------------------------------------------------
+
+def test_a_target_that_moves_gives_what_python_computes(browser, groups):
+    browser.open("index.html")
+    for index, group in enumerate(groups):
+        browser.choose("group", str(index))
+        browser.wait("return mf.overview.state.group && mf.overview.state.group.index === arguments[0]", index)
+        values = [v for m in group.members for t in m.series.traces.values() for v in t[group.metric]
+                  if math.isfinite(v)]
+        if not values:
+            continue
+        low, high = min(values), max(values)
+        for share in (0.0, 0.02, 0.1, 0.5, 1.0):
+            target = Target(low + share * (high - low), group.metric)
+            browser.js("const t = mf.by('target'); t.value = arguments[0]; t.dispatchEvent(new Event('change'));",
+                       repr(float(target)))
+            said = browser.js("return mf.overview.selected().map((s) => { const r = mf.overview.rowOf(s);"
+                              "return [s.run + ' ' + s.label, r.train, r.answer, r.reached]; })")
+            assert sorted(said, key=str) == sorted(_by_python(group, target), key=str)
+            shown = browser.rows("series")
+            assert len(shown) == min(25, len(said))
+            assert {row[3] for row in shown} <= set(browser.js(
+                "return arguments[0].map(mf.duration)", [answer for _, _, answer, _ in said]))
+
+
+def _by_python(group, target):
+    from mfplots.summary import finished
+
+    found = []
+    for member in group.members:
+        traces = [member.series.traces[i] for i in finished(member.series).index]
+        train, answer = ([metrics.time_of_trace(t, clock, target) for t in traces]
+                         for clock in ("train_s", "answer_s"))
+        medians = [metrics.censored_median(times) for times in (train, answer)]
+        found.append([f"{member.run.name} {member.series.label}",
+                      *(None if math.isnan(m) else m for m in medians),
+                      sum(not math.isnan(t) for t in train)])
+    return found
+
+
+def test_the_browsers_definition_is_that_of_python(browser):
+    """On traces with unknown points, ties, ups and downs, both ways of being better."""
+    browser.open("exhibits.html")
+    chance = random.Random(1)
+    for less in (True, False):
+        metric = "test_rmse" if less else "ndcg_100"
+        cases = [[[chance.choice([None, chance.random(), 0.5]) for _ in range(n)] for _ in range(2)]
+                 for n in [0, 1, 2, 5, 9] * 8]
+        said = browser.js("return arguments[0].map(([c, v]) => mf.timeToTarget(c, v, 0.5, arguments[1]))",
+                          cases, less)
+        nan = [[[math.nan if x is None else x for x in side] for side in case] for case in cases]
+        want = [metrics.time_to_target(c, v, Target(0.5, metric)) for c, v in nan]
+        assert said == [None if math.isnan(w) else w for w in want]
+    times = [[chance.choice([None, chance.random()]) for _ in range(n)] for n in [0, 1, 2, 3, 4, 5] * 9]
+    said = browser.js("return arguments[0].map(mf.censoredMedian)", times)
+    want = [metrics.censored_median([math.nan if t is None else t for t in side]) for side in times]
+    assert said == [None if math.isnan(w) else w for w in want]
+
+
+def test_numbers_read_as_in_the_tables_of_mfplots(browser):
+    browser.open("exhibits.html")
+    values = [0.0, 1e-9, 1.234e-5, 0.00099949, 0.0123, 0.9999, 0.99949, 1.0, 9.995, 12.3, 999.4, 999.9, 5000.0,
+              123456.0, 1.5e7, 4.24e12, 2.5e15]
+    assert browser.js("return arguments[0].map(mf.duration)", values) == [duration(v).strip() for v in values]
+    assert browser.js("return arguments[0].map((v) => mf.si(v, 'B/s'))", values) == \
+        [si(v, "B/s").strip() for v in values]
+
+
+def test_the_line_can_be_dragged_and_the_slider_takes_keys(browser):
+    from selenium.webdriver.common.by import By
+    from selenium.webdriver.common.keys import Keys
+
+    browser.open("index.html")
+    browser.js("Plotly.relayout(mf.by('figure'), {'shapes[0].y0': 0.97, 'shapes[0].y1': 0.97})")
+    browser.wait("return mf.overview.state.target === 0.97")
+    assert browser.js("return mf.by('target').value") == "0.97"
+    slide = browser.driver.find_element(By.ID, "slide")
+    slide.send_keys(Keys.ARROW_RIGHT * 3)
+    after = browser.wait("return mf.overview.state.target !== 0.97 && mf.overview.state.target")
+    assert float(browser.js("return mf.by('target').value")) == after > 0.97
+    assert browser.js("return mf.by('figure').layout.shapes[0].y0") == after
+
+
+def test_series_are_shown_and_hidden(browser):
+    browser.open("index.html")
+    count = "return mf.by('figure').data.length"
+    first = browser.js(count)
+    browser.js("mf.by('all').click()")
+    more = browser.wait("const n = mf.by('figure').data.length; return n > arguments[0] && n", first)
+    browser.js("document.querySelector('#series input[type=checkbox]:checked').click()")
+    browser.wait("return mf.by('figure').data.length === arguments[0]", more - 1)
+    browser.js("mf.by('none').click()")
+    browser.wait("return mf.by('figure').data.length === 0")
+    browser.choose("clock", "epoch")
+    browser.js("mf.by('best').click(); mf.by('logx').click()")
+    browser.wait("return mf.by('figure').data.length === arguments[0] && mf.by('figure').layout.xaxis.type === 'linear'",
+                 first)
+
+
+# ---- the other pages ------------------------------------------------------------------------------
+
+def test_filters_narrow_the_leaderboard_and_stand_in_the_address(browser, groups):
+    browser.open("leaderboard.html")
+    browser.choose("filter-dataset", "")
+    total = browser.js("return mf.store.board.length")
+    assert total == sum(len(group.members) for group in groups)
+    browser.choose("filter-algorithm", "hogwild")
+    want = sum(m.series.algorithm == "hogwild" for group in groups for m in group.members)
+    rows = browser.rows("board")
+    assert len(rows) == want < total and {row[1] for row in rows} == {"hogwild"}
+    address = browser.js("return location.hash")
+    assert address == "#algorithm=hogwild"
+    browser.open(f"leaderboard.html{address}")
+    assert len(browser.rows("board")) == want
+    browser.choose("filter-algorithm", "")
+    browser.choose("filter-hardware", "cuda")
+    assert {row[3] for row in browser.rows("board")} == {"cuda"}
+
+
+def test_tables_sort_by_numbers_with_the_keyboard(browser):
+    from selenium.webdriver.common.by import By
+    from selenium.webdriver.common.keys import Keys
+
+    browser.open("cases.html")
+    head = next(h for h in browser.driver.find_elements(By.CSS_SELECTOR, "#cases thead th")
+                if "Training" in h.text)
+    target = browser.js("const h = arguments[0]; return h.tabIndex >= 0 ? h : h.querySelector('[tabindex]')", head)
+    target.send_keys(Keys.ENTER)
+    browser.wait("return arguments[0].getAttribute('aria-sort') === 'ascending'", head)
+    keys = browser.js("return mf.store.cases.map((c) => c.train).filter((t) => t !== null).sort((a, b) => a - b)")
+    assert browser.rows("cases")[0][8] == duration(keys[0]).strip()
+
+
+def test_the_skip_link_is_first_and_the_theme_is_kept(browser):
+    from selenium.webdriver.common.by import By
+    from selenium.webdriver.common.keys import Keys
+
+    browser.look(1600, False)
+    browser.open("exhibits.html")
+    browser.driver.find_element(By.TAG_NAME, "body").send_keys(Keys.TAB)
+    assert browser.js("return document.activeElement.className") == "skip"
+    dark = "return document.documentElement.classList.contains('dark')"
+    browser.driver.find_element(By.ID, "theme").click()
+    assert browser.js(dark)
+    browser.open("failures.html")
+    assert browser.js(dark)
+    browser.driver.find_element(By.ID, "theme").click()
+    browser.js("localStorage.removeItem('mfbench-theme')")
+    assert not browser.js(dark)
+
+
+def test_a_case_gives_its_file_back(browser, site):
+    path = sorted((site.parent / "results" / "before").glob("hogwild-toy-s1-*.jsonl"))[0]
+    browser.open(f"case.html#{a_case(site, path.name)}")
+    catch = ("window.got = []; URL.createObjectURL = (b) => { b.text().then((t) => window.got.push(t));"
+             "return 'blob:none'; }; HTMLAnchorElement.prototype.click = () => {};"
+             "mf.by('download-jsonl').click();")
+    browser.js(catch)
+    assert browser.wait("return window.got[0]") == path.read_text()
+    browser.js("mf.by('download-csv').click()")
+    table = browser.wait("return window.got[1]").split("\r\n")
+    points = [json.loads(line) for line in path.read_text().splitlines()[1:-1]]
+    names = table[0].split(",")
+    assert len(table) == len(points) + 2 and "answer_s" in names
+    for line, point in zip(table[1:], points):
+        values = dict(zip(names, line.split(",")))
+        assert float(values["train_s"]) == point["train_s"] and float(values["test_rmse"]) == point["test_rmse"]
+    clocks = browser.js("return mf.by('clocks').data.map((b) => [b.name, b.x[0]])")
+    assert ["prepare_s", 0.2] in clocks and ["load_s", 0.1] in clocks
+
+
+def test_a_case_that_is_not_there_is_said(browser):
+    browser.open("case.html#000000000000", drawn=False)
+    assert "no such case" in browser.js("return mf.by('case').innerText")
+    browser.driver.get_log("browser")
+
+
+def test_two_runs_are_compared(browser, site):
+    browser.open("compare.html")
+    pair, = browser.js("return mf.store.pairs")
+    assert {pair["first"], pair["second"]} == {"before", "after"} and pair["shared"] == 3
+    if not os.environ.get("MFBENCH") and "problem" in pair:
+        pytest.skip("no mfbench, whose compare has the statistics")
+    rows = browser.rows("rows")
+    assert len(rows) == len(pair["rows"]) >= 1
+    assert pair["rows"][0]["answer_time"]["low"] is not None
+    assert rows[0][1] == pair["rows"][0]["verdict"]
+    assert rows[0][2].startswith(f"{pair['rows'][0]['answer_time']['value']:.3g}"[:4])
+
+
+def test_exhibits_are_filtered(browser):
+    browser.open("exhibits.html")
+    shown = "return [...document.querySelectorAll('.claim')].filter((c) => !c.hidden).length"
+    total = browser.js(shown)
+    browser.choose("verdict", "does not hold")
+    few = browser.js(shown)
+    assert 0 < few < total
+    assert f"{few} of {total} claims" in browser.js("return mf.by('shown').textContent")
+
+
+def test_failures_name_the_damaged_file(browser):
+    browser.open("failures.html")
+    rows = browser.rows("failures")
+    kinds = [row[0] for row in rows]
+    assert kinds.count("damaged") == 1 and "skipped" in kinds and "diverged" in kinds and "error" in kinds
+    assert "damaged.jsonl:1" in next(row[2] for row in rows if row[0] == "damaged")
