@@ -144,6 +144,17 @@ def test_shares_are_of_what_the_machine_was_measured_to_do(tmp_path):
     assert next(row for row in rows if row["machine"] == "Another")["bytes_share"] is None
 
 
+def test_updates_of_sgd_are_held_against_random_rows():
+    known = read_ceilings(ROOT / cli.CEILINGS)
+    row = {"machine": "NVIDIA H200", "bytes_per_s": 1.0, "flops_per_s": 1.0, "updates_per_s": 1e9,
+           "method": "sgd", "hardware": "cuda", "precision": "fp16", "factors": 128, "users": 480189,
+           "items": 17770, "algorithm": "batch_hogwild"}
+    shares = [with_ceilings([{**row, **change}], known)[0]["rows_share"] for change in (
+        {}, {"algorithm": "sgd_tiled"}, {"precision": "fp32"}, {"factors": 64}, {"method": "als"},
+        {"users": 1})]
+    assert shares == [*(1e9 / (ceiling * 1e9) for ceiling in (5.73, 12.51, 2.74)), None, None, None]
+
+
 def test_ceilings_that_lack_a_number_are_an_error(tmp_path):
     (tmp_path / "c.log").write_text("device X SMs 1\ncopy r+w 10 GB/s\n")
     with pytest.raises(PlotError, match="FP32 FMA"):

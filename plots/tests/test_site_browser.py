@@ -314,6 +314,8 @@ def test_filters_narrow_the_leaderboard_and_stand_in_the_address(browser, groups
     browser.choose("filter-algorithm", "")
     browser.choose("filter-hardware", "cuda")
     assert {row[3] for row in browser.rows("board")} == {"cuda"}
+    browser.choose("filter-hardware", "")
+    assert browser.js("return location.hash") == "" and browser.errors() == []
 
 
 def test_tables_sort_by_numbers_with_the_keyboard(browser):

@@ -12,12 +12,15 @@ from mfplots import metrics
 from mfplots.metrics import METRICS
 from mfplots.palette import of_algorithm, on_dark
 from mfplots.series import contended
-from mfplots.site.ceilings import Ceilings
+from mfplots.site.ceilings import Ceilings, rows_key
 from mfplots.site.gather import Damaged, Run, case_key
 from mfplots.site.groups import (Group, Member, configuration, precision, text_of, times)
 from mfplots.summary import ANSWER, declared_rates, finished, metric_of, status_text, throughputs
 
 Json = dict[str, Any]
+STORED = {"fp16": 2, "fp32": 4}  # bytes of a factor
+# Those that keep a user's row in registers while they go through its ratings (algorithms/sgd_tiled).
+ITEMS_ALONE = ("sgd_tiled",)
 
 
 def board(groups: Sequence[Group]) -> list[Json]:
@@ -47,7 +50,8 @@ def _row(index: int, group: Group, member: Member) -> Json:
             "train_to_target": _number(metrics.censored_median(train)),
             "answer_to_target": _number(metrics.censored_median(answer)),
             "train": _end(series, "train_s"), "answer": _end(series, ANSWER),
-            "method": series.method, **_rates(series)}
+            "method": series.method, "users": _number(row["n_users"]), "items": _number(row["n_items"]),
+            **_rates(series)}
 
 
 def _end(series: Any, clock: str) -> float | None:
@@ -73,8 +77,18 @@ def with_ceilings(rows: Sequence[Json], ceilings: Sequence[Ceilings]) -> list[Js
         known = by_machine.get(row["machine"])
         found.append({**row, "intensity": _over(row["flops_per_s"], row["bytes_per_s"]),
                       "bytes_share": _over(row["bytes_per_s"], known and known.bytes_per_s),
-                      "flops_share": _over(row["flops_per_s"], known and known.flops_per_s)})
+                      "flops_share": _over(row["flops_per_s"], known and known.flops_per_s),
+                      "rows_share": _over(row["updates_per_s"], known and _rows_ceiling(row, known))})
     return found
+
+
+def _rows_ceiling(row: Json, known: Ceilings) -> float | None:
+    """Of SGD on the device, where random rows of this number and size were measured."""
+    size = STORED.get(row["precision"])
+    if row["method"] != "sgd" or row["hardware"] != "cuda" or not (size and row["factors"]):
+        return None
+    users = None if row["algorithm"] in ITEMS_ALONE else row["users"]
+    return known.rows.get(rows_key(users, row["items"], size * row["factors"]))
 
 
 def _over(a: float | None, b: float | None) -> float | None:

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from mfplots.errors import PlotError
 
 _DEVICE = re.compile(r"^device (.+?) SMs \d+", re.M)
 _COPY = re.compile(r"^copy r\+w +([\d.]+) GB/s", re.M)
+_ROWS = re.compile(r"^SGD r\+w (?:p\((\d+)\) )?q\((\d+)\)(?: only,)? +(\d+) B rows: +([\d.]+) "
+                   r"G updates/s", re.M)
 _FMA = re.compile(r"^FP32 FMA +([\d.]+) TFLOP/s", re.M)
 
 
@@ -23,6 +25,12 @@ class Ceilings:
     flops_per_s: float
     lines: tuple[str, ...]
     source: str
+    rows: dict[str, float] = field(default_factory=dict)  # updates a second by `rows_key`
+
+
+def rows_key(users: int | None, items: int, row_bytes: int) -> str:
+    """Updates that read and write random rows of this size, of P and Q or, without users, of Q alone."""
+    return f"{users or 'Q alone'} {items} {row_bytes}"
 
 
 def read_ceilings(path: Path) -> list[Ceilings]:
@@ -36,4 +44,6 @@ def read_ceilings(path: Path) -> list[Ceilings]:
                         '"FP32 FMA N TFLOP/s"')
     device, copy, fma = (match[1] for match in found if match)
     return [Ceilings(device, float(copy) * 1e9, float(fma) * 1e12,
-                     tuple(line for line in text.splitlines()[1:] if line.strip()), str(path))]
+                     tuple(line for line in text.splitlines()[1:] if line.strip()), str(path),
+                     {rows_key(int(p) if p else None, int(q), int(size)): float(rate) * 1e9
+                      for p, q, size, rate in _ROWS.findall(text)})]

@@ -204,9 +204,11 @@ def _seed_data(member: Member, index: int, known: Sequence[str]) -> Json:
 def _curve(traces: Sequence[pd.DataFrame], metric: str) -> Json:
     """Medians over the seeds by epoch, as in the figures of mfplots, on each clock."""
     found: Json = {}
-    for clock in ("epoch", *CLOCKS):
+    for clock in CLOCKS:
         points = aggregate(traces, clock, "minmax", metric)
         found[clock] = [round_to(points[name]) for name in ("x", "y", "low", "high")]
+        if clock == "train_s":  # which is known wherever there is a point
+            found["epoch"] = [round_to(points["epoch"]), *found[clock][1:]]
     return found
 
 

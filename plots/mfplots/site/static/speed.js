@@ -10,6 +10,7 @@
     { key: "method", title: "of", filter: "Updates of" },
     { key: "bytes_per_s", title: "Bytes", number: true, show: (value) => mf.si(value, "B/s") },
     { key: "bytes_share", title: "of the copy", number: true, show: mf.percent },
+    { key: "rows_share", title: "of random rows", number: true, show: mf.percent },
     { key: "flops_per_s", title: "Operations", number: true, show: (value) => mf.si(value, "FLOP/s") },
     { key: "flops_share", title: "of fp32", number: true, show: mf.percent },
     { key: "intensity", title: "FLOP a byte", number: true, show: (value) => mf.significant(value) },
@@ -59,7 +60,7 @@
     });
   }
   sayCeilings();
-  const table = mf.table(mf.by("rates"), columns, rows, { label: "Rates", order: [[8, "desc"]] });
+  const table = mf.table(mf.by("rates"), columns, rows, { label: "Rates", order: [[9, "desc"]] });
   mf.redraw = () => draw(shown);
   mf.filters(mf.by("filters"), table, columns, rows, ["machine", "dataset", "method", "family", "algorithm", "precision"], draw);
   mf.ready();
