@@ -29,7 +29,8 @@ struct FormInfo;
 struct NamedForm;
 
 // Where a list may stand for its elements in turn.
-enum class Sweep { none, inside, whole };  // inside: in the value's own keys; whole: there as well
+// inside: in the value's own keys; whole: there as well; never: nor where it stands in one that may
+enum class Sweep { none, inside, whole, never };
 
 // What a JSON Schema says of one key.
 struct FieldInfo {

@@ -30,6 +30,7 @@
 #include "harness/results/compare.hpp"
 #include "harness/results/compare_report.hpp"
 #include "harness/results/export.hpp"
+#include "harness/results/study_report.hpp"
 #include "harness/results/summary.hpp"
 #include "harness/run/interrupt.hpp"
 #include "harness/run/plan.hpp"
@@ -156,16 +157,89 @@ void describe_command(const std::string& name, bool json) {
   fmt::print("{}\n", (all.size() == 1 ? all[0] : all).dump(2));
 }
 
+// Says what is odd about a spec that is valid.
+Spec read_and_warn(const std::string& path) {
+  Spec spec = read_spec(path);
+  for (const auto& warning : spec.warnings) warn("{}: {}", path, warning);
+  return spec;
+}
+
+void warn_of_edges(const std::vector<FoundStudy>& studies) {
+  for (const auto& [plan, state] : studies) {
+    if (state.next) continue;
+    for (const auto& warning : edge_warnings(plan, state)) warn("{}", warning);
+  }
+}
+
+void print_studies(const std::vector<FoundStudy>& studies, bool json) {
+  Json all = Json::array();
+  for (const auto& [plan, state] : studies) {
+    if (json) {
+      all.push_back(to_json(plan, state));
+    } else {
+      fmt::print("{}{}", &plan == &studies.front().plan ? "" : "\n", to_text(plan, state));
+    }
+  }
+  if (json) fmt::print("{}\n", json_text(all, 2));
+  warn_of_edges(studies);
+}
+
+// Of a folder of results, what its studies chose; of a spec, the trials first.
+int tune_command(const std::string& path, RunOptions options, ProgressMode mode, bool json) {
+  if (std::filesystem::is_directory(path)) {
+    print_studies(read_studies(path), json);
+    return 0;
+  }
+  const Spec spec = read_and_warn(path);
+  if (spec.studies.empty()) {
+    fail(ErrorKind::usage, "{}: no algorithm of this spec has \"tune\"", path);
+  }
+  options.trials_only = true;
+  install_interrupt_handler();
+  const auto progress = make_progress(mode, stdout);
+  const SessionSummary summary = run_session(spec, options, *progress);
+  if (interrupt_signal() == SIGHUP) return kBySignal + SIGHUP;
+  if (mode != ProgressMode::quiet) fmt::print("\n");
+  print_studies(summary.studies, json);
+  if (!json) {
+    fmt::print("{} trials run now, {} finished before; they are in {}\n", summary.trials_run,
+               summary.trials_finished_before, one_line(summary.folder) + "/tune");
+  }
+  if (summary.interrupted) {
+    fmt::print(stderr, "interrupted; the same command goes on where it stopped\n");
+    return kBySignal + interrupt_signal();
+  }
+  const auto chose = [](const FoundStudy& study) { return study.state.best() != nullptr; };
+  return std::all_of(summary.studies.begin(), summary.studies.end(), chose) ? 0 : kSomeCasesFailed;
+}
+
+void print_choices(const SessionSummary& summary) {
+  if (summary.studies.empty()) return;
+  fmt::print("tuned on the validation part; `mfbench tune {}` says why:\n",
+             one_line(summary.folder));
+  for (const auto& [plan, state] : summary.studies) {
+    fmt::print("  {}\n", one_line(choice_line(plan, state)));
+  }
+  fmt::print("{} trials run now, {} finished before\n\n", summary.trials_run,
+             summary.trials_finished_before);
+}
+
 int run_command(const std::string& path, const RunOptions& options, ProgressMode mode) {
-  const Spec spec = read_spec(path);
+  const Spec spec = read_and_warn(path);
   install_interrupt_handler();
   const auto progress = make_progress(mode, stdout);
   const SessionSummary summary = run_session(spec, options, *progress);
   const bool json = mode == ProgressMode::json;
   if (interrupt_signal() == SIGHUP) return kBySignal + SIGHUP;  // nobody is there to be told
   if (!json) {
-    fmt::print("\n{}\n{} cases: {} run now, {} finished before; results in {}\n",
-               summary_table(summary.folder, spec), spec.cases.size(), summary.run,
+    fmt::print("\n");
+    print_choices(summary);
+  }
+  warn_of_edges(summary.studies);
+  // Before all trials have run there are no cases yet.
+  if (!json && !summary.spec.cases.empty()) {
+    fmt::print("{}\n{} cases: {} run now, {} finished before; results in {}\n",
+               summary_table(summary.folder, summary.spec), summary.spec.cases.size(), summary.run,
                summary.finished_before, one_line(summary.folder));
   }
   if (options.profile && !json) {
@@ -200,8 +274,17 @@ void look_at_data(const Spec& spec, bool tell) {
   if (!problems.empty()) throw Error(ErrorKind::data, join(problems, "\n"));
 }
 
+// ", and 70 runs of the trials of 2 studies"; nothing where there is none.
+std::string trials_text(const Spec& spec) {
+  if (spec.studies.empty()) return "";
+  std::int64_t runs = 0;
+  for (const auto& study : spec.studies) runs += study.runs();
+  return fmt::format(", and up to {} runs of the trials of {} {}", runs, spec.studies.size(),
+                     spec.studies.size() == 1 ? "study" : "studies");
+}
+
 void validate_command(const std::string& path, bool json, bool data) {
-  const Spec spec = read_spec(path);
+  const Spec spec = read_and_warn(path);
   if (data) look_at_data(spec, !json);
   if (json) {
     Json cases = Json::array();
@@ -209,7 +292,7 @@ void validate_command(const std::string& path, bool json, bool data) {
     fmt::print("{}\n", json_text(cases, 2));
     return;
   }
-  fmt::print("{}: valid, {} cases{}\n", one_line(path), spec.cases.size(),
+  fmt::print("{}: valid, {} cases{}{}\n", one_line(path), spec.cases.size(), trials_text(spec),
              data ? "; its data are at hand" : "; its data were not looked at (--data does)");
 }
 
@@ -369,7 +452,7 @@ class Cli {
     plan->add_flag("--json", json_, "as JSON");
     plan->add_flag("--no-measure", no_measure_, "leave the time estimate out");
     plan->callback([this] {
-      const Spec spec = read_spec(spec_);
+      const Spec spec = read_and_warn(spec_);
       const Plan made = make_plan(spec, !no_measure_);
       fmt::print("{}",
                  json_ ? json_text(to_json(made), 2) + "\n" : printable(format_plan(made, spec)));
@@ -393,14 +476,9 @@ class Cli {
         ->needs(profile)
         ->check(CLI::Range(0, 1'000'000))
         ->capture_default_str();
-    run->add_option("--pin", pin_, "bind each thread to one of these: " + join(kPins.all()))
-        ->check(CLI::IsMember(kPins.all()))
-        ->capture_default_str();
-    run->add_option("--numa", numa_, "where memory lies: first-touch, interleave or node:N")
-        ->capture_default_str();
+    add_placement(run);
     run->callback([this, profile] {
-      options_.placement.pin = kPins.parse(pin_, "--pin");
-      set_memory(options_.placement, numa_);
+      set_placement();
       // Without a number, CLI11 takes the empty text for 0.
       if (profile->results() == std::vector<std::string>{""})
         window_.epochs = ProfileWindow{}.epochs;
@@ -412,6 +490,7 @@ class Cli {
                                    : ProgressMode::automatic);
     });
 
+    add_tune();
     auto* compare = app_.add_subcommand("compare", "is the second run faster, slower or the same?");
     compare->add_option("first", first_, "folder of results")->required();
     compare->add_option("second", second_, "folder of results")->required();
@@ -441,6 +520,37 @@ class Cli {
       code_ = compare_command(first_, second_, compare_, fail_on_, json_);
     });
     add_export();
+  }
+
+  void add_placement(CLI::App* command) {
+    command->add_option("--pin", pin_, "bind each thread to one of these: " + join(kPins.all()))
+        ->check(CLI::IsMember(kPins.all()))
+        ->capture_default_str();
+    command->add_option("--numa", numa_, "where memory lies: first-touch, interleave or node:N")
+        ->capture_default_str();
+  }
+
+  void set_placement() {
+    options_.placement.pin = kPins.parse(pin_, "--pin");
+    set_memory(options_.placement, numa_);
+  }
+
+  void add_tune() {
+    auto* tune = app_.add_subcommand(
+        "tune", "run the trials of a spec, or say what those of a folder chose and why");
+    tune->add_option("spec", spec_, "JSON file, or a folder of results")->required();
+    tune->add_option("--out", options_.folder, "folder of the results [results/runs/NAME]");
+    tune->add_flag("--json", json_, "the studies with all their trials as JSON");
+    tune->add_flag("--quiet", quiet_, "only the tables at the end");
+    tune->add_flag("--retry", options_.retry, "run failed trials again (old files are set aside)");
+    tune->add_flag("--rerun", options_.rerun, "run all trials again (old files are set aside)");
+    add_placement(tune);
+    tune->callback([this] {
+      set_placement();
+      options_.interrupted = interrupt_level;
+      code_ = tune_command(spec_, options_,
+                           json_ || quiet_ ? ProgressMode::quiet : ProgressMode::automatic, json_);
+    });
   }
 
   void add_export() {

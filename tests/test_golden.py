@@ -79,6 +79,23 @@ def test_result_files(mfbench, tmp_path, update):
     check("results.jsonl.txt", anonymous(text), update)
 
 
+TUNED = {**RULER, "baseline": "", "split": {"validation": 0.2, "seed": 1}, "stop": {"epochs": 9},
+         "algorithms": [{"name": "ruler", "sleep_ms": 0, "tune": {
+             "trials": 6, "over": {"offset": [20, 400, "log"], "decay": {"choices": [0.5, 0.9]}}}}]}
+
+
+def test_tune(mfbench, tmp_path, update):
+    (tmp_path / "golden.json").write_text(json.dumps(TUNED))
+    assert mfbench("run", "golden.json", "--out", "out", "--quiet", cwd=tmp_path).returncode == 0
+    done = mfbench("tune", "out", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    check("tune.txt", anonymous(done.stdout + done.stderr), update)
+    (case,) = (tmp_path / "out").glob("*.jsonl")
+    header = json.loads(case.read_text().splitlines()[0])
+    tuned = json.dumps(header["tuned"], separators=(",", ":"))
+    check("tuned-header.json.txt", anonymous(tuned) + "\n", update)
+
+
 def made_result(algorithm, seed, epoch_s, rmse, **changes):
     """The lines of a result file of four epochs; the first takes twice as long."""
     header = {"type": "header", "schema_version": 1, "seed": seed, "target_rmse": 0.91,

@@ -102,6 +102,8 @@ Json header_json(const Spec& spec, const Case& item, const CaseData& data,
       {"facts", facts.facts},
       {"placement", facts.placement},
       {"environment", facts.environment}};
+  if (!item.tuned.is_null()) header["tuned"] = item.tuned;
+  if (is_trial(item)) header["trial"] = item.trial;
   if (spec.target) header["target"] = to_json(*spec.target);
   if (!facts.loss.is_null()) header["loss"] = facts.loss;
   if (!facts.ranking.is_null()) header["ranking"] = facts.ranking;
@@ -133,6 +135,12 @@ Json metrics_json(const CaseResult& result) {
   return json;
 }
 
+void set_rmse(Json& json, const CaseResult& result) {
+  const std::string part = result.of_validation ? "validation" : "test";
+  json["final_" + part + "_rmse"] = number_or_null(result.final_test_rmse);
+  json["best_" + part + "_rmse"] = number_or_null(result.best_test_rmse);
+}
+
 Json footer_json(const CaseResult& result, const CaseMeasures& measures, const Ranges& ranges) {
   const CaseClocks clocks = clocks_of(ranges, result.train_s);
   Json footer = {{"type", "footer"},
@@ -159,8 +167,8 @@ Json footer_json(const CaseResult& result, const CaseMeasures& measures, const R
                    {"cache_s", measures.load.cache},
                    {"split_s", measures.split_s}}},
                  {"phases", ranges.to_json()},
-                 {"final_test_rmse", number_or_null(result.final_test_rmse)},
-                 {"best_test_rmse", number_or_null(result.best_test_rmse)},
+                 {"final_test_rmse", nullptr},
+                 {"best_test_rmse", nullptr},
                  {"best_epoch", result.best_epoch},
                  {"trivial_error", number_or_null(measures.trivial_error)},
                  {"peak_host_bytes", peak_memory_bytes()},
@@ -173,6 +181,7 @@ Json footer_json(const CaseResult& result, const CaseMeasures& measures, const R
                  {"temperature_seen_c", seen_json(measures, &DeviceReading::temperature_c)},
                  {"host_load", host_load_json(measures.prepare_load, measures.train_load)},
                  {"device_load", device_load_json(measures.device_load)}};
+  set_rmse(footer, result);
   set_contention(footer, result.contention);
   footer["finished_at"] = utc_now();
   if (!result.metrics.empty()) footer["metrics"] = metrics_json(result);
@@ -192,8 +201,8 @@ Json TracePoint::to_json() const {
                {"epoch_s", epoch_s},
                {"evaluate_s", evaluate_s},
                {"wall_s", wall_s},
-               {"test_rmse", number_or_null(test_rmse)},
-               {"test_mae", number_or_null(test_mae)},
+               {"test_rmse", of_validation ? Json() : number_or_null(test_rmse)},
+               {"test_mae", of_validation ? Json() : number_or_null(test_mae)},
                {"train_rmse", number_or_null(train_rmse)},
                {"validation_rmse", number_or_null(validation_rmse)},
                {"learning_rate", number_or_null(learning_rate)}};

@@ -36,6 +36,9 @@ Json placement_json(ThreadTeam& team);
 // {"ndcg_100": {"final", "best", "best_epoch"}, ...}
 Json metrics_json(const CaseResult& result);
 
+// Sets final_test_rmse and best_test_rmse; those of a trial are of the validation part.
+void set_rmse(Json& json, const CaseResult& result);
+
 Json footer_json(const CaseResult& result, const CaseMeasures& measures, const Ranges& ranges);
 
 }  // namespace mf

@@ -33,6 +33,7 @@ struct CaseResult {
   std::int64_t updates = 0;
   double train_s = 0;
   double wall_s = 0;
+  bool of_validation = false;  // of a trial: all that is said of the test part is of this one
   std::optional<double> final_test_rmse;  // nothing: never evaluated
   std::optional<double> best_test_rmse;
   std::int64_t best_epoch = 0;              // of the case's main metric

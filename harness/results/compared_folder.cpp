@@ -51,6 +51,7 @@ std::optional<std::string> why_left_out(const ResultFile& file) {
   if (!file.finished()) return "unfinished";
   if (!value_at(file.header, {"profile"}).is_null())
     return "a profiled run, whose times are no results";
+  if (!value_at(file.header, {"trial"}).is_null()) return "a trial of a study, which is no case";
   if (!integer_at(file.header, {"seed"})) return "its header has no \"seed\"";
   return std::nullopt;
 }

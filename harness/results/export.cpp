@@ -12,6 +12,7 @@
 #include "base/log.hpp"
 #include "base/text.hpp"
 #include "harness/results/export_rows.hpp"
+#include "harness/results/study_files.hpp"
 
 namespace mf {
 namespace {
@@ -46,8 +47,15 @@ class Search {
  private:
   void add_tree(const std::string& root) {
     std::set<fs::path> folders = {root};
-    for (const auto& entry : fs::recursive_directory_iterator(root)) {
-      if (entry.is_directory()) folders.insert(entry.path());
+    for (auto at = fs::recursive_directory_iterator(root); at != fs::recursive_directory_iterator();
+         ++at) {
+      if (!at->is_directory()) continue;
+      // Trials are no cases: they are exported where their own folder is named.
+      if (holds_studies(at->path().string())) {
+        at.disable_recursion_pending();
+      } else {
+        folders.insert(at->path());
+      }
     }
     for (const auto& folder : folders) add_folder(folder);
   }

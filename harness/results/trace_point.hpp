@@ -20,6 +20,8 @@ struct TracePoint {
   double epoch_s = 0;                    // mean of the last group of epochs
   double evaluate_s = 0;
   double wall_s = 0;
+  // Of a trial: what stands here for the test part is the validation part, and is written as such.
+  bool of_validation = false;
   double test_rmse = 0;  // not finite for implicit feedback
   double test_mae = 0;
   std::optional<double> train_rmse;       // where it is asked for

@@ -12,6 +12,7 @@
 #include "datasets/synthetic/synthetic.hpp"
 #include "harness/device/device.hpp"
 #include "harness/device/device_clock.hpp"
+#include "harness/results/answer.hpp"
 #include "harness/results/ranges.hpp"
 #include "harness/run/preflight.hpp"
 #include "harness/run/prepared.hpp"
@@ -94,6 +95,38 @@ PlannedCase plan_case(const Case& item, bool measure, const MemoryBound& availab
   return planned;
 }
 
+// What is known of it, or one of its trials: of those with the most factors.
+Case case_to_plan(const Spec& spec, const Case& item) {
+  if (!item.study) return item;
+  const Study& study = spec.studies[*item.study];
+  const auto factors = [](const Json& point) { return number_at(point, {"factors"}).value_or(0); };
+  const auto largest =
+      std::max_element(study.points.begin(), study.points.end(),
+                       [&](const Json& a, const Json& b) { return factors(a) < factors(b); });
+  Case planned = study.make(*largest, item.seed);
+  planned.id = item.id;
+  return planned;
+}
+
+// As if its first case trained for the epochs of all its trials.
+PlannedStudy plan_study(const Spec& spec, std::size_t number, const Plan& plan) {
+  const Study& study = spec.studies[number];
+  PlannedStudy planned{study.label, std::ssize(study.points), study.runs(), 0, {}};
+  std::int64_t trials = planned.trials;
+  for (const std::int64_t epochs : study.rungs) {
+    planned.epochs += trials * epochs;
+    trials = survivors(trials, study.tune.eta);
+  }
+  for (std::size_t i = 0; i < spec.cases.size(); ++i) {
+    if (spec.cases[i].study != number || !plan.cases[i].train_s) continue;
+    const double epoch_s = *plan.cases[i].train_s / static_cast<double>(spec.cases[i].stop.epochs);
+    planned.train_s = std::min(epoch_s * static_cast<double>(planned.epochs),
+                               study.tune.budget_s.value_or(kNever));
+    break;
+  }
+  return planned;
+}
+
 }  // namespace
 
 Plan make_plan(const Spec& spec, bool measure) {
@@ -101,7 +134,7 @@ Plan make_plan(const Spec& spec, bool measure) {
   plan.available = memory_limit().available;
   std::map<std::string, double> rates;
   for (const auto& item : spec.cases) {
-    plan.cases.push_back(plan_case(item, measure, plan.available, rates));
+    plan.cases.push_back(plan_case(case_to_plan(spec, item), measure, plan.available, rates));
     const PlannedCase& planned = plan.cases.back();
     plan.peak_host_bytes = std::max(plan.peak_host_bytes, planned.host_bytes.value_or(0));
     plan.peak_device_bytes = std::max(plan.peak_device_bytes, planned.device_bytes.value_or(0));
@@ -110,6 +143,10 @@ Plan make_plan(const Spec& spec, bool measure) {
     } else {
       ++plan.not_estimated;
     }
+  }
+  for (std::size_t i = 0; i < spec.studies.size(); ++i) {
+    plan.studies.push_back(plan_study(spec, i, plan));
+    plan.total_train_s += plan.studies.back().train_s.value_or(0);
   }
   return plan;
 }
@@ -125,6 +162,11 @@ std::string format_plan(const Plan& plan, const Spec& spec) {
                         item.device_bytes ? format_bytes(*item.device_bytes) : "-",
                         item.train_s ? "~" + format_seconds(*item.train_s) : "?",
                         item.note ? "  NOT RUNNABLE HERE: " + *item.note : "");
+  }
+  for (const auto& study : plan.studies) {
+    text += fmt::format("tuned: {}: {} trials, up to {} runs, {} epochs{}\n", study.label,
+                        study.trials, study.runs, study.epochs,
+                        study.train_s ? ", training ~" + format_seconds(*study.train_s) : "");
   }
   const auto count = plan.cases.size();
   text += fmt::format("{}: {} case{}; peak host memory {} of {}{}; ", spec.name, count,
@@ -156,7 +198,16 @@ Json to_json(const Plan& plan) {
                      {"train_s", or_null(item.train_s)},
                      {"note", item.note.value_or("")}});
   }
+  Json studies = Json::array();
+  for (const auto& study : plan.studies) {
+    studies.push_back({{"label", study.label},
+                       {"trials", study.trials},
+                       {"runs", study.runs},
+                       {"epochs", study.epochs},
+                       {"train_s", or_null(study.train_s)}});
+  }
   return {{"cases", cases},
+          {"studies", studies},
           {"train_s", plan.total_train_s},
           {"not_estimated", plan.not_estimated},
           {"peak_host_bytes", plan.peak_host_bytes},

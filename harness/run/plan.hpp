@@ -19,9 +19,19 @@ struct PlannedCase {
   std::optional<double> train_s;       // estimated; nothing where it cannot be told
 };
 
+// The trials of a study.
+struct PlannedStudy {
+  std::string label;
+  std::int64_t trials = 0;
+  std::int64_t runs = 0;          // of all rungs, at most
+  std::int64_t epochs = 0;        // of these runs
+  std::optional<double> train_s;  // estimated, at most the budget; nothing where it cannot be told
+};
+
 struct Plan {
   std::vector<PlannedCase> cases;
-  double total_train_s = 0;  // of the cases that could be estimated
+  std::vector<PlannedStudy> studies;
+  double total_train_s = 0;  // of the cases and trials that could be estimated
   int not_estimated = 0;
   double peak_host_bytes = 0;  // of the cases of which it is known
   double peak_device_bytes = 0;

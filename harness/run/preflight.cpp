@@ -79,7 +79,9 @@ bool watches(const Case& item, Monitor part) {
 std::optional<std::string> first_empty_part(const Case& item, const Split& split) {
   if (split.train.nnz() == 0) return "training";
   const bool ranks = item.evaluate.rank.value_or(false);
-  if (split.test.nnz() == 0 && (ranks || !is_implicit(item))) return "test";
+  if (split.test.nnz() == 0 && (ranks || !is_implicit(item))) {
+    return is_trial(item) ? "validation" : "test";
+  }
   if (split.validation.nnz() == 0 && watches(item, Monitor::validation)) return "validation";
   return std::nullopt;
 }

@@ -168,9 +168,8 @@ class JsonProgress : public Progress {
                  {"epochs", result.epochs},
                  {"updates", result.updates},
                  {"train_s", result.train_s},
-                 {"wall_s", result.wall_s},
-                 {"final_test_rmse", number_or_null(result.final_test_rmse)},
-                 {"best_test_rmse", number_or_null(result.best_test_rmse)}};
+                 {"wall_s", result.wall_s}};
+    set_rmse(json, result);
     if (!result.metrics.empty()) json["metrics"] = metrics_json(result);
     set_contention(json, result.contention);
     line(json);

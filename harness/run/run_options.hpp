@@ -18,10 +18,11 @@ struct RunOptions {
   std::optional<std::string>
       model_folder;  // else below the results, where the spec asks for models
   std::string command_line;
-  bool rerun = false;   // also cases that are finished
-  bool retry = false;   // also cases that failed: error, oom, timeout
-  bool share = true;    // what cases have in common is made once; false: by each of them anew
-  Placement placement;  // of all threads and what they write; as the system sees fit
+  bool rerun = false;        // also cases that are finished
+  bool retry = false;        // also cases that failed: error, oom, timeout
+  bool trials_only = false;  // the trials of the spec's studies, and none of its cases
+  bool share = true;         // what cases have in common is made once; false: by each of them anew
+  Placement placement;       // of all threads and what they write; as the system sees fit
   // Run all cases again, for a profiler; into a folder of their own.
   std::optional<ProfileWindow> profile;
   // 0: go on; 1: end after the running epoch (Ctrl-C); 2: give the running epoch up.

@@ -43,6 +43,13 @@ Case case_to_run(const Case& item, const RunOptions& options) {
 // Not a number where there was nothing to evaluate or nobody asked.
 double number_of(const std::optional<double>& value) { return value.value_or(kNaN); }
 
+// What a trial may see of a split: the validation part stands for the test part, too.
+std::shared_ptr<const Split> without_test(const Split& split) {
+  Split seen = split;
+  seen.test = seen.validation;
+  return std::make_shared<const Split>(std::move(seen));
+}
+
 std::optional<double> rmse_of(const Accuracy& accuracy) {
   return accuracy.count > 0 ? std::optional(accuracy.rmse) : std::nullopt;
 }
@@ -80,7 +87,7 @@ class CaseRun {
         progress_(progress),
         writer_(task.result_file),
         schedule_(item_.schedule),
-        stopping_(item_.stop, error_metric()) {
+        stopping_(item_.stop, error_metric(), is_trial(item_) ? "validation" : "test") {
     header_.profile = options.profile;
     if (options_.on_range) ranges_.set_observer(options_.on_range);
   }
@@ -104,8 +111,12 @@ class CaseRun {
   void run_or_refuse() {
     store_.ledger().begin_case();
     start();
+    if (item_.unresolved) {
+      end(item_.unresolved->status, item_.unresolved->reason);
+      return;
+    }
     load();
-    if (const auto why = why_not_evaluated(item_, *data_.split)) fail(ErrorKind::usage, "{}", *why);
+    if (const auto why = why_not_evaluated(item_, *judge_)) fail(ErrorKind::usage, "{}", *why);
     const Ratings& train = data_.split->train;
     shape_ = {train.n_users(), train.n_items(), train.nnz()};
     if (const auto refusal = open_or_refuse()) {
@@ -167,6 +178,7 @@ class CaseRun {
   void load() {
     const PhaseScope range(&ranges_, kLoadRange);
     data_ = store_.get(item_, task_.keep_ratings);
+    judge_ = is_trial(item_) ? without_test(*data_.split) : data_.split;
   }
 
   std::optional<Refusal> open_or_refuse() {
@@ -186,7 +198,7 @@ class CaseRun {
       clock_ = TrainingClock(ranges_, device_.get());
     }
     const std::int64_t others =
-        data_.split->test.nnz() + data_.split->validation.nnz() + data_.split->fold_in.nnz();
+        judge_->test.nnz() + judge_->validation.nnz() + judge_->fold_in.nnz();
     if (device_) decide_sharing(others);
     return refuse(item_, shape_, others, device_.get());
   }
@@ -274,7 +286,7 @@ class CaseRun {
     evaluator_->set_clip(clip_);
     if (!implicit_ && !ranks()) return;
     quality_ = std::make_unique<QualityEvaluator>(
-        *data_.split, evaluator_->predictor(), fold_in_loss(),
+        *judge_, evaluator_->predictor(), fold_in_loss(),
         ranks() ? std::optional(item_.evaluate.ranking) : std::nullopt, prepared_->team());
     quality_->set_stream(stream());
   }
@@ -295,7 +307,7 @@ class CaseRun {
   // Of a model that has learned nothing.
   std::optional<double> trivial_error() {
     if (implicit_) return quality_->zero_objective(prepared_->team());
-    return rmse_of(evaluator_->evaluate_mean(data_.split->test, prepared_->team()));
+    return rmse_of(evaluator_->evaluate_mean(judge_->test, prepared_->team()));
   }
 
   bool ranks() const { return item_.evaluate.rank.value_or(false); }
@@ -418,6 +430,7 @@ class CaseRun {
   TracePoint evaluate(std::int64_t epoch) {
     TracePoint point;
     point.epoch = epoch;
+    point.of_validation = is_trial(item_);
     judge(point);
     point.updates = updates_;
     point.passes =
@@ -444,10 +457,11 @@ class CaseRun {
       point.test_rmse = point.test_mae = kNaN;
       return;
     }
-    const Accuracy test = evaluate_on(view, data_.split->test);
+    const Accuracy test = evaluate_on(view, judge_->test);
     point.test_rmse = test.rmse;
     point.test_mae = test.mae;
-    point.validation_rmse = rmse_of(evaluate_on(view, data_.split->validation));
+    point.validation_rmse =
+        is_trial(item_) ? test.rmse : rmse_of(evaluate_on(view, judge_->validation));
     if (needs_train_rmse(item_)) point.train_rmse = rmse_of(evaluate_on(view, data_.split->train));
   }
 
@@ -561,6 +575,7 @@ class CaseRun {
 
   void write_footer() {
     if (!header_written_) write_header();
+    result_.of_validation = is_trial(item_);
     result_.updates = updates_;
     result_.train_s = clock_.seconds();
     result_.wall_s = seconds_since(start_);
@@ -615,6 +630,7 @@ class CaseRun {
   Ranges ranges_;
   TrainingClock clock_{ranges_, nullptr};
   CaseData data_;
+  std::shared_ptr<const Split> judge_;  // the parts that the case is judged by
   std::optional<ClipRange> clip_;
   ProblemShape shape_;
   std::unique_ptr<PreparedCase> prepared_;

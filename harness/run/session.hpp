@@ -2,7 +2,9 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
+#include "harness/results/study_files.hpp"
 #include "harness/run/progress.hpp"
 #include "harness/run/run_options.hpp"
 #include "harness/spec/spec.hpp"
@@ -16,11 +18,16 @@ struct SessionSummary {
   int failed = 0;    // also those of an earlier call that were not run again
   int bad_data = 0;  // of those run now: failed by their data
   bool interrupted = false;
+
+  std::vector<FoundStudy> studies;  // what they chose; until one was interrupted
+  int trials_run = 0;
+  int trials_finished_before = 0;
+  Spec spec;  // with what the studies chose; empty before they have
 };
 
-// Throws Error before the first case where data is not at hand or the folder cannot be used,
-// Error(io) where a result cannot be written, and Error(device), with the case's result written,
-// where the device failed under a case.
+// The trials of its studies first, then its cases. Throws Error before the first case where data is
+// not at hand or the folder cannot be used, Error(io) where a result cannot be written, and
+// Error(device), with the case's result written, where the device failed under a case.
 SessionSummary run_session(const Spec& spec, const RunOptions& options, Progress& progress);
 
 // results/runs/<spec name>, with "-profile" for profiled runs.

@@ -79,7 +79,8 @@ class SchemaWriter {
   }
 
   Json property(const FieldInfo& field, bool sweeps) {
-    const bool inside = sweeps || field.sweep != Sweep::none;
+    sweeps = sweeps && field.sweep != Sweep::never;
+    const bool inside = sweeps || field.sweep == Sweep::inside || field.sweep == Sweep::whole;
     Json value = field.value;
     if (field.form) {
       const Json object_schema = object(*field.form, inside);

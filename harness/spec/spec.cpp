@@ -11,9 +11,11 @@
 #include "algorithms/core/registry.hpp"
 #include "base/error.hpp"
 #include "base/hash.hpp"
+#include "base/json_values.hpp"
 #include "base/text.hpp"
 #include "datasets/dataset_entry.hpp"
 #include "harness/spec/case_names.hpp"
+#include "harness/spec/differences.hpp"
 #include "harness/spec/spec_forms.hpp"
 
 namespace mf {
@@ -50,10 +52,30 @@ std::int64_t count_values(const Json& value) {
   return count;
 }
 
-std::int64_t count_algorithms(const SpecKeys& keys) {
-  std::int64_t count = 0;
+// Runs of the trials of one study of an entry, before its "tune" has been checked.
+std::int64_t count_trials(const Json& entry) {
+  if (!entry.is_object() || !entry.contains("tune")) return 0;
+  const Json& tune = entry.at("tune");
+  const TuneSpec usual;
+  const auto given = [&](const char* key, std::int64_t fallback) {
+    const auto value = number_at(tune, {key}).value_or(static_cast<double>(fallback));
+    return static_cast<std::int64_t>(std::clamp(value, 1.0, static_cast<double>(kMaxCases + 1)));
+  };
+  return count_runs(given("trials", usual.trials), given("eta", usual.eta),
+                    rung_epochs(kMaxCases, given("eta", usual.eta)).size());
+}
+
+struct AlgorithmCount {
+  std::int64_t entries = 0;
+  std::int64_t trials = 0;  // runs of them, on one data set
+};
+
+AlgorithmCount count_algorithms(const SpecKeys& keys) {
+  AlgorithmCount count;
   for (const Json& given : *keys.algorithms) {
-    std::int64_t own = count_values(given);
+    Json plain = given;
+    if (plain.is_object()) plain.erase("tune");
+    std::int64_t own = count_values(plain);
     const auto inherit = [&](const char* key, const Json* fallback) {
       const bool inherits = fallback != nullptr && !(given.is_object() && given.contains(key));
       if (inherits) own = product(own, count_values(*fallback));
@@ -61,7 +83,8 @@ std::int64_t count_algorithms(const SpecKeys& keys) {
     inherit("schedule", keys.schedule);
     inherit("init", keys.init);
     inherit("stop", keys.stop);
-    count = std::min(kMaxCases + 1, count + own);
+    count.entries = std::min(kMaxCases + 1, count.entries + own);
+    count.trials = std::min(kMaxCases + 1, count.trials + product(own, count_trials(given)));
   }
   return count;
 }
@@ -70,15 +93,17 @@ std::int64_t count_algorithms(const SpecKeys& keys) {
 void check_count(const SpecKeys& keys) {
   const std::int64_t seeds = std::ssize(keys.seeds);
   const std::int64_t data = count_values(*keys.datasets);
-  const std::int64_t algorithms = count_algorithms(keys);
-  if (product(product(seeds, data), algorithms) <= kMaxCases) return;
+  const AlgorithmCount algorithms = count_algorithms(keys);
+  const std::int64_t trials = product(data, algorithms.trials);
+  if (product(product(seeds, data), algorithms.entries) + trials <= kMaxCases) return;
   const auto text = [](std::int64_t count) {
     return count > kMaxCases ? fmt::format("more than {}", kMaxCases) : fmt::format("{}", count);
   };
   fail(ErrorKind::usage,
-       "$: the sweeps give more than {} cases: {} seeds x {} data sets x {} algorithms; expected "
+       "$: the sweeps give more than {} cases: {} seeds x {} data sets x {} algorithms{}; expected "
        "at most so many, cut the spec into several",
-       kMaxCases, text(seeds), text(data), text(algorithms));
+       kMaxCases, text(seeds), text(data), text(algorithms.entries),
+       trials == 0 ? "" : fmt::format(" and {} runs of trials", text(trials)));
 }
 
 struct DataEntry {
@@ -156,8 +181,12 @@ Case make_case(const AlgorithmEntry& algorithm, const DataEntry& data, const Eva
   return item;
 }
 
+bool has_validation(const Case& item) {
+  return item.split.validation_fraction > 0 || !item.data.validation.empty();
+}
+
 void check_monitors(const Case& item) {
-  const bool validation = item.split.validation_fraction > 0 || !item.data.validation.empty();
+  const bool validation = has_validation(item);
   const auto check = [&](Monitor monitor, const char* key) {
     if (monitor == Monitor::validation && !validation) {
       fail(ErrorKind::usage,
@@ -283,10 +312,32 @@ void check_unused(const SpecKeys& keys) {
   check(keys.stop, "$.stop", stop_form());
 }
 
-std::vector<AlgorithmEntry> read_algorithms(const SpecKeys& keys) {
+// An entry with what it was read from: a trial is the same with other values.
+struct GivenAlgorithm {
+  AlgorithmEntry entry;
+  Json json;                        // without "tune"
+  std::set<std::string> inherited;  // keys of the spec in it
+};
+
+// Ranges of a search are lists, too, but no sweeps.
+std::vector<GivenAlgorithm> expand_algorithm(Json object, const std::string& path,
+                                             const std::set<std::string>& inherited) {
+  const auto tune = object.find("tune");
+  const Json searched = tune == object.end() ? Json() : *tune;
+  object.erase("tune");
+  std::vector<GivenAlgorithm> all;
+  for (const Json& plain : expand_sweeps(object, path)) {
+    Json whole = plain;
+    if (!searched.is_null()) whole["tune"] = searched;
+    all.push_back({parse_algorithm(whole, path, inherited), plain, inherited});
+  }
+  return all;
+}
+
+std::vector<GivenAlgorithm> read_algorithms(const SpecKeys& keys) {
   const Inherited inheritable = {
       {"schedule", keys.schedule}, {"init", keys.init}, {"stop", keys.stop}};
-  std::vector<AlgorithmEntry> entries;
+  std::vector<GivenAlgorithm> entries;
   std::int64_t number = 0;
   for (const Json& given : *keys.algorithms) {
     const std::string path = fmt::format("$.algorithms[{}]", number++);
@@ -300,22 +351,161 @@ std::vector<AlgorithmEntry> read_algorithms(const SpecKeys& keys) {
       object[key] = *fallback;
       inherited.insert(key);
     }
-    for (const Json& flat : expand_sweeps(object, path)) {
-      entries.push_back(parse_algorithm(flat, path, inherited));
-    }
+    for (auto& one : expand_algorithm(object, path, inherited)) entries.push_back(std::move(one));
   }
   check_unused(keys);
   return entries;
 }
 
-void check_baseline(const Spec& spec, const std::vector<AlgorithmEntry>& algorithms) {
+void check_baseline(const Spec& spec, const std::vector<GivenAlgorithm>& algorithms) {
   if (spec.baseline.empty()) return;
   std::vector<std::string> names;
-  for (const auto& entry : algorithms) names.push_back(entry.name);
+  for (const auto& given : algorithms) names.push_back(given.entry.name);
   if (std::find(names.begin(), names.end(), spec.baseline) != names.end()) return;
   const std::string near = nearest(spec.baseline, names);
   fail(ErrorKind::usage, "$.baseline: \"{}\" is not among the algorithms of this spec{}",
        spec.baseline, near.empty() ? "" : "; did you mean \"" + near + "\"?");
+}
+
+// ---- what is tuned ----------------------------------------------------------------------------
+
+Case make_checked(const AlgorithmEntry& algorithm, const DataEntry& data,
+                  const EvaluateSpec& evaluate, std::uint64_t seed) {
+  Case item = make_case(algorithm, data, evaluate, seed);
+  check_monitors(item);
+  check_metrics(item);
+  return item;
+}
+
+// Says in the case what is not known of it.
+void mark_searched(Case& item, const TuneSpec& tune) {
+  for (const auto& range : tune.over) {
+    const bool rate = range.name == "learning_rate";
+    item.resolved[rate ? "schedule" : "params"][range.name] = "tuned";
+  }
+  item.resolved["tune"] = tune.to_json();
+  item.hash = sha256(canonical(item.resolved));
+}
+
+// What the trials are judged by.
+Metric metric_of_study(const Case& base, const TuneSpec& tune, const std::string& path) {
+  const Metric metric = tune.metric.value_or(main_metric(base));
+  if (metric == Metric::objective) {
+    fail(ErrorKind::usage,
+         "{}: {} has the objective alone, which is of the training part; add \"ranking\": true to "
+         "\"evaluate\" for a metric on the validation part",
+         path, base.algorithm);
+  }
+  if (metric == Metric::test_rmse && is_implicit(base)) {
+    fail(ErrorKind::usage,
+         "{}.metric: {} is for implicit feedback, which has no RMSE; expected recall_20, "
+         "recall_50, ndcg_100 or map_10",
+         path, base.algorithm);
+  }
+  if (const auto why = why_no_metric(base, metric)) {
+    fail(ErrorKind::usage, "{}.metric: {}", path, *why);
+  }
+  return metric;
+}
+
+void check_study(const Study& study) {
+  if (!has_validation(study.base)) {
+    fail(ErrorKind::usage,
+         "{}: chooses by the validation part, but the split of {} has none; add "
+         "\"validation\": 0.1 to its split",
+         study.path, study.base.data.label());
+  }
+  if (study.base.stop.epochs == 0) {
+    fail(ErrorKind::usage, "{}: found 0 in stop.epochs, expected epochs to train for", study.path);
+  }
+}
+
+// By what decides its trials; more of them, or another eta or budget, are the same study.
+std::string study_hash(const Study& study) {
+  Json resolved = study.base.resolved;
+  const Json tune = resolved.at("tune");
+  resolved.erase("tune");
+  return sha256(
+      canonical({{"case", resolved}, {"over", tune.at("over")}, {"seed", tune.at("seed")}}));
+}
+
+Study make_study(const Case& base, const GivenAlgorithm& given, const DataEntry& data,
+                 const EvaluateSpec& evaluate) {
+  Study study;
+  study.base = base;
+  study.path = given.entry.path + ".tune";
+  study.tune = *given.entry.tune;
+  check_study(study);
+  study.metric = metric_of_study(base, study.tune, study.path);
+  study.rungs = rung_epochs(base.stop.epochs, study.tune.eta);
+  study.points = draw_points(study.tune);
+  study.make = [given, data, evaluate](const Json& values, std::uint64_t seed) {
+    Json object = given.json;
+    object.update(values);
+    return make_checked(parse_algorithm(object, given.entry.path, given.inherited), data, evaluate,
+                        seed);
+  };
+  for (const Json& point : study.points) study.make(point, base.seed);
+  study.name = fmt::format("{}-{}-{}", slug(base.algorithm), slug(base.data.label()),
+                           study_hash(study).substr(0, 10));
+  return study;
+}
+
+void add_study(Spec& spec, Study study) {
+  for (const auto& other : spec.studies) {
+    if (other.name != study.name) continue;
+    fail(ErrorKind::usage, "{}: {} searches the same, with other trials; expected it in one entry",
+         study.path, other.path);
+  }
+  spec.studies.push_back(std::move(study));
+}
+
+// "sgd_serial factors=8 on ml-1m": with what differs among the studies of an algorithm.
+void label_studies(Spec& spec) {
+  std::vector<Case> bases;
+  for (const auto& study : spec.studies) bases.push_back(study.base);
+  const auto differing = differences(bases);
+  for (std::size_t i = 0; i < bases.size(); ++i) {
+    std::string label = bases[i].algorithm;
+    std::vector<Setting> settings = differing[i].settings;
+    settings.insert(settings.end(), differing[i].split.begin(), differing[i].split.end());
+    for (const auto& one : settings) {
+      if (one.value == "tuned") continue;
+      label += fmt::format(" {}={}", short_key(one, settings), one.value.dump());
+    }
+    spec.studies[i].label = label + " on " + bases[i].data.label();
+  }
+}
+
+// Alike is what the search is for: a library that was given more is no worse a program.
+void warn_of_unequal(Spec& spec, const std::vector<GivenAlgorithm>& algorithms) {
+  const GivenAlgorithm* first = nullptr;
+  const auto effort = [](const TuneSpec& tune) {
+    return fmt::format("{} trials, eta {}, {}", tune.trials, tune.eta,
+                       tune.budget_s ? fmt::format("budget_s {}", *tune.budget_s) : "no budget_s");
+  };
+  for (const auto& given : algorithms) {
+    if (!given.entry.tune) continue;
+    if (first == nullptr) first = &given;
+    const std::string mine = effort(*given.entry.tune), others = effort(*first->entry.tune);
+    if (mine == others) continue;
+    spec.warnings.push_back(fmt::format("{}.tune has {} and {}.tune {}: they are not tuned alike",
+                                        given.entry.path, mine, first->entry.path, others));
+  }
+}
+
+// The trials see the split of the first seed, in which the test ratings of the others train.
+void warn_of_splits(Spec& spec, const SpecKeys& keys, const std::vector<DataEntry>& data) {
+  if (keys.seeds.size() < 2 || spec.studies.empty()) return;
+  for (const auto& entry : data) {
+    const SplitSpec first = entry.split.spec(keys.seeds[0]);
+    const bool given = first.kind == SplitSpec::Kind::given && first.validation_fraction == 0;
+    if (given || first.seed == entry.split.spec(keys.seeds[1]).seed) continue;
+    spec.warnings.push_back(fmt::format(
+        "{}: each repeat has a split of its own, and trials choose on that of seed {}: they see "
+        "test ratings of the others; a \"seed\" in the split keeps one test part for all",
+        entry.path, keys.seeds[0]));
+  }
 }
 
 }  // namespace
@@ -382,17 +572,26 @@ Spec parse_spec(const Json& json, const std::string& file) {
   check_baseline(spec, algorithms);
 
   std::set<std::string> seen;
+  std::map<std::pair<const DataEntry*, const GivenAlgorithm*>, std::size_t> studies;
   for (const auto seed : keys.seeds) {
     for (const auto& entry : data) {
       for (const auto& algorithm : algorithms) {
-        Case item = make_case(algorithm, entry, keys.evaluate, seed);
-        check_monitors(item);
-        check_metrics(item);
-        if (seen.insert(item.hash).second) spec.cases.push_back(std::move(item));
+        Case item = make_checked(algorithm.entry, entry, keys.evaluate, seed);
+        if (algorithm.entry.tune) mark_searched(item, *algorithm.entry.tune);
+        if (!seen.insert(item.hash).second) continue;
+        if (algorithm.entry.tune) {
+          const auto [at, added] = studies.try_emplace({&entry, &algorithm}, spec.studies.size());
+          if (added) add_study(spec, make_study(item, algorithm, entry, keys.evaluate));
+          item.study = at->second;
+        }
+        spec.cases.push_back(std::move(item));
       }
     }
   }
   name_cases(spec.cases);
+  label_studies(spec);
+  warn_of_unequal(spec, algorithms);
+  warn_of_splits(spec, keys, data);
   return spec;
 }
 

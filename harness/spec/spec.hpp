@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -13,7 +14,9 @@
 #include "datasets/split.hpp"
 #include "harness/spec/metric.hpp"
 #include "harness/spec/schedule.hpp"
+#include "harness/spec/status.hpp"
 #include "harness/spec/stopping.hpp"
+#include "harness/spec/tune.hpp"
 
 namespace mf {
 
@@ -31,6 +34,12 @@ struct EvaluateSpec {
   Json to_json() const;
 };
 
+// Why a case that was to be tuned has no parameters, and how it ends for it.
+struct Unresolved {
+  Status status = Status::error;
+  std::string reason;
+};
+
 struct Case {
   std::string id;    // that of its file: readable, ends in the first 10 digits of hash
   std::string hash;  // SHA-256 of `resolved`
@@ -46,6 +55,35 @@ struct Case {
   StopSpec stop;
   EvaluateSpec evaluate;
   std::uint64_t seed = 1;
+
+  // Its parameters come from this study of the spec and are not known yet.
+  std::optional<std::size_t> study;
+  std::optional<Unresolved> unresolved;  // of such a case whose study has chosen nothing
+  Json tuned;  // what a study has chosen, for the header; null for other cases
+  // Of a trial {"study", "number", "epochs", ...}, for the header. A trial is judged by the
+  // validation part, and never sees the test part.
+  Json trial;
+};
+
+inline bool is_trial(const Case& item) { return !item.trial.is_null(); }
+
+// A search for the parameters of one configuration on one data set.
+struct StudyPlan {
+  std::string name;   // of its folder: readable, ends in the first 10 digits of its hash
+  std::string label;  // "sgd_serial factors=8 on ml-1m"
+  std::string path;   // JSON path of its "tune", for messages
+  TuneSpec tune;
+  Metric metric = Metric::test_rmse;  // of the validation part, where the RMSE is meant as well
+  std::vector<std::int64_t> rungs;    // epochs of each, rising
+  std::vector<Json> points;           // values of the trials, in the order of their draws
+
+  std::int64_t runs() const { return count_runs(std::ssize(points), tune.eta, rungs.size()); }
+};
+
+struct Study : StudyPlan {
+  Case base;  // of the first seed, with defaults for what is searched
+  // The case of a point with a seed; throws Error(usage) as read_spec() does.
+  std::function<Case(const Json& values, std::uint64_t seed)> make;
 };
 
 // Its algorithm is one for implicit feedback.
@@ -62,8 +100,10 @@ struct Spec {
   std::optional<double> target_rmse;
   std::optional<TargetSpec> target;
   bool save_model = false;
-  Json source;              // as read
-  std::vector<Case> cases;  // seeds round-robin: all cases of the first seed first
+  Json source;                        // as read
+  std::vector<Case> cases;            // seeds round-robin: all cases of the first seed first
+  std::vector<Study> studies;         // what decides the cases that are tuned
+  std::vector<std::string> warnings;  // for the user; the spec is valid
 };
 
 // Reads, expands and checks. Throws Error(usage) with file and JSON path.

@@ -85,6 +85,19 @@ void read_algorithm(JsonReader& reader, AlgorithmEntry& entry) {
   entry.init.kind = model == ModelKind::plain ? InitKind::uniform : InitKind::normal;
 }
 
+// Ranges of its own parameters: what the entry sets is not searched.
+void read_tune(JsonReader& reader, AlgorithmEntry& entry) {
+  const Json* json = reader.find("tune");
+  if (json == nullptr) return;
+  const std::string path = reader.path("tune");
+  entry.tune = parse_tune(*json, path, find_algorithm(entry.name));
+  for (const auto& range : entry.tune->over) {
+    if (reader.find(range.name) == nullptr) continue;
+    fail(ErrorKind::usage, "{}.over.{}: is set by the entry, too ({}); expected it in one of them",
+         path, range.name, reader.path(range.name));
+  }
+}
+
 std::vector<std::string> algorithm_names() {
   std::vector<std::string> names;
   for (const auto* info : all_algorithms()) names.push_back(info->name);
@@ -137,6 +150,7 @@ AlgorithmForm make_algorithm_form() {
               "instead of the schedule's")
       .object("init", &AlgorithmEntry::init, init_form(), "instead of the spec's")
       .object("stop", &AlgorithmEntry::stop, stop_form(), "instead of the spec's")
+      .field(tune_info(), read_tune)
       .then([](JsonReader&, AlgorithmEntry& entry) {
         if (entry.learning_rate) entry.schedule.learning_rate = *entry.learning_rate;
       });

@@ -26,6 +26,7 @@ struct AlgorithmEntry {
   std::optional<double> learning_rate;  // instead of the schedule's
   InitSpec init;
   StopSpec stop;
+  std::optional<TuneSpec> tune;
 };
 
 // The top of a spec. What sweeps is read entry by entry, from the JSON itself.

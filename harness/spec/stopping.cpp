@@ -90,8 +90,7 @@ std::optional<StopDecision> Stopping::check_divergence(const StopInput& input) c
   const bool rmse = error_ == Metric::test_rmse;
   if (!std::isfinite(input.error)) {
     return StopDecision{Status::diverged,
-                        fmt::format("the {} of epoch {} is not finite",
-                                    rmse ? "test RMSE" : "objective", input.epoch)};
+                        fmt::format("the {} of epoch {} is not finite", name_, input.epoch)};
   }
   const double far = (rmse ? kFarFromMean : 1) * reference_.trivial;
   const double limit = spec_.divergence * std::max(reference_.initial, far);
@@ -105,8 +104,8 @@ std::optional<StopDecision> Stopping::check_divergence(const StopInput& input) c
       Status::diverged,
       fmt::format("{} {} after epoch {} is over {} x the larger of that of the initial model ({}) "
                   "and {}",
-                  rmse ? "test RMSE" : "objective", text(input.error), input.epoch,
-                  spec_.divergence, text(reference_.initial), trivial)};
+                  name_, text(input.error), input.epoch, spec_.divergence, text(reference_.initial),
+                  trivial)};
 }
 
 std::optional<StopDecision> Stopping::check_targets(const StopInput& input) const {

@@ -67,8 +67,12 @@ struct Reference {
 
 class Stopping {
  public:
-  // `error` is what may diverge: the test RMSE, or the objective.
-  explicit Stopping(StopSpec spec, Metric error = Metric::test_rmse) : spec_(spec), error_(error) {}
+  // `error` is what may diverge: the RMSE of a part, by whose name reasons call it, or the
+  // objective.
+  explicit Stopping(StopSpec spec, Metric error = Metric::test_rmse, std::string part = "test")
+      : spec_(spec),
+        error_(error),
+        name_(error == Metric::test_rmse ? part + " RMSE" : "objective") {}
   void start(const Reference& reference) { reference_ = reference; }
   std::optional<StopDecision> check(const StopInput& input);
 
@@ -79,6 +83,7 @@ class Stopping {
   std::optional<StopDecision> check_overfitting(const StopInput& input);
   StopSpec spec_;
   Metric error_;
+  std::string name_;  // of the error
   Reference reference_;
   std::optional<double> best_;
   struct Best {

@@ -1,0 +1,59 @@
+// What a study chooses, from how its trials ended: the same for the same trials, whatever order
+// they ran in. It also says which trial is to run next, so that a run and a look at its files
+// agree.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "harness/spec/spec.hpp"
+
+namespace mf {
+
+// How a trial ended in one rung.
+struct TrialOutcome {
+  Status status = Status::error;
+  std::string reason;
+  std::optional<double> score;  // after its last epoch, on the validation part; of completed ones
+  double seconds = 0;           // answer time: prepare, transfer and training
+};
+
+struct TrialPlace {
+  std::size_t trial = 0;  // its index among the points
+  std::size_t rung = 0;
+  auto operator<=>(const TrialPlace&) const = default;
+};
+
+// Nothing where it has not run.
+using TrialLookup = std::function<std::optional<TrialOutcome>(const TrialPlace&)>;
+
+// A trial with the highest rung that it has run.
+struct TrialStanding {
+  TrialPlace place;
+  TrialOutcome outcome;  // of that rung
+  double seconds = 0;    // of all its rungs
+  bool lost() const { return !outcome.score; }
+};
+
+struct StudyState {
+  std::optional<TrialPlace> next;        // to be run now; nothing: the study is over
+  std::vector<TrialStanding> standings;  // the best first; those that failed last
+  std::int64_t runs = 0;                 // trials in all rungs
+  double seconds = 0;                    // of all of them
+  bool out_of_budget = false;            // the budget ended a rung before its trials had all run
+
+  // The best trial; nothing while there is none that has not failed.
+  const TrialStanding* best() const;
+};
+
+// Rung by rung: the draws in order, then the best of each rung, the best first. Of R rungs, the
+// r-th begins trials until r / R of the budget are spent. A rung keeps one in eta of those that it
+// has run, as far as they have a score. A trial that fails in a rung has lost, whatever it was
+// before; of the others the best of the highest rung wins, of equal ones the one that was drawn
+// first.
+StudyState state_of(const StudyPlan& plan, const TrialLookup& lookup);
+
+}  // namespace mf

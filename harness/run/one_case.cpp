@@ -1,0 +1,78 @@
+#include "harness/run/one_case.hpp"
+
+#include <filesystem>
+
+#include "base/error.hpp"
+#include "base/json_values.hpp"
+#include "base/log.hpp"
+#include "harness/run/preflight.hpp"
+
+namespace mf {
+namespace {
+
+// A file under the name of a case whose header has another hash was edited, copied or renamed.
+bool is_of(const ResultFile& file, const Case& item, const std::string& path) {
+  const std::string hash = text_at(file.header, {"case_hash"}).value_or("");
+  if (hash == item.hash) return true;
+  warn(
+      "{}: is finished, but not this case: its case_hash is {}, that of the case {}; the file "
+      "is set aside and the case is run",
+      path, hash.empty() ? "missing" : hash, item.hash);
+  return false;
+}
+
+bool has_same(const char* section, const Case& a, const Case& b) {
+  return a.resolved.at(section) == b.resolved.at(section);
+}
+
+}  // namespace
+
+std::optional<ResultFile> standing_result(const std::string& path, const Case& item,
+                                          const RunOptions& options) {
+  if (options.rerun || options.profile) return std::nullopt;
+  auto file = read_result_file(path);
+  if (!file) return std::nullopt;
+  warn_of_damage(*file, "the case is run again");
+  const auto status = file->status();
+  if (!status || status == Status::interrupted || status == Status::skipped) return std::nullopt;
+  if (options.retry && is_failure(*status)) return std::nullopt;
+  if (!is_of(*file, item, path)) return std::nullopt;
+  return file;
+}
+
+bool is_cut_again(const Case& own, std::span<const Case* const> later) {
+  for (const Case* other : later) {
+    if (!has_same("dataset", own, *other)) return false;
+    if (!has_same("split", own, *other)) return true;
+  }
+  return false;
+}
+
+bool is_trained_again(const Case& own, std::span<const Case* const> later) {
+  if (!needs_device(own)) return false;
+  for (const Case* other : later) {
+    if (!has_same("dataset", own, *other) || !has_same("split", own, *other)) return false;
+    if (needs_device(*other)) return true;
+  }
+  return false;
+}
+
+CaseResult run_one(const CaseTask& task, std::size_t index, std::size_t count,
+                   const RunContext& context) {
+  const RunOptions& options = context.options;
+  context.progress.begin_case(options.profile ? profiled(task.item, *options.profile) : task.item,
+                              index, count);
+  if (std::filesystem::exists(task.result_file)) set_aside(task.result_file);
+  if (!options.share) context.store.clear();
+  const CaseResult result = run_case(task, options, context.store, context.progress);
+  context.progress.end_case(result);
+  if (result.device_failed) {
+    fail(ErrorKind::device,
+         "{}: the device failed: {}; this process cannot use it any more. The case stands as "
+         "\"error\" (--retry runs it again); the same command goes on with the next case",
+         task.item.id, result.reason);
+  }
+  return result;
+}
+
+}  // namespace mf

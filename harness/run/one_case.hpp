@@ -1,0 +1,37 @@
+// One case of a session or of a study: whether its result stands, and the running of it beside the
+// others.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+
+#include "harness/results/result_file.hpp"
+#include "harness/run/runner.hpp"
+
+namespace mf {
+
+// What the cases of a session have in common.
+struct RunContext {
+  const RunOptions& options;
+  DataStore& store;
+  Progress& progress;
+};
+
+// The file of a result that stands, or nothing where the case is to be run. `skipped` is asked
+// again: the machine may have changed.
+std::optional<ResultFile> standing_result(const std::string& path, const Case& item,
+                                          const RunOptions& options);
+
+// Whether one of the first cases of `later` that have this one's data set cuts it in another way.
+bool is_cut_again(const Case& own, std::span<const Case* const> later);
+
+// Whether one of the first cases of `later` that have this one's split trains on a device, too.
+bool is_trained_again(const Case& own, std::span<const Case* const> later);
+
+// The case is `index` of `count`. A file in its place is renamed first. Throws as run_case(), and
+// Error(device), with the result written, where the device failed under the case.
+CaseResult run_one(const CaseTask& task, std::size_t index, std::size_t count,
+                   const RunContext& context);
+
+}  // namespace mf

@@ -1,0 +1,77 @@
+// What an entry's "tune" asks for: which parameters are searched over which ranges, by how many
+// trials, and the points that these are. docs/tuning.md says why it is done so.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "algorithms/core/algorithm.hpp"
+#include "base/form.hpp"
+#include "base/json.hpp"
+#include "harness/spec/metric.hpp"
+
+namespace mf {
+
+// What the trials are judged by, all on the validation part.
+inline constexpr Names kTuneMetricNames{
+    std::to_array<Named<Metric>>({{"validation_rmse", Metric::test_rmse},
+                                  {"recall_20", Metric::recall_20},
+                                  {"recall_50", Metric::recall_50},
+                                  {"ndcg_100", Metric::ndcg_100},
+                                  {"map_10", Metric::map_10}})};
+
+// Where the values of one parameter are drawn from: a range, or a list of choices.
+struct TuneRange {
+  std::string name;  // of a parameter, or "learning_rate"
+  double low = 0, high = 0;
+  bool log = false;    // drawn on a logarithmic axis
+  bool whole = false;  // an integer
+  // The parameter's own bounds: nothing lies beyond them.
+  double least = 0, most = 0;
+  std::vector<Json> choices;  // instead of the range, where there are any
+
+  Json to_json() const;  // as the spec has it
+};
+
+struct TuneSpec {
+  std::int64_t trials = 24;
+  std::vector<TuneRange> over;
+  std::optional<double> budget_s;  // of the trials' answer times; nothing: no limit
+  std::int64_t eta = 3;            // a rung keeps one trial in eta; 1: all train to the end
+  std::uint64_t seed = 1;          // of the draws
+  std::optional<Metric> metric;    // nothing: the main one of the case
+
+  Json to_json() const;
+};
+
+// Reads and checks against the parameters of the algorithm. Throws Error(usage) with the path.
+TuneSpec parse_tune(const Json& json, const std::string& path, const AlgorithmInfo& algorithm);
+FieldInfo tune_info();  // for the schema
+
+// The value at u in [0, 1) along the range: an integer where it is whole, else with four digits.
+Json value_along(const TuneRange& range, double u);
+
+// Distinct points {"reg": 0.04, ...}, at most `trials`; fewer only where there are no more. A point
+// depends on the seed, the names and their ranges, and its number alone; so more trials are the
+// same points and further ones.
+std::vector<Json> draw_points(const TuneSpec& tune);
+
+// Epochs of each rung, rising, the last one `epochs`: a ninth, a third and all of them for eta 3,
+// each at least one epoch.
+std::vector<std::int64_t> rung_epochs(std::int64_t epochs, std::int64_t eta);
+
+// How many trials go on from a rung that `trials` have run.
+constexpr std::int64_t survivors(std::int64_t trials, std::int64_t eta) {
+  return (trials + eta - 1) / eta;
+}
+
+// Runs of a study at most: all its rungs.
+std::int64_t count_runs(std::int64_t trials, std::int64_t eta, std::size_t rungs);
+
+// The names of those of `values` that lie within 5 % of an end of their range which the parameter
+// itself does not set.
+std::vector<std::string> on_edges(const std::vector<TuneRange>& over, const Json& values);
+
+}  // namespace mf

@@ -1,0 +1,469 @@
+// What a search draws, keeps and chooses, by trials whose endings are made up.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <map>
+#include <set>
+
+#include "harness/results/study_choice.hpp"
+#include "harness/results/study_files.hpp"
+#include "harness/results/study_report.hpp"
+#include "harness/spec/spec.hpp"
+#include "harness/spec/study.hpp"
+#include "harness/test/testing.hpp"
+
+namespace mf {
+namespace {
+
+using testing::contains;
+using testing::message_of;
+
+Json sgd_spec() {
+  return parse_json(R"({
+    "datasets": ["like:ml-100k"], "split": {"validation": 0.1, "seed": 1}, "seeds": [4, 5],
+    "stop": {"epochs": 20},
+    "algorithms": [{"name": "sgd_serial", "factors": 8, "tune": {
+      "trials": 24, "over": {"learning_rate": [0.002, 0.05, "log"], "reg": [0.01, 0.2]}}}]})",
+                    "t");
+}
+
+Json& tune_of(Json& spec) { return spec["algorithms"][0]["tune"]; }
+
+std::string error_of(const Json& json) {
+  return message_of([&] { parse_spec(json, "t.json"); });
+}
+
+Study study_of(const Json& json) { return parse_spec(json, "t.json").studies.at(0); }
+
+// ---- draws ------------------------------------------------------------------------------------
+
+TEST(Draws, DependOnSeedNameRangeAndNumberAlone) {
+  Json json = sgd_spec();
+  const auto points = study_of(json).points;
+  ASSERT_EQ(points.size(), 24u);
+  tune_of(json)["trials"] = 30;
+  const auto more = study_of(json).points;
+  ASSERT_EQ(more.size(), 30u);
+  EXPECT_TRUE(std::equal(points.begin(), points.end(), more.begin())) << "more are further ones";
+  tune_of(json) = {{"over", {{"reg", {0.01, 0.2}}}}};
+  json["algorithms"][0]["name"] = "als_cpu";
+  const auto other = study_of(json).points;
+  for (std::size_t i = 0; i < points.size(); ++i) {
+    EXPECT_EQ(other[i].at("reg"), points[i].at("reg")) << "the same for another algorithm";
+  }
+  tune_of(json)["seed"] = 2;
+  EXPECT_NE(study_of(json).points, other);
+}
+
+// The first ones, written down: results that name a trial must be found again.
+TEST(Draws, AreTheSameOnEveryMachine) {
+  const auto points = study_of(sgd_spec()).points;
+  EXPECT_EQ(points[0].dump(), R"({"learning_rate":0.008423,"reg":0.0133})");
+  EXPECT_EQ(points[23].dump(), R"({"learning_rate":0.004646,"reg":0.11})");
+}
+
+TEST(Draws, FillTheirRangesAlongTheAxis) {
+  Json json = sgd_spec();
+  tune_of(json)["trials"] = 2000;
+  int low_rates = 0, low_regs = 0;
+  for (const Json& point : study_of(json).points) {
+    const double rate = point.at("learning_rate"), reg = point.at("reg");
+    ASSERT_TRUE(rate >= 0.002 && rate <= 0.05 && reg >= 0.01 && reg <= 0.2);
+    low_rates += rate < 0.01 ? 1 : 0;  // the middle of the logarithmic axis
+    low_regs += reg < 0.105 ? 1 : 0;   // and of the linear one
+  }
+  EXPECT_NEAR(low_rates, 1000, 100);
+  EXPECT_NEAR(low_regs, 1000, 100);
+}
+
+TEST(Draws, OfIntegersAreWholeAndReachBothEnds) {
+  for (const bool log : {false, true}) {
+    const TuneRange range{"factors", 2, 64, log, true, 1, 1024, {}};
+    EXPECT_EQ(value_along(range, 0), 2);
+    EXPECT_EQ(value_along(range, 1 - 1e-12), 64);
+    EXPECT_TRUE(value_along(range, 0.4).is_number_integer());
+  }
+  EXPECT_EQ(value_along({"factors", 2, 64, true, true, 1, 1024, {}}, 0.5), 11);
+  EXPECT_EQ(value_along({"x", 0.0123412, 1, true, false, 0, 2, {}}, 0), 0.0123412)
+      << "digits are rounded, but not out of the range";
+}
+
+TEST(Draws, AreDistinctAndAllOfThemWhereThereAreFew) {
+  Json json = sgd_spec();
+  tune_of(json) = {{"trials", 24},
+                   {"over", {{"reg_p", {{"choices", {0.01, 0.1}}}}, {"factors", {2, 6}}}}};
+  json["algorithms"][0].erase("factors");
+  const auto points = study_of(json).points;
+  EXPECT_EQ(points.size(), 10u);
+  tune_of(json)["trials"] = 9;
+  EXPECT_EQ(study_of(json).points.size(), 9u);
+  for (const int trials : {9, 24}) {
+    tune_of(json)["trials"] = trials;
+    std::set<std::string> seen;
+    for (const Json& point : study_of(json).points) seen.insert(point.dump());
+    EXPECT_EQ(seen.size(), trials == 9 ? 9u : 10u);
+  }
+  tune_of(json) = {{"over", {{"reg", {0.1, 0.1001}}}}};
+  EXPECT_EQ(study_of(json).points.size(), 2u) << "it ends where four digits have no more";
+}
+
+// ---- rungs ------------------------------------------------------------------------------------
+
+TEST(Rungs, AreANinthAThirdAndAllOfTheEpochs) {
+  using Epochs = std::vector<std::int64_t>;
+  EXPECT_EQ(rung_epochs(20, 3), (Epochs{2, 7, 20}));
+  EXPECT_EQ(rung_epochs(3, 3), (Epochs{1, 3}));
+  EXPECT_EQ(rung_epochs(1, 3), (Epochs{1}));
+  EXPECT_EQ(rung_epochs(20, 1), (Epochs{20})) << "no halving";
+  EXPECT_EQ(count_runs(24, 3, 3), 24 + 8 + 3);
+  EXPECT_EQ(count_runs(1, 3, 3), 3);
+}
+
+// ---- choosing ---------------------------------------------------------------------------------
+
+// A study of points x = 0, 1, 2, ... whose trials end as `ending` says.
+class MadeStudy {
+ public:
+  explicit MadeStudy(int trials) {
+    plan.label = "made";
+    plan.rungs = {1, 3, 9};
+    plan.tune.trials = trials;
+    plan.tune.over = {{"x", 0, 100, false, false, 0, 1000, {}}};
+    for (int i = 0; i < trials; ++i) plan.points.push_back({{"x", static_cast<double>(i)}});
+  }
+
+  static TrialOutcome good(double score, double seconds = 1) {
+    return {Status::completed, "done", score, seconds};
+  }
+  static TrialOutcome bad(Status status, double seconds = 1) {
+    return {status, "it was bad", std::nullopt, seconds};
+  }
+
+  // Runs what is asked for until the study is over.
+  StudyState run(const std::function<TrialOutcome(const TrialPlace&)>& ending) {
+    TrialOutcomes outcomes;
+    order.clear();
+    for (StudyState state;;) {
+      state = state_of(plan, lookup_in(outcomes));
+      if (!state.next) return state;
+      order.push_back(*state.next);
+      EXPECT_TRUE(outcomes.emplace(*state.next, ending(*state.next)).second) << "asked for twice";
+    }
+  }
+
+  StudyPlan plan;
+  std::vector<TrialPlace> order;
+};
+
+TEST(Choice, KeepsAThirdOfEachRungAndTheBestOfTheLast) {
+  MadeStudy study(9);
+  // The later in the draws the better; in the last rung the other way round.
+  const auto state = study.run([](const TrialPlace& place) {
+    const auto x = static_cast<double>(place.trial);
+    return MadeStudy::good(place.rung == 1 ? x : 20 - x);
+  });
+  const std::vector<TrialPlace> rungs(study.order.begin() + 9, study.order.end());
+  EXPECT_EQ(rungs, (std::vector<TrialPlace>{{8, 1}, {7, 1}, {6, 1}, {6, 2}}))
+      << "the best of a rung go first";
+  EXPECT_EQ(state.best()->place, (TrialPlace{6, 2}));
+  EXPECT_EQ(state.runs, 13);
+  EXPECT_EQ(state.standings[1].place, (TrialPlace{7, 1}));
+  EXPECT_EQ(state.standings[0].seconds, 3);
+}
+
+TEST(Choice, MoreIsBetterOfARankingMetric) {
+  MadeStudy study(9);
+  study.plan.metric = Metric::ndcg_100;
+  const auto state = study.run([](const TrialPlace& place) {
+    return MadeStudy::good(0.01 * static_cast<double>(place.trial));
+  });
+  EXPECT_EQ(state.best()->place, (TrialPlace{8, 2}));
+}
+
+TEST(Choice, OfEqualOnesTheFirstThatWasDrawn) {
+  MadeStudy study(9);
+  const auto state = study.run([](const TrialPlace&) { return MadeStudy::good(1); });
+  EXPECT_EQ(state.best()->place, (TrialPlace{0, 2}));
+  EXPECT_EQ(study.order[9], (TrialPlace{0, 1}));
+}
+
+TEST(Choice, WhoFailsHasLostWhateverItWasBefore) {
+  MadeStudy study(9);
+  const auto state = study.run([](const TrialPlace& place) {
+    if (place.trial == 0) return MadeStudy::bad(Status::diverged);
+    if (place.trial == 1 && place.rung == 2) return MadeStudy::bad(Status::oom);
+    return MadeStudy::good(static_cast<double>(place.trial));
+  });
+  EXPECT_EQ(state.best()->place, (TrialPlace{2, 1})) << "the best of those that have not failed";
+  EXPECT_TRUE(state.standings.back().lost());
+  const std::string text = to_text(study.plan, state);
+  EXPECT_TRUE(contains(text, "lost: 1 diverged, 1 oom")) << text;
+  EXPECT_TRUE(contains(text, "it was bad")) << text;
+}
+
+TEST(Choice, OfNothingThatCompletedIsNothing) {
+  MadeStudy study(4);
+  const auto diverged =
+      study.run([](const TrialPlace&) { return MadeStudy::bad(Status::diverged); });
+  EXPECT_EQ(diverged.best(), nullptr);
+  EXPECT_EQ(diverged.runs, 4);
+  EXPECT_EQ(why_nothing(diverged).status, Status::error);
+  EXPECT_TRUE(contains(why_nothing(diverged).reason, "4 diverged")) << why_nothing(diverged).reason;
+  const auto skipped = study.run([](const TrialPlace&) { return MadeStudy::bad(Status::skipped); });
+  EXPECT_EQ(why_nothing(skipped).status, Status::skipped);
+}
+
+TEST(Choice, IsTheSameInWhateverOrderTheTrialsAreFound) {
+  MadeStudy study(9);
+  const auto ending = [](const TrialPlace& place) {
+    return MadeStudy::good(std::sin(static_cast<double>(7 * place.trial + place.rung)));
+  };
+  const auto state = study.run(ending);
+  TrialOutcomes all;  // more than was asked for
+  for (std::size_t rung = 3; rung-- > 0;) {
+    for (std::size_t trial = 9; trial-- > 0;) all[{trial, rung}] = ending({trial, rung});
+  }
+  const auto again = state_of(study.plan, lookup_in(all));
+  EXPECT_EQ(again.best()->place, state.best()->place);
+  EXPECT_EQ(again.runs, state.runs);
+}
+
+// ---- the budget -------------------------------------------------------------------------------
+
+TEST(Budget, EachRungHasItsShareSoThatThereIsALastOne) {
+  MadeStudy study(24);
+  study.plan.tune.budget_s = 30;
+  // Two seconds an epoch: all of the first rung would take 48 s.
+  const auto state = study.run([&](const TrialPlace& place) {
+    return MadeStudy::good(static_cast<double>(place.trial),
+                           2 * static_cast<double>(study.plan.rungs[place.rung]));
+  });
+  EXPECT_TRUE(state.out_of_budget);
+  const auto in_rung = [&](std::size_t rung) {
+    return std::count_if(study.order.begin(), study.order.end(),
+                         [&](const auto& place) { return place.rung == rung; });
+  };
+  EXPECT_EQ(in_rung(0), 5) << "10 s, a third of the budget";
+  EXPECT_EQ(in_rung(1), 2) << "a third of five, rounded up: 12 s";
+  EXPECT_EQ(in_rung(2), 1);
+  EXPECT_EQ(state.best()->place, (TrialPlace{0, 2}));
+  EXPECT_EQ(state.seconds, 10 + 12 + 18) << "the trial that runs is not cut";
+  EXPECT_TRUE(contains(to_text(study.plan, state), "5 of 24 trials, 8 runs"))
+      << to_text(study.plan, state);
+}
+
+TEST(Budget, ThatSufficesChangesNothing) {
+  MadeStudy study(9);
+  const auto ending = [](const TrialPlace& place) {
+    return MadeStudy::good(static_cast<double>(place.trial));
+  };
+  const auto without = study.run(ending);
+  study.plan.tune.budget_s = 1000;
+  const auto with = study.run(ending);
+  EXPECT_FALSE(with.out_of_budget);
+  EXPECT_EQ(with.runs, without.runs);
+}
+
+// ---- edges ------------------------------------------------------------------------------------
+
+TEST(Edges, AreFivePercentOfTheRangeWhereTheParameterGoesOn) {
+  const std::vector<TuneRange> linear = {{"x", 10, 20, false, false, 0, 1000, {}}};
+  const std::vector<TuneRange> log = {{"x", 0.01, 1, true, false, 0, 1000, {}}};
+  const auto on_edge = [](const std::vector<TuneRange>& over, double value) {
+    return !on_edges(over, {{"x", value}}).empty();
+  };
+  EXPECT_TRUE(on_edge(linear, 10.4));
+  EXPECT_FALSE(on_edge(linear, 10.6));
+  EXPECT_TRUE(on_edge(linear, 19.6));
+  EXPECT_TRUE(on_edge(log, 0.012)) << "5 % of two decades";
+  EXPECT_FALSE(on_edge(log, 0.013));
+  EXPECT_FALSE(on_edge({{"x", 0, 20, false, false, 0, 1000, {}}}, 0.1)) << "its own bound";
+  EXPECT_FALSE(on_edge({{"x", 10, 1000, false, false, 0, 1000, {}}}, 999));
+  EXPECT_FALSE(on_edge({{"x", 0, 0, false, false, 0, 0, {1.0, 2.0}}}, 1)) << "a choice";
+}
+
+TEST(Edges, AreToldWithRangeAndValue) {
+  MadeStudy study(9);
+  const auto state = study.run(
+      [](const TrialPlace& place) { return MadeStudy::good(static_cast<double>(place.trial)); });
+  study.plan.tune.over[0].low = -1;
+  study.plan.tune.over[0].least = -10;
+  EXPECT_TRUE(edge_warnings(study.plan, state)
+                  .at(0)
+                  .find("the best x, 0, lies at an end of "
+                        "[-1, 100]") != std::string::npos)
+      << edge_warnings(study.plan, state)[0];
+}
+
+// ---- specs ------------------------------------------------------------------------------------
+
+TEST(TuneForm, RefusesWhatCannotBeSearchedWithItsPath) {
+  const auto with = [](const Json& over) {
+    Json json = sgd_spec();
+    tune_of(json)["over"] = over;
+    return error_of(json);
+  };
+  const std::string over = "$.algorithms[0].tune.over";
+  EXPECT_TRUE(contains(with({{"ref", {0.1, 0.2}}}), over)) << with({{"ref", {0.1, 0.2}}});
+  EXPECT_TRUE(contains(with({{"ref", {0.1, 0.2}}}), "reg"));
+  EXPECT_TRUE(contains(with({{"reg", {-1, 0.2}}}), over + ".reg"));
+  EXPECT_TRUE(contains(with({{"reg", {0.2, 0.1}}}), "below the high one"));
+  EXPECT_TRUE(contains(with({{"reg", {0, 0.1, "log"}}}), "above 0"));
+  EXPECT_TRUE(contains(with({{"reg", {0.1, 0.2, "lug"}}}), "[low, high, \"log\"]"));
+  EXPECT_TRUE(contains(with({{"reg", 0.1}}), "[low, high]"));
+  EXPECT_TRUE(contains(with({{"order", Json::array({"a", "b"})}}), "it has no order"));
+  EXPECT_TRUE(contains(with({{"order", {{"choices", {"shuffled", "?"}}}}}), over + ".order"));
+  EXPECT_TRUE(contains(with({{"reg", {{"choices", {0.1, 0.1}}}}}), "twice"));
+  EXPECT_TRUE(contains(with(Json::object()), "names no parameter"));
+  EXPECT_TRUE(contains(with({{"factors", {2, 8}}}), "set by the entry, too"));
+  EXPECT_TRUE(contains(with({{"learning_rate", {1, 1e4}}}), over + ".learning_rate"));
+  Json json = sgd_spec();
+  json["algorithms"][0] = {{"name", "als_cpu"}, {"tune", {{"over", {{"learning_rate", {1, 2}}}}}}};
+  EXPECT_TRUE(contains(error_of(json), "als_cpu has no learning rate")) << error_of(json);
+  json = sgd_spec();
+  tune_of(json)["trails"] = 3;
+  EXPECT_TRUE(contains(error_of(json), "trials"));
+  json = sgd_spec();
+  tune_of(json).erase("over");
+  EXPECT_TRUE(contains(error_of(json), "$.algorithms[0].tune"));
+}
+
+TEST(TuneForm, NeedsAValidationPartAndAMetricOnIt) {
+  Json json = sgd_spec();
+  json["split"].erase("validation");
+  EXPECT_TRUE(contains(error_of(json), "\"validation\": 0.1")) << error_of(json);
+  EXPECT_TRUE(contains(error_of(json), "$.algorithms[0].tune"));
+  json = sgd_spec();
+  tune_of(json)["metric"] = "ndcg_100";
+  EXPECT_TRUE(contains(error_of(json), "\"ranking\": true")) << error_of(json);
+  json["evaluate"] = {{"ranking", true}};
+  EXPECT_EQ(study_of(json).metric, Metric::ndcg_100);
+  json["algorithms"][0] = {{"name", "ials_cpu"}, {"tune", {{"over", {{"reg", {0.1, 1}}}}}}};
+  EXPECT_EQ(study_of(json).metric, Metric::ndcg_100);
+  tune_of(json)["metric"] = "validation_rmse";
+  EXPECT_TRUE(contains(error_of(json), "no RMSE")) << error_of(json);
+  tune_of(json).erase("metric");
+  json["evaluate"] = {{"ranking", false}};
+  EXPECT_TRUE(contains(error_of(json), "of the training part")) << error_of(json);
+}
+
+TEST(TuneForm, AStudyIsOneForAllSeedsAndEachOtherValue) {
+  Json json = sgd_spec();
+  json["algorithms"][0]["factors"] = {4, 8};
+  json["datasets"] = {"like:ml-100k", "like:ml-1m"};
+  const Spec spec = parse_spec(json, "t.json");
+  EXPECT_EQ(spec.cases.size(), 8u);
+  ASSERT_EQ(spec.studies.size(), 4u);
+  EXPECT_EQ(spec.studies[0].label, "sgd_serial factors=4 on ml-100k look-alike");
+  EXPECT_EQ(spec.studies[0].base.seed, 4u);
+  EXPECT_EQ(spec.cases[0].study, spec.cases[4].study) << "the same for the second seed";
+  std::set<std::string> names;
+  for (const auto& study : spec.studies) names.insert(study.name);
+  EXPECT_EQ(names.size(), 4u);
+}
+
+TEST(TuneForm, TheNameOfAStudyDependsOnWhatItsTrialsAreAlone) {
+  Json json = sgd_spec();
+  const std::string name = study_of(json).name;
+  tune_of(json)["trials"] = 30;
+  tune_of(json)["budget_s"] = 5;
+  json["seeds"] = {4, 5, 6};
+  EXPECT_EQ(study_of(json).name, name);
+  json["stop"]["epochs"] = 21;
+  EXPECT_NE(study_of(json).name, name);
+}
+
+TEST(TuneForm, TrialsCountForTheLimitOfCases) {
+  Json json = sgd_spec();
+  tune_of(json)["trials"] = 10'000;
+  json["algorithms"][0]["factors"] = Json::array();
+  for (int i = 1; i <= 8; ++i) json["algorithms"][0]["factors"].push_back(i);
+  EXPECT_TRUE(contains(error_of(json), "runs of trials")) << error_of(json);
+  json["algorithms"][0]["factors"] = 8;
+  json["algorithms"][0]["tune"]["trials"] = 1e18;
+  EXPECT_TRUE(contains(error_of(json), "more than 100000 runs of trials")) << error_of(json);
+}
+
+TEST(TuneForm, WarnsOfUnequalEffortAndOfSplitsThatChange) {
+  Json json = sgd_spec();
+  json["algorithms"].push_back({{"name", "als_cpu"}, {"tune", {{"over", {{"reg", {0.1, 1}}}}}}});
+  EXPECT_TRUE(parse_spec(json, "t").warnings.empty());
+  json["algorithms"][1]["tune"]["budget_s"] = 10;
+  ASSERT_EQ(parse_spec(json, "t").warnings.size(), 1u);
+  EXPECT_TRUE(contains(parse_spec(json, "t").warnings[0], "not tuned alike"));
+  json["algorithms"].erase(1);
+  json["split"].erase("seed");
+  ASSERT_EQ(parse_spec(json, "t").warnings.size(), 1u);
+  EXPECT_TRUE(contains(parse_spec(json, "t").warnings[0], "split of its own"));
+  json["seeds"] = 4;
+  EXPECT_TRUE(parse_spec(json, "t").warnings.empty());
+}
+
+TEST(TuneForm, WithoutItEveryHashIsWhatItWas) {
+  Json json = sgd_spec();
+  json["algorithms"][0].erase("tune");
+  const Spec spec = parse_spec(json, "t");
+  EXPECT_FALSE(spec.cases[0].resolved.contains("tune"));
+  EXPECT_FALSE(spec.cases[0].study);
+}
+
+// ---- cases ------------------------------------------------------------------------------------
+
+TEST(Trial, IsTheCaseOfItsPointJudgedByTheValidationPart) {
+  Json json = sgd_spec();
+  json["stop"] = {
+      {"epochs", 20}, {"target_rmse", 0.9}, {"plateau", {{"patience", 2}, {"monitor", "test"}}}};
+  json["evaluate"] = {{"train", true}, {"user_groups", 10}};
+  const Study study = study_of(json);
+  const Case item = trial_case(study, 3, 1);
+  EXPECT_EQ(item.params.number("reg"), study.points[3].at("reg").get<double>());
+  EXPECT_EQ(item.schedule.learning_rate, study.points[3].at("learning_rate").get<double>());
+  EXPECT_EQ(item.stop.epochs, 7);
+  EXPECT_FALSE(item.stop.target_rmse);
+  EXPECT_EQ(item.stop.plateau_monitor, Monitor::validation);
+  EXPECT_EQ(item.evaluate.every, 1) << "the plateau is watched";
+  EXPECT_FALSE(item.evaluate.train);
+  EXPECT_EQ(item.seed, 4u);
+  EXPECT_EQ(item.trial.at("number"), 4);
+  EXPECT_NE(item.hash, study.make(study.points[3], 4).hash) << "a case would see the test part";
+  json["stop"] = {{"epochs", 20}};
+  EXPECT_EQ(trial_case(study_of(json), 3, 1).evaluate.every, 7) << "nobody looks in between";
+}
+
+TEST(Trial, WhatWasChosenIsTheCaseThatOneWouldWrite) {
+  Json json = sgd_spec();
+  const Spec spec = parse_spec(json, "t");
+  const Json values = {{"learning_rate", 0.01}, {"reg", 0.05}};
+  const Spec resolved = resolve_studies(spec, {{values, {{"study", "s"}}, {}}});
+  json["algorithms"][0].erase("tune");
+  json["algorithms"][0]["reg"] = 0.05;
+  json["algorithms"][0]["learning_rate"] = 0.01;
+  const Spec written = parse_spec(json, "t");
+  ASSERT_EQ(resolved.cases.size(), 2u);
+  for (std::size_t i = 0; i < 2; ++i) {
+    EXPECT_EQ(resolved.cases[i].hash, written.cases[i].hash);
+    EXPECT_EQ(resolved.cases[i].id, written.cases[i].id);
+    EXPECT_EQ(resolved.cases[i].tuned.at("study"), "s");
+  }
+  const Spec nothing = resolve_studies(spec, {{std::nullopt, nullptr, {Status::error, "why"}}});
+  ASSERT_EQ(nothing.cases.size(), 2u);
+  EXPECT_EQ(nothing.cases[0].unresolved->reason, "why");
+}
+
+TEST(StudyFile, IsReadBackAsItWasWritten) {
+  Json json = sgd_spec();
+  tune_of(json)["budget_s"] = 5.5;
+  tune_of(json)["over"]["order"] = {{"choices", {"shuffled", "sequential"}}};
+  const Study study = study_of(json);
+  const Json written = parse_json(json_text(to_json(study), 2), "study.json");
+  const StudyPlan read = read_study_plan(written, "study.json");
+  EXPECT_EQ(to_json(read), to_json(study));
+  EXPECT_EQ(read.points, study.points);
+  Json damaged = written;
+  damaged["tune"].erase("eta");
+  const std::string message = message_of([&] { read_study_plan(damaged, "x/study.json"); });
+  EXPECT_TRUE(contains(message, "x/study.json")) << message;
+}
+
+}  // namespace
+}  // namespace mf

@@ -1,0 +1,237 @@
+"""Tuning from the command line: trials on the validation part, then the cases with what was chosen."""
+
+import json
+import random
+import signal
+import subprocess
+import time
+
+import pytest
+
+TUNE = {"trials": 9, "over": {"learning_rate": [0.002, 0.1, "log"], "reg": [0.001, 0.5, "log"]}}
+SPEC = {
+    "name": "tuned",
+    "datasets": [{"like": "ml-100k", "scale": 0.05}],
+    "split": {"holdout": 0.2, "validation": 0.1, "seed": 1},
+    "seeds": [1, 2],
+    "stop": {"epochs": 9},
+    "algorithms": [
+        {"name": "sgd_serial", "factors": 4, "tune": TUNE},
+        {"name": "als_cpu", "factors": 4, "threads": 1,
+         "tune": {"trials": 9, "over": {"reg": [0.001, 0.5, "log"]}}},
+    ],
+}
+RUNS = 2 * (9 + 3 + 1)
+
+
+def write(folder, spec, name="tuned.json"):
+    (folder / name).write_text(json.dumps(spec))
+    return name
+
+
+def lines_of(path):
+    return [json.loads(line) for line in path.read_text().splitlines()]
+
+
+def trials_of(out):
+    """The lines of every trial, by its path."""
+    return {str(path.relative_to(out)): lines_of(path) for path in sorted(out.glob("tune/*/*.jsonl"))}
+
+
+def studies_of(mfbench, out):
+    done = mfbench("tune", out, "--json", cwd=out)
+    assert done.returncode == 0, done.stderr
+    return {study["label"].split()[0]: study for study in json.loads(done.stdout)}
+
+
+def cases_of(out):
+    names = json.loads((out / "spec.json").read_text())["cases"]
+    return [lines_of(out / f"{name}.jsonl") for name in names]
+
+
+@pytest.fixture(scope="module")
+def whole(mfbench, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("whole")
+    done = mfbench("run", write(folder, SPEC), "--out", "out", cwd=folder)
+    assert done.returncode == 0, done.stderr
+    return folder / "out", done
+
+
+def test_the_cases_have_what_the_best_trial_had(mfbench, whole):
+    out, done = whole
+    assert len(trials_of(out)) == RUNS
+    studies = studies_of(mfbench, out)
+    cases = cases_of(out)
+    assert len(cases) == 4
+    for header, *_, footer in cases:
+        study = studies[header["algorithm"]["name"]]
+        assert study["finished"] and study["runs"] == 13
+        best = min((t for t in study["trials"] if t["epochs"] == 9), key=lambda t: t["score"])
+        assert study["chosen"] == best["values"] == header["tuned"]["values"]
+        assert header["tuned"]["score"] == best["score"]
+        assert header["algorithm"]["params"]["reg"] == study["chosen"]["reg"]
+        if "learning_rate" in study["chosen"]:
+            assert header["schedule"]["learning_rate"] == study["chosen"]["learning_rate"]
+        assert footer["status"] == "completed" and footer["best_test_rmse"] > 0
+    for study in studies.values():
+        assert f"({study['metric']} {study['score']:.4f}, trial" in done.stdout
+
+
+def test_a_trial_says_nothing_of_the_test_part(whole):
+    out, _ = whole
+    for name, (header, *trace, footer) in trials_of(out).items():
+        assert header["trial"]["judged_by"] == "validation", name
+        assert all(point["test_rmse"] is None and point["test_mae"] is None for point in trace), name
+        assert footer["final_test_rmse"] is None and footer["best_test_rmse"] is None
+        assert footer["final_validation_rmse"] == trace[-1]["validation_rmse"] > 0
+
+
+def parts(folder, seed):
+    """Ratings of three parts; those of the test part alone depend on the seed."""
+    rng = random.Random(7)
+    pairs = [(u, i) for u in range(40) for i in range(30) if rng.random() < 0.5]
+    rng.shuffle(pairs)
+    lines = [f"{u} {i} {1 + (u * i + rng.randrange(2)) % 5}" for u, i in pairs]
+    cut = len(lines) // 5
+    test = random.Random(seed)
+    texts = {"test": [f"{u} {i} {test.randrange(1, 6)}" for u, i in pairs[:cut]],
+             "validation": lines[cut:2 * cut], "train": lines[2 * cut:]}
+    folder.mkdir()
+    for name, text in texts.items():
+        (folder / f"{name}.txt").write_text("\n".join(text) + "\n")
+
+
+def test_other_test_ratings_change_no_trial(mfbench, tmp_path):
+    found = []
+    for seed in (1, 2):
+        folder = tmp_path / str(seed)
+        parts(folder, seed)
+        spec = {**SPEC, "datasets": [{"train": "train.txt", "test": "test.txt",
+                                      "validation": "validation.txt", "format": "triples"}],
+                "split": {}}
+        done = mfbench("run", write(folder, spec), "--out", "out", "--quiet", cwd=folder)
+        assert done.returncode == 0, done.stderr
+        found.append((studies_of(mfbench, folder / "out"), cases_of(folder / "out")))
+    (first, first_cases), (second, second_cases) = found
+    for name, study in first.items():
+        assert [t["score"] for t in study["trials"]] == [t["score"] for t in second[name]["trials"]]
+        assert study["chosen"] == second[name]["chosen"]
+    assert [case[-1]["final_test_rmse"] for case in first_cases] != \
+        [case[-1]["final_test_rmse"] for case in second_cases], "the cases see them"
+
+
+def finished(out):
+    return {path: (path.stat().st_mtime_ns, path.read_text())
+            for path in out.rglob("*.jsonl") if '"type":"footer"' in path.read_text()}
+
+
+def test_a_killed_run_goes_on_and_chooses_the_same(mfbench, whole, tmp_path):
+    name = write(tmp_path, SPEC)
+    rng = random.Random(3)
+    out = tmp_path / "out"
+    command = [mfbench.program, "run", name, "--out", "out", "--quiet"]
+    caught = 0
+    for _ in range(6):
+        process = subprocess.Popen(command, cwd=tmp_path, env=mfbench.environment(),
+                                   stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        time.sleep(rng.uniform(0.01, 0.12))
+        process.send_signal(signal.SIGKILL)
+        process.communicate()
+        caught += process.returncode == -signal.SIGKILL
+    assert caught > 0
+    stands = finished(out)
+    done = mfbench("run", name, "--out", "out", "--quiet", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    now = finished(out)
+    assert all(now[path] == stands[path] for path in stands), "a finished one was run again"
+    assert len(now) == RUNS + 4
+    for algorithm, study in studies_of(mfbench, out).items():
+        other = studies_of(mfbench, whole[0])[algorithm]
+        assert study["chosen"] == other["chosen"] and study["score"] == other["score"]
+    again = mfbench("run", name, "--out", "out", cwd=tmp_path)
+    assert "0 trials run now, 26 finished before" in again.stdout
+    assert "4 cases: 0 run now, 4 finished before" in again.stdout
+    assert finished(out) == now
+
+
+def test_more_trials_use_those_that_are_there(mfbench, tmp_path):
+    one = {**SPEC, "algorithms": SPEC["algorithms"][:1]}
+    assert mfbench("tune", write(tmp_path, one), "--out", "out", cwd=tmp_path).returncode == 0
+    more = {**one, "algorithms": [{**one["algorithms"][0], "tune": {**TUNE, "trials": 18}}]}
+    done = mfbench("tune", write(tmp_path, more), "--out", "out", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert not list((tmp_path / "out").glob("*.jsonl")), "trials alone"
+    before = int(done.stdout.split(" finished before")[0].split()[-1])
+    assert before >= 9
+    assert len(trials_of(tmp_path / "out")) < 9 + 3 + 1 + 18 + 6 + 2
+    fewer = mfbench("tune", write(tmp_path, one), "--out", "out", cwd=tmp_path)
+    assert "0 trials run now, 13 finished before" in fewer.stdout
+
+
+def test_trials_are_no_cases(mfbench, whole, tmp_path):
+    out, _ = whole
+    done = mfbench("export", out, "--out", "cases.csv", "trace.csv", cwd=tmp_path)
+    assert done.returncode == 0 and "4 cases" in done.stdout, done.stderr
+    done = mfbench("export", out / "tune", "--out", "cases.csv", "trace.csv", cwd=tmp_path)
+    assert f"{RUNS} cases" in done.stdout, done.stderr
+    study = next((out / "tune").iterdir())
+    done = mfbench("compare", study, study, cwd=tmp_path)
+    assert done.returncode == 2 and "a trial of a study" in done.stdout + done.stderr
+
+
+def test_a_budget_ends_the_search_and_says_so(mfbench, tmp_path):
+    spec = {**SPEC, "algorithms": [{"name": "ruler", "sleep_ms": 10,
+                                    "tune": {"budget_s": 0.3, "over": {"offset": [0.5, 3]}}}]}
+    done = mfbench("run", write(tmp_path, spec), "--out", "out", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    study = studies_of(mfbench, tmp_path / "out")["ruler"]
+    assert study["out_of_budget"] and study["finished"]
+    assert 0 < len(study["trials"]) < 24
+    assert {trial["epochs"] for trial in study["trials"]} >= {1, 9}, "there is a last rung"
+    assert study["trials_s"] < 0.3 + 9 * 0.011 + 0.2
+    header = cases_of(tmp_path / "out")[0][0]
+    assert header["tuned"]["out_of_budget"] and header["tuned"]["trials"] == len(study["trials"])
+
+
+def test_a_search_without_a_result_is_an_error_of_its_cases(mfbench, tmp_path):
+    wild = {"trials": 3, "over": {"learning_rate": [900, 1000]}}
+    spec = {**SPEC, "algorithms": [{"name": "sgd_serial", "factors": 4, "tune": wild},
+                                   {"name": "als_cpu", "factors": 4}]}
+    done = mfbench("run", write(tmp_path, spec), "--out", "out", cwd=tmp_path)
+    assert done.returncode == 1
+    assert "3 diverged" in done.stdout
+    by_name = {case[0]["algorithm"]["name"]: case[-1] for case in cases_of(tmp_path / "out")}
+    assert by_name["als_cpu"]["status"] == "completed", "the others run"
+    assert by_name["sgd_serial"]["status"] == "error"
+    assert "no trial has completed (3 diverged)" in by_name["sgd_serial"]["stop_reason"]
+    assert mfbench("tune", "out", cwd=tmp_path).returncode == 0
+
+
+def test_what_is_odd_is_warned_of(mfbench, tmp_path):
+    spec = json.loads(json.dumps(SPEC))
+    spec["algorithms"][1]["tune"]["budget_s"] = 5
+    for command in (["validate"], ["plan", "--no-measure"]):
+        done = mfbench(*command, write(tmp_path, spec), cwd=tmp_path)
+        assert done.returncode == 0
+        assert "they are not tuned alike" in done.stderr
+        assert "26 runs" in done.stdout or "13 runs" in done.stdout
+    edge = {**SPEC, "seeds": 1, "algorithms": [
+        {"name": "ruler", "sleep_ms": 0, "tune": {"trials": 40, "over": {"offset": [50, 100]}}}]}
+    done = mfbench("run", write(tmp_path, edge), "--out", "edge", cwd=tmp_path)
+    assert "the best offset" in done.stderr and "lies at an end of [50, 100]" in done.stderr
+    assert cases_of(tmp_path / "edge")[0][0]["tuned"]["edges"] == ["offset"]
+
+
+def test_what_cannot_be_tuned_is_told(mfbench, tmp_path):
+    plain = {**SPEC, "algorithms": ["sgd_serial"]}
+    done = mfbench("tune", write(tmp_path, plain), cwd=tmp_path)
+    assert done.returncode == 2 and 'has "tune"' in done.stderr
+    (tmp_path / "empty").mkdir()
+    done = mfbench("tune", "empty", cwd=tmp_path)
+    assert done.returncode == 2 and "found no study" in done.stderr
+    done = mfbench("run", write(tmp_path, SPEC), "--profile", cwd=tmp_path)
+    assert done.returncode == 2 and "--profile takes no" in done.stderr
+    (tmp_path / "out/tune/x").mkdir(parents=True)
+    (tmp_path / "out/tune/x/study.json").write_text('{"study": "x"}')
+    done = mfbench("tune", "out", cwd=tmp_path)
+    assert done.returncode == 3 and "study.json" in done.stderr
