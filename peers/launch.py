@@ -83,7 +83,7 @@ def end_as(status):
 def needs_network(folder):
     """The one reason to keep it: a cluster that the spec names."""
     request = json.loads((folder / "request.json").read_text(encoding="utf-8"))
-    return bool(request["params"].get("network", False))
+    return bool(request["params"].get("cluster", False))
 
 
 def run(adapter, folder):
@@ -105,7 +105,7 @@ def main():
     signal.signal(signal.SIGTERM, lambda *_: os.killpg(0, signal.SIGKILL))
     end_with(parent)
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    network, why = ("host", "the parameter `network` asks for it") if needs_network(folder) else \
+    network, why = ("host", "the parameter `cluster` asks for it") if needs_network(folder) else \
         leave_network()
     (folder / "launch.json").write_text(json.dumps({"network": network, "network_why": why}))
     here = os.getpid()

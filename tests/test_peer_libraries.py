@@ -64,7 +64,7 @@ def train(mfbench, folder, ratings, epochs, entry, **keys):
             "algorithms": [entry], **keys}
     folder.mkdir()
     (folder / "spec.json").write_text(json.dumps(spec))
-    done = mfbench("run", "spec.json", "--out", "out", "--quiet", cwd=folder)
+    done = mfbench("run", "spec.json", "--out", "out", "--quiet", cwd=folder, timeout=600)
     assert done.returncode == 0, done.stdout + done.stderr
     return Trained(folder / "out", ratings)
 
@@ -183,6 +183,71 @@ def test_libmf_ends_where_its_regularizer_is_ours(mfbench, tmp_path, ratings):
         numpy.add.at(pull, of, e[:, None] * others[with_])
         hold = numpy.bincount(of, minlength=len(rows))[:, None] * rows
         assert (pull * hold).sum() / (hold * hold).sum() == pytest.approx(reg, rel=0.05)
+
+
+# ---- ALS for ratings -----------------------------------------------------------------------------
+
+def ridge(others, reg, of, with_, target, count):
+    """Rows that solve (Y'Y + reg n) x = Y'r, n being the ratings of the row."""
+    out = numpy.zeros((count, others.shape[1]))
+    for row in range(count):
+        y = others[with_[of == row]]
+        if len(y):
+            out[row] = numpy.linalg.solve(y.T @ y + reg * len(y) * numpy.eye(y.shape[1]), y.T @ target[of == row])
+    return out
+
+
+@pytest.mark.parametrize("model", ["biased", "plain"])
+def test_rows_of_cmfrec_solve_our_equations(mfbench, tmp_path, ratings, model):
+    """Of the side that it solves last, the users."""
+    needs("cmfrec")
+    entry = {"name": "peer", "library": "cmfrec", "algorithm": "als", "factors": FACTORS, "model": model,
+             "reg": 0.2, "solver": "cholesky"}
+    case = train(mfbench, tmp_path / "a", ratings, 3, entry)
+    target = case.value
+    if model == "biased":
+        target = target - case.mean - case.user_bias[case.user] - case.item_bias[case.item]
+    numpy.testing.assert_allclose(
+        case.p, ridge(case.q, 0.2, case.user, case.item, target, len(case.p)), atol=1e-4)
+
+
+def test_cmfrec_has_our_confidences(mfbench, tmp_path, ratings):
+    needs("cmfrec")
+    entry = {"name": "peer", "library": "cmfrec", "algorithm": "implicit_als", "factors": FACTORS, "alpha": 0.7,
+             "reg": 0.3, "solver": "cholesky"}
+    case = train(mfbench, tmp_path / "a", ratings, 3, entry)
+    p = solved(case.p, case.q, 0.3, 0.7, case.user, case.item, case.value)
+    numpy.testing.assert_allclose(case.p, p, rtol=2e-3, atol=2e-4)
+
+
+def test_rows_of_spark_solve_our_equations(mfbench, tmp_path, ratings):
+    needs("spark")
+    entry = {"name": "peer", "library": "spark", "factors": FACTORS, "reg": 0.2, "blocks": 2}
+    case = train(mfbench, tmp_path / "a", ratings, 3, entry)
+    numpy.testing.assert_allclose(
+        case.p, ridge(case.q, 0.2, case.user, case.item, case.value, len(case.p)), atol=1e-4)
+    assert case.footer["peer"]["cpu_s"] > 1  # with its virtual machine's
+
+
+# ---- PyTorch -------------------------------------------------------------------------------------
+
+@pytest.mark.parametrize("model", ["biased", "plain"])
+def test_a_whole_batch_of_torch_is_the_gradient(mfbench, tmp_path, ratings, model):
+    needs("torch")
+    rate, reg = 0.01, 0.3
+    entry = {"name": "peer", "library": "torch", "factors": FACTORS, "model": model, "reg": reg,
+             "optimizer": "sgd", "batch": 100000, "learning_rate": rate}
+    start = train(mfbench, tmp_path / "a", ratings, 0, entry)
+    end = train(mfbench, tmp_path / "b", ratings, 1, entry)
+    e = start.value - (start.p[start.user] * start.q[start.item]).sum(1) - start.mean
+    for now, rows, others, of, with_ in [(end.p, start.p, start.q, start.user, start.item),
+                                         (end.q, start.q, start.p, start.item, start.user)]:
+        step = numpy.zeros_like(rows)
+        numpy.add.at(step, of, e[:, None] * others[with_] - reg * rows[of])
+        numpy.testing.assert_allclose(now, rows + rate * step, atol=1e-5)
+    if model == "biased":
+        bias = rate * numpy.bincount(start.user, e, minlength=len(start.p))
+        numpy.testing.assert_allclose(end.user_bias, bias, atol=1e-5)
 
 
 # ---- on real data --------------------------------------------------------------------------------

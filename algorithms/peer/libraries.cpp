@@ -109,8 +109,62 @@ PeerLibrary surprise_library() {
       "surprise", "scikit-surprise (PyPI): SVD and BaselineOnly on one thread", {als, sgd, svd}};
 }
 
+PeerLibrary cmfrec_library() {
+  const ParamSpec solver =
+      ParamSpec::choice("solver", "cg", {"cg", "cholesky"}, "of a row; cg is the library's own");
+  PeerAlgorithm als;
+  als.name = "als";
+  als.summary = "ALS for ratings, biases among the unknowns of a row";
+  als.paper = kZhou;
+  als.method = Method::als;
+  als.params = with_common(
+      {factors_param(40, 4096), model_param(ModelKind::biased), reg_param(0.05, "L2 of each row"),
+       ParamSpec::boolean("scale_reg", true, "reg times the ratings of the row"), solver});
+  PeerAlgorithm implicit;
+  implicit.name = "implicit_als";
+  implicit.summary = "ALS for implicit feedback";
+  implicit.paper = kHu;
+  implicit.method = Method::als;
+  implicit.params = implicit_params({solver});
+  implicit.implicit = loss_of;
+  return {"cmfrec", "cmfrec (PyPI): ALS for ratings and for implicit feedback", {als, implicit}};
+}
+
+PeerLibrary spark_library() {
+  PeerAlgorithm als;
+  als.name = "als";
+  als.summary = "MLlib's ALS for ratings, in partitions";
+  als.paper = kZhou;
+  als.method = Method::als;
+  als.params = with_common(
+      {factors_param(10, 4096), reg_param(0.1, "L2 of each row, times the ratings of the row"),
+       ParamSpec::boolean("nonnegative", false, "P and Q are kept at or above 0"),
+       ParamSpec::integer("blocks", 10, 1, 100000, "of users and of items"),
+       ParamSpec::boolean("cluster", false,
+                          "the master of MFBENCH_SPARK_MASTER; else this machine")});
+  return {"spark", "Spark MLlib (pyspark, PyPI): the distributed engine, on this machine", {als}};
+}
+
+PeerLibrary torch_library() {
+  PeerAlgorithm sgd;
+  sgd.name = "sgd";
+  sgd.summary = "embeddings and mini-batches in PyTorch, as everybody writes them";
+  sgd.paper = kKoren;
+  sgd.each_epoch = true;
+  sgd.uses_learning_rate = true;
+  sgd.changes_rate = true;
+  sgd.params = with_common(
+      {factors_param(32, 4096), model_param(ModelKind::biased),
+       reg_param(0.02, "L2 of the rows and biases of a rating, at each rating"),
+       ParamSpec::integer("batch", 4096, 1, 1 << 30, "ratings of a step"),
+       ParamSpec::choice("optimizer", "adam", {"adam", "sgd"}, "adam: of whole matrices"),
+       ParamSpec::choice("device", "cpu", {"cpu", "cuda"}, "where")});
+  return {"torch", "a baseline of ours in PyTorch (PyPI), on CPU and GPU", {sgd}};
+}
+
 std::vector<PeerLibrary> make_libraries() {
-  return {implicit_library(), libmf_library(), surprise_library()};
+  return {cmfrec_library(), implicit_library(), libmf_library(),
+          spark_library(),  surprise_library(), torch_library()};
 }
 
 }  // namespace

@@ -31,6 +31,7 @@ class Peer : public Algorithm {
     nnz_ = train.nnz();
     model_ = initial;
     stop_requested_ = context.stop_requested;
+    memory_limit_bytes_ = memory_for_it();
     hand_over(train, context);
     {
       const PhaseScope phase(context.phases, "start");
@@ -95,6 +96,7 @@ class Peer : public Algorithm {
 
   Json finish() override {
     if (!session_) return nullptr;
+    session_->process().use();  // the last look at those that it has started
     Json account = Json::object();
     try {
       account = session_->end();
@@ -138,6 +140,7 @@ class Peer : public Algorithm {
             {"params", params_.to_json()},
             {"seed", context.seed},
             {"threads", context.team->size()},
+            {"memory_bytes", memory_limit_bytes_},
             {"n_users", train.n_users()},
             {"n_items", train.n_items()},
             {"nnz", train.nnz()},
@@ -146,11 +149,14 @@ class Peer : public Algorithm {
             {"mean", model_.mean}};
   }
 
-  peer::SessionOptions options(const Context& context) {
+  std::int64_t memory_for_it() const {
     constexpr double kGiB = 1 << 30;
     const auto available = static_cast<double>(memory_limit().available.bytes);
     const double asked = params_.number("memory_gb") * kGiB;
-    memory_limit_bytes_ = static_cast<std::int64_t>(asked > 0 ? asked : kShareOfMemory * available);
+    return static_cast<std::int64_t>(asked > 0 ? asked : kShareOfMemory * available);
+  }
+
+  peer::SessionOptions options(const Context& context) const {
     peer::SessionOptions options;
     options.library = library_.name;
     options.folder = scratch_->path();

@@ -197,9 +197,11 @@ void Process::kill_strays() const {
 }
 
 TreeUse Process::use() const {
-  if (ending_) return {ended_cpu_s_, 0};
+  // Of descendants that nobody waited for, only a look while they ran tells.
+  if (ending_) return {std::max(ended_cpu_s_, seen_cpu_s_), 0};
   TreeUse use;
   add_use(pid_, use);
+  seen_cpu_s_ = std::max(seen_cpu_s_, use.cpu_s);
   peak_bytes_ = std::max(peak_bytes_, use.resident_bytes);
   return use;
 }

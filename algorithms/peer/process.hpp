@@ -66,6 +66,7 @@ class Process {
   std::optional<Ending> ending_;
   double ended_cpu_s_ = 0;
   bool killed_ = false;
+  mutable double seen_cpu_s_ = 0;
   mutable std::int64_t peak_bytes_ = 0;
 };
 

@@ -31,7 +31,7 @@ std::vector<std::string> environment_of(const SessionOptions& options) {
                                   // Threads of BLAS within threads of a library slow both.
                                   "OPENBLAS_NUM_THREADS=1", "MKL_NUM_THREADS=1"};
   for (const char* name : {"PATH", "LD_LIBRARY_PATH", "JAVA_HOME", "CUDA_VISIBLE_DEVICES",
-                           "CUDA_HOME", "CUDA_PATH", "MFBENCH_PEERS"}) {
+                           "CUDA_HOME", "CUDA_PATH", "MFBENCH_SPARK_MASTER"}) {
     if (const char* value = std::getenv(name)) all.push_back(fmt::format("{}={}", name, value));
   }
   return all;
