@@ -63,6 +63,7 @@ PLACES = {
     "data like": {"datasets": [{"like": "ml-100k", "?": 1}]},
     "data file": {"datasets": [{**FILES, "?": 1}]},
     "data parts": {"datasets": [{"train": "a.csv", "test": "b.csv", "?": 1}]},
+    "tune": {"algorithms": [{"name": "sgd_serial", "tune": {"over": {"reg": [0.1, 0.2]}, "?": 1}}]},
     "rating scale": {"datasets": [{**FILES, "rating_scale": {"min": 1, "max": 5, "?": 1}}]},
 }
 

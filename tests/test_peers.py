@@ -290,3 +290,23 @@ def test_a_wrong_entry_names_the_nearest(mfbench, tmp_path, entry, words):
     (tmp_path / "spec.json").write_text(json.dumps(spec([entry])))
     done = mfbench("validate", "spec.json", cwd=tmp_path)
     assert done.returncode == 2 and words in done.stderr and "$.algorithms[0]" in done.stderr, done.stderr
+
+
+# ---- tuning --------------------------------------------------------------------------------------
+
+def test_a_peer_is_tuned_as_an_algorithm_is(mfbench, fakes):
+    over = {"reg": [0.01, 0.2, "log"]}
+    modes = {"choices": [MODES.index("exits"), MODES.index("well")]}
+    peer = {"name": "peer", "library": "libmf", "factors": 2,
+            "tune": {"trials": 8, "over": {**over, "bins": modes}}}
+    ours = {"name": "sgd_serial", "factors": 2, "tune": {"trials": 8, "over": over}}
+    cases = run(mfbench, fakes, spec([peer, ours], split={"validation": 0.2, "seed": 1}), code=0)
+    assert [case[0]["tuned"]["trials"] for case in cases] == [8, 8]
+    assert cases[0][0]["tuned"]["values"]["bins"] == MODES.index("well"), "who fails has lost"
+    done = mfbench("tune", "out", "--json", cwd=fakes)
+    studies = {study["label"].split()[0]: study for study in json.loads(done.stdout)}
+    tried = {name: {trial["trial"]: trial["values"]["reg"] for trial in study["trials"]}
+             for name, study in studies.items()}
+    assert tried["peer:libmf:sgd"] == tried["sgd_serial"], "the same points for all"
+    lost = [trial for trial in studies["peer:libmf:sgd"]["trials"] if trial["status"] == "error"]
+    assert lost and all("ended with code 1" in trial["reason"] for trial in lost)

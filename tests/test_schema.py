@@ -52,6 +52,10 @@ def algorithm(**keys):
     return {"algorithms": [{"name": "sgd_serial", **keys}]}
 
 
+def tune(keys, **others):
+    return {**algorithm(**others, tune=keys), "split": {"validation": 0.1}}
+
+
 def data(*entries):
     return {"datasets": list(entries)}
 
@@ -114,6 +118,10 @@ RIGHT = {
     "scale": data({"like": "ml-1m", "scale": [1e-9, 100]}),
     "ids": data({"path": "a.csv", "ids": "auto"}, {"path": "b.csv", "ids": "text"}),
     "schema": {"$schema": "mfbench.schema.json"},
+    "tune": tune({"trials": 3, "budget_s": 1.5, "eta": 2, "seed": 4, "metric": "validation_rmse",
+                  "over": {"learning_rate": [0.01, 0.1, "log"], "reg": [0, 1, "linear"],
+                           "factors": [2, 8], "order": {"choices": ["users", "shuffled"]}}}),
+    "tune beside sweeps": tune({"over": {"reg": [0.1, 0.2]}}, factors=[2, [4, 8]]),
     "labels": data({"path": "a/r.csv", "label": "one"}, {"path": "b/r.csv", "label": "größte"}),
 }
 
@@ -129,6 +137,18 @@ WRONG = {
     # typos at each level
     "key": {"sed": 3},
     "key of an algorithm": algorithm(factor=3),
+    "key of tune": tune({"over": {"reg": [0.1, 0.2]}, "trails": 3}),
+    "tune without ranges": tune({"trials": 3}),
+    "no range": tune({"over": {}}),
+    "half a range": tune({"over": {"reg": [0.1]}}),
+    "a range that is a number": tune({"over": {"reg": 0.1}}),
+    "another axis": tune({"over": {"reg": [0.1, 0.2, "exp"]}}),
+    "choices beside others": tune({"over": {"reg": {"choices": [0.1], "log": True}}}),
+    "no choices": tune({"over": {"reg": {"choices": []}}}),
+    "a sweep over trials": tune({"over": {"reg": [0.1, 0.2]}, "trials": [3, 4]}),
+    "two searches": tune([{"over": {"reg": [0.1, 0.2]}}, {"over": {"reg": [0.1, 0.3]}}]),
+    "another metric": tune({"over": {"reg": [0.1, 0.2]}, "metric": "test_rmse"}),
+    "no trials": tune({"over": {"reg": [0.1, 0.2]}, "trials": 0}),
     "key of a schedule": {"schedule": {"learning_rat": 0.1}},
     "key of an entry's schedule": algorithm(schedule={"learning_rat": 0.1}),
     "key of another schedule": {"schedule": {"kind": "constant", "patience": 2}},

@@ -235,3 +235,43 @@ def test_what_cannot_be_tuned_is_told(mfbench, tmp_path):
     (tmp_path / "out/tune/x/study.json").write_text('{"study": "x"}')
     done = mfbench("tune", "out", cwd=tmp_path)
     assert done.returncode == 3 and "study.json" in done.stderr
+
+
+@pytest.mark.parametrize("split", [{"users": 0.2, "fold_in": 0.5}, {"leave_out": 2}])
+def test_implicit_feedback_is_tuned_by_ranking(mfbench, tmp_path, split):
+    spec = {**SPEC, "split": {**split, "validation": 0.2, "seed": 1}, "seeds": 1,
+            "datasets": [{"like": "ml-100k", "scale": 0.1, "implicit": {"min_rating": 3}}],
+            "stop": {"epochs": 3}, "algorithms": [
+                {"name": "ials_cpu", "factors": 4, "threads": 1,
+                 "tune": {"trials": 3, "over": {"reg": [0.01, 10, "log"], "alpha": [1, 20]}}}]}
+    done = mfbench("run", write(tmp_path, spec), "--out", "out", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    study = studies_of(mfbench, tmp_path / "out")["ials_cpu"]
+    assert study["metric"] == "ndcg_100"
+    scores = {}
+    for header, *trace, footer in trials_of(tmp_path / "out").values():
+        assert trace[-1]["ndcg_100"] == footer["metrics"]["ndcg_100"]["final"] > 0
+        scores[header["trial"]["number"], header["trial"]["epochs"]] = trace[-1]["ndcg_100"]
+    assert study["score"] == max(score for (_, epochs), score in scores.items() if epochs == 3)
+    (header, *_, footer), = cases_of(tmp_path / "out")
+    assert header["tuned"]["score"] == study["score"]
+    assert footer["metrics"]["ndcg_100"]["final"] not in scores.values(), "that is the test part"
+
+
+def test_ctrl_c_ends_the_search_and_the_same_command_goes_on(mfbench, tmp_path):
+    spec = {**SPEC, "algorithms": [{"name": "ruler", "sleep_ms": 30,
+                                    "tune": {"trials": 4, "over": {"offset": [1, 2]}}}]}
+    command = [mfbench.program, "run", write(tmp_path, spec), "--out", "out"]
+    process = subprocess.Popen(command, cwd=tmp_path, env=mfbench.environment(), text=True,
+                               stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    deadline = time.monotonic() + 20
+    while not list(tmp_path.glob("out/tune/*/*.jsonl")) and time.monotonic() < deadline:
+        time.sleep(0.005)
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=30)
+    assert process.returncode == 130, err
+    assert "goes on where it stopped" in err and "not finished" not in err
+    assert not list(tmp_path.glob("out/*.jsonl")), "no case without its parameters"
+    done = mfbench("run", "tuned.json", "--out", "out", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert studies_of(mfbench, tmp_path / "out")["ruler"]["finished"]
