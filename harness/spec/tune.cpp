@@ -199,20 +199,19 @@ std::optional<std::int64_t> count_points(const std::vector<TuneRange>& over, std
 }
 
 Json nth_value(const TuneRange& range, std::int64_t n) {
-  if (!range.choices.empty()) return range.choices[n];
+  if (!range.choices.empty()) return range.choices.at(static_cast<std::size_t>(n));
   return static_cast<std::int64_t>(range.low) + n;
 }
 
 // All of them, the last parameter varying fastest.
 std::vector<Json> all_points(const std::vector<TuneRange>& over, std::int64_t count) {
-  std::vector<Json> points(count, Json::object());
+  std::vector<Json> points(static_cast<std::size_t>(count), Json::object());
   std::int64_t each = count;
   for (const auto& range : over) {
     const std::int64_t values = *count_values(range);
     each /= values;
-    for (std::int64_t i = 0; i < count; ++i) {
-      points[i][range.name] = nth_value(range, i / each % values);
-    }
+    std::int64_t i = 0;
+    for (Json& point : points) point[range.name] = nth_value(range, i++ / each % values);
   }
   return points;
 }

@@ -44,6 +44,14 @@ def test_folders_are_found_below_and_named_by_what_tells_them_apart(tmp_path):
     assert [run.name for run in runs] == ["a/x", "b/x", "y"] and damaged == []
 
 
+def test_trials_of_a_study_are_no_cases(tmp_path):
+    write_cases(tmp_path / "a", [Made()])
+    write_cases(tmp_path / "a/tune/sgd", [Made()])
+    (tmp_path / "a/tune/sgd/study.json").write_text("{}")
+    runs, damaged = gather([tmp_path])
+    assert [run.name for run in runs] == ["a"] and damaged == []
+
+
 def test_a_damaged_file_is_named_and_the_others_are_shown(tmp_path):
     folder = write_cases(tmp_path / "run", [Made(seed=1), Made(seed=2)])
     broken = folder / f"{Made(seed=2).case_id}.jsonl"

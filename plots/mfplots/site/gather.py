@@ -12,6 +12,8 @@ from mfplots.errors import PlotError
 from mfplots.load import Results, load
 from mfplots.series import View, make_view
 
+STUDY = "study.json"  # in the folder of trials
+
 
 @dataclass(frozen=True)
 class Run:
@@ -54,14 +56,15 @@ def gather(paths: Sequence[Path]) -> tuple[list[Run], list[Damaged]]:
 
 
 def result_folders(paths: Iterable[Path]) -> list[Path]:
-    """Those with result files, at or below each path; links to folders are not followed."""
+    """Those with result files, at or below each path; links to folders are not followed, and the
+    trials of a study (docs/tuning.md) are no cases."""
     found: dict[Path, Path] = {}
     for path in paths:
         if not path.is_dir():
             raise PlotError(f"{path}: expected a folder of results, or one with such folders in it")
         for folder, inner, files in os.walk(path):
             inner.sort()
-            if any(name.endswith(".jsonl") for name in files):
+            if STUDY not in files and any(name.endswith(".jsonl") for name in files):
                 found.setdefault(Path(folder).resolve(), Path(folder))
     return list(found.values())
 
