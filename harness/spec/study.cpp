@@ -79,6 +79,7 @@ Case trial_case(const Study& study, std::size_t trial, std::size_t rung) {
 }
 
 Spec resolve_studies(Spec spec, const std::vector<StudyChoice>& choices) {
+  if (spec.studies.empty()) return spec;
   std::vector<Case> cases;
   std::set<std::string> seen;
   for (Case& item : spec.cases) {

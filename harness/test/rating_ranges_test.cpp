@@ -27,7 +27,7 @@ TEST(RatingRanges, EveryAlgorithmStartsAtTheMeanButNotInASaddlePoint) {
   for (const testing::RatingRange& range : testing::rating_ranges()) {
     const std::string file = testing::write_ratings(range, files);
     for (const AlgorithmInfo* info : all_algorithms()) {
-      if (info->implicit || info->family == "ruler") continue;
+      if (info->implicit || !testing::is_ours(*info)) continue;
       const Spec spec = parse_spec(
           {{"datasets", {{{"path", file}}}}, {"algorithms", {testing::entry_of(*info, range)}}},
           "start.json");
