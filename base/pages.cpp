@@ -1,5 +1,6 @@
 #include "base/pages.hpp"
 
+#include <malloc.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -14,6 +15,12 @@ void give_back_pages(void* begin, std::size_t bytes) {
   const std::uintptr_t end = (address + bytes) / page * page;
   // Advice: where the system does not take it, the memory is freed later with the rest.
   if (first < end) madvise(reinterpret_cast<void*>(first), end - first, MADV_DONTNEED);
+}
+
+void give_back_freed() {
+#ifdef __GLIBC__
+  malloc_trim(0);
+#endif
 }
 
 void give_back_pages(void* begin, std::size_t bytes, ThreadTeam& team) {

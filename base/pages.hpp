@@ -15,4 +15,8 @@ void give_back_pages(void* begin, std::size_t bytes);
 // a second.
 void give_back_pages(void* begin, std::size_t bytes, ThreadTeam& team);
 
+// What the allocator keeps of freed memory goes back to the system, where it can: some ten MiB a
+// large array that lay in its heap.
+void give_back_freed();
+
 }  // namespace mf

@@ -170,7 +170,7 @@ Dataset load_look_alike(const DatasetRequest& request, int threads, CacheWriter*
     if (data.info.content_hash == 0) data.info.content_hash = content_hash(data.ratings, threads);
     return data;
   };
-  if (look_alike_shape(request.like, request.scale_factor).nnz < kSmallLookAlike) return build();
+  if (!is_cacheable(request)) return build();
   const std::string key =
       fmt::format("look-alike version {}: {}, factor {}, seed {}", kLookAlikeVersion, request.like,
                   request.scale_factor, request.seed);
@@ -217,6 +217,11 @@ std::optional<Source> source_of(const DatasetRequest& request) {
   if (request.name.empty()) return source_of_files(request);
   const CatalogEntry* entry = catalog_entry_or_null(request.name);
   return entry != nullptr ? find_catalog_source(*entry, request) : std::nullopt;
+}
+
+bool is_cacheable(const DatasetRequest& request) {
+  return request.like.empty() ||
+         look_alike_shape(request.like, request.scale_factor).nnz >= kSmallLookAlike;
 }
 
 std::optional<Shape> expected_shape(const DatasetRequest& request) {

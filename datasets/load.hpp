@@ -23,6 +23,9 @@ std::optional<Source> source_of(const DatasetRequest& request);
 // rule for implicit feedback leaves these at most.
 std::optional<Shape> expected_shape(const DatasetRequest& request);
 
+// Whether it is written to the cache when it has been read or made: not small look-alikes.
+bool is_cacheable(const DatasetRequest& request);
+
 // Loads through the cache, which has the ratings before a rule is applied. Throws Error(data) where
 // it is not at hand. With a writer, a cache file that has to be written is written beside what
 // comes next.

@@ -266,6 +266,16 @@ class Files:
     def clock(self, algorithm, name, **wanted):
         return self._each(lambda case: case.footer["clocks"][name], algorithm, **wanted)
 
+    def footer(self, algorithm, key, **wanted):
+        """"peak_host_bytes", or "load_parts.split_s"."""
+        def read(case):
+            value = case.footer
+            for part in key.split("."):
+                value = value[part]
+            return value
+
+        return self._each(read, algorithm, **wanted)
+
     def clock_seen(self, algorithm, which, **wanted):
         """Hz of the multiprocessors: min, median or max of the samples."""
         return self._each(lambda case: case.footer["sm_clock_seen_hz"][which], algorithm, **wanted)

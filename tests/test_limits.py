@@ -44,7 +44,7 @@ def test_memory_is_counted_against_the_limit_of_the_process(limited, tmp_path):
     assert done.returncode == 1, done.stderr
     (footer,) = footers(tmp_path / "out")
     assert footer["status"] == "oom"
-    assert "needs 2.2 GiB of memory" in footer["stop_reason"]
+    assert "needs 1.1 GiB of memory" in footer["stop_reason"]
     assert "are available (ulimit -v)" in footer["stop_reason"]
 
 

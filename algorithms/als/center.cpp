@@ -41,7 +41,7 @@ Center make_center(CenterKind kind, const Ratings& train, const Csc& columns, do
   Center center;
   center.kind = kind;
   if (kind == CenterKind::none) return center;
-  center.mean = mean_rating(train);
+  center.mean = mean_rating(train, team);
   center.user_bias.assign(train.n_users(), 0.0F);
   center.item_bias.assign(train.n_items(), 0.0F);
   if (kind == CenterKind::mean) return center;

@@ -53,11 +53,6 @@ std::optional<std::string> why_singular(const Params& params) {
          "solver \"cg\"";
 }
 
-Work iteration_work(const Common& common, Solver solver, const Ratings& train) {
-  return iteration_work(common, solver, train.nnz(),
-                        count_rating_users(train) + count_rated_items(train));
-}
-
 Work iteration_work(const Common& common, Solver solver, std::int64_t nnz,
                     std::int64_t rated_rows) {
   const double f = common.factors;

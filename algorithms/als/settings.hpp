@@ -42,7 +42,6 @@ std::optional<std::string> why_singular(const Params& params);
 
 // Compulsory work of an iteration (X, then Theta); README.md derives it. Each half-step visits
 // every rating, so `updates` is twice their number.
-Work iteration_work(const Common& common, Solver solver, const Ratings& train);
 // `rated_rows`: users and items with at least one of the nnz ratings.
 Work iteration_work(const Common& common, Solver solver, std::int64_t nnz, std::int64_t rated_rows);
 

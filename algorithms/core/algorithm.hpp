@@ -41,6 +41,9 @@ struct ProblemShape {
 struct MemoryNeed {
   double host_bytes = 0;    // beyond the ratings and the initial factors
   double device_bytes = 0;  // all of it
+  // Beside R by rows and by columns, where these stay on the device for the cases that follow;
+  // nothing: as if all of it were.
+  std::optional<double> beside_ratings_bytes = std::nullopt;
 };
 
 // Receives named intervals of an algorithm (prepare: "transfer"; epoch: "hermitian", "solve", ...).
@@ -78,6 +81,9 @@ struct Context {
   // The training ratings on the device, for all cases that train on them; null where the algorithm
   // is to upload its own.
   cuda::DeviceRatings* ratings = nullptr;
+  // Users and items together that have a training rating; nothing where nobody has counted them
+  // (core/sgd_params.hpp: rated_shape).
+  std::optional<std::int64_t> rated_rows;
   // Polled between blocks of long epochs; true: return early (the epoch will not be recorded).
   std::function<bool()> stop_requested;
   // Where a process that the algorithm starts is to print; empty: nowhere.

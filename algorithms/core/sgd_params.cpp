@@ -50,8 +50,12 @@ Regularizers read_regularizers(const Params& params) {
 
 Work pass_work(const Ratings& train, std::int32_t factors, ModelKind kind, double rating_bytes,
                double row_bytes) {
-  return pass_work({train.nnz(), count_rating_users(train) + count_rated_items(train)}, factors,
-                   kind, rating_bytes, row_bytes);
+  return pass_work(rated_shape(train), factors, kind, rating_bytes, row_bytes);
+}
+
+RatedShape rated_shape(const Ratings& train, const Context& context) {
+  if (context.rated_rows) return {train.nnz(), *context.rated_rows};
+  return {train.nnz(), count_rating_users(train) + count_rated_items(train)};
 }
 
 Work pass_work(const RatedShape& shape, std::int32_t factors, ModelKind kind, double rating_bytes,

@@ -52,6 +52,8 @@ struct RatedShape {
   std::int64_t nnz = 0;
   std::int64_t rows = 0;
 };
+// As the context has it, else counted: a walk over all items by one thread.
+RatedShape rated_shape(const Ratings& train, const Context& context = {});
 Work pass_work(const RatedShape& shape, std::int32_t factors, ModelKind kind, double rating_bytes,
                double row_bytes);
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <atomic>
 
+#include "algorithms/core/rows.hpp"
 #include "algorithms/sgd_cpu/shuffle.hpp"
 
 namespace mf::sgd_cpu {
@@ -103,6 +104,17 @@ void for_ratings(const Ratings& train, const std::vector<std::int32_t>& user_of_
 std::int64_t l2_cache_bytes() {
   const long bytes = sysconf(_SC_LEVEL2_CACHE_SIZE);
   return bytes > 0 ? bytes : std::int64_t{1} << 20;
+}
+
+GridRequest grid_request(std::int64_t factors, const ProblemShape& shape, int threads) {
+  GridRequest request;
+  request.n_users = shape.n_users;
+  request.n_items = shape.n_items;
+  request.nnz = shape.nnz;
+  request.row_bytes = row_stride(factors, sizeof(float), kLineBytes) * std::int64_t{sizeof(float)};
+  request.l2_bytes = l2_cache_bytes();
+  request.threads = threads;
+  return request;
 }
 
 GridShape plan_grid(const GridRequest& r) {

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "algorithms/core/algorithm.hpp"
 #include "algorithms/sgd_cpu/block_scheduler.hpp"
 #include "algorithms/sgd_cpu/huge_array.hpp"
 #include "algorithms/sgd_cpu/kernel.hpp"
@@ -29,6 +30,9 @@ struct GridRequest {
   std::int64_t grid_items = 0;
   bool keep_user_stripe = false;  // size user stripes for the cache (BlockOrder::local)
 };
+
+// With what the shape of the problem, the machine and the factors say; the rest as it is.
+GridRequest grid_request(std::int64_t factors, const ProblemShape& shape, int threads);
 
 // README.md, "The grid", says why these sizes.
 GridShape plan_grid(const GridRequest& request);

@@ -27,15 +27,10 @@ Fpsgd::Fpsgd(const Params& params)
 void Fpsgd::prepare(const Ratings& train, const Model& initial, Context& context) {
   check_initial(settings_.model, settings_.factors, train, initial);
   train_ = &train;
+  work_ = epoch_work(settings_, rated_shape(train, context));
   team_ = context.team;
-  GridRequest request;
-  request.n_users = train.n_users();
-  request.n_items = train.n_items();
-  request.nnz = train.nnz();
-  request.row_bytes =
-      row_stride(settings_.factors, sizeof(float), kLineBytes) * std::int64_t{sizeof(float)};
-  request.l2_bytes = l2_cache_bytes();
-  request.threads = team_->size();
+  const ProblemShape problem{train.n_users(), train.n_items(), train.nnz()};
+  GridRequest request = grid_request(settings_.factors, problem, team_->size());
   request.grid_users = grid_users_;
   request.grid_items = grid_items_;
   request.keep_user_stripe = order_ == BlockOrder::local;

@@ -21,7 +21,7 @@ class Fpsgd : public Algorithm {
   std::int64_t run_epoch(const EpochArgs& args, Context& context) override;
   // Puts the rows back into the order of the users and items, on the threads of the last call.
   FactorView factors() override;
-  Work work_per_epoch() const override { return epoch_work(settings_, *train_); }
+  Work work_per_epoch() const override { return work_; }
 
   const BlockGrid& grid() const { return grid_; }
 
@@ -30,6 +30,7 @@ class Fpsgd : public Algorithm {
   BlockOrder order_;
   std::int64_t grid_users_, grid_items_;
   const Ratings* train_ = nullptr;
+  Work work_;
   ThreadTeam* team_ = nullptr;
   BlockGrid grid_;
   std::optional<BlockScheduler> scheduler_;

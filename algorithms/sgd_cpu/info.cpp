@@ -1,8 +1,11 @@
 // sgd_serial, hogwild and fpsgd: names, parameters, limits and papers.
 #include <fmt/core.h>
 
+#include <algorithm>
+
 #include "algorithms/core/registry.hpp"
 #include "algorithms/core/rows.hpp"
+#include "algorithms/sgd_cpu/block_grid.hpp"
 #include "algorithms/sgd_cpu/block_scheduler.hpp"
 #include "algorithms/sgd_cpu/settings.hpp"
 #include "algorithms/sgd_cpu/stream_sgd.hpp"
@@ -23,12 +26,25 @@ MemoryNeed stream_memory(const Params& params, const ProblemShape& shape) {
   return {padded_row_bytes(params, shape) + static_cast<double>(shape.nnz) * sizeof(Rating), 0};
 }
 
+// Of the grid that fpsgd makes: a user has at most one in each stripe of items, and a rating.
+double most_runs(const Params& params, const ProblemShape& shape) {
+  const auto asked = static_cast<int>(params.integer("threads"));
+  GridRequest request =
+      grid_request(params.integer("factors"), shape, asked > 0 ? asked : hardware_threads());
+  request.grid_users = params.integer("grid_users");
+  request.grid_items = params.integer("grid_items");
+  request.keep_user_stripe = params.choice("block_order", kBlockOrders) == BlockOrder::local;
+  const double stripes = plan_grid(request).items;
+  return std::min(static_cast<double>(shape.nnz), stripes * static_cast<double>(shape.n_users));
+}
+
 // Rows of both sides twice (in the grid's order, and in that of the users for factors()), the
-// orders, the ratings, and at most one run for each of them.
+// orders, the ratings and their runs.
 MemoryNeed fpsgd_memory(const Params& params, const ProblemShape& shape) {
   const auto nnz = static_cast<double>(shape.nnz);
   const auto ids = static_cast<double>(shape.n_users + shape.n_items);
-  return {2 * padded_row_bytes(params, shape) + ids * 20 + nnz * (sizeof(RowRating) + sizeof(Run)),
+  return {2 * padded_row_bytes(params, shape) + ids * 20 + nnz * sizeof(RowRating) +
+              most_runs(params, shape) * sizeof(Run),
           0};
 }
 
@@ -117,9 +133,9 @@ Settings read_settings(const Params& params) {
           read_regularizers(params), choose_isa(params.choice("simd"))};
 }
 
-Work epoch_work(const Settings& settings, const Ratings& train) {
+Work epoch_work(const Settings& settings, const RatedShape& shape) {
   const int row_floats = settings.factors + (settings.model == ModelKind::biased ? 1 : 0);
-  return pass_work(train, settings.factors, settings.model, sizeof(Rating),
+  return pass_work(shape, settings.factors, settings.model, sizeof(Rating),
                    static_cast<double>(row_floats) * sizeof(float));
 }
 

@@ -23,6 +23,6 @@ struct Settings {
 Settings read_settings(const Params& params);
 
 // Compulsory work of an epoch; README.md derives it.
-Work epoch_work(const Settings& settings, const Ratings& train);
+Work epoch_work(const Settings& settings, const RatedShape& shape);
 
 }  // namespace mf::sgd_cpu

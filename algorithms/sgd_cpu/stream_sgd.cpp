@@ -96,6 +96,7 @@ StreamSgd::StreamSgd(const Params& params, Threads threads)
 void StreamSgd::prepare(const Ratings& train, const Model& initial, Context& context) {
   check_initial(settings_.model, settings_.factors, train, initial);
   train_ = &train;
+  work_ = epoch_work(settings_, rated_shape(train, context));
   rows_ = RowStore(initial, {}, {}, team(context));
   // For an order that is drawn this only touches the pages, off the training clock.
   fill_epoch_order(train, StreamOrder::sequential, context.seed, 0, team(context), ratings_);

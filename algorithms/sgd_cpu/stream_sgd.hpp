@@ -33,7 +33,7 @@ class StreamSgd : public Algorithm {
   void prepare(const Ratings& train, const Model& initial, Context& context) override;
   std::int64_t run_epoch(const EpochArgs& args, Context& context) override;
   FactorView factors() override { return rows_.view(); }
-  Work work_per_epoch() const override { return epoch_work(settings_, *train_); }
+  Work work_per_epoch() const override { return work_; }
 
  private:
   ThreadTeam& team(Context& context) { return threads_ == Threads::one ? own_ : *context.team; }
@@ -43,6 +43,7 @@ class StreamSgd : public Algorithm {
   Threads threads_;
   ThreadTeam own_{1};
   const Ratings* train_ = nullptr;
+  Work work_;
   RowStore rows_;
   HugeArray<Rating> ratings_;
 };

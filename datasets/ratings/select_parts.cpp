@@ -23,7 +23,7 @@ namespace mf {
 namespace {
 
 constexpr std::int64_t kRunRatings = std::int64_t{1} << 16;
-constexpr std::int64_t kReleasedRuns = 16;  // that a thread takes together: one piece of memory
+constexpr std::int64_t kReleasedRuns = 4;  // that a thread takes together
 
 // Arrays of a part, beside what owns its ids.
 struct Selection {

@@ -169,9 +169,9 @@ TEST_P(MakeRatings, ColumnViewEqualsTheDefinition) {
 
 // Rows and columns of which few have two ratings: a key of user and item takes more than 32 bits.
 TEST(Ratings, ManyRowsAndColumnsAreSortedByLongKeys) {
-  const RawRatings raw = random_raw(5, 300'000, 300'000, 300'000, 0);
+  const RawRatings raw = random_raw(5, 200'000, 300'000, 300'000, 0);
   const auto expected = reference_of(raw);
-  ASSERT_GT(expected.size(), 290'000U);
+  ASSERT_GT(expected.size(), 190'000U);
   const Ratings made = make_ratings(raw, DuplicatePolicy::last, 2, "mine");
   expect_canonical(made);
   expect_is(made, expected, DuplicatePolicy::last);

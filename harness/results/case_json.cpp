@@ -57,6 +57,10 @@ Json algorithm_json(const Case& item) {
           {"params", item.params.to_json()}};
 }
 
+Json bytes_or_null(const std::optional<double>& bytes) {
+  return bytes ? Json(static_cast<std::int64_t>(*bytes)) : Json();
+}
+
 // {"min", "median", "max", "samples", "in_epochs"} of one number of the readings, or null.
 Json seen_json(const CaseMeasures& measures, std::optional<double> DeviceReading::*number) {
   std::vector<double> seen;
@@ -171,6 +175,8 @@ Json footer_json(const CaseResult& result, const CaseMeasures& measures, const R
                  {"best_test_rmse", nullptr},
                  {"best_epoch", result.best_epoch},
                  {"trivial_error", number_or_null(measures.trivial_error)},
+                 {"planned_host_bytes", bytes_or_null(measures.planned_host_bytes)},
+                 {"planned_device_bytes", bytes_or_null(measures.planned_device_bytes)},
                  {"peak_host_bytes", peak_memory_bytes()},
                  {"peak_device_bytes", or_null(measures.peak_device_bytes)},
                  {"first_epoch_s", or_null(measures.epochs.first_s)},

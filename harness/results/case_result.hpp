@@ -49,6 +49,8 @@ struct CaseMeasures {
   double split_s = 0;
   std::optional<double> trivial_error;  // Reference::trivial; nothing where none was computed
   std::optional<double> train_device_s;
+  // What was expected before it was prepared, and what there was at most.
+  std::optional<double> planned_host_bytes, planned_device_bytes;
   std::optional<std::int64_t> peak_device_bytes;
   EpochTimes epochs;
   std::optional<double> train_energy_j;

@@ -21,17 +21,21 @@ constexpr const char* kFacts = "facts";
 CaseData DataStore::get(const Case& item, bool keep_whole) {
   const std::string dataset_key = canonical(item.resolved.at("dataset"));
   load_seconds_ = {};
+  host_data_ = {};
+  host_data_.from = DataFrom::split_at_hand;
   split_s_ = 0;
   const std::string split_key = dataset_key + canonical(item.resolved.at("split"));
   if (split_key != split_key_) {
     // The old ones go first: two large sets may not fit beside each other.
     drop_split();
+    host_data_.from = DataFrom::ratings_at_hand;
     if (!dataset_ || dataset_key != dataset_key_) load(item, dataset_key);
     cut(item, keep_whole);
     split_key_ = split_key;
   }
   for (const char* name : {kRatings, kSplit, kFacts}) ledger_.used(name);
   if (!keep_whole) dataset_.reset();
+  host_data_.kept_in_training = holds_whole() || writer_.busy();
   return {info_, split_, facts_, load_seconds_, split_s_};
 }
 
@@ -39,9 +43,12 @@ void DataStore::load(const Case& item, const std::string& key) {
   drop_dataset();
   writer_.finish();  // what is still being written of the old one would stand beside the new one
   refuse_to_load(item);
+  host_data_ = expected_data(item, memory_limit().available).value_or(HostData{});
+  host_data_.kept_in_cut = host_data_.kept_in_training = false;
   const auto start = Clock::now();
   dataset_ = std::make_shared<const Dataset>(load_dataset(item.data, hardware_threads(), &writer_));
   load_seconds_ = dataset_->load;
+  if (load_seconds_.read > 0) host_data_.from = DataFrom::files;  // a cache that was stale
   info_ = std::make_shared<const DatasetInfo>(dataset_->info);
   dataset_key_ = key;
   ledger_.made({kRatings, seconds_since(start), SharedClock::load}, SharedScope::dataset);
@@ -49,6 +56,7 @@ void DataStore::load(const Case& item, const std::string& key) {
 
 void DataStore::cut(const Case& item, bool keep_whole) {
   auto start = Clock::now();
+  host_data_.kept_in_cut = keep_whole;
   split_ = std::make_shared<const Split>(
       keep_whole ? make_split(*dataset_, item.split, hardware_threads()) : consume(item));
   split_s_ = seconds_since(start);
@@ -61,11 +69,26 @@ void DataStore::cut(const Case& item, bool keep_whole) {
 // Not while they are written to the cache: small ones are then cut beside that, large ones after.
 Split DataStore::consume(const Case& item) {
   const std::int64_t bytes = dataset_->ratings.bytes();
-  if (2 * bytes > memory_limit().available.bytes) writer_.finish();
-  if (writer_.busy()) return make_split(*dataset_, item.split, hardware_threads());
+  if (!stays_beside_parts(static_cast<double>(bytes), memory_limit().available)) writer_.finish();
+  if (writer_.busy()) {
+    host_data_.kept_in_cut = true;
+    return make_split(*dataset_, item.split, hardware_threads());
+  }
   Dataset whole = *dataset_;
   dataset_.reset();
   return make_split_consuming(std::move(whole), item.split, hardware_threads());
+}
+
+HostData DataStore::host_data() const {
+  HostData data = host_data_;
+  const Split& split = *split_;
+  data.train_nnz = split.train.nnz();
+  const std::int64_t all =
+      data.train_nnz + split.test.nnz() + split.validation.nnz() + split.fold_in.nnz();
+  data.whole = {split.train.n_users(), split.train.n_items(), all};
+  data.threads = hardware_threads();
+  data.program_bytes = program_bytes();
+  return data;
 }
 
 void DataStore::drop_split() {

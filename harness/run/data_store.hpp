@@ -7,6 +7,7 @@
 
 #include "datasets/cache.hpp"
 #include "harness/results/case_data.hpp"
+#include "harness/run/host_need.hpp"
 #include "harness/run/shared_ledger.hpp"
 #include "harness/run/shared_ratings.hpp"
 #include "harness/spec/spec.hpp"
@@ -15,6 +16,8 @@ namespace mf {
 
 class DataStore {
  public:
+  DataStore() { program_bytes(); }  // as long as there are no data
+
   // Ratings are held once: as soon as they are cut, the whole data set goes, but where `keep_whole`
   // says that a later case cuts it in another way. The ledger has what was made and used.
   CaseData get(const Case& item, bool keep_whole = false);
@@ -23,6 +26,9 @@ class DataStore {
   void clear() { drop_dataset(); }
 
   bool holds_whole() const { return dataset_ != nullptr; }
+
+  // What the last get() took, for the plan of its case.
+  HostData host_data() const;
 
   // Writes the cache of what was loaded first, beside the cases; to rest while one is timed.
   CacheWriter& writer() { return writer_; }
@@ -48,7 +54,8 @@ class DataStore {
   SharedRatings on_device_;
   SharedLedger ledger_;
   CacheWriter writer_;
-  LoadSeconds load_seconds_;  // of the last get()
+  HostData host_data_;        // of the last get()
+  LoadSeconds load_seconds_;  // of it, too
   double split_s_ = 0;
 };
 

@@ -5,7 +5,6 @@
 #include "base/error.hpp"
 #include "base/json_values.hpp"
 #include "base/log.hpp"
-#include "harness/run/preflight.hpp"
 
 namespace mf {
 namespace {
@@ -21,10 +20,6 @@ bool is_of(const ResultFile& file, const Case& item, const std::string& path) {
   return false;
 }
 
-bool has_same(const char* section, const Case& a, const Case& b) {
-  return a.resolved.at(section) == b.resolved.at(section);
-}
-
 }  // namespace
 
 std::optional<ResultFile> standing_result(const std::string& path, const Case& item,
@@ -38,23 +33,6 @@ std::optional<ResultFile> standing_result(const std::string& path, const Case& i
   if (options.retry && is_failure(*status)) return std::nullopt;
   if (!is_of(*file, item, path)) return std::nullopt;
   return file;
-}
-
-bool is_cut_again(const Case& own, std::span<const Case* const> later) {
-  for (const Case* other : later) {
-    if (!has_same("dataset", own, *other)) return false;
-    if (!has_same("split", own, *other)) return true;
-  }
-  return false;
-}
-
-bool is_trained_again(const Case& own, std::span<const Case* const> later) {
-  if (!needs_device(own)) return false;
-  for (const Case* other : later) {
-    if (!has_same("dataset", own, *other) || !has_same("split", own, *other)) return false;
-    if (needs_device(*other)) return true;
-  }
-  return false;
 }
 
 CaseResult run_one(const CaseTask& task, std::size_t index, std::size_t count,

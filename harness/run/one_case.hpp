@@ -3,7 +3,6 @@
 #pragma once
 
 #include <optional>
-#include <span>
 #include <string>
 
 #include "harness/results/result_file.hpp"
@@ -22,12 +21,6 @@ struct RunContext {
 // again: the machine may have changed.
 std::optional<ResultFile> standing_result(const std::string& path, const Case& item,
                                           const RunOptions& options);
-
-// Whether one of the first cases of `later` that have this one's data set cuts it in another way.
-bool is_cut_again(const Case& own, std::span<const Case* const> later);
-
-// Whether one of the first cases of `later` that have this one's split trains on a device, too.
-bool is_trained_again(const Case& own, std::span<const Case* const> later);
 
 // The case is `index` of `count`. A file in its place is renamed first. Throws as run_case(), and
 // Error(device), with the result written, where the device failed under the case.

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <map>
+#include <span>
 
 #include "algorithms/core/registry.hpp"
 #include "base/json_values.hpp"
@@ -16,6 +17,7 @@
 #include "harness/results/ranges.hpp"
 #include "harness/run/preflight.hpp"
 #include "harness/run/prepared.hpp"
+#include "harness/run/shared_cases.hpp"
 
 namespace mf {
 namespace {
@@ -43,15 +45,8 @@ double probe(const Case& item) {
   return updates / std::max(seconds_since(start), 1e-9);
 }
 
-double train_share(const SplitSpec& split) {
-  double test = 0;
-  if (split.kind == SplitSpec::Kind::holdout) test = split.test_fraction;
-  if (split.kind == SplitSpec::Kind::users) test = split.user_fraction;
-  return (1 - test) * (1 - split.validation_fraction);
-}
-
 // Why it would not run here, or nothing.
-std::optional<std::string> problem_of(const Case& item, const PlannedCase& planned,
+std::optional<std::string> problem_of(const Case& item, const PlannedCase& planned, double surely,
                                       const ProblemShape& shape, const MemoryBound& available) {
   if (const std::string missing = why_unavailable(item.data); !missing.empty()) return missing;
   if (const auto why = why_no_implementation(item)) return why;
@@ -59,33 +54,74 @@ std::optional<std::string> problem_of(const Case& item, const PlannedCase& plann
   if (info.supports && shape.nnz > 0) {
     if (const auto reason = info.supports(item.params, shape)) return reason;
   }
-  if (const auto why = why_not_in_memory(planned.host_bytes.value_or(0), available)) return why;
+  if (const auto why = why_not_in_memory(surely, available)) return why;
   if (!planned.device_bytes) return std::nullopt;
   const auto device = find_device();
   if (!device) return std::nullopt;
   return why_not_on_device(*planned.device_bytes, static_cast<double>(device->free_bytes));
 }
 
-PlannedCase plan_case(const Case& item, bool measure, const MemoryBound& available,
-                      std::map<std::string, double>& rates) {
+// What the cases before this one of the spec leave to it.
+struct Place {
+  bool has_split = false;
+  bool has_ratings = false;
+  bool keeps_whole = false;
+  bool keeps_on_device = false;
+};
+
+Place place_of(std::span<const Case* const> cases, std::size_t index) {
+  Place place;
+  const Case& own = *cases[index];
+  const auto later = cases.subspan(index + 1);
+  place.keeps_whole = is_cut_again(own, later);
+  place.keeps_on_device = is_trained_again(own, later);
+  if (index == 0) return place;
+  const Case& before = *cases[index - 1];
+  place.has_ratings = own.resolved.at("dataset") == before.resolved.at("dataset");
+  place.has_split = place.has_ratings && own.resolved.at("split") == before.resolved.at("split");
+  if (place.has_split && needs_device(before)) place.keeps_on_device = true;
+  return place;
+}
+
+// Whether ratings stay on the device for cases before and after; not without a device, of which it
+// is not known what it has room for.
+bool keeps_on_device(const Case& item, const Place& place, const ProblemShape& shape,
+                     std::int64_t others) {
+  if (!place.keeps_on_device) return false;
+  const auto device = find_device();
+  return device && leaves_room_for_ratings(item, shape, others, false,
+                                           static_cast<double>(device->free_bytes));
+}
+
+PlannedCase plan_case(const Case& item, const Place& place, bool measure,
+                      const MemoryBound& available, std::map<std::string, double>& rates) {
   PlannedCase planned;
   planned.id = item.id;
   planned.metric = main_metric(item);
   const AlgorithmInfo& info = find_algorithm(item.algorithm);
-  const auto known = expected_shape(item.data);
+  auto known = expected_data(item, available);
   ProblemShape shape;
+  double surely = 0;
   if (known) {
-    const double train = static_cast<double>(known->nnz) * train_share(item.split);
-    shape = {known->n_users, known->n_items, static_cast<std::int64_t>(train)};
-    const MemoryNeed need = info.memory ? info.memory(item.params, shape) : MemoryNeed{};
-    // The whole set, its parts, the initial model and what the algorithm takes.
-    planned.host_bytes = 2 * kRatingBytes * static_cast<double>(known->nnz) +
-                         model_bytes(item, shape) + need.host_bytes;
+    shape = {known->whole.n_users, known->whole.n_items, known->train_nnz};
+    if (place.has_ratings) known->from = DataFrom::ratings_at_hand;
+    if (place.has_split) known->from = DataFrom::split_at_hand;
+    known->kept_in_cut = place.keeps_whole || (!place.has_split && known->kept_in_cut);
+    known->kept_in_training = known->kept_in_cut;
+    known->program_bytes = program_bytes();
+    const HostNeed need = host_need(item, *known);
+    planned.host_bytes = need.peak();
+    surely = std::max(need.surely, need.train - known->program_bytes -
+                                       (known->kept_in_training ? whole_bytes(*known) : 0));
     if (needs_device(item)) {
-      planned.device_bytes = device_bytes(item, shape, known->nnz - shape.nnz);
+      const std::int64_t others = known->whole.nnz - shape.nnz;
+      const bool kept = keeps_on_device(item, place, shape, others);
+      planned.device_bytes = device_bytes(item, shape, others, kept);
+      if (place.keeps_on_device)
+        planned.shared_device_bytes = device_bytes(item, shape, others, true);
     }
   }
-  planned.note = problem_of(item, planned, shape, available);
+  planned.note = problem_of(item, planned, surely, shape, available);
   if (!measure || !known || planned.note) return planned;
   const std::string key = item.algorithm + canonical(item.params.to_json());
   if (rates.count(key) == 0) rates[key] = probe(item);
@@ -133,8 +169,12 @@ Plan make_plan(const Spec& spec, bool measure) {
   Plan plan;
   plan.available = memory_limit().available;
   std::map<std::string, double> rates;
-  for (const auto& item : spec.cases) {
-    plan.cases.push_back(plan_case(case_to_plan(spec, item), measure, plan.available, rates));
+  program_bytes();  // before a probe
+  std::vector<const Case*> all;
+  for (const Case& item : spec.cases) all.push_back(&item);
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    plan.cases.push_back(
+        plan_case(case_to_plan(spec, *all[i]), place_of(all, i), measure, plan.available, rates));
     const PlannedCase& planned = plan.cases.back();
     plan.peak_host_bytes = std::max(plan.peak_host_bytes, planned.host_bytes.value_or(0));
     plan.peak_device_bytes = std::max(plan.peak_device_bytes, planned.device_bytes.value_or(0));
@@ -195,6 +235,7 @@ Json to_json(const Plan& plan) {
                      {"metric", kMetricNames.of(item.metric)},
                      {"host_bytes", or_null(item.host_bytes)},
                      {"device_bytes", item.device_bytes.value_or(0)},
+                     {"shared_device_bytes", or_null(item.shared_device_bytes)},
                      {"train_s", or_null(item.train_s)},
                      {"note", item.note.value_or("")}});
   }

@@ -16,7 +16,9 @@ struct PlannedCase {
   std::optional<std::string> note;     // why it would not run
   std::optional<double> host_bytes;    // nothing: the size of the data is not known
   std::optional<double> device_bytes;  // with the evaluator's; nothing for the CPU, too
-  std::optional<double> train_s;       // estimated; nothing where it cannot be told
+  // Where R stays on the device for other cases: as it is decided where there is one.
+  std::optional<double> shared_device_bytes;
+  std::optional<double> train_s;  // estimated; nothing where it cannot be told
 };
 
 // The trials of a study.

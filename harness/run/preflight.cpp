@@ -2,10 +2,15 @@
 
 #include <fmt/core.h>
 
+#include <filesystem>
+#include <system_error>
+
 #include "algorithms/core/device_need.hpp"
 #include "algorithms/core/registry.hpp"
 #include "base/error.hpp"
 #include "base/text.hpp"
+#include "base/threads.hpp"
+#include "datasets/from_files.hpp"
 #include "datasets/load.hpp"
 #include "harness/device/device.hpp"
 #include "harness/evaluate/device_quality.hpp"
@@ -23,10 +28,24 @@ bool needs_device(const Case& item) {
   return find_algorithm(item.algorithm).hardware == Hardware::cuda;
 }
 
-double device_bytes(const Case& item, const ProblemShape& shape, std::int64_t other_ratings) {
-  if (!needs_device(item)) return 0;
+namespace {
+
+// Of the algorithm: alone, or beside the ratings that stay there.
+double own_device_bytes(const Case& item, const ProblemShape& shape, bool kept) {
   const AlgorithmInfo& info = find_algorithm(item.algorithm);
-  const double own = info.memory ? info.memory(item.params, shape).device_bytes : 0;
+  const MemoryNeed need = info.memory ? info.memory(item.params, shape) : MemoryNeed{};
+  if (!kept) return need.device_bytes;
+  return std::max(
+      making_columns_bytes(shape),
+      kept_ratings_bytes(shape) + need.beside_ratings_bytes.value_or(need.device_bytes));
+}
+
+}  // namespace
+
+double device_bytes(const Case& item, const ProblemShape& shape, std::int64_t other_ratings,
+                    bool kept) {
+  if (!needs_device(item)) return 0;
+  const double own = own_device_bytes(item, shape, kept);
   const std::int64_t train = needs_train_rmse(item) ? shape.nnz : 0;
   const bool implicit = is_implicit(item);
   QualityShape quality;
@@ -68,6 +87,24 @@ std::optional<std::string> why_not_on_device(double need, std::optional<double> 
 }
 
 namespace {
+
+// Of the files that are mapped to be read; those that are gone by now are not.
+double bytes_of_files(const Source& source) {
+  double bytes = 0;
+  for (const auto& file : source.files) {
+    std::error_code error;
+    const auto size = std::filesystem::file_size(file.path, error);
+    if (!error) bytes += static_cast<double>(size);
+  }
+  return bytes;
+}
+
+double train_share(const SplitSpec& split) {
+  double test = 0;
+  if (split.kind == SplitSpec::Kind::holdout) test = split.test_fraction;
+  if (split.kind == SplitSpec::Kind::users) test = split.user_fraction;
+  return (1 - test) * (1 - split.validation_fraction);
+}
 
 // By the schedule or by a rule of the end.
 bool watches(const Case& item, Monitor part) {
@@ -111,24 +148,52 @@ std::optional<std::string> why_not_in_memory(double need, const MemoryBound& ava
       format_bytes(need), beyond, format_bytes(static_cast<double>(available.bytes)), available.by);
 }
 
+DataFrom source_of_data(const Case& item) {
+  std::error_code error;
+  const bool is_cached = std::filesystem::exists(cache_path(item.data), error);
+  if (is_cached) return DataFrom::cache;
+  return item.data.like.empty() ? DataFrom::files : DataFrom::generator;
+}
+
+bool stays_beside_parts(double ratings_bytes, const MemoryBound& available) {
+  return 2 * ratings_bytes <= static_cast<double>(available.bytes);
+}
+
+std::optional<HostData> expected_data(const Case& item, const MemoryBound& available) {
+  const auto shape = expected_shape(item.data);
+  if (!shape) return std::nullopt;
+  HostData data;
+  data.whole = {shape->n_users, shape->n_items, shape->nnz};
+  data.train_nnz =
+      static_cast<std::int64_t>(static_cast<double>(shape->nnz) * train_share(item.split));
+  data.from = source_of_data(item);
+  data.threads = hardware_threads();
+  if (data.from == DataFrom::cache) return data;
+  data.kept_in_cut = is_cacheable(item.data) &&
+                     stays_beside_parts(kRatingBytes * static_cast<double>(shape->nnz), available);
+  if (const auto source = source_of(item.data)) data.source_bytes = bytes_of_files(*source);
+  return data;
+}
+
 void refuse_to_load(const Case& item) {
   if (item.data.implicit) return;  // what its rule leaves is not known
-  const auto shape = expected_shape(item.data);
-  if (!shape) return;
-  // A file is mapped; what is made lies in memory beside its parts.
-  const double copies = item.data.like.empty() ? 1 : 2;
-  const double need = copies * kRatingBytes * static_cast<double>(shape->nnz);
-  if (const auto why = why_not_in_memory(need, memory_limit().available)) {
-    fail(ErrorKind::memory, "{}", *why);
-  }
+  const MemoryBound available = memory_limit().available;
+  const auto data = expected_data(item, available);
+  if (!data) return;
+  const double need = host_need(item, *data).surely;
+  if (const auto why = why_not_in_memory(need, available)) fail(ErrorKind::memory, "{}", *why);
+}
+
+double kept_ratings_bytes(const ProblemShape& shape) {
+  return row_ratings_bytes(shape) + column_ratings_bytes(shape);
 }
 
 bool leaves_room_for_ratings(const Case& item, const ProblemShape& shape,
-                             std::int64_t other_ratings, bool held, DeviceClock& device) {
+                             std::int64_t other_ratings, bool held, double free_bytes) {
   constexpr double kShare = 0.9;  // what is left is for libraries, and for what is not counted
-  const double kept = held ? 0 : row_ratings_bytes(shape) + column_ratings_bytes(shape);
-  return device_bytes(item, shape, other_ratings) + kept <
-         kShare * static_cast<double>(device.free_bytes());
+  // What is held is not free.
+  const double held_bytes = held ? kept_ratings_bytes(shape) : 0;
+  return device_bytes(item, shape, other_ratings, true) - held_bytes < kShare * free_bytes;
 }
 
 std::optional<Refusal> refuse(const Case& item, const ProblemShape& shape,

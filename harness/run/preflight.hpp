@@ -7,12 +7,11 @@
 #include "base/memory_limit.hpp"
 #include "datasets/split.hpp"
 #include "harness/device/device_clock.hpp"
+#include "harness/run/host_need.hpp"
 #include "harness/spec/spec.hpp"
 #include "harness/spec/status.hpp"
 
 namespace mf {
-
-inline constexpr double kRatingBytes = 12;  // user, item and value on the host
 
 struct Refusal {
   Status status;  // skipped, oom
@@ -38,8 +37,10 @@ constexpr double device_evaluator_bytes(const EvaluatedShape& shape) {
 // The train RMSE is asked for, or watched by a rule.
 bool needs_train_rmse(const Case& item);
 
-// All that the case takes on the device; 0 for an algorithm of the CPU.
-double device_bytes(const Case& item, const ProblemShape& shape, std::int64_t other_ratings);
+// All that the case takes on the device; 0 for an algorithm of the CPU. `kept`: R by rows and by
+// columns stays there for other cases, and counts.
+double device_bytes(const Case& item, const ProblemShape& shape, std::int64_t other_ratings,
+                    bool kept = false);
 
 bool needs_device(const Case& item);
 
@@ -63,14 +64,27 @@ std::optional<std::string> why_not_evaluated(const Case& item, const Split& spli
 std::optional<std::string> why_not_in_memory(double need, const MemoryBound& available,
                                              const std::string& beyond = "");
 
+// Where the data of a case come from that are not at hand.
+DataFrom source_of_data(const Case& item);
+
+// The data of a case as far as is known before they are loaded; nothing: their size is not.
+std::optional<HostData> expected_data(const Case& item, const MemoryBound& available);
+
+// Whether ratings that were read or made, and are written to the cache while they are cut, stay
+// beside their parts: where both fit.
+bool stays_beside_parts(double ratings_bytes, const MemoryBound& available);
+
 // Throws Error(memory) where the ratings of the case and their parts surely do not fit. Sets of
 // unknown size pass.
 void refuse_to_load(const Case& item);
 
+// R by rows and by columns, as it stays on a device for the cases that follow.
+double kept_ratings_bytes(const ProblemShape& shape);
+
 // Whether the case leaves so much of the device free that R by rows and by columns may stay there,
 // for the cases that follow; `held`: they are there already.
 bool leaves_room_for_ratings(const Case& item, const ProblemShape& shape,
-                             std::int64_t other_ratings, bool held, DeviceClock& device);
+                             std::int64_t other_ratings, bool held, double free_bytes);
 
 // `other_ratings` are those of the test and validation parts; `device` is null for the CPU.
 std::optional<Refusal> refuse(const Case& item, const ProblemShape& shape,

@@ -30,6 +30,7 @@ PreparedCase::PreparedCase(const Case& item, const Ratings& train, const RatingF
   context_.seed = item.seed;
   context_.phases = lent.phases;
   context_.stream = device_ != nullptr ? device_->stream() : nullptr;
+  context_.rated_rows = facts.rating_users + facts.rated_items;
   context_.stop_requested = std::move(lent.stop_requested);
   context_.log_file = std::move(lent.log_file);
   const Model initial = start_of(item.params, train, {facts.mean, facts.deviation}, item.init);

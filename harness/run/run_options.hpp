@@ -33,6 +33,9 @@ struct RunOptions {
   std::function<void(const std::string&, bool)> on_range;
   std::function<std::unique_ptr<DeviceClock>()> open_device = mf::open_device;
   std::function<HostCounters()> read_host;  // instead of the machine's counters
+  // Seconds between two readings of the device outside of epochs, at least: each takes the driver
+  // milliseconds.
+  double watch_pace_s = 0.25;
 };
 
 }  // namespace mf

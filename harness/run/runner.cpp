@@ -14,8 +14,10 @@
 #include "algorithms/core/registry.hpp"
 #include "base/error.hpp"
 #include "base/mapped_file.hpp"
+#include "base/pages.hpp"
 #include "harness/device/device_model.hpp"
 #include "harness/device/device_sampler.hpp"
+#include "harness/device/energy_meter.hpp"
 #include "harness/device/environment.hpp"
 #include "harness/evaluate/evaluator.hpp"
 #include "harness/evaluate/model_io.hpp"
@@ -26,6 +28,7 @@
 #include "harness/results/ranges.hpp"
 #include "harness/results/result_file.hpp"
 #include "harness/run/epoch_groups.hpp"
+#include "harness/run/host_need.hpp"
 #include "harness/run/preflight.hpp"
 #include "harness/run/prepared.hpp"
 #include "harness/run/training_clock.hpp"
@@ -171,6 +174,7 @@ class CaseRun {
   // What the program and the machine are: asking for the device makes its context.
   void start() {
     const PhaseScope range(&ranges_, kStartRange);
+    give_back_freed();  // what the case before left must not stand beside what this one takes
     reset_peak_memory();
     header_.environment = environment_json(options_.command_line);
   }
@@ -199,7 +203,11 @@ class CaseRun {
     }
     const std::int64_t others =
         judge_->test.nnz() + judge_->validation.nnz() + judge_->fold_in.nnz();
-    if (device_) decide_sharing(others);
+    measures_.planned_host_bytes = host_need(item_, store_.host_data()).peak();
+    if (device_) {
+      decide_sharing(others);
+      measures_.planned_device_bytes = device_bytes(item_, shape_, others, shares_ratings_);
+    }
     return refuse(item_, shape_, others, device_.get());
   }
 
@@ -208,14 +216,18 @@ class CaseRun {
   void decide_sharing(std::int64_t others) {
     SharedRatings& shared = store_.on_device();
     shares_ratings_ = (task_.keep_on_device || shared.holds()) &&
-                      leaves_room_for_ratings(item_, shape_, others, shared.holds(), *device_);
+                      leaves_room_for_ratings(item_, shape_, others, shared.holds(),
+                                              static_cast<double>(device_->free_bytes()));
     if (!shares_ratings_) shared.drop();
   }
 
   void watch_device() {
     if (device_->reading().empty()) return;
     sampler_ = std::make_unique<DeviceSampler>([this] { return device_->reading(); });
-    if (device_->energy_j()) measures_.train_energy_j = 0;
+    const PhaseScope range(&ranges_, kWatchRange);
+    energy_ =
+        std::make_unique<EnergyMeter>([this] { return device_->energy_j(); }, options_.watch_pace_s,
+                                      [this] { return seconds_since(start_); });
   }
 
   void prepare() {
@@ -276,6 +288,7 @@ class CaseRun {
     const PhaseScope range(&ranges_, kWatchRange);
     measures_.device_load.emplace();
     measures_.device_load->others = device_->others();
+    if (energy_) energy_->finish();
   }
 
   // On the evaluation clock: histories of all users are looked through.
@@ -360,7 +373,10 @@ class CaseRun {
   }
 
   void run_group(const EpochArgs& first, std::int64_t count) {
-    const std::optional<double> before = energy_j();
+    if (energy_) {
+      const PhaseScope range(&ranges_, kWatchRange);
+      energy_->begin_group();
+    }
     {
       const CacheWriter::Pause pause(store_.writer());
       const SampledEpochs sampled(sampler_.get());
@@ -370,16 +386,15 @@ class CaseRun {
           [&] { return prepared_->algorithm().own_train_s(); });
       epochs_use_ += use_of_case() - use;
     }
-    if (const auto after = energy_j(); before && after) {
-      *measures_.train_energy_j += *after - *before;
-    }
+    if (!energy_) return;
+    const PhaseScope range(&ranges_, kWatchRange);
+    energy_->end_group(clock_.last_group().seconds);
   }
 
   // Nothing on the CPU and where the driver does not say.
-  std::optional<double> energy_j() {
-    if (!measures_.train_energy_j) return std::nullopt;
-    const PhaseScope range(&ranges_, kWatchRange);
-    return device_->energy_j();
+  std::optional<double> energy_j() const {
+    if (!energy_) return std::nullopt;
+    return energy_->joules(measures_.after.empty() ? std::nullopt : measures_.after.back().power_w);
   }
 
   void begin_profile() {
@@ -419,6 +434,9 @@ class CaseRun {
   // Right after a group, before the device has gone idle.
   void read_device() {
     if (!sampler_) return;
+    const bool due = !device_read_ || seconds_since(*device_read_) >= options_.watch_pace_s;
+    if (!due) return;
+    device_read_ = Clock::now();
     const PhaseScope range(&ranges_, kWatchRange);
     measures_.after.push_back(device_->reading());
   }
@@ -437,7 +455,7 @@ class CaseRun {
         static_cast<double>(updates_) / static_cast<double>(std::max<std::int64_t>(1, shape_.nnz));
     point.train_s = clock_.seconds();
     point.train_device_s = clock_.device_seconds();
-    point.train_energy_j = measures_.train_energy_j;
+    point.train_energy_j = energy_j();
     point.evaluate_s = evaluate_seconds(ranges_);
     point.wall_s = seconds_since(start_);
     return point;
@@ -586,6 +604,7 @@ class CaseRun {
     measures_.train_device_s = clock_.device_seconds();
     measures_.epochs = clock_.epoch_times();
     if (sampler_) measures_.readings = sampler_->readings();
+    measures_.train_energy_j = energy_j();
     if (device_) measures_.peak_device_bytes = device_->peak_bytes();
     if (prepared_) measures_.peer = prepared_->finish();
     judge_contention();
@@ -627,6 +646,8 @@ class CaseRun {
   Stopping stopping_;
   std::unique_ptr<DeviceClock> device_;  // outlives all that works on its stream
   std::unique_ptr<DeviceSampler> sampler_;
+  std::unique_ptr<EnergyMeter> energy_;           // null on the CPU and without NVML
+  std::optional<Clock::time_point> device_read_;  // when it was asked last
   Ranges ranges_;
   TrainingClock clock_{ranges_, nullptr};
   CaseData data_;

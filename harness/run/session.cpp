@@ -15,6 +15,7 @@
 #include "harness/results/result_file.hpp"
 #include "harness/results/standing_names.hpp"
 #include "harness/run/one_case.hpp"
+#include "harness/run/shared_cases.hpp"
 #include "harness/run/tuning.hpp"
 
 namespace mf {

@@ -6,6 +6,7 @@
 #include "base/files.hpp"
 #include "harness/results/study_report.hpp"
 #include "harness/run/preflight.hpp"
+#include "harness/run/shared_cases.hpp"
 #include "harness/spec/study.hpp"
 
 namespace mf {

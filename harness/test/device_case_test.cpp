@@ -158,6 +158,7 @@ struct Options {
   std::string algorithm = R"({"name": "fake_device"})";
   std::string rest;
   std::optional<ProfileWindow> profile;
+  double watch_pace_s = 0;
   std::function<std::unique_ptr<DeviceClock>()> open = [] {
     return std::make_unique<FakeDevice>();
   };
@@ -174,6 +175,7 @@ Done run(const Options& options) {
   Done done;
   RunOptions settings;
   settings.profile = options.profile;
+  settings.watch_pace_s = options.watch_pace_s;
   settings.open_device = options.open;
   settings.on_range = [&](const std::string& name, bool begins) {
     done.ranges += (begins ? "<" : ">") + name;
@@ -284,6 +286,34 @@ TEST(DeviceCase, CountsTheEnergyOfTrainingAlone) {
   EXPECT_EQ(done.file.trace[0]["train_energy_j"], 0);
   EXPECT_EQ(done.file.trace[2]["train_energy_j"], 20 * kEpochJoules);
   EXPECT_EQ(done.file.footer["train_energy_j"], 50 * kEpochJoules);
+}
+
+// The driver takes milliseconds for each answer: many evaluations of short epochs ask once.
+TEST(DeviceCase, AsksForEnergyAndClockSeldomOutsideOfEpochs) {
+  Options options;
+  options.watch_pace_s = 1e6;
+  options.rest = R"(, "stop": {"epochs": 50})";
+  int asked = 0;
+  options.open = [&] {
+    struct Counting : FakeDevice {
+      explicit Counting(int& count) : asked(count) {}
+      std::optional<double> energy_j() noexcept override {
+        ++asked;
+        return FakeDevice::energy_j();
+      }
+      int& asked;
+    };
+    return std::make_unique<Counting>(asked);
+  };
+  const Done done = run(options);
+  EXPECT_EQ(done.file.trace.size(), 51U);
+  EXPECT_LE(asked, 3) << "whether it is told; before the first group; at the end";
+  EXPECT_EQ(done.file.footer["power_seen_w"]["samples"].get<int>() -
+                done.file.footer["power_seen_w"]["in_epochs"].get<int>(),
+            1);
+  // In between it is the power that was read, 400 W, over the training clock.
+  const Json& point = done.file.trace[25];
+  EXPECT_NEAR(point["train_energy_j"].get<double>(), 400 * point["train_s"].get<double>(), 1e-6);
 }
 
 TEST(DeviceCase, SaysNothingOfClockPowerAndEnergyWithoutNvml) {

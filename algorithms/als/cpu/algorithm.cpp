@@ -21,6 +21,8 @@ class AlsCpu : public Algorithm {
   void prepare(const Ratings& train, const Model& initial, Context& context) override {
     check_initial(ModelKind::plain, common_.factors, train, initial);
     train_ = &train;
+    const RatedShape rated = rated_shape(train, context);
+    work_ = iteration_work(common_, solver_, rated.nnz, rated.rows);
     ThreadTeam& team = *context.team;
     sides_ = Sides(train, common_.center, common_.reg, team);
     shape_ = with_center(initial, sides_.center());
@@ -48,12 +50,13 @@ class AlsCpu : public Algorithm {
                      center.user_bias.data(), center.item_bias.data());
   }
 
-  Work work_per_epoch() const override { return iteration_work(common_, solver_, *train_); }
+  Work work_per_epoch() const override { return work_; }
 
  private:
   Common common_;
   Solver solver_;
   const Ratings* train_ = nullptr;
+  Work work_;
   ModelShape shape_;
   Sides sides_;
   cpu::RowPlan user_plan_, item_plan_;

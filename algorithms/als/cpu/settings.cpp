@@ -1,5 +1,7 @@
 #include "algorithms/als/cpu/settings.hpp"
 
+#include <algorithm>
+
 #include "algorithms/als/cpu/half_step.hpp"
 
 namespace mf::als {
@@ -12,7 +14,8 @@ std::vector<ParamSpec> cpu_params() {
 }
 
 // The columns of R, both factors, the orders of the rows, A and its parts; residuals and biases
-// where a center is removed.
+// where a center is removed. Before the factors are there, the columns are made, by way of 4 bytes
+// a rating more.
 MemoryNeed cpu_memory_need(const Params& params, const ProblemShape& shape) {
   const std::int64_t team =
       params.integer("threads") > 0 ? params.integer("threads") : std::int64_t{hardware_threads()};
@@ -24,7 +27,7 @@ MemoryNeed cpu_memory_need(const Params& params, const ProblemShape& shape) {
       2 * static_cast<double>(team) + static_cast<double>(cpu::part_count(shape.nnz));
   double bytes = nnz * 8 + rows * (stride * 4 + 12) + squares * stride * stride * 4;
   if (centered) bytes += nnz * 4 + rows * 4;
-  return {bytes, 0};
+  return {std::max(bytes, nnz * 12), 0};
 }
 
 }  // namespace mf::als

@@ -49,10 +49,13 @@ MemoryNeed fused_memory_need(const Params& params, const ProblemShape& shape) {
   const auto nnz = static_cast<double>(shape.nnz);
   const auto rows = static_cast<double>(shape.n_users) + static_cast<double>(shape.n_items);
   const double words = settings.precision == FusedPrecision::fp16 ? 1 : 2;
-  // A side has at most this many tasks beyond its rows, and twice that of parts of split rows. Both
-  // sides take turns with the memory of these parts.
-  const double parts = nnz / static_cast<double>(settings.split_rows);
-  const double tasks = (rows + 2 * parts) * sizeof(FusedTask);
+  // A row that is split has one part more than its ratings fill. Such rows are taken to be those of
+  // the shorter side: of the other few are long. Both sides take turns with the memory of the
+  // parts.
+  const double full = nnz / static_cast<double>(settings.split_rows);
+  const double parts =
+      full + std::min(full, static_cast<double>(std::min(shape.n_users, shape.n_items)));
+  const double tasks = (rows + parts) * sizeof(FusedTask);
   const int tiles = fused_tiles(factors);
   const int warps = fused_warps(tiles, settings.precision == FusedPrecision::fp16x2);
   const int own = fused_slot_floats_of_thread(tiles, warps) * 32 * warps;
@@ -62,11 +65,11 @@ MemoryNeed fused_memory_need(const Params& params, const ProblemShape& shape) {
   const double row_bytes =
       4.0 * (factors + 3) + 2 * words * static_cast<double>(fused_stride(factors));
   const double trained =
-      16 * nnz + rows * (row_bytes + (centered ? 4 : 0)) + tasks + 2 * parts * (slot + 4);
+      16 * nnz + rows * (row_bytes + (centered ? 4 : 0)) + tasks + parts * (slot + 4);
   // R by rows, by columns, and the entries of one side: 24 bytes a rating.
   const double sides = row_ratings_bytes(shape) + column_ratings_bytes(shape) + 8 * nnz + tasks;
   const double device = std::max({trained, sides, making_columns_bytes(shape)});
-  return {kPinnedBytes, device};
+  return {kPinnedBytes, device, trained};
 }
 
 }  // namespace mf::als

@@ -9,6 +9,7 @@
 #include "algorithms/als/objective.hpp"
 #include "algorithms/als/test/reference.hpp"
 #include "algorithms/core/registry.hpp"
+#include "algorithms/core/sgd_params.hpp"
 #include "base/error.hpp"
 #include "base/json.hpp"
 #include "datasets/readers/readers.hpp"
@@ -336,13 +337,14 @@ TEST(AlsParams, SaysWhereASystemIsSingular) {
 
 TEST(AlsWork, CountsWhatTheReadmeDerives) {
   const Ratings train = test::ratings_of(3, 2, {{0, 0, 1}, {0, 1, 2}, {2, 0, 6}});
+  const RatedShape rated = rated_shape(train);
   Common common = common_of(4, 0.1);
-  const Work cholesky = iteration_work(common, Solver::cholesky, train);
+  const Work cholesky = iteration_work(common, Solver::cholesky, rated.nnz, rated.rows);
   EXPECT_EQ(cholesky.updates, 6);
   EXPECT_DOUBLE_EQ(cholesky.bytes, 6 * 8 + 4 * (8 + 2 * 16));  // 2 users and 2 items have ratings
   EXPECT_DOUBLE_EQ(cholesky.flops, 6 * (4 * 5 + 8) + 4 * (4 + 64.0 / 3 + 32));
   common.cg.steps = 2;
-  const Work cg = iteration_work(common, Solver::cg, train);
+  const Work cg = iteration_work(common, Solver::cg, rated.nnz, rated.rows);
   EXPECT_DOUBLE_EQ(cg.bytes, 6 * 8 + 4 * (8 + 3 * 16));
   EXPECT_DOUBLE_EQ(cg.flops, 6 * (4 * 5 + 8) + 4 * (4 + 32 + 12 + 2 * (32 + 40)));
   EXPECT_DOUBLE_EQ(find_algorithm("als_cpu").updates_per_epoch({3, 2, 3}), 6);

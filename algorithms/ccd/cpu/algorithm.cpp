@@ -23,7 +23,8 @@ class CcdCpu : public Algorithm {
     check_initial(ModelKind::plain, settings_.factors, train, initial);
     team_ = context.team;
     shape_ = initial;
-    work_ = epoch_work(settings_, train);
+    const RatedShape rated = rated_shape(train, context);
+    work_ = epoch_work(settings_, rated.nnz, rated.rows);
     held_ = kNone;
     const FirstResidual first(settings_, initial);
     AlignedVector<float> p = initial.p;

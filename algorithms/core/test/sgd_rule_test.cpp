@@ -9,6 +9,7 @@
 
 #include "algorithms/core/sgd_params.hpp"
 #include "base/rng.hpp"
+#include "testing/triples.hpp"
 
 namespace mf::sgd {
 namespace {
@@ -97,6 +98,15 @@ TEST(SgdRule, TheGradientIsWhatAStepAdds) {
   const double x = 0.7, y = -1.3, gain = 0.02, shrink = 0.001;
   EXPECT_NEAR(x + gradient(x, y, gain, shrink), stepped(x, y, gain, shrink), 1e-15);
   EXPECT_EQ(gradient(0.0, 1.0, gain, shrink), gain);
+}
+
+TEST(RatedShape, IsWhatTheContextKnowsOrIsCounted) {
+  const Ratings train = test::ratings_of(3, 2, {{0, 0, 1}, {0, 1, 2}, {2, 0, 6}});
+  EXPECT_EQ(rated_shape(train).rows, 4);
+  EXPECT_EQ(rated_shape(train).nnz, 3);
+  Context context;
+  context.rated_rows = 17;
+  EXPECT_EQ(rated_shape(train, context).rows, 17);
 }
 
 }  // namespace

@@ -1,5 +1,7 @@
 #include "algorithms/ials/cpu/settings.hpp"
 
+#include <algorithm>
+
 #include "algorithms/als/cpu/half_step.hpp"
 #include "algorithms/ials/gram.hpp"
 #include "algorithms/ials/settings.hpp"
@@ -27,7 +29,7 @@ MemoryNeed cpu_memory(const Params& params, const ProblemShape& shape) {
     constexpr double kGroupVectors = 4 * 1024;
     bytes += static_cast<double>(threads) * kGroupVectors * stride * 4;
   }
-  return {bytes, 0};
+  return {std::max(bytes, nnz * 12), 0};  // the columns are made by way of 4 bytes a rating more
 }
 
 }  // namespace

@@ -1,0 +1,61 @@
+#include "harness/device/energy_meter.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace mf {
+
+EnergyMeter::EnergyMeter(Read read, double pace_s, Now now)
+    : read_(std::move(read)), pace_s_(pace_s), now_(std::move(now)) {
+  if (read_()) joules_ = 0;
+}
+
+bool EnergyMeter::is_due() const { return joules_ && (!read_at_ || now_() - *read_at_ >= pace_s_); }
+
+void EnergyMeter::begin_group() {
+  if (!is_due()) {
+    groups_alone_ = false;
+    return;
+  }
+  // What the device took before the first group is not training.
+  if (pending_s_ > 0) {
+    read();
+  } else if (const auto counter = read_()) {
+    counter_ = *counter;
+    read_at_ = now_();
+  }
+  groups_alone_ = true;
+}
+
+void EnergyMeter::end_group(double seconds) {
+  if (!joules_) return;
+  pending_s_ += seconds;
+  if (is_due()) read();
+}
+
+void EnergyMeter::finish() {
+  if (joules_ && pending_s_ > 0) read();
+}
+
+// Of what was taken since the last reading, training has its share of the time.
+void EnergyMeter::read() {
+  const auto counter = read_();
+  if (!counter) return;
+  const double now = now_();
+  const double span = now - *read_at_;
+  const double taken = *counter - counter_;
+  const double share = groups_alone_ ? 1 : std::clamp(span > 0 ? pending_s_ / span : 1.0, 0.0, 1.0);
+  *joules_ += taken * share;
+  if (pending_s_ > 0) watts_ = taken * share / pending_s_;
+  counter_ = *counter;
+  read_at_ = now;
+  pending_s_ = 0;
+  groups_alone_ = false;
+}
+
+std::optional<double> EnergyMeter::joules(const std::optional<double>& watts) const {
+  if (!joules_) return std::nullopt;
+  return *joules_ + pending_s_ * (watts_ ? *watts_ : watts.value_or(0));
+}
+
+}  // namespace mf

@@ -1,0 +1,45 @@
+// The energy of the epochs, from a counter that runs all the time, takes milliseconds to read and
+// moves in steps: it is read at most so often.
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <optional>
+
+namespace mf {
+
+class EnergyMeter {
+ public:
+  using Read = std::function<std::optional<double>()>;  // joules so far; nothing: not told
+  using Now = std::function<double()>;                  // seconds
+
+  // `pace`: seconds between two readings at least; 0: around every group of epochs.
+  EnergyMeter(Read read, double pace_s, Now now);
+
+  // Around each group of epochs, which took `seconds` of the training clock.
+  void begin_group();
+  void end_group(double seconds);
+
+  // Of all groups so far; nothing where the counter does not tell. What came after the last reading
+  // is taken to be at the power of before, or at `watts` where there was none.
+  std::optional<double> joules(const std::optional<double>& watts) const;
+
+  // Reads the counter for what it was not read for yet.
+  void finish();
+
+ private:
+  bool is_due() const;
+  void read();
+
+  Read read_;
+  double pace_s_;
+  Now now_;
+  std::optional<double> joules_;  // up to the last reading
+  double counter_ = 0;            // at the last reading
+  std::optional<double> read_at_;
+  double pending_s_ = 0;         // of the training clock since then
+  bool groups_alone_ = true;     // nothing but one group lies between the last reading and now
+  std::optional<double> watts_;  // of training, between the two last readings
+};
+
+}  // namespace mf

@@ -1,0 +1,109 @@
+#include "harness/run/host_need.hpp"
+
+#include <unistd.h>
+
+#include <fstream>
+
+#include "algorithms/core/registry.hpp"
+#include "harness/run/preflight.hpp"
+#include "harness/run/prepared.hpp"
+
+namespace mf {
+namespace {
+
+// CUDA's context and libraries take this much of the host: ml-1m by als_fused and sgd_tiled takes
+// 403 MB (results/reference/h200/whole-run.ml1m), of which 53 are ours.
+constexpr double kCudaHostBytes = 350e6;
+// Of the ratings that are sorted: 12 bytes each, and 8 of the elements that are.
+constexpr double kSortedBytes = kRatingBytes + 8;
+// Ratings that a thread copies to their parts before it gives their memory back.
+constexpr double kCutAtOnce = 4 * 65536;
+
+struct Sizes {
+  double nnz, users, items;
+  explicit Sizes(const ProblemShape& shape)
+      : nnz(static_cast<double>(shape.nnz)),
+        users(static_cast<double>(shape.n_users)),
+        items(static_cast<double>(shape.n_items)) {}
+
+  double offsets() const { return 8 * (users + 1); }
+  double ids() const { return 4 * (users + items); }
+  // In memory, or as a file of the cache.
+  double whole() const { return kRatingBytes * nnz + offsets() + ids(); }
+};
+
+bool has_labels(const SplitSpec& split) { return split.kind != SplitSpec::Kind::holdout; }
+
+// Of training, test and what else there is: all ratings once, offsets of each, ids.
+double parts_bytes(const Case& item, const Sizes& sizes) {
+  const double parts = 2.0 + (item.split.validation_fraction > 0 ? 1 : 0) +
+                       (item.split.kind == SplitSpec::Kind::users ? 1 : 0);
+  return kRatingBytes * sizes.nnz + parts * sizes.offsets() + sizes.ids();
+}
+
+double facts_bytes(const Sizes& sizes) { return sizes.users + sizes.items + 8 * (sizes.items + 1); }
+
+double load_bytes(const HostData& data, const Sizes& sizes) {
+  switch (data.from) {
+    case DataFrom::split_at_hand:
+      return 0;
+    case DataFrom::files:
+      // A text is mapped twice: to be read, and to be hashed.
+      return std::max(2 * data.source_bytes + kRatingBytes * sizes.nnz,
+                      kSortedBytes * sizes.nnz + sizes.offsets() + sizes.ids());
+    default:
+      return sizes.whole();
+  }
+}
+
+// The parts grow while the ratings that are copied already are given back.
+double cut_bytes(const Case& item, const HostData& data, const Sizes& sizes) {
+  if (data.from == DataFrom::split_at_hand) return 0;
+  const double labels = has_labels(item.split) ? sizes.nnz : 0;
+  const double parts = parts_bytes(item, sizes) + labels;
+  if (data.kept_in_cut || data.from == DataFrom::ratings_at_hand) return sizes.whole() + parts;
+  const double in_flight =
+      std::min(kRatingBytes * kCutAtOnce * data.threads, kRatingBytes * sizes.nnz);
+  return parts + in_flight + sizes.offsets() + sizes.ids();
+}
+
+double train_bytes(const Case& item, const HostData& data, const Sizes& sizes) {
+  const AlgorithmInfo& info = find_algorithm(item.algorithm);
+  const ProblemShape train{data.whole.n_users, data.whole.n_items, data.train_nnz};
+  const double own = info.memory ? info.memory(item.params, train).host_bytes : 0;
+  return parts_bytes(item, sizes) + facts_bytes(sizes) + model_bytes(item, train) + own +
+         (data.kept_in_training ? sizes.whole() : 0) + (needs_device(item) ? kCudaHostBytes : 0);
+}
+
+}  // namespace
+
+HostNeed host_need(const Case& item, const HostData& data) {
+  const Sizes sizes(data.whole);
+  HostNeed need;
+  need.load = data.program_bytes + load_bytes(data, sizes);
+  need.cut = data.program_bytes + cut_bytes(item, data, sizes);
+  need.train = data.program_bytes + train_bytes(item, data, sizes);
+  if (data.from == DataFrom::split_at_hand) return need;
+  HostData alone = data;  // what was kept for others is given up where memory is short
+  alone.kept_in_cut = false;
+  if (alone.from == DataFrom::ratings_at_hand) alone.from = DataFrom::generator;
+  need.surely = cut_bytes(item, alone, sizes);
+  if (data.from == DataFrom::files) need.surely = std::max(need.surely, kSortedBytes * sizes.nnz);
+  return need;
+}
+
+double whole_bytes(const HostData& data) { return Sizes(data.whole).whole(); }
+
+double resident_bytes() {
+  static const auto page = static_cast<double>(sysconf(_SC_PAGESIZE));
+  std::ifstream in("/proc/self/statm");
+  double all = 0, resident = 0;
+  return in >> all >> resident ? resident * page : 0;
+}
+
+double program_bytes() {
+  static const double bytes = resident_bytes();
+  return bytes;
+}
+
+}  // namespace mf

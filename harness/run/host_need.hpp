@@ -1,0 +1,54 @@
+// The most memory of the host that a case takes, as the system counts it (VmHWM): from loading to
+// the end of training. `mfbench plan` prints it, and results have it beside what was measured.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+#include "algorithms/core/algorithm.hpp"
+#include "harness/spec/spec.hpp"
+
+namespace mf {
+
+inline constexpr double kRatingBytes = 12;  // user, item and value on the host
+
+// What a case finds of its data, and so what it takes to have them.
+enum class DataFrom {
+  split_at_hand,    // of the case before it
+  ratings_at_hand,  // which an earlier case cut in another way
+  cache,            // mapped: its pages count as long as they are there, but can be dropped
+  files,
+  generator,
+};
+
+struct HostData {
+  ProblemShape whole;  // nnz: of all parts
+  std::int64_t train_nnz = 0;
+  DataFrom from = DataFrom::cache;
+  // All ratings stay beside their parts, for a later case or while they are written to the cache:
+  // while the parts are cut, and after that.
+  bool kept_in_cut = false, kept_in_training = false;
+  double source_bytes = 0;   // of the files that are mapped to be read
+  double program_bytes = 0;  // of this process without data
+  int threads = 1;           // that load and cut
+};
+
+struct HostNeed {
+  double load = 0;    // while the ratings are read, made or mapped
+  double cut = 0;     // while the parts are cut
+  double train = 0;   // while the case is prepared and trains
+  double surely = 0;  // of loading and cutting, what cannot be dropped
+  double peak() const { return std::max({load, cut, train}); }
+};
+
+HostNeed host_need(const Case& item, const HostData& data);
+
+double whole_bytes(const HostData& data);  // of all ratings, offsets and ids
+
+// Of this process now.
+double resident_bytes();
+
+// As it was when this was asked first: before there were data.
+double program_bytes();
+
+}  // namespace mf

@@ -1,0 +1,16 @@
+// What neighbouring cases of a session have in common, and so what of it is kept.
+#pragma once
+
+#include <span>
+
+#include "harness/spec/spec.hpp"
+
+namespace mf {
+
+// Whether one of the first cases of `later` that have this one's data set cuts it in another way.
+bool is_cut_again(const Case& own, std::span<const Case* const> later);
+
+// Whether one of the first cases of `later` that have this one's split trains on a device, too.
+bool is_trained_again(const Case& own, std::span<const Case* const> later);
+
+}  // namespace mf

@@ -1,0 +1,77 @@
+#include "harness/device/energy_meter.hpp"
+
+#include <gtest/gtest.h>
+
+namespace mf {
+namespace {
+
+// A device that takes 100 W, 500 W while it trains, and a clock that is told what passes.
+class EnergyMeterTest : public testing::Test {
+ protected:
+  EnergyMeter meter(double pace_s) {
+    return EnergyMeter(
+        [this]() -> std::optional<double> {
+          ++readings;
+          return joules;
+        },
+        pace_s, [this] { return now; });
+  }
+  void idle(double seconds) {
+    now += seconds;
+    joules += 100 * seconds;
+  }
+  void group(EnergyMeter& meter, double seconds) {
+    meter.begin_group();
+    now += seconds;
+    joules += 500 * seconds;
+    meter.end_group(seconds);
+  }
+
+  double now = 50, joules = 7e6;
+  int readings = 0;
+};
+
+TEST_F(EnergyMeterTest, LongGroupsAreExact) {
+  EnergyMeter meter = this->meter(0.25);
+  idle(3);
+  for (int i = 0; i < 4; ++i) {
+    group(meter, 1);
+    idle(1);
+  }
+  meter.finish();
+  EXPECT_NEAR(*meter.joules(std::nullopt), 4 * 500, 1e-9);
+}
+
+TEST_F(EnergyMeterTest, ShortGroupsShareTheTimeBetweenReadings) {
+  EnergyMeter meter = this->meter(0.25);
+  idle(3);
+  for (int i = 0; i < 1000; ++i) {
+    group(meter, 0.002);
+    idle(0.002);
+  }
+  meter.finish();
+  // 4 s, half of it training, at 300 W on average.
+  EXPECT_NEAR(*meter.joules(std::nullopt), 600, 5);
+  EXPECT_LE(readings, 4 / 0.25 + 3);
+}
+
+TEST_F(EnergyMeterTest, BetweenReadingsThePowerOfBeforeGoesOn) {
+  EnergyMeter meter = this->meter(0.25);
+  group(meter, 0.01);
+  EXPECT_NEAR(*meter.joules(450.0), 4.5, 1e-9);  // the counter has not been read
+  group(meter, 1);                               // all of it at 500 W
+  EXPECT_NEAR(*meter.joules(450.0), 505, 1e-9);
+  group(meter, 0.1);
+  EXPECT_NEAR(*meter.joules(450.0), 555, 1e-9);
+}
+
+TEST_F(EnergyMeterTest, SaysNothingWhereTheDriverDoesNot) {
+  EnergyMeter meter([] { return std::nullopt; }, 0, [] { return 0.0; });
+  meter.begin_group();
+  meter.end_group(1);
+  meter.finish();
+  EXPECT_FALSE(meter.joules(300.0));
+}
+
+}  // namespace
+}  // namespace mf
