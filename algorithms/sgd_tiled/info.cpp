@@ -49,7 +49,11 @@ MemoryNeed memory_need(const Params& params, const ProblemShape& shape) {
   const double rows = users + static_cast<double>(shape.n_items);
   const double chunks = nnz / settings.chunk + users;
   const double own = static_cast<double>(sizeof(RowRating)) * nnz + sizeof(Chunk) * chunks;
-  const double trained = own + rows * (stored_row_bytes(settings.storage, settings.factors) + 4);
+  const double spread =
+      settings.biased() ? 4.0 * static_cast<double>(item_bias_stride(shape.n_items) * shape.n_items)
+                        : 0;
+  const double trained =
+      own + spread + rows * (stored_row_bytes(settings.storage, settings.factors) + 4);
   // The ratings lie twice while they are shuffled, and before that the chunks while they are
   // sorted.
   const double cut = row_ratings_bytes(shape) + 56 * chunks + 8 * users;

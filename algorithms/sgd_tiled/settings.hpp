@@ -30,4 +30,11 @@ struct Settings {
 };
 Settings read_settings(const Params& params);
 
+// Floats from one item's bias to the next while it is trained: a row of the second-level cache
+// each, where they are few. In one row those of 32 items would be as popular as all of them
+// together, and hundreds of groups would wait for it.
+constexpr std::int64_t item_bias_stride(std::int64_t items) {
+  return items <= std::int64_t{1} << 20 ? 32 : 1;
+}
+
 }  // namespace mf::sgd_tiled

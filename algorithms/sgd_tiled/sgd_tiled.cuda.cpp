@@ -11,8 +11,6 @@
 namespace mf::sgd_tiled {
 namespace {
 
-constexpr std::int64_t kBiasesOfRow = 32;  // floats of a row of the second-level cache
-
 class SgdTiled : public Algorithm {
  public:
   explicit SgdTiled(const Settings& settings) : settings_(settings) {}
@@ -62,11 +60,8 @@ class SgdTiled : public Algorithm {
   Json facts() const override { return {{"writes_made", writes_made_}}; }
 
  private:
-  // Biases of items in a row of the second-level cache each, where they are few: in one row, those
-  // of 32 items would be as popular as all of them together, and hundreds of groups wait for it.
   void spread_item_bias(std::int64_t items) {
-    constexpr std::int64_t kMostSpread = std::int64_t{1} << 20;
-    item_bias_stride_ = items <= kMostSpread ? kBiasesOfRow : 1;
+    item_bias_stride_ = item_bias_stride(items);
     item_bias_ = cuda::zeros<float>(items * item_bias_stride_, stream_);
     copy_item_bias(item_bias_.data(), item_bias_stride_, model_.item_bias(), 1);
   }

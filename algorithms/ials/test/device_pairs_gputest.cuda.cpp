@@ -203,7 +203,7 @@ bool same(const als::FusedTask& a, const als::FusedTask& b) {
 TEST(IalsFusedPlan, IsTheHosts) {
   MF_REQUIRE_DEVICE();
   cuda::Stream stream;
-  const AppliedLimits limits = {233472, 232448};
+  const als::AppliedLimits limits = {233472, 232448};
   Rng rng(7);
   for (const int rows : {1, 2, 300, 70'000}) {
     std::vector<std::int64_t> offsets = {0};

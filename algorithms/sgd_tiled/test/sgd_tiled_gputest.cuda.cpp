@@ -199,6 +199,62 @@ TEST(SgdTiled, VisitsEveryRatingOfAGiantOnce) {
   }
 }
 
+// Thousands of users with one item, all at once. With a rate so small that nobody's error changes,
+// the item moves by the sum of what each makes of it, and its bias too.
+TEST(SgdTiled, NoUpdateOfASharedItemIsLost) {
+  MF_REQUIRE_DEVICE();
+  constexpr std::int32_t kUsers = 4000;
+  constexpr std::int64_t kFactors = 100;
+  Ratings::Arrays arrays;
+  arrays.user_offsets.push_back(0);
+  for (std::int32_t u = 0; u < kUsers; ++u) {
+    arrays.users.push_back(u);
+    arrays.items.push_back(0);
+    arrays.values.push_back(static_cast<float>(1 + u % 5));
+    arrays.user_ids.push_back(u);
+    arrays.user_offsets.push_back(u + 1);
+  }
+  arrays.item_ids = {0};
+  const Ratings train{std::move(arrays)};
+  InitSpec init;
+  init.scale = 0.3;
+  const Model initial = initial_model(kUsers, 1, kFactors, ModelKind::biased, 2.5, init, 1);
+  constexpr double kRate = 3e-6;
+  std::vector<double> wanted(kFactors, 0.0);
+  double wanted_bias = 0;
+  for (std::int64_t u = 0; u < kUsers; ++u) {
+    double error = train[u].value - initial.mean - initial.user_bias[u] - initial.item_bias[0];
+    for (std::int64_t k = 0; k < kFactors; ++k) {
+      error -= static_cast<double>(initial.p[u * kFactors + k]) * initial.q[k];
+    }
+    wanted_bias += kRate * error;
+    for (std::int64_t k = 0; k < kFactors; ++k) {
+      wanted[k] += kRate * error * initial.p[u * kFactors + k];
+    }
+  }
+  for (const char* storage : {"fp32", "fp16", "bf16"}) {
+    TestRunner device("sgd_tiled",
+                      params_of({{"factors", kFactors},
+                                 {"model", "biased"},
+                                 {"storage", storage},
+                                 {"reg", 0},
+                                 {"workers", 4096},
+                                 {"thin_above", 0}}),
+                      train, initial);
+    device.run(1, 1, kRate);
+    const Model after = device.model();
+    EXPECT_NEAR((after.item_bias[0] - initial.item_bias[0]) / wanted_bias, 1, 0.02) << storage;
+    if (storage != std::string("fp32")) continue;  // rounding is larger than what one of them adds
+    double along = 0;
+    double norm = 0;
+    for (std::int64_t k = 0; k < kFactors; ++k) {
+      along += (static_cast<double>(after.q[k]) - initial.q[k]) * wanted[k];
+      norm += wanted[k] * wanted[k];
+    }
+    EXPECT_NEAR(along / norm, 1, 0.05) << storage;
+  }
+}
+
 // The mean of many stochastic roundings is the number itself; nearest gives the nearest.
 TEST(Rounder, KeepsTheMean) {
   MF_REQUIRE_DEVICE();
