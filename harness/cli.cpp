@@ -201,6 +201,7 @@ int tune_command(const std::string& path, RunOptions options, ProgressMode mode,
   if (interrupt_signal() == SIGHUP) return kBySignal + SIGHUP;
   if (mode != ProgressMode::quiet) fmt::print("\n");
   print_studies(summary.studies, json);
+  for (const auto& why : summary.studies_not_run) warn("{}; its trials were not run", why);
   if (!json) {
     fmt::print("{} trials run now, {} finished before; they are in {}\n", summary.trials_run,
                summary.trials_finished_before, one_line(summary.folder) + "/tune");
@@ -236,6 +237,7 @@ int run_command(const std::string& path, const RunOptions& options, ProgressMode
     print_choices(summary);
   }
   warn_of_edges(summary.studies);
+  for (const auto& why : summary.studies_not_run) warn("{}; its trials were not run", why);
   // Before all trials have run there are no cases yet.
   if (!json && !summary.spec.cases.empty()) {
     fmt::print("{}\n{} cases: {} run now, {} finished before; results in {}\n",

@@ -275,3 +275,17 @@ def test_ctrl_c_ends_the_search_and_the_same_command_goes_on(mfbench, tmp_path):
     done = mfbench("run", "tuned.json", "--out", "out", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert studies_of(mfbench, tmp_path / "out")["ruler"]["finished"]
+
+
+def test_what_this_machine_cannot_run_is_skipped(mfbench, tmp_path):
+    spec = {**SPEC, "seeds": 1, "algorithms": [
+        {"name": "als", "factors": 16, "tune": {"trials": 2, "over": {"reg": [0.01, 0.2]}}}]}
+    done = mfbench("run", write(tmp_path, spec), "--out", "out", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    (header, *_, footer), = cases_of(tmp_path / "out")
+    if footer["status"] == "completed":  # with a device
+        assert header["environment"]["gpu"] and header["tuned"]["trials"] == 2
+        return
+    assert footer["status"] == "skipped" and "CUDA" in footer["stop_reason"]
+    assert "CUDA" in done.stderr and "its trials were not run" in done.stderr
+    assert trials_of(tmp_path / "out") == {}

@@ -7,6 +7,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "harness/spec/spec.hpp"
@@ -24,7 +25,10 @@ struct TrialOutcome {
 struct TrialPlace {
   std::size_t trial = 0;  // its index among the points
   std::size_t rung = 0;
-  auto operator<=>(const TrialPlace&) const = default;
+  bool operator==(const TrialPlace&) const = default;
+  bool operator<(const TrialPlace& other) const {
+    return std::pair(trial, rung) < std::pair(other.trial, other.rung);
+  }
 };
 
 // Nothing where it has not run.

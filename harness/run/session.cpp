@@ -130,6 +130,7 @@ SessionSummary run_session(const Spec& given, const RunOptions& options, Progres
   summary.trials_run = tuned.run;
   summary.trials_finished_before = tuned.finished_before;
   summary.studies = std::move(tuned.studies);
+  summary.studies_not_run = std::move(tuned.not_run);
   summary.interrupted = tuned.interrupted;
   if (tuned.interrupted || options.trials_only) return summary;
   summary.spec = named_as_in(summary.folder, std::move(tuned.spec));

@@ -19,7 +19,8 @@ struct SessionSummary {
   int bad_data = 0;  // of those run now: failed by their data
   bool interrupted = false;
 
-  std::vector<FoundStudy> studies;  // what they chose; until one was interrupted
+  std::vector<FoundStudy> studies;           // what they chose; until one was interrupted
+  std::vector<std::string> studies_not_run;  // those that this machine cannot run, and why
   int trials_run = 0;
   int trials_finished_before = 0;
   Spec spec;  // with what the studies chose; empty before they have

@@ -103,6 +103,7 @@ TunedSpec run_studies(const Spec& spec, const std::string& folder, const RunCont
     // Each of its trials would be skipped for it.
     if (const auto why = why_no_implementation(study.base)) {
       choices.push_back({std::nullopt, nullptr, {Status::skipped, *why}});
+      tuned.not_run.push_back(study.label + ": " + *why);
       continue;
     }
     StudyRun run(spec, i, folder, context, tuned);

@@ -16,7 +16,7 @@ namespace {
 
 constexpr const char* kRate = "learning_rate";
 constexpr double kEdge = 0.05;  // of a range, at each of its ends
-constexpr std::int64_t kMaxTrials = 10'000;
+constexpr std::int64_t kMaxTrials = 1'000;
 constexpr int kRungs = 3;
 
 // ---- reading ----------------------------------------------------------------------------------
