@@ -120,7 +120,7 @@ def _fastest(rows: Sequence[dict]) -> list[dict]:
             there = [row for row in own if row[time] is not None]
             best = min(there, key=lambda row: row[time], default=None)
             first[time] = best and {key: best[key] for key in
-                                    ("algorithm", "configuration", "run", "seeds", time)}
+                                    ("algorithm", "configuration", "factors", "run", "seeds", time)}
         found.append({"hardware": machine[0], "machine": machine[1], "series": len(own), **first})
     return found
 

@@ -70,6 +70,7 @@ alone. A data set's name shows its curves below.</p>
 <form id="controls" class="controls">
 <label>Data set <select id="group"></select></label>
 <label>Hardware <select id="hardware"></select></label>
+<label>Factors <select id="factors"></select></label>
 <label>Results <select id="run"></select></label>
 <label>Value <select id="metric"></select></label>
 <label>Clock <select id="clock"><option value="answer_s">answer: prepare + transfer + training</option>

@@ -7,27 +7,28 @@
       `${digits(value)} [${digits(row.best_low)}, ${digits(row.best_high)}]`;
   };
   const columns = [
-    { key: "dataset", title: "Data", link: (row) => `index.html#group=${row.group}` },
     { key: "algorithm", title: "Algorithm" },
     { key: "configuration", title: "Configuration", wide: true },
-    { key: "hardware", title: "Device" }, { key: "machine", title: "Hardware" },
+    { key: "factors", title: "f", number: true },
     { key: "answer_to_target", title: "Answer to target", number: true, show: mf.duration },
     { key: "train_to_target", title: "Training to target", number: true, show: mf.duration },
     { key: "target", title: "Target", number: true, show: mf.plain },
     { key: "reached", title: "Got there", number: true, show: (value, row) => `${value} of ${row.finished}` },
-    { key: "metric", title: "Value" },
     { key: "best", title: "Best [min, max]", number: true, show: spread },
+    { key: "metric", title: "Value" },
+    { key: "machine", title: "Hardware" },
+    { key: "dataset", title: "Data", link: (row) => `index.html#group=${row.group}` },
+    { key: "run", title: "Results", link: (row) => `cases.html#${new URLSearchParams({ run: row.run })}` },
     { key: "answer", title: "Answer, to the end", number: true, show: mf.duration },
     { key: "train", title: "Training, to the end", number: true, show: mf.duration },
     { key: "updates_per_s", title: "Updates", number: true, show: (value) => mf.si(value, "/s") },
     { key: "method", title: "of", filter: "Updates of" }, { key: "family", title: "Family" },
-    { key: "precision", title: "Precision" }, { key: "factors", title: "f", number: true },
+    { key: "hardware", title: "Device" }, { key: "precision", title: "Precision" },
     { key: "seeds", title: "Seeds", number: true }, { key: "status", title: "Status" },
-    { key: "run", title: "Results", link: (row) => `cases.html#${new URLSearchParams({ run: row.run })}` },
   ];
-  const table = mf.table(mf.by("board"), columns, rows, { label: "Leaderboard", order: [[0, "asc"], [5, "asc"]] });
+  const table = mf.table(mf.by("board"), columns, rows, { label: "Leaderboard", order: [[10, "asc"], [3, "asc"]] });
   mf.filters(mf.by("filters"), table, columns, rows,
-             ["dataset", "machine", "hardware", "family", "algorithm", "precision", "method"],
+             ["dataset", "machine", "hardware", "family", "algorithm", "factors", "precision", "method"],
              () => {}, { dataset: (rows.find((row) => row.group === 0) || {}).dataset });
   mf.ready();
 })();

@@ -54,7 +54,7 @@
     });
     const band = { type: "rect", yref: "paper", y0: 0, y1: 1, x0: 1 - shown.margin, x1: 1 + shown.margin, fillcolor: mf.style("--accent"), opacity: 0.18, line: { width: 0 } };
     mf.draw(mf.by("figure"), traces, mf.layout({ shapes: [band], height: Math.max(300, Math.min(1200, 60 + 14 * rows.length)), showlegend: true,
-      legend: { orientation: "h", y: 1.08 }, xaxis: mf.axis("second over first: left of 1 the second is faster", { type: "log" }),
+      legend: { orientation: "h", y: 1.08 }, xaxis: mf.axis("time, second over first", { type: "log" }),
       yaxis: mf.axis("", { autorange: "reversed", showgrid: false, showticklabels: innerWidth > 700, tickfont: { size: 11 },
         tickvals: rows.map((row, i) => i + 1), ticktext: rows.map((row) => mf.figureText(row.label.length > 60 ? `${row.label.slice(0, 58)}…` : row.label)) }) }));
   }

@@ -1,7 +1,7 @@
 "use strict";
 // The overview: who is fastest on which data, and the curves with a target that can be moved.
 mf.overview = (() => {
-  const state = { group: null, shown: new Set(), target: null, metric: null };
+  const state = { group: null, shown: new Set(), target: null, metric: null, table: null, drawing: null };
   const control = (id) => mf.by(id);
   const less = (metric) => mf.store.overview.less.includes(metric);
 
@@ -23,11 +23,14 @@ mf.overview = (() => {
     columns[0].link = (row) => `#group=${row.group}`;
     mf.table(mf.by("fastest"), columns, rows, { label: "What is fastest on which data", length: 10 });
   }
+  // Models of different size are not one contest: the size is always named.
+  const sized = (first) => (first.factors === null || / ?\bfactors=/.test(first.configuration) ? first.configuration :
+    `factors=${first.factors} ${first.configuration}`.trim());
   function fastestRow(group, machine) {
     const answer = machine.answer_to_target;
     const train = machine.train_to_target;
     const name = (first) => (first === null ? "none got there" :
-      `${first.algorithm} ${first.configuration} (n = ${first.seeds})`);
+      `${[first.algorithm, sized(first)].filter(Boolean).join(" ")} (n = ${first.seeds})`);
     const value = group.target === null ? "–" : `${mf.store.overview.metrics[group.metric]} ${group.target}`;
     return { group: group.index, title: group.title, machine: machine.machine, series: machine.series,
              target: value + (group.target === null || group.target_named ? "" : ", proposed"),
@@ -42,6 +45,7 @@ mf.overview = (() => {
     control("group").value = String(index);
     fill("hardware", [...new Set(group.series.map((s) => s.machine))]);
     fill("run", [...new Set(group.series.map((s) => s.run))]);
+    fill("factors", [...new Set(group.series.map((s) => mf.plain(s.factors)))].sort((a, b) => a - b));
     control("metric").replaceChildren(...group.metrics.map((m) => mf.option(m, mf.store.overview.metrics[m])));
     control("metric").value = group.metric;
     about(group);
@@ -104,6 +108,7 @@ mf.overview = (() => {
 
   const selected = () => state.group.series.filter((series) =>
     (!control("hardware").value || series.machine === control("hardware").value) &&
+    (!control("factors").value || mf.plain(series.factors) === control("factors").value) &&
     (!control("run").value || series.run === control("run").value));
   const reach = (series, clock) => series.seeds.map((seed) => (state.target === null ? null :
     mf.timeToTarget(seed[clock], seed[state.metric], state.target, less(state.metric))));
@@ -127,6 +132,7 @@ mf.overview = (() => {
     { key: "shown", title: "Show", node: (row) => showBox(row.series) },
     { key: "algorithm", title: "Algorithm" },
     { key: "configuration", title: "Configuration", wide: true },
+    { key: "factors", title: "f", number: true },
     { key: "answer", title: "Answer to target", number: true, show: mf.duration },
     { key: "train", title: "Training to target", number: true, show: mf.duration },
     { key: "reached", title: "Got there", number: true, show: (value, row) => `${value} of ${row.seeds}` },
@@ -146,7 +152,7 @@ mf.overview = (() => {
 
   function narrow() {
     state.shown = new Set(fastestOfEach());
-    tabulate();
+    tabulate(true);
     draw();
   }
   // Of each algorithm on each machine the first by answer; the best where none gets there.
@@ -162,13 +168,24 @@ mf.overview = (() => {
   }
   const faster = (a, b) => (a.answer ?? Infinity) < (b.answer ?? Infinity) ||
     ((a.answer ?? Infinity) === (b.answer ?? Infinity) && (less(state.metric) ? a.best < b.best : a.best > b.best));
-  function tabulate() {
-    mf.table(mf.by("series"), columns, selected().map(rowOf),
-             { label: "Series with times to the target", order: [[3, "asc"], [6, less(state.metric) ? "asc" : "desc"]] });
+  // Anew for other series; for another target the table stays as it was searched and paged.
+  function tabulate(anew = false) {
+    const rows = selected().map(rowOf);
+    if (!anew) return state.table.clear().rows.add(rows).draw(false);
+    state.table = mf.table(mf.by("series"), columns, rows,
+             { label: "Series with times to the target", order: [[4, "asc"], [7, less(state.metric) ? "asc" : "desc"]] });
   }
 
   // ---- the figure ----
+  // Once a frame, however fast the line is dragged.
   function draw() {
+    state.drawing ||= new Promise((frame) => requestAnimationFrame(frame)).then(() => {
+      state.drawing = null;
+      return drawNow();
+    });
+    return state.drawing;
+  }
+  function drawNow() {
     const clock = control("clock").value;
     const shown = selected().filter((series) => state.shown.has(series));
     const traces = shown.map((series) => traceOf(series, clock)).filter((trace) => trace !== null);
@@ -249,7 +266,7 @@ mf.overview = (() => {
   function listenToControls() {
     control("controls").addEventListener("submit", (event) => event.preventDefault());
     control("group").addEventListener("change", () => { location.hash = `group=${control("group").value}`; });
-    for (const id of ["hardware", "run"]) control(id).addEventListener("change", narrow);
+    for (const id of ["hardware", "factors", "run"]) control(id).addEventListener("change", narrow);
     control("metric").addEventListener("change", useMetric);
     for (const id of ["clock", "logx", "logy"]) control(id).addEventListener("change", draw);
     control("target").addEventListener("change", () => { if (control("target").value !== "") setTarget(Number(control("target").value)); });

@@ -4,8 +4,6 @@
   const columns = [
     { key: "algorithm", title: "Algorithm" },
     { key: "configuration", title: "Configuration", wide: true },
-    { key: "dataset", title: "Data", link: (row) => `index.html#group=${row.group}` },
-    { key: "machine", title: "Hardware" },
     { key: "updates_per_s", title: "Updates", number: true, show: (value) => mf.si(value, "/s") },
     { key: "method", title: "of", filter: "Updates of" },
     { key: "bytes_per_s", title: "Bytes", number: true, show: (value) => mf.si(value, "B/s") },
@@ -14,6 +12,8 @@
     { key: "flops_per_s", title: "Operations", number: true, show: (value) => mf.si(value, "FLOP/s") },
     { key: "flops_share", title: "of fp32", number: true, show: mf.percent },
     { key: "intensity", title: "FLOP a byte", number: true, show: (value) => mf.significant(value) },
+    { key: "machine", title: "Hardware" },
+    { key: "dataset", title: "Data", link: (row) => `index.html#group=${row.group}` },
     { key: "precision", title: "Precision" }, { key: "factors", title: "f", number: true },
     { key: "seeds", title: "Seeds", number: true },
     { key: "run", title: "Results", link: (row) => `cases.html#${new URLSearchParams({ run: row.run })}` },
@@ -60,7 +60,7 @@
     });
   }
   sayCeilings();
-  const table = mf.table(mf.by("rates"), columns, rows, { label: "Rates", order: [[9, "desc"]] });
+  const table = mf.table(mf.by("rates"), columns, rows, { label: "Rates", order: [[7, "desc"]] });
   mf.redraw = () => draw(shown);
   mf.filters(mf.by("filters"), table, columns, rows, ["machine", "dataset", "method", "family", "algorithm", "precision"], draw);
   mf.ready();
