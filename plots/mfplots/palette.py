@@ -31,7 +31,7 @@ ALGORITHMS = {
     "ruler": (OLIVE, "o"), "ruler_device": (OLIVE, "s"),
 }
 # On a dark page those that would drown in it, a shade of the same hue instead.
-ON_DARK = {BLACK: "#F2F2F2", INDIGO: "#9A8CF0", WINE: "#E0689B", GREY: "#A6A6A6"}
+ON_DARK = {BLACK: "#F2F2F2", INDIGO: "#9A8CF0", WINE: "#C03A70", GREY: "#A6A6A6"}
 # By the name before its sizes: "cu2rec f=50" is cu2rec.
 SYSTEMS = {
     "cu2rec": (VERMILLION, "*"), "cu2rec sequential": (BLACK, "*"), "Surprise SVD": (BLUE, "p"),

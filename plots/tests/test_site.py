@@ -229,7 +229,7 @@ def test_a_claim_has_its_parts():
     assert claim.published.startswith("Titan X") and claim.why.startswith("CG gains more")
     assert verdict_kind("for 64 blocks: does not hold") == "does not hold"
     assert verdict_kind("holds") == "holds" and verdict_kind("holds for fp16") == "holds in part"
-    assert verdict_kind("19 times from LU") == "in words"
+    assert verdict_kind("19 times from LU") == "other words"
 
 
 # ---- two runs -------------------------------------------------------------------------------------

@@ -315,8 +315,8 @@ def test_series_are_shown_and_hidden(browser):
     browser.wait("return mf.by('figure').data.length === 0")
     browser.choose("clock", "epoch")
     browser.js("mf.by('best').click(); mf.by('logx').click()")
-    browser.wait("return mf.by('figure').data.length === arguments[0] && mf.by('figure').layout.xaxis.type === 'linear'",
-                 first)
+    browser.wait("const f = mf.by('figure');"
+                 "return f.data.length === arguments[0] && f.layout.xaxis.type === 'linear'", first)
 
 
 # ---- the other pages ------------------------------------------------------------------------------

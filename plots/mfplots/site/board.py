@@ -37,7 +37,8 @@ def _row(index: int, group: Group, member: Member) -> Json:
     train, answer = (times(series, clock, target) for clock in ("train_s", ANSWER))
     best = metrics.spread(bests)
     colour, marker = of_algorithm(series.algorithm)
-    return {"group": index, "colour": colour, "dark": on_dark(colour), "marker": marker, "dataset": group.title, "algorithm": series.algorithm,
+    return {"group": index, "colour": colour, "dark": on_dark(colour), "marker": marker,
+            "dataset": group.title, "algorithm": series.algorithm,
             "configuration": configuration(series), "run": member.run.name,
             "hardware": text_of(row["hardware"]), "machine": member.machine,
             "family": text_of(row["family"]), "precision": precision(row["params"]),

@@ -7,6 +7,8 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+import pandas as pd
+
 from mfplots.errors import PlotError
 from mfplots.metrics import LESS_IS_BETTER, METRICS
 from mfplots.printable import say
@@ -43,7 +45,8 @@ def _parser() -> argparse.ArgumentParser:
                         help="where the pages go; a report that is there is replaced (default: site)")
     parser.add_argument("--compare", nargs=2, action="append", default=[], type=Path,
                         metavar=("FIRST", "SECOND"),
-                        help="two of the folders to be compared, beside those that share cases; may be repeated")
+                        help="two of the folders to be compared, beside those that share cases; may "
+                        "be repeated")
     parser.add_argument("--ceilings", type=Path, default=ROOT / CEILINGS, metavar="FILE",
                         help=f"what a machine was measured to do (default: {CEILINGS})")
     parser.add_argument("--mfbench", metavar="PROGRAM",
@@ -126,10 +129,9 @@ def _fastest(rows: Sequence[dict]) -> list[dict]:
 
 
 def _pages(out: Path, runs: Sequence[Run]) -> None:
-    import pandas as pd
-
     cases = pd.concat([run.view.cases for run in runs])
-    made = f"{len(cases)} cases of {len(runs)} folders. {_short(revisions(cases))} {_short(machines(cases))}"
+    made = (f"{len(cases)} cases of {len(runs)} folders. {_short(revisions(cases))} "
+            f"{_short(machines(cases))}")
     claims = read_claims(ROOT / "docs/reproduction")
     files = {
         "index.html": ("Overview", pages.OVERVIEW, ("data/overview.js", "assets/overview.js")),

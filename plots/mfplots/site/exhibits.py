@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
+from typing import Any
 
 _COMMENT = re.compile(r"<!--.*?-->", re.S)
 _PART = re.compile(r"^\*\*(Published|Measured|Verdict)([^*]*)\*\*\s*", re.M)
@@ -23,7 +25,7 @@ class Claim:
     ours: bool  # a question of this project, not of the paper
     exhibits: list[str]
     verdict: str
-    kind: str  # one of VERDICTS, or "in words"
+    kind: str  # one of VERDICTS, or "other words"
     published: str = ""
     measured: str = ""
     why: str = ""
@@ -71,14 +73,19 @@ def verdict_kind(words: str) -> str:
     plain = re.sub(r"^for [^:]*:\s*", "", words.lower())
     if plain.startswith("holds") and plain != "holds":
         return "holds in part"
-    return next((kind for kind in VERDICTS if plain.startswith(kind)), "in words")
+    return next((kind for kind in VERDICTS if plain.startswith(kind)), "other words")
 
 
 def prose(markdown: str) -> str:
     """HTML of it, raw HTML in it escaped."""
+    return local_links(_renderer().render(markdown))
+
+
+@cache
+def _renderer() -> Any:
     from markdown_it import MarkdownIt  # not needed where no report is made
 
-    return local_links(MarkdownIt("js-default", {"html": False, "linkify": False}).render(markdown))
+    return MarkdownIt("js-default", {"html": False, "linkify": False})
 
 
 def local_links(html: str) -> str:

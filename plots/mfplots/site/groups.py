@@ -14,7 +14,6 @@ import pandas as pd
 from mfplots import metrics
 from mfplots.curves import aggregate
 from mfplots.errors import PlotError
-from mfplots.load import PENDING
 from mfplots.metrics import LESS_IS_BETTER, METRICS, Target
 from mfplots.palette import of_algorithm, on_dark
 from mfplots.series import (Panel, Series, canonical, contended_mark, machine, panel_title,
@@ -222,7 +221,9 @@ def round_to(values: Iterable[float], digits: int = 7) -> list[float | None]:
 
 
 def text_of(value: Any) -> str:
-    return value if isinstance(value, str) else "–" if value is None or value != value else canonical(value)
+    if isinstance(value, str):
+        return value
+    return "–" if value is None or value != value else canonical(value)
 
 
 def _plain(value: Any) -> Any:
@@ -233,7 +234,3 @@ def _plain(value: Any) -> Any:
     if not math.isfinite(number):
         return None
     return int(number) if number.is_integer() else number
-
-
-def pending(series: Series) -> int:
-    return int(series.cases["status"].isin(PENDING).sum())

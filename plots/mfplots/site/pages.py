@@ -91,11 +91,12 @@ alone. A data set's name shows its curves below.</p>
 
 LEADERBOARD = """<p>One row a configuration in one folder of results, medians over its seeds. The target is the
 one that most results of a data set name, or else 1 % short of the best; the
-<a href="index.html">overview</a> lets you move it. Rates of different methods do not compare: an update of ALS is none of SGD.</p>
+<a href="index.html">overview</a> lets you move it. Rates of different methods do not compare: an
+update of ALS is none of SGD.</p>
 <div id="filters" class="controls"></div><div id="board"></div>"""
 
-SPEED = """<p>Bytes and operations are those that an algorithm declares as compulsory for an epoch, over the training
-clock: what caches save and what is read twice is not in them, so a share may be above 100 %. The
+SPEED = """<p>Bytes and operations are those that an algorithm declares as compulsory for an epoch, over the
+training clock: what caches save and what is read twice is not in them, so a share may be above 100 %. The
 ceiling of operations is fp32 outside of tensor cores, which algorithms on tensor cores pass. Of random rows:
 updates of SGD over what reading and writing rows of that size at random allows, where that was measured.</p>
 <div id="ceilings"></div><div id="filters" class="controls"></div>
@@ -113,8 +114,8 @@ Student's t on logarithms over runs, verdicts with Holm's correction over all ro
 (docs/methodology.md). Ratios are second over first: below 1 the second is faster.</p>
 <div class="controls"><label>Runs <select id="pair"></select></label></div>
 <p id="about" class="note"></p>
-<div id="figure" class="figure" role="img" aria-label="Ratios with their intervals; the table below has the numbers"
- aria-describedby="rows-h"></div>
+<div id="figure" class="figure" role="img"
+ aria-label="Ratios with their intervals; the table below has the numbers" aria-describedby="rows-h"></div>
 <h2 id="rows-h">Configurations of both</h2><div id="rows"></div>"""
 
 FAILURES = """<p>Cases that diverged, ran out of memory or time, were skipped or cut off; cases whose machine was not
@@ -124,13 +125,13 @@ theirs alone; files that could not be read. A failure is a result: it stays in e
 
 def exhibits(claims: Sequence[Claim], runs: dict[str, list[str]]) -> str:
     """Of each claim an article; filters show and hide them. `runs`: folders by exhibit."""
-    counts = {kind: sum(c.kind == kind for c in claims) for kind in (*VERDICTS, "in words")}
+    counts = {kind: sum(c.kind == kind for c in claims) for kind in (*VERDICTS, "other words")}
     summary = "".join(f"<li><b>{n}</b> {kind}</li>" for kind, n in counts.items() if n)
     papers = list(dict.fromkeys(c.paper for c in claims))
     kinds = [kind for kind, n in counts.items() if n]
     if not claims:
         return "<p>This checkout has no docs/reproduction.</p>"
-    return (f"<p>What papers claim, what they published, what was measured here, and why. Numbers are "
+    return ("<p>What papers claim, what they published, what was measured here, and why. Numbers are "
             "medians over seeds on the committed results; a test recomputes each from its file.</p>"
             f'<ul class="counts">{summary}</ul><div class="controls">'
             f'<label>Paper <select id="paper">{_options(papers)}</select></label>'

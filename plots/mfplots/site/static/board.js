@@ -13,22 +13,28 @@
     { key: "answer_to_target", title: "Answer to target", number: true, show: mf.duration },
     { key: "train_to_target", title: "Training to target", number: true, show: mf.duration },
     { key: "target", title: "Target", number: true, show: mf.plain },
-    { key: "reached", title: "Got there", number: true, show: (value, row) => `${value} of ${row.finished}` },
+    { key: "reached", title: "Got there", number: true, show: (value, row) =>
+        `${value} of ${row.finished}` },
     { key: "best", title: "Best [min, max]", number: true, show: spread },
     { key: "metric", title: "Value" },
     { key: "machine", title: "Hardware" },
     { key: "dataset", title: "Data", link: (row) => `index.html#group=${row.group}` },
-    { key: "run", title: "Results", link: (row) => `cases.html#${new URLSearchParams({ run: row.run })}` },
+    { key: "run", title: "Results", link: (row) =>
+        `cases.html#${new URLSearchParams({ run: row.run })}` },
     { key: "answer", title: "Answer, to the end", number: true, show: mf.duration },
     { key: "train", title: "Training, to the end", number: true, show: mf.duration },
-    { key: "updates_per_s", title: "Updates", number: true, show: (value) => mf.si(value, "/s") },
+    { key: "updates_per_s", title: "Updates", number: true, show: (value) => mf.si(value,
+      "/s") },
     { key: "method", title: "of", filter: "Updates of" }, { key: "family", title: "Family" },
     { key: "hardware", title: "Device" }, { key: "precision", title: "Precision" },
     { key: "seeds", title: "Seeds", number: true }, { key: "status", title: "Status" },
   ];
-  const table = mf.table(mf.by("board"), columns, rows, { label: "Leaderboard", order: [[10, "asc"], [3, "asc"]] });
+  const table = mf.table(mf.by("board"), columns, rows, { label: "Leaderboard", order: [
+      [10, "asc"],
+      [3, "asc"]
+    ] });
   mf.filters(mf.by("filters"), table, columns, rows,
-             ["dataset", "machine", "hardware", "family", "algorithm", "factors", "precision", "method"],
-             () => {}, { dataset: (rows.find((row) => row.group === 0) || {}).dataset });
+    ["dataset", "machine", "hardware", "family", "algorithm", "factors", "precision", "method"],
+    () => {}, { dataset: (rows.find((row) => row.group === 0) || {}).dataset });
   mf.ready();
 })();

@@ -1,7 +1,9 @@
 "use strict";
 (() => {
   // Stack colours of mfplots' clocks are those of the palette, in the order of the clocks.
-  const COLOURS = ["#6E6E6E", "#56B4E9", "#E69F00", "#CC79A7", "#0072B2", "#009E73", "#999933", "#D55E00"];
+  const COLOURS = ["#6E6E6E", "#56B4E9", "#E69F00", "#CC79A7", "#0072B2", "#009E73", "#999933",
+    "#D55E00"
+  ];
   let shown = null;
   const host = mf.by("case");
 
@@ -16,67 +18,119 @@
     show();
     mf.ready();
   }
-  const say = (text) => { host.replaceChildren(mf.el("p", {}, text)); mf.ready(); };
+  const say = (text) => { host.replaceChildren(mf.el("p", {}, text));
+    mf.ready(); };
 
   function show() {
     document.querySelector("h1").textContent = shown.case;
     document.title = `${shown.case} - mfbench report`;
     host.replaceChildren(
       mf.el("p", { class: "lead" }, `${shown.algorithm} on ${shown.dataset}`, mf.el("br"),
-        mf.el("span", { class: `tag status-${/^[a-z]+$/.test(shown.status) ? shown.status : "other"}` }, shown.status), ` ${shown.reason}`),
-      mf.el("p", { class: "buttons" }, download("jsonl", "Result file (JSONL)", () => shown.raw),
+        mf.el(
+        "span", { class: `tag status-${/^[a-z]+$/.test(shown.status) ? shown.status : "other"}` },
+          shown.status), ` ${shown.reason}`),
+      mf.el("p", { class: "buttons" }, download("jsonl", "Result file (JSONL)", () => shown
+        .raw),
         download("csv", "Trace (CSV)", () => csv(shown.trace)),
-        mf.el("a", { href: `cases.html#${new URLSearchParams({ run: shown.run })}` }, `All of ${shown.run}`)),
+        mf.el("a", { href: `cases.html#${new URLSearchParams({ run: shown.run })}` },
+          `All of ${shown.run}`)),
       part("Repeat it", mf.el("pre", { tabindex: "0" }, shown.repeat.join("\n"))),
-      part("Trace", mf.el("div", { id: "figure", class: "figure", role: "img", "aria-label": "Trace; the table below has its numbers" }),
-           mf.el("details", {}, mf.el("summary", {}, "Its numbers"), traceTable())),
-      part("Where the time went", mf.el("div", { id: "clocks", class: "figure", role: "img", "aria-label": "Clocks; the table below has the numbers" }), clockTable()),
+      part("Trace", mf.el("div", { id: "figure", class: "figure",
+        role: "img", "aria-label": "Trace; the table below has its numbers" }),
+        mf.el("details", {}, mf.el("summary", {}, "Its numbers"), traceTable())),
+      part("Where the time went", mf.el("div", { id: "clocks", class: "figure",
+      role: "img", "aria-label": "Clocks; the table below has the numbers" }), clockTable()),
       ...(shown.phases.length ? [part("Phases", phaseTable())] : []),
       ...shown.sections.map((section) => part(section.title, pairs(section.rows))));
     draw();
   }
   const part = (title, ...children) => mf.el("section", {}, mf.el("h2", {}, title), ...children);
-  const pairs = (rows) => scroll(mf.el("table", { class: "plain" }, mf.el("tbody", {}, ...rows.map(([name, value]) =>
-    mf.el("tr", {}, mf.el("th", { scope: "row" }, name), mf.el("td", {}, value))))));
-  const scroll = (table) => mf.el("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "table, scrolls sideways" }, table);
+  const pairs = (rows) => scroll(mf.el("table", { class: "plain" }, mf.el("tbody", {}, ...rows
+    .map(([name, value]) =>
+      mf.el("tr", {}, mf.el("th", { scope: "row" }, name), mf.el("td", {}, value))))));
+  const scroll = (table) => mf.el("div", { class: "scroll", tabindex: "0",
+  role: "region", "aria-label": "table, scrolls sideways" }, table);
   const grid = (heads, rows) => scroll(mf.el("table", { class: "plain" },
-    mf.el("thead", {}, mf.el("tr", {}, ...heads.map((head, i) => mf.el("th", { scope: "col", class: i ? "number" : null }, head)))),
-    mf.el("tbody", {}, ...rows.map((row) => mf.el("tr", {}, ...row.map((cell, i) => mf.el("td", i ? { class: "number" } : {}, mf.plain(cell))))))));
-  const rowsOf = (trace) => (Object.values(trace)[0] || []).map((_, i) => Object.keys(trace).map((key) => trace[key][i]));
+    mf.el("thead", {}, mf.el("tr", {}, ...heads.map((head, i) => mf.el("th", { scope: "col",
+      class: i ? "number" : null }, head)))),
+    mf.el("tbody", {}, ...rows.map((row) => mf.el("tr", {}, ...row.map((cell, i) => mf.el(
+      "td", i ? { class: "number" } : {}, mf.plain(cell))))))));
+  const rowsOf = (trace) => (Object.values(trace)[0] || []).map((_, i) => Object.keys(trace).map((
+    key) => trace[key][i]));
   const traceTable = () => grid(Object.keys(shown.trace), rowsOf(shown.trace));
-  const clockTable = () => grid(["clock", "time", "share of the wall clock"], [...shown.clocks.filter(([, s]) => s !== null).map(([name, s]) =>
-    [name, mf.duration(s), shown.wall ? mf.percent(s / shown.wall) : "–"]), ["wall_s", mf.duration(shown.wall), ""]]);
-  const phaseTable = () => grid(["phase", "host", "by the device's events", "count"], shown.phases.map(([name, s, device, count]) =>
-    [name, mf.duration(s), mf.duration(device), count]));
+  const clockTable = () => grid(["clock", "time", "share of the wall clock"], [...shown.clocks
+    .filter(([, s]) => s !== null).map(([name, s]) => [name, mf.duration(s), shown.wall ? mf
+      .percent(s / shown.wall) : "–"
+    ]), ["wall_s", mf.duration(shown.wall), ""]
+  ]);
+  const phaseTable = () => grid(["phase", "host", "by the device's events", "count"], shown.phases
+    .map(([name, s, device, count]) => [name, mf.duration(s), mf.duration(device), count]));
 
   function csv(trace) {
     const cell = (value) => (value === null ? "" : String(value));
-    return [Object.keys(trace).join(","), ...rowsOf(trace).map((row) => row.map(cell).join(","))].join("\r\n") + "\r\n";
+    return [Object.keys(trace).join(","), ...rowsOf(trace).map((row) => row.map(cell).join(","))]
+      .join("\r\n") + "\r\n";
   }
+
   function download(kind, text, content) {
-    return mf.el("button", { type: "button", id: `download-${kind}`, onclick: () => {
-      const address = URL.createObjectURL(new Blob([content()], { type: "text/plain" }));
-      const link = mf.el("a", { href: address, download: shown.file.replace(/\.jsonl$/, `.${kind}`) });
-      link.click();
-      setTimeout(() => URL.revokeObjectURL(address), 10000);
-    } }, text);
+    return mf.el("button", {
+      type: "button",
+      id: `download-${kind}`,
+      onclick: () => {
+        const address = URL.createObjectURL(new Blob([content()], { type: "text/plain" }));
+        const link = mf.el("a", { href: address, download: shown.file.replace(/\.jsonl$/,
+            `.${kind}`) });
+        link.click();
+        setTimeout(() => URL.revokeObjectURL(address), 10000);
+      }
+    }, text);
   }
+
   function draw() {
     if (!shown) return;
     const t = shown.trace;
-    const names = ["test_rmse", "train_rmse", "validation_rmse", "ndcg_100", "objective"].filter((name) => t[name]);
+    const names = ["test_rmse", "train_rmse", "validation_rmse", "ndcg_100", "objective"].filter((
+      name) => t[name]);
     const seconds = t.answer_s ? "answer_s" : "train_s";
     const colour = mf.colour(shown);
-    const traces = names.filter((name) => name !== "objective" || !t.ndcg_100).map((name, i) => ({ type: "scatter", mode: "lines+markers", name,
-      x: t[seconds], y: t[name], line: { color: colour, width: 2, dash: mf.dash(i) }, marker: { color: colour, size: 6, symbol: mf.symbol("o", i) },
-      customdata: t.epoch, hovertemplate: `epoch %{customdata}<br>%{x:.4g} s, ${name} %{y:.5g}<extra></extra>` }));
-    if (traces.length) mf.draw(mf.by("figure"), traces, mf.layout({ height: 380, showlegend: traces.length > 1, legend: { orientation: "h", y: 1.12 },
-      xaxis: mf.axis(seconds === "answer_s" ? "prepare + transfer + training (s)" : "training (s)"), yaxis: mf.axis(names[0] || "") }));
+    const traces = names.filter((name) => name !== "objective" || !t.ndcg_100).map((name, i) => ({
+      type: "scatter",
+      mode: "lines+markers",
+      name,
+      x: t[seconds],
+      y: t[name],
+      line: { color: colour, width: 2, dash: mf.dash(i) },
+      marker: { color: colour, size: 6, symbol: mf.symbol("o", i) },
+      customdata: t.epoch,
+      hovertemplate: `epoch %{customdata}<br>%{x:.4g} s, ${name} %{y:.5g}<extra></extra>`
+    }));
+    if (traces.length) mf.draw(mf.by("figure"), traces, mf.layout({
+      height: 380,
+      showlegend: traces.length > 1,
+      legend: { orientation: "h", y: 1.12 },
+      xaxis: mf.axis(seconds === "answer_s" ? "prepare + transfer + training (s)" :
+        "training (s)"),
+      yaxis: mf.axis(names[0] || "")
+    }));
     else mf.by("figure").replaceChildren(mf.el("p", {}, "It has no trace."));
-    const bars = shown.clocks.map(([name, s], i) => ({ type: "bar", orientation: "h", name, x: [s || 0], y: [""],
-      marker: { color: COLOURS[i % COLOURS.length], line: { color: mf.style("--page"), width: 1 } }, hovertemplate: `${name} %{x:.4g} s<extra></extra>` }));
-    mf.draw(mf.by("clocks"), bars.filter((bar) => bar.x[0] > 0), mf.layout({ barmode: "stack", height: 190, showlegend: true,
-      legend: { orientation: "h", y: -0.6, traceorder: "normal" }, xaxis: mf.axis("s"), yaxis: { visible: false } }));
+    const bars = shown.clocks.map(([name, s], i) => ({
+      type: "bar",
+      orientation: "h",
+      name,
+      x: [s || 0],
+      y: [""],
+      marker: { color: COLOURS[i % COLOURS.length], line: { color: mf.style("--page"),
+          width: 1 } },
+      hovertemplate: `${name} %{x:.4g} s<extra></extra>`
+    }));
+    mf.draw(mf.by("clocks"), bars.filter((bar) => bar.x[0] > 0), mf.layout({
+      barmode: "stack",
+      height: 190,
+      showlegend: true,
+      legend: { orientation: "h", y: -0.6, traceorder: "normal" },
+      xaxis: mf.axis("s"),
+      yaxis: { visible: false }
+    }));
   }
   mf.redraw = draw;
   addEventListener("hashchange", follow);

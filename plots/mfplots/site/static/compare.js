@@ -1,14 +1,19 @@
 "use strict";
 (() => {
   const pairs = mf.store.pairs;
-  const ratio = (part) => (value, row) => (row[part] === null || row[part].value === null ? "–" : mf.significant(row[part].value) +
-    (row[part].low === null ? "" : ` [${mf.significant(row[part].low)}, ${mf.significant(row[part].high)}]`));
+  const ratio = (part) => (value, row) => (row[part] === null || row[part].value === null ? "–" :
+    mf.significant(row[part].value) +
+    (row[part].low === null ? "" :
+      ` [${mf.significant(row[part].low)}, ${mf.significant(row[part].high)}]`));
   const columns = [
     { key: "label", title: "Configuration", wide: true }, { key: "verdict", title: "Verdict" },
-    { key: "answer", title: "Answer, second over first", number: true, show: ratio("answer_time") },
-    { key: "epoch", title: "Epoch, second over first", number: true, show: ratio("epoch_time") },
+    { key: "answer", title: "Answer, second over first", number: true, show: ratio(
+        "answer_time") },
+    { key: "epoch", title: "Epoch, second over first", number: true, show: ratio(
+      "epoch_time") },
     { key: "toTarget", title: "Training to target", number: true, show: ratio("target_time") },
-    { key: "difference", title: "Quality, second less first", number: true, show: ratio("quality") },
+    { key: "difference", title: "Quality, second less first", number: true, show: ratio(
+        "quality") },
     { key: "runs", title: "Runs" },
     { key: "first", title: "Answer, first", number: true, show: mf.duration },
     { key: "second", title: "Answer, second", number: true, show: mf.duration },
@@ -19,52 +24,95 @@
   function choose(index) {
     shown = pairs[index];
     const about = mf.by("about");
-    about.textContent = `First: ${shown.first}. Second: ${shown.second}. ${shown.shared} cases with the same hash. `;
+    about.textContent =
+      `First: ${shown.first}. Second: ${shown.second}. ${shown.shared} cases with the same hash. `;
     if (shown.problem) {
       about.append(shown.problem);
       mf.by("rows").replaceChildren();
       mf.by("figure").hidden = true;
       return;
     }
-    about.append(`Times within ${100 * shown.margin} % and values within ${100 * shown.quality_margin} % are the same. ` +
-      `Commits ${shown.commits.map((c) => c.join(", ")).join(" and ")}, on ${shown.machines.map((m) => m.join(", ")).join(" and ")}. ${counts(shown.rows)}`);
+    about.append(
+      `Times within ${100 * shown.margin} % and values within ${100 * shown.quality_margin} % are the same. ` +
+      `Commits ${shown.commits.map((c) => c.join(", ")).join(" and ")}, on ${shown.machines.map((m) => m.join(", ")).join(" and ")}. ${counts(shown.rows)}`
+      );
     if (shown.left_out.length) about.append(` Left out: ${shown.left_out.join("; ")}.`);
-    const rows = shown.rows.map((row) => ({ ...row, answer: valueOf(row.answer_time), epoch: valueOf(row.epoch_time),
-      toTarget: valueOf(row.target_time), difference: valueOf(row.quality), first: row.answer_time && row.answer_time.first,
-      second: row.answer_time && row.answer_time.second }));
+    const rows = shown.rows.map((row) => ({
+      ...row,
+      answer: valueOf(row.answer_time),
+      epoch: valueOf(row.epoch_time),
+      toTarget: valueOf(row.target_time),
+      difference: valueOf(row.quality),
+      first: row.answer_time && row.answer_time.first,
+      second: row.answer_time && row.answer_time.second
+    }));
     mf.table(mf.by("rows"), columns, rows, { label: "Comparison" });
     draw();
   }
+
   function counts(rows) {
     const found = new Map();
     for (const row of rows) found.set(row.verdict, (found.get(row.verdict) || 0) + 1);
     return [...found].map(([verdict, n]) => `${n} ${verdict}`).join(", ") + ".";
   }
+
   function draw() {
     if (!shown || shown.problem) return;
     mf.by("figure").hidden = false;
     const rows = shown.rows.filter((row) => row.answer_time && row.answer_time.value !== null);
-    const parts = [["answer_time", "answer", "circle", "#0072B2"], ["epoch_time", "epoch", "diamond", "#D55E00"]];
+    const parts = [
+      ["answer_time", "answer", "circle", "#0072B2"],
+      ["epoch_time", "epoch", "diamond", "#D55E00"]
+    ];
     const traces = parts.map(([part, name, symbol, colour]) => {
       const own = rows.filter((row) => row[part] && row[part].value !== null);
-      return { type: "scatter", mode: "markers", name, x: own.map((row) => row[part].value), y: own.map((row) => rows.indexOf(row) + 1),
-        error_x: { type: "data", symmetric: false, array: own.map((row) => (row[part].high ?? row[part].value) - row[part].value),
-                   arrayminus: own.map((row) => row[part].value - (row[part].low ?? row[part].value)), thickness: 1.2, width: 3 },
-        marker: { symbol, color: colour, size: 8 }, text: own.map((row) => mf.figureText(row.label)), hovertemplate: `%{text}<br>${name} %{x:.3f}<extra></extra>` };
+      return {
+        type: "scatter",
+        mode: "markers",
+        name,
+        x: own.map((row) => row[part].value),
+        y: own.map((row) => rows.indexOf(row) + 1),
+        error_x: {
+          type: "data",
+          symmetric: false,
+          array: own.map((row) => (row[part].high ?? row[part].value) - row[part].value),
+          arrayminus: own.map((row) => row[part].value - (row[part].low ?? row[part].value)),
+          thickness: 1.2,
+          width: 3
+        },
+        marker: { symbol, color: colour, size: 8 },
+        text: own.map((row) => mf.figureText(row.label)),
+        hovertemplate: `%{text}<br>${name} %{x:.3f}<extra></extra>`
+      };
     });
-    const band = { type: "rect", yref: "paper", y0: 0, y1: 1, x0: 1 - shown.margin, x1: 1 + shown.margin, fillcolor: mf.style("--accent"), opacity: 0.18, line: { width: 0 } };
-    mf.draw(mf.by("figure"), traces, mf.layout({ shapes: [band], height: Math.max(300, Math.min(1200, 60 + 14 * rows.length)), showlegend: true,
-      legend: { orientation: "h", y: 1.08 }, xaxis: mf.axis("time, second over first", { type: "log" }),
-      yaxis: mf.axis("", { autorange: "reversed", showgrid: false, showticklabels: innerWidth > 700, tickfont: { size: 11 },
-        tickvals: rows.map((row, i) => i + 1), ticktext: rows.map((row) => mf.figureText(row.label.length > 60 ? `${row.label.slice(0, 58)}…` : row.label)) }) }));
+    const band = { type: "rect", yref: "paper", y0: 0, y1: 1, x0: 1 - shown.margin, x1: 1 + shown
+        .margin, fillcolor: mf.style("--accent"), opacity: 0.18, line: { width: 0 } };
+    mf.draw(mf.by("figure"), traces, mf.layout({
+      shapes: [band],
+      height: Math.max(300, Math.min(1200, 60 + 14 * rows.length)),
+      showlegend: true,
+      legend: { orientation: "h", y: 1.08 },
+      xaxis: mf.axis("time, second over first", { type: "log" }),
+      yaxis: mf.axis("", {
+        autorange: "reversed",
+        showgrid: false,
+        showticklabels: innerWidth > 700,
+        tickfont: { size: 11 },
+        tickvals: rows.map((row, i) => i + 1),
+        ticktext: rows.map((row) => mf.figureText(row.label.length > 60 ?
+          `${row.label.slice(0, 58)}…` : row.label))
+      })
+    }));
   }
   const select = mf.by("pair");
-  select.append(...pairs.map((pair, i) => mf.option(i, `${pair.first} and ${pair.second} (${pair.shared})`)));
+  select.append(...pairs.map((pair, i) => mf.option(i,
+    `${pair.first} and ${pair.second} (${pair.shared})`)));
   select.addEventListener("change", () => choose(Number(select.value)));
   mf.redraw = draw;
   if (pairs.length) choose(0);
   else {
-    mf.by("about").textContent = "No two folders of this report share a case; --compare FIRST SECOND names two.";
+    mf.by("about").textContent =
+      "No two folders of this report share a case; --compare FIRST SECOND names two.";
     mf.by("figure").hidden = true;
   }
   mf.ready();

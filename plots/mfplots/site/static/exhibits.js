@@ -5,9 +5,10 @@
   const narrow = () => {
     for (const claim of claims) {
       claim.hidden = Boolean((paper.value && claim.dataset.paper !== paper.value) ||
-                             (verdict.value && claim.dataset.verdict !== verdict.value));
+        (verdict.value && claim.dataset.verdict !== verdict.value));
     }
-    mf.by("shown").textContent = `${claims.filter((claim) => !claim.hidden).length} of ${claims.length} claims`;
+    mf.by("shown").textContent =
+      `${claims.filter((claim) => !claim.hidden).length} of ${claims.length} claims`;
   };
   if (paper) {
     paper.addEventListener("change", narrow);
@@ -15,7 +16,8 @@
     narrow();
   }
   for (const table of document.querySelectorAll(".claim table")) {
-    const scroll = mf.el("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "table, scrolls sideways" });
+    const scroll = mf.el("div", { class: "scroll", tabindex: "0",
+    role: "region", "aria-label": "table, scrolls sideways" });
     table.replaceWith(scroll);
     scroll.append(table);
   }

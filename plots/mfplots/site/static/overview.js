@@ -1,7 +1,8 @@
 "use strict";
 // The overview: who is fastest on which data, and the curves with a target that can be moved.
 mf.overview = (() => {
-  const state = { group: null, shown: new Set(), target: null, metric: null, table: null, drawing: null };
+  const state = { group: null, shown: new Set(), target: null, metric: null, table: null,
+    drawing: null };
   const control = (id) => mf.by(id);
   const less = (metric) => mf.store.overview.less.includes(metric);
 
@@ -21,21 +22,32 @@ mf.overview = (() => {
       { key: "series", title: "Configurations", number: true },
     ];
     columns[0].link = (row) => `#group=${row.group}`;
-    mf.table(mf.by("fastest"), columns, rows, { label: "What is fastest on which data", length: 10 });
+    mf.table(mf.by("fastest"), columns, rows, { label: "What is fastest on which data",
+      length: 10 });
   }
   // Models of different size are not one contest: the size is always named.
-  const sized = (first) => (first.factors === null || / ?\bfactors=/.test(first.configuration) ? first.configuration :
+  const sized = (first) => (first.factors === null || / ?\bfactors=/.test(first.configuration) ?
+    first.configuration :
     `factors=${first.factors} ${first.configuration}`.trim());
+
   function fastestRow(group, machine) {
     const answer = machine.answer_to_target;
     const train = machine.train_to_target;
     const name = (first) => (first === null ? "none got there" :
       `${[first.algorithm, sized(first)].filter(Boolean).join(" ")} (n = ${first.seeds})`);
-    const value = group.target === null ? "–" : `${mf.store.overview.metrics[group.metric]} ${group.target}`;
-    return { group: group.index, title: group.title, machine: machine.machine, series: machine.series,
-             target: value + (group.target === null || group.target_named ? "" : ", proposed"),
-             answerBy: name(answer), answer: answer && answer.answer_to_target,
-             trainBy: name(train), train: train && train.train_to_target };
+    const value = group.target === null ? "–" :
+      `${mf.store.overview.metrics[group.metric]} ${group.target}`;
+    return {
+      group: group.index,
+      title: group.title,
+      machine: machine.machine,
+      series: machine.series,
+      target: value + (group.target === null || group.target_named ? "" : ", proposed"),
+      answerBy: name(answer),
+      answer: answer && answer.answer_to_target,
+      trainBy: name(train),
+      train: train && train.train_to_target
+    };
   }
 
   // ---- the curves of one data set ----
@@ -45,24 +57,29 @@ mf.overview = (() => {
     control("group").value = String(index);
     fill("hardware", [...new Set(group.series.map((s) => s.machine))]);
     fill("run", [...new Set(group.series.map((s) => s.run))]);
-    fill("factors", [...new Set(group.series.map((s) => mf.plain(s.factors)))].sort((a, b) => a - b));
-    control("metric").replaceChildren(...group.metrics.map((m) => mf.option(m, mf.store.overview.metrics[m])));
+    fill("factors", [...new Set(group.series.map((s) => mf.plain(s.factors)))].sort((a, b) =>
+      a - b));
+    control("metric").replaceChildren(...group.metrics.map((m) => mf.option(m, mf.store
+      .overview.metrics[m])));
     control("metric").value = group.metric;
     about(group);
     useMetric();
   }
   const fill = (id, values) => control(id).replaceChildren(mf.option("", "all"),
     ...values.map((value) => mf.option(value, value)));
+
   function about(group) {
     const sizes = group.sizes;
     const said = sizes.n_users === null ? "Its ratings did not load." :
       `${sizes.n_users.toLocaleString("en")} users, ${sizes.n_items.toLocaleString("en")} items, ` +
       `${sizes.nnz_train.toLocaleString("en")} training and ${sizes.nnz_test.toLocaleString("en")} test ratings.`;
-    const target = group.target === null ? "" : group.target_named ? " The target is the one most results name" :
+    const target = group.target === null ? "" : group.target_named ?
+      " The target is the one most results name" :
       " No result names a target: the one proposed is 1 % short of the best";
     const others = group.targets.length > 1 ? `; also named: ${group.targets.join(", ")}` : "";
     mf.by("about").textContent = said + target + (target ? `${others}.` : "");
   }
+
   function useMetric() {
     state.metric = control("metric").value || state.group.metric;
     const own = state.metric === state.group.metric ? state.group.target : null;
@@ -74,8 +91,10 @@ mf.overview = (() => {
   // Between the best value and what the series end at.
   function middle() {
     const [low, high] = ends();
-    return Number.isFinite(low) ? Number((less(state.metric) ? low + 0.1 * (high - low) : high - 0.1 * (high - low)).toPrecision(4)) : null;
+    return Number.isFinite(low) ? Number((less(state.metric) ? low + 0.1 * (high - low) : high -
+      0.1 * (high - low)).toPrecision(4)) : null;
   }
+
   function ends() {
     let low = Infinity;
     let high = -Infinity;
@@ -90,19 +109,23 @@ mf.overview = (() => {
     }
     return [low, high];
   }
+
   function slideRange() {
     const [low, high] = ends();
     if (!Number.isFinite(low)) return [0, 1];
     const goal = state.group.target;
     const reach = goal === null || state.metric !== state.group.metric ? high - low :
       Math.max(4 * Math.abs(goal - (less(state.metric) ? low : high)), 0.01 * Math.abs(goal));
-    return less(state.metric) ? [low, Math.min(high, low + reach)] : [Math.max(low, high - reach), high];
+    return less(state.metric) ? [low, Math.min(high, low + reach)] : [Math.max(low, high -
+      reach), high];
   }
+
   function moveSlider() {
     const [low, high] = slideRange();
     const slide = control("slide");
     slide.disabled = state.target === null;
-    slide.value = high > low && state.target !== null ? Math.round(1000 * (state.target - low) / (high - low)) : 0;
+    slide.value = high > low && state.target !== null ? Math.round(1000 * (state.target - low) /
+      (high - low)) : 0;
     slide.setAttribute("aria-valuetext", state.target === null ? "none" : String(state.target));
   }
 
@@ -117,12 +140,24 @@ mf.overview = (() => {
   function rowOf(series) {
     const train = reach(series, "train_s");
     const answer = reach(series, "answer_s");
-    const bests = series.seeds.map((seed) => bestOf(seed[state.metric])).filter((v) => v !== null);
-    return { series, algorithm: series.algorithm, configuration: series.configuration, run: series.run,
-             machine: series.machine, precision: series.precision, factors: series.factors,
-             seeds: series.seeds.length, reached: train.filter((t) => t !== null).length,
-             best: mf.censoredMedian(bests), train: mf.censoredMedian(train), answer: mf.censoredMedian(answer) };
+    const bests = series.seeds.map((seed) => bestOf(seed[state.metric])).filter((v) => v !==
+      null);
+    return {
+      series,
+      algorithm: series.algorithm,
+      configuration: series.configuration,
+      run: series.run,
+      machine: series.machine,
+      precision: series.precision,
+      factors: series.factors,
+      seeds: series.seeds.length,
+      reached: train.filter((t) => t !== null).length,
+      best: mf.censoredMedian(bests),
+      train: mf.censoredMedian(train),
+      answer: mf.censoredMedian(answer)
+    };
   }
+
   function bestOf(values) {
     const known = values.filter((v) => v !== null);
     if (!known.length) return null;
@@ -135,14 +170,21 @@ mf.overview = (() => {
     { key: "factors", title: "f", number: true },
     { key: "answer", title: "Answer to target", number: true, show: mf.duration },
     { key: "train", title: "Training to target", number: true, show: mf.duration },
-    { key: "reached", title: "Got there", number: true, show: (value, row) => `${value} of ${row.seeds}` },
+    { key: "reached", title: "Got there", number: true, show: (value, row) =>
+        `${value} of ${row.seeds}` },
     { key: "best", title: "Best", number: true, show: mf.fixed(4) },
     { key: "machine", title: "Hardware" },
-    { key: "run", title: "Results", link: (row) => `cases.html#${new URLSearchParams({ run: row.run })}` },
+    { key: "run", title: "Results", link: (row) =>
+        `cases.html#${new URLSearchParams({ run: row.run })}` },
   ];
+
   function showBox(series) {
-    const box = mf.el("input", { type: "checkbox", "aria-label": `Show ${series.label} of ${series.run}`,
-      onchange: () => { box.checked ? state.shown.add(series) : state.shown.delete(series); draw(); } });
+    const box = mf.el("input", {
+      type: "checkbox",
+      "aria-label": `Show ${series.label} of ${series.run}`,
+      onchange: () => { box.checked ? state.shown.add(series) : state.shown.delete(series);
+        draw(); }
+    });
     box.checked = state.shown.has(series);
     const swatch = mf.el("span", { class: "swatch", "aria-hidden": "true" });
     swatch.style.setProperty("--light", series.colour);
@@ -167,13 +209,17 @@ mf.overview = (() => {
     return [...found.values()].map((row) => row.series);
   }
   const faster = (a, b) => (a.answer ?? Infinity) < (b.answer ?? Infinity) ||
-    ((a.answer ?? Infinity) === (b.answer ?? Infinity) && (less(state.metric) ? a.best < b.best : a.best > b.best));
+    ((a.answer ?? Infinity) === (b.answer ?? Infinity) && (less(state.metric) ? a.best < b
+      .best : a.best > b.best));
   // Anew for other series; for another target the table stays as it was searched and paged.
   function tabulate(anew = false) {
     const rows = selected().map(rowOf);
     if (!anew) return state.table.clear().rows.add(rows).draw(false);
-    state.table = mf.table(mf.by("series"), columns, rows,
-             { label: "Series with times to the target", order: [[4, "asc"], [7, less(state.metric) ? "asc" : "desc"]] });
+    state.table = mf.table(mf.by("series"), columns,
+    rows, { label: "Series with times to the target", order: [
+        [4, "asc"],
+        [7, less(state.metric) ? "asc" : "desc"]
+      ] });
   }
 
   // ---- the figure ----
@@ -185,49 +231,79 @@ mf.overview = (() => {
     });
     return state.drawing;
   }
+
   function drawNow() {
     const clock = control("clock").value;
     const shown = selected().filter((series) => state.shown.has(series));
-    const traces = shown.map((series) => traceOf(series, clock)).filter((trace) => trace !== null);
+    const traces = shown.map((series) => traceOf(series, clock)).filter((trace) => trace !==
+      null);
     const host = mf.by("figure");
     return mf.draw(host, traces, layoutOf(traces, clock), true).then(() => listen(host));
   }
+
   function traceOf(series, clock) {
     const [x, y, low, high] = (series.curves[state.metric] || {})[clock] || [[], [], [], []];
     const log = control("logx").checked;
     const keep = x.map((value, i) => i).filter((i) => x[i] !== null && (!log || x[i] > 0));
     if (!keep.length) return null;
     const colour = mf.colour(series);
-    return { type: "scatter", mode: "lines+markers", x: keep.map((i) => x[i]), y: keep.map((i) => y[i]),
-             name: mf.figureText(short(series)), line: { color: colour, dash: mf.dash(series.variant), width: 2 },
-             marker: { color: colour, size: 7, symbol: mf.symbol(series.marker, series.variant) },
-             hovertemplate: `<b>${mf.figureText(series.label)}</b><br>${mf.figureText(series.run)}, ${mf.figureText(series.machine)}, ` +
-               `n = ${series.seeds.length}<br>%{x:.4g}${clock === "epoch" ? " epochs" : " s"}, %{y:.5g}%{customdata}<extra></extra>`,
-             customdata: keep.map((i) => (series.seeds.length < 3 ? "" : ` [${mf.significant(low[i], 5)}, ${mf.significant(high[i], 5)}]`)) };
+    return {
+      type: "scatter",
+      mode: "lines+markers",
+      x: keep.map((i) => x[i]),
+      y: keep.map((i) => y[i]),
+      name: mf.figureText(short(series)),
+      line: { color: colour, dash: mf.dash(series.variant), width: 2 },
+      marker: { color: colour, size: 7, symbol: mf.symbol(series.marker, series.variant) },
+      hovertemplate: `<b>${mf.figureText(series.label)}</b><br>${mf.figureText(series.run)}, ${mf.figureText(series.machine)}, ` +
+        `n = ${series.seeds.length}<br>%{x:.4g}${clock === "epoch" ? " epochs" : " s"}, %{y:.5g}%{customdata}<extra></extra>`,
+      customdata: keep.map((i) => (series.seeds.length < 3 ? "" :
+        ` [${mf.significant(low[i], 5)}, ${mf.significant(high[i], 5)}]`))
+    };
   }
-  const short = (series) => (series.label.length > 42 ? `${series.label.slice(0, 40)}…` : series.label);
+  const short = (series) => (series.label.length > 42 ? `${series.label.slice(0, 40)}…` : series
+    .label);
+
   function layoutOf(traces, clock) {
-    const names = { answer_s: "prepare + transfer + training (s)", train_s: "training (s)", wall_s: "wall time (s)", epoch: "epochs" };
+    const names = { answer_s: "prepare + transfer + training (s)", train_s: "training (s)",
+      wall_s: "wall time (s)", epoch: "epochs" };
     const narrowPage = innerWidth < 700;
-    const line = state.target === null ? [] : [{ type: "line", xref: "paper", x0: 0, x1: 1, yref: "y",
-      y0: state.target, y1: state.target, line: { color: mf.style("--accent"), width: 2.5, dash: "dash" } }];
+    const line = state.target === null ? [] : [{
+      type: "line",
+      xref: "paper",
+      x0: 0,
+      x1: 1,
+      yref: "y",
+      y0: state.target,
+      y1: state.target,
+      line: { color: mf.style("--accent"), width: 2.5, dash: "dash" }
+    }];
     const window = windowOf(traces);
-    return mf.layout({ shapes: line, showlegend: traces.length <= (narrowPage ? 8 : 14), height: narrowPage ? 460 : 520,
-      legend: narrowPage ? { orientation: "h", y: -0.22, font: { size: 11 } } : { font: { size: 12 } },
-      xaxis: mf.axis(names[clock], timesOf(traces, window)), yaxis: mf.axis(mf.store.overview.metrics[state.metric], window) });
+    return mf.layout({
+      shapes: line,
+      showlegend: traces.length <= (narrowPage ? 8 : 14),
+      height: narrowPage ? 460 : 520,
+      legend: narrowPage ? { orientation: "h", y: -0.22, font: { size: 11 } } :
+      { font: { size: 12 } },
+      xaxis: mf.axis(names[clock], timesOf(traces, window)),
+      yaxis: mf.axis(mf.store.overview.metrics[state.metric], window)
+    });
   }
   // The range in which the series differ: best and last values, the target, and of the descent what
   // most go through. The initial model, often far above, may fall outside.
   function windowOf(traces) {
     const log = control("logy").checked;
-    const bests = traces.map((t) => t.y.reduce((a, b) => (less(state.metric) ? Math.min(a, b) : Math.max(a, b))));
+    const bests = traces.map((t) => t.y.reduce((a, b) => (less(state.metric) ? Math.min(a, b) :
+      Math.max(a, b))));
     const starts = traces.map((t) => t.y[Math.min(1, t.y.length - 1)]).sort((a, b) => a - b);
     const goals = [...bests, ...traces.map((t) => t.y[t.y.length - 1]),
-                   ...(starts.length ? [starts[Math.floor(less(state.metric) ? 0.75 * (starts.length - 1) : 0.25 * (starts.length - 1))]] : []),
-                   ...(state.target === null ? [] : [state.target])].filter((v) => v !== null && (!log || v > 0));
+      ...(starts.length ? [starts[Math.floor(less(state.metric) ? 0.75 * (starts.length - 1) :
+        0.25 * (starts.length - 1))]] : []),
+      ...(state.target === null ? [] : [state.target])
+    ].filter((v) => v !== null && (!log || v > 0));
     if (!goals.length) return { type: log ? "log" : "linear" };
     let [low, high] = [Math.min(...goals), Math.max(...goals)];
-    if (log) [low, high] = [Math.log10(low), Math.log10(high)];
+    if (log)[low, high] = [Math.log10(low), Math.log10(high)];
     const pad = 0.06 * (high - low) || 0.01;
     return { type: log ? "log" : "linear", range: [low - pad, high + pad] };
   }
@@ -237,20 +313,23 @@ mf.overview = (() => {
     if (!window.range || !log) return { type: log ? "log" : "linear" };
     const top = window.type === "log" ? 10 ** window.range[1] : window.range[1];
     const bottom = window.type === "log" ? 10 ** window.range[0] : window.range[0];
-    const begins = traces.map((t) => t.x[Math.max(0, t.y.findIndex((y) => y <= top && y >= bottom))]);
+    const begins = traces.map((t) => t.x[Math.max(0, t.y.findIndex((y) => y <= top && y >=
+      bottom))]);
     const ends = traces.flatMap((t) => t.x);
     if (!ends.length) return { type: "log" };
     const [low, high] = [Math.log10(Math.min(...begins)), Math.log10(Math.max(...ends))];
     const pad = 0.04 * (high - low) || 0.1;
     return { type: "log", range: [low - pad, high + pad] };
   }
+
   function listen(host) {
     if (host.dataset.listens) return;
     host.dataset.listens = "yes";
     host.on("plotly_relayout", (changed) => {
       if (changed["shapes[0].y0"] === undefined) return;
       // It is a line: whichever end was dragged.
-      const ends = [changed["shapes[0].y0"], changed["shapes[0].y1"]].filter((v) => v !== undefined);
+      const ends = [changed["shapes[0].y0"], changed["shapes[0].y1"]].filter((v) => v !==
+        undefined);
       setTarget(Number(ends.reduce((a, b) => a + b, 0) / ends.length), true);
     });
   }
@@ -258,23 +337,30 @@ mf.overview = (() => {
   function setTarget(value, rounded = false) {
     if (!Number.isFinite(value)) return;
     state.target = rounded ? Number(value.toPrecision(5)) : value;
-    if (Number(control("target").value) !== state.target) control("target").value = state.target;
+    if (Number(control("target").value) !== state.target) control("target").value = state
+    .target;
     moveSlider();
     tabulate();
     draw();
   }
+
   function listenToControls() {
     control("controls").addEventListener("submit", (event) => event.preventDefault());
-    control("group").addEventListener("change", () => { location.hash = `group=${control("group").value}`; });
-    for (const id of ["hardware", "factors", "run"]) control(id).addEventListener("change", narrow);
+    control("group").addEventListener("change", () => { location.hash =
+        `group=${control("group").value}`; });
+    for (const id of ["hardware", "factors", "run"]) control(id).addEventListener("change",
+      narrow);
     control("metric").addEventListener("change", useMetric);
     for (const id of ["clock", "logx", "logy"]) control(id).addEventListener("change", draw);
-    control("target").addEventListener("change", () => { if (control("target").value !== "") setTarget(Number(control("target").value)); });
+    control("target").addEventListener("change", () => { if (control("target").value !== "")
+        setTarget(Number(control("target").value)); });
     control("slide").addEventListener("input", () => {
       const [low, high] = slideRange();
       setTarget(low + (high - low) * Number(control("slide").value) / 1000, true);
     });
-    const showing = (series) => { state.shown = new Set(series); tabulate(); draw(); };
+    const showing = (series) => { state.shown = new Set(series);
+      tabulate();
+      draw(); };
     control("best").addEventListener("click", () => showing(fastestOfEach()));
     control("all").addEventListener("click", () => showing(selected()));
     control("none").addEventListener("click", () => showing([]));
@@ -287,16 +373,25 @@ mf.overview = (() => {
     if (scroll) mf.by("curves-h").scrollIntoView();
   }
 
-  return { state, rowOf, selected, setTarget, async start() {
-    const { groups, cases, runs, damaged } = mf.store.overview;
-    mf.by("counts").textContent = `${cases.toLocaleString("en")} cases of ${runs.toLocaleString("en")} folders on ` +
-      `${groups.length} data sets and splits.` + (damaged ? ` ${damaged} could not be read: see Failures.` : "");
-    control("group").replaceChildren(...groups.map((g) => mf.option(g.index, `${g.title} (${g.cases})`)));
-    fastest();
-    listenToControls();
-    mf.redraw = () => draw();
-    mf.ready();
-    await follow(mf.address().has("group"));
-  } };
+  return {
+    state,
+    rowOf,
+    selected,
+    setTarget,
+    async start() {
+      const { groups, cases, runs, damaged } = mf.store.overview;
+      mf.by("counts").textContent =
+        `${cases.toLocaleString("en")} cases of ${runs.toLocaleString("en")} folders on ` +
+        `${groups.length} data sets and splits.` + (damaged ?
+          ` ${damaged} could not be read: see Failures.` : "");
+      control("group").replaceChildren(...groups.map((g) => mf.option(g.index,
+        `${g.title} (${g.cases})`)));
+      fastest();
+      listenToControls();
+      mf.redraw = () => draw();
+      mf.ready();
+      await follow(mf.address().has("group"));
+    }
+  };
 })();
 mf.overview.start();

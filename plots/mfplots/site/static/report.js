@@ -5,7 +5,8 @@ mf.el = (tag, attributes = {}, ...children) => {
   const made = document.createElement(tag);
   for (const [name, value] of Object.entries(attributes)) {
     if (name.startsWith("on")) made.addEventListener(name.slice(2), value);
-    else if (value !== null && value !== false) made.setAttribute(name, value === true ? "" : value);
+    else if (value !== null && value !== false) made.setAttribute(name, value === true ? "" :
+      value);
   }
   made.append(...children.filter((child) => child !== null && child !== undefined));
   return made;
@@ -27,7 +28,8 @@ mf.withUnit = (value, unit, low, high) => {
   if (Math.abs(value) < 1000 * 10 ** high) value = Number(value.toExponential(2));
   const power = Math.floor(Math.log10(Math.abs(value)) + 1e-12);
   const step = Math.min(Math.max(Math.floor(power / 3) * 3, low), high);
-  const letter = { "-9": "n", "-6": "µ", "-3": "m", 0: "", 3: "k", 6: "M", 9: "G", 12: "T" }[step];
+  const letter = { "-9": "n", "-6": "µ", "-3": "m", 0: "", 3: "k", 6: "M", 9: "G", 12: "T" } [
+    step];
   return `${(value / 10 ** step).toFixed(Math.max(2 - power + step, 0))} ${letter}${unit}`;
 };
 mf.duration = (seconds) => mf.withUnit(seconds, "s", -9, 0);
@@ -42,20 +44,39 @@ mf.fixed = (digits) => (value) => (value === null || value === undefined ? "–"
 // columns: {key, title, show?(value, row) -> text, number?, link?(row) -> address, node?(row)}.
 mf.table = (host, columns, rows, options = {}) => {
   const table = mf.el("table", { class: "display compact", "aria-label": options.label || "" });
-  const scroll = mf.el("div", { class: "scroll", tabindex: "0", role: "region",
-                                "aria-label": `${options.label || "table"}, scrolls sideways` }, table);
+  const scroll = mf.el("div", {
+    class: "scroll",
+    tabindex: "0",
+    role: "region",
+    "aria-label": `${options.label || "table"}, scrolls sideways`
+  }, table);
   host.replaceChildren(scroll);
   const made = new mfTables.default(table, {
-    data: rows, autoWidth: false, deferRender: true, pageLength: options.length || 25,
-    lengthMenu: [10, 25, 100, 500], order: options.order || [], paging: rows.length > 10,
-    searching: options.search !== false && rows.length > 5, info: rows.length > 10,
-    layout: { topStart: "search", topEnd: null, bottomStart: "info", bottomEnd: "paging",
-              bottom2Start: rows.length > 25 ? "pageLength" : null },
+    data: rows,
+    autoWidth: false,
+    deferRender: true,
+    pageLength: options.length || 25,
+    lengthMenu: [10, 25, 100, 500],
+    order: options.order || [],
+    paging: rows.length > 10,
+    searching: options.search !== false && rows.length > 5,
+    info: rows.length > 10,
+    layout: {
+      topStart: "search",
+      topEnd: null,
+      bottomStart: "info",
+      bottomEnd: "paging",
+      bottom2Start: rows.length > 25 ? "pageLength" : null
+    },
     language: { search: "Find", emptyTable: options.empty || "nothing here" },
     columns: columns.map((column) => ({
-      title: mf.escape(column.title), type: column.number ? "num" : "string", name: column.key,
+      title: mf.escape(column.title),
+      type: column.number ? "num" : "string",
+      name: column.key,
       orderable: column.node === undefined,
-      className: column.number ? "number" : column.wide ? "wide" : column.link ? "mid" : "", data: null,
+      className: column.number ? "number" : column.wide ? "wide" : column.link ? "mid" :
+        "",
+      data: null,
       render: (row, kind) => mf.cell(column, row, kind),
     })),
   });
@@ -95,16 +116,20 @@ mf.filters = (host, table, columns, rows, keys, then = () => {}, first = {}) => 
     const wish = asked.size ? asked.get(key) : first[key];
     select.value = values.includes(wish) ? wish : "";
     select.addEventListener("change", () => narrow());
-    const title = (column && (column.filter || column.title)) || key[0].toUpperCase() + key.slice(1);
+    const title = (column && (column.filter || column.title)) || key[0].toUpperCase() + key.slice(
+      1);
     host.append(mf.el("label", {}, `${title} `, select));
     chosen[key] = select;
   }
-  const fits = (row) => keys.every((key) => !chosen[key].value || mf.plain(row[key]) === chosen[key].value);
+  const fits = (row) => keys.every((key) => !chosen[key].value || mf.plain(row[key]) === chosen[
+    key].value);
   table.search.fixed("chosen", (text, row) => fits(row));
+
   function narrow() {
     const said = new URLSearchParams(keys.filter((key) => chosen[key].value)
       .map((key) => [key, chosen[key].value]));
-    history.replaceState(null, "", said.toString() ? `#${said}` : location.pathname.split("/").pop());
+    history.replaceState(null, "", said.toString() ? `#${said}` : location.pathname.split("/")
+      .pop());
     table.draw();
     then(rows.filter(fits));
   }
@@ -117,8 +142,11 @@ mf.option = (value, text) => mf.el("option", { value }, text);
 // ---- data and figures that come when they are wanted ----------------------------------------------
 
 mf.script = (source) => new Promise((done, failed) => {
-  document.head.append(mf.el("script", { src: source, onload: done,
-    onerror: () => failed(new Error(`${source} is not there`)) }));
+  document.head.append(mf.el("script", {
+    src: source,
+    onload: done,
+    onerror: () => failed(new Error(`${source} is not there`))
+  }));
 });
 mf.fetchData = async (source, name) => {
   delete mf.store[name];
@@ -128,7 +156,8 @@ mf.fetchData = async (source, name) => {
 
 // Plotly is large: it comes once the page is painted and usable.
 mf.plotly = () => {
-  mf.plotlyComing ||= new Promise((painted) => requestAnimationFrame(() => setTimeout(painted, 0)))
+  mf.plotlyComing ||= new Promise((painted) => requestAnimationFrame(() => setTimeout(painted,
+      0)))
     .then(() => mf.script("assets/plotly.min.js"));
   return mf.plotlyComing.then(() => Plotly);
 };
@@ -137,31 +166,57 @@ mf.colour = (item) => (mf.isDark() ? item.dark : item.colour);
 mf.style = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
 
 // Plotly takes some HTML in its texts: none of it comes from result files.
-mf.figureText = (text) => String(text).replace(/[&<>]/g, (c) => ({ "&": "&amp;", "<": "&lt;", ">": "&gt;" }[c]));
-mf.axis = (title, more = {}) => ({ title: { text: title, standoff: 8 }, gridcolor: mf.style("--grid"),
-  linecolor: mf.style("--line"), zeroline: false, automargin: true, ...more });
+mf.figureText = (text) => String(text).replace(/[&<>]/g, (c) =>
+({ "&": "&amp;", "<": "&lt;", ">": "&gt;" } [c]));
+mf.axis = (title, more = {}) => ({
+  title: { text: title, standoff: 8 },
+  gridcolor: mf.style("--grid"),
+  linecolor: mf.style("--line"),
+  zeroline: false,
+  automargin: true,
+  ...more
+});
 mf.layout = (more = {}) => ({
-  paper_bgcolor: "rgba(0,0,0,0)", plot_bgcolor: "rgba(0,0,0,0)", margin: { l: 56, r: 12, t: 34, b: 48 },
-  modebar: { bgcolor: "rgba(0,0,0,0)", color: mf.style("--soft"), activecolor: mf.style("--accent") },
+  paper_bgcolor: "rgba(0,0,0,0)",
+  plot_bgcolor: "rgba(0,0,0,0)",
+  margin: { l: 56, r: 12, t: 34, b: 48 },
+  modebar: { bgcolor: "rgba(0,0,0,0)", color: mf.style("--soft"), activecolor: mf.style(
+      "--accent") },
   font: { family: "system-ui, sans-serif", size: 13, color: mf.style("--text") },
-  hoverlabel: { bgcolor: mf.style("--panel"), font: { color: mf.style("--text") }, bordercolor: mf.style("--line") },
-  hovermode: "closest", showlegend: false, ...more });
+  hoverlabel: { bgcolor: mf.style("--panel"), font: { color: mf.style("--text") },
+    bordercolor: mf.style("--line") },
+  hovermode: "closest",
+  showlegend: false,
+  ...more
+});
 mf.draw = async (host, traces, layout, movable = false) => {
   const plotly = await mf.plotly();
-  await plotly.react(host, traces, layout, { responsive: true, displaylogo: false,
+  await plotly.react(host, traces, layout, {
+    responsive: true,
+    displaylogo: false,
     edits: { shapePosition: movable },
-    modeBarButtonsToRemove: ["select2d", "lasso2d", "toImage", "autoScale2d"] });
+    modeBarButtonsToRemove: ["select2d", "lasso2d", "toImage", "autoScale2d"]
+  });
   host.dataset.drawn = String(1 + Number(host.dataset.drawn || 0));
   return plotly;
 };
 // The markers of mfplots/palette.py by Plotly's names; an open one for half filled ones.
 mf.symbol = (marker, variant) => {
-  const name = { o: "circle", s: "square", "^": "triangle-up", D: "diamond", v: "triangle-down",
-                 P: "cross", X: "x", "<": "triangle-left" }[marker] || "circle";
+  const name = {
+    o: "circle",
+    s: "square",
+    "^": "triangle-up",
+    D: "diamond",
+    v: "triangle-down",
+    P: "cross",
+    X: "x",
+    "<": "triangle-left"
+  } [marker] || "circle";
   return variant % 6 === 0 ? name : variant % 6 === 1 ? `${name}-open` : `${name}-open-dot`;
 };
 mf.dash = (variant) => ["solid", "8px,3px", "10px,3px,2px,3px", "2px,2px", "14px,4px",
-                        "8px,2px,2px,2px,2px,2px"][variant % 6];
+  "8px,2px,2px,2px,2px,2px"
+][variant % 6];
 
 // ---- the theme ------------------------------------------------------------------------------------
 
@@ -176,7 +231,8 @@ mf.startTheme = () => {
   };
   button.addEventListener("click", () => {
     const dark = !mf.isDark();
-    try { localStorage.setItem("mfbench-theme", dark ? "dark" : "light"); } catch (error) { /* without */ }
+    try { localStorage.setItem("mfbench-theme", dark ? "dark" : "light"); } catch (
+    error) { /* without */ }
     turn(dark);
   });
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", (event) => {
@@ -186,5 +242,6 @@ mf.startTheme = () => {
   });
   say();
 };
-mf.ready = () => { document.documentElement.dataset.ready = String(Math.round(performance.now())); };
+mf.ready = () => { document.documentElement.dataset.ready = String(Math.round(performance
+.now())); };
 document.addEventListener("DOMContentLoaded", mf.startTheme);

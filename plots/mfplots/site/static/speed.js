@@ -4,19 +4,23 @@
   const columns = [
     { key: "algorithm", title: "Algorithm" },
     { key: "configuration", title: "Configuration", wide: true },
-    { key: "updates_per_s", title: "Updates", number: true, show: (value) => mf.si(value, "/s") },
+    { key: "updates_per_s", title: "Updates", number: true, show: (value) => mf.si(value,
+      "/s") },
     { key: "method", title: "of", filter: "Updates of" },
     { key: "bytes_per_s", title: "Bytes", number: true, show: (value) => mf.si(value, "B/s") },
     { key: "bytes_share", title: "of the copy", number: true, show: mf.percent },
     { key: "rows_share", title: "of random rows", number: true, show: mf.percent },
-    { key: "flops_per_s", title: "Operations", number: true, show: (value) => mf.si(value, "FLOP/s") },
+    { key: "flops_per_s", title: "Operations", number: true, show: (value) => mf.si(value,
+        "FLOP/s") },
     { key: "flops_share", title: "of fp32", number: true, show: mf.percent },
-    { key: "intensity", title: "FLOP a byte", number: true, show: (value) => mf.significant(value) },
+    { key: "intensity", title: "FLOP a byte", number: true, show: (value) => mf.significant(
+        value) },
     { key: "machine", title: "Hardware" },
     { key: "dataset", title: "Data", link: (row) => `index.html#group=${row.group}` },
     { key: "precision", title: "Precision" }, { key: "factors", title: "f", number: true },
     { key: "seeds", title: "Seeds", number: true },
-    { key: "run", title: "Results", link: (row) => `cases.html#${new URLSearchParams({ run: row.run })}` },
+    { key: "run", title: "Results", link: (row) =>
+        `cases.html#${new URLSearchParams({ run: row.run })}` },
   ];
   let shown = rows;
 
@@ -24,44 +28,72 @@
     const host = mf.by("ceilings");
     for (const known of ceilings.filter((c) => rows.some((row) => row.machine === c.machine))) {
       host.append(mf.el("p", {}, mf.el("b", {}, known.machine),
-        `: copy ${mf.si(known.bytes_per_s, "B/s")} read and written, fp32 ${mf.si(known.flops_per_s, "FLOP/s")} (${known.source}).`),
+          `: copy ${mf.si(known.bytes_per_s, "B/s")} read and written, fp32 ${mf.si(known.flops_per_s, "FLOP/s")} (${known.source}).`
+          ),
         mf.el("details", {}, mf.el("summary", {}, "All that was measured there"),
-              mf.el("pre", { tabindex: "0" }, known.lines.join("\n"))));
+          mf.el("pre", { tabindex: "0" }, known.lines.join("\n"))));
     }
-    const without = [...new Set(rows.map((row) => row.machine))].filter((name) => !ceilings.some((c) => c.machine === name));
-    if (without.length) host.append(mf.el("p", { class: "note" }, `Not known: the ceilings of ${without.join("; ")}; no file has them.`));
+    const without = [...new Set(rows.map((row) => row.machine))].filter((name) => !ceilings.some((
+      c) => c.machine === name));
+    if (without.length) host.append(mf.el("p", { class: "note" },
+      `Not known: the ceilings of ${without.join("; ")}; no file has them.`));
   }
+
   function draw(now) {
     shown = now;
     const known = shown.filter((row) => row.flops_per_s !== null && row.intensity !== null);
     const by = new Map();
     for (const row of known) by.set(row.algorithm, [...(by.get(row.algorithm) || []), row]);
-    const traces = [...by].map(([name, own]) => ({ type: "scatter", mode: "markers", name: mf.figureText(name),
-      x: own.map((row) => row.intensity), y: own.map((row) => row.flops_per_s),
-      marker: { color: mf.colour(own[0]), symbol: mf.symbol(own[0].marker, 0), size: 9, opacity: 0.85 },
-      text: own.map((row) => mf.figureText(`${row.algorithm} ${row.configuration}`) + `<br>${mf.figureText(row.dataset)}, ${mf.figureText(row.machine)}<br>` +
-        `${mf.si(row.bytes_per_s, "B/s")} (${mf.percent(row.bytes_share)}), ${mf.si(row.flops_per_s, "FLOP/s")} (${mf.percent(row.flops_share)})`),
-      hovertemplate: "%{text}<extra></extra>" }));
+    const traces = [...by].map(([name, own]) => ({
+      type: "scatter",
+      mode: "markers",
+      name: mf.figureText(name),
+      x: own.map((row) => row.intensity),
+      y: own.map((row) => row.flops_per_s),
+      marker: { color: mf.colour(own[0]), symbol: mf.symbol(own[0].marker, 0), size: 9,
+        opacity: 0.85 },
+      text: own.map((row) => mf.figureText(`${row.algorithm} ${row.configuration}`) +
+        `<br>${mf.figureText(row.dataset)}, ${mf.figureText(row.machine)}<br>` +
+        `${mf.si(row.bytes_per_s, "B/s")} (${mf.percent(row.bytes_share)}), ${mf.si(row.flops_per_s, "FLOP/s")} (${mf.percent(row.flops_share)})`
+        ),
+      hovertemplate: "%{text}<extra></extra>"
+    }));
     const small = innerWidth < 700;
-    const legend = small ? { orientation: "h", y: -0.25, font: { size: 11 } } : { font: { size: 12 } };
-    mf.draw(mf.by("figure"), [...roofs(known), ...traces], mf.layout({ height: small ? 480 : 540, showlegend: true, legend,
+    const legend = small ? { orientation: "h", y: -0.25, font: { size: 11 } } :
+  { font: { size: 12 } };
+    mf.draw(mf.by("figure"), [...roofs(known), ...traces], mf.layout({
+      height: small ? 480 : 540,
+      showlegend: true,
+      legend,
       xaxis: mf.axis("operations a byte, as declared", { type: "log" }),
-      yaxis: mf.axis("FLOP/s", { type: "log", exponentformat: "SI" }) }));
+      yaxis: mf.axis("FLOP/s", { type: "log", exponentformat: "SI" })
+    }));
   }
+
   function roofs(known) {
     const xs = known.map((row) => row.intensity);
     if (!xs.length) return [];
     return ceilings.filter((c) => known.some((row) => row.machine === c.machine)).map((c) => {
       const knee = c.flops_per_s / c.bytes_per_s;
       const ends = [Math.min(...xs, knee) / 2, knee, Math.max(...xs, knee) * 2];
-      return { type: "scatter", mode: "lines", name: mf.figureText(`ceiling of ${c.machine}`), x: ends,
-        y: ends.map((x) => Math.min(x * c.bytes_per_s, c.flops_per_s)), hoverinfo: "name",
-        line: { color: mf.style("--text"), width: 2, dash: "dash" } };
+      return {
+        type: "scatter",
+        mode: "lines",
+        name: mf.figureText(`ceiling of ${c.machine}`),
+        x: ends,
+        y: ends.map((x) => Math.min(x * c.bytes_per_s, c.flops_per_s)),
+        hoverinfo: "name",
+        line: { color: mf.style("--text"), width: 2, dash: "dash" }
+      };
     });
   }
   sayCeilings();
-  const table = mf.table(mf.by("rates"), columns, rows, { label: "Rates", order: [[7, "desc"]] });
+  const table = mf.table(mf.by("rates"), columns, rows, { label: "Rates", order: [
+      [7, "desc"]
+    ] });
   mf.redraw = () => draw(shown);
-  mf.filters(mf.by("filters"), table, columns, rows, ["machine", "dataset", "method", "family", "algorithm", "precision"], draw);
+  mf.filters(mf.by("filters"), table, columns, rows, ["machine", "dataset", "method", "family",
+    "algorithm", "precision"
+  ], draw);
   mf.ready();
 })();
