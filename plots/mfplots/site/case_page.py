@@ -37,11 +37,21 @@ def case_data(path: Path, key: str, run: str, experiments: Mapping[str, str]) ->
             "reason": footer.get("stop_reason", "no footer: still running, or killed"),
             "colour": of_algorithm(str(algorithm["name"]))[0],
             "dark": on_dark(of_algorithm(str(algorithm["name"]))[0]),
-            "trace": _trace(item), "clocks": [[name, _finite(clocks.get(name))] for name in STACK],
-            "wall": _finite(clocks.get("wall_s")), "phases": _phases(footer.get("phases")),
+            "trace": _trace(item), "clocks": stack(clocks), "wall": _finite(clocks.get("wall_s")), "phases": _phases(footer.get("phases")),
             "sections": _sections(header, footer),
             "repeat": repeat_lines(header, experiments),
             "raw": path.read_text(encoding="utf-8", errors="replace")}
+
+
+def stack(clocks: Mapping[str, Any]) -> list[list[Any]]:
+    """The clocks one after the other up to the wall clock. Older files have no `rest_s`: there what
+    is left stands as "on no clock"."""
+    rows = [[name, _finite(clocks.get(name))] for name in STACK]
+    wall = _finite(clocks.get("wall_s"))
+    left = (wall or 0.0) - sum(seconds or 0.0 for _, seconds in rows)
+    if clocks.get("rest_s") is None and left > 0:
+        rows.append(["on no clock", left])
+    return rows
 
 
 def _trace(item: CaseFile) -> Json:
@@ -102,7 +112,8 @@ def repeat_lines(header: Json, experiments: Mapping[str, str]) -> list[str]:
         lines.append(f"git checkout {revision}" +
                      ("   # the tree had changes that were not committed"
                       if environment.get("git_dirty") else ""))
-    lines.append("./dev build " + ("cuda" if header["algorithm"].get("hardware") == "cuda" else "cpu"))
+    preset = "cuda" if header["algorithm"].get("hardware") == "cuda" else "cpu"
+    lines.append(f"./dev build {preset}")
     file = experiments.get(spec)
     if file is None:
         lines.append(f"# as its file says: {environment.get('command_line')}")
@@ -111,7 +122,7 @@ def repeat_lines(header: Json, experiments: Mapping[str, str]) -> list[str]:
         folder, name = exhibit.split("/")
         lines.append(f"./dev reproduce {folder}/{name.split('.')[0]}")
     else:
-        lines.append(f"mfbench run {file}")
+        lines.append(f"build/{preset}/mfbench run {file}")
     return lines
 
 
