@@ -37,7 +37,8 @@ def case_data(path: Path, key: str, run: str, experiments: Mapping[str, str]) ->
             "reason": footer.get("stop_reason", "no footer: still running, or killed"),
             "colour": of_algorithm(str(algorithm["name"]))[0],
             "dark": on_dark(of_algorithm(str(algorithm["name"]))[0]),
-            "trace": _trace(item), "clocks": stack(clocks), "wall": _finite(clocks.get("wall_s")), "phases": _phases(footer.get("phases")),
+            "trace": _trace(item), "clocks": stack(clocks),
+            "wall": _finite(clocks.get("wall_s")), "phases": _phases(footer.get("phases")),
             "sections": _sections(header, footer),
             "repeat": repeat_lines(header, experiments),
             "raw": path.read_text(encoding="utf-8", errors="replace")}

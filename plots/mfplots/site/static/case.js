@@ -2,7 +2,7 @@
 (() => {
   // Stack colours of mfplots' clocks are those of the palette, in the order of the clocks.
   const COLOURS = ["#6E6E6E", "#56B4E9", "#E69F00", "#CC79A7", "#0072B2", "#009E73", "#999933",
-    "#D55E00"
+    "#D55E00", "#A6A6A6"
   ];
   let shown = null;
   const host = mf.by("case");
