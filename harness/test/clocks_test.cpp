@@ -182,6 +182,7 @@ const RegisterFactory registered_factory("sleeper",
 RunOptions with_device(bool slow) {
   RunOptions options;
   options.open_device = [slow] { return std::make_unique<SlowDevice>(slow); };
+  options.watch_pace_s = 0;  // whatever can be read is read every time
   return options;
 }
 
