@@ -97,6 +97,8 @@ def load(paths: Iterable[str | Path], damaged: list[str] | None = None) -> Resul
             if found.resolve() not in files:
                 try:
                     item = read_case(found)
+                    if damaged is not None:
+                        _check_shape(item)
                 except PlotError as error:
                     if damaged is None:
                         raise
@@ -260,6 +262,24 @@ def _add_line(item: CaseFile, line: Json, where: str) -> None:
         item.footer = line
     else:
         raise PlotError(f"{where}: unknown type {kind!r}; expected trace or footer")
+
+
+def _check_shape(item: CaseFile) -> None:
+    """Raises PlotError where header or footer have values of other kinds than docs/results.md says:
+    what reads them would stumble, and take the whole folder with it."""
+    if not item.header:
+        return
+    try:
+        row = _case_row(item)
+    except (AttributeError, LookupError, TypeError, ValueError) as error:
+        raise PlotError(f"{item.path}: damaged header or footer: {error!r}") from error
+    kinds = {str: ("case_id", "case_hash", "algorithm", "dataset"),
+             (dict, type(None)): ("params", "schedule", "init", "stop", "evaluate", "split")}
+    for kind, keys in kinds.items():
+        for key in keys:
+            if not isinstance(row.get(key), kind):
+                raise PlotError(f"{item.path}:1: {key}: found {row.get(key)!r}, expected "
+                                f"{'text' if kind is str else 'an object'}")
 
 
 def _number(value: Any, key: str, where: str) -> float:

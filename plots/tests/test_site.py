@@ -65,15 +65,20 @@ def test_a_damaged_file_is_named_and_the_others_are_shown(tmp_path):
 @pytest.mark.parametrize("change", [{"algorithm": {"name": "x", "params": [1]}},
                                     {"dataset": {"name": "toy", "split": 7}},
                                     {"environment": []}, {"dataset": {"name": ["a"]}}])
-def test_a_header_of_another_shape_ends_no_report(tmp_path, change):
-    write_cases(tmp_path / "good", [Made()])
-    (tmp_path / "bad").mkdir()
-    write_lines(tmp_path / "bad" / "case.jsonl", [header(Made(), **change)])
-    runs, damaged = gather([tmp_path])
-    assert "good" in [run.name for run in runs]
-    for run in runs:  # what was read can be shown
-        board(make_groups([run]))
-    assert len(runs) + len(damaged) == 2
+def test_a_header_of_another_shape_is_left_out_alone(tmp_path, change):
+    folder = write_cases(tmp_path / "run", [Made()])
+    write_lines(folder / "bad.jsonl", [header(Made(seed=2), **change)])
+    (run,), (damaged,) = gather([tmp_path])
+    assert list(run.results.cases["seed"]) == [1] and "run/bad.jsonl" in damaged.why
+    assert len(board(make_groups([run]))) == 1
+
+
+def test_a_footer_of_another_shape_is_left_out_alone(tmp_path):
+    folder = write_cases(tmp_path / "run", [Made()])
+    write_lines(folder / "bad.jsonl", [header(Made(seed=2)),
+                                       {"type": "footer", "status": "completed", "clocks": [1]}])
+    (run,), (damaged,) = gather([tmp_path])
+    assert len(run.results.cases) == 1 and "damaged header or footer" in damaged.why
 
 
 def test_a_pipe_is_named_not_waited_for(tmp_path):
