@@ -267,6 +267,18 @@ def test_without_a_program_the_page_says_so(tmp_path):
         pair_data(runs, [(runs[0].path, tmp_path / "other")], None)
 
 
+def test_the_command_needs_no_build(tmp_path):
+    """A checkout without one: the libraries may be missing, which is said; nothing ends in silence."""
+    write_cases(tmp_path / "results", [Made()])
+    for name in ("dev", "plots"):
+        (tmp_path / name).symlink_to(ROOT / name)
+    environment = {key: value for key, value in os.environ.items() if key != "MFBENCH"}
+    done = subprocess.run([tmp_path / "dev", "report", "results"], cwd=tmp_path, env=environment,
+                          capture_output=True, text=True, timeout=60)
+    assert (done.returncode == 0 and "1 cases" in done.stdout) or \
+        (done.returncode == 1 and "./dev deps" in done.stderr), (done.stdout, done.stderr)
+
+
 # ---- files ----------------------------------------------------------------------------------------
 
 def test_data_hold_no_control_character_and_nothing_that_is_no_json(tmp_path):
