@@ -132,6 +132,8 @@ def test_what_a_peer_may_see(mfbench, fakes):
     assert "http_proxy" not in seen["names"] and "MFBENCH_DATA" not in seen["names"]
     assert "mfbench-peer-" in seen["home"] and not os.path.exists(seen["home"])
     assert header["facts"]["restarts"] is True
+    work = header["work_per_epoch"]
+    assert work == {"updates": header["dataset"]["nnz_train"], "bytes": None, "flops": None}
     assert [point["epoch"] for point in trace] == [0, 1, 2, 3]
     # By its clock, which says 1e-4 s an epoch; ours goes on meanwhile.
     assert [round(point["train_s"], 9) for point in trace] == [0, 1e-4, 2e-4, 3e-4]

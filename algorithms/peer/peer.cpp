@@ -1,7 +1,6 @@
 // An algorithm that trains in another process, by another's code. Ours are the data, the clocks
 // around it and every check of what comes back.
-#include <sys/stat.h>
-
+#include <limits>
 #include <memory>
 #include <optional>
 
@@ -73,8 +72,12 @@ class Peer : public Algorithm {
     return model_.view();
   }
 
-  // Bytes and operations are not claimed: what they would be compared with is another's code.
-  Work work_per_epoch() const override { return {static_cast<double>(updates()), 0, 0}; }
+  // Bytes and operations are not claimed (null in the result): what they would be compared with is
+  // another's code.
+  Work work_per_epoch() const override {
+    constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
+    return {static_cast<double>(updates()), kUnknown, kUnknown};
+  }
 
   Json facts() const override {
     return {{"library", library_.name},

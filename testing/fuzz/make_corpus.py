@@ -233,6 +233,20 @@ def strange_models():
     model("valid-without-loss", 1, 1, 1, {})
 
 
+def peers():
+    """A model of 3 users, 2 items and 2 factors."""
+    p, q = npy("<f4", [0.5] * 6, "(3, 2)"), npy("<f4", [0.25] * 4, "(2, 2)")
+    b, c = npy("<f4", [1, 2, 3]), npy("<f4", [-1, 0])
+    both = {"type": "model", "p": "p.npy", "q": "q.npy"}
+    biased = {**both, "user_bias": "b.npy", "item_bias": "c.npy", "mean": 3.5}
+    put("peer", "valid-plain", parts(json.dumps(both), p, q, "", ""))
+    put("peer", "valid-biased", parts(json.dumps(biased), p, q, b, c))
+    put("peer", "valid-nothing", parts('{"type": "model"}', "", "", "", ""))
+    put("peer", "outside", parts(json.dumps({**both, "p": "../p.npy"}), p, q, "", ""))
+    put("peer", "not-finite", parts(json.dumps(both), npy("<f4", [float("nan")] * 6, "(3, 2)"), q, "", ""))
+    put("peer", "short", parts(json.dumps(both), p[:-3], q, "", ""))
+
+
 def without_the_machine(text):
     """A result whose environment, times and paths are nobody's."""
     out = []
@@ -344,7 +358,8 @@ def main():
     for file in CORPUS.glob("*/*"):
         if not file.name.startswith("found-"):
             file.unlink()
-    for make in (text_readers, arrays, packed, splits, specs, strange_models, made_by_mfbench, dictionaries):
+    for make in (text_readers, arrays, packed, splits, specs, strange_models, peers,
+                 made_by_mfbench, dictionaries):
         make()
     files = [file for file in CORPUS.glob("*/*")]
     print(f"{len(files)} seeds, {sum(file.stat().st_size for file in files)} bytes")
