@@ -1,0 +1,338 @@
+#include "base/local_ranks.hpp"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <functional>
+#include <stdexcept>
+#include <utility>
+
+#include "base/clock.hpp"
+#include "base/files.hpp"
+
+namespace mf {
+namespace {
+
+constexpr std::int64_t kLongestNote = 2000;
+constexpr double kGoodbyeSeconds = 5;
+
+// Before each transfer: how long it is, and the how manyth between these two ranks.
+struct Head {
+  std::int64_t bytes = 0;
+  std::int64_t number = 0;
+};
+
+// What one rank holds of the links to another: a stream of transfers, and notes, each a message:
+// 'B' that it leaves as it should, or the kind of a fault and what it says.
+struct Peer {
+  FileHandle stream;
+  FileHandle notes;
+  Head sent, received;  // the last ones
+  bool left = false;    // it said so
+};
+
+// One transfer as it goes on: its head, then its bytes.
+struct Progress {
+  int peer;
+  Head head;
+  std::byte* data;
+  std::int64_t done = 0;  // of both
+
+  std::int64_t all() const { return head.bytes + static_cast<std::int64_t>(sizeof(Head)); }
+  bool ended() const { return done == all(); }
+  bool in_head() const { return done < static_cast<std::int64_t>(sizeof(Head)); }
+};
+
+class LocalLinks : public RankLinks {
+ public:
+  LocalLinks(int rank, std::vector<Peer> peers) : rank_(rank), peers_(std::move(peers)) {}
+  ~LocalLinks() override {
+    for (Peer& peer : peers_) {
+      if (peer.notes && !announced_) note(peer, "B");
+    }
+  }
+  LocalLinks(const LocalLinks&) = delete;
+  LocalLinks& operator=(const LocalLinks&) = delete;
+
+  int rank() const override { return rank_; }
+  int size() const override { return static_cast<int>(peers_.size()); }
+  std::string name() const override { return "local"; }
+
+  void exchange(std::span<const Outgoing> sends, std::span<const Incoming> receives,
+                double patience_s) override {
+    std::vector<Progress> out, in;
+    for (const Outgoing& one : sends) {
+      Head& head = peers_[one.to].sent;
+      head = {one.bytes, head.number + 1};
+      out.push_back({one.to, head, static_cast<std::byte*>(const_cast<void*>(one.data))});
+    }
+    for (const Incoming& one : receives) {
+      Head& head = peers_[one.from].received;
+      head = {one.bytes, head.number + 1};
+      in.push_back({one.from, head, static_cast<std::byte*>(one.data)});
+    }
+    Clock::time_point moved = Clock::now();
+    while (!out.empty() || !in.empty()) {
+      if (wait(out, in, patience_s)) moved = Clock::now();
+      if (const auto fault = heard()) throw RankFault(*fault);
+      const auto over = [](const Progress& one) { return one.ended(); };
+      for (Progress& one : out) push(one);
+      for (Progress& one : in) pull(one);
+      std::erase_if(out, over);
+      std::erase_if(in, over);
+      if (patience_s > 0 && seconds_since(moved) > patience_s) lose_patience(out, in, patience_s);
+    }
+  }
+
+  void announce(ErrorKind kind, const std::string& message) noexcept override {
+    announced_ = true;
+    for (Peer& peer : peers_) {
+      if (!peer.notes) continue;
+      note(peer, static_cast<char>(kind) + message.substr(0, kLongestNote));
+    }
+  }
+
+  // Words first: a rank that is gone may have gone because of them.
+  std::optional<Fault> heard() override {
+    std::optional<Fault> gone;
+    for (int other = 0; other < size(); ++other) {
+      Peer& peer = peers_[other];
+      if (!peer.notes || peer.left) continue;
+      std::array<char, kLongestNote + 1> text;
+      const ssize_t count = ::recv(peer.notes.fd(), text.data(), text.size(), MSG_DONTWAIT);
+      if (count > 0 && text[0] == 'B') {
+        peer.left = true;
+      } else if (count > 0) {
+        const auto length = static_cast<std::size_t>(count - 1);
+        return Fault{other, static_cast<ErrorKind>(text[0]), std::string(text.data() + 1, length)};
+      } else if (count == 0 || (errno != EAGAIN && errno != EWOULDBLOCK && errno != EINTR)) {
+        if (!gone) gone = Fault{other, ErrorKind::io, how_it_ended(other)};
+      }
+    }
+    return gone;
+  }
+
+ protected:
+  virtual std::string how_it_ended(int /*other*/) { return "its process has ended"; }
+
+ private:
+  static void note(const Peer& peer, const std::string& text) noexcept {
+    // Full or closed: that rank has ended or will find this one's end closed.
+    [[maybe_unused]] const auto sent =
+        ::send(peer.notes.fd(), text.data(), text.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
+  }
+
+  // Until something can be moved or there is a note; true: something can be moved.
+  bool wait(const std::vector<Progress>& out, const std::vector<Progress>& in, double patience_s) {
+    std::vector<pollfd> watched;
+    for (const Progress& one : out) watched.push_back({peers_[one.peer].stream.fd(), POLLOUT, 0});
+    for (const Progress& one : in) watched.push_back({peers_[one.peer].stream.fd(), POLLIN, 0});
+    const std::size_t streams = watched.size();
+    for (const Peer& peer : peers_) {
+      if (peer.notes && !peer.left) watched.push_back({peer.notes.fd(), POLLIN, 0});
+    }
+    const int milliseconds =
+        patience_s > 0 ? static_cast<int>(std::min(patience_s * 1000 + 1, 1e9)) : -1;
+    const int ready = ::poll(watched.data(), watched.size(), milliseconds);
+    if (ready < 0 && errno != EINTR) fail(ErrorKind::io, "poll: {}", last_cause());
+    if (ready <= 0) return false;
+    return std::any_of(watched.begin(), watched.begin() + static_cast<std::ptrdiff_t>(streams),
+                       [](const pollfd& one) { return one.revents != 0; });
+  }
+
+  [[noreturn]] void lost(int other) {
+    if (const auto fault = heard()) throw RankFault(*fault);
+    throw RankFault({other, ErrorKind::io, how_it_ended(other)});
+  }
+
+  [[noreturn]] static void lose_patience(const std::vector<Progress>& out,
+                                         const std::vector<Progress>& in, double patience_s) {
+    const int other = in.empty() ? out.front().peer : in.front().peer;
+    throw RankFault(
+        {other, ErrorKind::io,
+         fmt::format("was waited for {:.0f} s; MFBENCH_RANK_PATIENCE waits longer", patience_s)});
+  }
+
+  void push(Progress& one) {
+    while (!one.ended()) {
+      const bool head = one.in_head();
+      const std::byte* from = head ? reinterpret_cast<const std::byte*>(&one.head) + one.done
+                                   : one.data + (one.done - std::ssize(kHeadBytes));
+      const std::int64_t left = (head ? std::ssize(kHeadBytes) : one.all()) - one.done;
+      const ssize_t moved = ::send(peers_[one.peer].stream.fd(), from,
+                                   static_cast<std::size_t>(left), MSG_DONTWAIT | MSG_NOSIGNAL);
+      if (moved < 0 && (errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR)) return;
+      if (moved < 0) lost(one.peer);
+      one.done += moved;
+    }
+  }
+
+  void pull(Progress& one) {
+    while (!one.ended()) {
+      const bool head = one.in_head();
+      std::byte* to = head ? reinterpret_cast<std::byte*>(&incoming_head(one.peer)) + one.done
+                           : one.data + (one.done - std::ssize(kHeadBytes));
+      const std::int64_t left = (head ? std::ssize(kHeadBytes) : one.all()) - one.done;
+      const ssize_t moved =
+          ::recv(peers_[one.peer].stream.fd(), to, static_cast<std::size_t>(left), MSG_DONTWAIT);
+      if (moved < 0 && (errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR)) return;
+      if (moved <= 0) lost(one.peer);
+      one.done += moved;
+      if (head && !one.in_head()) check(one, incoming_head(one.peer));
+    }
+  }
+
+  Head& incoming_head(int peer) {
+    heads_.resize(peers_.size());
+    return heads_[peer];
+  }
+
+  static void check(const Progress& one, const Head& found) {
+    if (found.bytes == one.head.bytes && found.number == one.head.number) return;
+    throw std::logic_error(fmt::format(
+        "rank {} sent transfer {} of {} bytes, expected {} of {}: the ranks are not in step",
+        one.peer, found.number, found.bytes, one.head.number, one.head.bytes));
+  }
+
+  static constexpr std::array<std::byte, sizeof(Head)> kHeadBytes{};
+
+  const int rank_;
+  std::vector<Peer> peers_;  // nothing at the own rank
+  std::vector<Head> heads_;  // as they come in
+  bool announced_ = false;
+};
+
+// Of rank 0: knows the processes of the others.
+class LeadingLinks : public LocalLinks {
+ public:
+  LeadingLinks(std::vector<Peer> peers, std::vector<pid_t> processes)
+      : LocalLinks(0, std::move(peers)),
+        processes_(std::move(processes)),
+        ended_(processes_.size()) {}
+
+  // They end when they are told to, or when they find that this one has gone.
+  ~LeadingLinks() override {
+    const auto start = Clock::now();
+    for (std::size_t other = 1; other < processes_.size(); ++other) {
+      while (!reap(other) && seconds_since(start) < patience_) ::usleep(2000);
+      if (ended_[other]) continue;
+      ::kill(processes_[other], SIGKILL);
+      ::waitpid(processes_[other], nullptr, 0);
+    }
+  }
+
+  void end_others(int /*exit_code*/) noexcept override { patience_ = 1; }
+
+ protected:
+  std::string how_it_ended(int other) override {
+    const auto start = Clock::now();  // its sockets are closed just before it can be asked
+    while (!reap(other) && seconds_since(start) < 1) ::usleep(1000);
+    if (!ended_[other]) return "its process does not answer";
+    const int status = *ended_[other];
+    if (WIFSIGNALED(status)) {
+      const int signal = WTERMSIG(status);
+      return fmt::format("its process was ended by signal {} ({}){}", signal, strsignal(signal),
+                         signal == SIGKILL ? "; the system does so where memory runs out" : "");
+    }
+    return fmt::format("its process ended with code {}", WEXITSTATUS(status));
+  }
+
+ private:
+  bool reap(std::size_t other) {
+    int status = 0;
+    if (!ended_[other] && ::waitpid(processes_[other], &status, WNOHANG) != 0) {
+      ended_[other] = status;
+    }
+    return ended_[other].has_value();
+  }
+
+  std::vector<pid_t> processes_;           // by rank; [0] is not used
+  std::vector<std::optional<int>> ended_;  // as waitpid() says it
+  double patience_ = kGoodbyeSeconds;
+};
+
+std::pair<FileHandle, FileHandle> socket_pair(int kind) {
+  std::array<int, 2> ends{};
+  if (::socketpair(AF_UNIX, kind | SOCK_CLOEXEC, 0, ends.data()) != 0) {
+    fail(ErrorKind::io, "cannot connect processes: {}", last_cause());
+  }
+  return {FileHandle(ends[0]), FileHandle(ends[1])};
+}
+
+// [rank][other].
+std::vector<std::vector<Peer>> connect_all(int count) {
+  std::vector<std::vector<Peer>> of_rank;
+  for (int rank = 0; rank < count; ++rank) of_rank.emplace_back(count);
+  for (int low = 0; low < count; ++low) {
+    for (int high = low + 1; high < count; ++high) {
+      std::tie(of_rank[low][high].stream, of_rank[high][low].stream) = socket_pair(SOCK_STREAM);
+      std::tie(of_rank[low][high].notes, of_rank[high][low].notes) = socket_pair(SOCK_SEQPACKET);
+    }
+  }
+  return of_rank;
+}
+
+void be_silent() {
+  const int nowhere = ::open("/dev/null", O_RDWR | O_CLOEXEC);
+  for (const int fd : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) ::dup2(nowhere, fd);
+}
+
+// In a new process: it ends with the one that started it.
+void follow(pid_t parent) {
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (::getppid() != parent) ::_exit(1);
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) std::signal(signal, SIG_IGN);
+  be_silent();
+}
+
+}  // namespace
+
+std::vector<std::shared_ptr<RankLinks>> make_local_links(int count) {
+  std::vector<std::shared_ptr<RankLinks>> links;
+  auto of_rank = connect_all(count);
+  for (int rank = 0; rank < count; ++rank) {
+    links.push_back(std::make_shared<LocalLinks>(rank, std::move(of_rank[rank])));
+  }
+  return links;
+}
+
+std::shared_ptr<RankLinks> start_local_ranks(int count) {
+  auto of_rank = connect_all(count);
+  std::vector<pid_t> processes(count, 0);
+  const pid_t parent = ::getpid();
+  std::fflush(nullptr);  // or each process would write what is held back
+  for (int rank = 1; rank < count; ++rank) {
+    const pid_t process = ::fork();
+    if (process < 0) {
+      const std::string cause = last_cause();
+      for (int other = 1; other < rank; ++other) {
+        ::kill(processes[other], SIGKILL);
+        ::waitpid(processes[other], nullptr, 0);
+      }
+      fail(ErrorKind::memory, "cannot start {} processes: {}", count, cause);
+    }
+    if (process == 0) {
+      follow(parent);
+      std::vector<Peer> own = std::move(of_rank[rank]);
+      of_rank.clear();  // the ends of the others
+      return std::make_shared<LocalLinks>(rank, std::move(own));
+    }
+    processes[rank] = process;
+  }
+  std::vector<Peer> own = std::move(of_rank[0]);
+  of_rank.clear();
+  return std::make_shared<LeadingLinks>(std::move(own), std::move(processes));
+}
+
+}  // namespace mf

@@ -1,0 +1,211 @@
+// Ranks as threads of this process: the links are those that processes have.
+#include "base/communicator.hpp"
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <cmath>
+#include <exception>
+#include <functional>
+#include <thread>
+
+#include "base/clock.hpp"
+#include "base/local_ranks.hpp"
+#include "base/rng.hpp"
+
+namespace mf {
+namespace {
+
+using Body = std::function<void(Communicator&)>;
+
+// What each rank threw, or nothing.
+std::vector<std::string> run_ranks(int count, const Body& body) {
+  auto links = make_local_links(count);
+  std::vector<std::string> errors(count);
+  std::vector<std::thread> threads;
+  for (int rank = 0; rank < count; ++rank) {
+    threads.emplace_back([&, rank] {
+      Communicator ranks(std::move(links[rank]));
+      try {
+        body(ranks);
+      } catch (const std::exception& error) {
+        errors[rank] = error.what();
+      }
+    });
+  }
+  for (auto& thread : threads) thread.join();
+  return errors;
+}
+
+void expect_fine(int count, const Body& body) {
+  for (const auto& error : run_ranks(count, body)) EXPECT_EQ(error, "");
+}
+
+TEST(Communicator, AloneItDoesNothing) {
+  Communicator alone;
+  EXPECT_EQ(alone.size(), 1);
+  EXPECT_EQ(alone.backend(), "none");
+  std::vector<double> values = {1, 2};
+  alone.all_sum(std::span(values));
+  alone.barrier();
+  alone.all_gather(std::span(values), {0, 2});
+  EXPECT_EQ(values, (std::vector<double>{1, 2}));
+  EXPECT_EQ(alone.all_texts("a"), std::vector<std::string>{"a"});
+  EXPECT_THROW(alone.agree([] { fail(ErrorKind::data, "bad"); }), Error);
+  EXPECT_FALSE(alone.heard());
+}
+
+TEST(Communicator, PartsOfAnyLengthReachAll) {
+  for (const int count : {2, 3, 4}) {
+    // The second part is empty, the last one far longer than a socket takes at once.
+    PartOffsets offsets = {0, 7, 7};
+    for (int part = 2; part < count; ++part) offsets.push_back(offsets.back() + 400'000 + part);
+    expect_fine(count, [&](Communicator& ranks) {
+      std::vector<float> data(offsets.back() + 3, -1);
+      const auto value = [](std::int64_t k) { return static_cast<float>(k % 1000); };
+      for (std::int64_t k = offsets[ranks.rank()]; k < offsets[ranks.rank() + 1]; ++k) {
+        data[k] = value(k);
+      }
+      ranks.all_gather(std::span(data), offsets);
+      std::int64_t wrong = 0;
+      for (std::int64_t k = 0; k < offsets.back(); ++k) wrong += data[k] != value(k) ? 1 : 0;
+      EXPECT_EQ(wrong, 0);
+      EXPECT_EQ(data.back(), -1);
+    });
+  }
+}
+
+// Of numbers whose sum depends on the order.
+TEST(Communicator, SumsAreThoseInTheOrderOfTheRanks) {
+  constexpr std::int64_t kLength = 1001;
+  for (const int count : {2, 3, 4}) {
+    std::vector<std::vector<double>> of_rank(count);
+    for (int rank = 0; rank < count; ++rank) {
+      Rng rng(3, rank);
+      for (std::int64_t k = 0; k < kLength; ++k) {
+        of_rank[rank].push_back((rng.uniform() - 0.5) * std::pow(10.0, rng.below(16)));
+      }
+    }
+    std::vector<double> expected(kLength, 0);
+    std::vector<double> of_floats(kLength, 0);
+    for (const auto& values : of_rank) {
+      for (std::int64_t k = 0; k < kLength; ++k) {
+        expected[k] += values[k];
+        of_floats[k] += static_cast<double>(static_cast<float>(values[k]));
+      }
+    }
+    expect_fine(count, [&](Communicator& ranks) {
+      std::vector<double> values = of_rank[ranks.rank()];
+      std::vector<float> floats(values.begin(), values.end());
+      ranks.all_sum(std::span(values));
+      ranks.all_sum(std::span(floats));
+      EXPECT_EQ(values, expected);
+      EXPECT_EQ(floats, std::vector<float>(of_floats.begin(), of_floats.end()));
+      std::vector<double> one = {1.0 + ranks.rank()};  // fewer elements than ranks
+      ranks.all_sum(std::span(one));
+      EXPECT_EQ(one[0], count * (count + 1) / 2.0);
+      EXPECT_EQ(ranks.all_min(10 - ranks.rank()), 11 - count);
+    });
+  }
+}
+
+TEST(Communicator, ARoundOfTheRingBringsEachBlockToAll) {
+  expect_fine(3, [](Communicator& ranks) {
+    std::vector<int> block(1 + ranks.rank(), ranks.rank());  // of uneven lengths
+    for (int step = 1; step <= 3; ++step) {
+      const int from = (ranks.rank() + 3 - step) % 3;
+      std::vector<int> next(1 + from);
+      ranks.shift(block.data(), std::ssize(block) * 4, next.data(), std::ssize(next) * 4);
+      EXPECT_EQ(next, std::vector<int>(1 + from, from));
+      block = next;
+    }
+  });
+}
+
+TEST(Communicator, FewerRanksWorkWhileTheOthersWait) {
+  expect_fine(4, [](Communicator& ranks) {
+    if (ranks.rank() < 2) {
+      Communicator pair = ranks.first(2);
+      EXPECT_EQ(pair.all_texts(std::to_string(pair.rank())), (std::vector<std::string>{"0", "1"}));
+      EXPECT_EQ(ranks.first(1).all_texts("x").size(), 1U);
+    }
+    int number = ranks.rank() == 0 ? 17 : 0;
+    ranks.broadcast(number);
+    EXPECT_EQ(number, 17);
+    EXPECT_EQ(ranks.all_texts(ranks.rank() == 2 ? "" : "t")[2], "");
+  });
+}
+
+TEST(Communicator, AnErrorOfOneIsThatOfAllAndTheLinksStayUsable) {
+  const auto errors = run_ranks(3, [](Communicator& ranks) {
+    try {
+      ranks.agree([&] {
+        if (ranks.rank() == 2) fail(ErrorKind::memory, "too small");
+      });
+      ADD_FAILURE();
+    } catch (const Error& error) {
+      EXPECT_EQ(error.kind(), ErrorKind::memory);
+      EXPECT_STREQ(error.what(), "rank 2: too small");
+    }
+    EXPECT_EQ(ranks.all_min(ranks.rank()), 0);
+    ranks.agree([] { fail(ErrorKind::data, "the same on all"); });
+  });
+  for (const auto& error : errors) EXPECT_EQ(error, "the same on all");
+}
+
+// One says that it has failed, while the others wait for what it will never send.
+TEST(Communicator, AFaultEndsTheWaitOfAll) {
+  const auto start = Clock::now();
+  const auto errors = run_ranks(3, [](Communicator& ranks) {
+    if (ranks.rank() == 1) {
+      ranks.announce(ErrorKind::memory, "no room");
+      return;
+    }
+    std::vector<float> data(3'000'000);
+    ranks.all_gather(std::span(data), {0, 1'000'000, 2'000'000, 3'000'000});
+  });
+  EXPECT_EQ(errors[0], "rank 1: no room");
+  EXPECT_EQ(errors[2], "rank 1: no room");
+  EXPECT_LT(seconds_since(start), 5);
+}
+
+// A rank that is gone without a word, as one that was killed.
+TEST(Communicator, ARankThatIsGoneIsNamed) {
+  const auto errors = run_ranks(3, [](Communicator& ranks) {
+    if (ranks.rank() == 2) return;
+    std::vector<float> data(300);
+    ranks.all_gather(std::span(data), {0, 100, 200, 300});
+  });
+  EXPECT_EQ(errors[0], "rank 2: its process has ended");
+}
+
+TEST(Communicator, PatienceEnds) {
+  ASSERT_EQ(setenv("MFBENCH_RANK_PATIENCE", "0.05", 1), 0);
+  const auto errors = run_ranks(2, [](Communicator& ranks) {
+    if (ranks.rank() == 1) {
+      while (!ranks.heard()) std::this_thread::sleep_for(std::chrono::milliseconds(5));
+      return;
+    }
+    std::byte byte{};
+    try {
+      ranks.receive(1, {&byte, 1});
+    } catch (...) {
+      ranks.announce(ErrorKind::io, "impatient");
+      throw;
+    }
+  });
+  ASSERT_EQ(unsetenv("MFBENCH_RANK_PATIENCE"), 0);
+  EXPECT_NE(errors[0].find("rank 1: was waited for"), std::string::npos) << errors[0];
+}
+
+TEST(Communicator, OtherLengthsThanExpectedAreAnError) {
+  const auto errors = run_ranks(2, [](Communicator& ranks) {
+    std::vector<std::byte> bytes(8);
+    if (ranks.rank() == 0) return ranks.send(1, {bytes.data(), 8});
+    ranks.receive(0, {bytes.data(), 4});
+  });
+  EXPECT_NE(errors[1].find("not in step"), std::string::npos) << errors[1];
+}
+
+}  // namespace
+}  // namespace mf
