@@ -10,8 +10,22 @@
 
 namespace mf {
 
-RankFault::RankFault(const Fault& fault)
-    : Error(fault.kind, fmt::format("rank {}: {}", fault.rank, fault.message)), rank_(fault.rank) {}
+RankFault::RankFault(Fault fault)
+    : Error(fault.kind, fmt::format("rank {}: {}", fault.rank, fault.message)),
+      fault_(std::move(fault)) {}
+
+std::string to_note(const Fault& fault) {
+  constexpr std::size_t kLongest = 2000;
+  return fmt::format("{} {} {}", static_cast<int>(fault.kind), fault.rank,
+                     fault.message.substr(0, kLongest));
+}
+
+Fault from_note(const std::string& note) {
+  const std::size_t first = note.find(' ');
+  const std::size_t second = note.find(' ', first + 1);
+  return {std::stoi(note.substr(first + 1)), static_cast<ErrorKind>(std::stoi(note)),
+          note.substr(second + 1)};
+}
 
 double rank_patience_s() {
   constexpr double kDefault = 1800;
@@ -210,8 +224,8 @@ void Communicator::agree(const std::function<void()>& action) {
   fail(kind, "rank {}: {}", first - texts.begin(), message);
 }
 
-void Communicator::announce(ErrorKind kind, const std::string& message) noexcept {
-  if (links_) links_->announce(kind, message);
+void Communicator::announce(const Fault& fault) noexcept {
+  if (links_) links_->announce(fault);
 }
 
 void Communicator::end_others(int exit_code) noexcept {

@@ -74,8 +74,8 @@ class Communicator {
   // communicator. The links stay usable.
   void agree(const std::function<void()>& action);
 
-  // After this rank failed by itself: the others throw RankFault at once.
-  void announce(ErrorKind kind, const std::string& message) noexcept;
+  // After this rank failed by itself, or heard of another: the others throw RankFault at once.
+  void announce(const Fault& fault) noexcept;
   std::optional<Fault> heard() { return links_ ? links_->heard() : std::nullopt; }
   void end_others(int exit_code) noexcept;
 

@@ -24,7 +24,8 @@
 namespace mf {
 namespace {
 
-constexpr std::int64_t kLongestNote = 2000;
+constexpr std::size_t kLongestNote = 4000;
+constexpr const char* kGone = "its process has ended";
 constexpr double kGoodbyeSeconds = 5;
 
 // Before each transfer: how long it is, and the how manyth between these two ranks.
@@ -34,7 +35,7 @@ struct Head {
 };
 
 // What one rank holds of the links to another: a stream of transfers, and notes, each a message:
-// 'B' that it leaves as it should, or the kind of a fault and what it says.
+// "B" that it leaves as it should, or a fault.
 struct Peer {
   FileHandle stream;
   FileHandle notes;
@@ -95,36 +96,38 @@ class LocalLinks : public RankLinks {
     }
   }
 
-  void announce(ErrorKind kind, const std::string& message) noexcept override {
+  void announce(const Fault& fault) noexcept override {
     announced_ = true;
     for (Peer& peer : peers_) {
-      if (!peer.notes) continue;
-      note(peer, static_cast<char>(kind) + message.substr(0, kLongestNote));
+      if (peer.notes) note(peer, to_note(fault));
     }
   }
 
   // Words first: a rank that is gone may have gone because of them.
   std::optional<Fault> heard() override {
-    std::optional<Fault> gone;
+    if (fault_) return fault_;
+    int gone = -1;
     for (int other = 0; other < size(); ++other) {
       Peer& peer = peers_[other];
       if (!peer.notes || peer.left) continue;
-      std::array<char, kLongestNote + 1> text;
+      std::array<char, kLongestNote> text;
       const ssize_t count = ::recv(peer.notes.fd(), text.data(), text.size(), MSG_DONTWAIT);
       if (count > 0 && text[0] == 'B') {
         peer.left = true;
       } else if (count > 0) {
-        const auto length = static_cast<std::size_t>(count - 1);
-        return Fault{other, static_cast<ErrorKind>(text[0]), std::string(text.data() + 1, length)};
+        fault_ = from_note(std::string(text.data(), static_cast<std::size_t>(count)));
+        if (fault_->message == kGone) fault_->message = how_it_ended(fault_->rank);
+        return fault_;
       } else if (count == 0 || (errno != EAGAIN && errno != EWOULDBLOCK && errno != EINTR)) {
-        if (!gone) gone = Fault{other, ErrorKind::io, how_it_ended(other)};
+        if (gone < 0) gone = other;
       }
     }
-    return gone;
+    if (gone >= 0) fault_ = Fault{gone, ErrorKind::io, how_it_ended(gone)};
+    return fault_;
   }
 
  protected:
-  virtual std::string how_it_ended(int /*other*/) { return "its process has ended"; }
+  virtual std::string how_it_ended(int /*other*/) { return kGone; }
 
  private:
   static void note(const Peer& peer, const std::string& text) noexcept {
@@ -211,6 +214,7 @@ class LocalLinks : public RankLinks {
   std::vector<Peer> peers_;  // nothing at the own rank
   std::vector<Head> heads_;  // as they come in
   bool announced_ = false;
+  std::optional<Fault> fault_;  // the first that was heard of
 };
 
 // Of rank 0: knows the processes of the others.
@@ -283,11 +287,6 @@ std::vector<std::vector<Peer>> connect_all(int count) {
   return of_rank;
 }
 
-void be_silent() {
-  const int nowhere = ::open("/dev/null", O_RDWR | O_CLOEXEC);
-  for (const int fd : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) ::dup2(nowhere, fd);
-}
-
 // In a new process: it ends with the one that started it.
 void follow(pid_t parent) {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -297,6 +296,11 @@ void follow(pid_t parent) {
 }
 
 }  // namespace
+
+void be_silent() {
+  const int nowhere = ::open("/dev/null", O_RDWR | O_CLOEXEC);
+  for (const int fd : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) ::dup2(nowhere, fd);
+}
 
 std::vector<std::shared_ptr<RankLinks>> make_local_links(int count) {
   std::vector<std::shared_ptr<RankLinks>> links;

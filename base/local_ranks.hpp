@@ -18,4 +18,7 @@ std::vector<std::shared_ptr<RankLinks>> make_local_links(int count);
 // room for them.
 std::shared_ptr<RankLinks> start_local_ranks(int count);
 
+// Standard input, output and error lead nowhere from now on.
+void be_silent();
+
 }  // namespace mf

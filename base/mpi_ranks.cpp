@@ -123,9 +123,9 @@ class MpiLinks : public RankLinks {
     }
   }
 
-  void announce(ErrorKind kind, const std::string& message) noexcept override {
+  void announce(const Fault& fault) noexcept override {
     broken_ = true;
-    const std::string text = static_cast<char>(kind) + message;
+    const std::string text = to_note(fault);
     std::vector<MPI_Request> requests(size_, MPI_REQUEST_NULL);
     for (int other = 0; other < size_; ++other) {
       if (other == rank_) continue;
@@ -140,6 +140,7 @@ class MpiLinks : public RankLinks {
   }
 
   std::optional<Fault> heard() override {
+    if (fault_) return fault_;
     int there = 0;
     MPI_Status status;
     MPI_Iprobe(MPI_ANY_SOURCE, 0, notes_, &there, &status);
@@ -149,7 +150,8 @@ class MpiLinks : public RankLinks {
     std::string text(count, '\0');
     MPI_Recv(text.data(), count, MPI_BYTE, status.MPI_SOURCE, 0, notes_, MPI_STATUS_IGNORE);
     broken_ = true;
-    return Fault{status.MPI_SOURCE, static_cast<ErrorKind>(text.at(0)), text.substr(1)};
+    fault_ = from_note(text);
+    return fault_;
   }
 
   void end_others(int exit_code) noexcept override { MPI_Abort(MPI_COMM_WORLD, exit_code); }
@@ -201,6 +203,7 @@ class MpiLinks : public RankLinks {
   MPI_Comm data_ = MPI_COMM_NULL, notes_ = MPI_COMM_NULL;
   int rank_ = 0, size_ = 1;
   bool broken_ = false;
+  std::optional<Fault> fault_;   // the first that was heard of
   std::list<std::string> said_;  // on their way
 };
 

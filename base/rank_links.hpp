@@ -37,12 +37,16 @@ struct Fault {
 // ranks are in the middle of it.
 class RankFault : public Error {
  public:
-  explicit RankFault(const Fault& fault);
-  int rank() const { return rank_; }
+  explicit RankFault(Fault fault);
+  const Fault& fault() const { return fault_; }
 
  private:
-  int rank_;
+  Fault fault_;
 };
+
+// A fault as it goes from rank to rank.
+std::string to_note(const Fault& fault);
+Fault from_note(const std::string& note);
 
 class RankLinks {
  public:
@@ -59,8 +63,9 @@ class RankLinks {
   virtual void exchange(std::span<const Outgoing> sends, std::span<const Incoming> receives,
                         double patience_s) = 0;
 
-  // Tells all others that this rank has failed. Does not wait for them.
-  virtual void announce(ErrorKind kind, const std::string& message) noexcept = 0;
+  // Tells all others that this rank has failed, or that another has: before this one ends because
+  // of that, or it would be taken for the first. Does not wait for them.
+  virtual void announce(const Fault& fault) noexcept = 0;
 
   // The fault of another rank, if there is word of one. Quick: to be polled within an epoch.
   virtual std::optional<Fault> heard() = 0;

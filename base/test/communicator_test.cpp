@@ -158,7 +158,7 @@ TEST(Communicator, AFaultEndsTheWaitOfAll) {
   const auto start = Clock::now();
   const auto errors = run_ranks(3, [](Communicator& ranks) {
     if (ranks.rank() == 1) {
-      ranks.announce(ErrorKind::memory, "no room");
+      ranks.announce({1, ErrorKind::memory, "no room"});
       return;
     }
     std::vector<float> data(3'000'000);
@@ -179,6 +179,22 @@ TEST(Communicator, ARankThatIsGoneIsNamed) {
   EXPECT_EQ(errors[0], "rank 2: its process has ended");
 }
 
+// Rank 1 hears first that rank 2 is gone, and ends because of it: rank 0 is told of rank 2.
+TEST(Communicator, WhoEndsBecauseOfAnotherSaysSo) {
+  const auto errors = run_ranks(3, [](Communicator& ranks) {
+    if (ranks.rank() == 2) return;
+    std::byte byte{};
+    if (ranks.rank() == 0) return ranks.receive(1, {&byte, 1});
+    try {
+      ranks.receive(2, {&byte, 1});
+    } catch (const RankFault& fault) {
+      EXPECT_EQ(fault.fault().rank, 2);
+      ranks.announce(fault.fault());
+    }
+  });
+  EXPECT_EQ(errors[0], "rank 2: its process has ended");
+}
+
 TEST(Communicator, PatienceEnds) {
   ASSERT_EQ(setenv("MFBENCH_RANK_PATIENCE", "0.05", 1), 0);
   const auto errors = run_ranks(2, [](Communicator& ranks) {
@@ -190,7 +206,7 @@ TEST(Communicator, PatienceEnds) {
     try {
       ranks.receive(1, {&byte, 1});
     } catch (...) {
-      ranks.announce(ErrorKind::io, "impatient");
+      ranks.announce({0, ErrorKind::io, "impatient"});
       throw;
     }
   });
