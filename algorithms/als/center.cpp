@@ -7,13 +7,7 @@ namespace {
 
 constexpr std::int64_t kRowsPerChunk = 64;
 
-struct BiasSide {
-  View<const std::int64_t> offsets;
-  View<const std::int32_t> others;
-  View<const float> values;
-};
-
-double closed_form(const BiasSide& side, std::int64_t row, double mean, double reg,
+double closed_form(const Side& side, std::int64_t row, double mean, double reg,
                    const AlignedVector<float>& other_bias) {
   const std::int64_t begin = side.offsets[row];
   const std::int64_t end = side.offsets[row + 1];
@@ -25,7 +19,7 @@ double closed_form(const BiasSide& side, std::int64_t row, double mean, double r
   return sum / ((1 + reg) * static_cast<double>(end - begin));
 }
 
-void solve(const BiasSide& side, double mean, double reg, const AlignedVector<float>& other_bias,
+void solve(const Side& side, double mean, double reg, const AlignedVector<float>& other_bias,
            AlignedVector<float>& bias, ThreadTeam& team) {
   team.for_chunks(std::ssize(bias), kRowsPerChunk, [&](std::int64_t begin, std::int64_t end) {
     for (std::int64_t row = begin; row < end; ++row) {
@@ -38,18 +32,26 @@ void solve(const BiasSide& side, double mean, double reg, const AlignedVector<fl
 
 Center make_center(CenterKind kind, const Ratings& train, const Csc& columns, double reg,
                    ThreadTeam& team) {
+  const Side users = {train.user_offsets(), train.items(), train.values()};
+  const Side items = {columns.item_offsets, columns.users, columns.values};
+  const double mean = kind == CenterKind::none ? 0 : mean_rating(train, team);
+  return make_center(kind, mean, users, items, reg, team, {});
+}
+
+Center make_center(CenterKind kind, double mean, const Side& users, const Side& items, double reg,
+                   ThreadTeam& team, const BiasExchange& exchange) {
   Center center;
   center.kind = kind;
   if (kind == CenterKind::none) return center;
-  center.mean = mean_rating(train, team);
-  center.user_bias.assign(train.n_users(), 0.0F);
-  center.item_bias.assign(train.n_items(), 0.0F);
+  center.mean = mean;
+  center.user_bias.assign(users.rows(), 0.0F);
+  center.item_bias.assign(items.rows(), 0.0F);
   if (kind == CenterKind::mean) return center;
-  const BiasSide users = {train.user_offsets(), train.items(), train.values()};
-  const BiasSide items = {columns.item_offsets, columns.users, columns.values};
   for (int sweep = 0; sweep < kCenterSweeps; ++sweep) {
     solve(items, center.mean, reg, center.user_bias, center.item_bias, team);
+    if (exchange.items) exchange.items(center.item_bias);
     solve(users, center.mean, reg, center.item_bias, center.user_bias, team);
+    if (exchange.users) exchange.users(center.user_bias);
   }
   return center;
 }

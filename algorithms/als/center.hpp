@@ -2,8 +2,10 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 
 #include "algorithms/als/settings.hpp"
+#include "algorithms/als/side.hpp"
 #include "algorithms/core/model.hpp"
 #include "base/aligned.hpp"
 #include "base/threads.hpp"
@@ -33,6 +35,16 @@ inline constexpr int kCenterSweeps = 10;
 // are. The same for any number of threads. `columns` are those of `train`.
 Center make_center(CenterKind kind, const Ratings& train, const Csc& columns, double reg,
                    ThreadTeam& team);
+
+// Puts the biases of the rows of other ranks beside the own ones.
+struct BiasExchange {
+  std::function<void(AlignedVector<float>&)> users, items;
+};
+
+// The same where `users` and `items` have the ratings of some of the rows alone, those of this
+// rank; `mean` is that of all.
+Center make_center(CenterKind kind, double mean, const Side& users, const Side& items, double reg,
+                   ThreadTeam& team, const BiasExchange& exchange);
 
 // Of the model that factors of the residuals make with the center.
 inline ModelShape with_center(ModelShape shape, const Center& center) {

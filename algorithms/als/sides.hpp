@@ -2,6 +2,7 @@
 #pragma once
 
 #include "algorithms/als/center.hpp"
+#include "algorithms/als/share.hpp"
 #include "algorithms/als/side.hpp"
 #include "base/aligned.hpp"
 #include "datasets/ratings/ratings.hpp"
@@ -15,15 +16,19 @@ class Sides {
   Sides() = default;
   // `reg` is the lambda of the center's biases.
   Sides(const Ratings& train, CenterKind kind, double reg, ThreadTeam& team);
+  // Of a rank: a copy of its share, which borrows nothing.
+  Sides(const Ratings& train, CenterKind kind, double reg, ThreadTeam& team, const Share& share,
+        const BiasExchange& exchange);
 
   Side users() const;
   Side items() const;
   const Center& center() const { return center_; }
 
  private:
-  const Ratings* train_ = nullptr;
+  const Ratings* train_ = nullptr;    // null for a rank
   AlignedVector<float> user_values_;  // empty where nothing was removed
   Csc columns_;
+  OwnedSide own_users_, own_items_;  // of a rank
   Center center_;
 };
 

@@ -24,6 +24,8 @@ class DeviceRatings;
 
 namespace mf {
 
+class Communicator;  // base/communicator.hpp
+
 // Compulsory work of one epoch, as derived in the README of the algorithm's folder: what any
 // implementation of the same mathematics must read, write and compute.
 struct Work {
@@ -84,6 +86,11 @@ struct Context {
   // Users and items together that have a training rating; nothing where nobody has counted them
   // (core/sgd_params.hpp: rated_shape).
   std::optional<std::int64_t> rated_rows;
+  // The processes that compute the case together, of which this is one; null: it is alone. Each has
+  // an algorithm of its own, is given all of the training ratings, and keeps its share of them in
+  // prepare: they may be gone after it. All make the same calls in the same order. After an epoch
+  // the factors of rank 0 are whole.
+  Communicator* ranks = nullptr;
   // Polled between blocks of long epochs; true: return early (the epoch will not be recorded).
   std::function<bool()> stop_requested;
   // Where a process that the algorithm starts is to print; empty: nowhere.

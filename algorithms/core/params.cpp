@@ -57,6 +57,10 @@ const std::string& Params::choice(const std::string& name) const {
 
 void Params::set(const std::string& name, ParamValue value) { values_[name] = std::move(value); }
 
+void Params::drop(const std::string& name, const ParamValue& value) {
+  if (at(name) == value) values_.erase(name);
+}
+
 Json Params::to_json() const {
   Json json = Json::object();
   for (const auto& [name, value] : values_) {
@@ -86,6 +90,7 @@ Params read_params(const std::vector<ParamSpec>& specs, JsonReader& reader) {
                    reader.choice(spec.name, std::get<std::string>(spec.fallback), spec.choices));
         break;
     }
+    if (spec.silent_default) params.drop(spec.name, spec.fallback);
   }
   return params;
 }

@@ -24,6 +24,8 @@ struct ParamSpec {
   std::vector<std::string> choices;  // choice
   std::string unit;                  // "" for none
   std::string help;                  // one line
+  // At its default the parameter is left out of a case, whose hash is that of before it was there.
+  bool silent_default = false;
 
   static ParamSpec boolean(std::string name, bool fallback, std::string help);
   static ParamSpec integer(std::string name, std::int64_t fallback, std::int64_t min,
@@ -43,7 +45,7 @@ struct ParamSpec {
 // `first`, then `more`.
 std::vector<ParamSpec> join_params(std::vector<ParamSpec> first, std::vector<ParamSpec> more);
 
-// Resolved parameters: every declared one has a value.
+// Resolved parameters: every declared one has a value, but those silent at their default.
 class Params {
  public:
   bool boolean(const std::string& name) const;
@@ -56,6 +58,7 @@ class Params {
   }
 
   void set(const std::string& name, ParamValue value);
+  void drop(const std::string& name, const ParamValue& value);  // where it has that value
   bool has(const std::string& name) const { return values_.count(name) != 0; }
   Json to_json() const;
 

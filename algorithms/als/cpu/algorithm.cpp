@@ -3,12 +3,17 @@
 // by turns: with Theta fixed, each x_u solves  A_u x_u = b_u,  where over the ratings of u
 //   A_u = sum theta_v theta_v^T + lambda n_u I,    b_u = sum r_uv theta_v,
 // and then Theta from X likewise. r has its center removed (center.hpp).
+//
+// Of several ranks each solves a range of the rows of X and one of Theta, and after each half-step
+// all get the rows of all. A row's equations do not depend on who solves it, so neither do results.
 #include <memory>
 
 #include "algorithms/als/cpu/half_step.hpp"
+#include "algorithms/als/cpu/rank_rows.hpp"
 #include "algorithms/als/sides.hpp"
 #include "algorithms/core/registry.hpp"
 #include "algorithms/core/sgd_params.hpp"
+#include "base/json.hpp"
 
 namespace mf::als {
 namespace {
@@ -20,16 +25,23 @@ class AlsCpu : public Algorithm {
 
   void prepare(const Ratings& train, const Model& initial, Context& context) override {
     check_initial(ModelKind::plain, common_.factors, train, initial);
-    train_ = &train;
     const RatedShape rated = rated_shape(train, context);
+    nnz_ = rated.nnz;
     work_ = iteration_work(common_, solver_, rated.nnz, rated.rows);
     ThreadTeam& team = *context.team;
-    sides_ = Sides(train, common_.center, common_.reg, team);
+    if (context.ranks != nullptr) {
+      rows_ = std::make_unique<cpu::RankRows>(train, common_, solver_, *context.ranks, team);
+      sides_ = rows_->sides(train, common_, team);
+      x_ = cpu::FactorTable(initial.p, common_.factors, rows_->all_users(), team);
+      theta_ = cpu::FactorTable(initial.q, common_.factors, rows_->all_items(), team);
+    } else {
+      sides_ = Sides(train, common_.center, common_.reg, team);
+      x_ = cpu::FactorTable(initial.p, common_.factors, sides_.users(), team);
+      theta_ = cpu::FactorTable(initial.q, common_.factors, sides_.items(), team);
+    }
     shape_ = with_center(initial, sides_.center());
     user_plan_ = cpu::make_row_plan(sides_.users(), common_.factors, team.size());
     item_plan_ = cpu::make_row_plan(sides_.items(), common_.factors, team.size());
-    x_ = cpu::FactorTable(initial.p, common_.factors, sides_.users(), team);
-    theta_ = cpu::FactorTable(initial.q, common_.factors, sides_.items(), team);
     half_step_ = std::make_unique<cpu::HalfStep>(common_, solver_, choose_isa("auto"), team);
   }
 
@@ -39,9 +51,11 @@ class AlsCpu : public Algorithm {
       const PhaseScope scope(context.phases, phase);
       return half_step_->run(side, plan, from, to, *context.team, context.stop_requested);
     };
-    if (!update("update_x", sides_.users(), user_plan_, theta_, x_)) return 0;
-    if (!update("update_theta", sides_.items(), item_plan_, x_, theta_)) return train_->nnz();
-    return 2 * train_->nnz();
+    const bool x_done = update("update_x", sides_.users(), user_plan_, theta_, x_);
+    if (!(rows_ ? rows_->share_x(x_done, x_, context.phases) : x_done)) return 0;
+    const bool theta_done = update("update_theta", sides_.items(), item_plan_, x_, theta_);
+    if (!(rows_ ? rows_->share_theta(theta_done, theta_, context.phases) : theta_done)) return nnz_;
+    return 2 * nnz_;
   }
 
   FactorView factors() override {
@@ -52,12 +66,15 @@ class AlsCpu : public Algorithm {
 
   Work work_per_epoch() const override { return work_; }
 
+  Json facts() const override { return rows_ ? rows_->facts() : Algorithm::facts(); }
+
  private:
   Common common_;
   Solver solver_;
-  const Ratings* train_ = nullptr;
+  std::int64_t nnz_ = 0;
   Work work_;
   ModelShape shape_;
+  std::unique_ptr<cpu::RankRows> rows_;  // of several ranks
   Sides sides_;
   cpu::RowPlan user_plan_, item_plan_;
   cpu::FactorTable x_, theta_;

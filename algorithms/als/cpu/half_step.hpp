@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "algorithms/als/cpu/formation.hpp"
@@ -31,6 +32,7 @@ class FactorTable {
 
   FactorRows view() const { return {data_.data(), stride_, factors_}; }
   float* row(std::int64_t row) { return data_.data() + row * stride_; }
+  std::span<float> all() { return {data_.data(), data_.size()}; }
 
  private:
   std::int32_t factors_ = 0;

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "algorithms/als/cpu/half_step.hpp"
+#include "algorithms/core/ranks.hpp"
 
 namespace mf::als {
 
@@ -10,12 +11,14 @@ std::vector<ParamSpec> cpu_params() {
   std::vector<ParamSpec> params = common_params();
   params.push_back(solver_param(Solver::cholesky));
   params.push_back(ParamSpec::integer("threads", 0, 0, 4096, "threads; 0: all hardware threads"));
+  params.push_back(ranks_param());
   return params;
 }
 
 // The columns of R, both factors, the orders of the rows, A and its parts; residuals and biases
 // where a center is removed. Before the factors are there, the columns are made, by way of 4 bytes
-// a rating more.
+// a rating more. Of several ranks each: its share of the rows and the columns, and the offsets of
+// all.
 MemoryNeed cpu_memory_need(const Params& params, const ProblemShape& shape) {
   const std::int64_t team =
       params.integer("threads") > 0 ? params.integer("threads") : std::int64_t{hardware_threads()};
@@ -25,9 +28,11 @@ MemoryNeed cpu_memory_need(const Params& params, const ProblemShape& shape) {
   const bool centered = read_common(params).center != CenterKind::none;
   const double squares =
       2 * static_cast<double>(team) + static_cast<double>(cpu::part_count(shape.nnz));
-  double bytes = nnz * 8 + rows * (stride * 4 + 12) + squares * stride * stride * 4;
-  if (centered) bytes += nnz * 4 + rows * 4;
-  return {std::max(bytes, nnz * 12), 0};
+  const auto ranks = static_cast<double>(ranks_of(params));
+  double bytes = rows * (stride * 4 + 12) + squares * stride * stride * 4;
+  bytes += ranks > 1 ? 16 * nnz / ranks + 8 * rows : 8 * nnz;
+  if (centered) bytes += (ranks > 1 ? 0 : nnz * 4) + rows * 4;
+  return {ranks > 1 ? bytes : std::max(bytes, nnz * 12), 0};
 }
 
 }  // namespace mf::als

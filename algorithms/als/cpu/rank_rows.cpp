@@ -1,0 +1,68 @@
+#include "algorithms/als/cpu/rank_rows.hpp"
+
+#include "base/json.hpp"
+
+namespace mf::als::cpu {
+namespace {
+
+// Of a row beside its ratings, in ratings: f^2 / 2 multiplications each. Cholesky and LU take about
+// f^3 / 6 and f^3 / 3, a step of CG f^2.
+double row_cost(const Common& common, Solver solver) {
+  const double factors = common.factors;
+  switch (solver) {
+    case Solver::cholesky:
+      return factors / 3;
+    case Solver::lu:
+      return 2 * factors / 3;
+    case Solver::cg:
+      break;
+  }
+  return 2.0 * common.cg.steps;
+}
+
+std::int64_t ratings_of(const AlignedVector<std::int64_t>& offsets, RowRange rows) {
+  return offsets[rows.end] - offsets[rows.begin];
+}
+
+}  // namespace
+
+RankRows::RankRows(const Ratings& train, const Common& common, Solver solver, Communicator& ranks,
+                   ThreadTeam& team)
+    : ranks_(ranks),
+      user_offsets_(train.user_offsets().begin(), train.user_offsets().end()),
+      item_offsets_(column_offsets(train, team)),
+      users_(cut_rows(user_offsets_, row_cost(common, solver), ranks.size())),
+      items_(cut_rows(item_offsets_, row_cost(common, solver), ranks.size())) {}
+
+Sides RankRows::sides(const Ratings& train, const Common& common, ThreadTeam& team) {
+  const Share own = {rows_of(users_, ranks_.rank()), rows_of(items_, ranks_.rank())};
+  const BiasExchange exchange = {
+      [&](AlignedVector<float>& biases) { ranks_.all_gather(std::span<float>(biases), users_); },
+      [&](AlignedVector<float>& biases) { ranks_.all_gather(std::span<float>(biases), items_); }};
+  return {train, common.center, common.reg, team, own, exchange};
+}
+
+bool RankRows::share(bool done, FactorTable& table, const RowCuts& cuts, PhaseSink* phases) {
+  bool all_done = false;
+  {
+    const PhaseScope scope(phases, "wait_ranks");
+    all_done = ranks_.all_min(done ? 1 : 0) == 1;
+  }
+  if (!all_done) return false;
+  const PhaseScope scope(phases, "exchange");
+  PartOffsets floats;
+  for (const std::int64_t row : cuts) floats.push_back(row * table.view().stride);
+  ranks_.all_gather(table.all(), floats);
+  return true;
+}
+
+Json RankRows::facts() const {
+  const RowRange users = rows_of(users_, ranks_.rank());
+  const RowRange items = rows_of(items_, ranks_.rank());
+  return {{"own_users", users.size()},
+          {"own_items", items.size()},
+          {"own_ratings_by_user", ratings_of(user_offsets_, users)},
+          {"own_ratings_by_item", ratings_of(item_offsets_, items)}};
+}
+
+}  // namespace mf::als::cpu

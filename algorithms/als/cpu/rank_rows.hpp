@@ -1,0 +1,44 @@
+// als_cpu over ranks: which rows are whose, and how each gets those of the others.
+#pragma once
+
+#include "algorithms/als/cpu/half_step.hpp"
+#include "algorithms/als/sides.hpp"
+#include "algorithms/core/algorithm.hpp"
+#include "base/communicator.hpp"
+
+namespace mf::als::cpu {
+
+class RankRows {
+ public:
+  // Rows are cut by their work: their ratings, and what the solver takes in ratings.
+  RankRows(const Ratings& train, const Common& common, Solver solver, Communicator& ranks,
+           ThreadTeam& team);
+
+  // What this rank keeps of the ratings.
+  Sides sides(const Ratings& train, const Common& common, ThreadTeam& team);
+
+  // Rows of all ranks with their lengths alone: for tables of factors.
+  Side all_users() const { return {user_offsets_, {}, {}}; }
+  Side all_items() const { return {item_offsets_, {}, {}}; }
+
+  // After this rank's rows are done, or were given up (false): true where all are, and the table
+  // then has the rows of all. Phases: "wait_ranks" until the last is there, then "exchange".
+  bool share_x(bool done, FactorTable& x, PhaseSink* phases) {
+    return share(done, x, users_, phases);
+  }
+  bool share_theta(bool done, FactorTable& theta, PhaseSink* phases) {
+    return share(done, theta, items_, phases);
+  }
+
+  // Rows and ratings of this rank.
+  Json facts() const;
+
+ private:
+  bool share(bool done, FactorTable& table, const RowCuts& cuts, PhaseSink* phases);
+
+  Communicator& ranks_;
+  AlignedVector<std::int64_t> user_offsets_, item_offsets_;
+  RowCuts users_, items_;
+};
+
+}  // namespace mf::als::cpu

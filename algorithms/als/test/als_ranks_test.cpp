@@ -1,0 +1,162 @@
+// als_cpu over ranks, which are threads here: the same factors, bit for bit, for any number of
+// them.
+#include <gtest/gtest.h>
+
+#include <thread>
+
+#include "algorithms/als/share.hpp"
+#include "algorithms/als/test/reference.hpp"
+#include "algorithms/core/registry.hpp"
+#include "base/json.hpp"
+#include "base/local_ranks.hpp"
+
+namespace mf::als {
+namespace {
+
+using test::planted;
+
+struct Outcome {
+  Model model;
+  std::int64_t updates = 0;
+  Json facts;
+  std::string error;
+};
+
+Outcome train_one(const Ratings& train, const Params& params, Communicator* ranks, int threads,
+                  const std::function<bool()>& stop) {
+  ThreadTeam team(threads);
+  Context context;
+  context.team = &team;
+  context.ranks = ranks;
+  context.stop_requested = stop;
+  auto algorithm = make_algorithm("als_cpu", params);
+  {
+    // Ratings may be gone after prepare.
+    const auto ratings = std::make_unique<Ratings>(train);
+    const auto factors = static_cast<std::int32_t>(params.integer("factors"));
+    algorithm->prepare(ranks == nullptr ? train : *ratings,
+                       initial_model(train.n_users(), train.n_items(), factors, ModelKind::plain,
+                                     mean_rating(train), {InitKind::uniform, 0.1, 3}, 1),
+                       context);
+  }
+  Outcome outcome;
+  outcome.facts = algorithm->facts();
+  for (int epoch = 1; epoch <= 3; ++epoch) {
+    outcome.updates += algorithm->run_epoch({epoch, 0}, context);
+  }
+  outcome.model = copy_model(algorithm->factors());
+  return outcome;
+}
+
+std::vector<Outcome> train_ranks(const Ratings& train, const Json& changes, int count,
+                                 const std::function<bool(int)>& stop = {}) {
+  const Params params = default_params(find_algorithm("als_cpu").params, changes);
+  auto links = make_local_links(count);
+  std::vector<Outcome> outcomes(count);
+  std::vector<std::thread> threads;
+  for (int rank = 0; rank < count; ++rank) {
+    threads.emplace_back([&, rank] {
+      Communicator ranks(std::move(links[rank]));
+      std::function<bool()> own;
+      if (stop) own = [&stop, rank] { return stop(rank); };
+      try {
+        outcomes[rank] = train_one(train, params, &ranks, 1 + rank % 2, own);
+      } catch (const std::exception& error) {
+        outcomes[rank].error = error.what();
+        ranks.announce({rank, ErrorKind::usage, error.what()});
+      }
+    });
+  }
+  for (auto& thread : threads) thread.join();
+  return outcomes;
+}
+
+Outcome train_alone(const Ratings& train, const Json& changes) {
+  const Params params = default_params(find_algorithm("als_cpu").params, changes);
+  return train_one(train, params, nullptr, 1, {});
+}
+
+void expect_same(const Model& a, const Model& b) {
+  EXPECT_EQ(a.p, b.p);
+  EXPECT_EQ(a.q, b.q);
+  EXPECT_EQ(a.user_bias, b.user_bias);
+  EXPECT_EQ(a.item_bias, b.item_bias);
+  EXPECT_EQ(a.mean, b.mean);
+}
+
+TEST(AlsRanks, AnyNumberOfThemHasTheSameFactors) {
+  const Ratings train = planted(120, 70, 0.3, 1);
+  for (const Json& changes :
+       {Json{{"factors", 8}}, Json{{"factors", 19}, {"center", "biases"}, {"solver", "cg"}},
+        Json{{"factors", 5}, {"center", "mean"}, {"solver", "lu"}},
+        Json{{"factors", 7}, {"center", "none"}, {"reg", 0.1}}}) {
+    const Outcome alone = train_alone(train, changes);
+    for (const int count : {1, 2, 3, 4}) {
+      const auto outcomes = train_ranks(train, changes, count);
+      const double share = static_cast<double>(train.nnz()) / count;
+      std::int64_t by_user = 0, by_item = 0;
+      for (const Outcome& one : outcomes) {
+        ASSERT_EQ(one.error, "");
+        expect_same(one.model, alone.model);
+        EXPECT_EQ(one.updates, alone.updates);
+        by_user += one.facts["own_ratings_by_user"].get<std::int64_t>();
+        by_item += one.facts["own_ratings_by_item"].get<std::int64_t>();
+        EXPECT_LT(one.facts["own_ratings_by_user"], 1.3 * share + 70);
+        EXPECT_LT(one.facts["own_ratings_by_item"], 1.3 * share + 120);
+      }
+      EXPECT_EQ(by_user, train.nnz());
+      EXPECT_EQ(by_item, train.nnz());
+    }
+  }
+}
+
+// Three users and two items: some ranks have no row of one side, or of both.
+TEST(AlsRanks, MoreRanksThanRows) {
+  const Ratings train = planted(3, 2, 1, 5);
+  const Json changes = {{"factors", 2}, {"reg", 0.5}};
+  const Outcome alone = train_alone(train, changes);
+  for (const Outcome& one : train_ranks(train, changes, 5)) {
+    ASSERT_EQ(one.error, "");
+    expect_same(one.model, alone.model);
+  }
+}
+
+// One rank is asked to stop in its half of the rows: no other goes on with rows that are half done.
+TEST(AlsRanks, WhatOneGivesUpAllGiveUp) {
+  const Ratings train = planted(120, 70, 0.3, 1);
+  for (const Outcome& one :
+       train_ranks(train, {{"factors", 8}}, 3, [](int rank) { return rank == 0; })) {
+    EXPECT_EQ(one.error, "");
+    EXPECT_EQ(one.updates, 0);
+  }
+}
+
+TEST(AlsRanks, ColumnsOfARangeAreThoseOfAll) {
+  const Ratings train = planted(90, 41, 0.2, 3);
+  const Csc all = make_csc(train, 1);
+  for (const int threads : {1, 3}) {
+    ThreadTeam team(threads);
+    EXPECT_EQ(column_offsets(train, team), all.item_offsets);
+    for (const RowRange items : {RowRange{0, 41}, {0, 0}, {7, 8}, {13, 41}, {41, 41}}) {
+      const OwnedSide own = copy_columns(train, items, team);
+      for (std::int64_t item = 0; item < 41; ++item) {
+        const bool inside = item >= items.begin && item < items.end;
+        ASSERT_EQ(own.view().length(item),
+                  inside ? all.item_offsets[item + 1] - all.item_offsets[item] : 0);
+        for (std::int64_t k = 0; k < own.view().length(item); ++k) {
+          EXPECT_EQ(own.others[own.offsets[item] + k], all.users[all.item_offsets[item] + k]);
+          EXPECT_EQ(own.values[own.offsets[item] + k], all.values[all.item_offsets[item] + k]);
+        }
+      }
+    }
+  }
+}
+
+TEST(AlsRanks, OneRankIsNoParameter) {
+  const auto& specs = find_algorithm("als_cpu").params;
+  EXPECT_FALSE(default_params(specs, Json{{"ranks", 1}}).has("ranks"));
+  EXPECT_EQ(default_params(specs, Json{{"ranks", 3}}).integer("ranks"), 3);
+}
+
+}  // namespace
+}  // namespace mf::als
