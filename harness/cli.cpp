@@ -19,7 +19,9 @@
 #include "algorithms/core/registry.hpp"
 #include "base/error.hpp"
 #include "base/files.hpp"
+#include "base/local_ranks.hpp"
 #include "base/log.hpp"
+#include "base/mpi_ranks.hpp"
 #include "base/text.hpp"
 #include "datasets/look.hpp"
 #include "harness/cli_data.hpp"
@@ -32,9 +34,11 @@
 #include "harness/results/export.hpp"
 #include "harness/results/study_report.hpp"
 #include "harness/results/summary.hpp"
+#include "harness/run/follower.hpp"
 #include "harness/run/interrupt.hpp"
 #include "harness/run/plan.hpp"
 #include "harness/run/progress.hpp"
+#include "harness/run/rank_world.hpp"
 #include "harness/run/session.hpp"
 #include "harness/spec/spec.hpp"
 #include "mf_generated/build_info.hpp"
@@ -133,6 +137,28 @@ void describe(const AlgorithmInfo& info) {
   }
 }
 
+// The exception being handled, on standard error; returns the exit code that it stands for.
+int tell_exception() {
+  try {
+    throw;
+  } catch (const Error& error) {
+    fmt::print(stderr, "error: {}\n", printable(error.what()));
+    return static_cast<int>(error.kind());
+  } catch (const std::bad_alloc&) {
+    fmt::print(stderr, "error: out of memory\n");
+    return static_cast<int>(ErrorKind::memory);
+  } catch (const std::system_error& error) {  // of the file system, or a pipe that was closed
+    const std::string advice = advice_on(error.code().value());
+    fmt::print(stderr, "error: {}{}\n", printable(error.what()),
+               advice.empty() ? "" : "; " + advice);
+    return static_cast<int>(ErrorKind::io);
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "error: {}; this should have been told better: please report it\n",
+               printable(error.what()));
+    return kUnforeseen;
+  }
+}
+
 // One algorithm, or all whose names begin so: those of a library, or of all of them.
 std::vector<const AlgorithmInfo*> named(const std::string& name) {
   std::vector<const AlgorithmInfo*> found;
@@ -158,9 +184,13 @@ void describe_command(const std::string& name, bool json) {
 }
 
 // Says what is odd about a spec that is valid.
+void warn_of(const Spec& spec, const std::string& path) {
+  for (const auto& warning : spec.warnings) warn("{}: {}", path, warning);
+}
+
 Spec read_and_warn(const std::string& path) {
   Spec spec = read_spec(path);
-  for (const auto& warning : spec.warnings) warn("{}: {}", path, warning);
+  warn_of(spec, path);
   return spec;
 }
 
@@ -225,8 +255,7 @@ void print_choices(const SessionSummary& summary) {
              summary.trials_finished_before);
 }
 
-int run_command(const std::string& path, const RunOptions& options, ProgressMode mode) {
-  const Spec spec = read_and_warn(path);
+int run_spec(const Spec& spec, const RunOptions& options, ProgressMode mode) {
   install_interrupt_handler();
   const auto progress = make_progress(mode, stdout);
   const SessionSummary summary = run_session(spec, options, *progress);
@@ -258,6 +287,65 @@ int run_command(const std::string& path, const RunOptions& options, ProgressMode
   }
   if (summary.bad_data > 0) return static_cast<int>(ErrorKind::data);
   return summary.failed > 0 ? kSomeCasesFailed : 0;
+}
+
+// The other ranks do as rank 0 says, and leave the telling to it.
+int follow_command(const Spec& spec, const RunOptions& options, RankWorld& world) {
+  try {
+    be_silent();
+    follow_session(spec, options, world);
+    return 0;
+  } catch (const RankFault& fault) {
+    world.all().announce(fault.fault());
+  } catch (...) {
+    world.all().announce(current_fault(world.rank()));
+  }
+  world.set_broken();
+  return 1;
+}
+
+// Before any case, by all ranks: where one of them refuses, all do, and rank 0 says why.
+std::optional<Spec> gather_ranks(RankWorld& world, const std::string& path,
+                                 const RunOptions& options) {
+  try {
+    Spec spec = world.read(path);
+    world.provide(spec, options);
+    return spec;
+  } catch (const RankFault&) {
+    world.set_broken();
+    throw;
+  } catch (...) {
+    if (world.leads()) throw;
+    return std::nullopt;
+  }
+}
+
+int run_command(const std::string& path, RunOptions options, ProgressMode mode) {
+  const bool joins = launched_count() == 1 || !mpi_version().empty();
+  if (!joins && launched_rank() > 0) return 0;  // rank 0 says why
+  RankWorld world;
+  int code = 0;
+  try {
+    const std::optional<Spec> spec = gather_ranks(world, path, options);
+    if (!spec) return 0;
+    if (!world.leads()) return follow_command(*spec, options, world);
+    warn_of(*spec, path);
+    options.ranks = &world;
+    code = run_spec(*spec, options, mode);
+    world.dismiss();
+    return code;
+  } catch (...) {
+    if (world.size() == 1) throw;
+    if (!world.leads()) return 1;
+    code = tell_exception();
+  }
+  if (!world.broken()) {
+    world.dismiss();
+    return code;
+  }
+  std::fflush(nullptr);
+  world.all().end_others(code);
+  return code;
 }
 
 // What is at hand of each data set; at the end throws Error(data) with all that is not.
@@ -649,21 +737,8 @@ class Cli {
 int cli_main(int argc, char** argv) {
   try {
     return Cli(argc, argv).run(argc, argv);
-  } catch (const Error& error) {
-    fmt::print(stderr, "error: {}\n", printable(error.what()));
-    return static_cast<int>(error.kind());
-  } catch (const std::bad_alloc&) {
-    fmt::print(stderr, "error: out of memory\n");
-    return static_cast<int>(ErrorKind::memory);
-  } catch (const std::system_error& error) {  // of the file system, or a pipe that was closed
-    const std::string advice = advice_on(error.code().value());
-    fmt::print(stderr, "error: {}{}\n", printable(error.what()),
-               advice.empty() ? "" : "; " + advice);
-    return static_cast<int>(ErrorKind::io);
-  } catch (const std::exception& error) {
-    fmt::print(stderr, "error: {}; this should have been told better: please report it\n",
-               printable(error.what()));
-    return kUnforeseen;
+  } catch (...) {
+    return tell_exception();
   }
 }
 

@@ -8,6 +8,7 @@
 #include "base/cpu_topology.hpp"
 #include "base/json.hpp"
 #include "base/memory_limit.hpp"
+#include "base/mpi_ranks.hpp"
 #include "base/text.hpp"
 #include "datasets/cache.hpp"
 #include "datasets/fetch/catalog.hpp"
@@ -32,6 +33,9 @@ Json build_features() {
   const std::string hwloc = hwloc_version();
   features["hwloc"] = !hwloc.empty() ? "yes: " + hwloc + " says where --pin puts threads"
                                      : "no: --pin goes by /sys (install libhwloc-dev, rebuild)";
+  const std::string mpi = mpi_version();
+  features["mpi"] = !mpi.empty() ? "yes: " + mpi + " for ranks on several machines"
+                                 : "no: ranks on this machine alone (./dev deps mpi, rebuild)";
 #ifdef MF_HAVE_BENCHMARK
   features["google_benchmark"] = "yes: ./dev bench";
 #else

@@ -190,6 +190,7 @@ Json footer_json(const CaseResult& result, const CaseMeasures& measures, const R
   set_rmse(footer, result);
   set_contention(footer, result.contention);
   footer["finished_at"] = utc_now();
+  if (!measures.ranks.is_null()) footer["ranks"] = measures.ranks;
   if (!result.metrics.empty()) footer["metrics"] = metrics_json(result);
   if (!measures.peer.is_null()) footer["peer"] = measures.peer;
   if (!measures.user_groups.empty()) footer["user_groups"] = to_json(measures.user_groups);

@@ -41,6 +41,7 @@ struct CaseResult {
   bool bad_data = false;                    // what failed was its data: malformed, missing, cut
   Contention contention;                    // with whom the case shared the machine
   bool device_failed = false;               // nothing more can run on the device in this process
+  bool ranks_failed = false;                // one of several processes has ended: so must the run
 };
 
 struct CaseMeasures {
@@ -62,6 +63,7 @@ struct CaseMeasures {
   std::optional<HostLoad> prepare_load, train_load;
   std::optional<DeviceLoad> device_load;
   Json peer;  // Algorithm::finish()
+  Json ranks;  // of a case of several processes: what each of the others said; else null
 };
 
 }  // namespace mf

@@ -50,6 +50,12 @@ CaseResult run_one(const CaseTask& task, std::size_t index, std::size_t count,
          "\"error\" (--retry runs it again); the same command goes on with the next case",
          task.item.id, result.reason);
   }
+  if (result.ranks_failed) {
+    fail(result.status == Status::oom ? ErrorKind::memory : ErrorKind::io,
+         "{}: {}; the other ranks have ended with it. The case stands as \"{}\" (--retry runs it "
+         "again); the same command goes on with the next case",
+         task.item.id, result.reason, kStatuses.of(result.status));
+  }
   return result;
 }
 

@@ -1,5 +1,6 @@
 #include "harness/run/prepared.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include "algorithms/core/prepare.hpp"
@@ -7,13 +8,13 @@
 
 namespace mf {
 
-int threads_of(const Case& item) {
+int threads_of(const Case& item, int ranks_on_these_cpus) {
   if (!item.params.has("threads")) {
     const bool device = find_algorithm(item.algorithm).hardware == Hardware::cuda;
     return device ? hardware_threads() : 1;
   }
   const auto threads = static_cast<int>(item.params.integer("threads"));
-  return threads == 0 ? hardware_threads() : threads;
+  return threads == 0 ? std::max(1, hardware_threads() / ranks_on_these_cpus) : threads;
 }
 
 double model_bytes(const Case& item, const ProblemShape& shape) {
@@ -25,12 +26,13 @@ double model_bytes(const Case& item, const ProblemShape& shape) {
 
 PreparedCase::PreparedCase(const Case& item, const Ratings& train, const RatingFacts& facts,
                            Lent lent)
-    : device_(lent.device), team_(threads_of(item)) {
+    : device_(lent.device), team_(threads_of(item, lent.ranks_on_these_cpus)) {
   context_.team = &team_;
   context_.seed = item.seed;
   context_.phases = lent.phases;
   context_.stream = device_ != nullptr ? device_->stream() : nullptr;
   context_.rated_rows = facts.rating_users + facts.rated_items;
+  context_.ranks = lent.ranks;
   context_.stop_requested = std::move(lent.stop_requested);
   context_.log_file = std::move(lent.log_file);
   const Model initial = start_of(item.params, train, {facts.mean, facts.deviation}, item.init);

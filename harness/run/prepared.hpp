@@ -15,8 +15,9 @@
 namespace mf {
 
 // Host threads of a case: its parameter `threads` (0: all of the machine); without one, all for an
-// algorithm of the device, which prepares with them, and 1 for the others.
-int threads_of(const Case& item);
+// algorithm of the device, which prepares with them, and 1 for the others. All of the machine are
+// shared by the ranks of the case on the same CPUs.
+int threads_of(const Case& item, int ranks_on_these_cpus = 1);
 
 // Bytes of the host model that a case starts from: `factors` per row and a bias, or the bias alone
 // where the algorithm makes the rows by their rule.
@@ -31,7 +32,9 @@ class PreparedCase {
     std::function<bool()> stop_requested;
     // R on the device, for the threads of the case to upload; empty: the algorithm has its own.
     std::function<cuda::DeviceRatings*(ThreadTeam&)> ratings = {};
-    std::string log_file = {};  // Context::log_file
+    std::string log_file = {};      // Context::log_file
+    Communicator* ranks = nullptr;  // of a case of several
+    int ranks_on_these_cpus = 1;
   };
 
   // From the threads and the initial factors to the end of prepare. `facts` are those of `train`.

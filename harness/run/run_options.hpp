@@ -13,6 +13,8 @@
 
 namespace mf {
 
+class RankWorld;
+
 struct RunOptions {
   std::optional<std::string> folder;  // of the results; else results/runs/<spec name>
   std::optional<std::string>
@@ -27,6 +29,8 @@ struct RunOptions {
   std::optional<ProfileWindow> profile;
   // 0: go on; 1: end after the running epoch (Ctrl-C); 2: give the running epoch up.
   std::function<int()> interrupted;
+
+  RankWorld* ranks = nullptr;  // the processes of the run, of which this is rank 0; null: alone
 
   // For tests: named ranges as they begin and end, and what stands in for the machine
   // and its device.

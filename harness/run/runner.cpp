@@ -27,6 +27,7 @@
 #include "harness/results/case_json.hpp"
 #include "harness/results/ranges.hpp"
 #include "harness/results/result_file.hpp"
+#include "harness/run/case_ranks.hpp"
 #include "harness/run/epoch_groups.hpp"
 #include "harness/run/host_need.hpp"
 #include "harness/run/preflight.hpp"
@@ -88,6 +89,7 @@ class CaseRun {
         options_(options),
         store_(store),
         progress_(progress),
+        ranks_(options.ranks, task.item),
         writer_(task.result_file),
         schedule_(item_.schedule),
         stopping_(item_.stop, error_metric(), is_trial(item_) ? "validation" : "test") {
@@ -181,7 +183,7 @@ class CaseRun {
 
   void load() {
     const PhaseScope range(&ranges_, kLoadRange);
-    data_ = store_.get(item_, task_.keep_ratings);
+    ranks_.load([&] { data_ = store_.get(item_, task_.keep_ratings); });
     judge_ = is_trial(item_) ? without_test(*data_.split) : data_.split;
   }
 
@@ -232,17 +234,21 @@ class CaseRun {
 
   void prepare() {
     clip_ = clip_range();  // refuses before anything is prepared
-    PreparedCase::Lent lent{device_.get(), &ranges_, [this] { return interrupt_level() >= 2; }};
+    PreparedCase::Lent lent{device_.get(), &ranges_, [this] { return stop_requested(); }};
     lent.log_file = log_of(task_.result_file);
+    lent.ranks = ranks_.group();
+    lent.ranks_on_these_cpus = ranks_.on_these_cpus();
     if (shares_ratings_) lent.ratings = [this](ThreadTeam& team) { return lend_ratings(team); };
     const HostCounters before = read_host();
     {
       const PhaseScope range(&ranges_, kPrepareRange);
-      prepared_ =
-          std::make_unique<PreparedCase>(item_, data_.split->train, *data_.facts, std::move(lent));
+      ranks_.prepare([&] {
+        prepared_ = std::make_unique<PreparedCase>(item_, data_.split->train, *data_.facts,
+                                                   std::move(lent));
+      });
     }
     store_.on_device().note(store_.ledger());
-    measures_.prepare_load = load_since(before);
+    measures_.prepare_load = load_since(before, ranks_.prepare_use());
     count_cpus();
   }
 
@@ -262,11 +268,21 @@ class CaseRun {
     return use;
   }
 
-  HostLoad load_since(const HostCounters& before) {
-    const HostCounters now = read_host();
+  // What the other ranks did on this machine is ours, too.
+  HostLoad load_since(const HostCounters& before, const OwnUse& of_ranks) {
+    HostCounters now = read_host();
+    now.own += of_ranks;
     const int usable = now.machine_cpus > 0 ? std::min(probe_.usable_cpus(), now.machine_cpus)
                                             : probe_.usable_cpus();
     return host_load(before, now, usable, prepared_->team().size());
+  }
+
+  void end_ranks() {
+    try {
+      ranks_.end();
+    } catch (const Error& error) {
+      end(Status::error, error.what());
+    }
   }
 
   // That the threads of the case may run on at once.
@@ -280,7 +296,8 @@ class CaseRun {
   // Training ends here, whether it came to its end or threw.
   void end_watch() {
     if (!train_began_ || measures_.train_load) return;
-    HostLoad load = load_since(*train_began_);
+    end_ranks();
+    HostLoad load = load_since(*train_began_, ranks_.train_use());
     load.own = epochs_use_;
     load.clock_s = clock_.seconds();
     measures_.train_load = load;
@@ -381,9 +398,11 @@ class CaseRun {
       const CacheWriter::Pause pause(store_.writer());
       const SampledEpochs sampled(sampler_.get());
       const OwnUse use = use_of_case();
-      clock_.time_group(
-          count, [&] { updates_ += prepared_->run_epochs(first, count); },
-          [&] { return prepared_->algorithm().own_train_s(); });
+      ranks_.epochs(first, count, [&] {
+        clock_.time_group(
+            count, [&] { updates_ += prepared_->run_epochs(first, count); },
+            [&] { return prepared_->algorithm().own_train_s(); });
+      });
       epochs_use_ += use_of_case() - use;
     }
     if (!energy_) return;
@@ -569,6 +588,10 @@ class CaseRun {
     }
   }
 
+  bool stop_requested() {
+    return interrupt_level() >= 2 || (ranks_.group() != nullptr && ranks_.group()->heard());
+  }
+
   int interrupt_level() const { return options_.interrupted ? options_.interrupted() : 0; }
 
   void end(Status status, const std::string& reason) {
@@ -594,6 +617,9 @@ class CaseRun {
   void write_footer() {
     if (!header_written_) write_header();
     result_.of_validation = is_trial(item_);
+    end_ranks();
+    result_.ranks_failed = ranks_.failed();
+    measures_.ranks = ranks_.reports();
     result_.updates = updates_;
     result_.train_s = clock_.seconds();
     result_.wall_s = seconds_since(start_);
@@ -640,6 +666,7 @@ class CaseRun {
   const RunOptions& options_;
   DataStore& store_;
   Progress& progress_;
+  CaseRanks ranks_;
   ResultWriter writer_;
   const Clock::time_point start_ = Clock::now();
   Schedule schedule_;

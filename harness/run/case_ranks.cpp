@@ -1,0 +1,116 @@
+#include "harness/run/case_ranks.hpp"
+
+#include "base/error.hpp"
+
+namespace mf {
+
+Json to_json(const OwnUse& use) {
+  return {{"cpu_s", use.cpu_s},
+          {"voluntary_switches", use.voluntary},
+          {"involuntary_switches", use.involuntary}};
+}
+
+OwnUse own_use_from(const Json& json) {
+  return {json.at("cpu_s").get<double>(), json.at("voluntary_switches").get<std::int64_t>(),
+          json.at("involuntary_switches").get<std::int64_t>()};
+}
+
+CaseRanks::CaseRanks(RankWorld* world, const Case& item)
+    : world_(world), count_(ranks_of(item)), hash_(item.hash) {
+  if (count_ == 1) return;
+  if (world_ == nullptr || world_->size() < count_) {
+    fail(ErrorKind::usage, "{} asks for {} ranks, and there are {}", item.algorithm, count_,
+         world_ == nullptr ? 1 : world_->size());
+  }
+  group_ = world_->all().first(count_);
+}
+
+int CaseRanks::on_these_cpus() const {
+  return count_ > 1 ? world_->ranks_on_these_cpus(count_) : 1;
+}
+
+void CaseRanks::order(const Order& order) {
+  for (int other = 1; other < count_; ++other) world_->order(other, order);
+}
+
+// What is thrown within leaves the others in the middle of something.
+void CaseRanks::together(const std::function<void()>& action) {
+  try {
+    action();
+  } catch (const RankFault& fault) {
+    world_->set_broken();
+    group_.announce(fault.fault());
+    throw;
+  } catch (...) {
+    world_->set_broken();
+    group_.announce(current_fault(0));
+    throw;
+  }
+}
+
+void CaseRanks::load(const std::function<void()>& action) {
+  action();  // first, so that the others find what it has written to the cache
+  if (count_ == 1) return;
+  std::optional<Fault> agreed;
+  together([&] {
+    Order load;
+    load.what = Order::What::load;
+    hash_.copy(load.case_hash.data(), load.case_hash.size());
+    order(load);
+    try {
+      group_.agree([] {});
+    } catch (const RankFault&) {
+      throw;
+    } catch (const Error& error) {  // all ranks have it
+      agreed = Fault{0, error.kind(), error.what()};
+    }
+  });
+  if (agreed) throw Error(agreed->kind, agreed->message);
+  begun_ = true;
+}
+
+void CaseRanks::prepare(const std::function<void()>& action) {
+  if (count_ == 1) return action();
+  together([&] {
+    Order prepare;
+    prepare.what = Order::What::prepare;
+    order(prepare);
+    action();
+    for (int other = 1; other < count_; ++other) {
+      const OwnUse use = own_use_from(Json::parse(group_.receive_text(other)));
+      if (world_->machine_of(other) == machine()) prepare_use_ += use;
+    }
+  });
+}
+
+void CaseRanks::epochs(const EpochArgs& first, std::int64_t count,
+                       const std::function<void()>& action) {
+  if (count_ == 1) return action();
+  together([&] {
+    Order epochs;
+    epochs.what = Order::What::epochs;
+    epochs.first_epoch = first.epoch;
+    epochs.epochs = count;
+    epochs.learning_rate = first.learning_rate;
+    order(epochs);
+    action();
+  });
+}
+
+void CaseRanks::end() {
+  if (!begun_ || failed()) return;
+  begun_ = false;
+  together([&] {
+    Order end;
+    end.what = Order::What::end;
+    order(end);
+    reports_ = Json::array();
+    for (int other = 1; other < count_; ++other) {
+      reports_.push_back(Json::parse(group_.receive_text(other)));
+      if (world_->machine_of(other) != machine()) continue;
+      train_use_ += own_use_from(reports_.back().at("train_use"));
+    }
+  });
+}
+
+}  // namespace mf

@@ -1,0 +1,65 @@
+// What rank 0 has the other ranks of a case do beside what it does itself. For a case of one rank
+// it does nothing.
+#pragma once
+
+#include <functional>
+
+#include "algorithms/core/algorithm.hpp"
+#include "base/json.hpp"
+#include "harness/device/host_load.hpp"
+#include "harness/run/rank_world.hpp"
+
+namespace mf {
+
+class CaseRanks {
+ public:
+  // `world` may be null: one process.
+  CaseRanks(RankWorld* world, const Case& item);
+
+  int count() const { return count_; }
+  // For Context::ranks; null for one rank.
+  Communicator* group() { return count_ > 1 ? &group_ : nullptr; }
+  // Ranks that share the CPUs of this one.
+  int on_these_cpus() const;
+
+  // Calls the action of this rank, and has the others do theirs: load() after it, the rest beside
+  // it. load() throws what one of them has thrown, and they stay fit for the next case; after what
+  // the rest throw they are not (failed()).
+  void load(const std::function<void()>& action);
+  void prepare(const std::function<void()>& action);
+  void epochs(const EpochArgs& first, std::int64_t count, const std::function<void()>& action);
+
+  // The others tell what they did, and wait for the next case. Once; nothing where they failed.
+  void end();
+
+  // CPU time that the others took on this machine, so far as they have told: in prepare, and, after
+  // end(), in epochs.
+  OwnUse prepare_use() const { return prepare_use_; }
+  OwnUse train_use() const { return train_use_; }
+
+  // After end(): of each other rank "rank", "machine", "threads", "facts", "phases", "clocks",
+  // "peak_host_bytes", "cpu_s". Rank 0 adds its own. Null for one rank.
+  const Json& reports() const { return reports_; }
+  int machine() const { return world_ != nullptr ? world_->machine_of(0) : 0; }
+
+  // A rank has failed within what all do together: the run ends.
+  bool failed() const { return count_ > 1 && world_->broken(); }
+
+ private:
+  void order(const Order& order);
+  void together(const std::function<void()>& action);
+
+  RankWorld* world_;
+  Communicator group_;
+  int count_ = 1;
+  std::string hash_;    // of the case
+  bool begun_ = false;  // the others are within this case
+  OwnUse prepare_use_, train_use_;
+  Json reports_;
+};
+
+// What passes for the CPU time of a rank.
+Json to_json(const OwnUse& use);
+OwnUse own_use_from(const Json& json);
+
+}  // namespace mf

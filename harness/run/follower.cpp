@@ -1,0 +1,133 @@
+#include "harness/run/follower.hpp"
+
+#include "base/clock.hpp"
+#include "base/error.hpp"
+#include "harness/device/environment.hpp"
+#include "harness/results/ranges.hpp"
+#include "harness/run/case_ranks.hpp"
+#include "harness/run/data_store.hpp"
+#include "harness/run/preflight.hpp"
+#include "harness/run/prepared.hpp"
+
+namespace mf {
+namespace {
+
+class FollowedCase {
+ public:
+  FollowedCase(const Case& item, RankWorld& world)
+      : item_(item), world_(world), group_(world.all().first(ranks_of(item))) {}
+
+  void run() {
+    if (!load()) return;
+    while (true) {
+      const Order order = world_.await_order();
+      switch (order.what) {
+        case Order::What::prepare:
+          prepare();
+          break;
+        case Order::What::epochs:
+          run_epochs(order);
+          break;
+        case Order::What::end:
+          return group_.send_text(0, report().dump());
+        case Order::What::load:
+        case Order::What::leave:
+          throw std::logic_error("an order that has no place within a case");
+      }
+    }
+  }
+
+ private:
+  // False where it cannot be run by one of the ranks, which all have agreed upon.
+  bool load() {
+    const auto start = Clock::now();
+    try {
+      group_.agree([&] {
+        data_ = store_.get(item_);
+        refuse_here();
+      });
+    } catch (const RankFault&) {
+      throw;
+    } catch (const Error&) {
+      return false;
+    }
+    load_s_ = seconds_since(start);
+    return true;
+  }
+
+  // For want of memory on this machine: all else rank 0 finds out by itself.
+  void refuse_here() const {
+    const Ratings& train = data_.split->train;
+    const ProblemShape shape = {train.n_users(), train.n_items(), train.nnz()};
+    const auto refusal = refuse(item_, shape, 0, nullptr);
+    if (refusal && refusal->status == Status::oom) fail(ErrorKind::memory, "{}", refusal->reason);
+  }
+
+  void prepare() {
+    const auto start = Clock::now();
+    const OwnUse before = own_use();
+    PreparedCase::Lent lent{nullptr, &ranges_, [this] { return group_.heard().has_value(); }};
+    lent.ranks = &group_;
+    lent.ranks_on_these_cpus = world_.ranks_on_these_cpus(group_.size());
+    prepared_ =
+        std::make_unique<PreparedCase>(item_, data_.split->train, *data_.facts, std::move(lent));
+    data_ = {};
+    store_.clear();  // the algorithm has its share
+    prepare_s_ = seconds_since(start);
+    group_.send_text(0, to_json(own_use() - before).dump());
+  }
+
+  void run_epochs(const Order& order) {
+    const auto start = Clock::now();
+    const OwnUse before = own_use();
+    prepared_->run_epochs({order.first_epoch, order.learning_rate}, order.epochs);
+    use_ += own_use() - before;
+    train_s_ += seconds_since(start);
+  }
+
+  Json report() const {
+    return {{"rank", world_.rank()},
+            {"machine", world_.machine_of(world_.rank())},
+            {"threads", prepared_ ? Json(prepared_->team().size()) : Json()},
+            {"facts", prepared_ ? prepared_->algorithm().facts() : Json::object()},
+            {"clocks", {{"load_s", load_s_}, {"prepare_s", prepare_s_}, {"train_s", train_s_}}},
+            {"phases", ranges_.to_json()},
+            {"train_use", to_json(use_)},
+            {"peak_host_bytes", peak_memory_bytes()}};
+  }
+
+  const Case& item_;
+  RankWorld& world_;
+  Communicator group_;
+  DataStore store_;
+  CaseData data_;
+  Ranges ranges_;
+  std::unique_ptr<PreparedCase> prepared_;
+  double load_s_ = 0, prepare_s_ = 0, train_s_ = 0;
+  OwnUse use_;  // within epochs
+};
+
+const Case& find_case(const Spec& spec, const Order& order) {
+  const std::string hash(order.case_hash.begin(), order.case_hash.end());
+  for (const Case& item : spec.cases) {
+    if (item.hash == hash) return item;
+  }
+  throw std::logic_error("rank 0 runs a case that is not in the spec");
+}
+
+}  // namespace
+
+void follow_session(const Spec& spec, const RunOptions& options, RankWorld& world) {
+  const PlacementScope placed(options.placement);
+  while (true) {
+    const Order order = world.await_order();
+    if (order.what == Order::What::leave) return;
+    if (order.what != Order::What::load) {
+      throw std::logic_error("an order that has no place between cases");
+    }
+    reset_peak_memory();
+    FollowedCase(find_case(spec, order), world).run();
+  }
+}
+
+}  // namespace mf
