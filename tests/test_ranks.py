@@ -1,0 +1,309 @@
+"""Several processes compute a case together: the numbers of one, whatever starts them, and one error
+where one of them fails. mfbench starts those of one machine itself; with mpirun in the place of that
+where MPI is there."""
+
+import json
+import os
+import pathlib
+import re
+import resource
+import shutil
+import signal
+import subprocess
+import time
+
+import pytest
+
+SPEC = {
+    "name": "ranks",
+    "datasets": [{"like": "ml-100k", "scale": 0.1}],
+    "seeds": [1],
+    "stop": {"epochs": 3},
+    "algorithms": [{"name": "als_cpu", "factors": 9, "threads": 1, "center": "biases"}],
+}
+# Long enough to be met in the middle of it.
+LONG = {**SPEC, "datasets": [{"like": "ml-100k"}], "stop": {"epochs": 100000},
+        "algorithms": [{"name": "als_cpu", "factors": 32, "threads": 1, "ranks": 3}]}
+
+
+def with_ranks(count, base=None):
+    base = base or SPEC
+    return {**base, "algorithms": [{**base["algorithms"][0], "ranks": count}]}
+
+
+def write(folder, spec, name="spec.json"):
+    path = folder / name
+    path.write_text(json.dumps(spec))
+    return path
+
+
+def lines_of(folder):
+    """Of each case: header, trace and footer."""
+    found = []
+    for path in sorted((folder / "results/runs/ranks").glob("*.jsonl")):
+        found.append([json.loads(line) for line in path.read_text().splitlines()])
+    return found
+
+
+def rmse_of(folder):
+    (lines,) = lines_of(folder)
+    return [line["test_rmse"] for line in lines if line["type"] == "trace"]
+
+
+@pytest.fixture(scope="session")
+def mpirun(mfbench):
+    """Runs mfbench under mpirun; skips where there is none, or mfbench was built without."""
+    doctor = json.loads(subprocess.run([mfbench.program, "doctor", "--json"], text=True,
+                                       capture_output=True, check=True).stdout)
+    if not doctor["build"]["mpi"].startswith("yes"):
+        pytest.skip("this mfbench was built without MPI (./dev deps mpi, rebuild)")
+    program = shutil.which("mpirun")
+    if not program:
+        pytest.skip("no mpirun (./dev deps mpi)")
+
+    def command(count, *arguments):
+        root = ["--allow-run-as-root"] if os.geteuid() == 0 else []
+        return [program, *root, "--oversubscribe", "--bind-to", "none", "-n", str(count), *arguments]
+
+    def run(count, *arguments, cwd):
+        return subprocess.run(command(count, mfbench.program, *map(str, arguments)), cwd=cwd,
+                              text=True, capture_output=True, timeout=60, env=mfbench.environment())
+
+    run.command = command
+    return run
+
+
+@pytest.fixture(scope="module")
+def alone(mfbench, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("alone")
+    done = mfbench("run", write(folder, SPEC), cwd=folder)
+    assert done.returncode == 0, done.stderr
+    return rmse_of(folder)
+
+
+@pytest.mark.parametrize("count", [2, 3, 4])
+def test_any_number_of_ranks_has_the_numbers_of_one(mfbench, tmp_path, alone, count):
+    done = mfbench("run", write(tmp_path, with_ranks(count)), cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert done.stderr == ""
+    assert rmse_of(tmp_path) == alone
+    (lines,) = lines_of(tmp_path)
+    header, footer = lines[0], lines[-1]
+    assert header["algorithm"]["params"]["ranks"] == count
+    assert footer["status"] == "completed"
+    assert [one["rank"] for one in footer["ranks"]] == list(range(1, count))
+    own = [header["facts"], *(one["facts"] for one in footer["ranks"])]
+    for key in ("own_ratings_by_user", "own_ratings_by_item"):
+        assert sum(one[key] for one in own) == header["dataset"]["nnz_train"]
+    assert sum(one["own_users"] for one in own) == header["dataset"]["n_users"]
+    assert footer["phases"]["exchange"]["count"] == 6
+    for one in footer["ranks"]:
+        assert one["phases"]["exchange"]["count"] == 6
+        assert one["machine"] == 0 and one["peak_host_bytes"] > 0
+
+
+def test_ranks_may_have_nothing_to_do(mfbench, tmp_path):
+    """Two items for four ranks."""
+    pairs = [(user, item) for user in range(20) for item in range(2)]
+    (tmp_path / "few.csv").write_text("user,item,rating\n" + "".join(f"{u},{i},{1 + (u + i) % 5}\n" for u, i in pairs))
+    spec = {**with_ranks([1, 4]), "datasets": [{"path": "few.csv"}]}
+    done = mfbench("run", write(tmp_path, spec), cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    one, four = ([line["test_rmse"] for line in lines if line["type"] == "trace"]
+                 for lines in lines_of(tmp_path))
+    assert one == four
+    footer = lines_of(tmp_path)[1][-1]
+    assert 0 in [rank["facts"]["own_items"] for rank in footer["ranks"]]
+
+
+def test_a_sweep_uses_as_many_as_each_case_asks_for(mfbench, tmp_path, alone):
+    spec = with_ranks([1, 2, 3])
+    done = mfbench("run", write(tmp_path, spec), cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    cases = lines_of(tmp_path)
+    assert [len(lines[-1].get("ranks", [])) for lines in cases] == [0, 1, 2]
+    for lines in cases:
+        assert [line["test_rmse"] for line in lines if line["type"] == "trace"] == alone
+    # A case of one rank is the one of before there were any.
+    single = mfbench("validate", "--json", write(tmp_path, SPEC, "single.json"), cwd=tmp_path)
+    assert json.loads(single.stdout)[0]["id"].endswith(cases[0][0]["case_hash"][:10])
+    again = mfbench("run", "spec.json", cwd=tmp_path)
+    assert "0 run now, 3 finished before" in again.stdout
+
+
+@pytest.mark.parametrize("count", [2, 3, 4])
+def test_mpi_has_the_same_numbers(mpirun, tmp_path, alone, count):
+    done = mpirun(count, "run", write(tmp_path, with_ranks([1, count])), cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    for lines in lines_of(tmp_path):
+        assert [line["test_rmse"] for line in lines if line["type"] == "trace"] == alone
+    assert done.stdout.count("results in") == 1  # rank 0 alone tells
+
+
+def test_bad_use_is_refused_before_anything_is_loaded(mfbench, mpirun, tmp_path):
+    def refused(count, spec, *words):
+        done = mpirun(count, "run", write(tmp_path, spec), cwd=tmp_path)
+        assert done.returncode == 2, done.stderr
+        errors = [line for line in done.stderr.splitlines() if line.startswith("error:")]
+        assert len(errors) == 1, done.stderr
+        for word in words:
+            assert word in errors[0]
+        assert not (tmp_path / "results").exists()
+
+    refused(2, with_ranks(3), "asks for 3 ranks", "2 processes were started", "mpirun -n 3")
+    refused(3, with_ranks(2), "3 processes were started", "no case of ranks asks for more than 2")
+    refused(2, {**SPEC, "algorithms": ["sgd_serial"]}, "have no parameter `ranks`")
+    # Ranks that read different files.
+    write(tmp_path, with_ranks(2), "a.json")
+    write(tmp_path, {**with_ranks(2), "seeds": [2]}, "b.json")
+    both = [":", "-n", "1", mfbench.program, "run", "b.json"]
+    done = subprocess.run(mpirun.command(1, mfbench.program, "run", "a.json", *both), cwd=tmp_path,
+                          text=True, capture_output=True, timeout=60, env=mfbench.environment())
+    assert done.returncode == 2, done.stderr
+    assert done.stderr.count("error:") == 1 and "rank 1 has another spec" in done.stderr
+    both[-1] = "none.json"
+    done = subprocess.run(mpirun.command(1, mfbench.program, "run", "a.json", *both), cwd=tmp_path,
+                          text=True, capture_output=True, timeout=60, env=mfbench.environment())
+    assert done.returncode != 0
+    assert re.search(r"error: rank 1: .*none\.json", done.stderr), done.stderr
+
+
+def test_an_algorithm_without_ranks_says_so(mfbench, tmp_path):
+    spec = {**SPEC, "algorithms": [{"name": "sgd_serial", "ranks": 2}]}
+    done = mfbench("run", write(tmp_path, spec), cwd=tmp_path)
+    assert done.returncode == 2
+    assert "$.algorithms[0].ranks" in done.stderr
+    done = mfbench("run", write(tmp_path, with_ranks(2)), "--pin", "cores", cwd=tmp_path)
+    assert done.returncode == 2
+    assert "--pin" in done.stderr and "2 ranks" in done.stderr
+
+
+# ---- faults ---------------------------------------------------------------------------------------
+
+
+def children_of(pid):
+    return [int(one) for one in
+            pathlib.Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
+
+
+def wait_for(condition, seconds=30):
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        if condition():
+            return
+        time.sleep(0.02)
+    pytest.fail("it did not come to that")
+
+
+def epochs_in(folder):
+    return sum(path.read_text().count('"trace"') for path in folder.glob("**/*.jsonl"))
+
+
+@pytest.fixture
+def long_run(mfbench, tmp_path):
+    """A case of three ranks in the middle of its epochs, after one that is finished."""
+    short = with_ranks(2)["algorithms"][0]
+    spec = {**LONG, "algorithms": [{**short, "stop": {"epochs": 1}}, *LONG["algorithms"]]}
+    write(tmp_path, spec)
+    process = subprocess.Popen([mfbench.program, "run", "spec.json"], cwd=tmp_path, text=True,
+                               env=mfbench.environment(), stdout=subprocess.PIPE,
+                               stderr=subprocess.PIPE)
+    wait_for(lambda: epochs_in(tmp_path) > 6)
+    yield process
+    process.kill()
+    process.communicate()
+
+
+def is_gone(pid):
+    try:
+        return pathlib.Path(f"/proc/{pid}/stat").read_text().rsplit(") ", 1)[1][0] in "ZX"
+    except FileNotFoundError:
+        return True
+
+
+def gone(pids):
+    return all(is_gone(pid) for pid in pids)
+
+
+def finished(folder):
+    return [lines[-1]["status"] for lines in lines_of(folder) if lines[-1]["type"] == "footer"]
+
+
+@pytest.mark.parametrize("by", [signal.SIGKILL, signal.SIGSEGV])
+def test_a_rank_that_is_gone_ends_all_with_one_error(mfbench, tmp_path, long_run, by):
+    others = children_of(long_run.pid)
+    assert len(others) == 2
+    start = time.monotonic()
+    os.kill(others[1], by)
+    _, stderr = long_run.communicate(timeout=15)
+    assert time.monotonic() - start < 10
+    assert gone(others)
+    assert long_run.returncode == 4
+    assert stderr.count("error:") == 1, stderr
+    assert f"rank 2: its process was ended by signal {int(by)}" in stderr
+    assert sorted(finished(tmp_path)) == ["completed", "error"]
+    again = mfbench("run", "spec.json", cwd=tmp_path)
+    assert "0 run now, 2 finished before" in again.stdout
+
+
+def test_a_rank_without_memory_is_named_and_the_run_goes_on(mfbench, tmp_path):
+    first = {"name": "als_cpu", "factors": 16, "threads": 1, "ranks": 3,
+             "stop": {"train_seconds": 1.5, "epochs": 100000}}
+    other = {**first, "reg": 0.1, "stop": {"epochs": 1}}
+    alone = {**other, "ranks": 1}
+    spec = {**SPEC, "datasets": [{"like": "ml-100k"}], "algorithms": [first, other, alone]}
+    write(tmp_path, spec)
+    process = subprocess.Popen([mfbench.program, "run", "spec.json"], cwd=tmp_path, text=True,
+                               env=mfbench.environment(), stdout=subprocess.PIPE,
+                               stderr=subprocess.PIPE)
+    try:
+        wait_for(lambda: epochs_in(tmp_path) > 1)
+        resource.prlimit(children_of(process.pid)[0], resource.RLIMIT_AS, (1 << 20, 1 << 20))
+        _, stderr = process.communicate(timeout=60)
+    finally:
+        process.kill()
+        process.communicate()
+    assert process.returncode == 1, stderr
+    footers = {tuple(lines[0]["algorithm"]["params"].get(key) for key in ("ranks", "reg")): lines[-1]
+               for lines in lines_of(tmp_path)}
+    assert footers[3, 0.1]["status"] == "oom"
+    assert footers[3, 0.1]["stop_reason"].startswith("rank 1: ")
+    assert footers[None, 0.1]["status"] == "completed"
+
+
+def test_the_others_end_with_rank_0(long_run):
+    others = children_of(long_run.pid)
+    long_run.kill()
+    long_run.communicate()
+    wait_for(lambda: gone(others), 10)
+
+
+def test_interrupted_ranks_end_after_the_epoch(mfbench, tmp_path, long_run):
+    others = children_of(long_run.pid)
+    for pid in [long_run.pid, *others]:  # as a terminal does
+        os.kill(pid, signal.SIGINT)
+    _, stderr = long_run.communicate(timeout=15)
+    assert long_run.returncode == 130
+    assert "interrupted" in stderr
+    assert gone(others)
+    assert sorted(finished(tmp_path)) == ["completed", "interrupted"]
+
+
+def test_a_rank_of_mpi_that_is_killed_ends_all(mfbench, mpirun, tmp_path):
+    write(tmp_path, LONG)
+    process = subprocess.Popen(mpirun.command(3, mfbench.program, "run", "spec.json"), cwd=tmp_path,
+                               text=True, env=mfbench.environment(), stdout=subprocess.PIPE,
+                               stderr=subprocess.PIPE)
+    try:
+        wait_for(lambda: epochs_in(tmp_path) > 4)
+        ranks = children_of(process.pid)
+        assert len(ranks) == 3
+        start = time.monotonic()
+        os.kill(ranks[1], signal.SIGKILL)
+        _, stderr = process.communicate(timeout=15)
+        wait_for(lambda: gone(ranks), 10 - (time.monotonic() - start))
+        assert process.returncode != 0
+        assert "rank 1" in stderr  # mpirun says so
+    finally:
+        process.kill()
+        process.communicate()
