@@ -3,10 +3,12 @@
 #include <gtest/gtest.h>
 
 #include <thread>
+#include <utility>
 
 #include "algorithms/als/share.hpp"
 #include "algorithms/als/test/reference.hpp"
 #include "algorithms/core/registry.hpp"
+#include "base/communicator.hpp"
 #include "base/json.hpp"
 #include "base/local_ranks.hpp"
 
@@ -22,6 +24,18 @@ struct Outcome {
   std::string error;
 };
 
+Ratings copy_of(const Ratings& all) {
+  Ratings::Arrays arrays;
+  const auto copy = [](const auto& from, auto& to) { to.assign(from.begin(), from.end()); };
+  copy(all.users(), arrays.users);
+  copy(all.items(), arrays.items);
+  copy(all.values(), arrays.values);
+  copy(all.user_offsets(), arrays.user_offsets);
+  copy(all.user_ids(), arrays.user_ids);
+  copy(all.item_ids(), arrays.item_ids);
+  return Ratings(std::move(arrays));
+}
+
 Outcome train_one(const Ratings& train, const Params& params, Communicator* ranks, int threads,
                   const std::function<bool()>& stop) {
   ThreadTeam team(threads);
@@ -30,14 +44,17 @@ Outcome train_one(const Ratings& train, const Params& params, Communicator* rank
   context.ranks = ranks;
   context.stop_requested = stop;
   auto algorithm = make_algorithm("als_cpu", params);
-  {
-    // Ratings may be gone after prepare.
-    const auto ratings = std::make_unique<Ratings>(train);
+  const auto prepare = [&](const Ratings& ratings) {
     const auto factors = static_cast<std::int32_t>(params.integer("factors"));
-    algorithm->prepare(ranks == nullptr ? train : *ratings,
-                       initial_model(train.n_users(), train.n_items(), factors, ModelKind::plain,
-                                     mean_rating(train), {InitKind::uniform, 0.1, 3}, 1),
-                       context);
+    const Model start =
+        initial_model(ratings.n_users(), ratings.n_items(), factors, ModelKind::plain,
+                      mean_rating(ratings), {InitKind::uniform, 0.1, 3}, 1);
+    algorithm->prepare(ratings, start, context);
+  };
+  if (ranks == nullptr) {
+    prepare(train);
+  } else {
+    prepare(copy_of(train));  // which is gone after it
   }
   Outcome outcome;
   outcome.facts = algorithm->facts();
