@@ -62,7 +62,7 @@ struct CaseMeasures {
   // last; nothing where that did not happen.
   std::optional<HostLoad> prepare_load, train_load;
   std::optional<DeviceLoad> device_load;
-  Json peer;  // Algorithm::finish()
+  Json peer;   // Algorithm::finish()
   Json ranks;  // of a case of several processes: what each of the others said; else null
 };
 
