@@ -12,6 +12,8 @@
 #include <sstream>
 #include <utility>
 
+#include "base/control_groups.hpp"
+
 namespace mf {
 namespace {
 
@@ -50,30 +52,6 @@ std::map<std::string, double> keyed_numbers(const std::string& path) {
   return found;
 }
 
-// Folders of the group that we are in and of those that it is in, by /proc/self/cgroup: lines
-// "0::/a/b" of version 2, "4:cpu,cpuacct:/a/b" of version 1.
-std::vector<std::string> group_folders(const std::string& proc, const std::string& sys) {
-  std::vector<std::string> folders;
-  std::ifstream in(proc + "/self/cgroup");
-  for (std::string line; std::getline(in, line);) {
-    const auto first = line.find(':');
-    const auto second = line.find(':', first + 1);
-    if (first == std::string::npos || second == std::string::npos) continue;
-    const std::string controllers = "," + line.substr(first + 1, second - first - 1) + ",";
-    const bool v2 = controllers == ",,";
-    if (!v2 && controllers.find(",cpu,") == std::string::npos) continue;
-    const std::string name = controllers.substr(1, controllers.size() - 2);
-    const std::array<std::string, 2> mounts = v2 ? std::array<std::string, 2>{"", "/unified"}
-                                                 : std::array<std::string, 2>{"/" + name, "/cpu"};
-    for (fs::path group = line.substr(second + 1);; group = group.parent_path()) {
-      const std::string inner = group.has_relative_path() ? group.string() : "";
-      for (const auto& mount : mounts) folders.push_back(sys + "/fs/cgroup" + mount + inner);
-      if (!group.has_relative_path()) break;
-    }
-  }
-  return folders;
-}
-
 template <class T>
 std::optional<T> difference(const std::optional<T>& before, const std::optional<T>& after) {
   if (!before || !after) return std::nullopt;
@@ -102,12 +80,8 @@ OwnUse own_use() {
   return {seconds(usage.ru_utime) + seconds(usage.ru_stime), usage.ru_nvcsw, usage.ru_nivcsw};
 }
 
-HostProbe::HostProbe(std::vector<int> usable, std::string proc, std::string sys,
-                     std::function<OwnUse()> own)
-    : usable_(std::move(usable)),
-      proc_(std::move(proc)),
-      sys_(std::move(sys)),
-      own_(std::move(own)) {}
+HostProbe::HostProbe(std::vector<int> usable, std::string root, std::function<OwnUse()> own)
+    : usable_(std::move(usable)), root_(std::move(root)), own_(std::move(own)) {}
 
 HostCounters HostProbe::read() const {
   using Seconds = std::chrono::duration<double>;
@@ -118,12 +92,12 @@ HostCounters HostProbe::read() const {
   read_stat(now);
   read_quota(now);
   read_cpus(now);
-  now.load = number_in<double>(proc_ + "/loadavg");
+  now.load = number_in<double>(root_ + "/proc/loadavg");
   return now;
 }
 
 void HostProbe::read_stat(HostCounters& into) const {
-  std::ifstream in(proc_ + "/stat");
+  std::ifstream in(root_ + "/proc/stat");
   CpuTimes usable;
   for (std::string line; std::getline(in, line) && line.starts_with("cpu");) {
     std::istringstream fields(line.substr(3));
@@ -148,7 +122,7 @@ void HostProbe::read_stat(HostCounters& into) const {
 
 void HostProbe::read_waits(HostCounters& into) const {
   std::error_code ignored;  // a thread that ends meanwhile
-  for (const auto& task : fs::directory_iterator(proc_ + "/self/task", ignored)) {
+  for (const auto& task : fs::directory_iterator(root_ + "/proc/self/task", ignored)) {
     std::ifstream in(task.path() / "schedstat");
     double ran_ns = 0;
     double waited_ns = 0;
@@ -160,8 +134,8 @@ void HostProbe::read_waits(HostCounters& into) const {
 
 // A quota stands with one of the groups above us: the one that held us longest.
 void HostProbe::read_quota(HostCounters& into) const {
-  for (const auto& folder : group_folders(proc_, sys_)) {
-    const auto numbers = keyed_numbers(folder + "/cpu.stat");
+  for (const auto& group : control_groups("cpu", root_)) {
+    const auto numbers = keyed_numbers(root_ + group.folder + "/cpu.stat");
     const auto periods = numbers.find("nr_throttled");
     if (periods == numbers.end()) continue;
     const auto v2 = numbers.find("throttled_usec");
@@ -178,7 +152,7 @@ void HostProbe::read_quota(HostCounters& into) const {
 void HostProbe::read_cpus(HostCounters& into) const {
   std::optional<std::int64_t> cores, packages;
   for (const int cpu : usable_) {
-    const std::string folder = fmt::format("{}/devices/system/cpu/cpu{}/", sys_, cpu);
+    const std::string folder = fmt::format("{}/sys/devices/system/cpu/cpu{}/", root_, cpu);
     if (const auto khz = number_in<double>(folder + "cpufreq/scaling_cur_freq")) {
       into.clocks_hz.push_back(1e3 * *khz);
     }

@@ -45,10 +45,10 @@ struct HostCounters {
   std::vector<double> clocks_hz;  // of the CPUs that we may use; empty: not told
 };
 
-// The roots are for tests.
+// `root` stands before /proc and /sys; tests have trees of their own.
 class HostProbe {
  public:
-  explicit HostProbe(std::vector<int> usable, std::string proc = "/proc", std::string sys = "/sys",
+  explicit HostProbe(std::vector<int> usable, std::string root = "",
                      std::function<OwnUse()> own = own_use);
   HostCounters read() const;
   int usable_cpus() const { return static_cast<int>(usable_.size()); }
@@ -60,8 +60,7 @@ class HostProbe {
   void read_cpus(HostCounters& into) const;
 
   std::vector<int> usable_;
-  std::string proc_;
-  std::string sys_;
+  std::string root_;
   std::function<OwnUse()> own_;
 };
 

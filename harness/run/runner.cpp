@@ -687,7 +687,7 @@ class CaseRun {
   HeaderFacts header_;
   CaseResult result_;
   CaseMeasures measures_;
-  const HostProbe probe_{usable_cpus(), "/proc", "/sys", [this] { return use_of_case(); }};
+  const HostProbe probe_{usable_cpus(), "", [this] { return use_of_case(); }};
   std::optional<HostCounters> train_began_;
   OwnUse epochs_use_;  // within epochs
   int cpus_ = 1;

@@ -32,12 +32,13 @@ void put(const std::string& path, const std::string& text) {
 // A system of four CPUs; of each line only the fields that count differ from 0.
 struct System {
   TempFolder folder;
+  std::string root = folder / "";
   std::string proc = folder / "proc";
   std::string sys = folder / "sys";
   OwnUse own;
 
   HostCounters read(std::vector<int> usable = {0, 1}) const {
-    return HostProbe(std::move(usable), proc, sys, [this] { return own; }).read();
+    return HostProbe(std::move(usable), root, [this] { return own; }).read();
   }
   void stat(const std::string& text) const { put(proc + "/stat", text); }
   void waited(int thread, const std::string& text) const {
@@ -76,6 +77,7 @@ TEST(HostProbe, ReadsTheQuotaOfEitherVersionOfControlGroups) {
   {
     const System system;
     put(system.proc + "/self/cgroup", "0::/batch/job");
+    put(system.proc + "/self/mountinfo", "29 22 0:26 / /sys/fs/cgroup rw - cgroup2 cgroup2 rw");
     put(system.sys + "/fs/cgroup/batch/cpu.stat",
         "usage_usec 5\nnr_periods 9\nnr_throttled 4\nthrottled_usec 1500000");
     put(system.sys + "/fs/cgroup/batch/job/cpu.stat",
@@ -86,6 +88,8 @@ TEST(HostProbe, ReadsTheQuotaOfEitherVersionOfControlGroups) {
   {
     const System system;
     put(system.proc + "/self/cgroup", "5:memory:/m\n4:cpu,cpuacct:/docker/abc\n0::/");
+    put(system.proc + "/self/mountinfo",
+        "31 25 0:27 /docker/abc /sys/fs/cgroup/cpu,cpuacct rw - cgroup cgroup rw,cpu,cpuacct");
     put(system.sys + "/fs/cgroup/cpu,cpuacct/cpu.stat",
         "nr_periods 100\nnr_throttled 7\nthrottled_time 2500000000");
     EXPECT_EQ(system.read().throttled_s, 2.5) << "a container sees its own group as the root";
