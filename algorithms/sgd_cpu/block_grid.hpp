@@ -34,7 +34,7 @@ struct GridRequest {
 // With what the shape of the problem, the machine and the factors say; the rest as it is.
 GridRequest grid_request(std::int64_t factors, const ProblemShape& shape, int threads);
 
-// README.md, "The grid", says why these sizes.
+// NOTES.md, "The grid", says why these sizes.
 GridShape plan_grid(const GridRequest& request);
 
 // Of one core, as the system tells; 1 MiB where it does not.

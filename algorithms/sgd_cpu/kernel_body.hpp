@@ -6,7 +6,7 @@
 //
 // A row lies on vectors of S::kWidth floats. An update reads the rating (12 bytes, 8 in a run), and
 // reads and writes 4 (f + 1) bytes of Q and, once a run, of P; it takes 10 f + 13 FLOPs (plain: 4 f
-// and 10 f + 2), 5 f / S::kWidth vector instructions of arithmetic. README.md has the floor.
+// and 10 f + 2), 5 f / S::kWidth vector instructions of arithmetic. NOTES.md has the floor.
 //
 // kernel_scalar.cpp, kernel.avx2.cpp and kernel.avx512.cpp include it with a vector type S each. S
 // and One live in the unnamed namespace of that file: every instantiation, those of the rule
