@@ -17,7 +17,7 @@ struct BlockCounts {
   std::int64_t serial = 0;  // of the longest block of each diagonal, summed
 };
 
-// Facts for the result's header; README.md says what they mean.
+// Facts for the result's header; NOTES.md says what they mean.
 Json facts_of(const Settings& settings, const Cut& cut, const BlockCounts& counts,
               const ProblemShape& shape);
 

@@ -1,6 +1,6 @@
 // Epochs of gpusgd and newgpusgd, timed by CUDA events, on the train part of look-alikes of ml-100k
 // and ml-10m. Counters: updates a second, and the serial steps of an epoch with the time of one
-// (README.md says what a step is).
+// (NOTES.md says what a step is).
 #include "algorithms/gpusgd/device_arrangement.hpp"
 #include "base/json.hpp"
 #include "testing/cuda/bench_runner.hpp"
