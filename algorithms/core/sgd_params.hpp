@@ -63,7 +63,7 @@ void check_initial(ModelKind kind, std::int32_t factors, const Ratings& train,
 
 // How many updates may run at once without locks. Each holds rows that others may be changing: with
 // too many for a small matrix updates are lost, and the error suffers. From ml-100k, ml-1m and the
-// Netflix look-alike (algorithms/sgd_tiled/README.md): a 32nd of the smaller side of the matrix,
+// Netflix look-alike (algorithms/sgd_tiled/NOTES.md): a 32nd of the smaller side of the matrix,
 // more where its rows have more ratings, since a lost update then matters less.
 std::int64_t lock_free_workers(const ProblemShape& shape);
 
