@@ -9,7 +9,7 @@ namespace {
 constexpr std::int64_t kReservedBytes = 1024;  // of each block, by the system
 
 // Cycles of a multiprocessor: a pair, and a row's product with A, where A is formed; a pair's part
-// of a product, where it is applied. README.md says where they are from.
+// of a product, where it is applied. NOTES.md says where they are from.
 struct Cycles {
   int tiles;
   double form_pair, formed_product, applied_pair;

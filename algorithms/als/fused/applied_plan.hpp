@@ -37,7 +37,7 @@ constexpr std::int64_t applied_bytes(int factors, int warps, std::int64_t pairs)
 std::int64_t applied_capacity(const AppliedLimits& limits, int factors, int warps);
 
 // The longest row for which forming A is estimated to take longer, by the cycles of
-// ials/fused/README.md; `group`: A is formed by group.hpp's kernel.
+// ials/fused/NOTES.md; `group`: A is formed by group.hpp's kernel.
 std::int64_t applied_break_even(int factors, int steps, bool group = false);
 
 // Pairs of the longest row for each of kAppliedBlockWarps.
