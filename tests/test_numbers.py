@@ -18,7 +18,7 @@ EXHIBITS = sorted((ROOT / "docs" / "reproduction").glob("*.md"))
 ROOMS = [
     ROOT / "algorithms" / name
     for name in (
-        "ccd/README.md",
+        "ccd/NOTES.md",
         "ials/blocks/device.md",
         "ials/cpu/README.md",
         "ials/fused/README.md",

@@ -42,7 +42,7 @@ inline constexpr std::int64_t kMaxFactors = 1024;
 std::vector<ParamSpec> common_params();
 Settings read_settings(const Params& params);
 
-// Compulsory work of an epoch; README.md derives it. An epoch visits every rating from both sides,
+// Compulsory work of an epoch; NOTES.md derives it. An epoch visits every rating from both sides,
 // so `updates` is twice their number, as in ALS.
 Work epoch_work(const Settings& settings, const Ratings& train);
 // `rated_rows`: users and items with at least one of the nnz ratings.

@@ -5,7 +5,7 @@
 //
 // A rating is its index (2 bytes, or 4 where there is one wide tile), R read and, but in `sums`,
 // written (4 and 4), and a gathered number of each of up to three vectors, from the first- or
-// second-level cache. README.md has the floor.
+// second-level cache. NOTES.md has the floor.
 //
 // kernel.cpp, kernel.avx2.cpp and kernel.avx512.cpp include it with a vector type S each. S lives
 // in the unnamed namespace of that file, so every instantiation is local to it.
