@@ -20,9 +20,9 @@ ROOMS = [
     for name in (
         "ccd/NOTES.md",
         "ials/blocks/device.md",
-        "ials/cpu/README.md",
-        "ials/fused/README.md",
-        "ials/post/README.md",
+        "ials/cpu/NOTES.md",
+        "ials/fused/NOTES.md",
+        "ials/post/NOTES.md",
     )
 ]
 BLOCKS = [block for page in PAGES for block in blocks(page.relative_to(ROOT), page.read_text())]

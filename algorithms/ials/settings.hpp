@@ -45,7 +45,7 @@ AlgorithmInfo shared_info(const std::string& name);
 // How A_u comes into a solver: `formed` from the row's pairs, or `applied` to vectors (CG alone).
 enum class Normal { formed, applied };
 
-// Compulsory work of an iteration (X, then Y); README.md derives it. Each half-step visits every
+// Compulsory work of an iteration (X, then Y); NOTES.md derives it. Each half-step visits every
 // observed pair, so `updates` is twice their number.
 Work iteration_work(const Common& common, Solver solver, Normal normal, const Sides& sides);
 // `filled`: users and items with at least one of the pairs.

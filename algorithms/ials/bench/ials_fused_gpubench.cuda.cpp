@@ -1,5 +1,5 @@
 // ials_fused on look-alikes, in milliseconds of an iteration and of its parts. Counters: the floor
-// of an iteration in milliseconds (README.md) and the share of it that was reached.
+// of an iteration in milliseconds (fused/NOTES.md) and the share of it that was reached.
 #include <benchmark/benchmark.h>
 
 #include <algorithm>
@@ -61,7 +61,7 @@ struct Runner {
   double floor = 0;  // seconds of an iteration
 };
 
-// Of an iteration with A formed for every row, as README.md derives it.
+// Of an iteration with A formed for every row, as fused/NOTES.md derives it.
 double floor_seconds(const Ratings& train, const FusedSettings& settings, bool equal) {
   const auto nnz = static_cast<double>(train.nnz());
   const double users = train.n_users();

@@ -5,7 +5,7 @@
 // A thread block a row, striding over the rows; a thread a factor, up to whole warps, whose idle
 // lanes add zeros and own nothing. (The post has a thread a factor exactly; docs/errata.md says why
 // that goes wrong.) Every pair costs a dot product over the block: that is the post's idea, and
-// what bounds it. README.md has the numbers.
+// what bounds it. NOTES.md has the numbers.
 //
 // Added to the post: the barrier before all of p is read, an end where p.Ap is not positive (als's
 // cg.hpp), 64-bit offsets, and `prefetch`: the pair that follows is read before the dot product of
