@@ -29,7 +29,8 @@ def blocks(path):
 # ---- specs ---------------------------------------------------------------------------------------
 
 MINIMAL = {"datasets": ["like:ml-100k"], "algorithms": ["sgd_serial"]}
-SPECS = [(page, number, text) for page in PAGES if page != GUIDE
+FAMILIES = sorted(notes.with_name("README.md") for notes in ROOT.glob("algorithms/*/NOTES.md"))
+SPECS = [(page, number, text) for page in [*PAGES, *FAMILIES] if page != GUIDE
          for number, (language, text) in enumerate(blocks(page)) if language == "json"]
 
 
@@ -165,6 +166,32 @@ def test_relative_links_resolve(page):
         if not file.exists() or (anchor and anchor not in anchors(file)):
             broken.append(target)
     assert broken == []
+
+
+# ---- pages of algorithms -------------------------------------------------------------------------
+
+@pytest.mark.parametrize("page", FAMILIES, ids=name_of)
+def test_the_page_of_a_family_is_for_its_reader_and_short(mfbench, tmp_path, page):
+    text = page.read_text()
+    assert re.findall(r"^## (.*)$", text, re.M) == ["Equation", "On the machine", "Cost", "Use",
+                                                    "Best result", "More"]
+    assert len(re.sub(r"<!--.*?-->", "", text, flags=re.S).splitlines()) <= 100
+    assert "](NOTES.md)" in text and "](README.md)" in page.with_name("NOTES.md").read_text()
+    listed = mfbench("list", cwd=tmp_path).stdout
+    named = re.findall(r"`([\w+]+)`", text.splitlines()[0])
+    assert named and [name for name in named if not re.search(rf"^{re.escape(name)} ", listed, re.M)
+                      ] == []
+    used = {entry["name"] for language, spec in blocks(page) if language == "json"
+            for entry in json.loads(spec)["algorithms"]}
+    assert used and used <= set(named)
+
+
+def test_every_algorithm_has_a_page(mfbench, tmp_path):
+    listed = mfbench("list", cwd=tmp_path).stdout.splitlines()
+    names = {line.split()[0] for line in listed} - {"ruler", "ruler_device"}
+    paged = {name for page in FAMILIES
+             for name in re.findall(r"`([\w+]+)`", page.read_text().splitlines()[0])}
+    assert {name for name in names if not name.startswith("peer:")} == paged
 
 
 # ---- the worked examples --------------------------------------------------------------------------

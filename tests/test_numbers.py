@@ -25,6 +25,8 @@ ROOMS = [
         "ials/post/NOTES.md",
     )
 ]
+# Those for readers, of which the section "Best result" does.
+FAMILIES = sorted(notes.with_name("README.md") for notes in ROOT.glob("algorithms/*/NOTES.md"))
 BLOCKS = [block for page in PAGES for block in blocks(page.relative_to(ROOT), page.read_text())]
 
 
@@ -37,7 +39,8 @@ def test_the_pages_with_results_name_their_files():
     """So that a changed comment does not pass by being no comment any more."""
     pages = {str(block.page) for block in BLOCKS}
     assert {"README.md", "results/README.md", "results/published/measured/README.md"} <= pages
-    assert {str(page.relative_to(ROOT)) for page in [*EXHIBITS, *ROOMS]} <= pages
+    assert {str(page.relative_to(ROOT)) for page in [*EXHIBITS, *ROOMS, *FAMILIES]} <= pages
+    assert len(FAMILIES) == 8
     assert sum(len(block.lines) for block in BLOCKS) > 500
     for page in PAGES:
         stray = re.sub(r"^<!-- numbers: .*?^-->$", "", page.read_text(), flags=re.M | re.S)
@@ -55,11 +58,19 @@ def stated(text):
     return [part for part in parts if re.match(r"\*\*(Published|Measured|Verdict)\b", part.strip())]
 
 
+def section(text, name):
+    """Its paragraphs and tables."""
+    found = re.search(rf"^## {name}\n(.*?)(?=^## |\Z)", without_comments(text), re.M | re.S)
+    assert found, f"there is no section ## {name}"
+    return [part.strip("\n") for part in found[1].split("\n\n") if part.strip()]
+
+
 def measured(text):
-    """The paragraphs and tables of the section "Measured"."""
-    section = re.search(r"^## Measured\n(.*?)(?=^## |\Z)", without_comments(text), re.M | re.S)
-    assert section, "there is no section ## Measured"
-    return [part.strip("\n") for part in section[1].split("\n\n") if part.strip()]
+    return section(text, "Measured")
+
+
+def best_result(text):
+    return section(text, "Best result")
 
 
 def paragraphs(page, of):
@@ -74,7 +85,9 @@ def paragraphs(page, of):
 
 @pytest.mark.parametrize(
     "page, of",
-    [(page, stated) for page in EXHIBITS] + [(page, measured) for page in ROOMS],
+    [(page, stated) for page in EXHIBITS]
+    + [(page, measured) for page in ROOMS]
+    + [(page, best_result) for page in FAMILIES],
     ids=lambda it: str(it.relative_to(ROOT)) if hasattr(it, "name") else it.__name__,
 )
 def test_every_number_has_a_source(page, of):
