@@ -102,6 +102,24 @@ def test_any_number_of_ranks_has_the_numbers_of_one(mfbench, tmp_path, alone, co
         assert one["machine"] == 0 and one["peak_host_bytes"] > 0
 
 
+def test_blocks_of_items_go_round(mfbench, tmp_path):
+    """fpsgd: not the bits of one process, which takes blocks in another order, but as good."""
+    spec = {**SPEC, "datasets": [{"like": "ml-100k"}], "evaluate": {"every": 4}, "stop": {"epochs": 10},
+            "algorithms": [{"name": "fpsgd", "factors": 16, "threads": 1, "ranks": [1, 3]}]}
+    done = mfbench("run", write(tmp_path, spec), cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    alone, three = lines_of(tmp_path)
+    assert [line["epoch"] for line in three if line["type"] == "trace"] == [0, 4, 8, 10]
+    assert abs(alone[-1]["final_test_rmse"] - three[-1]["final_test_rmse"]) < 0.003
+    assert alone[-1]["final_test_rmse"] < alone[1]["test_rmse"] - 0.1
+    header, footer = three[0], three[-1]
+    assert footer["updates"] == 10 * header["dataset"]["nnz_train"]
+    own = [header["facts"], *(one["facts"] for one in footer["ranks"])]
+    assert sum(one["own_ratings"] for one in own) == header["dataset"]["nnz_train"]
+    assert sum(one["own_users"] for one in own) == header["dataset"]["n_users"]
+    assert footer["phases"]["exchange"]["count"] == 30
+
+
 def test_ranks_may_have_nothing_to_do(mfbench, tmp_path):
     """Two items for four ranks."""
     pairs = [(user, item) for user in range(20) for item in range(2)]

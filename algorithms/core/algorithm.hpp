@@ -88,8 +88,7 @@ struct Context {
   std::optional<std::int64_t> rated_rows;
   // The processes that compute the case together, of which this is one; null: it is alone. Each has
   // an algorithm of its own, is given all of the training ratings, and keeps its share of them in
-  // prepare: they may be gone after it. All make the same calls in the same order. After an epoch
-  // the factors of rank 0 are whole.
+  // prepare: they may be gone after it. All make the same calls in the same order.
   Communicator* ranks = nullptr;
   // Polled between blocks of long epochs; true: return early (the epoch will not be recorded).
   std::function<bool()> stop_requested;
@@ -138,6 +137,10 @@ class Algorithm {
     for (; args.epoch < first.epoch + count; ++args.epoch) updates += run_epoch(args, context);
     return updates;
   }
+
+  // Of several ranks, called by all of them before factors() of rank 0, which then are whole: off
+  // the training clock. Nothing, where an epoch ends with all factors on rank 0.
+  virtual void gather_factors(Context&) {}
 
   // Valid until the next call of run_epoch. For a device view the harness has synchronised before.
   virtual FactorView factors() = 0;

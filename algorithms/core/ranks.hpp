@@ -10,7 +10,7 @@ inline constexpr int kMostRanks = 1024;
 // `ranks`; a case of one has no such parameter.
 inline ParamSpec ranks_param() {
   ParamSpec spec = ParamSpec::integer("ranks", 1, 1, kMostRanks,
-                                      "processes, each with a share of the rows of X and of Theta");
+                                      "processes, each with a share of the users and of the items");
   spec.silent_default = true;
   return spec;
 }

@@ -117,7 +117,26 @@ GridRequest grid_request(std::int64_t factors, const ProblemShape& shape, int th
   return request;
 }
 
+namespace {
+
+// Of one rank's users and the items that it has at a time.
+GridRequest share_of(GridRequest r) {
+  const std::int64_t ranks = std::exchange(r.ranks, 1);
+  r.n_users = ceil_div(r.n_users, ranks);
+  r.n_items = ceil_div(r.n_items, ranks);
+  r.nnz = ceil_div(r.nnz, ranks * ranks);
+  r.grid_users = ceil_div(r.grid_users, ranks);
+  r.grid_items = ceil_div(r.grid_items, ranks);
+  return r;
+}
+
+}  // namespace
+
 GridShape plan_grid(const GridRequest& r) {
+  if (r.ranks > 1) {
+    const GridShape share = plan_grid(share_of(r));
+    return {share.users * r.ranks, share.items * r.ranks};
+  }
   const std::int64_t spare = r.threads == 1 ? 1 : std::max(2, r.threads / 4);
   std::int64_t items = r.grid_items;
   if (items == 0) {
@@ -142,28 +161,28 @@ GridShape plan_grid(const GridRequest& r) {
   return {static_cast<std::int32_t>(users), static_cast<std::int32_t>(items)};
 }
 
-BlockGrid::BlockGrid(const Ratings& train, GridShape shape, std::uint64_t seed, ThreadTeam& team)
+BlockGrid::BlockGrid(const Ratings& train, GridShape shape, std::uint64_t seed, RowRange kept,
+                     ThreadTeam& team)
     : shape_(shape),
       user_of_row_(random_order(train.n_users(), seed, kUserStream, team)),
       item_of_row_(random_order(train.n_items(), seed, kItemStream, team)),
-      ratings_(train.nnz()) {
-  const auto user_starts =
-      cut_evenly(user_of_row_, user_degrees(train, team), train.nnz(), shape.users);
-  const auto places = place_items(
-      item_of_row_, cut_evenly(item_of_row_, item_degrees(train, team), train.nnz(), shape.items));
+      user_starts_(cut_evenly(user_of_row_, user_degrees(train, team), train.nnz(), shape.users)),
+      item_starts_(cut_evenly(item_of_row_, item_degrees(train, team), train.nnz(), shape.items)) {
+  const auto places = place_items(item_of_row_, item_starts_);
 
   std::vector<Block> all;
-  for (std::int32_t user = 0; user < shape.users; ++user) {
+  for (auto user = static_cast<std::int32_t>(kept.begin); user < kept.end; ++user) {
     for (std::int32_t item = 0; item < shape.items; ++item) {
       all.push_back({{user, item}, 0, 0, 0, 0});
     }
   }
   // A stripe of users is counted, and later filled, by one thread: no two threads share a block.
   const auto for_stripes = [&](const auto& body) {
-    team.for_chunks(shape.users, 1, [&](std::int64_t begin, std::int64_t end) {
+    team.for_chunks(kept.size(), 1, [&](std::int64_t begin, std::int64_t end) {
       for (std::int64_t s = begin; s < end; ++s) {
+        const std::int64_t stripe = kept.begin + s;
         std::vector<std::int32_t> last_row(shape.items, -1);
-        for_ratings(train, user_of_row_, places, user_starts[s], user_starts[s + 1],
+        for_ratings(train, user_of_row_, places, user_starts_[stripe], user_starts_[stripe + 1],
                     [&](std::int32_t row, ItemPlace place, float value) {
                       const bool new_run = std::exchange(last_row[place.stripe], row) != row;
                       body(all[s * shape.items + place.stripe], row, place.row, value, new_run);
@@ -185,6 +204,7 @@ BlockGrid::BlockGrid(const Ratings& train, GridShape shape, std::uint64_t seed, 
     rating += std::exchange(block.ratings, 0);
   }
   runs_ = HugeArray<Run>(run);
+  ratings_ = HugeArray<RowRating>(rating);
   for_stripes([&](Block& block, std::int32_t row, std::int32_t item, float value, bool new_run) {
     if (new_run) runs_[block.first_run + block.runs++] = {row, 0};
     ++runs_[block.first_run + block.runs - 1].count;

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "algorithms/core/algorithm.hpp"
+#include "algorithms/core/row_cuts.hpp"
 #include "algorithms/sgd_cpu/block_scheduler.hpp"
 #include "algorithms/sgd_cpu/huge_array.hpp"
 #include "algorithms/sgd_cpu/kernel.hpp"
@@ -29,6 +30,7 @@ struct GridRequest {
   std::int64_t grid_users = 0;  // 0: automatic
   std::int64_t grid_items = 0;
   bool keep_user_stripe = false;  // size user stripes for the cache (BlockOrder::local)
+  int ranks = 1;                  // as many have equal shares of the stripes of both sides
 };
 
 // With what the shape of the problem, the machine and the factors say; the rest as it is.
@@ -50,13 +52,20 @@ class BlockGrid {
  public:
   BlockGrid() = default;
   // Deterministic in (train, shape, seed), for any number of threads.
-  BlockGrid(const Ratings& train, GridShape shape, std::uint64_t seed, ThreadTeam& team);
+  BlockGrid(const Ratings& train, GridShape shape, std::uint64_t seed, ThreadTeam& team)
+      : BlockGrid(train, shape, seed, {0, shape.users}, team) {}
+  // The same, with the blocks of those user stripes alone.
+  BlockGrid(const Ratings& train, GridShape shape, std::uint64_t seed, RowRange kept_user_stripes,
+            ThreadTeam& team);
 
   // Row x of P belongs to user user_of_row()[x]; users and items in runs and ratings are rows.
   const std::vector<std::int32_t>& user_of_row() const { return user_of_row_; }
   const std::vector<std::int32_t>& item_of_row() const { return item_of_row_; }
 
   GridShape shape() const { return shape_; }
+  // First rows of the stripes, and the number of rows.
+  const std::vector<std::int64_t>& user_starts() const { return user_starts_; }
+  const std::vector<std::int64_t>& item_starts() const { return item_starts_; }
   const std::vector<Block>& blocks() const { return blocks_; }  // those with ratings
   std::vector<GridCell> cells() const;                          // of blocks()
   const Run* runs_of(const Block& block) const { return runs_.data() + block.first_run; }
@@ -67,6 +76,7 @@ class BlockGrid {
  private:
   GridShape shape_;
   std::vector<std::int32_t> user_of_row_, item_of_row_;
+  std::vector<std::int64_t> user_starts_, item_starts_;
   std::vector<Block> blocks_;
   HugeArray<Run> runs_;
   HugeArray<RowRating> ratings_;

@@ -3,11 +3,13 @@
 // 2015.
 #pragma once
 
-#include <optional>
+#include <deque>
+#include <vector>
 
 #include "algorithms/core/algorithm.hpp"
 #include "algorithms/sgd_cpu/block_grid.hpp"
 #include "algorithms/sgd_cpu/block_scheduler.hpp"
+#include "algorithms/sgd_cpu/ring.hpp"
 #include "algorithms/sgd_cpu/row_store.hpp"
 #include "algorithms/sgd_cpu/settings.hpp"
 
@@ -19,21 +21,34 @@ class Fpsgd : public Algorithm {
 
   void prepare(const Ratings& train, const Model& initial, Context& context) override;
   std::int64_t run_epoch(const EpochArgs& args, Context& context) override;
+  void gather_factors(Context&) override { ring_.gather(rows_); }
   // Puts the rows back into the order of the users and items, on the threads of the last call.
   FactorView factors() override;
   Work work_per_epoch() const override { return work_; }
+  Json facts() const override;
 
   const BlockGrid& grid() const { return grid_; }
 
  private:
+  // The blocks of an item part with this rank's users.
+  struct Part {
+    Part(const BlockGrid& grid, std::int32_t first_stripe, std::int32_t stripes, BlockOrder order);
+
+    std::vector<std::int32_t> blocks;  // of the grid
+    BlockScheduler scheduler;
+  };
+  GridShape plan(const Ratings& train, Communicator* ranks) const;
+  // False where it was asked to stop.
+  bool run_part(Part& part, const Step& step, Context& context, std::int64_t& updates);
+
   Settings settings_;
   BlockOrder order_;
   std::int64_t grid_users_, grid_items_;
-  const Ratings* train_ = nullptr;
   Work work_;
   ThreadTeam* team_ = nullptr;
   BlockGrid grid_;
-  std::optional<BlockScheduler> scheduler_;
+  std::deque<Part> parts_;  // of each rank one; where there is one, all blocks
+  Ring ring_;
   RowStore rows_;     // in the order of the grid
   RowStore ordered_;  // in the order of the users and items, for factors()
 };

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "algorithms/core/ranks.hpp"
 #include "algorithms/core/registry.hpp"
 #include "algorithms/core/rows.hpp"
 #include "algorithms/sgd_cpu/block_grid.hpp"
@@ -34,18 +35,19 @@ double most_runs(const Params& params, const ProblemShape& shape) {
   request.grid_users = params.integer("grid_users");
   request.grid_items = params.integer("grid_items");
   request.keep_user_stripe = params.choice("block_order", kBlockOrders) == BlockOrder::local;
+  request.ranks = ranks_of(params);
   const double stripes = plan_grid(request).items;
   return std::min(static_cast<double>(shape.nnz), stripes * static_cast<double>(shape.n_users));
 }
 
 // Rows of both sides twice (in the grid's order, and in that of the users for factors()), the
-// orders, the ratings and their runs.
+// orders, the ratings and their runs. Of several ranks the first, which gathers all rows; each has
+// its share of the ratings.
 MemoryNeed fpsgd_memory(const Params& params, const ProblemShape& shape) {
   const auto nnz = static_cast<double>(shape.nnz);
   const auto ids = static_cast<double>(shape.n_users + shape.n_items);
-  return {2 * padded_row_bytes(params, shape) + ids * 20 + nnz * sizeof(RowRating) +
-              most_runs(params, shape) * sizeof(Run),
-          0};
+  const double blocks = nnz * sizeof(RowRating) + most_runs(params, shape) * sizeof(Run);
+  return {2 * padded_row_bytes(params, shape) + ids * 20 + blocks / ranks_of(params), 0};
 }
 
 std::optional<std::string> why_unsupported(const Params& params, const ProblemShape&) {
@@ -112,7 +114,8 @@ AlgorithmInfo fpsgd_info() {
                           "stripes of items; 0: from threads and cache size", "stripes"),
        ParamSpec::choice("block_order", BlockOrder::random, kBlockOrders,
                          "next block of a thread: a random free one, one of its user stripe if it "
-                         "can, or the first free one")});
+                         "can, or the first free one"),
+       ranks_param()});
   info.summary = "SGD over a grid of blocks; threads work on blocks that share no row or column";
   info.paper =
       "W.-S. Chin, Y. Zhuang, Y.-C. Juan, C.-J. Lin, \"A Fast Parallel Stochastic Gradient Method "

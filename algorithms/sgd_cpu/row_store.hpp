@@ -3,8 +3,10 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 #include "algorithms/core/model.hpp"
+#include "algorithms/core/row_cuts.hpp"
 #include "algorithms/sgd_cpu/huge_array.hpp"
 #include "algorithms/sgd_cpu/kernel.hpp"
 #include "base/threads.hpp"
@@ -19,8 +21,20 @@ class RowStore {
   // Row x holds user user_of_row[x] (item item_of_row[x]) of `initial`. Empty views: the identity.
   RowStore(const Model& initial, View<const std::int32_t> user_of_row,
            View<const std::int32_t> item_of_row, ThreadTeam& team);
+  // The rest of the rows has no value and takes no memory, until somebody writes it.
+  RowStore(const Model& initial, View<const std::int32_t> user_of_row,
+           View<const std::int32_t> item_of_row, RowRange users, RowRange items, ThreadTeam& team);
 
   Rows rows();
+
+  // What belongs to users (items): rows `stride` floats apart.
+  struct Table {
+    float* data;
+    std::int64_t stride;
+  };
+  std::vector<Table> user_tables();
+  std::vector<Table> item_tables();
+
   double mean() const { return shape_.biased() ? shape_.mean : 0; }
 
   // Only meaningful where the rows are in the order of the users and items.

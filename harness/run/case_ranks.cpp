@@ -93,7 +93,19 @@ void CaseRanks::epochs(const EpochArgs& first, std::int64_t count,
     epochs.epochs = count;
     epochs.learning_rate = first.learning_rate;
     order(epochs);
+    whole_ = false;
     action();
+  });
+}
+
+void CaseRanks::gather(const std::function<void()>& action) {
+  if (count_ == 1 || whole_) return;
+  together([&] {
+    Order gather;
+    gather.what = Order::What::gather;
+    order(gather);
+    action();
+    whole_ = true;
   });
 }
 

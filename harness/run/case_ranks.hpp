@@ -29,6 +29,10 @@ class CaseRanks {
   void prepare(const std::function<void()>& action);
   void epochs(const EpochArgs& first, std::int64_t count, const std::function<void()>& action);
 
+  // Before the factors are read: all bring theirs to rank 0. Once after the last epochs, and before
+  // end().
+  void gather(const std::function<void()>& action);
+
   // The others tell what they did, and wait for the next case. Once; nothing where they failed.
   void end();
 
@@ -54,6 +58,7 @@ class CaseRanks {
   int count_ = 1;
   std::string hash_;    // of the case
   bool begun_ = false;  // the others are within this case
+  bool whole_ = false;  // rank 0 has what all have trained
   OwnUse prepare_use_, train_use_;
   Json reports_;
 };

@@ -28,6 +28,9 @@ class FollowedCase {
         case Order::What::epochs:
           run_epochs(order);
           break;
+        case Order::What::gather:
+          prepared_->gather_factors();
+          break;
         case Order::What::end:
           return group_.send_text(0, report().dump());
         case Order::What::load:

@@ -45,7 +45,8 @@ class PreparedCase {
     return algorithm_->run_epochs(first, count, context_);
   }
   void synchronize() const;
-  FactorView factors();  // waits for the device
+  void gather_factors() { algorithm_->gather_factors(context_); }  // of several ranks
+  FactorView factors();                                            // waits for the device
 
   Json finish() { return algorithm_->finish(); }
 

@@ -19,7 +19,7 @@ int ranks_of(const Case& item);
 
 // What rank 0 wants of another next.
 struct Order {
-  enum class What : std::int32_t { leave, load, prepare, epochs, end };
+  enum class What : std::int32_t { leave, load, prepare, epochs, gather, end };
   What what = What::leave;
   std::array<char, 64> case_hash = {};  // load
   std::int64_t first_epoch = 0, epochs = 0;

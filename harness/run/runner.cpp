@@ -482,6 +482,7 @@ class CaseRun {
 
   void judge(TracePoint& point) {
     const PhaseScope range(&ranges_, kEvaluateRange);
+    ranks_.gather([&] { prepared_->gather_factors(); });
     const FactorView view = prepared_->factors();
     if (point.epoch == 0) measures_.trivial_error = trivial_error();
     set_errors(point, view);

@@ -207,17 +207,6 @@ TEST(Fpsgd, OneThreadIsReproducible) {
   }
 }
 
-void update_block(Reference& reference, const BlockGrid& grid, const Block& block) {
-  const RowRating* rating = grid.ratings_of(block);
-  for (std::int64_t r = 0; r < block.runs; ++r) {
-    const Run run = grid.runs_of(block)[r];
-    for (std::int32_t k = 0; k < run.count; ++k, ++rating) {
-      reference.update(
-          {grid.user_of_row()[run.user], grid.item_of_row()[rating->other], rating->value});
-    }
-  }
-}
-
 // With block_order first and one thread the order of an epoch is that of the blocks.
 TEST_P(BothModels, FpsgdIsTheReferenceInItsOwnOrder) {
   const Ratings train = planted(80, 60, 0.3, 1);
@@ -235,7 +224,7 @@ TEST_P(BothModels, FpsgdIsTheReferenceInItsOwnOrder) {
   reference.regularize(0.02);
   for (int epoch = 1; epoch <= 3; ++epoch) {
     trainer.run(1, 0.02);
-    for (const Block& block : grid.blocks()) update_block(reference, grid, block);
+    for (const Block& block : grid.blocks()) test::update_block(reference, grid, block);
     EXPECT_LT(test::largest_difference(trainer.model(), reference), 2e-5);
   }
 }
@@ -273,7 +262,7 @@ TEST(Fpsgd, ThreadsComputeWhatTheirBlocksComputeOneByOne) {
   reference.rate = 0.02;
   reference.regularize(0.02);
   for (const std::int32_t b : taken) {
-    update_block(reference, grid, grid.blocks()[b]);
+    test::update_block(reference, grid, grid.blocks()[b]);
   }
   RowStore ordered;
   rows.unpermute_into(ordered, grid.user_of_row(), grid.item_of_row(), team);

@@ -11,6 +11,7 @@
 
 #include "algorithms/core/algorithm.hpp"
 #include "algorithms/core/registry.hpp"
+#include "algorithms/sgd_cpu/block_grid.hpp"
 #include "base/json.hpp"
 #include "base/rng.hpp"
 #include "datasets/ratings/ratings.hpp"
@@ -81,6 +82,18 @@ struct Reference {
     }
   }
 };
+
+// A block of the grid, in its order.
+inline void update_block(Reference& reference, const BlockGrid& grid, const Block& block) {
+  const RowRating* rating = grid.ratings_of(block);
+  for (std::int64_t r = 0; r < block.runs; ++r) {
+    const Run run = grid.runs_of(block)[r];
+    for (std::int32_t k = 0; k < run.count; ++k, ++rating) {
+      reference.update(
+          {grid.user_of_row()[run.user], grid.item_of_row()[rating->other], rating->value});
+    }
+  }
+}
 
 inline double train_rmse(const FactorView& view, const Ratings& ratings) {
   const Reference model(copy_model(view));
