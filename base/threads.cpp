@@ -8,6 +8,7 @@
 
 #include "base/control_groups.hpp"
 #include "base/error.hpp"
+#include "base/thread_range.hpp"
 
 namespace mf {
 namespace {
@@ -84,6 +85,7 @@ void ThreadTeam::join() {
 }
 
 void ThreadTeam::call(int index) {
+  const ThreadRange range("work");
   try {
     (*body_)(index);
   } catch (...) {
@@ -93,6 +95,7 @@ void ThreadTeam::call(int index) {
 }
 
 void ThreadTeam::worker(int index) {
+  Timeline::name_thread("worker " + std::to_string(index));
   std::uint64_t seen = 0;
   for (;;) {
     {

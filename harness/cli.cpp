@@ -23,6 +23,7 @@
 #include "base/log.hpp"
 #include "base/mpi_ranks.hpp"
 #include "base/text.hpp"
+#include "base/timeline.hpp"
 #include "datasets/look.hpp"
 #include "harness/cli_data.hpp"
 #include "harness/device/device.hpp"
@@ -255,10 +256,23 @@ void print_choices(const SessionSummary& summary) {
              summary.trials_finished_before);
 }
 
+// The file ends with the session, however that ends.
+SessionSummary run_with_timeline(const Spec& spec, const RunOptions& options, Progress& progress) {
+  std::optional<Timeline> timeline;
+  if (options.timeline) timeline.emplace(*options.timeline);
+  SessionSummary summary = run_session(spec, options, progress);
+  if (!timeline) return summary;
+  timeline->flush();
+  if (const std::string why = timeline->failure(); !why.empty()) {
+    warn("{}: {}; the timeline ends there, the results do not", *options.timeline, why);
+  }
+  return summary;
+}
+
 int run_spec(const Spec& spec, const RunOptions& options, ProgressMode mode) {
   install_interrupt_handler();
   const auto progress = make_progress(mode, stdout);
-  const SessionSummary summary = run_session(spec, options, *progress);
+  const SessionSummary summary = run_with_timeline(spec, options, *progress);
   const bool json = mode == ProgressMode::json;
   if (interrupt_signal() == SIGHUP) return kBySignal + SIGHUP;  // nobody is there to be told
   if (!json) {
@@ -276,6 +290,9 @@ int run_spec(const Spec& spec, const RunOptions& options, ProgressMode mode) {
   if (options.profile && !json) {
     fmt::print("profiled: {} warm-up and {} recorded epochs a case; these times are no results\n",
                options.profile->warmup, options.profile->epochs);
+  }
+  if (options.timeline && !json) {
+    fmt::print("timeline in {}; https://ui.perfetto.dev opens it\n", one_line(*options.timeline));
   }
   if (summary.failed > 0) {
     fmt::print(stderr, "{} cases failed: the result files say why, --retry runs them again\n",
@@ -566,6 +583,8 @@ class Cli {
         ->needs(profile)
         ->check(CLI::Range(0, 1'000'000))
         ->capture_default_str();
+    run->add_option("--trace", options_.timeline,
+                    "file for a timeline of phases, threads and streams (docs/profiling.md)");
     add_placement(run);
     run->callback([this, profile] {
       set_placement();

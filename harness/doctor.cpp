@@ -9,6 +9,7 @@
 #include "base/json.hpp"
 #include "base/memory_limit.hpp"
 #include "base/mpi_ranks.hpp"
+#include "base/nvtx.hpp"
 #include "base/text.hpp"
 #include "datasets/cache.hpp"
 #include "datasets/fetch/catalog.hpp"
@@ -36,6 +37,9 @@ Json build_features() {
   const std::string mpi = mpi_version();
   features["mpi"] = !mpi.empty() ? "yes: " + mpi + " for ranks on several machines"
                                  : "no: ranks on this machine alone (./dev deps mpi, rebuild)";
+  features["nvtx"] = built_with_nvtx()
+                         ? "yes: profilers see phases and threads (docs/profiling.md)"
+                         : "no: run --trace alone shows phases (install CUDA's toolkit, rebuild)";
 #ifdef MF_HAVE_BENCHMARK
   features["google_benchmark"] = "yes: ./dev bench";
 #else

@@ -23,7 +23,8 @@ def mfbench(tmp_path_factory):
 
     def run(*arguments, cwd, data="no-data", **options):
         return subprocess.run([program, *map(str, arguments)], cwd=cwd, text=True,
-                              capture_output=True, env=environment(data), **{"timeout": 60, **options})
+                              capture_output=True,
+                              **{"timeout": 60, "env": environment(data), **options})
 
     run.program = program
     run.environment = environment

@@ -34,8 +34,4 @@ std::optional<DeviceInfo> find_device(std::string* why = nullptr);
 void start_profiler();
 void stop_profiler();
 
-// Begin and end of an NVTX range of the domain "mfbench"; nothing in a build without CUDA.
-void push_nvtx(const char* name);
-void pop_nvtx();
-
 }  // namespace mf

@@ -15,9 +15,6 @@ std::optional<DeviceInfo> find_device(std::string* why) {
 void start_profiler() {}
 void stop_profiler() {}
 
-void push_nvtx(const char*) {}
-void pop_nvtx() {}
-
 std::unique_ptr<DeviceClock> open_device() {
   fail(ErrorKind::unsupported, "this build has no CUDA");
 }

@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "base/clock.hpp"
+
 namespace mf {
 
 DeviceSampler::DeviceSampler(Read read, std::chrono::milliseconds pace)
@@ -34,7 +36,6 @@ std::vector<DeviceReading> DeviceSampler::readings() const {
 
 // The pace does not follow the groups: readings fall anywhere in them, never closer than it.
 void DeviceSampler::run() {
-  using Clock = std::chrono::steady_clock;
   std::unique_lock lock(mutex_);
   const auto next = [this] { return Clock::now() + pace_; };
   for (auto at = next(); !ends_.wait_until(lock, at, [this] { return ended_; }); at = next()) {

@@ -3,12 +3,13 @@
 #include <algorithm>
 
 #include "base/json.hpp"
+#include "base/thread_range.hpp"
 #include "harness/device/device.hpp"
 
 namespace mf {
 
 void Ranges::begin(const char* name) {
-  push_nvtx(name);
+  begin_thread_range(name);
   if (observer_) observer_(name, true);
   if (!marking_ && is_transfer(name)) device_->wait();
   open_.push_back({name, Clock::now(), std::nullopt});
@@ -25,7 +26,7 @@ void Ranges::end() {
   const double seconds = seconds_since(range.start);
   open_.pop_back();
   add_seconds(range.name, seconds);
-  pop_nvtx();
+  end_thread_range();
   if (observer_) observer_(range.name, false);
 }
 
@@ -47,6 +48,7 @@ bool Ranges::inside(const std::string& name) const {
 void Ranges::start_device_phases() noexcept {
   marked_.clear();
   marking_ = true;
+  group_start_ = Clock::now();
   group_.begin = device_->mark();
 }
 
@@ -57,6 +59,7 @@ std::int64_t Ranges::stop_device_phases() noexcept {
 }
 
 double Ranges::resolve_device_phases(const std::string& whole) {
+  if (Timeline* timeline = Timeline::current()) show_device_phases(*timeline, whole);
   for (const Marked& phase : marked_) {
     add_device_seconds(phase.name, device_->seconds(phase.begin, phase.end));
   }
@@ -64,6 +67,20 @@ double Ranges::resolve_device_phases(const std::string& whole) {
   const double seconds = device_->seconds(group_.begin, group_.end);
   add_device_seconds(whole, seconds);
   return seconds;
+}
+
+// The stream is empty where a group begins, so its first event is as late as the host's call but
+// for some microseconds.
+void Ranges::show_device_phases(Timeline& timeline, const std::string& whole) {
+  constexpr const char* kStream = "stream of the case";
+  const auto show = [&](const std::string& name, std::int64_t begin, std::int64_t end) {
+    timeline.device_range(kStream, name, group_start_, device_->seconds(group_.begin, begin),
+                          device_->seconds(begin, end));
+  };
+  show(whole, group_.begin, group_.end);
+  std::sort(marked_.begin(), marked_.end(),
+            [](const Marked& a, const Marked& b) { return a.begin < b.begin; });
+  for (const Marked& phase : marked_) show(phase.name, phase.begin, phase.end);
 }
 
 void Ranges::add_device_seconds(const std::string& name, double seconds) {

@@ -1,5 +1,5 @@
-// Named ranges: clocks of phases, NVTX ranges of domain "mfbench" where the build has NVTX, and a
-// text sink, so that annotation can be tested without a profiler.
+// Named ranges: clocks of phases, which profilers (NVTX) and the timeline see as well, and a text
+// sink, so that annotation can be tested without either.
 #pragma once
 
 #include <chrono>
@@ -15,6 +15,8 @@
 #include "harness/device/device_clock.hpp"
 
 namespace mf {
+
+class Timeline;
 
 // A stack of ranges. Time of each name is summed; a nested range counts for both, but one within
 // another of its name for the outer alone. On a device, the phases of an epoch are timed by marks
@@ -70,6 +72,7 @@ class Ranges : public PhaseSink {
     std::int64_t end = 0;
   };
   void add_seconds(const std::string& name, double seconds);
+  void show_device_phases(Timeline& timeline, const std::string& whole);
   void add_device_seconds(const std::string& name, double seconds);
   bool inside(const std::string& name) const;
   bool is_clock() const { return open_.empty() || (open_.size() == 1 && inside("case")); }
@@ -83,6 +86,7 @@ class Ranges : public PhaseSink {
   DeviceClock* device_ = nullptr;
   bool marking_ = false;
   Marked group_;
+  Clock::time_point group_start_;
   std::vector<Marked> marked_;
 };
 

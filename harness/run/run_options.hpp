@@ -27,6 +27,7 @@ struct RunOptions {
   Placement placement;       // of all threads and what they write; as the system sees fit
   // Run all cases again, for a profiler; into a folder of their own.
   std::optional<ProfileWindow> profile;
+  std::optional<std::string> timeline;  // file (base/timeline.hpp) of what ran when
   // 0: go on; 1: end after the running epoch (Ctrl-C); 2: give the running epoch up.
   std::function<int()> interrupted;
 

@@ -15,6 +15,7 @@
 #include "base/error.hpp"
 #include "base/mapped_file.hpp"
 #include "base/pages.hpp"
+#include "base/timeline.hpp"
 #include "harness/device/device_model.hpp"
 #include "harness/device/device_sampler.hpp"
 #include "harness/device/energy_meter.hpp"
@@ -98,6 +99,7 @@ class CaseRun {
   }
 
   CaseResult run() {
+    describe_next("case", [&] { return Json{{"case", item_.id}, {"algorithm", item_.algorithm}}; });
     const PhaseScope range(&ranges_, "case");
     try {
       run_or_refuse();
@@ -113,6 +115,12 @@ class CaseRun {
   }
 
  private:
+  // Facts about the range of that name which begins next, where a timeline is written.
+  template <class Facts>
+  static void describe_next(const char* range, const Facts& facts) {
+    if (Timeline* timeline = Timeline::current()) timeline->describe_next(range, facts());
+  }
+
   void run_or_refuse() {
     store_.ledger().begin_case();
     start();
@@ -225,7 +233,11 @@ class CaseRun {
 
   void watch_device() {
     if (device_->reading().empty()) return;
-    sampler_ = std::make_unique<DeviceSampler>([this] { return device_->reading(); });
+    sampler_ = std::make_unique<DeviceSampler>([this] {
+      const DeviceReading reading = device_->reading();
+      show(reading);
+      return reading;
+    });
     const PhaseScope range(&ranges_, kWatchRange);
     energy_ =
         std::make_unique<EnergyMeter>([this] { return device_->energy_j(); }, options_.watch_pace_s,
@@ -394,6 +406,9 @@ class CaseRun {
       const PhaseScope range(&ranges_, kWatchRange);
       energy_->begin_group();
     }
+    describe_next("epoch", [&] {
+      return Json{{"first", first.epoch}, {"count", count}, {"learning_rate", first.learning_rate}};
+    });
     {
       const CacheWriter::Pause pause(store_.writer());
       const SampledEpochs sampled(sampler_.get());
@@ -560,7 +575,26 @@ class CaseRun {
     reporting_ = false;
   }
 
+  // The numbers of a trace point, as counters beside what ran.
+  static void show(const TracePoint& point) {
+    Timeline* timeline = Timeline::current();
+    if (timeline == nullptr) return;
+    for (const auto& one : kMetricNames.table) {
+      if (const auto value = point.value(one.value)) timeline->counter(one.name, *value);
+    }
+    timeline->counter("epoch", static_cast<double>(point.epoch));
+  }
+
+  static void show(const DeviceReading& reading) {
+    Timeline* timeline = Timeline::current();
+    if (timeline == nullptr) return;
+    if (reading.sm_clock_hz) timeline->counter("SM clock, MHz", *reading.sm_clock_hz * 1e-6);
+    if (reading.power_w) timeline->counter("power, W", *reading.power_w);
+    if (reading.temperature_c) timeline->counter("temperature, C", *reading.temperature_c);
+  }
+
   void record(const TracePoint& point) {
+    show(point);
     const PhaseScope range(&ranges_, kSaveRange);
     report([&] { writer_.append(point.to_json()); });
     if (!implicit_) note_rmse(point);

@@ -1,5 +1,6 @@
 // A case of a device algorithm with a stand-in for the device: what the runner does with groups of
 // epochs, marks, phases, memory and failures, on any machine.
+#include <fmt/core.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -11,6 +12,8 @@
 #include <thread>
 
 #include "algorithms/core/registry.hpp"
+#include "base/json.hpp"
+#include "base/timeline.hpp"
 #include "harness/device/device_sampler.hpp"
 #include "harness/device/nvml.hpp"
 #include "harness/results/compare.hpp"
@@ -430,6 +433,40 @@ TEST(DeviceCase, TransferBeginsAndEndsWithTheStreamEmpty) {
   EXPECT_EQ(device.waits, 2);
   { const PhaseScope other(&ranges, "sort"); }
   EXPECT_EQ(device.waits, 2);
+}
+
+// The fake device's clock goes from mark to mark; the phases lie in the epoch as the marks do.
+TEST(DeviceCase, TheTimelineShowsPhasesOfTheStreamWithinTheEpoch) {
+  const TempFolder folder;
+  const std::string path = folder / "t.json";
+  FakeDevice device;
+  Ranges ranges;
+  ranges.set_device(&device);
+  {
+    const Timeline timeline(path);
+    ranges.start_device_phases();
+    device.now = 0.25;
+    {
+      const PhaseScope outer(&ranges, "solve");
+      device.now = 0.5;
+      { const PhaseScope inner(&ranges, "gather"); }
+      device.now = 1;
+    }
+    device.now = 1.5;
+    ranges.stop_device_phases();
+    EXPECT_EQ(ranges.resolve_device_phases("epoch"), 1.5);
+  }
+  std::string seen;
+  double begin = 0;
+  for (const Json& event : read_json_file(path)) {
+    if (event["ph"] != "X") continue;
+    const std::string name = event["name"];
+    if (name == "epoch") begin = number(event, "ts");
+    EXPECT_EQ(event["pid"], 2);
+    seen +=
+        fmt::format("{} {:.0f} {:.0f}, ", name, number(event, "ts") - begin, number(event, "dur"));
+  }
+  EXPECT_EQ(seen, "epoch 0 1500000, solve 250000 750000, gather 500000 0, ");
 }
 
 TEST(DeviceCase, RatesThatChangeEachEpochRunOneByOne) {

@@ -1,6 +1,7 @@
-#include <nvtx3/nvToolsExt.h>
+#include "base/nvtx.hpp"
 
-#include "harness/device/device.hpp"
+#ifdef MF_HAVE_NVTX
+#include <nvtx3/nvToolsExt.h>
 
 namespace mf {
 namespace {
@@ -11,6 +12,8 @@ nvtxDomainHandle_t domain() {
 }
 
 }  // namespace
+
+bool built_with_nvtx() { return true; }
 
 void push_nvtx(const char* name) {
   nvtxEventAttributes_t event{};
@@ -24,3 +27,12 @@ void push_nvtx(const char* name) {
 void pop_nvtx() { nvtxDomainRangePop(domain()); }
 
 }  // namespace mf
+#else
+namespace mf {
+
+bool built_with_nvtx() { return false; }
+void push_nvtx(const char*) {}
+void pop_nvtx() {}
+
+}  // namespace mf
+#endif
