@@ -1,11 +1,14 @@
 """What files say reaches a terminal with its control characters escaped, and no name passes for a
 line; JSON output stays JSON that means the same."""
 
+import fcntl
 import json
 import os
 import pty
 import select
+import struct
 import subprocess
+import termios
 import unicodedata
 
 import pytest
@@ -76,9 +79,11 @@ def test_json_output_is_clean_and_says_the_same(mfbench, hostile):
     assert is_clean(run.stdout) and [json.loads(line) for line in run.stdout.splitlines()]
 
 
-def on_terminal(program, arguments, folder, environment):
-    """What a program writes to a terminal."""
+def on_terminal(program, arguments, folder, environment, columns=None):
+    """What a program writes to a terminal, of so many columns or of unknown size."""
     master, slave = pty.openpty()
+    if columns:
+        fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
     process = subprocess.Popen([program, *arguments], cwd=folder, stdout=slave, stderr=slave,
                                stdin=slave, env=environment, close_fds=True)
     os.close(slave)

@@ -6,24 +6,21 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
+#include <string_view>
 
 #include "base/json_values.hpp"
 #include "base/text.hpp"
 #include "harness/results/case_json.hpp"
 #include "harness/results/load_json.hpp"
 #include "harness/results/ranges.hpp"
+#include "harness/run/live_line.hpp"
 
 namespace mf {
 namespace {
 
-constexpr int kBarWidth = 16;
 constexpr double kLogSeconds = 10;  // a plain log hears from a long case this often
 constexpr double kRedrawSeconds = 0.05;
-
-std::string bar(double share) {
-  const int full = static_cast<int>(std::lround(std::clamp(share, 0.0, 1.0) * kBarWidth));
-  return fmt::format("{:#<{}}{:.<{}}", "", full, "", kBarWidth - full);
-}
 
 std::string rate_text(double updates, double seconds) {
   return seconds > 0 && updates > 0 ? format_count(updates / seconds) + " updates/s" : "-";
@@ -50,10 +47,12 @@ class TextProgress : public Progress {
   explicit TextProgress(std::FILE* out) : out_(out) {}
 
   void begin_case(const Case& item, std::size_t index, std::size_t count) override {
-    epochs_ = item.stop.epochs;
+    stop_ = item.stop;
     metric_ = main_metric(item);
-    title_ = fmt::format("[{}/{}] {}", index, count, item.id);
-    start_ = last_ = Clock::now();
+    count_ = fmt::format("[{}/{}]", index, count);
+    name_ = item.id;
+    title_ = count_ + " " + name_;
+    start_ = trained_from_ = last_ = Clock::now();
   }
 
   void end_case(const CaseResult& result) override {
@@ -73,27 +72,60 @@ class TextProgress : public Progress {
   virtual void line(const std::string& text) = 0;
 
   std::string state(const TracePoint& point) const {
-    return fmt::format("epoch {}/{}  {} {}  {}  {}", point.epoch, epochs_, label_of(metric_),
-                       value_text(metric_, point.value(metric_)),
-                       rate_text(static_cast<double>(point.updates), point.train_s),
+    return fmt::format("{}  {}  {}  {}", epoch_text(point), quality_text(point), rate_of(point),
                        format_seconds(point.train_s));
   }
 
-  std::string time_left(const TracePoint& point) const {
-    if (point.epoch == 0) return "?";
-    const double per_epoch = seconds_since(start_) / static_cast<double>(point.epoch);
-    return format_seconds(per_epoch * static_cast<double>(epochs_ - point.epoch));
+  std::string epoch_text(const TracePoint& point) const {
+    return fmt::format("epoch {}/{}", point.epoch, stop_.epochs);
   }
 
+  std::string quality_text(const TracePoint& point) const {
+    return label_of(metric_) + " " + value_text(metric_, point.value(metric_));
+  }
+
+  static std::string rate_of(const TracePoint& point) {
+    return rate_text(static_cast<double>(point.updates), point.train_s);
+  }
+
+  // The initial model has been evaluated: from here on the time is that of epochs.
+  void note_start(const TracePoint& point) {
+    if (point.epoch == 0) trained_from_ = Clock::now();
+  }
+
+  // By the epochs so far, and no longer than the limits of the case; other rules may end it before.
+  std::optional<double> seconds_left(const TracePoint& point) const {
+    if (point.epoch == 0) return std::nullopt;
+    const double per_epoch = seconds_since(trained_from_) / static_cast<double>(point.epoch);
+    double left = per_epoch * static_cast<double>(stop_.epochs - point.epoch);
+    if (stop_.wall_seconds) left = std::min(left, *stop_.wall_seconds - seconds_since(start_));
+    if (stop_.train_seconds && point.train_s > 0) {
+      const double wall_of_train = seconds_since(trained_from_) / point.train_s;
+      left = std::min(left, (*stop_.train_seconds - point.train_s) * wall_of_train);
+    }
+    return std::max(left, 0.0);
+  }
+
+  std::string time_left(const TracePoint& point) const {
+    const auto left = seconds_left(point);
+    return left ? format_seconds(*left) : "?";
+  }
+
+  // Of the time where that is known: epochs need not be the limit.
   double share(const TracePoint& point) const {
-    return epochs_ == 0 ? 1 : static_cast<double>(point.epoch) / static_cast<double>(epochs_);
+    if (stop_.epochs == 0) return 1;
+    const auto left = seconds_left(point);
+    if (!left) return 0;
+    const double spent = seconds_since(trained_from_);
+    return spent + *left > 0 ? spent / (spent + *left) : 1;
   }
 
   std::FILE* out_;
-  std::string title_;
-  std::int64_t epochs_ = 0;
+  std::string count_, name_, title_;
+  StopSpec stop_;
   Metric metric_ = Metric::test_rmse;
   Clock::time_point start_ = Clock::now();
+  Clock::time_point trained_from_ = Clock::now();
   Clock::time_point last_ = Clock::now();
 };
 
@@ -101,6 +133,7 @@ class LogProgress : public TextProgress {
  public:
   using TextProgress::TextProgress;
   void trace(const TracePoint& point) override {
+    note_start(point);
     if (seconds_since(last_) < kLogSeconds) return;
     last_ = Clock::now();
     line(fmt::format("{}  {}  left {}", title_, state(point), time_left(point)));
@@ -119,33 +152,44 @@ class TerminalProgress : public TextProgress {
   using TextProgress::TextProgress;
   void begin_case(const Case& item, std::size_t index, std::size_t count) override {
     TextProgress::begin_case(item, index, count);
-    draw(title_ + "  preparing");
+    seen_ = {};
+    put(first_columns(one_line(title_ + "  preparing"), columns()));
   }
   void trace(const TracePoint& point) override {
-    if (seconds_since(last_) < kRedrawSeconds) return;
-    last_ = Clock::now();
-    // What may be cut off on a narrow terminal comes last.
-    draw(fmt::format("{}  [{}] left {}  {}", title_, bar(share(point)), time_left(point),
-                     state(point)));
+    note_start(point);
+    seen_ = quality_text(point);
+    draw(point);
   }
+  // With the quality of the last evaluation.
+  void epochs_done(const TracePoint& point) override { draw(point); }
 
  protected:
-  void line(const std::string& text) override {
-    print(fmt::format("\r\x1b[K{}\n", one_line(text)));
-  }
+  void line(const std::string& text) override { put(one_line(text) + "\n"); }
 
  private:
-  void print(const std::string& text) {
-    if (std::fputs(text.c_str(), out_) < 0 || std::fflush(out_) != 0) std::clearerr(out_);
+  // The first epoch is always shown, because from then on the time left is known.
+  void draw(const TracePoint& point) {
+    if (point.epoch > 1 && seconds_since(last_) < kRedrawSeconds) return;
+    last_ = Clock::now();
+    const std::string rate = fmt::format("{:<16}", rate_of(point));
+    put(live_line(
+        {count_, name_, share(point), seconds_left(point), {epoch_text(point), seen_, rate}},
+        columns()));
   }
 
-  void draw(const std::string& raw) {
-    std::string text = one_line(raw);
+  // The last column stays empty: some terminals go to the next line when it is written.
+  std::size_t columns() const {
     winsize size{};
     const bool known = ioctl(fileno(out_), TIOCGWINSZ, &size) == 0 && size.ws_col > 0;
-    text.resize(std::min<std::size_t>(text.size(), known ? size.ws_col - 1U : 100U));
-    print(fmt::format("\r\x1b[K{}", text));
+    return known ? size.ws_col - 1U : 100U;
   }
+
+  void put(const std::string& text) {
+    const std::string all = "\r\x1b[K" + text;
+    if (std::fputs(all.c_str(), out_) < 0 || std::fflush(out_) != 0) std::clearerr(out_);
+  }
+
+  std::string seen_;  // the quality when it was evaluated last
 };
 
 class JsonProgress : public Progress {
@@ -202,7 +246,9 @@ std::unique_ptr<Progress> make_progress(ProgressMode mode, std::FILE* out) {
     case ProgressMode::automatic:
       break;
   }
-  if (isatty(fileno(out)) != 0) return std::make_unique<TerminalProgress>(out);
+  const char* term = std::getenv("TERM");
+  const bool dumb = term != nullptr && std::string_view(term) == "dumb";
+  if (!dumb && isatty(fileno(out)) != 0) return std::make_unique<TerminalProgress>(out);
   return std::make_unique<LogProgress>(out);
 }
 

@@ -16,11 +16,13 @@ class Progress {
   virtual ~Progress() = default;
   virtual void begin_case(const Case& item, std::size_t index, std::size_t count) = 0;
   virtual void trace(const TracePoint& point) = 0;
+  // Epochs have ended that are not evaluated: numbers of `point` but for those of quality.
+  virtual void epochs_done(const TracePoint&) {}
   virtual void end_case(const CaseResult& result) = 0;
 };
 
 enum class ProgressMode {
-  automatic,  // for a terminal or for a log, by what `out` is
+  automatic,  // for a terminal, or for a log: where `out` is none, or TERM says "dumb"
   json,
   quiet
 };

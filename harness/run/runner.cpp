@@ -455,6 +455,10 @@ class CaseRun {
       record(point);
       schedule_.observe(monitored(item_.schedule.monitor, point));
       if (auto by_quality = stopping_.check(stop_input(point, true))) decision = by_quality;
+    } else {
+      point.updates = updates_;
+      point.train_s = clock_.seconds();
+      report([&] { progress_.epochs_done(point); });
     }
     if (decision) {
       const bool profiled = options_.profile && decision->status == Status::completed;
