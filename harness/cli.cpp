@@ -24,8 +24,10 @@
 #include "base/mpi_ranks.hpp"
 #include "base/text.hpp"
 #include "base/timeline.hpp"
+#include "datasets/fetch/catalog.hpp"
 #include "datasets/look.hpp"
 #include "harness/cli_data.hpp"
+#include "harness/cli_pages.hpp"
 #include "harness/device/device.hpp"
 #include "harness/doctor.hpp"
 #include "harness/evaluate/model_io.hpp"
@@ -485,6 +487,14 @@ std::vector<std::pair<std::int32_t, float>> recommended(const SavedModel& model,
   return model.recommend(given.key, k, include_seen);
 }
 
+// Algorithms, and for describe the libraries of peers; data sets of the catalog.
+CompletionWords completion_words() {
+  CompletionWords words;
+  for (const auto* info : all_algorithms()) words.algorithms.push_back(info->name);
+  for (const auto& entry : catalog()) words.data_sets.push_back(entry.name);
+  return words;
+}
+
 class Cli {
  public:
   Cli(int argc, char** argv) {
@@ -493,7 +503,7 @@ class Cli {
         "mfbench " + std::string(build_info::version) +
         ": races matrix-factorization algorithms. docs/spec.md says how to write a spec.");
     app_.require_subcommand(1);
-    app_.set_version_flag("--version", build_info::version);
+    app_.set_version_flag("--version", version_text);
     add_information();
     add_spec_commands();
     add_model_commands();
@@ -544,6 +554,17 @@ class Cli {
     auto* schema =
         app_.add_subcommand("schema", "the JSON Schema of specs, generated from the code");
     schema->callback([] { fmt::print("{}\n", json_text(spec_schema(), 2)); });
+    auto* man = app_.add_subcommand("man", "the manual page: mfbench man | man -l -");
+    man->callback([this] { fmt::print("{}", man_page(app_, build_info::version)); });
+    auto* completion = app_.add_subcommand("completion", "a script by which a shell completes");
+    completion->add_option("shell", name_, "which")
+        ->required()
+        ->check(CLI::IsMember({"bash", "zsh"}));
+    completion->callback([this] {
+      const CompletionWords words = completion_words();
+      fmt::print("{}",
+                 name_ == "bash" ? bash_completion(app_, words) : zsh_completion(app_, words));
+    });
   }
 
   void add_spec_commands() {

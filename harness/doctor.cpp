@@ -18,6 +18,7 @@
 #include "harness/device/environment.hpp"
 #include "harness/device/nvml.hpp"
 #include "harness/run/preflight.hpp"
+#include "mf_generated/build_info.hpp"
 
 namespace mf {
 namespace {
@@ -120,6 +121,18 @@ std::string memory_text(const Json& report) {
 }
 
 }  // namespace
+
+std::string version_text() {
+  const Json features = build_features();
+  std::vector<std::string> with;
+  for (const auto& [name, state] : features.items()) {
+    if (state.get<std::string>().starts_with("yes")) with.push_back(name);
+  }
+  return fmt::format(
+      "mfbench {}\ncommit: {}{}\nbuild: {}, {}, flags {}\nwith: {}", build_info::version,
+      build_info::git_sha, build_info::git_dirty ? ", with changes" : "", build_info::build_type,
+      build_info::compiler, build_info::flags, with.empty() ? "nothing optional" : join(with));
+}
 
 Json doctor_json() {
   std::string why;

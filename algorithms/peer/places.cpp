@@ -12,6 +12,7 @@
 #include <fstream>
 
 #include "base/error.hpp"
+#include "base/shared_folder.hpp"
 
 namespace mf::peer {
 namespace {
@@ -74,6 +75,8 @@ std::optional<std::string> scripts_folder() {
   for (; !error && folder.has_relative_path(); folder = folder.parent_path()) {
     if (is_there(folder / "peers" / "launch.py")) return (folder / "peers").string();
   }
+  const auto shared = shared_folder();
+  if (shared && is_there(fs::path(*shared) / "peers" / "launch.py")) return *shared + "/peers";
   return std::nullopt;
 }
 

@@ -7,11 +7,13 @@
 #include <filesystem>
 #include <map>
 #include <set>
+#include <system_error>
 
 #include "algorithms/core/registry.hpp"
 #include "base/error.hpp"
 #include "base/hash.hpp"
 #include "base/json_values.hpp"
+#include "base/shared_folder.hpp"
 #include "base/text.hpp"
 #include "datasets/dataset_entry.hpp"
 #include "harness/spec/case_names.hpp"
@@ -595,8 +597,21 @@ Spec parse_spec(const Json& json, const std::string& file) {
   return spec;
 }
 
+namespace {
+
+// Specs that came with an installed mfbench are found by the name that the documents call them by.
+std::string place_of(const std::string& path) {
+  std::error_code ignored;
+  if (!path.starts_with("experiments/") || std::filesystem::exists(path, ignored)) return path;
+  const auto folder = shared_folder();
+  const std::string shared = folder ? *folder + "/" + path : path;
+  return std::filesystem::exists(shared, ignored) ? shared : path;
+}
+
+}  // namespace
+
 Spec read_spec(const std::string& path) {
-  const Json json = read_json_file(path);
+  const Json json = read_json_file(place_of(path));
   try {
     return parse_spec(json, path);
   } catch (const Error& error) {

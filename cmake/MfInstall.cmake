@@ -1,0 +1,36 @@
+# cmake --install: the program, pages made from its own command line, and what it and its figures read.
+# Nothing in it knows the prefix, so the tree may be moved.
+include(GNUInstallDirs)
+set(mf_share ${CMAKE_INSTALL_DATADIR}/mfbench)
+set(mf_pages ${PROJECT_BINARY_DIR}/mf_generated/pages)
+set_target_properties(mfbench PROPERTIES INSTALL_RPATH_USE_LINK_PATH ON)  # CUDA's libraries
+
+install(TARGETS mfbench RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+install(PROGRAMS cmake/mfplots.sh DESTINATION ${CMAKE_INSTALL_BINDIR} RENAME mfplots)
+
+# Written by the program that is installed.
+install(CODE "
+  file(MAKE_DIRECTORY ${mf_pages})
+  foreach(page \"man>mfbench.1\" \"completion bash>mfbench.bash\" \"completion zsh>_mfbench\"
+               \"schema>spec.schema.json\")
+    string(REPLACE \">\" \";\" page \"\${page}\")
+    list(GET page 0 arguments)
+    list(GET page 1 file)
+    separate_arguments(arguments)
+    execute_process(COMMAND \"$<TARGET_FILE:mfbench>\" \${arguments} OUTPUT_FILE ${mf_pages}/\${file}
+                    COMMAND_ERROR_IS_FATAL ANY)
+  endforeach()")
+install(FILES ${mf_pages}/mfbench.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
+install(FILES ${mf_pages}/mfbench.bash DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions
+        RENAME mfbench)
+install(FILES ${mf_pages}/_mfbench DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions)
+install(FILES ${mf_pages}/spec.schema.json DESTINATION ${mf_share})
+
+install(DIRECTORY experiments DESTINATION ${mf_share} FILES_MATCHING PATTERN "*.json")
+install(DIRECTORY peers DESTINATION ${mf_share}
+        FILES_MATCHING PATTERN "*.py" PATTERN "requirements-*.txt" PATTERN "__pycache__" EXCLUDE)
+install(DIRECTORY plots/mfplots plots/recipes DESTINATION ${mf_share}/plots
+        PATTERN "__pycache__" EXCLUDE)
+install(FILES LICENSE README.md CHANGELOG.md CITATION.cff DESTINATION ${CMAKE_INSTALL_DOCDIR})
+install(DIRECTORY docs DESTINATION ${CMAKE_INSTALL_DOCDIR}
+        FILES_MATCHING PATTERN "*.md" PATTERN "images/*" EXCLUDE)

@@ -1,0 +1,38 @@
+// The commands and options of a command line, as pages about it need them.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace CLI {
+class App;
+}
+
+namespace mf {
+
+// What a value is, by which shells complete it.
+enum class ValueKind { none, text, choice, spec, file, folder, algorithm, data_set };
+
+struct CliOption {
+  std::vector<std::string> names;  // "-k", "--out"; none: a positional
+  std::string positional;          // its name
+  std::string help;
+  std::string value;  // as the help has it: "DIR", "{none,threads}"; empty: a flag
+  ValueKind kind = ValueKind::none;
+  std::vector<std::string> choices;
+  bool required = false;
+  bool many = false;  // takes several values
+
+  bool is_positional() const { return names.empty(); }
+};
+
+struct CliCommand {
+  std::string path;  // "run", "data fetch"; empty: the program itself
+  std::string help;
+  std::vector<CliOption> options;
+};
+
+// The program first, then its commands in their order, those below them after them.
+std::vector<CliCommand> commands_of(const CLI::App& app);
+
+}  // namespace mf
