@@ -242,14 +242,14 @@ zpty -w shell "cd '$PWD'; autoload -U compinit; compinit -u -D; source ./_mfbenc
 zpty -r -m shell out '*READY*READY*'
 for line in "mfbench vali" "mfbench run o" "mfbench run --pin co" "mfbench describe als_f" "mfbench data fe"; do
   zpty -n -w shell "$line"$'\t'
-  zpty -n -w shell $'\x01echo "<\x05>" \n'
-  zpty -r -m shell out '*<*>*<*>*'
-  print -r -- "$out" | grep -o '<mfbench[^>]*>' | tail -1
+  zpty -n -w shell $'\x01echo SH"OWN <\x05>" \n'  # which the terminal repeats as it is typed
+  zpty -r -m shell out '*SHOWN <*>*'
+  print -r -- "$out"
 done
 zpty -d shell
 """
     done = subprocess.run(["zsh", "-f", "-c", code], cwd=tmp_path, text=True, capture_output=True,
                           timeout=60, env={**os.environ, "TERM": "dumb"})
-    shown = re.findall(r"<(mfbench[^>]*?) *>", done.stdout)
+    shown = re.findall(r"SHOWN <(mfbench[^>]*?) *>", done.stdout)
     assert shown == ["mfbench validate", "mfbench run own.json", "mfbench run --pin cores",
                      "mfbench describe als_fused", "mfbench data fetch"], done.stdout + done.stderr
