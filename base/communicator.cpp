@@ -65,6 +65,12 @@ Communicator Communicator::first(int count) const {
   return part;
 }
 
+Communicator Communicator::borrowed() const {
+  Communicator same = *this;
+  same.links_ = std::shared_ptr<RankLinks>(links_.get(), [](RankLinks*) {});
+  return same;
+}
+
 void Communicator::exchange(std::span<const Outgoing> sends, std::span<const Incoming> receives) {
   links_->exchange(sends, receives, rank_patience_s());
 }

@@ -79,6 +79,12 @@ class Communicator {
   std::optional<Fault> heard() { return links_ ? links_->heard() : std::nullopt; }
   void end_others(int exit_code) noexcept;
 
+  // The same ranks for what is kept() by their links: it does not keep them alive.
+  Communicator borrowed() const;
+
+  // RankLinks::kept of these ranks. Not of one process alone.
+  std::shared_ptr<void>& kept() { return links_->kept(size_); }
+
  private:
   void gather_bytes(std::span<std::byte> data, const PartOffsets& offsets, std::int64_t element);
   template <class T>

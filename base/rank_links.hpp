@@ -6,6 +6,8 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -72,6 +74,13 @@ class RankLinks {
 
   // After a fault: ends the others where the backend can.
   virtual void end_others(int /*exit_code*/) noexcept {}
+
+  // What the first `count` ranks have made on top of the links and use again, for as long as these
+  // live: null at first.
+  std::shared_ptr<void>& kept(int count) { return kept_[count]; }
+
+ private:
+  std::map<int, std::shared_ptr<void>> kept_;
 };
 
 }  // namespace mf

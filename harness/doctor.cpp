@@ -2,6 +2,9 @@
 
 #include <fmt/core.h>
 
+#include <map>
+#include <vector>
+
 #include "algorithms/core/registry.hpp"
 #include "algorithms/peer/libraries.hpp"
 #include "algorithms/peer/places.hpp"
@@ -48,6 +51,9 @@ Json build_features() {
 #endif
   features["cuda"] =
       built_with_cuda() ? "yes" : "no: CPU algorithms only (put nvcc on PATH, rebuild)";
+  std::string why;
+  const std::string nccl = nccl_version_text(&why);
+  features["nccl"] = !nccl.empty() ? "yes: " + nccl + " for several devices" : "no: " + why;
   return features;
 }
 
@@ -108,6 +114,26 @@ std::string device_text(const DeviceInfo& device) {
                      device.cuda_driver, power);
 }
 
+// "NVLink, 18 links of a device" or "PCIe" and who is reached so: "0-1, 0-2"; a pair that cannot
+// reach each other by itself goes by way of the host.
+Json links_json(const std::vector<DeviceInfo>& devices) {
+  std::map<std::string, std::vector<std::string>> pairs;
+  for (std::size_t first = 0; first < devices.size(); ++first) {
+    const auto nvml = open_nvml(devices[first].pci_bus_id);
+    for (std::size_t second = first + 1; second < devices.size(); ++second) {
+      std::string by = "by way of the host";
+      if (reach_each_other(static_cast<int>(first), static_cast<int>(second))) by = "PCIe";
+      if (nvml && nvml->nvlink_to(devices[second].pci_bus_id).value_or(false)) {
+        by = fmt::format("NVLink, {} links of a device", nvml->nvlinks().value_or(0));
+      }
+      pairs[by].push_back(fmt::format("{}-{}", first, second));
+    }
+  }
+  Json links = Json::array();
+  for (const auto& [by, which] : pairs) links.push_back(by + ": " + join(which));
+  return links;
+}
+
 // "available: 9.8 GiB (MemAvailable); at most: 16.0 GiB (/sys/fs/cgroup/box/memory.max)"
 std::string memory_text(const Json& report) {
   const auto text = [&](const char* bytes, const char* by) {
@@ -138,8 +164,15 @@ Json doctor_json() {
   std::string why;
   const auto device = find_device(&why);
   const MemoryLimit memory = memory_limit();
+  const auto all = find_devices();
+  Json more = Json::array();
+  for (std::size_t number = 1; number < all.size(); ++number) {
+    more.push_back(device_text(all[number]));
+  }
   return {{"environment", environment_json("")},
           {"device", device ? device_text(*device) : "none: " + why},
+          {"more_devices", more},
+          {"device_links", links_json(all)},
           {"available_memory_bytes", memory.available.bytes},
           {"available_memory_by", memory.available.by},
           {"memory_limit_bytes", memory.total.bytes},
@@ -167,6 +200,8 @@ std::string format_doctor(const Json& report) {
                              e["simd"].get<std::string>()));
   add("memory", memory_text(report));
   add("device", report["device"].get<std::string>());
+  for (const auto& one : report["more_devices"]) add("device", one.get<std::string>());
+  for (const auto& one : report["device_links"]) add("links", one.get<std::string>());
   for (const auto& [name, value] : report["build"].items()) add(name, value.get<std::string>());
   add("cache", report["cache_folder"].get<std::string>());
   for (const auto& folder : report["data_folders"]) add("data folder", folder.get<std::string>());

@@ -2,6 +2,8 @@
 // gathered; a warp a row.
 #include "algorithms/als/device_center.hpp"
 
+#include <algorithm>
+#include <span>
 #include <vector>
 
 #include "algorithms/core/cuda/launch.hpp"
@@ -62,7 +64,7 @@ void solve(const cuda::RatingsOfRows& rows, double mean, double reg, const float
   MF_CUDA_LAUNCHED("als bias");
 }
 
-double mean_on_device(const cuda::RatingsOfRows& rows, cudaStream_t stream) {
+double sum_on_device(const cuda::RatingsOfRows& rows, cudaStream_t stream) {
   if (rows.nnz == 0) return 0;
   const std::int64_t blocks = (rows.nnz + kRatingsOfBlock - 1) / kRatingsOfBlock;
   cuda::StreamBuffer<double> device(blocks, stream);
@@ -73,7 +75,7 @@ double mean_on_device(const cuda::RatingsOfRows& rows, cudaStream_t stream) {
   cuda::download(View<double>(sums), device.data(), stream);
   double sum = 0;
   for (const double of_block : sums) sum += of_block;
-  return sum / static_cast<double>(rows.nnz);
+  return sum;
 }
 
 }  // namespace
@@ -83,7 +85,8 @@ DeviceCenter::DeviceCenter(const ModelShape& plain, CenterKind kind, double reg,
     : shape_(plain) {
   if (kind == CenterKind::none) return;
   shape_.kind = ModelKind::biased;
-  shape_.mean = mean_on_device(ratings.rows(), stream);
+  const auto nnz = static_cast<double>(std::max<std::int64_t>(1, ratings.nnz()));
+  shape_.mean = sum_on_device(ratings.rows(), stream) / nnz;
   user_bias_ = cuda::zeros<float>(plain.n_users, stream);
   item_bias_ = cuda::zeros<float>(plain.n_items, stream);
   if (kind == CenterKind::mean) return;
@@ -91,6 +94,42 @@ DeviceCenter::DeviceCenter(const ModelShape& plain, CenterKind kind, double reg,
     solve(ratings.columns(stream), shape_.mean, reg, user_bias_.data(), item_bias_.data(), stream);
     solve(ratings.rows(), shape_.mean, reg, item_bias_.data(), user_bias_.data(), stream);
   }
+}
+
+namespace {
+
+PartOffsets float_parts(const RowShards& shards) {
+  PartOffsets parts = {0};
+  for (int rank = 0; rank < shards.ranks(); ++rank) {
+    parts.push_back(shards.own(rank).end * static_cast<std::int64_t>(sizeof(float)));
+  }
+  return parts;
+}
+
+}  // namespace
+
+DeviceCenter::DeviceCenter(const ModelShape& plain, CenterKind kind, double reg,
+                           cuda::RankRatings& ratings, cudaStream_t stream)
+    : shape_(plain) {
+  if (kind == CenterKind::none) return;
+  shape_.kind = ModelKind::biased;
+  double sum = sum_on_device(ratings.rows(), stream);
+  ratings.devices().host().all_sum(std::span(&sum, 1));
+  shape_.mean = sum / static_cast<double>(std::max<std::int64_t>(1, ratings.nnz()));
+  user_bias_ = cuda::zeros<float>(plain.n_users, stream);
+  item_bias_ = cuda::zeros<float>(plain.n_items, stream);
+  if (kind == CenterKind::mean) return;
+  const PartOffsets users = float_parts(ratings.user_shards());
+  const PartOffsets items = float_parts(ratings.item_shards());
+  for (int sweep = 0; sweep < kCenterSweeps; ++sweep) {
+    solve(ratings.columns(stream), shape_.mean, reg, user_bias_.data(),
+          item_bias_.data() + ratings.own_items().begin, stream);
+    ratings.devices().all_gather(item_bias_.data(), items, stream);
+    solve(ratings.rows(), shape_.mean, reg, item_bias_.data(),
+          user_bias_.data() + ratings.own_users().begin, stream);
+    ratings.devices().all_gather(user_bias_.data(), users, stream);
+  }
+  ratings.devices().wait(stream);
 }
 
 DeviceResidual DeviceCenter::residual() const {

@@ -6,6 +6,7 @@
 
 #include "algorithms/als/center.hpp"
 #include "algorithms/core/cuda/device_ratings.hpp"
+#include "algorithms/core/cuda/rank_ratings.hpp"
 #include "algorithms/core/cuda/upload.hpp"
 
 namespace mf::als {
@@ -15,6 +16,12 @@ struct DeviceResidual {
   float mean = 0;
   const float* user_bias = nullptr;
   const float* item_bias = nullptr;
+
+  // Where the row numbered 0 is user `user`, or item `item`.
+  DeviceResidual from(std::int64_t user, std::int64_t item) const {
+    if (user_bias == nullptr) return *this;
+    return {mean, user_bias + user, item_bias + item};
+  }
 };
 
 class DeviceCenter {
@@ -27,6 +34,10 @@ class DeviceCenter {
         item_bias_(uploader.array(View<const float>(center.item_bias))) {}
   // Made there, as make_center() makes it: but for the order of sums in fp64 the same.
   DeviceCenter(const ModelShape& plain, CenterKind kind, double reg, cuda::DeviceRatings& ratings,
+               cudaStream_t stream);
+
+  // Of the ratings of all ranks; each has the biases of all rows.
+  DeviceCenter(const ModelShape& plain, CenterKind kind, double reg, cuda::RankRatings& ratings,
                cudaStream_t stream);
 
   DeviceResidual residual() const;

@@ -46,6 +46,19 @@ ParamSpec solver_param(Solver fallback) {
 
 Solver read_solver(const Params& params) { return params.choice("solver", kSolvers); }
 
+double row_cost(const Common& common, Solver solver) {
+  const double factors = common.factors;
+  switch (solver) {
+    case Solver::cholesky:
+      return factors / 3;
+    case Solver::lu:
+      return 2 * factors / 3;
+    case Solver::cg:
+      break;
+  }
+  return 2.0 * common.cg.steps;
+}
+
 std::optional<std::string> why_singular(const Params& params) {
   if (params.number("reg") > 0 || read_solver(params) == Solver::cg) return std::nullopt;
   return "reg 0 with solver \"" + params.choice("solver") +

@@ -37,6 +37,10 @@ Common read_common(const Params& params);
 ParamSpec solver_param(Solver fallback);
 Solver read_solver(const Params& params);
 
+// What a row costs beside its ratings, in ratings: f^2 / 2 multiplications each. Cholesky and LU
+// take about f^3 / 6 and f^3 / 3, a step of CG f^2.
+double row_cost(const Common& common, Solver solver);
+
 // An exact solver without a regularizer: A_u of a row with fewer ratings than factors is singular.
 std::optional<std::string> why_singular(const Params& params);
 

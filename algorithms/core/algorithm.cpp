@@ -5,6 +5,7 @@
 namespace mf {
 
 Json Algorithm::facts() const { return Json::object(); }
+Json Algorithm::exchanged() const { return nullptr; }
 Json Algorithm::finish() { return nullptr; }
 
 }  // namespace mf

@@ -151,6 +151,10 @@ class Algorithm {
   // after prepare.
   virtual Json facts() const;
 
+  // Of a case of several ranks on devices: what went between them in its epochs, for the result's
+  // footer. Null: nothing is known of it.
+  virtual Json exchanged() const;
+
   // ---- for algorithms that train in another process (algorithms/peer) ----
 
   // Seconds of all training so far by that process's own clock: what its messages and files take is

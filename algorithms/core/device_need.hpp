@@ -28,6 +28,22 @@ inline double making_columns_bytes(const ProblemShape& shape) {
   return row_ratings_bytes(shape) + 24 * sorted + (at_once ? 0 : column_ratings_bytes(shape));
 }
 
+// Of one of several devices: its rows and its columns, each of which are cut by work.
+inline ProblemShape share_of(const ProblemShape& shape, int devices) {
+  const auto part = [&](std::int64_t all) { return (all + devices - 1) / devices; };
+  return {part(shape.n_users), part(shape.n_items), part(shape.nnz)};
+}
+
+// The most that there is on it while the columns of several devices are made
+// (cuda/rank_ratings.hpp): its rows, the same by item, what the others send, and what becomes of
+// it; before that, the sort. Offsets of all items.
+inline double joining_columns_bytes(const ProblemShape& shape, int devices) {
+  const ProblemShape own = share_of(shape, devices);
+  const double offsets = 24.0 * static_cast<double>(shape.n_items + 1);
+  const double joining = row_ratings_bytes(own) + 24.0 * static_cast<double>(own.nnz);
+  return std::max(making_columns_bytes(own), joining) + offsets;
+}
+
 // While ratings are sorted by keys of that many bytes (cuda/sort_ratings.cuh), R by rows among
 // them, and then copied into their new order of 12 bytes each.
 inline double sorting_bytes(const ProblemShape& shape, double key_bytes) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <vector>
 
 #include "base/view.hpp"
@@ -19,8 +20,31 @@ struct RowRange {
 };
 inline RowRange rows_of(const RowCuts& cuts, int rank) { return {cuts[rank], cuts[rank + 1]}; }
 
-// `offsets` are those of all rows (rows + 1). A row of n > 0 ratings costs n + row_cost, one
-// without none. No part costs more than its share and the longest row.
+// The work of a row of so many ratings, in any unit.
+using RowCost = std::function<double(std::int64_t)>;
+
+// `offsets` are those of all rows (rows + 1). No part costs more than its share and the longest
+// row.
+RowCuts cut_rows(View<const std::int64_t> offsets, const RowCost& cost, int parts);
+
+// A row of n > 0 ratings costs n + row_cost, one without none.
 RowCuts cut_rows(View<const std::int64_t> offsets, double row_cost, int ranks);
+
+// Rows over ranks where each rank solves its own in parts, and all exchange one part after another.
+struct RowShards {
+  std::vector<RowCuts> parts;  // [rank]: where its parts begin, and where the last one ends
+
+  int ranks() const { return static_cast<int>(parts.size()); }
+  int parts_of_rank() const { return static_cast<int>(parts.front().size()) - 1; }
+  RowRange own(int rank) const { return {parts[rank].front(), parts[rank].back()}; }
+  RowRange part(int rank, int number) const { return rows_of(parts[rank], number); }
+};
+
+// Both cuts by the cost. All rows in one part for one rank and one part.
+RowShards shard_rows(View<const std::int64_t> offsets, const RowCost& cost, int ranks, int parts);
+
+// Into how many parts the rows of a side are cut whose exchange moves so many bytes in all: each
+// exchange but the last hides behind the next part, and each has a latency.
+int parts_to_exchange(double bytes);
 
 }  // namespace mf

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace mf {
 
@@ -26,8 +27,26 @@ inline std::string format_compute(int compute) {
 
 bool built_with_cuda();
 
-// The first device, or nothing; `why` then says why not.
+// The device of this process (use_device()), or nothing; `why` then says why not.
 std::optional<DeviceInfo> find_device(std::string* why = nullptr);
+
+// All that this process may use, in their order, as device_ids() has them.
+std::vector<DeviceInfo> find_devices();
+
+// Whether each of two devices, by their places, can read the other's memory by itself.
+bool reach_each_other(int first, int second);
+
+// Of all devices that this process may use (CUDA_VISIBLE_DEVICES), in their order, what tells each
+// from all others, also under another number in another process. Empty: none, and `why` says why.
+// Not before a process starts others as its copies: CUDA would not work in those.
+std::vector<std::string> device_ids(std::string* why = nullptr);
+
+// By its place in device_ids(): the device of this process, instead of the first. Before anything
+// is done on one; called by the thread that works on it.
+void use_device(int number);
+
+// "2.28.9", by which several devices work on a case; empty: none, and `why` says why.
+std::string nccl_version_text(std::string* why = nullptr);
 
 // Begin and end of what a profiler records (cudaProfilerStart and -Stop); nothing where there is no
 // profiler, no device or no CUDA.

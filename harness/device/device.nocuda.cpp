@@ -12,6 +12,19 @@ std::optional<DeviceInfo> find_device(std::string* why) {
   return std::nullopt;
 }
 
+std::vector<DeviceInfo> find_devices() { return {}; }
+bool reach_each_other(int, int) { return false; }
+
+std::vector<std::string> device_ids(std::string* why) {
+  if (why != nullptr) *why = "this build has no CUDA";
+  return {};
+}
+void use_device(int) {}
+std::string nccl_version_text(std::string* why) {
+  if (why != nullptr) *why = "this build has no CUDA";
+  return "";
+}
+
 void start_profiler() {}
 void stop_profiler() {}
 

@@ -46,6 +46,10 @@ struct ProcessSample {
 };
 constexpr unsigned long long kNotAvailable = ~0ULL;  // NVML_VALUE_NOT_AVAILABLE
 using ProcessesFunction = int (*)(Device, unsigned*, void*);
+using LinkFunction = int (*)(Device, unsigned, int*);     // is it up
+using PairFunction = int (*)(Device, Device, int, int*);  // 0: yes
+constexpr int kByNvlink = 2;                              // NVML_P2P_CAPS_INDEX_NVLINK
+constexpr unsigned kMostNvlinks = 18;                     // NVML_NVLINK_MAX_LINKS
 using UseFunction = int (*)(Device, ProcessSample*, unsigned*, unsigned long long);
 
 class Library {
@@ -77,7 +81,9 @@ class LoadedNvml : public Nvml {
         clock_(library_.find<ClockFunction>("nvmlDeviceGetClockInfo")),
         temperature_(library_.find<TemperatureFunction>("nvmlDeviceGetTemperature")),
         energy_(library_.find<EnergyFunction>("nvmlDeviceGetTotalEnergyConsumption")),
-        use_(library_.find<UseFunction>("nvmlDeviceGetProcessUtilization")) {
+        use_(library_.find<UseFunction>("nvmlDeviceGetProcessUtilization")),
+        link_(library_.find<LinkFunction>("nvmlDeviceGetNvLinkState")),
+        pair_(library_.find<PairFunction>("nvmlDeviceGetP2PStatus")) {
     // Drivers from before 535 know the older name.
     for (const char* name :
          {"nvmlDeviceGetCurrentClocksEventReasons", "nvmlDeviceGetCurrentClocksThrottleReasons"}) {
@@ -132,6 +138,27 @@ class LoadedNvml : public Nvml {
       one.sm_share = share == shares->end() ? 0 : share->second;  // no sample: it did nothing
     }
     return found;
+  }
+
+  std::optional<int> nvlinks() override {
+    if (link_ == nullptr) return std::nullopt;
+    int up = 0;
+    for (unsigned link = 0; link < kMostNvlinks; ++link) {
+      int active = 0;
+      if (link_(device_, link, &active) == kSuccess && active != 0) ++up;
+    }
+    return up;
+  }
+
+  std::optional<bool> nvlink_to(const std::string& pci_bus_id) override {
+    const auto find = library_.find<FindFunction>("nvmlDeviceGetHandleByPciBusId_v2");
+    Device other = nullptr;
+    int status = 0;
+    if (pair_ == nullptr || find(pci_bus_id.c_str(), &other) != kSuccess ||
+        pair_(device_, other, kByNvlink, &status) != kSuccess) {
+      return std::nullopt;
+    }
+    return status == 0;
   }
 
  private:
@@ -210,6 +237,8 @@ class LoadedNvml : public Nvml {
   TemperatureFunction temperature_;
   EnergyFunction energy_;
   UseFunction use_;
+  LinkFunction link_;
+  PairFunction pair_;
   ReasonsFunction reasons_ = nullptr;
   ProcessesFunction processes_ = nullptr;
   bool processes_are_v1_ = false;

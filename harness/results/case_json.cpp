@@ -61,23 +61,8 @@ Json bytes_or_null(const std::optional<double>& bytes) {
   return bytes ? Json(static_cast<std::int64_t>(*bytes)) : Json();
 }
 
-// {"min", "median", "max", "samples", "in_epochs"} of one number of the readings, or null.
 Json seen_json(const CaseMeasures& measures, std::optional<double> DeviceReading::*number) {
-  std::vector<double> seen;
-  const auto add = [&](const std::vector<DeviceReading>& readings) {
-    for (const DeviceReading& one : readings) {
-      if (one.*number) seen.push_back(*(one.*number));
-    }
-    return seen.size();
-  };
-  const std::size_t in_epochs = add(measures.readings);
-  if (add(measures.after) == 0) return nullptr;
-  const auto [low, high] = std::minmax_element(seen.begin(), seen.end());
-  return {{"min", *low},
-          {"median", *median(seen)},
-          {"max", *high},
-          {"samples", seen.size()},
-          {"in_epochs", in_epochs}};
+  return mf::seen_json(measures.readings, measures.after, number);
 }
 
 }  // namespace
@@ -112,6 +97,25 @@ Json header_json(const Spec& spec, const Case& item, const CaseData& data,
   if (!facts.loss.is_null()) header["loss"] = facts.loss;
   if (!facts.ranking.is_null()) header["ranking"] = facts.ranking;
   return header;
+}
+
+Json seen_json(const std::vector<DeviceReading>& within, const std::vector<DeviceReading>& after,
+               std::optional<double> DeviceReading::*number) {
+  std::vector<double> seen;
+  const auto add = [&](const std::vector<DeviceReading>& readings) {
+    for (const DeviceReading& one : readings) {
+      if (one.*number) seen.push_back(*(one.*number));
+    }
+    return seen.size();
+  };
+  const std::size_t in_epochs = add(within);
+  if (add(after) == 0) return nullptr;
+  const auto [low, high] = std::minmax_element(seen.begin(), seen.end());
+  return {{"min", *low},
+          {"median", *median(seen)},
+          {"max", *high},
+          {"samples", seen.size()},
+          {"in_epochs", in_epochs}};
 }
 
 Json placement_json(ThreadTeam& team) {
@@ -191,6 +195,7 @@ Json footer_json(const CaseResult& result, const CaseMeasures& measures, const R
   set_contention(footer, result.contention);
   footer["finished_at"] = utc_now();
   if (!measures.ranks.is_null()) footer["ranks"] = measures.ranks;
+  if (!measures.exchanged.is_null()) footer["exchanged"] = measures.exchanged;
   if (!result.metrics.empty()) footer["metrics"] = metrics_json(result);
   if (!measures.peer.is_null()) footer["peer"] = measures.peer;
   if (!measures.user_groups.empty()) footer["user_groups"] = to_json(measures.user_groups);

@@ -7,6 +7,7 @@
 #include "algorithms/core/algorithm.hpp"
 #include "base/json.hpp"
 #include "base/threads.hpp"
+#include "harness/device/device_clock.hpp"
 #include "harness/results/case_data.hpp"
 #include "harness/results/case_result.hpp"
 #include "harness/results/ranges.hpp"
@@ -29,6 +30,11 @@ struct HeaderFacts {
 // `data` may be empty (loading failed).
 Json header_json(const Spec& spec, const Case& item, const CaseData& data,
                  const HeaderFacts& facts);
+
+// {"min", "median", "max", "samples", "in_epochs"} of one number of the readings, those within
+// epochs and those right after; or null.
+Json seen_json(const std::vector<DeviceReading>& within, const std::vector<DeviceReading>& after,
+               std::optional<double> DeviceReading::*number);
 
 // {"pin", "memory", "topology", "cpus"}: what was asked for, and what the threads of the case saw.
 Json placement_json(ThreadTeam& team);

@@ -62,8 +62,9 @@ struct CaseMeasures {
   // last; nothing where that did not happen.
   std::optional<HostLoad> prepare_load, train_load;
   std::optional<DeviceLoad> device_load;
-  Json peer;   // Algorithm::finish()
-  Json ranks;  // of a case of several processes: what each of the others said; else null
+  Json peer;       // Algorithm::finish()
+  Json exchanged;  // Algorithm::exchanged()
+  Json ranks;      // of a case of several processes: what each of the others said; else null
 };
 
 }  // namespace mf

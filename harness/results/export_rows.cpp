@@ -10,6 +10,7 @@
 #include <tuple>
 
 #include "base/json_values.hpp"
+#include "harness/results/answer.hpp"
 
 namespace mf {
 namespace {

@@ -1,13 +1,19 @@
 #include "harness/run/follower.hpp"
 
+#include "algorithms/core/registry.hpp"
 #include "base/clock.hpp"
 #include "base/error.hpp"
+#include "base/json_values.hpp"
+#include "harness/device/device.hpp"
+#include "harness/device/device_sampler.hpp"
 #include "harness/device/environment.hpp"
+#include "harness/results/case_json.hpp"
 #include "harness/results/ranges.hpp"
 #include "harness/run/case_ranks.hpp"
 #include "harness/run/data_store.hpp"
 #include "harness/run/preflight.hpp"
 #include "harness/run/prepared.hpp"
+#include "harness/run/training_clock.hpp"
 
 namespace mf {
 namespace {
@@ -47,6 +53,7 @@ class FollowedCase {
     try {
       group_.agree([&] {
         data_ = store_.get(item_);
+        open_device();
         refuse_here();
       });
     } catch (const RankFault&) {
@@ -58,18 +65,29 @@ class FollowedCase {
     return true;
   }
 
-  // For want of memory on this machine: all else rank 0 finds out by itself.
+  // Of a case on devices, where the case is built at all: rank 0 says where it is not.
+  void open_device() {
+    if (!needs_device(item_) || !is_built(item_.algorithm)) return;
+    device_ = mf::open_device();
+    device_->expect_upload(8 * data_.split->train.nnz() / group_.size());
+    ranges_.set_device(device_.get());
+    clock_ = TrainingClock(ranges_, device_.get());
+    if (device_->reading().empty()) return;
+    sampler_ = std::make_unique<DeviceSampler>([this] { return device_->reading(); });
+  }
+
+  // For want of memory on this machine or device: all else rank 0 finds out by itself.
   void refuse_here() const {
     const Ratings& train = data_.split->train;
     const ProblemShape shape = {train.n_users(), train.n_items(), train.nnz()};
-    const auto refusal = refuse(item_, shape, 0, nullptr);
+    const auto refusal = refuse(item_, shape, 0, device_.get());
     if (refusal && refusal->status == Status::oom) fail(ErrorKind::memory, "{}", refusal->reason);
   }
 
   void prepare() {
     const auto start = Clock::now();
     const OwnUse before = own_use();
-    PreparedCase::Lent lent{nullptr, &ranges_, [this] { return group_.heard().has_value(); }};
+    PreparedCase::Lent lent{device_.get(), &ranges_, [this] { return group_.heard().has_value(); }};
     lent.ranks = &group_;
     lent.ranks_on_these_cpus = world_.ranks_on_these_cpus(group_.size());
     prepared_ =
@@ -83,12 +101,37 @@ class FollowedCase {
   void run_epochs(const Order& order) {
     const auto start = Clock::now();
     const OwnUse before = own_use();
-    prepared_->run_epochs({order.first_epoch, order.learning_rate}, order.epochs);
+    const SampledEpochs sampled(sampler_.get());
+    clock_.time_group(order.epochs, [&] {
+      prepared_->run_epochs({order.first_epoch, order.learning_rate}, order.epochs);
+    });
     use_ += own_use() - before;
     train_s_ += seconds_since(start);
   }
 
   Json report() const {
+    Json report = case_report();
+    if (!prepared_) return report;
+    if (Json exchanged = prepared_->algorithm().exchanged(); !exchanged.is_null()) {
+      report["exchanged"] = std::move(exchanged);
+    }
+    if (device_) report["device"] = device_report();
+    return report;
+  }
+
+  Json device_report() const {
+    const auto found = find_device();
+    const auto readings = sampler_ ? sampler_->readings() : std::vector<DeviceReading>();
+    return {{"name", found ? Json(found->name) : Json()},
+            {"pci_bus_id", found ? Json(found->pci_bus_id) : Json()},
+            {"peak_device_bytes", device_->peak_bytes()},
+            {"train_device_s", or_null(clock_.device_seconds())},
+            {"sm_clock_seen_hz", seen_json(readings, {}, &DeviceReading::sm_clock_hz)},
+            {"power_seen_w", seen_json(readings, {}, &DeviceReading::power_w)},
+            {"temperature_seen_c", seen_json(readings, {}, &DeviceReading::temperature_c)}};
+  }
+
+  Json case_report() const {
     return {{"rank", world_.rank()},
             {"machine", world_.machine_of(world_.rank())},
             {"threads", prepared_ ? Json(prepared_->team().size()) : Json()},
@@ -103,8 +146,11 @@ class FollowedCase {
   RankWorld& world_;
   Communicator group_;
   DataStore store_;
+  std::unique_ptr<DeviceClock> device_;  // outlives all that works on its stream; null: of the CPU
+  std::unique_ptr<DeviceSampler> sampler_;
   CaseData data_;
   Ranges ranges_;
+  TrainingClock clock_{ranges_, nullptr};
   std::unique_ptr<PreparedCase> prepared_;
   double load_s_ = 0, prepare_s_ = 0, train_s_ = 0;
   OwnUse use_;  // within epochs

@@ -11,7 +11,7 @@ namespace mf {
 int threads_of(const Case& item, int ranks_on_these_cpus) {
   if (!item.params.has("threads")) {
     const bool device = find_algorithm(item.algorithm).hardware == Hardware::cuda;
-    return device ? hardware_threads() : 1;
+    return device ? std::max(1, hardware_threads() / ranks_on_these_cpus) : 1;
   }
   const auto threads = static_cast<int>(item.params.integer("threads"));
   return threads == 0 ? std::max(1, hardware_threads() / ranks_on_these_cpus) : threads;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <fstream>
+#include <sstream>
 
 #include "algorithms/core/ranks.hpp"
 #include "algorithms/core/registry.hpp"
@@ -11,7 +12,10 @@
 #include "base/local_ranks.hpp"
 #include "base/mpi_ranks.hpp"
 #include "base/placement.hpp"
+#include "base/text.hpp"
 #include "base/threads.hpp"
+#include "harness/device/assign_devices.hpp"
+#include "harness/device/device.hpp"
 #include "harness/run/session.hpp"
 #include "mf_generated/build_info.hpp"
 
@@ -21,6 +25,12 @@ namespace {
 const Case& largest_case(const Spec& spec) {
   return *std::max_element(spec.cases.begin(), spec.cases.end(),
                            [](const Case& a, const Case& b) { return ranks_of(a) < ranks_of(b); });
+}
+
+// "3 ranks", "4 devices"
+std::string wish_of(const Case& item) {
+  const int devices = devices_of(item.params);
+  return fmt::format("{} {}", ranks_of(item), devices > 1 ? "devices" : "ranks");
 }
 
 // Tells machines apart, also those that have the same name.
@@ -58,19 +68,19 @@ void RankWorld::provide(const Spec& spec, const RunOptions& options) {
   const int most = spec.cases.empty() ? 1 : ranks_of(largest_case(spec));
   if (most > 1 && options.placement.pin != Pin::none) {
     fail(ErrorKind::usage,
-         "--pin: {} asks for {} ranks, which would bind their threads to the same CPUs; let mpirun "
-         "bind them (--bind-to), or leave --pin out",
-         largest_case(spec).path, most);
+         "--pin: {} asks for {}, whose processes would bind their threads to the same CPUs; let "
+         "mpirun bind them (--bind-to), or leave --pin out",
+         largest_case(spec).path, wish_of(largest_case(spec)));
   }
   if (most > 1 && !spec.studies.empty()) {
     fail(ErrorKind::usage,
-         "\"tune\": {} asks for {} ranks, and trials are run by one process; tune in a spec of its "
-         "own",
-         largest_case(spec).path, most);
+         "\"tune\": {} asks for {}, and trials are run by one process; tune in a spec of its own",
+         largest_case(spec).path, wish_of(largest_case(spec)));
   }
   refuse_count(spec, most);
   if (!launched_ && most > 1) all_ = Communicator(start_local_ranks(most));
   if (all_.size() > 1) compare(spec);
+  give_devices(spec);
   provided_ = true;
 }
 
@@ -79,18 +89,19 @@ void RankWorld::refuse_count(const Spec& spec, int most) const {
   const Case& largest = largest_case(spec);
   if (most > all_.size()) {
     fail(ErrorKind::usage,
-         "{}: {} asks for {} ranks, and {} processes were started: start {} (mpirun -n {})",
-         largest.path, largest.algorithm, most, all_.size(), most, most);
+         "{}: {} asks for {}, and {} processes were started: start {} (mpirun -n {})", largest.path,
+         largest.algorithm, wish_of(largest), all_.size(), most, most);
   }
   const bool can = std::any_of(spec.cases.begin(), spec.cases.end(), [](const Case& item) {
     const auto& params = find_algorithm(item.algorithm).params;
-    return std::any_of(params.begin(), params.end(),
-                       [](const ParamSpec& one) { return one.name == ranks_param().name; });
+    return std::any_of(params.begin(), params.end(), [](const ParamSpec& one) {
+      return one.name == ranks_param().name || one.name == devices_param().name;
+    });
   });
   fail(ErrorKind::usage, "{} processes were started, and no case of {} asks for more than {}{}: {}",
        all_.size(), spec.name, most, most == 1 ? " rank" : " ranks",
-       can ? fmt::format("\"ranks\": {} in its algorithm does", all_.size())
-           : "its algorithms have no parameter `ranks`; start mfbench without mpirun");
+       can ? fmt::format("\"ranks\": {} in its algorithm does, or \"devices\"", all_.size())
+           : "its algorithms have no parameter `ranks` or `devices`; start mfbench without mpirun");
 }
 
 // All have all texts, so that all come to the same end.
@@ -124,6 +135,46 @@ void RankWorld::compare(const Spec& spec) {
       throw Error(ErrorKind::data, missing);
     }
   });
+}
+
+// All see what all find, so that all come to the same end.
+void RankWorld::give_devices(const Spec& spec) {
+  const auto fewer = [](const Case& a, const Case& b) {
+    return devices_of(a.params) < devices_of(b.params);
+  };
+  const auto most = std::max_element(spec.cases.begin(), spec.cases.end(), fewer);
+  if (most == spec.cases.end() || devices_of(most->params) == 1) return;
+  const int wanted = devices_of(most->params);
+  std::string why;
+  const std::vector<std::string> own = device_ids(&why);
+  const std::vector<std::string> of_ranks = all_.all_texts(join(own, " "));
+  const std::vector<std::string> whys = all_.all_texts(why);
+  std::vector<SeenDevices> seen(wanted);
+  for (int rank = 0; rank < wanted; ++rank) {
+    std::istringstream ids(of_ranks[rank]);
+    for (std::string id; ids >> id;) seen[rank].ids.push_back(id);
+    seen[rank].machine = machine_of(rank);
+  }
+  const auto given = assign_devices(seen);
+  const auto none = std::find(given.begin(), given.end(), std::nullopt);
+  if (none != given.end()) {
+    const auto rank = none - given.begin();
+    fail(ErrorKind::unsupported,
+         "{}: {} asks for {} devices, a process each, and there is none for rank {}: {}; expected "
+         "a device for each process of a machine; ask for fewer, look at CUDA_VISIBLE_DEVICES, or "
+         "start processes on more machines",
+         most->path, most->algorithm, wanted, rank,
+         whys[rank].empty() ? fmt::format("{} in sight of it, all taken", seen[rank].ids.size())
+                            : whys[rank]);
+  }
+  all_.agree([&] {
+    std::string reason;
+    if (nccl_version_text(&reason).empty()) {
+      fail(ErrorKind::unsupported, "{}: {} asks for {} devices: {}", most->path, most->algorithm,
+           wanted, reason);
+    }
+  });
+  if (rank() < wanted) use_device(*given[rank()]);
 }
 
 int RankWorld::ranks_on_these_cpus(int count) const {

@@ -14,7 +14,7 @@
 
 namespace mf {
 
-// Of a case: its parameter `ranks`, or 1.
+// Of a case: its parameter `ranks` or `devices`, or 1.
 int ranks_of(const Case& item);
 
 // What rank 0 wants of another next.
@@ -67,6 +67,7 @@ class RankWorld {
   };
   void refuse_count(const Spec& spec, int most) const;
   void compare(const Spec& spec);
+  void give_devices(const Spec& spec);
 
   Communicator all_;
   bool launched_ = false;

@@ -222,10 +222,10 @@ class CaseRun {
   }
 
   // The training ratings stay on the device where another case has use of them and they are not in
-  // this one's way.
+  // this one's way. Of several devices each has its share.
   void decide_sharing(std::int64_t others) {
     SharedRatings& shared = store_.on_device();
-    shares_ratings_ = (task_.keep_on_device || shared.holds()) &&
+    shares_ratings_ = ranks_.count() == 1 && (task_.keep_on_device || shared.holds()) &&
                       leaves_room_for_ratings(item_, shape_, others, shared.holds(),
                                               static_cast<double>(device_->free_bytes()));
     if (!shares_ratings_) shared.drop();
@@ -671,6 +671,7 @@ class CaseRun {
     if (sampler_) measures_.readings = sampler_->readings();
     measures_.train_energy_j = energy_j();
     if (device_) measures_.peak_device_bytes = device_->peak_bytes();
+    if (prepared_) measures_.exchanged = prepared_->algorithm().exchanged();
     if (prepared_) measures_.peer = prepared_->finish();
     judge_contention();
     writer_.append(footer_json(result_, measures_, ranges_));

@@ -20,8 +20,9 @@ struct TestRunner {
   std::unique_ptr<Algorithm> algorithm;
 
   TestRunner(const std::string& name, const Params& params, const Ratings& train,
-             const Model& initial, std::uint64_t seed = 1) {
+             const Model& initial, std::uint64_t seed = 1, Communicator* ranks = nullptr) {
     context.team = &team;
+    context.ranks = ranks;
     context.seed = seed;
     context.stream = stream.get();
     algorithm = prepare_algorithm(name, params, train, initial, context);

@@ -5,21 +5,6 @@
 namespace mf::als::cpu {
 namespace {
 
-// Of a row beside its ratings, in ratings: f^2 / 2 multiplications each. Cholesky and LU take about
-// f^3 / 6 and f^3 / 3, a step of CG f^2.
-double row_cost(const Common& common, Solver solver) {
-  const double factors = common.factors;
-  switch (solver) {
-    case Solver::cholesky:
-      return factors / 3;
-    case Solver::lu:
-      return 2 * factors / 3;
-    case Solver::cg:
-      break;
-  }
-  return 2.0 * common.cg.steps;
-}
-
 std::int64_t ratings_of(const AlignedVector<std::int64_t>& offsets, RowRange rows) {
   return offsets[rows.end] - offsets[rows.begin];
 }

@@ -5,6 +5,7 @@
 
 #include "algorithms/als/cumf/steps.hpp"
 #include "algorithms/als/device_center.hpp"
+#include "algorithms/core/cuda/exchanged_json.hpp"
 #include "algorithms/core/registry.hpp"
 #include "algorithms/core/sgd_params.hpp"
 #include "base/json.hpp"
@@ -20,6 +21,7 @@ class Als : public Algorithm {
     const Common& common = settings_.common;
     check_initial(ModelKind::plain, common.factors, train, initial);
     nnz_ = train.nnz();
+    if (context.ranks != nullptr) return prepare_share(train, initial, context);
     const cudaStream_t stream = context.stream;
     const auto ratings = cuda::ratings_on_device(train, context);
     center_ = DeviceCenter(initial, common.center, common.reg, *ratings, stream);
@@ -35,6 +37,11 @@ class Als : public Algorithm {
     return 2 * nnz_;
   }
 
+  std::int64_t run_epochs(const EpochArgs& first, std::int64_t count, Context& context) override {
+    if (steps_->devices() == nullptr) return Algorithm::run_epochs(first, count, context);
+    return steps_->devices()->guarded([&] { return Algorithm::run_epochs(first, count, context); });
+  }
+
   FactorView factors() override {
     return center_.view(steps_->factors(Which::users), steps_->factors(Which::items),
                         steps_->stride());
@@ -42,8 +49,30 @@ class Als : public Algorithm {
 
   Work work_per_epoch() const override { return work_; }
   Json facts() const override { return steps_->facts(); }
+  Json exchanged() const override { return cuda::exchanged_json(steps_->devices()); }
 
  private:
+  void prepare_share(const Ratings& train, const Model& initial, Context& context) {
+    const Common& common = settings_.common;
+    auto& devices = cuda::DeviceCommunicator::of(*context.ranks);
+    const auto shard = [&](View<const std::int64_t> offsets) {
+      const double cost = row_cost(common, settings_.solver);
+      return shard_rows(
+          offsets,
+          [&](std::int64_t count) { return count > 0 ? static_cast<double>(count) + cost : 0.0; },
+          devices.size(), 1);
+    };
+    devices.guarded([&] {
+      cuda::RankRatings ratings(train, context, shard, shard, devices);
+      center_ = DeviceCenter(initial, common.center, common.reg, ratings, context.stream);
+      steps_ =
+          std::make_unique<DeviceSteps>(settings_, ratings, center_.residual(), initial, context);
+      devices.wait(context.stream);
+    });
+    devices.set_use({});  // of the epochs alone
+    work_ = iteration_work(common, settings_.solver, nnz_, rated_shape(train, context).rows);
+  }
+
   AlsSettings settings_;
   std::int64_t nnz_ = 0;
   Work work_;

@@ -24,7 +24,7 @@ struct Split : cuda::RowVisitor {
 SplitSide split_side(const cuda::RatingsOfRows& rows, bool of_users, const DeviceResidual& center,
                      cudaStream_t stream) {
   SplitSide made{cuda::DeviceBuffer<std::int32_t>(rows.nnz), cuda::DeviceBuffer<float>(rows.nnz),
-                 rows.offsets, rows.rows};
+                 rows.offsets, rows.rows, 0};
   constexpr const char* kName = "als split_side";
   std::int32_t* others = made.others.data();
   float* values = made.values.data();
@@ -42,6 +42,20 @@ SplitSides split_sides(cuda::DeviceRatings& ratings, const DeviceResidual& cente
   made.items = split_side(ratings.columns(stream), false, center, stream);
   ratings.release_columns();
   made.users = split_side(ratings.rows(), true, center, stream);
+  ratings.release_rows();
+  return made;
+}
+
+SplitSides split_sides(cuda::RankRatings& ratings, const DeviceResidual& center,
+                       cudaStream_t stream) {
+  const std::int64_t first_user = ratings.own_users().begin;
+  const std::int64_t first_item = ratings.own_items().begin;
+  SplitSides made;
+  made.items = split_side(ratings.columns(stream), false, center.from(0, first_item), stream);
+  made.items.first_row = first_item;
+  ratings.release_columns();
+  made.users = split_side(ratings.rows(), true, center.from(first_user, 0), stream);
+  made.users.first_row = first_user;
   ratings.release_rows();
   return made;
 }

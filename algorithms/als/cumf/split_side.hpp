@@ -8,6 +8,7 @@
 #include "algorithms/als/device_center.hpp"
 #include "algorithms/core/cuda/device_ratings.hpp"
 #include "algorithms/core/cuda/memory.hpp"
+#include "algorithms/core/cuda/rank_ratings.hpp"
 
 namespace mf::als {
 
@@ -17,6 +18,7 @@ struct SplitSide {
   // Borrowed: rows + 1 in device memory.
   const std::int64_t* offsets = nullptr;
   std::int64_t rows = 0;
+  std::int64_t first_row = 0;  // of all; over ranks a side has those of one alone
 };
 
 struct SplitSides {
@@ -29,6 +31,10 @@ SplitSide split_side(const cuda::RatingsOfRows& rows, bool of_users, const Devic
                      cudaStream_t stream);
 // Both sides of R, which is released. Queued.
 SplitSides split_sides(cuda::DeviceRatings& ratings, const DeviceResidual& center,
+                       cudaStream_t stream);
+
+// Of a rank: its rows of both. All ranks together.
+SplitSides split_sides(cuda::RankRatings& ratings, const DeviceResidual& center,
                        cudaStream_t stream);
 
 }  // namespace mf::als

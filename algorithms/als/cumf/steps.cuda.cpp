@@ -20,6 +20,16 @@ DeviceSteps::DeviceSteps(const AlsSettings& settings, cuda::DeviceRatings& ratin
     : DeviceSteps(settings, split_sides(ratings, center, context.stream), initial, context,
                   cg_through_l1) {}
 
+DeviceSteps::DeviceSteps(const AlsSettings& settings, cuda::RankRatings& ratings,
+                         const DeviceResidual& center, const Model& initial, Context& context)
+    : DeviceSteps(settings, split_sides(ratings, center, context.stream), initial, context) {
+  devices_ = &ratings.devices();
+  users_.shards = ratings.user_shards();
+  items_.shards = ratings.item_shards();
+  exchange(Which::users);  // rows without ratings are zero on all
+  exchange(Which::items);
+}
+
 DeviceSteps::DeviceSteps(const AlsSettings& settings, SplitSides sides, const Model& initial,
                          Context& context, bool cg_through_l1)
     : settings_(settings), stream_(context.stream) {
@@ -30,8 +40,10 @@ DeviceSteps::DeviceSteps(const AlsSettings& settings, SplitSides sides, const Mo
     SplitSide& from = which == Which::users ? sides.users : sides.items;
     side(which).others = std::move(from.others);
     side(which).values = std::move(from.values);
+    side(which).first_row = from.first_row;
     // Rows without ratings are zero from the start, and stay it.
-    cuda::zero_empty_rows(from.offsets, from.rows, factors(which), stride(), stream_);
+    cuda::zero_empty_rows(from.offsets, from.rows, factors(which) + from.first_row * stride(),
+                          stride(), stream_);
   }
 }
 
@@ -149,7 +161,7 @@ Systems DeviceSteps::systems(Which which, const RowBatch& batch) {
   all.a = a_.data();
   all.scale = scale_.data();
   all.b = b_.data();
-  all.x = side(which).factors.data();
+  all.x = side(which).factors.data() + side(which).first_row * stride();
   return all;
 }
 
@@ -159,7 +171,8 @@ void DeviceSteps::solve(Which which, const RowBatch& batch) {
 
 bool DeviceSteps::half_step(Which which, Context& context) {
   for (const RowBatch& batch : side(which).plan.batches) {
-    if (context.stop_requested && context.stop_requested()) return false;
+    const bool alone = devices_ == nullptr;
+    if (alone && context.stop_requested && context.stop_requested()) return false;
     {
       const PhaseScope phase(context.phases, "hermitian");
       form(which, batch);
@@ -171,7 +184,20 @@ bool DeviceSteps::half_step(Which which, Context& context) {
     const PhaseScope phase(context.phases, "solve");
     solve(which, batch);
   }
+  if (devices_ == nullptr) return true;
+  const PhaseScope phase(context.phases, "exchange");
+  exchange(which);
   return true;
+}
+
+// Waits: batches may be more launches than the device's queue takes (DeviceCommunicator::pace).
+void DeviceSteps::exchange(Which which) {
+  DeviceSide& now = side(which);
+  const std::int64_t row_bytes = stride() * static_cast<std::int64_t>(sizeof(float));
+  for (int part = 0; part < now.shards.parts_of_rank(); ++part) {
+    devices_->all_gather(now.factors.data(), row_bytes, now.shards, part, stream_);
+  }
+  devices_->wait(stream_);
 }
 
 Json DeviceSteps::facts() const {
@@ -183,7 +209,14 @@ Json DeviceSteps::facts() const {
                 {"split_rows", side.plan.splits.size()},
                 {"thread_blocks", side.plan.tasks.size()}};
   };
-  return {{"x", of(users_)}, {"theta", of(items_)}};
+  Json facts = {{"x", of(users_)}, {"theta", of(items_)}};
+  if (devices_ == nullptr) return facts;
+  const int rank = devices_->rank();
+  facts["own_users"] = users_.shards.own(rank).size();
+  facts["own_items"] = items_.shards.own(rank).size();
+  facts["own_ratings_by_user"] = users_.values.size();
+  facts["own_ratings_by_item"] = items_.values.size();
+  return facts;
 }
 
 }  // namespace mf::als

@@ -15,7 +15,9 @@
 #include "algorithms/als/cumf/settings.hpp"
 #include "algorithms/als/cumf/split_side.hpp"
 #include "algorithms/als/device_center.hpp"
+#include "algorithms/core/cuda/device_communicator.hpp"
 #include "algorithms/core/cuda/device_ratings.hpp"
+#include "algorithms/core/cuda/rank_ratings.hpp"
 #include "algorithms/core/cuda/upload.hpp"
 #include "algorithms/core/model.hpp"
 
@@ -30,6 +32,9 @@ class DeviceSteps {
   DeviceSteps(const AlsSettings& settings, cuda::DeviceRatings& ratings,
               const DeviceResidual& center, const Model& initial, Context& context,
               bool cg_through_l1 = false);
+  // Of a rank; the devices must outlive it. All ranks together.
+  DeviceSteps(const AlsSettings& settings, cuda::RankRatings& ratings, const DeviceResidual& center,
+              const Model& initial, Context& context);
   // Of sides that are made; their offsets may end then.
   DeviceSteps(const AlsSettings& settings, SplitSides sides, const Model& initial, Context& context,
               bool cg_through_l1 = false);
@@ -48,7 +53,9 @@ class DeviceSteps {
   void solve(Which which, const RowBatch& batch);
 
   // All batches, with the phases "hermitian", "bias" and "solve". False: asked to stop.
+  // Over ranks nobody is asked; all have the rows of all afterwards, after the phase "exchange".
   bool half_step(Which which, Context& context);
+  cuda::DeviceCommunicator* devices() const { return devices_; }  // null: one rank
 
   float* factors(Which which) { return side(which).factors.data(); }
   std::int64_t stride() const { return row_stride(settings_.common.factors, sizeof(float)); }
@@ -66,6 +73,8 @@ class DeviceSteps {
     cuda::DeviceBuffer<std::int32_t> others;
     cuda::DeviceBuffer<float> values, factors;
     SidePlan plan;
+    std::int64_t first_row = 0;  // that the plan's rows are counted from
+    RowShards shards;            // over ranks
   };
   DeviceSide& side(Which which) { return which == Which::users ? users_ : items_; }
   const DeviceSide& side(Which which) const { return which == Which::users ? users_ : items_; }
@@ -76,6 +85,7 @@ class DeviceSteps {
   Capacity room_for(const RowOrder& users, const RowOrder& items, double nnz) const;
   void make_systems();
   void make_solver(bool cg_through_l1);
+  void exchange(Which which);
   Systems systems(Which which, const RowBatch& batch);
 
   AlsSettings settings_;
@@ -85,6 +95,7 @@ class DeviceSteps {
   cuda::DeviceBuffer<std::byte> a_;
   cuda::DeviceBuffer<float> scale_, parts_, b_, bias_parts_;
   std::unique_ptr<BatchSolver> solver_;
+  cuda::DeviceCommunicator* devices_ = nullptr;
 };
 
 }  // namespace mf::als

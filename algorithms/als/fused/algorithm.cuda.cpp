@@ -4,6 +4,7 @@
 
 #include "algorithms/als/device_center.hpp"
 #include "algorithms/als/fused/steps.hpp"
+#include "algorithms/core/cuda/exchanged_json.hpp"
 #include "algorithms/core/registry.hpp"
 #include "algorithms/core/sgd_params.hpp"
 #include "base/json.hpp"
@@ -19,6 +20,7 @@ class AlsFused : public Algorithm {
     const Common& common = settings_.common;
     check_initial(ModelKind::plain, common.factors, train, initial);
     nnz_ = train.nnz();
+    if (context.ranks != nullptr) return prepare_share(train, initial, context);
     const auto ratings = cuda::ratings_on_device(train, context);
     const cudaStream_t stream = context.stream;
     center_ = DeviceCenter(initial, common.center, common.reg, *ratings, stream);
@@ -32,10 +34,31 @@ class AlsFused : public Algorithm {
       const PhaseScope phase(context.phases, "update_x");
       steps_.update_x(context.stream);
     }
-    if (context.stop_requested && context.stop_requested()) return nnz_;
-    const PhaseScope phase(context.phases, "update_theta");
-    steps_.update_theta(context.stream);
+    join(context);
+    // Over ranks none stops alone.
+    const bool alone = steps_.devices() == nullptr;
+    if (alone && context.stop_requested && context.stop_requested()) return nnz_;
+    {
+      const PhaseScope phase(context.phases, "update_theta");
+      steps_.update_theta(context.stream);
+    }
+    join(context);
     return 2 * nnz_;
+  }
+
+  std::int64_t run_epochs(const EpochArgs& first, std::int64_t count, Context& context) override {
+    cuda::DeviceCommunicator* const devices = steps_.devices();
+    if (devices == nullptr) return Algorithm::run_epochs(first, count, context);
+    return devices->guarded([&] {
+      const std::int64_t updates = Algorithm::run_epochs(first, count, context);
+      devices->wait(context.stream);
+      return updates;
+    });
+  }
+
+  void gather_factors(Context& context) override {
+    if (steps_.devices() == nullptr) return;
+    steps_.devices()->guarded([&] { steps_.gather(context.stream); });
   }
 
   FactorView factors() override {
@@ -44,8 +67,32 @@ class AlsFused : public Algorithm {
 
   Work work_per_epoch() const override { return work_; }
   Json facts() const override { return steps_.facts(); }
+  Json exchanged() const override { return cuda::exchanged_json(steps_.devices()); }
 
  private:
+  void prepare_share(const Ratings& train, const Model& initial, Context& context) {
+    const Common& common = settings_.common;
+    Communicator& ranks = *context.ranks;
+    auto& devices = cuda::DeviceCommunicator::of(ranks);
+    devices.guarded([&] {
+      const auto shard = [&](View<const std::int64_t> offsets) {
+        return FusedSteps::shard(settings_, offsets, ranks);
+      };
+      cuda::RankRatings ratings(train, context, shard, shard, devices);
+      center_ = DeviceCenter(initial, common.center, common.reg, ratings, context.stream);
+      steps_ = FusedSteps(settings_, ratings, center_.residual(), initial, context);
+      devices.wait(context.stream);
+    });
+    devices.set_use({});  // of the epochs alone
+    work_ = iteration_work(common, Solver::cg, nnz_, rated_shape(train, context).rows);
+  }
+
+  void join(Context& context) {
+    if (steps_.devices() == nullptr) return;
+    const PhaseScope phase(context.phases, "exchange");
+    steps_.join(context.stream);
+  }
+
   FusedSettings settings_;
   std::int64_t nnz_ = 0;
   Work work_;

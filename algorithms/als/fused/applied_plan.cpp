@@ -21,6 +21,14 @@ constexpr Cycles kGroupCycles = {16, 35, 1330, 16.7, 2300};
 constexpr double kAppliedProduct = 60;  // a row's product beside its pairs
 constexpr double kGatherPair = 8;       // of an applied row
 constexpr double kRounding = 8;         // pairs that a formed row is rounded up by, on average
+constexpr double kWrittenRow = 30;      // of a row without pairs
+
+const Cycles& cycles_of(int factors, bool group) {
+  const int tiles = fused_tiles(factors);
+  return group ? kGroupCycles
+               : *std::find_if(std::begin(kCycles), std::end(kCycles),
+                               [&](const Cycles& of) { return of.tiles == tiles; });
+}
 
 }  // namespace
 
@@ -31,10 +39,7 @@ std::int64_t applied_capacity(const AppliedLimits& limits, int factors, int warp
 }
 
 std::int64_t applied_break_even(int factors, int steps, bool group) {
-  const int tiles = fused_tiles(factors);
-  const Cycles& c = group ? kGroupCycles
-                          : *std::find_if(std::begin(kCycles), std::end(kCycles),
-                                          [&](const Cycles& of) { return of.tiles == tiles; });
+  const Cycles& c = cycles_of(factors, group);
   const double products = steps + 1;
   // formed_row + form_pair (n + kRounding) + products formed_product = (products applied_pair +
   // kGatherPair) n + products kAppliedProduct
@@ -43,6 +48,19 @@ std::int64_t applied_break_even(int factors, int steps, bool group) {
   const double pair = products * c.applied_pair + kGatherPair - c.form_pair;
   if (pair <= 0) return std::int64_t{1} << 30;
   return std::max<std::int64_t>(0, static_cast<std::int64_t>(row / pair));
+}
+
+double row_cycles(std::int64_t count, int factors, int steps, bool group, std::int64_t up_to,
+                  int words) {
+  if (count == 0) return kWrittenRow;
+  const Cycles& c = cycles_of(factors, group);
+  const auto pairs = static_cast<double>(count);
+  const double products = steps + 1;
+  if (count <= up_to) {
+    return (products * c.applied_pair + kGatherPair) * pairs + products * kAppliedProduct;
+  }
+  const double of_words = words == 1 ? 1 : 3;  // high high, high low, low high
+  return c.formed_row + of_words * c.form_pair * (pairs + kRounding) + products * c.formed_product;
 }
 
 AppliedCapacities applied_capacities(const AppliedLimits& limits, int factors) {

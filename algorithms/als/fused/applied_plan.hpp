@@ -40,6 +40,11 @@ std::int64_t applied_capacity(const AppliedLimits& limits, int factors, int warp
 // ials/fused/NOTES.md; `group`: A is formed by group.hpp's kernel.
 std::int64_t applied_break_even(int factors, int steps, bool group = false);
 
+// Cycles of a multiprocessor for a row of `count` pairs, as above: rows are cut among devices by
+// them. `up_to`: those of at most so many pairs are applied (-1: none). `words` of a factor.
+double row_cycles(std::int64_t count, int factors, int steps, bool group, std::int64_t up_to,
+                  int words);
+
 // Pairs of the longest row for each of kAppliedBlockWarps.
 struct AppliedCapacities {
   std::int64_t pairs[kAppliedShapes] = {};

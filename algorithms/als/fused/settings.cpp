@@ -5,6 +5,7 @@
 #include "algorithms/als/fused/group.hpp"
 #include "algorithms/core/device_need.hpp"
 #include "algorithms/core/pinned.hpp"
+#include "algorithms/core/ranks.hpp"
 
 namespace mf::als {
 
@@ -24,6 +25,7 @@ std::vector<ParamSpec> fused_params() {
   params.push_back(ParamSpec::integer("split_rows", 8192, 32, std::int64_t{1} << 30,
                                       "rows with more ratings are cut over several thread blocks",
                                       "ratings"));
+  params.push_back(devices_param());
   return params;
 }
 
@@ -42,33 +44,39 @@ std::optional<std::string> fused_why_unsupported(const Params& params, const Pro
          "precision \"fp16\", or normal \"formed\"";
 }
 
+// Of several devices that of rank 0, which holds all rows in fp32 beside the words of all.
 MemoryNeed fused_memory_need(const Params& params, const ProblemShape& shape) {
   const FusedSettings settings = read_fused_settings(params);
   const int factors = settings.common.factors;
   const bool centered = settings.common.center != CenterKind::none;
-  const auto nnz = static_cast<double>(shape.nnz);
+  const int devices = devices_of(params);
+  const ProblemShape own = share_of(shape, devices);
+  const auto nnz = static_cast<double>(own.nnz);
   const auto rows = static_cast<double>(shape.n_users) + static_cast<double>(shape.n_items);
+  const auto own_rows = static_cast<double>(own.n_users) + static_cast<double>(own.n_items);
   const double words = settings.precision == FusedPrecision::fp16 ? 1 : 2;
   // A row that is split has one part more than its ratings fill. Such rows are taken to be those of
   // the shorter side: of the other few are long. Both sides take turns with the memory of the
   // parts.
   const double full = nnz / static_cast<double>(settings.split_rows);
   const double parts =
-      full + std::min(full, static_cast<double>(std::min(shape.n_users, shape.n_items)));
-  const double tasks = (rows + parts) * sizeof(FusedTask);
+      full + std::min(full, static_cast<double>(std::min(own.n_users, own.n_items)));
+  const double tasks = (own_rows + parts) * sizeof(FusedTask);
   const int tiles = fused_tiles(factors);
   const int warps = fused_warps(tiles, settings.precision == FusedPrecision::fp16x2);
-  const int own = fused_slot_floats_of_thread(tiles, warps) * 32 * warps;
+  const int slot_floats = fused_slot_floats_of_thread(tiles, warps) * 32 * warps;
   const bool group = settings.precision == FusedPrecision::fp16 && tiles == kGroupTiles &&
                      settings.products != FusedProducts::warp;
-  const double slot = 4.0 * (group ? std::max(own, kGroupSlotFloats) : own);
+  const double slot = 4.0 * (group ? std::max(slot_floats, kGroupSlotFloats) : slot_floats);
   const double row_bytes =
       4.0 * (factors + 3) + 2 * words * static_cast<double>(fused_stride(factors));
   const double trained =
       16 * nnz + rows * (row_bytes + (centered ? 4 : 0)) + tasks + parts * (slot + 4);
   // R by rows, by columns, and the entries of one side: 24 bytes a rating.
-  const double sides = row_ratings_bytes(shape) + column_ratings_bytes(shape) + 8 * nnz + tasks;
-  const double device = std::max({trained, sides, making_columns_bytes(shape)});
+  const double sides = row_ratings_bytes(own) + column_ratings_bytes(own) + 8 * nnz + tasks;
+  const double making =
+      devices > 1 ? joining_columns_bytes(shape, devices) : making_columns_bytes(shape);
+  const double device = std::max({trained, sides, making});
   return {kPinnedBytes, device, trained};
 }
 

@@ -12,89 +12,186 @@
 namespace mf::als {
 namespace {
 
-FusedScale scale_of(cuda::DeviceRatings& ratings, const DeviceResidual& center,
-                    cudaStream_t stream) {
-  const float largest = largest_rating(ratings.rows(), true, center, stream);
-  if (std::isfinite(largest)) return scale_for(largest);
-  fail(
-      ErrorKind::data,
-      "als_fused: found a rating that is not a finite number after what `center` removes; expected "
-      "finite ratings; remove it, or scale the ratings");
+std::int64_t words_of(const FusedSettings& settings) {
+  return settings.precision == FusedPrecision::fp16 ? 1 : 2;
 }
+
+// Rows that are applied have at most so many ratings. -1: none.
+std::int64_t longest_applied(const FusedSettings& settings, const AppliedLimits& limits,
+                             bool group) {
+  const Common& common = settings.common;
+  if (settings.normal == FusedNormal::formed) return -1;
+  if (settings.precision == FusedPrecision::fp16x2) return -1;
+  const std::int64_t most = applied_capacity(limits, common.factors, kAppliedWarps);
+  if (settings.normal == FusedNormal::applied) return most;
+  return std::min(most, applied_break_even(common.factors, common.cg.steps, group));
+}
+
+float largest_of_all(float own, cuda::DeviceCommunicator* devices) {
+  if (devices == nullptr) return own;
+  std::vector<float> of_rank(devices->size(), 0.0F);
+  of_rank[devices->rank()] = own;
+  PartOffsets one_each;
+  for (int rank = 0; rank <= devices->size(); ++rank) one_each.push_back(rank);
+  devices->host().all_gather(std::span(of_rank), one_each);
+  return *std::max_element(of_rank.begin(), of_rank.end());
+}
+
+cuda::DeviceCommunicator* devices_of(cuda::DeviceRatings&) { return nullptr; }
+cuda::DeviceCommunicator* devices_of(cuda::RankRatings& ratings) { return &ratings.devices(); }
+
+RowShards all_rows(std::int64_t rows) { return {{{0, rows}}}; }
+RowShards user_shards(cuda::DeviceRatings& ratings) { return all_rows(ratings.n_users()); }
+RowShards item_shards(cuda::DeviceRatings& ratings) { return all_rows(ratings.n_items()); }
+RowShards user_shards(cuda::RankRatings& ratings) { return ratings.user_shards(); }
+RowShards item_shards(cuda::RankRatings& ratings) { return ratings.item_shards(); }
 
 }  // namespace
 
 FusedSteps::FusedSteps(const FusedSettings& settings, cuda::DeviceRatings& ratings,
                        const DeviceResidual& center, const Model& initial, Context& context)
     : settings_(settings) {
+  make(ratings, center, initial, context);
+}
+
+FusedSteps::FusedSteps(const FusedSettings& settings, cuda::RankRatings& ratings,
+                       const DeviceResidual& center, const Model& initial, Context& context)
+    : settings_(settings) {
+  make(ratings, center, initial, context);
+}
+
+RowShards FusedSteps::shard(const FusedSettings& settings, View<const std::int64_t> offsets,
+                            Communicator& ranks) {
+  // As rank 0's device has it: others may differ, the cuts may not.
+  struct {
+    std::int64_t applied_up_to;
+    bool group;
+  } rule{};
+  rule.group = group_products(settings.products, settings.precision, settings.common.factors);
+  rule.applied_up_to = longest_applied(settings, applied_limits(), rule.group);
+  ranks.broadcast(rule);
+  const std::int64_t words = words_of(settings);
   const Common& common = settings.common;
+  const double row_bytes = static_cast<double>(2 * words * fused_stride(common.factors));
+  return shard_rows(
+      offsets,
+      [&](std::int64_t count) {
+        return row_cycles(count, common.factors, common.cg.steps, rule.group, rule.applied_up_to,
+                          static_cast<int>(words));
+      },
+      ranks.size(), parts_to_exchange(static_cast<double>(offsets.size() - 1) * row_bytes));
+}
+
+template <class RatingsOnDevice>
+void FusedSteps::make(RatingsOnDevice& ratings, const DeviceResidual& center, const Model& initial,
+                      Context& context) {
   const cudaStream_t stream = context.stream;
-  rule_.factors = common.factors;
-  rule_.steps = common.cg.steps;
-  rule_.group = group_products(settings.products, settings.precision, common.factors);
-  limits_ = applied_limits();
-  scale_ = scale_of(ratings, center, stream);
-  rule_.reg = static_cast<float>(common.reg * rating_scale(scale_));
-  rule_.tolerance = static_cast<float>(common.cg.tolerance * residual_scale(scale_));
-  rule_.down = static_cast<float>(factor_scale(scale_));
-  rule_.up = 1 / rule_.down;
-  items_ = make_side(ratings.columns(stream), cuda::RowsOf::items, center, stream);
+  devices_ = devices_of(ratings);
+  if (devices_ != nullptr) events_.emplace();
+  users_.shards = user_shards(ratings);
+  items_.shards = item_shards(ratings);
+  const DeviceResidual of_users = center.from(own(users_).begin, 0);
+  const DeviceResidual of_items = center.from(0, own(items_).begin);
+  set_rule(largest_of_all(largest_rating(ratings.rows(), true, of_users, stream), devices_));
+  make_side(items_, ratings.columns(stream), cuda::RowsOf::items, of_items, stream);
   ratings.release_columns();
-  users_ = make_side(ratings.rows(), cuda::RowsOf::users, center, stream);
+  make_side(users_, ratings.rows(), cuda::RowsOf::users, of_users, stream);
   ratings.release_rows();
   cuda::Uploader uploader(*context.team, stream);
   start(users_, cuda::RowsOf::users, initial, uploader);
   start(items_, cuda::RowsOf::items, initial, uploader);
-  const std::int64_t slots = std::max(users_.slots, items_.slots);
-  scratch_ = cuda::DeviceBuffer<float>(slots * fused_slot_floats(settings.precision, rule_));
+  std::int64_t slots = 0;
+  for (const DeviceSide* side : {&users_, &items_}) {
+    for (const Part& part : side->parts) slots = std::max<std::int64_t>(slots, part.slots);
+  }
+  scratch_ = cuda::DeviceBuffer<float>(slots * fused_slot_floats(settings_.precision, rule_));
   next_ = cuda::DeviceBuffer<std::uint32_t>(1);
   arrived_ = cuda::zeros<std::uint32_t>(slots, stream);
 }
 
-FusedSteps::DeviceSide FusedSteps::make_side(const cuda::RatingsOfRows& rows, cuda::RowsOf which,
-                                             const DeviceResidual& center,
-                                             cudaStream_t stream) const {
-  cuda::DeviceParts cut =
-      cuda::cut_rows(rows.offsets, rows.rows, settings_.split_rows, stream, applied_up_to());
-  DeviceSide made;
-  made.slots = cut.slots;
-  made.tasks = std::move(cut.parts);
-  made.applied = find_applied(made.tasks.data(), std::ssize(made.tasks), applied_up_to(), limits_,
-                              rule_.factors, stream);
-  made.entries = cuda::DeviceBuffer<FusedEntry>(rows.nnz);
+void FusedSteps::set_rule(float largest) {
+  if (!std::isfinite(largest)) {
+    fail(ErrorKind::data,
+         "als_fused: found a rating that is not a finite number after what `center` removes; "
+         "expected finite ratings; remove it, or scale the ratings");
+  }
+  const Common& common = settings_.common;
+  rule_.factors = common.factors;
+  rule_.steps = common.cg.steps;
+  rule_.group = group_products(settings_.products, settings_.precision, common.factors);
+  limits_ = applied_limits();
+  scale_ = scale_for(largest);
+  rule_.reg = static_cast<float>(common.reg * rating_scale(scale_));
+  rule_.tolerance = static_cast<float>(common.cg.tolerance * residual_scale(scale_));
+  rule_.down = static_cast<float>(factor_scale(scale_));
+  rule_.up = 1 / rule_.down;
+}
+
+void FusedSteps::make_side(DeviceSide& side, const cuda::RatingsOfRows& rows, cuda::RowsOf which,
+                           const DeviceResidual& center, cudaStream_t stream) const {
+  const std::int64_t first = own(side).begin;
+  for (int number = 0; number < side.shards.parts_of_rank(); ++number) {
+    Part part;
+    part.rows = side.shards.part(rank(), number);
+    cuda::DeviceParts cut =
+        cuda::cut_rows(rows.offsets + (part.rows.begin - first), part.rows.size(),
+                       settings_.split_rows, stream, applied_up_to());
+    part.slots = cut.slots;
+    part.tasks = std::move(cut.parts);
+    part.applied = find_applied(part.tasks.data(), std::ssize(part.tasks), applied_up_to(), limits_,
+                                rule_.factors, stream);
+    side.parts.push_back(std::move(part));
+  }
+  side.own_ratings = rows.nnz;
+  side.entries = cuda::DeviceBuffer<FusedEntry>(rows.nnz);
   make_entries(rows, which == cuda::RowsOf::users, center, static_cast<float>(rating_scale(scale_)),
-               made.entries.data(), stream);
-  return made;
+               side.entries.data(), stream);
 }
 
-// -1: none.
 std::int64_t FusedSteps::applied_up_to() const {
-  if (settings_.normal == FusedNormal::formed) return -1;
-  if (settings_.precision == FusedPrecision::fp16x2) return -1;
-  const std::int64_t most = applied_capacity(limits_, rule_.factors, kAppliedWarps);
-  if (settings_.normal == FusedNormal::applied) return most;
-  return std::min(most, applied_break_even(rule_.factors, rule_.steps, rule_.group));
+  return longest_applied(settings_, limits_, rule_.group);
 }
 
+// The rank that solves a row starts from it, and all read the first rows of Theta.
 void FusedSteps::start(DeviceSide& side, cuda::RowsOf which, const Model& initial,
                        cuda::Uploader& uploader) const {
   const std::int64_t rows = which == cuda::RowsOf::users ? initial.n_users : initial.n_items;
-  side.factors = cuda::initial_rows<float>(initial, which, stride(), uploader);
+  const cudaStream_t stream = uploader.stream();
+  side.held = rank() == 0 ? RowRange{0, rows} : own(side);
   const std::int64_t words = rows * fused_stride(rule_.factors);
   side.high = cuda::DeviceBuffer<__half>(words);
   if (settings_.precision == FusedPrecision::fp16x2) side.low = cuda::DeviceBuffer<__half>(words);
-  narrow(side.factors.data(), stride(), rule_.down, side.narrow(), rows, rule_.factors,
-         uploader.stream());
+  if (which == cuda::RowsOf::users && side.held.size() < rows) {
+    side.factors = cuda::initial_rows<float>(initial, which, side.held, stride(), uploader);
+    for (auto* words_of_all : {&side.high, &side.low}) {
+      if (words_of_all->empty()) continue;
+      MF_CUDA(cudaMemsetAsync(words_of_all->data(), 0, words_of_all->bytes(), stream));
+    }
+    return;
+  }
+  auto all = cuda::initial_rows<float>(initial, which, stride(), uploader);
+  narrow(all.data(), stride(), rule_.down, side.narrow(), rows, rule_.factors, stream);
+  if (side.held.size() == rows) {
+    side.factors = std::move(all);
+    return;
+  }
+  side.factors = cuda::DeviceBuffer<float>(side.held.size() * stride());
+  if (side.factors.empty()) return;
+  MF_CUDA(cudaMemcpyAsync(side.factors.data(), all.data() + side.held.begin * stride(),
+                          side.factors.bytes(), cudaMemcpyDeviceToDevice, stream));
 }
 
-FusedSide FusedSteps::arguments(DeviceSide& to, DeviceSide& from) {
+FusedSide FusedSteps::arguments(DeviceSide& to, Part& part, DeviceSide& from) {
+  const std::int64_t narrow_begin = part.rows.begin * fused_stride(rule_.factors);
   FusedSide side;
-  side.tasks = to.tasks.data();
-  side.n_tasks = std::ssize(to.tasks);
+  side.tasks = part.tasks.data();
+  side.n_tasks = std::ssize(part.tasks);
   side.entries = to.entries.data();
   side.from = from.narrow();
   side.to = to.narrow();
-  side.rows = to.factors.data();
+  side.to.high += narrow_begin;
+  if (side.to.low != nullptr) side.to.low += narrow_begin;
+  side.rows = to.factors.data() + (part.rows.begin - to.held.begin) * stride();
   side.rows_stride = stride();
   side.next = next_.data();
   side.scratch = scratch_.data();
@@ -103,9 +200,19 @@ FusedSide FusedSteps::arguments(DeviceSide& to, DeviceSide& from) {
 }
 
 void FusedSteps::update(DeviceSide& to, DeviceSide& from, cudaStream_t stream) {
-  FusedSide side = arguments(to, from);
-  side.n_tasks = to.applied.formed;
-  launch_fused(settings_.precision, rule_, side, stream);
+  for (int number = 0; number < to.shards.parts_of_rank(); ++number) {
+    Part& part = to.parts[number];
+    solve(arguments(to, part, from), part, stream);
+    if (devices_ != nullptr) exchange(to, number, stream);
+  }
+}
+
+// Over ranks the applied rows go first: their thread blocks end soon, so that the exchange of the
+// part before finds room among them. Those of formed rows hold every multiprocessor until all are
+// done.
+void FusedSteps::solve(const FusedSide& side, const Part& part, cudaStream_t stream) const {
+  FusedSide formed = side;
+  formed.n_tasks = part.applied.formed;
   AppliedRule applied;
   applied.factors = rule_.factors;
   applied.reg = rule_.reg;
@@ -114,18 +221,86 @@ void FusedSteps::update(DeviceSide& to, DeviceSide& from, cudaStream_t stream) {
   applied.down = rule_.down;
   applied.up = rule_.up;
   applied.equal_weights = true;
-  launch_applied(applied, side, to.applied.plan, stream);
+  if (devices_ == nullptr) launch_fused(settings_.precision, rule_, formed, stream);
+  launch_applied(applied, side, part.applied.plan, stream);
+  if (devices_ != nullptr) launch_fused(settings_.precision, rule_, formed, stream);
+}
+
+// On the stream of the devices, beside the next part; which begins when the exchange may: were it
+// there first, the exchange would wait for room.
+void FusedSteps::exchange(DeviceSide& side, int part, cudaStream_t stream) {
+  const cudaStream_t beside = devices_->stream();
+  events_->solved.record(stream);
+  MF_CUDA(cudaStreamWaitEvent(beside, events_->solved.get(), 0));
+  events_->begun.record(beside);
+  const std::int64_t row_bytes = 2 * fused_stride(rule_.factors);
+  for (auto* words : {&side.high, &side.low}) {
+    if (words->empty()) continue;
+    devices_->all_gather(words->data(), row_bytes, side.shards, part, beside);
+  }
+  MF_CUDA(cudaStreamWaitEvent(stream, events_->begun.get(), 0));
+}
+
+void FusedSteps::join(cudaStream_t stream) {
+  if (devices_ == nullptr) return;
+  events_->done.record(devices_->stream());
+  MF_CUDA(cudaStreamWaitEvent(stream, events_->done.get(), 0));
+  devices_->pace(stream);
+}
+
+void FusedSteps::gather(cudaStream_t stream) {
+  if (devices_ == nullptr) return;
+  const cuda::ExchangeUse epochs = devices_->use();
+  gather(users_, stream);
+  gather(items_, stream);
+  devices_->wait(stream);
+  devices_->set_use(epochs);
+}
+
+void FusedSteps::gather(DeviceSide& side, cudaStream_t stream) {
+  const auto piece = [&](int owner, int with) {
+    const RowRange rows = side.shards.own(owner);
+    float* const from = side.factors.data() + (rows.begin - side.held.begin) * stride();
+    return cuda::DevicePiece{with, from,
+                             rows.size() * stride() * static_cast<std::int64_t>(sizeof(float))};
+  };
+  std::vector<cuda::DevicePiece> pieces;
+  if (rank() > 0) {
+    pieces.push_back(piece(rank(), 0));
+    return devices_->exchange(pieces, {}, stream);
+  }
+  for (int other = 1; other < devices_->size(); ++other) pieces.push_back(piece(other, other));
+  devices_->exchange({}, pieces, stream);
+}
+
+std::int64_t FusedSteps::DeviceSide::sum(std::int64_t (*of)(const Part&)) const {
+  std::int64_t sum = 0;
+  for (const Part& part : parts) sum += of(part);
+  return sum;
 }
 
 Json FusedSteps::facts() const {
-  return {{"user_tasks", users_.tasks.size()},
-          {"user_tasks_applied", std::ssize(users_.tasks) - users_.applied.formed},
-          {"user_parts_of_split_rows", users_.slots},
-          {"item_tasks", items_.tasks.size()},
-          {"item_tasks_applied", std::ssize(items_.tasks) - items_.applied.formed},
-          {"item_parts_of_split_rows", items_.slots},
-          {"products", rule_.group ? "group" : "warp"},
-          {"rating_scale", rating_scale(scale_)}};
+  const auto tasks = [](const Part& part) { return std::ssize(part.tasks); };
+  const auto applied = [](const Part& part) {
+    return std::ssize(part.tasks) - part.applied.formed;
+  };
+  const auto slots = [](const Part& part) -> std::int64_t { return part.slots; };
+  Json facts = {{"user_tasks", users_.sum(tasks)},
+                {"user_tasks_applied", users_.sum(applied)},
+                {"user_parts_of_split_rows", users_.sum(slots)},
+                {"item_tasks", items_.sum(tasks)},
+                {"item_tasks_applied", items_.sum(applied)},
+                {"item_parts_of_split_rows", items_.sum(slots)},
+                {"products", rule_.group ? "group" : "warp"},
+                {"rating_scale", rating_scale(scale_)}};
+  if (devices_ == nullptr) return facts;
+  facts["own_users"] = own(users_).size();
+  facts["own_items"] = own(items_).size();
+  facts["own_ratings_by_user"] = users_.own_ratings;
+  facts["own_ratings_by_item"] = items_.own_ratings;
+  facts["user_exchange_parts"] = users_.shards.parts_of_rank();
+  facts["item_exchange_parts"] = items_.shards.parts_of_rank();
+  return facts;
 }
 
 }  // namespace mf::als

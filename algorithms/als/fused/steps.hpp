@@ -1,19 +1,29 @@
 // Both half-steps of als_fused on the device: R, the factors, the tasks. algorithm.cuda.cpp
 // makes an algorithm of it.
+//
+// Over the devices of several ranks each solves its own rows of X and of Theta, in parts: what a
+// kernel reads of the other side, fp16 words, goes to all others as soon as a part is solved, while
+// the next one is. The first factors and the solutions in fp32 are kept where they are read: by the
+// rank that solves the row, and by rank 0, which gathers them to be evaluated.
 #pragma once
 
 #include <cuda_runtime_api.h>
 
 #include <cstdint>
+#include <optional>
+#include <vector>
 
 #include "algorithms/als/device_center.hpp"
 #include "algorithms/als/fused/applied.hpp"
 #include "algorithms/als/fused/kernels.hpp"
 #include "algorithms/als/fused/scale.hpp"
 #include "algorithms/als/fused/settings.hpp"
+#include "algorithms/core/cuda/device_communicator.hpp"
 #include "algorithms/core/cuda/device_ratings.hpp"
 #include "algorithms/core/cuda/initial_rows.hpp"
+#include "algorithms/core/cuda/rank_ratings.hpp"
 #include "algorithms/core/model.hpp"
+#include "algorithms/core/row_cuts.hpp"
 #include "algorithms/core/rows.hpp"
 
 namespace mf::als {
@@ -25,43 +35,76 @@ class FusedSteps {
   // Throws Error(data) for ratings that are not finite.
   FusedSteps(const FusedSettings& settings, cuda::DeviceRatings& ratings,
              const DeviceResidual& center, const Model& initial, Context& context);
+  // Of a rank; the devices must outlive it. All ranks together.
+  FusedSteps(const FusedSettings& settings, cuda::RankRatings& ratings,
+             const DeviceResidual& center, const Model& initial, Context& context);
 
-  // X from Theta; Theta from X. Queued on the stream.
+  // How the rows of a side are cut among ranks: the same on all.
+  static RowShards shard(const FusedSettings& settings, View<const std::int64_t> offsets,
+                         Communicator& ranks);
+
+  // X from Theta; Theta from X. Queued on the stream; over ranks, what the others solve is there
+  // after join().
   void update_x(cudaStream_t stream) { update(users_, items_, stream); }
   void update_theta(cudaStream_t stream) { update(items_, users_, stream); }
 
-  // Rows of fp32 numbers, zero beyond the factors.
+  // Over ranks; nothing for one. What is queued next on the stream waits for the exchange.
+  void join(cudaStream_t stream);
+  // X and Theta in fp32 to rank 0. Waits.
+  void gather(cudaStream_t stream);
+  cuda::DeviceCommunicator* devices() const { return devices_; }
+
+  // Rows of fp32 numbers, zero beyond the factors. Over ranks: whole on rank 0, after gather().
   std::int64_t stride() const { return row_stride(rule_.factors, sizeof(float)); }
   const float* x() const { return users_.factors.data(); }
   const float* theta() const { return items_.factors.data(); }
 
   // Tasks and parts of split rows of each side, the tasks of applied rows, the products and the
-  // scale of the ratings, for the result's header.
+  // scale of the ratings, for the result's header; over ranks, of the own rows, and how many those
+  // are.
   Json facts() const;
 
-  // For tests: what update_x launches.
-  FusedSide users_side() { return arguments(users_, items_); }
+  // For tests: what update_x launches, of one rank.
+  FusedSide users_side() { return arguments(users_, users_.parts.front(), items_); }
   const FusedRule& rule() const { return rule_; }
   // For benchmarks: CG steps of the next updates, 0 or more.
   void set_steps(std::int32_t steps) { rule_.steps = steps; }
 
  private:
-  struct DeviceSide {
-    std::int32_t slots = 0;
+  // Rows that are solved before they are exchanged: tasks count rows from the first of them.
+  struct Part {
+    RowRange rows;
     cuda::DeviceBuffer<FusedTask> tasks;  // of formed rows, then of applied ones
+    std::int32_t slots = 0;
     AppliedTasks applied;
+  };
+  struct DeviceSide {
+    RowShards shards;
+    RowRange held;  // of `factors`
+    std::int64_t own_ratings = 0;
+    std::vector<Part> parts;
     cuda::DeviceBuffer<FusedEntry> entries;
     cuda::DeviceBuffer<float> factors;
-    cuda::DeviceBuffer<__half> high, low;
+    cuda::DeviceBuffer<__half> high, low;  // of all rows
     NarrowRows narrow() { return {high.data(), low.data()}; }
+    std::int64_t sum(std::int64_t (*of)(const Part&)) const;
   };
-  DeviceSide make_side(const cuda::RatingsOfRows& rows, cuda::RowsOf which,
-                       const DeviceResidual& center, cudaStream_t stream) const;
+  template <class RatingsOnDevice>
+  void make(RatingsOnDevice& ratings, const DeviceResidual& center, const Model& initial,
+            Context& context);
+  int rank() const { return devices_ != nullptr ? devices_->rank() : 0; }
+  RowRange own(const DeviceSide& side) const { return side.shards.own(rank()); }
+  void set_rule(float largest);
+  void make_side(DeviceSide& side, const cuda::RatingsOfRows& rows, cuda::RowsOf which,
+                 const DeviceResidual& center, cudaStream_t stream) const;
   void start(DeviceSide& side, cuda::RowsOf which, const Model& initial,
              cuda::Uploader& uploader) const;
   std::int64_t applied_up_to() const;
-  FusedSide arguments(DeviceSide& to, DeviceSide& from);
+  FusedSide arguments(DeviceSide& to, Part& part, DeviceSide& from);
   void update(DeviceSide& to, DeviceSide& from, cudaStream_t stream);
+  void solve(const FusedSide& side, const Part& part, cudaStream_t stream) const;
+  void exchange(DeviceSide& side, int part, cudaStream_t stream);
+  void gather(DeviceSide& side, cudaStream_t stream);
 
   FusedSettings settings_;
   FusedScale scale_;
@@ -70,6 +113,11 @@ class FusedSteps {
   DeviceSide users_, items_;
   cuda::DeviceBuffer<float> scratch_;
   cuda::DeviceBuffer<std::uint32_t> arrived_, next_;
+  cuda::DeviceCommunicator* devices_ = nullptr;  // null: one rank
+  struct Events {
+    cuda::Event solved, begun, done;
+  };
+  std::optional<Events> events_;
 };
 
 }  // namespace mf::als

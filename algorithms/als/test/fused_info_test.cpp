@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "algorithms/als/fused/applied_plan.hpp"
 #include "algorithms/als/fused/group.hpp"
 #include "algorithms/core/registry.hpp"
 #include "base/json.hpp"
@@ -31,6 +32,44 @@ TEST(AlsFusedInfo, MemoryHoldsThePartsOfEitherKernel) {
   };
   EXPECT_GT(device("auto"), device("warp"));
   EXPECT_EQ(device("auto"), device("group"));
+}
+
+TEST(AlsFusedInfo, DevicesAreNoParameterOfOne) {
+  const auto& specs = find_algorithm("als_fused").params;
+  EXPECT_FALSE(default_params(specs, Json{{"devices", 1}}).has("devices"));
+  EXPECT_EQ(default_params(specs, Json{{"devices", 4}}).integer("devices"), 4);
+}
+
+// A rating and a row in fp32 take a share on each, the words of all rows do not.
+TEST(AlsFusedInfo, MemoryIsThatOfEachDevice) {
+  const AlgorithmInfo& info = find_algorithm("als_fused");
+  const auto device = [&](const ProblemShape& shape, int devices) {
+    return info.memory(default_params(info.params, {{"devices", devices}}), shape).device_bytes;
+  };
+  const ProblemShape dense = {1000, 1000, 100'000'000};
+  EXPECT_LT(device(dense, 4), 0.4 * device(dense, 1));
+  const ProblemShape sparse = {50'000'000, 1000, 60'000'000};
+  EXPECT_GT(device(sparse, 4), 50e6 * 2 * 128);
+  EXPECT_LT(device(sparse, 4), device(sparse, 1));
+}
+
+TEST(AppliedPlan, RowsCostMoreTheLongerTheyAre) {
+  for (const int factors : {32, 64, 100, 192, 256}) {
+    for (const int words : {1, 2}) {
+      const std::int64_t up_to = words == 1 ? applied_break_even(factors, 6) : -1;
+      double before = 0;
+      for (const std::int64_t count : {0, 1, 10, 50, 100, 1000, 100000}) {
+        const double cycles = row_cycles(count, factors, 6, false, up_to, words);
+        EXPECT_GT(cycles, before) << factors << " " << count;
+        before = cycles;
+      }
+    }
+    // At the break-even both ways cost the same.
+    const std::int64_t even = applied_break_even(factors, 6);
+    if (even > (1 << 20)) continue;
+    const double applied = row_cycles(even, factors, 6, false, even, 1);
+    EXPECT_NEAR(row_cycles(even, factors, 6, false, even - 1, 1), applied, 0.05 * applied);
+  }
 }
 
 TEST(GroupLayout, EveryElementHasAPlaceOfItsOwn) {

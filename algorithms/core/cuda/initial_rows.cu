@@ -17,11 +17,11 @@ struct alignas(16) Word {
 
 template <class Real>
 __global__ void __launch_bounds__(kThreads)
-    make_kernel(const InitialRows rule, std::int64_t rows, std::int64_t stride, Real times,
-                Real* out) {
+    make_kernel(const InitialRows rule, std::int64_t first_row, std::int64_t rows,
+                std::int64_t stride, Real times, Real* out) {
   const std::int64_t row = std::int64_t{blockIdx.x} * kThreads + threadIdx.x;
   if (row >= rows) return;
-  Rng rng = rule.row(row);
+  Rng rng = rule.row(first_row + row);
   auto* words = reinterpret_cast<Word<Real>*>(out + row * stride);
   for (std::int64_t first = 0; first < stride; first += Word<Real>::kSize) {
     Word<Real> word;
@@ -71,22 +71,34 @@ void zero_empty_rows(const std::int64_t* offsets, std::int64_t count, float* row
 }
 
 template <class Real>
-DeviceBuffer<Real> initial_rows(const Model& initial, RowsOf side, std::int64_t stride,
-                                Uploader& uploader, Real times) {
+DeviceBuffer<Real> initial_rows(const Model& initial, RowsOf side, RowRange rows,
+                                std::int64_t stride, Uploader& uploader, Real times) {
   const bool users = side == RowsOf::users;
   if (!initial.rule) {
-    return uploaded(View<const float>(users ? initial.p : initial.q), initial.factors, stride,
-                    uploader, times);
+    const View<const float> all(users ? initial.p : initial.q);
+    return uploaded(all.part(rows.begin * initial.factors, rows.end * initial.factors),
+                    initial.factors, stride, uploader, times);
   }
-  const std::int64_t rows = users ? initial.n_users : initial.n_items;
-  DeviceBuffer<Real> out(rows * stride);
-  if (rows == 0) return out;
-  make_kernel<<<blocks_for(rows, kThreads), kThreads, 0, uploader.stream()>>>(
-      users ? initial.rule->users : initial.rule->items, rows, stride, times, out.data());
+  DeviceBuffer<Real> out(rows.size() * stride);
+  if (rows.size() == 0) return out;
+  make_kernel<<<blocks_for(rows.size(), kThreads), kThreads, 0, uploader.stream()>>>(
+      users ? initial.rule->users : initial.rule->items, rows.begin, rows.size(), stride, times,
+      out.data());
   MF_CUDA_LAUNCHED("initial_rows");
   return out;
 }
 
+template <class Real>
+DeviceBuffer<Real> initial_rows(const Model& initial, RowsOf side, std::int64_t stride,
+                                Uploader& uploader, Real times) {
+  const RowRange all = {0, side == RowsOf::users ? initial.n_users : initial.n_items};
+  return initial_rows<Real>(initial, side, all, stride, uploader, times);
+}
+
+template DeviceBuffer<float> initial_rows(const Model&, RowsOf, RowRange, std::int64_t, Uploader&,
+                                          float);
+template DeviceBuffer<double> initial_rows(const Model&, RowsOf, RowRange, std::int64_t, Uploader&,
+                                           double);
 template DeviceBuffer<float> initial_rows(const Model&, RowsOf, std::int64_t, Uploader&, float);
 template DeviceBuffer<double> initial_rows(const Model&, RowsOf, std::int64_t, Uploader&, double);
 

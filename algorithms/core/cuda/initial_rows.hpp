@@ -8,6 +8,7 @@
 #include "algorithms/core/cuda/memory.hpp"
 #include "algorithms/core/cuda/upload.hpp"
 #include "algorithms/core/model.hpp"
+#include "algorithms/core/row_cuts.hpp"
 
 namespace mf::cuda {
 
@@ -18,6 +19,10 @@ enum class RowsOf { users, items };
 template <class Real>
 DeviceBuffer<Real> initial_rows(const Model& initial, RowsOf side, std::int64_t stride,
                                 Uploader& uploader, Real times = 1);
+// Some of them alone.
+template <class Real>
+DeviceBuffer<Real> initial_rows(const Model& initial, RowsOf side, RowRange rows,
+                                std::int64_t stride, Uploader& uploader, Real times = 1);
 
 // Rows without ratings are zero, which is their solution where each row is solved for. offsets: of
 // `count` rows, in device memory. Queued.

@@ -69,5 +69,68 @@ TEST(RowCuts, OneLongRowHasARankOfItsOwn) {
   }
 }
 
+TEST(RowShards, EachRowIsInOnePartOfOneRank) {
+  std::vector<std::int64_t> lengths;
+  Rng rng(9);
+  for (int row = 0; row < 1000; ++row) {
+    lengths.push_back(static_cast<std::int64_t>(50 * rng.uniform() * rng.uniform()));
+  }
+  lengths[400] = 5000;  // of which one rank has no more than this
+  const auto offsets = offsets_of(lengths);
+  const auto cost = [](std::int64_t count) { return static_cast<double>(3 * count + 10); };
+  for (const int ranks : {1, 2, 4, 7}) {
+    for (const int parts : {1, 2, 4}) {
+      const RowShards shards = shard_rows(offsets, cost, ranks, parts);
+      ASSERT_EQ(shards.ranks(), ranks);
+      ASSERT_EQ(shards.parts_of_rank(), parts);
+      std::int64_t at = 0;
+      double all = 0, longest = 0;
+      for (const std::int64_t length : lengths) {
+        all += cost(length);
+        longest = std::max(longest, cost(length));
+      }
+      for (int rank = 0; rank < ranks; ++rank) {
+        EXPECT_EQ(shards.own(rank).begin, at);
+        double work = 0;
+        for (int part = 0; part < parts; ++part) {
+          const RowRange rows = shards.part(rank, part);
+          ASSERT_EQ(rows.begin, at);
+          ASSERT_GE(rows.size(), 0);
+          double of_part = 0;
+          for (; at < rows.end; ++at) of_part += cost(lengths[at]);
+          EXPECT_LE(of_part, (all / ranks + longest) / parts + longest);
+          work += of_part;
+        }
+        EXPECT_EQ(shards.own(rank).end, at);
+        EXPECT_LE(work, all / ranks + longest);
+      }
+      EXPECT_EQ(at, std::ssize(lengths));
+    }
+  }
+}
+
+TEST(RowShards, MoreRanksAndPartsThanRows) {
+  const auto cost = [](std::int64_t count) { return static_cast<double>(count); };
+  for (const auto& lengths : {std::vector<std::int64_t>{2}, {1, 1}, {0, 0, 0}, {}}) {
+    const auto offsets = offsets_of(lengths);
+    const RowShards shards = shard_rows(offsets, cost, 3, 4);
+    std::int64_t at = 0;
+    for (int rank = 0; rank < 3; ++rank) {
+      for (int part = 0; part < 4; ++part) {
+        EXPECT_EQ(shards.part(rank, part).begin, at);
+        at = shards.part(rank, part).end;
+      }
+    }
+    EXPECT_EQ(at, std::ssize(lengths));
+  }
+}
+
+TEST(RowShards, LittleIsExchangedAtOnce) {
+  EXPECT_EQ(parts_to_exchange(0), 1);
+  EXPECT_EQ(parts_to_exchange(4.5e6), 1);  // Theta of Netflix, 128 words
+  EXPECT_EQ(parts_to_exchange(32e6), 2);
+  EXPECT_EQ(parts_to_exchange(123e6), 4);  // X
+}
+
 }  // namespace
 }  // namespace mf

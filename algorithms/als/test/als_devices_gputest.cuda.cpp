@@ -1,0 +1,189 @@
+// als_fused and als over devices: the factors of one, bit for bit where nothing is summed over
+// ranks.
+#include <cmath>
+#include <vector>
+
+#include "algorithms/als/test/reference.hpp"
+#include "algorithms/core/registry.hpp"
+#include "base/json.hpp"
+#include "testing/cuda/rank_processes.hpp"
+#include "testing/cuda/test_runner.hpp"
+
+namespace mf::als {
+namespace {
+
+Model start(const Ratings& train, std::int32_t factors, bool by_rule) {
+  InitSpec init;
+  init.scale = 0.5;
+  return by_rule
+             ? model_to_make(train.n_users(), train.n_items(), factors, ModelKind::plain, 0, init)
+             : initial_model(train.n_users(), train.n_items(), factors, ModelKind::plain, 0, init,
+                             1);
+}
+
+struct Outcome {
+  Model model;
+  std::int64_t updates = 0;
+  Json facts, exchanged;
+};
+
+// `changes` may name another algorithm than als_fused.
+Outcome train(const Ratings& ratings, Json changes, Communicator* ranks, bool by_rule = true) {
+  std::string name = "als_fused";
+  if (changes.contains("name")) name = changes["name"].get<std::string>();
+  changes.erase("name");
+  const Params params = default_params(find_algorithm(name).params, changes);
+  const auto factors = static_cast<std::int32_t>(params.integer("factors"));
+  cuda::TestRunner runner(name, params, ratings, start(ratings, factors, by_rule), 1, ranks);
+  Outcome outcome;
+  outcome.updates = runner.run(1, 2, 0) + runner.run(3, 1, 0);
+  runner.algorithm->gather_factors(runner.context);
+  outcome.facts = runner.algorithm->facts();
+  outcome.exchanged = runner.algorithm->exchanged();
+  if (ranks == nullptr || ranks->leads()) outcome.model = runner.model();
+  return outcome;
+}
+
+void expect_near(const AlignedVector<float>& a, const AlignedVector<float>& b,
+                 const std::string& what) {
+  ASSERT_EQ(a.size(), b.size());
+  double worst = 0;
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    worst = std::max(worst, static_cast<double>(std::abs(a[i] - b[i])));
+  }
+  EXPECT_LT(worst, 1e-3) << what;
+}
+
+// als_fused's bits are the same; libraries may solve a batch of another size in another way.
+void expect_same(const Model& a, const Model& b, const Json& changes, const std::string& what) {
+  if (changes.contains("name") && changes["name"] == "als") {
+    expect_near(a.p, b.p, what);
+    expect_near(a.q, b.q, what);
+    return;
+  }
+  EXPECT_EQ(a.p, b.p) << what;
+  EXPECT_EQ(a.q, b.q) << what;
+}
+
+std::int64_t sum_of(Communicator& ranks, const Json& facts, const char* key) {
+  double value = facts.at(key).get<double>();
+  ranks.all_sum(std::span(&value, 1));
+  return static_cast<std::int64_t>(value);
+}
+
+class AlsDevices : public testing::TestWithParam<int> {};
+
+TEST_P(AlsDevices, HaveTheFactorsOfOne) {
+  MF_REQUIRE_DEVICES(GetParam());
+  cuda::in_ranks(GetParam(), [](Communicator& ranks) {
+    // Long and short rows, and rows without ratings.
+    const Ratings ratings = test::planted(900, 420, 0.25, 1);
+    for (const Json& changes :
+         {Json{{"factors", 32}}, Json{{"factors", 100}, {"split_rows", 64}},
+          Json{{"factors", 100}, {"normal", "applied"}},
+          Json{{"factors", 64}, {"precision", "fp16x2"}}, Json{{"factors", 250}},
+          Json{{"name", "als"}, {"factors", 40}, {"batch_rows", 70}, {"split_rows", 64}},
+          Json{{"name", "als"}, {"factors", 16}, {"solver", "lu"}},
+          Json{{"name", "als"}, {"factors", 16}, {"solver", "cholesky"}}}) {
+      for (const bool by_rule : {true, false}) {
+        const Outcome alone = train(ratings, changes, nullptr, by_rule);
+        const Outcome many = train(ratings, changes, &ranks, by_rule);
+        EXPECT_EQ(many.updates, alone.updates);
+        EXPECT_TRUE(alone.exchanged.is_null());
+        EXPECT_GT(many.exchanged["seconds_s"], 0) << changes.dump();
+        EXPECT_EQ(sum_of(ranks, many.facts, "own_users"), ratings.n_users());
+        EXPECT_EQ(sum_of(ranks, many.facts, "own_items"), ratings.n_items());
+        EXPECT_EQ(sum_of(ranks, many.facts, "own_ratings_by_user"), ratings.nnz());
+        EXPECT_EQ(sum_of(ranks, many.facts, "own_ratings_by_item"), ratings.nnz());
+        if (ranks.leads()) expect_same(many.model, alone.model, changes, changes.dump());
+      }
+    }
+  });
+}
+
+TEST_P(AlsDevices, RemoveTheSameCenter) {
+  MF_REQUIRE_DEVICES(GetParam());
+  cuda::in_ranks(GetParam(), [](Communicator& ranks) {
+    const Ratings ratings = test::planted(300, 200, 0.3, 2);
+    for (const char* center : {"mean", "biases"}) {
+      for (const char* name : {"als_fused", "als"}) {
+        const Json changes = {{"name", name}, {"factors", 24}, {"center", center}};
+        const Outcome alone = train(ratings, changes, nullptr);
+        const Outcome many = train(ratings, changes, &ranks);
+        if (!ranks.leads()) continue;
+        EXPECT_NEAR(many.model.mean, alone.model.mean, 1e-9);
+        expect_near(many.model.user_bias, alone.model.user_bias, center);
+        expect_near(many.model.item_bias, alone.model.item_bias, center);
+        EXPECT_NEAR(test::rmse(many.model.view(), ratings), test::rmse(alone.model.view(), ratings),
+                    1e-4);
+      }
+    }
+  });
+}
+
+// Some ranks have no row of one side, or of both.
+TEST_P(AlsDevices, MayHaveNothingToDo) {
+  MF_REQUIRE_DEVICES(GetParam());
+  cuda::in_ranks(GetParam(), [](Communicator& ranks) {
+    for (const auto& [users, items] : {std::pair{1, 1}, {1, 40}, {40, 1}, {3, 2}}) {
+      std::vector<Rating> list;
+      for (std::int32_t user = 0; user < users; ++user) {
+        for (std::int32_t item = 0; item < items; ++item) {
+          list.push_back({user, item, static_cast<float>(1 + (user + item) % 5)});
+        }
+      }
+      const Ratings ratings = test::ratings_of(users, items, list);
+      for (const char* name : {"als_fused", "als"}) {
+        const Json changes = {{"name", name}, {"factors", 8}, {"reg", 0.5}};
+        const Outcome alone = train(ratings, changes, nullptr);
+        const Outcome many = train(ratings, changes, &ranks);
+        if (!ranks.leads()) continue;
+        expect_same(many.model, alone.model, changes,
+                    fmt::format("{}, {} x {}", name, users, items));
+      }
+    }
+  });
+}
+
+// More than one part of the rows is exchanged, beside the next.
+TEST_P(AlsDevices, ExchangeInParts) {
+  MF_REQUIRE_DEVICES(GetParam());
+  cuda::in_ranks(GetParam(), [](Communicator& ranks) {
+    const std::int32_t users = 300000;
+    Rng rng(3);
+    std::vector<Rating> list;
+    for (std::int32_t user = 0; user < users; ++user) {
+      const auto count = static_cast<std::int32_t>(20 * rng.uniform());
+      for (std::int32_t k = 0; k < count; ++k) {
+        list.push_back({user, k * 50 + user % 50, 1 + static_cast<float>(4 * rng.uniform())});
+      }
+    }
+    const Ratings ratings = test::ratings_of(users, 1000, list);
+    const Json changes = {{"factors", 128}};
+    const Outcome alone = train(ratings, changes, nullptr);
+    const Outcome many = train(ratings, changes, &ranks);
+    EXPECT_EQ(many.facts["user_exchange_parts"], 4);
+    EXPECT_EQ(many.facts["item_exchange_parts"], 1);
+    EXPECT_EQ(many.exchanged["count"], 3 * 5);
+    if (ranks.leads()) expect_same(many.model, alone.model, changes, "parts");
+  });
+}
+
+// A case after a case uses the same connections, and no memory is left behind.
+TEST_P(AlsDevices, AreUsedAgain) {
+  MF_REQUIRE_DEVICES(GetParam());
+  cuda::in_ranks(GetParam(), [](Communicator& ranks) {
+    const Ratings ratings = test::planted(90, 50, 0.3, 4);
+    const Outcome first = train(ratings, {{"factors", 16}}, &ranks);
+    const std::int64_t held = cuda::allocated_bytes();
+    const Outcome second = train(ratings, {{"factors", 16}}, &ranks);
+    EXPECT_EQ(cuda::allocated_bytes(), held);
+    EXPECT_EQ(first.exchanged["count"], second.exchanged["count"]);
+    if (ranks.leads()) expect_same(first.model, second.model, Json::object(), "again");
+  });
+}
+
+INSTANTIATE_TEST_SUITE_P(Ranks, AlsDevices, testing::Values(2, 3, 4));
+
+}  // namespace
+}  // namespace mf::als

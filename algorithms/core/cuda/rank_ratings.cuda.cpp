@@ -1,0 +1,148 @@
+#include "algorithms/core/cuda/rank_ratings.hpp"
+
+#include <vector>
+
+#include "algorithms/core/algorithm.hpp"
+#include "algorithms/core/cuda/join_columns.hpp"
+#include "algorithms/core/cuda/make_columns.hpp"
+#include "algorithms/core/cuda/upload.hpp"
+#include "algorithms/core/device_need.hpp"
+
+namespace mf::cuda {
+namespace {
+
+template <class T>
+std::int64_t bytes_of(std::int64_t count) {
+  return count * static_cast<std::int64_t>(sizeof(T));
+}
+
+// Where the columns of each rank begin among the sorted ratings of each rank.
+class Begins {
+ public:
+  Begins(const AlignedVector<std::int64_t>& own_offsets, const RowShards& items,
+         Communicator& ranks)
+      : ranks_(ranks.size()), all_(std::int64_t{ranks_} * (ranks_ + 1)) {
+    PartOffsets parts;
+    for (int rank = 0; rank <= ranks_; ++rank) parts.push_back(std::int64_t{rank} * (ranks_ + 1));
+    for (int to = 0; to < ranks_; ++to) at(ranks.rank(), to) = own_offsets[items.own(to).begin];
+    at(ranks.rank(), ranks_) = own_offsets.back();
+    ranks.all_gather(std::span(all_), parts);
+  }
+
+  std::int64_t first(int of, int in_columns_of) const {
+    return all_[std::int64_t{of} * (ranks_ + 1) + in_columns_of];
+  }
+  std::int64_t count(int of, int in_columns_of) const {
+    return first(of, in_columns_of + 1) - first(of, in_columns_of);
+  }
+
+ private:
+  std::int64_t& at(int of, int in_columns_of) {
+    return all_[std::int64_t{of} * (ranks_ + 1) + in_columns_of];
+  }
+
+  int ranks_;
+  std::vector<std::int64_t> all_;
+};
+
+}  // namespace
+
+RankRatings::RankRatings(const Ratings& train, const Context& context, const ShardRule& cut_users,
+                         const ShardRule& cut_items, DeviceCommunicator& devices)
+    : devices_(&devices), n_items_(train.n_items()), nnz_(train.nnz()) {
+  users_ = cut_users(train.user_offsets());
+  upload(train, context);
+  count_all_items(context.stream);
+  items_ = cut_items(View<const std::int64_t>(item_offsets_));
+}
+
+void RankRatings::upload(const Ratings& train, const Context& context) {
+  const PhaseScope phase(context.phases, "transfer");
+  const RowRange own = own_users();
+  const View<const std::int64_t> offsets = train.user_offsets();
+  const std::int64_t first = offsets[own.begin];
+  const std::int64_t last = offsets[own.end];
+  Uploader uploader(*context.team, context.stream);
+  user_offsets_ = uploader.filled<std::int64_t>(
+      own.size() + 1, [&](std::int64_t begin, std::int64_t end, std::int64_t* out) {
+        for (std::int64_t row = begin; row < end; ++row) *out++ = offsets[own.begin + row] - first;
+      });
+  ratings_ =
+      uploader.row_ratings(train.items().part(first, last), train.values().part(first, last));
+  own_rows_ = {user_offsets_.data(), ratings_.data(), own.size(), last - first};
+}
+
+void RankRatings::count_all_items(cudaStream_t stream) {
+  DeviceBuffer<std::int64_t> counts(n_items_);
+  count_items(own_rows_, counts.data(), n_items_, stream);
+  devices_->all_sum(counts.data(), n_items_, stream);
+  devices_->wait(stream);
+  item_offsets_.assign(std::int64_t{n_items_} + 1, 0);
+  download(View<std::int64_t>(item_offsets_).part(1, n_items_ + 1), counts.data(), stream);
+  for (std::int64_t item = 0; item < n_items_; ++item)
+    item_offsets_[item + 1] += item_offsets_[item];
+}
+
+RatingsOfRows RankRatings::columns(cudaStream_t stream) {
+  if (own_columns_.offsets != nullptr) return own_columns_;
+  const int rank = devices_->rank();
+  const int ranks = devices_->size();
+  const RowRange own = own_items();
+  DeviceColumns sorted = make_columns(own_rows_, n_items_, kSortAtOnce, stream);
+  AlignedVector<std::int64_t> sorted_offsets(std::int64_t{n_items_} + 1);
+  download(View<std::int64_t>(sorted_offsets), sorted.offsets.data(), stream);
+  const Begins begins(sorted_offsets, items_, devices_->host());
+
+  std::int64_t received = 0;
+  for (int other = 0; other < ranks; ++other) {
+    if (other != rank) received += begins.count(other, rank);
+  }
+  DeviceBuffer<std::int64_t> offsets(ranks * (own.size() + 1));
+  DeviceBuffer<RowRating> ratings(received);
+  std::vector<DevicePiece> offsets_out, offsets_in, ratings_out, ratings_in;
+  std::vector<RatingsOfRows> pieces(ranks);
+  std::int64_t at = 0;
+  for (int other = 0; other < ranks; ++other) {
+    std::int64_t* const piece_offsets = offsets.data() + other * (own.size() + 1);
+    const std::int64_t offset_bytes = bytes_of<std::int64_t>(own.size() + 1);
+    const std::int64_t count = begins.count(other, rank);
+    if (other == rank) {
+      MF_CUDA(cudaMemcpyAsync(piece_offsets, sorted.offsets.data() + own.begin,
+                              static_cast<std::size_t>(offset_bytes), cudaMemcpyDeviceToDevice,
+                              stream));
+      pieces[other] = {piece_offsets, sorted.ratings.data() + begins.first(rank, rank), own.size(),
+                       count};
+      continue;
+    }
+    const RowRange theirs = items_.own(other);
+    offsets_out.push_back(
+        {other, sorted.offsets.data() + theirs.begin, bytes_of<std::int64_t>(theirs.size() + 1)});
+    ratings_out.push_back({other, sorted.ratings.data() + begins.first(rank, other),
+                           bytes_of<RowRating>(begins.count(rank, other))});
+    offsets_in.push_back({other, piece_offsets, offset_bytes});
+    ratings_in.push_back({other, ratings.data() + at, bytes_of<RowRating>(count)});
+    pieces[other] = {piece_offsets, ratings.data() + at, own.size(), count};
+    at += count;
+  }
+  devices_->exchange(offsets_out, offsets_in, stream);
+  devices_->exchange(ratings_out, ratings_in, stream);
+  devices_->wait(stream);
+
+  AlignedVector<std::int64_t> own_offsets;
+  for (std::int64_t item = own.begin; item <= own.end; ++item) {
+    own_offsets.push_back(item_offsets_[item] - item_offsets_[own.begin]);
+  }
+  column_offsets_ = mf::cuda::upload(View<const std::int64_t>(own_offsets), stream);
+  auto next = mf::cuda::upload(View<const std::int64_t>(own_offsets), stream);
+  columns_ = DeviceBuffer<RowRating>(own_offsets.back());
+  for (int other = 0; other < ranks; ++other) {
+    shift_offsets(const_cast<std::int64_t*>(pieces[other].offsets), own.size() + 1,
+                  -begins.first(other, rank), stream);
+    append_columns(pieces[other], users_.own(other).begin, next.data(), columns_.data(), stream);
+  }
+  MF_CUDA(cudaStreamSynchronize(stream));  // the pieces end
+  own_columns_ = {column_offsets_.data(), columns_.data(), own.size(), own_offsets.back()};
+  return own_columns_;
+}
+
+}  // namespace mf::cuda

@@ -1,0 +1,236 @@
+// What devices do together, by ranks with a device each; and R over them.
+#include "algorithms/core/cuda/device_communicator.hpp"
+
+#include <csignal>
+#include <cstdint>
+#include <numeric>
+#include <utility>
+#include <vector>
+
+#include "algorithms/core/algorithm.hpp"
+#include "algorithms/core/cuda/memory.hpp"
+#include "algorithms/core/cuda/rank_ratings.hpp"
+#include "algorithms/core/cuda/stream.hpp"
+#include "base/clock.hpp"
+#include "base/rng.hpp"
+#include "datasets/ratings/ratings.hpp"
+#include "testing/cuda/rank_processes.hpp"
+#include "testing/triples.hpp"
+
+namespace mf::cuda {
+namespace {
+
+// A third of the pairs; the first user has none.
+Ratings some_ratings(std::int32_t users, std::int32_t items) {
+  Rng rng(7);
+  std::vector<Rating> list;
+  for (std::int32_t user = users > 1 ? 1 : 0; user < users; ++user) {
+    for (std::int32_t item = 0; item < items; ++item) {
+      if (rng.uniform() < 0.3) list.push_back({user, item, static_cast<float>(list.size())});
+    }
+  }
+  list.push_back({users - 1, items, -1});  // so that there is one at least
+  return test::ratings_of(users, items + 1, list);
+}
+
+class Devices : public testing::TestWithParam<int> {};
+
+template <class T>
+std::vector<T> down(const DeviceBuffer<T>& from, const Stream& stream) {
+  std::vector<T> host(from.size());
+  download(View<T>(host), from.data(), stream.get());
+  return host;
+}
+
+TEST_P(Devices, PartsOfAnyLengthReachAll) {
+  MF_REQUIRE_DEVICES(GetParam());
+  in_ranks(GetParam(), [](Communicator& ranks) {
+    auto& devices = DeviceCommunicator::of(ranks);
+    EXPECT_EQ(&devices, &DeviceCommunicator::of(ranks));
+    const Stream stream;
+    // Uneven; the second part is empty, the last one long.
+    for (const std::int64_t last : {std::int64_t{5}, std::int64_t{3} << 20}) {
+      PartOffsets bytes = {0};
+      for (int rank = 0; rank < ranks.size(); ++rank) {
+        const std::int64_t count = rank + 1 == ranks.size() ? last : rank == 1 ? 0 : 7 + rank;
+        bytes.push_back(bytes.back() + count * 4);
+      }
+      std::vector<std::int32_t> expected(bytes.back() / 4);
+      std::iota(expected.begin(), expected.end(), 1);
+      std::vector<std::int32_t> own(expected.size(), -1);
+      const std::int64_t begin = bytes[ranks.rank()] / 4;
+      const std::int64_t end = bytes[ranks.rank() + 1] / 4;
+      std::copy(expected.begin() + begin, expected.begin() + end, own.begin() + begin);
+      auto device = upload(View<const std::int32_t>(own), stream.get());
+      devices.all_gather(device.data(), bytes, stream.get());
+      devices.wait(stream.get());
+      EXPECT_EQ(down(device, stream), expected);
+    }
+    EXPECT_GT(devices.use().seconds, 0);
+    EXPECT_GT(devices.use().bytes_received, 0);
+  });
+}
+
+TEST_P(Devices, NothingAtAllIsGathered) {
+  MF_REQUIRE_DEVICES(GetParam());
+  in_ranks(GetParam(), [](Communicator& ranks) {
+    auto& devices = DeviceCommunicator::of(ranks);
+    const Stream stream;
+    devices.all_gather(nullptr, PartOffsets(ranks.size() + 1, 0), stream.get());
+    devices.wait(stream.get());
+    EXPECT_EQ(devices.use().count, 0);
+  });
+}
+
+TEST_P(Devices, SumsAreThoseOfAll) {
+  MF_REQUIRE_DEVICES(GetParam());
+  in_ranks(GetParam(), [](Communicator& ranks) {
+    auto& devices = DeviceCommunicator::of(ranks);
+    const Stream stream;
+    const auto check = [&]<class T>(T unit) {
+      std::vector<T> own(1000);
+      for (std::size_t i = 0; i < own.size(); ++i) {
+        own[i] = static_cast<T>(i) * unit + static_cast<T>(ranks.rank());
+      }
+      auto device = upload(View<const T>(own), stream.get());
+      devices.all_sum(device.data(), std::ssize(own), stream.get());
+      devices.wait(stream.get());
+      const auto got = down(device, stream);
+      const auto count = static_cast<T>(ranks.size());
+      for (std::size_t i = 0; i < own.size(); ++i) {
+        ASSERT_EQ(got[i], count * static_cast<T>(i) * unit + count * (count - 1) / 2);
+      }
+    };
+    check(std::int64_t{1} << 33);
+    check(0.5F);
+    check(0.25);
+  });
+}
+
+TEST_P(Devices, ARingMovesOnByOne) {
+  MF_REQUIRE_DEVICES(GetParam());
+  in_ranks(GetParam(), [](Communicator& ranks) {
+    auto& devices = DeviceCommunicator::of(ranks);
+    const Stream stream;
+    const auto length = [](int rank) { return 100 + 1000 * rank; };
+    const int before = (ranks.rank() + ranks.size() - 1) % ranks.size();
+    const std::vector<std::int32_t> own(length(ranks.rank()), ranks.rank());
+    const auto out = upload(View<const std::int32_t>(own), stream.get());
+    DeviceBuffer<std::int32_t> in(length(before));
+    devices.shift(out.data(), 4 * length(ranks.rank()), in.data(), 4 * length(before),
+                  stream.get());
+    devices.wait(stream.get());
+    EXPECT_EQ(down(in, stream), std::vector<std::int32_t>(length(before), before));
+  });
+}
+
+// In the middle of an exchange that the other will never join.
+TEST_P(Devices, ARankThatDiesEndsTheOthers) {
+  MF_REQUIRE_DEVICES(GetParam());
+  in_ranks(
+      GetParam(),
+      [](Communicator& ranks) {
+        auto& devices = DeviceCommunicator::of(ranks);
+        const Stream stream;
+        DeviceBuffer<std::int64_t> values(1000);
+        devices.all_sum(values.data(), 1000, stream.get());
+        devices.wait(stream.get());
+        ranks.barrier();
+        if (ranks.rank() == 1) ::raise(SIGKILL);
+        const auto start = Clock::now();
+        try {
+          devices.all_sum(values.data(), 1000, stream.get());
+          devices.wait(stream.get());
+          FAIL() << "nothing was thrown";
+        } catch (const RankFault& fault) {
+          EXPECT_EQ(fault.fault().rank, 1) << fault.what();
+        }
+        EXPECT_LT(seconds_since(start), 8);
+        MF_CUDA(cudaDeviceSynchronize());  // nothing spins any more
+        EXPECT_LT(seconds_since(start), 10);
+      },
+      false);
+}
+
+// One that fails while the others have work queued: what it holds can be freed.
+TEST_P(Devices, ARankThatFailsGivesUp) {
+  MF_REQUIRE_DEVICES(GetParam());
+  in_ranks(
+      GetParam(),
+      [](Communicator& ranks) {
+        auto& devices = DeviceCommunicator::of(ranks);
+        const Stream stream;
+        DeviceBuffer<std::int64_t> values(1000);
+        const auto start = Clock::now();
+        try {
+          devices.guarded([&] {
+            devices.all_sum(values.data(), 1000, stream.get());
+            devices.wait(stream.get());
+            if (ranks.rank() == 0) {
+              devices.all_sum(values.data(), 1000, stream.get());
+              fail(ErrorKind::memory, "no more");
+            }
+            devices.all_sum(values.data(), 1000, stream.get());
+            devices.all_sum(values.data(), 1000, stream.get());
+            devices.wait(stream.get());
+          });
+          FAIL() << "nothing was thrown";
+        } catch (const RankFault&) {
+        } catch (const Error& error) {
+          EXPECT_EQ(ranks.rank(), 0) << error.what();
+          ranks.announce({0, error.kind(), error.what()});
+        }
+        values.reset();
+        EXPECT_LT(seconds_since(start), 10);
+      },
+      false);
+}
+
+// Each rank's rows and columns are those of the whole.
+TEST_P(Devices, ColumnsAreMadeOfTheRowsOfAll) {
+  MF_REQUIRE_DEVICES(GetParam());
+  in_ranks(GetParam(), [](Communicator& ranks) {
+    auto& devices = DeviceCommunicator::of(ranks);
+    const Stream stream;
+    ThreadTeam team(2);
+    Context context;
+    context.team = &team;
+    context.stream = stream.get();
+    for (const auto& [users, items] : {std::pair{400, 90}, {1, 3}, {3, 1}}) {
+      const Ratings train = some_ratings(users, items);
+      const Csc all = make_csc(train, 1);
+      const auto shard = [&](View<const std::int64_t> offsets) {
+        return shard_rows(
+            offsets, [](std::int64_t count) { return static_cast<double>(count); }, ranks.size(),
+            2);
+      };
+      RankRatings ratings(train, context, shard, shard, devices);
+      const auto compare = [&](const RatingsOfRows& got, RowRange own,
+                               View<const std::int64_t> offsets, const auto& others,
+                               const auto& values) {
+        ASSERT_EQ(got.rows, own.size());
+        std::vector<std::int64_t> begins(got.rows + 1);
+        std::vector<RowRating> list(got.nnz);
+        download(View<std::int64_t>(begins), got.offsets, stream.get());
+        download(View<RowRating>(list), got.ratings, stream.get());
+        for (std::int64_t row = 0; row <= got.rows; ++row) {
+          ASSERT_EQ(begins[row], offsets[own.begin + row] - offsets[own.begin]);
+        }
+        for (std::int64_t i = 0; i < got.nnz; ++i) {
+          ASSERT_EQ(list[i].other, others[offsets[own.begin] + i]);
+          ASSERT_EQ(list[i].value, values[offsets[own.begin] + i]);
+        }
+      };
+      compare(ratings.rows(), ratings.own_users(), train.user_offsets(), train.items(),
+              train.values());
+      compare(ratings.columns(stream.get()), ratings.own_items(), all.item_offsets, all.users,
+              all.values);
+      EXPECT_EQ(ratings.nnz(), train.nnz());
+    }
+  });
+}
+
+INSTANTIATE_TEST_SUITE_P(Ranks, Devices, testing::Values(2, 3, 4));
+
+}  // namespace
+}  // namespace mf::cuda
