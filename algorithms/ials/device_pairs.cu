@@ -2,7 +2,10 @@
 // one that writes 8 for each side.
 #include "algorithms/ials/device_pairs.hpp"
 
+#include <algorithm>
 #include <bit>
+#include <span>
+#include <vector>
 
 #include "algorithms/core/cuda/launch.hpp"
 #include "algorithms/core/cuda/make_columns.hpp"
@@ -129,34 +132,102 @@ DevicePairs::DevicePairs(const Ratings& train, const ImplicitLoss& loss,
               pair_weight(std::bit_cast<float>(seen.most), alpha_)};
 }
 
+namespace {
+
+// Of all ranks.
+Seen look_together(const Seen& own, Communicator& ranks) {
+  std::vector<Seen> of_rank(ranks.size());
+  of_rank[ranks.rank()] = own;
+  PartOffsets one_each;
+  for (int rank = 0; rank <= ranks.size(); ++rank) one_each.push_back(rank);
+  ranks.all_gather(std::span(of_rank), one_each);
+  Seen all;
+  for (const Seen& one : of_rank) {
+    all.observed += one.observed;
+    all.least = std::min(all.least, one.least);
+    all.most = std::max(all.most, one.most);
+  }
+  return all;
+}
+
+}  // namespace
+
+DevicePairs::DevicePairs(const Ratings& train, const ImplicitLoss& loss, cuda::RankRatings& ratings,
+                         cudaStream_t stream)
+    : share_(&ratings), stream_(stream), alpha_(loss.alpha) {
+  const Seen own = look(ratings.rows(), loss.alpha, stream);
+  Communicator& ranks = ratings.devices().host();
+  ranks.agree([&] {
+    if (own.first_bad == ~0ULL) return;
+    const std::int64_t first = train.user_offsets()[ratings.own_users().begin];
+    refuse_pair(train, first + static_cast<std::int64_t>(own.first_bad), loss);
+  });
+  const Seen seen = look_together(own, ranks);
+  count_ = static_cast<std::int64_t>(seen.observed);
+  if (count_ == 0) return;
+  weights_ = {pair_weight(std::bit_cast<float>(seen.least), alpha_),
+              pair_weight(std::bit_cast<float>(seen.most), alpha_)};
+}
+
+cuda::RatingsOfRows DevicePairs::rows() const {
+  return share_ != nullptr ? share_->rows() : ratings_->rows();
+}
+
+cuda::RatingsOfRows DevicePairs::columns() {
+  return share_ != nullptr ? share_->columns(stream_) : ratings_->columns(stream_);
+}
+
+void DevicePairs::release_rows() {
+  share_ != nullptr ? share_->release_rows() : ratings_->release_rows();
+}
+
+void DevicePairs::release_columns() {
+  share_ != nullptr ? share_->release_columns() : ratings_->release_columns();
+}
+
+std::int64_t DevicePairs::all_ratings() const {
+  return share_ != nullptr ? share_->nnz() : ratings_->nnz();
+}
+
 cuda::RatingsOfRows DevicePairs::observed(const cuda::RatingsOfRows& all, Copy& copy) {
   if (all_observed()) return all;
   const unsigned blocks = cuda::blocks_for(all.rows, kThreads / 32);
   copy.offsets = cuda::zeros<std::int64_t>(all.rows + 1, stream_);  // a sum beyond the last row
-  copy.ratings = cuda::DeviceBuffer<RowRating>(count_);
+  std::int64_t count = 0;
   if (all.rows > 0) {
     count_kernel<<<blocks, kThreads, 0, stream_>>>(all, copy.offsets.data());
     MF_CUDA_LAUNCHED("ials count");
     cuda::exclusive_sums(copy.offsets.data(), copy.offsets.data(), all.rows + 1, stream_);
+    cuda::download(View<std::int64_t>(&count, 1), copy.offsets.data() + all.rows, stream_);
+    copy.ratings = cuda::DeviceBuffer<RowRating>(count);
     copy_kernel<<<blocks, kThreads, 0, stream_>>>(all, copy.offsets.data(), copy.ratings.data());
     MF_CUDA_LAUNCHED("ials copy");
   }
-  return {copy.offsets.data(), copy.ratings.data(), all.rows, count_};
+  return {copy.offsets.data(), copy.ratings.data(), all.rows, count};
 }
 
 cuda::RatingsOfRows DevicePairs::users() {
-  const cuda::RatingsOfRows pairs = observed(ratings_->rows(), users_);
-  if (!all_observed()) ratings_->release_rows();
+  const cuda::RatingsOfRows pairs = observed(rows(), users_);
+  if (!all_observed()) release_rows();
   return pairs;
 }
 
 cuda::RatingsOfRows DevicePairs::items() {
-  const cuda::RatingsOfRows pairs = observed(ratings_->columns(stream_), items_);
-  if (!all_observed()) ratings_->release_columns();
+  const cuda::RatingsOfRows pairs = observed(columns(), items_);
+  if (!all_observed()) release_columns();
   return pairs;
 }
 
 std::int64_t DevicePairs::rated_rows() {
+  if (share_ != nullptr) {
+    const auto of = [&](const cuda::RatingsOfRows& all, const Copy& copy) {
+      return cuda::count_rated_rows(all_observed() ? all.offsets : copy.offsets.data(), all.rows,
+                                    stream_);
+    };
+    auto rated = static_cast<double>(of(rows(), users_) + of(columns(), items_));
+    share_->devices().host().all_sum(std::span(&rated, 1));
+    return static_cast<std::int64_t>(rated);
+  }
   if (all_observed()) return ratings_->rating_users(stream_) + ratings_->rated_items(stream_);
   return cuda::count_rated_rows(users_.offsets.data(), ratings_->n_users(), stream_) +
          cuda::count_rated_rows(items_.offsets.data(), ratings_->n_items(), stream_);
@@ -164,12 +235,12 @@ std::int64_t DevicePairs::rated_rows() {
 
 void DevicePairs::release_users() {
   users_.ratings.reset();
-  ratings_->release_rows();
+  release_rows();
 }
 
 void DevicePairs::release_items() {
   items_.ratings.reset();
-  ratings_->release_columns();
+  release_columns();
 }
 
 void fill_row_regs(const std::int64_t* offsets, std::int64_t rows, std::int64_t others,

@@ -8,6 +8,7 @@
 #include "algorithms/als/cumf/split_side.hpp"
 #include "algorithms/core/cuda/device_ratings.hpp"
 #include "algorithms/core/cuda/memory.hpp"
+#include "algorithms/core/cuda/rank_ratings.hpp"
 #include "algorithms/core/implicit.hpp"
 #include "algorithms/ials/observed.hpp"
 
@@ -20,7 +21,12 @@ class DevicePairs {
   DevicePairs(const Ratings& train, const ImplicitLoss& loss, cuda::DeviceRatings& ratings,
               cudaStream_t stream);
 
-  std::int64_t count() const { return count_; }
+  // Of the shares of all ranks; each has the pairs of its own. All ranks together; what one of them
+  // refuses, all do.
+  DevicePairs(const Ratings& train, const ImplicitLoss& loss, cuda::RankRatings& ratings,
+              cudaStream_t stream);
+
+  std::int64_t count() const { return count_; }  // of all ranks
   double alpha() const { return alpha_; }
   WeightRange weights() const { return weights_; }
 
@@ -28,7 +34,7 @@ class DevicePairs {
   // weights), none of them 0. Those of value 0 are left out in a copy.
   cuda::RatingsOfRows users();
   cuda::RatingsOfRows items();
-  // Users and items that have a pair. After both.
+  // Users and items that have a pair, of all ranks. After both.
   std::int64_t rated_rows();
   // Gives back what was asked for last, but its offsets.
   void release_users();
@@ -40,9 +46,15 @@ class DevicePairs {
     cuda::DeviceBuffer<RowRating> ratings;
   };
   cuda::RatingsOfRows observed(const cuda::RatingsOfRows& all, Copy& copy);
-  bool all_observed() const { return count_ == ratings_->nnz(); }
+  cuda::RatingsOfRows rows() const;
+  cuda::RatingsOfRows columns();
+  void release_rows();
+  void release_columns();
+  std::int64_t all_ratings() const;
+  bool all_observed() const { return count_ == all_ratings(); }
 
-  cuda::DeviceRatings* ratings_;
+  cuda::DeviceRatings* ratings_ = nullptr;
+  cuda::RankRatings* share_ = nullptr;  // of a rank, instead
   cudaStream_t stream_;
   double alpha_;
   std::int64_t count_ = 0;

@@ -30,6 +30,8 @@ class RankRatings {
   RowRange own_users() const { return users_.own(devices_->rank()); }
   RowRange own_items() const { return items_.own(devices_->rank()); }
   std::int64_t nnz() const { return nnz_; }  // of all ranks
+  // Where the columns of all items begin, over the ratings of all ranks: items + 1.
+  View<const std::int64_t> item_offsets() const { return item_offsets_; }
 
   // Row x is that of user own_users().begin + x; `other` is an item's number.
   RatingsOfRows rows() const { return own_rows_; }

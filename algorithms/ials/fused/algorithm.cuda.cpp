@@ -1,5 +1,6 @@
 // ials_fused, our own implicit ALS: the Gram matrix of a half-step is made the identity, then each
 // row's system is formed on the tensor cores and solved by CG in one kernel.
+#include "algorithms/core/cuda/exchanged_json.hpp"
 #include "algorithms/core/prepare.hpp"
 #include "algorithms/core/registry.hpp"
 #include "algorithms/core/sgd_params.hpp"
@@ -17,6 +18,7 @@ class IalsFused : public Algorithm {
     const Common& common = settings_.common;
     check_initial(ModelKind::plain, common.factors, train, initial);
     shape_ = initial;
+    if (context.ranks != nullptr) return prepare_share(train, initial, context);
     const auto ratings = cuda::ratings_on_device(train, context);
     DevicePairs pairs(train, common.loss, *ratings, context.stream);
     nnz_ = pairs.count();
@@ -33,7 +35,9 @@ class IalsFused : public Algorithm {
       const PhaseScope phase(context.phases, "update_x");
       steps_.update_x();
     }
-    if (context.stop_requested && context.stop_requested()) return nnz_;
+    // Over ranks none stops alone.
+    const bool alone = steps_.devices() == nullptr;
+    if (alone && context.stop_requested && context.stop_requested()) return nnz_;
     {
       const PhaseScope phase(context.phases, "gram");
       steps_.whiten_x();
@@ -43,6 +47,21 @@ class IalsFused : public Algorithm {
     return 2 * nnz_;
   }
 
+  std::int64_t run_epochs(const EpochArgs& first, std::int64_t count, Context& context) override {
+    cuda::DeviceCommunicator* const devices = steps_.devices();
+    if (devices == nullptr) return Algorithm::run_epochs(first, count, context);
+    return devices->guarded([&] {
+      const std::int64_t updates = Algorithm::run_epochs(first, count, context);
+      devices->wait(context.stream);
+      return updates;
+    });
+  }
+
+  void gather_factors(Context& /*context*/) override {
+    if (steps_.devices() == nullptr) return;
+    steps_.devices()->guarded([&] { steps_.gather(); });
+  }
+
   FactorView factors() override {
     steps_.check();
     return make_view(shape_, Location::device, steps_.x(), steps_.y(), steps_.stride());
@@ -50,8 +69,29 @@ class IalsFused : public Algorithm {
 
   Work work_per_epoch() const override { return work_; }
   Json facts() const override { return steps_.facts(); }
+  Json exchanged() const override { return cuda::exchanged_json(steps_.devices()); }
 
  private:
+  void prepare_share(const Ratings& train, const Model& initial, Context& context) {
+    const Common& common = settings_.common;
+    auto& devices = cuda::DeviceCommunicator::of(*context.ranks);
+    const auto shard = [&](View<const std::int64_t> offsets) {
+      return FusedSteps::shard(settings_, offsets, *context.ranks);
+    };
+    std::int64_t filled = 0;
+    devices.guarded([&] {
+      cuda::RankRatings ratings(train, context, shard, shard, devices);
+      DevicePairs pairs(train, common.loss, ratings, context.stream);
+      nnz_ = pairs.count();
+      steps_ = FusedSteps(settings_, pairs, ratings.user_shards(), ratings.item_shards(), &devices,
+                          initial, context);
+      filled = pairs.rated_rows();
+      devices.wait(context.stream);
+    });
+    devices.set_use({});  // of the epochs alone
+    work_ = iteration_work(common, Solver::cg, Normal::formed, nnz_, filled);
+  }
+
   FusedSettings settings_;
   std::int64_t nnz_ = 0;
   Work work_;

@@ -5,6 +5,7 @@
 #include "algorithms/als/fused/group.hpp"
 #include "algorithms/core/device_need.hpp"
 #include "algorithms/core/pinned.hpp"
+#include "algorithms/core/ranks.hpp"
 #include "algorithms/core/rows.hpp"
 #include "algorithms/ials/fused/tiles.hpp"
 #include "algorithms/ials/fused/whitening_bytes.hpp"
@@ -30,26 +31,32 @@ std::optional<std::string> why_unsupported(const Params& params, const ProblemSh
 MemoryNeed memory_need(const Params& params, const ProblemShape& shape) {
   const FusedSettings settings = read_fused_settings(params);
   const std::int32_t factors = settings.common.factors;
-  const auto nnz = static_cast<double>(shape.nnz);
+  const int devices = devices_of(params);
+  const ProblemShape own = share_of(shape, devices);
+  const auto nnz = static_cast<double>(own.nnz);
   const auto rows = static_cast<double>(shape.n_users) + static_cast<double>(shape.n_items);
-  const auto longer = static_cast<double>(std::max(shape.n_users, shape.n_items));
+  const auto own_rows = static_cast<double>(own.n_users) + static_cast<double>(own.n_items);
+  const auto longer = static_cast<double>(std::max(own.n_users, own.n_items));
   const double words = settings.precision == als::FusedPrecision::fp16 ? 1 : 2;
   // Tasks and parts of split rows: as of als_fused.
   const double parts = nnz / static_cast<double>(settings.split_rows);
-  const double tasks = (rows + 2 * parts) * sizeof(als::FusedTask);
-  const std::int64_t own = slot_floats(false, settings.precision, factors);
+  const double tasks = (own_rows + 2 * parts) * sizeof(als::FusedTask);
+  const std::int64_t floats = slot_floats(false, settings.precision, factors);
   const bool group = settings.precision == als::FusedPrecision::fp16 &&
                      als::fused_tiles(factors) == als::kGroupTiles;
   const double slot =
-      4.0 * static_cast<double>(group ? std::max<std::int64_t>(own, als::kGroupSlotFloats) : own);
+      4.0 *
+      static_cast<double>(group ? std::max<std::int64_t>(floats, als::kGroupSlotFloats) : floats);
   const auto row = static_cast<double>(4 * row_stride(factors, sizeof(float)));
   const double narrow = 2 * words * static_cast<double>(als::fused_stride(factors));
   const double trained = 16 * nnz + rows * (row + narrow) + longer * row + tasks +
                          2 * parts * (slot + 4) + whitening_bytes(factors);
   // Pairs by users, by items, and the entries of one side; before that, the tasks of that side.
-  const double sides = row_ratings_bytes(shape) + column_ratings_bytes(shape) + tasks +
+  const double sides = row_ratings_bytes(own) + column_ratings_bytes(own) + tasks +
                        std::max(8 * nnz, cutting_bytes(longer + parts, longer));
-  return {kPinnedBytes, std::max({trained, sides, making_columns_bytes(shape)})};
+  const double making =
+      devices > 1 ? joining_columns_bytes(shape, devices) : making_columns_bytes(shape);
+  return {kPinnedBytes, std::max({trained, sides, making})};
 }
 
 }  // namespace
@@ -78,7 +85,8 @@ AlgorithmInfo fused_info() {
                          "A_u of a row: formed, or applied to vectors where its pairs fit in "
                          "shared memory; auto: by the row's length"),
        ParamSpec::integer("split_rows", 8192, 32, std::int64_t{1} << 30,
-                          "rows with more pairs are cut over several thread blocks", "pairs")});
+                          "rows with more pairs are cut over several thread blocks", "pairs"),
+       devices_param()});
   info.supports = why_unsupported;
   info.memory = memory_need;
   return info;

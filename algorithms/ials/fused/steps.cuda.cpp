@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <utility>
+#include <vector>
 
 #include "algorithms/als/fused/group.hpp"
 #include "algorithms/ials/fused/entries.hpp"
@@ -12,9 +13,47 @@
 
 namespace mf::ials {
 
+namespace {
+
+// Pairs of the longest row that is solved without A. -1: none.
+std::int64_t longest_applied(const FusedSettings& settings, const als::AppliedLimits& limits,
+                             bool group) {
+  const Common& common = settings.common;
+  if (settings.normal == als::FusedNormal::formed) return -1;
+  if (settings.precision == als::FusedPrecision::fp16x2) return -1;
+  const std::int64_t most = als::applied_capacity(limits, common.factors, als::kAppliedWarps);
+  if (settings.normal == als::FusedNormal::applied) return most;
+  return std::min(most, als::applied_break_even(common.factors, common.cg.steps, group));
+}
+
+RowShards all_rows(std::int64_t rows) { return {{{0, rows}}}; }
+
+}  // namespace
+
+// By the rows of als_fused: whether A is formed by its kernel of warpgroups is not known yet.
+RowShards FusedSteps::shard(const FusedSettings& settings, View<const std::int64_t> offsets,
+                            Communicator& ranks) {
+  std::int64_t up_to = longest_applied(settings, als::applied_limits(), false);
+  ranks.broadcast(up_to);  // devices may differ, the cuts may not
+  const Common& common = settings.common;
+  const int words = settings.precision == als::FusedPrecision::fp16 ? 1 : 2;
+  return shard_rows(
+      offsets,
+      [&](std::int64_t count) {
+        return als::row_cycles(count, common.factors, common.cg.steps, false, up_to, words);
+      },
+      ranks.size(), 1);
+}
+
 FusedSteps::FusedSteps(const FusedSettings& settings, DevicePairs& pairs, const Model& initial,
                        Context& context)
-    : settings_(settings), stream_(context.stream) {
+    : FusedSteps(settings, pairs, all_rows(initial.n_users), all_rows(initial.n_items), nullptr,
+                 initial, context) {}
+
+FusedSteps::FusedSteps(const FusedSettings& settings, DevicePairs& pairs, const RowShards& of_users,
+                       const RowShards& of_items, cuda::DeviceCommunicator* devices,
+                       const Model& initial, Context& context)
+    : settings_(settings), stream_(context.stream), devices_(devices) {
   const std::int32_t factors = settings.common.factors;
   limits_ = als::applied_limits();
   weighting_ = weighting_of(pairs.weights());
@@ -22,10 +61,10 @@ FusedSteps::FusedSteps(const FusedSettings& settings, DevicePairs& pairs, const 
            als::group_products(als::FusedProducts::automatic, settings.precision, factors);
   cuda::Uploader uploader(*context.team, stream_);
   const cuda::RatingsOfRows items = pairs.items();
-  items_ = make_side(items, pairs.alpha());
+  items_ = make_side(items, of_items, pairs.alpha());
   pairs.release_items();
   const cuda::RatingsOfRows users = pairs.users();
-  users_ = make_side(users, pairs.alpha());
+  users_ = make_side(users, of_users, pairs.alpha());
   pairs.release_users();
   start(users_, users.offsets, cuda::RowsOf::users, initial, uploader);
   start(items_, items.offsets, cuda::RowsOf::items, initial, uploader);
@@ -39,15 +78,24 @@ FusedSteps::FusedSteps(const FusedSettings& settings, DevicePairs& pairs, const 
   arrived_ = cuda::zeros<std::uint32_t>(slots, stream_);
   whitening_ = Whitening(factors, stride(), most_rows, settings.common.loss.reg,
                          settings.precision == als::FusedPrecision::fp16, stream_);
+  whitening_.set_devices(devices_);
   whiten(items_);  // the libraries load their kernels here, not in the first epoch
-  whitening_.start(users_.factors.data(), users_.rows, rows_.data());
+  whitening_.start(own(users_), users_.rows, rows_.data());
+  gather();  // rows without pairs are zero on rank 0, too
 }
 
-FusedSteps::DeviceSide FusedSteps::make_side(const cuda::RatingsOfRows& pairs, double alpha) const {
+FusedSteps::DeviceSide FusedSteps::make_side(const cuda::RatingsOfRows& pairs,
+                                             const RowShards& shards, double alpha) const {
   SidePlan plan = plan_side(pairs.offsets, pairs.rows, settings_.split_rows, applied_up_to(),
                             limits_, settings_.common.factors, stream_);
+  const int rank = devices_ != nullptr ? devices_->rank() : 0;
   DeviceSide made;
+  made.shards = shards;
+  made.all_rows = shards.own(shards.ranks() - 1).end;
+  made.first_row = shards.own(rank).begin;
+  made.first_held = rank == 0 ? 0 : made.first_row;
   made.rows = pairs.rows;
+  made.pairs = pairs.nnz;
   made.slots = plan.slots;
   made.formed = plan.formed;
   made.applied = std::move(plan.applied);
@@ -59,27 +107,32 @@ FusedSteps::DeviceSide FusedSteps::make_side(const cuda::RatingsOfRows& pairs, d
 
 void FusedSteps::start(DeviceSide& side, const std::int64_t* offsets, cuda::RowsOf which,
                        const Model& initial, cuda::Uploader& uploader) const {
-  side.factors = cuda::initial_rows<float>(initial, which, stride(), uploader);
+  const bool leads = devices_ == nullptr || devices_->rank() == 0;
+  const RowRange held = {side.first_held, leads ? side.all_rows : side.first_row + side.rows};
+  side.factors = cuda::initial_rows<float>(initial, which, held, stride(), uploader);
   // From the start, so that the first Gram matrix is without them.
-  cuda::zero_empty_rows(offsets, side.rows, side.factors.data(), stride(), stream_);
-  const std::int64_t words = side.rows * als::fused_stride(settings_.common.factors);
+  cuda::zero_empty_rows(offsets, side.rows, own(side), stride(), stream_);
+  const std::int64_t words = side.all_rows * als::fused_stride(settings_.common.factors);
   side.high = cuda::DeviceBuffer<__half>(words);
   if (settings_.precision == als::FusedPrecision::fp16x2) {
     side.low = cuda::DeviceBuffer<__half>(words);
   }
 }
 
+als::NarrowRows FusedSteps::own_narrow(DeviceSide& side) const {
+  const std::int64_t begin = side.first_row * als::fused_stride(settings_.common.factors);
+  als::NarrowRows rows = side.narrow();
+  rows.high += begin;
+  if (rows.low != nullptr) rows.low += begin;
+  return rows;
+}
+
 std::int64_t FusedSteps::applied_up_to() const {
-  const Common& common = settings_.common;
-  if (settings_.normal == als::FusedNormal::formed) return -1;
-  if (settings_.precision == als::FusedPrecision::fp16x2) return -1;
-  const std::int64_t most = als::applied_capacity(limits_, common.factors, als::kAppliedWarps);
-  if (settings_.normal == als::FusedNormal::applied) return most;
-  return std::min(most, als::applied_break_even(common.factors, common.cg.steps, group_));
+  return longest_applied(settings_, limits_, group_);
 }
 
 float FusedSteps::shrink(const DeviceSide& from) const {
-  const double scale = white_scale(from.rows);
+  const double scale = white_scale(from.all_rows);
   return static_cast<float>(scale * scale / weighting_.k);
 }
 
@@ -106,20 +159,50 @@ als::FusedRule FusedSteps::rule(const DeviceSide& from) const {
 }
 
 void FusedSteps::whiten(DeviceSide& from) {
-  whitening_.factorize(from.factors.data(), from.rows, weighting_.unit);
-  whitening_.whiten(from.factors.data(), from.rows, rows_.data());
-  als::narrow(rows_.data(), stride(), 1, from.narrow(), from.rows, settings_.common.factors,
+  whitening_.factorize(own(from), from.rows, from.all_rows, weighting_.unit);
+  whitening_.whiten(own(from), from.rows, rows_.data());
+  als::narrow(rows_.data(), stride(), 1, own_narrow(from), from.rows, settings_.common.factors,
               stream_);
+  if (devices_ == nullptr) return;
+  const std::int64_t row_bytes = 2 * als::fused_stride(settings_.common.factors);
+  for (auto* words : {&from.high, &from.low}) {
+    if (words->empty()) continue;
+    devices_->all_gather(words->data(), row_bytes, from.shards, 0, stream_);
+  }
+  devices_->pace(stream_);
+}
+
+void FusedSteps::gather() {
+  if (devices_ == nullptr) return;
+  const cuda::ExchangeUse epochs = devices_->use();
+  gather(users_);
+  gather(items_);
+  devices_->wait(stream_);
+  devices_->set_use(epochs);
+}
+
+void FusedSteps::gather(DeviceSide& side) {
+  const std::int64_t row_bytes = stride() * static_cast<std::int64_t>(sizeof(float));
+  if (devices_->rank() > 0) {
+    const cuda::DevicePiece mine = {0, own(side), side.rows * row_bytes};
+    return devices_->exchange({&mine, 1}, {}, stream_);
+  }
+  std::vector<cuda::DevicePiece> pieces;
+  for (int other = 1; other < devices_->size(); ++other) {
+    const RowRange rows = side.shards.own(other);
+    pieces.push_back({other, side.factors.data() + rows.begin * stride(), rows.size() * row_bytes});
+  }
+  devices_->exchange({}, pieces, stream_);
 }
 
 void FusedSteps::update(DeviceSide& to, DeviceSide& from) {
-  whitening_.start(to.factors.data(), to.rows, rows_.data());
+  whitening_.start(own(to), to.rows, rows_.data());
   als::FusedSide side;
   side.tasks = to.tasks.data();
   side.n_tasks = to.formed;
   side.entries = to.entries.data();
   side.from = from.narrow();
-  side.to = to.narrow();  // of no use; `whiten` writes them again
+  side.to = own_narrow(to);  // of no use; `whiten` writes them again
   side.rows = rows_.data();
   side.rows_stride = stride();
   side.next = next_.data();
@@ -127,17 +210,24 @@ void FusedSteps::update(DeviceSide& to, DeviceSide& from) {
   side.arrived = arrived_.data();
   launch_half_step(weighting_.uniform, settings_.precision, rule(from), side, stream_);
   als::launch_applied(applied_rule(from), side, to.applied, stream_);
-  whitening_.finish(rows_.data(), to.rows, to.factors.data());
+  whitening_.finish(rows_.data(), to.rows, own(to));
 }
 
 Json FusedSteps::facts() const {
   const auto applied = [](const DeviceSide& side) {
     return static_cast<std::int64_t>(side.tasks.size()) - side.formed;
   };
-  return {{"equal_weights", weighting_.uniform},     {"user_tasks", users_.tasks.size()},
-          {"user_tasks_applied", applied(users_)},   {"user_parts_of_split_rows", users_.slots},
-          {"item_tasks", items_.tasks.size()},       {"item_tasks_applied", applied(items_)},
-          {"item_parts_of_split_rows", items_.slots}};
+  Json facts = {
+      {"equal_weights", weighting_.uniform},     {"user_tasks", users_.tasks.size()},
+      {"user_tasks_applied", applied(users_)},   {"user_parts_of_split_rows", users_.slots},
+      {"item_tasks", items_.tasks.size()},       {"item_tasks_applied", applied(items_)},
+      {"item_parts_of_split_rows", items_.slots}};
+  if (devices_ == nullptr) return facts;
+  facts["own_users"] = users_.rows;
+  facts["own_items"] = items_.rows;
+  facts["own_ratings_by_user"] = users_.pairs;
+  facts["own_ratings_by_item"] = items_.pairs;
+  return facts;
 }
 
 }  // namespace mf::ials

@@ -13,9 +13,11 @@
 
 #include "algorithms/als/fused/applied.hpp"
 #include "algorithms/als/fused/kernels.hpp"
+#include "algorithms/core/cuda/device_communicator.hpp"
 #include "algorithms/core/cuda/initial_rows.hpp"
 #include "algorithms/core/cuda/upload.hpp"
 #include "algorithms/core/model.hpp"
+#include "algorithms/core/row_cuts.hpp"
 #include "algorithms/core/rows.hpp"
 #include "algorithms/ials/device_pairs.hpp"
 #include "algorithms/ials/fused/settings.hpp"
@@ -31,6 +33,14 @@ class FusedSteps {
   // it is given may end then.
   FusedSteps(const FusedSettings& settings, DevicePairs& pairs, const Model& initial,
              Context& context);
+  // Of a rank, whose pairs these are; the devices must outlive it. All ranks together.
+  FusedSteps(const FusedSettings& settings, DevicePairs& pairs, const RowShards& users,
+             const RowShards& items, cuda::DeviceCommunicator* devices, const Model& initial,
+             Context& context);
+
+  // How the rows of a side are cut among ranks: the same on all.
+  static RowShards shard(const FusedSettings& settings, View<const std::int64_t> offsets,
+                         Communicator& ranks);
 
   // X from Y; Y from X. Queued on the stream of the context, by two calls: the phases `gram` and
   // `update_x` or `update_y`.
@@ -39,7 +49,11 @@ class FusedSteps {
   void update_x() { update(users_, items_); }
   void update_y() { update(items_, users_); }
 
-  // Rows of fp32 numbers, zero beyond the factors.
+  // Over ranks. X and Y in fp32 to rank 0; waits.
+  void gather();
+  cuda::DeviceCommunicator* devices() const { return devices_; }  // null: one rank
+
+  // Rows of fp32 numbers, zero beyond the factors. Over ranks: whole on rank 0, after gather().
   std::int64_t stride() const { return row_stride(settings_.common.factors, sizeof(float)); }
   const float* x() const { return users_.factors.data(); }
   const float* y() const { return items_.factors.data(); }
@@ -54,7 +68,11 @@ class FusedSteps {
 
  private:
   struct DeviceSide {
-    std::int64_t rows = 0;
+    RowShards shards;
+    std::int64_t all_rows = 0;
+    std::int64_t first_row = 0, rows = 0;  // that are solved here
+    std::int64_t first_held = 0;           // of `factors`
+    std::int64_t pairs = 0;
     std::int32_t slots = 0;
     std::int64_t formed = 0;  // tasks; those after them are of applied rows
     als::AppliedPlan applied;
@@ -64,7 +82,14 @@ class FusedSteps {
     cuda::DeviceBuffer<__half> high, low;
     als::NarrowRows narrow() { return {high.data(), low.data()}; }
   };
-  DeviceSide make_side(const cuda::RatingsOfRows& pairs, double alpha) const;
+  // Factors of the rows that are solved here.
+  float* own(DeviceSide& side) const {
+    return side.factors.data() + (side.first_row - side.first_held) * stride();
+  }
+  als::NarrowRows own_narrow(DeviceSide& side) const;
+  void gather(DeviceSide& side);
+  DeviceSide make_side(const cuda::RatingsOfRows& pairs, const RowShards& shards,
+                       double alpha) const;
   void start(DeviceSide& side, const std::int64_t* offsets, cuda::RowsOf which,
              const Model& initial, cuda::Uploader& uploader) const;
   void whiten(DeviceSide& from);
@@ -76,6 +101,7 @@ class FusedSteps {
 
   FusedSettings settings_;
   cudaStream_t stream_ = nullptr;
+  cuda::DeviceCommunicator* devices_ = nullptr;
   als::AppliedLimits limits_;
   bool group_ = false;  // equal weights: A is formed by als_fused's kernel of warpgroups
   Weighting weighting_;

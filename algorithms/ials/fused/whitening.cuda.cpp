@@ -82,16 +82,19 @@ void Whitening::form_gram(const float* theta, std::int64_t count) {
                            static_cast<int>(chunks.rest), &one, last, lead, last, lead, &zero,
                            parts_.data() + chunks.whole * square, factors_));
   }
-  launch_sum_gram(parts_.data(), chunks.whole + (chunks.rest > 0 ? 1 : 0), factors_, reg_,
-                  gram_.data(), inverse_.data(), stream_);
+  const bool adds_reg = devices_ == nullptr || devices_->rank() == 0;
+  launch_sum_gram(parts_.data(), chunks.whole + (chunks.rest > 0 ? 1 : 0), factors_,
+                  adds_reg ? reg_ : 0, gram_.data(), inverse_.data(), stream_);
+  if (devices_ != nullptr) devices_->all_sum(gram_.data(), square, stream_);
 }
 
-void Whitening::factorize(const float* theta, std::int64_t count, double unit) {
+void Whitening::factorize(const float* theta, std::int64_t count, std::int64_t all_rows,
+                          double unit) {
   form_gram(theta, count);
   MF_LIBRARY(cusolverDnDpotrf(solver_.get(), CUBLAS_FILL_MODE_LOWER, factors_, gram_.data(),
                               factors_, workspace_.data(), static_cast<int>(workspace_.size()),
                               info_.data()));
-  const double scale = white_scale(count);
+  const double scale = white_scale(all_rows);
   MF_LIBRARY(cublasDtrsm(blas_.get(), CUBLAS_SIDE_LEFT, CUBLAS_FILL_MODE_LOWER, CUBLAS_OP_N,
                          CUBLAS_DIAG_NON_UNIT, factors_, factors_, &scale, gram_.data(), factors_,
                          inverse_.data(), factors_));
@@ -102,6 +105,7 @@ void Whitening::factorize(const float* theta, std::int64_t count, double unit) {
 
 void Whitening::multiply(bool transposed, const float* matrix, float factor, const float* from,
                          std::int64_t count, float* to, bool fast) {
+  if (count == 0) return;
   const auto lead = static_cast<int>(stride_);
   const float zero = 0;
   MF_LIBRARY(cublasGemmEx(blas_.get(), transposed ? CUBLAS_OP_T : CUBLAS_OP_N, CUBLAS_OP_N,

@@ -19,6 +19,7 @@
 #include <cstdint>
 #include <memory>
 
+#include "algorithms/core/cuda/device_communicator.hpp"
 #include "algorithms/core/cuda/memory.hpp"
 
 struct cublasContext;
@@ -38,8 +39,11 @@ class Whitening {
   Whitening(std::int32_t factors, std::int64_t stride, std::int64_t most_rows, double reg,
             bool fast_start, cudaStream_t stream);
 
-  // L and T from the rows of Theta, for x = unit T^T z.
-  void factorize(const float* theta, std::int64_t count, double unit);
+  // From now on the Gram matrix is that of the rows of all ranks; each has its own.
+  void set_devices(cuda::DeviceCommunicator* devices) { devices_ = devices; }
+
+  // L and T from the rows of Theta, for x = unit T^T z. `all_rows`: of all ranks.
+  void factorize(const float* theta, std::int64_t count, std::int64_t all_rows, double unit);
   // What follows uses the last T. to = theta'', z and x.
   void whiten(const float* theta, std::int64_t count, float* to);
   void start(const float* x, std::int64_t count, float* z);
@@ -64,6 +68,7 @@ class Whitening {
   bool fast_start_ = false;
   cudaStream_t stream_ = nullptr;
   float unit_ = 1;
+  cuda::DeviceCommunicator* devices_ = nullptr;
   std::unique_ptr<cublasContext, Destroy> blas_;
   std::unique_ptr<cusolverDnContext, Destroy> solver_;
   cuda::DeviceBuffer<float> parts_;            // of G, a chunk of rows each
