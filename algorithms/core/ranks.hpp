@@ -21,7 +21,7 @@ inline ParamSpec ranks_param() {
 inline ParamSpec devices_param() {
   ParamSpec spec =
       ParamSpec::integer("devices", 1, 1, kMostRanks,
-                         "GPUs, a process each, with a share of the rows of X and of Theta");
+                         "GPUs, a process each, with a share of the rows (docs/several-gpus.md)");
   spec.silent_default = true;
   return spec;
 }

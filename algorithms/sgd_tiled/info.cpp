@@ -5,7 +5,9 @@
 
 #include "algorithms/core/device_need.hpp"
 #include "algorithms/core/pinned.hpp"
+#include "algorithms/core/ranks.hpp"
 #include "algorithms/core/registry.hpp"
+#include "algorithms/sgd_tiled/ring.hpp"
 #include "algorithms/sgd_tiled/rule.hpp"
 #include "algorithms/sgd_tiled/settings.hpp"
 
@@ -33,7 +35,8 @@ std::vector<ParamSpec> params() {
        ParamSpec::integer("thin_above", 20000, 0, std::int64_t{1} << 40,
                           "items with more ratings than this are written back by every 2nd, 4th, "
                           "... of their updates only; 0: by every one",
-                          "ratings")});
+                          "ratings"),
+       devices_param()});
 }
 
 std::optional<std::string> why_unsupported(const Params&, const ProblemShape& shape) {
@@ -44,9 +47,13 @@ std::optional<std::string> why_unsupported(const Params&, const ProblemShape& sh
 
 MemoryNeed memory_need(const Params& params, const ProblemShape& shape) {
   const Settings settings = read_settings(params);
-  const auto nnz = static_cast<double>(shape.nnz);
-  const auto users = static_cast<double>(shape.n_users);
-  const double rows = users + static_cast<double>(shape.n_items);
+  const int devices = devices_of(params);
+  const ProblemShape of_device = share_of(shape, devices);
+  const auto nnz = static_cast<double>(of_device.nnz);
+  // Of several devices a user has a row in each block of items; the factors of all are on each.
+  const double blocks = devices > 1 ? kHalves * devices : 1;
+  const double users = blocks * static_cast<double>(of_device.n_users);
+  const double rows = static_cast<double>(shape.n_users) + static_cast<double>(shape.n_items);
   const double chunks = nnz / settings.chunk + users;
   const double own = static_cast<double>(sizeof(RowRating)) * nnz + sizeof(Chunk) * chunks;
   const double spread =
@@ -56,8 +63,9 @@ MemoryNeed memory_need(const Params& params, const ProblemShape& shape) {
       own + spread + rows * (stored_row_bytes(settings.storage, settings.factors) + 4);
   // The ratings lie twice while they are shuffled, and before that the chunks while they are
   // sorted.
-  const double cut = row_ratings_bytes(shape) + 56 * chunks + 8 * users;
-  const double shuffled = row_ratings_bytes(shape) + own;
+  const double by_user = row_ratings_bytes(of_device) + (devices > 1 ? 8 * (nnz + users) : 0);
+  const double cut = by_user + 56 * chunks / blocks + 8 * users;
+  const double shuffled = by_user + own;
   return {kPinnedBytes, std::max({trained, cut, shuffled})};
 }
 

@@ -1,15 +1,32 @@
-// sgd_tiled on the device.
+// sgd_tiled on the device; over the devices of several ranks by the ring of ring.hpp.
+#include <algorithm>
+#include <array>
 #include <memory>
+#include <vector>
 
+#include "algorithms/core/cuda/exchanged_json.hpp"
+#include "algorithms/core/cuda/rank_ratings.hpp"
 #include "algorithms/core/cuda/stored_model.hpp"
 #include "algorithms/core/registry.hpp"
+#include "algorithms/sgd_tiled/blocks.hpp"
 #include "algorithms/sgd_tiled/device_tiles.hpp"
 #include "algorithms/sgd_tiled/kernels.hpp"
+#include "algorithms/sgd_tiled/ring.hpp"
 #include "algorithms/sgd_tiled/rule.hpp"
 #include "base/json.hpp"
 
 namespace mf::sgd_tiled {
 namespace {
+
+// Of a rank: whose users and items are whose, and what the streams wait for.
+struct Ring {
+  cuda::DeviceCommunicator* devices;
+  RowShards users, items;  // parts of a rank's items are the halves of its first block
+  cuda::Event done, begun;
+  std::array<cuda::Event, kHalves> arrived;
+
+  RowRange half(int block, int number) const { return items.part(block, number); }
+};
 
 class SgdTiled : public Algorithm {
  public:
@@ -18,38 +35,47 @@ class SgdTiled : public Algorithm {
   void prepare(const Ratings& train, const Model& initial, Context& context) override {
     check_initial(settings_.model, settings_.factors, train, initial);
     mean_ = settings_.biased() ? initial.mean : 0;
-    seed_ = context.seed;
+    seed_ = rounding_seed_ = context.seed;
     stream_ = context.stream;
     workers_ = settings_.workers > 0
                    ? settings_.workers
                    : lock_free_workers({train.n_users(), train.n_items(), train.nnz()});
+    if (context.ranks != nullptr) return prepare_share(train, initial, context);
     const auto ratings = cuda::ratings_on_device(train, context);
-    tiles_ =
-        make_device_tiles(ratings->rows(), settings_.chunk, bundle_size(settings_), seed_, stream_);
-    shuffle(*ratings, context);
+    tiles_.push_back(make_device_tiles(ratings->rows(), settings_.chunk, bundle_size(settings_),
+                                       seed_, stream_));
+    AlignedVector<std::int64_t> counts(ratings->n_items());
+    cuda::download(View<std::int64_t>(counts), ratings->item_counts(stream_), stream_);
+    const auto exponents = thin(counts, context);
+    ratings_ = cuda::DeviceBuffer<RowRating>(ratings->nnz());
+    launch_shuffle(ratings->rows(), exponents.data(), ratings_.data(), seed_, stream_);
     ratings->release_rows();
-    cuda::Uploader uploader(*context.team, stream_);
-    model_ = cuda::StoredModel(settings_.storage, initial, uploader);
-    if (settings_.biased()) spread_item_bias(train.n_items());
-    const RatedShape rated = {ratings->nnz(),
-                              ratings->rating_users(stream_) + ratings->rated_items(stream_)};
-    work_ = pass_work(
-        rated, settings_.factors, settings_.model, sizeof(RowRating),
-        settings_.factors * storage_bytes(settings_.storage) + (settings_.biased() ? 4 : 0));
+    start(initial, context);
+    account({ratings->nnz(), ratings->rating_users(stream_) + ratings->rated_items(stream_)});
   }
 
-  std::int64_t run_epoch(const EpochArgs& args, Context&) override {
-    const auto epoch = static_cast<std::uint64_t>(args.epoch);
-    launch_pass(
-        {settings_,
-         {settings_.factors, tiles_.chunks.data(), tiles_.bundles, workers_, ratings_.data(),
-          model_.p(), model_.q(), model_.user_bias(), item_bias_.data(), item_bias_stride_},
-         step_at(args.learning_rate, settings_.reg, mean_),
-         epoch_order(tiles_.bundles, seed_, args.epoch),
-         static_cast<std::uint32_t>(mix64(seed_ + epoch)),
-         static_cast<std::uint32_t>(epoch),
-         stream_});
+  std::int64_t run_epoch(const EpochArgs& args, Context& context) override {
+    if (ring_) {
+      run_rounds(args, context);
+    } else {
+      pass(0, args);
+    }
     return static_cast<std::int64_t>(work_.updates);
+  }
+
+  std::int64_t run_epochs(const EpochArgs& first, std::int64_t count, Context& context) override {
+    if (!ring_) return Algorithm::run_epochs(first, count, context);
+    return ring_->devices->guarded([&] {
+      const std::int64_t updates = Algorithm::run_epochs(first, count, context);
+      for (int half = 0; half < kHalves; ++half) await_half(half);
+      ring_->devices->wait(stream_);
+      return updates;
+    });
+  }
+
+  void gather_factors(Context& /*context*/) override {
+    if (!ring_) return;
+    ring_->devices->guarded([&] { gather_model(); });
   }
 
   FactorView factors() override {
@@ -57,9 +83,189 @@ class SgdTiled : public Algorithm {
     return model_.view(stream_);
   }
   Work work_per_epoch() const override { return work_; }
-  Json facts() const override { return {{"writes_made", writes_made_}}; }
+
+  Json facts() const override {
+    Json facts = {{"writes_made", writes_made_}};
+    if (!ring_) return facts;
+    const int rank = ring_->devices->rank();
+    facts["own_users"] = ring_->users.own(rank).size();
+    facts["own_ratings_by_user"] = ratings_.size();
+    facts["first_items"] = ring_->items.own(rank).size();
+    facts["workers"] = workers_;
+    return facts;
+  }
+
+  Json exchanged() const override { return cuda::exchanged_json(ring_ ? ring_->devices : nullptr); }
 
  private:
+  // One pass over the ratings of a block; the only one, where there is one device.
+  void pass(int block, const EpochArgs& args) {
+    const DeviceTiles& tiles = tiles_[block];
+    const auto epoch = static_cast<std::uint64_t>(args.epoch);
+    launch_pass({settings_,
+                 {settings_.factors, tiles.chunks.data(), tiles.bundles, workers_, ratings_.data(),
+                  row_of(model_.p(), first_user_), model_.q(), offset(model_.user_bias()),
+                  item_bias_.data(), item_bias_stride_},
+                 step_at(args.learning_rate, settings_.reg, mean_),
+                 epoch_order(tiles.bundles, seed_, args.epoch),
+                 static_cast<std::uint32_t>(mix64(rounding_seed_ + epoch)),
+                 static_cast<std::uint32_t>(epoch),
+                 stream_});
+  }
+
+  // ---- over ranks ----
+
+  void prepare_share(const Ratings& train, const Model& initial, Context& context) {
+    auto& devices = cuda::DeviceCommunicator::of(*context.ranks);
+    devices.guarded([&] {
+      const auto cut = [&](int parts) {
+        return [&devices, parts](View<const std::int64_t> offsets) {
+          const auto cost = [](std::int64_t count) { return static_cast<double>(count); };
+          return shard_rows(offsets, cost, devices.size(), parts);
+        };
+      };
+      cuda::RankRatings ratings(train, context, cut(1), cut(kHalves), devices);
+      ring_ = std::make_unique<Ring>();
+      ring_->devices = &devices;
+      ring_->users = ratings.user_shards();
+      ring_->items = ratings.item_shards();
+      first_user_ = ratings.own_users().begin;
+      rounding_seed_ = seed_ + static_cast<std::uint64_t>(devices.rank()) * 0x9e3779b97f4a7c15ULL;
+      // As many for each item in hand as on one device.
+      if (settings_.workers == 0) {
+        workers_ = std::max<std::int64_t>(1, workers_ / (kHalves * devices.size()));
+      }
+      make_blocks(ratings, context);
+      start(initial, context);
+      devices.wait(stream_);
+    });
+    devices.set_use({});  // of the epochs alone
+    account(rated_shape(train, context));
+  }
+
+  void make_blocks(cuda::RankRatings& ratings, Context& context) {
+    std::vector<std::int64_t> cuts = {0};
+    for (int block = 0; block < ring_->devices->size(); ++block) {
+      for (int half = 0; half < kHalves; ++half) cuts.push_back(ring_->half(block, half).end);
+    }
+    ItemBlocks blocks(ratings.rows(), cuts, stream_);
+    ratings.release_rows();
+    AlignedVector<std::int64_t> counts;
+    const View<const std::int64_t> offsets = ratings.item_offsets();
+    for (std::int64_t i = 0; i + 1 < offsets.size(); ++i) {
+      counts.push_back(offsets[i + 1] - offsets[i]);
+    }
+    const auto exponents = thin(counts, context);
+    ratings_ = cuda::DeviceBuffer<RowRating>(blocks.nnz());
+    for (int block = 0; block + 1 < static_cast<int>(cuts.size()); ++block) {
+      const std::uint64_t seed = seed_ + static_cast<std::uint64_t>(block);
+      const cuda::RatingsOfRows users = blocks.users_in(block);
+      tiles_.push_back(
+          make_device_tiles(users, settings_.chunk, bundle_size(settings_), seed, stream_));
+      launch_shuffle(users, exponents.data(), ratings_.data(), seed, stream_);
+    }
+    MF_CUDA(cudaStreamSynchronize(stream_));  // the blocks end
+  }
+
+  void run_rounds(const EpochArgs& args, Context& context) {
+    cuda::DeviceCommunicator& devices = *ring_->devices;
+    for (int round = 0; round < devices.size(); ++round) {
+      const int block = block_at(devices.rank(), round, devices.size());
+      const int next = block_at(devices.rank(), round + 1, devices.size());
+      for (int half = 0; half < kHalves; ++half) {
+        {
+          const PhaseScope phase(context.phases, "exchange");
+          await_half(half);
+        }
+        {
+          const PhaseScope phase(context.phases, "update");
+          pass(block * kHalves + half, args);
+        }
+        send_half(ring_->half(block, half), ring_->half(next, half), half);
+      }
+      devices.pace(stream_);
+    }
+  }
+
+  // Until the half that is worked on next is there; at first it is.
+  void await_half(int half) {
+    MF_CUDA(cudaStreamWaitEvent(stream_, ring_->arrived[half].get(), 0));
+  }
+
+  // Beside the pass over the other half, which begins when the exchange may: were it there first,
+  // the exchange would wait for room.
+  void send_half(RowRange out, RowRange in, int half) {
+    cuda::DeviceCommunicator& devices = *ring_->devices;
+    const cudaStream_t beside = devices.stream();
+    ring_->done.record(stream_);
+    MF_CUDA(cudaStreamWaitEvent(beside, ring_->done.get(), 0));
+    ring_->begun.record(beside);
+    devices.shift(row_of(model_.q(), out.begin), out.size() * row_bytes(),
+                  row_of(model_.q(), in.begin), in.size() * row_bytes(), beside);
+    if (!item_bias_.empty()) {
+      const std::int64_t bias_bytes = item_bias_stride_ * std::int64_t{sizeof(float)};
+      devices.shift(item_bias_.data() + out.begin * item_bias_stride_, out.size() * bias_bytes,
+                    item_bias_.data() + in.begin * item_bias_stride_, in.size() * bias_bytes,
+                    beside);
+    }
+    ring_->arrived[half].record(beside);
+    MF_CUDA(cudaStreamWaitEvent(stream_, ring_->begun.get(), 0));
+  }
+
+  // Each rank has its users and, between epochs, the items of its own block.
+  void gather_model() {
+    cuda::DeviceCommunicator& devices = *ring_->devices;
+    const cuda::ExchangeUse epochs = devices.use();
+    gather_rows(model_.p(), row_bytes(), ring_->users);
+    gather_rows(model_.q(), row_bytes(), ring_->items);
+    if (settings_.biased()) {
+      gather_rows(model_.user_bias(), sizeof(float), ring_->users);
+      gather_rows(item_bias_.data(), item_bias_stride_ * std::int64_t{sizeof(float)}, ring_->items);
+    }
+    devices.wait(stream_);
+    devices.set_use(epochs);
+  }
+
+  void gather_rows(void* rows, std::int64_t bytes, const RowShards& shards) {
+    cuda::DeviceCommunicator& devices = *ring_->devices;
+    const auto piece = [&](int owner, int with) {
+      const RowRange own = shards.own(owner);
+      return cuda::DevicePiece{with, static_cast<std::byte*>(rows) + own.begin * bytes,
+                               own.size() * bytes};
+    };
+    std::vector<cuda::DevicePiece> pieces;
+    if (devices.rank() > 0) {
+      pieces.push_back(piece(devices.rank(), 0));
+      return devices.exchange(pieces, {}, stream_);
+    }
+    for (int other = 1; other < devices.size(); ++other) pieces.push_back(piece(other, other));
+    devices.exchange({}, pieces, stream_);
+  }
+
+  // ---- both ----
+
+  std::int64_t row_bytes() const {
+    return storage_stride(settings_.storage, settings_.factors) * storage_bytes(settings_.storage);
+  }
+  void* row_of(void* rows, std::int64_t row) const {
+    return static_cast<std::byte*>(rows) + row * row_bytes();
+  }
+  float* offset(float* user_bias) const {
+    return user_bias == nullptr ? nullptr : user_bias + first_user_;
+  }
+
+  void start(const Model& initial, Context& context) {
+    cuda::Uploader uploader(*context.team, stream_);
+    model_ = cuda::StoredModel(settings_.storage, initial, uploader);
+    if (settings_.biased()) spread_item_bias(initial.n_items);
+  }
+
+  void account(const RatedShape& rated) {
+    work_ = pass_work(
+        rated, settings_.factors, settings_.model, sizeof(RowRating),
+        settings_.factors * storage_bytes(settings_.storage) + (settings_.biased() ? 4 : 0));
+  }
+
   void spread_item_bias(std::int64_t items) {
     item_bias_stride_ = item_bias_stride(items);
     item_bias_ = cuda::zeros<float>(items * item_bias_stride_, stream_);
@@ -73,29 +279,29 @@ class SgdTiled : public Algorithm {
                               sizeof(float), items, cudaMemcpyDeviceToDevice, stream_));
   }
 
-  void shuffle(cuda::DeviceRatings& ratings, Context& context) {
-    AlignedVector<std::int64_t> counts(ratings.n_items());
-    cuda::download(View<std::int64_t>(counts), ratings.item_counts(stream_), stream_);
+  // The exponents of all items, by their ratings.
+  cuda::DeviceBuffer<std::uint8_t> thin(const AlignedVector<std::int64_t>& counts,
+                                        Context& context) {
     const Thinning thinning = thin_items(counts, settings_.thin_above);
     writes_made_ = thinning.writes_made;
     cuda::Uploader uploader(*context.team, stream_);
-    const auto exponents = uploader.array(View<const std::uint8_t>(thinning.exponents));
-    ratings_ = cuda::DeviceBuffer<RowRating>(ratings.nnz());
-    launch_shuffle(ratings.rows(), exponents.data(), ratings_.data(), seed_, stream_);
+    return uploader.array(View<const std::uint8_t>(thinning.exponents));
   }
 
   Settings settings_;
   Work work_;
   double mean_ = 0;
-  std::uint64_t seed_ = 0;
+  std::uint64_t seed_ = 0, rounding_seed_ = 0;
   std::int64_t workers_ = 1;
+  std::int64_t first_user_ = 0;  // that chunks count users from
   double writes_made_ = 1;
   cudaStream_t stream_ = nullptr;
-  DeviceTiles tiles_;
+  std::vector<DeviceTiles> tiles_;  // of each block of items
   cuda::DeviceBuffer<RowRating> ratings_;
   cuda::StoredModel model_;
   cuda::DeviceBuffer<float> item_bias_;  // that training works on, of the biased model
   std::int64_t item_bias_stride_ = 1;
+  std::unique_ptr<Ring> ring_;  // null: one device
 };
 
 const RegisterFactory kTiled("sgd_tiled", [](const Params& params) {

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "algorithms/core/registry.hpp"
+#include "algorithms/sgd_tiled/ring.hpp"
 #include "algorithms/sgd_tiled/rule.hpp"
 #include "algorithms/sgd_tiled/settings.hpp"
 #include "algorithms/sgd_tiled/tiles.hpp"
@@ -182,6 +183,33 @@ TEST(Settings, RowsAreWholeWords) {
   EXPECT_EQ(stride(settings({{"factors", 100}, {"storage", "fp16"}})), 104);
   EXPECT_EQ(stride(settings({{"factors", 100}, {"storage", "fp32"}})), 100);
   EXPECT_EQ(stride(settings({{"factors", 1}, {"storage", "bf16"}})), 8);
+}
+
+// In a round each block has one rank, in an epoch each rank has had every block, and a block goes
+// to the next rank always, from epoch to epoch too.
+TEST(Ring, EveryRankHasEveryBlockOnceAnEpoch) {
+  for (int ranks = 1; ranks <= 8; ++ranks) {
+    std::vector<std::vector<int>> visits(ranks, std::vector<int>(ranks, 0));
+    for (int round = 0; round < ranks; ++round) {
+      std::vector<int> holders(ranks, 0);
+      for (int rank = 0; rank < ranks; ++rank) {
+        const int block = block_at(rank, round, ranks);
+        ASSERT_GE(block, 0);
+        ASSERT_LT(block, ranks);
+        ++holders[block];
+        ++visits[rank][block];
+        EXPECT_EQ(block_at((rank + 1) % ranks, round + 1, ranks), block);
+      }
+      for (const int one : holders) EXPECT_EQ(one, 1);
+    }
+    for (const auto& of_rank : visits) {
+      for (const int times : of_rank) EXPECT_EQ(times, 1);
+    }
+    for (int rank = 0; rank < ranks; ++rank) {
+      EXPECT_EQ(block_at(rank, ranks, ranks), rank);
+      EXPECT_EQ(block_at(rank, 0, ranks), rank);
+    }
+  }
 }
 
 }  // namespace

@@ -1,0 +1,108 @@
+// sgd_tiled over devices.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <string>
+#include <vector>
+
+#include "algorithms/core/registry.hpp"
+#include "base/json.hpp"
+#include "base/rng.hpp"
+#include "datasets/split.hpp"
+#include "datasets/synthetic/synthetic.hpp"
+#include "testing/cuda/rank_processes.hpp"
+#include "testing/cuda/test_runner.hpp"
+#include "testing/triples.hpp"
+
+namespace mf::sgd_tiled {
+namespace {
+
+Model train(const Ratings& ratings, const Json& changes, double rate, int epochs,
+            Communicator* ranks) {
+  const Params params = default_params(find_algorithm("sgd_tiled").params, changes);
+  InitSpec init;
+  init.kind = InitKind::uniform;
+  const Model start = initial_model_of(params, ratings, init, 1);
+  cuda::TestRunner runner("sgd_tiled", params, ratings, start, 1, ranks);
+  EXPECT_EQ(runner.run(1, epochs, rate), epochs * ratings.nnz());
+  runner.algorithm->gather_factors(runner.context);
+  return ranks == nullptr || ranks->leads() ? runner.model() : Model{};
+}
+
+double rmse(const Model& model, const Ratings& ratings) {
+  double sum = 0;
+  for (std::int64_t k = 0; k < ratings.nnz(); ++k) {
+    const Rating r = ratings[k];
+    double prediction = model.mean;
+    if (model.kind == ModelKind::biased) {
+      prediction += model.user_bias[r.user] + model.item_bias[r.item];
+    }
+    for (std::int64_t i = 0; i < model.factors; ++i) {
+      prediction += model.p[r.user * model.factors + i] * model.q[r.item * model.factors + i];
+    }
+    sum += (r.value - prediction) * (r.value - prediction);
+  }
+  return std::sqrt(sum / static_cast<double>(ratings.nnz()));
+}
+
+// Each user has one rating, and each item: whatever the order, the same numbers.
+Ratings pairs(std::int32_t count) {
+  std::vector<std::int32_t> items(count);
+  std::iota(items.begin(), items.end(), 0);
+  Rng rng(11);
+  std::shuffle(items.begin(), items.end(), rng);
+  std::vector<Rating> list;
+  for (std::int32_t user = 0; user < count; ++user) {
+    list.push_back({user, items[user], static_cast<float>(1 + 4 * rng.uniform())});
+  }
+  return test::ratings_of(count, count, list);
+}
+
+class TiledDevices : public testing::TestWithParam<int> {};
+
+TEST_P(TiledDevices, EveryRatingIsVisitedOnceAPass) {
+  MF_REQUIRE_DEVICES(GetParam());
+  cuda::in_ranks(GetParam(), [](Communicator& ranks) {
+    // Also fewer items than blocks, and than ranks.
+    for (const std::int32_t count : {4001, 3, 1}) {
+      const Ratings ratings = pairs(count);
+      for (const Json& changes :
+           {Json{{"factors", 24}, {"storage", "fp32"}},
+            Json{{"factors", 20}, {"storage", "fp32"}, {"model", "biased"}},
+            Json{{"factors", 64}, {"storage", "fp16"}, {"rounding", "nearest"}},
+            Json{{"factors", 100}, {"storage", "fp32"}, {"writes", "store"}}}) {
+        const Model many = train(ratings, changes, 0.05, 3, &ranks);
+        const Model alone = train(ratings, changes, 0.05, 3, nullptr);
+        if (!ranks.leads()) continue;
+        const std::string what = std::to_string(count) + " " + changes.dump();
+        EXPECT_EQ(many.p, alone.p) << what;
+        EXPECT_EQ(many.q, alone.q) << what;
+        EXPECT_EQ(many.user_bias, alone.user_bias) << what;
+        EXPECT_EQ(many.item_bias, alone.item_bias) << what;
+      }
+    }
+  });
+}
+
+TEST_P(TiledDevices, LearnAsOneDoes) {
+  MF_REQUIRE_DEVICES(GetParam());
+  cuda::in_ranks(GetParam(), [](Communicator& ranks) {
+    const Dataset data = make_look_alike("ml-1m", 0.5, 1, 2);
+    const Split split = make_split(data, {}, 2);
+    for (const char* model : {"plain", "biased"}) {
+      const Json changes = {{"factors", 32}, {"reg", 0.05}, {"model", model}, {"workers", 64}};
+      const Model many = train(split.train, changes, 0.01, 10, &ranks);
+      const Model alone = train(split.train, changes, 0.01, 10, nullptr);
+      if (!ranks.leads()) continue;
+      const double one = rmse(alone, split.test);
+      EXPECT_NEAR(rmse(many, split.test), one, 0.01 * one) << model;
+    }
+  });
+}
+
+INSTANTIATE_TEST_SUITE_P(Ranks, TiledDevices, testing::Values(2, 3, 4));
+
+}  // namespace
+}  // namespace mf::sgd_tiled
