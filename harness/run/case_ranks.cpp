@@ -48,8 +48,9 @@ void CaseRanks::together(const std::function<void()>& action) {
   }
 }
 
-void CaseRanks::load(const std::function<void()>& action) {
-  action();  // first, so that the others find what it has written to the cache
+void CaseRanks::load(const std::function<void()>& action, bool is_cached) {
+  const bool beside = is_cached && count_ > 1;
+  if (!beside) action();
   if (count_ == 1) return;
   std::optional<Fault> agreed;
   together([&] {
@@ -58,7 +59,9 @@ void CaseRanks::load(const std::function<void()>& action) {
     hash_.copy(load.case_hash.data(), load.case_hash.size());
     order(load);
     try {
-      group_.agree([] {});
+      group_.agree([&] {
+        if (beside) action();
+      });
     } catch (const RankFault&) {
       throw;
     } catch (const Error& error) {  // all ranks have it

@@ -22,10 +22,11 @@ class CaseRanks {
   // Ranks that share the CPUs of this one.
   int on_these_cpus() const;
 
-  // Calls the action of this rank, and has the others do theirs: load() after it, the rest beside
-  // it. load() throws what one of them has thrown, and they stay fit for the next case; after what
-  // the rest throw they are not (failed()).
-  void load(const std::function<void()>& action);
+  // Calls the action of this rank, and has the others do theirs beside it; load() after it, unless
+  // what is loaded `is_cached`: else they find what it has written to the cache. load() throws what
+  // one of them has thrown, and they stay fit for the next case; after what the rest throw they are
+  // not (failed()).
+  void load(const std::function<void()>& action, bool is_cached);
   void prepare(const std::function<void()>& action);
   void epochs(const EpochArgs& first, std::int64_t count, const std::function<void()>& action);
 

@@ -191,7 +191,8 @@ class CaseRun {
 
   void load() {
     const PhaseScope range(&ranges_, kLoadRange);
-    ranks_.load([&] { data_ = store_.get(item_, task_.keep_ratings); });
+    ranks_.load([&] { data_ = store_.get(item_, task_.keep_ratings); },
+                source_of_data(item_) == DataFrom::cache);
     judge_ = is_trial(item_) ? without_test(*data_.split) : data_.split;
   }
 
