@@ -194,6 +194,26 @@ def test_sweep_over_words_sizes_and_panels(tmp_path):
     assert sorted(table["nnz_train"]) == [1000, 5000] and table["series"].nunique() == 1
 
 
+@pytest.mark.parametrize("name", ["devices", "ranks"])
+def test_a_sweep_of_how_many_share_the_work_begins_with_one(tmp_path, name):
+    """A case of one has no such parameter; beside its time stands what would be ideal."""
+    def made(count, seconds, factors):
+        share = {} if count == 1 else {name: count}
+        return Made("als_fused", {"factors": factors, **share}, trace=[(0, 0.0, 2.0), (2, seconds, 1.0)])
+
+    cases = [made(1, 8.0, 64), made(2, 5.0, 64), made(4, 2.5, 64), made(2, 9.0, 128)]
+    _, text, table = draw(write(tmp_path / "run", cases), tmp_path,
+                          {"figure": "sweep", "x": name, "y": "s_per_epoch"})
+    assert f"divided by the {name}" in text
+    own = table[table["series"].str.contains("64")].set_index(name)
+    assert own["s_per_epoch"].to_dict() == {1: 4.0, 2: 2.5, 4: 1.25}
+    assert own["efficiency"].to_dict() == {1: 1.0, 2: 0.8, 4: 0.8}
+    alone = table[table["series"].str.contains("128")]
+    assert alone["efficiency"].isna().all()  # there is none of one
+    _, text, table = draw(tmp_path / "run", tmp_path, {"figure": "sweep", "x": name})
+    assert "divided by" not in text and "efficiency" not in table
+
+
 def test_sweep_keeps_what_failed_and_what_lacks_the_parameter(tmp_path):
     cases = [*swept(values=(8,)), Made("ebgtg", {"factors": 16}, trace=(), status="oom"),
              Made("other", {}, trace=[(0, 0.0, 2.0), (1, 1.0, 0.9)])]

@@ -26,6 +26,8 @@ from mfplots.summary import status_text, writes_note
 from mfplots.values import Metric, axis_label, metric, spread_of, values
 
 SIZES = {"nnz_train": "training ratings", "n_users": "users", "n_items": "items"}
+# Parameters of how many share the work of a case: one, where a case has no such parameter.
+SHARES = ("devices", "ranks")
 LOG_FROM = 20  # scale auto: logarithmic from this ratio of largest to smallest
 ABSENT = object()
 
@@ -61,6 +63,8 @@ def sweep(view: View, recipe: Recipe) -> Drawing:
         own = [item for item in items if item.title == title]
         near = [p for p in shown if any(p.dataset in item.datasets for item in own)]
         _draw_panel(axes, own, places, looks_of)
+        if _is_scaling(recipe, found):
+            _draw_shares(axes, own, looks_of)
         draw_points(axes, near, shown)
         axes.set_title(fit(title, 4.2, 10), loc="left")
         _finish(axes, own, near, places, found, recipe)
@@ -69,9 +73,36 @@ def sweep(view: View, recipe: Recipe) -> Drawing:
         f"{sample(view)}. "
         "Median over seeds, band or whiskers from smallest to largest of 3 or more; an x at the "
         "lower edge: no value there.",
+        f"Dotted: the time on one, divided by the {recipe.x}." if _is_scaling(recipe, found) else "",
         absent_note(points, datasets), writes_note(view) if found.by_method else "",
         *provenance(view)])
-    return Drawing(sheet, _numbers(items, recipe, shown))
+    numbers = _numbers(items, recipe, shown)
+    return Drawing(sheet, _with_efficiency(numbers, recipe) if _is_scaling(recipe, found) else numbers)
+
+
+def _is_scaling(recipe: Recipe, found: Metric) -> bool:
+    return recipe.x in SHARES and found.kind == "time"
+
+
+def _draw_shares(axes: Axes, items: Sequence[Item], looks_of: Mapping[str, Look]) -> None:
+    """From the time of each series on one, that of as many as share it without loss."""
+    for label in dict.fromkeys(item.label for item in items):
+        own = {float(item.x): item.spread.median for item in items
+               if item.label == label and item.spread.n}
+        if 1.0 in own and len(own) > 1:
+            xs = sorted(own)
+            axes.plot(xs, [own[1.0] / x for x in xs], linestyle=":", linewidth=1,
+                      color=looks_of[label].colour, zorder=1)
+
+
+def _with_efficiency(numbers: pd.DataFrame, recipe: Recipe) -> pd.DataFrame:
+    """T(1) / (K T(K)) beside each time."""
+    time = recipe.y or "final_test_rmse"
+    one = {(row["panel"], row["series"]): row[time] for _, row in numbers.iterrows()
+           if row[recipe.x] == 1}
+    efficiency = [one.get((row["panel"], row["series"]), float("nan")) / (row[recipe.x] * row[time])
+                  for _, row in numbers.iterrows()]
+    return numbers.assign(efficiency=efficiency)
 
 
 def _sized(point: Point, recipe: Recipe) -> Point:
@@ -111,7 +142,7 @@ def _x(series: Series, name: str) -> object:
     if name in SIZES:
         sizes = pd.to_numeric(series.cases[name]).dropna()
         return float(sizes.median()) if len(sizes) else ABSENT
-    value = series.facets.get(name, ABSENT)
+    value = series.facets.get(name, 1 if name in SHARES else ABSENT)
     number = isinstance(value, (int, float)) and not isinstance(value, bool)
     return value if number or value is ABSENT else value if isinstance(value, str) \
         else canonical(value)
