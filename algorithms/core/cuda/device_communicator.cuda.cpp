@@ -39,6 +39,7 @@ void DeviceCommunicator::all_sum(std::int64_t*, std::int64_t, cudaStream_t) {}
 void DeviceCommunicator::all_sum(float*, std::int64_t, cudaStream_t) {}
 void DeviceCommunicator::all_sum(double*, std::int64_t, cudaStream_t) {}
 void DeviceCommunicator::look() {}
+void DeviceCommunicator::look_at_result() {}
 void DeviceCommunicator::give_up() noexcept {}
 
 #else
@@ -83,6 +84,12 @@ void DeviceCommunicator::look() {
     give_up();
     throw RankFault(*fault);
   }
+}
+
+// The stream ends, too, where NCCL has given up by itself, and what it left is no result.
+void DeviceCommunicator::look_at_result() {
+  look();
+  if (comm_ != nullptr) settle("an exchange of NCCL");
 }
 
 // Of a call that does not block: until it has done what it began.
@@ -286,6 +293,7 @@ void DeviceCommunicator::wait(cudaStream_t stream) {
         return true;
       },
       [&] { look(); });
+  look_at_result();
   ahead_.clear();
   read_times();
 }

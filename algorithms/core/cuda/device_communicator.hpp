@@ -107,6 +107,7 @@ class DeviceCommunicator {
   void check(int result, const char* call);
   void settle(const char* call);
   void look();
+  void look_at_result();
   Timed take_timed();
   void read_times();
 
