@@ -45,7 +45,7 @@ def test_a_name_with_signs_runs_resumes_predicts_and_is_drawn(mfbench, tmp_path)
     assert 'did you mean "ccd++_cpu"' in wrong.stderr
 
     for arguments in (["table", "out"], ["out", "--figure", "rmse-time", "--format", "svg"],
-                      ["report", "out"]):
+                      ["report", "out", "--format", "svg"]):
         done = subprocess.run([sys.executable, "-m", "mfplots", *arguments], cwd=tmp_path, text=True,
                               capture_output=True, env={"PYTHONPATH": str(ROOT / "plots"),
                                                         "PATH": "/usr/bin:/bin", "HOME": str(tmp_path)})
