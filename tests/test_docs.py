@@ -196,6 +196,18 @@ def test_every_algorithm_has_a_page(mfbench, tmp_path):
     assert {name for name in names if not name.startswith("peer:")} == paged
 
 
+def test_what_strangers_files_may_do_is_said_and_how_to_report_that_one_does_more():
+    page = (ROOT / "docs" / "security.md").read_text()
+    rows = [line.split("|") for line in page.splitlines() if line.startswith("|")][2:]
+    said = [row[1].strip() for row in rows]
+    for kind in ("a spec", "ratings", "a cache file", "a model folder", "result files", "an archive"):
+        assert any(one.startswith(kind) for one in said), kind
+    assert all(len(row) == 5 and row[2].strip() and row[3].strip() for row in rows)
+    report = (ROOT / "SECURITY.md").read_text()
+    assert "docs/security.md" in report and "private vulnerability report" in report
+    assert "SECURITY.md" in page
+
+
 # ---- the worked examples --------------------------------------------------------------------------
 
 def ninja_block(text, output):

@@ -20,9 +20,10 @@ def bounded(mfbench, tmp_path):
     """Runs mfbench in tmp_path with 2 GiB, for a minute at most."""
     (tmp_path / "s.json").write_text(json.dumps(SPEC))
 
-    def run(*arguments):
+    def run(*arguments, **environment):
         done = subprocess.run(
-            [mfbench.program, *arguments], cwd=tmp_path, env=mfbench.environment(), timeout=60,
+            [mfbench.program, *arguments], cwd=tmp_path, timeout=60,
+            env={**mfbench.environment(), **environment},
             capture_output=True, stdin=subprocess.DEVNULL,
             preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (2 << 30, 2 << 30)))
         assert b"\x1b" not in done.stderr
@@ -84,6 +85,13 @@ def test_a_pipe_among_the_results_holds_nobody_up(bounded, tmp_path):
     assert result.is_file()
 
 
+def test_a_number_beyond_double_in_a_spec_is_an_error(bounded, tmp_path):
+    (tmp_path / "s.json").write_text(json.dumps({**SPEC, "schedule": {"learning_rate": 7}}).replace("7", "1e999"))
+    for command in ("validate", "run"):
+        done = bounded(command, "s.json")
+        assert done.returncode == 2 and "s.json:1:" in done.text and "1e999" in done.text
+
+
 def test_a_number_beyond_double_in_a_model_is_an_error(bounded, tmp_path):
     assert bounded("run", "s.json", "--out", "r", "--quiet").returncode == 0
     (model,) = (tmp_path / "r/models").iterdir()
@@ -107,8 +115,11 @@ def test_a_pipe_in_a_model_is_refused_not_waited_for(bounded, tmp_path, name):
 def test_a_small_file_that_unpacks_to_much_is_refused(bounded, tmp_path):
     if "libarchive         yes" not in bounded("doctor").stdout.decode():
         pytest.skip("this build unpacks nothing")
-    member = gzip.compress(b"1 1 1\n" * (1 << 21))
-    (tmp_path / "bomb.txt.gz").write_bytes(member * 23)  # 276 MiB
+    member = gzip.compress(b"no row\n" * (3 << 19))
+    (tmp_path / "bomb.txt.gz").write_bytes(member * 26)  # 273 MiB
     done = bounded("data", "stats", "./bomb.txt.gz")
     assert done.returncode == 3
     assert "unpack to more than" in done.text and "MFBENCH_UNPACK=any" in done.text
+    done = bounded("data", "stats", "./bomb.txt.gz", MFBENCH_UNPACK="any")
+    assert done.returncode == 3
+    assert "unpack" not in done.text and "no row" in done.text  # it was unpacked, and read

@@ -554,6 +554,16 @@ TEST_F(MalformedNumpy, TypesAndShapes) {
   }
   EXPECT_HAS(numpy_error(ids_, test::npy_of<std::int32_t>("<i4", {1, 2}), values_),
              "found 3 users, 2 items and 3 ratings, expected three arrays of one length");
+  // As many bytes as 2^64 has, and none, by the product of elements and their size.
+  for (const char* shape :
+       {"(4611686018427387904,)", "(4611686018427387907,)", "(9223372036854775807,)"}) {
+    EXPECT_HAS(numpy_error(test::npy_of<std::int32_t>("<i4", {1, 2, 3}, shape), ids_, values_),
+               fmt::format("users.npy: found 12 bytes of data, expected {} elements of 4 bytes",
+                           std::string_view(shape + 1, 19)));
+  }
+  EXPECT_HAS(numpy_error(test::npy_of<std::int32_t>("<i4", {1, 2, 3}, "(9223372036854775808,)"),
+                         ids_, values_),
+             "expected an array of one dimension");
   const std::string none = test::npy_of<std::int32_t>("<i4", {});
   EXPECT_HAS(numpy_error(none, none, none), "found no ratings, expected at least one");
 }
