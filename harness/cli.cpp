@@ -578,10 +578,16 @@ class Cli {
         app_.add_subcommand("plan", "cases, memory and time of a spec, without running it");
     plan->add_option("spec", spec_, "JSON file")->required();
     plan->add_flag("--json", json_, "as JSON");
-    plan->add_flag("--no-measure", no_measure_, "leave the time estimate out");
-    plan->callback([this] {
+    plan->add_flag("!--no-measure", plan_.measure, "leave the time estimate out");
+    plan->add_flag("!--no-share", plan_.share, "as of run: each case has all of its ratings anew");
+    auto* device = plan->add_option("--device-memory", device_gib_,
+                                    "GiB: as if so much were free on the device")
+                       ->check(CLI::PositiveNumber);
+    plan->callback([this, device] {
       const Spec spec = read_and_warn(spec_);
-      const Plan made = make_plan(spec, !no_measure_);
+      if (device->count() > 0)
+        plan_.device_free_bytes = device_gib_ * static_cast<double>(std::int64_t{1} << 30);
+      const Plan made = make_plan(spec, plan_);
       fmt::print("{}",
                  json_ ? json_text(to_json(made), 2) + "\n" : printable(format_plan(made, spec)));
     });
@@ -754,7 +760,7 @@ class Cli {
 
   CLI::App app_;
   int code_ = 0;
-  bool json_ = false, quiet_ = false, no_measure_ = false, include_seen_ = false, cold_ = false;
+  bool json_ = false, quiet_ = false, include_seen_ = false, cold_ = false;
   bool look_ = false;
   std::string name_, first_, second_, model_;
   std::string pairs_ = "-", history_;
@@ -766,6 +772,8 @@ class Cli {
   std::string spec_;
   RunOptions options_;
   ProfileWindow window_;
+  PlanOptions plan_;
+  double device_gib_ = 0;
   std::string pin_ = kPins.of(Pin::none);
   std::string numa_ = memory_text({});
   ExportOptions export_;

@@ -1,16 +1,22 @@
-// Bytes of device memory that the ratings take there while an algorithm is prepared, for
-// AlgorithmInfo::memory (cuda/device_ratings.hpp needs CUDA).
+// Bytes that the ratings take on the device while an algorithm is prepared, and of the host on
+// their way there, for AlgorithmInfo::memory (cuda/device_ratings.hpp needs CUDA).
 #pragma once
 
 #include <algorithm>
 #include <cstdint>
 
 #include "algorithms/core/algorithm.hpp"
+#include "algorithms/core/pinned.hpp"
 
 namespace mf {
 
 // Ratings that are sorted into columns at a time.
 inline constexpr std::int64_t kSortAtOnce = std::int64_t{1} << 28;
+
+// Pinned memory of the host that the ratings go up through, 8 bytes each.
+inline double pinned_bytes(const ProblemShape& shape) {
+  return static_cast<double>(pinned_pieces(8 * shape.nnz) * kPinnedPieceBytes);
+}
 
 // R by rows, as it is uploaded; R by columns.
 inline double row_ratings_bytes(const ProblemShape& shape) {
@@ -52,6 +58,15 @@ inline double sorting_bytes(const ProblemShape& shape, double key_bytes) {
 }
 // Ratings that can be sorted so, at most.
 inline constexpr std::int64_t kMostSorted = (std::int64_t{1} << 32) - 1;
+
+// Parts of the rows that have more than `split` ratings, of the side that has more of them: as if
+// these rows had all ratings and filled their parts. They have most, and each has half a part more
+// than it fills; the two about cancel out (0.95 and 1.02 of the number for the look-alikes of
+// Netflix and Hugewiki and 8192).
+inline double split_parts(const ProblemShape& shape, std::int64_t split) {
+  if (split <= 0 || shape.nnz <= split) return 0;
+  return static_cast<double>(shape.nnz) / static_cast<double>(split);
+}
 
 // Of parts of rows while they are sorted, 72 each, and of the sums that number them.
 inline double cutting_bytes(double parts, double rows) { return 72 * parts + 16 * rows; }

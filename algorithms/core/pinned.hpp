@@ -2,12 +2,18 @@
 // copied. For AlgorithmInfo::memory, so here and not beside the uploads, which need CUDA.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 
 namespace mf {
 
 inline constexpr std::int64_t kPinnedPieceBytes = std::int64_t{16} << 20;
 inline constexpr int kPinnedPieces = 8;
-inline constexpr double kPinnedBytes = double{kPinnedPieces} * kPinnedPieceBytes;  // at most
+
+// As many pieces as so many bytes fill.
+constexpr std::int64_t pinned_pieces(std::int64_t bytes) {
+  return std::clamp<std::int64_t>((bytes + kPinnedPieceBytes - 1) / kPinnedPieceBytes, 1,
+                                  kPinnedPieces);
+}
 
 }  // namespace mf

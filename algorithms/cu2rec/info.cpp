@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "algorithms/core/pinned.hpp"
+#include "algorithms/core/device_need.hpp"
 #include "algorithms/core/registry.hpp"
 #include "algorithms/core/rows.hpp"
 #include "algorithms/cu2rec/settings.hpp"
@@ -62,8 +62,10 @@ MemoryNeed memory_need(const Settings& settings, const ProblemShape& shape) {
   const auto row = static_cast<double>((row_stride(settings.factors, 4) + 1) * 4);
   const double item_copies = settings.buffering == Buffering::swap ? 2 : 1;
   const double states = settings.generator == Generator::curand ? kStateBytes * m : 0;
-  const double ratings = sizeof(RowRating) * static_cast<double>(shape.nnz) + 8 * (m + 1);
-  return {kPinnedBytes, row * (m + item_copies * n) + ratings + 4 * n + states};
+  // R by rows is read where it lies.
+  const double own = row * (m + item_copies * n) + 4 * n + states;
+  const double all = row_ratings_bytes(shape) + own;
+  return {pinned_bytes(shape), {all, all}, BesideRatings{{own, own}}};
 }
 
 AlgorithmInfo family_info(ItemRule rule, const std::string& summary) {

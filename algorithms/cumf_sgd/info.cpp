@@ -4,7 +4,6 @@
 #include <algorithm>
 
 #include "algorithms/core/device_need.hpp"
-#include "algorithms/core/pinned.hpp"
 #include "algorithms/core/registry.hpp"
 #include "algorithms/cumf_sgd/settings.hpp"
 
@@ -21,18 +20,25 @@ double trained_bytes(const Params& params, const ProblemShape& shape) {
          static_cast<double>(shape.nnz) * sizeof(Rating);
 }
 
+// `preparing`: with R by rows.
+MemoryNeed need_of(const ProblemShape& shape, double preparing, double trained) {
+  return {pinned_bytes(shape),
+          {preparing, trained},
+          BesideRatings{{preparing - row_ratings_bytes(shape), trained}}};
+}
+
 // While they are shuffled, the ratings also lie by user, with the user of each.
 MemoryNeed hogwild_need(const Params& params, const ProblemShape& shape) {
   const double shuffling =
       row_ratings_bytes(shape) + static_cast<double>(shape.nnz) * (sizeof(Rating) + 4);
-  return {kPinnedBytes, std::max(trained_bytes(params, shape), shuffling)};
+  return need_of(shape, shuffling, trained_bytes(params, shape));
 }
 
 // While they are put in the order of the blocks, the ratings also lie by user.
 MemoryNeed wavefront_need(const Params& params, const ProblemShape& shape) {
   const double parts = 4.0 * static_cast<double>(shape.n_users + 5 * shape.n_items);
-  return {kPinnedBytes, std::max(trained_bytes(params, shape),
-                                 sorting_bytes(shape, sizeof(std::uint32_t)) + parts)};
+  return need_of(shape, sorting_bytes(shape, sizeof(std::uint32_t)) + parts,
+                 trained_bytes(params, shape));
 }
 
 AlgorithmInfo shared_info(const std::string& name, std::vector<ParamSpec> own) {

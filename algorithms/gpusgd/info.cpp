@@ -4,7 +4,6 @@
 #include <algorithm>
 
 #include "algorithms/core/device_need.hpp"
-#include "algorithms/core/pinned.hpp"
 #include "algorithms/core/registry.hpp"
 #include "algorithms/core/rows.hpp"
 #include "algorithms/gpusgd/settings.hpp"
@@ -53,10 +52,13 @@ MemoryNeed memory_need(const Settings& settings, const ProblemShape& shape) {
   const auto model = static_cast<double>((shape.n_users + shape.n_items) * row * copies);
   const double ratings = sizeof(Rating) * nnz;
   const bool grouped = settings.scheme == Scheme::grouped;
-  // While groups are found, R by rows may be gone; with other cases it is not.
-  const double grouping = row_ratings_bytes(shape) + ratings + 4 * nnz + tables;
-  return {kPinnedBytes, std::max({ratings + tables + model, grouped ? grouping : 0,
-                                  sorting_bytes(shape, grouped ? 8 : 4)})};
+  const double sorting = sorting_bytes(shape, grouped ? 8 : 4);
+  const double trained = ratings + tables + model;
+  // While groups are found, R by rows is gone but where it stays for other cases.
+  const double grouping = grouped ? ratings + 4 * nnz + tables : 0;
+  return {pinned_bytes(shape),
+          {std::max(sorting, grouping), trained},
+          BesideRatings{{std::max(sorting - row_ratings_bytes(shape), grouping), trained}}};
 }
 
 AlgorithmInfo family_info(Scheme scheme, const std::string& summary, const std::string& paper) {

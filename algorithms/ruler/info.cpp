@@ -33,7 +33,8 @@ AlgorithmInfo named(const std::string& name, const std::string& summary,
 // P, Q and both biases in fp32.
 MemoryNeed device_memory(const Params& params, const ProblemShape& shape) {
   const auto row = static_cast<double>(params.integer("factors") + 1) * sizeof(float);
-  return {0, row * static_cast<double>(shape.n_users + shape.n_items)};
+  const double model = row * static_cast<double>(shape.n_users + shape.n_items);
+  return {0, {model, model}};
 }
 
 AlgorithmInfo ruler_device_info() {

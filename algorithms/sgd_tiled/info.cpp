@@ -4,7 +4,6 @@
 #include <algorithm>
 
 #include "algorithms/core/device_need.hpp"
-#include "algorithms/core/pinned.hpp"
 #include "algorithms/core/ranks.hpp"
 #include "algorithms/core/registry.hpp"
 #include "algorithms/sgd_tiled/ring.hpp"
@@ -63,10 +62,11 @@ MemoryNeed memory_need(const Params& params, const ProblemShape& shape) {
       own + spread + rows * (stored_row_bytes(settings.storage, settings.factors) + 4);
   // The ratings lie twice while they are shuffled, and before that the chunks while they are
   // sorted.
-  const double by_user = row_ratings_bytes(of_device) + (devices > 1 ? 8 * (nnz + users) : 0);
-  const double cut = by_user + 56 * chunks / blocks + 8 * users;
-  const double shuffled = by_user + own;
-  return {kPinnedBytes, std::max({trained, cut, shuffled})};
+  const double more = devices > 1 ? 8 * (nnz + users) : 0;
+  const double preparing = more + std::max(56 * chunks / blocks + 8 * users, own);
+  return {pinned_bytes(of_device),
+          {row_ratings_bytes(of_device) + preparing, trained},
+          BesideRatings{{preparing, trained}}};
 }
 
 AlgorithmInfo tiled_info() {

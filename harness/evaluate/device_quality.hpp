@@ -86,6 +86,9 @@ inline constexpr std::int64_t kScoreBytes = std::int64_t{256} << 20;
 // Rows of a Gram that are converted to double at a time.
 inline constexpr std::int64_t kGramBlock = 8192;
 
+// Users whose scores are on the device at a time.
+std::int64_t users_of_tile(std::int64_t n_users, std::int64_t n_items);
+
 struct QualityShape {
   std::int64_t n_users = 0;
   std::int64_t n_items = 0;
@@ -94,6 +97,7 @@ struct QualityShape {
   std::int64_t factors = 0;
   bool objective = false;
   bool ranking = false;
+  std::int64_t folded_users = 0;  // whose rows come from fold-in
 };
 
 // Device bytes of both, at most. What cuBLAS takes for itself is not in it.

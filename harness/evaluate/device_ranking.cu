@@ -50,13 +50,6 @@ __global__ void __launch_bounds__(kGatherThreads)
   }
 }
 
-// Users whose scores are on the device at a time.
-std::int64_t users_of_tile(std::int64_t n_users, std::int64_t n_items) {
-  const std::int64_t fit = kScoreBytes / (4 * std::max<std::int64_t>(1, n_items));
-  const std::int64_t whole = fit >= 128 ? fit / 128 * 128 : fit;  // whole tiles of cuBLAS
-  return std::clamp<std::int64_t>(whole, 1, std::max<std::int64_t>(1, n_users));
-}
-
 }  // namespace
 
 struct DeviceRanking::Impl {

@@ -42,6 +42,7 @@ CaseData DataStore::get(const Case& item, bool keep_whole) {
 void DataStore::load(const Case& item, const std::string& key) {
   drop_dataset();
   writer_.finish();  // what is still being written of the old one would stand beside the new one
+  standing_bytes_ = resident_bytes();
   refuse_to_load(item);
   host_data_ = expected_data(item, memory_limit().available).value_or(HostData{});
   host_data_.kept_in_cut = host_data_.kept_in_training = false;
@@ -88,6 +89,11 @@ HostData DataStore::host_data() const {
   data.whole = {split.train.n_users(), split.train.n_items(), all};
   data.threads = hardware_threads();
   data.program_bytes = program_bytes();
+  data.standing_bytes = standing_bytes_;
+  if (const auto& rule = info_->implicit) {
+    data.before_rule = {data.whole.n_users + rule->users_dropped,
+                        data.whole.n_items + rule->items_dropped, all + rule->ratings_dropped};
+  }
   return data;
 }
 

@@ -57,6 +57,7 @@ class DataStore {
   HostData host_data_;        // of the last get()
   LoadSeconds load_seconds_;  // of it, too
   double split_s_ = 0;
+  double standing_bytes_ = 0;  // of this process, when data were loaded last
 };
 
 }  // namespace mf

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <optional>
 
 #include "algorithms/core/algorithm.hpp"
 #include "harness/spec/spec.hpp"
@@ -28,9 +29,12 @@ struct HostData {
   // All ratings stay beside their parts, for a later case or while they are written to the cache:
   // while the parts are cut, and after that.
   bool kept_in_cut = false, kept_in_training = false;
-  double source_bytes = 0;   // of the files that are mapped to be read
-  double program_bytes = 0;  // of this process without data
-  int threads = 1;           // that load and cut
+  // The ratings to which a rule for implicit feedback is applied, beside what it leaves.
+  std::optional<ProblemShape> before_rule;
+  double source_bytes = 0;    // of the files that are mapped to be read
+  double program_bytes = 0;   // of this process without data, before it had a device
+  double standing_bytes = 0;  // and as the case begins: with what cases before it left for good
+  int threads = 1;            // that load and cut
 };
 
 struct HostNeed {
@@ -44,6 +48,10 @@ struct HostNeed {
 HostNeed host_need(const Case& item, const HostData& data);
 
 double whole_bytes(const HostData& data);  // of all ratings, offsets and ids
+
+// What this process holds without data once the case has run: the device's context, libraries and
+// the memory for uploads stay.
+double left_standing(const Case& item, const HostData& data);
 
 // Of this process now.
 double resident_bytes();

@@ -47,7 +47,8 @@ double probe(const Case& item) {
 
 // Why it would not run here, or nothing.
 std::optional<std::string> problem_of(const Case& item, const PlannedCase& planned, double surely,
-                                      const ProblemShape& shape, const MemoryBound& available) {
+                                      const ProblemShape& shape, const MemoryBound& available,
+                                      const std::optional<double>& free) {
   if (const std::string missing = why_unavailable(item.data); !missing.empty()) return missing;
   if (const auto why = why_no_implementation(item)) return why;
   const AlgorithmInfo& info = find_algorithm(item.algorithm);
@@ -55,10 +56,8 @@ std::optional<std::string> problem_of(const Case& item, const PlannedCase& plann
     if (const auto reason = info.supports(item.params, shape)) return reason;
   }
   if (const auto why = why_not_in_memory(surely, available)) return why;
-  if (!planned.device_bytes) return std::nullopt;
-  const auto device = find_device();
-  if (!device) return std::nullopt;
-  return why_not_on_device(*planned.device_bytes, static_cast<double>(device->free_bytes));
+  if (!planned.least_device_bytes) return std::nullopt;
+  return why_not_on_device(*planned.least_device_bytes, free);
 }
 
 // What the cases before this one of the spec leave to it.
@@ -67,7 +66,15 @@ struct Place {
   bool has_ratings = false;
   bool keeps_whole = false;
   bool keeps_on_device = false;
+  bool has_columns = false;  // R by columns is there for an earlier case
 };
+
+bool asks_for_columns(const Case& item) {
+  const AlgorithmInfo& info = find_algorithm(item.algorithm);
+  if (!info.memory) return false;
+  const auto beside = info.memory(item.params, {}).beside_ratings;
+  return beside && beside->columns;
+}
 
 Place place_of(std::span<const Case* const> cases, std::size_t index) {
   Place place;
@@ -80,21 +87,52 @@ Place place_of(std::span<const Case* const> cases, std::size_t index) {
   place.has_ratings = own.resolved.at("dataset") == before.resolved.at("dataset");
   place.has_split = place.has_ratings && own.resolved.at("split") == before.resolved.at("split");
   if (place.has_split && needs_device(before)) place.keeps_on_device = true;
+  for (std::size_t i = index; place.has_split && i-- > 0;) {
+    const Case& earlier = *cases[i];
+    if (own.resolved.at("dataset") != earlier.resolved.at("dataset") ||
+        own.resolved.at("split") != earlier.resolved.at("split")) {
+      break;
+    }
+    place.has_columns = place.has_columns || asks_for_columns(earlier);
+  }
   return place;
 }
 
 // Whether ratings stay on the device for cases before and after; not without a device, of which it
 // is not known what it has room for.
 bool keeps_on_device(const Case& item, const Place& place, const ProblemShape& shape,
-                     std::int64_t others) {
-  if (!place.keeps_on_device) return false;
+                     std::int64_t others, const std::optional<double>& free) {
+  return place.keeps_on_device && free &&
+         leaves_room_for_ratings(item, shape, others, false, *free);
+}
+
+void plan_device(PlannedCase& planned, const Case& item, const Place& place,
+                 const ProblemShape& shape, std::int64_t others,
+                 const std::optional<double>& free) {
+  if (!needs_device(item)) return;
+  DevicePlace on_device = {false, false, free};
+  planned.device_bytes = device_bytes(item, shape, others, on_device);
+  planned.least_device_bytes = least_device_bytes(item, shape, others, on_device);
+  if (!place.keeps_on_device) return;
+  on_device.keeps_ratings = true;
+  on_device.has_columns = place.has_columns;
+  planned.shared_device_bytes = device_bytes(item, shape, others, on_device);
+  if (keeps_on_device(item, place, shape, others, free)) {
+    planned.device_bytes = planned.shared_device_bytes;
+  }
+}
+
+// Free of the device it plans for.
+std::optional<double> free_on_device(const PlanOptions& options) {
+  if (options.device_free_bytes) return options.device_free_bytes;
   const auto device = find_device();
-  return device && leaves_room_for_ratings(item, shape, others, false,
-                                           static_cast<double>(device->free_bytes));
+  if (!device) return std::nullopt;
+  return static_cast<double>(device->free_bytes);
 }
 
 PlannedCase plan_case(const Case& item, const Place& place, bool measure,
-                      const MemoryBound& available, std::map<std::string, double>& rates) {
+                      const MemoryBound& available, const std::optional<double>& free, double& left,
+                      std::map<std::string, double>& rates) {
   PlannedCase planned;
   planned.id = item.id;
   planned.metric = main_metric(item);
@@ -109,19 +147,16 @@ PlannedCase plan_case(const Case& item, const Place& place, bool measure,
     known->kept_in_cut = place.keeps_whole || (!place.has_split && known->kept_in_cut);
     known->kept_in_training = known->kept_in_cut;
     known->program_bytes = program_bytes();
+    known->standing_bytes = left;
     const HostNeed need = host_need(item, *known);
+    left = left_standing(item, *known);
     planned.host_bytes = need.peak();
-    surely = std::max(need.surely, need.train - known->program_bytes -
-                                       (known->kept_in_training ? whole_bytes(*known) : 0));
-    if (needs_device(item)) {
-      const std::int64_t others = known->whole.nnz - shape.nnz;
-      const bool kept = keeps_on_device(item, place, shape, others);
-      planned.device_bytes = device_bytes(item, shape, others, kept);
-      if (place.keeps_on_device)
-        planned.shared_device_bytes = device_bytes(item, shape, others, true);
-    }
+    surely =
+        std::max(need.surely, need.train - std::max(known->program_bytes, known->standing_bytes) -
+                                  (known->kept_in_training ? whole_bytes(*known) : 0));
+    plan_device(planned, item, place, shape, known->whole.nnz - shape.nnz, free);
   }
-  planned.note = problem_of(item, planned, surely, shape, available);
+  planned.note = problem_of(item, planned, surely, shape, available, free);
   if (!measure || !known || planned.note) return planned;
   const std::string key = item.algorithm + canonical(item.params.to_json());
   if (rates.count(key) == 0) rates[key] = probe(item);
@@ -165,16 +200,20 @@ PlannedStudy plan_study(const Spec& spec, std::size_t number, const Plan& plan) 
 
 }  // namespace
 
-Plan make_plan(const Spec& spec, bool measure) {
+Plan make_plan(const Spec& spec, const PlanOptions& options) {
   Plan plan;
+  program_bytes();  // before there is a device, or a probe
+  const std::optional<double> free = free_on_device(options);
   plan.available = memory_limit().available;
   std::map<std::string, double> rates;
-  program_bytes();  // before a probe
+  double left =
+      resident_bytes();  // what stands in this process: a context, once a device was found
   std::vector<const Case*> all;
   for (const Case& item : spec.cases) all.push_back(&item);
   for (std::size_t i = 0; i < all.size(); ++i) {
-    plan.cases.push_back(
-        plan_case(case_to_plan(spec, *all[i]), place_of(all, i), measure, plan.available, rates));
+    plan.cases.push_back(plan_case(case_to_plan(spec, *all[i]),
+                                   options.share ? place_of(all, i) : Place{}, options.measure,
+                                   plan.available, free, left, rates));
     const PlannedCase& planned = plan.cases.back();
     plan.peak_host_bytes = std::max(plan.peak_host_bytes, planned.host_bytes.value_or(0));
     plan.peak_device_bytes = std::max(plan.peak_device_bytes, planned.device_bytes.value_or(0));
@@ -235,6 +274,7 @@ Json to_json(const Plan& plan) {
                      {"metric", kMetricNames.of(item.metric)},
                      {"host_bytes", or_null(item.host_bytes)},
                      {"device_bytes", item.device_bytes.value_or(0)},
+                     {"least_device_bytes", item.least_device_bytes.value_or(0)},
                      {"shared_device_bytes", or_null(item.shared_device_bytes)},
                      {"train_s", or_null(item.train_s)},
                      {"note", item.note.value_or("")}});

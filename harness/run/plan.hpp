@@ -16,6 +16,8 @@ struct PlannedCase {
   std::optional<std::string> note;     // why it would not run
   std::optional<double> host_bytes;    // nothing: the size of the data is not known
   std::optional<double> device_bytes;  // with the evaluator's; nothing for the CPU, too
+  // What must be free there for it to start; nothing for the CPU.
+  std::optional<double> least_device_bytes;
   // Where R stays on the device for other cases: as it is decided where there is one.
   std::optional<double> shared_device_bytes;
   std::optional<double> train_s;  // estimated; nothing where it cannot be told
@@ -40,10 +42,16 @@ struct Plan {
   MemoryBound available;  // what the host leaves now, and what limits it
 };
 
-// Times come from a short run of each algorithm with its parameters on a small look-alike (about
-// 0.1 s each): a rough guide, since large factors fall out of the caches. `measure` false leaves
-// them out.
-Plan make_plan(const Spec& spec, bool measure);
+struct PlanOptions {
+  // Times come from a short run of each algorithm with its parameters on a small look-alike (about
+  // 0.1 s each): a rough guide, since large factors fall out of the caches.
+  bool measure = true;
+  bool share = true;  // as of `mfbench run`
+  // As if so much were free on the device; nothing: what is, where there is one.
+  std::optional<double> device_free_bytes;
+};
+
+Plan make_plan(const Spec& spec, const PlanOptions& options);
 
 std::string format_plan(const Plan& plan, const Spec& spec);
 Json to_json(const Plan& plan);

@@ -30,22 +30,16 @@ bool needs_device(const Case& item) {
 
 namespace {
 
-// Of the algorithm: alone, or beside the ratings that stay there.
-double own_device_bytes(const Case& item, const ProblemShape& shape, bool kept) {
+MemoryNeed need_of(const Case& item, const ProblemShape& shape) {
   const AlgorithmInfo& info = find_algorithm(item.algorithm);
-  const MemoryNeed need = info.memory ? info.memory(item.params, shape) : MemoryNeed{};
-  if (!kept) return need.device_bytes;
-  return std::max(
-      making_columns_bytes(shape),
-      kept_ratings_bytes(shape) + need.beside_ratings_bytes.value_or(need.device_bytes));
+  return info.memory ? info.memory(item.params, shape) : MemoryNeed{};
 }
 
-}  // namespace
+double folded_share(const SplitSpec& split) {
+  return split.kind == SplitSpec::Kind::users ? split.user_fraction : 0;
+}
 
-double device_bytes(const Case& item, const ProblemShape& shape, std::int64_t other_ratings,
-                    bool kept) {
-  if (!needs_device(item)) return 0;
-  const double own = own_device_bytes(item, shape, kept);
+double evaluator_bytes(const Case& item, const ProblemShape& shape, std::int64_t other_ratings) {
   const std::int64_t train = needs_train_rmse(item) ? shape.nnz : 0;
   const bool implicit = is_implicit(item);
   QualityShape quality;
@@ -54,11 +48,48 @@ double device_bytes(const Case& item, const ProblemShape& shape, std::int64_t ot
   quality.train = shape.nnz;
   quality.held_out = other_ratings;
   quality.factors = item.params.has("factors") ? item.params.integer("factors") : 0;
+  quality.folded_users =
+      static_cast<std::int64_t>(folded_share(item.split) * static_cast<double>(shape.n_users));
   quality.objective = implicit;
   quality.ranking = item.evaluate.rank.value_or(implicit);
   const double errors =
       implicit ? 0 : device_evaluator_bytes({shape.n_users, shape.n_items, other_ratings + train});
-  return own + errors + device_quality_bytes(quality);
+  return errors + device_quality_bytes(quality);
+}
+
+// R as it stays there, by columns where somebody asks for them.
+double kept_bytes(const MemoryNeed& need, const ProblemShape& shape, const DevicePlace& place) {
+  const bool columns = place.has_columns || (need.beside_ratings && need.beside_ratings->columns);
+  return row_ratings_bytes(shape) + (columns ? column_ratings_bytes(shape) : 0);
+}
+
+double peak_bytes(const MemoryNeed& need, const ProblemShape& shape, const DevicePlace& place,
+                  double evaluator) {
+  const double kept = place.keeps_ratings ? kept_bytes(need, shape, place) : 0;
+  DeviceNeed own = need.device;
+  if (place.keeps_ratings && need.beside_ratings) own = need.beside_ratings->need;
+  if (need.trained_in && place.free_bytes) own.trained = need.trained_in(*place.free_bytes - kept);
+  const double both = kept + std::max(own.prepare, own.trained + evaluator);
+  const bool makes_columns = place.keeps_ratings && !place.has_columns && need.beside_ratings &&
+                             need.beside_ratings->columns;
+  return makes_columns ? std::max(both, making_columns_bytes(shape)) : both;
+}
+
+}  // namespace
+
+double device_bytes(const Case& item, const ProblemShape& shape, std::int64_t other_ratings,
+                    const DevicePlace& place) {
+  if (!needs_device(item)) return 0;
+  return peak_bytes(need_of(item, shape), shape, place,
+                    evaluator_bytes(item, shape, other_ratings));
+}
+
+double least_device_bytes(const Case& item, const ProblemShape& shape, std::int64_t other_ratings,
+                          const DevicePlace& place) {
+  if (!needs_device(item)) return 0;
+  DevicePlace unknown = place;
+  unknown.free_bytes = std::nullopt;
+  return device_bytes(item, shape, other_ratings, unknown) + need_of(item, shape).library_bytes;
 }
 
 std::optional<std::string> why_no_implementation(const Case& item) {
@@ -166,6 +197,7 @@ std::optional<HostData> expected_data(const Case& item, const MemoryBound& avail
   data.whole = {shape->n_users, shape->n_items, shape->nnz};
   data.train_nnz =
       static_cast<std::int64_t>(static_cast<double>(shape->nnz) * train_share(item.split));
+  if (item.data.implicit) data.before_rule = data.whole;  // of which it leaves all at most
   data.from = source_of_data(item);
   data.threads = hardware_threads();
   if (data.from == DataFrom::cache) return data;
@@ -191,9 +223,12 @@ double kept_ratings_bytes(const ProblemShape& shape) {
 bool leaves_room_for_ratings(const Case& item, const ProblemShape& shape,
                              std::int64_t other_ratings, bool held, double free_bytes) {
   constexpr double kShare = 0.9;  // what is left is for libraries, and for what is not counted
-  // What is held is not free.
+  // What is held is not free. By columns, too: the case after may ask for them.
   const double held_bytes = held ? kept_ratings_bytes(shape) : 0;
-  return device_bytes(item, shape, other_ratings, true) - held_bytes < kShare * free_bytes;
+  const DevicePlace whole = {.keeps_ratings = true, .has_columns = true, .free_bytes = {}};
+  const double need =
+      std::max(least_device_bytes(item, shape, other_ratings, whole), making_columns_bytes(shape));
+  return need - held_bytes < kShare * free_bytes;
 }
 
 std::optional<Refusal> refuse(const Case& item, const ProblemShape& shape,
@@ -214,7 +249,7 @@ std::optional<Refusal> refuse(const Case& item, const ProblemShape& shape,
     return Refusal{Status::oom, *why};
   }
   if (device == nullptr) return std::nullopt;
-  const auto reason = why_not_on_device(device_bytes(item, shape, other_ratings),
+  const auto reason = why_not_on_device(least_device_bytes(item, shape, other_ratings),
                                         static_cast<double>(device->free_bytes()));
   if (reason) return Refusal{Status::oom, *reason};
   return std::nullopt;

@@ -26,21 +26,34 @@ struct EvaluatedShape {
 };
 
 // What the evaluator holds on the device: a triple for each rating, whether the training part knows
-// a user or item (a byte at most), and its sums.
+// a user or item (a bit), and the sums of its thread blocks (loss_kernels.cuh).
 constexpr double device_evaluator_bytes(const EvaluatedShape& shape) {
   constexpr double kTriple = 12;
-  constexpr double kSums = 1 << 20;
-  return kTriple * static_cast<double>(shape.ratings) +
-         static_cast<double>(shape.n_users + shape.n_items) + kSums;
+  constexpr double kSums = 1 << 14;
+  return (kTriple + 1.0 / 1024) * static_cast<double>(shape.ratings) +
+         static_cast<double>(shape.n_users + shape.n_items) / 8 + 8 + kSums;
 }
 
 // The train RMSE is asked for, or watched by a rule.
 bool needs_train_rmse(const Case& item);
 
-// All that the case takes on the device; 0 for an algorithm of the CPU. `kept`: R by rows and by
-// columns stays there for other cases, and counts.
+// What a case finds of the device.
+struct DevicePlace {
+  bool keeps_ratings = false;  // R stays there for other cases, and counts
+  bool has_columns = false;    // by columns, too, as an earlier case asked for them
+  // Without what is kept; nothing: not known, and an algorithm that takes as much as there is
+  // counts with the least it works with.
+  std::optional<double> free_bytes;
+};
+
+// The most of the device's memory that the case takes; 0 for an algorithm of the CPU. What comes
+// one after the other does not add up: prepare, then what is trained beside what the evaluator has.
 double device_bytes(const Case& item, const ProblemShape& shape, std::int64_t other_ratings,
-                    bool kept = false);
+                    const DevicePlace& place = {});
+
+// What must be free for it to start: the least it works with, and what libraries take.
+double least_device_bytes(const Case& item, const ProblemShape& shape, std::int64_t other_ratings,
+                          const DevicePlace& place = {});
 
 bool needs_device(const Case& item);
 

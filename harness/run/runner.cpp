@@ -11,6 +11,7 @@
 #include <set>
 #include <system_error>
 
+#include "algorithms/core/device_need.hpp"
 #include "algorithms/core/registry.hpp"
 #include "base/error.hpp"
 #include "base/mapped_file.hpp"
@@ -217,7 +218,7 @@ class CaseRun {
     measures_.planned_host_bytes = host_need(item_, store_.host_data()).peak();
     if (device_) {
       decide_sharing(others);
-      measures_.planned_device_bytes = device_bytes(item_, shape_, others, shares_ratings_);
+      measures_.planned_device_bytes = device_bytes(item_, shape_, others, device_place());
     }
     return refuse(item_, shape_, others, device_.get());
   }
@@ -230,6 +231,16 @@ class CaseRun {
                       leaves_room_for_ratings(item_, shape_, others, shared.holds(),
                                               static_cast<double>(device_->free_bytes()));
     if (!shares_ratings_) shared.drop();
+  }
+
+  DevicePlace device_place() {
+    const SharedRatings& shared = store_.on_device();
+    const double held =
+        !shared.holds()
+            ? 0
+            : row_ratings_bytes(shape_) + (shared.has_columns() ? column_ratings_bytes(shape_) : 0);
+    return {shares_ratings_, shared.has_columns(),
+            static_cast<double>(device_->free_bytes()) + held};
   }
 
   void watch_device() {

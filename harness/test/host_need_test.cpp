@@ -2,9 +2,13 @@
 
 #include <gtest/gtest.h>
 
+#include <fstream>
+#include <sstream>
 #include <string>
+#include <vector>
 
 #include "base/json.hpp"
+#include "harness/results/result_file.hpp"
 #include "harness/run/preflight.hpp"
 #include "harness/spec/spec.hpp"
 
@@ -79,6 +83,103 @@ TEST(HostNeed, KeepsALabelARatingForSplitsThatDoNotDrawRatings) {
   const HostData data = data_of(DataFrom::cache);
   EXPECT_DOUBLE_EQ(host_need(case_of(R"({"leave_out": 1})"), data).cut,
                    host_need(case_of(), data).cut + kNnz);
+}
+
+TEST(HostNeed, ARuleForImplicitFeedbackIsAppliedBesideWhatItIsAppliedTo) {
+  HostData data = data_of(DataFrom::cache);
+  data.before_rule = data.whole;
+  EXPECT_DOUBLE_EQ(host_need(case_of(), data).load, 2 * kWhole);
+  EXPECT_DOUBLE_EQ(host_need(case_of(), data).cut,
+                   host_need(case_of(), data_of(DataFrom::cache)).cut);
+}
+
+TEST(HostNeed, WhatStandsIsBesideTheData) {
+  HostData data = data_of(DataFrom::cache);
+  data.program_bytes = 5e6;
+  data.standing_bytes = 7e8;
+  const HostNeed alone = host_need(case_of(), data_of(DataFrom::cache));
+  const HostNeed need = host_need(case_of(), data);
+  EXPECT_DOUBLE_EQ(need.load, alone.load + 7e8);
+  EXPECT_DOUBLE_EQ(need.cut, alone.cut + 7e8);
+  EXPECT_DOUBLE_EQ(need.train, alone.train + 7e8);
+  EXPECT_EQ(need.surely, alone.surely);
+}
+
+// ---- the committed results of one H200 ----
+
+constexpr double kProgram = 212e6;  // a CUDA build there, which has cuBLAS and cuSOLVER mapped
+constexpr double kContext = 114e6;  // stands before the first case loads
+
+struct MeasuredCase {
+  std::string file;
+  Case item;
+  ResultFile result;
+};
+
+Case today(const Spec& spec, const Json& algorithm) {
+  for (const Case& item : spec.cases) {
+    if (item.algorithm == algorithm["name"] &&
+        item.params.integer("factors") == algorithm["params"]["factors"]) {
+      return item;
+    }
+  }
+  ADD_FAILURE() << "not in the spec: " << algorithm;
+  return spec.cases.at(0);
+}
+
+// In the order in which they ran.
+std::vector<MeasuredCase> measured_cases(const std::string& folder) {
+  const std::string path = std::string(MF_SOURCE_DIR) + "/results/reference/h200/" + folder + "/";
+  std::ifstream in(path + "spec.json");
+  std::stringstream text;
+  text << in.rdbuf();
+  const Json session = parse_json(text.str(), path + "spec.json");
+  const Spec spec = parse_spec(session.at("spec"), "spec.json");
+  std::vector<MeasuredCase> cases;
+  for (const auto& id : session.at("cases")) {
+    const std::string file = path + id.get<std::string>() + ".jsonl";
+    auto result = read_result_file(file);
+    if (!result) continue;
+    const Json algorithm = result->header.at("algorithm");
+    cases.push_back({file, today(spec, algorithm), std::move(*result)});
+  }
+  return cases;
+}
+
+HostData data_of(const MeasuredCase& measured, double standing) {
+  const Json& set = measured.result.header.at("dataset");
+  const Json& footer = measured.result.footer;
+  HostData data;
+  data.train_nnz = set.at("nnz_train");
+  data.whole = {set.at("n_users"), set.at("n_items"),
+                data.train_nnz + set.at("nnz_test").get<std::int64_t>()};
+  if (set.contains("implicit")) data.before_rule = data.whole;
+  if (footer.at("shared").contains("load")) data.from = DataFrom::split_at_hand;
+  // What the run itself had seen when it planned: whether the whole stood beside its parts.
+  const Json planned = footer.value("planned_host_bytes", Json());
+  data.kept_in_cut =
+      planned.is_number() &&
+      planned.get<double>() > 7e8 + 1.5 * kRatingBytes * static_cast<double>(data.whole.nnz);
+  data.kept_in_training = data.kept_in_cut;
+  data.program_bytes = kProgram;
+  data.standing_bytes = standing;
+  data.threads = 16;
+  return data;
+}
+
+TEST(HostNeed, IsWithinATwentiethOfWhatWasMeasured) {
+  for (const char* folder : {"whole-run", "whole-run.families", "whole-run.implicit",
+                             "whole-run.blocks", "whole-run.hugewiki", "whole-run.ml1m"}) {
+    double standing = kProgram + kContext;
+    const auto cases = measured_cases(folder);
+    EXPECT_GE(cases.size(), 2u) << folder;
+    for (const MeasuredCase& measured : cases) {
+      const HostData data = data_of(measured, standing);
+      const double peak = measured.result.footer.at("peak_host_bytes");
+      EXPECT_NEAR(host_need(measured.item, data).peak() / peak, 1, 0.05) << measured.file;
+      standing = left_standing(measured.item, data);
+    }
+  }
 }
 
 }  // namespace

@@ -5,6 +5,21 @@
 #include <stdexcept>
 
 namespace mf::als {
+namespace {
+
+// Of the free memory, what is left to others: the evaluator, libraries, the driver.
+constexpr double kReserve = 0.1;
+constexpr double kLeastReserve = 1 << 30;
+
+}  // namespace
+
+double system_budget(double free_bytes, double nnz, double rows, double vector_bytes) {
+  const double later = nnz / kBiasSplit * (vector_bytes + 64) + rows * 64;
+  return std::max(0.0, free_bytes - later - std::max(kLeastReserve, kReserve * free_bytes));
+}
+
+double system_bytes(double a_bytes, double vector_bytes) { return a_bytes + 2 * vector_bytes + 32; }
+
 std::vector<std::int64_t> cut_batches(View<const std::int64_t> split, std::int64_t rows,
                                       const PlanRule& rule) {
   std::vector<std::int64_t> begins = {0};

@@ -4,7 +4,6 @@
 
 #include "algorithms/als/cumf/plan.hpp"
 #include "algorithms/core/device_need.hpp"
-#include "algorithms/core/pinned.hpp"
 #include "algorithms/core/ranks.hpp"
 
 namespace mf::als {
@@ -12,6 +11,72 @@ namespace {
 
 // What cuBLAS and cuSOLVER keep on the device for themselves.
 constexpr double kLibraryBytes = 256e6;
+
+double rows_of(const ProblemShape& shape) {
+  return static_cast<double>(shape.n_users) + static_cast<double>(shape.n_items);
+}
+
+// Bytes of a device, by what it takes when. Of several, each has its share of R and all factors.
+struct AlsNeed {
+  AlsSettings settings;
+  ProblemShape shape;  // its share
+  double nnz, own_rows, rows, vector;
+  double parts;  // into which rows are cut, of the side that has more
+
+  AlsNeed(const AlsSettings& of, const ProblemShape& all, int devices)
+      : settings(of),
+        shape(share_of(all, devices)),
+        nnz(static_cast<double>(shape.nnz)),
+        own_rows(rows_of(shape)),
+        rows(rows_of(all)),
+        vector(4.0 * static_cast<double>(row_stride(of.common.factors, sizeof(float)))),
+        parts(split_parts(shape, of.split_rows)) {}
+
+  std::int64_t longer_side() const {
+    return std::max<std::int64_t>({shape.n_users, shape.n_items, 1});
+  }
+  double a() const {
+    return static_cast<double>(a_bytes(settings.a_storage, settings.common.factors));
+  }
+  double a_of_part() const {
+    return static_cast<double>(a_bytes(AStorage::fp32, settings.common.factors));
+  }
+  double model() const {
+    return rows * (vector + (settings.common.center == CenterKind::none ? 0.0 : 4.0));
+  }
+
+  // As DeviceSteps finds it from what is free when R lies as it is trained on.
+  double budget(double free_bytes) const {
+    const double before = 16 * nnz + model() + 8 * (own_rows + 2) + 4 * own_rows;
+    return system_budget(free_bytes - before, nnz, own_rows, vector);
+  }
+  Capacity room(double budget_bytes) const {
+    return choose_capacity(longer_side(), static_cast<std::int64_t>(parts), settings.batch_rows,
+                           system_bytes(a(), vector), a_of_part(), budget_bytes);
+  }
+
+  double tasks() const {
+    return 2 * own_rows * (sizeof(RowTask) + 4) +
+           2 * (parts + nnz / kBiasSplit) * (sizeof(RowTask) + sizeof(SplitRow));
+  }
+  double systems(const Capacity& room) const {
+    const auto batch = static_cast<double>(room.rows);
+    const double bias_parts =
+        std::min(nnz / kBiasSplit, batch * static_cast<double>(kMaxBiasParts));
+    const double others = settings.solver == Solver::cg ? 4 : 32;  // scales, or pointers and states
+    return batch * (a() + vector + others) + static_cast<double>(room.parts) * a_of_part() +
+           bias_parts * vector;
+  }
+  double trained(const Capacity& room) const {
+    return 16 * nnz + model() + tasks() + systems(room);
+  }
+
+  // Before the systems: sums over the rows of a side, and its tasks before they are sorted.
+  double planning() const {
+    const auto longer = static_cast<double>(longer_side());
+    return 16 * nnz + model() + tasks() + 24 * longer + 48 * (longer + nnz / kBiasSplit + parts);
+  }
+};
 
 }  // namespace
 
@@ -49,42 +114,19 @@ std::optional<std::string> als_why_unsupported(const Params& params, const Probl
 }
 
 MemoryNeed als_memory_need(const Params& params, const ProblemShape& shape) {
-  const AlsSettings settings = read_als_settings(params);
-  const std::int64_t f = settings.common.factors;
   const int devices = devices_of(params);
-  const ProblemShape own = share_of(shape, devices);
-  const auto nnz = static_cast<double>(own.nnz);
-  const auto rows = static_cast<double>(shape.n_users) + static_cast<double>(shape.n_items);
-  const auto own_rows = static_cast<double>(own.n_users) + static_cast<double>(own.n_items);
-  const std::int64_t most_rows = std::max<std::int64_t>({own.n_users, own.n_items, 1});
-  const double vector = 4.0 * static_cast<double>(row_stride(f, sizeof(float)));
-  const bool centered = settings.common.center != CenterKind::none;
-
-  // The smallest batch that works, or the one that was asked for.
-  const auto batch = static_cast<double>(
-      settings.batch_rows > 0 ? std::min(settings.batch_rows, most_rows) : std::int64_t{1});
-  const double parts = settings.split_rows > 0 && own.nnz > settings.split_rows
-                           ? static_cast<double>(kMaxRowParts)
-                           : 0.0;
-  const double bias_parts =
-      std::min(nnz / kBiasSplit + batch, batch * static_cast<double>(kMaxBiasParts));
-  const double systems =
-      batch * (static_cast<double>(a_bytes(settings.a_storage, f)) + vector + 32) +
-      parts * static_cast<double>(a_bytes(AStorage::fp32, f)) + bias_parts * vector;
-  const double split = settings.split_rows > 0 ? static_cast<double>(settings.split_rows) : nnz + 1;
-  const double tasks = 2 * own_rows * (sizeof(RowTask) + 4) +
-                       2 * (nnz / split + nnz / kBiasSplit) * (sizeof(RowTask) + sizeof(SplitRow));
-  const double libraries = settings.solver == Solver::cg ? 0 : kLibraryBytes;
-  const double trained =
-      16 * nnz + rows * (vector + (centered ? 4 : 0)) + tasks + systems + libraries;
-  const double sides = row_ratings_bytes(own) + column_ratings_bytes(own) + 8 * nnz;
-  // Sums over the rows of a side and its tasks before they are sorted, where systems lie later.
-  const auto longer = static_cast<double>(most_rows);
-  const double planning = 24 * longer + 48 * (longer + nnz / kBiasSplit + nnz / split);
-  const double planned = trained - systems - libraries + planning;
+  const AlsNeed of(read_als_settings(params), shape, devices);
+  const double least = of.trained(of.room(0));
+  const double sides = row_ratings_bytes(of.shape) + column_ratings_bytes(of.shape) + 8 * of.nnz;
   const double making =
       devices > 1 ? joining_columns_bytes(shape, devices) : making_columns_bytes(shape);
-  return {kPinnedBytes, std::max({trained, planned, sides, making})};
+  MemoryNeed need;
+  need.host_bytes = pinned_bytes(of.shape);
+  need.device = {std::max({of.planning(), sides, making}), least};
+  need.beside_ratings = BesideRatings{{of.planning(), least}, true};
+  need.library_bytes = of.settings.solver == Solver::cg ? 0 : kLibraryBytes;
+  need.trained_in = [of](double free_bytes) { return of.trained(of.room(of.budget(free_bytes))); };
+  return need;
 }
 
 }  // namespace mf::als

@@ -6,13 +6,6 @@
 #include <utility>
 
 namespace mf::als {
-namespace {
-
-// Of the free memory, what is left to others: the evaluator, libraries, the driver.
-constexpr double kReserve = 0.1;
-constexpr double kLeastReserve = 1 << 30;
-
-}  // namespace
 
 DeviceSteps::DeviceSteps(const AlsSettings& settings, cuda::DeviceRatings& ratings,
                          const DeviceResidual& center, const Model& initial, Context& context,
@@ -87,16 +80,12 @@ void DeviceSteps::make_solver(bool cg_through_l1) {
 Capacity DeviceSteps::room_for(const RowOrder& users, const RowOrder& items, double nnz) const {
   const std::int32_t f = settings_.common.factors;
   const double vector = static_cast<double>(stride()) * sizeof(float);
-  // b, its parts (about one a row where rows are short, more where they are long), pointers.
-  const double row_bytes = static_cast<double>(a_bytes(settings_.a_storage, f)) + 2 * vector + 32;
-  const auto free = static_cast<double>(cuda::available_bytes());
-  // Parts of b and the plan, which are taken later.
-  const double later = nnz / kBiasSplit * (vector + 64) +
-                       static_cast<double>(users.rows.size() + items.rows.size()) * 64;
-  const double budget = free - later - std::max(kLeastReserve, kReserve * free);
-  return choose_capacity(std::max(users.rated, items.rated), std::max(users.parts, items.parts),
-                         settings_.batch_rows, row_bytes,
-                         static_cast<double>(a_bytes(AStorage::fp32, f)), std::max(budget, 0.0));
+  const auto rows = static_cast<double>(users.rows.size() + items.rows.size());
+  return choose_capacity(
+      std::max(users.rated, items.rated), std::max(users.parts, items.parts), settings_.batch_rows,
+      system_bytes(static_cast<double>(a_bytes(settings_.a_storage, f)), vector),
+      static_cast<double>(a_bytes(AStorage::fp32, f)),
+      system_budget(static_cast<double>(cuda::available_bytes()), nnz, rows, vector));
 }
 
 void DeviceSteps::make_systems() {

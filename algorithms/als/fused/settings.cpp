@@ -4,7 +4,6 @@
 
 #include "algorithms/als/fused/group.hpp"
 #include "algorithms/core/device_need.hpp"
-#include "algorithms/core/pinned.hpp"
 #include "algorithms/core/ranks.hpp"
 
 namespace mf::als {
@@ -55,12 +54,8 @@ MemoryNeed fused_memory_need(const Params& params, const ProblemShape& shape) {
   const auto rows = static_cast<double>(shape.n_users) + static_cast<double>(shape.n_items);
   const auto own_rows = static_cast<double>(own.n_users) + static_cast<double>(own.n_items);
   const double words = settings.precision == FusedPrecision::fp16 ? 1 : 2;
-  // A row that is split has one part more than its ratings fill. Such rows are taken to be those of
-  // the shorter side: of the other few are long. Both sides take turns with the memory of the
-  // parts.
-  const double full = nnz / static_cast<double>(settings.split_rows);
-  const double parts =
-      full + std::min(full, static_cast<double>(std::min(own.n_users, own.n_items)));
+  // Both sides take turns with the memory of the parts.
+  const double parts = split_parts(own, settings.split_rows);
   const double tasks = (own_rows + parts) * sizeof(FusedTask);
   const int tiles = fused_tiles(factors);
   const int warps = fused_warps(tiles, settings.precision == FusedPrecision::fp16x2);
@@ -76,8 +71,9 @@ MemoryNeed fused_memory_need(const Params& params, const ProblemShape& shape) {
   const double sides = row_ratings_bytes(own) + column_ratings_bytes(own) + 8 * nnz + tasks;
   const double making =
       devices > 1 ? joining_columns_bytes(shape, devices) : making_columns_bytes(shape);
-  const double device = std::max({trained, sides, making});
-  return {kPinnedBytes, device, trained};
+  return {pinned_bytes(own),
+          {std::max(sides, making), trained},
+          BesideRatings{{8 * nnz + tasks, trained}, true}};
 }
 
 }  // namespace mf::als

@@ -288,15 +288,35 @@ TEST(AlsSettingsOf, RefusesFp16ForFactorizations) {
 TEST(AlsSettingsOf, MemoryGrowsWithTheBatchThatIsAskedFor) {
   const ProblemShape shape{480189, 17770, 99072112};
   const auto need = [&](const Json& changes) {
-    return als_memory_need(params_with(changes), shape).device_bytes;
+    return als_memory_need(params_with(changes), shape).device;
   };
   const double ratings = 16.0 * 99072112;
-  // The small batch takes less than making the columns of R does.
-  EXPECT_GT(need(Json::object()), 2 * ratings);
-  EXPECT_LT(need(Json::object()), 2 * ratings + 1e7);
-  const double more = need({{"batch_rows", 480189}}) - need({{"batch_rows", 240189}});
+  // Making the columns of R takes more than the smallest batch does.
+  EXPECT_GT(need(Json::object()).prepare, 2 * ratings);
+  EXPECT_LT(need(Json::object()).prepare, 2 * ratings + 1e7);
+  EXPECT_LT(need(Json::object()).trained, 1.3 * ratings);
+  const double more =
+      need({{"batch_rows", 480189}}).trained - need({{"batch_rows", 240189}}).trained;
   EXPECT_GT(more, 240000.0 * 40000);
   EXPECT_LT(more, 240000.0 * 42000);
+}
+
+TEST(AlsSettingsOf, TakesAsMuchMemoryAsThereIs) {
+  const ProblemShape shape{480189, 17770, 99072112};
+  const auto trained_in = [&](const Json& changes, double free) {
+    return als_memory_need(params_with(changes), shape).trained_in(free);
+  };
+  const double all = 480189.0 * 40000;  // A of every user
+  EXPECT_GT(trained_in(Json::object(), 1e11), all);
+  EXPECT_EQ(trained_in(Json::object(), 1e11), trained_in(Json::object(), 2e11)) << "no more rows";
+  for (const double free : {5e9, 1e10, 1.5e10}) {
+    EXPECT_LT(trained_in(Json::object(), free), 0.92 * free) << "a reserve stays";
+    EXPECT_GT(trained_in(Json::object(), free), 0.85 * free - 5e8) << "the rest is used";
+  }
+  EXPECT_EQ(trained_in(Json::object(), 0),
+            als_memory_need(params_with(Json::object()), shape).device.trained);
+  const Json asked = {{"batch_rows", 1000}};
+  EXPECT_EQ(trained_in(asked, 1e11), als_memory_need(params_with(asked), shape).device.trained);
 }
 
 }  // namespace

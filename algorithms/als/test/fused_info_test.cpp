@@ -1,6 +1,8 @@
 // What als_fused says of itself before it runs.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include <string>
 #include <vector>
 
@@ -28,7 +30,7 @@ TEST(AlsFusedInfo, MemoryHoldsThePartsOfEitherKernel) {
   const auto device = [&](const char* products) {
     return info
         .memory(default_params(info.params, {{"factors", 256}, {"products", products}}), shape)
-        .device_bytes;
+        .device.trained;
   };
   EXPECT_GT(device("auto"), device("warp"));
   EXPECT_EQ(device("auto"), device("group"));
@@ -44,7 +46,9 @@ TEST(AlsFusedInfo, DevicesAreNoParameterOfOne) {
 TEST(AlsFusedInfo, MemoryIsThatOfEachDevice) {
   const AlgorithmInfo& info = find_algorithm("als_fused");
   const auto device = [&](const ProblemShape& shape, int devices) {
-    return info.memory(default_params(info.params, {{"devices", devices}}), shape).device_bytes;
+    const DeviceNeed need =
+        info.memory(default_params(info.params, {{"devices", devices}}), shape).device;
+    return std::max(need.prepare, need.trained);
   };
   const ProblemShape dense = {1000, 1000, 100'000'000};
   EXPECT_LT(device(dense, 4), 0.4 * device(dense, 1));

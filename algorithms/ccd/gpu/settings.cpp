@@ -6,7 +6,6 @@
 
 #include "algorithms/ccd/gpu/pieces.hpp"
 #include "algorithms/core/device_need.hpp"
-#include "algorithms/core/pinned.hpp"
 
 namespace mf::ccd {
 namespace {
@@ -47,12 +46,15 @@ MemoryNeed device_memory_need(const Params& params, const ProblemShape& shape) {
   const SideBytes of_users = side_bytes(users, nnz, factors);
   const SideBytes of_items = side_bytes(items, nnz, factors);
   // The items' side is made beside R by rows and by columns, then the users' beside R by rows.
-  const double items_made = row_ratings_bytes(shape) + column_ratings_bytes(shape) +
-                            of_items.ratings + of_items.laying_out;
+  const double items_made = of_items.ratings + of_items.laying_out;
   const double sides = of_users.ratings + of_items.ratings;
-  const double users_made = row_ratings_bytes(shape) + sides + of_users.laying_out;
+  const double users_made = sides + of_users.laying_out;
   const double trained = sides + of_users.vectors + of_items.vectors;
-  return {kPinnedBytes, std::max({items_made, users_made, trained, making_columns_bytes(shape)})};
+  const double rows = row_ratings_bytes(shape);
+  const double both = rows + column_ratings_bytes(shape);
+  return {pinned_bytes(shape),
+          {std::max({both + items_made, rows + users_made, making_columns_bytes(shape)}), trained},
+          BesideRatings{{std::max(items_made, users_made), trained}, true}};
 }
 
 }  // namespace mf::ccd

@@ -1,7 +1,5 @@
 #include "algorithms/core/cuda/pinned_ring.hpp"
 
-#include <algorithm>
-
 namespace mf::cuda {
 namespace {
 
@@ -22,8 +20,7 @@ PinnedRing::Piece PinnedRing::make_piece() {
 
 void PinnedRing::reserve(std::int64_t bytes) {
   const auto held = lock();
-  const std::int64_t wanted = std::clamp<std::int64_t>(
-      (bytes + kPinnedPieceBytes - 1) / kPinnedPieceBytes, 1, kPinnedPieces);
+  const std::int64_t wanted = pinned_pieces(bytes);
   while (std::ssize(pieces_) < wanted) pieces_.push_back(make_piece());
 }
 

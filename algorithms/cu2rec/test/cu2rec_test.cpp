@@ -116,7 +116,7 @@ TEST(Info, MemoryCountsEveryArray) {
   const auto device = [](const Json& changes) {
     const ProblemShape shape{1000, 500, 10000};
     const Params params = params_of(ItemRule::first_writer, changes);
-    return find_algorithm("ebgtg").memory(params, shape).device_bytes;
+    return find_algorithm("ebgtg").memory(params, shape).device.trained;
   };
   const double swap = device({{"factors", 5}});
   EXPECT_EQ(swap, 9.0 * 4 * (1000 + 2 * 500) + 8 * 10000 + 8 * 1001 + 4 * 500 + 48 * 1000);

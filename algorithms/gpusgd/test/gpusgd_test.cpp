@@ -137,22 +137,22 @@ TEST(Info, TreeThreadsAreTheFactorsInWarps) {
 TEST(Info, MemoryCountsEveryArray) {
   const ProblemShape shape{1000, 500, 10000};
   const auto device = [&](Scheme scheme, const Json& changes) {
-    return find_algorithm(kSchemes.of(scheme))
-        .memory(params_of(scheme, changes), shape)
-        .device_bytes;
+    return find_algorithm(kSchemes.of(scheme)).memory(params_of(scheme, changes), shape).device;
   };
   const double ratings = 12.0 * 10000;
-  EXPECT_EQ(device(Scheme::tree, {{"factors", 101}, {"blocks", 10}}),
+  EXPECT_EQ(device(Scheme::tree, {{"factors", 101}, {"blocks", 10}}).trained,
             ratings + 8 * 101 + 4 * 104 * 1500);
   EXPECT_EQ(device(Scheme::tree,
-                   {{"factors", 101}, {"blocks", 10}, {"precision", "fp64"}, {"model", "biased"}}),
+                   {{"factors", 101}, {"blocks", 10}, {"precision", "fp64"}, {"model", "biased"}})
+                .trained,
             ratings + 8 * 101 + (8 + 4) * 103 * 1500);
-  EXPECT_EQ(device(Scheme::grouped, {{"factors", 101}, {"blocks", 1}}),
+  EXPECT_EQ(device(Scheme::grouped, {{"factors", 101}, {"blocks", 1}}).trained,
             ratings + 2 * 8 * 2 + 8 * 1002 + 4 * 104 * 1500);
-  // Small models take less than the sort: R by rows, and keys and numbers twice or the new order.
+  // While it sorts: R by rows, and keys and numbers twice or the new order.
   const double rows = 8.0 * 10000 + 8 * 1001;
-  EXPECT_EQ(device(Scheme::tree, {{"factors", 5}}), rows + ratings + 12 * 10000);
-  EXPECT_EQ(device(Scheme::grouped, {{"factors", 5}, {"blocks", 1}}), rows + ratings + 16 * 10000);
+  EXPECT_EQ(device(Scheme::tree, {{"factors", 5}}).prepare, rows + ratings + 12 * 10000);
+  EXPECT_EQ(device(Scheme::grouped, {{"factors", 5}, {"blocks", 1}}).prepare,
+            rows + ratings + 16 * 10000);
 }
 
 TEST(Work, CountsRowsOnce) {

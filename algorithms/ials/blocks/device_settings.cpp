@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "algorithms/als/cumf/plan.hpp"
-#include "algorithms/core/pinned.hpp"
+#include "algorithms/core/device_need.hpp"
 #include "algorithms/ials/blocks/device_layout.hpp"
 #include "algorithms/ials/device_bytes.hpp"
 
@@ -35,19 +35,21 @@ MemoryNeed pp_memory_need(const Params& params, const ProblemShape& shape) {
   const auto most_rows = static_cast<double>(std::max(shape.n_users, shape.n_items));
   const double vector = 4.0 * static_cast<double>(row_stride(f, sizeof(float)));
   const double step = 4.0 * static_cast<double>(row_stride(block, sizeof(float)));
-  // A split row has less than twice the parts that its pairs fill.
-  const double parts =
-      settings.split_rows > 0 ? 2 * nnz / static_cast<double>(settings.split_rows) : 0;
+  const double parts = split_parts(shape, settings.split_rows);
   const double tasks =
       2 * rows * sizeof(als::RowTask) +
       2 * (2 * parts + 2 * nnz / als::kBiasSplit) * (sizeof(als::RowTask) + sizeof(als::SplitRow));
-  const double device = 20 * nnz + rows * (vector + 20) + most_rows * step + tasks +
-                        parts * 4.0 * static_cast<double>(part_floats(block)) +
-                        device_gram_bytes(f) + kLibraryBytes;
+  const double trained = 20 * nnz + rows * (vector + 20) + most_rows * step + tasks +
+                         parts * 4.0 * static_cast<double>(part_floats(block)) +
+                         device_gram_bytes(f);
   // Sums over the rows of a side and its tasks before they are sorted.
   const double planning = 24 * most_rows + 48 * (most_rows + nnz / als::kBiasSplit + parts);
   const double sides = splitting_pairs_bytes(shape) + 8 * most_rows;
-  return {kPinnedBytes, std::max({device, sides, 24 * nnz + rows * 20 + tasks + planning})};
+  const double planned = 16 * nnz + rows * 20 + tasks + planning;
+  return {pinned_bytes(shape),
+          {std::max(sides, row_ratings_bytes(shape) + planned), trained},
+          BesideRatings{{planned, trained}, true},
+          kLibraryBytes};
 }
 
 }  // namespace

@@ -4,9 +4,9 @@
 
 #include "algorithms/als/fused/group.hpp"
 #include "algorithms/core/device_need.hpp"
-#include "algorithms/core/pinned.hpp"
 #include "algorithms/core/ranks.hpp"
 #include "algorithms/core/rows.hpp"
+#include "algorithms/ials/device_bytes.hpp"
 #include "algorithms/ials/fused/tiles.hpp"
 #include "algorithms/ials/fused/whitening_bytes.hpp"
 
@@ -39,8 +39,8 @@ MemoryNeed memory_need(const Params& params, const ProblemShape& shape) {
   const auto longer = static_cast<double>(std::max(own.n_users, own.n_items));
   const double words = settings.precision == als::FusedPrecision::fp16 ? 1 : 2;
   // Tasks and parts of split rows: as of als_fused.
-  const double parts = nnz / static_cast<double>(settings.split_rows);
-  const double tasks = (own_rows + 2 * parts) * sizeof(als::FusedTask);
+  const double parts = split_parts(own, settings.split_rows);
+  const double tasks = (own_rows + parts) * sizeof(als::FusedTask);
   const std::int64_t floats = slot_floats(false, settings.precision, factors);
   const bool group = settings.precision == als::FusedPrecision::fp16 &&
                      als::fused_tiles(factors) == als::kGroupTiles;
@@ -50,13 +50,16 @@ MemoryNeed memory_need(const Params& params, const ProblemShape& shape) {
   const auto row = static_cast<double>(4 * row_stride(factors, sizeof(float)));
   const double narrow = 2 * words * static_cast<double>(als::fused_stride(factors));
   const double trained = 16 * nnz + rows * (row + narrow) + longer * row + tasks +
-                         2 * parts * (slot + 4) + whitening_bytes(factors);
+                         parts * (slot + 4) + whitening_bytes(factors);
   // Pairs by users, by items, and the entries of one side; before that, the tasks of that side.
-  const double sides = row_ratings_bytes(own) + column_ratings_bytes(own) + tasks +
-                       std::max(8 * nnz, cutting_bytes(longer + parts, longer));
+  const double side = tasks + std::max(8 * nnz, cutting_bytes(longer + parts, longer));
+  const double sides = row_ratings_bytes(own) + column_ratings_bytes(own) + side;
   const double making =
       devices > 1 ? joining_columns_bytes(shape, devices) : making_columns_bytes(shape);
-  return {kPinnedBytes, std::max({trained, sides, making})};
+  return {pinned_bytes(own),
+          {std::max(sides, making), trained},
+          BesideRatings{{side + 8 * nnz, trained}, true},
+          kLibraryBytes};
 }
 
 }  // namespace

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "algorithms/core/pinned.hpp"
+#include "algorithms/core/device_need.hpp"
 #include "algorithms/ials/device_bytes.hpp"
 
 namespace mf::ials {
@@ -68,21 +68,34 @@ std::optional<std::string> ials_why_unsupported(const Params& params, const Prob
   return std::nullopt;
 }
 
+// That of als, with the Gram matrix and the library that forms it.
+MemoryNeed with_gram(MemoryNeed need, double gram) {
+  need.device.trained += gram;
+  need.beside_ratings->need.trained += gram;
+  need.library_bytes = kLibraryBytes;
+  need.trained_in = [of_als = need.trained_in, gram](double free_bytes) {
+    return of_als(free_bytes - gram) + gram;
+  };
+  return need;
+}
+
 MemoryNeed ials_memory_need(const Params& params, const ProblemShape& shape) {
   const IalsSettings settings = read_ials_settings(params);
   const std::int64_t f = settings.common.factors;
   const auto nnz = static_cast<double>(shape.nnz);
   const auto rows = static_cast<double>(shape.n_users + shape.n_items);
-  const double shared = device_gram_bytes(f) + kLibraryBytes;
+  const double gram = device_gram_bytes(f);
   if (settings.solve == Solve::hermitian) {
-    MemoryNeed need = als::als_memory_need(als_params_of(settings), shape);
-    need.device_bytes += shared;
-    return need;
+    return with_gram(als::als_memory_need(als_params_of(settings), shape), gram);
   }
   const double vector = 4.0 * static_cast<double>(row_stride(f, sizeof(float)));
   // A pair of either side is an index and a weight; a row has factors and an offset.
-  const double trained = 16 * nnz + rows * (vector + 8) + 16 + shared;
-  return {kPinnedBytes, std::max(trained, splitting_pairs_bytes(shape))};
+  const double pairs = 16 * nnz + rows * 8 + 16;
+  const double trained = pairs + rows * vector + gram;
+  return {pinned_bytes(shape),
+          {splitting_pairs_bytes(shape), trained},
+          BesideRatings{{pairs, trained}, true},
+          kLibraryBytes};
 }
 
 }  // namespace

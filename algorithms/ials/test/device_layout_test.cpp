@@ -94,10 +94,13 @@ TEST(IalsInfo, MemoryHoldsThePairsTwice) {
   const ProblemShape netflix = {480189, 17770, 99072112};
   for (const std::string name : {"ials", "ials_pp"}) {
     const AlgorithmInfo& info = find_algorithm(name);
-    const double bytes =
-        info.memory(default_params(info.params, Json{{"factors", 128}}), netflix).device_bytes;
-    EXPECT_GT(bytes, 16 * 99072112.0 + 4 * 128 * 497959.0);
-    EXPECT_LT(bytes, 5e9);
+    const MemoryNeed need =
+        info.memory(default_params(info.params, Json{{"factors", 128}}), netflix);
+    EXPECT_GT(need.device.trained, 16 * 99072112.0 + 4 * 128 * 497959.0);
+    EXPECT_LT(need.device.trained, 3e9);
+    EXPECT_GT(need.device.prepare, 24 * 99072112.0);
+    EXPECT_EQ(need.beside_ratings->need.trained, need.device.trained) << "pairs are copied";
+    EXPECT_TRUE(need.beside_ratings->columns);
   }
 }
 

@@ -223,7 +223,8 @@ TEST(IalsFusedInfo, MemoryGrowsWithWords) {
   shape.n_items = 500;
   shape.nnz = 100000;
   const auto device = [&](const char* precision) {
-    return info.memory(default_params(info.params, {{"precision", precision}}), shape).device_bytes;
+    return info.memory(default_params(info.params, {{"precision", precision}}), shape)
+        .device.trained;
   };
   // A second word of 64 factors, of every row; and the parts of split rows are not smaller.
   EXPECT_GE(device("fp16x2"), device("fp16") + 1500 * 64 * 2);

@@ -45,7 +45,7 @@ void spec(std::string_view input) {
   check_cases(first);
   if (first.cases.size() > 8) return;
   accepts([&] {
-    const Plan plan = make_plan(first, false);
+    const Plan plan = make_plan(first, {.measure = false});
     format_plan(plan, first);
     to_json(plan).dump();
   });
