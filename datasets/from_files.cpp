@@ -4,6 +4,7 @@
 #include <future>
 #include <system_error>
 #include <utility>
+#include <vector>
 
 #include "base/clock.hpp"
 #include "base/error.hpp"
@@ -16,12 +17,20 @@
 namespace mf {
 namespace {
 
+constexpr const char* kOwnFiles = "file";  // of the user
+
 using NamesAndHashes = std::vector<std::pair<std::string, std::string>>;
 
 std::vector<SourceFile> all_files(const Source& source) {
   std::vector<SourceFile> files = source.files;
   if (source.probe) files.push_back(*source.probe);
   return files;
+}
+
+std::vector<std::string> paths_of(const std::vector<SourceFile>& files) {
+  std::vector<std::string> paths;
+  for (const auto& file : files) paths.push_back(file.path);
+  return paths;
 }
 
 std::string verified(const SourceFile& file, std::string found) {
@@ -34,25 +43,29 @@ std::string verified(const SourceFile& file, std::string found) {
   return found;
 }
 
-// SHA-256 is a chain, one thread a file: it runs beside the reading. A compressed text is hashed
-// from where it was unpacked to be read.
+// Beside the reading. SHA-256 is a chain, one thread a file, but where nobody has published it, and
+// all threads hash pieces. A compressed text is hashed from where it was unpacked to be read.
 class HashesBeside {
  public:
-  HashesBeside(std::vector<SourceFile> files, const std::optional<SourceFile>& probe, int threads)
-      : files_(std::move(files)), hashes_(files_.size()) {
+  HashesBeside(std::vector<SourceFile> files, const std::optional<SourceFile>& probe, bool own,
+               int threads)
+      : files_(std::move(files)), own_(own), threads_(threads), hashes_(files_.size()) {
     for (std::size_t i = 0; i < files_.size(); ++i) {
       const SourceFile& file = files_[i];
       const bool is_probe = probe && file.path == probe->path;
       if (!is_probe && is_compressed(file.path)) continue;  // comes by unpacked()
-      hashes_[i] =
-          in_thread([path = file.path, threads] { return uncompressed_sha256(path, threads); });
+      hashes_[i] = in_thread([path = file.path, own, threads] {
+        return own ? own_source_hash(path, threads) : uncompressed_sha256(path, threads);
+      });
     }
   }
 
   void unpacked(const std::string& path, const Bytes& content) {
     for (std::size_t i = 0; i < files_.size(); ++i) {
       if (files_[i].path != path || hashes_[i].valid()) continue;
-      hashes_[i] = in_thread([content] { return sha256(content.view); });
+      hashes_[i] = in_thread([content, own = own_, threads = threads_] {
+        return own ? own_content_hash(content.view, threads) : sha256(content.view);
+      });
     }
   }
 
@@ -61,9 +74,9 @@ class HashesBeside {
     NamesAndHashes found;
     for (std::size_t i = 0; i < files_.size(); ++i) {
       const SourceFile& file = files_[i];
-      found.emplace_back(
-          file.name,
-          verified(file, hashes_[i].valid() ? hashes_[i].get() : uncompressed_sha256(file.path)));
+      found.emplace_back(file.name, verified(file, hashes_[i].valid() ? hashes_[i].get()
+                                                   : own_ ? own_source_hash(file.path, threads_)
+                                                          : uncompressed_sha256(file.path)));
     }
     return found;
   }
@@ -79,13 +92,18 @@ class HashesBeside {
   }
 
   std::vector<SourceFile> files_;
+  bool own_;  // files that nobody has published
+  int threads_;
   std::vector<std::future<std::string>> hashes_;
 };
 
 class SourceReader {
  public:
   SourceReader(const Source& source, int threads)
-      : source_(source), threads_(threads), hashes_(all_files(source), source.probe, threads) {}
+      : source_(source),
+        threads_(threads),
+        watch_(paths_of(all_files(source))),
+        hashes_(all_files(source), source.probe, source.kind == kOwnFiles, threads) {}
 
   Dataset read() {
     data_.info.name = source_.name;
@@ -101,6 +119,7 @@ class SourceReader {
     const auto start = Clock::now();
     data_.info.content_hash = content_hash(data_.ratings, threads_);
     data_.info.source_hash = combined_sha256(hashes_.wait());
+    watch_.check();
     data_.load.hash = seconds_since(start);
     return std::move(data_);
   }
@@ -144,6 +163,7 @@ class SourceReader {
 
   const Source& source_;
   int threads_;
+  ChangeWatch watch_;
   HashesBeside hashes_;
   Dataset data_;
 };
@@ -153,7 +173,7 @@ class SourceReader {
 Source source_of_files(const DatasetRequest& request) {
   Source source;
   source.name = request.path.empty() ? request.train : request.path;
-  source.kind = "file";
+  source.kind = kOwnFiles;
   source.duplicates = request.duplicates;
   source.scale = request.scale;
   source.ids = request.ids;

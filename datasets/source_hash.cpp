@@ -28,22 +28,39 @@ std::vector<fs::path> sorted_files(const std::string& folder) {
   return files;
 }
 
-std::string sha256_folder(const std::string& folder, int threads) {
+bool is_packed(Compression compression) {
+  return compression != Compression::none && compression != Compression::zip;
+}
+
+using HashText = std::string (*)(std::string_view, int threads);
+
+std::string hash_of(const std::string& path, int threads, HashText hash);
+
+std::string hash_folder(const std::string& folder, int threads, HashText hash) {
   const auto files = sorted_files(folder);
   const std::int64_t n = std::ssize(files);
   std::vector<std::pair<std::string, std::string>> hashes(files.size());
   ThreadTeam team(static_cast<int>(std::clamp<std::int64_t>(n, 1, std::max(threads, 1))));
+  const int of_file = std::max(1, threads / team.size());
   team.for_chunks(n, 1, [&](std::int64_t i, std::int64_t) {
     const fs::path& file = files[static_cast<std::size_t>(i)];
     hashes[static_cast<std::size_t>(i)] = {file.filename().string(),
-                                           uncompressed_sha256(file.string())};
+                                           hash_of(file.string(), of_file, hash)};
   });
   return combined_sha256(hashes);
 }
 
-bool is_packed(Compression compression) {
-  return compression != Compression::none && compression != Compression::zip;
+std::string hash_of(const std::string& path, int threads, HashText hash) {
+  if (fs::is_directory(path)) return hash_folder(path, threads, hash);
+  const Bytes file = map_file(path);
+  const Compression compression = detect_compression(file.view);
+  std::string found =
+      hash(is_packed(compression) ? decompress(path, file, compression).view : file.view, threads);
+  fail_if_cut();
+  return found;
 }
+
+std::string chain_hash(std::string_view text, int) { return sha256(text); }
 
 struct Change {
   std::int64_t files = 0;
@@ -79,13 +96,32 @@ bool is_compressed(const std::string& path) {
 }
 
 std::string uncompressed_sha256(const std::string& path, int threads) {
-  if (fs::is_directory(path)) return sha256_folder(path, threads);
-  const Bytes file = map_file(path);
-  const Compression compression = detect_compression(file.view);
-  std::string hash =
-      sha256(is_packed(compression) ? decompress(path, file, compression).view : file.view);
-  fail_if_cut();
-  return hash;
+  return hash_of(path, threads, chain_hash);
+}
+
+std::string own_source_hash(const std::string& path, int threads) {
+  return hash_of(path, threads, own_content_hash);
+}
+
+std::string own_content_hash(std::string_view content, int threads) {
+  const auto bytes = static_cast<std::int64_t>(content.size());
+  if (bytes <= kTreePiece) return sha256(content);
+  const std::int64_t pieces = (bytes + kTreePiece - 1) / kTreePiece;
+  std::vector<std::string> hashes(static_cast<std::size_t>(pieces));
+  const auto hash_piece = [&](std::int64_t i) {
+    hashes[static_cast<std::size_t>(i)] = sha256(content.substr(
+        static_cast<std::size_t>(i * kTreePiece), static_cast<std::size_t>(kTreePiece)));
+  };
+  try {
+    ThreadTeam team(static_cast<int>(std::clamp<std::int64_t>(pieces, 1, std::max(threads, 1))));
+    team.for_chunks(pieces, 1, [&](std::int64_t i, std::int64_t) { hash_piece(i); });
+  } catch (const Error& error) {
+    if (error.kind() != ErrorKind::memory) throw;  // no more threads: the one that there is
+    for (std::int64_t i = 0; i < pieces; ++i) hash_piece(i);
+  }
+  std::string lines;
+  for (const std::string& hash : hashes) lines += hash + "\n";
+  return "sha256-tree16m:" + sha256(lines);
 }
 
 std::string combined_sha256(
@@ -107,6 +143,21 @@ std::string change_mark(const std::string& path) {
   }
   return fmt::format("{} files, {} bytes, {} ns, inodes {}", change.files, change.bytes,
                      change.latest_ns, change.inodes);
+}
+
+ChangeWatch::ChangeWatch(const std::vector<std::string>& paths) {
+  for (const auto& path : paths) marks_.emplace_back(path, change_mark(path));
+}
+
+void ChangeWatch::check() const {
+  for (const auto& [path, before] : marks_) {
+    const std::string now = change_mark(path);
+    if (now == before) continue;
+    fail(ErrorKind::data,
+         "{}: changed while it was read: found {}, expected {} as it began; load it again when "
+         "nobody writes it",
+         path, now, before);
+  }
 }
 
 }  // namespace mf

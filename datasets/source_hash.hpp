@@ -1,7 +1,9 @@
 // SHA-256 of what a source file holds, whatever it was compressed with.
 #pragma once
 
+#include <cstdint>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -12,6 +14,16 @@ namespace mf {
 // Error(unsupported) where this build cannot uncompress it. One thread a file: a folder's are
 // hashed beside each other.
 std::string uncompressed_sha256(const std::string& path, int threads = 1);
+
+// What stands for the content of files of one's own, for which nobody has published a checksum: the
+// SHA-256 as above, but of a file (or of one in a folder) that has more than kTreePiece bytes
+//   sha256-tree16m:<SHA-256 of the lines "<sha256>" of its pieces of kTreePiece bytes>
+// since SHA-256 is a chain of one thread and its pieces are not. To check it:
+//   split -b 16M --filter='sha256sum | cut -c1-64' FILE | sha256sum
+inline constexpr std::int64_t kTreePiece = std::int64_t{16} << 20;
+std::string own_source_hash(const std::string& path, int threads = 1);
+// The same of what has been uncompressed already.
+std::string own_content_hash(std::string_view content, int threads = 1);
 
 // Whether the content of the file has to be uncompressed for its SHA-256. A zip archive (.npz) is a
 // format of its own, not one compressed file.
@@ -25,5 +37,15 @@ std::string combined_sha256(
 // Size and time of change of a file (of a folder: of its files together), to see that it has
 // changed without reading it.
 std::string change_mark(const std::string& path);
+
+// Files that are read and hashed: both must see the same.
+class ChangeWatch {
+ public:
+  explicit ChangeWatch(const std::vector<std::string>& paths);
+  void check() const;  // throws Error(data) where one has changed since
+
+ private:
+  std::vector<std::pair<std::string, std::string>> marks_;  // of each path
+};
 
 }  // namespace mf

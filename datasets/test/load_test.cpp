@@ -17,6 +17,7 @@
 #include "datasets/given_parts.hpp"
 #include "datasets/look.hpp"
 #include "datasets/readers/archive_reader.hpp"
+#include "datasets/source_hash.hpp"
 #include "testing/reader_fixtures.hpp"
 #include "testing/test_support.hpp"
 
@@ -323,6 +324,45 @@ TEST_F(Load, AWrongSumNamesBoth) {
   EXPECT_HAS(error.what(), sha256(content));
   EXPECT_HAS(error.what(), "06416e597f82b7342361e41163890c81036900f418ad91315590814211dca490");
   EXPECT_FALSE(fs::exists(cache_path(request)));
+}
+
+// Expected by `split -b 16M --filter='sha256sum | cut -c1-64' FILE | sha256sum`.
+TEST(SourceHash, LargeFilesOfOnesOwnAreHashedInPieces) {
+  const std::string zeros(2 * kTreePiece, '\0');
+  const std::string_view all = zeros;
+  const std::string piece = "080acf35a507ac9849cfcba47dc2ad83e01b75663a516279c8b9d243b719643e";
+  const std::string more =
+      "sha256-tree16m:291d113aa52470313f5e1624186e09e51b4c2bb3f4ca92ff14d64d14d8f6d866";
+  const std::string two =
+      "sha256-tree16m:262960fb643bfa8b17cee70b25cf091f957a375b61a3e7efe4d7543c72647ac5";
+  EXPECT_EQ(own_content_hash(all.substr(0, kTreePiece), 3), piece) << "as sha256sum has it";
+  EXPECT_EQ(own_content_hash(all.substr(0, kTreePiece + 1), 1), more);
+  EXPECT_EQ(own_content_hash(all.substr(0, 2 * kTreePiece), 3), two);
+}
+
+// As many of its comments as fill two pieces.
+TEST_F(Load, ALargeFileOfOnesOwnHasTheHashOfItsPieces) {
+  std::string text = "%%MatrixMarket matrix coordinate real general\n";
+  while (std::ssize(text) < kTreePiece + 10) text += "%" + std::string(1 << 20, 'c') + "\n";
+  text += "2 2 2\n1 1 3\n2 2 4\n";
+  const std::string path = data_ / "large.mtx";
+  write_file(path, text);
+  const Dataset data = load_dataset(parse(R"({"path": ")" + path + R"("})"), 2);
+  EXPECT_EQ(data.ratings.nnz(), 2);
+  EXPECT_HAS(data.info.source_hash, "sha256-tree16m:");
+  EXPECT_EQ(data.info.source_hash, own_source_hash(path, 1));
+}
+
+TEST_F(Load, AFileThatChangesWhileItIsReadIsSeen) {
+  const std::string path = data_ / "mine.csv", other = data_ / "other.csv";
+  write_file(path, "5,10,3.5\n");
+  write_file(other, "5,10,3.5\n");
+  const ChangeWatch watch({other, path});
+  watch.check();
+  write_file(path, "5,10,4.5\n2,10,1\n");
+  const Error error = error_of([&] { watch.check(); });
+  EXPECT_EQ(error.kind(), ErrorKind::data);
+  EXPECT_HAS(error.what(), "mine.csv: changed while it was read");
 }
 
 // The sum is made beside the reading: what is said does not depend on which is faster.
