@@ -55,7 +55,9 @@ void DataStore::load(const Case& item, const std::string& key) {
   ledger_.made({kRatings, seconds_since(start), SharedClock::load}, SharedScope::dataset);
 }
 
+// What writes the cache would read the same memory meanwhile, and fill as much of it with the file.
 void DataStore::cut(const Case& item, bool keep_whole) {
+  const CacheWriter::Pause pause(writer_);
   auto start = Clock::now();
   host_data_.kept_in_cut = keep_whole;
   split_ = std::make_shared<const Split>(
