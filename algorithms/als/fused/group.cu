@@ -17,6 +17,7 @@
 #include "algorithms/als/fused/cg.cuh"
 #include "algorithms/als/fused/ptx.cuh"
 #include "algorithms/als/fused/store_row.cuh"
+#include "algorithms/als/fused/turns.cuh"
 #include "algorithms/als/fused/wgmma.cuh"
 #include "algorithms/core/cuda/launch.hpp"
 
@@ -114,7 +115,7 @@ class GroupRow {
   };
 
   __device__ __forceinline__ bool exists(std::int32_t turn) const {
-    return shared_.tasks[turn % kTasks].row >= 0;
+    return is_task(shared_.tasks[turn % kTasks]);
   }
   __device__ __forceinline__ bool open(Place& place) const {
     if (place.fresh) {
@@ -131,19 +132,9 @@ class GroupRow {
     place.fresh = true;
   }
 
-  __device__ __forceinline__ void claim() {
-    if (threadIdx.x == 0) claimed_ = atomicAdd(side_.next, 1U);
-  }
+  __device__ __forceinline__ void claim() { claim_task(side_, claimed_); }
   __device__ __forceinline__ void copy_task(std::int32_t turn, std::int64_t task) {
-    if (threadIdx.x != 0) return;
-    FusedTask* to = &shared_.tasks[turn % kTasks];
-    if (task >= side_.n_tasks) {
-      to->row = -1;
-      return;
-    }
-    const auto* from = reinterpret_cast<const int4*>(side_.tasks + task);
-    copy_16(shared_address(to), from);
-    copy_16(shared_address(reinterpret_cast<int4*>(to) + 1), from + 1);
+    fetch_task(side_, task, &shared_.tasks[turn % kTasks]);
   }
 
   // The ratings of the tile after those that were copied, by warps 2 and 3. (The small work of a
