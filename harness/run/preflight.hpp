@@ -29,8 +29,8 @@ struct EvaluatedShape {
 // a user or item (a bit), and the sums of its thread blocks (loss_kernels.cuh).
 constexpr double device_evaluator_bytes(const EvaluatedShape& shape) {
   constexpr double kTriple = 12;
-  constexpr double kSums = 1 << 14;
-  return (kTriple + 1.0 / 1024) * static_cast<double>(shape.ratings) +
+  constexpr double kSums = 1 << 15;
+  return (kTriple + 1.0 / 512) * static_cast<double>(shape.ratings) +
          static_cast<double>(shape.n_users + shape.n_items) / 8 + 8 + kSums;
 }
 
