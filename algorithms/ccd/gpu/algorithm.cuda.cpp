@@ -29,9 +29,8 @@ class CcdDevice : public Algorithm {
     users_.warm_up({items_.vector(kNone), items_.vector(kNone), items_.vector(kNone)}, stream_);
     items_.warm_up({users_.vector(kNone), users_.old(), users_.vector(kNone)}, stream_);
     if (settings_.start == Start::zero) return;
-    for (int k = 0; k < settings_.factors; ++k) {  // R = r - P Q^T
-      for (const Half half : {Half::users, Half::items}) change(half, k, -1.0F);
-    }
+    users_.subtract(items_, stream_);  // R = r - P Q^T
+    items_.subtract(users_, stream_);
   }
 
   std::int64_t run_epoch(const EpochArgs&, Context& context) override {

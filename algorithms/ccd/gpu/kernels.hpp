@@ -43,6 +43,16 @@ void launch_sums(const DeviceSideView& side, const PassVectors& vectors, cudaStr
 // R += sign own old^T
 void launch_change(const DeviceSideView& side, const PassVectors& vectors, cudaStream_t stream);
 
+// Factors of rows, `stride` numbers apart: a multiple of 4, zero beyond the factors.
+struct FactorRows {
+  const float* own;    // of the side
+  const float* other;  // of the other one
+  std::int64_t stride;
+};
+// R -= own other^T, factor after factor: to the last bit what launch_change does with one after the
+// other, but R is read and written once. Reads 4 factors bytes a rating from the L2 cache.
+void launch_subtract(const DeviceSideView& side, const FactorRows& rows, cudaStream_t stream);
+
 struct Finish {
   const float2* sums;
   const std::uint32_t* slots;  // rows + 1

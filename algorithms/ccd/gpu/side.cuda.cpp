@@ -57,6 +57,11 @@ void DeviceSide::start(cuda::DeviceBuffer<float> packed, cudaStream_t stream) {
                    rows_, factors_, stream);
 }
 
+void DeviceSide::subtract(const DeviceSide& other, cudaStream_t stream) {
+  launch_subtract(
+      view_, {packed_.data(), other.packed_.data(), row_stride(factors_, sizeof(float))}, stream);
+}
+
 void DeviceSide::exchange(int k, int held, const Other& other, cudaStream_t stream) {
   launch_exchange(view_, {other.held, other.old, other.now, vector(held), vector(k), 1.0F}, stream);
   finish(k, stream);

@@ -32,6 +32,10 @@ class DeviceSide {
   // The factors of each row, row_stride(factors) numbers apart. Before any step.
   void start(cuda::DeviceBuffer<float> packed, cudaStream_t stream);
 
+  // R -= P Q^T, of the factors that both sides have started from. The other side's rows are those
+  // that it has packed.
+  void subtract(const DeviceSide& other, cudaStream_t stream);
+
   // The steps of sweep_factor, as in cpu/side.hpp.
   void exchange(int k, int held, const Other& other, cudaStream_t stream);
   void solve(int k, const float* now, cudaStream_t stream);

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "algorithms/ccd/gpu/kernels.hpp"
 #include "algorithms/ccd/settings.hpp"
 #include "algorithms/ccd/test/pieces_reference.hpp"
 #include "algorithms/ccd/test/reference.hpp"
@@ -113,6 +114,100 @@ TEST(CcdDeviceLayout, IsTheHosts) {
       expect_side(ratings.columns(stream.get()),
                   {columns.item_offsets, columns.users, train.n_users()},
                   View<const float>(columns.values), rule, stream);
+    }
+  }
+}
+
+// A side with its own residual, for passes.
+template <class Index>
+struct PassSide {
+  PassSide(const cuda::RatingsOfRows& rows, std::int64_t n_others, std::int64_t widest, bool shared,
+           const cuda::Stream& stream)
+      : layout(make_device_layout(rows, n_others, {widest, kQuad, 256}, stream.get())),
+        indices(layout.size()),
+        residual(layout.size()),
+        sums(static_cast<std::int64_t>(layout.tasks.size())) {
+    const Pieces cut = cut_pieces(layout, pass_blocks(shared), stream.get());
+    pieces = cuda::upload(View<const Piece>(cut.pieces), stream.get());
+    of_block = cuda::upload(View<const std::int32_t>(cut.of_block), stream.get());
+    fill_layout(layout, rows, indices.data(), residual.data(), stream.get());
+    view = {layout.tasks.data(), pieces.data(),
+            of_block.data(),     static_cast<unsigned>(cut.of_block.size() - 1),
+            indices.data(),      residual.data(),
+            sums.data(),         n_others,
+            layout.tile_width,   shared};
+  }
+
+  DeviceLayout layout;
+  cuda::DeviceBuffer<Index> indices;
+  cuda::DeviceBuffer<float> residual;
+  cuda::DeviceBuffer<float2> sums;
+  cuda::DeviceBuffer<Piece> pieces;
+  cuda::DeviceBuffer<std::int32_t> of_block;
+  DeviceSideView view;
+};
+
+// Rows of `stride` numbers, zero beyond the factors; and the same as vectors of rows + 1 numbers.
+struct RandomFactors {
+  RandomFactors(std::int64_t rows, int factors, std::uint64_t seed, const cuda::Stream& stream)
+      : stride((factors + 3) / 4 * 4) {
+    Rng rng(seed);
+    std::vector<float> packed(rows * stride), columns((rows + 1) * factors);
+    for (std::int64_t row = 0; row < rows; ++row) {
+      for (int k = 0; k < factors; ++k) {
+        const auto value = static_cast<float>(rng.uniform() - 0.3);
+        packed[row * stride + k] = value;
+        columns[k * (rows + 1) + row] = value;
+      }
+    }
+    by_row = cuda::upload(View<const float>(packed), stream.get());
+    by_factor = cuda::upload(View<const float>(columns), stream.get());
+  }
+  std::int64_t stride;
+  cuda::DeviceBuffer<float> by_row, by_factor;
+};
+
+template <class Index>
+void expect_subtracted(const cuda::RatingsOfRows& rows, std::int64_t n_others, std::int64_t widest,
+                       int factors, const cuda::Stream& stream) {
+  constexpr bool kShared = sizeof(Index) == 2;
+  PassSide<Index> one(rows, n_others, widest, kShared, stream);
+  PassSide<Index> turns(rows, n_others, widest, kShared, stream);
+  const RandomFactors own(rows.rows, factors, 1, stream), other(n_others, factors, 2, stream);
+  const auto before = back(one.residual.data(), one.layout.size(), stream);
+  launch_subtract(one.view, {own.by_row.data(), other.by_row.data(), own.stride}, stream.get());
+  for (int k = 0; k < factors; ++k) {
+    PassVectors vectors = {};
+    vectors.old = other.by_factor.data() + k * (n_others + 1);
+    vectors.own = own.by_factor.data() + k * (rows.rows + 1);
+    vectors.sign = -1;
+    launch_change(turns.view, vectors, stream.get());
+  }
+  const auto at_once = back(one.residual.data(), one.layout.size(), stream);
+  EXPECT_EQ(at_once, back(turns.residual.data(), turns.layout.size(), stream));
+  if (rows.nnz > 0) EXPECT_NE(at_once, before);
+}
+
+TEST(CcdPasses, SubtractIsAChangeByEachFactorInTurn) {
+  MF_REQUIRE_DEVICE();
+  ThreadTeam team(2);
+  cuda::Stream stream;
+  std::vector<Ratings> all;
+  all.push_back(test::planted(700, 300, 0.3, 1));
+  all.push_back(with_a_giant(40, 5000));
+  all.push_back(test::ratings_of(4, 5, {{1, 4, 2.0F}, {3, 0, 1.0F}}));
+  all.push_back(test::ratings_of(3, 2, {}));
+  for (const Ratings& train : all) {
+    cuda::DeviceRatings ratings(train, team, stream.get());
+    for (const int factors : {1, 4, 7, 40}) {
+      SCOPED_TRACE(testing::Message() << train.n_users() << " users, " << train.n_items()
+                                      << " items, " << factors << " factors");
+      for (const std::int64_t widest : {65, 10'000}) {
+        expect_subtracted<std::uint16_t>(ratings.rows(), train.n_items(), widest, factors, stream);
+        expect_subtracted<std::uint16_t>(ratings.columns(stream.get()), train.n_users(), widest,
+                                         factors, stream);
+      }
+      expect_subtracted<std::int32_t>(ratings.rows(), train.n_items(), 10'000, factors, stream);
     }
   }
 }
