@@ -48,7 +48,7 @@ struct PlanOptions {
   bool measure = true;
   bool share = true;  // as of `mfbench run`
   // As if so much were free on the device; nothing: what is, where there is one.
-  std::optional<double> device_free_bytes;
+  std::optional<double> device_free_bytes = {};
 };
 
 Plan make_plan(const Spec& spec, const PlanOptions& options);
