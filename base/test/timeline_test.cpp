@@ -21,7 +21,7 @@ std::map<std::string, int> counts(const Json& events, const std::string& kind) {
   std::map<int, std::string> names;
   std::map<std::string, int> found;
   for (const auto& event : events) {
-    if (event["name"] == "thread_name") names[event["tid"]] = event["args"]["name"];
+    if (event.value("name", "") == "thread_name") names[event["tid"]] = event["args"]["name"];
     if (event["ph"] == kind) ++found[names.at(event["tid"])];
   }
   return found;
@@ -58,7 +58,7 @@ TEST(Timeline, TeamsThatFollowOneAnotherShareTracksAndThoseBesideDoNot) {
   }
   std::map<std::string, int> tracks;
   for (const auto& event : read_json_file(path)) {
-    if (event["name"] == "thread_name") ++tracks[event["args"]["name"]];
+    if (event.value("name", "") == "thread_name") ++tracks[event["args"]["name"]];
   }
   EXPECT_EQ(tracks["worker 1"], 2);
 }
@@ -80,7 +80,7 @@ TEST(Timeline, NamesAreTextOfJsonWhateverTheyAre) {
   std::set<std::string> kinds;
   for (const auto& event : events) {
     kinds.insert(event["ph"]);
-    EXPECT_EQ(event["ph"] == "B" && event.contains("args"), event["name"] == "other");
+    EXPECT_EQ(event["ph"] == "B" && event.contains("args"), event.value("name", "") == "other");
     if (event["ph"] == "X") {
       EXPECT_EQ(event["dur"], 250000);
     }
