@@ -110,7 +110,8 @@ def subcommands(help_text):
 def calls(program):
     """(page, line) of every code line that calls the program."""
     pattern = re.compile(rf"(^|[\s/;]){re.escape(program)} (?=[a-z-])")
-    return [(page, line) for page in PAGES for line in code_lines(page)
+    return [(page, line) for page in PAGES if page.parent.name != "reference"  # the program's words
+            for line in code_lines(page)
             if pattern.search(line) and not line.startswith("cmake")]
 
 

@@ -1,0 +1,152 @@
+#!/usr/bin/env python3
+"""The documents of the repository as pages for a browser, which open from disk and are searched there.
+
+    python3 docs/tools/pages.py --out site-docs [--sphinx PYTHON]
+
+`./dev docs` calls it. Sphinx and MyST make the pages (docs/requirements.txt); any warning of theirs,
+such as a link that leads nowhere, is an error. Before that the tree of Markdown is copied: comments
+are left out, a link to a folder becomes one to its README, and a link to a folder without one, text.
+"""
+
+import argparse
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+LINK = re.compile(r"(!?)\[((?:[^\[\]]|\[[^\]]*\])*)\]\(([^)\s]+)\)")
+FENCE = re.compile(r"^( *```.*?^ *```$)", re.M | re.S)
+
+# The order of the pages: a heading, then documents; what none names is put under the last.
+CONTENTS = [
+    ("First steps", ["docs/tutorial.md", "docs/troubleshooting.md", "docs/glossary.md"]),
+    ("Using it", ["docs/spec.md", "docs/adding-a-data-set.md", "datasets/README.md",
+                  "docs/tuning.md", "docs/peers.md", "docs/several-gpus.md", "docs/profiling.md"]),
+    ("Results", ["docs/results.md", "docs/reading-results.md", "docs/report.md",
+                 "plots/README.md", "results/README.md", "docs/methodology.md",
+                 "docs/methodology-notes.md"]),
+    ("Reference", ["docs/reference/algorithms.md", "docs/reference/commands.md"]),
+    ("Algorithms", ["algorithms/*/README.md", "algorithms/**/*.md"]),
+    ("Papers", ["docs/reproduction.md", "docs/reproduction/*.md", "docs/errata.md"]),
+    ("Contributing", ["CONTRIBUTING.md", "docs/adding-an-algorithm.md", "**/*.md"]),
+]
+
+CONF = '''
+project = "mfbench"
+extensions = ["myst_parser"]
+html_theme = "furo"
+html_title = "mfbench"
+html_show_sphinx = False
+html_show_copyright = False
+html_copy_source = False
+html_show_sourcelink = False
+master_doc = "README"
+myst_heading_anchors = 6
+myst_enable_extensions = []
+nitpicky = True
+# A block of commands is text; a part of a spec need not be whole JSON.
+highlight_language = "text"
+suppress_warnings = ["misc.highlighting_failure"]
+'''
+
+
+def documents():
+    listed = subprocess.run(["git", "ls-files", "--cached", "--others", "--exclude-standard",
+                             "*.md"], cwd=ROOT, capture_output=True, text=True, check=True)
+    return sorted(name for name in set(listed.stdout.splitlines()) if (ROOT / name).exists())
+
+
+def ordered(names):
+    """[(heading, documents)], each document once."""
+    left = [name for name in names if name != "README.md"]
+    for heading, patterns in CONTENTS:
+        chosen = []
+        for pattern in patterns:
+            fits = [name for name in left if name not in chosen
+                    and pathlib.PurePath(name) in
+                    {path.relative_to(ROOT) for path in ROOT.glob(pattern)}]
+            chosen += fits
+        left = [name for name in left if name not in chosen]
+        yield heading, chosen
+
+
+def link(page, found, copied):
+    """A link as the pages can follow it."""
+    sign, text, target = found.groups()
+    path, hash_, anchor = target.partition("#")
+    if re.match(r"[a-z]+:", target) or not path:
+        return found[0]
+    file = pathlib.Path(os.path.normpath((ROOT / page).parent / path))
+    if file.is_dir():
+        readme = file / "README.md"
+        return f"[{text}]({path.rstrip('/')}/README.md{hash_}{anchor})" if readme.exists() else text
+    if file.suffix != ".md":
+        copied.add(file.relative_to(ROOT))
+    return f"{sign}[{text}]({path}{hash_}{anchor})"
+
+
+def prepared(page, text, copied):
+    """A document without its comments, its links followed; code stays."""
+    parts = FENCE.split(text)
+    for k in range(0, len(parts), 2):
+        plain = re.sub(r"^<!--.*?-->\n?", "", parts[k], flags=re.M | re.S)
+        parts[k] = LINK.sub(lambda found: link(page, found, copied), plain)
+    return "".join(parts)
+
+
+def contents(names):
+    for heading, chosen in ordered(names):
+        pages = "\n".join("/" + name.removesuffix(".md") for name in chosen)
+        yield f"```{{toctree}}\n:hidden:\n:caption: {heading}\n:maxdepth: 1\n\n{pages}\n```\n"
+
+
+def stage(folder):
+    """The tree that Sphinx reads."""
+    names, copied = documents(), set()
+    for name in names:
+        text = prepared(name, (ROOT / name).read_text(encoding="utf-8"), copied)
+        if name == "README.md":
+            text += "\n" + "\n".join(contents(names))
+        target = folder / name
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_text(text, encoding="utf-8")
+    for path in sorted(copied):
+        target = folder / path
+        if (ROOT / path).exists() and not target.exists():
+            target.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(ROOT / path, target)
+    (folder / "conf.py").write_text(CONF, encoding="utf-8")
+    return names
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--out", type=pathlib.Path, required=True)
+    parser.add_argument("--sphinx", default=sys.executable, help="a Python that has Sphinx and MyST")
+    options = parser.parse_args()
+    out = options.out.resolve()
+    if out.exists() and any(out.iterdir()) and not (out / "searchindex.js").exists():
+        sys.exit(f"{options.out}: holds other things than these pages; choose another --out")
+    with tempfile.TemporaryDirectory() as scratch:
+        source, made = pathlib.Path(scratch) / "source", pathlib.Path(scratch) / "html"
+        source.mkdir()
+        names = stage(source)
+        done = subprocess.run([options.sphinx, "-m", "sphinx", "-b", "html", "-W", "--keep-going", "-q",
+                               str(source), str(made)], text=True, capture_output=True, check=False)
+        if done.returncode != 0:
+            sys.exit(done.stderr.replace(str(source) + "/", "") + "the pages were not made")
+        shutil.copyfile(made / "README.html", made / "index.html")
+        shutil.rmtree(made / ".doctrees", ignore_errors=True)
+        if out.exists():
+            shutil.rmtree(out)
+        shutil.copytree(made, out)
+    print(f"{len(names)} documents: {options.out / 'index.html'}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,163 @@
+#!/usr/bin/env python3
+"""The pages of docs/reference, written from what the program says of itself.
+
+    python3 docs/tools/reference.py --mfbench PROGRAM            writes them
+    python3 docs/tools/reference.py --mfbench PROGRAM --check    ends with 1 where one is not current
+
+`./dev docs --update` and `./dev docs --check` call it.
+"""
+
+import argparse
+import json
+import pathlib
+import re
+import subprocess
+import sys
+
+from wrap import wrap
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+FOLDER = ROOT / "docs" / "reference"
+NOTE = "This page is written by `./dev docs --update` from {}; a test holds it to be current.\n"
+# The families in the order of the project's README, and where their pages are.
+FAMILIES = {
+    "sgd_cpu": "SGD on the CPU", "cu2rec": "cu2rec", "gpusgd": "GPUSGD and NewGPUSGD",
+    "cumf_sgd": "CuMF_SGD", "sgd_tiled": "SGD in registers", "als": "ALS",
+    "ials": "Implicit feedback", "ccd": "CCD++", "peer": "Other people's libraries",
+    "ruler": "The harness's own",
+}
+
+
+def said(program, *arguments):
+    done = subprocess.run([program, *arguments], capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        sys.exit(f"{program} {' '.join(arguments)} ended with {done.returncode}: {done.stderr}")
+    return done.stdout
+
+
+# ---- algorithms ----------------------------------------------------------------------------------
+
+
+def cell(text):
+    return str(text).replace("|", "\\|")
+
+
+def code(text):
+    return f"`{cell(text)}`" if str(text) else ""
+
+
+def value(number):
+    return json.dumps(number)
+
+
+def row(param):
+    unit = f" [{param['unit']}]" if param["unit"] else ""
+    return (f"| {code(param['name'])} | {code(value(param['default']))} | {code(param['range'])} "
+            f"| {cell(param['help'])}{unit} |")
+
+
+def algorithm(program, name):
+    """A section of the page."""
+    info = json.loads(said(program, "describe", name, "--json"))
+    has_learning_rate = "the learning rate is the harness's" in said(program, "describe", name)
+    yield f"### `{info['name']}`\n"
+    yield info["summary"][0].upper() + info["summary"][1:] + ".\n"
+    paper = "mfbench's own" if info["paper"] == "mfbench" else info["paper"]
+    yield f"- Paper: {paper}."
+    yield f"- Hardware: {info['hardware']}."
+    same = "the same model for the same seed" if info["deterministic"] else "runs may differ"
+    yield f"- Deterministic: {'yes' if info['deterministic'] else 'no'}, {same}."
+    if has_learning_rate:
+        yield "- Learning rate: the [schedule](../spec.md#learning-rate) of the spec."
+    yield "\n| parameter | default | range | meaning |\n| --- | --- | --- | --- |"
+    yield from (row(param) for param in info["params"])
+    yield ""
+
+
+def algorithms(program):
+    listed = json.loads(said(program, "list", "--json"))
+    yield "# Algorithms and their parameters\n"
+    yield NOTE.format("`mfbench list` and `mfbench describe`")
+    yield ("A parameter stands in an entry of [`algorithms`](../spec.md#algorithms) beside `name`; a "
+           "list of values is a [sweep](../spec.md#sweeps). `mfbench describe NAME` prints the same.\n")
+    known = {entry["family"] for entry in listed}
+    order = [name for name in FAMILIES if name in known] + sorted(known - set(FAMILIES))
+    for family in order:
+        yield f"## {FAMILIES.get(family, family)}\n"
+        page = ROOT / "algorithms" / family / "README.md"
+        if page.exists():
+            yield f"[algorithms/{family}](../../algorithms/{family}/README.md) says how they work.\n"
+        for entry in listed:
+            if entry["family"] == family:
+                yield from algorithm(program, entry["name"])
+
+
+# ---- commands ------------------------------------------------------------------------------------
+
+
+def subcommands(text):
+    found = re.search(r"^Subcommands:\n((?:  .*\n)+)", text, re.M)
+    return re.findall(r"^  ([\w-]+) ", found[1], re.M) if found else []
+
+
+def help_of(program, words):
+    """Without the folder of the program and lines that end in blanks."""
+    text = said(program, *words, "--help")
+    text = text.replace(str(program), "mfbench")
+    return "\n".join(line.rstrip() for line in text.strip().splitlines()) + "\n"
+
+
+def command(program, words, depth):
+    text = help_of(program, words)
+    yield f"{'#' * depth} `{' '.join(['mfbench', *words])}`\n"
+    yield f"```text\n{text}```\n"
+    for name in subcommands(text):
+        yield from command(program, [*words, name], min(depth + 1, 3))
+
+
+def exit_codes():
+    """The table of docs/spec.md, whose codes are those that harness/test/exit_codes_test.cpp reaches."""
+    page = (ROOT / "docs" / "spec.md").read_text(encoding="utf-8")
+    table = re.search(r"^## Exit codes\n\n((?:\|.*\n)+)", page, re.M)[1]
+    yield "## Exit codes\n"
+    yield table
+    yield "What each message means and what to do: [troubleshooting.md](../troubleshooting.md).\n"
+
+
+def commands(program):
+    yield "# Commands and exit codes\n"
+    yield NOTE.format("`mfbench --help`")
+    yield "[spec.md](../spec.md#commands) says what they do; this is what they accept.\n"
+    text = help_of(program, [])
+    yield f"```text\n{text.split(chr(10), 1)[1]}```\n"  # without the version
+    for name in subcommands(text):
+        yield from command(program, [name], 2)
+    yield from exit_codes()
+
+
+PAGES = {"algorithms.md": algorithms, "commands.md": commands}
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--mfbench", required=True, type=pathlib.Path)
+    parser.add_argument("--check", action="store_true")
+    options = parser.parse_args()
+    program = options.mfbench.resolve()
+    stale = []
+    for name, lines in PAGES.items():
+        text = wrap(re.sub(r"\n{3,}", "\n\n", "\n".join(lines(program)).rstrip() + "\n"))
+        page = FOLDER / name
+        if page.exists() and page.read_text(encoding="utf-8") == text:
+            continue
+        stale.append(page)
+        if not options.check:
+            page.parent.mkdir(exist_ok=True)
+            page.write_text(text, encoding="utf-8")
+    for page in stale:
+        print(f"docs/reference/{page.name}: {'not current: ./dev docs --update' if options.check else 'written'}")
+    return 1 if stale and options.check else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,132 @@
+"""The pages of ./dev docs: the reference is current, and the site is whole, with links and a search
+that work from disk."""
+
+import html.parser
+import json
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import urllib.parse
+
+import pytest
+
+from guide import ROOT
+
+SPHINX = ROOT / ".cache" / "docs" / "bin" / "python"
+TOOLS = ROOT / "docs" / "tools"
+
+
+def reference(mfbench, *options):
+    return subprocess.run([sys.executable, TOOLS / "reference.py", "--mfbench",
+                           shutil.which(mfbench.program), *options],
+                          capture_output=True, text=True, check=False)
+
+
+def test_the_reference_is_current(mfbench):
+    done = reference(mfbench, "--check")
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_the_reference_has_every_algorithm_command_and_exit_code(mfbench, tmp_path):
+    listed = json.loads(mfbench("list", "--json", cwd=tmp_path).stdout)
+    page = (ROOT / "docs" / "reference" / "algorithms.md").read_text(encoding="utf-8")
+    assert len(listed) > 20
+    assert [entry["name"] for entry in listed if f"\n### `{entry['name']}`\n" not in page] == []
+    page = (ROOT / "docs" / "reference" / "commands.md").read_text(encoding="utf-8")
+    for command in ["run", "compare", "data import"]:
+        assert f"`mfbench {command}`\n" in page
+    assert "| 70 |" in page
+
+
+# ---- the site ------------------------------------------------------------------------------------
+
+
+class Page(html.parser.HTMLParser):
+    """The targets and the anchors of a page."""
+
+    def __init__(self, path):
+        super().__init__()
+        self.links, self.anchors = [], set()
+        self.feed(path.read_text(encoding="utf-8"))
+
+    def handle_starttag(self, tag, attrs):
+        names = dict(attrs)
+        self.anchors |= {names[key] for key in ("id", "name") if names.get(key)}
+        self.links += [names[key] for key in ("href", "src") if names.get(key)]
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory):
+    if not SPHINX.exists():
+        pytest.skip("what makes the pages is not here: ./dev deps docs")
+    out = tmp_path_factory.mktemp("docs") / "site"
+    done = subprocess.run(["./dev", "docs", "--out", str(out)], cwd=ROOT, capture_output=True,
+                          text=True, timeout=300, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return out
+
+
+def test_every_document_has_its_page(site):
+    listed = subprocess.run(["git", "ls-files", "*.md"], cwd=ROOT, capture_output=True, text=True,
+                            check=True).stdout.splitlines()
+    pages = [name for name in listed if (ROOT / name).exists()]
+    assert len(pages) > 40
+    assert [name for name in pages if not (site / name).with_suffix(".html").exists()] == []
+
+
+def test_links_lead_somewhere_on_the_disk(site):
+    pages = {path: Page(path) for path in site.rglob("*.html")}
+    assert len(pages) > 40
+    broken, outside = [], set()
+    for path, page in pages.items():
+        for link in page.links:
+            parts = urllib.parse.urlsplit(link)
+            if parts.scheme or parts.netloc:
+                outside.add(parts.scheme)
+                continue
+            file = path.parent / urllib.parse.unquote(parts.path) if parts.path else path
+            target = pathlib.Path(str(file.resolve()))
+            anchors = pages[target].anchors if target in pages else {parts.fragment}
+            if not target.exists() or (parts.fragment and parts.fragment not in anchors):
+                broken.append(f"{path.relative_to(site)}: {link}")
+    assert broken == []
+    assert outside <= {"https", "http", "data", "mailto"}
+
+
+def test_nothing_is_loaded_from_a_network(site):
+    """Scripts, styles, fonts and pictures lie beside the pages."""
+    for path in site.rglob("*.html"):
+        text = path.read_text(encoding="utf-8")
+        assert not re.search(r"<(?:script|img|iframe)[^>]*\bsrc=\"(?:https?:)?//", text), path
+        assert not re.search(r"<link[^>]*\brel=\"stylesheet\"[^>]*\bhref=\"(?:https?:)?//", text), path
+    for path in site.rglob("*.css"):
+        assert "@import url(http" not in path.read_text(encoding="utf-8"), path
+
+
+def test_the_search_knows_the_documents(site):
+    text = (site / "searchindex.js").read_text(encoding="utf-8")
+    index = json.loads(text[text.index("(") + 1:text.rindex(")")])
+    assert "docs/tutorial" in index["docnames"]
+    page = index["docnames"].index("docs/troubleshooting")
+    found = index["terms"]["contend"]
+    assert page in (found if isinstance(found, list) else [found])
+
+
+def test_comments_about_numbers_are_not_shown(site):
+    text = (site / "results" / "README.html").read_text(encoding="utf-8")
+    assert "numbers: results" not in text and "rate(sgd_serial" not in text
+
+
+def test_a_broken_link_is_an_error(tmp_path):
+    if not SPHINX.exists():
+        pytest.skip("what makes the pages is not here: ./dev deps docs")
+    for name in ["docs/tools"]:
+        shutil.copytree(ROOT / name, tmp_path / name)
+    (tmp_path / "README.md").write_text("# A page\n\n[gone](gone.md)\n")
+    subprocess.run(["git", "init", "-q"], cwd=tmp_path, check=True)
+    done = subprocess.run([sys.executable, "docs/tools/pages.py", "--out", "out", "--sphinx", SPHINX],
+                          cwd=tmp_path, capture_output=True, text=True, timeout=120, check=False)
+    assert done.returncode == 1 and "gone.md" in done.stderr, done.stderr
+    assert not (tmp_path / "out").exists()

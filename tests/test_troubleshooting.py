@@ -1,0 +1,178 @@
+"""docs/troubleshooting.md has every exit code, every status and every message of the program.
+
+Messages are the format strings that the sources give to `fail` and `Error` with a kind; the value of
+a kind is its exit code (base/error.hpp). A row of the page has signatures of messages, `...` for what
+differs.
+"""
+
+import json
+import re
+
+import pytest
+
+from guide import ROOT
+
+PAGE = ROOT / "docs" / "troubleshooting.md"
+SOURCES = [path for room in ("base", "datasets", "algorithms", "harness")
+           for path in sorted((ROOT / room).rglob("*"))
+           if path.suffix in (".cpp", ".hpp", ".cu", ".cuh", ".in")
+           and not {"test", "bench"} & set(path.relative_to(ROOT).parts)]
+STRING = r'"(?:[^"\\\n]|\\.)*"'
+THROWS = re.compile(rf"\b(?:fail|Error)\(\s*ErrorKind::(\w+),\s*((?:{STRING}\s*)*)")
+TEXTS = {path: path.read_text(encoding="utf-8") for path in SOURCES}
+# What hands on a message that was made elsewhere, by the file that does so.
+HANDED_ON = {
+    "algorithms/core/algorithm.hpp", "algorithms/core/cuda/device_communicator.cuda.cpp",
+    "algorithms/core/cuda/nccl.cuda.cpp", "algorithms/peer/session.cpp", "base/form.hpp",
+    "datasets/cache.cpp", "datasets/data_commands.cpp", "datasets/fetch/catalog.cpp",
+    "datasets/fetch/download.cpp", "datasets/load.cpp", "datasets/look.cpp", "datasets/request.cpp",
+    "harness/cli.cpp", "harness/device/device_clock.cuda.cpp", "harness/evaluate/model_io.cpp",
+    "harness/run/follower.cpp", "harness/run/preflight.cpp", "harness/run/rank_world.cpp",
+    "harness/run/runner.cpp", "harness/run/session.cpp", "harness/spec/spec.cpp",
+    "harness/spec/spec_forms.cpp", "harness/spec/tune.cpp",
+}
+
+
+def enumerators(name, path):
+    body = re.search(rf"enum class {name} {{(.*?)}};", (ROOT / path).read_text(), re.S)[1]
+    return re.sub(r"//.*", "", body)
+
+
+KINDS = {name: int(value) for name, value in
+         re.findall(r"(\w+) = (\d+)", enumerators("ErrorKind", "base/error.hpp"))}
+
+
+def unquoted(literals):
+    return "".join(text[1:-1].replace('\\"', '"') for text in re.findall(STRING, literals))
+
+
+def messages():
+    """[(exit code, file, message)], a message with `...` in place of what is filled in."""
+    found = []
+    for path, text in TEXTS.items():
+        for kind, literals in THROWS.findall(text):
+            message = re.sub(r"{[^{}]*}", "...", unquoted(literals).replace("{{", "(")
+                             .replace("}}", ")"))
+            found.append((KINDS[kind], str(path.relative_to(ROOT)), message))
+    return found
+
+
+MESSAGES = messages()
+
+
+def words_of(text):
+    return set(re.findall(r"[A-Za-z]{2,}", text))
+
+
+def sections():
+    """{exit code: [signatures]} of the page; the codes of a heading share a section."""
+    found = {}
+    for heading, text in re.findall(r"^## Exit codes? ([\d, ]+)\n(.*?)(?=^## |\Z)",
+                                    PAGE.read_text(encoding="utf-8"), re.M | re.S):
+        rows = re.findall(r"^\| (`[^|]*) \|", text, re.M)
+        signatures = [one for row in rows for one in re.findall(r"`([^`]+)`", row)]
+        for code in re.findall(r"\d+", heading):
+            found[int(code)] = signatures
+    return found
+
+
+SECTIONS = sections()
+
+
+def pattern(signature):
+    """`...` is anything; braces and backticks of a message do not matter."""
+    parts = [re.escape(part.strip()) for part in signature.split("...")]
+    return re.compile(r".*".join(parts), re.S)
+
+
+def plain(message):
+    return message.replace("`", "").replace("(\"", "{\"")
+
+
+def fits(message, code):
+    """Its rows. One that says no more than "found ..., expected ..." is of such messages alone."""
+    general = {"found", "expected", "known"}
+    return [one for one in SECTIONS[code] if pattern(one).search(plain(message))
+            and (words_of(one) - general or not words_of(message) - general)]
+
+
+def test_messages_are_found():
+    assert len(MESSAGES) > 200
+    assert {code for code, _, _ in MESSAGES} == set(KINDS.values())
+
+
+def test_every_kind_of_error_and_every_exit_code_has_a_section():
+    spec = (ROOT / "docs" / "spec.md").read_text(encoding="utf-8").split("## Exit codes")[1]
+    listed = {int(code) for code in re.findall(r"^\| (\d+) \|", spec.split("\n## ")[0], re.M)}
+    assert set(KINDS.values()) < listed
+    assert set(SECTIONS) == listed - {0}
+
+
+def test_every_status_of_a_case_has_its_row():
+    names = re.findall(r"\w+", enumerators("Status", "harness/spec/status.hpp"))
+    assert len(names) == 7
+    assert set(SECTIONS[1]) == set(names)
+
+
+@pytest.mark.parametrize("code", sorted(set(KINDS.values())))
+def test_every_message_has_its_row(code):
+    left = [f"{file}: {message}" for kind, file, message in MESSAGES
+            if kind == code and words_of(message) - {"found"} and not fits(message, code)]
+    if left:
+        pytest.fail(f"{PAGE.name}, exit code {code}, has no row for\n" + "\n".join(left))
+
+
+def test_messages_without_words_are_handed_on_where_it_is_known():
+    found = {file for _, file, message in MESSAGES if not words_of(message) - {"found"}}
+    assert found - HANDED_ON == set(), "say in HANDED_ON that they hand on what others wrote"
+
+
+@pytest.mark.parametrize("code", sorted(set(KINDS.values())))
+def test_no_row_is_of_a_message_that_there_is_not(code):
+    texts = [message for kind, _, message in MESSAGES if kind == code]
+    texts += [unquoted(found) for text in TEXTS.values()
+              for found in re.findall(rf"(?:{STRING}\s*)+", text)]
+    of_cli11 = {"The following argument was not expected", "is required", "requires at least",
+                "excludes", "not in", "Could not convert"}
+    assert [one for one in SECTIONS[code] if one not in of_cli11
+            and not any(pattern(one).search(plain(text)) for text in texts)] == []
+
+
+# ---- the program itself --------------------------------------------------------------------------
+
+SPEC = {"datasets": ["like:ml-100k:0.02"], "algorithms": ["sgd_serial"]}
+BAD = {
+    "a key": (2, ["validate", "s.json"], {**SPEC, "seed": 1}, {}),
+    "a value": (2, ["validate", "s.json"], {**SPEC, "seeds": "x"}, {}),
+    "an algorithm": (2, ["validate", "s.json"], {**SPEC, "algorithms": ["sgd"]}, {}),
+    "no file": (2, ["validate", "gone.json"], SPEC, {}),
+    "a command": (2, ["rum"], SPEC, {}),
+    "an option": (2, ["run", "s.json", "--fast"], SPEC, {}),
+    "one folder twice": (2, ["compare", "gone", "gone"], SPEC, {}),
+    "a line": (3, ["data", "stats", "r.csv"], SPEC, {"r.csv": "user,item,rating\n1,2,x\n"}),
+    "no ratings": (3, ["data", "stats", "gone.csv"], SPEC, {}),
+    "twice": (3, ["run", "t.json", "--quiet"], SPEC,
+              {"r.csv": "user,item,rating\n1,2,3\n1,2,4\n3,4,5\n",
+               "t.json": json.dumps({**SPEC, "datasets": ["r.csv"]})}),
+    "no model": (3, ["predict", "gone", "--user", "1", "--item", "1"], SPEC, {}),
+    "a file for a folder": (4, ["run", "s.json", "--out", "r.csv/out"], SPEC, {"r.csv": ""}),
+}
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_what_the_program_says_is_on_the_page(mfbench, tmp_path, name):
+    code, command, spec, files = BAD[name]
+    for path, text in {"s.json": json.dumps(spec), **files}.items():
+        (tmp_path / path).write_text(text)
+    done = mfbench(*command, cwd=tmp_path)
+    said = done.stderr + "".join(path.read_text() for path in tmp_path.rglob("*.jsonl"))
+    assert done.returncode == code, said
+    assert any(pattern(one).search(said) for one in SECTIONS[code]), said
+
+
+def test_signatures_are_not_so_short_that_they_fit_anything():
+    for code, signatures in SECTIONS.items():
+        for one in signatures:
+            if code in KINDS.values():
+                assert len(one.replace("...", "").strip()) >= 5, one
+    assert not fits("nothing of this kind was ever said", 2)
