@@ -90,6 +90,13 @@ def test_the_page_names_every_dataset_format_and_look_alike(mfbench, tmp_path):
         assert [word for word in known if f"`{word}`" not in page] == [], name
 
 
+def test_the_glossary_is_in_order_and_has_the_words_of_results():
+    words = re.findall(r"^\| ([^|]+) \| ", (ROOT / "docs" / "glossary.md").read_text(), re.M)[2:]
+    assert words == sorted(words, key=str.lower) and len(set(words)) == len(words) > 50
+    for word in ["answer time", "baseline", "contended", "look-alike", "pass", "target", "update"]:
+        assert word in words
+
+
 # ---- commands ------------------------------------------------------------------------------------
 
 def code_lines(path):
