@@ -1,5 +1,6 @@
-// Minimizes  sum (r - mu - b_u - c_i)^2 + lambda (sum n_u b_u^2 + sum n_i c_i^2)  by turns: with
-// the other side fixed,  b_u = sum over the items i of u (r - mu - c_i) / ((1 + lambda) n_u).
+// Minimizes  sum (r - mu - b_u - c_i)^2 + lambda (sum n_u^e b_u^2 + sum n_i^e c_i^2)  by turns:
+// with the other side fixed,  b_u = sum over the items i of u (r - mu - c_i) / (n_u + lambda
+// n_u^e).
 #include "algorithms/als/center.hpp"
 
 namespace mf::als {
@@ -7,7 +8,7 @@ namespace {
 
 constexpr std::int64_t kRowsPerChunk = 64;
 
-double closed_form(const Side& side, std::int64_t row, double mean, double reg,
+double closed_form(const Side& side, std::int64_t row, double mean, RowReg reg,
                    const AlignedVector<float>& other_bias) {
   const std::int64_t begin = side.offsets[row];
   const std::int64_t end = side.offsets[row + 1];
@@ -16,10 +17,10 @@ double closed_form(const Side& side, std::int64_t row, double mean, double reg,
   for (std::int64_t k = begin; k < end; ++k) {
     sum += side.values[k] - mean - other_bias[side.others[k]];
   }
-  return sum / ((1 + reg) * static_cast<double>(end - begin));
+  return sum / reg.with_count(end - begin);
 }
 
-void solve(const Side& side, double mean, double reg, const AlignedVector<float>& other_bias,
+void solve(const Side& side, double mean, RowReg reg, const AlignedVector<float>& other_bias,
            AlignedVector<float>& bias, ThreadTeam& team) {
   team.for_chunks(std::ssize(bias), kRowsPerChunk, [&](std::int64_t begin, std::int64_t end) {
     for (std::int64_t row = begin; row < end; ++row) {
@@ -30,7 +31,7 @@ void solve(const Side& side, double mean, double reg, const AlignedVector<float>
 
 }  // namespace
 
-Center make_center(CenterKind kind, const Ratings& train, const Csc& columns, double reg,
+Center make_center(CenterKind kind, const Ratings& train, const Csc& columns, RowReg reg,
                    ThreadTeam& team) {
   const Side users = {train.user_offsets(), train.items(), train.values()};
   const Side items = {columns.item_offsets, columns.users, columns.values};
@@ -38,7 +39,7 @@ Center make_center(CenterKind kind, const Ratings& train, const Csc& columns, do
   return make_center(kind, mean, users, items, reg, team, {});
 }
 
-Center make_center(CenterKind kind, double mean, const Side& users, const Side& items, double reg,
+Center make_center(CenterKind kind, double mean, const Side& users, const Side& items, RowReg reg,
                    ThreadTeam& team, const BiasExchange& exchange) {
   Center center;
   center.kind = kind;

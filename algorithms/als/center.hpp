@@ -31,9 +31,9 @@ struct Center {
 // about the share of ratings in common.
 inline constexpr int kCenterSweeps = 10;
 
-// Biases are alternating closed forms, shrunk by lambda times the number of ratings as the factors
-// are. The same for any number of threads. `columns` are those of `train`.
-Center make_center(CenterKind kind, const Ratings& train, const Csc& columns, double reg,
+// Biases are alternating closed forms, shrunk by lambda n^power where a row has n ratings. The same
+// for any number of threads. `columns` are those of `train`.
+Center make_center(CenterKind kind, const Ratings& train, const Csc& columns, RowReg reg,
                    ThreadTeam& team);
 
 // Puts the biases of the rows of other ranks beside the own ones.
@@ -43,7 +43,7 @@ struct BiasExchange {
 
 // The same where `users` and `items` have the ratings of some of the rows alone, those of this
 // rank; `mean` is that of all.
-Center make_center(CenterKind kind, double mean, const Side& users, const Side& items, double reg,
+Center make_center(CenterKind kind, double mean, const Side& users, const Side& items, RowReg reg,
                    ThreadTeam& team, const BiasExchange& exchange);
 
 // Of the model that factors of the residuals make with the center.

@@ -36,9 +36,9 @@ __global__ void __launch_bounds__(kThreads)
   sums[blockIdx.x] = sum;
 }
 
-// b_x = sum over the row of (r - mu - b_other) / ((1 + lambda) n_x)
+// b_x = sum over the row of (r - mu - b_other) / (n_x + lambda n_x^power)
 __global__ void __launch_bounds__(kThreads)
-    bias_kernel(const cuda::RatingsOfRows rows, double mean, double reg, const float* other_bias,
+    bias_kernel(const cuda::RatingsOfRows rows, double mean, RowReg reg, const float* other_bias,
                 float* bias) {
   const std::int64_t row = (std::int64_t{blockIdx.x} * kThreads + threadIdx.x) / 32;
   if (row >= rows.rows) return;
@@ -51,12 +51,10 @@ __global__ void __launch_bounds__(kThreads)
   }
   sum = sum_of_warp(sum);
   if (threadIdx.x % 32 != 0) return;
-  bias[row] = begin == end
-                  ? 0.0F
-                  : static_cast<float>(sum / ((1 + reg) * static_cast<double>(end - begin)));
+  bias[row] = begin == end ? 0.0F : static_cast<float>(sum / reg.with_count(end - begin));
 }
 
-void solve(const cuda::RatingsOfRows& rows, double mean, double reg, const float* other_bias,
+void solve(const cuda::RatingsOfRows& rows, double mean, RowReg reg, const float* other_bias,
            float* bias, cudaStream_t stream) {
   if (rows.rows == 0) return;
   bias_kernel<<<cuda::blocks_for(rows.rows, kThreads / 32), kThreads, 0, stream>>>(
@@ -80,7 +78,7 @@ double sum_on_device(const cuda::RatingsOfRows& rows, cudaStream_t stream) {
 
 }  // namespace
 
-DeviceCenter::DeviceCenter(const ModelShape& plain, CenterKind kind, double reg,
+DeviceCenter::DeviceCenter(const ModelShape& plain, CenterKind kind, RowReg reg,
                            cuda::DeviceRatings& ratings, cudaStream_t stream)
     : shape_(plain) {
   if (kind == CenterKind::none) return;

@@ -33,7 +33,7 @@ class DeviceCenter {
         user_bias_(uploader.array(View<const float>(center.user_bias))),
         item_bias_(uploader.array(View<const float>(center.item_bias))) {}
   // Made there, as make_center() makes it: but for the order of sums in fp64 the same.
-  DeviceCenter(const ModelShape& plain, CenterKind kind, double reg, cuda::DeviceRatings& ratings,
+  DeviceCenter(const ModelShape& plain, CenterKind kind, RowReg reg, cuda::DeviceRatings& ratings,
                cudaStream_t stream);
 
   // Of the ratings of all ranks; each has the biases of all rows.

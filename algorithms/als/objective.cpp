@@ -27,16 +27,14 @@ double sum_rows(std::int64_t rows, ThreadTeam& team,
   return total;
 }
 
-double count(const Side& side, std::int64_t row) { return static_cast<double>(side.length(row)); }
-
 }  // namespace
 
-double objective(const Side& users, const Side& items, const FactorView& view, double reg,
+double objective(const Side& users, const Side& items, const FactorView& view, RowReg reg,
                  ThreadTeam& team) {
   const std::int32_t f = view.factors;
   const auto of_user = [&](std::int64_t user) {
     const float* x = view.p + user * view.p_stride;
-    double sum = reg * count(users, user) * dot(x, x, f);
+    double sum = reg.of(users.length(user)) * dot(x, x, f);
     for (std::int64_t k = users.offsets[user]; k < users.offsets[user + 1]; ++k) {
       const double error = users.values[k] - dot(x, view.q + users.others[k] * view.q_stride, f);
       sum += error * error;
@@ -45,7 +43,7 @@ double objective(const Side& users, const Side& items, const FactorView& view, d
   };
   const auto of_item = [&](std::int64_t item) {
     const float* theta = view.q + item * view.q_stride;
-    return reg * count(items, item) * dot(theta, theta, f);
+    return reg.of(items.length(item)) * dot(theta, theta, f);
   };
   return sum_rows(users.rows(), team, of_user) + sum_rows(items.rows(), team, of_item);
 }

@@ -24,7 +24,12 @@ double solver_flops(const Common& common, Solver solver) {
 std::vector<ParamSpec> common_params() {
   return {
       ParamSpec::integer("factors", 100, 1, kMaxFactors, "length f of the rows of X and Theta"),
-      ParamSpec::number("reg", 0.05, 0, 1e6, "lambda: a row of n ratings is shrunk by lambda n"),
+      ParamSpec::number("reg", 0.05, 0, 1e6,
+                        "lambda: a row of n ratings is shrunk by lambda n^reg_power"),
+      ParamSpec::number("reg_power", 1, 0, 2,
+                        "1: weighted lambda (the paper's); 0: the same for every row"),
+      ParamSpec::choice("first", FirstSide::users, kFirstSides,
+                        "whose rows an epoch solves first; the others' come last"),
       ParamSpec::choice("center", CenterKind::none, kCenterKinds,
                         "removed before: nothing (p.q, the paper's), mu, or mu + b_u + c_i"),
       ParamSpec::integer("cg_steps", 6, 1, 1000, "steps of the solver cg at most, f_s", "steps"),
@@ -36,7 +41,9 @@ Common read_common(const Params& params) {
   return {static_cast<std::int32_t>(params.integer("factors")),
           params.number("reg"),
           params.choice("center", kCenterKinds),
-          {static_cast<int>(params.integer("cg_steps")), params.number("cg_tolerance")}};
+          {static_cast<int>(params.integer("cg_steps")), params.number("cg_tolerance")},
+          params.number("reg_power"),
+          params.choice("first", kFirstSides)};
 }
 
 ParamSpec solver_param(Solver fallback) {

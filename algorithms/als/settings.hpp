@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "algorithms/als/cg.hpp"
+#include "algorithms/als/row_reg.hpp"
 #include "algorithms/core/algorithm.hpp"
 #include "algorithms/core/params.hpp"
 
@@ -21,16 +22,25 @@ enum class Solver { lu, cholesky, cg };
 inline constexpr Names kSolvers{std::to_array<Named<Solver>>(
     {{"lu", Solver::lu}, {"cholesky", Solver::cholesky}, {"cg", Solver::cg}})};
 
+// Whose rows an epoch solves first.
+enum class FirstSide { users, items };
+inline constexpr Names kFirstSides{
+    std::to_array<Named<FirstSide>>({{"users", FirstSide::users}, {"items", FirstSide::items}})};
+
 struct Common {
   std::int32_t factors;
-  double reg;  // lambda; a row of n ratings is shrunk by lambda * n
+  double reg;  // lambda; a row of n ratings is shrunk by lambda n^reg_power
   CenterKind center;
   CgRule cg;
+  double reg_power = 1;
+  FirstSide first = FirstSide::users;
 };
+
+inline RowReg row_reg_of(const Common& common) { return {common.reg, common.reg_power}; }
 
 constexpr std::int64_t kMaxFactors = 256;
 
-// factors, reg, center, cg_steps, cg_tolerance.
+// factors, reg, reg_power, first, center, cg_steps, cg_tolerance.
 std::vector<ParamSpec> common_params();
 Common read_common(const Params& params);
 

@@ -42,7 +42,7 @@ void remove_center_of_rows(OwnedSide& rows, const Center& center, ThreadTeam& te
 
 }  // namespace
 
-Sides::Sides(const Ratings& train, CenterKind kind, double reg, ThreadTeam& team)
+Sides::Sides(const Ratings& train, CenterKind kind, RowReg reg, ThreadTeam& team)
     : train_(&train),
       columns_(make_csc(train, team.size())),
       center_(make_center(kind, train, columns_, reg, team)) {
@@ -51,7 +51,7 @@ Sides::Sides(const Ratings& train, CenterKind kind, double reg, ThreadTeam& team
   remove_center(items(), columns_.values, center_, team);
 }
 
-Sides::Sides(const Ratings& train, CenterKind kind, double reg, ThreadTeam& team,
+Sides::Sides(const Ratings& train, CenterKind kind, RowReg reg, ThreadTeam& team,
              const Share& share, const BiasExchange& exchange)
     : own_users_(copy_rows(train, share.users, team)),
       own_items_(copy_columns(train, share.items, team)) {

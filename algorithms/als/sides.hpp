@@ -14,10 +14,10 @@ namespace mf::als {
 class Sides {
  public:
   Sides() = default;
-  // `reg` is the lambda of the center's biases.
-  Sides(const Ratings& train, CenterKind kind, double reg, ThreadTeam& team);
+  // `reg` is that of the center's biases.
+  Sides(const Ratings& train, CenterKind kind, RowReg reg, ThreadTeam& team);
   // Of a rank: a copy of its share, which borrows nothing.
-  Sides(const Ratings& train, CenterKind kind, double reg, ThreadTeam& team, const Share& share,
+  Sides(const Ratings& train, CenterKind kind, RowReg reg, ThreadTeam& team, const Share& share,
         const BiasExchange& exchange);
 
   Side users() const;

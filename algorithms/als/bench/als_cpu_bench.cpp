@@ -40,7 +40,7 @@ const Ratings& ratings() {
 const Sides& sides() {
   static const Sides both = [] {
     ThreadTeam team(hardware_threads());
-    return Sides(ratings(), CenterKind::none, 0, team);
+    return Sides(ratings(), CenterKind::none, {}, team);
   }();
   return both;
 }

@@ -1,8 +1,9 @@
 // ALS with weighted lambda on the CPU. Minimizes
-//   sum (r - x_u . theta_v)^2 + lambda (sum n_u |x_u|^2 + sum n_v |theta_v|^2)
+//   sum (r - x_u . theta_v)^2 + lambda (sum n_u^e |x_u|^2 + sum n_v^e |theta_v|^2)
 // by turns: with Theta fixed, each x_u solves  A_u x_u = b_u,  where over the ratings of u
-//   A_u = sum theta_v theta_v^T + lambda n_u I,    b_u = sum r_uv theta_v,
-// and then Theta from X likewise. r has its center removed (center.hpp).
+//   A_u = sum theta_v theta_v^T + lambda n_u^e I,    b_u = sum r_uv theta_v,
+// and then Theta from X likewise (or Theta first). e is 1 unless `reg_power` says otherwise; r has
+// its center removed (center.hpp).
 //
 // Of several ranks each solves a range of the rows of X and one of Theta, and after each half-step
 // all get the rows of all. A row's equations do not depend on who solves it, so neither do results.
@@ -35,7 +36,7 @@ class AlsCpu : public Algorithm {
       x_ = cpu::FactorTable(initial.p, common_.factors, rows_->all_users(), team);
       theta_ = cpu::FactorTable(initial.q, common_.factors, rows_->all_items(), team);
     } else {
-      sides_ = Sides(train, common_.center, common_.reg, team);
+      sides_ = Sides(train, common_.center, row_reg_of(common_), team);
       x_ = cpu::FactorTable(initial.p, common_.factors, sides_.users(), team);
       theta_ = cpu::FactorTable(initial.q, common_.factors, sides_.items(), team);
     }
@@ -51,10 +52,17 @@ class AlsCpu : public Algorithm {
       const PhaseScope scope(context.phases, phase);
       return half_step_->run(side, plan, from, to, *context.team, context.stop_requested);
     };
-    const bool x_done = update("update_x", sides_.users(), user_plan_, theta_, x_);
-    if (!(rows_ ? rows_->share_x(x_done, x_, context.phases) : x_done)) return 0;
-    const bool theta_done = update("update_theta", sides_.items(), item_plan_, x_, theta_);
-    if (!(rows_ ? rows_->share_theta(theta_done, theta_, context.phases) : theta_done)) return nnz_;
+    const auto update_x = [&] {
+      const bool done = update("update_x", sides_.users(), user_plan_, theta_, x_);
+      return rows_ ? rows_->share_x(done, x_, context.phases) : done;
+    };
+    const auto update_theta = [&] {
+      const bool done = update("update_theta", sides_.items(), item_plan_, x_, theta_);
+      return rows_ ? rows_->share_theta(done, theta_, context.phases) : done;
+    };
+    const bool users_first = common_.first == FirstSide::users;
+    if (!(users_first ? update_x() : update_theta())) return 0;
+    if (!(users_first ? update_theta() : update_x())) return nnz_;
     return 2 * nnz_;
   }
 

@@ -30,13 +30,13 @@ void add(const float* from, float* to, std::int64_t count) {
   for (std::int64_t k = 0; k < count; ++k) to[k] += from[k];
 }
 
-// A_u has lambda n_u on its diagonal.
+// A_u has lambda n_u^reg_power on its diagonal.
 class WeightedLambda : public RowTerms {
  public:
   explicit WeightedLambda(const Common& common) : common_(common) {}
   void complete(std::int64_t /*row*/, std::int64_t count, float* a,
                 std::int64_t stride) const override {
-    const auto shrink = static_cast<float>(common_.reg * static_cast<double>(count));
+    const auto shrink = static_cast<float>(row_reg_of(common_).of(count));
     for (std::int64_t k = 0; k < common_.factors; ++k) a[k * (stride + 1)] += shrink;
   }
 

@@ -24,7 +24,7 @@ Sides RankRows::sides(const Ratings& train, const Common& common, ThreadTeam& te
   const BiasExchange exchange = {
       [&](AlignedVector<float>& biases) { ranks_.all_gather(std::span<float>(biases), users_); },
       [&](AlignedVector<float>& biases) { ranks_.all_gather(std::span<float>(biases), items_); }};
-  return {train, common.center, common.reg, team, own, exchange};
+  return {train, common.center, row_reg_of(common), team, own, exchange};
 }
 
 bool RankRows::share(bool done, FactorTable& table, const RowCuts& cuts, PhaseSink* phases) {

@@ -1,5 +1,5 @@
 // cuMF_ALS: ALS with weighted lambda on a GPU. Minimizes
-//   sum (r - x_u . theta_v)^2 + lambda (sum n_u |x_u|^2 + sum n_v |theta_v|^2)
+//   sum (r - x_u . theta_v)^2 + lambda (sum n_u^e |x_u|^2 + sum n_v^e |theta_v|^2)
 // by turns: get_hermitian and get_bias form A_u and b_u of a batch of rows, solve solves them.
 #include <memory>
 
@@ -24,7 +24,7 @@ class Als : public Algorithm {
     if (context.ranks != nullptr) return prepare_share(train, initial, context);
     const cudaStream_t stream = context.stream;
     const auto ratings = cuda::ratings_on_device(train, context);
-    center_ = DeviceCenter(initial, common.center, common.reg, *ratings, stream);
+    center_ = DeviceCenter(initial, common.center, row_reg_of(common), *ratings, stream);
     steps_ =
         std::make_unique<DeviceSteps>(settings_, *ratings, center_.residual(), initial, context);
     work_ = iteration_work(common, settings_.solver, nnz_,
@@ -32,8 +32,9 @@ class Als : public Algorithm {
   }
 
   std::int64_t run_epoch(const EpochArgs&, Context& context) override {
-    if (!steps_->half_step(Which::users, context)) return 0;
-    if (!steps_->half_step(Which::items, context)) return nnz_;
+    const bool users_first = settings_.common.first == FirstSide::users;
+    if (!steps_->half_step(users_first ? Which::users : Which::items, context)) return 0;
+    if (!steps_->half_step(users_first ? Which::items : Which::users, context)) return nnz_;
     return 2 * nnz_;
   }
 
@@ -64,7 +65,7 @@ class Als : public Algorithm {
     };
     devices.guarded([&] {
       cuda::RankRatings ratings(train, context, shard, shard, devices);
-      center_ = DeviceCenter(initial, common.center, common.reg, ratings, context.stream);
+      center_ = DeviceCenter(initial, common.center, row_reg_of(common), ratings, context.stream);
       steps_ =
           std::make_unique<DeviceSteps>(settings_, ratings, center_.residual(), initial, context);
       devices.wait(context.stream);

@@ -18,7 +18,7 @@ __global__ void __launch_bounds__(kAddThreads) add_parts_kernel(const HermitianA
   const SplitRow row = a.splits[blockIdx.x];
   const int f = a.factors;
   const int words = (f + 3) / 4;  // of a row of a part
-  const float diagonal = a.reg * static_cast<float>(row.count);
+  const float diagonal = row_reg(a.reg, a.reg_power, row.count);
   const std::int64_t part_values = a_values(AStorage::fp32, f);
   const float* parts = a.parts + row.first_part * part_values;
   const auto word_at = [&](int i, int word) {

@@ -19,6 +19,7 @@
 #include "algorithms/als/cumf/hermitian.hpp"
 #include "algorithms/als/cumf/loads.cuh"
 #include "algorithms/als/cumf/tiles.hpp"
+#include "algorithms/als/row_reg.hpp"
 
 namespace mf::als {
 
@@ -374,7 +375,7 @@ __device__ __forceinline__ Destination destination(const HermitianArgs& a, const
     to.wide = a.parts + task.part * a_values(AStorage::fp32, a.factors);
     return to;
   }
-  to.diagonal = a.reg * static_cast<float>(task.count);
+  to.diagonal = row_reg(a.reg, a.reg_power, task.count);
   const std::int64_t at = task.slot * a_values(a.storage, a.factors);
   if (a.storage == AStorage::fp32) {
     to.wide = static_cast<float*>(a.a) + at;

@@ -1,5 +1,5 @@
-// get_hermitian: A_u = sum theta_v theta_v^T + lambda n_u I, for a batch of rows; or, with weights
-// (implicit feedback), A_u = base + sum w_uv theta_v theta_v^T + lambda n_u I.
+// get_hermitian: A_u = sum theta_v theta_v^T + lambda n_u^e I, for a batch of rows; or, with
+// weights (implicit feedback), A_u = base + sum w_uv theta_v theta_v^T + lambda n_u^e I.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -15,6 +15,7 @@ namespace mf::als {
 struct HermitianArgs {
   std::int32_t factors = 0;
   float reg = 0;
+  float reg_power = 1;
   const float* theta =
       nullptr;  // rows of `stride` floats, 16-byte aligned, zero beyond the factors
   std::int64_t stride = 0;

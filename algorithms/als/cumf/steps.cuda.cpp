@@ -107,6 +107,7 @@ void DeviceSteps::form(Which which, const RowBatch& batch, HermitianPart part) {
   HermitianArgs args;
   args.factors = settings_.common.factors;
   args.reg = static_cast<float>(settings_.common.reg);
+  args.reg_power = static_cast<float>(settings_.common.reg_power);
   args.theta = other(which).factors.data();
   args.stride = stride();
   args.others = now.others.data();

@@ -23,26 +23,19 @@ class AlsFused : public Algorithm {
     if (context.ranks != nullptr) return prepare_share(train, initial, context);
     const auto ratings = cuda::ratings_on_device(train, context);
     const cudaStream_t stream = context.stream;
-    center_ = DeviceCenter(initial, common.center, common.reg, *ratings, stream);
+    center_ = DeviceCenter(initial, common.center, row_reg_of(common), *ratings, stream);
     steps_ = FusedSteps(settings_, *ratings, center_.residual(), initial, context);
     work_ = iteration_work(common, Solver::cg, nnz_,
                            ratings->rating_users(stream) + ratings->rated_items(stream));
   }
 
   std::int64_t run_epoch(const EpochArgs&, Context& context) override {
-    {
-      const PhaseScope phase(context.phases, "update_x");
-      steps_.update_x(context.stream);
-    }
-    join(context);
+    const bool users_first = settings_.common.first == FirstSide::users;
+    half_step(users_first, context);
     // Over ranks none stops alone.
     const bool alone = steps_.devices() == nullptr;
     if (alone && context.stop_requested && context.stop_requested()) return nnz_;
-    {
-      const PhaseScope phase(context.phases, "update_theta");
-      steps_.update_theta(context.stream);
-    }
-    join(context);
+    half_step(!users_first, context);
     return 2 * nnz_;
   }
 
@@ -79,12 +72,20 @@ class AlsFused : public Algorithm {
         return FusedSteps::shard(settings_, offsets, ranks);
       };
       cuda::RankRatings ratings(train, context, shard, shard, devices);
-      center_ = DeviceCenter(initial, common.center, common.reg, ratings, context.stream);
+      center_ = DeviceCenter(initial, common.center, row_reg_of(common), ratings, context.stream);
       steps_ = FusedSteps(settings_, ratings, center_.residual(), initial, context);
       devices.wait(context.stream);
     });
     devices.set_use({});  // of the epochs alone
     work_ = iteration_work(common, Solver::cg, nnz_, rated_shape(train, context).rows);
+  }
+
+  void half_step(bool users, Context& context) {
+    {
+      const PhaseScope phase(context.phases, users ? "update_x" : "update_theta");
+      users ? steps_.update_x(context.stream) : steps_.update_theta(context.stream);
+    }
+    join(context);
   }
 
   void join(Context& context) {

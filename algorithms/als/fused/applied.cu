@@ -3,6 +3,7 @@
 #include <cuda_fp16.h>
 
 #include "algorithms/als/fused/ptx.cuh"
+#include "algorithms/als/row_reg.hpp"
 #include "algorithms/core/cuda/launch.hpp"
 #include "algorithms/core/cuda/memory.hpp"
 
@@ -102,7 +103,7 @@ class AppliedRow {
         groups_(static_cast<int>(blockDim.x / Lanes)),
         group_(static_cast<int>(threadIdx.x / Lanes)),
         lane_(static_cast<int>(threadIdx.x % Lanes)),
-        shrink_(rule.reg * static_cast<float>(task.row_count)),
+        shrink_(row_reg(rule.reg, rule.reg_power, task.row_count)),
         row_(side.rows + std::int64_t{task.row} * side.rows_stride),
         narrow_(rule.narrow ? side.to.high + std::int64_t{task.row} * stride : nullptr) {}
 

@@ -18,7 +18,8 @@ namespace mf::als {
 
 struct AppliedRule {
   std::int32_t factors = 0;
-  float reg = 0;  // shrink is this times the task's row_count
+  float reg = 0;  // shrink is row_reg() of the task's row_count
+  float reg_power = 1;
   std::int32_t steps = 0;
   float tolerance = 0;  // of CG's residual; 0: all steps are done
   // As of FusedRule: the scale in which the system is solved.

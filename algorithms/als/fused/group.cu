@@ -19,6 +19,7 @@
 #include "algorithms/als/fused/store_row.cuh"
 #include "algorithms/als/fused/turns.cuh"
 #include "algorithms/als/fused/wgmma.cuh"
+#include "algorithms/als/row_reg.hpp"
 #include "algorithms/core/cuda/launch.hpp"
 
 #ifdef __CUDA_ARCH_FEAT_SM90_ALL
@@ -421,7 +422,7 @@ class GroupRow {
     fetch_row<kUpperColumns>(upper_row(), upper);
     fetch_row<kLowerColumns>(lower_row(), lower);
     const float unit = power_of_two(exponent);
-    const float shrink = rule_.reg * static_cast<float>(task.row_count);
+    const float shrink = row_reg(rule_.reg, rule_.reg_power, task.row_count);
     Vector x = load(shared_.x);
     scale(x, rule_.down);
     descend(load(shared_.b), x, rule_.steps, rule_.tolerance, lane_,

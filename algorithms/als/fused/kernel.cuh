@@ -22,6 +22,7 @@
 #include "algorithms/als/fused/shape.cuh"
 #include "algorithms/als/fused/store_row.cuh"
 #include "algorithms/als/fused/turns.cuh"
+#include "algorithms/als/row_reg.hpp"
 
 namespace mf::als {
 
@@ -501,7 +502,7 @@ class FusedRow {
 #pragma unroll
     for (int w = 1; w < Shape::kWarps; ++w) largest = fmaxf(largest, shared_.largest[w]);
     FusedCg<Shape> cg(shared_, sums, largest, role_,
-                      rule_.reg * static_cast<float>(task.row_count));
+                      row_reg(rule_.reg, rule_.reg_power, task.row_count));
     FusedVector<Shape> x;
     cg.load(shared_.x, x);
     scale(x, rule_.down);

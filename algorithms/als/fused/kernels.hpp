@@ -53,6 +53,7 @@ struct FusedSide {
 struct FusedRule {
   std::int32_t factors = 0;
   float reg = 0;
+  float reg_power = 1;
   std::int32_t steps = 0;  // 0: only the residual of the warm start (for benchmarks)
   float tolerance = 0;
   // The system is solved in a scale of its own (scale.hpp): the row's last value is multiplied by
@@ -81,7 +82,7 @@ template <int Tiles, bool TwoWords>
 void launch_tiles(const FusedRule& rule, const FusedSide& side, cudaStream_t stream);
 
 // The kernel whose ratings are weights w, for any number of factors that the block rows hold:
-//   (sum w theta theta^T + reg row_count I) x = sum (w + beside) theta
+//   (sum w theta theta^T + reg row_count^reg_power I) x = sum (w + beside) theta
 // Instantiated by ials_fused, which has its numbers of block rows.
 template <int Tiles, bool TwoWords>
 void launch_weighted_tiles(const FusedRule& rule, const FusedSide& side, cudaStream_t stream);

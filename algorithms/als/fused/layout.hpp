@@ -19,7 +19,7 @@ enum class FusedNormal { automatic, formed, applied };
 enum class FusedProducts { automatic, warp, group };
 
 // The sums of part k of a split row are kept in scratch slot first_slot + k; the row is shrunk by
-// reg times row_count.
+// row_reg() of row_count.
 using FusedTask = RowPart;
 
 // A_u lies in 16 x 16 blocks, lower half, over the registers of the warps of a thread block: each

@@ -122,6 +122,7 @@ void FusedSteps::set_rule(float largest) {
   limits_ = applied_limits();
   scale_ = scale_for(largest);
   rule_.reg = static_cast<float>(common.reg * rating_scale(scale_));
+  rule_.reg_power = static_cast<float>(common.reg_power);
   rule_.tolerance = static_cast<float>(common.cg.tolerance * residual_scale(scale_));
   rule_.down = static_cast<float>(factor_scale(scale_));
   rule_.up = 1 / rule_.down;
@@ -152,7 +153,8 @@ std::int64_t FusedSteps::applied_up_to() const {
   return longest_applied(settings_, limits_, rule_.group);
 }
 
-// The rank that solves a row starts from it, and all read the first rows of Theta.
+// The rank that solves a row starts from it, and all read the first rows of the side that is solved
+// last.
 void FusedSteps::start(DeviceSide& side, cuda::RowsOf which, const Model& initial,
                        cuda::Uploader& uploader) const {
   const std::int64_t rows = which == cuda::RowsOf::users ? initial.n_users : initial.n_items;
@@ -161,7 +163,9 @@ void FusedSteps::start(DeviceSide& side, cuda::RowsOf which, const Model& initia
   const std::int64_t words = rows * fused_stride(rule_.factors);
   side.high = cuda::DeviceBuffer<__half>(words);
   if (settings_.precision == FusedPrecision::fp16x2) side.low = cuda::DeviceBuffer<__half>(words);
-  if (which == cuda::RowsOf::users && side.held.size() < rows) {
+  const bool solved_first =
+      (which == cuda::RowsOf::users) == (settings_.common.first == FirstSide::users);
+  if (solved_first && side.held.size() < rows) {
     side.factors = cuda::initial_rows<float>(initial, which, side.held, stride(), uploader);
     for (auto* words_of_all : {&side.high, &side.low}) {
       if (words_of_all->empty()) continue;
@@ -216,6 +220,7 @@ void FusedSteps::solve(const FusedSide& side, const Part& part, cudaStream_t str
   AppliedRule applied;
   applied.factors = rule_.factors;
   applied.reg = rule_.reg;
+  applied.reg_power = rule_.reg_power;
   applied.steps = rule_.steps;
   applied.tolerance = rule_.tolerance;
   applied.down = rule_.down;

@@ -74,7 +74,7 @@ struct HalfSteps {
                               static_cast<std::int32_t>(sides.items().rows()), common.factors, 0};
     const FactorView view =
         make_view(shape, Location::host, x.view().data, theta.view().data, x.view().stride);
-    return objective(sides.users(), sides.items(), view, common.reg, team);
+    return objective(sides.users(), sides.items(), view, row_reg_of(common), team);
   }
 
   Common common;
@@ -84,6 +84,42 @@ struct HalfSteps {
   cpu::HalfStep step;
   cpu::FactorTable x, theta;
 };
+
+// The rows that come last in an epoch solve the equations of those that came first.
+TEST(AlsCpu, RegPowerAndTheFirstSideChangeTheEquations) {
+  const Ratings train = planted(kUsers, kItems, 0.3, 11);
+  ThreadTeam team(2);
+  const Sides sides = test::plain_sides(train, team);
+  const std::int64_t f = 6;
+  for (const double power : {0.0, 0.5, 1.0, 1.5}) {
+    for (const char* solver : {"lu", "cholesky", "cg"}) {
+      for (const char* first : {"users", "items"}) {
+        Trainer trainer({{"factors", f},
+                         {"reg", 0.7},
+                         {"reg_power", power},
+                         {"first", first},
+                         {"solver", solver},
+                         {"cg_steps", 30},
+                         {"cg_tolerance", 1e-6}},
+                        train, 2);
+        trainer.run(2);
+        const Model m = trainer.model();
+        const bool items_last = first == std::string("users");
+        const Side side = items_last ? sides.items() : sides.users();
+        const float* solved = items_last ? m.q.data() : m.p.data();
+        const float* other = items_last ? m.p.data() : m.q.data();
+        for (std::int64_t row = 0; row < side.rows(); ++row) {
+          if (side.length(row) == 0) continue;
+          const auto exact =
+              test::solve(test::normal_equations(side, row, other, f, f, {0.7, power}));
+          for (std::int64_t k = 0; k < f; ++k) {
+            EXPECT_NEAR(solved[row * f + k], exact[k], 1e-3) << power << solver << first << row;
+          }
+        }
+      }
+    }
+  }
+}
 
 TEST(AlsCpu, EveryRowSolvesItsEquations) {
   const Ratings train = planted(kUsers, kItems, 0.3, 1);
@@ -108,8 +144,11 @@ TEST(AlsCpu, EveryRowSolvesItsEquations) {
 
 TEST(AlsCpu, NoHalfStepRaisesTheObjective) {
   const Ratings train = planted(kUsers, kItems, 0.3, 2);
-  for (const Solver solver : {Solver::lu, Solver::cholesky, Solver::cg}) {
-    HalfSteps als(train, common_of(10, 0.05), solver, 2);
+  for (const auto& [solver, power] : {std::pair{Solver::lu, 1.0}, std::pair{Solver::cholesky, 0.5},
+                                      std::pair{Solver::cg, 1.0}, std::pair{Solver::cg, 0.0}}) {
+    Common common = common_of(10, 0.05);
+    common.reg_power = power;
+    HalfSteps als(train, common, solver, 2);
     double last = als.loss();
     const double first = last;
     for (int k = 0; k < 8; ++k) {
@@ -241,6 +280,21 @@ TEST(AlsCpu, TheModelHasACenterOnlyWhereOneIsRemoved) {
   EXPECT_EQ(mean.model().user_bias, AlignedVector<float>(kUsers, 0.0F));
 }
 
+TEST(AlsCpu, ThePhasesComeInTheOrderOfTheHalfSteps) {
+  struct Phases : PhaseSink {
+    void begin(const char* phase) override { names.emplace_back(phase); }
+    void end() override {}
+    std::vector<std::string> names;
+  };
+  const Ratings train = planted(kUsers, kItems, 0.2, 7);
+  Trainer trainer({{"factors", 4}, {"first", "items"}}, train);
+  Phases phases;
+  trainer.context.phases = &phases;
+  trainer.run(1);
+  EXPECT_EQ(phases.names, std::vector<std::string>({"update_theta", "update_x"}));
+  EXPECT_EQ(trainer.updates, 2 * train.nnz());
+}
+
 TEST(AlsCpu, StopsEarlyWhenAsked) {
   const Ratings train = planted(kUsers, kItems, 0.2, 7);
   Trainer trainer({{"factors", 4}}, train);
@@ -287,6 +341,8 @@ TEST(AlsParams, RefusesWhatIsOutOfRange) {
   EXPECT_NE(error_of({{"cg_steps", 0}}).find("cg_steps"), std::string::npos);
   EXPECT_NE(error_of({{"solver", "qr"}}).find("cholesky"), std::string::npos);
   EXPECT_NE(error_of({{"center", "users"}}).find("biases"), std::string::npos);
+  EXPECT_NE(error_of({{"reg_power", -0.5}}).find("reg_power"), std::string::npos);
+  EXPECT_NE(error_of({{"first", "both"}}).find("items"), std::string::npos);
 }
 
 TEST(AlsParams, ReadsWhatWasGiven) {
@@ -306,6 +362,8 @@ TEST(AlsParams, ReadsWhatWasGiven) {
   const Params defaults = default_params(find_algorithm("als_cpu").params);
   EXPECT_EQ(read_common(defaults).factors, 100);
   EXPECT_EQ(read_common(defaults).center, CenterKind::none);
+  EXPECT_EQ(read_common(defaults).reg_power, 1);
+  EXPECT_EQ(read_common(defaults).first, FirstSide::users);
   EXPECT_EQ(read_solver(defaults), Solver::cholesky);
 }
 

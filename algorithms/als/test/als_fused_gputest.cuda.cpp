@@ -244,6 +244,41 @@ TEST_P(FusedFactors, AnIterationIsThatOfTheCpu) {
   }
 }
 
+// Every kernel has the diagonal's weight for itself: formed by warps and by groups, and applied.
+TEST_P(FusedFactors, RegPowerAndTheFirstSideAreThoseOfTheCpu) {
+  MF_REQUIRE_DEVICE();
+  const int f = GetParam();
+  const Ratings train = test::planted(70, 90, 0.3, 15);
+  const Model initial = start(train, f);
+  for (const double power : {0.0, 0.5}) {
+    for (const char* first : {"users", "items"}) {
+      const Json common = {{"factors", f},   {"reg", 2},         {"reg_power", power},
+                           {"first", first}, {"center", "none"}, {"cg_tolerance", 0},
+                           {"cg_steps", 6}};
+      Json cpu = common;
+      cpu["solver"] = "cg";
+      cuda::TestRunner host("als_cpu", default_params(find_algorithm("als_cpu").params, cpu), train,
+                            initial);
+      host.run(1, 1, 0);
+      const Model expected = copy_model(host.algorithm->factors());
+      const Common settings = read_common(fused(common));
+      const double objective = test::objective_of(train, settings, expected);
+      for (const Way& way : ways(f)) {
+        Json changes = with_way(common, way);
+        changes["split_rows"] = 32;
+        cuda::TestRunner device("als_fused", fused(changes), train, initial);
+        EXPECT_EQ(device.run(1, 1, 0), 2 * train.nnz());
+        const Model got = device.model();
+        EXPECT_LT(difference(got.p, expected.p), 5e-2) << changes;
+        EXPECT_LT(difference(got.q, expected.q), 5e-2) << changes;
+        const double most = way.precision == std::string("fp16") ? 5e-3 : 1e-3;
+        EXPECT_NEAR(test::objective_of(train, settings, got), objective, most * objective)
+            << changes;
+      }
+    }
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(Factors, FusedFactors,
                          testing::Values(1, 7, 32, 33, 64, 100, 104, 112, 113, 128, 150, 192, 200,
                                          256));

@@ -119,7 +119,7 @@ struct Errors {
 };
 
 Errors errors_of(const test::System& got, const test::System& want, const Side& side,
-                 std::int64_t row, double reg) {
+                 std::int64_t row, RowReg reg) {
   double values = 0;
   for (std::int64_t k = side.offsets[row]; k < side.offsets[row + 1]; ++k) {
     values += static_cast<double>(side.values[k]) * side.values[k];
@@ -135,7 +135,7 @@ Errors errors_of(const test::System& got, const test::System& want, const Side& 
       errors.a = worse(errors.a, std::abs(got.a[i * f + j] - want.a[i * f + j]) / bound);
       EXPECT_EQ(got.a[i * f + j], got.a[j * f + i]) << "A is not symmetric";
     }
-    const double squares = want.a[i * f + i] - reg * static_cast<double>(side.length(row));
+    const double squares = want.a[i * f + i] - reg.of(side.length(row));
     const double bound = std::sqrt(std::max(squares * values, 1e-20));
     errors.b = worse(errors.b, std::abs(got.b[i] - want.b[i]) / bound);
   }
@@ -147,7 +147,7 @@ Errors form_errors(Device& device, Which which) {
   const Side side = device.side(which);
   const bool users = which == Which::users;
   const float* other = users ? device.start.q.data() : device.start.p.data();
-  const double reg = device.settings.common.reg;
+  const RowReg reg = row_reg_of(device.settings.common);
   const auto order =
       device.copy(device.steps->order(which), device.steps->batches(which).back().rows.end);
   Errors most;
@@ -183,6 +183,28 @@ TEST(Als, FormsTheSystemsForAnyNumberOfFactors) {
   for (const int f : {1,  4,  7,   16,  17,  32,  33,  48,  50,  64,  65,  80,
                       90, 99, 100, 101, 128, 130, 160, 161, 200, 201, 255, 256}) {
     for (const char* load : kLoads) expect_formed(train, {{"factors", f}, {"load", load}}, 1e-5);
+  }
+}
+
+// Rows as they are and in parts; lambda is large enough for a wrong power to be seen.
+TEST(Als, FormsTheSystemsAtAnyRegPower) {
+  MF_REQUIRE_DEVICE();
+  const Ratings train = planted(23, 91, 0.4, 12);
+  for (const double power : {0.0, 0.5, 0.75, 1.0, 1.5}) {
+    for (const int f : {7, 32, 100, 200}) {
+      for (const int split : {0, 16}) {
+        const Json common = {
+            {"factors", f}, {"split_rows", split}, {"reg", 3}, {"reg_power", power}};
+        for (const char* load : kLoads) {
+          Json changes = common;
+          changes["load"] = load;
+          expect_formed(train, changes, 1e-5);
+        }
+        Json narrow = common;
+        narrow["a_storage"] = "fp16";
+        expect_formed(train, narrow, 5e-3);
+      }
+    }
   }
 }
 
@@ -263,8 +285,8 @@ double solve_error(Device& device, Which which) {
       for (std::int32_t i = 0; i < f; ++i) EXPECT_EQ(x[i], 0.0F) << "an empty row";
       continue;
     }
-    const auto want =
-        test::solve(test::normal_equations(side, row, other, f, f, device.settings.common.reg));
+    const auto want = test::solve(
+        test::normal_equations(side, row, other, f, f, row_reg_of(device.settings.common)));
     double error = 0;
     double norm = 0;
     for (std::int32_t i = 0; i < f; ++i) {
@@ -408,6 +430,20 @@ void expect_as_the_cpu(const Ratings& train, const Json& common, Json own, int e
               tolerance * objective);
   EXPECT_TRUE(got.user_bias == want.user_bias);
   EXPECT_TRUE(got.item_bias == want.item_bias);
+}
+
+TEST(Als, RegPowerAndTheFirstSideAreThoseOfTheCpu) {
+  MF_REQUIRE_DEVICE();
+  const Ratings train = planted(120, 70, 0.3, 13);
+  for (const char* solver : {"lu", "cholesky", "cg"}) {
+    for (const double power : {0.0, 0.5, 1.0}) {
+      for (const char* first : {"users", "items"}) {
+        const Json common = {{"factors", 20},      {"solver", solver}, {"reg", 0.8},
+                             {"reg_power", power}, {"first", first},   {"center", "mean"}};
+        expect_as_the_cpu(train, common, Json::object(), 2, 1e-3);
+      }
+    }
+  }
 }
 
 TEST(Als, AnIterationIsThatOfTheCpu) {

@@ -106,6 +106,7 @@ TEST(AlsRanks, AnyNumberOfThemHasTheSameFactors) {
   for (const Json& changes :
        {Json{{"factors", 8}}, Json{{"factors", 19}, {"center", "biases"}, {"solver", "cg"}},
         Json{{"factors", 5}, {"center", "mean"}, {"solver", "lu"}},
+        Json{{"factors", 6}, {"center", "biases"}, {"reg_power", 0.5}, {"first", "items"}},
         Json{{"factors", 7}, {"center", "none"}, {"reg", 0.1}}}) {
     const Outcome alone = train_alone(train, changes);
     for (const int count : {1, 2, 3, 4}) {

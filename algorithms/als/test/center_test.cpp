@@ -15,7 +15,7 @@ namespace {
 using test::planted;
 using test::ratings_of;
 
-Center center_of(CenterKind kind, const Ratings& train, double reg, ThreadTeam& team) {
+Center center_of(CenterKind kind, const Ratings& train, RowReg reg, ThreadTeam& team) {
   return make_center(kind, train, make_csc(train, team.size()), reg, team);
 }
 
@@ -40,11 +40,18 @@ TEST(Center, MeanHasBiasesOfZero) {
 
 // The objective's gradient, written from its definition, is zero; a mean of the biases instead of
 // the shrunk one, or a wrong number of ratings, is not.
-TEST(Center, BiasesMinimizeTheirObjective) {
+class CenterPower : public testing::TestWithParam<std::pair<double, double>> {};
+
+TEST_P(CenterPower, BiasesMinimizeTheirObjective) {
   ThreadTeam team(3);
   const Ratings train = planted(70, 40, 0.3, 2);
-  const double reg = 0.2;
-  const Center center = center_of(CenterKind::biases, train, reg, team);
+  const auto [reg, power] = GetParam();
+  const Center center = center_of(CenterKind::biases, train, {reg, power}, team);
+  AlignedVector<double> user_count(70, 0.0), item_count(40, 0.0);
+  for (std::int64_t k = 0; k < train.nnz(); ++k) {
+    ++user_count[train[k].user];
+    ++item_count[train[k].item];
+  }
   EXPECT_NEAR(center.mean, mean_rating(train), 1e-12);
   AlignedVector<double> user(70, 0.0), item(40, 0.0);
   double largest = 0;
@@ -53,8 +60,9 @@ TEST(Center, BiasesMinimizeTheirObjective) {
     const float b = center.user_bias[r.user];
     const float c = center.item_bias[r.item];
     const double error = r.value - center.mean - b - c;
-    user[r.user] += reg * b - error;  // once a rating: n_u times in all
-    item[r.item] += reg * c - error;
+    // Once a rating: n_u^power in all.
+    user[r.user] += reg * b * std::pow(user_count[r.user], power - 1) - error;
+    item[r.item] += reg * c * std::pow(item_count[r.item], power - 1) - error;
     largest = std::max(largest, std::abs(error));
   }
   EXPECT_GT(largest, 0.5);
@@ -64,6 +72,10 @@ TEST(Center, BiasesMinimizeTheirObjective) {
   EXPECT_EQ(center.item_bias[1], 0.0F);
   EXPECT_NE(center.user_bias[1], 0.0F);
 }
+
+INSTANTIATE_TEST_SUITE_P(Powers, CenterPower,
+                         testing::Values(std::pair(20.0, 0.0), std::pair(1.0, 0.5),
+                                         std::pair(0.2, 1.0)));
 
 TEST(Center, ThreadsDoNotChangeIt) {
   const Ratings train = planted(500, 90, 0.2, 3);

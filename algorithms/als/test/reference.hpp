@@ -26,7 +26,7 @@ struct System {
 
 // `other` has the factors of the other side, `stride` floats from one row to the next.
 inline System normal_equations(const Side& side, std::int64_t row, const float* other,
-                               std::int64_t stride, std::int32_t factors, double reg) {
+                               std::int64_t stride, std::int32_t factors, RowReg reg) {
   System s;
   s.f = factors;
   s.a.assign(s.f * s.f, 0.0);
@@ -39,8 +39,11 @@ inline System normal_equations(const Side& side, std::int64_t row, const float* 
       s.b[i] += static_cast<double>(side.values[k]) * element;
     }
   }
+  // Written once more, from the definition.
+  const auto n = static_cast<double>(side.length(row));
+  const double weight = n > 0 ? reg.reg * std::exp(reg.power * std::log(n)) : 0;
   for (std::int64_t i = 0; i < s.f; ++i) {
-    s.a[i * s.f + i] += reg * static_cast<double>(side.length(row));
+    s.a[i * s.f + i] += weight;
     for (std::int64_t j = 0; j < i; ++j) s.a[j * s.f + i] = s.a[i * s.f + j];
   }
   return s;
@@ -120,14 +123,14 @@ inline Common common_of(std::int32_t factors, double reg) {
 
 // Both sides of R itself.
 inline Sides plain_sides(const Ratings& train, ThreadTeam& team) {
-  return Sides(train, CenterKind::none, 0, team);
+  return Sides(train, CenterKind::none, {}, team);
 }
 
 // Objective (1) of a host model, its center removed first.
 inline double objective_of(const Ratings& train, const Common& common, const Model& model) {
   ThreadTeam team(1);
-  const Sides sides(train, common.center, common.reg, team);
-  return objective(sides.users(), sides.items(), model.view(), common.reg, team);
+  const Sides sides(train, common.center, row_reg_of(common), team);
+  return objective(sides.users(), sides.items(), model.view(), row_reg_of(common), team);
 }
 
 }  // namespace mf::als::test
