@@ -73,6 +73,8 @@ std::string range_text(const ParamSpec& spec) {
       return join(spec.choices, " | ");
     case ParamSpec::Type::integer:
       return fmt::format("{:.0f} .. {:.0f}", spec.min, spec.max);
+    case ParamSpec::Type::text:
+      return "text";
     case ParamSpec::Type::number:
       break;
   }

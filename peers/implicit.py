@@ -8,19 +8,40 @@ The library gives an observed pair the confidence that stands in its matrix, whe
 import mfpeer
 
 
+def load_rmm():
+    """The extension names librmm.so, and no folder that has it: the wheels do, and load it by themselves."""
+    try:
+        import librmm
+        librmm.load_library()
+    except (ImportError, OSError) as error:
+        print(f"implicit: {error}", flush=True)  # what misses it says so
+
+
+def why_no_extension():
+    """The library itself keeps silent."""
+    import importlib
+    try:
+        importlib.import_module("implicit.gpu._cuda")
+    except ImportError as error:
+        return error
+    return "it finds no device"
+
+
 class Als:
     each_epoch = True
     starts_from = "mfbench"
 
     def __init__(self, task):
+        params = task.params
+        cuda = params["device"] == "cuda"
+        if cuda:
+            load_rmm()
         import implicit
         import implicit.als
         import implicit.gpu
         self.library = implicit
-        params = task.params
-        cuda = params["device"] == "cuda"
         if cuda and not implicit.gpu.HAS_CUDA:
-            raise mfpeer.Unsupported("the CUDA extension of implicit does not load here")
+            raise mfpeer.Unsupported(f"the CUDA extension of implicit does not load here: {why_no_extension()}")
         if cuda and params["solver"] != "cg":
             raise mfpeer.Unsupported("the CUDA extension of implicit has the solver cg alone")
         keys = {"factors": task.factors, "regularization": params["reg"], "alpha": 1.0, "iterations": 1,

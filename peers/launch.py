@@ -90,11 +90,14 @@ def run(adapter, folder):
     """Adapters are named as their libraries: their folder must not be among those that are searched."""
     import importlib.util
     import runpy
-    spec = importlib.util.spec_from_file_location("mfpeer", pathlib.Path(__file__).with_name("mfpeer.py"))
     sys.argv = [str(adapter), str(folder)]
-    if adapter.with_name("mfpeer.py").exists():
-        sys.modules["mfpeer"] = importlib.util.module_from_spec(spec)
-        spec.loader.exec_module(sys.modules["mfpeer"])
+    for name in ("mfpeer", "mfprogram"):
+        path = adapter.with_name(f"{name}.py")
+        if not path.exists():
+            continue
+        spec = importlib.util.spec_from_file_location(name, path)
+        sys.modules[name] = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(sys.modules[name])
     runpy.run_path(str(adapter), run_name="__main__")
 
 

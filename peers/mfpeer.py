@@ -16,11 +16,13 @@ and ends with  mfpeer.run("library", Adapter).
 """
 
 import json
+import math
 import os
 import pathlib
 import socket
 import sys
 import time
+import types
 
 import numpy
 
@@ -49,6 +51,12 @@ class Task:
     user_offsets = property(lambda self: self.array("user_offsets"))
     initial_p = property(lambda self: self.array("initial_p"))
     initial_q = property(lambda self: self.array("initial_q"))
+
+    @property
+    def test(self):
+        """Of a program that evaluates itself: the part that it is to do that on."""
+        parts = {name: self.array(f"test_{name}") for name in ("user", "item", "value")}
+        return types.SimpleNamespace(nnz=len(parts["user"]), **parts)
 
     def csr(self, values=None):
         """Users by items, without a sort or a copy of the indices."""
@@ -113,6 +121,12 @@ def save(folder, parts):
     return message
 
 
+def own_error(adapter):
+    """Of a program without a model; null where it is not finite."""
+    rmse = getattr(adapter, "reported", None)
+    return {} if rmse is None else {"rmse": rmse if math.isfinite(rmse) else None}
+
+
 def converse(channel, adapter, task):
     start = time.perf_counter()
     adapter.convert(task)
@@ -126,7 +140,7 @@ def converse(channel, adapter, task):
             seconds = train_to(adapter, done, asked["until"], asked["learning_rate"])
             trained = trained + seconds if adapter.each_epoch else seconds
             done = asked["until"]
-            channel.send("epoch", epoch=done, train_s=trained)
+            channel.send("epoch", epoch=done, train_s=trained, **own_error(adapter))
         elif asked["type"] == "model":
             channel.send("model", **save(task.folder, adapter.model()))
         elif asked["type"] == "end":

@@ -1,15 +1,30 @@
 """Spark MLlib (pyspark): ALS for ratings, by threads of this machine or by the cluster of MFBENCH_SPARK_MASTER.
 
-A row solves (Y'Y + reg n I) x = Y'r, n being its ratings: mfbench's `reg` of the ALS with weighted regularization.
+A row solves (Y'Y + reg n I) x = Y'r, n being its ratings: mfbench's `reg` of the ALS with weighted regularization. Of
+implicit feedback it solves (Y'Y + reg n I + sum w y y') x = sum (1 + w) y, w = alpha r, n being its observed pairs.
 The library makes its own initial factors, from the case's seed. Rows without ratings have none and are zero here.
 """
 
 import os
+import re
 import shutil
+import socket
 import sys
 import time
 
 import mfpeer
+
+
+def listening_master(url):
+    """Spark itself would ask for minutes, and then end the virtual machine."""
+    found = re.fullmatch(r"spark://([\w.-]+|\[[0-9a-fA-F:]+\]):(\d{1,5})", url)
+    if not found:
+        raise mfpeer.Unsupported(f"`cluster` needs MFBENCH_SPARK_MASTER=spark://HOST:PORT, and found '{url[:100]}'")
+    try:
+        socket.create_connection((found[1].strip("[]"), int(found[2])), timeout=10).close()
+    except (OSError, OverflowError) as error:
+        raise mfpeer.Unsupported(f"no master of Spark answers at {url}: {error}") from None
+    return url
 
 
 class Als:
@@ -22,9 +37,7 @@ class Als:
             raise mfpeer.Unsupported("Spark needs Java, and there is none: ./dev peers spark")
         master = f"local[{task.threads}]"
         if task.params["cluster"]:
-            master = os.environ.get("MFBENCH_SPARK_MASTER", "")
-            if not master:
-                raise mfpeer.Unsupported("MFBENCH_SPARK_MASTER names no master of a cluster (spark://...)")
+            master = listening_master(os.environ.get("MFBENCH_SPARK_MASTER", ""))
         else:
             os.environ["SPARK_LOCAL_IP"] = "127.0.0.1"
         os.environ["PYSPARK_PYTHON"] = sys.executable
@@ -58,10 +71,11 @@ class Als:
     def train(self, epoch, learning_rate):
         from pyspark.ml.recommendation import ALS
         params, task = self.task.params, self.task
+        implicit = {"implicitPrefs": True, "alpha": params["alpha"]} if task.algorithm == "implicit_als" else {}
         als = ALS(rank=task.factors, maxIter=epoch, regParam=params["reg"], seed=task.seed,
                   nonnegative=params["nonnegative"], numUserBlocks=params["blocks"],
                   numItemBlocks=params["blocks"], userCol="user", itemCol="item", ratingCol="rating",
-                  checkpointInterval=-1)
+                  checkpointInterval=-1, **implicit)
         start = time.perf_counter()
         self.fitted = als.fit(self.ratings)
         # Its matrices are made when somebody asks for them.

@@ -14,7 +14,7 @@ MODES = ["well", "exits", "hangs", "hangs_in_training", "nan", "short", "killed"
          "other_message", "leaves_a_child", "other_epoch", "huge_line", "eats_memory", "says_no_memory",
          "wrong_shape", "wrong_type", "outside", "link", "pipe", "lies_about_time", "closes", "prints_much",
          "one_message_too_many", "unsupported", "stays", "fails_at_end", "negative_time", "no_file",
-         "unknown_key", "says_why", "escapes"]
+         "unknown_key", "says_why", "escapes", "fills_its_folder"]
 
 folder = pathlib.Path(sys.argv[1])
 request = json.loads((folder / "request.json").read_text())
@@ -47,6 +47,10 @@ def fail_early():
         print("a first line\nthere is no such module\n", file=sys.stderr, flush=True)
         sys.exit(1)
     if mode == "hangs":
+        stay()
+    if mode == "fills_its_folder":
+        (folder / "deeper").mkdir()
+        (folder / "deeper" / "file").write_bytes(bytes(3_000_000))
         stay()
     if mode == "nonsense":
         stream.sendall(b"hello, here I am\n")

@@ -4,6 +4,7 @@
 import json
 import os
 import pathlib
+import socket
 
 import numpy
 import pytest
@@ -69,13 +70,23 @@ def train(mfbench, folder, ratings, epochs, entry, **keys):
     return Trained(folder / "out", ratings)
 
 
+def ended(mfbench, folder, ratings, entry):
+    """The footer of a case that need not complete."""
+    spec = {"name": "peer", "datasets": [{"path": str(ratings)}], "stop": {"epochs": 1}, "algorithms": [entry]}
+    (folder / "spec.json").write_text(json.dumps(spec))
+    mfbench("run", "spec.json", "--out", "out", "--quiet", cwd=folder, timeout=600)
+    (name,) = json.loads((folder / "out" / "spec.json").read_text())["cases"]
+    return json.loads((folder / "out" / f"{name}.jsonl").read_text().splitlines()[-1])
+
+
 # ---- implicit ------------------------------------------------------------------------------------
 
 def solved(rows, others, reg, alpha, of, with_, value):
-    """Each row as the solution of its equations: confidence 1 + alpha r, preference 1."""
+    """Each row as the solution of its equations: confidence 1 + alpha r, preference 1. `reg`: of all rows, or
+    of each."""
     out = numpy.zeros_like(rows)
-    gram = others.T @ others + reg * numpy.eye(others.shape[1])
-    for row in range(len(rows)):
+    for row, l2 in enumerate(numpy.broadcast_to(reg, len(rows))):
+        gram = others.T @ others + l2 * numpy.eye(others.shape[1])
         seen = with_[of == row]
         weight = alpha * value[of == row]
         y = others[seen]
@@ -222,11 +233,81 @@ def test_cmfrec_has_our_confidences(mfbench, tmp_path, ratings):
 
 def test_rows_of_spark_solve_our_equations(mfbench, tmp_path, ratings):
     needs("spark")
-    entry = {"name": "peer", "library": "spark", "factors": FACTORS, "reg": 0.2, "blocks": 2}
+    entry = {"name": "peer", "library": "spark", "algorithm": "als", "factors": FACTORS, "reg": 0.2, "blocks": 2}
     case = train(mfbench, tmp_path / "a", ratings, 3, entry)
     numpy.testing.assert_allclose(
         case.p, ridge(case.q, 0.2, case.user, case.item, case.value, len(case.p)), atol=1e-4)
     assert case.footer["peer"]["cpu_s"] > 1  # with its virtual machine's
+
+
+def test_spark_has_our_confidences(mfbench, tmp_path, ratings):
+    """Its lambda of a row is times the observed pairs of the row."""
+    needs("spark")
+    entry = {"name": "peer", "library": "spark", "algorithm": "implicit_als", "factors": FACTORS, "alpha": 0.7,
+             "reg": 0.3, "blocks": 2}
+    case = train(mfbench, tmp_path / "a", ratings, 3, entry)
+    count = numpy.bincount(case.user, minlength=len(case.p))
+    p = solved(case.p, case.q, 0.3 * count, 0.7, case.user, case.item, case.value)
+    numpy.testing.assert_allclose(case.p, p, rtol=2e-3, atol=2e-4)
+
+
+def test_a_master_that_does_not_answer_is_a_status(mfbench, tmp_path, ratings, monkeypatch):
+    needs("spark")
+    with socket.socket() as nobody:  # a port that is taken, and on which nobody listens
+        nobody.bind(("127.0.0.1", 0))
+        monkeypatch.setenv("MFBENCH_SPARK_MASTER", f"spark://127.0.0.1:{nobody.getsockname()[1]}")
+        footer = ended(mfbench, tmp_path, ratings, {
+            "name": "peer", "library": "spark", "algorithm": "als", "factors": FACTORS, "cluster": True,
+            "timeout_s": 120})
+    assert footer["status"] == "skipped", footer
+    assert "no master of Spark answers at spark://127.0.0.1:" in footer["stop_reason"]
+
+
+@pytest.mark.parametrize("master", ["", "local[2]", "http://127.0.0.1:1", "spark://", "spark://a b:7077"])
+def test_a_cluster_needs_a_master_that_is_one(mfbench, tmp_path, ratings, monkeypatch, master):
+    needs("spark")
+    monkeypatch.setenv("MFBENCH_SPARK_MASTER", master)
+    footer = ended(mfbench, tmp_path, ratings, {
+        "name": "peer", "library": "spark", "algorithm": "als", "factors": FACTORS, "cluster": True})
+    assert footer["status"] == "skipped"
+    assert "spark://HOST:PORT" in footer["stop_reason"]
+
+
+# ---- LensKit -------------------------------------------------------------------------------------
+
+def test_an_epoch_of_lenskit_solves_our_equations(mfbench, tmp_path, ratings):
+    """Biases with damping in closed form, then users from the items that mfbench starts with, then items."""
+    needs("lenskit")
+    entry = {"name": "peer", "library": "lenskit", "algorithm": "biased_mf", "factors": FACTORS, "reg": 0.2,
+             "damping": 3, "threads": 2}
+    start = train(mfbench, tmp_path / "a", ratings, 0, entry)
+    end = train(mfbench, tmp_path / "b", ratings, 1, entry)
+    assert end.header["facts"]["starts_from"] == "mfbench" and not end.header["facts"]["restarts"]
+    count = [numpy.bincount(of, minlength=len(rows)) for of, rows in ((end.user, end.p), (end.item, end.q))]
+    left = end.value - end.value.mean()
+    item = numpy.bincount(end.item, left, minlength=len(end.q)) / (count[1] + 3)
+    left = left - item[end.item]
+    user = numpy.bincount(end.user, left, minlength=len(end.p)) / (count[0] + 3)
+    left = left - user[end.user]
+    assert end.mean == pytest.approx(end.value.mean(), abs=1e-6)
+    numpy.testing.assert_allclose(end.item_bias, item, atol=1e-5)
+    numpy.testing.assert_allclose(end.user_bias, user, atol=1e-5)
+    p = ridge(start.q, 0.2, end.user, end.item, left, len(end.p))
+    q = ridge(p, 0.2, end.item, end.user, left, len(end.q))
+    numpy.testing.assert_allclose(end.p, p, rtol=2e-3, atol=2e-4)
+    numpy.testing.assert_allclose(end.q, q, rtol=2e-3, atol=2e-4)
+
+
+def test_lenskit_goes_the_way_of_ials_cpu(mfbench, tmp_path, ratings):
+    needs("lenskit")
+    keys = {"factors": FACTORS, "alpha": 2.0, "reg": 0.1, "threads": 1}
+    peer = train(mfbench, tmp_path / "a", ratings, 4,
+                 {"name": "peer", "library": "lenskit", "algorithm": "implicit_mf", **keys}, evaluate={"every": 1})
+    ours = train(mfbench, tmp_path / "b", ratings, 4,
+                 {"name": "ials_cpu", "reg_exponent": 0, "solver": "cholesky", **keys}, evaluate={"every": 1})
+    assert len(peer.trace) == 5
+    for theirs, own in zip(peer.trace, ours.trace):
+        assert theirs["objective"] == pytest.approx(own["objective"], rel=1e-4)
 
 
 # ---- PyTorch -------------------------------------------------------------------------------------

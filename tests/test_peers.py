@@ -102,9 +102,10 @@ FAULTS = {
     "no_file": ("error", "p.npy: found no such file"),
     "unknown_key": ("error", "$.r: unknown key"),
     "says_why": ("error", "ValueError: \\x1b[31mred"),
+    "fills_its_folder": ("error", "MiB in its folder (scratch_gb)"),
     "well": ("completed", "3 epochs"),
 }
-LIMITS = {"hangs": {"timeout_s": 1}, "hangs_in_training": {"timeout_s": 1}, "eats_memory": {"memory_gb": 0.1}}
+LIMITS = {"fills_its_folder": {"scratch_gb": 0.001}, "hangs": {"timeout_s": 1}, "hangs_in_training": {"timeout_s": 1}, "eats_memory": {"memory_gb": 0.1}}
 
 
 def test_every_fault_is_a_status_and_the_run_goes_on(mfbench, fakes):

@@ -109,6 +109,9 @@ struct Context {
   std::function<bool()> stop_requested;
   // Where a process that the algorithm starts is to print; empty: nowhere.
   std::string log_file;
+  // The part that the case is judged by, where AlgorithmInfo::takes_test; else null. Outlives the
+  // algorithm.
+  const Ratings* test = nullptr;
 };
 
 // Thrown where a case is over and is neither an error nor out of memory.
@@ -177,6 +180,9 @@ class Algorithm {
   virtual std::optional<double> own_train_s() const { return std::nullopt; }
   // CPU seconds that other processes have worked for it: none of a stranger's.
   virtual double other_cpu_s() const { return 0; }
+  // Of a program that leaves no model (AlgorithmInfo::takes_test): its own RMSE of Context::test
+  // after the last epoch, perhaps not finite. It is then evaluated by nobody else.
+  virtual std::optional<double> reported_rmse() const { return std::nullopt; }
   // Ends them. What is known only then, for the result's footer; null: nothing.
   virtual Json finish();
 };
@@ -198,6 +204,8 @@ struct AlgorithmInfo {
   bool starts_by_rule = false;  // makes its first factors itself, where it needs them
   // An epoch costs as much as all before it: run_epochs() is called once for each evaluation.
   bool repeats_epochs = false;
+  // A program that evaluates itself, and leaves no model: it alone is given the test part.
+  bool takes_test = false;
   std::vector<ParamSpec> params;
   // Why this combination cannot run, or nothing. May be empty.
   std::function<std::optional<std::string>(const Params&, const ProblemShape&)> supports;

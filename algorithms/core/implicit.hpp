@@ -22,11 +22,13 @@ struct ImplicitLoss {
   // Performance of iALS on Item Recommendation Benchmarks", RecSys 2022: their
   // unobserved weight is 1 / alpha of ours.
   double reg_exponent = 0;
+  // False: l is reg n^exponent of a row with pairs (Spark's MLlib, with exponent 1).
+  bool others_count = true;
 
   MF_HD double row_reg(std::int64_t n, std::int64_t others) const {
     if (reg_exponent == 0) return reg;
-    return reg *
-           std::pow(static_cast<double>(n) + static_cast<double>(others) / alpha, reg_exponent);
+    const double unobserved = others_count ? static_cast<double>(others) / alpha : 0;
+    return reg * std::pow(static_cast<double>(n) + unobserved, reg_exponent);
   }
   MF_HD double weight(double r) const { return alpha * r; }  // c - 1
 };

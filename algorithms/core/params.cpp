@@ -1,6 +1,8 @@
 #include "algorithms/core/params.hpp"
 
+#include "base/error.hpp"
 #include "base/json.hpp"
+#include "base/text.hpp"
 
 #include <iterator>
 #include <stdexcept>
@@ -32,6 +34,10 @@ ParamSpec ParamSpec::choice(std::string name, std::string fallback,
                             std::vector<std::string> choices, std::string help) {
   return {std::move(name),    Type::choice, std::move(fallback), 0, 0,
           std::move(choices), "",           std::move(help)};
+}
+
+ParamSpec ParamSpec::text(std::string name, std::string help) {
+  return {std::move(name), Type::text, std::string(), 0, 0, {}, "", std::move(help)};
 }
 
 std::vector<ParamSpec> join_params(std::vector<ParamSpec> first, std::vector<ParamSpec> more) {
@@ -69,6 +75,17 @@ Json Params::to_json() const {
   return json;
 }
 
+namespace {
+
+std::string read_text(const ParamSpec& spec, JsonReader& reader) {
+  std::string text = reader.string(spec.name, std::get<std::string>(spec.fallback));
+  if (is_harmless(text) && text.size() <= ParamSpec::kLongestText) return text;
+  fail(ErrorKind::usage, "{}: found {}, expected a line of at most {} bytes",
+       reader.path(spec.name), in_quotes(text), ParamSpec::kLongestText);
+}
+
+}  // namespace
+
 Params read_params(const std::vector<ParamSpec>& specs, JsonReader& reader) {
   Params params;
   for (const auto& spec : specs) {
@@ -88,6 +105,9 @@ Params read_params(const std::vector<ParamSpec>& specs, JsonReader& reader) {
       case ParamSpec::Type::choice:
         params.set(spec.name,
                    reader.choice(spec.name, std::get<std::string>(spec.fallback), spec.choices));
+        break;
+      case ParamSpec::Type::text:
+        params.set(spec.name, read_text(spec, reader));
         break;
     }
     if (spec.silent_default) params.drop(spec.name, spec.fallback);

@@ -16,7 +16,7 @@ namespace mf {
 using ParamValue = std::variant<bool, std::int64_t, double, std::string>;
 
 struct ParamSpec {
-  enum class Type { boolean, integer, number, choice };
+  enum class Type { boolean, integer, number, choice, text };
   std::string name;
   Type type = Type::number;
   ParamValue fallback;               // its default
@@ -34,6 +34,9 @@ struct ParamSpec {
                           std::string help, std::string unit = "");
   static ParamSpec choice(std::string name, std::string fallback, std::vector<std::string> choices,
                           std::string help);
+  // Any line of at most kLongestText bytes.
+  static constexpr std::size_t kLongestText = 4096;
+  static ParamSpec text(std::string name, std::string help);
   // One of an enum's values, by the table of its names.
   template <class E, std::size_t kCount>
   static ParamSpec choice(std::string name, E fallback, const Names<E, kCount>& names,
@@ -52,6 +55,7 @@ class Params {
   std::int64_t integer(const std::string& name) const;
   double number(const std::string& name) const;
   const std::string& choice(const std::string& name) const;
+  const std::string& text(const std::string& name) const { return choice(name); }
   template <class E, std::size_t kCount>
   E choice(const std::string& name, const Names<E, kCount>& names) const {
     return names.parse(choice(name), name);

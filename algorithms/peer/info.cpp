@@ -2,6 +2,7 @@
 #include "algorithms/core/registry.hpp"
 #include "algorithms/peer/libraries.hpp"
 #include "algorithms/peer/places.hpp"
+#include "base/error.hpp"
 
 namespace mf {
 namespace {
@@ -14,6 +15,17 @@ MemoryNeed memory(const Params& params, const ProblemShape& shape) {
   const auto rows = static_cast<double>(shape.n_users + shape.n_items);
   const auto width = static_cast<double>(params.integer("factors") + 1);
   return {ratings + 3 * rows * width * sizeof(float), 0};
+}
+
+std::optional<std::string> why_unsupported(const PeerLibrary& library, const Params& params) {
+  if (const auto why = peer::why_not_installed(library.name, library.environment())) return why;
+  if (!library.is_program) return std::nullopt;
+  try {
+    peer::find_program(params.text("program"));
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return std::nullopt;
 }
 
 AlgorithmInfo info_of(const PeerLibrary& library, const PeerAlgorithm& algorithm) {
@@ -29,8 +41,9 @@ AlgorithmInfo info_of(const PeerLibrary& library, const PeerAlgorithm& algorithm
   info.params = algorithm.params;
   info.implicit = algorithm.implicit;
   info.memory = memory;
-  info.supports = [name = library.name](const Params&, const ProblemShape&) {
-    return peer::why_not_installed(name);
+  info.takes_test = algorithm.takes_test;
+  info.supports = [&library](const Params& params, const ProblemShape&) {
+    return why_unsupported(library, params);
   };
   if (algorithm.method == Method::als) {
     info.updates_per_epoch = [](const ProblemShape& shape) {

@@ -20,15 +20,21 @@ struct PeerAlgorithm {
   bool each_epoch = false;
   bool uses_learning_rate = false;
   bool changes_rate = false;   // between epochs, as a schedule may ask
+  bool takes_test = false;     // as AlgorithmInfo::takes_test
   bool deterministic = false;  // with one thread it always is
   std::vector<ParamSpec> params;
   std::function<ImplicitLoss(const Params&)> implicit;  // as AlgorithmInfo::implicit
 };
 
 struct PeerLibrary {
-  std::string name;  // "implicit": that of its adapter peers/implicit.py, and of its environment
+  std::string name;  // "implicit": that of its adapter peers/implicit.py
   std::string summary;
   std::vector<PeerAlgorithm> algorithms;
+  // A program of one's own, which the parameter `program` names, instead of a Python package.
+  bool is_program = false;
+
+  // Whose Python runs the adapter: ./dev peers NAME.
+  std::string environment() const { return is_program ? "programs" : name; }
 };
 
 // In the order of their names.

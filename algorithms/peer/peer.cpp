@@ -53,18 +53,25 @@ class Peer : public Algorithm {
   std::int64_t run_epochs(const EpochArgs& first, std::int64_t count, Context&) override {
     check_rate(first.learning_rate);
     const auto start = Clock::now();
-    const auto total = session_->train(first.epoch + count - 1, first.learning_rate);
+    const auto trained = session_->train(first.epoch + count - 1, first.learning_rate);
     wall_s_ += seconds_since(start);
     ++calls_;
-    if (!total) return 0;  // given up: the harness asks the same question
-    worked_s_ += hello_.each_epoch ? *total - train_s_ : *total;
+    if (!trained) return 0;  // given up: the harness asks the same question
+    take_reported(*trained);
+    const double total = trained->seconds;
+    worked_s_ += hello_.each_epoch ? total - train_s_ : total;
     // A run of more epochs may take less than the one before, by noise: time does not go back.
-    train_s_ = std::max(train_s_, *total);
+    train_s_ = std::max(train_s_, total);
     fetched_ = false;
     return count * updates();
   }
 
   FactorView factors() override {
+    if (reported_) {
+      fail(ErrorKind::usage,
+           "{} leaves no factors, so there are no groups of users, no ranking and no model to save",
+           library_.name);
+    }
     if (!fetched_) {
       model_ = session_->model(model_);
       fetched_ = true;
@@ -83,15 +90,18 @@ class Peer : public Algorithm {
     return {{"library", library_.name},
             {"version", hello_.version},
             {"build", hello_.build},
-            {"packages", peer::installed_packages(library_.name)},
+            {"packages", peer::installed_packages(library_.environment())},
             {"starts_from", hello_.starts_from},
             {"restarts", !hello_.each_epoch},
+            {"evaluated_by", algorithm_.takes_test ? "program" : "mfbench"},
             {"network", launch_.value("network", "")},
             {"network_why", launch_.value("network_why", "")},
             {"data_in_memory", scratch_->in_memory()},
             {"convert_s", converted_s_},
             {"memory_limit_bytes", memory_limit_bytes_}};
   }
+
+  std::optional<double> reported_rmse() const override { return reported_; }
 
   std::optional<double> own_train_s() const override { return train_s_; }
 
@@ -115,6 +125,14 @@ class Peer : public Algorithm {
   }
 
  private:
+  void take_reported(const Session::Trained& trained) {
+    if (trained.rmse.has_value() != algorithm_.takes_test) {
+      fail(ErrorKind::io, "the adapter of {} {} an RMSE of its own", library_.name,
+           algorithm_.takes_test ? "gave no" : "gave");
+    }
+    reported_ = trained.rmse;
+  }
+
   std::int64_t updates() const { return algorithm_.method == Method::sgd ? nnz_ : 2 * nnz_; }
 
   // Once for all epochs: npy files, users' rows in order with their offsets, so that neither a sort
@@ -133,23 +151,36 @@ class Peer : public Algorithm {
               model_.factors);
     write_npy(folder + "initial_q.npy", model_.q.data(), model_.n_items, model_.factors,
               model_.factors);
+    if (algorithm_.takes_test) write_test(folder, *context.test);
     write_atomically(folder + "request.json", request(train, context).dump(1) + "\n");
   }
 
+  // For a program that evaluates itself.
+  static void write_test(const std::string& folder, const Ratings& test) {
+    write_npy(folder + "test_user.npy", test.users());
+    write_npy(folder + "test_item.npy", test.items());
+    write_npy(folder + "test_value.npy", test.values());
+  }
+
   Json request(const Ratings& train, const Context& context) const {
-    return {{"protocol", peer::kProtocol},
-            {"library", library_.name},
-            {"algorithm", algorithm_.name},
-            {"params", params_.to_json()},
-            {"seed", context.seed},
-            {"threads", context.team->size()},
-            {"memory_bytes", memory_limit_bytes_},
-            {"n_users", train.n_users()},
-            {"n_items", train.n_items()},
-            {"nnz", train.nnz()},
-            {"factors", model_.factors},
-            {"model", kModelKinds.of(model_.kind)},
-            {"mean", model_.mean}};
+    Json request = {{"protocol", peer::kProtocol},
+                    {"library", library_.name},
+                    {"algorithm", algorithm_.name},
+                    {"params", params_.to_json()},
+                    {"seed", context.seed},
+                    {"threads", context.team->size()},
+                    {"memory_bytes", memory_limit_bytes_},
+                    {"n_users", train.n_users()},
+                    {"n_items", train.n_items()},
+                    {"nnz", train.nnz()},
+                    {"factors", model_.factors},
+                    {"model", kModelKinds.of(model_.kind)},
+                    {"mean", model_.mean}};
+    if (library_.is_program) {
+      request["program"] = peer::find_program(params_.text("program"));
+      request["evaluated_by"] = algorithm_.takes_test ? "program" : "mfbench";
+    }
+    return request;
   }
 
   std::int64_t memory_for_it() const {
@@ -159,14 +190,25 @@ class Peer : public Algorithm {
     return static_cast<std::int64_t>(asked > 0 ? asked : kShareOfMemory * available);
   }
 
+  // What is handed over lies there, too, so the limit never is below that.
+  std::int64_t scratch_for_it() const {
+    constexpr double kGiB = 1 << 30;
+    const auto there = static_cast<double>(peer::bytes_below(scratch_->path()));
+    const double asked = params_.has("scratch_gb") ? params_.number("scratch_gb") * kGiB : 0;
+    const auto free = static_cast<double>(scratch_->free_bytes());
+    return static_cast<std::int64_t>(there + (asked > 0 ? asked : kShareOfMemory * free));
+  }
+
   peer::SessionOptions options(const Context& context) const {
     peer::SessionOptions options;
     options.library = library_.name;
+    options.environment = library_.environment();
     options.folder = scratch_->path();
     options.log = context.log_file;
     options.threads = context.team->size();
     options.timeout_s = params_.number("timeout_s");
     options.memory_bytes = memory_limit_bytes_;
+    options.scratch_bytes = scratch_for_it();
     options.stop_requested = stop_requested_;
     return options;
   }
@@ -185,7 +227,8 @@ class Peer : public Algorithm {
   const Params params_;
   std::int64_t nnz_ = 0;
   Model model_;
-  bool fetched_ = true;  // the initial one is ours
+  std::optional<double> reported_;  // of a program without a model
+  bool fetched_ = true;             // the initial one is ours
   std::function<bool()> stop_requested_;
   std::optional<peer::Scratch> scratch_;
   std::unique_ptr<Session> session_;  // ends before its folder goes

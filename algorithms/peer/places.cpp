@@ -7,12 +7,15 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <sstream>
 
 #include "base/error.hpp"
 #include "base/shared_folder.hpp"
+#include "base/text.hpp"
 
 namespace mf::peer {
 namespace {
@@ -86,21 +89,22 @@ std::string environments_folder() {
   return scripts ? (fs::path(*scripts).parent_path() / "build" / "peers").string() : "";
 }
 
-std::string python_of(const std::string& library) {
+std::string python_of(const std::string& environment) {
   const std::string folder = environments_folder();
   if (folder.empty()) return "";
-  const fs::path python = fs::path(folder) / library / "bin" / "python3";
+  const fs::path python = fs::path(folder) / environment / "bin" / "python3";
   return access(python.c_str(), X_OK) == 0 ? python.string() : "";
 }
 
-std::vector<std::string> installed_packages(const std::string& library) {
-  std::ifstream in(fs::path(environments_folder()) / library / "installed.txt");
+std::vector<std::string> installed_packages(const std::string& environment) {
+  std::ifstream in(fs::path(environments_folder()) / environment / "installed.txt");
   std::vector<std::string> lines;
   for (std::string line; std::getline(in, line);) lines.push_back(line);
   return lines;
 }
 
-std::optional<std::string> why_not_installed(const std::string& library) {
+std::optional<std::string> why_not_installed(const std::string& library,
+                                             const std::string& environment) {
   const auto scripts = scripts_folder();
   if (!scripts || !is_there(fs::path(*scripts) / "launch.py")) {
     return fmt::format(
@@ -110,11 +114,31 @@ std::optional<std::string> why_not_installed(const std::string& library) {
   if (!is_there(fs::path(*scripts) / (library + ".py"))) {
     return fmt::format("there is no adapter {}.py in {}", library, *scripts);
   }
-  if (python_of(library).empty()) {
+  if (python_of(environment).empty()) {
     return fmt::format("{0} is not installed: ./dev peers {0} does it (MFBENCH_PEERS: {1})",
-                       library, environments_folder());
+                       environment, environments_folder());
   }
   return std::nullopt;
+}
+
+std::string find_program(const std::string& named) {
+  if (named.empty()) fail(ErrorKind::unsupported, "`program` names no program");
+  const std::string folders = environment("MFBENCH_PROGRAMS");
+  std::error_code error;
+  std::istringstream list(folders);
+  for (std::string folder; std::getline(list, folder, ':');) {
+    if (folder.empty()) continue;
+    const fs::path top = fs::canonical(folder, error);
+    if (error) continue;
+    const fs::path found = fs::canonical(top / named, error);
+    if (error || !fs::is_regular_file(found, error)) continue;
+    const auto [end, unused] = std::mismatch(top.begin(), top.end(), found.begin(), found.end());
+    if (end == top.end()) return found.string();
+  }
+  fail(ErrorKind::unsupported,
+       "`program`: {} lies in no folder that MFBENCH_PROGRAMS names ({}); a spec alone starts no "
+       "program: set it to the folders whose programs specs may run, separated by colons",
+       in_quotes(named), folders.empty() ? "it is not set" : folders);
 }
 
 Scratch::Scratch(double bytes) {
@@ -131,6 +155,23 @@ Scratch::Scratch(double bytes) {
   lock_ = try_lock(made, O_CREAT);
   path_ = parent + kPrefix + made.substr(made.size() - 6);
   move_file(made, path_);
+}
+
+std::int64_t bytes_below(const std::string& folder) {
+  std::int64_t sum = 0;
+  std::error_code error;
+  fs::recursive_directory_iterator at(folder, fs::directory_options::skip_permission_denied, error);
+  for (const fs::recursive_directory_iterator end; !error && at != end; at.increment(error)) {
+    struct stat info {};
+    if (lstat(at->path().c_str(), &info) == 0) sum += std::int64_t{512} * info.st_blocks;
+  }
+  return sum;
+}
+
+std::int64_t Scratch::free_bytes() const {
+  struct statvfs info {};
+  if (statvfs(path_.c_str(), &info) != 0) return 0;
+  return static_cast<std::int64_t>(info.f_bavail * info.f_frsize);
 }
 
 Scratch::~Scratch() {

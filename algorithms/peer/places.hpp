@@ -1,6 +1,7 @@
 // Where the adapters, the environments of the libraries and the folders of running peers are.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -17,14 +18,23 @@ std::optional<std::string> scripts_folder();
 // `peers`. Empty where there is neither.
 std::string environments_folder();
 
-// The Python of a library's environment; empty where it is not installed.
-std::string python_of(const std::string& library);
+// The Python of an environment; empty where it is not installed.
+std::string python_of(const std::string& environment);
 
 // "NAME==VERSION" of what its environment was made from, as ./dev peers noted; empty: not known.
-std::vector<std::string> installed_packages(const std::string& library);
+std::vector<std::string> installed_packages(const std::string& environment);
 
 // Why a library cannot run here, and what to do about it; or nothing.
-std::optional<std::string> why_not_installed(const std::string& library);
+std::optional<std::string> why_not_installed(const std::string& library,
+                                             const std::string& environment);
+
+// The program that a spec names: a path in one of the folders of MFBENCH_PROGRAMS (separated by
+// colons), absolute or from one of them, after all links. A spec alone starts no program. Throws
+// Error(unsupported), which says what to do.
+std::string find_program(const std::string& named);
+
+// Bytes that the files below a folder take where they lie; links are not followed.
+std::int64_t bytes_below(const std::string& folder);
 
 // A folder in memory (/dev/shm) where `bytes` fit there, or below TMPDIR. It is removed at the end;
 // those of programs that were killed are removed by the next one.
@@ -36,6 +46,7 @@ class Scratch {
   Scratch& operator=(const Scratch&) = delete;
   const std::string& path() const { return path_; }
   bool in_memory() const { return in_memory_; }
+  std::int64_t free_bytes() const;  // of where it lies
 
  private:
   std::string path_;

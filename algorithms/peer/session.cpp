@@ -41,7 +41,7 @@ Command command_of(const SessionOptions& options) {
   const std::string scripts = scripts_folder().value_or("");
   Command command;
   // Isolated: neither the folder that it runs in nor PYTHON* of the user's decide what is imported.
-  command.arguments = {python_of(options.library), "-I", scripts + "/launch.py",
+  command.arguments = {python_of(options.environment), "-I", scripts + "/launch.py",
                        scripts + "/" + options.library + ".py", options.folder};
   command.environment = environment_of(options);
   command.folder = options.folder;
@@ -80,6 +80,13 @@ Session::~Session() {
   }
 }
 
+// Once a second: it looks at every file.
+bool Session::writes_too_much() {
+  if (options_.scratch_bytes == 0 || seconds_since(weighed_) < 1) return false;
+  weighed_ = Clock::now();
+  return bytes_below(options_.folder) > options_.scratch_bytes;
+}
+
 // False: the wait is over.
 bool Session::watch() {
   if (options_.stop_requested && options_.stop_requested()) {
@@ -91,6 +98,8 @@ bool Session::watch() {
     over_ = "memory";
   } else if (process_->log_bytes() > kLongestLog) {
     over_ = "log";
+  } else if (writes_too_much()) {
+    over_ = "scratch";
   } else if (process_->ended()) {
     over_ = "ended";
   }
@@ -124,6 +133,10 @@ void Session::gone() {
     fail(ErrorKind::memory, "the peer {} took {} of memory, {} are for it (memory_gb){}",
          options_.library, format_bytes(bytes),
          format_bytes(static_cast<double>(options_.memory_bytes)), last_words());
+  }
+  if (over_ == "scratch") {
+    broken(fmt::format("it has more than {} in its folder (scratch_gb)",
+                       format_bytes(static_cast<double>(options_.scratch_bytes))));
   }
   if (over_ == "log") {
     process_->kill();
@@ -235,7 +248,7 @@ double Session::converted() {
   });
 }
 
-std::optional<double> Session::train(std::int64_t until, double learning_rate) {
+std::optional<Session::Trained> Session::train(std::int64_t until, double learning_rate) {
   asked_ = Clock::now();
   channel_->send({{"type", "train"}, {"until", until}, {"learning_rate", learning_rate}});
   const auto message = await("epoch");
@@ -244,12 +257,18 @@ std::optional<double> Session::train(std::int64_t until, double learning_rate) {
     process_->kill();
     return std::nullopt;
   }
-  const double total = checked(*message, [&](JsonReader& reader) {
+  const Trained trained = checked(*message, [&](JsonReader& reader) {
     reader.require("epoch");
     reader.require("train_s");
     reader.integer("epoch", 0, until, until);
-    return reader.number("train_s", 0, 0, 1e9);
+    Trained out;
+    out.seconds = reader.number("train_s", 0, 0, 1e9);
+    if (const Json* rmse = reader.find("rmse")) {
+      out.rmse = rmse->is_null() ? std::nan("") : reader.number("rmse", 0, 0, 1e30);
+    }
+    return out;
   });
+  const double total = trained.seconds;
   // Libraries that begin again report the whole of the new run.
   const double before = each_epoch_ ? trained_s_ : 0;
   if (total < before) {
@@ -259,7 +278,7 @@ std::optional<double> Session::train(std::int64_t until, double learning_rate) {
     broken(fmt::format("it says that it has trained {} s in {} s", total - before, wall_s));
   }
   trained_s_ = total;
-  return total;
+  return trained;
 }
 
 Model Session::model(const ModelShape& shape) {

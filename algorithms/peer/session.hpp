@@ -20,11 +20,13 @@ inline constexpr int kProtocol = 1;
 
 struct SessionOptions {
   std::string library;
-  std::string folder;  // that of its files, which the request names
-  std::string log;     // Context::log_file
+  std::string environment;  // whose Python runs its adapter
+  std::string folder;       // that of its files, which the request names
+  std::string log;          // Context::log_file
   int threads = 1;
   double timeout_s = 0;                  // for each answer
   std::int64_t memory_bytes = 0;         // of all its processes; 0: any
+  std::int64_t scratch_bytes = 0;        // below its folder; 0: any
   std::function<bool()> stop_requested;  // may be empty
 };
 
@@ -44,9 +46,14 @@ class Session {
 
   Hello hello();
   double converted();  // the seconds that it took to make its own format
-  // Seconds of training from its initial model to the end of epoch `until`, over all calls; nothing
-  // where stop_requested() came true.
-  std::optional<double> train(std::int64_t until, double learning_rate);
+  // What it says after training.
+  struct Trained {
+    double seconds = 0;  // from its initial model to the end of the epoch, over all calls
+    // Its own RMSE of the test part, where it has been given one; perhaps not finite.
+    std::optional<double> rmse;
+  };
+  // To the end of epoch `until`; nothing where stop_requested() came true.
+  std::optional<Trained> train(std::int64_t until, double learning_rate);
   // A model of `shape`, which is kept where nothing comes of a part (zeros).
   Model model(const ModelShape& shape);
   // Asks it to end, waits a little, and ends it. Its own account, an object.
@@ -58,6 +65,7 @@ class Session {
   std::optional<Json> await(const std::string& type);
   Json must_await(const std::string& type);
   bool watch();
+  bool writes_too_much();
   void raise(const Json& message);
   [[noreturn]] void broken(const std::string& what);
   [[noreturn]] void gone();
@@ -69,9 +77,11 @@ class Session {
   std::unique_ptr<Process> process_;
   std::unique_ptr<Channel> channel_;
   Clock::time_point asked_;
+  Clock::time_point weighed_;  // when its folder was looked through
   double trained_s_ = 0;
   bool each_epoch_ = true;
-  std::string over_;  // why watch() ended the wait: "stop", "timeout", "memory", "log", "ended"
+  std::string
+      over_;  // why watch() ended the wait: "stop", "timeout", "memory", "log", "scratch", "ended"
 };
 
 }  // namespace mf::peer

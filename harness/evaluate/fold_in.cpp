@@ -75,7 +75,8 @@ System implicit_system(const FactorView& model, const ImplicitLoss& loss, View<c
   return system;
 }
 
-System ridge_system(const FactorView& model, double reg, View<const RowRating> history) {
+System ridge_system(const FactorView& model, const FoldInLoss& loss,
+                    View<const RowRating> history) {
   const bool biased = model.item_bias != nullptr;
   Vector rest(history.size());
   for (std::int64_t j = 0; j < history.size(); ++j) {
@@ -87,7 +88,8 @@ System ridge_system(const FactorView& model, double reg, View<const RowRating> h
   const Matrix rows = rows_of(model, history, biased);
   System system{Matrix::Zero(rows.rows(), rows.rows()), rows * rest};
   system.a.selfadjointView<Eigen::Lower>().rankUpdate(rows);
-  system.a.diagonal().array() += reg * static_cast<double>(history.size());
+  const auto count = static_cast<double>(history.size());
+  system.a.diagonal().array() += loss.reg * std::pow(count, loss.reg_power);
   return system;
 }
 
@@ -102,15 +104,22 @@ FoldInLoss fold_in_loss(const AlgorithmInfo& info, const Params& params) {
   } else if (params.has("reg")) {
     loss.reg = params.number("reg");
   }
+  if (params.has("reg_power")) loss.reg_power = params.number("reg_power");
   return loss;
 }
 
 Json FoldInLoss::to_json() const {
-  if (!implicit) return {{"kind", "ridge"}, {"reg", reg}};
-  return {{"kind", "implicit"},
-          {"alpha", implicit->alpha},
-          {"reg", implicit->reg},
-          {"reg_exponent", implicit->reg_exponent}};
+  if (!implicit) {
+    Json json = {{"kind", "ridge"}, {"reg", reg}};
+    if (reg_power != 1) json["reg_power"] = reg_power;
+    return json;
+  }
+  Json json = {{"kind", "implicit"},
+               {"alpha", implicit->alpha},
+               {"reg", implicit->reg},
+               {"reg_exponent", implicit->reg_exponent}};
+  if (!implicit->others_count) json["others_count"] = false;
+  return json;
 }
 
 FoldInLoss FoldInLoss::from_json(const Json& json, const std::string& path) {
@@ -122,9 +131,11 @@ FoldInLoss FoldInLoss::from_json(const Json& json, const std::string& path) {
     implicit.alpha = reader.number("alpha", 1, 0, kMost);
     implicit.reg = reader.number("reg", 0, 0, kMost);
     implicit.reg_exponent = reader.number("reg_exponent", 0, -kMost, kMost);
+    implicit.others_count = reader.boolean("others_count", true);
     loss.implicit = implicit;
   } else {
     loss.reg = reader.number("reg", 0, 0, kMost);
+    loss.reg_power = reader.number("reg_power", 1, 0, 2);
   }
   return loss;
 }
@@ -139,7 +150,7 @@ FoldIn::Row FoldIn::solve(View<const RowRating> history) const {
   row.factors.assign(model_.factors, 0.0F);
   if (history.empty()) return row;
   const System system = loss_.implicit ? implicit_system(model_, *loss_.implicit, gram_, history)
-                                       : ridge_system(model_, loss_.reg, history);
+                                       : ridge_system(model_, loss_, history);
   const Vector x = solve_system(system);
   for (std::int32_t k = 0; k < model_.factors; ++k) row.factors[k] = static_cast<float>(x[k]);
   if (x.size() > model_.factors) row.bias = static_cast<float>(x[model_.factors]);

@@ -2,7 +2,7 @@
 // row that minimizes the algorithm's own loss, solved exactly in double.
 //
 //   implicit   (Q^T Q + l I + sum w y y^T) x = sum (1 + w) y      over the observed items, w =
-//   alpha r ridge      (sum z z^T + reg n I) x = sum (r - mu - c_i) z     over the n rated items
+//   alpha r ridge      (sum z z^T + reg n^power I) x = sum (r - mu - c_i) z     over the n rated items
 //
 // z is y, with a 1 beside it for the user's bias in a biased model, which is shrunk as the factors
 // are. An empty history gives zeros. Work: n f^2 + f^3 / 3 multiply-adds a user.
@@ -27,7 +27,9 @@ namespace mf {
 // By which loss a row is folded in.
 struct FoldInLoss {
   std::optional<ImplicitLoss> implicit;
-  double reg = 0;  // of ridge, where it is not implicit: reg n |x|^2 for n ratings
+  // Of ridge, where it is not implicit: reg n^power |x|^2 for n ratings.
+  double reg = 0;
+  double reg_power = 1;
 
   Json to_json() const;
   static FoldInLoss from_json(const Json& json, const std::string& path);  // Error(data)

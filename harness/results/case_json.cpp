@@ -221,6 +221,7 @@ Json TracePoint::to_json() const {
   for (const auto& [name, metric] : kMetricNames.table) {
     if (metrics[metric]) json[std::string(name)] = number_or_null(*metrics[metric]);
   }
+  if (by_program) json["evaluated_by"] = "program";
   return json;
 }
 

@@ -35,6 +35,7 @@ PreparedCase::PreparedCase(const Case& item, const Ratings& train, const RatingF
   context_.ranks = lent.ranks;
   context_.stop_requested = std::move(lent.stop_requested);
   context_.log_file = std::move(lent.log_file);
+  if (find_algorithm(item.algorithm).takes_test) context_.test = lent.test;
   const Model initial = start_of(item.params, train, {facts.mean, facts.deviation}, item.init);
   if (lent.ratings) context_.ratings = lent.ratings(team_);
   algorithm_ = prepare_algorithm(item.algorithm, item.params, train, initial, context_,

@@ -35,6 +35,7 @@ class PreparedCase {
     std::string log_file = {};      // Context::log_file
     Communicator* ranks = nullptr;  // of a case of several
     int ranks_on_these_cpus = 1;
+    const Ratings* test = nullptr;  // Context::test, for those that take it
   };
 
   // From the threads and the initial factors to the end of prepare. `facts` are those of `train`.

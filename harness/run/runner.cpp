@@ -261,6 +261,7 @@ class CaseRun {
     PreparedCase::Lent lent{device_.get(), &ranges_, [this] { return stop_requested(); }};
     lent.log_file = log_of(task_.result_file);
     lent.ranks = ranks_.group();
+    lent.test = &judge_->test;
     lent.ranks_on_these_cpus = ranks_.on_these_cpus();
     if (shares_ratings_) lent.ratings = [this](ThreadTeam& team) { return lend_ratings(team); };
     const HostCounters before = read_host();
@@ -513,11 +514,23 @@ class CaseRun {
 
   void judge(TracePoint& point) {
     const PhaseScope range(&ranges_, kEvaluateRange);
+    if (const auto reported = prepared_->algorithm().reported_rmse()) {
+      take_reported(point, *reported);
+      return;
+    }
     ranks_.gather([&] { prepared_->gather_factors(); });
     const FactorView view = prepared_->factors();
     if (point.epoch == 0) measures_.trivial_error = trivial_error();
     set_errors(point, view);
     if (quality_) point.metrics = quality_->evaluate(view, prepared_->team());
+  }
+
+  // A program's word for its error, which is all that there is of it.
+  void take_reported(TracePoint& point, double rmse) const {
+    point.by_program = true;
+    point.test_rmse = rmse;
+    point.test_mae = kNaN;
+    if (is_trial(item_)) point.validation_rmse = rmse;
   }
 
   // Values of implicit feedback are no ratings: there is no error of them.

@@ -55,6 +55,9 @@ FieldInfo info_of(const ParamSpec& param) {
     case ParamSpec::Type::choice:
       value = {{"enum", param.choices}};
       break;
+    case ParamSpec::Type::text:
+      value = {{"type", "string"}, {"maxLength", ParamSpec::kLongestText}};
+      break;
   }
   std::visit([&](const auto& fallback) { value["default"] = fallback; }, param.fallback);
   return {param.name, param.help + (param.unit.empty() ? "" : " [" + param.unit + "]"), value,

@@ -333,18 +333,22 @@ TEST(FoldIn, ImplicitRowsSolveTheDenseSystem) {
 }
 
 TEST(FoldIn, RidgeRowsHaveABiasInABiasedModel) {
-  for (const ModelKind kind : {ModelKind::biased, ModelKind::plain}) {
+  for (const auto& [kind, power] :
+       {std::pair{ModelKind::biased, 1.0}, std::pair{ModelKind::plain, 1.0},
+        std::pair{ModelKind::plain, 0.5}}) {
+    const double shrink = power == 1 ? 0.6 : 0.1 * std::sqrt(6.0);
     Model model = initial_model(1, 20, 4, kind, 3, InitSpec{InitKind::normal, 1, 8}, 1);
     const bool biased = kind == ModelKind::biased;
     for (auto& b : model.item_bias) b = 0.25F;
     FoldInLoss loss;
     loss.reg = 0.1;
+    loss.reg_power = power;
     const std::vector<RowRating> history = {{0, 5}, {3, 1}, {7, 4}, {8, 2}, {12, 3}, {13, 5}};
     ThreadTeam team(1);
     const FoldIn::Row row = FoldIn(model.view(), loss, team).solve(View<const RowRating>(history));
     std::vector<double> gradient(5);
-    for (int d = 0; d < 4; ++d) gradient[d] = 0.6 * static_cast<double>(row.factors[d]);
-    gradient[4] = 0.6 * static_cast<double>(row.bias);
+    for (int d = 0; d < 4; ++d) gradient[d] = shrink * static_cast<double>(row.factors[d]);
+    gradient[4] = shrink * static_cast<double>(row.bias);
     for (const RowRating& one : history) {
       double guess = biased ? 3.25 + static_cast<double>(row.bias) : 0;
       for (int k = 0; k < 4; ++k) {
@@ -382,9 +386,15 @@ TEST(FoldIn, RefusesNegativeConfidence) {
 }
 
 TEST(FoldIn, LossGoesToJsonAndBack) {
-  for (const FoldInLoss& loss : {implicit_loss(3, 0.5, 1), FoldInLoss{std::nullopt, 0.25}}) {
+  FoldInLoss of_pairs = implicit_loss(3, 0.5, 1);
+  of_pairs.implicit->others_count = false;
+  for (const FoldInLoss& loss : {implicit_loss(3, 0.5, 1), of_pairs, FoldInLoss{std::nullopt, 0.25},
+                                 FoldInLoss{std::nullopt, 0.25, 0.5}}) {
     EXPECT_EQ(FoldInLoss::from_json(loss.to_json(), "$").to_json(), loss.to_json());
   }
+  EXPECT_EQ(of_pairs.implicit->row_reg(7, 1000), 3.5);
+  EXPECT_EQ(of_pairs.to_json()["others_count"], false);
+  EXPECT_FALSE(implicit_loss(3, 0.5, 1).to_json().contains("others_count"));
 }
 
 TEST(FoldIn, UsesTheRegularizationOfTheUsers) {

@@ -1,0 +1,111 @@
+"""What adapters of programs share: a program of one's own, which the parameter `program` names (docs/peers.md).
+
+The program runs from its start for each point that is evaluated, in a folder of its own, on files that `convert` wrote.
+Its output is a text of lines; `progress` makes of it the seconds and, where the program measures itself, the error after
+each iteration. A program that leaves its factors is evaluated by mfbench as everybody is. One that does not is given the
+test part as well, as its command line wants it, and its own RMSE is what the result has, marked `"evaluated_by": "program"`.
+"""
+
+import hashlib
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+
+import mfpeer
+import numpy
+
+NUMBER = r"(\d+(?:\.\d*)?(?:[eE][-+]?\d+)?|nan|-nan|inf)"
+# Builds that time each iteration by themselves say so in such lines.
+ITERATION = re.compile(rf"\biter (\d+) seconds {NUMBER} cumulative {NUMBER}(?: test_rmse {NUMBER})?")
+
+
+class Progress:
+    """After an iteration: seconds of training from the first on, and the program's RMSE of the test part or None."""
+
+    def __init__(self):
+        self.seconds, self.rmse, self.total = {}, {}, None
+
+    def after(self, epoch, last):
+        """(seconds, rmse) after `epoch`; `last`: it is the last that was asked for."""
+        seconds = self.seconds.get(epoch)
+        if seconds is None and last:
+            seconds = self.total
+        return seconds, self.rmse.get(epoch)
+
+
+def iterations(text):
+    progress = Progress()
+    for found in ITERATION.finditer(text):
+        progress.seconds[int(found[1])] = float(found[3])
+        if found[4]:
+            progress.rmse[int(found[1])] = float(found[4])
+    return progress
+
+
+def write(path, values, dtype):
+    numpy.ascontiguousarray(values, dtype=dtype).tofile(path)
+
+
+def triples(path, part):
+    """12 bytes a rating: user and item, 32 bits from 0, and the value."""
+    out = numpy.empty(part.nnz, dtype=[("user", "<i4"), ("item", "<i4"), ("value", "<f4")])
+    out["user"], out["item"], out["value"] = part.user, part.item, part.value
+    out.tofile(path)
+
+
+class Program:
+    each_epoch = False
+    starts_from = "library"
+    iterations_of_epoch = 1
+
+    def __init__(self, task):
+        self.task = task
+        self.path = pathlib.Path(task.program)
+        self.inputs, self.run_folder = task.folder / "inputs", task.folder / "run"
+        self.reported = None
+        if not os.access(self.path, os.X_OK):
+            raise mfpeer.Unsupported(f"{self.path.name} is no program that may be run")
+
+    def describe(self):
+        code = self.path.read_bytes()
+        return "sha256:" + hashlib.sha256(code).hexdigest()[:16], {"program": self.path.name, "bytes": len(code)}
+
+    def convert(self, task):
+        self.inputs.mkdir()
+        self.write_inputs(task, self.inputs)
+
+    def train(self, epoch, learning_rate):
+        shutil.rmtree(self.run_folder, ignore_errors=True)
+        self.run_folder.mkdir()
+        command = [str(self.path), *(str(word) for word in self.arguments(epoch, learning_rate))]
+        said = self.run_folder / "output.txt"
+        with said.open("wb") as out:
+            done = subprocess.run(command, cwd=self.run_folder, stdout=out, stderr=subprocess.STDOUT,
+                                  stdin=subprocess.DEVNULL, check=False)
+        text = said.read_text(encoding="utf-8", errors="replace")
+        print(text, flush=True)  # for the log of the case
+        if done.returncode:
+            how = f"code {done.returncode}" if done.returncode > 0 else f"signal {-done.returncode}"
+            raise RuntimeError(f"{self.path.name} ended with {how}")
+        seconds, self.reported = self.progress(text).after(epoch * self.iterations_of_epoch, True)
+        if seconds is None:
+            raise RuntimeError(f"{self.path.name} printed no time of iteration {epoch * self.iterations_of_epoch}")
+        if self.task.evaluated_by == "program" and self.reported is None:
+            raise RuntimeError(f"{self.path.name} printed no RMSE of iteration {epoch * self.iterations_of_epoch}")
+        return seconds
+
+    def progress(self, text):
+        return iterations(text)
+
+    def read_raw(self, name, rows):
+        """float32, rows by factors, and nothing else in the file."""
+        path = self.run_folder / name
+        values = numpy.fromfile(path, dtype="<f4")
+        if values.size != rows * self.task.factors:
+            raise RuntimeError(f"{name}: found {values.size} numbers, expected {rows} x {self.task.factors}")
+        return values.reshape(rows, self.task.factors)
+
+    def model(self):
+        raise RuntimeError(f"{self.path.name} leaves no factors")
