@@ -77,7 +77,8 @@ constexpr std::pair<const char*, const char*> kEnvironment[] = {
     {"MFBENCH_PEERS", "folder of other people's libraries, as ./dev peers installs them"},
     {"MFBENCH_PEER_SCRIPTS", "folder of their adapters"},
     {"MFBENCH_SPARK_MASTER", "the Spark cluster of peers with \"cluster\": true"},
-    {"MFBENCH_RANK_PATIENCE", "seconds for which ranks wait for one another"}};
+    {"MFBENCH_RANK_PATIENCE", "seconds for which ranks wait for one another"},
+    {"MFBENCH_NCCL", "the library of NCCL, for cases on several devices"}};
 
 }  // namespace
 
