@@ -7,10 +7,14 @@ import pathlib
 import re
 import shutil
 import subprocess
+import sys
 
 import pytest
 
 from guide import GUIDE, ROOT, families, write
+
+sys.path.insert(0, str(ROOT / "docs" / "tools"))
+from wrap import WIDTH, too_long, wrap  # noqa: E402
 
 SPEC_PAGE = ROOT / "docs" / "spec.md"
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
@@ -176,6 +180,43 @@ def test_relative_links_resolve(page):
         if not file.exists() or (anchor and anchor not in anchors(file)):
             broken.append(target)
     assert broken == []
+
+
+# ---- lines ---------------------------------------------------------------------------------------
+
+@pytest.mark.parametrize("page", ALL_MARKDOWN, ids=name_of)
+def test_lines_are_short(page):
+    """What may be longer is what docs/tools/wrap.py allows: `./dev format` wraps the rest."""
+    assert [f"line {number}: {line[:60]}" for number, line in too_long(page.read_text())] == []
+
+
+LONG = "word " * 30 + "end"
+
+
+@pytest.mark.parametrize("text", [
+    f"{LONG}.\n",
+    f"- {LONG}\n- short\n  and its second line\n",
+    f"1. {LONG}\n2. {LONG}\n",
+    f"`code {LONG}` {LONG} [a link](a/b.md#{'c' * 90}) {LONG} - and + signs # {LONG}\n",
+    f"<!-- numbers: a, b\n1.5 = f(x, \"{LONG}\") / g(y, {LONG.replace(' ', ', ')})\n-->\n",
+])
+def test_long_lines_are_wrapped_once_and_say_the_same(text):
+    wrapped = wrap(text)
+    assert wrapped.split() == text.split() and wrap(wrapped) == wrapped
+    assert list(too_long(text)) and not list(too_long(wrapped))
+    assert not re.search(r"^ *[-+#] (and|signs|word)", wrapped.split("\n", 1)[1], re.M)
+
+
+@pytest.mark.parametrize("text", [
+    f"| {LONG} | {LONG} |\n", f"    {LONG} {LONG}\n", f"```\n{LONG} {LONG}\n```\n",
+    f"# {LONG}\n", "word\n" * 3, f"[link]({'a' * 120})\n",
+])
+def test_what_cannot_be_wrapped_stays_as_it_is(text):
+    assert wrap(text) == text and not list(too_long(text))
+
+
+def test_the_width_is_that_of_the_sources():
+    assert f"ColumnLimit: {WIDTH}\n" in (ROOT / ".clang-format").read_text()
 
 
 # ---- pages of algorithms -------------------------------------------------------------------------
