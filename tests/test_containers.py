@@ -21,7 +21,8 @@ def text_of(name):
 
 
 def groups():
-    return set(re.findall(r"^    (\w+)\) (?:cat|echo)", WANTED, re.M))
+    found = re.findall(r"^    (\w+(?: \| \w+)*)\) (?:cat|echo)", WANTED, re.M)
+    return {name for names in found for name in names.split(" | ")}
 
 
 def packages():
