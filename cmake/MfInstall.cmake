@@ -8,7 +8,7 @@ set_target_properties(mfbench PROPERTIES INSTALL_RPATH_USE_LINK_PATH ON)  # CUDA
 install(TARGETS mfbench RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 install(PROGRAMS cmake/mfplots.sh DESTINATION ${CMAKE_INSTALL_BINDIR} RENAME mfplots)
 
-# Written by the program that is installed.
+# Written by the program that is installed; without what its user has imported, which names data sets.
 install(CODE "
   file(MAKE_DIRECTORY ${mf_pages})
   foreach(page \"man>mfbench.1\" \"completion bash>mfbench.bash\" \"completion zsh>_mfbench\"
@@ -17,7 +17,8 @@ install(CODE "
     list(GET page 0 arguments)
     list(GET page 1 file)
     separate_arguments(arguments)
-    execute_process(COMMAND \"$<TARGET_FILE:mfbench>\" \${arguments} OUTPUT_FILE ${mf_pages}/\${file}
+    execute_process(COMMAND \"${CMAKE_COMMAND}\" -E env MFBENCH_CACHE=${mf_pages}/empty
+                            \"$<TARGET_FILE:mfbench>\" \${arguments} OUTPUT_FILE ${mf_pages}/\${file}
                     COMMAND_ERROR_IS_FATAL ANY)
   endforeach()")
 install(FILES ${mf_pages}/mfbench.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)

@@ -33,8 +33,10 @@ def commands(mfbench, cwd):
 def installed(mfbench, tmp_path_factory):
     folder = tmp_path_factory.mktemp("install")
     build = pathlib.Path(mfbench.program).parent
+    (folder / "r.csv").write_text("user,item,rating\n1,1,1\n2,2,2\n")
+    assert mfbench("data", "import", "mine", "r.csv", cwd=folder).returncode == 0
     done = subprocess.run(["cmake", "--install", build, "--prefix", folder / "first"],
-                          capture_output=True, text=True)
+                          capture_output=True, text=True, env=mfbench.environment())
     assert done.returncode == 0, done.stderr
     (folder / "first").rename(folder / "a b")  # it must not know where it was put
     return folder / "a b"
@@ -93,8 +95,10 @@ def test_peers_are_found_beside_it(run):
 
 
 def test_the_schema_is_the_program_s(installed, mfbench, tmp_path):
+    """Without the data sets that whoever installs it has imported."""
     kept = json.loads((installed / "share/mfbench/spec.schema.json").read_text())
-    assert kept == json.loads(mfbench("schema", cwd=tmp_path).stdout)
+    nothing = {**mfbench.environment(), "MFBENCH_CACHE": str(tmp_path / "empty")}
+    assert kept == json.loads(mfbench("schema", cwd=tmp_path, env=nothing).stdout)
 
 
 # ---- version ------------------------------------------------------------------------------------
