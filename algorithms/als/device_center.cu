@@ -106,7 +106,7 @@ PartOffsets float_parts(const RowShards& shards) {
 
 }  // namespace
 
-DeviceCenter::DeviceCenter(const ModelShape& plain, CenterKind kind, double reg,
+DeviceCenter::DeviceCenter(const ModelShape& plain, CenterKind kind, RowReg reg,
                            cuda::RankRatings& ratings, cudaStream_t stream)
     : shape_(plain) {
   if (kind == CenterKind::none) return;

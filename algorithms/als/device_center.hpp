@@ -37,7 +37,7 @@ class DeviceCenter {
                cudaStream_t stream);
 
   // Of the ratings of all ranks; each has the biases of all rows.
-  DeviceCenter(const ModelShape& plain, CenterKind kind, double reg, cuda::RankRatings& ratings,
+  DeviceCenter(const ModelShape& plain, CenterKind kind, RowReg reg, cuda::RankRatings& ratings,
                cudaStream_t stream);
 
   DeviceResidual residual() const;
