@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "algorithms/core/cuda/check.hpp"
+#include "algorithms/core/cuda/memory.hpp"
 #include "algorithms/core/cuda/nccl.hpp"
 #include "base/clock.hpp"
 #include "base/error.hpp"
@@ -66,6 +67,22 @@ DeviceCommunicator::DeviceCommunicator(Communicator& ranks) : ranks_(ranks.borro
   config.blocking = 0;  // or a rank that is gone would be waited for
   check(nccl().ncclCommInitRankConfig(&comm_, size(), id, rank(), &config),
         "ncclCommInitRankConfig");
+  guarded([&] { connect(); });
+}
+
+// NCCL connects two ranks, and loads its kernels, within the first message between them: .1 s a
+// rank, which would be the first epoch's.
+void DeviceCommunicator::connect() {
+  constexpr std::int64_t kNumbers = 16;
+  auto numbers = zeros<double>(kNumbers * size(), stream_);
+  PartOffsets bytes;
+  for (int rank = 0; rank <= size(); ++rank) {
+    bytes.push_back(kNumbers * rank * static_cast<std::int64_t>(sizeof(double)));
+  }
+  all_gather(numbers.data(), bytes, stream_);
+  all_sum(numbers.data(), kNumbers, stream_);
+  wait(stream_);
+  use_ = {};
 }
 
 // Nothing is queued any more; and what a rank that failed has left is not waited for.

@@ -40,8 +40,8 @@ struct ExchangeUse {
 class DeviceCommunicator {
  public:
   // Of these ranks, on the device that is current in each: made by the first call, which all make,
-  // and used again by later ones. Throws Error(unsupported) in a build without NCCL or where the
-  // library is missing; RankFault.
+  // and used again by later ones; all are connected then. Throws Error(unsupported) in a build
+  // without NCCL or where the library is missing; RankFault.
   static DeviceCommunicator& of(Communicator& ranks);
 
   explicit DeviceCommunicator(Communicator& ranks);
@@ -100,6 +100,7 @@ class DeviceCommunicator {
   struct Timed {
     Event begin, end;
   };
+  void connect();
   template <class Calls>
   void group(cudaStream_t stream, std::int64_t sent, std::int64_t received, Calls&& calls);
   template <class T>

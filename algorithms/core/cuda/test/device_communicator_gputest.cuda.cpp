@@ -82,6 +82,27 @@ TEST_P(Devices, NothingAtAllIsGathered) {
   });
 }
 
+// A first message that connects would take a hundred times as long as the next.
+TEST_P(Devices, AreConnectedBeforeTheFirstExchange) {
+  MF_REQUIRE_DEVICES(GetParam());
+  in_ranks(GetParam(), [](Communicator& ranks) {
+    DeviceCommunicator devices(ranks);
+    EXPECT_EQ(devices.use().count, 0);
+    const Stream stream;
+    const auto out = zeros<std::int32_t>(1000, stream.get());
+    DeviceBuffer<std::int32_t> in(1000);
+    const auto seconds_of_next = [&] {
+      ranks.barrier();
+      const double before = devices.use().seconds;
+      devices.shift(out.data(), 4000, in.data(), 4000, stream.get());
+      devices.wait(stream.get());
+      return devices.use().seconds - before;
+    };
+    EXPECT_LT(seconds_of_next(), 0.02);
+    EXPECT_LT(seconds_of_next(), 0.02);
+  });
+}
+
 TEST_P(Devices, SumsAreThoseOfAll) {
   MF_REQUIRE_DEVICES(GetParam());
   in_ranks(GetParam(), [](Communicator& ranks) {
