@@ -50,7 +50,7 @@ MemoryNeed memory_need(const Params& params, const ProblemShape& shape) {
   const ProblemShape of_device = share_of(shape, devices);
   const auto nnz = static_cast<double>(of_device.nnz);
   // Of several devices a user has a row in each block of items; the factors of all are on each.
-  const double blocks = devices > 1 ? kHalves * devices : 1;
+  const double blocks = devices > 1 ? kMostHalves * devices : 1;
   const double users = blocks * static_cast<double>(of_device.n_users);
   const double rows = static_cast<double>(shape.n_users) + static_cast<double>(shape.n_items);
   const double chunks = nnz / settings.chunk + users;

@@ -1,16 +1,48 @@
 // Which rank works on which items when, where users are cut over ranks and items travel (DSGD). The
-// items are cut into as many blocks as there are ranks, each in two halves: while a rank works on
-// one half, the other is under way to the next rank. An epoch has as many rounds as ranks.
+// items are cut into as many blocks as there are ranks, and an epoch has as many rounds. A block is
+// worked on whole and then sent, or in two halves: while a rank works on one half, the other is
+// under way to the next rank.
 #pragma once
+
+#include <cstdint>
+
+#include "algorithms/core/algorithm.hpp"
+#include "algorithms/sgd_tiled/settings.hpp"
 
 namespace mf::sgd_tiled {
 
-inline constexpr int kHalves = 2;
+inline constexpr int kMostHalves = 2;
 
 // The block of a rank in a round of an epoch, counted from 0. In the next round it is the next
 // rank's; after the last one each rank has the block that it began with.
 constexpr int block_at(int rank, int round, int ranks) {
   return ((rank - round) % ranks + ranks) % ranks;
 }
+
+struct RingShape {
+  int ranks = 1;
+  std::int64_t items = 0;
+  std::int64_t nnz = 0;      // of all ranks
+  double row_bytes = 0;      // of an item
+  std::int64_t workers = 0;  // one_device_workers
+  std::int64_t of_spec = 0;  // workers of each device as the spec has them; 0: automatic
+};
+
+// How many updates one device alone might have under way, by lock_free_workers. Of rows of users
+// where updates of items are added: none of those is lost, however many there are at once.
+std::int64_t one_device_workers(const ProblemShape& shape, Writes writes);
+
+// Workers of a device whose blocks are in so many halves. Automatic: a device has a part in `ranks`
+// of the users, and for each a part in `ranks * halves` of its ratings; so it would have `ranks *
+// halves` times as many updates of one user under way as one device alone with as many workers.
+// They are divided by as much. The same holds of an item.
+std::int64_t ring_workers(const RingShape& shape, int halves);
+
+// 1 or 2. Halves hide the exchange, and leave half as many workers: they are taken where they are
+// estimated to save a twentieth of a round.
+int ring_halves(const RingShape& shape);
+
+// The estimate of a round, seconds.
+double ring_round_s(const RingShape& shape, int halves);
 
 }  // namespace mf::sgd_tiled

@@ -21,10 +21,11 @@ namespace {
 // Of a rank: whose users and items are whose, and what the streams wait for.
 struct Ring {
   cuda::DeviceCommunicator* devices;
-  RowShards users, items;  // parts of a rank's items are the halves of its first block
+  RowShards users, items;  // parts of a rank's items are the halves of its first block, or it whole
   cuda::Event done, begun;
-  std::array<cuda::Event, kHalves> arrived;
+  std::array<cuda::Event, kMostHalves> arrived;
 
+  int halves() const { return items.parts_of_rank(); }
   RowRange half(int block, int number) const { return items.part(block, number); }
 };
 
@@ -67,7 +68,7 @@ class SgdTiled : public Algorithm {
     if (!ring_) return Algorithm::run_epochs(first, count, context);
     return ring_->devices->guarded([&] {
       const std::int64_t updates = Algorithm::run_epochs(first, count, context);
-      for (int half = 0; half < kHalves; ++half) await_half(half);
+      for (int half = 0; half < ring_->halves(); ++half) await_half(half);
       ring_->devices->wait(stream_);
       return updates;
     });
@@ -92,6 +93,7 @@ class SgdTiled : public Algorithm {
     facts["own_ratings_by_user"] = ratings_.size();
     facts["first_items"] = ring_->items.own(rank).size();
     facts["workers"] = workers_;
+    facts["halves"] = ring_->halves();
     return facts;
   }
 
@@ -124,17 +126,22 @@ class SgdTiled : public Algorithm {
           return shard_rows(offsets, cost, devices.size(), parts);
         };
       };
-      cuda::RankRatings ratings(train, context, cut(1), cut(kHalves), devices);
+      const ProblemShape problem = {train.n_users(), train.n_items(), train.nnz()};
+      const RingShape shape = {devices.size(),
+                               problem.n_items,
+                               problem.nnz,
+                               static_cast<double>(row_bytes()),
+                               one_device_workers(problem, settings_.writes),
+                               settings_.workers};
+      const int halves = ring_halves(shape);
+      cuda::RankRatings ratings(train, context, cut(1), cut(halves), devices);
       ring_ = std::make_unique<Ring>();
       ring_->devices = &devices;
       ring_->users = ratings.user_shards();
       ring_->items = ratings.item_shards();
       first_user_ = ratings.own_users().begin;
       rounding_seed_ = seed_ + static_cast<std::uint64_t>(devices.rank()) * 0x9e3779b97f4a7c15ULL;
-      // As many for each item in hand as on one device.
-      if (settings_.workers == 0) {
-        workers_ = std::max<std::int64_t>(1, workers_ / (kHalves * devices.size()));
-      }
+      workers_ = ring_workers(shape, halves);
       make_blocks(ratings, context);
       start(initial, context);
       devices.wait(stream_);
@@ -146,7 +153,8 @@ class SgdTiled : public Algorithm {
   void make_blocks(cuda::RankRatings& ratings, Context& context) {
     std::vector<std::int64_t> cuts = {0};
     for (int block = 0; block < ring_->devices->size(); ++block) {
-      for (int half = 0; half < kHalves; ++half) cuts.push_back(ring_->half(block, half).end);
+      for (int half = 0; half < ring_->halves(); ++half)
+        cuts.push_back(ring_->half(block, half).end);
     }
     ItemBlocks blocks(ratings.rows(), cuts, stream_);
     ratings.release_rows();
@@ -172,14 +180,14 @@ class SgdTiled : public Algorithm {
     for (int round = 0; round < devices.size(); ++round) {
       const int block = block_at(devices.rank(), round, devices.size());
       const int next = block_at(devices.rank(), round + 1, devices.size());
-      for (int half = 0; half < kHalves; ++half) {
+      for (int half = 0; half < ring_->halves(); ++half) {
         {
           const PhaseScope phase(context.phases, "exchange");
           await_half(half);
         }
         {
           const PhaseScope phase(context.phases, "update");
-          pass(block * kHalves + half, args);
+          pass(block * ring_->halves() + half, args);
         }
         send_half(ring_->half(block, half), ring_->half(next, half), half);
       }

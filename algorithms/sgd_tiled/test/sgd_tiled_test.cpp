@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "algorithms/core/registry.hpp"
+#include "algorithms/core/sgd_params.hpp"
 #include "algorithms/sgd_tiled/ring.hpp"
 #include "algorithms/sgd_tiled/rule.hpp"
 #include "algorithms/sgd_tiled/settings.hpp"
@@ -210,6 +211,58 @@ TEST(Ring, EveryRankHasEveryBlockOnceAnEpoch) {
       EXPECT_EQ(block_at(rank, 0, ranks), rank);
     }
   }
+}
+
+// f = 128 in fp16.
+RingShape ring_shape(int ranks, std::int64_t items, std::int64_t nnz, std::int64_t workers) {
+  return {ranks, items, nnz, 256, workers, 0};
+}
+
+constexpr ProblemShape kNetflix = {480'189, 17'770, 80'400'000};
+constexpr ProblemShape kYahoo = {1'000'990, 624'961, 243'000'000};
+constexpr ProblemShape kHugewiki = {50'082'603, 39'780, 2'800'000'000};
+
+RingShape ring_shape(int ranks, const ProblemShape& shape, Writes writes = Writes::add) {
+  return ring_shape(ranks, shape.n_items, shape.nnz, one_device_workers(shape, writes));
+}
+
+// Of a user's updates as many are under way as on one device alone; of an item's where they are
+// stored, so that some are lost.
+TEST(Ring, AutomaticWorkersAreThoseOfOneDeviceForEachRowInHand) {
+  EXPECT_EQ(one_device_workers(kNetflix, Writes::add), 480'189 / 32);
+  EXPECT_EQ(one_device_workers(kNetflix, Writes::store),
+            lock_free_workers({17'770, 480'189, 80'400'000}));
+  EXPECT_EQ(one_device_workers({100, 5000, 9000}, Writes::add),
+            one_device_workers({100, 5000, 9000}, Writes::store));
+  const RingShape shape = ring_shape(4, kNetflix);
+  EXPECT_EQ(ring_workers(shape, 1), 480'189 / 32 / 4);
+  EXPECT_EQ(ring_workers(shape, 2), 480'189 / 32 / 8);
+  EXPECT_EQ(ring_workers(ring_shape(8, 5, 10, 3), 1), 1);
+  RingShape given = shape;
+  given.of_spec = 2700;
+  for (const int halves : {1, 2}) EXPECT_EQ(ring_workers(given, halves), 2700);
+}
+
+TEST(Ring, HalvesWhereTheExchangeWeighs) {
+  // The exchange of a block is nothing beside its pass.
+  for (const int ranks : {2, 3, 4}) {
+    for (const Writes writes : {Writes::add, Writes::store}) {
+      EXPECT_EQ(ring_halves(ring_shape(ranks, kNetflix, writes)), 1);
+      EXPECT_EQ(ring_halves(ring_shape(ranks, kHugewiki, writes)), 1);
+    }
+  }
+  // 40 MB a round of 2 ms, and workers enough for halves, or not.
+  EXPECT_EQ(ring_halves(ring_shape(4, kYahoo)), 2);
+  EXPECT_EQ(ring_halves(ring_shape(4, kYahoo, Writes::store)), 1);
+  // Millions of items: the exchange is as long as the pass.
+  EXPECT_EQ(ring_halves(ring_shape(4, 10'000'000, kYahoo.nnz, 100'000)), 2);
+  EXPECT_EQ(ring_halves(ring_shape(3, 0, 0, 1)), 1);
+}
+
+TEST(Ring, ARoundIsEstimatedAsOneDeviceWasMeasured) {
+  // By 5,360 workers 9.0 G updates/s, by 1,024 3.0 G.
+  EXPECT_NEAR(80.4e6 / ring_round_s(ring_shape(1, 17770, 80'400'000, 5360), 1), 9.0e9, .5e9);
+  EXPECT_NEAR(80.4e6 / ring_round_s(ring_shape(1, 17770, 80'400'000, 1024), 1), 3.0e9, .2e9);
 }
 
 }  // namespace

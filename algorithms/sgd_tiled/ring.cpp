@@ -1,0 +1,52 @@
+#include "algorithms/sgd_tiled/ring.hpp"
+
+#include <algorithm>
+
+#include "algorithms/core/sgd_params.hpp"
+
+namespace mf::sgd_tiled {
+namespace {
+
+// As measured on an H200 (NOTES.md), f = 128 in fp16: a worker alone, all that the second-level
+// cache lets through, and the rate of the shortest rows.
+constexpr double kUpdatesOfWorker = 3.0e6;  // a second
+constexpr double kCacheBytes = 4.6e12;      // a second, read and written
+constexpr double kMostUpdates = 12e9;       // a second
+constexpr double kLaunch = 20e-6;           // and the end of the longest chunks, seconds
+constexpr double kExchangeLatency = 20e-6;  // seconds
+constexpr double kExchangeBytes = 150e9;    // a second from one rank to the next
+constexpr double kWorthHalves = .95;
+
+double pass_s(double updates, double row_bytes, double workers) {
+  const double rate = std::min(
+      {workers * kUpdatesOfWorker, kCacheBytes / (2 * std::max(1.0, row_bytes)), kMostUpdates});
+  return kLaunch + updates / rate;
+}
+
+}  // namespace
+
+std::int64_t one_device_workers(const ProblemShape& shape, Writes writes) {
+  if (writes == Writes::store) return lock_free_workers(shape);
+  return lock_free_workers({shape.n_users, shape.n_users, shape.nnz});
+}
+
+std::int64_t ring_workers(const RingShape& shape, int halves) {
+  if (shape.of_spec > 0) return shape.of_spec;
+  return std::max<std::int64_t>(1, shape.workers / (std::int64_t{shape.ranks} * halves));
+}
+
+double ring_round_s(const RingShape& shape, int halves) {
+  const double ranks = shape.ranks;
+  const double updates = static_cast<double>(shape.nnz) / (ranks * ranks * halves);
+  const double bytes = static_cast<double>(shape.items) * shape.row_bytes / (ranks * halves);
+  const auto workers = static_cast<double>(ring_workers(shape, halves));
+  const double pass = pass_s(updates, shape.row_bytes, workers);
+  const double exchange = kExchangeLatency + bytes / kExchangeBytes;
+  return halves == 1 ? pass + exchange : halves * std::max(pass, exchange);
+}
+
+int ring_halves(const RingShape& shape) {
+  return ring_round_s(shape, 2) < kWorthHalves * ring_round_s(shape, 1) ? 2 : 1;
+}
+
+}  // namespace mf::sgd_tiled
