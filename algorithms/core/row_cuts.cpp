@@ -45,10 +45,4 @@ RowShards shard_rows(View<const std::int64_t> offsets, const RowCost& cost, int 
   return shards;
 }
 
-int parts_to_exchange(double bytes) {
-  constexpr double kMiB = 1 << 20;
-  if (bytes < 16 * kMiB) return 1;
-  return bytes < 64 * kMiB ? 2 : 4;
-}
-
 }  // namespace mf

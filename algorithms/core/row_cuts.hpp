@@ -43,8 +43,4 @@ struct RowShards {
 // Both cuts by the cost. All rows in one part for one rank and one part.
 RowShards shard_rows(View<const std::int64_t> offsets, const RowCost& cost, int ranks, int parts);
 
-// Into how many parts the rows of a side are cut whose exchange moves so many bytes in all: each
-// exchange but the last hides behind the next part, and each has a latency.
-int parts_to_exchange(double bytes);
-
 }  // namespace mf

@@ -125,12 +125,5 @@ TEST(RowShards, MoreRanksAndPartsThanRows) {
   }
 }
 
-TEST(RowShards, LittleIsExchangedAtOnce) {
-  EXPECT_EQ(parts_to_exchange(0), 1);
-  EXPECT_EQ(parts_to_exchange(4.5e6), 1);  // Theta of Netflix, 128 words
-  EXPECT_EQ(parts_to_exchange(32e6), 2);
-  EXPECT_EQ(parts_to_exchange(123e6), 4);  // X
-}
-
 }  // namespace
 }  // namespace mf
