@@ -6,6 +6,7 @@
 #include <array>
 
 #include "algorithms/core/cuda/check.hpp"
+#include "algorithms/core/cuda/device_communicator.hpp"
 #include "algorithms/core/cuda/nccl.hpp"
 #include "harness/device/device.hpp"
 
@@ -112,6 +113,10 @@ std::vector<std::string> device_ids(std::string* why) {
 void use_device(int number) { MF_CUDA(cudaSetDevice(number)); }
 
 std::string nccl_version_text(std::string* why) { return cuda::nccl_version(why); }
+
+void connect_devices(Communicator& ranks) {
+  static_cast<void>(cuda::DeviceCommunicator::of(ranks));
+}
 
 void start_profiler() { static_cast<void>(cudaProfilerStart()); }
 void stop_profiler() { static_cast<void>(cudaProfilerStop()); }

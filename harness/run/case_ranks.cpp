@@ -1,6 +1,9 @@
 #include "harness/run/case_ranks.hpp"
 
+#include "algorithms/core/ranks.hpp"
+#include "algorithms/core/registry.hpp"
 #include "base/error.hpp"
+#include "harness/device/device.hpp"
 
 namespace mf {
 
@@ -23,6 +26,7 @@ CaseRanks::CaseRanks(RankWorld* world, const Case& item)
          world_ == nullptr ? 1 : world_->size());
   }
   group_ = world_->all().first(count_);
+  on_devices_ = devices_of(item.params) > 1 && is_built(item.algorithm);
 }
 
 int CaseRanks::on_these_cpus() const {
@@ -48,20 +52,15 @@ void CaseRanks::together(const std::function<void()>& action) {
   }
 }
 
-void CaseRanks::load(const std::function<void()>& action, bool is_cached) {
-  const bool beside = is_cached && count_ > 1;
-  if (!beside) action();
-  if (count_ == 1) return;
+void CaseRanks::order_agreed(Order::What what, const std::function<void()>& action) {
   std::optional<Fault> agreed;
   together([&] {
-    Order load;
-    load.what = Order::What::load;
-    hash_.copy(load.case_hash.data(), load.case_hash.size());
-    order(load);
+    Order of_case;
+    of_case.what = what;
+    hash_.copy(of_case.case_hash.data(), of_case.case_hash.size());
+    order(of_case);
     try {
-      group_.agree([&] {
-        if (beside) action();
-      });
+      action();
     } catch (const RankFault&) {
       throw;
     } catch (const Error& error) {  // all ranks have it
@@ -69,6 +68,22 @@ void CaseRanks::load(const std::function<void()>& action, bool is_cached) {
     }
   });
   if (agreed) throw Error(agreed->kind, agreed->message);
+}
+
+void CaseRanks::connect() {
+  if (!on_devices_) return;
+  order_agreed(Order::What::connect, [&] { connect_devices(group_); });
+}
+
+void CaseRanks::load(const std::function<void()>& action, bool is_cached) {
+  const bool beside = is_cached && count_ > 1;
+  if (!beside) action();
+  if (count_ == 1) return;
+  order_agreed(Order::What::load, [&] {
+    group_.agree([&] {
+      if (beside) action();
+    });
+  });
   begun_ = true;
 }
 

@@ -22,6 +22,10 @@ class CaseRanks {
   // Ranks that share the CPUs of this one.
   int on_these_cpus() const;
 
+  // A case on several devices: they begin to be connected, which goes on while all load. Throws as
+  // load() does.
+  void connect();
+
   // Calls the action of this rank, and has the others do theirs beside it; load() after it, unless
   // what is loaded `is_cached`: else they find what it has written to the cache. load() throws what
   // one of them has thrown, and they stay fit for the next case; after what the rest throw they are
@@ -52,11 +56,14 @@ class CaseRanks {
 
  private:
   void order(const Order& order);
+  // Orders it of this case, and calls the action, which fails on all ranks alike: they stay fit.
+  void order_agreed(Order::What what, const std::function<void()>& action);
   void together(const std::function<void()>& action);
 
   RankWorld* world_;
   Communicator group_;
   int count_ = 1;
+  bool on_devices_ = false;
   std::string hash_;    // of the case
   bool begun_ = false;  // the others are within this case
   bool whole_ = false;  // rank 0 has what all have trained

@@ -39,6 +39,7 @@ class FollowedCase {
           break;
         case Order::What::end:
           return group_.send_text(0, report().dump());
+        case Order::What::connect:
         case Order::What::load:
         case Order::What::leave:
           throw std::logic_error("an order that has no place within a case");
@@ -164,6 +165,17 @@ const Case& find_case(const Spec& spec, const Order& order) {
   throw std::logic_error("rank 0 runs a case that is not in the spec");
 }
 
+// Rank 0 says what went wrong.
+void connect(const Case& item, RankWorld& world) {
+  Communicator group = world.all().first(ranks_of(item));
+  try {
+    connect_devices(group);
+  } catch (const RankFault&) {
+    throw;
+  } catch (const Error&) {
+  }
+}
+
 }  // namespace
 
 void follow_session(const Spec& spec, const RunOptions& options, RankWorld& world) {
@@ -171,6 +183,10 @@ void follow_session(const Spec& spec, const RunOptions& options, RankWorld& worl
   while (true) {
     const Order order = world.await_order();
     if (order.what == Order::What::leave) return;
+    if (order.what == Order::What::connect) {
+      connect(find_case(spec, order), world);
+      continue;
+    }
     if (order.what != Order::What::load) {
       throw std::logic_error("an order that has no place between cases");
     }

@@ -19,9 +19,9 @@ int ranks_of(const Case& item);
 
 // What rank 0 wants of another next.
 struct Order {
-  enum class What : std::int32_t { leave, load, prepare, epochs, gather, end };
+  enum class What : std::int32_t { leave, connect, load, prepare, epochs, gather, end };
   What what = What::leave;
-  std::array<char, 64> case_hash = {};  // load
+  std::array<char, 64> case_hash = {};  // connect, load
   std::int64_t first_epoch = 0, epochs = 0;
   double learning_rate = 0;
 };

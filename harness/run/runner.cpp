@@ -188,6 +188,7 @@ class CaseRun {
     give_back_freed();  // what the case before left must not stand beside what this one takes
     reset_peak_memory();
     header_.environment = environment_json(options_.command_line);
+    ranks_.connect();
   }
 
   void load() {

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <exception>
 #include <string>
 #include <type_traits>
 #include <utility>
@@ -39,6 +40,7 @@ void DeviceCommunicator::exchange(std::span<const DevicePiece>, std::span<const 
 void DeviceCommunicator::all_sum(std::int64_t*, std::int64_t, cudaStream_t) {}
 void DeviceCommunicator::all_sum(float*, std::int64_t, cudaStream_t) {}
 void DeviceCommunicator::all_sum(double*, std::int64_t, cudaStream_t) {}
+void DeviceCommunicator::be_connected() {}
 void DeviceCommunicator::look() {}
 void DeviceCommunicator::look_at_result() {}
 void DeviceCommunicator::give_up() noexcept {}
@@ -54,20 +56,33 @@ constexpr double kSecondsForWord = 1;
 DeviceCommunicator::DeviceCommunicator(Communicator& ranks) : ranks_(ranks.borrowed()) {
   // Where one of them has no library, all say so.
   ranks_.agree([] { nccl(); });
-  int least = 0;
-  int greatest = 0;
-  MF_CUDA(cudaDeviceGetStreamPriorityRange(&least, &greatest));
-  MF_CUDA(cudaStreamCreateWithPriority(&stream_, cudaStreamNonBlocking, greatest));
   ncclUniqueId id{};
   ranks_.agree([&] {
     if (ranks_.leads()) check(nccl().ncclGetUniqueId(&id), "ncclGetUniqueId");
   });
   ranks_.broadcast(id);
-  ncclConfig_t config = NCCL_CONFIG_INITIALIZER;
-  config.blocking = 0;  // or a rank that is gone would be waited for
-  check(nccl().ncclCommInitRankConfig(&comm_, size(), id, rank(), &config),
-        "ncclCommInitRankConfig");
-  guarded([&] { connect(); });
+  // What fails from here on is this rank's alone: the others learn of it at the first use.
+  try {
+    int least = 0;
+    int greatest = 0;
+    MF_CUDA(cudaDeviceGetStreamPriorityRange(&least, &greatest));
+    MF_CUDA(cudaStreamCreateWithPriority(&stream_, cudaStreamNonBlocking, greatest));
+    ncclConfig_t config = NCCL_CONFIG_INITIALIZER;
+    config.blocking = 0;  // NCCL goes on by a thread of its own, and no rank is waited for
+    const ncclResult_t begun = nccl().ncclCommInitRankConfig(&comm_, size(), id, rank(), &config);
+    if (begun != ncclInProgress) check(begun, "ncclCommInitRankConfig");
+  } catch (...) {
+    not_begun_ = std::current_exception();
+  }
+}
+
+void DeviceCommunicator::be_connected() {
+  if (not_begun_) std::rethrow_exception(not_begun_);
+  if (comm_ == nullptr || std::exchange(connected_, true)) return;
+  guarded([&] {
+    settle("ncclCommInitRankConfig");
+    connect();
+  });
 }
 
 // NCCL connects two ranks, and loads its kernels, within the first message between them: .1 s a
@@ -169,6 +184,7 @@ void DeviceCommunicator::exchange(std::span<const DevicePiece> sends,
     for (const DevicePiece& one : pieces) bytes += one.bytes;
     return bytes;
   };
+  be_connected();  // also a rank that has nothing to move
   const std::int64_t out = bytes_of(sends);
   const std::int64_t in = bytes_of(receives);
   if (out == 0 && in == 0) return;
@@ -204,6 +220,7 @@ constexpr ncclDataType_t type_of() {
 
 template <class T>
 void DeviceCommunicator::sum(T* values, std::int64_t count, cudaStream_t stream) {
+  be_connected();
   if (count == 0) return;
   const std::int64_t bytes = count * static_cast<std::int64_t>(sizeof(T));
   group(stream, bytes, bytes, [&] {

@@ -11,6 +11,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <exception>
 #include <memory>
 #include <span>
 #include <vector>
@@ -40,8 +41,9 @@ struct ExchangeUse {
 class DeviceCommunicator {
  public:
   // Of these ranks, on the device that is current in each: made by the first call, which all make,
-  // and used again by later ones; all are connected then. Throws Error(unsupported) in a build
-  // without NCCL or where the library is missing; RankFault.
+  // and used again by later ones. It does not wait for NCCL, which takes a second or two by a
+  // thread of its own: the first operation does, and connects all. Throws Error(unsupported) in a
+  // build without NCCL or where the library is missing, on all ranks alike; RankFault.
   static DeviceCommunicator& of(Communicator& ranks);
 
   explicit DeviceCommunicator(Communicator& ranks);
@@ -100,6 +102,7 @@ class DeviceCommunicator {
   struct Timed {
     Event begin, end;
   };
+  void be_connected();
   void connect();
   template <class Calls>
   void group(cudaStream_t stream, std::int64_t sent, std::int64_t received, Calls&& calls);
@@ -114,6 +117,8 @@ class DeviceCommunicator {
 
   Communicator ranks_;
   ncclComm* comm_ = nullptr;
+  std::exception_ptr not_begun_;
+  bool connected_ = false;
   cudaStream_t stream_ = nullptr;
   ExchangeUse use_;
   std::deque<Timed> timed_;   // that may not have ended
