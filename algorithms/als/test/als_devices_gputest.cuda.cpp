@@ -82,6 +82,8 @@ TEST_P(AlsDevices, HaveTheFactorsOfOne) {
          {Json{{"factors", 32}}, Json{{"factors", 100}, {"split_rows", 64}},
           Json{{"factors", 100}, {"normal", "applied"}},
           Json{{"factors", 64}, {"precision", "fp16x2"}}, Json{{"factors", 250}},
+          Json{{"factors", 48}, {"reg", 0.8}, {"reg_power", 0.5}, {"first", "items"}},
+          Json{{"name", "als"}, {"factors", 12}, {"reg_power", 0.5}, {"first", "items"}},
           Json{{"name", "als"}, {"factors", 40}, {"batch_rows", 70}, {"split_rows", 64}},
           Json{{"name", "als"}, {"factors", 16}, {"solver", "lu"}},
           Json{{"name", "als"}, {"factors", 16}, {"solver", "cholesky"}}}) {
