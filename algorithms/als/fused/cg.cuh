@@ -347,8 +347,7 @@ class FusedCg {
   __device__ __forceinline__ void solve(Vector& x, int steps, float tolerance) {
     Vector b;
     load(shared_.b, b);
-    descend(b, x, steps, tolerance, lane_,
-            [this](const Vector& p, float pp) { return product(p, pp); });
+    descend(b, x, steps, tolerance, lane_, Product{*this});
   }
 
   __device__ __forceinline__ void load(const float* from, Vector& to) const {
@@ -359,6 +358,15 @@ class FusedCg {
   }
 
  private:
+  // No lambda: one that is not inlined keeps A in local memory (f = 256, two words: twice the
+  // time).
+  struct Product {
+    FusedCg& cg;
+    __device__ __forceinline__ Vector operator()(const Vector& p, float pp) const {
+      return cg.product(p, pp);
+    }
+  };
+
   __device__ __forceinline__ int element(int k) const { return 4 * (lane_ + 32 * k); }
 
   // (A + shrink I) p. `pp` is about the square of the norm of p, or 1.

