@@ -109,6 +109,16 @@ def test_the_live_table_sends_its_own_sequences_alone(mfbench, hostile):
     assert is_clean(rest) and "ratings\\x1b[31mred" in rest
 
 
+def test_the_line_of_a_contended_case_is_clean(mfbench, hostile):
+    assert mfbench("run", "spec.json", "--out", "shared", "--quiet", cwd=hostile).returncode == 0
+    for path in (hostile / "shared").glob("*.jsonl"):
+        lines = [json.loads(line) for line in path.read_text().splitlines()]
+        lines[-1].update(contended=True, contended_by=f"a thread waited {HOSTILE}")
+        path.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    shown = mfbench("run", "spec.json", "--out", "shared", "--quiet", cwd=hostile)
+    assert "contended, " in shown.stdout and is_clean(shown.stdout + shown.stderr)
+
+
 def test_messages_about_hostile_keys_and_values(mfbench, tmp_path):
     good = {"datasets": ["ml-100k"], "algorithms": ["sgd_serial"]}
     for change in ({HOSTILE: 1}, {"schedule": {HOSTILE: 1}}, {"datasets": [HOSTILE]},

@@ -292,8 +292,9 @@ std::string contended_lines(const std::vector<Row>& rows) {
   std::string text;
   for (const Row& row : rows) {
     if (row.contended.empty()) continue;
-    text += fmt::format("contended, {} of {} seeds of {} on {}: {}\n", row.contended.size(),
-                        row.seeds(), row.name, row.data, row.contended.front());
+    text += one_line(fmt::format("contended, {} of {} seeds of {} on {}: {}", row.contended.size(),
+                                 row.seeds(), row.name, row.data, row.contended.front())) +
+            "\n";  // names come from files
   }
   return text.empty() ? "" : "\n" + text;
 }
