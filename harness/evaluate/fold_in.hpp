@@ -1,8 +1,9 @@
 // Factors of users whom training has not seen, from their history and the factors of the items: the
 // row that minimizes the algorithm's own loss, solved exactly in double.
 //
-//   implicit   (Q^T Q + l I + sum w y y^T) x = sum (1 + w) y      over the observed items, w =
-//   alpha r ridge      (sum z z^T + reg n^power I) x = sum (r - mu - c_i) z     over the n rated items
+//   implicit   (Q^T Q + l I + sum w y y^T) x = sum (1 + w) y      over the observed items,
+//                                                                  w = alpha r
+//   ridge      (sum z z^T + reg n^power I) x = sum (r - mu - c_i) z  over the n rated items
 //
 // z is y, with a 1 beside it for the user's bias in a biased model, which is shrunk as the factors
 // are. An empty history gives zeros. Work: n f^2 + f^3 / 3 multiply-adds a user.

@@ -23,7 +23,7 @@ struct TracePoint {
   // Of a trial: what stands here for the test part is the validation part, and is written as such.
   bool of_validation = false;
   bool by_program = false;  // its own RMSE, of the part that it was given
-  double test_rmse = 0;  // not finite for implicit feedback
+  double test_rmse = 0;     // not finite for implicit feedback
   double test_mae = 0;
   std::optional<double> train_rmse;       // where it is asked for
   std::optional<double> validation_rmse;  // where there is a validation part
