@@ -126,6 +126,8 @@ def test_changelog_and_citation_have_the_same_version():
     assert [one[2] for one in released] == sorted((one[2] for one in released), reverse=True)
     kinds = set(re.findall(r"^### (.*)$", changes, re.M))
     assert kinds <= {"Added", "Changed", "Deprecated", "Removed", "Fixed", "Security"}
+    begins = [" ".join(one.split())[:40] for one in re.findall(r"^- (?:.*\n(?:  .*\n)*)", changes, re.M)]
+    assert sorted(begins) == sorted(set(begins)), "a change stands there twice"
     citation = (ROOT / "CITATION.cff").read_text()
     assert f"version: {version}\ndate-released: {released[0][2]}\n" in citation
 
