@@ -3,6 +3,7 @@
 import json
 import os
 import pathlib
+import re
 import subprocess
 
 import pytest
@@ -83,6 +84,17 @@ def test_the_races_are_those_that_are_promised(mfbench, tmp_path):
     assert cases["quickstart"] == {"sgd_serial", "hogwild", "fpsgd", "als_cpu"}
     assert cases["quickstart-gpu"] == {"sgd_tiled", "als_fused", "als", "batch_hogwild", "ebgtg",
                                        "fpsgd", "als_cpu"}
+
+
+def test_the_limits_have_room_for_the_race(mfbench, tmp_path):
+    """MiB of the device, KiB of the host, as `dev` has them."""
+    device, host = (int(re.search(rf'"{name}" -lt (\d+)', (ROOT / "dev").read_text())[1])
+                    for name in (r"\$device_mib", r"\$\{host_kib:-0\}"))
+    done = mfbench("plan", ROOT / "experiments" / "quickstart-gpu.json", "--no-measure", "--json",
+                   "--device-memory", device / 1024, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    for case in json.loads(done.stdout)["cases"]:
+        assert case["device_bytes"] < device * 2**20 and case["host_bytes"] < host * 2**10, case
 
 
 def test_an_unknown_argument_is_told(tmp_path):
