@@ -1,6 +1,7 @@
 #include "harness/cli_tree.hpp"
 
 #include <CLI/CLI.hpp>
+#include <utility>
 
 #include "base/text.hpp"
 
@@ -52,7 +53,6 @@ CliOption option_of(const CLI::Option& given, const std::string& command) {
   for (const auto& name : given.get_lnames()) option.names.push_back("--" + name);
   if (option.names.empty()) option.positional = given.get_name(true);
   option.help = given.get_description();
-  option.required = given.get_required();
   option.many = given.get_items_expected_max() > 1;
   if (given.get_expected_max() == 0) return option;  // a flag
   option.value = value_text(given);

@@ -20,7 +20,6 @@ struct CliOption {
   std::string value;  // as the help has it: "DIR", "{none,threads}"; empty: a flag
   ValueKind kind = ValueKind::none;
   std::vector<std::string> choices;
-  bool required = false;
   bool many = false;  // takes several values
 
   bool is_positional() const { return names.empty(); }

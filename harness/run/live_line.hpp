@@ -18,8 +18,7 @@ struct LiveState {
 };
 
 // At most `columns` characters, on one line:
-//   [2/9] fpsgd-f100-ml-1m..  [#####.....]  left    0:42  epoch 10/20  rmse 0.8712  31.2 M
-//   updates/s
+//   [2/9] fpsgd-f100-ml-1m..  [#####.....]  left    0:42  epoch 10/20  rmse 0.8712
 std::string live_line(const LiveState& state, std::size_t columns);
 
 // Of UTF-8: never cut within a character.
