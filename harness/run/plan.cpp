@@ -102,8 +102,7 @@ Place place_of(std::span<const Case* const> cases, std::size_t index) {
 // is not known what it has room for.
 bool keeps_on_device(const Case& item, const Place& place, const ProblemShape& shape,
                      std::int64_t others, const std::optional<double>& free) {
-  return place.keeps_on_device && free &&
-         leaves_room_for_ratings(item, shape, others, false, *free);
+  return place.keeps_on_device && free && leaves_room_for_ratings(item, shape, others, 0, *free);
 }
 
 void plan_device(PlannedCase& planned, const Case& item, const Place& place,

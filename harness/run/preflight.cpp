@@ -221,10 +221,9 @@ double kept_ratings_bytes(const ProblemShape& shape) {
 }
 
 bool leaves_room_for_ratings(const Case& item, const ProblemShape& shape,
-                             std::int64_t other_ratings, bool held, double free_bytes) {
+                             std::int64_t other_ratings, double held_bytes, double free_bytes) {
   constexpr double kShare = 0.9;  // what is left is for libraries, and for what is not counted
-  // What is held is not free. By columns, too: the case after may ask for them.
-  const double held_bytes = held ? kept_ratings_bytes(shape) : 0;
+  // By columns, too: the case after may ask for them.
   const DevicePlace whole = {.keeps_ratings = true, .has_columns = true, .free_bytes = {}};
   const double need =
       std::max(least_device_bytes(item, shape, other_ratings, whole), making_columns_bytes(shape));

@@ -95,9 +95,9 @@ void refuse_to_load(const Case& item);
 double kept_ratings_bytes(const ProblemShape& shape);
 
 // Whether the case leaves so much of the device free that R by rows and by columns may stay there,
-// for the cases that follow; `held`: they are there already.
+// for the cases that follow; `held_bytes` of them are there already, and not free.
 bool leaves_room_for_ratings(const Case& item, const ProblemShape& shape,
-                             std::int64_t other_ratings, bool held, double free_bytes);
+                             std::int64_t other_ratings, double held_bytes, double free_bytes);
 
 // `other_ratings` are those of the test and validation parts; `device` is null for the CPU.
 std::optional<Refusal> refuse(const Case& item, const ProblemShape& shape,

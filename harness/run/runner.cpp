@@ -229,19 +229,21 @@ class CaseRun {
   void decide_sharing(std::int64_t others) {
     SharedRatings& shared = store_.on_device();
     shares_ratings_ = ranks_.count() == 1 && (task_.keep_on_device || shared.holds()) &&
-                      leaves_room_for_ratings(item_, shape_, others, shared.holds(),
+                      leaves_room_for_ratings(item_, shape_, others, held_bytes(),
                                               static_cast<double>(device_->free_bytes()));
     if (!shares_ratings_) shared.drop();
   }
 
-  DevicePlace device_place() {
+  // Of the ratings that earlier cases left on the device.
+  double held_bytes() {
     const SharedRatings& shared = store_.on_device();
-    const double held =
-        !shared.holds()
-            ? 0
-            : row_ratings_bytes(shape_) + (shared.has_columns() ? column_ratings_bytes(shape_) : 0);
-    return {shares_ratings_, shared.has_columns(),
-            static_cast<double>(device_->free_bytes()) + held};
+    if (!shared.holds()) return 0;
+    return row_ratings_bytes(shape_) + (shared.has_columns() ? column_ratings_bytes(shape_) : 0);
+  }
+
+  DevicePlace device_place() {
+    return {shares_ratings_, store_.on_device().has_columns(),
+            static_cast<double>(device_->free_bytes()) + held_bytes()};
   }
 
   void watch_device() {

@@ -11,6 +11,7 @@
 #include <memory>
 #include <thread>
 
+#include "algorithms/core/device_need.hpp"
 #include "algorithms/core/registry.hpp"
 #include "base/json.hpp"
 #include "base/timeline.hpp"
@@ -564,6 +565,17 @@ TEST(DeviceCase, WhatComesOneAfterTheOtherDoesNotAddUp) {
   const double kept = kept_ratings_bytes(shape);
   EXPECT_DOUBLE_EQ(device_bytes(item, shape, 100, {true, false, {}}), kept + 2e6);
   EXPECT_DOUBLE_EQ(device_bytes(item, shape, many, {true, true, {}}), kept + 1e6 + evaluator(many));
+
+  // Of what stays there, what an earlier case has left needs no room: its rows need not have
+  // columns.
+  const ProblemShape large{10, 20, many};
+  const double need = least_device_bytes(item, large, many, {true, true, {}});
+  ASSERT_GT(need, making_columns_bytes(large));
+  const double rows = row_ratings_bytes(large), all = kept_ratings_bytes(large);
+  for (const double held : {0.0, rows, all}) {
+    EXPECT_TRUE(leaves_room_for_ratings(item, large, many, held, (need - held) / 0.9 + 1)) << held;
+    EXPECT_FALSE(leaves_room_for_ratings(item, large, many, held, (need - held) / 0.9 - 1)) << held;
+  }
 }
 
 TEST(DeviceCase, AFailedDeviceIsAnErrorWithItsFooter) {
