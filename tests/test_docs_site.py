@@ -122,8 +122,7 @@ def test_comments_about_numbers_are_not_shown(site):
 def test_a_broken_link_is_an_error(tmp_path):
     if not SPHINX.exists():
         pytest.skip("what makes the pages is not here: ./dev deps docs")
-    for name in ["docs/tools"]:
-        shutil.copytree(ROOT / name, tmp_path / name)
+    shutil.copytree(TOOLS, tmp_path / "docs" / "tools")
     (tmp_path / "README.md").write_text("# A page\n\n[gone](gone.md)\n")
     subprocess.run(["git", "init", "-q"], cwd=tmp_path, check=True)
     done = subprocess.run([sys.executable, "docs/tools/pages.py", "--out", "out", "--sphinx", SPHINX],

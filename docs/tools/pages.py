@@ -66,10 +66,8 @@ def ordered(names):
     for heading, patterns in CONTENTS:
         chosen = []
         for pattern in patterns:
-            fits = [name for name in left if name not in chosen
-                    and pathlib.PurePath(name) in
-                    {path.relative_to(ROOT) for path in ROOT.glob(pattern)}]
-            chosen += fits
+            fitting = {str(path.relative_to(ROOT)) for path in ROOT.glob(pattern)}
+            chosen += [name for name in left if name not in chosen and name in fitting]
         left = [name for name in left if name not in chosen]
         yield heading, chosen
 
