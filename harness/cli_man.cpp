@@ -76,6 +76,7 @@ constexpr std::pair<const char*, const char*> kEnvironment[] = {
     {"MFBENCH_UNPACK", "any: also small files that unpack to very much"},
     {"MFBENCH_PEERS", "folder of other people's libraries, as ./dev peers installs them"},
     {"MFBENCH_PEER_SCRIPTS", "folder of their adapters"},
+    {"MFBENCH_PROGRAMS", "folders whose programs specs may run as peers, with colons between them"},
     {"MFBENCH_SPARK_MASTER", "the Spark cluster of peers with \"cluster\": true"},
     {"MFBENCH_RANK_PATIENCE", "seconds for which ranks wait for one another"},
     {"MFBENCH_NCCL", "the library of NCCL, for cases on several devices"}};

@@ -148,13 +148,23 @@ def test_the_manual_page_has_every_command_and_option(mfbench, tmp_path):
         assert [option for option in options if option not in section] == [], command
 
 
+def variables():
+    """That the program asks for: those of tests and benchmarks are their own."""
+    sources = [path for room in ("base", "datasets", "algorithms", "harness")
+               for path in (ROOT / room).rglob("*.[ch]pp")
+               if not {"test", "bench"} & set(path.relative_to(ROOT).parts)]
+    return {name for path in sources for name in re.findall(r'"(MFBENCH_\w+)"', path.read_text())}
+
+
 def test_the_manual_page_names_all_variables_and_exit_codes(mfbench, tmp_path):
     text = mfbench("man", cwd=tmp_path).stdout
     page = (ROOT / "docs" / "spec.md").read_text()
     rows = re.findall(r"^\| (`MFBENCH_[^|]*) \|", page, re.M)
     names = {name for row in rows for name in re.findall(r"MFBENCH_\w+", row)}
-    told = set(re.findall(r"^\\fB(MFBENCH_\w+)", text, re.M))
-    assert names and told == names
+    assert names and names == variables() == set(re.findall(r"^\\fB(MFBENCH_\w+)", text, re.M))
+    codes = re.findall(r"^\| (\d+) \|", page.split("## Exit codes")[1].split("\n## ")[0], re.M)
+    told = re.findall(r"^\\fB([\d, ]+)\\fR", text.split(".SH EXIT STATUS")[1].split(".SH")[0], re.M)
+    assert codes and ", ".join(told).split(", ") == codes
 
 
 @pytest.mark.parametrize("program", ["groff", "mandoc"])
