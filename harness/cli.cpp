@@ -124,6 +124,7 @@ Json describe_json(const AlgorithmInfo& info) {
           {"paper", info.paper},
           {"hardware", hardware_text(info)},
           {"deterministic", info.deterministic},
+          {"uses_learning_rate", info.uses_learning_rate},
           {"params", params}};
 }
 

@@ -59,7 +59,6 @@ def row(param):
 def algorithm(program, name):
     """A section of the page."""
     info = json.loads(said(program, "describe", name, "--json"))
-    has_learning_rate = "the learning rate is the harness's" in said(program, "describe", name)
     yield f"### `{info['name']}`\n"
     yield info["summary"][0].upper() + info["summary"][1:] + ".\n"
     paper = "mfbench's own" if info["paper"] == "mfbench" else info["paper"]
@@ -67,7 +66,7 @@ def algorithm(program, name):
     yield f"- Hardware: {info['hardware']}."
     same = "the same model for the same seed" if info["deterministic"] else "runs may differ"
     yield f"- Deterministic: {'yes' if info['deterministic'] else 'no'}, {same}."
-    if has_learning_rate:
+    if info["uses_learning_rate"]:
         yield "- Learning rate: the [schedule](../spec.md#learning-rate) of the spec."
     yield "\n| parameter | default | range | meaning |\n| --- | --- | --- | --- |"
     yield from (row(param) for param in info["params"])
