@@ -26,12 +26,13 @@ struct EvaluatedShape {
 };
 
 // What the evaluator holds on the device: a triple for each rating, whether the training part knows
-// a user or item (a bit), and the sums of its thread blocks (loss_kernels.cuh).
+// a user or item (a bit), and the sums of its thread blocks: of 2048 blocks, or of as many as take
+// 8192 ratings each (loss_chunk() in loss_kernels.cuh).
 constexpr double device_evaluator_bytes(const EvaluatedShape& shape) {
-  constexpr double kTriple = 12;
-  constexpr double kSums = 1 << 15;
-  return (kTriple + 1.0 / 512) * static_cast<double>(shape.ratings) +
-         static_cast<double>(shape.n_users + shape.n_items) / 8 + 8 + kSums;
+  constexpr double kTriple = 12, kSums = 16;
+  const auto ratings = static_cast<double>(shape.ratings);
+  return kTriple * ratings + kSums * (2048 + ratings / 8192) +
+         static_cast<double>(shape.n_users + shape.n_items) / 8 + 8;
 }
 
 // The train RMSE is asked for, or watched by a rule.
