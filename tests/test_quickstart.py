@@ -97,6 +97,15 @@ def test_the_limits_have_room_for_the_race(mfbench, tmp_path):
         assert case["device_bytes"] < device * 2**20 and case["host_bytes"] < host * 2**10, case
 
 
+def test_dev_calls_functions_that_there_are():
+    """Of names with an underscore, where a command stands."""
+    text = re.sub(r"<<'TEXT'\n.*?^TEXT$|#[^\n]*", "", (ROOT / "dev").read_text(), flags=re.M | re.S)
+    there = set(re.findall(r"^(\w+)\(\)", text, re.M))
+    begins = r"(?:^ *|&& |\|\| |! |\(|; |then |else |do )"
+    called = set(re.findall(begins + r"([a-z]+(?:_[a-z0-9]+)+)(?![\w=+\[)-])", text, re.M))
+    assert len(called & there) > 40 and called - there == set()
+
+
 def test_an_unknown_argument_is_told(tmp_path):
     done = subprocess.run(["./dev", "quickstart", "--fast"], cwd=ROOT, text=True, capture_output=True)
     assert done.returncode == 1 and "unknown argument '--fast'" in done.stderr
