@@ -571,12 +571,23 @@ class Cli {
   }
 
   void add_spec_commands() {
+    add_validate();
+    add_plan();
+    add_run();
+    add_tune();
+    add_compare();
+    add_export();
+  }
+
+  void add_validate() {
     auto* validate = app_.add_subcommand("validate", "check a spec and count its cases");
     validate->add_option("spec", spec_, "JSON file")->required();
     validate->add_flag("--json", json_, "print every resolved case");
     validate->add_flag("--data", look_, "also look for the data: files, formats, caches");
     validate->callback([this] { validate_command(spec_, json_, look_); });
+  }
 
+  void add_plan() {
     auto* plan =
         app_.add_subcommand("plan", "cases, memory and time of a spec, without running it");
     plan->add_option("spec", spec_, "JSON file")->required();
@@ -594,7 +605,9 @@ class Cli {
       fmt::print("{}",
                  json_ ? json_text(to_json(made), 2) + "\n" : printable(format_plan(made, spec)));
     });
+  }
 
+  void add_run() {
     auto* run = app_.add_subcommand("run", "run a spec; finished cases are not run again");
     run->add_option("spec", spec_, "JSON file")->required();
     run->add_option("--out", options_.folder, "folder of the results [results/runs/NAME]");
@@ -628,8 +641,9 @@ class Cli {
                           : quiet_ ? ProgressMode::quiet
                                    : ProgressMode::automatic);
     });
+  }
 
-    add_tune();
+  void add_compare() {
     auto* compare = app_.add_subcommand("compare", "is the second run faster, slower or the same?");
     compare->add_option("first", first_, "folder of results")->required();
     compare->add_option("second", second_, "folder of results")->required();
@@ -658,7 +672,6 @@ class Cli {
       if (target->count() > 0) compare_.target = TargetSpec{Metric::test_rmse, target_rmse_};
       code_ = compare_command(first_, second_, compare_, fail_on_, json_);
     });
-    add_export();
   }
 
   void add_placement(CLI::App* command) {
