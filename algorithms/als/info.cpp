@@ -1,4 +1,7 @@
 // The ALS algorithms: names, parameters, limits and papers.
+#include <utility>
+#include <vector>
+
 #include "algorithms/als/cpu/settings.hpp"
 #include "algorithms/als/cumf/settings.hpp"
 #include "algorithms/als/fused/settings.hpp"
@@ -9,61 +12,57 @@ namespace {
 
 double two_visits(const ProblemShape& shape) { return 2 * static_cast<double>(shape.nnz); }
 
-AlgorithmInfo shared_info(const std::string& name) {
+struct Described {
+  const char* name;
+  const char* summary;
+  const char* paper;
+};
+
+AlgorithmInfo info_of(const Described& said, std::vector<ParamSpec> params,
+                      decltype(AlgorithmInfo::supports) supports,
+                      decltype(AlgorithmInfo::memory) memory) {
   AlgorithmInfo info;
-  info.name = name;
+  info.name = said.name;
   info.family = "als";
+  info.summary = said.summary;
+  info.paper = said.paper;
   info.method = Method::als;
   info.deterministic = true;
   info.uses_learning_rate = false;
   info.updates_per_epoch = two_visits;
+  info.params = std::move(params);
+  info.supports = std::move(supports);
+  info.memory = std::move(memory);
   return info;
 }
 
-AlgorithmInfo cpu_info() {
-  AlgorithmInfo info = shared_info("als_cpu");
-  info.summary =
-      "ALS with weighted lambda on the CPU: all rows of X, then of Theta, solved in turn";
-  info.paper =
-      "Y. Zhou, D. Wilkinson, R. Schreiber, R. Pan, \"Large-Scale Parallel Collaborative "
-      "Filtering for the Netflix Prize\", AAIM 2008; solver cg: W. Tan et al., \"Matrix "
-      "Factorization on GPUs with Memory Optimization and Approximate Computing\", ICPP 2018";
-  info.params = cpu_params();
-  info.supports = [](const Params& params, const ProblemShape&) { return why_singular(params); };
-  info.memory = cpu_memory_need;
-  return info;
-}
-
-AlgorithmInfo als_info() {
-  AlgorithmInfo info = shared_info("als");
-  info.summary = "ALS on a GPU: A_u in register tiles, then batched LU, Cholesky or approximate CG";
-  info.paper =
-      "W. Tan et al., \"Matrix Factorization on GPUs with Memory Optimization and Approximate "
-      "Computing\" (cuMF_ALS)";
+AlgorithmInfo on_device(AlgorithmInfo info, int min_compute = 0) {
   info.hardware = Hardware::cuda;
   info.starts_by_rule = true;
-  info.params = als_params();
-  info.supports = als_why_unsupported;
-  info.memory = als_memory_need;
+  info.min_compute = min_compute;
   return info;
 }
 
-AlgorithmInfo fused_info() {
-  AlgorithmInfo info = shared_info("als_fused");
-  info.summary = "ALS in one kernel: A_u formed on tensor cores and CG on it, never in memory";
-  info.paper = "mfbench";
-  info.hardware = Hardware::cuda;
-  info.starts_by_rule = true;
-  info.min_compute = 80;  // cp.async, mma.m16n8k16, redux
-  info.params = fused_params();
-  info.supports = fused_why_unsupported;
-  info.memory = fused_memory_need;
-  return info;
-}
+constexpr int kAmpere = 80;  // cp.async, mma.m16n8k16, redux
 
-const RegisterInfo kCpu(cpu_info());
-const RegisterInfo kAls(als_info());
-const RegisterInfo kFused(fused_info());
+const RegisterInfo kCpu(info_of(
+    {"als_cpu", "ALS with weighted lambda on the CPU: all rows of X, then of Theta, solved in turn",
+     "Y. Zhou, D. Wilkinson, R. Schreiber, R. Pan, \"Large-Scale Parallel Collaborative "
+     "Filtering for the Netflix Prize\", AAIM 2008; solver cg: W. Tan et al., \"Matrix "
+     "Factorization on GPUs with Memory Optimization and Approximate Computing\", ICPP 2018"},
+    cpu_params(), [](const Params& params, const ProblemShape&) { return why_singular(params); },
+    cpu_memory_need));
+const RegisterInfo kAls(on_device(info_of(
+    {"als", "ALS on a GPU: A_u in register tiles, then batched LU, Cholesky or approximate CG",
+     "W. Tan et al., \"Matrix Factorization on GPUs with Memory Optimization and Approximate "
+     "Computing\" (cuMF_ALS)"},
+    als_params(), als_why_unsupported, als_memory_need)));
+const RegisterInfo kFused(on_device(
+    info_of({"als_fused",
+             "ALS in one kernel: A_u formed on tensor cores and CG on it, never in memory",
+             "mfbench"},
+            fused_params(), fused_why_unsupported, fused_memory_need),
+    kAmpere));
 
 }  // namespace
 }  // namespace mf::als

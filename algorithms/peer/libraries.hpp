@@ -10,11 +10,8 @@
 
 namespace mf {
 
-struct PeerAlgorithm {
-  std::string name;  // "als"
-  std::string summary;
-  std::string paper;
-  Method method = Method::sgd;
+// What an algorithm of a library can and cannot do.
+struct PeerTraits {
   // The library trains epoch by epoch; else it is run from the start for each point that is
   // evaluated.
   bool each_epoch = false;
@@ -22,6 +19,13 @@ struct PeerAlgorithm {
   bool changes_rate = false;   // between epochs, as a schedule may ask
   bool takes_test = false;     // as AlgorithmInfo::takes_test
   bool deterministic = false;  // with one thread it always is
+};
+
+struct PeerAlgorithm : PeerTraits {
+  std::string name;  // "als"
+  std::string summary;
+  std::string paper;
+  Method method = Method::sgd;
   std::vector<ParamSpec> params;
   std::function<ImplicitLoss(const Params&)> implicit;  // as AlgorithmInfo::implicit
 };
