@@ -71,7 +71,9 @@ Communicator Communicator::borrowed() const {
   return same;
 }
 
+// Nothing to move is no call of the backend: it has no other rank to wait for, or to name.
 void Communicator::exchange(std::span<const Outgoing> sends, std::span<const Incoming> receives) {
+  if (sends.empty() && receives.empty()) return;
   links_->exchange(sends, receives, rank_patience_s());
 }
 
@@ -102,7 +104,7 @@ void Communicator::gather_bytes(std::span<std::byte> data, const PartOffsets& of
     if (bytes_of(rank()) > 0) sends.push_back({other, begin_of(rank()), bytes_of(rank())});
     if (bytes_of(other) > 0) receives.push_back({other, begin_of(other), bytes_of(other)});
   }
-  if (!sends.empty() || !receives.empty()) exchange(sends, receives);
+  exchange(sends, receives);
 }
 
 std::vector<std::string> Communicator::all_texts(const std::string& own) {
@@ -176,7 +178,7 @@ void Communicator::shift(const void* out, std::int64_t bytes_out, void* in, std:
   std::vector<Incoming> receives;
   if (bytes_out > 0) sends.push_back({(rank() + 1) % size_, out, bytes_out});
   if (bytes_in > 0) receives.push_back({(rank() + size_ - 1) % size_, in, bytes_in});
-  if (!sends.empty() || !receives.empty()) exchange(sends, receives);
+  exchange(sends, receives);
 }
 
 void Communicator::send(int to, std::span<const std::byte> bytes) {

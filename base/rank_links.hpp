@@ -58,10 +58,10 @@ class RankLinks {
   virtual int size() const = 0;
   virtual std::string name() const = 0;  // of the backend: "local", "mpi"
 
-  // All of these transfers at once; returns when `sends` may be overwritten and `receives` are
-  // there. At most one to and one from each rank, none with itself; what a rank expects must be as
-  // long as what the other sends. Throws RankFault when another rank has failed, is gone, or moves
-  // nothing for `patience_s` (0: waits for ever).
+  // All of these transfers at once, one or more; returns when `sends` may be overwritten and
+  // `receives` are there. At most one to and one from each rank, none with itself; what a rank
+  // expects must be as long as what the other sends. Throws RankFault when another rank has failed,
+  // is gone, or moves nothing for `patience_s` (0: waits for ever).
   virtual void exchange(std::span<const Outgoing> sends, std::span<const Incoming> receives,
                         double patience_s) = 0;
 

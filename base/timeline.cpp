@@ -282,6 +282,10 @@ void Timeline::device_range(std::string_view stream, std::string_view name, Cloc
 }
 
 void Timeline::write_track(Track& track) {
+  {
+    const std::lock_guard lock(track.mutex);
+    if (track.events.empty()) return;  // most are, ten times a second: no new buffer for them
+  }
   std::vector<Event> events;
   events.reserve(kTrackEvents);
   {

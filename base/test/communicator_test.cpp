@@ -109,6 +109,25 @@ TEST(Communicator, SumsAreThoseInTheOrderOfTheRanks) {
   }
 }
 
+// A backend may look at the first transfer, to say whom it waits for.
+TEST(Communicator, NoBackendIsAskedToMoveNothing) {
+  struct Refusing : RankLinks {
+    int rank() const override { return 0; }
+    int size() const override { return 3; }
+    std::string name() const override { return "refusing"; }
+    void exchange(std::span<const Outgoing>, std::span<const Incoming>, double) override {
+      ADD_FAILURE();
+    }
+    void announce(const Fault&) noexcept override {}
+    std::optional<Fault> heard() override { return std::nullopt; }
+  };
+  Communicator ranks(std::make_shared<Refusing>());
+  std::vector<double> nothing;
+  ranks.all_sum(std::span(nothing));
+  ranks.all_gather(std::span(nothing), {0, 0, 0, 0});
+  ranks.shift(nullptr, 0, nullptr, 0);
+}
+
 TEST(Communicator, ARoundOfTheRingBringsEachBlockToAll) {
   expect_fine(3, [](Communicator& ranks) {
     std::vector<int> block(1 + ranks.rank(), ranks.rank());  // of uneven lengths
