@@ -194,3 +194,35 @@ def test_only_cuda_sources_ask_for_cuda():
     wrong = [path.relative_to(ROOT).as_posix() for path in plain
              if asks.search(path.read_text(encoding="utf-8"))]
     assert not wrong, f"rename to *.cuda.cpp or *.nocuda.cpp what asks for CUDA: {', '.join(wrong)}"
+
+
+def way_to_cuda(source, texts, seen):
+    """The chain of headers by which `source` comes to one of CUDA's, or None. `texts`: file to text."""
+    own = re.search(r"^\s*#\s*include\s*<((?:cuda|cublas|cusolver|curand|nccl|cub/|thrust/)[^>]*)>",
+                    texts[source], re.M)
+    if own:
+        return [source, own[1]]
+    for header in re.findall(r'^\s*#\s*include\s*"([^"]+)"', texts[source], re.M):
+        if header in texts and header not in seen:
+            seen.add(header)
+            if way := way_to_cuda(header, texts, seen):
+                return [source, *way]
+    return None
+
+
+def test_a_build_without_cuda_needs_none_of_its_headers():
+    """Where they are installed, a build without CUDA finds them all the same."""
+    texts = {path.relative_to(ROOT).as_posix(): path.read_text(encoding="utf-8")
+             for folder in ["base", "datasets", "algorithms", "harness", "testing"]
+             for path in sorted((ROOT / folder).rglob("*.[ch]pp"))}
+    plain = [source for source in texts
+             if source.endswith(".cpp") and not source.endswith(".cuda.cpp")]
+    ways = [way for source in plain if (way := way_to_cuda(source, texts, {source}))]
+    assert not ways, "\n".join(" -> ".join(way) for way in ways)
+
+
+def test_a_way_to_cuda_is_told():
+    texts = {"a.cpp": '#include "b.hpp"\n#include "c.hpp"\n', "b.hpp": '#include "a.hpp"\n',
+             "c.hpp": "#include <cuda_runtime_api.h>\n"}
+    assert way_to_cuda("a.cpp", texts, {"a.cpp"}) == ["a.cpp", "c.hpp", "cuda_runtime_api.h"]
+    assert way_to_cuda("b.hpp", texts, {"b.hpp"}) is None

@@ -187,10 +187,11 @@ TEST(Spec, ValuesOutOfRangeSayWhatIsExpected) {
   json["algorithms"][0]["factors"] = {8, 0};
   EXPECT_TRUE(contains(error_of(json), "$.algorithms[0].factors: found the number 0"));
   json = ruler_spec();
-  json["datasets"] = {Json{{"like", "ml-100k"}, {"split", {{"holdout", 1.5}}}}};
+  json["datasets"] = Json::array({Json{{"like", "ml-100k"}, {"split", {{"holdout", 1.5}}}}});
   EXPECT_TRUE(contains(error_of(json), "$.datasets[0].split.holdout"));
   json = ruler_spec();
-  json["datasets"] = {Json{{"like", "ml-100k"}, {"split", {{"holdout", 0.2}, {"leave_out", 1}}}}};
+  json["datasets"] =
+      Json::array({Json{{"like", "ml-100k"}, {"split", {{"holdout", 0.2}, {"leave_out", 1}}}}});
   EXPECT_TRUE(contains(error_of(json), "expected one of"));
   json = ruler_spec();
   json["seeds"] = {1, 1};
@@ -237,8 +238,8 @@ TEST(Spec, SplitsOfDataSetsAndOfTheSpecAreToldApart) {
   const Spec spec = parse_spec(json, "t");
   EXPECT_EQ(spec.cases[0].data.given, "u1");
   EXPECT_EQ(spec.cases[0].split.kind, SplitSpec::Kind::given);
-  json["datasets"] = {
-      Json{{"train", "a"}, {"test", "b"}, {"format", "csv"}, {"split", {{"holdout", 0.2}}}}};
+  json["datasets"] = Json::array(
+      {Json{{"train", "a"}, {"test", "b"}, {"format", "csv"}, {"split", {{"holdout", 0.2}}}}});
   EXPECT_TRUE(contains(error_of(json), "are the split"));
 }
 
@@ -251,7 +252,7 @@ TEST(Spec, ScheduleIsInheritedOverriddenAndSwept) {
   for (const auto& item : spec.cases) rates.insert(item.schedule.learning_rate);
   EXPECT_EQ(rates, (std::set<double>{0.1, 0.2, 0.3}));
   json["schedule"] = {{"rate", 1}};
-  json["algorithms"] = {Json{{"name", "ruler"}}};
+  json["algorithms"] = Json::array({Json{{"name", "ruler"}}});
   EXPECT_TRUE(contains(error_of(json), "$.schedule.rate"));
 }
 
@@ -259,7 +260,7 @@ TEST(Spec, MessagesAboutWhatWasInheritedNameItsPlace) {
   Json json = ruler_spec();
   json["stop"] = {{"plateau", {{"patience", 0}}}};
   EXPECT_TRUE(contains(error_of(json), "$.stop.plateau.patience")) << error_of(json);
-  json["algorithms"] = {Json{{"name", "ruler"}, {"stop", {{"epochs", 3}}}}};
+  json["algorithms"] = Json::array({Json{{"name", "ruler"}, {"stop", {{"epochs", 3}}}}});
   EXPECT_TRUE(contains(error_of(json), "$.stop.plateau.patience")) << "also where nobody does";
   json = ruler_spec();
   json["split"] = {{"given", "u1"}};
@@ -378,7 +379,7 @@ TEST(Spec, WordsAndObjectsNameTheSameData) {
 
 TEST(Spec, ALabelNamesADataSetAndDecidesNothing) {
   Json json = ruler_spec();
-  json["datasets"] = {Json{{"path", "a/r.csv"}}};
+  json["datasets"] = Json::array({Json{{"path", "a/r.csv"}}});
   const Spec before = parse_spec(json, "t");
   EXPECT_TRUE(contains(before.cases[0].id, "-r.csv-s1-")) << before.cases[0].id;
   json["datasets"][0]["label"] = "my ratings, 2nd";

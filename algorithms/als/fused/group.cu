@@ -13,6 +13,7 @@
 // A row of n ratings, f factors padded to 256: read 8 n bytes of ratings, 2 f n of gathered rows,
 // 4 f of x; written 6 f. FLOPs as done: 2 * 64 * 640 n, of which n (f (f + 1)) are needed.
 #include "algorithms/als/fused/group.hpp"
+#include "algorithms/als/fused/group_layout.hpp"
 
 #include "algorithms/als/fused/cg.cuh"
 #include "algorithms/als/fused/ptx.cuh"

@@ -4,37 +4,9 @@
 
 #include <cuda_runtime_api.h>
 
-#include <cstdint>
-
 #include "algorithms/als/fused/kernels.hpp"
-#include "base/host_device.hpp"
 
 namespace mf::als {
-
-// Block rows of 16 that it is made for.
-constexpr int kGroupTiles = 16;
-
-// A task's sums over the 256 threads, thread `t` having number n at n * 256 + t. Warpgroup t / 128
-// has two of the four block rows of 64: 0 and 3, or 1 and 2, each from column 0 to its own 64 x 64
-// block on the diagonal, first the upper block row's numbers, then the lower one's.
-constexpr int kGroupThreads = 256;
-constexpr int kGroupSums = 160;  // of a thread: 32 + 128 or 64 + 96
-MF_HD constexpr int group_upper(int group) { return group; }
-MF_HD constexpr int group_lower(int group) { return 3 - group; }
-MF_HD constexpr int group_upper_sums(int group) { return 32 * (group + 1); }
-// A thread leaves these and its factor's b in the scratch memory.
-constexpr int kGroupSlotFloats = (kGroupSums + 1) * kGroupThreads;
-
-// Where element (i, j) of A lies in a slot, j in no later block of 64 than i; and b's element i.
-MF_HD constexpr int group_element_at(int i, int j) {
-  const int block = i / 64;
-  const int group = block == 0 || block == 3 ? 0 : 1;
-  const int first = block == group_upper(group) ? 0 : group_upper_sums(group);
-  const int number = first + j / 16 * 8 + j % 2 + i % 16 / 8 * 2 + j % 16 / 8 * 4;
-  const int thread = group * 128 + i / 16 % 4 * 32 + i % 8 * 4 + j % 8 / 2;
-  return number * kGroupThreads + thread;
-}
-MF_HD constexpr int group_b_at(int i) { return kGroupSums * kGroupThreads + i; }
 
 // Whether this device has such products, and this build code for them.
 bool has_group_kernel();

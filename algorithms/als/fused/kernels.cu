@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "algorithms/als/fused/group.hpp"
+#include "algorithms/als/fused/group_layout.hpp"
 #include "algorithms/core/cuda/launch.hpp"
 #include "base/error.hpp"
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "algorithms/als/fused/group.hpp"
+#include "algorithms/als/fused/group_layout.hpp"
 #include "algorithms/als/fused/steps.hpp"
 #include "algorithms/als/objective.hpp"
 #include "algorithms/als/test/plan_fused.hpp"

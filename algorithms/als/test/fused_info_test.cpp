@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "algorithms/als/fused/applied_plan.hpp"
-#include "algorithms/als/fused/group.hpp"
+#include "algorithms/als/fused/group_layout.hpp"
 #include "algorithms/core/registry.hpp"
 #include "base/json.hpp"
 

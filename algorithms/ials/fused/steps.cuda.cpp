@@ -4,7 +4,7 @@
 #include <utility>
 #include <vector>
 
-#include "algorithms/als/fused/group.hpp"
+#include "algorithms/als/fused/group_layout.hpp"
 #include "algorithms/ials/fused/entries.hpp"
 #include "algorithms/ials/fused/launch.hpp"
 #include "algorithms/ials/fused/plan.hpp"
