@@ -113,8 +113,8 @@ class Pass {
     for (std::int64_t i = begin; i < end; ++i) {
       const std::uint64_t key = keys(i);
       const bool eligible = labels[i - begin] == kTrain;
-      below += eligible & (key < window.low) ? 1 : 0;
-      up_to += eligible & (key <= window.high) ? 1 : 0;
+      below += (eligible & (key < window.low)) ? 1 : 0;
+      up_to += (eligible & (key <= window.high)) ? 1 : 0;
     }
     return {below, up_to > below};
   }

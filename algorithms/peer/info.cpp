@@ -14,7 +14,7 @@ MemoryNeed memory(const Params& params, const ProblemShape& shape) {
       12.0 * static_cast<double>(shape.nnz) + 8.0 * static_cast<double>(shape.n_users + 1);
   const auto rows = static_cast<double>(shape.n_users + shape.n_items);
   const auto width = static_cast<double>(params.integer("factors") + 1);
-  return {ratings + 3 * rows * width * sizeof(float), 0};
+  return {ratings + 3 * rows * width * sizeof(float), {}};
 }
 
 std::optional<std::string> why_unsupported(const PeerLibrary& library, const Params& params) {

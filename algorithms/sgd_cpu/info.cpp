@@ -24,7 +24,7 @@ double padded_row_bytes(const Params& params, const ProblemShape& shape) {
 
 // Rows of both sides and one copy of the ratings in the order of the epoch.
 MemoryNeed stream_memory(const Params& params, const ProblemShape& shape) {
-  return {padded_row_bytes(params, shape) + static_cast<double>(shape.nnz) * sizeof(Rating), 0};
+  return {padded_row_bytes(params, shape) + static_cast<double>(shape.nnz) * sizeof(Rating), {}};
 }
 
 // Of the grid that fpsgd makes: a user has at most one in each stripe of items, and a rating.
@@ -47,7 +47,7 @@ MemoryNeed fpsgd_memory(const Params& params, const ProblemShape& shape) {
   const auto nnz = static_cast<double>(shape.nnz);
   const auto ids = static_cast<double>(shape.n_users + shape.n_items);
   const double blocks = nnz * sizeof(RowRating) + most_runs(params, shape) * sizeof(Run);
-  return {2 * padded_row_bytes(params, shape) + ids * 20 + blocks / ranks_of(params), 0};
+  return {2 * padded_row_bytes(params, shape) + ids * 20 + blocks / ranks_of(params), {}};
 }
 
 std::optional<std::string> why_unsupported(const Params& params, const ProblemShape&) {

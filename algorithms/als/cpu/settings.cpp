@@ -32,7 +32,7 @@ MemoryNeed cpu_memory_need(const Params& params, const ProblemShape& shape) {
   double bytes = rows * (stride * 4 + 12) + squares * stride * stride * 4;
   bytes += ranks > 1 ? 16 * nnz / ranks + 8 * rows : 8 * nnz;
   if (centered) bytes += (ranks > 1 ? 0 : nnz * 4) + rows * 4;
-  return {ranks > 1 ? bytes : std::max(bytes, nnz * 12), 0};
+  return {ranks > 1 ? bytes : std::max(bytes, nnz * 12), {}};
 }
 
 }  // namespace mf::als

@@ -36,7 +36,7 @@ MemoryNeed cpu_memory_need(const Params& params, const ProblemShape& shape) {
   const double columns = 8 * static_cast<double>(shape.nnz + shape.n_items + 1);
   const double start = 4 * static_cast<double>(shape.n_users * params.integer("factors"));
   return {side(shape.n_users, shape.n_items) + side(shape.n_items, shape.n_users) + columns + start,
-          0};
+          {}};
 }
 
 }  // namespace mf::ccd

@@ -23,7 +23,7 @@ MemoryNeed pp_cpu_memory(const Params& params, const ProblemShape& shape) {
   return {nnz * (common.loss.alpha == 1 ? 12 : 16) + rows * (static_cast<double>(row) * 4 + 24) +
               Gram::bytes(std::max(shape.n_users, shape.n_items), row) +
               squares * block * block * 4,
-          0};
+          {}};
 }
 
 }  // namespace
