@@ -29,7 +29,7 @@ MemoryNeed cpu_memory(const Params& params, const ProblemShape& shape) {
     constexpr double kGroupVectors = 4 * 1024;
     bytes += static_cast<double>(threads) * kGroupVectors * stride * 4;
   }
-  return {std::max(bytes, nnz * 12), 0};  // the columns are made by way of 4 bytes a rating more
+  return {std::max(bytes, nnz * 12), {}};  // the columns are made by way of 4 bytes a rating more
 }
 
 }  // namespace
