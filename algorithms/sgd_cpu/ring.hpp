@@ -22,7 +22,6 @@ class Ring {
   Ring(Communicator* ranks, RowCuts users, RowCuts items);
 
   int size() const { return size_; }
-  int rank() const { return rank_; }
   RowRange own_users() const { return rows_of(users_, rank_); }
   RowRange own_items() const { return rows_of(items_, part()); }  // those it has now
 

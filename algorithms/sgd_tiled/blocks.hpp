@@ -23,8 +23,6 @@ class ItemBlocks {
   // of all blocks.
   cuda::RatingsOfRows users_in(int block) const;
   std::int64_t nnz() const { return static_cast<std::int64_t>(ratings_.size()); }
-  // Of all blocks, for what has been made of them.
-  void release() { ratings_.reset(); }
 
  private:
   std::int64_t rows_ = 0;
