@@ -34,7 +34,7 @@ inline double making_columns_bytes(const ProblemShape& shape) {
   return row_ratings_bytes(shape) + 24 * sorted + (at_once ? 0 : column_ratings_bytes(shape));
 }
 
-// Of one of several devices: its rows and its columns, each of which are cut by work.
+// Of one of several devices: its rows and its columns. They are cut by work, so this is about it.
 inline ProblemShape share_of(const ProblemShape& shape, int devices) {
   const auto part = [&](std::int64_t all) { return (all + devices - 1) / devices; };
   return {part(shape.n_users), part(shape.n_items), part(shape.nnz)};

@@ -29,11 +29,9 @@ struct Loaded {
 };
 
 template <class Function>
-void find(void* library, const char* name, Function& function, std::string& why) {
+void find(void* library, const char* name, Function& function, std::string& missing) {
   function = reinterpret_cast<Function>(::dlsym(library, name));
-  if (function == nullptr && why.empty()) {
-    why = std::string("libnccl.so.2 has no ") + name + ": it is older than 2.18";
-  }
+  if (function == nullptr && missing.empty()) missing = name;
 }
 
 Loaded load() {
@@ -50,9 +48,14 @@ Loaded load() {
         cause != nullptr ? cause : name);
     return loaded;
   }
-#define MF_FIND(name) find(library, #name, loaded.functions.name, loaded.why)
+  std::string missing;
+#define MF_FIND(function) find(library, #function, loaded.functions.function, missing)
   MF_NCCL_FUNCTIONS(MF_FIND);
 #undef MF_FIND
+  if (!missing.empty()) {
+    loaded.why = fmt::format("NCCL cannot be used: found no {} in {}, expected NCCL 2.14 or newer",
+                             missing, name);
+  }
   return loaded;
 }
 
