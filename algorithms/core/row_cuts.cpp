@@ -26,12 +26,17 @@ RowCuts cut_rows(View<const std::int64_t> offsets, const RowCost& cost_of, int p
   return cuts;
 }
 
-RowCuts cut_rows(View<const std::int64_t> offsets, double row_cost, int ranks) {
-  return cut_rows(
-      offsets,
-      [&](std::int64_t count) { return count > 0 ? static_cast<double>(count) + row_cost : 0.0; },
-      ranks);
+RowCost ratings_and(double row_cost) {
+  return [row_cost](std::int64_t count) {
+    return count > 0 ? static_cast<double>(count) + row_cost : 0.0;
+  };
 }
+
+RowCuts cut_rows(View<const std::int64_t> offsets, double row_cost, int ranks) {
+  return cut_rows(offsets, ratings_and(row_cost), ranks);
+}
+
+RowShards one_shard(std::int64_t rows) { return {{{0, rows}}}; }
 
 RowShards shard_rows(View<const std::int64_t> offsets, const RowCost& cost, int ranks, int parts) {
   RowShards shards;

@@ -28,6 +28,7 @@ using RowCost = std::function<double(std::int64_t)>;
 RowCuts cut_rows(View<const std::int64_t> offsets, const RowCost& cost, int parts);
 
 // A row of n > 0 ratings costs n + row_cost, one without none.
+RowCost ratings_and(double row_cost);
 RowCuts cut_rows(View<const std::int64_t> offsets, double row_cost, int ranks);
 
 // Rows over ranks where each rank solves its own in parts, and all exchange one part after another.
@@ -40,7 +41,10 @@ struct RowShards {
   RowRange part(int rank, int number) const { return rows_of(parts[rank], number); }
 };
 
-// Both cuts by the cost. All rows in one part for one rank and one part.
+// All rows in the one part of one rank.
+RowShards one_shard(std::int64_t rows);
+
+// Both cuts by the cost.
 RowShards shard_rows(View<const std::int64_t> offsets, const RowCost& cost, int ranks, int parts);
 
 }  // namespace mf

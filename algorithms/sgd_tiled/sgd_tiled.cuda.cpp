@@ -122,8 +122,7 @@ class SgdTiled : public Algorithm {
     devices.guarded([&] {
       const auto cut = [&](int parts) {
         return [&devices, parts](View<const std::int64_t> offsets) {
-          const auto cost = [](std::int64_t count) { return static_cast<double>(count); };
-          return shard_rows(offsets, cost, devices.size(), parts);
+          return shard_rows(offsets, ratings_and(0), devices.size(), parts);
         };
       };
       const ProblemShape problem = {train.n_users(), train.n_items(), train.nnz()};

@@ -57,11 +57,8 @@ class Als : public Algorithm {
     const Common& common = settings_.common;
     auto& devices = cuda::DeviceCommunicator::of(*context.ranks);
     const auto shard = [&](View<const std::int64_t> offsets) {
-      const double cost = row_cost(common, settings_.solver);
-      return shard_rows(
-          offsets,
-          [&](std::int64_t count) { return count > 0 ? static_cast<double>(count) + cost : 0.0; },
-          devices.size(), 1);
+      const RowCost cost = ratings_and(row_cost(common, settings_.solver));
+      return shard_rows(offsets, cost, devices.size(), 1);
     };
     devices.guarded([&] {
       cuda::RankRatings ratings(train, context, shard, shard, devices);

@@ -50,6 +50,14 @@ std::int64_t applied_break_even(int factors, int steps, bool group) {
   return std::max<std::int64_t>(0, static_cast<std::int64_t>(row / pair));
 }
 
+std::int64_t longest_applied(const AppliedChoice& choice, const AppliedLimits& limits) {
+  if (choice.normal == FusedNormal::formed) return -1;
+  if (choice.precision == FusedPrecision::fp16x2) return -1;
+  const std::int64_t most = applied_capacity(limits, choice.factors, kAppliedWarps);
+  if (choice.normal == FusedNormal::applied) return most;
+  return std::min(most, applied_break_even(choice.factors, choice.steps, choice.group));
+}
+
 double row_cycles(std::int64_t count, int factors, int steps, bool group, std::int64_t up_to,
                   int words) {
   if (count == 0) return kWrittenRow;

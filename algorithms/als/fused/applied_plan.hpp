@@ -40,6 +40,17 @@ std::int64_t applied_capacity(const AppliedLimits& limits, int factors, int warp
 // ials/fused/NOTES.md; `group`: A is formed by group.hpp's kernel.
 std::int64_t applied_break_even(int factors, int steps, bool group = false);
 
+// What decides which rows are applied; `group` as above.
+struct AppliedChoice {
+  FusedNormal normal = FusedNormal::automatic;
+  FusedPrecision precision = FusedPrecision::fp16;
+  int factors = 0;
+  int steps = 0;
+  bool group = false;
+};
+// Pairs of the longest of them; -1: none.
+std::int64_t longest_applied(const AppliedChoice& choice, const AppliedLimits& limits);
+
 // Cycles of a multiprocessor for a row of `count` pairs, as above: rows are cut among devices by
 // them. `up_to`: those of at most so many pairs are applied (-1: none). `words` of a factor.
 double row_cycles(std::int64_t count, int factors, int steps, bool group, std::int64_t up_to,

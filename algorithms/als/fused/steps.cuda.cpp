@@ -17,15 +17,9 @@ std::int64_t words_of(const FusedSettings& settings) {
   return settings.precision == FusedPrecision::fp16 ? 1 : 2;
 }
 
-// Rows that are applied have at most so many ratings. -1: none.
-std::int64_t longest_applied(const FusedSettings& settings, const AppliedLimits& limits,
-                             bool group) {
+AppliedChoice applied_choice(const FusedSettings& settings, bool group) {
   const Common& common = settings.common;
-  if (settings.normal == FusedNormal::formed) return -1;
-  if (settings.precision == FusedPrecision::fp16x2) return -1;
-  const std::int64_t most = applied_capacity(limits, common.factors, kAppliedWarps);
-  if (settings.normal == FusedNormal::applied) return most;
-  return std::min(most, applied_break_even(common.factors, common.cg.steps, group));
+  return {settings.normal, settings.precision, common.factors, common.cg.steps, group};
 }
 
 float largest_of_all(float own, cuda::DeviceCommunicator* devices) {
@@ -58,9 +52,8 @@ double sum_over_rows(View<const std::int64_t> offsets, const Cost& cost) {
 cuda::DeviceCommunicator* devices_of(cuda::DeviceRatings&) { return nullptr; }
 cuda::DeviceCommunicator* devices_of(cuda::RankRatings& ratings) { return &ratings.devices(); }
 
-RowShards all_rows(std::int64_t rows) { return {{{0, rows}}}; }
-RowShards user_shards(cuda::DeviceRatings& ratings) { return all_rows(ratings.n_users()); }
-RowShards item_shards(cuda::DeviceRatings& ratings) { return all_rows(ratings.n_items()); }
+RowShards user_shards(cuda::DeviceRatings& ratings) { return one_shard(ratings.n_users()); }
+RowShards item_shards(cuda::DeviceRatings& ratings) { return one_shard(ratings.n_items()); }
 RowShards user_shards(cuda::RankRatings& ratings) { return ratings.user_shards(); }
 RowShards item_shards(cuda::RankRatings& ratings) { return ratings.item_shards(); }
 
@@ -86,7 +79,7 @@ RowShards FusedSteps::shard(const FusedSettings& settings, View<const std::int64
     bool group;
   } rule{};
   rule.group = group_products(settings.products, settings.precision, settings.common.factors);
-  rule.applied_up_to = longest_applied(settings, applied_limits(), rule.group);
+  rule.applied_up_to = longest_applied(applied_choice(settings, rule.group), applied_limits());
   ranks.broadcast(rule);
   const std::int64_t words = words_of(settings);
   const Common& common = settings.common;
@@ -169,7 +162,7 @@ void FusedSteps::make_side(DeviceSide& side, const cuda::RatingsOfRows& rows, cu
 }
 
 std::int64_t FusedSteps::applied_up_to() const {
-  return longest_applied(settings_, limits_, rule_.group);
+  return longest_applied(applied_choice(settings_, rule_.group), limits_);
 }
 
 // The rank that solves a row starts from it, and all read the first rows of the side that is solved

@@ -109,6 +109,16 @@ TEST(RowShards, EachRowIsInOnePartOfOneRank) {
   }
 }
 
+TEST(RowShards, OfOneRankAreAllRows) {
+  const auto offsets = offsets_of({3, 0, 2});
+  const RowShards one = one_shard(3);
+  EXPECT_EQ(one.parts, shard_rows(offsets, ratings_and(7), 1, 1).parts);
+  EXPECT_EQ(one.ranks(), 1);
+  EXPECT_EQ(one.parts_of_rank(), 1);
+  EXPECT_EQ(one.own(0).size(), 3);
+  EXPECT_EQ(one_shard(0).own(0).size(), 0);
+}
+
 TEST(RowShards, MoreRanksAndPartsThanRows) {
   const auto cost = [](std::int64_t count) { return static_cast<double>(count); };
   for (const auto& lengths : {std::vector<std::int64_t>{2}, {1, 1}, {0, 0, 0}, {}}) {

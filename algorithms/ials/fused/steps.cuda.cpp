@@ -15,25 +15,17 @@ namespace mf::ials {
 
 namespace {
 
-// Pairs of the longest row that is solved without A. -1: none.
-std::int64_t longest_applied(const FusedSettings& settings, const als::AppliedLimits& limits,
-                             bool group) {
+als::AppliedChoice applied_choice(const FusedSettings& settings, bool group) {
   const Common& common = settings.common;
-  if (settings.normal == als::FusedNormal::formed) return -1;
-  if (settings.precision == als::FusedPrecision::fp16x2) return -1;
-  const std::int64_t most = als::applied_capacity(limits, common.factors, als::kAppliedWarps);
-  if (settings.normal == als::FusedNormal::applied) return most;
-  return std::min(most, als::applied_break_even(common.factors, common.cg.steps, group));
+  return {settings.normal, settings.precision, common.factors, common.cg.steps, group};
 }
-
-RowShards all_rows(std::int64_t rows) { return {{{0, rows}}}; }
 
 }  // namespace
 
 // By the rows of als_fused: whether A is formed by its kernel of warpgroups is not known yet.
 RowShards FusedSteps::shard(const FusedSettings& settings, View<const std::int64_t> offsets,
                             Communicator& ranks) {
-  std::int64_t up_to = longest_applied(settings, als::applied_limits(), false);
+  std::int64_t up_to = als::longest_applied(applied_choice(settings, false), als::applied_limits());
   ranks.broadcast(up_to);  // devices may differ, the cuts may not
   const Common& common = settings.common;
   const int words = settings.precision == als::FusedPrecision::fp16 ? 1 : 2;
@@ -47,7 +39,7 @@ RowShards FusedSteps::shard(const FusedSettings& settings, View<const std::int64
 
 FusedSteps::FusedSteps(const FusedSettings& settings, DevicePairs& pairs, const Model& initial,
                        Context& context)
-    : FusedSteps(settings, pairs, all_rows(initial.n_users), all_rows(initial.n_items), nullptr,
+    : FusedSteps(settings, pairs, one_shard(initial.n_users), one_shard(initial.n_items), nullptr,
                  initial, context) {}
 
 FusedSteps::FusedSteps(const FusedSettings& settings, DevicePairs& pairs, const RowShards& of_users,
@@ -128,7 +120,7 @@ als::NarrowRows FusedSteps::own_narrow(DeviceSide& side) const {
 }
 
 std::int64_t FusedSteps::applied_up_to() const {
-  return longest_applied(settings_, limits_, group_);
+  return als::longest_applied(applied_choice(settings_, group_), limits_);
 }
 
 float FusedSteps::shrink(const DeviceSide& from) const {

@@ -193,6 +193,22 @@ TEST(AppliedPlan, LongRowsAreWorthFormingUnlessTheyHaveManyFactors) {
   EXPECT_GT(als::applied_break_even(256, 6, true), 60);
 }
 
+TEST(AppliedPlan, RowsAreAppliedAsAskedForWhereTheyFit) {
+  const auto longest = [](als::FusedNormal normal, als::FusedPrecision precision, int factors) {
+    return als::longest_applied({normal, precision, factors, 3, false}, kH200);
+  };
+  using Normal = als::FusedNormal;
+  using Precision = als::FusedPrecision;
+  for (const int factors : {16, 128, 256}) {
+    const std::int64_t fits = als::applied_capacity(kH200, factors, als::kAppliedWarps);
+    EXPECT_EQ(longest(Normal::formed, Precision::fp16, factors), -1);
+    EXPECT_EQ(longest(Normal::applied, Precision::fp16x2, factors), -1);
+    EXPECT_EQ(longest(Normal::applied, Precision::fp16, factors), fits);
+    EXPECT_EQ(longest(Normal::automatic, Precision::fp16, factors),
+              std::min(fits, als::applied_break_even(factors, 3)));
+  }
+}
+
 TEST(FusedKernels, ThereIsAKernelForEveryNumberOfFactors) {
   for (int factors = 1; factors <= 256; ++factors) {
     const int tiles = kernel_tiles(false, factors);
