@@ -18,7 +18,6 @@ TOTAL = re.compile(rf"doALS takes seconds: {mfprogram.NUMBER}")
 
 class CumfAls(mfprogram.Program):
     def write_inputs(self, task, folder):
-        import scipy.sparse
         csr = task.csr()
         by_row = csr if task.params["rows"] == "users" else csr.T.tocsr()
         by_column = by_row.tocsc()
@@ -31,8 +30,7 @@ class CumfAls(mfprogram.Program):
         mfprogram.write(folder / "R_train_coo.row.bin", rows, "<i4")
         test = task.test
         row, column = (test.user, test.item) if task.params["rows"] == "users" else (test.item, test.user)
-        order = scipy.sparse.coo_matrix((numpy.arange(test.nnz), (row, column)), shape=by_row.shape)
-        order = numpy.lexsort((order.col, order.row))
+        order = numpy.lexsort((column, row))
         mfprogram.write(folder / "R_test_coo.row.bin", row[order], "<i4")
         mfprogram.write(folder / "R_test_coo.col.bin", column[order], "<i4")
         mfprogram.write(folder / "R_test_coo.data.bin", test.value[order], "<f4")

@@ -20,6 +20,9 @@ NUMBER = r"(\d+(?:\.\d*)?(?:[eE][-+]?\d+)?|nan|-nan|inf)"
 # Builds that time each iteration by themselves say so in such lines.
 ITERATION = re.compile(rf"\biter (\d+) seconds {NUMBER} cumulative {NUMBER}(?: test_rmse {NUMBER})?")
 
+# What is read of its output, and how much of the end of that is in the log of the case.
+OUTPUT_BYTES, LOG_CHARACTERS = 64 << 20, 100_000
+
 
 class Progress:
     """After an iteration: seconds of training from the first on, and the program's RMSE of the test part or None."""
@@ -27,12 +30,9 @@ class Progress:
     def __init__(self):
         self.seconds, self.rmse, self.total = {}, {}, None
 
-    def after(self, epoch, last):
-        """(seconds, rmse) after `epoch`; `last`: it is the last that was asked for."""
-        seconds = self.seconds.get(epoch)
-        if seconds is None and last:
-            seconds = self.total
-        return seconds, self.rmse.get(epoch)
+    def after(self, epoch):
+        """(seconds, rmse) after `epoch`, the last that was asked for."""
+        return self.seconds.get(epoch, self.total), self.rmse.get(epoch)
 
 
 def iterations(text):
@@ -45,6 +45,11 @@ def iterations(text):
 
 
 def write(path, values, dtype):
+    """As the program reads it. What does not fit its integers is an error, and no number that wrapped."""
+    dtype = numpy.dtype(dtype)
+    if dtype.kind == "i" and len(values) and numpy.max(values) > numpy.iinfo(dtype).max:
+        raise RuntimeError(f"{path.name}: found {numpy.max(values)}, which the program's {8 * dtype.itemsize}-bit "
+                           "numbers do not hold; it is made for fewer ratings")
     numpy.ascontiguousarray(values, dtype=dtype).tofile(path)
 
 
@@ -84,12 +89,14 @@ class Program:
         with said.open("wb") as out:
             done = subprocess.run(command, cwd=self.run_folder, stdout=out, stderr=subprocess.STDOUT,
                                   stdin=subprocess.DEVNULL, check=False)
+        if said.stat().st_size > OUTPUT_BYTES:
+            raise RuntimeError(f"{self.path.name} printed {said.stat().st_size >> 20} MiB; {OUTPUT_BYTES >> 20} MiB are read")
         text = said.read_text(encoding="utf-8", errors="replace")
-        print(text, flush=True)  # for the log of the case
+        print(text[-LOG_CHARACTERS:], flush=True)  # for the log of the case
         if done.returncode:
             how = f"code {done.returncode}" if done.returncode > 0 else f"signal {-done.returncode}"
             raise RuntimeError(f"{self.path.name} ended with {how}")
-        seconds, self.reported = self.progress(text).after(epoch * self.iterations_of_epoch, True)
+        seconds, self.reported = self.progress(text).after(epoch * self.iterations_of_epoch)
         if seconds is None:
             raise RuntimeError(f"{self.path.name} printed no time of iteration {epoch * self.iterations_of_epoch}")
         if self.task.evaluated_by == "program" and self.reported is None:

@@ -38,7 +38,10 @@ class Wals(mfprogram.Program):
                 if len(words) != self.task.factors + 1:
                     raise RuntimeError(f"{name}:{number}: found {len(words)} words, expected an id and "
                                        f"{self.task.factors} factors")
-                out[int(words[0])] = [float(word) for word in words[1:]]
+                row = int(words[0])
+                if not 0 <= row < count:
+                    raise RuntimeError(f"{name}:{number}: found the id {row}, expected one of 0 to {count - 1}")
+                out[row] = [float(word) for word in words[1:]]
         return out
 
     def model(self):

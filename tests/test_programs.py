@@ -81,14 +81,14 @@ def test_what_was_printed_when_they_were_measured(mfprogram, monkeypatch, name, 
     for text, same in [(SAID[name], True), (as_it_comes, False)]:
         progress = parse(None, text)
         for epoch, (seconds, rmse) in expected.items():
-            found = progress.after(epoch, True)
+            found = progress.after(epoch)
             if same:
                 assert found == (seconds, rmse)
             elif name == "cumf_als":  # as it comes: the whole time alone
                 assert found == (pytest.approx(3.627 * epoch / 2), rmse)
             elif name == "cu2rec":
                 assert found == (9.767571 if epoch == 5000 else None, rmse)
-    assert parse(None, "nothing of the kind\n").after(1, True) == (None, None)
+    assert parse(None, "nothing of the kind\n").after(1) == (None, None)
 
 
 # Each is a program that checks what it is given and leaves `seen.json` beside itself.
@@ -261,6 +261,24 @@ def test_qmf_leaves_factors_which_mfbench_evaluates(mfbench, places):
     users = {int(row[0]) for row in got["train"]}
     for row in range(5):
         assert p[row] == pytest.approx([0.5 + row / 100] * 2 if row in users else [0, 0])
+
+
+@pytest.mark.parametrize("row", [-1, 5])
+def test_an_id_that_was_not_given_is_an_error(mfbench, places, row):
+    put(places, "wals", PROGRAMS["qmf"] + f"""
+here = pathlib.Path("users.txt")
+here.write_text(here.read_text() + "{row} 1 2\\n")
+""")
+    *_, footer = run(mfbench, places, {"library": "qmf", "program": "wals", "factors": 2}, code=1)
+    assert footer["status"] == "error"
+    assert re.search(rf"users.txt:\d+: found the id {row}, expected one of 0 to 4", footer["stop_reason"])
+
+
+def test_what_does_not_fit_the_integers_of_a_program_is_an_error(mfprogram, tmp_path):
+    mfprogram.write(tmp_path / "a.bin", numpy.array([0, 2**31 - 1]), "<i4")
+    assert (tmp_path / "a.bin").stat().st_size == 8
+    with pytest.raises(RuntimeError, match="b.bin: found 2147483648, which the program's 32-bit"):
+        mfprogram.write(tmp_path / "b.bin", numpy.array([0, 2**31]), "<i4")
 
 
 FAULTS = {
