@@ -133,12 +133,14 @@ std::string metadata(const char* what, int process, int number, const Json& argu
 
 std::atomic<Timeline*> Timeline::current_{nullptr};
 
-Timeline::Timeline(const std::string& path)
-    : number_(next_number()), file_(std::make_unique<File>(path)) {
-  Timeline* none = nullptr;
-  if (!current_.compare_exchange_strong(none, this)) {
+Timeline::Timeline(const std::string& path) : number_(next_number()) {
+  const auto refuse = [&] {
     fail(ErrorKind::usage, "{}: this process writes another timeline", path);
-  }
+  };
+  if (current() != nullptr) refuse();  // before the file, which may be that one's, is emptied
+  file_ = std::make_unique<File>(path);
+  Timeline* none = nullptr;
+  if (!current_.compare_exchange_strong(none, this)) refuse();
   name_thread("main");
   {
     const std::lock_guard lock(file_->mutex);
@@ -146,7 +148,12 @@ Timeline::Timeline(const std::string& path)
     file_->put(metadata("process_sort_index", kHost, 0, {{"sort_index", kHost}}));
     file_->write();
   }
-  writer_ = std::thread([this] { run(); });
+  try {
+    writer_ = std::thread([this] { run(); });
+  } catch (...) {
+    current_ = nullptr;
+    throw;
+  }
 }
 
 Timeline::~Timeline() {

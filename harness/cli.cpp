@@ -261,23 +261,29 @@ void print_choices(const SessionSummary& summary) {
              summary.trials_finished_before);
 }
 
+struct TracedSession {
+  SessionSummary summary;
+  bool timeline = false;  // there is one, whole
+};
+
 // The file ends with the session, however that ends.
-SessionSummary run_with_timeline(const Spec& spec, const RunOptions& options, Progress& progress) {
+TracedSession run_with_timeline(const Spec& spec, const RunOptions& options, Progress& progress) {
   std::optional<Timeline> timeline;
   if (options.timeline) timeline.emplace(*options.timeline);
   SessionSummary summary = run_session(spec, options, progress);
-  if (!timeline) return summary;
+  if (!timeline) return {std::move(summary), false};
   timeline->flush();
-  if (const std::string why = timeline->failure(); !why.empty()) {
+  const std::string why = timeline->failure();
+  if (!why.empty()) {
     warn("{}: {}; the timeline ends there, the results do not", *options.timeline, why);
   }
-  return summary;
+  return {std::move(summary), why.empty()};
 }
 
 int run_spec(const Spec& spec, const RunOptions& options, ProgressMode mode) {
   install_interrupt_handler();
   const auto progress = make_progress(mode, stdout);
-  const SessionSummary summary = run_with_timeline(spec, options, *progress);
+  const auto [summary, timeline] = run_with_timeline(spec, options, *progress);
   const bool json = mode == ProgressMode::json;
   if (interrupt_signal() == SIGHUP) return kBySignal + SIGHUP;  // nobody is there to be told
   if (!json) {
@@ -296,7 +302,7 @@ int run_spec(const Spec& spec, const RunOptions& options, ProgressMode mode) {
     fmt::print("profiled: {} warm-up and {} recorded epochs a case; these times are no results\n",
                options.profile->warmup, options.profile->epochs);
   }
-  if (options.timeline && !json) {
+  if (timeline && !json) {
     fmt::print("timeline in {}; https://ui.perfetto.dev opens it\n", one_line(*options.timeline));
   }
   if (summary.failed > 0) {

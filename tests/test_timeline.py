@@ -213,6 +213,7 @@ def test_a_full_disk_ends_the_timeline_and_not_the_run(mfbench, tmp_path):
     done = mfbench("run", "s.json", "--out", "out", "--trace", "/dev/full", cwd=tmp_path)
     assert done.returncode == 0
     assert "warning: /dev/full: No space left on device" in done.stderr
+    assert "timeline in" not in done.stdout
     assert len(list((tmp_path / "out").glob("*.jsonl"))) == 2
 
 

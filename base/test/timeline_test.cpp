@@ -94,7 +94,9 @@ TEST(Timeline, ThereIsOneOfAProcessAndNoneAfterIt) {
     const Timeline timeline(folder / "a.json");
     EXPECT_EQ(Timeline::current(), &timeline);
     EXPECT_THROW(Timeline(folder / "b.json"), Error);
+    EXPECT_THROW(Timeline(folder / "a.json"), Error) << "and does not empty the other's file";
   }
+  EXPECT_GT(read_json_file(folder / "a.json").size(), 0U);
   EXPECT_EQ(Timeline::current(), nullptr);
   const ThreadRange range("nobody listens");
   EXPECT_THROW(Timeline(folder / "no/c.json"), Error);
