@@ -45,6 +45,60 @@ class Begins {
   std::vector<std::int64_t> all_;
 };
 
+// The columns of this rank as each rank has sorted its ratings of them. Their offsets begin where
+// they do among all columns of that rank.
+struct Pieces {
+  std::int64_t columns = 0;
+  DeviceBuffer<std::int64_t> offsets;     // columns + 1 of each rank
+  DeviceBuffer<RowRating> received;       // of the other ranks
+  std::vector<const RowRating*> ratings;  // of each rank
+  std::vector<std::int64_t> counts;       // of each rank
+
+  Pieces(std::int64_t of_columns, int ranks, std::int64_t to_receive)
+      : columns(of_columns), offsets(ranks * (of_columns + 1)), received(to_receive) {}
+
+  std::int64_t* offsets_of(int rank) { return offsets.data() + rank * (columns + 1); }
+  RatingsOfRows of(int rank) { return {offsets_of(rank), ratings[rank], columns, counts[rank]}; }
+};
+
+// Queued; what this rank has itself stays in `sorted`.
+Pieces exchange_pieces(DeviceColumns& sorted, const RowShards& items, const Begins& begins,
+                       DeviceCommunicator& devices, cudaStream_t stream) {
+  const int rank = devices.rank();
+  std::int64_t to_receive = 0;
+  for (int other = 0; other < devices.size(); ++other) {
+    if (other != rank) to_receive += begins.count(other, rank);
+  }
+  const RowRange own = items.own(rank);
+  Pieces pieces(own.size(), devices.size(), to_receive);
+  std::vector<DevicePiece> offsets_out, offsets_in, ratings_out, ratings_in;
+  RowRating* next = pieces.received.data();
+  for (int other = 0; other < devices.size(); ++other) {
+    const std::int64_t offset_bytes = bytes_of<std::int64_t>(own.size() + 1);
+    const std::int64_t count = begins.count(other, rank);
+    pieces.counts.push_back(count);
+    if (other == rank) {
+      MF_CUDA(cudaMemcpyAsync(pieces.offsets_of(rank), sorted.offsets.data() + own.begin,
+                              static_cast<std::size_t>(offset_bytes), cudaMemcpyDeviceToDevice,
+                              stream));
+      pieces.ratings.push_back(sorted.ratings.data() + begins.first(rank, rank));
+      continue;
+    }
+    const RowRange theirs = items.own(other);
+    offsets_out.push_back(
+        {other, sorted.offsets.data() + theirs.begin, bytes_of<std::int64_t>(theirs.size() + 1)});
+    ratings_out.push_back({other, sorted.ratings.data() + begins.first(rank, other),
+                           bytes_of<RowRating>(begins.count(rank, other))});
+    offsets_in.push_back({other, pieces.offsets_of(other), offset_bytes});
+    ratings_in.push_back({other, next, bytes_of<RowRating>(count)});
+    pieces.ratings.push_back(next);
+    next += count;
+  }
+  devices.exchange(offsets_out, offsets_in, stream);
+  devices.exchange(ratings_out, ratings_in, stream);
+  return pieces;
+}
+
 }  // namespace
 
 RankRatings::RankRatings(const Ratings& train, const Context& context, const ShardRule& cut_users,
@@ -85,47 +139,13 @@ void RankRatings::count_all_items(cudaStream_t stream) {
 
 RatingsOfRows RankRatings::columns(cudaStream_t stream) {
   if (own_columns_.offsets != nullptr) return own_columns_;
-  const int rank = devices_->rank();
-  const int ranks = devices_->size();
   const RowRange own = own_items();
   DeviceColumns sorted = make_columns(own_rows_, n_items_, kSortAtOnce, stream);
   AlignedVector<std::int64_t> sorted_offsets(std::int64_t{n_items_} + 1);
   download(View<std::int64_t>(sorted_offsets), sorted.offsets.data(), stream);
   const Begins begins(sorted_offsets, items_, devices_->host());
 
-  std::int64_t received = 0;
-  for (int other = 0; other < ranks; ++other) {
-    if (other != rank) received += begins.count(other, rank);
-  }
-  DeviceBuffer<std::int64_t> offsets(ranks * (own.size() + 1));
-  DeviceBuffer<RowRating> ratings(received);
-  std::vector<DevicePiece> offsets_out, offsets_in, ratings_out, ratings_in;
-  std::vector<RatingsOfRows> pieces(ranks);
-  std::int64_t at = 0;
-  for (int other = 0; other < ranks; ++other) {
-    std::int64_t* const piece_offsets = offsets.data() + other * (own.size() + 1);
-    const std::int64_t offset_bytes = bytes_of<std::int64_t>(own.size() + 1);
-    const std::int64_t count = begins.count(other, rank);
-    if (other == rank) {
-      MF_CUDA(cudaMemcpyAsync(piece_offsets, sorted.offsets.data() + own.begin,
-                              static_cast<std::size_t>(offset_bytes), cudaMemcpyDeviceToDevice,
-                              stream));
-      pieces[other] = {piece_offsets, sorted.ratings.data() + begins.first(rank, rank), own.size(),
-                       count};
-      continue;
-    }
-    const RowRange theirs = items_.own(other);
-    offsets_out.push_back(
-        {other, sorted.offsets.data() + theirs.begin, bytes_of<std::int64_t>(theirs.size() + 1)});
-    ratings_out.push_back({other, sorted.ratings.data() + begins.first(rank, other),
-                           bytes_of<RowRating>(begins.count(rank, other))});
-    offsets_in.push_back({other, piece_offsets, offset_bytes});
-    ratings_in.push_back({other, ratings.data() + at, bytes_of<RowRating>(count)});
-    pieces[other] = {piece_offsets, ratings.data() + at, own.size(), count};
-    at += count;
-  }
-  devices_->exchange(offsets_out, offsets_in, stream);
-  devices_->exchange(ratings_out, ratings_in, stream);
+  Pieces pieces = exchange_pieces(sorted, items_, begins, *devices_, stream);
   devices_->wait(stream);
 
   AlignedVector<std::int64_t> own_offsets;
@@ -135,10 +155,10 @@ RatingsOfRows RankRatings::columns(cudaStream_t stream) {
   column_offsets_ = mf::cuda::upload(View<const std::int64_t>(own_offsets), stream);
   auto next = mf::cuda::upload(View<const std::int64_t>(own_offsets), stream);
   columns_ = DeviceBuffer<RowRating>(own_offsets.back());
-  for (int other = 0; other < ranks; ++other) {
-    shift_offsets(const_cast<std::int64_t*>(pieces[other].offsets), own.size() + 1,
-                  -begins.first(other, rank), stream);
-    append_columns(pieces[other], users_.own(other).begin, next.data(), columns_.data(), stream);
+  for (int of = 0; of < devices_->size(); ++of) {
+    shift_offsets(pieces.offsets_of(of), own.size() + 1, -begins.first(of, devices_->rank()),
+                  stream);
+    append_columns(pieces.of(of), users_.own(of).begin, next.data(), columns_.data(), stream);
   }
   MF_CUDA(cudaStreamSynchronize(stream));  // the pieces end
   own_columns_ = {column_offsets_.data(), columns_.data(), own.size(), own_offsets.back()};
