@@ -140,7 +140,8 @@ class Peer : public Algorithm {
   void hand_over(const Ratings& train, Context& context) {
     const PhaseScope phase(context.phases, "hand_over");
     const auto rows = static_cast<double>(train.n_users() + train.n_items());
-    scratch_.emplace(static_cast<double>(train.bytes()) +
+    const std::int64_t test_bytes = algorithm_.takes_test ? context.test->bytes() : 0;
+    scratch_.emplace(static_cast<double>(train.bytes() + test_bytes) +
                      2 * rows * (model_.factors + 1) * sizeof(float));
     const std::string folder = scratch_->path() + "/";
     write_npy(folder + "user.npy", train.users());
