@@ -4,26 +4,51 @@
 #include <utility>
 
 namespace mf {
+namespace {
 
-RowCuts cut_rows(View<const std::int64_t> offsets, const RowCost& cost_of, int parts) {
+// A rule by the lengths of rows. It is asked once for each short length: there may be 50 million
+// rows, most of which are short, and each is looked at four times.
+class Costs {
+ public:
+  explicit Costs(const RowCost& rule) : rule_(rule) {
+    for (std::int64_t count = 0; count < kShort; ++count) short_.push_back(rule(count));
+  }
+  double operator()(std::int64_t count) const {
+    return count < kShort ? short_[count] : rule_(count);
+  }
+
+ private:
+  static constexpr std::int64_t kShort = 1 << 12;
+  const RowCost& rule_;
+  std::vector<double> short_;
+};
+
+RowCuts cut_by(View<const std::int64_t> offsets, const Costs& costs, int parts) {
   const std::int64_t rows = offsets.size() - 1;
-  const auto cost = [&](std::int64_t row) { return cost_of(offsets[row + 1] - offsets[row]); };
+  const auto cost = [&](std::int64_t row) { return costs(offsets[row + 1] - offsets[row]); };
   double all = 0;
   for (std::int64_t row = 0; row < rows; ++row) all += cost(row);
-  // A row goes to the part in whose share its middle lies.
   RowCuts cuts = {0};
-  double before = 0;
-  for (std::int64_t row = 0; row < rows; ++row) {
-    const double own = cost(row);
-    const double middle = before + own / 2;
-    while (std::ssize(cuts) < parts &&
-           middle >= all * static_cast<double>(std::ssize(cuts)) / parts && all > 0) {
-      cuts.push_back(row);
+  if (all > 0) {
+    // A row goes to the part in whose share its middle lies.
+    const auto share_ends = [&] { return all * static_cast<double>(std::ssize(cuts)) / parts; };
+    double before = 0;
+    double end = share_ends();
+    for (std::int64_t row = 0; row < rows; ++row) {
+      const double own = cost(row);
+      const double middle = before + own / 2;
+      for (; middle >= end && std::ssize(cuts) < parts; end = share_ends()) cuts.push_back(row);
+      before += own;
     }
-    before += own;
   }
   while (std::ssize(cuts) < parts + 1) cuts.push_back(rows);
   return cuts;
+}
+
+}  // namespace
+
+RowCuts cut_rows(View<const std::int64_t> offsets, const RowCost& cost, int parts) {
+  return cut_by(offsets, Costs(cost), parts);
 }
 
 RowCost ratings_and(double row_cost) {
@@ -40,10 +65,11 @@ RowShards one_shard(std::int64_t rows) { return {{{0, rows}}}; }
 
 RowShards shard_rows(View<const std::int64_t> offsets, const RowCost& cost, int ranks, int parts) {
   RowShards shards;
-  const RowCuts cuts = cut_rows(offsets, cost, ranks);
+  const Costs costs(cost);
+  const RowCuts cuts = cut_by(offsets, costs, ranks);
   for (int rank = 0; rank < ranks; ++rank) {
     const RowRange own = rows_of(cuts, rank);
-    RowCuts inner = cut_rows(offsets.part(own.begin, own.end + 1), cost, parts);
+    RowCuts inner = cut_by(offsets.part(own.begin, own.end + 1), costs, parts);
     for (std::int64_t& cut : inner) cut += own.begin;
     shards.parts.push_back(std::move(inner));
   }
