@@ -29,8 +29,9 @@ struct RowReg {
   }
 };
 
-// RowReg::of() in fp32. On a device the power is that of its special functions, some 2e-6 of the
-// value; with power 1 nothing but the product is computed.
+// RowReg::of() in fp32. On a device the power is that of its special functions, whose logarithm is
+// good to 2^-22 of its value: for a million ratings 2e-6 of the result with power .5, 7e-6 with 2.
+// With power 1 nothing but the product is computed.
 MF_HD float row_reg(float reg, float power, std::int32_t count) {
   const auto n = static_cast<float>(count);
   if (power == 1.0F || count == 0) return reg * n;

@@ -12,6 +12,7 @@ namespace {
 constexpr double kUpdatesOfWorker = 3.0e6;  // a second
 constexpr double kCacheBytes = 4.6e12;      // a second, read and written
 constexpr double kMostUpdates = 12e9;       // a second
+// Estimates, of a machine whose GPUs are linked by NVLink.
 constexpr double kLaunch = 20e-6;           // and the end of the longest chunks, seconds
 constexpr double kExchangeLatency = 20e-6;  // seconds
 constexpr double kExchangeBytes = 150e9;    // a second from one rank to the next
