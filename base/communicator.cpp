@@ -108,11 +108,7 @@ void Communicator::gather_bytes(std::span<std::byte> data, const PartOffsets& of
 }
 
 std::vector<std::string> Communicator::all_texts(const std::string& own) {
-  std::vector<std::int64_t> lengths(size_, 0);
-  lengths[rank()] = std::ssize(own);
-  PartOffsets one_each(size_ + 1);
-  for (int part = 0; part <= size_; ++part) one_each[part] = part;
-  all_gather(std::span(lengths), one_each);
+  const std::vector<std::int64_t> lengths = all_numbers(std::ssize(own));
   PartOffsets offsets = {0};
   for (const std::int64_t length : lengths) offsets.push_back(offsets.back() + length);
   std::string joined(offsets.back(), '\0');
@@ -159,14 +155,20 @@ void Communicator::sum(std::span<T> values) {
 
 void Communicator::all_sum(std::span<double> values) { sum(values); }
 void Communicator::all_sum(std::span<float> values) { sum(values); }
+void Communicator::all_sum(std::span<std::int64_t> values) { sum(values); }
 
 std::int64_t Communicator::all_min(std::int64_t own) {
+  const std::vector<std::int64_t> values = all_numbers(own);
+  return *std::min_element(values.begin(), values.end());
+}
+
+std::vector<std::int64_t> Communicator::all_numbers(std::int64_t own) {
   std::vector<std::int64_t> values(size_, 0);
   values[rank()] = own;
   PartOffsets one_each(size_ + 1);
   for (int part = 0; part <= size_; ++part) one_each[part] = part;
   all_gather(std::span(values), one_each);
-  return *std::min_element(values.begin(), values.end());
+  return values;
 }
 
 void Communicator::shift(const void* out, std::int64_t bytes_out, void* in, std::int64_t bytes_in) {

@@ -55,7 +55,14 @@ class Communicator {
   // Element by element over the ranks; floats are added in double and rounded once.
   void all_sum(std::span<double> values);
   void all_sum(std::span<float> values);
+  void all_sum(std::span<std::int64_t> values);  // exact below 2^53
   std::int64_t all_min(std::int64_t own);
+
+  // The number of every rank, on all.
+  std::vector<std::int64_t> all_numbers(std::int64_t own);
+
+  // These transfers at once, as RankLinks::exchange. Alone: there must be none.
+  void exchange(std::span<const Outgoing> sends, std::span<const Incoming> receives);
 
   // To the next rank, from the one before; the ranks are a ring. Lengths may differ: `bytes_in` is
   // that of the rank before.
@@ -89,7 +96,6 @@ class Communicator {
   void gather_bytes(std::span<std::byte> data, const PartOffsets& offsets, std::int64_t element);
   template <class T>
   void sum(std::span<T> values);
-  void exchange(std::span<const Outgoing> sends, std::span<const Incoming> receives);
 
   std::shared_ptr<RankLinks> links_;  // null: alone
   int size_ = 1;

@@ -54,6 +54,13 @@ class PieceHash {
   std::int64_t pieces() const { return std::ssize(hashes_); }
   void take(std::int64_t piece);  // each once
   std::uint64_t value() const;    // once all are taken
+  // Of a piece that was taken; or as somebody else has found it.
+  std::uint64_t piece(std::int64_t number) const {
+    return hashes_[static_cast<std::size_t>(number)];
+  }
+  void set_piece(std::int64_t number, std::uint64_t hash) {
+    hashes_[static_cast<std::size_t>(number)] = hash;
+  }
 
  private:
   std::span<const std::byte> bytes_;

@@ -28,6 +28,7 @@
 #include "base/threads.hpp"
 #include "datasets/ratings/bucket_sort.hpp"
 #include "datasets/ratings/canonical.hpp"
+#include "datasets/ratings/rating_slice.hpp"
 
 namespace mf {
 namespace {
@@ -326,6 +327,7 @@ CacheHead head_of(const std::string& path, const FixedHeader& header,
 
 using Sections = std::array<std::span<const std::byte>, kSections>;
 constexpr std::size_t kRatingSections = 3;  // users, items, values: the first of all
+constexpr std::size_t kPartsSection = 6;
 
 Sections cut_sections(const FixedHeader& header, std::span<const std::byte> file) {
   Sections sections;
@@ -345,10 +347,11 @@ void check_sum(const std::string& path, const FixedHeader& header, std::size_t s
        kSectionNames[section]);
 }
 
-// Those that are not of the ratings.
+// Those that are not of the ratings. `with_parts`: the labels of a given split, too.
 void check_small_sums(const std::string& path, const FixedHeader& header, const Sections& sections,
-                      ThreadTeam& team) {
+                      ThreadTeam& team, bool with_parts) {
   for (std::size_t s = kRatingSections; s < sections_in(header); ++s) {
+    if (s == kPartsSection && !with_parts) continue;
     PieceHash hash(sections[s], s);
     team.for_chunks(hash.pieces(), 1, [&](std::int64_t i, std::int64_t) { hash.take(i); });
     check_sum(path, header, s, hash);
@@ -375,6 +378,104 @@ void check_ratings(const std::string& path, const FixedHeader& header, const Sec
   for (const std::int64_t at : wrong) {
     if (at < ratings.nnz()) fail_wrong(ratings, at, path + ": the cache is corrupt");
   }
+}
+
+// ---- over ranks ----
+
+// The pieces of a section in which the bytes [begin, end) lie.
+struct PieceRange {
+  std::int64_t begin, end;
+};
+PieceRange pieces_over(std::uint64_t begin, std::uint64_t end) {
+  if (begin >= end) return {0, 0};
+  constexpr auto size = static_cast<std::uint64_t>(PieceHash::kPieceBytes);
+  return {static_cast<std::int64_t>(begin / size), static_cast<std::int64_t>((end - 1) / size) + 1};
+}
+
+// The checksums of one section, of which each rank hashes the pieces over its own elements. A piece
+// over elements of several ranks is hashed by all of these, since their files may be copies.
+class SharedSum {
+ public:
+  SharedSum(std::span<const std::byte> section, std::size_t number, std::uint64_t element,
+            const PartOffsets& elements, int ranks)
+      : hash_(section, number), section_(number) {
+    for (int rank = 0; rank < ranks; ++rank) {
+      of_rank_.push_back(pieces_over(static_cast<std::uint64_t>(elements[rank]) * element,
+                                     static_cast<std::uint64_t>(elements[rank + 1]) * element));
+    }
+  }
+
+  PieceRange own(int rank) const { return of_rank_[static_cast<std::size_t>(rank)]; }
+  void take(std::int64_t piece) { hash_.take(piece); }
+
+  // After all ranks have taken theirs.
+  void check(const std::string& path, const FixedHeader& header, Communicator& ranks) {
+    const PieceRange mine = own(ranks.rank());
+    PartOffsets parts = {0};
+    for (const PieceRange& one : of_rank_) parts.push_back(parts.back() + one.end - one.begin);
+    std::vector<std::uint64_t> all(static_cast<std::size_t>(parts.back()));
+    for (std::int64_t piece = mine.begin; piece < mine.end; ++piece)
+      all[static_cast<std::size_t>(parts[ranks.rank()] + piece - mine.begin)] = hash_.piece(piece);
+    ranks.all_gather(std::span(all), parts);
+    bool same = true;
+    std::int64_t known = 0;  // pieces before it
+    for (int rank = 0; rank < ranks.size(); ++rank) {
+      const PieceRange theirs = own(rank);
+      for (std::int64_t piece = theirs.begin; piece < theirs.end; ++piece) {
+        const std::uint64_t found =
+            all[static_cast<std::size_t>(parts[rank] + piece - theirs.begin)];
+        if (piece < known) same = same && hash_.piece(piece) == found;
+        hash_.set_piece(piece, found);
+      }
+      known = std::max(known, theirs.end);
+    }
+    if (!same) {
+      fail(ErrorKind::data, "{}: the ranks have read different files: section {}", path,
+           kSectionNames[section_]);
+    }
+    check_sum(path, header, section_, hash_);
+  }
+
+ private:
+  PieceHash hash_;
+  std::size_t section_;
+  std::vector<PieceRange> of_rank_;
+};
+
+// Of the ratings and of the labels of a given split.
+void check_shared(const std::string& path, const FixedHeader& header, const Sections& sections,
+                  const Ratings& ratings, const PartOffsets& own, Communicator& ranks,
+                  ThreadTeam& team) {
+  std::vector<SharedSum> sums;
+  for (std::size_t s = 0; s < kRatingSections; ++s)
+    sums.emplace_back(sections[s], s, 4, own, ranks.size());
+  sums.emplace_back(sections[kPartsSection], kPartsSection, header.n_parts > 0 ? 1 : 0, own,
+                    ranks.size());
+  const std::int64_t begin = own[ranks.rank()];
+  const std::int64_t end = own[ranks.rank() + 1];
+  std::atomic<std::int64_t> wrong{end};
+  const auto look = [&](std::int64_t piece) {
+    constexpr std::int64_t kRatings = PieceHash::kPieceBytes / 4;
+    const std::int64_t from = std::clamp(piece * kRatings, begin, end);
+    const std::int64_t to = std::clamp((piece + 1) * kRatings, begin, end);
+    const std::int64_t first = first_wrong(ratings, from, to);
+    if (first == to) return;
+    for (std::int64_t seen = wrong; first < seen && !wrong.compare_exchange_weak(seen, first);) {
+    }
+  };
+  ranks.agree([&] {
+    const PieceRange pieces = sums.front().own(ranks.rank());
+    team.for_chunks(pieces.end - pieces.begin, 1, [&](std::int64_t number, std::int64_t) {
+      for (std::size_t s = 0; s < kRatingSections; ++s) sums[s].take(pieces.begin + number);
+      look(pieces.begin + number);
+    });
+    const PieceRange labels = sums.back().own(ranks.rank());
+    for (std::int64_t piece = labels.begin; piece < labels.end; ++piece) sums.back().take(piece);
+  });
+  for (SharedSum& sum : sums) sum.check(path, header, ranks);
+  ranks.agree([&] {
+    if (wrong < end) fail_wrong(ratings, wrong, path + ": the cache is corrupt");
+  });
 }
 
 template <class T>
@@ -491,16 +592,46 @@ Dataset read_cache(const std::string& path, int threads) {
   data.info = head_of(path, header, file).info;
   const Sections sections = cut_sections(header, file);
   ThreadTeam team(useful_threads(threads, header.nnz));
-  check_small_sums(path, header, sections, team);
+  check_small_sums(path, header, sections, team, true);
   data.ratings = Ratings(views_of(sections, mapped.owner), mapped.owner);
   check_heads(data.ratings, team, path + ": the cache is corrupt");
   check_ratings(path, header, sections, data.ratings, team);
-  const auto parts = typed<std::uint8_t>(sections[6]);
+  const auto parts = typed<std::uint8_t>(sections[kPartsSection]);
   check_parts(path, parts);
   data.parts.assign(parts.begin(), parts.end());
   fail_if_cut();
   data.load.cache = seconds_since(start);
   return data;
+}
+
+CacheSlice read_cache_slice(const std::string& path, Communicator& ranks, int threads) {
+  const auto start = Clock::now();
+  CacheSlice slice;
+  FixedHeader header;
+  Sections sections;
+  ThreadTeam team(threads);
+  ranks.agree([&] {
+    const Bytes mapped = map_regular_file(path);
+    const auto file = bytes_of(mapped);
+    header = checked_header(path, file);
+    check_sizes(path, header, file.size());
+    slice.data.info = head_of(path, header, file).info;
+    sections = cut_sections(header, file);
+    check_small_sums(path, header, sections, team, false);
+    slice.data.ratings = Ratings(views_of(sections, mapped.owner), mapped.owner);
+    check_heads(slice.data.ratings, team, path + ": the cache is corrupt");
+  });
+  const Ratings& ratings = slice.data.ratings;
+  check_same_data(path, slice.data, ranks);
+  slice.users = cut_users_evenly(ratings.user_offsets(), ranks.size());
+  PartOffsets own;
+  for (const std::int64_t user : slice.users)
+    own.push_back(ratings.nnz() == 0 ? 0 : ratings.user_offsets()[user]);
+  check_shared(path, header, sections, ratings, own, ranks, team);
+  slice.parts = typed<std::uint8_t>(sections[kPartsSection]);
+  ranks.agree([] { fail_if_cut(); });
+  slice.data.load.cache = seconds_since(start);
+  return slice;
 }
 
 // ---- writing beside other work ----

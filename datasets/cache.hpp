@@ -12,7 +12,9 @@
 #include <string>
 #include <thread>
 
+#include "base/communicator.hpp"
 #include "base/file_lock.hpp"
+#include "base/view.hpp"
 #include "datasets/ratings/dataset.hpp"
 
 namespace mf {
@@ -40,6 +42,19 @@ void write_cache(const std::string& path, const Dataset& data, int threads,
 
 // Maps the file and verifies version, sizes and checksum. Throws Error(data) naming what is wrong.
 Dataset read_cache(const std::string& path, int threads);
+
+// A cache file over ranks: each maps it, reads the rows of its users and checks them. Other ratings
+// are in reach, but nobody has looked at them.
+struct CacheSlice {
+  Dataset data;                    // without parts
+  View<const std::uint8_t> parts;  // of all ratings, or none; lives as long as the ratings
+  PartOffsets users;               // rank r has the rows [users[r], users[r + 1])
+};
+
+// Checks all that read_cache() does, each byte by one rank at least: the checksum of a section is
+// put together of those of its pieces. Every rank checks what all rely on: offsets, ids, names. All
+// ranks together; throws on all where one finds that its file cannot be used.
+CacheSlice read_cache_slice(const std::string& path, Communicator& ranks, int threads);
 
 // Writes cache files by a thread of its own, beside what the caller does next: one at a time, of
 // ratings that the caller shares. A failure is a warning.

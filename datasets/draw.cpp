@@ -9,6 +9,7 @@
 #include <cmath>
 #include <limits>
 #include <mutex>
+#include <numeric>
 #include <vector>
 
 namespace mf {
@@ -38,7 +39,6 @@ Window window_of(std::int64_t count, std::int64_t eligible, double width) {
 struct Candidate {
   std::uint64_t key;
   std::int64_t cut;
-  friend bool operator<(const Candidate& a, const Candidate& b) { return a.key < b.key; }
 };
 
 // Calls body(begin, end) for the blocks of [first, last).
@@ -71,21 +71,50 @@ class Pass {
 
   // `count` of them, once the smallest of the window are added to those below it; nothing where
   // the window missed.
-  std::optional<Draw> finish(std::int64_t count) {
-    std::int64_t missing = count;
-    for (const std::int64_t below : counts_) missing -= below;
-    if (missing < 0 || missing > std::ssize(inside_)) return std::nullopt;
+  std::optional<Draw> finish(std::int64_t count, Communicator* ranks) {
+    std::int64_t below = 0;
+    for (const std::int64_t own : counts_) below += own;
+    std::vector<std::uint64_t> window = keys_inside();
+    if (ranks != nullptr) {
+      below = sum_of(ranks->all_numbers(below));
+      window = of_all(window, *ranks);
+    }
+    const std::int64_t missing = count - below;
+    if (missing < 0 || missing > std::ssize(window)) return std::nullopt;
     // All below the window have keys below this one.
     Draw draw{window_.low - 1, std::move(counts_)};
     if (missing == 0) return draw;
-    std::nth_element(inside_.begin(), inside_.begin() + (missing - 1), inside_.end());
-    draw.last = inside_[static_cast<std::size_t>(missing - 1)].key;
-    for (std::int64_t k = 0; k < missing; ++k)
-      ++draw.counts[static_cast<std::size_t>(inside_[static_cast<std::size_t>(k)].cut)];
+    std::nth_element(window.begin(), window.begin() + (missing - 1), window.end());
+    const std::uint64_t last = window[static_cast<std::size_t>(missing - 1)];
+    draw.last = last;
+    for (const Candidate& one : inside_) {
+      if (one.key <= last) ++draw.counts[static_cast<std::size_t>(one.cut)];
+    }
     return draw;
   }
 
  private:
+  std::vector<std::uint64_t> keys_inside() const {
+    std::vector<std::uint64_t> keys;
+    for (const Candidate& one : inside_) keys.push_back(one.key);
+    return keys;
+  }
+
+  static std::int64_t sum_of(const std::vector<std::int64_t>& numbers) {
+    return std::accumulate(numbers.begin(), numbers.end(), std::int64_t{0});
+  }
+
+  static std::vector<std::uint64_t> of_all(const std::vector<std::uint64_t>& own,
+                                           Communicator& ranks) {
+    PartOffsets parts = {0};
+    for (const std::int64_t count : ranks.all_numbers(std::ssize(own)))
+      parts.push_back(parts.back() + count);
+    std::vector<std::uint64_t> all(static_cast<std::size_t>(parts.back()));
+    std::copy(own.begin(), own.end(), all.begin() + parts[ranks.rank()]);
+    ranks.all_gather(std::span(all), parts);
+    return all;
+  }
+
   // How many are below the window.
   std::int64_t block(const std::uint8_t* labels, std::int64_t begin, std::int64_t end,
                      std::int64_t cut, std::vector<Candidate>& inside) const {
@@ -185,14 +214,14 @@ void fill_labels(Labels& labels, std::uint8_t label, ThreadTeam& team) {
 
 Draw draw_fraction(const LabelSource& labels, const std::vector<std::int64_t>& cuts,
                    std::int64_t eligible, double fraction, const Keys& keys, ThreadTeam& team,
-                   double width) {
+                   double width, Communicator* ranks) {
   const auto count =
       static_cast<std::int64_t>(std::llround(fraction * static_cast<double>(eligible)));
   if (count == 0) return {std::nullopt, std::vector<std::int64_t>(cuts.size() - 1, 0)};
   for (;; width = 8 * width + 1) {
     Pass pass(labels, cuts, keys, window_of(count, eligible, width));
     pass.run(team);
-    if (auto draw = pass.finish(count)) return *draw;
+    if (auto draw = pass.finish(count, ranks)) return *draw;
   }
 }
 

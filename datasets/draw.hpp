@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/aligned.hpp"
+#include "base/communicator.hpp"
 #include "base/rng.hpp"
 #include "base/threads.hpp"
 #include "datasets/ratings/dataset.hpp"
@@ -39,11 +40,13 @@ struct Draw {
 };
 
 // Draws round(fraction * eligible) of the entries labelled kTrain, of which there are `eligible`.
-// `cuts`: ascending, from 0 to the number of entries; the work is cut there. `width`, for tests:
-// the first guess at the largest key, in standard deviations each way.
+// `cuts`: ascending, from 0 to the number of entries; the work is cut there. Over ranks, each has
+// cuts of its own, which together are those of all entries, `eligible` is of all, and counts are of
+// the own cuts: the largest key is the same on all, and the same as of one process. `width`, for
+// tests: the first guess at the largest key, in standard deviations each way.
 Draw draw_fraction(const LabelSource& labels, const std::vector<std::int64_t>& cuts,
                    std::int64_t eligible, double fraction, const Keys& keys, ThreadTeam& team,
-                   double width = 5);
+                   double width = 5, Communicator* ranks = nullptr);
 
 // Labels as they are after the draw: `part` for those drawn. `before` and `keys` outlive it.
 class DrawnLabels final : public LabelSource {

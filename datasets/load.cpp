@@ -162,6 +162,11 @@ Dataset load_catalog(const CatalogEntry& entry, const DatasetRequest& request, i
   return cached(cache_path(request), source_key(*source), build, threads, writer);
 }
 
+std::string look_alike_key(const DatasetRequest& request) {
+  return fmt::format("look-alike version {}: {}, factor {}, seed {}", kLookAlikeVersion,
+                     request.like, request.scale_factor, request.seed);
+}
+
 Dataset load_look_alike(const DatasetRequest& request, int threads, CacheWriter* writer) {
   const auto build = [&] {
     const auto start = Clock::now();
@@ -171,10 +176,7 @@ Dataset load_look_alike(const DatasetRequest& request, int threads, CacheWriter*
     return data;
   };
   if (!is_cacheable(request)) return build();
-  const std::string key =
-      fmt::format("look-alike version {}: {}, factor {}, seed {}", kLookAlikeVersion, request.like,
-                  request.scale_factor, request.seed);
-  return cached(cache_path(request), key, build, threads, writer);
+  return cached(cache_path(request), look_alike_key(request), build, threads, writer);
 }
 
 std::vector<std::string> own_files(const DatasetRequest& request) {
@@ -268,6 +270,47 @@ Dataset load_dataset(const DatasetRequest& request, int threads, CacheWriter* wr
   implicit.load = data.load;
   implicit.load.matrix += seconds_since(start);
   return implicit;
+}
+
+namespace {
+
+// The key that a cache file must have; nothing: any, since it stands for itself.
+std::optional<std::string> expected_key(const DatasetRequest& request) {
+  if (!request.like.empty()) return look_alike_key(request);
+  const auto source = source_of(request);
+  return source ? std::optional(source_key(*source)) : std::nullopt;
+}
+
+}  // namespace
+
+std::optional<std::string> fresh_cache(const DatasetRequest& request) {
+  const std::string path = cache_path(request);
+  if (!is_cacheable(request) || !exists(path) || !why_unavailable(request).empty())
+    return std::nullopt;
+  try {
+    const auto key = expected_key(request);
+    if (!key || read_cache_head(path).key == *key) return path;
+  } catch (const Error&) {  // it will be rebuilt
+  }
+  return std::nullopt;
+}
+
+DatasetSlice load_dataset_slice(const DatasetRequest& request, Communicator& ranks, int threads) {
+  std::optional<std::string> path;
+  ranks.agree([&] { path = fresh_cache(request); });
+  DatasetSlice loaded;
+  if (ranks.all_min(path ? 1 : 0) == 1) {
+    loaded.slice = read_cache_slice(*path, ranks, threads);
+  } else {
+    loaded.whole = true;
+    ranks.agree([&] { loaded.slice.data = load_dataset(request, threads); });
+    const Dataset& data = loaded.slice.data;
+    check_same_data(request.label(), data, ranks);
+    loaded.slice.parts = data.parts;
+    loaded.slice.users = cut_users_evenly(data.ratings.user_offsets(), ranks.size());
+  }
+  loaded.slice.data.info.name = request.label();
+  return loaded;
 }
 
 }  // namespace mf

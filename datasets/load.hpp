@@ -31,6 +31,18 @@ bool is_cacheable(const DatasetRequest& request);
 // comes next.
 Dataset load_dataset(const DatasetRequest& request, int threads, CacheWriter* writer = nullptr);
 
+// The cache file that load_dataset would read; nothing where it would build one, or none.
+std::optional<std::string> fresh_cache(const DatasetRequest& request);
+
+// A data set of which each rank has read the rows of its users.
+struct DatasetSlice {
+  CacheSlice slice;
+  bool whole = false;  // each had to read or make all of it, since there is no cache file for all
+};
+
+// The same ratings as load_dataset, without a rule for implicit feedback. All ranks together.
+DatasetSlice load_dataset_slice(const DatasetRequest& request, Communicator& ranks, int threads);
+
 // Where load_dataset keeps this data set. Look-alikes below 2 M ratings are made anew each time.
 std::string cache_path(const DatasetRequest& request);
 

@@ -6,8 +6,11 @@
 #include <string>
 #include <vector>
 
+#include "base/communicator.hpp"
 #include "base/json_fwd.hpp"
 #include "datasets/ratings/dataset.hpp"
+#include "datasets/ratings/rating_facts.hpp"
+#include "datasets/ratings/rating_slice.hpp"
 
 namespace mf {
 
@@ -51,5 +54,29 @@ Split make_split(const Dataset& data, const SplitSpec& spec, int threads);
 // back to the system while the parts grow, so that there are never two copies. The ratings of every
 // other Dataset that shares the memory are undefined afterwards.
 Split make_split_consuming(Dataset data, const SplitSpec& spec, int threads);
+
+// The ratings of each part of a split, over all ranks.
+struct PartSizes {
+  std::int64_t train = 0, test = 0, validation = 0, fold_in = 0;
+  std::int64_t all() const { return train + test + validation + fold_in; }
+};
+PartSizes sizes_of(const Split& split);
+
+// A split of which this rank has the rows of its users: those of the split that one process makes,
+// bit for bit.
+struct SplitSlice {
+  Split split;      // the rows of other ranks are empty; what is cold is counted over all ranks
+  PartSizes sizes;  // over all ranks
+  PartOffsets test_parts, validation_parts;  // where those of each rank begin among all
+  RatingSlice train;                         // views into split.train
+  RatingFacts facts;                         // of the training part of all ranks
+};
+
+// `data` has all offsets and ids, and the ratings of the rows [users[r], users[r + 1]) of rank r;
+// others are not looked at, and memory of these goes back to the system as the parts grow. `given`:
+// labels for Kind::given. Every kind of split is shared: the ranks agree on the largest key drawn,
+// and decide all else row by row. All ranks together; throws on all where one of them cannot.
+SplitSlice make_split_slice(Dataset data, View<const std::uint8_t> given, const SplitSpec& spec,
+                            const PartOffsets& users, Communicator& ranks, int threads);
 
 }  // namespace mf

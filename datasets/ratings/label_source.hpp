@@ -22,13 +22,16 @@ class LabelSource {
 
 class StoredLabels final : public LabelSource {
  public:
-  explicit StoredLabels(View<const std::uint8_t> labels) : labels_(labels) {}
+  // Those of the ratings from `first` on.
+  explicit StoredLabels(View<const std::uint8_t> labels, std::int64_t first = 0)
+      : labels_(labels), first_(first) {}
   const std::uint8_t* block(std::int64_t begin, std::int64_t, Block&) const override {
-    return labels_.data() + begin;
+    return labels_.data() + (begin - first_);
   }
 
  private:
   View<const std::uint8_t> labels_;
+  std::int64_t first_;
 };
 
 class SameLabel final : public LabelSource {

@@ -37,16 +37,20 @@ class ColumnSorter {
 }  // namespace
 
 Csc make_csc(const Ratings& ratings, int threads) {
-  const std::int64_t nnz = ratings.nnz();
-  ThreadTeam team(useful_threads(threads, ratings.nnz()));
+  return make_csc(ratings.users(), ratings.items(), ratings.values(), ratings.n_items(), threads);
+}
+
+Csc make_csc(View<const std::int32_t> users, View<const std::int32_t> of_items,
+             View<const float> values, std::int32_t n_items, int threads) {
+  const std::int64_t nnz = values.size();
+  ThreadTeam team(useful_threads(threads, nnz));
   Csc csc;
-  csc.item_offsets = key_offsets(ratings.items(), ratings.n_items(), team);
+  csc.item_offsets = key_offsets(of_items, n_items, team);
   csc.users.resize(nnz);
   csc.values.resize(nnz);
   AlignedVector<std::int32_t> items(nnz);
   const Buckets buckets = make_buckets(csc.item_offsets);
-  scatter_to_buckets({ratings.items().data(), ratings.users().data(), ratings.values().data()},
-                     ratings.nnz(), buckets, csc.item_offsets,
+  scatter_to_buckets({of_items.data(), users.data(), values.data()}, nnz, buckets, csc.item_offsets,
                      {items.data(), csc.users.data(), csc.values.data()}, team);
   const ColumnSorter sort(items, csc);
   team.for_chunks(buckets.count(), 1, [&](std::int64_t b, std::int64_t) {

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "datasets/ratings/bucket_sort.hpp"
+#include "datasets/ratings/rank_blocks.hpp"
 
 namespace mf {
 namespace {
@@ -38,6 +39,32 @@ double sum_in_chunks(std::int64_t count, ThreadTeam& team, const Term& term) {
   });
   double total = 0;
   for (const double sum : partial) total += sum;
+  return total;
+}
+
+// The same over the values of all ranks, of which `rest` ends the last block of the own ones.
+template <class Term>
+double sum_over_ranks(View<const float> own, View<const float> rest, const PartOffsets& parts,
+                      Communicator& ranks, ThreadTeam& team, const Term& term) {
+  const BlockRange blocks = blocks_of(parts, ranks.rank(), kRatingChunk);
+  const std::int64_t skipped = blocks.begin - parts[ranks.rank()];
+  std::vector<double> partial((blocks.size() + kRatingChunk - 1) / kRatingChunk);
+  team.for_chunks(blocks.size(), kRatingChunk, [&](std::int64_t begin, std::int64_t end) {
+    const std::int64_t first = skipped + begin;
+    const auto in_lanes = [&](const float* values) {
+      return sum_in_lanes(0, end - begin, [&](std::int64_t i) { return term(double{values[i]}); });
+    };
+    double& sum = partial[begin / kRatingChunk];
+    if (skipped + end <= own.size()) {
+      sum = in_lanes(own.data() + first);
+      return;
+    }
+    AlignedVector<float> block(own.begin() + first, own.end());
+    block.insert(block.end(), rest.begin(), rest.end());
+    sum = in_lanes(block.data());
+  });
+  double total = 0;
+  for (const double sum : sums_of_all(partial, parts, kRatingChunk, ranks)) total += sum;
   return total;
 }
 
@@ -112,19 +139,48 @@ MeanAndDeviation mean_and_deviation(const Ratings& ratings, ThreadTeam& team) {
   return {mean, std::sqrt(squares / static_cast<double>(values.size()))};
 }
 
-RatingFacts facts_of(const Ratings& ratings, ThreadTeam& team) {
-  RatingFacts facts;
-  const MeanAndDeviation level = mean_and_deviation(ratings, team);
-  facts.mean = level.mean;
-  facts.deviation = level.deviation;
+namespace {
+
+// Who has ratings, of offsets that are known.
+void find_known(RatingFacts& facts, View<const std::int64_t> user_offsets, ThreadTeam& team) {
   const auto count_rows = [&](std::vector<std::uint8_t>& known, View<const std::int64_t> offsets) {
     const std::int64_t rows = std::max<std::int64_t>(0, offsets.size() - 1);
     return flag_rows(known, rows, team,
                      [&](std::int64_t row) { return offsets[row] < offsets[row + 1]; });
   };
-  facts.item_offsets = key_offsets(ratings.items(), ratings.n_items(), team);
-  facts.rating_users = count_rows(facts.known_user, ratings.user_offsets());
+  facts.rating_users = count_rows(facts.known_user, user_offsets);
   facts.rated_items = count_rows(facts.known_item, facts.item_offsets);
+}
+
+}  // namespace
+
+RatingFacts facts_of(const Ratings& ratings, ThreadTeam& team) {
+  RatingFacts facts;
+  const MeanAndDeviation level = mean_and_deviation(ratings, team);
+  facts.mean = level.mean;
+  facts.deviation = level.deviation;
+  facts.item_offsets = key_offsets(ratings.items(), ratings.n_items(), team);
+  find_known(facts, ratings.user_offsets(), team);
+  return facts;
+}
+
+RatingFacts facts_of(const RatingSlice& slice, Communicator& ranks, ThreadTeam& team) {
+  RatingFacts facts;
+  facts.item_offsets = slice.item_offsets;
+  find_known(facts, slice.user_offsets, team);
+  const auto nnz = static_cast<double>(slice.nnz());
+  if (slice.nnz() == 0) return facts;
+  const PartOffsets parts = slice.rating_parts();
+  const AlignedVector<float> rest = rest_of_blocks(slice.own_values, parts, kRatingChunk, ranks);
+  const auto sum = [&](const auto& term) {
+    return sum_over_ranks(slice.own_values, rest, parts, ranks, team, term);
+  };
+  facts.mean = sum([](double value) { return value; }) / nnz;
+  facts.deviation = std::sqrt(sum([mean = facts.mean](double value) {
+                                const double off = value - mean;
+                                return off * off;
+                              }) /
+                              nnz);
   return facts;
 }
 

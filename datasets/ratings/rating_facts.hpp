@@ -11,6 +11,7 @@
 
 #include "base/aligned.hpp"
 #include "base/threads.hpp"
+#include "datasets/ratings/rating_slice.hpp"
 #include "datasets/ratings/ratings.hpp"
 
 namespace mf {
@@ -30,6 +31,8 @@ struct RatingFacts {
 
 RatingFacts facts_of(const Ratings& ratings, ThreadTeam& team);
 RatingFacts facts_of(const Ratings& ratings, int threads);
+// Of the ratings of all ranks: the same numbers to the last bit. All ranks together.
+RatingFacts facts_of(const RatingSlice& slice, Communicator& ranks, ThreadTeam& team);
 
 // Of the values, as in RatingFacts, where nothing else is asked for.
 struct MeanAndDeviation {

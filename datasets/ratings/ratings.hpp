@@ -87,6 +87,9 @@ struct Csc {
   AlignedVector<float> values;               // nnz
 };
 Csc make_csc(const Ratings& ratings, int threads);
+// The same of any rows of it: columns of its ratings, by user and item.
+Csc make_csc(View<const std::int32_t> users, View<const std::int32_t> items,
+             View<const float> values, std::int32_t n_items, int threads);
 
 // Ratings as a file holds them: original ids, in the file's order. Where ids are text, `users` are
 // rows of user_names, of which each may occur, and `items` of item_names.

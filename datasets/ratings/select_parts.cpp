@@ -224,13 +224,17 @@ void cut(const Ratings& all, const LabelSource& labels, std::vector<GrowingPart>
 
 }  // namespace
 
-RatingRuns rating_runs(const Ratings& all) {
+RatingRuns rating_runs(const Ratings& all) { return rating_runs(all, 0, all.n_users()); }
+
+RatingRuns rating_runs(const Ratings& all, std::int64_t first, std::int64_t end) {
   RatingRuns runs;
   const auto offsets = all.user_offsets();
   runs.first_row = {0};
-  if (!offsets.empty()) runs.first_row = cut_rows(offsets, kRunRatings);
-  for (const std::int32_t row : runs.first_row)
+  if (!offsets.empty()) runs.first_row = cut_rows(offsets.part(first, end + 1), kRunRatings);
+  for (std::int32_t& row : runs.first_row) {
+    row += static_cast<std::int32_t>(first);
     runs.first_rating.push_back(offsets.empty() ? 0 : offsets[row]);
+  }
   return runs;
 }
 
@@ -268,6 +272,9 @@ std::vector<SelectedPart> select_parts(const Ratings& all, const SharedIds& ids,
                        all.user_offsets().size());
   cut(all, labels, parts, runs, originals, team);
   for (GrowingPart& part : parts) {
+    auto& offsets = part.selection->own.user_offsets;
+    std::fill(offsets.begin(), offsets.begin() + runs.first_row.front() + 1, 0);
+    std::fill(offsets.begin() + runs.first_row.back(), offsets.end(), part.first.back());
     const Ratings::Views views = part.selection->views();
     selected.push_back({Ratings(views, std::move(part.selection)), std::move(part.item_rated)});
   }

@@ -33,6 +33,8 @@ struct RatingRuns {
   std::int64_t count() const { return std::ssize(first_row) - 1; }
 };
 RatingRuns rating_runs(const Ratings& all);
+// Of the rows [first, end).
+RatingRuns rating_runs(const Ratings& all, std::int64_t first, std::int64_t end);
 
 // How many ratings of each run are labelled wanted[k]: entry k of the result.
 using RunCounts = std::vector<std::vector<std::int64_t>>;
@@ -40,8 +42,8 @@ RunCounts count_parts(const LabelSource& labels, const RatingRuns& runs,
                       View<const std::uint8_t> wanted, ThreadTeam& team);
 
 // Part k, which has these ids, has the ratings labelled wanted[k]; other labels are in no part.
-// `runs` are those of `all`, `counts` those of these labels. The result does not depend on the
-// number of threads.
+// `runs` are those of `all` or of some of its rows: then the parts have no ratings in the others.
+// `counts` are those of these labels. The result does not depend on the number of threads.
 std::vector<SelectedPart> select_parts(const Ratings& all, const SharedIds& ids,
                                        const LabelSource& labels, const RatingRuns& runs,
                                        const RunCounts& counts, View<const std::uint8_t> wanted,
