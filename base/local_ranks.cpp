@@ -9,13 +9,20 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cerrno>
+#include <chrono>
+#include <condition_variable>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <functional>
+#include <mutex>
+#include <optional>
 #include <stdexcept>
+#include <system_error>
+#include <thread>
 #include <utility>
 
 #include "base/clock.hpp"
@@ -98,6 +105,7 @@ class LocalLinks : public RankLinks {
 
   void announce(const Fault& fault) noexcept override {
     announced_ = true;
+    known_ = true;
     for (Peer& peer : peers_) {
       if (peer.notes) note(peer, to_note(fault));
     }
@@ -116,18 +124,23 @@ class LocalLinks : public RankLinks {
         peer.left = true;
       } else if (count > 0) {
         fault_ = from_note(std::string(text.data(), static_cast<std::size_t>(count)));
+        known_ = true;
         if (fault_->message == kGone) fault_->message = how_it_ended(fault_->rank);
         return fault_;
       } else if (count == 0 || (errno != EAGAIN && errno != EWOULDBLOCK && errno != EINTR)) {
         if (gone < 0) gone = other;
       }
     }
-    if (gone >= 0) fault_ = Fault{gone, ErrorKind::io, how_it_ended(gone)};
+    if (gone >= 0) {
+      known_ = true;
+      fault_ = Fault{gone, ErrorKind::io, how_it_ended(gone)};
+    }
     return fault_;
   }
 
  protected:
   virtual std::string how_it_ended(int /*other*/) { return kGone; }
+  const std::atomic<bool>& fault_is_known() const { return known_; }
 
  private:
   static void note(const Peer& peer, const std::string& text) noexcept {
@@ -155,6 +168,7 @@ class LocalLinks : public RankLinks {
   }
 
   [[noreturn]] void lost(int other) {
+    known_ = true;
     if (const auto fault = heard()) throw RankFault(*fault);
     throw RankFault({other, ErrorKind::io, how_it_ended(other)});
   }
@@ -214,19 +228,102 @@ class LocalLinks : public RankLinks {
   std::vector<Peer> peers_;  // nothing at the own rank
   std::vector<Head> heads_;  // as they come in
   bool announced_ = false;
-  std::optional<Fault> fault_;  // the first that was heard of
+  std::atomic<bool> known_ = false;  // a fault, by whatever way
+  std::optional<Fault> fault_;       // the first that was heard of
+};
+
+std::string how_ended(int status) {
+  if (!WIFSIGNALED(status))
+    return fmt::format("its process ended with code {}", WEXITSTATUS(status));
+  const int signal = WTERMSIG(status);
+  return fmt::format("its process was ended by signal {} ({}){}", signal, strsignal(signal),
+                     signal == SIGKILL ? "; the system does so where memory runs out" : "");
+}
+
+// Looks after the processes of the others while rank 0 has no time for it.
+class ProcessWatch {
+ public:
+  using Lost = std::function<void(const Fault&)>;
+  // `seen`: rank 0 knows of a fault.
+  ProcessWatch(std::vector<pid_t> processes, Lost lost, double unheard_s,
+               const std::atomic<bool>& seen)
+      : processes_(std::move(processes)),
+        lost_(std::move(lost)),
+        unheard_s_(unheard_s),
+        seen_(seen) {
+    try {
+      thread_ = std::thread([this] { watch(); });
+    } catch (const std::system_error&) {  // then rank 0 finds out when it looks
+    }
+  }
+  ~ProcessWatch() {
+    {
+      const std::lock_guard lock(mutex_);
+      over_ = true;
+    }
+    wake_.notify_all();
+    if (thread_.joinable()) thread_.join();
+  }
+  ProcessWatch(const ProcessWatch&) = delete;
+  ProcessWatch& operator=(const ProcessWatch&) = delete;
+
+ private:
+  void watch() {
+    std::optional<Clock::time_point> since;
+    std::unique_lock lock(mutex_);
+    while (!over_) {
+      wake_.wait_for(lock, std::chrono::milliseconds(250), [&] { return over_; });
+      const std::optional<Fault> fault = find();
+      if (over_ || seen_ || !fault) {
+        since.reset();
+        continue;
+      }
+      if (!since) since = Clock::now();
+      if (seconds_since(*since) >= unheard_s_) lost_(*fault);
+    }
+  }
+
+  // A process that has not ended as it should. It stays for rank 0 to ask about.
+  std::optional<Fault> find() const {
+    for (std::size_t other = 1; other < processes_.size(); ++other) {
+      siginfo_t info{};
+      const int found =
+          ::waitid(P_PID, static_cast<id_t>(processes_[other]), &info, WEXITED | WNOHANG | WNOWAIT);
+      if (found != 0 || info.si_pid == 0) continue;
+      const bool signalled = info.si_code != CLD_EXITED;
+      if (!signalled && info.si_status == 0) continue;
+      return Fault{static_cast<int>(other), ErrorKind::io,
+                   how_ended(signalled ? info.si_status : info.si_status << 8)};
+    }
+    return std::nullopt;
+  }
+
+  const std::vector<pid_t> processes_;
+  const Lost lost_;
+  const double unheard_s_;
+  const std::atomic<bool>& seen_;
+  std::mutex mutex_;
+  std::condition_variable wake_;
+  bool over_ = false;
+  std::thread thread_;
 };
 
 // Of rank 0: knows the processes of the others.
 class LeadingLinks : public LocalLinks {
  public:
-  LeadingLinks(std::vector<Peer> peers, std::vector<pid_t> processes)
+  LeadingLinks(std::vector<Peer> peers, std::vector<pid_t> processes, ProcessWatch::Lost lost,
+               double unheard_s)
       : LocalLinks(0, std::move(peers)),
         processes_(std::move(processes)),
-        ended_(processes_.size()) {}
+        ended_(processes_.size()) {
+    if (lost)
+      watch_ =
+          std::make_unique<ProcessWatch>(processes_, std::move(lost), unheard_s, fault_is_known());
+  }
 
   // They end when they are told to, or when they find that this one has gone.
   ~LeadingLinks() override {
+    watch_.reset();
     const auto start = Clock::now();
     for (std::size_t other = 1; other < processes_.size(); ++other) {
       while (!reap(other) && seconds_since(start) < patience_) ::usleep(2000);
@@ -243,13 +340,7 @@ class LeadingLinks : public LocalLinks {
     const auto start = Clock::now();  // its sockets are closed just before it can be asked
     while (!reap(other) && seconds_since(start) < 1) ::usleep(1000);
     if (!ended_[other]) return "its process does not answer";
-    const int status = *ended_[other];
-    if (WIFSIGNALED(status)) {
-      const int signal = WTERMSIG(status);
-      return fmt::format("its process was ended by signal {} ({}){}", signal, strsignal(signal),
-                         signal == SIGKILL ? "; the system does so where memory runs out" : "");
-    }
-    return fmt::format("its process ended with code {}", WEXITSTATUS(status));
+    return how_ended(*ended_[other]);
   }
 
  private:
@@ -264,6 +355,7 @@ class LeadingLinks : public LocalLinks {
   std::vector<pid_t> processes_;           // by rank; [0] is not used
   std::vector<std::optional<int>> ended_;  // as waitpid() says it
   double patience_ = kGoodbyeSeconds;
+  std::unique_ptr<ProcessWatch> watch_;
 };
 
 std::pair<FileHandle, FileHandle> socket_pair(int kind) {
@@ -311,7 +403,8 @@ std::vector<std::shared_ptr<RankLinks>> make_local_links(int count) {
   return links;
 }
 
-std::shared_ptr<RankLinks> start_local_ranks(int count) {
+std::shared_ptr<RankLinks> start_local_ranks(int count, std::function<void(const Fault&)> lost,
+                                             double unheard_s) {
   auto of_rank = connect_all(count);
   std::vector<pid_t> processes(count, 0);
   const pid_t parent = ::getpid();
@@ -336,7 +429,8 @@ std::shared_ptr<RankLinks> start_local_ranks(int count) {
   }
   std::vector<Peer> own = std::move(of_rank[0]);
   of_rank.clear();
-  return std::make_shared<LeadingLinks>(std::move(own), std::move(processes));
+  return std::make_shared<LeadingLinks>(std::move(own), std::move(processes), std::move(lost),
+                                        unheard_s);
 }
 
 }  // namespace mf

@@ -609,17 +609,18 @@ CacheSlice read_cache_slice(const std::string& path, Communicator& ranks, int th
   CacheSlice slice;
   FixedHeader header;
   Sections sections;
-  ThreadTeam team(threads);
+  std::optional<ThreadTeam> team;
   ranks.agree([&] {
+    team.emplace(threads);
     const Bytes mapped = map_regular_file(path);
     const auto file = bytes_of(mapped);
     header = checked_header(path, file);
     check_sizes(path, header, file.size());
     slice.data.info = head_of(path, header, file).info;
     sections = cut_sections(header, file);
-    check_small_sums(path, header, sections, team, false);
+    check_small_sums(path, header, sections, *team, false);
     slice.data.ratings = Ratings(views_of(sections, mapped.owner), mapped.owner);
-    check_heads(slice.data.ratings, team, path + ": the cache is corrupt");
+    check_heads(slice.data.ratings, *team, path + ": the cache is corrupt");
   });
   const Ratings& ratings = slice.data.ratings;
   check_same_data(path, slice.data, ranks);
@@ -627,7 +628,7 @@ CacheSlice read_cache_slice(const std::string& path, Communicator& ranks, int th
   PartOffsets own;
   for (const std::int64_t user : slice.users)
     own.push_back(ratings.nnz() == 0 ? 0 : ratings.user_offsets()[user]);
-  check_shared(path, header, sections, ratings, own, ranks, team);
+  check_shared(path, header, sections, ratings, own, ranks, *team);
   slice.parts = typed<std::uint8_t>(sections[kPartsSection]);
   ranks.agree([] { fail_if_cut(); });
   slice.data.load.cache = seconds_since(start);

@@ -295,12 +295,33 @@ std::optional<std::string> fresh_cache(const DatasetRequest& request) {
   return std::nullopt;
 }
 
+namespace {
+
+// What is damaged is built again, where it can be, with the warning of load_dataset.
+CacheSlice read_or_rebuild(const DatasetRequest& request, const std::string& path,
+                           Communicator& ranks, int threads) {
+  try {
+    return read_cache_slice(path, ranks, threads);
+  } catch (const RankFault&) {
+    throw;
+  } catch (const Error& error) {  // of all
+    if (error.kind() != ErrorKind::data) throw;
+  }
+  // Rank 0 first: the others say nothing, and on its machine find what it has built.
+  const auto build = [&] { load_dataset(request, threads); };
+  ranks.agree([&] { return ranks.leads() ? build() : void(); });
+  ranks.agree([&] { return ranks.leads() ? void() : build(); });
+  return read_cache_slice(path, ranks, threads);
+}
+
+}  // namespace
+
 DatasetSlice load_dataset_slice(const DatasetRequest& request, Communicator& ranks, int threads) {
   std::optional<std::string> path;
   ranks.agree([&] { path = fresh_cache(request); });
   DatasetSlice loaded;
   if (ranks.all_min(path ? 1 : 0) == 1) {
-    loaded.slice = read_cache_slice(*path, ranks, threads);
+    loaded.slice = read_or_rebuild(request, *path, ranks, threads);
   } else {
     loaded.whole = true;
     ranks.agree([&] { loaded.slice.data = load_dataset(request, threads); });

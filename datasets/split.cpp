@@ -451,7 +451,9 @@ PartSizes sizes_of(const Split& split) {
 
 SplitSlice make_split_slice(Dataset data, View<const std::uint8_t> given, const SplitSpec& spec,
                             const PartOffsets& users, Communicator& ranks, int threads) {
-  ThreadTeam team(threads);
+  std::optional<ThreadTeam> threads_of_all;
+  ranks.agree([&] { threads_of_all.emplace(threads); });
+  ThreadTeam& team = *threads_of_all;
   SplitSlice slice;
   {
     const Scope scope(data.ratings, users, ranks);

@@ -230,6 +230,7 @@ int tune_command(const std::string& path, RunOptions options, ProgressMode mode,
   if (spec.studies.empty()) {
     fail(ErrorKind::usage, "{}: no algorithm of this spec has \"tune\"", path);
   }
+  refuse_trials_of_ranks(spec);
   options.trials_only = true;
   install_interrupt_handler();
   const auto progress = make_progress(mode, stdout);

@@ -2,6 +2,7 @@
 where one of them fails. mfbench starts those of one machine itself; with mpirun in the place of that
 where MPI is there."""
 
+import contextlib
 import json
 import os
 import pathlib
@@ -148,6 +149,104 @@ def test_a_sweep_uses_as_many_as_each_case_asks_for(mfbench, tmp_path, alone):
     assert "0 run now, 3 finished before" in again.stdout
 
 
+def write_ratings(path, users=120, items=40):
+    """A file of one's own, which the cache keeps."""
+    lines = [f"{u},{i},{1 + (7 * u + 3 * i * i + u * i) % 9 / 2}" for u in range(users)
+             for i in range(items) if (u * 31 + i * 17) % 5 < 3]
+    path.write_text("user,item,rating\n" + "\n".join(lines) + "\n")
+
+
+def traces_of(lines):
+    return [(line["test_rmse"], line["test_mae"], line["validation_rmse"])
+            for line in lines if line["type"] == "trace"]
+
+
+@pytest.mark.parametrize("split", [{"holdout": 0.2, "validation": 0.1}, {"leave_out": 2},
+                                   {"users": 0.2, "fold_in": 0.5}])
+def test_each_rank_reads_its_share_and_the_split_is_that_of_one(mfbench, tmp_path, split):
+    write_ratings(tmp_path / "own.csv")
+    spec = {**with_ranks([1, 2, 3, 4]), "datasets": [{"path": "own.csv", "split": split}]}
+    write(tmp_path, spec)
+    done = mfbench("run", "spec.json", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    one, *several = lines_of(tmp_path)
+    assert "rank_data" not in one[0]
+    for lines in several:
+        assert lines[0]["rank_data"] == {"held": "share", "why": None, "read": "share", "evaluated_by": "all"}
+        assert lines[0]["dataset"] == one[0]["dataset"]
+        assert traces_of(lines) == traces_of(one)
+        assert lines[-1]["trivial_error"] == one[-1]["trivial_error"]
+        assert all(rank["clocks"]["evaluate_s"] > 0 for rank in lines[-1]["ranks"])
+
+
+def test_who_evaluates_and_what_is_whole_is_in_the_result(mfbench, tmp_path):
+    write_ratings(tmp_path / "own.csv")
+    als = with_ranks(2)["algorithms"][0]
+    own, made = {"path": "own.csv"}, {"like": "ml-100k", "scale": 0.1}
+
+    def rank_data(name, dataset, entry, **spec):
+        (folder := tmp_path / name).mkdir()
+        (folder / "own.csv").symlink_to(tmp_path / "own.csv")
+        done = mfbench("run", write(folder, {**SPEC, "datasets": [dataset], "algorithms": [entry], **spec}),
+                       cwd=folder)
+        assert done.returncode == 0, done.stderr
+        return lines_of(folder)[0][0]["rank_data"]
+
+    fpsgd = {"name": "fpsgd", "factors": 8, "threads": 1, "ranks": 2}
+    assert rank_data("fpsgd", own, fpsgd)["evaluated_by"] == "rank 0"
+    # Made in an instant, by each: there is no file of which to read a share.
+    assert rank_data("made", made, als) == {"held": "share", "why": None, "read": "whole",
+                                            "evaluated_by": "all"}
+    ranked = rank_data("ranked", own, als, evaluate={"ranking": True})
+    assert (ranked["held"], ranked["evaluated_by"]) == ("whole", "rank 0")
+    assert "ranking metrics" in ranked["why"]
+    assert "saved model" in rank_data("saved", own, als, save_model=True)["why"]
+    assert "groups" in rank_data("groups", own, als, evaluate={"user_groups": 3})["why"]
+
+
+@pytest.fixture
+def own_cache(mfbench, tmp_path):
+    return {**mfbench.environment(), "MFBENCH_CACHE": str(tmp_path / "cache")}
+
+
+def test_a_damaged_cache_is_built_again_by_all(mfbench, tmp_path, own_cache):
+    write_ratings(tmp_path / "own.csv")
+    write(tmp_path, {**with_ranks([1, 3]), "datasets": [{"path": "own.csv"}]})
+    assert mfbench("run", "spec.json", cwd=tmp_path, env=own_cache).returncode == 0
+    before = [traces_of(lines) for lines in lines_of(tmp_path)]
+    (cache,) = (tmp_path / "cache").glob("*.mfc")
+    data = bytearray(cache.read_bytes())
+    data[2000] ^= 1
+    cache.write_bytes(data)
+    write(tmp_path, {**with_ranks(3), "datasets": [{"path": "own.csv"}]})
+    done = mfbench("run", "spec.json", "--rerun", cwd=tmp_path, env=own_cache)
+    assert done.returncode == 0, done.stderr
+    assert "the cache is corrupt" in done.stderr and "rebuilding" in done.stderr
+    assert [traces_of(lines) for lines in lines_of(tmp_path)] == before
+
+
+def test_a_rank_holds_its_share_of_the_memory(mfbench, tmp_path, own_cache):
+    """Peaks beyond what a case of next to no ratings takes. 6 M ratings, 72 MB as they lie in the cache."""
+    large = {"like": "ml-10m", "scale": 0.6}
+
+    def peaks(name, count, dataset):
+        (folder := tmp_path / name).mkdir()
+        entry = {"name": "als_cpu", "factors": 2, "threads": 1, "ranks": count}
+        write(folder, {**SPEC, "datasets": [dataset], "stop": {"epochs": 1}, "algorithms": [entry]})
+        done = mfbench("run", "spec.json", cwd=folder, env=own_cache)
+        assert done.returncode == 0, done.stderr
+        ((_, *_, footer),) = lines_of(folder)
+        return [footer["peak_host_bytes"], *(one["peak_host_bytes"] for one in footer.get("ranks", []))]
+
+    peaks("first", 1, large)  # makes the file
+    base = {count: peaks(f"base{count}", count, {"like": "ml-100k", "scale": 0.1}) for count in (1, 4)}
+    (whole,) = (a - b for a, b in zip(peaks("whole", 1, large), base[1]))
+    shares = [a - b for a, b in zip(peaks("share", 4, large), base[4])]
+    assert whole > 50e6
+    # A quarter of the ratings, the sort of its columns, and the offsets and factors of all rows.
+    assert max(shares) < 0.55 * whole, (whole, shares)
+
+
 @pytest.mark.parametrize("count", [2, 3, 4])
 def test_mpi_has_the_same_numbers(mpirun, tmp_path, alone, count):
     done = mpirun(count, "run", write(tmp_path, with_ranks([1, count])), cwd=tmp_path)
@@ -205,6 +304,24 @@ def test_an_algorithm_without_ranks_says_so(mfbench, tmp_path):
     assert "--pin" in done.stderr and "2 ranks" in done.stderr
 
 
+TUNE = {"over": {"reg": [0.01, 0.1, "log"]}, "trials": 2}
+
+
+@pytest.mark.parametrize("command", ["run", "tune"])
+@pytest.mark.parametrize("entry, words", [
+    ({"name": "als_cpu", "ranks": 2, "tune": TUNE}, "asks for 2 ranks"),
+    ({"name": "als_fused", "devices": 2, "tune": TUNE}, "asks for 2 devices"),
+    ({"name": "als_cpu", "tune": {"over": {"ranks": {"choices": [1, 2]}}, "trials": 2}}, "searches over `ranks`"),
+])
+def test_a_search_is_run_by_one_process(mfbench, tmp_path, command, entry, words):
+    data = {**SPEC["datasets"][0], "split": {"holdout": 0.1, "validation": 0.1}}
+    done = mfbench(command, write(tmp_path, {**SPEC, "datasets": [data], "algorithms": [entry]}), cwd=tmp_path)
+    assert done.returncode == 2
+    assert '"tune"' in done.stderr and words in done.stderr
+    assert "$.algorithms[0]" in done.stderr and "trials are run by one process" in done.stderr
+    assert not (tmp_path / "results").exists()
+
+
 # ---- faults ---------------------------------------------------------------------------------------
 
 
@@ -252,6 +369,32 @@ def gone(pids):
     return all(is_gone(pid) for pid in pids)
 
 
+@contextlib.contextmanager
+def running(mfbench, folder, spec, environment=None):
+    write(folder, spec)
+    process = subprocess.Popen([mfbench.program, "run", "spec.json"], cwd=folder, text=True,
+                               env=environment or mfbench.environment(), stdout=subprocess.PIPE,
+                               stderr=subprocess.PIPE)
+    try:
+        yield process
+    finally:
+        process.kill()
+        process.communicate()
+
+
+def expect_named(process, rank):
+    """One of its ranks is killed: within 10 s all have ended, with one error that names it."""
+    others = children_of(process.pid)
+    start = time.monotonic()
+    os.kill(others[rank - 1], signal.SIGKILL)
+    _, stderr = process.communicate(timeout=15)
+    assert time.monotonic() - start < 10
+    wait_for(lambda: gone(others), 2)
+    assert process.returncode == 4
+    assert stderr.count("error:") == 1, stderr
+    assert f"rank {rank}: its process was ended by signal 9" in stderr, stderr
+
+
 def finished(folder):
     return [lines[-1]["status"] for lines in lines_of(folder) if lines[-1]["type"] == "footer"]
 
@@ -271,6 +414,33 @@ def test_a_rank_that_is_gone_ends_all_with_one_error(mfbench, tmp_path, long_run
     assert sorted(finished(tmp_path)) == ["completed", "error"]
     again = mfbench("run", "spec.json", cwd=tmp_path)
     assert "0 run now, 2 finished before" in again.stdout
+
+
+def test_a_rank_that_is_gone_while_all_evaluate_ends_all(mfbench, tmp_path):
+    """Training is next to nothing, so it is met in an evaluation."""
+    entry = {"name": "als_cpu", "factors": 2, "threads": 1, "ranks": 3}
+    spec = {**LONG, "datasets": [{"like": "ml-1m", "split": {"holdout": 0.98}}], "algorithms": [entry]}
+    with running(mfbench, tmp_path, spec) as process:
+        wait_for(lambda: epochs_in(tmp_path) > 3)
+        expect_named(process, 2)
+    assert finished(tmp_path) == ["error"]
+
+
+def test_a_rank_that_is_gone_while_rank_0_ranks_ends_all(mfbench, tmp_path):
+    entry = {"name": "als_cpu", "factors": 8, "threads": 1, "ranks": 3}
+    spec = {**LONG, "datasets": [{"like": "ml-1m"}], "algorithms": [entry], "evaluate": {"ranking": True}}
+    with running(mfbench, tmp_path, spec) as process:
+        wait_for(lambda: epochs_in(tmp_path) > 1)
+        expect_named(process, 1)
+
+
+def test_a_rank_that_is_gone_while_rank_0_loads_ends_all(mfbench, tmp_path, own_cache):
+    """Rank 0 makes 20 M ratings, for some seconds, and looks at nothing meanwhile."""
+    with running(mfbench, tmp_path, {**LONG, "datasets": [{"like": "ml-20m"}]}, own_cache) as process:
+        wait_for(lambda: len(children_of(process.pid)) == 2)
+        time.sleep(0.3)
+        expect_named(process, 2)
+    assert finished(tmp_path) in ([], ["error"])  # of what was not begun, the same command runs it
 
 
 def test_a_rank_without_memory_is_named_and_the_run_goes_on(mfbench, tmp_path):

@@ -43,15 +43,20 @@ AlgorithmInfo on_device(AlgorithmInfo info, int min_compute = 0) {
   return info;
 }
 
+AlgorithmInfo on_cpu(AlgorithmInfo info) {
+  info.whole_on_ranks = true;
+  return info;
+}
+
 constexpr int kAmpere = 80;  // cp.async, mma.m16n8k16, redux
 
-const RegisterInfo kCpu(info_of(
+const RegisterInfo kCpu(on_cpu(info_of(
     {"als_cpu", "ALS with weighted lambda on the CPU: all rows of X, then of Theta, solved in turn",
      "Y. Zhou, D. Wilkinson, R. Schreiber, R. Pan, \"Large-Scale Parallel Collaborative "
      "Filtering for the Netflix Prize\", AAIM 2008; solver cg: W. Tan et al., \"Matrix "
      "Factorization on GPUs with Memory Optimization and Approximate Computing\", ICPP 2018"},
     cpu_params(), [](const Params& params, const ProblemShape&) { return why_singular(params); },
-    cpu_memory_need));
+    cpu_memory_need)));
 const RegisterInfo kAls(on_device(info_of(
     {"als", "ALS on a GPU: A_u in register tiles, then batched LU, Cholesky or approximate CG",
      "W. Tan et al., \"Matrix Factorization on GPUs with Memory Optimization and Approximate "

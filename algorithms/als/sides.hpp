@@ -2,12 +2,18 @@
 #pragma once
 
 #include "algorithms/als/center.hpp"
-#include "algorithms/als/share.hpp"
 #include "algorithms/als/side.hpp"
+#include "algorithms/core/row_cuts.hpp"
 #include "base/aligned.hpp"
+#include "datasets/ratings/rating_slice.hpp"
 #include "datasets/ratings/ratings.hpp"
 
 namespace mf::als {
+
+// Which rows of X and of Theta each rank solves.
+struct RankCuts {
+  RowCuts users, items;
+};
 
 // Both sides of R. Borrows the ratings (they must outlive it) and owns what differs from them: the
 // columns, the center, and the residuals where one is removed.
@@ -16,9 +22,9 @@ class Sides {
   Sides() = default;
   // `reg` is that of the center's biases.
   Sides(const Ratings& train, CenterKind kind, RowReg reg, ThreadTeam& team);
-  // Of a rank: a copy of its share, which borrows nothing.
-  Sides(const Ratings& train, CenterKind kind, RowReg reg, ThreadTeam& team, const Share& share,
-        const BiasExchange& exchange);
+  // Of a rank: a copy of its rows and columns, which borrows nothing. All ranks together.
+  Sides(const RatingSlice& slice, CenterKind kind, RowReg reg, ThreadTeam& team,
+        const RankCuts& cuts, const BiasExchange& exchange, Communicator& ranks);
 
   Side users() const;
   Side items() const;
@@ -28,7 +34,7 @@ class Sides {
   const Ratings* train_ = nullptr;    // null for a rank
   AlignedVector<float> user_values_;  // empty where nothing was removed
   Csc columns_;
-  OwnedSide own_users_, own_items_;  // of a rank
+  OwnRows own_items_, own_users_;  // of a rank; in this order, since making columns takes more
   Center center_;
 };
 

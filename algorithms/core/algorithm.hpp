@@ -25,6 +25,7 @@ class DeviceRatings;
 namespace mf {
 
 class Communicator;  // base/communicator.hpp
+struct RatingSlice;  // datasets/ratings/rating_slice.hpp
 
 // Compulsory work of one epoch, as derived in the README of the algorithm's folder: what any
 // implementation of the same mathematics must read, write and compute.
@@ -102,9 +103,12 @@ struct Context {
   // (core/sgd_params.hpp: rated_shape).
   std::optional<std::int64_t> rated_rows;
   // The processes that compute the case together, of which this is one; null: it is alone. Each has
-  // an algorithm of its own, is given all of the training ratings, and keeps its share of them in
-  // prepare: they may be gone after it. All make the same calls in the same order.
+  // an algorithm of its own, and takes its share of the training ratings in prepare: they may be
+  // gone after it. All make the same calls in the same order.
   Communicator* ranks = nullptr;
+  // Of several ranks, where each has some rows of the training ratings alone: `train` of prepare()
+  // then has no ratings in the other rows. Null: `train` is whole (core/rank_train.hpp).
+  const RatingSlice* slice = nullptr;
   // Polled between blocks of long epochs; true: return early (the epoch will not be recorded).
   std::function<bool()> stop_requested;
   // Where a process that the algorithm starts is to print; empty: nowhere.
@@ -157,7 +161,8 @@ class Algorithm {
   }
 
   // Of several ranks, called by all of them before factors() of rank 0, which then are whole: off
-  // the training clock. Nothing, where an epoch ends with all factors on rank 0.
+  // the training clock. Nothing, where an epoch ends with all factors on rank 0
+  // (AlgorithmInfo::whole_on_ranks: on every rank).
   virtual void gather_factors(Context&) {}
 
   // Valid until the next call of run_epoch. For a device view the harness has synchronised before.
@@ -204,6 +209,8 @@ struct AlgorithmInfo {
   bool starts_by_rule = false;  // makes its first factors itself, where it needs them
   // An epoch costs as much as all before it: run_epochs() is called once for each evaluation.
   bool repeats_epochs = false;
+  // Of several ranks every one has all factors on the host after an epoch: each evaluates a part.
+  bool whole_on_ranks = false;
   // A program that evaluates itself, and leaves no model: it alone is given the test part.
   bool takes_test = false;
   std::vector<ParamSpec> params;

@@ -4,6 +4,8 @@
 #include <stdexcept>
 #include <utility>
 
+#include "algorithms/core/rank_train.hpp"
+
 namespace mf {
 namespace {
 
@@ -54,8 +56,9 @@ Work pass_work(const Ratings& train, std::int32_t factors, ModelKind kind, doubl
 }
 
 RatedShape rated_shape(const Ratings& train, const Context& context) {
-  if (context.rated_rows) return {train.nnz(), *context.rated_rows};
-  return {train.nnz(), count_rating_users(train) + count_rated_items(train)};
+  const std::int64_t nnz = all_ratings(train, context);
+  if (context.rated_rows) return {nnz, *context.rated_rows};
+  return {nnz, count_rating_users(train) + count_rated_items(train)};
 }
 
 Work pass_work(const RatedShape& shape, std::int32_t factors, ModelKind kind, double rating_bytes,

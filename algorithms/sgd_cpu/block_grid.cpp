@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <atomic>
+#include <numeric>
+#include <utility>
 
 #include "algorithms/core/rows.hpp"
 #include "algorithms/sgd_cpu/shuffle.hpp"
@@ -29,11 +31,10 @@ std::vector<std::int32_t> random_order(std::int64_t count, std::uint64_t seed, s
   return order;
 }
 
-std::vector<std::int64_t> user_degrees(const Ratings& train, ThreadTeam& team) {
-  std::vector<std::int64_t> degrees(train.n_users());
-  const auto offsets = train.user_offsets();
-  team.for_chunks(train.n_users(), 65536, [&](std::int64_t begin, std::int64_t end) {
-    for (std::int64_t u = begin; u < end; ++u) degrees[u] = offsets[u + 1] - offsets[u];
+std::vector<std::int64_t> degrees_of(View<const std::int64_t> offsets, ThreadTeam& team) {
+  std::vector<std::int64_t> degrees(std::max<std::int64_t>(0, offsets.size() - 1));
+  team.for_chunks(std::ssize(degrees), 65536, [&](std::int64_t begin, std::int64_t end) {
+    for (std::int64_t row = begin; row < end; ++row) degrees[row] = offsets[row + 1] - offsets[row];
   });
   return degrees;
 }
@@ -84,17 +85,14 @@ std::vector<ItemPlace> place_items(const std::vector<std::int32_t>& item_of_row,
 }
 
 // Calls body(row of P, place of the item, value) for the ratings of rows [begin, end).
-template <class Body>
-void for_ratings(const Ratings& train, const std::vector<std::int32_t>& user_of_row,
+template <class Rows, class Body>
+void for_ratings(const Rows& rows, const std::vector<std::int32_t>& user_of_row,
                  const std::vector<ItemPlace>& places, std::int64_t begin, std::int64_t end,
                  const Body& body) {
-  const auto offsets = train.user_offsets();
-  const auto items = train.items();
-  const auto values = train.values();
   for (std::int64_t row = begin; row < end; ++row) {
     const std::int32_t user = user_of_row[row];
-    for (std::int64_t k = offsets[user]; k < offsets[user + 1]; ++k) {
-      body(static_cast<std::int32_t>(row), places[items[k]], values[k]);
+    for (std::int64_t k = rows.offsets[user]; k < rows.offsets[user + 1]; ++k) {
+      body(static_cast<std::int32_t>(row), places[rows.items[k]], rows.values[k]);
     }
   }
 }
@@ -161,18 +159,47 @@ GridShape plan_grid(const GridRequest& r) {
   return {static_cast<std::int32_t>(users), static_cast<std::int32_t>(items)};
 }
 
-BlockGrid::BlockGrid(const Ratings& train, GridShape shape, std::uint64_t seed, RowRange kept,
-                     ThreadTeam& team)
-    : shape_(shape),
-      user_of_row_(random_order(train.n_users(), seed, kUserStream, team)),
-      item_of_row_(random_order(train.n_items(), seed, kItemStream, team)),
-      user_starts_(cut_evenly(user_of_row_, user_degrees(train, team), train.nnz(), shape.users)),
-      item_starts_(cut_evenly(item_of_row_, item_degrees(train, team), train.nnz(), shape.items)) {
+BlockGrid::BlockGrid(const Ratings& train, GridShape shape, std::uint64_t seed, ThreadTeam& team)
+    : shape_(shape) {
+  order_rows(degrees_of(train.user_offsets(), team), item_degrees(train, team), seed, team);
+  fill({train.user_offsets(), train.items(), train.values()}, {0, shape.users}, team);
+}
+
+BlockGrid::BlockGrid(const RatingSlice& slice, GridShape shape, std::uint64_t seed,
+                     Communicator& ranks, ThreadTeam& team)
+    : shape_(shape) {
+  order_rows(degrees_of(slice.user_offsets, team), degrees_of(slice.item_offsets, team), seed,
+             team);
+  const std::int64_t stripes = shape.users / ranks.size();
+  std::vector<std::int32_t> rank_of(user_of_row_.size());
+  for (int rank = 0; rank < ranks.size(); ++rank) {
+    const std::int64_t end = user_starts_[(rank + 1) * stripes];
+    for (std::int64_t row = user_starts_[rank * stripes]; row < end; ++row)
+      rank_of[user_of_row_[row]] = rank;
+  }
+  const OwnRows rows = exchange_users(
+      slice, [&](std::int32_t user) { return rank_of[user]; }, ranks);
+  fill({rows.offsets, rows.others, rows.values},
+       {ranks.rank() * stripes, (ranks.rank() + 1) * stripes}, team);
+}
+
+void BlockGrid::order_rows(const Degrees& users, const Degrees& items, std::uint64_t seed,
+                           ThreadTeam& team) {
+  const auto sum = [](const Degrees& degrees) {
+    return std::accumulate(degrees.begin(), degrees.end(), std::int64_t{0});
+  };
+  user_of_row_ = random_order(std::ssize(users), seed, kUserStream, team);
+  item_of_row_ = random_order(std::ssize(items), seed, kItemStream, team);
+  user_starts_ = cut_evenly(user_of_row_, users, sum(users), shape_.users);
+  item_starts_ = cut_evenly(item_of_row_, items, sum(items), shape_.items);
+}
+
+void BlockGrid::fill(const Rows& rows, RowRange kept, ThreadTeam& team) {
   const auto places = place_items(item_of_row_, item_starts_);
 
   std::vector<Block> all;
   for (auto user = static_cast<std::int32_t>(kept.begin); user < kept.end; ++user) {
-    for (std::int32_t item = 0; item < shape.items; ++item) {
+    for (std::int32_t item = 0; item < shape_.items; ++item) {
       all.push_back({{user, item}, 0, 0, 0, 0});
     }
   }
@@ -181,11 +208,11 @@ BlockGrid::BlockGrid(const Ratings& train, GridShape shape, std::uint64_t seed, 
     team.for_chunks(kept.size(), 1, [&](std::int64_t begin, std::int64_t end) {
       for (std::int64_t s = begin; s < end; ++s) {
         const std::int64_t stripe = kept.begin + s;
-        std::vector<std::int32_t> last_row(shape.items, -1);
-        for_ratings(train, user_of_row_, places, user_starts_[stripe], user_starts_[stripe + 1],
+        std::vector<std::int32_t> last_row(shape_.items, -1);
+        for_ratings(rows, user_of_row_, places, user_starts_[stripe], user_starts_[stripe + 1],
                     [&](std::int32_t row, ItemPlace place, float value) {
                       const bool new_run = std::exchange(last_row[place.stripe], row) != row;
-                      body(all[s * shape.items + place.stripe], row, place.row, value, new_run);
+                      body(all[s * shape_.items + place.stripe], row, place.row, value, new_run);
                     });
       }
     });

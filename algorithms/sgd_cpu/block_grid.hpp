@@ -11,6 +11,7 @@
 #include "algorithms/sgd_cpu/huge_array.hpp"
 #include "algorithms/sgd_cpu/kernel.hpp"
 #include "base/threads.hpp"
+#include "datasets/ratings/rating_slice.hpp"
 #include "datasets/ratings/ratings.hpp"
 
 namespace mf::sgd_cpu {
@@ -52,10 +53,10 @@ class BlockGrid {
  public:
   BlockGrid() = default;
   // Deterministic in (train, shape, seed), for any number of threads.
-  BlockGrid(const Ratings& train, GridShape shape, std::uint64_t seed, ThreadTeam& team)
-      : BlockGrid(train, shape, seed, {0, shape.users}, team) {}
-  // The same, with the blocks of those user stripes alone.
-  BlockGrid(const Ratings& train, GridShape shape, std::uint64_t seed, RowRange kept_user_stripes,
+  BlockGrid(const Ratings& train, GridShape shape, std::uint64_t seed, ThreadTeam& team);
+  // The same over ranks, of which each has the blocks of as many user stripes. All ranks together:
+  // each gets the rows of its users, which lie anywhere.
+  BlockGrid(const RatingSlice& slice, GridShape shape, std::uint64_t seed, Communicator& ranks,
             ThreadTeam& team);
 
   // Row x of P belongs to user user_of_row()[x]; users and items in runs and ratings are rows.
@@ -74,6 +75,16 @@ class BlockGrid {
   }
 
  private:
+  // Rows of users with their ratings; those of others may be empty.
+  struct Rows {
+    View<const std::int64_t> offsets;
+    View<const std::int32_t> items;
+    View<const float> values;
+  };
+  using Degrees = std::vector<std::int64_t>;
+  void order_rows(const Degrees& users, const Degrees& items, std::uint64_t seed, ThreadTeam& team);
+  void fill(const Rows& rows, RowRange user_stripes, ThreadTeam& team);
+
   GridShape shape_;
   std::vector<std::int32_t> user_of_row_, item_of_row_;
   std::vector<std::int64_t> user_starts_, item_starts_;

@@ -3,6 +3,7 @@
 #include <atomic>
 #include <utility>
 
+#include "algorithms/core/rank_train.hpp"
 #include "algorithms/core/registry.hpp"
 #include "algorithms/core/rows.hpp"
 #include "base/json.hpp"
@@ -34,8 +35,9 @@ Fpsgd::Fpsgd(const Params& params)
       grid_items_(params.integer("grid_items")) {}
 
 // The same on all ranks, whose machines may differ.
-GridShape Fpsgd::plan(const Ratings& train, Communicator* ranks) const {
-  const ProblemShape problem{train.n_users(), train.n_items(), train.nnz()};
+GridShape Fpsgd::plan(const Ratings& train, const Context& context) const {
+  Communicator* const ranks = context.ranks;
+  const ProblemShape problem{train.n_users(), train.n_items(), all_ratings(train, context)};
   GridRequest request = grid_request(settings_.factors, problem, team_->size());
   request.grid_users = grid_users_;
   request.grid_items = grid_items_;
@@ -76,14 +78,15 @@ void Fpsgd::prepare(const Ratings& train, const Model& initial, Context& context
   check_initial(settings_.model, settings_.factors, train, initial);
   work_ = epoch_work(settings_, rated_shape(train, context));
   team_ = context.team;
-  const GridShape shape = plan(train, context.ranks);
+  const GridShape shape = plan(train, context);
   const int ranks = context.ranks != nullptr ? context.ranks->size() : 1;
-  const int rank = context.ranks != nullptr ? context.ranks->rank() : 0;
   const std::int64_t stripes = shape.users / ranks;
   {
     const PhaseScope phase(context.phases, "grid");
-    grid_ = BlockGrid(train, shape, mix64(context.seed ^ kGridSalt),
-                      {rank * stripes, (rank + 1) * stripes}, *team_);
+    const std::uint64_t seed = mix64(context.seed ^ kGridSalt);
+    grid_ = context.ranks == nullptr
+                ? BlockGrid(train, shape, seed, *team_)
+                : BlockGrid(*slice_of_rank(train, context), shape, seed, *context.ranks, *team_);
   }
   ring_ = Ring(context.ranks, every(grid_.user_starts(), stripes),
                every(grid_.item_starts(), shape.items / ranks));

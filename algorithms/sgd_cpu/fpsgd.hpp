@@ -37,7 +37,7 @@ class Fpsgd : public Algorithm {
     std::vector<std::int32_t> blocks;  // of the grid
     BlockScheduler scheduler;
   };
-  GridShape plan(const Ratings& train, Communicator* ranks) const;
+  GridShape plan(const Ratings& train, const Context& context) const;
   // False where it was asked to stop.
   bool run_part(Part& part, const Step& step, Context& context, std::int64_t& updates);
 

@@ -7,6 +7,7 @@
 #include "algorithms/core/cuda/exchanged_json.hpp"
 #include "algorithms/core/cuda/rank_ratings.hpp"
 #include "algorithms/core/cuda/stored_model.hpp"
+#include "algorithms/core/rank_train.hpp"
 #include "algorithms/core/registry.hpp"
 #include "algorithms/sgd_tiled/blocks.hpp"
 #include "algorithms/sgd_tiled/device_tiles.hpp"
@@ -125,7 +126,7 @@ class SgdTiled : public Algorithm {
           return shard_rows(offsets, ratings_and(0), devices.size(), parts);
         };
       };
-      const ProblemShape problem = {train.n_users(), train.n_items(), train.nnz()};
+      const ProblemShape problem = {train.n_users(), train.n_items(), all_ratings(train, context)};
       const RingShape shape = {devices.size(),
                                problem.n_items,
                                problem.nnz,

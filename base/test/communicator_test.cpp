@@ -1,10 +1,13 @@
 // Ranks as threads of this process: the links are those that processes have.
 #include "base/communicator.hpp"
 
+#include <fmt/core.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <chrono>
 #include <cmath>
+#include <csignal>
 #include <exception>
 #include <functional>
 #include <thread>
@@ -212,6 +215,29 @@ TEST(Communicator, WhoEndsBecauseOfAnotherSaysSo) {
     }
   });
   EXPECT_EQ(errors[0], "rank 2: its process has ended");
+}
+
+// In a process of its own, as rank 0 of two. The other is killed, or ends as it should; this one
+// looks at nothing for two seconds.
+void stay_busy_beside(int signal) {
+  const auto lost = [](const Fault& fault) {
+    fmt::print(stderr, "lost rank {}: {}\n", fault.rank, fault.message);
+    ::_exit(7);
+  };
+  Communicator ranks(start_local_ranks(2, lost, 0.2));
+  if (!ranks.leads()) {
+    if (signal != 0) std::raise(signal);
+    ::_exit(0);
+  }
+  std::this_thread::sleep_for(std::chrono::seconds(signal != 0 ? 10 : 1));
+  ::_exit(0);
+}
+
+TEST(CommunicatorDeathTest, ABusyRankZeroIsEndedWhereAnotherIsGone) {
+  testing::FLAGS_gtest_death_test_style = "threadsafe";
+  EXPECT_EXIT(stay_busy_beside(SIGKILL), testing::ExitedWithCode(7),
+              "lost rank 1: its process was ended by signal 9");
+  EXPECT_EXIT(stay_busy_beside(0), testing::ExitedWithCode(0), "");
 }
 
 TEST(Communicator, PatienceEnds) {

@@ -2,29 +2,46 @@
 
 #include <vector>
 
+#include "datasets/ratings/rank_blocks.hpp"
+
 namespace mf {
 namespace {
 
-// Ratings a partial sum covers; fixed, so that the rounding does not depend on the threads.
-constexpr std::int64_t kChunk = 1 << 14;
-
-// Over the ratings [begin, end) of the part.
+// Of the blocks of the ratings [begin, end).
 template <class Guess>
-Accuracy accuracy(const Ratings& part, std::int64_t begin, std::int64_t end, ThreadTeam& team,
-                  const Guess& guess) {
+std::vector<LossSums> sums_of_blocks(const Ratings& part, std::int64_t begin, std::int64_t end,
+                                     ThreadTeam& team, const Guess& guess) {
   const std::int64_t count = end - begin;
-  std::vector<LossSums> partial((count + kChunk - 1) / kChunk);
-  team.for_chunks(count, kChunk, [&](std::int64_t from, std::int64_t to) {
+  std::vector<LossSums> partial((count + kErrorBlock - 1) / kErrorBlock);
+  team.for_chunks(count, kErrorBlock, [&](std::int64_t from, std::int64_t to) {
     LossSums sums;
     for (std::int64_t i = begin + from; i < begin + to; ++i) {
       const Rating rating = part[i];
       add_error(sums, static_cast<double>(rating.value) - guess(rating));
     }
-    partial[from / kChunk] = sums;
+    partial[from / kErrorBlock] = sums;
   });
+  return partial;
+}
+
+Accuracy accuracy_of_blocks(const std::vector<LossSums>& blocks, std::int64_t count) {
   LossSums total;
-  for (const LossSums& sums : partial) add_sums(total, sums);
+  for (const LossSums& sums : blocks) add_sums(total, sums);
   return accuracy_of(total, count);
+}
+
+// Over the ratings [begin, end) of the part.
+template <class Guess>
+Accuracy accuracy(const Ratings& part, std::int64_t begin, std::int64_t end, ThreadTeam& team,
+                  const Guess& guess) {
+  return accuracy_of_blocks(sums_of_blocks(part, begin, end, team, guess), end - begin);
+}
+
+template <class Guess>
+Accuracy accuracy(const SharedPart& part, ThreadTeam& team, const Guess& guess) {
+  const auto own = sums_of_blocks(part.own, 0, part.own.nnz(), team, guess);
+  return accuracy_of_blocks(sums_of_all(own, part.parts, kErrorBlock, part.ranks),
+                            part.parts.back());
 }
 
 }  // namespace
@@ -45,6 +62,19 @@ Accuracy Evaluator::evaluate_range(const FactorView& model, const Ratings& part,
   return accuracy(part, begin, end, team, [&](const Rating& rating) {
     return predictor_.predict(how, model, rating.user, rating.item);
   });
+}
+
+Accuracy Evaluator::evaluate(const FactorView& model, const SharedPart& part,
+                             ThreadTeam& team) const {
+  const PredictionRule how = rule(model);
+  return accuracy(part, team, [&](const Rating& rating) {
+    return predictor_.predict(how, model, rating.user, rating.item);
+  });
+}
+
+Accuracy Evaluator::evaluate_mean(const SharedPart& part, ThreadTeam& team) const {
+  const double mean = predictor_.train_mean();
+  return accuracy(part, team, [mean](const Rating&) { return mean; });
 }
 
 Accuracy Evaluator::evaluate_mean(const Ratings& part, ThreadTeam& team) const {

@@ -14,6 +14,7 @@
 
 #include "algorithms/core/device_stream.hpp"
 #include "algorithms/core/model.hpp"
+#include "base/communicator.hpp"
 #include "base/threads.hpp"
 #include "datasets/ratings/ratings.hpp"
 #include "harness/evaluate/device_evaluator.hpp"
@@ -21,6 +22,17 @@
 #include "harness/evaluate/predictor.hpp"
 
 namespace mf {
+
+// Ratings whose errors are summed up together, in order; fixed, so that the rounding depends
+// neither on the threads nor on the ranks.
+inline constexpr std::int64_t kErrorBlock = 1 << 14;
+
+// A part of the ratings that the ranks of a case evaluate together: each its blocks.
+struct SharedPart {
+  const Ratings& own;        // of the blocks of this rank
+  const PartOffsets& parts;  // where those of each rank began before they were made whole blocks
+  Communicator& ranks;
+};
 
 class Evaluator {
  public:
@@ -39,6 +51,10 @@ class Evaluator {
   // A device view: the part is uploaded by its first evaluation and must live, unchanged, as long
   // as the evaluator; `team` is not used.
   Accuracy evaluate(const FactorView& model, const Ratings& part, ThreadTeam& team) const;
+
+  // The same number, on all ranks. Host views only.
+  Accuracy evaluate(const FactorView& model, const SharedPart& part, ThreadTeam& team) const;
+  Accuracy evaluate_mean(const SharedPart& part, ThreadTeam& team) const;
 
   // Over the ratings [begin, end) of the part. Host views only.
   Accuracy evaluate_range(const FactorView& model, const Ratings& part, std::int64_t begin,

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "algorithms/core/ranks.hpp"
 #include "algorithms/core/registry.hpp"
 #include "base/json_values.hpp"
 #include "harness/device/environment.hpp"
@@ -32,9 +33,9 @@ Json dataset_json(const CaseData& data, const Case& item) {
                {"content_hash", hash_text(info.content_hash)},
                {"n_users", split.train.n_users()},
                {"n_items", split.train.n_items()},
-               {"nnz_train", split.train.nnz()},
-               {"nnz_test", split.test.nnz()},
-               {"nnz_validation", split.validation.nnz()},
+               {"nnz_train", data.sizes.train},
+               {"nnz_test", data.sizes.test},
+               {"nnz_validation", data.sizes.validation},
                {"split", item.split.to_json()},
                {"cold_users", split.cold_users},
                {"cold_items", split.cold_items},
@@ -42,9 +43,16 @@ Json dataset_json(const CaseData& data, const Case& item) {
                {"duplicate_pairs", info.duplicate_pairs},
                {"duplicate_policy", info.duplicate_policy},
                {"scale", scale}};
-  if (item.split.kind == SplitSpec::Kind::users) json["nnz_fold_in"] = split.fold_in.nnz();
+  if (item.split.kind == SplitSpec::Kind::users) json["nnz_fold_in"] = data.sizes.fold_in;
   if (info.implicit) json["implicit"] = info.implicit->to_json();
   return json;
+}
+
+Json rank_data_json(const RankData& ranks) {
+  return {{"held", ranks.slices ? "share" : "whole"},
+          {"why", ranks.why.empty() ? Json() : Json(ranks.why)},
+          {"read", ranks.slices && !ranks.read_whole ? "share" : "whole"},
+          {"evaluated_by", ranks.all_evaluate ? "all" : "rank 0"}};
 }
 
 Json algorithm_json(const Case& item) {
@@ -91,6 +99,7 @@ Json header_json(const Spec& spec, const Case& item, const CaseData& data,
       {"facts", facts.facts},
       {"placement", facts.placement},
       {"environment", facts.environment}};
+  if (data.split && ranks_of(item.params) > 1) header["rank_data"] = rank_data_json(data.ranks);
   if (!item.tuned.is_null()) header["tuned"] = item.tuned;
   if (is_trial(item)) header["trial"] = item.trial;
   if (spec.target) header["target"] = to_json(*spec.target);
@@ -194,6 +203,8 @@ Json footer_json(const CaseResult& result, const CaseMeasures& measures, const R
   set_rmse(footer, result);
   set_contention(footer, result.contention);
   footer["finished_at"] = utc_now();
+  for (const auto& one : measures.energy_of_ranks)
+    footer["train_energy_of_ranks_j"].push_back(or_null(one));
   if (!measures.ranks.is_null()) footer["ranks"] = measures.ranks;
   if (!measures.exchanged.is_null()) footer["exchanged"] = measures.exchanged;
   if (!result.metrics.empty()) footer["metrics"] = metrics_json(result);

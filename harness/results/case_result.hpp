@@ -54,9 +54,10 @@ struct CaseMeasures {
   std::optional<double> planned_host_bytes, planned_device_bytes;
   std::optional<std::int64_t> peak_device_bytes;
   EpochTimes epochs;
-  std::optional<double> train_energy_j;
-  std::vector<DeviceReading> readings;  // within epochs
-  std::vector<DeviceReading> after;     // right after the groups before evaluations
+  std::optional<double> train_energy_j;                // of all ranks
+  std::vector<std::optional<double>> energy_of_ranks;  // of several, by rank
+  std::vector<DeviceReading> readings;                 // within epochs
+  std::vector<DeviceReading> after;                    // right after the groups before evaluations
   std::vector<UserGroup> user_groups;
   // The machine while initial factors were made and `prepare` ran, and from the first epoch to the
   // last; nothing where that did not happen.

@@ -52,11 +52,12 @@ void CaseRanks::together(const std::function<void()>& action) {
   }
 }
 
-void CaseRanks::order_agreed(Order::What what, const std::function<void()>& action) {
+void CaseRanks::order_agreed(Order::What what, const std::function<void()>& action, bool slices) {
   std::optional<Fault> agreed;
   together([&] {
     Order of_case;
     of_case.what = what;
+    of_case.slices = slices ? 1 : 0;
     hash_.copy(of_case.case_hash.data(), of_case.case_hash.size());
     order(of_case);
     try {
@@ -85,6 +86,22 @@ void CaseRanks::load(const std::function<void()>& action, bool is_cached) {
     });
   });
   begun_ = true;
+}
+
+void CaseRanks::load_slices(const std::function<void(Communicator&)>& action) {
+  order_agreed(
+      Order::What::load, [&] { action(group_); }, true);
+  begun_ = true;
+}
+
+void CaseRanks::evaluate(std::int64_t epoch, const std::function<void()>& action) {
+  together([&] {
+    Order evaluate;
+    evaluate.what = Order::What::evaluate;
+    evaluate.first_epoch = epoch;
+    order(evaluate);
+    action();
+  });
 }
 
 void CaseRanks::prepare(const std::function<void()>& action) {
@@ -125,6 +142,18 @@ void CaseRanks::gather(const std::function<void()>& action) {
     action();
     whole_ = true;
   });
+}
+
+RankJoules CaseRanks::energy(std::optional<double> own) {
+  if (count_ == 1) return {own};
+  RankJoules joules;
+  together([&] {
+    Order energy;
+    energy.what = Order::What::energy;
+    order(energy);
+    joules = joules_of_ranks(own, group_);
+  });
+  return joules;
 }
 
 void CaseRanks::end() {

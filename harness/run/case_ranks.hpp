@@ -7,6 +7,7 @@
 #include "algorithms/core/algorithm.hpp"
 #include "base/json.hpp"
 #include "harness/device/host_load.hpp"
+#include "harness/run/rank_energy.hpp"
 #include "harness/run/rank_world.hpp"
 
 namespace mf {
@@ -31,12 +32,20 @@ class CaseRanks {
   // one of them has thrown, and they stay fit for the next case; after what the rest throw they are
   // not (failed()).
   void load(const std::function<void()>& action, bool is_cached);
+  // Each its share of the ratings, by what all do together; throws as load() does.
+  void load_slices(const std::function<void(Communicator&)>& action);
   void prepare(const std::function<void()>& action);
   void epochs(const EpochArgs& first, std::int64_t count, const std::function<void()>& action);
 
   // Before the factors are read: all bring theirs to rank 0. Once after the last epochs, and before
   // end().
   void gather(const std::function<void()>& action);
+
+  // Each evaluates its blocks, by what all do together.
+  void evaluate(std::int64_t epoch, const std::function<void()>& action);
+
+  // What the devices of all have taken in epochs so far, by rank; `own` is that of this one.
+  RankJoules energy(std::optional<double> own);
 
   // The others tell what they did, and wait for the next case. Once; nothing where they failed.
   void end();
@@ -57,7 +66,7 @@ class CaseRanks {
  private:
   void order(const Order& order);
   // Orders it of this case, and calls the action, which fails on all ranks alike: they stay fit.
-  void order_agreed(Order::What what, const std::function<void()>& action);
+  void order_agreed(Order::What what, const std::function<void()>& action, bool slices = false);
   void together(const std::function<void()>& action);
 
   RankWorld* world_;

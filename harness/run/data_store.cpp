@@ -1,5 +1,6 @@
 #include "harness/run/data_store.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include "base/clock.hpp"
@@ -8,6 +9,7 @@
 #include "datasets/load.hpp"
 #include "harness/results/ranges.hpp"
 #include "harness/run/preflight.hpp"
+#include "harness/run/rank_load.hpp"
 
 namespace mf {
 namespace {
@@ -36,7 +38,44 @@ CaseData DataStore::get(const Case& item, bool keep_whole) {
   for (const char* name : {kRatings, kSplit, kFacts}) ledger_.used(name);
   if (!keep_whole) dataset_.reset();
   host_data_.kept_in_training = holds_whole() || writer_.busy();
-  return {info_, split_, facts_, load_seconds_, split_s_};
+  CaseData data;
+  data.info = info_;
+  data.split = split_;
+  data.facts = facts_;
+  data.sizes = sizes_of(*split_);
+  data.load = load_seconds_;
+  data.split_s = split_s_;
+  return data;
+}
+
+CaseData DataStore::get_slice(const Case& item, Communicator& ranks, int ranks_on_these_cpus) {
+  drop_dataset();
+  writer_.finish();  // the others read what it writes
+  standing_bytes_ = resident_bytes();
+  const auto expected = expected_data(item, memory_limit().available);
+  CaseData data = load_slice(item, ranks, std::max(1, hardware_threads() / ranks_on_these_cpus));
+  host_data_ = expected.value_or(HostData{});
+  host_data_.kept_in_cut = host_data_.kept_in_training = false;
+  host_data_.slices = data.ranks.read_whole ? 1 : ranks.size();
+  set_sizes(host_data_, *data.split, data.sizes);
+  return data;
+}
+
+// So that the ranks find it: they would each make it.
+void DataStore::make_cache(const Case& item) {
+  if (!is_cacheable(item.data) || fresh_cache(item.data)) return;
+  drop_dataset();
+  writer_.finish();
+  refuse_to_load(item);
+  load_dataset(item.data, hardware_threads());
+}
+
+void DataStore::set_sizes(HostData& host, const Split& split, const PartSizes& sizes) const {
+  host.train_nnz = sizes.train;
+  host.whole = {split.train.n_users(), split.train.n_items(), sizes.all()};
+  host.threads = hardware_threads();
+  host.program_bytes = program_bytes();
+  host.standing_bytes = standing_bytes_;
 }
 
 void DataStore::load(const Case& item, const std::string& key) {
@@ -84,14 +123,9 @@ Split DataStore::consume(const Case& item) {
 
 HostData DataStore::host_data() const {
   HostData data = host_data_;
-  const Split& split = *split_;
-  data.train_nnz = split.train.nnz();
-  const std::int64_t all =
-      data.train_nnz + split.test.nnz() + split.validation.nnz() + split.fold_in.nnz();
-  data.whole = {split.train.n_users(), split.train.n_items(), all};
-  data.threads = hardware_threads();
-  data.program_bytes = program_bytes();
-  data.standing_bytes = standing_bytes_;
+  if (split_ == nullptr) return data;  // of slices
+  set_sizes(data, *split_, sizes_of(*split_));
+  const std::int64_t all = data.whole.nnz;
   if (const auto& rule = info_->implicit) {
     data.before_rule = {data.whole.n_users + rule->users_dropped,
                         data.whole.n_items + rule->items_dropped, all + rule->ratings_dropped};

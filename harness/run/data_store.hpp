@@ -22,6 +22,13 @@ class DataStore {
   // says that a later case cuts it in another way. The ledger has what was made and used.
   CaseData get(const Case& item, bool keep_whole = false);
 
+  // The share of this rank, which is the case's alone: nothing of it stays for the next. All ranks
+  // together (harness/run/rank_load.hpp).
+  CaseData get_slice(const Case& item, Communicator& ranks, int ranks_on_these_cpus);
+
+  // Has the cache file made from which the ranks read their shares, where there is to be one.
+  void make_cache(const Case& item);
+
   // The next case makes all of it anew.
   void clear() { drop_dataset(); }
 
@@ -42,6 +49,7 @@ class DataStore {
   void load(const Case& item, const std::string& key);
   void cut(const Case& item, bool keep_whole);
   Split consume(const Case& item);
+  void set_sizes(HostData& host, const Split& split, const PartSizes& sizes) const;
   void drop_split();
   void drop_dataset();
 

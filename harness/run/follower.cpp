@@ -6,13 +6,17 @@
 #include "base/json_values.hpp"
 #include "harness/device/device.hpp"
 #include "harness/device/device_sampler.hpp"
+#include "harness/device/energy_meter.hpp"
 #include "harness/device/environment.hpp"
+#include "harness/evaluate/evaluator.hpp"
 #include "harness/results/case_json.hpp"
 #include "harness/results/ranges.hpp"
 #include "harness/run/case_ranks.hpp"
 #include "harness/run/data_store.hpp"
 #include "harness/run/preflight.hpp"
 #include "harness/run/prepared.hpp"
+#include "harness/run/rank_evaluate.hpp"
+#include "harness/run/rank_load.hpp"
 #include "harness/run/training_clock.hpp"
 
 namespace mf {
@@ -20,11 +24,12 @@ namespace {
 
 class FollowedCase {
  public:
-  FollowedCase(const Case& item, RankWorld& world)
-      : item_(item), world_(world), group_(world.all().first(ranks_of(item))) {}
+  FollowedCase(const Case& item, const RunOptions& options, RankWorld& world)
+      : item_(item), options_(options), world_(world), group_(world.all().first(ranks_of(item))) {}
 
-  void run() {
-    if (!load()) return;
+  // `slices`: this rank loads its share of the ratings alone.
+  void run(bool slices) {
+    if (!load(slices)) return;
     while (true) {
       const Order order = world_.await_order();
       switch (order.what) {
@@ -37,7 +42,14 @@ class FollowedCase {
         case Order::What::gather:
           prepared_->gather_factors();
           break;
+        case Order::What::evaluate:
+          evaluate(order.first_epoch);
+          break;
+        case Order::What::energy:
+          joules_of_ranks(joules(), group_);
+          break;
         case Order::What::end:
+          if (energy_) energy_->finish();
           return group_.send_text(0, report().dump());
         case Order::What::connect:
         case Order::What::load:
@@ -49,11 +61,14 @@ class FollowedCase {
 
  private:
   // False where it cannot be run by one of the ranks, which all have agreed upon.
-  bool load() {
+  bool load(bool slices) {
     const auto start = Clock::now();
     try {
+      if (slices) {
+        data_ = store_.get_slice(item_, group_, world_.ranks_on_these_cpus(group_.size()));
+      }
       group_.agree([&] {
-        data_ = store_.get(item_);
+        if (!slices) data_ = store_.get(item_);
         open_device();
         refuse_here();
       });
@@ -69,18 +84,21 @@ class FollowedCase {
   // Of a case on devices, where the case is built at all: rank 0 says where it is not.
   void open_device() {
     if (!needs_device(item_) || !is_built(item_.algorithm)) return;
-    device_ = mf::open_device();
-    device_->expect_upload(8 * data_.split->train.nnz() / group_.size());
+    device_ = options_.open_device();
+    device_->expect_upload(8 * data_.sizes.train / group_.size());
     ranges_.set_device(device_.get());
     clock_ = TrainingClock(ranges_, device_.get());
     if (device_->reading().empty()) return;
     sampler_ = std::make_unique<DeviceSampler>([this] { return device_->reading(); });
+    energy_ =
+        std::make_unique<EnergyMeter>([this] { return device_->energy_j(); }, options_.watch_pace_s,
+                                      [this] { return seconds_since(start_); });
   }
 
   // For want of memory on this machine or device: all else rank 0 finds out by itself.
   void refuse_here() const {
     const Ratings& train = data_.split->train;
-    const ProblemShape shape = {train.n_users(), train.n_items(), train.nnz()};
+    const ProblemShape shape = {train.n_users(), train.n_items(), data_.sizes.train};
     const auto refusal = refuse(item_, shape, 0, device_.get());
     if (refusal && refusal->status == Status::oom) fail(ErrorKind::memory, "{}", refusal->reason);
   }
@@ -90,11 +108,13 @@ class FollowedCase {
     const OwnUse before = own_use();
     PreparedCase::Lent lent{device_.get(), &ranges_, [this] { return group_.heard().has_value(); }};
     lent.ranks = &group_;
+    lent.slice = data_.slice.get();
     lent.ranks_on_these_cpus = world_.ranks_on_these_cpus(group_.size());
     prepared_ =
         std::make_unique<PreparedCase>(item_, data_.split->train, *data_.facts, std::move(lent));
-    data_ = {};
     store_.clear();  // the algorithm has its share
+    drop_training(data_);
+    if (!data_.ranks.all_evaluate) data_ = {};
     prepare_s_ = seconds_since(start);
     group_.send_text(0, to_json(own_use() - before).dump());
   }
@@ -102,12 +122,35 @@ class FollowedCase {
   void run_epochs(const Order& order) {
     const auto start = Clock::now();
     const OwnUse before = own_use();
-    const SampledEpochs sampled(sampler_.get());
-    clock_.time_group(order.epochs, [&] {
-      prepared_->run_epochs({order.first_epoch, order.learning_rate}, order.epochs);
-    });
+    if (energy_) energy_->begin_group();
+    {
+      const SampledEpochs sampled(sampler_.get());
+      clock_.time_group(order.epochs, [&] {
+        prepared_->run_epochs({order.first_epoch, order.learning_rate}, order.epochs);
+      });
+    }
+    if (energy_) energy_->end_group(clock_.last_group().seconds);
     use_ += own_use() - before;
     train_s_ += seconds_since(start);
+  }
+
+  // As rank 0 does, in its order.
+  void evaluate(std::int64_t epoch) {
+    const auto start = Clock::now();
+    if (!evaluator_) {
+      evaluator_ = std::make_unique<Evaluator>(data_.facts);
+      if (const auto& scale = data_.info->scale; scale && item_.evaluate.clip)
+        evaluator_->set_clip(ClipRange{scale->min, scale->max});
+    }
+    evaluate_shares({*evaluator_, data_, prepared_->factors(), prepared_->team(), group_}, epoch);
+    evaluate_s_ += seconds_since(start);
+  }
+
+  // Of this device, in epochs.
+  std::optional<double> joules() const {
+    if (!energy_) return std::nullopt;
+    const auto readings = sampler_->readings();
+    return energy_->joules(readings.empty() ? std::nullopt : readings.back().power_w);
   }
 
   Json report() const {
@@ -127,6 +170,7 @@ class FollowedCase {
             {"pci_bus_id", found ? Json(found->pci_bus_id) : Json()},
             {"peak_device_bytes", device_->peak_bytes()},
             {"train_device_s", or_null(clock_.device_seconds())},
+            {"train_energy_j", or_null(joules())},
             {"sm_clock_seen_hz", seen_json(readings, {}, &DeviceReading::sm_clock_hz)},
             {"power_seen_w", seen_json(readings, {}, &DeviceReading::power_w)},
             {"temperature_seen_c", seen_json(readings, {}, &DeviceReading::temperature_c)}};
@@ -137,23 +181,31 @@ class FollowedCase {
             {"machine", world_.machine_of(world_.rank())},
             {"threads", prepared_ ? Json(prepared_->team().size()) : Json()},
             {"facts", prepared_ ? prepared_->algorithm().facts() : Json::object()},
-            {"clocks", {{"load_s", load_s_}, {"prepare_s", prepare_s_}, {"train_s", train_s_}}},
+            {"clocks",
+             {{"load_s", load_s_},
+              {"prepare_s", prepare_s_},
+              {"train_s", train_s_},
+              {"evaluate_s", evaluate_s_}}},
             {"phases", ranges_.to_json()},
             {"train_use", to_json(use_)},
             {"peak_host_bytes", peak_memory_bytes()}};
   }
 
   const Case& item_;
+  const RunOptions& options_;
   RankWorld& world_;
   Communicator group_;
   DataStore store_;
   std::unique_ptr<DeviceClock> device_;  // outlives all that works on its stream; null: of the CPU
   std::unique_ptr<DeviceSampler> sampler_;
+  std::unique_ptr<EnergyMeter> energy_;  // null on the CPU and without NVML
+  const Clock::time_point start_ = Clock::now();
   CaseData data_;
   Ranges ranges_;
   TrainingClock clock_{ranges_, nullptr};
   std::unique_ptr<PreparedCase> prepared_;
-  double load_s_ = 0, prepare_s_ = 0, train_s_ = 0;
+  std::unique_ptr<Evaluator> evaluator_;  // of this rank's blocks
+  double load_s_ = 0, prepare_s_ = 0, train_s_ = 0, evaluate_s_ = 0;
   OwnUse use_;  // within epochs
 };
 
@@ -191,7 +243,7 @@ void follow_session(const Spec& spec, const RunOptions& options, RankWorld& worl
       throw std::logic_error("an order that has no place between cases");
     }
     reset_peak_memory();
-    FollowedCase(find_case(spec, order), world).run();
+    FollowedCase(find_case(spec, order), options, world).run(order.slices != 0);
   }
 }
 

@@ -23,8 +23,9 @@ constexpr double kCutAtOnce = 4 * 65536;
 
 struct Sizes {
   double nnz, users, items;
-  explicit Sizes(const ProblemShape& shape)
-      : nnz(static_cast<double>(shape.nnz)),
+  // Of one of so many ranks that have a share of the ratings each, and the offsets of all.
+  explicit Sizes(const ProblemShape& shape, int slices = 1)
+      : nnz(static_cast<double>(shape.nnz) / slices),
         users(static_cast<double>(shape.n_users)),
         items(static_cast<double>(shape.n_items)) {}
 
@@ -44,6 +45,11 @@ double parts_bytes(const Case& item, const Sizes& sizes) {
 }
 
 double facts_bytes(const Sizes& sizes) { return sizes.users + sizes.items + 8 * (sizes.items + 1); }
+
+// Of a slice: where the rows and columns of all ranks begin.
+double slice_bytes(const HostData& data, const Sizes& sizes) {
+  return data.slices > 1 ? 8 * (sizes.users + sizes.items + 2) : 0;
+}
 
 double read_bytes(const HostData& data, const Sizes& sizes) {
   switch (data.from) {
@@ -84,15 +90,15 @@ double train_bytes(const Case& item, const HostData& data, const Sizes& sizes) {
   // Whom is ranked, and what they have seen.
   const double histories = ranks ? 4 * sizes.nnz + 16 * sizes.users : 0;
   const double own = info.memory ? info.memory(item.params, train).host_bytes : 0;
-  return parts_bytes(item, sizes) + facts_bytes(sizes) + model_bytes(item, train) + histories +
-         (data.kept_in_training ? sizes.whole() : 0) +
+  return parts_bytes(item, sizes) + facts_bytes(sizes) + slice_bytes(data, sizes) +
+         model_bytes(item, train) + histories + (data.kept_in_training ? sizes.whole() : 0) +
          (needs_device(item) ? left_standing(item, data) : standing(data) + own);
 }
 
 }  // namespace
 
 HostNeed host_need(const Case& item, const HostData& data) {
-  const Sizes sizes(data.whole);
+  const Sizes sizes(data.whole, data.slices);
   HostNeed need;
   need.load = standing(data) + load_bytes(data, sizes);
   need.cut = standing(data) + cut_bytes(item, data, sizes);

@@ -35,6 +35,7 @@ struct HostData {
   double program_bytes = 0;   // of this process without data, before it had a device
   double standing_bytes = 0;  // and as the case begins: with what cases before it left for good
   int threads = 1;            // that load and cut
+  int slices = 1;             // ranks that have a share of the ratings each
 };
 
 struct HostNeed {

@@ -6,6 +6,7 @@
 #include <system_error>
 
 #include "algorithms/core/device_need.hpp"
+#include "algorithms/core/ranks.hpp"
 #include "algorithms/core/registry.hpp"
 #include "base/error.hpp"
 #include "base/text.hpp"
@@ -15,6 +16,7 @@
 #include "harness/device/device.hpp"
 #include "harness/evaluate/device_quality.hpp"
 #include "harness/run/prepared.hpp"
+#include "harness/run/rank_load.hpp"
 
 namespace mf {
 
@@ -144,27 +146,25 @@ bool watches(const Case& item, Monitor part) {
          (item.stop.overfitting_factor > 0 && item.stop.overfitting_monitor == part);
 }
 
-std::optional<std::string> first_empty_part(const Case& item, const Split& split) {
-  if (split.train.nnz() == 0) return "training";
+std::optional<std::string> first_empty_part(const Case& item, const PartSizes& sizes) {
+  if (sizes.train == 0) return "training";
   const bool ranks = item.evaluate.rank.value_or(false);
-  if (split.test.nnz() == 0 && (ranks || !is_implicit(item))) {
+  if (sizes.test == 0 && (ranks || !is_implicit(item))) {
     return is_trial(item) ? "validation" : "test";
   }
-  if (split.validation.nnz() == 0 && watches(item, Monitor::validation)) return "validation";
+  if (sizes.validation == 0 && watches(item, Monitor::validation)) return "validation";
   return std::nullopt;
 }
 
 }  // namespace
 
-std::optional<std::string> why_not_evaluated(const Case& item, const Split& split) {
-  const auto part = first_empty_part(item, split);
+std::optional<std::string> why_not_evaluated(const Case& item, const PartSizes& sizes) {
+  const auto part = first_empty_part(item, sizes);
   if (!part) return std::nullopt;
-  const std::int64_t all =
-      split.train.nnz() + split.test.nnz() + split.validation.nnz() + split.fold_in.nnz();
   return fmt::format(
       "the {} part is empty: the split {} leaves it none of {} ratings; choose another `holdout`, "
       "`leave_out`, `users` or `validation`, or a larger data set{}",
-      *part, item.resolved.at("split").dump(), all,
+      *part, item.resolved.at("split").dump(), sizes.all(),
       *part == "test" && is_implicit(item)
           ? R"(; "evaluate": {"ranking": false} does without a test part)"
           : "");
@@ -200,7 +200,10 @@ std::optional<HostData> expected_data(const Case& item, const MemoryBound& avail
   if (item.data.implicit) data.before_rule = data.whole;  // of which it leaves all at most
   data.from = source_of_data(item);
   data.threads = hardware_threads();
-  if (data.from == DataFrom::cache) return data;
+  if (data.from == DataFrom::cache) {
+    if (why_whole(item, false).empty()) data.slices = ranks_of(item.params);
+    return data;
+  }
   data.kept_in_cut = is_cacheable(item.data) &&
                      stays_beside_parts(kRatingBytes * static_cast<double>(shape->nnz), available);
   if (const auto source = source_of(item.data)) data.source_bytes = bytes_of_files(*source);

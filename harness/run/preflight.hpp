@@ -71,7 +71,7 @@ std::optional<std::string> why_not_on_device(double need, std::optional<double> 
 
 // "the test part is empty: ...; take a larger share ...", or nothing: what a case learns from, is
 // judged by or watches must have ratings.
-std::optional<std::string> why_not_evaluated(const Case& item, const Split& split);
+std::optional<std::string> why_not_evaluated(const Case& item, const PartSizes& sizes);
 
 // "needs 12.3 GiB of memory, 9.8 GiB are available (/sys/fs/cgroup/box/memory.max); ...", or
 // nothing. `beyond` is " beyond the ratings" where they are counted already.

@@ -33,6 +33,7 @@ PreparedCase::PreparedCase(const Case& item, const Ratings& train, const RatingF
   context_.stream = device_ != nullptr ? device_->stream() : nullptr;
   context_.rated_rows = facts.rating_users + facts.rated_items;
   context_.ranks = lent.ranks;
+  context_.slice = lent.slice;
   context_.stop_requested = std::move(lent.stop_requested);
   context_.log_file = std::move(lent.log_file);
   if (find_algorithm(item.algorithm).takes_test) context_.test = lent.test;
@@ -40,6 +41,7 @@ PreparedCase::PreparedCase(const Case& item, const Ratings& train, const RatingF
   if (lent.ratings) context_.ratings = lent.ratings(team_);
   algorithm_ = prepare_algorithm(item.algorithm, item.params, train, initial, context_,
                                  [this] { synchronize(); });
+  context_.slice = nullptr;  // which goes after it
 }
 
 void PreparedCase::synchronize() const {

@@ -32,8 +32,9 @@ class PreparedCase {
     std::function<bool()> stop_requested;
     // R on the device, for the threads of the case to upload; empty: the algorithm has its own.
     std::function<cuda::DeviceRatings*(ThreadTeam&)> ratings = {};
-    std::string log_file = {};      // Context::log_file
-    Communicator* ranks = nullptr;  // of a case of several
+    std::string log_file = {};           // Context::log_file
+    Communicator* ranks = nullptr;       // of a case of several
+    const RatingSlice* slice = nullptr;  // Context::slice
     int ranks_on_these_cpus = 1;
     const Ratings* test = nullptr;  // Context::test, for those that take it
   };

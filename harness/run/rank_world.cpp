@@ -1,8 +1,10 @@
 #include "harness/run/rank_world.hpp"
 
 #include <sys/utsname.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <cstdio>
 #include <fstream>
 #include <sstream>
 
@@ -33,6 +35,14 @@ std::string wish_of(const Case& item) {
   return fmt::format("{} {}", ranks_of(item), devices > 1 ? "devices" : "ranks");
 }
 
+// By a thread beside rank 0, which is in the middle of something that may take long: reading
+// ratings, ranking. What it was at has no footer, and is run again by the same command.
+[[noreturn]] void end_at_once(const Fault& fault) {
+  fmt::print(stderr, "error: rank {}: {}, while rank 0 was busy\n", fault.rank, fault.message);
+  std::fflush(stderr);
+  ::_exit(static_cast<int>(fault.kind));
+}
+
 // Tells machines apart, also those that have the same name.
 std::string machine_key() {
   utsname names{};
@@ -58,6 +68,28 @@ RankWorld::RankWorld() : launched_(launched_count() > 1) {
   if (launched_) all_ = Communicator(join_mpi_ranks());
 }
 
+void refuse_trials_of_ranks(const Spec& spec) {
+  if (spec.studies.empty()) return;
+  const auto refuse = [](const std::string& path, const std::string& what) {
+    fail(ErrorKind::usage,
+         "\"tune\": {} {}, and trials are run by one process; tune with one in a spec of its own, "
+         "and write what it chose into this one",
+         path, what);
+  };
+  for (const Case& item : spec.cases) {
+    if (ranks_of(item) > 1) refuse(item.path, "asks for " + wish_of(item));
+  }
+  for (const Study& study : spec.studies) {
+    if (ranks_of(study.base) > 1) refuse(study.path, "asks for " + wish_of(study.base));
+    for (const Json& point : study.points) {
+      for (const auto& param : {ranks_param(), devices_param()}) {
+        if (point.contains(param.name))
+          refuse(study.path, fmt::format("searches over `{}`", param.name));
+      }
+    }
+  }
+}
+
 Spec RankWorld::read(const std::string& path) {
   Spec spec;
   all_.agree([&] { spec = read_spec(path); });
@@ -72,13 +104,9 @@ void RankWorld::provide(const Spec& spec, const RunOptions& options) {
          "mpirun bind them (--bind-to), or leave --pin out",
          largest_case(spec).path, wish_of(largest_case(spec)));
   }
-  if (most > 1 && !spec.studies.empty()) {
-    fail(ErrorKind::usage,
-         "\"tune\": {} asks for {}, and trials are run by one process; tune in a spec of its own",
-         largest_case(spec).path, wish_of(largest_case(spec)));
-  }
+  refuse_trials_of_ranks(spec);
   refuse_count(spec, most);
-  if (!launched_ && most > 1) all_ = Communicator(start_local_ranks(most));
+  if (!launched_ && most > 1) all_ = Communicator(start_local_ranks(most, end_at_once));
   if (all_.size() > 1) compare(spec);
   give_devices(spec);
   provided_ = true;

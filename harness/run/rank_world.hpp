@@ -17,12 +17,27 @@ namespace mf {
 // Of a case: its parameter `ranks` or `devices`, or 1.
 int ranks_of(const Case& item);
 
+// Throws Error(usage) where a spec tunes and asks for several processes, by whatever way: the
+// trials of a search are run by one. Before anything is loaded.
+void refuse_trials_of_ranks(const Spec& spec);
+
 // What rank 0 wants of another next.
 struct Order {
-  enum class What : std::int32_t { leave, connect, load, prepare, epochs, gather, end };
+  enum class What : std::int32_t {
+    leave,
+    connect,
+    load,
+    prepare,
+    epochs,
+    gather,
+    evaluate,
+    energy,
+    end
+  };
   What what = What::leave;
-  std::array<char, 64> case_hash = {};  // connect, load
-  std::int64_t first_epoch = 0, epochs = 0;
+  std::array<char, 64> case_hash = {};       // connect, load
+  std::int64_t slices = 0;                   // load: each its share of the ratings
+  std::int64_t first_epoch = 0, epochs = 0;  // evaluate: after epoch `first_epoch`
   double learning_rate = 0;
 };
 

@@ -34,6 +34,8 @@
 #include "harness/run/host_need.hpp"
 #include "harness/run/preflight.hpp"
 #include "harness/run/prepared.hpp"
+#include "harness/run/rank_evaluate.hpp"
+#include "harness/run/rank_load.hpp"
 #include "harness/run/training_clock.hpp"
 
 namespace mf {
@@ -130,9 +132,10 @@ class CaseRun {
       return;
     }
     load();
-    if (const auto why = why_not_evaluated(item_, *judge_)) fail(ErrorKind::usage, "{}", *why);
+    if (const auto why = why_not_evaluated(item_, judged_sizes()))
+      fail(ErrorKind::usage, "{}", *why);
     const Ratings& train = data_.split->train;
-    shape_ = {train.n_users(), train.n_items(), train.nnz()};
+    shape_ = {train.n_users(), train.n_items(), data_.sizes.train};
     if (const auto refusal = open_or_refuse()) {
       write_header();
       end(refusal->status, refusal->reason);
@@ -193,10 +196,23 @@ class CaseRun {
 
   void load() {
     const PhaseScope range(&ranges_, kLoadRange);
-    ranks_.load([&] { data_ = store_.get(item_, task_.keep_ratings); },
-                source_of_data(item_) == DataFrom::cache);
+    const std::string whole = why_whole(item_, task_.model_folder.has_value());
+    if (ranks_.count() > 1 && whole.empty()) {
+      store_.make_cache(item_);
+      ranks_.load_slices([&](Communicator& ranks) {
+        data_ = store_.get_slice(item_, ranks, ranks_.on_these_cpus());
+        ranks.agree([] {});  // with the others' devices
+      });
+    } else {
+      ranks_.load([&] { data_ = store_.get(item_, task_.keep_ratings); },
+                  source_of_data(item_) == DataFrom::cache);
+      data_.ranks.why = whole;
+    }
     judge_ = is_trial(item_) ? without_test(*data_.split) : data_.split;
   }
+
+  // Of the parts that the case is judged by, over all ranks.
+  PartSizes judged_sizes() const { return data_.slice ? data_.sizes : sizes_of(*judge_); }
 
   std::optional<Refusal> open_or_refuse() {
     const PhaseScope range(&ranges_, kStartRange);
@@ -214,8 +230,8 @@ class CaseRun {
       ranges_.set_device(device_.get());
       clock_ = TrainingClock(ranges_, device_.get());
     }
-    const std::int64_t others =
-        judge_->test.nnz() + judge_->validation.nnz() + judge_->fold_in.nnz();
+    const PartSizes sizes = judged_sizes();
+    const std::int64_t others = sizes.test + sizes.validation + sizes.fold_in;
     measures_.planned_host_bytes = host_need(item_, store_.host_data()).peak();
     if (device_) {
       decide_sharing(others);
@@ -264,6 +280,7 @@ class CaseRun {
     PreparedCase::Lent lent{device_.get(), &ranges_, [this] { return stop_requested(); }};
     lent.log_file = log_of(task_.result_file);
     lent.ranks = ranks_.group();
+    lent.slice = data_.slice.get();
     lent.test = &judge_->test;
     lent.ranks_on_these_cpus = ranks_.on_these_cpus();
     if (shares_ratings_) lent.ratings = [this](ThreadTeam& team) { return lend_ratings(team); };
@@ -274,6 +291,10 @@ class CaseRun {
         prepared_ = std::make_unique<PreparedCase>(item_, data_.split->train, *data_.facts,
                                                    std::move(lent));
       });
+    }
+    if (data_.slice) {
+      drop_training(data_);
+      judge_ = data_.split;
     }
     store_.on_device().note(store_.ledger());
     measures_.prepare_load = load_since(before, ranks_.prepare_use());
@@ -447,6 +468,27 @@ class CaseRun {
     return energy_->joules(measures_.after.empty() ? std::nullopt : measures_.after.back().power_w);
   }
 
+  // So far, on the evaluation clock, where all ranks are at hand.
+  std::optional<double> energy_of_ranks() {
+    if (!energy_ || ranks_.count() == 1) return energy_j();
+    const PhaseScope range(&ranges_, kWatchRange);
+    return total_joules(ranks_.energy(energy_j()));
+  }
+
+  // Of the whole case, after the other ranks have told what theirs took.
+  void note_energy() {
+    measures_.train_energy_j = energy_j();
+    if (!energy_ || ranks_.count() == 1) return;
+    measures_.energy_of_ranks = {energy_j()};
+    for (const Json& one : ranks_.reports()) {
+      const Json joules = value_at(one, {"device", "train_energy_j"});
+      measures_.energy_of_ranks.push_back(joules.is_number() ? std::optional(joules.get<double>())
+                                                             : std::nullopt);
+    }
+    const bool all = std::ssize(measures_.energy_of_ranks) == ranks_.count();
+    measures_.train_energy_j = all ? total_joules(measures_.energy_of_ranks) : std::nullopt;
+  }
+
   void begin_profile() {
     ranges_.begin_profile();
     profiling_ = true;
@@ -509,7 +551,7 @@ class CaseRun {
         static_cast<double>(updates_) / static_cast<double>(std::max<std::int64_t>(1, shape_.nnz));
     point.train_s = clock_.seconds();
     point.train_device_s = clock_.device_seconds();
-    point.train_energy_j = energy_j();
+    point.train_energy_j = energy_of_ranks();
     point.evaluate_s = evaluate_seconds(ranges_);
     point.wall_s = seconds_since(start_);
     return point;
@@ -523,9 +565,22 @@ class CaseRun {
     }
     ranks_.gather([&] { prepared_->gather_factors(); });
     const FactorView view = prepared_->factors();
+    if (data_.ranks.all_evaluate) return judge_together(point, view);
     if (point.epoch == 0) measures_.trivial_error = trivial_error();
     set_errors(point, view);
     if (quality_) point.metrics = quality_->evaluate(view, prepared_->team());
+  }
+
+  // Each rank its blocks of the test part.
+  void judge_together(TracePoint& point, const FactorView& view) {
+    ranks_.evaluate(point.epoch, [&] {
+      const SharedErrors errors = evaluate_shares(
+          {*evaluator_, data_, view, prepared_->team(), *ranks_.group()}, point.epoch);
+      if (errors.mean) measures_.trivial_error = rmse_of(*errors.mean);
+      point.test_rmse = errors.test.rmse;
+      point.test_mae = errors.test.mae;
+      point.validation_rmse = rmse_of(errors.validation);
+    });
   }
 
   // A program's word for its error, which is all that there is of it.
@@ -697,7 +752,7 @@ class CaseRun {
     measures_.train_device_s = clock_.device_seconds();
     measures_.epochs = clock_.epoch_times();
     if (sampler_) measures_.readings = sampler_->readings();
-    measures_.train_energy_j = energy_j();
+    note_energy();
     if (device_) measures_.peak_device_bytes = device_->peak_bytes();
     if (prepared_) measures_.exchanged = prepared_->algorithm().exchanged();
     if (prepared_) measures_.peer = prepared_->finish();

@@ -2,6 +2,12 @@
 
 #include <gtest/gtest.h>
 
+#include <thread>
+#include <vector>
+
+#include "base/local_ranks.hpp"
+#include "harness/run/rank_energy.hpp"
+
 namespace mf {
 namespace {
 
@@ -71,6 +77,44 @@ TEST_F(EnergyMeterTest, SaysNothingWhereTheDriverDoesNot) {
   meter.end_group(1);
   meter.finish();
   EXPECT_FALSE(meter.joules(300.0));
+}
+
+// Ranks, threads here, whose devices take 100 W, 200 W, ... for two seconds of epochs; that of the
+// last one may not tell.
+std::vector<RankJoules> joules_seen(int count, bool last_tells) {
+  auto links = make_local_links(count);
+  std::vector<RankJoules> seen(count);
+  std::vector<std::thread> threads;
+  for (int rank = 0; rank < count; ++rank) {
+    threads.emplace_back([&, rank] {
+      Communicator ranks(std::move(links[rank]));
+      double now = 10, counter = 5e6;
+      const bool tells = last_tells || rank + 1 < count;
+      EnergyMeter meter([&] { return tells ? std::optional(counter) : std::nullopt; }, 0,
+                        [&] { return now; });
+      meter.begin_group();
+      now += 2;
+      counter += 2 * 100 * (rank + 1);
+      meter.end_group(2);
+      seen[rank] = joules_of_ranks(meter.joules(std::nullopt), ranks);
+    });
+  }
+  for (auto& thread : threads) thread.join();
+  return seen;
+}
+
+TEST(EnergyOfRanks, IsTheSumOfTheirDevices) {
+  for (const RankJoules& joules : joules_seen(3, true)) {
+    EXPECT_EQ(joules, (RankJoules{200, 400, 600}));
+    EXPECT_EQ(total_joules(joules), 1200);
+  }
+}
+
+TEST(EnergyOfRanks, IsNotKnownWhereOneOfThemIsNot) {
+  for (const RankJoules& joules : joules_seen(3, false)) {
+    EXPECT_EQ(joules, (RankJoules{200, 400, std::nullopt}));
+    EXPECT_EQ(total_joules(joules), std::nullopt);
+  }
 }
 
 }  // namespace

@@ -12,6 +12,7 @@
 #include "algorithms/als/cpu/half_step.hpp"
 #include "algorithms/als/cpu/rank_rows.hpp"
 #include "algorithms/als/sides.hpp"
+#include "algorithms/core/rank_train.hpp"
 #include "algorithms/core/registry.hpp"
 #include "algorithms/core/sgd_params.hpp"
 #include "base/json.hpp"
@@ -31,8 +32,9 @@ class AlsCpu : public Algorithm {
     work_ = iteration_work(common_, solver_, rated.nnz, rated.rows);
     ThreadTeam& team = *context.team;
     if (context.ranks != nullptr) {
-      rows_ = std::make_unique<cpu::RankRows>(train, common_, solver_, *context.ranks, team);
-      sides_ = rows_->sides(train, common_, team);
+      const auto slice = slice_of_rank(train, context);
+      rows_ = std::make_unique<cpu::RankRows>(*slice, common_, solver_, *context.ranks);
+      sides_ = rows_->sides(*slice, common_, team);
       x_ = cpu::FactorTable(initial.p, common_.factors, rows_->all_users(), team);
       theta_ = cpu::FactorTable(initial.q, common_.factors, rows_->all_items(), team);
     } else {

@@ -11,20 +11,22 @@ std::int64_t ratings_of(const AlignedVector<std::int64_t>& offsets, RowRange row
 
 }  // namespace
 
-RankRows::RankRows(const Ratings& train, const Common& common, Solver solver, Communicator& ranks,
-                   ThreadTeam& team)
+RankRows::RankRows(const RatingSlice& slice, const Common& common, Solver solver,
+                   Communicator& ranks)
     : ranks_(ranks),
-      user_offsets_(train.user_offsets().begin(), train.user_offsets().end()),
-      item_offsets_(column_offsets(train, team)),
-      users_(cut_rows(user_offsets_, row_cost(common, solver), ranks.size())),
-      items_(cut_rows(item_offsets_, row_cost(common, solver), ranks.size())) {}
+      user_offsets_(slice.user_offsets),
+      item_offsets_(slice.item_offsets),
+      cuts_{cut_rows(user_offsets_, row_cost(common, solver), ranks.size()),
+            cut_rows(item_offsets_, row_cost(common, solver), ranks.size())} {}
 
-Sides RankRows::sides(const Ratings& train, const Common& common, ThreadTeam& team) {
-  const Share own = {rows_of(users_, ranks_.rank()), rows_of(items_, ranks_.rank())};
+Sides RankRows::sides(const RatingSlice& slice, const Common& common, ThreadTeam& team) {
+  const auto gather = [this](AlignedVector<float>& biases, const RowCuts& cuts) {
+    ranks_.all_gather(std::span<float>(biases), cuts);
+  };
   const BiasExchange exchange = {
-      [&](AlignedVector<float>& biases) { ranks_.all_gather(std::span<float>(biases), users_); },
-      [&](AlignedVector<float>& biases) { ranks_.all_gather(std::span<float>(biases), items_); }};
-  return {train, common.center, row_reg_of(common), team, own, exchange};
+      [&](AlignedVector<float>& biases) { gather(biases, cuts_.users); },
+      [&](AlignedVector<float>& biases) { gather(biases, cuts_.items); }};
+  return {slice, common.center, row_reg_of(common), team, cuts_, exchange, ranks_};
 }
 
 bool RankRows::share(bool done, FactorTable& table, const RowCuts& cuts, PhaseSink* phases) {
@@ -42,8 +44,8 @@ bool RankRows::share(bool done, FactorTable& table, const RowCuts& cuts, PhaseSi
 }
 
 Json RankRows::facts() const {
-  const RowRange users = rows_of(users_, ranks_.rank());
-  const RowRange items = rows_of(items_, ranks_.rank());
+  const RowRange users = rows_of(cuts_.users, ranks_.rank());
+  const RowRange items = rows_of(cuts_.items, ranks_.rank());
   return {{"own_users", users.size()},
           {"own_items", items.size()},
           {"own_ratings_by_user", ratings_of(user_offsets_, users)},

@@ -11,11 +11,10 @@ namespace mf::als::cpu {
 class RankRows {
  public:
   // Rows are cut by their work: their ratings, and what the solver takes in ratings.
-  RankRows(const Ratings& train, const Common& common, Solver solver, Communicator& ranks,
-           ThreadTeam& team);
+  RankRows(const RatingSlice& slice, const Common& common, Solver solver, Communicator& ranks);
 
-  // What this rank keeps of the ratings.
-  Sides sides(const Ratings& train, const Common& common, ThreadTeam& team);
+  // What this rank keeps of the ratings: its rows and columns, from whoever has loaded them.
+  Sides sides(const RatingSlice& slice, const Common& common, ThreadTeam& team);
 
   // Rows of all ranks with their lengths alone: for tables of factors.
   Side all_users() const { return {user_offsets_, {}, {}}; }
@@ -24,10 +23,10 @@ class RankRows {
   // After this rank's rows are done, or were given up (false): true where all are, and the table
   // then has the rows of all. Phases: "wait_ranks" until the last is there, then "exchange".
   bool share_x(bool done, FactorTable& x, PhaseSink* phases) {
-    return share(done, x, users_, phases);
+    return share(done, x, cuts_.users, phases);
   }
   bool share_theta(bool done, FactorTable& theta, PhaseSink* phases) {
-    return share(done, theta, items_, phases);
+    return share(done, theta, cuts_.items, phases);
   }
 
   // Rows and ratings of this rank.
@@ -38,7 +37,7 @@ class RankRows {
 
   Communicator& ranks_;
   AlignedVector<std::int64_t> user_offsets_, item_offsets_;
-  RowCuts users_, items_;
+  RankCuts cuts_;
 };
 
 }  // namespace mf::als::cpu

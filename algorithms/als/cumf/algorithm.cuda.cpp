@@ -6,6 +6,7 @@
 #include "algorithms/als/cumf/steps.hpp"
 #include "algorithms/als/device_center.hpp"
 #include "algorithms/core/cuda/exchanged_json.hpp"
+#include "algorithms/core/rank_train.hpp"
 #include "algorithms/core/registry.hpp"
 #include "algorithms/core/sgd_params.hpp"
 #include "base/json.hpp"
@@ -20,7 +21,7 @@ class Als : public Algorithm {
   void prepare(const Ratings& train, const Model& initial, Context& context) override {
     const Common& common = settings_.common;
     check_initial(ModelKind::plain, common.factors, train, initial);
-    nnz_ = train.nnz();
+    nnz_ = all_ratings(train, context);
     if (context.ranks != nullptr) return prepare_share(train, initial, context);
     const cudaStream_t stream = context.stream;
     const auto ratings = cuda::ratings_on_device(train, context);

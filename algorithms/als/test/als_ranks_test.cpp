@@ -5,7 +5,6 @@
 #include <thread>
 #include <utility>
 
-#include "algorithms/als/share.hpp"
 #include "algorithms/als/test/reference.hpp"
 #include "algorithms/core/registry.hpp"
 #include "base/communicator.hpp"
@@ -146,27 +145,6 @@ TEST(AlsRanks, WhatOneGivesUpAllGiveUp) {
        train_ranks(train, {{"factors", 8}}, 3, [](int rank) { return rank == 0; })) {
     EXPECT_EQ(one.error, "");
     EXPECT_EQ(one.updates, 0);
-  }
-}
-
-TEST(AlsRanks, ColumnsOfARangeAreThoseOfAll) {
-  const Ratings train = planted(90, 41, 0.2, 3);
-  const Csc all = make_csc(train, 1);
-  for (const int threads : {1, 3}) {
-    ThreadTeam team(threads);
-    EXPECT_EQ(column_offsets(train, team), all.item_offsets);
-    for (const RowRange items : {RowRange{0, 41}, {0, 0}, {7, 8}, {13, 41}, {41, 41}}) {
-      const OwnedSide own = copy_columns(train, items, team);
-      for (std::int64_t item = 0; item < 41; ++item) {
-        const bool inside = item >= items.begin && item < items.end;
-        ASSERT_EQ(own.view().length(item),
-                  inside ? all.item_offsets[item + 1] - all.item_offsets[item] : 0);
-        for (std::int64_t k = 0; k < own.view().length(item); ++k) {
-          EXPECT_EQ(own.others[own.offsets[item] + k], all.users[all.item_offsets[item] + k]);
-          EXPECT_EQ(own.values[own.offsets[item] + k], all.values[all.item_offsets[item] + k]);
-        }
-      }
-    }
   }
 }
 

@@ -7,6 +7,7 @@
 #include "algorithms/core/cuda/make_columns.hpp"
 #include "algorithms/core/cuda/upload.hpp"
 #include "algorithms/core/device_need.hpp"
+#include "algorithms/core/rank_train.hpp"
 
 namespace mf::cuda {
 namespace {
@@ -103,26 +104,40 @@ Pieces exchange_pieces(DeviceColumns& sorted, const RowShards& items, const Begi
 
 RankRatings::RankRatings(const Ratings& train, const Context& context, const ShardRule& cut_users,
                          const ShardRule& cut_items, DeviceCommunicator& devices)
-    : devices_(&devices), n_items_(train.n_items()), nnz_(train.nnz()) {
-  users_ = cut_users(train.user_offsets());
+    : devices_(&devices), n_items_(train.n_items()), nnz_(all_ratings(train, context)) {
+  users_ = cut_users(all_user_offsets(train, context));
   upload(train, context);
   count_all_items(context.stream);
   items_ = cut_items(View<const std::int64_t>(item_offsets_));
 }
 
+// The rows of this rank's users: of a whole `train` they are at hand.
+RowPieces RankRatings::own_pieces(const Ratings& train, const Context& context) const {
+  if (context.slice != nullptr) {
+    PartOffsets cuts = {0};
+    for (int rank = 0; rank < devices_->size(); ++rank) cuts.push_back(users_.own(rank).end);
+    return exchange_rows(*context.slice, cuts, *context.ranks);
+  }
+  const std::int64_t first = train.user_offsets()[own_users().begin];
+  const std::int64_t last = train.user_offsets()[own_users().end];
+  RowPieces rows;
+  rows.pieces = {{train.items().part(first, last), train.values().part(first, last)}};
+  return rows;
+}
+
 void RankRatings::upload(const Ratings& train, const Context& context) {
   const PhaseScope phase(context.phases, "transfer");
   const RowRange own = own_users();
-  const View<const std::int64_t> offsets = train.user_offsets();
+  const View<const std::int64_t> offsets = all_user_offsets(train, context);
   const std::int64_t first = offsets[own.begin];
   const std::int64_t last = offsets[own.end];
+  const RowPieces rows = own_pieces(train, context);
   Uploader uploader(*context.team, context.stream);
   user_offsets_ = uploader.filled<std::int64_t>(
       own.size() + 1, [&](std::int64_t begin, std::int64_t end, std::int64_t* out) {
         for (std::int64_t row = begin; row < end; ++row) *out++ = offsets[own.begin + row] - first;
       });
-  ratings_ =
-      uploader.row_ratings(train.items().part(first, last), train.values().part(first, last));
+  ratings_ = uploader.row_ratings(rows);
   own_rows_ = {user_offsets_.data(), ratings_.data(), own.size(), last - first};
 }
 

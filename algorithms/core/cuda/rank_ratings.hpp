@@ -1,5 +1,6 @@
 // R over the devices of several ranks: each has the rows of its users and the columns of its items,
-// and uploads its rows alone. The columns are made of what all ranks have uploaded: each sorts its
+// and uploads its rows alone; of those near a cut that another has loaded it gets them from it. The
+// columns are made of what all ranks have uploaded: each sorts its
 // rows by item, and sends every other what is in that one's columns.
 #pragma once
 
@@ -12,6 +13,7 @@
 #include "algorithms/core/cuda/device_ratings.hpp"
 #include "algorithms/core/row_cuts.hpp"
 #include "base/aligned.hpp"
+#include "datasets/ratings/rating_slice.hpp"
 
 namespace mf::cuda {
 
@@ -21,7 +23,7 @@ using ShardRule = std::function<RowShards(View<const std::int64_t> offsets)>;
 class RankRatings {
  public:
   // Uploads the rows of this rank's users (the phase "transfer"), and counts the ratings of all
-  // items. `train` has all ratings on the host. All ranks together; throws RankFault.
+  // items. All ranks together; throws RankFault.
   RankRatings(const Ratings& train, const Context& context, const ShardRule& cut_users,
               const ShardRule& cut_items, DeviceCommunicator& devices);
 
@@ -45,6 +47,7 @@ class RankRatings {
   DeviceCommunicator& devices() const { return *devices_; }
 
  private:
+  RowPieces own_pieces(const Ratings& train, const Context& context) const;
   void upload(const Ratings& train, const Context& context);
   void count_all_items(cudaStream_t stream);
 

@@ -10,6 +10,7 @@
 #include "algorithms/core/pinned.hpp"
 #include "base/threads.hpp"
 #include "base/view.hpp"
+#include "datasets/ratings/rating_slice.hpp"
 #include "datasets/ratings/ratings.hpp"
 
 namespace mf::cuda {
@@ -72,6 +73,21 @@ class Uploader {
                              [&](std::int64_t begin, std::int64_t end, RowRating* out) {
                                for (std::int64_t i = begin; i < end; ++i)
                                  *out++ = {others[i], values[i]};
+                             });
+  }
+
+  // Of rows in pieces, one after another.
+  DeviceBuffer<RowRating> row_ratings(const RowPieces& rows) {
+    return filled<RowRating>(rows.count(),
+                             [&](std::int64_t begin, std::int64_t end, RowRating* out) {
+                               std::int64_t first = 0;  // of the piece
+                               for (const RowPieces::Piece& piece : rows.pieces) {
+                                 const std::int64_t from = std::max(begin, first);
+                                 const std::int64_t to = std::min(end, first + piece.items.size());
+                                 for (std::int64_t i = from; i < to; ++i)
+                                   *out++ = {piece.items[i - first], piece.values[i - first]};
+                                 first += piece.items.size();
+                               }
                              });
   }
 

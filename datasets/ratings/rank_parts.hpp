@@ -1,0 +1,22 @@
+// A part of a split whose ratings lie with the ranks by their users: moved to where it is
+// evaluated.
+#pragma once
+
+#include "base/communicator.hpp"
+#include "base/threads.hpp"
+#include "datasets/ratings/ratings.hpp"
+
+namespace mf {
+
+// `parts`: where the ratings of each rank begin among all, and where the last ones end. All ranks
+// together.
+
+// The ratings of the blocks of this rank (rank_blocks.hpp).
+Ratings ratings_of_blocks(const Ratings& own, const PartOffsets& parts, std::int64_t block,
+                          Communicator& ranks, ThreadTeam& team);
+
+// Rank 0 gets the ratings of all, the others none.
+Ratings ratings_on_rank_0(const Ratings& own, const PartOffsets& parts, Communicator& ranks,
+                          ThreadTeam& team);
+
+}  // namespace mf
