@@ -430,8 +430,11 @@ class SharedSum {
       known = std::max(known, theirs.end);
     }
     if (!same) {
-      fail(ErrorKind::data, "{}: the ranks have read different files: section {}", path,
-           kSectionNames[section_]);
+      fail(
+          ErrorKind::data,
+          "{}: the ranks have read different files: the section {} differs; copy that of rank 0 to "
+          "the other machines",
+          path, kSectionNames[section_]);
     }
     check_sum(path, header, section_, hash_);
   }

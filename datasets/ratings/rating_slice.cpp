@@ -145,8 +145,10 @@ void check_same_data(const std::string& name, const Dataset& data, Communicator&
                                   data.info.content_hash, all.nnz(), all.n_users(), all.n_items()));
   for (int other = 1; other < ranks.size(); ++other) {
     if (texts[other] == texts[0]) continue;
-    fail(ErrorKind::data, "{}: rank {} has other ratings than rank 0: found {}, expected {}", name,
-         other, texts[other], texts[0]);
+    fail(ErrorKind::data,
+         "{}: rank {} has other ratings than rank 0: found {}, expected {}; have all read the same "
+         "files",
+         name, other, texts[other], texts[0]);
   }
 }
 

@@ -45,6 +45,16 @@ TEST(HostNeed, CutsMappedRatingsInLittleMoreThanOneCopy) {
   EXPECT_DOUBLE_EQ(need.surely, need.cut);
 }
 
+TEST(HostNeed, OfOneOfFourRanksIsAQuarterOfTheRatingsAndTheOffsetsOfAll) {
+  HostData data = data_of(DataFrom::cache);
+  const HostNeed whole = host_need(case_of(), data);
+  data.slices = 4;
+  const HostNeed share = host_need(case_of(), data);
+  EXPECT_DOUBLE_EQ(share.load, 3 * kNnz + kOffsets + kIds);
+  EXPECT_NEAR(share.cut, whole.cut / 4, 0.02 * whole.cut);
+  EXPECT_NEAR(whole.train - share.train, 9 * kNnz, 3 * (kOffsets + kIds));
+}
+
 TEST(HostNeed, HoldsTwoCopiesWhereTheRatingsStay) {
   for (const DataFrom from : {DataFrom::generator, DataFrom::cache}) {
     HostData data = data_of(from);
