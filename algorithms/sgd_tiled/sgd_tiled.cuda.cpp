@@ -66,11 +66,9 @@ class SgdTiled : public Algorithm {
   }
 
   std::int64_t run_epochs(const EpochArgs& first, std::int64_t count, Context& context) override {
-    if (!ring_) return Algorithm::run_epochs(first, count, context);
-    return ring_->devices->guarded([&] {
+    return cuda::run_guarded(ring_ ? ring_->devices : nullptr, stream_, [&] {
       const std::int64_t updates = Algorithm::run_epochs(first, count, context);
-      for (int half = 0; half < ring_->halves(); ++half) await_half(half);
-      ring_->devices->wait(stream_);
+      for (int half = 0; ring_ && half < ring_->halves(); ++half) await_half(half);
       return updates;
     });
   }
@@ -235,19 +233,7 @@ class SgdTiled : public Algorithm {
   }
 
   void gather_rows(void* rows, std::int64_t bytes, const RowShards& shards) {
-    cuda::DeviceCommunicator& devices = *ring_->devices;
-    const auto piece = [&](int owner, int with) {
-      const RowRange own = shards.own(owner);
-      return cuda::DevicePiece{with, static_cast<std::byte*>(rows) + own.begin * bytes,
-                               own.size() * bytes};
-    };
-    std::vector<cuda::DevicePiece> pieces;
-    if (devices.rank() > 0) {
-      pieces.push_back(piece(devices.rank(), 0));
-      return devices.exchange(pieces, {}, stream_);
-    }
-    for (int other = 1; other < devices.size(); ++other) pieces.push_back(piece(other, other));
-    devices.exchange({}, pieces, stream_);
+    ring_->devices->gather(rows, 0, bytes, shards, stream_);
   }
 
   // ---- both ----

@@ -41,13 +41,8 @@ class AlsFused : public Algorithm {
   }
 
   std::int64_t run_epochs(const EpochArgs& first, std::int64_t count, Context& context) override {
-    cuda::DeviceCommunicator* const devices = steps_.devices();
-    if (devices == nullptr) return Algorithm::run_epochs(first, count, context);
-    return devices->guarded([&] {
-      const std::int64_t updates = Algorithm::run_epochs(first, count, context);
-      devices->wait(context.stream);
-      return updates;
-    });
+    return cuda::run_guarded(steps_.devices(), context.stream,
+                             [&] { return Algorithm::run_epochs(first, count, context); });
   }
 
   void gather_factors(Context& context) override {

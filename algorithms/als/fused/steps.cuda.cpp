@@ -275,19 +275,8 @@ void FusedSteps::gather(cudaStream_t stream) {
 }
 
 void FusedSteps::gather(DeviceSide& side, cudaStream_t stream) {
-  const auto piece = [&](int owner, int with) {
-    const RowRange rows = side.shards.own(owner);
-    float* const from = side.factors.data() + (rows.begin - side.held.begin) * stride();
-    return cuda::DevicePiece{with, from,
-                             rows.size() * stride() * static_cast<std::int64_t>(sizeof(float))};
-  };
-  std::vector<cuda::DevicePiece> pieces;
-  if (rank() > 0) {
-    pieces.push_back(piece(rank(), 0));
-    return devices_->exchange(pieces, {}, stream);
-  }
-  for (int other = 1; other < devices_->size(); ++other) pieces.push_back(piece(other, other));
-  devices_->exchange({}, pieces, stream);
+  devices_->gather(side.factors.data(), side.held.begin,
+                   stride() * static_cast<std::int64_t>(sizeof(float)), side.shards, stream);
 }
 
 std::int64_t FusedSteps::DeviceSide::sum(std::int64_t (*of)(const Part&)) const {

@@ -242,37 +242,61 @@ void DeviceCommunicator::all_sum(double* values, std::int64_t count, cudaStream_
 
 #endif
 
-void DeviceCommunicator::all_gather(void* data, const PartOffsets& byte_offsets,
-                                    cudaStream_t stream) {
-  const auto part = [&](int rank, int to) {
-    return DevicePiece{to, static_cast<std::byte*>(data) + byte_offsets[rank],
-                       byte_offsets[rank + 1] - byte_offsets[rank]};
-  };
+// piece_of(owner, with): what `owner` has, to or from rank `with`.
+template <class PieceOf>
+void DeviceCommunicator::gather_pieces(const PieceOf& piece_of, cudaStream_t stream) {
   std::vector<DevicePiece> sends;
   std::vector<DevicePiece> receives;
   for (int other = 0; other < size(); ++other) {
     if (other == rank()) continue;
-    sends.push_back(part(rank(), other));
-    receives.push_back(part(other, other));
+    sends.push_back(piece_of(rank(), other));
+    receives.push_back(piece_of(other, other));
   }
   exchange(sends, receives, stream);
 }
 
+void DeviceCommunicator::all_gather(void* data, const PartOffsets& byte_offsets,
+                                    cudaStream_t stream) {
+  gather_pieces(
+      [&](int owner, int with) {
+        return DevicePiece{with, static_cast<std::byte*>(data) + byte_offsets[owner],
+                           byte_offsets[owner + 1] - byte_offsets[owner]};
+      },
+      stream);
+}
+
+namespace {
+
+// `rows` begins with row `first`.
+DevicePiece piece_of_rows(int with, void* rows, std::int64_t first, RowRange range,
+                          std::int64_t row_bytes) {
+  return {with, static_cast<std::byte*>(rows) + (range.begin - first) * row_bytes,
+          range.size() * row_bytes};
+}
+
+}  // namespace
+
 void DeviceCommunicator::all_gather(void* rows, std::int64_t row_bytes, const RowShards& shards,
                                     int number, cudaStream_t stream) {
-  const auto part = [&](int owner, int with) {
-    const RowRange range = shards.part(owner, number);
-    return DevicePiece{with, static_cast<std::byte*>(rows) + range.begin * row_bytes,
-                       range.size() * row_bytes};
+  gather_pieces(
+      [&](int owner, int with) {
+        return piece_of_rows(with, rows, 0, shards.part(owner, number), row_bytes);
+      },
+      stream);
+}
+
+void DeviceCommunicator::gather(void* rows, std::int64_t first_row, std::int64_t row_bytes,
+                                const RowShards& shards, cudaStream_t stream) {
+  const auto piece = [&](int owner, int with) {
+    return piece_of_rows(with, rows, first_row, shards.own(owner), row_bytes);
   };
-  std::vector<DevicePiece> sends;
-  std::vector<DevicePiece> receives;
-  for (int other = 0; other < size(); ++other) {
-    if (other == rank()) continue;
-    sends.push_back(part(rank(), other));
-    receives.push_back(part(other, other));
+  std::vector<DevicePiece> pieces;
+  if (rank() > 0) {
+    pieces.push_back(piece(rank(), 0));
+    return exchange(pieces, {}, stream);
   }
-  exchange(sends, receives, stream);
+  for (int other = 1; other < size(); ++other) pieces.push_back(piece(other, other));
+  exchange({}, pieces, stream);
 }
 
 void DeviceCommunicator::shift(const void* out, std::int64_t bytes_out, void* in,

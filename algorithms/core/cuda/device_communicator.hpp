@@ -67,6 +67,9 @@ class DeviceCommunicator {
   // Rows of `row_bytes`: part `number` of each rank.
   void all_gather(void* rows, std::int64_t row_bytes, const RowShards& shards, int number,
                   cudaStream_t stream);
+  // Each rank's own rows to rank 0, which has room for all. `rows` begins with row `first_row`.
+  void gather(void* rows, std::int64_t first_row, std::int64_t row_bytes, const RowShards& shards,
+              cudaStream_t stream);
   // To the next rank, from the one before; the ranks are a ring.
   void shift(const void* out, std::int64_t bytes_out, void* in, std::int64_t bytes_in,
              cudaStream_t stream);
@@ -104,6 +107,8 @@ class DeviceCommunicator {
   };
   void be_connected();
   void connect();
+  template <class PieceOf>
+  void gather_pieces(const PieceOf& piece_of, cudaStream_t stream);
   template <class Calls>
   void group(cudaStream_t stream, std::int64_t sent, std::int64_t received, Calls&& calls);
   template <class T>
@@ -125,5 +130,17 @@ class DeviceCommunicator {
   std::vector<Timed> spare_;  // to be used again
   std::deque<Event> ahead_;   // of pace()
 };
+
+// Epochs over devices: `run` returns what it has queued, in updates, which is then waited for.
+// null: one device, on which nothing is.
+template <class Run>
+std::int64_t run_guarded(DeviceCommunicator* devices, cudaStream_t stream, Run&& run) {
+  if (devices == nullptr) return run();
+  return devices->guarded([&] {
+    const std::int64_t updates = run();
+    devices->wait(stream);
+    return updates;
+  });
+}
 
 }  // namespace mf::cuda

@@ -174,17 +174,8 @@ void FusedSteps::gather() {
 }
 
 void FusedSteps::gather(DeviceSide& side) {
-  const std::int64_t row_bytes = stride() * static_cast<std::int64_t>(sizeof(float));
-  if (devices_->rank() > 0) {
-    const cuda::DevicePiece mine = {0, own(side), side.rows * row_bytes};
-    return devices_->exchange({&mine, 1}, {}, stream_);
-  }
-  std::vector<cuda::DevicePiece> pieces;
-  for (int other = 1; other < devices_->size(); ++other) {
-    const RowRange rows = side.shards.own(other);
-    pieces.push_back({other, side.factors.data() + rows.begin * stride(), rows.size() * row_bytes});
-  }
-  devices_->exchange({}, pieces, stream_);
+  devices_->gather(side.factors.data(), side.first_held,
+                   stride() * static_cast<std::int64_t>(sizeof(float)), side.shards, stream_);
 }
 
 void FusedSteps::update(DeviceSide& to, DeviceSide& from) {

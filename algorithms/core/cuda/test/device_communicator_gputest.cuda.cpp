@@ -1,6 +1,7 @@
 // What devices do together, by ranks with a device each; and R over them.
 #include "algorithms/core/cuda/device_communicator.hpp"
 
+#include <algorithm>
 #include <csignal>
 #include <cstdint>
 #include <numeric>
@@ -142,6 +143,33 @@ TEST_P(Devices, ARingMovesOnByOne) {
                   stream.get());
     devices.wait(stream.get());
     EXPECT_EQ(down(in, stream), std::vector<std::int32_t>(length(before), before));
+  });
+}
+
+// Rank 0 has room for the rows of all, the others for their own or for all.
+TEST_P(Devices, RowsOfAllReachTheFirst) {
+  MF_REQUIRE_DEVICES(GetParam());
+  in_ranks(GetParam(), [](Communicator& ranks) {
+    auto& devices = DeviceCommunicator::of(ranks);
+    const Stream stream;
+    RowShards shards;
+    std::vector<std::int32_t> expected;
+    for (int rank = 0; rank < ranks.size(); ++rank) {
+      const std::int64_t first = std::ssize(expected);
+      expected.resize(first + (rank == 1 ? 0 : 3 + 500 * rank), 100 + rank);
+      shards.parts.push_back({first, std::ssize(expected)});
+    }
+    const RowRange own = shards.own(ranks.rank());
+    for (const bool all : {true, false}) {
+      const RowRange held = ranks.leads() || all ? RowRange{0, std::ssize(expected)} : own;
+      std::vector<std::int32_t> rows(held.size(), -1);
+      std::copy(expected.begin() + own.begin, expected.begin() + own.end,
+                rows.begin() + (own.begin - held.begin));
+      auto device = upload(View<const std::int32_t>(rows), stream.get());
+      devices.gather(device.data(), held.begin, sizeof(std::int32_t), shards, stream.get());
+      devices.wait(stream.get());
+      EXPECT_EQ(down(device, stream), ranks.leads() ? expected : rows);
+    }
   });
 }
 
