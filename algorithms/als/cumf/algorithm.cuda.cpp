@@ -3,6 +3,7 @@
 // by turns: get_hermitian and get_bias form A_u and b_u of a batch of rows, solve solves them.
 #include <memory>
 
+#include "algorithms/als/cumf/reduced_steps.hpp"
 #include "algorithms/als/cumf/steps.hpp"
 #include "algorithms/als/device_center.hpp"
 #include "algorithms/core/cuda/exchanged_json.hpp"
@@ -40,8 +41,13 @@ class Als : public Algorithm {
   }
 
   std::int64_t run_epochs(const EpochArgs& first, std::int64_t count, Context& context) override {
-    if (steps_->devices() == nullptr) return Algorithm::run_epochs(first, count, context);
-    return steps_->devices()->guarded([&] { return Algorithm::run_epochs(first, count, context); });
+    return cuda::run_guarded(steps_->devices(), context.stream,
+                             [&] { return Algorithm::run_epochs(first, count, context); });
+  }
+
+  void gather_factors(Context& /*context*/) override {
+    if (steps_->devices() == nullptr) return;
+    steps_->devices()->guarded([&] { steps_->gather(); });
   }
 
   FactorView factors() override {
@@ -64,19 +70,28 @@ class Als : public Algorithm {
     devices.guarded([&] {
       cuda::RankRatings ratings(train, context, shard, shard, devices);
       center_ = DeviceCenter(initial, common.center, row_reg_of(common), ratings, context.stream);
-      steps_ =
-          std::make_unique<DeviceSteps>(settings_, ratings, center_.residual(), initial, context);
+      steps_ = steps_of_rank(train, ratings, initial, context);
       devices.wait(context.stream);
     });
     devices.set_use({});  // of the epochs alone
     work_ = iteration_work(common, settings_.solver, nnz_, rated_shape(train, context).rows);
   }
 
+  std::unique_ptr<HalfSteps> steps_of_rank(const Ratings& train, cuda::RankRatings& ratings,
+                                           const Model& initial, Context& context) const {
+    const DeviceResidual residual = center_.residual();
+    if (settings_.exchange == Exchange::gather) {
+      return std::make_unique<DeviceSteps>(settings_, ratings, residual, initial, context);
+    }
+    return std::make_unique<ReducedSteps>(settings_, train.user_offsets(), ratings, residual,
+                                          initial, context);
+  }
+
   AlsSettings settings_;
   std::int64_t nnz_ = 0;
   Work work_;
   DeviceCenter center_;
-  std::unique_ptr<DeviceSteps> steps_;
+  std::unique_ptr<HalfSteps> steps_;
 };
 
 const RegisterFactory kAls("als", [](const Params& params) {

@@ -103,7 +103,7 @@ __global__ void add_bias_parts_kernel(const BiasArgs a) {
   const float* parts = a.parts + row.first_part * a.stride + threadIdx.x;
   float sum = 0.0F;
 #pragma unroll 8
-  for (int p = 0; p < row.parts; ++p) sum += parts[p * a.stride];
+  for (int p = 0; p < row.parts; ++p) sum += parts[p * a.part_step * a.stride];
   a.b[row.slot * a.stride + threadIdx.x] = sum;
 }
 
@@ -130,6 +130,10 @@ void launch_bias(const BiasArgs& args, cudaStream_t stream) {
   } else {
     launch<32, 2>(args, stream);
   }
+  launch_add_parts(args, stream);
+}
+
+void launch_add_parts(const BiasArgs& args, cudaStream_t stream) {
   if (args.n_splits == 0) return;
   add_bias_parts_kernel<<<static_cast<unsigned>(args.n_splits), static_cast<unsigned>(args.stride),
                           0, stream>>>(args);

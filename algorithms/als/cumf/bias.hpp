@@ -22,11 +22,15 @@ struct BiasArgs {
   std::int64_t n_tasks = 0;
   const SplitRow* splits = nullptr;
   std::int64_t n_splits = 0;
-  float* b = nullptr;      // out: vector `slot` at b + slot * stride, zero beyond the factors
-  float* parts = nullptr;  // of split rows, vectors of `stride`
-  bool weights = false;    // `values` are weights
+  float* b = nullptr;          // out: vector `slot` at b + slot * stride, zero beyond the factors
+  float* parts = nullptr;      // of split rows, vectors of `stride`
+  std::int64_t part_step = 1;  // vectors from one part of a row to the next
+  bool weights = false;        // `values` are weights
 };
 
 void launch_bias(const BiasArgs& args, cudaStream_t stream);
+
+// Adds the parts of split rows alone, which launch_bias does last.
+void launch_add_parts(const BiasArgs& args, cudaStream_t stream);
 
 }  // namespace mf::als

@@ -255,14 +255,22 @@ RowOrder order_rows(const std::int64_t* offsets, std::int64_t rows, std::int64_t
 
 SidePlan make_side_plan(const std::int64_t* offsets, RowOrder order, const PlanRule& rule,
                         cudaStream_t stream) {
+  std::vector<std::int64_t> begins;
+  if (order.rated > 0) {
+    begins = cut_batches(View<const std::int64_t>(order.split), order.rated, rule);
+  }
+  return make_side_plan(offsets, std::move(order.rows), begins, rule.split_rows, stream);
+}
+
+SidePlan make_side_plan(const std::int64_t* offsets, cuda::DeviceBuffer<std::int32_t> order,
+                        const std::vector<std::int64_t>& begins, std::int64_t split_rows,
+                        cudaStream_t stream) {
   SidePlan plan;
-  plan.rated = order.rated;
-  plan.order = std::move(order.rows);
+  plan.order = std::move(order);
+  plan.rated = begins.empty() ? 0 : begins.back();
   if (plan.rated == 0) return plan;
-  const auto begins = cut_batches(View<const std::int64_t>(order.split), plan.rated, rule);
   const std::int32_t* rows = plan.order.data();
-  Tasks of_a =
-      make_tasks({offsets, rows, plan.rated, rule.split_rows, kMaxRowParts}, begins, stream);
+  Tasks of_a = make_tasks({offsets, rows, plan.rated, split_rows, kMaxRowParts}, begins, stream);
   Tasks of_b = make_tasks({offsets, rows, plan.rated, kBiasSplit, kMaxBiasParts}, begins, stream);
   for (std::size_t b = 0; b + 1 < begins.size(); ++b) {
     const Range range = {begins[b], begins[b + 1]};

@@ -39,4 +39,11 @@ struct SidePlan {
 SidePlan make_side_plan(const std::int64_t* offsets, RowOrder order, const PlanRule& rule,
                         cudaStream_t stream);
 
+// Of these rows, in this order: row order[i] is in batch b,
+// begins[b] <= i < begins[b + 1], at slot i - begins[b]. Rows without ratings are tasks of none,
+// whose A and b are zero. Waits for the stream.
+SidePlan make_side_plan(const std::int64_t* offsets, cuda::DeviceBuffer<std::int32_t> order,
+                        const std::vector<std::int64_t>& begins, std::int64_t split_rows,
+                        cudaStream_t stream);
+
 }  // namespace mf::als

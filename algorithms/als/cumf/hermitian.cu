@@ -19,8 +19,9 @@ __global__ void __launch_bounds__(kAddThreads) add_parts_kernel(const HermitianA
   const int f = a.factors;
   const int words = (f + 3) / 4;  // of a row of a part
   const float diagonal = row_reg(a.reg, a.reg_power, row.count);
-  const std::int64_t part_values = a_values(AStorage::fp32, f);
-  const float* parts = a.parts + row.first_part * part_values;
+  const std::int64_t matrix_values = a_values(AStorage::fp32, f);
+  const std::int64_t part_values = matrix_values * a.part_step;  // to the row's next part
+  const float* parts = a.parts + row.first_part * matrix_values;
   const auto word_at = [&](int i, int word) {
     const std::int64_t at = std::int64_t{i} * words + word;
     float4 sum = {0, 0, 0, 0};
@@ -81,7 +82,11 @@ void launch_hermitian(const HermitianArgs& args, Load load, cudaStream_t stream,
                       HermitianPart part) {
   if (args.n_tasks == 0) return;
   launch_tasks(args, load, stream, part);
-  if (args.n_splits == 0 || part != HermitianPart::all) return;
+  if (part == HermitianPart::all) launch_add_parts(args, stream);
+}
+
+void launch_add_parts(const HermitianArgs& args, cudaStream_t stream) {
+  if (args.n_splits == 0) return;
   const auto add_parts = args.base != nullptr ? add_parts_kernel<true> : add_parts_kernel<false>;
   add_parts<<<static_cast<unsigned>(args.n_splits), kAddThreads, 0, stream>>>(args);
   MF_CUDA_LAUNCHED("als add_parts");

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "algorithms/als/cumf/plan.hpp"
+#include "algorithms/als/cumf/reduce_plan.hpp"
 #include "algorithms/core/device_need.hpp"
 #include "algorithms/core/ranks.hpp"
 
@@ -16,24 +17,32 @@ double rows_of(const ProblemShape& shape) {
   return static_cast<double>(shape.n_users) + static_cast<double>(shape.n_items);
 }
 
-// Bytes of a device, by what it takes when. Of several, each has its share of R and all factors.
+// Bytes of a device, by what it takes when. Of several, each has its share of R; all factors, or
+// where they reduce, of rank 0 all, which evaluates.
 struct AlsNeed {
   AlsSettings settings;
+  int devices;
   ProblemShape shape;  // its share
   double nnz, own_rows, rows, vector;
-  double parts;  // into which rows are cut, of the side that has more
+  double formed_rows;    // whose A it forms, all or a part of it
+  double parts;          // into which rows are cut, of the side that has more
+  std::int64_t longest;  // formed rows of the longer side
 
-  AlsNeed(const AlsSettings& of, const ProblemShape& all, int devices)
+  AlsNeed(const AlsSettings& of, const ProblemShape& all, int devices_of_case)
       : settings(of),
-        shape(share_of(all, devices)),
+        devices(devices_of_case),
+        shape(share_of(all, devices_of_case)),
         nnz(static_cast<double>(shape.nnz)),
         own_rows(rows_of(shape)),
         rows(rows_of(all)),
         vector(4.0 * static_cast<double>(row_stride(of.common.factors, sizeof(float)))),
-        parts(split_parts(shape, of.split_rows)) {}
+        formed_rows(reduces() ? rows : own_rows),
+        parts(split_parts(shape, of.split_rows)),
+        longest(longer_side(reduces() ? all : shape)) {}
 
-  std::int64_t longer_side() const {
-    return std::max<std::int64_t>({shape.n_users, shape.n_items, 1});
+  bool reduces() const { return settings.exchange == Exchange::reduce; }
+  static std::int64_t longer_side(const ProblemShape& of) {
+    return std::max<std::int64_t>({of.n_users, of.n_items, 1});
   }
   double a() const {
     return static_cast<double>(a_bytes(settings.a_storage, settings.common.factors));
@@ -47,16 +56,22 @@ struct AlsNeed {
 
   // As DeviceSteps finds it from what is free when R lies as it is trained on.
   double budget(double free_bytes) const {
-    const double before = 16 * nnz + model() + 8 * (own_rows + 2) + 4 * own_rows;
-    return system_budget(free_bytes - before, nnz, own_rows, vector);
+    const double before = 16 * nnz + model() + 8 * (formed_rows + 2) + 4 * formed_rows;
+    return system_budget(free_bytes - before, nnz, formed_rows, vector);
   }
   Capacity room(double budget_bytes) const {
-    return choose_capacity(longer_side(), static_cast<std::int64_t>(parts), settings.batch_rows,
-                           system_bytes(a(), vector), a_of_part(), budget_bytes);
+    const auto wanted = static_cast<std::int64_t>(parts);
+    if (reduces()) {
+      return reduce_capacity(longest, wanted, settings.batch_rows, devices, settings.common.factors,
+                             a(), budget_bytes);
+    }
+    return choose_capacity(longest, wanted, settings.batch_rows, system_bytes(a(), vector),
+                           a_of_part(), budget_bytes);
   }
 
   double tasks() const {
-    return 2 * own_rows * (sizeof(RowTask) + 4) +
+    const double sums = reduces() ? own_rows * (sizeof(SplitRow) + 4) : 0;
+    return 2 * formed_rows * (sizeof(RowTask) + 4) + sums +
            2 * (parts + nnz / kBiasSplit) * (sizeof(RowTask) + sizeof(SplitRow));
   }
   double systems(const Capacity& room) const {
@@ -64,8 +79,12 @@ struct AlsNeed {
     const double bias_parts =
         std::min(nnz / kBiasSplit, batch * static_cast<double>(kMaxBiasParts));
     const double others = settings.solver == Solver::cg ? 4 : 32;  // scales, or pointers and states
-    return batch * (a() + vector + others) + static_cast<double>(room.parts) * a_of_part() +
-           bias_parts * vector;
+    const double parts_of_rows =
+        static_cast<double>(room.parts) * a_of_part() + bias_parts * vector;
+    const double solved = a() + vector + others;
+    if (!reduces()) return batch * solved + parts_of_rows;
+    const double moved = 2 * reduced_system_bytes(settings.common.factors);  // formed, received
+    return batch * (moved + solved / devices) + parts_of_rows;
   }
   double trained(const Capacity& room) const {
     return 16 * nnz + model() + tasks() + systems(room);
@@ -73,7 +92,7 @@ struct AlsNeed {
 
   // Before the systems: sums over the rows of a side, and its tasks before they are sorted.
   double planning() const {
-    const auto longer = static_cast<double>(longer_side());
+    const auto longer = static_cast<double>(longest);
     return 16 * nnz + model() + tasks() + 24 * longer + 48 * (longer + nnz / kBiasSplit + parts);
   }
 };
@@ -96,19 +115,33 @@ std::vector<ParamSpec> als_params() {
                                       "0: a thread block a row always (the paper)",
                                       "ratings"));
   params.push_back(devices_param());
+  params.push_back(
+      ParamSpec::choice("exchange", Exchange::gather, kExchanges,
+                        "of several devices: factors, each by who has solved it; or what each "
+                        "device's ratings add to A_u and b_u of all rows (cuMF_ALS)"));
+  params.back().silent_default = true;
   return params;
 }
 
 AlsSettings read_als_settings(const Params& params) {
-  return {read_common(params),           read_solver(params),
-          params.choice("load", kLoads), params.choice("a_storage", kAStorages),
-          params.integer("batch_rows"),  params.integer("split_rows")};
+  return {read_common(params),
+          read_solver(params),
+          params.choice("load", kLoads),
+          params.choice("a_storage", kAStorages),
+          params.integer("batch_rows"),
+          params.integer("split_rows"),
+          params.has("exchange") ? params.choice("exchange", kExchanges) : Exchange::gather};
 }
 
 std::optional<std::string> als_why_unsupported(const Params& params, const ProblemShape&) {
   const AlsSettings settings = read_als_settings(params);
   if (settings.a_storage == AStorage::fp16 && settings.solver != Solver::cg) {
     return "a_storage fp16 is for solver cg alone: a factorization of A needs fp32";
+  }
+  if (settings.exchange == Exchange::reduce && devices_of(params) == 1) {
+    return "exchange reduce is for several devices; found one: use \"devices\": 2 or more, or "
+           "leave "
+           "exchange out";
   }
   return why_singular(params);
 }
@@ -118,8 +151,11 @@ MemoryNeed als_memory_need(const Params& params, const ProblemShape& shape) {
   const AlsNeed of(read_als_settings(params), shape, devices);
   const double least = of.trained(of.room(0));
   const double sides = row_ratings_bytes(of.shape) + column_ratings_bytes(of.shape) + 8 * of.nnz;
-  const double making =
-      devices > 1 ? joining_columns_bytes(shape, devices) : making_columns_bytes(shape);
+  double making = devices > 1 ? joining_columns_bytes(shape, devices) : making_columns_bytes(shape);
+  // Its columns are turned round beside the other side, and both have offsets of all rows.
+  if (of.reduces()) {
+    making = std::max(making, making_columns_bytes(of.shape) + 8 * of.nnz + 8 * (of.rows + 2));
+  }
   MemoryNeed need;
   need.host_bytes = pinned_bytes(of.shape);
   need.device = {std::max({of.planning(), sides, making}), least};

@@ -18,6 +18,12 @@ inline constexpr Names kLoads{
 inline constexpr Names kAStorages{
     std::to_array<Named<AStorage>>({{"fp32", AStorage::fp32}, {"fp16", AStorage::fp16}})};
 
+// What devices send each other: the factors that each has solved; or the parts of A_u and b_u that
+// each has formed of its own share of the other side.
+enum class Exchange { gather, reduce };
+inline constexpr Names kExchanges{
+    std::to_array<Named<Exchange>>({{"gather", Exchange::gather}, {"reduce", Exchange::reduce}})};
+
 struct AlsSettings {
   Common common;
   Solver solver;
@@ -25,6 +31,7 @@ struct AlsSettings {
   AStorage a_storage;
   std::int64_t batch_rows;  // 0: chosen from the free memory
   std::int64_t split_rows;  // longer rows are cut into parts; 0: never
+  Exchange exchange = Exchange::gather;
 };
 
 std::vector<ParamSpec> als_params();

@@ -1,8 +1,12 @@
 // A warp a row: 8 bytes of a rating read and 8 written.
 #include "algorithms/als/cumf/split_side.hpp"
 
+#include <utility>
+
 #include "algorithms/als/residual.cuh"
+#include "algorithms/core/cuda/make_columns.hpp"
 #include "algorithms/core/cuda/walk_rows.cuh"
+#include "algorithms/core/device_need.hpp"
 
 namespace mf::als {
 namespace {
@@ -57,6 +61,36 @@ SplitSides split_sides(cuda::RankRatings& ratings, const DeviceResidual& center,
   made.users = split_side(ratings.rows(), true, center.from(first_user, 0), stream);
   made.users.first_row = first_user;
   ratings.release_rows();
+  return made;
+}
+
+namespace {
+
+// `rows` turned round: their others become rows. Its offsets are moved to `offsets`.
+SplitSide turned(const cuda::RatingsOfRows& rows, std::int64_t others, bool to_users,
+                 const DeviceResidual& center, cuda::DeviceBuffer<std::int64_t>& offsets,
+                 cudaStream_t stream) {
+  cuda::DeviceColumns columns = cuda::make_columns(rows, others, kSortAtOnce, stream);
+  offsets = std::move(columns.offsets);
+  SplitSide made = split_side({offsets.data(), columns.ratings.data(), others, rows.nnz}, to_users,
+                              center, stream);
+  MF_CUDA(cudaStreamSynchronize(stream));  // the columns end
+  return made;
+}
+
+}  // namespace
+
+ReducedSides reduced_sides(cuda::RankRatings& ratings, std::int64_t n_users,
+                           const DeviceResidual& center, cudaStream_t stream) {
+  const auto n_items = ratings.item_offsets().size() - 1;
+  const cuda::RatingsOfRows columns = ratings.columns(stream);
+  ReducedSides made;
+  made.sides.items = turned(ratings.rows(), n_items, false,
+                            center.from(ratings.own_users().begin, 0), made.item_offsets, stream);
+  ratings.release_rows();
+  made.sides.users = turned(columns, n_users, true, center.from(0, ratings.own_items().begin),
+                            made.user_offsets, stream);
+  ratings.release_columns();
   return made;
 }
 

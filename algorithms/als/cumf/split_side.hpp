@@ -37,4 +37,14 @@ SplitSides split_sides(cuda::DeviceRatings& ratings, const DeviceResidual& cente
 SplitSides split_sides(cuda::RankRatings& ratings, const DeviceResidual& center,
                        cudaStream_t stream);
 
+// Of a rank that forms a part of every row: all users with the ratings of its items, all items with
+// the ratings of its users. `others` are numbers among its own. Owns the offsets of both sides.
+struct ReducedSides {
+  SplitSides sides;
+  cuda::DeviceBuffer<std::int64_t> user_offsets, item_offsets;
+};
+// All ranks together. Waits for the stream.
+ReducedSides reduced_sides(cuda::RankRatings& ratings, std::int64_t n_users,
+                           const DeviceResidual& center, cudaStream_t stream);
+
 }  // namespace mf::als

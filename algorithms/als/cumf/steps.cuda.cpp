@@ -56,25 +56,10 @@ void DeviceSteps::plan(const SplitSides& sides, bool cg_through_l1) {
   const PlanRule rule = {room.rows, room.parts, settings_.split_rows};
   users_.plan = make_side_plan(sides.users.offsets, std::move(users), rule, stream_);
   items_.plan = make_side_plan(sides.items.offsets, std::move(items), rule, stream_);
-  make_systems();
-  make_solver(cg_through_l1);
-}
-
-void DeviceSteps::make_solver(bool cg_through_l1) {
-  const std::int32_t f = settings_.common.factors;
   const std::int64_t most = std::max(users_.plan.most_rows, items_.plan.most_rows);
-  auto* a = reinterpret_cast<float*>(a_.data());
-  switch (settings_.solver) {
-    case Solver::lu:
-      solver_ = make_lu_solver(f, most, a, b_.data(), stream_);
-      break;
-    case Solver::cholesky:
-      solver_ = make_cholesky_solver(f, most, a, b_.data(), stream_);
-      break;
-    case Solver::cg:
-      solver_ = make_cg_solver(settings_.common.cg, cg_through_l1);
-      break;
-  }
+  systems_ = SystemBuffers(settings_, settings_.a_storage, most);
+  parts_ = PartBuffers(settings_, users_.plan, items_.plan);
+  solver_ = make_solver(settings_, systems_, most, cg_through_l1, stream_);
 }
 
 Capacity DeviceSteps::room_for(const RowOrder& users, const RowOrder& items, double nnz) const {
@@ -88,75 +73,31 @@ Capacity DeviceSteps::room_for(const RowOrder& users, const RowOrder& items, dou
       system_budget(static_cast<double>(cuda::available_bytes()), nnz, rows, vector));
 }
 
-void DeviceSteps::make_systems() {
-  const std::int32_t f = settings_.common.factors;
-  const SidePlan& users = users_.plan;
-  const SidePlan& items = items_.plan;
-  const std::int64_t rows = std::max(users.most_rows, items.most_rows);
-  const std::int64_t parts = std::max(users.most_parts, items.most_parts);
-  const std::int64_t bias_parts = std::max(users.most_bias_parts, items.most_bias_parts);
-  a_ = cuda::DeviceBuffer<std::byte>(rows * a_bytes(settings_.a_storage, f));
-  if (settings_.a_storage == AStorage::fp16) scale_ = cuda::DeviceBuffer<float>(rows);
-  parts_ = cuda::DeviceBuffer<float>(parts * a_values(AStorage::fp32, f));
-  b_ = cuda::DeviceBuffer<float>(rows * stride());
-  bias_parts_ = cuda::DeviceBuffer<float>(bias_parts * stride());
-}
-
 void DeviceSteps::form(Which which, const RowBatch& batch, HermitianPart part) {
-  const DeviceSide& now = side(which);
-  HermitianArgs args;
-  args.factors = settings_.common.factors;
-  args.reg = static_cast<float>(settings_.common.reg);
-  args.reg_power = static_cast<float>(settings_.common.reg_power);
-  args.theta = other(which).factors.data();
-  args.stride = stride();
-  args.others = now.others.data();
-  args.tasks = now.plan.tasks.data() + batch.tasks.begin;
-  args.n_tasks = batch.tasks.size();
-  args.splits = now.plan.splits.data() + batch.splits.begin;
-  args.n_splits = batch.splits.size();
-  args.storage = settings_.a_storage;
-  args.a = a_.data();
-  args.scale = scale_.data();
-  args.parts = parts_.data();
-  args.weights = base_ != nullptr ? now.values.data() : nullptr;
+  HermitianArgs args =
+      side(which).hermitian(settings_, batch, side(other_of(which)).factors.data());
+  args.a = systems_.a.data();
+  args.scale = systems_.scale.data();
+  args.parts = parts_.a.data();
+  args.weights = base_ != nullptr ? side(which).values.data() : nullptr;
   args.base = base_;
   launch_hermitian(args, settings_.load, stream_, part);
 }
 
 void DeviceSteps::bias(Which which, const RowBatch& batch) {
-  const DeviceSide& now = side(which);
-  BiasArgs args;
-  args.factors = settings_.common.factors;
-  args.theta = other(which).factors.data();
-  args.stride = stride();
-  args.others = now.others.data();
-  args.values = now.values.data();
-  args.tasks = now.plan.bias_tasks.data() + batch.bias_tasks.begin;
-  args.n_tasks = batch.bias_tasks.size();
-  args.splits = now.plan.bias_splits.data() + batch.bias_splits.begin;
-  args.n_splits = batch.bias_splits.size();
-  args.b = b_.data();
-  args.parts = bias_parts_.data();
+  BiasArgs args = side(which).bias(settings_, batch, side(other_of(which)).factors.data());
+  args.b = systems_.b.data();
+  args.parts = parts_.b.data();
   args.weights = base_ != nullptr;
   launch_bias(args, stream_);
 }
 
-Systems DeviceSteps::systems(Which which, const RowBatch& batch) {
-  Systems all;
-  all.factors = settings_.common.factors;
-  all.count = batch.rows.size();
-  all.rows = side(which).plan.order.data() + batch.rows.begin;
-  all.storage = settings_.a_storage;
-  all.a = a_.data();
-  all.scale = scale_.data();
-  all.b = b_.data();
-  all.x = side(which).factors.data() + side(which).first_row * stride();
-  return all;
-}
-
 void DeviceSteps::solve(Which which, const RowBatch& batch) {
-  solver_->solve(systems(which, batch), stream_);
+  DeviceSide& now = side(which);
+  const Systems all =
+      systems_.of(settings_, batch.rows.size(), now.plan.order.data() + batch.rows.begin,
+                  now.factors.data() + now.first_row * stride());
+  solver_->solve(all, stream_);
 }
 
 bool DeviceSteps::half_step(Which which, Context& context) {
@@ -191,15 +132,7 @@ void DeviceSteps::exchange(Which which) {
 }
 
 Json DeviceSteps::facts() const {
-  const auto of = [](const DeviceSide& side) {
-    std::int64_t most = 0;
-    for (const RowBatch& batch : side.plan.batches) most = std::max(most, batch.rows.size());
-    return Json{{"batches", side.plan.batches.size()},
-                {"batch_rows", most},
-                {"split_rows", side.plan.splits.size()},
-                {"thread_blocks", side.plan.tasks.size()}};
-  };
-  Json facts = {{"x", of(users_)}, {"theta", of(items_)}};
+  Json facts = {{"x", users_.facts()}, {"theta", items_.facts()}};
   if (devices_ == nullptr) return facts;
   const int rank = devices_->rank();
   facts["own_users"] = users_.shards.own(rank).size();

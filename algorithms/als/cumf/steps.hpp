@@ -8,11 +8,8 @@
 #include <memory>
 #include <vector>
 
-#include "algorithms/als/cumf/batch_solver.hpp"
-#include "algorithms/als/cumf/bias.hpp"
-#include "algorithms/als/cumf/device_plan.hpp"
-#include "algorithms/als/cumf/hermitian.hpp"
-#include "algorithms/als/cumf/settings.hpp"
+#include "algorithms/als/cumf/formed_side.hpp"
+#include "algorithms/als/cumf/half_steps.hpp"
 #include "algorithms/als/cumf/split_side.hpp"
 #include "algorithms/als/device_center.hpp"
 #include "algorithms/core/cuda/device_communicator.hpp"
@@ -23,9 +20,7 @@
 
 namespace mf::als {
 
-enum class Which { users, items };  // whose rows are solved: X, or Theta
-
-class DeviceSteps {
+class DeviceSteps : public HalfSteps {
  public:
   // Makes both sides of R on the device, plans, and takes memory for the systems. What it is given
   // may end then.
@@ -54,46 +49,40 @@ class DeviceSteps {
 
   // All batches, with the phases "hermitian", "bias" and "solve". False: asked to stop.
   // Over ranks nobody is asked; all have the rows of all afterwards, after the phase "exchange".
-  bool half_step(Which which, Context& context);
-  cuda::DeviceCommunicator* devices() const { return devices_; }  // null: one rank
+  bool half_step(Which which, Context& context) override;
+  cuda::DeviceCommunicator* devices() const override { return devices_; }  // null: one rank
 
-  float* factors(Which which) { return side(which).factors.data(); }
-  std::int64_t stride() const { return row_stride(settings_.common.factors, sizeof(float)); }
+  float* factors(Which which) override { return side(which).factors.data(); }
+  std::int64_t stride() const override { return factor_stride(settings_); }
   // Of the batch formed last.
-  const void* systems_a() const { return a_.data(); }
-  const float* systems_b() const { return b_.data(); }
-  const float* systems_scale() const { return scale_.data(); }
+  const void* systems_a() const { return systems_.a.data(); }
+  const float* systems_b() const { return systems_.b.data(); }
+  const float* systems_scale() const { return systems_.scale.data(); }
   const std::int32_t* order(Which which) const { return side(which).plan.order.data(); }
 
   // Batches, rows of a batch and split rows, for the result's header.
-  Json facts() const;
+  Json facts() const override;
 
  private:
-  struct DeviceSide {
-    cuda::DeviceBuffer<std::int32_t> others;
-    cuda::DeviceBuffer<float> values, factors;
-    SidePlan plan;
+  struct DeviceSide : FormedSide {
+    cuda::DeviceBuffer<float> factors;
     std::int64_t first_row = 0;  // that the plan's rows are counted from
     RowShards shards;            // over ranks
   };
   DeviceSide& side(Which which) { return which == Which::users ? users_ : items_; }
   const DeviceSide& side(Which which) const { return which == Which::users ? users_ : items_; }
-  DeviceSide& other(Which which) { return which == Which::users ? items_ : users_; }
 
   void start(const Model& initial, cuda::Uploader& uploader);
   void plan(const SplitSides& sides, bool cg_through_l1);
   Capacity room_for(const RowOrder& users, const RowOrder& items, double nnz) const;
-  void make_systems();
-  void make_solver(bool cg_through_l1);
   void exchange(Which which);
-  Systems systems(Which which, const RowBatch& batch);
 
   AlsSettings settings_;
   cudaStream_t stream_ = nullptr;
   const float* base_ = nullptr;
   DeviceSide users_, items_;
-  cuda::DeviceBuffer<std::byte> a_;
-  cuda::DeviceBuffer<float> scale_, parts_, b_, bias_parts_;
+  SystemBuffers systems_;
+  PartBuffers parts_;
   std::unique_ptr<BatchSolver> solver_;
   cuda::DeviceCommunicator* devices_ = nullptr;
 };

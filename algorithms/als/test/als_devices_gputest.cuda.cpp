@@ -3,6 +3,7 @@
 #include <cmath>
 #include <vector>
 
+#include "algorithms/als/cumf/reduce_plan.hpp"
 #include "algorithms/als/test/reference.hpp"
 #include "algorithms/core/registry.hpp"
 #include "base/json.hpp"
@@ -71,6 +72,18 @@ std::int64_t sum_of(Communicator& ranks, const Json& facts, const char* key) {
   return static_cast<std::int64_t>(value);
 }
 
+// Users and items that have ratings.
+double rated_rows(const Ratings& ratings) {
+  std::vector<char> items(ratings.n_items(), 0);
+  double rows = 0;
+  for (const std::int32_t item : ratings.items()) items[item] = 1;
+  for (const char rated : items) rows += rated;
+  for (std::int64_t user = 0; user < ratings.n_users(); ++user) {
+    rows += ratings.user_offsets()[user + 1] > ratings.user_offsets()[user] ? 1 : 0;
+  }
+  return rows;
+}
+
 class AlsDevices : public testing::TestWithParam<int> {};
 
 TEST_P(AlsDevices, HaveTheFactorsOfOne) {
@@ -99,6 +112,63 @@ TEST_P(AlsDevices, HaveTheFactorsOfOne) {
         EXPECT_EQ(sum_of(ranks, many.facts, "own_ratings_by_item"), ratings.nnz());
         if (ranks.leads()) expect_same(many.model, alone.model, changes, changes.dump());
       }
+    }
+  });
+}
+
+// Sums over ranks are rounded in another order than those over a row's ratings; so the solvers are
+// exact here, or end where they are.
+TEST_P(AlsDevices, ReduceToTheFactorsOfOne) {
+  MF_REQUIRE_DEVICES(GetParam());
+  cuda::in_ranks(GetParam(), [](Communicator& ranks) {
+    const Ratings ratings = test::planted(900, 420, 0.25, 1);
+    const Json converged = {{"cg_steps", 60}, {"cg_tolerance", 1e-6}};
+    for (const Json& own :
+         {Json{{"factors", 12}, {"reg_power", 0.5}, {"first", "items"}, {"solver", "cholesky"}},
+          Json{{"factors", 40}, {"batch_rows", 70}, {"split_rows", 16}, {"solver", "lu"}},
+          Json{{"factors", 20}, {"load", "coalesced"}, {"center", "biases"}},
+          Json{{"factors", 24}, {"batch_rows", 1}, {"center", "mean"}}}) {
+      Json changes = own;
+      changes["name"] = "als";
+      if (!changes.contains("solver")) changes.update(converged);
+      Json reduced = changes;
+      reduced["exchange"] = "reduce";
+      for (const bool by_rule : {true, false}) {
+        const Outcome alone = train(ratings, changes, nullptr, by_rule);
+        const Outcome many = train(ratings, reduced, &ranks, by_rule);
+        EXPECT_EQ(many.updates, alone.updates);
+        EXPECT_EQ(sum_of(ranks, many.facts, "own_ratings_by_user"), ratings.nnz());
+        EXPECT_EQ(sum_of(ranks, many.facts, "own_ratings_by_item"), ratings.nnz());
+        const double bytes = 3.0 * (ranks.size() - 1) * rated_rows(ratings) *
+                             reduced_system_bytes(own.at("factors").get<int>());
+        for (const char* key : {"bytes_sent", "bytes_received"}) {
+          EXPECT_EQ(static_cast<double>(sum_of(ranks, many.exchanged, key)), bytes) << key;
+        }
+        if (ranks.leads()) expect_same(many.model, alone.model, changes, reduced.dump());
+      }
+    }
+  });
+}
+
+// A in fp16, and CG as published: the same model by its RMSE.
+TEST_P(AlsDevices, ReduceAsTheyGather) {
+  MF_REQUIRE_DEVICES(GetParam());
+  cuda::in_ranks(GetParam(), [](Communicator& ranks) {
+    const Ratings ratings = test::planted(900, 420, 0.25, 1);
+    for (const char* storage : {"fp32", "fp16"}) {
+      const Json changes = {{"name", "als"}, {"factors", 100}, {"a_storage", storage}};
+      Json reduced = changes;
+      reduced["exchange"] = "reduce";
+      const Outcome gathered = train(ratings, changes, &ranks);
+      const Outcome many = train(ratings, reduced, &ranks);
+      // In a second run the same bits.
+      const Outcome again = train(ratings, reduced, &ranks);
+      if (!ranks.leads()) continue;
+      EXPECT_EQ(many.model.p, again.model.p);
+      EXPECT_EQ(many.model.q, again.model.q);
+      EXPECT_NEAR(test::rmse(many.model.view(), ratings),
+                  test::rmse(gathered.model.view(), ratings), 1e-4)
+          << storage;
     }
   });
 }
@@ -135,13 +205,16 @@ TEST_P(AlsDevices, MayHaveNothingToDo) {
         }
       }
       const Ratings ratings = test::ratings_of(users, items, list);
-      for (const char* name : {"als_fused", "als"}) {
+      for (const auto& [name, exchange] :
+           {std::pair{"als_fused", ""}, {"als", "gather"}, {"als", "reduce"}}) {
         const Json changes = {{"name", name}, {"factors", 8}, {"reg", 0.5}};
+        Json exchanged = changes;
+        if (exchange[0] != 0) exchanged["exchange"] = exchange;
         const Outcome alone = train(ratings, changes, nullptr);
-        const Outcome many = train(ratings, changes, &ranks);
+        const Outcome many = train(ratings, exchanged, &ranks);
         if (!ranks.leads()) continue;
         expect_same(many.model, alone.model, changes,
-                    fmt::format("{}, {} x {}", name, users, items));
+                    fmt::format("{} {}, {} x {}", name, exchange, users, items));
       }
     }
   });

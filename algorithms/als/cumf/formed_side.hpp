@@ -1,0 +1,62 @@
+// A side of R with the plan of its rows, and what the kernels and solvers of a batch are given of
+// it: on one device, over several that gather, and over several that reduce.
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <cstdint>
+#include <memory>
+
+#include "algorithms/als/cumf/batch_solver.hpp"
+#include "algorithms/als/cumf/bias.hpp"
+#include "algorithms/als/cumf/device_plan.hpp"
+#include "algorithms/als/cumf/hermitian.hpp"
+#include "algorithms/als/cumf/settings.hpp"
+#include "algorithms/core/cuda/memory.hpp"
+#include "base/json.hpp"
+
+namespace mf::als {
+
+struct FormedSide {
+  cuda::DeviceBuffer<std::int32_t> others;
+  cuda::DeviceBuffer<float> values;
+  SidePlan plan;
+
+  // Without where A, its scale and its parts go. theta: rows of row_stride floats.
+  HermitianArgs hermitian(const AlsSettings& settings, const RowBatch& batch,
+                          const float* theta) const;
+  // Without where b and its parts go.
+  BiasArgs bias(const AlsSettings& settings, const RowBatch& batch, const float* theta) const;
+
+  Json facts() const;
+};
+
+// Of rows of X or Theta: floats from one to the next.
+std::int64_t factor_stride(const AlsSettings& settings);
+
+// Matrices and vectors that `rows` systems are formed in; the scale is of fp16 alone.
+struct SystemBuffers {
+  SystemBuffers() = default;
+  SystemBuffers(const AlsSettings& settings, AStorage as, std::int64_t rows);
+
+  // The first `count` of them, of the rows rows[0], ... of x.
+  Systems of(const AlsSettings& settings, std::int64_t count, const std::int32_t* rows, float* x);
+
+  AStorage storage = AStorage::fp32;
+  cuda::DeviceBuffer<std::byte> a;
+  cuda::DeviceBuffer<float> scale, b;
+};
+// And their parts, as many as a batch of either side has at most.
+struct PartBuffers {
+  PartBuffers() = default;
+  PartBuffers(const AlsSettings& settings, const SidePlan& users, const SidePlan& items);
+
+  cuda::DeviceBuffer<float> a, b;
+};
+
+// Of systems in `buffers`, at most `most` at once.
+std::unique_ptr<BatchSolver> make_solver(const AlsSettings& settings, SystemBuffers& buffers,
+                                         std::int64_t most, bool cg_through_l1,
+                                         cudaStream_t stream);
+
+}  // namespace mf::als

@@ -1,0 +1,37 @@
+// What the algorithm `als` needs of its steps, which are those of one device or of devices that
+// gather factors (steps.hpp), or of devices that reduce systems (reduced_steps.hpp).
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <cstdint>
+
+#include "algorithms/core/algorithm.hpp"
+#include "algorithms/core/cuda/device_communicator.hpp"
+#include "base/json.hpp"
+
+namespace mf::als {
+
+enum class Which { users, items };  // whose rows are solved: X, or Theta
+constexpr Which other_of(Which which) {
+  return which == Which::users ? Which::items : Which::users;
+}
+
+class HalfSteps {
+ public:
+  virtual ~HalfSteps() = default;
+
+  // False: asked to stop. Over ranks nobody is asked.
+  virtual bool half_step(Which which, Context& context) = 0;
+  // So that rank 0 has the rows of all.
+  virtual void gather() {}
+  virtual cuda::DeviceCommunicator* devices() const = 0;  // null: one rank
+
+  // Of all rows, in device memory, `stride` floats apart; over ranks those of rank 0 after
+  // gather().
+  virtual float* factors(Which which) = 0;
+  virtual std::int64_t stride() const = 0;
+  virtual Json facts() const = 0;
+};
+
+}  // namespace mf::als

@@ -1,0 +1,202 @@
+// The schedule of `exchange: reduce`: who forms, sends, adds and solves which rows, in what memory.
+#include "algorithms/als/cumf/reduce_plan.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <numeric>
+#include <vector>
+
+#include "algorithms/als/cumf/settings.hpp"
+#include "base/json.hpp"
+#include "base/rng.hpp"
+
+namespace mf::als {
+namespace {
+
+struct Shape {
+  std::vector<std::int64_t> lengths;
+  int ranks;
+};
+
+// Rows without ratings, giants, more ranks than rows, a side whose ratings are all of one rank.
+std::vector<Shape> shapes() {
+  std::vector<Shape> all = {{{5}, 1}, {{5}, 4}, {{0, 0, 3}, 2}, {{0, 0}, 3}, {{100000, 1, 1}, 2},
+                            {{}, 2}};
+  Rng rng(3);
+  for (const int ranks : {1, 2, 3, 4, 7}) {
+    Shape one{{}, ranks};
+    for (int row = 0; row < 500; ++row) {
+      one.lengths.push_back(
+          static_cast<std::int64_t>(rng.below(1 + rng.below(row % 50 == 7 ? 40'000 : 30))));
+    }
+    all.push_back(one);
+    std::sort(one.lengths.begin(), one.lengths.end());
+    all.push_back(one);
+  }
+  return all;
+}
+
+std::vector<std::int64_t> offsets_of(const std::vector<std::int64_t>& lengths) {
+  std::vector<std::int64_t> offsets(lengths.size() + 1, 0);
+  std::partial_sum(lengths.begin(), lengths.end(), offsets.begin() + 1);
+  return offsets;
+}
+
+RowShards shards_of(const std::vector<std::int64_t>& offsets, int ranks) {
+  return shard_rows(
+      offsets, [](std::int64_t count) { return count > 0 ? 12.0 + static_cast<double>(count) : 0; },
+      ranks, 1);
+}
+
+std::int64_t kept(std::int64_t length, std::int64_t split) {
+  const std::int64_t parts = parts_of(length, split, kMaxRowParts);
+  return parts > 1 ? parts : 0;
+}
+
+TEST(ReducePlan, EveryRowWithRatingsIsFormedOnceAndSolvedByItsOwner) {
+  for (const Shape& shape : shapes()) {
+    const auto offsets = offsets_of(shape.lengths);
+    const RowShards shards = shards_of(offsets, shape.ranks);
+    for (const std::int64_t rows : {1LL, 10LL, 77LL, 1'000'000LL}) {
+      const ReducePlan plan = plan_reduce(offsets, shards, {rows, 1 << 20, 64});
+      std::vector<int> seen(shape.lengths.size(), 0);
+      for (std::int64_t batch = 0; batch < plan.batches(); ++batch) {
+        EXPECT_LE(plan.of_batch(batch).size(), std::max<std::int64_t>(rows, shape.ranks));
+        EXPECT_EQ(plan.of_rank(batch, 0).begin, plan.of_batch(batch).begin);
+        EXPECT_EQ(plan.of_rank(batch, shape.ranks - 1).end, plan.of_batch(batch).end);
+        for (int rank = 0; rank < shape.ranks; ++rank) {
+          const Range range = plan.of_rank(batch, rank);
+          for (std::int64_t at = range.begin; at < range.end; ++at) {
+            const std::int32_t row = plan.rows[at];
+            ++seen[row];
+            EXPECT_GE(row, shards.own(rank).begin);
+            EXPECT_LT(row, shards.own(rank).end);
+          }
+        }
+      }
+      for (std::size_t row = 0; row < seen.size(); ++row) {
+        EXPECT_EQ(seen[row], shape.lengths[row] > 0 ? 1 : 0);
+      }
+    }
+  }
+}
+
+// Batches end where the parts of long rows are used up; of one row a rank there is no smaller one.
+TEST(ReducePlan, PartsOfABatchHaveRoom) {
+  for (const Shape& shape : shapes()) {
+    const auto offsets = offsets_of(shape.lengths);
+    const RowShards shards = shards_of(offsets, shape.ranks);
+    for (const std::int64_t room : {64LL, 300LL}) {
+      const ReducePlan plan = plan_reduce(offsets, shards, {1 << 20, room, 50});
+      for (std::int64_t batch = 0; batch < plan.batches(); ++batch) {
+        const Range range = plan.of_batch(batch);
+        std::int64_t parts = 0;
+        for (std::int64_t at = range.begin; at < range.end; ++at) {
+          parts += kept(shape.lengths[plan.rows[at]], 50);
+        }
+        EXPECT_LE(parts,
+                  range.size() <= shape.ranks ? std::max(room, shape.ranks * kMaxRowParts) : room);
+      }
+    }
+  }
+}
+
+// Ranks as steps of a loop: each forms the sums of its ratings at the slots of a batch, sends what
+// is another's, and adds what it got. Exact in integers.
+TEST(ReducePlan, SumsOfAllRanksReachTheOwnerOnce) {
+  Rng rng(9);
+  for (const Shape& shape : shapes()) {
+    const auto offsets = offsets_of(shape.lengths);
+    const std::int64_t rows = offsets.size() - 1;
+    const int ranks = shape.ranks;
+    std::vector<std::vector<std::int64_t>> of_rank(ranks, std::vector<std::int64_t>(rows, 0));
+    std::vector<std::int64_t> all(rows, 0), got(rows, 0);
+    for (std::int64_t row = 0; row < rows; ++row) {
+      for (std::int64_t k = 0; k < std::min<std::int64_t>(shape.lengths[row], 40); ++k) {
+        const auto value = static_cast<std::int64_t>(rng.below(1000));
+        of_rank[rng.below(ranks)][row] += value;
+        all[row] += value;
+      }
+    }
+    const ReducePlan plan = plan_reduce(offsets, shards_of(offsets, ranks), {30, 1 << 20, 0});
+    std::vector<std::int64_t> sent(ranks, 0), received(ranks, 0);
+    for (std::int64_t batch = 0; batch < plan.batches(); ++batch) {
+      const Range slots = plan.of_batch(batch);
+      for (int owner = 0; owner < ranks; ++owner) {
+        const Range own = plan.of_rank(batch, owner);
+        for (int from = 0; from < ranks; ++from) {
+          std::vector<std::int64_t> formed(slots.size());
+          for (std::int64_t s = 0; s < slots.size(); ++s) {
+            formed[s] = of_rank[from][plan.rows[slots.begin + s]];
+          }
+          for (std::int64_t s = 0; s < own.size(); ++s) {
+            got[plan.rows[own.begin + s]] += formed[own.begin - slots.begin + s];
+          }
+          if (from == owner) continue;
+          sent[from] += own.size();
+          received[owner] += own.size();
+        }
+      }
+    }
+    EXPECT_EQ(got, all);
+    for (int rank = 0; rank < ranks; ++rank) {
+      EXPECT_EQ(plan.sent_by(rank), sent[rank]);
+      EXPECT_EQ(plan.received_by(rank), received[rank]);
+    }
+  }
+}
+
+// The floor of what a rank receives: K - 1 parts of A and b for a K-th of the rows. f + 1 times
+// what a gather of the rows moves, where f is a multiple of four.
+TEST(ReducePlan, MovesFPlusOneTimesWhatAGatherDoes) {
+  const std::vector<std::int64_t> lengths(4000, 10);
+  const auto offsets = offsets_of(lengths);
+  for (const int ranks : {2, 4}) {
+    const ReducePlan plan = plan_reduce(offsets, shards_of(offsets, ranks), {500, 0, 0});
+    EXPECT_EQ(plan.batches(), 8);
+    for (int rank = 0; rank < ranks; ++rank) {
+      const double bytes = static_cast<double>(plan.received_by(rank)) * reduced_system_bytes(100);
+      const double gathered = 4.0 * 100 * 4000 * (ranks - 1) / ranks;
+      EXPECT_DOUBLE_EQ(bytes, 101 * gathered);
+      EXPECT_EQ(plan.sent_by(rank), plan.received_by(rank));
+    }
+  }
+}
+
+Params params_with(const Json& changes) { return default_params(als_params(), changes); }
+
+TEST(AlsReduce, IsForSeveralDevicesAndSaysSo) {
+  const ProblemShape shape{100, 100, 1000};
+  const auto why = als_why_unsupported(params_with({{"exchange", "reduce"}}), shape);
+  ASSERT_TRUE(why.has_value());
+  EXPECT_NE(why->find("devices"), std::string::npos) << *why;
+  EXPECT_FALSE(als_why_unsupported(params_with({{"exchange", "reduce"}, {"devices", 2}}), shape));
+  EXPECT_FALSE(params_with(Json::object()).has("exchange"));
+  EXPECT_FALSE(params_with({{"exchange", "gather"}, {"devices", 2}}).has("exchange"));
+}
+
+// A batch is formed and received, and both take what the sum of it takes K times.
+TEST(AlsReduce, MemoryIsCounted) {
+  const ProblemShape shape{480189, 17770, 99072112};
+  const auto need = [&](Json changes) {
+    changes["devices"] = 4;
+    return als_memory_need(params_with(changes), shape);
+  };
+  const auto trained = [&](std::int64_t rows, const char* exchange) {
+    return need({{"batch_rows", rows}, {"exchange", exchange}}).device.trained;
+  };
+  const double more = trained(400'000, "reduce") - trained(200'000, "reduce");
+  EXPECT_GT(more, 200'000.0 * 2.25 * 40'000);
+  EXPECT_LT(more, 200'000.0 * 2.25 * 42'000);
+  for (const double free : {1e10, 2e10, 3e10}) {
+    const double used = need({{"exchange", "reduce"}}).trained_in(free);
+    EXPECT_LT(used, 0.92 * free) << "a reserve stays";
+    EXPECT_GT(used, 0.8 * free - 5e8) << "the rest is used";
+  }
+  // Whatever is free: rank 0's factors of all.
+  EXPECT_GT(need({{"exchange", "reduce"}}).trained_in(0), 4.0 * 100 * (480189 + 17770));
+}
+
+}  // namespace
+}  // namespace mf::als
