@@ -1,14 +1,40 @@
-// batch_hogwild on the device.
+// batch_hogwild on the device; over the devices of several ranks in the rounds of rounds.hpp.
 #include <algorithm>
 #include <memory>
+#include <vector>
 
+#include "algorithms/core/cuda/exchanged_json.hpp"
+#include "algorithms/core/cuda/rank_ratings.hpp"
 #include "algorithms/core/registry.hpp"
+#include "algorithms/cumf_sgd/device_grid.hpp"
 #include "algorithms/cumf_sgd/device_sgd.hpp"
+#include "algorithms/cumf_sgd/rounds.hpp"
+#include "base/json.hpp"
 
 namespace mf::cumf_sgd {
 namespace {
 
 constexpr std::uint64_t kShuffleSalt = 0x73687566666c65ULL;
+constexpr std::uint64_t kBlockSalt = 0x9e3779b97f4a7c15ULL;
+
+// Of a rank: whose rows are whose, and what the streams wait for.
+struct Ring {
+  Ring(cuda::DeviceCommunicator& of, const cuda::RankRatings& ratings, std::uint64_t seed)
+      : devices(of),
+        users(ratings.user_shards()),
+        items(ratings.item_shards()),
+        rounds(of.size(), items.parts_of_rank(), seed) {}
+
+  RowRange segment(int number) const {
+    return items.part(number / items.parts_of_rank(), number % items.parts_of_rank());
+  }
+
+  cuda::DeviceCommunicator& devices;
+  RowShards users, items;  // parts of a rank's items are its first segments
+  Rounds rounds;
+  std::vector<std::int64_t> offsets;  // of the ratings of each segment
+  cuda::Event done, begun, arrived;
+};
 
 class BatchHogwild : public DeviceSgd<HogwildSettings> {
  public:
@@ -19,6 +45,7 @@ class BatchHogwild : public DeviceSgd<HogwildSettings> {
     workers_ = settings_.workers > 0
                    ? settings_.workers
                    : lock_free_workers({train.n_users(), train.n_items(), train.nnz()});
+    if (context.ranks != nullptr) return prepare_share(train, initial, context);
     const auto ratings = cuda::ratings_on_device(train, context);
     shuffle(*ratings);
     set_work({nnz_, ratings->rating_users(stream_) + ratings->rated_items(stream_)});
@@ -27,10 +54,37 @@ class BatchHogwild : public DeviceSgd<HogwildSettings> {
     model_ = cuda::StoredModel(settings_.storage, initial, uploader);
   }
 
-  std::int64_t run_epoch(const EpochArgs& args, Context&) override {
-    const RunOrder order = order_of(args.epoch);
+  std::int64_t run_epoch(const EpochArgs& args, Context& context) override {
+    if (ring_) {
+      run_rounds(args, context);
+      return updates_;
+    }
+    const RunOrder order = order_of(nnz_, seed_, args.epoch, workers_);
     launch_batch_hogwild(pass(args), order, settings_.mapping);
-    return order.replacement ? order.runs * order.run_length : nnz_;
+    return updates_of(order, nnz_);
+  }
+
+  std::int64_t run_epochs(const EpochArgs& first, std::int64_t count, Context& context) override {
+    return cuda::run_guarded(ring_ ? &ring_->devices : nullptr, stream_,
+                             [&] { return Algorithm::run_epochs(first, count, context); });
+  }
+
+  void gather_factors(Context& /*context*/) override {
+    if (!ring_) return;
+    ring_->devices.guarded([&] { gather_model(); });
+  }
+
+  Json facts() const override {
+    if (!ring_) return Algorithm::facts();
+    const int rank = ring_->devices.rank();
+    return {{"own_users", ring_->users.own(rank).size()},
+            {"own_ratings_by_user", users_.size()},
+            {"segments", ring_->rounds.segments()},
+            {"workers", workers_}};
+  }
+
+  Json exchanged() const override {
+    return cuda::exchanged_json(ring_ ? &ring_->devices : nullptr);
   }
 
  private:
@@ -45,18 +99,169 @@ class BatchHogwild : public DeviceSgd<HogwildSettings> {
                    Permutation::of(nnz_, seed_ ^ kShuffleSalt), stream_);
   }
 
-  RunOrder order_of(std::int64_t epoch) const {
+  // Of `count` ratings: all, or those of a block.
+  RunOrder order_of(std::int64_t count, std::uint64_t seed, std::int64_t epoch,
+                    std::int64_t workers) const {
     RunOrder order{};
-    order.run_length = std::min(settings_.run, std::max<std::int64_t>(nnz_, 1));
-    order.runs = (nnz_ + order.run_length - 1) / order.run_length;
-    order.workers = workers_;
+    order.run_length = std::min(settings_.run, std::max<std::int64_t>(count, 1));
+    order.runs = (count + order.run_length - 1) / order.run_length;
+    order.workers = workers;
     order.replacement = settings_.sampling == Sampling::replacement;
-    order.seed = seed_;
+    order.seed = seed;
     order.epoch = epoch;
-    order.permutation = epoch_order(std::max<std::int64_t>(order.runs, 1), seed_, epoch);
+    order.permutation = epoch_order(std::max<std::int64_t>(order.runs, 1), seed, epoch);
     return order;
   }
+  static std::int64_t updates_of(const RunOrder& order, std::int64_t count) {
+    return order.replacement ? order.runs * order.run_length : count;
+  }
 
+  // ---- over ranks ----
+
+  void prepare_share(const Ratings& train, const Model& initial, Context& context) {
+    auto& devices = cuda::DeviceCommunicator::of(*context.ranks);
+    const SegmentShape shape = {devices.size(), train.n_items(), train.nnz(),
+                                static_cast<double>(row_bytes()), workers_};
+    const int per_rank = segments_of_rank(shape);
+    const auto cut = [&](int parts) {
+      return [&devices, parts](View<const std::int64_t> offsets) {
+        const auto cost = [](std::int64_t count) { return static_cast<double>(count); };
+        return shard_rows(offsets, cost, devices.size(), parts);
+      };
+    };
+    devices.guarded([&] {
+      cuda::RankRatings ratings(train, context, cut(1), cut(per_rank), devices);
+      ring_ = std::make_unique<Ring>(devices, ratings, seed_);
+      make_blocks(ratings);
+      cuda::Uploader uploader(*context.team, stream_);
+      model_ = cuda::StoredModel(settings_.storage, initial, uploader);
+      devices.wait(stream_);
+      if (settings_.workers == 0) workers_ = workers_of_rank(shape, per_rank);
+      count_updates(*context.ranks);
+    });
+    devices.set_use({});  // of the epochs alone
+    set_work(rated_shape(train, context));
+  }
+
+  void make_blocks(cuda::RankRatings& ratings) {
+    std::vector<std::int64_t> cuts = {0};
+    for (int number = 0; number < ring_->rounds.segments(); ++number) {
+      cuts.push_back(ring_->segment(number).end);
+    }
+    DeviceBlocks blocks = make_device_blocks(ratings.rows(), ratings.own_users().begin, cuts,
+                                             block_seed(ring_->rounds.segments()), stream_);
+    ratings.release_rows();
+    users_ = std::move(blocks.users);
+    items_ = std::move(blocks.items);
+    values_ = std::move(blocks.values);
+    ring_->offsets = std::move(blocks.offsets);
+  }
+
+  std::int64_t count_of(int segment) const {
+    return ring_->offsets[segment + 1] - ring_->offsets[segment];
+  }
+
+  // Another for each block of each rank.
+  std::uint64_t block_seed(int segment) const {
+    const auto block = static_cast<std::uint64_t>(ring_->devices.rank()) *
+                           static_cast<std::uint64_t>(ring_->rounds.segments() + 1) +
+                       static_cast<std::uint64_t>(segment);
+    return mix64(seed_ + kBlockSalt * (block + 1));
+  }
+
+  // Of all ranks.
+  void count_updates(Communicator& ranks) {
+    double sum = 0;
+    for (int segment = 0; segment < ring_->rounds.segments(); ++segment) {
+      const std::int64_t count = count_of(segment);
+      sum += static_cast<double>(updates_of(order_of(count, seed_, 1, workers_), count));
+    }
+    ranks.all_sum(std::span(&sum, 1));
+    updates_ = static_cast<std::int64_t>(sum);
+  }
+
+  void run_rounds(const EpochArgs& args, Context& context) {
+    const std::vector<Round> rounds = ring_->rounds.plan_epoch(args.epoch);
+    move(rounds.front().late);
+    for (std::size_t number = 0; number < rounds.size(); ++number) {
+      {
+        const PhaseScope phase(context.phases, "exchange");
+        await_segments();
+      }
+      const bool last = number + 1 == rounds.size();
+      if (!last) move(rounds[number + 1].early);
+      {
+        const PhaseScope phase(context.phases, "update");
+        pass_over(rounds[number].segment[ring_->devices.rank()], args);
+      }
+      ring_->done.record(stream_);
+      if (!last) move(rounds[number + 1].late);
+      ring_->devices.pace(stream_);
+    }
+  }
+
+  void pass_over(int segment, const EpochArgs& args) {
+    const std::int64_t count = count_of(segment);
+    if (count == 0) return;
+    const std::int64_t begin = ring_->offsets[segment];
+    const std::uint64_t seed = block_seed(segment);
+    Pass own = pass(args);
+    own.arrays.nnz = count;
+    own.arrays.users += begin;
+    own.arrays.items += begin;
+    own.arrays.values += begin;
+    own.seed ^= static_cast<std::uint32_t>(seed);
+    launch_batch_hogwild(own, order_of(count, seed, args.epoch, workers_), settings_.mapping);
+  }
+
+  // Until what has been queued to arrive is there.
+  void await_segments() { MF_CUDA(cudaStreamWaitEvent(stream_, ring_->arrived.get(), 0)); }
+
+  // Beside the pass that is queued next, which begins when they may: were it there first, they
+  // would wait for room. After the pass that was queued last.
+  void move(const std::vector<Transfer>& transfers) {
+    const cudaStream_t beside = ring_->devices.stream();
+    std::vector<cuda::DevicePiece> sends, receives;
+    for (const Transfer& one : transfers) {
+      if (one.from == ring_->devices.rank()) sends.push_back(piece(one.segment, one.to));
+      if (one.to == ring_->devices.rank()) receives.push_back(piece(one.segment, one.from));
+    }
+    if (sends.empty() && receives.empty()) return;
+    MF_CUDA(cudaStreamWaitEvent(beside, ring_->done.get(), 0));
+    ring_->begun.record(beside);
+    ring_->devices.exchange(sends, receives, beside);
+    ring_->arrived.record(beside);
+    MF_CUDA(cudaStreamWaitEvent(stream_, ring_->begun.get(), 0));
+  }
+
+  cuda::DevicePiece piece(int segment, int with) {
+    const RowRange rows = ring_->segment(segment);
+    return {with, static_cast<std::byte*>(model_.q()) + rows.begin * row_bytes(),
+            rows.size() * row_bytes()};
+  }
+
+  // Each rank has its users, and the segments that it worked on last.
+  void gather_model() {
+    cuda::DeviceCommunicator& devices = ring_->devices;
+    const cuda::ExchangeUse epochs = devices.use();
+    devices.gather(model_.p(), 0, row_bytes(), ring_->users, stream_);
+    for (int segment = 0; segment < ring_->rounds.segments(); ++segment) {
+      const int holder = ring_->rounds.holder(segment);
+      if (holder == 0) continue;
+      const cuda::DevicePiece one = piece(segment, devices.rank() == 0 ? holder : 0);
+      if (devices.rank() == 0) devices.exchange({}, {&one, 1}, stream_);
+      if (devices.rank() == holder) devices.exchange({&one, 1}, {}, stream_);
+    }
+    devices.wait(stream_);
+    devices.set_use(epochs);
+  }
+
+  std::int64_t row_bytes() const {
+    return storage_stride(settings_.storage, settings_.factors) * storage_bytes(settings_.storage);
+  }
+
+  std::unique_ptr<Ring> ring_;
+  std::int64_t updates_ = 0;  // of an epoch of all ranks
   std::int64_t workers_ = 1;
 };
 

@@ -1,4 +1,5 @@
-// Bands and columns from sums of counts, then a sort by block of ratings in a random order.
+// Which block a rating is of, then a sort by block of ratings in a random order. Bands and columns
+// are cut by sums of counts, segments where they are told.
 #include "algorithms/cumf_sgd/device_grid.hpp"
 
 #include "algorithms/core/cuda/sort_ratings.cuh"
@@ -32,9 +33,10 @@ struct PutApart {
   std::int32_t* users;
   std::int32_t* items;
   float* values;
+  std::int32_t first_user = 0;
 
   __device__ void operator()(std::int64_t i, const Rating& rating) const {
-    users[i] = rating.user;
+    users[i] = first_user + rating.user;
     items[i] = rating.item;
     values[i] = rating.value;
   }
@@ -48,7 +50,55 @@ struct BlockAt {
   __device__ std::uint32_t operator()(std::int64_t i) const { return block_of(users[i], items[i]); }
 };
 
+struct SetSegment {
+  const std::int64_t* cuts;
+  std::uint32_t* segment;
+
+  __device__ void operator()(std::int64_t item) const {
+    std::uint32_t number = 0;
+    while (item >= cuts[number + 1]) ++number;
+    segment[item] = number;
+  }
+};
+
+struct SegmentOf {
+  const std::uint32_t* segment;
+
+  __device__ std::uint32_t operator()(std::int32_t, std::int32_t item) const {
+    return segment[item];
+  }
+};
+
+struct SegmentAt {
+  const std::uint32_t* segment;
+  const std::int32_t* items;
+
+  __device__ std::uint32_t operator()(std::int64_t i) const { return segment[items[i]]; }
+};
+
 }  // namespace
+
+DeviceBlocks make_device_blocks(const cuda::RatingsOfRows& rows, std::int64_t first_user,
+                                const std::vector<std::int64_t>& cuts, std::uint64_t seed,
+                                cudaStream_t stream) {
+  const std::int64_t nnz = rows.nnz;
+  const std::int64_t n_items = cuts.back();
+  const auto blocks = static_cast<std::int64_t>(cuts.size()) - 1;
+  const auto where = cuda::upload(View<const std::int64_t>(cuts), stream);
+  cuda::StreamBuffer<std::uint32_t> segment(n_items, stream);
+  cuda::for_each_index(n_items, SetSegment{where.data(), segment.data()}, "segments", stream);
+  cuda::RatingSorter<std::uint32_t> sorter(rows, SegmentOf{segment.data()}, cuda::bits_of(blocks),
+                                           grid_order(nnz, seed), stream);
+  DeviceBlocks made{cuda::DeviceBuffer<std::int32_t>(nnz), cuda::DeviceBuffer<std::int32_t>(nnz),
+                    cuda::DeviceBuffer<float>(nnz), std::vector<std::int64_t>(blocks + 1)};
+  sorter.copy(PutApart{made.users.data(), made.items.data(), made.values.data(),
+                       static_cast<std::int32_t>(first_user)});
+  cuda::DeviceBuffer<std::int64_t> offsets(blocks + 1);
+  cuda::find_begins(SegmentAt{segment.data(), made.items.data()}, nnz, 1, blocks, offsets.data(),
+                    stream);
+  cuda::download(View<std::int64_t>(made.offsets), offsets.data(), stream);
+  return made;
+}
 
 DeviceGrid make_device_grid(cuda::DeviceRatings& ratings, std::int64_t bands, std::int64_t columns,
                             std::uint64_t seed, cudaStream_t stream) {

@@ -1,10 +1,11 @@
-// The wavefront's grid, bands of users by blocks of items, made on the device: the ratings of each
-// block together, in random order.
+// Blocks of R, made on the device, the ratings of each together, in random order: the wavefront's
+// grid, bands of users by columns of items, and what one of several devices has of batch_hogwild's.
 #pragma once
 
 #include <cuda_runtime_api.h>
 
 #include <cstdint>
+#include <vector>
 
 #include "algorithms/core/cuda/device_ratings.hpp"
 #include "algorithms/core/cuda/memory.hpp"
@@ -23,5 +24,17 @@ struct DeviceGrid {
 // some without ratings. Queued. At most kMostSorted ratings.
 DeviceGrid make_device_grid(cuda::DeviceRatings& ratings, std::int64_t bands, std::int64_t columns,
                             std::uint64_t seed, cudaStream_t stream);
+
+struct DeviceBlocks {
+  cuda::DeviceBuffer<std::int32_t> users, items;  // nnz, block by block
+  cuda::DeviceBuffer<float> values;
+  std::vector<std::int64_t> offsets;  // where a block begins, and the last one ends
+};
+
+// Block b has the items [cuts[b], cuts[b + 1]), which are all. Row x is user first_user + x. Waits.
+// At most kMostSorted ratings.
+DeviceBlocks make_device_blocks(const cuda::RatingsOfRows& rows, std::int64_t first_user,
+                                const std::vector<std::int64_t>& cuts, std::uint64_t seed,
+                                cudaStream_t stream);
 
 }  // namespace mf::cumf_sgd

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "algorithms/core/device_need.hpp"
+#include "algorithms/core/ranks.hpp"
 #include "algorithms/core/registry.hpp"
 #include "algorithms/cumf_sgd/settings.hpp"
 
@@ -27,8 +28,18 @@ MemoryNeed need_of(const ProblemShape& shape, double preparing, double trained) 
           BesideRatings{{preparing - row_ratings_bytes(shape), trained}}};
 }
 
-// While they are shuffled, the ratings also lie by user, with the user of each.
+// While they are shuffled, the ratings also lie by user, with the user of each. Of several devices
+// each has all of the model, and its ratings are sorted by segment.
 MemoryNeed hogwild_need(const Params& params, const ProblemShape& shape) {
+  const int devices = devices_of(params);
+  if (devices > 1) {
+    ProblemShape own = shape;
+    own.n_users = (shape.n_users + devices - 1) / devices;
+    own.nnz = (shape.nnz + devices - 1) / devices;
+    const double items = 12.0 * static_cast<double>(shape.n_items);
+    return need_of(own, sorting_bytes(own, sizeof(std::uint32_t)) + items,
+                   trained_bytes(params, {shape.n_users, shape.n_items, own.nnz}));
+  }
   const double shuffling =
       row_ratings_bytes(shape) + static_cast<double>(shape.nnz) * (sizeof(Rating) + 4);
   return need_of(shape, shuffling, trained_bytes(params, shape));
@@ -71,7 +82,15 @@ AlgorithmInfo hogwild_info() {
        ParamSpec::integer("workers", 0, 0, 1 << 20,
                           "runs that are worked on at once, at most; 0: by the smaller side of "
                           "the matrix",
-                          "runs")});
+                          "runs"),
+       devices_param()});
+  info.supports = [](const Params& params,
+                     const ProblemShape& shape) -> std::optional<std::string> {
+    const int devices = devices_of(params);
+    if (devices == 1 || shape.nnz / devices < kMostSorted) return std::nullopt;
+    return fmt::format("{} ratings on {} devices, at most {} of a device can be put in order",
+                       shape.nnz, devices, kMostSorted);
+  };
   info.summary = "lock-free SGD, each warp on runs of consecutive shuffled ratings";
   info.memory = hogwild_need;
   return info;
