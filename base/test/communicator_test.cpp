@@ -15,6 +15,7 @@
 #include "base/clock.hpp"
 #include "base/local_ranks.hpp"
 #include "base/rng.hpp"
+#include "testing/rank_threads.hpp"
 
 namespace mf {
 namespace {
@@ -23,21 +24,7 @@ using Body = std::function<void(Communicator&)>;
 
 // What each rank threw, or nothing.
 std::vector<std::string> run_ranks(int count, const Body& body) {
-  auto links = make_local_links(count);
-  std::vector<std::string> errors(count);
-  std::vector<std::thread> threads;
-  for (int rank = 0; rank < count; ++rank) {
-    threads.emplace_back([&, rank] {
-      Communicator ranks(std::move(links[rank]));
-      try {
-        body(ranks);
-      } catch (const std::exception& error) {
-        errors[rank] = error.what();
-      }
-    });
-  }
-  for (auto& thread : threads) thread.join();
-  return errors;
+  return test::in_rank_threads(count, body, test::AfterError::say_nothing);
 }
 
 void expect_fine(int count, const Body& body) {

@@ -1,4 +1,5 @@
 // als_fused against double precision and against als_cpu.
+#include <fmt/core.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -207,6 +208,28 @@ TEST_P(FusedFactors, SystemsAreThoseOfDoublePrecision) {
   }
 }
 
+// An iteration of als_cpu with as many steps of CG.
+Model cpu_iteration(const Ratings& train, const Model& initial, Json common) {
+  common["solver"] = "cg";
+  cuda::TestRunner host("als_cpu", default_params(find_algorithm("als_cpu").params, common), train,
+                        initial);
+  host.run(1, 1, 0);
+  return copy_model(host.algorithm->factors());
+}
+
+// CG that has not converged depends on rounding in the directions that matter least; what it makes
+// of the objective does not.
+void expect_iteration(const Model& got, const Model& expected, const Ratings& train,
+                      const Json& changes, const std::string& what) {
+  EXPECT_LT(difference(got.p, expected.p), 5e-2) << what;
+  EXPECT_LT(difference(got.q, expected.q), 5e-2) << what;
+  const Params params = fused(changes);
+  const double most = params.choice("precision") == "fp16" ? 5e-3 : 1e-3;
+  const Common settings = read_common(params);
+  const double objective = test::objective_of(train, settings, expected);
+  EXPECT_NEAR(test::objective_of(train, settings, got), objective, most * objective) << what;
+}
+
 TEST_P(FusedFactors, AnIterationIsThatOfTheCpu) {
   MF_REQUIRE_DEVICE();
   const int f = GetParam();
@@ -214,28 +237,14 @@ TEST_P(FusedFactors, AnIterationIsThatOfTheCpu) {
   const Model initial = start(train, f);
   for (const char* center : {"none", "mean", "biases"}) {
     const Json common = {{"factors", f}, {"center", center}, {"cg_tolerance", 0}, {"cg_steps", 6}};
-    Json cpu = common;
-    cpu["solver"] = "cg";
-    cuda::TestRunner host("als_cpu", default_params(find_algorithm("als_cpu").params, cpu), train,
-                          initial);
-    host.run(1, 1, 0);
-    const FactorView view = host.algorithm->factors();
-    const Model expected = copy_model(view);
+    const Model expected = cpu_iteration(train, initial, common);
     for (const Way& way : ways(f)) {
       Json changes = with_way(common, way);
       changes["split_rows"] = 32;
       cuda::TestRunner device("als_fused", fused(changes), train, initial);
       EXPECT_EQ(device.run(1, 1, 0), 2 * train.nnz());
       const Model got = device.model();
-      // CG that has not converged depends on rounding in the directions that matter least; what it
-      // makes of the objective does not.
-      EXPECT_LT(difference(got.p, expected.p), 5e-2) << name_of(way) << " " << center;
-      EXPECT_LT(difference(got.q, expected.q), 5e-2) << name_of(way) << " " << center;
-      const double most = way.precision == std::string("fp16") ? 5e-3 : 1e-3;
-      const Common settings = read_common(fused(changes));
-      const double objective = test::objective_of(train, settings, expected);
-      EXPECT_NEAR(test::objective_of(train, settings, got), objective, most * objective)
-          << name_of(way) << " " << center;
+      expect_iteration(got, expected, train, changes, changes.dump());
       EXPECT_TRUE(device.padding_is_zero);
       EXPECT_EQ(got.kind, expected.kind);
       EXPECT_EQ(got.user_bias.size(), expected.user_bias.size());
@@ -256,25 +265,13 @@ TEST_P(FusedFactors, RegPowerAndTheFirstSideAreThoseOfTheCpu) {
       const Json common = {{"factors", f},   {"reg", 2},         {"reg_power", power},
                            {"first", first}, {"center", "none"}, {"cg_tolerance", 0},
                            {"cg_steps", 6}};
-      Json cpu = common;
-      cpu["solver"] = "cg";
-      cuda::TestRunner host("als_cpu", default_params(find_algorithm("als_cpu").params, cpu), train,
-                            initial);
-      host.run(1, 1, 0);
-      const Model expected = copy_model(host.algorithm->factors());
-      const Common settings = read_common(fused(common));
-      const double objective = test::objective_of(train, settings, expected);
+      const Model expected = cpu_iteration(train, initial, common);
       for (const Way& way : ways(f)) {
         Json changes = with_way(common, way);
         changes["split_rows"] = 32;
         cuda::TestRunner device("als_fused", fused(changes), train, initial);
         EXPECT_EQ(device.run(1, 1, 0), 2 * train.nnz());
-        const Model got = device.model();
-        EXPECT_LT(difference(got.p, expected.p), 5e-2) << changes;
-        EXPECT_LT(difference(got.q, expected.q), 5e-2) << changes;
-        const double most = way.precision == std::string("fp16") ? 5e-3 : 1e-3;
-        EXPECT_NEAR(test::objective_of(train, settings, got), objective, most * objective)
-            << changes;
+        expect_iteration(device.model(), expected, train, changes, changes.dump());
       }
     }
   }
@@ -478,25 +475,14 @@ TEST(AlsFused, LargeRatingsAreSolvedInAScaleOfTheirOwn) {
       for (float& x : initial.q) x *= std::sqrt(by);
       const Json common = {
           {"factors", f}, {"cg_tolerance", 0}, {"cg_steps", 6}, {"reg", 0.05 * by}};
-      Json cpu = common;
-      cpu["solver"] = "cg";
-      cuda::TestRunner host("als_cpu", default_params(find_algorithm("als_cpu").params, cpu), train,
-                            initial);
-      host.run(1, 1, 0);
-      const Model expected = copy_model(host.algorithm->factors());
+      const Model expected = cpu_iteration(train, initial, common);
       for (const Way& way : ways(f)) {
         const Json changes = with_way(common, way);
         cuda::TestRunner device("als_fused", fused(changes), train, initial);
         device.run(1, 1, 0);
-        const Model got = device.model();
         EXPECT_LT(device.algorithm->facts()["rating_scale"].get<double>(), 1) << by;
-        EXPECT_LT(difference(got.p, expected.p), 5e-2) << name_of(way) << " " << f << " " << by;
-        EXPECT_LT(difference(got.q, expected.q), 5e-2) << name_of(way) << " " << f << " " << by;
-        const double most = way.precision == std::string("fp16") ? 5e-3 : 1e-3;
-        const Common settings = read_common(fused(changes));
-        const double objective = test::objective_of(train, settings, expected);
-        EXPECT_NEAR(test::objective_of(train, settings, got), objective, most * objective)
-            << name_of(way) << " " << f << " " << by;
+        expect_iteration(device.model(), expected, train, changes,
+                         fmt::format("{} {}", changes.dump(), by));
       }
     }
   }

@@ -2,18 +2,19 @@
 // them.
 #include <gtest/gtest.h>
 
-#include <thread>
-#include <utility>
+#include <functional>
 
 #include "algorithms/als/test/reference.hpp"
 #include "algorithms/core/registry.hpp"
 #include "base/communicator.hpp"
 #include "base/json.hpp"
-#include "base/local_ranks.hpp"
+#include "testing/models.hpp"
+#include "testing/rank_threads.hpp"
 
 namespace mf::als {
 namespace {
 
+using mf::test::expect_same;
 using test::planted;
 
 struct Outcome {
@@ -67,37 +68,20 @@ Outcome train_one(const Ratings& train, const Params& params, Communicator* rank
 std::vector<Outcome> train_ranks(const Ratings& train, const Json& changes, int count,
                                  const std::function<bool(int)>& stop = {}) {
   const Params params = default_params(find_algorithm("als_cpu").params, changes);
-  auto links = make_local_links(count);
   std::vector<Outcome> outcomes(count);
-  std::vector<std::thread> threads;
-  for (int rank = 0; rank < count; ++rank) {
-    threads.emplace_back([&, rank] {
-      Communicator ranks(std::move(links[rank]));
-      std::function<bool()> own;
-      if (stop) own = [&stop, rank] { return stop(rank); };
-      try {
-        outcomes[rank] = train_one(train, params, &ranks, 1 + rank % 2, own);
-      } catch (const std::exception& error) {
-        outcomes[rank].error = error.what();
-        ranks.announce({rank, ErrorKind::usage, error.what()});
-      }
-    });
-  }
-  for (auto& thread : threads) thread.join();
+  const auto errors = mf::test::in_rank_threads(count, [&](Communicator& ranks) {
+    const int rank = ranks.rank();
+    std::function<bool()> own;
+    if (stop) own = [&stop, rank] { return stop(rank); };
+    outcomes[rank] = train_one(train, params, &ranks, 1 + rank % 2, own);
+  });
+  for (int rank = 0; rank < count; ++rank) outcomes[rank].error = errors[rank];
   return outcomes;
 }
 
 Outcome train_alone(const Ratings& train, const Json& changes) {
   const Params params = default_params(find_algorithm("als_cpu").params, changes);
   return train_one(train, params, nullptr, 1, {});
-}
-
-void expect_same(const Model& a, const Model& b) {
-  EXPECT_EQ(a.p, b.p);
-  EXPECT_EQ(a.q, b.q);
-  EXPECT_EQ(a.user_bias, b.user_bias);
-  EXPECT_EQ(a.item_bias, b.item_bias);
-  EXPECT_EQ(a.mean, b.mean);
 }
 
 TEST(AlsRanks, AnyNumberOfThemHasTheSameFactors) {

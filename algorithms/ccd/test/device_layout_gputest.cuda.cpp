@@ -89,18 +89,24 @@ Ratings with_a_giant(std::int32_t users, std::int32_t items) {
   return test::ratings_of(users, items, list);
 }
 
+// Even, with a row of everything, with empty rows, empty.
+std::vector<Ratings> some_matrices() {
+  std::vector<Ratings> all;
+  all.push_back(test::planted(700, 300, 0.3, 1));
+  all.push_back(with_a_giant(40, 5000));
+  all.push_back(test::ratings_of(4, 5, {{1, 4, 2.0F}, {3, 0, 1.0F}}));
+  all.push_back(test::ratings_of(3, 2, {}));
+  return all;
+}
+
 TEST(CcdDeviceLayout, IsTheHosts) {
   MF_REQUIRE_DEVICE();
   ThreadTeam team(2);
   cuda::Stream stream;
-  std::vector<Ratings> all;
-  all.push_back(test::planted(700, 300, 0.3, 1));
+  std::vector<Ratings> all = some_matrices();
   all.push_back(test::planted(1, 50, 0.9, 2));
   all.push_back(test::planted(50, 1, 0.9, 2));
-  all.push_back(with_a_giant(40, 5000));
   all.push_back(with_a_giant(8, 70'000));
-  all.push_back(test::ratings_of(4, 5, {{1, 4, 2.0F}, {3, 0, 1.0F}}));
-  all.push_back(test::ratings_of(3, 2, {}));
   for (const Ratings& train : all) {
     const Csc columns = make_csc(train, 2);
     cuda::DeviceRatings ratings(train, team, stream.get());
@@ -192,12 +198,7 @@ TEST(CcdPasses, SubtractIsAChangeByEachFactorInTurn) {
   MF_REQUIRE_DEVICE();
   ThreadTeam team(2);
   cuda::Stream stream;
-  std::vector<Ratings> all;
-  all.push_back(test::planted(700, 300, 0.3, 1));
-  all.push_back(with_a_giant(40, 5000));
-  all.push_back(test::ratings_of(4, 5, {{1, 4, 2.0F}, {3, 0, 1.0F}}));
-  all.push_back(test::ratings_of(3, 2, {}));
-  for (const Ratings& train : all) {
+  for (const Ratings& train : some_matrices()) {
     cuda::DeviceRatings ratings(train, team, stream.get());
     for (const int factors : {1, 4, 7, 40}) {
       SCOPED_TRACE(testing::Message() << train.n_users() << " users, " << train.n_items()

@@ -1,18 +1,16 @@
 // fpsgd over ranks, which are threads here.
 #include <gtest/gtest.h>
 
-#include <exception>
+#include <numeric>
 #include <set>
 #include <string>
-#include <thread>
 #include <tuple>
-#include <utility>
 
 #include "algorithms/sgd_cpu/fpsgd.hpp"
 #include "algorithms/sgd_cpu/test/support.hpp"
 #include "base/communicator.hpp"
 #include "base/json.hpp"
-#include "base/local_ranks.hpp"
+#include "testing/rank_threads.hpp"
 
 namespace mf::sgd_cpu {
 namespace {
@@ -26,17 +24,15 @@ struct OfRank {
   explicit OfRank(const Params& params) : fpsgd(params) {}
   Fpsgd fpsgd;
   std::int64_t updates = 0;
-  std::string error;
 };
 
 struct World {
   std::vector<std::unique_ptr<OfRank>> ranks;
   Model initial, trained;
+  std::vector<std::string> errors;  // of each rank; "" is none
 
-  std::string errors() const {
-    std::string all;
-    for (const auto& one : ranks) all += one->error;
-    return all;
+  std::string all_errors() const {
+    return std::accumulate(errors.begin(), errors.end(), std::string());
   }
 };
 
@@ -51,31 +47,23 @@ World train_over(const Ratings& train, const Json& changes, const Run& how) {
   const Params params = default_params(find_algorithm("fpsgd").params, changes);
   World world;
   world.initial = test::initial_for(train, params);
-  auto links = make_local_links(how.ranks);
-  std::vector<std::thread> processes;
   for (int rank = 0; rank < how.ranks; ++rank) {
     world.ranks.push_back(std::make_unique<OfRank>(params));
-    processes.emplace_back([&, rank, own = world.ranks.back().get()] {
-      Communicator ranks(std::move(links[rank]));
-      ThreadTeam team(how.threads);
-      Context context;
-      context.team = &team;
-      context.ranks = &ranks;
-      if (how.stop) context.stop_requested = [&, rank] { return how.stop(rank); };
-      try {
-        own->fpsgd.prepare(train, world.initial, context);
-        for (int epoch = 1; epoch <= how.epochs; ++epoch) {
-          own->updates += own->fpsgd.run_epoch({epoch, kRate}, context);
-        }
-        own->fpsgd.gather_factors(context);
-        if (rank == 0) world.trained = copy_model(own->fpsgd.factors());
-      } catch (const std::exception& error) {
-        own->error = error.what();
-        ranks.announce({rank, ErrorKind::usage, error.what()});
-      }
-    });
   }
-  for (auto& process : processes) process.join();
+  world.errors = mf::test::in_rank_threads(how.ranks, [&](Communicator& ranks) {
+    OfRank& own = *world.ranks[ranks.rank()];
+    ThreadTeam team(how.threads);
+    Context context;
+    context.team = &team;
+    context.ranks = &ranks;
+    if (how.stop) context.stop_requested = [&] { return how.stop(ranks.rank()); };
+    own.fpsgd.prepare(train, world.initial, context);
+    for (int epoch = 1; epoch <= how.epochs; ++epoch) {
+      own.updates += own.fpsgd.run_epoch({epoch, kRate}, context);
+    }
+    own.fpsgd.gather_factors(context);
+    if (ranks.leads()) world.trained = copy_model(own.fpsgd.factors());
+  });
   return world;
 }
 
@@ -115,7 +103,7 @@ TEST_P(Models, RanksComputeWhatOneComputesInTheOrderOfTheRing) {
                         {"block_order", "first"}};
   for (const int ranks : {1, 2, 3, 4}) {
     const World world = train_over(train, changes, {ranks});
-    ASSERT_EQ(world.errors(), "");
+    ASSERT_EQ(world.all_errors(), "");
     Reference reference(world.initial);
     reference.rate = kRate;
     reference.regularize(0.02);
@@ -128,7 +116,7 @@ TEST_P(Models, RanksComputeWhatOneComputesInTheOrderOfTheRing) {
 TEST(FpsgdRanks, EachRatingIsOfOneRankAndSharesAreEven) {
   const Ratings train = planted(300, 200, 0.2, 2);
   const World world = train_over(train, {{"factors", 4}}, {4, 1, 2});
-  ASSERT_EQ(world.errors(), "");
+  ASSERT_EQ(world.all_errors(), "");
   std::set<std::tuple<std::int32_t, std::int32_t>> seen;
   for (const auto& one : world.ranks) {
     const BlockGrid& grid = one->fpsgd.grid();
@@ -151,7 +139,7 @@ TEST(FpsgdRanks, EachRatingIsOfOneRankAndSharesAreEven) {
 TEST(FpsgdRanks, MoreRanksThanRows) {
   const Ratings train = planted(3, 2, 1, 5);
   const World world = train_over(train, {{"factors", 2}, {"block_order", "first"}}, {5});
-  ASSERT_EQ(world.errors(), "");
+  ASSERT_EQ(world.all_errors(), "");
   Reference reference(world.initial);
   reference.rate = kRate;
   reference.regularize(0.02);
@@ -164,7 +152,7 @@ TEST(FpsgdRanks, TheModelIsAsGoodAsThatOfOneProcess) {
   const Ratings train = planted(200, 150, 0.4, 1);
   const World one = train_over(train, {{"factors", 8}}, {1, 30});
   const World three = train_over(train, {{"factors", 8}}, {3, 30, 2});
-  ASSERT_EQ(three.errors(), "");
+  ASSERT_EQ(three.all_errors(), "");
   const double alone = test::train_rmse(one.trained.view(), train);
   EXPECT_LT(alone, 0.5 * test::train_rmse(one.initial.view(), train));
   EXPECT_NEAR(test::train_rmse(three.trained.view(), train), alone, 0.05 * alone);
@@ -174,7 +162,7 @@ TEST(FpsgdRanks, TheModelIsAsGoodAsThatOfOneProcess) {
 TEST(FpsgdRanks, WhatOneGivesUpAllGiveUp) {
   const Ratings train = planted(80, 60, 0.3, 1);
   const World world = train_over(train, {{"factors", 2}}, {2, 1, 1, [](int r) { return r == 0; }});
-  ASSERT_EQ(world.errors(), "");
+  ASSERT_EQ(world.all_errors(), "");
   EXPECT_EQ(world.ranks[0]->updates, world.ranks[1]->updates);
   EXPECT_LT(world.ranks[0]->updates, train.nnz());
 }

@@ -173,23 +173,32 @@ TEST_P(Devices, RowsOfAllReachTheFirst) {
   });
 }
 
+// A rank that sums with the others, and waits for it.
+struct Summing {
+  explicit Summing(Communicator& ranks) : devices(DeviceCommunicator::of(ranks)) {}
+  void queue() { devices.all_sum(values.data(), 1000, stream.get()); }
+  void wait() { devices.wait(stream.get()); }
+
+  DeviceCommunicator& devices;
+  Stream stream;
+  DeviceBuffer<std::int64_t> values{1000};
+};
+
 // In the middle of an exchange that the other will never join.
 TEST_P(Devices, ARankThatDiesEndsTheOthers) {
   MF_REQUIRE_DEVICES(GetParam());
   in_ranks(
       GetParam(),
       [](Communicator& ranks) {
-        auto& devices = DeviceCommunicator::of(ranks);
-        const Stream stream;
-        DeviceBuffer<std::int64_t> values(1000);
-        devices.all_sum(values.data(), 1000, stream.get());
-        devices.wait(stream.get());
+        Summing summing(ranks);
+        summing.queue();
+        summing.wait();
         ranks.barrier();
         if (ranks.rank() == 1) ::raise(SIGKILL);
         const auto start = Clock::now();
         try {
-          devices.all_sum(values.data(), 1000, stream.get());
-          devices.wait(stream.get());
+          summing.queue();
+          summing.wait();
           FAIL() << "nothing was thrown";
         } catch (const RankFault& fault) {
           EXPECT_EQ(fault.fault().rank, 1) << fault.what();
@@ -207,21 +216,16 @@ TEST_P(Devices, ARankThatFailsGivesUp) {
   in_ranks(
       GetParam(),
       [](Communicator& ranks) {
-        auto& devices = DeviceCommunicator::of(ranks);
-        const Stream stream;
-        DeviceBuffer<std::int64_t> values(1000);
+        Summing summing(ranks);
         const auto start = Clock::now();
         try {
-          devices.guarded([&] {
-            devices.all_sum(values.data(), 1000, stream.get());
-            devices.wait(stream.get());
-            if (ranks.rank() == 0) {
-              devices.all_sum(values.data(), 1000, stream.get());
-              fail(ErrorKind::memory, "no more");
-            }
-            devices.all_sum(values.data(), 1000, stream.get());
-            devices.all_sum(values.data(), 1000, stream.get());
-            devices.wait(stream.get());
+          summing.devices.guarded([&] {
+            summing.queue();
+            summing.wait();
+            summing.queue();
+            if (ranks.rank() == 0) fail(ErrorKind::memory, "no more");
+            summing.queue();
+            summing.wait();
           });
           FAIL() << "nothing was thrown";
         } catch (const RankFault&) {
@@ -229,7 +233,7 @@ TEST_P(Devices, ARankThatFailsGivesUp) {
           EXPECT_EQ(ranks.rank(), 0) << error.what();
           ranks.announce({0, error.kind(), error.what()});
         }
-        values.reset();
+        summing.values.reset();
         EXPECT_LT(seconds_since(start), 10);
       },
       false);

@@ -7,6 +7,7 @@
 #include "algorithms/core/random.hpp"
 #include "base/rng.hpp"
 #include "testing/cuda/testing.hpp"
+#include "testing/models.hpp"
 
 namespace mf::cuda {
 namespace {
@@ -118,12 +119,7 @@ void expect_same_model(Gpu& gpu, const Model& model) {
                                       }
                                     }
                                   });
-  EXPECT_EQ(seen.kind, model.kind);
-  EXPECT_EQ(seen.mean, model.mean);
-  EXPECT_EQ(seen.p, model.p);
-  EXPECT_EQ(seen.q, model.q);
-  EXPECT_EQ(seen.user_bias, model.user_bias);
-  EXPECT_EQ(seen.item_bias, model.item_bias);
+  test::expect_same(seen, model);
 }
 
 TEST(DeviceModel, IsSeenAsItWas) {

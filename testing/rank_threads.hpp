@@ -1,0 +1,43 @@
+// Ranks as threads of a test: the links between them are those that processes have.
+#pragma once
+
+#include <exception>
+#include <functional>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "base/communicator.hpp"
+#include "base/local_ranks.hpp"
+
+namespace mf::test {
+
+enum class AfterError { announce, say_nothing };
+
+// Runs `body` for each of `count` ranks at once. What each of them threw, or "": the others learn
+// of it as of a rank that failed, or not at all.
+inline std::vector<std::string> in_rank_threads(int count,
+                                                const std::function<void(Communicator&)>& body,
+                                                AfterError then = AfterError::announce) {
+  auto links = make_local_links(count);
+  std::vector<std::string> errors(count);
+  std::vector<std::thread> threads;
+  for (int rank = 0; rank < count; ++rank) {
+    threads.emplace_back([&, rank] {
+      Communicator ranks(std::move(links[rank]));
+      try {
+        body(ranks);
+      } catch (const std::exception& error) {
+        errors[rank] = error.what();
+        if (then == AfterError::announce) {
+          ranks.announce({rank, ErrorKind::usage, error.what()});
+        }
+      }
+    });
+  }
+  for (auto& thread : threads) thread.join();
+  return errors;
+}
+
+}  // namespace mf::test
