@@ -1,6 +1,7 @@
 #include "algorithms/core/exchange_parts.hpp"
 
 #include <algorithm>
+#include <iterator>
 
 namespace mf {
 namespace {
@@ -14,19 +15,43 @@ constexpr double kLink = 300e9;     // bytes a second that a rank receives
 // exchange_parts_test.cpp, and by this model the half-step less than 1 % longer.
 constexpr double kPart = 30e-6;
 
+// A part takes so many times as long as the exchange of the one before is estimated to: both are
+// estimates, and the exchange takes room of what solves.
+constexpr double kMargin = 1.5;
+
+double received_s(const HalfStep& of) { return of.bytes * (of.ranks - 1) / of.ranks / kLink; }
+
 }  // namespace
 
-double half_step_s(const HalfStep& of, int parts) {
-  const double received = of.bytes * (of.ranks - 1) / of.ranks;
-  const double solve = of.solve_s / parts + kPart;
-  const double exchange = of.ranks > 1 ? kLatency + received / parts / kLink : 0;
-  return solve + (parts - 1) * std::max(solve, exchange) + exchange;
+double half_step_s(const HalfStep& of, const PartShares& parts) {
+  double solved = 0;
+  double exchanged = 0;
+  for (const double share : parts) {
+    solved += kPart + share * of.solve_s;
+    exchanged = std::max(exchanged, solved);
+    if (of.ranks > 1) exchanged += kLatency + share * received_s(of);
+  }
+  return exchanged;
 }
 
-int parts_to_exchange(const HalfStep& of) {
-  int best = 1;
+PartShares shrinking_parts(const HalfStep& of, int parts) {
+  const double longest = kMargin * received_s(of);
+  const double ratio = longest < of.solve_s ? longest / of.solve_s : 1;
+  PartShares shares = {1};
+  double sum = 1;
+  while (std::ssize(shares) < parts) {
+    shares.push_back(shares.back() * ratio);
+    sum += shares.back();
+  }
+  for (double& share : shares) share /= sum;
+  return shares;
+}
+
+PartShares parts_to_exchange(const HalfStep& of) {
+  PartShares best = {1};
   if (of.ranks == 1) return best;
-  for (int parts = 2; parts <= kMostExchangeParts; ++parts) {
+  for (int count = 2; count <= kMostExchangeParts; ++count) {
+    const PartShares parts = shrinking_parts(of, count);
     if (half_step_s(of, parts) < half_step_s(of, best)) best = parts;
   }
   return best;

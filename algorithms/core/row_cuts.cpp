@@ -23,7 +23,10 @@ class Costs {
   std::vector<double> short_;
 };
 
-RowCuts cut_by(View<const std::int64_t> offsets, const Costs& costs, int parts) {
+RowCuts cut_by(View<const std::int64_t> offsets, const Costs& costs, const PartShares& shares) {
+  const std::int64_t parts = std::ssize(shares);
+  std::vector<double> begins = {0};  // of the parts, in shares of all
+  for (const double share : shares) begins.push_back(begins.back() + share);
   const std::int64_t rows = offsets.size() - 1;
   const auto cost = [&](std::int64_t row) { return costs(offsets[row + 1] - offsets[row]); };
   double all = 0;
@@ -31,7 +34,7 @@ RowCuts cut_by(View<const std::int64_t> offsets, const Costs& costs, int parts) 
   RowCuts cuts = {0};
   if (all > 0) {
     // A row goes to the part in whose share its middle lies.
-    const auto share_ends = [&] { return all * static_cast<double>(std::ssize(cuts)) / parts; };
+    const auto share_ends = [&] { return all * begins[std::ssize(cuts)]; };
     double before = 0;
     double end = share_ends();
     for (std::int64_t row = 0; row < rows; ++row) {
@@ -47,8 +50,10 @@ RowCuts cut_by(View<const std::int64_t> offsets, const Costs& costs, int parts) 
 
 }  // namespace
 
+PartShares even_shares(int parts) { return PartShares(parts, 1.0 / parts); }
+
 RowCuts cut_rows(View<const std::int64_t> offsets, const RowCost& cost, int parts) {
-  return cut_by(offsets, Costs(cost), parts);
+  return cut_by(offsets, Costs(cost), even_shares(parts));
 }
 
 RowCost ratings_and(double row_cost) {
@@ -63,10 +68,11 @@ RowCuts cut_rows(View<const std::int64_t> offsets, double row_cost, int ranks) {
 
 RowShards one_shard(std::int64_t rows) { return {{{0, rows}}}; }
 
-RowShards shard_rows(View<const std::int64_t> offsets, const RowCost& cost, int ranks, int parts) {
+RowShards shard_rows(View<const std::int64_t> offsets, const RowCost& cost, int ranks,
+                     const PartShares& parts) {
   RowShards shards;
   const Costs costs(cost);
-  const RowCuts cuts = cut_by(offsets, costs, ranks);
+  const RowCuts cuts = cut_by(offsets, costs, even_shares(ranks));
   for (int rank = 0; rank < ranks; ++rank) {
     const RowRange own = rows_of(cuts, rank);
     RowCuts inner = cut_by(offsets.part(own.begin, own.end + 1), costs, parts);

@@ -27,6 +27,10 @@ using RowCost = std::function<double(std::int64_t)>;
 // row.
 RowCuts cut_rows(View<const std::int64_t> offsets, const RowCost& cost, int parts);
 
+// What each part has of the work of all: above or equal to 0, 1 together.
+using PartShares = std::vector<double>;
+PartShares even_shares(int parts);
+
 // A row of n > 0 ratings costs n + row_cost, one without none.
 RowCost ratings_and(double row_cost);
 RowCuts cut_rows(View<const std::int64_t> offsets, double row_cost, int ranks);
@@ -44,7 +48,12 @@ struct RowShards {
 // All rows in the one part of one rank.
 RowShards one_shard(std::int64_t rows);
 
-// Both cuts by the cost.
-RowShards shard_rows(View<const std::int64_t> offsets, const RowCost& cost, int ranks, int parts);
+// Both cuts by the cost, even ones among ranks.
+RowShards shard_rows(View<const std::int64_t> offsets, const RowCost& cost, int ranks,
+                     const PartShares& parts);
+inline RowShards shard_rows(View<const std::int64_t> offsets, const RowCost& cost, int ranks,
+                            int parts) {
+  return shard_rows(offsets, cost, ranks, even_shares(parts));
+}
 
 }  // namespace mf

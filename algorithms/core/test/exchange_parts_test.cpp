@@ -2,25 +2,57 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <numeric>
+
 namespace mf {
 namespace {
 
 // Shapes on four devices; seconds of a rank's half-step.
 HalfStep four(double solve_s, double bytes) { return {4, solve_s, bytes}; }
 
+std::int64_t count(double solve_s, double bytes) {
+  return std::ssize(parts_to_exchange(four(solve_s, bytes)));
+}
+
+const HalfStep kNetflixX64 = four(0.9e-3, 480'189 * 128.0);
+const HalfStep kNetflixX128 = four(2.5e-3, 480'189 * 256.0);
+
 TEST(ExchangeParts, AsManyAsTheExchangeIsWorth) {
-  EXPECT_EQ(parts_to_exchange(four(0.7e-3, 17770 * 128.0)), 1);    // Theta of Netflix, f = 64
-  EXPECT_EQ(parts_to_exchange(four(0.7e-3, 480'189 * 128.0)), 2);  // X
-  EXPECT_EQ(parts_to_exchange(four(2.0e-3, 480'189 * 256.0)), 3);  // f = 128
-  EXPECT_EQ(parts_to_exchange(four(8e-3, 1'000'990 * 256.0)), 5);  // X of Yahoo! Music
-  // X of Hugewiki: 12.8 GB, of which the last part alone is waited for.
-  EXPECT_EQ(parts_to_exchange(four(60e-3, 50'082'603 * 256.0)), kMostExchangeParts);
+  EXPECT_EQ(count(0.5e-3, 17770 * 128.0), 1);  // Theta of Netflix, f = 64
+  EXPECT_EQ(std::ssize(parts_to_exchange(kNetflixX64)), 2);
+  EXPECT_EQ(std::ssize(parts_to_exchange(kNetflixX128)), 3);
+  EXPECT_EQ(count(8e-3, 1'000'990 * 256.0), 3);                     // X of Yahoo! Music
+  EXPECT_EQ(count(60e-3, 50'082'603 * 256.0), kMostExchangeParts);  // of Hugewiki, 12.8 GB
 }
 
 TEST(ExchangeParts, OneWhereNothingIsExchanged) {
-  EXPECT_EQ(parts_to_exchange(four(1e-3, 0)), 1);
-  EXPECT_EQ(parts_to_exchange({1, 1, 1e12}), 1);
-  EXPECT_EQ(parts_to_exchange({}), 1);
+  EXPECT_EQ(parts_to_exchange(four(1e-3, 0)), PartShares{1});
+  EXPECT_EQ(parts_to_exchange({1, 1, 1e12}), PartShares{1});
+  EXPECT_EQ(parts_to_exchange({}), PartShares{1});
+}
+
+TEST(ExchangeParts, ShrinkAndAreAll) {
+  for (const HalfStep& of : {kNetflixX64, kNetflixX128, four(0, 1e9), four(1, 1), four(1, 0)}) {
+    for (int parts = 1; parts <= kMostExchangeParts; ++parts) {
+      const PartShares shares = shrinking_parts(of, parts);
+      ASSERT_EQ(std::ssize(shares), parts);
+      EXPECT_NEAR(std::accumulate(shares.begin(), shares.end(), 0.0), 1, 1e-12);
+      EXPECT_TRUE(std::is_sorted(shares.rbegin(), shares.rend()));
+      EXPECT_GE(shares.back(), 0);
+    }
+  }
+}
+
+// What is waited for is the last part alone; without the margin of the estimate, too.
+TEST(ExchangeParts, EachHidesTheExchangeOfTheOneBefore) {
+  for (const HalfStep& of : {kNetflixX64, kNetflixX128, four(8e-3, 1'000'990 * 256.0)}) {
+    const PartShares shares = parts_to_exchange(of);
+    const double alone = half_step_s({1, of.solve_s, 0}, shares);
+    const double last =
+        half_step_s(four(0, shares.back() * of.bytes), {1}) - half_step_s({1, 0, 0}, {1});
+    EXPECT_NEAR(half_step_s(of, shares), alone + last, 1e-9);
+  }
 }
 
 TEST(ExchangeParts, WhatIsChosenTakesLeast) {
@@ -30,7 +62,9 @@ TEST(ExchangeParts, WhatIsChosenTakesLeast) {
         const HalfStep of{ranks, solve, bytes};
         const double chosen = half_step_s(of, parts_to_exchange(of));
         for (int parts = 1; parts <= kMostExchangeParts; ++parts) {
-          EXPECT_LE(chosen, half_step_s(of, parts)) << solve << " " << bytes << " " << ranks;
+          EXPECT_LE(chosen, half_step_s(of, shrinking_parts(of, parts)));
+          EXPECT_LE(chosen, 1.05 * half_step_s(of, even_shares(parts)))
+              << solve << " " << bytes << " " << ranks << " " << parts;
         }
         // Not less than what no overlap can hide.
         EXPECT_GE(chosen, solve);
@@ -40,10 +74,23 @@ TEST(ExchangeParts, WhatIsChosenTakesLeast) {
   }
 }
 
+// Than even parts, of Netflix on four devices: some .05 ms of X at f = 64 and .1 at 128.
+TEST(ExchangeParts, GainWhereTheyShrink) {
+  const auto gain = [](const HalfStep& of) {
+    double even = half_step_s(of, {1});
+    for (int parts = 2; parts <= kMostExchangeParts; ++parts) {
+      even = std::min(even, half_step_s(of, even_shares(parts)));
+    }
+    return even - half_step_s(of, parts_to_exchange(of));
+  };
+  EXPECT_NEAR(gain(kNetflixX64), .05e-3, .01e-3);
+  EXPECT_NEAR(gain(kNetflixX128), .1e-3, .02e-3);
+}
+
 // The links that docs/several-gpus.md has: 96 MiB in .30 ms, 2 GiB in 4.8.
 TEST(ExchangeParts, TheLinksAreThoseMeasured) {
   const auto gather = [](double bytes) {
-    return half_step_s(four(0, bytes), 1) - half_step_s({1, 0, bytes}, 1);
+    return half_step_s(four(0, bytes), {1}) - half_step_s({1, 0, bytes}, {1});
   };
   EXPECT_NEAR(gather(96.0 * (1 << 20)), .30e-3, .05e-3);
   EXPECT_NEAR(gather(2048.0 * (1 << 20)), 4.8e-3, .7e-3);

@@ -69,6 +69,30 @@ TEST(RowCuts, OneLongRowHasARankOfItsOwn) {
   }
 }
 
+TEST(RowShards, PartsHaveTheirShares) {
+  std::vector<std::int64_t> lengths(10'000);
+  Rng rng(4);
+  for (auto& length : lengths) length = static_cast<std::int64_t>(50 * rng.uniform());
+  const auto offsets = offsets_of(lengths);
+  const auto cost = [](std::int64_t count) { return static_cast<double>(count); };
+  const PartShares shares = {.75, .2, .05, 0};
+  const RowShards shards = shard_rows(offsets, cost, 3, shares);
+  ASSERT_EQ(shards.parts_of_rank(), 4);
+  for (int rank = 0; rank < 3; ++rank) {
+    const RowRange own = shards.own(rank);
+    const auto work = static_cast<double>(offsets[own.end] - offsets[own.begin]);
+    std::int64_t at = own.begin;
+    for (int part = 0; part < 4; ++part) {
+      const RowRange rows = shards.part(rank, part);
+      EXPECT_EQ(rows.begin, at);
+      at = rows.end;
+      EXPECT_NEAR(static_cast<double>(offsets[rows.end] - offsets[rows.begin]), shares[part] * work,
+                  50);
+    }
+    EXPECT_EQ(at, own.end);
+  }
+}
+
 TEST(RowShards, EachRowIsInOnePartOfOneRank) {
   std::vector<std::int64_t> lengths;
   Rng rng(9);
