@@ -2,7 +2,6 @@
 // here.
 #include <gtest/gtest.h>
 
-#include <filesystem>
 #include <fstream>
 #include <functional>
 #include <numeric>
@@ -15,6 +14,7 @@
 #include "datasets/ratings/rank_blocks.hpp"
 #include "datasets/ratings/rating_slice.hpp"
 #include "datasets/split.hpp"
+#include "testing/temp_folder.hpp"
 
 namespace mf {
 namespace {
@@ -242,14 +242,6 @@ TEST_P(Slices, BlocksAreOfTheRankInWhichTheyBegin) {
 
 class SlicedCache : public testing::Test {
  protected:
-  void SetUp() override {
-    folder_ = testing::TempDir() + "/slices";
-    std::filesystem::remove_all(folder_);
-    std::filesystem::create_directories(folder_);
-    path_ = folder_ + "/one.mfc";
-  }
-  void TearDown() override { std::filesystem::remove_all(folder_); }
-
   void damage(const std::string& path, std::int64_t from_end) const {
     std::fstream file(path, std::ios::in | std::ios::out | std::ios::binary);
     file.seekg(-from_end, std::ios::end);
@@ -258,7 +250,8 @@ class SlicedCache : public testing::Test {
     file.put(static_cast<char>(was ^ 1));
   }
 
-  std::string folder_, path_;
+  const TempFolder folder_;
+  const std::string path_ = folder_ / "one.mfc";
 };
 
 TEST_F(SlicedCache, EachRankReadsTheRowsOfItsUsers) {
@@ -295,9 +288,9 @@ TEST_F(SlicedCache, DamageIsFoundByAll) {
 // On machines with a cache each: of two copies that differ, the rank that has the other is named.
 TEST_F(SlicedCache, RanksWithOtherRatingsAreNamed) {
   write_cache(path_, make_data(90, 70, 0.6, 1), 1);
-  write_cache(folder_ + "/two.mfc", make_data(90, 70, 0.6, 2), 1);
+  write_cache(folder_ / "two.mfc", make_data(90, 70, 0.6, 2), 1);
   const auto errors = on_ranks(3, [&](Communicator& of) {
-    read_cache_slice(of.rank() == 2 ? folder_ + "/two.mfc" : path_, of, 1);
+    read_cache_slice(of.rank() == 2 ? folder_ / "two.mfc" : path_, of, 1);
   });
   for (const auto& error : errors)
     EXPECT_NE(error.find("rank 2 has other ratings than rank 0"), std::string::npos) << error;
