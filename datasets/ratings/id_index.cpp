@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <limits>
 #include <new>
 #include <vector>
 
@@ -14,30 +13,29 @@ namespace {
 constexpr std::int64_t kPageWords = 512;  // 4 KiB of bitmap
 constexpr std::int64_t kChunk = std::int64_t{1} << 16;
 
-struct Range {
-  std::int32_t min = std::numeric_limits<std::int32_t>::max();
-  std::int32_t max = -1;
-};
+}  // namespace
 
-Range range_of(View<const std::int32_t> ids, ThreadTeam& team) {
-  std::vector<Range> parts((ids.size() + kChunk - 1) / kChunk);
-  team.for_chunks(ids.size(), kChunk, [&](std::int64_t begin, std::int64_t end) {
-    Range part{ids[begin], ids[begin]};
-    for (std::int64_t i = begin; i < end; ++i) {
-      part.min = std::min(part.min, ids[i]);
-      part.max = std::max(part.max, ids[i]);
-    }
-    parts[begin / kChunk] = part;
-  });
-  Range all;
-  for (const Range& part : parts) {
-    all.min = std::min(all.min, part.min);
-    all.max = std::max(all.max, part.max);
+IdRange range_of(const std::int32_t* ids, std::int64_t count) {
+  IdRange range;
+  for (std::int64_t i = 0; i < count; ++i) {
+    range.min = std::min(range.min, ids[i]);
+    range.max = std::max(range.max, ids[i]);
   }
-  return all;
+  return range;
 }
 
-}  // namespace
+IdRange range_of(View<const std::int32_t> ids, ThreadTeam& team, const char* what,
+                 const std::string& name) {
+  std::vector<IdRange> parts(static_cast<std::size_t>((ids.size() + kChunk - 1) / kChunk));
+  team.for_chunks(ids.size(), kChunk, [&](std::int64_t begin, std::int64_t end) {
+    parts[static_cast<std::size_t>(begin / kChunk)] = range_of(ids.data() + begin, end - begin);
+  });
+  IdRange all;
+  for (const IdRange& part : parts) all.add(part);
+  if (all.min >= 0) return all;
+  fail(ErrorKind::data, "{}: found the {} id {}, expected ids from 0 to 2147483647", name, what,
+       all.min);
+}
 
 template <class T>
 IdIndex::Zeroed<T> IdIndex::zeroed(std::int64_t count) {
@@ -46,39 +44,37 @@ IdIndex::Zeroed<T> IdIndex::zeroed(std::int64_t count) {
   return Zeroed<T>(p);
 }
 
+IdIndex::IdIndex(std::int32_t max)
+    : n_words_((std::int64_t{max} + 64) / 64),
+      words_(zeroed<std::uint64_t>(n_words_)),
+      before_(zeroed<std::int32_t>(n_words_)),
+      used_(zeroed<std::uint8_t>((n_words_ + kPageWords - 1) / kPageWords)) {}
+
 IdIndex::IdIndex(View<const std::int32_t> ids, ThreadTeam& team, const char* what,
                  const std::string& name) {
-  const Range range = range_of(ids, team);
-  if (range.min < 0) {
-    fail(ErrorKind::data, "{}: found the {} id {}, expected ids from 0 to 2147483647", name, what,
-         range.min);
+  const IdRange range = range_of(ids, team, what, name);
+  *this = IdIndex(range.max);
+  team.for_chunks(ids.size(), kChunk, [&](std::int64_t begin, std::int64_t end) {
+    mark(ids.data() + begin, end - begin);
+  });
+  finish(range);
+}
+
+void IdIndex::mark(const std::int32_t* ids, std::int64_t count) {
+  for (std::int64_t i = 0; i < count; ++i) {
+    const auto id = static_cast<std::uint32_t>(ids[i]);
+    const std::uint64_t bit = std::uint64_t{1} << (id % 64);
+    const std::atomic_ref<std::uint64_t> word(words_[id / 64]);
+    // Most ids were seen before: reading first keeps the cache line shared.
+    if ((word.load(std::memory_order_relaxed) & bit) != 0) continue;
+    word.fetch_or(bit, std::memory_order_relaxed);
+    std::atomic_ref<std::uint8_t>(used_[id / 64 / kPageWords]).store(1, std::memory_order_relaxed);
   }
+}
+
+void IdIndex::finish(const IdRange& range) {
   min_ = range.min;
   max_ = range.max;
-  n_words_ = (std::int64_t{range.max} + 64) / 64;
-  words_ = zeroed<std::uint64_t>(n_words_);
-  before_ = zeroed<std::int32_t>(n_words_);
-  used_ = zeroed<std::uint8_t>((n_words_ + kPageWords - 1) / kPageWords);
-  mark(ids, team);
-  count();
-}
-
-void IdIndex::mark(View<const std::int32_t> ids, ThreadTeam& team) {
-  team.for_chunks(ids.size(), kChunk, [&](std::int64_t begin, std::int64_t end) {
-    for (std::int64_t i = begin; i < end; ++i) {
-      const auto id = static_cast<std::uint32_t>(ids[i]);
-      const std::uint64_t bit = std::uint64_t{1} << (id % 64);
-      const std::atomic_ref<std::uint64_t> word(words_[id / 64]);
-      // Most ids were seen before: reading first keeps the cache line shared.
-      if ((word.load(std::memory_order_relaxed) & bit) != 0) continue;
-      word.fetch_or(bit, std::memory_order_relaxed);
-      std::atomic_ref<std::uint8_t>(used_[id / 64 / kPageWords])
-          .store(1, std::memory_order_relaxed);
-    }
-  });
-}
-
-void IdIndex::count() {
   for (std::int64_t page = 0; page * kPageWords < n_words_; ++page) {
     if (used_[page] == 0) continue;
     const std::int64_t end = std::min((page + 1) * kPageWords, n_words_);

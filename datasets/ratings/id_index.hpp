@@ -3,10 +3,13 @@
 // most 384 MiB, and its memory is only touched where ids occur.
 #pragma once
 
+#include <algorithm>
 #include <bit>
 #include <cstdint>
 #include <cstdlib>
+#include <limits>
 #include <memory>
+#include <string>
 
 #include "base/aligned.hpp"
 #include "base/threads.hpp"
@@ -14,11 +17,38 @@
 
 namespace mf {
 
+// The least and the greatest of some ids; none: max < min.
+struct IdRange {
+  std::int32_t min = std::numeric_limits<std::int32_t>::max();
+  std::int32_t max = -1;
+
+  void add(const IdRange& other) {
+    min = std::min(min, other.min);
+    max = std::max(max, other.max);
+  }
+};
+IdRange range_of(const std::int32_t* ids, std::int64_t count);
+// By all threads. Throws Error(data) that names `what` ("user") and `name` if an id is negative.
+IdRange range_of(View<const std::int32_t> ids, ThreadTeam& team, const char* what,
+                 const std::string& name);
+
 class IdIndex {
  public:
-  // Throws Error(data) that names `what` ("user") and `name` if an id is negative.
+  IdIndex() = default;
+  // With room for ids up to `max`; none is marked.
+  explicit IdIndex(std::int32_t max);
+  // Of all `ids`. Throws as range_of.
   IdIndex(View<const std::int32_t> ids, ThreadTeam& team, const char* what,
           const std::string& name);
+
+  std::int32_t greatest_with_room() const {
+    return static_cast<std::int32_t>(
+        std::min<std::int64_t>(64 * n_words_ - 1, std::numeric_limits<std::int32_t>::max()));
+  }
+  // Several threads may mark at once, each id from 0 to greatest_with_room().
+  void mark(const std::int32_t* ids, std::int64_t count);
+  // When all are marked: `range` is theirs. Only then the rest can be asked.
+  void finish(const IdRange& range);
 
   std::int32_t size() const { return size_; }
   AlignedVector<std::int32_t> ids() const;  // dense index -> id, ascending
@@ -60,9 +90,6 @@ class IdIndex {
     word = (word + (word >> 4)) & 0x0f0f0f0f0f0f0f0fULL;
     return static_cast<std::int32_t>(word * 0x0101010101010101ULL >> 56);
   }
-
-  void mark(View<const std::int32_t> ids, ThreadTeam& team);
-  void count();
 
   std::int64_t n_words_ = 0;
   Zeroed<std::uint64_t> words_;  // bit id % 64 of word id / 64: the id occurs

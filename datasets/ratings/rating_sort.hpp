@@ -5,7 +5,7 @@
 
 #include "base/aligned.hpp"
 #include "base/threads.hpp"
-#include "datasets/ratings/id_index.hpp"
+#include "datasets/ratings/rating_parts.hpp"
 #include "datasets/ratings/ratings.hpp"
 
 namespace mf {
@@ -15,11 +15,11 @@ struct SortedRows {
   bool duplicates = false;                   // any pair occurs more than once
 };
 
-// Replaces ids by their dense indices and sorts, in place: `users` and `items` are the indices of
-// all ids of `raw`. Equal pairs stay in the order of the file. Needs 8 bytes a rating more (12
-// where the index of a user within some hundred neighbours and that of an item take more than 32
-// bits). A stable order is unique, so the result does not depend on the number of threads.
-SortedRows sort_ratings(RawRatings& raw, const IdIndex& users, const IdIndex& items,
+// Writes all ratings of `parts` with the dense indices of their ids to `out`, which has room for
+// as many, and gives the memory of `parts` back. finish_ids was called, `user_ids` are
+// parts.users().ids(). Equal pairs stay in the order of the file. A stable order is unique, so the
+// result depends on neither the parts nor the number of threads.
+SortedRows sort_ratings(RatingParts& parts, View<const std::int32_t> user_ids, RawRatings& out,
                         ThreadTeam& team);
 
 }  // namespace mf

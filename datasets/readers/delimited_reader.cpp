@@ -34,7 +34,7 @@ struct Blanks {
   static void skip_margin(const char*& p) {
     while (is_blank(*p)) ++p;
   }
-  static bool read(const char*& p) {
+  [[gnu::always_inline]] static bool read(const char*& p) {
     const char* begin = p;
     skip_margin(p);
     return p != begin && !at_line_end(p);
@@ -70,7 +70,7 @@ class Delimited : public LineFormat {
 
   NamedColumns named() const { return named_; }
 
-  void line(const char*& p, State&, RatingSink& out) const {
+  [[gnu::always_inline]] void line(const char*& p, State&, RatingSink& out) const {
     Separator::skip_margin(p);
     refuse_blank_line(p, line_);
     const char* field = p;
@@ -100,14 +100,18 @@ class Delimited : public LineFormat {
   }
 
   // `field` is where the field that ends at p began.
-  void separator(const char*& p, const char* field) const {
-    if (Separator::read(p)) return;
+  [[gnu::always_inline]] void separator(const char*& p, const char* field) const {
+    if (!Separator::read(p)) [[unlikely]]
+      fail_separated(p, field);
+  }
+
+  [[noreturn]] void fail_separated(const char* p, const char* field) const {
     Separator::skip_margin(p);
     if (at_line_end(p)) fail_field(p, "another column (" + line_ + ")");
     fail_number(field);
   }
 
-  void end_line(const char*& p, const char* field) const {
+  [[gnu::always_inline]] void end_line(const char*& p, const char* field) const {
     if (*p == '\n') {
       ++p;
       return;

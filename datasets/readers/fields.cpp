@@ -27,6 +27,15 @@ std::string ScaleCheck::describe() const {
   return text;
 }
 
+bool read_long_decimal(const char*& p, float& value) {
+  const char* end = p;
+  while (*end != '\n') ++end;
+  const auto [stop, error] = std::from_chars(p, end, value);
+  if (error != std::errc() || !std::isfinite(value)) return false;
+  p = stop;
+  return true;
+}
+
 void fail_id(const char* begin, const char* what, const char* advice) {
   fail_field(
       begin,

@@ -94,15 +94,12 @@ inline bool at_line_end(const char* p) { return *p == '\n' || (*p == '\r' && p[1
   return true;
 }
 
+// Any other.
+bool read_long_decimal(const char*& p, float& value);
+
 // A finite decimal number; the caller says what it expected.
-inline bool read_number(const char*& p, float& value) {
-  if (read_short_decimal(p, value)) return true;
-  const char* end = p;
-  while (*end != '\n') ++end;
-  const auto [stop, error] = std::from_chars(p, end, value);
-  if (error != std::errc() || !std::isfinite(value)) return false;
-  p = stop;
-  return true;
+[[gnu::always_inline]] inline bool read_number(const char*& p, float& value) {
+  return read_short_decimal(p, value) || read_long_decimal(p, value);
 }
 
 [[gnu::always_inline]] inline float read_rating(const char*& p, const ScaleCheck& scale) {

@@ -66,6 +66,13 @@ ChunkScan scan_chunk(const TextChunk& chunk, char header_mark) {
   return scan;
 }
 
+void FirstError::check(const Text& text, const std::vector<TextChunk>& chunks) const {
+  const auto bad = static_cast<std::size_t>(first_.load());
+  if (bad == chunks.size()) return;
+  const LineError& error = *errors_[bad];
+  fail_in_text(text.path, text.view(), chunks[bad].offset + (error.at - chunks[bad].begin), error);
+}
+
 void close_gaps(RawRatings& raw, const std::vector<std::int64_t>& first,
                 const std::vector<std::int64_t>& written) {
   std::int64_t to = 0;
