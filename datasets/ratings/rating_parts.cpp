@@ -125,17 +125,17 @@ void Blocks<Element>::write_line(std::size_t bucket, std::int64_t count) {
 
 template <class Element>
 void Blocks<Element>::add(const RatingBatch& batch) {
-  constexpr std::uint32_t kLine = Element::kLine;
+  constexpr std::size_t kLine = Element::kLine;
   const MakeElement<Element> make{plan_};
-  std::uint32_t* const counts = counts_.data();
+  std::int64_t* const counts = counts_.data();
   Line* const lines = lines_.data();
   const RatingBatch own = batch;
   plan_.with([&](const auto& bucket_of) {
     for (std::int64_t i = 0; i < own.count; ++i) {
       const std::size_t bucket = bucket_of(own.users[i]);
-      const std::uint32_t place = counts[bucket]++ % kLine;
+      const auto place = static_cast<std::size_t>(counts[bucket]++) % kLine;
       store(make(bucket, own.users[i], own.items[i], own.values[i]), &lines[bucket].all[place]);
-      if (place == kLine - 1) write_line(bucket, kLine);
+      if (place == kLine - 1) write_line(bucket, Element::kLine);
     }
   });
 }
@@ -163,6 +163,7 @@ template class Blocks<ShortElement>;
 template class Blocks<LongElement>;
 
 void RatingPart::add(const RatingBatch& batch) {
+  if (batch.count == 0) return;
   const IdRange users = range_of(batch.users, batch.count);
   const IdRange items = range_of(batch.items, batch.count);
   users_.add(users);

@@ -109,10 +109,10 @@ class Blocks {
 
   const BucketPlan& plan_;
   Arena& arena_;
-  std::vector<std::uint32_t> counts_;  // of each bucket
-  std::vector<Element*> next_;         // where the next line of each goes
-  AlignedVector<Line> lines_;          // what is not written yet
-  Element* piece_ = nullptr;           // what is free of the last one
+  std::vector<std::int64_t> counts_;  // of each bucket
+  std::vector<Element*> next_;        // where the next line of each goes
+  AlignedVector<Line> lines_;         // what is not written yet
+  Element* piece_ = nullptr;          // what is free of the last one
   Element* piece_end_ = nullptr;
   std::vector<std::pair<std::uint16_t, Element*>> made_;  // blocks with their buckets, as they came
   std::vector<std::int64_t> first_block_;                 // of each bucket, in blocks_

@@ -7,6 +7,7 @@
 #include <array>
 #include <atomic>
 #include <bit>
+#include <limits>
 #include <utility>
 #include <vector>
 
@@ -211,6 +212,11 @@ class BucketSort {
 
   const Element* sort(Element* from, Element* to, std::int64_t count) {
     if (in_order_) return from;
+    if (count > std::numeric_limits<std::uint32_t>::max()) {  // more than the digits can count
+      std::stable_sort(from, from + count,
+                       [](const Element& a, const Element& b) { return a.key() < b.key(); });
+      return from;
+    }
     if (items_in_order_) {
       digits_.cut(item_bits_, key_bits_);
       for (int d = 0; d < digits_.count; ++d) {
