@@ -184,10 +184,10 @@ class BucketSort {
     const int id_bits = parts_.buckets().item_bits();
     const int item_bits = item_bits_;
     const std::uint64_t item_mask = (std::uint64_t{1} << item_bits) - 1;
-    const int digits = kDigits == kMaxDigits ? digits_.count : kDigits;
+    const auto digits = static_cast<std::size_t>(kDigits == kMaxDigits ? digits_.count : kDigits);
     std::array<int, kMaxDigits> shift;
     std::array<std::uint64_t, kMaxDigits> mask;
-    for (int d = 0; d < digits; ++d) {
+    for (std::size_t d = 0; d < digits; ++d) {
       shift[d] = digits_.all[d].shift;
       mask[d] = digits_.all[d].mask();
     }
@@ -200,7 +200,7 @@ class BucketSort {
       const std::uint64_t key =
           std::uint64_t{user} << item_bits | static_cast<std::uint32_t>(items(item_id));
       to[i] = Element::of(key, block.begin[i].value);
-      for (int d = 0; d < digits; ++d) ++digits_.all[d].counts[(key >> shift[d]) & mask[d]];
+      for (std::size_t d = 0; d < digits; ++d) ++digits_.all[d].counts[(key >> shift[d]) & mask[d]];
       in_order &= before <= key;
       items_in_order &= (before & item_mask) <= (key & item_mask);
       before = key;
