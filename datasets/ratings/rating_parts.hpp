@@ -39,7 +39,6 @@ struct ShortElement {
 struct LongElement {
   static constexpr std::int64_t kLine = 16;
   static constexpr std::int64_t kBlock = 96;
-  static constexpr int kKeyBits = 64;
   std::uint32_t low, high;
   float value;
 
