@@ -57,7 +57,9 @@ std::shared_ptr<RankLinks> join_mpi_ranks() {
 
 namespace {
 
-constexpr std::int64_t kPieceBytes = 1 << 30;  // MPI counts in int
+// MPI counts in int, and says of a message only that it has ended: what is long goes in pieces, so
+// that a slow one is seen to move.
+constexpr std::int64_t kPieceBytes = 64 << 20;
 constexpr double kAbortSeconds = 8;
 
 class MpiLinks : public RankLinks {
@@ -92,11 +94,11 @@ class MpiLinks : public RankLinks {
   void exchange(std::span<const Outgoing> sends, std::span<const Incoming> receives,
                 double patience_s) override {
     std::vector<MPI_Request> requests;
-    std::vector<std::int64_t> expected;  // bytes; -1: of a send
+    std::vector<Piece> under_way;
     for (const Incoming& one : receives) {
       pieces(one.bytes, [&](std::int64_t begin, int count) {
         requests.emplace_back();
-        expected.push_back(count);
+        under_way.push_back({one.from, count});
         MPI_Irecv(static_cast<std::byte*>(one.data) + begin, count, MPI_BYTE, one.from, 0, data_,
                   &requests.back());
       });
@@ -104,23 +106,12 @@ class MpiLinks : public RankLinks {
     for (const Outgoing& one : sends) {
       pieces(one.bytes, [&](std::int64_t begin, int count) {
         requests.emplace_back();
-        expected.push_back(-1);
+        under_way.push_back({one.to, Piece::kSent});
         MPI_Isend(static_cast<const std::byte*>(one.data) + begin, count, MPI_BYTE, one.to, 0,
                   data_, &requests.back());
       });
     }
-    std::vector<MPI_Status> statuses(requests.size());
-    wait(requests, statuses, patience_s, receives.empty() ? sends.front().to : receives[0].from);
-    for (std::size_t k = 0; k < requests.size(); ++k) {
-      if (expected[k] < 0) continue;
-      int count = 0;
-      MPI_Get_count(&statuses[k], MPI_BYTE, &count);
-      if (count == expected[k]) continue;
-      broken_ = true;
-      throw std::logic_error(
-          fmt::format("rank {} sent {} bytes, expected {}: the ranks are not in step",
-                      statuses[k].MPI_SOURCE, count, expected[k]));
-    }
+    wait(requests, under_way, patience_s);
   }
 
   void announce(const Fault& fault) noexcept override {
@@ -164,18 +155,44 @@ class MpiLinks : public RankLinks {
     }
   }
 
+  struct Piece {
+    static constexpr int kSent = -1;
+    int other;
+    int expected;  // bytes; of one that is received
+  };
+
+  void check(const Piece& piece, const MPI_Status& status) {
+    if (piece.expected == Piece::kSent) return;
+    int count = 0;
+    MPI_Get_count(&status, MPI_BYTE, &count);
+    if (count == piece.expected) return;
+    broken_ = true;
+    throw std::logic_error(
+        fmt::format("rank {} sent {} bytes, expected {}: the ranks are not in step", piece.other,
+                    count, piece.expected));
+  }
+
   // Without spinning for long: a rank that waits leaves its CPU to those that compute.
-  void wait(std::vector<MPI_Request>& requests, std::vector<MPI_Status>& statuses,
-            double patience_s, int other) {
-    const auto start = Clock::now();
-    for (int turn = 0;; ++turn) {
-      int all = 0;
-      MPI_Testall(static_cast<int>(requests.size()), requests.data(), &all, statuses.data());
-      if (all != 0) return;
+  void wait(std::vector<MPI_Request>& requests, const std::vector<Piece>& under_way,
+            double patience_s) {
+    const int count = static_cast<int>(requests.size());
+    std::vector<int> which(requests.size());
+    std::vector<MPI_Status> statuses(requests.size());
+    auto moved = Clock::now();
+    for (int left = count, turn = 0; left > 0; ++turn) {
+      int ended = 0;
+      MPI_Testsome(count, requests.data(), &ended, which.data(), statuses.data());
+      for (int k = 0; k < ended; ++k) check(under_way[which[k]], statuses[k]);
+      left -= ended;
+      if (left == 0) return;
+      if (ended > 0) {
+        moved = Clock::now();
+        turn = 0;
+      }
       std::optional<Fault> fault = heard();
-      if (!fault && patience_s > 0 && seconds_since(start) > patience_s) {
+      if (!fault && patience_s > 0 && seconds_since(moved) > patience_s) {
         fault = Fault{
-            other, ErrorKind::io,
+            first_of(requests, under_way), ErrorKind::io,
             fmt::format("was waited for {:.0f} s; MFBENCH_RANK_PATIENCE waits longer", patience_s)};
       }
       if (fault) {
@@ -189,6 +206,14 @@ class MpiLinks : public RankLinks {
         ::usleep(turn < 2000 ? 50 : 1000);
       }
     }
+  }
+
+  // Whom the first that has not ended is with.
+  static int first_of(const std::vector<MPI_Request>& requests,
+                      const std::vector<Piece>& under_way) {
+    std::size_t k = 0;
+    while (requests[k] == MPI_REQUEST_NULL) ++k;
+    return under_way[k].other;
   }
 
   // Nothing more is to be written to memory that is about to go.

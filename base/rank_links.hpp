@@ -61,7 +61,8 @@ class RankLinks {
   // All of these transfers at once, one or more; returns when `sends` may be overwritten and
   // `receives` are there. At most one to and one from each rank, none with itself; what a rank
   // expects must be as long as what the other sends. Throws RankFault when another rank has failed,
-  // is gone, or moves nothing for `patience_s` (0: waits for ever).
+  // is gone, or moves nothing for `patience_s` (0: waits for ever); "mpi" sees that something moves
+  // once 64 MiB, or all of a shorter transfer, have.
   virtual void exchange(std::span<const Outgoing> sends, std::span<const Incoming> receives,
                         double patience_s) = 0;
 
