@@ -5,12 +5,6 @@
 namespace mf::als {
 namespace {
 
-// Cases that say nothing of it are those of before it was there.
-ParamSpec silent(ParamSpec spec) {
-  spec.silent_default = true;
-  return spec;
-}
-
 // Operations of one row's solver, as README.md counts them.
 double solver_flops(const Common& common, Solver solver) {
   const double f = common.factors;
@@ -32,10 +26,12 @@ std::vector<ParamSpec> common_params() {
       ParamSpec::integer("factors", 100, 1, kMaxFactors, "length f of the rows of X and Theta"),
       ParamSpec::number("reg", 0.05, 0, 1e6,
                         "lambda: a row of n ratings is shrunk by lambda n^reg_power"),
-      silent(ParamSpec::number("reg_power", 1, 0, 2,
-                               "1: weighted lambda (the paper's); 0: the same for every row")),
-      silent(ParamSpec::choice("first", FirstSide::users, kFirstSides,
-                               "whose rows an epoch solves first; the others' come last")),
+      ParamSpec::number("reg_power", 1, 0, 2,
+                        "1: weighted lambda (the paper's); 0: the same for every row")
+          .silent(),
+      ParamSpec::choice("first", FirstSide::users, kFirstSides,
+                        "whose rows an epoch solves first; the others' come last")
+          .silent(),
       ParamSpec::choice("center", CenterKind::none, kCenterKinds,
                         "removed before: nothing (p.q, the paper's), mu, or mu + b_u + c_i"),
       ParamSpec::integer("cg_steps", 6, 1, 1000, "steps of the solver cg at most, f_s", "steps"),
@@ -48,8 +44,8 @@ Common read_common(const Params& params) {
           params.number("reg"),
           params.choice("center", kCenterKinds),
           {static_cast<int>(params.integer("cg_steps")), params.number("cg_tolerance")},
-          params.has("reg_power") ? params.number("reg_power") : 1,
-          params.has("first") ? params.choice("first", kFirstSides) : FirstSide::users};
+          params.number("reg_power"),
+          params.choice("first", kFirstSides)};
 }
 
 ParamSpec solver_param(Solver fallback) {

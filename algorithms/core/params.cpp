@@ -61,15 +61,19 @@ const std::string& Params::choice(const std::string& name) const {
   return std::get<std::string>(at(name));
 }
 
-void Params::set(const std::string& name, ParamValue value) { values_[name] = std::move(value); }
+void Params::set(const std::string& name, ParamValue value) {
+  values_[name] = std::move(value);
+  silent_.erase(name);
+}
 
-void Params::drop(const std::string& name, const ParamValue& value) {
-  if (at(name) == value) values_.erase(name);
+void Params::hush(const std::string& name, const ParamValue& value) {
+  if (at(name) == value) silent_.insert(name);
 }
 
 Json Params::to_json() const {
   Json json = Json::object();
   for (const auto& [name, value] : values_) {
+    if (silent_.count(name) != 0) continue;
     std::visit([&, &key = name](const auto& v) { json[key] = v; }, value);
   }
   return json;
@@ -110,7 +114,7 @@ Params read_params(const std::vector<ParamSpec>& specs, JsonReader& reader) {
         params.set(spec.name, read_text(spec, reader));
         break;
     }
-    if (spec.silent_default) params.drop(spec.name, spec.fallback);
+    if (spec.silent_default) params.hush(spec.name, spec.fallback);
   }
   return params;
 }

@@ -4,7 +4,9 @@
 
 #include <cstdint>
 #include <map>
+#include <set>
 #include <string>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -37,6 +39,11 @@ struct ParamSpec {
   // Any line of at most kLongestText bytes.
   static constexpr std::size_t kLongestText = 4096;
   static ParamSpec text(std::string name, std::string help);
+  // The same, with a silent default.
+  ParamSpec silent() && {
+    silent_default = true;
+    return std::move(*this);
+  }
   // One of an enum's values, by the table of its names.
   template <class E, std::size_t kCount>
   static ParamSpec choice(std::string name, E fallback, const Names<E, kCount>& names,
@@ -48,7 +55,8 @@ struct ParamSpec {
 // `first`, then `more`.
 std::vector<ParamSpec> join_params(std::vector<ParamSpec> first, std::vector<ParamSpec> more);
 
-// Resolved parameters: every declared one has a value, but those silent at their default.
+// Resolved parameters: every declared one has a value. Those silent at their default are read as
+// all others are, and left out of to_json().
 class Params {
  public:
   bool boolean(const std::string& name) const;
@@ -62,13 +70,15 @@ class Params {
   }
 
   void set(const std::string& name, ParamValue value);
-  void drop(const std::string& name, const ParamValue& value);  // where it has that value
+  void hush(const std::string& name, const ParamValue& value);  // where it has that value
+  // Whether it is declared.
   bool has(const std::string& name) const { return values_.count(name) != 0; }
   Json to_json() const;
 
  private:
   const ParamValue& at(const std::string& name) const;
   std::map<std::string, ParamValue> values_;
+  std::set<std::string> silent_;
 };
 
 // Reads every declared parameter from a JSON object (scalars: sweeps are already expanded). The

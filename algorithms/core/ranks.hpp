@@ -9,31 +9,30 @@ namespace mf {
 
 inline constexpr int kMostRanks = 1024;
 
-// `ranks`; a case of one has no such parameter.
+// `ranks`; a case of one says nothing of it.
 inline ParamSpec ranks_param() {
-  ParamSpec spec = ParamSpec::integer("ranks", 1, 1, kMostRanks,
-                                      "processes, each with a share of the users and of the items");
-  spec.silent_default = true;
-  return spec;
+  return ParamSpec::integer("ranks", 1, 1, kMostRanks,
+                            "processes, each with a share of the users and of the items")
+      .silent();
 }
 
-// `devices`: a process for each. A case of one has no such parameter.
+// `devices`: a process for each. A case of one says nothing of it.
 inline ParamSpec devices_param() {
-  ParamSpec spec =
-      ParamSpec::integer("devices", 1, 1, kMostRanks,
-                         "GPUs, a process each, with a share of the rows (docs/several-gpus.md)");
-  spec.silent_default = true;
-  return spec;
+  return ParamSpec::integer("devices", 1, 1, kMostRanks,
+                            "GPUs, a process each, with a share of the rows (docs/several-gpus.md)")
+      .silent();
 }
 
-inline int devices_of(const Params& params) {
-  return params.has("devices") ? static_cast<int>(params.integer("devices")) : 1;
+// An algorithm that declares none of them is one process.
+inline int processes_by(const Params& params, const char* name) {
+  return params.has(name) ? static_cast<int>(params.integer(name)) : 1;
 }
+
+inline int devices_of(const Params& params) { return processes_by(params, "devices"); }
 
 // Processes of a case, by either parameter.
 inline int ranks_of(const Params& params) {
-  const int ranks = params.has("ranks") ? static_cast<int>(params.integer("ranks")) : 1;
-  return std::max(ranks, devices_of(params));
+  return std::max(processes_by(params, "ranks"), devices_of(params));
 }
 
 }  // namespace mf

@@ -25,12 +25,11 @@ std::vector<ParamSpec> with_common(std::vector<ParamSpec> own, bool threads = tr
   if (threads) {
     own.push_back(ParamSpec::integer("threads", 0, 0, 4096, "threads; 0: all hardware threads"));
   }
-  ParamSpec scratch = ParamSpec::number(
-      "scratch_gb", 0, 0, 1e6, "of what it may write; 0: nine tenths of what is free there", "GiB");
-  scratch.silent_default = true;
   return join_params(
       std::move(own),
-      {scratch,
+      {ParamSpec::number("scratch_gb", 0, 0, 1e6,
+                         "of what it may write; 0: nine tenths of what is free there", "GiB")
+           .silent(),
        ParamSpec::number("timeout_s", 3600, 0.1, 1e7, "the longest wait for an answer", "s"),
        ParamSpec::number("memory_gb", 0, 0, 1e6,
                          "of all its processes; 0: nine tenths of what is available", "GiB")});

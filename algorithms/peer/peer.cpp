@@ -195,7 +195,7 @@ class Peer : public Algorithm {
   std::int64_t scratch_for_it() const {
     constexpr double kGiB = 1 << 30;
     const auto there = static_cast<double>(peer::bytes_below(scratch_->path()));
-    const double asked = params_.has("scratch_gb") ? params_.number("scratch_gb") * kGiB : 0;
+    const double asked = params_.number("scratch_gb") * kGiB;
     const auto free = static_cast<double>(scratch_->free_bytes());
     return static_cast<std::int64_t>(there + (asked > 0 ? asked : kShareOfMemory * free));
   }

@@ -37,7 +37,7 @@ TEST(AlsFusedInfo, MemoryHoldsThePartsOfEitherKernel) {
 
 TEST(AlsFusedInfo, DevicesAreNoParameterOfOne) {
   const auto& specs = find_algorithm("als_fused").params;
-  EXPECT_FALSE(default_params(specs, Json{{"devices", 1}}).has("devices"));
+  EXPECT_FALSE(default_params(specs, Json{{"devices", 1}}).to_json().contains("devices"));
   EXPECT_EQ(default_params(specs, Json{{"devices", 4}}).integer("devices"), 4);
 }
 

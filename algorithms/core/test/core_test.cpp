@@ -62,6 +62,22 @@ TEST(Params, DefaultsRangesAndUnknownKeys) {
   EXPECT_EQ(default_params(specs, params.to_json()).to_json(), params.to_json());
 }
 
+TEST(Params, ASilentDefaultIsReadAndNotTold) {
+  const std::vector<ParamSpec> specs = {ParamSpec::integer("ranks", 3, 1, 9, "").silent(),
+                                        ParamSpec::number("reg", 0.5, 0, 1, "")};
+  for (const Json& given : {Json::object(), Json{{"ranks", 3}}}) {
+    const Params params = default_params(specs, given);
+    EXPECT_EQ(params.integer("ranks"), 3);
+    EXPECT_EQ(params.to_json(), (Json{{"reg", 0.5}}));
+  }
+  Params other = default_params(specs, {{"ranks", 2}});
+  EXPECT_EQ(other.integer("ranks"), 2);
+  EXPECT_EQ(other.to_json(), (Json{{"ranks", 2}, {"reg", 0.5}}));
+  other = default_params(specs);
+  other.set("ranks", std::int64_t{3});
+  EXPECT_EQ(other.to_json().at("ranks"), 3) << "it was set";
+}
+
 TEST(InitialModel, IsTheSameForAnyNumberOfThreadsAndSeparatesPFromQ) {
   const InitSpec init;
   const Model a = initial_model(9000, 5000, 7, ModelKind::biased, 3.5, init, 1);
