@@ -141,6 +141,13 @@ class LocalLinks : public RankLinks {
  protected:
   virtual std::string how_it_ended(int /*other*/) { return kGone; }
   const std::atomic<bool>& fault_is_known() const { return known_; }
+  std::vector<int> note_fds() const {
+    std::vector<int> fds;
+    for (const Peer& peer : peers_) {
+      if (peer.notes) fds.push_back(peer.notes.fd());
+    }
+    return fds;
+  }
 
  private:
   static void note(const Peer& peer, const std::string& text) noexcept {
@@ -244,10 +251,11 @@ std::string how_ended(int status) {
 class ProcessWatch {
  public:
   using Lost = std::function<void(const Fault&)>;
-  // `seen`: rank 0 knows of a fault.
-  ProcessWatch(std::vector<pid_t> processes, Lost lost, double unheard_s,
+  // `seen`: rank 0 knows of a fault. `notes`: where the others say so.
+  ProcessWatch(std::vector<pid_t> processes, std::vector<int> notes, Lost lost, double unheard_s,
                const std::atomic<bool>& seen)
       : processes_(std::move(processes)),
+        notes_(std::move(notes)),
         lost_(std::move(lost)),
         unheard_s_(unheard_s),
         seen_(seen) {
@@ -283,22 +291,42 @@ class ProcessWatch {
     }
   }
 
-  // A process that has not ended as it should. It stays for rank 0 to ask about.
+  // What has gone wrong: a process that was killed; else what another has said; else one that
+  // ended with an error. A rank that hears of another ends, too, and is not to be named.
   std::optional<Fault> find() const {
-    for (std::size_t other = 1; other < processes_.size(); ++other) {
-      siginfo_t info{};
-      const int found =
-          ::waitid(P_PID, static_cast<id_t>(processes_[other]), &info, WEXITED | WNOHANG | WNOWAIT);
-      if (found != 0 || info.si_pid == 0) continue;
-      const bool signalled = info.si_code != CLD_EXITED;
-      if (!signalled && info.si_status == 0) continue;
-      return Fault{static_cast<int>(other), ErrorKind::io,
-                   how_ended(signalled ? info.si_status : info.si_status << 8)};
+    std::optional<Fault> failed;
+    for (int other = 1; other < static_cast<int>(processes_.size()); ++other) {
+      const std::optional<int> status = ended(other);
+      if (!status || *status == 0) continue;
+      const Fault fault = {other, ErrorKind::io, how_ended(*status)};
+      if (WIFSIGNALED(*status)) return fault;
+      if (!failed) failed = fault;
+    }
+    return failed ? said().value_or(*failed) : failed;
+  }
+
+  // As waitpid() says it. The process stays for rank 0 to ask about.
+  std::optional<int> ended(int other) const {
+    siginfo_t info{};
+    const auto process = static_cast<id_t>(processes_[static_cast<std::size_t>(other)]);
+    if (::waitid(P_PID, process, &info, WEXITED | WNOHANG | WNOWAIT) != 0) return std::nullopt;
+    if (info.si_pid == 0) return std::nullopt;
+    return info.si_code == CLD_EXITED ? info.si_status << 8 : info.si_status;
+  }
+
+  // The first word of a fault that is there to be read. It stays there.
+  std::optional<Fault> said() const {
+    for (const int fd : notes_) {
+      std::array<char, kLongestNote> text;
+      const ssize_t count = ::recv(fd, text.data(), text.size(), MSG_DONTWAIT | MSG_PEEK);
+      if (count > 0 && text[0] != 'B')
+        return from_note(std::string(text.data(), static_cast<std::size_t>(count)));
     }
     return std::nullopt;
   }
 
   const std::vector<pid_t> processes_;
+  const std::vector<int> notes_;  // of the links to the others
   const Lost lost_;
   const double unheard_s_;
   const std::atomic<bool>& seen_;
@@ -317,8 +345,8 @@ class LeadingLinks : public LocalLinks {
         processes_(std::move(processes)),
         ended_(processes_.size()) {
     if (lost)
-      watch_ =
-          std::make_unique<ProcessWatch>(processes_, std::move(lost), unheard_s, fault_is_known());
+      watch_ = std::make_unique<ProcessWatch>(processes_, note_fds(), std::move(lost), unheard_s,
+                                              fault_is_known());
   }
 
   // They end when they are told to, or when they find that this one has gone.

@@ -228,6 +228,7 @@ def test_a_damaged_cache_is_built_again_by_all(mfbench, tmp_path, own_cache):
 def test_a_rank_holds_its_share_of_the_memory(mfbench, tmp_path, own_cache):
     """Peaks beyond what a case of next to no ratings takes. 6 M ratings, 72 MB as they lie in the cache."""
     large = {"like": "ml-10m", "scale": 0.6}
+    errors = {}
 
     def peaks(name, count, dataset):
         (folder := tmp_path / name).mkdir()
@@ -235,7 +236,8 @@ def test_a_rank_holds_its_share_of_the_memory(mfbench, tmp_path, own_cache):
         write(folder, {**SPEC, "datasets": [dataset], "stop": {"epochs": 1}, "algorithms": [entry]})
         done = mfbench("run", "spec.json", cwd=folder, env=own_cache)
         assert done.returncode == 0, done.stderr
-        ((_, *_, footer),) = lines_of(folder)
+        (lines,) = lines_of(folder)
+        footer, errors[name] = lines[-1], traces_of(lines)
         return [footer["peak_host_bytes"], *(one["peak_host_bytes"] for one in footer.get("ranks", []))]
 
     peaks("first", 1, large)  # makes the file
@@ -245,6 +247,8 @@ def test_a_rank_holds_its_share_of_the_memory(mfbench, tmp_path, own_cache):
     assert whole > 50e6
     # A quarter of the ratings, the sort of its columns, and the offsets and factors of all rows.
     assert max(shares) < 0.55 * whole, (whole, shares)
+    # Of 1.2 M test ratings, in blocks that lie across the cuts.
+    assert errors["share"] == errors["whole"]
 
 
 @pytest.mark.parametrize("count", [2, 3, 4])
@@ -254,6 +258,16 @@ def test_mpi_has_the_same_numbers(mpirun, tmp_path, alone, count):
     for lines in lines_of(tmp_path):
         assert [line["test_rmse"] for line in lines if line["type"] == "trace"] == alone
     assert done.stdout.count("results in") == 1  # rank 0 alone tells
+
+
+def test_ranks_of_mpi_read_their_shares(mpirun, tmp_path):
+    write_ratings(tmp_path / "own.csv")
+    spec = {**with_ranks([1, 3]), "datasets": [{"path": "own.csv", "split": {"holdout": 0.2}}]}
+    done = mpirun(3, "run", write(tmp_path, spec), cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    one, three = lines_of(tmp_path)
+    assert three[0]["rank_data"]["read"] == "share"
+    assert traces_of(three) == traces_of(one)
 
 
 # Each ends with one error that has these words. mpirun waits a second for those that it ends, so they

@@ -204,27 +204,39 @@ TEST(Communicator, WhoEndsBecauseOfAnotherSaysSo) {
   EXPECT_EQ(errors[0], "rank 2: its process has ended");
 }
 
-// In a process of its own, as rank 0 of two. The other is killed, or ends as it should; this one
-// looks at nothing for two seconds.
-void stay_busy_beside(int signal) {
+// In a process of its own, as rank 0 of three, which looks at nothing for a while. Rank 2 is
+// killed, or fails with a word, or ends as it should; rank 1 waits, and ends where it hears of
+// that.
+void stay_busy_beside(const std::string& how) {
   const auto lost = [](const Fault& fault) {
     fmt::print(stderr, "lost rank {}: {}\n", fault.rank, fault.message);
     ::_exit(7);
   };
-  Communicator ranks(start_local_ranks(2, lost, 0.2));
-  if (!ranks.leads()) {
-    if (signal != 0) std::raise(signal);
+  Communicator ranks(start_local_ranks(3, lost, 0.5));
+  if (ranks.leads()) {
+    std::this_thread::sleep_for(std::chrono::seconds(how == "ends" ? 1 : 10));
     ::_exit(0);
   }
-  std::this_thread::sleep_for(std::chrono::seconds(signal != 0 ? 10 : 1));
-  ::_exit(0);
+  if (how == "ends") ::_exit(0);
+  try {
+    if (ranks.rank() == 2 && how == "killed") std::raise(SIGKILL);
+    if (ranks.rank() == 2) fail(ErrorKind::memory, "no room");
+    std::int64_t never = 0;
+    ranks.await(0, std::as_writable_bytes(std::span(&never, 1)));
+  } catch (const RankFault& fault) {
+    ranks.announce(fault.fault());
+  } catch (...) {
+    ranks.announce(current_fault(ranks.rank()));
+  }
+  ::_exit(1);
 }
 
 TEST(CommunicatorDeathTest, ABusyRankZeroIsEndedWhereAnotherIsGone) {
   testing::FLAGS_gtest_death_test_style = "threadsafe";
-  EXPECT_EXIT(stay_busy_beside(SIGKILL), testing::ExitedWithCode(7),
-              "lost rank 1: its process was ended by signal 9");
-  EXPECT_EXIT(stay_busy_beside(0), testing::ExitedWithCode(0), "");
+  EXPECT_EXIT(stay_busy_beside("killed"), testing::ExitedWithCode(7),
+              "lost rank 2: its process was ended by signal 9");
+  EXPECT_EXIT(stay_busy_beside("fails"), testing::ExitedWithCode(7), "lost rank 2: no room");
+  EXPECT_EXIT(stay_busy_beside("ends"), testing::ExitedWithCode(0), "");
 }
 
 TEST(Communicator, PatienceEnds) {
