@@ -125,8 +125,7 @@ class BatchHogwild : public DeviceSgd<HogwildSettings> {
     const int per_rank = segments_of_rank(shape);
     const auto cut = [&](int parts) {
       return [&devices, parts](View<const std::int64_t> offsets) {
-        const auto cost = [](std::int64_t count) { return static_cast<double>(count); };
-        return shard_rows(offsets, cost, devices.size(), parts);
+        return shard_rows(offsets, ratings_and(0), devices.size(), parts);
       };
     };
     devices.guarded([&] {

@@ -44,9 +44,7 @@ std::vector<std::int64_t> offsets_of(const std::vector<std::int64_t>& lengths) {
 }
 
 RowShards shards_of(const std::vector<std::int64_t>& offsets, int ranks) {
-  return shard_rows(
-      offsets, [](std::int64_t count) { return count > 0 ? 12.0 + static_cast<double>(count) : 0; },
-      ranks, 1);
+  return shard_rows(offsets, ratings_and(12), ranks, 1);
 }
 
 std::int64_t kept(std::int64_t length, std::int64_t split) {
