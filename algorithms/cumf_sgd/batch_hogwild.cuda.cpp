@@ -42,9 +42,8 @@ class BatchHogwild : public DeviceSgd<HogwildSettings> {
 
   void prepare(const Ratings& train, const Model& initial, Context& context) override {
     start(train, initial, context);
-    workers_ = settings_.workers > 0
-                   ? settings_.workers
-                   : lock_free_workers({train.n_users(), train.n_items(), train.nnz()});
+    workers_ = settings_.workers > 0 ? settings_.workers
+                                     : lock_free_workers({train.n_users(), train.n_items(), nnz_});
     if (context.ranks != nullptr) return prepare_share(train, initial, context);
     const auto ratings = cuda::ratings_on_device(train, context);
     shuffle(*ratings);
@@ -120,7 +119,7 @@ class BatchHogwild : public DeviceSgd<HogwildSettings> {
 
   void prepare_share(const Ratings& train, const Model& initial, Context& context) {
     auto& devices = cuda::DeviceCommunicator::of(*context.ranks);
-    const SegmentShape shape = {devices.size(), train.n_items(), train.nnz(),
+    const SegmentShape shape = {devices.size(), train.n_items(), nnz_,
                                 static_cast<double>(row_bytes()), workers_};
     const int per_rank = segments_of_rank(shape);
     const auto cut = [&](int parts) {

@@ -8,6 +8,7 @@
 
 #include "algorithms/core/algorithm.hpp"
 #include "algorithms/core/cuda/stored_model.hpp"
+#include "algorithms/core/rank_train.hpp"
 #include "algorithms/cumf_sgd/kernels.hpp"
 #include "base/rng.hpp"
 
@@ -26,7 +27,7 @@ class DeviceSgd : public Algorithm {
   void start(const Ratings& train, const Model& initial, const Context& context) {
     check_initial(ModelKind::plain, settings_.factors, train, initial);
     seed_ = context.seed;
-    nnz_ = train.nnz();
+    nnz_ = all_ratings(train, context);
     stream_ = context.stream;
   }
 

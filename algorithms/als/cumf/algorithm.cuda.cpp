@@ -83,8 +83,8 @@ class Als : public Algorithm {
     if (settings_.exchange == Exchange::gather) {
       return std::make_unique<DeviceSteps>(settings_, ratings, residual, initial, context);
     }
-    return std::make_unique<ReducedSteps>(settings_, train.user_offsets(), ratings, residual,
-                                          initial, context);
+    return std::make_unique<ReducedSteps>(settings_, all_user_offsets(train, context), ratings,
+                                          residual, initial, context);
   }
 
   AlsSettings settings_;
