@@ -78,7 +78,8 @@ def exchange_s(count, size, link, of_a_machine=OF_A_MACHINE):
 
 
 def half_step_s(count, solve, size, link, of_a_machine=OF_A_MACHINE):
-    """In as many parts as take least, each exchanged while the next is solved (exchange_parts.hpp)."""
+    """In as many equal parts as take least, each exchanged while the next is solved. Those of the program
+    shrink (algorithms/core/exchange_parts.hpp), which hides a little more."""
     if count == 1:
         return solve
 
