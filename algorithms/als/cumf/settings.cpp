@@ -118,8 +118,8 @@ std::vector<ParamSpec> als_params() {
   params.push_back(
       ParamSpec::choice("exchange", Exchange::gather, kExchanges,
                         "of several devices: factors, each by who has solved it; or what each "
-                        "device's ratings add to A_u and b_u of all rows (cuMF_ALS)"));
-  params.back().silent_default = true;
+                        "device's ratings add to A_u and b_u of all rows (cuMF_ALS)")
+          .silent());
   return params;
 }
 
@@ -130,7 +130,7 @@ AlsSettings read_als_settings(const Params& params) {
           params.choice("a_storage", kAStorages),
           params.integer("batch_rows"),
           params.integer("split_rows"),
-          params.has("exchange") ? params.choice("exchange", kExchanges) : Exchange::gather};
+          params.choice("exchange", kExchanges)};
 }
 
 std::optional<std::string> als_why_unsupported(const Params& params, const ProblemShape&) {

@@ -147,7 +147,7 @@ TEST(Segments, AreTwoWhereTheTransferIsLong) {
 
 TEST(HogwildDevices, AreAParameterAndAreCounted) {
   const AlgorithmInfo& info = find_algorithm("batch_hogwild");
-  EXPECT_FALSE(default_params(info.params, Json{{"devices", 1}}).has("devices"));
+  EXPECT_FALSE(default_params(info.params, Json{{"devices", 1}}).to_json().contains("devices"));
   const auto trained = [&](const ProblemShape& shape, int devices) {
     return info.memory(default_params(info.params, {{"devices", devices}}), shape).device.trained;
   };
