@@ -1,3 +1,7 @@
+#include "algorithms/core/nccl_library.hpp"
 #include "harness/cli.hpp"
 
-int main(int argc, char** argv) { return mf::cli_main(argc, argv); }
+int main(int argc, char** argv) {
+  mf::set_nccl_defaults();
+  return mf::cli_main(argc, argv);
+}

@@ -1,13 +1,13 @@
 #include "algorithms/core/cuda/nccl.hpp"
 
-#include <cstdlib>
+#include <cstddef>
+#include <vector>
 
 #include "base/error.hpp"
 
 #ifdef MF_HAVE_NCCL
-#include <dlfcn.h>
-
 #include "algorithms/core/cuda/nccl_functions.hpp"
+#include "algorithms/core/nccl_library.hpp"
 #endif
 
 namespace mf::cuda {
@@ -29,33 +29,23 @@ struct Loaded {
 };
 
 template <class Function>
-void find(void* library, const char* name, Function& function, std::string& missing) {
-  function = reinterpret_cast<Function>(::dlsym(library, name));
-  if (function == nullptr && missing.empty()) missing = name;
+void take(void* address, Function& function) {
+  function = reinterpret_cast<Function>(address);
 }
 
 Loaded load() {
+  std::vector<const char*> names;
+#define MF_NAME(function) names.push_back(#function)
+  MF_NCCL_FUNCTIONS(MF_NAME);
+#undef MF_NAME
   Loaded loaded;
-  const char* named = std::getenv("MFBENCH_NCCL");
-  const char* name = named != nullptr && *named != '\0' ? named : "libnccl.so.2";
-  // NVLink multicast (NVLS) takes resources of the switch that all its users share.
-  ::setenv("NCCL_NVLS_ENABLE", "0", 0);
-  void* library = ::dlopen(name, RTLD_NOW | RTLD_LOCAL);
-  if (library == nullptr) {
-    const char* cause = ::dlerror();
-    loaded.why = fmt::format(
-        "NCCL cannot be loaded: {}; install libnccl2, or name the library in MFBENCH_NCCL",
-        cause != nullptr ? cause : name);
-    return loaded;
-  }
-  std::string missing;
-#define MF_FIND(function) find(library, #function, loaded.functions.function, missing)
-  MF_NCCL_FUNCTIONS(MF_FIND);
-#undef MF_FIND
-  if (!missing.empty()) {
-    loaded.why = fmt::format("NCCL cannot be used: found no {} in {}, expected NCCL 2.14 or newer",
-                             missing, name);
-  }
+  const LoadedFunctions found = load_nccl(names);
+  loaded.why = found.why;
+  if (!loaded.why.empty()) return loaded;
+  std::size_t next = 0;
+#define MF_TAKE(function) take(found.addresses[next++], loaded.functions.function)
+  MF_NCCL_FUNCTIONS(MF_TAKE);
+#undef MF_TAKE
   return loaded;
 }
 

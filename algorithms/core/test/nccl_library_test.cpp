@@ -1,0 +1,50 @@
+// Another library stands for NCCL's: what is looked for in it is named here.
+#include "algorithms/core/nccl_library.hpp"
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <cstdlib>
+
+#include "testing/test_support.hpp"
+
+namespace mf {
+namespace {
+
+TEST(NcclLibrary, IsTheOneThatIsNamed) {
+  test::Environment environment;
+  environment.set("MFBENCH_NCCL", "libm.so.6");
+  const auto found = load_nccl(std::to_array({"cos", "cbrt"}));
+  EXPECT_EQ(found.why, "");
+  ASSERT_EQ(found.addresses.size(), 2U);
+  const auto cbrt = reinterpret_cast<double (*)(double)>(found.addresses[1]);
+  EXPECT_DOUBLE_EQ(cbrt(27), 3);
+}
+
+TEST(NcclLibrary, SaysWhatAnOldOneLacks) {
+  test::Environment environment;
+  environment.set("MFBENCH_NCCL", "libm.so.6");
+  EXPECT_EQ(load_nccl(std::to_array({"cos", "ncclSend", "ncclRecv"})).why,
+            "NCCL cannot be used: found no ncclSend in libm.so.6, expected NCCL 2.14 or newer");
+}
+
+TEST(NcclLibrary, SaysWhatToDoWhereThereIsNone) {
+  test::Environment environment;
+  environment.set("MFBENCH_NCCL", "/nowhere/libnccl.so.9");
+  const std::string why = load_nccl({}).why;
+  EXPECT_NE(why.find("/nowhere/libnccl.so.9"), std::string::npos) << why;
+  EXPECT_NE(why.find("name the library in MFBENCH_NCCL"), std::string::npos) << why;
+}
+
+TEST(NcclLibrary, MulticastIsOffUnlessTheUserSaysOtherwise) {
+  test::Environment environment;
+  environment.set("NCCL_NVLS_ENABLE", "1");
+  set_nccl_defaults();
+  EXPECT_STREQ(std::getenv("NCCL_NVLS_ENABLE"), "1");
+  ::unsetenv("NCCL_NVLS_ENABLE");
+  set_nccl_defaults();
+  EXPECT_STREQ(std::getenv("NCCL_NVLS_ENABLE"), "0");
+}
+
+}  // namespace
+}  // namespace mf
