@@ -105,8 +105,16 @@ struct DeviceRanking::Impl {
     return out;
   }
 
-  void reserve_scores(std::int64_t floats) {
-    if (std::ssize(scores) < floats) scores = DeviceBuffer<float>(floats);
+  // What is too small goes before the larger comes: device_quality_bytes() counts it once.
+  static void reserve(DeviceBuffer<float>& buffer, std::int64_t floats) {
+    if (std::ssize(buffer) >= floats) return;
+    buffer.reset();
+    buffer = DeviceBuffer<float>(floats);
+  }
+
+  static void renew(DeviceBuffer<float>& buffer, View<const float> from, cudaStream_t stream) {
+    reserve(buffer, from.size());
+    cuda::copy_to_device(buffer, from, stream);
   }
 
   // Column i of cuBLAS's matrices is row i of ours.
@@ -145,14 +153,14 @@ RankedItems DeviceRanking::rank(const DeviceScores& scores, DeviceStream stream,
   const float* item_rows = model.q;
   std::int64_t item_stride = model.q_stride;
   if (with_extra) {
-    impl_->items = cuda::upload(scores.items, stream);
+    Impl::renew(impl_->items, scores.items, stream);
     item_rows = impl_->items.data();
     item_stride = width;
   }
-  impl_->folded = cuda::upload(scores.folded, stream);
+  Impl::renew(impl_->folded, scores.folded, stream);
   const std::int64_t tile = users_of_tile(impl_->count, model.n_items);
-  if (std::ssize(impl_->tile) < tile * width) impl_->tile = DeviceBuffer<float>(tile * width);
-  impl_->reserve_scores(tile * model.n_items);
+  Impl::reserve(impl_->tile, tile * width);
+  Impl::reserve(impl_->scores, tile * model.n_items);
   const SelectArgs select = impl_->select_args(model.n_items, top != nullptr);
   impl_->begin(stream);
   for (std::int64_t first = 0; first < impl_->count; first += tile) {
@@ -175,7 +183,7 @@ RankedItems DeviceRanking::rank(const DeviceScores& scores, DeviceStream stream,
 
 RankedItems DeviceRanking::select(View<const float> scores, std::int32_t n_items,
                                   DeviceStream stream, AlignedVector<std::int32_t>* top) {
-  impl_->scores = cuda::upload(scores, stream);
+  Impl::renew(impl_->scores, scores, stream);
   impl_->begin(stream);
   if (impl_->count > 0) {
     impl_->launch_select(impl_->select_args(n_items, top != nullptr), 0, impl_->count, stream);

@@ -259,6 +259,29 @@ struct Lists {
   }
 };
 
+// As device_quality_bytes() counts: what a ranking replaces is not there beside it.
+TEST(DeviceQuality, ASecondRankingTakesNoMoreMemory) {
+  MF_REQUIRE_DEVICE();
+  constexpr std::int32_t kItems = 4000;
+  constexpr std::int32_t kFactors = 32;
+  Lists lists(2);
+  for (int user = 0; user < 2; ++user) lists.add({5}, {3});
+  const std::vector<std::int32_t> rows = {0, RankedRow::folded(0)};
+  const std::vector<float> extra = {1, 1};
+  DeviceRanking ranking(lists.users, rows, extra, nullptr);
+  const Model model = whole_model(1, kItems, kFactors, 2, ModelKind::plain);
+  const OnDevice device(model);
+  const std::vector<float> folded(kFactors, 0.5F);
+  const std::vector<float> items(std::int64_t{kItems} * (kFactors + 1), 0.25F);
+  const auto most = [&] {
+    cuda::reset_peak_allocated_bytes();
+    EXPECT_TRUE(ranking.rank({device.view(), folded, items}, nullptr).finite);
+    return cuda::peak_allocated_bytes();
+  };
+  const std::int64_t first = most();
+  EXPECT_EQ(most(), first);
+}
+
 void expect_selected(const std::vector<std::vector<float>>& rows, Lists& lists) {
   const auto n = static_cast<std::int32_t>(rows[0].size());
   std::vector<float> scores;
