@@ -28,6 +28,7 @@
 #include "datasets/look.hpp"
 #include "harness/cli_data.hpp"
 #include "harness/cli_pages.hpp"
+#include "harness/cli_tree.hpp"
 #include "harness/device/device.hpp"
 #include "harness/doctor.hpp"
 #include "harness/evaluate/model_io.hpp"
@@ -552,6 +553,7 @@ class Cli {
     list->callback([this] { list_command(json_); });
     auto* describe = app_.add_subcommand("describe", "one algorithm and its parameters");
     describe->add_option("algorithm", name_, "its name; peer:LIBRARY: all of that library")
+        ->check(takes(ValueKind::algorithm))
         ->required();
     describe->add_flag("--json", json_, "as JSON");
     describe->callback([this] { describe_command(name_, json_); });
@@ -588,7 +590,7 @@ class Cli {
 
   void add_validate() {
     auto* validate = app_.add_subcommand("validate", "check a spec and count its cases");
-    validate->add_option("spec", spec_, "JSON file")->required();
+    validate->add_option("spec", spec_, "JSON file")->check(takes(ValueKind::spec))->required();
     validate->add_flag("--json", json_, "print every resolved case");
     validate->add_flag("--data", look_, "also look for the data: files, formats, caches");
     validate->callback([this] { validate_command(spec_, json_, look_); });
@@ -597,7 +599,7 @@ class Cli {
   void add_plan() {
     auto* plan =
         app_.add_subcommand("plan", "cases, memory and time of a spec, without running it");
-    plan->add_option("spec", spec_, "JSON file")->required();
+    plan->add_option("spec", spec_, "JSON file")->check(takes(ValueKind::spec))->required();
     plan->add_flag("--json", json_, "as JSON");
     plan->add_flag("!--no-measure", plan_.measure, "leave the time estimate out");
     plan->add_flag("!--no-share", plan_.share, "as of run: each case has all of its ratings anew");
@@ -616,9 +618,11 @@ class Cli {
 
   void add_run() {
     auto* run = app_.add_subcommand("run", "run a spec; finished cases are not run again");
-    run->add_option("spec", spec_, "JSON file")->required();
-    run->add_option("--out", options_.folder, "folder of the results [results/runs/NAME]");
-    run->add_option("--save-model", options_.model_folder, "folder for the trained models");
+    run->add_option("spec", spec_, "JSON file")->check(takes(ValueKind::spec))->required();
+    run->add_option("--out", options_.folder, "folder of the results [results/runs/NAME]")
+        ->check(takes(ValueKind::folder));
+    run->add_option("--save-model", options_.model_folder, "folder for the trained models")
+        ->check(takes(ValueKind::folder));
     run->add_flag("--json", json_, "JSON lines instead of a table");
     run->add_flag("--quiet", quiet_, "only the table at the end");
     run->add_flag("--retry", options_.retry, "run failed cases again (old files are set aside)");
@@ -634,7 +638,8 @@ class Cli {
         ->check(CLI::Range(0, 1'000'000))
         ->capture_default_str();
     run->add_option("--trace", options_.timeline,
-                    "file for a timeline of phases, threads and streams (docs/profiling.md)");
+                    "file for a timeline of phases, threads and streams (docs/profiling.md)")
+        ->check(takes(ValueKind::file));
     add_placement(run);
     run->callback([this, profile] {
       set_placement();
@@ -652,8 +657,12 @@ class Cli {
 
   void add_compare() {
     auto* compare = app_.add_subcommand("compare", "is the second run faster, slower or the same?");
-    compare->add_option("first", first_, "folder of results")->required();
-    compare->add_option("second", second_, "folder of results")->required();
+    compare->add_option("first", first_, "folder of results")
+        ->check(takes(ValueKind::folder))
+        ->required();
+    compare->add_option("second", second_, "folder of results")
+        ->check(takes(ValueKind::folder))
+        ->required();
     compare->add_option("--margin", compare_.margin, "times within 1 +- margin are the same")
         ->check(CLI::NonNegativeNumber)
         ->capture_default_str();
@@ -697,8 +706,11 @@ class Cli {
   void add_tune() {
     auto* tune = app_.add_subcommand(
         "tune", "run the trials of a spec, or say what those of a folder chose and why");
-    tune->add_option("spec", spec_, "JSON file, or a folder of results")->required();
-    tune->add_option("--out", options_.folder, "folder of the results [results/runs/NAME]");
+    tune->add_option("spec", spec_, "JSON file, or a folder of results")
+        ->check(takes(ValueKind::spec))
+        ->required();
+    tune->add_option("--out", options_.folder, "folder of the results [results/runs/NAME]")
+        ->check(takes(ValueKind::folder));
     tune->add_flag("--json", json_, "the studies with all their trials as JSON");
     tune->add_flag("--quiet", quiet_, "only the tables at the end");
     tune->add_flag("--retry", options_.retry, "run failed trials again (old files are set aside)");
@@ -714,8 +726,11 @@ class Cli {
 
   void add_export() {
     auto* command = app_.add_subcommand("export", "results as two tables (CSV) for other programs");
-    command->add_option("results", export_.paths, "folders of results, .jsonl files")->required();
+    command->add_option("results", export_.paths, "folders of results, .jsonl files")
+        ->check(takes(ValueKind::folder))
+        ->required();
     command->add_option("--out", tables_, "one row a case; one row a trace point")
+        ->check(takes(ValueKind::file))
         ->required()
         ->expected(2)
         ->type_name("CASES.csv TRACE.csv");
@@ -729,12 +744,15 @@ class Cli {
 
   void add_model_commands() {
     auto* predict = app_.add_subcommand("predict", "ratings predicted by an exported model");
-    predict->add_option("model", model_, "folder of the model")->required();
+    predict->add_option("model", model_, "folder of the model")
+        ->check(takes(ValueKind::folder))
+        ->required();
     auto* user = predict->add_option("--user", user_, "id of a user");
     auto* item = predict->add_option("--item", item_, "id of an item");
     user->needs(item);
     auto* pairs =
         predict->add_option("--pairs", pairs_, "file of lines \"user item\"; - for standard input")
+            ->check(takes(ValueKind::file))
             ->excludes(user);
     auto* history = add_history(predict)->needs(item)->excludes(user)->excludes(pairs);
     predict->add_flag("--cold", cold_, "also users and items that the model does not know");
@@ -759,7 +777,9 @@ class Cli {
     });
     auto* recommend =
         app_.add_subcommand("recommend", "the best items for a user by an exported model");
-    recommend->add_option("model", model_, "folder of the model")->required();
+    recommend->add_option("model", model_, "folder of the model")
+        ->check(takes(ValueKind::folder))
+        ->required();
     auto* of_user = recommend->add_option("--user", user_, "id of the user");
     auto* of_history = add_history(recommend)->excludes(of_user);
     recommend->add_option("-k", k_, "how many")->check(CLI::PositiveNumber)->capture_default_str();
@@ -777,8 +797,10 @@ class Cli {
   }
 
   CLI::Option* add_history(CLI::App* command) {
-    return command->add_option("--history", history_,
-                               "of a user of its own: file of lines \"item value\" or \"item\"");
+    return command
+        ->add_option("--history", history_,
+                     "of a user of its own: file of lines \"item value\" or \"item\"")
+        ->check(takes(ValueKind::file));
   }
 
   CLI::App app_;

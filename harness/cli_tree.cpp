@@ -1,6 +1,9 @@
 #include "harness/cli_tree.hpp"
 
+#include <fmt/core.h>
+
 #include <CLI/CLI.hpp>
+#include <array>
 #include <utility>
 
 #include "base/text.hpp"
@@ -8,7 +11,10 @@
 namespace mf {
 namespace {
 
-bool has(const std::string& text, const char* word) { return text.find(word) != std::string::npos; }
+constexpr std::array kDeclared = {ValueKind::spec, ValueKind::file, ValueKind::folder,
+                                  ValueKind::algorithm, ValueKind::data_set};
+
+std::string name_of(ValueKind kind) { return fmt::format("takes {}", static_cast<int>(kind)); }
 
 // "TEXT:{none,threads}": what a value may be.
 std::vector<std::string> choices_of(const std::string& type) {
@@ -26,18 +32,23 @@ std::vector<std::string> choices_of(const std::string& type) {
   return found;
 }
 
-// By the words of the help, which is where a reader sees it as well.
-ValueKind kind_of(const CliOption& option, const std::string& command) {
-  if (!option.choices.empty()) return ValueKind::choice;
-  const std::string& help = option.help;
-  if (help.starts_with("JSON file")) return ValueKind::spec;
-  if (option.positional == "algorithm") return ValueKind::algorithm;
-  if (command == "data fetch" && option.positional == "name") return ValueKind::data_set;
-  if (option.positional == "set") return ValueKind::data_set;
-  if (has(help, "file") || option.positional == "path" || has(option.value, ".csv")) {
-    return has(help, "folders") ? ValueKind::folder : ValueKind::file;
+// CLI11 throws where there is none of the name.
+bool is_declared(const CLI::Option& given, ValueKind kind) {
+  try {
+    // It has no const access.
+    const_cast<CLI::Option&>(given).get_validator(name_of(kind));
+    return true;
+  } catch (const CLI::OptionNotFound&) {
+    return false;
   }
-  return has(help, "folder") ? ValueKind::folder : ValueKind::text;
+}
+
+ValueKind kind_of(const CLI::Option& given, const CliOption& option) {
+  if (!option.choices.empty()) return ValueKind::choice;
+  for (const ValueKind kind : kDeclared) {
+    if (is_declared(given, kind)) return kind;
+  }
+  return ValueKind::text;
 }
 
 // The type, its choices instead where it has some: CLI11 writes "TEXT:{a,b}".
@@ -47,7 +58,7 @@ std::string value_text(const CLI::Option& option) {
   return open == std::string::npos ? type : type.substr(open);
 }
 
-CliOption option_of(const CLI::Option& given, const std::string& command) {
+CliOption option_of(const CLI::Option& given) {
   CliOption option;
   for (const auto& name : given.get_snames()) option.names.push_back("-" + name);
   for (const auto& name : given.get_lnames()) option.names.push_back("--" + name);
@@ -57,13 +68,13 @@ CliOption option_of(const CLI::Option& given, const std::string& command) {
   if (given.get_expected_max() == 0) return option;  // a flag
   option.value = value_text(given);
   option.choices = choices_of(given.get_type_name());
-  option.kind = kind_of(option, command);
+  option.kind = kind_of(given, option);
   return option;
 }
 
 void add_commands(const CLI::App& app, const std::string& path, std::vector<CliCommand>& all) {
   CliCommand command{path, app.get_description(), {}};
-  for (const auto* option : app.get_options()) command.options.push_back(option_of(*option, path));
+  for (const auto* option : app.get_options()) command.options.push_back(option_of(*option));
   all.push_back(std::move(command));
   for (const auto* below : app.get_subcommands({})) {
     add_commands(*below, path + (path.empty() ? "" : " ") + below->get_name(), all);
@@ -71,6 +82,10 @@ void add_commands(const CLI::App& app, const std::string& path, std::vector<CliC
 }
 
 }  // namespace
+
+CLI::Validator takes(ValueKind kind) {
+  return CLI::Validator([](const std::string&) { return std::string(); }, "", name_of(kind));
+}
 
 std::vector<CliCommand> commands_of(const CLI::App& app) {
   std::vector<CliCommand> all;

@@ -6,12 +6,17 @@
 
 namespace CLI {
 class App;
-}
+class Validator;
+}  // namespace CLI
 
 namespace mf {
 
 // What a value is, by which shells complete it.
 enum class ValueKind { none, text, choice, spec, file, folder, algorithm, data_set };
+
+// Declares it with an option: `add_option(...)->check(takes(ValueKind::folder))` accepts any value.
+// An option that declares nothing takes one of its choices, or text.
+CLI::Validator takes(ValueKind kind);
 
 struct CliOption {
   std::vector<std::string> names;  // "-k", "--out"; none: a positional
