@@ -14,8 +14,10 @@
 #include <vector>
 
 #include "algorithms/core/cuda/check.hpp"
+#include "algorithms/core/nccl_library.hpp"
 #include "base/communicator.hpp"
 #include "base/local_ranks.hpp"
+#include "testing/failure_pipe.hpp"
 
 namespace mf::cuda {
 
@@ -51,6 +53,7 @@ inline void run_in_own_process() {
   std::vector<char*> arguments = {const_cast<char*>("test"), const_cast<char*>(filter.c_str()),
                                   nullptr};
   ::setenv(kOwnProcess, "1", 1);
+  set_nccl_defaults();
   pid_t process = 0;
   const int code =
       ::posix_spawn(&process, "/proc/self/exe", nullptr, nullptr, arguments.data(), environ);
@@ -65,9 +68,11 @@ inline void run_in_own_process() {
 using RankBody = std::function<void(Communicator&)>;
 
 // Runs `body` in `count` processes, each with a device; what fails in one of them fails the test.
-// The last of a test. `all_end`: false where ranks are to end within it.
+// The last of a test. `all_end`: false where ranks are to end within it; what has failed in those
+// that do not end so is told all the same.
 inline void in_ranks(int count, const RankBody& body, bool all_end = true) {
   if (!has_own_process()) return run_in_own_process();
+  FailurePipe pipe;
   const auto links = start_local_ranks(count);
   Communicator ranks(links);
   try {
@@ -78,21 +83,21 @@ inline void in_ranks(int count, const RankBody& body, bool all_end = true) {
     ranks.announce({ranks.rank(), ErrorKind::io, error.what()});
     all_end = false;
   }
-  std::vector<std::string> failures;
   if (all_end) {
     try {
-      failures = ranks.all_texts(failures_here());
+      ranks.barrier();  // a rank that is gone is a fault to those that go on
     } catch (const std::exception& error) {
       ADD_FAILURE() << "the ranks did not end together: " << error.what();
     }
   }
   if (!ranks.leads()) {
+    const std::string failures = failures_here();
+    if (!failures.empty()) pipe.tell("rank " + std::to_string(ranks.rank()) + ": " + failures);
     MF_CUDA(cudaDeviceSynchronize());
     ::_exit(0);
   }
-  for (std::size_t rank = 1; rank < failures.size(); ++rank) {
-    if (!failures[rank].empty()) ADD_FAILURE() << "rank " << rank << ": " << failures[rank];
-  }
+  const std::string failures = pipe.told();
+  if (!failures.empty()) ADD_FAILURE() << failures;
 }
 
 }  // namespace mf::cuda
