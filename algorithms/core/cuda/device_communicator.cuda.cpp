@@ -3,7 +3,6 @@
 #include <sched.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <exception>
 #include <string>
 #include <type_traits>
@@ -173,6 +172,7 @@ void DeviceCommunicator::group(cudaStream_t stream, std::int64_t sent, std::int6
   timed.end.record(stream);
   timed_.push_back(std::move(timed));
   ++use_.count;
+  ++queued_;
   use_.bytes_sent += sent;
   use_.bytes_received += received;
 }
@@ -301,11 +301,6 @@ void DeviceCommunicator::gather(void* rows, std::int64_t first_row, std::int64_t
 
 void DeviceCommunicator::shift(const void* out, std::int64_t bytes_out, void* in,
                                std::int64_t bytes_in, cudaStream_t stream) {
-  if (size() == 1) {
-    MF_CUDA(cudaMemcpyAsync(in, out, static_cast<std::size_t>(std::min(bytes_in, bytes_out)),
-                            cudaMemcpyDeviceToDevice, stream));
-    return;
-  }
   const DevicePiece send = {(rank() + 1) % size(), const_cast<void*>(out), bytes_out};
   const DevicePiece receive = {(rank() + size() - 1) % size(), in, bytes_in};
   exchange({&send, 1}, {&receive, 1}, stream);

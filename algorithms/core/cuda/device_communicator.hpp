@@ -70,7 +70,7 @@ class DeviceCommunicator {
   // Each rank's own rows to rank 0, which has room for all. `rows` begins with row `first_row`.
   void gather(void* rows, std::int64_t first_row, std::int64_t row_bytes, const RowShards& shards,
               cudaStream_t stream);
-  // To the next rank, from the one before; the ranks are a ring.
+  // To the next rank, from the one before; the ranks, two or more, are a ring.
   void shift(const void* out, std::int64_t bytes_out, void* in, std::int64_t bytes_in,
              cudaStream_t stream);
   // Element by element over the ranks, in place. The same bits on all ranks.
@@ -99,6 +99,8 @@ class DeviceCommunicator {
   }
 
   const ExchangeUse& use() const { return use_; }
+  // Exchanges ever queued, also those that connect the devices, which use() leaves out.
+  std::int64_t queued() const { return queued_; }
   void set_use(const ExchangeUse& use) { use_ = use; }
 
  private:
@@ -126,6 +128,7 @@ class DeviceCommunicator {
   bool connected_ = false;
   cudaStream_t stream_ = nullptr;
   ExchangeUse use_;
+  std::int64_t queued_ = 0;
   std::deque<Timed> timed_;   // that may not have ended
   std::vector<Timed> spare_;  // to be used again
   std::deque<Event> ahead_;   // of pace()
