@@ -125,9 +125,8 @@ bool DeviceSteps::half_step(Which which, Context& context) {
 void DeviceSteps::exchange(Which which) {
   DeviceSide& now = side(which);
   const std::int64_t row_bytes = stride() * static_cast<std::int64_t>(sizeof(float));
-  for (int part = 0; part < now.shards.parts_of_rank(); ++part) {
-    devices_->all_gather(now.factors.data(), row_bytes, now.shards, part, stream_);
-  }
+  constexpr int kWhole = 0;  // a rank's rows are one part
+  devices_->all_gather(now.factors.data(), row_bytes, now.shards, kWhole, stream_);
   devices_->wait(stream_);
 }
 
