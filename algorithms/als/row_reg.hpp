@@ -16,7 +16,7 @@ struct RowReg {
   double power = 1;
 
   RowReg() = default;
-  RowReg(double lambda, double of_count = 1) : reg(lambda), power(of_count) {}
+  RowReg(double lambda, double exponent = 1) : reg(lambda), power(exponent) {}
 
   double of(std::int64_t count) const {
     const auto n = static_cast<double>(count);
