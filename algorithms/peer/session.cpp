@@ -90,20 +90,20 @@ bool Session::writes_too_much() {
 // False: the wait is over.
 bool Session::watch() {
   if (options_.stop_requested && options_.stop_requested()) {
-    over_ = "stop";
+    over_ = Over::stop;
   } else if (seconds_since(asked_) > options_.timeout_s) {
-    over_ = "timeout";
+    over_ = Over::timeout;
   } else if (const TreeUse use = process_->use();
              options_.memory_bytes > 0 && use.resident_bytes > options_.memory_bytes) {
-    over_ = "memory";
+    over_ = Over::memory;
   } else if (process_->log_bytes() > kLongestLog) {
-    over_ = "log";
+    over_ = Over::log;
   } else if (writes_too_much()) {
-    over_ = "scratch";
+    over_ = Over::scratch;
   } else if (process_->ended()) {
-    over_ = "ended";
+    over_ = Over::ended;
   }
-  return over_.empty();
+  return over_ == Over::not_yet;
 }
 
 std::string Session::last_words() const {
@@ -121,24 +121,24 @@ void Session::broken(const std::string& what) {
 
 // Nothing came.
 void Session::gone() {
-  if (over_ == "timeout") {
+  if (over_ == Over::timeout) {
     process_->kill();
     throw CaseOver(CaseOver::Why::timeout,
                    fmt::format("the peer {} gave no answer within {} (timeout_s){}",
                                options_.library, format_seconds(options_.timeout_s), last_words()));
   }
-  if (over_ == "memory") {
+  if (over_ == Over::memory) {
     const auto bytes = static_cast<double>(process_->use().resident_bytes);
     process_->kill();
     fail(ErrorKind::memory, "the peer {} took {} of memory, {} are for it (memory_gb){}",
          options_.library, format_bytes(bytes),
          format_bytes(static_cast<double>(options_.memory_bytes)), last_words());
   }
-  if (over_ == "scratch") {
+  if (over_ == Over::scratch) {
     broken(fmt::format("it has more than {} in its folder (scratch_gb)",
                        format_bytes(static_cast<double>(options_.scratch_bytes))));
   }
-  if (over_ == "log") {
+  if (over_ == Over::log) {
     process_->kill();
     std::error_code ignored;
     std::filesystem::resize_file(options_.log, kKeptOfLog, ignored);
@@ -171,14 +171,14 @@ void Session::raise(const Json& message) {
 }
 
 std::optional<Json> Session::await(const std::string& type) {
-  over_.clear();
+  over_ = Over::not_yet;
   std::optional<std::string> line;
   try {
     line = channel_->receive([this] { return watch(); });
   } catch (const Error& error) {
     broken(error.what());
   }
-  if (!line && over_ == "stop") return std::nullopt;
+  if (!line && over_ == Over::stop) return std::nullopt;
   if (!line) gone();
   Json message;
   std::string found;

@@ -80,8 +80,9 @@ class Session {
   Clock::time_point weighed_;  // when its folder was looked through
   double trained_s_ = 0;
   bool each_epoch_ = true;
-  std::string
-      over_;  // why watch() ended the wait: "stop", "timeout", "memory", "log", "scratch", "ended"
+  // Why watch() ended the wait.
+  enum class Over { not_yet, stop, timeout, memory, log, scratch, ended };
+  Over over_ = Over::not_yet;
 };
 
 }  // namespace mf::peer
