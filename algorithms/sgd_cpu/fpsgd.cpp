@@ -106,6 +106,7 @@ std::int64_t Fpsgd::run_epoch(const EpochArgs& args, Context& context) {
     part.scheduler.start_epoch(Rng(mix64(context.seed ^ kScheduleSalt) + ring_.place(),
                                    static_cast<std::uint64_t>(args.epoch)));
     bool done = run_part(part, step, context, updates);
+    // A part of several may be too short for run_part to have asked.
     if (ring_.size() > 1 && context.stop_requested && context.stop_requested()) done = false;
     if (!ring_.pass_on(done, rows_, context.phases)) break;
   }
