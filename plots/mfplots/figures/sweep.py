@@ -97,7 +97,7 @@ def _draw_shares(axes: Axes, items: Sequence[Item], looks_of: Mapping[str, Look]
 
 def _with_efficiency(numbers: pd.DataFrame, recipe: Recipe) -> pd.DataFrame:
     """T(1) / (K T(K)) beside each time."""
-    time = recipe.y or "final_test_rmse"
+    time = recipe.y  # _is_scaling: not the default, which is no time
     one = {(row["panel"], row["series"]): row[time] for _, row in numbers.iterrows()
            if row[recipe.x] == 1}
     efficiency = [one.get((row["panel"], row["series"]), float("nan")) / (row[recipe.x] * row[time])
