@@ -3,12 +3,13 @@ what is refused is refused everywhere."""
 
 import json
 import os
-import pathlib
 import signal
 import subprocess
 import time
 
 import pytest
+
+from processes import children_of
 
 SPEC = {
     "name": "devices",
@@ -134,11 +135,6 @@ def test_any_number_of_devices_has_the_numbers_of_one(mfbench, tmp_path, two, co
             assert one["device"]["peak_device_bytes"] > 0
     again = mfbench("run", "spec.json", cwd=tmp_path)
     assert f"0 run now, {len(counts)} finished before" in again.stdout
-
-
-def children_of(pid):
-    return [int(one) for one in
-            pathlib.Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
 
 
 def test_a_rank_that_is_killed_ends_all_with_one_error(mfbench, tmp_path, two):

@@ -105,7 +105,12 @@ FAULTS = {
     "fills_its_folder": ("error", "MiB in its folder (scratch_gb)"),
     "well": ("completed", "3 epochs"),
 }
-LIMITS = {"fills_its_folder": {"scratch_gb": 0.001}, "hangs": {"timeout_s": 1}, "hangs_in_training": {"timeout_s": 1}, "eats_memory": {"memory_gb": 0.1}}
+LIMITS = {
+    "fills_its_folder": {"scratch_gb": 0.001},
+    "hangs": {"timeout_s": 1},
+    "hangs_in_training": {"timeout_s": 1},
+    "eats_memory": {"memory_gb": 0.1},
+}
 
 
 def test_every_fault_is_a_status_and_the_run_goes_on(mfbench, fakes):

@@ -14,6 +14,8 @@ import time
 
 import pytest
 
+from processes import children_of
+
 SPEC = {
     "name": "ranks",
     "datasets": [{"like": "ml-100k", "scale": 0.1}],
@@ -337,11 +339,6 @@ def test_a_search_is_run_by_one_process(mfbench, tmp_path, command, entry, words
 
 
 # ---- faults ---------------------------------------------------------------------------------------
-
-
-def children_of(pid):
-    return [int(one) for one in
-            pathlib.Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
 
 
 def wait_for(condition, seconds=30):
