@@ -80,10 +80,17 @@ def end_as(status):
     os._exit(os.waitstatus_to_exitcode(status) & 0xff)
 
 
-def needs_network(folder):
+def needs_network(request):
     """The one reason to keep it: a cluster that the spec names."""
-    request = json.loads((folder / "request.json").read_text(encoding="utf-8"))
     return bool(request["params"].get("cluster", False))
+
+
+def limit_addresses(request):
+    """Of what descends from here, where mfbench says that it may be done: more is then refused at once."""
+    limit = request.get("address_bytes", 0)
+    most = resource.getrlimit(resource.RLIMIT_AS)[1]
+    if limit and (most == resource.RLIM_INFINITY or limit < most):
+        resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
 
 
 def run(adapter, folder):
@@ -108,8 +115,10 @@ def main():
     signal.signal(signal.SIGTERM, lambda *_: os.killpg(0, signal.SIGKILL))
     end_with(parent)
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    network, why = ("host", "the parameter `cluster` asks for it") if needs_network(folder) else \
+    request = json.loads((folder / "request.json").read_text(encoding="utf-8"))
+    network, why = ("host", "the parameter `cluster` asks for it") if needs_network(request) else \
         leave_network()
+    limit_addresses(request)
     (folder / "launch.json").write_text(json.dumps({"network": network, "network_why": why}))
     here = os.getpid()
     child = os.fork()

@@ -4,6 +4,7 @@ MODES. It speaks the protocol of docs/peers.md by itself, and needs nothing but 
 import json
 import os
 import pathlib
+import resource
 import signal
 import socket
 import struct
@@ -14,7 +15,7 @@ MODES = ["well", "exits", "hangs", "hangs_in_training", "nan", "short", "killed"
          "other_message", "leaves_a_child", "other_epoch", "huge_line", "eats_memory", "says_no_memory",
          "wrong_shape", "wrong_type", "outside", "link", "pipe", "lies_about_time", "closes", "prints_much",
          "one_message_too_many", "unsupported", "stays", "fails_at_end", "negative_time", "no_file",
-         "unknown_key", "says_why", "escapes", "fills_its_folder"]
+         "unknown_key", "says_why", "escapes", "fills_its_folder", "asks_for_all", "writes_to_data"]
 
 folder = pathlib.Path(sys.argv[1])
 request = json.loads((folder / "request.json").read_text())
@@ -78,6 +79,16 @@ def fail_early():
         while True:
             kept.append(bytearray(os.urandom(1)) * (16 << 20))
             time.sleep(0.01)
+    if mode == "asks_for_all":
+        try:
+            bytearray(5 << 30)
+        except MemoryError:
+            send("error", kind="memory", message=f"refused within {resource.getrlimit(resource.RLIMIT_AS)[0]}")
+        stay()
+    if mode == "writes_to_data":
+        data = folder / "item.npy"
+        data.chmod(0o644)
+        data.write_bytes(data.read_bytes())
     if mode == "prints_much":
         block = b"x" * (1 << 20)
         for _ in range(80):
@@ -136,7 +147,8 @@ def parts():
 def main():
     fail_early()
     send("hello", protocol=1, library=library, version="0.1", each_epoch=library == "implicit",
-         starts_from="library", build={"home": os.environ.get("HOME"), "names": sorted(os.environ)})
+         starts_from="library", build={"home": os.environ.get("HOME"), "names": sorted(os.environ),
+                                         "data": os.stat(folder / "item.npy").st_ino})
     if mode == "other_message":
         send("done")
         stay()

@@ -331,6 +331,35 @@ def test_a_whole_batch_of_torch_is_the_gradient(mfbench, tmp_path, ratings, mode
         numpy.testing.assert_allclose(end.user_bias, bias, atol=1e-5)
 
 
+# ---- memory --------------------------------------------------------------------------------------
+
+SIZES = ["ml-100k", "ml-1m"]
+# PyTorch's libraries are files of which the system keeps more or less, Java's heap has garbage.
+SHARES = {"torch": 0.25, "lenskit": 0.25, "spark": 0.5}
+
+
+@pytest.mark.parametrize("library, algorithm", [
+    ("cmfrec", "als"), ("cmfrec", "implicit_als"), ("implicit", "als"), ("lenskit", "biased_mf"),
+    ("lenskit", "implicit_mf"), ("libmf", "sgd"), ("spark", "als"), ("surprise", "baseline_als"), ("surprise", "svd"),
+    ("torch", "sgd")])
+def test_the_memory_of_a_process_is_foreseen(mfbench, tmp_path, library, algorithm):
+    needs(library)
+    entry = {"name": "peer", "library": library, "algorithm": algorithm, "timeout_s": 120,
+             **({} if algorithm == "baseline_als" else {"factors": 64}),
+             **({"batch": 65536} if library == "torch" else {})}
+    spec = {"name": "peaks", "datasets": [{"like": name} for name in SIZES], "split": {"holdout": 0.1, "seed": 1},
+            "stop": {"epochs": 1}, "algorithms": [entry]}
+    (tmp_path / "spec.json").write_text(json.dumps(spec))
+    done = mfbench("plan", "spec.json", "--no-measure", "--json", cwd=tmp_path)
+    planned = json.loads(done.stdout)["cases"]
+    done = mfbench("run", "spec.json", "--out", "out", "--quiet", cwd=tmp_path, timeout=600)
+    assert done.returncode == 0, done.stdout + done.stderr
+    for case in planned:
+        peer = json.loads((tmp_path / "out" / f"{case['case_id']}.jsonl").read_text().splitlines()[-1])["peer"]
+        assert peer["planned_bytes"] == pytest.approx(case["process_bytes"], rel=0.01)
+        assert case["process_bytes"] == pytest.approx(peer["peak_bytes"], rel=SHARES.get(library, 0.1), abs=12e6), case
+
+
 # ---- on real data --------------------------------------------------------------------------------
 
 def best(mfbench, folder, data, entries):

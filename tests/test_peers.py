@@ -87,6 +87,7 @@ FAULTS = {
     "other_epoch": ("error", "$.epoch: found the number 2, expected an integer from 1 to 1"),
     "huge_line": ("error", "a line of more than 65536 bytes"),
     "eats_memory": ("oom", "are for it (memory_gb)"),
+    "asks_for_all": ("oom", "refused within "),
     "says_no_memory": ("oom", "cannot allocate"),
     "wrong_shape": ("error", "the shape 2 x"),
     "wrong_type": ("error", "<i4"),
@@ -103,6 +104,7 @@ FAULTS = {
     "unknown_key": ("error", "$.r: unknown key"),
     "says_why": ("error", "ValueError: \\x1b[31mred"),
     "fills_its_folder": ("error", "MiB in its folder (scratch_gb)"),
+    "writes_to_data": ("completed", "3 epochs"),
     "well": ("completed", "3 epochs"),
 }
 LIMITS = {
@@ -110,6 +112,7 @@ LIMITS = {
     "hangs": {"timeout_s": 1},
     "hangs_in_training": {"timeout_s": 1},
     "eats_memory": {"memory_gb": 0.1},
+    "asks_for_all": {"memory_gb": 0.1, "threads": 1},
 }
 
 
@@ -124,12 +127,87 @@ def test_every_fault_is_a_status_and_the_run_goes_on(mfbench, fakes):
         assert str(fakes) not in footer["stop_reason"] and "/dev/shm" not in footer["stop_reason"]
         log = path.with_suffix(".stderr")
         assert log.exists() == (mode in ("exits", "prints_much")), mode
+        if mode == "eats_memory":
+            assert footer["peer"]["peak_bytes"] > 0.1 * 2**30 and footer["peer"]["calls"] == 0
         if mode == "prints_much":
             assert log.stat().st_size == 1 << 20
         if mode == "exits":
             assert log.read_text() == "a first line\nthere is no such module\n\n"
             assert log.name in footer["stop_reason"]
     assert not wrong, "\n".join(wrong)
+
+
+def test_a_peer_that_cannot_fit_is_not_started(mfbench, fakes):
+    """By what its library takes as measured, in `plan` and in `run` alike."""
+    what = spec([fake("exits", memory_gb=0.02), fake("well")])
+    (fakes / "spec.json").write_text(json.dumps(what))
+    done = mfbench("plan", "spec.json", "--no-measure", "--json", cwd=fakes)
+    small, large = json.loads(done.stdout)["cases"]
+    assert "memory, 20.5 MiB are for it (memory_gb)" in small["note"] and large["note"] == ""
+    assert small["process_bytes"] > 40e6 and small["process_unknown"] == ""
+    assert small["all_host_bytes"] >= small["host_bytes"]
+    text = mfbench("plan", "spec.json", "--no-measure", cwd=fakes).stdout
+    assert "its process: 4" in text and "NOT RUNNABLE HERE: its process needs" in text
+    (_, _, refused, _), (_, _, done, _) = run(mfbench, fakes, what, code=1)
+    assert refused["status"] == "oom" and small["note"] == refused["stop_reason"]
+    assert "hand_over" not in refused["phases"] and refused.get("peer") is None
+    assert done["peer"]["planned_bytes"] == large["process_bytes"]
+
+
+def test_a_program_is_planned_without_its_process(mfbench, tmp_path):
+    what = spec([{"name": "peer", "library": "qmf", "program": "wals"}])
+    (tmp_path / "spec.json").write_text(json.dumps(what))
+    done = mfbench("plan", "spec.json", "--no-measure", "--json", cwd=tmp_path)
+    (case,) = json.loads(done.stdout)["cases"]
+    assert case["process_bytes"] is None and "a program of one's own" in case["process_unknown"]
+    assert "its process: unknown" in mfbench("plan", "spec.json", "--no-measure", cwd=tmp_path).stdout
+
+
+# ---- what is shared ------------------------------------------------------------------------------
+
+def lent(case):
+    return case[2]["shared"].get("prepare", {}).get("training_files_s")
+
+
+def data_of(case):
+    return case[0]["facts"]["build"]["data"]
+
+
+
+def test_the_training_part_is_written_once(mfbench, fakes):
+    ours = {"name": "sgd_serial", "factors": 2}
+    other = {"name": "peer", "library": "implicit", "factors": 2}
+    what = spec([fake("well"), ours, fake("well", reg=0.1), fake("exits"), other, ours | {"factors": 3}])
+    first, _, second, _, third, last = run(mfbench, fakes, what, code=1)
+    assert lent(first) is None and lent(second) == lent(third) > 0
+    assert data_of(first) == data_of(second) == data_of(third)
+    assert first[0]["facts"]["data_bytes"] > 12 * first[0]["dataset"]["nnz_train"]
+    assert lent(last) is None
+    for case in (first, second):
+        assert case[2]["phases"]["hand_over"]["count"] == 1
+    alone, _, other, *_ = run(mfbench, fakes, what, "--no-share", "--rerun", code=1)
+    assert lent(alone) is None and lent(other) is None and data_of(alone) != data_of(other)
+    cuts = [{"like": "ml-100k", "scale": 0.01, "split": {"holdout": share, "seed": 1}} for share in (0.1, 0.2)]
+    other_split = spec([fake("well")], datasets=cuts)
+    one, two = run(mfbench, fakes, other_split, code=0)
+    assert lent(one) is None and lent(two) is None and data_of(one) != data_of(two)
+
+
+def test_trials_share_it_with_the_cases(mfbench, fakes):
+    peer = {"name": "peer", "library": "libmf", "factors": 2, "tune": {"trials": 3, "over": {"reg": [0.01, 0.2, "log"]}}}
+    ours = {"name": "sgd_serial", "factors": 2}
+    cases = run(mfbench, fakes, spec([ours, peer], split={"validation": 0.2, "seed": 1}), code=0)
+    assert lent(cases[1]) > 0
+    trials = [json.loads(path.read_text().splitlines()[-1]) for path in (fakes / "out" / "tune").rglob("*.jsonl")]
+    assert sum(not trial["shared"].get("prepare") for trial in trials) == 1, "the first has written it"
+
+
+def test_who_writes_to_it_spoils_it_for_nobody(mfbench, fakes):
+    first, spoiled, after = run(mfbench, fakes, spec([fake("well"), fake("writes_to_data"), fake("well", reg=0.1)]),
+                                code=0)
+    assert data_of(first) == data_of(spoiled) != data_of(after)
+    assert lent(spoiled) > 0 and lent(after) is None
+    assert first[1][-1]["test_rmse"] == after[1][-1]["test_rmse"]
 
 
 def test_what_a_peer_may_see(mfbench, fakes):
@@ -219,13 +297,14 @@ def peers_of(pid):
 def test_a_peer_ends_with_a_killed_mfbench_and_its_folder_with_the_next(mfbench, fakes):
     process, peers = start(mfbench, fakes, "hangs")
     folder = command_of(peers[0]).split("\0")[-2]
-    assert os.path.isdir(folder)
+    data = os.path.dirname(os.path.realpath(os.path.join(folder, "item.npy")))
+    assert os.path.isdir(folder) and os.path.isdir(data) and data != folder
     process.kill()
     process.wait()
     assert all(gone(peer) for peer in peers)
-    assert os.path.isdir(folder)
-    run(mfbench, fakes, spec([fake("well")]), code=0)
-    assert not os.path.exists(folder)
+    assert os.path.isdir(folder) and os.path.isdir(data)
+    run(mfbench, fakes, spec([{"name": "sgd_serial", "factors": 2}]), code=0)  # any run
+    assert not os.path.exists(folder) and not os.path.exists(data)
 
 
 @pytest.mark.parametrize("number, mode", [(signal.SIGINT, "hangs"), (signal.SIGTERM, "hangs_in_training")])

@@ -21,6 +21,9 @@
 namespace mf::cuda {
 class DeviceRatings;
 }
+namespace mf::peer {
+class TrainingFiles;
+}
 
 namespace mf {
 
@@ -53,6 +56,14 @@ struct BesideRatings {
   bool columns = false;  // it asks for R by columns
 };
 
+// Of a process that an algorithm starts beside this one.
+struct ProcessNeed {
+  // Its memory at most, with what it maps of the files that it is given; nothing: nobody knows.
+  std::optional<double> bytes;
+  std::string unknown;     // what is not in them, or why there are none
+  double limit_bytes = 0;  // that the case allows it; 0: what there is
+};
+
 struct MemoryNeed {
   double host_bytes = 0;  // beyond the ratings and the initial factors
   DeviceNeed device;      // all of it; where it takes as much as there is, the least it works with
@@ -62,6 +73,7 @@ struct MemoryNeed {
   // `device.trained` on a device of which so many bytes are free beforehand, where it takes the
   // more the more there is. Empty: it does not.
   std::function<double(double free_bytes)> trained_in = nullptr;
+  std::optional<ProcessNeed> process = std::nullopt;  // AlgorithmInfo::own_process
 };
 
 // Receives named intervals of an algorithm (prepare: "transfer"; epoch: "hermitian", "solve", ...).
@@ -116,6 +128,11 @@ struct Context {
   // The part that the case is judged by, where AlgorithmInfo::takes_test; else null. Outlives the
   // algorithm.
   const Ratings* test = nullptr;
+  // The training part as files, for all cases whose processes train on it; empty: an algorithm that
+  // needs them writes its own.
+  std::function<std::shared_ptr<const peer::TrainingFiles>()> training_files;
+  // Takes what finish() would have said, where prepare() fails. May be empty.
+  std::function<void(const Json&)> account;
 };
 
 // Thrown where a case is over and is neither an error nor out of memory.
@@ -213,6 +230,7 @@ struct AlgorithmInfo {
   bool whole_on_ranks = false;
   // A program that evaluates itself, and leaves no model: it alone is given the test part.
   bool takes_test = false;
+  bool own_process = false;  // trains in a process that it starts
   std::vector<ParamSpec> params;
   // Why this combination cannot run, or nothing. May be empty.
   std::function<std::optional<std::string>(const Params&, const ProblemShape&)> supports;

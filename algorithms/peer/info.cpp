@@ -2,19 +2,21 @@
 #include "algorithms/core/registry.hpp"
 #include "algorithms/peer/libraries.hpp"
 #include "algorithms/peer/places.hpp"
+#include "algorithms/peer/process_need.hpp"
 #include "base/error.hpp"
 
 namespace mf {
 namespace {
 
-// What is handed over, once, and a model to read and one to keep. What the library takes beyond
-// that nobody knows before: `memory_gb` bounds it.
-MemoryNeed memory(const Params& params, const ProblemShape& shape) {
-  const double ratings =
-      12.0 * static_cast<double>(shape.nnz) + 8.0 * static_cast<double>(shape.n_users + 1);
+// A model to read and one to keep; the process has the rest.
+MemoryNeed memory(const PeerLibrary& library, const PeerAlgorithm& algorithm, const Params& params,
+                  const ProblemShape& shape) {
   const auto rows = static_cast<double>(shape.n_users + shape.n_items);
   const auto width = static_cast<double>(params.integer("factors") + 1);
-  return {ratings + 3 * rows * width * sizeof(float), {}};
+  MemoryNeed need;
+  need.host_bytes = 2 * rows * width * sizeof(float);
+  need.process = peer::process_need(library, algorithm, params, shape);
+  return need;
 }
 
 std::optional<std::string> why_unsupported(const PeerLibrary& library, const Params& params) {
@@ -40,8 +42,11 @@ AlgorithmInfo info_of(const PeerLibrary& library, const PeerAlgorithm& algorithm
   info.repeats_epochs = !algorithm.each_epoch;
   info.params = algorithm.params;
   info.implicit = algorithm.implicit;
-  info.memory = memory;
+  info.memory = [&](const Params& params, const ProblemShape& shape) {
+    return memory(library, algorithm, params, shape);
+  };
   info.takes_test = algorithm.takes_test;
+  info.own_process = true;
   info.supports = [&library](const Params& params, const ProblemShape&) {
     return why_unsupported(library, params);
   };

@@ -1,5 +1,6 @@
 // An algorithm that trains in another process, by another's code. Ours are the data, the clocks
 // around it and every check of what comes back.
+#include <algorithm>
 #include <limits>
 #include <memory>
 #include <optional>
@@ -7,10 +8,13 @@
 #include "algorithms/core/registry.hpp"
 #include "algorithms/peer/libraries.hpp"
 #include "algorithms/peer/places.hpp"
+#include "algorithms/peer/process_need.hpp"
 #include "algorithms/peer/session.hpp"
+#include "algorithms/peer/training_files.hpp"
 #include "base/atomic_file.hpp"
 #include "base/error.hpp"
 #include "base/json.hpp"
+#include "base/json_values.hpp"
 #include "base/memory_limit.hpp"
 #include "base/npy.hpp"
 
@@ -27,23 +31,12 @@ class Peer : public Algorithm {
       : library_(library), algorithm_(algorithm), params_(std::move(params)) {}
 
   void prepare(const Ratings& train, const Model& initial, Context& context) override {
-    nnz_ = train.nnz();
-    model_ = initial;
-    stop_requested_ = context.stop_requested;
-    memory_limit_bytes_ = memory_for_it();
-    hand_over(train, context);
-    {
-      const PhaseScope phase(context.phases, "start");
-      session_ = std::make_unique<Session>(options(context));
-      hello_ = session_->hello();
-      if (hello_.each_epoch != algorithm_.each_epoch) {
-        fail(ErrorKind::io, "the adapter of {} and the table of its algorithms do not agree: {}",
-             library_.name, "each_epoch");
-      }
-      launch_ = read_json_file(scratch_->path() + "/launch.json");
+    try {
+      start(train, initial, context);
+    } catch (...) {
+      if (context.account && session_) context.account(finish());
+      throw;
     }
-    const PhaseScope phase(context.phases, "convert");
-    converted_s_ = session_->converted();
   }
 
   std::int64_t run_epoch(const EpochArgs& args, Context& context) override {
@@ -96,7 +89,8 @@ class Peer : public Algorithm {
             {"evaluated_by", algorithm_.takes_test ? "program" : "mfbench"},
             {"network", launch_.value("network", "")},
             {"network_why", launch_.value("network_why", "")},
-            {"data_in_memory", scratch_->in_memory()},
+            {"data_in_memory", files_->in_memory()},
+            {"data_bytes", files_->bytes()},
             {"convert_s", converted_s_},
             {"memory_limit_bytes", memory_limit_bytes_}};
   }
@@ -121,10 +115,33 @@ class Peer : public Algorithm {
     account["exchange_s"] = std::max(0.0, wall_s_ - worked_s_);
     account["cpu_s"] = session_->process().use().cpu_s;
     account["peak_bytes"] = session_->process().peak_bytes();
+    account["planned_bytes"] =
+        or_null(peer::process_need(library_, algorithm_, params_, shape_).bytes);
     return account;
   }
 
  private:
+  void start(const Ratings& train, const Model& initial, Context& context) {
+    nnz_ = train.nnz();
+    model_ = initial;
+    stop_requested_ = context.stop_requested;
+    memory_limit_bytes_ = memory_for_it();
+    shape_ = {train.n_users(), train.n_items(), nnz_};
+    hand_over(train, context);
+    {
+      const PhaseScope phase(context.phases, "start");
+      session_ = std::make_unique<Session>(options(context));
+      hello_ = session_->hello();
+      if (hello_.each_epoch != algorithm_.each_epoch) {
+        fail(ErrorKind::io, "the adapter of {} and the table of its algorithms do not agree: {}",
+             library_.name, "each_epoch");
+      }
+      launch_ = read_json_file(scratch_->path() + "/launch.json");
+    }
+    const PhaseScope phase(context.phases, "convert");
+    converted_s_ = session_->converted();
+  }
+
   void take_reported(const Session::Trained& trained) {
     if (trained.rmse.has_value() != algorithm_.takes_test) {
       fail(ErrorKind::io, "the adapter of {} {} an RMSE of its own", library_.name,
@@ -135,19 +152,17 @@ class Peer : public Algorithm {
 
   std::int64_t updates() const { return algorithm_.method == Method::sgd ? nnz_ : 2 * nnz_; }
 
-  // Once for all epochs: npy files, users' rows in order with their offsets, so that neither a sort
-  // nor a text is between the library and its own format.
+  // Once for all epochs, and the training part once for all peers that are lent it.
   void hand_over(const Ratings& train, Context& context) {
     const PhaseScope phase(context.phases, "hand_over");
+    files_ = context.training_files ? context.training_files()
+                                    : std::make_shared<const peer::TrainingFiles>(train);
     const auto rows = static_cast<double>(train.n_users() + train.n_items());
     const std::int64_t test_bytes = algorithm_.takes_test ? context.test->bytes() : 0;
-    scratch_.emplace(static_cast<double>(train.bytes() + test_bytes) +
+    scratch_.emplace(static_cast<double>(test_bytes) +
                      2 * rows * (model_.factors + 1) * sizeof(float));
+    files_->link_into(scratch_->path());
     const std::string folder = scratch_->path() + "/";
-    write_npy(folder + "user.npy", train.users());
-    write_npy(folder + "item.npy", train.items());
-    write_npy(folder + "value.npy", train.values());
-    write_npy(folder + "user_offsets.npy", train.user_offsets());
     write_npy(folder + "initial_p.npy", model_.p.data(), model_.n_users, model_.factors,
               model_.factors);
     write_npy(folder + "initial_q.npy", model_.q.data(), model_.n_items, model_.factors,
@@ -171,6 +186,7 @@ class Peer : public Algorithm {
                     {"seed", context.seed},
                     {"threads", context.team->size()},
                     {"memory_bytes", memory_limit_bytes_},
+                    {"address_bytes", addresses_for_it(context)},
                     {"n_users", train.n_users()},
                     {"n_items", train.n_items()},
                     {"nnz", train.nnz()},
@@ -184,14 +200,25 @@ class Peer : public Algorithm {
     return request;
   }
 
+  // Never more than there is, whatever is asked for.
   std::int64_t memory_for_it() const {
     constexpr double kGiB = 1 << 30;
     const auto available = static_cast<double>(memory_limit().available.bytes);
     const double asked = params_.number("memory_gb") * kGiB;
-    return static_cast<std::int64_t>(asked > 0 ? asked : kShareOfMemory * available);
+    if (asked <= 0) return static_cast<std::int64_t>(kShareOfMemory * available);
+    return static_cast<std::int64_t>(available > 0 ? std::min(asked, available) : asked);
   }
 
-  // What is handed over lies there, too, so the limit never is below that.
+  // The limit of its address space, 0 where it has none: beyond the memory, what an interpreter,
+  // its libraries and the stacks and heaps of threads reserve and do not use.
+  std::int64_t addresses_for_it(const Context& context) const {
+    constexpr std::int64_t kReserved = std::int64_t{2} << 30;
+    constexpr std::int64_t kReservedByThread = std::int64_t{160} << 20;
+    if (memory_limit_bytes_ == 0 || !peer::may_limit_addresses(library_, params_)) return 0;
+    return memory_limit_bytes_ + kReserved + kReservedByThread * context.team->size();
+  }
+
+  // Its first factors lie there, too, so the limit never is below that.
   std::int64_t scratch_for_it() const {
     constexpr double kGiB = 1 << 30;
     const auto there = static_cast<double>(peer::bytes_below(scratch_->path()));
@@ -227,10 +254,12 @@ class Peer : public Algorithm {
   const PeerAlgorithm& algorithm_;
   const Params params_;
   std::int64_t nnz_ = 0;
+  ProblemShape shape_;
   Model model_;
   std::optional<double> reported_;  // of a program without a model
   bool fetched_ = true;             // the initial one is ours
   std::function<bool()> stop_requested_;
+  std::shared_ptr<const peer::TrainingFiles> files_;
   std::optional<peer::Scratch> scratch_;
   std::unique_ptr<Session> session_;  // ends before its folder goes
   peer::Hello hello_;

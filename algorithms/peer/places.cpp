@@ -63,6 +63,14 @@ void remove_left_over(const std::string& parent) {
   }
 }
 
+// Where folders are made: in memory, and where that has no room.
+constexpr const char* kMemory = "/dev/shm";
+
+std::string disk_folder() {
+  const std::string temporary = environment("TMPDIR");
+  return temporary.empty() ? "/tmp" : absolute(temporary);
+}
+
 bool has_room(const std::string& folder, double bytes) {
   struct statvfs info {};
   if (access(folder.c_str(), W_OK) != 0 || statvfs(folder.c_str(), &info) != 0) return false;
@@ -141,12 +149,14 @@ std::string find_program(const std::string& named) {
        in_quotes(named), folders.empty() ? "it is not set" : folders);
 }
 
+void remove_left_over_folders() {
+  for (const auto& parent : {std::string(kMemory), disk_folder()}) remove_left_over(parent);
+}
+
 Scratch::Scratch(double bytes) {
-  const std::string temporary = environment("TMPDIR");
-  const std::string disk = temporary.empty() ? "/tmp" : absolute(temporary);
-  for (const auto& parent : {std::string("/dev/shm"), disk}) remove_left_over(parent);
-  in_memory_ = has_room("/dev/shm", bytes);
-  const std::string parent = in_memory_ ? "/dev/shm/" : disk + "/";
+  remove_left_over_folders();
+  in_memory_ = has_room(kMemory, bytes);
+  const std::string parent = (in_memory_ ? kMemory : disk_folder()) + "/";
   // It gets its name when it is locked: nobody takes it for one that was left over.
   std::string made = parent + "mfbench-new-XXXXXX";
   if (mkdtemp(made.data()) == nullptr) {

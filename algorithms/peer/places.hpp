@@ -36,8 +36,11 @@ std::string find_program(const std::string& named);
 // Bytes that the files below a folder take where they lie; links are not followed.
 std::int64_t bytes_below(const std::string& folder);
 
+// Removes the folders that programs which were killed have left.
+void remove_left_over_folders();
+
 // A folder in memory (/dev/shm) where `bytes` fit there, or below TMPDIR. It is removed at the end;
-// those of programs that were killed are removed by the next one.
+// those of programs that were killed are removed by the next run.
 class Scratch {
  public:
   explicit Scratch(double bytes);

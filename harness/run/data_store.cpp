@@ -17,6 +17,7 @@ namespace {
 constexpr const char* kRatings = "ratings";
 constexpr const char* kSplit = "split";
 constexpr const char* kFacts = "facts";
+constexpr const char* kTrainingFiles = "training_files";
 
 }  // namespace
 
@@ -133,8 +134,30 @@ HostData DataStore::host_data() const {
   return data;
 }
 
+std::shared_ptr<const peer::TrainingFiles> DataStore::training_files() {
+  if (training_files_ && !training_files_->untouched()) drop_training_files();
+  if (!training_files_) {
+    training_files_ = std::make_shared<const peer::TrainingFiles>(split_->train);
+    ledger_.made({kTrainingFiles, training_files_->seconds(), SharedClock::prepare},
+                 SharedScope::split);
+  }
+  ledger_.used(kTrainingFiles);
+  return training_files_;
+}
+
+double DataStore::training_files_bytes() const {
+  if (!training_files_ || !training_files_->in_memory()) return 0;
+  return static_cast<double>(training_files_->bytes());
+}
+
+void DataStore::drop_training_files() {
+  training_files_.reset();
+  ledger_.forget(kTrainingFiles);
+}
+
 void DataStore::drop_split() {
   on_device_.drop();
+  drop_training_files();
   split_.reset();
   facts_.reset();
   split_key_.clear();

@@ -5,6 +5,7 @@
 #include <memory>
 #include <string>
 
+#include "algorithms/peer/training_files.hpp"
 #include "datasets/cache.hpp"
 #include "harness/results/case_data.hpp"
 #include "harness/run/host_need.hpp"
@@ -45,6 +46,14 @@ class DataStore {
   // The training ratings of the split at hand.
   SharedRatings& on_device() { return on_device_; }
 
+  // The training part of the split at hand as files for other processes, written for the first case
+  // that asks, and again where a process has written to them. Throws Error(io).
+  std::shared_ptr<const peer::TrainingFiles> training_files();
+  bool holds_training_files() const { return training_files_ != nullptr; }
+  // Of the memory; 0 where they lie on a disk.
+  double training_files_bytes() const;
+  void drop_training_files();
+
  private:
   void load(const Case& item, const std::string& key);
   void cut(const Case& item, bool keep_whole);
@@ -60,6 +69,7 @@ class DataStore {
   std::shared_ptr<const Split> split_;
   std::shared_ptr<const RatingFacts> facts_;
   SharedRatings on_device_;
+  std::shared_ptr<const peer::TrainingFiles> training_files_;
   SharedLedger ledger_;
   CacheWriter writer_;
   HostData host_data_;        // of the last get()

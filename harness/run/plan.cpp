@@ -25,12 +25,22 @@ namespace {
 constexpr double kProbeSeconds = 0.1;
 constexpr int kProbeEpochs = 20;
 
+// By the process's own clock, since messages take longer than such an epoch. A library that starts
+// again is asked for several epochs at once.
+double probe_process(PreparedCase& prepared, const Case& item) {
+  constexpr std::int64_t kEpochs = 3;
+  const auto updates =
+      static_cast<double>(prepared.run_epochs({1, item.schedule.learning_rate}, kEpochs));
+  return updates / std::max(prepared.algorithm().own_train_s().value_or(0), 1e-9);
+}
+
 // Ratings a second, measured.
 double probe(const Case& item) {
   static const Dataset small = make_look_alike("ml-100k", 1.0, 1, 1);
   static const RatingFacts facts = facts_of(small.ratings, 1);
   const auto device = needs_device(item) ? open_device() : nullptr;
   PreparedCase prepared(item, small.ratings, facts, {device.get(), nullptr, {}});
+  if (find_algorithm(item.algorithm).own_process) return probe_process(prepared, item);
   const auto run_epoch = [&](std::int64_t epoch) {
     const std::int64_t updates = prepared.run_epochs({epoch, item.schedule.learning_rate}, 1);
     prepared.synchronize();
@@ -55,6 +65,7 @@ std::optional<std::string> problem_of(const Case& item, const PlannedCase& plann
   if (info.supports && shape.nnz > 0) {
     if (const auto reason = info.supports(item.params, shape)) return reason;
   }
+  if (const auto why = why_not_in_process(planned.process)) return why;
   if (const auto why = why_not_in_memory(surely, available)) return why;
   if (!planned.least_device_bytes) return std::nullopt;
   return why_not_on_device(*planned.least_device_bytes, free);
@@ -121,6 +132,10 @@ void plan_device(PlannedCase& planned, const Case& item, const Place& place,
   }
 }
 
+double known_process_bytes(const PlannedCase& planned) {
+  return planned.process ? planned.process->bytes.value_or(0) : 0;
+}
+
 // Free of the device it plans for.
 std::optional<double> free_on_device(const PlanOptions& options) {
   if (options.device_free_bytes) return options.device_free_bytes;
@@ -150,9 +165,12 @@ PlannedCase plan_case(const Case& item, const Place& place, bool measure,
     const HostNeed need = host_need(item, *known);
     left = left_standing(item, *known);
     planned.host_bytes = need.peak();
-    surely =
-        std::max(need.surely, need.train - std::max(known->program_bytes, known->standing_bytes) -
-                                  (known->kept_in_training ? whole_bytes(*known) : 0));
+    planned.process = process_need(item, shape);
+    const double beside = known_process_bytes(planned);
+    planned.all_host_bytes = std::max(need.peak(), need.train + beside);
+    surely = std::max(need.surely, need.train + beside -
+                                       std::max(known->program_bytes, known->standing_bytes) -
+                                       (known->kept_in_training ? whole_bytes(*known) : 0));
     plan_device(planned, item, place, shape, known->whole.nnz - shape.nnz, free);
   }
   planned.note = problem_of(item, planned, surely, shape, available, free);
@@ -197,6 +215,14 @@ PlannedStudy plan_study(const Spec& spec, std::size_t number, const Plan& plan) 
   return planned;
 }
 
+// "  its process: 1.2 GiB; not counted: the heap of Java"
+std::string process_words(const std::optional<ProcessNeed>& need) {
+  if (!need) return "";
+  std::string text = "  its process: " + (need->bytes ? format_bytes(*need->bytes) : "unknown");
+  if (!need->unknown.empty()) text += (need->bytes ? "; not counted: " : ": ") + need->unknown;
+  return text;
+}
+
 }  // namespace
 
 Plan make_plan(const Spec& spec, const PlanOptions& options) {
@@ -214,7 +240,7 @@ Plan make_plan(const Spec& spec, const PlanOptions& options) {
                                    options.share ? place_of(all, i) : Place{}, options.measure,
                                    plan.available, free, left, rates));
     const PlannedCase& planned = plan.cases.back();
-    plan.peak_host_bytes = std::max(plan.peak_host_bytes, planned.host_bytes.value_or(0));
+    plan.peak_host_bytes = std::max(plan.peak_host_bytes, planned.all_host_bytes.value_or(0));
     plan.peak_device_bytes = std::max(plan.peak_device_bytes, planned.device_bytes.value_or(0));
     if (planned.train_s) {
       plan.total_train_s += *planned.train_s;
@@ -235,10 +261,11 @@ std::string format_plan(const Plan& plan, const Spec& spec) {
   std::string text = fmt::format("{:<{}}  {:>10}  {:>10}  {:>12}\n", "case", width, "memory",
                                  "device", "training");
   for (const auto& item : plan.cases) {
-    text += fmt::format("{:<{}}  {:>10}  {:>10}  {:>12}{}\n", item.id, width,
-                        item.host_bytes ? format_bytes(*item.host_bytes) : "?",
+    text += fmt::format("{:<{}}  {:>10}  {:>10}  {:>12}{}{}\n", item.id, width,
+                        item.all_host_bytes ? format_bytes(*item.all_host_bytes) : "?",
                         item.device_bytes ? format_bytes(*item.device_bytes) : "-",
                         item.train_s ? "~" + format_seconds(*item.train_s) : "?",
+                        process_words(item.process),
                         item.note ? "  NOT RUNNABLE HERE: " + *item.note : "");
   }
   for (const auto& study : plan.studies) {
@@ -272,6 +299,9 @@ Json to_json(const Plan& plan) {
     cases.push_back({{"case_id", item.id},
                      {"metric", kMetricNames.of(item.metric)},
                      {"host_bytes", or_null(item.host_bytes)},
+                     {"process_bytes", item.process ? or_null(item.process->bytes) : Json()},
+                     {"process_unknown", item.process ? item.process->unknown : ""},
+                     {"all_host_bytes", or_null(item.all_host_bytes)},
                      {"device_bytes", item.device_bytes.value_or(0)},
                      {"least_device_bytes", item.least_device_bytes.value_or(0)},
                      {"shared_device_bytes", or_null(item.shared_device_bytes)},

@@ -12,10 +12,12 @@ namespace mf {
 
 struct PlannedCase {
   std::string id;
-  Metric metric = Metric::test_rmse;   // what its models are judged by first
-  std::optional<std::string> note;     // why it would not run
-  std::optional<double> host_bytes;    // nothing: the size of the data is not known
-  std::optional<double> device_bytes;  // with the evaluator's; nothing for the CPU, too
+  Metric metric = Metric::test_rmse;     // what its models are judged by first
+  std::optional<std::string> note;       // why it would not run
+  std::optional<double> host_bytes;      // nothing: the size of the data is not known
+  std::optional<ProcessNeed> process;    // of the process that it trains in, if any
+  std::optional<double> all_host_bytes;  // of both, as far as it is known
+  std::optional<double> device_bytes;    // with the evaluator's; nothing for the CPU, too
   // What must be free there for it to start; nothing for the CPU.
   std::optional<double> least_device_bytes;
   // Where R stays on the device for other cases: as it is decided where there is one.

@@ -30,11 +30,17 @@ bool needs_device(const Case& item) {
   return find_algorithm(item.algorithm).hardware == Hardware::cuda;
 }
 
+bool has_own_process(const Case& item) { return find_algorithm(item.algorithm).own_process; }
+
 namespace {
 
 MemoryNeed need_of(const Case& item, const ProblemShape& shape) {
   const AlgorithmInfo& info = find_algorithm(item.algorithm);
   return info.memory ? info.memory(item.params, shape) : MemoryNeed{};
+}
+
+double known_process_bytes(const MemoryNeed& need) {
+  return need.process ? need.process->bytes.value_or(0) : 0;
 }
 
 double folded_share(const SplitSpec& split) {
@@ -92,6 +98,20 @@ double least_device_bytes(const Case& item, const ProblemShape& shape, std::int6
   DevicePlace unknown = place;
   unknown.free_bytes = std::nullopt;
   return device_bytes(item, shape, other_ratings, unknown) + need_of(item, shape).library_bytes;
+}
+
+std::optional<ProcessNeed> process_need(const Case& item, const ProblemShape& shape) {
+  return need_of(item, shape).process;
+}
+
+std::optional<std::string> why_not_in_process(const std::optional<ProcessNeed>& need) {
+  if (!need || !need->bytes || need->limit_bytes <= 0 || *need->bytes <= need->limit_bytes) {
+    return std::nullopt;
+  }
+  return fmt::format(
+      "its process needs {} of memory, {} are for it (memory_gb); raise that, lower `factors` or "
+      "use a smaller data set",
+      format_bytes(*need->bytes), format_bytes(need->limit_bytes));
 }
 
 std::optional<std::string> why_no_implementation(const Case& item) {
@@ -234,7 +254,7 @@ bool leaves_room_for_ratings(const Case& item, const ProblemShape& shape,
 }
 
 std::optional<Refusal> refuse(const Case& item, const ProblemShape& shape,
-                              std::int64_t other_ratings, DeviceClock* device) {
+                              std::int64_t other_ratings, DeviceClock* device, double held_bytes) {
   const AlgorithmInfo& info = find_algorithm(item.algorithm);
   if (info.supports) {
     if (const auto reason = info.supports(item.params, shape))
@@ -245,8 +265,10 @@ std::optional<Refusal> refuse(const Case& item, const ProblemShape& shape,
       return Refusal{Status::skipped, *reason};
     }
   }
-  const double need =
-      (info.memory ? info.memory(item.params, shape).host_bytes : 0) + model_bytes(item, shape);
+  const MemoryNeed memory = need_of(item, shape);
+  if (const auto why = why_not_in_process(memory.process)) return Refusal{Status::oom, *why};
+  const double need = memory.host_bytes + model_bytes(item, shape) +
+                      std::max(0.0, known_process_bytes(memory) - held_bytes);
   if (const auto why = why_not_in_memory(need, memory_limit().available, " beyond the ratings")) {
     return Refusal{Status::oom, *why};
   }

@@ -58,6 +58,15 @@ double least_device_bytes(const Case& item, const ProblemShape& shape, std::int6
 
 bool needs_device(const Case& item);
 
+// It trains in a process that mfbench starts (algorithms/peer).
+bool has_own_process(const Case& item);
+
+// The memory of that process; nothing where there is none.
+std::optional<ProcessNeed> process_need(const Case& item, const ProblemShape& shape);
+
+// "its process needs 12.3 GiB of memory, 8 GiB are for it (memory_gb); ...", or nothing.
+std::optional<std::string> why_not_in_process(const std::optional<ProcessNeed>& need);
+
 // "ebgtg needs CUDA; this build has none", "ebgtg needs a CUDA device: no CUDA-capable device is
 // detected", or nothing.
 std::optional<std::string> why_no_implementation(const Case& item);
@@ -100,8 +109,10 @@ double kept_ratings_bytes(const ProblemShape& shape);
 bool leaves_room_for_ratings(const Case& item, const ProblemShape& shape,
                              std::int64_t other_ratings, double held_bytes, double free_bytes);
 
-// `other_ratings` are those of the test and validation parts; `device` is null for the CPU.
+// `other_ratings` are those of the test and validation parts; `device` is null for the CPU. Of the
+// memory, `held_bytes` are there already: files for its process.
 std::optional<Refusal> refuse(const Case& item, const ProblemShape& shape,
-                              std::int64_t other_ratings, DeviceClock* device);
+                              std::int64_t other_ratings, DeviceClock* device,
+                              double held_bytes = 0);
 
 }  // namespace mf

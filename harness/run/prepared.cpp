@@ -36,6 +36,8 @@ PreparedCase::PreparedCase(const Case& item, const Ratings& train, const RatingF
   context_.slice = lent.slice;
   context_.stop_requested = std::move(lent.stop_requested);
   context_.log_file = std::move(lent.log_file);
+  context_.training_files = std::move(lent.training_files);
+  context_.account = std::move(lent.account);
   if (find_algorithm(item.algorithm).takes_test) context_.test = lent.test;
   const Model initial = start_of(item.params, train, {facts.mean, facts.deviation}, item.init);
   if (lent.ratings) context_.ratings = lent.ratings(team_);

@@ -37,6 +37,8 @@ class PreparedCase {
     const RatingSlice* slice = nullptr;  // Context::slice
     int ranks_on_these_cpus = 1;
     const Ratings* test = nullptr;  // Context::test, for those that take it
+    std::function<std::shared_ptr<const peer::TrainingFiles>()> training_files = {};
+    std::function<void(const Json&)> account = {};  // Context::account
   };
 
   // From the threads and the initial factors to the end of prepare. `facts` are those of `train`.

@@ -114,6 +114,7 @@ class CaseRun {
     end_watch();
     if (profiling_) end_profile();
     write_footer();
+    if (!task_.keep_training_files) store_.drop_training_files();
     return result_;
   }
 
@@ -237,7 +238,7 @@ class CaseRun {
       decide_sharing(others);
       measures_.planned_device_bytes = device_bytes(item_, shape_, others, device_place());
     }
-    return refuse(item_, shape_, others, device_.get());
+    return refuse(item_, shape_, others, device_.get(), store_.training_files_bytes());
   }
 
   // The training ratings stay on the device where another case has use of them and they are not in
@@ -283,6 +284,8 @@ class CaseRun {
     lent.slice = data_.slice.get();
     lent.test = &judge_->test;
     lent.ranks_on_these_cpus = ranks_.on_these_cpus();
+    lent.account = [this](const Json& account) { measures_.peer = account; };
+    lend_training_files(lent);
     if (shares_ratings_) lent.ratings = [this](ThreadTeam& team) { return lend_ratings(team); };
     const HostCounters before = read_host();
     {
@@ -299,6 +302,15 @@ class CaseRun {
     store_.on_device().note(store_.ledger());
     measures_.prepare_load = load_since(before, ranks_.prepare_use());
     count_cpus();
+  }
+
+  // Those that nobody will ask for go before they are in the way.
+  void lend_training_files(PreparedCase::Lent& lent) {
+    if (!has_own_process(item_)) {
+      if (!task_.keep_training_files) store_.drop_training_files();
+    } else if (task_.keep_training_files || store_.holds_training_files()) {
+      lent.training_files = [this] { return store_.training_files(); };
+    }
   }
 
   cuda::DeviceRatings* lend_ratings(ThreadTeam& team) {

@@ -27,6 +27,7 @@ struct CaseTask {
   std::optional<std::string> model_folder;  // of the model after the last epoch
   bool keep_ratings = false;                // a later case cuts the same data set in another way
   bool keep_on_device = false;              // a later case trains on the same ratings there
+  bool keep_training_files = false;         // the process of a later case does, by their files
 };
 
 // Never throws for what belongs to the case (out of memory, whatever its algorithm throws): that is

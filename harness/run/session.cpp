@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "algorithms/peer/places.hpp"
 #include "base/atomic_file.hpp"
 #include "base/error.hpp"
 #include "base/json_values.hpp"
@@ -85,11 +86,11 @@ void run_cases(SessionSummary& summary, const RunContext& context) {
       break;
     }
     const auto after = std::span(later).subspan(i + 1);
-    const CaseResult result =
-        run_one({spec, item, path, model_folder(spec, options, summary.folder, item),
-                 options.share && is_cut_again(item, after),
-                 options.share && is_trained_again(item, after)},
-                i + 1, spec.cases.size(), context);
+    const CaseResult result = run_one(
+        {spec, item, path, model_folder(spec, options, summary.folder, item),
+         options.share && is_cut_again(item, after), options.share && is_trained_again(item, after),
+         options.share && is_handed_over_again(item, after)},
+        i + 1, spec.cases.size(), context);
     ++summary.run;
     summary.failed += is_failure(result.status) ? 1 : 0;
     summary.bad_data += result.bad_data ? 1 : 0;
@@ -124,6 +125,7 @@ SessionSummary run_session(const Spec& given, const RunOptions& options, Progres
   summary.folder = options.folder.value_or(default_folder(given, profile));
   const FolderLock lock(summary.folder);
   const PlacementScope placed(options.placement);
+  peer::remove_left_over_folders();
   DataStore store;
   const RunContext context{options, store, progress};
   TunedSpec tuned = run_studies(given, summary.folder, context);

@@ -9,6 +9,15 @@ bool has_same(const char* section, const Case& a, const Case& b) {
   return a.resolved.at(section) == b.resolved.at(section);
 }
 
+template <class Ask>
+bool any_of_same_split(const Case& own, std::span<const Case* const> later, Ask ask) {
+  for (const Case* other : later) {
+    if (!has_same("dataset", own, *other) || !has_same("split", own, *other)) return false;
+    if (ask(*other)) return true;
+  }
+  return false;
+}
+
 }  // namespace
 
 bool is_cut_again(const Case& own, std::span<const Case* const> later) {
@@ -20,12 +29,11 @@ bool is_cut_again(const Case& own, std::span<const Case* const> later) {
 }
 
 bool is_trained_again(const Case& own, std::span<const Case* const> later) {
-  if (!needs_device(own)) return false;
-  for (const Case* other : later) {
-    if (!has_same("dataset", own, *other) || !has_same("split", own, *other)) return false;
-    if (needs_device(*other)) return true;
-  }
-  return false;
+  return needs_device(own) && any_of_same_split(own, later, needs_device);
+}
+
+bool is_handed_over_again(const Case& own, std::span<const Case* const> later) {
+  return any_of_same_split(own, later, has_own_process);
 }
 
 }  // namespace mf

@@ -13,4 +13,8 @@ bool is_cut_again(const Case& own, std::span<const Case* const> later);
 // Whether one of the first cases of `later` that have this one's split trains on a device, too.
 bool is_trained_again(const Case& own, std::span<const Case* const> later);
 
+// Whether one of the first cases of `later` that have this one's split trains in a process of its
+// own.
+bool is_handed_over_again(const Case& own, std::span<const Case* const> later);
+
 }  // namespace mf

@@ -60,7 +60,8 @@ class StudyRun {
     if (tuned_.interrupted) return false;
     const bool share = context_.options.share;
     run_one({spec_, item, path, std::nullopt, share && is_cut_again(item, later_),
-             share && needs_device(item)},
+             share && needs_device(item),
+             share && (has_own_process(item) || is_handed_over_again(item, later_))},
             static_cast<std::size_t>(before) + 1, static_cast<std::size_t>(study_.runs()),
             context_);
     ++tuned_.run;
