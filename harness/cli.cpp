@@ -203,7 +203,7 @@ Spec read_and_warn(const std::string& path) {
 
 void warn_of_edges(const std::vector<FoundStudy>& studies) {
   for (const auto& [plan, state] : studies) {
-    if (state.next) continue;
+    if (!state.over()) continue;
     for (const auto& warning : edge_warnings(plan, state)) warn("{}", warning);
   }
 }

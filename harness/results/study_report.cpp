@@ -56,13 +56,13 @@ std::string lost_text(const StudyState& state) {
 std::string effort_text(const StudyPlan& plan, const StudyState& state) {
   std::vector<std::string> rungs;
   for (const auto epochs : plan.rungs) rungs.push_back(fmt::format("{}", epochs));
-  std::string text = fmt::format("{} of {} trials, {} runs of {} epochs, {}",
-                                 state.standings.size(), plan.points.size(), state.runs,
-                                 join(rungs, " / "), format_seconds(state.seconds));
+  std::string text =
+      fmt::format("{} of {} trials, {} runs of {} epochs, {}", state.standings.size(),
+                  plan.trials(), state.runs, join(rungs, " / "), format_seconds(state.seconds));
   if (plan.tune.budget_s) text += " of " + format_seconds(*plan.tune.budget_s);
   if (state.out_of_budget) text += ", the budget is spent";
-  if (state.next) text += ", not finished";
-  if (std::ssize(plan.points) < plan.tune.trials) {
+  if (!state.over()) text += ", not finished";
+  if (plan.trials() < plan.tune.trials) {
     text += fmt::format(", {} asked for: the ranges have no more", plan.tune.trials);
   }
   return text;
@@ -149,12 +149,12 @@ std::vector<std::string> edge_warnings(const StudyPlan& plan, const StudyState& 
 
 std::string choice_line(const StudyPlan& plan, const StudyState& state) {
   if (state.best() == nullptr) {
-    return plan.label + ": " + (state.next ? "not finished" : why_nothing(state).reason);
+    return plan.label + ": " + (!state.over() ? "not finished" : why_nothing(state).reason);
   }
   const TrialStanding& best = *state.best();
   return fmt::format("{}: {} ({} {}, trial {} of {})", plan.label,
                      values_text(values_of(plan, best)), metric_name(plan), score_text(plan, best),
-                     best.place.trial + 1, plan.points.size());
+                     best.place.trial + 1, plan.trials());
 }
 
 std::string to_text(const StudyPlan& plan, const StudyState& state, std::size_t rows) {
@@ -166,7 +166,7 @@ std::string to_text(const StudyPlan& plan, const StudyState& state, std::size_t 
     std::vector<TrialRow> lines = {heading};
     for (const auto& one : state.standings) {
       if (lines.size() > rows) break;
-      const bool best = !state.next && &one == state.best();
+      const bool best = state.over() && &one == state.best();
       lines.push_back(row_of(plan, one, best));
     }
     text += rows_text(lines);
@@ -176,7 +176,7 @@ std::string to_text(const StudyPlan& plan, const StudyState& state, std::size_t 
   }
   const std::string lost = lost_text(state);
   if (!lost.empty()) text += "  lost: " + lost + "\n";
-  if (!state.next && state.best() == nullptr) text += "  " + why_nothing(state).reason + "\n";
+  if (state.over() && state.best() == nullptr) text += "  " + why_nothing(state).reason + "\n";
   return text;
 }
 
@@ -191,14 +191,14 @@ Json to_json(const StudyPlan& plan, const StudyState& state) {
                       {"score", or_null(one.outcome.score)},
                       {"seconds_s", one.seconds}});
   }
-  const bool chosen = !state.next && state.best() != nullptr;
+  const bool chosen = state.over() && state.best() != nullptr;
   const Json values = chosen ? values_of(plan, *state.best()) : Json();
   return {{"study", plan.name},
           {"label", plan.label},
           {"metric", metric_name(plan)},
           {"search", plan.tune.to_json()},
           {"rungs", plan.rungs},
-          {"finished", !state.next},
+          {"finished", state.over()},
           {"chosen", values},
           {"score", chosen ? Json(*state.best()->outcome.score) : Json()},
           {"edges", chosen ? Json(on_edges(plan.tune.over, values)) : Json::array()},

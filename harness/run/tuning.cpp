@@ -1,12 +1,18 @@
 #include "harness/run/tuning.hpp"
 
+#include <algorithm>
+#include <filesystem>
+#include <memory>
 #include <utility>
 
 #include "base/atomic_file.hpp"
+#include "base/error.hpp"
 #include "base/files.hpp"
+#include "base/json.hpp"
 #include "harness/results/study_report.hpp"
 #include "harness/run/preflight.hpp"
 #include "harness/run/shared_cases.hpp"
+#include "harness/run/suggester.hpp"
 #include "harness/spec/study.hpp"
 
 namespace mf {
@@ -25,6 +31,7 @@ class StudyRun {
         study_(spec.studies[number]),
         results_(folder),
         context_(context),
+        folder_(study_folder(results_, study_)),
         tuned_(tuned) {
     for (std::size_t i = number + 1; i < spec.studies.size(); ++i) {
       later_.push_back(&spec.studies[i].base);
@@ -34,22 +41,62 @@ class StudyRun {
 
   // Until the study is over or the run is interrupted.
   StudyState run() {
-    const std::string folder = study_folder(results_, study_);
-    make_folder(folder);
-    write_atomically(folder + "/" + kStudyFile, json_text(to_json(plan()), 2) + "\n");
+    make_folder(folder_);
+    if (study_.tune.sampler != TuneSampler::random) keep_first_points();
+    write_plan();
     while (true) {
       StudyState state = state_of(study_, lookup_in(outcomes_));
-      if (!state.next || !settle(*state.next, state.runs)) return state;
+      if (state.wants_point) {
+        add_point();
+      } else if (!state.next || !settle(*state.next, state.runs)) {
+        return state;
+      }
     }
   }
 
-  const StudyPlan& plan() const { return study_; }
+  const Study& study() const { return study_; }
 
  private:
+  void write_plan() const {
+    write_atomically(folder_ + "/" + kStudyFile, json_text(to_json(study_), 2) + "\n");
+  }
+
+  // Of all that were drawn, the first few, or those that this search has suggested already. The
+  // others are drawn in case a suggestion stands there already.
+  void keep_first_points() {
+    const std::string path = folder_ + "/" + kStudyFile;
+    const std::size_t wanted = study_.points.size();
+    spare_ = study_.points;
+    study_.points.resize(std::min<std::size_t>(wanted, kFirstDrawn));
+    if (!context_.options.rerun && std::filesystem::exists(path)) {
+      auto before = read_study_plan(read_json_file(path), path).points;
+      if (before.size() > study_.points.size()) study_.points = std::move(before);
+      study_.points.resize(std::min(wanted, study_.points.size()));
+    }
+    study_.to_come = static_cast<std::int64_t>(wanted - study_.points.size());
+  }
+
+  void add_point() {
+    if (!suggester_) suggester_ = std::make_unique<Suggester>(study_, folder_ + "/sampler.stderr");
+    std::vector<TriedPoint> tried;
+    for (std::size_t i = 0; i < study_.points.size(); ++i) {
+      tried.push_back({study_.points[i], outcomes_.at({i, 0}).score});
+    }
+    Json point = suggester_->next(tried);
+    for (std::size_t i = 0; is_known(point) && i < spare_.size(); ++i) point = spare_[i];
+    study_.points.push_back(std::move(point));
+    --study_.to_come;
+    write_plan();
+  }
+
+  bool is_known(const Json& point) const {
+    return std::find(study_.points.begin(), study_.points.end(), point) != study_.points.end();
+  }
+
   // Finds or makes the outcome of a trial; false: interrupted.
   bool settle(const TrialPlace& place, std::int64_t before) {
     const Case item = trial_case(study_, place.trial, place.rung);
-    const std::string path = study_folder(results_, study_) + "/" + trial_file(item);
+    const std::string path = folder_ + "/" + trial_file(item);
     if (const auto file = standing_result(path, item, context_.options)) {
       outcomes_[place] = *outcome_of(*file, study_.metric);
       ++tuned_.finished_before;
@@ -74,13 +121,24 @@ class StudyRun {
   }
 
   const Spec& spec_;
-  const Study& study_;
+  Study study_;  // with the points that are known
   const std::string& results_;
   const RunContext& context_;
+  const std::string folder_;
+  std::vector<Json> spare_;
+  std::unique_ptr<Suggester> suggester_;
   TunedSpec& tuned_;
   std::vector<const Case*> later_;  // what the session runs after this study
   TrialOutcomes outcomes_;
 };
+
+// Before any trial: not after an hour of another study.
+void refuse_sampler(const Study& study) {
+  if (study.tune.sampler == TuneSampler::random) return;
+  if (const auto why = why_no_suggester()) {
+    fail(ErrorKind::unsupported, "{}: the sampler optuna cannot run here: {}", study.path, *why);
+  }
+}
 
 StudyChoice choice_of(const Study& study, const StudyState& state) {
   StudyChoice choice;
@@ -99,6 +157,7 @@ TunedSpec run_studies(const Spec& spec, const std::string& folder, const RunCont
   TunedSpec tuned;
   tuned.spec = spec;
   std::vector<StudyChoice> choices;
+  for (const Study& study : spec.studies) refuse_sampler(study);
   for (std::size_t i = 0; i < spec.studies.size(); ++i) {
     const Study& study = spec.studies[i];
     // Each of its trials would be skipped for it.
@@ -110,8 +169,8 @@ TunedSpec run_studies(const Spec& spec, const std::string& folder, const RunCont
     StudyRun run(spec, i, folder, context, tuned);
     StudyState state = run.run();
     if (tuned.interrupted) return tuned;
-    choices.push_back(choice_of(study, state));
-    tuned.studies.push_back({study, std::move(state)});
+    choices.push_back(choice_of(run.study(), state));
+    tuned.studies.push_back({run.study(), std::move(state)});
   }
   tuned.spec = resolve_studies(std::move(tuned.spec), choices);
   return tuned;

@@ -427,8 +427,9 @@ std::string study_hash(const Study& study) {
   Json resolved = study.base.resolved;
   const Json tune = resolved.at("tune");
   resolved.erase("tune");
-  return sha256(
-      canonical({{"case", resolved}, {"over", tune.at("over")}, {"seed", tune.at("seed")}}));
+  Json search = {{"case", resolved}, {"over", tune.at("over")}, {"seed", tune.at("seed")}};
+  if (tune.contains("sampler")) search["sampler"] = tune.at("sampler");
+  return sha256(canonical(search));
 }
 
 Study make_study(const Case& base, const GivenAlgorithm& given, const DataEntry& data,
@@ -483,8 +484,10 @@ void label_studies(Spec& spec) {
 void warn_of_unequal(Spec& spec, const std::vector<GivenAlgorithm>& algorithms) {
   const GivenAlgorithm* first = nullptr;
   const auto effort = [](const TuneSpec& tune) {
-    return fmt::format("{} trials, eta {}, {}", tune.trials, tune.eta,
-                       tune.budget_s ? fmt::format("budget_s {}", *tune.budget_s) : "no budget_s");
+    const bool random = tune.sampler == TuneSampler::random;
+    return fmt::format("{} trials, eta {}, {}{}", tune.trials, tune.eta,
+                       tune.budget_s ? fmt::format("budget_s {}", *tune.budget_s) : "no budget_s",
+                       random ? "" : ", sampler " + kTuneSamplers.of(tune.sampler));
   };
   for (const auto& given : algorithms) {
     if (!given.entry.tune) continue;

@@ -77,7 +77,11 @@ struct StudyPlan {
   std::vector<std::int64_t> rungs;    // epochs of each, rising
   std::vector<Json> points;           // values of the trials, in the order of their draws
 
-  std::int64_t runs() const { return count_runs(std::ssize(points), tune.eta, rungs.size()); }
+  // Points that a sampler which learns has not been asked for yet.
+  std::int64_t to_come = 0;
+
+  std::int64_t trials() const { return std::ssize(points) + to_come; }
+  std::int64_t runs() const { return count_runs(trials(), tune.eta, rungs.size()); }
 };
 
 struct Study : StudyPlan {

@@ -105,10 +105,12 @@ Json to_json(const StudyPlan& plan) {
   for (const auto& range : plan.tune.over) over.push_back(range_json(range));
   Json tune = plan.tune.to_json();
   tune["over"] = over;
-  return {{"schema_version", 1},  {"study", plan.name},
-          {"label", plan.label},  {"metric", kTuneMetricNames.of(plan.metric)},
-          {"tune", tune},         {"rungs", plan.rungs},
-          {"points", plan.points}};
+  Json json = {{"schema_version", 1},  {"study", plan.name},
+               {"label", plan.label},  {"metric", kTuneMetricNames.of(plan.metric)},
+               {"tune", tune},         {"rungs", plan.rungs},
+               {"points", plan.points}};
+  if (plan.to_come > 0) json["to_come"] = plan.to_come;
+  return json;
 }
 
 StudyPlan read_study_plan(const Json& json, const std::string& where) {
@@ -124,6 +126,8 @@ StudyPlan read_study_plan(const Json& json, const std::string& where) {
     if (tune.contains("budget_s")) plan.tune.budget_s = tune.at("budget_s").get<double>();
     for (const Json& range : tune.at("over")) plan.tune.over.push_back(read_range(range));
     plan.rungs = json.at("rungs").get<std::vector<std::int64_t>>();
+    plan.tune.sampler = kTuneSamplers.parse(tune.value("sampler", "random"), "sampler");
+    plan.to_come = json.value("to_come", std::int64_t{0});
     plan.points = json.at("points").get<std::vector<Json>>();
     if (plan.rungs.empty() || plan.tune.eta < 1) throw std::out_of_range("rungs or eta");
     for (const Json& point : plan.points) {
