@@ -31,6 +31,7 @@ constexpr Measured kMeasured[] = {
     {"lenskit", "", 830e6, 60, 8, 0, 0, false},
     {"libmf", "", 48e6, 61, 4, 0, 0, true},
     {"spark", "", 1.4e9, 60, 8, 0, 0, false, kOfJava},
+    {"spark", "implicit_als", 2.3e9, 60, 8, 0, 0, false, kOfJava},
     {"surprise", "", 56e6, 288, 8, 300, 0, true},
     {"torch", "", 760e6, 40, 24, 0, 24, false},
 };

@@ -29,6 +29,15 @@ ALGORITHMS = {
     "ials": (BLUE, "s"), "ials_cpu": (GREY, "o"), "ials_fused": (WINE, "P"),
     "ials_pp": (ORANGE, "v"), "ials_pp_cpu": (SKY, "D"),
     "ruler": (OLIVE, "o"), "ruler_device": (OLIVE, "s"),
+    # Of other people: apart from ours that they meet, in colour and marker.
+    "peer:cmfrec:als": (PURPLE, "h"), "peer:cmfrec:implicit_als": (PURPLE, "H"),
+    "peer:cu2rec:sgd": (VERMILLION, "*"), "peer:cumf_als:als": (VERMILLION, "h"),
+    "peer:cumf_sgd:sgd": (GREEN, "d"), "peer:implicit:als": (VERMILLION, "8"),
+    "peer:lenskit:biased_mf": (VERMILLION, ">"), "peer:lenskit:implicit_mf": (INDIGO, ">"),
+    "peer:libmf:sgd": (OLIVE, "d"), "peer:qmf:wals": (PURPLE, "p"),
+    "peer:spark:als": (GREEN, "8"), "peer:spark:implicit_als": (GREEN, "*"),
+    "peer:surprise:baseline_als": (INDIGO, "d"), "peer:surprise:baseline_sgd": (INDIGO, "*"),
+    "peer:surprise:svd": (INDIGO, "p"), "peer:torch:sgd": (SKY, "*"),
 }
 # On a dark page those that would drown in it, a shade of the same hue instead.
 ON_DARK = {BLACK: "#F2F2F2", INDIGO: "#9A8CF0", WINE: "#C03A70", GREY: "#A6A6A6"}

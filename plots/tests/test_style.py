@@ -52,6 +52,18 @@ def test_every_algorithm_of_the_program_is_in_the_table():
     assert run and run <= palette.ALGORITHMS.keys()
 
 
+def test_every_peer_that_a_spec_names_is_in_the_table():
+    root = Path(__file__).resolve().parents[2]
+    peers = set()
+    for path in (root / "experiments").rglob("*.json"):
+        for entry in json.loads(path.read_text()).get("algorithms", []):
+            if entry.get("name") == "peer":
+                peers.add(f"peer:{entry['library']}:{entry.get('algorithm', '')}")
+    assert peers
+    for peer in peers:
+        assert any(name == peer or (peer.endswith(":") and name.startswith(peer)) for name in palette.ALGORITHMS), peer
+
+
 def test_every_published_system_that_a_recipe_draws_is_in_the_table():
     root = Path(__file__).resolve().parents[2]
     table = pd.read_csv(root / "results" / "published" / "published.csv", dtype=str)
@@ -66,7 +78,14 @@ def test_every_published_system_that_a_recipe_draws_is_in_the_table():
     ("sgd_serial", "hogwild", "ebgtg", "ebltg", "sgd_atomic"),
     ("gpusgd", "newgpusgd", "sgd_serial", "batch_hogwild", "sgd_tiled", "wavefront"),
     ("ccd++", "ccd++_cpu", "als_fused", "sgd_tiled", "als_cpu"),
-    ("ials", "ials_cpu", "ials_fused", "ials_pp", "ials_pp_cpu")])
+    ("ials", "ials_cpu", "ials_fused", "ials_pp", "ials_pp_cpu"),
+    # Of experiments/peers-explicit.json and peers-implicit.json.
+    ("peer:libmf:sgd", "peer:surprise:svd", "peer:cmfrec:als", "peer:lenskit:biased_mf", "peer:spark:als",
+     "peer:torch:sgd", "sgd_serial", "fpsgd", "als_cpu", "sgd_tiled"),
+    ("peer:libmf:sgd", "peer:cmfrec:als", "peer:lenskit:biased_mf", "peer:spark:als", "peer:torch:sgd", "fpsgd",
+     "als_cpu", "als_fused", "sgd_tiled"),
+    ("peer:implicit:als", "peer:cmfrec:implicit_als", "peer:lenskit:implicit_mf", "peer:spark:implicit_als",
+     "ials", "ials_cpu", "ials_fused", "ials_pp", "ials_pp_cpu")])
 def test_what_meets_in_a_figure_is_told_apart_without_green_or_red(group):
     for a, b in combinations(group, 2):
         (colour, marker), (other, shape) = palette.of_algorithm(a), palette.of_algorithm(b)
