@@ -22,6 +22,18 @@ class Sgd:
         torch.set_num_threads(task.threads)
         torch.manual_seed(task.seed)
         self.device = torch.device(self.params["device"])
+        self.load_all()
+
+    def load_all(self):
+        """What PyTorch imports at the first optimizer takes seconds, and is its start, not an answer's time."""
+        one = self.torch.zeros(1, 1, device=self.device, requires_grad=True)
+        step = self.make_optimizer([one])
+        one.sum().backward()
+        step.step()
+
+    def make_optimizer(self, tables):
+        make = self.torch.optim.Adam if self.params["optimizer"] == "adam" else self.torch.optim.SGD
+        return make(tables, lr=0.0)
 
     def describe(self):
         return self.torch.__version__, {"cuda": self.torch.version.cuda or "none", "device": self.params["device"],
@@ -40,8 +52,7 @@ class Sgd:
             self.tables += [torch.zeros(n, 1, device=self.device) for n in (task.n_users, task.n_items)]
         for table in self.tables:
             table.requires_grad_(True)
-        make = torch.optim.Adam if self.params["optimizer"] == "adam" else torch.optim.SGD
-        self.optimizer = make(self.tables, lr=0.0)
+        self.optimizer = self.make_optimizer(self.tables)
 
     def loss(self, batch):
         user, item = self.user[batch], self.item[batch]
