@@ -3,7 +3,11 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+#include <cstdint>
+
 #include "algorithms/core/model.hpp"
+#include "datasets/ratings/ratings.hpp"
 
 namespace mf::test {
 
@@ -14,6 +18,23 @@ inline void expect_same(const Model& a, const Model& b) {
   EXPECT_EQ(a.q, b.q);
   EXPECT_EQ(a.user_bias, b.user_bias);
   EXPECT_EQ(a.item_bias, b.item_bias);
+}
+
+// Root of the mean squared error, summed in double in the order of the ratings.
+inline double rmse(const Model& model, const Ratings& ratings) {
+  double sum = 0;
+  for (std::int64_t k = 0; k < ratings.nnz(); ++k) {
+    const Rating r = ratings[k];
+    const std::int64_t p = std::int64_t{r.user} * model.factors;
+    const std::int64_t q = std::int64_t{r.item} * model.factors;
+    double error = static_cast<double>(r.value) - model.mean;
+    if (!model.user_bias.empty()) error -= model.user_bias[r.user] + model.item_bias[r.item];
+    for (std::int64_t i = 0; i < model.factors; ++i) {
+      error -= static_cast<double>(model.p[p + i]) * model.q[q + i];
+    }
+    sum += error * error;
+  }
+  return std::sqrt(sum / static_cast<double>(ratings.nnz()));
 }
 
 }  // namespace mf::test

@@ -1,7 +1,9 @@
 // Small matrices for tests, from triples.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
+#include <numeric>
 #include <utility>
 #include <vector>
 
@@ -33,6 +35,20 @@ inline Ratings ratings_of(std::int32_t users, std::int32_t items, const std::vec
   for (std::int32_t u = 0; u < users; ++u) a.user_ids.push_back(u);
   for (std::int32_t i = 0; i < items; ++i) a.item_ids.push_back(i);
   return Ratings(std::move(a));
+}
+
+// Each user has one rating from 1 to 5, and each item: whatever the order of the updates, SGD gives
+// the same numbers.
+inline Ratings paired_ratings(std::int32_t count) {
+  std::vector<std::int32_t> items(count);
+  std::iota(items.begin(), items.end(), 0);
+  Rng rng(11);
+  std::shuffle(items.begin(), items.end(), rng);
+  std::vector<Rating> list;
+  for (std::int32_t user = 0; user < count; ++user) {
+    list.push_back({user, items[user], static_cast<float>(1 + 4 * rng.uniform())});
+  }
+  return ratings_of(count, count, list);
 }
 
 }  // namespace mf::test

@@ -3,17 +3,15 @@
 #include <gtest/gtest.h>
 
 #include <fstream>
-#include <functional>
 #include <numeric>
-#include <thread>
 
 #include "base/error.hpp"
-#include "base/local_ranks.hpp"
 #include "base/rng.hpp"
 #include "datasets/cache.hpp"
 #include "datasets/ratings/rank_blocks.hpp"
 #include "datasets/ratings/rating_slice.hpp"
 #include "datasets/split.hpp"
+#include "testing/rank_threads.hpp"
 #include "testing/temp_folder.hpp"
 
 namespace mf {
@@ -41,26 +39,6 @@ Dataset make_data(std::int32_t n_users, std::int32_t n_items, double density,
   data.ratings = Ratings(std::move(a));
   data.info.content_hash = content_hash(data.ratings, 1);
   return data;
-}
-
-// Calls body(ranks) in a thread each; returns what each threw.
-std::vector<std::string> on_ranks(int count, const std::function<void(Communicator&)>& body) {
-  auto links = make_local_links(count);
-  std::vector<std::string> errors(count);
-  std::vector<std::thread> threads;
-  for (int rank = 0; rank < count; ++rank) {
-    threads.emplace_back([&, rank] {
-      Communicator ranks(std::move(links[rank]));
-      try {
-        body(ranks);
-      } catch (const std::exception& error) {
-        errors[rank] = error.what();
-        ranks.announce({rank, ErrorKind::io, error.what()});
-      }
-    });
-  }
-  for (auto& thread : threads) thread.join();
-  return errors;
 }
 
 void expect_no_errors(const std::vector<std::string>& errors) {
@@ -115,7 +93,7 @@ SplitSpec spec_of(SplitSpec::Kind kind, double validation = 0) {
 void expect_slices(const Dataset& data, const SplitSpec& spec, int ranks) {
   const Split whole = make_split(data, spec, 1);
   const RatingFacts facts = facts_of(whole.train, 1);
-  expect_no_errors(on_ranks(ranks, [&](Communicator& of) {
+  expect_no_errors(test::in_rank_threads(ranks, [&](Communicator& of) {
     Dataset own;  // memory of it is given back
     own.info = data.info;
     Ratings::Arrays a;
@@ -162,7 +140,7 @@ TEST_P(Slices, MayBeEmpty) {
 TEST_P(Slices, ExchangeRowsAndColumns) {
   const Ratings whole = make_data(90, 41, 0.4).ratings;
   const Csc columns = make_csc(whole, 1);
-  expect_no_errors(on_ranks(GetParam(), [&](Communicator& of) {
+  expect_no_errors(test::in_rank_threads(GetParam(), [&](Communicator& of) {
     ThreadTeam team(2);
     const RatingSlice slice = slice_of(whole, of, team);
     EXPECT_EQ(slice.item_offsets, columns.item_offsets);
@@ -215,7 +193,7 @@ TEST_P(Slices, BlocksAreOfTheRankInWhichTheyBegin) {
     parts.push_back(rank == ranks ? 100
                                   : std::max<std::int64_t>(parts.back(), 9 * rank * rank % 80));
   for (const std::int64_t block : {1, 8, 30, 1000}) {
-    expect_no_errors(on_ranks(ranks, [&](Communicator& of) {
+    expect_no_errors(test::in_rank_threads(ranks, [&](Communicator& of) {
       const View<const std::int64_t> whole(all);
       const View<const std::int64_t> own = whole.part(parts[of.rank()], parts[of.rank() + 1]);
       const auto rest = rest_of_blocks(own, parts, block, of);
@@ -260,7 +238,7 @@ TEST_F(SlicedCache, EachRankReadsTheRowsOfItsUsers) {
   data.parts[5] = kTest;
   write_cache(path_, data, 1);
   for (const int ranks : {1, 3, 4}) {
-    expect_no_errors(on_ranks(ranks, [&](Communicator& of) {
+    expect_no_errors(test::in_rank_threads(ranks, [&](Communicator& of) {
       const CacheSlice slice = read_cache_slice(path_, of, 2);
       EXPECT_EQ(slice.users, cut_users_evenly(data.ratings.user_offsets(), ranks));
       EXPECT_EQ(slice.data.info.content_hash, data.info.content_hash);
@@ -279,7 +257,8 @@ TEST_F(SlicedCache, DamageIsFoundByAll) {
   for (const std::int64_t from_end : {ids + column / 9, ids + column / 2, ids + column + 900}) {
     write_cache(path_, data, 1);
     damage(path_, from_end);
-    for (const auto& error : on_ranks(3, [&](Communicator& of) { read_cache_slice(path_, of, 1); }))
+    for (const auto& error :
+         test::in_rank_threads(3, [&](Communicator& of) { read_cache_slice(path_, of, 1); }))
       EXPECT_NE(error.find("the cache is corrupt: checksum of the section"), std::string::npos)
           << error;
   }
@@ -289,7 +268,7 @@ TEST_F(SlicedCache, DamageIsFoundByAll) {
 TEST_F(SlicedCache, RanksWithOtherRatingsAreNamed) {
   write_cache(path_, make_data(90, 70, 0.6, 1), 1);
   write_cache(folder_ / "two.mfc", make_data(90, 70, 0.6, 2), 1);
-  const auto errors = on_ranks(3, [&](Communicator& of) {
+  const auto errors = test::in_rank_threads(3, [&](Communicator& of) {
     read_cache_slice(of.rank() == 2 ? folder_ / "two.mfc" : path_, of, 1);
   });
   for (const auto& error : errors)

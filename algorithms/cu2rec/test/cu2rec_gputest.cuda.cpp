@@ -1,7 +1,6 @@
 // The family on the device against the reference on the host.
 #include <curand_kernel.h>
 
-#include <cmath>
 #include <cstring>
 
 #include "algorithms/core/cuda/memory.hpp"
@@ -14,6 +13,7 @@
 #include "datasets/synthetic/synthetic.hpp"
 #include "testing/cuda/test_runner.hpp"
 #include "testing/cuda/testing.hpp"
+#include "testing/models.hpp"
 
 namespace mf::cu2rec {
 namespace {
@@ -247,21 +247,6 @@ TEST(Cu2rec, AtomicsLoseNothing) {
   }
 }
 
-double rmse(const Model& model, const Ratings& part) {
-  double sum = 0;
-  for (std::int64_t i = 0; i < part.nnz(); ++i) {
-    const Rating rating = part[i];
-    const std::int64_t p = std::int64_t{rating.user} * model.factors;
-    const std::int64_t q = std::int64_t{rating.item} * model.factors;
-    double x = model.mean + model.user_bias[rating.user] + model.item_bias[rating.item];
-    for (std::int32_t k = 0; k < model.factors; ++k) {
-      x += static_cast<double>(model.p[p + k]) * model.q[q + k];
-    }
-    sum += std::pow(rating.value - x, 2);
-  }
-  return std::sqrt(sum / static_cast<double>(part.nnz()));
-}
-
 // With conflicts the result depends on timing. Over 10 seeds the test RMSE of both mappings must
 // be that of the reference, which has no races, within what its own seeds differ by.
 TEST(Cu2rec, RacesStayInABandOfTheReference) {
@@ -289,13 +274,13 @@ TEST(Cu2rec, RacesStayInABandOfTheReference) {
           Reference reference(read_settings(rule, params), initial, 0.01);
           reference.seed = init.seed;
           for (std::int64_t i = 1; i <= kIterations; ++i) reference.iterate(split.train, i);
-          value = rmse(reference.model, split.test);
+          value = test::rmse(reference.model, split.test);
         } else {
           TestRunner device(kItemRules.of(rule), params, split.train, initial, init.seed);
           device.run(1, kIterations, 0.01);
-          value = rmse(device.model(), split.test);
+          value = test::rmse(device.model(), split.test);
         }
-        EXPECT_LT(value, rmse(initial, split.test) - 0.05) << "nothing was learned";
+        EXPECT_LT(value, test::rmse(initial, split.test) - 0.05) << "nothing was learned";
         mean_of[column++] += value / kSeeds;
       }
     }

@@ -2,20 +2,19 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cmath>
-#include <numeric>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "algorithms/core/registry.hpp"
 #include "algorithms/cumf_sgd/device_grid.hpp"
 #include "base/json.hpp"
-#include "base/rng.hpp"
 #include "datasets/split.hpp"
 #include "datasets/synthetic/synthetic.hpp"
 #include "testing/cuda/rank_processes.hpp"
 #include "testing/cuda/test_runner.hpp"
 #include "testing/cuda/testing.hpp"
+#include "testing/models.hpp"
 #include "testing/triples.hpp"
 
 namespace mf::cumf_sgd {
@@ -40,32 +39,6 @@ Outcome train(const Ratings& ratings, Json changes, double rate, int epochs, Com
   outcome.exchanged = runner.algorithm->exchanged();
   if (ranks == nullptr || ranks->leads()) outcome.model = runner.model();
   return outcome;
-}
-
-double rmse(const Model& model, const Ratings& ratings) {
-  double sum = 0;
-  for (std::int64_t k = 0; k < ratings.nnz(); ++k) {
-    const Rating r = ratings[k];
-    double prediction = 0;
-    for (std::int64_t i = 0; i < model.factors; ++i) {
-      prediction += model.p[r.user * model.factors + i] * model.q[r.item * model.factors + i];
-    }
-    sum += (r.value - prediction) * (r.value - prediction);
-  }
-  return std::sqrt(sum / static_cast<double>(ratings.nnz()));
-}
-
-// Each user has one rating, and each item: whatever the order, the same numbers.
-Ratings pairs(std::int32_t count) {
-  std::vector<std::int32_t> items(count);
-  std::iota(items.begin(), items.end(), 0);
-  Rng rng(11);
-  std::shuffle(items.begin(), items.end(), rng);
-  std::vector<Rating> list;
-  for (std::int32_t user = 0; user < count; ++user) {
-    list.push_back({user, items[user], static_cast<float>(1 + 4 * rng.uniform())});
-  }
-  return test::ratings_of(count, count, list);
 }
 
 // Of one device: rows without ratings, segments of no item, and of no rating.
@@ -112,7 +85,7 @@ TEST_P(HogwildDevices, EveryRatingIsVisitedOnceAPass) {
   cuda::in_ranks(GetParam(), [](Communicator& ranks) {
     // Also fewer items than segments, and than ranks.
     for (const std::int32_t count : {4001, 3, 1}) {
-      const Ratings ratings = pairs(count);
+      const Ratings ratings = test::paired_ratings(count);
       for (const Json& changes :
            {Json{{"factors", 24}, {"storage", "fp32"}}, Json{{"factors", 64}, {"storage", "fp16"}},
             Json{{"factors", 100}, {"storage", "fp32"}, {"mapping", "group"}, {"run", 7}}}) {
@@ -133,7 +106,7 @@ TEST_P(HogwildDevices, EveryRatingIsVisitedOnceAPass) {
 TEST_P(HogwildDevices, OneSegmentARankIsWaitedFor) {
   MF_REQUIRE_DEVICES(GetParam());
   cuda::in_ranks(GetParam(), [](Communicator& ranks) {
-    const Ratings ratings = pairs(40'001);
+    const Ratings ratings = test::paired_ratings(40'001);
     const Json changes = {{"factors", 40}, {"storage", "fp32"}, {"workers", 1}};
     const Outcome many = train(ratings, changes, 0.05, 3, &ranks);
     EXPECT_EQ(many.facts["segments"], ranks.size());
@@ -158,8 +131,8 @@ TEST_P(HogwildDevices, LearnAsOneDoes) {
       ranks.all_sum(std::span(&own, 1));
       EXPECT_EQ(own, static_cast<double>(split.train.nnz()));
       if (!ranks.leads()) continue;
-      const double one = rmse(alone.model, split.test);
-      EXPECT_NEAR(rmse(many.model, split.test), one, 0.01 * one) << sampling;
+      const double one = test::rmse(alone.model, split.test);
+      EXPECT_NEAR(test::rmse(many.model, split.test), one, 0.01 * one) << sampling;
     }
   });
 }

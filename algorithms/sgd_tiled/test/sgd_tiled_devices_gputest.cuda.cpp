@@ -2,18 +2,16 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cmath>
-#include <numeric>
 #include <string>
 #include <vector>
 
 #include "algorithms/core/registry.hpp"
 #include "base/json.hpp"
-#include "base/rng.hpp"
 #include "datasets/split.hpp"
 #include "datasets/synthetic/synthetic.hpp"
 #include "testing/cuda/rank_processes.hpp"
 #include "testing/cuda/test_runner.hpp"
+#include "testing/models.hpp"
 #include "testing/triples.hpp"
 
 namespace mf::sgd_tiled {
@@ -31,35 +29,6 @@ Model train(const Ratings& ratings, const Json& changes, double rate, int epochs
   return ranks == nullptr || ranks->leads() ? runner.model() : Model{};
 }
 
-double rmse(const Model& model, const Ratings& ratings) {
-  double sum = 0;
-  for (std::int64_t k = 0; k < ratings.nnz(); ++k) {
-    const Rating r = ratings[k];
-    double prediction = model.mean;
-    if (model.kind == ModelKind::biased) {
-      prediction += model.user_bias[r.user] + model.item_bias[r.item];
-    }
-    for (std::int64_t i = 0; i < model.factors; ++i) {
-      prediction += model.p[r.user * model.factors + i] * model.q[r.item * model.factors + i];
-    }
-    sum += (r.value - prediction) * (r.value - prediction);
-  }
-  return std::sqrt(sum / static_cast<double>(ratings.nnz()));
-}
-
-// Each user has one rating, and each item: whatever the order, the same numbers.
-Ratings pairs(std::int32_t count) {
-  std::vector<std::int32_t> items(count);
-  std::iota(items.begin(), items.end(), 0);
-  Rng rng(11);
-  std::shuffle(items.begin(), items.end(), rng);
-  std::vector<Rating> list;
-  for (std::int32_t user = 0; user < count; ++user) {
-    list.push_back({user, items[user], static_cast<float>(1 + 4 * rng.uniform())});
-  }
-  return test::ratings_of(count, count, list);
-}
-
 class TiledDevices : public testing::TestWithParam<int> {};
 
 TEST_P(TiledDevices, EveryRatingIsVisitedOnceAPass) {
@@ -67,7 +36,7 @@ TEST_P(TiledDevices, EveryRatingIsVisitedOnceAPass) {
   cuda::in_ranks(GetParam(), [](Communicator& ranks) {
     // Also fewer items than blocks, and than ranks.
     for (const std::int32_t count : {4001, 3, 1}) {
-      const Ratings ratings = pairs(count);
+      const Ratings ratings = test::paired_ratings(count);
       for (const Json& changes :
            {Json{{"factors", 24}, {"storage", "fp32"}},
             Json{{"factors", 20}, {"storage", "fp32"}, {"model", "biased"}},
@@ -96,8 +65,8 @@ TEST_P(TiledDevices, LearnAsOneDoes) {
       const Model many = train(split.train, changes, 0.01, 10, &ranks);
       const Model alone = train(split.train, changes, 0.01, 10, nullptr);
       if (!ranks.leads()) continue;
-      const double one = rmse(alone, split.test);
-      EXPECT_NEAR(rmse(many, split.test), one, 0.01 * one) << model;
+      const double one = test::rmse(alone, split.test);
+      EXPECT_NEAR(test::rmse(many, split.test), one, 0.01 * one) << model;
     }
   });
 }
