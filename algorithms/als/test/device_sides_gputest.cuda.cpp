@@ -10,6 +10,7 @@
 #include "algorithms/als/test/side_plan.hpp"
 #include "algorithms/core/cuda/cut_rows.hpp"
 #include "algorithms/core/cuda/stream.hpp"
+#include "testing/cuda/back.hpp"
 #include "testing/cuda/testing.hpp"
 
 namespace mf::als {
@@ -17,13 +18,6 @@ namespace {
 
 using test::FusedPlan;
 using test::plan_fused;
-
-template <class T>
-std::vector<T> back(const T* from, std::int64_t count, const cuda::Stream& stream) {
-  std::vector<T> host(count);
-  cuda::download(View<T>(host), from, stream.get());
-  return host;
-}
 
 bool same(const RowPart& a, const RowPart& b) {
   return a.begin == b.begin && a.count == b.count && a.row == b.row && a.row_count == b.row_count &&

@@ -13,17 +13,11 @@
 #include "algorithms/als/cumf/hermitian.hpp"
 #include "algorithms/core/cuda/stream.hpp"
 #include "base/rng.hpp"
+#include "testing/cuda/back.hpp"
 #include "testing/cuda/testing.hpp"
 
 namespace mf::als {
 namespace {
-
-template <class T>
-std::vector<T> back(const T* from, std::int64_t count, const cuda::Stream& stream) {
-  std::vector<T> host(count);
-  cuda::download(View<T>(host), from, stream.get());
-  return host;
-}
 
 template <class T>
 cuda::DeviceBuffer<T> on_device(const std::vector<T>& from, const cuda::Stream& stream) {

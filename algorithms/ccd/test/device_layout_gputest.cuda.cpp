@@ -12,17 +12,11 @@
 #include "algorithms/ccd/test/reference.hpp"
 #include "algorithms/core/cuda/stream.hpp"
 #include "base/json.hpp"
+#include "testing/cuda/back.hpp"
 #include "testing/cuda/testing.hpp"
 
 namespace mf::ccd {
 namespace {
-
-template <class T>
-std::vector<T> back(const T* from, std::int64_t count, const cuda::Stream& stream) {
-  std::vector<T> host(count);
-  cuda::download(View<T>(host), from, stream.get());
-  return host;
-}
 
 bool same(const Task& a, const Task& b) {
   return a.begin == b.begin && a.slot == b.slot && a.row == b.row && a.units == b.units;

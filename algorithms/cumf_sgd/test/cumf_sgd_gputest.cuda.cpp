@@ -15,6 +15,7 @@
 #include "base/json.hpp"
 #include "datasets/split.hpp"
 #include "datasets/synthetic/synthetic.hpp"
+#include "testing/cuda/back.hpp"
 #include "testing/cuda/test_runner.hpp"
 #include "testing/cuda/testing.hpp"
 #include "testing/triples.hpp"
@@ -111,13 +112,6 @@ std::vector<Rating> walk(const WavefrontGrid& grid, std::uint64_t seed, std::int
     }
   }
   return ratings;
-}
-
-template <class T>
-std::vector<T> back(const cuda::DeviceBuffer<T>& from, const cuda::Stream& stream) {
-  std::vector<T> host(from.size());
-  cuda::download(View<T>(host), from.data(), stream.get());
-  return host;
 }
 
 // Some users have many ratings and some none; so have the items.

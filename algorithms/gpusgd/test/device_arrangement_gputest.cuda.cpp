@@ -10,17 +10,11 @@
 #include "algorithms/core/cuda/stream.hpp"
 #include "algorithms/gpusgd/test/partition.hpp"
 #include "algorithms/gpusgd/test/support.hpp"
+#include "testing/cuda/back.hpp"
 #include "testing/cuda/testing.hpp"
 
 namespace mf::gpusgd {
 namespace {
-
-template <class T>
-std::vector<T> back(const cuda::DeviceBuffer<T>& from, const cuda::Stream& stream) {
-  std::vector<T> host(from.size());
-  cuda::download(View<T>(host), from.data(), stream.get());
-  return host;
-}
 
 void expect_numbers(const cuda::DeviceBuffer<std::int64_t>& made,
                     const AlignedVector<std::int64_t>& host, const char* what,

@@ -17,18 +17,12 @@
 #include "algorithms/ials/test/plan_reference.hpp"
 #include "base/error.hpp"
 #include "base/rng.hpp"
+#include "testing/cuda/back.hpp"
 #include "testing/cuda/testing.hpp"
 #include "testing/triples.hpp"
 
 namespace mf::ials {
 namespace {
-
-template <class T>
-std::vector<T> back(const T* from, std::int64_t count, const cuda::Stream& stream) {
-  std::vector<T> host(count);
-  cuda::download(View<T>(host), from, stream.get());
-  return host;
-}
 
 // Values of 0 to 5 where `zeros`, else of 1 to 5. A third of the users has no pairs, user 1 many.
 Ratings clicks(std::int32_t users, std::int32_t items, double density, bool zeros,

@@ -16,6 +16,7 @@
 #include "base/rng.hpp"
 #include "datasets/split.hpp"
 #include "datasets/synthetic/synthetic.hpp"
+#include "testing/cuda/back.hpp"
 #include "testing/cuda/test_runner.hpp"
 #include "testing/cuda/testing.hpp"
 
@@ -47,13 +48,6 @@ Ratings disjoint_matrix(std::int32_t m, std::int32_t most) {
   }
   for (std::int32_t i = 0; i <= item; ++i) arrays.item_ids.push_back(i);
   return Ratings(std::move(arrays));
-}
-
-template <class T>
-std::vector<T> back(const T* from, std::int64_t count, const cuda::Stream& stream) {
-  std::vector<T> host(count);
-  cuda::download(View<T>(host), from, stream.get());
-  return host;
 }
 
 TEST(DeviceTiles, AreTheHosts) {

@@ -15,6 +15,7 @@
 #include "base/clock.hpp"
 #include "base/rng.hpp"
 #include "datasets/ratings/ratings.hpp"
+#include "testing/cuda/back.hpp"
 #include "testing/cuda/rank_processes.hpp"
 #include "testing/triples.hpp"
 
@@ -35,13 +36,6 @@ Ratings some_ratings(std::int32_t users, std::int32_t items) {
 }
 
 class Devices : public testing::TestWithParam<int> {};
-
-template <class T>
-std::vector<T> down(const DeviceBuffer<T>& from, const Stream& stream) {
-  std::vector<T> host(from.size());
-  download(View<T>(host), from.data(), stream.get());
-  return host;
-}
 
 TEST_P(Devices, PartsOfAnyLengthReachAll) {
   MF_REQUIRE_DEVICES(GetParam());
@@ -65,7 +59,7 @@ TEST_P(Devices, PartsOfAnyLengthReachAll) {
       auto device = upload(View<const std::int32_t>(own), stream.get());
       devices.all_gather(device.data(), bytes, stream.get());
       devices.wait(stream.get());
-      EXPECT_EQ(down(device, stream), expected);
+      EXPECT_EQ(back(device, stream), expected);
     }
     EXPECT_GT(devices.use().seconds, 0);
     EXPECT_GT(devices.use().bytes_received, 0);
@@ -116,7 +110,7 @@ TEST_P(Devices, SumsAreThoseOfAll) {
       auto device = upload(View<const T>(own), stream.get());
       devices.all_sum(device.data(), std::ssize(own), stream.get());
       devices.wait(stream.get());
-      const auto got = down(device, stream);
+      const auto got = back(device, stream);
       const auto count = static_cast<T>(ranks.size());
       for (std::size_t i = 0; i < own.size(); ++i) {
         ASSERT_EQ(got[i], count * static_cast<T>(i) * unit + count * (count - 1) / 2);
@@ -141,7 +135,7 @@ TEST_P(Devices, ARingMovesOnByOne) {
     devices.shift(out.data(), 4 * length(ranks.rank()), in.data(), 4 * length(before),
                   stream.get());
     devices.wait(stream.get());
-    EXPECT_EQ(down(in, stream), std::vector<std::int32_t>(length(before), before));
+    EXPECT_EQ(back(in, stream), std::vector<std::int32_t>(length(before), before));
   });
 }
 
@@ -167,7 +161,7 @@ TEST_P(Devices, RowsOfAllReachTheFirst) {
       auto device = upload(View<const std::int32_t>(rows), stream.get());
       devices.gather(device.data(), held.begin, sizeof(std::int32_t), shards, stream.get());
       devices.wait(stream.get());
-      EXPECT_EQ(down(device, stream), ranks.leads() ? expected : rows);
+      EXPECT_EQ(back(device, stream), ranks.leads() ? expected : rows);
     }
   });
 }

@@ -9,18 +9,12 @@
 #include "algorithms/core/cuda/stream.hpp"
 #include "base/error.hpp"
 #include "base/rng.hpp"
+#include "testing/cuda/back.hpp"
 #include "testing/cuda/testing.hpp"
 #include "testing/triples.hpp"
 
 namespace mf::cuda {
 namespace {
-
-template <class T>
-std::vector<T> back(const T* from, std::int64_t count, const Stream& stream) {
-  std::vector<T> host(count);
-  download(View<T>(host), from, stream.get());
-  return host;
-}
 
 // A few rows have many ratings and many have none; so have the columns.
 Ratings skewed(std::int32_t users, std::int32_t items, std::int64_t nnz, std::uint64_t seed) {
