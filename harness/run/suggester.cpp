@@ -31,7 +31,7 @@ peer::Command command_of(const std::string& log) {
   return command;
 }
 
-Json range_json(const TuneRange& range) {
+Json sampled_range(const TuneRange& range) {
   if (!range.choices.empty()) return {{"name", range.name}, {"choices", range.choices.size()}};
   return {{"name", range.name},
           {"low", range.low},
@@ -123,7 +123,7 @@ Suggester::~Suggester() {
 Json Suggester::next(const std::vector<TriedPoint>& tried) {
   const StudyPlan& plan = impl_->plan;
   Json over = Json::array();
-  for (const auto& range : plan.tune.over) over.push_back(range_json(range));
+  for (const auto& range : plan.tune.over) over.push_back(sampled_range(range));
   // A search of its own for each point, so that one that goes on after a break is the same.
   impl_->ask({{"type", "begin"},
               {"seed", plan.tune.seed},
