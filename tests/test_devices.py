@@ -95,11 +95,14 @@ def test_one_device_is_the_case_without_the_parameter(mfbench, tmp_path):
     assert len({one, two, four}) == 3
 
 
-def test_plan_counts_the_memory_of_each_device(mfbench, tmp_path):
+@pytest.mark.parametrize("free", [[], ["--device-memory", "130"]])
+def test_plan_counts_the_memory_of_each_device(mfbench, tmp_path, free):
     spec = {**on([1, 2, 4], factors=100), "datasets": [{"like": "netflix"}]}
-    done = mfbench("plan", "--no-measure", "--json", write(tmp_path, spec), cwd=tmp_path)
+    done = mfbench("plan", "--no-measure", "--json", *free, write(tmp_path, spec), cwd=tmp_path)
     assert done.returncode == 0, done.stderr
-    one, two, four = (case["device_bytes"] for case in json.loads(done.stdout)["cases"])
+    cases = json.loads(done.stdout)["cases"]
+    one, two, four = (case["device_bytes"] for case in cases)
+    assert [case["shared_device_bytes"] for case in cases] == [None] * 3  # each device has its share
     assert 0.4 * one < two < 0.7 * one
     assert 0.2 * one < four < 0.8 * two
 

@@ -97,7 +97,9 @@ Place place_of(std::span<const Case* const> cases, std::size_t index) {
   const Case& before = *cases[index - 1];
   place.has_ratings = own.resolved.at("dataset") == before.resolved.at("dataset");
   place.has_split = place.has_ratings && own.resolved.at("split") == before.resolved.at("split");
-  if (place.has_split && needs_device(before)) place.keeps_on_device = true;
+  if (place.has_split && trains_on_one_device(own) && trains_on_one_device(before)) {
+    place.keeps_on_device = true;
+  }
   for (std::size_t i = index; place.has_split && i-- > 0;) {
     const Case& earlier = *cases[i];
     if (own.resolved.at("dataset") != earlier.resolved.at("dataset") ||

@@ -41,7 +41,7 @@
 namespace mf {
 namespace {
 
-constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+constexpr double kNotKnown = std::numeric_limits<double>::quiet_NaN();
 
 // Without a window to profile, the case as it is.
 Case case_to_run(const Case& item, const RunOptions& options) {
@@ -49,7 +49,7 @@ Case case_to_run(const Case& item, const RunOptions& options) {
 }
 
 // Not a number where there was nothing to evaluate or nobody asked.
-double number_of(const std::optional<double>& value) { return value.value_or(kNaN); }
+double number_of(const std::optional<double>& value) { return value.value_or(kNotKnown); }
 
 // What a trial may see of a split: the validation part stands for the test part, too.
 std::shared_ptr<const Split> without_test(const Split& split) {
@@ -599,14 +599,14 @@ class CaseRun {
   void take_reported(TracePoint& point, double rmse) const {
     point.by_program = true;
     point.test_rmse = rmse;
-    point.test_mae = kNaN;
+    point.test_mae = kNotKnown;
     if (is_trial(item_)) point.validation_rmse = rmse;
   }
 
   // Values of implicit feedback are no ratings: there is no error of them.
   void set_errors(TracePoint& point, const FactorView& view) {
     if (implicit_) {
-      point.test_rmse = point.test_mae = kNaN;
+      point.test_rmse = point.test_mae = kNotKnown;
       return;
     }
     const Accuracy test = evaluate_on(view, judge_->test);

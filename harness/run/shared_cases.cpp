@@ -1,6 +1,7 @@
 #include "harness/run/shared_cases.hpp"
 
 #include "harness/run/preflight.hpp"
+#include "harness/run/rank_world.hpp"
 
 namespace mf {
 namespace {
@@ -28,8 +29,10 @@ bool is_cut_again(const Case& own, std::span<const Case* const> later) {
   return false;
 }
 
+bool trains_on_one_device(const Case& item) { return needs_device(item) && ranks_of(item) == 1; }
+
 bool is_trained_again(const Case& own, std::span<const Case* const> later) {
-  return needs_device(own) && any_of_same_split(own, later, needs_device);
+  return trains_on_one_device(own) && any_of_same_split(own, later, trains_on_one_device);
 }
 
 bool is_handed_over_again(const Case& own, std::span<const Case* const> later) {

@@ -10,7 +10,10 @@ namespace mf {
 // Whether one of the first cases of `later` that have this one's data set cuts it in another way.
 bool is_cut_again(const Case& own, std::span<const Case* const> later);
 
-// Whether one of the first cases of `later` that have this one's split trains on a device, too.
+// Whether a case has all of its ratings on a device, where they can stay for the next one.
+bool trains_on_one_device(const Case& item);
+
+// Whether this case and one of the first of `later` that have its split train on one device.
 bool is_trained_again(const Case& own, std::span<const Case* const> later);
 
 // Whether one of the first cases of `later` that have this one's split trains in a process of its

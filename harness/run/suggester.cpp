@@ -16,14 +16,14 @@
 namespace mf {
 namespace {
 
-constexpr const char* kEnvironment = "optuna";
+constexpr const char* kSampler = "optuna";
 constexpr const char* kScript = "optuna_sampler";
 constexpr double kLongestWait_s = 120;  // its first answer has the import of the library
 
 peer::Command command_of(const std::string& log) {
   const std::string script = peer::scripts_folder().value_or("") + "/" + kScript + ".py";
   peer::Command command;
-  command.arguments = {peer::python_of(kEnvironment), "-I", script};
+  command.arguments = {peer::python_of(kSampler), "-I", script};
   command.environment = {"LC_ALL=C.UTF-8", "PYTHONDONTWRITEBYTECODE=1", "OMP_NUM_THREADS=1",
                          "OPENBLAS_NUM_THREADS=1"};
   command.folder = "/";
@@ -52,9 +52,7 @@ std::optional<double> worst_score(const std::vector<TriedPoint>& tried, Metric m
 
 }  // namespace
 
-std::optional<std::string> why_no_suggester() {
-  return peer::why_not_installed(kScript, kEnvironment);
-}
+std::optional<std::string> why_no_suggester() { return peer::why_not_installed(kScript, kSampler); }
 
 struct Suggester::Impl {
   Impl(const StudyPlan& its_plan, std::string its_log)

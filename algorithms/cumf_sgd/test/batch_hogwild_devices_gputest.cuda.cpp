@@ -117,6 +117,8 @@ TEST_P(HogwildDevices, OneSegmentARankIsWaitedFor) {
   });
 }
 
+// Block by block an epoch learns a little less, also where it is serial: within a round a user's
+// row fits the items of one segment.
 TEST_P(HogwildDevices, LearnAsOneDoes) {
   MF_REQUIRE_DEVICES(GetParam());
   cuda::in_ranks(GetParam(), [](Communicator& ranks) {
@@ -132,7 +134,7 @@ TEST_P(HogwildDevices, LearnAsOneDoes) {
       EXPECT_EQ(own, static_cast<double>(split.train.nnz()));
       if (!ranks.leads()) continue;
       const double one = test::rmse(alone.model, split.test);
-      EXPECT_NEAR(test::rmse(many.model, split.test), one, 0.01 * one) << sampling;
+      EXPECT_NEAR(test::rmse(many.model, split.test), one, 0.02 * one) << sampling;
     }
   });
 }
