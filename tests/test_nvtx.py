@@ -102,6 +102,6 @@ def test_a_device_s_algorithms_have_their_phases(mfbench, library, tmp_path):
         pytest.skip(f"no device: {report['device']}")
     seen = main_paths(watch(mfbench, library, tmp_path, DEVICE))
     counts = collections.Counter(seen)
-    assert counts["case"] == 2 and counts["case/prepare/transfer"] >= 2
+    assert counts["case"] == 2 and counts["case/prepare/transfer"] >= 1
     assert counts["case/epoch"] >= 2
     assert any(path.startswith("case/epoch/") for path in seen)

@@ -129,6 +129,7 @@ void CaseRanks::epochs(const EpochArgs& first, std::int64_t count,
     epochs.learning_rate = first.learning_rate;
     order(epochs);
     whole_ = false;
+    group_.barrier();  // all begin when the clock does
     action();
   });
 }

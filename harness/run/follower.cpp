@@ -120,18 +120,19 @@ class FollowedCase {
   }
 
   void run_epochs(const Order& order) {
-    const auto start = Clock::now();
     const OwnUse before = own_use();
-    if (energy_) energy_->begin_group();
+    if (energy_) energy_->begin_group();  // its counter takes milliseconds to read
     {
       const SampledEpochs sampled(sampler_.get());
+      group_.barrier();
+      const auto start = Clock::now();
       clock_.time_group(order.epochs, [&] {
         prepared_->run_epochs({order.first_epoch, order.learning_rate}, order.epochs);
       });
+      train_s_ += seconds_since(start);
     }
     if (energy_) energy_->end_group(clock_.last_group().seconds);
     use_ += own_use() - before;
-    train_s_ += seconds_since(start);
   }
 
   // As rank 0 does, in its order.
