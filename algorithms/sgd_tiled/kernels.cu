@@ -89,7 +89,7 @@ __global__ void __launch_bounds__(kThreads, least_blocks(kWords))
   const int words = Share::words(a.factors);
   Rounder rounder{seed + 0x9E3779B9U * static_cast<std::uint32_t>(thread), stochastic};
 
-  for (std::int64_t slot = thread / 32; slot < a.bundles; slot += warps) {
+  for (std::int64_t slot = a.range.begin + thread / 32; slot < a.range.end; slot += warps) {
     const std::int64_t bundle = (order.multiplier * slot + order.shift) % a.bundles;
     const Chunk chunk = a.chunks[bundle * kGroups + group];
     const int longest = cuda::max_over_warp(chunk.count);
@@ -163,7 +163,7 @@ void launch_kernel(const Pass& pass) {
   const std::int64_t wanted =
       std::max<std::int64_t>(1, pass.arrays.workers * Shape::kLanes / kThreads);
   const unsigned blocks =
-      cuda::blocks_for(pass.arrays.bundles, kThreads / 32, std::min(resident, wanted));
+      cuda::blocks_for(pass.arrays.range.size(), kThreads / 32, std::min(resident, wanted));
   if (blocks == 0) return;
   kernel<<<blocks, kThreads, 0, pass.stream>>>(pass.arrays, pass.step, pass.order, pass.seed,
                                                pass.epoch, pass.settings.stochastic);

@@ -17,6 +17,7 @@ struct Arrays {
   std::int32_t factors;
   const Chunk* chunks;
   std::int64_t bundles;
+  BundleRange range;         // of them in the order of the pass
   std::int64_t workers;      // groups of lanes at once, at most; whole blocks of threads, not none
   const RowRating* ratings;  // by user; `other` is the marked_item
   void* p;

@@ -17,6 +17,9 @@ constexpr double kLaunch = 20e-6;           // and the end of the longest chunks
 constexpr double kExchangeLatency = 20e-6;  // seconds
 constexpr double kExchangeBytes = 150e9;    // a second from one rank to the next
 constexpr double kWorthHalves = .95;
+constexpr double kRoundWait =
+    100e-6;  // for the slowest rank, as measured: once more each round, seconds
+constexpr double kMostForLaps = .02;
 
 double pass_s(double updates, double row_bytes, double workers) {
   const double rate = std::min(
@@ -48,6 +51,13 @@ double ring_round_s(const RingShape& shape, int halves) {
 
 int ring_halves(const RingShape& shape) {
   return ring_round_s(shape, 2) < kWorthHalves * ring_round_s(shape, 1) ? 2 : 1;
+}
+
+int ring_laps(const RingShape& shape, int halves) {
+  const double most = kMostForLaps * ring_round_s(shape, halves);
+  int laps = kMostLaps;
+  while (laps > 1 && (laps - 1) * halves * kRoundWait > most) laps /= 2;
+  return laps;
 }
 
 }  // namespace mf::sgd_tiled

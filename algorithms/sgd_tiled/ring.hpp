@@ -1,7 +1,9 @@
 // Which rank works on which items when, where users are cut over ranks and items travel (DSGD). The
 // items are cut into as many blocks as there are ranks, and an epoch has as many rounds. A block is
 // worked on whole and then sent, or in two halves: while a rank works on one half, the other is
-// under way to the next rank.
+// under way to the next rank. An epoch may go round in several laps, each with an equal part of the
+// chunks of each block: then an item is updated all through the epoch, by users of all ranks in
+// turn, as on one device, and not by those of one rank after the other.
 #pragma once
 
 #include <cstdint>
@@ -12,6 +14,7 @@
 namespace mf::sgd_tiled {
 
 inline constexpr int kMostHalves = 2;
+inline constexpr int kMostLaps = 4;
 
 // The block of a rank in a round of an epoch, counted from 0. In the next round it is the next
 // rank's; after the last one each rank has the block that it began with.
@@ -44,5 +47,8 @@ int ring_halves(const RingShape& shape);
 
 // The estimate of a round, seconds.
 double ring_round_s(const RingShape& shape, int halves);
+
+// 1, 2 or kMostLaps: as many as are estimated to make an epoch a fiftieth longer at most.
+int ring_laps(const RingShape& shape, int halves);
 
 }  // namespace mf::sgd_tiled

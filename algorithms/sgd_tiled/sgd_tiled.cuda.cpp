@@ -23,6 +23,7 @@ namespace {
 struct Ring {
   cuda::DeviceCommunicator* devices;
   RowShards users, items;  // parts of a rank's items are the halves of its first block, or it whole
+  int laps = 1;
   cuda::Event done, begun;
   std::array<cuda::Event, kMostHalves> arrived;
 
@@ -60,7 +61,7 @@ class SgdTiled : public Algorithm {
     if (ring_) {
       run_rounds(args, context);
     } else {
-      pass(0, args);
+      pass(0, args, 0, 1);
     }
     return static_cast<std::int64_t>(work_.updates);
   }
@@ -93,23 +94,27 @@ class SgdTiled : public Algorithm {
     facts["first_items"] = ring_->items.own(rank).size();
     facts["workers"] = workers_;
     facts["halves"] = ring_->halves();
+    facts["laps"] = ring_->laps;
     return facts;
   }
 
   Json exchanged() const override { return cuda::exchanged_json(ring_ ? ring_->devices : nullptr); }
 
  private:
-  // One pass over the ratings of a block; the only one, where there is one device.
-  void pass(int block, const EpochArgs& args) {
+  // A lap's part of a pass over the ratings of a block; on one device all of the only one.
+  void pass(int block, const EpochArgs& args, int lap, int laps) {
     const DeviceTiles& tiles = tiles_[block];
     const auto epoch = static_cast<std::uint64_t>(args.epoch);
+    const std::uint64_t rounding =
+        rounding_seed_ + epoch + static_cast<std::uint64_t>(lap) * 0x726f756e64ULL;
     launch_pass({settings_,
-                 {settings_.factors, tiles.chunks.data(), tiles.bundles, workers_, ratings_.data(),
+                 {settings_.factors, tiles.chunks.data(), tiles.bundles,
+                  range_of_lap(tiles.bundles, lap, laps), workers_, ratings_.data(),
                   row_of(model_.p(), first_user_), model_.q(), offset(model_.user_bias()),
                   item_bias_.data(), item_bias_stride_},
                  step_at(args.learning_rate, settings_.reg, mean_),
                  epoch_order(tiles.bundles, seed_, args.epoch),
-                 static_cast<std::uint32_t>(mix64(rounding_seed_ + epoch)),
+                 static_cast<std::uint32_t>(mix64(rounding)),
                  static_cast<std::uint32_t>(epoch),
                  stream_});
   }
@@ -139,6 +144,7 @@ class SgdTiled : public Algorithm {
       ring_->items = ratings.item_shards();
       first_user_ = ratings.own_users().begin;
       rounding_seed_ = seed_ + static_cast<std::uint64_t>(devices.rank()) * 0x9e3779b97f4a7c15ULL;
+      ring_->laps = ring_laps(shape, halves);
       workers_ = ring_workers(shape, halves);
       make_blocks(ratings, context);
       start(initial, context);
@@ -175,7 +181,7 @@ class SgdTiled : public Algorithm {
 
   void run_rounds(const EpochArgs& args, Context& context) {
     cuda::DeviceCommunicator& devices = *ring_->devices;
-    for (int round = 0; round < devices.size(); ++round) {
+    for (int round = 0; round < ring_->laps * devices.size(); ++round) {
       const int block = block_at(devices.rank(), round, devices.size());
       const int next = block_at(devices.rank(), round + 1, devices.size());
       for (int half = 0; half < ring_->halves(); ++half) {
@@ -185,7 +191,7 @@ class SgdTiled : public Algorithm {
         }
         {
           const PhaseScope phase(context.phases, "update");
-          pass(block * ring_->halves() + half, args);
+          pass(block * ring_->halves() + half, args, round / devices.size(), ring_->laps);
         }
         send_half(ring_->half(block, half), ring_->half(next, half), half);
       }

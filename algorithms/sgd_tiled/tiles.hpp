@@ -71,4 +71,15 @@ struct Order {
 };
 Order epoch_order(std::int64_t count, std::uint64_t seed, std::int64_t epoch);
 
+// Places of that order.
+struct BundleRange {
+  std::int64_t begin = 0;
+  std::int64_t end = 0;
+  std::int64_t size() const { return end - begin; }
+};
+// Those of a lap, of `laps` that together have each of `count` once; they differ by one at most.
+constexpr BundleRange range_of_lap(std::int64_t count, int lap, int laps) {
+  return {count * lap / laps, count * (lap + 1) / laps};
+}
+
 }  // namespace mf::sgd_tiled

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "algorithms/core/registry.hpp"
+#include "algorithms/sgd_tiled/ring.hpp"
 #include "base/json.hpp"
 #include "datasets/split.hpp"
 #include "datasets/synthetic/synthetic.hpp"
@@ -18,7 +19,7 @@ namespace mf::sgd_tiled {
 namespace {
 
 Model train(const Ratings& ratings, const Json& changes, double rate, int epochs,
-            Communicator* ranks) {
+            Communicator* ranks, Json* facts = nullptr) {
   const Params params = default_params(find_algorithm("sgd_tiled").params, changes);
   InitSpec init;
   init.kind = InitKind::uniform;
@@ -26,6 +27,7 @@ Model train(const Ratings& ratings, const Json& changes, double rate, int epochs
   cuda::TestRunner runner("sgd_tiled", params, ratings, start, 1, ranks);
   EXPECT_EQ(runner.run(1, epochs, rate), epochs * ratings.nnz());
   runner.algorithm->gather_factors(runner.context);
+  if (facts != nullptr) *facts = runner.algorithm->facts();
   return ranks == nullptr || ranks->leads() ? runner.model() : Model{};
 }
 
@@ -52,6 +54,21 @@ TEST_P(TiledDevices, EveryRatingIsVisitedOnceAPass) {
         EXPECT_EQ(many.item_bias, alone.item_bias) << what;
       }
     }
+  });
+}
+
+TEST_P(TiledDevices, EveryRatingIsVisitedOnceInLaps) {
+  MF_REQUIRE_DEVICES(GetParam());
+  cuda::in_ranks(GetParam(), [](Communicator& ranks) {
+    const Ratings ratings = test::paired_ratings(1'000'001);
+    const Json changes = {{"factors", 24}, {"storage", "fp32"}, {"workers", 1}};  // long rounds
+    Json facts;
+    const Model many = train(ratings, changes, 0.05, 2, &ranks, &facts);
+    EXPECT_EQ(facts["laps"], kMostLaps);
+    const Model alone = train(ratings, changes, 0.05, 2, nullptr);
+    if (!ranks.leads()) return;
+    EXPECT_EQ(many.p, alone.p);
+    EXPECT_EQ(many.q, alone.q);
   });
 }
 

@@ -259,6 +259,29 @@ TEST(Ring, HalvesWhereTheExchangeWeighs) {
   EXPECT_EQ(ring_halves(ring_shape(3, 0, 0, 1)), 1);
 }
 
+TEST(Ring, LapsWhereARoundIsLongBesideItsWait) {
+  EXPECT_EQ(ring_laps(ring_shape(4, kHugewiki), 1), kMostLaps);
+  EXPECT_EQ(ring_laps(ring_shape(4, kNetflix), 1), 1);  // rounds of 1 ms
+  EXPECT_EQ(ring_laps(ring_shape(4, kYahoo), 2), 1);
+  EXPECT_EQ(ring_laps(ring_shape(2, kYahoo), 2), 1);
+  EXPECT_EQ(ring_laps(ring_shape(3, 0, 0, 1), 1), 1);
+}
+
+TEST(Ring, LapsShareTheBundles) {
+  for (const std::int64_t count : {0, 1, 3, 4, 1001}) {
+    for (const int laps : {1, 2, 4}) {
+      std::int64_t next = 0;
+      for (int lap = 0; lap < laps; ++lap) {
+        const BundleRange range = range_of_lap(count, lap, laps);
+        EXPECT_EQ(range.begin, next);
+        EXPECT_LE(std::abs(range.size() - count / laps), 1);
+        next = range.end;
+      }
+      EXPECT_EQ(next, count);
+    }
+  }
+}
+
 TEST(Ring, ARoundIsEstimatedAsOneDeviceWasMeasured) {
   // By 5,360 workers 9.0 G updates/s, by 1,024 3.0 G.
   EXPECT_NEAR(80.4e6 / ring_round_s(ring_shape(1, 17770, 80'400'000, 5360), 1), 9.0e9, .5e9);
