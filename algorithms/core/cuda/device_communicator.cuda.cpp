@@ -165,7 +165,12 @@ void DeviceCommunicator::group(cudaStream_t stream, std::int64_t sent, std::int6
   Timed timed = take_timed();
   timed.begin.record(stream);
   check(nccl().ncclGroupStart(), "ncclGroupStart");
-  calls();
+  try {
+    calls();
+  } catch (...) {
+    nccl().ncclGroupEnd();  // what gave up within an open group waits for its end
+    throw;
+  }
   const ncclResult_t ended = nccl().ncclGroupEnd();
   check(ended, "ncclGroupEnd");
   if (ended == ncclSuccess) settle("ncclGroupEnd");
