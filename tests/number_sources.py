@@ -144,14 +144,15 @@ def read_case(path):
 @functools.lru_cache(maxsize=None)
 def cases_of(folder):
     """The cases that the folder's spec lists, as plots show them; without one, all files. A run
-    that was cut off lists some that it never began."""
+    that was cut off lists some that it never began. What was skipped has no numbers."""
     spec = folder / "spec.json"
-    if not spec.exists():
-        return tuple(read_case(path) for path in sorted(folder.glob("*.jsonl")))
-    stated = json.loads(spec.read_text(encoding="utf-8"))["cases"]
-    names = [case if isinstance(case, str) else case["case_id"] for case in stated]
-    paths = [folder / f"{name}.jsonl" for name in names]
-    return tuple(read_case(path) for path in paths if path.exists())
+    paths = sorted(folder.glob("*.jsonl"))
+    if spec.exists():
+        stated = json.loads(spec.read_text(encoding="utf-8"))["cases"]
+        names = [case if isinstance(case, str) else case["case_id"] for case in stated]
+        paths = [path for path in (folder / f"{name}.jsonl" for name in names) if path.exists()]
+    cases = [read_case(path) for path in paths]
+    return tuple(case for case in cases if case.footer["status"] != "skipped")
 
 
 def matches(key, found, wanted):
