@@ -323,16 +323,15 @@ class Files:
     def answer(self, target, algorithm, **wanted):
         """prepare + transfer + training time there, with what an earlier case had done of them."""
         return self._each(
-            lambda case: case.footer["clocks"]["prepare_s"]
-            + case.footer["clocks"]["transfer_s"]
-            + sum(
-                seconds
-                for clock in ("prepare", "transfer")
-                for seconds in case.footer.get("shared", {}).get(clock, {}).values()
-            )
-            + at_target(case, target, "train_s"),
+            lambda case: before_training(case) + at_target(case, target, "train_s"),
             algorithm,
             **wanted,
+        )
+
+    def answer_end(self, algorithm, **wanted):
+        """The same after the last epoch."""
+        return self._each(
+            lambda case: before_training(case) + point(case, None)["train_s"], algorithm, **wanted
         )
 
     def epochs_to(self, target, algorithm, **wanted):
@@ -482,6 +481,14 @@ def named(name, words, keys):
     parts = name.split("/")
     return all(word in parts for word in words) and all(
         f"{k}:{v}" in parts for k, v in keys.items()
+    )
+
+
+def before_training(case):
+    clocks, shared = case.footer["clocks"], case.footer.get("shared", {})
+    return sum(
+        clocks[f"{clock}_s"] + sum(shared.get(clock, {}).values())
+        for clock in ("prepare", "transfer")
     )
 
 

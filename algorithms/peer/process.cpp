@@ -121,6 +121,16 @@ void add_use(pid_t pid, TreeUse& use) {
   for (const pid_t child : children_of(pid)) add_use(child, use);
 }
 
+// The most that the process held at once since it began its program; 0 where it has ended.
+std::int64_t most_resident(pid_t pid) {
+  std::ifstream in(fmt::format("/proc/{}/status", pid));
+  for (std::string word; in >> word;) {
+    std::int64_t kib = 0;
+    if (word == "VmHWM:" && in >> kib) return kib * 1024;
+  }
+  return 0;
+}
+
 double seconds_of(const timeval& time) {
   return static_cast<double>(time.tv_sec) + 1e-6 * static_cast<double>(time.tv_usec);
 }
@@ -136,6 +146,7 @@ Process::Process(const Command& command, const FileHandle& channel) : log_(comma
   // Descendants whose parent has ended become children of this process, which finds them so.
   prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
   pid_ = SpawnPlan(command, channel.fd()).start(command);
+  inherited_bytes_ = most_resident(getpid());
   const auto fields = stat_fields(pid_);
   if (!fields.empty()) began_s_ = ticks_s(fields[kStarted]);
 }
@@ -155,7 +166,8 @@ void Process::reap(int options) {
   if (WIFSIGNALED(status)) ending_->signal = WTERMSIG(status);
   if (WIFEXITED(status)) ending_->code = WEXITSTATUS(status);
   ended_cpu_s_ = seconds_of(used.ru_utime) + seconds_of(used.ru_stime);
-  peak_bytes_ = std::max<std::int64_t>(peak_bytes_, used.ru_maxrss * 1024);
+  const std::int64_t most = std::int64_t{used.ru_maxrss} * 1024;
+  if (most > inherited_bytes_) peak_bytes_ = std::max(peak_bytes_, most);
 }
 
 std::optional<Ending> Process::ended() {
@@ -202,7 +214,7 @@ TreeUse Process::use() const {
   TreeUse use;
   add_use(pid_, use);
   seen_cpu_s_ = std::max(seen_cpu_s_, use.cpu_s);
-  peak_bytes_ = std::max(peak_bytes_, use.resident_bytes);
+  peak_bytes_ = std::max({peak_bytes_, use.resident_bytes, most_resident(pid_)});
   return use;
 }
 

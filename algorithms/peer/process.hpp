@@ -51,8 +51,9 @@ class Process {
   void kill();  // the group and what has left it
 
   TreeUse use() const;
-  // The largest process of the tree by wait4 where it has ended, or the sum over the tree at any
-  // use(), whichever is more.
+  // The most of: the sum over the tree at any use(), the process's own most until then, and the
+  // largest of the tree by wait4. wait4 counts what this process held when it started the other, so
+  // it tells nothing that is not above that.
   std::int64_t peak_bytes() const { return peak_bytes_; }
   std::int64_t log_bytes() const;
 
@@ -62,6 +63,7 @@ class Process {
 
   pid_t pid_ = -1;
   std::string log_;
+  std::int64_t inherited_bytes_ = 0;
   double began_s_ = 0;  // by /proc, since the machine's start
   std::optional<Ending> ending_;
   double ended_cpu_s_ = 0;

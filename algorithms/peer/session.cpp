@@ -305,6 +305,7 @@ Json Session::end() {
   options_.timeout_s = kEndSeconds;
   options_.stop_requested = nullptr;
   Json account = Json::object();
+  process_->use();  // a look at its memory while it is there
   if (channel_->send({{"type", "end"}})) {
     const Json message = must_await("done");
     account = checked(message, [](JsonReader& reader) {

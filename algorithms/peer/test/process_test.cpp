@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <csignal>
 #include <fstream>
+#include <vector>
 
 #include "algorithms/peer/channel.hpp"
 #include "algorithms/peer/process.hpp"
@@ -87,6 +88,18 @@ TEST_F(PeerProcess, EndsWhole) {
   };
   EXPECT_TRUE(gone(in_group));
   EXPECT_TRUE(gone(outside));
+}
+
+// The system hands the peak of who starts a process down to it.
+TEST_F(PeerProcess, HasAPeakOfItsOwn) {
+  const std::vector<char> large(200 << 20, 1);
+  Process process(shell("read line <&3"), theirs_);
+  while (process.use().resident_bytes == 0) usleep(1000);
+  process.use();
+  ASSERT_EQ(::send(ends_.first.fd(), "\n", 1, 0), 1);
+  ASSERT_TRUE(process.wait(10));
+  EXPECT_GT(process.peak_bytes(), 0);
+  EXPECT_LT(process.peak_bytes(), 100 << 20) << large.size();
 }
 
 TEST_F(PeerProcess, SaysWhatCannotBeStarted) {
