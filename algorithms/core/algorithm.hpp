@@ -58,10 +58,17 @@ struct BesideRatings {
 
 // Of a process that an algorithm starts beside this one.
 struct ProcessNeed {
-  // Its memory at most, with what it maps of the files that it is given; nothing: nobody knows.
+  // Its memory at most up to the first evaluated point, with what it maps of the files that it is
+  // given; nothing: nobody knows.
   std::optional<double> bytes;
   std::string unknown;     // what is not in them, or why there are none
   double limit_bytes = 0;  // that the case allows it; 0: what there is
+  // What a library that starts anew for each evaluated point keeps of each before.
+  double of_further_point = 0;
+  std::optional<double> bytes_of(std::int64_t points) const {
+    if (!bytes) return std::nullopt;
+    return *bytes + of_further_point * static_cast<double>(points > 1 ? points - 1 : 0);
+  }
 };
 
 struct MemoryNeed {

@@ -116,7 +116,7 @@ class Peer : public Algorithm {
     account["cpu_s"] = session_->process().use().cpu_s;
     account["peak_bytes"] = session_->process().peak_bytes();
     account["planned_bytes"] =
-        or_null(peer::process_need(library_, algorithm_, params_, shape_).bytes);
+        or_null(peer::process_need(library_, algorithm_, params_, shape_).bytes_of(calls_));
     return account;
   }
 

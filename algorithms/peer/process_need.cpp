@@ -18,6 +18,8 @@ struct Measured {
   double of_batch = 0;         // of each of the ratings of a batch x factors
   bool plain = false;          // it takes addresses for what it uses alone
   const char* unknown = "";    // what is not in these numbers
+  double kept_of_rating = 0;   // after each training call but the last
+  double kept_of_number = 0;
 };
 
 constexpr const char* kOfDevice = "the GPU's memory, and what CUDA takes of the host";
@@ -29,7 +31,7 @@ constexpr Measured kMeasured[] = {
     {"cmfrec", "implicit_als", 105e6, 29, 4, 0, 0, true},
     {"implicit", "", 74e6, 21, 4, 0, 0, true},
     {"lenskit", "", 830e6, 60, 8, 0, 0, false},
-    {"libmf", "", 48e6, 61, 4, 0, 0, true},
+    {"libmf", "", 48e6, 61, 4, 0, 0, true, "", 12, 4},
     {"spark", "", 1.4e9, 60, 8, 0, 0, false, kOfJava},
     {"spark", "implicit_als", 2.3e9, 60, 8, 0, 0, false, kOfJava},
     {"surprise", "", 56e6, 288, 8, 300, 0, true},
@@ -72,6 +74,8 @@ ProcessNeed process_need(const PeerLibrary& library, const PeerAlgorithm& algori
   need.bytes = measured->base + measured->of_rating * static_cast<double>(shape.nnz) +
                rows * (measured->of_number * factors + measured->of_row) +
                measured->of_batch * factors * batch_of(params, shape);
+  need.of_further_point = measured->kept_of_rating * static_cast<double>(shape.nnz) +
+                          measured->kept_of_number * rows * factors;
   need.unknown = uses_device(params) ? kOfDevice : measured->unknown;
   return need;
 }

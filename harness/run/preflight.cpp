@@ -34,9 +34,17 @@ bool has_own_process(const Case& item) { return find_algorithm(item.algorithm).o
 
 namespace {
 
+// Of a case that no rule ends early, beside the initial model.
+std::int64_t evaluated_points(const Case& item) {
+  const std::int64_t every = item.evaluate.every;
+  return item.stop.epochs / every + (item.stop.epochs % every != 0 ? 1 : 0);
+}
+
 MemoryNeed need_of(const Case& item, const ProblemShape& shape) {
   const AlgorithmInfo& info = find_algorithm(item.algorithm);
-  return info.memory ? info.memory(item.params, shape) : MemoryNeed{};
+  MemoryNeed need = info.memory ? info.memory(item.params, shape) : MemoryNeed{};
+  if (need.process) need.process->bytes = need.process->bytes_of(evaluated_points(item));
+  return need;
 }
 
 double known_process_bytes(const MemoryNeed& need) {
