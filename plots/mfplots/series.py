@@ -278,7 +278,7 @@ def _series_of(cases: pd.DataFrame, facets: Mapping[int, Facets], label_of: Mapp
 
 
 def _filter(cases: pd.DataFrame, wanted: Mapping[str, Any]) -> pd.DataFrame:
-    """Rows that match every key: a case column or a parameter, a value or a list of values."""
+    """Rows that match every key: a case column or a parameter, a value or a list of values; None: without it."""
     params = {key for row in cases["params"] for key in flatten(row)}
     keep = pd.Series(True, index=cases.index)
     for key, value in wanted.items():
@@ -286,7 +286,8 @@ def _filter(cases: pd.DataFrame, wanted: Mapping[str, Any]) -> pd.DataFrame:
         if key in CASE_FILTERS:
             column = cases[key]
         elif key in params:
-            column = cases["params"].map(lambda row: flatten(row).get(key))
+            column = cases["params"].map(lambda row: flatten(row).get(key)).astype(object)
+            column = column.where(column.notna(), None)
         else:
             raise PlotError(f'filter: unknown key "{key}"{hint(key, params.union(CASE_FILTERS))}')
         keep &= column.map(lambda found: any(found == v for v in values)).astype(bool)

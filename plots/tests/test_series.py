@@ -85,6 +85,8 @@ def test_filters_take_columns_and_parameters(tmp_path):
     view = make_view(results, {"algorithm": ["sgd_serial", "ebgtg"], "factors": 50,
                                "dataset": "toy"})
     assert view.labels == ["sgd_serial", "ebgtg"]
+    without = make_view(results, {"stride": None, "factors": 50, "dataset": "toy"}).labels
+    assert "sgd_serial" in without and "ebgtg" not in without
     with pytest.raises(PlotError, match='filter: unknown key "factor"; did you mean "factors"'):
         make_view(results, {"factor": 50})
     with pytest.raises(PlotError, match="leaves no case"):
