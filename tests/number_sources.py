@@ -152,7 +152,8 @@ def cases_of(folder):
         names = [case if isinstance(case, str) else case["case_id"] for case in stated]
         paths = [path for path in (folder / f"{name}.jsonl" for name in names) if path.exists()]
     cases = [read_case(path) for path in paths]
-    return tuple(case for case in cases if case.footer["status"] != "skipped")
+    return tuple(case for case in cases
+                 if case.footer["status"] != "skipped" and "split" in case.header["dataset"])
 
 
 def matches(key, found, wanted):

@@ -128,7 +128,7 @@ def test_the_table_as_latex(tmp_path, capsys):
 
 
 def test_the_documentations_picture_is_of_the_committed_results(tmp_path):
-    results, images = ROOT / "results/reference/epyc-2/quickstart", ROOT / "docs/images"
+    results, images = ROOT / "results/reference/h200/peers-explicit.netflix", ROOT / "docs/images"
     recipe = ROOT / "plots/recipes/images.json"
     assert main([str(results), "--recipe", str(recipe), "--out", str(tmp_path), "--format",
                  "png"]) == 0
