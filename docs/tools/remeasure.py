@@ -1,0 +1,134 @@
+"""Measures results again: python3 docs/tools/remeasure.py FOLDER... --mfbench PROGRAM [--out DIR] [--seconds N]
+
+For each result folder at or below FOLDER runs the spec of its name (results/reference/h200/ccd/speed:
+experiments/ccd/speed.json) with the options that the folder's files say they were made with, into DIR below the
+same name. What DIR has already is not run again, so that a campaign goes on after a limit of time, a kill, or on
+another machine of the kind: carry DIR along.
+"""
+
+import argparse
+import json
+import pathlib
+import shlex
+import signal
+import subprocess
+import sys
+import time
+from dataclasses import dataclass
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+OF_THE_PLACE = {"--out": 2, "--save-model": 2, "--quiet": 1, "--rerun": 1, "--retry": 1}  # words of the option
+FROM_FEW = 5  # seeds
+
+
+@dataclass(frozen=True)
+class Part:
+    name: str           # below its machine
+    spec: pathlib.Path
+    options: tuple[str, ...]
+    seconds: float      # of wall time, of all its cases and trials then
+    cases: int          # then
+    seeds: int          # of the spec now
+
+
+def lines_of(path):
+    with path.open(encoding="utf-8") as file:
+        return [json.loads(line) for line in file]
+
+
+def options_of(command_line):
+    """What follows the spec, but for what belongs to the place where it ran."""
+    words = shlex.split(command_line)
+    after = words[next((i for i, word in enumerate(words) if word.endswith(".json")), len(words)) + 1:]
+    kept = []
+    while after:
+        count = OF_THE_PLACE.get(after[0], 0)
+        kept += [] if count else after[:1]
+        after = after[max(count, 1):]
+    return tuple(kept)
+
+
+def part_of(folder, results, specs):
+    """None: there is no spec of that name."""
+    name = pathlib.PurePath(*folder.relative_to(results).parts[1:])
+    spec = specs / f"{name}.json"
+    files = sorted(folder.glob("*.jsonl"))
+    if not spec.is_file() or not files:
+        return None
+    cases = [lines_of(path) for path in files]
+    ends = [case[-1] for case in cases] + [lines_of(path)[-1] for path in folder.glob("tune/*/*.jsonl")]
+    wall = sum((end.get("clocks") or {}).get("wall_s") or 0 for end in ends)
+    stated = json.loads(spec.read_text(encoding="utf-8"))
+    return Part(str(name), spec, options_of(cases[0][0]["environment"]["command_line"]), wall, len(cases),
+                len(stated.get("seeds", [1])))
+
+
+def folders_below(places):
+    """Result folders; those of the trials of a search belong to the folder above them."""
+    found = {path.parent for place in places for path in place.rglob("spec.json")}
+    return sorted(folder for folder in found if "tune" not in folder.parts)
+
+
+def words_of(part):
+    few = f", {part.seeds} seeds" if part.seeds < FROM_FEW else ""
+    return f"{part.name}: {part.cases} cases{few}, {part.seconds:.0f} s{' ' if part.options else ''}" + \
+        " ".join(part.options)
+
+
+def run(part, program, out, seconds):
+    """Its exit status; None: the time was up."""
+    command = [program, "run", str(part.spec), "--out", str(out / part.name), "--quiet", *part.options]
+    process = subprocess.Popen(command, cwd=ROOT)
+    try:
+        return process.wait(seconds)
+    except subprocess.TimeoutExpired:
+        process.send_signal(signal.SIGINT)  # the case in hand stays unfinished, the others stand
+        process.wait()
+        return None
+    except KeyboardInterrupt:
+        process.wait()
+        raise
+
+
+def arguments(words):
+    parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
+    parser.add_argument("folders", nargs="+", type=pathlib.Path, help="at or below a machine's, results/reference/h200")
+    parser.add_argument("--out", type=pathlib.Path, default=ROOT / "results/runs/again")
+    parser.add_argument("--seconds", type=float, help="of all parts; then what runs is interrupted")
+    parser.add_argument("--mfbench", default=str(ROOT / "build/cuda/mfbench"), help="the program")
+    parser.add_argument("--show", action="store_true", help="only say what would run")
+    parser.add_argument("--results", type=pathlib.Path, default=ROOT / "results/reference", help="above the machines'")
+    parser.add_argument("--specs", type=pathlib.Path, default=ROOT / "experiments")
+    return parser.parse_args(words)
+
+
+def main(words):
+    asked = arguments(words)
+    missing = [str(folder) for folder in asked.folders if not folder.is_dir()]
+    if missing:
+        print(f"error: no such folder: {', '.join(missing)}", file=sys.stderr)
+        return 2
+    results = asked.results.resolve()
+    found = {folder: part_of(folder, results, asked.specs)
+             for folder in folders_below([folder.resolve() for folder in asked.folders])}
+    for folder in (folder for folder, part in found.items() if part is None):
+        print(f"left out, no spec of its name: {folder.relative_to(results)}")
+    parts = [part for part in found.values() if part]
+    if asked.show:
+        print("\n".join([*map(words_of, parts), f"{len(parts)} folders, {sum(p.seconds for p in parts):.0f} s"]))
+        return 0
+    end = time.monotonic() + (asked.seconds or float("inf"))
+    failed = []
+    for part in parts:
+        left = end - time.monotonic()
+        status = run(part, asked.mfbench, asked.out.resolve(), left if asked.seconds else None) if left > 0 else None
+        if status is None:
+            print(f"the time is up at {part.name}; the same command goes on")
+            return 3
+        print(f"{part.name}: {'done' if status == 0 else f'mfbench ended with {status}'}", flush=True)
+        failed += [part.name] if status else []
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
