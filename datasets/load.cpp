@@ -12,6 +12,7 @@
 #include "datasets/fetch/catalog.hpp"
 #include "datasets/from_files.hpp"
 #include "datasets/implicit_rule.hpp"
+#include "datasets/ratings/rating_slice.hpp"
 
 namespace mf {
 namespace {
