@@ -14,6 +14,7 @@
 #include "algorithms/core/device_need.hpp"
 #include "algorithms/core/registry.hpp"
 #include "base/error.hpp"
+#include "base/json_values.hpp"
 #include "base/mapped_file.hpp"
 #include "base/pages.hpp"
 #include "base/timeline.hpp"
