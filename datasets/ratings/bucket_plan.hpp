@@ -33,7 +33,7 @@ class BucketPlan {
     if (of_group_.empty()) {
       body([this](std::int32_t user) { return search(user); });
     } else {
-      body([this, table = of_group_.data(), low = low_, high = high_,
+      body([table = of_group_.data(), low = low_, high = high_,
             shift = group_shift_](std::int32_t user) -> std::size_t {
         return table[(std::clamp(user, low, high) - low) >> shift];
       });
