@@ -181,6 +181,7 @@ Json doctor_json() {
           {"cache_folder", cache_folder()},
           {"data_folders", data_folders()},
           {"algorithms", algorithms_json()},
+          {"peers_folder", peer::environments_folder()},
           {"peers", peers_json()},
           {"data_sets", data_json()}};
 }
@@ -209,6 +210,8 @@ std::string format_doctor(const Json& report) {
     add("algorithm", fmt::format("{:<16} {}", item["name"].get<std::string>(),
                                  item["state"].get<std::string>()));
   }
+  const auto folder = report["peers_folder"].get<std::string>();
+  add("peers", folder.empty() ? "no folder of environments" : folder);
   for (const auto& item : report["peers"]) {
     add("peer", fmt::format("{:<16} {}", item["name"].get<std::string>(),
                             item["state"].get<std::string>()));

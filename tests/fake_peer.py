@@ -45,7 +45,7 @@ def stay():
 
 def fail_early():
     if mode == "exits":
-        print("a first line\nthere is no such module\n", file=sys.stderr, flush=True)
+        print(f"a first line\n{__file__}: there is no such module\n", file=sys.stderr, flush=True)
         sys.exit(1)
     if mode == "hangs":
         stay()
@@ -69,7 +69,7 @@ def fail_early():
         send("error", kind="unsupported", message="it needs a device")
         stay()
     if mode == "says_why":
-        send("error", kind="failed", message="ValueError: \x1b[31mred")
+        send("error", kind="failed", message=f"ValueError: {__file__} \x1b[31mred")
         stay()
     if mode == "closes":
         stream.shutdown(socket.SHUT_RDWR)

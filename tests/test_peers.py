@@ -75,7 +75,8 @@ def gone(pid):
 # ---- faults --------------------------------------------------------------------------------------
 
 FAULTS = {
-    "exits": ("error", "ended with code 1 before it had answered; it printed last: there is no such module"),
+    "exits": ("error", "ended with code 1 before it had answered; it printed last: "
+              "$MFBENCH_PEER_SCRIPTS/libmf.py: there is no such module"),
     "hangs": ("timeout", "gave no answer within 1.0 s"),
     "hangs_in_training": ("timeout", "gave no answer within 1.0 s"),
     "nan": ("diverged", "is not finite"),
@@ -102,7 +103,7 @@ FAULTS = {
     "unsupported": ("skipped", "it needs a device"),
     "no_file": ("error", "p.npy: found no such file"),
     "unknown_key": ("error", "$.r: unknown key"),
-    "says_why": ("error", "ValueError: \\x1b[31mred"),
+    "says_why": ("error", "ValueError: $MFBENCH_PEER_SCRIPTS/libmf.py \\x1b[31mred"),
     "fills_its_folder": ("error", "MiB in its folder (scratch_gb)"),
     "writes_to_data": ("completed", "3 epochs"),
     "well": ("completed", "3 epochs"),
@@ -132,7 +133,7 @@ def test_every_fault_is_a_status_and_the_run_goes_on(mfbench, fakes):
         if mode == "prints_much":
             assert log.stat().st_size == 1 << 20
         if mode == "exits":
-            assert log.read_text() == "a first line\nthere is no such module\n\n"
+            assert log.read_text().endswith("libmf.py: there is no such module\n\n")
             assert log.name in footer["stop_reason"]
     assert not wrong, "\n".join(wrong)
 
@@ -326,6 +327,8 @@ def test_what_is_not_installed_is_skipped_with_the_way_to_it(mfbench, fakes, mon
     ((_, _, footer, _),) = run(mfbench, fakes, spec([fake("well")]), code=0)
     assert footer["status"] == "skipped"
     assert "libmf is not installed: ./dev peers libmf" in footer["stop_reason"]
+    assert str(fakes) not in footer["stop_reason"]
+    assert str(fakes / "nowhere") in mfbench("doctor", cwd=fakes).stdout
 
 
 def test_no_network(mfbench, fakes):

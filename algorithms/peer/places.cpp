@@ -12,6 +12,7 @@
 #include <filesystem>
 #include <fstream>
 #include <sstream>
+#include <utility>
 
 #include "base/error.hpp"
 #include "base/shared_folder.hpp"
@@ -120,13 +121,28 @@ std::optional<std::string> why_not_installed(const std::string& library,
         "their folder, peers of the source");
   }
   if (!is_there(fs::path(*scripts) / (library + ".py"))) {
-    return fmt::format("there is no adapter {}.py in {}", library, *scripts);
+    return fmt::format("there is no adapter {}.py beside those of other libraries", library);
   }
   if (python_of(environment).empty()) {
-    return fmt::format("{0} is not installed: ./dev peers {0} does it (MFBENCH_PEERS: {1})",
-                       environment, environments_folder());
+    return fmt::format(
+        "{0} is not installed: ./dev peers {0} does it (MFBENCH_PEERS may name another folder)",
+        environment);
   }
   return std::nullopt;
+}
+
+std::string without_places(std::string text) {
+  const std::pair<std::string, std::string> places[] = {
+      {environments_folder(), "$MFBENCH_PEERS"},
+      {scripts_folder().value_or(""), "$MFBENCH_PEER_SCRIPTS"}};
+  for (const auto& [folder, name] : places) {
+    if (folder.empty()) continue;
+    for (std::size_t at = 0; (at = text.find(folder + "/", at)) != std::string::npos;) {
+      text.replace(at, folder.size(), name);
+      at += name.size();
+    }
+  }
+  return text;
 }
 
 std::string find_program(const std::string& named) {

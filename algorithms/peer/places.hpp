@@ -28,6 +28,10 @@ std::vector<std::string> installed_packages(const std::string& environment);
 std::optional<std::string> why_not_installed(const std::string& library,
                                              const std::string& environment);
 
+// What a peer says, for a result file: the variables in place of this machine's folders of the
+// environments and of the adapters.
+std::string without_places(std::string text);
+
 // The program that a spec names: a path in one of the folders of MFBENCH_PROGRAMS (separated by
 // colons), absolute or from one of them, after all links. A spec alone starts no program. Throws
 // Error(unsupported), which says what to do.

@@ -59,7 +59,7 @@ std::string last_line(const std::string& path) {
   while (std::getline(in, line)) {
     if (line.find_first_not_of(" \t\r") != std::string::npos) last = line;
   }
-  return one_line(last.substr(0, 300));
+  return one_line(without_places(last).substr(0, 300));
 }
 
 }  // namespace
@@ -158,7 +158,7 @@ void Session::raise(const Json& message) {
     JsonReader reader(message, "$");
     reader.string("type", "");
     kind = reader.choice("kind", "failed", {"failed", "memory", "unsupported"});
-    text = one_line(reader.string("message", "").substr(0, 500));
+    text = one_line(without_places(reader.string("message", "")).substr(0, 500));
     reader.finish();
   } catch (const Error& error) {
     broken(error.what());
