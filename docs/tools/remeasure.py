@@ -26,7 +26,7 @@ class Part:
     name: str           # below its machine
     spec: pathlib.Path
     options: tuple[str, ...]
-    seconds: float      # of wall time, of all its cases and trials then
+    seconds: float      # of wall time, of all its cases and trials then, by the seeds of now
     cases: int          # then
     seeds: int          # of the spec now
 
@@ -58,9 +58,9 @@ def part_of(folder, results, specs):
     cases = [lines_of(path) for path in files]
     ends = [case[-1] for case in cases] + [lines_of(path)[-1] for path in folder.glob("tune/*/*.jsonl")]
     wall = sum((end.get("clocks") or {}).get("wall_s") or 0 for end in ends)
-    stated = json.loads(spec.read_text(encoding="utf-8"))
-    return Part(str(name), spec, options_of(cases[0][0]["environment"]["command_line"]), wall, len(cases),
-                len(stated.get("seeds", [1])))
+    seeds = len(json.loads(spec.read_text(encoding="utf-8")).get("seeds", [1]))
+    wall *= seeds / len({case[0]["seed"] for case in cases})
+    return Part(str(name), spec, options_of(cases[0][0]["environment"]["command_line"]), wall, len(cases), seeds)
 
 
 def folders_below(places):

@@ -1,0 +1,95 @@
+"""docs/tools/renumber.py: numbers of the documents written from the files, in the text and in the comment behind it."""
+
+import importlib.util
+import pathlib
+import re
+
+import pytest
+
+from doc_numbers import BLOCK, NUMBER, agrees, blocks, check
+from number_sources import ROOT
+
+_spec = importlib.util.spec_from_file_location("renumber", ROOT / "docs/tools/renumber.py")
+renumber = importlib.util.module_from_spec(_spec)
+_spec.loader.exec_module(renumber)
+
+PAGES = ["README.md", "docs/peers.md", "docs/reproduction/newgpusgd.md", "docs/reproduction/cumf_als.md"]
+
+
+def other(number):
+    """The same width and decimals, another value."""
+    return re.sub(r"\d(?=\D*$)", lambda digit: str((int(digit.group()) + 3) % 10), number)
+
+
+def falsified(page, text):
+    """(the text with other numbers wherever a comment computes one, how many)."""
+    edits = []
+    for found, block in zip(BLOCK.finditer(text), blocks(page, text), strict=True):
+        base = text.rfind(block.text, 0, found.start())
+        tokens = [(token.group(), base + token.start())
+                  for token in NUMBER.finditer(renumber.masked(block.text))]
+        place = 0
+        for line in re.finditer(r"^(\S+) = ", found["lines"], re.M):
+            printed = line[1]
+            at = next(k for k in range(place, len(tokens)) if tokens[k][0] == printed)
+            place = at + 1
+            for start in (tokens[at][1], found.start("lines") + line.start()):
+                edits.append(renumber.Edit(start, start + len(printed), other(printed)))
+        for line in re.finditer(r"^column (\d+):", found["lines"], re.M):
+            for row in renumber.cells_of(block.text):
+                cell, start = row[int(line[1])] if int(line[1]) < len(row) else ("", 0)
+                if token := NUMBER.search(renumber.masked(cell)):
+                    at = base + start + token.start()
+                    edits.append(renumber.Edit(at, at + len(token.group()), other(token.group())))
+    return renumber.applied(text, edits), len({edit.start for edit in edits})
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_false_numbers_become_those_of_the_files(page):
+    text = (ROOT / page).read_text()
+    false, count = falsified(pathlib.Path(page), text)
+    assert count > 10 and false != text
+    again, changes, problems = renumber.renumbered(pathlib.Path(page), false)
+    assert problems == []
+    assert again == text
+    assert changes
+    assert all(check(block) == [] for block in blocks(pathlib.Path(page), again))
+
+
+def test_a_page_that_is_right_stays():
+    text = (ROOT / "README.md").read_text()
+    assert renumber.renumbered(pathlib.Path("README.md"), text) == (text, [], [])
+
+
+@pytest.mark.parametrize("value, like, text", [
+    (0.91234, ".91", ".91"), (1.0349, ".95", "1.03"), (0.98, "1.02", ".98"), (0.5, "0.4", "0.5"),
+    (1234567.0, "1,234,000", "1,234,567"), (10234.4, "9876", "10,234"), (9876.4, "1024", "9876"),
+    (-0.0123, "-.012", "-.012"), (12.0, "7", "12"),
+])
+def test_a_number_is_printed_as_the_one_before(value, like, text):
+    assert renumber.printed_as(value, like) == text
+    assert agrees(text, value)
+
+
+def test_far_moves_are_marked():
+    assert "READ AGAIN" in str(renumber.Change("page:1", "1.0", "1.2"))
+    assert "READ AGAIN" not in str(renumber.Change("page:1", "1.00", "1.05"))
+
+
+def test_what_cannot_be_computed_is_said(tmp_path):
+    text = "There are 5 of them.\n\n<!-- numbers: results/nowhere\n5 = rate(als)\n-->\n"
+    again, changes, problems = renumber.renumbered(pathlib.Path("page.md"), text, tmp_path)
+    assert (again, changes) == (text, [])
+    assert "results/nowhere: no such file or folder" in problems[0]
+    text = "There are 5 of them.\n\n<!-- numbers: README.md\n6 = 6\n-->\n"
+    assert "6 is not in the text" in renumber.renumbered(pathlib.Path("page.md"), text)[2][0]
+
+
+def test_pages_on_disk(tmp_path, capsys):
+    page = tmp_path / "page.md"
+    page.write_text("It takes 5 s.\n\n<!-- numbers: README.md\n5 = 2 * 3.2\n-->\n")
+    assert renumber.main([str(page), "--show"]) == 0
+    assert "5 -> 6 (+20.0 %)  READ AGAIN" in capsys.readouterr().out
+    assert "It takes 5 s." in page.read_text()
+    assert renumber.main([str(page)]) == 0
+    assert page.read_text() == "It takes 6 s.\n\n<!-- numbers: README.md\n6 = 2 * 3.2\n-->\n"
