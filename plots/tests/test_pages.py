@@ -127,9 +127,17 @@ def test_the_table_as_latex(tmp_path, capsys):
     assert any(line.startswith("% mfbench") for line in lines)
 
 
-def test_the_documentations_picture_is_of_the_committed_results(tmp_path):
-    results, images = ROOT / "results/reference/h200/peers-explicit.netflix", ROOT / "docs/images"
-    recipe = ROOT / "plots/recipes/images.json"
+PICTURES = sorted((ROOT / "plots/recipes/images").glob("*.json"))
+
+
+def test_every_picture_of_the_documentation_has_a_recipe():
+    named = {f"{one.file_name}.png" for recipe in PICTURES for one in read_recipes(recipe)}
+    assert named == {path.name for path in (ROOT / "docs/images").glob("*.png")}
+
+
+@pytest.mark.parametrize("recipe", PICTURES, ids=lambda recipe: recipe.stem)
+def test_the_documentations_pictures_are_of_the_committed_results(recipe, tmp_path):
+    results, images = ROOT / "results/reference/h200" / recipe.stem, ROOT / "docs/images"
     assert main([str(results), "--recipe", str(recipe), "--out", str(tmp_path), "--format",
                  "png"]) == 0
     for one in read_recipes(recipe):
