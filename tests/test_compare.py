@@ -11,6 +11,8 @@ import pytest
 REFERENCE = pathlib.Path(__file__).parent.parent / "results" / "reference"
 QUIET = {"same", "ambiguous", "too few runs"}
 JUDGED = ("epoch_time", "answer_time", "quality")
+# Its time is that of its process, 5 % apart: docs/methodology-notes.md, "What no test sees".
+OF_THE_PROCESS = "batch_hogwild factors=100"
 
 
 def header(path):
@@ -78,7 +80,8 @@ def test_the_same_measured_twice(mfbench, measured, tmp_path):
                     shutil.copy(path, into)
         found += verdicts(mfbench, tmp_path / f"{number}a", tmp_path / f"{number}b", tmp_path)
     print(collections.Counter(verdict for verdict, _ in found))
-    judged = [one for one in found if one[0] != "too few runs"]
+    judged = [one for one in found
+              if one[0] != "too few runs" and not one[1].startswith(OF_THE_PROCESS)]
     assert len(found) > 300 and len(judged) > 90
     fewer_than_two_in_a_hundred(judged)
 
