@@ -127,7 +127,7 @@ def test_the_table_as_latex(tmp_path, capsys):
     assert any(line.startswith("% mfbench") for line in lines)
 
 
-PICTURES = sorted((ROOT / "plots/recipes/images").glob("*.json"))
+PICTURES = sorted((ROOT / "plots/images").glob("*.json"))
 
 
 def test_every_picture_of_the_documentation_has_a_recipe():
