@@ -99,17 +99,33 @@ def agrees(text, value):
 
 @dataclasses.dataclass(frozen=True)
 class Block:
-    """A comment with the text that it is about."""
+    """A comment with the text that it is about, and where both stand in the page."""
 
     page: pathlib.Path
     line: int
     text: str
+    text_at: int
     files: str
     lines: tuple
+    lines_at: tuple
 
     @property
     def where(self):
         return f"{self.page}:{self.line}"
+
+
+@dataclasses.dataclass(frozen=True)
+class Number:
+    """One that a line computes: as it is printed, where in the page, and what the files have."""
+
+    printed: str
+    places: tuple
+    value: float
+    from_: str
+
+    @property
+    def is_right(self):
+        return agrees(self.printed, self.value)
 
 
 def blocks(page, text):
@@ -117,71 +133,107 @@ def blocks(page, text):
     for found in BLOCK.finditer(text):
         before = re.sub(r"<!--.*?-->\n?", "", text[: found.start()], flags=re.S).rstrip("\n")
         paragraph = before[before.rfind("\n\n") + 1 :].strip("\n")
-        line = text.count("\n", 0, found.start()) + 1
+        lines = joined(found["lines"])
         yield Block(
-            page, line, paragraph, found["from"], tuple(x.strip() for x in joined(found["lines"]))
+            page,
+            text.count("\n", 0, found.start()) + 1,
+            paragraph,
+            text.rfind(paragraph, 0, found.start()),
+            found["from"],
+            tuple(line for _, line in lines),
+            tuple(found.start("lines") + start for start, _ in lines),
         )
 
 
-def joined(lines):
-    """Lines that begin with two blanks continue the one before."""
-    return [line for line in re.sub(r"\n  +", " ", lines).split("\n") if line.strip()]
+def joined(text):
+    """(where it begins, the line); lines that begin with two blanks continue the one before."""
+    found = re.finditer(r"(?:.|\n  +)+", text)
+    return [(line.start(), re.sub(r"\n  +", " ", line.group()).strip()) for line in found]
 
 
 def plain(text):
-    """Without code spans, targets of links and names of devices, whose digits are no numbers."""
-    text = re.sub(r"\]\([^)]*\)", "]", re.sub(r"`[^`\n]*`", "`", text))
-    return re.sub(r"\b[GR]TX \w+", "GPU", text)
+    """Without code spans, targets of links and names of devices, whose digits are no numbers: they
+    are filled up, so that all else stays where it is."""
+    text = re.sub(r"`[^`\n]*`", lambda span: "`" * len(span.group()), text)
+    text = re.sub(r"\]\([^)]*\)", lambda link: "]" * len(link.group()), text)
+    return re.sub(r"\b[GR]TX \w+", lambda name: "x" * len(name.group()), text)
 
 
 def check(block, root=ROOT):
     """What is wrong with the numbers of a block, a line each."""
-    problems = []
+    found, problems = numbers_of(block, root)
+    wrong = [
+        f"{number.from_}: {number.printed} is printed, the files have {number.value:.6g}"
+        for number in found
+        if not number.is_right
+    ]
+    return [f"{block.where}: {problem}" for problem in problems + wrong]
+
+
+def numbers_of(block, root=ROOT):
+    """(the numbers that the lines of a block compute, why others cannot be)."""
     try:
         files = Files(block.files, root)
     except NumberError as error:
-        return [f"{block.where}: {error}"]
-    tokens = [token.group() for token in NUMBER.finditer(plain(block.text))]
-    place = 0
-    for line in block.lines:
+        return [], [str(error)]
+    tokens = [(token.group(), token.start()) for token in NUMBER.finditer(plain(block.text))]
+    numbers, problems, next_token = [], [], 0
+    for line, line_at in zip(block.lines, block.lines_at, strict=True):
         try:
             if line.startswith("given:"):
-                for word in NUMBER.findall(line):
-                    if word not in tokens:
-                        raise NumberError(f"given {word} is not in the text")
+                check_given(line, [text for text, _ in tokens])
             elif line.startswith("column "):
-                problems += [
-                    f"{block.where}: {found}" for found in check_column(line, block.text, files)
-                ]
+                numbers += numbers_of_column(line, block, files)
             else:
-                place = check_number(line, tokens, place, files)
+                at = token_of(line, tokens, next_token)
+                next_token = at + 1
+                printed, start = tokens[at]
+                expression = line.partition(" = ")[2].strip()
+                numbers.append(
+                    Number(
+                        printed,
+                        (block.text_at + start, line_at),
+                        evaluate(expression, files),
+                        expression,
+                    )
+                )
         except NumberError as error:
-            problems.append(f"{block.where}: {error}")
-    return problems
+            problems.append(str(error))
+    return numbers, problems
 
 
-def check_number(line, tokens, place, files):
-    printed, sign, expression = (part.strip() for part in line.partition(" = "))
+def check_given(line, tokens):
+    for word in NUMBER.findall(line):
+        if word not in tokens:
+            raise NumberError(f"given {word} is not in the text")
+
+
+def token_of(line, tokens, first):
+    """Which of the tokens, from the first on, is the one that the line computes."""
+    printed, sign, _ = (part.strip() for part in line.partition(" = "))
     if not sign or not NUMBER.fullmatch(printed):
         raise NumberError(f"expected NUMBER = EXPRESSION, found {line!r}")
-    if printed not in tokens[place:]:
+    texts = [text for text, _ in tokens]
+    if printed not in texts[first:]:
         elsewhere = (
-            " (it stands earlier: lines go by the order of the text)" if printed in tokens else ""
+            " (it stands earlier: lines go by the order of the text)" if printed in texts else ""
         )
         raise NumberError(f"{printed} is not in the text{elsewhere}: {line}")
-    value = evaluate(expression, files)
-    if not agrees(printed, value):
-        raise NumberError(f"{printed} is printed, the files have {value:.6g}: {expression}")
-    return tokens.index(printed, place) + 1
+    return texts.index(printed, first)
 
 
 def rows_of(text):
-    rows = [
-        line.strip().strip("|").split("|")
-        for line in text.splitlines()
-        if line.lstrip().startswith("|")
-    ]
-    return [[cell.strip() for cell in row] for row in rows[2:]]  # head and rule
+    """The rows of a table without head and rule: (a cell, where it begins in the text) each."""
+    rows, at = [], 0
+    for line in text.splitlines(keepends=True):
+        if line.lstrip().startswith("|"):
+            bars = [at + bar.start() for bar in re.finditer(r"\|", line)]
+            cells = [(text[left + 1 : right], left + 1) for left, right in zip(bars, bars[1:])]
+            rows.append(
+                [(cell.strip(), start + len(cell) - len(cell.lstrip())) for cell, start in cells]
+            )
+        at += len(line)
+    return rows[2:]
 
 
 def as_arguments(cell):
@@ -196,25 +248,29 @@ def as_value(word):
     return word if re.fullmatch(r"[A-Za-z_]\w*|-?[\d.]+", word) else repr(word)
 
 
-def check_column(line, text, files):
-    """Problems of the cells of a column, a line each."""
-    number, _, expression = line.removeprefix("column ").partition(":")
-    column, problems, seen = int(number), [], 0
-    for row in rows_of(text):
-        token = NUMBER.search(plain(row[column])) if column < len(row) else None
+def numbers_of_column(line, block, files):
+    """The first numbers of the cells of a column."""
+    column, _, expression = line.removeprefix("column ").partition(":")
+    numbers = []
+    for row in rows_of(block.text):
+        cell, start = row[int(column)] if int(column) < len(row) else ("", 0)
+        token = NUMBER.search(plain(cell))
         if token is None:
             continue
-        seen += 1
         filled = re.sub(
-            r"\{(\d+)\}", lambda found: as_arguments(row[int(found[1])]), expression.strip()
+            r"\{(\d+)\}", lambda found: as_arguments(row[int(found[1])][0]), expression.strip()
         )
-        value = evaluate(filled, files)
-        if not agrees(token.group(), value):
-            problems.append(
-                f"row {row[0]}, column {column}: {token.group()} is printed, the files have "
-                f"{value:.6g}: {filled}"
+        numbers.append(
+            Number(
+                token.group(),
+                (block.text_at + start + token.start(),),
+                evaluate(filled, files),
+                f"row {row[0][0]}, column {column}: {filled}",
             )
-    return problems or ([] if seen else [f"column {column} has no number"])
+        )
+    if not numbers:
+        raise NumberError(f"column {int(column)} has no number")
+    return numbers
 
 
 # ---- what has a source ---------------------------------------------------------------------------
@@ -241,7 +297,7 @@ def without_columns(text, comments):
     for row in rows_of(text):
         left += [
             NUMBER.sub("", cell, count=1) if k in computed else cell
-            for k, cell in enumerate(row)
+            for k, (cell, _) in enumerate(row)
             if k not in keys
         ]
     return " | ".join(left)

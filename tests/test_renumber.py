@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from doc_numbers import BLOCK, NUMBER, agrees, blocks, check
+from doc_numbers import agrees, blocks, check, numbers_of
 from number_sources import ROOT
 
 _spec = importlib.util.spec_from_file_location("renumber", ROOT / "docs/tools/renumber.py")
@@ -22,26 +22,12 @@ def other(number):
 
 
 def falsified(page, text):
-    """(the text with other numbers wherever a comment computes one, how many)."""
-    edits = []
-    for found, block in zip(BLOCK.finditer(text), blocks(page, text), strict=True):
-        base = text.rfind(block.text, 0, found.start())
-        tokens = [(token.group(), base + token.start())
-                  for token in NUMBER.finditer(renumber.masked(block.text))]
-        place = 0
-        for line in re.finditer(r"^(\S+) = ", found["lines"], re.M):
-            printed = line[1]
-            at = next(k for k in range(place, len(tokens)) if tokens[k][0] == printed)
-            place = at + 1
-            for start in (tokens[at][1], found.start("lines") + line.start()):
-                edits.append(renumber.Edit(start, start + len(printed), other(printed)))
-        for line in re.finditer(r"^column (\d+):", found["lines"], re.M):
-            for row in renumber.cells_of(block.text):
-                cell, start = row[int(line[1])] if int(line[1]) < len(row) else ("", 0)
-                if token := NUMBER.search(renumber.masked(cell)):
-                    at = base + start + token.start()
-                    edits.append(renumber.Edit(at, at + len(token.group()), other(token.group())))
-    return renumber.applied(text, edits), len({edit.start for edit in edits})
+    """(the text with other numbers wherever a comment computes one, in how many places)."""
+    places = {place: number.printed for block in blocks(page, text) for number in numbers_of(block)[0]
+              for place in number.places}
+    for place in sorted(places, reverse=True):
+        text = text[:place] + other(places[place]) + text[place + len(places[place]):]
+    return text, len(places)
 
 
 @pytest.mark.parametrize("page", PAGES)
