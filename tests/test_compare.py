@@ -40,6 +40,8 @@ def measured():
     """For every configuration, commit and machine: its files by folder."""
     found = collections.defaultdict(lambda: collections.defaultdict(list))
     for path in sorted(REFERENCE.rglob("*.jsonl")):
+        if "tune" in path.parts:
+            continue  # a trial is judged on the validation part
         head = header(path)
         found[configuration(head), machine(head)][path.parent].append((head["seed"], path))
     return found
