@@ -135,7 +135,7 @@ def test_what_is_damaged_or_foreign_is_named_left_out_and_in_the_exit_code(mfben
     left_out = [line for line in done.stderr.splitlines() if line.startswith("warning: ")]
     assert len(left_out) == 2
     assert f"run/{damaged.name}: line " in done.stderr and "run/foreign.jsonl: line 1" in done.stderr
-    assert "run: 1 of 18 cases have not begun" in done.stderr
+    assert "run: 1 of 24 cases have not begun" in done.stderr
     rows = read(tmp_path / "c.csv")
     assert {row["case_id"] for row in rows} == set(ids) - {ids[3], ids[5]}
     assert {row["case"] for row in read(tmp_path / "t.csv")} == {row["case"] for row in rows}
@@ -228,10 +228,10 @@ def test_dev_export_writes_parquet_and_csv(mfbench, tmp_path):
     source = REFERENCE / "epyc-2" / "quickstart"
     done = dev_export(mfbench, source, "--out", tmp_path / "c.parquet", tmp_path / "t.csv")
     assert done.returncode == 0, done.stderr
-    assert f"{tmp_path / 'c.parquet'}: 18 cases" in done.stdout
+    assert f"{tmp_path / 'c.parquet'}: 24 cases" in done.stdout
     cases = pd.read_parquet(tmp_path / "c.parquet")
-    assert len(cases) == 18 and str(cases["updates"].dtype) == "Int64"
-    assert len(read(tmp_path / "t.csv")) == 378
+    assert len(cases) == 24 and str(cases["updates"].dtype) == "Int64"
+    assert len(read(tmp_path / "t.csv")) == 432
     assert sorted(path.name for path in tmp_path.iterdir()) == ["c.parquet", "t.csv"]
 
 
@@ -249,7 +249,7 @@ def test_dev_export_writes_csv_without_python_and_passes_the_exit_code_on(mfbenc
     done = dev_export(mfbench, tmp_path / "run", "--out", tmp_path / "c.csv", tmp_path / "t.csv")
     assert done.returncode == 1
     assert "foreign.jsonl: line 1" in done.stderr
-    assert len(read(tmp_path / "c.csv")) == 18
+    assert len(read(tmp_path / "c.csv")) == 24
     for arguments in ([], ["run"], ["run", "--out", "c.csv"], ["--out", "c.csv", "t.csv"]):
         done = dev_export(mfbench, *arguments)
         assert done.returncode == 1 and "export: " in done.stderr

@@ -79,4 +79,4 @@ def test_the_results_are_those_of_the_repository():
                             capture_output=True, text=True, check=False)
     if listed.returncode != 0:
         pytest.skip("no git checkout")
-    assert listed.stdout.count(".jsonl") == 18
+    assert listed.stdout.count(".jsonl") == 24
