@@ -115,13 +115,19 @@ function(mf_add_test name)
   endif()
 endfunction()
 
-# mf_add_benchmark(NAME SOURCES... LIBS...): one Google Benchmark program, where the library is there.
+# mf_add_benchmark(NAME SOURCES... LIBS...): one Google Benchmark program, where the library is there. Its
+# output names the commit.
 function(mf_add_benchmark name)
   cmake_parse_arguments(arg "" "" "SOURCES;LIBS" ${ARGN})
   if(NOT MF_BUILD_BENCHMARKS OR NOT benchmark_FOUND)
     return()
   endif()
-  add_executable(${name} EXCLUDE_FROM_ALL ${arg_SOURCES})
+  if(NOT TARGET mf_bench_commit)
+    add_library(mf_bench_commit OBJECT EXCLUDE_FROM_ALL ${PROJECT_SOURCE_DIR}/testing/bench_commit.cpp)
+    target_link_libraries(mf_bench_commit PRIVATE mf_compile_options benchmark::benchmark)
+    add_dependencies(mf_bench_commit mf_build_info)
+  endif()
+  add_executable(${name} EXCLUDE_FROM_ALL ${arg_SOURCES} $<TARGET_OBJECTS:mf_bench_commit>)
   target_link_libraries(${name} PRIVATE mf_compile_options ${arg_LIBS} benchmark::benchmark_main)
   set_property(GLOBAL APPEND PROPERTY MF_BENCHMARK_TARGETS ${name})
 endfunction()
