@@ -4,22 +4,29 @@
 #include <fmt/core.h>
 
 #include <cstdio>
+#include <string>
 #include <utility>
 
 #include "base/text.hpp"
 
 namespace mf {
 
+// Where both streams go to one place, what was printed before comes first.
+inline void to_stderr(const char* kind, const std::string& text) {
+  std::fflush(stdout);
+  fmt::print(stderr, "{}: {}\n", kind, printable(text));
+}
+
 // "warning: ...": something is not as it should be, and the work goes on.
 template <class... Args>
 void warn(fmt::format_string<Args...> format, Args&&... args) {
-  fmt::print(stderr, "warning: {}\n", printable(fmt::format(format, std::forward<Args>(args)...)));
+  to_stderr("warning", fmt::format(format, std::forward<Args>(args)...));
 }
 
 // "info: ...": why nothing seems to happen.
 template <class... Args>
 void note(fmt::format_string<Args...> format, Args&&... args) {
-  fmt::print(stderr, "info: {}\n", printable(fmt::format(format, std::forward<Args>(args)...)));
+  to_stderr("info", fmt::format(format, std::forward<Args>(args)...));
 }
 
 }  // namespace mf

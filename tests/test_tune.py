@@ -224,6 +224,10 @@ def test_what_is_odd_is_warned_of(mfbench, tmp_path):
     done = mfbench("run", write(tmp_path, edge), "--out", "edge", cwd=tmp_path)
     assert "the best offset" in done.stderr and "lies at an end of [50, 100]" in done.stderr
     assert cases_of(tmp_path / "edge")[0][0]["tuned"]["edges"] == ["offset"]
+    together = subprocess.run([mfbench.program, "tune", "edge"], cwd=tmp_path, text=True, timeout=60,
+                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=True,
+                              env=mfbench.environment()).stdout.splitlines()
+    assert together[-1].startswith("warning: ") and "lies at an end" in together[-1]
 
 
 def test_what_cannot_be_tuned_is_told(mfbench, tmp_path):
