@@ -329,6 +329,10 @@ def test_what_is_not_installed_is_skipped_with_the_way_to_it(mfbench, fakes, mon
     assert "libmf is not installed: ./dev peers libmf" in footer["stop_reason"]
     assert str(fakes) not in footer["stop_reason"]
     assert str(fakes / "nowhere") in mfbench("doctor", cwd=fakes).stdout
+    monkeypatch.setenv("MFBENCH_PEERS", str(fakes / "places"))
+    ((_, _, footer, _),) = run(mfbench, fakes, spec([fake("well")]), code=0)
+    assert footer["status"] == "completed", "and runs when it is there"
+    assert not list((fakes / "out").glob("*.partial-*")), "nothing had been measured"
 
 
 def test_no_network(mfbench, fakes):

@@ -20,6 +20,21 @@ bool is_of(const ResultFile& file, const Case& item, const std::string& path) {
   return false;
 }
 
+// Of a skipped case, which has measured nothing: each run of the spec would leave one more.
+bool holds_nothing(const std::string& path) {
+  const auto file = read_result_file(path);
+  return file && !file->damage && file->trace.empty() && file->status() == Status::skipped;
+}
+
+void make_room(const std::string& path) {
+  if (!std::filesystem::exists(path)) return;
+  if (holds_nothing(path)) {
+    std::filesystem::remove(path);
+  } else {
+    set_aside(path);
+  }
+}
+
 }  // namespace
 
 std::optional<ResultFile> standing_result(const std::string& path, const Case& item,
@@ -40,7 +55,7 @@ CaseResult run_one(const CaseTask& task, std::size_t index, std::size_t count,
   const RunOptions& options = context.options;
   context.progress.begin_case(options.profile ? profiled(task.item, *options.profile) : task.item,
                               index, count);
-  if (std::filesystem::exists(task.result_file)) set_aside(task.result_file);
+  make_room(task.result_file);
   if (!options.share) context.store.clear();
   const CaseResult result = run_case(task, options, context.store, context.progress);
   context.progress.end_case(result);
