@@ -438,10 +438,16 @@ int compare_command(const std::string& first, const std::string& second,
 
 int export_command(const ExportOptions& options) {
   for (const auto& path : {options.cases, options.trace}) {
+    if (path.ends_with(".jsonl")) {
+      fail(ErrorKind::usage, "--out {}: results are such files; name one that ends in .csv", path);
+    }
     if (!path.ends_with(".parquet")) continue;
     fail(ErrorKind::usage, "--out {}: mfbench writes CSV; ./dev export writes parquet", path);
   }
-  if (options.cases == options.trace) {
+  const auto place = [](const std::string& path) {
+    return std::filesystem::weakly_canonical(std::filesystem::absolute(path));
+  };
+  if (place(options.cases) == place(options.trace)) {
     fail(ErrorKind::usage, "--out: {} is named for both tables", options.cases);
   }
   const ExportSummary done = export_results(options);

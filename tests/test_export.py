@@ -161,6 +161,8 @@ def test_wrong_calls_say_what_is_expected(mfbench, tmp_path):
     source = REFERENCE / "epyc-2" / "quickstart"
     for arguments, said in [((source, "--out", "c.parquet", "t.csv"), "./dev export writes parquet"),
                             ((source, "--out", "c.csv", "c.csv"), "both tables"),
+                            ((source, "--out", "c.csv", "./c.csv"), "both tables"),
+                            ((source, "--out", "c.jsonl", "t.csv"), "results are such files"),
                             ((source, "--out", "c.csv"), "--out"),
                             ((source,), "--out"),
                             (("nowhere", "--out", "c.csv", "t.csv"), "nowhere: no such file"),

@@ -489,3 +489,16 @@ def test_folders_without_permission_are_named_and_results_in_them_are_read(mfben
         finally:
             for path in (folder, folder / "out"):
                 path.chmod(0o755)
+
+
+def test_an_epoch_without_a_number_keeps_the_best_of_before(mfbench, tmp_path):
+    spec = {"name": "nan", "datasets": [{"like": "ml-100k", "scale": 0.05}], "stop": {"epochs": 5},
+            "evaluate": {"ranking": True}, "seeds": 1,
+            "algorithms": [{"name": "sgd_serial", "factors": 8, "learning_rate": 0.6}]}
+    (tmp_path / "s.json").write_text(json.dumps(spec))
+    mfbench("run", "s.json", "--out", "out", cwd=tmp_path)
+    (path,) = (tmp_path / "out").glob("*.jsonl")
+    lines = [json.loads(line) for line in path.read_text().splitlines()]
+    seen = [line["test_rmse"] for line in lines if line["type"] == "trace"]
+    assert lines[-1]["status"] == "diverged" and seen[-1] is None
+    assert lines[-1]["best_test_rmse"] == min(value for value in seen if value is not None)

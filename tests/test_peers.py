@@ -303,7 +303,6 @@ def test_a_peer_ends_with_a_killed_mfbench_and_its_folder_with_the_next(mfbench,
     process.kill()
     process.wait()
     assert all(gone(peer) for peer in peers)
-    assert os.path.isdir(folder) and os.path.isdir(data)
     run(mfbench, fakes, spec([{"name": "sgd_serial", "factors": 2}]), code=0)  # any run
     assert not os.path.exists(folder) and not os.path.exists(data)
 
@@ -333,6 +332,34 @@ def test_what_is_not_installed_is_skipped_with_the_way_to_it(mfbench, fakes, mon
     ((_, _, footer, _),) = run(mfbench, fakes, spec([fake("well")]), code=0)
     assert footer["status"] == "completed", "and runs when it is there"
     assert not list((fakes / "out").glob("*.partial-*")), "nothing had been measured"
+
+
+def test_what_was_not_observed_is_not_handed_over(mfbench, fakes):
+    """A library takes each pair that it is given for one that was observed."""
+    script = fakes / "scripts" / "implicit.py"
+    given = "VALUES = [f.read() for f in [(folder / 'value.npy').open('rb')]][0][-4 * request['nnz']:]\n"
+    script.write_text(script.read_text().replace(
+        "def send(", given + "\ndef send(", 1).replace(
+        "build={", "build={'nnz': request['nnz'], 'zeros': struct.unpack("
+        "f\"<{request['nnz']}f\", VALUES).count(0), ", 1))
+    rows = [f"{u},{i},{(u + i) % 3}" for u in range(30) for i in range(20)]
+    (fakes / "r.csv").write_text("user,item,value\n" + "\n".join(rows) + "\n")
+    what = {"name": "zeros", "datasets": [{"path": "r.csv"}], "split": {"holdout": 0.2},
+            "stop": {"epochs": 1},
+            "algorithms": [{"name": "peer", "library": "implicit", "factors": 2}]}
+    ((header, trace, footer, _),) = run(mfbench, fakes, what, code=0)
+    build = header["facts"]["build"]
+    assert build["zeros"] == 0 and 0 < build["nnz"] < header["dataset"]["nnz_train"]
+    assert footer["epochs"] == 1 and trace[-1]["updates"] == 2 * build["nnz"]
+
+
+def test_a_trial_that_hangs_costs_its_time(mfbench, fakes):
+    hangs = {**fake("hangs_in_training"), "timeout_s": 1,
+             "tune": {"trials": 6, "eta": 1, "budget_s": 1, "over": {"reg": [0.1, 1]}}}
+    what = {**spec([hangs]), "split": {"holdout": 0.2, "validation": 0.1}}
+    run(mfbench, fakes, what, code=1)
+    (study,) = json.loads(mfbench("tune", "out", "--json", cwd=fakes).stdout)
+    assert len(list((fakes / "out").glob("tune/*/*.jsonl"))) < 3, study
 
 
 def test_no_network(mfbench, fakes):

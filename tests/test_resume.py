@@ -80,6 +80,19 @@ def test_a_killed_run_resumes(mfbench, tmp_path):
     assert kills >= ROUNDS // 2, f"only {kills} of {2 * ROUNDS} runs were still alive to be killed"
 
 
+def test_a_file_with_damage_behind_its_end_is_run_again(mfbench, tmp_path):
+    spec = {**SPEC, "algorithms": SPEC["algorithms"][:1], "seeds": 1}
+    (tmp_path / "s.json").write_text(json.dumps(spec))
+    run = ("run", "s.json", "--out", "out")
+    assert mfbench(*run, cwd=tmp_path).returncode == 0
+    damaged = sorted((tmp_path / "out").glob("*.jsonl"))[0]
+    damaged.write_text(damaged.read_text() + '{"type": "trace"}\n')
+    done = mfbench(*run, cwd=tmp_path)
+    assert "the case is run again" in done.stderr and " 1 run now" in done.stdout
+    assert " 0 run now" in mfbench(*run, cwd=tmp_path).stdout
+    assert len(list((tmp_path / "out").glob("*.partial-1"))) == 1
+
+
 def test_two_runs_do_not_share_a_folder(mfbench, tmp_path):
     spec = {**SPEC, "algorithms": [{"name": "ruler", "sleep_ms": 200}], "seeds": [1]}
     (tmp_path / "slow.json").write_text(json.dumps(spec))

@@ -7,6 +7,7 @@
 
 #include "algorithms/core/registry.hpp"
 #include "algorithms/peer/libraries.hpp"
+#include "algorithms/peer/observed.hpp"
 #include "algorithms/peer/places.hpp"
 #include "algorithms/peer/process_need.hpp"
 #include "algorithms/peer/session.hpp"
@@ -121,13 +122,15 @@ class Peer : public Algorithm {
   }
 
  private:
-  void start(const Ratings& train, const Model& initial, Context& context) {
+  void start(const Ratings& given, const Model& initial, Context& context) {
+    const auto observed = algorithm_.implicit ? peer::only_observed(given) : std::nullopt;
+    const Ratings& train = observed ? *observed : given;
     nnz_ = train.nnz();
     model_ = initial;
     stop_requested_ = context.stop_requested;
     memory_limit_bytes_ = memory_for_it();
     shape_ = {train.n_users(), train.n_items(), nnz_};
-    hand_over(train, context);
+    hand_over(train, context, !observed);
     {
       const PhaseScope phase(context.phases, "start");
       session_ = std::make_unique<Session>(options(context));
@@ -153,10 +156,11 @@ class Peer : public Algorithm {
   std::int64_t updates() const { return algorithm_.method == Method::sgd ? nnz_ : 2 * nnz_; }
 
   // Once for all epochs, and the training part once for all peers that are lent it.
-  void hand_over(const Ratings& train, Context& context) {
+  void hand_over(const Ratings& train, Context& context, bool as_others) {
     const PhaseScope phase(context.phases, "hand_over");
-    files_ = context.training_files ? context.training_files()
-                                    : std::make_shared<const peer::TrainingFiles>(train);
+    files_ = as_others && context.training_files
+                 ? context.training_files()
+                 : std::make_shared<const peer::TrainingFiles>(train);
     const auto rows = static_cast<double>(train.n_users() + train.n_items());
     const std::int64_t test_bytes = algorithm_.takes_test ? context.test->bytes() : 0;
     scratch_.emplace(static_cast<double>(test_bytes) +

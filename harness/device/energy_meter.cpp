@@ -20,11 +20,17 @@ void EnergyMeter::begin_group() {
   // What the device took before the first group is not training.
   if (pending_s_ > 0) {
     read();
-  } else if (const auto counter = read_()) {
-    counter_ = *counter;
-    read_at_ = now_();
+  } else {
+    begin_reading();
   }
-  groups_alone_ = true;
+  groups_alone_ = read_at_.has_value();
+}
+
+void EnergyMeter::begin_reading() {
+  const auto counter = read_();
+  if (!counter) return;
+  counter_ = *counter;
+  read_at_ = now_();
 }
 
 void EnergyMeter::end_group(double seconds) {
@@ -39,6 +45,10 @@ void EnergyMeter::finish() {
 
 // Of what was taken since the last reading, training has its share of the time.
 void EnergyMeter::read() {
+  if (!read_at_) {  // the driver has not answered yet: what came before is of unknown power
+    begin_reading();
+    return;
+  }
   const auto counter = read_();
   if (!counter) return;
   const double now = now_();

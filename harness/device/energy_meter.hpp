@@ -29,6 +29,7 @@ class EnergyMeter {
 
  private:
   bool is_due() const;
+  void begin_reading();
   void read();
 
   Read read_;

@@ -43,6 +43,7 @@ std::optional<ResultFile> standing_result(const std::string& path, const Case& i
   auto file = read_result_file(path);
   if (!file) return std::nullopt;
   warn_of_damage(*file, "the case is run again");
+  if (file->damage) return std::nullopt;
   const auto status = file->status();
   if (!status || status == Status::interrupted || status == Status::skipped) return std::nullopt;
   if (options.retry && is_failure(*status)) return std::nullopt;

@@ -704,7 +704,8 @@ class CaseRun {
 
   void note_rmse(const TracePoint& point) {
     result_.final_test_rmse = point.test_rmse;
-    if (!result_.best_test_rmse || !(point.test_rmse >= *result_.best_test_rmse)) {
+    const double best = result_.best_test_rmse.value_or(std::nan(""));
+    if (std::isnan(best) || point.test_rmse < best) {
       result_.best_test_rmse = point.test_rmse;
       result_.best_epoch = point.epoch;
     }

@@ -39,10 +39,15 @@ void TrainingClock::time_group(std::int64_t count, const std::function<void()>& 
   {
     const PhaseScope range(ranges_, "epoch");
     const auto start = Clock::now();
-    if (device_ != nullptr) {
-      time_on_device(run);
-    } else {
-      run();
+    try {
+      if (device_ != nullptr) {
+        time_on_device(run);
+      } else {
+        run();
+      }
+    } catch (...) {
+      seconds_ += seconds_since(start);  // spent, if for nothing: the budget of a search counts it
+      throw;
     }
     last_ = {count, seconds_since(start)};
   }

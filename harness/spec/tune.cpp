@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cmath>
 #include <set>
+#include <utility>
+#include <vector>
 
 #include "base/error.hpp"
 #include "base/hash.hpp"
@@ -307,8 +309,25 @@ double number_of_value(const TuneRange& range, const Json& value) {
   return static_cast<double>(found - range.choices.begin());
 }
 
+// By chance: a budget that ends the search early then leaves out some of each value, and not the
+// last values of the first parameter.
+std::vector<Json> in_random_order(std::vector<Json> points, std::uint64_t seed) {
+  std::vector<std::pair<double, Json>> drawn;
+  for (auto& point : points) {
+    const double place = unit(seed, canonical(point), 0);
+    drawn.emplace_back(place, std::move(point));
+  }
+  std::stable_sort(drawn.begin(), drawn.end(),
+                   [](const auto& a, const auto& b) { return a.first < b.first; });
+  std::transform(drawn.begin(), drawn.end(), points.begin(),
+                 [](auto& one) { return std::move(one.second); });
+  return points;
+}
+
 std::vector<Json> draw_points(const TuneSpec& tune) {
-  if (const auto count = count_points(tune.over, tune.trials)) return all_points(tune.over, *count);
+  if (const auto count = count_points(tune.over, tune.trials)) {
+    return in_random_order(all_points(tune.over, *count), tune.seed);
+  }
   constexpr std::int64_t kDraws = 100;  // for each point: a narrow range has few of four digits
   std::vector<Json> points;
   std::set<std::string> known;

@@ -71,6 +71,20 @@ TEST_F(EnergyMeterTest, BetweenReadingsThePowerOfBeforeGoesOn) {
   EXPECT_NEAR(*meter.joules(450.0), 555, 1e-9);
 }
 
+TEST_F(EnergyMeterTest, AnAnswerThatIsMissingIsNoCounterOfZero) {
+  int asked = 0;
+  EnergyMeter meter(
+      [&]() -> std::optional<double> {
+        return ++asked == 2 ? std::nullopt : std::optional<double>(joules);
+      },
+      0, [this] { return now; });
+  for (int i = 0; i < 3; ++i) group(meter, 1);
+  meter.finish();
+  // The first group's counter is not known; the power of the others stands in for it.
+  EXPECT_GE(*meter.joules(std::nullopt), 2 * 500 - 1e-9);
+  EXPECT_LE(*meter.joules(std::nullopt), 3 * 500 + 1e-9);
+}
+
 TEST_F(EnergyMeterTest, SaysNothingWhereTheDriverDoesNot) {
   EnergyMeter meter([] { return std::nullopt; }, 0, [] { return 0.0; });
   meter.begin_group();
