@@ -53,6 +53,17 @@ std::string in_quotes(std::string_view text) {
   return out + (text.size() > kMost ? "...'" : "'");
 }
 
+std::string shell_word(std::string_view text) {
+  constexpr std::string_view kPlain =
+      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_@%+=:,./-";
+  if (!text.empty() && text.find_first_not_of(kPlain) == std::string_view::npos) {
+    return std::string(text);
+  }
+  std::string word = "'";
+  for (const char c : text) word += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return word + "'";
+}
+
 namespace {
 
 // Bytes of the character that `text` begins with; 0 where it is no UTF-8 or a control character.

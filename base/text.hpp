@@ -35,6 +35,10 @@ std::string one_line(std::string_view text);
 // \\u009b.
 std::string printable_json(std::string_view json);
 
+// A word that a POSIX shell takes as this one: in quotes where it has anything but letters, digits
+// and _ @ % + = : , . / -.
+std::string shell_word(std::string_view text);
+
 // UTF-8 that printable() leaves as it is, without tabs and ends of lines.
 bool is_harmless(std::string_view text);
 

@@ -58,7 +58,7 @@ constexpr int kBySignal = 128;  // and its number, as shells have it
 std::string command_line(int argc, char** argv) {
   // Without the program's folder: results travel, machine paths should not.
   std::string text = "mfbench";
-  for (int i = 1; i < argc; ++i) text += " " + std::string(argv[i]);
+  for (int i = 1; i < argc; ++i) text += " " + shell_word(argv[i]);
   return text;
 }
 

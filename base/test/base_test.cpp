@@ -342,6 +342,16 @@ TEST(Text, NearestKnowsOtherNamesAndShortOnes) {
   EXPECT_EQ(nearest("lr", {"reg", "factors"}), "") << "no key of other names is suggested";
 }
 
+TEST(Text, AWordOfAShellIsThatWord) {
+  for (const char* plain : {"--out=a/b.json", "exp_1.json", "node:1", "100%"}) {
+    EXPECT_EQ(shell_word(plain), plain);
+  }
+  EXPECT_EQ(shell_word("two words"), "'two words'");
+  EXPECT_EQ(shell_word("it's"), "'it'\\''s'");
+  EXPECT_EQ(shell_word("$(ls)"), "'$(ls)'");
+  EXPECT_EQ(shell_word(""), "''");
+}
+
 TEST(Text, LinesAndJsonForTerminals) {
   EXPECT_EQ(one_line("a\tb\n\x1b"), "a\\tb\\n\\x1b");
   const std::string turned = "\xe2\x80\xae";

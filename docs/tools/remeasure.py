@@ -17,7 +17,8 @@ import time
 from dataclasses import dataclass
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-OF_THE_PLACE = {"--out": 2, "--save-model": 2, "--quiet": 1, "--rerun": 1, "--retry": 1}  # words of the option
+OF_THE_PLACE = ("--out", "--save-model", "--trace", "--quiet", "--json", "--rerun", "--retry")
+WITH_A_VALUE = ("--out", "--save-model", "--trace", "--pin", "--numa", "--profile", "--profile-warmup")
 FROM_FEW = 5  # seeds
 
 
@@ -37,14 +38,15 @@ def lines_of(path):
 
 
 def options_of(command_line):
-    """What follows the spec, but for what belongs to the place where it ran."""
-    words = shlex.split(command_line)
-    after = words[next((i for i, word in enumerate(words) if word.endswith(".json")), len(words)) + 1:]
+    """Before and after the spec, but for what belongs to the place where it ran."""
+    words = shlex.split(command_line)[2:]
     kept = []
-    while after:
-        count = OF_THE_PLACE.get(after[0], 0)
-        kept += [] if count else after[:1]
-        after = after[max(count, 1):]
+    while words:
+        name, equals, _ = words[0].partition("=")
+        count = 2 if name in WITH_A_VALUE and not equals else 1
+        if name.startswith("--") and name not in OF_THE_PLACE:
+            kept += words[:count]
+        words = words[count:]
     return tuple(kept)
 
 
