@@ -210,6 +210,27 @@ void check_monitors(const Case& item) {
   }
 }
 
+// Who has no learning rate ignores the schedule.
+bool watches_by_schedule(const Case& item) {
+  return find_algorithm(item.algorithm).uses_learning_rate &&
+         item.schedule.kind == ScheduleSpec::Kind::plateau;
+}
+
+// Of a program that evaluates itself there is no other number than that.
+void check_watches_test(const Case& item) {
+  if (!find_algorithm(item.algorithm).takes_test) return;
+  const auto check = [&](bool watches, Monitor monitor, const char* key) {
+    if (!watches || monitor == Monitor::test) return;
+    fail(ErrorKind::usage,
+         "{}.{}.monitor: found \"{}\", but {} evaluates itself and says its test RMSE alone; "
+         "expected \"test\"",
+         item.path, key, to_string(monitor), item.algorithm);
+  };
+  check(watches_by_schedule(item), item.schedule.monitor, "schedule");
+  check(item.stop.plateau_patience > 0, item.stop.plateau_monitor, "stop.plateau");
+  check(item.stop.overfitting_factor > 0, item.stop.overfitting_monitor, "stop.overfitting");
+}
+
 // Why the case has no such metric, or nothing.
 std::optional<std::string> why_no_metric(const Case& item, Metric metric) {
   const bool implicit = is_implicit(item);
@@ -246,11 +267,7 @@ void check_metrics(const Case& item) {
   }
   if (item.stop.target) check("stop.target", item.stop.target->metric);
   const auto of = [](Monitor monitor) { return metric_of(monitor).value_or(Metric::test_rmse); };
-  // Who has no learning rate ignores the schedule.
-  const bool scheduled = find_algorithm(item.algorithm).uses_learning_rate;
-  if (scheduled && item.schedule.kind == ScheduleSpec::Kind::plateau) {
-    check("schedule.monitor", of(item.schedule.monitor));
-  }
+  if (watches_by_schedule(item)) check("schedule.monitor", of(item.schedule.monitor));
   if (item.stop.plateau_patience > 0) check("stop.plateau.monitor", of(item.stop.plateau_monitor));
   if (item.stop.overfitting_factor > 0) {
     check("stop.overfitting.monitor", of(item.stop.overfitting_monitor));
@@ -375,6 +392,7 @@ Case make_checked(const AlgorithmEntry& algorithm, const DataEntry& data,
                   const EvaluateSpec& evaluate, std::uint64_t seed) {
   Case item = make_case(algorithm, data, evaluate, seed);
   check_monitors(item);
+  check_watches_test(item);
   check_metrics(item);
   return item;
 }

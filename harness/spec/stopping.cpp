@@ -122,7 +122,8 @@ std::optional<StopDecision> Stopping::check_targets(const StopInput& input) cons
 }
 
 std::optional<StopDecision> Stopping::check_plateau(const StopInput& input) {
-  if (spec_.plateau_patience == 0) return std::nullopt;
+  // What was not computed is neither better nor worse.
+  if (spec_.plateau_patience == 0 || std::isnan(input.monitored)) return std::nullopt;
   if (!best_ || input.monitored < *best_ - spec_.plateau_min_delta) {
     best_ = input.monitored;
     waited_ = 0;

@@ -161,6 +161,25 @@ TEST(Stopping, HashesOfSpecsWithoutTheRuleStay) {
             (Json{{"factor", 1.05}, {"monitor", "validation"}}));
 }
 
+TEST(Stopping, APlateauIsNotSeenInWhatWasNotComputed) {
+  Stopping s = stopping_of(R"({"epochs": 99, "plateau": {"patience": 2}})");
+  StopInput input = at(1, 0.9);
+  for (input.epoch = 1; input.epoch < 9; ++input.epoch) {
+    input.monitored = std::nan("");
+    EXPECT_FALSE(s.check(input)) << input.epoch;
+  }
+  input.monitored = 0.9;
+  EXPECT_FALSE(s.check(input));
+  EXPECT_FALSE(s.check(input)) << "one of two";
+  EXPECT_TRUE(s.check(input));
+}
+
+TEST(Schedule, APlateauIsNotSeenInWhatWasNotComputed) {
+  Schedule s = schedule_of(R"({"kind": "plateau", "learning_rate": 1, "patience": 1})");
+  for (int i = 0; i < 5; ++i) s.observe(std::nan(""));
+  EXPECT_EQ(s.rate(6), 1);
+}
+
 TEST(Stopping, PlateauCountsEvaluationsOnly) {
   Stopping s = stopping_of(R"({"epochs": 99, "plateau": {"patience": 2, "min_delta": 0.01}})");
   EXPECT_FALSE(s.check(at(1, 0.9)));

@@ -214,6 +214,23 @@ TEST(Spec, WatchingAValidationPartThatIsNotThereIsAnError) {
   EXPECT_EQ(error_of(json), "no error");
 }
 
+TEST(Spec, OfAProgramThatEvaluatesItselfTheTestPartAloneIsWatched) {
+  Json json = ruler_spec();
+  json["split"] = {{"holdout", 0.2}, {"validation", 0.1}};
+  json["algorithms"] = Json::array({Json{{"name", "peer"}, {"library", "cumf_sgd"}}});
+  EXPECT_EQ(error_of(json), "no error");
+  for (const char* monitor : {"validation", "train"}) {
+    json["stop"] = {{"plateau", {{"monitor", monitor}}}};
+    EXPECT_TRUE(contains(error_of(json), "stop.plateau.monitor: found \"") &&
+                contains(error_of(json), "evaluates itself"))
+        << error_of(json);
+  }
+  json["stop"] = {{"overfitting", {{"monitor", "validation"}}}};
+  EXPECT_TRUE(contains(error_of(json), "stop.overfitting.monitor")) << error_of(json);
+  json["stop"] = {{"plateau", {{"monitor", "test"}}}};
+  EXPECT_EQ(error_of(json), "no error");
+}
+
 TEST(Spec, OverfittingIsNotWatchedOnTheTrainingPart) {
   Json json = ruler_spec();
   json["stop"] = {{"overfitting", {{"monitor", "validation"}}}};
