@@ -48,6 +48,36 @@ def test_numpy_reads_the_arrays_and_predict_agrees(mfbench, trained):
         assert float(done.stdout) == pytest.approx(score(model, user, item), abs=1e-3)
 
 
+def test_models_have_a_place_before_training_begins(mfbench, trained, tmp_path):
+    folder, _ = trained
+    shutil.copy(folder / "ratings.txt", tmp_path)
+    shutil.copy(folder / "own.json", tmp_path)
+    (tmp_path / "a file").write_text("")
+    done = mfbench("run", "own.json", "--out", "out", "--save-model", "a file/models", cwd=tmp_path)
+    assert done.returncode == 4 and "a file/models" in done.stderr, done.stderr
+    assert not list((tmp_path / "out").glob("*.jsonl")), "nothing was trained for it"
+
+
+def test_what_was_measured_stands_where_the_model_is_not_saved(mfbench, trained, tmp_path):
+    folder, _ = trained
+    shutil.copy(folder / "ratings.txt", tmp_path)
+    spec = json.loads((folder / "own.json").read_text())
+    spec["algorithms"].append({"name": "sgd_serial", "factors": 4})
+    (tmp_path / "own.json").write_text(json.dumps(spec))
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / "models").write_text("no folder")
+    done = mfbench("run", "own.json", "--out", "out", cwd=tmp_path)
+    assert done.returncode == 1, done.stderr
+    files = [[json.loads(line) for line in path.read_text().splitlines()] for path in (tmp_path / "out").glob("*.jsonl")]
+    assert len(files) == 2, "the run goes on"
+    for _, *trace, footer in files:
+        assert footer["status"] == "error" and "the model is not saved" in footer["stop_reason"]
+        assert len(trace) == 61 and footer["best_test_rmse"] < 1.5 and footer["clocks"]["train_s"] > 0
+    (tmp_path / "out" / "models").unlink()
+    assert mfbench("run", "own.json", "--out", "out", "--retry", cwd=tmp_path).returncode == 0
+    assert len(list((tmp_path / "out" / "models").iterdir())) == 2
+
+
 def test_a_clipping_case_saves_a_model_that_clips(mfbench, trained):
     folder, plain = trained
     spec = json.loads((folder / "own.json").read_text())

@@ -638,10 +638,12 @@ class CaseRun {
     const PhaseScope range(&ranges_, kSaveRange);
     Model copy;
     const FactorView view = host_factors(copy);
-    report([&] {
+    try {
       save_model(*task_.model_folder, view, data_.split->train, evaluator_->predictor(),
                  fold_in_loss(), item_.resolved);
-    });
+    } catch (const Error& error) {  // what was measured stands, and --retry trains again
+      fail(error.kind(), "the model is not saved: {}", error.what());
+    }
   }
 
   // Less is better; NaN where it was not computed.

@@ -59,6 +59,13 @@ std::optional<std::string> model_folder(const Spec& spec, const RunOptions& opti
   return folder + "/models/" + item.id;
 }
 
+// Before hours of training, not after.
+void probe_model_folder(const RunOptions& options) {
+  if (!options.model_folder || options.profile) return;
+  make_folder(*options.model_folder);
+  const AtomicFolder probe(*options.model_folder + "/.mfbench-probe");
+}
+
 // What is not known yet cannot be profiled.
 void refuse_to_profile_trials(const Spec& spec, bool profile) {
   if (!profile || spec.studies.empty()) return;
@@ -124,6 +131,7 @@ SessionSummary run_session(const Spec& given, const RunOptions& options, Progres
   SessionSummary summary;
   summary.folder = options.folder.value_or(default_folder(given, profile));
   const FolderLock lock(summary.folder);
+  probe_model_folder(options);
   const PlacementScope placed(options.placement);
   peer::remove_left_over_folders();
   DataStore store;
