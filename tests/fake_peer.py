@@ -15,7 +15,8 @@ MODES = ["well", "exits", "hangs", "hangs_in_training", "nan", "short", "killed"
          "other_message", "leaves_a_child", "other_epoch", "huge_line", "eats_memory", "says_no_memory",
          "wrong_shape", "wrong_type", "outside", "link", "pipe", "lies_about_time", "closes", "prints_much",
          "one_message_too_many", "unsupported", "stays", "fails_at_end", "negative_time", "no_file",
-         "unknown_key", "says_why", "escapes", "fills_its_folder", "asks_for_all", "writes_to_data"]
+         "unknown_key", "says_why", "escapes", "fills_its_folder", "asks_for_all", "writes_to_data",
+         "takes_less_for_more"]
 
 folder = pathlib.Path(sys.argv[1])
 request = json.loads((folder / "request.json").read_text())
@@ -111,7 +112,8 @@ def train(asked):
     if mode == "killed":
         os.kill(os.getpid(), signal.SIGKILL)
     epoch = asked["until"] + (1 if mode == "other_epoch" else 0)
-    seconds = {"lies_about_time": 1000.0, "negative_time": -1.0}.get(mode, 1e-4 * epoch)
+    seconds = {"lies_about_time": 1000.0, "negative_time": -1.0,
+               "takes_less_for_more": 3e-4 / epoch}.get(mode, 1e-4 * epoch)
     send("epoch", epoch=epoch, train_s=seconds)
     if mode == "one_message_too_many":
         send("epoch", epoch=epoch, train_s=seconds)

@@ -244,6 +244,18 @@ def test_a_library_without_epochs_runs_for_each_point_alone(mfbench, fakes):
     assert footer["peer"]["calls"] == 7 and header["facts"]["restarts"] is False
 
 
+def test_no_epoch_is_timed_where_each_point_is_a_run_of_its_own(mfbench, fakes):
+    """A run of 2 epochs that took less than that of 1, as two runs may: each has its own time."""
+    ((header, trace, footer, _),) = run(mfbench, fakes, spec([fake("takes_less_for_more")]), code=0)
+    assert header["facts"]["restarts"] is True
+    assert [round(point["train_s"], 9) for point in trace] == [0, 3e-4, 1.5e-4, 1e-4]
+    assert [round(point["epoch_s"], 9) for point in trace[1:]] == [3e-4, 7.5e-5, round(1e-4 / 3, 9)]
+    assert footer["first_epoch_s"] is None and footer["steady_epoch_s"] is None
+    assert footer["clocks"]["train_s"] == trace[-1]["train_s"]
+    assert abs(footer["peer"]["worked_s"] - 5.5e-4) < 1e-9
+    assert footer["clocks"]["rest_s"] >= 0
+
+
 def test_one_rate_for_libraries_that_take_one(mfbench, fakes):
     what = spec([fake("well")], schedule={"kind": "exponential", "learning_rate": 0.1, "decay": 0.5})
     ((_, _, footer, _),) = run(mfbench, fakes, what, code=1)

@@ -54,8 +54,7 @@ class Peer : public Algorithm {
     take_reported(*trained);
     const double total = trained->seconds;
     worked_s_ += hello_.each_epoch ? total - train_s_ : total;
-    // A run of more epochs may take less than the one before, by noise: time does not go back.
-    train_s_ = std::max(train_s_, total);
+    train_s_ = total;
     fetched_ = false;
     return count * updates();
   }

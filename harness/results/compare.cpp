@@ -105,13 +105,16 @@ void set_target(Comparison& row, const Runs& first, const Runs& second,
   if (row.targets_differ || !computed) row.target.reset();
 }
 
+// A run that ended early may have the start of another metric alone.
 Metric metric_of_runs(const Runs& first, const Runs& second) {
+  std::optional<Metric> of_any;
   for (const Runs* runs : {&first, &second}) {
     for (const auto& [repeat, one] : *runs) {
-      if (one.best) return one.metric;
+      if (one.best && one.status == Status::completed) return one.metric;
+      if (one.best && !of_any) of_any = one.metric;
     }
   }
-  return Metric::test_rmse;
+  return of_any.value_or(Metric::test_rmse);
 }
 
 Comparison compare_runs(const Runs& first, const Runs& second, const CompareOptions& options) {

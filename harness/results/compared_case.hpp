@@ -53,11 +53,6 @@ struct ComparedCase {
 // Of a finished result. Nothing where its header names no seed.
 std::optional<ComparedCase> compared_case(const std::string& path, const ResultFile& file);
 
-// Whether it ran: not one that was interrupted, or skipped on a machine that could not run it.
-constexpr bool has_run(Status status) {
-  return status != Status::interrupted && status != Status::skipped;
-}
-
 // Training and answer seconds (prepare, transfer and training) until the target, or to the end
 // without one. kNever: the run has no answer, because it missed the target, diverged or failed.
 struct AnswerTimes {

@@ -63,11 +63,14 @@ void add_known(std::vector<double>& numbers, const std::optional<double>& value)
   if (value) numbers.push_back(*value);
 }
 
+// Who did not come to the end never answers there.
 void add_times(Row& row, const ResultFile& file, const std::optional<TargetSpec>& target) {
+  const bool completed = file.status() == Status::completed;
   const auto end = answer_at_end(file);
-  if (end) add_known(row.answer, end->answer_s);
+  if (completed && end) add_known(row.answer, end->answer_s);
+  if (!completed) row.answer.push_back(kNever);
   if (!target) {
-    if (end) add_known(row.energy, end->energy_j);
+    if (completed && end) add_known(row.energy, end->energy_j);
     return;
   }
   const auto reached = answer_at(file, *target);
@@ -94,15 +97,15 @@ void add_rates(Row& row, const ResultFile& file) {
 void add_to(Row& row, const ResultFile& file, const std::optional<TargetSpec>& target) {
   const auto status = file.status();
   ++row.status[status ? kStatuses.of(*status) : "unfinished"];
-  if (!status) return;
+  if (!status || !has_run(*status)) return;
   add_known(row.best, best_of(file.footer, row.metric));
   if (text_at(file.header, {"algorithm", "hardware"}) == "cuda") {
     add_known(row.start, number_at(file.footer, {"clocks", "start_s"}));
   }
-  add_rates(row, file);
+  if (*status == Status::completed) add_rates(row, file);
   const std::string shared = contention_text(contention_in(file.footer));
   if (!shared.empty()) row.contended.push_back(shared);
-  if (*status != Status::interrupted) add_times(row, file, target);
+  add_times(row, file, target);
 }
 
 std::vector<Row> rows_of(const std::string& folder, const Spec& spec,
@@ -311,7 +314,8 @@ std::string start_line(const std::vector<Row>& rows) {
 
 constexpr const char* kReading =
     "\nmedians over the seeds; train: the epochs alone, answer: prepare + transfer + train; a seed "
-    "that misses\nthe target is infinitely late\n";
+    "that misses\nthe target is infinitely late, and so is the answer of one that did not "
+    "complete\n";
 
 }  // namespace
 

@@ -440,10 +440,9 @@ class CaseRun {
   // A group never passes an evaluation, a change of the rate, the last_epoch epoch or the begin of
   // what is profiled.
   std::int64_t group_size(std::int64_t first) const {
-    const bool repeats = find_algorithm(item_.algorithm).repeats_epochs;
-    if (!device_ && !repeats) return 1;
+    if (!device_ && !repeats_) return 1;
     std::int64_t size =
-        std::min({repeats ? item_.stop.epochs : group_by_time(clock_.last_group()),
+        std::min({repeats_ ? item_.stop.epochs : group_by_time(clock_.last_group()),
                   epochs_to_multiple(first, item_.evaluate.every), item_.stop.epochs - first + 1});
     if (options_.profile && first <= options_.profile->warmup) {
       size = std::min(size, options_.profile->warmup - first + 1);
@@ -522,7 +521,7 @@ class CaseRun {
       read_device();
       point = evaluate(epoch);
       point.learning_rate = rate;
-      point.epoch_s = clock_.last_group().seconds / static_cast<double>(clock_.last_group().count);
+      point.epoch_s = epoch_seconds(epoch);
       record(point);
       schedule_.observe(monitored(item_.schedule.monitor, point));
       if (auto by_quality = stopping_.check(stop_input(point, true))) decision = by_quality;
@@ -538,6 +537,13 @@ class CaseRun {
       end(Status::interrupted, fmt::format("stopped by the user after epoch {}", epoch));
     }
     return ended_;
+  }
+
+  // The mean of the last group. What runs from the start for each point has no such group: two
+  // runs' difference is mostly their scatter, so it is the mean of its last run.
+  double epoch_seconds(std::int64_t epoch) const {
+    if (repeats_) return clock_.seconds() / static_cast<double>(epoch);
+    return clock_.last_group().seconds / static_cast<double>(clock_.last_group().count);
   }
 
   // Right after a group, before the device has gone idle.
@@ -766,7 +772,7 @@ class CaseRun {
     measures_.load = data_.load;
     measures_.split_s = data_.split_s;
     measures_.train_device_s = clock_.device_seconds();
-    measures_.epochs = clock_.epoch_times();
+    if (!repeats_) measures_.epochs = clock_.epoch_times();
     if (sampler_) measures_.readings = sampler_->readings();
     note_energy();
     if (device_) measures_.peak_device_bytes = device_->peak_bytes();
@@ -802,6 +808,7 @@ class CaseRun {
   const CaseTask& task_;
   const Case item_;
   const bool implicit_ = is_implicit(item_);
+  const bool repeats_ = find_algorithm(item_.algorithm).repeats_epochs;
   const RunOptions& options_;
   DataStore& store_;
   Progress& progress_;

@@ -21,4 +21,9 @@ constexpr bool is_failure(Status status) {
   return status == Status::error || status == Status::oom || status == Status::timeout;
 }
 
+// Whether it ran: not one that was interrupted, or skipped on a machine that could not run it.
+constexpr bool has_run(Status status) {
+  return status != Status::interrupted && status != Status::skipped;
+}
+
 }  // namespace mf

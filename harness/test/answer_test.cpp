@@ -167,6 +167,16 @@ TEST(Clock, MovedByMoreThanTwoPercentOfItsHighestValue) {
   EXPECT_FALSE(clock_moved(Json()));
 }
 
+TEST(EpochTimes, AreUnknownWhereEachPointIsARunOfItsOwn) {
+  ResultFile file = descending();
+  file.header = {{"facts", {{"restarts", true}}}};
+  EXPECT_FALSE(epoch_times_of(file).first_s || epoch_times_of(file).steady_s);
+  file.footer["first_epoch_s"] = file.footer["steady_epoch_s"] = 1;  // of an older file
+  EXPECT_FALSE(epoch_times_of(file).first_s || epoch_times_of(file).steady_s);
+  file.header["facts"]["restarts"] = false;
+  EXPECT_EQ(epoch_times_of(file).steady_s, 1);
+}
+
 TEST(Transfer, InsideOfAnEpochIsTraining) {
   Ranges ranges;
   const auto nested = [&](const char* outer) {
@@ -235,6 +245,36 @@ TEST_F(Summary, ShowsTrainingAndAnswerToTheTargetAndASeedThatMissesIsLate) {
   EXPECT_TRUE(
       contains(als, "10.3 s              -               -  3 completed, 2 missed the target"))
       << als;
+}
+
+TEST_F(Summary, MediansAreOfRunsThatCameToTheEnd) {
+  for (const Case& item : spec_.cases) {
+    ResultFile file = descending();
+    if (item.seed > 1 && item.algorithm == "sgd_serial") {
+      file.footer["status"] = item.seed == 2 ? "diverged" : "timeout";
+      file.footer["clocks"]["train_s"] = 0.001;  // given up early
+      file.footer["best_test_rmse"] = 1.9;
+      file.trace.resize(1);
+    }
+    if (item.seed > 1 && item.algorithm == "als_cpu") {
+      file.footer["status"] = "skipped";
+      file.footer["clocks"]["train_s"] = 0;
+      file.footer.erase("best_test_rmse");
+      file.trace.clear();
+    }
+    write(item, file);
+  }
+  const std::string text = summary_table(folder_.path(), spec_);
+  const std::string sgd = line(text, "sgd_serial");
+  EXPECT_TRUE(contains(sgd, "1.9000  [0.9000, 1.9000]       6.0 s           - "))
+      << "the epochs of the one that completed; most have no answer: " << sgd;
+  EXPECT_TRUE(contains(sgd, "1 timeout, 2 missed the target")) << sgd;
+  const std::string als = line(text, "als_cpu");
+  EXPECT_TRUE(contains(als, "0.9000  [0.9000, 0.9000]       6.0 s       6.8 s")) << als;
+  EXPECT_TRUE(contains(als, "1 completed, 2 skipped") && !contains(als, "missed")) << als;
+  EXPECT_TRUE(contains(line(text, "sgd_serial", text.find("first epoch")), " 17"))
+      << "100 updates in 6 s\n"
+      << text;
 }
 
 TEST_F(Summary, SaysOnceWhatADevicesStartTook) {

@@ -133,6 +133,41 @@ TEST(ComparedCase, AnAnswerIsReadyAfterPrepareTransferAndTraining) {
   EXPECT_EQ(one({.seed = 4, .epoch_s = {9}, .rmse = {1}}).epoch_s, 9) << "all there is";
 }
 
+TEST(ComparedCase, AnEpochOfRunsFromTheStartIsTheMeanOfTheLast) {
+  const TempFolder folder;
+  ResultFile file;
+  file.header = {{"seed", 1}, {"facts", {{"restarts", true}}}};
+  file.trace = {{{"epoch", 0}, {"train_s", 0}},
+                {{"epoch", 5}, {"train_s", 3}},
+                {{"epoch", 10}, {"train_s", 2}}};  // by noise
+  file.footer = {{"status", "completed"}, {"epochs", 10}, {"steady_epoch_s", 0}};
+  EXPECT_EQ(compared_case("a", file)->epoch_s, 0.2);
+}
+
+TEST(Compare, IsByTheMetricOfRunsThatCompleted) {
+  const Folders f;
+  write(f.a, {.seed = 1, .status = "timeout"});
+  write_runs(f.a, {1, 1.1, 0.9}, {.seed = 2});
+  write_runs(f.b, {1, 1.1, 0.9}, {.seed = 2});
+  // The one that was stopped had the RMSE alone; the others are judged by NDCG.
+  for (const auto& name : {f.a, f.b}) {
+    for (const auto& entry : std::filesystem::directory_iterator(name)) {
+      ResultFile file = *read_result_file(entry.path());
+      if (*file.status() != Status::completed) continue;
+      file.footer.erase("best_test_rmse");
+      file.footer["metrics"] = {{"ndcg_100", {{"final", 0.5}, {"best", 0.5}, {"best_epoch", 1}}}};
+      std::filesystem::remove(entry.path());
+      ResultWriter writer(entry.path());
+      writer.append(file.header);
+      for (const Json& point : file.trace) writer.append(point);
+      writer.append(file.footer);
+    }
+  }
+  const auto row = f.compare().rows.at(0);
+  EXPECT_EQ(row.metric, Metric::ndcg_100);
+  EXPECT_EQ(row.quality.pairs, 3);
+}
+
 // ---- what goes together
 // ---------------------------------------------------------------------------
 

@@ -28,6 +28,7 @@ STATUSES = ("completed", "diverged", "oom", "timeout", "skipped", "error", "inte
 UNFINISHED = "unfinished"  # no footer yet
 MISSING = "missing"        # listed in spec.json, no file yet
 PENDING = (UNFINISHED, MISSING, "interrupted")  # the next `mfbench run` runs these
+NOT_RUN = (*PENDING, "skipped")  # no run that times or errors could be those of
 
 TRACE_COLUMNS = ("epoch", "updates", "passes", "train_s", "train_device_s", "train_energy_j",
                  "epoch_s", "evaluate_s", "wall_s", "test_rmse", "test_mae", "train_rmse", "validation_rmse",
@@ -88,10 +89,11 @@ def load(paths: Iterable[str | Path], damaged: list[str] | None = None) -> Resul
     A folder counts the cases that its spec.json lists, also those without a file yet (status
     MISSING) and takes baseline and target from there; without a spec.json it counts all its files.
     A case without its footer has the status UNFINISHED. Raises PlotError naming file and line at the
-    first damaged one, and where no case has begun; with a list for `damaged`, what is wrong with a
-    damaged file goes into it, and the file is left out.
+    first damaged one, where two files of a folder are one case, and where no case has begun; with a
+    list for `damaged`, what is wrong with a file goes into it, and the file is left out.
     """
     files: dict[Path, CaseFile] = {}
+    of_case: dict[tuple[Path, str], Path] = {}
     for path in map(Path, paths):
         for found in _case_paths(path):
             if found.resolve() not in files:
@@ -99,6 +101,7 @@ def load(paths: Iterable[str | Path], damaged: list[str] | None = None) -> Resul
                     item = read_case(found)
                     if damaged is not None:
                         _check_shape(item)
+                    _check_single(item, of_case)
                 except PlotError as error:
                     if damaged is None:
                         raise
@@ -117,6 +120,16 @@ def load(paths: Iterable[str | Path], damaged: list[str] | None = None) -> Resul
     cases.index.name = "case"
     trace = pd.DataFrame(points, columns=["case", *TRACE_COLUMNS])
     return Results(cases, _derive(cases, trace))
+
+
+def _check_single(item: CaseFile, of_case: dict[tuple[Path, str], Path]) -> None:
+    """A copied result would be one more seed, and make the spread smaller than it is."""
+    if not item.header:
+        return
+    key = (item.path.parent.resolve(), str(item.header["case_hash"]))
+    first = of_case.setdefault(key, item.path)
+    if first != item.path:
+        raise PlotError(f"{first} and {item.path} are the same case; keep one of them")
 
 
 def _derive(cases: pd.DataFrame, trace: pd.DataFrame) -> pd.DataFrame:
@@ -299,9 +312,16 @@ def _case_row(item: CaseFile) -> Json:
             **_epoch_times(item), "n_trace": len(item.trace)}
 
 
+def restarts(facts: Any) -> bool:
+    """Whether each point is a run of its own, so that no single epoch was timed."""
+    return isinstance(facts, dict) and facts.get("restarts") is True
+
+
 def _epoch_times(item: CaseFile) -> Json:
     """By the footer; of files from before it had them, and of unfinished ones, by the trace."""
     keys = ("first_epoch_s", "steady_epoch_s")
+    if restarts(item.header.get("facts")):
+        return dict.fromkeys(keys, float("nan"))
     if item.footer is not None and keys[1] in item.footer:
         where = f"{item.path}:footer"
         return {key: _number(item.footer.get(key), key, where) for key in keys}

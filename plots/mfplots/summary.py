@@ -12,7 +12,7 @@ import pandas as pd
 
 from mfplots import metrics
 from mfplots.errors import PlotError, hint
-from mfplots.load import PENDING
+from mfplots.load import NOT_RUN
 from mfplots.metrics import NO_INTERVAL, Interval, Spread, Target
 from mfplots.series import Panel, Series, View, canonical, contended, facet_text
 from mfplots.style import duration
@@ -45,9 +45,9 @@ class Row:
     time: Spread           # to target on the clock, over the seeds that reached it
     median_time: float     # to target, the others counting as infinitely late
     median_answer: float   # the same on prepare + transfer + training
-    end_time: Spread       # to the last evaluated point
-    end_answer: Spread
-    first_epoch: Spread
+    end_time: Spread       # to the last evaluated point, of completed cases
+    end_answer: float      # the median, who did not complete never answering
+    first_epoch: Spread    # of completed cases
     steady_epoch: Spread
     median_energy: float   # joules of training to the target, or to the end where there is none
     writes_made: Spread    # share of the updates that write their item, where an algorithm thins
@@ -78,7 +78,20 @@ def summarise(view: View, question: Question) -> list[Row]:
 
 
 def finished(series: Series) -> pd.DataFrame:
-    return series.cases[~series.cases["status"].isin(PENDING)]
+    """The cases that have run, to whatever end."""
+    return series.cases[~series.cases["status"].isin(NOT_RUN)]
+
+
+def to_the_end(series: Series, numbers: Sequence[float]) -> list[float]:
+    """One a finished case; NaN for who did not complete: what a diverged run took is no time of the
+    algorithm's."""
+    completed = finished(series)["status"] == "completed"
+    return [value if done else math.nan for value, done in zip(numbers, completed)]
+
+
+def end_times(series: Series, clock: str) -> list[float]:
+    """To the last evaluated point of each finished case; NaN for who did not complete."""
+    return to_the_end(series, _last(series, clock))
 
 
 def status_text(cases: pd.DataFrame) -> str:
@@ -212,15 +225,16 @@ def times_to_target(series: Series, target: Target, clock: str) -> list[float]:
 
 
 def throughputs(series: Series, clock: str) -> list[float]:
-    """Updates per second of each finished case, at its last evaluated epoch."""
-    return metrics.rates(_last(series, "updates"), _last(series, clock))
+    """Updates per second of each finished case, at its last evaluated epoch; NaN for who did not
+    complete."""
+    return metrics.rates(_last(series, "updates"), end_times(series, clock))
 
 
 def declared_rates(series: Series, amount: str, clock: str) -> list[float]:
     """Declared work (`work_bytes`, `work_flops`) of the epochs done, per second."""
     per_epoch = finished(series)[amount].astype(float)
     totals = [a * e for a, e in zip(per_epoch, _last(series, "epoch"))]
-    return metrics.rates(totals, _last(series, clock))
+    return metrics.rates(totals, end_times(series, clock))
 
 
 def _last(series: Series, column: str) -> list[float]:
@@ -243,10 +257,10 @@ def _row(panel: Panel, series: Series, question: Question) -> Row:
         time=metrics.spread(times),
         median_time=metrics.censored_median(times),
         median_answer=metrics.censored_median(_to_target(series, target, ANSWER)),
-        end_time=metrics.spread(_last(series, clock)),
-        end_answer=metrics.spread(_last(series, ANSWER)),
-        first_epoch=metrics.spread(done["first_epoch_s"]),
-        steady_epoch=metrics.spread(done["steady_epoch_s"]),
+        end_time=metrics.spread(end_times(series, clock)),
+        end_answer=metrics.censored_median(end_times(series, ANSWER)),
+        first_epoch=metrics.spread(to_the_end(series, done["first_epoch_s"])),
+        steady_epoch=metrics.spread(to_the_end(series, done["steady_epoch_s"])),
         median_energy=_median_energy(series, target),
         writes_made=writes_made(series),
         clocks_moved=_clocks_moved(series),
@@ -270,7 +284,7 @@ def _to_target(series: Series, target: Target | None, clock: str) -> list[float]
 def _median_energy(series: Series, target: Target | None) -> float:
     """Of training to the target, a seed that missed it counting as endless; to the end where there
     is none. NaN where it was not measured."""
-    at_end = _last(series, "train_energy_j")
+    at_end = end_times(series, "train_energy_j")
     if target is None or not any(map(math.isfinite, at_end)):
         return metrics.spread(at_end).median
     return metrics.censored_median(times_to_target(series, target, "train_energy_j"))
@@ -324,7 +338,7 @@ def before_note(view: View) -> str:
     before: dict[str, list[float]] = {}
     for panel in view.panels:
         for series in panel.series:
-            ends = zip(_last(series, ANSWER), _last(series, "train_s"))
+            ends = zip(end_times(series, ANSWER), end_times(series, "train_s"))
             median = metrics.spread([answer - train for answer, train in ends]).median
             if math.isfinite(median):
                 before.setdefault(series.algorithm, []).append(median)

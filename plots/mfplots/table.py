@@ -54,7 +54,7 @@ def _telling(lines: Lines) -> Lines:
 
 def cells(row: Row) -> tuple[str, ...]:
     return (panel_title(row.panel), row.series.marked, str(len(row.series.cases)),
-            row.statuses, _best(row), duration(row.end_time.median), duration(row.end_answer.median),
+            row.statuses, _best(row), duration(row.end_time.median), duration(row.end_answer),
             _time(row), _answer(row),
             "baseline" if row.is_baseline else _ratio(row.equal_quality),
             "baseline" if row.is_baseline else _ratio(row.answer_quality))

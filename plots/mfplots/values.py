@@ -10,10 +10,11 @@ import pandas as pd
 
 from mfplots import metrics
 from mfplots.errors import PlotError, hint
+from mfplots.load import restarts
 from mfplots.recipes import Recipe
 from mfplots.series import Panel, Series
 from mfplots.style import duration, plain_tick, si, si_tick, time_tick
-from mfplots.summary import ANSWER, CLOCK_NAMES, finished, target_of
+from mfplots.summary import ANSWER, CLOCK_NAMES, finished, target_of, to_the_end
 
 
 @dataclass(frozen=True)
@@ -148,9 +149,13 @@ def values(series: Series, panel: Panel, found: Metric, recipe: Recipe) -> list[
     if found.fact:
         return [fact_of(facts, found.fact) for facts in finished(series)["facts"]]
     asked = Asked(recipe.clock, target_of(panel, recipe.question))
+    done = finished(series)
     if found.column and not recipe.epoch:
-        return [float(value) for value in finished(series)[found.column]]
-    return [_value(series.traces[i], found, asked, recipe.epoch) for i in finished(series).index]
+        return to_the_end(series, [float(value) for value in done[found.column]])
+    numbers = [_value(series.traces[i], found, asked, recipe.epoch) for i in done.index]
+    if found.column:  # no epoch of a run was timed where each point is a run of its own
+        return [math.nan if restarts(facts) else value for facts, value in zip(done["facts"], numbers)]
+    return numbers if found.kind == "error" or found.to_target else to_the_end(series, numbers)
 
 
 def fact_of(facts: object, name: str) -> float:

@@ -55,10 +55,29 @@ def test_seeds_that_miss_are_late_in_both_times(tmp_path):
                                                   for s in (2, 3))]
     row = rows_of(tmp_path, cases)["fused"]
     assert math.isnan(row.median_time) and math.isnan(row.median_answer)
-    assert row.end_answer.median == pytest.approx(0.45)
+    assert row.end_answer == pytest.approx(0.45)
     cases[1].trace = FAST
     row = rows_of(tmp_path / "two", cases)["fused"]
     assert (row.median_time, row.median_answer) == (0.2, pytest.approx(0.45))
+
+
+def test_medians_are_of_cases_that_came_to_the_end(tmp_path):
+    given_up = dict(trace=((0, 0.0, 2.0), (1, 0.001, 1.9)))
+    cases = [Made(seed=1), Made(seed=2, status="diverged", **given_up), Made(seed=3, status="timeout", **given_up),
+             *(Made("fused", seed=s, trace=FAST if s == 1 else (), status="completed" if s == 1 else "skipped")
+               for s in (1, 2, 3))]
+    rows = rows_of(tmp_path, cases)
+    serial, fused = rows["sgd_serial"], rows["fused"]
+    assert (serial.n, serial.not_reached) == (3, 2)
+    assert (serial.end_time.median, serial.end_time.n) == (2.0, 1) and math.isnan(serial.end_answer)
+    assert (serial.throughput.median, serial.throughput.n, serial.steady_epoch.n) == (1000.0, 1, 1)
+    assert (fused.n, fused.not_reached) == (1, 0), "what could not run here missed nothing"
+    assert (fused.median_time, fused.end_answer) == (0.2, pytest.approx(0.45))
+
+
+def test_no_epoch_was_timed_where_each_point_is_a_run_of_its_own(tmp_path):
+    row = rows_of(tmp_path, [Made(facts={"restarts": True}, epochs_s=(1.0, 0.0))])["sgd_serial"]
+    assert row.first_epoch.n == row.steady_epoch.n == 0 and row.end_time.median == 2.0
 
 
 def test_the_table_shows_both_times_and_both_speed_ups(tmp_path):

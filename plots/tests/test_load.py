@@ -122,6 +122,19 @@ def test_the_same_file_counts_once(tmp_path):
     assert len(load([folder, folder / f"{Made().case_id}.jsonl"]).cases) == 1
 
 
+def test_a_copied_result_is_no_further_seed(tmp_path):
+    folder = write(tmp_path / "run", [Made()])
+    (path,) = folder.glob("*.jsonl")
+    (folder / "copy of it.jsonl").write_bytes(path.read_bytes())
+    with pytest.raises(PlotError, match=r"copy of it\.jsonl.* are the same case; keep one of them"):
+        load([folder])
+    damaged = []
+    assert len(load([folder], damaged).cases) == 1 and "the same case" in damaged[0]
+    other = write(tmp_path / "again", [Made()])  # measured once more: another folder
+    (folder / "copy of it.jsonl").unlink()
+    assert len(load([folder, other]).cases) == 2
+
+
 def test_folders_without_results_say_where_results_are(tmp_path):
     write(tmp_path / "runs" / "quickstart", [Made()])
     with pytest.raises(PlotError, match=r"no result files; its folders with results: quickstart"):

@@ -52,10 +52,11 @@ def made_up(folder: Path) -> Path:
              gpu="NVIDIA H200", implicit=True, target=None, goal={"metric": "ndcg_100", "value": 0.3},
              content_hash="3" * 16, trace=[(e, 0.1 * e, 0.05 * e + 0.01 * s) for e in range(9)])
         for s in (1, 2, 3)])
-    bad = Made(HOSTILE, {"factors": 8, HOSTILE: HOSTILE}, HOSTILE, status="error", reason=HOSTILE,
-               content_hash="4" * 16)
+    names = dict(algorithm=HOSTILE, params={"factors": 8, HOSTILE: HOSTILE}, dataset=HOSTILE, content_hash="4" * 16)
+    bad = Made(**names, status="error", reason=HOSTILE)
     write_cases(folder / "names", [Made("fpsgd", dataset="plain", content_hash="5" * 16)])
     write_lines(folder / "names" / "hostile.jsonl", lines(bad))
+    write_lines(folder / "names" / "hostile2.jsonl", lines(Made(**names, seed=2)))  # that has rates
     (folder / "names" / "damaged.jsonl").write_text('{"type": "header"\n')
     return folder
 

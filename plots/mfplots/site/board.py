@@ -15,7 +15,8 @@ from mfplots.series import contended
 from mfplots.site.ceilings import Ceilings, rows_key
 from mfplots.site.gather import Damaged, Run, case_key
 from mfplots.site.groups import (Group, Member, configuration, precision, text_of, times)
-from mfplots.summary import ANSWER, declared_rates, finished, metric_of, status_text, throughputs
+from mfplots.summary import (ANSWER, declared_rates, end_times, finished, metric_of, status_text,
+                              throughputs)
 
 Json = dict[str, Any]
 STORED = {"fp16": 2, "fp32": 4}  # bytes of a factor
@@ -50,15 +51,10 @@ def _row(index: int, group: Group, member: Member) -> Json:
             "reached": sum(math.isfinite(t) for t in train), "finished": len(done),
             "train_to_target": _number(metrics.censored_median(train)),
             "answer_to_target": _number(metrics.censored_median(answer)),
-            "train": _end(series, "train_s"), "answer": _end(series, ANSWER),
+            "train": _number(metrics.spread(end_times(series, "train_s")).median),
+            "answer": _number(metrics.censored_median(end_times(series, ANSWER))),
             "method": series.method, "users": _number(row["n_users"]), "items": _number(row["n_items"]),
             **_rates(series)}
-
-
-def _end(series: Any, clock: str) -> float | None:
-    ends = [float(t[clock].iloc[-1]) for i in finished(series).index
-            if len(t := series.traces[i])]
-    return _number(metrics.spread(ends).median)
 
 
 def _rates(series: Any) -> Json:
