@@ -4,6 +4,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <charconv>
 #include <csignal>
 #include <exception>
 #include <filesystem>
@@ -38,6 +39,7 @@
 #include "harness/results/export.hpp"
 #include "harness/results/study_report.hpp"
 #include "harness/results/summary.hpp"
+#include "harness/run/apart.hpp"
 #include "harness/run/follower.hpp"
 #include "harness/run/interrupt.hpp"
 #include "harness/run/plan.hpp"
@@ -54,12 +56,26 @@ constexpr int kSomeCasesFailed = 1;
 constexpr int kSomeLeftOut = 1;
 constexpr int kUnforeseen = 70;
 constexpr int kBySignal = 128;  // and its number, as shells have it
+constexpr const char* kOneCase = "--one-case";
 
+// Without the program's folder: results travel, machine paths should not. Nor does a process of
+// --apart say its number.
 std::string command_line(int argc, char** argv) {
-  // Without the program's folder: results travel, machine paths should not.
   std::string text = "mfbench";
-  for (int i = 1; i < argc; ++i) text += " " + shell_word(argv[i]);
+  for (int i = 1; i < argc && std::string_view(argv[i]) != kOneCase; ++i) {
+    text += " " + shell_word(argv[i]);
+  }
   return text;
+}
+
+std::int64_t number_of_case(const std::string& word) {
+  if (word == "trials") return RunOptions::kTrials;
+  std::int64_t number = -1;
+  const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), number);
+  if (error == std::errc() && end == word.data() + word.size() && number >= 0) return number;
+  fail(ErrorKind::usage,
+       "{}: found {}, expected the number of a case; it is for processes of --apart", kOneCase,
+       in_quotes(word));
 }
 
 std::string value_text(const ParamValue& value) {
@@ -282,31 +298,23 @@ TracedSession run_with_timeline(const Spec& spec, const RunOptions& options, Pro
   return {std::move(summary), why.empty()};
 }
 
-int run_spec(const Spec& spec, const RunOptions& options, ProgressMode mode) {
-  install_interrupt_handler();
-  const auto progress = make_progress(mode, stdout);
-  const auto [summary, timeline] = run_with_timeline(spec, options, *progress);
-  const bool json = mode == ProgressMode::json;
-  if (interrupt_signal() == SIGHUP) return kBySignal + SIGHUP;  // nobody is there to be told
-  if (!json) {
-    fmt::print("\n");
-    print_choices(summary);
-  }
-  warn_of_edges(summary.studies);
-  for (const auto& why : summary.studies_not_run) warn("{}; its trials were not run", why);
+void print_session(const SessionSummary& summary, const RunOptions& options) {
+  fmt::print("\n");
+  print_choices(summary);
   // Before all trials have run there are no cases yet.
-  if (!json && !summary.spec.cases.empty()) {
+  if (!summary.spec.cases.empty()) {
     fmt::print("{}\n{} cases: {} run now, {} finished before; results in {}\n",
                summary_table(summary.folder, summary.spec), summary.spec.cases.size(), summary.run,
                summary.finished_before, one_line(summary.folder));
   }
-  if (options.profile && !json) {
+  if (options.profile) {
     fmt::print("profiled: {} warm-up and {} recorded epochs a case; these times are no results\n",
                options.profile->warmup, options.profile->epochs);
   }
-  if (timeline && !json) {
-    fmt::print("timeline in {}; https://ui.perfetto.dev opens it\n", one_line(*options.timeline));
-  }
+}
+
+// Warnings, and the exit code.
+int judge_session(const SessionSummary& summary) {
   if (summary.failed > 0) {
     fmt::print(stderr, "{} cases failed: the result files say why, --retry runs them again\n",
                summary.failed);
@@ -317,6 +325,35 @@ int run_spec(const Spec& spec, const RunOptions& options, ProgressMode mode) {
   }
   if (summary.bad_data > 0) return static_cast<int>(ErrorKind::data);
   return summary.failed > 0 ? kSomeCasesFailed : 0;
+}
+
+int tell_session(const SessionSummary& summary, const RunOptions& options, ProgressMode mode) {
+  if (interrupt_signal() == SIGHUP) return kBySignal + SIGHUP;  // nobody is there to be told
+  if (mode != ProgressMode::json) print_session(summary, options);
+  warn_of_edges(summary.studies);
+  for (const auto& why : summary.studies_not_run) warn("{}; its trials were not run", why);
+  return judge_session(summary);
+}
+
+int run_spec_apart(const Spec& spec, const RunOptions& options, ProgressMode mode) {
+  install_interrupt_handler();
+  const auto [summary, ended_by] = run_apart(spec, options);
+  // Who ended it so has said why.
+  if (ended_by && !summary.interrupted) return *ended_by;
+  const int code = tell_session(summary, options, mode);
+  return ended_by.value_or(code);
+}
+
+int run_spec(const Spec& spec, const RunOptions& options, ProgressMode mode) {
+  install_interrupt_handler();
+  const auto progress = make_progress(mode, stdout);
+  const auto [summary, timeline] = run_with_timeline(spec, options, *progress);
+  if (options.only) return end_one_case(summary, interrupt_signal());
+  const int code = tell_session(summary, options, mode);
+  if (timeline && mode != ProgressMode::json && interrupt_signal() != SIGHUP) {
+    fmt::print("timeline in {}; https://ui.perfetto.dev opens it\n", one_line(*options.timeline));
+  }
+  return code;
 }
 
 // The other ranks do as rank 0 says, and leave the telling to it.
@@ -350,7 +387,22 @@ std::optional<Spec> gather_ranks(RankWorld& world, const std::string& path,
   }
 }
 
+void refuse_apart(const RunOptions& options) {
+  if (!options.apart) return;
+  if (options.timeline) {
+    fail(ErrorKind::usage,
+         "--apart: each case is another process, and --trace writes one; expected one of them");
+  }
+  if (launched_count() > 1) {
+    fail(ErrorKind::usage,
+         "--apart: found {} processes that were started together; it starts one for each case by "
+         "itself",
+         launched_count());
+  }
+}
+
 int run_command(const std::string& path, RunOptions options, ProgressMode mode) {
+  if (options.apart && !options.only) return run_spec_apart(read_and_warn(path), options, mode);
   const bool joins = launched_count() == 1 || !mpi_version().empty();
   if (!joins && launched_rank() > 0) return 0;  // rank 0 says why
   RankWorld world;
@@ -359,7 +411,7 @@ int run_command(const std::string& path, RunOptions options, ProgressMode mode) 
     const std::optional<Spec> spec = gather_ranks(world, path, options);
     if (!spec) return 0;
     if (!world.leads()) return follow_command(*spec, options, world);
-    warn_of(*spec, path);
+    if (!options.only) warn_of(*spec, path);
     options.ranks = &world;
     code = run_spec(*spec, options, mode);
     world.dismiss();
@@ -516,6 +568,7 @@ class Cli {
  public:
   Cli(int argc, char** argv) {
     options_.command_line = command_line(argc, argv);
+    options_.words.assign(argv + 1, argv + argc);
     app_.description(
         "mfbench " + std::string(build_info::version) +
         ": races matrix-factorization algorithms. docs/spec.md says how to write a spec.");
@@ -635,6 +688,8 @@ class Cli {
     run->add_flag("--rerun", options_.rerun, "run all cases again (old files are set aside)");
     run->add_flag("!--no-share", options_.share,
                   "each case loads, cuts and uploads its ratings anew, also what another had");
+    run->add_flag("--apart", options_.apart, "a process of its own for each case");
+    run->add_option(kOneCase, one_case_)->group("");  // which one, in such a process
     auto* profile = run->add_option("--profile", window_.epochs,
                                     "record N epochs of each case with a profiler, then end it [3]")
                         ->expected(0, 1)
@@ -653,6 +708,8 @@ class Cli {
       if (profile->results() == std::vector<std::string>{""})
         window_.epochs = ProfileWindow{}.epochs;
       if (profile->count() > 0) options_.profile = window_;
+      if (!one_case_.empty()) options_.only = number_of_case(one_case_);
+      refuse_apart(options_);
       options_.interrupted = interrupt_level;
       code_ = run_command(spec_, options_,
                           json_    ? ProgressMode::json
@@ -820,7 +877,7 @@ class Cli {
   CompareOptions compare_;
   std::vector<std::string> fail_on_;
   double target_rmse_ = 0;
-  std::string spec_;
+  std::string spec_, one_case_;
   RunOptions options_;
   ProfileWindow window_;
   PlanOptions plan_;

@@ -1,10 +1,12 @@
 // What a run is told beside its spec, from the command line down to the loop of a case.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "base/placement.hpp"
 #include "harness/device/device_clock.hpp"
@@ -20,11 +22,16 @@ struct RunOptions {
   std::optional<std::string>
       model_folder;  // else below the results, where the spec asks for models
   std::string command_line;
-  bool rerun = false;        // also cases that are finished
-  bool retry = false;        // also cases that failed: error, oom, timeout
-  bool trials_only = false;  // the trials of the spec's studies, and none of its cases
-  bool share = true;         // what cases have in common is made once; false: by each of them anew
-  Placement placement;       // of all threads and what they write; as the system sees fit
+  std::vector<std::string> words;  // of the command line, without the program
+  bool rerun = false;              // also cases that are finished
+  bool retry = false;              // also cases that failed: error, oom, timeout
+  bool trials_only = false;        // the trials of the spec's studies, and none of its cases
+  // `mfbench run --apart`, and of one of its processes: the case of this number, from 0 on.
+  bool apart = false;
+  static constexpr std::int64_t kTrials = -1, kNoCase = -2;
+  std::optional<std::int64_t> only;
+  bool share = true;    // what cases have in common is made once; false: by each of them anew
+  Placement placement;  // of all threads and what they write; as the system sees fit
   // Run all cases again, for a profiler; into a folder of their own.
   std::optional<ProfileWindow> profile;
   std::optional<std::string> timeline;  // file (base/timeline.hpp) of what ran when

@@ -75,6 +75,16 @@ void refuse_to_profile_trials(const Spec& spec, bool profile) {
        spec.studies.front().path);
 }
 
+bool is_of_another_process(const RunOptions& options, std::size_t number) {
+  return options.only && *options.only >= 0 && std::cmp_not_equal(*options.only, number);
+}
+
+// Trials are those of the first process alone.
+RunOptions options_of_trials(RunOptions options) {
+  if (options.only && *options.only != RunOptions::kTrials) options.rerun = options.retry = false;
+  return options;
+}
+
 void run_cases(SessionSummary& summary, const RunContext& context) {
   const RunOptions& options = context.options;
   const Spec& spec = summary.spec;
@@ -82,17 +92,19 @@ void run_cases(SessionSummary& summary, const RunContext& context) {
   for (const Case& item : spec.cases) later.push_back(&item);
   for (std::size_t i = 0; i < spec.cases.size() && !summary.interrupted; ++i) {
     const Case& item = spec.cases[i];
+    if (is_of_another_process(options, i)) continue;
     const std::string path = summary.folder + "/" + item.id + ".jsonl";
     if (const auto standing = standing_result(path, item, options)) {
       ++summary.finished_before;
       summary.failed += is_failure(*standing->status()) ? 1 : 0;
       continue;
     }
+    if (options.only == RunOptions::kNoCase) continue;
     if (options.interrupted && options.interrupted() > 0) {
       summary.interrupted = true;
       break;
     }
-    const auto after = std::span(later).subspan(i + 1);
+    const auto after = std::span(later).subspan(options.only ? later.size() : i + 1);
     const CaseResult result = run_one(
         {spec, item, path, model_folder(spec, options, summary.folder, item),
          options.share && is_cut_again(item, after), options.share && is_trained_again(item, after),
@@ -136,13 +148,16 @@ SessionSummary run_session(const Spec& given, const RunOptions& options, Progres
   peer::remove_left_over_folders();
   DataStore store;
   const RunContext context{options, store, progress};
-  TunedSpec tuned = run_studies(given, summary.folder, context);
+  const RunOptions of_trials = options_of_trials(options);
+  TunedSpec tuned = run_studies(given, summary.folder, {of_trials, store, progress});
   summary.trials_run = tuned.run;
   summary.trials_finished_before = tuned.finished_before;
   summary.studies = std::move(tuned.studies);
   summary.studies_not_run = std::move(tuned.not_run);
   summary.interrupted = tuned.interrupted;
-  if (tuned.interrupted || options.trials_only) return summary;
+  if (tuned.interrupted || options.trials_only || options.only == RunOptions::kTrials) {
+    return summary;
+  }
   summary.spec = named_as_in(summary.folder, std::move(tuned.spec));
   refuse_to_mix(summary.spec, summary.folder, profile);
   write_spec_file(summary.spec, summary.folder);

@@ -1,0 +1,215 @@
+#include "harness/run/apart.hpp"
+
+#include <fcntl.h>
+#include <fmt/core.h>
+#include <poll.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+
+#include "base/error.hpp"
+#include "base/json.hpp"
+#include "base/json_values.hpp"
+#include "base/log.hpp"
+#include "harness/run/interrupt.hpp"
+#include "harness/run/progress.hpp"
+
+extern char** environ;
+
+namespace mf {
+namespace {
+
+constexpr int kReportFile = 3;  // of a process: where its report goes
+constexpr int kBySignal = 128;  // and its number, as shells have it
+constexpr int kLookAgainMs = 100;
+
+[[noreturn]] void cannot_start(int error) {
+  fail(ErrorKind::io, "no process can be started for the next case: {}", std::strerror(error));
+}
+
+// One case, or the trials, from its start to its end.
+class CaseProcess {
+ public:
+  explicit CaseProcess(std::vector<std::string> words) {
+    std::array<int, 2> pipe{};
+    if (::pipe2(pipe.data(), O_CLOEXEC) != 0) cannot_start(errno);
+    report_ = pipe[0];
+    ::fcntl(report_, F_SETFL, O_NONBLOCK);
+    posix_spawn_file_actions_t actions;
+    posix_spawn_file_actions_init(&actions);
+    posix_spawn_file_actions_adddup2(&actions, pipe[1], kReportFile);
+    std::vector<char*> arguments;
+    words.insert(words.begin(), "mfbench");
+    for (auto& word : words) arguments.push_back(word.data());
+    arguments.push_back(nullptr);
+    // Not the path of the file: a build may replace it while the run goes on.
+    const int error =
+        ::posix_spawn(&pid_, "/proc/self/exe", &actions, nullptr, arguments.data(), environ);
+    posix_spawn_file_actions_destroy(&actions);
+    ::close(pipe[1]);
+    if (error == 0) return;
+    ::close(report_);
+    cannot_start(error);
+  }
+  ~CaseProcess() { ::close(report_); }
+  CaseProcess(const CaseProcess&) = delete;
+  CaseProcess& operator=(const CaseProcess&) = delete;
+
+  // Its status, as of waitpid.
+  int wait() {
+    int status = 0;
+    while (!has_ended(status)) {
+      pollfd look{report_, POLLIN, 0};
+      // With the end of its report the process is about to end.
+      if (::poll(&look, reported_ ? 0 : 1, reported_ ? 1 : kLookAgainMs) > 0) read_report();
+      hand_on();
+    }
+    while (read_report()) continue;
+    return status;
+  }
+
+  Json report() const { return text_.empty() ? Json::object() : parse_json(text_, "report"); }
+
+ private:
+  bool has_ended(int& status) const { return ::waitpid(pid_, &status, WNOHANG) == pid_; }
+
+  // Whether there may be more at once: what it has started itself may hold its end open.
+  bool read_report() {
+    std::array<char, 256> bytes{};
+    const auto count = ::read(report_, bytes.data(), bytes.size());
+    if (count < 0) return errno == EINTR;
+    reported_ = count == 0;
+    text_.append(bytes.data(), static_cast<std::size_t>(count));
+    return !reported_;
+  }
+
+  // A terminal sends its signals to both; SIGTERM comes to one.
+  void hand_on() {
+    if (interrupt_signal() != SIGTERM || interrupt_level() == handed_on_) return;
+    handed_on_ = interrupt_level();
+    ::kill(pid_, SIGTERM);
+  }
+
+  pid_t pid_ = -1;
+  int report_ = -1;
+  bool reported_ = false;
+  std::string text_;
+  int handed_on_ = 0;
+};
+
+bool is_end_of_run(int signal) {
+  return signal == SIGINT || signal == SIGTERM || signal == SIGHUP;
+}
+
+class Apart {
+ public:
+  Apart(const Spec& spec, const RunOptions& options) : spec_(spec), options_(options) {}
+
+  ApartSession run() {
+    const std::size_t count = spec_.cases.size();
+    bool goes_on = spec_.studies.empty() || run_one(RunOptions::kTrials);
+    for (std::size_t i = 0; i < count && goes_on; ++i) {
+      if (interrupt_level() > 0) {
+        of_all_.interrupted = true;
+        break;
+      }
+      goes_on = run_one(static_cast<std::int64_t>(i));
+    }
+    return {summary(), ended_by_};
+  }
+
+ private:
+  // Whether the next may begin.
+  bool run_one(std::int64_t which) {
+    std::vector<std::string> words = options_.words;
+    words.emplace_back("--one-case");
+    words.push_back(which == RunOptions::kTrials ? "trials" : std::to_string(which));
+    CaseProcess process(words);
+    const int status = process.wait();
+    const Json report = process.report();
+    const auto add = [&](int& sum, const char* key) {
+      sum += static_cast<int>(integer_at(report, {key}).value_or(0));
+    };
+    add(of_all_.run, "run");
+    add(of_all_.finished_before, "finished_before");
+    add(of_all_.bad_data, "bad_data");
+    if (which == RunOptions::kTrials) add(of_all_.trials_run, "trials_run");
+    if (which == RunOptions::kTrials) add(of_all_.trials_finished_before, "trials_finished_before");
+    if (WIFSIGNALED(status)) return note_killed(which, WTERMSIG(status));
+    const int code = WEXITSTATUS(status);
+    if (code > kBySignal && is_end_of_run(code - kBySignal)) {
+      of_all_.interrupted = true;
+      ended_by_ = code;
+    } else if (report.empty()) {  // it has said why
+      ended_by_ = code;
+    }
+    return !ended_by_;
+  }
+
+  bool note_killed(std::int64_t which, int signal) {
+    if (is_end_of_run(signal)) {
+      of_all_.interrupted = true;
+      ended_by_ = kBySignal + signal;
+      return false;
+    }
+    warn("{} was ended by signal {} ({}); its result has no end, and the same command runs it again",
+         which == RunOptions::kTrials ? "the process of the trials"
+                          : fmt::format("the process of case {} of {}", which + 1,
+                                        spec_.cases.size()),
+         signal, strsignal(signal));
+    ++killed_;
+    if (which == RunOptions::kTrials) ended_by_ = kBySignal + signal;
+    return !ended_by_;
+  }
+
+  // By the results that stand now.
+  SessionSummary summary() const {
+    RunOptions options = options_;
+    options.rerun = options.retry = false;
+    options.only = RunOptions::kNoCase;
+    SessionSummary found;
+    if (!ended_by_ || *ended_by_ > kBySignal) {
+      const auto quiet = make_progress(ProgressMode::quiet, stdout);
+      found = run_session(spec_, options, *quiet);
+    }
+    found.run = of_all_.run;
+    found.finished_before = of_all_.finished_before;
+    found.bad_data = of_all_.bad_data;
+    found.trials_run = of_all_.trials_run;
+    found.trials_finished_before = of_all_.trials_finished_before;
+    found.failed += killed_;
+    found.interrupted = of_all_.interrupted;
+    return found;
+  }
+
+  const Spec& spec_;
+  const RunOptions& options_;
+  SessionSummary of_all_;  // counts alone
+  int killed_ = 0;
+  std::optional<int> ended_by_;
+};
+
+}  // namespace
+
+ApartSession run_apart(const Spec& spec, const RunOptions& options) {
+  return Apart(spec, options).run();
+}
+
+int end_one_case(const SessionSummary& summary, int signal) {
+  const Json report = {{"run", summary.run},
+                       {"finished_before", summary.finished_before},
+                       {"bad_data", summary.bad_data},
+                       {"trials_run", summary.trials_run},
+                       {"trials_finished_before", summary.trials_finished_before}};
+  const std::string text = report.dump();
+  // Where nobody listens, the result is on file all the same.
+  [[maybe_unused]] const auto written = ::write(kReportFile, text.data(), text.size());
+  return summary.interrupted ? kBySignal + signal : 0;
+}
+
+}  // namespace mf

@@ -1,0 +1,154 @@
+"""`mfbench run --apart`: a process of its own for each case, and otherwise the same run."""
+
+import json
+import os
+import pathlib
+import signal
+import subprocess
+import time
+
+import pytest
+
+SPEC = {"name": "apart", "datasets": [{"like": "ml-100k", "scale": 0.05}], "seeds": [1, 2], "stop": {"epochs": 2},
+        "algorithms": [{"name": "sgd_serial", "factors": 4}, {"name": "als_cpu", "factors": 4}]}
+SLOW = {**SPEC, "seeds": [1, 2, 3], "stop": {"epochs": 200}, "algorithms": [{"name": "ruler", "sleep_ms": 30}]}
+
+
+@pytest.fixture
+def place(tmp_path):
+    def write(spec=SPEC):
+        (tmp_path / "spec.json").write_text(json.dumps(spec))
+        return tmp_path
+
+    return write
+
+
+def results(folder):
+    files = {path.name: [json.loads(line) for line in path.read_text().splitlines()]
+             for path in sorted(pathlib.Path(folder).glob("*.jsonl"))}
+    assert all(lines[-1]["type"] == "footer" for lines in files.values())
+    return files
+
+
+def run(mfbench, folder, *words):
+    return mfbench("run", "spec.json", "--out", "apart", "--apart", *words, cwd=folder)
+
+
+def test_the_same_numbers_and_nothing_of_another_case(mfbench, place):
+    folder = place()
+    done = run(mfbench, folder)
+    assert done.returncode == 0, done.stderr
+    assert mfbench("run", "spec.json", "--out", "together", cwd=folder).returncode == 0
+    apart, together = results(folder / "apart"), results(folder / "together")
+    assert apart.keys() == together.keys() and len(apart) == 4
+    for name, (header, *trace, footer) in apart.items():
+        _, *other, foot = together[name]
+        assert [point["test_rmse"] for point in trace] == [point["test_rmse"] for point in other]
+        assert footer["shared"] == {} and header["environment"]["command_line"].endswith("--apart")
+    assert sum(lines[-1]["shared"] != {} for lines in together.values()) == 3, "of one process all but the first"
+    assert done.stdout.count("completed   rmse") == 4 and done.stdout.count("seeds  best rmse") == 1
+    assert "4 cases: 4 run now, 0 finished before; results in apart" in done.stdout
+
+
+def test_the_same_command_goes_on_and_rerun_runs_each_once(mfbench, place):
+    folder = place()
+    assert run(mfbench, folder).returncode == 0
+    next((folder / "apart").glob("als_cpu*.jsonl")).unlink()
+    again = run(mfbench, folder, "--quiet")
+    assert again.returncode == 0 and "4 cases: 1 run now, 3 finished before" in again.stdout
+    assert "[1/4]" not in again.stdout, "quiet"
+    anew = run(mfbench, folder, "--rerun", "--json")
+    assert anew.returncode == 0
+    ended = [json.loads(line) for line in anew.stdout.splitlines()]
+    assert sum(line["type"] == "case_ends" for line in ended) == 4
+    assert len(results(folder / "apart")) == 4
+    assert len(list((folder / "apart").glob("*.partial*"))) == 4, "each old one once"
+
+
+def test_a_failed_case_is_counted_and_retried(mfbench, place):
+    folder = place({**SPEC, "algorithms": [*SPEC["algorithms"], {"name": "ruler", "fail_at": 1}]})
+    done = run(mfbench, folder)
+    assert done.returncode == 1 and "2 cases failed" in done.stderr
+    assert done.stderr.count("2 cases failed") == 1 and "6 cases: 6 run now" in done.stdout
+    again = run(mfbench, folder, "--retry")
+    assert again.returncode == 1 and "6 cases: 2 run now, 4 finished before" in again.stdout
+
+
+def test_trials_come_first_in_one_process(mfbench, place):
+    tuned = {"name": "sgd_serial", "factors": 4, "tune": {"trials": 3, "over": {"reg": [0.01, 0.2, "log"]}}}
+    folder = place({**SPEC, "algorithms": [tuned], "split": {"holdout": 0.2, "validation": 0.1, "seed": 1}})
+    done = run(mfbench, folder)
+    assert done.returncode == 0, done.stderr
+    trials = len(list((folder / "apart" / "tune").rglob("*.jsonl")))
+    assert trials >= 3 and f"{trials} trials run now, 0 finished before" in done.stdout
+    assert "2 cases: 2 run now" in done.stdout and done.stderr.count("lies at an end") <= 1
+    again = run(mfbench, folder)
+    assert f"0 trials run now, {trials} finished before" in again.stdout
+    assert "2 cases: 0 run now, 2 finished before" in again.stdout
+
+
+class Running:
+    """A run that goes on, and the process of its case."""
+
+    def __init__(self, mfbench, folder):
+        self.folder = folder
+        self.process = subprocess.Popen([mfbench.program, "run", "spec.json", "--out", "apart", "--apart"], cwd=folder,
+                                        env=mfbench.environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                                        text=True)
+
+    def child(self, case=None):
+        """Once it has written a point of that case."""
+        for _ in range(1000):
+            children = pathlib.Path(f"/proc/{self.process.pid}/task/{self.process.pid}/children").read_text().split()
+            begun = [path for path in (self.folder / "apart").glob(f"*-s{case}-*.jsonl")
+                     if path.read_text().count("\n") > 3]
+            if children and begun:
+                return int(children[0])
+            time.sleep(0.01)
+        raise AssertionError("no case has begun")
+
+    def end(self):
+        out, err = self.process.communicate(timeout=60)
+        return self.process.returncode, out, err
+
+
+def test_a_process_that_is_killed_takes_its_case_alone_along(mfbench, place):
+    folder = place({**SLOW, "stop": {"epochs": 20}})
+    running = Running(mfbench, folder)
+    os.kill(running.child(case=2), signal.SIGKILL)
+    code, out, err = running.end()
+    assert code == 1, (out, err)
+    assert "the process of case 2 of 3 was ended by signal 9" in err and "1 cases failed" in err
+    assert out.count("completed   rmse") == 2
+    again = run(mfbench, folder)
+    assert again.returncode == 0 and "3 cases: 1 run now, 2 finished before" in again.stdout
+    assert len(results(folder / "apart")) == 3
+
+
+@pytest.mark.parametrize("code, to_all", [(signal.SIGTERM, False), (signal.SIGINT, True)])
+def test_a_signal_ends_the_running_epoch_and_starts_no_other_case(mfbench, place, code, to_all):
+    """SIGTERM comes to one process and is handed on; a terminal sends Ctrl-C to both."""
+    folder = place(SLOW)
+    running = Running(mfbench, folder)
+    child = running.child(case=1)
+    running.process.send_signal(code)
+    if to_all:
+        os.kill(child, code)
+    status, out, err = running.end()
+    assert status == 128 + code, (out, err)
+    assert "interrupted; the same command goes on" in err
+    (lines,) = results(folder / "apart").values()
+    assert lines[-1]["status"] == "interrupted" and 1 < len(lines) - 2 < 200
+
+
+def test_what_cannot_be_apart_is_refused(mfbench, place):
+    folder = place()
+    done = run(mfbench, folder, "--trace", "t.json")
+    assert done.returncode == 2 and "--apart: each case is another process" in done.stderr
+    done = run(mfbench, folder, "--one-case", "first")
+    assert done.returncode == 2 and "expected the number of a case" in done.stderr
+    assert "--one-case" not in mfbench("run", "--help", cwd=folder).stdout
+    assert mfbench("run", "none.json", "--apart", cwd=folder).returncode == 2
+    (folder / "spec.json").write_text(json.dumps({**SPEC, "algorithms": ["nothing"]}))
+    done = run(mfbench, folder)
+    assert done.returncode == 2 and done.stderr.count("there is no algorithm") == 1
