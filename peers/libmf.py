@@ -12,6 +12,8 @@ import sys
 
 import mfpeer
 
+EXACT = 2**24  # fit() makes 32-bit floats of the whole table
+
 
 def how_compiled():
     """What stands in the code of the extension, not what was asked for."""
@@ -40,6 +42,8 @@ class Sgd:
 
     def convert(self, task):
         import numpy
+        if max(task.n_users, task.n_items) > EXACT:
+            raise mfpeer.Unsupported(f"LIBMF's Python package hands ids on as 32-bit floats, exact up to {EXACT:,}")
         self.ratings = numpy.empty((task.nnz, 3))
         for column, values in enumerate((task.user, task.item, task.value)):
             self.ratings[:, column] = values

@@ -39,3 +39,8 @@ def test_each_thing_that_is_missing_is_one_package(group):
 def test_all_that_a_look_names_is_looked_for():
     assert looked("report", found=False) == (["python_with venv ensurepip"], ["python3-venv"])
     assert looked("workers", found=False) == (["python_with pytest xdist"], ["python3-pytest-xdist"])
+
+
+def test_a_group_that_is_not_there_is_an_error():
+    done = subprocess.run([ROOT / "dev", "deps", "bogus"], text=True, capture_output=True)
+    assert done.returncode == 1 and "there is no group 'bogus'" in done.stderr and "all there" not in done.stdout

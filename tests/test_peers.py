@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 import time
+import types
 
 import pytest
 
@@ -443,3 +444,18 @@ def test_a_peer_is_tuned_as_an_algorithm_is(mfbench, fakes):
     assert tried["peer:libmf:sgd"] == tried["sgd_serial"], "the same points for all"
     lost = [trial for trial in studies["peer:libmf:sgd"]["trials"] if trial["status"] == "error"]
     assert lost and all("ended with code 1" in trial["reason"] for trial in lost)
+
+
+def test_libmf_is_not_handed_ids_that_its_floats_do_not_hold(monkeypatch):
+    monkeypatch.syspath_prepend(str(ROOT / "peers"))
+    import mfpeer
+    monkeypatch.setattr(mfpeer, "run", lambda *_: None)
+    import libmf
+
+    adapter = object.__new__(libmf.Sgd)  # without the library
+    task = types.SimpleNamespace(n_users=2**24 + 1, n_items=3, nnz=2, user=[0, 1], item=[0, 2], value=[1.0, 2.0])
+    with pytest.raises(mfpeer.Unsupported, match="16,777,216"):
+        adapter.convert(task)
+    task.n_users = 2**24
+    adapter.convert(task)
+    assert adapter.ratings.tolist() == [[0, 0, 1], [1, 2, 2]]

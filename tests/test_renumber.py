@@ -79,3 +79,5 @@ def test_pages_on_disk(tmp_path, capsys):
     assert "It takes 5 s." in page.read_text()
     assert renumber.main([str(page)]) == 0
     assert page.read_text() == "It takes 6 s.\n\n<!-- numbers: README.md\n6 = 2 * 3.2\n-->\n"
+    assert renumber.main([str(tmp_path / "none.md")]) == 2
+    assert "no such file" in capsys.readouterr().err

@@ -68,6 +68,10 @@ def main(words):
     parser.add_argument("pages", nargs="*", type=pathlib.Path, help="default: all")
     parser.add_argument("--show", action="store_true", help="write nothing")
     asked = parser.parse_args(words)
+    missing = [str(page) for page in asked.pages if not page.is_file()]
+    if missing:
+        print(f"error: no such file: {', '.join(missing)}", file=sys.stderr)
+        return 2
     wrong = 0
     for page in pages_of(asked.pages):
         before = page.read_text(encoding="utf-8")

@@ -152,6 +152,10 @@ def pages():
 def main(arguments):
     check = "--check" in arguments
     named = [pathlib.Path(name) for name in arguments if name != "--check"]
+    missing = [str(page) for page in named if not page.is_file()]
+    if missing:
+        print(f"error: no such file: {', '.join(missing)}", file=sys.stderr)
+        return 2
     failed = 0
     for page in named or pages():
         text = page.read_text(encoding="utf-8")
