@@ -66,6 +66,13 @@ def test_what_fails_is_named_and_the_others_run(mfbench, tree, capfd):
     assert measure(tree, mfbench) == 1
     assert "part/small: mfbench ended with 2" in capfd.readouterr().out
     assert remeasure.main([str(tree / "none")]) == 2
+    assert remeasure.main([str(tree / "specs"), "--results", str(tree / "results")]) == 2
+    assert "not below" in capfd.readouterr().err
+    (tree / "results/there/part").mkdir(parents=True)
+    both = [str(tree / "results" / machine) for machine in ("here", "there")]
+    assert remeasure.main([*both, "--results", str(tree / "results"), "--show"]) == 2
+    assert "found folders of here and there" in capfd.readouterr().err
+    assert measure(tree, mfbench, "--seconds", "0") == 3, "no time at all"
 
 
 @pytest.mark.parametrize("line, options", [

@@ -56,7 +56,11 @@ suppress_warnings = ["misc.highlighting_failure"]
 
 def documents():
     listed = subprocess.run(["git", "ls-files", "--cached", "--others", "--exclude-standard",
-                             "*.md"], cwd=ROOT, capture_output=True, text=True, check=True)
+                             "*.md"], cwd=ROOT, capture_output=True, text=True)
+    if listed.returncode != 0:  # an archive of the sources
+        left_out = {"build", "runs", "data", ".cache", "site-docs"}
+        return sorted(str(path.relative_to(ROOT)) for path in ROOT.rglob("*.md")
+                      if not left_out & set(path.relative_to(ROOT).parts))
     return sorted(name for name in set(listed.stdout.splitlines()) if (ROOT / name).exists())
 
 

@@ -111,6 +111,15 @@ def main(words):
         print(f"error: no such folder: {', '.join(missing)}", file=sys.stderr)
         return 2
     results = asked.results.resolve()
+    outside = [str(folder) for folder in asked.folders if results not in folder.resolve().parents]
+    if outside:
+        print(f"error: not below {results}: {', '.join(outside)}", file=sys.stderr)
+        return 2
+    machines = {folder.resolve().relative_to(results).parts[0] for folder in asked.folders}
+    if len(machines) > 1:
+        print(f"error: found folders of {' and '.join(sorted(machines))}, expected those of one machine, which is this",
+              file=sys.stderr)
+        return 2
     found = {folder: part_of(folder, results, asked.specs)
              for folder in folders_below([folder.resolve() for folder in asked.folders])}
     for folder in (folder for folder, part in found.items() if part is None):
@@ -119,11 +128,11 @@ def main(words):
     if asked.show:
         print("\n".join([*map(words_of, parts), f"{len(parts)} folders, {sum(p.seconds for p in parts):.0f} s"]))
         return 0
-    end = time.monotonic() + (asked.seconds or float("inf"))
+    end = time.monotonic() + (float("inf") if asked.seconds is None else asked.seconds)
     failed = []
     for part in parts:
         left = end - time.monotonic()
-        status = run(part, asked.mfbench, asked.out.resolve(), left if asked.seconds else None) if left > 0 else None
+        status = run(part, asked.mfbench, asked.out.resolve(), left if asked.seconds is not None else None) if left > 0 else None
         if status is None:
             print(f"the time is up at {part.name}; the same command goes on")
             return 3

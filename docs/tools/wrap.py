@@ -21,6 +21,7 @@ WIDTH = 100
 
 # A line that begins with one of these would be a heading, an item or a quotation.
 STARTS_A_BLOCK = re.compile(r"[-+*>#|=]+$|\d+[.)]$|:?-{2,}$")
+AS_IT_IS = re.compile(r"^\s*>|^(=+|-+)\s*$|(  |\\)$")
 ITEM = re.compile(r"( *)(?:[-*+]|\d+[.)]) +")
 # Code spans and names of devices are not taken apart; in a comment, neither are strings.
 TEXT_WORD = re.compile(r"(?:`[^`]*`|\]\([^)]*\)|\b[GR]TX \w+|\S)+")
@@ -50,7 +51,10 @@ def fill(parts, first="", rest=""):
 
 
 def wrap_text(lines):
-    """A paragraph or one item of a list."""
+    """A paragraph or one item of a list. What lines mean as such, quotations, underlined headings and
+    breaks, stays."""
+    if any(AS_IT_IS.search(line) for line in lines):
+        return lines
     joined = " ".join(line.strip() for line in lines)
     item = ITEM.match(lines[0])
     indent = re.match(" *", lines[0])[0]
@@ -144,7 +148,10 @@ def too_long(text):
 
 def pages():
     listed = subprocess.run(["git", "ls-files", "--cached", "--others", "--exclude-standard",
-                             "*.md"], cwd=ROOT, capture_output=True, text=True, check=True)
+                             "*.md"], cwd=ROOT, capture_output=True, text=True)
+    if listed.returncode != 0:  # an archive of the sources
+        left_out = {"build", "runs", "data", ".cache", "site-docs"}
+        return sorted(path for path in ROOT.rglob("*.md") if not left_out & set(path.relative_to(ROOT).parts))
     return [ROOT / name for name in sorted(set(listed.stdout.splitlines()))
             if (ROOT / name).exists()]
 

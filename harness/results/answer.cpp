@@ -8,10 +8,19 @@ namespace {
 
 constexpr double kSteadyClock = 0.02;  // share of its highest value
 
+// Of several devices, older files have the energy of one.
+bool has_all_energy(const ResultFile& file) {
+  const auto share = [&](const char* name) {
+    return integer_at(file.header, {"algorithm", "params", name}).value_or(1);
+  };
+  return (share("devices") <= 1 && share("ranks") <= 1) ||
+         (file.footer.is_object() && file.footer.contains("train_energy_of_ranks_j"));
+}
+
 Answer answer_of(const ResultFile& file, const Json& point) {
   Answer answer;
   answer.train_s = number_at(point, {"train_s"}).value_or(0);
-  answer.energy_j = number_at(point, {"train_energy_j"});
+  if (has_all_energy(file)) answer.energy_j = number_at(point, {"train_energy_j"});
   if (const auto before = to_training_s(file.footer)) answer.answer_s = *before + answer.train_s;
   return answer;
 }

@@ -102,9 +102,7 @@ class CaseProcess {
   int handed_on_ = 0;
 };
 
-bool is_end_of_run(int signal) {
-  return signal == SIGINT || signal == SIGTERM || signal == SIGHUP;
-}
+bool is_end_of_run(int signal) { return signal == SIGINT || signal == SIGTERM || signal == SIGHUP; }
 
 class Apart {
  public:
@@ -157,11 +155,12 @@ class Apart {
       ended_by_ = kBySignal + signal;
       return false;
     }
-    warn("{} was ended by signal {} ({}); its result has no end, and the same command runs it again",
-         which == RunOptions::kTrials ? "the process of the trials"
-                          : fmt::format("the process of case {} of {}", which + 1,
-                                        spec_.cases.size()),
-         signal, strsignal(signal));
+    warn(
+        "{} was ended by signal {} ({}); its result has no end, and the same command runs it again",
+        which == RunOptions::kTrials
+            ? "the process of the trials"
+            : fmt::format("the process of case {} of {}", which + 1, spec_.cases.size()),
+        signal, strsignal(signal));
     ++killed_;
     if (which == RunOptions::kTrials) ended_by_ = kBySignal + signal;
     return !ended_by_;

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import dataclasses
+import os
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -31,8 +32,13 @@ def main(arguments: Sequence[str]) -> int:
     command = arguments[0] if arguments and arguments[0] in COMMANDS else "figures"
     options = _parser(command).parse_args(arguments[command in COMMANDS:])
     try:
-        return {"figures": _figures, "table": _table, "report": _report}[command](options)
-    except PlotError as error:
+        code = {"figures": _figures, "table": _table, "report": _report}[command](options)
+        sys.stdout.flush()
+        return code
+    except BrokenPipeError:  # nobody reads on, as after `| head`
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except (PlotError, OSError) as error:  # the second names its file, too
         say(f"mfplots: {error}", sys.stderr)
         return 1
 

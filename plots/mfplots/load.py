@@ -12,6 +12,7 @@ Python", has the columns.
 from __future__ import annotations
 
 import json
+import math
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
@@ -101,6 +102,7 @@ def load(paths: Iterable[str | Path], damaged: list[str] | None = None) -> Resul
                     item = read_case(found)
                     if damaged is not None:
                         _check_shape(item)
+                    _check_measured(item)
                     _check_single(item, of_case)
                 except PlotError as error:
                     if damaged is None:
@@ -109,6 +111,7 @@ def load(paths: Iterable[str | Path], damaged: list[str] | None = None) -> Resul
                     continue
                 if item.header:
                     item.header.update(_question(path))
+                    _forget_energy_of_one(item)
                 files[found.resolve()] = item
     if not any(item.header for item in files.values()):
         raise PlotError(f"no case of {', '.join(map(str, paths))} has begun yet")
@@ -120,6 +123,21 @@ def load(paths: Iterable[str | Path], damaged: list[str] | None = None) -> Resul
     cases.index.name = "case"
     trace = pd.DataFrame(points, columns=["case", *TRACE_COLUMNS])
     return Results(cases, _derive(cases, trace))
+
+
+def _forget_energy_of_one(item: CaseFile) -> None:
+    """Older files of several GPUs have that of one of them for the energy of the case."""
+    params = item.header["algorithm"].get("params") or {}
+    shares = max(params.get("devices") or 1, params.get("ranks") or 1)
+    if shares > 1 and item.footer is not None and "train_energy_of_ranks_j" not in item.footer:
+        item.footer["train_energy_j"] = None
+        for point in item.trace:
+            point["train_energy_j"] = math.nan
+
+
+def _check_measured(item: CaseFile) -> None:
+    if item.header and item.header.get("profile") is not None:
+        raise PlotError(f"{item.path}: a profiled run, whose times are no results")
 
 
 def _check_single(item: CaseFile, of_case: dict[tuple[Path, str], Path]) -> None:
@@ -167,7 +185,10 @@ def _question(path: Path) -> Json:
     if not spec.is_file():
         return {}
     stated = json.loads(spec.read_text(encoding="utf-8"))
-    return {key: stated[key] for key in ("baseline", "target_rmse", "target") if key in stated}
+    if "target_rmse" not in stated:  # older than what it says of targets
+        return {key: stated[key] for key in ("baseline",) if key in stated}
+    source = stated.get("spec") if isinstance(stated.get("spec"), dict) else {}
+    return {"baseline": stated.get("baseline"), "target_rmse": stated["target_rmse"], "target": source.get("target")}
 
 
 def _case_paths(path: Path) -> list[Path]:

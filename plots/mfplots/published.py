@@ -60,6 +60,12 @@ def value_points(request: Published | None) -> list[Point]:
     return [replace(p, x=p.y, y=0.0) for p in metric_points(request, placed=False)]
 
 
+def fits(point: Point, kind: str, methods: Collection[str]) -> bool:
+    """Whether the number may stand on an axis of that kind among series of these methods: errors of
+    other data lie on none with a look-alike's, and published rates are of SGD."""
+    return not (kind == "error" and point.foreign) and (kind != "rate" or set(methods) == {"sgd"})
+
+
 def absent_note(points: Sequence[Point], datasets: Collection[str]) -> str:
     """For the small print, where a page has no panel for any of the published numbers."""
     found = {point.dataset for point in points}
@@ -75,6 +81,15 @@ def foreign_note(points: Sequence[Point]) -> str:
     found = {point.source for point in points}
     return (f"Published errors are of {', '.join(sorted(found))}, not of a look-alike, whose "
             "attainable error is another: not drawn.")
+
+
+def left_out_note(published: Sequence[Point], drawn: Sequence[Point], datasets: Collection[str]) -> str:
+    """For the small print, of those with a panel that are not `drawn` all the same."""
+    left = [p for p in published if p.dataset in datasets and p not in drawn]
+    if not left:
+        return ""
+    return foreign_note([p for p in left if p.foreign]) or \
+        "Published rates are of SGD: not drawn among those of another method."
 
 
 def speedup_points(request: Published | None) -> list[Point]:

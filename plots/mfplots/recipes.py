@@ -10,7 +10,7 @@ from typing import Any
 from mfplots.errors import PlotError, hint
 from mfplots.json_file import read_json
 from mfplots.metrics import Target
-from mfplots.summary import CLOCK_NAMES, Question, parse_target
+from mfplots.summary import CLOCK_NAMES, Question, is_number, parse_target
 
 SCALES = ("auto", "linear", "log")
 CHOICES = {"x_scale": SCALES, "y_scale": SCALES, "band": ("minmax", "iqr", "none"),
@@ -99,6 +99,7 @@ def parse_recipe(data: Any, where: str) -> Recipe:
         values["published"] = _parse_published(values["published"], where)
     if values.get("y_range") is not None:
         values["y_range"] = _parse_range(values["y_range"], f"{where}.y_range")
+    _check_numbers(data, where)
     if values.get("target") is not None:
         values["target"] = parse_target(values["target"], f"{where}.target")
     _check_peaks(values.get("peaks", {}), f"{where}.peaks")
@@ -131,8 +132,20 @@ def _parse_range(data: Any, where: str) -> tuple[float, float]:
     return float(data[0]), float(data[1])
 
 
+def _check_numbers(data: Mapping[str, Any], where: str) -> None:
+    for key in ("columns", "epoch"):
+        if isinstance(data.get(key), bool) or (data.get(key) or 0) < 0:
+            raise PlotError(f"{where}.{key}: found {data[key]!r}, expected a number from 0")
+    named = data.get("target_rmse")
+    for value in named.values() if isinstance(named, dict) else [named]:
+        if value is not None and not is_number(value):
+            raise PlotError(f"{where}.target_rmse: found {value!r}, expected a number")
+
+
 def _check_peaks(data: Any, where: str) -> None:
     for hardware, rates in data.items():
+        if not isinstance(rates, dict) or not all(is_number(rate) and rate > 0 for rate in rates.values()):
+            raise PlotError(f'{where}.{hardware}: found {rates!r}, expected {{"bytes_per_s": 4e12}} or "flops_per_s"')
         for key in [hardware, *rates]:
             known = ("cpu", "cuda") if key == hardware else ("bytes_per_s", "flops_per_s")
             if key not in known:

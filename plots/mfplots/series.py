@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -18,6 +19,7 @@ CONTENDED_MARK = " †"
 SECTIONS = ("schedule", "init", "stop", "evaluate")
 # Shown wherever it differs between any two series: models of different size are not one contest.
 SIZE_FACET = "factors"
+GPU_PROGRAMS = ("cu2rec", "cumf_als", "cumf_sgd")  # peers that have no other device
 CASE_FILTERS = ("algorithm", "family", "hardware", "dataset", "seed", "status", "case_id")
 
 Facets = dict[str, Any]
@@ -138,12 +140,31 @@ def flatten(value: Mapping[str, Any] | None, prefix: str = "") -> Facets:
     return flat
 
 
+def hardware(row: Mapping[str, Any]) -> str:
+    """"cuda" or "cpu". That of a peer in the results is where mfbench itself ran; what the library
+    used, its parameter says, and of a program its name."""
+    params = row["params"] if isinstance(row["params"], Mapping) else {}
+    program = str(row["algorithm"]).partition(":")[2].partition(":")[0]
+    return "cuda" if params.get("device") == "cuda" or program in GPU_PROGRAMS else str(row["hardware"])
+
+
 def machine(row: Mapping[str, Any]) -> str:
-    """The processor a case ran on: its GPU for CUDA algorithms, else its CPU."""
-    if row["hardware"] == "cuda" and isinstance(row["gpu"], str):
+    """The processor a case trained on: its GPU where it used one, else its CPU."""
+    return _processor(row, hardware(row))
+
+
+def _processor(row: Mapping[str, Any], kind: str) -> str:
+    if kind == "cuda" and isinstance(row["gpu"], str):
         return row["gpu"]
     cores = f", {cores_text(row['cores'])} cores" if pd.notna(row["cores"]) else ""
     return f"{row['cpu']}{cores}"
+
+
+def gpus(row: Mapping[str, Any]) -> int:
+    """How many GPUs a case shared its work over; 1 on the CPU."""
+    params = row["params"] if isinstance(row["params"], Mapping) else {}
+    shares = [params.get(key) for key in ("devices", "ranks")] if hardware(row) == "cuda" else []
+    return math.prod(share for share in shares if isinstance(share, int) and share > 0)
 
 
 def cores_text(cores: Any) -> str:
@@ -156,7 +177,7 @@ def _facets(row: pd.Series) -> Facets:
     for section in SECTIONS:
         if isinstance(row[section], Mapping):
             facets.update(flatten(row[section], f"{section}."))
-    facets["machine"] = machine(row)
+    facets["machine"] = _processor(row, row["hardware"])  # of two peers, `device` says the other
     return facets
 
 
@@ -195,8 +216,8 @@ def make_labels(configurations: Sequence[tuple[str, Facets]],
     sizes = {canonical(f[SIZE_FACET]) for _, f in configurations if SIZE_FACET in f}
     labels = []
     for name, facets in configurations:
-        keys = [key for key in facets if key in shown[name]
-                or (key == SIZE_FACET and len(sizes) > 1)]
+        keys = [key for key in facets if key in shown[name] or (key == SIZE_FACET and len(sizes) > 1)
+                or (key, facets[key]) == ("device", "cuda")]  # a peer is of the CPU otherwise
         words = [f"{_short_key(key, keys)}={facet_text(facets[key])}" for key in keys]
         labels.append(" ".join([name, *words]))
     return labels

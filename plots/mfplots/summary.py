@@ -133,10 +133,15 @@ def _named_targets(panel: Panel) -> dict[str, Target]:
     return {target.text: target for target in sorted(found)}
 
 
+def is_number(value: Any) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value)
+
+
 def parse_target(data: Any, where: str) -> Target:
     """{"metric": "ndcg_100", "value": 0.3}"""
-    number = isinstance(data, Mapping) and isinstance(data.get("value"), (int, float))
-    if not number or set(data) != {"metric", "value"}:
+    known = isinstance(data, Mapping) and set(data) == {"metric", "value"} and \
+        is_number(data["value"]) and isinstance(data["metric"], str)
+    if not known:
         raise PlotError(f'{where}: found {data!r}, expected {{"metric": "ndcg_100", "value": 0.3}}')
     if data["metric"] not in metrics.METRICS:
         raise PlotError(f"{where}: {data['metric']!r}{hint(str(data['metric']), metrics.METRICS)}")
@@ -201,7 +206,7 @@ def _is_named(series: Series, name: str) -> bool:
     if name in (series.label, series.algorithm):
         return True
     words = name.split()
-    if "=" not in words[-1]:
+    if not words or "=" not in words[-1]:
         return False
     own = [] if "=" in words[0] else [words.pop(0)]
     wanted = [word.split("=", 1) for word in words]

@@ -1,5 +1,6 @@
 """Both times of an answer, epochs, energy, clocks that moved and rates by method, by hand."""
 
+import json
 import math
 import re
 
@@ -78,6 +79,41 @@ def test_medians_are_of_cases_that_came_to_the_end(tmp_path):
 def test_no_epoch_was_timed_where_each_point_is_a_run_of_its_own(tmp_path):
     row = rows_of(tmp_path, [Made(facts={"restarts": True}, epochs_s=(1.0, 0.0))])["sgd_serial"]
     assert row.first_epoch.n == row.steady_epoch.n == 0 and row.end_time.median == 2.0
+
+
+def test_clocks_give_no_answer_of_runs_that_did_not_complete(tmp_path):
+    cases = [Made(seed=1), Made(seed=2, status="timeout"), Made(seed=3, status="timeout")]
+    panel = view_of(tmp_path, cases).panels[0]
+    assert math.isnan(stack_of(panel, panel.series[0]).answer)
+    panel = view_of(tmp_path / "two", cases[:1]).panels[0]
+    assert stack_of(panel, panel.series[0]).answer == pytest.approx(2.25)
+
+
+def test_energy_of_one_of_several_devices_is_not_that_of_the_case(tmp_path):
+    made = [Made("sgd_tiled", {"factors": 50, "devices": n}, watts=100.0) for n in (1, 2)]
+    rows = rows_of(tmp_path, made)
+    assert rows["sgd_tiled devices=1"].median_energy == 200.0
+    assert math.isnan(rows["sgd_tiled devices=2"].median_energy), "an older file"
+    whole = lines(made[1])
+    whole[-1]["train_energy_of_ranks_j"] = [100.0, 100.0]
+    write_lines(tmp_path / "new.jsonl", whole)
+    row, = summarise(make_view(load([tmp_path / "new.jsonl"])), Question())
+    assert row.median_energy == 200.0
+
+
+def test_an_edit_of_the_target_is_followed(tmp_path):
+    folder = write(tmp_path / "run", [Made(goal={"metric": "test_rmse", "value": 1.0}, target=None)])
+    spec = {"cases": [Made().case_id], "baseline": None, "target_rmse": 1.05, "spec": {"target_rmse": 1.05}}
+    (folder / "spec.json").write_text(json.dumps(spec))
+    row, = summarise(make_view(load([folder])), Question())
+    assert float(row.target) == 1.05
+    (folder / "spec.json").write_text(json.dumps({**spec, "target_rmse": None, "spec": {}}))
+    row, = summarise(make_view(load([folder])), Question())
+    assert row.target is None
+    named = {"target": {"metric": "test_rmse", "value": 1.2}}
+    (folder / "spec.json").write_text(json.dumps({**spec, "target_rmse": None, "spec": named}))
+    row, = summarise(make_view(load([folder])), Question())
+    assert float(row.target) == 1.2
 
 
 def test_the_table_shows_both_times_and_both_speed_ups(tmp_path):

@@ -91,6 +91,29 @@ def test_published_errors_are_not_drawn_beside_a_look_alike(tmp_path):
     assert "published: Sys, V100" in draw(real, tmp_path, recipe)[1]
 
 
+@pytest.mark.parametrize("figure", ["metric-bars", "sweep"])
+def test_published_errors_stand_beside_no_look_alike_in_bars_and_sweeps(tmp_path, figure):
+    source = {**published(tmp_path, "s,e,real,Sys,V100,factors,50,err,0.4,r,f", dataset={"real": ["real", "toy"]}),
+              "metric": "err"}
+    recipe = {"figure": figure, "y": "best_test_rmse", "published": source, **({"x": "factors"} if figure == "sweep" else {})}
+    _, text, _ = draw(write(tmp_path / "a", [Made()]), tmp_path, recipe)
+    assert "published" not in text and "of real, not of a look-alike" in " ".join(text.split())
+    real = write(tmp_path / "b", [Made(dataset="real", look_alike=False)])
+    assert "published: Sys, V100" in draw(real, tmp_path, recipe)[1]
+
+
+@pytest.mark.parametrize("recipe", [{"figure": "throughput"}, {"figure": "metric-bars", "y": "updates_per_s"},
+                                    {"figure": "sweep", "y": "updates_per_s", "x": "factors"}])
+def test_published_rates_of_sgd_stand_among_sgd_alone(tmp_path, recipe):
+    source = {**published(tmp_path, "s,e,toy,Sys,V100,factors,50,updates_per_s,700,r,f"), "metric": "updates_per_s"}
+    recipe = {**recipe, "published": source}
+    als = Made("als", method="als")
+    _, text, _ = draw(write(tmp_path / "a", [als]), tmp_path, recipe)
+    assert "published: Sys" not in text
+    _, text, _ = draw(write(tmp_path / "b", [Made(method="sgd"), als]), tmp_path, recipe)
+    assert text.count("published: Sys") == 1, "in the panel of SGD"
+
+
 def test_a_curve_that_rises_again_is_shown_to_its_end(tmp_path):
     case = Made(trace=[(0, 0.0, 1.3), (1, 1.0, 0.96), (2, 2.0, 0.95), (3, 3.0, 1.05)])
     view = make_view(load([write(tmp_path / "run", [case])]))

@@ -22,7 +22,7 @@ from mfplots.site.exhibits import claims_of, read_claims, verdict_kind
 from mfplots.site.gather import case_key, gather
 from mfplots.site.groups import group_data, make_groups
 from mfplots.site.pairs import compare, pair_data, shared_pairs
-from synthetic import Made, descent, header, rich_cases, write as write_cases, write_lines
+from synthetic import Made, descent, header, lines, rich_cases, write as write_cases, write_lines
 
 ROOT = Path(__file__).parents[2]
 
@@ -150,22 +150,58 @@ def test_shares_are_of_what_the_machine_was_measured_to_do(tmp_path):
     write_cases(tmp_path / "run", [Made(hardware="cuda", gpu="NVIDIA H200"),
                                    Made("als", hardware="cuda", gpu="Another")])
     rows = with_ceilings(board(make_groups(gather([tmp_path])[0])), known)
-    ours = next(row for row in rows if row["machine"] == "NVIDIA H200")
+    ours = next(row for row in rows if row["device"] == "NVIDIA H200")
     assert ours["bytes_per_s"] == 800.0 * 1000  # an epoch a second
     assert ours["bytes_share"] == ours["bytes_per_s"] / 4241.3e9
     assert ours["flops_share"] == ours["flops_per_s"] / 46.9e12 and ours["intensity"] == 0.75
-    assert next(row for row in rows if row["machine"] == "Another")["bytes_share"] is None
+    assert next(row for row in rows if row["device"] == "Another")["bytes_share"] is None
 
 
 def test_updates_of_sgd_are_held_against_random_rows():
     known = read_ceilings(ROOT / cli.CEILINGS)
-    row = {"machine": "NVIDIA H200", "bytes_per_s": 1.0, "flops_per_s": 1.0, "updates_per_s": 1e9,
+    row = {"device": "NVIDIA H200", "gpus": 1, "bytes_per_s": 1.0, "flops_per_s": 1.0, "updates_per_s": 1e9,
            "method": "sgd", "hardware": "cuda", "precision": "fp16", "factors": 128, "users": 480189,
            "items": 17770, "algorithm": "batch_hogwild"}
     shares = [with_ceilings([{**row, **change}], known)[0]["rows_share"] for change in (
         {}, {"algorithm": "sgd_tiled"}, {"precision": "fp32"}, {"factors": 64}, {"method": "als"},
         {"users": 1})]
     assert shares == [*(1e9 / (ceiling * 1e9) for ceiling in (5.73, 12.51, 2.74)), None, None, None]
+
+
+def test_shares_of_several_gpus_are_of_one_of_them(tmp_path):
+    h200 = dict(algorithm="sgd_tiled", hardware="cuda", gpu="NVIDIA H200")
+    write_cases(tmp_path / "run", [Made(**h200, params={"factors": 50, "devices": n}) for n in (1, 4)])
+    rows = with_ceilings(board(make_groups(gather([tmp_path])[0])), read_ceilings(ROOT / cli.CEILINGS))
+    one, four = sorted(rows, key=lambda row: row["gpus"])
+    assert (one["machine"], four["machine"]) == ("NVIDIA H200, 2 cores", "4 × NVIDIA H200, 2 cores")
+    assert one["bytes_per_s"] == four["bytes_per_s"] and four["bytes_share"] == one["bytes_share"] / 4
+    assert four["flops_share"] == one["flops_share"] / 4 and four["flops_per_gpu"] == four["flops_per_s"] / 4
+    first = cli._fastest(board(make_groups(gather([tmp_path])[0])))
+    assert [row["machine"] for row in first] == ["NVIDIA H200, 2 cores", "4 × NVIDIA H200, 2 cores"]
+
+
+def test_a_library_that_trains_on_the_gpu_is_no_result_of_the_cpu(tmp_path):
+    made = [Made("peer:torch:sgd", {"factors": 8, "device": "cuda"}), Made("peer:cumf_sgd:sgd", {"factors": 8}),
+            Made("peer:libmf:sgd", {"factors": 8}), Made("peer:implicit:als", {"factors": 8, "device": "cpu"})]
+    lines_of = [header(case, environment={**header(case)["environment"], "gpu": "NVIDIA H200"}) for case in made]
+    (tmp_path / "run").mkdir()
+    for case, head in zip(made, lines_of):
+        write_lines(tmp_path / "run" / f"{case.case_id}.jsonl", [head, *lines(case)[1:]])
+    rows = {row["algorithm"]: row for row in board(make_groups(gather([tmp_path])[0]))}
+    found = {name: (row["hardware"], row["machine"]) for name, row in rows.items()}
+    gpu, cpu = ("cuda", "NVIDIA H200, 2 cores"), ("cpu", "Test CPU, 2 cores")
+    assert found == {"peer:torch:sgd": gpu, "peer:cumf_sgd:sgd": gpu, "peer:libmf:sgd": cpu, "peer:implicit:als": cpu}
+    assert rows["peer:torch:sgd"]["configuration"] == "device=cuda"
+
+
+def test_profiled_runs_are_no_results(tmp_path):
+    write_cases(tmp_path / "run", [Made(seed=1)])
+    changed = header(Made(seed=2), profile={"epochs": 3, "warmup": 2})
+    write_lines(tmp_path / "run" / "profiled.jsonl", [changed, *lines(Made(seed=2))[1:]])
+    with pytest.raises(PlotError, match="a profiled run, whose times are no results"):
+        load([tmp_path / "run"])
+    runs, damaged = gather([tmp_path])
+    assert len(runs[0].results.cases) == 1 and "profiled" in damaged[0].why
 
 
 def test_ceilings_that_lack_a_number_are_an_error(tmp_path):

@@ -354,6 +354,9 @@ def test_tables_sort_by_numbers_with_the_keyboard(browser):
     browser.wait("return arguments[0].getAttribute('aria-sort') === 'ascending'", head)
     keys = browser.js("return mf.store.cases.map((c) => c.train).filter((t) => t !== null).sort((a, b) => a - b)")
     assert browser.column("cases", "Training")[0] == duration(keys[0]).strip()
+    target.send_keys(Keys.ENTER)
+    browser.wait("return arguments[0].getAttribute('aria-sort') === 'descending'", head)
+    assert browser.column("cases", "Training")[0] == duration(keys[-1]).strip(), "not those without a number"
 
 
 def test_the_skip_link_is_first_and_the_theme_is_kept(browser):

@@ -16,9 +16,9 @@ from mfplots.errors import NotDrawable
 from mfplots.figures import Drawing, figure
 from mfplots.metrics import Interval, Target
 from mfplots.palette import BLACK
-from mfplots.published import Point, speedup_points, throughput_points
+from mfplots.published import Point, fits, speedup_points, throughput_points
 from mfplots.recipes import Recipe
-from mfplots.series import View, methods_apart, panel_title
+from mfplots.series import View, gpus, methods_apart, panel_title
 from mfplots.smallprint import provenance, sample
 from mfplots.style import Look, looks, plain_tick, si, si_tick, significant
 from mfplots.summary import (ANSWER, CLOCK_NAMES, Row, baseline_label, clock_words,
@@ -59,18 +59,17 @@ def throughput(view: View, recipe: Recipe) -> Drawing:
     if not any(row.throughput.n for row in rows):
         raise NotDrawable("no finished case did any update")
     looks_of = looks(view.labels, baseline_label(view, recipe.question))
-    published = throughput_points(recipe.published)  # all of SGD
-    points = [p for p in published if any(p.dataset == panel.dataset and panel.method in ("", "sgd")
-                                          for panel in view.panels)]
+    of_panel = [[p for p in throughput_points(recipe.published) if p.dataset == panel.dataset
+                 and fits(p, "rate", {s.method for s in panel.series})] for panel in view.panels]
+    points = [p for own in of_panel for p in own]
     sheet = sheet_of(view, recipe, points, "throughput", 0.42)
-    for axes, panel in zip(sheet.axes, view.panels):
+    for axes, panel, near in zip(sheet.axes, view.panels, of_panel):
         own = [row for row in rows if row.panel is panel]
         bars = [_throughput_bar(y, row, looks_of, recipe) for y, row in enumerate(own)]
-        marks = published_marks(points if panel.method in ("", "sgd") else [], panel, len(own),
-                                lambda value: si(value, "/s"))
+        marks = published_marks(near, panel, len(own), lambda value: si(value, "/s"))
         labels = [row.series.marked for row in own]
         draw_bars(axes, panel_title(panel), labels, bars, marks, None, si_tick)
-        axes.set_xlabel("rating updates per second of training"
+        axes.set_xlabel(f"rating updates per second of {CLOCK_NAMES[recipe.clock or 'train_s']}"
                         + (", log scale" if axes.get_xscale() == "log" else ""))
     sheet.legend([open_handle()] if points else [])
     sheet.small_print([
@@ -116,10 +115,11 @@ def _throughput_bar(y: int, row: Row, looks_of: Mapping[str, Look], recipe: Reci
         return Bar(y, interval, row.statuses, look, height=0.6)
     words = [si(spread.median, "/s")]
     peaks = recipe.peaks.get(row.series.cases["hardware"].iloc[0], {})
+    share_of = gpus(row.series.cases.iloc[0])
     for rate, key, unit in ((row.bytes_rate, "bytes_per_s", "B/s"),
                             (row.flops_rate, "flops_per_s", "FLOP/s")):
         if rate.n:
-            share = f" ({rate.median / peaks[key]:.0%} of peak)" if key in peaks else ""
+            share = f" ({rate.median / share_of / peaks[key]:.0%} of peak)" if key in peaks else ""
             words.append(si(rate.median, unit) + share)
     words += filter(None, [writes_words(row.writes_made), clock_words(row), contended_words(row)])
     return Bar(y, interval, ", ".join(words), look, height=0.6)

@@ -79,7 +79,9 @@ def stack_of(panel: Panel, series: Series) -> Stack:
     parts = {part: max(metrics.spread(known[part]).median, 0.0) if len(known) else math.nan
              for part in (*PARTS, REST)}
     answer = (seconds_to_training(cases) + seconds["train"])[known.index]
-    return Stack(panel, series, parts, metrics.spread(answer).median, len(known))
+    ended = [value for value, status in zip(answer, cases["status"][known.index]) if status == "completed"]
+    never = [math.nan] * (len(answer) - len(ended))
+    return Stack(panel, series, parts, metrics.censored_median([*ended, *never]), len(known))
 
 
 def _bar(y: int, stack: Stack, relative: bool) -> Bar:

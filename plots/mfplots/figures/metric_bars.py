@@ -13,7 +13,7 @@ from mfplots.bar_page import Bar, draw_bars, open_handle, published_marks, sheet
 from mfplots.errors import NotDrawable
 from mfplots.figures import Drawing, figure
 from mfplots.metrics import NO_INTERVAL, Interval, Spread
-from mfplots.published import absent_note, value_points
+from mfplots.published import absent_note, fits, left_out_note, value_points
 from mfplots.recipes import Recipe
 from mfplots.series import Panel, Series, View, methods_apart, panel_title
 from mfplots.smallprint import provenance, sample
@@ -49,21 +49,24 @@ def metric_bars(view: View, recipe: Recipe) -> Drawing:
     if not any(row.spread.n for row in rows):
         raise NotDrawable(f"no finished case has a value of {recipe.y or 's_per_epoch'}")
     label = axis_label(found, recipe)
-    points = value_points(recipe.published)
+    published = value_points(recipe.published)
+    of_panel = [[p for p in published if p.dataset == panel.dataset
+                 and fits(p, found.kind, {s.method for s in panel.series})] for panel in view.panels]
+    points = [p for own in of_panel for p in own]
     sheet = sheet_of(view, recipe, points, label, 0.42)
     looks_of = looks(view.labels, baseline_label(view, recipe.question))
-    for axes, panel in zip(sheet.axes, view.panels):
+    for axes, panel, near in zip(sheet.axes, view.panels, of_panel):
         own = [row for row in rows if row.panel is panel]
         bars = [Bar(y, r.spread.whiskers, _text(r, found), looks_of[r.series.label], height=0.6)
                 for y, r in enumerate(own)]
         draw_bars(axes, panel_title(panel), [r.series.marked for r in own], bars,
-                  published_marks(points, panel, len(own), found.text), None,
+                  published_marks(near, panel, len(own), found.text), None,
                   found.tick, found.kind == "error")
         axes.set_xlabel(label + (", log scale" if axes.get_xscale() == "log" else ""))
     sheet.legend([open_handle()] if points else [])
     datasets = {panel.dataset for panel in view.panels}
     sheet.small_print([f"{sample(view)}. {_reading(rows, found, recipe)}",
-                       absent_note(points, datasets),
+                       absent_note(published, datasets), left_out_note(published, points, datasets),
                        writes_note(view) if found.by_method else "", *provenance(view)])
     return Drawing(sheet, _numbers(rows, recipe.y or "s_per_epoch"))
 

@@ -15,7 +15,7 @@ from mfplots.errors import NotDrawable, PlotError, hint
 from mfplots.figures import Drawing, figure
 from mfplots.metrics import Spread
 from mfplots.palette import system_name
-from mfplots.published import Point, absent_note, metric_points
+from mfplots.published import Point, absent_note, fits, left_out_note, metric_points
 from mfplots.recipes import Recipe
 from mfplots.series import (LOOK_ALIKE_MARK, Panel, Series, View, canonical, contended_mark, make_labels,
                             methods_apart, panel_title)
@@ -43,6 +43,7 @@ class Item:
     x: object
     spread: Spread
     cases: pd.DataFrame
+    method: str
 
 
 @figure("sweep")
@@ -55,13 +56,15 @@ def sweep(view: View, recipe: Recipe) -> Drawing:
     places = _places(items)
     points = metric_points(recipe.published)
     datasets = {name for item in items for name in item.datasets}
-    shown = [_sized(p, recipe) for p in points if p.dataset in datasets]
     titles = list(dict.fromkeys(item.title for item in items))
+    near_of = {title: _near(points, [item for item in items if item.title == title], found) for title in titles}
+    fitting = list(dict.fromkeys(p for near in near_of.values() for p in near))
+    shown = [_sized(p, recipe) for p in fitting]
     sheet = curve_sheet(len(titles), recipe, f"{axis_label(found, recipe)} by {recipe.x}", view)
     looks_of = looks(list(dict.fromkeys(item.label for item in items)), _baseline(view, items))
     for axes, title in zip(sheet.axes, titles):
         own = [item for item in items if item.title == title]
-        near = [p for p in shown if any(p.dataset in item.datasets for item in own)]
+        near = [_sized(p, recipe) for p in near_of[title]]
         _draw_panel(axes, own, places, looks_of)
         if _is_scaling(recipe, found):
             _draw_shares(axes, own, looks_of)
@@ -74,10 +77,17 @@ def sweep(view: View, recipe: Recipe) -> Drawing:
         "Median over seeds, band or whiskers from smallest to largest of 3 or more; an x at the "
         "lower edge: no value there.",
         f"Dotted: the time on one, divided by the {recipe.x}." if _is_scaling(recipe, found) else "",
-        absent_note(points, datasets), writes_note(view) if found.by_method else "",
+        absent_note(points, datasets), left_out_note(points, fitting, datasets), writes_note(view) if found.by_method else "",
         *provenance(view)])
     numbers = _numbers(items, recipe, shown)
     return Drawing(sheet, _with_efficiency(numbers, recipe) if _is_scaling(recipe, found) else numbers)
+
+
+def _near(points: Sequence[Point], own: Sequence[Item], found: Metric) -> list[Point]:
+    """The published ones that may stand in a panel."""
+    methods = {item.method for item in own}
+    return [p for p in points if any(p.dataset in item.datasets for item in own)
+            and fits(p, found.kind, methods)]
 
 
 def _is_scaling(recipe: Recipe, found: Metric) -> bool:
@@ -123,7 +133,7 @@ def _items(view: View, recipe: Recipe, found: Metric) -> list[Item]:
                          [panel.title for panel, _ in pairs])
     return [Item(_title(panel, series, view, recipe), frozenset([panel.dataset]),
                  label.strip() or "all algorithms", series.algorithm, _x(series, recipe.x),
-                 spread_of(found, values(series, panel, found, recipe)), series.cases)
+                 spread_of(found, values(series, panel, found, recipe)), series.cases, series.method)
             for (panel, series), label in zip(pairs, labels)]
 
 

@@ -11,7 +11,7 @@ import pandas as pd
 from mfplots import metrics
 from mfplots.metrics import METRICS
 from mfplots.palette import of_algorithm, on_dark
-from mfplots.series import contended
+from mfplots.series import contended, hardware
 from mfplots.site.ceilings import Ceilings, rows_key
 from mfplots.site.gather import Damaged, Run, case_key
 from mfplots.site.groups import (Group, Member, configuration, precision, text_of, times)
@@ -41,7 +41,8 @@ def _row(index: int, group: Group, member: Member) -> Json:
     return {"group": index, "colour": colour, "dark": on_dark(colour), "marker": marker,
             "dataset": group.title, "algorithm": series.algorithm,
             "configuration": configuration(series), "run": member.run.name,
-            "hardware": text_of(row["hardware"]), "machine": member.machine,
+            "hardware": hardware(row), "machine": member.machine,
+            "device": member.device, "gpus": member.gpus,
             "family": text_of(row["family"]), "precision": precision(row["params"]),
             "factors": _number((row["params"] or {}).get("factors")), "seeds": len(series.cases),
             "status": status_text(series.cases), "contended": int(contended(series.cases).sum()),
@@ -65,17 +66,20 @@ def _rates(series: Any) -> Json:
 
 
 def with_ceilings(rows: Sequence[Json], ceilings: Sequence[Ceilings]) -> list[Json]:
-    """The rows that have a rate, with its share of what their machine was measured to do."""
+    """The rows that have a rate, with its share of what their device was measured to do; of several,
+    the rate is divided by their number first."""
     by_machine = {known.machine: known for known in ceilings}
     found = []
     for row in rows:
         if row["bytes_per_s"] is None and row["flops_per_s"] is None:
             continue
-        known = by_machine.get(row["machine"])
+        known = by_machine.get(row["device"])
+        per_gpu = {key: _over(row[key], row["gpus"]) for key in ("bytes_per_s", "flops_per_s", "updates_per_s")}
         found.append({**row, "intensity": _over(row["flops_per_s"], row["bytes_per_s"]),
-                      "bytes_share": _over(row["bytes_per_s"], known and known.bytes_per_s),
-                      "flops_share": _over(row["flops_per_s"], known and known.flops_per_s),
-                      "rows_share": _over(row["updates_per_s"], known and _rows_ceiling(row, known))})
+                      "flops_per_gpu": per_gpu["flops_per_s"],
+                      "bytes_share": _over(per_gpu["bytes_per_s"], known and known.bytes_per_s),
+                      "flops_share": _over(per_gpu["flops_per_s"], known and known.flops_per_s),
+                      "rows_share": _over(per_gpu["updates_per_s"], known and _rows_ceiling(row, known))})
     return found
 
 

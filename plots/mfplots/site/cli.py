@@ -31,7 +31,7 @@ def main(arguments: Sequence[str]) -> int:
     options = _parser().parse_args(arguments)
     try:
         make_site(options)
-    except PlotError as error:
+    except (PlotError, OSError) as error:  # the second names its file, too
         say(f"report: {error}", sys.stderr)
         return 1
     return 0

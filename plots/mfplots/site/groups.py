@@ -16,8 +16,8 @@ from mfplots.curves import aggregate
 from mfplots.errors import PlotError
 from mfplots.metrics import LESS_IS_BETTER, METRICS, Target
 from mfplots.palette import of_algorithm, on_dark
-from mfplots.series import (Panel, Series, canonical, contended_mark, machine, panel_title,
-                            split_text)
+from mfplots.series import (Panel, Series, canonical, contended_mark, cores_text, gpus, hardware,
+                            machine, panel_title, split_text)
 from mfplots.site.gather import Run, case_key
 from mfplots.summary import ANSWER, Question, finished, metric_of, target_of
 
@@ -43,8 +43,21 @@ class Member:
         return self.series.cases.iloc[0]
 
     @property
-    def machine(self) -> str:
+    def device(self) -> str:
+        """The one processor, as ceilings name it."""
         return machine(self.row)
+
+    @property
+    def machine(self) -> str:
+        """With the cores of its host, on which prepare and transfer hang, too."""
+        if hardware(self.row) != "cuda" or pd.isna(self.row["cores"]):
+            return self.device
+        several = f"{self.gpus} × " if self.gpus > 1 else ""
+        return f"{several}{self.device}, {cores_text(self.row['cores'])} cores"
+
+    @property
+    def gpus(self) -> int:
+        return gpus(self.row)
 
 
 @dataclass
@@ -178,7 +191,7 @@ def _series_data(member: Member, known: Sequence[str], variant: int) -> Json:
     shown = [i for i in done.index if len(series.traces[i])]
     return {"label": series.label + contended_mark(series.cases), "algorithm": series.algorithm,
             "configuration": configuration(series), "run": member.run.name,
-            "hardware": text_of(row["hardware"]), "machine": member.machine,
+            "hardware": hardware(row), "machine": member.machine,
             "family": text_of(row["family"]), "precision": precision(row["params"]),
             "factors": _plain((row["params"] or {}).get("factors")),
             "colour": colour, "dark": on_dark(colour), "marker": marker, "variant": variant,

@@ -98,7 +98,8 @@ update of ALS is none of SGD.</p>
 SPEED = """<p>Bytes and operations are those that an algorithm declares as compulsory for an epoch, over the
 training clock: what caches save and what is read twice is not in them, so a share may be above 100 %. The
 ceiling of operations is fp32 outside of tensor cores, which algorithms on tensor cores pass. Of random rows:
-updates of SGD over what reading and writing rows of that size at random allows, where that was measured.</p>
+updates of SGD over what reading and writing rows of that size at random allows, where that was measured. A case of
+several GPUs has the rates of all; its shares, and its point in the figure, are of one of them.</p>
 <div id="ceilings"></div><div id="filters" class="controls"></div>
 <div id="figure" class="figure" role="img" aria-label="Roofline; the table below has its numbers"
  aria-describedby="rates-h"></div>

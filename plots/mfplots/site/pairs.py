@@ -39,7 +39,7 @@ def named_pairs(runs: Sequence[Run], asked: Sequence[Sequence[Path]]) -> list[tu
             if path.resolve() not in by_path:
                 raise PlotError(f"--compare: {path} is no folder of results of this report")
         first, second = (by_path[path.resolve()] for path in pair)
-        both = set(first.results.cases["case_hash"]) & set(second.results.cases["case_hash"])
+        both = set(first.results.cases["case_hash"].dropna()) & set(second.results.cases["case_hash"])
         found.append((first, second, len(both)))
     return found
 

@@ -41,6 +41,12 @@ mf.fixed = (digits) => (value) => (value === null || value === undefined ? "–"
 
 // ---- tables ---------------------------------------------------------------------------------------
 
+// What has no number stands behind those that have one, whichever way a column is sorted.
+const behind = (sign) => (a, b) => a === null ? (b === null ? 0 : 1) : b === null ? -1 : sign * (a -
+  b);
+mfTables.default.ext.type.order["known-asc"] = behind(1);
+mfTables.default.ext.type.order["known-desc"] = behind(-1);
+
 // columns: {key, title, show?(value, row) -> text, number?, link?(row) -> address, node?(row)}.
 mf.table = (host, columns, rows, options = {}) => {
   const table = mf.el("table", { class: "display compact", "aria-label": options.label || "" });
@@ -71,7 +77,7 @@ mf.table = (host, columns, rows, options = {}) => {
     language: { search: "Find", emptyTable: options.empty || "nothing here" },
     columns: columns.map((column) => ({
       title: mf.escape(column.title),
-      type: column.number ? "num" : "string",
+      type: column.number ? "known" : "string",
       name: column.key,
       orderable: column.node === undefined,
       className: column.number ? "number" : column.wide ? "wide" : column.link ? "mid" :
@@ -92,7 +98,7 @@ mf.table = (host, columns, rows, options = {}) => {
 mf.cell = (column, row, kind) => {
   const value = row[column.key];
   if (kind === "sort" || (kind === "type" && column.number)) {
-    if (column.number) return value === null || value === undefined ? Infinity : value;
+    if (column.number) return value === undefined ? null : value;
     return mf.plain(value);
   }
   const text = column.show ? column.show(value, row) : mf.plain(value);

@@ -26,14 +26,14 @@
 
   function sayCeilings() {
     const host = mf.by("ceilings");
-    for (const known of ceilings.filter((c) => rows.some((row) => row.machine === c.machine))) {
+    for (const known of ceilings.filter((c) => rows.some((row) => row.device === c.machine))) {
       host.append(mf.el("p", {}, mf.el("b", {}, known.machine),
           `: copy ${mf.si(known.bytes_per_s, "B/s")} read and written, fp32 ${mf.si(known.flops_per_s, "FLOP/s")} (${known.source}).`
           ),
         mf.el("details", {}, mf.el("summary", {}, "All that was measured there"),
           mf.el("pre", { tabindex: "0" }, known.lines.join("\n"))));
     }
-    const without = [...new Set(rows.map((row) => row.machine))].filter((name) => !ceilings.some((
+    const without = [...new Set(rows.map((row) => row.device))].filter((name) => !ceilings.some((
       c) => c.machine === name));
     if (without.length) host.append(mf.el("p", { class: "note" },
       `Not known: the ceilings of ${without.join("; ")}; no file has them.`));
@@ -49,7 +49,7 @@
       mode: "markers",
       name: mf.figureText(name),
       x: own.map((row) => row.intensity),
-      y: own.map((row) => row.flops_per_s),
+      y: own.map((row) => row.flops_per_gpu),
       marker: { color: mf.colour(own[0]), symbol: mf.symbol(own[0].marker, 0), size: 9,
         opacity: 0.85 },
       text: own.map((row) => mf.figureText(`${row.algorithm} ${row.configuration}`) +
@@ -66,14 +66,14 @@
       showlegend: true,
       legend,
       xaxis: mf.axis("operations a byte, as declared", { type: "log" }),
-      yaxis: mf.axis("FLOP/s", { type: "log", exponentformat: "SI" })
+      yaxis: mf.axis(known.some((row) => row.gpus > 1) ? "FLOP/s of one GPU" : "FLOP/s", { type: "log", exponentformat: "SI" })
     }));
   }
 
   function roofs(known) {
     const xs = known.map((row) => row.intensity);
     if (!xs.length) return [];
-    return ceilings.filter((c) => known.some((row) => row.machine === c.machine)).map((c) => {
+    return ceilings.filter((c) => known.some((row) => row.device === c.machine)).map((c) => {
       const knee = c.flops_per_s / c.bytes_per_s;
       const ends = [Math.min(...xs, knee) / 2, knee, Math.max(...xs, knee) * 2];
       return {
