@@ -55,7 +55,6 @@ namespace {
 constexpr int kSomeCasesFailed = 1;
 constexpr int kSomeLeftOut = 1;
 constexpr int kUnforeseen = 70;
-constexpr int kBySignal = 128;  // and its number, as shells have it
 constexpr const char* kOneCase = "--one-case";
 
 // Without the program's folder: results travel, machine paths should not. Nor does a process of

@@ -25,7 +25,6 @@ namespace mf {
 namespace {
 
 constexpr int kReportFile = 3;  // of a process: where its report goes
-constexpr int kBySignal = 128;  // and its number, as shells have it
 constexpr int kLookAgainMs = 100;
 
 [[noreturn]] void cannot_start(int error) {

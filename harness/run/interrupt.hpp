@@ -4,6 +4,8 @@
 
 namespace mf {
 
+inline constexpr int kBySignal = 128;  // and its number: the exit code of a run that one ended
+
 // SIGHUP stays ignored where the caller ignores it (nohup).
 void install_interrupt_handler();
 int interrupt_level();
