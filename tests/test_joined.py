@@ -108,3 +108,13 @@ def test_no_name_is_two_sources_own(room):
     found = twice((path.relative_to(ROOT).as_posix(), path.read_text(encoding="utf-8"))
                   for path in dict(targets())[room])
     assert not found, "\n".join(f"{own}: {', '.join(files)}" for own, files in sorted(found.items()))
+
+
+# What a loop over ratings or rows looks like: by clones for several instruction sets, or by threads in chunks.
+LOOPS = re.compile(r"\b(?:MF_CLONES|for_chunks)\b")
+
+
+@pytest.mark.parametrize("room, sources", targets(), ids=lambda value: value if isinstance(value, str) else "")
+def test_nothing_that_loops_over_ratings_is_compiled_light(room, sources):
+    """Joined sources are optimized for the time of the compiler, and a loop there takes twice as long."""
+    assert [path.name for path in sources if LOOPS.search(path.read_text(encoding="utf-8"))] == []
