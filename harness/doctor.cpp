@@ -19,6 +19,7 @@
 #include "datasets/load.hpp"
 #include "harness/device/device.hpp"
 #include "harness/device/environment.hpp"
+#include "harness/device/host_speed.hpp"
 #include "harness/device/nvml.hpp"
 #include "harness/run/preflight.hpp"
 #include "mf_generated/build_info.hpp"
@@ -134,6 +135,30 @@ Json links_json(const std::vector<DeviceInfo>& devices) {
   return links;
 }
 
+Json host_speed_json() {
+  const HostSpeed speed = measure_host_speed();
+  Json latencies = Json::array();
+  for (const LoadLatency& one : speed.latencies) {
+    latencies.push_back({{"bytes", one.bytes}, {"seconds", one.seconds}});
+  }
+  return {{"clock_hz", speed.clock_hz},
+          {"load_latency", latencies},
+          {"copy_bytes_s", speed.copy_bytes_s}};
+}
+
+// "3.4 GHz; a load waits 5.1 ns in 1.0 MiB, 120 ns in 256.0 MiB; copies 22 GB/s"
+std::string host_speed_text(const Json& speed) {
+  std::vector<std::string> waits;
+  for (const Json& one : speed["load_latency"]) {
+    waits.push_back(fmt::format("{:.3g} ns in {}", 1e9 * one["seconds"].get<double>(),
+                                format_bytes(one["bytes"].get<double>())));
+  }
+  const double copied = speed["copy_bytes_s"].get<double>();
+  return fmt::format("{:.2f} GHz; {}{}", 1e-9 * speed["clock_hz"].get<double>(),
+                     waits.empty() ? "no memory to measure" : "a load waits " + join(waits),
+                     copied > 0 ? fmt::format("; copies {:.3g} GB/s", 1e-9 * copied) : "");
+}
+
 // "available: 9.8 GiB (MemAvailable); at most: 16.0 GiB (/sys/fs/cgroup/box/memory.max)"
 std::string memory_text(const Json& report) {
   const auto text = [&](const char* bytes, const char* by) {
@@ -173,6 +198,7 @@ Json doctor_json() {
           {"device", device ? device_text(*device) : "none: " + why},
           {"more_devices", more},
           {"device_links", links_json(all)},
+          {"host_speed", host_speed_json()},
           {"available_memory_bytes", memory.available.bytes},
           {"available_memory_by", memory.available.by},
           {"memory_limit_bytes", memory.total.bytes},
@@ -200,6 +226,7 @@ std::string format_doctor(const Json& report) {
                              e["cores"].get<int>(), format_bytes(e["memory_bytes"].get<double>()),
                              e["simd"].get<std::string>()));
   add("memory", memory_text(report));
+  add("speed", host_speed_text(report["host_speed"]));
   add("device", report["device"].get<std::string>());
   for (const auto& one : report["more_devices"]) add("device", one.get<std::string>());
   for (const auto& one : report["device_links"]) add("links", one.get<std::string>());

@@ -1,0 +1,23 @@
+// How fast the host is: what virtual machines of one kind may differ by, and no name of a CPU says.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+namespace mf {
+
+struct LoadLatency {
+  std::int64_t bytes = 0;  // of memory, over which the loads are scattered
+  double seconds = 0;      // from a load to the next, whose address it has loaded
+};
+
+struct HostSpeed {
+  double clock_hz = 0;                 // of one core that works alone
+  std::vector<LoadLatency> latencies;  // of one core; sizes for which there is no memory are left out
+  double copy_bytes_s = 0;             // read and written by all threads together; 0: not measured
+};
+
+// Takes a quarter of a second and 256 MiB. Each number is the best of a few.
+HostSpeed measure_host_speed();
+
+}  // namespace mf
