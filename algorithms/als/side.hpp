@@ -13,6 +13,7 @@ struct Side {
   View<const std::int64_t> offsets;  // rows + 1
   View<const std::int32_t> others;   // nnz
   View<const float> values;          // nnz
+  const char* of = "row";            // for messages: "user" or "item"
 
   std::int64_t rows() const { return offsets.size() - 1; }
   std::int64_t nnz() const { return others.size(); }

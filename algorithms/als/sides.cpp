@@ -32,16 +32,19 @@ void remove_center(const Side& columns, View<float> values, const Center& center
   });
 }
 
-Side view_of(const OwnRows& rows) { return {rows.offsets, rows.others, rows.values}; }
+Side view_of(const OwnRows& rows, const char* of) {
+  return {rows.offsets, rows.others, rows.values, of};
+}
 
 void remove_center_of_rows(OwnRows& rows, const Center& center, ThreadTeam& team) {
-  team.for_chunks(view_of(rows).rows(), kUsersPerChunk, [&](std::int64_t begin, std::int64_t end) {
-    for (auto user = static_cast<std::int32_t>(begin); user < end; ++user) {
-      for (std::int64_t k = rows.offsets[user]; k < rows.offsets[user + 1]; ++k) {
-        rows.values[k] = center.residual(user, rows.others[k], rows.values[k]);
-      }
-    }
-  });
+  team.for_chunks(std::ssize(rows.offsets) - 1, kUsersPerChunk,
+                  [&](std::int64_t begin, std::int64_t end) {
+                    for (auto user = static_cast<std::int32_t>(begin); user < end; ++user) {
+                      for (std::int64_t k = rows.offsets[user]; k < rows.offsets[user + 1]; ++k) {
+                        rows.values[k] = center.residual(user, rows.others[k], rows.values[k]);
+                      }
+                    }
+                  });
 }
 
 // The pieces one after another; rows keep their numbers.
@@ -91,14 +94,14 @@ Sides::Sides(const RatingSlice& slice, CenterKind kind, RowReg reg, ThreadTeam& 
 }
 
 Side Sides::users() const {
-  if (train_ == nullptr) return view_of(own_users_);
+  if (train_ == nullptr) return view_of(own_users_, "user");
   const View<const float> own(user_values_);
-  return {train_->user_offsets(), train_->items(), own.empty() ? train_->values() : own};
+  return {train_->user_offsets(), train_->items(), own.empty() ? train_->values() : own, "user"};
 }
 
 Side Sides::items() const {
-  if (train_ == nullptr) return view_of(own_items_);
-  return {columns_.item_offsets, columns_.users, columns_.values};
+  if (train_ == nullptr) return view_of(own_items_, "item");
+  return {columns_.item_offsets, columns_.users, columns_.values, "item"};
 }
 
 }  // namespace mf::als

@@ -2,6 +2,8 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
 
 #include "algorithms/core/device_need.hpp"
 #include "algorithms/core/ranks.hpp"
@@ -13,6 +15,7 @@ namespace {
 
 constexpr std::int64_t kMaxFactors = 512;                   // 32 lanes hold the row
 constexpr std::int64_t kMaxBlocks = std::int64_t{1} << 27;  // 8 bytes each
+constexpr double kRatingsABlock = 64;
 
 double trained_bytes(const Params& params, const ProblemShape& shape) {
   const Settings settings = read_settings(params);
@@ -45,11 +48,30 @@ MemoryNeed hogwild_need(const Params& params, const ProblemShape& shape) {
   return need_of(shape, shuffling, trained_bytes(params, shape));
 }
 
+// On whatever device.
+WavefrontShape largest_grid(const Params& params, const ProblemShape& shape) {
+  return wavefront_shape(read_wavefront(params), shape, std::numeric_limits<std::int64_t>::max());
+}
+
 // While they are put in the order of the blocks, the ratings also lie by user.
 MemoryNeed wavefront_need(const Params& params, const ProblemShape& shape) {
   const double parts = 4.0 * static_cast<double>(shape.n_users + 5 * shape.n_items);
-  return need_of(shape, sorting_bytes(shape, sizeof(std::uint32_t)) + parts,
-                 trained_bytes(params, shape));
+  const WavefrontShape grid = largest_grid(params, shape);
+  const auto columns = static_cast<double>(grid.columns);
+  const double blocks = 8 * (static_cast<double>(grid.bands) * columns + 1);
+  return need_of(shape, sorting_bytes(shape, sizeof(std::uint32_t)) + parts + blocks,
+                 trained_bytes(params, shape) + blocks + 4 * columns);
+}
+
+std::optional<std::string> why_no_wavefront(const Params& params, const ProblemShape& shape) {
+  if (shape.nnz > kMostSorted) {
+    return fmt::format("{} ratings, at most {} can be put in order", shape.nnz, kMostSorted);
+  }
+  const WavefrontShape grid = largest_grid(params, shape);
+  if (grid.columns <= kMaxBlocks / grid.bands) return std::nullopt;
+  return fmt::format(
+      "{} workers by {} column blocks are more than {} blocks; lower workers or column_blocks",
+      grid.bands, grid.columns, kMaxBlocks);
 }
 
 AlgorithmInfo shared_info(const std::string& name, std::vector<ParamSpec> own) {
@@ -104,18 +126,11 @@ AlgorithmInfo wavefront_info() {
                           "64 ratings, and no more than the device holds",
                           "warps"),
        ParamSpec::integer("column_blocks", 0, 0, 1 << 20,
-                          "parts of the items; 0: twice the workers", "blocks")});
+                          "parts of the items, at most one an item; 0: twice the workers",
+                          "blocks")});
   info.summary = "SGD by warps that own a band of users and take column blocks in random order";
   info.memory = wavefront_need;
-  info.supports = [](const Params& params,
-                     const ProblemShape& shape) -> std::optional<std::string> {
-    if (shape.nnz > kMostSorted) {
-      return fmt::format("{} ratings, at most {} can be put in order", shape.nnz, kMostSorted);
-    }
-    const std::int64_t blocks = params.integer("workers") * params.integer("column_blocks");
-    if (blocks <= kMaxBlocks) return std::nullopt;
-    return fmt::format("workers x column_blocks is {}, above {} blocks", blocks, kMaxBlocks);
-  };
+  info.supports = why_no_wavefront;
   return info;
 }
 
@@ -136,6 +151,18 @@ HogwildSettings read_hogwild(const Params& params) {
 
 WavefrontSettings read_wavefront(const Params& params) {
   return {read_settings(params), params.integer("column_blocks")};
+}
+
+WavefrontShape wavefront_shape(const WavefrontSettings& settings, const ProblemShape& shape,
+                               std::int64_t resident) {
+  std::int64_t bands = settings.workers;
+  if (bands == 0) {
+    const double wanted = std::sqrt(static_cast<double>(shape.nnz) / (2 * kRatingsABlock));
+    const std::int64_t most = std::min(resident, std::max<std::int64_t>(shape.n_users, 1));
+    bands = std::clamp<std::int64_t>(static_cast<std::int64_t>(wanted), 1, most);
+  }
+  const std::int64_t wanted = settings.column_blocks > 0 ? settings.column_blocks : 2 * bands;
+  return {bands, std::clamp<std::int64_t>(wanted, 1, std::max<std::int64_t>(shape.n_items, 1))};
 }
 
 }  // namespace mf::cumf_sgd

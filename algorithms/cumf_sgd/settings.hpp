@@ -39,4 +39,13 @@ struct WavefrontSettings : Settings {
 };
 WavefrontSettings read_wavefront(const Params& params);
 
+struct WavefrontShape {
+  std::int64_t bands;    // of users, one a worker
+  std::int64_t columns;  // of items
+};
+// The grid of a device that holds `resident` workers at once; what a parameter says is not cut to
+// that.
+WavefrontShape wavefront_shape(const WavefrontSettings& settings, const ProblemShape& shape,
+                               std::int64_t resident);
+
 }  // namespace mf::cumf_sgd

@@ -13,19 +13,13 @@
 namespace mf::cumf_sgd {
 namespace {
 
-constexpr double kRatingsABlock = 64;
-
 class Wavefront : public DeviceSgd<WavefrontSettings> {
  public:
   using DeviceSgd::DeviceSgd;
 
   void prepare(const Ratings& train, const Model& initial, Context& context) override {
     start(train, initial, context);
-    bands_ = choose_workers(train);
-    columns_ = settings_.column_blocks > 0
-                   ? settings_.column_blocks
-                   : std::clamp<std::int64_t>(2 * bands_, 1, std::max(train.n_items(), 1));
-    check_blocks();
+    choose_grid({train.n_users(), train.n_items(), train.nnz()});
     const auto ratings = cuda::ratings_on_device(train, context);
     DeviceGrid grid = make_device_grid(*ratings, bands_, columns_, seed_, stream_);
     set_work({nnz_, ratings->rating_users(stream_) + ratings->rated_items(stream_)});
@@ -52,24 +46,16 @@ class Wavefront : public DeviceSgd<WavefrontSettings> {
   }
 
  private:
-  // Blocks are numbered by 32 bits.
-  void check_blocks() const {
-    if (bands_ * columns_ <= std::numeric_limits<std::uint32_t>::max()) return;
-    fail(ErrorKind::unsupported, "{} workers by column_blocks {} are too many blocks; lower it",
-         bands_, columns_);
-  }
-
   // All workers must be on the device at once, since they wait for each other.
-  std::int64_t choose_workers(const Ratings& train) const {
+  void choose_grid(const ProblemShape& shape) {
     const std::int64_t resident = resident_workers(settings_);
     if (settings_.workers > resident) {
       fail(ErrorKind::unsupported, "workers is {}, this device holds {} at once", settings_.workers,
            resident);
     }
-    if (settings_.workers > 0) return settings_.workers;
-    const double wanted = std::sqrt(static_cast<double>(train.nnz()) / (2 * kRatingsABlock));
-    const std::int64_t most = std::min<std::int64_t>(resident, std::max(train.n_users(), 1));
-    return std::clamp<std::int64_t>(static_cast<std::int64_t>(wanted), 1, most);
+    const WavefrontShape grid = wavefront_shape(settings_, shape, resident);
+    bands_ = grid.bands;
+    columns_ = grid.columns;
   }
 
   std::int64_t bands_ = 0;

@@ -39,11 +39,11 @@ std::vector<ParamSpec> family_params(Scheme scheme) {
 MemoryNeed memory_need(const Settings& settings, const ProblemShape& shape) {
   const auto nnz = static_cast<double>(shape.nnz);
   const auto blocks = static_cast<double>(settings.blocks);
-  double tables = 8 * (blocks * blocks + 1);
+  double tables = 8 * (blocks * blocks + 1);  // where blocks begin, or their first groups
   if (settings.scheme == Scheme::grouped) {
     // Where the groups begin: not more of them than ratings, nor than a block side in each block.
     const double side = static_cast<double>(std::max(shape.n_users, shape.n_items)) / blocks + 1;
-    tables += tables + 8 * (std::min(nnz, blocks * blocks * side) + 1);
+    tables += 8 * (std::min(nnz, blocks * blocks * side) + 1);
   }
   const int element = settings.element_bytes();
   const std::int64_t row = row_stride(settings.factors, element) + (settings.biased() ? 1 : 0);

@@ -92,11 +92,11 @@ void Sides::copy_observed(const Ratings& train, std::int64_t observed) {
     }
     user_offsets_[user + 1] = to;
   }
-  users_ = {user_offsets_, user_items_, user_weights_};
+  users_ = {user_offsets_, user_items_, user_weights_, "user"};
 }
 
 Sides::Sides(const Ratings& train, const ImplicitLoss& loss, ThreadTeam& team)
-    : users_{train.user_offsets(), train.items(), train.values()} {
+    : users_{train.user_offsets(), train.items(), train.values(), "user"} {
   const std::int64_t observed = count_observed(train, loss, team);
   columns_ = make_csc(train, team.size());
   if (observed < train.nnz()) {

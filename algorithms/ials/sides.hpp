@@ -24,7 +24,9 @@ class Sides {
   Sides& operator=(Sides&&) = default;
 
   als::Side users() const { return users_; }
-  als::Side items() const { return {columns_.item_offsets, columns_.users, columns_.values}; }
+  als::Side items() const {
+    return {columns_.item_offsets, columns_.users, columns_.values, "item"};
+  }
 
  private:
   void copy_observed(const Ratings& train, std::int64_t observed);

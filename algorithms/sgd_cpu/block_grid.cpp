@@ -198,6 +198,7 @@ void BlockGrid::fill(const Rows& rows, RowRange kept, ThreadTeam& team) {
   const auto places = place_items(item_of_row_, item_starts_);
 
   std::vector<Block> all;
+  all.reserve(kept.size() * shape_.items);
   for (auto user = static_cast<std::int32_t>(kept.begin); user < kept.end; ++user) {
     for (std::int32_t item = 0; item < shape_.items; ++item) {
       all.push_back({{user, item}, 0, 0, 0, 0});
@@ -237,12 +238,13 @@ void BlockGrid::fill(const Rows& rows, RowRange kept, ThreadTeam& team) {
     ++runs_[block.first_run + block.runs - 1].count;
     ratings_[block.first_rating + block.ratings++] = {item, value};
   });
-  std::copy_if(all.begin(), all.end(), std::back_inserter(blocks_),
-               [](const Block& block) { return block.ratings > 0; });
+  std::erase_if(all, [](const Block& block) { return block.ratings == 0; });
+  blocks_ = std::move(all);
 }
 
 std::vector<GridCell> BlockGrid::cells() const {
   std::vector<GridCell> cells;
+  cells.reserve(blocks_.size());
   for (const Block& block : blocks_) cells.push_back(block.cell);
   return cells;
 }

@@ -14,7 +14,7 @@
 namespace mf::sgd_cpu {
 namespace {
 
-constexpr std::int64_t kMaxBlocks = std::int64_t{1} << 24;  // each takes about 60 bytes
+constexpr std::int64_t kMaxBlocks = std::int64_t{1} << 24;
 
 double padded_row_bytes(const Params& params, const ProblemShape& shape) {
   const auto floats = (shape.n_users + shape.n_items) *
@@ -27,8 +27,8 @@ MemoryNeed stream_memory(const Params& params, const ProblemShape& shape) {
   return {padded_row_bytes(params, shape) + static_cast<double>(shape.nnz) * sizeof(Rating), {}};
 }
 
-// Of the grid that fpsgd makes: a user has at most one in each stripe of items, and a rating.
-double most_runs(const Params& params, const ProblemShape& shape) {
+// That fpsgd makes.
+GridShape grid_of(const Params& params, const ProblemShape& shape) {
   const auto asked = static_cast<int>(params.integer("threads"));
   GridRequest request =
       grid_request(params.integer("factors"), shape, asked > 0 ? asked : hardware_threads());
@@ -36,17 +36,31 @@ double most_runs(const Params& params, const ProblemShape& shape) {
   request.grid_items = params.integer("grid_items");
   request.keep_user_stripe = params.choice("block_order", kBlockOrders) == BlockOrder::local;
   request.ranks = ranks_of(params);
-  const double stripes = plan_grid(request).items;
-  return std::min(static_cast<double>(shape.nnz), stripes * static_cast<double>(shape.n_users));
+  return plan_grid(request);
+}
+
+// A user has at most one in each stripe of items, and a rating.
+double most_runs(GridShape grid, const ProblemShape& shape) {
+  return std::min(static_cast<double>(shape.nnz),
+                  static_cast<double>(grid.items) * static_cast<double>(shape.n_users));
+}
+
+// All while they are counted; of those with ratings what the scheduler has, too.
+double block_bytes(GridShape grid, const ProblemShape& shape) {
+  const double blocks = static_cast<double>(grid.users) * grid.items;
+  return blocks * sizeof(Block) +
+         std::min(blocks, static_cast<double>(shape.nnz)) * 3 * sizeof(GridCell);
 }
 
 // Rows of both sides twice (in the grid's order, and in that of the users for factors()), the
-// orders, the ratings and their runs. Of several ranks the first, which gathers all rows; each has
-// its share of the ratings.
+// orders, the ratings, their runs and their blocks. Of several ranks the first, which gathers all
+// rows; each has its share of the ratings.
 MemoryNeed fpsgd_memory(const Params& params, const ProblemShape& shape) {
   const auto nnz = static_cast<double>(shape.nnz);
   const auto ids = static_cast<double>(shape.n_users + shape.n_items);
-  const double blocks = nnz * sizeof(RowRating) + most_runs(params, shape) * sizeof(Run);
+  const GridShape grid = grid_of(params, shape);
+  const double blocks =
+      nnz * sizeof(RowRating) + most_runs(grid, shape) * sizeof(Run) + block_bytes(grid, shape);
   return {2 * padded_row_bytes(params, shape) + ids * 20 + blocks / ranks_of(params), {}};
 }
 
@@ -57,9 +71,13 @@ std::optional<std::string> why_unsupported(const Params& params, const ProblemSh
 }
 
 std::optional<std::string> why_grid_unsupported(const Params& params, const ProblemShape& shape) {
-  const std::int64_t blocks = params.integer("grid_users") * params.integer("grid_items");
+  const GridShape grid = grid_of(params, shape);
+  const std::int64_t blocks = std::int64_t{grid.users} * grid.items;
   if (blocks <= kMaxBlocks) return why_unsupported(params, shape);
-  return fmt::format("grid_users x grid_items is {}, above {} blocks", blocks, kMaxBlocks);
+  return fmt::format(
+      "a grid of {} stripes of users and {} of items has {} blocks; expected at most {}: lower "
+      "grid_users or grid_items, or the threads that they follow where they are 0",
+      grid.users, grid.items, blocks, kMaxBlocks);
 }
 
 AlgorithmInfo shared_info(const std::string& name, std::vector<ParamSpec> own) {

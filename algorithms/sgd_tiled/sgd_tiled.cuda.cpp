@@ -105,8 +105,9 @@ class SgdTiled : public Algorithm {
   void pass(int block, const EpochArgs& args, int lap, int laps) {
     const DeviceTiles& tiles = tiles_[block];
     const auto epoch = static_cast<std::uint64_t>(args.epoch);
-    const std::uint64_t rounding =
-        rounding_seed_ + epoch + static_cast<std::uint64_t>(lap) * 0x726f756e64ULL;
+    const std::uint64_t rounding = rounding_seed_ + epoch +
+                                   static_cast<std::uint64_t>(lap) * 0x726f756e64ULL +
+                                   static_cast<std::uint64_t>(block) * 0x626c6f636bULL;
     launch_pass({settings_,
                  {settings_.factors, tiles.chunks.data(), tiles.bundles,
                   range_of_lap(tiles.bundles, lap, laps), workers_, ratings_.data(),

@@ -77,18 +77,30 @@ std::vector<double> regs_of(View<const std::int64_t> observed, std::int64_t othe
 
 }  // namespace
 
+double objective_bytes(std::int64_t factors, int threads) {
+  constexpr double kTotals = 3;  // the users', the items', and one that is copied
+  const auto f = static_cast<double>(factors);
+  const auto parts = static_cast<double>(std::min<std::int64_t>(threads, kGramParts));
+  return 8 * f * ((parts + kTotals) * f + parts * static_cast<double>(kGramRows));
+}
+
 std::vector<double> gram_of(const float* rows, std::int64_t count, std::int32_t f,
                             std::int64_t stride, ThreadTeam& team) {
   const std::int64_t part =
       std::max<std::int64_t>(kGramRows, (count + kGramParts - 1) / kGramParts);
-  std::vector<RowMajor> partial((count + part - 1) / part);
-  team.for_chunks(count, part, [&](std::int64_t begin, std::int64_t end) {
-    RowMajor sum = RowMajor::Zero(f, f);
-    add_gram(rows, begin, end, f, stride, sum);
-    partial[begin / part] = std::move(sum);
-  });
+  // As many at a time as there are threads; their order is that of the parts.
+  const std::int64_t wave = part * std::min<std::int64_t>(team.size(), kGramParts);
+  std::vector<RowMajor> partial(std::min(wave, count + part - 1) / part, RowMajor(f, f));
   RowMajor total = RowMajor::Zero(f, f);
-  for (const RowMajor& sum : partial) total += sum;
+  for (std::int64_t first = 0; first < count; first += wave) {
+    const std::int64_t rest = std::min(wave, count - first);
+    team.for_chunks(rest, part, [&](std::int64_t begin, std::int64_t end) {
+      RowMajor& sum = partial[begin / part];
+      sum.setZero();
+      add_gram(rows, first + begin, first + end, f, stride, sum);
+    });
+    for (std::int64_t p = 0; p * part < rest; ++p) total += partial[p];
+  }
   total.triangularView<Eigen::StrictlyUpper>() = total.transpose();
   return {total.data(), total.data() + total.size()};
 }

@@ -5,6 +5,7 @@
 #include <fstream>
 
 #include "algorithms/core/registry.hpp"
+#include "harness/evaluate/implicit_objective.hpp"
 #include "harness/run/preflight.hpp"
 #include "harness/run/prepared.hpp"
 
@@ -83,6 +84,14 @@ double cut_bytes(const Case& item, const HostData& data, const Sizes& sizes) {
 
 double standing(const HostData& data) { return std::max(data.program_bytes, data.standing_bytes); }
 
+// Of a case that the host evaluates.
+double evaluating_bytes(const Case& item, const HostData& data) {
+  if (!is_implicit(item) || needs_device(item)) return 0;
+  const std::int64_t asked = item.params.has("threads") ? item.params.integer("threads") : 0;
+  return objective_bytes(item.params.integer("factors"),
+                         asked > 0 ? static_cast<int>(asked) : data.threads);
+}
+
 double train_bytes(const Case& item, const HostData& data, const Sizes& sizes) {
   const AlgorithmInfo& info = find_algorithm(item.algorithm);
   const ProblemShape train{data.whole.n_users, data.whole.n_items, data.train_nnz};
@@ -91,7 +100,8 @@ double train_bytes(const Case& item, const HostData& data, const Sizes& sizes) {
   const double histories = ranks ? 4 * sizes.nnz + 16 * sizes.users : 0;
   const double own = info.memory ? info.memory(item.params, train).host_bytes : 0;
   return parts_bytes(item, sizes) + facts_bytes(sizes) + slice_bytes(data, sizes) +
-         model_bytes(item, train) + histories + (data.kept_in_training ? sizes.whole() : 0) +
+         model_bytes(item, train) + histories + evaluating_bytes(item, data) +
+         (data.kept_in_training ? sizes.whole() : 0) +
          (needs_device(item) ? left_standing(item, data) : standing(data) + own);
 }
 

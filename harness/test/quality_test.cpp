@@ -279,6 +279,27 @@ TEST(Objective, IsTheDenseSum) {
   }
 }
 
+// More parts than threads: they are added in the order of the parts, whoever made them.
+TEST(Objective, OfAGramInWavesIsTheSameForAnyNumberOfThreads) {
+  constexpr std::int32_t f = 3;
+  constexpr std::int64_t count = 256 * 32 * 2 + 5;
+  std::vector<float> rows(count * f);
+  for (std::size_t i = 0; i < rows.size(); ++i) rows[i] = std::sin(static_cast<float>(i));
+  ThreadTeam one(1), three(3), many(40);
+  const auto gram = gram_of(rows.data(), count, f, f, one);
+  EXPECT_EQ(gram_of(rows.data(), count, f, f, three), gram);
+  EXPECT_EQ(gram_of(rows.data(), count, f, f, many), gram);
+  for (std::int32_t a = 0; a < f; ++a) {
+    for (std::int32_t b = 0; b < f; ++b) {
+      double sum = 0;
+      for (std::int64_t r = 0; r < count; ++r)
+        sum += static_cast<double>(rows[r * f + a]) * rows[r * f + b];
+      EXPECT_NEAR(gram[a * f + b], sum, 1e-9 * count);
+    }
+  }
+  EXPECT_TRUE(gram_of(nullptr, 0, f, f, one) == std::vector<double>(9, 0.0));
+}
+
 TEST(Objective, OfZerosIsThatOfTheZeroModel) {
   const Ratings train = random_ratings(kUsers, kItems, 0.1, 3);
   const Model model = initial_model(kUsers, kItems, kFactors, ModelKind::plain, 0,

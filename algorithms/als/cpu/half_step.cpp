@@ -132,9 +132,10 @@ void HalfStep::solve_row(const Task& task, std::int64_t position, float* a, cons
   task.terms.complete(row, task.count(position), a, task.from.stride);
   if (work.solver.solve(a, b, task.to.row(row))) return;
   fail(ErrorKind::usage,
-       "the system of row {} ({} ratings) is not positive definite in fp32 at reg {}; use a larger "
-       "reg, or solver \"cg\"",
-       row, task.count(position), common_.reg);
+       "the system of {} {} (counted from 0; {} ratings) is not positive definite in fp32 at reg "
+       "{}; "
+       "use a larger reg, or solver \"cg\"",
+       task.side.of, row, task.count(position), common_.reg);
 }
 
 // All threads form the parts of the rows at positions [first, last); then each row's parts are

@@ -75,7 +75,13 @@ class Graph {
     reset();
     cudaGraph_t graph = nullptr;
     MF_CUDA(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal));
-    std::forward<Body>(body)();
+    try {
+      std::forward<Body>(body)();
+    } catch (...) {
+      cudaStreamEndCapture(stream, &graph);  // others use the stream after this case
+      if (graph != nullptr) cudaGraphDestroy(graph);
+      throw;
+    }
     MF_CUDA(cudaStreamEndCapture(stream, &graph));
     const cudaError_t error = cudaGraphInstantiate(&executable_, graph, 0);
     cudaGraphDestroy(graph);

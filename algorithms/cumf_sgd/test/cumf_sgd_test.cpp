@@ -30,6 +30,36 @@ TEST(Draw, IsUniformAndNew) {
   EXPECT_NE(draw(1, 2, 3, 1 << 30), draw(2, 2, 3, 1 << 30));
 }
 
+TEST(WavefrontShape, FollowsTheDataAndTheDevice) {
+  const AlgorithmInfo& info = find_algorithm("wavefront");
+  const auto shape_of = [&](const Json& changes, const ProblemShape& shape, std::int64_t resident) {
+    const WavefrontShape grid =
+        wavefront_shape(read_wavefront(default_params(info.params, changes)), shape, resident);
+    return std::pair(grid.bands, grid.columns);
+  };
+  const ProblemShape netflix = {480'189, 17'770, 99'072'112};
+  using Grid = std::pair<std::int64_t, std::int64_t>;
+  EXPECT_EQ(shape_of(Json::object(), netflix, 2112), Grid(879, 1758));  // 64 ratings a block
+  EXPECT_EQ(shape_of(Json::object(), netflix, 100), Grid(100, 200));
+  EXPECT_EQ(shape_of({{"workers", 300}}, netflix, 100), Grid(300, 600));
+  EXPECT_EQ(shape_of({{"column_blocks", 1 << 20}}, netflix, 2112), Grid(879, 17'770));
+  EXPECT_EQ(shape_of(Json::object(), {0, 0, 0}, 100), Grid(1, 1));
+}
+
+TEST(WavefrontShape, ItsBlocksAreCountedAndLimited) {
+  const AlgorithmInfo& info = find_algorithm("wavefront");
+  const ProblemShape shape = {100'000, 200'000, 10'000'000};
+  const auto params = [&](const Json& changes) { return default_params(info.params, changes); };
+  const Params few = params({{"workers", 128}, {"column_blocks", 256}});
+  const Params many = params({{"workers", 128}, {"column_blocks", 200'000}});
+  EXPECT_EQ(info.memory(many, shape).device.trained - info.memory(few, shape).device.trained,
+            (8.0 * 128 + 4) * (200'000 - 256));
+  EXPECT_FALSE(info.supports(many, shape).has_value());
+  EXPECT_TRUE(info.supports(params({{"workers", 1024}, {"column_blocks", 200'000}}), shape));
+  const ProblemShape wide = {1'000'000, 1'000'000, 1'000'000'000};  // 2,795 bands
+  EXPECT_TRUE(info.supports(params({{"column_blocks", 1 << 20}}), wide).has_value());
+}
+
 using Triples = std::multiset<std::tuple<std::int32_t, std::int32_t, float>>;
 
 TEST(Grid, HoldsEveryRatingOnceInItsBlock) {

@@ -147,7 +147,7 @@ TEST(Info, MemoryCountsEveryArray) {
                 .trained,
             ratings + 8 * 101 + (8 + 4) * 103 * 1500);
   EXPECT_EQ(device(Scheme::grouped, {{"factors", 101}, {"blocks", 1}}).trained,
-            ratings + 2 * 8 * 2 + 8 * 1002 + 4 * 104 * 1500);
+            ratings + 8 * 2 + 8 * 1002 + 4 * 104 * 1500);
   // While it sorts: R by rows, and keys and numbers twice or the new order.
   const double rows = 8.0 * 10000 + 8 * 1001;
   EXPECT_EQ(device(Scheme::tree, {{"factors", 5}}).prepare, rows + ratings + 12 * 10000);

@@ -144,9 +144,9 @@ void BlockStep::solve(const Task& task, std::int64_t row, std::int64_t block, fl
   }
   if (!formation_.cholesky(a, stride, width, b, delta, work.scratch.data())) {
     fail(ErrorKind::usage,
-         "a block of row {} ({} observed pairs) is not positive definite in fp32 at l {}; use a "
-         "larger reg",
-         row, task.side.length(row), reg);
+         "a block of {} {} (counted from 0; {} observed pairs) is not positive definite in fp32 at "
+         "l {}; use a larger reg",
+         task.side.of, row, task.side.length(row), reg);
   }
   std::fill(delta + width, delta + stride, 0.0F);
   for (std::int64_t k = 0; k < width; ++k) x[begin + k] += delta[k];

@@ -22,12 +22,14 @@ MemoryNeed cpu_memory(const Params& params, const ProblemShape& shape) {
   double bytes = nnz * (common.loss.alpha == 1 ? 8 : 12) + rows * (stride * 4 + 24) +
                  Gram::bytes(std::max(shape.n_users, shape.n_items), row);
   if (read_solver(params) == Solver::cholesky) {
-    const double squares =
-        2 * static_cast<double>(threads) + static_cast<double>(als::cpu::part_count(shape.nnz));
-    bytes += squares * stride * stride * 4;
+    // One thread shares no row with another.
+    const std::int64_t parts = threads > 1 ? als::cpu::part_count(shape.nnz) : 0;
+    bytes += static_cast<double>(2 * threads + parts) * stride * stride * 4;
   } else {
-    constexpr double kGroupVectors = 4 * 1024;
-    bytes += static_cast<double>(threads) * kGroupVectors * stride * 4;
+    // Four a row of a group: of 16 rows, or of a thousand short ones, if a side has as many.
+    const std::int64_t most =
+        std::clamp<std::int64_t>(std::max(shape.n_users, shape.n_items), 16, 1024);
+    bytes += static_cast<double>(threads * 4 * most) * stride * 4;
   }
   return {std::max(bytes, nnz * 12), {}};  // the columns are made by way of 4 bytes a rating more
 }

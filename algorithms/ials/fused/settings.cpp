@@ -23,8 +23,9 @@ std::optional<std::string> why_unsupported(const Params& params, const ProblemSh
     return "normal \"applied\" with precision \"fp16x2\": its kernel has one word a factor; use "
            "precision \"fp16\", or normal \"formed\"";
   }
-  if (settings.common.loss.reg > 0) return std::nullopt;
-  return "reg 0: the Gram matrix may be singular, and ials_fused needs its Cholesky factor; use "
+  if (static_cast<float>(settings.common.loss.reg) > 0) return std::nullopt;
+  return "reg is 0 in fp32: the Gram matrix may be singular, and ials_fused needs its Cholesky "
+         "factor; use "
          "reg above 0, or ials";
 }
 

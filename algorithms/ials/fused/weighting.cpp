@@ -24,6 +24,13 @@ Weighting weighting_of(const WeightRange& weights) {
          "and the solver's sums are safe; lower alpha, scale the values, or use ials",
          largest, kLargestWeight);
   }
+  if (largest < kSmallestWeight) {
+    fail(
+        ErrorKind::data,
+        "ials_fused: found weights (alpha times a value) of at most {}; expected {} or more, where "
+        "fp32 has their quotients; raise alpha, scale the values, or use ials",
+        largest, kSmallestWeight);
+  }
   if (weights.least == weights.most) {
     const double ratio = (1 + largest) / largest;
     return {true, largest, std::exp2(std::floor(std::log2(ratio)))};

@@ -27,8 +27,11 @@ struct Weighting {
 // Beyond it 1 / k has no place in fp16 beside the weights.
 inline constexpr double kLargestWeight = 1 << 25;
 
+// Below it a square of scales over k is beyond fp32.
+inline constexpr double kSmallestWeight = 0x1p-60;
+
 // For weights w > 0, or none. Throws Error(data), with what to do, where one is beyond
-// kLargestWeight.
+// kLargestWeight, or all are below kSmallestWeight.
 Weighting weighting_of(const WeightRange& weights);
 
 }  // namespace mf::ials

@@ -61,8 +61,8 @@ std::optional<std::string> ials_why_unsupported(const Params& params, const Prob
     return "solve hermitian holds A_u in the registers of one thread block, for factors up to " +
            std::to_string(als::kMaxFactors) + "; use solve cg";
   }
-  if (cholesky && settings.common.loss.reg == 0) {
-    return "reg 0 with solver cholesky: A_u is singular where the other side has fewer "
+  if (cholesky && static_cast<float>(settings.common.loss.reg) == 0) {
+    return "reg is 0 in fp32, with solver cholesky: A_u is singular where the other side has fewer "
            "independent rows than factors; use reg above 0, or solver cg";
   }
   return std::nullopt;

@@ -70,6 +70,12 @@ TEST(FusedWeighting, WeightsBeyondItsRangeAreRefused) {
   }
 }
 
+TEST(FusedWeighting, WeightsThatAreAllTinyAreRefused) {
+  EXPECT_NO_THROW(of({static_cast<float>(kSmallestWeight), static_cast<float>(kSmallestWeight)}));
+  EXPECT_NO_THROW(of({1e-30F, 1}));  // beside those of a usual size they vanish
+  EXPECT_THROW(of({1e-32F, 1e-32F}), Error);
+}
+
 TEST(FusedWeighting, NoPairsAtAllAreNoProblem) { EXPECT_TRUE(of({}).uniform); }
 
 TEST(FusedSidePlan, EveryRowIsShrunkAlikeAndRowsWithoutPairsAreKnown) {

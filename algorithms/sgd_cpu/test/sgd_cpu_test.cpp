@@ -379,10 +379,25 @@ TEST_P(EveryAlgorithm, RefusesFactorsThatDoNotFit) {
 
 TEST(Info, FpsgdRefusesAGridOfTooManyBlocks) {
   const auto& info = find_algorithm("fpsgd");
-  const Params big =
-      default_params(info.params, Json{{"grid_users", 65536}, {"grid_items", 65536}});
-  EXPECT_TRUE(info.supports(big, {}).has_value());
-  EXPECT_FALSE(info.supports(default_params(info.params), {}).has_value());
+  const auto refused = [&](const Json& changes, const ProblemShape& shape) {
+    return info.supports(default_params(info.params, changes), shape).has_value();
+  };
+  const ProblemShape large = {100'000, 100'000, 1'000'000};
+  EXPECT_TRUE(refused({{"grid_users", 65536}, {"grid_items", 65536}}, large));
+  EXPECT_FALSE(refused(Json::object(), large));
+  // It is the grid that counts: one side follows the threads, and none has more than its rows.
+  EXPECT_TRUE(refused({{"grid_users", 65536}, {"threads", 4096}}, large));
+  EXPECT_FALSE(refused({{"grid_users", 65536}, {"grid_items", 65536}}, {943, 1682, 100'000}));
+}
+
+TEST(Info, FpsgdCountsItsBlocks) {
+  const auto& info = find_algorithm("fpsgd");
+  const ProblemShape shape = {6040, 2700, 800'000};
+  const auto bytes = [&](std::int64_t users, std::int64_t items) {
+    const Json grid = {{"grid_users", users}, {"grid_items", items}, {"threads", 1}};
+    return info.memory(default_params(info.params, grid), shape).host_bytes;
+  };
+  EXPECT_GT(bytes(6040, 2700) - bytes(2, 2), 6040.0 * 2700 * sizeof(Block));
 }
 
 }  // namespace
