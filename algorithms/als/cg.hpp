@@ -40,7 +40,7 @@ int cg_solve(const Multiply& multiply, std::int64_t count, const T* b, T* x, con
   while (step < rule.steps) {
     multiply(p, ap);
     const T curvature = cg_dot(p, ap, count);
-    if (!(curvature > 0)) break;
+    if (curvature <= 0) break;  // what is not a number goes on into x
     ++step;
     const T alpha = rs_old / curvature;
     for (std::int64_t i = 0; i < count; ++i) {
@@ -48,7 +48,7 @@ int cg_solve(const Multiply& multiply, std::int64_t count, const T* b, T* x, con
       r[i] -= alpha * ap[i];
     }
     const T rs_new = cg_dot(r, r, count);
-    if (std::sqrt(static_cast<double>(rs_new)) < rule.tolerance) break;
+    if (rs_new == 0 || std::sqrt(static_cast<double>(rs_new)) < rule.tolerance) break;
     const T beta = rs_new / rs_old;
     for (std::int64_t i = 0; i < count; ++i) p[i] = r[i] + beta * p[i];
     rs_old = rs_new;

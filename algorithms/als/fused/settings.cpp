@@ -36,7 +36,13 @@ FusedSettings read_fused_settings(const Params& params) {
 
 std::optional<std::string> fused_why_unsupported(const Params& params, const ProblemShape&) {
   const FusedSettings settings = read_fused_settings(params);
-  if (settings.normal != FusedNormal::applied || settings.precision == FusedPrecision::fp16) {
+  const bool one_word = settings.precision == FusedPrecision::fp16;
+  if (settings.products == FusedProducts::group &&
+      (!one_word || fused_tiles(settings.common.factors) != kGroupTiles)) {
+    return "products \"group\": its kernel is for 193 to 256 factors in precision \"fp16\"; use "
+           "products \"auto\"";
+  }
+  if (settings.normal != FusedNormal::applied || one_word) {
     return std::nullopt;
   }
   return "normal \"applied\" with precision \"fp16x2\": its kernel has one word a factor; use "

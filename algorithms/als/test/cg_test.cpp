@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+#include <limits>
+
 #include "algorithms/als/test/reference.hpp"
 
 namespace mf::als {
@@ -49,6 +52,25 @@ TEST(Cg, AsManyStepsAsFactorsSolveExactly) {
     const std::vector<double> exact = test::solve(s);
     for (std::int64_t i = 0; i < f; ++i) EXPECT_NEAR(x[i], exact[i], 1e-7) << f;
   }
+}
+
+// A run whose rows are no numbers is to end as diverged, not with the rows that it began with.
+TEST(Cg, WhatIsNotANumberGoesOn) {
+  const double none = std::numeric_limits<double>::quiet_NaN();
+  for (const test::System& s :
+       {test::System{2, {4, 1, 1, 3}, {1, none}}, {2, {4, none, none, 3}, {1, 2}}}) {
+    std::vector<double> x = {2, 1};
+    run(s, x, {3, 0});
+    EXPECT_TRUE(std::isnan(x[0]) && std::isnan(x[1]));
+  }
+}
+
+// The square of the residual is 0 before it is itself: there is no next direction.
+TEST(Cg, AResidualWhoseSquareVanishesEndsIt) {
+  const std::vector<float> a = {4, 1, 1, 3}, b = {1e-30F, 2e-30F};
+  std::vector<float> x = {0, 0}, scratch(6);
+  cg_solve(a.data(), 2, 2, b.data(), x.data(), CgRule{5, 0}, scratch.data());
+  EXPECT_TRUE(std::isfinite(x[0]) && std::isfinite(x[1]));
 }
 
 // The first step from x, by hand: along the residual, to the minimum on that line. The printed

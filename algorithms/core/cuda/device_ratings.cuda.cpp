@@ -25,13 +25,14 @@ RatingsOfRows DeviceRatings::rows() const {
 template <class Make>
 void DeviceRatings::make_view(ViewCost& cost, cudaStream_t stream, Make&& make) {
   cost.asked = true;
-  if (std::exchange(cost.made, true)) return;
+  if (cost.made) return;
   using Clock = std::chrono::steady_clock;
   if (kept_) MF_CUDA(cudaStreamSynchronize(stream));
   const auto start = Clock::now();
   make();
   if (kept_) MF_CUDA(cudaStreamSynchronize(stream));
   cost.seconds = std::chrono::duration<double>(Clock::now() - start).count();
+  cost.made = true;  // not where making it has thrown: the next case tries again
 }
 
 RatingsOfRows DeviceRatings::columns(cudaStream_t stream) {
