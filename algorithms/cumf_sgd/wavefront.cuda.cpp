@@ -1,7 +1,5 @@
 // wavefront on the device.
 #include <algorithm>
-#include <cmath>
-#include <limits>
 #include <utility>
 
 #include "algorithms/core/registry.hpp"

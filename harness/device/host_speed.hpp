@@ -12,13 +12,12 @@ struct LoadLatency {
 };
 
 struct HostSpeed {
-  double clock_hz = 0;  // of one core that works alone
-  std::vector<LoadLatency>
-      latencies;            // of one core; sizes for which there is no memory are left out
-  double copy_bytes_s = 0;  // read and written by all threads together; 0: not measured
+  double clock_hz = 0;                 // of one core that works alone
+  std::vector<LoadLatency> latencies;  // of one core; without sizes for which there is no memory
+  double copy_bytes_s = 0;             // read and written by all threads together; 0: not measured
 };
 
-// Takes a quarter of a second and 256 MiB. Each number is the best of a few.
+// Takes up to 256 MiB. Each number is the best of a few.
 HostSpeed measure_host_speed();
 
 }  // namespace mf

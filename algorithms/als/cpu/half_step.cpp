@@ -133,8 +133,7 @@ void HalfStep::solve_row(const Task& task, std::int64_t position, float* a, cons
   if (work.solver.solve(a, b, task.to.row(row))) return;
   fail(ErrorKind::usage,
        "the system of {} {} (counted from 0; {} ratings) is not positive definite in fp32 at reg "
-       "{}; "
-       "use a larger reg, or solver \"cg\"",
+       "{}; use a larger reg, or solver \"cg\"",
        task.side.of, row, task.count(position), common_.reg);
 }
 

@@ -26,8 +26,7 @@ MemoryNeed cpu_memory_need(const Params& params, const ProblemShape& shape) {
   const auto rows = static_cast<double>(shape.n_users + shape.n_items);
   const auto nnz = static_cast<double>(shape.nnz);
   const bool centered = read_common(params).center != CenterKind::none;
-  const double squares =
-      2 * static_cast<double>(team) + static_cast<double>(cpu::part_count(shape.nnz));
+  const double squares = cpu::most_systems(shape.nnz, team);
   const auto ranks = static_cast<double>(ranks_of(params));
   double bytes = rows * (stride * 4 + 12) + squares * stride * stride * 4;
   bytes += ranks > 1 ? 16 * nnz / ranks + 8 * rows : 8 * nnz;

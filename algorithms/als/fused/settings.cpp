@@ -34,15 +34,19 @@ FusedSettings read_fused_settings(const Params& params) {
           params.integer("split_rows")};
 }
 
+// Of a kernel by groups of warps (group_layout.hpp), where the device has it.
+static bool has_group_shape(const FusedSettings& settings) {
+  return settings.precision == FusedPrecision::fp16 &&
+         fused_tiles(settings.common.factors) == kGroupTiles;
+}
+
 std::optional<std::string> fused_why_unsupported(const Params& params, const ProblemShape&) {
   const FusedSettings settings = read_fused_settings(params);
-  const bool one_word = settings.precision == FusedPrecision::fp16;
-  if (settings.products == FusedProducts::group &&
-      (!one_word || fused_tiles(settings.common.factors) != kGroupTiles)) {
+  if (settings.products == FusedProducts::group && !has_group_shape(settings)) {
     return "products \"group\": its kernel is for 193 to 256 factors in precision \"fp16\"; use "
            "products \"auto\"";
   }
-  if (settings.normal != FusedNormal::applied || one_word) {
+  if (settings.normal != FusedNormal::applied || settings.precision == FusedPrecision::fp16) {
     return std::nullopt;
   }
   return "normal \"applied\" with precision \"fp16x2\": its kernel has one word a factor; use "
@@ -66,8 +70,7 @@ MemoryNeed fused_memory_need(const Params& params, const ProblemShape& shape) {
   const int tiles = fused_tiles(factors);
   const int warps = fused_warps(tiles, settings.precision == FusedPrecision::fp16x2);
   const int slot_floats = fused_slot_floats_of_thread(tiles, warps) * 32 * warps;
-  const bool group = settings.precision == FusedPrecision::fp16 && tiles == kGroupTiles &&
-                     settings.products != FusedProducts::warp;
+  const bool group = has_group_shape(settings) && settings.products != FusedProducts::warp;
   const double slot = 4.0 * (group ? std::max(slot_floats, kGroupSlotFloats) : slot_floats);
   const double row_bytes =
       4.0 * (factors + 3) + 2 * words * static_cast<double>(fused_stride(factors));

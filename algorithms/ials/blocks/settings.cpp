@@ -18,8 +18,7 @@ MemoryNeed pp_cpu_memory(const Params& params, const ProblemShape& shape) {
   const auto block = static_cast<double>(als::cpu::padded_stride(read_block_size(params)));
   const auto rows = static_cast<double>(shape.n_users + shape.n_items);
   const auto nnz = static_cast<double>(shape.nnz);
-  const std::int64_t parts = threads > 1 ? als::cpu::part_count(shape.nnz) : 0;
-  const auto squares = static_cast<double>(2 * threads + parts);
+  const double squares = als::cpu::most_systems(shape.nnz, threads);
   return {nnz * (common.loss.alpha == 1 ? 12 : 16) + rows * (static_cast<double>(row) * 4 + 24) +
               Gram::bytes(std::max(shape.n_users, shape.n_items), row) +
               squares * block * block * 4,

@@ -22,9 +22,7 @@ MemoryNeed cpu_memory(const Params& params, const ProblemShape& shape) {
   double bytes = nnz * (common.loss.alpha == 1 ? 8 : 12) + rows * (stride * 4 + 24) +
                  Gram::bytes(std::max(shape.n_users, shape.n_items), row);
   if (read_solver(params) == Solver::cholesky) {
-    // One thread shares no row with another.
-    const std::int64_t parts = threads > 1 ? als::cpu::part_count(shape.nnz) : 0;
-    bytes += static_cast<double>(2 * threads + parts) * stride * stride * 4;
+    bytes += als::cpu::most_systems(shape.nnz, threads) * stride * stride * 4;
   } else {
     // Four a row of a group: of 16 rows, or of a thousand short ones, if a side has as many.
     const std::int64_t most =

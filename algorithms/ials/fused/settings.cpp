@@ -25,8 +25,7 @@ std::optional<std::string> why_unsupported(const Params& params, const ProblemSh
   }
   if (static_cast<float>(settings.common.loss.reg) > 0) return std::nullopt;
   return "reg is 0 in fp32: the Gram matrix may be singular, and ials_fused needs its Cholesky "
-         "factor; use "
-         "reg above 0, or ials";
+         "factor; use reg above 0, or ials";
 }
 
 MemoryNeed memory_need(const Params& params, const ProblemShape& shape) {
