@@ -102,7 +102,8 @@ AlgorithmInfo hogwild_info() {
        ParamSpec::integer("run", 256, 1, 1 << 20,
                           "consecutive shuffled ratings that a worker takes at a time", "ratings"),
        ParamSpec::integer("workers", 0, 0, 1 << 20,
-                          "runs that are worked on at once, at most; 0: by the smaller side of "
+                          "runs that are worked on at once, at most but for whole warps; 0: by the "
+                          "smaller side of "
                           "the matrix",
                           "runs"),
        devices_param()});

@@ -301,12 +301,14 @@ template <class T, class Shape>
 void launch_hogwild(const Pass& pass, const RunOrder& order) {
   const auto kernel = hogwild_kernel<T, Shape::kLanes, Shape::kWords, Shape::kUnits>;
   static const std::int64_t resident = cuda::resident_blocks(kernel, kThreads);
-  constexpr std::int64_t kRunsOfABlock = kThreads / Shape::kLanes;
-  const std::int64_t wanted = std::max<std::int64_t>(1, order.workers / kRunsOfABlock);
-  const unsigned blocks = cuda::blocks_for(order.runs, kRunsOfABlock, std::min(resident, wanted));
+  const std::int64_t lanes = order.workers * Shape::kLanes;
+  const std::int64_t wanted = std::max<std::int64_t>(1, lanes / kThreads);
+  const int threads = cuda::whole_warps(lanes, kThreads);
+  const unsigned blocks =
+      cuda::blocks_for(order.runs, threads / Shape::kLanes, std::min(resident, wanted));
   if (blocks == 0) return;
-  kernel<<<blocks, kThreads, 0, pass.stream>>>(pass.arrays, pass.step, order, pass.seed,
-                                               pass.settings.stochastic);
+  kernel<<<blocks, threads, 0, pass.stream>>>(pass.arrays, pass.step, order, pass.seed,
+                                              pass.settings.stochastic);
   MF_CUDA_LAUNCHED("batch_hogwild");
 }
 

@@ -28,7 +28,8 @@ std::vector<ParamSpec> params() {
            "of items: the new row is stored, or what has changed is added atomically, "
            "so that no update is lost"),
        ParamSpec::integer("workers", 0, 0, 1 << 20,
-                          "users that are worked on at once, at most; 0: by the smaller side of "
+                          "users that are worked on at once, at most but for whole warps; 0: by "
+                          "the smaller side of "
                           "the matrix",
                           "users"),
        ParamSpec::integer("thin_above", 20000, 0, std::int64_t{1} << 40,

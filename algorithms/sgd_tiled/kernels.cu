@@ -160,13 +160,14 @@ template <class T, class Shape, bool kBiased, bool kAdds>
 void launch_kernel(const Pass& pass) {
   const auto kernel = pass_kernel<T, Shape::kLanes, Shape::kWords, kBiased, kAdds>;
   static const std::int64_t resident = cuda::resident_blocks(kernel, kThreads);
-  const std::int64_t wanted =
-      std::max<std::int64_t>(1, pass.arrays.workers * Shape::kLanes / kThreads);
+  const std::int64_t lanes = pass.arrays.workers * Shape::kLanes;
+  const std::int64_t wanted = std::max<std::int64_t>(1, lanes / kThreads);
+  const int threads = cuda::whole_warps(lanes, kThreads);
   const unsigned blocks =
-      cuda::blocks_for(pass.arrays.range.size(), kThreads / 32, std::min(resident, wanted));
+      cuda::blocks_for(pass.arrays.range.size(), threads / 32, std::min(resident, wanted));
   if (blocks == 0) return;
-  kernel<<<blocks, kThreads, 0, pass.stream>>>(pass.arrays, pass.step, pass.order, pass.seed,
-                                               pass.epoch, pass.settings.stochastic);
+  kernel<<<blocks, threads, 0, pass.stream>>>(pass.arrays, pass.step, pass.order, pass.seed,
+                                              pass.epoch, pass.settings.stochastic);
   MF_CUDA_LAUNCHED("sgd_tiled pass");
 }
 

@@ -28,6 +28,13 @@ struct Rounder {
   }
 };
 
+// With bits added below the last that stays. NaN stays what it is: its bits, 0x7fffffff, with any
+// added would be those of a number.
+__device__ __forceinline__ std::uint32_t rounded_up(float x, std::uint32_t bits) {
+  const std::uint32_t own = __float_as_uint(x);
+  return x == x ? own + bits : own;
+}
+
 // The kUnits 32-bit units that one load brings: 2 or 4.
 template <int kUnits>
 struct alignas(4 * kUnits) Word {
@@ -90,8 +97,8 @@ struct Unit<__half> {
   // those below 2^-14 keep fewer bits and are in effect rounded towards zero.
   __device__ static std::uint32_t pack(const float* x, Rounder& rounder) {
     const std::uint32_t bits = rounder.bits(0x10001000U);
-    const float up = __uint_as_float(__float_as_uint(x[0]) + (bits & 0x1fffU));
-    const float vp = __uint_as_float(__float_as_uint(x[1]) + (bits >> 16 & 0x1fffU));
+    const float up = __uint_as_float(rounded_up(x[0], bits & 0x1fffU));
+    const float vp = __uint_as_float(rounded_up(x[1], bits >> 16 & 0x1fffU));
 #if __CUDA_ARCH__ >= 800
     std::uint32_t two;
     asm("cvt.rz.f16x2.f32 %0, %1, %2;" : "=r"(two) : "f"(vp), "f"(up));
@@ -131,8 +138,8 @@ struct Unit<__nv_bfloat16> {
   }
   __device__ static std::uint32_t pack(const float* x, Rounder& rounder) {
     const std::uint32_t bits = rounder.bits(0x80008000U);
-    const std::uint32_t low = (__float_as_uint(x[0]) + (bits & 0xffffU)) >> 16;
-    const std::uint32_t high = (__float_as_uint(x[1]) + (bits >> 16)) & 0xffff0000U;
+    const std::uint32_t low = rounded_up(x[0], bits & 0xffffU) >> 16;
+    const std::uint32_t high = rounded_up(x[1], bits >> 16) & 0xffff0000U;
     return high | low;
   }
   __device__ static std::uint32_t change(std::uint32_t to, std::uint32_t from) {

@@ -2,7 +2,9 @@
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
 
+#include <bit>
 #include <cmath>
+#include <limits>
 #include <vector>
 
 #include "algorithms/core/cuda/memory.hpp"
@@ -246,6 +248,37 @@ TEST(SgdTiled, NoUpdateOfASharedItemIsLost) {
       norm += wanted[k] * wanted[k];
     }
     EXPECT_NEAR(along / norm, 1, 0.05) << storage;
+  }
+}
+
+// Rounding adds bits to a number's, which must not make a number of what is none.
+TEST(Rounder, LeavesWhatIsNoNumber) {
+  MF_REQUIRE_DEVICE();
+  const cuda::Stream stream;
+  const auto of_bits = [](std::uint32_t bits) { return std::bit_cast<float>(bits); };
+  const std::vector<float> none = {of_bits(0x7fffffffU), of_bits(0xffffffffU), of_bits(0x7fc00000U),
+                                   std::numeric_limits<float>::infinity(),
+                                   -std::numeric_limits<float>::infinity()};
+  auto numbers = cuda::upload(View<const float>(none), stream.get());
+  cuda::DeviceBuffer<std::uint32_t> out(std::ssize(none));
+  for (const bool bf16 : {false, true}) {
+    for (const bool stochastic : {false, true}) {
+      launch_round(numbers.data(), out.data(), static_cast<int>(none.size()), stochastic, bf16,
+                   stream.get());
+      std::vector<std::uint32_t> words(out.size());
+      cuda::download(View<std::uint32_t>(words), out.data(), stream.get());
+      for (std::size_t i = 0; i < words.size(); ++i) {
+        for (const std::uint32_t bits : {words[i] & 0xffffU, words[i] >> 16}) {
+          const auto raw = static_cast<unsigned short>(bits);
+          const float value = bf16 ? __bfloat162float(__nv_bfloat16(__nv_bfloat16_raw{raw}))
+                                   : __half2float(__half(__half_raw{raw}));
+          EXPECT_FALSE(std::isfinite(value)) << i << " " << bf16 << stochastic;
+          if (std::isnan(none[i])) {
+            EXPECT_TRUE(std::isnan(value)) << i << " " << bf16 << stochastic;
+          }
+        }
+      }
+    }
   }
 }
 
