@@ -46,7 +46,7 @@ struct CgRow {
 using CgStartKernel = float (*)(const CgRow& row, const float* sums, std::int64_t stride);
 
 // A step of als/cg.hpp, given ap = A p and rs = r . r: x, r and p of the next one. Returns the new
-// r . r, or -1 where p.Ap is not positive (the row is as good as it gets).
+// r . r, or -1 where p.Ap is not positive or the new r . r is 0 (the row is as good as it gets).
 using CgStepKernel = float (*)(const CgRow& row, float rs, std::int64_t stride);
 
 // to += from; from = 0.

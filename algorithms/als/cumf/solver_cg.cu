@@ -152,12 +152,13 @@ __global__ void __launch_bounds__(kMostThreads, kBlocksAProcessor)
     if (owner) direction[thread] = p;
     const float ap = multiply();
     const float curvature = block_sum(p * ap, sums_b);
-    if (!(curvature > 0)) break;  // the residual has vanished: the same in all threads
+    // The residual has vanished: the same in all threads. What is not a number goes on into x.
+    if (curvature <= 0) break;
     const float alpha = rs_old / curvature;
     x = fmaf(alpha, p, x);
     r = fmaf(-alpha, ap, r);
     const float rs_new = block_sum(r * r, sums_a);
-    if (sqrtf(rs_new) < tolerance) break;
+    if (rs_new == 0 || sqrtf(rs_new) < tolerance) break;
     p = fmaf(rs_new / rs_old, p, r);
     rs_old = rs_new;
   }

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <limits>
 
 #include "algorithms/als/cumf/steps.hpp"
 #include "algorithms/als/objective.hpp"
@@ -358,6 +359,18 @@ TEST(Als, CholeskyThatFailsGivesNoNumbers) {
   device.make_steps();
   device.steps->half_step(Which::users, device.context);
   for (const float x : device.rows(Which::users)) EXPECT_TRUE(std::isnan(x));
+}
+
+TEST(Als, CgPassesOnWhatIsNoNumber) {
+  MF_REQUIRE_DEVICE();
+  const Ratings train = planted(9, 7, 1.0, 3);
+  for (const char* storage : {"fp32", "fp16"}) {
+    Device device(train, {{"factors", 8}, {"solver", "cg"}, {"a_storage", storage}});
+    device.start.q[0] = std::numeric_limits<float>::quiet_NaN();
+    device.make_steps();
+    device.steps->half_step(Which::users, device.context);
+    for (const float x : device.rows(Which::users)) EXPECT_TRUE(std::isnan(x)) << storage;
+  }
 }
 
 TEST(Als, AnExactHalfStepNeverRaisesTheObjective) {

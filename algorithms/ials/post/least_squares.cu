@@ -139,12 +139,14 @@ __global__ void __launch_bounds__(kMostThreads) least_squares_cg_kernel(const Le
       });
       Ap[thread] = sum;
       const float curvature = block_sum<kDot>(own_p * sum, owner, sums);
-      if (!(curvature > 0)) break;  // the residual has vanished: the same in all threads
+      // The residual has vanished: the same in all threads. What is not a number goes on into x.
+      if (curvature <= 0) break;
       const float alpha = rs_old / curvature;
       own_x = fmaf(alpha, own_p, own_x);
       const float own_r = fmaf(-alpha, Ap[thread], r[thread]);
       r[thread] = own_r;
       const float rs_new = block_sum<kDot>(own_r * own_r, owner, sums);
+      if (rs_new == 0) break;
       p[thread] = fmaf(rs_new / rs_old, own_p, own_r);
       rs_old = rs_new;
       __syncthreads();  // the next step reads all of p

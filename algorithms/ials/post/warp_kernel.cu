@@ -222,7 +222,8 @@ __global__ void __launch_bounds__(kThreads) warp_kernel(const LeastSquaresArgs a
       float products = 0.0F;
       for (int e = thread; e < stride; e += kThreads) products = fmaf(p[e], total(e), products);
       const float curvature = block_sum(products, sums);
-      if (!(curvature > 0)) break;  // the residual has vanished: the same in all threads
+      // The residual has vanished: the same in all threads. What is not a number goes on into x.
+      if (curvature <= 0) break;
       const float alpha = rs_old / curvature;
       squares = 0.0F;
       for (int e = thread; e < stride; e += kThreads) {
@@ -231,6 +232,7 @@ __global__ void __launch_bounds__(kThreads) warp_kernel(const LeastSquaresArgs a
         squares = fmaf(r[e], r[e], squares);
       }
       const float rs_new = block_sum(squares, sums);
+      if (rs_new == 0) break;
       const float beta = rs_new / rs_old;
       for (int e = thread; e < stride; e += kThreads) p[e] = fmaf(beta, p[e], r[e]);
       rs_old = rs_new;

@@ -1,5 +1,8 @@
 #include <gtest/gtest.h>
 
+#include <cmath>
+#include <limits>
+
 #include "algorithms/ials/settings.hpp"
 #include "algorithms/ials/test/real_data.hpp"
 #include "algorithms/ials/test/reference.hpp"
@@ -80,6 +83,31 @@ TEST(IalsCpu, NoEpochRaisesTheObjective) {
     }
     EXPECT_LT(last, 0.5 * first);
   }
+}
+
+// A run whose rows are no numbers is to end as diverged, not with the rows that it began with.
+TEST(IalsCpu, CgPassesOnWhatIsNoNumber) {
+  const Ratings train = test::all_pairs(6, 5);
+  Trainer trainer("ials_cpu", {{"factors", 9}}, train);
+  trainer.start.q[5] = std::numeric_limits<float>::quiet_NaN();
+  trainer.algorithm =
+      prepare_algorithm("ials_cpu", trainer.params, train, trainer.start, trainer.context);
+  trainer.run(1);
+  const Model model = trainer.model();
+  for (const float x : model.p) EXPECT_TRUE(std::isnan(x));
+  for (const float y : model.q) EXPECT_TRUE(std::isnan(y));
+}
+
+// The square of a residual is 0 before it is itself: there is no next direction.
+TEST(IalsCpu, AResidualWhoseSquareVanishesEndsCg) {
+  const Ratings train = test::all_pairs(6, 5);
+  Trainer trainer("ials_cpu", {{"factors", 9}, {"cg_steps", 5}}, train);
+  for (float& x : trainer.start.p) x = 0;
+  for (float& y : trainer.start.q) y *= 1e-25F;
+  trainer.algorithm =
+      prepare_algorithm("ials_cpu", trainer.params, train, trainer.start, trainer.context);
+  trainer.run(1);
+  for (const float x : trainer.model().p) EXPECT_TRUE(std::isfinite(x));
 }
 
 TEST(IalsCpu, BothSolversEndAlike) {

@@ -1,6 +1,8 @@
 // ials and ials_pp on the device against dense double precision on the host, and against ials_cpu.
 #include <gtest/gtest.h>
 
+#include <cmath>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -147,6 +149,20 @@ TEST(IalsPost, EndsWhereTheResidualVanishes) {
     const Model zero = Device("ials", changes, train, start).run(2);
     for (const float x : zero.p) EXPECT_EQ(x, 0.0F);
     for (const float y : zero.q) EXPECT_EQ(y, 0.0F);
+  }
+}
+
+TEST(IalsPost, WhatIsNoNumberGoesOn) {
+  MF_REQUIRE_DEVICE();
+  const Ratings train = all_pairs(6, 5);
+  for (const char* dot : {"atomic", "shuffle", "warp"}) {
+    Model start = start_for(train, 12);
+    start.q[5] = std::numeric_limits<float>::quiet_NaN();
+    Device device("ials", post(12, dot, "coalesced", true), train, start);
+    device.runner.run(1, 1, 0);
+    const Model model = device.runner.model();
+    for (const float x : model.p) EXPECT_TRUE(std::isnan(x)) << dot;
+    for (const float y : model.q) EXPECT_TRUE(std::isnan(y)) << dot;
   }
 }
 

@@ -128,4 +128,12 @@ Ratings clicks(std::int32_t users, std::int32_t items, double density, std::uint
   return mf::test::ratings_of(users, items, list);
 }
 
+Ratings all_pairs(std::int32_t users, std::int32_t items) {
+  std::vector<Rating> list;
+  for (std::int32_t u = 0; u < users; ++u) {
+    for (std::int32_t i = 0; i < items; ++i) list.push_back({u, i, 1});
+  }
+  return mf::test::ratings_of(users, items, list);
+}
+
 }  // namespace mf::ials::test

@@ -39,4 +39,7 @@ double objective(const Dense& dense, const Model& model);
 // rows), user 0 and item 1 none.
 Ratings clicks(std::int32_t users, std::int32_t items, double density, std::uint64_t seed);
 
+// Every user with every item, all of value 1.
+Ratings all_pairs(std::int32_t users, std::int32_t items);
+
 }  // namespace mf::ials::test
