@@ -64,7 +64,9 @@ __device__ void update(const Arrays& a, const Step& step, const Rating& rating, 
   for (int k = 0; k < Share::kValues; ++k) dot = fmaf(p[k], q[k], dot);
   dot = cuda::sum_over_lanes<kLanes>(dot);
   if (rating.user < 0) return;
-  const float gain = step.rate * sgd::rating_error<false>(step, rating.value, 0.0F, 0.0F, dot);
+  const float error = sgd::rating_error<false>(step, rating.value, 0.0F, 0.0F, dot);
+  const float gain = step.rate * error;
+  rounder.expect(gain);
 #pragma unroll
   for (int k = 0; k < Share::kValues; ++k) {
     const float p_old = p[k];

@@ -112,6 +112,7 @@ __global__ void __launch_bounds__(kThreads, least_blocks(kWords))
       const bool valid = batch.item[i] >= 0;
       const float c = kBiased ? batch.item_bias[i] : 0.0F;
       const float error = sgd::rating_error<kBiased>(step, batch.value[i], user_bias, c, dot);
+      rounder.expect(step.rate * error);
       const float gain = valid ? step.rate * error : 0.0F;
       const float shrink_p = valid ? step.shrink_p : 0.0F;
 #pragma unroll

@@ -361,6 +361,7 @@ TEST(Als, CholeskyThatFailsGivesNoNumbers) {
   for (const float x : device.rows(Which::users)) EXPECT_TRUE(std::isnan(x));
 }
 
+// All users but the first have rated item 0.
 TEST(Als, CgPassesOnWhatIsNoNumber) {
   MF_REQUIRE_DEVICE();
   const Ratings train = planted(9, 7, 1.0, 3);
@@ -369,7 +370,8 @@ TEST(Als, CgPassesOnWhatIsNoNumber) {
     device.start.q[0] = std::numeric_limits<float>::quiet_NaN();
     device.make_steps();
     device.steps->half_step(Which::users, device.context);
-    for (const float x : device.rows(Which::users)) EXPECT_TRUE(std::isnan(x)) << storage;
+    const auto rows = device.rows(Which::users);
+    for (std::size_t i = 8; i < rows.size(); ++i) EXPECT_TRUE(std::isnan(rows[i])) << storage;
   }
 }
 

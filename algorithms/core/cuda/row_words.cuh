@@ -7,6 +7,7 @@
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
 #include <cuda_runtime.h>
+#include <math_constants.h>
 
 #include <cstdint>
 
@@ -19,21 +20,20 @@ namespace mf::cuda {
 struct Rounder {
   std::uint32_t state;
   bool stochastic;
+  std::uint32_t mask = ~0U;
+
+  // What follows was made by an update of this gain (rate * error). NaN is to stay what it is: its
+  // bits, 0x7fffffff, with any added would be those of a number. No update makes NaN, or leaves it,
+  // where its gain is finite: the values themselves need not be looked at.
+  __device__ void expect(float gain) { mask = fabsf(gain) < CUDART_INF_F ? ~0U : 0U; }
 
   // For a pair of values, 16 bits each.
   __device__ std::uint32_t bits(std::uint32_t halves) {
-    if (!stochastic) return halves;
+    if (!stochastic) return halves & mask;
     state = state * 1664525U + 1013904223U;
-    return state ^ (state >> 15);
+    return (state ^ (state >> 15)) & mask;
   }
 };
-
-// With bits added below the last that stays. NaN stays what it is: its bits, 0x7fffffff, with any
-// added would be those of a number.
-__device__ __forceinline__ std::uint32_t rounded_up(float x, std::uint32_t bits) {
-  const std::uint32_t own = __float_as_uint(x);
-  return x == x ? own + bits : own;
-}
 
 // The kUnits 32-bit units that one load brings: 2 or 4.
 template <int kUnits>
@@ -97,8 +97,8 @@ struct Unit<__half> {
   // those below 2^-14 keep fewer bits and are in effect rounded towards zero.
   __device__ static std::uint32_t pack(const float* x, Rounder& rounder) {
     const std::uint32_t bits = rounder.bits(0x10001000U);
-    const float up = __uint_as_float(rounded_up(x[0], bits & 0x1fffU));
-    const float vp = __uint_as_float(rounded_up(x[1], bits >> 16 & 0x1fffU));
+    const float up = __uint_as_float(__float_as_uint(x[0]) + (bits & 0x1fffU));
+    const float vp = __uint_as_float(__float_as_uint(x[1]) + (bits >> 16 & 0x1fffU));
 #if __CUDA_ARCH__ >= 800
     std::uint32_t two;
     asm("cvt.rz.f16x2.f32 %0, %1, %2;" : "=r"(two) : "f"(vp), "f"(up));
@@ -138,8 +138,8 @@ struct Unit<__nv_bfloat16> {
   }
   __device__ static std::uint32_t pack(const float* x, Rounder& rounder) {
     const std::uint32_t bits = rounder.bits(0x80008000U);
-    const std::uint32_t low = rounded_up(x[0], bits & 0xffffU) >> 16;
-    const std::uint32_t high = rounded_up(x[1], bits >> 16) & 0xffff0000U;
+    const std::uint32_t low = (__float_as_uint(x[0]) + (bits & 0xffffU)) >> 16;
+    const std::uint32_t high = (__float_as_uint(x[1]) + (bits >> 16)) & 0xffff0000U;
     return high | low;
   }
   __device__ static std::uint32_t change(std::uint32_t to, std::uint32_t from) {

@@ -11,6 +11,7 @@ __global__ void round_kernel(const float* x, std::uint32_t* out, int n, bool sto
   cuda::Rounder rounder{12345, stochastic};
   for (int i = 0; i < n; ++i) {
     const float two[2] = {x[i], x[i]};
+    rounder.expect(x[i]);
     out[i] = bf16 ? cuda::Unit<__nv_bfloat16>::pack(two, rounder)
                   : cuda::Unit<__half>::pack(two, rounder);
   }

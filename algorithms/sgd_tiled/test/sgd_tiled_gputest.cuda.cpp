@@ -157,6 +157,38 @@ TEST(SgdTiled, EqualsASerialPassWhereNoItemIsShared) {
   }
 }
 
+// A diverged model is to be seen as one: rounding makes no numbers of what is none. (Not the user
+// of item 0, whose row stands where a chunk has no rating: it would reach others.)
+TEST(SgdTiled, RowsThatAreNoNumbersStaySo) {
+  MF_REQUIRE_DEVICE();
+  const Ratings train = disjoint_matrix(300, 32);
+  for (const char* storage : {"fp32", "fp16", "bf16"}) {
+    for (const char* rounding : {"nearest", "stochastic"}) {
+      for (const char* model : {"plain", "biased"}) {
+        const Params params = params_of({{"factors", 40},
+                                         {"model", model},
+                                         {"storage", storage},
+                                         {"rounding", rounding},
+                                         {"thin_above", 0}});
+        Model start = initial_model(train.n_users(), train.n_items(), 40,
+                                    kModelKinds.parse(model, "model"), 3.0, {}, 1);
+        const std::int32_t user = train[train.nnz() - 1].user;
+        start.p[user * 40 + 3] = std::numeric_limits<float>::quiet_NaN();
+        TestRunner device("sgd_tiled", params, train, start);
+        device.run(1, 3, 0.01);
+        const Model after = device.model();
+        for (std::int64_t i = 0; i < train.nnz(); ++i) {
+          for (std::int64_t k = 0; k < 40; ++k) {
+            const bool none = train[i].user == user;
+            EXPECT_EQ(std::isnan(after.p[train[i].user * 40 + k]), none) << storage << rounding;
+            EXPECT_EQ(std::isnan(after.q[train[i].item * 40 + k]), none) << storage << rounding;
+          }
+        }
+      }
+    }
+  }
+}
+
 // One user with far more ratings than a chunk: its row of P is shared, its items are not. Each
 // item is updated exactly once, from an error that depends on p; with a rate so small that p stays
 // where it was, the items say whether every rating was visited once.
