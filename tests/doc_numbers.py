@@ -69,11 +69,11 @@ def evaluate(expression, files):
     )
     try:
         value = eval(compile(expression, expression, "eval"), {"__builtins__": {}}, names)
+        value = median(value) if isinstance(value, (Seeds, list)) else value
     except NumberError:
         raise
     except Exception as error:
         raise NumberError(f"{expression}: {type(error).__name__}: {error}") from error
-    value = median(value) if isinstance(value, (Seeds, list)) else value
     if not isinstance(value, (int, float)):
         raise NumberError(f"{expression} is {value!r}, not a number")
     return value
