@@ -4,6 +4,9 @@
 #include "base/json.hpp"
 #include "base/text.hpp"
 
+#include <fmt/ranges.h>
+
+#include <algorithm>
 #include <iterator>
 #include <stdexcept>
 
@@ -117,6 +120,17 @@ Params read_params(const std::vector<ParamSpec>& specs, JsonReader& reader) {
     if (spec.silent_default) params.hush(spec.name, spec.fallback);
   }
   return params;
+}
+
+std::string why_idle(const ParamSpec& spec, const Params& params) {
+  for (const auto& [other, values] : spec.conditions) {
+    if (!params.has(other)) continue;
+    const std::string& found = params.choice(other);
+    if (std::find(values.begin(), values.end(), found) != values.end()) continue;
+    return fmt::format("counts where {} is {}, here it is {}", other, fmt::join(values, " or "),
+                       found);
+  }
+  return {};
 }
 
 Params default_params(const std::vector<ParamSpec>& specs) {

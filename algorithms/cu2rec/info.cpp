@@ -31,7 +31,8 @@ std::vector<ParamSpec> family_params(Buffering buffering) {
                           "a multiple of 32; 0: 32 for thread (the paper), 128 for warp",
                           "threads"),
        ParamSpec::integer("users_per_warp", 0, 0, 32,
-                          "mapping warp: users it handles one after another; 0: by m", "users"),
+                          "mapping warp: users it handles one after another; 0: by m", "users")
+           .where("mapping", {"warp"}),
        ParamSpec::boolean(
            "graph", true,
            "replay iterations between evaluations as a CUDA graph, not launch by launch")});

@@ -18,6 +18,7 @@
 #include "datasets/dataset_entry.hpp"
 #include "harness/spec/case_names.hpp"
 #include "harness/spec/differences.hpp"
+#include "harness/spec/idle_keys.hpp"
 #include "harness/spec/spec_forms.hpp"
 
 namespace mf {
@@ -517,6 +518,19 @@ void warn_of_unequal(Spec& spec, const std::vector<GivenAlgorithm>& algorithms) 
   }
 }
 
+void warn_of_idle(Spec& spec, const std::vector<GivenAlgorithm>& algorithms) {
+  std::vector<GivenParams> cases;
+  for (const auto& given : algorithms) {
+    std::set<std::string> searched;
+    if (given.entry.tune) {
+      for (const auto& range : given.entry.tune->over) searched.insert(range.name);
+    }
+    cases.push_back(
+        {given.entry.path, given.entry.name, given.json, std::move(searched), &given.entry.params});
+  }
+  for (auto& warning : idle_keys(cases)) spec.warnings.push_back(std::move(warning));
+}
+
 // The trials see the split of the first seed, in which the test ratings of the others train.
 void warn_of_splits(Spec& spec, const SpecKeys& keys, const std::vector<DataEntry>& data) {
   if (keys.seeds.size() < 2 || spec.studies.empty()) return;
@@ -615,6 +629,7 @@ Spec parse_spec(const Json& json, const std::string& file) {
   label_studies(spec);
   warn_of_unequal(spec, algorithms);
   warn_of_splits(spec, keys, data);
+  warn_of_idle(spec, algorithms);
   return spec;
 }
 

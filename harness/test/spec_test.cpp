@@ -2,8 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <set>
 
+#include "algorithms/core/registry.hpp"
 #include "harness/test/testing.hpp"
 
 namespace mf {
@@ -322,6 +324,67 @@ TEST(Spec, UnknownKeysAreAnsweredWithTheNearest) {
   for (const auto& [json, message] : wrong) {
     EXPECT_TRUE(contains(error_of(json), message)) << error_of(json);
   }
+}
+
+std::vector<std::string> warnings_of(const Json& algorithm) {
+  Json json = ruler_spec();
+  json["split"] = {{"holdout", 0.1}, {"validation", 0.1}, {"seed", 1}};
+  json["algorithms"] = Json::array({algorithm});
+  return parse_spec(json, "t").warnings;
+}
+
+TEST(Spec, WarnsOfKeysThatSayNothing) {
+  const Json plain = {{"name", "fpsgd"}, {"model", "plain"}};
+  Json json = plain;
+  json["reg_user_bias"] = 0.1;
+  ASSERT_EQ(warnings_of(json).size(), 1u);
+  EXPECT_EQ(warnings_of(json)[0],
+            "$.algorithms[0].reg_user_bias says nothing: it counts where model is biased, here it "
+            "is plain");
+  json["model"] = {"plain", "biased"};
+  EXPECT_TRUE(warnings_of(json).empty()) << "in one of the cases it does";
+  json["reg_user_bias"] = {0.1, 0.2};
+  ASSERT_EQ(warnings_of(json).size(), 1u);
+  EXPECT_TRUE(contains(warnings_of(json)[0], "some of its cases are equal"));
+  json["model"] = "biased";
+  EXPECT_TRUE(warnings_of(json).empty());
+  json = plain;
+  json["reg_user_bias"] = -1;
+  EXPECT_TRUE(warnings_of(json).empty()) << "the default";
+  EXPECT_TRUE(warnings_of({{"name", "als_fused"}, {"cg_steps", 3}}).empty()) << "has no solver";
+  json = {{"name", "ials"}, {"dot", "warp"}, {"prefetch", false}};
+  ASSERT_EQ(warnings_of(json).size(), 1u) << "the second of two conditions";
+}
+
+TEST(Spec, WarnsOfSearchesThatSayNothing) {
+  Json json = {{"name", "als_cpu"},
+               {"solver", "lu"},
+               {"tune", {{"over", {{"reg", {0.01, 1}}, {"cg_steps", {2, 6}}}}}}};
+  ASSERT_EQ(warnings_of(json).size(), 1u);
+  EXPECT_TRUE(contains(warnings_of(json)[0], "$.algorithms[0].tune.over.cg_steps says nothing"));
+  json.erase("solver");
+  json["tune"]["over"]["solver"] = {{"choices", {"lu", "cg"}}};
+  EXPECT_TRUE(warnings_of(json).empty()) << "what decides is searched for, too";
+}
+
+TEST(Spec, ConditionsNameChoicesOfTheSameAlgorithm) {
+  int conditions = 0;
+  for (const AlgorithmInfo* info : all_algorithms()) {
+    for (const ParamSpec& param : info->params) {
+      for (const auto& [other, values] : param.conditions) {
+        const auto at =
+            std::find_if(info->params.begin(), info->params.end(),
+                         [&, &name = other](const auto& one) { return one.name == name; });
+        if (at == info->params.end()) continue;  // als_fused solves by CG alone
+        ++conditions;
+        for (const auto& value : values) {
+          EXPECT_EQ(std::count(at->choices.begin(), at->choices.end(), value), 1)
+              << info->name << " " << param.name << ": " << other << " " << value;
+        }
+      }
+    }
+  }
+  EXPECT_GT(conditions, 20);
 }
 
 TEST(Spec, EveryNameHasAFolderOfItsOwnBelowThatOfResults) {
