@@ -4,6 +4,13 @@
 #include <utility>
 
 namespace mf {
+namespace {
+
+// Of the pace: a group between two readings of its own is at least so long, as the counter moves in
+// steps of some hundredths of a second.
+constexpr double kLeastAlone = 0.2;
+
+}  // namespace
 
 EnergyMeter::EnergyMeter(Read read, double pace_s, Now now)
     : read_(std::move(read)), pace_s_(pace_s), now_(std::move(now)) {
@@ -36,7 +43,12 @@ void EnergyMeter::begin_reading() {
 void EnergyMeter::end_group(double seconds) {
   if (!joules_) return;
   pending_s_ += seconds;
-  if (is_due()) read();
+  const bool alone = groups_alone_ && seconds >= kLeastAlone * pace_s_;
+  if (alone || is_due()) {
+    read();
+  } else {
+    groups_alone_ = false;  // what comes next, an evaluation perhaps, is no training
+  }
 }
 
 void EnergyMeter::finish() {

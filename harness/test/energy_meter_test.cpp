@@ -48,6 +48,32 @@ TEST_F(EnergyMeterTest, LongGroupsAreExact) {
   EXPECT_NEAR(*meter.joules(std::nullopt), 4 * 500, 1e-9);
 }
 
+// Each begins on a reading and ends before another is due; then comes an evaluation, the longest
+// after the last.
+TEST_F(EnergyMeterTest, AnEvaluationAfterAShortGroupIsNoTraining) {
+  for (const double seconds : {0.06, 0.1, 0.2}) {
+    EnergyMeter meter = this->meter(0.25);
+    for (int i = 0; i < 10; ++i) {
+      idle(i == 0 ? 3 : 0.5);
+      group(meter, seconds);
+    }
+    idle(5);
+    meter.finish();
+    EXPECT_NEAR(*meter.joules(std::nullopt), 10 * seconds * 500, 1e-6) << seconds;
+  }
+}
+
+TEST_F(EnergyMeterTest, GroupsTooShortForTheCounterShareTheTimeOfTheirEvaluations) {
+  EnergyMeter meter = this->meter(0.25);
+  for (int i = 0; i < 10; ++i) {
+    group(meter, 0.01);
+    idle(0.49);
+  }
+  meter.finish();
+  // The last group ends with its reading; of the others a fiftieth of 108 W in 4.5 s.
+  EXPECT_NEAR(*meter.joules(std::nullopt), 10 * 0.01 * 108, 2);
+}
+
 TEST_F(EnergyMeterTest, ShortGroupsShareTheTimeBetweenReadings) {
   EnergyMeter meter = this->meter(0.25);
   idle(3);
