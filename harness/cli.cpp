@@ -4,8 +4,10 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <cerrno>
 #include <charconv>
 #include <csignal>
+#include <cstdio>
 #include <exception>
 #include <filesystem>
 #include <fstream>
@@ -889,9 +891,24 @@ class Cli {
 
 }  // namespace
 
+namespace {
+
+// Whoever reads it no more (EPIPE, as head) wanted no more.
+void flush_output() {
+  errno = 0;
+  const bool written = std::fflush(stdout) == 0 && std::ferror(stdout) == 0;
+  if (written || errno == EPIPE) return;
+  fail(ErrorKind::io, "what was printed could not be written: {}; results have files of their own",
+       errno != 0 ? last_cause() : "an earlier line was refused");
+}
+
+}  // namespace
+
 int cli_main(int argc, char** argv) {
   try {
-    return Cli(argc, argv).run(argc, argv);
+    const int code = Cli(argc, argv).run(argc, argv);
+    flush_output();
+    return code;
   } catch (...) {
     return tell_exception();
   }

@@ -418,6 +418,16 @@ def test_a_full_disk_keeps_what_was_measured_and_the_run_resumes(mfbench, on_sma
             assert (tmp_path / "after" / path.name).read_text() == text
 
 
+def test_output_that_cannot_be_written_is_an_error(mfbench, tmp_path):
+    write_spec(tmp_path)
+    for words in ("list", "validate s.json", "describe als"):
+        with open("/dev/full", "w") as full:
+            done = subprocess.run([mfbench.program, *words.split()], cwd=tmp_path, stdout=full,
+                                  stderr=subprocess.PIPE, text=True, check=False)
+        assert done.returncode == 4, words
+        assert "what was printed could not be written: No space left on device" in done.stderr
+
+
 def test_a_full_disk_leaves_no_half_cache_export_or_spec(mfbench, on_small_disk, tmp_path):
     write_ratings(tmp_path / "a.csv", 1)
     write_spec(tmp_path)

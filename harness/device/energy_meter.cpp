@@ -19,7 +19,17 @@ EnergyMeter::EnergyMeter(Read read, double pace_s, Now now)
 
 bool EnergyMeter::is_due() const { return joules_ && (!read_at_ || now_() - *read_at_ >= pace_s_); }
 
+void EnergyMeter::pause() {
+  if (!joules_) return;
+  if (pending_s_ > 0 && last_pause_s_ >= pace_s_) read();
+  paused_at_ = now_();
+}
+
 void EnergyMeter::begin_group() {
+  if (paused_at_) {
+    last_pause_s_ = now_() - *paused_at_;
+    paused_at_.reset();
+  }
   if (!is_due()) {
     groups_alone_ = false;
     return;

@@ -9,6 +9,7 @@
 #include "base/json_values.hpp"
 #include "base/text.hpp"
 #include "harness/results/case_labels.hpp"
+#include "harness/results/unloaded_cases.hpp"
 
 namespace mf {
 namespace {
@@ -203,6 +204,7 @@ ComparisonReport compare_results(const std::string& first, const std::string& se
   for (ComparedFolder* folder : {&a, &b}) {
     for (auto& one : folder->cases) cases.push_back(&one);
   }
+  place_unloaded(cases);
   drop_ignored(options.ignored, cases);
   const Groups of_first = group_by_configuration(a, options.ignored);
   const Groups of_second = group_by_configuration(b, options.ignored);

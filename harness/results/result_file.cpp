@@ -92,6 +92,13 @@ void add_line(ResultFile& file, Json line) {
 
 }  // namespace
 
+std::optional<std::string> why_unknown_version(const Json& json) {
+  const Json& version = value_at(json, {"schema_version"});
+  if (version.is_null() || version == kSchemaVersion) return std::nullopt;
+  return fmt::format("found schema_version {}, and this version knows {} only", version.dump(),
+                     kSchemaVersion);
+}
+
 std::optional<Status> ResultFile::status() const {
   return finished() ? status_of(footer) : std::nullopt;
 }
@@ -125,6 +132,10 @@ std::optional<ResultFile> read_result_file(const std::string& path) {
       break;
     }
     add_line(result, std::move(json));
+    if (const auto why = number == 1 ? why_unknown_version(result.header) : std::nullopt) {
+      result.damage = fmt::format("{}: line 1: {}", path, *why);
+      break;
+    }
   }
   return result;
 }

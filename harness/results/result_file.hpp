@@ -12,6 +12,9 @@
 namespace mf {
 
 inline constexpr int kSchemaVersion = 1;
+// "found schema_version 2, ..." of a header, a spec.json or a study.json that this program does not
+// know; nothing where it does, or where there is none.
+std::optional<std::string> why_unknown_version(const Json& json);
 
 // Appends whole lines. A line that does not fit on the disk is taken back, so that what was written
 // before stays readable.

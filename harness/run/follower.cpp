@@ -40,9 +40,11 @@ class FollowedCase {
           run_epochs(order);
           break;
         case Order::What::gather:
+          if (energy_) energy_->pause();
           prepared_->gather_factors();
           break;
         case Order::What::evaluate:
+          if (energy_) energy_->pause();
           evaluate(order.first_epoch);
           break;
         case Order::What::energy:

@@ -474,6 +474,12 @@ class CaseRun {
     energy_->end_group(clock_.last_group().seconds);
   }
 
+  void pause_energy() {
+    if (!energy_) return;
+    const PhaseScope range(&ranges_, kWatchRange);
+    energy_->pause();
+  }
+
   // Nothing on the CPU and where the driver does not say.
   std::optional<double> energy_j() const {
     if (!energy_) return std::nullopt;
@@ -519,6 +525,7 @@ class CaseRun {
     const bool due = epoch % item_.evaluate.every == 0;
     if (decision || due || interrupt_level() > 0) {
       read_device();
+      pause_energy();
       point = evaluate(epoch);
       point.learning_rate = rate;
       point.epoch_s = epoch_seconds(epoch);

@@ -40,12 +40,19 @@ void write_spec_file(const Spec& spec, const std::string& folder) {
 
 bool is_profiled(const ResultFile& file) { return !value_at(file.header, {"profile"}).is_null(); }
 
-// Times under a profiler and measured ones must not stand in one folder.
+// A file of a later program is no damaged one, which would be set aside. Times under a profiler and
+// measured ones must not stand in one folder.
 void refuse_to_mix(const Spec& spec, const std::string& folder, bool profile) {
   for (const auto& item : spec.cases) {
     const std::string path = folder + "/" + item.id + ".jsonl";
     const auto file = read_result_file(path);
-    if (!file || !file->header.is_object() || is_profiled(*file) == profile) continue;
+    if (!file || !file->header.is_object()) continue;
+    if (const auto why = why_unknown_version(file->header)) {
+      fail(ErrorKind::usage,
+           "{}: line 1: {}; run the mfbench that made it, or choose another folder with --out",
+           path, *why);
+    }
+    if (is_profiled(*file) == profile) continue;
     fail(ErrorKind::usage, "{}: is the result of a {} run; choose another folder with --out", path,
          profile ? "measured" : "profiled");
   }

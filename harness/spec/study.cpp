@@ -116,6 +116,9 @@ Json to_json(const StudyPlan& plan) {
 StudyPlan read_study_plan(const Json& json, const std::string& where) {
   try {
     StudyPlan plan;
+    if (const Json version = json.value("schema_version", Json(1)); version != 1) {
+      throw std::out_of_range("schema_version " + version.dump());
+    }
     plan.name = json.at("study").get<std::string>();
     plan.label = json.at("label").get<std::string>();
     plan.metric = kTuneMetricNames.parse(json.at("metric").get<std::string>(), "metric");

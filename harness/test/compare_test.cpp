@@ -357,6 +357,42 @@ TEST(Compare, DivergedAndFailedRunsAreShownAndNeverAnswer) {
       << to_text(report);
 }
 
+// Their headers say nothing of the data but the name: there was no split yet.
+void fail_while_loading(const std::string& folder, int seed) {
+  ResultWriter writer(folder + "/unloaded-" + std::to_string(seed) + ".jsonl");
+  Json header = header_of({.seed = seed});
+  header["dataset"] = {{"name", "ml"}};
+  writer.append(header);
+  writer.append({{"type", "footer"},
+                 {"status", "oom"},
+                 {"updates", 0},
+                 {"epochs", 0},
+                 {"clocks", {{"prepare_s", 0}, {"transfer_s", 0}, {"train_s", 0}}}});
+}
+
+TEST(Compare, RunsThatFailedWhileLoadingAreOfTheirConfiguration) {
+  const Folders f;
+  write_runs(f.a, {1, 1, 1, 1, 1});
+  write_runs(f.b, {1, 1, 1});
+  fail_while_loading(f.b, 4);
+  fail_while_loading(f.b, 5);
+  const auto report = f.compare();
+  ASSERT_EQ(report.rows.size(), 1u);
+  EXPECT_TRUE(report.only_second.empty());
+  EXPECT_EQ(report.rows[0].answer_time.second.never, 2);
+  EXPECT_TRUE(has(report, Complaint::failed));
+}
+
+TEST(Compare, AllRunsThatFailedWhileLoadingAreARow) {
+  const Folders f;
+  write_runs(f.a, {1, 1, 1});
+  std::filesystem::create_directories(f.b);
+  for (const int seed : {1, 2, 3}) fail_while_loading(f.b, seed);
+  EXPECT_EQ(f.compare().rows.size(), 1u);
+  write_runs(f.a, {1, 1, 1}, {.content = "bbbb"});  // theirs is one of two
+  EXPECT_TRUE(f.compare().rows.empty());
+}
+
 TEST(Compare, UnfinishedAndProfiledFilesAreListed) {
   const Folders f;
   write_runs(f.a, {1, 1, 1});

@@ -48,6 +48,24 @@ TEST_F(EnergyMeterTest, LongGroupsAreExact) {
   EXPECT_NEAR(*meter.joules(std::nullopt), 4 * 500, 1e-9);
 }
 
+// Three groups that follow each other, then an evaluation of a second: its power is not theirs.
+TEST_F(EnergyMeterTest, LongEvaluationsAreReadBefore) {
+  EnergyMeter meter = this->meter(0.25);
+  for (int i = 0; i < 10; ++i) {
+    for (int k = 0; k < 3; ++k) group(meter, 0.1);
+    meter.pause();
+    idle(1);
+  }
+  meter.finish();
+  // 500 W in 3 s; of the first alone the evaluation's share is not known.
+  EXPECT_NEAR(*meter.joules(std::nullopt), 1500, 120);
+  const double before = *meter.joules(std::nullopt);
+  group(meter, 0.1);
+  group(meter, 0.1);
+  meter.pause();
+  EXPECT_NEAR(*meter.joules(std::nullopt), before + 100, 1e-6);
+}
+
 // Each begins on a reading and ends before another is due; then comes an evaluation, the longest
 // after the last.
 TEST_F(EnergyMeterTest, AnEvaluationAfterAShortGroupIsNoTraining) {

@@ -86,6 +86,17 @@ TEST(ResultFile, ADamagedLineIsNamedAndNothingFromItOnIsUsed) {
   EXPECT_FALSE(read_result_file(folder / "none.jsonl"));
 }
 
+TEST(ResultFile, AVersionThatIsNotKnownIsNotRead) {
+  const TempFolder folder;
+  const std::string path = folder / "a.jsonl";
+  std::ofstream(path) << "{\"type\":\"header\",\"schema_version\":2}\n" << footer().dump() << "\n";
+  const auto file = read_result_file(path);
+  ASSERT_TRUE(file);
+  EXPECT_FALSE(file->finished());
+  EXPECT_EQ(file->damage.value_or(""),
+            path + ": line 1: found schema_version 2, and this version knows 1 only");
+}
+
 TEST(ResultFile, WhatIsNoUtf8IsWrittenAllTheSame) {
   const TempFolder folder;
   const std::string path = folder / "a.jsonl";

@@ -463,6 +463,10 @@ TEST(StudyFile, IsReadBackAsItWasWritten) {
   damaged["tune"].erase("eta");
   const std::string message = message_of([&] { read_study_plan(damaged, "x/study.json"); });
   EXPECT_TRUE(contains(message, "x/study.json")) << message;
+  Json newer = written;
+  newer["schema_version"] = 2;
+  EXPECT_TRUE(contains(message_of([&] { read_study_plan(newer, "x/study.json"); }),
+                       "found schema_version 2"));
 }
 
 }  // namespace

@@ -111,7 +111,7 @@ def load(paths: Iterable[str | Path], damaged: list[str] | None = None) -> Resul
                     continue
                 if item.header:
                     item.header.update(_question(path))
-                    _forget_energy_of_one(item)
+                    _forget_wrong_energy(item)
                 files[found.resolve()] = item
     if not any(item.header for item in files.values()):
         raise PlotError(f"no case of {', '.join(map(str, paths))} has begun yet")
@@ -125,14 +125,22 @@ def load(paths: Iterable[str | Path], damaged: list[str] | None = None) -> Resul
     return Results(cases, _derive(cases, trace))
 
 
-def _forget_energy_of_one(item: CaseFile) -> None:
-    """Older files of several GPUs have that of one of them for the energy of the case."""
+def _forget_wrong_energy(item: CaseFile) -> None:
+    """Older files of several GPUs have that of one of them for the energy of the case; those of short
+    epochs may have that of evaluations in it, which is known where no board could have taken it."""
     params = item.header["algorithm"].get("params") or {}
     shares = max(params.get("devices") or 1, params.get("ranks") or 1)
-    if shares > 1 and item.footer is not None and "train_energy_of_ranks_j" not in item.footer:
-        item.footer["train_energy_j"] = None
-        for point in item.trace:
+    of_all = shares == 1 or item.footer is None or "train_energy_of_ranks_j" in item.footer
+    limit = (item.header.get("environment") or {}).get("power_limit_w")
+    most = 1.05 * limit * shares if limit else math.inf  # W
+    for point in item.trace:
+        joules = point.get("train_energy_j")
+        if joules is not None and (not of_all or joules > most * point["train_s"]):
             point["train_energy_j"] = math.nan
+    if item.footer is not None and item.footer.get("train_energy_j") is not None:
+        trained = (item.footer.get("clocks") or {}).get("train_s") or 0
+        if not of_all or item.footer["train_energy_j"] > most * trained:
+            item.footer["train_energy_j"] = None
 
 
 def _check_measured(item: CaseFile) -> None:

@@ -101,6 +101,17 @@ def test_energy_of_one_of_several_devices_is_not_that_of_the_case(tmp_path):
     assert row.median_energy == 200.0
 
 
+def test_energy_that_no_board_could_take_is_not_known(tmp_path):
+    for limit, known in ((99.0, True), (90.0, False), (None, True)):
+        whole = lines(Made("sgd_tiled", watts=100.0))
+        whole[0]["environment"]["power_limit_w"] = limit
+        write_lines(tmp_path / f"{limit}.jsonl", whole)
+        results = load([tmp_path / f"{limit}.jsonl"])
+        row, = summarise(make_view(results), Question())
+        assert (row.median_energy == 200.0) is known, limit
+        assert results.trace["train_energy_j"].notna().iloc[-1] == known
+
+
 def test_an_edit_of_the_target_is_followed(tmp_path):
     folder = write(tmp_path / "run", [Made(goal={"metric": "test_rmse", "value": 1.0}, target=None)])
     spec = {"cases": [Made().case_id], "baseline": None, "target_rmse": 1.05, "spec": {"target_rmse": 1.05}}
