@@ -15,16 +15,6 @@ void flatten(const Json& value, const std::string& name, Configuration& into) {
   for (const auto& [key, inner] : value.items()) flatten(inner, name + "." + key, into);
 }
 
-std::optional<TargetSpec> named_target(const Json& header) {
-  const auto metric = kMetricNames.find(text_at(header, {"target", "metric"}).value_or(""));
-  const auto value = number_at(header, {"target", "value"});
-  if (metric && value) return TargetSpec{*metric, *value};
-  if (const auto rmse = number_at(header, {"target_rmse"})) {
-    return TargetSpec{Metric::test_rmse, *rmse};
-  }
-  return std::nullopt;
-}
-
 // What the case is judged by first, as its footer has it.
 Metric judged_by(const Json& footer) {
   for (const Metric metric : {Metric::test_rmse, Metric::ndcg_100, Metric::objective}) {
@@ -42,6 +32,16 @@ std::optional<double> epoch_seconds(const ResultFile& file) {
 }
 
 }  // namespace
+
+std::optional<TargetSpec> named_target(const Json& header) {
+  const auto metric = kMetricNames.find(text_at(header, {"target", "metric"}).value_or(""));
+  const auto value = number_at(header, {"target", "value"});
+  if (metric && value) return TargetSpec{*metric, *value};
+  if (const auto rmse = number_at(header, {"target_rmse"})) {
+    return TargetSpec{Metric::test_rmse, *rmse};
+  }
+  return std::nullopt;
+}
 
 Configuration configuration_of(const Json& header) {
   Configuration all;

@@ -24,6 +24,9 @@ using Configuration = std::map<std::string, Json>;
 
 Configuration configuration_of(const Json& header);
 
+// By "target" and "target_rmse" of a header, or of what a spec.json states.
+std::optional<TargetSpec> named_target(const Json& header);
+
 // The same repeat of the same configuration in two folders makes a pair. With a seed in the split,
 // that is another number than the seed.
 using Repeat = std::pair<std::int64_t, Json>;  // seed, seed of the split

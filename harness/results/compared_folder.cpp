@@ -78,6 +78,22 @@ bool is_named(const std::string& key, const std::string& name) {
                          key[name.size()] == '.');
 }
 
+// An edited target touches no finished case: it counts for all that the spec lists, as in the
+// summary of `run`. Files from before a spec.json said its target have that of their headers.
+void take_stated_target(const std::string& path, std::vector<ComparedCase>& cases) {
+  const std::string file = path + "/spec.json";
+  if (!std::filesystem::is_regular_file(file)) return;
+  const Json stated = read_json_file(file);
+  if (!stated.is_object() || !stated.contains("target_rmse")) return;
+  std::set<Json> listed;
+  for (const Json& id : value_at(stated, {"cases"})) listed.insert(id);
+  const auto target = named_target({{"target_rmse", value_at(stated, {"target_rmse"})},
+                                    {"target", value_at(stated, {"spec", "target"})}});
+  for (auto& one : cases) {
+    if (listed.count(value_at(one.result.header, {"case_id"})) > 0) one.target = target;
+  }
+}
+
 }  // namespace
 
 ComparedFolder read_compared_folder(const std::string& path) {
@@ -91,6 +107,7 @@ ComparedFolder read_compared_folder(const std::string& path) {
   ComparedFolder folder;
   folder.summary.folder = path;
   for (const auto& file : files) read_case(file, folder);
+  take_stated_target(path, folder.cases);
   return folder;
 }
 

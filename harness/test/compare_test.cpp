@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <fstream>
 #include <functional>
 
 #include "base/rng.hpp"
@@ -42,6 +43,7 @@ struct Made {
 Json header_of(const Made& run) {
   return {
       {"type", "header"},
+      {"case_id", "case-" + std::to_string(run.seed)},
       {"algorithm",
        {{"name", run.algorithm}, {"hardware", run.gpu ? "cuda" : "cpu"}, {"params", run.params}}},
       {"dataset",
@@ -433,6 +435,22 @@ TEST(Compare, DifferentTargetsAreNoTarget) {
   EXPECT_FALSE(row.target);
   EXPECT_EQ(f.compare({.target = TargetSpec{Metric::test_rmse, 0.9}}).rows.at(0).target->value,
             0.9);
+}
+
+TEST(Compare, AnEditedTargetCountsForWhatTheSpecLists) {
+  const Folders f;
+  write_runs(f.a, {1, 1, 1}, {.target_rmse = 0.9});
+  write_runs(f.b, {1, 1, 1}, {.target_rmse = 0.9});
+  write_runs(f.b, {1}, {.seed = 4, .target_rmse = 0.8});
+  EXPECT_TRUE(f.compare().rows.at(0).targets_differ);
+  Json stated = {{"target_rmse", 0.8}, {"cases", {"case-1", "case-2", "case-3", "case-4"}}};
+  for (const auto& folder : {f.a, f.b}) std::ofstream(folder + "/spec.json") << stated;
+  const auto row = f.compare().rows.at(0);
+  EXPECT_FALSE(row.targets_differ);
+  EXPECT_EQ(row.target.value().value, 0.8);
+  stated["cases"] = {"case-1"};
+  std::ofstream(f.b + "/spec.json") << stated;
+  EXPECT_TRUE(f.compare().rows.at(0).targets_differ) << "the others have their own";
 }
 
 TEST(Compare, EachRowPaysForTheOthers) {
