@@ -49,7 +49,7 @@ void refuse_to_mix(const Spec& spec, const std::string& folder, bool profile) {
     if (!file || !file->header.is_object()) continue;
     if (const auto why = why_unknown_version(file->header)) {
       fail(ErrorKind::usage,
-           "{}: line 1: {}; run the mfbench that made it, or choose another folder with --out",
+           "{}: line 1: {}; run the program that made it, or choose another folder with --out",
            path, *why);
     }
     if (is_profiled(*file) == profile) continue;
