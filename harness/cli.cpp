@@ -347,6 +347,7 @@ int run_spec_apart(const Spec& spec, const RunOptions& options, ProgressMode mod
 
 int run_spec(const Spec& spec, const RunOptions& options, ProgressMode mode) {
   install_interrupt_handler();
+  if (options.only) hear_interrupts();
   const auto progress = make_progress(mode, stdout);
   const auto [summary, timeline] = run_with_timeline(spec, options, *progress);
   if (options.only) return end_one_case(summary, interrupt_signal());

@@ -125,9 +125,10 @@ def test_a_process_that_is_killed_takes_its_case_alone_along(mfbench, place):
     assert len(results(folder / "apart")) == 3
 
 
-@pytest.mark.parametrize("code, to_all", [(signal.SIGTERM, False), (signal.SIGINT, True)])
+@pytest.mark.parametrize("to_all", [False, True])
+@pytest.mark.parametrize("code", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
 def test_a_signal_ends_the_running_epoch_and_starts_no_other_case(mfbench, place, code, to_all):
-    """SIGTERM comes to one process and is handed on; a terminal sends Ctrl-C to both."""
+    """A terminal sends Ctrl-C to both, `kill` to one: neither gives the epoch up."""
     folder = place(SLOW)
     running = Running(mfbench, folder)
     child = running.child(case=1)
@@ -136,9 +137,28 @@ def test_a_signal_ends_the_running_epoch_and_starts_no_other_case(mfbench, place
         os.kill(child, code)
     status, out, err = running.end()
     assert status == 128 + code, (out, err)
-    assert "interrupted; the same command goes on" in err
+    assert ("interrupted; the same command goes on" in err) == (code != signal.SIGHUP)
     (lines,) = results(folder / "apart").values()
     assert lines[-1]["status"] == "interrupted" and 1 < len(lines) - 2 < 200
+    assert lines[-2]["type"] == "trace" and lines[-2]["epoch"] == lines[-1]["epochs"]
+
+
+def test_no_process_goes_on_alone(mfbench, place):
+    """Of one that was killed, the case ends after its epoch and lets go of the folder."""
+    folder = place(SLOW)
+    running = Running(mfbench, folder)
+    child = running.child(case=1)
+    running.process.kill()
+    running.process.communicate(timeout=60)
+    for _ in range(1000):
+        if not pathlib.Path(f"/proc/{child}").exists():
+            break
+        time.sleep(0.01)
+    (lines,) = results(folder / "apart").values()
+    assert lines[-1]["status"] == "interrupted"
+    short = json.loads((folder / "spec.json").read_text()) | {"stop": {"epochs": 1}}
+    (folder / "spec.json").write_text(json.dumps(short))
+    assert run(mfbench, folder).returncode == 0, "the folder is free"
 
 
 def test_what_cannot_be_apart_is_refused(mfbench, place):

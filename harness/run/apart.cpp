@@ -43,12 +43,18 @@ class CaseProcess {
     posix_spawn_file_actions_init(&actions);
     posix_spawn_file_actions_adddup2(&actions, pipe[1], kReportFile);
     std::vector<char*> arguments;
+    posix_spawnattr_t attributes;
+    posix_spawnattr_init(&attributes);
+    const sigset_t blocked = told_interrupts();
+    posix_spawnattr_setsigmask(&attributes, &blocked);
+    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK);
     words.insert(words.begin(), "mfbench");
     for (auto& word : words) arguments.push_back(word.data());
     arguments.push_back(nullptr);
     // Not the path of the file: a build may replace it while the run goes on.
     const int error =
-        ::posix_spawn(&pid_, "/proc/self/exe", &actions, nullptr, arguments.data(), environ);
+        ::posix_spawn(&pid_, "/proc/self/exe", &actions, &attributes, arguments.data(), environ);
+    posix_spawnattr_destroy(&attributes);
     posix_spawn_file_actions_destroy(&actions);
     ::close(pipe[1]);
     if (error == 0) return;
@@ -66,7 +72,7 @@ class CaseProcess {
       pollfd look{report_, POLLIN, 0};
       // With the end of its report the process is about to end.
       if (::poll(&look, reported_ ? 0 : 1, reported_ ? 1 : kLookAgainMs) > 0) read_report();
-      hand_on();
+      if (interrupt_level() != told_) tell();
     }
     while (read_report()) continue;
     return status;
@@ -87,18 +93,16 @@ class CaseProcess {
     return !reported_;
   }
 
-  // A terminal sends its signals to both; SIGTERM comes to one.
-  void hand_on() {
-    if (interrupt_signal() != SIGTERM || interrupt_level() == handed_on_) return;
-    handed_on_ = interrupt_level();
-    ::kill(pid_, SIGTERM);
+  void tell() {
+    told_ = interrupt_level();
+    tell_interrupt(pid_);
   }
 
   pid_t pid_ = -1;
   int report_ = -1;
   bool reported_ = false;
   std::string text_;
-  int handed_on_ = 0;
+  int told_ = 0;
 };
 
 bool is_end_of_run(int signal) { return signal == SIGINT || signal == SIGTERM || signal == SIGHUP; }

@@ -2,6 +2,10 @@
 // gives that epoch up, the third ends the program at once.
 #pragma once
 
+#include <sys/types.h>
+
+#include <csignal>
+
 namespace mf {
 
 inline constexpr int kBySignal = 128;  // and its number: the exit code of a run that one ended
@@ -10,5 +14,14 @@ inline constexpr int kBySignal = 128;  // and its number: the exit code of a run
 void install_interrupt_handler();
 int interrupt_level();
 int interrupt_signal();  // the last that came; 0: none
+
+// A process that another started for one case is told what came to that one. It takes the higher of
+// both levels, so that it does not matter whether a signal came to one (kill, a batch system) or to
+// both (a terminal). It starts with told_interrupts() blocked: nothing it is told is lost.
+sigset_t told_interrupts();
+void tell_interrupt(pid_t process);
+
+// In such a process. It is told, too, where the one that started it is no more.
+void hear_interrupts();
 
 }  // namespace mf
