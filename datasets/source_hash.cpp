@@ -65,8 +65,9 @@ std::string chain_hash(std::string_view text, int) { return sha256(text); }
 struct Change {
   std::int64_t files = 0;
   std::int64_t bytes = 0;
-  std::int64_t latest_ns = 0;  // of content or of what else the system keeps of a file
-  std::uint64_t inodes = 0;    // their sum: a file that took another's place, size and times
+  // Of each its size and times, of content and of what else the system keeps, and its inode: a file
+  // may take another's place, size and time. No sum or latest time: a time may lie ahead.
+  std::string lines;
 
   void add(const std::string& path) {
     struct stat status {};
@@ -79,8 +80,9 @@ struct Change {
     }
     ++files;
     bytes += status.st_size;
-    inodes += status.st_ino;
-    latest_ns = std::max({latest_ns, nanoseconds(status.st_mtim), nanoseconds(status.st_ctim)});
+    lines +=
+        fmt::format("{} {} {} {} {}\n", status.st_size, nanoseconds(status.st_mtim),
+                    nanoseconds(status.st_ctim), status.st_ino, fs::path(path).filename().string());
   }
 
  private:
@@ -141,8 +143,8 @@ std::string change_mark(const std::string& path) {
   } else {
     change.add(path);
   }
-  return fmt::format("{} files, {} bytes, {} ns, inodes {}", change.files, change.bytes,
-                     change.latest_ns, change.inodes);
+  return fmt::format("{} files, {} bytes, mark {}", change.files, change.bytes,
+                     sha256(change.lines).substr(0, 16));
 }
 
 ChangeWatch::ChangeWatch(const std::vector<std::string>& paths) {

@@ -34,8 +34,8 @@ bool is_compressed(const std::string& path);
 std::string combined_sha256(
     const std::vector<std::pair<std::string, std::string>>& names_and_hashes);
 
-// Size and time of change of a file (of a folder: of its files together), to see that it has
-// changed without reading it.
+// Of the sizes and times of change of a file, or of a folder's files, to see that it has changed
+// without reading it.
 std::string change_mark(const std::string& path);
 
 // Files that are read and hashed: both must see the same.

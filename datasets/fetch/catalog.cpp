@@ -198,6 +198,7 @@ std::vector<std::string> data_folders() {
     if (colon > at) folders.push_back(text.substr(at, colon - at));
     at = colon + 1;
   }
+  if (folders.empty()) folders.emplace_back("data");
   return folders;
 }
 

@@ -53,7 +53,7 @@ ArchiveReader::ArchiveReader(std::string path, const Bytes& bytes, Compression c
   open(stream);
 }
 
-void ArchiveReader::fail_damaged(const char* cause) const {
+void ArchiveReader::fail_damaged(const std::string& cause) const {
   fail_in_file(path_, fmt::format("{} that is damaged ({})", name_of(compression_), cause),
                "a whole file", "it may be cut short: fetch or write it again");
 }
@@ -197,6 +197,10 @@ std::size_t ArchiveReader::read_some(char* to, std::size_t room) {
   return static_cast<std::size_t>(count);
 }
 
+std::size_t ArchiveReader::packed_size() const {
+  return static_cast<std::size_t>(archive_filter_bytes(archive_.get(), -1));
+}
+
 #else
 
 bool have_libarchive() { return false; }
@@ -211,6 +215,7 @@ void ArchiveReader::open(bool) {
 void ArchiveReader::check(int) const {}
 std::optional<ArchiveMember> ArchiveReader::next() { return std::nullopt; }
 std::size_t ArchiveReader::read_some(char*, std::size_t) { return 0; }
+std::size_t ArchiveReader::packed_size() const { return 0; }
 
 #endif
 

@@ -33,8 +33,10 @@ class ArchiveReader {
   // The content of the member that next() returned, piece by piece or as a whole.
   void read(const std::function<void(std::string_view)>& take);
   Bytes read_all();
+  // Of a stream that was read to its end: the packed bytes before it.
+  std::size_t packed_size() const;
 
-  [[noreturn]] void fail_damaged(const char* cause) const;
+  [[noreturn]] void fail_damaged(const std::string& cause) const;
 
  private:
   ArchiveReader(std::string path, const Bytes& bytes, Compression compression, bool stream);

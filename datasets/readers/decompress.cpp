@@ -59,6 +59,10 @@ Bytes decompress_stream(const std::string& path, const Bytes& bytes, Compression
   if (compression == Compression::gzip && !gzip_checksums_hold(bytes.view, content.view)) {
     reader.fail_damaged("its checksum does not hold");
   }
+  // libarchive's bzip2 ends, and says nothing, where what follows is no stream.
+  if (compression == Compression::bzip2 && reader.packed_size() != bytes.view.size()) {
+    reader.fail_damaged(fmt::format("what follows its first {} bytes", reader.packed_size()));
+  }
   return content;
 }
 

@@ -113,6 +113,8 @@ TEST(Catalog, DataFolders) {
   Environment environment;
   environment.set("MFBENCH_DATA", "");
   EXPECT_EQ(data_folders(), std::vector<std::string>{"data"});
+  environment.set("MFBENCH_DATA", "::");
+  EXPECT_EQ(data_folders(), std::vector<std::string>{"data"});
   environment.set("MFBENCH_DATA", "/a::/b c:");
   EXPECT_EQ(data_folders(), (std::vector<std::string>{"/a", "/b c"}));
 }

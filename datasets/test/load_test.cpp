@@ -365,6 +365,28 @@ TEST_F(Load, AFileThatChangesWhileItIsReadIsSeen) {
   EXPECT_HAS(error.what(), "mine.csv: changed while it was read");
 }
 
+// Nor does a time that lies ahead hide what changes after it, in the file or beside it.
+TEST_F(Load, AFileThatChangesIsSeenWhateverItsTimeSays) {
+  const std::string folder = data_ / "mine";
+  fs::create_directories(folder);
+  const std::string ahead = folder + "/a.csv", beside = folder + "/b.csv";
+  const auto stamp = fs::file_time_type::clock::now() + std::chrono::hours(24 * 3650);
+  const auto write = [&](const std::string& path, const std::string& text) {
+    write_file(path, text);
+    fs::last_write_time(path, stamp);
+  };
+  write(ahead, "5,10,3.5\n");
+  write_file(beside, "5,10,3.5\n");
+  const std::string file = change_mark(ahead), both = change_mark(folder);
+  EXPECT_EQ(change_mark(folder), both);
+  write_file(beside, "5,10,4.5\n");
+  const std::string after = change_mark(folder);
+  EXPECT_NE(after, both);
+  write(ahead, "5,10,4.5\n");
+  EXPECT_NE(change_mark(ahead), file);
+  EXPECT_NE(change_mark(folder), after);
+}
+
 // The sum is made beside the reading: what is said does not depend on which is faster.
 TEST_F(Load, AWrongSumIsSaidBeforeWhatIsWrongInTheFile) {
   write_file(data_ / "ml-100k/u.data", "no ratings at all\n");

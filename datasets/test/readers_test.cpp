@@ -456,6 +456,32 @@ TEST_F(Archives, GzipMembersFollowOneAnother) {
   }
 }
 
+// libarchive's own reader ends at the first bytes that are no stream, and says nothing.
+TEST_F(Archives, Bzip2StreamsFollowOneAnother) {
+  const std::string bytes = test::from_hex(test::kBzip2Hex);
+  auto twice = fixture_ratings();
+  for (const Rating& r : fixture_ratings()) twice.push_back(r);
+  test::expect_same(read(bytes + bytes), twice);
+  std::string damaged = bytes + bytes;
+  for (std::size_t at = bytes.size(); at < damaged.size(); ++at) {
+    damaged[at] = static_cast<char>(damaged[at] ^ 0x10);
+    const std::string path = test::fresh_file(folder_, damaged);
+    damaged[at] = static_cast<char>(damaged[at] ^ 0x10);
+    try {
+      test::expect_same(test::list_of(read_ratings(path, {})), twice);
+      if (HasFatalFailure()) FAIL() << "byte " << at;
+    } catch (const Error& error) {
+      EXPECT_EQ(error.kind(), ErrorKind::data) << error.what();
+    }
+  }
+  for (const std::string& more :
+       {std::string("what is this?"), bytes.substr(0, 1), bytes.substr(0, bytes.size() - 1)}) {
+    const std::string path = test::fresh_file(folder_, bytes + more);
+    const Error error = test::error_of([&] { read_ratings(path, {}); });
+    EXPECT_HAS(error.what(), "found bzip2 data that is damaged");
+  }
+}
+
 TEST_F(Archives, ZipOfSeveralFilesIsRefused) {
   test::write_file(folder_ / "a.zip", test::zip_of({{"a", "1 2 3\n"}, {"b", "1 2 3\n"}}));
   const Error error = test::error_of([&] { read_ratings(folder_ / "a.zip", {}); });
