@@ -181,6 +181,19 @@ def test_each_rank_reads_its_share_and_the_split_is_that_of_one(mfbench, tmp_pat
         assert all(rank["clocks"]["evaluate_s"] > 0 for rank in lines[-1]["ranks"])
 
 
+def test_a_rule_of_implicit_feedback_is_applied_on_ranks_too(mfbench, tmp_path):
+    """To ratings that are to be learned as they are: the cache, of which ranks could read shares, has all."""
+    write_ratings(tmp_path / "own.csv")
+    dataset = {"path": "own.csv", "implicit": {"min_rating": 3, "value": "rating"}}
+    write(tmp_path, {**with_ranks([1, 2]), "datasets": [dataset]})
+    done = mfbench("run", "spec.json", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    one, several = lines_of(tmp_path)
+    assert several[0]["dataset"] == one[0]["dataset"] and one[0]["dataset"]["implicit"]["ratings_dropped"] > 0
+    assert traces_of(several) == traces_of(one)
+    assert several[0]["rank_data"]["held"] == "whole" and "rule of implicit" in several[0]["rank_data"]["why"]
+
+
 def test_who_evaluates_and_what_is_whole_is_in_the_result(mfbench, tmp_path):
     write_ratings(tmp_path / "own.csv")
     als = with_ranks(2)["algorithms"][0]
