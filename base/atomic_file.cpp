@@ -17,6 +17,13 @@ namespace fs = std::filesystem;
   fail(ErrorKind::io, "{}: cannot be written: {}", path, last_cause());
 }
 
+// What a killed run has left goes first: of a link, the link alone.
+FileHandle new_file(const std::string& path) {
+  ::unlink(path.c_str());
+  return FileHandle(
+      ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0666));
+}
+
 // Makes a rename last over a power cut; a file system that cannot is no reason to fail.
 void sync_folder_of(const std::string& path) {
   const fs::path folder = fs::path(path).parent_path();
@@ -28,9 +35,7 @@ void sync_folder_of(const std::string& path) {
 }  // namespace
 
 AtomicFile::AtomicFile(const std::string& path)
-    : path_(path),
-      temporary_(path + ".tmp"),
-      file_(::open(temporary_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666)) {
+    : path_(path), temporary_(path + ".tmp"), file_(new_file(temporary_)) {
   if (!file_) fail_to_write(temporary_);
   remove_.add(temporary_);
 }

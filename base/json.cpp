@@ -134,7 +134,9 @@ std::int64_t JsonReader::integer(const std::string& key, std::int64_t fallback, 
 double JsonReader::number(const std::string& key, double fallback, double min, double max) {
   const Json* value = find(key);
   if (value == nullptr) return fallback;
-  if (!value->is_number() || value->get<double>() < min || value->get<double>() > max) {
+  const bool in_range =
+      value->is_number() && value->get<double>() >= min && value->get<double>() <= max;  // no NaN
+  if (!in_range) {
     fail(ErrorKind::usage, "{}: found {}, expected a number from {} to {}", path(key),
          describe(*value), min, max);
   }
@@ -153,6 +155,9 @@ std::string JsonReader::string(const std::string& key, const std::string& fallba
 std::string JsonReader::name(const std::string& key) {
   std::string value = string(key, "");
   if (value.empty()) fail(ErrorKind::usage, "{}: expected a name, found \"\"", path(key));
+  if (value.find('\0') != value.npos) {  // where the system's names end
+    fail(ErrorKind::usage, "{}: found a zero byte in a name", path(key));
+  }
   return value;
 }
 

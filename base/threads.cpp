@@ -54,9 +54,6 @@ ThreadTeam::ThreadTeam(int threads)
         bind_thread(workers_.back().native_handle(), places_[static_cast<std::size_t>(t)]);
       }
     }
-  } catch (const Error&) {
-    join();
-    throw;
   } catch (const std::system_error& error) {  // a limit of the system, or no memory for a stack
     const auto started = workers_.size() + 1;
     join();
@@ -64,6 +61,9 @@ ThreadTeam::ThreadTeam(int threads)
          "thread {} of {} could not be started: {}; ask for fewer, or raise the limits of memory "
          "and processes (ulimit -v, -u)",
          started + 1, size_, error.code().message());
+  } catch (...) {
+    join();
+    throw;
   }
 }
 

@@ -576,10 +576,13 @@ CacheHead read_cache_head(const std::string& path) {
   return head_of(path, header, file);
 }
 
-void write_cache(const std::string& path, const Dataset& data, int threads,
-                 const std::string& key) {
+void write_cache(const std::string& path, const Dataset& data, int threads, const std::string& key,
+                 bool replace) {
   make_parent_folder(path);
   const FileLock lock(path + ".lock");
+  if (std::error_code error; !replace && fs::exists(path, error)) {
+    fail(ErrorKind::usage, "{}: was made meanwhile, by another process", path);
+  }
   Writing how;
   how.threads = threads;
   write_locked(path, data, key, how);

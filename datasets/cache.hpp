@@ -37,8 +37,9 @@ CacheHead read_cache_head(const std::string& path);  // throws Error(data) namin
 
 // Writes atomically. Throws Error(io) that names the path and the cause (disk full, no permission).
 // A content hash that is not known yet (0) is computed. On the disk itself when it returns.
+// Without `replace`, a file that is there (another process was first) is Error(usage).
 void write_cache(const std::string& path, const Dataset& data, int threads,
-                 const std::string& key = "");
+                 const std::string& key = "", bool replace = true);
 
 // Maps the file and verifies version, sizes and checksum. Throws Error(data) naming what is wrong.
 Dataset read_cache(const std::string& path, int threads);

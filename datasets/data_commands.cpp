@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/error.hpp"
+#include "base/log.hpp"
 #include "base/text.hpp"
 #include "datasets/cache.hpp"
 #include "datasets/dataset_entry.hpp"
@@ -63,7 +64,8 @@ Json catalog_row(const CatalogEntry& entry) {
 
 std::vector<Json> imported_rows() {
   std::vector<Json> rows;
-  for (const CacheHead& head : imported_sets()) {
+  std::vector<std::string> unreadable;
+  for (const CacheHead& head : imported_sets(&unreadable)) {
     Json splits = Json::array();
     if (head.has_parts) splits.push_back("imported");
     rows.push_back({{"name", head.info.name},
@@ -78,6 +80,8 @@ std::vector<Json> imported_rows() {
                     {"item_ids", ids_word(head.item_names)},
                     {"splits", splits}});
   }
+  for (const auto& why : unreadable)
+    warn("not listed: {}; if it was imported, import it again", why);
   return rows;
 }
 
@@ -294,7 +298,7 @@ void data_import(std::ostream& out, const DataImportOptions& options) {
          options.name, path);
   }
   const Dataset data = read_source(source, options.threads);
-  write_cache(path, data, options.threads, kImportKey);
+  write_cache(path, data, options.threads, kImportKey, options.replace);
   fmt::print(out, "{}: {} users, {} items, {} ratings{}; in specs: {{\"name\": \"{}\"}}\n",
              options.name, with_commas(data.ratings.n_users()), with_commas(data.ratings.n_items()),
              with_commas(data.ratings.nnz()),

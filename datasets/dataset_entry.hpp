@@ -58,6 +58,7 @@ Json expand_dataset_entry(const Json& entry, const std::string& where);
 Json dataset_word_schema();
 
 // What `data import` has put into the cache, by name.
-std::vector<CacheHead> imported_sets();
+// `unreadable` takes why a cache that may be one cannot be read.
+std::vector<CacheHead> imported_sets(std::vector<std::string>* unreadable = nullptr);
 
 }  // namespace mf

@@ -10,6 +10,8 @@
 #include "base/error.hpp"
 #include "base/hash.hpp"
 #include "base/json.hpp"
+#include "base/memory_limit.hpp"
+#include "base/text.hpp"
 #include "datasets/given_parts.hpp"
 #include "datasets/ratings/rating_parts.hpp"
 #include "datasets/readers/readers.hpp"
@@ -116,6 +118,8 @@ class SourceReader {
     } catch (const Error&) {
       hashes_.wait();  // that it is the wrong file says more than what is wrong in it
       throw;
+    } catch (const std::bad_alloc&) {
+      fail_for_memory();
     }
     const auto start = Clock::now();
     data_.info.content_hash = content_hash(data_.ratings, threads_);
@@ -126,6 +130,23 @@ class SourceReader {
   }
 
  private:
+  // The sizes of the ratings are not known before they are read.
+  [[noreturn]] void fail_for_memory() const {
+    double bytes = 0;
+    for (const auto& path : paths_of(all_files(source_))) {
+      std::error_code error;
+      if (const auto size = std::filesystem::file_size(path, error); !error) {
+        bytes += static_cast<double>(size);
+      }
+    }
+    const MemoryLimit memory = memory_limit();
+    fail(ErrorKind::memory,
+         "{}: reading its {} takes more memory than this process may have ({} by {}, of which {} "
+         "are left); give it more, or read a part",
+         source_.name, format_bytes(bytes), format_bytes(static_cast<double>(memory.total.bytes)),
+         memory.total.by, format_bytes(static_cast<double>(memory.available.bytes)));
+  }
+
   void read_parts() {
     if (source_.files.size() == 1) {
       data_.ratings = one(source_.files.front());
@@ -198,20 +219,41 @@ Dataset read_source(const Source& source, int threads) {
   return SourceReader(source, threads).read();
 }
 
-std::string source_key(const Source& source) {
+namespace {
+
+Json key_of_choice(const Source& source) {
   Json files = Json::array();
   for (const auto& file : all_files(source)) {
     files.push_back({{"name", file.name},
                      {"format", file.format},
                      {"sha256", file.sha256},
-                     {"part", static_cast<int>(file.part)},
-                     {"change", change_mark(file.path)}});
+                     {"part", static_cast<int>(file.part)}});
   }
   Json scale = nullptr;
   if (source.scale) scale = {source.scale->min, source.scale->max, source.scale->step};
   Json key = {{"files", files}, {"duplicates", source.duplicates}, {"scale", scale}};
   if (source.ids != IdKind::automatic) key["ids"] = kIdKindNames.of(source.ids);
+  return key;
+}
+
+}  // namespace
+
+std::string source_key(const Source& source) {
+  Json key = key_of_choice(source);
+  const auto files = all_files(source);
+  for (std::size_t i = 0; i < files.size(); ++i) {
+    key["files"][i]["change"] = change_mark(files[i].path);
+  }
   return canonical(key);
+}
+
+bool is_key_of(const std::string& key, const Source& source) {
+  Json found = Json::parse(key, nullptr, false);
+  if (!found.is_object() || !found.contains("files") || !found["files"].is_array()) return false;
+  for (Json& file : found["files"]) {
+    if (file.is_object()) file.erase("change");
+  }
+  return canonical(found) == canonical(key_of_choice(source));
 }
 
 std::string expected_source_hash(const Source& source) {

@@ -39,6 +39,10 @@ Dataset read_source(const Source& source, int threads);
 // A text that changes whenever the files or the options do: the key of the cache.
 std::string source_key(const Source& source);
 
+// Whether that is the key of a source with the same files and options, wherever they are and
+// whenever they were written.
+bool is_key_of(const std::string& key, const Source& source);
+
 // Expected combined hash, empty where a file's is unknown.
 std::string expected_source_hash(const Source& source);
 

@@ -1,11 +1,14 @@
 #include "datasets/load.hpp"
 
+#include <sys/stat.h>
+
 #include <algorithm>
 #include <filesystem>
 #include <vector>
 
 #include "base/clock.hpp"
 #include "base/error.hpp"
+#include "base/files.hpp"
 #include "base/log.hpp"
 #include "base/text.hpp"
 #include "datasets/cache.hpp"
@@ -82,14 +85,17 @@ std::optional<Source> find_catalog_source(const CatalogEntry& entry,
   return std::nullopt;
 }
 
-// Whether a cache without its source is what the catalog describes.
+// Whether a cache without its source is what the catalog describes: by the published hash, or, of
+// files that have none, as this program made it of files of these names.
 bool carried_cache_fits(const CatalogEntry& entry, const DatasetRequest& request,
                         const CacheHead& head) {
   for (const auto& names : catalog_choices(entry, request.given)) {
     const std::vector<std::string> nowhere(names.size());
-    const std::string expected =
-        expected_source_hash(catalog_source_of(entry, request, names, nowhere));
-    if (expected.empty() || expected == head.info.source_hash) return true;
+    const Source source = catalog_source_of(entry, request, names, nowhere);
+    const std::string expected = expected_source_hash(source);
+    if (expected.empty() ? is_key_of(head.key, source) : expected == head.info.source_hash) {
+      return true;
+    }
   }
   return false;
 }
@@ -154,7 +160,11 @@ Dataset load_catalog(const CatalogEntry& entry, const DatasetRequest& request, i
   const std::string why = why_catalog_unavailable(entry, request);
   if (!why.empty()) fail(ErrorKind::data, "{}", why);
   const auto source = find_catalog_source(entry, request);
-  if (!source) return read_cache(cache_path(request), threads);
+  if (!source) {
+    Dataset data = read_cache(cache_path(request), threads);
+    check_counts(entry, request, data.ratings);
+    return data;
+  }
   const auto build = [&] {
     Dataset data = read_source(*source, threads);
     check_counts(entry, request, data.ratings);
@@ -188,6 +198,24 @@ std::vector<std::string> own_files(const DatasetRequest& request) {
 
 }  // namespace
 
+namespace {
+
+// An imported set lives in its cache alone: nothing can build it again.
+template <class Read>
+auto of_imported(const std::string& name, const Read& read) {
+  try {
+    return read();
+  } catch (const Error& error) {
+    if (error.kind() != ErrorKind::data) throw;
+    fail(ErrorKind::data,
+         "{}; if it was imported, `mfbench data import {} FILE --replace` makes "
+         "it again",
+         error.what(), name);
+  }
+}
+
+}  // namespace
+
 std::string cache_path(const DatasetRequest& request) {
   return (fs::path(cache_folder()) / (request.cache_name() + ".mfc")).string();
 }
@@ -196,7 +224,7 @@ bool is_imported(const std::string& name) {
   if (name.find('/') != std::string::npos || catalog_entry_or_null(name) != nullptr) return false;
   const std::string path = (fs::path(cache_folder()) / (name + ".mfc")).string();
   if (!exists(path)) return false;
-  return read_cache_head(path).key == kImportKey;
+  return of_imported(name, [&] { return read_cache_head(path); }).key == kImportKey;
 }
 
 std::string why_unavailable(const DatasetRequest& request) {
@@ -210,9 +238,28 @@ std::string why_unavailable(const DatasetRequest& request) {
                        cache_path(request));
   }
   for (const auto& file : own_files(request)) {
-    if (!exists(file)) return fmt::format("{}: no such file", file);
+    std::error_code error;
+    const auto type = fs::status(file, error).type();
+    if (type == fs::file_type::not_found) return fmt::format("{}: no such file", file);
+    if (error) return fmt::format("{}: cannot be read: {}", file, cause_of(error.value()));
   }
   return "";
+}
+
+std::optional<std::int64_t> written_at(const DatasetRequest& request) {
+  std::optional<std::int64_t> latest;
+  const auto look = [&](const std::string& path) {
+    struct stat status {};
+    if (::stat(path.c_str(), &status) == 0) {
+      latest = std::max(latest.value_or(0), std::int64_t{status.st_mtim.tv_sec});
+    }
+  };
+  for (const auto& path : own_files(request)) {
+    look(path);
+    std::error_code error;  // a folder of files, else no entries
+    for (const auto& entry : fs::directory_iterator(path, error)) look(entry.path().string());
+  }
+  return latest;
 }
 
 std::optional<Source> source_of(const DatasetRequest& request) {
@@ -253,7 +300,9 @@ Dataset load_unnamed(const DatasetRequest& request, int threads, CacheWriter* wr
   if (entry != nullptr) return load_catalog(*entry, request, threads, writer);
   if (const std::string why = why_unavailable(request); !why.empty())
     fail(ErrorKind::data, "{}", why);
-  if (!request.name.empty()) return read_cache(cache_path(request), threads);
+  if (!request.name.empty()) {
+    return of_imported(request.name, [&] { return read_cache(cache_path(request), threads); });
+  }
   const Source source = source_of_files(request);
   return cached(
       cache_path(request), source_key(source), [&] { return read_source(source, threads); },
@@ -319,7 +368,9 @@ CacheSlice read_or_rebuild(const DatasetRequest& request, const std::string& pat
 
 DatasetSlice load_dataset_slice(const DatasetRequest& request, Communicator& ranks, int threads) {
   std::optional<std::string> path;
-  ranks.agree([&] { path = fresh_cache(request); });
+  ranks.agree([&] {
+    if (!request.implicit) path = fresh_cache(request);  // its rule looks at all ratings
+  });
   DatasetSlice loaded;
   if (ranks.all_min(path ? 1 : 0) == 1) {
     loaded.slice = read_or_rebuild(request, *path, ranks, threads);

@@ -19,6 +19,10 @@ std::string why_unavailable(const DatasetRequest& request);
 // The files it is read from; nothing for look-alikes and for what is in the cache alone.
 std::optional<Source> source_of(const DatasetRequest& request);
 
+// The last time that one of the user's own files of it was written, in seconds since 1970; nothing
+// for other data, or where it cannot be told.
+std::optional<std::int64_t> written_at(const DatasetRequest& request);
+
 // Users, items and nnz where known without loading (catalog, look-alikes, an existing cache). A
 // rule for implicit feedback leaves these at most.
 std::optional<Shape> expected_shape(const DatasetRequest& request);

@@ -160,6 +160,11 @@ void read_named(JsonReader& reader, DatasetEntry& entry) {
     return;
   }
   if (!is_imported(entry.name)) {
+    if (std::error_code error; fs::exists(entry.name, error)) {
+      fail(ErrorKind::usage,
+           "{}: unknown data set \"{}\"; for the file or folder of that name write ./{}",
+           reader.path("name"), entry.name, entry.name);
+    }
     at_path(reader.path("name"), [&] { find_catalog_entry(entry.name); });
   }
   CacheHead head = read_cache_head(cache_path(entry));
@@ -486,7 +491,7 @@ Json dataset_word_schema() {
                                  Json{{"type", "string"}, {"pattern", path}}})}};
 }
 
-std::vector<CacheHead> imported_sets() {
+std::vector<CacheHead> imported_sets(std::vector<std::string>* unreadable) {
   std::vector<CacheHead> sets;
   std::error_code error;
   for (const auto& file : fs::directory_iterator(cache_folder(), error)) {
@@ -494,8 +499,11 @@ std::vector<CacheHead> imported_sets() {
     try {
       CacheHead head = read_cache_head(file.path().string());
       if (head.key == kImportKey) sets.push_back(std::move(head));
-    } catch (const Error&) {
-      continue;  // of another version or damaged: loading it would say so
+    } catch (const Error& why) {
+      const std::string name = file.path().stem().string();
+      const bool made_again = catalog_entry_or_null(name) != nullptr ||
+                              name.find('@') != name.npos || name.find("-look-alike") != name.npos;
+      if (unreadable != nullptr && !made_again) unreadable->emplace_back(why.what());
     }
   }
   std::sort(sets.begin(), sets.end(),

@@ -21,8 +21,11 @@ namespace fs = std::filesystem;
 
 std::vector<fs::path> sorted_files(const std::string& folder) {
   std::vector<fs::path> files;
-  for (const auto& entry : fs::directory_iterator(folder)) {
-    if (entry.is_regular_file()) files.push_back(entry.path());
+  std::error_code error;
+  const fs::directory_iterator entries(folder, error);
+  if (error) fail(ErrorKind::data, "{}: cannot be listed: {}", folder, cause_of(error.value()));
+  for (const auto& entry : entries) {
+    if (entry.is_regular_file(error)) files.push_back(entry.path());
   }
   std::sort(files.begin(), files.end());
   return files;

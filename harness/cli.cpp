@@ -906,6 +906,7 @@ void flush_output() {
 }  // namespace
 
 int cli_main(int argc, char** argv) {
+  std::signal(SIGXFSZ, SIG_IGN);  // a limit of files is an error of the write, not the end
   try {
     const int code = Cli(argc, argv).run(argc, argv);
     flush_output();

@@ -88,3 +88,29 @@ def test_a_limit_on_the_size_of_files_is_named(limited, tmp_path):
     (path,) = (tmp_path / "out").glob("*.jsonl")
     kinds = [json.loads(line)["type"] for line in path.read_text().splitlines()]
     assert kinds[0] == "header" and set(kinds[1:]) == {"trace"}, "whole lines, all that fit"
+
+
+def large_file(path):
+    path.write_text("user,item,rating\n" + "".join(f"{k % 9991},{k % 4999},{k % 5 + 1}\n" for k in range(400_000)))
+
+
+def test_reading_ones_own_file_beyond_the_memory_names_it(limited, tmp_path):
+    large_file(tmp_path / "own.csv")
+    for mib in range(80, 200, 10):
+        done = limited({resource.RLIMIT_AS: mib << 20}, "data", "stats", "own.csv")
+        assert done.returncode in (0, 3, 6), done.stderr
+        assert "error: out of memory" not in done.stderr
+        if "takes more memory than this process may have" in done.stderr:
+            assert "own.csv: reading its" in done.stderr and "by ulimit -v" in done.stderr
+            assert done.returncode == 6
+            return
+    raise AssertionError("no limit was met while it was read")
+
+
+def test_a_cache_that_may_not_be_as_large_is_a_warning_for_every_command(limited, tmp_path):
+    large_file(tmp_path / "own.csv")
+    done = limited({resource.RLIMIT_FSIZE: 1 << 20}, "data", "stats", "own.csv")
+    assert done.returncode == 0, done.stderr
+    assert "not cached" in done.stderr and "raise it (ulimit -f)" in done.stderr
+    done = limited({resource.RLIMIT_FSIZE: 1 << 20}, "data", "import", "own", "own.csv")
+    assert done.returncode == 4 and "ulimit -f" in done.stderr

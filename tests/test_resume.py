@@ -2,6 +2,7 @@
 
 import collections
 import json
+import os
 import pathlib
 import random
 import signal
@@ -107,3 +108,19 @@ def test_two_runs_do_not_share_a_folder(mfbench, tmp_path):
     first.wait()
     assert second.returncode == 4
     assert "another mfbench run" in second.stderr
+
+
+def test_ratings_written_after_a_result_are_told_of_once(mfbench, tmp_path):
+    """The hash of a case does not have them, so it stands."""
+    ratings = tmp_path / "own.csv"
+    ratings.write_text("user,item,rating\n" + "".join(f"{k % 9},{k % 7},{k % 5 + 1}\n" for k in range(63)))
+    (tmp_path / "s.json").write_text(json.dumps({
+        "datasets": [{"path": "own.csv"}], "seeds": [1, 2], "stop": {"epochs": 1},
+        "algorithms": [{"name": "sgd_serial", "factors": 2}]}))
+    assert "written at" not in mfbench("run", "s.json", cwd=tmp_path).stderr
+    assert "written at" not in mfbench("run", "s.json", cwd=tmp_path).stderr
+    later = time.time() + 5
+    os.utime(ratings, (later, later))
+    again = mfbench("run", "s.json", cwd=tmp_path)
+    assert "2 cases: 0 run now, 2 finished before" in again.stdout
+    assert again.stderr.count("own.csv: written at") == 1 and "--rerun" in again.stderr

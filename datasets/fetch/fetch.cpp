@@ -180,7 +180,9 @@ void finish_archive(const std::string& part, const std::string& archive, bool ke
 bool all_there(const std::vector<CatalogFile>& files, const fs::path& folder) {
   return std::all_of(files.begin(), files.end(), [&](const CatalogFile& file) {
     const fs::path path = folder / file.name;
-    return fs::exists(path) && (file.sha256.empty() || sha256_file(path.string()) == file.sha256);
+    std::error_code error;
+    return fs::is_regular_file(path, error) &&
+           (file.sha256.empty() || sha256_file(path.string()) == file.sha256);
   });
 }
 

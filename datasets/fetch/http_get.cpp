@@ -158,7 +158,7 @@ GetResult http_get(const std::string& url, const std::string& path, std::int64_t
   body.curl = curl.get();
   body.offset = offset;
   body.progress = &progress;
-  body.file = FileHandle(::open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0666));
+  body.file = FileHandle(::open(path.c_str(), O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0666));
   if (!body.file) {
     return {GetResult::Outcome::permanent, fmt::format("{}: {}", path, last_cause())};
   }

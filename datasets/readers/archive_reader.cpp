@@ -37,6 +37,19 @@ const char* name_of(Compression compression) {
   return "an archive";
 }
 
+// Text of ratings packs 3 to 10 times; what packs hundreds of times is made to fill a memory.
+void check_growth(const std::string& path, std::size_t packed, std::size_t unpacked) {
+  constexpr std::size_t kAlways = std::size_t{256} << 20;
+  constexpr std::size_t kRatio = 200;
+  if (unpacked <= kAlways || unpacked / kRatio <= packed) return;
+  if (const char* lift = std::getenv("MFBENCH_UNPACK"); lift && std::string_view(lift) == "any") {
+    return;
+  }
+  fail_in_file(path, fmt::format("{} packed bytes that unpack to more than {}", packed, unpacked),
+               fmt::format("at most {} times as many", kRatio),
+               "if it is what you want, set MFBENCH_UNPACK=any, or unpack it yourself");
+}
+
 }  // namespace
 
 ArchiveReader::ArchiveReader(std::string path, const Bytes& bytes)
@@ -60,27 +73,12 @@ void ArchiveReader::fail_damaged(const std::string& cause) const {
 
 void ArchiveReader::read(const std::function<void(std::string_view)>& take) {
   std::vector<char> buffer(std::size_t{1} << 20);
+  std::size_t all = 0;
   while (const std::size_t count = read_some(buffer.data(), buffer.size())) {
+    check_growth(path_, bytes_.view.size(), all += count);
     take({buffer.data(), count});
   }
 }
-
-namespace {
-
-// Text of ratings packs 3 to 10 times; what packs hundreds of times is made to fill a memory.
-void check_growth(const std::string& path, std::size_t packed, std::size_t unpacked) {
-  constexpr std::size_t kAlways = std::size_t{256} << 20;
-  constexpr std::size_t kRatio = 200;
-  if (unpacked <= kAlways || unpacked / kRatio <= packed) return;
-  if (const char* lift = std::getenv("MFBENCH_UNPACK"); lift && std::string_view(lift) == "any") {
-    return;
-  }
-  fail_in_file(path, fmt::format("{} packed bytes that unpack to more than {}", packed, unpacked),
-               fmt::format("at most {} times as many", kRatio),
-               "if it is what you want, set MFBENCH_UNPACK=any, or unpack it yourself");
-}
-
-}  // namespace
 
 Bytes ArchiveReader::read_all() {
   constexpr std::size_t kLeast = 1 << 16;

@@ -45,18 +45,20 @@ Role role_of(std::string_view name) {
 }
 
 // Moves p over one field that may be quoted, to the separator or the end of the line.
-void skip_field(const char*& p, char separator) {
-  if (*p == '"') {
-    const char* begin = p++;
-    while (*p != '"' || p[1] == '"') {
-      if (*p == '\n') {
-        throw LineError{begin, "a quote that is not closed on its line", "a closing quote",
-                        "fields of several lines are not read"};
-      }
-      p += *p == '"' ? 2 : 1;
+void skip_quoted(const char*& p) {
+  const char* begin = p++;
+  while (*p != '"' || p[1] == '"') {
+    if (*p == '\n') {
+      throw LineError{begin, "a quote that is not closed on its line", "a closing quote",
+                      "fields of several lines are not read"};
     }
-    ++p;
+    p += *p == '"' ? 2 : 1;
   }
+  ++p;
+}
+
+void skip_field(const char*& p, char separator) {
+  if (*p == '"') skip_quoted(p);
   while (*p != separator && !at_line_end(p)) ++p;
 }
 
@@ -161,15 +163,20 @@ class Csv : public LineFormat {
     read(p);
     const bool closed = !quote || *p++ == '"';
     if (!closed || (*p != header_.separator && !at_line_end(p))) [[unlikely]] {
-      fail_field(begin, "a number and " + field_end());
+      fail_up_to(begin, header_.separator, "a number and " + field_end());
     }
   }
 
   std::int32_t name(const char*& p, NameCounter& names, const char* what) const {
     const char* begin = p;
-    skip_field(p, header_.separator);
-    if (*begin != '"') return number_name(names, begin, p, what);
-    if (p[-1] != '"') fail_field(begin, "a closing quote before " + field_end());
+    if (*begin != '"') {
+      skip_field(p, header_.separator);
+      return number_name(names, begin, p, what);
+    }
+    skip_quoted(p);
+    if (*p != header_.separator && !at_line_end(p)) {
+      fail_field(begin, "a closing quote before " + field_end());
+    }
     return number_quoted_name(names, begin, p, what);
   }
 

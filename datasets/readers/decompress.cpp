@@ -53,6 +53,23 @@ bool gzip_checksums_hold(std::string_view input, std::string_view output) {
   return false;
 }
 
+// 0x184D2A50 to 5F: parallel and seekable writers of zstd begin with one.
+bool starts_with_skippable_frame(std::string_view bytes) {
+  return bytes.size() > 4 && (static_cast<unsigned char>(bytes[0]) & 0xf0) == 0x50 &&
+         bytes.substr(1, 3) == "\x2a\x4d\x18"sv;
+}
+
+// libarchive looks for the first frame of data.
+Bytes after_skippable_frames(Bytes bytes) {
+  constexpr std::size_t kHeader = 8;  // magic number, size
+  while (starts_with_skippable_frame(bytes.view) && bytes.view.size() > kHeader) {
+    const std::size_t frame = kHeader + std::size_t{number_at(bytes.view, 4)};
+    if (frame >= bytes.view.size()) break;
+    bytes.view.remove_prefix(frame);
+  }
+  return bytes;
+}
+
 Bytes decompress_stream(const std::string& path, const Bytes& bytes, Compression compression) {
   ArchiveReader reader = ArchiveReader::of_stream(path, bytes, compression);
   Bytes content = reader.next() ? reader.read_all() : Bytes();  // nothing was compressed
@@ -86,7 +103,9 @@ Bytes unzip(const std::string& path, const Bytes& archive) {
 Compression detect_compression(std::string_view bytes) {
   if (bytes.starts_with(kGzip)) return Compression::gzip;
   if (bytes.starts_with("\xfd\x37zXZ\0"sv)) return Compression::xz;
-  if (bytes.starts_with("\x28\xb5\x2f\xfd"sv)) return Compression::zstd;
+  if (bytes.starts_with("\x28\xb5\x2f\xfd"sv) || starts_with_skippable_frame(bytes)) {
+    return Compression::zstd;
+  }
   if (bytes.starts_with("BZh"sv)) return Compression::bzip2;
   if (bytes.starts_with("PK\x03\x04"sv) || bytes.starts_with("PK\x05\x06"sv)) {
     return Compression::zip;
@@ -97,6 +116,9 @@ Compression detect_compression(std::string_view bytes) {
 Bytes decompress(const std::string& path, const Bytes& bytes, Compression compression) {
   if (compression == Compression::none) return bytes;
   if (compression == Compression::zip) return unzip(path, bytes);
+  if (compression == Compression::zstd) {
+    return decompress_stream(path, after_skippable_frames(bytes), compression);
+  }
   return decompress_stream(path, bytes, compression);
 }
 

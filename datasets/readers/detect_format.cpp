@@ -32,6 +32,17 @@ std::vector<std::string_view> words_of(std::string_view line, std::string_view s
   }
 }
 
+// As triples are read: any number of blanks and tabs between them and around.
+std::vector<std::string_view> words_between_blanks(std::string_view line) {
+  std::vector<std::string_view> words;
+  while (!line.empty()) {
+    const std::size_t at = std::min(line.find_first_of(" \t"), line.size());
+    if (at > 0) words.push_back(line.substr(0, at));
+    line.remove_prefix(std::min(at + 1, line.size()));
+  }
+  return words;
+}
+
 bool starts_with_ids(const std::vector<std::string_view>& words) {
   return words.size() >= 2 && is_integer(words[0]) && is_integer(words[1]);
 }
@@ -67,8 +78,7 @@ std::string by_first_line(std::string_view line) {
       words.size() >= 3 && (starts_with_ids(words) || is_rating(words))) {
     return "movielens-tab";
   }
-  std::vector<std::string_view> words = words_of(line, " ");
-  std::erase(words, "");
+  const auto words = words_between_blanks(line);
   if (words.size() == 3 && (starts_with_ids(words) || is_rating(words))) return "triples";
   // A header: names, several columns.
   if (const std::size_t separator = line.find_first_of(",;\t"); separator != line.npos) {

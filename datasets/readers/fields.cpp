@@ -31,7 +31,13 @@ bool read_long_decimal(const char*& p, float& value) {
   const char* end = p;
   while (*end != '\n') ++end;
   const auto [stop, error] = std::from_chars(p, end, value);
-  if (error != std::errc() || !std::isfinite(value)) return false;
+  if (error == std::errc::result_out_of_range) {
+    double wide = 0;  // 1e-50 is a number, and 0 the float next to it
+    if (std::from_chars(p, end, wide).ec != std::errc() || std::abs(wide) > 1) return false;
+    value = static_cast<float>(wide);
+  } else if (error != std::errc() || !std::isfinite(value)) {
+    return false;
+  }
   p = stop;
   return true;
 }
@@ -46,7 +52,7 @@ void fail_id(const char* begin, const char* what, const char* advice) {
 void fail_separator(const char* p, char separator, const char* field, const std::string& line) {
   const char* name = separator == '\t' ? "a tab" : "a comma";
   if (at_line_end(p)) fail_field(p, fmt::format("{} and another column ({})", name, line));
-  fail_field(field, fmt::format("a number and {} ({})", name, line));
+  fail_up_to(field, separator, fmt::format("a number and {} ({})", name, line));
 }
 
 }  // namespace mf

@@ -113,13 +113,22 @@ class ProbeEntry {
   AlignedVector<std::uint8_t>& parts_;
 };
 
+RawRatings read_file(const std::string& file, const ScaleCheck& scale,
+                     const ParseOptions& options) {
+  const Text text = open_text(file);
+  if (text.view().empty()) {
+    fail_in_file(file, "an empty file", "ratings", "it may be cut short: unpack it again");
+  }
+  return read_netflix(text, scale, options);
+}
+
 // Few large files are parsed by all threads one after another; many small ones at once.
 std::vector<RawRatings> read_files(const std::vector<std::string>& files, const ScaleCheck& scale,
                                    const ParseOptions& options) {
   std::vector<RawRatings> parts(files.size());
   if (std::ssize(files) < 4 * std::max(options.threads, 1)) {
     for (std::size_t f = 0; f < files.size(); ++f) {
-      parts[f] = read_netflix(open_text(files[f]), scale, options);
+      parts[f] = read_file(files[f], scale, options);
     }
     return parts;
   }
@@ -128,7 +137,7 @@ std::vector<RawRatings> read_files(const std::vector<std::string>& files, const 
   const ParseOptions alone{1, options.chunk_bytes};
   team.for_chunks(std::ssize(files), 1, [&](std::int64_t f, std::int64_t) {
     try {
-      parts[f] = read_netflix(open_text(files[f]), scale, alone);
+      parts[f] = read_file(files[f], scale, alone);
     } catch (...) {
       errors[f] = std::current_exception();
     }
@@ -162,6 +171,19 @@ RawRatings read_netflix(const Text& text, const ScaleCheck& scale, const ParseOp
   return parse_lines(text, 0, MovieGroups(entry), options);
 }
 
+namespace {
+
+// Not what an editor or a download has left beside it.
+bool is_text(std::string_view name) {
+  const std::size_t at = name.rfind(".txt");
+  if (at == name.npos) return false;
+  const std::string_view packed = name.substr(at + 4);
+  return packed.empty() || packed == ".gz" || packed == ".xz" || packed == ".zst" ||
+         packed == ".bz2" || packed == ".zip";
+}
+
+}  // namespace
+
 std::vector<std::string> netflix_files(const std::string& folder) {
   for (const char* prefix : {"mv_", "combined_data_"}) {
     std::vector<std::string> files;
@@ -170,7 +192,7 @@ std::vector<std::string> netflix_files(const std::string& folder) {
     if (error) fail(ErrorKind::data, "{}: cannot be listed: {}", folder, cause_of(error.value()));
     for (const auto& entry : entries) {
       const std::string name = entry.path().filename().string();
-      if (name.starts_with(prefix) && name.find(".txt") != std::string::npos) {
+      if (name.starts_with(prefix) && is_text(name)) {
         files.push_back(entry.path().string());
       }
     }

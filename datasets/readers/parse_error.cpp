@@ -27,6 +27,13 @@ void fail_field(const char* p, std::string expected, std::string advice) {
   throw LineError{p, field_at(p), std::move(expected), std::move(advice)};
 }
 
+void fail_up_to(const char* p, char separator, std::string expected) {
+  const char* end = p;
+  while (*end != '\n' && *end != separator) ++end;
+  if (*end == '\n' && end > p && end[-1] == '\r') --end;
+  throw LineError{p, end == p ? field_at(p) : in_quotes({p, end}), std::move(expected), ""};
+}
+
 void fail_in_text(const std::string& path, std::string_view text, std::int64_t offset,
                   const LineError& error) {
   const std::string_view before = text.substr(0, static_cast<std::size_t>(offset));

@@ -25,6 +25,10 @@ std::string field_at(const char* p);
 // Throws LineError{p, field_at(p), expected, advice}.
 [[noreturn]] void fail_field(const char* p, std::string expected, std::string advice = "");
 
+// The same of all that stands before the separator, or the end of the line, which has a number and
+// something behind it.
+[[noreturn]] void fail_up_to(const char* p, char separator, std::string expected);
+
 // Throws Error(data) "path:line:column: found X, expected Y; advice" for a byte offset of a text.
 // Lines and columns count from 1, columns in bytes.
 [[noreturn]] void fail_in_text(const std::string& path, std::string_view text, std::int64_t offset,

@@ -11,6 +11,7 @@
 #include <cmath>
 #include <csignal>
 #include <cstring>
+#include <filesystem>
 #include <memory>
 #include <numeric>
 #include <optional>
@@ -24,6 +25,7 @@
 namespace mf {
 namespace {
 
+namespace fs = std::filesystem;
 using test::error_of;
 using test::read_file;
 using test::StandardError;
@@ -118,6 +120,27 @@ TEST(Cache, RoundTrip) {
   EXPECT_EQ(head.nnz, 45);
   EXPECT_TRUE(head.has_parts);
   EXPECT_FALSE(std::filesystem::exists(path + ".tmp"));
+}
+
+TEST(Cache, ALinkInThePlaceOfItsTemporaryFileIsNotFollowed) {
+  const TempFolder folder;
+  write_file(folder / "precious", "mine");
+  fs::create_symlink(folder / "precious", folder / "a.mfc.tmp");
+  write_cache(folder / "a.mfc", sample(), 1);
+  EXPECT_EQ(read_file(folder / "precious"), "mine");
+  EXPECT_FALSE(fs::is_symlink(folder / "a.mfc"));
+  EXPECT_EQ(read_cache(folder / "a.mfc", 1).ratings.nnz(), sample().ratings.nnz());
+}
+
+TEST(Cache, OfTwoThatReplaceNothingTheFirstStays) {
+  const TempFolder folder;
+  const std::string path = folder / "a.mfc";
+  write_cache(path, sample(9), 1, "", false);
+  EXPECT_HAS(error_of([&] { write_cache(path, sample(5), 1, "", false); }).what(),
+             "made meanwhile");
+  EXPECT_EQ(read_cache(path, 1).ratings.n_users(), 9);
+  write_cache(path, sample(5), 1);
+  EXPECT_EQ(read_cache(path, 1).ratings.n_users(), 5);
 }
 
 TEST(Cache, RoundTripOfNothing) {

@@ -328,6 +328,15 @@ TEST_F(Malformed, CsvHeaders) {
   EXPECT_HAS(error("user,item,rating\n\"1\"x,2,3\n", "csv"), "bad:2:1: found '\"1\"x'");
 }
 
+TEST_F(Malformed, WhatStandsBehindANumberIsShown) {
+  EXPECT_HAS(error("user,item,rating\n1,2,3 \n", "csv"),
+             "bad:2:5: found '3 ', expected a number and");
+  EXPECT_HAS(error("user,item,rating\n1,2,3\r1,3,4\n", "csv"),
+             "found '3\\r1', expected a number and");
+  EXPECT_HAS(error("user;item;rating\n1;2;3,5\n", "csv"), "found '3,5', expected a number and");
+  EXPECT_HAS(error("user;item;rating\n1 ;2;3\r\n", "csv"), "found '1 ', expected a number and");
+}
+
 TEST_F(Malformed, NetflixRatingsNeedAMovie) {
   EXPECT_HAS(error("5,3,2005-01-01\n", "netflix"), "bad:1:1: found '5', expected a line movie:");
   EXPECT_HAS(error("1:\n5,3,2005-01-01\n2:x\n", "netflix"), "bad:3:3: found 'x'");

@@ -203,13 +203,15 @@ TEST_F(Readers, IdsMayHaveLeadingZeros) {
 TEST_F(Readers, TriplesMayBeSeparatedByAnyBlanks) {
   test::expect_same(read("  1 \t 2   3.5  \n4\t5\t-1 \t\r\n", "triples"),
                     {{1, 2, 3.5F}, {4, 5, -1}});
+  test::expect_same(read(" 1 2\t3.5\n4 5 -1\n"), {{1, 2, 3.5F}, {4, 5, -1}});
 }
 
 TEST_F(Readers, NumbersAreRoundedAsTheStandardLibraryDoes) {
   const std::vector<std::string> numbers = {
       "0",     "5",         "-0.5",      ".5",       "5.",         "1e3",          "1.5E-3",
       "0.1",   "3.3333333", "16777217",  "0.000001", "9999999",    "99999.99",     "0.3000000119",
-      "1e-45", "3.4028e38", "-7.25e-12", "12345.67", "0000000000", "123456789012", "0.00000001"};
+      "1e-45", "3.4028e38", "-7.25e-12", "12345.67", "0000000000", "123456789012", "0.00000001",
+      "1e-50", "-1e-200"};
   for (const auto& number : numbers) {
     const auto found = read("1 2 " + number + "\n", "triples");
     ASSERT_EQ(found.size(), 1U) << number;
@@ -453,6 +455,20 @@ TEST_F(Archives, GzipMembersFollowOneAnother) {
     EXPECT_EQ(error.kind(), ErrorKind::data);
     EXPECT_HAS(error.what(), "cut.gz: found gzip data that is damaged");
     EXPECT_HAS(error.what(), "cut short");
+  }
+}
+
+TEST_F(Archives, ZstdMayBeginWithFramesThatAreSkipped) {
+  const std::string bytes = test::from_hex(test::kZstdHex);
+  const std::string frame(
+      "\x5f\x2a\x4d\x18\x03\x00\x00\x00"
+      "abc",
+      11);
+  test::expect_same(read(frame + frame + bytes), fixture_ratings());
+  for (const std::string& cut : {frame, frame + frame.substr(0, 9), frame + bytes.substr(0, 20)}) {
+    const std::string path = test::fresh_file(folder_, cut);
+    const Error error = test::error_of([&] { read_ratings(path, {}); });
+    EXPECT_EQ(error.kind(), ErrorKind::data) << error.what();
   }
 }
 

@@ -147,6 +147,8 @@ TEST_F(TextIds, QuotesOfCsvAreNoPartOfAName) {
   EXPECT_EQ(list_of(ratings.item_names()), (std::vector<std::string>{"say \"hi\"", "x", "y"}));
   EXPECT_HAS(error("user,item,rating\n\"alice\"x,B1,3\n", "csv"),
              ":2:1: found '\"alice\"x', expected a closing quote before ','");
+  EXPECT_HAS(error("user,item,rating\n\"alice\"x\",B1,3\n", "csv"),
+             ":2:1: found '\"alice\"x\"', expected a closing quote before ','");
   EXPECT_HAS(error("user,item,rating\nbob,B1,3\n\"alice,B1,3\n", "csv"),
              ":3:1: found a quote that is not closed");
 }

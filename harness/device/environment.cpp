@@ -97,7 +97,11 @@ std::int64_t peak_memory_bytes() {
 }
 
 std::string utc_now() {
-  const std::time_t now = std::chrono::system_clock::to_time_t(std::chrono::system_clock::now());
+  return utc_text(std::chrono::system_clock::to_time_t(std::chrono::system_clock::now()));
+}
+
+std::string utc_text(std::int64_t seconds_since_1970) {
+  const std::time_t now = seconds_since_1970;
   std::tm parts{};
   gmtime_r(&now, &parts);
   std::array<char, 32> text{};

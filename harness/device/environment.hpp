@@ -18,5 +18,6 @@ void reset_peak_memory();
 std::int64_t peak_memory_bytes();
 
 std::string utc_now();  // 2026-01-31T12:00:00Z
+std::string utc_text(std::int64_t seconds_since_1970);
 
 }  // namespace mf

@@ -2,6 +2,7 @@
 
 #include <fmt/core.h>
 
+#include <map>
 #include <optional>
 #include <set>
 #include <span>
@@ -12,7 +13,9 @@
 #include "base/atomic_file.hpp"
 #include "base/error.hpp"
 #include "base/json_values.hpp"
+#include "base/log.hpp"
 #include "datasets/load.hpp"
+#include "harness/device/environment.hpp"
 #include "harness/results/result_file.hpp"
 #include "harness/results/standing_names.hpp"
 #include "harness/run/one_case.hpp"
@@ -92,10 +95,30 @@ RunOptions options_of_trials(RunOptions options) {
   return options;
 }
 
+// A case's hash does not have the content of the user's files.
+class LaterFiles {
+ public:
+  void warn_of(const Case& item, const ResultFile& standing) {
+    const auto [known, is_new] = written_.try_emplace(item.data.label());
+    if (is_new) known->second = written_at(item.data);
+    const auto started = text_at(standing.header, {"environment", "started_at"});
+    if (!known->second || !started || utc_text(*known->second) <= *started) return;
+    warn(
+        "{}: written at {}, after results that stand here; if its ratings are others now, --rerun "
+        "measures all again",
+        known->first, utc_text(*known->second));
+    known->second.reset();  // once
+  }
+
+ private:
+  std::map<std::string, std::optional<std::int64_t>> written_;  // by data set
+};
+
 void run_cases(SessionSummary& summary, const RunContext& context) {
   const RunOptions& options = context.options;
   const Spec& spec = summary.spec;
   std::vector<const Case*> later;
+  LaterFiles later_files;
   for (const Case& item : spec.cases) later.push_back(&item);
   for (std::size_t i = 0; i < spec.cases.size() && !summary.interrupted; ++i) {
     const Case& item = spec.cases[i];
@@ -104,6 +127,7 @@ void run_cases(SessionSummary& summary, const RunContext& context) {
     if (const auto standing = standing_result(path, item, options)) {
       ++summary.finished_before;
       summary.failed += is_failure(*standing->status()) ? 1 : 0;
+      later_files.warn_of(item, *standing);
       continue;
     }
     if (options.only == RunOptions::kNoCase) continue;
