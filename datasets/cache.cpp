@@ -193,8 +193,25 @@ void write_section(AtomicFile& file, std::span<const std::byte> section, const W
 }
 
 // The caller holds the lock: nobody else writes to the temporary file.
+// What processes that were killed while they wrote have left: nobody holds its lock.
+void remove_left_over(const std::string& path) {
+  std::error_code error;
+  for (const auto& entry : fs::directory_iterator(fs::path(path).parent_path(), error)) {
+    const fs::path other = entry.path();
+    if (!other.string().ends_with(".mfc.tmp") || other == path + ".tmp") continue;
+    try {
+      const fs::path its_cache = fs::path(other).replace_extension();
+      if (const auto lock = FileLock::if_free(its_cache.string() + ".lock")) {
+        fs::remove(other, error);
+      }
+    } catch (const Error&) {  // in a folder of others
+    }
+  }
+}
+
 void write_locked(const std::string& path, const Dataset& data, const std::string& key,
                   const Writing& how) {
+  remove_left_over(path);
   const int threads = how.threads;
   DatasetInfo info = data.info;
   if (info.content_hash == 0) info.content_hash = content_hash(data.ratings, threads);

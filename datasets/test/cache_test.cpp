@@ -132,6 +132,18 @@ TEST(Cache, ALinkInThePlaceOfItsTemporaryFileIsNotFollowed) {
   EXPECT_EQ(read_cache(folder / "a.mfc", 1).ratings.nnz(), sample().ratings.nnz());
 }
 
+TEST(Cache, WhatAKilledWriterLeftGoesUnlessItStillWrites) {
+  const TempFolder folder;
+  for (const char* name : {"dead.mfc.tmp", "alive.mfc.tmp", "other.tmp"}) {
+    write_file(folder / name, "half");
+  }
+  const FileLock alive(folder / "alive.mfc.lock");
+  write_cache(folder / "a.mfc", sample(), 1);
+  EXPECT_FALSE(fs::exists(folder / "dead.mfc.tmp"));
+  EXPECT_TRUE(fs::exists(folder / "alive.mfc.tmp"));
+  EXPECT_TRUE(fs::exists(folder / "other.tmp"));
+}
+
 TEST(Cache, OfTwoThatReplaceNothingTheFirstStays) {
   const TempFolder folder;
   const std::string path = folder / "a.mfc";
