@@ -192,12 +192,11 @@ void write_section(AtomicFile& file, std::span<const std::byte> section, const W
   write_padding(file, section.size());
 }
 
-// The caller holds the lock: nobody else writes to the temporary file.
 // What processes that were killed while they wrote have left: nobody holds its lock.
 void remove_left_over(const std::string& path) {
   std::error_code error;
   for (const auto& entry : fs::directory_iterator(fs::path(path).parent_path(), error)) {
-    const fs::path other = entry.path();
+    const fs::path& other = entry.path();
     if (!other.string().ends_with(".mfc.tmp") || other == path + ".tmp") continue;
     try {
       const fs::path its_cache = fs::path(other).replace_extension();
@@ -209,6 +208,7 @@ void remove_left_over(const std::string& path) {
   }
 }
 
+// The caller holds the lock: nobody else writes to the temporary file.
 void write_locked(const std::string& path, const Dataset& data, const std::string& key,
                   const Writing& how) {
   remove_left_over(path);

@@ -87,6 +87,12 @@ def test_trials_come_first_in_one_process(mfbench, place):
     assert "2 cases: 0 run now, 2 finished before" in again.stdout
 
 
+def as_from_a_terminal():
+    """`nohup` and `&` of a script have these ignored, and who starts the tests may use either."""
+    for number in (signal.SIGINT, signal.SIGHUP):
+        signal.signal(number, signal.SIG_DFL)
+
+
 class Running:
     """A run that goes on, and the process of its case."""
 
@@ -94,7 +100,7 @@ class Running:
         self.folder = folder
         self.process = subprocess.Popen([mfbench.program, "run", "spec.json", "--out", "apart", "--apart"], cwd=folder,
                                         env=mfbench.environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                                        text=True)
+                                        text=True, preexec_fn=as_from_a_terminal)
 
     def child(self, case=None):
         """Once it has written a point of that case."""
