@@ -121,6 +121,8 @@ std::uint32_t crc32(std::string_view bytes) {
   return ~crc;
 }
 
+std::string hash64_text(std::uint64_t hash) { return fmt::format("{:016x}", hash); }
+
 std::uint64_t hash64(std::span<const std::byte> bytes, std::uint64_t seed) {
   constexpr std::uint64_t k0 = 0x9e3779b97f4a7c15ULL;
   constexpr std::uint64_t k1 = 0xd1342543de82ef95ULL;

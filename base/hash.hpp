@@ -39,6 +39,7 @@ std::uint32_t crc32(std::string_view bytes);
 // 64-bit hash of bytes: multiply-and-fold over 16-byte pieces, several GB/s a thread. Detects
 // corruption; not for adversaries.
 std::uint64_t hash64(std::span<const std::byte> bytes, std::uint64_t seed = 0);
+std::string hash64_text(std::uint64_t hash);  // 16 lower-case hex digits
 
 template <class T>
 std::uint64_t hash64_of(std::span<const T> values, std::uint64_t seed = 0) {

@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/hash.hpp"
 #include "base/json.hpp"
 #include "datasets/data_commands.hpp"
 #include "datasets/distribution.hpp"
@@ -43,7 +44,7 @@ Json dataset_stats(const Dataset& data, int threads) {
                {"look_alike", data.info.look_alike},
                {"source", data.info.source},
                {"source_sha256", data.info.source_hash},
-               {"content_hash", fmt::format("{:016x}", hash)},
+               {"content_hash", hash64_text(hash)},
                {"n_users", ratings.n_users()},
                {"n_items", ratings.n_items()},
                {"nnz", ratings.nnz()},

@@ -123,15 +123,35 @@ std::string how_to_get(const CatalogEntry& entry, const DatasetRequest& request)
       entry.name, entry.name);
 }
 
+// Empty, or how the counts differ from those of the catalog.
+std::string other_counts(const CatalogEntry& entry, const DatasetRequest& request,
+                         const Shape& found) {
+  const std::int64_t nnz =
+      request.given.empty() ? entry.nnz : find_given_split(entry, request.given).nnz;
+  const auto differs = [](std::int64_t expected, std::int64_t is) {
+    return expected != 0 && expected != is;
+  };
+  if (!differs(entry.n_users, found.n_users) && !differs(entry.n_items, found.n_items) &&
+      !differs(nnz, found.nnz)) {
+    return "";
+  }
+  return fmt::format("found {} users, {} items and {} ratings, the catalog has {}, {} and {}",
+                     found.n_users, found.n_items, found.nnz, entry.n_users, entry.n_items, nnz);
+}
+
 std::string why_catalog_unavailable(const CatalogEntry& entry, const DatasetRequest& request) {
   if (find_catalog_source(entry, request)) return "";
   const std::string path = cache_path(request);
   if (!exists(path)) return how_to_get(entry, request);
   try {
     const CacheHead head = read_cache_head(path);
-    if (carried_cache_fits(entry, request, head)) return "";
-    return fmt::format("{}: made from other files (SHA-256 {}) than those of the catalog; {}", path,
-                       head.info.source_hash, how_to_get(entry, request));
+    if (!carried_cache_fits(entry, request, head)) {
+      return fmt::format("{}: made from other files (SHA-256 {}) than those of the catalog; {}",
+                         path, head.info.source_hash, how_to_get(entry, request));
+    }
+    const std::string counts = other_counts(entry, request, {head.n_users, head.n_items, head.nnz});
+    if (counts.empty() || !entry.counts_verified) return "";
+    return fmt::format("{}: {}; {}", path, counts, how_to_get(entry, request));
   } catch (const Error& error) {
     return fmt::format("{}; {}", error.what(), how_to_get(entry, request));
   }
@@ -139,20 +159,11 @@ std::string why_catalog_unavailable(const CatalogEntry& entry, const DatasetRequ
 
 // Counts that we have recomputed must hold; quoted ones are worth a warning.
 void check_counts(const CatalogEntry& entry, const DatasetRequest& request, const Ratings& found) {
-  const std::int64_t nnz =
-      request.given.empty() ? entry.nnz : find_given_split(entry, request.given).nnz;
-  const auto differs = [](std::int64_t expected, std::int64_t is) {
-    return expected != 0 && expected != is;
-  };
-  if (!differs(entry.n_users, found.n_users()) && !differs(entry.n_items, found.n_items()) &&
-      !differs(nnz, found.nnz())) {
-    return;
-  }
-  const std::string text = fmt::format(
-      "{}: found {} users, {} items and {} ratings, the catalog has {}, {} and {}", request.label(),
-      found.n_users(), found.n_items(), found.nnz(), entry.n_users, entry.n_items, nnz);
-  if (entry.counts_verified) fail(ErrorKind::data, "{}", text);
-  warn("{} (quoted from the literature)", text);
+  const std::string counts =
+      other_counts(entry, request, {found.n_users(), found.n_items(), found.nnz()});
+  if (counts.empty()) return;
+  if (entry.counts_verified) fail(ErrorKind::data, "{}: {}", request.label(), counts);
+  warn("{}: {} (quoted from the literature)", request.label(), counts);
 }
 
 Dataset load_catalog(const CatalogEntry& entry, const DatasetRequest& request, int threads,
@@ -250,7 +261,7 @@ std::optional<std::int64_t> written_at(const DatasetRequest& request) {
   std::optional<std::int64_t> latest;
   const auto look = [&](const std::string& path) {
     struct stat status {};
-    if (::stat(path.c_str(), &status) == 0) {
+    if (::stat(path.c_str(), &status) == 0 && S_ISREG(status.st_mode)) {
       latest = std::max(latest.value_or(0), std::int64_t{status.st_mtim.tv_sec});
     }
   };
@@ -260,6 +271,12 @@ std::optional<std::int64_t> written_at(const DatasetRequest& request) {
     for (const auto& entry : fs::directory_iterator(path, error)) look(entry.path().string());
   }
   return latest;
+}
+
+std::optional<std::uint64_t> known_content(const DatasetRequest& request) {
+  if (own_files(request).empty() || request.implicit) return std::nullopt;
+  const auto path = fresh_cache(request);
+  return path ? std::optional(read_cache_head(*path).info.content_hash) : std::nullopt;
 }
 
 std::optional<Source> source_of(const DatasetRequest& request) {

@@ -405,6 +405,7 @@ void refuse_apart(const RunOptions& options) {
 
 int run_command(const std::string& path, RunOptions options, ProgressMode mode) {
   if (options.apart && !options.only) return run_spec_apart(read_and_warn(path), options, mode);
+  if (options.only) end_with_starter(kReportFile);
   const bool joins = launched_count() == 1 || !mpi_version().empty();
   if (!joins && launched_rank() > 0) return 0;  // rank 0 says why
   RankWorld world;

@@ -93,14 +93,19 @@ def as_from_a_terminal():
         signal.signal(number, signal.SIG_DFL)
 
 
+def on_one_core():
+    as_from_a_terminal()
+    os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
+
+
 class Running:
     """A run that goes on, and the process of its case."""
 
-    def __init__(self, mfbench, folder):
+    def __init__(self, mfbench, folder, before=as_from_a_terminal):
         self.folder = folder
         self.process = subprocess.Popen([mfbench.program, "run", "spec.json", "--out", "apart", "--apart"], cwd=folder,
                                         env=mfbench.environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                                        text=True, preexec_fn=as_from_a_terminal)
+                                        text=True, preexec_fn=before)
 
     def child(self, case=None):
         """Once it has written a point of that case."""
@@ -131,21 +136,40 @@ def test_a_process_that_is_killed_takes_its_case_alone_along(mfbench, place):
     assert len(results(folder / "apart")) == 3
 
 
-@pytest.mark.parametrize("to_all", [False, True])
+def to_first(first, second, code):
+    os.kill(first, code)
+
+
+def to_both(first, second, code):
+    os.kill(first, code)
+    os.kill(second, code)
+
+
+def to_both_in_turn(first, second, code):
+    os.kill(first, code)
+    time.sleep(0.005)  # what the first is told to say has come
+    os.kill(second, code)
+
+
+def to_both_from_the_end(first, second, code):
+    to_both_in_turn(second, first, code)
+
+
+@pytest.mark.parametrize("sent", [to_first, to_both, to_both_in_turn, to_both_from_the_end])
 @pytest.mark.parametrize("code", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
-def test_a_signal_ends_the_running_epoch_and_starts_no_other_case(mfbench, place, code, to_all):
-    """A terminal sends Ctrl-C to both, `kill` to one: neither gives the epoch up."""
+def test_a_signal_ends_the_running_epoch_and_starts_no_other_case(mfbench, place, code, sent):
+    """A terminal sends Ctrl-C to both, `kill` to one, a batch system to one after the other: none of them gives the
+    epoch up."""
     folder = place(SLOW)
     running = Running(mfbench, folder)
     child = running.child(case=1)
-    running.process.send_signal(code)
-    if to_all:
-        os.kill(child, code)
+    sent(running.process.pid, child, code)
     status, out, err = running.end()
     assert status == 128 + code, (out, err)
     assert ("interrupted; the same command goes on" in err) == (code != signal.SIGHUP)
     (lines,) = results(folder / "apart").values()
     assert lines[-1]["status"] == "interrupted" and 1 < len(lines) - 2 < 200
+    assert lines[-1]["stop_reason"] == f"stopped by the user after epoch {lines[-1]['epochs']}"
     assert lines[-2]["type"] == "trace" and lines[-2]["epoch"] == lines[-1]["epochs"]
 
 
@@ -165,6 +189,51 @@ def test_no_process_goes_on_alone(mfbench, place):
     short = json.loads((folder / "spec.json").read_text()) | {"stop": {"epochs": 1}}
     (folder / "spec.json").write_text(json.dumps(short))
     assert run(mfbench, folder).returncode == 0, "the folder is free"
+
+
+def started(pid):
+    """The process that it has started, as soon as there is one."""
+    for _ in range(100_000):
+        if children := pathlib.Path(f"/proc/{pid}/task/{pid}/children").read_text().split():
+            return int(children[0])
+    raise AssertionError("no process was started")
+
+
+def assert_ends(pid, within_s):
+    until = time.monotonic() + within_s
+    while time.monotonic() < until:
+        try:
+            if pathlib.Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] in "ZX":
+                return
+        except FileNotFoundError:
+            return
+        time.sleep(0.01)
+    os.kill(pid, signal.SIGKILL)
+    raise AssertionError("it went on alone")
+
+
+@pytest.mark.parametrize("after_s", [0, 0.002, 0.01, 0.03])
+def test_a_process_whose_starter_ends_while_it_starts_ends_too(mfbench, place, after_s):
+    folder = place({**SLOW, "stop": {"epochs": 2000}})
+    running = Running(mfbench, folder)
+    child = started(running.process.pid)
+    time.sleep(after_s)
+    running.process.kill()
+    running.process.wait()
+    assert_ends(child, within_s=10)
+
+
+def test_the_third_signal_ends_what_loads_too(mfbench, place):
+    """Loading does not ask for signals; the folder is free at once all the same."""
+    folder = place({**SLOW, "datasets": [{"like": "netflix"}]})
+    running = Running(mfbench, folder, before=on_one_core)
+    child = started(running.process.pid)
+    time.sleep(0.5)
+    for _ in range(3):
+        running.process.send_signal(signal.SIGINT)
+        time.sleep(0.15)
+    assert running.process.wait(60) == -signal.SIGINT
+    assert_ends(child, within_s=1)
 
 
 def test_what_cannot_be_apart_is_refused(mfbench, place):

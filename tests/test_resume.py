@@ -9,6 +9,8 @@ import signal
 import subprocess
 import time
 
+import pytest
+
 SPEC = {
     "name": "kill",
     "datasets": [{"like": "ml-100k", "scale": 0.05}],
@@ -110,17 +112,57 @@ def test_two_runs_do_not_share_a_folder(mfbench, tmp_path):
     assert "another mfbench run" in second.stderr
 
 
-def test_ratings_written_after_a_result_are_told_of_once(mfbench, tmp_path):
-    """The hash of a case does not have them, so it stands."""
-    ratings = tmp_path / "own.csv"
-    ratings.write_text("user,item,rating\n" + "".join(f"{k % 9},{k % 7},{k % 5 + 1}\n" for k in range(63)))
-    (tmp_path / "s.json").write_text(json.dumps({
+def own_ratings(folder, first=1):
+    (folder / "own.csv").write_text(
+        "user,item,rating\n" + "".join(f"{k % 9},{k % 7},{(first + k) % 5 + 1}\n" for k in range(63)))
+    (folder / "s.json").write_text(json.dumps({
         "datasets": [{"path": "own.csv"}], "seeds": [1, 2], "stop": {"epochs": 1},
         "algorithms": [{"name": "sgd_serial", "factors": 2}]}))
-    assert "written at" not in mfbench("run", "s.json", cwd=tmp_path).stderr
-    assert "written at" not in mfbench("run", "s.json", cwd=tmp_path).stderr
-    later = time.time() + 5
-    os.utime(ratings, (later, later))
-    again = mfbench("run", "s.json", cwd=tmp_path)
+    return folder / "own.csv"
+
+
+def as_of_tomorrow(path):
+    later = time.time() + 86_400
+    os.utime(path, (later, later))
+
+
+@pytest.mark.parametrize("words", [[], ["--apart"]])
+def test_ratings_written_after_a_result_are_told_of_once(mfbench, tmp_path, words):
+    """The hash of a case does not have them, so it stands."""
+    ratings = own_ratings(tmp_path)
+    assert "warning" not in mfbench("run", "s.json", *words, cwd=tmp_path).stderr
+    assert "warning" not in mfbench("run", "s.json", *words, cwd=tmp_path).stderr
+    as_of_tomorrow(ratings)
+    again = mfbench("run", "s.json", *words, cwd=tmp_path)
     assert "2 cases: 0 run now, 2 finished before" in again.stdout
     assert again.stderr.count("own.csv: written at") == 1 and "--rerun" in again.stderr
+    mfbench("run", "s.json", "--rerun", *words, cwd=tmp_path)
+    assert "warning" not in mfbench("run", "s.json", *words, cwd=tmp_path).stderr, "as the cache tells"
+
+
+def test_ratings_that_are_others_are_told_of_whatever_their_times_say(mfbench, tmp_path):
+    ratings = own_ratings(tmp_path)
+    mfbench("run", "s.json", cwd=tmp_path)
+    before = ratings.stat().st_mtime - 1000
+    own_ratings(tmp_path, first=2)
+    os.utime(ratings, (before, before))
+    mfbench("run", "s.json", "--out", "elsewhere", cwd=tmp_path)
+    again = mfbench("run", "s.json", cwd=tmp_path)
+    assert again.stderr.count("own.csv: its ratings are others") == 1 and "--rerun" in again.stderr
+    mfbench("run", "s.json", "--rerun", cwd=tmp_path)
+    assert "warning" not in mfbench("run", "s.json", cwd=tmp_path).stderr
+
+
+def test_a_folder_that_holds_its_results_is_not_written_by_them(mfbench, tmp_path):
+    own_ratings(tmp_path)
+    (tmp_path / "d").mkdir()
+    for item in range(1, 8):
+        lines = [f"{item}:", *(f"{user},{(item + user) % 5 + 1},2005-09-06" for user in range(1, 10))]
+        (tmp_path / "d" / f"mv_{item:07}.txt").write_text("\n".join(lines) + "\n")
+    spec = json.loads((tmp_path / "s.json").read_text()) | {"datasets": [{"path": "d", "format": "netflix"}]}
+    (tmp_path / "s.json").write_text(json.dumps(spec))
+    done = mfbench("run", "s.json", "--out", "d/results", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    time.sleep(1.1)  # results tell seconds
+    (tmp_path / "d" / "another").mkdir()
+    assert "warning" not in mfbench("run", "s.json", "--out", "d/results", cwd=tmp_path).stderr

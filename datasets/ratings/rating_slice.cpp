@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/error.hpp"
+#include "base/hash.hpp"
 #include "datasets/ratings/bucket_sort.hpp"
 
 namespace mf {
@@ -140,9 +141,9 @@ PartOffsets RatingSlice::rating_parts() const {
 
 void check_same_data(const std::string& name, const Dataset& data, Communicator& ranks) {
   const Ratings& all = data.ratings;
-  const auto texts =
-      ranks.all_texts(fmt::format("{:016x} with {} ratings of {} users and {} items",
-                                  data.info.content_hash, all.nnz(), all.n_users(), all.n_items()));
+  const auto texts = ranks.all_texts(fmt::format("{} with {} ratings of {} users and {} items",
+                                                 hash64_text(data.info.content_hash), all.nnz(),
+                                                 all.n_users(), all.n_items()));
   for (int other = 1; other < ranks.size(); ++other) {
     if (texts[other] == texts[0]) continue;
     fail(ErrorKind::data,

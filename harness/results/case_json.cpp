@@ -6,6 +6,7 @@
 
 #include "algorithms/core/ranks.hpp"
 #include "algorithms/core/registry.hpp"
+#include "base/hash.hpp"
 #include "base/json_values.hpp"
 #include "harness/device/environment.hpp"
 #include "harness/results/case_clocks.hpp"
@@ -16,8 +17,6 @@
 
 namespace mf {
 namespace {
-
-std::string hash_text(std::uint64_t hash) { return fmt::format("{:016x}", hash); }
 
 Json dataset_json(const CaseData& data, const Case& item) {
   const DatasetInfo& info = *data.info;
@@ -30,7 +29,7 @@ Json dataset_json(const CaseData& data, const Case& item) {
                {"look_alike", info.look_alike},
                {"source", info.source},
                {"source_sha256", info.source_hash.empty() ? Json() : Json(info.source_hash)},
-               {"content_hash", hash_text(info.content_hash)},
+               {"content_hash", hash64_text(info.content_hash)},
                {"n_users", split.train.n_users()},
                {"n_items", split.train.n_items()},
                {"nnz_train", data.sizes.train},

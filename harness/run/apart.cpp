@@ -24,7 +24,6 @@ extern char** environ;
 namespace mf {
 namespace {
 
-constexpr int kReportFile = 3;  // of a process: where its report goes
 constexpr int kLookAgainMs = 100;
 
 [[noreturn]] void cannot_start(int error) {

@@ -11,6 +11,8 @@
 
 namespace mf {
 
+inline constexpr int kReportFile = 3;  // of such a process: where its report goes
+
 struct ApartSession {
   SessionSummary summary;
   std::optional<int> ended_by;  // the exit code of a process after which no other was started

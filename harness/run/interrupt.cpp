@@ -1,5 +1,6 @@
 #include "harness/run/interrupt.hpp"
 
+#include <poll.h>
 #include <sys/prctl.h>
 #include <unistd.h>
 
@@ -8,20 +9,22 @@ namespace {
 
 constexpr int kSignals = 256;  // more than there are: what is told is level * kSignals + signal
 
-volatile std::sig_atomic_t level = 0;
+volatile std::sig_atomic_t own = 0;   // levels: of the signals that came to this process
+volatile std::sig_atomic_t told = 0;  // and to the one that started it
 volatile std::sig_atomic_t last_signal = 0;
 
 extern "C" void on_interrupt(int signal) {
-  level = level + 1;
+  own = own + 1;
   last_signal = signal;
-  if (level >= 2) std::signal(signal, SIG_DFL);
+  if (own >= 2 || told >= 2) std::signal(signal, SIG_DFL);
 }
 
 extern "C" void on_told(int, siginfo_t* info, void*) {
-  const int told = info->si_value.sival_int;
-  if (told / kSignals <= level) return;
-  level = told / kSignals;
-  last_signal = told % kSignals;
+  const int word = info->si_value.sival_int;
+  if (word / kSignals <= told) return;
+  told = word / kSignals;
+  if (told > own) last_signal = word % kSignals;
+  if (told >= 2) std::signal(SIGTERM, SIG_DFL);  // as which the other's end comes
 }
 
 }  // namespace
@@ -39,7 +42,7 @@ void install_interrupt_handler() {
   std::signal(SIGPIPE, SIG_IGN);  // a full pipe is an error of the write, not the end of a run
 }
 
-int interrupt_level() { return level; }
+int interrupt_level() { return own > told ? own : told; }
 int interrupt_signal() { return last_signal; }
 
 sigset_t told_interrupts() {
@@ -51,7 +54,7 @@ sigset_t told_interrupts() {
 
 void tell_interrupt(pid_t process) {
   sigval value{};
-  value.sival_int = level * kSignals + last_signal;
+  value.sival_int = interrupt_level() * kSignals + last_signal;
   ::sigqueue(process, SIGRTMIN, value);
 }
 
@@ -61,9 +64,14 @@ void hear_interrupts() {
   sigemptyset(&action.sa_mask);
   action.sa_flags = SA_RESTART | SA_SIGINFO;
   sigaction(SIGRTMIN, &action, nullptr);
-  const sigset_t told = told_interrupts();
-  sigprocmask(SIG_UNBLOCK, &told, nullptr);
+  const sigset_t blocked = told_interrupts();
+  sigprocmask(SIG_UNBLOCK, &blocked, nullptr);
+}
+
+void end_with_starter(int pipe) {
   ::prctl(PR_SET_PDEATHSIG, SIGTERM);
+  pollfd held{pipe, 0, 0};  // an end that came before is not signalled
+  if (::poll(&held, 1, 0) > 0 && (held.revents & POLLERR) != 0) std::raise(SIGTERM);
 }
 
 }  // namespace mf

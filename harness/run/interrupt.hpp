@@ -21,7 +21,11 @@ int interrupt_signal();  // the last that came; 0: none
 sigset_t told_interrupts();
 void tell_interrupt(pid_t process);
 
-// In such a process. It is told, too, where the one that started it is no more.
+// In such a process.
 void hear_interrupts();
+
+// In such a process, first of all: SIGTERM comes with the end of the one that started it, also
+// where that came before; `pipe` is an end for writing of which that one alone has the other.
+void end_with_starter(int pipe);
 
 }  // namespace mf

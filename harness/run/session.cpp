@@ -12,6 +12,7 @@
 #include "algorithms/peer/places.hpp"
 #include "base/atomic_file.hpp"
 #include "base/error.hpp"
+#include "base/hash.hpp"
 #include "base/json_values.hpp"
 #include "base/log.hpp"
 #include "datasets/load.hpp"
@@ -95,23 +96,42 @@ RunOptions options_of_trials(RunOptions options) {
   return options;
 }
 
-// A case's hash does not have the content of the user's files.
+// A case's hash does not have the content of the user's files. Where the cache does not tell it,
+// their times have to do.
 class LaterFiles {
  public:
+  // Once for each data set.
   void warn_of(const Case& item, const ResultFile& standing) {
-    const auto [known, is_new] = written_.try_emplace(item.data.label());
-    if (is_new) known->second = written_at(item.data);
+    const auto [known, is_new] = known_.try_emplace(item.data.label());
+    Files& files = known->second;
+    if (is_new) files = {known_content(item.data), written_at(item.data), false};
+    if (files.told) return;
+    const auto content = text_at(standing.header, {"dataset", "content_hash"});
     const auto started = text_at(standing.header, {"environment", "started_at"});
-    if (!known->second || !started || utc_text(*known->second) <= *started) return;
-    warn(
-        "{}: written at {}, after results that stand here; if its ratings are others now, --rerun "
-        "measures all again",
-        known->first, utc_text(*known->second));
-    known->second.reset();  // once
+    if (files.content && content) {
+      if (*content == hash64_text(*files.content)) return;
+      warn(
+          "{}: its ratings are others than those of results that stand here; --rerun measures all "
+          "again",
+          known->first);
+      files.told = true;
+    } else if (files.written && started && utc_text(*files.written) > *started) {
+      warn(
+          "{}: written at {}, after results that stand here; if its ratings are others now, "
+          "--rerun measures all again",
+          known->first, utc_text(*files.written));
+      files.told = true;
+    }
   }
 
  private:
-  std::map<std::string, std::optional<std::int64_t>> written_;  // by data set
+  struct Files {
+    std::optional<std::uint64_t> content;
+    std::optional<std::int64_t> written;
+    bool told = false;
+  };
+
+  std::map<std::string, Files> known_;  // by data set
 };
 
 void run_cases(SessionSummary& summary, const RunContext& context) {
@@ -127,7 +147,9 @@ void run_cases(SessionSummary& summary, const RunContext& context) {
     if (const auto standing = standing_result(path, item, options)) {
       ++summary.finished_before;
       summary.failed += is_failure(*standing->status()) ? 1 : 0;
-      later_files.warn_of(item, *standing);
+      // Of a process for one case, the one that started it says so.
+      if (!options.only || *options.only == RunOptions::kNoCase)
+        later_files.warn_of(item, *standing);
       continue;
     }
     if (options.only == RunOptions::kNoCase) continue;
