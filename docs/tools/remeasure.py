@@ -9,7 +9,6 @@ another machine of the kind: carry DIR along.
 import argparse
 import json
 import pathlib
-import shlex
 import signal
 import subprocess
 import sys
@@ -17,8 +16,9 @@ import time
 from dataclasses import dataclass
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-OF_THE_PLACE = ("--out", "--save-model", "--trace", "--quiet", "--json", "--rerun", "--retry")
-WITH_A_VALUE = ("--out", "--save-model", "--trace", "--pin", "--numa", "--profile", "--profile-warmup")
+sys.path.insert(0, str(ROOT / "plots"))
+from mfplots.command_line import options_of  # noqa: E402
+
 FROM_FEW = 5  # seeds
 
 
@@ -35,19 +35,6 @@ class Part:
 def lines_of(path):
     with path.open(encoding="utf-8") as file:
         return [json.loads(line) for line in file]
-
-
-def options_of(command_line):
-    """Before and after the spec, but for what belongs to the place where it ran."""
-    words = shlex.split(command_line)[2:]
-    kept = []
-    while words:
-        name, equals, _ = words[0].partition("=")
-        count = 2 if name in WITH_A_VALUE and not equals else 1
-        if name.startswith("--") and name not in OF_THE_PLACE:
-            kept += words[:count]
-        words = words[count:]
-    return tuple(kept)
 
 
 def part_of(folder, results, specs):

@@ -218,7 +218,7 @@ def make_labels(configurations: Sequence[tuple[str, Facets]],
     for name, facets in configurations:
         keys = [key for key in facets if key in shown[name] or (key == SIZE_FACET and len(sizes) > 1)
                 or (key, facets[key]) == ("device", "cuda")]  # a peer is of the CPU otherwise
-        words = [f"{_short_key(key, keys)}={facet_text(facets[key])}" for key in keys]
+        words = [f"{short_key(key, keys)}={facet_text(facets[key])}" for key in keys]
         labels.append(" ".join([name, *words]))
     return labels
 
@@ -230,7 +230,7 @@ def _differing(group: Sequence[Facets]) -> set[str]:
             if len({canonical(f[key]) if key in f else absent for f in group}) > 1}
 
 
-def _short_key(key: str, shown: Sequence[str]) -> str:
+def short_key(key: str, shown: Sequence[str]) -> str:
     """Without its section (schedule.learning_rate) where that stays clear."""
     leaf = key.rsplit(".", 1)[-1]
     clash = sum(other.rsplit(".", 1)[-1] == leaf for other in shown) > 1

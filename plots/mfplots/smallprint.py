@@ -77,7 +77,7 @@ def _environments(cases: pd.DataFrame) -> list[dict]:
 def _machine(row: dict) -> str:
     words = [str(row["host"] or "unknown host"), f"{row['cpu']} ({cores_text(row['cores'])} cores)"]
     if row["gpu"]:
-        words.append(f"{row['gpu']}, driver {row['driver']}, CUDA {row['cuda']}")
+        words.append(f"{row['gpu']}, CUDA {row['cuda']}, driver of CUDA {row['driver']}")
     return ", ".join(words)
 
 

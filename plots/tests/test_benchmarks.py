@@ -97,7 +97,7 @@ def test_select_takes_values_of_keys(tmp_path):
 def test_provenance_names_program_revision_and_device(tmp_path):
     text = " ".join(loaded(tmp_path / "a", solvers()).provenance)
     assert "toy_gpubench, 2020-01-01" in text and "some/where" not in text
-    assert "git 0123456789 + uncommitted changes" in text and "Test GPU, driver 1.0" in text
+    assert "git 0123456789 + uncommitted changes" in text and "Test GPU, CUDA 12.0, driver of CUDA 1.0" in text
     text = " ".join(loaded(tmp_path / "b", solvers(), machine=False).provenance)
     assert "revision and device not recorded (no environment.json" in text
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shutil
 import subprocess
 from pathlib import Path
 
@@ -16,11 +17,11 @@ from mfplots.metrics import Target
 from mfplots.palette import COLOURS, BLACK, on_dark
 from mfplots.site import assets, cli, write
 from mfplots.site.board import board, case_rows, failures, with_ceilings
-from mfplots.site.case_page import case_data, experiment_files, repeat_lines, stack
+from mfplots.site.case_page import History, case_data, experiment_files, repeat_lines, stack
 from mfplots.site.ceilings import read_ceilings
-from mfplots.site.exhibits import claims_of, read_claims, verdict_kind
+from mfplots.site.exhibits import OTHER, claims_of, read_claims, verdict_kind
 from mfplots.site.gather import case_key, gather
-from mfplots.site.groups import group_data, make_groups
+from mfplots.site.groups import Met, group_data, make_groups
 from mfplots.site.pairs import compare, pair_data, shared_pairs
 from synthetic import Made, descent, header, lines, rich_cases, write as write_cases, write_lines
 
@@ -121,6 +122,41 @@ def test_the_board_has_what_the_tables_of_mfplots_have(tmp_path):
     assert {row["algorithm"] for row in rows if row["status"] == "3 skipped"} == {"gpusgd"}
 
 
+def test_configurations_are_told_apart_over_all_folders(tmp_path):
+    """By their size, what is not as usual, and what their own folder tells them apart by."""
+    write_cases(tmp_path / "one", [Made("als", {"factors": 8, "precision": "fp16"}),
+                                   Made("als", {"factors": 16, "precision": "fp16"})])
+    write_cases(tmp_path / "two", [Made("als", {"factors": 8, "precision": "fp32"})])
+    write_cases(tmp_path / "six", [Made("als", {"factors": 8, "precision": "fp16", "cg_steps": n}) for n in (3, 6)])
+    (group,) = make_groups(gather([tmp_path])[0])
+    assert sorted((m.run.name, m.configuration) for m in group.members) == [
+        ("one", "factors=16"), ("one", "factors=8"), ("six", "factors=8 cg_steps=3"),
+        ("six", "factors=8 cg_steps=6"), ("two", "factors=8 precision=fp32")]
+
+
+def test_a_time_says_at_which_epoch_and_when_it_was_looked_at_before(tmp_path):
+    write_cases(tmp_path / "often", [Made("als", trace=[(e, 0.1 * e, 1.0 - 0.01 * e) for e in range(11)])])
+    write_cases(tmp_path / "seldom", [Made("als", trace=[(e, 0.1 * e, 1.0 - 0.01 * e) for e in (0, 10)])])
+    rows = {row["run"]: row for row in board(make_groups(gather([tmp_path])[0]))}
+    assert [rows["often"][key] for key in ("met_epoch", "looked_before", "coarse")] == [5, 4, False]
+    assert [rows["seldom"][key] for key in ("met_epoch", "looked_before", "coarse")] == [10, 0, True]
+    assert Met(2, 0).coarse and not Met(2, 1).coarse and not Met(20, 10).coarse and Met(20, 9).coarse
+
+
+def test_first_is_who_has_seeds_and_its_machine_to_itself(tmp_path):
+    quick = {"params": {"factors": 8}, "trace": [(0, 0.0, 1.0), (1, 0.01, 0.9)]}
+    slow = {"params": {"factors": 8}, "trace": [(0, 0.0, 1.0), (1, 0.1, 0.9)]}
+    write_cases(tmp_path / "alone", [Made("als", **quick)])
+    write_cases(tmp_path / "shared", [Made("fpsgd", seed=s, contended=["others"], **quick) for s in (1, 2, 3)])
+    write_cases(tmp_path / "sound", [Made("hogwild", seed=s, **slow) for s in (1, 2, 3)])
+    (first,) = cli._fastest(board(make_groups(gather([tmp_path])[0])))
+    assert first["answer_to_target"]["algorithm"] == first["train_to_target"]["algorithm"] == "hogwild"
+    assert first["answer_to_target"]["run"] == "sound" and first["series"] == 3
+    shutil.rmtree(tmp_path / "sound")
+    (first,) = cli._fastest(board(make_groups(gather([tmp_path])[0])))
+    assert first["answer_to_target"]["algorithm"] in ("als", "fpsgd"), "where nobody is sound, another"
+
+
 def test_a_target_is_proposed_where_none_is_named(tmp_path):
     write_cases(tmp_path / "run", [Made(target=None, seed=s, trace=descent(s, 1.0, 0.9))
                                    for s in (1, 2, 3)])
@@ -191,7 +227,7 @@ def test_a_library_that_trains_on_the_gpu_is_no_result_of_the_cpu(tmp_path):
     found = {name: (row["hardware"], row["machine"]) for name, row in rows.items()}
     gpu, cpu = ("cuda", "NVIDIA H200, 2 cores"), ("cpu", "Test CPU, 2 cores")
     assert found == {"peer:torch:sgd": gpu, "peer:cumf_sgd:sgd": gpu, "peer:libmf:sgd": cpu, "peer:implicit:als": cpu}
-    assert rows["peer:torch:sgd"]["configuration"] == "device=cuda"
+    assert rows["peer:torch:sgd"]["configuration"] == "factors=8 device=cuda"
 
 
 def test_profiled_runs_are_no_results(tmp_path):
@@ -236,6 +272,41 @@ def test_a_revision_that_is_none_is_no_command():
     assert lines[-1] == "# as its file says: x"
 
 
+def test_a_command_has_the_options_and_the_library_of_then():
+    environment = {"git_sha": "0123456789", "command_line":
+                   "mfbench run experiments/whole-run.json --out /tmp/x --no-share --quiet --numa 0"}
+    known = {"made-up": "experiments/whole-run.json"}
+    head = header(Made("peer:libmf:sgd"), environment=environment)
+    assert repeat_lines(head, known)[-2:] == [
+        "./dev peers libmf", "build/cpu/mfbench run experiments/whole-run.json --no-share --numa 0"]
+    assert "./dev peers programs" in repeat_lines(header(Made("peer:cumf_als:als"), environment=environment), known)
+    head = header(Made(), environment={**environment, "command_line": "mfbench run 'x"})
+    assert repeat_lines(head, {"made-up": "experiments/a/b.json"})[-1] == "./dev reproduce a/b"
+
+
+def test_a_spec_that_came_after_its_results_is_taken_from_later(tmp_path):
+    def git(*words):
+        return subprocess.run(["git", "-c", "user.name=a", "-c", "user.email=a@b", *words], cwd=tmp_path, check=True,
+                              capture_output=True, text=True).stdout.strip()
+
+    git("init", "-q")
+    git("commit", "-q", "--allow-empty", "-m", "before")
+    before = git("rev-parse", "HEAD")
+    (tmp_path / "experiments").mkdir()
+    (tmp_path / "experiments/x.json").write_text("{}")
+    git("add", ".")
+    git("commit", "-q", "-m", "after")
+    after = git("rev-parse", "--short=10", "HEAD")
+    history = History(tmp_path)
+    assert history.later(before, "experiments/x.json") == after
+    assert history.later(after, "experiments/x.json") is None
+    assert history.later("0" * 40, "experiments/x.json") is None, "of another repository"
+    assert history.later(before, "experiments/none.json") is None
+    head = header(Made(), environment={"git_sha": before, "command_line": "mfbench run experiments/x.json"})
+    lines = repeat_lines(head, {"made-up": "experiments/x.json"}, history)
+    assert lines[1] == f"git checkout {after} -- experiments/x.json   # which came after that"
+
+
 def test_every_spec_of_the_repository_has_a_file():
     found = experiment_files(ROOT)
     assert found["quickstart"] == "experiments/quickstart.json"
@@ -273,7 +344,7 @@ def test_a_claim_has_its_parts():
     assert claim.published.startswith("Titan X") and claim.why.startswith("CG gains more")
     assert verdict_kind("for 64 blocks: does not hold") == "does not hold"
     assert verdict_kind("holds") == "holds" and verdict_kind("holds for fp16") == "holds in part"
-    assert verdict_kind("19 times from LU") == "other words"
+    assert verdict_kind("19 times from LU") == OTHER
 
 
 # ---- two runs -------------------------------------------------------------------------------------

@@ -255,7 +255,7 @@ def _by_python(group, target):
         train, answer = ([metrics.time_of_trace(t, clock, target) for t in traces]
                          for clock in ("train_s", "answer_s"))
         medians = [metrics.censored_median(times) for times in (train, answer)]
-        found.append([f"{member.run.name} {member.series.label}",
+        found.append([f"{member.run.name} {member.label}",
                       *(None if math.isnan(m) else m for m in medians),
                       sum(not math.isnan(t) for t in train)])
     return found
@@ -302,6 +302,62 @@ def test_the_line_can_be_dragged_and_the_slider_takes_keys(browser):
     after = browser.wait("return mf.overview.state.target !== 0.97 && mf.overview.state.target")
     assert float(browser.js("return mf.by('target').value")) == after > 0.97
     browser.wait("return mf.by('figure').layout.shapes[0].y0 === arguments[0]", after)
+
+
+def test_the_slider_takes_a_target_from_anywhere(browser):
+    """Typed beyond all values; every step of the slider is another target."""
+    from selenium.webdriver.common.by import By
+    from selenium.webdriver.common.keys import Keys
+
+    browser.open("index.html")
+    browser.js("const t = mf.by('target'); t.value = '0.5'; t.dispatchEvent(new Event('change'));")
+    assert browser.js("return mf.by('slide').value") == "0"
+    slide = browser.driver.find_element(By.ID, "slide")
+    seen = [0.5]
+    for _ in range(4):
+        slide.send_keys(Keys.ARROW_RIGHT)
+        seen.append(browser.wait("return mf.overview.state.target > arguments[0] && mf.overview.state.target", seen[-1]))
+    slide.send_keys(Keys.ARROW_LEFT * 4)
+    browser.wait("return mf.overview.state.target === 0.5")
+
+
+def test_the_address_holds_the_view(browser):
+    browser.open("index.html")
+    browser.choose("factors", "50")
+    browser.choose("clock", "train_s")
+    browser.js("mf.by('logy').click()")
+    browser.js("const t = mf.by('target'); t.value = '0.93'; t.dispatchEvent(new Event('change'));")
+    address = browser.js("return location.hash")
+    said = "return [mf.by('factors').value, mf.by('clock').value, mf.by('logy').checked, mf.overview.state.target]"
+    assert browser.js(said) == ["50", "train_s", True, 0.93]
+    browser.open(f"index.html{address}")
+    browser.wait("return mf.overview.state.target === 0.93")
+    assert browser.js(said) == ["50", "train_s", True, 0.93] and browser.js("return location.hash") == address
+    browser.open("index.html#group=0&factors=none&target=abc&clock=%3Cb%3E")
+    assert browser.js("return [mf.by('factors').value, mf.by('clock').value]") == ["", "answer_s"]
+    assert browser.errors() == []
+
+
+def test_the_epoch_of_a_time_is_what_python_computes(browser, groups):
+    from mfplots.site.groups import met
+
+    browser.open("index.html")
+    group = groups[0]
+    said = browser.js("return mf.overview.selected().map((s) => { const r = mf.overview.rowOf(s);"
+                      "return [s.run + ' ' + s.label, r.met && [r.met.epoch, r.met.before]]; })")
+    want = [[f"{m.run.name} {m.label}", (at := met(m.series, group.target[0])) and list(at)] for m in group.members]
+    assert sorted(said, key=str) == sorted(want, key=str) and any(at for _, at in want)
+
+
+def test_no_figure_can_be_handed_to_a_service(browser, site):
+    """Plotly's own buttons for that are left out."""
+    for page in ("index.html", "speed.html", "compare.html", f"case.html#{a_case(site, 'sgd_serial')}"):
+        browser.open(page)
+        buttons = browser.js("return [...document.querySelectorAll('.modebar-btn')].map((b) => b.dataset.title)")
+        assert set(buttons) <= {"Zoom", "Pan", "Zoom in", "Zoom out", "Reset axes"}, page
+        assert all(url == "" for url in browser.js(
+            "return [...document.querySelectorAll('.figure')].filter((f) => f._context)"
+            ".map((f) => f._context.plotlyServerURL)")), page
 
 
 def test_series_are_shown_and_hidden(browser):
@@ -412,8 +468,8 @@ def test_two_runs_are_compared(browser, site):
     rows = browser.rows("rows")
     assert len(rows) == len(pair["rows"]) >= 1
     assert pair["rows"][0]["answer_time"]["low"] is not None
-    assert rows[0][1] == pair["rows"][0]["verdict"]
-    assert rows[0][2].startswith(f"{pair['rows'][0]['answer_time']['value']:.3g}"[:4])
+    assert rows[0][2] == pair["rows"][0]["verdict"]
+    assert rows[0][3].startswith(f"{pair['rows'][0]['answer_time']['value']:.3g}"[:4])
 
 
 def test_exhibits_are_filtered(browser):

@@ -14,7 +14,7 @@ from mfplots.palette import of_algorithm, on_dark
 from mfplots.series import contended, hardware
 from mfplots.site.ceilings import Ceilings, rows_key
 from mfplots.site.gather import Damaged, Run, case_key
-from mfplots.site.groups import (Group, Member, configuration, precision, text_of, times)
+from mfplots.site.groups import Group, Member, met, precision, text_of, times
 from mfplots.summary import (ANSWER, declared_rates, end_times, finished, metric_of, status_text,
                               throughputs)
 
@@ -36,19 +36,20 @@ def _row(index: int, group: Group, member: Member) -> Json:
     done = finished(series)
     bests = [metrics.best_of(series.traces[i][metric], metric) for i in done.index]
     train, answer = (times(series, clock, target) for clock in ("train_s", ANSWER))
-    best = metrics.spread(bests)
+    best, at = metrics.spread(bests), met(series, target)
     colour, marker = of_algorithm(series.algorithm)
     return {"group": index, "colour": colour, "dark": on_dark(colour), "marker": marker,
             "dataset": group.title, "algorithm": series.algorithm,
-            "configuration": configuration(series), "run": member.run.name,
+            "configuration": member.configuration, "run": member.run.name,
             "hardware": hardware(row), "machine": member.machine,
             "device": member.device, "gpus": member.gpus,
             "family": text_of(row["family"]), "precision": precision(row["params"]),
             "factors": _number((row["params"] or {}).get("factors")), "seeds": len(series.cases),
-            "status": status_text(series.cases), "contended": int(contended(series.cases).sum()),
+            "status": status_text(series.cases), "contended": int((contended(series.cases) | contended(series.cases, "host_contended")).sum()),
             "metric": METRICS[metric], "best": _number(best.median), "best_low": _number(best.low),
             "best_high": _number(best.high),
             "target": None if target is None else float(target),
+            "met_epoch": at and at.epoch, "looked_before": at and at.before, "coarse": bool(at and at.coarse),
             "reached": sum(math.isfinite(t) for t in train), "finished": len(done),
             "train_to_target": _number(metrics.censored_median(train)),
             "answer_to_target": _number(metrics.censored_median(answer)),
@@ -104,7 +105,8 @@ def case_rows(runs: Sequence[Run]) -> list[Json]:
             found.append({"key": case_key(run.name, case["case_id"]), "case": case["case_id"],
                           "run": run.name, "algorithm": text_of(case["algorithm"]),
                           "dataset": text_of(case["dataset"]),
-                          "hardware": text_of(case["hardware"]), "status": case["status"],
+                          "hardware": hardware(case) if isinstance(case["algorithm"], str) else text_of(None),
+                          "status": case["status"],
                           "seed": _number(case["seed"]), "epochs": _number(case["epochs"]),
                           "best": _number(case["best_test_rmse"]),
                           "train": _number(case["clock_train_s"]),

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import math
 import re
+import shlex
+import subprocess
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from mfplots.command_line import options_of
 from mfplots.load import CLOCKS, TRACE_COLUMNS, CaseFile, read_case, shared_before_training
 from mfplots.palette import of_algorithm, on_dark
 from mfplots.series import canonical
@@ -21,10 +24,12 @@ SECTIONS = (("Parameters", ("algorithm.params",)),
             ("Data", ("dataset",)), ("Work an epoch, as declared", ("work_per_epoch",)),
             ("What the algorithm found out", ("facts",)), (PROVENANCE, ("environment",)))
 STACK = tuple(clock for clock in CLOCKS if clock not in ("train_device_s", "wall_s"))
+PEERS = Path(__file__).resolve().parents[3] / "peers"
 _REVISION = re.compile(r"[0-9a-f]{7,40}")
 
 
-def case_data(path: Path, key: str, run: str, experiments: Mapping[str, str]) -> Json:
+def case_data(path: Path, key: str, run: str, experiments: Mapping[str, str],
+              history: History | None = None) -> Json:
     """`experiments`: the file of each spec's name. Raises PlotError where the file is damaged."""
     item = read_case(path)
     header, footer = item.header, item.footer or {}
@@ -40,7 +45,7 @@ def case_data(path: Path, key: str, run: str, experiments: Mapping[str, str]) ->
             "trace": _trace(item), "clocks": stack(clocks),
             "wall": _finite(clocks.get("wall_s")), "phases": _phases(footer.get("phases")),
             "sections": _sections(header, footer),
-            "repeat": repeat_lines(header, experiments),
+            "repeat": repeat_lines(header, experiments, history),
             "raw": path.read_text(encoding="utf-8", errors="replace")}
 
 
@@ -104,27 +109,78 @@ def flat(value: Any, prefix: str = "") -> list[list[str]]:
     return [[prefix, value if isinstance(value, str) else canonical(value)]]
 
 
-def repeat_lines(header: Json, experiments: Mapping[str, str]) -> list[str]:
+def repeat_lines(header: Json, experiments: Mapping[str, str], history: History | None = None) -> list[str]:
     """Commands for a shell; what the file says of itself stands as it is, for a reader to judge."""
     environment = header["environment"]
     revision, spec = str(environment.get("git_sha")), str(header.get("spec_name"))
+    file = experiments.get(spec)
     lines = []
     if _REVISION.fullmatch(revision):
         lines.append(f"git checkout {revision}" +
                      ("   # the tree had changes that were not committed"
                       if environment.get("git_dirty") else ""))
+        later = file and history and history.later(revision, file)
+        if later:
+            lines.append(f"git checkout {later} -- {file}   # which came after that")
     preset = "cuda" if header["algorithm"].get("hardware") == "cuda" else "cpu"
     lines.append(f"./dev build {preset}")
-    file = experiments.get(spec)
+    library = str(header["algorithm"]["name"]).split(":")
+    if library[0] == "peer" and len(library) == 3:
+        lines.append(f"./dev peers {_environment_of(library[1])}")
     if file is None:
         lines.append(f"# as its file says: {environment.get('command_line')}")
-    elif file.count("/") == 2:
+        return lines
+    options = [shlex.quote(word) for word in _options(environment)]
+    if file.count("/") == 2:
         exhibit = file[len("experiments/"):-len(".json")]
         folder, name = exhibit.split("/")
-        lines.append(f"./dev reproduce {folder}/{name.split('.')[0]}")
+        lines.append(" ".join([f"./dev reproduce {folder}/{name.split('.')[0]}", *(["--"] if options else []), *options]))
     else:
-        lines.append(f"build/{preset}/mfbench run {file}")
+        lines.append(" ".join([f"build/{preset}/mfbench run {file}", *options]))
     return lines
+
+
+def _environment_of(library: str) -> str:
+    """Programs that are named by their path share one."""
+    known = {path.stem.removeprefix("requirements-") for path in PEERS.glob("requirements-*.txt")}
+    return library if library in known else "programs"
+
+
+def _options(environment: Json) -> tuple[str, ...]:
+    """None of a line that no shell would take."""
+    try:
+        return options_of(str(environment.get("command_line")))
+    except ValueError:
+        return ()
+
+
+class History:
+    """Which files the commits of this checkout have; where there is no git, none is asked for."""
+
+    def __init__(self, root: Path):
+        self._root = root
+        self._head = self._git("rev-parse", "--short=10", "HEAD")
+        self._has: dict[tuple[str, str], bool] = {}
+
+    def later(self, revision: str, file: str) -> str | None:
+        """The commit to take the file from, where that one is known and had it not yet."""
+        if not self._head or not self._holds(revision, "") or self._holds(revision, file):
+            return None
+        return self._head if self._holds(self._head, file) else None
+
+    def _holds(self, revision: str, file: str) -> bool:
+        """Of "" whether the revision is one."""
+        key = revision, file
+        if key not in self._has:
+            self._has[key] = bool(self._git("rev-parse", "--verify", "--quiet", f"{revision}:{file}"))
+        return self._has[key]
+
+    def _git(self, *words: str) -> str:
+        try:
+            done = subprocess.run(["git", "-C", self._root, *words], capture_output=True, text=True)
+        except OSError:
+            return ""
+        return done.stdout.strip() if done.returncode == 0 else ""
 
 
 def experiment_files(root: Path) -> dict[str, str]:

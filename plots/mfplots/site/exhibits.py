@@ -14,6 +14,7 @@ _COMMAND = re.compile(r"^    \./dev reproduce (\S+)", re.M)
 # The first that the words of a verdict begin with.
 VERDICTS = ("holds in part", "holds", "does not hold", "not comparable", "cannot be told",
             "not reproduced")
+OTHER = "a finding"  # of a question that is no claim to hold
 
 
 @dataclass
@@ -25,7 +26,7 @@ class Claim:
     ours: bool  # a question of this project, not of the paper
     exhibits: list[str]
     verdict: str
-    kind: str  # one of VERDICTS, or "other words"
+    kind: str  # one of VERDICTS, or OTHER
     published: str = ""
     measured: str = ""
     why: str = ""
@@ -73,7 +74,7 @@ def verdict_kind(words: str) -> str:
     plain = re.sub(r"^for [^:]*:\s*", "", words.lower())
     if plain.startswith("holds") and plain != "holds":
         return "holds in part"
-    return next((kind for kind in VERDICTS if plain.startswith(kind)), "other words")
+    return next((kind for kind in VERDICTS if plain.startswith(kind)), OTHER)
 
 
 def prose(markdown: str) -> str:

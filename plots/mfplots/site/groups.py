@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import pandas as pd
 
@@ -16,8 +16,8 @@ from mfplots.curves import aggregate
 from mfplots.errors import PlotError
 from mfplots.metrics import LESS_IS_BETTER, METRICS, Target
 from mfplots.palette import of_algorithm, on_dark
-from mfplots.series import (Panel, Series, canonical, contended_mark, cores_text, gpus, hardware,
-                            machine, panel_title, split_text)
+from mfplots.series import (SIZE_FACET, Panel, Series, canonical, contended_mark, cores_text, facet_text, gpus,
+                            hardware, machine, panel_title, short_key, split_text)
 from mfplots.site.gather import Run, case_key
 from mfplots.summary import ANSWER, Question, finished, metric_of, target_of
 
@@ -25,6 +25,9 @@ CLOCKS = ("train_s", ANSWER, "wall_s")
 PRECISIONS = ("precision", "storage", "a_storage")
 # Where the results name none: a little short of the best series.
 PROPOSED = 0.01
+# How it was run and where it stands tell configurations of one folder apart, not of several.
+OF_THE_FOLDER = ("stop.", "evaluate.", "machine", "folder")
+OF_SGD = "schedule."
 
 Json = dict[str, Any]
 
@@ -37,6 +40,11 @@ class Member:
     panel: Panel
     series: Series
     target: Target | None  # that its folder names
+    configuration: str = ""  # what tells it from others of its algorithm, in all folders of the group
+
+    @property
+    def label(self) -> str:
+        return f"{self.series.algorithm} {self.configuration}".strip()
 
     @property
     def row(self) -> pd.Series:
@@ -50,10 +58,15 @@ class Member:
     @property
     def machine(self) -> str:
         """With the cores of its host, on which prepare and transfer hang, too."""
-        if hardware(self.row) != "cuda" or pd.isna(self.row["cores"]):
+        if not self.has_gpu or pd.isna(self.row["cores"]):
             return self.device
         several = f"{self.gpus} × " if self.gpus > 1 else ""
         return f"{several}{self.device}, {cores_text(self.row['cores'])} cores"
+
+    @property
+    def has_gpu(self) -> bool:
+        """A case for one that was skipped on a machine without has the name of none."""
+        return hardware(self.row) == "cuda" and isinstance(self.row["gpu"], str)
 
     @property
     def gpus(self) -> int:
@@ -94,9 +107,31 @@ def make_groups(runs: Iterable[Run]) -> list[Group]:
                 group.members.append(Member(run, panel, series, target))
     for key, group in found.items():
         group.detail = _detail(key, [k for k in found if k[0] == key[0]])
+        group.members = [replace(member, configuration=words) for member, words
+                         in zip(group.members, configurations(group.members))]
     return sorted(found.values(), reverse=True, key=lambda group: (
         len({m.series.algorithm for m in group.members}),
         sum(len(m.series.cases) for m in group.members)))
+
+
+def configurations(members: Sequence[Member]) -> list[str]:
+    """Of each, its size and what is not as in most of its algorithm, whatever folder they are from, and
+    then what its own folder tells it apart by."""
+    facets = [_own_facets(member.series) for member in members]
+    found = []
+    for member, own in zip(members, facets):
+        same = [f for m, f in zip(members, facets) if m.series.algorithm == member.series.algorithm]
+        usual = {key: Counter(canonical(f.get(key)) for f in same).most_common(1)[0][0] for key in own}
+        keys = [key for key in own if key == SIZE_FACET or canonical(own[key]) != usual[key]]
+        words = [f"{short_key(key, keys)}={facet_text(own[key])}" for key in keys]
+        of_folder = member.series.label[len(member.series.algorithm):].split()
+        found.append(" ".join([*words, *(word for word in of_folder if word not in words)]))
+    return found
+
+
+def _own_facets(series: Series) -> dict[str, Any]:
+    left_out = OF_THE_FOLDER if series.method == "sgd" else (*OF_THE_FOLDER, OF_SGD)
+    return {key: value for key, value in series.facets.items() if not key.startswith(left_out)}
 
 
 def _detail(key: tuple[str, str, str], twins: Sequence[tuple[str, str, str]]) -> str:
@@ -147,6 +182,35 @@ def times(series: Series, clock: str, target: Target | None) -> list[float]:
             for i in finished(series).index]
 
 
+class Met(NamedTuple):
+    """Epochs of the first evaluated point at the target, and of the point before it."""
+
+    epoch: float
+    before: float
+
+    @property
+    def coarse(self) -> bool:
+        """Whether the time says more of how often the run was evaluated than of the algorithm: it may
+        have got there in less than half of it."""
+        return self.epoch - self.before > max(1, self.epoch / 2)
+
+
+def met(series: Series, target: Target | None) -> Met | None:
+    """Of the median seed among those that got there."""
+    if target is None:
+        return None
+    found = sorted(filter(None, (_met(series.traces[i], target) for i in finished(series).index)))
+    return found[(len(found) - 1) // 2] if found else None
+
+
+def _met(trace: pd.DataFrame, target: Target) -> Met | None:
+    epoch = metrics.time_of_trace(trace, "epoch", target)
+    if not math.isfinite(epoch):
+        return None
+    before = [e for e in trace["epoch"] if e < epoch]
+    return Met(epoch, max(before, default=0))
+
+
 def precision(params: Json | None) -> str:
     known = params if isinstance(params, dict) else {}
     return next((str(known[key]) for key in PRECISIONS if key in known), "–")
@@ -171,7 +235,8 @@ def group_data(group: Group, index: int) -> Json:
             "split": group.key[1], "metrics": known, "metric": group.metric,
             "target": None if target is None else float(target), "target_named": named,
             "targets": sorted({float(m.target) for m in group.members
-                               if m.target is not None and m.target.metric == group.metric}),
+                               if m.target is not None and m.target.metric == group.metric}
+                              - {None if target is None else float(target)}),
             "series": series}
 
 
@@ -189,8 +254,8 @@ def _series_data(member: Member, known: Sequence[str], variant: int) -> Json:
     colour, marker = of_algorithm(series.algorithm)
     done = finished(series)
     shown = [i for i in done.index if len(series.traces[i])]
-    return {"label": series.label + contended_mark(series.cases), "algorithm": series.algorithm,
-            "configuration": configuration(series), "run": member.run.name,
+    return {"label": member.label + contended_mark(series.cases), "algorithm": series.algorithm,
+            "configuration": member.configuration, "run": member.run.name,
             "hardware": hardware(row), "machine": member.machine,
             "family": text_of(row["family"]), "precision": precision(row["params"]),
             "factors": _plain((row["params"] or {}).get("factors")),
@@ -200,15 +265,10 @@ def _series_data(member: Member, known: Sequence[str], variant: int) -> Json:
             "curves": {name: _curve([series.traces[i] for i in shown], name) for name in known}}
 
 
-def configuration(series: Series) -> str:
-    """The label without the algorithm's name."""
-    return series.label[len(series.algorithm):].strip()
-
-
 def _seed_data(member: Member, index: int, known: Sequence[str]) -> Json:
     trace, case = member.series.traces[index], member.series.cases.loc[index]
     return {"case": case_key(member.run.name, case["case_id"]), "seed": _plain(case["seed"]),
-            "status": case["status"],
+            "status": case["status"], "epoch": numbers(trace["epoch"]),
             **{clock: numbers(trace[clock]) for clock in CLOCKS},
             **{name: numbers(trace[name]) for name in known}}
 

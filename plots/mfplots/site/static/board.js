@@ -15,6 +15,9 @@
     { key: "target", title: "Target", number: true, show: mf.plain },
     { key: "reached", title: "Got there", number: true, show: (value, row) =>
         `${value} of ${row.finished}` },
+    { key: "met_epoch", title: "At epoch", number: true, show: (value, row) => (value === null ?
+        "–" : value - row.looked_before > 1 ? `${value} (${row.looked_before} before)` :
+        `${value}`) },
     { key: "best", title: "Best [min, max]", number: true, show: spread },
     { key: "metric", title: "Value" },
     { key: "machine", title: "Hardware" },
@@ -27,14 +30,18 @@
       "/s") },
     { key: "method", title: "of", filter: "Updates of" }, { key: "family", title: "Family" },
     { key: "hardware", title: "Device" }, { key: "precision", title: "Precision" },
-    { key: "seeds", title: "Seeds", number: true }, { key: "status", title: "Status" },
+    { key: "seeds", title: "Seeds", number: true },
+    { key: "contended", title: "Contended", number: true, show: (value) => (value ? `${value} †` :
+        "0") },
+    { key: "status", title: "Status" },
   ];
   const table = mf.table(mf.by("board"), columns, rows, { label: "Leaderboard", order: [
-      [10, "asc"],
+      [11, "asc"],
       [3, "asc"]
     ] });
   mf.filters(mf.by("filters"), table, columns, rows,
     ["dataset", "machine", "hardware", "family", "algorithm", "factors", "precision", "method"],
-    () => {}, { dataset: (rows.find((row) => row.group === 0) || {}).dataset });
+    (shown) => ["dataset", "metric"].forEach((key) => table.column(`${key}:name`).visible(new Set(
+      shown.map((row) => row[key])).size > 1)), { dataset: (rows.find((row) => row.group === 0) || {}).dataset });
   mf.ready();
 })();

@@ -35,7 +35,8 @@
         mf.el("a", { href: `cases.html#${new URLSearchParams({ run: shown.run })}` },
           `All of ${shown.run}`)),
       part("Repeat it", mf.el("pre", { tabindex: "0" }, shown.repeat.join("\n"))),
-      part("Trace", mf.el("div", { id: "figure", class: "figure",
+      part("Trace", mf.el("label", { class: "note" }, mf.el("input", { type: "checkbox", id: "logx",
+          onchange: draw }), " log time"), mf.el("div", { id: "figure", class: "figure",
         role: "img", "aria-label": "Trace; the table below has its numbers" }),
         mf.el("details", {}, mf.el("summary", {}, "Its numbers"), traceTable())),
       part("Where the time went", mf.el("div", { id: "clocks", class: "figure",
@@ -109,7 +110,7 @@
       showlegend: traces.length > 1,
       legend: { orientation: "h", y: 1.12 },
       xaxis: mf.axis(seconds === "answer_s" ? "prepare + transfer + training (s)" :
-        "training (s)"),
+        "training (s)", { type: mf.by("logx").checked ? "log" : "linear" }),
       yaxis: mf.axis(names[0] || "")
     }));
     else mf.by("figure").replaceChildren(mf.el("p", {}, "It has no trace."));
@@ -125,10 +126,11 @@
     }));
     mf.draw(mf.by("clocks"), bars.filter((bar) => bar.x[0] > 0), mf.layout({
       barmode: "stack",
-      height: 190,
+      height: innerWidth < 700 ? 300 : 190,
       showlegend: true,
-      legend: { orientation: "h", y: -0.6, traceorder: "normal" },
-      xaxis: mf.axis("s"),
+      legend: { orientation: "h", y: innerWidth < 700 ? -0.2 : -0.35, yanchor: "top",
+        traceorder: "normal" },
+      xaxis: mf.axis("", { ticksuffix: " s", nticks: 6 }),
       yaxis: { visible: false }
     }));
   }

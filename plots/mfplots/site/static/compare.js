@@ -6,7 +6,7 @@
     (row[part].low === null ? "" :
       ` [${mf.significant(row[part].low)}, ${mf.significant(row[part].high)}]`));
   const columns = [
-    { key: "label", title: "Configuration", wide: true }, { key: "verdict", title: "Verdict" },
+    { key: "place", title: "No.", number: true }, { key: "label", title: "Configuration", wide: true }, { key: "verdict", title: "Verdict" },
     { key: "answer", title: "Answer, second over first", number: true, show: ratio(
         "answer_time") },
     { key: "epoch", title: "Epoch, second over first", number: true, show: ratio(
@@ -37,8 +37,9 @@
       `Commits ${shown.commits.map((c) => c.join(", ")).join(" and ")}, on ${shown.machines.map((m) => m.join(", ")).join(" and ")}. ${counts(shown.rows)}`
       );
     if (shown.left_out.length) about.append(` Left out: ${shown.left_out.join("; ")}.`);
-    const rows = shown.rows.map((row) => ({
+    const rows = shown.rows.map((row, i) => ({
       ...row,
+      place: i + 1,
       answer: valueOf(row.answer_time),
       epoch: valueOf(row.epoch_time),
       toTarget: valueOf(row.target_time),
@@ -54,6 +55,13 @@
     const found = new Map();
     for (const row of rows) found.set(row.verdict, (found.get(row.verdict) || 0) + 1);
     return [...found].map(([verdict, n]) => `${n} ${verdict}`).join(", ") + ".";
+  }
+
+  // By the number of its row in the table where there is no room for names.
+  function placed(row) {
+    const place = shown.rows.indexOf(row) + 1;
+    if (innerWidth <= 700) return String(place);
+    return mf.figureText(row.label.length > 60 ? `${row.label.slice(0, 58)}…` : row.label);
   }
 
   function draw() {
@@ -96,20 +104,31 @@
       yaxis: mf.axis("", {
         autorange: "reversed",
         showgrid: false,
-        showticklabels: innerWidth > 700,
         tickfont: { size: 11 },
         tickvals: rows.map((row, i) => i + 1),
-        ticktext: rows.map((row) => mf.figureText(row.label.length > 60 ?
-          `${row.label.slice(0, 58)}…` : row.label))
+        ticktext: rows.map((row) => placed(row))
       })
     }));
   }
   const select = mf.by("pair");
   select.append(...pairs.map((pair, i) => mf.option(i,
     `${pair.first} and ${pair.second} (${pair.shared})`)));
-  select.addEventListener("change", () => choose(Number(select.value)));
+  select.addEventListener("change", () => {
+    choose(Number(select.value));
+    history.replaceState(null, "", `#${new URLSearchParams({ first: shown.first, second: shown
+      .second })}`);
+  });
   mf.redraw = draw;
-  if (pairs.length) choose(0);
+  // The pair that the address names, or the first.
+  function follow() {
+    const asked = mf.address();
+    const named = pairs.findIndex((pair) => pair.first === asked.get("first") && pair.second ===
+      asked.get("second"));
+    select.value = String(Math.max(named, 0));
+    choose(Math.max(named, 0));
+  }
+  addEventListener("hashchange", () => pairs.length && follow());
+  if (pairs.length) follow();
   else {
     mf.by("about").textContent =
       "No two folders of this report share a case; --compare FIRST SECOND names two.";

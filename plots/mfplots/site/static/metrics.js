@@ -16,6 +16,20 @@ mf.timeToTarget = (clock, values, target, lessIsBetter) => {
   return null;
 };
 
+// Epochs of the first evaluated point at the target and of the one before it, of the median seed among
+// those that got there (the seeds as {epoch, [metric]}); null where none did. As Python's groups.met.
+mf.metAt = (seeds, metric, target, lessIsBetter) => {
+  const found = [];
+  for (const seed of seeds) {
+    const epoch = mf.timeToTarget(seed.epoch, seed[metric], target, lessIsBetter);
+    if (epoch === null) continue;
+    const before = seed.epoch.filter((e) => e !== null && e < epoch);
+    found.push({ epoch, before: Math.max(0, ...before) });
+  }
+  found.sort((a, b) => a.epoch - b.epoch || a.before - b.before);
+  return found[(found.length - 1) >> 1] || null;
+};
+
 // Median of times, one that never got there (null) counting as infinitely late; null where the
 // median is infinite, and of none.
 mf.censoredMedian = (times) => {

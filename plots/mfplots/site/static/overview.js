@@ -25,16 +25,17 @@ mf.overview = (() => {
     mf.table(mf.by("fastest"), columns, rows, { label: "What is fastest on which data",
       length: 10 });
   }
-  // Models of different size are not one contest: the size is always named.
-  const sized = (first) => (first.factors === null || / ?\bfactors=/.test(first.configuration) ?
-    first.configuration :
-    `factors=${first.factors} ${first.configuration}`.trim());
+  // Of what was looked at seldom the time is no more than an upper end.
+  const when = (first) => `at epoch ${mf.plain(first.met_epoch)}, looked at ${mf.plain(first
+    .looked_before)} before`;
 
   function fastestRow(group, machine) {
     const answer = machine.answer_to_target;
     const train = machine.train_to_target;
-    const name = (first) => (first === null ? "none got there" :
-      `${[first.algorithm, sized(first)].filter(Boolean).join(" ")} (n = ${first.seeds})`);
+    const name = (first) => (!group.target_named ? "no common target" : first === null ?
+      "none got there" :
+      `${[first.algorithm, first.configuration].filter(Boolean).join(" ")} (n = ${first.seeds}` +
+      `${first.contended ? ", †" : ""}${first.coarse ? `, ${when(first)}` : ""}; ${first.run})`);
     const value = group.target === null ? "–" :
       `${mf.store.overview.metrics[group.metric]} ${group.target}`;
     return {
@@ -44,9 +45,9 @@ mf.overview = (() => {
       series: machine.series,
       target: value + (group.target === null || group.target_named ? "" : ", proposed"),
       answerBy: name(answer),
-      answer: answer && answer.answer_to_target,
+      answer: group.target_named && answer ? answer.answer_to_target : null,
       trainBy: name(train),
-      train: train && train.train_to_target
+      train: group.target_named && train ? train.train_to_target : null
     };
   }
 
@@ -76,7 +77,7 @@ mf.overview = (() => {
     const target = group.target === null ? "" : group.target_named ?
       " The target is the one most results name" :
       " No result names a target: the one proposed is 1 % short of the best";
-    const others = group.targets.length > 1 ? `; also named: ${group.targets.join(", ")}` : "";
+    const others = group.targets.length ? `; also named: ${group.targets.join(", ")}` : "";
     mf.by("about").textContent = said + target + (target ? `${others}.` : "");
   }
 
@@ -110,7 +111,14 @@ mf.overview = (() => {
     return [low, high];
   }
 
+  // With the target in it, wherever that was typed.
   function slideRange() {
+    const [low, high] = differing();
+    const goal = state.target;
+    return goal === null ? [low, high] : [Math.min(low, goal), Math.max(high, goal)];
+  }
+
+  function differing() {
     const [low, high] = ends();
     if (!Number.isFinite(low)) return [0, 1];
     const goal = state.group.target;
@@ -121,7 +129,8 @@ mf.overview = (() => {
   }
 
   function moveSlider() {
-    const [low, high] = slideRange();
+    state.range = slideRange();
+    const [low, high] = state.range;
     const slide = control("slide");
     slide.disabled = state.target === null;
     slide.value = high > low && state.target !== null ? Math.round(1000 * (state.target - low) /
@@ -145,13 +154,15 @@ mf.overview = (() => {
     return {
       series,
       algorithm: series.algorithm,
-      configuration: series.configuration,
+      configuration: series.configuration + (series.label.endsWith("†") ? " †" : ""),
       run: series.run,
       machine: series.machine,
       precision: series.precision,
       factors: series.factors,
       seeds: series.seeds.length,
       reached: train.filter((t) => t !== null).length,
+      met: state.target === null ? null : mf.metAt(series.seeds, state.metric, state.target, less(
+        state.metric)),
       best: mf.censoredMedian(bests),
       train: mf.censoredMedian(train),
       answer: mf.censoredMedian(answer)
@@ -172,6 +183,8 @@ mf.overview = (() => {
     { key: "train", title: "Training to target", number: true, show: mf.duration },
     { key: "reached", title: "Got there", number: true, show: (value, row) =>
         `${value} of ${row.seeds}` },
+    { key: "epoch", title: "At epoch", number: true, show: (value, row) => (row.met === null ? "–" :
+        row.met.epoch - row.met.before > 1 ? `${value} (${row.met.before} before)` : `${value}`) },
     { key: "best", title: "Best", number: true, show: mf.fixed(4) },
     { key: "machine", title: "Hardware" },
     { key: "run", title: "Results", link: (row) =>
@@ -186,27 +199,28 @@ mf.overview = (() => {
         draw(); }
     });
     box.checked = state.shown.has(series);
-    const swatch = mf.el("span", { class: "swatch", "aria-hidden": "true" });
-    swatch.style.setProperty("--light", series.colour);
-    swatch.style.setProperty("--dark", series.dark);
-    return mf.el("span", { class: "nowrap" }, box, swatch);
+    return mf.el("span", { class: "nowrap" }, box, mf.swatch(series));
   }
 
+  // So few that a legend names them all.
+  const FIRST_SHOWN = 8;
+
   function narrow() {
-    state.shown = new Set(fastestOfEach());
+    state.shown = new Set(fastestOfEach().slice(0, FIRST_SHOWN));
     tabulate(true);
     draw();
+    remember();
   }
-  // Of each algorithm on each machine the first by answer; the best where none gets there.
+  // Of each algorithm the first by answer, the best where none gets there; the first of all first.
   function fastestOfEach() {
     const found = new Map();
     for (const row of selected().map(rowOf)) {
       if (row.best === null) continue;
-      const key = `${row.algorithm}\n${row.machine}`;
-      const before = found.get(key);
-      if (!before || faster(row, before)) found.set(key, row);
+      const before = found.get(row.algorithm);
+      if (!before || faster(row, before)) found.set(row.algorithm, row);
     }
-    return [...found.values()].map((row) => row.series);
+    return [...found.values()].sort((a, b) => (faster(a, b) ? -1 : faster(b, a) ? 1 : 0)).map((
+      row) => row.series);
   }
   const faster = (a, b) => (a.answer ?? Infinity) < (b.answer ?? Infinity) ||
     ((a.answer ?? Infinity) === (b.answer ?? Infinity) && (less(state.metric) ? a.best < b
@@ -218,7 +232,7 @@ mf.overview = (() => {
     state.table = mf.table(mf.by("series"), columns,
     rows, { label: "Series with times to the target", order: [
         [4, "asc"],
-        [7, less(state.metric) ? "asc" : "desc"]
+        [8, less(state.metric) ? "asc" : "desc"]
       ] });
   }
 
@@ -281,7 +295,7 @@ mf.overview = (() => {
     const window = windowOf(traces);
     return mf.layout({
       shapes: line,
-      showlegend: traces.length <= (narrowPage ? 8 : 14),
+      showlegend: !narrowPage || traces.length <= FIRST_SHOWN,
       height: narrowPage ? 460 : 520,
       legend: narrowPage ? { orientation: "h", y: -0.22, font: { size: 11 } } :
       { font: { size: 12 } },
@@ -330,18 +344,26 @@ mf.overview = (() => {
       // It is a line: whichever end was dragged.
       const ends = [changed["shapes[0].y0"], changed["shapes[0].y1"]].filter((v) => v !==
         undefined);
-      setTarget(Number(ends.reduce((a, b) => a + b, 0) / ends.length), true);
+      setTarget(rounded(ends.reduce((a, b) => a + b, 0) / ends.length, Infinity));
     });
   }
 
-  function setTarget(value, rounded = false) {
+  function setTarget(value, slid = false) {
     if (!Number.isFinite(value)) return;
-    state.target = rounded ? Number(value.toPrecision(5)) : value;
+    state.target = value;
     if (Number(control("target").value) !== state.target) control("target").value = state
     .target;
-    moveSlider();
+    if (slid) control("slide").setAttribute("aria-valuetext", String(state.target));
+    else moveSlider();
     tabulate();
     draw();
+    remember();
+  }
+  // As many digits as tell two places of the slider apart, five at least.
+  function rounded(value, step) {
+    const digits = Math.ceil(Math.log10(Math.abs(value) / step)) + 1;
+    return Number(value.toPrecision(Math.min(Math.max(Number.isFinite(digits) ? digits : 5, 5),
+      15)));
   }
 
   function listenToControls() {
@@ -351,12 +373,16 @@ mf.overview = (() => {
     for (const id of ["hardware", "factors", "run"]) control(id).addEventListener("change",
       narrow);
     control("metric").addEventListener("change", useMetric);
-    for (const id of ["clock", "logx", "logy"]) control(id).addEventListener("change", draw);
+    for (const id of ["clock", "logx", "logy"]) control(id).addEventListener("change", () => {
+      draw();
+      remember();
+    });
     control("target").addEventListener("change", () => { if (control("target").value !== "")
         setTarget(Number(control("target").value)); });
     control("slide").addEventListener("input", () => {
-      const [low, high] = slideRange();
-      setTarget(low + (high - low) * Number(control("slide").value) / 1000, true);
+      const [low, high] = state.range;
+      setTarget(rounded(low + (high - low) * Number(control("slide").value) / 1000, (high - low) /
+        1000), true);
     });
     const showing = (series) => { state.shown = new Set(series);
       tabulate();
@@ -366,10 +392,37 @@ mf.overview = (() => {
     control("none").addEventListener("click", () => showing([]));
     addEventListener("hashchange", () => follow(true));
   }
+  // ---- the address, which holds the view ----
+  const CHOICES = ["hardware", "factors", "run", "metric", "clock"];
+  const usual = (id) => (id === "metric" ? state.group.metric : id === "clock" ? "answer_s" : "");
+
+  function remember() {
+    const said = new URLSearchParams();
+    for (const id of CHOICES) if (control(id).value !== usual(id)) said.set(id, control(id).value);
+    const own = state.metric === state.group.metric ? state.group.target : null;
+    if (state.target !== null && state.target !== own) said.set("target", state.target);
+    if (!control("logx").checked) said.set("x", "linear");
+    if (control("logy").checked) said.set("y", "log");
+    if (!said.size && !mf.address().has("group")) return;
+    history.replaceState(null, "", `#${new URLSearchParams([["group", state.group.index], ...said])}`);
+  }
+
+  function recall(asked) {
+    const has = (id, value) => [...control(id).options].some((option) => option.value === value);
+    for (const id of CHOICES) {
+      if (asked.has(id) && has(id, asked.get(id))) control(id).value = asked.get(id);
+    }
+    control("logx").checked = asked.get("x") !== "linear";
+    control("logy").checked = asked.get("y") === "log";
+    useMetric();
+    if (asked.has("target")) setTarget(Number(asked.get("target")));
+  }
   async function follow(scroll) {
-    const asked = Number(mf.address().get("group") ?? 0);
-    const known = mf.store.overview.groups.some((group) => group.index === asked);
-    await choose(known ? asked : 0);
+    const asked = mf.address();
+    const index = Number(asked.get("group") ?? 0);
+    const known = mf.store.overview.groups.some((group) => group.index === index);
+    await choose(known ? index : 0);
+    recall(asked);
     if (scroll) mf.by("curves-h").scrollIntoView();
   }
 

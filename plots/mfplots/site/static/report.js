@@ -201,7 +201,12 @@ mf.draw = async (host, traces, layout, movable = false) => {
     responsive: true,
     displaylogo: false,
     edits: { shapePosition: movable },
-    modeBarButtonsToRemove: ["select2d", "lasso2d", "toImage", "autoScale2d"]
+    // No button hands the figure to anybody.
+    modeBarButtonsToRemove: ["sendChartToCloud", "sendDataToCloud", "editInChartStudio", "select2d",
+      "lasso2d", "toImage", "autoScale2d"],
+    plotlyServerURL: "",
+    showSendToCloud: false,
+    showEditInChartStudio: false
   });
   host.dataset.drawn = String(1 + Number(host.dataset.drawn || 0));
   return plotly;
@@ -223,6 +228,34 @@ mf.symbol = (marker, variant) => {
 mf.dash = (variant) => ["solid", "8px,3px", "10px,3px,2px,3px", "2px,2px", "14px,4px",
   "8px,2px,2px,2px,2px,2px"
 ][variant % 6];
+
+// A piece of a curve as the figure has it, before a name in a table.
+mf.swatch = (item) => {
+  const svg = (name, attributes) => {
+    const made = document.createElementNS("http://www.w3.org/2000/svg", name);
+    for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
+    return made;
+  };
+  const picture = svg("svg", { class: "swatch", viewBox: "0 0 38 12", "aria-hidden": "true" });
+  picture.style.setProperty("--light", item.colour);
+  picture.style.setProperty("--dark", item.dark);
+  const dash = mf.dash(item.variant);
+  picture.append(svg("line", { x1: 0, y1: 6, x2: 38, y2: 6, "stroke-dasharray": dash === "solid" ?
+      "none" : dash.replaceAll("px", "") }));
+  const open = item.variant % 6 !== 0;
+  picture.append(svg("path", { d: MARKERS[item.marker] || MARKERS.o, class: open ? "open" : "" }));
+  return picture;
+};
+const MARKERS = {
+  o: "M14.5 6a4.5 4.5 0 1 0 9 0a4.5 4.5 0 1 0 -9 0z",
+  s: "M15 2h8v8h-8z",
+  "^": "M19 1l5 9h-10z",
+  D: "M19 1l5 5l-5 5l-5 -5z",
+  v: "M19 11l5 -9h-10z",
+  P: "M17 1h4v3h3v4h-3v3h-4v-3h-3v-4h3z",
+  X: "M14 3l2 -2l3 3l3 -3l2 2l-3 3l3 3l-2 2l-3 -3l-3 3l-2 -2l3 -3z",
+  "<": "M14 6l9 -5v10z"
+};
 
 // ---- the theme ------------------------------------------------------------------------------------
 

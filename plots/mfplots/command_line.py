@@ -1,0 +1,21 @@
+"""Of the command that made a result, as its file has it: what belongs to the measurement."""
+
+from __future__ import annotations
+
+import shlex
+
+OF_THE_PLACE = ("--out", "--save-model", "--trace", "--quiet", "--json", "--rerun", "--retry")
+WITH_A_VALUE = ("--out", "--save-model", "--trace", "--pin", "--numa", "--profile", "--profile-warmup")
+
+
+def options_of(command_line: str) -> tuple[str, ...]:
+    """Before and after the spec, but for what belongs to the place where it ran."""
+    words = shlex.split(command_line)[2:]
+    kept: list[str] = []
+    while words:
+        name, equals, _ = words[0].partition("=")
+        count = 2 if name in WITH_A_VALUE and not equals else 1
+        if name.startswith("--") and name not in OF_THE_PLACE:
+            kept += words[:count]
+        words = words[count:]
+    return tuple(kept)
