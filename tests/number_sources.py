@@ -376,23 +376,6 @@ class Files:
     def epochs(self, algorithm, **wanted):
         return self._each(lambda case: case.footer["epochs"], algorithm, **wanted)
 
-    def before_after(self, algorithm):
-        """Training time on the device of each case in .../after/FOLDER over that of the same
-        case in .../before/FOLDER, which the comment names."""
-        found = []
-        for folder in self.paths:
-            after = {
-                same_case(case): case
-                for case in cases_of(folder.parents[1] / "after" / folder.name)
-            }
-            found += [
-                after[same_case(case)].footer["clocks"]["train_device_s"]
-                / case.footer["clocks"]["train_device_s"]
-                for case in cases_of(folder)
-                if case.header["algorithm"]["name"] == algorithm
-            ]
-        return found
-
     # -- benchmarks, logs, published numbers
 
     def bench(self, *words, counter=None, without=(), take=statistics.median, **keys):
@@ -465,10 +448,6 @@ class Files:
 
 def is_of(case, algorithm):
     return case.header["algorithm"]["name"] == algorithm
-
-
-def same_case(case):
-    return json.dumps({**case.known(), "folder": ""}, sort_keys=True)
 
 
 def same_text(found, wanted):

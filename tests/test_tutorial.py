@@ -108,6 +108,12 @@ def test_the_commands_of_the_tutorial_do_what_it_says(desk, number):
     assert unlike(done.stdout, expected) == "", f"{commands}\n{done.stdout}{done.stderr}"
 
 
+def test_the_ratings_of_the_tutorial_are_those_of_the_page(desk):
+    """To the digit: they come from a seed."""
+    assert "> ratings.csv" in STEPS[0][0] or 'open("ratings.csv", "w")' in STEPS[0][0]
+    assert desk(0).stdout == STEPS[0][1]
+
+
 def test_the_tutorial_ends_with_a_figure_and_a_report(desk):
     for number in range(len(STEPS)):
         needs(number)
