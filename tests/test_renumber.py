@@ -62,6 +62,16 @@ def test_far_moves_are_marked():
     assert "READ AGAIN" not in str(renumber.Change("page:1", "1.00", "1.05"))
 
 
+def test_a_number_of_two_comments_that_moves_is_marked():
+    """Two that read alike are one place to both comments, and may be meant apart."""
+    text = ("From 7 to 7.\n\n<!-- numbers: README.md\n7 = 3 + 4\n-->\n<!-- numbers: README.md\n"
+            "7 = 3 * 5\n-->\n")
+    (change,) = renumber.renumbered(pathlib.Path("page.md"), text)[1]
+    assert str(change).endswith("READ AGAIN: two comments compute it")
+    (change,) = renumber.renumbered(pathlib.Path("page.md"), text.replace("3 + 4", "3 * 5"))[1][:1]
+    assert change.shared is False, "the same line twice"
+
+
 def test_what_cannot_be_computed_is_said(tmp_path):
     text = "There are 5 of them.\n\n<!-- numbers: results/nowhere\n5 = rate(als)\n-->\n"
     again, changes, problems = renumber.renumbered(pathlib.Path("page.md"), text, tmp_path)

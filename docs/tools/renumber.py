@@ -2,7 +2,8 @@
 
 After results were measured again. A number that tests/doc_numbers.py finds wrong is replaced by its value, with as
 many decimals as are printed, in the text and in the comment behind it. Each is listed with how far it moved: those that
-moved by more than a tenth are marked, since the sentence around may not hold any more. What sentences say, and numbers
+moved by more than a tenth are marked, since the sentence around may not hold any more, and those that a second comment
+computes otherwise: the text had one number for both, or two that read alike, of which the first was taken. What sentences say, and numbers
 that are `given`, are for the reader of the list.
 """
 
@@ -25,12 +26,14 @@ class Change:
     where: str
     printed: str
     new: str
+    shared: bool = False  # with a line of another comment
 
     def __str__(self):
         old, new = value_of(self.printed), value_of(self.new)
         moved = (new - old) / abs(old) if old else float("inf")
         return f"{self.where}: {self.printed} -> {self.new} ({100 * moved:+.1f} %)" + \
-            ("  READ AGAIN" if abs(moved) > FAR else "")
+            ("  READ AGAIN" if abs(moved) > FAR or self.shared else "") + \
+            (": two comments compute it" if self.shared else "")
 
 
 def printed_as(value, like):
@@ -43,12 +46,16 @@ def printed_as(value, like):
 def renumbered(page, text, root=ROOT):
     """(the text with the numbers of the files, changes, what could not be computed)."""
     edits, changes, problems = {}, [], []  # of a number that two comments compute the place is one
-    for block in blocks(page, text):
-        numbers, unknown = numbers_of(block, root)
+    found = [(block, *numbers_of(block, root)) for block in blocks(page, text)]
+    lines = {}  # of a place in the text: what computes it
+    for block, numbers, _ in found:
+        for number in numbers:
+            lines.setdefault(number.places[0], set()).add((block.files, number.from_))
+    for block, numbers, unknown in found:
         problems += [f"{block.where}: {why}" for why in unknown]
         for number in (number for number in numbers if not number.is_right):
             new = printed_as(number.value, number.printed)
-            changes.append(Change(block.where, number.printed, new))
+            changes.append(Change(block.where, number.printed, new, len(lines[number.places[0]]) > 1))
             edits |= {place: (number.printed, new) for place in number.places}
     for place in sorted(edits, reverse=True):
         printed, new = edits[place]
