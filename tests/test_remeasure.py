@@ -45,6 +45,20 @@ def test_the_spec_of_the_name_runs_with_the_options_of_then(mfbench, tree, capfd
     assert "--no-share" in json.loads(files[0].read_text().splitlines()[0])["environment"]["command_line"]
 
 
+def test_a_slower_host_is_seen(mfbench, tree, capfd):
+    for path in (tree / "results/here/part/small").glob("*.jsonl"):
+        *lines, foot = path.read_text().splitlines()
+        foot = json.loads(foot)
+        foot["clocks"]["train_s"] = 1000.0 * foot["epochs"]
+        path.write_text("\n".join([*lines, json.dumps(foot)]) + "\n")
+    assert measure(tree, mfbench) == 0
+    assert "part/small: done; an epoch over that of then: sgd_serial 0.00" in capfd.readouterr().out
+    then = remeasure.epoch_times(tree / "results/here/part/small")
+    assert {len(seconds) for seconds in then.values()} == {2}, "seeds are repeats"
+    assert remeasure.beside(then, tree / "results/here/part/small") == "; an epoch over that of then: sgd_serial 1.00"
+    assert remeasure.beside({}, tree / "again/part/small") == ""
+
+
 def test_what_is_there_is_not_run_again(mfbench, tree):
     assert measure(tree, mfbench) == 0
     before = {path: path.read_bytes() for path in (tree / "again").rglob("*.jsonl")}

@@ -4,12 +4,16 @@ For each result folder at or below FOLDER runs the spec of its name (results/ref
 experiments/ccd/speed.json) with the options that the folder's files say they were made with, into DIR below the
 same name. What DIR has already is not run again, so that a campaign goes on after a limit of time, a kill, or on
 another machine of the kind: carry DIR along.
+
+Behind each stands how long an epoch takes now, over then, by algorithm: a host that is slower than that of the
+committed files is seen before its results are taken for a change of the program.
 """
 
 import argparse
 import json
 import pathlib
 import signal
+import statistics
 import subprocess
 import sys
 import time
@@ -56,6 +60,29 @@ def folders_below(places):
     """Result folders; those of the trials of a search belong to the folder above them."""
     found = {path.parent for place in places for path in place.rglob("spec.json")}
     return sorted(folder for folder in found if "tune" not in folder.parts)
+
+
+def epoch_times(folder):
+    """{(algorithm, configuration): mean seconds of an epoch, of each seed that has completed}"""
+    found = {}
+    for path in folder.glob("*.jsonl"):
+        lines = lines_of(path)
+        head, foot = lines[0], lines[-1]
+        if foot.get("status") == "completed" and foot.get("epochs"):
+            key = [head["algorithm"]["params"], head["dataset"]["name"], head["schedule"]]
+            found.setdefault((head["algorithm"]["name"], json.dumps(key, sort_keys=True)), []).append(
+                foot["clocks"]["train_s"] / foot["epochs"])
+    return found
+
+
+def beside(then, now):
+    """An epoch now over then, the median of the configurations of each algorithm; "" of none in common."""
+    ratios = {}
+    for key, seconds in epoch_times(now).items():
+        if before := then.get(key):
+            ratios.setdefault(key[0], []).append(statistics.median(seconds) / statistics.median(before))
+    said = ", ".join(f"{name} {statistics.median(values):.2f}" for name, values in sorted(ratios.items()))
+    return f"; an epoch over that of then: {said}" if said else ""
 
 
 def words_of(part):
@@ -111,19 +138,21 @@ def main(words):
              for folder in folders_below([folder.resolve() for folder in asked.folders])}
     for folder in (folder for folder, part in found.items() if part is None):
         print(f"left out, no spec of its name: {folder.relative_to(results)}")
-    parts = [part for part in found.values() if part]
+    parts = {folder: part for folder, part in found.items() if part}
     if asked.show:
-        print("\n".join([*map(words_of, parts), f"{len(parts)} folders, {sum(p.seconds for p in parts):.0f} s"]))
+        print("\n".join([*map(words_of, parts.values()),
+                         f"{len(parts)} folders, {sum(part.seconds for part in parts.values()):.0f} s"]))
         return 0
     end = time.monotonic() + (float("inf") if asked.seconds is None else asked.seconds)
     failed = []
-    for part in parts:
+    for folder, part in parts.items():
         left = end - time.monotonic()
         status = run(part, asked.mfbench, asked.out.resolve(), left if asked.seconds is not None else None) if left > 0 else None
         if status is None:
             print(f"the time is up at {part.name}; the same command goes on")
             return 3
-        print(f"{part.name}: {'done' if status == 0 else f'mfbench ended with {status}'}", flush=True)
+        said = "done" if status == 0 else f"mfbench ended with {status}"
+        print(f"{part.name}: {said}{beside(epoch_times(folder), asked.out / part.name)}", flush=True)
         failed += [part.name] if status else []
     return 1 if failed else 0
 
