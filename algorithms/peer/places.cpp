@@ -105,10 +105,23 @@ std::string python_of(const std::string& environment) {
   return access(python.c_str(), X_OK) == 0 ? python.string() : "";
 }
 
+namespace {
+
+// pip names what came from a file by its place, "x @ file:///home/me/x-1.whl#sha256=...", which is
+// nothing for a result: the file's name stays.
+std::string without_folder(const std::string& package) {
+  const auto from = package.find(" @ file:");
+  const auto last = package.rfind('/', package.find('#'));
+  if (from == std::string::npos || last == std::string::npos || last < from) return package;
+  return package.substr(0, from) + " @ " + package.substr(last + 1);
+}
+
+}  // namespace
+
 std::vector<std::string> installed_packages(const std::string& environment) {
   std::ifstream in(fs::path(environments_folder()) / environment / "installed.txt");
   std::vector<std::string> lines;
-  for (std::string line; std::getline(in, line);) lines.push_back(line);
+  for (std::string line; std::getline(in, line);) lines.push_back(without_folder(line));
   return lines;
 }
 
