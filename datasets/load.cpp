@@ -274,7 +274,7 @@ std::optional<std::int64_t> written_at(const DatasetRequest& request) {
 }
 
 std::optional<std::uint64_t> known_content(const DatasetRequest& request) {
-  if (own_files(request).empty() || request.implicit) return std::nullopt;
+  if (request.path.empty() || request.implicit) return std::nullopt;
   const auto path = fresh_cache(request);
   return path ? std::optional(read_cache_head(*path).info.content_hash) : std::nullopt;
 }

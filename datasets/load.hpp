@@ -23,8 +23,9 @@ std::optional<Source> source_of(const DatasetRequest& request);
 // for other data, or where it cannot be told.
 std::optional<std::int64_t> written_at(const DatasetRequest& request);
 
-// The content hash of the ratings that the user's own files hold, where the cache tells it without
-// reading them; nothing for other data, or where a rule for implicit feedback chooses among them.
+// The content hash of the ratings that the user's own file or folder holds, where the cache tells
+// it without reading them; nothing for other data, for parts (the hash does not say which rating is
+// of which), or where a rule for implicit feedback chooses among them.
 std::optional<std::uint64_t> known_content(const DatasetRequest& request);
 
 // Users, items and nnz where known without loading (catalog, look-alikes, an existing cache). A

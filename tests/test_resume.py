@@ -133,11 +133,25 @@ def test_ratings_written_after_a_result_are_told_of_once(mfbench, tmp_path, word
     assert "warning" not in mfbench("run", "s.json", *words, cwd=tmp_path).stderr
     assert "warning" not in mfbench("run", "s.json", *words, cwd=tmp_path).stderr
     as_of_tomorrow(ratings)
+    time.sleep(1.1)  # results tell seconds
     again = mfbench("run", "s.json", *words, cwd=tmp_path)
     assert "2 cases: 0 run now, 2 finished before" in again.stdout
     assert again.stderr.count("own.csv: written at") == 1 and "--rerun" in again.stderr
     mfbench("run", "s.json", "--rerun", *words, cwd=tmp_path)
     assert "warning" not in mfbench("run", "s.json", *words, cwd=tmp_path).stderr, "as the cache tells"
+
+
+def test_a_run_apart_does_not_warn_of_its_own_results(mfbench, tmp_path):
+    """Of files as of tomorrow whose cache does not tell."""
+    as_of_tomorrow(own_ratings(tmp_path))
+    spec = json.loads((tmp_path / "s.json").read_text())
+    spec["datasets"] = [{"path": "own.csv", "implicit": {"min_rating": 2}}]
+    spec["algorithms"] = [{"name": "ials_cpu", "factors": 2}]
+    (tmp_path / "s.json").write_text(json.dumps(spec))
+    first = mfbench("run", "s.json", "--apart", cwd=tmp_path)
+    assert first.returncode == 0 and "written at" not in first.stderr
+    time.sleep(1.1)  # results tell seconds
+    assert "written at" in mfbench("run", "s.json", "--apart", cwd=tmp_path).stderr
 
 
 def test_ratings_that_are_others_are_told_of_whatever_their_times_say(mfbench, tmp_path):
@@ -153,6 +167,25 @@ def test_ratings_that_are_others_are_told_of_whatever_their_times_say(mfbench, t
     assert "warning" not in mfbench("run", "s.json", cwd=tmp_path).stderr
 
 
+def test_a_rating_that_went_from_one_part_to_the_other_is_told_of(mfbench, tmp_path):
+    """The union is the same."""
+    lines = [f"{k % 9},{k % 7},{k % 5 + 1}" for k in range(63)]
+
+    def write(cut):
+        for name, part in (("tr", lines[:cut]), ("te", lines[cut:])):
+            (tmp_path / f"{name}.csv").write_text("\n".join(["user,item,rating", *part]) + "\n")
+            as_of_tomorrow(tmp_path / f"{name}.csv") if cut != 50 else None
+
+    write(50)
+    (tmp_path / "s.json").write_text(json.dumps({
+        "datasets": [{"train": "tr.csv", "test": "te.csv"}], "stop": {"epochs": 1},
+        "algorithms": [{"name": "sgd_serial", "factors": 2}]}))
+    assert "warning" not in mfbench("run", "s.json", cwd=tmp_path).stderr
+    write(40)
+    assert mfbench("run", "s.json", "--out", "elsewhere", cwd=tmp_path).returncode == 0
+    assert "written at" in mfbench("run", "s.json", cwd=tmp_path).stderr
+
+
 def test_a_folder_that_holds_its_results_is_not_written_by_them(mfbench, tmp_path):
     own_ratings(tmp_path)
     (tmp_path / "d").mkdir()
@@ -165,4 +198,6 @@ def test_a_folder_that_holds_its_results_is_not_written_by_them(mfbench, tmp_pat
     assert done.returncode == 0, done.stderr
     time.sleep(1.1)  # results tell seconds
     (tmp_path / "d" / "another").mkdir()
+    for path in pathlib.Path(mfbench.environment()["MFBENCH_CACHE"]).glob("d@*"):
+        path.unlink()  # so that times decide
     assert "warning" not in mfbench("run", "s.json", "--out", "d/results", cwd=tmp_path).stderr

@@ -16,6 +16,7 @@
 #include "base/json.hpp"
 #include "base/json_values.hpp"
 #include "base/log.hpp"
+#include "harness/device/environment.hpp"
 #include "harness/run/interrupt.hpp"
 #include "harness/run/progress.hpp"
 
@@ -173,6 +174,7 @@ class Apart {
     RunOptions options = options_;
     options.rerun = options.retry = false;
     options.only = RunOptions::kNoCase;
+    options.began = began_;
     SessionSummary found;
     if (!ended_by_ || *ended_by_ > kBySignal) {
       const auto quiet = make_progress(ProgressMode::quiet, stdout);
@@ -190,6 +192,7 @@ class Apart {
 
   const Spec& spec_;
   const RunOptions& options_;
+  std::string began_ = utc_now();
   SessionSummary of_all_;  // counts alone
   int killed_ = 0;
   std::optional<int> ended_by_;

@@ -30,6 +30,7 @@ struct RunOptions {
   bool apart = false;
   static constexpr std::int64_t kTrials = -1, kNoCase = -2;
   std::optional<std::int64_t> only;
+  std::string began;    // of a run --apart: results of later are its own (utc_now)
   bool share = true;    // what cases have in common is made once; false: by each of them anew
   Placement placement;  // of all threads and what they write; as the system sees fit
   // Run all cases again, for a profiler; into a folder of their own.

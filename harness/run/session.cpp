@@ -100,12 +100,16 @@ RunOptions options_of_trials(RunOptions options) {
 // their times have to do.
 class LaterFiles {
  public:
+  explicit LaterFiles(std::string began) : began_(std::move(began)) {}
+
   // Once for each data set.
   void warn_of(const Case& item, const ResultFile& standing) {
     const auto [known, is_new] = known_.try_emplace(item.data.label());
     Files& files = known->second;
     if (is_new) files = {known_content(item.data), written_at(item.data), false};
     if (files.told) return;
+    if (!began_.empty() && text_at(standing.header, {"environment", "started_at"}) >= began_)
+      return;
     const auto content = text_at(standing.header, {"dataset", "content_hash"});
     const auto started = text_at(standing.header, {"environment", "started_at"});
     if (files.content && content) {
@@ -131,6 +135,7 @@ class LaterFiles {
     bool told = false;
   };
 
+  std::string began_;
   std::map<std::string, Files> known_;  // by data set
 };
 
@@ -138,7 +143,7 @@ void run_cases(SessionSummary& summary, const RunContext& context) {
   const RunOptions& options = context.options;
   const Spec& spec = summary.spec;
   std::vector<const Case*> later;
-  LaterFiles later_files;
+  LaterFiles later_files(options.began);
   for (const Case& item : spec.cases) later.push_back(&item);
   for (std::size_t i = 0; i < spec.cases.size() && !summary.interrupted; ++i) {
     const Case& item = spec.cases[i];

@@ -148,13 +148,15 @@ def test_first_is_who_has_seeds_and_its_machine_to_itself(tmp_path):
     slow = {"params": {"factors": 8}, "trace": [(0, 0.0, 1.0), (1, 0.1, 0.9)]}
     write_cases(tmp_path / "alone", [Made("als", **quick)])
     write_cases(tmp_path / "shared", [Made("fpsgd", seed=s, contended=["others"], **quick) for s in (1, 2, 3)])
+    write_cases(tmp_path / "cut-off", [Made("sgd_serial", seed=s, status=status, **quick) for s, status in
+                                       ((1, "completed"), (2, "interrupted"), (3, "interrupted"))])
     write_cases(tmp_path / "sound", [Made("hogwild", seed=s, **slow) for s in (1, 2, 3)])
     (first,) = cli._fastest(board(make_groups(gather([tmp_path])[0])))
     assert first["answer_to_target"]["algorithm"] == first["train_to_target"]["algorithm"] == "hogwild"
-    assert first["answer_to_target"]["run"] == "sound" and first["series"] == 3
+    assert first["answer_to_target"]["run"] == "sound" and first["series"] == 4
     shutil.rmtree(tmp_path / "sound")
     (first,) = cli._fastest(board(make_groups(gather([tmp_path])[0])))
-    assert first["answer_to_target"]["algorithm"] in ("als", "fpsgd"), "where nobody is sound, another"
+    assert first["answer_to_target"]["algorithm"] in ("als", "fpsgd", "sgd_serial"), "where nobody is sound, another"
 
 
 def test_a_target_is_proposed_where_none_is_named(tmp_path):

@@ -333,6 +333,12 @@ def test_the_address_holds_the_view(browser):
     browser.open(f"index.html{address}")
     browser.wait("return mf.overview.state.target === 0.93")
     assert browser.js(said) == ["50", "train_s", True, 0.93] and browser.js("return location.hash") == address
+    browser.choose("group", "1")
+    browser.wait("return mf.overview.state.group.index === 1 && location.hash.includes('clock')")
+    assert browser.js("return [mf.by('clock').value, mf.by('logy').checked]") == ["train_s", True], "the view stays"
+    browser.js("location.hash = '#group=0'")
+    browser.wait("return mf.overview.state.group.index === 0")
+    assert browser.wait("return mf.by('clock').value === 'answer_s' && !mf.by('logy').checked"), "the usual view"
     browser.open("index.html#group=0&factors=none&target=abc&clock=%3Cb%3E")
     assert browser.js("return [mf.by('factors').value, mf.by('clock').value]") == ["", "answer_s"]
     assert browser.errors() == []
@@ -347,6 +353,10 @@ def test_the_epoch_of_a_time_is_what_python_computes(browser, groups):
                       "return [s.run + ' ' + s.label, r.met && [r.met.epoch, r.met.before]]; })")
     want = [[f"{m.run.name} {m.label}", (at := met(m.series, group.target[0])) and list(at)] for m in group.members]
     assert sorted(said, key=str) == sorted(want, key=str) and any(at for _, at in want)
+    shown = browser.js("return mf.overview.selected().map((s) => { const r = mf.overview.rowOf(s); return r.met === null"
+                       " ? '–' : `${r.met.epoch}` + (r.met.epoch - r.met.before > 1 ? ` (${r.met.before} before)` : '');"
+                       "})")
+    assert sorted(browser.column("series", "At epoch")) == sorted(shown) and len(shown) <= 25
 
 
 def test_no_figure_can_be_handed_to_a_service(browser, site):

@@ -119,7 +119,7 @@ FEWEST = 3  # seeds of a first
 def is_sound(row: dict) -> bool:
     """Whether its time to the target can be set against others': seeds enough, alone on its machine. One
     that was looked at seldom was there no later, so it may be first."""
-    return row["seeds"] >= FEWEST and not row["contended"]
+    return row["finished"] >= FEWEST and not row["contended"]
 
 
 def _fastest(rows: Sequence[dict]) -> list[dict]:
@@ -134,7 +134,7 @@ def _fastest(rows: Sequence[dict]) -> list[dict]:
             best = min(filter(is_sound, there), key=lambda row: row[time], default=None) or \
                 min(there, key=lambda row: row[time], default=None)
             first[time] = best and {key: best[key] for key in
-                                    ("algorithm", "configuration", "run", "seeds", "contended", "coarse", "met_epoch",
+                                    ("algorithm", "configuration", "run", "finished", "contended", "coarse", "met_epoch",
                                      "looked_before", time)}
         found.append({"hardware": machine[0], "machine": machine[1], "series": len(own), **first})
     return found

@@ -34,7 +34,7 @@ mf.overview = (() => {
     const train = machine.train_to_target;
     const name = (first) => (!group.target_named ? "no common target" : first === null ?
       "none got there" :
-      `${[first.algorithm, first.configuration].filter(Boolean).join(" ")} (n = ${first.seeds}` +
+      `${[first.algorithm, first.configuration].filter(Boolean).join(" ")} (n = ${first.finished}` +
       `${first.contended ? ", †" : ""}${first.coarse ? `, ${when(first)}` : ""}; ${first.run})`);
     const value = group.target === null ? "–" :
       `${mf.store.overview.metrics[group.metric]} ${group.target}`;
@@ -149,6 +149,8 @@ mf.overview = (() => {
   function rowOf(series) {
     const train = reach(series, "train_s");
     const answer = reach(series, "answer_s");
+    const met = state.target === null ? null : mf.metAt(series.seeds, state.metric, state.target,
+      less(state.metric));
     const bests = series.seeds.map((seed) => bestOf(seed[state.metric])).filter((v) => v !==
       null);
     return {
@@ -161,8 +163,8 @@ mf.overview = (() => {
       factors: series.factors,
       seeds: series.seeds.length,
       reached: train.filter((t) => t !== null).length,
-      met: state.target === null ? null : mf.metAt(series.seeds, state.metric, state.target, less(
-        state.metric)),
+      met,
+      epoch: met && met.epoch,
       best: mf.censoredMedian(bests),
       train: mf.censoredMedian(train),
       answer: mf.censoredMedian(answer)
@@ -368,8 +370,14 @@ mf.overview = (() => {
 
   function listenToControls() {
     control("controls").addEventListener("submit", (event) => event.preventDefault());
-    control("group").addEventListener("change", () => { location.hash =
-        `group=${control("group").value}`; });
+    // Another data set in the same view.
+    control("group").addEventListener("change", () => {
+      const said = new URLSearchParams({ group: control("group").value });
+      for (const key of ["clock", "x", "y"]) {
+        if (mf.address().has(key)) said.set(key, mf.address().get(key));
+      }
+      location.hash = said;
+    });
     for (const id of ["hardware", "factors", "run"]) control(id).addEventListener("change",
       narrow);
     control("metric").addEventListener("change", useMetric);
@@ -412,6 +420,7 @@ mf.overview = (() => {
     for (const id of CHOICES) {
       if (asked.has(id) && has(id, asked.get(id))) control(id).value = asked.get(id);
     }
+    if (!asked.has("clock")) control("clock").value = usual("clock");
     control("logx").checked = asked.get("x") !== "linear";
     control("logy").checked = asked.get("y") === "log";
     useMetric();
