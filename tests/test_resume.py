@@ -174,7 +174,8 @@ def test_a_rating_that_went_from_one_part_to_the_other_is_told_of(mfbench, tmp_p
     def write(cut):
         for name, part in (("tr", lines[:cut]), ("te", lines[cut:])):
             (tmp_path / f"{name}.csv").write_text("\n".join(["user,item,rating", *part]) + "\n")
-            as_of_tomorrow(tmp_path / f"{name}.csv") if cut != 50 else None
+            if cut != 50:
+                as_of_tomorrow(tmp_path / f"{name}.csv")
 
     write(50)
     (tmp_path / "s.json").write_text(json.dumps({

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pandas as pd
 
+from mfplots import intervals
 from mfplots.errors import PlotError
 from mfplots.metrics import LESS_IS_BETTER, METRICS
 from mfplots.printable import say
@@ -113,13 +114,10 @@ def _groups(out: Path, groups: Sequence[Group], rows: Sequence[dict], runs: Sequ
                 "runs": len(runs), "damaged": len(damaged)})
 
 
-FEWEST = 3  # seeds of a first
-
-
 def is_sound(row: dict) -> bool:
     """Whether its time to the target can be set against others': seeds enough, alone on its machine. One
     that was looked at seldom was there no later, so it may be first."""
-    return row["finished"] >= FEWEST and not row["contended"]
+    return row["finished"] >= intervals.FEWEST and not row["contended"]
 
 
 def _fastest(rows: Sequence[dict]) -> list[dict]:
