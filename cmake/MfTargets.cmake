@@ -22,10 +22,18 @@ endfunction()
 function(mf_add_objects target objects)
   get_target_property(type ${target} TYPE)
   if(type STREQUAL "OBJECT_LIBRARY")  # a family's: cannot hold them itself
-    target_link_libraries(mf_algorithms INTERFACE ${objects})
+    mf_add_family_objects(${objects})
   else()
     target_sources(${target} PRIVATE ${objects})
   endif()
+endfunction()
+
+# mf_add_family_objects(OBJECTS): gives a family's objects to each program that links mf_algorithms. As
+# sources: among the libraries to link, CMake 3.28 (Ubuntu 24.04) names the objects of joined sources
+# (mf_join) as if each source were compiled alone, and no rule makes those.
+function(mf_add_family_objects objects)
+  set(program $<STREQUAL:$<TARGET_PROPERTY:TYPE>,EXECUTABLE>)
+  target_sources(mf_algorithms INTERFACE $<${program}:${objects}>)
 endfunction()
 
 # Code that runs once a case, or never, takes most of the time of compiling: JSON, texts and errors are
