@@ -134,6 +134,15 @@ def test_configurations_are_told_apart_over_all_folders(tmp_path):
         ("six", "factors=8 cg_steps=6"), ("two", "factors=8 precision=fp32")]
 
 
+def test_a_configuration_without_what_most_have_says_so(tmp_path):
+    write_cases(tmp_path / "one", [Made("als", {"factors": 8, "cg_steps": 6})])
+    write_cases(tmp_path / "six", [Made("als", {"factors": 8, "cg_steps": 6, "reg": 0.1})])
+    write_cases(tmp_path / "two", [Made("als", {"factors": 8})])
+    (group,) = make_groups(gather([tmp_path])[0])
+    assert sorted((m.run.name, m.configuration) for m in group.members) == [
+        ("one", "factors=8"), ("six", "factors=8 reg=0.1"), ("two", "factors=8 no cg_steps")]
+
+
 def test_a_time_says_at_which_epoch_and_when_it_was_looked_at_before(tmp_path):
     write_cases(tmp_path / "often", [Made("als", trace=[(e, 0.1 * e, 1.0 - 0.01 * e) for e in range(11)])])
     write_cases(tmp_path / "seldom", [Made("als", trace=[(e, 0.1 * e, 1.0 - 0.01 * e) for e in (0, 10)])])

@@ -16,7 +16,7 @@ from mfplots.curves import aggregate
 from mfplots.errors import PlotError
 from mfplots.metrics import LESS_IS_BETTER, METRICS, Target
 from mfplots.palette import of_algorithm, on_dark
-from mfplots.series import (SIZE_FACET, Panel, Series, canonical, contended_mark, cores_text, facet_text, gpus,
+from mfplots.series import (SIZE_FACET, Facets, Panel, Series, canonical, contended_mark, cores_text, facet_text, gpus,
                             hardware, machine, panel_title, short_key, split_text)
 from mfplots.site.gather import Run, case_key
 from mfplots.summary import ANSWER, Question, finished, metric_of, target_of
@@ -115,8 +115,8 @@ def make_groups(runs: Iterable[Run]) -> list[Group]:
 
 
 def configurations(members: Sequence[Member]) -> list[str]:
-    """Of each, its size and what is not as in most of its algorithm, whatever folder they are from, and
-    then what its own folder tells it apart by."""
+    """Of each, its size and what is not as in most of its algorithm, whatever folder they are from; then
+    what its own folder tells it apart by, and what it lacks of one that would have its name."""
     facets = [_own_facets(member.series) for member in members]
     found = []
     for member, own in zip(members, facets):
@@ -126,7 +126,14 @@ def configurations(members: Sequence[Member]) -> list[str]:
         words = [f"{short_key(key, keys)}={facet_text(own[key])}" for key in keys]
         of_folder = member.series.label[len(member.series.algorithm):].split()
         found.append(" ".join([*words, *(word for word in of_folder if word not in words)]))
-    return found
+    names = [(member.series.algorithm, words) for member, words in zip(members, found)]
+    return [" ".join([words, *_lacks(own, [f for name, f in zip(names, facets) if name == (algorithm, words)])])
+            for (algorithm, words), own in zip(names, facets)]
+
+
+def _lacks(own: Facets, namesakes: Iterable[Facets]) -> list[str]:
+    keys = list(dict.fromkeys(key for f in namesakes for key in f if key not in own))
+    return [f"no {short_key(key, keys)}" for key in keys]
 
 
 def _own_facets(series: Series) -> dict[str, Any]:
