@@ -3,7 +3,7 @@
 A comment behind a paragraph or a table says where its numbers are from (CONTRIBUTING.md):
 
     <!-- numbers: results/reference/h200/cpu-speed
-    17.0 = rate(sgd_serial, model=biased, data="ml-20m") / 1e6
+    13.9 = rate(sgd_serial, model=biased, data="ml-20m") / 1e6
     given: 16
     -->
 
