@@ -6,13 +6,14 @@ import json
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from mfplots.errors import NotDrawable, PlotError, hint
-from mfplots.load import Results
+from mfplots.load import NOT_RUN, Results
 
 LOOK_ALIKE_MARK = "look-alike, synthetic"
 CONTENDED_MARK = " †"
@@ -51,6 +52,11 @@ class Series:
     def marked(self) -> str:
         """The label, with CONTENDED_MARK where a case had not the machine to itself."""
         return self.label + contended_mark(self.cases)
+
+    @cached_property
+    def finished(self) -> pd.DataFrame:
+        """The cases that have run, to whatever end."""
+        return self.cases[~self.cases["status"].isin(NOT_RUN)]
 
     @property
     def method(self) -> str:

@@ -12,7 +12,6 @@ import pandas as pd
 
 from mfplots import metrics
 from mfplots.errors import PlotError, hint
-from mfplots.load import NOT_RUN
 from mfplots.metrics import NO_INTERVAL, Interval, Spread, Target
 from mfplots.series import Panel, Series, View, canonical, contended, facet_text
 from mfplots.style import duration
@@ -77,15 +76,10 @@ def summarise(view: View, question: Question) -> list[Row]:
     return [_row(panel, series, question) for panel in view.panels for series in panel.series]
 
 
-def finished(series: Series) -> pd.DataFrame:
-    """The cases that have run, to whatever end."""
-    return series.cases[~series.cases["status"].isin(NOT_RUN)]
-
-
 def to_the_end(series: Series, numbers: Sequence[float]) -> list[float]:
     """One a finished case; NaN for who did not complete: what a diverged run took is no time of the
     algorithm's."""
-    completed = finished(series)["status"] == "completed"
+    completed = series.finished["status"] == "completed"
     return [value if done else math.nan for value, done in zip(numbers, completed)]
 
 
@@ -150,7 +144,7 @@ def parse_target(data: Any, where: str) -> Target:
 
 def metric_of(series: Series) -> str:
     """What a series is judged by: the test RMSE; without one NDCG@100, or else the objective."""
-    traces = [series.traces[i] for i in finished(series).index]
+    traces = [series.traces[i] for i in series.finished.index]
     for name in ("test_rmse", "ndcg_100", "objective"):
         if any(trace[name].notna().any() for trace in traces):
             return name
@@ -225,7 +219,7 @@ def _agrees(candidate: Series, series: Series, candidates: list[Series],
 
 
 def times_to_target(series: Series, target: Target, clock: str) -> list[float]:
-    traces = [series.traces[i] for i in finished(series).index]
+    traces = [series.traces[i] for i in series.finished.index]
     return [metrics.time_of_trace(t, clock, target) for t in traces]
 
 
@@ -237,13 +231,13 @@ def throughputs(series: Series, clock: str) -> list[float]:
 
 def declared_rates(series: Series, amount: str, clock: str) -> list[float]:
     """Declared work (`work_bytes`, `work_flops`) of the epochs done, per second."""
-    per_epoch = finished(series)[amount].astype(float)
+    per_epoch = series.finished[amount].astype(float)
     totals = [a * e for a, e in zip(per_epoch, _last(series, "epoch"))]
     return metrics.rates(totals, end_times(series, clock))
 
 
 def _last(series: Series, column: str) -> list[float]:
-    traces = [series.traces[i] for i in finished(series).index]
+    traces = [series.traces[i] for i in series.finished.index]
     return [float(t[column].iloc[-1]) if len(t) else math.nan for t in traces]
 
 
@@ -252,7 +246,7 @@ def _row(panel: Panel, series: Series, question: Question) -> Row:
     times = _to_target(series, target, clock)
     name = baseline_name(panel, question)
     base = find_baseline(panel, series, name) if name else "no baseline named"
-    done = finished(series)
+    done = series.finished
     judged_by = metric_of(series)
     bests = [metrics.best_of(series.traces[i][judged_by], judged_by) for i in done.index]
     return Row(
@@ -323,7 +317,7 @@ def contended_words(row: Row) -> str:
 
 def writes_made(series: Series) -> Spread:
     """Share of the updates that write their item's row, where an algorithm thins them."""
-    return metrics.spread([_fact(facts, "writes_made") for facts in finished(series)["facts"]])
+    return metrics.spread([_fact(facts, "writes_made") for facts in series.finished["facts"]])
 
 
 def writes_words(share: Spread) -> str:
@@ -389,7 +383,7 @@ def _of_itself(values: list[float]) -> Interval:
 
 def _problem(series: Series, base: Series | str, target: Target | None, clock: str,
              times: list[float]) -> str:
-    if not any(len(series.traces[i]) for i in finished(series).index):
+    if not any(len(series.traces[i]) for i in series.finished.index):
         return status_text(series.cases)
     if target is None:
         return "no target"

@@ -14,7 +14,7 @@ from mfplots.load import restarts
 from mfplots.recipes import Recipe
 from mfplots.series import Panel, Series
 from mfplots.style import duration, plain_tick, si, si_tick, time_tick
-from mfplots.summary import ANSWER, CLOCK_NAMES, finished, target_of, to_the_end
+from mfplots.summary import ANSWER, CLOCK_NAMES, target_of, to_the_end
 
 
 @dataclass(frozen=True)
@@ -147,9 +147,9 @@ def axis_label(found: Metric, recipe: Recipe) -> str:
 def values(series: Series, panel: Panel, found: Metric, recipe: Recipe) -> list[float]:
     """One number a finished case; NaN where it has none: no trace, no such epoch, no target."""
     if found.fact:
-        return [fact_of(facts, found.fact) for facts in finished(series)["facts"]]
+        return [fact_of(facts, found.fact) for facts in series.finished["facts"]]
     asked = Asked(recipe.clock, target_of(panel, recipe.question))
-    done = finished(series)
+    done = series.finished
     if found.column and not recipe.epoch:
         return to_the_end(series, [float(value) for value in done[found.column]])
     numbers = [_value(series.traces[i], found, asked, recipe.epoch) for i in done.index]

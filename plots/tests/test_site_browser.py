@@ -247,11 +247,10 @@ def test_a_target_that_moves_gives_what_python_computes(browser, groups):
 
 
 def _by_python(group, target):
-    from mfplots.summary import finished
 
     found = []
     for member in group.members:
-        traces = [member.series.traces[i] for i in finished(member.series).index]
+        traces = [member.series.traces[i] for i in member.series.finished.index]
         train, answer = ([metrics.time_of_trace(t, clock, target) for t in traces]
                          for clock in ("train_s", "answer_s"))
         medians = [metrics.censored_median(times) for times in (train, answer)]

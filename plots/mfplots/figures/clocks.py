@@ -20,7 +20,7 @@ from mfplots.recipes import Recipe
 from mfplots.series import Panel, Series, View, panel_title
 from mfplots.smallprint import provenance, sample
 from mfplots.style import Look, duration, plain_tick, time_tick
-from mfplots.summary import finished, status_text
+from mfplots.summary import status_text
 
 PARTS = ("start", "load", "prepare", "transfer", "train", "evaluate", "save")
 LATER = ("start", "save")  # older files have them in the rest
@@ -70,7 +70,7 @@ def clocks(view: View, recipe: Recipe) -> Drawing:
 
 
 def stack_of(panel: Panel, series: Series) -> Stack:
-    cases = finished(series)
+    cases = series.finished
     seconds = pd.DataFrame({part: pd.to_numeric(cases[f"clock_{part}_s"]) for part in PARTS})
     for part in LATER:
         seconds[part] = seconds[part].fillna(0.0)

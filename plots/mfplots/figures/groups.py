@@ -18,7 +18,7 @@ from mfplots.recipes import Recipe
 from mfplots.series import Panel, Series, View, panel_title
 from mfplots.smallprint import provenance, sample
 from mfplots.style import looks, plain_tick
-from mfplots.summary import baseline_label, finished
+from mfplots.summary import baseline_label
 
 
 @figure("user-groups")
@@ -51,7 +51,7 @@ def _curves(panel: Panel, recipe: Recipe) -> list[Curve]:
 def _points(series: Series, recipe: Recipe) -> pd.DataFrame:
     """Columns x (group from 1), y, low, high, seeds, first_user, last_user."""
     parts = [_of_case(row["user_groups"], recipe, str(row["file"]))
-             for _, row in finished(series).iterrows() if isinstance(row["user_groups"], list)]
+             for _, row in series.finished.iterrows() if isinstance(row["user_groups"], list)]
     parts = [part for part in parts if len(part)]
     if not parts:
         return pd.DataFrame(columns=["x", "y"])

@@ -18,7 +18,7 @@ from mfplots.recipes import Recipe
 from mfplots.series import Panel, Series, View, methods_apart, panel_title
 from mfplots.smallprint import provenance, sample
 from mfplots.style import looks, significant
-from mfplots.summary import baseline_label, baseline_name, find_baseline, finished, \
+from mfplots.summary import baseline_label, baseline_name, find_baseline, \
     status_text, writes_note
 from mfplots.values import METRICS, Metric, axis_label, metric, spread_of, values
 
@@ -108,7 +108,7 @@ def _ratio_to(series: Series, base: Series, panel: Panel, found: Metric,
     """Errors seed by seed, since a seed is a split; times and rates by their medians."""
     own, other = (values(s, panel, found, recipe) for s in (series, base))
     if found.kind == "error":
-        seeds, rivals = list(finished(series)["seed"]), list(finished(base)["seed"])
+        seeds, rivals = list(series.finished["seed"]), list(base.finished["seed"])
         if len(set(seeds)) == len(seeds) and len(set(rivals)) == len(rivals):
             of = dict(zip(rivals, other))
             return metrics.median_of_ratios(own, [of.get(seed, math.nan) for seed in seeds])

@@ -17,7 +17,7 @@ from mfplots.series import Panel, Series, View, panel_title
 from mfplots.sheet import Sheet
 from mfplots.smallprint import provenance, sample
 from mfplots.style import looks, plain_tick
-from mfplots.summary import baseline_label, baseline_name, find_baseline, finished
+from mfplots.summary import baseline_label, baseline_name, find_baseline
 from mfplots.values import Metric, axis_label, metric, values
 
 PITCH = 0.42
@@ -78,7 +78,7 @@ def _row(panel: Panel, series: Series, found: Metric, recipe: Recipe) -> Row | N
 
 
 def _by_seed(series: Series, panel: Panel, found: Metric, recipe: Recipe) -> dict[int, float]:
-    seeds = [int(seed) for seed in finished(series)["seed"]]
+    seeds = [int(seed) for seed in series.finished["seed"]]
     if len(set(seeds)) < len(seeds):
         raise PlotError(f"{series.label}: two cases of one seed; narrow the results or the filter")
     return dict(zip(seeds, values(series, panel, found, recipe)))

@@ -15,7 +15,7 @@ from mfplots.recipes import Recipe
 from mfplots.series import Panel, View, canonical, panel_title
 from mfplots.smallprint import provenance
 from mfplots.style import looks
-from mfplots.summary import CLOCK_NAMES, finished
+from mfplots.summary import CLOCK_NAMES
 
 MATCHED_BY = ("algorithm", "params", "schedule", "init", "dataset", "split", "content_hash", "seed")
 
@@ -75,7 +75,7 @@ def _by_key(view: View) -> dict[str, pd.DataFrame]:
     found: dict[str, pd.DataFrame] = {}
     for panel in view.panels:
         for series in panel.series:
-            for index, row in finished(series).iterrows():
+            for index, row in series.finished.iterrows():
                 if len(series.traces[index]):
                     found.setdefault(_key(row), series.traces[index])
     return found
@@ -86,7 +86,7 @@ def _curves(panel: Panel, rivals: dict[str, pd.DataFrame], recipe: Recipe,
     curves = []
     for series in panel.series:
         pairs = [(series.traces[index], rivals[_key(row)])
-                 for index, row in finished(series).iterrows() if _key(row) in rivals]
+                 for index, row in series.finished.iterrows() if _key(row) in rivals]
         ratios = [_ratio(ours, theirs, recipe.clock) for ours, theirs in pairs]
         points = aggregate(ratios, x, recipe.band, "speedup")
         if len(points):

@@ -15,7 +15,7 @@ from mfplots.series import contended, hardware
 from mfplots.site.ceilings import Ceilings, rows_key
 from mfplots.site.gather import Damaged, Run, case_key
 from mfplots.site.groups import Group, Member, met, precision, text_of, times
-from mfplots.summary import (ANSWER, declared_rates, end_times, finished, metric_of, status_text,
+from mfplots.summary import (ANSWER, declared_rates, end_times, metric_of, status_text,
                               throughputs)
 
 Json = dict[str, Any]
@@ -33,7 +33,7 @@ def _row(index: int, group: Group, member: Member) -> Json:
     series, row = member.series, member.row
     target, _ = group.target
     metric = metric_of(series)
-    done = finished(series)
+    done = series.finished
     bests = [metrics.best_of(series.traces[i][metric], metric) for i in done.index]
     train, answer = (times(series, clock, target) for clock in ("train_s", ANSWER))
     best, at = metrics.spread(bests), met(series, target)

@@ -19,7 +19,7 @@ from mfplots.palette import of_algorithm, on_dark
 from mfplots.series import (SIZE_FACET, Facets, Panel, Series, canonical, contended_mark, cores_text, facet_text, gpus,
                             hardware, machine, panel_title, short_key, split_text)
 from mfplots.site.gather import Run, case_key
-from mfplots.summary import ANSWER, Question, finished, metric_of, target_of
+from mfplots.summary import ANSWER, Question, metric_of, target_of
 
 CLOCKS = ("train_s", ANSWER, "wall_s")
 PRECISIONS = ("precision", "storage", "a_storage")
@@ -186,7 +186,7 @@ def times(series: Series, clock: str, target: Target | None) -> list[float]:
     if target is None:
         return []
     return [metrics.time_of_trace(series.traces[i], clock, target)
-            for i in finished(series).index]
+            for i in series.finished.index]
 
 
 class Met(NamedTuple):
@@ -206,7 +206,7 @@ def met(series: Series, target: Target | None) -> Met | None:
     """Of the median seed among those that got there."""
     if target is None:
         return None
-    found = sorted(filter(None, (_met(series.traces[i], target) for i in finished(series).index)))
+    found = sorted(filter(None, (_met(series.traces[i], target) for i in series.finished.index)))
     return found[(len(found) - 1) // 2] if found else None
 
 
@@ -259,7 +259,7 @@ def _rank(series: Series, target: Target | None) -> tuple[float, float]:
 def _series_data(member: Member, known: Sequence[str], variant: int) -> Json:
     series, row = member.series, member.row
     colour, marker = of_algorithm(series.algorithm)
-    done = finished(series)
+    done = series.finished
     shown = [i for i in done.index if len(series.traces[i])]
     return {"label": member.label + contended_mark(series.cases), "algorithm": series.algorithm,
             "configuration": member.configuration, "run": member.run.name,
