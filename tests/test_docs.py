@@ -266,6 +266,13 @@ def ninja_block(text, output):
     return dict(re.findall(r"^  (\w+) = (.*)$", found[1], re.M))
 
 
+def ninja_inputs(text, output):
+    """What one build statement makes its output from, less what that waits for alone."""
+    found = re.search(rf"^build {re.escape(output)}: \S+ ([^|\n]*)", text, re.M)
+    assert found, f"build.ninja does not build {output}"
+    return found[1].split()
+
+
 def cache_value(build, name):
     found = re.search(rf"^{name}:\w+=(.*)$", (build / "CMakeCache.txt").read_text(), re.M)
     return found[1] if found else ""
@@ -289,6 +296,8 @@ class Example:
             kernel = "algorithms/CMakeFiles/mf_algo_ruler.dir/ruler/ruler_device.cu.o"
             self.commands[".cu"] = self.compile_command(ninja, kernel)
         self.link = ninja_block(ninja, "mfbench")
+        # Those of the families among them; a program of the example has a main of its own, or this.
+        self.objects = [name for name in ninja_inputs(ninja, "mfbench") if name != self.main]
 
     def compile_command(self, ninja, output):
         """As the build compiles this object, but quickly, and for one of its architectures. Without
@@ -302,7 +311,7 @@ class Example:
                 f"-I{self.folder}", *block.get("INCLUDES", "").split()]
 
     def missing(self):
-        inputs = [self.main, *self.link["LINK_LIBRARIES"].split()]
+        inputs = [self.main, *self.objects, *self.link["LINK_LIBRARIES"].split()]
         absent = [name for name in inputs
                   if name.endswith((".a", ".o")) and not (self.build / name).exists()]
         return f"{absent[0]} is not built" if absent else ""
@@ -321,7 +330,7 @@ class Example:
         out = self.folder / name
         command = [self.compiler, *self.link["FLAGS"].split(),
                    *self.link.get("LINK_FLAGS", "").split(), *map(str, objects),
-                   *libraries, *self.link["LINK_LIBRARIES"].split(), "-pthread", "-o", str(out)]
+                   *self.objects, *libraries, *self.link["LINK_LIBRARIES"].split(), "-pthread", "-o", str(out)]
         done = subprocess.run(command, cwd=self.build, capture_output=True, text=True)
         assert done.returncode == 0, done.stderr
         return out
