@@ -143,6 +143,14 @@ def test_a_configuration_without_what_most_have_says_so(tmp_path):
         ("one", "factors=8"), ("six", "factors=8 reg=0.1"), ("two", "factors=8 no cg_steps")]
 
 
+def test_what_lacks_all_that_others_have_says_so_alone(tmp_path):
+    write_cases(tmp_path / "one", [Made("als", {"cg_steps": 6})])
+    write_cases(tmp_path / "six", [Made("als", {"cg_steps": 6, "reg": 0.1})])
+    write_cases(tmp_path / "two", [Made("als", {})])
+    (group,) = make_groups(gather([tmp_path])[0])
+    assert sorted(m.label for m in group.members) == ["als", "als no cg_steps", "als reg=0.1"]
+
+
 def test_a_time_says_at_which_epoch_and_when_it_was_looked_at_before(tmp_path):
     write_cases(tmp_path / "often", [Made("als", trace=[(e, 0.1 * e, 1.0 - 0.01 * e) for e in range(11)])])
     write_cases(tmp_path / "seldom", [Made("als", trace=[(e, 0.1 * e, 1.0 - 0.01 * e) for e in (0, 10)])])

@@ -127,7 +127,7 @@ def configurations(members: Sequence[Member]) -> list[str]:
         of_folder = member.series.label[len(member.series.algorithm):].split()
         found.append(" ".join([*words, *(word for word in of_folder if word not in words)]))
     names = [(member.series.algorithm, words) for member, words in zip(members, found)]
-    return [" ".join([words, *_lacks(own, [f for name, f in zip(names, facets) if name == (algorithm, words)])])
+    return [" ".join([*words.split(), *_lacks(own, [f for name, f in zip(names, facets) if name == (algorithm, words)])])
             for (algorithm, words), own in zip(names, facets)]
 
 
