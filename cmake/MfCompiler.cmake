@@ -37,6 +37,19 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_G
   target_compile_options(mf_compile_options INTERFACE
     $<$<COMPILE_LANGUAGE:CXX>:-Wno-dangling-reference>)
 endif()
+# What -O3 sets of the target's options and -Og does not: GCC 13 takes a header that was precompiled with
+# the one for none where a source has the other.
+set(mf_target_flags_of_o3 "")
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_GREATER_EQUAL 13)
+  include(CheckCXXCompilerFlag)
+  foreach(flag IN ITEMS -munroll-only-small-loops -mvzeroupper)
+    string(MAKE_C_IDENTIFIER "MF_TAKES${flag}" takes)
+    check_cxx_compiler_flag(${flag} ${takes})
+    if(${takes})
+      list(APPEND mf_target_flags_of_o3 ${flag})
+    endif()
+  endforeach()
+endif()
 target_include_directories(mf_compile_options INTERFACE ${PROJECT_SOURCE_DIR} ${PROJECT_BINARY_DIR})
 
 if(MF_SANITIZE)

@@ -575,6 +575,7 @@ class Cli {
     app_.description(
         "mfbench " + std::string(build_info::version) +
         ": races matrix-factorization algorithms. docs/spec.md says how to write a spec.");
+    app_.formatter(help_formatter());
     app_.require_subcommand(1);
     app_.set_version_flag("--version", version_text);
     add_information();

@@ -32,6 +32,17 @@ std::vector<std::string> choices_of(const std::string& type) {
   return found;
 }
 
+class HelpFormatter : public CLI::Formatter {
+ public:
+  std::string make_option_opts(const CLI::Option* option) const override {
+    std::string text = CLI::Formatter::make_option_opts(option);
+    const std::string newer = " [" + option->get_default_str() + "] ";
+    const auto at = text.find(newer);
+    if (option->get_default_str().empty() || at == std::string::npos) return text;
+    return text.replace(at, newer.size(), "=" + option->get_default_str());
+  }
+};
+
 // CLI11 throws where there is none of the name.
 bool is_declared(const CLI::Option& given, ValueKind kind) {
   try {
@@ -92,5 +103,7 @@ std::vector<CliCommand> commands_of(const CLI::App& app) {
   add_commands(app, "", all);
   return all;
 }
+
+std::shared_ptr<CLI::FormatterBase> help_formatter() { return std::make_shared<HelpFormatter>(); }
 
 }  // namespace mf

@@ -1,11 +1,13 @@
 // The commands and options of a command line, as pages about it need them.
 #pragma once
 
+#include <memory>
 #include <string>
 #include <vector>
 
 namespace CLI {
 class App;
+class FormatterBase;
 class Validator;
 }  // namespace CLI
 
@@ -38,5 +40,9 @@ struct CliCommand {
 
 // The program first, then its commands in their order, those below them after them.
 std::vector<CliCommand> commands_of(const CLI::App& app);
+
+// Helps that are the same by every version of CLI11: 2.3 writes defaults as "TEXT=none", 2.4 as
+// "TEXT [none] "; this, as 2.3 does. For an app before its commands are added, which take it over.
+std::shared_ptr<CLI::FormatterBase> help_formatter();
 
 }  // namespace mf

@@ -38,5 +38,21 @@ TEST(CliTree, AKindIsDeclaredWithTheOption) {
   EXPECT_EQ(app.get_option("--into")->get_type_name(), "TEXT") << "as without";
 }
 
+TEST(CliTree, HelpsAreTheSameByEveryVersionOfTheLibrary) {
+  CLI::App app;
+  app.formatter(help_formatter());
+  int warmup = 2;
+  std::string pin = "none";
+  auto* command = app.add_subcommand("run", "runs");
+  command->add_option("--profile", "epochs");
+  command->add_option("--warmup", warmup, "before those")
+      ->capture_default_str()
+      ->needs("--profile");
+  command->add_option("--pin", pin, "where")->capture_default_str();
+  const std::string help = command->help();
+  EXPECT_NE(help.find("--warmup INT=2 Needs: --profile"), std::string::npos) << help;
+  EXPECT_NE(help.find("--pin TEXT=none "), std::string::npos) << help;
+}
+
 }  // namespace
 }  // namespace mf

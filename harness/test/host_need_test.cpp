@@ -130,8 +130,8 @@ struct MeasuredCase {
 
 Case today(const Spec& spec, const Json& algorithm) {
   for (const Case& item : spec.cases) {
-    if (item.algorithm == algorithm["name"] &&
-        item.params.integer("factors") == algorithm["params"]["factors"]) {
+    if (item.algorithm == algorithm["name"].get<std::string>() &&
+        item.params.integer("factors") == algorithm["params"]["factors"].get<std::int64_t>()) {
       return item;
     }
   }
