@@ -108,10 +108,9 @@ class LaterFiles {
     Files& files = known->second;
     if (is_new) files = {known_content(item.data), written_at(item.data), false};
     if (files.told) return;
-    if (!began_.empty() && text_at(standing.header, {"environment", "started_at"}) >= began_)
-      return;
-    const auto content = text_at(standing.header, {"dataset", "content_hash"});
     const auto started = text_at(standing.header, {"environment", "started_at"});
+    if (!began_.empty() && started >= began_) return;
+    const auto content = text_at(standing.header, {"dataset", "content_hash"});
     if (files.content && content) {
       if (*content == hash64_text(*files.content)) return;
       warn(

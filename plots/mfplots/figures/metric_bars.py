@@ -18,8 +18,7 @@ from mfplots.recipes import Recipe
 from mfplots.series import Panel, Series, View, methods_apart, panel_title
 from mfplots.smallprint import provenance, sample
 from mfplots.style import looks, significant
-from mfplots.summary import baseline_label, baseline_name, find_baseline, \
-    status_text, writes_note
+from mfplots.summary import baseline_label, baseline_name, find_baseline, status_text, writes_note
 from mfplots.values import METRICS, Metric, axis_label, metric, spread_of, values
 
 
