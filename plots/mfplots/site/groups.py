@@ -19,7 +19,7 @@ from mfplots.palette import of_algorithm, on_dark
 from mfplots.series import (SIZE_FACET, Facets, Panel, Series, canonical, contended_mark, cores_text, facet_text, gpus,
                             hardware, machine, panel_title, short_key, split_text)
 from mfplots.site.gather import Run, case_key
-from mfplots.summary import ANSWER, Question, metric_of, target_of
+from mfplots.summary import ANSWER, Question, metric_of, target_of, times_to_target
 
 CLOCKS = ("train_s", ANSWER, "wall_s")
 PRECISIONS = ("precision", "storage", "a_storage")
@@ -136,7 +136,7 @@ def _lacks(own: Facets, namesakes: Iterable[Facets]) -> list[str]:
     return [f"no {short_key(key, keys)}" for key in keys]
 
 
-def _own_facets(series: Series) -> dict[str, Any]:
+def _own_facets(series: Series) -> Facets:
     left_out = OF_THE_FOLDER if series.method == "sgd" else (*OF_THE_FOLDER, OF_SGD)
     return {key: value for key, value in series.facets.items() if not key.startswith(left_out)}
 
@@ -183,10 +183,7 @@ def default_target(group: Group) -> tuple[Target | None, bool]:
 
 def times(series: Series, clock: str, target: Target | None) -> list[float]:
     """To the target, of each finished case; NaN for those that did not reach it."""
-    if target is None:
-        return []
-    return [metrics.time_of_trace(series.traces[i], clock, target)
-            for i in series.finished.index]
+    return [] if target is None else times_to_target(series, target, clock)
 
 
 class Met(NamedTuple):
