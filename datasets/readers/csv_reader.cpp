@@ -59,7 +59,9 @@ void skip_quoted(const char*& p) {
 
 void skip_field(const char*& p, char separator) {
   if (*p == '"') skip_quoted(p);
-  while (*p != separator && !at_line_end(p)) ++p;
+  const char* q = p;
+  while (*q != separator && !at_line_end(q)) ++q;
+  p = q;
 }
 
 struct Header {
@@ -142,7 +144,8 @@ class Csv : public LineFormat {
           field(p, [&](const char*& q) { value = read_rating(q, scale_); });
           break;
         case Role::other:
-          skip_field(p, header_.separator);
+          if (*p == '"') skip_quoted(p);
+          skip_to(p, header_.separator);
           break;
       }
     }

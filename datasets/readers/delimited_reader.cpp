@@ -32,7 +32,9 @@ struct Blanks {
   static constexpr const char* kShown = " ";
   static constexpr bool kOptionalTime = false;
   static void skip_margin(const char*& p) {
-    while (is_blank(*p)) ++p;
+    const char* q = p;
+    while (is_blank(*q)) ++q;
+    p = q;
   }
   [[gnu::always_inline]] static bool read(const char*& p) {
     const char* begin = p;
@@ -44,7 +46,9 @@ struct Blanks {
 
 template <class Separator>
 void skip_text(const char*& p) {
-  while (!Separator::at(p) && !at_line_end(p)) ++p;
+  const char* q = p;
+  while (!Separator::at(q) && !at_line_end(q)) ++q;
+  p = q;
 }
 
 // Of integer ids, or of names in some columns: the former knows nothing of names, to be fast.
@@ -132,7 +136,7 @@ class Delimited : public LineFormat {
 
   static void read_time(const char*& p) {
     const char* begin = p;
-    while (is_digit(*p)) ++p;
+    skip_digits(p);
     if (p == begin) [[unlikely]]
       fail_field(begin, "a time (an integer)");
   }

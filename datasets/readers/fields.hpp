@@ -1,6 +1,7 @@
 // Internal: the fields of a line. Every line a parser sees ends in '\n', which no field contains,
 // so none of these loops checks for the end of the text. What every line goes through is inlined
-// by decree: how many formats there are should not decide how fast each is.
+// by decree: how many formats there are should not decide how fast each is. Loops move a pointer of
+// their own: a character may be part of the caller's, which would be stored at every step.
 #pragma once
 
 #include <array>
@@ -14,6 +15,7 @@
 #include <system_error>
 
 #include "datasets/ratings/dataset.hpp"
+#include "datasets/readers/eight_chars.hpp"
 #include "datasets/readers/parse_error.hpp"
 
 namespace mf {
@@ -43,30 +45,42 @@ class ScaleCheck {
 
 inline bool is_digit(char c) { return static_cast<unsigned char>(c - '0') <= 9; }
 inline bool is_blank(char c) { return c == ' ' || c == '\t'; }
-inline bool at_line_end(const char* p) { return *p == '\n' || (*p == '\r' && p[1] == '\n'); }
 
 // Reads an unsigned integer up to `max`; false where there is none.
 [[gnu::always_inline]] inline bool read_integer(const char*& p, std::uint64_t max,
                                                 std::uint64_t& value) {
   const char* begin = p;
+  const char* q = p;
   std::uint64_t v = 0;
-  while (is_digit(*p)) v = v * 10 + static_cast<std::uint64_t>(*p++ - '0');
-  if (p - begin > 19) [[unlikely]] {  // may have wrapped around: leave out leading zeros
+  while (is_digit(*q)) v = v * 10 + static_cast<std::uint64_t>(*q++ - '0');
+  p = q;
+  if (q - begin > 19) [[unlikely]] {  // may have wrapped around: leave out leading zeros
     while (*begin == '0') ++begin;
-    if (p - begin > 19) return false;
+    if (q - begin > 19) return false;
   }
   value = v;
-  return p != begin && v <= max;
+  return q != begin && v <= max;
 }
 
 [[noreturn]] void fail_id(const char* begin, const char* what, const char* advice);
 
-// An id of a user or an item, 0 .. 2^31 - 1; `what` is "user" or "item".
+// As read_integer; kTextPadding characters behind p can be read.
+[[gnu::always_inline]] inline bool read_integer_of_line(const char*& p, std::uint64_t max,
+                                                        std::uint64_t& value) {
+  const EightDigits digits(p);
+  if (digits.count == 0 || digits.count == 8) [[unlikely]]
+    return read_integer(p, max, value);
+  p += digits.count;
+  value = digits.value();
+  return value <= max;
+}
+
+// An id of a user or an item, 0 .. 2^31 - 1; `what` is "user" or "item". Of a line of a chunk.
 [[gnu::always_inline]] inline std::int32_t read_id(const char*& p, const char* what,
                                                    const char* advice = "") {
   const char* begin = p;
   std::uint64_t id = 0;
-  if (!read_integer(p, std::numeric_limits<std::int32_t>::max(), id)) [[unlikely]] {
+  if (!read_integer_of_line(p, std::numeric_limits<std::int32_t>::max(), id)) [[unlikely]] {
     fail_id(begin, what, advice);
   }
   return static_cast<std::int32_t>(id);
@@ -120,12 +134,16 @@ inline void read_line_end(const char*& p, const std::string& line) {
   ++p;
 }
 
-// Digits and marks of a date or time that is skipped, such as "2005-09-06"; at least one.
-inline void skip_date(const char*& p, std::string_view marks, const char* expected) {
-  const char* begin = p;
-  while (is_digit(*p) || marks.find(*p) != std::string_view::npos) ++p;
-  if (p == begin) [[unlikely]]
-    fail_field(begin, expected);
+// Digits and marks of a date or time that is skipped, such as "2005-09-06"; at least one. Of a line
+// of a chunk.
+[[gnu::always_inline]] inline void skip_date(const char*& p, std::string_view marks,
+                                             const char* expected) {
+  const char* q = p;
+  skip_digits(q);
+  while (marks.find(*q) != std::string_view::npos) skip_digits(++q);
+  if (q == p) [[unlikely]]
+    fail_field(p, expected);
+  p = q;
 }
 
 // Throws for a blank line at p.

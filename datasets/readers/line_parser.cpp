@@ -21,18 +21,21 @@ void move_down(AlignedVector<std::int32_t>& v, std::int64_t from, std::int64_t c
 ChunkedText::ChunkedText(std::string_view text, std::size_t begin, std::size_t chunk_bytes) {
   text = without_trailing_blank_lines(text);
   if (begin >= text.size()) return;
-  const std::size_t newline = text.rfind('\n');
-  const std::size_t whole =
-      newline == std::string_view::npos ? begin : std::max(newline + 1, begin);
+  // The newline before the last lines, which is followed by the padding but itself.
+  const std::size_t newline =
+      text.size() < kTextPadding ? text.npos : text.rfind('\n', text.size() - kTextPadding);
+  const std::size_t whole = newline == text.npos ? begin : std::max(newline + 1, begin);
   for (std::size_t at = begin; at < whole;) {
     const std::size_t least = std::min(at + std::max<std::size_t>(chunk_bytes, 1), whole);
     const std::size_t end = text.find('\n', least - 1) + 1;  // the last byte is one
     chunks_.push_back({text.data() + at, text.data() + end, static_cast<std::int64_t>(at)});
     at = end;
   }
-  if (whole == text.size()) return;
-  tail_ = std::string(text.substr(whole)) + '\n';
-  chunks_.push_back({tail_.data(), tail_.data() + tail_.size(), static_cast<std::int64_t>(whole)});
+  tail_ = text.substr(whole);
+  if (!tail_.ends_with('\n')) tail_ += '\n';
+  const auto size = std::ssize(tail_);
+  tail_.append(kTextPadding - 1, '\0');
+  chunks_.push_back({tail_.data(), tail_.data() + size, static_cast<std::int64_t>(whole)});
 }
 
 std::int64_t count_lines(const char* begin, const char* end) {

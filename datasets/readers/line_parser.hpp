@@ -60,7 +60,9 @@ struct RatingSink {
   }
 };
 
-// Whole lines: end[-1] is '\n'.
+// Whole lines: end[-1] is '\n', and kTextPadding characters from end[-1] on can be read, so that a
+// line can be read in words.
+inline constexpr std::int64_t kTextPadding = 8;
 struct TextChunk {
   const char* begin = nullptr;
   const char* end = nullptr;
@@ -73,12 +75,18 @@ struct ChunkScan {
   std::int64_t lines_after_header = 0;
 };
 
-// A text from `begin` on, cut into chunks, without blank lines at its end. A last line without a
-// newline is copied and given one, as a chunk of its own.
+// A text from `begin` on, cut into chunks, without blank lines at its end. The last lines, as many
+// as make the padding of those before, are copied as a chunk of their own, with its own padding
+// and, where the text ends without one, a newline.
 class ChunkedText {
  public:
   ChunkedText(std::string_view text, std::size_t begin, std::size_t chunk_bytes);
   const std::vector<TextChunk>& chunks() const { return chunks_; }
+  // What there is to do for: the last chunk is a few lines.
+  int threads(int at_most) const {
+    return static_cast<int>(
+        std::clamp<std::int64_t>(std::ssize(chunks_) - 1, 1, std::max(at_most, 1)));
+  }
 
  private:
   std::string tail_;
@@ -191,7 +199,7 @@ void parse_into_parts(const Text& text, std::size_t begin, const Format& format,
   const auto& chunks = chunked.chunks();
   const std::int64_t n = std::ssize(chunks);
   if (n == 0) return;
-  ThreadTeam team(static_cast<int>(std::clamp<std::int64_t>(n, 1, std::max(options.threads, 1))));
+  ThreadTeam team(chunked.threads(options.threads));
   options.parts->plan(sample_chunks(chunks, format, team), n);
   FirstError errors(n);
   team.for_chunks(n, 1, [&](std::int64_t c, std::int64_t) {
@@ -228,7 +236,7 @@ RawRatings parse_lines(const Text& text, std::size_t begin, const Format& format
   const ChunkedText chunked(text.view(), begin, options.chunk_bytes);
   const auto& chunks = chunked.chunks();
   const std::int64_t n = std::ssize(chunks);
-  ThreadTeam team(static_cast<int>(std::clamp<std::int64_t>(n, 1, std::max(options.threads, 1))));
+  ThreadTeam team(chunked.threads(options.threads));
   const auto for_each_chunk = [&](const auto& body) {
     team.for_chunks(n, 1, [&](std::int64_t c, std::int64_t) { body(c); });
   };

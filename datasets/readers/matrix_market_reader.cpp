@@ -107,7 +107,7 @@ class Coordinates : public LineFormat {
 
   State next(State state, const ChunkScan& scan) const { return {state.entry + scan.lines}; }
 
-  void line(const char*& p, State& state, RatingSink& out) const {
+  [[gnu::always_inline]] void line(const char*& p, State& state, RatingSink& out) const {
     skip_blanks(p);
     refuse_blank_line(p, kLine);
     if (state.entry++ == header_.entries) [[unlikely]] {
@@ -138,13 +138,16 @@ class Coordinates : public LineFormat {
  private:
   static inline const std::string kLine = "row column value";
   static void skip_blanks(const char*& p) {
-    while (is_blank(*p)) ++p;
+    const char* q = p;
+    while (is_blank(*q)) ++q;
+    p = q;
   }
 
-  static std::int32_t index(const char*& p, const char* what, std::int32_t size) {
+  [[gnu::always_inline]] static std::int32_t index(const char*& p, const char* what,
+                                                   std::int32_t size) {
     const char* begin = p;
     std::uint64_t value = 0;
-    if (!read_integer(p, static_cast<std::uint64_t>(size), value) || value == 0 ||
+    if (!read_integer_of_line(p, static_cast<std::uint64_t>(size), value) || value == 0 ||
         !(is_blank(*p) || at_line_end(p))) [[unlikely]] {
       fail_field(begin, fmt::format("a {} from 1 to {}", what, size));
     }
