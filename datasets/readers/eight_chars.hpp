@@ -1,6 +1,6 @@
 // Internal: characters of a line of a chunk (line_parser.hpp), eight at a time. Where digits or a
-// field end decides a jump that no processor foresees; here there is none. kTextPadding characters
-// behind every position can be read.
+// field end decides a jump that no processor foresees; here there is one for eight characters.
+// kTextPadding of them can be read from every position of such a line.
 #pragma once
 
 #include <bit>
@@ -50,18 +50,17 @@ struct EightDigits {
 
 // Moves p to the separator or the end of the line.
 [[gnu::always_inline]] inline void skip_to(const char*& p, char separator) {
-  for (const char* q = p;; q += 8) {
+  const char* q = p;
+  while (true) {
     const std::uint64_t chars = eight_chars(q);
     const std::uint64_t found =
         where_is(separator, chars) | where_is('\n', chars) | where_is('\r', chars);
+    q += std::countr_zero(found) / 8;  // 8 where there is none
     if (found == 0) continue;
-    q += std::countr_zero(found) / 8;
-    if (*q == separator || at_line_end(q)) {
-      p = q;
-      return;
-    }
-    q -= 7;  // a '\r' within the line
+    if (*q == separator || at_line_end(q)) break;
+    ++q;  // a '\r' within the line
   }
+  p = q;
 }
 
 // Moves p over digits.

@@ -64,7 +64,7 @@ inline bool is_blank(char c) { return c == ' ' || c == '\t'; }
 
 [[noreturn]] void fail_id(const char* begin, const char* what, const char* advice);
 
-// As read_integer; kTextPadding characters behind p can be read.
+// As read_integer, of a line of a chunk: up to seven digits as one word, more one by one.
 [[gnu::always_inline]] inline bool read_integer_of_line(const char*& p, std::uint64_t max,
                                                         std::uint64_t& value) {
   const EightDigits digits(p);

@@ -60,7 +60,7 @@ struct RatingSink {
   }
 };
 
-// Whole lines: end[-1] is '\n', and kTextPadding characters from end[-1] on can be read, so that a
+// Whole lines: end[-1] is '\n', and kTextPadding characters from there on can be read, so that a
 // line can be read in words.
 inline constexpr std::int64_t kTextPadding = 8;
 struct TextChunk {

@@ -3,33 +3,46 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <memory>
 #include <string>
+#include <string_view>
 
 #include "base/rng.hpp"
 #include "datasets/readers/line_parser.hpp"
+#include "datasets/readers/parse_error.hpp"
 
 namespace mf {
 namespace {
 
 constexpr std::uint64_t kMax = std::numeric_limits<std::int32_t>::max();
 
-std::string padded(std::string line) {
-  line.append(kTextPadding, '\0');
-  return line;
-}
+// A line of a chunk that ends where its padding does, so that a read behind it is found.
+class Line {
+ public:
+  explicit Line(const std::string& line)
+      : size_(std::ssize(line) + kTextPadding - 1), chars_(new char[size_]()) {
+    std::copy(line.begin(), line.end(), chars_.get());
+  }
+  const char* begin() const { return chars_.get(); }
 
-void expect_same_integer(const std::string& line) {
-  const std::string text = padded(line);
-  const char* slow = text.data();
-  const char* fast = text.data();
+ private:
+  std::ptrdiff_t size_;
+  std::unique_ptr<char[]> chars_;
+};
+
+void expect_same_integer(const std::string& line, std::uint64_t max) {
+  const Line text(line);
+  const char* slow = text.begin();
+  const char* fast = text.begin();
   std::uint64_t expected = 0;
   std::uint64_t found = 0;
-  const bool is_one = read_integer(slow, kMax, expected);
-  ASSERT_EQ(read_integer_of_line(fast, kMax, found), is_one) << line;
+  const bool is_one = read_integer(slow, max, expected);
+  ASSERT_EQ(read_integer_of_line(fast, max, found), is_one) << line << " up to " << max;
   if (is_one) {
     EXPECT_EQ(found, expected) << line;
   }
-  EXPECT_EQ(fast - text.data(), slow - text.data()) << line;
+  EXPECT_EQ(fast - text.begin(), slow - text.begin()) << line;
 }
 
 TEST(Fields, IntegersOfAnyLengthBeforeAnyCharacter) {
@@ -40,33 +53,45 @@ TEST(Fields, IntegersOfAnyLengthBeforeAnyCharacter) {
       for (std::size_t d = 0; d < digits; ++d) {
         line += static_cast<char>('0' + static_cast<int>(rng.below(10)));
       }
-      expect_same_integer(line + static_cast<char>(behind) + "7\n");
+      expect_same_integer(line + static_cast<char>(behind) + "7\n", kMax);
     }
   }
 }
 
-TEST(Fields, TheLargestIdAndOneAboveIt) {
+TEST(Fields, TheLargestIntegerAndOneAboveIt) {
   for (const char* line : {"2147483647\n", "2147483648\n", "00002147483647\n", "99999999\n"}) {
-    expect_same_integer(line);
+    expect_same_integer(line, kMax);
+  }
+  for (const char* line : {"41\n", "42\n", "43\n", "0000042\n", "9999999\n", "0\n", "\n"}) {
+    expect_same_integer(line, 42);
   }
 }
 
 TEST(Fields, DigitsAreSkippedToTheFirstOtherCharacter) {
   for (std::size_t digits = 0; digits <= 40; ++digits) {
-    const std::string text = padded(std::string(digits, '9') + ":1\n");
-    const char* p = text.data();
+    const Line text(std::string(digits, '9') + "\n");
+    const char* p = text.begin();
     skip_digits(p);
-    EXPECT_EQ(p - text.data(), static_cast<std::ptrdiff_t>(digits));
+    EXPECT_EQ(p - text.begin(), static_cast<std::ptrdiff_t>(digits));
   }
+}
+
+std::ptrdiff_t end_of_date(const std::string& line, std::string_view marks) {
+  const Line text(line);
+  const char* p = text.begin();
+  skip_date(p, marks, "a date");
+  return p - text.begin();
 }
 
 TEST(Fields, DatesEndAtTheFirstCharacterThatIsNeitherDigitNorMark) {
   for (const char* line : {"2005-09-06\n", "-\n", "--1--,\n", "123456789-12345678-\r\n"}) {
-    const std::string text = padded(line);
-    const char* p = text.data();
-    skip_date(p, "-", "a date");
-    EXPECT_EQ(p - text.data(), static_cast<std::ptrdiff_t>(text.find_first_not_of("0123456789-")));
+    const std::string_view text = line;
+    EXPECT_EQ(end_of_date(line, "-"),
+              std::ssize(text.substr(0, text.find_first_not_of("0123456789-"))));
   }
+  EXPECT_EQ(end_of_date("19:09:00.5-1\n", ":."), 10);
+  EXPECT_THROW(end_of_date(",2005\n", "-"), LineError);
+  EXPECT_THROW(end_of_date("\n", "-"), LineError);
 }
 
 // Where a search character by character ends.
@@ -85,28 +110,38 @@ TEST(Fields, SkipsToTheSeparatorOrTheEndOfTheLine) {
     const std::size_t length = rng.below(30);
     for (std::size_t k = 0; k < length; ++k) line += some[rng.below(n % 2 == 0 ? some.size() : 2)];
     const char separator = ",;\t"[rng.below(3)];
-    const std::string text = padded(line + (n % 3 == 0 ? "\r\n" : "\n"));
-    const char* p = text.data();
+    line += n % 3 == 0 ? "\r\n" : "\n";
+    const Line text(line);
+    const char* p = text.begin();
     skip_to(p, separator);
-    ASSERT_EQ(p - text.data(), end_of_field(text, separator)) << testing::PrintToString(line);
+    ASSERT_EQ(p - text.begin(), end_of_field(line, separator)) << testing::PrintToString(line);
   }
+}
+
+void expect_padding(const std::string& text, std::size_t begin, std::size_t bytes) {
+  const ChunkedText chunked(text, begin, bytes);
+  std::string joined = text.substr(0, begin);
+  for (const TextChunk& chunk : chunked.chunks()) {
+    EXPECT_EQ(chunk.offset, std::ssize(joined));
+    joined.append(chunk.begin, chunk.end);
+    if (&chunk == &chunked.chunks().back()) {
+      EXPECT_EQ(std::string(chunk.end, kTextPadding - 1), std::string(kTextPadding - 1, '\0'));
+    } else {
+      EXPECT_LE(chunk.end - 1 + kTextPadding, text.data() + text.size());
+    }
+  }
+  EXPECT_EQ(joined, text.ends_with('\n') ? text : text + '\n');
 }
 
 TEST(Fields, EveryLineOfAChunkIsFollowedByItsPadding) {
   for (const std::string& text :
        {std::string("1\n"), std::string("1\n2"), std::string("12345678\n"),
         std::string("1\n2\n3\n4\n5\n6\n7\n8\n9\n"), std::string(4096, '\n') + "1"}) {
-    for (const std::size_t bytes : {1, 3, 1 << 20}) {
-      const ChunkedText chunked(text, 0, bytes);
-      std::string joined;
-      for (const TextChunk& chunk : chunked.chunks()) {
-        EXPECT_EQ(chunk.offset, std::ssize(joined));
-        joined.append(chunk.begin, chunk.end);
-        if (&chunk != &chunked.chunks().back()) {
-          EXPECT_LE(chunk.end - 1 + kTextPadding, text.data() + text.size()) << text;
-        }
+    for (std::size_t begin = 0; begin < std::min<std::size_t>(text.size(), 20); begin += 2) {
+      for (const std::size_t bytes : {1, 3, 1 << 20}) {
+        SCOPED_TRACE(testing::PrintToString(text.substr(0, 20)) + " from " + std::to_string(begin));
+        expect_padding(text, begin, bytes);
       }
-      EXPECT_EQ(joined, text.ends_with('\n') ? text : text + '\n');
     }
   }
 }
