@@ -21,7 +21,7 @@ void move_down(AlignedVector<std::int32_t>& v, std::int64_t from, std::int64_t c
 ChunkedText::ChunkedText(std::string_view text, std::size_t begin, std::size_t chunk_bytes) {
   text = without_trailing_blank_lines(text);
   if (begin >= text.size()) return;
-  // The newline before the last lines, which is followed by the padding but itself.
+  // The last newline that has its padding in the text; the lines behind it are copied.
   const std::size_t newline =
       text.size() < kTextPadding ? text.npos : text.rfind('\n', text.size() - kTextPadding);
   const std::size_t whole = newline == text.npos ? begin : std::max(newline + 1, begin);
