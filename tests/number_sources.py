@@ -378,14 +378,16 @@ class Files:
 
     # -- benchmarks, logs, published numbers
 
-    def bench(self, *words, counter=None, without=(), take=statistics.median, **keys):
+    def bench(self, *words, counter=None, without=(), take=statistics.median, folder=None, **keys):
         """Median over the repetitions of one benchmark, in seconds, or of one of its counters.
         `words` are its name without a colon, `keys` its key:value pairs; it has no key of
-        `without`."""
+        `without`. `folder` ends the path of the file's folder."""
         found = {}
         for path in self.paths:
             path = path / "benchmark.json" if path.is_dir() else path
             if path.suffix != ".json" or not path.exists():
+                continue
+            if folder is not None and not matches("folder", path.parent, folder):
                 continue
             for run in json.loads(path.read_text(encoding="utf-8"))["benchmarks"]:
                 name = run.get("run_name", run["name"])
@@ -397,7 +399,7 @@ class Files:
                         for key in ([without] if isinstance(without, str) else without)
                     )
                 ):
-                    found.setdefault((path.name, name), []).append(run)
+                    found.setdefault((str(path), name), []).append(run)
         if len(found) != 1:
             raise NumberError(f"{len(found)} benchmarks are {words} {keys}: {sorted(found)[:6]}")
         runs = next(iter(found.values()))

@@ -362,6 +362,18 @@ def test_cases_that_were_never_begun_are_passed_over(tmp_path):
     assert evaluate("seeds(a)", Files("run", tmp_path)) == 1
 
 
+def test_files_of_benchmarks_with_one_name_are_told_apart_by_their_folder(tmp_path):
+    for place, seconds in (("bench", [1, 2, 5]), ("bench/second", [4, 6, 7])):
+        (tmp_path / place).mkdir()
+        runs = [{"name": "copy/16", "real_time": time, "time_unit": "s"} for time in seconds]
+        (tmp_path / place / "a.json").write_text(json.dumps({"benchmarks": runs}))
+    files = Files("bench/a.json, bench/second/a.json", tmp_path)
+    assert evaluate('bench(copy, "16", folder="second")', files) == 6
+    assert evaluate('bench(copy, "16", folder="bench")', files) == 2
+    with pytest.raises(NumberError, match="2 benchmarks"):
+        evaluate('bench(copy, "16")', files)
+
+
 def test_numbers_without_a_source_are_listed():
     page = (
         "**Measured.** 1.5 s on f = 8 of `fp16`, ml-100k, [x](a-7.md), 40 % of 2.\n\n"
