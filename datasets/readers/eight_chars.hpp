@@ -63,10 +63,24 @@ struct EightDigits {
   p = q;
 }
 
-// Moves p over digits.
+// Moves p over digits and `kMarks`.
+template <char... kMarks>
 [[gnu::always_inline]] inline void skip_digits(const char*& p) {
+  constexpr std::uint64_t kOnes = 0x0101010101010101;
+  constexpr std::uint64_t kHigh = kOnes << 7;
+  // The high bits of the characters above 127 - room. Only what is above 127 carries into the next
+  // one: that is neither a digit nor a mark, and what follows the first such does not matter.
+  const auto above = [](std::uint64_t chars, std::uint64_t room) {
+    return ((chars + kOnes * room) | chars) & kHigh;
+  };
   const char* q = p;
-  for (int count = 8; count == 8; q += count) count = EightDigits(q).count;
+  std::uint64_t others = 0;
+  do {
+    const std::uint64_t chars = eight_chars(q);
+    others = above(chars ^ (kOnes * '0'), 127 - 9);
+    ((others &= above(chars ^ (kOnes * kMarks), 127)), ...);
+    q += std::countr_zero(others) / 8;  // 8 where there is none
+  } while (others == 0);
   p = q;
 }
 

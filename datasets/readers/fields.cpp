@@ -49,6 +49,14 @@ void fail_id(const char* begin, const char* what, const char* advice) {
       advice);
 }
 
+void fail_blank_line(const char* p, std::string_view expected) {
+  throw LineError{p, "a blank line", std::string(expected), ""};
+}
+
+void fail_line_end(const char* p, const std::string& line) {
+  fail_field(p, "the end of the line (" + line + ")");
+}
+
 void fail_separator(const char* p, char separator, const char* field, const std::string& line) {
   const char* name = separator == '\t' ? "a tab" : "a comma";
   if (at_line_end(p)) fail_field(p, fmt::format("{} and another column ({})", name, line));

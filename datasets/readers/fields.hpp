@@ -125,31 +125,32 @@ bool read_long_decimal(const char*& p, float& value);
   return value;
 }
 
+[[noreturn]] void fail_line_end(const char* p, const std::string& line);
+
 // The end of the line, LF or CRLF. `line` describes a whole line, for the message.
-inline void read_line_end(const char*& p, const std::string& line) {
+[[gnu::always_inline]] inline void read_line_end(const char*& p, const std::string& line) {
   if (*p == '\r' && p[1] == '\n') ++p;
-  if (*p != '\n') [[unlikely]] {
-    fail_field(p, "the end of the line (" + line + ")");
-  }
+  if (*p != '\n') [[unlikely]]
+    fail_line_end(p, line);
   ++p;
 }
 
 // Digits and marks of a date or time that is skipped, such as "2005-09-06"; at least one. Of a line
 // of a chunk.
-[[gnu::always_inline]] inline void skip_date(const char*& p, std::string_view marks,
-                                             const char* expected) {
-  const char* q = p;
-  skip_digits(q);
-  while (marks.find(*q) != std::string_view::npos) skip_digits(++q);
-  if (q == p) [[unlikely]]
+template <char... kMarks>
+[[gnu::always_inline]] inline void skip_date(const char*& p, const char* expected) {
+  const char* begin = p;
+  skip_digits<kMarks...>(p);
+  if (p == begin) [[unlikely]]
     fail_field(p, expected);
-  p = q;
 }
 
+[[noreturn]] void fail_blank_line(const char* p, std::string_view expected);
+
 // Throws for a blank line at p.
-inline void refuse_blank_line(const char* p, std::string_view expected) {
+[[gnu::always_inline]] inline void refuse_blank_line(const char* p, std::string_view expected) {
   if (at_line_end(p)) [[unlikely]]
-    throw LineError{p, "a blank line", std::string(expected), ""};
+    fail_blank_line(p, expected);
 }
 
 [[noreturn]] void fail_separator(const char* p, char separator, const char* field,

@@ -78,9 +78,9 @@ class KddCup : public LineFormat {
     const float value = read_rating(p, scale_);
     if (has_date_) {
       next();
-      skip_date(p, "-", "a date (a number of days)");
+      skip_date<'-'>(p, "a date (a number of days)");
       next();
-      skip_date(p, ":.", "a time such as 19:09:00");
+      skip_date<':', '.'>(p, "a time such as 19:09:00");
     } else if (*p != '\t' && !at_line_end(p)) {
       fail_field(field, scale_.describe());
     }

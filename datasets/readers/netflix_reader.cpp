@@ -65,7 +65,7 @@ class NetflixRating {
     begin = p;
     const float value = read_rating(p, scale_);
     read_separator(p, ',', begin, kLine);
-    skip_date(p, "-", "a date such as 2005-09-06");
+    skip_date<'-'>(p, "a date such as 2005-09-06");
     read_line_end(p, kLine);
     out.add(user, movie, value);
   }

@@ -67,31 +67,57 @@ TEST(Fields, TheLargestIntegerAndOneAboveIt) {
   }
 }
 
-TEST(Fields, DigitsAreSkippedToTheFirstOtherCharacter) {
-  for (std::size_t digits = 0; digits <= 40; ++digits) {
-    const Line text(std::string(digits, '9') + "\n");
-    const char* p = text.begin();
-    skip_digits(p);
-    EXPECT_EQ(p - text.begin(), static_cast<std::ptrdiff_t>(digits));
-  }
+// Where a search character by character for neither a digit nor a mark ends.
+std::ptrdiff_t end_of_digits(const std::string& text, std::string_view marks) {
+  return std::ranges::find_if_not(
+             text, [&](char c) { return is_digit(c) || marks.find(c) != marks.npos; }) -
+         text.begin();
 }
 
-std::ptrdiff_t end_of_date(const std::string& line, std::string_view marks) {
+template <char... kMarks>
+std::ptrdiff_t skipped(const std::string& line) {
   const Line text(line);
   const char* p = text.begin();
-  skip_date(p, marks, "a date");
+  skip_digits<kMarks...>(p);
   return p - text.begin();
 }
 
-TEST(Fields, DatesEndAtTheFirstCharacterThatIsNeitherDigitNorMark) {
-  for (const char* line : {"2005-09-06\n", "-\n", "--1--,\n", "123456789-12345678-\r\n"}) {
-    const std::string_view text = line;
-    EXPECT_EQ(end_of_date(line, "-"),
-              std::ssize(text.substr(0, text.find_first_not_of("0123456789-"))));
+TEST(Fields, DigitsAndMarksAreSkippedToTheFirstOtherCharacter) {
+  // Every character at every place of a word, behind marks and digits.
+  for (std::size_t length = 0; length <= 17; ++length) {
+    for (int behind = 0; behind < 256; ++behind) {
+      std::string line;
+      for (std::size_t k = 0; k < length; ++k) line += k % 3 == 1 ? '-' : '9';
+      line += static_cast<char>(behind);
+      line += "4-5\n";
+      ASSERT_EQ(skipped<'-'>(line), end_of_digits(line, "-")) << testing::PrintToString(line);
+    }
   }
-  EXPECT_EQ(end_of_date("19:09:00.5-1\n", ":."), 10);
-  EXPECT_THROW(end_of_date(",2005\n", "-"), LineError);
-  EXPECT_THROW(end_of_date("\n", "-"), LineError);
+  // Neighbours of digits and marks by one bit.
+  const std::string some = "0918-:.,/;>*\xb0\xad\r";
+  Rng rng(3);
+  for (int n = 0; n < 20000; ++n) {
+    std::string line;
+    const std::size_t length = rng.below(30);
+    for (std::size_t k = 0; k < length; ++k) line += some[rng.below(n % 2 == 0 ? some.size() : 7)];
+    line += '\n';
+    ASSERT_EQ((skipped<':', '.'>(line)), end_of_digits(line, ":.")) << testing::PrintToString(line);
+    ASSERT_EQ(skipped<'-'>(line), end_of_digits(line, "-")) << testing::PrintToString(line);
+    ASSERT_EQ(skipped<>(line), end_of_digits(line, "")) << testing::PrintToString(line);
+  }
+}
+
+TEST(Fields, DatesHaveACharacter) {
+  const auto end_of_date = [](const std::string& line) {
+    const Line text(line);
+    const char* p = text.begin();
+    skip_date<'-'>(p, "a date");
+    return p - text.begin();
+  };
+  EXPECT_EQ(end_of_date("2005-09-06\n"), 10);
+  EXPECT_EQ(end_of_date("-\n"), 1);
+  EXPECT_THROW(end_of_date(",2005\n"), LineError);
+  EXPECT_THROW(end_of_date("\n"), LineError);
 }
 
 // Where a search character by character ends.
