@@ -199,6 +199,47 @@ def test_splits_of_one_data_set_are_groups_of_their_own(tmp_path):
                                               "toy, holdout=0.2 (look-alike, synthetic)"]
 
 
+def test_shares_of_a_split_are_short_where_they_still_tell_it_apart(tmp_path):
+    def titles(*splits):
+        folder = tmp_path / str(len(splits))
+        for k, split in enumerate(splits):
+            case = header(Made(content_hash=str(k) * 16, look_alike=False))
+            case["dataset"]["split"] = split
+            (folder / str(k)).mkdir(parents=True)
+            write_lines(folder / str(k) / "case.jsonl", [case])
+        return sorted(group.title for group in make_groups(gather([folder])[0]))
+
+    first, second = {"holdout": 0.0140166, "validation": 0.0}, {"holdout": 0.25, "validation": 0.1}
+    assert titles(first, second) == ["toy, holdout=0.014", "toy, holdout=0.25 validation=0.1"]
+    assert titles(first, second, {"holdout": 0.0140168, "validation": 0.0}) == [
+        "toy, holdout=0.0140166 validation=0.0", "toy, holdout=0.0140168 validation=0.0",
+        "toy, holdout=0.25 validation=0.1"]
+
+
+def test_what_was_skipped_alone_is_no_data_set(tmp_path):
+    nothing = dict(status="skipped", reason="no CUDA", trace=(), hardware="cuda", content_hash="2" * 16)
+    write_cases(tmp_path / "run", [Made(), Made("als", **nothing), Made("gpusgd", dataset="other", **nothing)])
+    groups = make_groups(gather([tmp_path / "run"])[0])
+    assert [[m.series.algorithm for m in group.members] for group in groups] == [["sgd_serial"]]
+    write_cases(tmp_path / "none", [Made("als", **nothing)])
+    assert len(make_groups(gather([tmp_path / "none"])[0])) == 1
+
+
+def test_a_case_names_what_an_earlier_one_did_and_who_disturbed_it(tmp_path):
+    case = Made(contended=["prepare: a thread waited 16.5 ms of 253.8 ms for a CPU"])
+    path = write_cases(tmp_path / "run", [case]) / f"{case.case_id}.jsonl"
+    plain = case_data(path, "k", "run", {})
+    assert plain["contended"] == case.contended and plain["shared"] == []
+    made = lines(case)
+    made[-1]["shared"] = {"load": {"split_s": 9.0}, "transfer": {"ratings_s": 0.25},
+                          "prepare": {"columns_on_device_s": 0.5}}
+    write_lines(path, made)
+    shown = case_data(path, "k", "run", {})
+    assert shown["shared"] == [["prepare_s", "columns on device", 0.5], ["transfer_s", "ratings", 0.25]]
+    own = dict(map(tuple, shown["clocks"]))
+    assert shown["trace"]["answer_s"][0] == pytest.approx(0.75 + own["prepare_s"] + own["transfer_s"])
+
+
 def test_shares_are_of_what_the_machine_was_measured_to_do(tmp_path):
     known = read_ceilings(ROOT / cli.CEILINGS)
     assert [c.machine for c in known] == ["NVIDIA H200"] and known[0].bytes_per_s == 4241.3e9
@@ -298,6 +339,9 @@ def test_a_command_has_the_options_and_the_library_of_then():
     head = header(Made("peer:libmf:sgd"), environment=environment)
     assert repeat_lines(head, known)[-2:] == [
         "./dev peers libmf", "build/cpu/mfbench run experiments/whole-run.json --no-share --numa 0"]
+    gpu = header(Made("peer:implicit:als", {"device": "cuda"}), environment=environment)
+    assert "./dev build cuda" in repeat_lines(gpu, known)
+    assert "./dev build cpu" in repeat_lines(header(Made(hardware="$(x)"), environment=environment), known)
     assert "./dev peers programs" in repeat_lines(header(Made("peer:cumf_als:als"), environment=environment), known)
     head = header(Made(), environment={**environment, "command_line": "mfbench run 'x"})
     assert repeat_lines(head, {"made-up": "experiments/a/b.json"})[-1] == "./dev reproduce a/b"

@@ -47,6 +47,8 @@ def made_up(folder: Path) -> Path:
     write_cases(folder / "before", rich_cases((1, 2, 3)))
     faster = [Made("sgd_serial", {"factors": 50}, seed=s, trace=descent(s, 0.9, 0.92)) for s in (1, 2, 3)]
     write_cases(folder / "after", faster)
+    write_cases(folder / "shared", [Made("disturbed", {"factors": 8}, contended=["train: a neighbour"],
+                                         trace=descent(1, 0.9, 0.92))])
     write_cases(folder / "implicit", [
         Made("ials_fused", {"factors": 64, "precision": "fp16"}, "tastes", seed=s, hardware="cuda",
              gpu="NVIDIA H200", implicit=True, target=None, goal={"metric": "ndcg_100", "value": 0.3},
@@ -238,7 +240,7 @@ def test_a_target_that_moves_gives_what_python_computes(browser, groups):
             browser.js("const t = mf.by('target'); t.value = arguments[0]; t.dispatchEvent(new Event('change'));",
                        repr(float(target)))
             said = browser.js("return mf.overview.selected().map((s) => { const r = mf.overview.rowOf(s);"
-                              "return [s.run + ' ' + s.label, r.train, r.answer, r.reached]; })")
+                              "return [s.run + ' ' + s.label.replace(' †', ''), r.train, r.answer, r.reached]; })")
             assert sorted(said, key=str) == sorted(_by_python(group, target), key=str)
             shown = browser.column("series", "Answer to target")
             assert len(shown) == min(25, len(said))
@@ -349,7 +351,7 @@ def test_the_epoch_of_a_time_is_what_python_computes(browser, groups):
     browser.open("index.html")
     group = groups[0]
     said = browser.js("return mf.overview.selected().map((s) => { const r = mf.overview.rowOf(s);"
-                      "return [s.run + ' ' + s.label, r.met && [r.met.epoch, r.met.before]]; })")
+                      "return [s.run + ' ' + s.label.replace(' †', ''), r.met && [r.met.epoch, r.met.before]]; })")
     want = [[f"{m.run.name} {m.label}", (at := met(m.series, group.target[0])) and list(at)] for m in group.members]
     assert sorted(said, key=str) == sorted(want, key=str) and any(at for _, at in want)
     shown = browser.js("return mf.overview.selected().map((s) => { const r = mf.overview.rowOf(s); return r.met === null"
@@ -440,6 +442,45 @@ def test_the_skip_link_is_first_and_the_theme_is_kept(browser):
     browser.driver.find_element(By.ID, "theme").click()
     browser.js("localStorage.removeItem('mfbench-theme')")
     assert not browser.js(dark)
+
+
+def skip(browser) -> None:
+    from selenium.webdriver.common.by import By
+    from selenium.webdriver.common.keys import Keys
+
+    browser.driver.find_element(By.TAG_NAME, "body").send_keys(Keys.TAB)
+    browser.driver.switch_to.active_element.send_keys(Keys.ENTER)
+    assert browser.js("return document.activeElement.id") == "main"
+
+
+def test_the_skip_link_keeps_the_view(browser, site):
+    address = f"case.html#{a_case(site, 'sgd_serial')}"
+    browser.open(address)
+    skip(browser)
+    assert browser.js("return location.href").endswith(address)
+    assert "sgd_serial" in browser.js("return mf.by('case').innerText")
+    browser.open("index.html#group=1&clock=train_s")
+    skip(browser)
+    assert browser.js("return [mf.by('group').value, mf.by('clock').value]") == ["1", "train_s"]
+    assert browser.js("return location.hash") == "#group=1&clock=train_s"
+
+
+def test_filters_have_numbers_in_their_order(browser):
+    browser.open("leaderboard.html", drawn=False)
+    values = browser.js("return [...mf.by('filter-factors').options].map((o) => o.value).slice(1)")
+    numbers = [int(value) for value in values if value != "–"]
+    assert len(numbers) > 3 and numbers == sorted(numbers) and values != sorted(values)
+    assert "–" not in values[:-1]
+
+
+def test_times_of_cases_that_were_disturbed_are_marked(browser, site):
+    browser.open("leaderboard.html#algorithm=disturbed", drawn=False)
+    assert all(time.endswith("†") for time in browser.column("board", "Answer to target"))
+    browser.open("leaderboard.html#algorithm=als", drawn=False)
+    assert not any("†" in time for time in browser.column("board", "Answer to target"))
+    browser.open(f"case.html#{a_case(site, 'a neighbour')}")
+    tags = browser.js("return [...document.querySelectorAll('.tag')].map((t) => t.parentElement.innerText)")
+    assert tags[1] == "contended † train: a neighbour"
 
 
 def test_a_case_gives_its_file_back(browser, site):

@@ -13,7 +13,7 @@ from typing import Any
 from mfplots.command_line import options_of
 from mfplots.load import CLOCKS, TRACE_COLUMNS, CaseFile, read_case, shared_before_training
 from mfplots.palette import of_algorithm, on_dark
-from mfplots.series import canonical
+from mfplots.series import canonical, hardware
 
 Json = dict[str, Any]
 PROVENANCE = "Provenance"
@@ -40,9 +40,11 @@ def case_data(path: Path, key: str, run: str, experiments: Mapping[str, str],
             "look_alike": bool(header["dataset"].get("look_alike")),
             "status": footer.get("status", "unfinished"),
             "reason": footer.get("stop_reason", "no footer: still running, or killed"),
+            "contended": [str(why) for key in ("contended_by", "host_contended_by") for why in footer.get(key) or []],
             "colour": of_algorithm(str(algorithm["name"]))[0],
             "dark": on_dark(of_algorithm(str(algorithm["name"]))[0]),
             "trace": _trace(item), "clocks": stack(clocks),
+            "shared": _shared(footer.get("shared")),
             "wall": _finite(clocks.get("wall_s")), "phases": _phases(footer.get("phases")),
             "sections": _sections(header, footer),
             "repeat": repeat_lines(header, experiments, history),
@@ -69,6 +71,13 @@ def _trace(item: CaseFile) -> Json:
         lead = sum(before) + shared_before_training((item.footer or {}).get("shared"))
         found["answer_s"] = [None if t is None else t + lead for t in found["train_s"]]
     return {key: values for key, values in found.items() if any(v is not None for v in values)}
+
+
+def _shared(shared: Any) -> list[list[Any]]:
+    """What an earlier case did of the answer's time: clock, what, seconds."""
+    known = shared if isinstance(shared, Mapping) else {}
+    return [[f"{clock}_s", what.removesuffix("_s").replace("_", " "), _finite(seconds)]
+            for clock in ("prepare", "transfer") for what, seconds in (known.get(clock) or {}).items()]
 
 
 def _phases(phases: Any) -> list[list[Any]]:
@@ -122,7 +131,9 @@ def repeat_lines(header: Json, experiments: Mapping[str, str], history: History 
         later = file and history and history.later(revision, file)
         if later:
             lines.append(f"git checkout {later} -- {file}   # which came after that")
-    preset = "cuda" if header["algorithm"].get("hardware") == "cuda" else "cpu"
+    algorithm = header["algorithm"]
+    trained_on = hardware({**algorithm, "algorithm": algorithm["name"], "params": algorithm.get("params")})
+    preset = "cuda" if trained_on == "cuda" else "cpu"
     lines.append(f"./dev build {preset}")
     library = str(header["algorithm"]["name"]).split(":")
     if library[0] == "peer" and len(library) == 3:

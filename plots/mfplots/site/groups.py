@@ -86,6 +86,10 @@ class Group:
         panel = self.members[0].panel
         return panel_title(Panel(panel.dataset, panel.look_alike, self.detail, []))
 
+    @property
+    def skipped(self) -> bool:
+        return all((m.series.cases["status"] == "skipped").all() for m in self.members)
+
     @cached_property
     def metric(self) -> str:
         """What most of its series are judged by."""
@@ -97,7 +101,8 @@ class Group:
 
 
 def make_groups(runs: Iterable[Run]) -> list[Group]:
-    """Those with most algorithms first."""
+    """Those with most algorithms first. Where nothing ran, ratings are known by name alone, and no results:
+    what was skipped stands among the failures."""
     found: dict[tuple[str, str, str], Group] = {}
     for run in runs:
         for panel in run.view.panels:
@@ -105,6 +110,7 @@ def make_groups(runs: Iterable[Run]) -> list[Group]:
             for series in panel.series:
                 group = found.setdefault(_key(series), Group(_key(series)))
                 group.members.append(Member(run, panel, series, target))
+    found = {key: group for key, group in found.items() if not group.skipped} or found
     for key, group in found.items():
         group.detail = _detail(key, [k for k in found if k[0] == key[0]])
         group.members = [replace(member, configuration=words) for member, words
@@ -144,10 +150,25 @@ def _own_facets(series: Series) -> Facets:
 def _detail(key: tuple[str, str, str], twins: Sequence[tuple[str, str, str]]) -> str:
     """What tells it from other groups of its data set: of the split what differs, or the content."""
     common = set.intersection(*(set(split.split()) for _, split, _ in twins))
-    words = [word for word in key[1].split() if word not in common]
+    differing = {split: [word for word in split.split() if word not in common] for _, split, _ in twins}
+    short = {split: _shortened(words) for split, words in differing.items()}
+    words = list(short[key[1]] if list(short.values()).count(short[key[1]]) == 1 else differing[key[1]])
     if sum(twin[1] == key[1] for twin in twins) > 1:
         words.append(f"content {key[2][:8] or 'unknown'}")
     return " ".join(words)
+
+
+def _shortened(words: Iterable[str]) -> list[str]:
+    """Shares to three digits, and none of a part that is empty."""
+    found = []
+    for key, _, value in (word.partition("=") for word in words):
+        try:
+            share = float(value)
+        except ValueError:
+            found.append(f"{key}={value}")
+        else:
+            found += [f"{key}={share:.3g}"] if share or key != "validation" else []
+    return found
 
 
 def _key(series: Series) -> tuple[str, str, str]:

@@ -66,7 +66,8 @@ OVERVIEW = """<p class="lead" id="counts"></p>
 infinitely late. <b>Answer</b>: prepare + transfer + training. <b>Training</b>: the training clock
 alone. First is who has three seeds or more and had its machine to itself; only where nobody has, another,
 marked with &dagger; where it was contended. Where the epoch stands behind, the run was evaluated too seldom to
-see when it got there: no later than that. Behind the seeds stands the folder of results. Where no folder names
+see when it got there: no later than that. Behind the seeds stands the folder of results: machines of one name may differ, above all
+virtual ones in what waits for memory, so two folders are two machines, perhaps. Where no folder names
 a target there is none in common. A data set's name shows its curves below.</p>
 <div id="fastest"></div></section>
 <section aria-labelledby="curves-h"><h2 id="curves-h">Curves</h2>
@@ -95,14 +96,16 @@ a target there is none in common. A data set's name shows its curves below.</p>
 LEADERBOARD = """<p>One row a configuration in one folder of results, medians over its seeds. The target is the
 one that most results of a data set name, or else 1 % short of the best; the
 <a href="index.html">overview</a> lets you move it. Rates of different methods do not compare: an
-update of ALS is none of SGD.</p>
+update of ALS is none of SGD. &dagger;: for some of its seeds the machine had other work, too. Hardware goes by
+its name; machines of one name may differ.</p>
 <div id="filters" class="controls"></div><div id="board"></div>"""
 
 SPEED = """<p>Bytes and operations are those that an algorithm declares as compulsory for an epoch, over the
 training clock: what caches save and what is read twice is not in them, so a share may be above 100 %. The
 ceiling of operations is fp32 outside of tensor cores, which algorithms on tensor cores pass. Of random rows:
 updates of SGD over what reading and writing rows of that size at random allows, where that was measured. A case of
-several GPUs has the rates of all; its shares, and its point in the figure, are of one of them.</p>
+several GPUs has the rates of all; its shares, and its point in the figure, are of one of them. Open points
+are of CPUs, to which a ceiling of a GPU says nothing.</p>
 <div id="ceilings"></div><div id="filters" class="controls"></div>
 <div id="figure" class="figure" role="img" aria-label="Roofline; the table below has its numbers"
  aria-describedby="rates-h"></div>

@@ -6,12 +6,13 @@
     return row.finished < 3 || value === null ? digits(value) :
       `${digits(value)} [${digits(row.best_low)}, ${digits(row.best_high)}]`;
   };
+  const marked = (value, row) => mf.duration(value) + (value !== null && row.contended ? " †" : "");
   const columns = [
     { key: "algorithm", title: "Algorithm" },
     { key: "configuration", title: "Configuration", wide: true },
     { key: "factors", title: "f", number: true },
-    { key: "answer_to_target", title: "Answer to target", number: true, show: mf.duration },
-    { key: "train_to_target", title: "Training to target", number: true, show: mf.duration },
+    { key: "answer_to_target", title: "Answer to target", number: true, show: marked },
+    { key: "train_to_target", title: "Training to target", number: true, show: marked },
     { key: "target", title: "Target", number: true, show: mf.plain },
     { key: "reached", title: "Got there", number: true, show: (value, row) =>
         `${value} of ${row.finished}` },

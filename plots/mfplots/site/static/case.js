@@ -29,6 +29,8 @@
         mf.el(
         "span", { class: `tag status-${/^[a-z]+$/.test(shown.status) ? shown.status : "other"}` },
           shown.status), ` ${shown.reason}`),
+      ...(shown.contended.length ? [mf.el("p", {}, mf.el("span", { class: "tag status-other" },
+        "contended †"), ` ${shown.contended.join("; ")}`)] : []),
       mf.el("p", { class: "buttons" }, download("jsonl", "Result file (JSONL)", () => shown
         .raw),
         download("csv", "Trace (CSV)", () => csv(shown.trace)),
@@ -38,7 +40,8 @@
       part("Trace", mf.el("label", { class: "note" }, mf.el("input", { type: "checkbox", id: "logx",
           onchange: draw }), " log time"), mf.el("div", { id: "figure", class: "figure",
         role: "img", "aria-label": "Trace; the table below has its numbers" }),
-        mf.el("details", {}, mf.el("summary", {}, "Its numbers"), traceTable())),
+        ...(rowsOf(shown.trace).length ? [mf.el("details", {}, mf.el("summary", {}, "Its numbers"),
+          traceTable())] : [])),
       part("Where the time went", mf.el("div", { id: "clocks", class: "figure",
       role: "img", "aria-label": "Clocks; the table below has the numbers" }), clockTable()),
       ...(shown.phases.length ? [part("Phases", phaseTable())] : []),
@@ -62,7 +65,10 @@
   const clockTable = () => grid(["clock", "time", "share of the wall clock"], [...shown.clocks
     .filter(([, s]) => s !== null).map(([name, s]) => [name, mf.duration(s), shown.wall ? mf
       .percent(s / shown.wall) : "–"
-    ]), ["wall_s", mf.duration(shown.wall), ""]
+    ]), ["wall_s", mf.duration(shown.wall), ""],
+    ...shown.shared.map(([clock, what, s]) => [
+      `${clock}, of an earlier case that shares it: ${what}`, mf.duration(s), ""
+    ])
   ]);
   const phaseTable = () => grid(["phase", "host", "by the device's events", "count"], shown.phases
     .map(([name, s, device, count]) => [name, mf.duration(s), mf.duration(device), count]));
@@ -113,7 +119,7 @@
         "training (s)", { type: mf.by("logx").checked ? "log" : "linear" }),
       yaxis: mf.axis(names[0] || "")
     }));
-    else mf.by("figure").replaceChildren(mf.el("p", {}, "It has no trace."));
+    else mf.nothing(mf.by("figure"), "It has no trace.");
     const bars = shown.clocks.map(([name, s], i) => ({
       type: "bar",
       orientation: "h",

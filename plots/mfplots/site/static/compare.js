@@ -54,7 +54,7 @@
   function counts(rows) {
     const found = new Map();
     for (const row of rows) found.set(row.verdict, (found.get(row.verdict) || 0) + 1);
-    return [...found].map(([verdict, n]) => `${n} ${verdict}`).join(", ") + ".";
+    return [...found].map(([verdict, n]) => `${n} times ${verdict}`).join("; ") + ".";
   }
 
   // By the number of its row in the table where there is no room for names.

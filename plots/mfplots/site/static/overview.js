@@ -71,7 +71,7 @@ mf.overview = (() => {
 
   function about(group) {
     const sizes = group.sizes;
-    const said = sizes.n_users === null ? "Its ratings did not load." :
+    const said = sizes.n_users === null ? "No case of it loaded its ratings: see Failures." :
       `${sizes.n_users.toLocaleString("en")} users, ${sizes.n_items.toLocaleString("en")} items, ` +
       `${sizes.nnz_train.toLocaleString("en")} training and ${sizes.nnz_test.toLocaleString("en")} test ratings.`;
     const target = group.target === null ? "" : group.target_named ?
@@ -254,6 +254,8 @@ mf.overview = (() => {
     const traces = shown.map((series) => traceOf(series, clock)).filter((trace) => trace !==
       null);
     const host = mf.by("figure");
+    if (!state.group.metrics.length) return mf.nothing(host, "No case of it has a trace.");
+    host.classList.remove("empty");
     return mf.draw(host, traces, layoutOf(traces, clock), true).then(() => listen(host));
   }
 
@@ -424,7 +426,7 @@ mf.overview = (() => {
     control("logx").checked = asked.get("x") !== "linear";
     control("logy").checked = asked.get("y") === "log";
     useMetric();
-    if (asked.has("target")) setTarget(Number(asked.get("target")));
+    if (asked.get("target")) setTarget(Number(asked.get("target")));
   }
   async function follow(scroll) {
     const asked = mf.address();

@@ -109,13 +109,20 @@ mf.cell = (column, row, kind) => {
   return address ? `<a href="${mf.escape(address)}">${mf.escape(text)}</a>` : mf.escape(text);
 };
 
+// Numbers by their value, before what is none.
+const inOrder = (a, b) => {
+  const [x, y] = [Number(a), Number(b)];
+  if (Number.isNaN(x) !== Number.isNaN(y)) return Number.isNaN(x) ? 1 : -1;
+  return Number.isNaN(x) ? (a < b ? -1 : a > b ? 1 : 0) : x - y;
+};
+
 // A select for each key, which narrows the table; what is chosen stands in the address.
 mf.filters = (host, table, columns, rows, keys, then = () => {}, first = {}) => {
   const asked = mf.address();
   const chosen = {};
   for (const key of keys) {
     const column = columns.find((one) => one.key === key);
-    const values = [...new Set(rows.map((row) => mf.plain(row[key])))].sort();
+    const values = [...new Set(rows.map((row) => mf.plain(row[key])))].sort(inOrder);
     const select = mf.el("select", { id: `filter-${key}`, "data-key": key },
       mf.el("option", { value: "" }, "all"),
       ...values.map((value) => mf.el("option", { value }, value)));
@@ -211,6 +218,12 @@ mf.draw = async (host, traces, layout, movable = false) => {
   host.dataset.drawn = String(1 + Number(host.dataset.drawn || 0));
   return plotly;
 };
+mf.nothing = (host, text) => {
+  if (host.data) Plotly.purge(host);
+  delete host.dataset.listens;
+  host.classList.add("empty");
+  host.replaceChildren(mf.el("p", {}, text));
+};
 // The markers of mfplots/palette.py by Plotly's names; an open one for half filled ones.
 mf.symbol = (marker, variant) => {
   const name = {
@@ -281,6 +294,13 @@ mf.startTheme = () => {
   });
   say();
 };
+// The address of a page holds its view: the link goes to the content without it.
+mf.startSkip = () => document.querySelector(".skip").addEventListener("click", (event) => {
+  event.preventDefault();
+  mf.by("main").focus();
+  mf.by("main").scrollIntoView();
+});
 mf.ready = () => { document.documentElement.dataset.ready = String(Math.round(performance
 .now())); };
 document.addEventListener("DOMContentLoaded", mf.startTheme);
+document.addEventListener("DOMContentLoaded", mf.startSkip);

@@ -50,8 +50,8 @@
       name: mf.figureText(name),
       x: own.map((row) => row.intensity),
       y: own.map((row) => row.flops_per_gpu),
-      marker: { color: mf.colour(own[0]), symbol: mf.symbol(own[0].marker, 0), size: 9,
-        opacity: 0.85 },
+      marker: { color: mf.colour(own[0]), symbol: own.map((row) => mf.symbol(row.marker,
+          row.hardware === "cuda" ? 0 : 1)), size: 9, opacity: 0.85 },
       text: own.map((row) => mf.figureText(`${row.algorithm} ${row.configuration}`) +
         `<br>${mf.figureText(row.dataset)}, ${mf.figureText(row.machine)}<br>` +
         `${mf.si(row.bytes_per_s, "B/s")} (${mf.percent(row.bytes_share)}), ${mf.si(row.flops_per_s, "FLOP/s")} (${mf.percent(row.flops_share)})`
@@ -66,7 +66,8 @@
       showlegend: true,
       legend,
       xaxis: mf.axis("operations a byte, as declared", { type: "log" }),
-      yaxis: mf.axis(known.some((row) => row.gpus > 1) ? "FLOP/s of one GPU" : "FLOP/s", { type: "log", exponentformat: "SI" })
+      yaxis: mf.axis(known.some((row) => row.gpus > 1) ? "FLOP/s, of several GPUs over their number" :
+        "FLOP/s", { type: "log", exponentformat: "SI" })
     }));
   }
 
