@@ -109,3 +109,13 @@ def test_dev_calls_functions_that_there_are():
 def test_an_unknown_argument_is_told(tmp_path):
     done = subprocess.run(["./dev", "quickstart", "--fast"], cwd=ROOT, text=True, capture_output=True)
     assert done.returncode == 1 and "unknown argument '--fast'" in done.stderr
+
+
+def test_an_unknown_command_names_those_there_are():
+    done = subprocess.run(["./dev", "bogus"], cwd=ROOT, text=True, capture_output=True)
+    assert done.returncode == 1 and done.stdout == "" and done.stderr.count("\n") == 1
+    assert "there is no command 'bogus'; known: " in done.stderr
+    known = set(done.stderr.partition("known: ")[2].partition(" (")[0].split())
+    text = (ROOT / "dev").read_text()
+    dispatched = set(re.findall(r"^  ([a-z-]+)(?: \|[^)]*)?\) (?:cmd_\w+|usage)", text, re.M))
+    assert known == dispatched and "report" in known

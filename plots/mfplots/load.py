@@ -265,10 +265,15 @@ def _parse_line(text: str, where: str) -> Json:
     try:
         line = json.loads(text, parse_constant=refuse)
     except ValueError as error:
-        raise PlotError(f"{where}: damaged line: {error}") from error
+        raise _damaged(where, str(error)) from error
     if not isinstance(line, dict):
-        raise PlotError(f"{where}: damaged line: expected a JSON object")
+        raise _damaged(where, "expected a JSON object")
     return line
+
+
+def _damaged(where: str, why: str) -> PlotError:
+    return PlotError(f"{where}: damaged line: {why}; the same `mfbench run` sets the file aside and measures its "
+                     "case anew")
 
 
 def _check_header(line: Json, where: str) -> Json:
@@ -287,7 +292,7 @@ def _check_header(line: Json, where: str) -> Json:
 def _require(line: Json, keys: Sequence[str], where: str) -> None:
     missing = [key for key in keys if key not in line]
     if missing:
-        raise PlotError(f"{where}: damaged line: no {', '.join(missing)}")
+        raise _damaged(where, f"no {', '.join(missing)}")
 
 
 def _add_line(item: CaseFile, line: Json, where: str) -> None:

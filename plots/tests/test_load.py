@@ -25,7 +25,7 @@ def test_damaged_line_is_named_with_file_and_line(tmp_path):
     text = path.read_text().splitlines()
     text[2] = text[2][:40]
     path.write_text("\n".join(text) + "\n")
-    with pytest.raises(PlotError, match=rf"{path.name}:3: damaged line"):
+    with pytest.raises(PlotError, match=rf"{path.name}:3: damaged line: .*; the same `mfbench run`"):
         load([tmp_path])
 
 
