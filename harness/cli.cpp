@@ -588,12 +588,15 @@ class Cli {
     check_command(argc, argv);
     try {
       app_.parse(argc, argv);
+    } catch (const CLI::ExtrasError&) {
+      fail_unknown_word(app_);
     } catch (const CLI::ParseError& error) {
       std::ostringstream help, message;
       const int code = app_.exit(error, help, message);
       fmt::print("{}", help.str());
-      fmt::print(stderr, "{}", printable(message.str()));  // words of the command line
-      return code == 0 ? 0 : static_cast<int>(ErrorKind::usage);
+      if (code == 0) return 0;
+      fmt::print(stderr, "error: {}", printable(message.str()));  // words of the command line
+      return static_cast<int>(ErrorKind::usage);
     }
     return code_;
   }
@@ -601,13 +604,56 @@ class Cli {
  private:
   // CLI11 would only say that a command is missing, not which word it does not know.
   void check_command(int argc, char** argv) const {
-    if (argc < 2 || argv[1][0] == '-') return;
+    const CLI::App* within = &app_;
+    std::string words;
+    for (int k = 1; k < argc && argv[k][0] != '-'; ++k) {
+      std::vector<std::string> names;
+      for (const auto* command : within->get_subcommands({})) names.push_back(command->get_name());
+      if (names.empty()) return;
+      if (std::find(names.begin(), names.end(), argv[k]) == names.end()) {
+        const std::string near = nearest(argv[k], names);
+        fail(ErrorKind::usage, "there is no command \"{}{}\"{}; known: {}", words, argv[k],
+             meant(near.empty() ? "" : words + near), join(names));
+      }
+      within = within->get_subcommand(argv[k]);
+      words += argv[k] + std::string(" ");
+    }
+  }
+
+  static std::string meant(const std::string& near) {
+    return near.empty() ? "" : ", did you mean \"" + near + "\"?";
+  }
+
+  // CLI11 would only list what it did not expect, values of options that it does not know too, and
+  // from behind.
+  [[noreturn]] static void fail_unknown_word(const CLI::App& app) {
+    const CLI::App* command = &app;
+    std::string words = "mfbench";
+    while (!command->get_subcommands().empty()) {
+      command = command->get_subcommands().front();
+      words += " " + command->get_name();
+    }
+    const std::vector<std::string> left = app.remaining(true);
+    const auto option = std::find_if(left.begin(), left.end(),
+                                     [](const auto& word) { return word.starts_with("-"); });
+    if (option != left.end()) {
+      const std::string name = option->substr(0, option->find('='));
+      const std::vector<std::string> known = options_of(*command);
+      fail(ErrorKind::usage, "{} has no option \"{}\"{}; known: {}", words, name,
+           meant(name.size() > 2 ? nearest(name, known) : ""), join(known));
+    }
+    fail(ErrorKind::usage, "{}: found the word \"{}\", expected no more; {} --help", words,
+         left.empty() ? "" : left.front(), words);
+  }
+
+  static std::vector<std::string> options_of(const CLI::App& command) {
     std::vector<std::string> names;
-    for (const auto* command : app_.get_subcommands({})) names.push_back(command->get_name());
-    if (std::find(names.begin(), names.end(), argv[1]) != names.end()) return;
-    const std::string near = nearest(argv[1], names);
-    fail(ErrorKind::usage, "there is no command \"{}\"{}; known: {}", argv[1],
-         near.empty() ? "" : ", did you mean \"" + near + "\"?", join(names));
+    for (const auto* option : command.get_options()) {
+      if (option->get_group().empty()) continue;  // of mfbench's own calls of itself
+      for (const auto& name : option->get_lnames()) names.push_back("--" + name);
+      for (const auto& name : option->get_snames()) names.push_back("-" + name);
+    }
+    return names;
   }
 
   void add_information() {
