@@ -14,9 +14,10 @@ namespace mf {
 struct GivenParams {
   std::string path;  // of the entry: $.algorithms[2]
   std::string algorithm;
-  Json given;                      // the entry's keys, without "tune"
-  std::set<std::string> searched;  // those of "over" in "tune"
-  const Params* params;            // all of them, resolved
+  Json given;                            // the entry's keys, without "tune"
+  std::set<std::string> searched;        // those of "over" in "tune"
+  const Params* params;                  // all of them, resolved
+  std::set<std::string> inherited = {};  // keys of the spec in `given`
 };
 
 // A warning for each key that says nothing in any case of its entry, given or searched, and for
