@@ -641,6 +641,39 @@ Json to_json(const InitSpec& init) {
   return {{"kind", kInitKindNames.of(init.kind)}, {"scale", init.scale}};
 }
 
+namespace {
+
+// The target of figures and tables: where both are given, that of any metric.
+std::optional<Metric> target_metric(const Spec& spec) {
+  if (spec.target) return spec.target->metric;
+  if (spec.target_rmse) return Metric::test_rmse;
+  return std::nullopt;
+}
+
+// What no case can meet is a mistake; beside others that can, a case without the metric is shown as
+// one that missed the target.
+void check_target(Spec& spec) {
+  const auto metric = target_metric(spec);
+  if (!metric) return;
+  const std::string path = spec.target ? "$.target" : "$.target_rmse";
+  std::vector<std::string> reasons;
+  std::size_t without = 0;
+  for (const Case& item : spec.cases) {
+    const auto why = why_no_metric(item, *metric);
+    if (!why) continue;
+    ++without;
+    if (std::find(reasons.begin(), reasons.end(), *why) == reasons.end()) reasons.push_back(*why);
+  }
+  if (without > 0 && without == spec.cases.size()) {
+    fail(ErrorKind::usage, "{}: {}", path, reasons.front());
+  }
+  for (const auto& why : reasons) {
+    spec.warnings.push_back(fmt::format("{}: some cases cannot meet it: {}", path, why));
+  }
+}
+
+}  // namespace
+
 Spec parse_spec(const Json& json, const std::string& file) {
   Spec spec;
   spec.source = json;
@@ -680,6 +713,7 @@ Spec parse_spec(const Json& json, const std::string& file) {
   }
   name_cases(spec.cases);
   label_studies(spec);
+  check_target(spec);
   warn_of_unequal(spec, algorithms);
   warn_of_splits(spec, keys, data);
   warn_of_idle(spec, algorithms);

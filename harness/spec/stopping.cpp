@@ -13,11 +13,19 @@ namespace {
 using StopForm = Form<StopSpec>;
 using TargetForm = Form<TargetSpec>;
 
+// Ranking metrics are shares: one beyond them would be met by no run, or by all.
+void check_share(JsonReader& reader, const TargetSpec& target) {
+  if (!is_ranking(target.metric) || (target.value >= 0 && target.value <= 1)) return;
+  fail(ErrorKind::usage, "{}: found {}, expected a number from 0 to 1, as {} is",
+       reader.path("value"), target.value, kMetricNames.of(target.metric));
+}
+
 TargetForm make_target_form() {
   return TargetForm()
       .choice("metric", &TargetSpec::metric, kMetricNames, "what is to reach the value")
       .number("value", &TargetSpec::value, 0, 1e300, "at or beyond it on the better side")
-      .required();
+      .required()
+      .then(check_share);
 }
 
 StopForm make_stop_form() {

@@ -267,6 +267,42 @@ TEST(ImplicitCase, RulesThatNameWhatItHasNotAreRefused) {
       << "who has no learning rate ignores the schedule";
 }
 
+TEST(ImplicitCase, ATargetThatNoCaseCanMeetIsRefused) {
+  const std::string rank = R"("target": {"metric": "ndcg_100", "value": 0.9}, )";
+  EXPECT_EQ(refusal("\"als_cpu\"", rank),
+            "$.target: ndcg_100 is not computed; add \"ranking\": true to \"evaluate\"");
+  EXPECT_EQ(refusal("\"als_cpu\"", R"("evaluate": {"ranking": true}, )" + rank), "no error");
+  const std::string rmse = refusal("\"folder\"", R"("target_rmse": 0.9, )");
+  EXPECT_TRUE(contains(rmse, "$.target_rmse: folder is for implicit feedback, which has no RMSE"))
+      << rmse;
+  EXPECT_EQ(refusal("\"folder\"", R"("target_rmse": 0.9, )" + rank), "no error")
+      << "the target of any metric counts";
+}
+
+TEST(ImplicitCase, ATargetThatSomeCasesCannotMeetGetsAWarning) {
+  const Spec rmse = spec_of("\"folder\", \"als_cpu\"", R"("target_rmse": 0.9, )");
+  ASSERT_EQ(rmse.warnings.size(), 1u);
+  EXPECT_TRUE(contains(rmse.warnings[0], "$.target_rmse: some cases cannot meet it: folder is for"))
+      << rmse.warnings[0];
+  const Spec rank =
+      spec_of("\"folder\", \"als_cpu\"", R"("target": {"metric": "map_10", "value": 0.1}, )");
+  ASSERT_EQ(rank.warnings.size(), 1u);
+  EXPECT_TRUE(contains(rank.warnings[0], "map_10 is not computed; add")) << rank.warnings[0];
+}
+
+TEST(ImplicitCase, ATargetOfAShareIsFrom0To1) {
+  const auto with = [](const char* metric, double value) {
+    return R"("target": {"metric": ")" + std::string(metric) + R"(", "value": )" +
+           std::to_string(value) + "}";
+  };
+  EXPECT_EQ(refusal("\"folder\"", with("recall_20", 30) + ", "),
+            "$.target.value: found 30, expected a number from 0 to 1, as recall_20 is");
+  EXPECT_TRUE(contains(refusal("\"folder\"", "\"stop\": {" + with("map_10", 1.5) + "}, "),
+                       "stop.target.value: found 1.5, expected a number from 0 to 1"));
+  EXPECT_EQ(refusal("\"folder\"", with("objective", 30) + ", "), "no error");
+  EXPECT_EQ(refusal("\"folder\"", with("recall_20", 1) + ", "), "no error");
+}
+
 TEST(ImplicitCase, TablesNameTheMetric) {
   const Spec spec =
       spec_of("\"folder\", \"als_cpu\"", R"("target": {"metric": "ndcg_100", "value": 0.001}, )");
