@@ -30,6 +30,7 @@
 #include "datasets/fetch/catalog.hpp"
 #include "datasets/look.hpp"
 #include "harness/cli_data.hpp"
+#include "harness/cli_numbers.hpp"
 #include "harness/cli_pages.hpp"
 #include "harness/cli_tree.hpp"
 #include "harness/device/device.hpp"
@@ -714,7 +715,7 @@ class Cli {
     plan->add_flag("!--no-share", plan_.share, "as of run: each case has all of its ratings anew");
     auto* device = plan->add_option("--device-memory", device_gib_,
                                     "GiB: as if so much were free on the device")
-                       ->check(CLI::PositiveNumber);
+                       ->check(number_above_zero());
     plan->callback([this, device] {
       const Spec spec = read_and_warn(spec_);
       if (device->count() > 0)
@@ -743,10 +744,10 @@ class Cli {
     auto* profile = run->add_option("--profile", window_.epochs,
                                     "record N epochs of each case with a profiler, then end it [3]")
                         ->expected(0, 1)
-                        ->check(CLI::Range(1, 1'000'000));
+                        ->check(whole_within(1, 1'000'000));
     run->add_option("--profile-warmup", window_.warmup, "epochs before those")
         ->needs(profile)
-        ->check(CLI::Range(0, 1'000'000))
+        ->check(whole_within(0, 1'000'000))
         ->capture_default_str();
     run->add_option("--trace", options_.timeline,
                     "file for a timeline of phases, threads and streams (docs/profiling.md)")
@@ -777,12 +778,12 @@ class Cli {
         ->check(takes(ValueKind::folder))
         ->required();
     compare->add_option("--margin", compare_.margin, "times within 1 +- margin are the same")
-        ->check(CLI::NonNegativeNumber)
+        ->check(number_from_zero())
         ->capture_default_str();
     compare
         ->add_option("--quality-margin", compare_.quality_margin,
                      "best values within this share of the first's are the same")
-        ->check(CLI::NonNegativeNumber)
+        ->check(number_from_zero())
         ->capture_default_str();
     auto* target = compare->add_option("--target-rmse", target_rmse_,
                                        "the answer, instead of the target of the results");
@@ -895,7 +896,9 @@ class Cli {
         ->required();
     auto* of_user = recommend->add_option("--user", user_, "id of the user");
     auto* of_history = add_history(recommend)->excludes(of_user);
-    recommend->add_option("-k", k_, "how many")->check(CLI::PositiveNumber)->capture_default_str();
+    recommend->add_option("-k", k_, "how many")
+        ->check(whole_within(1, 1'000'000'000))
+        ->capture_default_str();
     recommend->add_flag("--include-seen", include_seen_, "also items rated in training");
     recommend->callback([this, of_user, of_history] {
       if (of_user->count() + of_history->count() == 0) {
