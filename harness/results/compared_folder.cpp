@@ -9,6 +9,7 @@
 
 #include "base/error.hpp"
 #include "base/json_values.hpp"
+#include "base/log.hpp"
 #include "base/text.hpp"
 #include "harness/results/result_file.hpp"
 
@@ -78,20 +79,32 @@ bool is_named(const std::string& key, const std::string& name) {
                          key[name.size()] == '.');
 }
 
+// What the folder's spec.json says now; null where there is none.
+Json stated_in(const std::string& path) {
+  const std::string file = path + "/spec.json";
+  return std::filesystem::is_regular_file(file) ? read_json_file(file) : Json();
+}
+
+// Results of an earlier spec of the same name stay in its folder: they are no part of this run, as
+// for the figures and the export.
+void drop_unlisted(const Json& stated, std::set<std::string>& files, const std::string& folder) {
+  const Json& cases = value_at(stated, {"cases"});
+  if (!cases.is_array()) return;
+  const std::set<Json> listed(cases.begin(), cases.end());
+  const auto dropped = std::erase_if(files, [&](const std::string& file) {
+    return listed.count(std::filesystem::path(file).stem().string()) == 0;
+  });
+  if (dropped == 0) return;
+  note("{}: {} cases that their spec.json does not list are left out", folder, dropped);
+}
+
 // An edited target touches no finished case: it counts for all that the spec lists, as in the
 // summary of `run`. Files from before a spec.json said its target have that of their headers.
-void take_stated_target(const std::string& path, std::vector<ComparedCase>& cases) {
-  const std::string file = path + "/spec.json";
-  if (!std::filesystem::is_regular_file(file)) return;
-  const Json stated = read_json_file(file);
+void take_stated_target(const Json& stated, std::vector<ComparedCase>& cases) {
   if (!stated.is_object() || !stated.contains("target_rmse")) return;
-  std::set<Json> listed;
-  for (const Json& id : value_at(stated, {"cases"})) listed.insert(id);
   const auto target = named_target({{"target_rmse", value_at(stated, {"target_rmse"})},
                                     {"target", value_at(stated, {"spec", "target"})}});
-  for (auto& one : cases) {
-    if (listed.count(value_at(one.result.header, {"case_id"})) > 0) one.target = target;
-  }
+  for (auto& one : cases) one.target = target;
 }
 
 }  // namespace
@@ -104,10 +117,12 @@ ComparedFolder read_compared_folder(const std::string& path) {
   for (const auto& entry : std::filesystem::directory_iterator(path)) {
     if (entry.path().extension() == ".jsonl") files.insert(entry.path().string());
   }
+  const Json stated = stated_in(path);
+  drop_unlisted(stated, files, path);
   ComparedFolder folder;
   folder.summary.folder = path;
   for (const auto& file : files) read_case(file, folder);
-  take_stated_target(path, folder.cases);
+  take_stated_target(stated, folder.cases);
   return folder;
 }
 

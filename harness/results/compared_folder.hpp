@@ -23,8 +23,9 @@ struct ComparedFolder {
   std::vector<ComparedCase> cases;
 };
 
-// Damaged, unfinished and profiled files are left out; of damage a warning says so on standard
-// error. Throws Error(usage) where there is no such folder.
+// Damaged, unfinished and profiled files are left out, as are cases that the folder's spec.json
+// does not list; of these, and of damage, a line on standard error says so. Throws Error(usage)
+// where there is no such folder.
 ComparedFolder read_compared_folder(const std::string& path);
 
 // Takes the names, or sections, out of all configurations. Throws Error(usage) for a name that no

@@ -443,14 +443,27 @@ TEST(Compare, AnEditedTargetCountsForWhatTheSpecLists) {
   write_runs(f.b, {1, 1, 1}, {.target_rmse = 0.9});
   write_runs(f.b, {1}, {.seed = 4, .target_rmse = 0.8});
   EXPECT_TRUE(f.compare().rows.at(0).targets_differ);
-  Json stated = {{"target_rmse", 0.8}, {"cases", {"case-1", "case-2", "case-3", "case-4"}}};
+  Json stated = {{"target_rmse", 0.8}, {"cases", {"0", "1", "2", "3"}}};
   for (const auto& folder : {f.a, f.b}) std::ofstream(folder + "/spec.json") << stated;
   const auto row = f.compare().rows.at(0);
   EXPECT_FALSE(row.targets_differ);
   EXPECT_EQ(row.target.value().value, 0.8);
-  stated["cases"] = {"case-1"};
+  stated["cases"] = {"0"};
   std::ofstream(f.b + "/spec.json") << stated;
-  EXPECT_TRUE(f.compare().rows.at(0).targets_differ) << "the others have their own";
+  EXPECT_EQ(f.compare().rows.at(0).epoch_time.second.runs, 1) << "the others are of another spec";
+}
+
+TEST(Compare, CasesOfAnEarlierSpecAreLeftOut) {
+  const Folders f;
+  write_runs(f.a, {1, 1, 1}, {});
+  write_runs(f.b, {1, 1, 1}, {});
+  write_runs(f.b, {7}, {.seed = 4});
+  std::ofstream(f.a + "/spec.json") << Json{{"name", "without a list"}};
+  std::ofstream(f.b + "/spec.json") << Json{{"cases", {"0", "1", "2"}}};
+  const auto report = f.compare();
+  EXPECT_EQ(report.first.files, 3);
+  EXPECT_EQ(report.second.files, 3);
+  EXPECT_EQ(report.rows.at(0).epoch_time.second.runs, 3);
 }
 
 TEST(Compare, EachRowPaysForTheOthers) {
