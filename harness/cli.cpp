@@ -315,12 +315,23 @@ void print_session(const SessionSummary& summary, const RunOptions& options) {
   }
 }
 
+// The first of them with their reasons, also with --quiet and where an earlier call ran them: many
+// have one reason.
+void tell_failures(const SessionSummary& summary) {
+  constexpr std::size_t kShown = 3;
+  fmt::print(stderr, "{} cases failed: the result files say why, --retry runs them again\n",
+             summary.failed);
+  const auto& all = summary.failures;
+  for (std::size_t i = 0; i < std::min(kShown, all.size()); ++i) {
+    fmt::print(stderr, "  {}: {}: {}\n", one_line(all[i].id), kStatuses.of(all[i].status),
+               one_line(all[i].reason));
+  }
+  if (all.size() > kShown) fmt::print(stderr, "  and {} more\n", all.size() - kShown);
+}
+
 // Warnings, and the exit code.
 int judge_session(const SessionSummary& summary) {
-  if (summary.failed > 0) {
-    fmt::print(stderr, "{} cases failed: the result files say why, --retry runs them again\n",
-               summary.failed);
-  }
+  if (summary.failed > 0) tell_failures(summary);
   if (summary.interrupted) {
     fmt::print(stderr, "interrupted; the same command goes on where it stopped\n");
     return kBySignal + interrupt_signal();

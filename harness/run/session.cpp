@@ -138,6 +138,12 @@ class LaterFiles {
   std::map<std::string, Files> known_;  // by data set
 };
 
+void note_failure(SessionSummary& summary, const FailedCase& one) {
+  if (!is_failure(one.status)) return;
+  ++summary.failed;
+  summary.failures.push_back(one);
+}
+
 void run_cases(SessionSummary& summary, const RunContext& context) {
   const RunOptions& options = context.options;
   const Spec& spec = summary.spec;
@@ -150,7 +156,8 @@ void run_cases(SessionSummary& summary, const RunContext& context) {
     const std::string path = summary.folder + "/" + item.id + ".jsonl";
     if (const auto standing = standing_result(path, item, options)) {
       ++summary.finished_before;
-      summary.failed += is_failure(*standing->status()) ? 1 : 0;
+      const auto reason = text_at(standing->footer, {"stop_reason"});
+      note_failure(summary, {item.id, *standing->status(), reason.value_or("")});
       // Of a process for one case, the one that started it says so.
       if (!options.only || *options.only == RunOptions::kNoCase)
         later_files.warn_of(item, *standing);
@@ -168,7 +175,7 @@ void run_cases(SessionSummary& summary, const RunContext& context) {
          options.share && is_handed_over_again(item, after)},
         i + 1, spec.cases.size(), context);
     ++summary.run;
-    summary.failed += is_failure(result.status) ? 1 : 0;
+    note_failure(summary, {item.id, result.status, result.reason});
     summary.bad_data += result.bad_data ? 1 : 0;
     summary.interrupted = result.status == Status::interrupted;
   }

@@ -11,12 +11,19 @@
 
 namespace mf {
 
+struct FailedCase {
+  std::string id;
+  Status status = Status::error;
+  std::string reason;  // of its footer
+};
+
 struct SessionSummary {
   std::string folder;
   int finished_before = 0;
   int run = 0;
-  int failed = 0;    // also those of an earlier call that were not run again
-  int bad_data = 0;  // of those run now: failed by their data
+  int failed = 0;                    // also those of an earlier call that were not run again
+  int bad_data = 0;                  // of those run now: failed by their data
+  std::vector<FailedCase> failures;  // those of `failed` that have a result
   bool interrupted = false;
 
   std::vector<FoundStudy> studies;           // what they chose; until one was interrupted
