@@ -25,4 +25,4 @@ import pytest
 def test_the_message_names_the_range(mfbench, tmp_path, arguments, message):
     done = mfbench(*arguments, cwd=tmp_path)
     assert done.returncode == 2
-    assert done.stderr.splitlines()[0] == message
+    assert done.stderr.splitlines()[0] == f"error: {message}"
