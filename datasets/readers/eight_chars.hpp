@@ -18,17 +18,23 @@ inline std::uint64_t eight_chars(const char* p) {
   return chars;
 }
 
+inline constexpr std::uint64_t kOnes = 0x0101010101010101;
+inline constexpr std::uint64_t kHigh = kOnes << 7;
+
+// The high bits of the characters above `most`; exact up to the first above 127, the only ones that
+// carry into what is behind them.
+[[gnu::always_inline]] inline std::uint64_t above(std::uint64_t most, std::uint64_t chars) {
+  return ((chars + kOnes * (127 - most)) | chars) & kHigh;
+}
+
 // The digits that eight characters begin with.
 struct EightDigits {
   std::uint64_t digits;  // the values of those that are digits, by character
   int count;             // of digits before the first that is none
 
   [[gnu::always_inline]] explicit EightDigits(const char* p) {
-    digits = eight_chars(p) ^ 0x3030303030303030;
-    // The high bit of what is above 9; what it carries reaches later characters alone.
-    const std::uint64_t others =
-        ((digits + 0x7676767676767676) | digits) & std::uint64_t{0x8080808080808080};
-    count = std::countr_zero(others) / 8;
+    digits = eight_chars(p) ^ (kOnes * '0');
+    count = std::countr_zero(above(9, digits)) / 8;
   }
 
   // Of 1 to 8 digits.
@@ -43,9 +49,8 @@ struct EightDigits {
 // The high bits of those of eight characters that are `wanted`; of those behind the first such one,
 // perhaps others, too.
 [[gnu::always_inline]] inline std::uint64_t where_is(char wanted, std::uint64_t chars) {
-  constexpr std::uint64_t kOnes = 0x0101010101010101;
   const std::uint64_t zero = chars ^ (kOnes * static_cast<unsigned char>(wanted));
-  return (zero - kOnes) & ~zero & (kOnes << 7);
+  return (zero - kOnes) & ~zero & kHigh;
 }
 
 // Moves p to the separator or the end of the line.
@@ -63,22 +68,15 @@ struct EightDigits {
   p = q;
 }
 
-// Moves p over digits and `kMarks`.
+// Moves p over digits and `kMarks`. What is above 127 is neither.
 template <char... kMarks>
 [[gnu::always_inline]] inline void skip_digits(const char*& p) {
-  constexpr std::uint64_t kOnes = 0x0101010101010101;
-  constexpr std::uint64_t kHigh = kOnes << 7;
-  // The high bits of the characters above 127 - room. Only what is above 127 carries into the next
-  // one: that is neither a digit nor a mark, and what follows the first such does not matter.
-  const auto above = [](std::uint64_t chars, std::uint64_t room) {
-    return ((chars + kOnes * room) | chars) & kHigh;
-  };
   const char* q = p;
   std::uint64_t others = 0;
   do {
     const std::uint64_t chars = eight_chars(q);
-    others = above(chars ^ (kOnes * '0'), 127 - 9);
-    ((others &= above(chars ^ (kOnes * kMarks), 127)), ...);
+    others = above(9, chars ^ (kOnes * '0'));
+    ((others &= above(0, chars ^ (kOnes * kMarks))), ...);
     q += std::countr_zero(others) / 8;  // 8 where there is none
   } while (others == 0);
   p = q;
