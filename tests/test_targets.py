@@ -10,7 +10,6 @@ KNOWN = {
     ("h200/peers-explicit.ml-20m", "peer:lenskit:biased_mf"): "what its time for trials found: docs/peers.md",
     ("h200/peers-explicit.netflix", "ebgtg"): "a paper's algorithm, slow to learn: docs/peers.md",
     ("h200/quickstart-gpu", "ebgtg"): "the same in half a minute",
-    ("h200/cumf_als/fig6.yahoomusic.cpu", "als_cpu"): "measured with four iterations, the spec has six again",
     ("h200-x4/cumf_als/fig8-gpus.hugewiki", "batch_hogwild"): "docs/reproduction/cumf_als.md",
 }
 
