@@ -10,8 +10,10 @@
 // Defaults are those of the struct, unless a field says otherwise.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -249,11 +251,30 @@ class Form {
       for (const auto& [kind, form] : named) {
         if (kind == chosen) form.read(reader, out);
       }
+      refuse_other_kinds(reader, name, chosen, named);
     };
     std::vector<NamedForm> infos;
     for (const auto& [kind, form] : named) infos.push_back({kind, form.info()});
     return std::move(*this).select({name, std::move(help), schema, nullptr}, choose,
                                    std::move(infos), std::move(absent));
+  }
+
+  // A key of other kinds than the chosen one: the kind is what is wrong, or is not given.
+  static void refuse_other_kinds(const JsonReader& reader, const std::string& selector,
+                                 const std::string& chosen,
+                                 const std::vector<std::pair<std::string, Form>>& named) {
+    std::map<std::string, std::vector<std::string>> kinds_of;
+    for (const auto& [kind, form] : named) {
+      for (const auto& field : form.info().fields) kinds_of[field.name].push_back(kind);
+    }
+    for (const auto& [key, kinds] : kinds_of) {
+      if (!reader.holds(key) || std::find(kinds.begin(), kinds.end(), chosen) != kinds.end()) {
+        continue;
+      }
+      fail(ErrorKind::usage, "{}: found it with {} \"{}\"{}, expected it with {} alone",
+           reader.path(key), selector, chosen, reader.holds(selector) ? "" : ", the default",
+           join(kinds, " or "));
+    }
   }
 
   // The same where the kinds are known when it is read: `choose` reads the key and the further

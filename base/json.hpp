@@ -31,8 +31,9 @@ class JsonReader {
   // `where` is the JSON path of `object`, such as $.algorithms[1]. Throws if it is no object.
   JsonReader(const Json& object, std::string where);
 
-  const Json* find(const std::string& key);     // null where absent
-  const Json& require(const std::string& key);  // throws where absent
+  const Json* find(const std::string& key);                                   // null where absent
+  bool holds(const std::string& key) const { return object_.contains(key); }  // allows nothing
+  const Json& require(const std::string& key);                                // throws where absent
   void renamed(const std::string& old_key, const std::string& new_key);
   // Throws for a key that nobody asked for and that was probably meant to be one of `wanted`, which
   // the object lacks: the reason is better than the lack.

@@ -34,4 +34,4 @@ install(DIRECTORY plots/mfplots plots/recipes DESTINATION ${mf_share}/plots
         PATTERN "__pycache__" EXCLUDE)
 install(FILES LICENSE README.md CHANGELOG.md CITATION.cff DESTINATION ${CMAKE_INSTALL_DOCDIR})
 install(DIRECTORY docs DESTINATION ${CMAKE_INSTALL_DOCDIR}
-        FILES_MATCHING PATTERN "*.md" PATTERN "images/*" EXCLUDE)
+        FILES_MATCHING PATTERN "*.md" PATTERN "images/*" EXCLUDE PATTERN "__pycache__" EXCLUDE)

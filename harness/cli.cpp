@@ -455,7 +455,7 @@ void look_at_data(const Spec& spec, bool tell) {
       const std::string found = look_at_data(item.data);
       if (tell) fmt::print("{}: {}\n", printable(item.data.label()), found);
     } catch (const Error& error) {
-      problems.emplace_back(error.what());
+      problems.push_back(item.data_path + ": " + error.what());
     }
   }
   if (!problems.empty()) throw Error(ErrorKind::data, join(problems, "\n"));

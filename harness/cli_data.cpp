@@ -49,6 +49,7 @@ DatasetRequest request_of(const DataOptions& options) {
     object["implicit"] = {{"min_rating", *options.min_rating}, {"value", options.value}};
   }
   JsonReader reader(object, word);
+  reader.inherited("name", word);
   DatasetRequest request = parse_dataset_request(reader);
   reader.finish();
   return request;

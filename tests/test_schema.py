@@ -357,7 +357,8 @@ def test_the_files_of_a_spec_are_looked_for_when_it_runs(mfbench, validator, tmp
     plain = mfbench("validate", "spec.json", cwd=tmp_path)
     assert plain.stdout == "spec.json: valid, 1 cases; its data were not looked at (--data does)\n"
     looked = mfbench("validate", "spec.json", "--data", cwd=tmp_path)
-    assert (looked.returncode, looked.stderr) == (3, "error: none.csv: no such file\n")
+    assert (looked.returncode, looked.stderr) == (
+        3, "error: $.datasets[0]: none.csv: no such file in the folder in which mfbench is called\n")
     assert mfbench("run", "spec.json", cwd=tmp_path).returncode == 3
 
 
@@ -370,7 +371,8 @@ def test_validate_looks_at_the_data_of_every_set(mfbench, tmp_path):
     assert done.returncode == 3
     assert done.stdout == ("ml-100k look-alike: made when it is needed\n"
                            "good.csv: csv, not cached yet\n")
-    for problem in ("words.txt: found the extension", "none.csv: no such file", "ml-25m: "):
+    for problem in ("$.datasets[2]: words.txt: found the extension", "$.datasets[3]: none.csv: no such file",
+                    "$.datasets[4]: ml-25m: "):
         assert problem in done.stderr
     spec["datasets"] = spec["datasets"][:2]
     (tmp_path / "spec.json").write_text(json.dumps(spec))

@@ -232,7 +232,9 @@ TEST(Form, ReadsByKindWithDefaultsAndPaths) {
     return std::string("none");
   };
   EXPECT_EQ(error(R"({"one": "a", "side": 1})"),
-            "$.x.side: unknown key; keys allowed here: shape, radius, weight, inner, one, other");
+            "$.x.side: found it with shape \"round\", the default, expected it with square alone");
+  EXPECT_EQ(error(R"({"one": "a", "sides": 1})"),
+            "$.x.sides: unknown key; keys allowed here: shape, radius, weight, inner, one, other");
   EXPECT_EQ(error(R"({"one": "a", "inner": {"size": 0}})"),
             "$.x.inner.size: found the number 0, expected an integer from 1 to 9");
   EXPECT_EQ(error(R"({"one": "a", "other": "b"})"), "$.x: expected one");

@@ -193,7 +193,7 @@ std::string missing_data(const Spec& spec) {
   for (const auto& item : spec.cases) {
     if (!seen.insert(item.data.label()).second) continue;
     const std::string why = why_unavailable(item.data);
-    if (!why.empty()) text += (text.empty() ? "" : "\n") + why;
+    if (!why.empty()) text += (text.empty() ? "" : "\n") + item.data_path + ": " + why;
   }
   return text;
 }

@@ -41,7 +41,7 @@ SessionSummary run_session(const Spec& spec, const RunOptions& options, Progress
 // results/runs/<spec name>, with "-profile" for profiled runs.
 std::string default_folder(const Spec& spec, bool profile = false);
 
-// "missing data: ..." for every request of the spec that is not at hand; empty if all are.
+// "$.datasets[0]: ..." for every request of the spec that is not at hand; empty if all are.
 std::string missing_data(const Spec& spec);
 
 }  // namespace mf

@@ -162,6 +162,7 @@ Case make_case(const AlgorithmEntry& algorithm, const DataEntry& data, const Eva
                std::uint64_t seed) {
   Case item;
   item.path = algorithm.path;
+  item.data_path = data.path;
   item.data = data.request;
   item.split = data.split.spec(seed);
   item.algorithm = algorithm.name;
@@ -672,6 +673,21 @@ void check_target(Spec& spec) {
   }
 }
 
+// Files say nothing of the scale that their ratings are meant to have.
+bool lacks_scale(const Case& item) {
+  const bool own_files = item.data.name.empty() && item.data.like.empty();
+  return item.evaluate.clip && !is_implicit(item) && own_files && !item.data.scale;
+}
+
+void check_clip(const Spec& spec) {
+  const auto item = std::find_if(spec.cases.begin(), spec.cases.end(), lacks_scale);
+  if (item == spec.cases.end()) return;
+  fail(ErrorKind::usage,
+       "$.evaluate.clip: needs the rating scale of {} ({}): declare \"rating_scale\": "
+       "{{\"min\": 1, \"max\": 5, \"step\": 1}} beside its files",
+       item->data.label(), item->data_path);
+}
+
 }  // namespace
 
 Spec parse_spec(const Json& json, const std::string& file) {
@@ -714,6 +730,7 @@ Spec parse_spec(const Json& json, const std::string& file) {
   name_cases(spec.cases);
   label_studies(spec);
   check_target(spec);
+  check_clip(spec);
   warn_of_unequal(spec, algorithms);
   warn_of_splits(spec, keys, data);
   warn_of_idle(spec, algorithms);

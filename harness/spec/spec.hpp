@@ -41,10 +41,11 @@ struct Unresolved {
 };
 
 struct Case {
-  std::string id;    // that of its file: readable, ends in the first 10 digits of hash
-  std::string hash;  // SHA-256 of `resolved`
-  Json resolved;     // everything that decides the result
-  std::string path;  // JSON path of its algorithm entry, for messages
+  std::string id;         // that of its file: readable, ends in the first 10 digits of hash
+  std::string hash;       // SHA-256 of `resolved`
+  Json resolved;          // everything that decides the result
+  std::string path;       // JSON path of its algorithm entry, for messages
+  std::string data_path;  // that of its data set
 
   DatasetRequest data;
   SplitSpec split;

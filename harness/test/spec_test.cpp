@@ -326,6 +326,36 @@ TEST(Spec, UnknownKeysAreAnsweredWithTheNearest) {
   }
 }
 
+TEST(Spec, AKeyOfAnotherKindNamesTheKindsThatHaveIt) {
+  Json json = ruler_spec();
+  json["schedule"] = {{"learning_rate", 0.1}, {"decay", 0.5}};
+  EXPECT_EQ(error_of(json),
+            "$.schedule.decay: found it with kind \"constant\", the default, expected it with "
+            "plateau or exponential alone");
+  json["schedule"] = {{"kind", "exponential"}, {"patience", 2}};
+  EXPECT_EQ(error_of(json),
+            "$.schedule.patience: found it with kind \"exponential\", expected it with plateau "
+            "alone");
+  json["schedule"] = {{"kind", "exponential"}, {"decay", 0.5}};
+  EXPECT_EQ(error_of(json), "no error");
+}
+
+TEST(Spec, ClippingNeedsAScale) {
+  Json json = ruler_spec();
+  json["evaluate"] = {{"clip", true}};
+  json["datasets"] = {"like:ml-100k"};
+  EXPECT_EQ(error_of(json), "no error") << "a look-alike has that of its set";
+  json["datasets"].push_back("./own.csv");
+  EXPECT_EQ(error_of(json),
+            "$.evaluate.clip: needs the rating scale of own.csv ($.datasets[1]): declare "
+            "\"rating_scale\": {\"min\": 1, \"max\": 5, \"step\": 1} beside its files");
+  json["datasets"][1] = {{"path", "own.csv"}, {"rating_scale", {{"min", 1}, {"max", 5}}}};
+  EXPECT_EQ(error_of(json), "no error");
+  json["datasets"][1] = "./own.csv";
+  json["evaluate"] = {{"clip", false}};
+  EXPECT_EQ(error_of(json), "no error");
+}
+
 std::vector<std::string> warnings_of(const Json& algorithm) {
   Json json = ruler_spec();
   json["split"] = {{"holdout", 0.1}, {"validation", 0.1}, {"seed", 1}};
