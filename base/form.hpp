@@ -271,8 +271,10 @@ class Form {
       if (!reader.holds(key) || std::find(kinds.begin(), kinds.end(), chosen) != kinds.end()) {
         continue;
       }
+      if (!reader.holds(selector)) reader.check_misspelt({selector});
       fail(ErrorKind::usage, "{}: found it with {} \"{}\"{}, expected it with {} alone",
-           reader.path(key), selector, chosen, reader.holds(selector) ? "" : ", the default",
+           reader.path(key), selector, chosen,
+           reader.holds(selector) ? "" : fmt::format(", as it has no \"{}\"", selector),
            join(kinds, " or "));
     }
   }

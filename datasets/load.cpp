@@ -16,6 +16,7 @@
 #include "datasets/from_files.hpp"
 #include "datasets/implicit_rule.hpp"
 #include "datasets/ratings/rating_slice.hpp"
+#include "datasets/synthetic/synthetic_profile.hpp"
 
 namespace mf {
 namespace {
@@ -258,6 +259,23 @@ std::string why_unavailable(const DatasetRequest& request) {
     if (error) return fmt::format("{}: cannot be read: {}", file, cause_of(error.value()));
   }
   return "";
+}
+
+std::optional<std::string> why_no_rating_scale(const DatasetRequest& request) {
+  if (request.implicit && request.implicit->value == ImplicitValue::binary) {
+    return "observed pairs have no scale";
+  }
+  if (!request.like.empty()) {
+    if (synthetic::find_profile(request.like).values == synthetic::Values::ratings) return {};
+    return "its values are counts or pairs, without a scale";
+  }
+  if (catalog_entry_or_null(request.name) != nullptr) return {};
+  if (!request.name.empty()) {
+    if (read_cache_head(cache_path(request)).info.scale) return {};
+    return "it was imported without one; import it again with --rating-scale";
+  }
+  if (request.scale) return {};
+  return R"(declare "rating_scale": {"min": 1, "max": 5, "step": 1} beside its files)";
 }
 
 std::optional<std::int64_t> written_at(const DatasetRequest& request) {

@@ -55,6 +55,9 @@ DatasetSlice load_dataset_slice(const DatasetRequest& request, Communicator& ran
 // Where load_dataset keeps this data set. Look-alikes below 2 M ratings are made anew each time.
 std::string cache_path(const DatasetRequest& request);
 
+// Why the values of this request are on no known scale, and what to do; nothing where they are.
+std::optional<std::string> why_no_rating_scale(const DatasetRequest& request);
+
 // Names given by `data import`: cache files that stand for themselves.
 bool is_imported(const std::string& name);
 inline constexpr const char* kImportKey = "import";  // CacheHead::key of such a file

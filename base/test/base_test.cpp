@@ -232,7 +232,8 @@ TEST(Form, ReadsByKindWithDefaultsAndPaths) {
     return std::string("none");
   };
   EXPECT_EQ(error(R"({"one": "a", "side": 1})"),
-            "$.x.side: found it with shape \"round\", the default, expected it with square alone");
+            "$.x.side: found it with shape \"round\", as it has no \"shape\", expected it with "
+            "square alone");
   EXPECT_EQ(error(R"({"one": "a", "sides": 1})"),
             "$.x.sides: unknown key; keys allowed here: shape, radius, weight, inner, one, other");
   EXPECT_EQ(error(R"({"one": "a", "inner": {"size": 0}})"),

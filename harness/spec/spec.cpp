@@ -16,6 +16,7 @@
 #include "base/shared_folder.hpp"
 #include "base/text.hpp"
 #include "datasets/dataset_entry.hpp"
+#include "datasets/load.hpp"
 #include "harness/spec/case_names.hpp"
 #include "harness/spec/differences.hpp"
 #include "harness/spec/equal_cases.hpp"
@@ -673,19 +674,12 @@ void check_target(Spec& spec) {
   }
 }
 
-// Files say nothing of the scale that their ratings are meant to have.
-bool lacks_scale(const Case& item) {
-  const bool own_files = item.data.name.empty() && item.data.like.empty();
-  return item.evaluate.clip && !is_implicit(item) && own_files && !item.data.scale;
-}
-
-void check_clip(const Spec& spec) {
-  const auto item = std::find_if(spec.cases.begin(), spec.cases.end(), lacks_scale);
-  if (item == spec.cases.end()) return;
-  fail(ErrorKind::usage,
-       "$.evaluate.clip: needs the rating scale of {} ({}): declare \"rating_scale\": "
-       "{{\"min\": 1, \"max\": 5, \"step\": 1}} beside its files",
-       item->data.label(), item->data_path);
+void check_clip(const Case& item) {
+  if (!item.evaluate.clip || is_implicit(item)) return;
+  if (const auto why = why_no_rating_scale(item.data)) {
+    fail(ErrorKind::usage, "$.evaluate.clip: needs the rating scale of {} ({}): {}",
+         item.data.label(), item.data_path, *why);
+  }
 }
 
 }  // namespace
@@ -730,7 +724,7 @@ Spec parse_spec(const Json& json, const std::string& file) {
   name_cases(spec.cases);
   label_studies(spec);
   check_target(spec);
-  check_clip(spec);
+  if (keys.evaluate.clip) std::for_each(spec.cases.begin(), spec.cases.end(), check_clip);
   warn_of_unequal(spec, algorithms);
   warn_of_splits(spec, keys, data);
   warn_of_idle(spec, algorithms);

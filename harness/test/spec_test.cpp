@@ -330,8 +330,10 @@ TEST(Spec, AKeyOfAnotherKindNamesTheKindsThatHaveIt) {
   Json json = ruler_spec();
   json["schedule"] = {{"learning_rate", 0.1}, {"decay", 0.5}};
   EXPECT_EQ(error_of(json),
-            "$.schedule.decay: found it with kind \"constant\", the default, expected it with "
-            "plateau or exponential alone");
+            "$.schedule.decay: found it with kind \"constant\", as it has no \"kind\", expected it "
+            "with plateau or exponential alone");
+  json["schedule"] = {{"kinds", "exponential"}, {"decay", 0.5}};
+  EXPECT_TRUE(contains(error_of(json), "$.schedule.kinds: unknown key, did you mean \"kind\"?"));
   json["schedule"] = {{"kind", "exponential"}, {"patience", 2}};
   EXPECT_EQ(error_of(json),
             "$.schedule.patience: found it with kind \"exponential\", expected it with plateau "
@@ -351,6 +353,12 @@ TEST(Spec, ClippingNeedsAScale) {
             "\"rating_scale\": {\"min\": 1, \"max\": 5, \"step\": 1} beside its files");
   json["datasets"][1] = {{"path", "own.csv"}, {"rating_scale", {{"min", 1}, {"max", 5}}}};
   EXPECT_EQ(error_of(json), "no error");
+  json["datasets"][1]["implicit"] = {{"min_rating", 3}};
+  EXPECT_TRUE(contains(error_of(json), "observed pairs have no scale"));
+  json["datasets"][1]["implicit"]["value"] = "rating";
+  EXPECT_EQ(error_of(json), "no error");
+  json["datasets"][1] = "like:lastfm-360k:0.01";
+  EXPECT_TRUE(contains(error_of(json), "without a scale"));
   json["datasets"][1] = "./own.csv";
   json["evaluate"] = {{"clip", false}};
   EXPECT_EQ(error_of(json), "no error");
