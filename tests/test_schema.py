@@ -164,6 +164,8 @@ WRONG = {
     "kind of ranking": {"evaluate": {"ranking": "yes"}},
     "metric of a target": {"target": {"metric": "ndgc", "value": 0.3}},
     "target without a value": {"stop": {"target": {"metric": "test_rmse"}}},
+    "target of a share above 1": {"target": {"metric": "map_10", "value": 30}},
+    "target of a share above 1 by default": {"target": {"value": 30}},
     "key of a split": {"split": {"hold_out": 0.2}},
     "key of a data set's split": data({"like": "ml-1m", "split": {"hold_out": 0.2}}),
     "key of a name": data({"name": "ml-1m", "scale": 2}),

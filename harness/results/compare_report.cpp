@@ -96,6 +96,11 @@ bool all_completed(const StatusCounts& counts) {
   return counts.size() == 1 && counts.begin()->first == kStatuses.of(Status::completed);
 }
 
+// No time, so no ratio: there is an answer, but what it waits for is not training.
+bool needs_no_training(const Comparison& row) {
+  return row.target_time.first.runs + row.target_time.second.runs == 0 && row.answer_time.value;
+}
+
 std::string row_text(const Comparison& row) {
   const Format ratio = [](double value) { return fmt::format("{:.3f}", value); };
   const Format difference = [&](double value) {
@@ -108,7 +113,11 @@ std::string row_text(const Comparison& row) {
   };
   time("epoch time", row.epoch_time, seconds_text(row.epoch_time));
   time("answer time", row.answer_time, seconds_text(row.answer_time) + " " + answer_text(row));
-  if (row.target) time("train to target", row.target_time, seconds_text(row.target_time));
+  if (row.target) {
+    time("train to target", row.target_time,
+         needs_no_training(row) ? "0 s: the initial factors meet it"
+                                : seconds_text(row.target_time));
+  }
   text += line_text("best " + label_of(row.metric), row.quality, difference,
                     verdict_text(row.quality), "");
   if (!all_completed(row.first) || !all_completed(row.second)) {

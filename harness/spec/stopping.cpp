@@ -13,19 +13,19 @@ namespace {
 using StopForm = Form<StopSpec>;
 using TargetForm = Form<TargetSpec>;
 
-// Ranking metrics are shares: one beyond them would be met by no run, or by all.
-void check_share(JsonReader& reader, const TargetSpec& target) {
-  if (!is_ranking(target.metric) || (target.value >= 0 && target.value <= 1)) return;
-  fail(ErrorKind::usage, "{}: found {}, expected a number from 0 to 1, as {} is",
-       reader.path("value"), target.value, kMetricNames.of(target.metric));
+TargetForm value_up_to(double most, std::string help) {
+  return TargetForm().number("value", &TargetSpec::value, 0, most, std::move(help)).required();
 }
 
+// A share beyond 1 would be met by no run.
 TargetForm make_target_form() {
-  return TargetForm()
-      .choice("metric", &TargetSpec::metric, kMetricNames, "what is to reach the value")
-      .number("value", &TargetSpec::value, 0, 1e300, "at or beyond it on the better side")
-      .required()
-      .then(check_share);
+  std::vector<std::pair<Metric, TargetForm>> kinds;
+  for (const auto& one : kMetricNames.table) {
+    kinds.emplace_back(one.value, is_ranking(one.value) ? value_up_to(1, "a share, at or above it")
+                                                        : value_up_to(1e300, "at or below it"));
+  }
+  return TargetForm().kinds("metric", &TargetSpec::metric, kMetricNames, kinds,
+                            "what is to reach the value");
 }
 
 StopForm make_stop_form() {

@@ -328,6 +328,15 @@ TEST(Compare, RunsThatMissTheTargetAreInfinitelyLate) {
   EXPECT_EQ(earlier.answer_time.pairs, 5);
 }
 
+TEST(Compare, ATargetThatInitialFactorsMeetTakesNoTraining) {
+  const Folders f;
+  write_runs(f.a, {1, 1, 1}, {.target_rmse = 2.5});
+  write_runs(f.b, {1, 1, 1}, {.target_rmse = 2.5});
+  const auto report = f.compare();
+  EXPECT_EQ(report.rows.at(0).answer_time.pairs, 3) << "preparing takes as long as ever";
+  EXPECT_TRUE(contains(to_text(report), "0 s: the initial factors meet it")) << to_text(report);
+}
+
 TEST(Compare, AllRunsThatMissTheTargetAreSlower) {
   const Folders f;
   write_runs(f.a, {1, 1, 1, 1, 1}, {.target_rmse = 0.8});

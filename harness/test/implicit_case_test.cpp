@@ -296,9 +296,9 @@ TEST(ImplicitCase, ATargetOfAShareIsFrom0To1) {
            std::to_string(value) + "}";
   };
   EXPECT_EQ(refusal("\"folder\"", with("recall_20", 30) + ", "),
-            "$.target.value: found 30, expected a number from 0 to 1, as recall_20 is");
+            "$.target.value: found the number 30.0, expected a number from 0 to 1");
   EXPECT_TRUE(contains(refusal("\"folder\"", "\"stop\": {" + with("map_10", 1.5) + "}, "),
-                       "stop.target.value: found 1.5, expected a number from 0 to 1"));
+                       "stop.target.value: found the number 1.5, expected a number from 0 to 1"));
   EXPECT_EQ(refusal("\"folder\"", with("objective", 30) + ", "), "no error");
   EXPECT_EQ(refusal("\"folder\"", with("recall_20", 1) + ", "), "no error");
 }
