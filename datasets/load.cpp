@@ -252,10 +252,11 @@ std::string why_unavailable(const DatasetRequest& request) {
   for (const auto& file : own_files(request)) {
     std::error_code error;
     const auto type = fs::status(file, error).type();
-    if (type == fs::file_type::not_found)
-      return fmt::format(
-          "{}: no such file{}", file,
-          fs::path(file).is_absolute() ? "" : " in the folder in which mfbench is called");
+    if (type == fs::file_type::not_found) {
+      const bool relative = fs::path(file).is_relative();
+      return fmt::format("{}: no such file{}", file,
+                         relative ? " in the folder in which mfbench is called" : "");
+    }
     if (error) return fmt::format("{}: cannot be read: {}", file, cause_of(error.value()));
   }
   return "";

@@ -278,7 +278,7 @@ class CaseRun {
   }
 
   void prepare() {
-    clip_ = clip_range();  // refuses before anything is prepared
+    clip_ = clip_range();
     PreparedCase::Lent lent{device_.get(), &ranges_, [this] { return stop_requested(); }};
     lent.log_file = log_of(task_.result_file);
     lent.ranks = ranks_.group();
@@ -383,17 +383,12 @@ class CaseRun {
     quality_->set_stream(stream());
   }
 
-  // To which predictions are clipped, where the case asks for it.
+  // To which predictions are clipped, where the case asks for it. A spec that has no scale for it
+  // is refused as a whole.
   std::optional<ClipRange> clip_range() const {
     if (implicit_ || !item_.evaluate.clip) return std::nullopt;
-    const auto& scale = data_.info->scale;
-    if (!scale) {
-      fail(ErrorKind::usage,
-           "evaluate.clip needs the rating scale of {}: declare \"rating_scale\": {{\"min\": 1, "
-           "\"max\": 5, \"step\": 1}} beside its files",
-           item_.data.label());
-    }
-    return ClipRange{scale->min, scale->max};
+    const RatingScale& scale = data_.info->scale.value();
+    return ClipRange{scale.min, scale.max};
   }
 
   // Of a model that has learned nothing.
