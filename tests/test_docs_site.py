@@ -7,26 +7,19 @@ import pathlib
 import re
 import shutil
 import subprocess
-import sys
 import urllib.parse
 
 import pytest
 
 from guide import ROOT
+from mfdev import pages, reference
+from mfdev.shell import Failure
 
 SPHINX = ROOT / ".cache" / "docs" / "bin" / "python"
-TOOLS = ROOT / "docs" / "tools"
-
-
-def reference(mfbench, *options):
-    return subprocess.run([sys.executable, TOOLS / "reference.py", "--mfbench",
-                           shutil.which(mfbench.program), *options],
-                          capture_output=True, text=True, check=False)
 
 
 def test_the_reference_is_current(mfbench):
-    done = reference(mfbench, "--check")
-    assert done.returncode == 0, done.stdout + done.stderr
+    assert reference.write(pathlib.Path(shutil.which(mfbench.program)), check=True)
 
 
 def test_the_reference_has_every_algorithm_command_and_exit_code(mfbench, tmp_path):
@@ -119,13 +112,12 @@ def test_comments_about_numbers_are_not_shown(site):
     assert "numbers: results" not in text and "rate(sgd_serial" not in text
 
 
-def test_a_broken_link_is_an_error(tmp_path):
+def test_a_broken_link_is_an_error(tmp_path, monkeypatch):
     if not SPHINX.exists():
         pytest.skip("what makes the pages is not here: ./dev deps docs")
-    shutil.copytree(TOOLS, tmp_path / "docs" / "tools")
     (tmp_path / "README.md").write_text("# A page\n\n[gone](gone.md)\n")
     subprocess.run(["git", "init", "-q"], cwd=tmp_path, check=True)
-    done = subprocess.run([sys.executable, "docs/tools/pages.py", "--out", "out", "--sphinx", SPHINX],
-                          cwd=tmp_path, capture_output=True, text=True, timeout=120, check=False)
-    assert done.returncode == 1 and "gone.md" in done.stderr, done.stderr
+    monkeypatch.setattr(pages, "ROOT", tmp_path)
+    with pytest.raises(Failure, match="gone.md"):
+        pages.make(tmp_path / "out", SPHINX)
     assert not (tmp_path / "out").exists()

@@ -1,15 +1,13 @@
-"""docs/tools/remeasure.py: results measured again by the spec of their name, in as many goes as it takes."""
+"""./dev remeasure: results measured again by the spec of their name, in as many goes as it takes."""
 
-import importlib.util
 import json
 import pathlib
 
 import pytest
 
+from mfdev import remeasure
+
 ROOT = pathlib.Path(__file__).resolve().parents[1]
-_spec = importlib.util.spec_from_file_location("remeasure", ROOT / "docs/tools/remeasure.py")
-remeasure = importlib.util.module_from_spec(_spec)
-_spec.loader.exec_module(remeasure)
 
 SPEC = {"name": "small", "datasets": [{"like": "ml-100k", "scale": 0.05}], "seeds": [1, 2], "stop": {"epochs": 2},
         "algorithms": [{"name": "sgd_serial", "factors": 8}]}
@@ -29,7 +27,7 @@ def tree(mfbench, tmp_path):
 
 
 def measure(tree, mfbench, *words):
-    return remeasure.main([str(tree / "results/here"), "--out", str(tree / "again"), "--specs", str(tree / "specs"),
+    return remeasure.remeasure([str(tree / "results/here"), "--out", str(tree / "again"), "--specs", str(tree / "specs"),
                            "--results", str(tree / "results"), "--mfbench", str(mfbench.program), *words])
 
 
@@ -79,12 +77,12 @@ def test_what_fails_is_named_and_the_others_run(mfbench, tree, capfd):
     (tree / "specs/part/small.json").write_text(json.dumps({**SPEC, "algorithms": [{"name": "nothing"}]}))
     assert measure(tree, mfbench) == 1
     assert "part/small: mfbench ended with 2" in capfd.readouterr().out
-    assert remeasure.main([str(tree / "none")]) == 2
-    assert remeasure.main([str(tree / "specs"), "--results", str(tree / "results")]) == 2
+    assert remeasure.remeasure([str(tree / "none"), "--mfbench", str(mfbench.program)]) == 2
+    assert remeasure.remeasure([str(tree / "specs"), "--results", str(tree / "results"), "--mfbench", str(mfbench.program)]) == 2
     assert "not below" in capfd.readouterr().err
     (tree / "results/there/part").mkdir(parents=True)
     both = [str(tree / "results" / machine) for machine in ("here", "there")]
-    assert remeasure.main([*both, "--results", str(tree / "results"), "--show"]) == 2
+    assert remeasure.remeasure([*both, "--results", str(tree / "results"), "--show", "--mfbench", str(mfbench.program)]) == 2
     assert "found folders of here and there" in capfd.readouterr().err
     assert measure(tree, mfbench, "--seconds", "0") == 3, "no time at all"
 

@@ -1,17 +1,13 @@
-"""docs/tools/renumber.py: numbers of the documents written from the files, in the text and in the comment behind it."""
+"""./dev renumber: numbers of the documents written from the files, in the text and in the comment behind it."""
 
-import importlib.util
 import pathlib
 import re
 
 import pytest
 
 from doc_numbers import agrees, blocks, check, numbers_of
+from mfdev import renumber
 from number_sources import ROOT
-
-_spec = importlib.util.spec_from_file_location("renumber", ROOT / "docs/tools/renumber.py")
-renumber = importlib.util.module_from_spec(_spec)
-_spec.loader.exec_module(renumber)
 
 PAGES = ["README.md", "docs/peers.md", "docs/reproduction/newgpusgd.md", "docs/reproduction/cumf_als.md"]
 
@@ -84,10 +80,10 @@ def test_what_cannot_be_computed_is_said(tmp_path):
 def test_pages_on_disk(tmp_path, capsys):
     page = tmp_path / "page.md"
     page.write_text("It takes 5 s.\n\n<!-- numbers: README.md\n5 = 2 * 3.2\n-->\n")
-    assert renumber.main([str(page), "--show"]) == 0
+    assert renumber.renumber([str(page), "--show"]) == 0
     assert "5 -> 6 (+20.0 %)  READ AGAIN" in capsys.readouterr().out
     assert "It takes 5 s." in page.read_text()
-    assert renumber.main([str(page)]) == 0
+    assert renumber.renumber([str(page)]) == 0
     assert page.read_text() == "It takes 6 s.\n\n<!-- numbers: README.md\n6 = 2 * 3.2\n-->\n"
-    assert renumber.main([str(tmp_path / "none.md")]) == 2
+    assert renumber.renumber([str(tmp_path / "none.md")]) == 2
     assert "no such file" in capsys.readouterr().err

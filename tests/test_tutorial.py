@@ -69,7 +69,7 @@ def unlike(printed, expected):
 def desk(mfbench, tmp_path_factory):
     """A folder with `dev`, `plots` and `build/cpu/mfbench`; the results of the steps so far."""
     folder = tmp_path_factory.mktemp("tutorial")
-    for name in ["dev", "plots", "docs", "results/published", "results/reference"]:
+    for name in ["dev", "tools", "plots", "docs", "results/published", "results/reference"]:
         (folder / name).parent.mkdir(exist_ok=True)
         (folder / name).symlink_to(ROOT / name)
     if (ROOT / ".cache").exists():

@@ -7,6 +7,8 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from mfdev import reproduce as dev_reproduce
+from mfdev.shell import Failure
 from synthetic import Made, benchmark_runs, descent, write, write_benchmarks
 
 from mfplots.cli import main
@@ -58,11 +60,6 @@ def test_wrong_arguments_say_what_is_wrong(arguments, message):
     done = reproduce(*arguments)
     assert done.returncode == 1 and done.stdout == ""
     assert done.stderr.startswith("error: reproduce: ") and message in done.stderr
-
-
-def test_the_usage_names_it():
-    done = subprocess.run([ROOT / "dev", "help"], capture_output=True, text=True, check=True)
-    assert "./dev reproduce PAPER/EXHIBIT [--draw-only DIR]" in done.stdout
 
 
 def test_draw_only_draws_an_exhibit_with_its_parts(tmp_path):
@@ -119,14 +116,15 @@ echo '{"context": {}, "benchmarks": [{"name": "fig4/side:x"}]}' >"$out"
 
 
 @pytest.fixture
-def tree(tmp_path):
-    """A copy of dev in a tree where building is done and a GPU is there, as far as dev can see."""
-    text = (ROOT / "dev").read_text().replace(
-        "command=${1:-help}", "configure() { :; }; build_target() { echo build $* >>built; }\n"
-        "need() { :; }; default_preset() { echo cuda; }; draw_exhibit() { :; }\n"
-        "command=${1:-help}")
-    (tmp_path / "dev").write_text(text)
-    (tmp_path / "dev").chmod(0o755)
+def tree(tmp_path, monkeypatch):
+    """A tree where building is done and a GPU is there, as far as dev can see."""
+    def build_target(*words):
+        with (tmp_path / "built").open("a") as file:
+            print("build", *words, file=file)
+    monkeypatch.chdir(tmp_path)
+    for name, stub in [("configure", lambda *_, **__: None), ("need", lambda *_: None), ("draw", lambda *_: None),
+                       ("default_preset", lambda: "cuda"), ("build_target", build_target)]:
+        monkeypatch.setattr(dev_reproduce, name, stub)
     for name in ("experiments/cumf_als/fig4.bench.json", "plots/recipes/cumf_als/fig4.json"):
         (tmp_path / name).parent.mkdir(parents=True)
         (tmp_path / name).write_text((ROOT / name).read_text())
@@ -139,16 +137,9 @@ def tree(tmp_path):
     return tmp_path
 
 
-def in_tree(tree, *arguments):
-    done = subprocess.run([tree / "dev", "reproduce", *arguments], text=True, capture_output=True,
-                          timeout=60)
-    assert done.returncode == 0, done.stderr
-    return done.stdout
-
-
 def test_a_benchmark_runs_as_its_file_says(tree):
     asked = json.loads((tree / "experiments/cumf_als/fig4.bench.json").read_text())
-    in_tree(tree, "cumf_als/fig4")
+    dev_reproduce.reproduce(["cumf_als/fig4"])
     words = (tree / "build/cuda/algorithms/als_gpubench.arguments").read_text().split("\n")
     assert f"--benchmark_filter={asked['filter']}" in words
     assert f"--benchmark_repetitions={asked['repetitions']}" in words
@@ -160,25 +151,25 @@ def test_a_benchmark_runs_as_its_file_says(tree):
     assert json.loads((folder / "bench.json").read_text()) == asked
 
 
-def test_a_benchmark_that_ran_is_not_run_again_unless_it_changed(tree):
+def test_a_benchmark_that_ran_is_not_run_again_unless_it_changed(tree, capsys):
     request = tree / "experiments/cumf_als/fig4.bench.json"
     counter = tree / "build/cuda/algorithms/als_gpubench.arguments"
     runs = lambda: counter.read_text().count("--benchmark_filter")  # noqa: E731
-    in_tree(tree, "cumf_als/fig4")
-    assert "its results are there" in in_tree(tree, "cumf_als/fig4") and runs() == 1
-    in_tree(tree, "cumf_als/fig4", "--", "--rerun")
+    dev_reproduce.reproduce(["cumf_als/fig4"])
+    dev_reproduce.reproduce(["cumf_als/fig4"])
+    assert "its results are there" in capsys.readouterr().out and runs() == 1
+    dev_reproduce.reproduce(["cumf_als/fig4", "--", "--rerun"])
     assert runs() == 2
     request.write_text(request.read_text().replace('"repetitions": ', '"repetitions": 1'))
-    in_tree(tree, "cumf_als/fig4")
+    dev_reproduce.reproduce(["cumf_als/fig4"])
     assert runs() == 3
 
 
 def test_a_benchmark_that_fits_no_filter_is_an_error(tree):
     program = tree / "build/cuda/algorithms/als_gpubench"
     program.write_text(PROGRAM.replace('{"name": "fig4/side:x"}', ""))
-    done = subprocess.run([tree / "dev", "reproduce", "cumf_als/fig4"], text=True,
-                          capture_output=True, timeout=60)
-    assert done.returncode == 1 and "no benchmark of als_gpubench fits its filter" in done.stderr
+    with pytest.raises(Failure, match="no benchmark of als_gpubench fits its filter"):
+        dev_reproduce.reproduce(["cumf_als/fig4"])
     assert not (tree / "results/runs/cumf_als/fig4/benchmark.json").exists()
 
 
@@ -199,18 +190,13 @@ def test_every_exhibit_has_a_spec_and_a_recipe(exhibit):
 def test_the_folder_of_results_has_the_name_of_the_spec(path):
     spec = json.loads(path.read_text())
     assert spec["name"] == path.stem and spec["description"]
-    # ./dev reproduce reads it by line, without a JSON parser
-    assert re.search(r'^ *"description": "(.*)",$', path.read_text(), re.M)
 
 
 @pytest.mark.parametrize("path", BENCHES, ids=lambda path: path.name)
 def test_benchmarks_name_a_program_that_there_is(path):
-    """./dev reproduce reads the keys by line."""
     asked = json.loads(path.read_text())
     assert set(asked) == {"name", "description", "program", "filter", "repetitions"}
     assert asked["name"] == path.name.removesuffix(".bench.json")
-    for key, value in asked.items():
-        assert re.search(rf'^ *"{key}": {re.escape(json.dumps(value))},?$', path.read_text(), re.M)
     family = asked["program"].removesuffix("_gpubench")
     assert list((ROOT / "algorithms" / family / "bench").glob("*_gpubench.cu*"))
 

@@ -440,7 +440,7 @@ def test_without_a_program_the_page_says_so(tmp_path):
 def test_the_command_needs_no_build(tmp_path):
     """A checkout without one: the libraries may be missing, which is said; nothing ends in silence."""
     write_cases(tmp_path / "results", [Made()])
-    for name in ("dev", "plots"):
+    for name in ("dev", "tools", "plots"):
         (tmp_path / name).symlink_to(ROOT / name)
     environment = {key: value for key, value in os.environ.items() if key != "MFBENCH"}
     done = subprocess.run([tmp_path / "dev", "report", "results"], cwd=tmp_path, env=environment,

@@ -1,4 +1,4 @@
-"""Measures results again: python3 docs/tools/remeasure.py FOLDER... --mfbench PROGRAM [--out DIR] [--seconds N]
+"""Measures results again: ./dev remeasure FOLDER... [--show] [--out DIR] [--seconds N]
 
 For each result folder at or below FOLDER runs the spec of its name (results/reference/h200/ccd/speed:
 experiments/ccd/speed.json) with the options that the folder's files say they were made with, into DIR below the
@@ -11,6 +11,7 @@ committed files is seen before its results are taken for a change of the program
 
 import argparse
 import json
+import os
 import pathlib
 import signal
 import statistics
@@ -19,7 +20,9 @@ import sys
 import time
 from dataclasses import dataclass
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
+from mfdev.build import default_preset
+from mfdev.shell import ROOT, Failure
+
 sys.path.insert(0, str(ROOT / "plots"))
 from mfplots.command_line import options_of  # noqa: E402
 
@@ -107,19 +110,23 @@ def run(part, program, out, seconds):
 
 
 def arguments(words):
-    parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
+    parser = argparse.ArgumentParser(prog="./dev remeasure", description=__doc__.split("\n\n")[0])
     parser.add_argument("folders", nargs="+", type=pathlib.Path, help="at or below a machine's, results/reference/h200")
     parser.add_argument("--out", type=pathlib.Path, default=ROOT / "results/runs/again")
     parser.add_argument("--seconds", type=float, help="of all parts; then what runs is interrupted")
-    parser.add_argument("--mfbench", default=str(ROOT / "build/cuda/mfbench"), help="the program")
+    # Not whatever was built last: that may have sanitizers, or no CUDA.
+    parser.add_argument("--mfbench", help="the program",
+                        default=os.environ.get("MFBENCH") or str(ROOT / f"build/{default_preset()}/mfbench"))
     parser.add_argument("--show", action="store_true", help="only say what would run")
     parser.add_argument("--results", type=pathlib.Path, default=ROOT / "results/reference", help="above the machines'")
     parser.add_argument("--specs", type=pathlib.Path, default=ROOT / "experiments")
     return parser.parse_args(words)
 
 
-def main(words):
+def remeasure(words):
     asked = arguments(words)
+    if not os.access(asked.mfbench, os.X_OK):
+        raise Failure(f"remeasure: there is no {asked.mfbench} (./dev build, or set MFBENCH)")
     missing = [str(folder) for folder in asked.folders if not folder.is_dir()]
     if missing:
         print(f"error: no such folder: {', '.join(missing)}", file=sys.stderr)
@@ -155,7 +162,3 @@ def main(words):
         print(f"{part.name}: {said}{beside(epoch_times(folder), asked.out / part.name)}", flush=True)
         failed += [part.name] if status else []
     return 1 if failed else 0
-
-
-if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))

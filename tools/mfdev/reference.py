@@ -1,22 +1,12 @@
-#!/usr/bin/env python3
-"""The pages of docs/reference, written from what the program says of itself.
+"""The pages of docs/reference, written from what the program says of itself."""
 
-    python3 docs/tools/reference.py --mfbench PROGRAM            writes them
-    python3 docs/tools/reference.py --mfbench PROGRAM --check    ends with 1 where one is not current
-
-`./dev docs --update` and `./dev docs --check` call it.
-"""
-
-import argparse
 import json
-import pathlib
 import re
 import subprocess
-import sys
+import textwrap
 
-from wrap import wrap
+from mfdev.shell import ROOT, Failure
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 FOLDER = ROOT / "docs" / "reference"
 NOTE = "This page is written by `./dev docs --update` from {}; a test holds it to be current.\n"
 # The families in the order of the project's README, and where their pages are.
@@ -31,7 +21,7 @@ FAMILIES = {
 def said(program, *arguments):
     done = subprocess.run([program, *arguments], capture_output=True, text=True, check=False)
     if done.returncode != 0:
-        sys.exit(f"{program} {' '.join(arguments)} ended with {done.returncode}: {done.stderr}")
+        raise Failure(f"{program} {' '.join(arguments)} ended with {done.returncode}: {done.stderr}")
     return done.stdout
 
 
@@ -137,26 +127,29 @@ def commands(program):
 PAGES = {"algorithms.md": algorithms, "commands.md": commands}
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--mfbench", required=True, type=pathlib.Path)
-    parser.add_argument("--check", action="store_true")
-    options = parser.parse_args()
-    program = options.mfbench.resolve()
-    stale = []
+def wrapped(text):
+    """Paragraphs and items of lists in lines of at most 100 columns; rows of tables and what programs print stay."""
+    fenced, out = False, []
+    for line in text.split("\n"):
+        fenced ^= line.startswith("```")
+        if fenced or len(line) <= 100 or line.startswith(("#", "|")):
+            out.append(line)
+        else:
+            out += textwrap.wrap(line, 100, subsequent_indent="  " if line.startswith("- ") else "",
+                                 break_long_words=False, break_on_hyphens=False)
+    return "\n".join(out)
+
+
+def write(program, check=False):
+    """Whether all pages were current."""
+    current = True
     for name, lines in PAGES.items():
-        text = wrap(re.sub(r"\n{3,}", "\n\n", "\n".join(lines(program)).rstrip() + "\n"))
+        text = wrapped(re.sub(r"\n{3,}", "\n\n", "\n".join(lines(program)).rstrip() + "\n"))
         page = FOLDER / name
         if page.exists() and page.read_text(encoding="utf-8") == text:
             continue
-        stale.append(page)
-        if not options.check:
-            page.parent.mkdir(exist_ok=True)
+        print(f"docs/reference/{name}: {'not current: ./dev docs --update' if check else 'written'}")
+        current &= not check
+        if not check:
             page.write_text(text, encoding="utf-8")
-    for page in stale:
-        print(f"docs/reference/{page.name}: {'not current: ./dev docs --update' if options.check else 'written'}")
-    return 1 if stale and options.check else 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())
+    return current

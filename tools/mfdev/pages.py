@@ -1,23 +1,19 @@
-#!/usr/bin/env python3
 """The documents of the repository as pages for a browser, which open from disk and are searched there.
 
-    python3 docs/tools/pages.py --out site-docs [--sphinx PYTHON]
-
-`./dev docs` calls it. Sphinx and MyST make the pages (docs/requirements.txt); any warning of theirs,
-such as a link that leads nowhere, is an error. Before that the tree of Markdown is copied: comments
-are left out, a link to a folder becomes one to its README, and a link to a folder without one, text.
+Sphinx and MyST make them (docs/requirements.txt); any warning of theirs, such as a link that leads nowhere, is an
+error. Before that the tree of Markdown is copied: comments are left out, a link to a folder becomes one to its README,
+and a link to a folder without one, text.
 """
 
-import argparse
 import os
 import pathlib
 import re
 import shutil
 import subprocess
-import sys
 import tempfile
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+from mfdev.shell import ROOT, Failure
+
 LINK = re.compile(r"(!?)\[((?:[^\[\]]|\[[^\]]*\])*)\]\(([^)\s]+)\)")
 FENCE = re.compile(r"^( *```.*?^ *```$)", re.M | re.S)
 
@@ -125,30 +121,21 @@ def stage(folder):
     return names
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--out", type=pathlib.Path, required=True)
-    parser.add_argument("--sphinx", default=sys.executable, help="a Python that has Sphinx and MyST")
-    options = parser.parse_args()
-    out = options.out.resolve()
+def make(target, sphinx):
+    out = target.resolve()
     if out.exists() and any(out.iterdir()) and not (out / "searchindex.js").exists():
-        sys.exit(f"{options.out}: holds other things than these pages; choose another --out")
+        raise Failure(f"{target}: holds other things than these pages; choose another --out")
     with tempfile.TemporaryDirectory() as scratch:
         source, made = pathlib.Path(scratch) / "source", pathlib.Path(scratch) / "html"
         source.mkdir()
         names = stage(source)
-        done = subprocess.run([options.sphinx, "-m", "sphinx", "-b", "html", "-W", "--keep-going", "-q",
-                               str(source), str(made)], text=True, capture_output=True, check=False)
+        done = subprocess.run([sphinx, "-m", "sphinx", "-b", "html", "-W", "--keep-going", "-q", source, made],
+                              text=True, capture_output=True, check=False)
         if done.returncode != 0:
-            sys.exit(done.stderr.replace(str(source) + "/", "") + "the pages were not made")
+            raise Failure(done.stderr.replace(f"{source}/", "") + "the pages were not made")
         shutil.copyfile(made / "README.html", made / "index.html")
         shutil.rmtree(made / ".doctrees", ignore_errors=True)
         if out.exists():
             shutil.rmtree(out)
         shutil.copytree(made, out)
-    print(f"{len(names)} documents: {options.out / 'index.html'}")
-    return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())
+    print(f"{len(names)} documents: {target / 'index.html'}")

@@ -1,4 +1,4 @@
-"""Writes the numbers of the files into the documents: python3 docs/tools/renumber.py [PAGE...] [--show]
+"""Writes the numbers of the files into the documents: ./dev renumber [PAGE...] [--show]
 
 After results were measured again. A number that tests/doc_numbers.py finds wrong is replaced by its value, with as
 many decimals as are printed, in the text and in the comment behind it. Each is listed with how far it moved: those that
@@ -13,7 +13,8 @@ import re
 import sys
 from dataclasses import dataclass
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
+from mfdev.shell import ROOT
+
 sys.path.insert(0, str(ROOT / "tests"))
 
 from doc_numbers import blocks, numbers_of, value_of  # noqa: E402
@@ -70,8 +71,8 @@ def pages_of(named):
     return [path for path in sorted(ROOT.rglob("*.md")) if not left_out & set(path.relative_to(ROOT).parts)]
 
 
-def main(words):
-    parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
+def renumber(words):
+    parser = argparse.ArgumentParser(prog="./dev renumber", description=__doc__.split("\n\n")[0])
     parser.add_argument("pages", nargs="*", type=pathlib.Path, help="default: all")
     parser.add_argument("--show", action="store_true", help="write nothing")
     asked = parser.parse_args(words)
@@ -89,7 +90,3 @@ def main(words):
         if after != before and not asked.show:
             page.write_text(after, encoding="utf-8")
     return 1 if wrong else 0
-
-
-if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))

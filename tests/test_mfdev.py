@@ -1,0 +1,257 @@
+"""./dev: what it chooses, looks for, installs and says, with stand-ins for the machine."""
+
+import json
+import os
+import pathlib
+import subprocess
+import sys
+
+import pytest
+
+from mfdev import build, deps, fuzz, lint, peers, quickstart, shell, test as tests
+from mfdev.__main__ import COMMANDS, USAGE, main
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+
+
+@pytest.fixture
+def programs(tmp_path, monkeypatch):
+    """Only those that a test makes are on PATH: programs(name, script)."""
+    folder = tmp_path / "programs"
+    folder.mkdir()
+    monkeypatch.setenv("PATH", str(folder))
+
+    def make(name, script="exit 0"):
+        (folder / name).write_text(f"#!/bin/sh\n{script}\n")
+        (folder / name).chmod(0o755)
+    return make
+
+
+# ---- the command line ----------------------------------------------------------------------------
+
+def dev(*words, **environment):
+    return subprocess.run([ROOT / "dev", *words], text=True, capture_output=True, env={**os.environ, **environment})
+
+
+def test_the_help_names_every_command():
+    done = dev("help")
+    assert done.returncode == 0 and done.stdout == USAGE
+    assert {line.split()[1] for line in USAGE.splitlines() if line.startswith("./dev ")} == set(COMMANDS)
+
+
+@pytest.mark.parametrize("words, said", [
+    (["bogus"], "there is no command 'bogus'; known: quickstart test gpu-test build"),
+    (["quickstart", "--fast"], "quickstart: unknown argument '--fast'"),
+    (["lint", "x"], "lint: unknown argument 'x'"),
+    (["test", "gcc"], "test: there is no preset 'gcc'; known: cpu ci clang asan tsan"),
+    (["deps", "bogus"], "there is no group 'bogus'; known: build optional test"),
+    (["peers", "bogus"], "peers: there is no library 'bogus'; known: "),
+    (["docs", "--x"], "docs: unknown argument '--x'; known: --out DIR, --check, --update"),
+    (["docs", "--out", "a", "b"], "docs: unknown argument 'b'"),
+    (["remeasure", "x", "--mfbench", "none"], "remeasure: there is no none (./dev build, or set MFBENCH)"),
+])
+def test_a_word_that_there_is_not_is_named(words, said, capsys):
+    assert main(words) == 1
+    out, err = capsys.readouterr()
+    assert err.startswith(f"error: {said}") and "all there" not in out
+
+
+def test_every_command_has_its_function():
+    for place, _ in COMMANDS.values():
+        module, function = place.split(".")
+        assert callable(getattr(__import__(f"mfdev.{module}", fromlist=[function]), function))
+
+
+def test_a_machine_without_python_is_told_or_gets_it(programs, tmp_path):
+    """As far as apt-get, which here notes what it is asked for."""
+    for name in ("dirname", "id"):
+        programs(name, f"exec /usr/bin/{name} \"$@\"")
+    environment = {"PATH": str(tmp_path / "programs")}
+    done = subprocess.run(["/bin/bash", ROOT / "dev", "help"], text=True, capture_output=True, env=environment)
+    assert done.returncode == 1 and "needs python3" in done.stderr
+    for name in ("apt-get", "sudo"):
+        programs(name, f"echo {name} $* >>{tmp_path}/asked")
+    programs("env", "shift; exec \"$@\"")
+    done = subprocess.run(["/bin/bash", ROOT / "dev", "help"], text=True, capture_output=True, env=environment)
+    assert "== installing: python3" in done.stdout and done.returncode != 0
+    assert "install -y --no-install-recommends python3" in (tmp_path / "asked").read_text()
+
+
+# ---- what is looked for --------------------------------------------------------------------------
+
+@pytest.mark.parametrize("group", deps.GROUPS)
+def test_what_is_missing_is_a_package_and_what_is_there_is_none(group, monkeypatch):
+    asked = []
+    monkeypatch.setattr(deps, "LOOKS", {name: lambda argument, name=name: asked.append((name, argument))
+                                        for name in deps.LOOKS})
+    missing = deps.missing_packages([group])
+    assert missing == list(dict.fromkeys(package for *_, package in deps.GROUPS[group]))
+    assert asked == [(look, argument) for look, argument, _ in deps.GROUPS[group]]
+    monkeypatch.setattr(deps, "LOOKS", dict.fromkeys(deps.LOOKS, lambda _: True))
+    assert deps.missing_packages([group]) == []
+
+
+def test_the_looks_tell_what_is_there_from_what_is_not():
+    assert deps.program("sh") and not deps.program("no-such-program")
+    assert deps.header("vector") and not deps.header("no/such/header.h")
+    assert deps.python("json venv") and not deps.python("json no_such_module")
+    assert deps.cmake("3.1") and not deps.cmake("99.0")
+    assert deps.numbers("3.25.1") >= deps.numbers("3.25") > deps.numbers("3.9") == deps.numbers("3.9-rc1")
+
+
+def test_what_is_required_is_installed_and_what_cannot_be_is_told(monkeypatch, capsys):
+    there = {"cmake"}
+    monkeypatch.setattr(deps, "GROUPS", {"a": [("x", "cmake", "cmake"), ("x", "ninja", "ninja-build")],
+                                         "b": [("x", "hwloc", "libhwloc-dev")]})
+    monkeypatch.setattr(deps, "LOOKS", {"x": lambda name: name in there})
+    monkeypatch.setattr(deps, "apt_install", lambda packages: there.add("ninja"))
+    with pytest.raises(shell.Failure, match="missing: ninja-build; ./dev deps installs"):
+        deps.need(["a"])
+    deps.deps(["a"], ["b"])
+    assert "going on without (optional, not installable here): libhwloc-dev" in capsys.readouterr().out
+    with pytest.raises(shell.Failure, match="sudo apt-get install --no-install-recommends libhwloc-dev"):
+        deps.deps(["a", "b"])
+
+
+def test_apt_is_asked_as_root_or_by_sudo(programs, tmp_path, monkeypatch):
+    for name in ("apt-get", "sudo", "env"):
+        programs(name, f"echo {name} $* >>{tmp_path}/asked; echo may")
+    monkeypatch.setattr(os, "geteuid", lambda: 1000)
+    deps.apt_install(["one", "two"])
+    asked = (tmp_path / "asked").read_text().splitlines()
+    assert asked[1] == "sudo -n apt-get update" and asked[2].startswith("sudo -n env DEBIAN_FRONTEND=noninteractive")
+    assert asked[2].endswith("apt-get install -y --no-install-recommends one two")
+
+
+# ---- the race of quickstart ----------------------------------------------------------------------
+
+CARD = "case $1 in -L) echo 'GPU 0: NVIDIA H200 (UUID: GPU-0)' ;; *) echo 143771 ;; esac"
+
+
+@pytest.fixture
+def nvcc(monkeypatch):
+    monkeypatch.setattr(quickstart, "have_nvcc", lambda: True)
+    monkeypatch.setattr(quickstart, "free_kib", lambda: 64_000_000)
+
+
+def test_a_gpu_is_raced_on(programs, nvcc):
+    programs("nvidia-smi", CARD)
+    assert quickstart.choice() == ("cuda", "quickstart-gpu", "GPU 0: NVIDIA H200")
+
+
+@pytest.mark.parametrize("script", ["exit 9", "echo 'No devices were found'", None])
+def test_a_driver_without_a_device_is_none(programs, nvcc, script):
+    if script:
+        programs("nvidia-smi", script)
+    assert quickstart.choice() == ("cpu", "quickstart", "no GPU here (nvidia-smi -L names none)")
+
+
+def test_a_small_gpu_or_host_gets_the_small_race(programs, nvcc, monkeypatch):
+    programs("nvidia-smi", CARD.replace("143771", "2048"))
+    assert quickstart.choice()[:2] == ("cuda", "quickstart") and "has 2048 MiB" in quickstart.choice()[2]
+    programs("nvidia-smi", CARD)
+    monkeypatch.setattr(quickstart, "free_kib", lambda: 2_000_000)
+    assert quickstart.choice()[:2] == ("cuda", "quickstart") and "1953 MiB of memory" in quickstart.choice()[2]
+    monkeypatch.setattr(quickstart, "have_nvcc", lambda: False)
+    assert quickstart.choice()[:2] == ("cpu", "quickstart") and "no nvcc" in quickstart.choice()[2]
+
+
+def test_the_races_are_those_that_are_promised_and_have_room(mfbench, tmp_path):
+    algorithms = {}
+    for race in ("quickstart", "quickstart-gpu"):
+        done = mfbench("validate", ROOT / "experiments" / f"{race}.json", "--json", cwd=tmp_path)
+        assert done.returncode == 0, done.stderr
+        algorithms[race] = {case["case"]["algorithm"] for case in json.loads(done.stdout)}
+        assert (ROOT / "plots" / "recipes" / f"{race}.json").is_file()
+    assert algorithms == {"quickstart": {"sgd_serial", "hogwild", "fpsgd", "als_cpu"},
+                          "quickstart-gpu": {"sgd_tiled", "als_fused", "als", "batch_hogwild", "ebgtg", "fpsgd", "als_cpu"}}
+    done = mfbench("plan", ROOT / "experiments" / "quickstart-gpu.json", "--no-measure", "--json",
+                   "--device-memory", quickstart.DEVICE_MIB / 1024, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    for case in json.loads(done.stdout)["cases"]:
+        assert case["device_bytes"] < quickstart.DEVICE_MIB * 2**20
+        assert case["host_bytes"] < quickstart.HOST_KIB * 2**10, case
+
+
+# ---- programs beside others ----------------------------------------------------------------------
+
+def test_a_program_beside_speaks_when_it_is_waited_for_and_ends_with_us(capfdbinary):
+    with shell.Beside("sh", "-c", "echo said; exit 3") as process:
+        print("before", flush=True)
+        assert process.wait() == 3
+    assert capfdbinary.readouterr().out == b"before\nsaid\n"
+    with pytest.raises(ValueError), shell.Beside("sh", "-c", "sleep 60 & wait"):
+        raise ValueError
+    with pytest.raises(shell.Ended, match="ended with 4"):
+        shell.run("sh", "-c", "exit 4")
+
+
+def test_pytest_takes_what_there_is(monkeypatch, capsys):
+    assert tests.pytest_processes(4, True) == 4 and tests.pytest_processes(4, None) == 1
+    assert "runs in one process" in capsys.readouterr().out
+    monkeypatch.setenv("JOBS", "16")
+    command, environment = tests.pytest_command("ci", ["tests"])
+    assert command[1:4] == ["-m", "pytest", "-q"] and command[-1] == "tests"
+    assert environment["MFBENCH"] == f"{ROOT}/build/ci/mfbench"
+
+
+def test_jobs_and_the_preset(monkeypatch):
+    monkeypatch.setenv("JOBS", "7")
+    assert shell.jobs() == 7
+    monkeypatch.setattr(build, "have_nvcc", lambda: True)
+    for there, preset in ((True, "cuda"), (False, "cpu")):
+        monkeypatch.setattr(build, "have_device", lambda there=there: there)
+        assert build.default_preset() == preset
+
+
+# ---- the rest ------------------------------------------------------------------------------------
+
+def test_a_row_of_the_fuzzer(tmp_path):
+    (tmp_path / "csv.log").write_text("#9 NEW cov: 12 ft: 3\n#10 cov: 15 ft: 3\n"
+                                      "stat::number_of_executed_units: 42\nstat::average_exec_per_sec: 7\n")
+    found = tmp_path / "findings/csv"
+    found.mkdir(parents=True)
+    (found / "slow-unit-1").write_text("")
+    assert fuzz.row("csv", tmp_path) == (fuzz.ROW.format("csv", 42, 7, 15, 0), 0)
+    (found / "crash-1").write_text("")
+    assert fuzz.row("csv", tmp_path)[1] == 1
+    (tmp_path / "csv.log").write_text("cannot start\n")
+    (found / "crash-1").unlink()
+    assert fuzz.row("csv", tmp_path)[1] == 1
+
+
+def test_every_target_of_the_fuzzer_has_its_dictionary():
+    for target in (path.name for path in (ROOT / "testing/fuzz/corpus").iterdir()):
+        name = fuzz.DICTIONARIES.get(target, "text")
+        assert name is None or (ROOT / f"testing/fuzz/dict/{name}.dict").is_file(), target
+
+
+def test_a_source_is_looked_at_as_it_is_compiled():
+    assert "-mavx2" in lint.tidy_flags("a.avx2.cpp") and "-mavx512f" in lint.tidy_flags("a.avx512.cpp")
+    assert "-mavx2" not in lint.tidy_flags("a.cpp")
+    assert {"base/error.hpp", "harness/main.cpp"} <= set(lint.sources())
+
+
+def test_a_library_that_is_there_is_kept_until_its_requirements_change(tmp_path, monkeypatch):
+    monkeypatch.setenv("MFBENCH_PEERS", str(tmp_path))
+    monkeypatch.delenv("PEERS_CUDA", raising=False)
+    asked = b"".join(path.read_bytes() for path in [peers.requirements_of("surprise"), *peers.cuda_requirements("surprise")])
+    assert not peers.is_there("surprise")
+    (tmp_path / "surprise").mkdir()
+    (tmp_path / "surprise/installed.txt").write_text("x==1\n")
+    (tmp_path / "surprise/requirements.txt").write_bytes(asked)
+    assert peers.is_there("surprise")
+    (tmp_path / "surprise/requirements.txt").write_bytes(asked + b"more\n")
+    assert not peers.is_there("surprise")
+    assert {"implicit", "libmf", "surprise"} <= set(peers.known())
+
+
+def test_a_library_that_cannot_be_installed_leaves_only_its_log(tmp_path, monkeypatch, capsys):
+    monkeypatch.setenv("MFBENCH_PEERS", str(tmp_path))
+    def fail(folder, *_, **__):
+        (folder / "pip.log").write_text("a\nno network\n")
+    monkeypatch.setattr(peers, "pip", fail)
+    monkeypatch.setattr(peers, "python_with", lambda *_: sys.executable)
+    assert not peers.install("surprise")
+    assert "surprise: not installed" in (said := capsys.readouterr().out) and "no network" in said
+    assert [path.name for path in tmp_path.iterdir()] == ["surprise.log"]

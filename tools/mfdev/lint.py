@@ -1,0 +1,95 @@
+"""./dev lint, tidy, format: the form of sources, by shellcheck, clang-format 14 and clang-tidy 14."""
+
+import concurrent.futures
+import pathlib
+import subprocess
+import sys
+
+from mfdev.deps import clang_14, need
+from mfdev.shell import ROOT, Failure, have_program, jobs, output_of, run, say
+
+SCRIPTS = ["dev", ".ci/run", "cmake/mfplots.sh", "cmake/mfbench-completion.bash"]
+SOURCES = ("*.cpp", "*.hpp", "*.cu", "*.cuh")
+CUDA_HEADERS = pathlib.Path("/usr/local/cuda/include")
+
+
+def sources():
+    listed = output_of("git", "ls-files", "--cached", "--others", "--exclude-standard", "--", *SOURCES).splitlines()
+    return sorted(name for name in set(listed) if (ROOT / name).exists()) or \
+        [str(path.relative_to(ROOT)) for room in ("base", "datasets", "algorithms", "harness", "testing")
+         for ending in SOURCES for path in (ROOT / room).rglob(ending)]
+
+
+def for_tidy(files):
+    """What can be looked at here: a source of CUDA is one of the host's where its headers are."""
+    if CUDA_HEADERS.is_dir():
+        return files
+    say(f"no CUDA headers ({CUDA_HEADERS}): *.cuda.cpp are left out", sys.stderr)
+    return [name for name in files if not name.endswith(".cuda.cpp")]
+
+
+def tidy_flags(name):
+    """By hand: a build's list of commands has some sources joined to larger ones. What the build writes
+    (mf_generated) is taken from those that there are."""
+    folders = [*sorted(ROOT.glob("build/*/")), CUDA_HEADERS, pathlib.Path("/usr/include/eigen3")]
+    flags = ["-std=c++20", "-I.", f'-DMF_SOURCE_DIR="{ROOT}"', *(f"-isystem{one}" for one in folders if one.is_dir())]
+    if name.endswith(".avx2.cpp"):
+        flags += ["-mavx2", "-mfma", "-mf16c"]
+    if name.endswith(".avx512.cpp"):
+        flags += ["-mavx512f", "-mavx512dq", "-mavx512vl", "-mavx512bw", "-mfma"]
+    return flags
+
+
+def tidy_files(program, files):
+    def one(name):
+        done = subprocess.run([program, "--quiet", name, "--", *tidy_flags(name)], text=True, capture_output=True,
+                              check=False)
+        said = "".join(line for line in done.stderr.splitlines(True) if "warning generated" not in line
+                       and "warnings generated" not in line)
+        print(done.stdout + said, end="", flush=True)
+        return done.returncode == 0
+
+    with concurrent.futures.ThreadPoolExecutor(jobs()) as pool:
+        clean = list(pool.map(one, files))
+    if not all(clean):
+        raise Failure("clang-tidy found what stands above")
+    say(f"clang-tidy: clean ({len(files)} sources)")
+
+
+def tidy(words):
+    """FILE...: all sources of the host without any."""
+    program = clang_14("clang-tidy")
+    if not program:
+        raise Failure("tidy: clang-tidy 14 is not here (./dev deps lint)")
+    files = for_tidy(words or output_of("git", "ls-files", "--", "*.cpp").splitlines())
+    if not files:
+        raise Failure("tidy: none of these is a source that can be looked at here")
+    tidy_files(program, files)
+
+
+def lint(_):
+    run("bash", "-n", *SCRIPTS[:1])
+    if have_program("shellcheck"):
+        run("shellcheck", *SCRIPTS)
+        say("scripts: clean")
+    else:
+        say("scripts: syntax only; shellcheck SKIPPED, it is not here")
+    if program := clang_14("clang-format"):
+        run(program, "--dry-run", "--Werror", *sources())
+        say("format: clean")
+    else:
+        say("format: SKIPPED, it is defined by clang-format 14, which is not here")
+    if not (program := clang_14("clang-tidy")):
+        say("clang-tidy: SKIPPED, version 14 is not here (./dev deps lint)")
+        return
+    # Those that are not as in the commit before the last: all would take most of an hour.
+    changed = for_tidy(output_of("git", "diff", "--name-only", "--diff-filter=d", "HEAD~1", "--", "*.cpp").splitlines())
+    if changed:
+        tidy_files(program, changed)
+    else:
+        say("clang-tidy: no C++ source changed since the last commit but one")
+
+
+def format_sources(_):
+    need(["format"])
+    run(clang_14("clang-format"), "-i", *sources())
