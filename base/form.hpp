@@ -178,6 +178,25 @@ class Form {
                                     }
                                   });
   }
+  // A list of objects, not empty.
+  template <class Part>
+  Form list(std::string name, std::vector<Part> T::*member, const Form<Part>& form,
+            std::string help) && {
+    FieldInfo info{name, std::move(help), nullptr, form.shared_info()};
+    info.list = true;
+    return std::move(*this).field(std::move(info), [=](JsonReader& reader, T& out) {
+      const Json* json = reader.find(name);
+      if (json == nullptr) return;
+      if (!json->is_array() || json->empty()) {
+        fail(ErrorKind::usage, "{}: found {}, expected a list that is not empty", reader.path(name),
+             describe(*json));
+      }
+      for (std::size_t i = 0; i < json->size(); ++i) {
+        (out.*member)
+            .push_back(form.parse((*json)[i], reader.path(name) + "[" + std::to_string(i) + "]"));
+      }
+    });
+  }
   // The same for keys whose values are members of T itself.
   Form group(std::string name, const Form& form, std::string help) && {
     return std::move(*this).field({name, std::move(help), nullptr, form.shared_info()},
@@ -197,6 +216,10 @@ class Form {
     });
   }
 
+  // A key for readers of the file.
+  Form remark(const std::string& name) && {
+    return std::move(*this).then([=](JsonReader& reader, T&) { reader.find(name); });
+  }
   // Any other key.
   Form field(FieldInfo info, Read read) && {
     info_.fields.push_back(std::move(info));

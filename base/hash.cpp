@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 #include <openssl/err.h>
 #include <openssl/evp.h>
+#include <zlib.h>
 
 #include <algorithm>
 #include <array>
@@ -67,23 +68,6 @@ std::string hash_file(const EVP_MD* kind, const std::string& path) {
   return hex_of(digest);
 }
 
-// Table k: the remainder of a byte with k zero bytes behind it, so that eight bytes go at once.
-constexpr std::array<std::array<std::uint32_t, 256>, 8> kCrcTables = [] {
-  std::array<std::array<std::uint32_t, 256>, 8> tables{};
-  for (std::uint32_t byte = 0; byte < 256; ++byte) {
-    std::uint32_t crc = byte;
-    for (int bit = 0; bit < 8; ++bit) crc = crc >> 1 ^ ((crc & 1) != 0 ? 0xedb88320U : 0U);
-    tables[0][byte] = crc;
-  }
-  for (int k = 1; k < 8; ++k) {
-    for (int byte = 0; byte < 256; ++byte) {
-      const std::uint32_t crc = tables[k - 1][byte];
-      tables[k][byte] = crc >> 8 ^ tables[0][crc & 0xff];
-    }
-  }
-  return tables;
-}();
-
 std::uint64_t load64(const std::byte* p) {
   std::uint64_t v = 0;
   std::memcpy(&v, p, 8);
@@ -108,17 +92,8 @@ std::string md5(std::string_view text) { return hash_text(EVP_md5(), text); }
 std::string md5_file(const std::string& path) { return hash_file(EVP_md5(), path); }
 
 std::uint32_t crc32(std::string_view bytes) {
-  std::uint32_t crc = ~0U;
-  const char* p = bytes.data();
-  const char* const end = p + bytes.size();
-  for (; end - p >= 8; p += 8) {
-    const std::uint64_t word = load64(reinterpret_cast<const std::byte*>(p)) ^ crc;
-    crc = 0;
-    for (int i = 0; i < 8; ++i) crc ^= kCrcTables[7 - i][word >> (8 * i) & 0xff];
-  }
-  for (; p < end; ++p)
-    crc = crc >> 8 ^ kCrcTables[0][(crc ^ static_cast<unsigned char>(*p)) & 0xff];
-  return ~crc;
+  return static_cast<std::uint32_t>(
+      ::crc32_z(0, reinterpret_cast<const Bytef*>(bytes.data()), bytes.size()));
 }
 
 std::string hash64_text(std::uint64_t hash) { return fmt::format("{:016x}", hash); }

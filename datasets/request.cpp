@@ -14,6 +14,7 @@
 #include "datasets/dataset_entry.hpp"
 #include "datasets/fetch/catalog.hpp"
 #include "datasets/load.hpp"
+#include "datasets/ratings/scale_form.hpp"
 #include "datasets/readers/readers.hpp"
 #include "datasets/synthetic/synthetic.hpp"
 
@@ -212,25 +213,6 @@ EntryForm like_form() {
             at_path(reader.path("like"), [&] { look_alike_shape(entry.like, entry.scale_factor); });
           });
   return with_drawn_split(std::move(form));
-}
-
-Form<RatingScale> rating_scale_form() {
-  return Form<RatingScale>()
-      .number("min", &RatingScale::min, -1e9, 1e9, "")
-      .required()
-      .number("max", &RatingScale::max, -1e9, 1e9, "")
-      .required()
-      .number("step", &RatingScale::step, 0, 1e9, "0: any value in between")
-      .then([](JsonReader& reader, RatingScale& scale) {
-        if (reader.number("step", 0, 0, 1e9) > 0 && scale.step == 0) {
-          fail(ErrorKind::usage,
-               "{}: found a step that no float holds, expected a larger one, or 0",
-               reader.path("step"));
-        }
-        if (const auto why = why_no_scale(scale)) {
-          fail(ErrorKind::usage, "{}: {}", reader.where(), *why);
-        }
-      });
 }
 
 EntryForm with_file_options(EntryForm form) {

@@ -25,7 +25,7 @@ HANDED_ON = {
     "algorithms/core/algorithm.hpp", "algorithms/core/cuda/device_communicator.cuda.cpp",
     "algorithms/core/cuda/nccl.cuda.cpp", "algorithms/peer/session.cpp", "base/form.hpp",
     "datasets/cache.cpp", "datasets/data_commands.cpp", "datasets/fetch/catalog.cpp",
-    "datasets/fetch/download.cpp", "datasets/load.cpp", "datasets/look.cpp", "datasets/request.cpp",
+    "datasets/fetch/download.cpp", "datasets/load.cpp", "datasets/ratings/dataset.cpp", "datasets/look.cpp", "datasets/request.cpp",
     "harness/cli.cpp", "harness/device/device_clock.cuda.cpp", "harness/evaluate/model_io.cpp",
     "harness/run/follower.cpp", "harness/run/preflight.cpp", "harness/run/rank_world.cpp",
     "harness/run/runner.cpp", "harness/run/session.cpp", "harness/spec/spec.cpp",

@@ -6,8 +6,9 @@
 #include <limits>
 
 #include "base/error.hpp"
-#include "base/json.hpp"
+#include "base/form.hpp"
 #include "base/text.hpp"
+#include "datasets/ratings/scale_form.hpp"
 
 namespace mf {
 
@@ -19,104 +20,68 @@ namespace fs = std::filesystem;
 
 constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max() / 2;
 
-CatalogFile parse_file(const Json& json, const std::string& where) {
-  JsonReader reader(json, where);
-  CatalogFile file;
-  reader.require("name");
-  reader.require("format");
-  file.name = reader.string("name", "");
-  file.format = reader.string("format", "");
-  file.sha256 = reader.string("sha256", "");
-  file.member = reader.string("member", "");
-  reader.finish();
-  return file;
+Form<CatalogFile> file_form() {
+  return Form<CatalogFile>()
+      .name("name", &CatalogFile::name, "")
+      .name("format", &CatalogFile::format, "")
+      .text("sha256", &CatalogFile::sha256, "")
+      .text("member", &CatalogFile::member, "");
 }
 
-GivenSplit parse_split(const Json& json, const std::string& where) {
-  JsonReader reader(json, where);
-  GivenSplit split;
-  reader.require("name");
-  split.name = reader.string("name", "");
-  split.train = reader.string("train", "");
-  split.test = reader.string("test", "");
-  split.probe = reader.string("probe", "");
-  split.nnz = reader.integer("nnz", 0, 0, kMost);
-  reader.finish();
-  if (split.probe.empty() == (split.train.empty() || split.test.empty())) {
-    fail(ErrorKind::usage, "{}: expected \"train\" and \"test\", or \"probe\"", where);
+Form<GivenSplit> split_form() {
+  return Form<GivenSplit>()
+      .name("name", &GivenSplit::name, "")
+      .text("train", &GivenSplit::train, "")
+      .text("test", &GivenSplit::test, "")
+      .text("probe", &GivenSplit::probe, "")
+      .integer("nnz", &GivenSplit::nnz, 0, kMost, "")
+      .then([](JsonReader& reader, const GivenSplit& split) {
+        if (split.probe.empty() != (split.train.empty() || split.test.empty())) return;
+        fail(ErrorKind::usage, "{}: expected \"train\" and \"test\", or \"probe\"", reader.where());
+      });
+}
+
+void read_whole(JsonReader& reader, CatalogEntry& entry) {
+  const Json& list = reader.require("whole");
+  const bool names =
+      list.is_array() && !list.empty() &&
+      std::all_of(list.begin(), list.end(), [](auto& one) { return one.is_string(); });
+  if (!names) {
+    fail(ErrorKind::usage, "{}: found {}, expected a list of names of files", reader.path("whole"),
+         describe(list));
   }
-  return split;
+  list.get_to(entry.whole);
 }
 
-RatingScale parse_scale(const Json& json, const std::string& where) {
-  JsonReader reader(json, where);
-  RatingScale scale;
-  scale.min = static_cast<float>(reader.number("min", 0, -1e6, 1e6));
-  scale.max = static_cast<float>(reader.number("max", 0, -1e6, 1e6));
-  scale.step = static_cast<float>(reader.number("step", 0, 0, 1e6));
-  reader.finish();
-  if (const auto why = why_no_scale(scale)) fail(ErrorKind::usage, "{}: {}", where, *why);
-  return scale;
-}
-
-// Calls body(element, its JSON path) for the elements of a list.
-template <class Body>
-void for_list(const Json& list, const std::string& where, const Body& body) {
-  if (!list.is_array()) {
-    fail(ErrorKind::usage, "{}: found {}, expected a list", where, describe(list));
-  }
-  for (std::size_t i = 0; i < list.size(); ++i) body(list[i], fmt::format("{}[{}]", where, i));
-}
-
-std::string file_name(const Json& json, const std::string& where) {
-  if (json.is_string()) return json;
-  fail(ErrorKind::usage, "{}: found {}, expected the name of a file", where, describe(json));
-}
-
-void parse_files(JsonReader& reader, CatalogEntry& entry) {
-  for_list(reader.require("files"), reader.path("files"), [&](const Json& one, const auto& where) {
-    entry.files.push_back(parse_file(one, where));
-  });
-  for_list(reader.require("whole"), reader.path("whole"), [&](const Json& one, const auto& where) {
-    entry.whole.push_back(file_name(one, where));
-  });
-  const Json* splits = reader.find("splits");
-  if (splits == nullptr) return;
-  for_list(*splits, reader.path("splits"), [&](const Json& one, const auto& where) {
-    entry.splits.push_back(parse_split(one, where));
-  });
-}
-
-CatalogEntry parse_entry(const Json& json, const std::string& where) {
-  JsonReader reader(json, where);
-  CatalogEntry entry;
-  for (const char* key : {"name", "title", "origin", "licence", "citation", "redistributable"}) {
-    reader.require(key);
-  }
-  entry.name = reader.string("name", "");
-  entry.title = reader.string("title", "");
-  entry.origin = reader.string("origin", "");
-  entry.url = reader.string("url", "");
-  entry.archive_sha256 = reader.string("archive_sha256", "");
-  entry.archive_md5 = reader.string("archive_md5", "");
-  entry.licence = reader.string("licence", "");
-  entry.citation = reader.string("citation", "");
-  entry.redistributable = reader.boolean("redistributable", false);
-  entry.n_users = reader.integer("n_users", 0, 0, kMost);
-  entry.n_items = reader.integer("n_items", 0, 0, kMost);
-  entry.nnz = reader.integer("nnz", 0, 0, kMost);
-  entry.counts_verified = reader.boolean("counts_verified", false);
-  entry.duplicates = reader.choice("duplicates", "error", {"last", "mean", "error"});
-  entry.scale = parse_scale(reader.require("scale"), reader.path("scale"));
-  parse_files(reader, entry);
-  reader.find("note");  // for readers of the file
-  reader.finish();
-  return entry;
+Form<CatalogEntry> entry_form() {
+  using Entry = CatalogEntry;
+  return Form<Entry>()
+      .name("name", &Entry::name, "")
+      .name("title", &Entry::title, "")
+      .name("origin", &Entry::origin, "")
+      .text("url", &Entry::url, "")
+      .text("archive_sha256", &Entry::archive_sha256, "")
+      .text("archive_md5", &Entry::archive_md5, "")
+      .name("licence", &Entry::licence, "")
+      .name("citation", &Entry::citation, "")
+      .boolean("redistributable", &Entry::redistributable, "")
+      .required()
+      .integer("n_users", &Entry::n_users, 0, kMost, "")
+      .integer("n_items", &Entry::n_items, 0, kMost, "")
+      .integer("nnz", &Entry::nnz, 0, kMost, "")
+      .boolean("counts_verified", &Entry::counts_verified, "")
+      .choice("duplicates", &Entry::duplicates, kDuplicatePolicyNames.all(), "error", "")
+      .object("scale", &Entry::scale, rating_scale_form(), "")
+      .required()
+      .list("files", &Entry::files, file_form(), "")
+      .required()
+      .field({"whole", "", nullptr, nullptr}, read_whole)
+      .list("splits", &Entry::splits, split_form(), "")
+      .remark("note");
 }
 
 // Every file that is spoken of must be described.
 void check_references(const CatalogEntry& entry) {
-  if (entry.whole.empty()) fail(ErrorKind::usage, "{}: \"whole\" is empty", entry.name);
   for (const auto& name : entry.whole) find_catalog_file(entry, name);
   for (const auto& split : entry.splits) {
     for (const auto& name : {split.train, split.test, split.probe}) {
@@ -147,16 +112,13 @@ const T& find_named(const std::vector<T>& list, const std::string& name, const s
 }  // namespace
 
 std::vector<CatalogEntry> parse_catalog(const std::string& text, const std::string& name) {
-  const Json json = parse_json(text, name);
-  JsonReader reader(json, "$");
-  const Json& datasets = reader.require("datasets");
-  reader.find("about");
-  reader.finish();
-  std::vector<CatalogEntry> entries;
-  for_list(datasets, name + ":$.datasets", [&](const Json& one, const std::string& where) {
-    entries.push_back(parse_entry(one, where));
-    check_references(entries.back());
-  });
+  struct File {
+    std::vector<CatalogEntry> datasets;
+  };
+  const auto form =
+      Form<File>().list("datasets", &File::datasets, entry_form(), "").required().remark("about");
+  auto entries = form.parse(parse_json(text, name), name + ":$").datasets;
+  for (const auto& entry : entries) check_references(entry);
   return entries;
 }
 

@@ -2,7 +2,7 @@
 # mf. Long literals are cut into pieces of 4000 characters, which every compiler accepts.
 file(READ ${INPUT} text)
 string(LENGTH "${text}" length)
-set(code "// Generated from the catalog; do not edit.\n#include <string>\n\nnamespace mf {\n")
+set(code "// Generated; do not edit.\n#include <string>\n\nnamespace mf {\n")
 string(APPEND code "extern const std::string ${NAME};\nconst std::string ${NAME} =\n")
 set(at 0)
 while(at LESS length)

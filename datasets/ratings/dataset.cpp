@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "base/json.hpp"
+#include "datasets/ratings/scale_form.hpp"
 
 namespace mf {
 
@@ -26,6 +27,27 @@ std::optional<std::string> why_no_scale(const RatingScale& scale) {
       "step {} is finer than ratings, which are floats, tell apart between {} and {}; expected {} "
       "or more, or 0 for any value",
       step, min, max, finest);
+}
+
+const Form<RatingScale>& rating_scale_form() {
+  static const auto form =
+      Form<RatingScale>()
+          .number("min", &RatingScale::min, -1e9, 1e9, "")
+          .required()
+          .number("max", &RatingScale::max, -1e9, 1e9, "")
+          .required()
+          .number("step", &RatingScale::step, 0, 1e9, "0: any value in between")
+          .then([](JsonReader& reader, RatingScale& scale) {
+            if (reader.number("step", 0, 0, 1e9) > 0 && scale.step == 0) {
+              fail(ErrorKind::usage,
+                   "{}: found a step that no float holds, expected a larger one, or 0",
+                   reader.path("step"));
+            }
+            if (const auto why = why_no_scale(scale)) {
+              fail(ErrorKind::usage, "{}: {}", reader.where(), *why);
+            }
+          });
+  return form;
 }
 
 Json ImplicitInfo::to_json() const {

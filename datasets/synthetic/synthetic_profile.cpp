@@ -5,9 +5,15 @@
 #include <limits>
 
 #include "base/error.hpp"
+#include "base/form.hpp"
 #include "base/text.hpp"
+#include "datasets/ratings/scale_form.hpp"
 
-namespace mf::synthetic {
+namespace mf {
+
+extern const std::string kProfilesJson;  // profiles.json, embedded by the build
+
+namespace synthetic {
 namespace {
 
 // A smaller look-alike keeps its ratings per user and per item until the matrix is this dense.
@@ -30,155 +36,107 @@ std::int64_t scaled_items(const Shape& full, double factor, std::int64_t users, 
   return std::clamp(items, ceil_div(nnz, users), nnz);
 }
 
+constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max() / 1024;
+
+Form<Shape> shape_form() {
+  return Form<Shape>()
+      .integer("n_users", &Shape::n_users, 1, kMost, "")
+      .required()
+      .integer("n_items", &Shape::n_items, 1, kMost, "")
+      .required()
+      .integer("nnz", &Shape::nnz, 1, kMost, "")
+      .required();
+}
+
+Form<TailLaw> tail_form() {
+  return Form<TailLaw>()
+      .number("power", &TailLaw::power, 0, 100, "of the body")
+      .required()
+      .number("tail", &TailLaw::tail, 0, 0.49, "of the Pareto tail")
+      .required();
+}
+
+Form<PlantedModel> model_form() {
+  using Model = PlantedModel;
+  constexpr double kMostRating = 1e6;
+  return Form<Model>()
+      .number("mean", &Model::mean, -kMostRating, kMostRating, "")
+      .required()
+      .number("user_sd", &Model::user_sd, 0, kMostRating, "")
+      .required()
+      .number("user_activity_correlation", &Model::user_activity_correlation, -1, 1, "")
+      .required()
+      .number("item_sd", &Model::item_sd, 0, kMostRating, "")
+      .required()
+      .number("item_popularity_correlation", &Model::item_popularity_correlation, -1, 1, "")
+      .required()
+      .number("signal_sd", &Model::signal_sd, 0, kMostRating, "")
+      .required()
+      .number("decay", &Model::decay, 0, 1, "")
+      .required()
+      .number("noise_sd", &Model::noise_sd, 0, kMostRating, "")
+      .required()
+      .number("coarse_share", &Model::coarse_share, 0, 1, "")
+      .number("coarse_step", &Model::coarse_step, 0, kMostRating, "")
+      .number("taste_gain", &Model::taste_gain, 0, kMostRating, "");
+}
+
+void read_niches(JsonReader& reader, TasteLaw& law) {
+  const Json& list = reader.require("niches");
+  const auto is_count = [](const Json& n) {
+    return n.is_number_integer() && n.get<std::int64_t>() >= 1 && n.get<std::int64_t>() <= 1 << 20;
+  };
+  if (!list.is_array() || list.size() != law.niches.size() ||
+      !std::all_of(list.begin(), list.end(), is_count)) {
+    fail(ErrorKind::usage, "{}: found {}, expected a list of {} integers from 1 to {}",
+         reader.path("niches"), describe(list), law.niches.size(), 1 << 20);
+  }
+  std::copy(list.begin(), list.end(), law.niches.begin());
+}
+
+Form<TasteLaw> taste_form() {
+  return Form<TasteLaw>()
+      .number("global", &TasteLaw::global, 0, 1, "")
+      .required()
+      .field({"niches", "", nullptr, nullptr}, read_niches)
+      .integer("items_a_favourite", &TasteLaw::items_a_favourite, 1, kMost, "")
+      .required();
+}
+
+Form<Profile> profile_form() {
+  const auto rated = Form<Profile>()
+                         .object("scale", &Profile::scale, rating_scale_form(), "")
+                         .required()
+                         .object("model", &Profile::model, model_form(), "")
+                         .required();
+  return Form<Profile>()
+      .name("name", &Profile::name, "")
+      .object("shape", &Profile::shape, shape_form(), "")
+      .required()
+      .integer("min_user_degree", &Profile::min_user_degree, 1, kMost, "")
+      .required()
+      .object("activity", &Profile::activity, tail_form(), "")
+      .required()
+      .object("popularity", &Profile::popularity, tail_form(), "")
+      .required()
+      .object("tastes", &Profile::tastes, taste_form(), "")
+      .kinds("values", &Profile::values, kValuesNames,
+             {{Values::ratings, rated}, {Values::counts, rated}}, "");
+}
+
 }  // namespace
 
-const std::vector<Profile>& profiles() {
-  static const std::vector<Profile> all{
-      {.name = "ml-100k",
-       .shape = {.n_users = 943, .n_items = 1'682, .nnz = 100'000},
-       .scale = {.min = 1, .max = 5, .step = 1},
-       .min_user_degree = 20,
-       .activity = {.power = 1.7, .tail = 0},
-       .popularity = {.power = 2.2, .tail = 0.03},
-       .model = {.mean = 3.591,
-                 .user_sd = 0.479,
-                 .user_activity_correlation = -0.2,
-                 .item_sd = 0.543,
-                 .item_popularity_correlation = 0.6,
-                 .signal_sd = 0.468,
-                 .decay = 0.78,
-                 .noise_sd = 0.883}},
-      {.name = "ml-1m",
-       .shape = {.n_users = 6'040, .n_items = 3'706, .nnz = 1'000'209},
-       .scale = {.min = 1, .max = 5, .step = 1},
-       .min_user_degree = 20,
-       .activity = {.power = 1.65, .tail = 0.045},
-       .popularity = {.power = 2.0, .tail = 0.08},
-       .model = {.mean = 3.655,
-                 .user_sd = 0.443,
-                 .user_activity_correlation = -0.2,
-                 .item_sd = 0.596,
-                 .item_popularity_correlation = 0.4,
-                 .signal_sd = 0.478,
-                 .decay = 0.825,
-                 .noise_sd = 0.846}},
-      {.name = "ml-10m",
-       .shape = {.n_users = 69'878, .n_items = 10'677, .nnz = 10'000'054},
-       .scale = {.min = 0.5, .max = 5, .step = 0.5},
-       .min_user_degree = 20,
-       .activity = {.power = 1.85, .tail = 0.07},
-       .popularity = {.power = 3.0, .tail = 0.05},
-       .model = {.mean = 3.546,
-                 .user_sd = 0.447,
-                 .user_activity_correlation = -0.2,
-                 .item_sd = 0.531,
-                 .item_popularity_correlation = 0.4,
-                 .signal_sd = 0.490,
-                 .decay = 0.85,
-                 .noise_sd = 0.754,
-                 .coarse_share = 0.6,
-                 .coarse_step = 1}},
-      {.name = "ml-20m",
-       .shape = {.n_users = 138'493, .n_items = 26'744, .nnz = 20'000'263},
-       .scale = {.min = 0.5, .max = 5, .step = 0.5},
-       .min_user_degree = 20,
-       .activity = {.power = 1.85, .tail = 0.08},
-       .popularity = {.power = 5.0, .tail = 0},
-       .model = {.mean = 3.571,
-                 .user_sd = 0.446,
-                 .user_activity_correlation = -0.2,
-                 .item_sd = 0.531,
-                 .item_popularity_correlation = 0.4,
-                 .signal_sd = 0.503,
-                 .decay = 0.85,
-                 .noise_sd = 0.754,
-                 .coarse_share = 0.5,
-                 .coarse_step = 1}},
-      {.name = "netflix",
-       .shape = {.n_users = 480'189, .n_items = 17'770, .nnz = 100'480'507},
-       .scale = {.min = 1, .max = 5, .step = 1},
-       .min_user_degree = 1,
-       .activity = {.power = 1.75, .tail = 0.08},
-       .popularity = {.power = 3.6, .tail = 0.05},
-       .model = {.mean = 3.678,
-                 .user_sd = 0.400,
-                 .user_activity_correlation = -0.1,
-                 .item_sd = 0.367,
-                 .item_popularity_correlation = 0.4,
-                 .signal_sd = 0.524,
-                 .decay = 0.85,
-                 .noise_sd = 0.918}},
-      {.name = "yahoomusic",
-       .shape = {.n_users = 1'000'990, .n_items = 624'961, .nnz = 262'810'175},
-       .scale = {.min = 0, .max = 100, .step = 1},
-       .min_user_degree = 20,
-       .activity = {.power = 1.75, .tail = 0.1},
-       .popularity = {.power = 2.5, .tail = 0.15},
-       .model = {.mean = 46.78,
-                 .user_sd = 41.0,
-                 .user_activity_correlation = 0,
-                 .item_sd = 13.73,
-                 .item_popularity_correlation = 0.3,
-                 .signal_sd = 26.56,
-                 .decay = 0.85,
-                 .noise_sd = 28.23,
-                 .coarse_share = 0.9,
-                 .coarse_step = 10}},
-      {.name = "hugewiki",
-       .shape = {.n_users = 50'082'603, .n_items = 39'780, .nnz = 3'102'495'196},
-       .scale = {.min = 0, .max = 10, .step = 0},
-       .min_user_degree = 1,
-       .activity = {.power = 1.5, .tail = 0.08},
-       .popularity = {.power = 4.0, .tail = 0},
-       .model = {.mean = 3.004,
-                 .user_sd = 0.241,
-                 .user_activity_correlation = 0,
-                 .item_sd = 0.401,
-                 .item_popularity_correlation = 0.2,
-                 .signal_sd = 0.425,
-                 .decay = 0.85,
-                 .noise_sd = 0.425}},
-      {.name = "bdmovie",
-       .shape = {.n_users = 9'722, .n_items = 7'889, .nnz = 1'262'741},
-       .scale = {.min = 1, .max = 5, .step = 0.5},
-       .min_user_degree = 1,
-       .activity = {.power = 1.65, .tail = 0.045},
-       .popularity = {.power = 3.0, .tail = 0.03},
-       .model = {.mean = 3.655,
-                 .user_sd = 0.443,
-                 .user_activity_correlation = -0.2,
-                 .item_sd = 0.596,
-                 .item_popularity_correlation = 0.4,
-                 .signal_sd = 0.478,
-                 .decay = 0.825,
-                 .noise_sd = 0.846}},
-      {.name = "ml-20m-implicit",
-       .shape = {.n_users = 138'287, .n_items = 20'720, .nnz = 9'995'410},
-       .scale = {.min = 1, .max = 1, .step = 0},
-       .min_user_degree = 5,
-       .activity = {.power = 1.85, .tail = 0.05},
-       .popularity = {.power = 6.0, .tail = 0.02},
-       .model = {},
-       .values = Values::ones,
-       .tastes = {.global = 0.05, .niches = {32, 32, 48}, .items_a_favourite = 200}},
-      {.name = "lastfm-360k",
-       .shape = {.n_users = 358'868, .n_items = 292'385, .nnz = 17'535'655},
-       .scale = {.min = 1, .max = 1e6F, .step = 1},
-       .min_user_degree = 1,
-       .activity = {.power = 0.1, .tail = 0.04},
-       .popularity = {.power = 7.5, .tail = 0.025},
-       .model = {.mean = 4.39,
-                 .user_sd = 0.85,
-                 .user_activity_correlation = 0,
-                 .item_sd = 0.4,
-                 .item_popularity_correlation = 0.3,
-                 .signal_sd = 0.3,
-                 .decay = 0.85,
-                 .noise_sd = 0.9,
-                 .taste_gain = 0.1},
-       .values = Values::counts,
-       .tastes = {.global = 0.1, .niches = {64, 128, 256}, .items_a_favourite = 100}},
+std::vector<Profile> parse_profiles(const std::string& text, const std::string& name) {
+  struct File {
+    std::vector<Profile> profiles;
   };
+  const auto form =
+      Form<File>().list("profiles", &File::profiles, profile_form(), "").required().remark("about");
+  return form.parse(parse_json(text, name), name + ":$").profiles;
+}
+
+const std::vector<Profile>& profiles() {
+  static const std::vector<Profile> all = parse_profiles(kProfilesJson, "profiles.json");
   return all;
 }
 
@@ -206,4 +164,5 @@ Shape scaled_shape(const Profile& profile, double factor) {
   return shape;
 }
 
-}  // namespace mf::synthetic
+}  // namespace synthetic
+}  // namespace mf

@@ -1,5 +1,5 @@
-// What is known and chosen about each data set that has a look-alike. The README of this folder
-// says where the facts are from and how the rest was calibrated.
+// What is known and chosen about each data set that has a look-alike: profiles.json (compiled in).
+// The README of `datasets` says where the facts are from and how the rest was calibrated.
 #pragma once
 
 #include <array>
@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "base/names.hpp"
 #include "datasets/ratings/dataset.hpp"
 #include "datasets/synthetic/synthetic.hpp"
 
@@ -44,11 +45,13 @@ struct TasteLaw {
 // Of the values: on the rating scale, counts from 1 on (the model is that of their logarithm), or
 // ones.
 enum class Values { ratings, counts, ones };
+inline constexpr Names kValuesNames{std::to_array<Named<Values>>(
+    {{"ratings", Values::ratings}, {"counts", Values::counts}, {"ones", Values::ones}})};
 
 struct Profile {
   std::string name;
   Shape shape;
-  RatingScale scale;
+  RatingScale scale{1, 1, 0};  // of ones, which have no other
   std::int64_t min_user_degree;
   TailLaw activity;
   TailLaw popularity;
@@ -58,6 +61,8 @@ struct Profile {
 };
 
 const std::vector<Profile>& profiles();
+// Reads what profiles.json holds; throws Error(usage) with the JSON path.
+std::vector<Profile> parse_profiles(const std::string& text, const std::string& name);
 const Profile& find_profile(const std::string& name);  // throws Error(usage), with the nearest name
 
 // The shape at a scale factor, as look_alike_shape documents it.

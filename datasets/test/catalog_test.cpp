@@ -166,7 +166,7 @@ TEST(ParseCatalog, NamesAreTexts) {
     changed.replace(changed.find(names), names.size(), instead);
     return std::string(error_of([&] { parse_catalog(changed, "test.json"); }).what());
   };
-  EXPECT_HAS(error(R"("whole": [1])"), "$.datasets[0].whole[0]: found the number 1");
+  EXPECT_HAS(error(R"("whole": [1])"), "$.datasets[0].whole: found the list [1], expected");
   EXPECT_HAS(error(R"("whole": "a")"), "$.datasets[0].whole: found the string");
 }
 

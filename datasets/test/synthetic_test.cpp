@@ -20,6 +20,7 @@
 #include "datasets/synthetic/synthetic_items.hpp"
 #include "datasets/synthetic/synthetic_model.hpp"
 #include "datasets/synthetic/synthetic_profile.hpp"
+#include "testing/test_support.hpp"
 
 namespace mf {
 namespace {
@@ -173,6 +174,26 @@ TEST(LookAlikeShape, ErrorsNameWhatIsNear) {
   for (const double factor : {0.0, -1.0, 1e9, std::numeric_limits<double>::quiet_NaN()})
     EXPECT_NE(error_of("ml-1m", factor).find("expected a number in (0, 100]"), std::string::npos);
   EXPECT_NE(error_of("hugewiki", 50).find("can be indexed"), std::string::npos);
+}
+
+TEST(ParseProfiles, NamesWhatIsWrong) {
+  const auto error = [](const std::string& more) {
+    const std::string text = R"({"profiles": [{"name": "x", "min_user_degree": 1,
+        "shape": {"n_users": 2, "n_items": 2, "nnz": 3},
+        "activity": {"power": 1, "tail": 0}, "popularity": {"power": 1, "tail": 0})" +
+                             more + "}]}";
+    return std::string(
+        test::error_of([&] { synthetic::parse_profiles(text, "test.json"); }).what());
+  };
+  EXPECT_HAS(error(R"(, "scale": {"min": 1, "max": 5}, "modle": {})"),
+             "test.json:$.profiles[0].modle: unknown key, did you mean \"model\"?");
+  EXPECT_HAS(error(""), "test.json:$.profiles[0]: the key \"scale\" is missing");
+  EXPECT_HAS(error(R"(, "values": "ones", "scale": {"min": 1, "max": 5})"),
+             "$.profiles[0].scale: found it with values \"ones\"");
+  EXPECT_HAS(error(R"(, "scale": {"min": 5, "max": 1})"),
+             "$.profiles[0].scale: min 5 is not below");
+  EXPECT_HAS(error(R"(, "values": "ones", "tastes": {"global": 0.5, "niches": [1, 2]})"),
+             "$.profiles[0].tastes.niches: found the list [1,2], expected a list of 3 integers");
 }
 
 TEST(LookAlike, IsSoundAtFullSize) {

@@ -24,6 +24,7 @@ GROUPS = {
         ("header", "CLI/CLI.hpp", "libcli11-dev"),
         ("header", "fmt/core.h", "libfmt-dev"),
         ("header", "openssl/evp.h", "libssl-dev"),
+        ("header", "zlib.h", "zlib1g-dev"),
         ("header", "curl/curl.h", "libcurl4-openssl-dev"),
         ("header", "eigen3/Eigen/Core", "libeigen3-dev"),
     ],
