@@ -1,22 +1,33 @@
 """The numbers of the documents, recomputed from the files that they come from.
 
-A comment behind a paragraph or a table says where its numbers are from (CONTRIBUTING.md):
+Beside a page, docs/peers.md, stands docs/peers.numbers with the sources of its numbers:
 
-    <!-- numbers: results/reference/h200/cpu-speed
-    13.9 = rate(sgd_serial, model=biased, data="ml-20m") / 1e6
+    let peers = results/reference/h200/peers-explicit
+    let libmf = "peer:libmf:sgd", factors=64
+
+    ## Netflix look-alike
+
+    > The answer at .92
+    from $peers, $peers.netflix
+    54 = 1e3 * answer(.92, als_fused)
+    .75 .83 = {low|high}(answer(.92, fpsgd))
     given: 16
-    -->
 
-    <!-- numbers: results/reference/h200/cpu-speed
-    column 3: rate({0}, model={1}, threads={2}, data="ml-20m") / 1e6
-    -->
+    > | algorithm | threads |
+    from results/reference/h200/cpu-speed
+    column 2: rate({0}, threads={1}) / 1e6
+    columns 3 5: final({0}, threads={1}, data={"ml-20m"|netflix})
 
-`numbers:` names folders of results, JSON of Google Benchmark, logs or CSV, with commas between; `*`
-stands for any part of a name. A line `TEXT = EXPRESSION` finds TEXT in the text before the comment, in
-the order of the lines, and computes it; `column K` does so for the first number of each cell of a
-column (0 is the first), with the cells of the same row in braces. The printed digits must be those of
-the value rounded. `given:` are numbers that no file of ours holds. A line that begins with two blanks
-continues the one before.
+A heading is one of the page. `>` is followed by the first words of a paragraph or table below it,
+of one only; which numbers stand in them does not matter. `from` names folders of results, JSON of
+Google Benchmark, logs or CSV, with commas between; `*` stands for any part of a name. It holds until
+the next `from`. `TEXT = EXPRESSION` finds TEXT in the paragraph and computes it, several numbers by
+as many expressions, of which `{a|b}` has the parts that differ. The numbers go in the order of the
+text, behind a `from` from its beginning. `column K` computes the first number of each cell of a
+column (0 is the first), with the cells of the same row in braces and, as `{row}`, what `rows:` lists
+for the row, with bars between. The printed digits must be those of the value rounded. `given:` are
+numbers that no file of ours holds. `let` names text, `$NAME` puts it in. A line that begins with two
+blanks continues the one before.
 
 In an expression, words that are nothing else are strings. What can be called is in `Files`
 (number_sources.py). Arithmetic of two numbers a seed pairs them by seed. What is left at the end is
@@ -25,15 +36,13 @@ the median over the seeds.
 
 import ast
 import dataclasses
+import difflib
 import math
 import pathlib
 import re
 
 from number_sources import ROOT, Files, NumberError, Seeds, common, high, low, mean, median
 
-BLOCK = re.compile(
-    r"^<!-- numbers: (?P<from>[^\n]*(?:\n  [^\n]*)*)\n(?P<lines>.*?)^-->$", re.M | re.S
-)
 # Not the digits of words: fp16, ml-100k, table4, 1e-5, H200. A minus that joins words is none.
 NUMBER = re.compile(
     r"(?<![\w.])(?<!\de-)"
@@ -94,33 +103,45 @@ def agrees(text, value):
     return math.isfinite(value) and abs(value_of(text) - value) <= unit_of(text) / 2 * (1 + 1e-9)
 
 
-# ---- documents -----------------------------------------------------------------------------------
+# ---- pages and their sources ---------------------------------------------------------------------
+
+
+@dataclasses.dataclass(frozen=True)
+class Line:
+    """Of a file of sources, as it reads with what `let` names put in."""
+
+    text: str
+    at: int
+    number: int
+    rows: tuple
 
 
 @dataclasses.dataclass(frozen=True)
 class Block:
-    """A comment with the text that it is about, and where both stand in the page."""
+    """The lines about a paragraph or table that go by one set of files."""
 
-    page: pathlib.Path
-    line: int
+    sources: pathlib.Path
+    number: int
     text: str
     text_at: int
     files: str
-    lines: tuple
-    lines_at: tuple
+    lines: list
 
     @property
     def where(self):
-        return f"{self.page}:{self.line}"
+        return f"{self.sources}:{self.number}"
 
 
 @dataclasses.dataclass(frozen=True)
 class Number:
-    """One that a line computes: as it is printed, where in the page, and what the files have."""
+    """One that a line computes: as it is printed, where in the page and among its sources (None of
+    a cell), and what the files have."""
 
     printed: str
-    places: tuple
+    page_at: int
+    source_at: int | None
     value: float
+    line: Line
     from_: str
 
     @property
@@ -128,27 +149,111 @@ class Number:
         return agrees(self.printed, self.value)
 
 
-def blocks(page, text):
-    """The comments of a page. Each is about the paragraph or table that ends before it."""
-    for found in BLOCK.finditer(text):
-        before = re.sub(r"<!--.*?-->\n?", "", text[: found.start()], flags=re.S).rstrip("\n")
-        paragraph = before[before.rfind("\n\n") + 1 :].strip("\n")
-        lines = joined(found["lines"])
-        yield Block(
-            page,
-            text.count("\n", 0, found.start()) + 1,
-            paragraph,
-            text.rfind(paragraph, 0, found.start()),
-            found["from"],
-            tuple(line for _, line in lines),
-            tuple(found.start("lines") + start for start, _ in lines),
-        )
+def sources_of(page):
+    return page.with_suffix(".numbers")
 
 
-def joined(text):
-    """(where it begins, the line); lines that begin with two blanks continue the one before."""
-    found = re.finditer(r"(?:.|\n  +)+", text)
-    return [(line.start(), re.sub(r"\n  +", " ", line.group()).strip()) for line in found]
+def lines_of(sources):
+    """(line number, where it begins, line); what begins with two blanks continues the one before."""
+    for found in re.finditer(r"^(?=.*\S)(?:.|\n  +)+", sources, re.M):
+        number = sources.count("\n", 0, found.start()) + 1
+        yield number, found.start(), re.sub(r"\n  +", " ", found.group()).rstrip()
+
+
+def sections_of(text):
+    """{a heading: its paragraphs and tables, (text, where it begins) each}, and the headings that
+    stand twice."""
+    fences = re.compile(r"^ *```.*?^ *```$", re.M | re.S)
+    masked = fences.sub(lambda fence: re.sub(r"\S", "`", fence.group()), text)
+    sections, twice, current = {}, set(), None
+    for found in re.finditer(r"\S(?:.|\n(?!\n|\Z))*", masked):
+        if re.match(r"#+ ", found.group()):
+            current = found.group().partition("\n")[0]
+            twice |= {current} & sections.keys()
+            sections.setdefault(current, [])
+        else:
+            sections.setdefault(current, []).append((text[slice(*found.span())], found.start()))
+    return sections, twice
+
+
+def words_of(text):
+    """By these a paragraph is found: numbers may change."""
+    return " ".join(re.sub(r"[\d.,]*\d", "0", text).split())
+
+
+def paragraph(sections, heading, words):
+    if heading not in sections:
+        near = difflib.get_close_matches(str(heading), filter(None, sections), 1)
+        raise NumberError(f"the page has no heading {heading!r}" + (f", but {near[0]!r}" if near else ""))
+    found = [part for part in sections[heading] if words_of(part[0]).startswith(words_of(words))]
+    if len(found) != 1:
+        begins = "; ".join(" ".join(text.split()[:5]) for text, _ in found or sections[heading])
+        raise NumberError(f"expected one paragraph below {heading!r} that begins with {words!r}, "
+                          f"found {len(found)}; there are: {begins}")
+    return found[0]
+
+
+def blocks(sources, text, sources_text):
+    """(the blocks of a page's sources, what does not fit the page)."""
+    sections, twice = sections_of(text)
+    found, problems, names, unused = [], [], {}, {}
+    heading = files = about = current = None
+    rows = ()
+    for number, at, line in lines_of(sources_text):
+        where = f"{sources}:{number}"
+        try:
+            kind, _, rest = line.partition(" ")
+            if kind == "let":
+                name, _, value = rest.partition(" = ")
+                names[name] = put_in(value, names, unused)
+                unused[name] = where
+            elif re.fullmatch("#+", kind):
+                heading, about = line, None
+                if line in twice:
+                    raise NumberError(f"the page has the heading {line!r} twice")
+            elif kind == ">":
+                about, rows, current = (), (), None
+                about = paragraph(sections, heading, rest)
+            elif kind == "from":
+                files, current = put_in(rest, names, unused), None
+            elif kind == "rows:":
+                rows = tuple(part.strip() for part in put_in(rest, names, unused).split("|"))
+            elif about is None:
+                raise NumberError(f"no `> FIRST WORDS` says which paragraph is meant: {line}")
+            elif about:
+                if current is None:
+                    current = Block(sources, number, *about, files or "", [])
+                    found.append(current)
+                current.lines.append(Line(put_in(line, names, unused), at, number, rows))
+        except NumberError as error:
+            problems.append(f"{where}: {error}")
+    problems += [f"{where}: {name} is never put in" for name, where in unused.items()]
+    return found, problems
+
+
+def put_in(text, names, unused):
+    def value(found):
+        unused.pop(found[1], None)
+        if found[1] not in names:
+            raise NumberError(f"no `let` before names {found[1]!r}")
+        return names[found[1]]
+
+    return re.sub(r"\$(\w+)", value, text)
+
+
+def all_sources(root=ROOT):
+    """Those files of all pages."""
+    left_out = {"build", "runs", "data", ".cache"}
+    found = sorted(root.rglob("*.numbers"))
+    return [path for path in found if not left_out & set(path.relative_to(root).parts)]
+
+
+def blocks_of(sources, root=ROOT):
+    page = sources.with_suffix(".md")
+    if not page.exists():
+        return [], [f"{sources}: there is no page {page.name} beside it"]
+    texts = [path.read_text(encoding="utf-8") for path in (page, sources)]
+    return blocks(sources.relative_to(root), *texts)
 
 
 def plain(text):
@@ -159,15 +264,42 @@ def plain(text):
     return re.sub(r"\b[GR]TX \w+", lambda name: "x" * len(name.group()), text)
 
 
+# ---- what the lines say --------------------------------------------------------------------------
+
+PARTS = re.compile(r"\{([^{}]*\|[^{}]*)\}")
+
+
+def versions(expression, count):
+    """The expressions of so many numbers: each takes its part of all braces with bars."""
+    groups = [found[1].split("|") for found in PARTS.finditer(expression)]
+    if any(len(group) != count for group in groups) or (count > 1 and not groups):
+        raise NumberError(f"{count} numbers need braces with {count} parts: {expression}")
+    return [PARTS.sub(lambda found: found[1].split("|")[k].strip(), expression) for k in range(count)]
+
+
+def parsed(line):
+    """(given, column or numbers; what stands on the left; an expression for each)."""
+    kind = line.partition(" ")[0]
+    if kind == "given:":
+        return "given", NUMBER.findall(line), []
+    left, sign, right = line.partition(":" if kind in ("column", "columns") else " = ")
+    column = kind in ("column", "columns")
+    words = left.split()[column:]
+    fits = re.compile(r"\d+") if column else NUMBER
+    if not sign or not words or not all(map(fits.fullmatch, words)):
+        raise NumberError(f"expected NUMBER = EXPRESSION or column K: EXPRESSION, found {line!r}")
+    return "column" if column else "numbers", words, versions(right.strip(), len(words))
+
+
 def check(block, root=ROOT):
     """What is wrong with the numbers of a block, a line each."""
     found, problems = numbers_of(block, root)
-    wrong = [
-        f"{number.from_}: {number.printed} is printed, the files have {number.value:.6g}"
+    return problems + [
+        f"{block.sources}:{number.line.number}: {number.from_}: {number.printed} is printed, "
+        f"the files have {number.value:.6g}"
         for number in found
         if not number.is_right
     ]
-    return [f"{block.where}: {problem}" for problem in problems + wrong]
 
 
 def numbers_of(block, root=ROOT):
@@ -175,49 +307,41 @@ def numbers_of(block, root=ROOT):
     try:
         files = Files(block.files, root)
     except NumberError as error:
-        return [], [str(error)]
+        return [], [f"{block.where}: {error}"]
     tokens = [(token.group(), token.start()) for token in NUMBER.finditer(plain(block.text))]
-    numbers, problems, next_token = [], [], 0
-    for line, line_at in zip(block.lines, block.lines_at, strict=True):
+    texts = [text for text, _ in tokens]
+    numbers, problems, first = [], [], 0
+    for line in block.lines:
         try:
-            if line.startswith("given:"):
-                check_given(line, [text for text, _ in tokens])
-            elif line.startswith("column "):
-                numbers += numbers_of_column(line, block, files)
-            else:
-                at = token_of(line, tokens, next_token)
-                next_token = at + 1
-                printed, start = tokens[at]
-                expression = line.partition(" = ")[2].strip()
-                numbers.append(
-                    Number(
-                        printed,
-                        (block.text_at + start, line_at),
-                        evaluate(expression, files),
-                        expression,
-                    )
-                )
+            kind, left, expressions = parsed(line.text)
+            if kind == "given" and (absent := [word for word in left if word not in texts]):
+                raise NumberError(f"given {', '.join(absent)} is not in the text")
+            if kind == "column":
+                for column, expression in zip(left, expressions):
+                    numbers += numbers_of_column(int(column), expression, line, block, files)
+            if kind == "numbers":
+                for word, expression, at in zip(left, expressions, places(left, line)):
+                    first = place_of(word, texts, first, line.text) + 1
+                    start = block.text_at + tokens[first - 1][1]
+                    numbers.append(Number(word, start, at, evaluate(expression, files), line, expression))
         except NumberError as error:
-            problems.append(str(error))
+            problems.append(f"{block.sources}:{line.number}: {error}")
     return numbers, problems
 
 
-def check_given(line, tokens):
-    for word in NUMBER.findall(line):
-        if word not in tokens:
-            raise NumberError(f"given {word} is not in the text")
+def places(words, line):
+    """Where the words on the left of a line stand among the sources."""
+    at = 0
+    for word in words:
+        at = line.text.index(word, at)
+        yield line.at + at
+        at += len(word)
 
 
-def token_of(line, tokens, first):
-    """Which of the tokens, from the first on, is the one that the line computes."""
-    printed, sign, _ = (part.strip() for part in line.partition(" = "))
-    if not sign or not NUMBER.fullmatch(printed):
-        raise NumberError(f"expected NUMBER = EXPRESSION, found {line!r}")
-    texts = [text for text, _ in tokens]
+def place_of(printed, texts, first, line):
+    """Which of the numbers of a text, from the first on, is the one that a line computes."""
     if printed not in texts[first:]:
-        elsewhere = (
-            " (it stands earlier: lines go by the order of the text)" if printed in texts else ""
-        )
+        elsewhere = " (it stands earlier: lines go by the order of the text)" if printed in texts else ""
         raise NumberError(f"{printed} is not in the text{elsewhere}: {line}")
     return texts.index(printed, first)
 
@@ -248,28 +372,22 @@ def as_value(word):
     return word if re.fullmatch(r"[A-Za-z_]\w*|-?[\d.]+", word) else repr(word)
 
 
-def numbers_of_column(line, block, files):
+def numbers_of_column(column, expression, line, block, files):
     """The first numbers of the cells of a column."""
-    column, _, expression = line.removeprefix("column ").partition(":")
-    numbers = []
-    for row in rows_of(block.text):
-        cell, start = row[int(column)] if int(column) < len(row) else ("", 0)
+    numbers, rows = [], rows_of(block.text)
+    if line.rows and len(line.rows) != len(rows):
+        raise NumberError(f"the table has {len(rows)} rows, `rows:` lists {len(line.rows)}")
+    for k, row in enumerate(rows):
+        cell, start = row[column] if column < len(row) else ("", 0)
         token = NUMBER.search(plain(cell))
         if token is None:
             continue
-        filled = re.sub(
-            r"\{(\d+)\}", lambda found: as_arguments(row[int(found[1])][0]), expression.strip()
-        )
-        numbers.append(
-            Number(
-                token.group(),
-                (block.text_at + start + token.start(),),
-                evaluate(filled, files),
-                f"row {row[0][0]}, column {column}: {filled}",
-            )
-        )
+        filled = re.sub(r"\{(\d+)\}", lambda found: as_arguments(row[int(found[1])][0]), expression)
+        filled = filled.replace("{row}", line.rows[k] if line.rows else "{row}")
+        numbers.append(Number(token.group(), block.text_at + start + token.start(), None,
+                              evaluate(filled, files), line, f"row {row[0][0]}, column {column}: {filled}"))
     if not numbers:
-        raise NumberError(f"column {int(column)} has no number")
+        raise NumberError(f"column {column} has no number")
     return numbers
 
 
@@ -284,13 +402,16 @@ def constants(expression):
     }
 
 
-def without_columns(text, comments):
+def without_columns(text, lines):
     """A table without what `column` lines compute, the first number of each cell, and without the
     columns that these go by."""
-    lines = [x for comment in comments for x in comment.lines if x.startswith("column ")]
-    computed = {int(digits) for x in lines for digits in re.findall(r"^column (\d+)", x)}
-    keys = {int(digits) for x in lines for digits in re.findall(r"\{(\d+)\}", x)}
-    if not lines:
+    computed = {int(column) for kind, left, _ in lines if kind == "column" for column in left}
+    keys = {
+        int(digits)
+        for kind, _, right in lines if kind == "column"
+        for digits in re.findall(r"\{(\d+)\}", " ".join(right))
+    }
+    if not computed:
         return text
     head = text.lstrip().splitlines()[0].strip().strip("|").split("|")
     left = [cell for k, cell in enumerate(head) if k not in keys]
@@ -303,21 +424,19 @@ def without_columns(text, comments):
     return " | ".join(left)
 
 
-def unexplained(text, comments):
-    """Numbers of a paragraph or table that no line of its comments prints, computes, gives, or
+def unexplained(text, about):
+    """Numbers of a paragraph or table that no line of its blocks prints, computes, gives, or
     selects cases by."""
-    text = without_columns(text, comments)
+    lines = [parsed(line.text) for block in about for line in block.lines]
     printed, known = [], set()
-    for comment in comments:
-        for line in comment.lines:
-            if line.startswith("given:"):
-                known |= {value_of(word) for word in NUMBER.findall(line)}
-            elif not line.startswith("column "):
-                left, _, right = line.partition(" = ")
-                printed.append(left)
-                known |= constants(right.strip())
+    for kind, left, expressions in lines:
+        if kind == "given":
+            known |= {value_of(word) for word in left}
+        elif kind == "numbers":
+            printed += left
+            known |= set().union(*map(constants, expressions))
     left = []
-    for token in NUMBER.finditer(plain(text)):
+    for token in NUMBER.finditer(plain(without_columns(text, lines))):
         if token.group() in printed:
             printed.remove(token.group())
         elif value_of(token.group()) not in known:

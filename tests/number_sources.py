@@ -163,7 +163,7 @@ def matches(key, found, wanted):
 
 
 class Files:
-    """The files of one comment, and the functions that its expressions may call."""
+    """The files behind a block of numbers, and the functions that its expressions may call."""
 
     def __init__(self, names, root=ROOT):
         self.paths = []
@@ -266,7 +266,12 @@ class Files:
         return self._each(lambda case: point(case, epoch)["train_s"], algorithm, **wanted)
 
     def clock(self, algorithm, name, **wanted):
-        return self._each(lambda case: case.footer["clocks"][name], algorithm, **wanted)
+        """"prepare_s", or the sum of several, "prepare_s+transfer_s"."""
+        return self._each(
+            lambda case: sum(case.footer["clocks"][part] for part in name.split("+")),
+            algorithm,
+            **wanted,
+        )
 
     def footer(self, algorithm, key, **wanted):
         """"peak_host_bytes", or "load_parts.split_s"."""

@@ -107,11 +107,6 @@ def test_the_search_knows_the_documents(site):
     assert page in (found if isinstance(found, list) else [found])
 
 
-def test_comments_about_numbers_are_not_shown(site):
-    text = (site / "results" / "README.html").read_text(encoding="utf-8")
-    assert "numbers: results" not in text and "rate(sgd_serial" not in text
-
-
 def test_a_broken_link_is_an_error(tmp_path, monkeypatch):
     if not SPHINX.exists():
         pytest.skip("what makes the pages is not here: ./dev deps docs")

@@ -5,14 +5,10 @@ import re
 
 import pytest
 
-from doc_numbers import agrees, blocks, check, evaluate, plain, unexplained
+from doc_numbers import (agrees, all_sources, blocks, blocks_of, check, evaluate, plain, sources_of,
+                         unexplained)
 from number_sources import ROOT, Files, NumberError, Seeds, cases_of
 
-PAGES = [
-    path
-    for path in sorted(ROOT.rglob("*.md"))
-    if not {"build", "runs", "data", ".cache"} & set(path.relative_to(ROOT).parts)
-]
 EXHIBITS = sorted((ROOT / "docs" / "reproduction").glob("*.md"))
 # Pages of algorithms whose section "Measured" has a source behind every number.
 ROOMS = [
@@ -27,7 +23,8 @@ ROOMS = [
 ]
 # Those for readers, of which the section "Best result" does.
 FAMILIES = sorted(notes.with_name("README.md") for notes in ROOT.glob("algorithms/*/NOTES.md"))
-BLOCKS = [block for page in PAGES for block in blocks(page.relative_to(ROOT), page.read_text())]
+FOUND = {sources: blocks_of(sources) for sources in all_sources()}
+BLOCKS = [block for found, _ in FOUND.values() for block in found]
 
 
 @pytest.mark.parametrize("block", BLOCKS, ids=lambda block: block.where)
@@ -35,32 +32,29 @@ def test_the_numbers_are_those_of_the_files(block):
     assert check(block) == []
 
 
-def test_the_pages_with_results_name_their_files():
-    """So that a changed comment does not pass by being no comment any more."""
-    pages = {str(block.page) for block in BLOCKS}
-    assert {"README.md", "results/README.md", "results/published/measured/README.md"} <= pages
-    assert {str(page.relative_to(ROOT)) for page in [*EXHIBITS, *ROOMS, *FAMILIES]} <= pages
+@pytest.mark.parametrize("sources", FOUND, ids=lambda sources: str(sources.relative_to(ROOT)))
+def test_the_sources_fits_its_page(sources):
+    assert FOUND[sources][1] == []
+
+
+def test_the_pages_with_results_have_sources():
+    """So that a file of another name does not pass by being none any more."""
+    pages = ["README.md", "results/README.md", "results/published/measured/README.md"]
+    expected = [*(ROOT / page for page in pages), *EXHIBITS, *ROOMS, *FAMILIES]
+    assert {sources_of(page) for page in expected} <= FOUND.keys()
     assert len(FAMILIES) == 8
     assert sum(len(block.lines) for block in BLOCKS) > 500
-    for page in PAGES:
-        stray = re.sub(r"^<!-- numbers: .*?^-->$", "", page.read_text(), flags=re.M | re.S)
-        stray = re.sub(r"^```.*?^```$", "", stray, flags=re.M | re.S)
-        assert not re.search(r"^ {0,3}<!-- *numbers", stray, re.M), page
-
-
-def without_comments(text):
-    return re.sub(r"<!--.*?-->\n?", "", text, flags=re.S)
 
 
 def stated(text):
     """The paragraphs that say what was published, measured or concluded."""
-    parts = (part.strip("\n") for part in without_comments(text).split("\n\n"))
+    parts = (part.strip("\n") for part in text.split("\n\n"))
     return [part for part in parts if re.match(r"\*\*(Published|Measured|Verdict)\b", part.strip())]
 
 
 def section(text, name):
     """Its paragraphs and tables."""
-    found = re.search(rf"^## {name}\n(.*?)(?=^## |\Z)", without_comments(text), re.M | re.S)
+    found = re.search(rf"^## {name}\n(.*?)(?=^## |\Z)", text, re.M | re.S)
     assert found, f"there is no section ## {name}"
     return [part.strip("\n") for part in found[1].split("\n\n") if part.strip()]
 
@@ -73,16 +67,6 @@ def best_result(text):
     return section(text, "Best result")
 
 
-def paragraphs(page, of):
-    """(text, its comments) of those paragraphs of a page."""
-    text = page.read_text()
-    found = {part: [] for part in of(text)}
-    for block in blocks(page.relative_to(ROOT), text):
-        if block.text in found:
-            found[block.text].append(block)
-    return found.items()
-
-
 @pytest.mark.parametrize(
     "page, of",
     [(page, stated) for page in EXHIBITS]
@@ -91,10 +75,11 @@ def paragraphs(page, of):
     ids=lambda it: str(it.relative_to(ROOT)) if hasattr(it, "name") else it.__name__,
 )
 def test_every_number_has_a_source(page, of):
+    about = FOUND[sources_of(page)][0]
     left = {
         text[:60]: numbers
-        for text, comments in paragraphs(page, of)
-        if (numbers := unexplained(text, comments))
+        for text in of(page.read_text())
+        if (numbers := unexplained(text, [block for block in about if block.text == text.strip()]))
     }
     assert left == {}
 
@@ -248,10 +233,14 @@ def test_configurations_are_counted_where_one_is_above_the_other(tmp_path):
         evaluate("count_above(x, a, b, blocks)", files)
 
 
+def problems(toy, text, sources):
+    found, wrong = blocks("page.numbers", text, sources)
+    return wrong + [problem for block in found for problem in check(block, toy)]
+
+
 def test_a_missing_folder_is_an_error(toy):
-    page = toy / "page.md"
-    block = next(blocks(page, "text 1\n\n<!-- numbers: gone\n1 = 1\n-->\n"))
-    assert "gone: no such file or folder" in check(block, toy)[0]
+    wrong = problems(toy, "# A\n\ntext 1\n", "# A\n> text\nfrom gone\n1 = 1\n")
+    assert wrong == ["page.numbers:4: gone: no such file or folder"]
 
 
 @pytest.mark.parametrize(
@@ -275,82 +264,99 @@ def test_printed_digits_are_the_value_rounded(text, value, same):
     assert agrees(text, value) is same
 
 
-def problems(toy, text):
-    return [found for block in blocks(toy / "page.md", text) for found in check(block, toy)]
-
-
 PAGE = """# A page
 
 The RMSE is 1.60 after 3 epochs, `b16` ends at 1.0.
 
-<!-- numbers: run
-1.60 = final(a)
-3 = epochs(a)
-1.0 = final(b)
--->
+It began at 4.
+"""
+SOURCES = """let six = b
+
+# A page
+
+> The RMSE is
+from run
+1.60 3 = {final|epochs}(a)
+1.0 = final($six)
 """
 
 
 def test_right_numbers_pass(toy):
-    assert problems(toy, PAGE) == []
+    assert problems(toy, PAGE, SOURCES) == []
 
 
 @pytest.mark.parametrize(
     "right, wrong, message",
     [
-        ("is 1.60", "is 1.61", "1.60 is not in the text"),
-        ("1.60", "1.61", "1.61 is printed, the files have 1.6"),
+        ("is 1.60", "is 1.61", "page.numbers:7: 1.60 is not in the text"),
+        ("1.60", "1.61", "page.numbers:7: final(a): 1.61 is printed, the files have 1.6"),
         ("3 epochs", "4 epochs", "3 is not in the text"),
-        ("at 1.0", "at 1.1", "1.0 is not in the text"),
+        ("at 1.0", "at 1.1", "page.numbers:8: 1.0 is not in the text"),
         ("1.60 after 3", "3 after 1.60", "it stands earlier"),
-        ("3 = epochs(a)", "3 epochs(a)", "expected NUMBER = EXPRESSION"),
-        ("3 = epochs(a)", "given: 17", "given 17 is not in the text"),
+        ("1.0 = final($six)", "1.0 final($six)", "expected NUMBER = EXPRESSION"),
+        ("1.0 = final($six)", "given: 17", "given 17 is not in the text"),
+        ("1.60 3 = {final|epochs}(a)", "1.60 3 = final(a)", "2 numbers need braces with 2 parts"),
+        ("1.60 3 =", "1.60 =", "1 numbers need braces with 1 parts"),
+        ("$six", "$seven", "no `let` before names 'seven'"),
+        ("$six", "b", "page.numbers:1: six is never put in"),
+        ("The RMSE is 1", "RMSE: 1", "page.numbers:5: expected one paragraph below '# A page' that "
+         "begins with 'The RMSE is', found 0; there are: RMSE: 1.60 after 3 epochs,; It began at 4."),
+        ("It began", "The RMSE is", "found 2"),
+        ("# A page\n\nThe", "# Page\n\nThe", "no heading '# A page', but '# Page'"),
+        ("> The RMSE is\n", "", "no `> FIRST WORDS` says which paragraph is meant: 1.60 3 ="),
+        ("It began at 4.", "# A page", "the page has the heading '# A page' twice"),
     ],
 )
-def test_a_wrong_number_is_found(toy, right, wrong, message):
-    assert right in PAGE
-    assert message in " ".join(problems(toy, PAGE.replace(right, wrong)))
+def test_what_does_not_fit_is_found(toy, right, wrong, message):
+    assert right in PAGE + SOURCES
+    assert message in " ".join(problems(toy, PAGE.replace(right, wrong), SOURCES.replace(right, wrong)))
+
+
+def test_a_paragraph_is_found_whatever_its_numbers_are(toy):
+    sources = SOURCES.replace("> The RMSE is", "> The RMSE is 2.75 after")
+    assert problems(toy, PAGE, sources) == []
+
+
+def test_a_file_of_sources_without_its_page_is_an_error(tmp_path):
+    assert "no page a.md beside it" in blocks_of(tmp_path / "a.numbers", tmp_path)[1][0]
 
 
 TABLE = """| algorithm | factors | seconds | RMSE |
 | --- | --- | --- | --- |
 | `a` | 8 | 6.0 | 1.60 |
 | `b`, `factors: 16` | 16 | 2.0 (fast) | |
-
-<!-- numbers: run
-column 2: train({0})
-column 3: final({0}, factors={1})
--->
 """
+COLUMNS = "> | algorithm\nfrom run\ncolumn 2: train({0})\ncolumn 3: final({0}, factors={1})\n"
 
 
-def test_a_table_is_checked_row_by_row(toy):
-    assert problems(toy, TABLE) == []
-    assert (
-        "row `b`, `factors: 16`, column 2: train(b, factors=16): 2.1 is printed"
-        in problems(toy, TABLE.replace("2.0 (", "2.1 ("))[0]
-    )
-    assert "row `a`, column 3" in problems(toy, TABLE.replace("1.60", "1.70"))[0]
-    assert (
-        "column 1 has no number"
-        in problems(
-            toy,
-            TABLE.replace("| 8 |", "| |")
-            .replace("| 16 |", "| |")
-            .replace("column 2: train({0})", "column 1: 1"),
-        )[0]
-    )
+@pytest.mark.parametrize(
+    "right, wrong, message",
+    [
+        ("2.0 (", "2.1 (", "row `b`, `factors: 16`, column 2: train(b, factors=16): 2.1 is printed"),
+        ("1.60", "1.70", "row `a`, column 3"),
+        ("column 2: train({0})", "column 9: 1", "column 9 has no number"),
+        ("from run", "from run\nrows: a", "the table has 2 rows, `rows:` lists 1"),
+    ],
+)
+def test_a_table_is_checked_row_by_row(toy, right, wrong, message):
+    assert problems(toy, TABLE, COLUMNS) == []
+    assert message in problems(toy, TABLE.replace(right, wrong), COLUMNS.replace(right, wrong))[0]
+
+
+def test_rows_are_listed_where_their_cells_do_not_say_what_they_are(toy):
+    text = TABLE.replace("`a`", "one").replace("`b`, `factors: 16`", "other")
+    sources = "> | algorithm\nfrom run\nrows: a | b, factors=16\ncolumns 1 2: {8 *|6 /} 1\n"
+    assert "2.0 is printed, the files have 6" in problems(toy, text, sources)[1]
+    sources = sources.replace("columns 1 2: {8 *|6 /} 1", "columns 2 3: {train|final}({row})")
+    assert problems(toy, text, sources) == []
 
 
 def test_cells_that_no_line_computes_are_listed():
-    lines = "column 2: train({0})\ncolumn 3: final({0}, factors={1})\n"
-    comments = list(blocks("page", TABLE.split("<!--")[0] + f"<!-- numbers: run\n{lines}-->\n"))
-    assert unexplained(comments[0].text, comments) == []
-    twice = comments[0].text.replace("6.0", "6.0 (1.5)")
-    assert unexplained(twice, comments) == ["1.5"]
-    first = lines.splitlines()[0]
-    one = list(blocks("page", f"{comments[0].text}\n\n<!-- numbers: run\n{first}\n-->\n"))
-    assert unexplained(one[0].text, one) == ["8", "1.60", "16"]
+    about, _ = blocks("page", TABLE, COLUMNS)
+    assert unexplained(TABLE.strip(), about) == []
+    assert unexplained(TABLE.strip().replace("6.0", "6.0 (1.5)"), about) == ["1.5"]
+    one, _ = blocks("page", TABLE, COLUMNS.rpartition("column 3")[0])
+    assert unexplained(TABLE.strip(), one) == ["8", "1.60", "16"]
 
 
 def test_cases_that_were_never_begun_are_passed_over(tmp_path):
@@ -375,13 +381,10 @@ def test_files_of_benchmarks_with_one_name_are_told_apart_by_their_folder(tmp_pa
 
 
 def test_numbers_without_a_source_are_listed():
-    page = (
-        "**Measured.** 1.5 s on f = 8 of `fp16`, ml-100k, [x](a-7.md), 40 % of 2.\n\n"
-        "<!-- numbers: x\n1.5 = train(a, factors=8)\ngiven: 2\n-->\n"
-    )
-    comments = list(blocks("page", page))
-    assert unexplained(comments[0].text, comments) == ["40"]
-    assert unexplained("1.5 and 1.5", comments) == ["1.5"]
+    text = "**Measured.** 1.5 s on f = 8 of `fp16`, ml-100k, [x](a-7.md), 40 % of 2."
+    about, _ = blocks("page", text, "> **Measured.**\n1.5 = train(a, factors=8)\ngiven: 2\n")
+    assert unexplained(text, about) == ["40"]
+    assert unexplained("1.5 and 1.5", about) == ["1.5"]
     text = "`fp16` [x](a-7.md) GTX 1080 Ti"
     assert not re.search(r"\d", plain(text)) and len(plain(text)) == len(text)
 

@@ -1,11 +1,10 @@
-"""./dev renumber: numbers of the documents written from the files, in the text and in the comment behind it."""
+"""./dev renumber: numbers of the documents written from the files, in the page and in its file of sources."""
 
-import pathlib
 import re
 
 import pytest
 
-from doc_numbers import agrees, blocks, check, numbers_of
+from doc_numbers import agrees, blocks, numbers_of, sources_of
 from mfdev import renumber
 from number_sources import ROOT
 
@@ -17,30 +16,34 @@ def other(number):
     return re.sub(r"\d(?=\D*$)", lambda digit: str((int(digit.group()) + 3) % 10), number)
 
 
-def falsified(page, text):
-    """(the text with other numbers wherever a comment computes one, in how many places)."""
-    places = {place: number.printed for block in blocks(page, text) for number in numbers_of(block)[0]
-              for place in number.places}
-    for place in sorted(places, reverse=True):
-        text = text[:place] + other(places[place]) + text[place + len(places[place]):]
-    return text, len(places)
+def texts_of(page):
+    return tuple(file.read_text() for file in (ROOT / page, sources_of(ROOT / page)))
+
+
+def falsified(sources, texts):
+    """(the texts with other numbers wherever a line computes one, in how many places)."""
+    edits = ({}, {})
+    for block in blocks(sources, *texts)[0]:
+        for number in numbers_of(block)[0]:
+            new = (number.printed, other(number.printed))
+            edits[0][number.page_at] = new
+            edits[1].update({number.source_at: new} if number.source_at is not None else {})
+    return tuple(map(renumber.edited, texts, edits)), len(edits[0])
 
 
 @pytest.mark.parametrize("page", PAGES)
 def test_false_numbers_become_those_of_the_files(page):
-    text = (ROOT / page).read_text()
-    false, count = falsified(pathlib.Path(page), text)
-    assert count > 10 and false != text
-    again, changes, problems = renumber.renumbered(pathlib.Path(page), false)
-    assert problems == []
-    assert again == text
+    texts = texts_of(page)
+    false, count = falsified("page.numbers", texts)
+    assert count > 10 and false[0] != texts[0] and false[1] != texts[1]
+    again, changes, problems = renumber.renumbered("page.numbers", false)
+    assert (again, problems) == (texts, [])
     assert changes
-    assert all(check(block) == [] for block in blocks(pathlib.Path(page), again))
 
 
 def test_a_page_that_is_right_stays():
-    text = (ROOT / "README.md").read_text()
-    assert renumber.renumbered(pathlib.Path("README.md"), text) == (text, [], [])
+    texts = texts_of("README.md")
+    assert renumber.renumbered("README.numbers", texts) == (texts, [], [])
 
 
 @pytest.mark.parametrize("value, like, text", [
@@ -58,32 +61,33 @@ def test_far_moves_are_marked():
     assert "READ AGAIN" not in str(renumber.Change("page:1", "1.00", "1.05"))
 
 
-def test_a_number_of_two_comments_that_moves_is_marked():
-    """Two that read alike are one place to both comments, and may be meant apart."""
-    text = ("From 7 to 7.\n\n<!-- numbers: README.md\n7 = 3 + 4\n-->\n<!-- numbers: README.md\n"
-            "7 = 3 * 5\n-->\n")
-    (change,) = renumber.renumbered(pathlib.Path("page.md"), text)[1]
-    assert str(change).endswith("READ AGAIN: two comments compute it")
-    (change,) = renumber.renumbered(pathlib.Path("page.md"), text.replace("3 + 4", "3 * 5"))[1][:1]
-    assert change.shared is False, "the same line twice"
+def test_a_number_of_two_lines_that_moves_is_marked():
+    """Two that read alike are one place to both lines, and may be meant apart."""
+    texts = ("From 7 to 7.\n", "> From\nfrom README.md\n7 = 3 + 4\nfrom README.md\n7 = 3 * 5\n")
+    (change,) = renumber.renumbered("page.numbers", texts)[1]
+    assert str(change).endswith("READ AGAIN: two lines compute it")
+    changes = renumber.renumbered("page.numbers", (texts[0], texts[1].replace("3 + 4", "3 * 5")))[1]
+    assert changes[0].shared is False, "the same line twice"
 
 
 def test_what_cannot_be_computed_is_said(tmp_path):
-    text = "There are 5 of them.\n\n<!-- numbers: results/nowhere\n5 = rate(als)\n-->\n"
-    again, changes, problems = renumber.renumbered(pathlib.Path("page.md"), text, tmp_path)
-    assert (again, changes) == (text, [])
+    texts = ("There are 5 of them.\n", "> There\nfrom results/nowhere\n5 = rate(als)\n")
+    again, changes, problems = renumber.renumbered("page.numbers", texts, tmp_path)
+    assert (again, changes) == (texts, [])
     assert "results/nowhere: no such file or folder" in problems[0]
-    text = "There are 5 of them.\n\n<!-- numbers: README.md\n6 = 6\n-->\n"
-    assert "6 is not in the text" in renumber.renumbered(pathlib.Path("page.md"), text)[2][0]
+    texts = (texts[0], "> There\nfrom README.md\n6 = 6\n")
+    assert "6 is not in the text" in renumber.renumbered("page.numbers", texts)[2][0]
 
 
 def test_pages_on_disk(tmp_path, capsys):
-    page = tmp_path / "page.md"
-    page.write_text("It takes 5 s.\n\n<!-- numbers: README.md\n5 = 2 * 3.2\n-->\n")
+    page, sources = tmp_path / "page.md", tmp_path / "page.numbers"
+    page.write_text("It takes 5 to 7 s.\n")
+    assert renumber.renumber([str(page)]) == 2
+    assert "no such file" in capsys.readouterr().err
+    sources.write_text("> It takes\nfrom README.md\n5 7 = {2|3.2} * 3.2\n")
     assert renumber.renumber([str(page), "--show"]) == 0
     assert "5 -> 6 (+20.0 %)  READ AGAIN" in capsys.readouterr().out
-    assert "It takes 5 s." in page.read_text()
+    assert page.read_text() == "It takes 5 to 7 s.\n"
     assert renumber.renumber([str(page)]) == 0
-    assert page.read_text() == "It takes 6 s.\n\n<!-- numbers: README.md\n6 = 2 * 3.2\n-->\n"
-    assert renumber.renumber([str(tmp_path / "none.md")]) == 2
-    assert "no such file" in capsys.readouterr().err
+    assert page.read_text() == "It takes 6 to 10 s.\n"
+    assert sources.read_text() == "> It takes\nfrom README.md\n6 10 = {2|3.2} * 3.2\n"

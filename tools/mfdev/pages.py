@@ -1,8 +1,8 @@
 """The documents of the repository as pages for a browser, which open from disk and are searched there.
 
 Sphinx and MyST make them (docs/requirements.txt); any warning of theirs, such as a link that leads nowhere, is an
-error. Before that the tree of Markdown is copied: comments are left out, a link to a folder becomes one to its README,
-and a link to a folder without one, text.
+error. Before that the tree of Markdown is copied: a link to a folder becomes one to its README, and a link to a folder
+without one, text.
 """
 
 import os
@@ -88,11 +88,10 @@ def link(page, found, copied):
 
 
 def prepared(page, text, copied):
-    """A document without its comments, its links followed; code stays."""
+    """A document with its links followed; code stays."""
     parts = FENCE.split(text)
     for k in range(0, len(parts), 2):
-        plain = re.sub(r"^<!--.*?-->\n?", "", parts[k], flags=re.M | re.S)
-        parts[k] = LINK.sub(lambda found: link(page, found, copied), plain)
+        parts[k] = LINK.sub(lambda found: link(page, found, copied), parts[k])
     return "".join(parts)
 
 

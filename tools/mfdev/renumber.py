@@ -1,10 +1,10 @@
 """Writes the numbers of the files into the documents: ./dev renumber [PAGE...] [--show]
 
 After results were measured again. A number that tests/doc_numbers.py finds wrong is replaced by its value, with as
-many decimals as are printed, in the text and in the comment behind it. Each is listed with how far it moved: those that
-moved by more than a tenth are marked, since the sentence around may not hold any more, and those that a second comment
-computes otherwise: the text had one number for both, or two that read alike, of which the first was taken. What sentences say, and numbers
-that are `given`, are for the reader of the list.
+many decimals as are printed, in the page and in its file of sources. Each is listed with how far it moved: those that
+moved by more than a tenth are marked, since the sentence around may not hold any more, and those that a second line
+computes otherwise: the text had one number for both, or two that read alike, of which the first was taken. What
+sentences say, and numbers that are `given`, are for the reader of the list.
 """
 
 import argparse
@@ -17,7 +17,7 @@ from mfdev.shell import ROOT
 
 sys.path.insert(0, str(ROOT / "tests"))
 
-from doc_numbers import blocks, numbers_of, value_of  # noqa: E402
+from doc_numbers import all_sources, blocks, numbers_of, sources_of, value_of  # noqa: E402
 
 FAR = 0.1  # of the number that was printed
 
@@ -27,14 +27,14 @@ class Change:
     where: str
     printed: str
     new: str
-    shared: bool = False  # with a line of another comment
+    shared: bool = False  # with a line that says otherwise
 
     def __str__(self):
         old, new = value_of(self.printed), value_of(self.new)
         moved = (new - old) / abs(old) if old else float("inf")
         return f"{self.where}: {self.printed} -> {self.new} ({100 * moved:+.1f} %)" + \
             ("  READ AGAIN" if abs(moved) > FAR or self.shared else "") + \
-            (": two comments compute it" if self.shared else "")
+            (": two lines compute it" if self.shared else "")
 
 
 def printed_as(value, like):
@@ -44,31 +44,30 @@ def printed_as(value, like):
     return re.sub(r"^(-?)0\.", r"\1.", text) if decimals and not like.lstrip("-").startswith("0.") else text
 
 
-def renumbered(page, text, root=ROOT):
-    """(the text with the numbers of the files, changes, what could not be computed)."""
-    edits, changes, problems = {}, [], []  # of a number that two comments compute the place is one
-    found = [(block, *numbers_of(block, root)) for block in blocks(page, text)]
-    lines = {}  # of a place in the text: what computes it
-    for block, numbers, _ in found:
-        for number in numbers:
-            lines.setdefault(number.places[0], set()).add((block.files, number.from_))
-    for block, numbers, unknown in found:
-        problems += [f"{block.where}: {why}" for why in unknown]
-        for number in (number for number in numbers if not number.is_right):
-            new = printed_as(number.value, number.printed)
-            changes.append(Change(block.where, number.printed, new, len(lines[number.places[0]]) > 1))
-            edits |= {place: (number.printed, new) for place in number.places}
-    for place in sorted(edits, reverse=True):
-        printed, new = edits[place]
-        text = text[:place] + new + text[place + len(printed):]
-    return text, changes, problems
+def renumbered(sources, texts, root=ROOT):
+    """((page, its sources) with the numbers of the files, changes, what could not be computed)."""
+    found, problems = blocks(sources, *texts)
+    numbers, changes, edits, lines = [], [], ({}, {}), {}  # lines: of a place in the page, what computes it
+    for block in found:
+        computed, unknown = numbers_of(block, root)
+        problems += unknown
+        for number in computed:
+            numbers.append(number)
+            lines.setdefault(number.page_at, set()).add((block.files, number.from_))
+    for number in (number for number in numbers if not number.is_right):
+        new = printed_as(number.value, number.printed)
+        changes.append(Change(f"{sources}:{number.line.number}", number.printed, new, len(lines[number.page_at]) > 1))
+        for places, at in zip(edits, (number.page_at, number.source_at)):
+            if at is not None:
+                places[at] = (number.printed, new)
+    return tuple(map(edited, texts, edits)), changes, problems
 
 
-def pages_of(named):
-    if named:
-        return named
-    left_out = {"build", "runs", "data", ".cache"}
-    return [path for path in sorted(ROOT.rglob("*.md")) if not left_out & set(path.relative_to(ROOT).parts)]
+def edited(text, edits):
+    for at in sorted(edits, reverse=True):
+        printed, new = edits[at]
+        text = text[:at] + new + text[at + len(printed):]
+    return text
 
 
 def renumber(words):
@@ -76,17 +75,18 @@ def renumber(words):
     parser.add_argument("pages", nargs="*", type=pathlib.Path, help="default: all")
     parser.add_argument("--show", action="store_true", help="write nothing")
     asked = parser.parse_args(words)
-    missing = [str(page) for page in asked.pages if not page.is_file()]
+    missing = [str(file) for page in asked.pages for file in (page, sources_of(page)) if not file.is_file()]
     if missing:
         print(f"error: no such file: {', '.join(missing)}", file=sys.stderr)
         return 2
     wrong = 0
-    for page in pages_of(asked.pages):
-        before = page.read_text(encoding="utf-8")
-        after, changes, problems = renumbered(page, before)
+    for sources in map(sources_of, asked.pages) if asked.pages else all_sources():
+        files = (sources.with_suffix(".md"), sources)
+        before = tuple(file.read_text(encoding="utf-8") for file in files)
+        after, changes, problems = renumbered(sources, before)
         wrong += len(problems)
         print("\n".join([*map(str, changes), *(f"not computed: {problem}" for problem in problems)]),
               end="\n" if changes or problems else "")
-        if after != before and not asked.show:
-            page.write_text(after, encoding="utf-8")
+        for file, text in zip(files, after) if after != before and not asked.show else ():
+            file.write_text(text, encoding="utf-8")
     return 1 if wrong else 0
