@@ -9,6 +9,7 @@ import csv
 import dataclasses
 import functools
 import json
+import lzma
 import math
 import operator
 import pathlib
@@ -134,24 +135,47 @@ class Case:
         }
 
 
-def read_case(path):
-    lines = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+PACKED = ".jsonl.xz"
+
+
+def unpacked(path):
+    """(its spec.json or study.json, {the file that a case was packed from: its lines})"""
+    head, *lines = map(json.loads, lzma.open(path, "rt", encoding="utf-8"))
+    cases = {}
+    for line in lines:
+        if line["type"] == "header":
+            name = line["case_id"].rpartition("/")[2]
+            cases[path.with_name(path.name.removesuffix(PACKED)) / f"{name}.jsonl"] = case = []
+        case.append(line)
+    return head, cases
+
+
+def stored_in(place):
+    """The same of a packed file or a folder."""
+    if place.name.endswith(PACKED):
+        return unpacked(place)
+    spec = place / "spec.json"
+    head = json.loads(spec.read_text(encoding="utf-8")) if spec.exists() else {}
+    return head, {path: [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+                  for path in sorted(place.glob("*.jsonl"))}
+
+
+def as_case(path, lines):
     if lines[-1]["type"] != "footer":
         raise NumberError(f"{path.name}: not finished")
     return Case(path, lines[0], [x for x in lines if x["type"] == "trace"], lines[-1])
 
 
 @functools.lru_cache(maxsize=None)
-def cases_of(folder):
-    """The cases that the folder's spec lists, as plots show them; without one, all files. A run
-    that was cut off lists some that it never began. What was skipped has no numbers."""
-    spec = folder / "spec.json"
-    paths = sorted(folder.glob("*.jsonl"))
-    if spec.exists():
-        stated = json.loads(spec.read_text(encoding="utf-8"))["cases"]
-        names = [case if isinstance(case, str) else case["case_id"] for case in stated]
-        paths = [path for path in (folder / f"{name}.jsonl" for name in names) if path.exists()]
-    cases = [read_case(path) for path in paths]
+def cases_of(place):
+    """The cases that the spec lists, as plots show them; without one, all. A run that was cut off lists
+    some that it never began. What was skipped has no numbers."""
+    head, found = stored_in(place)
+    if "cases" in head:
+        names = [case if isinstance(case, str) else case["case_id"] for case in head["cases"]]
+        by_name = {path.stem: path for path in found}
+        found = {by_name[name]: found[by_name[name]] for name in names if name in by_name}
+    cases = [as_case(path, lines) for path, lines in found.items()]
     return tuple(case for case in cases
                  if case.footer["status"] != "skipped" and "split" in case.header["dataset"])
 
@@ -168,15 +192,18 @@ class Files:
     def __init__(self, names, root=ROOT):
         self.paths = []
         for name in filter(None, re.split(r"[,\s]+", names)):
-            found = sorted(root.glob(name))
+            found = sorted({*root.glob(name), *root.glob(name + PACKED)})
             if not found:
                 raise NumberError(f"{name}: no such file or folder")
             self.paths += found
 
     # -- selection
 
+    def places(self):
+        return [path for path in self.paths if path.is_dir() or path.name.endswith(PACKED)]
+
     def cases(self, algorithm, **wanted):
-        every = [case for path in self.paths if path.is_dir() for case in cases_of(path)]
+        every = [case for place in self.places() for case in cases_of(place)]
         if "data" in wanted and wanted["data"] not in {case.known()["data"] for case in every}:
             wanted["data"] += " look-alike"
         wanted["algorithm"] = algorithm
@@ -357,7 +384,7 @@ class Files:
     def count_above(self, name, one, other, *keys):
         """In how many configurations, which agree in `keys`, a number of `facts` of one algorithm
         is above that of the other."""
-        every = [case for path in self.paths if path.is_dir() for case in cases_of(path)]
+        every = [case for place in self.places() for case in cases_of(place)]
         shared = [
             {tuple(case.known()[key] for key in keys) for case in every if is_of(case, algorithm)}
             for algorithm in (one, other)

@@ -2,6 +2,7 @@
 
 import json
 import pathlib
+import shutil
 
 import pytest
 
@@ -21,8 +22,7 @@ def tree(mfbench, tmp_path):
     done = mfbench("run", "specs/part/small.json", "--out", "results/here/part/small", "--no-share", "--quiet",
                    cwd=tmp_path)
     assert done.returncode == 0, done.stderr
-    (tmp_path / "results/here/of-old").mkdir()
-    (tmp_path / "results/here/of-old/spec.json").write_text('{"cases": []}')
+    shutil.copytree(tmp_path / "results/here/part/small", tmp_path / "results/here/of-old")
     return tmp_path
 
 
@@ -101,6 +101,6 @@ def test_what_belongs_to_the_place_is_left(line, options):
 def test_every_folder_of_reference_results_has_its_spec():
     """But for what was measured before and after one change, or once more on another host."""
     results = ROOT / "results/reference"
-    for folder in remeasure.folders_below([results]):
+    for folder in remeasure.result_folders(results):
         if "other-host" not in folder.parts:
             assert remeasure.part_of(folder, results, ROOT / "experiments"), folder

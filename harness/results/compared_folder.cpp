@@ -3,7 +3,6 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <filesystem>
 #include <optional>
 #include <set>
 
@@ -11,7 +10,7 @@
 #include "base/json_values.hpp"
 #include "base/log.hpp"
 #include "base/text.hpp"
-#include "harness/results/result_file.hpp"
+#include "harness/results/stored_results.hpp"
 
 namespace mf {
 namespace {
@@ -57,17 +56,14 @@ std::optional<std::string> why_left_out(const ResultFile& file) {
   return std::nullopt;
 }
 
-void read_case(const std::string& path, ComparedFolder& folder) {
-  const auto file = read_result_file(path);
-  if (!file) return;
+void take_case(const StoredCase& stored, ComparedFolder& folder) {
   ++folder.summary.files;
-  warn_of_damage(*file, "it is left out");
-  const std::string name = std::filesystem::path(path).filename().string();
-  if (const auto why = why_left_out(*file)) {
-    folder.summary.left_out.push_back(name + ": " + *why);
+  warn_of_damage(stored.file, "it is left out");
+  if (const auto why = why_left_out(stored.file)) {
+    folder.summary.left_out.push_back(stored.name() + ".jsonl: " + *why);
     return;
   }
-  const auto one = compared_case(path, *file);
+  const auto one = compared_case(stored.path, stored.file);
   if (!one) return;
   add_once(folder.summary.commits, commit_of(one->environment));
   add_once(folder.summary.machines, machine_of(*one));
@@ -79,21 +75,13 @@ bool is_named(const std::string& key, const std::string& name) {
                          key[name.size()] == '.');
 }
 
-// What the folder's spec.json says now; null where there is none.
-Json stated_in(const std::string& path) {
-  const std::string file = path + "/spec.json";
-  return std::filesystem::is_regular_file(file) ? read_json_file(file) : Json();
-}
-
 // Results of an earlier spec of the same name stay in its folder: they are no part of this run, as
 // for the figures and the export.
-void drop_unlisted(const Json& stated, std::set<std::string>& files, const std::string& folder) {
-  const Json& cases = value_at(stated, {"cases"});
-  if (!cases.is_array()) return;
-  const std::set<Json> listed(cases.begin(), cases.end());
-  const auto dropped = std::erase_if(files, [&](const std::string& file) {
-    return listed.count(std::filesystem::path(file).stem().string()) == 0;
-  });
+void drop_unlisted(StoredResults& results, const std::string& folder) {
+  const auto listed = results.listed();
+  if (!listed) return;
+  const auto dropped = std::erase_if(
+      results.cases, [&](const StoredCase& one) { return listed->count(one.name()) == 0; });
   if (dropped == 0) return;
   note("{}: {} cases that their spec.json does not list are left out", folder, dropped);
 }
@@ -110,19 +98,12 @@ void take_stated_target(const Json& stated, std::vector<ComparedCase>& cases) {
 }  // namespace
 
 ComparedFolder read_compared_folder(const std::string& path) {
-  if (!std::filesystem::is_directory(path)) {
-    fail(ErrorKind::usage, "{}: is no folder of results", path);
-  }
-  std::set<std::string> files;
-  for (const auto& entry : std::filesystem::directory_iterator(path)) {
-    if (entry.path().extension() == ".jsonl") files.insert(entry.path().string());
-  }
-  const Json stated = stated_in(path);
-  drop_unlisted(stated, files, path);
+  StoredResults results = read_stored_results(path);
+  drop_unlisted(results, path);
   ComparedFolder folder;
   folder.summary.folder = path;
-  for (const auto& file : files) read_case(file, folder);
-  take_stated_target(stated, folder.cases);
+  for (const auto& one : results.cases) take_case(one, folder);
+  take_stated_target(results.spec, folder.cases);
   return folder;
 }
 

@@ -23,9 +23,9 @@ struct ComparedFolder {
   std::vector<ComparedCase> cases;
 };
 
-// Damaged, unfinished and profiled files are left out, as are cases that the folder's spec.json
-// does not list; of these, and of damage, a line on standard error says so. Throws Error(usage)
-// where there is no such folder.
+// Of a folder or a packed file. Damaged, unfinished and profiled files are left out, as are cases
+// that the spec.json does not list; of these, and of damage, a line on standard error says so.
+// Throws what read_stored_results() throws.
 ComparedFolder read_compared_folder(const std::string& path);
 
 // Takes the names, or sections, out of all configurations. Throws Error(usage) for a name that no

@@ -12,6 +12,7 @@
 #include "base/log.hpp"
 #include "base/text.hpp"
 #include "harness/results/export_rows.hpp"
+#include "harness/results/stored_results.hpp"
 #include "harness/results/study_files.hpp"
 
 namespace mf {
@@ -21,88 +22,52 @@ namespace fs = std::filesystem;
 
 bool is_result_path(const fs::path& path) { return path.extension() == ".jsonl"; }
 
-struct FoundFile {
+struct Place {
   std::string path;
-  bool listed = true;
+  bool is_file = false;  // a single case
 };
 
-// The result files of all paths, each once, those of a folder by name.
+// The folders of results below all paths, each once, and the single files among them.
 class Search {
  public:
-  explicit Search(ExportSummary& summary) : summary_(summary) {}
-
   void add(const std::string& path) {
-    if (fs::is_directory(path)) {
+    if (const auto packed = packed_in_place_of(path)) {
+      add_place({folder_of_packed(*packed)});
+    } else if (fs::is_directory(path)) {
       add_tree(path);
     } else if (fs::exists(path) && is_result_path(path)) {
-      add_file(path, true);
+      add_place({path, true});
     } else {
       fail(ErrorKind::usage, "{}: {}; expected a folder of results or a .jsonl file", path,
            fs::exists(path) ? "is neither" : "no such file or folder");
     }
   }
 
-  const std::vector<FoundFile>& files() const { return files_; }
+  const std::vector<Place>& places() const { return places_; }
 
  private:
   void add_tree(const std::string& root) {
     std::set<fs::path> folders = {root};
     for (auto at = fs::recursive_directory_iterator(root); at != fs::recursive_directory_iterator();
          ++at) {
+      const std::string path = at->path().string();
+      if (is_packed_name(path)) folders.insert(folder_of_packed(path));
       if (!at->is_directory()) continue;
       // Trials are no cases: they are exported where their own folder is named.
-      if (holds_studies(at->path().string())) {
+      if (holds_studies(path)) {
         at.disable_recursion_pending();
       } else {
         folders.insert(at->path());
       }
     }
-    for (const auto& folder : folders) add_folder(folder);
+    for (const auto& folder : folders) add_place({folder.string()});
   }
 
-  void add_folder(const fs::path& folder) {
-    std::set<fs::path> paths;
-    for (const auto& entry : fs::directory_iterator(folder)) {
-      if (is_result_path(entry.path())) paths.insert(entry.path());
-    }
-    const auto listed = listed_ids(folder, paths.empty());
-    for (const auto& path : paths) {
-      add_file(path.string(), !listed || listed->count(path.stem().string()) > 0);
-    }
-    if (!listed) return;
-    const auto absent = std::count_if(listed->begin(), listed->end(), [&](const std::string& id) {
-      return paths.count(folder / (id + ".jsonl")) == 0;
-    });
-    if (absent == 0) return;
-    note("{}: {} of {} cases have not begun", folder.string(), absent, listed->size());
-    summary_.not_begun += static_cast<int>(absent);
+  void add_place(const Place& place) {
+    if (seen_.insert(fs::weakly_canonical(place.path).string()).second) places_.push_back(place);
   }
 
-  void add_file(const std::string& path, bool listed) {
-    if (seen_.insert(fs::canonical(path).string()).second) files_.push_back({path, listed});
-  }
-
-  // The cases of the folder's spec.json; nothing where there is none that can be read.
-  std::optional<std::set<std::string>> listed_ids(const fs::path& folder, bool no_results) {
-    const std::string path = (folder / "spec.json").string();
-    if (!fs::exists(path)) return std::nullopt;
-    try {
-      const Json spec = read_json_file(path);
-      if (const Json& ids = value_at(spec, {"cases"}); ids.is_array()) {
-        return ids.get<std::set<std::string>>();
-      }
-    } catch (const std::exception&) {  // as below
-    }
-    // A file of this name beside no results is somebody else's.
-    if (no_results) return std::nullopt;
-    warn("{}: is damaged: expected a list \"cases\" of case ids; all cases of the folder count",
-         path);
-    ++summary_.left_out;
-    return std::nullopt;
-  }
-
-  ExportSummary& summary_;
-  std::vector<FoundFile> files_;
+  std::vector<Place> places_;
   std::set<std::string> seen_;
 };
 
@@ -198,34 +163,66 @@ class Tables {
 // Nothing but, perhaps, a line without its end: the case has just begun.
 bool has_not_begun(const ResultFile& file) { return file.header.is_null() && !file.damage; }
 
+class Export {
+ public:
+  explicit Export(const ExportOptions& options) : options_(options) {}
+
+  void take(const Place& place) {
+    if (place.is_file) {
+      const auto file = read_result_file(place.path);
+      if (file) take_case({place.path, *file}, true);
+      return;
+    }
+    const StoredResults results = read_stored_results(place.path);
+    summary_.left_out += results.damaged_spec ? 1 : 0;
+    auto absent = results.listed().value_or(std::set<std::string>());
+    for (const auto& one : results.cases) {
+      take_case(one, !results.listed() || absent.erase(one.name()) > 0);
+    }
+    if (absent.empty()) return;
+    note("{}: {} of {} cases have not begun", place.path, absent.size(), results.listed()->size());
+    summary_.not_begun += static_cast<int>(absent.size());
+  }
+
+  ExportSummary finish() {
+    if (tables_.empty()) {
+      fail(ErrorKind::usage, "{}: no result that could be exported", join(options_.paths));
+    }
+    tables_.write(options_, summary_);
+    return summary_;
+  }
+
+ private:
+  void take_case(const StoredCase& one, bool listed) {
+    const auto& [path, file] = one;
+    if (!seen_.insert(fs::weakly_canonical(path).string()).second) return;
+    if (has_not_begun(file)) {
+      note("{}: has not begun", path);
+      ++summary_.not_begun;
+    } else if (const auto why = why_no_result(file)) {
+      warn("{}; it is left out", file.damage ? *why : path + ": line 1: " + *why);
+      ++summary_.left_out;
+    } else if (listed || options_.unlisted) {
+      tables_.add(file, path);
+    } else {
+      ++summary_.unlisted;
+    }
+  }
+
+  const ExportOptions& options_;
+  ExportSummary summary_;
+  Tables tables_;
+  std::set<std::string> seen_;
+};
+
 }  // namespace
 
 ExportSummary export_results(const ExportOptions& options) {
-  ExportSummary summary;
-  Search search(summary);
+  Search search;
   for (const auto& path : options.paths) search.add(path);
-  Tables tables;
-  for (const auto& [path, listed] : search.files()) {
-    const auto file = read_result_file(path);
-    if (!file || has_not_begun(*file)) {
-      note("{}: has not begun", path);
-      ++summary.not_begun;
-      continue;
-    }
-    if (const auto why = why_no_result(*file)) {
-      warn("{}; it is left out", file->damage ? *why : path + ": line 1: " + *why);
-      ++summary.left_out;
-    } else if (listed || options.unlisted) {
-      tables.add(*file, path);
-    } else {
-      ++summary.unlisted;
-    }
-  }
-  if (tables.empty()) {
-    fail(ErrorKind::usage, "{}: no result that could be exported", join(options.paths));
-  }
-  tables.write(options, summary);
-  return summary;
+  Export tables(options);
+  for (const auto& place : search.places()) tables.take(place);
+  return tables.finish();
 }
 
 }  // namespace mf

@@ -12,6 +12,7 @@
 #include "base/error.hpp"
 #include "base/json_values.hpp"
 #include "base/log.hpp"
+#include "harness/results/case_lines.hpp"
 
 namespace mf {
 
@@ -79,17 +80,6 @@ std::optional<std::string> expected_here(const Json& line, const ResultFile& bef
   return std::nullopt;
 }
 
-void add_line(ResultFile& file, Json line) {
-  const auto type = text_at(line, {"type"});
-  if (type == "header") {
-    file.header = std::move(line);
-  } else if (type == "trace") {
-    file.trace.push_back(std::move(line));
-  } else if (type == "footer") {
-    file.footer = std::move(line);
-  }
-}
-
 }  // namespace
 
 std::optional<std::string> why_unknown_version(const Json& json) {
@@ -109,35 +99,45 @@ std::optional<double> best_of(const Json& footer, Metric metric) {
 }
 
 std::optional<ResultFile> read_result_file(const std::string& path) {
-  ResultFile result;
   std::error_code error;
   if (const auto kind = std::filesystem::status(path, error).type();
       kind != std::filesystem::file_type::regular &&
       kind != std::filesystem::file_type::not_found) {
-    result.damage = fmt::format("{}: found a folder, a pipe or a device, expected a file", path);
-    return result;
+    ResultFile none;
+    none.damage = fmt::format("{}: found a folder, a pipe or a device, expected a file", path);
+    return none;
   }
   std::ifstream in(path, std::ios::binary);
   if (!in) return std::nullopt;
-  std::string line;
-  for (int number = 1; std::getline(in, line); ++number) {
+  CaseLines lines(path);
+  std::string text;
+  for (std::int64_t number = 1; !lines.file().damage && std::getline(in, text); ++number) {
     // getline also returns a last line without its end: one that was being written.
     if (in.eof()) break;
-    Json json = Json::parse(line, nullptr, false);
-    auto expected = expected_instead(json);
-    if (!expected) expected = expected_here(json, result);
-    if (expected) {
-      result.damage = fmt::format("{}: line {}: found {}, expected {}", path, number,
-                                  line.substr(0, kExcerpt), *expected);
-      break;
-    }
-    add_line(result, std::move(json));
-    if (const auto why = number == 1 ? why_unknown_version(result.header) : std::nullopt) {
-      result.damage = fmt::format("{}: line 1: {}", path, *why);
-      break;
-    }
+    lines.add(text, Json::parse(text, nullptr, false), number);
   }
-  return result;
+  return lines.take();
+}
+
+void CaseLines::add(const std::string& text, Json json, std::int64_t number) {
+  if (file_.damage) return;
+  auto expected = expected_instead(json);
+  if (!expected) expected = expected_here(json, file_);
+  if (expected) {
+    file_.damage = fmt::format("{}: line {}: found {}, expected {}", path_, number,
+                               text.substr(0, kExcerpt), *expected);
+    return;
+  }
+  const auto type = text_at(json, {"type"});
+  if (type == "header") {
+    const auto why = why_unknown_version(json);
+    if (why) file_.damage = fmt::format("{}: line {}: {}", path_, number, *why);
+    file_.header = std::move(json);
+  } else if (type == "trace") {
+    file_.trace.push_back(std::move(json));
+  } else if (type == "footer") {
+    file_.footer = std::move(json);
+  }
 }
 
 void warn_of_damage(const ResultFile& file, const std::string& consequence) {

@@ -7,6 +7,7 @@
 #include "base/error.hpp"
 #include "base/json_values.hpp"
 #include "harness/results/answer.hpp"
+#include "harness/results/stored_results.hpp"
 #include "harness/spec/study.hpp"
 
 namespace mf {
@@ -16,13 +17,15 @@ namespace fs = std::filesystem;
 
 constexpr const char* kTrials = "tune";
 
-std::set<fs::path> folders_of_studies(const fs::path& root) {
-  std::set<fs::path> folders;
-  if (!fs::is_directory(root)) return folders;
+// Folders, and packed files.
+std::set<fs::path> studies_in(const fs::path& root) {
+  std::set<fs::path> found;
+  if (!fs::is_directory(root)) return found;
   for (const auto& entry : fs::directory_iterator(root)) {
-    if (fs::exists(entry.path() / kStudyFile)) folders.insert(entry.path());
+    const fs::path& path = entry.path();
+    if (is_packed_name(path.string()) || fs::exists(path / kStudyFile)) found.insert(path);
   }
-  return folders;
+  return found;
 }
 
 std::optional<double> score_in(const Json& footer, Metric metric) {
@@ -43,14 +46,12 @@ std::optional<TrialPlace> place_of(const StudyPlan& plan, const Json& header) {
                     static_cast<std::size_t>(rung - plan.rungs.begin())};
 }
 
-TrialOutcomes read_outcomes(const StudyPlan& plan, const std::string& folder) {
+TrialOutcomes outcomes_in(const StudyPlan& plan, const StoredResults& results) {
   TrialOutcomes outcomes;
-  for (const auto& entry : fs::directory_iterator(folder)) {
-    if (entry.path().extension() != ".jsonl") continue;
-    const auto file = read_result_file(entry.path().string());
-    if (!file || text_at(file->header, {"trial", "study"}) != plan.name) continue;
-    const auto place = place_of(plan, file->header);
-    const auto outcome = outcome_of(*file, plan.metric);
+  for (const auto& [path, file] : results.cases) {
+    if (text_at(file.header, {"trial", "study"}) != plan.name) continue;
+    const auto place = place_of(plan, file.header);
+    const auto outcome = outcome_of(file, plan.metric);
     if (place && outcome) outcomes[*place] = *outcome;
   }
   return outcomes;
@@ -83,22 +84,22 @@ TrialLookup lookup_in(const TrialOutcomes& outcomes) {
 }
 
 bool holds_studies(const std::string& folder) {
-  return fs::path(folder).filename() == kTrials && !folders_of_studies(folder).empty();
+  return fs::path(folder).filename() == kTrials && !studies_in(folder).empty();
 }
 
 std::vector<FoundStudy> read_studies(const std::string& results) {
   const fs::path root = fs::path(results) / kTrials;
-  const std::set<fs::path> folders = folders_of_studies(root);
-  if (folders.empty()) {
+  const std::set<fs::path> places = studies_in(root);
+  if (places.empty()) {
     fail(ErrorKind::usage,
          "{}: found no study in {}; expected the folder of a run whose spec has \"tune\"", results,
          root.string());
   }
   std::vector<FoundStudy> studies;
-  for (const auto& folder : folders) {
-    const std::string path = (folder / kStudyFile).string();
-    FoundStudy found{read_study_plan(read_json_file(path), path), {}};
-    const TrialOutcomes outcomes = read_outcomes(found.plan, folder.string());
+  for (const auto& place : places) {
+    const StoredResults stored = read_stored_results(place.string());
+    FoundStudy found{read_study_plan(stored.study, place.string()), {}};
+    const TrialOutcomes outcomes = outcomes_in(found.plan, stored);
     found.state = state_of(found.plan, lookup_in(outcomes));
     studies.push_back(std::move(found));
   }

@@ -9,21 +9,21 @@ namespace {
 
 constexpr int kSignals = 256;  // more than there are: what is told is level * kSignals + signal
 
-volatile std::sig_atomic_t own = 0;   // levels: of the signals that came to this process
-volatile std::sig_atomic_t told = 0;  // and to the one that started it
+volatile std::sig_atomic_t own_signals = 0;  // levels: of the signals that came to this process
+volatile std::sig_atomic_t told = 0;         // and to the one that started it
 volatile std::sig_atomic_t last_signal = 0;
 
 extern "C" void on_interrupt(int signal) {
-  own = own + 1;
+  own_signals = own_signals + 1;
   last_signal = signal;
-  if (own >= 2 || told >= 2) std::signal(signal, SIG_DFL);
+  if (own_signals >= 2 || told >= 2) std::signal(signal, SIG_DFL);
 }
 
 extern "C" void on_told(int, siginfo_t* info, void*) {
   const int word = info->si_value.sival_int;
   if (word / kSignals <= told) return;
   told = word / kSignals;
-  if (told > own) last_signal = word % kSignals;
+  if (told > own_signals) last_signal = word % kSignals;
   if (told >= 2) std::signal(SIGTERM, SIG_DFL);  // as which the other's end comes
 }
 
@@ -42,7 +42,7 @@ void install_interrupt_handler() {
   std::signal(SIGPIPE, SIG_IGN);  // a full pipe is an error of the write, not the end of a run
 }
 
-int interrupt_level() { return own > told ? own : told; }
+int interrupt_level() { return own_signals > told ? own_signals : told; }
 int interrupt_signal() { return last_signal; }
 
 sigset_t told_interrupts() {

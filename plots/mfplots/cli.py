@@ -21,6 +21,7 @@ from mfplots.recipes import Recipe, read_recipes
 from mfplots.report import report_html
 from mfplots.series import make_view
 from mfplots.sheet import FORMATS
+from mfplots.stored import case_names, folder_of, packed_in_place_of
 from mfplots.summary import CLOCK_NAMES, Question
 from mfplots.table import table_text
 from mfplots.widths import WIDTHS
@@ -47,7 +48,7 @@ def _parser(command: str) -> argparse.ArgumentParser:
     name = "mfplots" if command == "figures" else f"mfplots {command}"
     parser = argparse.ArgumentParser(prog=name, description=__doc__)
     parser.add_argument("results", nargs="+", metavar="RESULTS",
-                        help="result folder, .jsonl file, or .json file of a benchmark")
+                        help="result folder, also packed, .jsonl file, or .json file of a benchmark")
     parser.add_argument("--target", type=float, metavar="VALUE",
                         help="target test RMSE, or value of --metric (default: the spec's)")
     parser.add_argument("--metric", choices=tuple(METRICS),
@@ -128,7 +129,7 @@ class _Sources:
 def _sources(paths: Sequence[str]) -> _Sources:
     files = benchmark_files(paths)
     of_cases = [path for path in map(Path, paths) if path not in files and not
-                (benchmark_files([path]) and not any(path.glob("*.jsonl")))]
+                (benchmark_files([path]) and not case_names(path))]
     return _Sources(load(of_cases) if of_cases else None,
                     load_benchmarks(files) if files else None)
 
@@ -201,4 +202,6 @@ def _out(options: argparse.Namespace) -> Path:
     if options.out:
         return options.out
     first = Path(options.results[0])
+    if packed := packed_in_place_of(first):
+        return folder_of(packed) / "figures"
     return (first if first.is_dir() else first.parent) / "figures"

@@ -23,6 +23,8 @@ import pandas as pd
 
 from mfplots.errors import PlotError
 from mfplots.metrics import epoch_times
+from mfplots.stored import (CASE, case_names, case_text, folder_of, packed_in_place_of, result_folders,
+                            spec_of)
 
 SCHEMA_VERSION = 1
 STATUSES = ("completed", "diverged", "oom", "timeout", "skipped", "error", "interrupted")
@@ -82,10 +84,11 @@ class CaseFile:
     header: Json = field(default_factory=dict)
     trace: list[Json] = field(default_factory=list)
     footer: Json | None = None
+    begun: bool = False  # the file is there
 
 
 def load(paths: Iterable[str | Path], damaged: list[str] | None = None) -> Results:
-    """Reads result folders and single .jsonl files, each file once.
+    """Reads result folders, packed ones and single .jsonl files, each file once.
 
     A folder counts the cases that its spec.json lists, also those without a file yet (status
     MISSING) and takes baseline and target from there; without a spec.json it counts all its files.
@@ -189,10 +192,9 @@ def shared_before_training(shared: Json | None) -> float:
 
 def _question(path: Path) -> Json:
     """Baseline and target as the spec has them now: an edit does not touch finished cases."""
-    spec = path / "spec.json"
-    if not spec.is_file():
+    stated = spec_of(path)
+    if stated is None:
         return {}
-    stated = json.loads(spec.read_text(encoding="utf-8"))
     if "target_rmse" not in stated:  # older than what it says of targets
         return {key: stated[key] for key in ("baseline",) if key in stated}
     source = stated.get("spec") if isinstance(stated.get("spec"), dict) else {}
@@ -202,32 +204,33 @@ def _question(path: Path) -> Json:
 def _case_paths(path: Path) -> list[Path]:
     if _PARTIAL.search(path.name):
         raise PlotError(f"{path}: the remains of a killed run, never read as a result")
+    if packed := packed_in_place_of(path):
+        return _folder_paths(folder_of(packed))
     if path.is_dir():
         return _folder_paths(path)
     if not path.exists():
         raise PlotError(f"{path}: no such file or folder")
-    if path.suffix != ".jsonl":
-        raise PlotError(f"{path}: expected a result folder, a .jsonl file or the .json of a "
-                        "benchmark")
+    if path.suffix != CASE:
+        raise PlotError(f"{path}: expected a result folder, a packed one (.jsonl.xz), a .jsonl file or the "
+                        ".json of a benchmark")
     return [path]
 
 
 def _folder_paths(folder: Path) -> list[Path]:
-    spec = folder / "spec.json"
-    if spec.exists():
-        return [folder / f"{case_id}.jsonl" for case_id in _listed_cases(spec)]
-    found = sorted(folder.glob("*.jsonl"))
+    stated = spec_of(folder)
+    if stated is not None:
+        return [folder / f"{name}{CASE}" for name in _listed_cases(stated, folder / "spec.json")]
+    found = case_names(folder)
     if not found:
-        inner = sorted(p.name for p in folder.glob("*/") if any(p.glob("*.jsonl")))
+        inner = [str(path.relative_to(folder)) for path in result_folders(folder)]
         extra = f"; its folders with results: {', '.join(inner)}" if inner else ""
         raise PlotError(f"{folder}: no result files{extra}")
-    return found
+    return [folder / name for name in found]
 
 
-def _listed_cases(spec: Path) -> list[str]:
+def _listed_cases(stated: Json, spec: Path) -> list[str]:
     try:
-        cases = json.loads(spec.read_text(encoding="utf-8"))["cases"]
-        names = [case if isinstance(case, str) else str(case["case_id"]) for case in cases]
+        names = [case if isinstance(case, str) else str(case["case_id"]) for case in stated["cases"]]
         if any("/" in name or "\0" in name for name in names):
             raise ValueError("a case id names a file of this folder, so it has no slash")
         return names
@@ -237,14 +240,14 @@ def _listed_cases(spec: Path) -> list[str]:
 
 
 def read_case(path: Path) -> CaseFile:
-    """One result file, checked line by line; empty where it is not there, and without the line that
-    is still being written. Raises PlotError naming file and line."""
+    """One result file, checked line by line, also of a packed folder; empty where it is not there, and
+    without the line that is still being written. Raises PlotError naming file and line."""
     item = CaseFile(path)
-    if not path.exists():
+    text = case_text(path)
+    if text is None:
         return item
-    if not path.is_file():
-        raise PlotError(f"{path}: no regular file; a pipe or a device is not waited for")
-    lines = path.read_text(encoding="utf-8", errors="replace").split("\n")
+    item.begun = True
+    lines = text.split("\n")
     complete = lines[:-1]  # text after the last newline is a line still being written
     for number, text in enumerate(complete, start=1):
         where = f"{path}:{number}"
@@ -340,7 +343,7 @@ def _number(value: Any, key: str, where: str) -> float:
 def _case_row(item: CaseFile) -> Json:
     row: Json = {"file": str(item.path), "folder": item.path.parent.name}
     if not item.header:
-        status = UNFINISHED if item.path.exists() else MISSING
+        status = UNFINISHED if item.begun else MISSING
         return {**row, "case_id": item.path.stem, "status": status, "n_trace": 0}
     return {**row, **_header_row(item.header, row["file"]), **_footer_row(item.footer),
             **_epoch_times(item), "n_trace": len(item.trace)}

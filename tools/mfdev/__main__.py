@@ -32,6 +32,9 @@ USAGE = """\
                         the results at or below each DIR measured again, by the spec of each folder's
                         name (--show: only say which, and how long it took then; --seconds: then stop,
                         the same command goes on)
+./dev pack DIR... [--unpack]
+                        the results at or below each DIR as one file a folder, DIR.jsonl.xz, which
+                        everything reads in its place (docs/results.md); --unpack FILE... back again
 ./dev renumber [PAGE...] [--show]
                         after that: the numbers of the results into the documents, and a list of those
                         that moved
@@ -69,7 +72,7 @@ COMMANDS = {
     "quickstart": ("quickstart.quickstart", 1), "test": ("test.test", 1), "gpu-test": ("test.gpu_test", 0),
     "build": ("build.build", 1), "fuzz": ("fuzz.fuzz", ANY), "bench": ("build.bench", ANY), "plot": ("report.plot", ANY),
     "export": ("report.export", ANY), "report": ("report.report", ANY), "remeasure": ("remeasure.remeasure", ANY),
-    "renumber": ("renumber.renumber", ANY), "docs": ("docs.docs", 2), "reproduce": ("reproduce.reproduce", ANY),
+    "pack": ("pack.pack", ANY), "renumber": ("renumber.renumber", ANY), "docs": ("docs.docs", 2), "reproduce": ("reproduce.reproduce", ANY),
     "peers": ("peers.install_peers", ANY), "deps": ("deps.deps_command", ANY), "lint": ("lint.lint", 0),
     "tidy": ("lint.tidy", ANY), "format": ("lint.format_sources", 0), "help": ("__main__.usage", 0),
 }

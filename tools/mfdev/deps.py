@@ -28,7 +28,8 @@ GROUPS = {
         ("header", "curl/curl.h", "libcurl4-openssl-dev"),
         ("header", "eigen3/Eigen/Core", "libeigen3-dev"),
     ],
-    "optional": [("header", "archive.h", "libarchive-dev"), ("header", "hwloc.h", "libhwloc-dev")],
+    "optional": [("header", "archive.h", "libarchive-dev"), ("header", "lzma.h", "liblzma-dev"),
+                 ("header", "hwloc.h", "libhwloc-dev")],
     "test": [("header", "gtest/gtest.h", "libgtest-dev"), ("python", PYTEST, "python3-pytest"),
              ("python", PYTEST, "python3-jsonschema")],
     "workers": [("python", "pytest xdist", "python3-pytest-xdist")],  # else pytest runs in one process

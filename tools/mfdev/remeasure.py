@@ -1,6 +1,6 @@
 """Measures results again: ./dev remeasure FOLDER... [--show] [--out DIR] [--seconds N]
 
-For each result folder at or below FOLDER runs the spec of its name (results/reference/h200/ccd/speed:
+For each result folder at or below FOLDER, packed or not, runs the spec of its name (results/reference/h200/ccd/speed:
 experiments/ccd/speed.json) with the options that the folder's files say they were made with, into DIR below the
 same name. What DIR has already is not run again, so that a campaign goes on after a limit of time, a kill, or on
 another machine of the kind: carry DIR along.
@@ -25,6 +25,7 @@ from mfdev.shell import ROOT, Failure
 
 sys.path.insert(0, str(ROOT / "plots"))
 from mfplots.command_line import options_of  # noqa: E402
+from mfplots.stored import PACKED, case_names, case_text, folder_of, packed_in_place_of, result_folders  # noqa: E402
 
 FROM_FEW = 5  # seeds
 
@@ -39,37 +40,35 @@ class Part:
     seeds: int          # of the spec now
 
 
-def lines_of(path):
-    with path.open(encoding="utf-8") as file:
-        return [json.loads(line) for line in file]
+def cases_of(folder):
+    """The lines of each case, also of a packed folder."""
+    return [[json.loads(line) for line in case_text(folder / name).splitlines()] for name in case_names(folder)]
+
+
+def trials_of(folder):
+    """Folders, and those that packed files stand in the place of."""
+    found = (folder / "tune").glob("*")
+    return sorted({folder_of(path) if path.name.endswith(PACKED) else path for path in found})
 
 
 def part_of(folder, results, specs):
     """None: there is no spec of that name."""
     name = pathlib.PurePath(*folder.relative_to(results).parts[1:])
     spec = specs / f"{name}.json"
-    files = sorted(folder.glob("*.jsonl"))
-    if not spec.is_file() or not files:
+    cases = cases_of(folder)
+    if not spec.is_file() or not cases:
         return None
-    cases = [lines_of(path) for path in files]
-    ends = [case[-1] for case in cases] + [lines_of(path)[-1] for path in folder.glob("tune/*/*.jsonl")]
+    ends = [case[-1] for place in [folder, *trials_of(folder)] for case in cases_of(place)]
     wall = sum((end.get("clocks") or {}).get("wall_s") or 0 for end in ends)
     seeds = len(json.loads(spec.read_text(encoding="utf-8")).get("seeds", [1]))
     wall *= seeds / len({case[0]["seed"] for case in cases})
     return Part(str(name), spec, options_of(cases[0][0]["environment"]["command_line"]), wall, len(cases), seeds)
 
 
-def folders_below(places):
-    """Result folders; those of the trials of a search belong to the folder above them."""
-    found = {path.parent for place in places for path in place.rglob("spec.json")}
-    return sorted(folder for folder in found if "tune" not in folder.parts)
-
-
 def epoch_times(folder):
     """{(algorithm, configuration): mean seconds of an epoch, of each seed that has completed}"""
     found = {}
-    for path in folder.glob("*.jsonl"):
-        lines = lines_of(path)
+    for lines in cases_of(folder):
         head, foot = lines[0], lines[-1]
         if foot.get("status") == "completed" and foot.get("epochs"):
             key = [head["algorithm"]["params"], head["dataset"]["name"], head["schedule"]]
@@ -127,7 +126,7 @@ def remeasure(words):
     asked = arguments(words)
     if not os.access(asked.mfbench, os.X_OK):
         raise Failure(f"remeasure: there is no {asked.mfbench} (./dev build, or set MFBENCH)")
-    missing = [str(folder) for folder in asked.folders if not folder.is_dir()]
+    missing = [str(folder) for folder in asked.folders if not (folder.is_dir() or packed_in_place_of(folder))]
     if missing:
         print(f"error: no such folder: {', '.join(missing)}", file=sys.stderr)
         return 2
@@ -142,7 +141,7 @@ def remeasure(words):
               file=sys.stderr)
         return 2
     found = {folder: part_of(folder, results, asked.specs)
-             for folder in folders_below([folder.resolve() for folder in asked.folders])}
+             for place in asked.folders for folder in result_folders(place.resolve())}
     for folder in (folder for folder, part in found.items() if part is None):
         print(f"left out, no spec of its name: {folder.relative_to(results)}")
     parts = {folder: part for folder, part in found.items() if part}

@@ -67,7 +67,7 @@ def check(exhibit, folders, arguments):
         raise Failure(f"reproduce: {exhibit} is a benchmark, which mfbench run does not run; of its arguments only "
                       "--rerun has a meaning here")
     for option in ("--draw-only", "--versus"):
-        if option in folders and not pathlib.Path(folders[option]).is_dir():
+        if option in folders and not has_results(folders[option]):
             raise Failure(f"reproduce: no folder {folders[option]}")
 
 
@@ -146,12 +146,17 @@ def run_bench(preset, bench, folder):
     shutil.copyfile(bench, folder / "bench.json")
 
 
+def has_results(folder):
+    """A folder, or what ./dev pack made of it."""
+    return pathlib.Path(folder).is_dir() or pathlib.Path(f"{folder}.jsonl.xz").is_file()
+
+
 def result_folders(exhibit, results):
     """Of an exhibit and its parts: DIR, DIR.PART, ..."""
     found = []
     for part in [*parts_of(exhibit, False), *parts_of(exhibit, True)]:
         folder = results + part.name.removesuffix(".json").removesuffix(".bench")[len(exhibit.split("/")[1]):]
-        if pathlib.Path(folder).is_dir():
+        if has_results(folder):
             found.append(folder)
         else:
             say(f"no {folder}: drawn without {part}", sys.stderr)

@@ -14,6 +14,7 @@ from mfplots.command_line import options_of
 from mfplots.load import CLOCKS, TRACE_COLUMNS, CaseFile, read_case, shared_before_training
 from mfplots.palette import of_algorithm, on_dark
 from mfplots.series import canonical, hardware
+from mfplots.stored import case_text
 
 Json = dict[str, Any]
 PROVENANCE = "Provenance"
@@ -48,7 +49,7 @@ def case_data(path: Path, key: str, run: str, experiments: Mapping[str, str],
             "wall": _finite(clocks.get("wall_s")), "phases": _phases(footer.get("phases")),
             "sections": _sections(header, footer),
             "repeat": repeat_lines(header, experiments, history),
-            "raw": path.read_text(encoding="utf-8", errors="replace")}
+            "raw": case_text(path)}
 
 
 def stack(clocks: Mapping[str, Any]) -> list[list[Any]]:

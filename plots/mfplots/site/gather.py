@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import hashlib
-import os
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from mfplots import stored
 from mfplots.errors import PlotError
 from mfplots.load import Results, load
 from mfplots.series import View, make_view
-
-STUDY = "study.json"  # in the folder of trials
+from mfplots.stored import packed_in_place_of
 
 
 @dataclass(frozen=True)
@@ -56,16 +55,13 @@ def gather(paths: Sequence[Path]) -> tuple[list[Run], list[Damaged]]:
 
 
 def result_folders(paths: Iterable[Path]) -> list[Path]:
-    """Those with result files, at or below each path; links to folders are not followed, and the
-    trials of a study (docs/tuning.md) are no cases."""
+    """Those with results at or below each path, packed ones too, each once."""
     found: dict[Path, Path] = {}
     for path in paths:
-        if not path.is_dir():
+        if not path.is_dir() and not packed_in_place_of(path):
             raise PlotError(f"{path}: expected a folder of results, or one with such folders in it")
-        for folder, inner, files in os.walk(path):
-            inner.sort()
-            if STUDY not in files and any(name.endswith(".jsonl") for name in files):
-                found.setdefault(Path(folder).resolve(), Path(folder))
+        for folder in stored.result_folders(path):
+            found.setdefault(folder.resolve(), folder)
     return list(found.values())
 
 

@@ -11,6 +11,7 @@
 #include "harness/results/export.hpp"
 #include "harness/results/result_file.hpp"
 #include "harness/results/standing_names.hpp"
+#include "harness/results/stored_results.hpp"
 #include "harness/results/summary.hpp"
 #include "testing/fuzz/mutate.hpp"
 #include "testing/fuzz/scratch.hpp"
@@ -43,6 +44,10 @@ void read_one(const std::string& path) {
   best_of(file->footer, Metric::test_rmse);
 }
 
+void read_packed(std::string_view bytes) {
+  accepts([&] { read_stored_results(write_scratch("third.jsonl.xz", bytes)); });
+}
+
 void results(std::string_view input) {
   const auto parts = parts_of(input, 2);
   const Spec& spec = fixed_spec();
@@ -51,6 +56,7 @@ void results(std::string_view input) {
   const std::string second = write_scratch("second/other.jsonl", parts[1]);
   read_one(first);
   read_one(second);
+  read_packed(parts[1]);
   const std::string one = scratch() / "first";
   const std::string other = scratch() / "second";
   summary_table(one, spec);
