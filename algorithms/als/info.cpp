@@ -5,6 +5,7 @@
 #include "algorithms/als/cpu/settings.hpp"
 #include "algorithms/als/cumf/settings.hpp"
 #include "algorithms/als/fused/settings.hpp"
+#include "algorithms/core/ranked.hpp"
 #include "algorithms/core/registry.hpp"
 
 namespace mf::als {
@@ -44,7 +45,7 @@ AlgorithmInfo on_device(AlgorithmInfo info, int min_compute = 0) {
 }
 
 AlgorithmInfo on_cpu(AlgorithmInfo info) {
-  info.whole_on_ranks = true;
+  info.ranked = std::make_shared<const RankedInfo>(RankedInfo{.factors_on_all = true});
   return info;
 }
 

@@ -1,4 +1,5 @@
 // Every algorithm of every library as one of mfbench's: peer:LIBRARY:ALGORITHM.
+#include "algorithms/core/foreign.hpp"
 #include "algorithms/core/registry.hpp"
 #include "algorithms/peer/libraries.hpp"
 #include "algorithms/peer/places.hpp"
@@ -9,13 +10,11 @@ namespace mf {
 namespace {
 
 // A model to read and one to keep; the process has the rest.
-MemoryNeed memory(const PeerLibrary& library, const PeerAlgorithm& algorithm, const Params& params,
-                  const ProblemShape& shape) {
+MemoryNeed memory(const Params& params, const ProblemShape& shape) {
   const auto rows = static_cast<double>(shape.n_users + shape.n_items);
   const auto width = static_cast<double>(params.integer("factors") + 1);
   MemoryNeed need;
   need.host_bytes = 2 * rows * width * sizeof(float);
-  need.process = peer::process_need(library, algorithm, params, shape);
   return need;
 }
 
@@ -39,14 +38,16 @@ AlgorithmInfo info_of(const PeerLibrary& library, const PeerAlgorithm& algorithm
   info.method = algorithm.method;
   info.deterministic = algorithm.deterministic;
   info.uses_learning_rate = algorithm.uses_learning_rate;
-  info.repeats_epochs = !algorithm.each_epoch;
   info.params = algorithm.params;
   info.implicit = algorithm.implicit;
-  info.memory = [&](const Params& params, const ProblemShape& shape) {
-    return memory(library, algorithm, params, shape);
+  info.memory = memory;
+  ForeignInfo foreign;
+  foreign.repeats_epochs = !algorithm.each_epoch;
+  foreign.takes_test = algorithm.takes_test;
+  foreign.process = [&](const Params& params, const ProblemShape& shape) {
+    return peer::process_need(library, algorithm, params, shape);
   };
-  info.takes_test = algorithm.takes_test;
-  info.own_process = true;
+  info.foreign = std::make_shared<const ForeignInfo>(std::move(foreign));
   info.supports = [&library](const Params& params, const ProblemShape&) {
     return why_unsupported(library, params);
   };

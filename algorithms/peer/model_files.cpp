@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "algorithms/core/algorithm.hpp"
+#include "algorithms/core/foreign.hpp"
 #include "base/error.hpp"
 #include "base/npy.hpp"
 #include "base/text.hpp"

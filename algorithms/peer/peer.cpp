@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 
+#include "algorithms/core/foreign.hpp"
 #include "algorithms/core/registry.hpp"
 #include "algorithms/peer/libraries.hpp"
 #include "algorithms/peer/observed.hpp"
@@ -26,7 +27,7 @@ using peer::Session;
 
 constexpr double kShareOfMemory = 0.9;  // of what is available, where no limit is asked for
 
-class Peer : public Algorithm {
+class Peer : public Algorithm, public Foreign {
  public:
   Peer(const PeerLibrary& library, const PeerAlgorithm& algorithm, Params params)
       : library_(library), algorithm_(algorithm), params_(std::move(params)) {}
@@ -35,7 +36,7 @@ class Peer : public Algorithm {
     try {
       start(train, initial, context);
     } catch (...) {
-      if (context.account && session_) context.account(finish());
+      if (context.foreign->account && session_) context.foreign->account(finish());
       throw;
     }
   }
@@ -97,9 +98,9 @@ class Peer : public Algorithm {
 
   std::optional<double> reported_rmse() const override { return reported_; }
 
-  std::optional<double> own_train_s() const override { return train_s_; }
+  double own_train_s() const override { return train_s_; }
 
-  double other_cpu_s() const override { return session_ ? session_->process().use().cpu_s : 0; }
+  double cpu_s() const override { return session_ ? session_->process().use().cpu_s : 0; }
 
   Json finish() override {
     if (!session_) return nullptr;
@@ -157,11 +158,11 @@ class Peer : public Algorithm {
   // Once for all epochs, and the training part once for all peers that are lent it.
   void hand_over(const Ratings& train, Context& context, bool as_others) {
     const PhaseScope phase(context.phases, "hand_over");
-    files_ = as_others && context.training_files
-                 ? context.training_files()
+    files_ = as_others && context.foreign->training_files
+                 ? context.foreign->training_files()
                  : std::make_shared<const peer::TrainingFiles>(train);
     const auto rows = static_cast<double>(train.n_users() + train.n_items());
-    const std::int64_t test_bytes = algorithm_.takes_test ? context.test->bytes() : 0;
+    const std::int64_t test_bytes = algorithm_.takes_test ? context.foreign->test->bytes() : 0;
     scratch_.emplace(static_cast<double>(test_bytes) +
                      2 * rows * (model_.factors + 1) * sizeof(float));
     files_->link_into(scratch_->path());
@@ -170,7 +171,7 @@ class Peer : public Algorithm {
               model_.factors);
     write_npy(folder + "initial_q.npy", model_.q.data(), model_.n_items, model_.factors,
               model_.factors);
-    if (algorithm_.takes_test) write_test(folder, *context.test);
+    if (algorithm_.takes_test) write_test(folder, *context.foreign->test);
     write_atomically(folder + "request.json", request(train, context).dump(1) + "\n");
   }
 
@@ -235,7 +236,7 @@ class Peer : public Algorithm {
     options.library = library_.name;
     options.environment = library_.environment();
     options.folder = scratch_->path();
-    options.log = context.log_file;
+    options.log = context.foreign->log_file;
     options.threads = context.team->size();
     options.timeout_s = params_.number("timeout_s");
     options.memory_bytes = memory_limit_bytes_;

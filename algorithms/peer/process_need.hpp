@@ -2,7 +2,7 @@
 // refused, before the process starts.
 #pragma once
 
-#include "algorithms/core/algorithm.hpp"
+#include "algorithms/core/foreign.hpp"
 #include "algorithms/peer/libraries.hpp"
 
 namespace mf::peer {

@@ -9,7 +9,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "algorithms/core/algorithm.hpp"
+#include "algorithms/core/foreign.hpp"
 #include "algorithms/peer/model_files.hpp"
 #include "algorithms/peer/places.hpp"
 #include "base/error.hpp"

@@ -22,7 +22,7 @@ struct SessionOptions {
   std::string library;
   std::string environment;  // whose Python runs its adapter
   std::string folder;       // that of its files, which the request names
-  std::string log;          // Context::log_file
+  std::string log;          // ForeignLoan::log_file
   int threads = 1;
   double timeout_s = 0;                  // for each answer
   std::int64_t memory_bytes = 0;         // of all its processes; 0: any

@@ -36,7 +36,7 @@ Fpsgd::Fpsgd(const Params& params)
 
 // The same on all ranks, whose machines may differ.
 GridShape Fpsgd::plan(const Ratings& train, const Context& context) const {
-  Communicator* const ranks = context.ranks;
+  Communicator* const ranks = group_of(context);
   const ProblemShape problem{train.n_users(), train.n_items(), all_ratings(train, context)};
   GridRequest request = grid_request(settings_.factors, problem, team_->size());
   request.grid_users = grid_users_;
@@ -79,16 +79,17 @@ void Fpsgd::prepare(const Ratings& train, const Model& initial, Context& context
   work_ = epoch_work(settings_, rated_shape(train, context));
   team_ = context.team;
   const GridShape shape = plan(train, context);
-  const int ranks = context.ranks != nullptr ? context.ranks->size() : 1;
+  Communicator* const group = group_of(context);
+  const int ranks = group != nullptr ? group->size() : 1;
   const std::int64_t stripes = shape.users / ranks;
   {
     const PhaseScope phase(context.phases, "grid");
     const std::uint64_t seed = mix64(context.seed ^ kGridSalt);
-    grid_ = context.ranks == nullptr
+    grid_ = group == nullptr
                 ? BlockGrid(train, shape, seed, *team_)
-                : BlockGrid(*slice_of_rank(train, context), shape, seed, *context.ranks, *team_);
+                : BlockGrid(*slice_of_rank(train, context), shape, seed, *group, *team_);
   }
-  ring_ = Ring(context.ranks, every(grid_.user_starts(), stripes),
+  ring_ = Ring(group, every(grid_.user_starts(), stripes),
                every(grid_.item_starts(), shape.items / ranks));
   const std::int32_t width = shape.items / ranks;
   for (int part = 0; part < ranks; ++part) parts_.emplace_back(grid_, part * width, width, order_);

@@ -6,7 +6,7 @@
 #include <deque>
 #include <vector>
 
-#include "algorithms/core/algorithm.hpp"
+#include "algorithms/core/ranked.hpp"
 #include "algorithms/sgd_cpu/block_grid.hpp"
 #include "algorithms/sgd_cpu/block_scheduler.hpp"
 #include "algorithms/sgd_cpu/ring.hpp"
@@ -15,7 +15,7 @@
 
 namespace mf::sgd_cpu {
 
-class Fpsgd : public Algorithm {
+class Fpsgd : public Algorithm, public Ranked {
  public:
   explicit Fpsgd(const Params& params);
 

@@ -63,8 +63,8 @@ struct CaseMeasures {
   // last; nothing where that did not happen.
   std::optional<HostLoad> prepare_load, train_load;
   std::optional<DeviceLoad> device_load;
-  Json peer;       // Algorithm::finish()
-  Json exchanged;  // Algorithm::exchanged()
+  Json peer;       // Foreign::finish()
+  Json exchanged;  // Ranked::exchanged()
   Json ranks;      // of a case of several processes: what each of the others said; else null
 };
 

@@ -18,7 +18,7 @@ class CaseRanks {
   CaseRanks(RankWorld* world, const Case& item);
 
   int count() const { return count_; }
-  // For Context::ranks; null for one rank.
+  // For RankedLoan::ranks; null for one rank.
   Communicator* group() { return count_ > 1 ? &group_ : nullptr; }
   // Ranks that share the CPUs of this one.
   int on_these_cpus() const;

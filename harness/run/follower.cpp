@@ -109,8 +109,7 @@ class FollowedCase {
     const auto start = Clock::now();
     const OwnUse before = own_use();
     PreparedCase::Lent lent{device_.get(), &ranges_, [this] { return group_.heard().has_value(); }};
-    lent.ranks = &group_;
-    lent.slice = data_.slice.get();
+    lent.ranked = {&group_, data_.slice.get()};
     lent.ranks_on_these_cpus = world_.ranks_on_these_cpus(group_.size());
     prepared_ =
         std::make_unique<PreparedCase>(item_, data_.split->train, *data_.facts, std::move(lent));
@@ -159,7 +158,7 @@ class FollowedCase {
   Json report() const {
     Json report = case_report();
     if (!prepared_) return report;
-    if (Json exchanged = prepared_->algorithm().exchanged(); !exchanged.is_null()) {
+    if (Json exchanged = prepared_->exchanged(); !exchanged.is_null()) {
       report["exchanged"] = std::move(exchanged);
     }
     if (device_) report["device"] = device_report();

@@ -31,7 +31,7 @@ double probe_process(PreparedCase& prepared, const Case& item) {
   constexpr std::int64_t kEpochs = 3;
   const auto updates =
       static_cast<double>(prepared.run_epochs({1, item.schedule.learning_rate}, kEpochs));
-  return updates / std::max(prepared.algorithm().own_train_s().value_or(0), 1e-9);
+  return updates / std::max(prepared.foreign()->own_train_s(), 1e-9);
 }
 
 // Ratings a second, measured.
@@ -40,7 +40,7 @@ double probe(const Case& item) {
   static const RatingFacts facts = facts_of(small.ratings, 1);
   const auto device = needs_device(item) ? open_device() : nullptr;
   PreparedCase prepared(item, small.ratings, facts, {device.get(), nullptr, {}});
-  if (find_algorithm(item.algorithm).own_process) return probe_process(prepared, item);
+  if (prepared.foreign() != nullptr) return probe_process(prepared, item);
   const auto run_epoch = [&](std::int64_t epoch) {
     const std::int64_t updates = prepared.run_epochs({epoch, item.schedule.learning_rate}, 1);
     prepared.synchronize();
@@ -134,10 +134,6 @@ void plan_device(PlannedCase& planned, const Case& item, const Place& place,
   }
 }
 
-double known_process_bytes(const PlannedCase& planned) {
-  return planned.process ? planned.process->bytes.value_or(0) : 0;
-}
-
 // Free of the device it plans for.
 std::optional<double> free_on_device(const PlanOptions& options) {
   if (options.device_free_bytes) return options.device_free_bytes;
@@ -168,7 +164,7 @@ PlannedCase plan_case(const Case& item, const Place& place, bool measure,
     left = left_standing(item, *known);
     planned.host_bytes = need.peak();
     planned.process = process_need(item, shape);
-    const double beside = known_process_bytes(planned);
+    const double beside = known_bytes(planned.process);
     planned.all_host_bytes = std::max(need.peak(), need.train + beside);
     surely = std::max(need.surely, need.train + beside -
                                        std::max(known->program_bytes, known->standing_bytes) -

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "algorithms/core/foreign.hpp"
 #include "base/memory_limit.hpp"
 #include "harness/spec/spec.hpp"
 

@@ -30,7 +30,12 @@ bool needs_device(const Case& item) {
   return find_algorithm(item.algorithm).hardware == Hardware::cuda;
 }
 
-bool has_own_process(const Case& item) { return find_algorithm(item.algorithm).own_process; }
+bool has_own_process(const Case& item) { return find_algorithm(item.algorithm).foreign != nullptr; }
+
+bool repeats_epochs(const Case& item) {
+  const auto& foreign = find_algorithm(item.algorithm).foreign;
+  return foreign && foreign->repeats_epochs;
+}
 
 namespace {
 
@@ -42,13 +47,7 @@ std::int64_t evaluated_points(const Case& item) {
 
 MemoryNeed need_of(const Case& item, const ProblemShape& shape) {
   const AlgorithmInfo& info = find_algorithm(item.algorithm);
-  MemoryNeed need = info.memory ? info.memory(item.params, shape) : MemoryNeed{};
-  if (need.process) need.process->bytes = need.process->bytes_of(evaluated_points(item));
-  return need;
-}
-
-double known_process_bytes(const MemoryNeed& need) {
-  return need.process ? need.process->bytes.value_or(0) : 0;
+  return info.memory ? info.memory(item.params, shape) : MemoryNeed{};
 }
 
 double folded_share(const SplitSpec& split) {
@@ -109,7 +108,15 @@ double least_device_bytes(const Case& item, const ProblemShape& shape, std::int6
 }
 
 std::optional<ProcessNeed> process_need(const Case& item, const ProblemShape& shape) {
-  return need_of(item, shape).process;
+  const auto& foreign = find_algorithm(item.algorithm).foreign;
+  if (!foreign) return std::nullopt;
+  ProcessNeed need = foreign->process(item.params, shape);
+  need.bytes = need.bytes_of(evaluated_points(item));
+  return need;
+}
+
+double known_bytes(const std::optional<ProcessNeed>& need) {
+  return need ? need->bytes.value_or(0) : 0;
 }
 
 std::optional<std::string> why_not_in_process(const std::optional<ProcessNeed>& need) {
@@ -273,10 +280,10 @@ std::optional<Refusal> refuse(const Case& item, const ProblemShape& shape,
       return Refusal{Status::skipped, *reason};
     }
   }
-  const MemoryNeed memory = need_of(item, shape);
-  if (const auto why = why_not_in_process(memory.process)) return Refusal{Status::oom, *why};
-  const double need = memory.host_bytes + model_bytes(item, shape) +
-                      std::max(0.0, known_process_bytes(memory) - held_bytes);
+  const auto process = process_need(item, shape);
+  if (const auto why = why_not_in_process(process)) return Refusal{Status::oom, *why};
+  const double need = need_of(item, shape).host_bytes + model_bytes(item, shape) +
+                      std::max(0.0, known_bytes(process) - held_bytes);
   if (const auto why = why_not_in_memory(need, memory_limit().available, " beyond the ratings")) {
     return Refusal{Status::oom, *why};
   }

@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 
+#include "algorithms/core/foreign.hpp"
 #include "base/memory_limit.hpp"
 #include "datasets/split.hpp"
 #include "harness/device/device_clock.hpp"
@@ -58,11 +59,13 @@ double least_device_bytes(const Case& item, const ProblemShape& shape, std::int6
 
 bool needs_device(const Case& item);
 
-// It trains in a process that mfbench starts (algorithms/peer).
+// It trains in a process that mfbench starts (core/foreign.hpp).
 bool has_own_process(const Case& item);
+bool repeats_epochs(const Case& item);  // ForeignInfo::repeats_epochs
 
 // The memory of that process; nothing where there is none.
 std::optional<ProcessNeed> process_need(const Case& item, const ProblemShape& shape);
+double known_bytes(const std::optional<ProcessNeed>& need);
 
 // "its process needs 12.3 GiB of memory, 8 GiB are for it (memory_gb); ...", or nothing.
 std::optional<std::string> why_not_in_process(const std::optional<ProcessNeed>& need);

@@ -5,6 +5,7 @@
 
 #include "algorithms/core/prepare.hpp"
 #include "algorithms/core/registry.hpp"
+#include "base/json.hpp"
 
 namespace mf {
 
@@ -26,29 +27,39 @@ double model_bytes(const Case& item, const ProblemShape& shape) {
 
 PreparedCase::PreparedCase(const Case& item, const Ratings& train, const RatingFacts& facts,
                            Lent lent)
-    : device_(lent.device), team_(threads_of(item, lent.ranks_on_these_cpus)) {
+    : device_(lent.device),
+      team_(threads_of(item, lent.ranks_on_these_cpus)),
+      ranked_loan_(lent.ranked),
+      foreign_loan_(std::move(lent.foreign)) {
   context_.team = &team_;
   context_.seed = item.seed;
   context_.phases = lent.phases;
   context_.stream = device_ != nullptr ? device_->stream() : nullptr;
   context_.rated_rows = facts.rating_users + facts.rated_items;
-  context_.ranks = lent.ranks;
-  context_.slice = lent.slice;
   context_.stop_requested = std::move(lent.stop_requested);
-  context_.log_file = std::move(lent.log_file);
-  context_.training_files = std::move(lent.training_files);
-  context_.account = std::move(lent.account);
-  if (find_algorithm(item.algorithm).takes_test) context_.test = lent.test;
+  if (ranked_loan_.ranks != nullptr) context_.ranked = &ranked_loan_;
+  if (const auto& foreign = find_algorithm(item.algorithm).foreign) {
+    if (!foreign->takes_test) foreign_loan_.test = nullptr;
+    context_.foreign = &foreign_loan_;
+  }
   const Model initial = start_of(item.params, train, {facts.mean, facts.deviation}, item.init);
   if (lent.ratings) context_.ratings = lent.ratings(team_);
   algorithm_ = prepare_algorithm(item.algorithm, item.params, train, initial, context_,
                                  [this] { synchronize(); });
-  context_.slice = nullptr;  // which goes after it
+  ranked_loan_.slice = nullptr;  // which goes after it
+  ranked_ = dynamic_cast<Ranked*>(algorithm_.get());
+  foreign_ = dynamic_cast<Foreign*>(algorithm_.get());
 }
 
 void PreparedCase::synchronize() const {
   if (device_ != nullptr) device_->synchronize();
 }
+
+void PreparedCase::gather_factors() {
+  if (ranked_ != nullptr) ranked_->gather_factors(context_);
+}
+
+Json PreparedCase::exchanged() const { return ranked_ != nullptr ? ranked_->exchanged() : Json(); }
 
 FactorView PreparedCase::factors() {
   synchronize();

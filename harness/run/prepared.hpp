@@ -5,9 +5,9 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <string>
 
-#include "algorithms/core/algorithm.hpp"
+#include "algorithms/core/foreign.hpp"
+#include "algorithms/core/ranked.hpp"
 #include "datasets/ratings/rating_facts.hpp"
 #include "harness/device/device_clock.hpp"
 #include "harness/spec/spec.hpp"
@@ -32,13 +32,9 @@ class PreparedCase {
     std::function<bool()> stop_requested;
     // R on the device, for the threads of the case to upload; empty: the algorithm has its own.
     std::function<cuda::DeviceRatings*(ThreadTeam&)> ratings = {};
-    std::string log_file = {};           // Context::log_file
-    Communicator* ranks = nullptr;       // of a case of several
-    const RatingSlice* slice = nullptr;  // Context::slice
+    RankedLoan ranked = {};  // no ranks: it is alone
     int ranks_on_these_cpus = 1;
-    const Ratings* test = nullptr;  // Context::test, for those that take it
-    std::function<std::shared_ptr<const peer::TrainingFiles>()> training_files = {};
-    std::function<void(const Json&)> account = {};  // Context::account
+    ForeignLoan foreign = {};  // for those that are; the test part for those that take it
   };
 
   // From the threads and the initial factors to the end of prepare. `facts` are those of `train`.
@@ -49,19 +45,23 @@ class PreparedCase {
     return algorithm_->run_epochs(first, count, context_);
   }
   void synchronize() const;
-  void gather_factors() { algorithm_->gather_factors(context_); }  // of several ranks
-  FactorView factors();                                            // waits for the device
-
-  Json finish() { return algorithm_->finish(); }
+  FactorView factors();  // waits for the device
 
   const Algorithm& algorithm() const { return *algorithm_; }
+  Foreign* foreign() const { return foreign_; }  // null: it is none
+  void gather_factors();                         // of several ranks
+  Json exchanged() const;                        // Ranked::exchanged()
   ThreadTeam& team() { return team_; }
 
  private:
   DeviceClock* device_;
   ThreadTeam team_;
+  RankedLoan ranked_loan_;
+  ForeignLoan foreign_loan_;
   Context context_;
   std::unique_ptr<Algorithm> algorithm_;
+  Ranked* ranked_ = nullptr;
+  Foreign* foreign_ = nullptr;
 };
 
 }  // namespace mf

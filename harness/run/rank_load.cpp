@@ -3,6 +3,7 @@
 #include <optional>
 #include <utility>
 
+#include "algorithms/core/ranked.hpp"
 #include "algorithms/core/registry.hpp"
 #include "base/clock.hpp"
 #include "datasets/load.hpp"
@@ -43,7 +44,8 @@ CaseData load_slice(const Case& item, Communicator& ranks, int threads) {
   });
   CaseData data;
   data.ranks.slices = true;
-  data.ranks.all_evaluate = find_algorithm(item.algorithm).whole_on_ranks;
+  const auto& ranked = find_algorithm(item.algorithm).ranked;
+  data.ranks.all_evaluate = ranked && ranked->factors_on_all;
   DatasetSlice loaded = load_dataset_slice(item.data, ranks, threads);
   data.ranks.read_whole = loaded.whole;
   data.load = loaded.slice.data.load;

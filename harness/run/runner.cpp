@@ -280,13 +280,12 @@ class CaseRun {
   void prepare() {
     clip_ = clip_range();
     PreparedCase::Lent lent{device_.get(), &ranges_, [this] { return stop_requested(); }};
-    lent.log_file = log_of(task_.result_file);
-    lent.ranks = ranks_.group();
-    lent.slice = data_.slice.get();
-    lent.test = &judge_->test;
+    lent.ranked = {ranks_.group(), data_.slice.get()};
+    lent.foreign.log_file = log_of(task_.result_file);
+    lent.foreign.test = &judge_->test;
     lent.ranks_on_these_cpus = ranks_.on_these_cpus();
-    lent.account = [this](const Json& account) { measures_.peer = account; };
-    lend_training_files(lent);
+    lent.foreign.account = [this](const Json& account) { measures_.peer = account; };
+    lend_training_files(lent.foreign);
     if (shares_ratings_) lent.ratings = [this](ThreadTeam& team) { return lend_ratings(team); };
     const HostCounters before = read_host();
     {
@@ -306,7 +305,7 @@ class CaseRun {
   }
 
   // Those that nobody will ask for go before they are in the way.
-  void lend_training_files(PreparedCase::Lent& lent) {
+  void lend_training_files(ForeignLoan& lent) {
     if (!has_own_process(item_)) {
       if (!task_.keep_training_files) store_.drop_training_files();
     } else if (task_.keep_training_files || store_.holds_training_files()) {
@@ -326,7 +325,7 @@ class CaseRun {
   // Ours and that of processes which the algorithm has started: they are not others.
   OwnUse use_of_case() const {
     OwnUse use = own_use();
-    if (prepared_) use.cpu_s += prepared_->algorithm().other_cpu_s();
+    if (prepared_ && prepared_->foreign()) use.cpu_s += prepared_->foreign()->cpu_s();
     return use;
   }
 
@@ -458,9 +457,10 @@ class CaseRun {
       const SampledEpochs sampled(sampler_.get());
       const OwnUse use = use_of_case();
       ranks_.epochs(first, count, [&] {
+        TrainingClock::OwnClock own;
+        if (prepared_->foreign()) own = [&] { return prepared_->foreign()->own_train_s(); };
         clock_.time_group(
-            count, [&] { updates_ += prepared_->run_epochs(first, count); },
-            [&] { return prepared_->algorithm().own_train_s(); });
+            count, [&] { updates_ += prepared_->run_epochs(first, count); }, own);
       });
       epochs_use_ += use_of_case() - use;
     }
@@ -580,7 +580,8 @@ class CaseRun {
 
   void judge(TracePoint& point) {
     const PhaseScope range(&ranges_, kEvaluateRange);
-    if (const auto reported = prepared_->algorithm().reported_rmse()) {
+    Foreign* const foreign = prepared_->foreign();
+    if (const auto reported = foreign ? foreign->reported_rmse() : std::nullopt) {
       take_reported(point, *reported);
       return;
     }
@@ -778,8 +779,8 @@ class CaseRun {
     if (sampler_) measures_.readings = sampler_->readings();
     note_energy();
     if (device_) measures_.peak_device_bytes = device_->peak_bytes();
-    if (prepared_) measures_.exchanged = prepared_->algorithm().exchanged();
-    if (prepared_) measures_.peer = prepared_->finish();
+    if (prepared_) measures_.exchanged = prepared_->exchanged();
+    if (prepared_ && prepared_->foreign()) measures_.peer = prepared_->foreign()->finish();
     judge_contention();
     writer_.append(footer_json(result_, measures_, ranges_));
     writer_.sync();
@@ -810,7 +811,7 @@ class CaseRun {
   const CaseTask& task_;
   const Case item_;
   const bool implicit_ = is_implicit(item_);
-  const bool repeats_ = find_algorithm(item_.algorithm).repeats_epochs;
+  const bool repeats_ = repeats_epochs(item_);
   const RunOptions& options_;
   DataStore& store_;
   Progress& progress_;

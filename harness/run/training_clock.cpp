@@ -51,7 +51,7 @@ void TrainingClock::time_group(std::int64_t count, const std::function<void()>& 
     }
     last_ = {count, seconds_since(start)};
   }
-  if (const auto trained = own ? own() : std::nullopt) last_.seconds = *trained - seconds_;
+  if (own) last_.seconds = own() - seconds_;
   groups_.push_back(last_);
   seconds_ += last_.seconds;
   if (device_ == nullptr) return;

@@ -18,8 +18,8 @@ class TrainingClock {
   // `device` is null for an algorithm of the CPU.
   TrainingClock(Ranges& ranges, DeviceClock* device) : ranges_(&ranges), device_(device) {}
 
-  // Seconds of all training so far by a clock of the algorithm's own, or nothing.
-  using OwnClock = std::function<std::optional<double>()>;
+  // Seconds of all training so far by a clock of the algorithm's own.
+  using OwnClock = std::function<double()>;
 
   // Times `run`, which queues or does `count` epochs, as one range "epoch". The host clock stops
   // when the device has done all of it. Throws what `run` throws, and Error(device). Where the

@@ -9,6 +9,7 @@
 #include <set>
 #include <system_error>
 
+#include "algorithms/core/foreign.hpp"
 #include "algorithms/core/registry.hpp"
 #include "base/error.hpp"
 #include "base/hash.hpp"
@@ -223,7 +224,8 @@ bool watches_by_schedule(const Case& item) {
 
 // Of a program that evaluates itself there is no other number than that.
 void check_watches_test(const Case& item) {
-  if (!find_algorithm(item.algorithm).takes_test) return;
+  const auto& foreign = find_algorithm(item.algorithm).foreign;
+  if (!foreign || !foreign->takes_test) return;
   const auto check = [&](bool watches, Monitor monitor, const char* key) {
     if (!watches || monitor == Monitor::test) return;
     fail(ErrorKind::usage,

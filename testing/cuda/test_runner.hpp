@@ -8,6 +8,7 @@
 #include "algorithms/core/cuda/memory.hpp"
 #include "algorithms/core/cuda/stream.hpp"
 #include "algorithms/core/prepare.hpp"
+#include "algorithms/core/ranked.hpp"
 #include "algorithms/core/registry.hpp"
 #include "base/view.hpp"
 
@@ -16,17 +17,21 @@ namespace mf::cuda {
 struct TestRunner {
   Stream stream;
   ThreadTeam team{2};
+  RankedLoan ranked;
   Context context;
   std::unique_ptr<Algorithm> algorithm;
 
   TestRunner(const std::string& name, const Params& params, const Ratings& train,
              const Model& initial, std::uint64_t seed = 1, Communicator* ranks = nullptr) {
     context.team = &team;
-    context.ranks = ranks;
+    ranked.ranks = ranks;
+    if (ranks != nullptr) context.ranked = &ranked;
     context.seed = seed;
     context.stream = stream.get();
     algorithm = prepare_algorithm(name, params, train, initial, context);
   }
+
+  Ranked& of_ranks() { return dynamic_cast<Ranked&>(*algorithm); }
 
   // Epochs first, first + 1, ... Returns their updates.
   std::int64_t run(std::int64_t first, std::int64_t count, double rate) {

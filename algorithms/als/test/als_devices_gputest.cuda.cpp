@@ -38,9 +38,9 @@ Outcome train(const Ratings& ratings, Json changes, Communicator* ranks, bool by
   cuda::TestRunner runner(name, params, ratings, start(ratings, factors, by_rule), 1, ranks);
   Outcome outcome;
   outcome.updates = runner.run(1, 2, 0) + runner.run(3, 1, 0);
-  runner.algorithm->gather_factors(runner.context);
+  runner.of_ranks().gather_factors(runner.context);
   outcome.facts = runner.algorithm->facts();
-  outcome.exchanged = runner.algorithm->exchanged();
+  outcome.exchanged = runner.of_ranks().exchanged();
   if (ranks == nullptr || ranks->leads()) outcome.model = runner.model();
   return outcome;
 }

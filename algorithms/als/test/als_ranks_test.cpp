@@ -5,6 +5,7 @@
 #include <functional>
 
 #include "algorithms/als/test/reference.hpp"
+#include "algorithms/core/ranked.hpp"
 #include "algorithms/core/registry.hpp"
 #include "base/communicator.hpp"
 #include "base/json.hpp"
@@ -41,7 +42,8 @@ Outcome train_one(const Ratings& train, const Params& params, Communicator* rank
   ThreadTeam team(threads);
   Context context;
   context.team = &team;
-  context.ranks = ranks;
+  const RankedLoan loan{ranks};
+  if (ranks != nullptr) context.ranked = &loan;
   context.stop_requested = stop;
   auto algorithm = make_algorithm("als_cpu", params);
   const auto prepare = [&](const Ratings& ratings) {

@@ -1,7 +1,8 @@
-// What Algorithm::exchanged() says of a device's part in the exchanges.
+// What Ranked::exchanged() says of a device's part in the exchanges.
 #pragma once
 
 #include "algorithms/core/cuda/device_communicator.hpp"
+#include "algorithms/core/ranked.hpp"
 #include "base/json.hpp"
 
 namespace mf::cuda {

@@ -113,10 +113,10 @@ RankRatings::RankRatings(const Ratings& train, const Context& context, const Sha
 
 // The rows of this rank's users: of a whole `train` they are at hand.
 RowPieces RankRatings::own_pieces(const Ratings& train, const Context& context) const {
-  if (context.slice != nullptr) {
+  if (const RatingSlice* slice = lent_slice(context)) {
     PartOffsets cuts = {0};
     for (int rank = 0; rank < devices_->size(); ++rank) cuts.push_back(users_.own(rank).end);
-    return exchange_rows(*context.slice, cuts, *context.ranks);
+    return exchange_rows(*slice, cuts, *context.ranked->ranks);
   }
   const std::int64_t first = train.user_offsets()[own_users().begin];
   const std::int64_t last = train.user_offsets()[own_users().end];

@@ -33,10 +33,10 @@ Outcome train(const Ratings& ratings, Json changes, double rate, int epochs, Com
   const Model start = initial_model_of(params, ratings, init, 1);
   cuda::TestRunner runner("batch_hogwild", params, ratings, start, 1, ranks);
   EXPECT_GE(runner.run(1, epochs, rate), epochs * ratings.nnz());
-  runner.algorithm->gather_factors(runner.context);
+  runner.of_ranks().gather_factors(runner.context);
   Outcome outcome;
   outcome.facts = runner.algorithm->facts();
-  outcome.exchanged = runner.algorithm->exchanged();
+  outcome.exchanged = runner.of_ranks().exchanged();
   if (ranks == nullptr || ranks->leads()) outcome.model = runner.model();
   return outcome;
 }

@@ -30,10 +30,10 @@ Outcome train(const Ratings& ratings, const Json& changes, Communicator* ranks) 
   cuda::TestRunner runner("ials_fused", params, ratings, start, 1, ranks);
   Outcome outcome;
   outcome.updates = runner.run(1, 3, 0);
-  runner.algorithm->gather_factors(runner.context);
+  runner.of_ranks().gather_factors(runner.context);
   outcome.work = runner.algorithm->work_per_epoch();
   outcome.facts = runner.algorithm->facts();
-  outcome.exchanged = runner.algorithm->exchanged();
+  outcome.exchanged = runner.of_ranks().exchanged();
   if (ranks == nullptr || ranks->leads()) outcome.model = runner.model();
   return outcome;
 }

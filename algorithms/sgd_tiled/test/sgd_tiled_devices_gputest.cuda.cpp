@@ -26,7 +26,7 @@ Model train(const Ratings& ratings, const Json& changes, double rate, int epochs
   const Model start = initial_model_of(params, ratings, init, 1);
   cuda::TestRunner runner("sgd_tiled", params, ratings, start, 1, ranks);
   EXPECT_EQ(runner.run(1, epochs, rate), epochs * ratings.nnz());
-  runner.algorithm->gather_factors(runner.context);
+  runner.of_ranks().gather_factors(runner.context);
   if (facts != nullptr) *facts = runner.algorithm->facts();
   return ranks == nullptr || ranks->leads() ? runner.model() : Model{};
 }

@@ -1,0 +1,85 @@
+// The contract of an algorithm that trains in a process of its own, by another's code
+// (algorithms/peer). Nobody else needs any of it.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "algorithms/core/algorithm.hpp"
+
+namespace mf::peer {
+class TrainingFiles;
+}
+
+namespace mf {
+
+// The memory of the process.
+struct ProcessNeed {
+  // At most up to the first evaluated point, with what it maps of the files that it is given;
+  // nothing: nobody knows.
+  std::optional<double> bytes;
+  std::string unknown;     // what is not in them, or why there are none
+  double limit_bytes = 0;  // that the case allows it; 0: what there is
+  // What a library that starts anew for each evaluated point keeps of each before.
+  double of_further_point = 0;
+  std::optional<double> bytes_of(std::int64_t points) const {
+    if (!bytes) return std::nullopt;
+    return *bytes + of_further_point * static_cast<double>(points > 1 ? points - 1 : 0);
+  }
+};
+
+struct ForeignInfo {
+  // An epoch costs as much as all before it: run_epochs() is called once for each evaluation.
+  bool repeats_epochs = false;
+  // A program that evaluates itself, and leaves no model: it alone is given the test part.
+  bool takes_test = false;
+  std::function<ProcessNeed(const Params&, const ProblemShape&)> process;
+};
+
+// What the harness lends it for one case, beside the rest of the context.
+struct ForeignLoan {
+  std::string log_file;           // where its process is to print; empty: nowhere
+  const Ratings* test = nullptr;  // what the case is judged by, for takes_test. Outlives it
+  // The training part as files, for all cases whose processes train on it; empty: it writes its
+  // own.
+  std::function<std::shared_ptr<const peer::TrainingFiles>()> training_files;
+  // Takes what finish() would have said, where prepare() fails. May be empty.
+  std::function<void(const Json&)> account;
+};
+
+// Such an algorithm is this, too.
+class Foreign {
+ public:
+  virtual ~Foreign() = default;
+
+  // Seconds of all training so far by that process's own clock: what its messages and files take is
+  // on no training clock.
+  virtual double own_train_s() const = 0;
+  virtual double cpu_s() const = 0;  // that its processes have worked
+  // Of a program that leaves no model: its own RMSE of the test part after the last epoch, perhaps
+  // not finite. Nobody else evaluates it.
+  virtual std::optional<double> reported_rmse() const = 0;
+  // Ends the process. What is known only then, for the result's footer; null: nothing.
+  virtual Json finish() = 0;
+};
+
+// Thrown where a case is over and is neither an error nor out of memory.
+class CaseOver : public Error {
+ public:
+  enum class Why {
+    timeout,   // the process did not answer in time
+    diverged,  // the model is not finite
+    skipped,   // prepare() found out that this machine cannot run it
+  };
+  CaseOver(Why why, const std::string& message)
+      : Error(ErrorKind::unsupported, message), why_(why) {}
+  Why why() const { return why_; }
+
+ private:
+  Why why_;
+};
+
+}  // namespace mf
