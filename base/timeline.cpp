@@ -1,10 +1,7 @@
 #include "base/timeline.hpp"
 
-#include <fcntl.h>
 #include <fmt/core.h>
-#include <unistd.h>
 
-#include <array>
 #include <cerrno>
 #include <cmath>
 #include <cstring>
@@ -17,315 +14,98 @@
 namespace mf {
 namespace {
 
-constexpr std::size_t kTrackEvents = 4096;  // that a thread keeps before it writes them itself
-constexpr std::chrono::milliseconds kPace{100};
+constexpr std::int64_t kPaceNs = 100'000'000;
 constexpr int kHost = 1, kDevice = 2;  // processes, as the format has them
 
-std::string json_string(std::string_view text) { return json_text(std::string(text)); }
-
-// Microseconds with the nanoseconds behind the point: the format's unit.
-std::string microseconds(std::int64_t ns) { return fmt::format("{}.{:03}", ns / 1000, ns % 1000); }
-
-std::int64_t ns_of(Clock::duration time) {
-  return std::chrono::duration_cast<std::chrono::nanoseconds>(time).count();
-}
-
-// Timelines that live one after another may lie at one address.
-std::uint64_t next_number() {
-  static std::atomic<std::uint64_t> last{0};
-  return ++last;
-}
-
-std::int64_t ns_of(double seconds) { return std::llround(seconds * 1e9); }
-
-// Of the calling thread, which gives its track back when it ends.
-struct OwnTrack {
+struct Thread {
   std::string name = "thread";
-  std::uint64_t of = 0;  // the timeline's number
-  std::shared_ptr<Timeline::Track> track;
-
-  ~OwnTrack() { release(); }
-  void release();
+  std::string described, facts;  // the range that the facts are about
 };
+thread_local Thread own_thread;
 
-OwnTrack& own() {
-  thread_local OwnTrack track;
-  return track;
-}
+std::string named(std::string_view name) { return ",\"name\":" + json_text(std::string(name)); }
 
-}  // namespace
-
-struct Timeline::Event {
-  char kind = 'B';  // B and E: begin and end; X: with its duration; C: a counter
-  std::int64_t at_ns = 0;
-  std::int64_t for_ns = 0;
-  double value = 0;
-  std::string name;
-  std::string facts;  // JSON, or empty
-};
-
-struct Timeline::Track {
-  int process = kHost;
-  int number = 0;
-  std::string name;
-  std::atomic<bool> taken{true};
-  std::mutex mutex;
-  std::vector<Event> events;
-  std::string described;  // the range that the facts are about
-  std::string facts;
-};
-
-// The array. Whoever writes several events holds the mutex, so that those of a track stay in order.
-struct Timeline::File {
-  std::mutex mutex;
-  int descriptor = -1;
-  bool first = true;
-  std::string text;
-  std::string failure;
-
-  explicit File(const std::string& path)
-      : descriptor(::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666)) {
-    if (descriptor >= 0) return;
-    const int error = errno;
-    const std::string advice = advice_on(error);
-    fail(ErrorKind::io, "{}: cannot be written: {}{}", path, std::strerror(error),
-         advice.empty() ? "" : "; " + advice);
-  }
-  ~File() { ::close(descriptor); }
-
-  void put(const std::string& event) {
-    text += first ? "[\n" : ",\n";
-    first = false;
-    text += event;
-  }
-
-  void write() {
-    const char* from = text.data();
-    std::size_t left = failure.empty() ? text.size() : 0;
-    while (left > 0) {
-      const ssize_t done = ::write(descriptor, from, left);
-      if (done < 0 && errno == EINTR) continue;
-      if (done <= 0) {
-        failure = std::strerror(errno);
-        break;
-      }
-      from += done;
-      left -= static_cast<std::size_t>(done);
-    }
-    text.clear();
-  }
-};
-
-namespace {
-
-void OwnTrack::release() {
-  if (track) track->taken = false;
-  track.reset();
-  of = 0;
-}
-
-std::string metadata(const char* what, int process, int number, const Json& arguments) {
-  return fmt::format(R"({{"ph":"M","name":"{}","pid":{},"tid":{},"args":{}}})", what, process,
-                     number, json_text(arguments));
-}
+// The format's unit, with the nanoseconds behind the point.
+std::string microseconds(std::int64_t ns) { return fmt::format("{}.{:03}", ns / 1000, ns % 1000); }
 
 }  // namespace
 
 std::atomic<Timeline*> Timeline::current_{nullptr};
 
-Timeline::Timeline(const std::string& path) : number_(next_number()) {
-  const auto refuse = [&] {
-    fail(ErrorKind::usage, "{}: this process writes another timeline", path);
-  };
-  if (current() != nullptr) refuse();  // before the file, which may be that one's, is emptied
-  file_ = std::make_unique<File>(path);
-  Timeline* none = nullptr;
-  if (!current_.compare_exchange_strong(none, this)) refuse();
+Timeline::Timeline(const std::string& path) : file_(std::fopen(path.c_str(), "we"), std::fclose) {
+  if (!file_) fail(ErrorKind::io, "{}: cannot be written: {}", path, last_cause());
+  std::fputs("[\n", file_.get());
   name_thread("main");
-  {
-    const std::lock_guard lock(file_->mutex);
-    file_->put(metadata("process_name", kHost, 0, {{"name", "mfbench"}}));
-    file_->put(metadata("process_sort_index", kHost, 0, {{"sort_index", kHost}}));
-    file_->write();
-  }
-  try {
-    writer_ = std::thread([this] { run(); });
-  } catch (...) {
-    current_ = nullptr;
-    throw;
-  }
+  current_ = this;
 }
 
 Timeline::~Timeline() {
-  {
-    const std::lock_guard lock(mutex_);
-    ended_ = true;
-  }
-  ends_.notify_one();
-  writer_.join();
   current_ = nullptr;
-  flush();
-  own().release();
-  const std::lock_guard lock(file_->mutex);
-  file_->text = "\n]\n";
-  file_->write();
+  std::fputs("\n]\n", file_.get());
 }
 
-void Timeline::run() {
-  std::unique_lock lock(mutex_);
-  while (!ends_.wait_for(lock, kPace, [this] { return ended_; })) {
-    lock.unlock();
-    flush();
-    lock.lock();
-  }
+void Timeline::name_thread(std::string name) { own_thread.name = std::move(name); }
+
+std::int64_t Timeline::now_ns() const {
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(Clock::now() - origin_).count();
 }
 
-void Timeline::name_thread(std::string name) { own().name = std::move(name); }
-
-Timeline::Track& Timeline::own_track() {
-  OwnTrack& mine = own();
-  if (mine.of != number_) {
-    mine.release();
-    mine.track = take_track(mine.name, kHost);
-    mine.of = number_;
+// The time is taken under the mutex where it is not given, so events stay in order.
+void Timeline::put(char kind, int process, const std::string& track, std::int64_t at_ns,
+                   const std::string& rest) {
+  const std::lock_guard lock(mutex_);
+  const auto [place, is_new] = tracks_.try_emplace({process, track}, tracks_.size() + 1);
+  const auto text = [&](char of, const std::string& more) {
+    const char* between = std::exchange(first_, false) ? "" : ",\n";
+    const std::string event = fmt::format(R"({}{{"ph":"{}","pid":{},"tid":{}{}}})", between, of,
+                                          process, place->second, more);
+    std::fputs(event.c_str(), file_.get());
+  };
+  if (is_new) {
+    const std::string name = process == kHost ? "mfbench" : "device";
+    text('M', named("process_name") + fmt::format(R"(,"args":{{"name":"{}"}})", name));
+    text('M', named("thread_name") + fmt::format(R"(,"args":{{"name":{}}})", json_text(track)));
   }
-  return *mine.track;
-}
-
-std::shared_ptr<Timeline::Track> Timeline::take_track(const std::string& name, int process) {
-  const std::lock_guard lock(tracks_mutex_);
-  for (const auto& track : tracks_) {
-    bool taken = false;
-    if (track->process == process && track->name == name &&
-        track->taken.compare_exchange_strong(taken, true)) {
-      return track;
-    }
-  }
-  auto made = std::make_shared<Track>();
-  made->process = process;
-  made->number = static_cast<int>(tracks_.size()) + 1;
-  made->name = name;
-  made->events.reserve(kTrackEvents);
-  {
-    const std::lock_guard file(file_->mutex);
-    if (process == kDevice) {
-      file_->put(metadata("process_name", kDevice, 0, {{"name", "device"}}));
-      file_->put(metadata("process_sort_index", kDevice, 0, {{"sort_index", kDevice}}));
-    }
-    file_->put(metadata("thread_name", process, made->number, {{"name", name}}));
-    file_->put(
-        metadata("thread_sort_index", process, made->number, {{"sort_index", made->number}}));
-  }
-  tracks_.push_back(made);
-  return made;
-}
-
-Timeline::Track& Timeline::stream_track(std::string_view stream) {
-  {
-    const std::lock_guard lock(tracks_mutex_);
-    for (const auto& track : tracks_) {
-      if (track->process == kDevice && track->name == stream) return *track;
-    }
-  }
-  return *take_track(std::string(stream), kDevice);
-}
-
-void Timeline::add(Track& track, Event event) {
-  bool full = false;
-  {
-    const std::lock_guard lock(track.mutex);
-    if (event.kind == 'B' && event.name == track.described) {
-      event.facts = std::exchange(track.facts, {});
-      track.described.clear();
-    }
-    track.events.push_back(std::move(event));
-    full = track.events.size() >= kTrackEvents;
-  }
-  if (!full) return;
-  const std::lock_guard lock(file_->mutex);
-  write_track(track);
-  file_->write();
+  const std::int64_t now = now_ns();
+  text(kind, ",\"ts\":" + microseconds(at_ns < 0 ? now : at_ns) + rest);
+  if (now - flushed_ns_ < kPaceNs) return;
+  flushed_ns_ = now;
+  if (std::fflush(file_.get()) != 0 && error_ == 0) error_ = errno;
 }
 
 void Timeline::begin(std::string_view name) {
-  Event event;
-  event.name = name;
-  event.at_ns = ns_of(Clock::now() - origin_);
-  add(own_track(), std::move(event));
+  std::string rest = named(name);
+  if (name == own_thread.described && !own_thread.facts.empty()) {
+    rest += ",\"args\":" + std::exchange(own_thread.facts, {});
+  }
+  put('B', kHost, own_thread.name, -1, rest);
 }
 
-void Timeline::end() {
-  Event event;
-  event.kind = 'E';
-  event.at_ns = ns_of(Clock::now() - origin_);
-  add(own_track(), std::move(event));
-}
+void Timeline::end() { put('E', kHost, own_thread.name, -1, ""); }
 
 void Timeline::describe_next(std::string name, const Json& facts) {
-  Track& track = own_track();
-  const std::lock_guard lock(track.mutex);
-  track.described = std::move(name);
-  track.facts = json_text(facts);
+  own_thread.described = std::move(name);
+  own_thread.facts = json_text(facts);
 }
 
 void Timeline::counter(std::string_view name, double value) {
   if (!std::isfinite(value)) return;  // JSON has no such number
-  Event event;
-  event.kind = 'C';
-  event.at_ns = ns_of(Clock::now() - origin_);
-  event.name = name;
-  event.value = value;
-  add(own_track(), std::move(event));
+  put('C', kHost, own_thread.name, -1,
+      named(name) + fmt::format(R"(,"args":{{"value":{}}})", value));
 }
 
 void Timeline::device_range(std::string_view stream, std::string_view name, Clock::time_point start,
                             double from_s, double seconds) {
-  Event event;
-  event.kind = 'X';
-  event.at_ns = ns_of(start - origin_) + ns_of(from_s);
-  event.for_ns = ns_of(seconds);
-  event.name = name;
-  add(stream_track(stream), std::move(event));
+  const auto ns = [](double s) { return std::llround(s * 1e9); };
+  const auto at = std::chrono::duration<double>(start - origin_).count() + from_s;
+  put('X', kDevice, std::string(stream), ns(at),
+      named(name) + ",\"dur\":" + microseconds(ns(seconds)));
 }
 
-void Timeline::write_track(Track& track) {
-  {
-    const std::lock_guard lock(track.mutex);
-    if (track.events.empty()) return;  // most are, ten times a second: no new buffer for them
-  }
-  std::vector<Event> events;
-  events.reserve(kTrackEvents);
-  {
-    const std::lock_guard lock(track.mutex);
-    events.swap(track.events);
-  }
-  for (const Event& event : events) {
-    std::string text = fmt::format(R"({{"ph":"{}","pid":{},"tid":{},"ts":{})", event.kind,
-                                   track.process, track.number, microseconds(event.at_ns));
-    if (event.kind != 'E') text += R"(,"name":)" + json_string(event.name);
-    if (event.kind == 'X') text += R"(,"dur":)" + microseconds(event.for_ns);
-    if (event.kind == 'C') text += fmt::format(R"(,"args":{{"value":{}}})", event.value);
-    if (!event.facts.empty()) text += R"(,"args":)" + event.facts;
-    file_->put(text + "}");
-  }
-}
-
-void Timeline::flush() {
-  std::vector<std::shared_ptr<Track>> tracks;
-  {
-    const std::lock_guard lock(tracks_mutex_);
-    tracks = tracks_;
-  }
-  const std::lock_guard lock(file_->mutex);
-  for (const auto& track : tracks) {
-    write_track(*track);
-    file_->write();
-  }
-}
-
-std::string Timeline::failure() const {
-  const std::lock_guard lock(file_->mutex);
-  return file_->failure;
+std::string Timeline::flush() {
+  const std::lock_guard lock(mutex_);
+  if (std::fflush(file_.get()) != 0 && error_ == 0) error_ = errno;
+  return error_ == 0 ? "" : std::strerror(error_);
 }
 
 }  // namespace mf

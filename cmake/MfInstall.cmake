@@ -1,4 +1,4 @@
-# cmake --install: the program, pages made from its own command line, and what it and its figures read.
+# cmake --install: the program, what is made from its own command line, and what it and its figures read.
 # Nothing in it knows the prefix, so the tree may be moved.
 include(GNUInstallDirs)
 set(mf_share ${CMAKE_INSTALL_DATADIR}/mfbench)
@@ -11,20 +11,18 @@ install(PROGRAMS cmake/mfplots.sh DESTINATION ${CMAKE_INSTALL_BINDIR} RENAME mfp
 # Written by the program that is installed; without what its user has imported, which names data sets.
 install(CODE "
   file(MAKE_DIRECTORY ${mf_pages})
-  foreach(page \"man>mfbench.1\" \"completion bash>mfbench.bash\" \"completion zsh>_mfbench\"
-               \"schema>spec.schema.json\")
-    string(REPLACE \">\" \";\" page \"\${page}\")
-    list(GET page 0 arguments)
-    list(GET page 1 file)
-    separate_arguments(arguments)
-    execute_process(COMMAND \"${CMAKE_COMMAND}\" -E env MFBENCH_CACHE=${mf_pages}/empty
-                            \"$<TARGET_FILE:mfbench>\" \${arguments} OUTPUT_FILE ${mf_pages}/\${file}
-                    COMMAND_ERROR_IS_FATAL ANY)
-  endforeach()")
-install(FILES ${mf_pages}/mfbench.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
-install(FILES ${mf_pages}/mfbench.bash DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions
+  execute_process(COMMAND \"${CMAKE_COMMAND}\" -E env MFBENCH_CACHE=${mf_pages}/empty
+                          \"$<TARGET_FILE:mfbench>\" schema OUTPUT_FILE ${mf_pages}/spec.schema.json
+                  COMMAND_ERROR_IS_FATAL ANY)")
+find_program(MF_HELP2MAN help2man)  # without it there is no manual page
+if(MF_HELP2MAN)
+  install(CODE "
+    execute_process(COMMAND \"${MF_HELP2MAN}\" --no-info --name \"races matrix-factorization algorithms\"
+                            --output ${mf_pages}/mfbench.1 \"$<TARGET_FILE:mfbench>\" COMMAND_ERROR_IS_FATAL ANY)")
+  install(FILES ${mf_pages}/mfbench.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
+endif()
+install(FILES cmake/mfbench-completion.bash DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions
         RENAME mfbench)
-install(FILES ${mf_pages}/_mfbench DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions)
 install(FILES ${mf_pages}/spec.schema.json DESTINATION ${mf_share})
 
 install(DIRECTORY experiments DESTINATION ${mf_share} FILES_MATCHING PATTERN "*.json")

@@ -11,7 +11,6 @@
 #include "datasets/data_commands.hpp"
 #include "datasets/dataset_entry.hpp"
 #include "datasets/readers/readers.hpp"
-#include "harness/cli_tree.hpp"
 
 namespace mf {
 namespace {
@@ -63,9 +62,7 @@ void add_list(CLI::App& data, const std::shared_ptr<DataOptions>& o) {
 
 void add_stats(CLI::App& data, const std::shared_ptr<DataOptions>& o) {
   auto* stats = data.add_subcommand("stats", "what the ratings of a set look like");
-  stats->add_option("set", o->what, "NAME[@SPLIT], like:NAME[:FACTOR], or a file")
-      ->check(takes(ValueKind::data_set))
-      ->required();
+  stats->add_option("set", o->what, "NAME[@SPLIT], like:NAME[:FACTOR], or a file")->required();
   stats->add_option("--format", o->format, format_help());
   stats->add_option("--ids", o->ids, kIdsHelp);
   auto* least = stats->add_option("--min-rating", o->min_rating,
@@ -79,15 +76,10 @@ void add_stats(CLI::App& data, const std::shared_ptr<DataOptions>& o) {
 void add_import(CLI::App& data, const std::shared_ptr<DataOptions>& o) {
   auto* command = data.add_subcommand("import", "keep files of your own under a name for specs");
   command->add_option("name", o->own.name, "letters, digits, . _ -")->required();
-  auto* path =
-      command->add_option("path", o->own.path, "the ratings")->check(takes(ValueKind::file));
-  auto* train = command->add_option("--train", o->own.train, "or a train file ...")
-                    ->check(takes(ValueKind::file));
-  auto* test = command->add_option("--test", o->own.test, "... and a test file")
-                   ->check(takes(ValueKind::file));
-  command->add_option("--validation", o->own.validation, "and a validation file")
-      ->check(takes(ValueKind::file))
-      ->needs(train);
+  auto* path = command->add_option("path", o->own.path, "the ratings");
+  auto* train = command->add_option("--train", o->own.train, "or a train file ...");
+  auto* test = command->add_option("--test", o->own.test, "... and a test file");
+  command->add_option("--validation", o->own.validation, "and a validation file")->needs(train);
   train->needs(test)->excludes(path);
   test->needs(train);
   command->add_option("--format", o->own.format, format_help());
@@ -110,11 +102,8 @@ void add_import(CLI::App& data, const std::shared_ptr<DataOptions>& o) {
 
 void add_fetch(CLI::App& data, const std::shared_ptr<DataOptions>& o) {
   auto* fetch = data.add_subcommand("fetch", "download a set of the catalog from its origin");
-  fetch->add_option("name", o->fetch.name, "its name")
-      ->check(takes(ValueKind::data_set))
-      ->required();
-  fetch->add_option("--into", o->fetch.folder, "folder [the first of MFBENCH_DATA, else data]")
-      ->check(takes(ValueKind::folder));
+  fetch->add_option("name", o->fetch.name, "its name")->required();
+  fetch->add_option("--into", o->fetch.folder, "folder [the first of MFBENCH_DATA, else data]");
   fetch->add_option("--mirror", o->fetch.fetch.base_url,
                     "URL of a folder to use instead of the origin");
   fetch->add_flag("--again", o->fetch.fetch.again, "also where the files are there already");

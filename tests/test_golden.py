@@ -1,7 +1,7 @@
 """The whole command line against recorded output, times and machine made anonymous.
 
 `python3 -m pytest tests/test_golden.py --update` rewrites the files under tests/golden after an
-intended change, and writes that of a new algorithm; MFBENCH names the program.
+intended change; MFBENCH names the program.
 """
 
 import json
@@ -11,7 +11,6 @@ import re
 import pytest
 
 GOLDEN = pathlib.Path(__file__).parent / "golden"
-EXPERIMENTS = GOLDEN.parent.parent / "experiments"
 
 RULER = {
     "name": "golden",
@@ -190,27 +189,9 @@ def listed(mfbench, folder):
     return [item["name"] for item in json.loads(mfbench("list", "--json", cwd=folder).stdout)]
 
 
-def described(name):
-    return f"describe-{name.replace(':', '-')}.txt"
-
-
 def test_describe(mfbench, tmp_path, update):
-    names = listed(mfbench, tmp_path)
-    assert len(names) > 10
-    if update:
-        for path in GOLDEN.glob("describe-*.txt"):
-            path.unlink()
-    wrong = []
-    for name in names:
-        # The same text whether the build has CUDA or not.
-        text = mfbench("describe", name, cwd=tmp_path).stdout.replace(" (not in this build)", "")
-        try:
-            check(described(name), text, update)
-        except AssertionError as error:
-            wrong.append(str(error).splitlines()[0])
-    gone = {path.name for path in GOLDEN.glob("describe-*.txt")} - {described(n) for n in names}
-    wrong += [f"{GOLDEN / name} is of no algorithm: {UPDATE}" for name in sorted(gone)]
-    assert not wrong, "\n".join(wrong)
+    """docs/reference/algorithms.md has what all of them say, of the same source."""
+    check("describe-ruler.txt", mfbench("describe", "ruler", cwd=tmp_path).stdout, update)
 
 
 ERRORS = {
@@ -304,16 +285,6 @@ def test_broken_json(mfbench, tmp_path, update):
     done = mfbench("run", "bad.json", cwd=tmp_path)
     assert done.returncode == 2
     check("error-broken-json.txt", done.stderr, update)
-
-
-# Requests for benchmark programs (*.bench.json) are checked with `./dev reproduce`.
-SPECS = [p for p in sorted(EXPERIMENTS.rglob("*.json")) if not p.name.endswith(".bench.json")]
-
-
-@pytest.mark.parametrize("path", SPECS, ids=lambda p: p.stem)
-def test_every_experiment_is_valid(mfbench, tmp_path, path):
-    done = mfbench("validate", path, cwd=tmp_path)
-    assert done.returncode == 0, done.stderr
 
 
 def test_json_output_is_json_alone(mfbench, tmp_path):

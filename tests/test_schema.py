@@ -34,18 +34,12 @@ def verdicts(mfbench, validator, folder, spec):
 
 # ---- right ones ----------------------------------------------------------------------------------
 
-@pytest.mark.parametrize("path", COMMITTED, ids=lambda path: str(path.relative_to(ROOT)))
-def test_the_schema_accepts_every_committed_spec(validator, path):
-    # tests/test_golden.py asks the program.
-    assert [error.message for error in validator.iter_errors(json.loads(path.read_text()))] == []
-
-
-@pytest.mark.parametrize("page,number,text", DOCUMENTED,
-                         ids=[f"{name_of(page)}-{number}" for page, number, _ in DOCUMENTED])
-def test_the_schema_accepts_every_spec_of_the_documents(validator, page, number, text):
-    # tests/test_docs.py asks the program.
-    spec = {**MINIMAL, **json.loads(text)}
-    assert [error.message for error in validator.iter_errors(spec)] == []
+def test_the_schema_accepts_every_spec_of_experiments_and_documents(validator):
+    """tests/test_names.py and tests/test_docs.py ask the program."""
+    specs = {str(path): json.loads(path.read_text()) for path in COMMITTED}
+    specs |= {f"{name_of(page)}-{number}": {**MINIMAL, **json.loads(text)} for page, number, text in DOCUMENTED}
+    assert {name: [error.message for error in validator.iter_errors(spec)]
+            for name, spec in specs.items() if not validator.is_valid(spec)} == {}
 
 
 def algorithm(**keys):

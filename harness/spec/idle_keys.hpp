@@ -20,8 +20,8 @@ struct GivenParams {
   std::set<std::string> inherited = {};  // keys of the spec in `given`
 };
 
-// A warning for each key that says nothing in any case of its entry, given or searched, and for
-// each sweep whose values make equal cases. A default that is given says nothing wrong.
+// A warning for each key that says nothing in any case of its entry, given or searched. A default
+// that is given says nothing wrong.
 std::vector<std::string> idle_keys(const std::vector<GivenParams>& cases);
 
 }  // namespace mf

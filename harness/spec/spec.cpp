@@ -20,9 +20,7 @@
 #include "datasets/load.hpp"
 #include "harness/spec/case_names.hpp"
 #include "harness/spec/differences.hpp"
-#include "harness/spec/equal_cases.hpp"
 #include "harness/spec/idle_keys.hpp"
-#include "harness/spec/idle_schedule.hpp"
 #include "harness/spec/spec_forms.hpp"
 
 namespace mf {
@@ -535,57 +533,6 @@ void warn_of_idle(Spec& spec, const std::vector<GivenAlgorithm>& algorithms) {
                      &given.entry.params, given.inherited});
   }
   for (auto& warning : idle_keys(cases)) spec.warnings.push_back(std::move(warning));
-  for (auto& warning : idle_schedules(cases)) spec.warnings.push_back(std::move(warning));
-}
-
-// What decides the cases of an entry, whatever its other side is.
-ExpandedEntry expanded(const GivenAlgorithm& given) {
-  const AlgorithmEntry& entry = given.entry;
-  return {entry.path,
-          {{"name", entry.name},
-           {"params", entry.params.to_json()},
-           {"schedule", entry.schedule.to_json()},
-           {"init", to_json(entry.init)},
-           {"stop", entry.stop.to_json()},
-           {"tune", entry.tune ? entry.tune->to_json() : Json()}}};
-}
-
-ExpandedEntry expanded(const DataEntry& entry) {
-  Json splits = Json::array();  // of two seeds: some have one of their own
-  for (const std::uint64_t seed : {1, 2}) splits.push_back(entry.split.spec(seed).to_json());
-  return {entry.path, {{"request", entry.request_json}, {"splits", std::move(splits)}}};
-}
-
-// Of a list, or of a key of the spec that algorithms inherit: null where there is none.
-template <class Entries>
-void warn_of_equal_cases(Spec& spec, const std::vector<std::pair<std::string, const Json*>>& given,
-                         const Entries& entries) {
-  std::vector<std::string> warnings;
-  for (const auto& [path, json] : given) {
-    if (json == nullptr) continue;
-    for (auto& one : equal_elements(*json, path)) warnings.push_back(std::move(one));
-  }
-  std::vector<ExpandedEntry> all;
-  for (const auto& entry : entries) all.push_back(expanded(entry));
-  for (auto& one : equal_entries(all, warnings)) warnings.push_back(std::move(one));
-  spec.warnings.insert(spec.warnings.end(), warnings.begin(), warnings.end());
-}
-
-std::vector<std::pair<std::string, const Json*>> entries_of(const Json& list,
-                                                            const std::string& path) {
-  std::vector<std::pair<std::string, const Json*>> all;
-  for (const Json& one : list) all.emplace_back(fmt::format("{}[{}]", path, all.size()), &one);
-  return all;
-}
-
-void warn_of_equal_cases(Spec& spec, const SpecKeys& keys, const std::vector<DataEntry>& data,
-                         const std::vector<GivenAlgorithm>& algorithms) {
-  warn_of_equal_cases(spec, entries_of(*keys.datasets, "$.datasets"), data);
-  auto given = entries_of(*keys.algorithms, "$.algorithms");
-  given.emplace_back("$.schedule", keys.schedule);
-  given.emplace_back("$.init", keys.init);
-  given.emplace_back("$.stop", keys.stop);
-  warn_of_equal_cases(spec, given, algorithms);
 }
 
 // The trials see the split of the first seed, in which the test ratings of the others train.
@@ -706,14 +653,17 @@ Spec parse_spec(const Json& json, const std::string& file) {
   const auto algorithms = read_algorithms(keys);
   check_baseline(spec, algorithms);
 
-  std::set<std::string> seen;
+  std::set<std::string> seen, repeated;
   std::map<std::pair<const DataEntry*, const GivenAlgorithm*>, std::size_t> studies;
   for (const auto seed : keys.seeds) {
     for (const auto& entry : data) {
       for (const auto& algorithm : algorithms) {
         Case item = make_checked(algorithm.entry, entry, keys.evaluate, seed);
         if (algorithm.entry.tune) mark_searched(item, *algorithm.entry.tune);
-        if (!seen.insert(item.hash).second) continue;
+        if (!seen.insert(item.hash).second) {
+          repeated.insert(entry.path + " with " + algorithm.entry.path);
+          continue;
+        }
         if (algorithm.entry.tune) {
           const auto [at, added] = studies.try_emplace({&entry, &algorithm}, spec.studies.size());
           if (added) add_study(spec, make_study(item, algorithm, entry, keys.evaluate));
@@ -730,7 +680,9 @@ Spec parse_spec(const Json& json, const std::string& file) {
   warn_of_unequal(spec, algorithms);
   warn_of_splits(spec, keys, data);
   warn_of_idle(spec, algorithms);
-  warn_of_equal_cases(spec, keys, data, algorithms);
+  for (const auto& entries : repeated) {
+    spec.warnings.push_back(entries + ": some of its cases stand there twice; each runs once");
+  }
   return spec;
 }
 

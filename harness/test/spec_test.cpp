@@ -381,11 +381,6 @@ TEST(Spec, WarnsOfKeysThatSayNothing) {
             "is plain");
   json["model"] = {"plain", "biased"};
   EXPECT_TRUE(warnings_of(json).empty()) << "in one of the cases it does";
-  json["reg_user_bias"] = {0.1, 0.2};
-  ASSERT_EQ(warnings_of(json).size(), 1u);
-  EXPECT_TRUE(contains(warnings_of(json)[0], "some of its cases are equal"));
-  json["model"] = "biased";
-  EXPECT_TRUE(warnings_of(json).empty());
   json = plain;
   json["reg_user_bias"] = -1;
   EXPECT_TRUE(warnings_of(json).empty()) << "the default";
@@ -405,78 +400,32 @@ TEST(Spec, WarnsOfSearchesThatSayNothing) {
   EXPECT_TRUE(warnings_of(json).empty()) << "what decides is searched for, too";
 }
 
-std::vector<std::string> warnings_of(const Json& schedule, const Json& algorithms) {
-  Json json = ruler_spec();
-  json["schedule"] = schedule;
-  json["algorithms"] = algorithms;
-  return parse_spec(json, "t").warnings;
-}
-
-using Warnings = std::vector<std::string>;
-
 TEST(Spec, WarnsOfALearningRateThatTheAlgorithmHasNot) {
-  for (const char* name : {"als_cpu", "als_fused", "ccd++", "ccd++_cpu", "ials_cpu", "ials"}) {
-    EXPECT_EQ(warnings_of({{"name", name}, {"learning_rate", 0.1}}),
-              Warnings{std::string("$.algorithms[0].learning_rate says nothing: ") + name +
-                       " has no learning rate"});
-  }
+  using Warnings = std::vector<std::string>;
   EXPECT_EQ(warnings_of({{"name", "als_cpu"}, {"learning_rate", {0.1, 0.2}}}),
-            Warnings{"$.algorithms[0].learning_rate: some of its cases are equal: als_cpu has no "
-                     "learning rate"});
+            Warnings{"$.algorithms[0].learning_rate says nothing: als_cpu has no learning rate"});
   EXPECT_EQ(warnings_of({{"name", "als_cpu"}, {"schedule", {{"kind", "exponential"}}}}),
             Warnings{"$.algorithms[0].schedule says nothing: als_cpu has no learning rate"});
-  const Json usual = {{"learning_rate", 0.005}};
-  EXPECT_TRUE(warnings_of({{"name", "als_cpu"}, {"schedule", usual}}).empty()) << "the default";
   const Json names = {{"name", {"als_cpu", "sgd_serial"}}, {"learning_rate", 0.1}};
   EXPECT_TRUE(warnings_of(names).empty()) << "the other of the entry has one";
   EXPECT_TRUE(warnings_of({{"name", "fpsgd"}, {"learning_rate", {0.1, 0.2}}}).empty());
-}
-
-TEST(Spec, WarnsOfASweptScheduleOfAnAlgorithmWithoutOne) {
-  const Json swept = {{"learning_rate", {0.005, 0.01}}};
-  const Json one = {{"learning_rate", 0.01}};
-  EXPECT_EQ(warnings_of(swept, {"sgd_serial", "ccd++_cpu"}),
-            Warnings{"$.schedule: some of the cases of $.algorithms[1] are equal: ccd++_cpu has no "
-                     "learning rate"});
-  EXPECT_TRUE(warnings_of(one, {"sgd_serial", "als_cpu"}).empty()) << "one for all";
-  EXPECT_EQ(warnings_of(one, {"als_cpu", "ccd++_cpu"}),
-            Warnings{"$.schedule says nothing: no algorithm that takes it has a learning rate"});
-  const Json own = {{"name", "als_cpu"}, {"schedule", Json::object()}};
-  EXPECT_TRUE(warnings_of(swept, {"sgd_serial", own}).empty()) << "the way out";
-}
-
-TEST(Spec, WarnsOfEqualCases) {
-  EXPECT_EQ(warnings_of({{"name", "sgd_serial"}, {"factors", {8, 8.0}}}),
-            Warnings{"$.algorithms[0].factors: some of its cases are equal: 8 stands there twice"});
-  const Json schedules = {{{"learning_rate", {0.1, 0.2}}}, {{"learning_rate", 0.2}}};
-  EXPECT_EQ(
-      warnings_of(schedules, {"sgd_serial", "fpsgd"}),
-      Warnings{"$.schedule: some of its cases are equal: {\"learning_rate\":0.2} stands there "
-               "twice"});
-  EXPECT_EQ(warnings_of(Json::object(), {"sgd_serial", "fpsgd", "sgd_serial"}),
-            Warnings{"$.algorithms[2] says nothing: its cases are those of $.algorithms[0]"});
-  const Json eight = {{"name", "fpsgd"}, {"factors", 8}};
-  const Json both = {{"name", "fpsgd"}, {"factors", {8, 16}}};
-  EXPECT_EQ(warnings_of(Json::object(), {eight, both}),
-            Warnings{"$.algorithms[1]: some of its cases are equal to those of $.algorithms[0]"});
-  const Json swept = {{"learning_rate", {0.1, 0.2}}};
-  EXPECT_EQ(warnings_of(swept, Json::array({{{"name", "fpsgd"}, {"learning_rate", 0.1}}})),
-            Warnings{"$.algorithms[0]: some of its cases are equal"})
-      << "its own rate instead of each";
-}
-
-TEST(Spec, WarnsOfEqualData) {
   Json json = ruler_spec();
-  json["datasets"] = {"like:ml-100k", {{"like", "ml-100k"}, {"split", {{"holdout", {0.1, 0.1}}}}}};
-  EXPECT_EQ(parse_spec(json, "t").warnings,
-            Warnings{"$.datasets[1].split.holdout: some of its cases are equal: 0.1 stands there "
-                     "twice"});
-  json["datasets"] = {"like:ml-100k", "like:ml-100k"};
-  EXPECT_EQ(parse_spec(json, "t").warnings,
-            Warnings{"$.datasets[1] says nothing: its cases are those of $.datasets[0]"});
-  json["datasets"] = Json::array({{{"like", "ml-100k"}, {"scale", {0.5, 0.5}}}});
-  EXPECT_EQ(parse_spec(json, "t").warnings,
-            Warnings{"$.datasets[0].scale: some of its cases are equal: 0.5 stands there twice"});
+  json["schedule"] = {{"learning_rate", 0.01}};
+  json["algorithms"] = {"als_cpu"};
+  EXPECT_TRUE(parse_spec(json, "t").warnings.empty()) << "the spec's own, one for all";
+}
+
+TEST(Spec, ACaseThatStandsThereTwiceRunsOnceWithAWarning) {
+  Json json = ruler_spec();
+  json["algorithms"] = {{{"name", "sgd_serial"}, {"factors", {8, 8.0, 16}}}, {{"name", "fpsgd"}}};
+  Spec spec = parse_spec(json, "t");
+  EXPECT_EQ(spec.warnings, std::vector<std::string>{"$.datasets[0] with $.algorithms[0]: some of "
+                                                    "its cases stand there twice; each runs once"});
+  EXPECT_EQ(spec.cases.size(), 3 * json["seeds"].size());
+  json["algorithms"] = {"sgd_serial", "fpsgd", "sgd_serial"};
+  spec = parse_spec(json, "t");
+  ASSERT_EQ(spec.warnings.size(), 1u);
+  EXPECT_TRUE(contains(spec.warnings[0], "with $.algorithms[2]"));
 }
 
 TEST(Spec, ConditionsNameChoicesOfTheSameAlgorithm) {

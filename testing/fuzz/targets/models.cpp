@@ -6,8 +6,8 @@
 #include <string>
 
 #include "base/error.hpp"
+#include "harness/cli_model.hpp"
 #include "harness/evaluate/model_io.hpp"
-#include "harness/model_lines.hpp"
 #include "testing/fuzz/mutate.hpp"
 #include "testing/fuzz/scratch.hpp"
 #include "testing/fuzz/target.hpp"

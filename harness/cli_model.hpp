@@ -1,4 +1,4 @@
-// Lines that people give to `predict` and `recommend`: pairs to predict, the history of a user.
+// `mfbench predict` and `mfbench recommend`: what an exported model says.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,13 @@
 
 #include "harness/evaluate/model_io.hpp"
 
+namespace CLI {
+class App;
+}
+
 namespace mf {
+
+void add_model_commands(CLI::App& app);
 
 // What people call a user or an item, and its key in the model.
 struct GivenId {
@@ -16,18 +22,14 @@ struct GivenId {
   std::int32_t key = 0;
 };
 
-// Throws Error(usage) that names the option where the ids are integers and this is none.
-GivenId given_user(const SavedModel& model, const std::string& text);
-GivenId given_item(const SavedModel& model, const std::string& text);
-
 // Lines "user item" of a file, or of standard input ("-"), by the ids of the model's files; empty
-// lines are left out. Where ids are text, a line with a tab is cut at tabs alone, so that ids may
+// lines are left out. Where ids are text, a line with a tab is cut at tabs only, so that ids may
 // have blanks. Throws Error(data) that names file and line where there is something else.
 void for_pairs(const std::string& path, const SavedModel& model,
                const std::function<void(const GivenId& user, const GivenId& item)>& body);
 
-// Lines "item value", or "item" alone for the value 1. Names that the model does not know are left
-// out, with a warning.
+// Lines "item value", or "item" for the value 1. Names that the model does not know are left out,
+// with a warning.
 std::vector<HistoryItem> read_history(const std::string& path, const SavedModel& model);
 
 }  // namespace mf

@@ -1,0 +1,124 @@
+#include "harness/cli_describe.hpp"
+
+#include <fmt/core.h>
+
+#include <variant>
+#include <vector>
+
+#include "algorithms/core/registry.hpp"
+#include "base/json.hpp"
+#include "base/text.hpp"
+#include "harness/device/device.hpp"
+
+namespace mf {
+namespace {
+
+std::string value_text(const ParamValue& value) {
+  return std::visit([](const auto& v) { return Json(v).dump(); }, value);
+}
+
+std::string range_text(const ParamSpec& spec) {
+  switch (spec.type) {
+    case ParamSpec::Type::boolean:
+      return "true | false";
+    case ParamSpec::Type::choice:
+      return join(spec.choices, " | ");
+    case ParamSpec::Type::integer:
+      return fmt::format("{:.0f} .. {:.0f}", spec.min, spec.max);
+    case ParamSpec::Type::text:
+      return "text";
+    case ParamSpec::Type::number:
+      break;
+  }
+  return fmt::format("{} .. {}", spec.min, spec.max);
+}
+
+Json param_json(const ParamSpec& spec) {
+  Json json = {
+      {"name", spec.name}, {"help", spec.help}, {"unit", spec.unit}, {"range", range_text(spec)}};
+  std::visit([&](const auto& value) { json["default"] = value; }, spec.fallback);
+  return json;
+}
+
+// "CPU", "CUDA", "CUDA, compute capability 8.0 or newer"
+std::string hardware_text(const AlgorithmInfo& info) {
+  if (info.hardware == Hardware::cpu) return "CPU";
+  if (info.min_compute == 0) return "CUDA";
+  return "CUDA, compute capability " + format_compute(info.min_compute) + " or newer";
+}
+
+Json describe_json(const AlgorithmInfo& info) {
+  Json params = Json::array();
+  for (const auto& spec : info.params) params.push_back(param_json(spec));
+  return {{"name", info.name},
+          {"summary", info.summary},
+          {"paper", info.paper},
+          {"hardware", hardware_text(info)},
+          {"deterministic", info.deterministic},
+          {"uses_learning_rate", info.uses_learning_rate},
+          {"params", params}};
+}
+
+void describe(const AlgorithmInfo& info) {
+  const std::string& name = info.name;
+  fmt::print("{}: {}\npaper: {}\nhardware: {}{}\ndeterministic: {}\nparameters:\n", info.name,
+             info.summary, info.paper, hardware_text(info),
+             is_built(name) ? "" : " (not in this build)", info.deterministic ? "yes" : "no");
+  for (const auto& spec : info.params) {
+    fmt::print("  {:<16} {:<12} {:<28} {}{}\n", spec.name, value_text(spec.fallback),
+               range_text(spec), spec.help, spec.unit.empty() ? "" : " [" + spec.unit + "]");
+  }
+  if (info.uses_learning_rate) {
+    fmt::print(
+        "the learning rate is the harness's: \"learning_rate\" or \"schedule\" (docs/spec.md)\n");
+  }
+}
+
+// One algorithm, or all whose names begin so: those of a library, or of all of them.
+std::vector<const AlgorithmInfo*> named(const std::string& name) {
+  std::vector<const AlgorithmInfo*> found;
+  for (const auto* info : all_algorithms()) {
+    if (info->name.starts_with(name + ":")) found.push_back(info);
+  }
+  if (found.empty()) found.push_back(&find_algorithm(name));
+  return found;
+}
+
+}  // namespace
+
+void list_command(bool json) {
+  Json all = Json::array();
+  for (const auto* info : all_algorithms()) {
+    all.push_back({{"name", info->name},
+                   {"family", info->family},
+                   {"hardware", info->hardware == Hardware::cuda ? "cuda" : "cpu"},
+                   {"built", is_built(info->name)},
+                   {"summary", info->summary},
+                   {"paper", info->paper}});
+  }
+  if (json) {
+    fmt::print("{}\n", json_text(all, 2));
+    return;
+  }
+  for (const auto& item : all) {
+    fmt::print("{:<14} {:<5} {}{}\n", item["name"].get<std::string>(),
+               item["hardware"].get<std::string>(), item["summary"].get<std::string>(),
+               item["built"].get<bool>() ? "" : "  (not in this build)");
+  }
+}
+
+void describe_command(const std::string& name, bool json) {
+  const auto infos = named(name);
+  if (!json) {
+    for (const auto* info : infos) {
+      if (info != infos.front()) fmt::print("\n");
+      describe(*info);
+    }
+    return;
+  }
+  Json all = Json::array();
+  for (const auto* info : infos) all.push_back(describe_json(*info));
+  fmt::print("{}\n", (all.size() == 1 ? all[0] : all).dump(2));
+}
+
+}  // namespace mf

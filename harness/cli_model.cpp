@@ -1,0 +1,254 @@
+#include "harness/cli_model.hpp"
+
+#include <fmt/core.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <cstdint>
+#include <fstream>
+#include <iostream>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/error.hpp"
+#include "base/log.hpp"
+#include "base/text.hpp"
+#include "harness/cli_numbers.hpp"
+
+namespace mf {
+namespace {
+
+// ---- lines of files, by the ids of a model ------------------------------------------------------
+
+bool has_names(const SavedModel& model) {
+  return !model.user_names.empty() || !model.item_names.empty();
+}
+
+std::vector<std::string_view> words_of(std::string_view line, bool names) {
+  const bool tabs = names && line.find('\t') != line.npos;
+  const std::string_view kBlanks = tabs ? "\t\r" : " \t\r";
+  std::vector<std::string_view> words;
+  for (std::size_t at = line.find_first_not_of(kBlanks); at != line.npos;) {
+    const std::size_t end = std::min(line.find_first_of(kBlanks, at), line.size());
+    words.push_back(line.substr(at, end - at));
+    at = line.find_first_not_of(kBlanks, end);
+  }
+  return words;
+}
+
+// The whole word, within the range of T; nothing else.
+template <class T>
+std::optional<T> number(std::string_view word) {
+  T value{};
+  const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), value);
+  if (error != std::errc() || end != word.data() + word.size()) return std::nullopt;
+  return value;
+}
+
+// Calls body(words) for every line with words; what it expected instead, or null.
+template <class Body>
+void for_lines(const std::string& path, bool names, const Body& body) {
+  std::ifstream file;
+  if (path != "-") {
+    file.open(path);
+    if (!file) fail(ErrorKind::data, "{}: cannot be read", path);
+  }
+  std::istream& in = path == "-" ? std::cin : file;
+  std::string line;
+  for (std::int64_t at = 1; std::getline(in, line); ++at) {
+    const auto words = words_of(line, names);
+    if (words.empty()) continue;
+    const char* expected = body(words);
+    if (expected == nullptr) continue;
+    fail(ErrorKind::data, "{}:{}: found {}, expected {}", path, at, in_quotes(line), expected);
+  }
+}
+
+[[noreturn]] void fail_id(const char* option, const char* whose, const std::string& text) {
+  fail(ErrorKind::usage,
+       "{}: found {}, expected a whole number of 32 bits: the ids of the {} of this model are "
+       "integers",
+       option, in_quotes(text), whose);
+}
+
+GivenId given_user(const SavedModel& model, const std::string& text) {
+  const auto key = model.user_key(text);
+  if (!key) fail_id("--user", "users", text);
+  return {text, *key};
+}
+
+GivenId given_item(const SavedModel& model, const std::string& text) {
+  const auto key = model.item_key(text);
+  if (!key) fail_id("--item", "items", text);
+  return {text, *key};
+}
+
+}  // namespace
+
+void for_pairs(const std::string& path, const SavedModel& model,
+               const std::function<void(const GivenId& user, const GivenId& item)>& body) {
+  const bool names = has_names(model);
+  const char* expected = names ? "a user id and an item id of the model, with a tab between them "
+                                 "where an id has blanks"
+                               : "a user id and an item id, whole numbers of 32 bits";
+  for_lines(path, names, [&](const std::vector<std::string_view>& words) -> const char* {
+    const auto user = model.user_key(words[0]);
+    const auto item = words.size() == 2 ? model.item_key(words[1]) : std::nullopt;
+    if (!user || !item) return expected;
+    body({std::string(words[0]), *user}, {std::string(words[1]), *item});
+    return nullptr;
+  });
+}
+
+std::vector<HistoryItem> read_history(const std::string& path, const SavedModel& model) {
+  const bool names = !model.item_names.empty();
+  const char* expected = names
+                             ? "an item id and perhaps a value, with a tab between them where the "
+                               "id has blanks"
+                             : "an item id, a whole number of 32 bits, and perhaps a value";
+  std::vector<HistoryItem> history;
+  for_lines(path, names, [&](const std::vector<std::string_view>& words) -> const char* {
+    const auto item = model.item_key(words[0]);
+    const auto value = words.size() == 1 ? std::optional(1.0F) : number<float>(words[1]);
+    if (!item || words.size() > 2 || !value || !std::isfinite(*value)) return expected;
+    if (names && *item < 0) {
+      warn("the model knows no item {}; it is left out of the history", in_quotes(words[0]));
+    } else {
+      history.push_back({*item, *value});
+    }
+    return nullptr;
+  });
+  return history;
+}
+
+namespace {
+
+// ---- the commands -------------------------------------------------------------------------------
+
+// Ids are refused by one rule: what the model does not know has no prediction of its own. --cold
+// asks for that of the evaluator, by the side that is known.
+void check_known(const SavedModel& model, const GivenId* user, const GivenId& item) {
+  constexpr const char* kAdvice = "--cold predicts by what is known";
+  if (user != nullptr && !model.knows_user(user->key)) {
+    fail(ErrorKind::data, "the model knows no user {}; {}", user->text, kAdvice);
+  }
+  if (!model.knows_item(item.key)) {
+    fail(ErrorKind::data, "the model knows no item {}; {}", item.text, kAdvice);
+  }
+}
+
+// Between the columns of what is printed: text may have blanks in it.
+const char* separator_of(const SavedModel& model) {
+  return model.user_names.empty() && model.item_names.empty() ? " " : "\t";
+}
+
+void predict_pairs(const SavedModel& model, const std::string& path, bool cold) {
+  const char* between = separator_of(model);
+  for_pairs(path, model, [&](const GivenId& user, const GivenId& item) {
+    if (!cold) check_known(model, &user, item);
+    fmt::print("{}{}{}{}{:.4f}\n", printable(user.text), between, printable(item.text), between,
+               model.predict(user.key, item.key));
+  });
+}
+
+void recommend_command(const SavedModel& model,
+                       const std::vector<std::pair<std::int32_t, float>>& best) {
+  for (const auto& [id, score] : best) {
+    fmt::print("{}{}{:.4f}\n", model.item_name(id), separator_of(model), score);
+  }
+}
+
+std::vector<std::pair<std::int32_t, float>> recommended(const SavedModel& model,
+                                                        const std::string& user, int k,
+                                                        bool include_seen) {
+  const GivenId given = given_user(model, user);
+  if (!model.user_names.empty() && given.key < 0) {
+    fail(ErrorKind::data, "the model knows no user {}; it has {} users with names such as {}",
+         in_quotes(user), model.user_names.size(), in_quotes(model.user_names[0]));
+  }
+  return model.recommend(given.key, k, include_seen);
+}
+
+struct ModelOptions {
+  std::string model, user, item, history;
+  std::string pairs = "-";
+  bool cold = false, include_seen = false;
+  int k = 10;
+};
+
+using Given = std::shared_ptr<ModelOptions>;
+
+CLI::Option* add_history(CLI::App* command, const Given& o) {
+  return command->add_option("--history", o->history,
+                             "of a user of its own: file of lines \"item value\" or \"item\"");
+}
+
+void add_predict(CLI::App& app, const Given& o) {
+  auto* predict = app.add_subcommand("predict", "ratings predicted by an exported model");
+  predict->add_option("model", o->model, "folder of the model")->required();
+  auto* user = predict->add_option("--user", o->user, "id of a user");
+  auto* item = predict->add_option("--item", o->item, "id of an item");
+  user->needs(item);
+  auto* pairs =
+      predict->add_option("--pairs", o->pairs, "file of lines \"user item\"; - for standard input")
+          ->excludes(user);
+  auto* history = add_history(predict, o)->needs(item)->excludes(user)->excludes(pairs);
+  predict->add_flag("--cold", o->cold, "also users and items that the model does not know");
+  predict->callback([o, user, item, history] {
+    if (item->count() > 0 && user->count() + history->count() == 0) {
+      fail(ErrorKind::usage, "--item: needs --user, or --history for a user of its own");
+    }
+    const SavedModel model = load_model(o->model);
+    if (history->count() > 0) {
+      const GivenId one = given_item(model, o->item);
+      if (!o->cold) check_known(model, nullptr, one);
+      const FoldedUser of = model.fold_in(read_history(o->history, model));
+      fmt::print("{:.4f}\n", model.predict(of, one.key));
+    } else if (user->count() > 0) {
+      const GivenId of = given_user(model, o->user);
+      const GivenId one = given_item(model, o->item);
+      if (!o->cold) check_known(model, &of, one);
+      fmt::print("{:.4f}\n", model.predict(of.key, one.key));
+    } else {
+      predict_pairs(model, o->pairs, o->cold);
+    }
+  });
+}
+
+void add_recommend(CLI::App& app, const Given& o) {
+  auto* recommend =
+      app.add_subcommand("recommend", "the best items for a user by an exported model");
+  recommend->add_option("model", o->model, "folder of the model")->required();
+  auto* of_user = recommend->add_option("--user", o->user, "id of the user");
+  auto* of_history = add_history(recommend, o)->excludes(of_user);
+  recommend->add_option("-k", o->k, "how many")
+      ->check(whole_within(1, 1'000'000'000))
+      ->capture_default_str();
+  recommend->add_flag("--include-seen", o->include_seen, "also items rated in training");
+  recommend->callback([o, of_user, of_history] {
+    if (of_user->count() + of_history->count() == 0) {
+      fail(ErrorKind::usage, "recommend: needs --user or --history");
+    }
+    const SavedModel model = load_model(o->model);
+    recommend_command(model, of_user->count() > 0
+                                 ? recommended(model, o->user, o->k, o->include_seen)
+                                 : model.recommend(model.fold_in(read_history(o->history, model)),
+                                                   o->k, o->include_seen));
+  });
+}
+
+}  // namespace
+
+void add_model_commands(CLI::App& app) {
+  const auto options = std::make_shared<ModelOptions>();
+  add_predict(app, options);
+  add_recommend(app, options);
+}
+
+}  // namespace mf

@@ -1,0 +1,286 @@
+#include "harness/cli_run.hpp"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <csignal>
+#include <cstdio>
+#include <exception>
+#include <filesystem>
+#include <new>
+#include <optional>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include "base/error.hpp"
+#include "base/files.hpp"
+#include "base/local_ranks.hpp"
+#include "base/log.hpp"
+#include "base/mpi_ranks.hpp"
+#include "base/text.hpp"
+#include "base/timeline.hpp"
+#include "harness/results/study_report.hpp"
+#include "harness/results/summary.hpp"
+#include "harness/run/apart.hpp"
+#include "harness/run/follower.hpp"
+#include "harness/run/interrupt.hpp"
+#include "harness/run/rank_world.hpp"
+#include "harness/run/session.hpp"
+
+namespace mf {
+namespace {
+
+constexpr int kUnforeseen = 70;
+
+// Says what is odd about a spec that is valid.
+void warn_of(const Spec& spec, const std::string& path) {
+  for (const auto& warning : spec.warnings) warn("{}: {}", path, warning);
+}
+
+void warn_of_edges(const std::vector<FoundStudy>& studies) {
+  for (const auto& [plan, state] : studies) {
+    if (!state.over()) continue;
+    for (const auto& warning : edge_warnings(plan, state)) warn("{}", warning);
+  }
+}
+
+void print_studies(const std::vector<FoundStudy>& studies, bool json) {
+  Json all = Json::array();
+  for (const auto& [plan, state] : studies) {
+    if (json) {
+      all.push_back(to_json(plan, state));
+    } else {
+      fmt::print("{}{}", &plan == &studies.front().plan ? "" : "\n", to_text(plan, state));
+    }
+  }
+  if (json) fmt::print("{}\n", json_text(all, 2));
+  warn_of_edges(studies);
+}
+
+void print_choices(const SessionSummary& summary) {
+  if (summary.studies.empty()) return;
+  fmt::print("tuned on the validation part; `mfbench tune {}` says why:\n",
+             one_line(summary.folder));
+  for (const auto& [plan, state] : summary.studies) {
+    fmt::print("  {}\n", one_line(choice_line(plan, state)));
+  }
+  fmt::print("{} trials run now, {} finished before\n\n", summary.trials_run,
+             summary.trials_finished_before);
+}
+
+void print_session(const SessionSummary& summary, const RunOptions& options) {
+  fmt::print("\n");
+  print_choices(summary);
+  // Before all trials have run there are no cases yet.
+  if (!summary.spec.cases.empty()) {
+    fmt::print("{}\n{} cases: {} run now, {} finished before; results in {}\n",
+               summary_table(summary.folder, summary.spec), summary.spec.cases.size(), summary.run,
+               summary.finished_before, one_line(summary.folder));
+  }
+  if (options.profile) {
+    fmt::print("profiled: {} warm-up and {} recorded epochs a case; these times are no results\n",
+               options.profile->warmup, options.profile->epochs);
+  }
+}
+
+// The first of them with their reasons, also with --quiet and where an earlier call ran them: many
+// have one reason.
+void tell_failures(const SessionSummary& summary) {
+  constexpr std::size_t kShown = 3;
+  fmt::print(stderr, "{} cases failed: the result files say why, --retry runs them again\n",
+             summary.failed);
+  const auto& all = summary.failures;
+  for (std::size_t i = 0; i < std::min(kShown, all.size()); ++i) {
+    fmt::print(stderr, "  {}: {}: {}\n", one_line(all[i].id), kStatuses.of(all[i].status),
+               one_line(all[i].reason));
+  }
+  if (all.size() > kShown) fmt::print(stderr, "  and {} more\n", all.size() - kShown);
+}
+
+// Warnings, and the exit code.
+int judge_session(const SessionSummary& summary) {
+  if (summary.failed > 0) tell_failures(summary);
+  if (summary.interrupted) {
+    fmt::print(stderr, "interrupted; the same command goes on where it stopped\n");
+    return kBySignal + interrupt_signal();
+  }
+  if (summary.bad_data > 0) return static_cast<int>(ErrorKind::data);
+  return summary.failed > 0 ? kSomeCasesFailed : 0;
+}
+
+int tell_session(const SessionSummary& summary, const RunOptions& options, ProgressMode mode) {
+  if (interrupt_signal() == SIGHUP) return kBySignal + SIGHUP;  // nobody is there to be told
+  if (mode != ProgressMode::json) print_session(summary, options);
+  warn_of_edges(summary.studies);
+  for (const auto& why : summary.studies_not_run) warn("{}; its trials were not run", why);
+  return judge_session(summary);
+}
+
+int run_spec_apart(const Spec& spec, const RunOptions& options, ProgressMode mode) {
+  install_interrupt_handler();
+  const auto [summary, ended_by] = run_apart(spec, options);
+  // Who ended it so has said why.
+  if (ended_by && !summary.interrupted) return *ended_by;
+  const int code = tell_session(summary, options, mode);
+  return ended_by.value_or(code);
+}
+
+int run_spec(const Spec& spec, const RunOptions& options, ProgressMode mode) {
+  install_interrupt_handler();
+  if (options.only) hear_interrupts();
+  const auto progress = make_progress(mode, stdout);
+  std::optional<Timeline> timeline;  // its file ends with the session, however that ends
+  if (options.timeline) timeline.emplace(*options.timeline);
+  const SessionSummary summary = run_session(spec, options, *progress);
+  const std::string lost = timeline ? timeline->flush() : "";
+  timeline.reset();
+  if (!lost.empty()) {
+    warn("{}: {}; the timeline ends there, the results do not", *options.timeline, lost);
+  }
+  if (options.only) return end_one_case(summary, interrupt_signal());
+  const int code = tell_session(summary, options, mode);
+  if (options.timeline && lost.empty() && mode != ProgressMode::json &&
+      interrupt_signal() != SIGHUP) {
+    fmt::print("timeline in {}; https://ui.perfetto.dev opens it\n", one_line(*options.timeline));
+  }
+  return code;
+}
+
+// The other ranks do as rank 0 says, and leave the telling to it.
+int follow_command(const Spec& spec, const RunOptions& options, RankWorld& world) {
+  try {
+    be_silent();
+    follow_session(spec, options, world);
+    return 0;
+  } catch (const RankFault& fault) {
+    world.all().announce(fault.fault());
+  } catch (...) {
+    world.all().announce(current_fault(world.rank()));
+  }
+  world.set_broken();
+  return 1;
+}
+
+// Before any case, by all ranks: where one of them refuses, all do, and rank 0 says why.
+std::optional<Spec> gather_ranks(RankWorld& world, const std::string& path,
+                                 const RunOptions& options) {
+  try {
+    Spec spec = world.read(path);
+    world.provide(spec, options);
+    return spec;
+  } catch (const RankFault&) {
+    world.set_broken();
+    throw;
+  } catch (...) {
+    if (world.leads()) throw;
+    return std::nullopt;
+  }
+}
+
+}  // namespace
+
+// The exception being handled, on standard error; returns the exit code that it stands for.
+int tell_exception() {
+  try {
+    throw;
+  } catch (const Error& error) {
+    fmt::print(stderr, "error: {}\n", printable(error.what()));
+    return static_cast<int>(error.kind());
+  } catch (const std::bad_alloc&) {
+    fmt::print(stderr, "error: out of memory\n");
+    return static_cast<int>(ErrorKind::memory);
+  } catch (const std::system_error& error) {  // of the file system, or a pipe that was closed
+    const std::string advice = advice_on(error.code().value());
+    fmt::print(stderr, "error: {}{}\n", printable(error.what()),
+               advice.empty() ? "" : "; " + advice);
+    return static_cast<int>(ErrorKind::io);
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "error: {}; this should have been told better: please report it\n",
+               printable(error.what()));
+    return kUnforeseen;
+  }
+}
+
+Spec read_and_warn(const std::string& path) {
+  Spec spec = read_spec(path);
+  warn_of(spec, path);
+  return spec;
+}
+
+// Of a folder of results, what its studies chose; of a spec, the trials first.
+int tune_command(const std::string& path, RunOptions options, ProgressMode mode, bool json) {
+  if (std::filesystem::is_directory(path)) {
+    print_studies(read_studies(path), json);
+    return 0;
+  }
+  const Spec spec = read_and_warn(path);
+  if (spec.studies.empty()) {
+    fail(ErrorKind::usage, "{}: no algorithm of this spec has \"tune\"", path);
+  }
+  refuse_trials_of_ranks(spec);
+  options.trials_only = true;
+  install_interrupt_handler();
+  const auto progress = make_progress(mode, stdout);
+  const SessionSummary summary = run_session(spec, options, *progress);
+  if (interrupt_signal() == SIGHUP) return kBySignal + SIGHUP;
+  if (mode != ProgressMode::quiet) fmt::print("\n");
+  print_studies(summary.studies, json);
+  for (const auto& why : summary.studies_not_run) warn("{}; its trials were not run", why);
+  if (!json) {
+    fmt::print("{} trials run now, {} finished before; they are in {}\n", summary.trials_run,
+               summary.trials_finished_before, one_line(summary.folder) + "/tune");
+  }
+  if (summary.interrupted) {
+    fmt::print(stderr, "interrupted; the same command goes on where it stopped\n");
+    return kBySignal + interrupt_signal();
+  }
+  const auto chose = [](const FoundStudy& study) { return study.state.best() != nullptr; };
+  return std::all_of(summary.studies.begin(), summary.studies.end(), chose) ? 0 : kSomeCasesFailed;
+}
+
+void refuse_apart(const RunOptions& options) {
+  if (!options.apart) return;
+  if (options.timeline) {
+    fail(ErrorKind::usage,
+         "--apart: each case is another process, and --trace writes one; expected one of them");
+  }
+  if (launched_count() > 1) {
+    fail(ErrorKind::usage,
+         "--apart: found {} processes that were started together; it starts one for each case by "
+         "itself",
+         launched_count());
+  }
+}
+
+int run_command(const std::string& path, RunOptions options, ProgressMode mode) {
+  if (options.apart && !options.only) return run_spec_apart(read_and_warn(path), options, mode);
+  if (options.only) end_with_starter(kReportFile);
+  const bool joins = launched_count() == 1 || !mpi_version().empty();
+  if (!joins && launched_rank() > 0) return 0;  // rank 0 says why
+  RankWorld world;
+  int code = 0;
+  try {
+    const std::optional<Spec> spec = gather_ranks(world, path, options);
+    if (!spec) return 0;
+    if (!world.leads()) return follow_command(*spec, options, world);
+    if (!options.only) warn_of(*spec, path);
+    options.ranks = &world;
+    code = run_spec(*spec, options, mode);
+    world.dismiss();
+    return code;
+  } catch (...) {
+    if (world.size() == 1) throw;
+    if (!world.leads()) return 1;
+    code = tell_exception();
+  }
+  if (!world.broken()) {
+    world.dismiss();
+    return code;
+  }
+  std::fflush(nullptr);
+  world.all().end_others(code);
+  return code;
+}
+
+}  // namespace mf
