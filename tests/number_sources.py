@@ -138,6 +138,7 @@ class Case:
 PACKED = ".jsonl.xz"
 
 
+@functools.lru_cache(maxsize=4)
 def unpacked(path):
     """(its spec.json or study.json, {the file that a case was packed from: its lines})"""
     head, *lines = map(json.loads, lzma.open(path, "rt", encoding="utf-8"))
@@ -158,6 +159,16 @@ def stored_in(place):
     head = json.loads(spec.read_text(encoding="utf-8")) if spec.exists() else {}
     return head, {path: [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
                   for path in sorted(place.glob("*.jsonl"))}
+
+
+def packed_below(place):
+    """The packed runs at or below a folder, without trials, which are no cases."""
+    return sorted(path for path in place.rglob(f"*{PACKED}") if "tune" not in path.parts)
+
+
+def lines_of(path):
+    """Of a packed case."""
+    return unpacked(path.parent.with_name(path.parent.name + PACKED))[1][path]
 
 
 def as_case(path, lines):
@@ -499,7 +510,7 @@ def named(name, words, keys):
 
 
 def before_training(case):
-    clocks, shared = case.footer["clocks"], case.footer.get("shared", {})
+    clocks, shared = case.footer["clocks"], case.footer.get("shared") or {}
     return sum(
         clocks[f"{clock}_s"] + sum(shared.get(clock, {}).values())
         for clock in ("prepare", "transfer")

@@ -4,20 +4,15 @@ import collections
 import itertools
 import json
 import pathlib
-import shutil
 
 import pytest
+from number_sources import lines_of, packed_below, unpacked
 
 REFERENCE = pathlib.Path(__file__).parent.parent / "results" / "reference"
 QUIET = {"same", "ambiguous", "too few runs"}
 JUDGED = ("epoch_time", "answer_time", "quality")
 # Its time is that of its process, 5 % apart: docs/methodology-notes.md, "What no test sees".
 OF_THE_PROCESS = "batch_hogwild factors=100"
-
-
-def header(path):
-    with path.open() as file:
-        return json.loads(file.readline())
 
 
 def machine(found):
@@ -39,17 +34,19 @@ def configuration(found):
 def measured():
     """For every configuration, commit and machine: its files by folder."""
     found = collections.defaultdict(lambda: collections.defaultdict(list))
-    for path in sorted(REFERENCE.rglob("*.jsonl")):
-        if "tune" in path.parts:
-            continue  # a trial is judged on the validation part
-        head = header(path)
-        found[configuration(head), machine(head)][path.parent].append((head["seed"], path))
+    for packed in packed_below(REFERENCE):
+        for path, (head, *_) in sorted(unpacked(packed)[1].items()):
+            found[configuration(head), machine(head)][path.parent].append((head["seed"], path))
     return found
 
 
 def has_completed(path):
     """A run that diverged has no time to be compared."""
-    return json.loads(path.read_text().splitlines()[-1]).get("status") == "completed"
+    return lines_of(path)[-1].get("status") == "completed"
+
+
+def copy(path, into):
+    (into / path.name).write_text("".join(json.dumps(line) + "\n" for line in lines_of(path)))
 
 
 def verdicts(mfbench, first, second, folder):
@@ -82,7 +79,7 @@ def test_the_same_measured_twice(mfbench, measured, tmp_path):
             into.mkdir()
             for folders in shared:
                 for _, path in folders[folder]:
-                    shutil.copy(path, into)
+                    copy(path, into)
         found += verdicts(mfbench, tmp_path / f"{number}a", tmp_path / f"{number}b", tmp_path)
     print(collections.Counter(verdict for verdict, _ in found))
     judged = [one for one in found
@@ -101,7 +98,7 @@ def test_runs_of_one_case_against_the_others(mfbench, measured, tmp_path):
             for index, (_, path) in enumerate(sorted(files)):
                 into = tmp_path / name / ("a" if index < 3 else "b")
                 into.mkdir(parents=True, exist_ok=True)
-                shutil.copy(path, into)
+                copy(path, into)
     found = []
     for folder in sorted(tmp_path.iterdir()):
         found += verdicts(mfbench, folder / "a", folder / "b", tmp_path)

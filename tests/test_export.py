@@ -11,7 +11,9 @@ import subprocess
 import sys
 
 import pytest
+from number_sources import PACKED, lines_of, packed_below, unpacked
 
+from mfdev.pack import pack
 from test_docs import blocks
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
@@ -19,6 +21,13 @@ REFERENCE = ROOT / "results" / "reference"
 PAGE = ROOT / "docs" / "results.md"
 SECTIONS = ("params.", "schedule.", "init.", "stop.", "evaluate.", "split.", "facts.", "metrics.",
             "phases.")
+
+
+def unpack_quickstart(folder):
+    """Into `run` of the folder; the ids of its cases."""
+    shutil.copy(REFERENCE / "epyc-2" / f"quickstart{PACKED}", folder / f"run{PACKED}")
+    pack(["--unpack", str(folder / f"run{PACKED}")])
+    return json.loads((folder / "run" / "spec.json").read_text())["cases"]
 
 
 def flat(value, prefix):
@@ -72,12 +81,12 @@ def tables(mfbench, tmp_path_factory):
 
 def test_every_value_of_every_committed_result_is_in_the_tables(tables):
     cases, trace = tables
-    files = {path for path in REFERENCE.rglob("*.jsonl") if "tune" not in path.parts}  # no trials
+    files = [path for packed in packed_below(REFERENCE) for path in unpacked(packed)[1]]
     assert {row["file"] for row in cases} == {str(path) for path in files}
     assert len(cases) > 1000
     points = iter(trace)
     for number, row in enumerate(cases):
-        lines = [json.loads(line) for line in open(row["file"], encoding="utf-8")]
+        lines = lines_of(pathlib.Path(row["file"]))
         header, footer = lines[0], lines[-1]
         expected = expected_case(header, footer)
         for column, value in expected.items():
@@ -87,7 +96,7 @@ def test_every_value_of_every_committed_result_is_in_the_tables(tables):
         assert {column for column, cell in row.items() if cell} <= expected.keys() | own
         assert (int(row["case"]), row["folder"]) == (number, pathlib.Path(row["file"]).parent.name)
         parameters = {column: cell for column, cell in row.items() if column.startswith(SECTIONS[:6])}
-        lent = footer.get("shared", {})
+        lent = footer["shared"] or {}
         lead = sum(footer["clocks"].get(f"{clock}_s", 0) + sum(lent.get(clock, {}).values())
                    for clock in ("prepare", "transfer"))
         for line in lines[1:-1]:
@@ -123,9 +132,7 @@ def test_columns_and_their_order_do_not_depend_on_the_order_of_the_folders(mfben
 
 
 def test_what_is_damaged_or_foreign_is_named_left_out_and_in_the_exit_code(mfbench, tmp_path):
-    source = REFERENCE / "epyc-2" / "quickstart"
-    shutil.copytree(source, tmp_path / "run")
-    ids = json.loads((source / "spec.json").read_text())["cases"]
+    ids = unpack_quickstart(tmp_path)
     damaged = tmp_path / "run" / f"{ids[3]}.jsonl"
     damaged.write_text(damaged.read_text()[:-400] + "\n")
     (tmp_path / "run" / "foreign.jsonl").write_text('{"prompt": "a", "text": "b"}\n')
@@ -212,8 +219,7 @@ def test_pandas_reads_a_table_in_one_line_to_the_last_bit(mfbench, tmp_path):
     exact = {"float_precision": "round_trip"} if older else {}
     trace = pd.read_csv(tmp_path / "trace.csv", **exact)
     found = []
-    for path in sorted(folder.glob("*.jsonl")):
-        lines = [json.loads(line) for line in path.read_text().splitlines()]
+    for _, lines in sorted(unpacked(folder.with_name(folder.name + PACKED))[1].items()):
         found += [(line["epoch"], line["train_s"], line["test_rmse"]) for line in lines[1:-1]]
     assert list(zip(trace["epoch"], trace["train_s"], trace["test_rmse"])) == found
     cases = pd.read_csv(tmp_path / "cases.csv")
@@ -246,7 +252,7 @@ def test_without_pyarrow_dev_export_says_what_to_do(mfbench, tmp_path):
 
 
 def test_dev_export_writes_csv_without_python_and_passes_the_exit_code_on(mfbench, tmp_path):
-    shutil.copytree(REFERENCE / "epyc-2" / "quickstart", tmp_path / "run")
+    unpack_quickstart(tmp_path)
     (tmp_path / "run" / "foreign.jsonl").write_text("{}\n")
     done = dev_export(mfbench, tmp_path / "run", "--out", tmp_path / "c.csv", tmp_path / "t.csv")
     assert done.returncode == 1

@@ -5,6 +5,7 @@ import json
 import pathlib
 
 import pytest
+from number_sources import PACKED, stored_in
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 RESULTS = ROOT / "results" / "reference" / "h200"
@@ -29,12 +30,12 @@ def plan_of(mfbench, folder, spec, *options):
     return {case["case_id"]: case for case in json.loads(done.stdout)["cases"]}
 
 
-def footers_of(folder):
-    found = {}
-    for path in folder.glob("*.jsonl"):
-        lines = path.read_text().splitlines()
-        found[path.stem] = (json.loads(lines[0]), json.loads(lines[-1]))
-    return found
+def footers_of(place):
+    return {path.stem: (lines[0], lines[-1]) for path, lines in stored_in(place)[1].items()}
+
+
+def packed(name):
+    return RESULTS / f"{name}{PACKED}"
 
 
 @pytest.fixture(scope="module")
@@ -90,7 +91,7 @@ DEVICE = ("--device-memory", "139")
 
 def planned_as_today(mfbench, folder, results):
     """Cases by algorithm and factors: newer parameters change the names of cases. Alone and shared."""
-    spec = json.loads((RESULTS / results / "spec.json").read_text())["spec"]
+    spec = stored_in(packed(results))[0]["spec"]
     plans = {}
     for case, plan in plan_of(mfbench, folder, spec, *DEVICE).items():
         algorithm, factors = case.split("-")[:2]
@@ -112,7 +113,7 @@ def test_memory_of_the_device_is_foreseen(mfbench, tmp_path):
             plans[folder] = planned_as_today(mfbench, tmp_path, folder)
         plan = plans[folder][algorithm, f"f{factors}"][shares]
         found = 0
-        for case, (header, footer) in footers_of(RESULTS / folder).items():
+        for case, (header, footer) in footers_of(packed(folder)).items():
             own = header["algorithm"]
             if own["name"] != algorithm or str(own["params"]["factors"]) != factors:
                 continue
@@ -126,12 +127,13 @@ def test_memory_of_the_device_is_foreseen(mfbench, tmp_path):
 def test_every_measured_peak_of_a_whole_run_is_in_the_table(tmp_path):
     rows = table_of(ROOT / "results" / "README.md", "### Memory, planned and measured")
     listed = {(folder.strip("`"), name.strip("`"), factors) for folder, name, factors, *_ in rows}
-    for folder in sorted(RESULTS.glob("whole-run*")):
-        for header, footer in footers_of(folder).values():
+    for place in sorted(RESULTS.glob(f"whole-run*{PACKED}")):
+        for header, footer in footers_of(place).values():
             if footer["peak_device_bytes"] is None:
                 continue
             own = header["algorithm"]
-            assert (folder.name, own["name"], str(own["params"]["factors"])) in listed, header["case_id"]
+            name = place.name.removesuffix(PACKED)
+            assert (name, own["name"], str(own["params"]["factors"])) in listed, header["case_id"]
 
 
 def test_als_is_planned_for_the_device_it_is_told(mfbench, tmp_path):
@@ -140,7 +142,7 @@ def test_als_is_planned_for_the_device_it_is_told(mfbench, tmp_path):
             "stop": {"epochs": 1}, "algorithms": [{"name": "als", "factors": 256}]}
     (h200,) = plan_of(mfbench, tmp_path, spec, *DEVICE).values()
     (small,) = plan_of(mfbench, tmp_path, spec, "--device-memory", "8").values()
-    peak = max(footer["peak_device_bytes"] for header, footer in footers_of(RESULTS / "als-speed").values()
+    peak = max(footer["peak_device_bytes"] for header, footer in footers_of(packed("als-speed")).values()
                if header["algorithm"]["name"] == "als" and header["algorithm"]["params"]["factors"] == 256)
     assert abs(h200["device_bytes"] / peak - 1) < SHARE
     assert 6 * 2**30 < small["device_bytes"] < 8 * 2**30
@@ -151,7 +153,7 @@ def test_als_is_planned_for_the_device_it_is_told(mfbench, tmp_path):
 
 
 def test_hugewiki_is_admitted_to_one_h200(mfbench, tmp_path):
-    spec = json.loads((RESULTS / "whole-run.hugewiki" / "spec.json").read_text())["spec"]
+    spec = stored_in(packed("whole-run.hugewiki"))[0]["spec"]
     for options in (DEVICE, (*DEVICE, "--no-share")):
         for case in plan_of(mfbench, tmp_path, spec, *options).values():
             assert case["least_device_bytes"] < 139 * 2**30, case

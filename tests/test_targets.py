@@ -3,6 +3,8 @@
 import json
 import pathlib
 
+from number_sources import PACKED, packed_below, unpacked
+
 REFERENCE = pathlib.Path(__file__).parent.parent / "results" / "reference"
 # No seed of these is there, and why.
 KNOWN = {
@@ -18,11 +20,10 @@ def configuration(head):
     return head["algorithm"]["name"], head["dataset"]["name"], json.dumps([head["algorithm"]["params"], head["schedule"]])
 
 
-def found_of(folder, target):
+def found_of(cases, target):
     """{configuration: whether a seed of it reaches the target}, of all that ran."""
     found = {}
-    for path in folder.glob("*.jsonl"):
-        lines = [json.loads(line) for line in path.open(encoding="utf-8")]
+    for lines in cases:
         if lines[-1].get("status") == "skipped":
             continue
         rmse = [line["test_rmse"] for line in lines if isinstance(line.get("test_rmse"), float)]
@@ -32,10 +33,10 @@ def found_of(folder, target):
 
 def test_a_seed_of_every_configuration_reaches_the_target_of_its_spec():
     missed = set()
-    for spec in (path for path in REFERENCE.rglob("spec.json") if "tune" not in path.parts):
-        target = json.loads(spec.read_text(encoding="utf-8")).get("target_rmse")
-        if target is None:
+    for packed in packed_below(REFERENCE):
+        spec, cases = unpacked(packed)
+        if (target := spec.get("target_rmse")) is None:
             continue
-        folder = spec.parent.relative_to(REFERENCE).as_posix()
-        missed |= {(folder, name) for (name, *_), there in found_of(spec.parent, target).items() if not there}
+        folder = packed.relative_to(REFERENCE).as_posix().removesuffix(PACKED)
+        missed |= {(folder, name) for (name, *_), there in found_of(cases.values(), target).items() if not there}
     assert missed == set(KNOWN)

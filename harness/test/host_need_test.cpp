@@ -4,13 +4,11 @@
 
 #include <algorithm>
 #include <cmath>
-#include <fstream>
-#include <sstream>
 #include <string>
 #include <vector>
 
 #include "base/json.hpp"
-#include "harness/results/result_file.hpp"
+#include "harness/results/stored_results.hpp"
 #include "harness/run/preflight.hpp"
 #include "harness/spec/spec.hpp"
 
@@ -141,19 +139,15 @@ Case today(const Spec& spec, const Json& algorithm) {
 
 // In the order in which they ran.
 std::vector<MeasuredCase> measured_cases(const std::string& folder) {
-  const std::string path = std::string(MF_SOURCE_DIR) + "/results/reference/h200/" + folder + "/";
-  std::ifstream in(path + "spec.json");
-  std::stringstream text;
-  text << in.rdbuf();
-  const Json session = parse_json(text.str(), path + "spec.json");
-  const Spec spec = parse_spec(session.at("spec"), "spec.json");
+  const StoredResults stored =
+      read_stored_results(std::string(MF_SOURCE_DIR) + "/results/reference/h200/" + folder);
+  const Spec spec = parse_spec(stored.spec.at("spec"), "spec.json");
   std::vector<MeasuredCase> cases;
-  for (const auto& id : session.at("cases")) {
-    const std::string file = path + id.get<std::string>() + ".jsonl";
-    auto result = read_result_file(file);
-    if (!result) continue;
-    const Json algorithm = result->header.at("algorithm");
-    cases.push_back({file, today(spec, algorithm), std::move(*result)});
+  for (const auto& id : stored.spec.at("cases")) {
+    for (const auto& [path, file] : stored.cases) {
+      if (file.header.at("case_id") != id) continue;
+      cases.push_back({path, today(spec, file.header.at("algorithm")), file});
+    }
   }
   return cases;
 }

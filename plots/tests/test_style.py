@@ -10,6 +10,7 @@ import pytest
 from matplotlib.colors import to_rgb
 
 from mfplots import palette
+from mfplots.stored import read_packed
 from mfplots.style import duration, looks, si, si_tick, significant, time_tick, variant_look
 
 
@@ -47,8 +48,8 @@ def test_every_algorithm_and_system_has_a_pair_of_its_own():
 
 def test_every_algorithm_of_the_program_is_in_the_table():
     root = Path(__file__).resolve().parents[2]
-    run = {json.loads(path.open().readline())["algorithm"]["name"]
-           for path in (root / "results" / "reference").rglob("*.jsonl")}
+    run = {json.loads(text.partition("\n")[0])["algorithm"]["name"]
+           for path in (root / "results" / "reference").rglob("*.jsonl.xz") for text in read_packed(path).cases.values()}
     assert run and run <= palette.ALGORITHMS.keys()
 
 
