@@ -8,13 +8,9 @@
 #include <algorithm>
 #include <array>
 #include <bit>
-#include <cerrno>
 #include <cstring>
-#include <fstream>
-#include <vector>
 
 #include "base/error.hpp"
-#include "base/files.hpp"
 #include "base/rng.hpp"
 #include "base/threads.hpp"
 #include "base/view.hpp"
@@ -22,50 +18,9 @@
 namespace mf {
 namespace {
 
-using Digest = std::unique_ptr<EVP_MD_CTX, void (*)(EVP_MD_CTX*)>;
-
 [[noreturn]] void fail_digest() {
-  fail(ErrorKind::unsupported, "libcrypto refuses a checksum (SHA-256 or MD5): {}",
+  fail(ErrorKind::unsupported, "libcrypto refuses a checksum (SHA-256): {}",
        ERR_reason_error_string(ERR_get_error()));
-}
-
-Digest begin(const EVP_MD* kind) {
-  Digest digest(EVP_MD_CTX_new(), EVP_MD_CTX_free);
-  if (digest == nullptr) throw std::bad_alloc();
-  if (EVP_DigestInit_ex(digest.get(), kind, nullptr) != 1) fail_digest();
-  return digest;
-}
-
-void add(const Digest& digest, std::span<const std::byte> bytes) {
-  if (EVP_DigestUpdate(digest.get(), bytes.data(), bytes.size()) != 1) fail_digest();
-}
-
-std::string hex_of(const Digest& digest) {
-  std::array<unsigned char, EVP_MAX_MD_SIZE> bytes;
-  unsigned size = 0;
-  if (EVP_DigestFinal_ex(digest.get(), bytes.data(), &size) != 1) fail_digest();
-  std::string text;
-  for (unsigned i = 0; i < size; ++i) text += fmt::format("{:02x}", bytes[i]);
-  return text;
-}
-
-std::string hash_text(const EVP_MD* kind, std::string_view text) {
-  const Digest digest = begin(kind);
-  add(digest, std::as_bytes(std::span(text)));
-  return hex_of(digest);
-}
-
-std::string hash_file(const EVP_MD* kind, const std::string& path) {
-  errno = 0;
-  std::ifstream in(path, std::ios::binary);
-  if (!in) fail(ErrorKind::io, "{}: cannot be opened: {}", path, last_cause());
-  const Digest digest = begin(kind);
-  std::vector<char> buffer(1 << 20);
-  while (in.read(buffer.data(), std::ssize(buffer)) || in.gcount() > 0) {
-    add(digest, std::as_bytes(View(buffer).part(0, in.gcount()).span()));
-  }
-  if (in.bad()) fail(ErrorKind::io, "{}: cannot be read: {}", path, last_cause());
-  return hex_of(digest);
 }
 
 std::uint64_t load64(const std::byte* p) {
@@ -82,14 +37,29 @@ std::uint64_t fold(std::uint64_t a, std::uint64_t b) {
 
 }  // namespace
 
-Sha256::Sha256() : context_(begin(EVP_sha256())) {}
-void Sha256::update(std::span<const std::byte> bytes) { add(context_, bytes); }
-std::string Sha256::hex() { return hex_of(context_); }
+Sha256::Sha256() : context_(EVP_MD_CTX_new(), EVP_MD_CTX_free) {
+  if (context_ == nullptr) throw std::bad_alloc();
+  if (EVP_DigestInit_ex(context_.get(), EVP_sha256(), nullptr) != 1) fail_digest();
+}
 
-std::string sha256(std::string_view text) { return hash_text(EVP_sha256(), text); }
-std::string sha256_file(const std::string& path) { return hash_file(EVP_sha256(), path); }
-std::string md5(std::string_view text) { return hash_text(EVP_md5(), text); }
-std::string md5_file(const std::string& path) { return hash_file(EVP_md5(), path); }
+void Sha256::update(std::span<const std::byte> bytes) {
+  if (EVP_DigestUpdate(context_.get(), bytes.data(), bytes.size()) != 1) fail_digest();
+}
+
+std::string Sha256::hex() {
+  std::array<unsigned char, EVP_MAX_MD_SIZE> bytes;
+  unsigned size = 0;
+  if (EVP_DigestFinal_ex(context_.get(), bytes.data(), &size) != 1) fail_digest();
+  std::string text;
+  for (unsigned i = 0; i < size; ++i) text += fmt::format("{:02x}", bytes[i]);
+  return text;
+}
+
+std::string sha256(std::string_view text) {
+  Sha256 hash;
+  hash.update(std::as_bytes(std::span(text)));
+  return hash.hex();
+}
 
 std::uint32_t crc32(std::string_view bytes) {
   return static_cast<std::uint32_t>(

@@ -1,4 +1,4 @@
-// SHA-256 (FIPS 180-4) for files and specs and MD5 for downloads, both by libcrypto; and a fast
+// SHA-256 (FIPS 180-4) for files and specs, by libcrypto; the checksum of gzip, by zlib; and a fast
 // 64-bit hash of our own for large arrays.
 #pragma once
 
@@ -26,12 +26,6 @@ class Sha256 {
 };
 
 std::string sha256(std::string_view text);
-std::string sha256_file(const std::string& path);  // throws Error(io)
-
-// MD5 (RFC 1321), because that is the checksum some origins publish beside their archives. It
-// detects damage and changed files, not adversaries; where a SHA-256 is known, that decides too.
-std::string md5(std::string_view text);         // 32 lower-case hex digits
-std::string md5_file(const std::string& path);  // throws Error(io)
 
 // The checksum of gzip and zip (ISO 3309, reflected, polynomial 0xedb88320).
 std::uint32_t crc32(std::string_view bytes);

@@ -1,12 +1,11 @@
-# Required: threads, nlohmann-json, CLI11, fmt, OpenSSL (libcrypto), zlib, libcurl, Eigen. Optional
-# ones define MF_HAVE_*.
+# Required: threads, nlohmann-json, CLI11, fmt, OpenSSL (libcrypto), zlib, Eigen. Optional ones
+# define MF_HAVE_*.
 find_package(Threads REQUIRED)
 find_package(nlohmann_json 3.10 REQUIRED)
 find_package(CLI11 2.1 REQUIRED)
 find_package(fmt REQUIRED)
 find_package(OpenSSL 3 REQUIRED COMPONENTS Crypto)
 find_package(ZLIB REQUIRED)
-find_package(CURL REQUIRED)
 find_package(Eigen3 3.3 REQUIRED NO_MODULE)
 
 add_library(mf_optional INTERFACE)

@@ -3,7 +3,6 @@
 #include <fmt/ostream.h>
 
 #include <algorithm>
-#include <chrono>
 #include <filesystem>
 #include <vector>
 
@@ -230,42 +229,6 @@ Source import_source(const DataImportOptions& options) {
   return source;
 }
 
-// ---- fetch ----
-
-// A line a second at most, so that logs stay short.
-class ProgressPrinter {
- public:
-  explicit ProgressPrinter(std::ostream& out) : out_(out) {}
-  void operator()(std::int64_t done, std::int64_t total) {
-    const auto now = std::chrono::steady_clock::now();
-    if (now - last_ < std::chrono::seconds(1)) return;
-    last_ = now;
-    const std::string of = total > 0 ? " of " + format_bytes(static_cast<double>(total)) : "";
-    fmt::print(out_, "  {}{}\n", format_bytes(static_cast<double>(done)), of);
-    out_.flush();
-  }
-
- private:
-  std::ostream& out_;
-  std::chrono::steady_clock::time_point last_ = std::chrono::steady_clock::now();
-};
-
-void print_report(std::ostream& out, const FetchReport& report) {
-  if (report.already_there) {
-    fmt::print(out, "already in {}: {}\n", one_line(report.folder), one_line(join(report.files)));
-    return;
-  }
-  fmt::print(
-      out, "{} downloaded{}, SHA-256 {}{}\n",
-      format_bytes(static_cast<double>(report.download.bytes)),
-      report.download.resumed > 0
-          ? " (" + format_bytes(static_cast<double>(report.download.resumed)) + " were there)"
-          : "",
-      report.archive_sha256, report.checksum_known ? ", as in the catalog" : "");
-  fmt::print(out, "in {}: {}, fetched.json\n", one_line(report.folder),
-             one_line(join(report.files)));
-}
-
 }  // namespace
 
 void data_list(std::ostream& out, const DataListOptions& options) {
@@ -304,17 +267,6 @@ void data_import(std::ostream& out, const DataImportOptions& options) {
              with_commas(data.ratings.nnz()),
              data.parts.empty() ? "" : " with the split \"imported\"", options.name);
   fmt::print(out, "kept in {}\n", one_line(path));
-}
-
-void data_fetch(std::ostream& out, const DataFetchOptions& options) {
-  FetchOptions fetch = options.fetch;
-  fetch.download.say = [&](const std::string& line) {
-    fmt::print(out, "{}\n", printable(line));
-    out.flush();
-  };
-  if (!options.quiet) fetch.download.progress = ProgressPrinter(out);
-  const std::string folder = options.folder.empty() ? data_folders().front() : options.folder;
-  print_report(out, fetch_dataset(options.name, folder, fetch));
 }
 
 }  // namespace mf

@@ -6,7 +6,6 @@
 #include <string>
 
 #include "base/json_fwd.hpp"
-#include "datasets/fetch/fetch.hpp"
 #include "datasets/ratings/dataset.hpp"
 #include "datasets/request.hpp"
 
@@ -41,14 +40,5 @@ struct DataImportOptions {
   int threads = 1;
 };
 void data_import(std::ostream& out, const DataImportOptions& options);
-
-// Downloads sets of the catalog into `folder` (default: the first of data_folders()).
-struct DataFetchOptions {
-  std::string name;
-  std::string folder;
-  bool quiet = false;  // no progress; the licence is shown all the same
-  FetchOptions fetch;
-};
-void data_fetch(std::ostream& out, const DataFetchOptions& options);
 
 }  // namespace mf

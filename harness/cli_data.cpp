@@ -10,6 +10,7 @@
 #include "base/threads.hpp"
 #include "datasets/data_commands.hpp"
 #include "datasets/dataset_entry.hpp"
+#include "datasets/fetch/fetch.hpp"
 #include "datasets/readers/readers.hpp"
 
 namespace mf {
@@ -31,7 +32,7 @@ struct DataOptions {
   std::string value = "binary";
   DataImportOptions own;
   std::vector<float> scale;
-  DataFetchOptions fetch;
+  FetchOptions fetch;
 };
 
 // A word as in a spec (datasets/dataset_entry.hpp). A file may have any duplicates here: they are
@@ -104,12 +105,11 @@ void add_fetch(CLI::App& data, const std::shared_ptr<DataOptions>& o) {
   auto* fetch = data.add_subcommand("fetch", "download a set of the catalog from its origin");
   fetch->add_option("name", o->fetch.name, "its name")->required();
   fetch->add_option("--into", o->fetch.folder, "folder [the first of MFBENCH_DATA, else data]");
-  fetch->add_option("--mirror", o->fetch.fetch.base_url,
-                    "URL of a folder to use instead of the origin");
-  fetch->add_flag("--again", o->fetch.fetch.again, "also where the files are there already");
-  fetch->add_flag("--keep-archive", o->fetch.fetch.keep_archive, "keep the download itself");
+  fetch->add_option("--mirror", o->fetch.mirror, "URL of a folder to use instead of the origin");
+  fetch->add_flag("--again", o->fetch.again, "also where the files are there already");
+  fetch->add_flag("--keep-archive", o->fetch.keep_archive, "keep the download itself");
   fetch->add_flag("--quiet", o->fetch.quiet, "no progress; the licence is shown all the same");
-  fetch->callback([o] { data_fetch(std::cout, o->fetch); });
+  fetch->callback([o] { fetch_dataset(o->fetch); });
 }
 
 }  // namespace

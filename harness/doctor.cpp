@@ -30,11 +30,9 @@ namespace {
 Json build_features() {
   Json features;
 #ifdef MF_HAVE_LIBARCHIVE
-  features["libarchive"] = "yes: reads gz, xz, zst, bz2, zip and npz, unpacks downloads";
+  features["libarchive"] = "yes: reads gz, xz, zst, bz2, zip and npz";
 #else
-  features["libarchive"] =
-      "no: no compressed files, npz or downloads that are archives (install libarchive-dev, "
-      "rebuild)";
+  features["libarchive"] = "no: no compressed files or npz (install libarchive-dev, rebuild)";
 #endif
   const std::string hwloc = hwloc_version();
   features["hwloc"] = !hwloc.empty() ? "yes: " + hwloc + " says where --pin puts threads"

@@ -15,6 +15,7 @@
 #include "base/rng.hpp"
 #include "datasets/readers/reader_formats.hpp"
 #include "testing/test_support.hpp"
+#include "testing/zip.hpp"
 
 namespace mf::test {
 
@@ -182,58 +183,6 @@ std::string npy_of(const std::string& type, const std::vector<T>& values,
   const std::size_t begin = out.size();
   out.resize(begin + values.size() * sizeof(T));
   if (!values.empty()) std::memcpy(out.data() + begin, values.data(), values.size() * sizeof(T));
-  return out;
-}
-
-inline std::uint32_t crc32_of(const std::string& bytes) {  // bit by bit, from the definition
-  std::uint32_t crc = ~std::uint32_t{0};
-  for (const char c : bytes) {
-    crc ^= static_cast<unsigned char>(c);
-    for (int bit = 0; bit < 8; ++bit) crc = (crc >> 1) ^ ((crc & 1) != 0 ? 0xedb88320U : 0U);
-  }
-  return ~crc;
-}
-
-// A zip archive of stored members.
-inline std::string zip_of(const std::vector<std::pair<std::string, std::string>>& members) {
-  std::string out;
-  std::string directory;
-  const auto number = [](std::string& to, std::uint64_t value, int bytes) {
-    for (int b = 0; b < bytes; ++b) to += static_cast<char>(value >> (8 * b) & 0xff);
-  };
-  for (const auto& [name, content] : members) {
-    const std::size_t at = out.size();
-    std::string common;
-    number(common, 20, 2);          // version needed
-    number(common, 0, 2);           // flags
-    number(common, 0, 2);           // stored
-    number(common, 0x00210000, 4);  // 1980-01-01
-    number(common, crc32_of(content), 4);
-    number(common, content.size(), 4);
-    number(common, content.size(), 4);
-    number(common, name.size(), 2);
-    number(common, 0, 2);  // extra
-    number(out, 0x04034b50, 4);
-    out += common + name + content;
-    number(directory, 0x02014b50, 4);
-    number(directory, 20, 2);
-    directory += common;
-    number(directory, 0, 2);  // comment
-    number(directory, 0, 2);  // disk
-    number(directory, 0, 2);  // attributes
-    number(directory, 0, 4);
-    number(directory, at, 4);
-    directory += name;
-  }
-  const std::size_t begin = out.size();
-  out += directory;
-  number(out, 0x06054b50, 4);
-  number(out, 0, 4);
-  number(out, members.size(), 2);
-  number(out, members.size(), 2);
-  number(out, directory.size(), 4);
-  number(out, begin, 4);
-  number(out, 0, 2);
   return out;
 }
 

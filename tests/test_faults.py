@@ -16,6 +16,7 @@ import shutil
 import signal
 import stat
 import subprocess
+import sys
 import tempfile
 import termios
 import threading
@@ -200,7 +201,7 @@ class Mirror(http.server.BaseHTTPRequestHandler):
     """Serves `archive` slowly, with ranges."""
     archive = b""
     protocol_version = "HTTP/1.1"
-    seconds = 0.4
+    seconds = 1
 
     def do_GET(self):
         wanted = re.match(r"bytes=(\d+)-", self.headers.get("Range", ""))
@@ -247,7 +248,10 @@ def mirror():
     server.server_close()
 
 
-def test_a_killed_fetch_continues_and_is_never_taken_for_whole(mfbench, victim, mirror, tmp_path):
+def test_a_killed_fetch_continues_and_is_never_taken_for_whole(mfbench, victim, mirror, tmp_path, monkeypatch):
+    pytest.importorskip("pooch", reason="data fetch needs python3-pooch")
+    monkeypatch.setenv("PYTHON", sys.executable)
+    monkeypatch.setenv("no_proxy", "127.0.0.1")
     url, text = mirror
     command = ["data", "fetch", "ml-latest-small", "--mirror", url, "--quiet", "--into"]
     duration = timed(lambda: mfbench(*command, "whole", cwd=tmp_path))

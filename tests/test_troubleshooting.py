@@ -19,13 +19,15 @@ SOURCES = [path for room in ("base", "datasets", "algorithms", "harness")
            and not {"test", "bench"} & set(path.relative_to(ROOT).parts)]
 STRING = r'"(?:[^"\\\n]|\\.)*"'
 THROWS = re.compile(rf"\b(?:fail|Error)\(\s*ErrorKind::(\w+),\s*((?:{STRING}\s*)*)")
-TEXTS = {path: path.read_text(encoding="utf-8") for path in SOURCES}
+FETCH = ROOT / "datasets" / "fetch" / "fetch.py"  # whose kinds are those of base/error.hpp
+FAILS = re.compile(rf"\bFailure\(\s*(\w+),\s*((?:f?(?:{STRING}|'[^'\n]*')\s*)*)")
+TEXTS = {path: path.read_text(encoding="utf-8") for path in [*SOURCES, FETCH]}
 # What hands on a message that was made elsewhere, by the file that does so.
 HANDED_ON = {
-    "algorithms/core/algorithm.hpp", "algorithms/core/cuda/device_communicator.cuda.cpp",
+    "algorithms/core/cuda/device_communicator.cuda.cpp", "algorithms/core/foreign.hpp",
     "algorithms/core/cuda/nccl.cuda.cpp", "algorithms/peer/session.cpp", "base/form.hpp",
-    "datasets/cache.cpp", "datasets/data_commands.cpp", "datasets/fetch/catalog.cpp",
-    "datasets/fetch/download.cpp", "datasets/load.cpp", "datasets/ratings/dataset.cpp", "datasets/look.cpp", "datasets/request.cpp",
+    "datasets/cache.cpp", "datasets/data_commands.cpp", "datasets/fetch/fetch.py",
+    "datasets/load.cpp", "datasets/look.cpp", "datasets/ratings/dataset.cpp", "datasets/request.cpp",
     "harness/cli.cpp", "harness/device/device_clock.cuda.cpp", "harness/evaluate/model_io.cpp",
     "harness/run/follower.cpp", "harness/run/preflight.cpp", "harness/run/rank_world.cpp",
     "harness/run/runner.cpp", "harness/run/session.cpp", "harness/spec/spec.cpp",
@@ -43,17 +45,17 @@ KINDS = {name: int(value) for name, value in
 
 
 def unquoted(literals):
-    return "".join(text[1:-1].replace('\\"', '"') for text in re.findall(STRING, literals))
+    return "".join(text[1:-1].replace('\\"', '"') for text in re.findall(rf"{STRING}|'[^'\n]*'", literals))
 
 
 def messages():
     """[(exit code, file, message)], a message with `...` in place of what is filled in."""
     found = []
     for path, text in TEXTS.items():
-        for kind, literals in THROWS.findall(text):
+        for kind, literals in THROWS.findall(text) + FAILS.findall(text):
             message = re.sub(r"{[^{}]*}", "...", unquoted(literals).replace("{{", "(")
                              .replace("}}", ")"))
-            found.append((KINDS[kind], str(path.relative_to(ROOT)), message))
+            found.append((KINDS[kind.lower()], str(path.relative_to(ROOT)), message))
     return found
 
 

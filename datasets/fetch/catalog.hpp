@@ -1,5 +1,6 @@
 // Real data sets by name: origin, licence, checksums, format, scale and expected counts, from
-// datasets/fetch/catalog.json (compiled in, so that the binary stands alone).
+// datasets/fetch/catalog.json (compiled in, so that the binary stands alone; what fetch.py needs
+// besides, it reads itself).
 #pragma once
 
 #include <cstdint>
@@ -25,8 +26,7 @@ struct GivenSplit {
 };
 
 struct CatalogEntry {
-  std::string name, title, origin, url, archive_sha256, licence, citation;
-  std::string archive_md5;  // where the origin publishes one
+  std::string name, title, origin, url, licence, citation;
   bool redistributable = false;
   std::vector<CatalogFile> files;
   std::vector<std::string> whole;  // names of files that hold the whole set, the preferred first

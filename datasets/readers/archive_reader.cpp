@@ -52,32 +52,14 @@ void check_growth(const std::string& path, std::size_t packed, std::size_t unpac
 
 }  // namespace
 
-ArchiveReader::ArchiveReader(std::string path, const Bytes& bytes)
-    : ArchiveReader(std::move(path), bytes, detect_compression(bytes.view), false) {}
-
-ArchiveReader ArchiveReader::of_stream(std::string path, const Bytes& bytes,
-                                       Compression compression) {
-  return {std::move(path), bytes, compression, true};
-}
-
-ArchiveReader::ArchiveReader(std::string path, const Bytes& bytes, Compression compression,
-                             bool stream)
+ArchiveReader::ArchiveReader(std::string path, const Bytes& bytes, Compression compression)
     : path_(std::move(path)), bytes_(bytes), compression_(compression) {
-  open(stream);
+  open();
 }
 
 void ArchiveReader::fail_damaged(const std::string& cause) const {
   fail_in_file(path_, fmt::format("{} that is damaged ({})", name_of(compression_), cause),
                "a whole file", "it may be cut short: fetch or write it again");
-}
-
-void ArchiveReader::read(const std::function<void(std::string_view)>& take) {
-  std::vector<char> buffer(std::size_t{1} << 20);
-  std::size_t all = 0;
-  while (const std::size_t count = read_some(buffer.data(), buffer.size())) {
-    check_growth(path_, bytes_.view.size(), all += count);
-    take({buffer.data(), count});
-  }
 }
 
 Bytes ArchiveReader::read_all() {
@@ -118,14 +100,6 @@ class Utf8Names {
   locale_t old_ = nullptr;
 };
 
-ArchiveMember::Type type_of(archive_entry* entry) {
-  using Type = ArchiveMember::Type;
-  if (archive_entry_symlink(entry) != nullptr) return Type::symbolic_link;
-  if (archive_entry_hardlink(entry) != nullptr) return Type::hard_link;
-  const auto type = archive_entry_filetype(entry);
-  return type == AE_IFREG ? Type::file : type == AE_IFDIR ? Type::folder : Type::other;
-}
-
 int filter_of(Compression compression) {
   switch (compression) {
     case Compression::gzip:
@@ -152,31 +126,26 @@ void ArchiveReader::check(int code) const {
   fail_damaged(cause != nullptr ? cause : "no cause given");
 }
 
-void ArchiveReader::open(bool stream) {
+void ArchiveReader::open() {
   archive_.reset(archive_read_new(), archive_read_free);
   archive* a = archive_.get();
   if (a == nullptr) throw std::bad_alloc();
-  if (stream) {
-    archive_read_support_filter_by_code(a, filter_of(compression_));
-    archive_read_support_format_raw(a);
-    archive_read_support_format_empty(a);
-  } else if (compression_ == Compression::zip) {
+  const bool zip = compression_ == Compression::zip;
+  if (zip) {
     // By its directory, which stands at the end. The other way, member by member from the start,
     // would not miss what is cut off.
     archive_read_support_format_zip_seekable(a);
   } else {
-    archive_read_support_filter_all(a);
-    archive_read_support_format_zip_seekable(a);
-    archive_read_support_format_tar(a);
+    archive_read_support_filter_by_code(a, filter_of(compression_));
+    archive_read_support_format_raw(a);
+    archive_read_support_format_empty(a);
   }
   const int code = archive_read_open_memory(a, bytes_.view.data(), bytes_.view.size());
-  if (compression_ == Compression::zip && code != ARCHIVE_OK) {
-    fail_damaged("no directory at its end");
-  }
+  if (zip && code != ARCHIVE_OK) fail_damaged("no directory at its end");
   check(code);
   const bool as_expected =
       archive_filter_count(a) == 2 && archive_filter_code(a, 0) == filter_of(compression_);
-  if (stream && !as_expected) fail_damaged("its header");
+  if (!zip && !as_expected) fail_damaged("its header");
 }
 
 std::optional<ArchiveMember> ArchiveReader::next() {
@@ -186,7 +155,7 @@ std::optional<ArchiveMember> ArchiveReader::next() {
   if (code == ARCHIVE_EOF) return std::nullopt;
   check(code);
   const char* name = archive_entry_pathname(entry);
-  return ArchiveMember{name != nullptr ? name : "", type_of(entry)};
+  return ArchiveMember{name != nullptr ? name : "", archive_entry_filetype(entry) == AE_IFDIR};
 }
 
 std::size_t ArchiveReader::read_some(char* to, std::size_t room) {
@@ -203,7 +172,7 @@ std::size_t ArchiveReader::packed_size() const {
 
 bool have_libarchive() { return false; }
 
-void ArchiveReader::open(bool) {
+void ArchiveReader::open() {
   fail(ErrorKind::unsupported,
        "{}: found {}, which needs libarchive, and this build has none; decompress the file, or "
        "install libarchive-dev and build again",

@@ -71,7 +71,7 @@ Bytes after_skippable_frames(Bytes bytes) {
 }
 
 Bytes decompress_stream(const std::string& path, const Bytes& bytes, Compression compression) {
-  ArchiveReader reader = ArchiveReader::of_stream(path, bytes, compression);
+  ArchiveReader reader(path, bytes, compression);
   Bytes content = reader.next() ? reader.read_all() : Bytes();  // nothing was compressed
   if (compression == Compression::gzip && !gzip_checksums_hold(bytes.view, content.view)) {
     reader.fail_damaged("its checksum does not hold");
@@ -88,7 +88,7 @@ Bytes unzip(const std::string& path, const Bytes& archive) {
   Bytes content;
   int files = 0;
   while (const auto member = reader.next()) {
-    if (member->type == ArchiveMember::Type::folder) continue;
+    if (member->folder) continue;
     if (++files == 1) content = reader.read_all();
   }
   if (files != 1) {

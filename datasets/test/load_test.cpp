@@ -193,7 +193,7 @@ TEST_F(Load, AFileThroughTheCache) {
   EXPECT_EQ(table_of(data), expected);
   EXPECT_EQ(data.info.source, "file");
   EXPECT_EQ(data.info.name, "mine.csv");
-  EXPECT_EQ(data.info.source_hash, sha256_file(path));
+  EXPECT_EQ(data.info.source_hash, sha256(test::read_file(path)));
   EXPECT_NE(data.info.content_hash, 0U);
   ASSERT_TRUE(expected_shape(request).has_value());
   EXPECT_EQ(expected_shape(request)->nnz, 3);

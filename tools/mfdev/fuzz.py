@@ -16,7 +16,7 @@ from mfdev.shell import ROOT, Ended, Failure, jobs, say
 LIMITS = ["-rss_limit_mb=2560", "-malloc_limit_mb=1200", "-timeout=25", "-max_len=16384", "-print_funcs=0",
           "-len_control=100"]
 DICTIONARIES = {"peer": "model", "spec": "spec", "split": "split", "results": "results", "model": "model",
-                "catalog": "catalog", "npy": "npy", "npz": "npy", "cache": None, "compressed": None, "unpack": None}
+                "catalog": "catalog", "npy": "npy", "npz": "npy", "cache": None, "compressed": None}
 ROW = "{:<14} {:>12} {:>9} {:>9} {:>9}"
 PLACE = pathlib.Path(".cache/fuzz")
 

@@ -6,11 +6,11 @@
 #include "base/npy.hpp"
 #include "datasets/readers/numpy_column.hpp"
 #include "datasets/readers/reader_formats.hpp"
-#include "testing/archives.hpp"
 #include "testing/fuzz/mutate.hpp"
 #include "testing/fuzz/properties.hpp"
 #include "testing/fuzz/scratch.hpp"
 #include "testing/fuzz/target.hpp"
+#include "testing/zip.hpp"
 
 namespace mf::fuzz {
 namespace {
@@ -61,11 +61,11 @@ void npy(std::string_view input) {
 // An archive that is whole, with what the input says in it.
 void npz(std::string_view input) {
   const auto parts = parts_of(input, kNumpyFiles.size());
-  std::vector<test::Member> members;
+  std::vector<std::pair<std::string, std::string>> members;
   for (std::size_t i = 0; i < parts.size(); ++i) {
-    members.push_back({kNumpyFiles[i], std::string(parts[i])});
+    members.emplace_back(kNumpyFiles[i], parts[i]);
   }
-  const std::string archive = test::make_zip(members);
+  const std::string archive = test::zip_of(members);
   const ScaleCheck any(std::nullopt);
   const RawRatings raw = read_npz("input", bytes_of(archive), any, {1, 64});
   check_raw(raw);

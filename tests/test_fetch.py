@@ -1,0 +1,427 @@
+"""datasets/fetch/fetch.py against a server of its own that misbehaves as real servers do, and archives that
+are hostile."""
+
+import hashlib
+import http.server
+import io
+import json
+import os
+import pathlib
+import random
+import re
+import stat
+import subprocess
+import sys
+import tarfile
+import threading
+import zipfile
+
+import pytest
+
+pooch = pytest.importorskip("pooch", reason="data fetch needs python3-pooch")
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+SCRIPT = ROOT / "datasets" / "fetch" / "fetch.py"
+sys.path.insert(0, str(SCRIPT.parent))
+import fetch  # noqa: E402
+
+TRAIN = random.Random(1).randbytes(100_000).hex().encode()
+
+
+def sha256(content):
+    return hashlib.sha256(content).hexdigest()
+
+
+def zipped(members):
+    """Of (name, content) or (name, content, mode)."""
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w") as archive:
+        for name, content, *mode in members:
+            info = zipfile.ZipInfo(name)
+            info.external_attr = (mode[0] if mode else 0o100644) << 16
+            archive.writestr(info, content)
+    return packed.getvalue()
+
+
+def tarred(members, kinds=(), how="w"):
+    packed = io.BytesIO()
+    with tarfile.open(fileobj=packed, mode=how) as archive:
+        for name, content, *mode in members:
+            info = tarfile.TarInfo(name)
+            if mode and stat.S_ISLNK(mode[0]):
+                info.type, info.linkname = tarfile.SYMTYPE, content
+                archive.addfile(info)
+                continue
+            info.size = len(content)
+            archive.addfile(info, io.BytesIO(content.encode() if isinstance(content, str) else content))
+        for name, kind in kinds:
+            info = tarfile.TarInfo(name)
+            info.type, info.linkname = kind, "/etc/passwd"
+            archive.addfile(info)
+    return packed.getvalue()
+
+
+ARCHIVE = zipped([("toy/", "", 0o40755), ("toy/README", "read me"), ("toy/train.dat", TRAIN),
+                  ("toy/test.dat", "the test part")])
+OTHER = random.Random(2).randbytes(len(ARCHIVE))
+
+
+class Handler(http.server.BaseHTTPRequestHandler):
+    def do_GET(self):
+        server = self.server
+        server.ranges.append(self.headers.get("Range", ""))
+        answers = server.answers
+        answer = {"content": b"", "status": 404} if not answers else answers.pop(0) if len(answers) > 1 else answers[0]
+        content, status, first = answer.get("content", ARCHIVE), answer.get("status", 200), 0
+        if status == 200 and answer.get("ranges", True) and server.ranges[-1]:
+            first = int(server.ranges[-1][len("bytes="):-1])
+            status = 206 if first < len(content) else 416
+        self.send_response(status)
+        if status == 206:
+            self.send_header("Content-Range", f"bytes {first}-{len(content) - 1}/{len(content)}")
+        body = content[first:] if status in (200, 206) else b"an error page"
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body[:answer.get("cut", len(body))])
+
+    def log_message(self, *arguments):
+        pass
+
+
+@pytest.fixture
+def server():
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    server.answers, server.ranges = [], []
+    server.url = f"http://127.0.0.1:{server.server_address[1]}/files"
+    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02})
+    thread.start()
+    yield server
+    server.shutdown()
+    thread.join()
+    server.server_close()
+
+
+@pytest.fixture
+def entry():
+    return {"name": "toy", "title": "A toy", "origin": "nowhere", "url": "https://example.invalid/where/toy.zip",
+            "licence": "For tests only.", "citation": "Nobody, 2024.", "redistributable": False,
+            "archive_sha256": sha256(ARCHIVE),
+            "files": [{"name": "train.dat", "sha256": sha256(TRAIN), "member": "toy/train.dat"},
+                      {"name": "test.dat", "member": "toy/test.dat"}, {"name": "other.dat"}]}
+
+
+@pytest.fixture
+def get(server, entry, tmp_path, monkeypatch, capsys):
+    """Fetches `entry` from answers of the server; (what was said, the failure or nothing)."""
+    monkeypatch.setenv("no_proxy", "127.0.0.1")
+    monkeypatch.setattr(fetch.Resuming, "wait", 0.001)
+
+    def call(*answers, attempts=1, **options):
+        server.answers = list(answers)
+        monkeypatch.setattr(fetch.Resuming, "attempts", attempts)
+        failure = None
+        try:
+            fetch.fetch(entry, tmp_path, **{"mirror": server.url, **options})
+        except fetch.Failure as found:
+            failure = found
+        return capsys.readouterr().out, failure
+    return call
+
+
+@pytest.fixture
+def toy(tmp_path):
+    return tmp_path / "toy"
+
+
+def names(folder):
+    return {path.name for path in folder.iterdir()} - {".fetch.lock"}
+
+
+def assert_installed(folder):
+    assert (folder / "train.dat").read_bytes() == TRAIN
+    assert (folder / "test.dat").read_bytes() == b"the test part"
+    assert names(folder) == {"train.dat", "test.dat", "fetched.json"}
+
+
+def test_a_whole_set(get, server, toy):
+    said, failure = get({})
+    assert failure is None
+    assert_installed(toy)
+    assert said.index("For tests only.") < said.index("downloaded") and "as in the catalog" in said
+    record = json.loads((toy / "fetched.json").read_text())
+    assert record["download_sha256"] == sha256(ARCHIVE) and record["checksum_was_known"] is True
+    assert record["files_sha256"]["test.dat"] == sha256(b"the test part")
+    assert record["licence"] == "For tests only." and record["url"] == server.url + "/toy.zip"
+
+    said, _ = get({})
+    assert "already in" in said and len(server.ranges) == 1
+    (toy / "train.dat").write_text("damaged")
+    assert get({})[1] is None
+    assert_installed(toy)
+    assert get({}, again=True, keep_archive=True)[1] is None
+    assert (toy / "toy.zip").read_bytes() == ARCHIVE
+
+
+def test_a_cut_download_continues_at_the_next_call(get, server, toy):
+    _, failure = get({"cut": 140_000})
+    assert failure.code == fetch.IO
+    assert server.url + "/toy.zip" in str(failure) and "run the command again to continue" in str(failure)
+    there = (toy / ".fetch/toy.zip.part").read_bytes()
+    assert 0 < len(there) <= 140_000 and ARCHIVE.startswith(there)
+    said, failure = get({})
+    assert failure is None and "were there" in said
+    assert_installed(toy)
+    assert server.ranges == ["", f"bytes={len(there)}-"]
+
+
+def test_errors_that_may_pass_are_tried_again(get, server, toy):
+    said, failure = get({"status": 503}, {"cut": 70_000}, {"cut": 70_000}, {"status": 429}, {}, attempts=3)
+    assert failure is None and "trying again" in said
+    assert_installed(toy)
+    assert server.ranges[:2] == ["", ""] and len(server.ranges) == 5
+    assert 0 < int(server.ranges[2][6:-1]) < int(server.ranges[3][6:-1]) and server.ranges[3] == server.ranges[4]
+
+
+def test_it_gives_up_after_so_many_attempts_in_a_row(get, server):
+    _, failure = get({"status": 500}, attempts=3)
+    assert failure.code == fetch.IO and "HTTP status 500" in str(failure) and len(server.ranges) == 3
+
+
+def test_not_found_does_not_pass(get, server, toy):
+    _, failure = get(attempts=5)
+    assert failure.code == fetch.IO and "HTTP status 404" in str(failure) and len(server.ranges) == 1
+    assert not (toy / "train.dat").exists()
+
+
+def test_nobody_listens(get):
+    said, failure = get(mirror="http://me:secret@127.0.0.1:1/files", attempts=2)
+    assert failure.code == fetch.IO and "trying again" in said and "refused" in str(failure)
+    assert "secret" not in said + str(failure)
+
+
+def test_a_mirror_is_a_url(get):
+    _, failure = get(mirror="file:///etc")
+    assert failure.code == fetch.USAGE and "expected a URL of http or https" in str(failure)
+
+
+def test_a_server_without_ranges_begins_anew(get, server, toy):
+    assert get({"ranges": False, "cut": 140_000})[1]
+    said, failure = get({"ranges": False})
+    assert failure is None and "were there" not in said
+    assert_installed(toy)
+
+
+def test_more_than_the_server_has_begins_anew(get, server, toy):
+    (toy / ".fetch").mkdir(parents=True)
+    (toy / ".fetch/toy.zip.part").write_bytes(ARCHIVE + b"more")
+    assert get({})[1] is None
+    assert_installed(toy)
+
+
+@pytest.mark.parametrize("attempts", [1, 2])  # in two calls, in one
+def test_a_file_that_changed_meanwhile_is_fetched_once_more(get, server, toy, attempts):
+    if attempts == 1:
+        assert get({"content": OTHER, "cut": 140_000})[1]
+    said, failure = get(*[{"content": OTHER, "cut": 140_000}][:attempts - 1], {}, attempts=attempts)
+    assert failure is None and "wrong checksum after continuing" in said
+    assert_installed(toy)
+    assert len(server.ranges) == 3 and server.ranges[1] and not server.ranges[2]
+
+
+def test_a_wrong_checksum_names_both_and_installs_nothing(get, server, toy):
+    other = zipped([("toy/train.dat", TRAIN), ("toy/test.dat", "altered")])
+    _, failure = get({"content": other})
+    assert failure.code == fetch.DATA and sha256(other) in str(failure) and sha256(ARCHIVE) in str(failure)
+    assert names(toy) == set() and len(server.ranges) == 1
+
+
+def test_the_md5_of_the_origin_is_checked(get, entry, toy):
+    del entry["archive_sha256"]
+    entry["archive_md5"] = hashlib.md5(b"something else").hexdigest()
+    _, failure = get({})
+    assert hashlib.md5(ARCHIVE).hexdigest() in str(failure) and entry["archive_md5"] in str(failure)
+    entry["archive_md5"] = hashlib.md5(ARCHIVE).hexdigest()
+    assert get({})[1] is None
+    assert_installed(toy)
+
+
+def test_without_a_published_checksum_it_says_so(get, entry, toy):
+    del entry["archive_sha256"]
+    said, failure = get({})
+    assert failure is None and f"{sha256(ARCHIVE)}; the catalog has no published checksum" in said
+    assert_installed(toy)
+    assert json.loads((toy / "fetched.json").read_text())["checksum_was_known"] is False
+
+
+@pytest.mark.parametrize("content, said", [
+    (zipped([("toy/train.dat", "altered"), ("toy/test.dat", "t")]),
+     f"train.dat: wrong checksum: SHA-256 {sha256(b'altered')}, expected {sha256(TRAIN)}"),
+    (zipped([("toy/train.dat", TRAIN)]), 'no member "toy/test.dat" among toy/train.dat'),
+    (ARCHIVE[:150_000], "cannot be read"),
+    (b"", "cannot be read"),
+])
+def test_what_is_whole_and_wrong_installs_nothing(get, entry, toy, content, said):
+    del entry["archive_sha256"]
+    _, failure = get({"content": content})
+    assert failure.code == fetch.DATA and said in str(failure)
+    assert names(toy) == set()
+
+
+def test_a_finished_download_is_not_repeated(get, server, toy):
+    (toy / ".fetch").mkdir(parents=True)
+    (toy / ".fetch/toy.zip").write_bytes(ARCHIVE)  # of a call that was killed before it unpacked
+    assert get()[1] is None
+    assert_installed(toy)
+    assert server.ranges == []
+
+
+def test_a_url_that_is_the_file(get, entry, toy):
+    entry.update(url="https://example.invalid/ratings.dat",
+                 files=[{"name": "ratings.dat", "sha256": sha256(b"1::2::3\n")}])
+    del entry["archive_sha256"]
+    _, failure = get({"content": b"1::2::4\n"})
+    assert "wrong checksum" in str(failure) and not (toy / "ratings.dat").exists()
+    assert get({"content": b"1::2::3\n"})[1] is None
+    assert (toy / "ratings.dat").read_bytes() == b"1::2::3\n"
+
+
+def test_an_empty_answer_replaces_what_was_there(get, entry, toy):
+    entry.update(url="https://example.invalid/ratings.dat", files=[{"name": "ratings.dat"}])
+    del entry["archive_sha256"]
+    (toy / ".fetch").mkdir(parents=True)
+    (toy / ".fetch/ratings.dat.part").write_text("old")
+    assert get({"content": b"", "ranges": False})[1] is None
+    assert (toy / "ratings.dat").read_bytes() == b""
+
+
+def test_without_a_public_download_it_says_how_to_get_it(tmp_path, capsys):
+    assert fetch.main(["netflix", "--into", str(tmp_path)]) == fetch.DATA
+    assert "there is no public download" in capsys.readouterr().err
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_folder_that_cannot_be_made(tmp_path, capsys):
+    (tmp_path / "file").write_text("")
+    assert fetch.main(["ml-100k", "--into", str(tmp_path / "file")]) == fetch.IO
+    assert str(tmp_path / "file") in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("entry", json.loads((SCRIPT.parent / "catalog.json").read_text())["datasets"],
+                         ids=lambda entry: entry["name"])
+def test_entries_of_the_catalog_can_be_fetched(entry):
+    url = entry.get("url", "")
+    sums = [(entry.get("archive_sha256"), 64), (entry.get("archive_md5"), 32),
+            *((file.get("sha256"), 64) for file in entry["files"])]
+    assert all(re.fullmatch(f"[0-9a-f]{{{digits}}}", found) for found, digits in sums if found is not None)
+    assert not any("/" in file["name"] for file in entry["files"])  # names are joined to folders
+    if not url:
+        return
+    assert url.startswith("https://")
+    files = [file for file in entry["files"] if fetch.is_fetched(entry, file)]
+    assert {file["name"] for file in files} & set(entry["whole"])
+    assert all(file.get("member") for file in files) or len(files) == 1  # an archive, or the file itself
+
+
+# ---- by the program ------------------------------------------------------------------------------
+
+def test_the_program_starts_it(mfbench, server, tmp_path):
+    environment = {**mfbench.environment(), "PYTHON": sys.executable, "no_proxy": "127.0.0.1"}
+    command = ["data", "fetch", "filmtrust", "--mirror", server.url, "--into", "a b", "--quiet"]
+    done = mfbench(*command, cwd=tmp_path, env=environment)
+    assert done.returncode == fetch.IO and "filmtrust.zip: the server answered with HTTP status 404" in done.stderr
+    assert done.stdout.startswith("filmtrust: ") and (tmp_path / "a b/filmtrust/.fetch.lock").exists()
+    done = mfbench("data", "fetch", "filmtrus", cwd=tmp_path, env=environment)
+    assert done.returncode == fetch.USAGE and 'did you mean "filmtrust"' in done.stderr
+    done = mfbench(*command, cwd=tmp_path, env={**environment, "PYTHON": "no-python"})
+    assert done.returncode == fetch.UNSUPPORTED and "no-python: cannot be started" in done.stderr
+
+
+def test_without_pooch_it_says_what_to_install(tmp_path):
+    (tmp_path / "pooch.py").write_text("raise ImportError")
+    done = subprocess.run([sys.executable, SCRIPT, "ml-100k", "--into", tmp_path], text=True, capture_output=True,
+                          env={**os.environ, "PYTHONPATH": str(tmp_path)})
+    assert done.returncode == fetch.UNSUPPORTED and "install python3-pooch" in done.stderr
+
+
+# ---- archives ------------------------------------------------------------------------------------
+
+WANTED = ("set/a.dat", "content")
+HOSTILE = {
+    "parent": ([WANTED, ("../escaped", "x")], "../escaped"),
+    "inner parent": ([WANTED, ("set/../../escaped", "x")], "set/../../escaped"),
+    "absolute": ([("/escaped", "x"), WANTED], "/escaped"),
+    "backslash": ([WANTED, ("..\\escaped", "x")], "..\\escaped"),
+    "drive": ([WANTED, ("C:escaped", "x")], "C:escaped"),
+    "a link, then a file through it": ([("set", "..", 0o120777), WANTED], "set"),
+    "the wanted file is a link": ([("set/a.dat", "/etc/passwd", 0o120777)], "set/a.dat"),
+}
+KINDS = {"hard link": tarfile.LNKTYPE, "device": tarfile.CHRTYPE, "pipe": tarfile.FIFOTYPE}
+ARCHIVES = {f"{kind}, {what}": (pack(members), name) for what, (members, name) in HOSTILE.items()
+            for kind, pack in (("zip", zipped), ("tar", tarred))}
+ARCHIVES |= {what: (tarred([WANTED], [("odd", kind)]), "odd") for what, kind in KINDS.items()}
+
+
+def unpack(folder, content, wanted=None):
+    """The failure, or nothing."""
+    inside = folder / "in"
+    inside.mkdir(exist_ok=True)
+    (inside / "archive").write_bytes(content)
+    try:
+        fetch.unpack(inside / "archive", wanted or {"set/a.dat": "a.dat"}, inside / "out")
+    except fetch.Failure as failure:
+        return failure
+    return None
+
+
+@pytest.mark.parametrize("what", ARCHIVES)
+def test_hostile_archives_are_refused_as_a_whole(tmp_path, what):
+    content, name = ARCHIVES[what]
+    failure = unpack(tmp_path, content)
+    assert failure.code == fetch.DATA and "refused" in str(failure) and f'"{name}"' in str(failure)
+    assert names(tmp_path) == {"in"} and names(tmp_path / "in") == {"archive"}
+
+
+PACKED = {"zip": zipped([WANTED])}
+PACKED |= {f"tar:{how}": tarred([WANTED], how=f"w:{how}") for how in ("", "gz", "bz2", "xz")}
+
+
+@pytest.mark.parametrize("how", PACKED)
+def test_wanted_members_are_written_and_no_others(tmp_path, how):
+    assert unpack(tmp_path, PACKED[how]) is None
+    assert (tmp_path / "in/out/a.dat").read_text() == "content" and names(tmp_path / "in/out") == {"a.dat"}
+
+
+@pytest.mark.parametrize("content, said", [
+    (tarred([WANTED, WANTED]), 'more than one member "set/a.dat"'),
+    (tarred([("b", "")]), 'no member "set/a.dat" among b'),
+    (tarred([(str(i), "") for i in range(20)]), "among 20 members"),
+])
+def test_a_wanted_member_is_there_once(tmp_path, content, said):
+    assert said in str(unpack(tmp_path, content))
+
+
+def test_what_is_too_large_is_not_unpacked(tmp_path, monkeypatch):
+    monkeypatch.setattr(fetch, "MOST_UNPACKED", 6)
+    failure = unpack(tmp_path, PACKED["tar:gz"])
+    assert failure.code == fetch.IO and "unpacks to 7 B" in str(failure) and names(tmp_path / "in") == {"archive"}
+
+
+@pytest.mark.parametrize("how", PACKED)
+def test_damaged_archives_are_errors_and_leave_nothing(tmp_path, how):
+    """Whatever is cut off or changed: all is written, or nothing is, and nothing else ever."""
+    rng = random.Random(3)
+    content = PACKED[how]
+    damaged = 0
+    for _ in range(150):
+        other = bytearray(content[:rng.randrange(len(content))] if rng.random() < 0.2 else content)
+        for _ in range(rng.randrange(1, 5)):
+            if other:
+                other[rng.randrange(len(other))] = rng.randrange(256)
+        failure = unpack(tmp_path, bytes(other))
+        damaged += failure is not None
+        assert names(tmp_path) == {"in"}
+        assert names(tmp_path / "in") == {"archive"} | (set() if failure else {"out"}), failure
+        if failure is None:
+            assert names(tmp_path / "in/out") == {"a.dat"}
+            (tmp_path / "in/out/a.dat").unlink()
+            (tmp_path / "in/out").rmdir()
+    assert damaged > 20
