@@ -31,6 +31,7 @@
 #include "harness/run/interrupt.hpp"
 #include "harness/run/plan.hpp"
 #include "harness/run/progress.hpp"
+#include "harness/spec/metric_keys.hpp"
 #include "harness/spec/spec.hpp"
 #include "mf_generated/build_info.hpp"
 
@@ -259,9 +260,13 @@ class Cli {
       const Json report = doctor_json();
       fmt::print("{}", json_ ? json_text(report, 2) + "\n" : printable(format_doctor(report)));
     });
-    auto* schema =
-        app_.add_subcommand("schema", "the JSON Schema of specs, generated from the code");
-    schema->callback([] { fmt::print("{}\n", json_text(spec_schema(), 2)); });
+    auto* schema = app_.add_subcommand(
+        "schema", "the JSON Schema of specs, or the table of metrics, generated from the code");
+    schema->add_option("what", name_, "specs, or metrics")
+        ->check(CLI::IsMember({"specs", "metrics"}));
+    schema->callback([this] {
+      fmt::print("{}\n", json_text(name_ == "metrics" ? metric_table() : spec_schema(), 2));
+    });
   }
 
   void add_spec_commands() {
@@ -356,6 +361,11 @@ class Cli {
     auto* target = compare->add_option("--target-rmse", target_rmse_,
                                        "the answer, instead of the target of the results");
     compare
+        ->add_option_function<std::string>(
+            "--target", [this](const std::string& text) { compare_.target = parse_target(text); },
+            "the same for any metric: ndcg@10=0.3")
+        ->excludes(target);
+    compare
         ->add_option("--ignore", compare_.ignored,
                      "match cases that differ in these (\"params.threads\", \"evaluate\")")
         ->delimiter(',');
@@ -367,7 +377,7 @@ class Cli {
                       "judge times although other programs took part of the machine");
     compare->add_flag("--json", json_, "as JSON");
     compare->callback([this, target] {
-      if (target->count() > 0) compare_.target = TargetSpec{Metric::test_rmse, target_rmse_};
+      if (target->count() > 0) compare_.target = TargetSpec{kTestRmse, target_rmse_};
       code_ = compare_command(first_, second_, compare_, fail_on_, json_);
     });
   }

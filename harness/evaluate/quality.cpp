@@ -16,13 +16,6 @@ bool has_history(const Ratings& part, std::int32_t user) {
   return part.user_offsets()[user + 1] > part.user_offsets()[user];
 }
 
-void set_ranking(MetricValues& values, const RankingValues& ranking) {
-  values[Metric::recall_20] = ranking.recall_20;
-  values[Metric::recall_50] = ranking.recall_50;
-  values[Metric::ndcg_100] = ranking.ndcg_100;
-  values[Metric::map_10] = ranking.map_10;
-}
-
 // What multiplies an item's own score for a user: in a biased model 1 for all, since a cold user's
 // items differ by their biases.
 float weight_of_item(const FactorView& model, float extra) {
@@ -66,17 +59,19 @@ void QualityEvaluator::choose_rows() {
 MetricValues QualityEvaluator::evaluate(const FactorView& model, ThreadTeam& team) {
   MetricValues values;
   if (objective_ && model.location == Location::host) {
-    values[Metric::objective] = objective_->evaluate(model, team);
+    values.set(kObjective, objective_->evaluate(model, team));
   } else if (objective_) {
     if (!device_objective_) {
       device_objective_ = std::make_unique<DeviceObjective>(*objective_, stream_);
     }
-    values[Metric::objective] = device_objective_->evaluate(model, stream_);
+    values.set(kObjective, device_objective_->evaluate(model, stream_));
   }
   if (!ranking_) return values;
   const RankedItems ranked = rank(model, team);
-  set_ranking(values, ranked.finite ? mean_ranking(ranked.hits, ranked_.held_out.offsets, team)
-                                    : RankingValues{kNaN, kNaN, kNaN, kNaN});
+  const auto means = mean_ranking(ranked.hits, ranked_.held_out.offsets, ranking_->metrics, team);
+  for (std::size_t i = 0; i < means.size(); ++i) {
+    values.set(ranking_->metrics[i], ranked.finite ? means[i] : kNaN);
+  }
   return values;
 }
 
@@ -160,11 +155,13 @@ RankedItems QualityEvaluator::rank_on_device(const FactorView& model, const Fact
 
 Json QualityEvaluator::ranking_json() const {
   if (!ranking_) return nullptr;
+  Json metrics = Json::array();
+  for (const Metric one : ranking_->metrics) metrics.push_back(one.key());
   return {{"users", ranked_.count()},
           {"users_with_held_out", ranked_.eligible},
           {"folded_in_users", folded_.size()},
           {"sample_seed", ranking_->users == 0 ? Json() : Json(ranking_->seed)},
-          {"metrics", {"recall_20", "recall_50", "ndcg_100", "map_10"}},
+          {"metrics", metrics},
           {"excluded", "items of the user's training or fold-in history"},
           {"ties", "smaller item index first"}};
 }

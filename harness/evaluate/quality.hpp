@@ -28,8 +28,8 @@ namespace mf {
 class QualityEvaluator {
  public:
   // `split` must live as long as this; `known` says whom its training part knows. With an implicit
-  // loss the objective is computed; `ranking` asks for the ranking metrics. All histories are
-  // looked through, by `team`.
+  // loss the objective is computed; `ranking` asks for its metrics. All histories are looked
+  // through, by `team`.
   QualityEvaluator(const Split& split, const Predictor& known, const FoldInLoss& loss,
                    const std::optional<RankingSpec>& ranking, ThreadTeam& team);
 

@@ -1,9 +1,7 @@
 #include "harness/evaluate/ranking.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <functional>
-#include <limits>
 #include <numeric>
 #include <utility>
 
@@ -17,45 +15,6 @@ constexpr std::uint64_t kSampleStream = std::uint64_t{3} << 40;
 
 constexpr std::int64_t kChunk = 1 << 12;  // users a partial sum covers
 constexpr std::int64_t kUserChunk = 256;  // users whose histories a thread takes at a time
-
-// The gain at a rank, from 0, and the sum of the first gains.
-struct Gains {
-  Gains() {
-    for (int r = 0; r < kRanks; ++r) {
-      at[r] = 1 / std::log2(static_cast<double>(r) + 2);
-      first[r + 1] = first[r] + at[r];
-    }
-  }
-  double at[kRanks] = {};
-  double first[kRanks + 1] = {};
-};
-
-int count_to(const Hits& hits, int ranks) {
-  int count = 0;
-  for (int r = 0; r < ranks; ++r) count += hits.at(r) ? 1 : 0;
-  return count;
-}
-
-double recall(const Hits& hits, int k, std::int64_t held_out) {
-  return static_cast<double>(count_to(hits, k)) /
-         static_cast<double>(std::min<std::int64_t>(k, held_out));
-}
-
-double average_precision(const Hits& hits, int k, std::int64_t held_out) {
-  double sum = 0;
-  int found = 0;
-  for (int r = 0; r < k; ++r) {
-    if (hits.at(r)) sum += static_cast<double>(++found) / (r + 1);
-  }
-  return sum / static_cast<double>(std::min<std::int64_t>(k, held_out));
-}
-
-void add(RankingValues& to, const RankingValues& from) {
-  to.recall_20 += from.recall_20;
-  to.recall_50 += from.recall_50;
-  to.ndcg_100 += from.ndcg_100;
-  to.map_10 += from.map_10;
-}
 
 // Which interactions of a part count.
 struct Interactions {
@@ -135,32 +94,25 @@ ItemLists lists_of(const std::vector<Interactions>& parts, const std::vector<std
 
 }  // namespace
 
-RankingValues ranking_of_user(const Hits& hits, std::int64_t held_out) {
-  static const Gains gains;
-  double gain = 0;
-  for (int r = 0; r < kRanks; ++r) gain += hits.at(r) ? gains.at[r] : 0;
-  RankingValues out;
-  out.recall_20 = recall(hits, 20, held_out);
-  out.recall_50 = recall(hits, 50, held_out);
-  out.ndcg_100 = gain / gains.first[std::min<std::int64_t>(kRanks, held_out)];
-  out.map_10 = average_precision(hits, 10, held_out);
-  return out;
-}
-
-RankingValues mean_ranking(View<const Hits> hits, View<const std::int64_t> held_out_offsets,
-                           ThreadTeam& team) {
-  std::vector<RankingValues> partial((hits.size() + kChunk - 1) / kChunk);
+std::vector<double> mean_ranking(View<const Hits> hits, View<const std::int64_t> held_out_offsets,
+                                 const std::vector<Metric>& metrics, ThreadTeam& team) {
+  const std::vector<double> zeros(metrics.size());
+  std::vector<std::vector<double>> partial((hits.size() + kChunk - 1) / kChunk, zeros);
   team.for_chunks(hits.size(), kChunk, [&](std::int64_t begin, std::int64_t end) {
-    RankingValues sum;
+    std::vector<double>& sums = partial[begin / kChunk];
     for (std::int64_t u = begin; u < end; ++u) {
-      add(sum, ranking_of_user(hits[u], held_out_offsets[u + 1] - held_out_offsets[u]));
+      const std::int64_t held_out = held_out_offsets[u + 1] - held_out_offsets[u];
+      for (std::size_t i = 0; i < metrics.size(); ++i) {
+        sums[i] += metrics[i]->of_user(hits[u], metrics[i].k(), held_out);
+      }
     }
-    partial[begin / kChunk] = sum;
   });
-  RankingValues total;
-  for (const RankingValues& sum : partial) add(total, sum);
-  const auto n = static_cast<double>(hits.size());  // 0 / 0 is the NaN of no users
-  return {total.recall_20 / n, total.recall_50 / n, total.ndcg_100 / n, total.map_10 / n};
+  std::vector<double> means = zeros;
+  for (std::size_t i = 0; i < metrics.size(); ++i) {
+    for (const auto& sums : partial) means[i] += sums[i];
+    means[i] /= static_cast<double>(hits.size());  // 0 / 0 is the NaN of no users
+  }
+  return means;
 }
 
 RankedUsers choose_ranked_users(const Ratings& train, const Ratings* fold_in, const Ratings& test,

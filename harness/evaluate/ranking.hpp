@@ -1,24 +1,26 @@
-// How well a model ranks the items that a user has not interacted with: Recall@20, Recall@50,
-// NDCG@100 and MAP@10 on held-out interactions.
+// How well a model ranks the items that a user has not interacted with, on held-out interactions;
+// the rows of harness/spec/metric.hpp say by what.
 //
 // For a user with the held-out items T, the items are ranked by score, the highest first; of equal
 // scores the smaller index goes first. Items of the user's history (training part, or the fold-in
 // history of a user who was held out whole) are left out. rel(r) is 1 where the item at rank r is
 // in T, 0 elsewhere.
 //
-//   Recall@k = sum_{r <= k} rel(r) / min(k, |T|)
-//   NDCG@k   = sum_{r <= k} rel(r) / log2(r + 1)  /  sum_{r <= min(k, |T|)} 1 / log2(r + 1)
-//   MAP@k    = sum_{r <= k} rel(r) precision(r) / min(k, |T|),  precision(r) = hits to r / r
+//   Recall@k    = sum_{r <= k} rel(r) / min(k, |T|)
+//   NDCG@k      = sum_{r <= k} rel(r) / log2(r + 1)  /  sum_{r <= min(k, |T|)} 1 / log2(r + 1)
+//   MAP@k       = sum_{r <= k} rel(r) precision(r) / min(k, |T|),  precision(r) = hits to r / r
+//   MRR@k       = 1 / r of the first hit, 0 where the first k ranks have none
+//   Hit rate@k  = 1 where the first k ranks have a hit, else 0
+//   Precision@k = sum_{r <= k} rel(r) / k
 //
 // Recall and NDCG as Liang, Krishnan, Hoffman, Jebara, "Variational Autoencoders for Collaborative
 // Filtering", WWW 2018, section 4.2; MAP divided by what k ranks can hold, as recall is. A metric
 // is the mean over the users who have held-out interactions; others are not counted. Where fewer
 // than k items are left to rank, ranks beyond them are misses.
 //
-// A score that is not finite makes all four metrics NaN.
+// A score that is not finite makes all of them NaN.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <vector>
 
@@ -31,30 +33,9 @@
 
 namespace mf {
 
-// Ranks that count for any metric.
-inline constexpr int kRanks = 100;
-
-// Which of a user's first kRanks items were held out: rank r, from 0, is bit r % 32 of word r / 32.
-struct Hits {
-  std::array<std::uint32_t, (kRanks + 31) / 32> words{};
-
-  bool at(int rank) const { return (words[rank / 32] >> (rank % 32) & 1U) != 0; }
-  void set(int rank) { words[rank / 32] |= std::uint32_t{1} << (rank % 32); }
-};
-
-struct RankingValues {
-  double recall_20 = 0;
-  double recall_50 = 0;
-  double ndcg_100 = 0;
-  double map_10 = 0;
-};
-
-// Of one user with `held_out` >= 1 held-out items.
-RankingValues ranking_of_user(const Hits& hits, std::int64_t held_out);
-
-// Means over the users in a fixed order; NaN without users.
-RankingValues mean_ranking(View<const Hits> hits, View<const std::int64_t> held_out_offsets,
-                           ThreadTeam& team);
+// Means over the users of a ranking metric each, in a fixed order; NaN without users.
+std::vector<double> mean_ranking(View<const Hits> hits, View<const std::int64_t> held_out_offsets,
+                                 const std::vector<Metric>& metrics, ThreadTeam& team);
 
 // A list of items a user, each ascending.
 struct ItemLists {

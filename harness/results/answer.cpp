@@ -56,10 +56,10 @@ std::optional<Answer> answer_at_end(const ResultFile& file) {
 }
 
 std::optional<Answer> answer_at(const ResultFile& file, const TargetSpec& target) {
-  const std::string name = kMetricNames.of(target.metric);
+  const std::string name = target.metric.key();
   for (const Json& point : file.trace) {
     const auto value = number_at(point, {name.c_str()});
-    if (value && meets(target.metric, *value, target.value)) return answer_of(file, point);
+    if (value && target.metric.meets(*value, target.value)) return answer_of(file, point);
   }
   return std::nullopt;
 }

@@ -14,6 +14,7 @@
 #include "harness/results/result_file.hpp"
 #include "harness/results/stats.hpp"
 #include "harness/results/trace_point.hpp"
+#include "harness/spec/metric_keys.hpp"
 
 namespace mf {
 namespace {
@@ -141,20 +142,22 @@ Json placement_json(ThreadTeam& team) {
           {"cpus", cpus}};
 }
 
-Json metrics_json(const CaseResult& result) {
-  Json json = Json::object();
-  for (const auto& [metric, summary] : result.metrics) {
-    json[kMetricNames.of(metric)] = {{"final", number_or_null(summary.final_value)},
+void set_metrics(Json& json, const CaseResult& result) {
+  const auto& all = result.metrics;
+  const bool of_trial = all.count(kTestRmse) == 0 && all.count(kValidationRmse) > 0;
+  const Metric rmse = of_trial ? kValidationRmse : kTestRmse;
+  json["final_" + rmse.key()] = nullptr;
+  json["best_" + rmse.key()] = nullptr;
+  for (const auto& [metric, summary] : all) {
+    if (metric == rmse) {
+      json["final_" + rmse.key()] = number_or_null(summary.final_value);
+      json["best_" + rmse.key()] = number_or_null(summary.best);
+      continue;
+    }
+    json["metrics"][metric.key()] = {{"final", number_or_null(summary.final_value)},
                                      {"best", number_or_null(summary.best)},
                                      {"best_epoch", summary.best_epoch}};
   }
-  return json;
-}
-
-void set_rmse(Json& json, const CaseResult& result) {
-  const std::string part = result.of_validation ? "validation" : "test";
-  json["final_" + part + "_rmse"] = number_or_null(result.final_test_rmse);
-  json["best_" + part + "_rmse"] = number_or_null(result.best_test_rmse);
 }
 
 Json footer_json(const CaseResult& result, const CaseMeasures& measures, const Ranges& ranges) {
@@ -199,17 +202,25 @@ Json footer_json(const CaseResult& result, const CaseMeasures& measures, const R
                  {"temperature_seen_c", seen_json(measures, &DeviceReading::temperature_c)},
                  {"host_load", host_load_json(measures.prepare_load, measures.train_load)},
                  {"device_load", device_load_json(measures.device_load)}};
-  set_rmse(footer, result);
+  set_metrics(footer, result);
   set_contention(footer, result.contention);
   footer["finished_at"] = utc_now();
   for (const auto& one : measures.energy_of_ranks)
     footer["train_energy_of_ranks_j"].push_back(or_null(one));
   if (!measures.ranks.is_null()) footer["ranks"] = measures.ranks;
   if (!measures.exchanged.is_null()) footer["exchanged"] = measures.exchanged;
-  if (!result.metrics.empty()) footer["metrics"] = metrics_json(result);
   if (!measures.peer.is_null()) footer["peer"] = measures.peer;
   if (!measures.user_groups.empty()) footer["user_groups"] = to_json(measures.user_groups);
   return footer;
+}
+
+void TracePoint::set_errors(MetricPart part, const Accuracy& errors) {
+  if (errors.count == 0 && part != MetricPart::test) return;
+  for (const Metric one : usual_metrics()) {
+    if (one->part != part) continue;
+    if (one->measure == Measure::rmse) metrics.set(one, errors.rmse);
+    if (one->measure == Measure::mae) metrics.set(one, errors.mae);
+  }
 }
 
 Json TracePoint::to_json() const {
@@ -222,15 +233,12 @@ Json TracePoint::to_json() const {
                {"train_energy_j", or_null(train_energy_j)},
                {"epoch_s", epoch_s},
                {"evaluate_s", evaluate_s},
-               {"wall_s", wall_s},
-               {"test_rmse", of_validation ? Json() : number_or_null(test_rmse)},
-               {"test_mae", of_validation ? Json() : number_or_null(test_mae)},
-               {"train_rmse", number_or_null(train_rmse)},
-               {"validation_rmse", number_or_null(validation_rmse)},
-               {"learning_rate", number_or_null(learning_rate)}};
-  for (const auto& [name, metric] : kMetricNames.table) {
-    if (metrics[metric]) json[std::string(name)] = number_or_null(*metrics[metric]);
+               {"wall_s", wall_s}};
+  for (const MetricRow& row : kMetricRows) {
+    if (row.every_line) json[std::string(row.name)] = nullptr;
   }
+  json["learning_rate"] = number_or_null(learning_rate);
+  for (const auto& [metric, value] : metrics) json[metric.key()] = number_or_null(value);
   if (by_program) json["evaluated_by"] = "program";
   return json;
 }

@@ -39,11 +39,9 @@ Json seen_json(const std::vector<DeviceReading>& within, const std::vector<Devic
 // {"pin", "memory", "topology", "cpus"}: what was asked for, and what the threads of the case saw.
 Json placement_json(ThreadTeam& team);
 
-// {"ndcg_100": {"final", "best", "best_epoch"}, ...}
-Json metrics_json(const CaseResult& result);
-
-// Sets final_test_rmse and best_test_rmse; those of a trial are of the validation part.
-void set_rmse(Json& json, const CaseResult& result);
+// Sets final_test_rmse and best_test_rmse, of a trial those of the validation part, and "metrics"
+// to {"ndcg_100": {"final", "best", "best_epoch"}, ...} of the others.
+void set_metrics(Json& json, const CaseResult& result);
 
 Json footer_json(const CaseResult& result, const CaseMeasures& measures, const Ranges& ranges);
 

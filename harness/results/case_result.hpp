@@ -33,15 +33,12 @@ struct CaseResult {
   std::int64_t updates = 0;
   double train_s = 0;
   double wall_s = 0;
-  bool of_validation = false;  // of a trial: all that is said of the test part is of this one
-  std::optional<double> final_test_rmse;  // nothing: never evaluated
-  std::optional<double> best_test_rmse;
-  std::int64_t best_epoch = 0;              // of the case's main metric
-  std::map<Metric, MetricSummary> metrics;  // but the test RMSE; those that were computed
-  bool bad_data = false;                    // what failed was its data: malformed, missing, cut
-  Contention contention;                    // with whom the case shared the machine
-  bool device_failed = false;               // nothing more can run on the device in this process
-  bool ranks_failed = false;                // one of several processes has ended: so must the run
+  std::int64_t best_epoch = 0;  // of the case's main metric
+  std::map<Metric, MetricSummary> metrics;
+  bool bad_data = false;       // what failed was its data: malformed, missing, cut
+  Contention contention;       // with whom the case shared the machine
+  bool device_failed = false;  // nothing more can run on the device in this process
+  bool ranks_failed = false;   // one of several processes has ended: so must the run
 };
 
 struct CaseMeasures {

@@ -83,7 +83,7 @@ bool equal_targets(const std::optional<TargetSpec>& x, const std::optional<Targe
 }
 
 bool was_computed(Metric metric, const Runs& runs) {
-  const std::string name = kMetricNames.of(metric);
+  const std::string name = metric.key();
   for (const auto& [repeat, one] : runs) {
     for (const Json& point : one.result.trace) {
       if (number_at(point, {name.c_str()})) return true;
@@ -115,7 +115,7 @@ Metric metric_of_runs(const Runs& first, const Runs& second) {
       if (one.best && !of_any) of_any = one.metric;
     }
   }
-  return of_any.value_or(Metric::test_rmse);
+  return of_any.value_or(Metric());
 }
 
 Comparison compare_runs(const Runs& first, const Runs& second, const CompareOptions& options) {

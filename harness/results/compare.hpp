@@ -27,15 +27,15 @@ using StatusCounts = std::map<std::string, int>;
 
 // A configuration that both folders have.
 struct Comparison {
-  std::string label;                  // algorithm, data set, and every parameter that differs
-  StatusCounts first, second;         // how its runs ended
-  std::optional<TargetSpec> target;   // what an answer is; nothing: the end of a completed run
-  bool targets_differ = false;        // so there is none
-  Metric metric = Metric::test_rmse;  // NDCG@100 or the objective for implicit feedback
-  Compared epoch_time;                // steady training seconds of an epoch, completed runs
-  Compared answer_time;               // prepare, transfer and training until the answer
-  Compared target_time;               // training alone until the target: no verdict of its own
-  Compared quality;                   // best value of the metric, completed runs
+  std::string label;                 // algorithm, data set, and every parameter that differs
+  StatusCounts first, second;        // how its runs ended
+  std::optional<TargetSpec> target;  // what an answer is; nothing: the end of a completed run
+  bool targets_differ = false;       // so there is none
+  Metric metric;                     // NDCG@100 or the objective for implicit feedback
+  Compared epoch_time;               // steady training seconds of an epoch, completed runs
+  Compared answer_time;              // prepare, transfer and training until the answer
+  Compared target_time;              // training alone until the target: no verdict of its own
+  Compared quality;                  // best value of the metric, completed runs
 };
 
 // A configuration that one folder alone has.

@@ -83,7 +83,7 @@ std::string seconds_text(const Compared& one) {
 std::string answer_text(const Comparison& row) {
   if (row.targets_differ) return "to the end; the targets of the runs differ";
   if (!row.target) return "to the end";
-  return "to " + label_of(row.target->metric) + " " + fmt::format("{:g}", row.target->value);
+  return "to " + row.target->metric.label() + " " + fmt::format("{:g}", row.target->value);
 }
 
 std::string counts_text(const StatusCounts& counts) {
@@ -103,10 +103,7 @@ bool needs_no_training(const Comparison& row) {
 
 std::string row_text(const Comparison& row) {
   const Format ratio = [](double value) { return fmt::format("{:.3f}", value); };
-  const Format difference = [&](double value) {
-    return row.metric == Metric::objective ? fmt::format("{:+.4g}", value)
-                                           : fmt::format("{:+.4f}", value);
-  };
+  const Format difference = [&](double value) { return row.metric.format_difference(value); };
   std::string text = one_line(row.label) + ": " + headline(row) + "\n";
   const auto time = [&](const std::string& name, const Compared& one, const std::string& rest) {
     text += line_text(name, one, ratio, &one == &row.target_time ? "" : verdict_text(one), rest);
@@ -118,7 +115,7 @@ std::string row_text(const Comparison& row) {
          needs_no_training(row) ? "0 s: the initial factors meet it"
                                 : seconds_text(row.target_time));
   }
-  text += line_text("best " + label_of(row.metric), row.quality, difference,
+  text += line_text("best " + row.metric.label(), row.quality, difference,
                     verdict_text(row.quality), "");
   if (!all_completed(row.first) || !all_completed(row.second)) {
     text += fmt::format("    runs: {}; in the second {}\n", counts_text(row.first),
@@ -181,13 +178,12 @@ Json compared_json(const Compared& one, const char* value, bool judged) {
 }
 
 Json target_json(const std::optional<TargetSpec>& target) {
-  if (!target) return nullptr;
-  return {{"metric", kMetricNames.of(target->metric)}, {"value", target->value}};
+  return target ? to_json(*target) : Json();
 }
 
 Json row_json(const Comparison& row) {
   Json quality = compared_json(row.quality, "difference", true);
-  quality["metric"] = kMetricNames.of(row.metric);
+  quality["metric"] = row.metric.key();
   return {{"label", row.label},
           {"verdict", headline(row)},
           {"epoch_time", compared_json(row.epoch_time, "ratio", true)},
@@ -242,7 +238,7 @@ std::string headline(const Comparison& row) {
   const std::string epoch = kVerdicts.of(row.epoch_time.verdict);
   const std::string answer = kVerdicts.of(row.answer_time.verdict);
   std::string text = epoch == answer ? epoch : "epochs " + epoch + ", answer " + answer;
-  const std::string metric = label_of(row.metric);
+  const std::string metric = row.metric.label();
   switch (row.quality.verdict) {
     case Verdict::better:
     case Verdict::worse:

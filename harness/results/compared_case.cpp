@@ -17,10 +17,10 @@ void flatten(const Json& value, const std::string& name, Configuration& into) {
 
 // What the case is judged by first, as its footer has it.
 Metric judged_by(const Json& footer) {
-  for (const Metric metric : {Metric::test_rmse, Metric::ndcg_100, Metric::objective}) {
+  for (const Metric metric : kMainMetrics) {
     if (best_of(footer, metric)) return metric;
   }
-  return Metric::test_rmse;
+  return {};
 }
 
 std::optional<double> epoch_seconds(const ResultFile& file) {
@@ -34,11 +34,11 @@ std::optional<double> epoch_seconds(const ResultFile& file) {
 }  // namespace
 
 std::optional<TargetSpec> named_target(const Json& header) {
-  const auto metric = kMetricNames.find(text_at(header, {"target", "metric"}).value_or(""));
+  const auto metric = find_metric(text_at(header, {"target", "metric"}).value_or(""));
   const auto value = number_at(header, {"target", "value"});
   if (metric && value) return TargetSpec{*metric, *value};
   if (const auto rmse = number_at(header, {"target_rmse"})) {
-    return TargetSpec{Metric::test_rmse, *rmse};
+    return TargetSpec{kTestRmse, *rmse};
   }
   return std::nullopt;
 }

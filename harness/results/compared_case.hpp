@@ -39,7 +39,7 @@ struct ComparedCase {
   bool gpu = false;
   Json environment;
   std::optional<TargetSpec> target;  // that the result names
-  Metric metric = Metric::test_rmse;
+  Metric metric;
   std::optional<double> best;     // of it
   std::optional<double> epoch_s;  // steady; of a run that was evaluated at its end alone, the mean
   Contention contention;          // with whom it shared the machine; nothing in older files

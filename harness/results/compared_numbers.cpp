@@ -111,7 +111,7 @@ Verdict judge_quality(Metric metric, double difference, const Interval& interval
                       double margin) {
   if (interval.low >= -margin && interval.high <= margin) return Verdict::same;
   if (!is_significant(p_adjusted) || std::abs(difference) <= margin) return Verdict::ambiguous;
-  return is_better(metric, difference, 0) ? Verdict::better : Verdict::worse;
+  return metric.is_better(difference, 0) ? Verdict::better : Verdict::worse;
 }
 
 }  // namespace mf

@@ -93,9 +93,23 @@ std::optional<Status> ResultFile::status() const {
   return finished() ? status_of(footer) : std::nullopt;
 }
 
+namespace {
+
+// The RMSE that decides about a case has keys of its own.
+std::optional<double> over_trace(const Json& footer, Metric metric, const char* which) {
+  const std::string key = metric.key();
+  const auto found = number_at(footer, {"metrics", key.c_str(), which});
+  return found ? found : number_at(footer, {(std::string(which) + "_" + key).c_str()});
+}
+
+}  // namespace
+
 std::optional<double> best_of(const Json& footer, Metric metric) {
-  if (metric == Metric::test_rmse) return number_at(footer, {"best_test_rmse"});
-  return number_at(footer, {"metrics", kMetricNames.of(metric).c_str(), "best"});
+  return over_trace(footer, metric, "best");
+}
+
+std::optional<double> final_of(const Json& footer, Metric metric) {
+  return over_trace(footer, metric, "final");
 }
 
 std::optional<ResultFile> read_result_file(const std::string& path) {

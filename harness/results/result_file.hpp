@@ -44,6 +44,7 @@ struct ResultFile {
 
 // The best value of a metric by a footer; nothing where it was not computed.
 std::optional<double> best_of(const Json& footer, Metric metric);
+std::optional<double> final_of(const Json& footer, Metric metric);
 
 // Nothing where there is no such file. Never throws for what stands in it.
 std::optional<ResultFile> read_result_file(const std::string& path);

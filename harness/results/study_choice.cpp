@@ -59,7 +59,7 @@ class Walk {
     if (a.lost() != b.lost()) return b.lost();
     if (a.place.rung != b.place.rung) return a.place.rung > b.place.rung;
     if (!a.lost() && *a.outcome.score != *b.outcome.score) {
-      return is_better(plan_.metric, *a.outcome.score, *b.outcome.score);
+      return plan_.metric.is_better(*a.outcome.score, *b.outcome.score);
     }
     return a.place.trial < b.place.trial;
   }

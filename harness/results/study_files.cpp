@@ -28,11 +28,6 @@ std::set<fs::path> studies_in(const fs::path& root) {
   return found;
 }
 
-std::optional<double> score_in(const Json& footer, Metric metric) {
-  if (metric == Metric::test_rmse) return number_at(footer, {"final_validation_rmse"});
-  return number_at(footer, {"metrics", kMetricNames.of(metric).c_str(), "final"});
-}
-
 // The trial of a header among those of the plan, by its values: numbers change with the trials that
 // are asked for.
 std::optional<TrialPlace> place_of(const StudyPlan& plan, const Json& header) {
@@ -71,7 +66,7 @@ std::optional<TrialOutcome> outcome_of(const ResultFile& file, Metric metric) {
   outcome.reason = text_at(file.footer, {"stop_reason"}).value_or("");
   outcome.seconds = to_training_s(file.footer).value_or(0) +
                     number_at(file.footer, {"clocks", "train_s"}).value_or(0);
-  if (*status == Status::completed) outcome.score = score_in(file.footer, metric);
+  if (*status == Status::completed) outcome.score = final_of(file.footer, metric);
   return outcome;
 }
 

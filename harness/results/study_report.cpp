@@ -11,7 +11,7 @@
 namespace mf {
 namespace {
 
-std::string metric_name(const StudyPlan& plan) { return kTuneMetricNames.of(plan.metric); }
+std::string metric_name(const StudyPlan& plan) { return plan.metric.key(); }
 
 std::string value_text(const Json& value) {
   if (value.is_string()) return value.get<std::string>();
@@ -26,7 +26,7 @@ std::string values_text(const Json& values) {
 }
 
 std::string score_text(const StudyPlan& plan, const TrialStanding& standing) {
-  return standing.lost() ? "-" : format_metric(plan.metric, *standing.outcome.score);
+  return standing.lost() ? "-" : plan.metric.format(*standing.outcome.score);
 }
 
 const Json& values_of(const StudyPlan& plan, const TrialStanding& standing) {

@@ -26,7 +26,7 @@ namespace {
 // A configuration on a data set; numbers of its seeds.
 struct Row {
   std::string data, name;
-  Metric metric = Metric::test_rmse;
+  Metric metric;
   Method method = Method::sgd;
   std::vector<double> best, train, answer;          // to the end
   std::vector<double> train_to, answer_to, energy;  // to the target, infinite where it was missed
@@ -135,7 +135,7 @@ std::vector<Row> rows_of(const std::string& folder, const Spec& spec,
 std::optional<TargetSpec> target_of(const Spec& spec) {
   if (spec.target) return spec.target;
   if (!spec.target_rmse) return std::nullopt;
-  return TargetSpec{Metric::test_rmse, *spec.target_rmse};
+  return TargetSpec{kTestRmse, *spec.target_rmse};
 }
 
 // ---- cells ------------------------------------------------------------------------------------
@@ -159,13 +159,13 @@ std::string energy_cell(const std::vector<double>& numbers) {
 std::string best_cell(const Row& row, bool with_name) {
   const auto best = median(row.best);
   if (!best) return "-";
-  return (with_name ? label_of(row.metric) + " " : "") + format_metric(row.metric, *best);
+  return (with_name ? row.metric.label() + " " : "") + row.metric.format(*best);
 }
 
 std::string range_cell(const Row& row) {
   if (row.best.empty()) return "-";
   const auto [low, high] = std::minmax_element(row.best.begin(), row.best.end());
-  return fmt::format("[{}, {}]", format_metric(row.metric, *low), format_metric(row.metric, *high));
+  return fmt::format("[{}, {}]", row.metric.format(*low), row.metric.format(*high));
 }
 
 std::string status_cell(const Row& row) {
@@ -229,12 +229,12 @@ std::string table_text(const std::vector<Column>& columns, std::vector<Cells> li
 
 std::string target_text(const TargetSpec& target) {
   const std::string value = fmt::format("{:g}", target.value);
-  return target.metric == Metric::test_rmse ? value : label_of(target.metric) + " " + value;
+  return target.metric == kTestRmse ? value : target.metric.label() + " " + value;
 }
 
 std::string answers_table(const std::vector<Row>& rows, const std::optional<TargetSpec>& target) {
-  const bool all_rmse = std::all_of(rows.begin(), rows.end(),
-                                    [](const Row& row) { return row.metric == Metric::test_rmse; });
+  const bool all_rmse =
+      std::all_of(rows.begin(), rows.end(), [](const Row& row) { return row.metric == kTestRmse; });
   std::vector<Column> columns = {{"data set", true},
                                  {"algorithm", true},
                                  {"seeds"},

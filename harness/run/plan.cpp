@@ -295,7 +295,7 @@ Json to_json(const Plan& plan) {
   Json cases = Json::array();
   for (const auto& item : plan.cases) {
     cases.push_back({{"case_id", item.id},
-                     {"metric", kMetricNames.of(item.metric)},
+                     {"metric", item.metric.key()},
                      {"host_bytes", or_null(item.host_bytes)},
                      {"process_bytes", item.process ? or_null(item.process->bytes) : Json()},
                      {"process_unknown", item.process ? item.process->unknown : ""},

@@ -13,7 +13,7 @@ namespace mf {
 
 struct PlannedCase {
   std::string id;
-  Metric metric = Metric::test_rmse;     // what its models are judged by first
+  Metric metric;                         // what its models are judged by first
   std::optional<std::string> note;       // why it would not run
   std::optional<double> host_bytes;      // nothing: the size of the data is not known
   std::optional<ProcessNeed> process;    // of the process that it trains in, if any

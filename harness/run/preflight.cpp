@@ -2,6 +2,7 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <system_error>
 
@@ -20,10 +21,11 @@
 
 namespace mf {
 
-bool needs_train_rmse(const Case& item) {
+bool needs_train_errors(const Case& item) {
   if (is_implicit(item)) return false;
-  return item.evaluate.train || item.schedule.monitor == Monitor::train ||
-         (item.stop.plateau_patience > 0 && item.stop.plateau_monitor == Monitor::train);
+  const std::vector<Metric> named = named_metrics(item);
+  const auto of_train = [](Metric one) { return one->part == MetricPart::train; };
+  return item.evaluate.train || std::any_of(named.begin(), named.end(), of_train);
 }
 
 bool needs_device(const Case& item) {
@@ -55,7 +57,7 @@ double folded_share(const SplitSpec& split) {
 }
 
 double evaluator_bytes(const Case& item, const ProblemShape& shape, std::int64_t other_ratings) {
-  const std::int64_t train = needs_train_rmse(item) ? shape.nnz : 0;
+  const std::int64_t train = needs_train_errors(item) ? shape.nnz : 0;
   const bool implicit = is_implicit(item);
   QualityShape quality;
   quality.n_users = shape.n_users;
@@ -174,20 +176,15 @@ double train_share(const SplitSpec& split) {
   return (1 - test) * (1 - split.validation_fraction);
 }
 
-// By the schedule or by a rule of the end.
-bool watches(const Case& item, Monitor part) {
-  return item.schedule.monitor == part ||
-         (item.stop.plateau_patience > 0 && item.stop.plateau_monitor == part) ||
-         (item.stop.overfitting_factor > 0 && item.stop.overfitting_monitor == part);
-}
-
 std::optional<std::string> first_empty_part(const Case& item, const PartSizes& sizes) {
   if (sizes.train == 0) return "training";
   const bool ranks = item.evaluate.rank.value_or(false);
   if (sizes.test == 0 && (ranks || !is_implicit(item))) {
     return is_trial(item) ? "validation" : "test";
   }
-  if (sizes.validation == 0 && watches(item, Monitor::validation)) return "validation";
+  const std::vector<Metric> named = named_metrics(item);
+  const auto unseen = [](Metric one) { return one->part == MetricPart::validation; };
+  if (sizes.validation == 0 && std::any_of(named.begin(), named.end(), unseen)) return "validation";
   return std::nullopt;
 }
 

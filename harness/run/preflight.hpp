@@ -37,7 +37,7 @@ constexpr double device_evaluator_bytes(const EvaluatedShape& shape) {
 }
 
 // The train RMSE is asked for, or watched by a rule.
-bool needs_train_rmse(const Case& item);
+bool needs_train_errors(const Case& item);
 
 // What a case finds of the device.
 struct DevicePlace {

@@ -27,7 +27,7 @@ std::string rate_text(double updates, double seconds) {
 }
 
 std::string value_text(Metric metric, std::optional<double> value) {
-  return value && std::isfinite(*value) ? format_metric(metric, *value) : std::string("-");
+  return value && std::isfinite(*value) ? metric.format(*value) : std::string("-");
 }
 
 struct FinalAndBest {
@@ -35,7 +35,6 @@ struct FinalAndBest {
 };
 
 FinalAndBest values_of(const CaseResult& result, Metric metric) {
-  if (metric == Metric::test_rmse) return {result.final_test_rmse, result.best_test_rmse};
   const auto found = result.metrics.find(metric);
   if (found == result.metrics.end()) return {};
   return {found->second.final_value, found->second.best};
@@ -61,7 +60,7 @@ class TextProgress : public Progress {
     const std::string shared = contention_text(result.contention);
     const FinalAndBest values = values_of(result, metric_);
     line(fmt::format("{:<58} {:<11} {} {:>7}  best {:>7}  {:>9}  {}{}{}", title_,
-                     kStatuses.of(result.status), label_of(metric_),
+                     kStatuses.of(result.status), metric_.label(),
                      value_text(metric_, values.final_value), value_text(metric_, values.best),
                      format_seconds(result.train_s),
                      rate_text(static_cast<double>(result.updates), result.train_s), reason,
@@ -81,7 +80,7 @@ class TextProgress : public Progress {
   }
 
   std::string quality_text(const TracePoint& point) const {
-    return label_of(metric_) + " " + value_text(metric_, point.value(metric_));
+    return metric_.label() + " " + value_text(metric_, point.metrics[metric_]);
   }
 
   static std::string rate_of(const TracePoint& point) {
@@ -123,7 +122,7 @@ class TextProgress : public Progress {
   std::FILE* out_;
   std::string count_, name_, title_;
   StopSpec stop_;
-  Metric metric_ = Metric::test_rmse;
+  Metric metric_;
   Clock::time_point start_ = Clock::now();
   Clock::time_point trained_from_ = Clock::now();
   Clock::time_point last_ = Clock::now();
@@ -213,8 +212,7 @@ class JsonProgress : public Progress {
                  {"updates", result.updates},
                  {"train_s", result.train_s},
                  {"wall_s", result.wall_s}};
-    set_rmse(json, result);
-    if (!result.metrics.empty()) json["metrics"] = metrics_json(result);
+    set_metrics(json, result);
     set_contention(json, result.contention);
     line(json);
   }

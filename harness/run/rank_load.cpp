@@ -31,7 +31,7 @@ std::string why_whole(const Case& item, bool saves_model) {
     return "ranking metrics look at all that each user has rated";
   if (item.evaluate.user_groups > 0)
     return "groups of users are made and evaluated of all training ratings";
-  if (needs_train_rmse(item)) return "the RMSE of the training part is found by rank 0";
+  if (needs_train_errors(item)) return "the errors of the training part are found by rank 0";
   if (saves_model) return "a saved model has what each user has rated";
   return "";
 }

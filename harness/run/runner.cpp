@@ -97,7 +97,7 @@ class CaseRun {
         ranks_(options.ranks, task.item),
         writer_(task.result_file),
         schedule_(item_.schedule),
-        stopping_(item_.stop, error_metric(), is_trial(item_) ? "validation" : "test") {
+        stopping_(item_.stop, error_metric(item_)) {
     header_.profile = options.profile;
     if (options_.on_range) ranges_.set_observer(options_.on_range);
   }
@@ -378,7 +378,7 @@ class CaseRun {
     if (!implicit_ && !ranks()) return;
     quality_ = std::make_unique<QualityEvaluator>(
         *judge_, evaluator_->predictor(), fold_in_loss(),
-        ranks() ? std::optional(item_.evaluate.ranking) : std::nullopt, prepared_->team());
+        ranks() ? std::optional(ranking_of(item_)) : std::nullopt, prepared_->team());
     quality_->set_stream(stream());
   }
 
@@ -400,14 +400,13 @@ class CaseRun {
   FoldInLoss fold_in_loss() const {
     return mf::fold_in_loss(find_algorithm(item_.algorithm), item_.params);
   }
-  // What may diverge.
-  Metric error_metric() const { return implicit_ ? Metric::objective : Metric::test_rmse; }
 
   DeviceStream stream() { return device_ ? device_->stream() : nullptr; }
 
   void train_loop() {
     TracePoint point = evaluate(0);
-    stopping_.start({number_of(point.value(error_metric())), number_of(measures_.trivial_error)});
+    stopping_.start(
+        {number_of(point.metrics[error_metric(item_)]), number_of(measures_.trivial_error)});
     record(point);
     if (auto decision = stopping_.check(stop_input(point, true))) {
       return end(decision->status, decision->reason);
@@ -525,7 +524,7 @@ class CaseRun {
       point.learning_rate = rate;
       point.epoch_s = epoch_seconds(epoch);
       record(point);
-      schedule_.observe(monitored(item_.schedule.monitor, point));
+      schedule_.observe(point.metrics.to_minimize(item_.schedule.monitor));
       if (auto by_quality = stopping_.check(stop_input(point, true))) decision = by_quality;
     } else {
       point.updates = updates_;
@@ -565,7 +564,6 @@ class CaseRun {
   TracePoint evaluate(std::int64_t epoch) {
     TracePoint point;
     point.epoch = epoch;
-    point.of_validation = is_trial(item_);
     judge(point);
     point.updates = updates_;
     point.passes =
@@ -590,7 +588,7 @@ class CaseRun {
     if (data_.ranks.all_evaluate) return judge_together(point, view);
     if (point.epoch == 0) measures_.trivial_error = trivial_error();
     set_errors(point, view);
-    if (quality_) point.metrics = quality_->evaluate(view, prepared_->team());
+    if (quality_) point.metrics.add(quality_->evaluate(view, prepared_->team()));
   }
 
   // Each rank its blocks of the test part.
@@ -599,32 +597,27 @@ class CaseRun {
       const SharedErrors errors = evaluate_shares(
           {*evaluator_, data_, view, prepared_->team(), *ranks_.group()}, point.epoch);
       if (errors.mean) measures_.trivial_error = rmse_of(*errors.mean);
-      point.test_rmse = errors.test.rmse;
-      point.test_mae = errors.test.mae;
-      point.validation_rmse = rmse_of(errors.validation);
+      if (!is_trial(item_)) point.set_errors(MetricPart::test, errors.test);
+      point.set_errors(MetricPart::validation, errors.validation);
     });
   }
 
   // A program's word for its error, which is all that there is of it.
   void take_reported(TracePoint& point, double rmse) const {
     point.by_program = true;
-    point.test_rmse = rmse;
-    point.test_mae = kNotKnown;
-    if (is_trial(item_)) point.validation_rmse = rmse;
+    point.metrics.set(error_metric(item_), rmse);
   }
 
   // Values of implicit feedback are no ratings: there is no error of them.
   void set_errors(TracePoint& point, const FactorView& view) {
-    if (implicit_) {
-      point.test_rmse = point.test_mae = kNotKnown;
-      return;
+    if (implicit_) return;
+    point.set_errors(error_metric(item_)->part, evaluate_on(view, judge_->test));
+    if (!is_trial(item_)) {
+      point.set_errors(MetricPart::validation, evaluate_on(view, judge_->validation));
     }
-    const Accuracy test = evaluate_on(view, judge_->test);
-    point.test_rmse = test.rmse;
-    point.test_mae = test.mae;
-    point.validation_rmse =
-        is_trial(item_) ? test.rmse : rmse_of(evaluate_on(view, judge_->validation));
-    if (needs_train_rmse(item_)) point.train_rmse = rmse_of(evaluate_on(view, data_.split->train));
+    if (needs_train_errors(item_)) {
+      point.set_errors(MetricPart::train, evaluate_on(view, data_.split->train));
+    }
   }
 
   // Where the evaluator or the writer of models needs the host; `copy` then holds the numbers.
@@ -655,27 +648,8 @@ class CaseRun {
     }
   }
 
-  // Less is better; NaN where it was not computed.
-  static double monitored(Monitor monitor, const TracePoint& point) {
-    if (const auto metric = metric_of(monitor)) {
-      const double value = number_of(point.value(*metric));
-      return more_is_better(*metric) ? -value : value;
-    }
-    if (monitor == Monitor::train) return number_of(point.train_rmse);
-    return monitor == Monitor::validation ? number_of(point.validation_rmse) : point.test_rmse;
-  }
-
   StopInput stop_input(const TracePoint& point, bool evaluated) const {
-    MetricValues metrics = point.metrics;
-    metrics[Metric::test_rmse] = point.test_rmse;
-    return {point.epoch,
-            clock_.seconds(),
-            seconds_since(start_),
-            evaluated,
-            number_of(point.value(error_metric())),
-            monitored(item_.stop.plateau_monitor, point),
-            monitored(item_.stop.overfitting_monitor, point),
-            metrics};
+    return {point.epoch, clock_.seconds(), seconds_since(start_), evaluated, point.metrics};
   }
 
   // What fails in here is the run's, not the case's: its results can no longer be told.
@@ -690,9 +664,7 @@ class CaseRun {
   static void show(const TracePoint& point) {
     Timeline* timeline = Timeline::current();
     if (timeline == nullptr) return;
-    for (const auto& one : kMetricNames.table) {
-      if (const auto value = point.value(one.value)) timeline->counter(one.name, *value);
-    }
+    for (const auto& [metric, value] : point.metrics) timeline->counter(metric.key(), value);
     timeline->counter("epoch", static_cast<double>(point.epoch));
   }
 
@@ -708,31 +680,18 @@ class CaseRun {
     show(point);
     const PhaseScope range(&ranges_, kSaveRange);
     report([&] { writer_.append(point.to_json()); });
-    if (!implicit_) note_rmse(point);
-    for (const auto& one : kMetricNames.table) note_metric(one.value, point);
+    for (const auto& [metric, value] : point.metrics) note(metric, value, point.epoch);
     report([&] { progress_.trace(point); });
   }
 
-  void note_rmse(const TracePoint& point) {
-    result_.final_test_rmse = point.test_rmse;
-    const double best = result_.best_test_rmse.value_or(std::nan(""));
-    if (std::isnan(best) || point.test_rmse < best) {
-      result_.best_test_rmse = point.test_rmse;
-      result_.best_epoch = point.epoch;
-    }
-  }
-
-  void note_metric(Metric metric, const TracePoint& point) {
-    const auto& value = point.metrics[metric];
-    if (!value) return;
+  void note(Metric metric, double value, std::int64_t epoch) {
     const auto [at, first] = result_.metrics.try_emplace(metric);
     MetricSummary& summary = at->second;
-    summary.final_value = *value;
-    if (first || std::isnan(summary.best) || is_better(metric, *value, summary.best)) {
-      summary.best = *value;
-      summary.best_epoch = point.epoch;
-      if (implicit_ && metric == main_metric(item_)) result_.best_epoch = point.epoch;
-    }
+    summary.final_value = value;
+    if (!first && !std::isnan(summary.best) && !metric.is_better(value, summary.best)) return;
+    summary.best = value;
+    summary.best_epoch = epoch;
+    if (metric == main_metric(item_)) result_.best_epoch = epoch;
   }
 
   bool stop_requested() {
@@ -763,7 +722,6 @@ class CaseRun {
 
   void write_footer() {
     if (!header_written_) write_header();
-    result_.of_validation = is_trial(item_);
     end_ranks();
     result_.ranks_failed = ranks_.failed();
     measures_.ranks = ranks_.reports();

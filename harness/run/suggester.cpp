@@ -44,7 +44,7 @@ Json sampled_range(const TuneRange& range) {
 std::optional<double> worst_score(const std::vector<TriedPoint>& tried, Metric metric) {
   std::optional<double> worst;
   for (const auto& one : tried) {
-    if (!one.score || (worst && is_better(metric, *one.score, *worst))) continue;
+    if (!one.score || (worst && metric.is_better(*one.score, *worst))) continue;
     worst = one.score;
   }
   return worst;
@@ -126,7 +126,7 @@ Json Suggester::next(const std::vector<TriedPoint>& tried) {
   impl_->ask({{"type", "begin"},
               {"seed", plan.tune.seed},
               {"number", plan.points.size()},
-              {"maximize", is_better(plan.metric, 1, 0)},
+              {"maximize", plan.metric->more_is_better},
               {"over", over}});
   if (const auto worst = worst_score(tried, plan.metric)) {
     for (const auto& one : tried) impl_->tell(one, one.score.value_or(*worst));

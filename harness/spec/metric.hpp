@@ -1,66 +1,193 @@
-// What the quality of a model is measured by. Ranking metrics are defined in
-// harness/evaluate/ranking.hpp, the objective in algorithms/core/implicit.hpp.
+// What the quality of a model is measured by: a row a metric. Specs, stop rules, searches, tables,
+// results and, by `mfbench schema metrics`, figures read this table. docs/methodology.md has the
+// definitions.
+//
+// The items of a user are ranked as harness/evaluate/ranking.hpp says. A ranking metric is the mean
+// over users of what its row makes of the first k ranks; k is part of its key: ndcg_100, recall_20.
 #pragma once
 
+#include <algorithm>
 #include <array>
+#include <compare>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
+#include <map>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "base/names.hpp"
 
 namespace mf {
 
-enum class Metric { test_rmse, objective, recall_20, recall_50, ndcg_100, map_10 };
-inline constexpr Names kMetricNames{std::to_array<Named<Metric>>({{"test_rmse", Metric::test_rmse},
-                                                                  {"objective", Metric::objective},
-                                                                  {"recall_20", Metric::recall_20},
-                                                                  {"recall_50", Metric::recall_50},
-                                                                  {"ndcg_100", Metric::ndcg_100},
-                                                                  {"map_10", Metric::map_10}})};
+// Ranks that an evaluation keeps, and so the largest k.
+inline constexpr int kRanks = 100;
 
-constexpr bool is_ranking(Metric metric) { return metric >= Metric::recall_20; }
-constexpr bool more_is_better(Metric metric) { return is_ranking(metric); }
+// Which of a user's first kRanks items were held out: rank r, from 0, is bit r % 32 of word r / 32.
+struct Hits {
+  std::array<std::uint32_t, (kRanks + 31) / 32> words{};
 
-// As tables call it.
-inline std::string label_of(Metric metric) {
-  return metric == Metric::test_rmse ? "rmse" : kMetricNames.of(metric);
+  bool at(int rank) const { return (words[rank / 32] >> (rank % 32) & 1U) != 0; }
+  void set(int rank) { words[rank / 32] |= std::uint32_t{1} << (rank % 32); }
+};
+
+// Of one user with `held_out` >= 1 held-out items: what the first k ranks are worth.
+using RankingValue = double (*)(const Hits& hits, int k, std::int64_t held_out);
+double recall_at(const Hits& hits, int k, std::int64_t held_out);
+double ndcg_at(const Hits& hits, int k, std::int64_t held_out);
+double average_precision_at(const Hits& hits, int k, std::int64_t held_out);
+double reciprocal_rank_at(const Hits& hits, int k, std::int64_t held_out);
+double hit_rate_at(const Hits& hits, int k, std::int64_t held_out);
+double precision_at(const Hits& hits, int k, std::int64_t held_out);
+
+// The ratings that it is computed on. In a trial of a search the validation part stands in for the
+// test part, and items are ranked for it.
+enum class MetricPart { test, validation, train };
+inline constexpr Names kMetricParts{
+    std::to_array<Named<MetricPart>>({{"test", MetricPart::test},
+                                      {"validation", MetricPart::validation},
+                                      {"train", MetricPart::train}})};
+
+// rmse and mae need explicit ratings, the objective implicit feedback, ranking a ranked evaluation.
+enum class Measure { rmse, mae, objective, ranking };
+inline constexpr Names kMeasures{std::to_array<Named<Measure>>({{"rmse", Measure::rmse},
+                                                                {"mae", Measure::mae},
+                                                                {"objective", Measure::objective},
+                                                                {"ranking", Measure::ranking}})};
+
+struct MetricRow {
+  std::string_view name;  // its key; of a ranking metric what stands before _k
+  std::string_view title;
+  Measure measure = Measure::rmse;
+  MetricPart part = MetricPart::test;
+  bool more_is_better = false;
+  bool every_line = false;        // its key is in every trace point, null where it is not computed
+  std::string_view watched = {};  // as a monitor, where that is not its key
+  RankingValue of_user = nullptr;
+  std::array<int, 2> usual = {};  // the k that every ranked case has; 0: none
+};
+
+constexpr MetricRow error_row(std::string_view name, std::string_view title, Measure measure,
+                              MetricPart part, bool every_line, std::string_view watched = {}) {
+  return {name, title, measure, part, false, every_line, watched};
 }
-// With the digits that matter: an objective may be any size.
-std::string format_metric(Metric metric, double value);
 
-// Whether `value` meets a target: at or beyond it on the better side. NaN meets none.
-constexpr bool meets(Metric metric, double value, double target) {
-  return more_is_better(metric) ? value >= target : value <= target;
+constexpr MetricRow ranking_row(std::string_view name, std::string_view title, RankingValue of_user,
+                                std::array<int, 2> usual = {}) {
+  return {name, title, Measure::ranking, MetricPart::test, true, false, {}, of_user, usual};
 }
 
-// Whether `value` is better than `best`.
-constexpr bool is_better(Metric metric, double value, double best) {
-  return more_is_better(metric) ? value > best : value < best;
-}
+// A line a metric. Names that end in rmse and mae are of explicit ratings.
+inline constexpr auto kMetricRows = std::to_array<MetricRow>({
+    error_row("test_rmse", "test RMSE", Measure::rmse, MetricPart::test, true, "test"),
+    error_row("test_mae", "test MAE", Measure::mae, MetricPart::test, true),
+    error_row("train_rmse", "train RMSE", Measure::rmse, MetricPart::train, true, "train"),
+    error_row("train_mae", "train MAE", Measure::mae, MetricPart::train, false),
+    error_row("validation_rmse", "validation RMSE", Measure::rmse, MetricPart::validation, true,
+              "validation"),
+    error_row("validation_mae", "validation MAE", Measure::mae, MetricPart::validation, false),
+    {"objective", "objective", Measure::objective, MetricPart::train},
+    ranking_row("recall", "Recall", recall_at, {20, 50}),
+    ranking_row("ndcg", "NDCG", ndcg_at, {100}),
+    ranking_row("map", "MAP", average_precision_at, {10}),
+    ranking_row("mrr", "MRR", reciprocal_rank_at),
+    ranking_row("hit_rate", "Hit rate", hit_rate_at),
+    ranking_row("precision", "Precision", precision_at),
+});
+
+// A row, and of a ranking metric the k. Metrics are in the order of the table.
+class Metric {
+ public:
+  constexpr Metric() = default;
+  constexpr Metric(std::size_t row, int k) : row_(row), k_(k) {}
+  // Of a row that is known to be there.
+  static constexpr Metric named(std::string_view name, int k = 0) {
+    std::size_t row = 0;
+    while (kMetricRows.at(row).name != name) ++row;
+    return {row, k};
+  }
+
+  constexpr const MetricRow* operator->() const { return &kMetricRows[row_]; }
+  constexpr int k() const { return k_; }
+  constexpr bool is_ranking() const { return k_ > 0; }
+  constexpr bool is_usual() const {  // of ranking metrics: every ranked case has it
+    const auto& usual = operator->()->usual;
+    return std::find(usual.begin(), usual.end(), k_) != usual.end();
+  }
+
+  std::string key() const;    // test_rmse, ndcg_100: in specs, results and messages
+  std::string label() const;  // rmse, ndcg_100: in tables
+  std::string title() const;  // test RMSE, NDCG@100: in sentences and at axes
+  std::string format(double value) const;
+  std::string format_difference(double value) const;
+
+  // Whether `value` is better than `best`.
+  constexpr bool is_better(double value, double best) const {
+    return operator->()->more_is_better ? value > best : value < best;
+  }
+  // Whether `value` is at or beyond a target on the better side. NaN is not.
+  constexpr bool meets(double value, double target) const {
+    return operator->()->more_is_better ? value >= target : value <= target;
+  }
+
+  friend constexpr auto operator<=>(const Metric&, const Metric&) = default;
+
+ private:
+  std::size_t row_ = 0;
+  int k_ = 0;
+};
+
+inline constexpr Metric kTestRmse = Metric::named("test_rmse");
+inline constexpr Metric kValidationRmse = Metric::named("validation_rmse");
+inline constexpr Metric kObjective = Metric::named("objective");
+inline constexpr Metric kNdcg100 = Metric::named("ndcg", 100);
+// What a model is judged by first: the first of these that it has.
+inline constexpr std::array kMainMetrics{kTestRmse, kNdcg100, kObjective};
+
+// By its key, or with ndcg@100 for ndcg_100; nothing where there is no such metric.
+std::optional<Metric> find_metric(std::string_view word);
+// All of the table; of ranking metrics those that every ranked case has.
+std::vector<Metric> usual_metrics();
+std::vector<Metric> usual_ranking();
+// The same measure of the validation part. Who is ranked is chosen elsewhere.
+Metric on_validation(Metric metric);
 
 // What a model was measured by. A value that was computed and is not finite is NaN; one that was
 // not computed is absent.
 class MetricValues {
  public:
-  const std::optional<double>& operator[](Metric metric) const { return values_[index(metric)]; }
-  std::optional<double>& operator[](Metric metric) { return values_[index(metric)]; }
+  std::optional<double> operator[](Metric metric) const {
+    const auto found = values_.find(metric);
+    return found == values_.end() ? std::nullopt : std::optional(found->second);
+  }
+  void set(Metric metric, double value) { values_[metric] = value; }
+  void add(const MetricValues& others) {
+    values_.insert(others.values_.begin(), others.values_.end());
+  }
+  // For rules that take less for better: NaN where it is absent.
+  double to_minimize(Metric metric) const {
+    const double value = (*this)[metric].value_or(std::numeric_limits<double>::quiet_NaN());
+    return metric->more_is_better ? -value : value;
+  }
+  auto begin() const { return values_.begin(); }
+  auto end() const { return values_.end(); }
 
  private:
-  static constexpr std::size_t index(Metric metric) { return static_cast<std::size_t>(metric); }
-  std::array<std::optional<double>, kMetricNames.table.size()> values_;
+  std::map<Metric, double> values_;
 };
 
-// Whom the items are ranked for.
+// Whom the items are ranked for, and by what that is judged.
 struct RankingSpec {
   std::int64_t users = 0;  // a sample of that many; 0: all
   std::uint64_t seed = 1;  // of the sample
+  std::vector<Metric> metrics = usual_ranking();
 };
 
 // A value of a metric that a run or a figure is asked about.
 struct TargetSpec {
-  Metric metric = Metric::ndcg_100;
+  Metric metric = kNdcg100;
   double value = 0;
 };
 

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "base/form.hpp"
+#include "harness/spec/metric_keys.hpp"
 
 namespace mf {
 namespace {
@@ -17,8 +18,8 @@ ScheduleForm make_schedule_form() {
                            .number("decay", &ScheduleSpec::decay, 0, 1, "factor at each plateau")
                            .number("min_delta", &ScheduleSpec::min_delta, 0, 1e6,
                                    "smaller improvements do not count")
-                           .choice("monitor", &ScheduleSpec::monitor, kMonitorNames,
-                                   "the RMSE or the metric that is watched");
+                           .field(monitor_info(), read_metric("monitor", &ScheduleSpec::monitor,
+                                                              MetricUse::monitor));
   const auto inverse_power = ScheduleForm().number("beta", &ScheduleSpec::beta, 0, 1e6,
                                                    "alpha / (1 + beta t^1.5), t = epoch - 1");
   const auto exponential =
@@ -35,10 +36,6 @@ ScheduleForm make_schedule_form() {
 
 }  // namespace
 
-std::string to_string(Monitor monitor) { return kMonitorNames.of(monitor); }
-
-std::optional<Metric> metric_of(Monitor monitor) { return kMetricNames.find(to_string(monitor)); }
-
 const Form<ScheduleSpec>& schedule_form() {
   static const ScheduleForm form = make_schedule_form();
   return form;
@@ -54,7 +51,7 @@ Json ScheduleSpec::to_json() const {
     json["patience"] = patience;
     json["decay"] = decay;
     json["min_delta"] = min_delta;
-    json["monitor"] = to_string(monitor);
+    json["monitor"] = word_of(monitor, MetricUse::monitor);
   } else if (kind == Kind::inverse_power) {
     json["beta"] = beta;
   } else if (kind == Kind::exponential) {

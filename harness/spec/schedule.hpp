@@ -14,23 +14,6 @@ namespace mf {
 template <class T>
 class Form;  // base/form.hpp
 
-// What a rule watches: the RMSE of a part, or a metric of implicit feedback or ranking. Watching
-// the test set is what several papers do; it is named in every result, and `validation` is there
-// for those who do not want it.
-enum class Monitor { test, train, validation, objective, recall_20, recall_50, ndcg_100, map_10 };
-inline constexpr Names kMonitorNames{
-    std::to_array<Named<Monitor>>({{"test", Monitor::test},
-                                   {"train", Monitor::train},
-                                   {"validation", Monitor::validation},
-                                   {"objective", Monitor::objective},
-                                   {"recall_20", Monitor::recall_20},
-                                   {"recall_50", Monitor::recall_50},
-                                   {"ndcg_100", Monitor::ndcg_100},
-                                   {"map_10", Monitor::map_10}})};
-std::string to_string(Monitor monitor);
-// Nothing for the RMSE of a part.
-std::optional<Metric> metric_of(Monitor monitor);
-
 inline constexpr double kMaxLearningRate = 1e3;
 
 struct ScheduleSpec {
@@ -41,7 +24,9 @@ struct ScheduleSpec {
   double decay = 0.2;            // plateau: factor at a plateau; exponential: factor each epoch
   int patience = 2;              // plateau: evaluations without improvement
   double min_delta = 0;          // plateau: smaller improvements do not count
-  Monitor monitor = Monitor::test;
+  // Watching the test part is what several papers do; it is named in every result, and the
+  // validation part is there for those who do not want it.
+  Metric monitor = kTestRmse;
 
   Json to_json() const;
 };

@@ -101,12 +101,14 @@ class SchemaWriter {
     });
   }
 
-  // This word, or a list with it.
+  // This word, or one that matches it, or a list with it.
   Json includes(const std::string& word, bool sweeps) {
-    if (!sweeps) return {{"const", word}};
+    const Json is =
+        word.starts_with('^') ? Json{{"type", "string"}, {"pattern", word}} : Json{{"const", word}};
+    if (!sweeps) return is;
     return define("is-" + word, [&](const Json& self) {
       const Json list = {{"type", "array"}, {"contains", self}};
-      return Json{{"anyOf", Json::array({Json{{"const", word}}, list})}};
+      return Json{{"anyOf", Json::array({is, list})}};
     });
   }
 

@@ -21,6 +21,7 @@
 #include "harness/spec/case_names.hpp"
 #include "harness/spec/differences.hpp"
 #include "harness/spec/idle_keys.hpp"
+#include "harness/spec/metric_keys.hpp"
 #include "harness/spec/spec_forms.hpp"
 
 namespace mf {
@@ -158,6 +159,64 @@ AlgorithmEntry parse_algorithm(const Json& json, const std::string& path,
   return entry;
 }
 
+bool has_validation(const Case& item) {
+  return item.split.validation_fraction > 0 || !item.data.validation.empty();
+}
+
+// Who has no learning rate ignores the schedule.
+bool watches_by_schedule(const Case& item) {
+  return find_algorithm(item.algorithm).uses_learning_rate &&
+         item.schedule.kind == ScheduleSpec::Kind::plateau;
+}
+
+// Why the case has no such metric, or nothing.
+std::optional<std::string> why_no_metric(const Case& item, Metric metric) {
+  const Measure measure = metric->measure;
+  const bool implicit = is_implicit(item);
+  if (measure == Measure::objective && !implicit) {
+    return fmt::format(
+        "{} is for explicit ratings; algorithms for implicit feedback alone have an "
+        "objective",
+        item.algorithm);
+  }
+  if (measure == Measure::ranking) {
+    if (*item.evaluate.rank) return std::nullopt;
+    return fmt::format("{} is not computed; add \"ranking\": true to \"evaluate\"", metric.key());
+  }
+  if (measure == Measure::objective) return std::nullopt;
+  if (implicit) {
+    return fmt::format(
+        "{} is for implicit feedback, which has no {}; expected \"objective\" or a ranking metric, "
+        "as in {{\"metric\": \"ndcg_100\", \"value\": 0.3}}",
+        item.algorithm, measure == Measure::rmse ? "RMSE" : "MAE");
+  }
+  if (metric->part == MetricPart::validation && !has_validation(item)) {
+    return fmt::format(
+        "{} is of the validation part, but the split of {} has none; add \"validation\": 0.1 "
+        "to its split",
+        metric.key(), item.data.label());
+  }
+  // Of a program that evaluates itself there is no other number.
+  const auto& foreign = find_algorithm(item.algorithm).foreign;
+  if (foreign && foreign->takes_test && metric != kTestRmse) {
+    return fmt::format("{} evaluates itself and says its test RMSE alone; found {}", item.algorithm,
+                       metric.title());
+  }
+  return std::nullopt;
+}
+
+// Those of the named ones that the case has and is not measured by anyway, each once.
+std::vector<Metric> further_metrics(const Case& item, std::vector<Metric> named) {
+  std::sort(named.begin(), named.end());
+  named.erase(std::unique(named.begin(), named.end()), named.end());
+  std::erase_if(named, [&](Metric one) {
+    const bool errors_of_train = one->part == MetricPart::train && one != kObjective;
+    const bool anyway = one.is_ranking() ? one.is_usual() : !errors_of_train;
+    return anyway || why_no_metric(item, one).has_value();
+  });
+  return named;
+}
+
 Case make_case(const AlgorithmEntry& algorithm, const DataEntry& data, const EvaluateSpec& evaluate,
                std::uint64_t seed) {
   Case item;
@@ -174,6 +233,7 @@ Case make_case(const AlgorithmEntry& algorithm, const DataEntry& data, const Eva
   item.evaluate = evaluate;
   item.evaluate.rank = evaluate.rank.value_or(is_implicit(item));
   item.seed = seed;
+  item.evaluate.metrics = further_metrics(item, evaluate.metrics);
   item.resolved = {{"dataset", data.request_json},
                    {"split", item.split.to_json()},
                    {"algorithm", item.algorithm},
@@ -187,95 +247,24 @@ Case make_case(const AlgorithmEntry& algorithm, const DataEntry& data, const Eva
   return item;
 }
 
-bool has_validation(const Case& item) {
-  return item.split.validation_fraction > 0 || !item.data.validation.empty();
-}
-
-void check_monitors(const Case& item) {
-  const bool validation = has_validation(item);
-  const auto check = [&](Monitor monitor, const char* key) {
-    if (monitor == Monitor::validation && !validation) {
-      fail(ErrorKind::usage,
-           "{}.{}.monitor: watches the validation part, but the split of {} has none; add "
-           "\"validation\": 0.1 to its split",
-           item.path, key, item.data.label());
-    }
-  };
-  check(item.schedule.monitor, "schedule");
-  if (item.stop.plateau_patience > 0) check(item.stop.plateau_monitor, "stop.plateau");
-  if (item.stop.overfitting_factor == 0) return;
-  const Monitor unseen = item.stop.overfitting_monitor;
-  check(unseen, "stop.overfitting");
-  if (unseen == Monitor::train || unseen == Monitor::objective) {
-    fail(ErrorKind::usage,
-         "{}.stop.overfitting.monitor: found \"{}\", which is of the training part and does not "
-         "show it; expected test, validation or a ranking metric",
-         item.path, to_string(unseen));
-  }
-}
-
-// Who has no learning rate ignores the schedule.
-bool watches_by_schedule(const Case& item) {
-  return find_algorithm(item.algorithm).uses_learning_rate &&
-         item.schedule.kind == ScheduleSpec::Kind::plateau;
-}
-
-// Of a program that evaluates itself there is no other number than that.
-void check_watches_test(const Case& item) {
-  const auto& foreign = find_algorithm(item.algorithm).foreign;
-  if (!foreign || !foreign->takes_test) return;
-  const auto check = [&](bool watches, Monitor monitor, const char* key) {
-    if (!watches || monitor == Monitor::test) return;
-    fail(ErrorKind::usage,
-         "{}.{}.monitor: found \"{}\", but {} evaluates itself and says its test RMSE alone; "
-         "expected \"test\"",
-         item.path, key, to_string(monitor), item.algorithm);
-  };
-  check(watches_by_schedule(item), item.schedule.monitor, "schedule");
-  check(item.stop.plateau_patience > 0, item.stop.plateau_monitor, "stop.plateau");
-  check(item.stop.overfitting_factor > 0, item.stop.overfitting_monitor, "stop.overfitting");
-}
-
-// Why the case has no such metric, or nothing.
-std::optional<std::string> why_no_metric(const Case& item, Metric metric) {
-  const bool implicit = is_implicit(item);
-  if (metric == Metric::test_rmse && implicit) {
-    return fmt::format(
-        "{} is for implicit feedback, which has no RMSE; ask for \"objective\" or a "
-        "ranking metric: recall_20, recall_50, ndcg_100, map_10",
-        item.algorithm);
-  }
-  if (metric == Metric::objective && !implicit) {
-    return fmt::format(
-        "{} is for explicit ratings; algorithms for implicit feedback alone have an "
-        "objective",
-        item.algorithm);
-  }
-  if (is_ranking(metric) && !*item.evaluate.rank) {
-    return fmt::format("{} is not computed; add \"ranking\": true to \"evaluate\"",
-                       kMetricNames.of(metric));
-  }
-  return std::nullopt;
-}
-
 void check_metrics(const Case& item) {
-  const auto check = [&](const std::string& key, Metric metric) {
+  const auto check = [&](const char* key, Metric metric) {
     if (const auto why = why_no_metric(item, metric)) {
       fail(ErrorKind::usage, "{}.{}: {}", item.path, key, *why);
     }
   };
-  if (item.stop.target_rmse && is_implicit(item)) {
-    fail(ErrorKind::usage,
-         "{}.stop.target_rmse: {} is for implicit feedback, which has no RMSE; expected "
-         "\"target\": {{\"metric\": \"ndcg_100\", \"value\": 0.3}}",
-         item.path, item.algorithm);
-  }
+  if (item.stop.target_rmse) check("stop.target_rmse", kTestRmse);
   if (item.stop.target) check("stop.target", item.stop.target->metric);
-  const auto of = [](Monitor monitor) { return metric_of(monitor).value_or(Metric::test_rmse); };
-  if (watches_by_schedule(item)) check("schedule.monitor", of(item.schedule.monitor));
-  if (item.stop.plateau_patience > 0) check("stop.plateau.monitor", of(item.stop.plateau_monitor));
-  if (item.stop.overfitting_factor > 0) {
-    check("stop.overfitting.monitor", of(item.stop.overfitting_monitor));
+  if (watches_by_schedule(item)) check("schedule.monitor", item.schedule.monitor);
+  if (item.stop.plateau_patience > 0) check("stop.plateau.monitor", item.stop.plateau_monitor);
+  if (item.stop.overfitting_factor == 0) return;
+  const Metric unseen = item.stop.overfitting_monitor;
+  check("stop.overfitting.monitor", unseen);
+  if (unseen->part == MetricPart::train) {
+    fail(ErrorKind::usage,
+         "{}.stop.overfitting.monitor: found \"{}\", which is of the training part and does not "
+         "show it; expected a metric of the test or the validation part",
+         item.path, word_of(unseen, MetricUse::monitor));
   }
 }
 
@@ -396,8 +385,6 @@ void check_baseline(const Spec& spec, const std::vector<GivenAlgorithm>& algorit
 Case make_checked(const AlgorithmEntry& algorithm, const DataEntry& data,
                   const EvaluateSpec& evaluate, std::uint64_t seed) {
   Case item = make_case(algorithm, data, evaluate, seed);
-  check_monitors(item);
-  check_watches_test(item);
   check_metrics(item);
   return item;
 }
@@ -412,24 +399,17 @@ void mark_searched(Case& item, const TuneSpec& tune) {
   item.hash = sha256(canonical(item.resolved));
 }
 
-// What the trials are judged by.
+// What the trials are judged by. A program that evaluates itself is given the validation part then.
 Metric metric_of_study(const Case& base, const TuneSpec& tune, const std::string& path) {
-  const Metric metric = tune.metric.value_or(main_metric(base));
-  if (metric == Metric::objective) {
+  const Metric metric = tune.metric.value_or(on_validation(main_metric(base)));
+  if (metric == kObjective) {
     fail(ErrorKind::usage,
          "{}: {} has the objective alone, which is of the training part; add \"ranking\": true to "
          "\"evaluate\" for a metric on the validation part",
          path, base.algorithm);
   }
-  if (metric == Metric::test_rmse && is_implicit(base)) {
-    fail(ErrorKind::usage,
-         "{}.metric: {} is for implicit feedback, which has no RMSE; expected recall_20, "
-         "recall_50, ndcg_100 or map_10",
-         path, base.algorithm);
-  }
-  if (const auto why = why_no_metric(base, metric)) {
-    fail(ErrorKind::usage, "{}.metric: {}", path, *why);
-  }
+  const auto why = why_no_metric(base, metric == kValidationRmse ? kTestRmse : metric);
+  if (why) fail(ErrorKind::usage, "{}.metric: {}", path, *why);
   return metric;
 }
 
@@ -574,9 +554,37 @@ bool is_implicit(const Case& item) {
   return static_cast<bool>(find_algorithm(item.algorithm).implicit);
 }
 
+std::vector<Metric> watched_metrics(const Case& item) {
+  std::vector<Metric> all;
+  if (item.schedule.kind == ScheduleSpec::Kind::plateau) all.push_back(item.schedule.monitor);
+  if (item.stop.plateau_patience > 0) all.push_back(item.stop.plateau_monitor);
+  if (item.stop.overfitting_factor > 0) all.push_back(item.stop.overfitting_monitor);
+  return all;
+}
+
+std::vector<Metric> named_metrics(const Case& item) {
+  std::vector<Metric> all = watched_metrics(item);
+  if (item.stop.target) all.push_back(item.stop.target->metric);
+  all.insert(all.end(), item.evaluate.metrics.begin(), item.evaluate.metrics.end());
+  return all;
+}
+
+RankingSpec ranking_of(const Case& item) {
+  RankingSpec spec = item.evaluate.ranking;
+  for (const Metric one : named_metrics(item)) {
+    const bool known = std::count(spec.metrics.begin(), spec.metrics.end(), one) > 0;
+    if (one.is_ranking() && !known) spec.metrics.push_back(one);
+  }
+  return spec;
+}
+
+Metric error_metric(const Case& item) {
+  if (is_implicit(item)) return kObjective;
+  return is_trial(item) ? kValidationRmse : kTestRmse;
+}
+
 Metric main_metric(const Case& item) {
-  if (!is_implicit(item)) return Metric::test_rmse;
-  return item.evaluate.rank.value_or(true) ? Metric::ndcg_100 : Metric::objective;
+  return is_implicit(item) && item.evaluate.rank.value_or(true) ? kNdcg100 : error_metric(item);
 }
 
 // A key that came later stands in the JSON only where it is used: hashes of older cases must stay.
@@ -584,6 +592,7 @@ Json EvaluateSpec::to_json() const {
   Json json = {{"every", every}, {"train", train}, {"clip", clip}};
   if (user_groups != 0) json["user_groups"] = user_groups;
   if (rank.value_or(false)) json["ranking"] = {{"users", ranking.users}, {"seed", ranking.seed}};
+  for (const Metric one : metrics) json["metrics"].push_back(one.key());
   return json;
 }
 
@@ -595,22 +604,18 @@ Json to_json(const InitSpec& init) {
 namespace {
 
 // The target of figures and tables: where both are given, that of any metric.
-std::optional<Metric> target_metric(const Spec& spec) {
-  if (spec.target) return spec.target->metric;
-  if (spec.target_rmse) return Metric::test_rmse;
-  return std::nullopt;
+std::optional<Metric> target_metric(const SpecKeys& keys) {
+  if (keys.target) return keys.target->metric;
+  return keys.target_rmse ? std::optional(kTestRmse) : std::nullopt;
 }
 
-// What no case can meet is a mistake; beside others that can, a case without the metric is shown as
-// one that missed the target.
-void check_target(Spec& spec) {
-  const auto metric = target_metric(spec);
-  if (!metric) return;
-  const std::string path = spec.target ? "$.target" : "$.target_rmse";
+// What no case has is a mistake; beside others that do, a case without the metric is shown as one
+// that missed the target.
+void check_named(Spec& spec, Metric metric, const std::string& path) {
   std::vector<std::string> reasons;
   std::size_t without = 0;
   for (const Case& item : spec.cases) {
-    const auto why = why_no_metric(item, *metric);
+    const auto why = why_no_metric(item, metric);
     if (!why) continue;
     ++without;
     if (std::find(reasons.begin(), reasons.end(), *why) == reasons.end()) reasons.push_back(*why);
@@ -621,6 +626,20 @@ void check_target(Spec& spec) {
   for (const auto& why : reasons) {
     spec.warnings.push_back(fmt::format("{}: some cases cannot meet it: {}", path, why));
   }
+}
+
+void check_named(Spec& spec, const SpecKeys& keys) {
+  const auto target = target_metric(keys);
+  if (target) check_named(spec, *target, keys.target ? "$.target" : "$.target_rmse");
+  for (const Metric one : keys.evaluate.metrics) check_named(spec, one, "$.evaluate.metrics");
+}
+
+// With what the target and the search of an entry ask for.
+EvaluateSpec evaluation_of(const SpecKeys& keys, const AlgorithmEntry& entry) {
+  EvaluateSpec evaluate = keys.evaluate;
+  if (const auto target = target_metric(keys)) evaluate.metrics.push_back(*target);
+  if (entry.tune && entry.tune->metric) evaluate.metrics.push_back(*entry.tune->metric);
+  return evaluate;
 }
 
 void check_clip(const Case& item) {
@@ -658,7 +677,8 @@ Spec parse_spec(const Json& json, const std::string& file) {
   for (const auto seed : keys.seeds) {
     for (const auto& entry : data) {
       for (const auto& algorithm : algorithms) {
-        Case item = make_checked(algorithm.entry, entry, keys.evaluate, seed);
+        const EvaluateSpec evaluate = evaluation_of(keys, algorithm.entry);
+        Case item = make_checked(algorithm.entry, entry, evaluate, seed);
         if (algorithm.entry.tune) mark_searched(item, *algorithm.entry.tune);
         if (!seen.insert(item.hash).second) {
           repeated.insert(entry.path + " with " + algorithm.entry.path);
@@ -666,7 +686,7 @@ Spec parse_spec(const Json& json, const std::string& file) {
         }
         if (algorithm.entry.tune) {
           const auto [at, added] = studies.try_emplace({&entry, &algorithm}, spec.studies.size());
-          if (added) add_study(spec, make_study(item, algorithm, entry, keys.evaluate));
+          if (added) add_study(spec, make_study(item, algorithm, entry, evaluate));
           item.study = at->second;
         }
         spec.cases.push_back(std::move(item));
@@ -675,7 +695,7 @@ Spec parse_spec(const Json& json, const std::string& file) {
   }
   name_cases(spec.cases);
   label_studies(spec);
-  check_target(spec);
+  check_named(spec, keys);
   if (keys.evaluate.clip) std::for_each(spec.cases.begin(), spec.cases.end(), check_clip);
   warn_of_unequal(spec, algorithms);
   warn_of_splits(spec, keys, data);

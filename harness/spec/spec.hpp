@@ -30,6 +30,9 @@ struct EvaluateSpec {
   // say. Of a case: whether they are computed, and for whom.
   std::optional<bool> rank;
   RankingSpec ranking;
+  // Beside what every case is measured by. Of a case: with those that its spec's target and search
+  // name.
+  std::vector<Metric> metrics;
 
   Json to_json() const;
 };
@@ -74,9 +77,9 @@ struct StudyPlan {
   std::string label;  // "sgd_serial factors=8 on ml-1m"
   std::string path;   // JSON path of its "tune", for messages
   TuneSpec tune;
-  Metric metric = Metric::test_rmse;  // of the validation part, where the RMSE is meant as well
-  std::vector<std::int64_t> rungs;    // epochs of each, rising
-  std::vector<Json> points;           // values of the trials, in the order of their draws
+  Metric metric = kValidationRmse;  // ranking metrics are of the validation part, too
+  std::vector<std::int64_t> rungs;  // epochs of each, rising
+  std::vector<Json> points;         // values of the trials, in the order of their draws
 
   // Points that a sampler which learns has not been asked for yet.
   std::int64_t to_come = 0;
@@ -93,6 +96,14 @@ struct Study : StudyPlan {
 
 // Its algorithm is one for implicit feedback.
 bool is_implicit(const Case& item);
+// What rules that are in force watch: of the schedule, the plateau and overfitting.
+std::vector<Metric> watched_metrics(const Case& item);
+// Metrics that somebody has named: those and the ones of targets and of `evaluate`.
+std::vector<Metric> named_metrics(const Case& item);
+// With the usual metrics and those that are named.
+RankingSpec ranking_of(const Case& item);
+// What must not diverge: the RMSE of the part that the case is judged on, or the objective.
+Metric error_metric(const Case& item);
 // What a model of the case is judged by first: test RMSE; of implicit feedback NDCG@100, or the
 // objective where nothing is ranked.
 Metric main_metric(const Case& item);

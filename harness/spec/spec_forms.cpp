@@ -3,6 +3,7 @@
 #include <set>
 
 #include "algorithms/core/registry.hpp"
+#include "harness/spec/metric_keys.hpp"
 
 namespace mf {
 namespace {
@@ -182,6 +183,20 @@ void read_ranking(JsonReader& reader, EvaluateSpec& spec) {
   spec.rank = reader.boolean("ranking", false);
 }
 
+void read_metrics(JsonReader& reader, EvaluateSpec& spec) {
+  const Json* json = reader.find("metrics");
+  if (json == nullptr) return;
+  const std::string path = reader.path("metrics");
+  if (!json->is_array()) {
+    fail(ErrorKind::usage, "{}: found {}, expected a list of metrics", path, describe(*json));
+  }
+  for (const Json& one : *json) {
+    const Json named = {{"metrics", one}};
+    const std::string word = JsonReader(named, reader.where()).name("metrics");
+    spec.metrics.push_back(parse_metric(word, MetricUse::target, path));
+  }
+}
+
 Form<EvaluateSpec> make_evaluate_form() {
   return Form<EvaluateSpec>()
       .integer("every", &EvaluateSpec::every, 1, 1'000'000'000, "epochs between evaluations")
@@ -193,7 +208,12 @@ Form<EvaluateSpec> make_evaluate_form() {
               "ranking metrics on the test part; by default of implicit feedback alone",
               {{"type", "boolean"}},
               ranking_form().shared_info()},
-             read_ranking);
+             read_ranking)
+      .field({"metrics",
+              "further ones to those of every case",
+              {{"type", "array"}, {"items", metric_schema(MetricUse::target)}},
+              nullptr},
+             read_metrics);
 }
 
 void read_seeds(JsonReader& reader, SpecKeys& spec) {

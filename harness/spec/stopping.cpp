@@ -6,42 +6,26 @@
 #include <cmath>
 
 #include "base/form.hpp"
+#include "harness/spec/metric_keys.hpp"
 
 namespace mf {
 namespace {
 
 using StopForm = Form<StopSpec>;
-using TargetForm = Form<TargetSpec>;
-
-TargetForm value_up_to(double most, std::string help) {
-  return TargetForm().number("value", &TargetSpec::value, 0, most, std::move(help)).required();
-}
-
-// A share beyond 1 would be met by no run.
-TargetForm make_target_form() {
-  std::vector<std::pair<Metric, TargetForm>> kinds;
-  for (const auto& one : kMetricNames.table) {
-    kinds.emplace_back(one.value, is_ranking(one.value) ? value_up_to(1, "a share, at or above it")
-                                                        : value_up_to(1e300, "at or below it"));
-  }
-  return TargetForm().kinds("metric", &TargetSpec::metric, kMetricNames, kinds,
-                            "what is to reach the value");
-}
-
 StopForm make_stop_form() {
   const auto plateau = StopForm()
                            .integer("patience", &StopSpec::plateau_patience, 1, 1'000'000,
                                     "evaluations without improvement", 3)
                            .number("min_delta", &StopSpec::plateau_min_delta, 0, 1e6,
                                    "smaller improvements do not count")
-                           .choice("monitor", &StopSpec::plateau_monitor, kMonitorNames,
-                                   "the RMSE or the metric that is watched");
+                           .field(monitor_info(), read_metric("monitor", &StopSpec::plateau_monitor,
+                                                              MetricUse::monitor));
   const auto overfitting =
       StopForm()
           .number("factor", &StopSpec::overfitting_factor, 1, 1e6,
                   "times the best RMSE so far, or the best metric over it", 1.05)
-          .choice("monitor", &StopSpec::overfitting_monitor, kMonitorNames,
-                  "the RMSE or the metric that is watched");
+          .field(monitor_info(),
+                 read_metric("monitor", &StopSpec::overfitting_monitor, MetricUse::monitor));
   return StopForm()
       .integer("epochs", &StopSpec::epochs, 0, 1'000'000'000, "epochs at most")
       .number("train_seconds", &StopSpec::train_seconds, 0, 1e9, "on the training clock")
@@ -56,15 +40,6 @@ StopForm make_stop_form() {
 }
 
 }  // namespace
-
-const Form<TargetSpec>& target_form() {
-  static const TargetForm form = make_target_form();
-  return form;
-}
-
-Json to_json(const TargetSpec& target) {
-  return {{"metric", kMetricNames.of(target.metric)}, {"value", target.value}};
-}
 
 const Form<StopSpec>& stop_form() {
   static const StopForm form = make_stop_form();
@@ -85,62 +60,62 @@ Json StopSpec::to_json() const {
   if (plateau_patience > 0) {
     json["plateau"] = {{"patience", plateau_patience},
                        {"min_delta", plateau_min_delta},
-                       {"monitor", to_string(plateau_monitor)}};
+                       {"monitor", word_of(plateau_monitor, MetricUse::monitor)}};
   }
   if (overfitting_factor > 0) {
     json["overfitting"] = {{"factor", overfitting_factor},
-                           {"monitor", to_string(overfitting_monitor)}};
+                           {"monitor", word_of(overfitting_monitor, MetricUse::monitor)}};
   }
   return json;
 }
 
 std::optional<StopDecision> Stopping::check_divergence(const StopInput& input) const {
-  const bool rmse = error_ == Metric::test_rmse;
-  if (!std::isfinite(input.error)) {
-    return StopDecision{Status::diverged,
-                        fmt::format("the {} of epoch {} is not finite", name_, input.epoch)};
+  const double error = input.metrics.to_minimize(error_);
+  if (!std::isfinite(error)) {
+    return StopDecision{Status::diverged, fmt::format("the {} of epoch {} is not finite",
+                                                      error_.title(), input.epoch)};
   }
+  const bool rmse = error_->measure == Measure::rmse;
   const double far = (rmse ? kFarFromMean : 1) * reference_.trivial;
   const double limit = spec_.divergence * std::max(reference_.initial, far);
-  if (input.epoch == 0 || !(input.error > limit)) return std::nullopt;
-  const auto text = [this](double error) { return format_metric(error_, error); };
-  const std::string trivial =
-      rmse ? fmt::format("{} x that of predicting the mean ({})", kFarFromMean,
-                         text(reference_.trivial))
-           : fmt::format("that of a model of zeros ({})", text(reference_.trivial));
+  if (input.epoch == 0 || !(error > limit)) return std::nullopt;
+  const std::string trivial = error_.format(reference_.trivial);
   return StopDecision{
       Status::diverged,
       fmt::format("{} {} after epoch {} is over {} x the larger of that of the initial model ({}) "
                   "and {}",
-                  name_, text(input.error), input.epoch, spec_.divergence, text(reference_.initial),
-                  trivial)};
+                  error_.title(), error_.format(error), input.epoch, spec_.divergence,
+                  error_.format(reference_.initial),
+                  rmse ? fmt::format("{} x that of predicting the mean ({})", kFarFromMean, trivial)
+                       : fmt::format("that of a model of zeros ({})", trivial))};
 }
 
 std::optional<StopDecision> Stopping::check_targets(const StopInput& input) const {
-  if (spec_.target_rmse && error_ == Metric::test_rmse && input.error <= *spec_.target_rmse) {
-    return StopDecision{Status::completed, fmt::format("reached the target RMSE {} after epoch {}",
-                                                       *spec_.target_rmse, input.epoch)};
+  const auto reached = [&](Metric metric, double target, const std::string& name) {
+    const auto value = input.metrics[metric];
+    if (!value || !metric.meets(*value, target)) return std::optional<StopDecision>();
+    return std::optional(StopDecision{
+        Status::completed,
+        fmt::format("reached the target {} {} after epoch {}", name, target, input.epoch)});
+  };
+  if (spec_.target_rmse) {
+    if (auto decision = reached(kTestRmse, *spec_.target_rmse, "RMSE")) return decision;
   }
   if (!spec_.target) return std::nullopt;
-  const auto& value = input.metrics[spec_.target->metric];
-  if (!value || !meets(spec_.target->metric, *value, spec_.target->value)) return std::nullopt;
-  return StopDecision{Status::completed, fmt::format("reached the target {} {} after epoch {}",
-                                                     kMetricNames.of(spec_.target->metric),
-                                                     spec_.target->value, input.epoch)};
+  return reached(spec_.target->metric, spec_.target->value, spec_.target->metric.key());
 }
 
 std::optional<StopDecision> Stopping::check_plateau(const StopInput& input) {
+  const double now = input.metrics.to_minimize(spec_.plateau_monitor);
   // What was not computed is neither better nor worse.
-  if (spec_.plateau_patience == 0 || std::isnan(input.monitored)) return std::nullopt;
-  if (!best_ || input.monitored < *best_ - spec_.plateau_min_delta) {
-    best_ = input.monitored;
+  if (spec_.plateau_patience == 0 || std::isnan(now)) return std::nullopt;
+  if (!best_ || now < *best_ - spec_.plateau_min_delta) {
+    best_ = now;
     waited_ = 0;
   } else if (++waited_ >= spec_.plateau_patience) {
-    const bool rmse = !metric_of(spec_.plateau_monitor);
-    return StopDecision{
-        Status::completed,
-        fmt::format("no better {}{} in {} evaluations", to_string(spec_.plateau_monitor),
-                    rmse ? " RMSE" : "", spec_.plateau_patience)};
+    return StopDecision{Status::completed,
+                        fmt::format("no better {} in {} evaluations", spec_.plateau_monitor.title(),
+                                    spec_.plateau_patience)};
   }
   return std::nullopt;
 }
@@ -148,7 +123,7 @@ std::optional<StopDecision> Stopping::check_plateau(const StopInput& input) {
 // More is better of what is below zero here: it was negated, and falls by the factor.
 std::optional<StopDecision> Stopping::check_overfitting(const StopInput& input) {
   const double factor = spec_.overfitting_factor;
-  const double now = input.overfitting;
+  const double now = input.metrics.to_minimize(spec_.overfitting_monitor);
   if (factor == 0 || !std::isfinite(now)) return std::nullopt;
   if (!best_unseen_ || now <= best_unseen_->value) {
     best_unseen_ = Best{now, input.epoch};
@@ -156,13 +131,12 @@ std::optional<StopDecision> Stopping::check_overfitting(const StopInput& input) 
   }
   const double best = best_unseen_->value;
   if (!(best < 0 ? now * factor > best : now > factor * best)) return std::nullopt;
-  const bool rmse = !metric_of(spec_.overfitting_monitor);
   return StopDecision{
       Status::completed,
-      fmt::format("overfits: {}{} {:.6g} after epoch {} is worse than the best ({:.6g}, epoch {}) "
-                  "by over {} x",
-                  to_string(spec_.overfitting_monitor), rmse ? " RMSE" : "", std::abs(now),
-                  input.epoch, std::abs(best), best_unseen_->epoch, factor)};
+      fmt::format("overfits: {} {:.6g} after epoch {} is worse than the best ({:.6g}, epoch {}) by "
+                  "over {} x",
+                  spec_.overfitting_monitor.title(), std::abs(now), input.epoch, std::abs(best),
+                  best_unseen_->epoch, factor)};
 }
 
 std::optional<StopDecision> Stopping::check(const StopInput& input) {

@@ -19,18 +19,15 @@ struct StopSpec {
   std::optional<TargetSpec> target;     // of any metric
   int plateau_patience = 0;             // 0: off; evaluations without improvement
   double plateau_min_delta = 0;
-  Monitor plateau_monitor = Monitor::test;
+  Metric plateau_monitor = kTestRmse;
   double overfitting_factor = 0;  // 0: off; worse than the best so far by this factor
-  Monitor overfitting_monitor = Monitor::test;
+  Metric overfitting_monitor = kTestRmse;
   // Diverged: not finite, or over this times the larger of the error of epoch 0 and a trivial
   // model's (Reference; of ratings kFarFromMean times it).
   double divergence = 1.05;
 
   Json to_json() const;
 };
-
-const Form<TargetSpec>& target_form();
-Json to_json(const TargetSpec& target);
 
 const Form<StopSpec>& stop_form();
 StopSpec parse_stop(const Json& json, const std::string& path);
@@ -40,9 +37,6 @@ struct StopInput {
   double train_s = 0;
   double wall_s = 0;
   bool evaluated = false;
-  double error = 0;        // what must not diverge: the test RMSE, or the objective
-  double monitored = 0;    // of the plateau; less is better
-  double overfitting = 0;  // what the rule on overfitting watches; less is better
   MetricValues metrics = {};
 };
 
@@ -67,12 +61,8 @@ struct Reference {
 
 class Stopping {
  public:
-  // `error` is what may diverge: the RMSE of a part, by whose name reasons call it, or the
-  // objective.
-  explicit Stopping(StopSpec spec, Metric error = Metric::test_rmse, std::string part = "test")
-      : spec_(spec),
-        error_(error),
-        name_(error == Metric::test_rmse ? part + " RMSE" : "objective") {}
+  // `error` is what may diverge: the RMSE of a part, or the objective.
+  explicit Stopping(StopSpec spec, Metric error = kTestRmse) : spec_(spec), error_(error) {}
   void start(const Reference& reference) { reference_ = reference; }
   std::optional<StopDecision> check(const StopInput& input);
 
@@ -83,7 +73,6 @@ class Stopping {
   std::optional<StopDecision> check_overfitting(const StopInput& input);
   StopSpec spec_;
   Metric error_;
-  std::string name_;  // of the error
   Reference reference_;
   std::optional<double> best_;
   struct Best {

@@ -8,12 +8,13 @@
 #include "base/error.hpp"
 #include "base/hash.hpp"
 #include "harness/spec/case_names.hpp"
+#include "harness/spec/metric_keys.hpp"
 
 namespace mf {
 namespace {
 
-void watch_validation(Monitor& monitor) {
-  if (monitor == Monitor::test) monitor = Monitor::validation;
+void watch_validation(Metric& monitor) {
+  if (monitor->part == MetricPart::test) monitor = on_validation(monitor);
 }
 
 // A rule watches what an evaluation says.
@@ -105,9 +106,8 @@ Json to_json(const StudyPlan& plan) {
   for (const auto& range : plan.tune.over) over.push_back(range_json(range));
   Json tune = plan.tune.to_json();
   tune["over"] = over;
-  Json json = {{"schema_version", 1},  {"study", plan.name},
-               {"label", plan.label},  {"metric", kTuneMetricNames.of(plan.metric)},
-               {"tune", tune},         {"rungs", plan.rungs},
+  Json json = {{"schema_version", 1},         {"study", plan.name}, {"label", plan.label},
+               {"metric", plan.metric.key()}, {"tune", tune},       {"rungs", plan.rungs},
                {"points", plan.points}};
   if (plan.to_come > 0) json["to_come"] = plan.to_come;
   return json;
@@ -121,7 +121,7 @@ StudyPlan read_study_plan(const Json& json, const std::string& where) {
     }
     plan.name = json.at("study").get<std::string>();
     plan.label = json.at("label").get<std::string>();
-    plan.metric = kTuneMetricNames.parse(json.at("metric").get<std::string>(), "metric");
+    plan.metric = parse_metric(json.at("metric").get<std::string>(), MetricUse::search, "metric");
     const Json& tune = json.at("tune");
     plan.tune.trials = tune.at("trials").get<std::int64_t>();
     plan.tune.eta = tune.at("eta").get<std::int64_t>();

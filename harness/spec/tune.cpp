@@ -11,6 +11,7 @@
 #include "base/error.hpp"
 #include "base/hash.hpp"
 #include "base/rng.hpp"
+#include "harness/spec/metric_keys.hpp"
 #include "harness/spec/schedule.hpp"
 
 namespace mf {
@@ -43,13 +44,8 @@ const TuneForm& tune_form() {
                  })
           .field({"metric",
                   "on the validation part; by default the RMSE, of implicit feedback ndcg_100",
-                  {{"enum", kTuneMetricNames.all()}},
-                  nullptr},
-                 [](JsonReader& reader, TuneSpec& tune) {
-                   if (reader.find("metric") == nullptr) return;
-                   tune.metric =
-                       kTuneMetricNames.find(reader.choice("metric", "", kTuneMetricNames.all()));
-                 });
+                  metric_schema(MetricUse::search), nullptr},
+                 read_metric("metric", &TuneSpec::metric, MetricUse::search));
   return form;
 }
 
@@ -251,7 +247,7 @@ Json TuneSpec::to_json() const {
   Json json = {{"trials", trials}, {"over", ranges}, {"eta", eta}, {"seed", seed}};
   if (budget_s) json["budget_s"] = *budget_s;
   if (sampler != TuneSampler::random) json["sampler"] = kTuneSamplers.of(sampler);
-  if (metric) json["metric"] = kTuneMetricNames.of(*metric);
+  if (metric) json["metric"] = metric->key();
   return json;
 }
 

@@ -14,14 +14,6 @@
 
 namespace mf {
 
-// What the trials are judged by, all on the validation part.
-inline constexpr Names kTuneMetricNames{
-    std::to_array<Named<Metric>>({{"validation_rmse", Metric::test_rmse},
-                                  {"recall_20", Metric::recall_20},
-                                  {"recall_50", Metric::recall_50},
-                                  {"ndcg_100", Metric::ndcg_100},
-                                  {"map_10", Metric::map_10}})};
-
 // Who draws the points: the seed alone, or, from the first few on, what the trials before gave.
 enum class TuneSampler { random, optuna };
 inline constexpr Names kTuneSamplers{std::to_array<Named<TuneSampler>>(

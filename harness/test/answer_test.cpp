@@ -39,7 +39,7 @@ ResultFile descending() {
   return file;
 }
 
-constexpr TargetSpec rmse(double value) { return {Metric::test_rmse, value}; }
+constexpr TargetSpec rmse(double value) { return {kTestRmse, value}; }
 
 TEST(Answer, IsAtTheFirstEvaluatedPointThatMeetsTheTargetNotBetweenTwo) {
   const auto reached = answer_at(descending(), rmse(0.95));  // between 2 s and 4 s
@@ -63,14 +63,14 @@ TEST(Answer, CountsTheFirstPointEvenIfTheErrorRisesAgainAndPassesOverUnknownOnes
 
 TEST(Answer, IsNoneWhereTheTargetIsMissedOrTheMetricWasNotComputed) {
   EXPECT_FALSE(answer_at(descending(), rmse(0.7)));
-  EXPECT_FALSE(answer_at(descending(), {Metric::ndcg_100, 0.1}));
+  EXPECT_FALSE(answer_at(descending(), {kNdcg100, 0.1}));
   EXPECT_FALSE(answer_at_end(ResultFile{}));
 }
 
 TEST(Answer, OfARankingMetricIsAtOrAboveIt) {
   ResultFile file = descending();
   for (int i = 0; i < 4; ++i) file.trace[i]["ndcg_100"] = 0.1 * i;
-  EXPECT_EQ(answer_at(file, {Metric::ndcg_100, 0.15})->train_s, 4);
+  EXPECT_EQ(answer_at(file, {kNdcg100, 0.15})->train_s, 4);
 }
 
 TEST(Answer, HasTheEnergyOfItsPointAndNoneWithoutIt) {

@@ -130,7 +130,7 @@ TEST(ComparedCase, AnAnswerIsReadyAfterPrepareTransferAndTraining) {
   const ComparedCase diverged = one({.seed = 2, .status = "diverged", .target_rmse = 0.9});
   EXPECT_EQ(answer_times(diverged, diverged.target).answer_s, 2.75) << "it was there before";
   EXPECT_EQ(answer_times(diverged, std::nullopt).answer_s, kNever) << "its end is no answer";
-  EXPECT_EQ(answer_times(whole, TargetSpec{Metric::test_rmse, 0.1}).answer_s, kNever);
+  EXPECT_EQ(answer_times(whole, TargetSpec{kTestRmse, 0.1}).answer_s, kNever);
   EXPECT_EQ(one({.seed = 3, .epoch_s = {9, 1, 3}}).epoch_s, 2) << "steady";
   EXPECT_EQ(one({.seed = 4, .epoch_s = {9}, .rmse = {1}}).epoch_s, 9) << "all there is";
 }
@@ -166,7 +166,7 @@ TEST(Compare, IsByTheMetricOfRunsThatCompleted) {
     }
   }
   const auto row = f.compare().rows.at(0);
-  EXPECT_EQ(row.metric, Metric::ndcg_100);
+  EXPECT_EQ(row.metric, kNdcg100);
   EXPECT_EQ(row.quality.pairs, 3);
 }
 
@@ -323,7 +323,7 @@ TEST(Compare, RunsThatMissTheTargetAreInfinitelyLate) {
   EXPECT_EQ(some.answer_time.verdict, Verdict::ambiguous);
   EXPECT_EQ(some.epoch_time.verdict, Verdict::same);
   EXPECT_TRUE(contains(to_text(f.compare()), "5 and 5 (2 never) runs")) << to_text(f.compare());
-  const auto earlier = f.compare({.target = TargetSpec{Metric::test_rmse, 0.9}}).rows.at(0);
+  const auto earlier = f.compare({.target = TargetSpec{kTestRmse, 0.9}}).rows.at(0);
   EXPECT_EQ(earlier.answer_time.second.never, 0) << "all meet an easier one";
   EXPECT_EQ(earlier.answer_time.pairs, 5);
 }
@@ -442,8 +442,7 @@ TEST(Compare, DifferentTargetsAreNoTarget) {
   const auto row = f.compare().rows.at(0);
   EXPECT_TRUE(row.targets_differ);
   EXPECT_FALSE(row.target);
-  EXPECT_EQ(f.compare({.target = TargetSpec{Metric::test_rmse, 0.9}}).rows.at(0).target->value,
-            0.9);
+  EXPECT_EQ(f.compare({.target = TargetSpec{kTestRmse, 0.9}}).rows.at(0).target->value, 0.9);
 }
 
 TEST(Compare, AnEditedTargetCountsForWhatTheSpecLists) {
@@ -497,9 +496,9 @@ TEST(Judge, NeedsTheTestAndTheMargin) {
   EXPECT_EQ(judge_time(1.10, {0.95, 1.20}, 0.20, 0.02), Verdict::ambiguous);
   EXPECT_EQ(judge_time(1.10, {1.05, 1.15}, 0.06, 0.02), Verdict::ambiguous) << "Holm's";
   EXPECT_EQ(judge_time(1.015, {1.005, 1.025}, 0.01, 0.02), Verdict::ambiguous);
-  EXPECT_EQ(judge_quality(Metric::test_rmse, 0.1, {0.05, 0.15}, 0.01, 0.02), Verdict::worse);
-  EXPECT_EQ(judge_quality(Metric::ndcg_100, 0.1, {0.05, 0.15}, 0.01, 0.02), Verdict::better);
-  EXPECT_EQ(judge_quality(Metric::test_rmse, 0.1, {-0.05, 0.25}, 0.3, 0.02), Verdict::ambiguous);
+  EXPECT_EQ(judge_quality(kTestRmse, 0.1, {0.05, 0.15}, 0.01, 0.02), Verdict::worse);
+  EXPECT_EQ(judge_quality(kNdcg100, 0.1, {0.05, 0.15}, 0.01, 0.02), Verdict::better);
+  EXPECT_EQ(judge_quality(kTestRmse, 0.1, {-0.05, 0.25}, 0.3, 0.02), Verdict::ambiguous);
 }
 
 // ---- how often it is right

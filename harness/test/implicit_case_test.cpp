@@ -157,7 +157,7 @@ TEST(ImplicitCase, RanksASampleOrNobody) {
   EXPECT_EQ(sample.header["ranking"]["users"], 20);
   EXPECT_EQ(sample.header["ranking"]["sample_seed"], 4);
   const Spec none = spec_of("\"folder\"", R"("evaluate": {"ranking": false}, )");
-  EXPECT_EQ(main_metric(none.cases[0]), Metric::objective);
+  EXPECT_EQ(main_metric(none.cases[0]), kObjective);
   const ResultFile file = run_one(none);
   EXPECT_FALSE(file.header.contains("ranking"));
   EXPECT_FALSE(file.trace[0].contains("ndcg_100"));
@@ -190,7 +190,6 @@ TEST(ImplicitCase, ExplicitRatingsAreRankedOnRequest) {
   EXPECT_FALSE(plain.cases[0].resolved["evaluate"].contains("ranking")) << "hashes stay";
   const ResultFile without = run_one(plain);
   EXPECT_FALSE(without.trace[0].contains("ndcg_100"));
-  EXPECT_FALSE(without.footer.contains("metrics"));
   const ResultFile with = run_one(spec_of("\"als_cpu\"", R"("evaluate": {"ranking": true}, )"));
   EXPECT_EQ(with.trace[1]["test_rmse"], without.trace[1]["test_rmse"]);
   EXPECT_TRUE(with.trace[1]["ndcg_100"].is_number());
@@ -219,11 +218,29 @@ TEST(ImplicitCase, StopsAtATargetOfAnyMetric) {
     EXPECT_LT(file.trace[i]["recall_20"], 0.01);
 }
 
+// At any k, beside the usual ones; the target of a spec asks for it.
+TEST(ImplicitCase, IsMeasuredByWhatIsNamed) {
+  const ResultFile file = run_one(spec_of(
+      "\"folder\"", R"("target": {"metric": "ndcg@10", "value": 0.9}, "evaluate": {"metrics":
+                    ["hit_rate@10", "recall@10", "precision@10", "mrr@10", "recall@1"]}, )"));
+  EXPECT_EQ(file.header["target"]["metric"], "ndcg_10");
+  EXPECT_EQ(file.header["ranking"]["metrics"],
+            (Json{"recall_20", "recall_50", "ndcg_100", "map_10", "recall_1", "recall_10",
+                  "ndcg_10", "mrr_10", "hit_rate_10", "precision_10"}));
+  const Json& last = file.trace.back();
+  EXPECT_EQ(file.footer["metrics"]["ndcg_10"]["final"], last["ndcg_10"]);
+  EXPECT_GE(last["hit_rate_10"], last["mrr_10"].get<double>());
+  EXPECT_GE(last["hit_rate_10"], last["recall_10"].get<double>());
+  EXPECT_GE(last["mrr_10"], last["recall_1"].get<double>());
+  EXPECT_LE(last["precision_10"], last["recall_10"].get<double>());
+  EXPECT_GT(last["precision_10"], 0);
+}
+
 TEST(ImplicitCase, APlateauMayWatchAMetric) {
   const ResultFile file = run_one(spec_of(
       "\"folder\"",
       R"("stop": {"epochs": 50, "plateau": {"patience": 2, "min_delta": 0.5, "monitor": "map_10"}}, )"));
-  EXPECT_EQ(file.footer["stop_reason"], "no better map_10 in 2 evaluations");
+  EXPECT_EQ(file.footer["stop_reason"], "no better MAP@10 in 2 evaluations");
   EXPECT_EQ(file.footer["epochs"], 2);
 }
 
@@ -316,10 +333,10 @@ TEST(ImplicitCase, TablesNameTheMetric) {
   ASSERT_EQ(all.size(), 2u);
   for (const Comparison& one : all) {
     const bool implicit = contains(one.label, "folder");
-    EXPECT_EQ(one.metric, implicit ? Metric::ndcg_100 : Metric::test_rmse);
+    EXPECT_EQ(one.metric, implicit ? kNdcg100 : kTestRmse);
     EXPECT_EQ(*one.quality.value, 0) << "the same seed";
     ASSERT_EQ(one.target.has_value(), implicit);
-    EXPECT_TRUE(!implicit || one.target->metric == Metric::ndcg_100);
+    EXPECT_TRUE(!implicit || one.target->metric == kNdcg100);
     EXPECT_TRUE(one.answer_time.value.has_value());
   }
 }

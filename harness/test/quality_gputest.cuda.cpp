@@ -94,10 +94,10 @@ FoldInLoss implicit_loss(double exponent = 0) {
 }
 
 void expect_ranking_equal(const MetricValues& found, const MetricValues& expected) {
-  for (const auto& metric : kMetricNames.table) {
-    if (!is_ranking(metric.value)) continue;
-    ASSERT_TRUE(found[metric.value] && expected[metric.value]);
-    EXPECT_EQ(*found[metric.value], *expected[metric.value]) << metric.name;
+  for (const auto& [metric, value] : expected) {
+    if (!metric.is_ranking()) continue;
+    ASSERT_TRUE(found[metric]);
+    EXPECT_EQ(*found[metric], value) << metric.key();
   }
 }
 
@@ -123,10 +123,9 @@ TEST(DeviceQuality, EqualsTheHost) {
       const MetricValues expected = evaluator.evaluate(model.view(), team);
       const MetricValues found = evaluator.evaluate(device.view(), team);
       expect_ranking_equal(found, expected);
-      EXPECT_NEAR(*found[Metric::objective], *expected[Metric::objective],
-                  1e-10 * *expected[Metric::objective]);
+      EXPECT_NEAR(*found[kObjective], *expected[kObjective], 1e-10 * *expected[kObjective]);
       const MetricValues again = evaluator.evaluate(device.view(), team);
-      EXPECT_EQ(*again[Metric::objective], *found[Metric::objective]) << "a fixed order";
+      EXPECT_EQ(*again[kObjective], *found[kObjective]) << "a fixed order";
     }
   }
 }
@@ -196,9 +195,9 @@ TEST(DeviceQuality, RanksExplicitModelsAndFoldedUsers) {
       const MetricValues expected = evaluator.evaluate(model.view(), team);
       const MetricValues found = evaluator.evaluate(OnDevice(model, 2).view(), team);
       // Rows that were folded in are no whole numbers: near ties may fall differently.
-      for (const auto& metric : kMetricNames.table) {
-        if (is_ranking(metric.value)) {
-          EXPECT_NEAR(*found[metric.value], *expected[metric.value], 1e-4) << metric.name;
+      for (const auto& [metric, value] : expected) {
+        if (metric.is_ranking()) {
+          EXPECT_NEAR(*found[metric], value, 1e-4) << metric.key();
         }
       }
     }
@@ -240,7 +239,8 @@ TEST(DeviceQuality, OfAModelThatIsNotFiniteIsNone) {
     for (int k = 0; k < 5; ++k) model.q[302 * 5 + k] = bad;
     QualityEvaluator evaluator(split, Predictor(split.train), implicit_loss(), RankingSpec{},
                                alone());
-    EXPECT_TRUE(std::isnan(*evaluator.evaluate(OnDevice(model).view(), team)[Metric::map_10]));
+    EXPECT_TRUE(
+        std::isnan(*evaluator.evaluate(OnDevice(model).view(), team)[Metric::named("map", 10)]));
   }
 }
 

@@ -86,6 +86,29 @@ inline double reference_recall(const std::vector<std::int32_t>& list, View<const
   return hits / std::min<double>(k, static_cast<double>(held.size()));
 }
 
+inline double reference_hit_rate(const std::vector<std::int32_t>& list,
+                                 View<const std::int32_t> held, int k) {
+  return reference_recall(list, held, k) > 0 ? 1 : 0;
+}
+
+// Of all k, whether or not there are so many items.
+inline double reference_precision(const std::vector<std::int32_t>& list,
+                                  View<const std::int32_t> held, int k) {
+  return reference_recall(list, held, k) * std::min<double>(k, static_cast<double>(held.size())) /
+         k;
+}
+
+inline double reference_mrr(const std::vector<std::int32_t>& list, View<const std::int32_t> held,
+                            int k) {
+  for (const std::int32_t item : list) {
+    if (is_in(held, item)) {
+      const auto rank = std::find(list.begin(), list.end(), item) - list.begin() + 1;
+      return rank <= k ? 1.0 / static_cast<double>(rank) : 0;
+    }
+  }
+  return 0;
+}
+
 inline double reference_ndcg(const std::vector<std::int32_t>& list, View<const std::int32_t> held,
                              int k) {
   double gain = 0, ideal = 0;

@@ -61,25 +61,35 @@ std::vector<float> scores_of(const Model& model, std::int32_t user) {
   return scores;
 }
 
-RankingValues reference_ranking(const Model& model, const RankedUsers& users) {
-  RankingValues sum;
-  for (std::int64_t r = 0; r < users.count(); ++r) {
-    const auto list = testing::ranked_list(scores_of(model, users.users[r]), users.seen[r]);
-    const auto held = users.held_out[r];
-    sum.recall_20 += testing::reference_recall(list, held, 20);
-    sum.recall_50 += testing::reference_recall(list, held, 50);
-    sum.ndcg_100 += testing::reference_ndcg(list, held, 100);
-    sum.map_10 += testing::reference_map(list, held, 10);
+using Reference = double (*)(const std::vector<std::int32_t>&, View<const std::int32_t>, int);
+
+// Each with the plain sum that its definition is, over the whole sorted list.
+const std::vector<std::pair<std::string, Reference>> kReferences = {
+    {"recall", testing::reference_recall},     {"ndcg", testing::reference_ndcg},
+    {"map", testing::reference_map},           {"mrr", testing::reference_mrr},
+    {"hit_rate", testing::reference_hit_rate}, {"precision", testing::reference_precision}};
+
+RankingSpec ranking_at(const std::vector<int>& ranks) {
+  RankingSpec spec;
+  for (const auto& [name, reference] : kReferences) {
+    for (const int k : ranks) spec.metrics.push_back(Metric::named(name, k));
   }
-  const auto n = static_cast<double>(users.count());
-  return {sum.recall_20 / n, sum.recall_50 / n, sum.ndcg_100 / n, sum.map_10 / n};
+  return spec;
 }
 
-void expect_ranking(const MetricValues& found, const RankingValues& expected) {
-  EXPECT_NEAR(*found[Metric::recall_20], expected.recall_20, 1e-12);
-  EXPECT_NEAR(*found[Metric::recall_50], expected.recall_50, 1e-12);
-  EXPECT_NEAR(*found[Metric::ndcg_100], expected.ndcg_100, 1e-12);
-  EXPECT_NEAR(*found[Metric::map_10], expected.map_10, 1e-12);
+void expect_ranking(const MetricValues& found, const Model& model, const RankedUsers& users,
+                    const std::vector<int>& ranks) {
+  for (const auto& [name, reference] : kReferences) {
+    for (const int k : ranks) {
+      double sum = 0;
+      for (std::int64_t r = 0; r < users.count(); ++r) {
+        sum += reference(testing::ranked_list(scores_of(model, users.users[r]), users.seen[r]),
+                         users.held_out[r], k);
+      }
+      EXPECT_NEAR(*found[Metric::named(name, k)], sum / static_cast<double>(users.count()), 1e-12)
+          << name << " " << k;
+    }
+  }
 }
 
 FoldInLoss implicit_loss(double alpha, double reg, double exponent = 0) {
@@ -88,27 +98,49 @@ FoldInLoss implicit_loss(double alpha, double reg, double exponent = 0) {
   return loss;
 }
 
-// By hand: 3 held out, hits at the ranks 1 and 3.
+// By hand: 3 held out, hits at the ranks 2 and 4.
 TEST(Ranking, OfOneUserByHand) {
   Hits hits;
-  hits.set(0);
-  hits.set(2);
-  const RankingValues v = ranking_of_user(hits, 3);
-  EXPECT_DOUBLE_EQ(v.recall_20, 2.0 / 3);
-  EXPECT_DOUBLE_EQ(v.recall_50, 2.0 / 3);
-  EXPECT_DOUBLE_EQ(v.map_10, (1.0 + 2.0 / 3) / 3);
-  EXPECT_DOUBLE_EQ(v.ndcg_100, (1 + 0.5) / (1 + 1 / std::log2(3.0) + 0.5));
+  hits.set(1);
+  hits.set(3);
+  const auto value = [&](const char* key) {
+    const Metric metric = *find_metric(key);
+    return metric->of_user(hits, metric.k(), 3);
+  };
+  EXPECT_DOUBLE_EQ(value("recall@20"), 2.0 / 3);
+  EXPECT_DOUBLE_EQ(value("recall@2"), 1.0 / 2);
+  EXPECT_DOUBLE_EQ(value("map@10"), (1.0 / 2 + 2.0 / 4) / 3);
+  EXPECT_DOUBLE_EQ(value("ndcg@100"),
+                   (1 / std::log2(3.0) + 1 / std::log2(5.0)) / (1 + 1 / std::log2(3.0) + 0.5));
+  EXPECT_DOUBLE_EQ(value("ndcg@3"), 1 / std::log2(3.0) / (1 + 1 / std::log2(3.0) + 0.5));
+  EXPECT_DOUBLE_EQ(value("mrr@10"), 1.0 / 2);
+  EXPECT_DOUBLE_EQ(value("mrr@1"), 0);
+  EXPECT_DOUBLE_EQ(value("hit_rate@2"), 1);
+  EXPECT_DOUBLE_EQ(value("hit_rate@1"), 0);
+  EXPECT_DOUBLE_EQ(value("precision@10"), 2.0 / 10);
 }
 
 // More held out than k: what k ranks can hold is the whole.
 TEST(Ranking, IsOneWhereAllThatCanBeFoundIs) {
   Hits hits;
   for (int r = 0; r < kRanks; ++r) hits.set(r);
-  const RankingValues v = ranking_of_user(hits, 250);
-  EXPECT_DOUBLE_EQ(v.recall_20, 1);
-  EXPECT_DOUBLE_EQ(v.recall_50, 1);
-  EXPECT_DOUBLE_EQ(v.ndcg_100, 1);
-  EXPECT_DOUBLE_EQ(v.map_10, 1);
+  for (const MetricRow& row : kMetricRows) {
+    if (row.of_user == nullptr) continue;
+    for (const int k : {1, 20, kRanks}) {
+      EXPECT_DOUBLE_EQ(row.of_user(hits, k, 250), 1) << row.name << k;
+    }
+  }
+}
+
+TEST(Metrics, AreFoundByTheirKeysWithAnyK) {
+  for (const Metric one : usual_metrics()) EXPECT_EQ(find_metric(one.key()), one);
+  EXPECT_EQ(find_metric("ndcg@10"), Metric::named("ndcg", 10));
+  EXPECT_EQ(find_metric("ndcg_10")->key(), "ndcg_10");
+  EXPECT_EQ(find_metric("hit_rate@5")->title(), "Hit rate@5");
+  for (const char* none : {"ndcg", "ndcg@", "ndcg@0", "ndcg@101", "ndcg@010", "ndcg@+5", "ndcg-10",
+                           "test_rmse@3", "rmse", ""}) {
+    EXPECT_FALSE(find_metric(none)) << none;
+  }
 }
 
 // Sizes around the tiles of users and the panels and blocks of items; more ranks than items; ties.
@@ -123,14 +155,15 @@ TEST(Ranking, IsThatOfTheSortedList) {
   for (const auto& c : cases) {
     const Split split = random_split(c.m, c.n, c.density);
     const Model model = whole_model(c.m, c.n, c.f, 3, c.range);
-    QualityEvaluator evaluator(split, Predictor(split.train), implicit_loss(1, 0.1), RankingSpec{},
-                               alone());
+    const std::vector<int> ranks = {1, 10, 20, 37, kRanks};
+    QualityEvaluator evaluator(split, Predictor(split.train), implicit_loss(1, 0.1),
+                               ranking_at(ranks), alone());
     const RankedUsers users =
         choose_ranked_users(split.train, nullptr, split.test, {}, true, alone());
     ASSERT_GT(users.count(), 0) << c.m;
     ThreadTeam team(2);
     SCOPED_TRACE(c.n);
-    expect_ranking(evaluator.evaluate(model.view(), team), reference_ranking(model, users));
+    expect_ranking(evaluator.evaluate(model.view(), team), model, users, ranks);
   }
 }
 
@@ -166,7 +199,7 @@ TEST(Ranking, ASampleIsPartOfALargerOne) {
   const Split split = random_split(kUsers, kItems, 0.1);
   const auto sample = [&](std::int64_t n, std::uint64_t seed) {
     const RankedUsers users =
-        choose_ranked_users(split.train, nullptr, split.test, {n, seed}, true, alone());
+        choose_ranked_users(split.train, nullptr, split.test, {n, seed, {}}, true, alone());
     EXPECT_EQ(users.eligible,
               choose_ranked_users(split.train, nullptr, split.test, {}, true, alone()).count());
     return std::set<std::int32_t>(users.users.begin(), users.users.end());
@@ -209,8 +242,8 @@ TEST(Ranking, OfAModelThatIsNotFiniteIsNone) {
                                alone());
     ThreadTeam team(2);
     const MetricValues values = evaluator.evaluate(model.view(), team);
-    EXPECT_TRUE(std::isnan(*values[Metric::ndcg_100]));
-    EXPECT_TRUE(std::isnan(*values[Metric::recall_20]));
+    EXPECT_TRUE(std::isnan(*values[kNdcg100]));
+    EXPECT_TRUE(std::isnan(*values[Metric::named("recall", 20)]));
   }
 }
 
@@ -224,9 +257,7 @@ TEST(Ranking, AndObjectiveAreTheSameForAnyNumberOfThreads) {
   for (const int threads : {2, 5, 8}) {
     ThreadTeam team(threads);
     const MetricValues found = evaluator.evaluate(model.view(), team);
-    for (const auto& metric : kMetricNames.table) {
-      EXPECT_EQ(found[metric.value], expected[metric.value]) << metric.name;
-    }
+    for (const auto& [metric, value] : expected) EXPECT_EQ(found[metric], value) << metric.key();
   }
 }
 
@@ -247,7 +278,7 @@ TEST(Ranking, OfExplicitModelsIsByTheirPredictions) {
     QualityEvaluator evaluator(split, Predictor(split.train), FoldInLoss{}, RankingSpec{}, alone());
     ThreadTeam team(2);
     const MetricValues found = evaluator.evaluate(model.view(), team);
-    EXPECT_FALSE(found[Metric::objective]);
+    EXPECT_FALSE(found[kObjective]);
 
     const Predictor predictor(split.train);
     const RankedUsers users =
@@ -262,7 +293,7 @@ TEST(Ranking, OfExplicitModelsIsByTheirPredictions) {
                                       users.held_out[r], 100);
     }
     // The mean of training is no whole number, but compared with whole numbers alone.
-    EXPECT_NEAR(*found[Metric::ndcg_100], ndcg / static_cast<double>(users.count()), 1e-12);
+    EXPECT_NEAR(*found[kNdcg100], ndcg / static_cast<double>(users.count()), 1e-12);
   }
 }
 
@@ -439,7 +470,8 @@ TEST(FoldIn, RanksUsersWhoWereHeldOutWhole) {
   split.test = part_of(all, [&](auto u, auto i) { return is_held_out(u) && i % 5 == 0; });
   Model model = initial_model(50, 120, 6, ModelKind::plain, 0, InitSpec{InitKind::normal, 1, 2}, 1);
   const FoldInLoss loss = implicit_loss(2, 0.5);
-  QualityEvaluator evaluator(split, Predictor(split.train), loss, RankingSpec{}, alone());
+  QualityEvaluator evaluator(split, Predictor(split.train), loss, ranking_at({20, 50, 100}),
+                             alone());
   ThreadTeam team(2);
   const MetricValues found = evaluator.evaluate(model.view(), team);
 
@@ -458,7 +490,7 @@ TEST(FoldIn, RanksUsersWhoWereHeldOutWhole) {
     const auto row = fold.solve(View<const RowRating>(history));
     std::copy(row.factors.begin(), row.factors.end(), folded.p.begin() + std::int64_t{u} * 6);
   }
-  expect_ranking(found, reference_ranking(folded, users));
+  expect_ranking(found, folded, users, {20, 50, 100});
 }
 
 }  // namespace

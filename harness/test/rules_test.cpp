@@ -56,7 +56,9 @@ Stopping stopping_of(const char* json) {
 }
 
 StopInput at(std::int64_t epoch, double rmse, double train_s = 0, double wall_s = 0) {
-  return {epoch, train_s, wall_s, true, rmse, rmse};
+  MetricValues metrics;
+  metrics.set(kTestRmse, rmse);
+  return {epoch, train_s, wall_s, true, metrics};
 }
 
 TEST(Stopping, EndsAfterTheEpochsAskedFor) {
@@ -110,23 +112,29 @@ TEST(Stopping, OverfittingIsNoDivergence) {
 }
 
 TEST(Stopping, AnObjectiveDivergesAboveThatOfZeros) {
-  Stopping s(parse_stop(parse_json(R"({"divergence": 1})", "t"), "$.stop"), Metric::objective);
+  Stopping s(parse_stop(parse_json(R"({"divergence": 1})", "t"), "$.stop"), kObjective);
   s.start({80, 100});
-  EXPECT_FALSE(s.check(at(1, 99)));
-  EXPECT_EQ(s.check(at(2, 101))->status, Status::diverged);
-  EXPECT_EQ(s.check(at(2, 101))->reason,
+  const auto objective = [](std::int64_t epoch, double value) {
+    StopInput input{epoch, 0, 0, true, {}};
+    input.metrics.set(kObjective, value);
+    return input;
+  };
+  EXPECT_FALSE(s.check(objective(1, 99)));
+  EXPECT_EQ(s.check(objective(2, 101))->status, Status::diverged);
+  EXPECT_EQ(s.check(objective(2, 101))->reason,
             "objective 101 after epoch 2 is over 1 x the larger of that of the initial model (80) "
             "and that of a model of zeros (100)");
 }
 
-StopInput unseen(std::int64_t epoch, double value) {
+StopInput unseen(std::int64_t epoch, double value, Metric metric = kValidationRmse) {
   StopInput input = at(epoch, 0.5);
-  input.overfitting = value;
+  input.metrics.set(metric, value);
   return input;
 }
 
 TEST(Stopping, EndsWhereTheModelIsWorseThanItHasBeen) {
-  Stopping s = stopping_of(R"({"epochs": 99, "overfitting": {"factor": 1.1}})");
+  Stopping s =
+      stopping_of(R"({"epochs": 99, "overfitting": {"factor": 1.1, "monitor": "validation"}})");
   EXPECT_FALSE(s.check(unseen(0, std::nan("")))) << "not known";
   EXPECT_FALSE(s.check(unseen(1, 0.8)));
   EXPECT_FALSE(s.check(unseen(2, 0.879))) << "not over 1.1 x 0.8";
@@ -136,20 +144,21 @@ TEST(Stopping, EndsWhereTheModelIsWorseThanItHasBeen) {
   const auto decision = s.check(unseen(4, 0.881));
   ASSERT_TRUE(decision);
   EXPECT_EQ(decision->status, Status::completed) << "no divergence";
-  EXPECT_EQ(decision->reason,
-            "overfits: test RMSE 0.881 after epoch 4 is worse than the best (0.8, epoch 1) by over "
-            "1.1 x");
+  EXPECT_EQ(
+      decision->reason,
+      "overfits: validation RMSE 0.881 after epoch 4 is worse than the best (0.8, epoch 1) by over "
+      "1.1 x");
   EXPECT_FALSE(stopping_of(R"({"epochs": 99})").check(unseen(1, 1e6))) << "off unless asked for";
 }
 
 TEST(Stopping, OverfittingMayBeSeenByAMetricThatFalls) {
   Stopping s =
       stopping_of(R"({"epochs": 99, "overfitting": {"factor": 2, "monitor": "ndcg_100"}})");
-  EXPECT_FALSE(s.check(unseen(0, 0)));
-  EXPECT_FALSE(s.check(unseen(1, -0.4)));
-  EXPECT_FALSE(s.check(unseen(2, -0.21))) << "more than half of the best";
-  EXPECT_EQ(s.check(unseen(3, -0.19))->reason,
-            "overfits: ndcg_100 0.19 after epoch 3 is worse than the best (0.4, epoch 1) by over 2 "
+  EXPECT_FALSE(s.check(unseen(0, 0, kNdcg100)));
+  EXPECT_FALSE(s.check(unseen(1, 0.4, kNdcg100)));
+  EXPECT_FALSE(s.check(unseen(2, 0.21, kNdcg100))) << "more than half of the best";
+  EXPECT_EQ(s.check(unseen(3, 0.19, kNdcg100))->reason,
+            "overfits: NDCG@100 0.19 after epoch 3 is worse than the best (0.4, epoch 1) by over 2 "
             "x");
 }
 
@@ -162,16 +171,28 @@ TEST(Stopping, HashesOfSpecsWithoutTheRuleStay) {
 }
 
 TEST(Stopping, APlateauIsNotSeenInWhatWasNotComputed) {
-  Stopping s = stopping_of(R"({"epochs": 99, "plateau": {"patience": 2}})");
+  Stopping s =
+      stopping_of(R"({"epochs": 99, "plateau": {"patience": 2, "monitor": "validation_mae"}})");
   StopInput input = at(1, 0.9);
   for (input.epoch = 1; input.epoch < 9; ++input.epoch) {
-    input.monitored = std::nan("");
     EXPECT_FALSE(s.check(input)) << input.epoch;
   }
-  input.monitored = 0.9;
+  input.metrics.set(Metric::named("validation_mae"), 0.7);
   EXPECT_FALSE(s.check(input));
   EXPECT_FALSE(s.check(input)) << "one of two";
   EXPECT_TRUE(s.check(input));
+}
+
+TEST(Stopping, MeetsATargetOfAnyMetricAndWatchesIt) {
+  const char* spec = R"({"target": {"metric": "test_mae", "value": 0.7},
+                         "plateau": {"patience": 1, "monitor": "ndcg@10"}})";
+  Stopping s = stopping_of(spec);
+  const Metric ndcg = Metric::named("ndcg", 10), mae = Metric::named("test_mae");
+  EXPECT_FALSE(s.check(unseen(1, 0.2, ndcg)));
+  EXPECT_FALSE(s.check(unseen(2, 0.3, ndcg))) << "more is better";
+  EXPECT_EQ(s.check(unseen(3, 0.7, mae))->reason, "reached the target test_mae 0.7 after epoch 3");
+  EXPECT_EQ(s.check(unseen(4, 0.3, ndcg))->reason, "no better NDCG@10 in 1 evaluations");
+  EXPECT_EQ(parse_stop(parse_json(spec, "t"), "$.stop").to_json()["plateau"]["monitor"], "ndcg_10");
 }
 
 TEST(Schedule, APlateauIsNotSeenInWhatWasNotComputed) {

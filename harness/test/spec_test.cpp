@@ -210,8 +210,8 @@ TEST(Spec, ValuesOutOfRangeSayWhatIsExpected) {
 
 TEST(Spec, WatchingAValidationPartThatIsNotThereIsAnError) {
   Json json = ruler_spec();
-  json["schedule"] = {{"kind", "plateau"}, {"monitor", "validation"}};
-  EXPECT_TRUE(contains(error_of(json), "\"validation\": 0.1"));
+  json["stop"] = {{"plateau", {{"monitor", "validation"}}}};
+  EXPECT_TRUE(contains(error_of(json), "\"validation\": 0.1")) << error_of(json);
   json["split"] = {{"holdout", 0.2}, {"validation", 0.1}};
   EXPECT_EQ(error_of(json), "no error");
 }
@@ -223,7 +223,7 @@ TEST(Spec, OfAProgramThatEvaluatesItselfTheTestPartAloneIsWatched) {
   EXPECT_EQ(error_of(json), "no error");
   for (const char* monitor : {"validation", "train"}) {
     json["stop"] = {{"plateau", {{"monitor", monitor}}}};
-    EXPECT_TRUE(contains(error_of(json), "stop.plateau.monitor: found \"") &&
+    EXPECT_TRUE(contains(error_of(json), "stop.plateau.monitor: peer:") &&
                 contains(error_of(json), "evaluates itself"))
         << error_of(json);
   }
@@ -233,6 +233,35 @@ TEST(Spec, OfAProgramThatEvaluatesItselfTheTestPartAloneIsWatched) {
   EXPECT_EQ(error_of(json), "no error");
 }
 
+TEST(Spec, AMetricThatIsNamedIsEvaluatedAndPartOfTheHash) {
+  Json json = ruler_spec();
+  json["evaluate"] = {{"ranking", true}};
+  const Case plain = parse_spec(json, "t").cases.at(0);
+  json["target"] = {{"metric", "ndcg_100"}, {"value", 0.3}};
+  json["stop"] = {{"target", {{"metric", "test_mae"}, {"value", 0.7}}}};
+  EXPECT_FALSE(parse_spec(json, "t").cases.at(0).resolved["evaluate"].contains("metrics"))
+      << "every ranked case has these";
+  json.erase("stop");
+  EXPECT_EQ(parse_spec(json, "t").cases.at(0).hash, plain.hash);
+  json["target"]["metric"] = "ndcg@10";
+  json["evaluate"]["metrics"] = {"precision@7", "test_rmse", "ndcg_10"};
+  const Case more = parse_spec(json, "t").cases.at(0);
+  EXPECT_EQ(more.resolved["evaluate"]["metrics"], (Json::array({"ndcg_10", "precision_7"})));
+  json["stop"] = {{"plateau", {{"monitor", "mrr@5"}}}};
+  std::vector<std::string> keys;
+  for (const Metric one : ranking_of(parse_spec(json, "t").cases.at(0)).metrics) {
+    keys.push_back(one.key());
+  }
+  EXPECT_EQ(keys, (std::vector<std::string>{"recall_20", "recall_50", "ndcg_100", "map_10", "mrr_5",
+                                            "ndcg_10", "precision_7"}));
+  json["evaluate"]["metrics"] = {"ndcg@101"};
+  EXPECT_TRUE(contains(error_of(json), "$.evaluate.metrics: found \"ndcg@101\"") &&
+              contains(error_of(json), "a k from 1 to 100"))
+      << error_of(json);
+  json["evaluate"]["metrics"] = {"objective"};
+  EXPECT_TRUE(contains(error_of(json), "$.evaluate.metrics: ")) << error_of(json);
+}
+
 TEST(Spec, OverfittingIsNotWatchedOnTheTrainingPart) {
   Json json = ruler_spec();
   json["stop"] = {{"overfitting", {{"monitor", "validation"}}}};
@@ -240,7 +269,7 @@ TEST(Spec, OverfittingIsNotWatchedOnTheTrainingPart) {
   json["split"] = {{"validation", 0.1}};
   EXPECT_EQ(error_of(json), "no error");
   json["stop"] = {{"overfitting", {{"monitor", "train"}}}};
-  EXPECT_TRUE(contains(error_of(json), "expected test, validation or a ranking metric"))
+  EXPECT_TRUE(contains(error_of(json), "expected a metric of the test or the validation part"))
       << error_of(json);
   json["stop"] = {{"overfitting", {{"monitor", "ndcg_100"}}}};
   EXPECT_TRUE(contains(error_of(json), "\"ranking\": true")) << error_of(json);

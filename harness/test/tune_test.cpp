@@ -173,7 +173,7 @@ TEST(Choice, KeepsAThirdOfEachRungAndTheBestOfTheLast) {
 
 TEST(Choice, MoreIsBetterOfARankingMetric) {
   MadeStudy study(9);
-  study.plan.metric = Metric::ndcg_100;
+  study.plan.metric = kNdcg100;
   const auto state = study.run([](const TrialPlace& place) {
     return MadeStudy::good(0.01 * static_cast<double>(place.trial));
   });
@@ -337,11 +337,16 @@ TEST(TuneForm, NeedsAValidationPartAndAMetricOnIt) {
   tune_of(json)["metric"] = "ndcg_100";
   EXPECT_TRUE(contains(error_of(json), "\"ranking\": true")) << error_of(json);
   json["evaluate"] = {{"ranking", true}};
-  EXPECT_EQ(study_of(json).metric, Metric::ndcg_100);
+  EXPECT_EQ(study_of(json).metric, kNdcg100);
   json["algorithms"][0] = {{"name", "ials_cpu"}, {"tune", {{"over", {{"reg", {0.1, 1}}}}}}};
-  EXPECT_EQ(study_of(json).metric, Metric::ndcg_100);
+  EXPECT_EQ(study_of(json).metric, kNdcg100);
   tune_of(json)["metric"] = "validation_rmse";
   EXPECT_TRUE(contains(error_of(json), "no RMSE")) << error_of(json);
+  tune_of(json)["metric"] = "ndcg@10";
+  const Study study = study_of(json);
+  EXPECT_EQ(study.metric, Metric::named("ndcg", 10));
+  EXPECT_EQ(study.base.resolved["evaluate"]["metrics"], Json::array({"ndcg_10"}));
+  EXPECT_EQ(read_study_plan(to_json(study), "t").metric, study.metric);
   tune_of(json).erase("metric");
   json["evaluate"] = {{"ranking", false}};
   EXPECT_TRUE(contains(error_of(json), "of the training part")) << error_of(json);
@@ -420,7 +425,7 @@ TEST(Trial, IsTheCaseOfItsPointJudgedByTheValidationPart) {
   EXPECT_EQ(item.schedule.learning_rate, study.points[3].at("learning_rate").get<double>());
   EXPECT_EQ(item.stop.epochs, 7);
   EXPECT_FALSE(item.stop.target_rmse);
-  EXPECT_EQ(item.stop.plateau_monitor, Monitor::validation);
+  EXPECT_EQ(item.stop.plateau_monitor, kValidationRmse);
   EXPECT_EQ(item.evaluate.every, 1) << "the plateau is watched";
   EXPECT_FALSE(item.evaluate.train);
   EXPECT_EQ(item.seed, 4u);

@@ -1,0 +1,43 @@
+// How specs and results write metrics and their targets, and the JSON of the table itself.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/form.hpp"
+#include "base/json.hpp"
+#include "harness/spec/metric.hpp"
+
+namespace mf {
+
+// What it is named for. Rules that watch the RMSE of a part call it by the part: "test"; a search
+// chooses by the validation part.
+enum class MetricUse { target, monitor, search };
+
+std::string word_of(Metric metric, MetricUse use);
+// Of a word, or of the metrics that may stand there.
+Json metric_schema(MetricUse use);
+// Throws Error(usage) that names `path`.
+Metric parse_metric(const std::string& word, MetricUse use, const std::string& path);
+
+// A key of a form whose value is a metric; absent, the member stays as it is.
+template <class T, class Member>
+typename Form<T>::Read read_metric(std::string name, Member T::*member, MetricUse use) {
+  return [=](JsonReader& reader, T& out) {
+    if (reader.find(name) == nullptr) return;
+    out.*member = parse_metric(reader.string(name, ""), use, reader.path(name));
+  };
+}
+FieldInfo monitor_info();
+
+// {"metric": "ndcg_100", "value": 0.3}
+const Form<TargetSpec>& target_form();
+Json to_json(const TargetSpec& target);
+TargetSpec parse_target(const std::string& text);  // of a command line: ndcg_100=0.3
+
+// The rows, and in their order what a model is judged by first: for whoever reads results.
+Json metric_table();
+
+}  // namespace mf

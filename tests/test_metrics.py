@@ -1,0 +1,86 @@
+"""A metric is a row: what a row is enough for. As a target of a run and of a comparison, as what is tuned on."""
+
+import json
+
+import pytest
+
+METRICS = {  # the key, and that of the validation part, by which a search chooses
+    "ndcg@10": ("ndcg_10", "ndcg_10"),
+    "mrr@5": ("mrr_5", "mrr_5"),
+    "test_mae": ("test_mae", "validation_mae"),
+}
+
+
+def spec(metric, value, **more):
+    more_is_better = metric != "test_mae"
+    return {
+        "name": "m",
+        "datasets": [{"like": "ml-100k", "scale": 0.05}],
+        "split": {"holdout": 0.2, "validation": 0.1, "seed": 1},
+        "seeds": [1, 2, 3],
+        "target": {"metric": metric, "value": value},
+        "stop": {"epochs": 6},
+        "algorithms": [{"name": "ials_cpu" if more_is_better else "als_cpu", "factors": 4, "threads": 1}],
+        **more,
+    }
+
+
+def run(mfbench, folder, spec, out="out"):
+    (folder / "m.json").write_text(json.dumps(spec))
+    done = mfbench("run", "m.json", "--out", out, cwd=folder)
+    assert done.returncode == 0, done.stderr
+    files = sorted((folder / out).glob("*.jsonl"))
+    return [[json.loads(line) for line in file.read_text().splitlines()] for file in files], done.stdout
+
+
+@pytest.fixture(params=METRICS)
+def metric(request):
+    return request.param
+
+
+def test_it_is_a_target_that_stops_and_is_compared(mfbench, tmp_path, metric):
+    key = METRICS[metric][0]
+    first, _ = run(mfbench, tmp_path, spec(metric, 0.5))
+    values = [point[key] for point in first[0][1:-1]]
+    reached = values[2]  # by epoch 2 at the latest
+    asked = spec(metric, reached, stop={"epochs": 6, "target": {"metric": key, "value": reached}})
+    cases, table = run(mfbench, tmp_path, asked, "stopped")
+    assert f"to {key} {reached:g}" in table
+    footers = [lines[-1] for lines in cases]
+    assert any(f"reached the target {key}" in footer["stop_reason"] for footer in footers)
+    for header, *trace, footer in cases:
+        best = min if key == "test_mae" else max
+        assert header["target"] == {"metric": key, "value": reached}
+        assert footer["metrics"][key]["best"] == best(point[key] for point in trace)
+    done = mfbench("compare", "out", "stopped", "--target", f"{metric}={reached}", "--ignore", "stop",
+                   "--json", cwd=tmp_path)
+    row, = json.loads(done.stdout)["rows"]
+    assert row["target"] == {"metric": key, "value": reached}
+    assert row["answer_time"]["first"]["never"] < 3
+
+
+def test_it_stops_a_run_that_gets_no_better(mfbench, tmp_path, metric):
+    rule = {"patience": 1, "min_delta": 1, "monitor": metric}
+    cases, _ = run(mfbench, tmp_path, spec(metric, 0.5, stop={"epochs": 6, "plateau": rule}))
+    assert all(lines[-1]["epochs"] == 1 and "no better" in lines[-1]["stop_reason"] for lines in cases)
+
+
+def test_it_is_tuned_on(mfbench, tmp_path, metric):
+    key = METRICS[metric][1]
+    search = spec(metric, 0.5, seeds=[1])
+    search["algorithms"][0]["tune"] = {"trials": 4, "eta": 1, "metric": key, "over": {"reg": [0.01, 10, "log"]}}
+    cases, _ = run(mfbench, tmp_path, search)
+    study, = json.loads(mfbench("tune", "out", "--json", cwd=tmp_path).stdout)
+    best = (min if metric == "test_mae" else max)(study["trials"], key=lambda trial: trial["score"])
+    assert study["metric"] == key and study["chosen"] == best["values"]
+    assert len({trial["score"] for trial in study["trials"]}) > 2
+    assert cases[0][0]["algorithm"]["params"]["reg"] == study["chosen"]["reg"]
+
+
+def test_the_table_is_for_whoever_reads_results(mfbench, tmp_path):
+    table = json.loads(mfbench("schema", "metrics", cwd=tmp_path).stdout)
+    rows = {row["name"]: row for row in table["rows"]}
+    assert rows["ndcg"]["better"] == "more" and rows["ndcg"]["usual_k"] == [100]
+    assert rows["validation_mae"] == {"name": "validation_mae", "title": "validation MAE", "better": "less",
+                                      "part": "validation", "measure": "mae", "ranking": False, "usual_k": []}
+    assert table["main"] == ["test_rmse", "ndcg_100", "objective"] and table["largest_k"] == 100
