@@ -3,13 +3,12 @@
 Beside a page, docs/peers.md, stands docs/peers.numbers with the sources of its numbers:
 
     let peers = results/reference/h200/peers-explicit
-    let libmf = "peer:libmf:sgd", factors=64
+    let fused = als_fused, reg_power=None
 
     ## Netflix look-alike
-
     > The answer at .92
     from $peers, $peers.netflix
-    54 = 1e3 * answer(.92, als_fused)
+    54 = 1e3 * answer(.92, $fused)
     .75 .83 = {low|high}(answer(.92, fpsgd))
     given: 16
 
@@ -64,18 +63,8 @@ class Words(dict):
 
 def evaluate(expression, files):
     functions = {name: getattr(files, name) for name in dir(Files) if not name.startswith("_")}
-    names = Words(
-        functions,
-        median=median,
-        mean=mean,
-        common=common,
-        low=low,
-        high=high,
-        abs=abs,
-        sqrt=math.sqrt,
-        len=len,
-        sum=sum,
-    )
+    names = Words(functions, median=median, mean=mean, common=common, low=low, high=high, abs=abs,
+                  sqrt=math.sqrt, len=len, sum=sum)
     try:
         value = eval(compile(expression, expression, "eval"), {"__builtins__": {}}, names)
         value = median(value) if isinstance(value, (Seeds, list)) else value
@@ -92,15 +81,10 @@ def value_of(text):
     return float(text.replace(",", ""))
 
 
-def unit_of(text):
-    """Half of this is how far a printed number may be from what it rounds."""
-    decimals = text.partition(".")[2]
-    return 10.0 ** -len(decimals)
-
-
 def agrees(text, value):
     """Whether `text` is `value` rounded to the digits that are printed."""
-    return math.isfinite(value) and abs(value_of(text) - value) <= unit_of(text) / 2 * (1 + 1e-9)
+    unit = 10.0 ** -len(text.partition(".")[2])
+    return math.isfinite(value) and abs(value_of(text) - value) <= unit / 2 * (1 + 1e-9)
 
 
 # ---- pages and their sources ---------------------------------------------------------------------
@@ -127,9 +111,8 @@ class Block:
     files: str
     lines: list
 
-    @property
-    def where(self):
-        return f"{self.sources}:{self.number}"
+    def where(self, line=None):
+        return f"{self.sources}:{(line or self).number}"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -295,7 +278,7 @@ def check(block, root=ROOT):
     """What is wrong with the numbers of a block, a line each."""
     found, problems = numbers_of(block, root)
     return problems + [
-        f"{block.sources}:{number.line.number}: {number.from_}: {number.printed} is printed, "
+        f"{block.where(number.line)}: {number.from_}: {number.printed} is printed, "
         f"the files have {number.value:.6g}"
         for number in found
         if not number.is_right
@@ -307,7 +290,7 @@ def numbers_of(block, root=ROOT):
     try:
         files = Files(block.files, root)
     except NumberError as error:
-        return [], [f"{block.where}: {error}"]
+        return [], [f"{block.where()}: {error}"]
     tokens = [(token.group(), token.start()) for token in NUMBER.finditer(plain(block.text))]
     texts = [text for text, _ in tokens]
     numbers, problems, first = [], [], 0
@@ -325,7 +308,7 @@ def numbers_of(block, root=ROOT):
                     start = block.text_at + tokens[first - 1][1]
                     numbers.append(Number(word, start, at, evaluate(expression, files), line, expression))
         except NumberError as error:
-            problems.append(f"{block.sources}:{line.number}: {error}")
+            problems.append(f"{block.where(line)}: {error}")
     return numbers, problems
 
 
@@ -353,9 +336,7 @@ def rows_of(text):
         if line.lstrip().startswith("|"):
             bars = [at + bar.start() for bar in re.finditer(r"\|", line)]
             cells = [(text[left + 1 : right], left + 1) for left, right in zip(bars, bars[1:])]
-            rows.append(
-                [(cell.strip(), start + len(cell) - len(cell.lstrip())) for cell, start in cells]
-            )
+            rows.append([(cell.strip(), at_ + len(cell) - len(cell.lstrip())) for cell, at_ in cells])
         at += len(line)
     return rows[2:]
 

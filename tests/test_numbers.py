@@ -27,7 +27,7 @@ FOUND = {sources: blocks_of(sources) for sources in all_sources()}
 BLOCKS = [block for found, _ in FOUND.values() for block in found]
 
 
-@pytest.mark.parametrize("block", BLOCKS, ids=lambda block: block.where)
+@pytest.mark.parametrize("block", BLOCKS, ids=lambda block: block.where())
 def test_the_numbers_are_those_of_the_files(block):
     assert check(block) == []
 
