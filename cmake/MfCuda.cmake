@@ -1,9 +1,10 @@
 # MF_CUDA_ENABLED says whether this build has the CUDA parts.
 set(MF_CUDA_ENABLED OFF)
 
-# MF_CUDA_ARCHITECTURES=check: PTX for the oldest that this nvcc knows from 70 on, code for 90; what has
-# a floor (below) is compiled for its floor and 90. Every one more takes its time, also as PTX alone.
-function(mf_architectures_to_check out)
+# MF_CUDA_ARCHITECTURES=check: nvcc's front end, which takes nearly all of the time, reads a source once,
+# for the oldest architecture that it knows from 70 on; the assembler makes code for 90 of that. What has
+# a floor (below) is read for its floor, and what asks for the architecture (mf_cuda_branches) for 90 too.
+function(mf_oldest_architecture out)
   execute_process(COMMAND ${CMAKE_CUDA_COMPILER} --list-gpu-arch OUTPUT_VARIABLE known
                   RESULT_VARIABLE failed)
   string(REGEX MATCHALL "compute_[0-9]+" known "${known}")
@@ -14,16 +15,32 @@ function(mf_architectures_to_check out)
     message(FATAL_ERROR "${CMAKE_CUDA_COMPILER} --list-gpu-arch names no compute_90: CUDA 12 or 13 is needed")
   endif()
   list(GET known 0 oldest)
-  set(${out} "${oldest}-virtual;90-real" PARENT_SCOPE)
+  set(${out} ${oldest} PARENT_SCOPE)
+endfunction()
+
+# mf_cuda_branches(SOURCES...): of these, a check reads those for 90 as well whose text depends on the
+# architecture.
+function(mf_cuda_branches)
+  if(NOT "${MF_CUDA_ARCHITECTURES}" STREQUAL "check")
+    return()
+  endif()
+  foreach(source IN LISTS ARGN)
+    if(source MATCHES "\\.cu$")
+      file(STRINGS ${source} branches REGEX "__CUDA_ARCH__|/row_words\\.cuh|/hermitian\\.cuh" LIMIT_COUNT 1)
+      if(branches)
+        set_property(SOURCE ${source} APPEND PROPERTY COMPILE_OPTIONS
+                     "--generate-code=arch=compute_90,code=[compute_90]")
+      endif()
+    endif()
+  endforeach()
 endfunction()
 
 # mf_cuda_floor(TARGET LOWEST SOURCES...): compiles these sources of the target for those
 # architectures alone that are LOWEST or newer, since they use instructions that older ones have not.
 # A build that has none of them compiles kernels without a body, which nothing launches
 # (AlgorithmInfo::min_compute).
-# To check, nvcc's front end, which takes nearly all of the time of such sources, reads them once, for
-# LOWEST; the assembler makes code for 90 of that. The last source is read for 90 as well, so that what
-# depends on the architecture is seen in one of them: they should be instances of one template.
+# To check, they are read for LOWEST, without an assembler, which takes 82 of the 90 s of the largest; the
+# last one also for 90, with it: they should be instances of one template.
 function(mf_cuda_floor target lowest)
   if(NOT TARGET ${target})
     return()
@@ -47,11 +64,12 @@ function(mf_cuda_floor target lowest)
   add_library(${part} OBJECT ${ARGN})
   set_target_properties(${part} PROPERTIES CUDA_ARCHITECTURES "${fit}")
   if("${MF_CUDA_ARCHITECTURES}" STREQUAL "check")
+    set_target_properties(${part} PROPERTIES MF_OWN_CODE ON)
     target_compile_options(${part} PRIVATE
-      "--generate-code=arch=compute_${lowest},code=[compute_${lowest},sm_90]")
+      "--generate-code=arch=compute_${lowest},code=[compute_${lowest}]")
     list(GET ARGN -1 last)
     set_property(SOURCE ${last} APPEND PROPERTY COMPILE_OPTIONS
-                 "--generate-code=arch=compute_90,code=[compute_90]")
+                 "--generate-code=arch=compute_90,code=[sm_90]")
   endif()
   get_target_property(libraries ${target} LINK_LIBRARIES)
   target_link_libraries(${part} PRIVATE ${libraries})
@@ -71,6 +89,9 @@ function(mf_cuda_sm90a target definition)
       set(fit 90a-real)
     endif()
   endforeach()
+  if("${MF_CUDA_ARCHITECTURES}" STREQUAL "check")
+    set(fit 90a-real)
+  endif()
   if(NOT fit)
     return()
   endif()
@@ -79,7 +100,7 @@ function(mf_cuda_sm90a target definition)
   set_target_properties(${target} PROPERTIES SOURCES "${sources}")
   set(part ${target}_sm90a)
   add_library(${part} OBJECT ${ARGN})
-  set_target_properties(${part} PROPERTIES CUDA_ARCHITECTURES "${fit}")
+  set_target_properties(${part} PROPERTIES CUDA_ARCHITECTURES "${fit}" MF_OWN_CODE ON)
   target_compile_definitions(${part} PRIVATE ${definition})
   get_target_property(libraries ${target} LINK_LIBRARIES)
   target_link_libraries(${part} PRIVATE ${libraries})
@@ -117,7 +138,10 @@ if(NOT mf_cuda_wish STREQUAL "OFF")
   include(CheckLanguage)
   check_language(CUDA)
   if(CMAKE_CUDA_COMPILER AND "${mf_caps}" STREQUAL "check")
-    mf_architectures_to_check(CMAKE_CUDA_ARCHITECTURES)
+    mf_oldest_architecture(mf_oldest)
+    set(CMAKE_CUDA_ARCHITECTURES OFF)
+    set(mf_has_own $<BOOL:$<TARGET_PROPERTY:MF_OWN_CODE>>)
+    add_compile_options("$<$<AND:$<COMPILE_LANGUAGE:CUDA>,$<NOT:${mf_has_own}>>:--generate-code=arch=compute_${mf_oldest}$<COMMA>code=[compute_${mf_oldest}$<COMMA>sm_90]>")
   endif()
   if(CMAKE_CUDA_COMPILER)
     enable_language(CUDA)
@@ -148,7 +172,7 @@ if(NOT mf_cuda_wish STREQUAL "OFF")
     else()
       message(STATUS "optional NCCL: found")
     endif()
-    message(STATUS "CUDA ${CUDAToolkit_VERSION} for architectures ${CMAKE_CUDA_ARCHITECTURES}")
+    message(STATUS "CUDA ${CUDAToolkit_VERSION} for architectures ${mf_caps}")
   elseif(mf_cuda_wish STREQUAL "ON")
     message(FATAL_ERROR "MF_WITH_CUDA=ON, but no CUDA compiler was found: put nvcc on PATH or set CUDACXX")
   else()
