@@ -27,7 +27,7 @@ install(FILES ${mf_pages}/spec.schema.json DESTINATION ${mf_share})
 
 install(DIRECTORY experiments DESTINATION ${mf_share} FILES_MATCHING PATTERN "*.json")
 install(DIRECTORY peers DESTINATION ${mf_share}
-        FILES_MATCHING PATTERN "*.py" PATTERN "requirements-*.txt" PATTERN "__pycache__" EXCLUDE)
+        FILES_MATCHING PATTERN "*.py" PATTERN "peer.json" PATTERN "requirements*.txt" PATTERN "__pycache__" EXCLUDE)
 install(FILES datasets/fetch/fetch.py datasets/fetch/catalog.json DESTINATION ${mf_share}/datasets/fetch)
 install(DIRECTORY plots/mfplots plots/recipes DESTINATION ${mf_share}/plots
         PATTERN "__pycache__" EXCLUDE)

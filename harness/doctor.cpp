@@ -89,8 +89,8 @@ Json data_json() {
 Json peers_json() {
   Json list = Json::array();
   for (const auto& library : peer_libraries()) {
-    const auto why = peer::why_not_installed(library.name, library.environment());
-    const auto packages = peer::installed_packages(library.environment());
+    const auto why = why_not_installed(library);
+    const auto packages = peer::installed_packages(library.environment);
     list.push_back({{"name", library.name},
                     {"installed", !why.has_value()},
                     {"state", why.value_or(packages.empty() ? "installed" : join(packages))},

@@ -16,7 +16,8 @@ MODES = ["well", "exits", "hangs", "hangs_in_training", "nan", "short", "killed"
          "wrong_shape", "wrong_type", "outside", "link", "pipe", "lies_about_time", "closes", "prints_much",
          "one_message_too_many", "unsupported", "stays", "fails_at_end", "negative_time", "no_file",
          "unknown_key", "says_why", "escapes", "fills_its_folder", "asks_for_all", "writes_to_data",
-         "takes_less_for_more"]
+         "takes_less_for_more", "drips", "nests", "floods", "exits_after_hello", "exits_at_model",
+         "kills_its_supervisor", "replaces_what_it_was_given", "changes_its_model"]
 
 folder = pathlib.Path(sys.argv[1])
 request = json.loads((folder / "request.json").read_text())
@@ -92,9 +93,25 @@ def fail_early():
         data.write_bytes(data.read_bytes())
     if mode == "prints_much":
         block = b"x" * (1 << 20)
-        for _ in range(80):
+        while True:
             os.write(2, block)
+    if mode == "drips":
+        while True:
+            stream.sendall(b" ")
+            time.sleep(0.05)
+    if mode == "nests":
+        stream.sendall(b'{"type": "hello", "build": ' + b"[" * 50_000 + b"]" * 10_000 + b"}\n")
         stay()
+    if mode == "floods":
+        while True:
+            send("hello")
+    if mode == "kills_its_supervisor":
+        os.kill(os.getppid(), signal.SIGKILL)
+        stay()
+    if mode == "replaces_what_it_was_given":
+        for name in ("request.json", "launch.json", "initial_p.npy"):
+            (folder / name).unlink(missing_ok=True)
+            os.mkfifo(folder / name)
     if mode in ("leaves_a_child", "escapes"):
         if os.fork() == 0:
             if mode == "escapes":
@@ -146,11 +163,26 @@ def parts():
     return {"p": npy("p.npy", users, f, value), "q": q}
 
 
+def keep_changing(path):
+    """Cut, whole again, a pipe, another file: while mfbench may read it."""
+    whole = path.read_bytes()
+    end = time.monotonic() + 0.5
+    while time.monotonic() < end:
+        os.truncate(path, len(whole) - 8)
+        path.write_bytes(whole)
+        path.unlink()
+        os.mkfifo(path)
+        path.unlink()
+        path.write_bytes(whole)
+
+
 def main():
     fail_early()
     send("hello", protocol=1, library=library, version="0.1", each_epoch=library == "implicit",
          starts_from="library", build={"home": os.environ.get("HOME"), "names": sorted(os.environ),
                                          "data": os.stat(folder / "item.npy").st_ino})
+    if mode == "exits_after_hello":
+        sys.exit(5)
     if mode == "other_message":
         send("done")
         stay()
@@ -160,7 +192,11 @@ def main():
         if asked["type"] == "train":
             train(asked)
         elif asked["type"] == "model":
+            if mode == "exits_at_model":
+                sys.exit(6)
             send("model", **parts())
+            if mode == "changes_its_model":
+                keep_changing(folder / "p.npy")
         else:
             send("done", peak_device_bytes=12345)
             if mode == "stays":

@@ -91,7 +91,7 @@ def test_the_evaluator_agrees_with_numpy(trained, split):
                     reason="the library implicit is not installed")
 def test_the_library_implicit_ranks_as_well(trained, split, tmp_path):
     point, model = trained
-    subprocess.run([sys.executable, ROOT / "peers" / "implicit_als.py", model, "--factors", "32",
+    subprocess.run([sys.executable, ROOT / "peers" / "implicit" / "implicit_als.py", model, "--factors", "32",
                     "--alpha", "10", "--reg", "5", "--iterations", "10", "--threads", "2",
                     "--save", tmp_path], check=True, capture_output=True)
     peer = split.metrics(np.load(tmp_path / "P.npy"), np.load(tmp_path / "Q.npy"))

@@ -243,7 +243,10 @@ def test_a_library_that_is_there_is_kept_until_its_requirements_change(tmp_path,
     assert peers.is_there("surprise")
     (tmp_path / "surprise/requirements.txt").write_bytes(asked + b"more\n")
     assert not peers.is_there("surprise")
-    assert {"implicit", "libmf", "surprise"} <= set(peers.known())
+    (tmp_path / "own/mine").mkdir(parents=True)
+    (tmp_path / "own/mine/requirements.txt").write_text("numpy\n")
+    monkeypatch.setenv("MFBENCH_PEERS_PATH", f"{tmp_path / 'own'}:")
+    assert {"implicit", "libmf", "mine", "surprise"} <= set(peers.known())
 
 
 def test_a_library_that_cannot_be_installed_leaves_only_its_log(tmp_path, monkeypatch, capsys):

@@ -4,6 +4,7 @@ of real libraries skip, and say so, where ./dev peers has not installed them."""
 import json
 import os
 import pathlib
+import runpy
 import shutil
 import signal
 import subprocess
@@ -23,16 +24,22 @@ MODES = next(eval(text.split("=", 1)[1]) for text in FAKE.read_text().split("\n\
 def fakes(tmp_path, monkeypatch):
     """Every library is the fake one, in a Python that has nothing else."""
     scripts, places = tmp_path / "scripts", tmp_path / "places"
-    scripts.mkdir()
-    shutil.copy(ROOT / "peers" / "launch.py", scripts)
+    shutil.copytree(ROOT / "peers" / "common", scripts / "common")
     for library in ("libmf", "implicit"):
-        shutil.copy(FAKE, scripts / f"{library}.py")
-        (places / library / "bin").mkdir(parents=True)
-        (places / library / "bin" / "python3").symlink_to(pathlib.Path(sys.executable).resolve())
+        (scripts / library).mkdir()
+        shutil.copy(ROOT / "peers" / library / "peer.json", scripts / library)
+        shutil.copy(FAKE, scripts / library / "adapter.py")
+        install(places, library)
     monkeypatch.setenv("MFBENCH_PEER_SCRIPTS", str(scripts))
     monkeypatch.setenv("MFBENCH_PEERS", str(places))
     monkeypatch.setenv("http_proxy", "http://a.proxy:1")
     return tmp_path
+
+
+def install(places, library):
+    """An environment, as far as mfbench asks for one."""
+    (places / library / "bin").mkdir(parents=True)
+    (places / library / "bin" / "python3").symlink_to(pathlib.Path(sys.executable).resolve())
 
 
 def fake(mode, **keys):
@@ -77,7 +84,7 @@ def gone(pid):
 
 FAULTS = {
     "exits": ("error", "ended with code 1 before it had answered; it printed last: "
-              "$MFBENCH_PEER_SCRIPTS/libmf.py: there is no such module"),
+              "$MFBENCH_PEER_SCRIPTS/libmf/adapter.py: there is no such module"),
     "hangs": ("timeout", "gave no answer within 1.0 s"),
     "hangs_in_training": ("timeout", "gave no answer within 1.0 s"),
     "nan": ("diverged", "is not finite"),
@@ -104,14 +111,22 @@ FAULTS = {
     "unsupported": ("skipped", "it needs a device"),
     "no_file": ("error", "p.npy: found no such file"),
     "unknown_key": ("error", "$.r: unknown key"),
-    "says_why": ("error", "ValueError: $MFBENCH_PEER_SCRIPTS/libmf.py \\x1b[31mred"),
+    "says_why": ("error", "ValueError: $MFBENCH_PEER_SCRIPTS/libmf/adapter.py \\x1b[31mred"),
     "fills_its_folder": ("error", "MiB in its folder (scratch_gb)"),
     "writes_to_data": ("completed", "3 epochs"),
+    "drips": ("timeout", "gave no answer within 1.0 s"),
+    "nests": ("error", 'expected a message "hello", found'),
+    "floods": ("error", 'the key "protocol" is missing'),
+    "exits_after_hello": ("error", "ended with code 5 before it had answered"),
+    "exits_at_model": ("error", "ended with code 6 before it had answered"),
+    "kills_its_supervisor": ("error", "its supervisor ended early"),
+    "replaces_what_it_was_given": ("completed", "3 epochs"),
     "well": ("completed", "3 epochs"),
 }
 LIMITS = {
     "fills_its_folder": {"scratch_gb": 0.001},
     "hangs": {"timeout_s": 1},
+    "drips": {"timeout_s": 1},
     "hangs_in_training": {"timeout_s": 1},
     "eats_memory": {"memory_gb": 0.1},
     "asks_for_all": {"memory_gb": 0.1, "threads": 1},
@@ -134,9 +149,14 @@ def test_every_fault_is_a_status_and_the_run_goes_on(mfbench, fakes):
         if mode == "prints_much":
             assert log.stat().st_size == 1 << 20
         if mode == "exits":
-            assert log.read_text().endswith("libmf.py: there is no such module\n\n")
+            assert log.read_text().endswith("libmf/adapter.py: there is no such module\n\n")
             assert log.name in footer["stop_reason"]
     assert not wrong, "\n".join(wrong)
+
+
+def test_files_that_change_while_they_are_read_are_no_crash(mfbench, fakes):
+    ((_, _, footer, _),) = run(mfbench, fakes, spec([fake("changes_its_model", timeout_s=20)]))
+    assert footer["status"] == "completed" or "p.npy" in footer["stop_reason"], footer["stop_reason"]
 
 
 def test_a_peer_that_cannot_fit_is_not_started(mfbench, fakes):
@@ -283,8 +303,8 @@ def start(mfbench, folder, mode):
     process = subprocess.Popen([mfbench.program, "run", "spec.json", "--out", "out", "--quiet"], cwd=folder,
                                env=mfbench.environment(), stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
     for _ in range(3000):
-        found = [child for child in peers_of(process.pid) if "libmf.py" in command_of(child)]
-        if len(found) > 1:
+        found = [child for child in peers_of(process.pid) if "supervisor.py" in command_of(child)]
+        if len(found) > 1 and "mfbench-peer-" in os.readlink(f"/proc/{found[1]}/cwd"):
             return process, found
         time.sleep(0.01)
     process.kill()
@@ -310,7 +330,7 @@ def peers_of(pid):
 
 def test_a_peer_ends_with_a_killed_mfbench_and_its_folder_with_the_next(mfbench, fakes):
     process, peers = start(mfbench, fakes, "hangs")
-    folder = command_of(peers[0]).split("\0")[-2]
+    folder = os.readlink(f"/proc/{peers[1]}/cwd")
     data = os.path.dirname(os.path.realpath(os.path.join(folder, "item.npy")))
     assert os.path.isdir(folder) and os.path.isdir(data) and data != folder
     process.kill()
@@ -349,7 +369,7 @@ def test_what_is_not_installed_is_skipped_with_the_way_to_it(mfbench, fakes, mon
 
 def test_what_was_not_observed_is_not_handed_over(mfbench, fakes):
     """A library takes each pair that it is given for one that was observed."""
-    script = fakes / "scripts" / "implicit.py"
+    script = fakes / "scripts" / "implicit" / "adapter.py"
     given = "VALUES = [f.read() for f in [(folder / 'value.npy').open('rb')]][0][-4 * request['nnz']:]\n"
     script.write_text(script.read_text().replace(
         "def send(", given + "\ndef send(", 1).replace(
@@ -377,7 +397,7 @@ def test_a_trial_that_hangs_costs_its_time(mfbench, fakes):
 
 def test_no_network(mfbench, fakes):
     """Where the kernel gives a namespace; where not, the result says so."""
-    script = fakes / "scripts" / "libmf.py"
+    script = fakes / "scripts" / "libmf" / "adapter.py"
     check = ("import socket, pathlib\n"
              "names = pathlib.Path('/proc/net/dev').read_text()\n"
              "NETWORK = [line.split(':')[0].strip() for line in names.splitlines()[2:]]\n")
@@ -426,6 +446,94 @@ def test_a_wrong_entry_names_the_nearest(mfbench, tmp_path, entry, words):
     assert done.returncode == 2 and words in done.stderr and "$.algorithms[0]" in done.stderr, done.stderr
 
 
+# ---- a library of one's own ----------------------------------------------------------------------
+
+def blocks_of_guide():
+    """The files of docs/peers.md: {"peer.json": text, "adapter.py": text}."""
+    page = (ROOT / "docs" / "peers.md").read_text().split("## A library of your own")[1]
+    return {"peer.json": page.split("```jsonc\n")[1].split("```")[0],
+            "adapter.py": page.split("```python\n")[1].split("```")[0]}
+
+
+@pytest.fixture
+def own(fakes, monkeypatch):
+    """The example of the guide, beside the libraries that there are."""
+    folder = fakes / "own" / "item_means"
+    folder.mkdir(parents=True)
+    for name, text in blocks_of_guide().items():
+        (folder / name).write_text(text)
+    install(fakes / "places", "item_means")
+    monkeypatch.setenv("MFBENCH_PEERS_PATH", f"{fakes / 'own'}:")
+    return folder
+
+
+def test_a_library_of_ones_own_is_one_folder(mfbench, fakes, own):
+    pytest.importorskip("numpy")
+    assert "peer:item_means:damped" in mfbench("list", cwd=fakes).stdout
+    assert "ratings of the mean" in mfbench("describe", "peer:item_means", cwd=fakes).stdout
+    entry = {"name": "peer", "library": "item_means", "damping": [0, 5]}
+    what = spec([entry])
+    (fakes / "spec.json").write_text(json.dumps(what))
+    assert mfbench("validate", "spec.json", cwd=fakes).returncode == 0
+    schema = mfbench("schema", cwd=fakes).stdout
+    assert "peer:item_means:damped" in schema and "item_means" in mfbench("doctor", cwd=fakes).stdout
+    plain, damped = run(mfbench, fakes, what, code=0)
+    assert plain[0]["facts"]["version"] == "1.0" and plain[0]["algorithm"]["name"] == "peer:item_means:damped"
+    assert plain[1][-1]["test_rmse"] > damped[1][-1]["test_rmse"]
+
+
+WRONG = {
+    "no JSON": (lambda form: "{", "not valid JSON"),
+    "another key": (lambda form: form | {"sumary": "x"}, ': $.sumary: unknown key, did you mean "summary"?'),
+    "no algorithm": (lambda form: form | {"algorithms": {}}, ": $.algorithms: found none"),
+    "no text": (lambda form: form | {"summary": 3}, ": $.summary: found the number 3, expected a string"),
+    "packages": (lambda form: form | {"packages": "x"}, ': $.packages: found the string "x", expected a list'),
+    "an environment elsewhere": (lambda form: form | {"environment": "../x"}, ": $.environment: found '../x'"),
+    "memory": (lambda form: form | {"memory": {"base_bytes": -1}}, ": $.memory.base_bytes: found the number -1"),
+}
+WRONG_PARAMS = {
+    "no help": ({"damping": {"type": "number", "default": 1, "min": 0, "max": 2}}, ".damping.help: expected a name"),
+    "a default outside": ({"damping": {"type": "number", "default": 3, "min": 0, "max": 2, "help": "x"}},
+                          ".damping.default: found the number 3, expected a number from 0 to 2"),
+    "no type": ({"damping": {"type": "float", "default": 3, "help": "x"}}, '.damping.type: found "float"'),
+    "no factors": ({"damping": {"type": "boolean", "default": True, "help": "x"}}, ": expected 'factors' among"),
+    "a key of every entry": ({"stop": {"type": "boolean", "default": True, "help": "x"}}, ".stop: an entry of a spec"),
+    "a condition on nothing": ({"factors": {"type": "integer", "default": 1, "min": 1, "max": 2, "help": "x",
+                                            "where": {"model": ["plain"]}}}, ".factors.where: expected 'model'"),
+}
+
+
+@pytest.mark.parametrize("name", [*WRONG, *WRONG_PARAMS])
+def test_a_wrong_form_is_told_with_its_place(mfbench, fakes, own, name):
+    form = json.loads((own / "peer.json").read_text())
+    if name in WRONG:
+        change, words = WRONG[name]
+        form = change(form)
+    else:
+        form["algorithms"]["damped"]["params"], words = WRONG_PARAMS[name]
+        words = ": $.algorithms.damped.params" + words
+    (own / "peer.json").write_text(form if isinstance(form, str) else json.dumps(form))
+    done = mfbench("list", cwd=fakes)
+    assert done.returncode == 2, done.stdout
+    assert str(own / "peer.json") in done.stderr and words in done.stderr.replace('"factors"', "'factors'"), done.stderr
+
+
+def test_two_libraries_of_a_name_are_refused(mfbench, fakes, own):
+    own.rename(own.parent / "libmf")
+    done = mfbench("list", cwd=fakes)
+    assert done.returncode == 2 and "two libraries are named libmf" in done.stderr
+    assert str(own.parent / "libmf") in done.stderr
+
+
+def test_a_package_that_is_missing_is_told(mfbench, fakes):
+    for text, installed in [("numpy==2.4.6\n", False), ("LIBMF @ libmf-0.9.2.tar.gz\nnumpy==2.4.6\n", True)]:
+        (fakes / "places" / "libmf" / "installed.txt").write_text(text)
+        peers = json.loads(mfbench("doctor", "--json", cwd=fakes).stdout)["peers"]
+        (libmf,) = [peer for peer in peers if peer["name"] == "libmf"]
+        assert libmf["installed"] == installed
+        assert installed or libmf["state"] == "libmf lacks the package libmf: ./dev peers libmf installs it"
+
+
 # ---- tuning --------------------------------------------------------------------------------------
 
 def test_a_peer_is_tuned_as_an_algorithm_is(mfbench, fakes):
@@ -447,12 +555,12 @@ def test_a_peer_is_tuned_as_an_algorithm_is(mfbench, fakes):
 
 
 def test_libmf_is_not_handed_ids_that_its_floats_do_not_hold(monkeypatch):
-    monkeypatch.syspath_prepend(str(ROOT / "peers"))
+    monkeypatch.syspath_prepend(str(ROOT / "peers" / "common"))
     import mfpeer
     monkeypatch.setattr(mfpeer, "run", lambda *_: None)
-    import libmf
+    names = runpy.run_path(str(ROOT / "peers" / "libmf" / "adapter.py"))
 
-    adapter = object.__new__(libmf.Sgd)  # without the library
+    adapter = object.__new__(names["Sgd"])  # without the library
     task = types.SimpleNamespace(n_users=2**24 + 1, n_items=3, nnz=2, user=[0, 1], item=[0, 2], value=[1.0, 2.0])
     with pytest.raises(mfpeer.Unsupported, match="16,777,216"):
         adapter.convert(task)

@@ -54,7 +54,7 @@ def mfprogram():
     """The parsers, without a task."""
     import importlib.util
     for name in ("mfpeer", "mfprogram"):
-        spec = importlib.util.spec_from_file_location(name, ROOT / "peers" / f"{name}.py")
+        spec = importlib.util.spec_from_file_location(name, ROOT / "peers" / "common" / f"{name}.py")
         sys.modules[name] = importlib.util.module_from_spec(spec)
         spec.loader.exec_module(sys.modules[name])
     yield sys.modules["mfprogram"]
@@ -66,7 +66,7 @@ def adapter(name, mfprogram, monkeypatch):
     """The class of an adapter, which a run of its file would start."""
     import runpy
     monkeypatch.setattr(sys.modules["mfpeer"], "run", lambda *_: None)
-    names = runpy.run_path(str(ROOT / "peers" / f"{name}.py"))
+    names = runpy.run_path(str(ROOT / "peers" / name / "adapter.py"))
     (found,) = [one for one in names.values() if isinstance(one, type) and issubclass(one, mfprogram.Program)]
     return found
 

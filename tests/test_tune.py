@@ -336,9 +336,9 @@ def sampler(request, tmp_path, monkeypatch):
         monkeypatch.setenv("MFBENCH_PEERS", str(PLACES))
         return request.param
     scripts, places = tmp_path / "scripts", tmp_path / "places"
-    scripts.mkdir()
-    shutil.copy(ROOT / "peers" / "launch.py", scripts)
-    (scripts / "optuna_sampler.py").write_text(STEPPING)
+    shutil.copytree(ROOT / "peers" / "common", scripts / "common")
+    (scripts / "optuna").mkdir()
+    (scripts / "optuna" / "adapter.py").write_text(STEPPING)
     (places / "optuna" / "bin").mkdir(parents=True)
     (places / "optuna" / "bin" / "python3").symlink_to(pathlib.Path(sys.executable).resolve())
     monkeypatch.setenv("MFBENCH_PEER_SCRIPTS", str(scripts))
@@ -391,7 +391,7 @@ def test_a_sampler_that_is_not_there_is_refused_before_any_trial(mfbench, tmp_pa
 def test_a_sampler_that_dies_says_where_it_printed(mfbench, sampler, tmp_path):
     if sampler == "Optuna":
         pytest.skip("in its place alone")
-    (tmp_path / "scripts" / "optuna_sampler.py").write_text("print('no such thing'); raise SystemExit(3)")
+    (tmp_path / "scripts" / "optuna" / "adapter.py").write_text("print('no such thing'); raise SystemExit(3)")
     done = mfbench("run", write(tmp_path, LEARNING), "--out", "out", cwd=tmp_path)
     assert done.returncode == 4 and "the sampler of Optuna gave no answer" in done.stderr, done.stderr
     (log,) = (tmp_path / "out").rglob("sampler.stderr")

@@ -1,7 +1,9 @@
 // Algorithms register themselves: info.cpp its AlgorithmInfo (always), the implementation its
-// factory (where this build has it).
+// factory (where this build has it). What is known only once the program runs, from files, has a
+// source.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -12,6 +14,10 @@ namespace mf {
 // Throw std::logic_error on a second registration of a name.
 void register_info(AlgorithmInfo info);
 void register_factory(const std::string& name, AlgorithmFactory factory);
+
+// Called once, at the first question that follows; it registers what it finds. What it throws, the
+// question throws, and the next one asks again.
+void register_source(std::function<void()> source);
 
 std::vector<const AlgorithmInfo*> all_algorithms();            // by family, then name
 const AlgorithmInfo& find_algorithm(const std::string& name);  // throws Error(usage), nearest name
@@ -28,6 +34,9 @@ struct RegisterFactory {
   RegisterFactory(const std::string& name, AlgorithmFactory factory) {
     register_factory(name, std::move(factory));
   }
+};
+struct RegisterSource {
+  explicit RegisterSource(std::function<void()> source) { register_source(std::move(source)); }
 };
 
 }  // namespace mf

@@ -1,13 +1,42 @@
 // Every algorithm of every library as one of mfbench's: peer:LIBRARY:ALGORITHM.
+#include <algorithm>
+
 #include "algorithms/core/foreign.hpp"
 #include "algorithms/core/registry.hpp"
 #include "algorithms/peer/libraries.hpp"
 #include "algorithms/peer/places.hpp"
-#include "algorithms/peer/process_need.hpp"
 #include "base/error.hpp"
 
 namespace mf {
 namespace {
+
+bool uses_device(const Params& params) {
+  return params.has("device") && params.text("device") == "cuda";
+}
+
+ProcessNeed process_need(const PeerAlgorithm& algorithm, const Params& params,
+                         const ProblemShape& shape) {
+  constexpr double kGiB = 1 << 30;
+  ProcessNeed need;
+  need.limit_bytes = params.number("memory_gb") * kGiB;
+  if (!algorithm.memory) {
+    need.unknown = params.has("program") ? "a program of one's own takes what it takes"
+                                         : "its peer.json says nothing of its memory";
+    return need;
+  }
+  const PeerMemory& measured = *algorithm.memory;
+  const auto nnz = static_cast<double>(shape.nnz);
+  const auto rows = static_cast<double>(shape.n_users + shape.n_items);
+  const auto factors = static_cast<double>(params.integer("factors"));
+  const auto batch = params.has("batch") ? std::min(params.integer("batch"), shape.nnz) : 0;
+  need.bytes = measured.base + measured.of_rating * nnz +
+               rows * (measured.of_number * factors + measured.of_row) +
+               measured.of_batch_number * factors * static_cast<double>(batch);
+  need.of_further_point = measured.kept_of_rating * nnz + measured.kept_of_number * rows * factors;
+  need.unknown = uses_device(params) ? "the GPU's memory, and what CUDA takes of the host"
+                                     : measured.not_counted;
+  return need;
+}
 
 // A model to read and one to keep; the process has the rest.
 MemoryNeed memory(const Params& params, const ProblemShape& shape) {
@@ -19,7 +48,7 @@ MemoryNeed memory(const Params& params, const ProblemShape& shape) {
 }
 
 std::optional<std::string> why_unsupported(const PeerLibrary& library, const Params& params) {
-  if (const auto why = peer::why_not_installed(library.name, library.environment())) return why;
+  if (const auto why = why_not_installed(library)) return why;
   if (!library.is_program) return std::nullopt;
   try {
     peer::find_program(params.text("program"));
@@ -30,28 +59,17 @@ std::optional<std::string> why_unsupported(const PeerLibrary& library, const Par
 }
 
 AlgorithmInfo info_of(const PeerLibrary& library, const PeerAlgorithm& algorithm) {
-  AlgorithmInfo info;
-  info.name = peer_name(library, algorithm);
-  info.family = "peer";
-  info.summary = library.name + ": " + algorithm.summary;
-  info.paper = algorithm.paper;
-  info.method = algorithm.method;
-  info.deterministic = algorithm.deterministic;
-  info.uses_learning_rate = algorithm.uses_learning_rate;
-  info.params = algorithm.params;
-  info.implicit = algorithm.implicit;
-  info.memory = memory;
-  ForeignInfo foreign;
-  foreign.repeats_epochs = !algorithm.each_epoch;
-  foreign.takes_test = algorithm.takes_test;
+  AlgorithmInfo info = algorithm.info;
+  ForeignInfo foreign = algorithm.foreign;
   foreign.process = [&](const Params& params, const ProblemShape& shape) {
-    return peer::process_need(library, algorithm, params, shape);
+    return process_need(algorithm, params, shape);
   };
   info.foreign = std::make_shared<const ForeignInfo>(std::move(foreign));
+  info.memory = memory;
   info.supports = [&library](const Params& params, const ProblemShape&) {
     return why_unsupported(library, params);
   };
-  if (algorithm.method == Method::als) {
+  if (info.method == Method::als) {
     info.updates_per_epoch = [](const ProblemShape& shape) {
       return 2 * static_cast<double>(shape.nnz);
     };
@@ -59,14 +77,11 @@ AlgorithmInfo info_of(const PeerLibrary& library, const PeerAlgorithm& algorithm
   return info;
 }
 
-struct RegisterPeers {
-  RegisterPeers() {
-    for (const auto& library : peer_libraries()) {
-      for (const auto& algorithm : library.algorithms) register_info(info_of(library, algorithm));
-    }
+const RegisterSource registered([] {
+  for (const auto& library : peer_libraries()) {
+    for (const auto& algorithm : library.algorithms) register_info(info_of(library, algorithm));
   }
-};
-const RegisterPeers registered;
+});
 
 }  // namespace
 }  // namespace mf

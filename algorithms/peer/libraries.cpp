@@ -1,301 +1,287 @@
 #include "algorithms/peer/libraries.hpp"
 
-#include "algorithms/core/sgd_params.hpp"
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cctype>
+#include <filesystem>
+#include <utility>
+
+#include "algorithms/peer/places.hpp"
+#include "base/error.hpp"
+#include "base/json.hpp"
+#include "base/text.hpp"
 
 namespace mf {
 namespace {
 
-constexpr const char* kHu =
-    "Y. Hu, Y. Koren, C. Volinsky, \"Collaborative Filtering for Implicit Feedback Datasets\", "
-    "ICDM 2008";
-constexpr const char* kKoren =
-    "Y. Koren, R. Bell, C. Volinsky, \"Matrix Factorization Techniques for Recommender Systems\", "
-    "IEEE Computer 42(8), 2009";
-constexpr const char* kZhou =
-    "Y. Zhou, D. Wilkinson, R. Schreiber, R. Pan, \"Large-scale Parallel Collaborative Filtering "
-    "for the Netflix Prize\", AAIM 2008";
+namespace fs = std::filesystem;
+using Type = ParamSpec::Type;
 
-constexpr const char* kForImplicit = "ALS for implicit feedback";
-constexpr const char* kAtEachRating = "L2 of P and Q, at each rating";
-constexpr const char* kOfEachRow = "L2 of each row, whatever it has of pairs";
-constexpr const char* kTimesRatings = "L2 of each row, times the ratings of the row";
+constexpr const char* kForm = "peer.json";
+constexpr double kMost = 1e15;  // of a range, and of bytes
+constexpr Names kTypes{std::to_array<Named<Type>>({{"boolean", Type::boolean},
+                                                   {"integer", Type::integer},
+                                                   {"number", Type::number},
+                                                   {"choice", Type::choice},
+                                                   {"text", Type::text}})};
+
+template <class E, std::size_t kCount>
+E read_word(JsonReader& reader, const std::string& key, const Names<E, kCount>& names) {
+  reader.require(key);
+  return *names.find(reader.choice(key, "", names.all()));
+}
+
+std::vector<std::string> read_words(const Json& list, const std::string& where) {
+  const auto is_word = [](const Json& one) { return one.is_string(); };
+  if (!list.is_array() || list.empty() || !std::all_of(list.begin(), list.end(), is_word)) {
+    fail(ErrorKind::usage, "{}: found {}, expected a list of strings", where, describe(list));
+  }
+  return list.get<std::vector<std::string>>();
+}
+
+// Names become parts of specs, files and commands.
+void check_name(const std::string& name, const std::string& where) {
+  const auto plain = [](unsigned char c) { return std::islower(c) || std::isdigit(c) || c == '_'; };
+  if (!name.empty() && std::all_of(name.begin(), name.end(), plain)) return;
+  fail(ErrorKind::usage, "{}: found {}, expected a name of a to z, 0 to 9 and _", where,
+       in_quotes(name));
+}
+
+// An object of objects, each by a reader of its own.
+template <class Read>
+void read_each(JsonReader& reader, const std::string& key, const Read& read) {
+  const Json& all = reader.require(key);
+  const JsonReader named(all, reader.path(key));
+  if (all.empty()) fail(ErrorKind::usage, "{}: found none, expected one at least", named.where());
+  for (const auto& [name, value] : all.items()) {
+    check_name(name, named.path(name));
+    JsonReader one(value, named.path(name));
+    read(name, one);
+    one.finish();
+  }
+}
+
+// ---- parameters ---------------------------------------------------------------------------------
 
 // What every peer has: who computes, and what ends one that does not behave.
-std::vector<ParamSpec> with_common(std::vector<ParamSpec> own, bool threads = true) {
-  if (threads) {
-    own.push_back(ParamSpec::integer("threads", 0, 0, 4096, "threads; 0: all hardware threads"));
+std::vector<ParamSpec> common_params() {
+  return {ParamSpec::integer("threads", 0, 0, 4096, "threads; 0: all hardware threads"),
+          ParamSpec::number("scratch_gb", 0, 0, 1e6,
+                            "of what it may write; 0: nine tenths of what is free there", "GiB")
+              .silent(),
+          ParamSpec::number("timeout_s", 3600, 0.1, 1e7, "the longest wait for an answer", "s"),
+          ParamSpec::number("memory_gb", 0, 0, 1e6,
+                            "of all its processes; 0: nine tenths of what is available", "GiB")};
+}
+
+ParamSpec program_param() {
+  return ParamSpec::text("program", "its path, in a folder that MFBENCH_PROGRAMS names");
+}
+
+void check_param_name(const std::string& name, const std::string& where) {
+  std::vector<std::string> taken = {"name",          "library", "algorithm", "schedule",
+                                    "learning_rate", "init",    "stop",      "tune"};
+  for (const auto& spec : common_params()) taken.push_back(spec.name);
+  taken.push_back(program_param().name);
+  if (std::find(taken.begin(), taken.end(), name) == taken.end()) return;
+  fail(ErrorKind::usage, "{}: an entry of a spec has this key already, expected another name",
+       where);
+}
+
+void read_range(JsonReader& reader, ParamSpec& spec) {
+  for (const char* key : {"min", "max"}) reader.require(key);
+  spec.min = reader.number("min", 0, -kMost, kMost);
+  spec.max = reader.number("max", 0, spec.min, kMost);
+  if (spec.type == Type::number) {
+    spec.fallback = reader.number("default", 0, spec.min, spec.max);
+  } else {
+    spec.fallback = reader.integer("default", 0, static_cast<std::int64_t>(spec.min),
+                                   static_cast<std::int64_t>(spec.max));
   }
-  return join_params(
-      std::move(own),
-      {ParamSpec::number("scratch_gb", 0, 0, 1e6,
-                         "of what it may write; 0: nine tenths of what is free there", "GiB")
-           .silent(),
-       ParamSpec::number("timeout_s", 3600, 0.1, 1e7, "the longest wait for an answer", "s"),
-       ParamSpec::number("memory_gb", 0, 0, 1e6,
-                         "of all its processes; 0: nine tenths of what is available", "GiB")});
 }
 
-// ---- parameters that several have ---------------------------------------------------------------
-
-ParamSpec reg_param(double fallback, const std::string& help) {
-  return ParamSpec::number("reg", fallback, 0, 1e6, help);
+ParamSpec read_param(const std::string& name, JsonReader& reader) {
+  check_param_name(name, reader.where());
+  ParamSpec spec;
+  spec.name = name;
+  spec.type = read_word(reader, "type", kTypes);
+  reader.require("default");
+  if (spec.type == Type::boolean) {
+    spec.fallback = reader.boolean("default", false);
+  } else if (spec.type == Type::text) {
+    spec.fallback = reader.string("default", "");
+  } else if (spec.type == Type::choice) {
+    spec.choices = read_words(reader.require("choices"), reader.path("choices"));
+    spec.fallback = reader.choice("default", "", spec.choices);
+  } else {
+    read_range(reader, spec);
+  }
+  spec.unit = reader.string("unit", "");
+  spec.help = reader.name("help");
+  spec.silent_default = reader.boolean("silent", false);
+  if (const Json* where = reader.find("where")) {
+    const JsonReader conditions(*where, reader.path("where"));
+    for (const auto& [other, values] : where->items()) {
+      spec.conditions.emplace_back(other, read_words(values, conditions.path(other)));
+    }
+  }
+  return spec;
 }
 
-// For a library that divides by it.
-ParamSpec positive_reg_param(double fallback, const std::string& help) {
-  return ParamSpec::number("reg", fallback, 1e-9, 1e6, help);
+void check_param(const std::vector<ParamSpec>& params, const std::string& name, Type type,
+                 const std::string& where) {
+  const auto is_it = [&](const auto& spec) { return spec.name == name && spec.type == type; };
+  if (std::any_of(params.begin(), params.end(), is_it)) return;
+  fail(ErrorKind::usage, "{}: expected {} among the parameters, of the type {}", where,
+       in_quotes(name), kTypes.of(type));
 }
 
-ParamSpec alpha_param(double fallback) {
-  return ParamSpec::number("alpha", fallback, 1e-6, 1e6,
-                           "confidence 1 + alpha r of an observed pair");
+std::vector<ParamSpec> read_params(JsonReader& reader) {
+  std::vector<ParamSpec> params;
+  read_each(reader, "params",
+            [&](const auto& name, JsonReader& one) { params.push_back(read_param(name, one)); });
+  check_param(params, "factors", Type::integer, reader.path("params"));
+  for (const auto& spec : params) {
+    for (const auto& [other, values] : spec.conditions) {
+      check_param(params, other, Type::choice, reader.path("params") + "." + spec.name + ".where");
+    }
+  }
+  return params;
 }
 
-ParamSpec nonnegative_param() {
-  return ParamSpec::boolean("nonnegative", false, "P and Q are kept at or above 0");
+// ---- an algorithm, a library --------------------------------------------------------------------
+
+std::optional<PeerMemory> read_memory(JsonReader& of) {
+  if (of.find("memory") == nullptr) return std::nullopt;
+  JsonReader reader(of.require("memory"), of.path("memory"));
+  PeerMemory memory;
+  reader.require("base_bytes");
+  for (const auto& [key, member] :
+       {std::pair("base_bytes", &PeerMemory::base), std::pair("of_rating", &PeerMemory::of_rating),
+        std::pair("of_number", &PeerMemory::of_number), std::pair("of_row", &PeerMemory::of_row),
+        std::pair("of_batch_number", &PeerMemory::of_batch_number),
+        std::pair("kept_of_rating", &PeerMemory::kept_of_rating),
+        std::pair("kept_of_number", &PeerMemory::kept_of_number)}) {
+    memory.*member = reader.number(key, 0, 0, kMost);
+  }
+  memory.limits_addresses = reader.boolean("limits_addresses", false);
+  memory.not_counted = reader.string("not_counted", "");
+  reader.finish();
+  return memory;
 }
 
-ParamSpec solver_param() {
-  return ParamSpec::choice("solver", "cg", {"cg", "cholesky"}, "of a row; cg is the library's own");
-}
-
-ParamSpec bias_reg_param(const char* name, double fallback, const char* help) {
-  return ParamSpec::number(name, fallback, 0, 1e6, help);
-}
-
-// Of programs: which one, and what all have.
-std::vector<ParamSpec> of_program(std::vector<ParamSpec> own, bool threads = false) {
-  return with_common(
-      join_params({ParamSpec::text("program", "its path, in a folder that MFBENCH_PROGRAMS names")},
-                  std::move(own)),
-      threads);
-}
-
-// ---- the three kinds of algorithms --------------------------------------------------------------
-
-struct Described {
-  const char* name;
-  const char* summary;
-  const char* paper;
-};
-
-PeerAlgorithm sgd(const Described& said, PeerTraits traits, std::vector<ParamSpec> params) {
-  return {traits, said.name, said.summary, said.paper, Method::sgd, std::move(params), nullptr};
-}
-
-PeerAlgorithm als(const Described& said, PeerTraits traits, std::vector<ParamSpec> params) {
-  return {traits, said.name, said.summary, said.paper, Method::als, std::move(params), nullptr};
-}
-
-// With the loss of `reg` times the squares of each row, the same for all.
-PeerAlgorithm implicit_als(const Described& said, PeerTraits traits,
-                           std::vector<ParamSpec> params) {
-  const auto loss = [](const Params& values) {
-    return ImplicitLoss{values.number("alpha"), values.number("reg"), 0};
+// Which parameters are those of our loss, and how its L2 grows with a row.
+std::function<ImplicitLoss(const Params&)> read_implicit(JsonReader& of,
+                                                         const std::vector<ParamSpec>& params) {
+  if (of.find("implicit") == nullptr) return nullptr;
+  JsonReader reader(of.require("implicit"), of.path("implicit"));
+  const std::string alpha = reader.name("alpha"), reg = reader.name("reg");
+  check_param(params, alpha, Type::number, reader.path("alpha"));
+  check_param(params, reg, Type::number, reader.path("reg"));
+  const double exponent = reader.number("reg_exponent", 0, 0, 10);
+  const bool others = reader.boolean("others_count", true);
+  reader.finish();
+  return [=](const Params& values) {
+    return ImplicitLoss{values.number(alpha), values.number(reg), exponent, others};
   };
-  return {traits, said.name, said.summary, said.paper, Method::als, std::move(params), loss};
 }
 
-constexpr PeerTraits kRestarts = {};
-constexpr PeerTraits kEachEpoch = {.each_epoch = true};
-constexpr PeerTraits kOneRate = {.uses_learning_rate = true};
-
-// ---- packages -----------------------------------------------------------------------------------
-
-PeerLibrary cmfrec() {
-  return {
-      "cmfrec",
-      "cmfrec (PyPI): ALS for ratings and for implicit feedback",
-      {als({"als", "ALS for ratings, biases among the unknowns of a row", kZhou}, kRestarts,
-           with_common({factors_param(40, 4096), model_param(ModelKind::biased),
-                        reg_param(0.05, "L2 of each row"),
-                        ParamSpec::boolean("scale_reg", true, "reg times the ratings of the row"),
-                        solver_param()})),
-       implicit_als({"implicit_als", kForImplicit, kHu}, kRestarts,
-                    with_common({factors_param(64, 4096), alpha_param(1),
-                                 reg_param(0.05, kOfEachRow), solver_param()}))}};
+PeerAlgorithm read_algorithm(const PeerLibrary& library, const std::string& name,
+                             JsonReader& reader) {
+  PeerAlgorithm algorithm{name, {}, {}};
+  AlgorithmInfo& info = algorithm.info;
+  info.name = fmt::format("peer:{}:{}", library.name, name);
+  info.family = "peer";
+  info.summary = library.name + ": " + reader.name("summary");
+  info.paper = reader.name("paper");
+  info.method = read_word(reader, "method", kMethods);
+  info.deterministic = reader.boolean("deterministic", false);
+  info.uses_learning_rate = reader.boolean("uses_learning_rate", false);
+  algorithm.foreign.repeats_epochs = !reader.boolean("each_epoch", false);
+  algorithm.foreign.takes_test = reader.boolean("takes_test", false);
+  info.params = read_params(reader);
+  info.implicit = read_implicit(reader, info.params);
+  algorithm.changes_rate = reader.boolean("changes_rate", false);
+  algorithm.memory = read_memory(reader);
+  return algorithm;
 }
 
-PeerLibrary implicit() {
-  return {"implicit",
-          "implicit (PyPI): ALS for implicit feedback on CPU and GPU",
-          {implicit_als({"als", kForImplicit, kHu}, kEachEpoch,
-                        with_common({factors_param(64, 4096), alpha_param(1),
-                                     reg_param(0.05, kOfEachRow), solver_param(),
-                                     ParamSpec::choice("device", "cpu", {"cpu", "cuda"},
-                                                       "cuda: its extension, which has cg")}))}};
+PeerLibrary read_library(const fs::path& folder) {
+  const std::string file = (folder / kForm).string();
+  const Json json = read_json_file(file);
+  JsonReader reader(json, file + ": $");
+  PeerLibrary library;
+  library.name = folder.filename().string();
+  library.folder = folder.string();
+  check_name(library.name, library.folder);
+  reader.name("summary");
+  library.is_program = reader.boolean("program", false);
+  const std::string own = library.is_program ? "programs" : library.name;
+  library.environment = reader.string("environment", own);
+  check_name(library.environment, reader.path("environment"));
+  if (const Json* packages = reader.find("packages")) {
+    library.packages = read_words(*packages, reader.path("packages"));
+  }
+  reader.choice("hardware", "cpu", {"cpu", "cuda", "cpu or cuda"});  // the figures ask for it
+  std::vector<ParamSpec> common = common_params();
+  if (!reader.boolean("threads", true)) common.erase(common.begin());
+  const auto memory = read_memory(reader);
+  read_each(reader, "algorithms", [&](const std::string& name, JsonReader& one) {
+    PeerAlgorithm algorithm = read_algorithm(library, name, one);
+    if (!algorithm.memory) algorithm.memory = memory;
+    auto& params = algorithm.info.params;
+    if (library.is_program) params.insert(params.begin(), program_param());
+    params.insert(params.end(), common.begin(), common.end());
+    library.algorithms.push_back(std::move(algorithm));
+  });
+  reader.finish();
+  return library;
 }
 
-PeerLibrary lenskit() {
-  return {
-      "lenskit",
-      "LensKit (PyPI): ALS for ratings and for implicit feedback",
-      {als({"biased_mf", "ALS for ratings beside biases that are found first", kZhou}, kEachEpoch,
-           with_common(
-               {factors_param(50, 4096),
-                only_model_param(ModelKind::biased, "mu + b_u + c_i, then p.q for what they leave"),
-                positive_reg_param(0.1, kTimesRatings),
-                ParamSpec::number("damping", 5, 0, 1e6,
-                                  "ratings of the mean that a row has for its bias")})),
-       implicit_als({"implicit_mf", kForImplicit, kHu}, kEachEpoch,
-                    with_common({factors_param(50, 4096), alpha_param(40),
-                                 positive_reg_param(0.1, kOfEachRow)}))}};
+std::vector<PeerLibrary> read_libraries() {
+  std::vector<PeerLibrary> all;
+  for (const auto& top : peer::peers_folders()) {
+    std::error_code error;
+    for (fs::directory_iterator at(top, error), end; !error && at != end; at.increment(error)) {
+      if (fs::exists(at->path() / kForm)) all.push_back(read_library(at->path()));
+    }
+    if (error) fail(ErrorKind::usage, "{}: no folder of libraries: {}", top, error.message());
+  }
+  std::sort(all.begin(), all.end(), [](auto& a, auto& b) { return a.name < b.name; });
+  const auto same =
+      std::adjacent_find(all.begin(), all.end(), [](auto& a, auto& b) { return a.name == b.name; });
+  if (same == all.end()) return all;
+  fail(ErrorKind::usage, "two libraries are named {}: {} and {}; rename one of the folders",
+       same->name, same->folder, std::next(same)->folder);
 }
 
-PeerLibrary libmf() {
-  constexpr const char* kPaper =
-      "W.-S. Chin, Y. Zhuang, Y.-C. Juan, C.-J. Lin, \"A Fast Parallel Stochastic Gradient Method "
-      "for Matrix Factorization in Shared Memory Systems\", ACM TIST 6(1), 2015";
-  return {"libmf",
-          "LIBMF (PyPI): parallel SGD on the CPU",
-          {sgd({"sgd", "blocked parallel SGD with a rate for each row, by FPSGD's authors", kPaper},
-               kOneRate,
-               with_common({factors_param(32, 4096), reg_param(0.05, kAtEachRating),
-                            ParamSpec::integer("bins", 0, 0, 10000,
-                                               "blocks a side; 0: by threads, as it advises"),
-                            nonnegative_param()}))}};
-}
-
-PeerLibrary spark() {
-  const std::vector<ParamSpec> of_engine = {
-      nonnegative_param(), ParamSpec::integer("blocks", 10, 1, 100000, "of users and of items"),
-      ParamSpec::boolean("cluster", false,
-                         "the master of MFBENCH_SPARK_MASTER; else this machine")};
-  PeerAlgorithm implicit =
-      als({"implicit_als", "MLlib's ALS for implicit feedback, in partitions", kHu}, kRestarts,
-          with_common(
-              join_params({factors_param(10, 4096), alpha_param(1),
-                           reg_param(0.1, "L2 of each row, times the observed pairs of the row")},
-                          of_engine)));
-  implicit.implicit = [](const Params& params) {
-    return ImplicitLoss{params.number("alpha"), params.number("reg"), 1, false};
-  };
-  return {"spark",
-          "Spark MLlib (pyspark, PyPI): the distributed engine, on this machine",
-          {als({"als", "MLlib's ALS for ratings, in partitions", kZhou}, kRestarts,
-               with_common(join_params({factors_param(10, 4096), reg_param(0.1, kTimesRatings)},
-                                       of_engine))),
-           implicit}};
-}
-
-PeerLibrary surprise() {
-  constexpr const char* kBaselines =
-      "Y. Koren, \"Factor in the Neighbors: Scalable and Accurate Collaborative Filtering\", ACM "
-      "TKDD 4(1), 2010: section 2.1";
-  constexpr PeerTraits kSteps = {.uses_learning_rate = true, .deterministic = true};
-  constexpr bool kOneThread = false;
-  const std::vector<ParamSpec> shape = {
-      ParamSpec::integer("factors", 1, 1, 1, "there are none: P and Q are zero"),
-      only_model_param(ModelKind::biased, "mu + b_u + c_i")};
-  const auto of_baseline = [&](std::vector<ParamSpec> own) {
-    return with_common(join_params(shape, std::move(own)), kOneThread);
-  };
-  return {
-      "surprise",
-      "scikit-surprise (PyPI): SVD and BaselineOnly on one thread",
-      {als({"baseline_als", "BaselineOnly: mean and biases, each side solved in turn", kBaselines},
-           {.deterministic = true},
-           of_baseline({bias_reg_param("reg_user_bias", 15, "ratings of 0 a user"),
-                        bias_reg_param("reg_item_bias", 10, "ratings of 0 an item")})),
-       sgd({"baseline_sgd", "BaselineOnly: mean and biases by SGD", kBaselines}, kSteps,
-           of_baseline({reg_param(0.02, "L2 of both biases, at each rating")})),
-       sgd({"svd", "SGD with biases, one thread (Cython)", kKoren}, kSteps,
-           with_common(join_params({factors_param(100, 4096), model_param(ModelKind::biased)},
-                                   regularizer_params()),
-                       kOneThread))}};
-}
-
-PeerLibrary torch() {
-  return {
-      "torch",
-      "a baseline of ours in PyTorch (PyPI), on CPU and GPU",
-      {sgd({"sgd", "embeddings and mini-batches in PyTorch, as everybody writes them", kKoren},
-           {.each_epoch = true, .uses_learning_rate = true, .changes_rate = true},
-           with_common(
-               {factors_param(32, 4096), model_param(ModelKind::biased),
-                reg_param(0.02, "L2 of the rows and biases of a rating, at each rating"),
-                ParamSpec::integer("batch", 4096, 1, 1 << 30, "ratings of a step"),
-                ParamSpec::choice("optimizer", "adam", {"adam", "sgd"}, "adam: of whole matrices"),
-                ParamSpec::choice("device", "cpu", {"cpu", "cuda"}, "where")}))}};
-}
-
-// ---- programs of one's own ----------------------------------------------------------------------
-
-constexpr PeerTraits kTestsItself = {.takes_test = true};
-
-PeerLibrary cu2rec() {
-  constexpr const char* kPaper =
-      "N. Greenquist, D. Kilitcioglu, A. Bari, \"cu2rec: Recommender System on CUDA\"";
-  return {
-      "cu2rec",
-      "cu2rec, a program of one's own: SGD with biases on a GPU",
-      {sgd(
-          {"sgd", "a rating of each user at a time, on a GPU", kPaper},
-          {.uses_learning_rate = true, .takes_test = true},
-          of_program(
-              {factors_param(50, 4096), reg_param(0.02, "L2 of factors and biases, at each rating"),
-               ParamSpec::choice("input", "csv", {"csv", "triples"}, "what the build reads"),
-               ParamSpec::number("patience", 2, 0, 1e9, "worse tests before its rate is lowered"),
-               ParamSpec::number("decay", 0.2, 0, 1, "times that")}))},
-      true};
-}
-
-PeerLibrary cumf_als() {
-  constexpr const char* kPaper =
-      "W. Tan et al., \"Matrix Factorization on GPUs with Memory Optimization and Approximate "
-      "Computing\" (cuMF_ALS), ICPP 2018";
-  return {
-      "cumf_als",
-      "cuMF_ALS, a program of one's own: ALS on a GPU",
-      {als({"als", "its ALS for ratings on a GPU", kPaper}, kTestsItself,
-           of_program({factors_param(100, 4096), reg_param(0.05, kTimesRatings),
-                       ParamSpec::choice("rows", "items", {"items", "users"},
-                                         "its rows, which it solves first"),
-                       ParamSpec::integer("x_batch", 1, 1, 1000, "parts of its rows, for memory"),
-                       ParamSpec::integer("theta_batch", 3, 1, 1000,
-                                          "parts of its columns, for memory")}))},
-      true};
-}
-
-PeerLibrary cumf_sgd() {
-  constexpr const char* kPaper =
-      "X. Xie, W. Tan, L. L. Fong, Y. Liang, \"CuMF_SGD: Parallelized Stochastic Gradient Descent "
-      "for Matrix Factorization on GPUs\", HPDC 2017";
-  constexpr const char* kRateRule = "rate in pass t: alpha / (1 + beta t^1.5)";
-  return {"cumf_sgd",
-          "cuMF_SGD, a program of one's own: SGD on a GPU",
-          {sgd({"sgd", "its SGD without locks on a GPU, fp16", kPaper}, kTestsItself,
-               of_program({factors_param(128, 4096), reg_param(0.05, kAtEachRating),
-                           ParamSpec::number("alpha", 0.08, 1e-9, 1e6, kRateRule),
-                           ParamSpec::number("beta", 0.3, 0, 1e6, kRateRule),
-                           ParamSpec::integer("workers", 768, 1, 1 << 20, "updates at a time")}))},
-          true};
-}
-
-PeerLibrary qmf() {
-  return {"qmf",
-          "QMF, a program of one's own: ALS for implicit feedback on the CPU",
-          {implicit_als(
-              {"wals", "its weighted ALS for implicit feedback", kHu}, kRestarts,
-              of_program({factors_param(30, 4096), alpha_param(40), reg_param(0.05, kOfEachRow)},
-                         true))},
-          true};
-}
-
-std::vector<PeerLibrary> make_libraries() {
-  return {cmfrec(), cu2rec(), cumf_als(), cumf_sgd(), implicit(), lenskit(),
-          libmf(),  qmf(),    spark(),    surprise(), torch()};
+// As package indices compare names: "Scikit_Surprise" is "scikit-surprise".
+std::string package_name(std::string_view line) {
+  std::string name(line.substr(0, line.find_first_of("= @<>")));
+  for (char& c : name) c = c == '_' || c == '.' ? '-' : static_cast<char>(std::tolower(c));
+  return name;
 }
 
 }  // namespace
 
 const std::vector<PeerLibrary>& peer_libraries() {
-  static const std::vector<PeerLibrary> libraries = make_libraries();
+  static const std::vector<PeerLibrary> libraries = read_libraries();
   return libraries;
 }
 
-std::string peer_name(const PeerLibrary& library, const PeerAlgorithm& algorithm) {
-  return "peer:" + library.name + ":" + algorithm.name;
+std::optional<std::string> why_not_installed(const PeerLibrary& library) {
+  if (auto why = peer::why_no_adapter(library.folder, library.environment)) return why;
+  std::vector<std::string> found;
+  for (const auto& line : peer::installed_packages(library.environment)) {
+    found.push_back(package_name(line));
+  }
+  for (const auto& package : library.packages) {
+    if (found.empty() || std::count(found.begin(), found.end(), package) > 0) continue;
+    return fmt::format("{} lacks the package {}: ./dev peers {} installs it", library.environment,
+                       package, library.environment);
+  }
+  return std::nullopt;
 }
 
 }  // namespace mf

@@ -1,50 +1,56 @@
-// The libraries that mfbench races against, and what each of their algorithms takes: data alone.
-// What a parameter means to the library, and what its adapter makes of it: docs/peers.md.
+// The libraries that mfbench races against, each as the peer.json in its folder says. What a
+// parameter means to the library, and what its adapter makes of it: docs/peers.md.
 #pragma once
 
-#include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
-#include "algorithms/core/algorithm.hpp"
+#include "algorithms/core/foreign.hpp"
 
 namespace mf {
 
-// What an algorithm of a library can and cannot do.
-struct PeerTraits {
-  // The library trains epoch by epoch; else it is run from the start for each point that is
-  // evaluated.
-  bool each_epoch = false;
-  bool uses_learning_rate = false;
-  bool changes_rate = false;   // between epochs, as a schedule may ask
-  bool takes_test = false;     // as AlgorithmInfo::takes_test
-  bool deterministic = false;  // with one thread it always is
+// Bytes at the peak of its process, as measured.
+struct PeerMemory {
+  double base = 0;             // the interpreter and what it loads
+  double of_rating = 0;        // the library's format, its copies, and the 12 that are handed over
+  double of_number = 0;        // of each of (users + items) x factors
+  double of_row = 0;           // of each user and item, beside that
+  double of_batch_number = 0;  // of each of the ratings of a batch x factors
+  double kept_of_rating = 0;   // after each training call but the last
+  double kept_of_number = 0;
+  // A limit of its address space refuses nothing but memory: it does not reserve far more than it
+  // uses, as CUDA and Java do.
+  bool limits_addresses = false;
+  std::string not_counted;  // what is not in these numbers
 };
 
-struct PeerAlgorithm : PeerTraits {
-  std::string name;  // "als"
-  std::string summary;
-  std::string paper;
-  Method method = Method::sgd;
-  std::vector<ParamSpec> params;
-  std::function<ImplicitLoss(const Params&)> implicit;  // as AlgorithmInfo::implicit
+struct PeerAlgorithm {
+  std::string name;    // "als"
+  AlgorithmInfo info;  // as mfbench has it: "peer:implicit:als"
+  ForeignInfo foreign;
+  bool changes_rate = false;                        // between epochs, as a schedule may ask
+  std::optional<PeerMemory> memory = std::nullopt;  // nothing: nobody knows
+
+  // Else the library is run from the start for each point that is evaluated.
+  bool each_epoch() const { return !foreign.repeats_epochs; }
 };
 
 struct PeerLibrary {
-  std::string name;  // "implicit": that of its adapter peers/implicit.py
-  std::string summary;
-  std::vector<PeerAlgorithm> algorithms;
+  std::string name;                   // "implicit": that of its folder
+  std::string folder;                 // has adapter.py
+  std::string environment;            // whose Python runs the adapter: ./dev peers NAME
+  std::vector<std::string> packages;  // that the environment must have
   // A program of one's own, which the parameter `program` names, instead of a Python package.
   bool is_program = false;
-
-  // Whose Python runs the adapter: ./dev peers NAME.
-  std::string environment() const { return is_program ? "programs" : name; }
+  std::vector<PeerAlgorithm> algorithms;
 };
 
-// In the order of their names.
+// Of all folders of peers (places.hpp), in the order of their names. Read once; throws Error(usage)
+// that names the file and the place in it.
 const std::vector<PeerLibrary>& peer_libraries();
 
-// "peer:implicit:als"
-std::string peer_name(const PeerLibrary& library, const PeerAlgorithm& algorithm);
+// Why a library cannot run here, and what to do about it; or nothing.
+std::optional<std::string> why_not_installed(const PeerLibrary& library);
 
 }  // namespace mf

@@ -1,6 +1,9 @@
 // An algorithm that trains in another process, by another's code. Ours are the data, the clocks
 // around it and every check of what comes back.
+#include <fmt/core.h>
+
 #include <algorithm>
+#include <cstdlib>
 #include <limits>
 #include <memory>
 #include <optional>
@@ -10,7 +13,6 @@
 #include "algorithms/peer/libraries.hpp"
 #include "algorithms/peer/observed.hpp"
 #include "algorithms/peer/places.hpp"
-#include "algorithms/peer/process_need.hpp"
 #include "algorithms/peer/session.hpp"
 #include "algorithms/peer/training_files.hpp"
 #include "base/atomic_file.hpp"
@@ -84,12 +86,12 @@ class Peer : public Algorithm, public Foreign {
     return {{"library", library_.name},
             {"version", hello_.version},
             {"build", hello_.build},
-            {"packages", peer::installed_packages(library_.environment())},
+            {"packages", peer::installed_packages(library_.environment)},
             {"starts_from", hello_.starts_from},
             {"restarts", !hello_.each_epoch},
-            {"evaluated_by", algorithm_.takes_test ? "program" : "mfbench"},
-            {"network", launch_.value("network", "")},
-            {"network_why", launch_.value("network_why", "")},
+            {"evaluated_by", algorithm_.foreign.takes_test ? "program" : "mfbench"},
+            {"network", session_->process().network()},
+            {"network_why", session_->process().network_why()},
             {"data_in_memory", files_->in_memory()},
             {"data_bytes", files_->bytes()},
             {"convert_s", converted_s_},
@@ -100,11 +102,10 @@ class Peer : public Algorithm, public Foreign {
 
   double own_train_s() const override { return train_s_; }
 
-  double cpu_s() const override { return session_ ? session_->process().use().cpu_s : 0; }
+  double cpu_s() const override { return session_ ? session_->process().cpu_s() : 0; }
 
   Json finish() override {
     if (!session_) return nullptr;
-    session_->process().use();  // the last look at those that it has started
     Json account = Json::object();
     try {
       account = session_->end();
@@ -114,46 +115,44 @@ class Peer : public Algorithm, public Foreign {
     account["calls"] = calls_;
     account["worked_s"] = worked_s_;
     account["exchange_s"] = std::max(0.0, wall_s_ - worked_s_);
-    account["cpu_s"] = session_->process().use().cpu_s;
+    account["cpu_s"] = session_->process().cpu_s();
     account["peak_bytes"] = session_->process().peak_bytes();
-    account["planned_bytes"] =
-        or_null(peer::process_need(library_, algorithm_, params_, shape_).bytes_of(calls_));
+    account["planned_bytes"] = or_null(
+        find_algorithm(algorithm_.info.name).foreign->process(params_, shape_).bytes_of(calls_));
     return account;
   }
 
  private:
   void start(const Ratings& given, const Model& initial, Context& context) {
-    const auto observed = algorithm_.implicit ? peer::only_observed(given) : std::nullopt;
+    const auto observed = algorithm_.info.implicit ? peer::only_observed(given) : std::nullopt;
     const Ratings& train = observed ? *observed : given;
     nnz_ = train.nnz();
     model_ = initial;
-    stop_requested_ = context.stop_requested;
     memory_limit_bytes_ = memory_for_it();
     shape_ = {train.n_users(), train.n_items(), nnz_};
     hand_over(train, context, !observed);
     {
       const PhaseScope phase(context.phases, "start");
-      session_ = std::make_unique<Session>(options(context));
+      session_ = std::make_unique<Session>(library_.name, order(context), context.stop_requested);
       hello_ = session_->hello();
-      if (hello_.each_epoch != algorithm_.each_epoch) {
+      if (hello_.each_epoch != algorithm_.each_epoch()) {
         fail(ErrorKind::io, "the adapter of {} and the table of its algorithms do not agree: {}",
              library_.name, "each_epoch");
       }
-      launch_ = read_json_file(scratch_->path() + "/launch.json");
     }
     const PhaseScope phase(context.phases, "convert");
     converted_s_ = session_->converted();
   }
 
   void take_reported(const Session::Trained& trained) {
-    if (trained.rmse.has_value() != algorithm_.takes_test) {
+    if (trained.rmse.has_value() != algorithm_.foreign.takes_test) {
       fail(ErrorKind::io, "the adapter of {} {} an RMSE of its own", library_.name,
-           algorithm_.takes_test ? "gave no" : "gave");
+           algorithm_.foreign.takes_test ? "gave no" : "gave");
     }
     reported_ = trained.rmse;
   }
 
-  std::int64_t updates() const { return algorithm_.method == Method::sgd ? nnz_ : 2 * nnz_; }
+  std::int64_t updates() const { return algorithm_.info.method == Method::sgd ? nnz_ : 2 * nnz_; }
 
   // Once for all epochs, and the training part once for all peers that are lent it.
   void hand_over(const Ratings& train, Context& context, bool as_others) {
@@ -162,7 +161,8 @@ class Peer : public Algorithm, public Foreign {
                  ? context.foreign->training_files()
                  : std::make_shared<const peer::TrainingFiles>(train);
     const auto rows = static_cast<double>(train.n_users() + train.n_items());
-    const std::int64_t test_bytes = algorithm_.takes_test ? context.foreign->test->bytes() : 0;
+    const std::int64_t test_bytes =
+        algorithm_.foreign.takes_test ? context.foreign->test->bytes() : 0;
     scratch_.emplace(static_cast<double>(test_bytes) +
                      2 * rows * (model_.factors + 1) * sizeof(float));
     files_->link_into(scratch_->path());
@@ -171,7 +171,7 @@ class Peer : public Algorithm, public Foreign {
               model_.factors);
     write_npy(folder + "initial_q.npy", model_.q.data(), model_.n_items, model_.factors,
               model_.factors);
-    if (algorithm_.takes_test) write_test(folder, *context.foreign->test);
+    if (algorithm_.foreign.takes_test) write_test(folder, *context.foreign->test);
     write_atomically(folder + "request.json", request(train, context).dump(1) + "\n");
   }
 
@@ -190,7 +190,6 @@ class Peer : public Algorithm, public Foreign {
                     {"seed", context.seed},
                     {"threads", context.team->size()},
                     {"memory_bytes", memory_limit_bytes_},
-                    {"address_bytes", addresses_for_it(context)},
                     {"n_users", train.n_users()},
                     {"n_items", train.n_items()},
                     {"nnz", train.nnz()},
@@ -199,7 +198,7 @@ class Peer : public Algorithm, public Foreign {
                     {"mean", model_.mean}};
     if (library_.is_program) {
       request["program"] = peer::find_program(params_.text("program"));
-      request["evaluated_by"] = algorithm_.takes_test ? "program" : "mfbench";
+      request["evaluated_by"] = algorithm_.foreign.takes_test ? "program" : "mfbench";
     }
     return request;
   }
@@ -218,35 +217,45 @@ class Peer : public Algorithm, public Foreign {
   std::int64_t addresses_for_it(const Context& context) const {
     constexpr std::int64_t kReserved = std::int64_t{2} << 30;
     constexpr std::int64_t kReservedByThread = std::int64_t{160} << 20;
-    if (memory_limit_bytes_ == 0 || !peer::may_limit_addresses(library_, params_)) return 0;
+    const bool on_device = params_.has("device") && params_.text("device") == "cuda";
+    const bool plain = algorithm_.memory && algorithm_.memory->limits_addresses && !on_device;
+    if (memory_limit_bytes_ == 0 || !plain) return 0;
     return memory_limit_bytes_ + kReserved + kReservedByThread * context.team->size();
   }
 
-  // Its first factors lie there, too, so the limit never is below that.
-  std::int64_t scratch_for_it() const {
-    constexpr double kGiB = 1 << 30;
-    const auto there = static_cast<double>(peer::bytes_below(scratch_->path()));
-    const double asked = params_.number("scratch_gb") * kGiB;
-    const auto free = static_cast<double>(scratch_->free_bytes());
-    return static_cast<std::int64_t>(there + (asked > 0 ? asked : kShareOfMemory * free));
+  // What libraries need of ours; proxies and credentials are not among it.
+  std::vector<std::string> variables(const Context& context) const {
+    const std::string& folder = scratch_->path();
+    std::vector<std::string> all = {"HOME=" + folder, "TMPDIR=" + folder, "LC_ALL=C.UTF-8",
+                                    "PYTHONDONTWRITEBYTECODE=1",
+                                    fmt::format("OMP_NUM_THREADS={}", context.team->size()),
+                                    // Threads of BLAS within threads of a library slow both.
+                                    "OPENBLAS_NUM_THREADS=1", "MKL_NUM_THREADS=1"};
+    for (const char* name : {"PATH", "LD_LIBRARY_PATH", "JAVA_HOME", "CUDA_VISIBLE_DEVICES",
+                             "CUDA_HOME", "CUDA_PATH", "MFBENCH_SPARK_MASTER"}) {
+      if (const char* value = std::getenv(name)) all.push_back(fmt::format("{}={}", name, value));
+    }
+    return all;
   }
 
-  peer::SessionOptions options(const Context& context) const {
-    peer::SessionOptions options;
-    options.library = library_.name;
-    options.environment = library_.environment();
-    options.folder = scratch_->path();
-    options.log = context.foreign->log_file;
-    options.threads = context.team->size();
-    options.timeout_s = params_.number("timeout_s");
-    options.memory_bytes = memory_limit_bytes_;
-    options.scratch_bytes = scratch_for_it();
-    options.stop_requested = stop_requested_;
-    return options;
+  peer::Order order(const Context& context) const {
+    peer::Order order;
+    order.python = peer::python_of(library_.environment);
+    order.adapter = library_.folder + "/adapter.py";
+    order.folder = scratch_->path();
+    order.variables = variables(context);
+    order.log = context.foreign->log_file;
+    order.answers = 2;  // "hello" and "converted"
+    order.timeout_s = params_.number("timeout_s");
+    order.memory_bytes = memory_limit_bytes_;
+    order.address_bytes = addresses_for_it(context);
+    order.scratch_gb = params_.number("scratch_gb");
+    order.keeps_network = params_.has("cluster") && params_.boolean("cluster");
+    return order;
   }
 
   void check_rate(double rate) {
-    if (!algorithm_.uses_learning_rate || algorithm_.changes_rate) return;
+    if (!algorithm_.info.uses_learning_rate || algorithm_.changes_rate) return;
     if (!rate_) rate_ = rate;
     if (*rate_ == rate) return;
     fail(ErrorKind::usage,
@@ -262,12 +271,10 @@ class Peer : public Algorithm, public Foreign {
   Model model_;
   std::optional<double> reported_;  // of a program without a model
   bool fetched_ = true;             // the initial one is ours
-  std::function<bool()> stop_requested_;
   std::shared_ptr<const peer::TrainingFiles> files_;
   std::optional<peer::Scratch> scratch_;
   std::unique_ptr<Session> session_;  // ends before its folder goes
   peer::Hello hello_;
-  Json launch_ = Json::object();
   std::optional<double> rate_;
   double converted_s_ = 0;
   double train_s_ = 0;   // from the initial model to this one
@@ -277,18 +284,15 @@ class Peer : public Algorithm, public Foreign {
   std::int64_t memory_limit_bytes_ = 0;
 };
 
-struct RegisterPeers {
-  RegisterPeers() {
-    for (const auto& library : peer_libraries()) {
-      for (const auto& algorithm : library.algorithms) {
-        register_factory(peer_name(library, algorithm), [&](const Params& params) {
-          return std::make_unique<Peer>(library, algorithm, params);
-        });
-      }
+const RegisterSource registered([] {
+  for (const auto& library : peer_libraries()) {
+    for (const auto& algorithm : library.algorithms) {
+      register_factory(algorithm.info.name, [&](const Params& params) {
+        return std::make_unique<Peer>(library, algorithm, params);
+      });
     }
   }
-};
-const RegisterPeers registered;
+});
 
 }  // namespace
 }  // namespace mf

@@ -25,10 +25,22 @@ namespace fs = std::filesystem;
 
 constexpr const char* kPrefix = "mfbench-peer-";
 constexpr const char* kLock = "/lock";
+constexpr const char* kSupervisor = "common/supervisor.py";
+constexpr const char* kAdapter = "adapter.py";
 
 std::string environment(const char* name) {
   const char* value = std::getenv(name);
   return value != nullptr ? value : "";
+}
+
+// With colons between them.
+std::vector<std::string> named_folders(const char* name) {
+  std::vector<std::string> folders;
+  std::istringstream list(environment(name));
+  for (std::string folder; std::getline(list, folder, ':');) {
+    if (!folder.empty()) folders.push_back(folder);
+  }
+  return folders;
 }
 
 // Relative folders are those of whoever called mfbench.
@@ -80,22 +92,31 @@ bool has_room(const std::string& folder, double bytes) {
 
 }  // namespace
 
-std::optional<std::string> scripts_folder() {
+std::optional<std::string> peers_folder() {
   if (const auto own = environment("MFBENCH_PEER_SCRIPTS"); !own.empty()) return absolute(own);
   std::error_code error;
   fs::path folder = fs::read_symlink("/proc/self/exe", error).parent_path();
   for (; !error && folder.has_relative_path(); folder = folder.parent_path()) {
-    if (is_there(folder / "peers" / "launch.py")) return (folder / "peers").string();
+    if (is_there(folder / "peers" / kSupervisor)) return (folder / "peers").string();
   }
   const auto shared = shared_folder();
-  if (shared && is_there(fs::path(*shared) / "peers" / "launch.py")) return *shared + "/peers";
+  if (shared && is_there(fs::path(*shared) / "peers" / kSupervisor)) return *shared + "/peers";
   return std::nullopt;
+}
+
+std::string supervisor_script() { return peers_folder().value_or("") + "/" + kSupervisor; }
+
+std::vector<std::string> peers_folders() {
+  std::vector<std::string> all;
+  if (const auto own = peers_folder()) all.push_back(*own);
+  for (const auto& more : named_folders("MFBENCH_PEERS_PATH")) all.push_back(absolute(more));
+  return all;
 }
 
 std::string environments_folder() {
   if (const auto own = environment("MFBENCH_PEERS"); !own.empty()) return absolute(own);
-  const auto scripts = scripts_folder();
-  return scripts ? (fs::path(*scripts).parent_path() / "build" / "peers").string() : "";
+  const auto peers = peers_folder();
+  return peers ? (fs::path(*peers).parent_path() / "build" / "peers").string() : "";
 }
 
 std::string python_of(const std::string& environment) {
@@ -125,29 +146,28 @@ std::vector<std::string> installed_packages(const std::string& environment) {
   return lines;
 }
 
-std::optional<std::string> why_not_installed(const std::string& library,
-                                             const std::string& environment) {
-  const auto scripts = scripts_folder();
-  if (!scripts || !is_there(fs::path(*scripts) / "launch.py")) {
-    return fmt::format(
-        "the adapters of other libraries are not beside this program; MFBENCH_PEER_SCRIPTS names "
-        "their folder, peers of the source");
+std::optional<std::string> why_no_adapter(const std::string& folder,
+                                          const std::string& environment) {
+  if (!is_there(supervisor_script())) {
+    return "the adapters of other libraries are not beside this program; MFBENCH_PEER_SCRIPTS "
+           "names their folder, peers of the source";
   }
-  if (!is_there(fs::path(*scripts) / (library + ".py"))) {
-    return fmt::format("there is no adapter {}.py beside those of other libraries", library);
+  if (!is_there(fs::path(folder) / kAdapter)) {
+    return fmt::format("there is no {} in the folder {}", kAdapter, without_places(folder + "/"));
   }
-  if (python_of(environment).empty()) {
-    return fmt::format(
-        "{0} is not installed: ./dev peers {0} does it (MFBENCH_PEERS may name another folder)",
-        environment);
-  }
-  return std::nullopt;
+  if (!python_of(environment).empty()) return std::nullopt;
+  return fmt::format(
+      "{0} is not installed: ./dev peers {0} does it (MFBENCH_PEERS may name another folder)",
+      environment);
 }
 
 std::string without_places(std::string text) {
-  const std::pair<std::string, std::string> places[] = {
+  std::vector<std::pair<std::string, std::string>> places = {
       {environments_folder(), "$MFBENCH_PEERS"},
-      {scripts_folder().value_or(""), "$MFBENCH_PEER_SCRIPTS"}};
+      {peers_folder().value_or(""), "$MFBENCH_PEER_SCRIPTS"}};
+  for (const auto& more : named_folders("MFBENCH_PEERS_PATH")) {
+    places.emplace_back(absolute(more), "$MFBENCH_PEERS_PATH");
+  }
   for (const auto& [folder, name] : places) {
     if (folder.empty()) continue;
     for (std::size_t at = 0; (at = text.find(folder + "/", at)) != std::string::npos;) {
@@ -160,11 +180,9 @@ std::string without_places(std::string text) {
 
 std::string find_program(const std::string& named) {
   if (named.empty()) fail(ErrorKind::unsupported, "`program` names no program");
-  const std::string folders = environment("MFBENCH_PROGRAMS");
+  const auto folders = named_folders("MFBENCH_PROGRAMS");
   std::error_code error;
-  std::istringstream list(folders);
-  for (std::string folder; std::getline(list, folder, ':');) {
-    if (folder.empty()) continue;
+  for (const auto& folder : folders) {
     const fs::path top = fs::canonical(folder, error);
     if (error) continue;
     const fs::path found = fs::canonical(top / named, error);
@@ -175,7 +193,7 @@ std::string find_program(const std::string& named) {
   fail(ErrorKind::unsupported,
        "`program`: {} lies in no folder that MFBENCH_PROGRAMS names ({}); a spec alone starts no "
        "program: set it to the folders whose programs specs may run, separated by colons",
-       in_quotes(named), folders.empty() ? "it is not set" : folders);
+       in_quotes(named), folders.empty() ? "it is not set" : join(folders, ":"));
 }
 
 void remove_left_over_folders() {
@@ -194,23 +212,6 @@ Scratch::Scratch(double bytes) {
   lock_ = try_lock(made, O_CREAT);
   path_ = parent + kPrefix + made.substr(made.size() - 6);
   move_file(made, path_);
-}
-
-std::int64_t bytes_below(const std::string& folder) {
-  std::int64_t sum = 0;
-  std::error_code error;
-  fs::recursive_directory_iterator at(folder, fs::directory_options::skip_permission_denied, error);
-  for (const fs::recursive_directory_iterator end; !error && at != end; at.increment(error)) {
-    struct stat info {};
-    if (lstat(at->path().c_str(), &info) == 0) sum += std::int64_t{512} * info.st_blocks;
-  }
-  return sum;
-}
-
-std::int64_t Scratch::free_bytes() const {
-  struct statvfs info {};
-  if (statvfs(path_.c_str(), &info) != 0) return 0;
-  return static_cast<std::int64_t>(info.f_bavail * info.f_frsize);
 }
 
 Scratch::~Scratch() {

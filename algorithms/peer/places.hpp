@@ -10,9 +10,15 @@
 
 namespace mf::peer {
 
-// The folder of the adapters: MFBENCH_PEER_SCRIPTS, or `peers` in the nearest folder above the
-// program that has peers/launch.py. Nothing where there is none.
-std::optional<std::string> scripts_folder();
+// The folder `peers`: MFBENCH_PEER_SCRIPTS, or that in the nearest folder above the program that
+// has peers/common/supervisor.py. Nothing where there is none.
+std::optional<std::string> peers_folder();
+
+// It, then those that MFBENCH_PEERS_PATH names: each folder in them that has a peer.json is a
+// library.
+std::vector<std::string> peers_folders();
+
+std::string supervisor_script();
 
 // The folder of the environments that `./dev peers` makes: MFBENCH_PEERS, or build/peers beside
 // `peers`. Empty where there is neither.
@@ -24,9 +30,9 @@ std::string python_of(const std::string& environment);
 // "NAME==VERSION" of what its environment was made from, as ./dev peers noted; empty: not known.
 std::vector<std::string> installed_packages(const std::string& environment);
 
-// Why a library cannot run here, and what to do about it; or nothing.
-std::optional<std::string> why_not_installed(const std::string& library,
-                                             const std::string& environment);
+// Why the adapter in `folder` cannot run here, and what to do about it; or nothing.
+std::optional<std::string> why_no_adapter(const std::string& folder,
+                                          const std::string& environment);
 
 // What a peer says, for a result file: the variables in place of this machine's folders of the
 // environments and of the adapters.
@@ -36,9 +42,6 @@ std::string without_places(std::string text);
 // colons), absolute or from one of them, after all links. A spec alone starts no program. Throws
 // Error(unsupported), which says what to do.
 std::string find_program(const std::string& named);
-
-// Bytes that the files below a folder take where they lie; links are not followed.
-std::int64_t bytes_below(const std::string& folder);
 
 // Removes the folders that programs which were killed have left.
 void remove_left_over_folders();
@@ -53,7 +56,6 @@ class Scratch {
   Scratch& operator=(const Scratch&) = delete;
   const std::string& path() const { return path_; }
   bool in_memory() const { return in_memory_; }
-  std::int64_t free_bytes() const;  // of where it lies
 
  private:
   std::string path_;

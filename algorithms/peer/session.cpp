@@ -1,11 +1,7 @@
 #include "algorithms/peer/session.hpp"
 
 #include <fmt/core.h>
-#include <unistd.h>
-
-#include <array>
 #include <cmath>
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 
@@ -18,36 +14,7 @@
 namespace mf::peer {
 namespace {
 
-constexpr std::int64_t kLongestLog = 64 << 20;
-constexpr std::int64_t kKeptOfLog = 1 << 20;  // of one that is longer
-constexpr double kEndSeconds = 3;  // from "end" to its end, and from a closed channel to its status
 constexpr double kClockSlack_s = 0.005;  // two clocks of one machine, read one after the other
-
-// What libraries need of ours; proxies and credentials are not among it.
-std::vector<std::string> environment_of(const SessionOptions& options) {
-  std::vector<std::string> all = {"HOME=" + options.folder, "TMPDIR=" + options.folder,
-                                  "LC_ALL=C.UTF-8", "PYTHONDONTWRITEBYTECODE=1",
-                                  fmt::format("OMP_NUM_THREADS={}", options.threads),
-                                  // Threads of BLAS within threads of a library slow both.
-                                  "OPENBLAS_NUM_THREADS=1", "MKL_NUM_THREADS=1"};
-  for (const char* name : {"PATH", "LD_LIBRARY_PATH", "JAVA_HOME", "CUDA_VISIBLE_DEVICES",
-                           "CUDA_HOME", "CUDA_PATH", "MFBENCH_SPARK_MASTER"}) {
-    if (const char* value = std::getenv(name)) all.push_back(fmt::format("{}={}", name, value));
-  }
-  return all;
-}
-
-Command command_of(const SessionOptions& options) {
-  const std::string scripts = scripts_folder().value_or("");
-  Command command;
-  // Isolated: neither the folder that it runs in nor PYTHON* of the user's decide what is imported.
-  command.arguments = {python_of(options.environment), "-I", scripts + "/launch.py",
-                       scripts + "/" + options.library + ".py", options.folder};
-  command.environment = environment_of(options);
-  command.folder = options.folder;
-  command.log = options.log;
-  return command;
-}
 
 // The last line that says something, without what a terminal would obey.
 std::string last_line(const std::string& path) {
@@ -64,91 +31,45 @@ std::string last_line(const std::string& path) {
 
 }  // namespace
 
-Session::Session(SessionOptions options) : options_(std::move(options)) {
-  auto [own, theirs] = make_channel();
-  if (!options_.log.empty()) std::ofstream(options_.log, std::ios::trunc);
-  asked_ = Clock::now();
-  process_ = std::make_unique<Process>(command_of(options_), theirs);
-  channel_ = std::make_unique<Channel>(std::move(own));
+Session::Session(std::string library, Order order, std::function<bool()> stop_requested)
+    : library_(std::move(library)),
+      order_(std::move(order)),
+      stop_requested_(std::move(stop_requested)) {
+  if (!order_.log.empty()) std::ofstream(order_.log, std::ios::trunc);
+  process_ = std::make_unique<Supervised>(order_);
 }
 
 Session::~Session() {
   process_.reset();
   std::error_code ignored;
-  if (!options_.log.empty() && std::filesystem::file_size(options_.log, ignored) == 0) {
-    std::filesystem::remove(options_.log, ignored);
+  if (!order_.log.empty() && std::filesystem::file_size(order_.log, ignored) == 0) {
+    std::filesystem::remove(order_.log, ignored);
   }
-}
-
-// Once a second: it looks at every file.
-bool Session::writes_too_much() {
-  if (options_.scratch_bytes == 0 || seconds_since(weighed_) < 1) return false;
-  weighed_ = Clock::now();
-  return bytes_below(options_.folder) > options_.scratch_bytes;
-}
-
-// False: the wait is over.
-bool Session::watch() {
-  if (options_.stop_requested && options_.stop_requested()) {
-    over_ = Over::stop;
-  } else if (seconds_since(asked_) > options_.timeout_s) {
-    over_ = Over::timeout;
-  } else if (const TreeUse use = process_->use();
-             options_.memory_bytes > 0 && use.resident_bytes > options_.memory_bytes) {
-    over_ = Over::memory;
-  } else if (process_->log_bytes() > kLongestLog) {
-    over_ = Over::log;
-  } else if (writes_too_much()) {
-    over_ = Over::scratch;
-  } else if (process_->ended()) {
-    over_ = Over::ended;
-  }
-  return over_ == Over::not_yet;
 }
 
 std::string Session::last_words() const {
-  if (options_.log.empty()) return "";
-  const std::string said = last_line(options_.log);
+  if (order_.log.empty()) return "";
+  const std::string said = last_line(order_.log);
   if (said.empty()) return "; it printed nothing";
   return fmt::format("; it printed last: {} ({})", said,
-                     std::filesystem::path(options_.log).filename().string());
+                     std::filesystem::path(order_.log).filename().string());
 }
 
 void Session::broken(const std::string& what) {
-  process_->kill();
-  fail(ErrorKind::io, "the peer {} is not to be used: {}{}", options_.library, what, last_words());
+  process_->end();
+  fail(ErrorKind::io, "the peer {} is not to be used: {}{}", library_, what, last_words());
 }
 
 // Nothing came.
 void Session::gone() {
-  if (over_ == Over::timeout) {
-    process_->kill();
-    throw CaseOver(CaseOver::Why::timeout,
-                   fmt::format("the peer {} gave no answer within {} (timeout_s){}",
-                               options_.library, format_seconds(options_.timeout_s), last_words()));
-  }
-  if (over_ == Over::memory) {
-    const auto bytes = static_cast<double>(process_->use().resident_bytes);
-    process_->kill();
-    fail(ErrorKind::memory, "the peer {} took {} of memory, {} are for it (memory_gb){}",
-         options_.library, format_bytes(bytes),
-         format_bytes(static_cast<double>(options_.memory_bytes)), last_words());
-  }
-  if (over_ == Over::scratch) {
-    broken(fmt::format("it has more than {} in its folder (scratch_gb)",
-                       format_bytes(static_cast<double>(options_.scratch_bytes))));
-  }
-  if (over_ == Over::log) {
-    process_->kill();
-    std::error_code ignored;
-    std::filesystem::resize_file(options_.log, kKeptOfLog, ignored);
-    broken(fmt::format("it printed more than {}", format_bytes(kLongestLog)));
-  }
-  const auto ending = process_->wait(kEndSeconds);
-  if (!ending) broken("it closed its channel and went on running");
-  process_->kill();
-  fail(ErrorKind::io, "the peer {} {} before it had answered{}", options_.library, ending->text(),
-       last_words());
+  const Over over = *process_->over();
+  if (over.why == Over::Why::broken) broken(over.text);
+  process_->end();
+  const bool ended = over.why == Over::Why::ended;
+  const std::string whole = fmt::format("the peer {} {}{}{}", library_, over.text,
+                                        ended ? " before it had answered" : "", last_words());
+  if (over.why == Over::Why::timeout) throw CaseOver(CaseOver::Why::timeout, whole);
+  throw Error(over.why == Over::Why::memory ? ErrorKind::memory : ErrorKind::io, whole);
 }
 
 // A message of the kind "error" is the peer's own account of its failure.
@@ -163,22 +84,16 @@ void Session::raise(const Json& message) {
   } catch (const Error& error) {
     broken(error.what());
   }
-  process_->kill();
-  const std::string whole = fmt::format("the peer {}: {}", options_.library, text);
+  process_->end();
+  const std::string whole = fmt::format("the peer {}: {}", library_, text);
   if (kind == "unsupported") throw CaseOver(CaseOver::Why::skipped, whole);
   if (kind == "memory") throw Error(ErrorKind::memory, whole + last_words());
   fail(ErrorKind::io, "{}{}", whole, last_words());
 }
 
 std::optional<Json> Session::await(const std::string& type) {
-  over_ = Over::not_yet;
-  std::optional<std::string> line;
-  try {
-    line = channel_->receive([this] { return watch(); });
-  } catch (const Error& error) {
-    broken(error.what());
-  }
-  if (!line && over_ == Over::stop) return std::nullopt;
+  const auto line = process_->answer(stop_requested_);
+  if (!line && process_->over()->why == Over::Why::stop) return std::nullopt;
   if (!line) gone();
   Json message;
   std::string found;
@@ -199,7 +114,7 @@ std::optional<Json> Session::await(const std::string& type) {
 // Before training there is nothing that could be kept.
 Json Session::must_await(const std::string& type) {
   auto message = await(type);
-  if (!message) fail(ErrorKind::io, "the peer {} was given up", options_.library);
+  if (!message) fail(ErrorKind::io, "the peer {} was given up", library_);
   return *message;
 }
 
@@ -224,7 +139,7 @@ Hello Session::hello() {
     Hello out;
     reader.integer("protocol", 0, kProtocol, kProtocol);
     reader.require("protocol");
-    reader.choice("library", "", {options_.library});
+    reader.choice("library", "", {library_});
     out.version = reader.name("version").substr(0, 100);
     out.each_epoch = reader.boolean("each_epoch", true);
     out.starts_from = reader.choice("starts_from", "library", {"library", "mfbench"});
@@ -240,7 +155,6 @@ Hello Session::hello() {
 }
 
 double Session::converted() {
-  asked_ = Clock::now();
   const Json message = must_await("converted");
   return checked(message, [](JsonReader& reader) {
     reader.require("seconds");
@@ -249,12 +163,12 @@ double Session::converted() {
 }
 
 std::optional<Session::Trained> Session::train(std::int64_t until, double learning_rate) {
-  asked_ = Clock::now();
-  channel_->send({{"type", "train"}, {"until", until}, {"learning_rate", learning_rate}});
+  const auto asked = Clock::now();
+  process_->ask({{"type", "train"}, {"until", until}, {"learning_rate", learning_rate}});
   const auto message = await("epoch");
-  const double wall_s = seconds_since(asked_);
+  const double wall_s = seconds_since(asked);
   if (!message) {
-    process_->kill();
+    process_->end();
     return std::nullopt;
   }
   const Trained trained = checked(*message, [&](JsonReader& reader) {
@@ -282,43 +196,36 @@ std::optional<Session::Trained> Session::train(std::int64_t until, double learni
 }
 
 Model Session::model(const ModelShape& shape) {
-  asked_ = Clock::now();
-  channel_->send({{"type", "model"}});
+  process_->ask({{"type", "model"}});
   const ModelFiles files = checked(must_await("model"), read_model_files);
   try {
-    return read_model(options_.folder, files, shape);
+    return read_model(order_.folder, files, shape);
   } catch (const CaseOver&) {
-    process_->kill();
+    process_->end();
     throw;
   } catch (const Error& error) {
     std::string text = error.what();
-    if (const auto at = text.find(options_.folder + "/"); at != std::string::npos) {
-      text.erase(at, options_.folder.size() + 1);
+    if (const auto at = text.find(order_.folder + "/"); at != std::string::npos) {
+      text.erase(at, order_.folder.size() + 1);
     }
     broken(text);
   }
 }
 
 Json Session::end() {
-  if (process_->ended()) return Json::object();
-  asked_ = Clock::now();
-  options_.timeout_s = kEndSeconds;
-  options_.stop_requested = nullptr;
-  Json account = Json::object();
-  process_->use();  // a look at its memory while it is there
-  if (channel_->send({{"type", "end"}})) {
-    const Json message = must_await("done");
-    account = checked(message, [](JsonReader& reader) {
-      Json out = Json::object();
-      if (reader.find("peak_device_bytes") != nullptr) {
-        out["peak_device_bytes"] = reader.integer("peak_device_bytes", 0, 0, std::int64_t{1} << 50);
-      }
-      return out;
-    });
-  }
-  const auto ending = process_->wait(kEndSeconds);
-  account["ended"] = ending ? ending->text() : "was still running, and was killed";
-  process_->kill();
+  if (process_->over()) return Json::object();
+  stop_requested_ = nullptr;
+  process_->ask({{"type", "end"}});
+  Json account = checked(must_await("done"), [](JsonReader& reader) {
+    Json out = Json::object();
+    if (reader.find("peak_device_bytes") != nullptr) {
+      out["peak_device_bytes"] = reader.integer("peak_device_bytes", 0, 0, std::int64_t{1} << 50);
+    }
+    return out;
+  });
+  process_->answer();  // none: it ends
+  account["ended"] = process_->over() ? process_->over()->text : "said more than was asked";
+  process_->end();
   return account;
 }
 

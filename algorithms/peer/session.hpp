@@ -10,25 +10,13 @@
 #include <string>
 
 #include "algorithms/core/model.hpp"
-#include "algorithms/peer/channel.hpp"
-#include "algorithms/peer/process.hpp"
+#include "algorithms/peer/supervised.hpp"
+#include "base/clock.hpp"
 #include "base/json.hpp"
 
 namespace mf::peer {
 
 inline constexpr int kProtocol = 1;
-
-struct SessionOptions {
-  std::string library;
-  std::string environment;  // whose Python runs its adapter
-  std::string folder;       // that of its files, which the request names
-  std::string log;          // ForeignLoan::log_file
-  int threads = 1;
-  double timeout_s = 0;                  // for each answer
-  std::int64_t memory_bytes = 0;         // of all its processes; 0: any
-  std::int64_t scratch_bytes = 0;        // below its folder; 0: any
-  std::function<bool()> stop_requested;  // may be empty
-};
 
 // What it says of itself.
 struct Hello {
@@ -40,8 +28,9 @@ struct Hello {
 
 class Session {
  public:
-  // Starts the adapter of the library on <folder>/request.json.
-  explicit Session(SessionOptions options);
+  // Starts the adapter of `library` on <order.folder>/request.json. `order` has what the process
+  // may take; stop_requested may be empty.
+  Session(std::string library, Order order, std::function<bool()> stop_requested);
   ~Session();
 
   Hello hello();
@@ -59,13 +48,11 @@ class Session {
   // Asks it to end, waits a little, and ends it. Its own account, an object.
   Json end();
 
-  const Process& process() const { return *process_; }
+  const Supervised& process() const { return *process_; }
 
  private:
   std::optional<Json> await(const std::string& type);
   Json must_await(const std::string& type);
-  bool watch();
-  bool writes_too_much();
   void raise(const Json& message);
   [[noreturn]] void broken(const std::string& what);
   [[noreturn]] void gone();
@@ -73,16 +60,12 @@ class Session {
   template <class Read>
   auto checked(const Json& message, Read read) -> decltype(read(std::declval<JsonReader&>()));
 
-  SessionOptions options_;
-  std::unique_ptr<Process> process_;
-  std::unique_ptr<Channel> channel_;
-  Clock::time_point asked_;
-  Clock::time_point weighed_;  // when its folder was looked through
+  std::string library_;
+  Order order_;
+  std::function<bool()> stop_requested_;
+  std::unique_ptr<Supervised> process_;
   double trained_s_ = 0;
   bool each_epoch_ = true;
-  // Why watch() ended the wait.
-  enum class Over { not_yet, stop, timeout, memory, log, scratch, ended };
-  Over over_ = Over::not_yet;
 };
 
 }  // namespace mf::peer

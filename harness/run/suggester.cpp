@@ -6,9 +6,8 @@
 #include <filesystem>
 #include <utility>
 
-#include "algorithms/peer/channel.hpp"
 #include "algorithms/peer/places.hpp"
-#include "algorithms/peer/process.hpp"
+#include "algorithms/peer/supervised.hpp"
 #include "base/error.hpp"
 #include "base/json.hpp"
 #include "base/text.hpp"
@@ -17,18 +16,20 @@ namespace mf {
 namespace {
 
 constexpr const char* kSampler = "optuna";
-constexpr const char* kScript = "optuna_sampler";
 constexpr double kLongestWait_s = 120;  // its first answer has the import of the library
 
-peer::Command command_of(const std::string& log) {
-  const std::string script = peer::scripts_folder().value_or("") + "/" + kScript + ".py";
-  peer::Command command;
-  command.arguments = {peer::python_of(kSampler), "-I", script};
-  command.environment = {"LC_ALL=C.UTF-8", "PYTHONDONTWRITEBYTECODE=1", "OMP_NUM_THREADS=1",
-                         "OPENBLAS_NUM_THREADS=1"};
-  command.folder = "/";
-  command.log = log;
-  return command;
+std::string sampler_folder() { return peer::peers_folder().value_or("") + "/" + kSampler; }
+
+peer::Order order_of(const std::string& log) {
+  peer::Order order;
+  order.python = peer::python_of(kSampler);
+  order.adapter = sampler_folder() + "/adapter.py";
+  order.folder = "/";
+  order.variables = {"LC_ALL=C.UTF-8", "PYTHONDONTWRITEBYTECODE=1", "OMP_NUM_THREADS=1",
+                     "OPENBLAS_NUM_THREADS=1"};
+  order.log = log;
+  order.timeout_s = kLongestWait_s;
+  return order;
 }
 
 Json sampled_range(const TuneRange& range) {
@@ -52,25 +53,19 @@ std::optional<double> worst_score(const std::vector<TriedPoint>& tried, Metric m
 
 }  // namespace
 
-std::optional<std::string> why_no_suggester() { return peer::why_not_installed(kScript, kSampler); }
+std::optional<std::string> why_no_suggester() {
+  return peer::why_no_adapter(sampler_folder(), kSampler);
+}
 
 struct Suggester::Impl {
   Impl(const StudyPlan& its_plan, std::string its_log)
       : plan(its_plan),
         log(std::filesystem::absolute(std::move(its_log)).string()),
-        ends(peer::make_channel()),
-        process(command_of(log), ends.second),
-        channel(std::move(ends.first)) {
-    ends.second = FileHandle();
-  }
+        process(order_of(log)) {}
 
-  // Lines are short, so that each fits into what the system keeps of them.
   Json ask(const Json& message) {
-    const auto start = Clock::now();
-    const bool sent = channel.send(message);
-    const auto line = !sent ? std::nullopt : channel.receive([&] {
-      return seconds_since(start) < kLongestWait_s && !process.ended();
-    });
+    process.ask(message);
+    const auto line = process.answer();
     if (!line) {
       fail(ErrorKind::io, "the sampler of Optuna gave no answer to {}; {} has what it printed",
            message.dump(), log);
@@ -102,16 +97,14 @@ struct Suggester::Impl {
 
   const StudyPlan& plan;
   const std::string log;
-  std::pair<FileHandle, FileHandle> ends;
-  peer::Process process;
-  peer::Channel channel;
+  peer::Supervised process;
 };
 
 Suggester::Suggester(const StudyPlan& plan, std::string log)
     : impl_(std::make_unique<Impl>(plan, std::move(log))) {}
 
 Suggester::~Suggester() {
-  impl_->process.kill();
+  impl_->process.end();
   std::error_code ignored;
   if (std::filesystem::file_size(impl_->log, ignored) == 0) {
     std::filesystem::remove(impl_->log, ignored);

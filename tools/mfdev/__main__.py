@@ -50,7 +50,7 @@ USAGE = """\
                         from results that are there; --versus: results of a second machine)
 ./dev peers [NAME...]   install other people's libraries to race against (docs/peers.md), each into an
                         environment of its own below MFBENCH_PEERS (default build/peers), from
-                        peers/requirements-NAME.txt; without a NAME: implicit libmf surprise
+                        peers/NAME/requirements.txt; without a NAME: implicit libmf surprise
 ./dev deps [GROUP...]   look for what is needed, install what is missing (groups: build optional test
                         workers mpi format bench plot lint clang fuzz peers report docs browser; default all
                         but the last six; workers runs pytest in several processes, browser tests the

@@ -12,13 +12,15 @@ from mfdev.shell import ROOT, Ended, Failure, have_program, output_of, say
 USUAL = ("implicit", "libmf", "surprise")
 
 
-def requirements_of(name):
-    return ROOT / "peers" / f"requirements-{name}.txt"
-
-
 def known():
-    names = [path.name[len("requirements-"):-len(".txt")] for path in (ROOT / "peers").glob("requirements-*.txt")]
-    return sorted(name for name in names if not name.endswith("-cuda"))
+    """By name, the folders that have requirements: in peers, and in those that MFBENCH_PEERS_PATH names."""
+    own = [folder for folder in os.environ.get("MFBENCH_PEERS_PATH", "").split(":") if folder]
+    return {path.parent.name: path.parent for top in [*own, ROOT / "peers"]
+            for path in sorted(pathlib.Path(top).glob("*/requirements.txt"))}
+
+
+def requirements_of(name):
+    return known()[name] / "requirements.txt"
 
 
 def folder_of(name):
@@ -39,7 +41,7 @@ def flags_of(name):
 
 def cuda_requirements(name):
     """What a library has for GPUs only, in a file beside its requirements: taken where there is one, or asked for."""
-    path = ROOT / "peers" / f"requirements-{name}-cuda.txt"
+    path = known()[name] / "requirements-cuda.txt"
     wanted = os.path.exists("/dev/nvidiactl") or os.environ.get("PEERS_CUDA")
     return [path] if path.is_file() and wanted else []
 
@@ -116,7 +118,7 @@ def install_peers(names=()):
     names = list(names) or list(USUAL)
     for name in names:
         if name not in known():
-            raise Failure(f"peers: there is no library '{name}'; known: {' '.join(known())}")
+            raise Failure(f"peers: there is no library '{name}'; known: {' '.join(sorted(known()))}")
     deps(["peers", *(["spark"] if "spark" in names else [])])
     with concurrent.futures.ThreadPoolExecutor(len(names)) as pool:
         if not all(list(pool.map(install, names))):

@@ -154,8 +154,7 @@ def repeat_lines(header: Json, experiments: Mapping[str, str], history: History 
 
 def _environment_of(library: str) -> str:
     """Programs that are named by their path share one."""
-    known = {path.stem.removeprefix("requirements-") for path in PEERS.glob("requirements-*.txt")}
-    return library if library in known else "programs"
+    return library if (PEERS / library / "requirements.txt").exists() else "programs"
 
 
 def _options(environment: Json) -> tuple[str, ...]:
