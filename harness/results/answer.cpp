@@ -1,7 +1,5 @@
 #include "harness/results/answer.hpp"
 
-#include <algorithm>
-
 #include "base/json_values.hpp"
 #include "harness/results/shared_cost.hpp"
 
@@ -10,32 +8,10 @@ namespace {
 
 constexpr double kSteadyClock = 0.02;  // share of its highest value
 
-constexpr double kAboveLimit = 1.05;  // of a board's power, over moments
-
-std::int64_t devices_of(const ResultFile& file) {
-  const auto share = [&](const char* name) {
-    return integer_at(file.header, {"algorithm", "params", name}).value_or(1);
-  };
-  return std::max(share("devices"), share("ranks"));
-}
-
-// Of several devices, older files have the energy of one. Older files of short epochs may have that
-// of evaluations in it: where it is more than the boards can take, this is known.
-std::optional<double> energy_at(const ResultFile& file, const Json& point, double train_s) {
-  const auto joules = number_at(point, {"train_energy_j"});
-  const std::int64_t devices = devices_of(file);
-  const bool of_all = file.footer.is_object() && file.footer.contains("train_energy_of_ranks_j");
-  if (!joules || (devices > 1 && !of_all)) return std::nullopt;
-  const auto limit = number_at(file.header, {"environment", "power_limit_w"});
-  const double most =
-      limit ? kAboveLimit * *limit * static_cast<double>(devices) * train_s : *joules;
-  return *joules <= most ? joules : std::nullopt;
-}
-
 Answer answer_of(const ResultFile& file, const Json& point) {
   Answer answer;
   answer.train_s = number_at(point, {"train_s"}).value_or(0);
-  answer.energy_j = energy_at(file, point, answer.train_s);
+  answer.energy_j = number_at(point, {"train_energy_j"});
   if (const auto before = to_training_s(file.footer)) answer.answer_s = *before + answer.train_s;
   return answer;
 }

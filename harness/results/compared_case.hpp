@@ -42,7 +42,7 @@ struct ComparedCase {
   Metric metric;
   std::optional<double> best;     // of it
   std::optional<double> epoch_s;  // steady; of a run that was evaluated at its end alone, the mean
-  Contention contention;          // with whom it shared the machine; nothing in older files
+  Contention contention;          // with whom it shared the machine; nothing where unknown
   ResultFile result;
 
   // Whether its times may be those of other programs: of its epochs, and of its answer, which on a

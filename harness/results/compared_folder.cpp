@@ -87,7 +87,7 @@ void drop_unlisted(StoredResults& results, const std::string& folder) {
 }
 
 // An edited target touches no finished case: it counts for all that the spec lists, as in the
-// summary of `run`. Files from before a spec.json said its target have that of their headers.
+// summary of `run`. Without a spec.json it is that of their headers.
 void take_stated_target(const Json& stated, std::vector<ComparedCase>& cases) {
   if (!stated.is_object() || !stated.contains("target_rmse")) return;
   const auto target = named_target({{"target_rmse", value_at(stated, {"target_rmse"})},

@@ -17,7 +17,7 @@ Json device_load_json(const std::optional<DeviceLoad>& load);
 // Sets contended, contended_by, host_contended and host_contended_by.
 void set_contention(Json& footer, const Contention& contention);
 
-// Of a footer; nothing in both for one from before there was this rule.
+// Of a footer; nothing in both where it is not known.
 Contention contention_in(const Json& footer);
 
 // "training: other programs kept 1.0 of 2 CPUs busy; ...", those of the host's clocks named so;

@@ -30,7 +30,7 @@ using SharedCosts = std::vector<SharedCost>;
 // nothing was lent. Of costs of one name on one clock, the sum.
 Json to_json(const SharedCosts& costs);
 
-// By a footer: what was lent of a clock; 0 in files from before there was such a thing.
+// By a footer: what was lent of a clock; 0 where it is not known.
 double shared_seconds(const Json& footer, SharedClock clock);
 
 }  // namespace mf

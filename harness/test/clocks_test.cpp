@@ -286,7 +286,7 @@ TEST(Sharing, CostsOfOneNameOnOneClockAreAdded) {
   const Json footer = {{"shared", json}};
   EXPECT_EQ(shared_seconds(footer, SharedClock::transfer), 3);
   EXPECT_EQ(shared_seconds(footer, SharedClock::load), 0);
-  EXPECT_EQ(shared_seconds(Json::object(), SharedClock::transfer), 0) << "an older file";
+  EXPECT_EQ(shared_seconds({{"shared", nullptr}}, SharedClock::transfer), 0) << "not known";
   EXPECT_EQ(shared_seconds({{"shared", {{"transfer", 7}}}}, SharedClock::transfer), 0) << "damaged";
 }
 

@@ -36,7 +36,7 @@ struct Made {
   std::string content = "aaaa";
   int every = 1;
   Json target_rmse = nullptr;
-  std::optional<Contention> contention = {};  // nothing: a file from before it was told
+  std::optional<Contention> contention = {};  // nothing: not known
   bool gpu = false;
 };
 
@@ -232,7 +232,7 @@ TEST(Compare, JudgesEpochsOfADeviceOnABusyHostButNotTheirAnswer) {
   EXPECT_EQ(headline(row), "epochs slower, answer contended");
 }
 
-TEST(Compare, TakesFilesFromBeforeTheRuleAsTheyWere) {
+TEST(Compare, TakesRunsOfWhichNobodyKnowsAsTheyAre) {
   const Folders f;
   write_runs(f.a, {1, 1.001, 0.999});
   write_runs(f.b, {2, 2.001, 1.999});

@@ -292,7 +292,7 @@ TEST(Contention, OfADeviceMarksTheHostsClocksApart) {
     EXPECT_EQ(contention_in(footer).times, one.times);
     EXPECT_EQ(contention_in(footer).host, one.host);
   }
-  EXPECT_FALSE(contention_in(Json{{"type", "footer"}}).times) << "from before the rule: unknown";
+  EXPECT_FALSE(contention_in(Json{{"type", "footer"}}).times) << "unknown";
 }
 
 // ---- NVML ---------------------------------------------------------------------------------------

@@ -110,7 +110,7 @@ def footer(case: Made) -> Json:
     return {"type": "footer", "status": case.status, "stop_reason": case.reason,
             "epochs": last[0], "updates": last[0] * case.updates_per_epoch,
             "clocks": {"load_s": 0.1, "prepare_s": case.prepare_s, "transfer_s": 0.05, "train_s": last[1],
-                       "train_device_s": None, "evaluate_s": 0.1, "wall_s": last[1] + 1},
+                       "train_device_s": None, "evaluate_s": 0.1, "rest_s": 0.75 - case.prepare_s, "wall_s": last[1] + 1},
             "sm_clock_seen_hz": case.clock_seen,
             **(dict(zip(("first_epoch_s", "steady_epoch_s"), case.epochs_s)) if case.epochs_s
                else {}),

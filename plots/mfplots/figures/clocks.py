@@ -23,7 +23,7 @@ from mfplots.style import Look, duration, plain_tick, time_tick
 from mfplots.summary import status_text
 
 PARTS = ("start", "load", "prepare", "transfer", "train", "evaluate", "save")
-LATER = ("start", "save")  # older files have them in the rest
+LATER = ("start", "save")  # null where they are in the rest
 REST = "rest"  # of the wall time: on no clock
 # Training stands out; what a user waits for before it, prepare and transfer, is beside it in blues.
 COLOUR_OF = {"start": PURPLE, "load": "#999999", "prepare": SKY, "transfer": BLUE, "train": VERMILLION,

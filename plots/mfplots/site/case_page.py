@@ -53,14 +53,8 @@ def case_data(path: Path, key: str, run: str, experiments: Mapping[str, str],
 
 
 def stack(clocks: Mapping[str, Any]) -> list[list[Any]]:
-    """The clocks one after the other up to the wall clock. Older files have no `rest_s`: there what
-    is left stands as "on no clock"."""
-    rows = [[name, _finite(clocks.get(name))] for name in STACK]
-    wall = _finite(clocks.get("wall_s"))
-    left = (wall or 0.0) - sum(seconds or 0.0 for _, seconds in rows)
-    if clocks.get("rest_s") is None and left > 0:
-        rows.append(["on no clock", left])
-    return rows
+    """The clocks one after the other up to the wall clock."""
+    return [[name, _finite(clocks.get(name))] for name in STACK]
 
 
 def _trace(item: CaseFile) -> Json:
