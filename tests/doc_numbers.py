@@ -19,14 +19,15 @@ Beside a page, docs/peers.md, stands docs/peers.numbers with the sources of its 
 
 A heading is one of the page. `>` is followed by the first words of a paragraph or table below it,
 of one only; which numbers stand in them does not matter. `from` names folders of results, JSON of
-Google Benchmark, logs or CSV, with commas between; `*` stands for any part of a name. It holds until
-the next `from`. `TEXT = EXPRESSION` finds TEXT in the paragraph and computes it, several numbers by
-as many expressions, of which `{a|b}` has the parts that differ. The numbers go in the order of the
-text, behind a `from` from its beginning. `column K` computes the first number of each cell of a
-column (0 is the first), with the cells of the same row in braces and, as `{row}`, what `rows:` lists
-for the row, with bars between. The printed digits must be those of the value rounded. `given:` are
-numbers that no file of ours holds. `let` names text, `$NAME` puts it in. A line that begins with two
-blanks continues the one before.
+Google Benchmark, logs or CSV, with commas between; `*` stands for any part of a name. It holds
+until the next `from`. `TEXT = EXPRESSION` finds TEXT in the paragraph and computes it, several
+numbers by as many expressions, of which `{a|b}` has the parts that differ; `final(<a / b>, ...)` is
+`final(a, ...) / final(b, ...)`. The numbers go in the order of the text, behind a `from` from its
+beginning. `column K` computes the first number of each cell of a column (0 is the first), with the
+cells of the same row in braces and, as `{row}`, what `rows:` lists for the row, with bars between.
+The printed digits must be those of the value rounded. `given:` are numbers that no file of ours
+holds. `let` names text, `$NAME` puts it in. A line that begins with two blanks continues the one
+before.
 
 In an expression, words that are nothing else are strings. What can be called is in `Files`
 (number_sources.py). Arithmetic of two numbers a seed pairs them by seed. What is left at the end is
@@ -250,6 +251,7 @@ def plain(text):
 # ---- what the lines say --------------------------------------------------------------------------
 
 PARTS = re.compile(r"\{([^{}]*\|[^{}]*)\}")
+PAIR = re.compile(r"<([^<>]+) ([/-]) ([^<>]+)>")
 
 
 def versions(expression, count):
@@ -257,7 +259,23 @@ def versions(expression, count):
     groups = [found[1].split("|") for found in PARTS.finditer(expression)]
     if any(len(group) != count for group in groups) or (count > 1 and not groups):
         raise NumberError(f"{count} numbers need braces with {count} parts: {expression}")
-    return [PARTS.sub(lambda found: found[1].split("|")[k].strip(), expression) for k in range(count)]
+    return [paired(PARTS.sub(lambda found: found[1].split("|")[k].strip(), expression))
+            for k in range(count)]
+
+
+def paired(expression):
+    """f(<a / b>, c) as (f(a, c) / f(b, c)), the same with a minus."""
+    found = PAIR.search(expression)
+    if not found:
+        return expression
+    before, behind = expression[:found.start()], expression[found.end():]
+    begin = re.search(r"\w+\((?:[^()]|\([^()]*\))*$", before)
+    end = re.match(r"(?:[^()]|\([^()]*\))*\)", behind)
+    if not begin or not end:
+        raise NumberError(f"{found[0]} is in no call: {expression}")
+    end = found.end() + end.end()
+    one, other = (PAIR.sub(lambda pair: pair[k], expression[begin.start():end]) for k in (1, 3))
+    return paired(f"{before[:begin.start()]}({one} {found[2]} {other}){expression[end:]}")
 
 
 def parsed(line):

@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from doc_numbers import (agrees, all_sources, blocks, blocks_of, check, evaluate, plain, sources_of,
+from doc_numbers import (agrees, all_sources, blocks, blocks_of, check, evaluate, paired, plain, sources_of,
                          unexplained)
 from number_sources import ROOT, Files, NumberError, Seeds, cases_of
 
@@ -297,6 +297,7 @@ def test_right_numbers_pass(toy):
         ("1.0 = final($six)", "given: 17", "given 17 is not in the text"),
         ("1.60 3 = {final|epochs}(a)", "1.60 3 = final(a)", "2 numbers need braces with 2 parts"),
         ("1.60 3 =", "1.60 =", "1 numbers need braces with 1 parts"),
+        ("final($six)", "<1 / 2>", "<1 / 2> is in no call"),
         ("$six", "$seven", "no `let` before names 'seven'"),
         ("$six", "b", "page.numbers:1: six is never put in"),
         ("The RMSE is 1", "RMSE: 1", "page.numbers:5: expected one paragraph below '# A page' that "
@@ -310,6 +311,16 @@ def test_right_numbers_pass(toy):
 def test_what_does_not_fit_is_found(toy, right, wrong, message):
     assert right in PAGE + SOURCES
     assert message in " ".join(problems(toy, PAGE.replace(right, wrong), SOURCES.replace(right, wrong)))
+
+
+@pytest.mark.parametrize("expression, means", [
+    ("low(f(<a / b>, x=1)) - 1", "low((f(a, x=1) / f(b, x=1))) - 1"),
+    ("f(<a - b>, (1), n=<1 - 2>)", "(f(a, (1), n=1) - f(b, (1), n=2))"),
+    ("f(<a / b>) + g(<1 - 2>)", "(f(a) / f(b)) + (g(1) - g(2))"),
+    ("f('>=0.5', a) / 2", "f('>=0.5', a) / 2"),
+])
+def test_a_call_of_a_pair_is_two_calls(expression, means):
+    assert paired(expression) == means
 
 
 def test_a_paragraph_is_found_whatever_its_numbers_are(toy):
