@@ -8,7 +8,7 @@ from doc_numbers import agrees, blocks, numbers_of, sources_of
 from mfdev import renumber
 from number_sources import ROOT
 
-PAGES = ["README.md", "docs/peers.md", "docs/reproduction/newgpusgd.md", "docs/reproduction/cumf_als.md"]
+PAGES = ["README.md", "docs/reproduction/newgpusgd.md"]
 
 
 def other(number):

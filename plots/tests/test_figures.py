@@ -142,8 +142,7 @@ def test_the_first_model_does_not_flatten_the_curves(tmp_path):
     assert low < 0.85 and 0.95 < high < 1.2
 
 
-@pytest.mark.parametrize("name", ["rmse-time", "speedup", "throughput", "trace", "metric-bars",
-                                  "clocks"])
+@pytest.mark.parametrize("name", ["rmse-time", "metric-bars", "clocks"])
 def test_no_text_lies_over_another(rich, tmp_path, name):
     view = make_view(load([rich]))
     with styled():

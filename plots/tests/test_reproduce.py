@@ -7,6 +7,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from matplotlib.figure import Figure
 from mfdev import reproduce as dev_reproduce
 from mfdev.shell import Failure
 from synthetic import Made, benchmark_runs, descent, write, write_benchmarks
@@ -251,7 +252,7 @@ def made_up(spec):
     groups = [{"first_user": i, "last_user": i, "test_rmse": 0.9 + 0.01 * i, "test_count": 5,
                "train_rmse": 0.8, "train_count": 5} for i in range(10)]
     for entry, data, seed in itertools.product(spec["algorithms"], spec["datasets"],
-                                               spec["seeds"]):
+                                               spec["seeds"][:2]):
         swept = {key: value if isinstance(value, list) else [value]
                  for key, value in entry.items() if key != "stop"}
         for values in itertools.product(*swept.values()):
@@ -276,8 +277,10 @@ def made_up(spec):
 
 
 @pytest.mark.parametrize("exhibit", EXHIBITS)
-def test_the_recipe_fits_the_spec(tmp_path, exhibit, capsys):
-    """All its figures can be drawn, and every baseline that it names is found."""
+def test_the_recipe_fits_the_spec(tmp_path, exhibit, monkeypatch):
+    """All its figures can be drawn, and every baseline that it names is found. None is written: that takes the most
+    of the time."""
+    monkeypatch.setattr(Figure, "savefig", lambda self, path, **_: path.touch())
     folders = []
     for path in SPECS:
         if f"{path.parent.name}/{path.name.split('.')[0]}" == exhibit:

@@ -2,12 +2,10 @@
 
 import filecmp
 import functools
-import importlib.util
 import os
 import pathlib
 import shutil
 import subprocess
-import sys
 
 from mfdev.shell import ROOT, Failure, have_program, output_of, run, say, status_of
 
@@ -78,8 +76,6 @@ def header(name):
 def python_with(*modules):
     """The first Python that has all of them, or None. It looks where they are: to import them takes seconds."""
     look = "import sys, importlib.util as u; sys.exit(not all(map(u.find_spec, sys.argv[1:])))"
-    if "PYTHON" not in os.environ and all(importlib.util.find_spec(module) for module in modules):
-        return sys.executable
     for one in (os.environ.get("PYTHON", "python3"), "python3", "/usr/bin/python3"):
         path = shutil.which(one)
         if path and status_of(path, "-c", look, *modules, stderr=subprocess.DEVNULL) == 0:
@@ -141,7 +137,6 @@ def apt_install(packages):
                   "--no-install-recommends", *packages)
     for look in (header, python_with):
         look.cache_clear()
-    importlib.invalidate_caches()
 
 
 def need(required, optional=()):
