@@ -364,36 +364,14 @@ void check_sum(const std::string& path, const FixedHeader& header, std::size_t s
        kSectionNames[section]);
 }
 
-// Those that are not of the ratings. `with_parts`: the labels of a given split, too.
+// Those of the ids, offsets and names, which each rank needs whole.
 void check_small_sums(const std::string& path, const FixedHeader& header, const Sections& sections,
-                      ThreadTeam& team, bool with_parts) {
+                      ThreadTeam& team) {
   for (std::size_t s = kRatingSections; s < sections_in(header); ++s) {
-    if (s == kPartsSection && !with_parts) continue;
+    if (s == kPartsSection) continue;
     PieceHash hash(sections[s], s);
     team.for_chunks(hash.pieces(), 1, [&](std::int64_t i, std::int64_t) { hash.take(i); });
     check_sum(path, header, s, hash);
-  }
-}
-
-// Checksums say that the file is as it was written, not by whom: so ratings are looked at, too,
-// while a piece of them is in a cache for its checksum.
-void check_ratings(const std::string& path, const FixedHeader& header, const Sections& sections,
-                   const Ratings& ratings, ThreadTeam& team) {
-  std::vector<PieceHash> sums;
-  for (std::size_t s = 0; s < kRatingSections; ++s) sums.emplace_back(sections[s], s);
-  const std::int64_t pieces = sums.front().pieces();
-  constexpr std::int64_t ratings_a_piece = PieceHash::kPieceBytes / 4;
-  std::vector<std::int64_t> wrong(pieces);
-  team.for_chunks(pieces, 1, [&](std::int64_t piece, std::int64_t) {
-    for (PieceHash& sum : sums) sum.take(piece);
-    const std::int64_t begin = piece * ratings_a_piece;
-    const std::int64_t end = std::min(begin + ratings_a_piece, ratings.nnz());
-    const std::int64_t first = first_wrong(ratings, begin, end);
-    wrong[piece] = first < end ? first : ratings.nnz();
-  });
-  for (std::size_t s = 0; s < kRatingSections; ++s) check_sum(path, header, s, sums[s]);
-  for (const std::int64_t at : wrong) {
-    if (at < ratings.nnz()) fail_wrong(ratings, at, path + ": the cache is corrupt");
   }
 }
 
@@ -462,7 +440,9 @@ class SharedSum {
   std::vector<PieceRange> of_rank_;
 };
 
-// Of the ratings and of the labels of a given split.
+// Of the ratings and of the labels of a given split. Checksums say that the file is as it was
+// written, not by whom: so ratings are looked at, too, while a piece of them is in a cache for its
+// checksum.
 void check_shared(const std::string& path, const FixedHeader& header, const Sections& sections,
                   const Ratings& ratings, const PartOffsets& own, Communicator& ranks,
                   ThreadTeam& team) {
@@ -490,7 +470,9 @@ void check_shared(const std::string& path, const FixedHeader& header, const Sect
       look(pieces.begin + number);
     });
     const PieceRange labels = sums.back().own(ranks.rank());
-    for (std::int64_t piece = labels.begin; piece < labels.end; ++piece) sums.back().take(piece);
+    team.for_chunks(labels.end - labels.begin, 1, [&](std::int64_t number, std::int64_t) {
+      sums.back().take(labels.begin + number);
+    });
   });
   for (SharedSum& sum : sums) sum.check(path, header, ranks);
   ranks.agree([&] {
@@ -607,21 +589,11 @@ void write_cache(const std::string& path, const Dataset& data, int threads, cons
 
 Dataset read_cache(const std::string& path, int threads) {
   const auto start = Clock::now();
-  const Bytes mapped = map_regular_file(path);
-  const auto file = bytes_of(mapped);
-  const FixedHeader header = checked_header(path, file);
-  check_sizes(path, header, file.size());
-  Dataset data;
-  data.info = head_of(path, header, file).info;
-  const Sections sections = cut_sections(header, file);
-  ThreadTeam team(useful_threads(threads, header.nnz));
-  check_small_sums(path, header, sections, team, true);
-  data.ratings = Ratings(views_of(sections, mapped.owner), mapped.owner);
-  check_heads(data.ratings, team, path + ": the cache is corrupt");
-  check_ratings(path, header, sections, data.ratings, team);
-  const auto parts = typed<std::uint8_t>(sections[kPartsSection]);
-  check_parts(path, parts);
-  data.parts.assign(parts.begin(), parts.end());
+  Communicator alone;
+  CacheSlice whole = read_cache_slice(path, alone, threads);
+  check_parts(path, whole.parts.span());
+  Dataset data = std::move(whole.data);
+  data.parts.assign(whole.parts.begin(), whole.parts.end());
   fail_if_cut();
   data.load.cache = seconds_since(start);
   return data;
@@ -634,14 +606,14 @@ CacheSlice read_cache_slice(const std::string& path, Communicator& ranks, int th
   Sections sections;
   std::optional<ThreadTeam> team;
   ranks.agree([&] {
-    team.emplace(threads);
     const Bytes mapped = map_regular_file(path);
     const auto file = bytes_of(mapped);
     header = checked_header(path, file);
     check_sizes(path, header, file.size());
     slice.data.info = head_of(path, header, file).info;
+    team.emplace(useful_threads(threads, header.nnz / ranks.size()));
     sections = cut_sections(header, file);
-    check_small_sums(path, header, sections, *team, false);
+    check_small_sums(path, header, sections, *team);
     slice.data.ratings = Ratings(views_of(sections, mapped.owner), mapped.owner);
     check_heads(slice.data.ratings, *team, path + ": the cache is corrupt");
   });

@@ -127,15 +127,4 @@ void fail_wrong(const Ratings& ratings, std::int64_t at, const std::string& name
        wrong != nullptr ? wrong : "changed while it was read");
 }
 
-void check_canonical(const Ratings& ratings, int threads, const std::string& name) {
-  ThreadTeam team(threads);
-  check_heads(ratings, team, name);
-  std::atomic<std::int64_t> first{ratings.nnz()};
-  team.for_chunks(ratings.nnz(), kChunk, [&](std::int64_t begin, std::int64_t end) {
-    const std::int64_t wrong = first_wrong(ratings, begin, end);
-    if (wrong < end) lower(first, wrong);
-  });
-  if (first < ratings.nnz()) fail_wrong(ratings, first, name);
-}
-
 }  // namespace mf

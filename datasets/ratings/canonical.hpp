@@ -10,17 +10,11 @@
 
 namespace mf {
 
-// Offsets from 0 to nnz that never fall, users that are those of their rows, items of a row
-// ascending and within n, finite values, ids ascending; where they are text, ids
-// that are rows of names, which ascend. Throws Error(data) that begins with `name`
-// and says what was found where. One pass over the arrays.
-void check_canonical(const Ratings& ratings, int threads, const std::string& name);
-
-// The same in steps, for a caller that goes through the ratings in blocks for another reason too.
-
-// Ids and offsets: throws as check_canonical.
+// Offsets from 0 to nnz that never fall, ids ascending; where they are text, ids that are rows of
+// names, which ascend. Throws Error(data) that begins with `name` and says what was found where.
 void check_heads(const Ratings& ratings, ThreadTeam& team, const std::string& name);
-// The first of the ratings [begin, end) that cannot be there, or `end`. The heads must be right.
+// The first of the ratings [begin, end) that cannot be there, or `end`: users are those of their
+// rows, items of a row ascend and are within n, values are finite. The heads must be right.
 std::int64_t first_wrong(const Ratings& ratings, std::int64_t begin, std::int64_t end);
 // Throws for the rating that first_wrong gave.
 [[noreturn]] void fail_wrong(const Ratings& ratings, std::int64_t at, const std::string& name);

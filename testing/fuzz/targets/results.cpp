@@ -38,10 +38,10 @@ void read_one(const std::string& path) {
   if (file->finished()) expect(file->status().has_value(), "what is finished has a status");
   if (!file->header.is_object()) return;
   answer_at_end(*file);
-  answer_at(*file, TargetSpec{Metric::test_rmse, 1});
+  answer_at(*file, TargetSpec{kTestRmse, 1});
   epoch_times_of(*file);
   clock_moved(file->footer);
-  best_of(file->footer, Metric::test_rmse);
+  best_of(file->footer, kTestRmse);
 }
 
 void read_packed(std::string_view bytes) {
@@ -65,7 +65,7 @@ void results(std::string_view input) {
     export_results({{one, other}, scratch() / "cases.csv", scratch() / "trace.csv", true});
   });
   CompareOptions options;
-  options.target = TargetSpec{Metric::test_rmse, 1};
+  options.target = TargetSpec{kTestRmse, 1};
   accepts([&] { to_text(compare_results(one, one, options)); });
   const ComparisonReport report = compare_results(one, other, {});
   to_text(report);
