@@ -204,6 +204,25 @@ def test_jobs_and_the_preset(monkeypatch):
         assert build.default_preset() == preset
 
 
+@pytest.mark.parametrize("nvcc", [True, False])
+def test_everything_is_tested_in_its_order(monkeypatch, capfd, nvcc):
+    """With programs that only say what they are."""
+    for name in ("deps", "need", "configure"):
+        monkeypatch.setattr(tests, name, lambda *_, **__: None)
+    monkeypatch.setattr(tests, "build_target", lambda *words: print("build", *words))
+    monkeypatch.setattr(tests, "lint", lambda _: print("lint"))
+    monkeypatch.setattr(tests, "run", lambda *words, env: print("run", words[0], words[-1]))
+    monkeypatch.setattr(tests, "pytest_command", lambda preset, words, most=4: (["echo", "pytest", *words], {}))
+    monkeypatch.setattr(tests, "SELF", ["echo"])
+    monkeypatch.setattr(tests, "have_nvcc", lambda: nvcc)
+    tests.test(["ci"])
+    said = [line for line in capfd.readouterr().out.splitlines() if not line.startswith("==")]
+    cuda = ["build cuda-check mfbench gpu_tests", "pytest -k not cuda_example tests plots/tests",
+            "run echo tests/test_docs.py"]
+    assert said == ["build ci tests benchmarks", "install-beside workers format peers lint report docs browser",
+                    *(cuda if nvcc else ["run echo plots/tests"]), "lint", f"run ctest {shell.jobs()}"]
+
+
 # ---- the rest ------------------------------------------------------------------------------------
 
 def test_a_row_of_the_fuzzer(tmp_path):

@@ -1,6 +1,5 @@
 """./dev test: everything is built and tested, what can wait for a network or a core beside what needs one."""
 
-import contextlib
 import os
 
 from mfdev.build import build_target, configure, have_device, have_nvcc
@@ -90,8 +89,10 @@ def install_beside(groups):
 
     deps(["plot"], groups)
     for what in [group for group in groups if group in LIBRARIES]:
-        with contextlib.suppress(Failure):
+        try:
             install_libraries(what)
+        except Failure as why:
+            say(f"going on without: {why}")
     install_peers()
 
 
