@@ -1,16 +1,13 @@
-"""Ranking on real likes: the evaluator against NumPy, and the library implicit on the same split."""
+"""Ranking on real likes: the evaluator against NumPy."""
 
-import importlib.util
 import json
 import os
 import pathlib
 import subprocess
-import sys
 
 import numpy as np
 import pytest
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent
 DATA = pathlib.Path(os.environ.get("MFBENCH_DATA", "no-data"))
 METRICS = ("recall_20", "recall_50", "ndcg_100", "map_10")
 
@@ -85,14 +82,3 @@ def test_the_evaluator_agrees_with_numpy(trained, split):
     point, model = trained
     computed = split.metrics(np.load(model / "P.npy"), np.load(model / "Q.npy"))
     assert [point[name] for name in METRICS] == pytest.approx(computed, abs=2e-5)
-
-
-@pytest.mark.skipif(importlib.util.find_spec("implicit") is None,
-                    reason="the library implicit is not installed")
-def test_the_library_implicit_ranks_as_well(trained, split, tmp_path):
-    point, model = trained
-    subprocess.run([sys.executable, ROOT / "peers" / "implicit" / "implicit_als.py", model, "--factors", "32",
-                    "--alpha", "10", "--reg", "5", "--iterations", "10", "--threads", "2",
-                    "--save", tmp_path], check=True, capture_output=True)
-    peer = split.metrics(np.load(tmp_path / "P.npy"), np.load(tmp_path / "Q.npy"))
-    assert [point[name] for name in METRICS] == pytest.approx(peer, abs=0.01)

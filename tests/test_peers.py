@@ -525,13 +525,17 @@ def test_two_libraries_of_a_name_are_refused(mfbench, fakes, own):
     assert str(own.parent / "libmf") in done.stderr
 
 
-def test_a_package_that_is_missing_is_told(mfbench, fakes):
-    for text, installed in [("numpy==2.4.6\n", False), ("LIBMF @ libmf-0.9.2.tar.gz\nnumpy==2.4.6\n", True)]:
-        (fakes / "places" / "libmf" / "installed.txt").write_text(text)
+def test_what_is_installed_is_told_without_folders_of_the_machine(mfbench, fakes):
+    lines = {"numpy==2.4.6": None, "LIBMF @ file:///home/me/my wheels/libmf-0.9.2.tar.gz#sha256=00/11":
+             "LIBMF @ libmf-0.9.2.tar.gz#sha256=00/11", "x @ file:///home/me/x-1.whl": "x @ x-1.whl",
+             "y @ git+https://example.org/a/y": None}
+    for count in (1, 4):  # without the package that its peer.json names, and with it
+        (fakes / "places" / "libmf" / "installed.txt").write_text("\n".join([*lines][:count]) + "\n")
         peers = json.loads(mfbench("doctor", "--json", cwd=fakes).stdout)["peers"]
         (libmf,) = [peer for peer in peers if peer["name"] == "libmf"]
-        assert libmf["installed"] == installed
-        assert installed or libmf["state"] == "libmf lacks the package libmf: ./dev peers libmf installs it"
+        assert libmf["packages"] == [said or line for line, said in lines.items()][:count]
+        assert libmf["installed"] == (count == 4)
+        assert count == 4 or libmf["state"] == "libmf lacks the package libmf: ./dev peers libmf installs it"
 
 
 # ---- tuning --------------------------------------------------------------------------------------

@@ -11,7 +11,6 @@
 #include "algorithms/core/foreign.hpp"
 #include "algorithms/core/registry.hpp"
 #include "algorithms/peer/libraries.hpp"
-#include "algorithms/peer/observed.hpp"
 #include "algorithms/peer/places.hpp"
 #include "algorithms/peer/session.hpp"
 #include "algorithms/peer/training_files.hpp"
@@ -124,7 +123,7 @@ class Peer : public Algorithm, public Foreign {
 
  private:
   void start(const Ratings& given, const Model& initial, Context& context) {
-    const auto observed = algorithm_.info.implicit ? peer::only_observed(given) : std::nullopt;
+    const auto observed = only_observed(given, *context.team);
     const Ratings& train = observed ? *observed : given;
     nnz_ = train.nnz();
     model_ = initial;
@@ -142,6 +141,16 @@ class Peer : public Algorithm, public Foreign {
     }
     const PhaseScope phase(context.phases, "convert");
     converted_s_ = session_->converted();
+  }
+
+  // Of implicit feedback, a pair of 0 was not observed (docs/spec.md), and a library that is given
+  // it takes it for one that was. Nothing where there is none to leave out.
+  std::optional<Ratings> only_observed(const Ratings& train, const ThreadTeam& team) const {
+    std::vector<std::uint8_t> keep(train.nnz());
+    const auto values = train.values();
+    std::transform(values.begin(), values.end(), keep.begin(), [](float r) { return r > 0; });
+    if (!algorithm_.info.implicit || std::count(keep.begin(), keep.end(), 0) == 0) return {};
+    return select(train, keep, 1, team.size());
   }
 
   void take_reported(const Session::Trained& trained) {

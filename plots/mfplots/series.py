@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 import math
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cache, cached_property
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -20,7 +22,7 @@ CONTENDED_MARK = " †"
 SECTIONS = ("schedule", "init", "stop", "evaluate")
 # Shown wherever it differs between any two series: models of different size are not one contest.
 SIZE_FACET = "factors"
-GPU_PROGRAMS = ("cu2rec", "cumf_als", "cumf_sgd")  # peers that have no other device
+PEERS = Path(__file__).resolve().parents[2] / "peers"
 CASE_FILTERS = ("algorithm", "family", "hardware", "dataset", "seed", "status", "case_id")
 
 Facets = dict[str, Any]
@@ -146,12 +148,22 @@ def flatten(value: Mapping[str, Any] | None, prefix: str = "") -> Facets:
     return flat
 
 
+@cache
+def _gpu_libraries() -> frozenset[str]:
+    """Those that have no other device, by their own word."""
+    folders = [PEERS, *filter(None, os.environ.get("MFBENCH_PEERS_PATH", "").split(":"))]
+    forms = [path for folder in folders for path in Path(folder).glob("*/peer.json")]
+    return frozenset(path.parent.name for path in forms
+                     if json.loads(path.read_text(encoding="utf-8")).get("hardware") == "cuda")
+
+
 def hardware(row: Mapping[str, Any]) -> str:
     """"cuda" or "cpu". That of a peer in the results is where mfbench itself ran; what the library
-    used, its parameter says, and of a program its name."""
+    used, its parameter says, or the form of the library."""
     params = row["params"] if isinstance(row["params"], Mapping) else {}
-    program = str(row["algorithm"]).partition(":")[2].partition(":")[0]
-    return "cuda" if params.get("device") == "cuda" or program in GPU_PROGRAMS else str(row["hardware"])
+    library = str(row["algorithm"]).partition(":")[2].partition(":")[0]
+    gpu = params.get("device") == "cuda" or library in _gpu_libraries()
+    return "cuda" if gpu else str(row["hardware"])
 
 
 def machine(row: Mapping[str, Any]) -> str:
