@@ -27,7 +27,9 @@
 #include "harness/doctor.hpp"
 #include "harness/results/compare.hpp"
 #include "harness/results/compare_report.hpp"
-#include "harness/results/export.hpp"
+#include "harness/results/fields.hpp"
+#include "harness/results/questions.hpp"
+#include "harness/results/summarize.hpp"
 #include "harness/run/interrupt.hpp"
 #include "harness/run/plan.hpp"
 #include "harness/run/progress.hpp"
@@ -119,23 +121,32 @@ int compare_command(const std::string& first, const std::string& second,
   return found.empty() ? 0 : kSomeCasesFailed;
 }
 
-int export_command(const ExportOptions& options) {
-  for (const auto& path : {options.cases, options.trace}) {
+void check_tables(const std::vector<std::string>& tables) {
+  for (const auto& path : tables) {
     if (path.ends_with(".jsonl")) {
       fail(ErrorKind::usage, "--out {}: results are such files; name one that ends in .csv", path);
     }
     if (!path.ends_with(".parquet")) continue;
-    fail(ErrorKind::usage, "--out {}: mfbench writes CSV; ./dev export writes parquet", path);
+    fail(ErrorKind::usage, "--out {}: mfbench writes CSV; pandas writes parquet (docs/results.md)",
+         path);
   }
   const auto place = [](const std::string& path) {
     return std::filesystem::weakly_canonical(std::filesystem::absolute(path));
   };
-  if (place(options.cases) == place(options.trace)) {
-    fail(ErrorKind::usage, "--out: {} is named for both tables", options.cases);
+  if (place(tables[0]) == place(tables[1])) {
+    fail(ErrorKind::usage, "--out: {} is named for both tables", tables[0]);
   }
-  const ExportSummary done = export_results(options);
-  fmt::print("{}: {} cases, {} columns\n{}: {} trace points, {} columns\n", options.cases,
-             done.cases, done.case_columns, options.trace, done.points, done.trace_columns);
+}
+
+// JSON to standard output, or the two tables.
+int summarize_command(const SummarizeOptions& options, const std::vector<std::string>& tables) {
+  if (!tables.empty()) check_tables(tables);
+  const Summarized done = tables.empty() ? summarize_as_json(options, std::cout)
+                                         : summarize_as_csv(options, tables[0], tables[1]);
+  if (!tables.empty()) {
+    fmt::print("{}: {} cases, {} columns\n{}: {} trace points, {} columns\n", tables[0], done.cases,
+               done.case_columns, tables[1], done.points, done.trace_columns);
+  }
   if (done.unlisted > 0) {
     note("{} cases that their spec.json does not list are left out; --unlisted takes them in",
          done.unlisted);
@@ -261,11 +272,15 @@ class Cli {
       fmt::print("{}", json_ ? json_text(report, 2) + "\n" : printable(format_doctor(report)));
     });
     auto* schema = app_.add_subcommand(
-        "schema", "the JSON Schema of specs, or the table of metrics, generated from the code");
-    schema->add_option("what", name_, "specs, or metrics")
-        ->check(CLI::IsMember({"specs", "metrics"}));
+        "schema",
+        "the JSON Schema of specs, the table of metrics, or the fields of results, from the code");
+    schema->add_option("what", name_, "specs, metrics, or results")
+        ->check(CLI::IsMember({"specs", "metrics", "results"}));
     schema->callback([this] {
-      fmt::print("{}\n", json_text(name_ == "metrics" ? metric_table() : spec_schema(), 2));
+      const Json said = name_ == "metrics"   ? metric_table()
+                        : name_ == "results" ? result_fields_json()
+                                             : spec_schema();
+      fmt::print("{}\n", json_text(said, 2));
     });
   }
 
@@ -275,7 +290,7 @@ class Cli {
     add_run();
     add_tune();
     add_compare();
-    add_export();
+    add_summarize();
   }
 
   void add_validate() {
@@ -413,19 +428,27 @@ class Cli {
     });
   }
 
-  void add_export() {
-    auto* command = app_.add_subcommand("export", "results as two tables (CSV) for other programs");
-    command->add_option("results", export_.paths, "folders of results, .jsonl files")->required();
-    command->add_option("--out", tables_, "one row a case; one row a trace point")
-        ->required()
-        ->expected(2)
-        ->type_name("CASES.csv TRACE.csv");
-    command->add_flag("--unlisted", export_.unlisted, "also cases that spec.json lists no more");
-    command->callback([this] {
-      export_.cases = tables_.at(0);
-      export_.trace = tables_.at(1);
-      code_ = export_command(export_);
+  void add_summarize() {
+    auto* command = app_.add_subcommand(
+        "summarize", "results with what follows from them, for figures and other programs");
+    command->add_option("results", summarize_.paths, "folders of results, .jsonl files")
+        ->required();
+    auto* json = command->add_flag("--json", json_, "a line of JSON a case");
+    auto* out = command->add_option("--out", tables_, "CSV: one row a case; one row a trace point")
+                    ->expected(2)
+                    ->type_name("CASES.csv TRACE.csv")
+                    ->excludes(json);
+    command->add_flag("--unlisted", summarize_.unlisted, "also cases that spec.json lists no more");
+    command->add_flag("--lines", summarize_.with_lines, "JSON: with the lines of each file")
+        ->needs(json);
+    command->callback([this, out] {
+      if (!json_ && out->count() == 0) {
+        fail(ErrorKind::usage, "summarize: needs --json, or --out CASES.csv TRACE.csv");
+      }
+      code_ = summarize_command(summarize_, tables_);
     });
+    app_.add_subcommand("ask", "rules for numbers of your own, a line of JSON a question")
+        ->callback([] { answer_questions(std::cin, std::cout); });
   }
 
   CLI::App app_;
@@ -442,7 +465,7 @@ class Cli {
   double device_gib_ = 0;
   std::string pin_ = kPins.of(Pin::none);
   std::string numa_ = memory_text({});
-  ExportOptions export_;
+  SummarizeOptions summarize_;
   std::vector<std::string> tables_;
 };
 

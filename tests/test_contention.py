@@ -69,7 +69,7 @@ def test_compare_gives_no_verdict_on_its_times_unless_told_to(shared, mfbench):
 
 
 def test_export_has_the_columns(shared, mfbench):
-    done = mfbench("export", "out", "--out", "cases.csv", "trace.csv", cwd=shared[0])
+    done = mfbench("summarize", "out", "--out", "cases.csv", "trace.csv", cwd=shared[0])
     assert done.returncode == 0, done.stderr
     head, first = (shared[0] / "cases.csv").read_text().splitlines()[:2]
     columns = head.split(",")

@@ -41,7 +41,7 @@ def bounded(mfbench, tmp_path):
     (["data", "stats", NO_UTF8], 2),
     (["data", "stats", "./" + NO_UTF8], 3),
     (["predict", NO_UTF8, "--user", "1", "--item", "1"], 3),
-    (["export", NO_UTF8, "--out", "a.csv", "b.csv"], 2),
+    (["summarize", NO_UTF8, "--out", "a.csv", "b.csv"], 2),
 ], ids=lambda value: value[0] if isinstance(value, list) else None)
 def test_an_argument_that_is_no_utf8_is_named_in_a_message(bounded, arguments, code):
     done = bounded(*arguments)

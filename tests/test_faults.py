@@ -281,7 +281,7 @@ def test_a_killed_export_leaves_old_tables_or_new_ones(mfbench, victim, tmp_path
     for number in range(1, 60):  # many cases, so that it takes its time
         shutil.copytree(tmp_path / "r/0", tmp_path / f"r/{number}")
     tables = [tmp_path / "cases.csv", tmp_path / "trace.csv"]
-    command = ["export", *sorted((tmp_path / "r").iterdir()), "--out", *tables]
+    command = ["summarize", *sorted((tmp_path / "r").iterdir()), "--out", *tables]
     duration = timed(lambda: mfbench(*command, cwd=tmp_path))
     new = [path.read_bytes() for path in tables]
     old = [b"old\n", b"older\n"]
@@ -443,7 +443,7 @@ def test_a_full_disk_leaves_no_half_cache_export_or_spec(mfbench, on_small_disk,
         $MFBENCH data stats a.csv >/dev/null; echo rc=$?
         echo old > disk/cases.csv; echo old > disk/trace.csv
         head -c 400k /dev/zero > disk/filler 2>/dev/null
-        $MFBENCH export r --out disk/cases.csv disk/trace.csv >/dev/null; echo rc=$?
+        $MFBENCH summarize r --out disk/cases.csv disk/trace.csv >/dev/null; echo rc=$?
         cat disk/cases.csv disk/trace.csv; ls disk
         $MFBENCH run s.json --out disk/out >/dev/null; echo rc=$?
     """)
@@ -496,7 +496,7 @@ def test_folders_without_permission_are_named_and_results_in_them_are_read(mfben
             assert "new: the folder cannot be created: Permission denied; look at the owner" in new.stderr
             old = run("run", "s.json", "--out", "out")
             assert old.returncode == 4 and "Permission denied" in old.stderr
-            assert run("export", "out", "--out", "mine/a.csv", "mine/b.csv").returncode == 0
+            assert run("summarize", "out", "--out", "mine/a.csv", "mine/b.csv").returncode == 0
             uncached = run("run", "d.json", "--out", "mine/out", "--quiet")
             assert uncached.returncode == 0, uncached.stderr
             assert "not cached, will be built again next time" in uncached.stderr

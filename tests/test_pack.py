@@ -81,7 +81,7 @@ def test_the_program_exports_it_as_its_folder(mfbench, both, asked):
     tables = {}
     for kind in ("plain", "packed"):
         place = "r" if kind == "plain" else asked
-        done = mfbench("export", place, "--out", "../c.csv", "../t.csv", cwd=both / kind)
+        done = mfbench("summarize", place, "--out", "../c.csv", "../t.csv", cwd=both / kind)
         assert done.returncode == 0, done.stderr
         assert "1 cases that their spec.json does not list" in done.stderr
         tables[kind] = (both / "c.csv").read_text().replace(",./r/", ",r/"), (both / "t.csv").read_text()
@@ -130,6 +130,6 @@ def test_a_damaged_case_is_left_out_and_the_others_count(mfbench, both, tmp_path
     lines = lzma.decompress((both / "packed/r.jsonl.xz").read_bytes()).splitlines(keepends=True)
     lines[2] = b"{}\n"
     (tmp_path / "r.jsonl.xz").write_bytes(lzma.compress(b"".join(lines)))
-    done = mfbench("export", "r", "--out", "c.csv", "t.csv", cwd=tmp_path)
+    done = mfbench("summarize", "r", "--out", "c.csv", "t.csv", cwd=tmp_path)
     assert done.returncode == 1 and "r.jsonl.xz: line 3: found {}, expected an object" in done.stderr
     assert (tmp_path / "c.csv").read_text().count("\n") == 8

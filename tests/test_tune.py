@@ -174,9 +174,9 @@ def test_more_trials_use_those_that_are_there(mfbench, tmp_path):
 
 def test_trials_are_no_cases(mfbench, whole, tmp_path):
     out, _ = whole
-    done = mfbench("export", out, "--out", "cases.csv", "trace.csv", cwd=tmp_path)
+    done = mfbench("summarize", out, "--out", "cases.csv", "trace.csv", cwd=tmp_path)
     assert done.returncode == 0 and "4 cases" in done.stdout, done.stderr
-    done = mfbench("export", out / "tune", "--out", "cases.csv", "trace.csv", cwd=tmp_path)
+    done = mfbench("summarize", out / "tune", "--out", "cases.csv", "trace.csv", cwd=tmp_path)
     assert f"{RUNS} cases" in done.stdout, done.stderr
     study = next((out / "tune").iterdir())
     done = mfbench("compare", study, study, cwd=tmp_path)

@@ -22,8 +22,9 @@ std::optional<double> to_training_s(const Json& footer) {
   const auto prepare = number_at(footer, {"clocks", "prepare_s"});
   const auto transfer = number_at(footer, {"clocks", "transfer_s"});
   if (!prepare || !transfer) return std::nullopt;
-  return *prepare + *transfer + shared_seconds(footer, SharedClock::prepare) +
-         shared_seconds(footer, SharedClock::transfer);
+  return *prepare + *transfer +
+         (shared_seconds(footer, SharedClock::prepare) +
+          shared_seconds(footer, SharedClock::transfer));
 }
 
 std::optional<Answer> answer_at_end(const ResultFile& file) {
@@ -31,13 +32,19 @@ std::optional<Answer> answer_at_end(const ResultFile& file) {
   return answer_of(file, file.trace.back());
 }
 
-std::optional<Answer> answer_at(const ResultFile& file, const TargetSpec& target) {
+std::optional<std::size_t> place_at(const ResultFile& file, const TargetSpec& target) {
   const std::string name = target.metric.key();
-  for (const Json& point : file.trace) {
-    const auto value = number_at(point, {name.c_str()});
-    if (value && target.metric.meets(*value, target.value)) return answer_of(file, point);
+  for (std::size_t i = 0; i < file.trace.size(); ++i) {
+    const auto value = number_at(file.trace[i], {name.c_str()});
+    if (value && target.metric.meets(*value, target.value)) return i;
   }
   return std::nullopt;
+}
+
+std::optional<Answer> answer_at(const ResultFile& file, const TargetSpec& target) {
+  const auto place = place_at(file, target);
+  if (!place) return std::nullopt;
+  return answer_of(file, file.trace[*place]);
 }
 
 EpochTimes epoch_times_of(const ResultFile& file) {
@@ -45,17 +52,12 @@ EpochTimes epoch_times_of(const ResultFile& file) {
   if (file.footer.is_object() && file.footer.contains("steady_epoch_s")) {
     return {number_at(file.footer, {"first_epoch_s"}), number_at(file.footer, {"steady_epoch_s"})};
   }
-  std::vector<EpochGroup> groups;
-  EpochGroup before;
+  std::vector<EpochPoint> points;
   for (const Json& point : file.trace) {
-    const EpochGroup now{integer_at(point, {"epoch"}).value_or(0),
-                         number_at(point, {"train_s"}).value_or(0)};
-    if (now.count > before.count) {
-      groups.push_back({now.count - before.count, now.seconds - before.seconds});
-    }
-    before = now;
+    points.push_back(
+        {integer_at(point, {"epoch"}).value_or(0), number_at(point, {"train_s"}).value_or(0)});
   }
-  return epoch_times(groups);
+  return epoch_times_between(points);
 }
 
 bool clock_moved(const Json& footer) {

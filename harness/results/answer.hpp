@@ -1,6 +1,7 @@
 // When a case was at its target, and how long its user had waited for that answer.
 #pragma once
 
+#include <cstddef>
 #include <limits>
 #include <optional>
 
@@ -25,8 +26,9 @@ std::optional<double> to_training_s(const Json& footer);
 // At the last trace point; nothing without a trace.
 std::optional<Answer> answer_at_end(const ResultFile& file);
 
-// At the first evaluated point that meets the target; nothing where none does. Nothing is
-// interpolated: between two points there was no model that anybody had.
+// The first evaluated point that meets the target, and the answer there; nothing where none does.
+// Nothing is interpolated: between two points there was no model that anybody had.
+std::optional<std::size_t> place_at(const ResultFile& file, const TargetSpec& target);
 std::optional<Answer> answer_at(const ResultFile& file, const TargetSpec& target);
 
 // By the footer; of a file that was written before it had them, by its trace, the epochs between

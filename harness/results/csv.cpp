@@ -23,40 +23,14 @@ std::string csv_cell(const Json& value) {
   return value.is_structured() ? quoted(text) : text;
 }
 
-void add_flat(const Json& object, const std::string& prefix, Cells& cells) {
+void add_flat(const Json& object, const std::string& prefix, std::map<std::string, Json>& cells) {
   for (const auto& [key, value] : object.items()) {
     if (value.is_object()) {
       add_flat(value, prefix + key + ".", cells);
     } else {
-      cells.emplace_back(prefix + key, value);
+      cells.emplace(prefix + key, value);
     }
   }
-}
-
-CsvTable::CsvTable(const std::vector<std::string>& columns) {
-  for (const auto& name : columns) column(name);
-}
-
-std::size_t CsvTable::column(const std::string& name) {
-  const auto [place, is_new] = places_.emplace(name, columns_.size());
-  if (is_new) columns_.push_back(name);
-  return place->second;
-}
-
-void CsvTable::add(const Cells& cells) {
-  std::map<std::size_t, std::string> sorted;
-  for (const auto& [name, value] : cells) sorted.emplace(column(name), csv_cell(value));
-  Row row{"", 0};
-  for (const auto& [place, text] : sorted) {
-    for (; row.last < place; ++row.last) row.cells += ',';
-    row.cells += text;
-  }
-  rows_.push_back(std::move(row));
-}
-
-std::string CsvTable::row(std::size_t i) const {
-  const Row& row = rows_.at(i);
-  return row.cells + std::string(columns_.size() - 1 - row.last, ',');
 }
 
 std::string csv_line(const std::vector<std::string>& cells) {

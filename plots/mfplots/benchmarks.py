@@ -16,8 +16,7 @@ import pandas as pd
 
 from mfplots.errors import PlotError, hint
 from mfplots.json_file import read_json
-from mfplots.load import ENVIRONMENT
-from mfplots.smallprint import machines, revisions
+from mfplots.smallprint import SHOWN, machines, revisions
 
 RESULTS = "benchmark.json"        # of `./dev reproduce`, in the folder of an exhibit
 MACHINE = "environment.json"      # `mfbench doctor --json`, beside it
@@ -141,5 +140,5 @@ def _provenance(context: Json, path: Path) -> list[str]:
         return [f"{program}, host {context.get('host_name')}; revision and device not recorded "
                 f"(no {MACHINE} beside {path.name})"]
     environment = _read(beside).get("environment", {})
-    row = pd.DataFrame([{key: environment.get(key) for key in ENVIRONMENT}])
+    row = pd.DataFrame([{key: environment.get(key) for key in SHOWN}])
     return [program, revisions(row), machines(row)]

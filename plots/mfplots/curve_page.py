@@ -15,8 +15,7 @@ from matplotlib.ticker import AutoMinorLocator, FuncFormatter, MaxNLocator
 from mfplots.curves import Curve, panel_curves, rmse_window, wants_log, whole_window
 from mfplots.errors import NotDrawable
 from mfplots.figures import Drawing
-from mfplots.load import RANKING
-from mfplots.intervals import FEWEST
+from mfplots.metrics import FEWEST, RANKING
 from mfplots.palette import of_system, system_name
 from mfplots.published import Point, absent_note, foreign_note
 from mfplots.recipes import Recipe

@@ -1,4 +1,4 @@
-"""Numbers computed from traces. Pure functions of arrays; nothing here knows about files."""
+"""Numbers of several runs. What a target, an epoch or an interval is, mfbench says (program.py)."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mfplots import intervals
+from mfplots import program
 
+FEWEST = 3  # runs a side, for a band or whiskers, as mfbench has it for an interval
 # For small prints, where a ratio has brackets.
-BRACKETS = (f"{100 * intervals.LEVEL:g} % interval over seeds (Student's t on logarithms; by ranks "
-            f"where a seed did not reach), from {intervals.FEWEST} seeds a side on")
-STEADY_CLOCK = 0.02  # share of the highest SM clock of a case
+BRACKETS = ("95 % interval over seeds (Student's t on logarithms; by ranks "
+            f"where a seed did not reach), from {FEWEST} seeds a side on")
 
 
 @dataclass(frozen=True)
@@ -28,7 +28,7 @@ class Spread:
     @property
     def whiskers(self) -> Interval:
         """To be drawn: of fewer seeds than that, a range would look like an interval."""
-        ends = (self.low, self.high) if self.n >= intervals.FEWEST else intervals.NONE
+        ends = (self.low, self.high) if self.n >= FEWEST else (math.nan, math.nan)
         return Interval(self.median, *ends)
 
 
@@ -48,6 +48,7 @@ class Interval:
 METRICS = {"test_rmse": "test RMSE", "objective": "objective", "recall_20": "Recall@20",
            "recall_50": "Recall@50", "ndcg_100": "NDCG@100", "map_10": "MAP@10"}
 LESS_IS_BETTER = ("test_rmse", "objective")
+RANKING = ("recall_20", "recall_50", "ndcg_100", "map_10")
 
 
 class Target(float):
@@ -68,56 +69,25 @@ class Target(float):
 NO_INTERVAL = Interval(math.nan, math.nan, math.nan)
 
 
-def time_to_target(clock: Sequence[float], values: Sequence[float], target: Target) -> float:
-    """Clock of the first evaluated point at or beyond the target; NaN if none is.
-
-    Nothing is interpolated: between two points there was no model that anybody had. Points whose
-    clock or value is unknown (null in the file) are passed over.
-    """
-    t, v = np.asarray(clock, float), np.asarray(values, float)
-    met = v <= target if target.metric in LESS_IS_BETTER else v >= target
-    at = np.flatnonzero(met & np.isfinite(t) & np.isfinite(v))
-    return float(t[at[0]]) if at.size else math.nan
-
-
-def time_of_trace(trace: Mapping[str, Sequence[float]], clock: str, target: Target) -> float:
-    return time_to_target(trace[clock], trace[target.metric], target)
+def first_at(target: Target, traces: Sequence[Mapping[str, Sequence[float]]]) -> list[int | None]:
+    """The place of the first evaluated point at or beyond the target in each trace; None if none is."""
+    runs = [_plain(trace[target.metric]) for trace in traces]
+    return program.ask("first at target", metric=target.metric, target=float(target), runs=runs)
 
 
 def epoch_times(epochs: Sequence[float], seconds: Sequence[float]) -> tuple[float, float]:
     """The first epoch by itself and the median of the others, from epoch numbers and the training
-    clock at the evaluated points; NaN where unknown.
-
-    Epochs between two points count with their mean. Where the first point is not epoch 1, the first
-    epoch was not timed by itself: it is unknown, and its stretch is left out of the median.
-    """
-    at = np.asarray([(0.0, 0.0), *zip(epochs, seconds)], float)
-    at = at[np.isfinite(at).all(axis=1)]
-    at = at[np.concatenate([[True], np.diff(at[:, 0]) > 0])]
-    counts, times = np.diff(at[:, 0]), np.diff(at[:, 1])
-    if counts.size == 0:
-        return math.nan, math.nan
-    first = float(times[0]) if counts[0] == 1 else math.nan
-    return first, weighted_median(times[1:] / counts[1:], counts[1:])
+    clock at the evaluated points; NaN where unknown."""
+    first, steady = program.ask("epoch times", epochs=_plain(epochs), seconds=_plain(seconds))
+    return _number(first), _number(steady)
 
 
-def weighted_median(values: Sequence[float], counts: Sequence[float]) -> float:
-    """Median of the values, each written out as often as its count says; NaN of none."""
-    v, n = np.asarray(values, float), np.asarray(counts, float)
-    if v.size == 0:
-        return math.nan
-    order = np.argsort(v, kind="stable")
-    v, ends = v[order], np.cumsum(n[order])
-    ranks = ((ends[-1] - 1) // 2, ends[-1] // 2)
-    low, high = (v[np.searchsorted(ends, rank, side="right")] for rank in ranks)
-    return float(low + high) / 2
+def _plain(values: Sequence[float]) -> list[float | None]:
+    return [value if math.isfinite(value) else None for value in np.asarray(values, float).tolist()]
 
 
-def clock_moved(seen: object) -> bool:
-    """Whether the SM clock that a footer saw moved by more than 2 % of its highest value."""
-    if not isinstance(seen, Mapping) or seen.get("min") is None or seen.get("max") is None:
-        return False
-    return seen["max"] - seen["min"] > STEADY_CLOCK * seen["max"]
+def _number(value: float | None) -> float:
+    return math.nan if value is None else value
 
 
 def best_of(values: Sequence[float], metric: str) -> float:
@@ -142,48 +112,31 @@ def censored_median(values: Sequence[float]) -> float:
     Leaving such seeds out would reward an algorithm for failing often. NaN where the median itself
     is infinite, which is when half of the seeds or more never reached it.
     """
-    median = float(np.median(_censor(values))) if len(values) else math.inf
+    times = np.asarray(values, float)
+    median = float(np.median(np.where(np.isnan(times), np.inf, times))) if len(times) else math.inf
     return median if math.isfinite(median) else math.nan
 
 
 def ratio_of_medians(numerator: Sequence[float], denominator: Sequence[float]) -> Interval:
-    """median(numerator) / median(denominator), with the interval of `intervals.of_sides`.
+    """median(numerator) / median(denominator), with the interval of run against run.
 
     NaN values are seeds that never got there, as in censored_median.
     """
-    a, b = _censor(numerator), _censor(denominator)
-    if a.size == 0 or b.size == 0:
-        return NO_INTERVAL
-    value = float(_ratio(np.median(a), np.median(b)))
-    if not math.isfinite(value) or value == 0:
-        return NO_INTERVAL
-    return Interval(value, *intervals.of_sides(a, b))
+    return _interval("ratio", numerator, denominator)
 
 
 def median_of_ratios(numerator: Sequence[float], denominator: Sequence[float]) -> Interval:
-    """Median of the ratios pair by pair, with the interval of `intervals.of_pairs`.
+    """Median of the ratios pair by pair, with its interval.
 
     For numbers that share what varies from repeat to repeat, as errors on equal splits do: there
     the spread over the repeats cancels. Pairs without both numbers are left out.
     """
-    a, b = np.asarray(numerator, float), np.asarray(denominator, float)
-    known = np.isfinite(a) & np.isfinite(b) & (b > 0)
-    ratios = a[known] / b[known]
-    if ratios.size == 0:
-        return NO_INTERVAL
-    return Interval(float(np.median(ratios)), *intervals.of_pairs(ratios))
+    return _interval("ratio of pairs", numerator, denominator)
 
 
-def _censor(values: Sequence[float]) -> np.ndarray:
-    array = np.asarray(values, float)
-    return np.where(np.isnan(array), np.inf, array)
-
-
-def _ratio(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """a / b; 0 where only b is infinite, not a number where a is infinite or b is zero."""
-    out = np.full(np.shape(a), np.nan)
-    np.divide(a, b, out=out, where=np.isfinite(a) & (b > 0))
-    return out
+def _interval(question: str, numerator: Sequence[float], denominator: Sequence[float]) -> Interval:
+    found = program.ask(question, of=_plain(numerator), over=_plain(denominator))
+    return Interval(*(_number(found[key]) for key in ("value", "low", "high")))
 
 
 def rates(amounts: Sequence[float], seconds: Sequence[float]) -> list[float]:

@@ -6,7 +6,7 @@ import json
 import math
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
@@ -16,6 +16,7 @@ import pandas as pd
 
 from mfplots.errors import NotDrawable, PlotError, hint
 from mfplots.load import NOT_RUN, Results
+from mfplots.metrics import Target, first_at
 
 LOOK_ALIKE_MARK = "look-alike, synthetic"
 CONTENDED_MARK = " †"
@@ -28,11 +29,16 @@ CASE_FILTERS = ("algorithm", "family", "hardware", "dataset", "seed", "status", 
 Facets = dict[str, Any]
 
 
+def is_true(cases: pd.DataFrame, column: str) -> pd.Series:
+    """False also where nobody knows."""
+    return cases[column].map(lambda said: isinstance(said, (bool, np.bool_)) and bool(said)
+                             ).astype(bool)
+
+
 def contended(cases: pd.DataFrame, clocks: str = "contended") -> pd.Series:
     """Whose times may be those of other programs, by their footers; `clocks`: "host_contended" for
-    those of the host beside a device. Of files from before they said it nobody knows: False."""
-    return cases[clocks].map(lambda said: isinstance(said, (bool, np.bool_)) and bool(said)
-                             ).astype(bool)
+    those of the host beside a device."""
+    return is_true(cases, clocks)
 
 
 def contended_mark(cases: pd.DataFrame) -> str:
@@ -49,6 +55,7 @@ class Series:
     facets: Facets
     cases: pd.DataFrame
     traces: dict[int, pd.DataFrame]  # by index of `cases`; empty frames for cases without a trace
+    _places: dict[tuple[str, float], list[int | None]] = field(default_factory=dict)
 
     @property
     def marked(self) -> str:
@@ -59,6 +66,16 @@ class Series:
     def finished(self) -> pd.DataFrame:
         """The cases that have run, to whatever end."""
         return self.cases[~self.cases["status"].isin(NOT_RUN)]
+
+    def at_target(self, target: Target, column: str) -> list[float]:
+        """Of each finished case, the column at its first evaluated point at the target; NaN where it
+        never got there."""
+        traces = [self.traces[i] for i in self.finished.index]
+        key = (target.metric, float(target))
+        if key not in self._places:
+            self._places[key] = first_at(target, traces)
+        return [math.nan if place is None else float(trace[column].iloc[place])
+                for trace, place in zip(traces, self._places[key])]
 
     @property
     def method(self) -> str:

@@ -13,7 +13,7 @@ import pandas as pd
 from mfplots import metrics
 from mfplots.errors import PlotError, hint
 from mfplots.metrics import NO_INTERVAL, Interval, Spread, Target
-from mfplots.series import Panel, Series, View, canonical, contended, facet_text
+from mfplots.series import Panel, Series, View, canonical, contended, facet_text, is_true
 from mfplots.style import duration
 
 ANSWER = "answer_s"
@@ -116,14 +116,9 @@ def target_of(panel: Panel, question: Question) -> Target | None:
 
 
 def _named_targets(panel: Panel) -> dict[str, Target]:
-    """By their words. A spec's `target` goes before its `target_rmse`."""
-    found = []
-    for series in panel.series:
-        for target, rmse in zip(series.cases["target"], series.cases["target_rmse"]):
-            if isinstance(target, Mapping):
-                found.append(parse_target(target, panel.title))
-            elif pd.notna(rmse):
-                found.append(Target(float(rmse)))
+    """By their words."""
+    found = [parse_target(target, panel.title) for series in panel.series
+             for target in series.cases["target"] if isinstance(target, Mapping)]
     return {target.text: target for target in sorted(found)}
 
 
@@ -219,8 +214,7 @@ def _agrees(candidate: Series, series: Series, candidates: list[Series],
 
 
 def times_to_target(series: Series, target: Target, clock: str) -> list[float]:
-    traces = [series.traces[i] for i in series.finished.index]
-    return [metrics.time_of_trace(t, clock, target) for t in traces]
+    return series.at_target(target, clock)
 
 
 def throughputs(series: Series, clock: str) -> list[float]:
@@ -294,8 +288,7 @@ def _fact(facts: Any, key: str) -> float:
 
 
 def _clocks_moved(series: Series) -> tuple[float, float, int] | None:
-    moved = [seen for seen in series.cases["sm_clock_seen_hz"]
-             if metrics.clock_moved(seen)]
+    moved = list(series.cases["sm_clock_seen_hz"][is_true(series.cases, "clock_moved")])
     if not moved:
         return None
     return min(seen["min"] for seen in moved), max(seen["max"] for seen in moved), len(moved)

@@ -5,8 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from mfplots.intervals import FEWEST
-from mfplots.metrics import METRICS, Interval, Target
+from mfplots.metrics import FEWEST, METRICS, Interval, Target
 from mfplots.printable import one_line
 from mfplots.series import View, panel_title
 from mfplots.smallprint import machines, revisions, shared_machines

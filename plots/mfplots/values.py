@@ -10,22 +10,14 @@ import pandas as pd
 
 from mfplots import metrics
 from mfplots.errors import PlotError, hint
-from mfplots.load import restarts
 from mfplots.recipes import Recipe
 from mfplots.series import Panel, Series
 from mfplots.style import duration, plain_tick, si, si_tick, time_tick
 from mfplots.summary import ANSWER, CLOCK_NAMES, target_of, to_the_end
 
 
-@dataclass(frozen=True)
-class Asked:
-    """What is measured: the clock of times, and the target of the panel, if any."""
-
-    clock: str
-    target: metrics.Target | None
-
-
-Measure = Callable[[pd.DataFrame, Asked], float]
+Measure = Callable[[pd.DataFrame, str], float]  # of a trace and the clock of times
+ASKED = "the clock asked for"
 
 
 @dataclass(frozen=True)
@@ -36,10 +28,10 @@ class Metric:
 
     label: str
     kind: str
-    of: Measure = lambda trace, asked: math.nan
+    of: Measure = lambda trace, clock: math.nan
     fact: str = ""
     beside: str = ""
-    to_target: bool = False  # seeds without a value missed the target
+    to_target: str = ""  # what it reads at the target, a column or ASKED: seeds without one missed it
     by_method: bool = False  # counts updates: what those of another method cost is no comparison
     column: str = ""
 
@@ -65,37 +57,23 @@ def _best(column: str) -> Measure:
     return lambda trace, _: metrics.best_of(trace[column], column)
 
 
-def _clock(trace: pd.DataFrame, asked: Asked) -> float:
-    return float(trace[asked.clock].iloc[-1])
+def _clock(trace: pd.DataFrame, clock: str) -> float:
+    return float(trace[clock].iloc[-1])
 
 
 def _per(column: str) -> Measure:
-    def seconds(trace: pd.DataFrame, asked: Asked) -> float:
+    def seconds(trace: pd.DataFrame, clock: str) -> float:
         done = float(trace[column].iloc[-1])
-        return _clock(trace, asked) / done if done > 0 else math.nan
+        return _clock(trace, clock) / done if done > 0 else math.nan
     return seconds
-
-
-def _answer_to_target(trace: pd.DataFrame, asked: Asked) -> float:
-    return _to_target(trace, replace(asked, clock=ANSWER))
-
-
-def _energy_to_target(trace: pd.DataFrame, asked: Asked) -> float:
-    return _to_target(trace, replace(asked, clock="train_energy_j"))
 
 
 def _epochs(which: int) -> Measure:
     return lambda trace, _: metrics.epoch_times(trace["epoch"], trace["train_s"])[which]
 
 
-def _rate(trace: pd.DataFrame, asked: Asked) -> float:
-    return metrics.rates([float(trace["updates"].iloc[-1])], [_clock(trace, asked)])[0]
-
-
-def _to_target(trace: pd.DataFrame, asked: Asked) -> float:
-    if asked.target is None:
-        return math.nan
-    return metrics.time_of_trace(trace, asked.clock, asked.target)
+def _rate(trace: pd.DataFrame, clock: str) -> float:
+    return metrics.rates([float(trace["updates"].iloc[-1])], [_clock(trace, clock)])[0]
 
 
 METRICS = {
@@ -113,12 +91,12 @@ METRICS = {
                               _per("iterations"), by_method=True),
     "updates_per_s": Metric("rating updates per second of {clock}", "rate", _rate,
                             by_method=True),
-    "time_to_target": Metric("{clock} to the target", "time", _to_target,
-                             beside="answer_to_target", to_target=True),
+    "time_to_target": Metric("{clock} to the target", "time",
+                             beside="answer_to_target", to_target=ASKED),
     "answer_to_target": Metric("prepare + transfer + training time to the target", "time",
-                               _answer_to_target, beside="time_to_target", to_target=True),
+                               beside="time_to_target", to_target=ANSWER),
     "energy_to_target": Metric("energy of training to the target (J)", "energy",
-                               _energy_to_target, to_target=True),
+                               to_target="train_energy_j"),
     "first_epoch_s": Metric("time of the first epoch", "time", _epochs(0),
                             column="first_epoch_s"),
     "steady_epoch_s": Metric("time of an epoch after the first", "time", _epochs(1),
@@ -148,14 +126,16 @@ def values(series: Series, panel: Panel, found: Metric, recipe: Recipe) -> list[
     """One number a finished case; NaN where it has none: no trace, no such epoch, no target."""
     if found.fact:
         return [fact_of(facts, found.fact) for facts in series.finished["facts"]]
-    asked = Asked(recipe.clock, target_of(panel, recipe.question))
+    if found.to_target:
+        return _at_target(series, found, target_of(panel, recipe.question), recipe)
     done = series.finished
     if found.column and not recipe.epoch:
-        return to_the_end(series, [float(value) for value in done[found.column]])
-    numbers = [_value(series.traces[i], found, asked, recipe.epoch) for i in done.index]
+        return to_the_end(series, pd.to_numeric(done[found.column]))
+    numbers = [_value(series.traces[i], found, recipe) for i in done.index]
     if found.column:  # no epoch of a run was timed where each point is a run of its own
-        return [math.nan if restarts(facts) else value for facts, value in zip(done["facts"], numbers)]
-    return numbers if found.kind == "error" or found.to_target else to_the_end(series, numbers)
+        return [math.nan if isinstance(facts, dict) and facts.get("restarts") is True else value
+                for facts, value in zip(done["facts"], numbers)]
+    return numbers if found.kind == "error" else to_the_end(series, numbers)
 
 
 def fact_of(facts: object, name: str) -> float:
@@ -182,9 +162,22 @@ def spread_of(found: Metric, numbers: Sequence[float]) -> metrics.Spread:
     return metrics.spread([]) if math.isnan(median) else replace(known, median=median)
 
 
-def _value(trace: pd.DataFrame, found: Metric, asked: Asked, epoch: int) -> float:
-    if epoch:
-        if not (trace["epoch"] == epoch).any():
+def _at_target(series: Series, found: Metric, target: metrics.Target | None, recipe: Recipe) -> list[float]:
+    """By the epoch asked for, of the runs that evaluated it."""
+    done = series.finished
+    if target is None:
+        return [math.nan] * len(done)
+    times = series.at_target(target, recipe.clock if found.to_target == ASKED else found.to_target)
+    if not recipe.epoch:
+        return times
+    epochs = series.at_target(target, "epoch")
+    return [time if epoch <= recipe.epoch and (series.traces[i]["epoch"] == recipe.epoch).any() else math.nan
+            for i, time, epoch in zip(done.index, times, epochs)]
+
+
+def _value(trace: pd.DataFrame, found: Metric, recipe: Recipe) -> float:
+    if recipe.epoch:
+        if not (trace["epoch"] == recipe.epoch).any():
             return math.nan
-        trace = trace[trace["epoch"] <= epoch]
-    return found.of(trace, asked) if len(trace) else math.nan
+        trace = trace[trace["epoch"] <= recipe.epoch]
+    return found.of(trace, recipe.clock) if len(trace) else math.nan

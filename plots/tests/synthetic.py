@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 Json = dict[str, Any]
+METHODS = {"als": "als", "als_fused": "als", "ials": "als", "ccd": "ccd"}
 
 
 @dataclass
@@ -38,7 +39,7 @@ class Made:
     implicit: bool = False  # the errors of the trace are NDCG@100 instead
     goal: Json | None = None  # the header's target
     prepare_s: float = 0.2
-    method: str | None = None  # of the header; None: a file from before it was there
+    method: str | None = None  # of the header; None: that of the algorithm's family
     watts: float | None = None  # of training; None: without NVML
     clock_seen: Json | None = None  # {"min", "median", "max"} of the SM clock
     contended: list[str] | None = None  # why; None: a file from before it was said
@@ -64,7 +65,7 @@ def header(case: Made, **changes: Any) -> Json:
     return {
         "type": "header", "schema_version": 1, "case_id": case.case_id, "case_hash": case.hash,
         "spec_name": "made-up", "spec_hash": "5bec" * 16,
-        "algorithm": {**({"method": case.method} if case.method else {}), "name": case.algorithm,
+        "algorithm": {"method": case.method or METHODS.get(case.algorithm, "sgd"), "name": case.algorithm,
                       "family": case.algorithm, "hardware": case.hardware, "paper": "none",
                       "params": case.params},
         "dataset": {"name": case.dataset, "look_alike": case.look_alike, "source": "synthetic",

@@ -89,29 +89,6 @@ def test_clocks_give_no_answer_of_runs_that_did_not_complete(tmp_path):
     assert stack_of(panel, panel.series[0]).answer == pytest.approx(2.25)
 
 
-def test_energy_of_one_of_several_devices_is_not_that_of_the_case(tmp_path):
-    made = [Made("sgd_tiled", {"factors": 50, "devices": n}, watts=100.0) for n in (1, 2)]
-    rows = rows_of(tmp_path, made)
-    assert rows["sgd_tiled devices=1"].median_energy == 200.0
-    assert math.isnan(rows["sgd_tiled devices=2"].median_energy), "an older file"
-    whole = lines(made[1])
-    whole[-1]["train_energy_of_ranks_j"] = [100.0, 100.0]
-    write_lines(tmp_path / "new.jsonl", whole)
-    row, = summarise(make_view(load([tmp_path / "new.jsonl"])), Question())
-    assert row.median_energy == 200.0
-
-
-def test_energy_that_no_board_could_take_is_not_known(tmp_path):
-    for limit, known in ((99.0, True), (90.0, False), (None, True)):
-        whole = lines(Made("sgd_tiled", watts=100.0))
-        whole[0]["environment"]["power_limit_w"] = limit
-        write_lines(tmp_path / f"{limit}.jsonl", whole)
-        results = load([tmp_path / f"{limit}.jsonl"])
-        row, = summarise(make_view(results), Question())
-        assert (row.median_energy == 200.0) is known, limit
-        assert results.trace["train_energy_j"].notna().iloc[-1] == known
-
-
 def test_an_edit_of_the_target_is_followed(tmp_path):
     folder = write(tmp_path / "run", [Made(goal={"metric": "test_rmse", "value": 1.0}, target=None)])
     spec = {"cases": [Made().case_id], "baseline": None, "target_rmse": 1.05, "spec": {"target_rmse": 1.05}}
@@ -209,14 +186,6 @@ def test_a_shared_machine_is_named_in_the_table_and_old_files_are_taken_as_they_
         in text
     assert "† host clocks contended in 1 of 4 cases" in text and "fused †" in text
     assert "†" not in table_text(view_of(tmp_path / "old", cases[:2]), Question())
-
-
-def test_methods_come_from_the_header_or_else_from_the_family(tmp_path):
-    cases = [Made(), Made("als"), Made("ials"), Made("ccd"), Made("fused", method="als"),
-             Made("ccd", seed=2, method="sgd")]
-    found = load([write(tmp_path, cases)]).cases
-    assert dict(zip(found["case_id"], found["method"])) == dict(zip(
-        (case.case_id for case in cases), ("sgd", "als", "als", "ccd", "als", "sgd")))
 
 
 def test_there_is_no_speed_up_per_update_between_methods(tmp_path):
@@ -400,8 +369,3 @@ def test_shares_of_each_bar_on_request(tmp_path):
     assert main([str(write(tmp_path / "run", [Made()])), *recipe, "--out", str(out), "--format",
                  "svg"]) == 0
     assert "share of the whole case" in (out / "clocks.svg").read_text(encoding="utf-8")
-
-
-def test_header_of_made_files_is_that_of_the_program(tmp_path):
-    assert header(Made(method="als"))["algorithm"]["method"] == "als"
-    assert "method" not in header(Made())["algorithm"]

@@ -7,7 +7,7 @@ import pytest
 from mfplots import figures
 from mfplots.errors import PlotError
 from mfplots.load import load
-from mfplots.metrics import Target, best_of, time_to_target
+from mfplots.metrics import Target, best_of
 from mfplots.recipes import parse_recipe
 from mfplots.series import make_view
 from mfplots.summary import Question, parse_target, summarise
@@ -27,14 +27,6 @@ def implicit(name="ials", **changes):
 
 def view_of(folder, cases):
     return make_view(load([write(folder, cases)]))
-
-
-def test_the_first_evaluated_point_counts_and_nothing_between():
-    clock, values = [0, 1, 2, 3], [0.05, 0.2, math.nan, 0.4]
-    assert time_to_target(clock, values, Target(0.3, "ndcg_100")) == 3
-    assert time_to_target(clock, values, Target(0.2, "ndcg_100")) == 1
-    assert math.isnan(time_to_target(clock, values, Target(0.5, "ndcg_100")))
-    assert time_to_target([0, 1, 2], [9, 5, 1], Target(4, "objective")) == 2
 
 
 def test_the_best_is_the_largest_of_a_ranking_metric():

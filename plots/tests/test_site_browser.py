@@ -241,20 +241,17 @@ def test_a_target_that_moves_gives_what_python_computes(browser, groups):
                        repr(float(target)))
             said = browser.js("return mf.overview.selected().map((s) => { const r = mf.overview.rowOf(s);"
                               "return [s.run + ' ' + s.label.replace(' †', ''), r.train, r.answer, r.reached]; })")
-            assert sorted(said, key=str) == sorted(_by_python(group, target), key=str)
+            assert sorted(said, key=str) == sorted(_by_mfbench(group, target), key=str)
             shown = browser.column("series", "Answer to target")
             assert len(shown) == min(25, len(said))
             assert set(shown) <= set(browser.js(
                 "return arguments[0].map(mf.duration)", [answer for _, _, answer, _ in said]))
 
 
-def _by_python(group, target):
-
+def _by_mfbench(group, target):
     found = []
     for member in group.members:
-        traces = [member.series.traces[i] for i in member.series.finished.index]
-        train, answer = ([metrics.time_of_trace(t, clock, target) for t in traces]
-                         for clock in ("train_s", "answer_s"))
+        train, answer = (member.series.at_target(target, clock) for clock in ("train_s", "answer_s"))
         medians = [metrics.censored_median(times) for times in (train, answer)]
         found.append([f"{member.run.name} {member.label}",
                       *(None if math.isnan(m) else m for m in medians),
@@ -262,19 +259,18 @@ def _by_python(group, target):
     return found
 
 
-def test_the_browsers_definition_is_that_of_python(browser):
+def test_the_browsers_definition_is_that_of_mfbench(browser):
     """On traces with unknown points, ties, ups and downs, both ways of being better."""
     browser.open("exhibits.html")
     chance = random.Random(1)
     for less in (True, False):
         metric = "test_rmse" if less else "ndcg_100"
-        cases = [[[chance.choice([None, chance.random(), 0.5]) for _ in range(n)] for _ in range(2)]
-                 for n in [0, 1, 2, 5, 9] * 8]
-        said = browser.js("return arguments[0].map(([c, v]) => mf.timeToTarget(c, v, 0.5, arguments[1]))",
+        cases = [[chance.choice([None, chance.random(), 0.5]) for _ in range(n)] for n in [0, 1, 2, 5, 9] * 8]
+        said = browser.js("return arguments[0].map((v) => mf.timeToTarget([...v.keys()], v, 0.5, arguments[1]))",
                           cases, less)
-        nan = [[[math.nan if x is None else x for x in side] for side in case] for case in cases]
-        want = [metrics.time_to_target(c, v, Target(0.5, metric)) for c, v in nan]
-        assert said == [None if math.isnan(w) else w for w in want]
+        nan = [[math.nan if x is None else x for x in values] for values in cases]
+        places = metrics.first_at(Target(0.5, metric), [{metric: values} for values in nan])
+        assert said == places
     times = [[chance.choice([None, chance.random()]) for _ in range(n)] for n in [0, 1, 2, 3, 4, 5] * 9]
     said = browser.js("return arguments[0].map(mf.censoredMedian)", times)
     want = [metrics.censored_median([math.nan if t is None else t for t in side]) for side in times]

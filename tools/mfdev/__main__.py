@@ -22,9 +22,6 @@ USAGE = """\
                         learns stays in .cache/fuzz (testing/fuzz/README.md)
 ./dev bench [ARGS]      build and run the micro-benchmarks (ARGS go to Google Benchmark)
 ./dev plot ARGS         python3 -m mfplots ARGS
-./dev export DIR... --out CASES TRACE
-                        results as two tables, each .csv or .parquet (the latter through pandas and
-                        pyarrow); --unlisted as of mfbench export
 ./dev report DIR... [--out DIR] [--compare FIRST SECOND]
                         the results at or below each DIR as pages for a browser, which open from disk
                         (site/index.html; docs/report.md)
@@ -62,7 +59,7 @@ USAGE = """\
 ./dev help              this text
 
 Environment: JOBS (build jobs), MFBENCH_DATA (folders of real ratings), MFBENCH_CACHE (binary cache),
-MFBENCH (the program that export and report call, instead of one that is built)
+MFBENCH (the program that figures and the report read results with, instead of one that is built)
 """
 
 # Of each: its function, and how many words it takes at most. A module is imported for its commands only: what some of
@@ -71,7 +68,7 @@ ANY = 1000
 COMMANDS = {
     "quickstart": ("quickstart.quickstart", 1), "test": ("test.test", 1), "gpu-test": ("test.gpu_test", 0),
     "build": ("build.build", 1), "fuzz": ("fuzz.fuzz", ANY), "bench": ("build.bench", ANY), "plot": ("report.plot", ANY),
-    "export": ("report.export", ANY), "report": ("report.report", ANY), "remeasure": ("remeasure.remeasure", ANY),
+    "report": ("report.report", ANY), "remeasure": ("remeasure.remeasure", ANY),
     "pack": ("pack.pack", ANY), "renumber": ("renumber.renumber", ANY), "docs": ("docs.docs", 2), "reproduce": ("reproduce.reproduce", ANY),
     "peers": ("peers.install_peers", ANY), "deps": ("deps.deps_command", ANY), "lint": ("lint.lint", 0),
     "tidy": ("lint.tidy", ANY), "format": ("lint.format_sources", 0), "help": ("__main__.usage", 0),

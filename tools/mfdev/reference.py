@@ -124,7 +124,32 @@ def commands(program):
     yield from exit_codes()
 
 
-PAGES = {"algorithms.md": algorithms, "commands.md": commands}
+# ---- fields of results ---------------------------------------------------------------------------
+
+
+SECTIONS = {
+    "header": "Header", "trace": "Trace points", "footer": "Footer",
+    "derived, of a case": "What follows of a case", "derived, of a trace point": "What follows of a trace point",
+}
+
+
+def results(program):
+    fields = json.loads(said(program, "schema", "results"))
+    yield "# Fields of results\n"
+    yield NOTE.format("`mfbench schema results`")
+    yield ("[results.md](../results.md) says how they come together. Units are in the names. The column is what "
+           "tables and `mfplots.load` call a field, where that is another name.\n")
+    for of, title in SECTIONS.items():
+        yield f"## {title}\n"
+        yield "| field | column | type | meaning |\n| --- | --- | --- | --- |"
+        for field in fields:
+            if field["of"] == of:
+                column = "" if field["column"] == field["name"] else code(field["column"])
+                yield f"| {code(field['name'])} | {column} | {field['type']} | {cell(field['help'])} |"
+        yield ""
+
+
+PAGES = {"algorithms.md": algorithms, "commands.md": commands, "results.md": results}
 
 
 def wrapped(text):

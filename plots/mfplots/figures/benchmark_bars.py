@@ -14,8 +14,7 @@ from mfplots.bar_page import WIDTH, Bar, Mark, Tick, draw_bars, open_handle
 from mfplots.benchmarks import BENCHMARK, Benchmark, Benchmarks, Keys, select
 from mfplots.errors import NotDrawable, PlotError, hint
 from mfplots.figures import Drawing, figure
-from mfplots.intervals import FEWEST
-from mfplots.metrics import Interval, Spread
+from mfplots.metrics import FEWEST, Interval, Spread
 from mfplots.palette import BLACK, BLUE, COLOURS
 from mfplots.published import Point, value_points
 from mfplots.recipes import Recipe

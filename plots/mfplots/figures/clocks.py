@@ -13,7 +13,6 @@ from mfplots import metrics
 from mfplots.bar_page import Bar, draw_bars, sheet_of
 from mfplots.errors import NotDrawable
 from mfplots.figures import Drawing, figure
-from mfplots.load import seconds_to_training
 from mfplots.metrics import Interval
 from mfplots.palette import BLACK, BLUE, GREEN, ORANGE, PURPLE, SKY, VERMILLION
 from mfplots.recipes import Recipe
@@ -78,7 +77,7 @@ def stack_of(panel: Panel, series: Series) -> Stack:
     known = seconds.dropna()
     parts = {part: max(metrics.spread(known[part]).median, 0.0) if len(known) else math.nan
              for part in (*PARTS, REST)}
-    answer = (seconds_to_training(cases) + seconds["train"])[known.index]
+    answer = (pd.to_numeric(cases["to_training_s"]) + seconds["train"])[known.index]
     ended = [value for value, status in zip(answer, cases["status"][known.index]) if status == "completed"]
     never = [math.nan] * (len(answer) - len(ended))
     return Stack(panel, series, parts, metrics.censored_median([*ended, *never]), len(known))

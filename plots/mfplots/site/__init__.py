@@ -8,6 +8,6 @@
     exhibits   docs/reproduction, claim by claim
     write      data files, pages and libraries into the folder
 
-Statistics are those of mfplots.metrics and of mfbench; static/metrics.js has the one definition that
-the browser needs again when the target moves, and a test that holds it to mfplots.metrics.
+Statistics are those of mfbench; static/metrics.js has what the browser needs again when the target
+moves, and a test holds it to mfbench.
 """

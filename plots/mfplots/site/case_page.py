@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 import re
 import shlex
@@ -10,11 +11,11 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
+
 from mfplots.command_line import options_of
-from mfplots.load import CLOCKS, TRACE_COLUMNS, CaseFile, read_case, shared_before_training
 from mfplots.palette import of_algorithm, on_dark
 from mfplots.series import canonical, hardware
-from mfplots.stored import case_text
 
 Json = dict[str, Any]
 PROVENANCE = "Provenance"
@@ -24,32 +25,32 @@ SECTIONS = (("Parameters", ("algorithm.params",)),
                                 "placement")),
             ("Data", ("dataset",)), ("Work an epoch, as declared", ("work_per_epoch",)),
             ("What the algorithm found out", ("facts",)), (PROVENANCE, ("environment",)))
-STACK = tuple(clock for clock in CLOCKS if clock not in ("train_device_s", "wall_s"))
+STACK = ("start_s", "load_s", "prepare_s", "transfer_s", "train_s", "evaluate_s", "save_s", "rest_s")
 PEERS = Path(__file__).resolve().parents[3] / "peers"
 _REVISION = re.compile(r"[0-9a-f]{7,40}")
 
 
-def case_data(path: Path, key: str, run: str, experiments: Mapping[str, str],
+def case_data(case: pd.Series, trace: pd.DataFrame, key: str, run: str, experiments: Mapping[str, str],
               history: History | None = None) -> Json:
-    """`experiments`: the file of each spec's name. Raises PlotError where the file is damaged."""
-    item = read_case(path)
-    header, footer = item.header, item.footer or {}
+    """`case`: with the lines of its file; `experiments`: the file of each spec's name."""
+    lines = case["lines"].splitlines()
+    header, last = json.loads(lines[0]), json.loads(lines[-1])
+    footer = last if last["type"] == "footer" else {}
     algorithm = header["algorithm"]
     clocks = footer.get("clocks") or {}
-    return {"key": key, "case": header["case_id"], "run": run, "file": path.name,
+    return {"key": key, "case": header["case_id"], "run": run, "file": Path(case["file"]).name,
             "algorithm": algorithm["name"], "dataset": header["dataset"]["name"],
             "look_alike": bool(header["dataset"].get("look_alike")),
-            "status": footer.get("status", "unfinished"),
-            "reason": footer.get("stop_reason", "no footer: still running, or killed"),
+            "status": case["status"], "reason": case["stop_reason"],
             "contended": [str(why) for key in ("contended_by", "host_contended_by") for why in footer.get(key) or []],
             "colour": of_algorithm(str(algorithm["name"]))[0],
             "dark": on_dark(of_algorithm(str(algorithm["name"]))[0]),
-            "trace": _trace(item), "clocks": stack(clocks),
+            "trace": _trace(trace), "clocks": stack(clocks),
             "shared": _shared(footer.get("shared")),
             "wall": _finite(clocks.get("wall_s")), "phases": _phases(footer.get("phases")),
             "sections": _sections(header, footer),
             "repeat": repeat_lines(header, experiments, history),
-            "raw": case_text(path)}
+            "raw": case["lines"]}
 
 
 def stack(clocks: Mapping[str, Any]) -> list[list[Any]]:
@@ -57,15 +58,10 @@ def stack(clocks: Mapping[str, Any]) -> list[list[Any]]:
     return [[name, _finite(clocks.get(name))] for name in STACK]
 
 
-def _trace(item: CaseFile) -> Json:
-    """By column, those without a value left out; `answer_s` as mfplots.load has it."""
-    found: Json = {key: [_finite(point[key]) for point in item.trace] for key in TRACE_COLUMNS}
-    clocks = (item.footer or {}).get("clocks") or {}
-    before = [clocks.get("prepare_s"), clocks.get("transfer_s")]
-    if all(isinstance(value, (int, float)) for value in before):
-        lead = sum(before) + shared_before_training((item.footer or {}).get("shared"))
-        found["answer_s"] = [None if t is None else t + lead for t in found["train_s"]]
-    return {key: values for key, values in found.items() if any(v is not None for v in values)}
+def _trace(trace: pd.DataFrame) -> Json:
+    """By column, those without a value left out."""
+    found = {name: [_finite(value) for value in trace[name].tolist()] for name in trace if name != "case"}
+    return {name: values for name, values in found.items() if any(v is not None for v in values)}
 
 
 def _shared(shared: Any) -> list[list[Any]]:

@@ -9,9 +9,8 @@ from pathlib import Path
 
 import pandas as pd
 
-from mfplots import intervals
 from mfplots.errors import PlotError
-from mfplots.metrics import LESS_IS_BETTER, METRICS
+from mfplots.metrics import FEWEST, LESS_IS_BETTER, METRICS
 from mfplots.printable import say
 from mfplots.site import pages, write
 from mfplots.site.assets import find_libraries
@@ -50,8 +49,6 @@ def _parser() -> argparse.ArgumentParser:
                         "be repeated")
     parser.add_argument("--ceilings", type=Path, default=ROOT / CEILINGS, metavar="FILE",
                         help=f"what a machine was measured to do (default: {CEILINGS})")
-    parser.add_argument("--mfbench", metavar="PROGRAM",
-                        help="its `compare` has the statistics of the page for two runs")
     return parser
 
 
@@ -60,7 +57,7 @@ def make_site(options: argparse.Namespace) -> None:
     runs, damaged = gather(options.results)
     ceilings = read_ceilings(options.ceilings)
     groups = make_groups(runs)
-    pairs = pair_data(runs, options.compare, options.mfbench)
+    pairs = pair_data(runs, options.compare)
     out: Path = options.out
     write.prepare(out)
     write.libraries(out, found)
@@ -79,8 +76,6 @@ def make_site(options: argparse.Namespace) -> None:
     _pages(out, runs)
     for item in damaged:
         say(f"report: left out: {item.why}", sys.stderr)
-    if pairs and not options.mfbench:
-        say("report: no mfbench: the pages compare no runs (./dev build)", sys.stderr)
     say(f"{len(cases)} cases of {len(runs)} folders: {out / 'index.html'}")
 
 
@@ -88,10 +83,12 @@ def _cases(out: Path, runs: Sequence[Run]) -> list[Damaged]:
     """A file for each case that has begun; what cannot be shown is returned."""
     experiments, history, damaged = experiment_files(ROOT), History(ROOT), []
     for run in runs:
-        for _, case in run.view.cases.iterrows():
+        traces = dict(list(run.results.trace.groupby("case")))
+        for index, case in run.view.cases.iterrows():
             key = case_key(run.name, case["case_id"])
+            trace = traces.get(index, run.results.trace.iloc[:0])
             try:
-                shown = case_data(Path(case["file"]), key, run.name, experiments, history)
+                shown = case_data(case, trace, key, run.name, experiments, history)
             except (AttributeError, LookupError, OSError, PlotError, TypeError, ValueError) as error:
                 damaged.append(Damaged(run.name, f"{case['case_id']}: {error!r}"))
                 continue
@@ -117,7 +114,7 @@ def _groups(out: Path, groups: Sequence[Group], rows: Sequence[dict], runs: Sequ
 def is_sound(row: dict) -> bool:
     """Whether its time to the target can be set against others': seeds enough, alone on its machine. One
     that was looked at seldom was there no later, so it may be first."""
-    return row["finished"] >= intervals.FEWEST and not row["contended"]
+    return row["finished"] >= FEWEST and not row["contended"]
 
 
 def _fastest(rows: Sequence[dict]) -> list[dict]:

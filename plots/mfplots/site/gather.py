@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from mfplots import stored
 from mfplots.errors import PlotError
-from mfplots.load import Results, load
+from mfplots.load import Results, load_folders
 from mfplots.series import View, make_view
-from mfplots.stored import packed_in_place_of
 
 
 @dataclass(frozen=True)
@@ -33,36 +31,26 @@ class Damaged:
 
 
 def gather(paths: Sequence[Path]) -> tuple[list[Run], list[Damaged]]:
-    """Raises PlotError where a path is not there, or no case is in any of them."""
-    folders = result_folders(paths)
+    """Of the folders with results at or below each path; the trials of a study (docs/tuning.md) are no
+    cases. Raises PlotError where a path is not there, or no case is in any of them."""
+    folders, left_out = load_folders(paths, lines=True)
+    all_folders = list(dict.fromkeys([*folders, *(item.folder for item in left_out)]))
+    names = dict(zip(all_folders, distinct_names([Path(folder) for folder in all_folders])))
+    damaged = [Damaged(names[item.folder], item.why.replace(item.folder, names[item.folder]))
+               for item in left_out]
     runs: list[Run] = []
-    damaged: list[Damaged] = []
-    for name, folder in zip(distinct_names(folders), folders):
-        wrong: list[str] = []
+    for folder, results in folders.items():
         try:
-            results = load([folder], wrong)
-            runs.append(Run(name, folder, results, make_view(results)))
+            runs.append(Run(names[folder], Path(folder), results, make_view(results)))
         except PlotError as error:
-            wrong.append(str(error))
-        except (ArithmeticError, AttributeError, LookupError, OSError, RecursionError, TypeError,
-                ValueError) as error:  # a file of another shape than its format
-            wrong.append(f"{folder}: cannot be read as results: {error!r}")
-        damaged += [Damaged(name, why.replace(str(folder), name)) for why in wrong]
+            damaged.append(Damaged(names[folder], str(error)))
+        except (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError,
+                ValueError) as error:  # parts of another shape than their format
+            damaged.append(Damaged(names[folder], f"cannot be read as results: {error!r}"))
     if not runs:
         said = f": {damaged[0].why}" if damaged else ""
         raise PlotError(f"no case in {', '.join(map(str, paths))}{said}")
     return runs, damaged
-
-
-def result_folders(paths: Iterable[Path]) -> list[Path]:
-    """Those with results at or below each path, packed ones too, each once."""
-    found: dict[Path, Path] = {}
-    for path in paths:
-        if not path.is_dir() and not packed_in_place_of(path):
-            raise PlotError(f"{path}: expected a folder of results, or one with such folders in it")
-        for folder in stored.result_folders(path):
-            found.setdefault(folder.resolve(), folder)
-    return list(found.values())
 
 
 def distinct_names(folders: Sequence[Path]) -> list[str]:

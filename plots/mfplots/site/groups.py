@@ -224,16 +224,11 @@ def met(series: Series, target: Target | None) -> Met | None:
     """Of the median seed among those that got there."""
     if target is None:
         return None
-    found = sorted(filter(None, (_met(series.traces[i], target) for i in series.finished.index)))
+    done = [series.traces[i] for i in series.finished.index]
+    found = sorted(Met(epoch, max((e for e in trace["epoch"] if e < epoch), default=0))
+                   for trace, epoch in zip(done, series.at_target(target, "epoch"))
+                   if math.isfinite(epoch))
     return found[(len(found) - 1) // 2] if found else None
-
-
-def _met(trace: pd.DataFrame, target: Target) -> Met | None:
-    epoch = metrics.time_of_trace(trace, "epoch", target)
-    if not math.isfinite(epoch):
-        return None
-    before = [e for e in trace["epoch"] if e < epoch]
-    return Met(epoch, max(before, default=0))
 
 
 def precision(params: Json | None) -> str:
@@ -287,6 +282,8 @@ def _series_data(member: Member, known: Sequence[str], variant: int) -> Json:
             "colour": colour, "dark": on_dark(colour), "marker": marker, "variant": variant,
             "statuses": dict(Counter(series.cases["status"])),
             "seeds": [_seed_data(member, i, known) for i in done.index],
+            "best": {name: _plain(metrics.spread([metrics.best_of(series.traces[i][name], name)
+                                                 for i in done.index]).median) for name in known},
             "curves": {name: _curve([series.traces[i] for i in shown], name) for name in known}}
 
 

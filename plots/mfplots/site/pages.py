@@ -46,7 +46,7 @@ def page(file: str, title: str, body: str, scripts: Sequence[str], made: str) ->
 <main id="main" tabindex="-1">
 <h1>{escape(title)}</h1>
 <noscript><p class="note">Tables and figures of this page are made by scripts, which are off here.
-The numbers are in the result files; <code>mfbench export</code> makes tables of them.</p></noscript>
+The numbers are in the result files; <code>mfbench summarize</code> makes tables of them.</p></noscript>
 {body}
 </main>
 <footer><p>{escape(made)}</p></footer>

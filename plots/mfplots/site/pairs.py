@@ -9,6 +9,7 @@ from itertools import combinations
 from pathlib import Path
 from typing import Any
 
+from mfplots import program
 from mfplots.errors import PlotError
 from mfplots.site.gather import Run
 
@@ -44,10 +45,10 @@ def named_pairs(runs: Sequence[Run], asked: Sequence[Sequence[Path]]) -> list[tu
     return found
 
 
-def compare(program: str, first: Run, second: Run) -> Json:
+def compare(first: Run, second: Run) -> Json:
     """The rows of `mfbench compare --json`, or what it said instead under "problem"."""
     try:
-        done = subprocess.run([program, "compare", str(first.path), str(second.path), "--json"],
+        done = subprocess.run([program.find(), "compare", str(first.path), str(second.path), "--json"],
                               capture_output=True, text=True, errors="replace", timeout=LIMIT_S)
         said = json.loads(done.stdout) if done.returncode == 0 else None
     except (OSError, ValueError, subprocess.TimeoutExpired) as error:
@@ -79,12 +80,9 @@ def _numbers(compared: Json | None) -> Json | None:
             "metric": compared.get("metric")}
 
 
-def pair_data(runs: Sequence[Run], asked: Sequence[Sequence[Path]], program: str | None) -> list[Json]:
-    """Those asked for, then those that share cases; statistics where there is a program."""
+def pair_data(runs: Sequence[Run], asked: Sequence[Sequence[Path]]) -> list[Json]:
+    """Those asked for, then those that share cases."""
     pairs = {(a.name, b.name): (a, b, n) for a, b, n in [*named_pairs(runs, asked),
                                                          *shared_pairs(runs)]}
-    return [{"first": a.name, "second": b.name, "shared": n,
-             **(compare(program, a, b) if program else
-                {"problem": "There was no mfbench when this report was made, whose `compare` has "
-                            "the statistics: ./dev build, then make it again."})}
+    return [{"first": a.name, "second": b.name, "shared": n, **compare(a, b)}
             for a, b, n in pairs.values()]

@@ -1,6 +1,7 @@
-// Result files, as run, compare, export and the table at the end read them. An input is two of
+// Result files, as run, compare, summarize and the table at the end read them. An input is two of
 // them.
 #include <filesystem>
+#include <sstream>
 #include <string>
 
 #include "base/error.hpp"
@@ -8,10 +9,10 @@
 #include "harness/results/answer.hpp"
 #include "harness/results/compare.hpp"
 #include "harness/results/compare_report.hpp"
-#include "harness/results/export.hpp"
 #include "harness/results/result_file.hpp"
 #include "harness/results/standing_names.hpp"
 #include "harness/results/stored_results.hpp"
+#include "harness/results/summarize.hpp"
 #include "harness/results/summary.hpp"
 #include "testing/fuzz/mutate.hpp"
 #include "testing/fuzz/scratch.hpp"
@@ -62,8 +63,10 @@ void results(std::string_view input) {
   summary_table(one, spec);
   summary_table(other, named_as_in(other, spec));
   accepts([&] {
-    export_results({{one, other}, scratch() / "cases.csv", scratch() / "trace.csv", true});
+    summarize_as_csv({{one, other}, true}, scratch() / "cases.csv", scratch() / "trace.csv");
   });
+  std::ostringstream lines;
+  summarize_as_json({{one, other}, false, true}, lines);
   CompareOptions options;
   options.target = TargetSpec{kTestRmse, 1};
   accepts([&] { to_text(compare_results(one, one, options)); });

@@ -1,5 +1,5 @@
 "use strict";
-// What the browser computes again when the target moves, as mfplots/metrics.py defines it.
+// What the browser computes again when the target moves; a test holds it to what mfbench says.
 const mf = { store: {} };
 
 // Data files call this: mf.data("board", [...]).

@@ -151,8 +151,6 @@ mf.overview = (() => {
     const answer = reach(series, "answer_s");
     const met = state.target === null ? null : mf.metAt(series.seeds, state.metric, state.target,
       less(state.metric));
-    const bests = series.seeds.map((seed) => bestOf(seed[state.metric])).filter((v) => v !==
-      null);
     return {
       series,
       algorithm: series.algorithm,
@@ -165,17 +163,12 @@ mf.overview = (() => {
       reached: train.filter((t) => t !== null).length,
       met,
       epoch: met && met.epoch,
-      best: mf.censoredMedian(bests),
+      best: series.best[state.metric],
       train: mf.censoredMedian(train),
       answer: mf.censoredMedian(answer)
     };
   }
 
-  function bestOf(values) {
-    const known = values.filter((v) => v !== null);
-    if (!known.length) return null;
-    return known.reduce((a, b) => (less(state.metric) ? Math.min(a, b) : Math.max(a, b)));
-  }
   const columns = [
     { key: "shown", title: "Show", node: (row) => showBox(row.series) },
     { key: "algorithm", title: "Algorithm" },

@@ -1,5 +1,5 @@
-// Exported tables, against files written by hand.
-#include "harness/results/export.hpp"
+// Results as tables and as lines of JSON, against files written by hand.
+#include "harness/results/summarize.hpp"
 
 #include <gtest/gtest.h>
 
@@ -62,7 +62,7 @@ std::vector<Record> read_table(const std::string& path) {
 
 Json header(const std::string& id) {
   return parse_json(R"({"type": "header", "schema_version": 1, "case_id": ")" + id +
-                        R"(", "case_hash": "0a", "spec_name": "s", "seed": 7, "baseline": null,
+                        R"(", "case_hash": "0)" + id + R"(", "spec_name": "s", "seed": 7, "baseline": null,
     "algorithm": {"name": "als", "family": "als", "hardware": "cpu",
                   "params": {"factors": 8, "reg": 0.1, "order": "none"}},
     "dataset": {"name": "toy, \"big\"", "content_hash": "00ff", "n_users": 3,
@@ -107,8 +107,16 @@ struct Results {
     write(name, {header(id), point(0, 0, 2.5), point(1, 1.5, nullptr), footer()});
   }
 
-  ExportSummary run(bool unlisted = false) {
-    return export_results({{folder / "r"}, folder / "c.csv", folder / "t.csv", unlisted});
+  Summarized run(bool unlisted = false) {
+    return summarize_as_csv({{folder / "r"}, unlisted}, folder / "c.csv", folder / "t.csv");
+  }
+
+  std::vector<Json> lines(bool with_lines = false) {
+    std::stringstream text;
+    summarize_as_json({{folder / "r"}, false, with_lines}, text);
+    std::vector<Json> found;
+    for (std::string line; std::getline(text, line);) found.push_back(parse_json(line, "line"));
+    return found;
   }
 
   std::vector<Record> cases() { return read_table(folder / "c.csv"); }
@@ -129,21 +137,10 @@ TEST(Csv, CellsGiveTheirValuesBack) {
   EXPECT_EQ(csv_cell(Json::array({1, "b"})), "\"[1,\"\"b\"\"]\"");
 }
 
-TEST(Csv, RowsAreFilledUpToColumnsThatCameLater) {
-  CsvTable table({"a", "b"});
-  table.add({{"b", 1}});
-  table.add({{"c", 2}, {"a", 3}, {"a", 4}});
-  table.add({});
-  EXPECT_EQ(table.columns(), (std::vector<std::string>{"a", "b", "c"}));
-  EXPECT_EQ(table.row(0), ",1,");
-  EXPECT_EQ(table.row(1), "3,,2");
-  EXPECT_EQ(table.row(2), ",,");
-}
-
-TEST(Export, ACaseHasARowWithAllThatItsFileSays) {
+TEST(Summarize, ACaseHasARowWithAllThatItsFileSays) {
   Results results;
   results.write_case("r/a.jsonl", "a");
-  const ExportSummary done = results.run();
+  const Summarized done = results.run();
   EXPECT_EQ(done.cases, 1u);
   EXPECT_EQ(done.points, 2u);
   EXPECT_EQ(done.left_out + done.not_begun + done.unlisted, 0);
@@ -165,7 +162,6 @@ TEST(Export, ACaseHasARowWithAllThatItsFileSays) {
                            {"split.holdout", "0.2"},
                            {"split.seed", "7"},
                            {"n_users", "3"},
-                           {"scale.min", ""},
                            {"content_hash", "00ff"},
                            {"work_updates", "12.0"},
                            {"git_dirty", "false"},
@@ -187,7 +183,7 @@ TEST(Export, ACaseHasARowWithAllThatItsFileSays) {
   EXPECT_EQ(row.count("scale"), 0u);
 }
 
-TEST(Export, ATracePointHasItsCaseItsParametersAndTheAnswerTime) {
+TEST(Summarize, ATracePointHasItsCaseItsParametersAndTheAnswerTime) {
   Results results;
   results.write_case("r/a.jsonl", "a");
   results.write_case("r/b.jsonl", "b");
@@ -208,7 +204,7 @@ TEST(Export, ATracePointHasItsCaseItsParametersAndTheAnswerTime) {
   EXPECT_EQ(trace[3].count("git_sha"), 0u) << "that of the case is in the other table";
 }
 
-TEST(Export, WhatWasSharedHasColumnsAndIsInTheAnswerTime) {
+TEST(Summarize, WhatWasSharedHasColumnsAndIsInTheAnswerTime) {
   Results results;
   Json end = footer();
   end["clocks"]["start_s"] = 16;
@@ -221,24 +217,24 @@ TEST(Export, WhatWasSharedHasColumnsAndIsInTheAnswerTime) {
   EXPECT_EQ(results.cases().at(0).at("clock_rest_s"), "") << "of a file that has none";
 }
 
-TEST(Export, ACaseWithoutItsFooterIsUnfinished) {
+TEST(Summarize, ACaseWithoutItsFooterIsUnfinished) {
   Results results;
   results.write("r/a.jsonl", {header("a"), point(0, 0, 2.5)}, "{\"type\": \"trace\", \"epo");
-  const ExportSummary done = results.run();
+  const Summarized done = results.run();
   EXPECT_EQ(done.left_out, 0);
   EXPECT_EQ(results.cases().at(0).at("status"), "unfinished");
   EXPECT_EQ(results.trace().size(), 1u);
   EXPECT_EQ(results.trace().at(0).at("answer_s"), "");
 }
 
-TEST(Export, DamagedAndForeignFilesAreNamedAndLeftOut) {
+TEST(Summarize, DamagedAndForeignFilesAreNamedAndLeftOut) {
   Results results;
   results.write_case("r/good.jsonl", "good");
   const auto leave_out = [&](const std::vector<Json>& lines, const std::string& said,
                              const std::string& rest = "") {
     const std::string path = results.write("r/bad.jsonl", lines, rest);
     ::testing::internal::CaptureStderr();
-    const ExportSummary done = results.run();
+    const Summarized done = results.run();
     const std::string errors = ::testing::internal::GetCapturedStderr();
     EXPECT_EQ(done.left_out, 1) << said;
     EXPECT_TRUE(contains(errors, path + ": line ") && contains(errors, said)) << errors;
@@ -263,7 +259,7 @@ TEST(Export, DamagedAndForeignFilesAreNamedAndLeftOut) {
   }
 }
 
-TEST(Export, SpecJsonSaysWhichCasesCount) {
+TEST(Summarize, SpecJsonSaysWhichCasesCount) {
   Results results;
   results.write_case("r/in/a.jsonl", "a");
   results.write_case("r/in/gone.jsonl", "gone");
@@ -271,7 +267,7 @@ TEST(Export, SpecJsonSaysWhichCasesCount) {
   results.write("r/in/begun.jsonl", {}, "{\"type\"");
   results.write("r/in/a.jsonl.partial-1", {}, "garbage\n");
   results.write_case("r/other/b.jsonl", "b");
-  ExportSummary done = results.run();
+  Summarized done = results.run();
   EXPECT_EQ(done.cases, 2u);
   EXPECT_EQ(done.unlisted, 1);
   EXPECT_EQ(done.not_begun, 2);
@@ -287,28 +283,95 @@ TEST(Export, SpecJsonSaysWhichCasesCount) {
   EXPECT_EQ(done.cases, 3u);
 }
 
-TEST(Export, TheSameFileCountsOnce) {
+TEST(Summarize, TheSameFileCountsOnce) {
   Results results;
   results.write_case("r/a.jsonl", "a");
   const std::string folder = results.folder / "r";
-  const auto done = export_results({{folder, folder + "/a.jsonl", folder + "/../r"},
-                                    results.folder / "c.csv",
-                                    results.folder / "t.csv"});
+  const auto done = summarize_as_csv({{folder, folder + "/../r"}}, results.folder / "c.csv",
+                                     results.folder / "t.csv");
   EXPECT_EQ(done.cases, 1u);
 }
 
-TEST(Export, WithoutAResultNothingIsWritten) {
+TEST(Summarize, WithoutAResultNothingIsWritten) {
   Results results;
   const auto error = [&](const std::string& path) {
-    return message_of([&] {
-      export_results({{path}, results.folder / "c.csv", results.folder / "t.csv"});
-    });
+    return message_of(
+        [&] { summarize_as_csv({{path}}, results.folder / "c.csv", results.folder / "t.csv"); });
   };
   EXPECT_TRUE(contains(error(results.folder / "absent"), "no such file or folder"));
   EXPECT_TRUE(contains(error(results.write("a.txt", {})), "expected a folder"));
   fs::create_directories(results.folder / "r");
-  EXPECT_TRUE(contains(error(results.folder / "r"), "no result that could be exported"));
+  EXPECT_TRUE(contains(error(results.folder / "r"), "no result"));
   EXPECT_FALSE(fs::exists(results.folder / "c.csv"));
+}
+
+// What follows from the file, by hand: prepare 0.5, transfer 0.25 and 4 that another case had
+// prepared; the target 2 is met at epoch 3, looked at after epoch 1.
+TEST(Summarize, WhatFollowsFromACaseStandsInItsRow) {
+  Results results;
+  Json head = header("a");
+  head["target"] = {{"metric", "test_rmse"}, {"value", 2}};
+  Json end = footer();
+  end["shared"] = {{"prepare", {{"views_s", 4}}}};
+  end["sm_clock_seen_hz"] = {{"min", 97}, {"max", 100}};
+  results.write("r/a.jsonl", {head, point(0, 0, 2.5), point(1, 1.5, 2.1), point(3, 3.5, 2), end});
+  const Json row = results.lines().at(0);
+  EXPECT_EQ(row["to_training_s"], 4.75);
+  EXPECT_EQ(row["train_to_target_s"], 3.5);
+  EXPECT_EQ(row["answer_to_target_s"], 8.25);
+  EXPECT_EQ(row["epoch_at_target"], 3);
+  EXPECT_EQ(row["epoch_before_target"], 1);
+  EXPECT_EQ(row["first_epoch_s"], 1.5);
+  EXPECT_EQ(row["steady_epoch_s"], 1);
+  EXPECT_EQ(row["clock_moved"], true);
+  EXPECT_EQ(row["energy_to_target_j"], nullptr) << "which nobody measured";
+  EXPECT_EQ(row["trace"]["answer_s"], Json({4.75, 6.25, 8.25}));
+  EXPECT_EQ(row["trace"]["iterations"][1], 9007199254740994.0 / 3);
+  EXPECT_EQ(row["trace"]["updates_per_s"][0], nullptr) << "no time was taken";
+  EXPECT_EQ(row["params"]["order"], "none") << "objects stay objects";
+}
+
+TEST(Summarize, TheSpecOfTheFolderSaysWhatACaseIsMeasuredAgainst) {
+  Results results;
+  results.write_case("r/a.jsonl", "a");
+  const auto spec = [&](const Json& target) {
+    results.write("r/spec.json", {{{"cases", {"later", "a"}},
+                                   {"baseline", "als"},
+                                   {"target_rmse", 2.5},
+                                   {"spec", {{"target", target}}}}});
+    return results.lines();
+  };
+  const auto lines = spec(nullptr);
+  ASSERT_EQ(lines.size(), 2u) << "in the order of the spec";
+  EXPECT_EQ(lines[0]["case_id"], "later");
+  EXPECT_EQ(lines[0]["status"], "missing");
+  EXPECT_EQ(lines[0]["trace"]["epoch"], Json::array());
+  EXPECT_EQ(lines[1]["baseline"], "als");
+  EXPECT_EQ(lines[1]["target"], Json({{"metric", "test_rmse"}, {"value", 2.5}}));
+  EXPECT_EQ(lines[1]["epoch_at_target"], 0);
+  EXPECT_EQ(spec({{"metric", "map_10"}, {"value", 1}})[1]["target"]["metric"], "map_10");
+}
+
+TEST(Summarize, LinesOfJsonNameWhatIsLeftOutAndHaveTheFileWhereAskedFor) {
+  Results results;
+  results.write_case("r/a.jsonl", "a");
+  results.write_case("r/copy.jsonl", "a");
+  Json profiled = header("b");
+  profiled["profile"] = {{"warmup", 1}, {"epochs", 3}};
+  profiled["case_hash"] = "0b";
+  results.write("r/profiled.jsonl", {profiled});
+  Json wrong = header("c");
+  wrong["dataset"]["n_users"] = "three";
+  results.write("r/wrong.jsonl", {wrong});
+  const auto lines = results.lines(true);
+  ASSERT_EQ(lines.size(), 4u);
+  EXPECT_EQ(lines[0]["lines"], header("a").dump() + "\n" + point(0, 0, 2.5).dump() + "\n" +
+                                   point(1, 1.5, nullptr).dump() + "\n" + footer().dump() + "\n");
+  const auto why = [&](std::size_t i) { return lines[i]["why"].get<std::string>(); };
+  EXPECT_TRUE(contains(why(1), "are the same case; keep one of them"));
+  EXPECT_TRUE(contains(why(2), "a profiled run, whose times are no results"));
+  EXPECT_TRUE(contains(why(3), "dataset.n_users: found the string \"three\", expected a whole"));
+  EXPECT_EQ(lines[1]["folder"], results.folder / "r");
 }
 
 }  // namespace

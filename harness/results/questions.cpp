@@ -1,0 +1,172 @@
+#include "harness/results/questions.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <istream>
+#include <limits>
+#include <ostream>
+#include <string>
+#include <vector>
+
+#include "base/error.hpp"
+#include "base/json.hpp"
+#include "base/json_values.hpp"
+#include "harness/results/answer.hpp"
+#include "harness/results/compared_case.hpp"
+#include "harness/results/compared_numbers.hpp"
+#include "harness/results/epoch_times.hpp"
+#include "harness/results/stats.hpp"
+#include "harness/spec/metric.hpp"
+
+namespace mf {
+namespace {
+
+constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+
+const Json& part_of_question(const Json& question, const char* key) {
+  const Json& value = value_at(question, {key});
+  if (value.is_null()) fail(ErrorKind::usage, "a question without \"{}\"", key);
+  return value;
+}
+
+// null becomes `absent`.
+std::vector<double> numbers_in(const Json& list, double absent) {
+  std::vector<double> values;
+  if (!list.is_array()) fail(ErrorKind::usage, "found {}, expected a list", describe(list));
+  for (const Json& value : list) {
+    if (!value.is_number() && !value.is_null()) {
+      fail(ErrorKind::usage, "found {}, expected a number or null", describe(value));
+    }
+    values.push_back(value.is_null() ? absent : value.get<double>());
+  }
+  return values;
+}
+
+// {"ask": "first at target", "metric": ..., "target": ..., "runs": [[values], ...]}: of each run
+// the place of the first value that meets the target, or null.
+Json first_at_target(const Json& question) {
+  const auto target = named_target({{"target",
+                                     {{"metric", part_of_question(question, "metric")},
+                                      {"value", part_of_question(question, "target")}}}});
+  if (!target) fail(ErrorKind::usage, "no such target: {}", question.dump());
+  Json places = Json::array();
+  for (const Json& run : part_of_question(question, "runs")) {
+    const auto values = numbers_in(run, kNaN);
+    const auto first = std::find_if(values.begin(), values.end(), [&](double value) {
+      return target->metric.meets(value, target->value);
+    });
+    places.push_back(first == values.end() ? Json() : Json(first - values.begin()));
+  }
+  return places;
+}
+
+// {"ask": "epoch times", "epochs": [...], "seconds": [...]}: [first, steady] by the training clock
+// at the evaluated points.
+Json times_of_epochs(const Json& question) {
+  const auto epochs = numbers_in(part_of_question(question, "epochs"), kNaN);
+  const auto seconds = numbers_in(part_of_question(question, "seconds"), kNaN);
+  std::vector<EpochPoint> points;
+  for (std::size_t i = 0; i < std::min(epochs.size(), seconds.size()); ++i) {
+    if (!std::isfinite(epochs[i]) || !std::isfinite(seconds[i])) continue;
+    points.push_back({static_cast<std::int64_t>(epochs[i]), seconds[i]});
+  }
+  const EpochTimes times = epoch_times_between(points);
+  return {or_null(times.first_s), or_null(times.steady_s)};
+}
+
+Json ratio_json(double value, const std::optional<Interval>& interval) {
+  return {{"value", number_or_null(value)},
+          {"low", interval ? number_or_null(interval->low) : Json()},
+          {"high", interval ? number_or_null(interval->high) : Json()}};
+}
+
+std::vector<double> logarithms_of(std::vector<double> values) {
+  for (double& value : values) value = std::log(value);
+  return values;
+}
+
+bool all_positive(const std::vector<double>& values) {
+  return std::all_of(values.begin(), values.end(), [](double value) { return value > 0; });
+}
+
+// Of the ratio by which `above` is over `below`, run against run. By ranks where one is infinite;
+// nothing where that would be without end.
+std::optional<Interval> interval_of_ratio(const std::vector<double>& above,
+                                          const std::vector<double>& below) {
+  const auto enough = [](const auto& side) {
+    return std::ssize(side) >= kFewestRuns && all_positive(side);
+  };
+  if (!enough(above) || !enough(below)) return std::nullopt;
+  const auto finite = [](const auto& side) {
+    return std::all_of(side.begin(), side.end(), [](double value) { return std::isfinite(value); });
+  };
+  const auto a = logarithms_of(below), b = logarithms_of(above);
+  const Interval found = finite(above) && finite(below) ? difference_of_means(a, b).interval
+                                                        : difference_by_ranks(a, b).interval;
+  if (std::isinf(found.high)) return std::nullopt;
+  return Interval{std::exp(found.low), std::exp(found.high)};
+}
+
+// {"ask": "ratio", "of": [...], "over": [...]}: of the medians, null being infinitely late.
+Json ratio_of_medians(const Json& question) {
+  const auto above = numbers_in(part_of_question(question, "of"), kNever);
+  const auto below = numbers_in(part_of_question(question, "over"), kNever);
+  const auto a = median(above), b = median(below);
+  if (!a || !b || !std::isfinite(*a) || *a == 0 || !(*b > 0) || std::isinf(*b)) {
+    return ratio_json(kNaN, std::nullopt);
+  }
+  return ratio_json(*a / *b, interval_of_ratio(above, below));
+}
+
+// {"ask": "ratio of pairs", "of": [...], "over": [...]}: the median of the ratios pair by pair; a
+// pair without both numbers is left out.
+Json ratio_of_pairs(const Json& question) {
+  const auto above = numbers_in(part_of_question(question, "of"), kNaN);
+  const auto below = numbers_in(part_of_question(question, "over"), kNaN);
+  std::vector<double> ratios;
+  for (std::size_t i = 0; i < std::min(above.size(), below.size()); ++i) {
+    if (std::isfinite(above[i]) && below[i] > 0) ratios.push_back(above[i] / below[i]);
+  }
+  const bool enough = std::ssize(ratios) >= kFewestRuns && all_positive(ratios);
+  if (!enough) return ratio_json(median(ratios).value_or(kNaN), std::nullopt);
+  const Interval found = mean_of(logarithms_of(ratios)).interval;
+  return ratio_json(*median(ratios), Interval{std::exp(found.low), std::exp(found.high)});
+}
+
+enum class Question { first_at_target, epoch_times, ratio, ratio_of_pairs };
+constexpr Names kQuestions{
+    std::to_array<Named<Question>>({{"first at target", Question::first_at_target},
+                                    {"epoch times", Question::epoch_times},
+                                    {"ratio", Question::ratio},
+                                    {"ratio of pairs", Question::ratio_of_pairs}})};
+
+}  // namespace
+
+Json answer_question(const Json& question) {
+  switch (kQuestions.parse(text_at(question, {"ask"}).value_or(""), "\"ask\"")) {
+    case Question::first_at_target:
+      return first_at_target(question);
+    case Question::epoch_times:
+      return times_of_epochs(question);
+    case Question::ratio:
+      return ratio_of_medians(question);
+    case Question::ratio_of_pairs:
+      return ratio_of_pairs(question);
+  }
+  return nullptr;
+}
+
+void answer_questions(std::istream& in, std::ostream& out) {
+  std::string line;
+  while (std::getline(in, line)) {
+    Json answer;
+    try {
+      answer = answer_question(parse_json(line, "question"));
+    } catch (const Error& error) {
+      answer = {{"error", error.what()}};
+    }
+    out << answer.dump() << "\n" << std::flush;
+  }
+}
+
+}  // namespace mf

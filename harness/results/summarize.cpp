@@ -1,0 +1,345 @@
+#include "harness/results/summarize.hpp"
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+#include <functional>
+#include <map>
+#include <ostream>
+#include <set>
+#include <string_view>
+#include <utility>
+
+#include "base/atomic_file.hpp"
+#include "base/error.hpp"
+#include "base/json_values.hpp"
+#include "base/log.hpp"
+#include "base/text.hpp"
+#include "harness/results/case_row.hpp"
+#include "harness/results/csv.hpp"
+#include "harness/results/fields.hpp"
+#include "harness/results/stored_results.hpp"
+#include "harness/results/study_files.hpp"
+
+namespace mf {
+namespace {
+
+namespace fs = std::filesystem;
+
+// ---- which files
+// ---------------------------------------------------------------------------------
+
+struct ResultPlace {
+  std::string path;
+  bool is_file = false;  // a single case
+};
+
+// The folders of results below all paths, each once, and the single files among them.
+class ResultSearch {
+ public:
+  void add(const std::string& path) {
+    if (const auto packed = packed_in_place_of(path)) {
+      add_place({folder_of_packed(*packed)});
+    } else if (fs::is_directory(path)) {
+      add_tree(path);
+    } else if (fs::exists(path) && fs::path(path).extension() == ".jsonl") {
+      add_place({path, true});
+    } else {
+      fail(ErrorKind::usage, "{}: {}; expected a folder of results or a .jsonl file", path,
+           fs::exists(path) ? "is neither" : "no such file or folder");
+    }
+  }
+
+  const std::vector<ResultPlace>& places() const { return places_; }
+
+ private:
+  void add_tree(const std::string& root) {
+    std::set<fs::path> folders = {root};
+    for (auto at = fs::recursive_directory_iterator(root); at != fs::recursive_directory_iterator();
+         ++at) {
+      const std::string path = at->path().string();
+      if (is_packed_name(path)) folders.insert(folder_of_packed(path));
+      if (!at->is_directory()) continue;
+      // Trials are no cases: they count where their own folder is named.
+      if (holds_studies(path)) {
+        at.disable_recursion_pending();
+      } else {
+        folders.insert(at->path());
+      }
+    }
+    for (const auto& folder : folders) add_place({folder.string()});
+  }
+
+  void add_place(const ResultPlace& place) {
+    if (seen_.insert(fs::weakly_canonical(place.path).string()).second) places_.push_back(place);
+  }
+
+  std::vector<ResultPlace> places_;
+  std::set<std::string> seen_;
+};
+
+StoredResults read_place(const ResultPlace& place) {
+  if (!place.is_file) return read_stored_results(place.path);
+  StoredResults one;
+  if (auto file = read_result_file(place.path)) one.cases.push_back({place.path, std::move(*file)});
+  return one;
+}
+
+// ---- what is in them
+// -----------------------------------------------------------------------------
+
+// Called for each case: its row and, where it has begun, its file.
+struct CaseTaker {
+  std::function<void(const Json& row, const ResultFile* file)> take;
+  std::function<void(const std::string& folder, const std::string& why)> leave_out;
+};
+
+// Nothing but, perhaps, a line without its end: the case has just begun.
+bool has_not_begun(const ResultFile& file) { return file.header.is_null() && !file.damage; }
+
+class ResultReading {
+ public:
+  ResultReading(const SummarizeOptions& options, const CaseTaker& taker)
+      : options_(options), taker_(taker) {}
+
+  Summarized read() {
+    ResultSearch search;
+    for (const auto& path : options_.paths) search.add(path);
+    for (const ResultPlace& place : search.places()) read_one(place);
+    return done_;
+  }
+
+ private:
+  // Cases in the order of their spec.json, and what it does not list behind them.
+  void read_one(const ResultPlace& place) {
+    StoredResults stored;
+    try {
+      stored = read_place(place);
+    } catch (const Error& error) {  // of a packed file
+      leave_out(place.path, error.what());
+      return;
+    }
+    const bool listed = stored.listed().has_value();
+    if (stored.damaged_spec) ++done_.left_out;
+    std::map<std::string, const StoredCase*> of_name;
+    for (const auto& one : stored.cases) of_name[one.name()] = &one;
+    std::map<std::string, std::string> of_hash;
+    std::size_t absent = 0;
+    for (const Json& id : listed ? stored.spec["cases"] : Json::array()) {
+      const auto found = of_name.extract(id.get<std::string>());
+      if (!found.empty()) {
+        take_case(*found.mapped(), stored.spec, true, of_hash);
+        continue;
+      }
+      const std::string path = place.path + "/" + id.get<std::string>() + ".jsonl";
+      taker_.take(row_of_none(path, "missing"), nullptr);
+      ++absent;
+    }
+    for (const auto& [name, one] : of_name) {
+      take_case(*one, stored.spec, !listed || options_.unlisted, of_hash);
+    }
+    if (absent == 0) return;
+    note("{}: {} of {} cases have not begun", place.path, absent, stored.spec["cases"].size());
+    done_.not_begun += static_cast<int>(absent);
+  }
+
+  void take_case(const StoredCase& one, const Json& spec, bool counts,
+                 std::map<std::string, std::string>& of_hash) {
+    const auto& [path, file] = one;
+    if (!seen_.insert(fs::weakly_canonical(path).string()).second) return;
+    if (has_not_begun(file)) {
+      note("{}: has not begun", path);
+      ++done_.not_begun;
+      if (counts) taker_.take(row_of_none(path, "unfinished"), nullptr);
+    } else if (const auto why = why_no_result(file)) {
+      leave_out(folder_of(path), file.damage ? *why : path + ": line 1: " + *why);
+    } else if (!counts) {
+      ++done_.unlisted;
+    } else if (const auto [first, is_new] =
+                   of_hash.emplace(*text_at(file.header, {"case_hash"}), path);
+               !is_new) {
+      // It would be one more seed, and make the spread smaller than it is.
+      leave_out(folder_of(path),
+                first->second + " and " + path + " are the same case; keep one of them");
+    } else {
+      taker_.take(case_row(file, path, spec), &file);
+      ++done_.cases;
+      done_.points += file.trace.size();
+    }
+  }
+
+  static std::string folder_of(const std::string& path) {
+    return fs::path(path).parent_path().string();
+  }
+
+  void leave_out(const std::string& folder, const std::string& why) {
+    warn("{}; it is left out", why);
+    ++done_.left_out;
+    if (taker_.leave_out) taker_.leave_out(folder, why);
+  }
+
+  const SummarizeOptions& options_;
+  const CaseTaker& taker_;
+  std::set<std::string> seen_;  // each file counts once
+  Summarized done_;
+};
+
+// ---- as comma-separated values
+// -------------------------------------------------------------------
+
+using FlatRow = std::map<std::string, Json>;
+
+constexpr std::array<std::string_view, 6> kParameters = {"params", "schedule", "init",
+                                                         "stop",   "evaluate", "split"};
+
+std::string first_key(const std::string& column) { return column.substr(0, column.find('.')); }
+
+bool is_parameter_column(const std::string& column) {
+  return column.find('.') != std::string::npos &&
+         std::find(kParameters.begin(), kParameters.end(), first_key(column)) != kParameters.end();
+}
+
+// Both tables before they are written: the last case may bring a column.
+class CsvTables {
+ public:
+  CsvTables() {
+    for (const ResultField& field : result_fields()) {
+      const bool of_point = field.of == FieldOf::trace || field.of == FieldOf::of_point;
+      (of_point ? point_places_ : places_).emplace(field.column(), places_.size());
+      if (of_point) point_columns_.emplace_back(field.path);
+      if (!of_point && field.type != FieldType::object) columns_.insert(field.column());
+    }
+  }
+
+  void add(const Json& row, const ResultFile& file) {
+    FlatRow cells;
+    add_flat(row, "", cells);
+    for (const auto& [column, value] : cells) {
+      if (!value.is_null() && !is_empty(value)) columns_.insert(column);
+    }
+    cells["case"] = cases_.size();
+    points_.push_back(point_columns(file));
+    for (const auto& [column, values] : points_.back().items()) {
+      if (point_places_.count(column) == 0) further_point_columns_.insert(column);
+    }
+    cases_.push_back(std::move(cells));
+  }
+
+  void write(const std::string& cases, const std::string& trace, Summarized& done) {
+    if (cases_.empty()) return;
+    AtomicFile case_file(cases), trace_file(trace);
+    done.case_columns = write_cases(case_file);
+    done.trace_columns = write_trace(trace_file);
+    case_file.commit();
+    trace_file.commit();
+  }
+
+ private:
+  static bool is_empty(const Json& value) { return value.is_object() && value.empty(); }
+
+  // Those of a field where it stands, by name; what is no field at the end.
+  std::vector<std::string> ordered_columns() const {
+    std::vector<std::string> columns(columns_.begin(), columns_.end());
+    const auto key = [&](const std::string& column) {
+      auto at = places_.find(column);
+      if (at == places_.end()) at = places_.find(first_key(column));
+      return std::pair(at == places_.end() ? places_.size() : at->second, column);
+    };
+    std::sort(columns.begin(), columns.end(),
+              [&](const auto& a, const auto& b) { return key(a) < key(b); });
+    return columns;
+  }
+
+  std::size_t write_cases(AtomicFile& file) const {
+    std::vector<std::string> columns = ordered_columns();
+    columns.insert(columns.begin(), "case");
+    file.write(csv_line(columns) + "\n");
+    for (const FlatRow& cells : cases_) file.write(cells_of(cells, columns) + "\n");
+    return columns.size();
+  }
+
+  // Each point with what names its case, and with the parameters of that.
+  std::size_t write_trace(AtomicFile& file) {
+    const std::vector<std::string> names = {"case", "case_id", "algorithm", "dataset", "seed"};
+    std::vector<std::string> of_point = point_columns_;
+    of_point.insert(of_point.end(), further_point_columns_.begin(), further_point_columns_.end());
+    std::vector<std::string> parameters = ordered_columns();
+    std::erase_if(parameters, [](const auto& column) { return !is_parameter_column(column); });
+    std::vector<std::string> columns = names;
+    columns.insert(columns.end(), of_point.begin(), of_point.end());
+    columns.insert(columns.end(), parameters.begin(), parameters.end());
+    file.write(csv_line(columns) + "\n");
+    for (std::size_t i = 0; i < cases_.size(); ++i) {
+      const std::string begin = cells_of(cases_[i], names);
+      const std::string end = cells_of(cases_[i], parameters);
+      const Json& points = points_[i];
+      for (std::size_t k = 0; k < points["epoch"].size(); ++k) {
+        std::string line = begin;
+        for (const auto& column : of_point) {
+          const Json& values = value_at(points, {column.c_str()});
+          line += "," + (values.is_null() ? "" : csv_cell(values[k]));
+        }
+        file.write(line + (parameters.empty() ? "" : "," + end) + "\n");
+      }
+    }
+    return columns.size();
+  }
+
+  // "0.05,,16"
+  static std::string cells_of(const FlatRow& cells, const std::vector<std::string>& columns) {
+    std::string text;
+    for (const auto& column : columns) {
+      const auto cell = cells.find(column);
+      if (&column != &columns.front()) text += ",";
+      if (cell != cells.end() && !is_empty(cell->second)) text += csv_cell(cell->second);
+    }
+    return text;
+  }
+
+  std::map<std::string, std::size_t> places_, point_places_;
+  std::set<std::string> columns_, further_point_columns_;
+  std::vector<std::string> point_columns_;
+  std::vector<FlatRow> cases_;
+  std::vector<Json> points_;
+};
+
+std::string lines_of(const ResultFile& file) {
+  std::string text = file.header.dump() + "\n";
+  for (const Json& point : file.trace) text += point.dump() + "\n";
+  return file.finished() ? text + file.footer.dump() + "\n" : text;
+}
+
+}  // namespace
+
+Summarized summarize_as_json(const SummarizeOptions& options, std::ostream& out) {
+  const auto print = [&](const Json& line) {
+    out << line.dump(-1, ' ', false, Json::error_handler_t::replace) << "\n";
+  };
+  CaseTaker taker;
+  taker.take = [&](const Json& row, const ResultFile* file) {
+    Json line = {{"type", "case"}};
+    line.update(row);
+    line["trace"] = point_columns(file == nullptr ? ResultFile() : *file);
+    if (file != nullptr && options.with_lines) line["lines"] = lines_of(*file);
+    print(line);
+  };
+  taker.leave_out = [&](const std::string& folder, const std::string& why) {
+    print({{"type", "left_out"}, {"folder", folder}, {"why", why}});
+  };
+  return ResultReading(options, taker).read();
+}
+
+Summarized summarize_as_csv(const SummarizeOptions& options, const std::string& cases,
+                            const std::string& trace) {
+  CsvTables tables;
+  CaseTaker taker;
+  taker.take = [&](const Json& row, const ResultFile* file) {
+    if (file != nullptr) tables.add(row, *file);
+  };
+  Summarized done = ResultReading(options, taker).read();
+  if (done.cases == 0) fail(ErrorKind::usage, "{}: no result", join(options.paths));
+  tables.write(cases, trace, done);
+  return done;
+}
+
+}  // namespace mf

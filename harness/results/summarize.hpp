@@ -1,0 +1,35 @@
+// Result files as one table of cases and one of trace points, with what follows from them: lines of
+// JSON for figures and pages, comma-separated values for other programs.
+#pragma once
+
+#include <iosfwd>
+#include <string>
+#include <vector>
+
+namespace mf {
+
+struct SummarizeOptions {
+  std::vector<std::string> paths;  // folders, also with folders of results in them, or files
+  bool unlisted = false;           // also the cases that their folder's spec.json does not list
+  bool with_lines = false;         // JSON: each case with the lines of its file, too
+};
+
+struct Summarized {
+  std::size_t cases = 0, case_columns = 0;
+  std::size_t points = 0, trace_columns = 0;
+  int left_out = 0;   // damaged or foreign files, each named on standard error
+  int not_begun = 0;  // listed in a spec.json without a file, or without a header; named as well
+  int unlisted = 0;   // of `unlisted`, where they are not asked for
+};
+
+// An object a line, written as files are read: {"type": "case", column: value, ..., "trace":
+// {column: [values]}}, also of cases that have not begun, and {"type": "left_out", "folder",
+// "why"}. Throws Error(usage) where a path is neither folder nor result file.
+Summarized summarize_as_json(const SummarizeOptions& options, std::ostream& out);
+
+// Writes both files whole or not at all; objects have a column for each of their keys. Throws as
+// the other, where there is no result, and Error(io) where a table cannot be written.
+Summarized summarize_as_csv(const SummarizeOptions& options, const std::string& cases,
+                            const std::string& trace);
+
+}  // namespace mf

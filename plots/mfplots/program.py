@@ -1,0 +1,73 @@
+"""mfbench itself, which says what a result means: what it computed is read here, and what it knows of
+intervals and targets is asked for."""
+
+from __future__ import annotations
+
+import atexit
+import functools
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from mfplots.errors import PlotError
+
+ROOT = Path(__file__).resolve().parents[2]
+NO_PROGRAM = ("there is no mfbench, which computes what is drawn: ./dev build makes one, MFBENCH names "
+              "another")
+
+Json = dict[str, Any]
+
+
+def find() -> str:
+    """MFBENCH, or the one that was built last, or that of the PATH. Raises PlotError."""
+    if named := os.environ.get("MFBENCH"):
+        if not shutil.which(named):
+            raise PlotError(f"MFBENCH: {named} is no program")
+        return named
+    built = sorted(ROOT.glob("build/*/mfbench"), key=lambda path: path.stat().st_mtime)
+    found = str(built[-1]) if built else shutil.which("mfbench", path=os.pathsep.join(
+        [str(Path(sys.executable).parent), os.environ.get("PATH", "")]))
+    if not found:
+        raise PlotError(NO_PROGRAM)
+    return found
+
+
+def lines(*arguments: str | Path) -> Iterator[Json]:
+    """What `mfbench ARGUMENTS` prints, a line of JSON each. Raises PlotError with what it said where it
+    refused."""
+    with tempfile.TemporaryFile() as said, subprocess.Popen(
+            [find(), *map(str, arguments)], stdout=subprocess.PIPE, stderr=said) as run:
+        for line in run.stdout:
+            yield json.loads(line)
+        if run.wait() > 1:
+            said.seek(0)
+            words = said.read().decode("utf-8", "replace").strip()
+            raise PlotError(words.rpartition("error: ")[2] or f"mfbench ended with {run.returncode}")
+
+
+def ask(question: str, **parts: Any) -> Any:
+    """An answer of `mfbench ask` (docs/results.md, "Questions"); numbers that are not finite are null."""
+    talk = _talk(find())
+    try:
+        talk.stdin.write(json.dumps({"ask": question, **parts}) + "\n")
+        talk.stdin.flush()
+        answer = json.loads(talk.stdout.readline())
+    except (OSError, ValueError) as error:
+        _talk.cache_clear()
+        raise PlotError(f"mfbench ask: {error}") from error
+    if isinstance(answer, dict) and "error" in answer:
+        raise PlotError(f"mfbench ask: {answer['error']}")
+    return answer
+
+
+@functools.cache
+def _talk(program: str) -> subprocess.Popen[str]:
+    talk = subprocess.Popen([program, "ask"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    atexit.register(lambda: (talk.stdin.close(), talk.wait()))
+    return talk

@@ -1,0 +1,340 @@
+"""`mfbench summarize` and `ask`: every value of every committed result, what follows from it against
+tests/number_sources.py, exit codes, intervals against scipy, and the worked example of docs/results.md."""
+
+import csv
+import importlib.util
+import json
+import math
+import pathlib
+import re
+import subprocess
+import sys
+
+import number_sources
+import pytest
+from number_sources import PACKED, lines_of, packed_below, unpacked
+
+from test_docs import blocks
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+REFERENCE = ROOT / "results" / "reference"
+PAGE = ROOT / "docs" / "results.md"
+PARAMETERS = ("params.", "schedule.", "init.", "stop.", "evaluate.", "split.")
+# Where a table says more than the file: docs/reference/results.md.
+DERIVED = ("baseline", "target_rmse", "target.metric", "target.value", "first_epoch_s", "steady_epoch_s")
+
+
+def flat(value, prefix):
+    """{column: value} of what stands below a key."""
+    if not isinstance(value, dict):
+        return {prefix: value}
+    return {name: leaf for key, inner in value.items()
+            for name, leaf in flat(inner, f"{prefix}.{key}" if prefix else key).items()}
+
+
+def expected_case(header, footer):
+    """The columns by docs/results.md."""
+    header, footer = dict(header), dict(footer)
+    algorithm, dataset = dict(header.pop("algorithm")), dict(header.pop("dataset"))
+    row = {"algorithm": algorithm.pop("name"), "dataset": dataset.pop("name")}
+    row |= flat({f"work_{key}": value for key, value in header.pop("work_per_epoch").items()}, "")
+    row |= flat({f"clock_{key}": value for key, value in footer.pop("clocks").items()}, "")
+    for part in (algorithm, dataset, header.pop("environment"), header, footer):
+        part.pop("type", None)
+        part.pop("schema_version", None)
+        row |= flat(part, "")
+    return row
+
+
+def check_cell(cell, value, where):
+    if value is None:
+        assert cell == "", where
+    elif isinstance(value, bool):
+        assert cell == str(value).lower(), where
+    elif isinstance(value, list):
+        assert json.loads(cell) == value, where
+    elif isinstance(value, str):
+        assert cell == value, where
+    else:
+        assert type(value)(cell) == value, where  # to the last bit
+
+
+def copy_of(folder, target):
+    """Packed results as a folder; the ids of their cases."""
+    head, cases = unpacked(folder.with_name(folder.name + PACKED))
+    target.mkdir()
+    (target / "spec.json").write_text(json.dumps(head))
+    for path, lines in cases.items():
+        (target / path.name).write_text("".join(json.dumps(line) + "\n" for line in lines))
+    return head["cases"]
+
+
+def read(path):
+    with open(path, newline="", encoding="utf-8") as file:
+        return list(csv.DictReader(file))
+
+
+@pytest.fixture(scope="module")
+def tables(mfbench, tmp_path_factory):
+    """The tables of all committed results: (cases, trace)."""
+    folder = tmp_path_factory.mktemp("tables")
+    done = mfbench("summarize", REFERENCE, "--out", "cases.csv", "trace.csv", cwd=folder)
+    assert done.returncode == 0 and "warning" not in done.stderr
+    return read(folder / "cases.csv"), read(folder / "trace.csv")
+
+
+@pytest.fixture(scope="module")
+def fields(mfbench, tmp_path_factory):
+    """The table of fields by column: of cases, and of trace points."""
+    known = json.loads(mfbench("schema", "results", cwd=tmp_path_factory.getbasetemp()).stdout)
+    of_points = {field["column"] for field in known if "trace" in field["of"]}
+    return [field for field in known if field["column"] not in of_points or field["of"] == "footer"], \
+        [field for field in known if "trace" in field["of"]]
+
+
+def test_every_value_of_every_committed_result_is_in_the_tables(tables, fields):
+    cases, trace = tables
+    derived = {field["column"] for field in fields[0] if field["of"].startswith("derived")}
+    points = iter(trace)
+    files = {str(path) for packed in packed_below(REFERENCE) for path in unpacked(packed)[1]}
+    assert {row["file"] for row in cases} == files and len(files) > 1000
+    for number, row in enumerate(cases):
+        lines = lines_of(pathlib.Path(row["file"]))
+        expected = expected_case(lines[0], lines[-1])
+        for column, value in expected.items():
+            if column not in DERIVED and (value is not None or column in row):
+                check_cell(row[column], value, (row["file"], column))
+        filled = {column for column, cell in row.items() if cell}
+        assert filled <= expected.keys() | derived | {"case", "schema_version", *DERIVED}
+        assert (int(row["case"]), row["folder"]) == (number, pathlib.Path(row["file"]).parent.name)
+        parameters = {column: cell for column, cell in row.items() if column.startswith(PARAMETERS)}
+        for line in lines[1:-1]:
+            point = next(points)
+            for column, value in line.items():
+                if column != "type":
+                    check_cell(point[column], value, (row["file"], line["epoch"], column))
+            assert (point["case"], point["case_id"]) == (row["case"], row["case_id"])
+            assert {column: point[column] for column in parameters} == parameters
+    assert next(points, None) is None
+
+
+def number(cell):
+    return float(cell) if cell else math.inf
+
+
+def test_what_follows_from_the_committed_results_is_as_computed_independently(tables):
+    cases, trace = tables
+    points = iter(trace)
+    reached = 0
+    for row in cases:
+        case = number_sources.as_case(pathlib.Path(row["file"]), lines_of(pathlib.Path(row["file"])))
+        lead = number_sources.before_training(case)
+        for line in case.trace:
+            assert number(next(points)["answer_s"]) == pytest.approx(lead + line["train_s"], rel=1e-12)
+        if row["target.metric"] != "test_rmse":
+            continue
+        for column, key in (("train_to_target_s", "train_s"), ("epoch_at_target", "epoch")):
+            found = number_sources.at_target(case, float(row["target.value"]), key)
+            assert number(row[column]) == found, (row["file"], column)
+            reached += math.isfinite(found)
+        assert number(row["answer_to_target_s"]) == pytest.approx(lead + number(row["train_to_target_s"]))
+    assert reached > 1000
+
+
+def test_the_tables_have_the_columns_of_the_fields(tables, fields):
+    for table, known, own in zip(tables, fields, (set(), {"case_id", "algorithm", "dataset", "seed"})):
+        columns = list(table[0])
+        scalars = [field["column"] for field in known if field["type"] != "an object"]
+        assert [column for column in columns if column in scalars and column not in own] == \
+            [column for column in scalars if column not in own]
+        objects = tuple(field["column"] + "." for field in [*fields[0]] if field["type"] == "an object")
+        assert {column for column in columns if not column.startswith(objects)} == \
+            {*scalars, *own, "case"}
+
+
+def test_every_key_that_a_run_writes_is_a_field(mfbench, tmp_path):
+    known = {}
+    for field in json.loads(mfbench("schema", "results", cwd=tmp_path).stdout):
+        known.setdefault(field["of"], set()).add(field["name"])
+    spec = {"name": "s", "datasets": ["like:ml-100k:0.05"], "stop": {"epochs": 1},
+            "evaluate": {"user_groups": 2, "train": True, "ranking": True},
+            "algorithms": [{"name": "ruler", "sleep_ms": 0}, {"name": "sgd_serial"}]}
+    (tmp_path / "s.json").write_text(json.dumps(spec))
+    assert mfbench("run", "s.json", "--out", "r", cwd=tmp_path).returncode == 0
+    for path in (tmp_path / "r").glob("*.jsonl"):
+        for line in map(json.loads, path.read_text().splitlines()):
+            for key, value in line.items():
+                inner = {f"{key}.{name}" for name in value} if isinstance(value, dict) else set()
+                assert key in known[line["type"]] or inner <= known[line["type"]] or key == "type", key
+
+
+def test_columns_and_their_order_do_not_depend_on_the_order_of_the_folders(mfbench, tmp_path):
+    folders = [REFERENCE / "h200" / name for name in ("ml-1m", "cumf_als/fig8", "ccd/speed")]
+    heads = []
+    for number, order in enumerate((folders, folders[::-1])):
+        done = mfbench("summarize", *order, "--out", f"c{number}.csv", f"t{number}.csv", cwd=tmp_path)
+        assert done.returncode == 0, done.stderr
+        heads.append([(tmp_path / f"{table}{number}.csv").open().readline() for table in "ct"])
+    assert heads[0] == heads[1]
+
+
+def test_what_is_damaged_or_foreign_is_named_left_out_and_in_the_exit_code(mfbench, tmp_path):
+    ids = copy_of(REFERENCE / "epyc-2" / "quickstart", tmp_path / "run")
+    damaged = tmp_path / "run" / f"{ids[3]}.jsonl"
+    damaged.write_text(damaged.read_text()[:-400] + "\n")
+    (tmp_path / "run" / "foreign.jsonl").write_text('{"prompt": "a", "text": "b"}\n')
+    (tmp_path / "run" / f"{ids[5]}.jsonl").unlink()
+    done = mfbench("summarize", "run", "--out", "c.csv", "t.csv", cwd=tmp_path)
+    assert done.returncode == 1
+    left_out = [line for line in done.stderr.splitlines() if line.startswith("warning: ")]
+    assert len(left_out) == 2
+    assert f"run/{damaged.name}: line " in done.stderr and "run/foreign.jsonl: line 1" in done.stderr
+    assert "run: 1 of 24 cases have not begun" in done.stderr
+    rows = read(tmp_path / "c.csv")
+    assert {row["case_id"] for row in rows} == set(ids) - {ids[3], ids[5]}
+    assert {row["case"] for row in read(tmp_path / "t.csv")} == {row["case"] for row in rows}
+
+
+def test_cases_that_the_spec_no_longer_lists_are_counted_and_asked_for(mfbench, tmp_path):
+    spec = {"name": "s", "datasets": ["like:ml-100k:0.05"], "stop": {"epochs": 2},
+            "algorithms": [{"name": "ruler", "sleep_ms": 0, "offset": [1, 2]}]}
+    for offsets in ([1, 2], [2, 3]):
+        spec["algorithms"][0]["offset"] = offsets
+        (tmp_path / "s.json").write_text(json.dumps(spec))
+        assert mfbench("run", "s.json", "--out", "r", cwd=tmp_path).returncode == 0
+    done = mfbench("summarize", "r", "--out", "c.csv", "t.csv", cwd=tmp_path)
+    assert done.returncode == 0
+    assert "1 cases that their spec.json does not list" in done.stderr
+    assert [row["params.offset"] for row in read(tmp_path / "c.csv")] == ["2.0", "3.0"]
+    done = mfbench("summarize", "r", "--unlisted", "--out", "c.csv", "t.csv", cwd=tmp_path)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert [row["params.offset"] for row in read(tmp_path / "c.csv")] == ["2.0", "3.0", "1.0"]
+
+
+def test_wrong_calls_say_what_is_expected(mfbench, tmp_path):
+    source = REFERENCE / "epyc-2" / "quickstart"
+    for arguments, said in [((source, "--out", "c.parquet", "t.csv"), "pandas writes parquet"),
+                            ((source, "--out", "c.csv", "c.csv"), "both tables"),
+                            ((source, "--out", "c.csv", "./c.csv"), "both tables"),
+                            ((source, "--out", "c.jsonl", "t.csv"), "results are such files"),
+                            ((source, "--out", "c.csv"), "--out"),
+                            ((source,), "--json, or --out"),
+                            (("nowhere", "--out", "c.csv", "t.csv"), "nowhere: no such file"),
+                            ((ROOT / "docs", "--out", "c.csv", "t.csv"), "no result")]:
+        done = mfbench("summarize", *arguments, cwd=tmp_path)
+        assert done.returncode == 2, arguments
+        assert said in done.stderr
+    done = mfbench("summarize", source, "--out", "nowhere/c.csv", "t.csv", cwd=tmp_path)
+    assert done.returncode == 4 and "nowhere/c.csv" in done.stderr
+    assert list(tmp_path.iterdir()) == []
+
+
+# ---- pandas and parquet --------------------------------------------------------------------------
+
+def has(*modules):
+    return all(importlib.util.find_spec(module) for module in modules)
+
+
+@pytest.mark.skipif(not has("pandas"), reason="no pandas")
+def test_the_worked_example_runs_and_prints_what_the_page_shows(mfbench, tmp_path):
+    section = PAGE.read_text().split("## Taking results away")[1]
+    (command,) = re.findall(r"^    mfbench (summarize results/reference.*)$", section, re.M)
+    (tmp_path / "results").symlink_to(ROOT / "results")
+    done = mfbench(*command.split(), cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    text = dict(block for block in blocks(PAGE) if block[0] in ("python", "text"))
+    done = subprocess.run([sys.executable, "-W", "error", "-c", text["python"]], cwd=tmp_path,
+                          text=True, capture_output=True)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout == text["text"]
+
+
+@pytest.mark.skipif(not has("pandas"), reason="no pandas")
+def test_pandas_reads_a_table_in_one_line_to_the_last_bit(mfbench, tmp_path):
+    import pandas as pd
+
+    folder = REFERENCE / "h200" / "cumf_als" / "fig8"
+    done = mfbench("summarize", folder, "--out", "cases.csv", "trace.csv", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    older = tuple(map(int, pd.__version__.split(".")[:2])) < (3, 1)
+    exact = {"float_precision": "round_trip"} if older else {}
+    trace = pd.read_csv(tmp_path / "trace.csv", **exact)
+    found = []
+    for file in pd.read_csv(tmp_path / "cases.csv")["file"]:
+        lines = lines_of(pathlib.Path(file))
+        found += [(line["epoch"], line["train_s"], line["test_rmse"]) for line in lines[1:-1]]
+    assert list(zip(trace["epoch"], trace["train_s"], trace["test_rmse"])) == found
+    cases = pd.read_csv(tmp_path / "cases.csv")
+    assert cases["git_dirty"].dtype == bool
+    filled = [[cell != "" for cell in row.values()] for row in read(tmp_path / "cases.csv")]
+    assert cases.notna().values.tolist() == filled  # no text is taken for a missing value
+    assert cases["params.factors"].eq(100).all()
+
+
+# ---- questions ------------------------------------------------------------------------------------
+
+@pytest.fixture(scope="module")
+def ask(mfbench):
+    with subprocess.Popen([mfbench.program, "ask"], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                          text=True) as talk:
+        def asked(question, of, over):
+            of, over = ([None if math.isinf(x) else x for x in side] for side in (of, over))
+            talk.stdin.write(json.dumps({"ask": question, "of": of, "over": over}) + "\n")
+            talk.stdin.flush()
+            answer = json.loads(talk.stdout.readline())
+            return answer["low"], answer["high"]
+        yield asked
+
+
+def scatters(np):
+    """Of logarithms: symmetric; most runs alike, some late; one of ten disturbed."""
+    return {"normal": lambda rng, n: 0.05 * rng.standard_normal(n),
+            "skewed": lambda rng, n: 0.05 * rng.exponential(size=n),
+            "disturbed": lambda rng, n: 0.01 * rng.standard_normal(n) + 0.1 * (rng.random(n) < 0.1)}
+
+
+@pytest.mark.parametrize("n", [3, 5])
+@pytest.mark.parametrize("name", ["normal", "skewed", "disturbed"])
+def test_intervals_are_those_of_scipy_and_hold_the_truth_as_often_as_they_say(ask, name, n):
+    np = pytest.importorskip("numpy")
+    stats = pytest.importorskip("scipy.stats")
+    rng, draw, trials = np.random.default_rng(2026), scatters(np)[name], 2000
+    held = {"ratio": 0, "ratio of pairs": 0}
+    for trial in range(trials):
+        a, b = 2 * np.exp(draw(rng, n)), np.exp(draw(rng, n))
+        for question in held:
+            low, high = ask(question, a.tolist(), b.tolist())
+            held[question] += low <= 2 <= high
+            if trial >= 20:
+                continue
+            for end in (low, high):  # it holds what the test cannot tell from the ratio
+                p = (stats.ttest_ind(np.log(a / end), np.log(b), equal_var=False) if question == "ratio"
+                     else stats.ttest_1samp(np.log(a / b), np.log(end))).pvalue
+                assert p == pytest.approx(0.05, rel=1e-6)
+    assert min(held.values()) >= 0.93 * trials  # three standard errors of 95 % are 1.5 %
+
+
+@pytest.mark.parametrize("n, m", [(4, 4), (4, 6), (5, 5), (7, 5)])
+def test_intervals_by_ranks_end_where_the_exact_rank_sum_cannot_tell(ask, n, m):
+    np = pytest.importorskip("numpy")
+    stats = pytest.importorskip("scipy.stats")
+    rng = np.random.default_rng(n * m)
+    a, b = np.sort(np.exp(rng.random(n))), np.append(np.sort(np.exp(rng.random(m - 1))), math.inf)
+    low, high = ask("ratio", a.tolist(), b.tolist())
+
+    def p(ratio):
+        return stats.mannwhitneyu(a / ratio, b, method="exact").pvalue
+
+    assert p(high * 1.0001) <= 0.05 < p(high * 0.9999)
+    assert low == 0 if n * m < 25 else p(low * 0.9999) <= 0.05 < p(low * 1.0001) or low == 0
+
+
+def test_ranks_hold_the_truth_where_runs_never_end(ask):
+    np = pytest.importorskip("numpy")
+    rng, held, trials = np.random.default_rng(2026), 0, 2000
+    for _ in range(trials):
+        a, b = (np.where(rng.random(6) < 0.2, math.inf, np.exp(0.05 * rng.standard_normal(6)))
+                for _ in range(2))
+        low, high = ask("ratio", a.tolist(), b.tolist())
+        held += low is None or low <= 1 <= high
+    assert held >= 0.95 * trials
