@@ -340,8 +340,8 @@ SHARES = {"torch": 0.25, "lenskit": 0.25, "spark": 0.5}
 
 @pytest.mark.parametrize("library, algorithm, points", [
     ("cmfrec", "als", 1), ("cmfrec", "implicit_als", 1), ("implicit", "als", 1), ("lenskit", "biased_mf", 1),
-    ("lenskit", "implicit_mf", 1), ("libmf", "sgd", 1), ("libmf", "sgd", 6), ("spark", "als", 1),
-    ("surprise", "baseline_als", 1), ("surprise", "svd", 1), ("surprise", "svd", 3), ("torch", "sgd", 1)])
+    ("lenskit", "implicit_mf", 1), ("libmf", "sgd", 6), ("spark", "als", 1),
+    ("surprise", "baseline_als", 1), ("surprise", "svd", 3), ("torch", "sgd", 1)])
 def test_the_memory_of_a_process_is_foreseen(mfbench, tmp_path, library, algorithm, points):
     needs(library)
     entry = {"name": "peer", "library": library, "algorithm": algorithm, "timeout_s": 120,
