@@ -14,8 +14,8 @@ class XzLines {
   ~XzLines();
 
   // False after the last. Throws Error(data) for what is no xz, damaged, cut off, ends within a
-  // line, asks for over 128 MiB of memory, or holds over 1 GiB or 64 MiB in a line: a small file can
-  // name a very large one.
+  // line, asks for over 128 MiB of memory, or holds over 1 GiB or 64 MiB in a line: a small file
+  // can name a very large one.
   bool next(std::string& line);
   std::int64_t number() const { return number_; }  // of the line that came last; 0: none yet
 

@@ -62,7 +62,8 @@ std::vector<Record> read_table(const std::string& path) {
 
 Json header(const std::string& id) {
   return parse_json(R"({"type": "header", "schema_version": 1, "case_id": ")" + id +
-                        R"(", "case_hash": "0)" + id + R"(", "spec_name": "s", "seed": 7, "baseline": null,
+                        R"(", "case_hash": "0)" + id +
+                        R"(", "spec_name": "s", "seed": 7, "baseline": null,
     "algorithm": {"name": "als", "family": "als", "hardware": "cpu",
                   "params": {"factors": 8, "reg": 0.1, "order": "none"}},
     "dataset": {"name": "toy, \"big\"", "content_hash": "00ff", "n_users": 3,
