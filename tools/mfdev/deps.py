@@ -11,7 +11,7 @@ from mfdev.shell import ROOT, Failure, have_program, output_of, run, say, status
 
 # Group: (look, argument, package). A package is named only where its look finds nothing. Modules that one
 # program imports are looked for together: of two Pythons each may have but one of them.
-PYTEST, PLOT, BROWSER = "pytest jsonschema pooch", "matplotlib pandas scipy", "pytest selenium"
+PYTEST, PLOT, BROWSER = "pytest jsonschema pooch scipy", "matplotlib pandas", "pytest selenium"
 VENV = ("python", "venv ensurepip", "python3-venv")
 GROUPS = {
     "build": [
@@ -28,7 +28,8 @@ GROUPS = {
     "optional": [("header", "archive.h", "libarchive-dev"), ("header", "lzma.h", "liblzma-dev"),
                  ("header", "hwloc.h", "libhwloc-dev"), ("python", "pooch", "python3-pooch")],  # for data fetch
     "test": [("header", "gtest/gtest.h", "libgtest-dev"), ("python", PYTEST, "python3-pytest"),
-             ("python", PYTEST, "python3-jsonschema"), ("python", PYTEST, "python3-pooch")],
+             ("python", PYTEST, "python3-jsonschema"), ("python", PYTEST, "python3-pooch"),
+             ("python", PYTEST, "python3-scipy")],
     "workers": [("python", "pytest xdist", "python3-pytest-xdist")],  # else pytest runs in one process
     "mpi": [("program", "mpicxx", "libopenmpi-dev")],
     "format": [("clang_14", "clang-format", "clang-format-14")],
