@@ -1,9 +1,14 @@
 """A metric is a row: what a row is enough for. As a target of a run and of a comparison, as what is tuned on."""
 
 import json
+import pathlib
+import re
+import subprocess
+import sys
 
 import pytest
 
+ROOT = pathlib.Path(__file__).resolve().parent.parent
 METRICS = {  # the key, and that of the validation part, by which a search chooses
     "ndcg@10": ("ndcg_10", "ndcg_10"),
     "mrr@5": ("mrr_5", "mrr_5"),
@@ -79,8 +84,25 @@ def test_it_is_tuned_on(mfbench, tmp_path, metric):
 
 def test_the_table_is_for_whoever_reads_results(mfbench, tmp_path):
     table = json.loads(mfbench("schema", "metrics", cwd=tmp_path).stdout)
-    rows = {row["name"]: row for row in table["rows"]}
-    assert rows["ndcg"]["better"] == "more" and rows["ndcg"]["usual_k"] == [100]
-    assert rows["validation_mae"] == {"name": "validation_mae", "title": "validation MAE", "better": "less",
-                                      "part": "validation", "measure": "mae", "ranking": False, "usual_k": []}
-    assert table["main"] == ["test_rmse", "ndcg_100", "objective"] and table["largest_k"] == 100
+    rows = {row["key"]: row for row in table["rows"]}
+    assert rows["ndcg_100"]["better"] == "more" and rows["ndcg_100"]["title"] == "NDCG@100"
+    assert rows["validation_mae"] == {"key": "validation_mae", "title": "validation MAE", "unit": "rating units",
+                                      "better": "less", "part": "validation", "measure": "mae", "k": 0,
+                                      "format": ".4f"}
+    assert table["main"] == ["test_rmse", "ndcg_100", "objective"]
+    assert re.match(table["any_k"], "precision@100") and not re.match(table["any_k"], "precision@101")
+
+
+def test_it_is_an_axis(mfbench, tmp_path, metric):
+    run(mfbench, tmp_path, spec(metric, 0.5))
+    recipes = [{"figure": "trace", "name": "curve", "x": "train_s", "y": metric},
+               {"figure": "metric-bars", "name": "bars", "y": f"best_{metric}"}]
+    (tmp_path / "recipes.json").write_text(json.dumps(recipes))
+    figures = subprocess.run(
+        [sys.executable, "-m", "mfplots", "out", "--recipe", "recipes.json", "--out", "f", "--format", "svg"],
+        cwd=tmp_path, text=True, capture_output=True,
+        env={**mfbench.environment(), "MFBENCH": mfbench.program, "PYTHONPATH": str(ROOT / "plots")})
+    assert figures.returncode == 0, figures.stderr
+    title = {"ndcg@10": "NDCG@10", "mrr@5": "MRR@5", "test_mae": "test MAE (rating units)"}[metric]
+    assert METRICS[metric][0] in (tmp_path / "f" / "curve.csv").read_text()
+    assert (tmp_path / "f" / "bars.svg").exists() and title in (tmp_path / "f" / "curve.svg").read_text()

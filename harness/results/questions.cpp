@@ -16,7 +16,7 @@
 #include "harness/results/compared_numbers.hpp"
 #include "harness/results/epoch_times.hpp"
 #include "harness/results/stats.hpp"
-#include "harness/spec/metric.hpp"
+#include "harness/spec/metric_keys.hpp"
 
 namespace mf {
 namespace {
@@ -133,9 +133,17 @@ Json ratio_of_pairs(const Json& question) {
   return ratio_json(*median(ratios), Interval{std::exp(found.low), std::exp(found.high)});
 }
 
-enum class Question { first_at_target, epoch_times, ratio, ratio_of_pairs };
+// {"ask": "metric", "metric": "ndcg@10"}: its row; null where there is none.
+Json metric_row(const Json& question) {
+  const auto metric = find_metric(text_at(question, {"metric"}).value_or(""));
+  return metric ? metric_json(*metric) : Json();
+}
+
+enum class Question { metric, metrics, first_at_target, epoch_times, ratio, ratio_of_pairs };
 constexpr Names kQuestions{
-    std::to_array<Named<Question>>({{"first at target", Question::first_at_target},
+    std::to_array<Named<Question>>({{"metric", Question::metric},
+                                    {"metrics", Question::metrics},
+                                    {"first at target", Question::first_at_target},
                                     {"epoch times", Question::epoch_times},
                                     {"ratio", Question::ratio},
                                     {"ratio of pairs", Question::ratio_of_pairs}})};
@@ -144,6 +152,10 @@ constexpr Names kQuestions{
 
 Json answer_question(const Json& question) {
   switch (kQuestions.parse(text_at(question, {"ask"}).value_or(""), "\"ask\"")) {
+    case Question::metric:
+      return metric_row(question);
+    case Question::metrics:
+      return metric_table();
     case Question::first_at_target:
       return first_at_target(question);
     case Question::epoch_times:

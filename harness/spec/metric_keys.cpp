@@ -106,24 +106,24 @@ TargetSpec parse_target(const std::string& text) {
   return target_form().parse({{"metric", text.substr(0, end)}, {"value", value}}, "--target");
 }
 
+Json metric_json(Metric metric) {
+  const bool errors = metric->measure == Measure::rmse || metric->measure == Measure::mae;
+  return {{"key", metric.key()},
+          {"title", metric.title()},
+          {"unit", errors ? "rating units" : ""},
+          {"better", metric->more_is_better ? "more" : "less"},
+          {"part", kMetricParts.of(metric->part)},
+          {"measure", kMeasures.of(metric->measure)},
+          {"k", metric.k()},
+          {"format", metric->measure == Measure::objective ? ".6g" : ".4f"}};
+}
+
 Json metric_table() {
   Json rows = Json::array();
-  for (const MetricRow& row : kMetricRows) {
-    Json usual = Json::array();
-    for (const int k : row.usual) {
-      if (k > 0) usual.push_back(k);
-    }
-    rows.push_back({{"name", row.name},
-                    {"title", row.title},
-                    {"better", row.more_is_better ? "more" : "less"},
-                    {"part", kMetricParts.of(row.part)},
-                    {"measure", kMeasures.of(row.measure)},
-                    {"ranking", row.measure == Measure::ranking},
-                    {"usual_k", usual}});
-  }
+  for (const Metric one : usual_metrics()) rows.push_back(metric_json(one));
   Json main = Json::array();
   for (const Metric one : kMainMetrics) main.push_back(one.key());
-  return {{"rows", rows}, {"main", main}, {"largest_k", kRanks}};
+  return {{"rows", rows}, {"main", main}, {"any_k", ranking_pattern()}};
 }
 
 }  // namespace mf

@@ -37,7 +37,8 @@ const Form<TargetSpec>& target_form();
 Json to_json(const TargetSpec& target);
 TargetSpec parse_target(const std::string& text);  // of a command line: ndcg_100=0.3
 
-// The rows, and in their order what a model is judged by first: for whoever reads results.
+// For whoever reads results: a row, and all of them, with what a model is judged by in this order.
+Json metric_json(Metric metric);
 Json metric_table();
 
 }  // namespace mf

@@ -10,12 +10,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from mfplots import figures
+from mfplots import figures, metrics
 from mfplots.benchmarks import Benchmarks, benchmark_files, load_benchmarks
 from mfplots.errors import NotDrawable, PlotError, hint
 from mfplots.latex import latex_text
 from mfplots.load import Results, load
-from mfplots.metrics import METRICS, Target
+from mfplots.metrics import Target
 from mfplots.printable import say
 from mfplots.recipes import Recipe, read_recipes
 from mfplots.report import report_html
@@ -51,7 +51,7 @@ def _parser(command: str) -> argparse.ArgumentParser:
                         help="result folder, also packed, .jsonl file, or .json file of a benchmark")
     parser.add_argument("--target", type=float, metavar="VALUE",
                         help="target test RMSE, or value of --metric (default: the spec's)")
-    parser.add_argument("--metric", choices=tuple(METRICS),
+    parser.add_argument("--metric", metavar="NAME",
                         help="what --target is of; with none, the test RMSE")
     parser.add_argument("--baseline", metavar="NAME",
                         help="algorithm, or label, that speed-ups are over (default: the spec's)")
@@ -184,9 +184,10 @@ def _recipes(options: argparse.Namespace, sources: _Sources) -> list[tuple[Recip
 def _question(options: argparse.Namespace) -> Question:
     if options.metric and options.target is None:
         raise PlotError("--metric: names what --target is of; give --target, too")
-    other = options.metric not in (None, "test_rmse")
+    metric = metrics.known(options.metric, "--metric").key if options.metric else "test_rmse"
+    other = metric != "test_rmse"
     return Question(None if other else options.target,
-                    Target(options.target, options.metric) if other else None,
+                    Target(options.target, metric) if other else None,
                     options.baseline, options.clock or "train_s")
 
 

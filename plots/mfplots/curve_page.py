@@ -15,7 +15,7 @@ from matplotlib.ticker import AutoMinorLocator, FuncFormatter, MaxNLocator
 from mfplots.curves import Curve, panel_curves, rmse_window, wants_log, whole_window
 from mfplots.errors import NotDrawable
 from mfplots.figures import Drawing
-from mfplots.metrics import FEWEST, RANKING
+from mfplots.metrics import FEWEST, row
 from mfplots.palette import of_system, system_name
 from mfplots.published import Point, absent_note, foreign_note
 from mfplots.recipes import Recipe
@@ -28,8 +28,6 @@ from mfplots.summary import baseline_label, before_note, status_text, target_of,
 
 BANDS = {"minmax": "smallest to largest, from 3 seeds on", "iqr": "quartiles, from 3 seeds on",
          "none": ""}
-ERRORS = ("test_rmse", "test_mae", "train_rmse",  # on a linear axis with a window of their own
-          "objective", *RANKING)
 Window = Callable[[Sequence[Curve], float | None, Sequence[float]], tuple[float, float]]
 OPEN_FILLS = ("none", "left", "bottom", "right", "top")
 LONG_NUMBERS = 1e5  # from here with the letters of SI
@@ -51,7 +49,8 @@ def draw_curves(view: View, recipe: Recipe, x: Quantity, y: Quantity, title: str
     looks_of = looks(view.labels, baseline_label(view, recipe.question),
                      [[series.label for series in panel.series] for panel in view.panels])
     datasets = {panel.dataset for panel in view.panels}
-    foreign = [p for p in points if y.column in ERRORS and p.foreign and p.dataset in datasets]
+    metric = row(y.column)  # on a linear axis with a window of its own
+    foreign = [p for p in points if metric and p.foreign and p.dataset in datasets]
     shown = [p for p in points if p.dataset in datasets and p not in foreign]
     parts = [part for panel, curves in zip(view.panels, whole)
              for part in in_parts(panel, curves, [p for p in shown if p.dataset == panel.dataset])]
@@ -67,10 +66,10 @@ def draw_curves(view: View, recipe: Recipe, x: Quantity, y: Quantity, title: str
         # Parts of a panel have its axes.
         near = [p for p in shown if p.dataset == panel.dataset]
         finish_x(axes, part.all_curves, near, x.label, wants_log(part.all_curves, recipe.x_scale))
-        if y.column in ERRORS:
+        if metric:
             target = target_of(panel, recipe.question)
             target = target if target is not None and target.metric == y.column else None
-            window = whole_window if y.column in RANKING else rmse_window
+            window = whole_window if metric.ranking else rmse_window
             notes.append(_set_window(axes, panel, part.all_curves, target, near, recipe, window))
             axes.set_ylabel(y.label)
         else:

@@ -52,6 +52,8 @@ def aggregate(traces: Sequence[pd.DataFrame], x: str, band: str,
     if not traces:
         return pd.DataFrame(columns=columns)
     data = pd.concat(traces, ignore_index=True)
+    if y not in data:
+        return pd.DataFrame(columns=columns)
     columns_of = {"epoch": data["epoch"], "x": data[x], "y": data[y]}  # x or y may be the epoch
     data = pd.DataFrame(columns_of)[np.isfinite(data[x]) & np.isfinite(data[y])]
     if len(traces) == 1 and data["epoch"].is_unique:  # as below, which takes milliseconds

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import functools
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from mfplots import program
+from mfplots.errors import PlotError, hint
 
 FEWEST = 3  # runs a side, for a band or whiskers, as mfbench has it for an interval
 # For small prints, where a ratio has brackets.
@@ -45,10 +47,50 @@ class Interval:
         return math.isfinite(self.value)
 
 
-METRICS = {"test_rmse": "test RMSE", "objective": "objective", "recall_20": "Recall@20",
-           "recall_50": "Recall@50", "ndcg_100": "NDCG@100", "map_10": "MAP@10"}
-LESS_IS_BETTER = ("test_rmse", "objective")
-RANKING = ("recall_20", "recall_50", "ndcg_100", "map_10")
+@dataclass(frozen=True)
+class Row:
+    """A metric of mfbench's table (`mfbench schema metrics`)."""
+
+    key: str
+    title: str
+    unit: str
+    better: str  # less or more
+    part: str
+    measure: str
+    format: str
+    k: int = 0
+
+    @property
+    def less(self) -> bool:
+        return self.better == "less"
+
+    @property
+    def ranking(self) -> bool:
+        return self.measure == "ranking"
+
+    @property
+    def axis(self) -> str:
+        return f"{self.title} ({self.unit})" if self.unit else self.title
+
+
+@functools.cache
+def row(key: str) -> Row | None:
+    """Also of a ranking metric that is written ndcg@10."""
+    found = program.ask("metric", metric=key)
+    return found and Row(**found)
+
+
+@functools.cache
+def main() -> tuple[str, ...]:
+    """What a model is judged by: the first of these that it has."""
+    return tuple(program.ask("metrics")["main"])
+
+
+def known(key: str, where: str, also: Iterable[str] = ()) -> Row:
+    if found := row(key):
+        return found
+    usual = [found["key"] for found in program.ask("metrics")["rows"]]
+    raise PlotError(f"{where}: unknown \"{key}\"{hint(key, [*usual, *also])}")
 
 
 class Target(float):
@@ -63,7 +105,7 @@ class Target(float):
 
     @property
     def text(self) -> str:
-        return f"{METRICS[self.metric]} {self:g}"
+        return f"{row(self.metric).title} {self:g}"
 
 
 NO_INTERVAL = Interval(math.nan, math.nan, math.nan)
@@ -71,7 +113,7 @@ NO_INTERVAL = Interval(math.nan, math.nan, math.nan)
 
 def first_at(target: Target, traces: Sequence[Mapping[str, Sequence[float]]]) -> list[int | None]:
     """The place of the first evaluated point at or beyond the target in each trace; None if none is."""
-    runs = [_plain(trace[target.metric]) for trace in traces]
+    runs = [_plain(trace.get(target.metric, [])) for trace in traces]
     return program.ask("first at target", metric=target.metric, target=float(target), runs=runs)
 
 
@@ -95,7 +137,7 @@ def best_of(values: Sequence[float], metric: str) -> float:
     known = known[np.isfinite(known)]
     if known.size == 0:
         return math.nan
-    return float(known.min() if metric in LESS_IS_BETTER else known.max())
+    return float(known.min() if row(metric).less else known.max())
 
 
 def spread(values: Sequence[float]) -> Spread:

@@ -132,18 +132,16 @@ def parse_target(data: Any, where: str) -> Target:
         is_number(data["value"]) and isinstance(data["metric"], str)
     if not known:
         raise PlotError(f'{where}: found {data!r}, expected {{"metric": "ndcg_100", "value": 0.3}}')
-    if data["metric"] not in metrics.METRICS:
-        raise PlotError(f"{where}: {data['metric']!r}{hint(str(data['metric']), metrics.METRICS)}")
-    return Target(data["value"], data["metric"])
+    return Target(data["value"], metrics.known(data["metric"], where).key)
 
 
 def metric_of(series: Series) -> str:
     """What a series is judged by: the test RMSE; without one NDCG@100, or else the objective."""
     traces = [series.traces[i] for i in series.finished.index]
-    for name in ("test_rmse", "ndcg_100", "objective"):
-        if any(trace[name].notna().any() for trace in traces):
+    for name in metrics.main():
+        if any(name in trace and trace[name].notna().any() for trace in traces):
             return name
-    return "test_rmse"
+    return metrics.main()[0]
 
 
 def baseline_name(panel: Panel, question: Question) -> str | None:

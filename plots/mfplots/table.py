@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from mfplots.metrics import FEWEST, METRICS, Interval, Target
+from mfplots import metrics
+from mfplots.metrics import FEWEST, Interval, Target
 from mfplots.printable import one_line
 from mfplots.series import View, panel_title
 from mfplots.smallprint import machines, revisions, shared_machines
@@ -99,8 +100,9 @@ def _best(row: Row) -> str:
     spread = row.best
     if not spread.n:
         return "–"
-    digits = ".6g" if row.metric == "objective" else ".4f"
-    name = "" if row.metric == "test_rmse" else f"{METRICS[row.metric]} "
+    metric = metrics.row(row.metric)
+    digits = metric.format
+    name = "" if row.metric == "test_rmse" else f"{metric.title} "
     text = f"{name}{spread.median:{digits}}"
     if spread.n < FEWEST:
         return text

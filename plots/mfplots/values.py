@@ -50,11 +50,11 @@ class Metric:
 
 
 def _end(column: str) -> Measure:
-    return lambda trace, _: float(trace[column].iloc[-1])
+    return lambda trace, _: float(trace[column].iloc[-1]) if column in trace else math.nan
 
 
 def _best(column: str) -> Measure:
-    return lambda trace, _: metrics.best_of(trace[column], column)
+    return lambda trace, _: metrics.best_of(trace.get(column, []), column)
 
 
 def _clock(trace: pd.DataFrame, clock: str) -> float:
@@ -76,15 +76,7 @@ def _rate(trace: pd.DataFrame, clock: str) -> float:
     return metrics.rates([float(trace["updates"].iloc[-1])], [_clock(trace, clock)])[0]
 
 
-METRICS = {
-    "final_test_rmse": Metric("test RMSE (rating units)", "error", _end("test_rmse")),
-    "best_test_rmse": Metric("best test RMSE (rating units)", "error", _best("test_rmse")),
-    "final_test_mae": Metric("test MAE (rating units)", "error", _end("test_mae")),
-    "final_train_rmse": Metric("train RMSE (rating units)", "error", _end("train_rmse")),
-    **{f"final_{name}": Metric(words, "error", _end(name))
-       for name, words in metrics.METRICS.items() if name != "test_rmse"},
-    **{f"best_{name}": Metric(f"best {words}", "error", _best(name))
-       for name, words in metrics.METRICS.items() if name != "test_rmse"},
+METRICS = {  # beside final_ and best_ with the key of a metric
     "time": Metric("{clock}", "time", _clock),
     "s_per_epoch": Metric("{clock} of one epoch", "time", _per("epoch")),
     "s_per_iteration": Metric("{clock} of one iteration: an update for each user", "time",
@@ -112,9 +104,14 @@ def metric(name: str) -> Metric:
     if name.startswith(FACTS):
         fact = name[len(FACTS):]
         return Metric(fact.replace("_", " ").replace("/", " / "), "count", fact=fact)
-    if name not in METRICS:
-        raise PlotError(f'"y": unknown "{name}"{hint(name, METRICS)}')
-    return METRICS[name]
+    if name in METRICS:
+        return METRICS[name]
+    start, _, key = name.partition("_")
+    if start not in ("final", "best") or not metrics.row(key):
+        raise PlotError(f'"y": unknown "{name}"{hint(name, [*METRICS, "final_test_rmse", "best_test_rmse"])}')
+    row = metrics.row(key)
+    return Metric(row.axis, "error", _end(row.key)) if start == "final" else \
+        Metric(f"best {row.axis}", "error", _best(row.key))
 
 
 def axis_label(found: Metric, recipe: Recipe) -> str:

@@ -169,7 +169,7 @@ def _target_words(targets: Sequence[Target]) -> list[str]:
     words = []
     for metric in dict.fromkeys(target.metric for target in targets):
         values = sorted({float(t) for t in targets if t.metric == metric})
-        words.append(f"{metrics.METRICS[metric]} {', '.join(f'{v:g}' for v in values)}")
+        words.append(f"{metrics.row(metric).title} {', '.join(f'{v:g}' for v in values)}")
     return words
 
 

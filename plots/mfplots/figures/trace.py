@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from mfplots import metrics
 from mfplots.curve_page import Quantity, draw_curves
 from mfplots.errors import PlotError, hint
 from mfplots.figures import Drawing, figure
-from mfplots.metrics import METRICS
 from mfplots.published import Point, curve_points, metric_points
 from mfplots.recipes import Recipe
 from mfplots.series import View, methods_apart
@@ -18,15 +18,12 @@ CLOCKS = {"train_s": "training time (s)", "train_device_s": "training time by de
 X = {"epochs": "epochs",
      "passes": "passes (updates / training ratings)", "updates": "rating updates",
      "iterations": "iterations (rating updates / users)", **CLOCKS}
-Y = {"test_rmse": "test RMSE (rating units)", "test_mae": "test MAE (rating units)",
-     "train_rmse": "train RMSE (rating units)",
-     "updates_per_s": "rating updates per second of training",
-     **{name: words for name, words in METRICS.items() if name != "test_rmse"}, **CLOCKS}
+Y = {"updates_per_s": "rating updates per second of training", **CLOCKS}  # beside the metrics
 
 
 @figure("trace")
 def trace(view: View, recipe: Recipe) -> Drawing:
-    x, y = quantity("x", recipe.x or "epochs", X), quantity("y", recipe.y or "test_rmse", Y)
+    x, y = quantity("x", recipe.x or "epochs", X), _of_y(recipe.y or "test_rmse")
     if x.column == y.column:
         raise PlotError(f'{recipe.file_name}: "x" and "y" are both {x.column}')
     if "updates_per_s" in (x.column, y.column):
@@ -39,6 +36,13 @@ def quantity(key: str, name: str, known: Mapping[str, str]) -> Quantity:
     if name not in known:
         raise PlotError(f'"{key}": unknown "{name}"{hint(name, known)}')
     return Quantity("epoch" if name == "epochs" else name, known[name])
+
+
+def _of_y(name: str) -> Quantity:
+    if name in Y:
+        return Quantity(name, Y[name])
+    row = metrics.known(name, '"y"', Y)
+    return Quantity(row.key, row.axis)
 
 
 def _points(recipe: Recipe, y: Quantity) -> list[Point]:

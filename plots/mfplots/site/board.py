@@ -9,7 +9,6 @@ from typing import Any
 import pandas as pd
 
 from mfplots import metrics
-from mfplots.metrics import METRICS
 from mfplots.palette import of_algorithm, on_dark
 from mfplots.series import contended, hardware
 from mfplots.site.ceilings import Ceilings, rows_key
@@ -46,7 +45,7 @@ def _row(index: int, group: Group, member: Member) -> Json:
             "family": text_of(row["family"]), "precision": precision(row["params"]),
             "factors": _number((row["params"] or {}).get("factors")), "seeds": len(series.cases),
             "status": status_text(series.cases), "contended": int((contended(series.cases) | contended(series.cases, "host_contended")).sum()),
-            "metric": METRICS[metric], "best": _number(best.median), "best_low": _number(best.low),
+            "metric": metrics.row(metric).title, "best": _number(best.median), "best_low": _number(best.low),
             "best_high": _number(best.high),
             "target": None if target is None else float(target),
             "met_epoch": at and at.epoch, "looked_before": at and at.before, "coarse": bool(at and at.coarse),

@@ -13,6 +13,7 @@ from typing import Any
 
 import pandas as pd
 
+from mfplots import metrics
 from mfplots.command_line import options_of
 from mfplots.palette import of_algorithm, on_dark
 from mfplots.series import canonical, hardware
@@ -45,7 +46,7 @@ def case_data(case: pd.Series, trace: pd.DataFrame, key: str, run: str, experime
             "contended": [str(why) for key in ("contended_by", "host_contended_by") for why in footer.get(key) or []],
             "colour": of_algorithm(str(algorithm["name"]))[0],
             "dark": on_dark(of_algorithm(str(algorithm["name"]))[0]),
-            "trace": _trace(trace), "clocks": stack(clocks),
+            "trace": (drawn := _trace(trace)), "metrics": _metrics(drawn), "clocks": stack(clocks),
             "shared": _shared(footer.get("shared")),
             "wall": _finite(clocks.get("wall_s")), "phases": _phases(footer.get("phases")),
             "sections": _sections(header, footer),
@@ -62,6 +63,12 @@ def _trace(trace: pd.DataFrame) -> Json:
     """By column, those without a value left out."""
     found = {name: [_finite(value) for value in trace[name].tolist()] for name in trace if name != "case"}
     return {name: values for name, values in found.items() if any(v is not None for v in values)}
+
+
+def _metrics(trace: Json) -> list[str]:
+    """What its figure shows: the RMSE of each part, or the first that its model is judged by."""
+    errors = [name for name in trace if (row := metrics.row(name)) and row.measure == "rmse"]
+    return errors or [name for name in metrics.main() if name in trace][:1]
 
 
 def _shared(shared: Any) -> list[list[Any]]:

@@ -9,8 +9,9 @@ from pathlib import Path
 
 import pandas as pd
 
+from mfplots import metrics
 from mfplots.errors import PlotError
-from mfplots.metrics import FEWEST, LESS_IS_BETTER, METRICS
+from mfplots.metrics import FEWEST
 from mfplots.printable import say
 from mfplots.site import pages, write
 from mfplots.site.assets import find_libraries
@@ -98,16 +99,18 @@ def _cases(out: Path, runs: Sequence[Run]) -> list[Damaged]:
 
 def _groups(out: Path, groups: Sequence[Group], rows: Sequence[dict], runs: Sequence[Run],
             damaged: Sequence[Damaged]) -> None:
-    listed = []
+    listed, drawn = [], {}
     for index, group in enumerate(groups):
         shown = group_data(group, index)
         write.data(out / f"data/groups/{index}.js", "group", shown)
+        drawn.update((name, metrics.row(name)) for name in shown["metrics"])
         listed.append({key: shown[key] for key in ("index", "title", "metric", "target", "target_named")}
                       | {"cases": sum(len(m.series.cases) for m in group.members),
                          "fastest": _fastest([row for row in rows if row["group"] == index])})
     cases = sum(len(run.results.cases) for run in runs)
     write.data(out / "data/overview.js", "overview",
-               {"groups": listed, "metrics": METRICS, "less": list(LESS_IS_BETTER), "cases": cases,
+               {"groups": listed, "metrics": {name: row.title for name, row in drawn.items()},
+                "less": [name for name, row in drawn.items() if row.less], "cases": cases,
                 "runs": len(runs), "damaged": len(damaged)})
 
 

@@ -14,7 +14,7 @@ import pandas as pd
 from mfplots import metrics
 from mfplots.curves import aggregate
 from mfplots.errors import PlotError
-from mfplots.metrics import LESS_IS_BETTER, METRICS, Target
+from mfplots.metrics import Target
 from mfplots.palette import of_algorithm, on_dark
 from mfplots.series import (SIZE_FACET, Facets, Panel, Series, canonical, contended_mark, cores_text, facet_text, gpus,
                             hardware, machine, panel_title, short_key, split_text)
@@ -198,7 +198,7 @@ def default_target(group: Group) -> tuple[Target | None, bool]:
     best = metrics.best_of(bests, group.metric)
     if not math.isfinite(best) or best == 0:
         return None, False
-    away = PROPOSED if group.metric in LESS_IS_BETTER else -PROPOSED
+    away = PROPOSED if metrics.row(group.metric).less else -PROPOSED
     return Target(float(f"{best * (1 + away):.4g}"), group.metric), False
 
 
@@ -239,9 +239,10 @@ def precision(params: Json | None) -> str:
 def group_data(group: Group, index: int) -> Json:
     """What the overview draws, the fastest series first."""
     target, named = group.target
-    known = [name for name in METRICS if name in ("test_rmse", "ndcg_100", "objective")
-             and any(t[name].notna().any() for m in group.members
-                     for t in m.series.traces.values())]
+    asked = [m.target.metric for m in group.members if m.target is not None]
+    known = [name for name in dict.fromkeys([*metrics.main(), *asked])
+             if any(name in t and t[name].notna().any() for m in group.members
+                    for t in m.series.traces.values())]
     members = sorted(group.members, key=lambda m: _rank(m.series, target))
     variants: Counter[str] = Counter()
     series = []
@@ -264,7 +265,7 @@ def _rank(series: Series, target: Target | None) -> tuple[float, float]:
     median = metrics.censored_median(times(series, ANSWER, target)) if target is not None else math.nan
     metric = metric_of(series)
     best = metrics.spread([metrics.best_of(t[metric], metric) for t in series.traces.values()]).median
-    sign = 1 if metric in LESS_IS_BETTER else -1
+    sign = 1 if metrics.row(metric).less else -1
     return (median if math.isfinite(median) else math.inf,
             sign * best if math.isfinite(best) else math.inf)
 

@@ -96,11 +96,10 @@
   function draw() {
     if (!shown) return;
     const t = shown.trace;
-    const names = ["test_rmse", "train_rmse", "validation_rmse", "ndcg_100", "objective"].filter((
-      name) => t[name]);
+    const names = shown.metrics;
     const seconds = t.answer_s ? "answer_s" : "train_s";
     const colour = mf.colour(shown);
-    const traces = names.filter((name) => name !== "objective" || !t.ndcg_100).map((name, i) => ({
+    const traces = names.map((name, i) => ({
       type: "scatter",
       mode: "lines+markers",
       name,
