@@ -538,6 +538,15 @@ def test_what_is_installed_is_told_without_folders_of_the_machine(mfbench, fakes
         assert count == 4 or libmf["state"] == "libmf lacks the package libmf: ./dev peers libmf installs it"
 
 
+def test_a_program_without_its_peers_says_where_they_are(mfbench, fakes, monkeypatch):
+    (fakes / "nothing").mkdir()
+    monkeypatch.setenv("MFBENCH_PEER_SCRIPTS", str(fakes / "nothing"))
+    assert "peer:" not in mfbench("list", cwd=fakes).stdout
+    (fakes / "spec.json").write_text(json.dumps(spec([fake("well")])))
+    done = mfbench("validate", "spec.json", cwd=fakes)
+    assert done.returncode == 2 and "$.algorithms[0].library: no library is beside" in done.stderr, done.stderr
+
+
 # ---- tuning --------------------------------------------------------------------------------------
 
 def test_a_peer_is_tuned_as_an_algorithm_is(mfbench, fakes):

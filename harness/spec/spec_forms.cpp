@@ -68,7 +68,14 @@ FieldInfo info_of(const ParamSpec& param) {
 // {"name": "peer", "library": "implicit", "algorithm": "als"} is peer:implicit:als.
 std::string read_peer(JsonReader& reader) {
   reader.require("library");
-  const std::string library = reader.choice("library", "", peer_words("peer:"));
+  const auto libraries = peer_words("peer:");
+  if (libraries.empty()) {
+    fail(ErrorKind::usage,
+         "{}: no library is beside this program; MFBENCH_PEER_SCRIPTS names their folder, peers of "
+         "the source",
+         reader.path("library"));
+  }
+  const std::string library = reader.choice("library", "", libraries);
   const std::vector<std::string> known = peer_words("peer:" + library + ":");
   if (known.size() > 1) reader.require("algorithm");
   return "peer:" + library + ":" + reader.choice("algorithm", known.front(), known);
