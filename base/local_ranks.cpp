@@ -43,7 +43,7 @@ struct Head {
 
 // What one rank holds of the links to another: a stream of transfers, and notes, each a message:
 // "B" that it leaves as it should, or a fault.
-struct Peer {
+struct Link {
   FileHandle stream;
   FileHandle notes;
   Head sent, received;  // the last ones
@@ -52,7 +52,7 @@ struct Peer {
 
 // One transfer as it goes on: its head, then its bytes.
 struct Progress {
-  int peer;
+  int other;
   Head head;
   std::byte* data;
   std::int64_t done = 0;  // of both
@@ -64,29 +64,29 @@ struct Progress {
 
 class LocalLinks : public RankLinks {
  public:
-  LocalLinks(int rank, std::vector<Peer> peers) : rank_(rank), peers_(std::move(peers)) {}
+  LocalLinks(int rank, std::vector<Link> links) : rank_(rank), links_(std::move(links)) {}
   ~LocalLinks() override {
-    for (Peer& peer : peers_) {
-      if (peer.notes && !announced_) note(peer, "B");
+    for (Link& link : links_) {
+      if (link.notes && !announced_) note(link, "B");
     }
   }
   LocalLinks(const LocalLinks&) = delete;
   LocalLinks& operator=(const LocalLinks&) = delete;
 
   int rank() const override { return rank_; }
-  int size() const override { return static_cast<int>(peers_.size()); }
+  int size() const override { return static_cast<int>(links_.size()); }
   std::string name() const override { return "local"; }
 
   void exchange(std::span<const Outgoing> sends, std::span<const Incoming> receives,
                 double patience_s) override {
     std::vector<Progress> out, in;
     for (const Outgoing& one : sends) {
-      Head& head = peers_[one.to].sent;
+      Head& head = links_[one.to].sent;
       head = {one.bytes, head.number + 1};
       out.push_back({one.to, head, static_cast<std::byte*>(const_cast<void*>(one.data))});
     }
     for (const Incoming& one : receives) {
-      Head& head = peers_[one.from].received;
+      Head& head = links_[one.from].received;
       head = {one.bytes, head.number + 1};
       in.push_back({one.from, head, static_cast<std::byte*>(one.data)});
     }
@@ -106,8 +106,8 @@ class LocalLinks : public RankLinks {
   void announce(const Fault& fault) noexcept override {
     announced_ = true;
     known_ = true;
-    for (Peer& peer : peers_) {
-      if (peer.notes) note(peer, to_note(fault));
+    for (Link& link : links_) {
+      if (link.notes) note(link, to_note(fault));
     }
   }
 
@@ -116,12 +116,12 @@ class LocalLinks : public RankLinks {
     if (fault_) return fault_;
     int gone = -1;
     for (int other = 0; other < size(); ++other) {
-      Peer& peer = peers_[other];
-      if (!peer.notes || peer.left) continue;
+      Link& link = links_[other];
+      if (!link.notes || link.left) continue;
       std::array<char, kLongestNote> text;
-      const ssize_t count = ::recv(peer.notes.fd(), text.data(), text.size(), MSG_DONTWAIT);
+      const ssize_t count = ::recv(link.notes.fd(), text.data(), text.size(), MSG_DONTWAIT);
       if (count > 0 && text[0] == 'B') {
-        peer.left = true;
+        link.left = true;
       } else if (count > 0) {
         fault_ = from_note(std::string(text.data(), static_cast<std::size_t>(count)));
         known_ = true;
@@ -143,27 +143,27 @@ class LocalLinks : public RankLinks {
   const std::atomic<bool>& fault_is_known() const { return known_; }
   std::vector<int> note_fds() const {
     std::vector<int> fds;
-    for (const Peer& peer : peers_) {
-      if (peer.notes) fds.push_back(peer.notes.fd());
+    for (const Link& link : links_) {
+      if (link.notes) fds.push_back(link.notes.fd());
     }
     return fds;
   }
 
  private:
-  static void note(const Peer& peer, const std::string& text) noexcept {
+  static void note(const Link& link, const std::string& text) noexcept {
     // Full or closed: that rank has ended or will find this one's end closed.
     [[maybe_unused]] const auto sent =
-        ::send(peer.notes.fd(), text.data(), text.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
+        ::send(link.notes.fd(), text.data(), text.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
   }
 
   // Until something can be moved or there is a note; true: something can be moved.
   bool wait(const std::vector<Progress>& out, const std::vector<Progress>& in, double patience_s) {
     std::vector<pollfd> watched;
-    for (const Progress& one : out) watched.push_back({peers_[one.peer].stream.fd(), POLLOUT, 0});
-    for (const Progress& one : in) watched.push_back({peers_[one.peer].stream.fd(), POLLIN, 0});
+    for (const Progress& one : out) watched.push_back({links_[one.other].stream.fd(), POLLOUT, 0});
+    for (const Progress& one : in) watched.push_back({links_[one.other].stream.fd(), POLLIN, 0});
     const std::size_t streams = watched.size();
-    for (const Peer& peer : peers_) {
-      if (peer.notes && !peer.left) watched.push_back({peer.notes.fd(), POLLIN, 0});
+    for (const Link& link : links_) {
+      if (link.notes && !link.left) watched.push_back({link.notes.fd(), POLLIN, 0});
     }
     const int milliseconds =
         patience_s > 0 ? static_cast<int>(std::min(patience_s * 1000 + 1, 1e9)) : -1;
@@ -182,7 +182,7 @@ class LocalLinks : public RankLinks {
 
   [[noreturn]] static void lose_patience(const std::vector<Progress>& out,
                                          const std::vector<Progress>& in, double patience_s) {
-    const int other = in.empty() ? out.front().peer : in.front().peer;
+    const int other = in.empty() ? out.front().other : in.front().other;
     throw RankFault(
         {other, ErrorKind::io,
          fmt::format("was waited for {:.0f} s; MFBENCH_RANK_PATIENCE waits longer", patience_s)});
@@ -194,10 +194,10 @@ class LocalLinks : public RankLinks {
       const std::byte* from = head ? reinterpret_cast<const std::byte*>(&one.head) + one.done
                                    : one.data + (one.done - std::ssize(kHeadBytes));
       const std::int64_t left = (head ? std::ssize(kHeadBytes) : one.all()) - one.done;
-      const ssize_t moved = ::send(peers_[one.peer].stream.fd(), from,
+      const ssize_t moved = ::send(links_[one.other].stream.fd(), from,
                                    static_cast<std::size_t>(left), MSG_DONTWAIT | MSG_NOSIGNAL);
       if (moved < 0 && (errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR)) return;
-      if (moved < 0) lost(one.peer);
+      if (moved < 0) lost(one.other);
       one.done += moved;
     }
   }
@@ -205,34 +205,34 @@ class LocalLinks : public RankLinks {
   void pull(Progress& one) {
     while (!one.ended()) {
       const bool head = one.in_head();
-      std::byte* to = head ? reinterpret_cast<std::byte*>(&incoming_head(one.peer)) + one.done
+      std::byte* to = head ? reinterpret_cast<std::byte*>(&incoming_head(one.other)) + one.done
                            : one.data + (one.done - std::ssize(kHeadBytes));
       const std::int64_t left = (head ? std::ssize(kHeadBytes) : one.all()) - one.done;
       const ssize_t moved =
-          ::recv(peers_[one.peer].stream.fd(), to, static_cast<std::size_t>(left), MSG_DONTWAIT);
+          ::recv(links_[one.other].stream.fd(), to, static_cast<std::size_t>(left), MSG_DONTWAIT);
       if (moved < 0 && (errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR)) return;
-      if (moved <= 0) lost(one.peer);
+      if (moved <= 0) lost(one.other);
       one.done += moved;
-      if (head && !one.in_head()) check(one, incoming_head(one.peer));
+      if (head && !one.in_head()) check(one, incoming_head(one.other));
     }
   }
 
-  Head& incoming_head(int peer) {
-    heads_.resize(peers_.size());
-    return heads_[peer];
+  Head& incoming_head(int other) {
+    heads_.resize(links_.size());
+    return heads_[other];
   }
 
   static void check(const Progress& one, const Head& found) {
     if (found.bytes == one.head.bytes && found.number == one.head.number) return;
     throw std::logic_error(fmt::format(
         "rank {} sent transfer {} of {} bytes, expected {} of {}: the ranks are not in step",
-        one.peer, found.number, found.bytes, one.head.number, one.head.bytes));
+        one.other, found.number, found.bytes, one.head.number, one.head.bytes));
   }
 
   static constexpr std::array<std::byte, sizeof(Head)> kHeadBytes{};
 
   const int rank_;
-  std::vector<Peer> peers_;  // nothing at the own rank
+  std::vector<Link> links_;  // nothing at the own rank
   std::vector<Head> heads_;  // as they come in
   bool announced_ = false;
   std::atomic<bool> known_ = false;  // a fault, by whatever way
@@ -339,9 +339,9 @@ class ProcessWatch {
 // Of rank 0: knows the processes of the others.
 class LeadingLinks : public LocalLinks {
  public:
-  LeadingLinks(std::vector<Peer> peers, std::vector<pid_t> processes, ProcessWatch::Lost lost,
+  LeadingLinks(std::vector<Link> links, std::vector<pid_t> processes, ProcessWatch::Lost lost,
                double unheard_s)
-      : LocalLinks(0, std::move(peers)),
+      : LocalLinks(0, std::move(links)),
         processes_(std::move(processes)),
         ended_(processes_.size()) {
     if (lost)
@@ -395,8 +395,8 @@ std::pair<FileHandle, FileHandle> socket_pair(int kind) {
 }
 
 // [rank][other].
-std::vector<std::vector<Peer>> connect_all(int count) {
-  std::vector<std::vector<Peer>> of_rank;
+std::vector<std::vector<Link>> connect_all(int count) {
+  std::vector<std::vector<Link>> of_rank;
   for (int rank = 0; rank < count; ++rank) of_rank.emplace_back(count);
   for (int low = 0; low < count; ++low) {
     for (int high = low + 1; high < count; ++high) {
@@ -449,13 +449,13 @@ std::shared_ptr<RankLinks> start_local_ranks(int count, std::function<void(const
     }
     if (process == 0) {
       follow(parent);
-      std::vector<Peer> own = std::move(of_rank[rank]);
+      std::vector<Link> own = std::move(of_rank[rank]);
       of_rank.clear();  // the ends of the others
       return std::make_shared<LocalLinks>(rank, std::move(own));
     }
     processes[rank] = process;
   }
-  std::vector<Peer> own = std::move(of_rank[0]);
+  std::vector<Link> own = std::move(of_rank[0]);
   of_rank.clear();
   return std::make_shared<LeadingLinks>(std::move(own), std::move(processes), std::move(lost),
                                         unheard_s);

@@ -30,7 +30,8 @@ HANDED_ON = {
     "datasets/load.cpp", "datasets/look.cpp", "datasets/ratings/dataset.cpp", "datasets/request.cpp",
     "harness/cli.cpp", "harness/device/device_clock.cuda.cpp", "harness/evaluate/model_io.cpp",
     "harness/run/follower.cpp", "harness/run/preflight.cpp", "harness/run/rank_world.cpp",
-    "harness/run/runner.cpp", "harness/run/session.cpp", "harness/spec/spec.cpp",
+    "harness/run/case_setup.cpp", "harness/run/session.cpp",
+    "harness/spec/spec.cpp",
     "harness/spec/spec_forms.cpp", "harness/spec/tune.cpp",
 }
 

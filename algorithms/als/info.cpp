@@ -45,7 +45,7 @@ AlgorithmInfo on_device(AlgorithmInfo info, int min_compute = 0) {
 }
 
 AlgorithmInfo on_cpu(AlgorithmInfo info) {
-  info.ranked = std::make_shared<const RankedInfo>(RankedInfo{.factors_on_all = true});
+  info.ranks = std::make_shared<const RankInfo>(RankInfo{.factors_on_all = true});
   return info;
 }
 

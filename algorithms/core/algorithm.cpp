@@ -14,6 +14,6 @@ std::int64_t Algorithm::run_epochs(const EpochArgs& first, std::int64_t count, C
 
 Json Algorithm::facts() const { return Json::object(); }
 
-Json Ranked::exchanged() const { return nullptr; }
+Json OnRanks::exchanged() const { return nullptr; }
 
 }  // namespace mf

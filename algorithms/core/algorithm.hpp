@@ -28,8 +28,8 @@ namespace mf {
 
 // Of what several processes compute together (core/ranked.hpp), and of what trains in a process of
 // its own (core/foreign.hpp): null for all others.
-struct RankedInfo;
-struct RankedLoan;
+struct RankInfo;
+struct RankLoan;
 struct ForeignInfo;
 struct ForeignLoan;
 
@@ -63,7 +63,7 @@ struct Context {
   std::optional<std::int64_t> rated_rows;
   // Polled between blocks of long epochs; true: return early (the epoch will not be recorded).
   std::function<bool()> stop_requested;
-  const RankedLoan* ranked = nullptr;
+  const RankLoan* ranks = nullptr;
   const ForeignLoan* foreign = nullptr;
 };
 
@@ -122,7 +122,7 @@ struct AlgorithmInfo {
   std::function<ImplicitLoss(const Params&)> implicit;
   // Rating updates of an epoch, for `mfbench plan`. Empty: each rating once.
   std::function<double(const ProblemShape&)> updates_per_epoch;
-  std::shared_ptr<const RankedInfo> ranked;
+  std::shared_ptr<const RankInfo> ranks;
   std::shared_ptr<const ForeignInfo> foreign;
 };
 

@@ -10,20 +10,19 @@ namespace mf {
 
 // Null for one rank.
 inline Communicator* group_of(const Context& context) {
-  return context.ranked != nullptr ? context.ranked->ranks : nullptr;
+  return context.ranks != nullptr ? context.ranks->group : nullptr;
 }
 
 // Null for one rank, and where `train` is whole.
 inline const RatingSlice* lent_slice(const Context& context) {
-  return context.ranked != nullptr ? context.ranked->slice : nullptr;
+  return context.ranks != nullptr ? context.ranks->slice : nullptr;
 }
 
 // Of a case of several ranks: what the harness lends, or the rows of this rank of a whole `train`.
 inline std::shared_ptr<const RatingSlice> slice_of_rank(const Ratings& train,
                                                         const Context& context) {
   if (const RatingSlice* slice = lent_slice(context)) return {std::shared_ptr<const void>(), slice};
-  return std::make_shared<const RatingSlice>(
-      slice_of(train, *context.ranked->ranks, *context.team));
+  return std::make_shared<const RatingSlice>(slice_of(train, *context.ranks->group, *context.team));
 }
 
 // Over all ranks.

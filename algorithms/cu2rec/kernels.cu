@@ -148,7 +148,7 @@ __global__ void __launch_bounds__(1024)
 // RowShare of core, whose loads pass the first-level cache by: here a launch boundary lies between
 // a write and the reads that must see it, and the plain loads below were measured.
 template <int kLanes, int kWords>
-struct RowPart {
+struct RowOfLanes {
   float4 word[kWords];
 
   __device__ void load(const float4* row, int lane, int words) {
@@ -191,8 +191,8 @@ __global__ void __launch_bounds__(kMaxWarpThreads)
   float4* q_to_rows = reinterpret_cast<float4*>(a.to.q);
 
   for (int base = 0; base < users_per_warp; base += kGroups * kAhead) {
-    RowPart<kLanes, kWords> p[kAhead];
-    RowPart<kLanes, kWords> q[kAhead];
+    RowOfLanes<kLanes, kWords> p[kAhead];
+    RowOfLanes<kLanes, kWords> q[kAhead];
     std::int32_t user[kAhead];
     std::int32_t item[kAhead];
 #pragma unroll

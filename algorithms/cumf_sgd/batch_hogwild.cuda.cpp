@@ -36,7 +36,7 @@ struct Ring {
   cuda::Event done, begun, arrived;
 };
 
-class BatchHogwild : public DeviceSgd<HogwildSettings>, public Ranked {
+class BatchHogwild : public DeviceSgd<HogwildSettings>, public OnRanks {
  public:
   using DeviceSgd::DeviceSgd;
 
@@ -44,7 +44,7 @@ class BatchHogwild : public DeviceSgd<HogwildSettings>, public Ranked {
     start(train, initial, context);
     workers_ = settings_.workers > 0 ? settings_.workers
                                      : lock_free_workers({train.n_users(), train.n_items(), nnz_});
-    if (context.ranked != nullptr) return prepare_share(train, initial, context);
+    if (context.ranks != nullptr) return prepare_share(train, initial, context);
     const auto ratings = cuda::ratings_on_device(train, context);
     shuffle(*ratings);
     set_work({nnz_, ratings->rating_users(stream_) + ratings->rated_items(stream_)});
@@ -118,7 +118,7 @@ class BatchHogwild : public DeviceSgd<HogwildSettings>, public Ranked {
   // ---- over ranks ----
 
   void prepare_share(const Ratings& train, const Model& initial, Context& context) {
-    auto& devices = cuda::DeviceCommunicator::of(*context.ranked->ranks);
+    auto& devices = cuda::DeviceCommunicator::of(*context.ranks->group);
     const SegmentShape shape = {devices.size(), train.n_items(), nnz_,
                                 static_cast<double>(row_bytes()), workers_};
     const int per_rank = segments_of_rank(shape);
@@ -135,7 +135,7 @@ class BatchHogwild : public DeviceSgd<HogwildSettings>, public Ranked {
       model_ = cuda::StoredModel(settings_.storage, initial, uploader);
       devices.wait(stream_);
       if (settings_.workers == 0) workers_ = workers_of_rank(shape, per_rank);
-      count_updates(*context.ranked->ranks);
+      count_updates(*context.ranks->group);
     });
     devices.set_use({});  // of the epochs alone
     set_work(rated_shape(train, context));

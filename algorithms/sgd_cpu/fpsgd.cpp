@@ -69,8 +69,8 @@ std::vector<GridCell> cells_of(const BlockGrid& grid, const std::vector<std::int
 
 }  // namespace
 
-Fpsgd::Part::Part(const BlockGrid& grid, std::int32_t first_stripe, std::int32_t stripes,
-                  BlockOrder order)
+Fpsgd::RingPart::RingPart(const BlockGrid& grid, std::int32_t first_stripe, std::int32_t stripes,
+                          BlockOrder order)
     : blocks(blocks_in(grid, first_stripe, stripes)),
       scheduler(cells_of(grid, blocks), grid.shape().users, grid.shape().items, order) {}
 
@@ -103,7 +103,7 @@ std::int64_t Fpsgd::run_epoch(const EpochArgs& args, Context& context) {
   const Step step = step_at(args.learning_rate, settings_.reg, rows_.mean());
   std::int64_t updates = 0;
   for (int stage = 0; stage < ring_.size(); ++stage) {
-    Part& part = parts_[ring_.part()];
+    RingPart& part = parts_[ring_.part()];
     part.scheduler.start_epoch(Rng(mix64(context.seed ^ kScheduleSalt) + ring_.place(),
                                    static_cast<std::uint64_t>(args.epoch)));
     bool done = run_part(part, step, context, updates);
@@ -114,7 +114,7 @@ std::int64_t Fpsgd::run_epoch(const EpochArgs& args, Context& context) {
   return ring_.sum(updates);
 }
 
-bool Fpsgd::run_part(Part& part, const Step& step, Context& context, std::int64_t& updates) {
+bool Fpsgd::run_part(RingPart& part, const Step& step, Context& context, std::int64_t& updates) {
   const RunKernel kernel = settings_.kernels().runs;
   const Rows rows = rows_.rows();
   std::atomic<std::int64_t> done{0};

@@ -15,7 +15,7 @@
 
 namespace mf::sgd_cpu {
 
-class Fpsgd : public Algorithm, public Ranked {
+class Fpsgd : public Algorithm, public OnRanks {
  public:
   explicit Fpsgd(const Params& params);
 
@@ -31,15 +31,16 @@ class Fpsgd : public Algorithm, public Ranked {
 
  private:
   // The blocks of an item part with this rank's users.
-  struct Part {
-    Part(const BlockGrid& grid, std::int32_t first_stripe, std::int32_t stripes, BlockOrder order);
+  struct RingPart {
+    RingPart(const BlockGrid& grid, std::int32_t first_stripe, std::int32_t stripes,
+             BlockOrder order);
 
     std::vector<std::int32_t> blocks;  // of the grid
     BlockScheduler scheduler;
   };
   GridShape plan(const Ratings& train, const Context& context) const;
   // False where it was asked to stop.
-  bool run_part(Part& part, const Step& step, Context& context, std::int64_t& updates);
+  bool run_part(RingPart& part, const Step& step, Context& context, std::int64_t& updates);
 
   Settings settings_;
   BlockOrder order_;
@@ -47,7 +48,7 @@ class Fpsgd : public Algorithm, public Ranked {
   Work work_;
   ThreadTeam* team_ = nullptr;
   BlockGrid grid_;
-  std::deque<Part> parts_;  // of each rank one; where there is one, all blocks
+  std::deque<RingPart> parts_;  // of each rank one; where there is one, all blocks
   Ring ring_;
   RowStore rows_;     // in the order of the grid
   RowStore ordered_;  // in the order of the users and items, for factors()

@@ -31,7 +31,7 @@ struct Ring {
   RowRange half(int block, int number) const { return items.part(block, number); }
 };
 
-class SgdTiled : public Algorithm, public Ranked {
+class SgdTiled : public Algorithm, public OnRanks {
  public:
   explicit SgdTiled(const Settings& settings) : settings_(settings) {}
 
@@ -43,7 +43,7 @@ class SgdTiled : public Algorithm, public Ranked {
     workers_ = settings_.workers > 0
                    ? settings_.workers
                    : lock_free_workers({train.n_users(), train.n_items(), train.nnz()});
-    if (context.ranked != nullptr) return prepare_share(train, initial, context);
+    if (context.ranks != nullptr) return prepare_share(train, initial, context);
     const auto ratings = cuda::ratings_on_device(train, context);
     tiles_.push_back(make_device_tiles(ratings->rows(), settings_.chunk, bundle_size(settings_),
                                        seed_, stream_));
@@ -123,7 +123,7 @@ class SgdTiled : public Algorithm, public Ranked {
   // ---- over ranks ----
 
   void prepare_share(const Ratings& train, const Model& initial, Context& context) {
-    auto& devices = cuda::DeviceCommunicator::of(*context.ranked->ranks);
+    auto& devices = cuda::DeviceCommunicator::of(*context.ranks->group);
     devices.guarded([&] {
       const auto cut = [&](int parts) {
         return [&devices, parts](View<const std::int64_t> offsets) {

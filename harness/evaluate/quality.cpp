@@ -4,7 +4,7 @@
 #include <limits>
 
 #include "base/json.hpp"
-#include "harness/device/device_model.hpp"
+#include "harness/device/download_model.hpp"
 
 namespace mf {
 namespace {

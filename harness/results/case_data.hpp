@@ -29,7 +29,7 @@ struct CaseData {
   PartOffsets test_parts, validation_parts;  // of slices: where those of each rank begin
   RankData ranks;
   // Parts of the time on the load clock; nothing where an earlier case had the same.
-  LoadSeconds load;
+  LoadSeconds load_parts;
   double split_s = 0;
 };
 

@@ -43,7 +43,7 @@ struct CaseResult {
 
 struct CaseMeasures {
   SharedCosts shared;
-  LoadSeconds load;  // parts of the load clock, and
+  LoadSeconds load_parts;  // parts of the load clock, and
   double split_s = 0;
   std::optional<double> trivial_error;  // Reference::trivial; nothing where none was computed
   std::optional<double> train_device_s;
@@ -58,10 +58,10 @@ struct CaseMeasures {
   std::vector<UserGroup> user_groups;
   // The machine while initial factors were made and `prepare` ran, and from the first epoch to the
   // last; nothing where that did not happen.
-  std::optional<HostLoad> prepare_load, train_load;
+  std::optional<HostLoad> prepare_host_load, train_host_load;
   std::optional<DeviceLoad> device_load;
   Json peer;       // Foreign::finish()
-  Json exchanged;  // Ranked::exchanged()
+  Json exchanged;  // OnRanks::exchanged()
   Json ranks;      // of a case of several processes: what each of the others said; else null
 };
 

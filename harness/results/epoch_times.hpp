@@ -11,6 +11,7 @@ namespace mf {
 struct EpochGroup {
   std::int64_t count = 0;  // 0: none has run yet
   double seconds = 0;
+  double epoch_s() const { return seconds / static_cast<double>(count); }
 };
 
 struct EpochTimes {

@@ -89,11 +89,14 @@ void Ranges::add_device_seconds(const std::string& name, double seconds) {
 }
 
 void Ranges::begin_profile() {
+  profiling_ = true;
   start_profiler();
   if (observer_) observer_("profile", true);
 }
 
 void Ranges::end_profile() {
+  if (!profiling_) return;
+  profiling_ = false;
   stop_profiler();
   if (observer_) observer_("profile", false);
 }

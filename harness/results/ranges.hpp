@@ -40,7 +40,7 @@ class Ranges : public PhaseSink {
 
   // What a profiler is to record.
   void begin_profile();
-  void end_profile();
+  void end_profile();  // where it has begun
 
   double seconds(const std::string& name) const;
   // Of those that no other range but "case" encloses: the clocks of a case, which never overlap,
@@ -85,6 +85,7 @@ class Ranges : public PhaseSink {
   Observer observer_;
   DeviceClock* device_ = nullptr;
   bool marking_ = false;
+  bool profiling_ = false;
   Marked group_;
   Clock::time_point group_start_;
   std::vector<Marked> marked_;

@@ -3,7 +3,10 @@
 #include "algorithms/core/ranks.hpp"
 #include "algorithms/core/registry.hpp"
 #include "base/error.hpp"
+#include "base/json_values.hpp"
 #include "harness/device/device.hpp"
+#include "harness/results/case_clocks.hpp"
+#include "harness/run/rank_energy.hpp"
 
 namespace mf {
 
@@ -145,19 +148,43 @@ void CaseRanks::gather(const std::function<void()>& action) {
   });
 }
 
-RankJoules CaseRanks::energy(std::optional<double> own) {
-  if (count_ == 1) return {own};
+std::optional<double> CaseRanks::joules(const CaseDevice& own, PhaseSink& phases) {
+  if (count_ == 1 || !own.is_watched()) return own.joules();
+  const PhaseScope range(&phases, kWatchRange);
   RankJoules joules;
   together([&] {
     Order energy;
     energy.what = Order::What::energy;
     order(energy);
-    joules = joules_of_ranks(own, group_);
+    joules = joules_of_ranks(own.joules(), group_);
   });
-  return joules;
+  return total_joules(joules);
 }
 
-void CaseRanks::end() {
+void CaseRanks::report(const CaseDevice& own, CaseResult& result, CaseMeasures& measures) const {
+  result.ranks_failed = failed();
+  measures.ranks = reports_;
+  measures.train_energy_j = own.joules();
+  if (count_ == 1 || !own.is_watched()) return;
+  RankJoules& joules = measures.energy_of_ranks;
+  joules = {own.joules()};
+  for (const Json& one : reports_) {
+    const Json told = value_at(one, {"device", "train_energy_j"});
+    joules.push_back(told.is_number() ? std::optional(told.get<double>()) : std::nullopt);
+  }
+  measures.train_energy_j = std::ssize(joules) == count_ ? total_joules(joules) : std::nullopt;
+}
+
+std::optional<std::string> CaseRanks::end() {
+  try {
+    end_case();
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return std::nullopt;
+}
+
+void CaseRanks::end_case() {
   if (!begun_ || failed()) return;
   begun_ = false;
   together([&] {

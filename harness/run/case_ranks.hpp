@@ -7,7 +7,8 @@
 #include "algorithms/core/algorithm.hpp"
 #include "base/json.hpp"
 #include "harness/device/host_load.hpp"
-#include "harness/run/rank_energy.hpp"
+#include "harness/results/case_result.hpp"
+#include "harness/run/case_device.hpp"
 #include "harness/run/rank_world.hpp"
 
 namespace mf {
@@ -18,7 +19,7 @@ class CaseRanks {
   CaseRanks(RankWorld* world, const Case& item);
 
   int count() const { return count_; }
-  // For RankedLoan::ranks; null for one rank.
+  // For RankLoan::group; null for one rank.
   Communicator* group() { return count_ > 1 ? &group_ : nullptr; }
   // Ranks that share the CPUs of this one.
   int on_these_cpus() const;
@@ -30,7 +31,7 @@ class CaseRanks {
   // Calls the action of this rank, and has the others do theirs beside it; load() after it, unless
   // what is loaded `is_cached`: else they find what it has written to the cache. load() throws what
   // one of them has thrown, and they stay fit for the next case; after what the rest throw they are
-  // not (failed()).
+  // not (CaseResult::ranks_failed).
   void load(const std::function<void()>& action, bool is_cached);
   // Each its share of the ratings, by what all do together; throws as load() does.
   void load_slices(const std::function<void(Communicator&)>& action);
@@ -44,30 +45,32 @@ class CaseRanks {
   // Each evaluates its blocks, by what all do together.
   void evaluate(std::int64_t epoch, const std::function<void()>& action);
 
-  // What the devices of all have taken in epochs so far, by rank; `own` is that of this one.
-  RankJoules energy(std::optional<double> own);
+  // What the devices of all have taken in epochs so far, on the clock of the watch; nothing where
+  // one of them does not say.
+  std::optional<double> joules(const CaseDevice& own, PhaseSink& phases);
 
-  // The others tell what they did, and wait for the next case. Once; nothing where they failed.
-  void end();
+  // The others tell what they did, and wait for the next case. Once; nothing where they failed. Why
+  // that was not to be had, or nothing.
+  std::optional<std::string> end();
 
   // CPU time that the others took on this machine, so far as they have told: in prepare, and, after
   // end(), in epochs.
   OwnUse prepare_use() const { return prepare_use_; }
   OwnUse train_use() const { return train_use_; }
 
-  // After end(): of each other rank "rank", "machine", "threads", "facts", "phases", "clocks",
-  // "peak_host_bytes", "cpu_s". Rank 0 adds its own. Null for one rank.
-  const Json& reports() const { return reports_; }
-  int machine() const { return world_ != nullptr ? world_->machine_of(0) : 0; }
-
-  // A rank has failed within what all do together: the run ends.
-  bool failed() const { return count_ > 1 && world_->broken(); }
+  // After end(): what each other rank told ("rank", "machine", "threads", "facts", "phases",
+  // "clocks", "peak_host_bytes", "cpu_s"), and the energy of all.
+  void report(const CaseDevice& own, CaseResult& result, CaseMeasures& measures) const;
 
  private:
   void order(const Order& order);
   // Orders it of this case, and calls the action, which fails on all ranks alike: they stay fit.
   void order_agreed(Order::What what, const std::function<void()>& action, bool slices = false);
   void together(const std::function<void()>& action);
+  void end_case();
+  int machine() const { return world_ != nullptr ? world_->machine_of(0) : 0; }
+  // A rank has failed within what all do together: the run ends.
+  bool failed() const { return count_ > 1 && world_->broken(); }
 
   RankWorld* world_;
   Communicator group_;

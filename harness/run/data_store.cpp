@@ -44,7 +44,7 @@ CaseData DataStore::get(const Case& item, bool keep_whole) {
   data.split = split_;
   data.facts = facts_;
   data.sizes = sizes_of(*split_);
-  data.load = load_seconds_;
+  data.load_parts = load_seconds_;
   data.split_s = split_s_;
   return data;
 }

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "harness/run/preflight.hpp"
+
 namespace mf {
 
 std::int64_t group_by_time(const EpochGroup& last) {
@@ -15,6 +17,17 @@ std::int64_t group_by_time(const EpochGroup& last) {
 
 std::int64_t epochs_to_multiple(std::int64_t first, std::int64_t every) {
   return every - (first - 1) % every;
+}
+
+std::int64_t group_size(const Case& item, const Schedule& schedule, const EpochGroup& last,
+                        std::int64_t first, const std::optional<ProfileWindow>& profile) {
+  const bool repeats = repeats_epochs(item);
+  if (!needs_device(item) && !repeats) return 1;
+  std::int64_t size =
+      std::min({repeats ? item.stop.epochs : group_by_time(last),
+                epochs_to_multiple(first, item.evaluate.every), item.stop.epochs - first + 1});
+  if (profile && first <= profile->warmup) size = std::min(size, profile->warmup - first + 1);
+  return epochs_at_one_rate(schedule, first, size);
 }
 
 std::int64_t epochs_at_one_rate(const Schedule& schedule, std::int64_t first, std::int64_t limit) {

@@ -3,9 +3,12 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 
 #include "harness/results/epoch_times.hpp"
+#include "harness/spec/profile.hpp"
 #include "harness/spec/schedule.hpp"
+#include "harness/spec/spec.hpp"
 
 namespace mf {
 
@@ -17,6 +20,12 @@ std::int64_t group_by_time(const EpochGroup& last);
 
 // Epochs from `first` to the next that ends at a multiple of `every`, itself included.
 std::int64_t epochs_to_multiple(std::int64_t first, std::int64_t every);
+
+// Epochs from `first` on that run as one group, after `last`: it passes no evaluation, change of
+// the rate, last epoch, or begin of what is profiled. One on the CPU; all of what costs as much
+// again.
+std::int64_t group_size(const Case& item, const Schedule& schedule, const EpochGroup& last,
+                        std::int64_t first, const std::optional<ProfileWindow>& profile);
 
 // Epochs from `first` on at one learning rate, `limit` at most.
 std::int64_t epochs_at_one_rate(const Schedule& schedule, std::int64_t first, std::int64_t limit);

@@ -5,17 +5,16 @@
 #include "base/error.hpp"
 #include "base/json_values.hpp"
 #include "harness/device/device.hpp"
-#include "harness/device/device_sampler.hpp"
-#include "harness/device/energy_meter.hpp"
 #include "harness/device/environment.hpp"
-#include "harness/evaluate/evaluator.hpp"
 #include "harness/results/case_json.hpp"
 #include "harness/results/ranges.hpp"
+#include "harness/run/case_device.hpp"
+#include "harness/run/case_evaluation.hpp"
 #include "harness/run/case_ranks.hpp"
 #include "harness/run/data_store.hpp"
 #include "harness/run/preflight.hpp"
 #include "harness/run/prepared.hpp"
-#include "harness/run/rank_evaluate.hpp"
+#include "harness/run/rank_energy.hpp"
 #include "harness/run/rank_load.hpp"
 #include "harness/run/training_clock.hpp"
 
@@ -40,18 +39,18 @@ class FollowedCase {
           run_epochs(order);
           break;
         case Order::What::gather:
-          if (energy_) energy_->pause();
+          device_.pause();
           prepared_->gather_factors();
           break;
         case Order::What::evaluate:
-          if (energy_) energy_->pause();
+          device_.pause();
           evaluate(order.first_epoch);
           break;
         case Order::What::energy:
-          joules_of_ranks(joules(), group_);
+          joules_of_ranks(device_.joules(), group_);
           break;
         case Order::What::end:
-          if (energy_) energy_->finish();
+          device_.end_training();
           return group_.send_text(0, report().dump());
         case Order::What::connect:
         case Order::What::load:
@@ -85,16 +84,10 @@ class FollowedCase {
 
   // Of a case on devices, where the case is built at all: rank 0 says where it is not.
   void open_device() {
-    if (!needs_device(item_) || !is_built(item_.algorithm)) return;
-    device_ = options_.open_device();
-    device_->expect_upload(8 * data_.sizes.train / group_.size());
-    ranges_.set_device(device_.get());
+    if (!is_built(item_.algorithm)) return;
+    if (const auto why = device_.why_not_opened(item_, data_.sizes.train / group_.size()))
+      fail(ErrorKind::unsupported, "{}", *why);
     clock_ = TrainingClock(ranges_, device_.get());
-    if (device_->reading().empty()) return;
-    sampler_ = std::make_unique<DeviceSampler>([this] { return device_->reading(); });
-    energy_ =
-        std::make_unique<EnergyMeter>([this] { return device_->energy_j(); }, options_.watch_pace_s,
-                                      [this] { return seconds_since(start_); });
   }
 
   // For want of memory on this machine or device: all else rank 0 finds out by itself.
@@ -109,50 +102,40 @@ class FollowedCase {
     const auto start = Clock::now();
     const OwnUse before = own_use();
     PreparedCase::Lent lent{device_.get(), &ranges_, [this] { return group_.heard().has_value(); }};
-    lent.ranked = {&group_, data_.slice.get()};
+    lent.ranks = {&group_, data_.slice.get()};
     lent.ranks_on_these_cpus = world_.ranks_on_these_cpus(group_.size());
     prepared_ =
         std::make_unique<PreparedCase>(item_, data_.split->train, *data_.facts, std::move(lent));
     store_.clear();  // the algorithm has its share
     drop_training(data_);
-    if (!data_.ranks.all_evaluate) data_ = {};
+    if (data_.ranks.all_evaluate) evaluation_.set_data(data_);
+    data_ = {};
     prepare_s_ = seconds_since(start);
     group_.send_text(0, to_json(own_use() - before).dump());
   }
 
   void run_epochs(const Order& order) {
     const OwnUse before = own_use();
-    if (energy_) energy_->begin_group();  // its counter takes milliseconds to read
-    {
-      const SampledEpochs sampled(sampler_.get());
+    device_.watch_group(clock_, [&] {
       group_.barrier();
       const auto start = Clock::now();
       clock_.time_group(order.epochs, [&] {
         prepared_->run_epochs({order.first_epoch, order.learning_rate}, order.epochs);
       });
       train_s_ += seconds_since(start);
-    }
-    if (energy_) energy_->end_group(clock_.last_group().seconds);
+    });
     use_ += own_use() - before;
   }
 
   // As rank 0 does, in its order.
   void evaluate(std::int64_t epoch) {
     const auto start = Clock::now();
-    if (!evaluator_) {
-      evaluator_ = std::make_unique<Evaluator>(data_.facts);
-      if (const auto& scale = data_.info->scale; scale && item_.evaluate.clip)
-        evaluator_->set_clip(ClipRange{scale->min, scale->max});
-    }
-    evaluate_shares({*evaluator_, data_, prepared_->factors(), prepared_->team(), group_}, epoch);
+    if (!evaluates_) evaluation_.prepare(prepared_->team(), nullptr);
+    evaluates_ = true;
+    TracePoint point;
+    point.epoch = epoch;
+    evaluation_.evaluate_share(prepared_->factors(), group_, point);
     evaluate_s_ += seconds_since(start);
-  }
-
-  // Of this device, in epochs.
-  std::optional<double> joules() const {
-    if (!energy_) return std::nullopt;
-    const auto readings = sampler_->readings();
-    return energy_->joules(readings.empty() ? std::nullopt : readings.back().power_w);
   }
 
   Json report() const {
@@ -161,18 +144,18 @@ class FollowedCase {
     if (Json exchanged = prepared_->exchanged(); !exchanged.is_null()) {
       report["exchanged"] = std::move(exchanged);
     }
-    if (device_) report["device"] = device_report();
+    if (device_.get() != nullptr) report["device"] = device_report();
     return report;
   }
 
   Json device_report() const {
     const auto found = find_device();
-    const auto readings = sampler_ ? sampler_->readings() : std::vector<DeviceReading>();
+    const auto readings = device_.readings();
     return {{"name", found ? Json(found->name) : Json()},
             {"pci_bus_id", found ? Json(found->pci_bus_id) : Json()},
-            {"peak_device_bytes", device_->peak_bytes()},
+            {"peak_device_bytes", device_.get()->peak_bytes()},
             {"train_device_s", or_null(clock_.device_seconds())},
-            {"train_energy_j", or_null(joules())},
+            {"train_energy_j", or_null(device_.joules())},
             {"sm_clock_seen_hz", seen_json(readings, {}, &DeviceReading::sm_clock_hz)},
             {"power_seen_w", seen_json(readings, {}, &DeviceReading::power_w)},
             {"temperature_seen_c", seen_json(readings, {}, &DeviceReading::temperature_c)}};
@@ -198,15 +181,13 @@ class FollowedCase {
   RankWorld& world_;
   Communicator group_;
   DataStore store_;
-  std::unique_ptr<DeviceClock> device_;  // outlives all that works on its stream; null: of the CPU
-  std::unique_ptr<DeviceSampler> sampler_;
-  std::unique_ptr<EnergyMeter> energy_;  // null on the CPU and without NVML
-  const Clock::time_point start_ = Clock::now();
   CaseData data_;
   Ranges ranges_;
+  CaseDevice device_{ranges_, options_};
   TrainingClock clock_{ranges_, nullptr};
   std::unique_ptr<PreparedCase> prepared_;
-  std::unique_ptr<Evaluator> evaluator_;  // of this rank's blocks
+  CaseEvaluation evaluation_{item_};  // of this rank's blocks
+  bool evaluates_ = false;
   double load_s_ = 0, prepare_s_ = 0, train_s_ = 0, evaluate_s_ = 0;
   OwnUse use_;  // within epochs
 };

@@ -18,6 +18,7 @@
 #include "harness/evaluate/device_quality.hpp"
 #include "harness/run/prepared.hpp"
 #include "harness/run/rank_load.hpp"
+#include "harness/run/shared_ratings.hpp"
 
 namespace mf {
 
@@ -178,8 +179,8 @@ double train_share(const SplitSpec& split) {
 
 std::optional<std::string> first_empty_part(const Case& item, const PartSizes& sizes) {
   if (sizes.train == 0) return "training";
-  const bool ranks = item.evaluate.rank.value_or(false);
-  if (sizes.test == 0 && (ranks || !is_implicit(item))) {
+  const bool ranks_items = item.evaluate.rank.value_or(false);
+  if (sizes.test == 0 && (ranks_items || !is_implicit(item))) {
     return is_trial(item) ? "validation" : "test";
   }
   const std::vector<Metric> named = named_metrics(item);
@@ -263,6 +264,18 @@ bool leaves_room_for_ratings(const Case& item, const ProblemShape& shape,
   const double need =
       std::max(least_device_bytes(item, shape, other_ratings, whole), making_columns_bytes(shape));
   return need - held_bytes < kShare * free_bytes;
+}
+
+DevicePlace share_device(const Case& item, const ProblemShape& shape, std::int64_t other_ratings,
+                         bool wanted, SharedRatings& left, DeviceClock& device) {
+  const auto held = [&] {
+    if (!left.holds()) return 0.0;
+    return row_ratings_bytes(shape) + (left.has_columns() ? column_ratings_bytes(shape) : 0);
+  };
+  const auto free = [&] { return static_cast<double>(device.free_bytes()); };
+  const bool shares = wanted && leaves_room_for_ratings(item, shape, other_ratings, held(), free());
+  if (!shares) left.drop();
+  return {shares, left.has_columns(), free() + held()};
 }
 
 std::optional<Refusal> refuse(const Case& item, const ProblemShape& shape,

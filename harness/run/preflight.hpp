@@ -14,6 +14,8 @@
 
 namespace mf {
 
+class SharedRatings;
+
 struct Refusal {
   Status status;  // skipped, oom
   std::string reason;
@@ -111,6 +113,11 @@ double kept_ratings_bytes(const ProblemShape& shape);
 // for the cases that follow; `held_bytes` of them are there already, and not free.
 bool leaves_room_for_ratings(const Case& item, const ProblemShape& shape,
                              std::int64_t other_ratings, double held_bytes, double free_bytes);
+
+// What the case finds of the device, where earlier ones may have left their ratings: these stay, or
+// its own do, where they are `wanted` and not in its way; else they go.
+DevicePlace share_device(const Case& item, const ProblemShape& shape, std::int64_t other_ratings,
+                         bool wanted, SharedRatings& left, DeviceClock& device);
 
 // `other_ratings` are those of the test and validation parts; `device` is null for the CPU. Of the
 // memory, `held_bytes` are there already: files for its process.

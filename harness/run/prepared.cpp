@@ -6,6 +6,7 @@
 #include "algorithms/core/prepare.hpp"
 #include "algorithms/core/registry.hpp"
 #include "base/json.hpp"
+#include "harness/device/download_model.hpp"
 
 namespace mf {
 
@@ -29,7 +30,7 @@ PreparedCase::PreparedCase(const Case& item, const Ratings& train, const RatingF
                            Lent lent)
     : device_(lent.device),
       team_(threads_of(item, lent.ranks_on_these_cpus)),
-      ranked_loan_(lent.ranked),
+      rank_loan_(lent.ranks),
       foreign_loan_(std::move(lent.foreign)) {
   context_.team = &team_;
   context_.seed = item.seed;
@@ -37,7 +38,7 @@ PreparedCase::PreparedCase(const Case& item, const Ratings& train, const RatingF
   context_.stream = device_ != nullptr ? device_->stream() : nullptr;
   context_.rated_rows = facts.rating_users + facts.rated_items;
   context_.stop_requested = std::move(lent.stop_requested);
-  if (ranked_loan_.ranks != nullptr) context_.ranked = &ranked_loan_;
+  if (rank_loan_.group != nullptr) context_.ranks = &rank_loan_;
   if (const auto& foreign = find_algorithm(item.algorithm).foreign) {
     if (!foreign->takes_test) foreign_loan_.test = nullptr;
     context_.foreign = &foreign_loan_;
@@ -46,8 +47,8 @@ PreparedCase::PreparedCase(const Case& item, const Ratings& train, const RatingF
   if (lent.ratings) context_.ratings = lent.ratings(team_);
   algorithm_ = prepare_algorithm(item.algorithm, item.params, train, initial, context_,
                                  [this] { synchronize(); });
-  ranked_loan_.slice = nullptr;  // which goes after it
-  ranked_ = dynamic_cast<Ranked*>(algorithm_.get());
+  rank_loan_.slice = nullptr;  // which goes after it
+  on_ranks_ = dynamic_cast<OnRanks*>(algorithm_.get());
   foreign_ = dynamic_cast<Foreign*>(algorithm_.get());
 }
 
@@ -55,11 +56,25 @@ void PreparedCase::synchronize() const {
   if (device_ != nullptr) device_->synchronize();
 }
 
-void PreparedCase::gather_factors() {
-  if (ranked_ != nullptr) ranked_->gather_factors(context_);
+FactorView PreparedCase::host_factors(Model& copy) {
+  const FactorView view = factors();
+  if (view.location == Location::host) return view;
+  copy = download_model(view, context_.stream);
+  return copy.view();
 }
 
-Json PreparedCase::exchanged() const { return ranked_ != nullptr ? ranked_->exchanged() : Json(); }
+TrainingClock::OwnClock PreparedCase::own_clock() const {
+  if (foreign_ == nullptr) return {};
+  return [this] { return foreign_->own_train_s(); };
+}
+
+void PreparedCase::gather_factors() {
+  if (on_ranks_ != nullptr) on_ranks_->gather_factors(context_);
+}
+
+Json PreparedCase::exchanged() const {
+  return on_ranks_ != nullptr ? on_ranks_->exchanged() : Json();
+}
 
 FactorView PreparedCase::factors() {
   synchronize();

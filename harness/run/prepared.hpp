@@ -10,6 +10,7 @@
 #include "algorithms/core/ranked.hpp"
 #include "datasets/ratings/rating_facts.hpp"
 #include "harness/device/device_clock.hpp"
+#include "harness/run/training_clock.hpp"
 #include "harness/spec/spec.hpp"
 
 namespace mf {
@@ -32,7 +33,7 @@ class PreparedCase {
     std::function<bool()> stop_requested;
     // R on the device, for the threads of the case to upload; empty: the algorithm has its own.
     std::function<cuda::DeviceRatings*(ThreadTeam&)> ratings = {};
-    RankedLoan ranked = {};  // no ranks: it is alone
+    RankLoan ranks = {};  // no ranks: it is alone
     int ranks_on_these_cpus = 1;
     ForeignLoan foreign = {};  // for those that are; the test part for those that take it
   };
@@ -46,21 +47,24 @@ class PreparedCase {
   }
   void synchronize() const;
   FactorView factors();  // waits for the device
+  // For what needs them on the host; `copy` then may hold the numbers.
+  FactorView host_factors(Model& copy);
 
   const Algorithm& algorithm() const { return *algorithm_; }
   Foreign* foreign() const { return foreign_; }  // null: it is none
+  TrainingClock::OwnClock own_clock() const;     // of a foreign one; else empty
   void gather_factors();                         // of several ranks
-  Json exchanged() const;                        // Ranked::exchanged()
+  Json exchanged() const;                        // OnRanks::exchanged()
   ThreadTeam& team() { return team_; }
 
  private:
   DeviceClock* device_;
   ThreadTeam team_;
-  RankedLoan ranked_loan_;
+  RankLoan rank_loan_;
   ForeignLoan foreign_loan_;
   Context context_;
   std::unique_ptr<Algorithm> algorithm_;
-  Ranked* ranked_ = nullptr;
+  OnRanks* on_ranks_ = nullptr;
   Foreign* foreign_ = nullptr;
 };
 

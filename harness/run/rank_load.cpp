@@ -44,11 +44,11 @@ CaseData load_slice(const Case& item, Communicator& ranks, int threads) {
   });
   CaseData data;
   data.ranks.slices = true;
-  const auto& ranked = find_algorithm(item.algorithm).ranked;
-  data.ranks.all_evaluate = ranked && ranked->factors_on_all;
+  const auto& of_ranks = find_algorithm(item.algorithm).ranks;
+  data.ranks.all_evaluate = of_ranks && of_ranks->factors_on_all;
   DatasetSlice loaded = load_dataset_slice(item.data, ranks, threads);
   data.ranks.read_whole = loaded.whole;
-  data.load = loaded.slice.data.load;
+  data.load_parts = loaded.slice.data.load;
   data.info = std::make_shared<const DatasetInfo>(loaded.slice.data.info);
   const auto start = Clock::now();
   // Labels of a given split may lie in the data set itself.

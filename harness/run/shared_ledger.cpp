@@ -22,6 +22,12 @@ void SharedLedger::used(const std::string& name) {
   at->second.used = true;
 }
 
+void SharedLedger::use_start(double seconds) {
+  constexpr const char* kFirst = "first_case";
+  if (!has(kFirst)) made({kFirst, seconds, SharedClock::start}, SharedScope::run);
+  used(kFirst);
+}
+
 void SharedLedger::drop(SharedScope scope) {
   std::erase_if(entries_, [&](const auto& one) { return one.second.scope >= scope; });
 }

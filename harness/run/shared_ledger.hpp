@@ -23,6 +23,10 @@ class SharedLedger {
   // The case has made it. `cost.name` names it among all that is shared.
   void made(const SharedCost& cost, SharedScope scope);
 
+  // What the first case of a run pays for the others: context of the device, facts about the
+  // machine. This one's start took `seconds`.
+  void use_start(double seconds);
+
   // The case needs it. Throws std::logic_error where nobody has made it.
   void used(const std::string& name);
 

@@ -6,7 +6,7 @@
 
 #include "algorithms/core/cuda/memory.hpp"
 #include "algorithms/core/cuda/stream.hpp"
-#include "harness/device/device_model.hpp"
+#include "harness/device/download_model.hpp"
 #include "harness/evaluate/evaluator.hpp"
 #include "harness/test/kernels.hpp"
 #include "harness/test/testing.hpp"

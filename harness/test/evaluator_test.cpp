@@ -7,7 +7,7 @@
 #include <limits>
 
 #include "harness/device/device.hpp"
-#include "harness/device/device_model.hpp"
+#include "harness/device/download_model.hpp"
 #include "harness/evaluate/user_groups.hpp"
 #include "harness/results/result_file.hpp"
 #include "harness/run/session.hpp"

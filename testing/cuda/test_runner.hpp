@@ -17,21 +17,21 @@ namespace mf::cuda {
 struct TestRunner {
   Stream stream;
   ThreadTeam team{2};
-  RankedLoan ranked;
+  RankLoan of_rank;
   Context context;
   std::unique_ptr<Algorithm> algorithm;
 
   TestRunner(const std::string& name, const Params& params, const Ratings& train,
              const Model& initial, std::uint64_t seed = 1, Communicator* ranks = nullptr) {
     context.team = &team;
-    ranked.ranks = ranks;
-    if (ranks != nullptr) context.ranked = &ranked;
+    of_rank.group = ranks;
+    if (ranks != nullptr) context.ranks = &of_rank;
     context.seed = seed;
     context.stream = stream.get();
     algorithm = prepare_algorithm(name, params, train, initial, context);
   }
 
-  Ranked& of_ranks() { return dynamic_cast<Ranked&>(*algorithm); }
+  OnRanks& of_ranks() { return dynamic_cast<OnRanks&>(*algorithm); }
 
   // Epochs first, first + 1, ... Returns their updates.
   std::int64_t run(std::int64_t first, std::int64_t count, double rate) {

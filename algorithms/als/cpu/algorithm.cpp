@@ -31,9 +31,9 @@ class AlsCpu : public Algorithm {
     nnz_ = rated.nnz;
     work_ = iteration_work(common_, solver_, rated.nnz, rated.rows);
     ThreadTeam& team = *context.team;
-    if (context.ranked != nullptr) {
+    if (context.ranks != nullptr) {
       const auto slice = slice_of_rank(train, context);
-      rows_ = std::make_unique<cpu::RankRows>(*slice, common_, solver_, *context.ranked->ranks);
+      rows_ = std::make_unique<cpu::RankRows>(*slice, common_, solver_, *context.ranks->group);
       sides_ = rows_->sides(*slice, common_, team);
       x_ = cpu::FactorTable(initial.p, common_.factors, rows_->all_users(), team);
       theta_ = cpu::FactorTable(initial.q, common_.factors, rows_->all_items(), team);

@@ -114,7 +114,7 @@ struct HalfStep::Task {
   std::int64_t count(std::int64_t position) const { return side.length(row(position)); }
 };
 
-struct HalfStep::Part {
+struct HalfStep::RowSpan {
   std::int64_t begin, end;  // ratings of the side
 };
 
@@ -140,7 +140,7 @@ void HalfStep::solve_row(const Task& task, std::int64_t position, float* a, cons
 // All threads form the parts of the rows at positions [first, last); then each row's parts are
 // added in order.
 void HalfStep::run_wave(const Task& task, std::int64_t first, std::int64_t last, ThreadTeam& team) {
-  std::vector<Part> parts;
+  std::vector<RowSpan> parts;
   std::vector<std::int64_t> begin_of = {0};  // of each row, in parts
   for (std::int64_t position = first; position < last; ++position) {
     const std::int64_t all = task.count(position);

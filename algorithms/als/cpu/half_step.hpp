@@ -80,7 +80,7 @@ class HalfStep {
            ThreadTeam& team, const std::function<bool()>& stop);
 
  private:
-  struct Part;
+  struct RowSpan;
   struct Task;  // what one call of run is about
   void solve_row(const Task& task, std::int64_t position, float* a, const float* b,
                  Workspace& work) const;

@@ -15,7 +15,7 @@
 namespace mf::als {
 namespace {
 
-class Als : public Algorithm, public Ranked {
+class Als : public Algorithm, public OnRanks {
  public:
   explicit Als(const AlsSettings& settings) : settings_(settings) {}
 
@@ -23,7 +23,7 @@ class Als : public Algorithm, public Ranked {
     const Common& common = settings_.common;
     check_initial(ModelKind::plain, common.factors, train, initial);
     nnz_ = all_ratings(train, context);
-    if (context.ranked != nullptr) return prepare_share(train, initial, context);
+    if (context.ranks != nullptr) return prepare_share(train, initial, context);
     const cudaStream_t stream = context.stream;
     const auto ratings = cuda::ratings_on_device(train, context);
     center_ = DeviceCenter(initial, common.center, row_reg_of(common), *ratings, stream);
@@ -62,7 +62,7 @@ class Als : public Algorithm, public Ranked {
  private:
   void prepare_share(const Ratings& train, const Model& initial, Context& context) {
     const Common& common = settings_.common;
-    auto& devices = cuda::DeviceCommunicator::of(*context.ranked->ranks);
+    auto& devices = cuda::DeviceCommunicator::of(*context.ranks->group);
     const auto shard = [&](View<const std::int64_t> offsets) {
       const RowCost cost = ratings_and(row_cost(common, settings_.solver));
       return shard_rows(offsets, cost, devices.size(), 1);

@@ -13,7 +13,7 @@
 namespace mf::als {
 namespace {
 
-class AlsFused : public Algorithm, public Ranked {
+class AlsFused : public Algorithm, public OnRanks {
  public:
   explicit AlsFused(const FusedSettings& settings) : settings_(settings) {}
 
@@ -21,7 +21,7 @@ class AlsFused : public Algorithm, public Ranked {
     const Common& common = settings_.common;
     check_initial(ModelKind::plain, common.factors, train, initial);
     nnz_ = all_ratings(train, context);
-    if (context.ranked != nullptr) return prepare_share(train, initial, context);
+    if (context.ranks != nullptr) return prepare_share(train, initial, context);
     const auto ratings = cuda::ratings_on_device(train, context);
     const cudaStream_t stream = context.stream;
     center_ = DeviceCenter(initial, common.center, row_reg_of(common), *ratings, stream);
@@ -61,7 +61,7 @@ class AlsFused : public Algorithm, public Ranked {
  private:
   void prepare_share(const Ratings& train, const Model& initial, Context& context) {
     const Common& common = settings_.common;
-    Communicator& ranks = *context.ranked->ranks;
+    Communicator& ranks = *context.ranks->group;
     auto& devices = cuda::DeviceCommunicator::of(ranks);
     devices.guarded([&] {
       const auto shard = [&](View<const std::int64_t> offsets) {

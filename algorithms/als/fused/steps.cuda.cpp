@@ -114,7 +114,7 @@ void FusedSteps::make(RatingsOnDevice& ratings, const DeviceResidual& center, co
   start(items_, cuda::RowsOf::items, initial, uploader);
   std::int64_t slots = 0;
   for (const DeviceSide* side : {&users_, &items_}) {
-    for (const Part& part : side->parts) slots = std::max<std::int64_t>(slots, part.slots);
+    for (const RowBatch& part : side->parts) slots = std::max<std::int64_t>(slots, part.slots);
   }
   scratch_ = cuda::DeviceBuffer<float>(slots * fused_slot_floats(settings_.precision, rule_));
   next_ = cuda::DeviceBuffer<std::uint32_t>(1);
@@ -144,7 +144,7 @@ void FusedSteps::make_side(DeviceSide& side, const cuda::RatingsOfRows& rows, cu
                            const DeviceResidual& center, cudaStream_t stream) const {
   const std::int64_t first = own(side).begin;
   for (int number = 0; number < side.shards.parts_of_rank(); ++number) {
-    Part part;
+    RowBatch part;
     part.rows = side.shards.part(rank(), number);
     cuda::DeviceParts cut =
         cuda::cut_rows(rows.offsets + (part.rows.begin - first), part.rows.size(),
@@ -197,7 +197,7 @@ void FusedSteps::start(DeviceSide& side, cuda::RowsOf which, const Model& initia
                           side.factors.bytes(), cudaMemcpyDeviceToDevice, stream));
 }
 
-FusedSide FusedSteps::arguments(DeviceSide& to, Part& part, DeviceSide& from) {
+FusedSide FusedSteps::arguments(DeviceSide& to, RowBatch& part, DeviceSide& from) {
   const std::int64_t narrow_begin = part.rows.begin * fused_stride(rule_.factors);
   FusedSide side;
   side.tasks = part.tasks.data();
@@ -217,7 +217,7 @@ FusedSide FusedSteps::arguments(DeviceSide& to, Part& part, DeviceSide& from) {
 
 void FusedSteps::update(DeviceSide& to, DeviceSide& from, cudaStream_t stream) {
   for (int number = 0; number < to.shards.parts_of_rank(); ++number) {
-    Part& part = to.parts[number];
+    RowBatch& part = to.parts[number];
     solve(arguments(to, part, from), part, stream);
     if (devices_ != nullptr) exchange(to, number, stream);
   }
@@ -226,7 +226,7 @@ void FusedSteps::update(DeviceSide& to, DeviceSide& from, cudaStream_t stream) {
 // Over ranks the applied rows go first: their thread blocks end soon, so that the exchange of the
 // part before finds room among them. Those of formed rows hold every multiprocessor until all are
 // done.
-void FusedSteps::solve(const FusedSide& side, const Part& part, cudaStream_t stream) const {
+void FusedSteps::solve(const FusedSide& side, const RowBatch& part, cudaStream_t stream) const {
   FusedSide formed = side;
   formed.n_tasks = part.applied.formed;
   AppliedRule applied;
@@ -279,18 +279,18 @@ void FusedSteps::gather(DeviceSide& side, cudaStream_t stream) {
                    stride() * static_cast<std::int64_t>(sizeof(float)), side.shards, stream);
 }
 
-std::int64_t FusedSteps::DeviceSide::sum(std::int64_t (*of)(const Part&)) const {
+std::int64_t FusedSteps::DeviceSide::sum(std::int64_t (*of)(const RowBatch&)) const {
   std::int64_t sum = 0;
-  for (const Part& part : parts) sum += of(part);
+  for (const RowBatch& part : parts) sum += of(part);
   return sum;
 }
 
 Json FusedSteps::facts() const {
-  const auto tasks = [](const Part& part) { return std::ssize(part.tasks); };
-  const auto applied = [](const Part& part) {
+  const auto tasks = [](const RowBatch& part) { return std::ssize(part.tasks); };
+  const auto applied = [](const RowBatch& part) {
     return std::ssize(part.tasks) - part.applied.formed;
   };
-  const auto slots = [](const Part& part) -> std::int64_t { return part.slots; };
+  const auto slots = [](const RowBatch& part) -> std::int64_t { return part.slots; };
   Json facts = {{"user_tasks", users_.sum(tasks)},
                 {"user_tasks_applied", users_.sum(applied)},
                 {"user_parts_of_split_rows", users_.sum(slots)},

@@ -72,7 +72,7 @@ class FusedSteps {
 
  private:
   // Rows that are solved before they are exchanged: tasks count rows from the first of them.
-  struct Part {
+  struct RowBatch {
     RowRange rows;
     cuda::DeviceBuffer<FusedTask> tasks;  // of formed rows, then of applied ones
     std::int32_t slots = 0;
@@ -82,12 +82,12 @@ class FusedSteps {
     RowShards shards;
     RowRange held;  // of `factors`
     std::int64_t own_ratings = 0;
-    std::vector<Part> parts;
+    std::vector<RowBatch> parts;
     cuda::DeviceBuffer<FusedEntry> entries;
     cuda::DeviceBuffer<float> factors;
     cuda::DeviceBuffer<__half> high, low;  // of all rows
     NarrowRows narrow() { return {high.data(), low.data()}; }
-    std::int64_t sum(std::int64_t (*of)(const Part&)) const;
+    std::int64_t sum(std::int64_t (*of)(const RowBatch&)) const;
   };
   template <class RatingsOnDevice>
   void make(RatingsOnDevice& ratings, const DeviceResidual& center, const Model& initial,
@@ -100,9 +100,9 @@ class FusedSteps {
   void start(DeviceSide& side, cuda::RowsOf which, const Model& initial,
              cuda::Uploader& uploader) const;
   std::int64_t applied_up_to() const;
-  FusedSide arguments(DeviceSide& to, Part& part, DeviceSide& from);
+  FusedSide arguments(DeviceSide& to, RowBatch& part, DeviceSide& from);
   void update(DeviceSide& to, DeviceSide& from, cudaStream_t stream);
-  void solve(const FusedSide& side, const Part& part, cudaStream_t stream) const;
+  void solve(const FusedSide& side, const RowBatch& part, cudaStream_t stream) const;
   void exchange(DeviceSide& side, int part, cudaStream_t stream);
   void gather(DeviceSide& side, cudaStream_t stream);
 

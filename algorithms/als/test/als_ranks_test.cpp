@@ -42,8 +42,8 @@ Outcome train_one(const Ratings& train, const Params& params, Communicator* rank
   ThreadTeam team(threads);
   Context context;
   context.team = &team;
-  const RankedLoan loan{ranks};
-  if (ranks != nullptr) context.ranked = &loan;
+  const RankLoan loan{ranks};
+  if (ranks != nullptr) context.ranks = &loan;
   context.stop_requested = stop;
   auto algorithm = make_algorithm("als_cpu", params);
   const auto prepare = [&](const Ratings& ratings) {

@@ -1,4 +1,4 @@
-// What Ranked::exchanged() says of a device's part in the exchanges.
+// What OnRanks::exchanged() says of a device's part in the exchanges.
 #pragma once
 
 #include "algorithms/core/cuda/device_communicator.hpp"

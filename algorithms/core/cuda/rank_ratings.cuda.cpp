@@ -116,7 +116,7 @@ RowPieces RankRatings::own_pieces(const Ratings& train, const Context& context) 
   if (const RatingSlice* slice = lent_slice(context)) {
     PartOffsets cuts = {0};
     for (int rank = 0; rank < devices_->size(); ++rank) cuts.push_back(users_.own(rank).end);
-    return exchange_rows(*slice, cuts, *context.ranked->ranks);
+    return exchange_rows(*slice, cuts, *context.ranks->group);
   }
   const std::int64_t first = train.user_offsets()[own_users().begin];
   const std::int64_t last = train.user_offsets()[own_users().end];

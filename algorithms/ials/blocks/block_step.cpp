@@ -48,7 +48,7 @@ struct BlockStep::Task {
   }
 };
 
-struct BlockStep::Part {
+struct BlockStep::RowSpan {
   std::int64_t row;
   std::int64_t begin, end;  // pairs of the side
   std::int64_t count() const { return end - begin; }
@@ -96,21 +96,21 @@ void BlockStep::cut_gram(const Gram& gram) {
 }
 
 // y . x of the pairs of a part, from nothing.
-void BlockStep::predict(const Task& task, const Part& part, const float* x,
+void BlockStep::predict(const Task& task, const RowSpan& part, const float* x,
                         float* predictions) const {
   std::fill_n(predictions, part.count(), 0.0F);
   pairs_.dots(task.from, task.side.others.data() + part.begin, part.count(), x, predictions);
 }
 
 // After a block has moved by delta.
-void BlockStep::move(const Task& task, const Part& part, std::int64_t block, const float* delta,
+void BlockStep::move(const Task& task, const RowSpan& part, std::int64_t block, const float* delta,
                      float* predictions) const {
   pairs_.dots(task.columns(shape_, block), task.side.others.data() + part.begin, part.count(),
               delta, predictions);
 }
 
 // sum w y y^T and sum (1 + w (1 - y . x)) y of the block's columns, over the pairs of a part.
-void BlockStep::form(const Task& task, const Part& part, std::int64_t block,
+void BlockStep::form(const Task& task, const RowSpan& part, std::int64_t block,
                      const float* predictions, float* a, float* b, Work& work) const {
   const std::int64_t count = part.count();
   work.weights.resize(std::max<std::int64_t>(std::ssize(work.weights), 2 * count));
@@ -156,7 +156,7 @@ void BlockStep::run_row(const Task& task, std::int64_t row, Work& work) const {
   const std::int64_t begin = task.side.offsets[row];
   const std::int64_t length = task.side.length(row);
   const std::int64_t parts = als::cpu::part_count(length);
-  const Part whole = {row, begin, begin + length};
+  const RowSpan whole = {row, begin, begin + length};
   work.predictions.resize(std::max<std::int64_t>(std::ssize(work.predictions), length));
   float* predictions = work.predictions.data();
   predict(task, whole, task.to.row(row), predictions);
@@ -164,7 +164,7 @@ void BlockStep::run_row(const Task& task, std::int64_t row, Work& work) const {
     const std::int64_t stride = shape_.stride(block);
     for (std::int64_t p = 0; p < parts; ++p) {
       const std::int64_t from = als::cpu::part_begin(length, parts, p);
-      const Part part = {row, begin + from, begin + als::cpu::part_begin(length, parts, p + 1)};
+      const RowSpan part = {row, begin + from, begin + als::cpu::part_begin(length, parts, p + 1)};
       float* a = p == 0 ? work.a.data() : work.part_a.data();
       float* b = p == 0 ? work.b.data() : work.part_b.data();
       form(task, part, block, predictions + from, a, b, work);
@@ -180,7 +180,7 @@ void BlockStep::run_row(const Task& task, std::int64_t row, Work& work) const {
 // All threads form the parts of the rows at positions [first, last) for a block, then solve for it.
 void BlockStep::run_wave(const Task& task, std::int64_t first, std::int64_t last,
                          ThreadTeam& team) {
-  std::vector<Part> parts;
+  std::vector<RowSpan> parts;
   std::vector<std::int64_t> part_of = {0};  // of each row, its first
   std::vector<std::int64_t> prediction_of;  // of each part, its first
   std::vector<std::int64_t> row_of;         // of each part, the row's number in the wave

@@ -37,16 +37,16 @@ class BlockStep {
            ThreadTeam& team, const std::function<bool()>& stop);
 
  private:
-  struct Task;  // what one call of run is about
-  struct Part;  // pairs of one row
-  struct Work;  // buffers of one thread
+  struct Task;     // what one call of run is about
+  struct RowSpan;  // pairs of one row
+  struct Work;     // buffers of one thread
   void cut_gram(const Gram& gram);
-  void predict(const Task& task, const Part& part, const float* x, float* predictions) const;
-  void form(const Task& task, const Part& part, std::int64_t block, const float* predictions,
+  void predict(const Task& task, const RowSpan& part, const float* x, float* predictions) const;
+  void form(const Task& task, const RowSpan& part, std::int64_t block, const float* predictions,
             float* a, float* b, Work& work) const;
   void solve(const Task& task, std::int64_t row, std::int64_t block, float* a, float* b,
              float* delta, Work& work) const;
-  void move(const Task& task, const Part& part, std::int64_t block, const float* delta,
+  void move(const Task& task, const RowSpan& part, std::int64_t block, const float* delta,
             float* predictions) const;
   void run_row(const Task& task, std::int64_t row, Work& work) const;
   void run_wave(const Task& task, std::int64_t first, std::int64_t last, ThreadTeam& team);

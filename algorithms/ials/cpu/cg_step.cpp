@@ -174,10 +174,10 @@ void CgHalfStep::run_group(const Task& task, const Group& group, Rows& rows) con
 void CgHalfStep::run_shared(const Task& task, ThreadTeam& team) {
   const std::int64_t count = task.plan.order.shared;
   if (count == 0) return;
-  struct Part {
+  struct RowSpan {
     std::int64_t row, begin, end;
   };
-  std::vector<Part> parts;
+  std::vector<RowSpan> parts;
   std::vector<std::int64_t> part_of = {0};  // of each row, its first
   for (std::int64_t r = 0; r < count; ++r) {
     const std::int64_t length = task.count(r);
@@ -202,7 +202,7 @@ void CgHalfStep::run_shared(const Task& task, ThreadTeam& team) {
   };
   const auto add_parts = [&](PairsKernel kernel) {
     team.for_chunks(std::ssize(parts), 1, [&](std::int64_t chunk, std::int64_t) {
-      const Part& part = parts[order[chunk]];
+      const RowSpan& part = parts[order[chunk]];
       if (!rows.active(part.row)) return;
       float* sums = part_sums_.data() + order[chunk] * stride_;
       std::fill_n(sums, stride_, 0.0F);

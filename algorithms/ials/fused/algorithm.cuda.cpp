@@ -10,7 +10,7 @@
 namespace mf::ials {
 namespace {
 
-class IalsFused : public Algorithm, public Ranked {
+class IalsFused : public Algorithm, public OnRanks {
  public:
   explicit IalsFused(const FusedSettings& settings) : settings_(settings) {}
 
@@ -18,7 +18,7 @@ class IalsFused : public Algorithm, public Ranked {
     const Common& common = settings_.common;
     check_initial(ModelKind::plain, common.factors, train, initial);
     shape_ = initial;
-    if (context.ranked != nullptr) return prepare_share(train, initial, context);
+    if (context.ranks != nullptr) return prepare_share(train, initial, context);
     const auto ratings = cuda::ratings_on_device(train, context);
     DevicePairs pairs(train, common.loss, *ratings, context.stream);
     nnz_ = pairs.count();
@@ -69,9 +69,9 @@ class IalsFused : public Algorithm, public Ranked {
  private:
   void prepare_share(const Ratings& train, const Model& initial, Context& context) {
     const Common& common = settings_.common;
-    auto& devices = cuda::DeviceCommunicator::of(*context.ranked->ranks);
+    auto& devices = cuda::DeviceCommunicator::of(*context.ranks->group);
     const auto shard = [&](View<const std::int64_t> offsets) {
-      return FusedSteps::shard(settings_, offsets, *context.ranked->ranks);
+      return FusedSteps::shard(settings_, offsets, *context.ranks->group);
     };
     std::int64_t filled = 0;
     devices.guarded([&] {

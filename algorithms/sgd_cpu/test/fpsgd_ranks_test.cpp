@@ -55,8 +55,8 @@ World train_over(const Ratings& train, const Json& changes, const Run& how) {
     ThreadTeam team(how.threads);
     Context context;
     context.team = &team;
-    const RankedLoan loan{&ranks};
-    context.ranked = &loan;
+    const RankLoan loan{&ranks};
+    context.ranks = &loan;
     if (how.stop) context.stop_requested = [&] { return how.stop(ranks.rank()); };
     own.fpsgd.prepare(train, world.initial, context);
     for (int epoch = 1; epoch <= how.epochs; ++epoch) {

@@ -1,4 +1,4 @@
-#include "harness/device/device_model.hpp"
+#include "harness/device/download_model.hpp"
 #include "algorithms/core/cuda/check.hpp"
 
 namespace mf {
