@@ -93,7 +93,7 @@ std::vector<FoundStudy> read_studies(const std::string& results) {
   std::vector<FoundStudy> studies;
   for (const auto& place : places) {
     const StoredResults stored = read_stored_results(place.string());
-    FoundStudy found{read_study_plan(stored.study, place.string()), {}};
+    FoundStudy found{read_study_plan(stored.study, (place / kStudyFile).string()), {}};
     const TrialOutcomes outcomes = outcomes_in(found.plan, stored);
     found.state = state_of(found.plan, lookup_in(outcomes));
     studies.push_back(std::move(found));
