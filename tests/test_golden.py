@@ -110,7 +110,7 @@ def made_result(algorithm, seed, epoch_s, rmse, **changes):
               for e, t in enumerate(times)]
     footer = {"type": "footer", "status": changes.get("status", "completed"), "updates": 1,
               "clocks": {"prepare_s": 0.5, "transfer_s": 0.1, "train_s": points[-1]["train_s"]},
-              "best_test_rmse": rmse}
+              "first_epoch_s": 2 * epoch_s, "steady_epoch_s": epoch_s, "best_test_rmse": rmse}
     if "contended" in changes:
         footer |= {"contended": bool(changes["contended"]), "contended_by": changes["contended"],
                    "host_contended": None, "host_contended_by": None}

@@ -21,7 +21,7 @@ REFERENCE = ROOT / "results" / "reference"
 PAGE = ROOT / "docs" / "results.md"
 PARAMETERS = ("params.", "schedule.", "init.", "stop.", "evaluate.", "split.")
 # Where a table says more than the file: docs/reference/results.md.
-DERIVED = ("baseline", "target_rmse", "target.metric", "target.value", "first_epoch_s", "steady_epoch_s")
+DERIVED = ("baseline", "target_rmse", "target.metric", "target.value")
 
 
 def flat(value, prefix):

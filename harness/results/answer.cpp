@@ -48,16 +48,7 @@ std::optional<Answer> answer_at(const ResultFile& file, const TargetSpec& target
 }
 
 EpochTimes epoch_times_of(const ResultFile& file) {
-  if (value_at(file.header, {"facts", "restarts"}) == true) return {};
-  if (file.footer.is_object() && file.footer.contains("steady_epoch_s")) {
-    return {number_at(file.footer, {"first_epoch_s"}), number_at(file.footer, {"steady_epoch_s"})};
-  }
-  std::vector<EpochPoint> points;
-  for (const Json& point : file.trace) {
-    points.push_back(
-        {integer_at(point, {"epoch"}).value_or(0), number_at(point, {"train_s"}).value_or(0)});
-  }
-  return epoch_times_between(points);
+  return {number_at(file.footer, {"first_epoch_s"}), number_at(file.footer, {"steady_epoch_s"})};
 }
 
 bool clock_moved(const Json& footer) {

@@ -31,8 +31,7 @@ std::optional<Answer> answer_at_end(const ResultFile& file);
 std::optional<std::size_t> place_at(const ResultFile& file, const TargetSpec& target);
 std::optional<Answer> answer_at(const ResultFile& file, const TargetSpec& target);
 
-// By the footer; of a file that was written before it had them, by its trace, the epochs between
-// two points counting with their mean.
+// By the footer; nothing in both before it.
 EpochTimes epoch_times_of(const ResultFile& file);
 
 // Whether the SM clock that a footer saw moved by more than 2 % of its highest value.

@@ -93,9 +93,6 @@ void add_target(RowBuilder& row, const ResultFile& file, const Json& spec) {
 }
 
 void add_derived(RowBuilder& row, const ResultFile& file) {
-  const EpochTimes epochs = epoch_times_of(file);
-  row.set("first_epoch_s", or_null(epochs.first_s));
-  row.set("steady_epoch_s", or_null(epochs.steady_s));
   if (!file.finished()) return;
   row.set("to_training_s", or_null(to_training_s(file.footer)));
   if (value_at(file.footer, {"sm_clock_seen_hz"}).is_object()) {

@@ -109,7 +109,7 @@ std::span<const ResultField> own_fields() {
        "what comes before training: prepare and transfer, with what an earlier case of the run had "
        "done of them (shared)"},
       {footer, "first_epoch_s", number,
-       "the first epoch by itself; in tables by the trace where the case is unfinished. Null where "
+       "the first epoch by itself. Null where "
        "it was not timed by itself, and of a peer that restarts"},
       {footer, "steady_epoch_s", number,
        "median of the other epochs, one of a group counting with the mean of its group. Null with "

@@ -8,6 +8,7 @@
 #include <fstream>
 #include <functional>
 
+#include "base/json_values.hpp"
 #include "base/rng.hpp"
 #include "harness/results/compare_report.hpp"
 #include "harness/results/compared_case.hpp"
@@ -79,6 +80,8 @@ void write(const std::string& folder, const Made& run) {
   writer.append(header_of(run));
   const auto trace = trace_of(run);
   for (const auto& point : trace) writer.append(point);
+  std::vector<EpochGroup> epochs;
+  for (const double seconds : run.epoch_s) epochs.push_back({1, seconds});
   double best = 2;
   for (const double rmse : run.rmse) best = std::min(best, rmse);
   Json footer = {{"type", "footer"},
@@ -89,6 +92,8 @@ void write(const std::string& folder, const Made& run) {
                   {{"prepare_s", run.prepare_s},
                    {"transfer_s", run.transfer_s},
                    {"train_s", trace.back()["train_s"]}}},
+                 {"first_epoch_s", or_null(epoch_times(epochs).first_s)},
+                 {"steady_epoch_s", or_null(epoch_times(epochs).steady_s)},
                  {"best_test_rmse", best}};
   if (run.contention) set_contention(footer, *run.contention);
   writer.append(footer);
@@ -142,7 +147,7 @@ TEST(ComparedCase, AnEpochOfRunsFromTheStartIsTheMeanOfTheLast) {
   file.trace = {{{"epoch", 0}, {"train_s", 0}},
                 {{"epoch", 5}, {"train_s", 3}},
                 {{"epoch", 10}, {"train_s", 2}}};  // by noise
-  file.footer = {{"status", "completed"}, {"epochs", 10}, {"steady_epoch_s", 0}};
+  file.footer = {{"status", "completed"}, {"epochs", 10}, {"steady_epoch_s", nullptr}};
   EXPECT_EQ(compared_case("a", file)->epoch_s, 0.2);
 }
 

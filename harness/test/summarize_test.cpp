@@ -322,8 +322,6 @@ TEST(Summarize, WhatFollowsFromACaseStandsInItsRow) {
   EXPECT_EQ(row["answer_to_target_s"], 8.25);
   EXPECT_EQ(row["epoch_at_target"], 3);
   EXPECT_EQ(row["epoch_before_target"], 1);
-  EXPECT_EQ(row["first_epoch_s"], 1.5);
-  EXPECT_EQ(row["steady_epoch_s"], 1);
   EXPECT_EQ(row["clock_moved"], true);
   EXPECT_EQ(row["energy_to_target_j"], nullptr) << "which nobody measured";
   EXPECT_EQ(row["trace"]["answer_s"], Json({4.75, 6.25, 8.25}));

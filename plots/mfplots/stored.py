@@ -124,19 +124,6 @@ def _unpacked(path: Path) -> str:
     return b"".join(pieces).decode("utf-8", "replace")
 
 
-def spec_of(folder: Path) -> Json | None:
-    """spec.json as it stands; None where there is none. Raises PlotError where it cannot be read."""
-    if packed := packed_in_place_of(folder):
-        return read_packed(packed).spec
-    path = folder / "spec.json"
-    if not path.is_file():
-        return None
-    try:
-        return json.loads(path.read_text(encoding="utf-8"))
-    except ValueError as error:
-        raise PlotError(f"{path}: expected an object whose \"cases\" lists case ids ({error!r})") from error
-
-
 def case_names(folder: Path) -> list[str]:
     """The files of all cases that are there, by name, packed ones in the order of their spec."""
     if packed := packed_in_place_of(folder):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import statistics
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -42,9 +43,9 @@ class Made:
     method: str | None = None  # of the header; None: that of the algorithm's family
     watts: float | None = None  # of training; None: without NVML
     clock_seen: Json | None = None  # {"min", "median", "max"} of the SM clock
-    contended: list[str] | None = None  # why; None: a file from before it was said
+    contended: list[str] | None = None  # why; None: not known
     host_contended: list[str] | None = None
-    epochs_s: tuple[float | None, float | None] | None = None  # first, steady, of the footer
+    epochs_s: tuple[float | None, float | None] | None = None  # first, steady; None: those of the trace
     schedule: Json | None = None  # instead of a constant rate
     facts: Json | None = None  # of the header
     stop: Json = field(default_factory=lambda: {"epochs": 20, "divergence": 1.0})
@@ -105,6 +106,12 @@ def trace_line(case: Made, epoch: int, seconds: float, rmse: float | None) -> Js
                 "recall_20": rmse, "recall_50": rmse, "map_10": rmse} if case.implicit else {})}
 
 
+def epoch_times(trace: Sequence[tuple[int, float, float | None]]) -> tuple[float | None, float | None]:
+    """Of a trace that has every epoch: the first, and the median of the others."""
+    times = [after[1] - before[1] for before, after in zip(trace, trace[1:])]
+    return times[0] if times else None, statistics.median(times[1:]) if times[1:] else None
+
+
 def footer(case: Made) -> Json:
     known = [rmse for _, _, rmse in case.trace if rmse is not None]
     last = case.trace[-1] if case.trace else (0, 0.0, None)
@@ -113,8 +120,7 @@ def footer(case: Made) -> Json:
             "clocks": {"load_s": 0.1, "prepare_s": case.prepare_s, "transfer_s": 0.05, "train_s": last[1],
                        "train_device_s": None, "evaluate_s": 0.1, "rest_s": 0.75 - case.prepare_s, "wall_s": last[1] + 1},
             "sm_clock_seen_hz": case.clock_seen,
-            **(dict(zip(("first_epoch_s", "steady_epoch_s"), case.epochs_s)) if case.epochs_s
-               else {}),
+            **dict(zip(("first_epoch_s", "steady_epoch_s"), case.epochs_s or epoch_times(case.trace))),
             **({} if case.contended is None else
                {"contended": bool(case.contended), "contended_by": case.contended}),
             **({} if case.host_contended is None else
