@@ -1,6 +1,6 @@
 // Vectors aligned to cache lines, whose new elements are left uninitialised: factors and ratings
 // are written once by the threads that use them (first touch), never zeroed first. Large ones lie
-// on huge pages (base/huge_pages.hpp).
+// on huge pages (base/host/huge_pages.hpp).
 #pragma once
 
 #include <cstddef>
@@ -13,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-#include "base/huge_pages.hpp"
+#include "base/host/huge_pages.hpp"
 
 namespace mf {
 

@@ -6,8 +6,8 @@
 #include <string>
 #include <system_error>
 
-#include "base/control_groups.hpp"
 #include "base/error.hpp"
+#include "base/host/control_groups.hpp"
 #include "base/thread_range.hpp"
 
 namespace mf {

@@ -10,7 +10,7 @@
 #include <thread>
 #include <vector>
 
-#include "base/placement.hpp"
+#include "base/host/placement.hpp"
 
 namespace mf {
 
@@ -20,7 +20,7 @@ std::vector<int> usable_cpus();
 // How many threads can run at once: usable_cpus(), and not more than the cgroup's quota.
 int hardware_threads();
 
-// All threads that compute belong to a team, so what places a team (base/placement.hpp) places
+// All threads that compute belong to a team, so what places a team (base/host/placement.hpp) places
 // them.
 class ThreadTeam {
  public:

@@ -8,8 +8,8 @@
 #include <utility>
 
 #include "base/error.hpp"
-#include "base/files.hpp"
-#include "base/json.hpp"
+#include "base/files/files.hpp"
+#include "base/json/json.hpp"
 
 namespace mf {
 namespace {

@@ -14,7 +14,7 @@
 #include <string_view>
 
 #include "base/clock.hpp"
-#include "base/json_fwd.hpp"
+#include "base/json/json_fwd.hpp"
 
 namespace mf {
 

@@ -17,18 +17,18 @@
 #include <utility>
 #include <vector>
 
-#include "base/atomic_file.hpp"
 #include "base/clock.hpp"
 #include "base/error.hpp"
-#include "base/file_lock.hpp"
+#include "base/files/atomic_file.hpp"
+#include "base/files/file_lock.hpp"
+#include "base/files/mapped_file.hpp"
 #include "base/hash.hpp"
-#include "base/json.hpp"
+#include "base/json/json.hpp"
 #include "base/log.hpp"
-#include "base/mapped_file.hpp"
 #include "base/threads.hpp"
-#include "datasets/ratings/bucket_sort.hpp"
 #include "datasets/ratings/canonical.hpp"
 #include "datasets/ratings/rating_slice.hpp"
+#include "datasets/ratings/sort/bucket_sort.hpp"
 
 namespace mf {
 namespace {

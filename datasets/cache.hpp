@@ -12,8 +12,8 @@
 #include <string>
 #include <thread>
 
-#include "base/communicator.hpp"
-#include "base/file_lock.hpp"
+#include "base/files/file_lock.hpp"
+#include "base/ranks/communicator.hpp"
 #include "base/view.hpp"
 #include "datasets/ratings/dataset.hpp"
 

@@ -5,7 +5,7 @@
 #include <ostream>
 #include <string>
 
-#include "base/json_fwd.hpp"
+#include "base/json/json_fwd.hpp"
 #include "datasets/ratings/dataset.hpp"
 #include "datasets/request.hpp"
 

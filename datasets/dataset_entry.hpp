@@ -14,11 +14,11 @@
 #include <string>
 #include <vector>
 
-#include "base/form.hpp"
-#include "base/json.hpp"
+#include "base/json/form.hpp"
+#include "base/json/json.hpp"
 #include "datasets/cache.hpp"
 #include "datasets/request.hpp"
-#include "datasets/split.hpp"
+#include "datasets/split/split.hpp"
 
 namespace mf {
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "base/hash.hpp"
-#include "base/json.hpp"
+#include "base/json/json.hpp"
 #include "datasets/data_commands.hpp"
 #include "datasets/distribution.hpp"
 

@@ -9,13 +9,13 @@
 #include "base/clock.hpp"
 #include "base/error.hpp"
 #include "base/hash.hpp"
-#include "base/json.hpp"
-#include "base/memory_limit.hpp"
+#include "base/host/memory_limit.hpp"
+#include "base/json/json.hpp"
 #include "base/text.hpp"
-#include "datasets/given_parts.hpp"
 #include "datasets/ratings/rating_parts.hpp"
 #include "datasets/readers/readers.hpp"
 #include "datasets/source_hash.hpp"
+#include "datasets/split/given_parts.hpp"
 
 namespace mf {
 namespace {

@@ -8,7 +8,7 @@
 
 #include "base/error.hpp"
 #include "base/threads.hpp"
-#include "datasets/ratings/bucket_sort.hpp"
+#include "datasets/ratings/sort/bucket_sort.hpp"
 
 namespace mf {
 namespace {

@@ -8,7 +8,7 @@
 
 #include "base/clock.hpp"
 #include "base/error.hpp"
-#include "base/files.hpp"
+#include "base/files/files.hpp"
 #include "base/log.hpp"
 #include "base/text.hpp"
 #include "datasets/cache.hpp"

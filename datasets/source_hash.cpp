@@ -9,7 +9,7 @@
 #include <filesystem>
 
 #include "base/error.hpp"
-#include "base/files.hpp"
+#include "base/files/files.hpp"
 #include "base/hash.hpp"
 #include "base/threads.hpp"
 #include "datasets/readers/text_source.hpp"

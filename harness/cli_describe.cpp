@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "algorithms/core/registry.hpp"
-#include "base/json.hpp"
+#include "base/json/json.hpp"
 #include "base/text.hpp"
 #include "harness/device/device.hpp"
 

@@ -14,18 +14,18 @@
 #include <vector>
 
 #include "base/error.hpp"
-#include "base/files.hpp"
-#include "base/local_ranks.hpp"
+#include "base/files/files.hpp"
 #include "base/log.hpp"
-#include "base/mpi_ranks.hpp"
+#include "base/ranks/local_ranks.hpp"
+#include "base/ranks/mpi_ranks.hpp"
 #include "base/text.hpp"
 #include "base/timeline.hpp"
-#include "harness/results/study_report.hpp"
+#include "harness/results/study/study_report.hpp"
 #include "harness/results/summary.hpp"
 #include "harness/run/apart.hpp"
-#include "harness/run/follower.hpp"
 #include "harness/run/interrupt.hpp"
-#include "harness/run/rank_world.hpp"
+#include "harness/run/ranks/follower.hpp"
+#include "harness/run/ranks/rank_world.hpp"
 #include "harness/run/session.hpp"
 
 namespace mf {

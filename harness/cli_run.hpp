@@ -3,8 +3,8 @@
 
 #include <string>
 
-#include "harness/run/progress.hpp"
 #include "harness/run/run_options.hpp"
+#include "harness/run/show/progress.hpp"
 #include "harness/spec/spec.hpp"
 
 namespace mf {

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "base/json_fwd.hpp"
+#include "base/json/json_fwd.hpp"
 
 namespace mf {
 

@@ -1,4 +1,4 @@
-#include "algorithms/core/nccl_library.hpp"
+#include "algorithms/core/ranks/nccl_library.hpp"
 #include "harness/cli.hpp"
 
 int main(int argc, char** argv) {

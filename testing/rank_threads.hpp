@@ -8,8 +8,8 @@
 #include <utility>
 #include <vector>
 
-#include "base/communicator.hpp"
-#include "base/local_ranks.hpp"
+#include "base/ranks/communicator.hpp"
+#include "base/ranks/local_ranks.hpp"
 
 namespace mf::test {
 

@@ -1,5 +1,6 @@
 """Includes point one way: every room may include itself and those that stand above it in the table."""
 
+import collections
 import pathlib
 import re
 
@@ -22,6 +23,10 @@ LEVELS = [
     ["harness/spec"],
     ["harness/device"],
     ["harness/evaluate"],
+    ["harness/results/meaning"],
+    ["harness/results/files"],
+    ["harness/results/compare"],
+    ["harness/results/study"],
     ["harness/results"],
     ["harness/run"],
     ["harness"],
@@ -128,6 +133,17 @@ def test_every_source_has_a_room(includes):
     assert not lost, f"in no room of the table LEVELS: {', '.join(lost)}"
 
 
+MOST_FILES = 28  # of a folder, tests aside: more are rooms
+
+
+def test_no_folder_grows_past_what_a_reader_takes_in():
+    sources = [path.relative_to(ROOT) for folder in ["base", "datasets", "algorithms", "harness"]
+               for path in (ROOT / folder).rglob("*") if path.suffix in SOURCES]
+    counts = collections.Counter(path.parent.as_posix() for path in sources if not is_test(path.as_posix()))
+    wide = [f"{folder}: {count} sources" for folder, count in counts.items() if count > MOST_FILES]
+    assert not wide, f"at most {MOST_FILES} a folder, move them into rooms by meaning: {', '.join(wide)}"
+
+
 def test_nothing_includes_upwards(includes):
     wrong = wrong_includes(includes)
     assert not wrong, "\n".join(wrong)
@@ -156,6 +172,7 @@ def test_rooms_make_no_circle(includes):
     ("harness/run/runner.cpp", "harness/cli.hpp", "above it"),
     ("algorithms/core/model.hpp", "algorithms/als/cg.hpp", "above it"),
     ("harness/spec/spec.cpp", "harness/run/runner.hpp", "above it"),
+    ("harness/results/files/result_file.cpp", "harness/results/compare/compare.hpp", "above it"),
     ("harness/main.cpp", "testing/temp_folder.hpp", "only tests"),
 ])
 def test_what_is_wrong_is_found(source, target, words):
@@ -163,7 +180,7 @@ def test_what_is_wrong_is_found(source, target, words):
 
 
 @pytest.mark.parametrize("source, target", [
-    ("harness/run/runner.cpp", "harness/results/result_file.hpp"),
+    ("harness/run/runner.cpp", "harness/results/files/result_file.hpp"),
     ("algorithms/als/fused/kernels.cu", "algorithms/als/cg.hpp"),
     ("algorithms/ials/cpu/algorithm.cpp", "algorithms/als/cg.hpp"),
     ("algorithms/ials/cpu/algorithm.cpp", "algorithms/core/model.hpp"),

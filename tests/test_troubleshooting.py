@@ -24,13 +24,13 @@ FAILS = re.compile(rf"\bFailure\(\s*(\w+),\s*((?:f?(?:{STRING}|'[^'\n]*')\s*)*)"
 TEXTS = {path: path.read_text(encoding="utf-8") for path in [*SOURCES, FETCH]}
 # What hands on a message that was made elsewhere, by the file that does so.
 HANDED_ON = {
-    "algorithms/core/cuda/device_communicator.cuda.cpp", "algorithms/core/foreign.hpp",
-    "algorithms/core/cuda/nccl.cuda.cpp", "algorithms/peer/session.cpp", "base/form.hpp",
+    "algorithms/core/cuda/ranks/device_communicator.cuda.cpp", "algorithms/core/foreign.hpp",
+    "algorithms/core/cuda/ranks/nccl.cuda.cpp", "algorithms/peer/session.cpp", "base/json/form.hpp",
     "datasets/cache.cpp", "datasets/data_commands.cpp", "datasets/fetch/fetch.py",
     "datasets/load.cpp", "datasets/look.cpp", "datasets/ratings/dataset.cpp", "datasets/request.cpp",
     "harness/cli.cpp", "harness/device/device_clock.cuda.cpp", "harness/evaluate/model_io.cpp",
-    "harness/run/follower.cpp", "harness/run/preflight.cpp", "harness/run/rank_world.cpp",
-    "harness/run/case_setup.cpp", "harness/run/session.cpp",
+    "harness/run/ranks/follower.cpp", "harness/run/plan/preflight.cpp", "harness/run/ranks/rank_world.cpp",
+    "harness/run/case/case_setup.cpp", "harness/run/session.cpp",
     "harness/spec/spec.cpp",
     "harness/spec/spec_forms.cpp", "harness/spec/tune.cpp",
 }

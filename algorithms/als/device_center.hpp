@@ -5,9 +5,9 @@
 #include <cuda_runtime_api.h>
 
 #include "algorithms/als/center.hpp"
-#include "algorithms/core/cuda/device_ratings.hpp"
-#include "algorithms/core/cuda/rank_ratings.hpp"
-#include "algorithms/core/cuda/upload.hpp"
+#include "algorithms/core/cuda/ratings/device_ratings.hpp"
+#include "algorithms/core/cuda/ratings/rank_ratings.hpp"
+#include "algorithms/core/cuda/ratings/upload.hpp"
 
 namespace mf::als {
 

@@ -5,7 +5,7 @@
 #include "algorithms/als/cpu/settings.hpp"
 #include "algorithms/als/cumf/settings.hpp"
 #include "algorithms/als/fused/settings.hpp"
-#include "algorithms/core/ranked.hpp"
+#include "algorithms/core/ranks/ranked.hpp"
 #include "algorithms/core/registry.hpp"
 
 namespace mf::als {

@@ -3,7 +3,7 @@
 
 #include "algorithms/als/center.hpp"
 #include "algorithms/als/side.hpp"
-#include "algorithms/core/row_cuts.hpp"
+#include "algorithms/core/ranks/row_cuts.hpp"
 #include "base/aligned.hpp"
 #include "datasets/ratings/rating_slice.hpp"
 #include "datasets/ratings/ratings.hpp"

@@ -1,6 +1,6 @@
 #include "algorithms/ccd/settings.hpp"
 
-#include "algorithms/core/sgd_params.hpp"
+#include "algorithms/core/sgd/sgd_params.hpp"
 
 namespace mf::ccd {
 

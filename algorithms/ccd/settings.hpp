@@ -8,7 +8,7 @@
 #include "algorithms/ccd/sweep.hpp"
 #include "algorithms/core/algorithm.hpp"
 #include "algorithms/core/params.hpp"
-#include "base/names.hpp"
+#include "base/json/names.hpp"
 
 namespace mf::ccd {
 

@@ -1,7 +1,7 @@
 #include "algorithms/core/algorithm.hpp"
 
-#include "algorithms/core/ranked.hpp"
-#include "base/json.hpp"
+#include "algorithms/core/ranks/ranked.hpp"
+#include "base/json/json.hpp"
 
 namespace mf {
 

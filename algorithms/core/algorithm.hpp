@@ -26,8 +26,8 @@ class DeviceRatings;
 
 namespace mf {
 
-// Of what several processes compute together (core/ranked.hpp), and of what trains in a process of
-// its own (core/foreign.hpp): null for all others.
+// Of what several processes compute together (core/ranks/ranked.hpp), and of what trains in a
+// process of its own (core/foreign.hpp): null for all others.
 struct RankInfo;
 struct RankLoan;
 struct ForeignInfo;
@@ -59,7 +59,7 @@ struct Context {
   // is to upload its own.
   cuda::DeviceRatings* ratings = nullptr;
   // Users and items together that have a training rating; nothing where nobody has counted them
-  // (core/sgd_params.hpp: rated_shape).
+  // (core/sgd/sgd_params.hpp: rated_shape).
   std::optional<std::int64_t> rated_rows;
   // Polled between blocks of long epochs; true: return early (the epoch will not be recorded).
   std::function<bool()> stop_requested;

@@ -1,5 +1,5 @@
 // Bytes that the ratings take on the device while an algorithm is prepared, and of the host on
-// their way there, for AlgorithmInfo::memory (cuda/device_ratings.hpp needs CUDA).
+// their way there, for AlgorithmInfo::memory (cuda/ratings/device_ratings.hpp needs CUDA).
 #pragma once
 
 #include <algorithm>
@@ -41,8 +41,8 @@ inline ProblemShape share_of(const ProblemShape& shape, int devices) {
 }
 
 // The most that there is on it while the columns of several devices are made
-// (cuda/rank_ratings.hpp): its rows, the same by item, what the others send, and what becomes of
-// it; before that, the sort. Offsets of all items.
+// (cuda/ratings/rank_ratings.hpp): its rows, the same by item, what the others send, and what
+// becomes of it; before that, the sort. Offsets of all items.
 inline double joining_columns_bytes(const ProblemShape& shape, int devices) {
   const ProblemShape own = share_of(shape, devices);
   const double offsets = 24.0 * static_cast<double>(shape.n_items + 1);
@@ -50,8 +50,8 @@ inline double joining_columns_bytes(const ProblemShape& shape, int devices) {
   return std::max(making_columns_bytes(own), joining) + offsets;
 }
 
-// While ratings are sorted by keys of that many bytes (cuda/sort_ratings.cuh), R by rows among
-// them, and then copied into their new order of 12 bytes each.
+// While ratings are sorted by keys of that many bytes (cuda/ratings/sort_ratings.cuh), R by rows
+// among them, and then copied into their new order of 12 bytes each.
 inline double sorting_bytes(const ProblemShape& shape, double key_bytes) {
   const double nnz = static_cast<double>(shape.nnz);
   return row_ratings_bytes(shape) + nnz * (12 + std::max(2 * key_bytes, 12.0));

@@ -2,7 +2,7 @@
 // rates never stand on one axis.
 #pragma once
 
-#include "base/names.hpp"
+#include "base/json/names.hpp"
 
 namespace mf {
 

@@ -10,7 +10,7 @@
 
 #include "algorithms/core/initial_rule.hpp"
 #include "base/aligned.hpp"
-#include "base/names.hpp"
+#include "base/json/names.hpp"
 
 namespace mf {
 

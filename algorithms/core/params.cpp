@@ -1,7 +1,7 @@
 #include "algorithms/core/params.hpp"
 
 #include "base/error.hpp"
-#include "base/json.hpp"
+#include "base/json/json.hpp"
 #include "base/text.hpp"
 
 #include <fmt/ranges.h>

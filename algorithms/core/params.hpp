@@ -10,8 +10,8 @@
 #include <variant>
 #include <vector>
 
-#include "base/json_fwd.hpp"
-#include "base/names.hpp"
+#include "base/json/json_fwd.hpp"
+#include "base/json/names.hpp"
 
 namespace mf {
 

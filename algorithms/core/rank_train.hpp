@@ -3,7 +3,7 @@
 
 #include <memory>
 
-#include "algorithms/core/ranked.hpp"
+#include "algorithms/core/ranks/ranked.hpp"
 #include "datasets/ratings/rating_slice.hpp"
 
 namespace mf {

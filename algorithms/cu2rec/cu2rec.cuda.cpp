@@ -5,8 +5,8 @@
 #include <utility>
 
 #include "algorithms/core/cuda/device_model.hpp"
-#include "algorithms/core/cuda/device_ratings.hpp"
 #include "algorithms/core/cuda/launch.hpp"
+#include "algorithms/core/cuda/ratings/device_ratings.hpp"
 #include "algorithms/core/cuda/stream.hpp"
 #include "algorithms/core/registry.hpp"
 #include "algorithms/cu2rec/kernels.hpp"

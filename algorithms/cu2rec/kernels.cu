@@ -18,7 +18,7 @@
 #include <curand_kernel.h>
 
 #include "algorithms/core/cuda/launch.hpp"
-#include "algorithms/core/cuda/row_words.cuh"
+#include "algorithms/core/cuda/ratings/row_words.cuh"
 #include "algorithms/core/random.hpp"
 #include "algorithms/cu2rec/kernels.hpp"
 

@@ -3,13 +3,13 @@
 #include <memory>
 #include <vector>
 
-#include "algorithms/core/cuda/exchanged_json.hpp"
-#include "algorithms/core/cuda/rank_ratings.hpp"
+#include "algorithms/core/cuda/ranks/exchanged_json.hpp"
+#include "algorithms/core/cuda/ratings/rank_ratings.hpp"
 #include "algorithms/core/registry.hpp"
 #include "algorithms/cumf_sgd/device_grid.hpp"
 #include "algorithms/cumf_sgd/device_sgd.hpp"
 #include "algorithms/cumf_sgd/rounds.hpp"
-#include "base/json.hpp"
+#include "base/json/json.hpp"
 
 namespace mf::cumf_sgd {
 namespace {

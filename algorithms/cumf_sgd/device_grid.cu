@@ -2,7 +2,7 @@
 // are cut by sums of counts, segments where they are told.
 #include "algorithms/cumf_sgd/device_grid.hpp"
 
-#include "algorithms/core/cuda/sort_ratings.cuh"
+#include "algorithms/core/cuda/ratings/sort_ratings.cuh"
 #include "algorithms/cumf_sgd/grid.hpp"
 
 namespace mf::cumf_sgd {

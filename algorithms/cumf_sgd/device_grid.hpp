@@ -7,8 +7,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "algorithms/core/cuda/device_ratings.hpp"
 #include "algorithms/core/cuda/memory.hpp"
+#include "algorithms/core/cuda/ratings/device_ratings.hpp"
 
 namespace mf::cumf_sgd {
 

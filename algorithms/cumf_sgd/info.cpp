@@ -6,7 +6,7 @@
 #include <limits>
 
 #include "algorithms/core/device_need.hpp"
-#include "algorithms/core/ranks.hpp"
+#include "algorithms/core/ranks/ranks.hpp"
 #include "algorithms/core/registry.hpp"
 #include "algorithms/cumf_sgd/settings.hpp"
 

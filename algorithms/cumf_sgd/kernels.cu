@@ -1,4 +1,5 @@
-// The passes of batch_hogwild and wavefront. The update (core/sgd_rule.hpp), both with old values:
+// The passes of batch_hogwild and wavefront. The update (core/sgd/sgd_rule.hpp), both with old
+// values:
 //
 //   e    = r - p_u . q_i
 //   p_u += rate (e q_i - reg_p p_u)      q_i += rate (e p_u - reg_q q_i)
@@ -22,8 +23,8 @@
 
 #include "algorithms/core/cuda/check.hpp"
 #include "algorithms/core/cuda/launch.hpp"
-#include "algorithms/core/cuda/row_shape.hpp"
-#include "algorithms/core/cuda/row_words.cuh"
+#include "algorithms/core/cuda/ratings/row_shape.hpp"
+#include "algorithms/core/cuda/ratings/row_words.cuh"
 #include "algorithms/cumf_sgd/kernels.hpp"
 
 namespace mf::cumf_sgd {

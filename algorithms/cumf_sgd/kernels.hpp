@@ -5,7 +5,7 @@
 
 #include <cstdint>
 
-#include "algorithms/core/cuda/device_ratings.hpp"
+#include "algorithms/core/cuda/ratings/device_ratings.hpp"
 #include "algorithms/cumf_sgd/order.hpp"
 #include "algorithms/cumf_sgd/settings.hpp"
 

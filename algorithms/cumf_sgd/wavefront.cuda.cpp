@@ -6,7 +6,7 @@
 #include "algorithms/cumf_sgd/device_grid.hpp"
 #include "algorithms/cumf_sgd/device_sgd.hpp"
 #include "base/error.hpp"
-#include "base/json.hpp"
+#include "base/json/json.hpp"
 
 namespace mf::cumf_sgd {
 namespace {

@@ -7,7 +7,7 @@
 #include "algorithms/core/cuda/stream.hpp"
 #include "algorithms/gpusgd/device_arrangement.hpp"
 #include "algorithms/gpusgd/kernels.hpp"
-#include "base/json.hpp"
+#include "base/json/json.hpp"
 
 namespace mf::gpusgd {
 

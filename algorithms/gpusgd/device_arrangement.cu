@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "algorithms/core/cuda/sort_ratings.cuh"
+#include "algorithms/core/cuda/ratings/sort_ratings.cuh"
 
 namespace mf::gpusgd {
 namespace {

@@ -1,6 +1,6 @@
 #include "algorithms/gpusgd/facts.hpp"
 
-#include "base/json.hpp"
+#include "base/json/json.hpp"
 
 namespace mf::gpusgd {
 namespace {

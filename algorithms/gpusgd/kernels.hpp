@@ -5,7 +5,7 @@
 
 #include <cstdint>
 
-#include "algorithms/core/sgd_rule.hpp"
+#include "algorithms/core/sgd/sgd_rule.hpp"
 #include "algorithms/gpusgd/settings.hpp"
 #include "datasets/ratings/rating.hpp"
 

@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "algorithms/core/sgd_params.hpp"
+#include "algorithms/core/sgd/sgd_params.hpp"
 
 namespace mf::gpusgd {
 

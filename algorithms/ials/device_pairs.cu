@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "algorithms/core/cuda/launch.hpp"
-#include "algorithms/core/cuda/make_columns.hpp"
-#include "algorithms/core/cuda/scan_sort.cuh"
-#include "algorithms/core/cuda/walk_rows.cuh"
+#include "algorithms/core/cuda/ratings/make_columns.hpp"
+#include "algorithms/core/cuda/ratings/scan_sort.cuh"
+#include "algorithms/core/cuda/ratings/walk_rows.cuh"
 #include "algorithms/ials/sides.hpp"
 
 namespace mf::ials {

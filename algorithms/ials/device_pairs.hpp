@@ -6,9 +6,9 @@
 #include <cstdint>
 
 #include "algorithms/als/cumf/split_side.hpp"
-#include "algorithms/core/cuda/device_ratings.hpp"
 #include "algorithms/core/cuda/memory.hpp"
-#include "algorithms/core/cuda/rank_ratings.hpp"
+#include "algorithms/core/cuda/ratings/device_ratings.hpp"
+#include "algorithms/core/cuda/ratings/rank_ratings.hpp"
 #include "algorithms/core/implicit.hpp"
 #include "algorithms/ials/observed.hpp"
 

@@ -7,8 +7,8 @@
 #include <utility>
 
 #include "algorithms/core/cuda/initial_rows.hpp"
-#include "algorithms/core/cuda/make_columns.hpp"
-#include "algorithms/core/cuda/upload.hpp"
+#include "algorithms/core/cuda/ratings/make_columns.hpp"
+#include "algorithms/core/cuda/ratings/upload.hpp"
 #include "algorithms/core/rows.hpp"
 #include "algorithms/ials/device_pairs.hpp"
 

@@ -1,5 +1,5 @@
 #include "algorithms/ials/pairs_body.hpp"
-#include "base/isa.hpp"
+#include "base/host/isa.hpp"
 
 namespace mf::ials {
 namespace {

@@ -9,7 +9,7 @@
 
 #include "algorithms/peer/places.hpp"
 #include "base/error.hpp"
-#include "base/json.hpp"
+#include "base/json/json.hpp"
 #include "base/text.hpp"
 
 namespace mf {

@@ -11,7 +11,7 @@
 
 #include "algorithms/core/foreign.hpp"
 #include "base/error.hpp"
-#include "base/npy.hpp"
+#include "base/files/npy.hpp"
 #include "base/text.hpp"
 
 namespace mf::peer {

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "algorithms/core/model.hpp"
-#include "base/json.hpp"
+#include "base/json/json.hpp"
 
 namespace mf::peer {
 

@@ -14,12 +14,12 @@
 #include "algorithms/peer/places.hpp"
 #include "algorithms/peer/session.hpp"
 #include "algorithms/peer/training_files.hpp"
-#include "base/atomic_file.hpp"
 #include "base/error.hpp"
-#include "base/json.hpp"
-#include "base/json_values.hpp"
-#include "base/memory_limit.hpp"
-#include "base/npy.hpp"
+#include "base/files/atomic_file.hpp"
+#include "base/files/npy.hpp"
+#include "base/host/memory_limit.hpp"
+#include "base/json/json.hpp"
+#include "base/json/json_values.hpp"
 
 namespace mf {
 namespace {

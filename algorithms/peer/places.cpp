@@ -15,7 +15,7 @@
 #include <utility>
 
 #include "base/error.hpp"
-#include "base/shared_folder.hpp"
+#include "base/files/shared_folder.hpp"
 #include "base/text.hpp"
 
 namespace mf::peer {

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "base/files.hpp"
+#include "base/files/files.hpp"
 
 namespace mf::peer {
 

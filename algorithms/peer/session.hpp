@@ -12,7 +12,7 @@
 #include "algorithms/core/model.hpp"
 #include "algorithms/peer/supervised.hpp"
 #include "base/clock.hpp"
-#include "base/json.hpp"
+#include "base/json/json.hpp"
 
 namespace mf::peer {
 

@@ -15,8 +15,8 @@
 #include "algorithms/peer/places.hpp"
 #include "base/clock.hpp"
 #include "base/error.hpp"
-#include "base/json_values.hpp"
-#include "base/names.hpp"
+#include "base/json/json_values.hpp"
+#include "base/json/names.hpp"
 
 namespace mf::peer {
 namespace {

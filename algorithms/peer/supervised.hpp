@@ -10,8 +10,8 @@
 #include <string>
 #include <vector>
 
-#include "base/files.hpp"
-#include "base/json_fwd.hpp"
+#include "base/files/files.hpp"
+#include "base/json/json_fwd.hpp"
 
 namespace mf::peer {
 

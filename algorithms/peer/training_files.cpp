@@ -5,7 +5,7 @@
 
 #include "base/clock.hpp"
 #include "base/error.hpp"
-#include "base/npy.hpp"
+#include "base/files/npy.hpp"
 
 namespace mf::peer {
 namespace {

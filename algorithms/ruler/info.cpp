@@ -1,6 +1,6 @@
 // ruler and ruler_device: names, parameters and memory.
 #include "algorithms/core/registry.hpp"
-#include "algorithms/core/sgd_params.hpp"
+#include "algorithms/core/sgd/sgd_params.hpp"
 
 namespace mf {
 namespace {

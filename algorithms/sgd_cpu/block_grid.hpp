@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "algorithms/core/algorithm.hpp"
-#include "algorithms/core/row_cuts.hpp"
+#include "algorithms/core/ranks/row_cuts.hpp"
 #include "algorithms/sgd_cpu/block_scheduler.hpp"
 #include "algorithms/sgd_cpu/huge_array.hpp"
 #include "algorithms/sgd_cpu/kernel.hpp"

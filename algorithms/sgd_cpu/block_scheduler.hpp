@@ -9,7 +9,7 @@
 #include <optional>
 #include <vector>
 
-#include "base/names.hpp"
+#include "base/json/names.hpp"
 #include "base/rng.hpp"
 #include "base/view.hpp"
 

@@ -6,7 +6,7 @@
 #include "algorithms/core/rank_train.hpp"
 #include "algorithms/core/registry.hpp"
 #include "algorithms/core/rows.hpp"
-#include "base/json.hpp"
+#include "base/json/json.hpp"
 #include "base/rng.hpp"
 
 namespace mf::sgd_cpu {

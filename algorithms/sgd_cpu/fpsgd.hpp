@@ -6,7 +6,7 @@
 #include <deque>
 #include <vector>
 
-#include "algorithms/core/ranked.hpp"
+#include "algorithms/core/ranks/ranked.hpp"
 #include "algorithms/sgd_cpu/block_grid.hpp"
 #include "algorithms/sgd_cpu/block_scheduler.hpp"
 #include "algorithms/sgd_cpu/ring.hpp"

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "algorithms/core/ranks.hpp"
+#include "algorithms/core/ranks/ranks.hpp"
 #include "algorithms/core/registry.hpp"
 #include "algorithms/core/rows.hpp"
 #include "algorithms/sgd_cpu/block_grid.hpp"

@@ -1,5 +1,5 @@
 // The inner loops of SGD, one build per instruction set, chosen at run time. The update is that of
-// core/sgd_rule.hpp. NOTES.md has the bytes and FLOPs of an update and what bounds the loops.
+// core/sgd/sgd_rule.hpp. NOTES.md has the bytes and FLOPs of an update and what bounds the loops.
 //
 // Plain data and templates only: this header is included by files compiled for AVX, and an inline
 // function could be emitted there and then linked into code for every CPU. The templates of the
@@ -8,11 +8,11 @@
 
 #include <cstdint>
 
-#include "algorithms/core/sgd_rule.hpp"
+#include "algorithms/core/sgd/sgd_rule.hpp"
 #include "datasets/ratings/rating.hpp"
 
 namespace mf {
-enum class Isa;  // base/isa.hpp
+enum class Isa;  // base/host/isa.hpp
 }
 
 namespace mf::sgd_cpu {

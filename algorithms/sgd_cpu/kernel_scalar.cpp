@@ -1,6 +1,6 @@
 // The inner loops for every CPU, and the choice among all.
 #include "algorithms/sgd_cpu/kernel_body.hpp"
-#include "base/isa.hpp"
+#include "base/host/isa.hpp"
 
 namespace mf::sgd_cpu {
 namespace {

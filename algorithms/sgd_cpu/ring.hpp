@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "algorithms/core/algorithm.hpp"
-#include "algorithms/core/row_cuts.hpp"
+#include "algorithms/core/ranks/row_cuts.hpp"
 #include "algorithms/sgd_cpu/row_store.hpp"
-#include "base/communicator.hpp"
+#include "base/ranks/communicator.hpp"
 
 namespace mf::sgd_cpu {
 

@@ -4,9 +4,9 @@
 #include <cstdint>
 
 #include "algorithms/core/algorithm.hpp"
-#include "algorithms/core/sgd_params.hpp"
+#include "algorithms/core/sgd/sgd_params.hpp"
 #include "algorithms/sgd_cpu/kernel.hpp"
-#include "base/isa.hpp"
+#include "base/host/isa.hpp"
 
 namespace mf::sgd_cpu {
 

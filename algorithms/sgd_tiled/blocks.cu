@@ -3,7 +3,7 @@
 #include "algorithms/sgd_tiled/blocks.hpp"
 
 #include "algorithms/core/cuda/launch.hpp"
-#include "algorithms/core/cuda/scan_sort.cuh"
+#include "algorithms/core/cuda/ratings/scan_sort.cuh"
 
 namespace mf::sgd_tiled {
 namespace {

@@ -3,7 +3,7 @@
 #include "algorithms/sgd_tiled/device_tiles.hpp"
 
 #include "algorithms/core/cuda/launch.hpp"
-#include "algorithms/core/cuda/scan_sort.cuh"
+#include "algorithms/core/cuda/ratings/scan_sort.cuh"
 #include "algorithms/sgd_tiled/rule.hpp"
 #include "base/error.hpp"
 

@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "algorithms/core/device_need.hpp"
-#include "algorithms/core/ranks.hpp"
+#include "algorithms/core/ranks/ranks.hpp"
 #include "algorithms/core/registry.hpp"
 #include "algorithms/sgd_tiled/ring.hpp"
 #include "algorithms/sgd_tiled/rule.hpp"

@@ -1,4 +1,4 @@
-// The pass of sgd_tiled. The update (core/sgd_rule.hpp), with the old values throughout:
+// The pass of sgd_tiled. The update (core/sgd/sgd_rule.hpp), with the old values throughout:
 //
 //   e    = r - (mu + b_u + c_i + p_u . q_i)              plain model: r - p_u . q_i
 //   p_u += rate (e q_i - reg_p p_u)      q_i += rate (e p_u - reg_q q_i)
@@ -20,8 +20,8 @@
 
 #include "algorithms/core/cuda/check.hpp"
 #include "algorithms/core/cuda/launch.hpp"
-#include "algorithms/core/cuda/row_shape.hpp"
-#include "algorithms/core/cuda/row_words.cuh"
+#include "algorithms/core/cuda/ratings/row_shape.hpp"
+#include "algorithms/core/cuda/ratings/row_words.cuh"
 #include "algorithms/sgd_tiled/kernels.hpp"
 #include "algorithms/sgd_tiled/rule.hpp"
 

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "algorithms/core/sgd_params.hpp"
+#include "algorithms/core/sgd/sgd_params.hpp"
 
 namespace mf::sgd_tiled {
 namespace {

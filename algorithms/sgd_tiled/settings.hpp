@@ -4,7 +4,7 @@
 #include <cstdint>
 
 #include "algorithms/core/algorithm.hpp"
-#include "algorithms/core/sgd_params.hpp"
+#include "algorithms/core/sgd/sgd_params.hpp"
 #include "algorithms/core/storage.hpp"
 
 namespace mf::sgd_tiled {

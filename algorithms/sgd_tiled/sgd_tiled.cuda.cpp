@@ -4,8 +4,8 @@
 #include <memory>
 #include <vector>
 
-#include "algorithms/core/cuda/exchanged_json.hpp"
-#include "algorithms/core/cuda/rank_ratings.hpp"
+#include "algorithms/core/cuda/ranks/exchanged_json.hpp"
+#include "algorithms/core/cuda/ratings/rank_ratings.hpp"
 #include "algorithms/core/cuda/stored_model.hpp"
 #include "algorithms/core/rank_train.hpp"
 #include "algorithms/core/registry.hpp"
@@ -14,7 +14,7 @@
 #include "algorithms/sgd_tiled/kernels.hpp"
 #include "algorithms/sgd_tiled/ring.hpp"
 #include "algorithms/sgd_tiled/rule.hpp"
-#include "base/json.hpp"
+#include "base/json/json.hpp"
 
 namespace mf::sgd_tiled {
 namespace {

@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "base/error.hpp"
-#include "base/form.hpp"
 #include "base/hash.hpp"
-#include "base/json.hpp"
+#include "base/json/form.hpp"
+#include "base/json/json.hpp"
 #include "base/rng.hpp"
 #include "base/text.hpp"
 #include "base/threads.hpp"

@@ -1,5 +1,5 @@
 // How many processors the control groups leave, read from trees made up here.
-#include "base/control_groups.hpp"
+#include "base/host/control_groups.hpp"
 
 #include <gtest/gtest.h>
 

@@ -9,10 +9,10 @@
 #include <filesystem>
 #include <thread>
 
-#include "base/atomic_file.hpp"
-#include "base/file_lock.hpp"
-#include "base/mapped_file.hpp"
-#include "base/npy.hpp"
+#include "base/files/atomic_file.hpp"
+#include "base/files/file_lock.hpp"
+#include "base/files/mapped_file.hpp"
+#include "base/files/npy.hpp"
 #include "testing/test_support.hpp"
 
 namespace mf {

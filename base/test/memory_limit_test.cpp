@@ -1,5 +1,5 @@
 // What limits memory, read from trees made up here as the kernel writes them.
-#include "base/memory_limit.hpp"
+#include "base/host/memory_limit.hpp"
 
 #include <gtest/gtest.h>
 #include <sys/resource.h>

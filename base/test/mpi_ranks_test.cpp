@@ -1,5 +1,5 @@
 // Run again under mpirun, as ranks of which each is this test.
-#include "base/mpi_ranks.hpp"
+#include "base/ranks/mpi_ranks.hpp"
 
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -12,7 +12,7 @@
 #include <thread>
 #include <vector>
 
-#include "base/rank_links.hpp"
+#include "base/ranks/rank_links.hpp"
 
 namespace mf {
 namespace {

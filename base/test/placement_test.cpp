@@ -1,4 +1,4 @@
-#include "base/placement.hpp"
+#include "base/host/placement.hpp"
 
 #include <gtest/gtest.h>
 
@@ -7,8 +7,8 @@
 #include <fstream>
 #include <set>
 
-#include "base/cpu_topology.hpp"
 #include "base/error.hpp"
+#include "base/host/cpu_topology.hpp"
 #include "base/threads.hpp"
 #include "testing/temp_folder.hpp"
 

@@ -7,7 +7,7 @@
 #include <set>
 
 #include "base/error.hpp"
-#include "base/json.hpp"
+#include "base/json/json.hpp"
 #include "base/thread_range.hpp"
 #include "base/threads.hpp"
 #include "testing/temp_folder.hpp"

@@ -14,7 +14,7 @@
 #include <stdexcept>
 #include <string>
 
-#include "base/npy.hpp"
+#include "base/files/npy.hpp"
 #include "base/threads.hpp"
 #include "datasets/cache.hpp"
 #include "datasets/from_files.hpp"

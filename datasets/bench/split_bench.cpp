@@ -11,7 +11,7 @@
 #include <utility>
 
 #include "base/threads.hpp"
-#include "datasets/split.hpp"
+#include "datasets/split/split.hpp"
 #include "datasets/synthetic/synthetic.hpp"
 #include "testing/bench_size.hpp"
 #include "testing/bench_threads.hpp"

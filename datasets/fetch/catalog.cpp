@@ -6,7 +6,7 @@
 #include <limits>
 
 #include "base/error.hpp"
-#include "base/form.hpp"
+#include "base/json/form.hpp"
 #include "base/text.hpp"
 #include "datasets/ratings/scale_form.hpp"
 

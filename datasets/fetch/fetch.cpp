@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "base/error.hpp"
-#include "base/files.hpp"
-#include "base/shared_folder.hpp"
+#include "base/files/files.hpp"
+#include "base/files/shared_folder.hpp"
 #include "datasets/fetch/catalog.hpp"
 
 namespace mf {

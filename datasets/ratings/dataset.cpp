@@ -6,7 +6,7 @@
 #include <cmath>
 #include <limits>
 
-#include "base/json.hpp"
+#include "base/json/json.hpp"
 #include "datasets/ratings/scale_form.hpp"
 
 namespace mf {

@@ -6,8 +6,8 @@
 #include <string>
 
 #include "base/aligned.hpp"
-#include "base/json_fwd.hpp"
-#include "base/names.hpp"
+#include "base/json/json_fwd.hpp"
+#include "base/json/names.hpp"
 #include "datasets/ratings/ratings.hpp"
 
 namespace mf {

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <vector>
 
-#include "datasets/ratings/bucket_sort.hpp"
 #include "datasets/ratings/ratings.hpp"
+#include "datasets/ratings/sort/bucket_sort.hpp"
 
 namespace mf {
 namespace {

@@ -11,12 +11,12 @@
 #include <vector>
 
 #include "base/error.hpp"
-#include "base/pages.hpp"
-#include "datasets/ratings/bucket_sort.hpp"
-#include "datasets/ratings/id_index.hpp"
+#include "base/host/pages.hpp"
+#include "datasets/ratings/ids/id_index.hpp"
 #include "datasets/ratings/rating_parts.hpp"
-#include "datasets/ratings/rating_sort.hpp"
 #include "datasets/ratings/ratings.hpp"
+#include "datasets/ratings/sort/bucket_sort.hpp"
+#include "datasets/ratings/sort/rating_sort.hpp"
 
 namespace mf {
 namespace {

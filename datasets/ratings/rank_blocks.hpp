@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "base/aligned.hpp"
-#include "base/communicator.hpp"
+#include "base/ranks/communicator.hpp"
 #include "base/view.hpp"
 
 namespace mf {

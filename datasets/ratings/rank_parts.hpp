@@ -2,7 +2,7 @@
 // evaluated.
 #pragma once
 
-#include "base/communicator.hpp"
+#include "base/ranks/communicator.hpp"
 #include "base/threads.hpp"
 #include "datasets/ratings/ratings.hpp"
 

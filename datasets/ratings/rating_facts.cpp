@@ -5,8 +5,8 @@
 #include <cmath>
 #include <utility>
 
-#include "datasets/ratings/bucket_sort.hpp"
 #include "datasets/ratings/rank_blocks.hpp"
+#include "datasets/ratings/sort/bucket_sort.hpp"
 
 namespace mf {
 namespace {

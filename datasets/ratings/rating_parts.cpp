@@ -8,7 +8,7 @@
 #include <emmintrin.h>
 #endif
 
-#include "base/pages.hpp"
+#include "base/host/pages.hpp"
 
 namespace mf {
 namespace {

@@ -18,8 +18,8 @@
 #include "base/aligned.hpp"
 #include "base/threads.hpp"
 #include "base/view.hpp"
-#include "datasets/ratings/bucket_plan.hpp"
-#include "datasets/ratings/id_index.hpp"
+#include "datasets/ratings/ids/id_index.hpp"
+#include "datasets/ratings/sort/bucket_plan.hpp"
 
 namespace mf {
 

@@ -6,7 +6,7 @@
 
 #include "base/error.hpp"
 #include "base/hash.hpp"
-#include "datasets/ratings/bucket_sort.hpp"
+#include "datasets/ratings/sort/bucket_sort.hpp"
 
 namespace mf {
 namespace {

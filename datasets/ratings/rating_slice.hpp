@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "base/aligned.hpp"
-#include "base/communicator.hpp"
+#include "base/ranks/communicator.hpp"
 #include "base/threads.hpp"
 #include "datasets/ratings/dataset.hpp"
 

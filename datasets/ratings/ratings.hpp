@@ -13,9 +13,9 @@
 #include <string>
 
 #include "base/aligned.hpp"
-#include "base/names.hpp"
+#include "base/json/names.hpp"
 #include "base/view.hpp"
-#include "datasets/ratings/id_names.hpp"
+#include "datasets/ratings/ids/id_names.hpp"
 #include "datasets/ratings/rating.hpp"
 
 namespace mf {

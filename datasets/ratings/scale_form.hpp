@@ -1,7 +1,7 @@
 // A rating scale as catalogs, look-alikes and specs write it.
 #pragma once
 
-#include "base/form.hpp"
+#include "base/json/form.hpp"
 #include "datasets/ratings/dataset.hpp"
 
 namespace mf {

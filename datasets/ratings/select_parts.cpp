@@ -14,10 +14,10 @@
 #include <utility>
 
 #include "base/error.hpp"
-#include "base/huge_pages.hpp"
-#include "base/pages.hpp"
+#include "base/host/huge_pages.hpp"
+#include "base/host/pages.hpp"
 #include "base/threads.hpp"
-#include "datasets/ratings/bucket_sort.hpp"
+#include "datasets/ratings/sort/bucket_sort.hpp"
 
 namespace mf {
 namespace {

@@ -7,7 +7,7 @@
 
 #include "base/aligned.hpp"
 #include "base/threads.hpp"
-#include "datasets/ratings/label_source.hpp"
+#include "datasets/ratings/ids/label_source.hpp"
 #include "datasets/ratings/ratings.hpp"
 
 namespace mf {

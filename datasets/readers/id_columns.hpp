@@ -1,4 +1,4 @@
-// Internal: columns of ids, which are integers or names (datasets/ratings/id_names.hpp).
+// Internal: columns of ids, which are integers or names (datasets/ratings/ids/id_names.hpp).
 //
 // One kind a column. Where it is not given, the first rating of the file decides: a field that is a
 // number, be it too large, negative or with a fraction, says integers, any other names. So a slip

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "base/error.hpp"
-#include "base/files.hpp"
+#include "base/files/files.hpp"
 #include "datasets/readers/fields.hpp"
 #include "datasets/readers/reader_formats.hpp"
 

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "base/error.hpp"
-#include "base/npy.hpp"
+#include "base/files/npy.hpp"
 #include "base/text.hpp"
 #include "datasets/readers/id_columns.hpp"
 

@@ -5,7 +5,7 @@
 
 #include <string>
 
-#include "base/mapped_file.hpp"
+#include "base/files/mapped_file.hpp"
 #include "base/threads.hpp"
 #include "datasets/readers/fields.hpp"
 

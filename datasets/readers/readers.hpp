@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "base/mapped_file.hpp"
+#include "base/files/mapped_file.hpp"
 #include "datasets/ratings/dataset.hpp"
 #include "datasets/ratings/ratings.hpp"
 

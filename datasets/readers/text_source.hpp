@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "base/mapped_file.hpp"
+#include "base/files/mapped_file.hpp"
 
 namespace mf {
 

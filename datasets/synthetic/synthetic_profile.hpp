@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "base/names.hpp"
+#include "base/json/names.hpp"
 #include "datasets/ratings/dataset.hpp"
 #include "datasets/synthetic/synthetic.hpp"
 

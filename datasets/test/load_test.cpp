@@ -14,10 +14,10 @@
 #include "datasets/data_commands.hpp"
 #include "datasets/dataset_entry.hpp"
 #include "datasets/fetch/catalog.hpp"
-#include "datasets/given_parts.hpp"
 #include "datasets/look.hpp"
 #include "datasets/readers/archive_reader.hpp"
 #include "datasets/source_hash.hpp"
+#include "datasets/split/given_parts.hpp"
 #include "testing/reader_fixtures.hpp"
 #include "testing/test_support.hpp"
 

@@ -10,7 +10,7 @@
 #include "datasets/cache.hpp"
 #include "datasets/ratings/rank_blocks.hpp"
 #include "datasets/ratings/rating_slice.hpp"
-#include "datasets/split.hpp"
+#include "datasets/split/split.hpp"
 #include "testing/rank_threads.hpp"
 #include "testing/temp_folder.hpp"
 

@@ -1,4 +1,4 @@
-#include "datasets/split.hpp"
+#include "datasets/split/split.hpp"
 
 #include <gtest/gtest.h>
 
@@ -15,10 +15,10 @@
 
 #include "base/error.hpp"
 #include "base/hash.hpp"
-#include "base/json.hpp"
+#include "base/json/json.hpp"
 #include "base/rng.hpp"
-#include "datasets/draw.hpp"
 #include "datasets/ratings/select_parts.hpp"
+#include "datasets/split/draw.hpp"
 
 namespace mf {
 namespace {

@@ -15,7 +15,7 @@
 #include "base/error.hpp"
 #include "base/rng.hpp"
 #include "base/threads.hpp"
-#include "datasets/split.hpp"
+#include "datasets/split/split.hpp"
 #include "datasets/synthetic/synthetic_degrees.hpp"
 #include "datasets/synthetic/synthetic_items.hpp"
 #include "datasets/synthetic/synthetic_model.hpp"

@@ -7,9 +7,9 @@
 #include <set>
 
 #include "datasets/cache.hpp"
-#include "datasets/given_parts.hpp"
 #include "datasets/implicit_rule.hpp"
 #include "datasets/readers/readers.hpp"
+#include "datasets/split/given_parts.hpp"
 #include "testing/reader_support.hpp"
 
 namespace mf {

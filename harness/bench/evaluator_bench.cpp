@@ -9,7 +9,7 @@
 
 #include <string>
 
-#include "datasets/split.hpp"
+#include "datasets/split/split.hpp"
 #include "datasets/synthetic/synthetic.hpp"
 #include "harness/evaluate/evaluator.hpp"
 #include "harness/evaluate/implicit_objective.hpp"

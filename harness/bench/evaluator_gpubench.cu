@@ -19,8 +19,8 @@
 #include "algorithms/core/cuda/stream.hpp"
 #include "base/rng.hpp"
 #include "base/threads.hpp"
-#include "harness/evaluate/device_evaluator.hpp"
-#include "harness/evaluate/reduction.cuh"
+#include "harness/evaluate/device/device_evaluator.hpp"
+#include "harness/evaluate/device/reduction.cuh"
 
 namespace mf {
 namespace {

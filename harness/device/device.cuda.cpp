@@ -6,8 +6,8 @@
 #include <array>
 
 #include "algorithms/core/cuda/check.hpp"
-#include "algorithms/core/cuda/device_communicator.hpp"
-#include "algorithms/core/cuda/nccl.hpp"
+#include "algorithms/core/cuda/ranks/device_communicator.hpp"
+#include "algorithms/core/cuda/ranks/nccl.hpp"
 #include "harness/device/device.hpp"
 
 namespace mf {

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "algorithms/core/cuda/memory.hpp"
-#include "algorithms/core/cuda/pinned_ring.hpp"
+#include "algorithms/core/cuda/ratings/pinned_ring.hpp"
 #include "algorithms/core/cuda/stream.hpp"
 #include "base/error.hpp"
 #include "harness/device/device.hpp"

@@ -9,7 +9,7 @@
 #include <ctime>
 #include <fstream>
 
-#include "base/json.hpp"
+#include "base/json/json.hpp"
 #include "base/threads.hpp"
 #include "harness/device/device.hpp"
 #include "harness/device/nvml.hpp"

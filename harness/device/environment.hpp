@@ -4,14 +4,14 @@
 #include <cstdint>
 #include <string>
 
-#include "base/json_fwd.hpp"
+#include "base/json/json_fwd.hpp"
 
 namespace mf {
 
 Json environment_json(const std::string& command_line);  // the `environment` of a result header
 
 std::string cpu_name();
-std::int64_t total_memory_bytes();  // of the machine; base/memory_limit.hpp: of this process
+std::int64_t total_memory_bytes();  // of the machine; base/host/memory_limit.hpp: of this process
 
 // The peak since the last reset; a reset needs a kernel that offers it (Linux 4.0 and up).
 void reset_peak_memory();

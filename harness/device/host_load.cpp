@@ -12,7 +12,7 @@
 #include <sstream>
 #include <utility>
 
-#include "base/control_groups.hpp"
+#include "base/host/control_groups.hpp"
 
 namespace mf {
 namespace {

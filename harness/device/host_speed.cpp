@@ -8,7 +8,7 @@
 #include <optional>
 
 #include "base/aligned.hpp"
-#include "base/memory_limit.hpp"
+#include "base/host/memory_limit.hpp"
 #include "base/threads.hpp"
 
 namespace mf {

@@ -14,10 +14,10 @@
 
 #include "algorithms/core/device_stream.hpp"
 #include "algorithms/core/model.hpp"
-#include "base/communicator.hpp"
+#include "base/ranks/communicator.hpp"
 #include "base/threads.hpp"
 #include "datasets/ratings/ratings.hpp"
-#include "harness/evaluate/device_evaluator.hpp"
+#include "harness/evaluate/device/device_evaluator.hpp"
 #include "harness/evaluate/prediction.hpp"
 #include "harness/evaluate/predictor.hpp"
 

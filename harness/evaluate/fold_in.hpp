@@ -17,7 +17,7 @@
 #include "algorithms/core/algorithm.hpp"
 #include "algorithms/core/model.hpp"
 #include "base/aligned.hpp"
-#include "base/json_fwd.hpp"
+#include "base/json/json_fwd.hpp"
 #include "base/threads.hpp"
 #include "base/view.hpp"
 #include "datasets/ratings/rating.hpp"

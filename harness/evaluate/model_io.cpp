@@ -7,11 +7,11 @@
 #include <functional>
 #include <limits>
 
-#include "base/atomic_file.hpp"
 #include "base/error.hpp"
+#include "base/files/atomic_file.hpp"
+#include "base/files/mapped_file.hpp"
+#include "base/files/npy.hpp"
 #include "base/log.hpp"
-#include "base/mapped_file.hpp"
-#include "base/npy.hpp"
 #include "base/text.hpp"
 #include "base/threads.hpp"
 

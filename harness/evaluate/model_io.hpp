@@ -19,7 +19,7 @@
 #include <vector>
 
 #include "algorithms/core/model.hpp"
-#include "base/json.hpp"
+#include "base/json/json.hpp"
 #include "datasets/ratings/ratings.hpp"
 #include "harness/evaluate/fold_in.hpp"
 #include "harness/evaluate/predictor.hpp"

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <limits>
 
-#include "base/json.hpp"
+#include "base/json/json.hpp"
 #include "harness/device/download_model.hpp"
 
 namespace mf {

@@ -13,10 +13,10 @@
 
 #include "algorithms/core/device_stream.hpp"
 #include "algorithms/core/model.hpp"
-#include "base/json_fwd.hpp"
+#include "base/json/json_fwd.hpp"
 #include "base/threads.hpp"
-#include "datasets/split.hpp"
-#include "harness/evaluate/device_quality.hpp"
+#include "datasets/split/split.hpp"
+#include "harness/evaluate/device/device_quality.hpp"
 #include "harness/evaluate/fold_in.hpp"
 #include "harness/evaluate/implicit_objective.hpp"
 #include "harness/evaluate/predictor.hpp"

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "base/json_values.hpp"
+#include "base/json/json_values.hpp"
 
 namespace mf {
 namespace {

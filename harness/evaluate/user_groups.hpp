@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "base/json_fwd.hpp"
-#include "datasets/split.hpp"
+#include "base/json/json_fwd.hpp"
+#include "datasets/split/split.hpp"
 #include "harness/evaluate/evaluator.hpp"
 
 namespace mf {

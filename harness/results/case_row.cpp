@@ -5,10 +5,10 @@
 #include <filesystem>
 #include <set>
 
-#include "base/json_values.hpp"
-#include "harness/results/answer.hpp"
-#include "harness/results/compared_case.hpp"
-#include "harness/results/fields.hpp"
+#include "base/json/json_values.hpp"
+#include "harness/results/compare/answer.hpp"
+#include "harness/results/compare/compared_case.hpp"
+#include "harness/results/files/fields.hpp"
 #include "harness/spec/metric_keys.hpp"
 
 namespace mf {

@@ -5,8 +5,8 @@
 #include <optional>
 #include <string>
 
-#include "base/json_fwd.hpp"
-#include "harness/results/result_file.hpp"
+#include "base/json/json_fwd.hpp"
+#include "harness/results/files/result_file.hpp"
 
 namespace mf {
 

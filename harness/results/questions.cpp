@@ -9,13 +9,13 @@
 #include <vector>
 
 #include "base/error.hpp"
-#include "base/json.hpp"
-#include "base/json_values.hpp"
-#include "harness/results/answer.hpp"
-#include "harness/results/compared_case.hpp"
-#include "harness/results/compared_numbers.hpp"
-#include "harness/results/epoch_times.hpp"
-#include "harness/results/stats.hpp"
+#include "base/json/json.hpp"
+#include "base/json/json_values.hpp"
+#include "harness/results/compare/answer.hpp"
+#include "harness/results/compare/compared_case.hpp"
+#include "harness/results/compare/compared_numbers.hpp"
+#include "harness/results/meaning/epoch_times.hpp"
+#include "harness/results/meaning/stats.hpp"
 #include "harness/spec/metric_keys.hpp"
 
 namespace mf {

@@ -4,7 +4,7 @@
 
 #include <iosfwd>
 
-#include "base/json_fwd.hpp"
+#include "base/json/json_fwd.hpp"
 
 namespace mf {
 

@@ -10,16 +10,16 @@
 #include <string_view>
 #include <utility>
 
-#include "base/atomic_file.hpp"
 #include "base/error.hpp"
-#include "base/json_values.hpp"
+#include "base/files/atomic_file.hpp"
+#include "base/json/json_values.hpp"
 #include "base/log.hpp"
 #include "base/text.hpp"
 #include "harness/results/case_row.hpp"
-#include "harness/results/csv.hpp"
-#include "harness/results/fields.hpp"
-#include "harness/results/stored_results.hpp"
-#include "harness/results/study_files.hpp"
+#include "harness/results/files/csv.hpp"
+#include "harness/results/files/fields.hpp"
+#include "harness/results/files/stored_results.hpp"
+#include "harness/results/study/study_files.hpp"
 
 namespace mf {
 namespace {

@@ -11,13 +11,13 @@
 #include <vector>
 
 #include "algorithms/core/registry.hpp"
-#include "base/json_values.hpp"
+#include "base/json/json_values.hpp"
 #include "base/text.hpp"
-#include "harness/results/answer.hpp"
-#include "harness/results/load_json.hpp"
-#include "harness/results/result_file.hpp"
-#include "harness/results/standing_names.hpp"
-#include "harness/results/stats.hpp"
+#include "harness/results/compare/answer.hpp"
+#include "harness/results/files/load_json.hpp"
+#include "harness/results/files/result_file.hpp"
+#include "harness/results/files/standing_names.hpp"
+#include "harness/results/meaning/stats.hpp"
 #include "harness/spec/differences.hpp"
 
 namespace mf {

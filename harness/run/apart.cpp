@@ -13,12 +13,12 @@
 #include <cstring>
 
 #include "base/error.hpp"
-#include "base/json.hpp"
-#include "base/json_values.hpp"
+#include "base/json/json.hpp"
+#include "base/json/json_values.hpp"
 #include "base/log.hpp"
 #include "harness/device/environment.hpp"
 #include "harness/run/interrupt.hpp"
-#include "harness/run/progress.hpp"
+#include "harness/run/show/progress.hpp"
 
 extern char** environ;
 

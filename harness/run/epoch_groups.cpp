@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "harness/run/preflight.hpp"
+#include "harness/run/plan/preflight.hpp"
 
 namespace mf {
 

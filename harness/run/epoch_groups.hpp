@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <optional>
 
-#include "harness/results/epoch_times.hpp"
+#include "harness/results/meaning/epoch_times.hpp"
 #include "harness/spec/profile.hpp"
 #include "harness/spec/schedule.hpp"
 #include "harness/spec/spec.hpp"

@@ -3,7 +3,7 @@
 #include <filesystem>
 
 #include "base/error.hpp"
-#include "base/json_values.hpp"
+#include "base/json/json_values.hpp"
 #include "base/log.hpp"
 
 namespace mf {

@@ -5,7 +5,7 @@
 #include <optional>
 #include <string>
 
-#include "harness/results/result_file.hpp"
+#include "harness/results/files/result_file.hpp"
 #include "harness/run/runner.hpp"
 
 namespace mf {

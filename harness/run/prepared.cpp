@@ -5,7 +5,7 @@
 
 #include "algorithms/core/prepare.hpp"
 #include "algorithms/core/registry.hpp"
-#include "base/json.hpp"
+#include "base/json/json.hpp"
 #include "harness/device/download_model.hpp"
 
 namespace mf {

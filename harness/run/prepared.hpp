@@ -7,7 +7,7 @@
 #include <memory>
 
 #include "algorithms/core/foreign.hpp"
-#include "algorithms/core/ranked.hpp"
+#include "algorithms/core/ranks/ranked.hpp"
 #include "datasets/ratings/rating_facts.hpp"
 #include "harness/device/device_clock.hpp"
 #include "harness/run/training_clock.hpp"

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "base/placement.hpp"
+#include "base/host/placement.hpp"
 #include "harness/device/device_clock.hpp"
 #include "harness/device/host_load.hpp"
 #include "harness/spec/profile.hpp"

@@ -2,13 +2,13 @@
 
 #include <algorithm>
 
-#include "base/mapped_file.hpp"
-#include "base/pages.hpp"
-#include "harness/results/case_clocks.hpp"
-#include "harness/run/case_report.hpp"
-#include "harness/run/case_setup.hpp"
+#include "base/files/mapped_file.hpp"
+#include "base/host/pages.hpp"
+#include "harness/results/meaning/case_clocks.hpp"
+#include "harness/run/case/case_report.hpp"
+#include "harness/run/case/case_setup.hpp"
+#include "harness/run/case/host_watch.hpp"
 #include "harness/run/epoch_groups.hpp"
-#include "harness/run/host_watch.hpp"
 #include "harness/run/training_clock.hpp"
 
 namespace mf {

@@ -3,18 +3,18 @@
 //   load -> split -> initial factors -> prepare -> [ run_epochs -> evaluate -> trace ]* -> footer
 //
 // Every second of the wall is on one of seven clocks that never overlap (start, load, prepare,
-// transfer, train, evaluate, save; harness/results/case_clocks.hpp), or in the rest. run_epochs is
-// the only call on the training clock: one epoch at a time on the CPU, on a device groups of short
-// ones.
+// transfer, train, evaluate, save; harness/results/meaning/case_clocks.hpp), or in the rest.
+// run_epochs is the only call on the training clock: one epoch at a time on the CPU, on a device
+// groups of short ones.
 #pragma once
 
 #include <optional>
 #include <string>
 
-#include "harness/results/case_result.hpp"
-#include "harness/run/data_store.hpp"
-#include "harness/run/progress.hpp"
+#include "harness/results/files/case_result.hpp"
+#include "harness/run/data/data_store.hpp"
 #include "harness/run/run_options.hpp"
+#include "harness/run/show/progress.hpp"
 #include "harness/spec/spec.hpp"
 
 namespace mf {

@@ -10,18 +10,18 @@
 #include <vector>
 
 #include "algorithms/peer/places.hpp"
-#include "base/atomic_file.hpp"
 #include "base/error.hpp"
+#include "base/files/atomic_file.hpp"
 #include "base/hash.hpp"
-#include "base/json_values.hpp"
+#include "base/json/json_values.hpp"
 #include "base/log.hpp"
 #include "datasets/load.hpp"
 #include "harness/device/environment.hpp"
-#include "harness/results/result_file.hpp"
-#include "harness/results/standing_names.hpp"
+#include "harness/results/files/result_file.hpp"
+#include "harness/results/files/standing_names.hpp"
+#include "harness/run/data/shared_cases.hpp"
 #include "harness/run/one_case.hpp"
-#include "harness/run/shared_cases.hpp"
-#include "harness/run/tuning.hpp"
+#include "harness/run/tuning/tuning.hpp"
 
 namespace mf {
 namespace {

@@ -4,9 +4,9 @@
 #include <string>
 #include <vector>
 
-#include "harness/results/study_files.hpp"
-#include "harness/run/progress.hpp"
+#include "harness/results/study/study_files.hpp"
 #include "harness/run/run_options.hpp"
+#include "harness/run/show/progress.hpp"
 #include "harness/spec/spec.hpp"
 
 namespace mf {

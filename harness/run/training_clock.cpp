@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "harness/results/case_clocks.hpp"
+#include "harness/results/meaning/case_clocks.hpp"
 
 namespace mf {
 namespace {

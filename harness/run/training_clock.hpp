@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "harness/device/device_clock.hpp"
-#include "harness/results/ranges.hpp"
+#include "harness/results/meaning/ranges.hpp"
 #include "harness/run/epoch_groups.hpp"
 
 namespace mf {

@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "base/json.hpp"
+#include "base/json/json.hpp"
 #include "harness/spec/spec.hpp"
 
 namespace mf {

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "algorithms/core/params.hpp"
-#include "base/json.hpp"
+#include "base/json/json.hpp"
 
 namespace mf {
 

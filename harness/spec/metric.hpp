@@ -18,7 +18,7 @@
 #include <string_view>
 #include <vector>
 
-#include "base/names.hpp"
+#include "base/json/names.hpp"
 
 namespace mf {
 

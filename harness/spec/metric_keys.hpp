@@ -6,8 +6,8 @@
 #include <utility>
 #include <vector>
 
-#include "base/form.hpp"
-#include "base/json.hpp"
+#include "base/json/form.hpp"
+#include "base/json/json.hpp"
 #include "harness/spec/metric.hpp"
 
 namespace mf {

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <string>
 
-#include "base/json.hpp"
+#include "base/json/json.hpp"
 #include "harness/spec/spec.hpp"
 
 namespace mf {

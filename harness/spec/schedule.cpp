@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-#include "base/form.hpp"
+#include "base/json/form.hpp"
 #include "harness/spec/metric_keys.hpp"
 
 namespace mf {

@@ -5,14 +5,14 @@
 #include <optional>
 #include <string>
 
-#include "base/json_fwd.hpp"
-#include "base/names.hpp"
+#include "base/json/json_fwd.hpp"
+#include "base/json/names.hpp"
 #include "harness/spec/metric.hpp"
 
 namespace mf {
 
 template <class T>
-class Form;  // base/form.hpp
+class Form;  // base/json/form.hpp
 
 inline constexpr double kMaxLearningRate = 1e3;
 

@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "algorithms/core/algorithm.hpp"
-#include "base/json.hpp"
+#include "base/json/json.hpp"
 #include "datasets/request.hpp"
-#include "datasets/split.hpp"
+#include "datasets/split/split.hpp"
 #include "harness/spec/metric.hpp"
 #include "harness/spec/schedule.hpp"
 #include "harness/spec/status.hpp"

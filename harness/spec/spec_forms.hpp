@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "base/form.hpp"
+#include "base/json/form.hpp"
 #include "datasets/dataset_entry.hpp"
 #include "harness/spec/spec.hpp"
 

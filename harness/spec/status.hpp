@@ -1,7 +1,7 @@
 // How a case ended. Every ending is a result.
 #pragma once
 
-#include "base/names.hpp"
+#include "base/json/names.hpp"
 
 namespace mf {
 

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "base/form.hpp"
+#include "base/json/form.hpp"
 #include "harness/spec/metric_keys.hpp"
 
 namespace mf {

@@ -5,7 +5,7 @@
 #include <optional>
 #include <string>
 
-#include "base/json_fwd.hpp"
+#include "base/json/json_fwd.hpp"
 #include "harness/spec/schedule.hpp"
 #include "harness/spec/status.hpp"
 

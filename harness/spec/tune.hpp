@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "algorithms/core/algorithm.hpp"
-#include "base/form.hpp"
-#include "base/json.hpp"
+#include "base/json/form.hpp"
+#include "base/json/json.hpp"
 #include "harness/spec/metric.hpp"
 
 namespace mf {

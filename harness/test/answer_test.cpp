@@ -7,8 +7,8 @@
 #include <numeric>
 
 #include "base/rng.hpp"
-#include "harness/results/answer.hpp"
-#include "harness/results/ranges.hpp"
+#include "harness/results/compare/answer.hpp"
+#include "harness/results/meaning/ranges.hpp"
 #include "harness/results/summary.hpp"
 #include "harness/spec/spec.hpp"
 #include "harness/test/testing.hpp"

@@ -7,8 +7,8 @@
 #include <fstream>
 #include <set>
 
-#include "base/json_values.hpp"
-#include "harness/results/result_file.hpp"
+#include "base/json/json_values.hpp"
+#include "harness/results/files/result_file.hpp"
 #include "harness/results/summary.hpp"
 #include "harness/run/session.hpp"
 #include "harness/spec/case_names.hpp"

@@ -8,10 +8,10 @@
 #include <thread>
 
 #include "algorithms/core/registry.hpp"
-#include "harness/results/answer.hpp"
-#include "harness/results/case_clocks.hpp"
-#include "harness/results/result_file.hpp"
-#include "harness/run/data_store.hpp"
+#include "harness/results/compare/answer.hpp"
+#include "harness/results/files/result_file.hpp"
+#include "harness/results/meaning/case_clocks.hpp"
+#include "harness/run/data/data_store.hpp"
 #include "harness/run/session.hpp"
 #include "harness/test/testing.hpp"
 

@@ -1,5 +1,5 @@
 // Comparisons of results that are made by hand, so that every number is known.
-#include "harness/results/compare.hpp"
+#include "harness/results/compare/compare.hpp"
 
 #include <gtest/gtest.h>
 
@@ -8,13 +8,13 @@
 #include <fstream>
 #include <functional>
 
-#include "base/json_values.hpp"
+#include "base/json/json_values.hpp"
 #include "base/rng.hpp"
-#include "harness/results/compare_report.hpp"
-#include "harness/results/compared_case.hpp"
-#include "harness/results/load_json.hpp"
-#include "harness/results/result_file.hpp"
-#include "harness/results/student_t.hpp"
+#include "harness/results/compare/compare_report.hpp"
+#include "harness/results/compare/compared_case.hpp"
+#include "harness/results/files/load_json.hpp"
+#include "harness/results/files/result_file.hpp"
+#include "harness/results/meaning/student_t.hpp"
 #include "harness/test/testing.hpp"
 
 namespace mf {

@@ -10,8 +10,8 @@
 
 #include "base/threads.hpp"
 #include "harness/device/nvml.hpp"
-#include "harness/results/load_json.hpp"
-#include "harness/results/result_file.hpp"
+#include "harness/results/files/load_json.hpp"
+#include "harness/results/files/result_file.hpp"
 #include "harness/results/summary.hpp"
 #include "harness/run/session.hpp"
 #include "harness/test/testing.hpp"

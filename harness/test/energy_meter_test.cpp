@@ -5,8 +5,8 @@
 #include <thread>
 #include <vector>
 
-#include "base/local_ranks.hpp"
-#include "harness/run/rank_energy.hpp"
+#include "base/ranks/local_ranks.hpp"
+#include "harness/run/ranks/rank_energy.hpp"
 
 namespace mf {
 namespace {

@@ -1,5 +1,5 @@
 #include "harness/run/epoch_groups.hpp"
-#include "base/json.hpp"
+#include "base/json/json.hpp"
 
 #include <gtest/gtest.h>
 

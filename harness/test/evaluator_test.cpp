@@ -9,7 +9,7 @@
 #include "harness/device/device.hpp"
 #include "harness/device/download_model.hpp"
 #include "harness/evaluate/user_groups.hpp"
-#include "harness/results/result_file.hpp"
+#include "harness/results/files/result_file.hpp"
 #include "harness/run/session.hpp"
 #include "harness/test/testing.hpp"
 

@@ -9,10 +9,10 @@
 #include <system_error>
 
 #include "algorithms/core/registry.hpp"
-#include "harness/results/compare.hpp"
-#include "harness/results/result_file.hpp"
+#include "harness/results/compare/compare.hpp"
+#include "harness/results/files/result_file.hpp"
 #include "harness/results/summary.hpp"
-#include "harness/run/preflight.hpp"
+#include "harness/run/plan/preflight.hpp"
 #include "harness/run/session.hpp"
 #include "harness/test/testing.hpp"
 

@@ -1,4 +1,4 @@
-#include "harness/run/host_need.hpp"
+#include "harness/run/plan/host_need.hpp"
 
 #include <gtest/gtest.h>
 
@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
-#include "base/json.hpp"
-#include "harness/results/stored_results.hpp"
-#include "harness/run/preflight.hpp"
+#include "base/json/json.hpp"
+#include "harness/results/files/stored_results.hpp"
+#include "harness/run/plan/preflight.hpp"
 #include "harness/spec/spec.hpp"
 
 namespace mf {

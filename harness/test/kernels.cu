@@ -3,7 +3,7 @@
 #include <stdexcept>
 
 #include "algorithms/core/cuda/check.hpp"
-#include "harness/evaluate/reduction.cuh"
+#include "harness/evaluate/device/reduction.cuh"
 
 namespace mf {
 namespace {

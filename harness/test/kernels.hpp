@@ -13,8 +13,8 @@ namespace mf {
 // Keeps the device busy.
 void launch_spin(std::uint64_t nanoseconds, cudaStream_t stream);
 
-// sum_errors<block> of evaluate/reduction.cuh, for the powers of 2 from 32 to 1024; `partial` has
-// reduction_blocks(block) elements.
+// sum_errors<block> of evaluate/device/reduction.cuh, for the powers of 2 from 32 to 1024;
+// `partial` has reduction_blocks(block) elements.
 int reduction_blocks(int block);
 void launch_sum_errors(int block, const float* errors, std::int64_t count, LossSums* partial,
                        cudaStream_t stream);

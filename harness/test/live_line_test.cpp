@@ -1,4 +1,4 @@
-#include "harness/run/live_line.hpp"
+#include "harness/run/show/live_line.hpp"
 
 #include <gtest/gtest.h>
 

@@ -6,7 +6,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "base/npy.hpp"
+#include "base/files/npy.hpp"
 #include "harness/evaluate/evaluator.hpp"
 #include "harness/test/testing.hpp"
 

@@ -7,7 +7,7 @@
 #include <cmath>
 #include <sstream>
 
-#include "base/json.hpp"
+#include "base/json/json.hpp"
 #include "harness/test/testing.hpp"
 
 namespace mf {

@@ -13,7 +13,7 @@
 
 #include "algorithms/core/registry.hpp"
 #include "base/rng.hpp"
-#include "harness/results/result_file.hpp"
+#include "harness/results/files/result_file.hpp"
 #include "harness/run/session.hpp"
 #include "harness/test/testing.hpp"
 #include "testing/test_support.hpp"

@@ -3,9 +3,9 @@
 #include "harness/test/rating_ranges.hpp"
 
 #include "algorithms/core/model.hpp"
-#include "datasets/split.hpp"
+#include "datasets/split/split.hpp"
 #include "harness/evaluate/evaluator.hpp"
-#include "harness/run/data_store.hpp"
+#include "harness/run/data/data_store.hpp"
 
 namespace mf {
 namespace {

@@ -1,4 +1,4 @@
-#include "harness/results/result_file.hpp"
+#include "harness/results/files/result_file.hpp"
 
 #include <gtest/gtest.h>
 #include <sys/resource.h>
@@ -7,7 +7,7 @@
 #include <csignal>
 #include <fstream>
 
-#include "base/json_values.hpp"
+#include "base/json/json_values.hpp"
 #include "harness/test/testing.hpp"
 
 namespace mf {

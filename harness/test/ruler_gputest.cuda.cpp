@@ -4,9 +4,9 @@
 #include <cmath>
 
 #include "harness/evaluate/model_io.hpp"
-#include "harness/results/result_file.hpp"
-#include "harness/run/data_store.hpp"
-#include "harness/run/preflight.hpp"
+#include "harness/results/files/result_file.hpp"
+#include "harness/run/data/data_store.hpp"
+#include "harness/run/plan/preflight.hpp"
 #include "harness/run/session.hpp"
 #include "harness/test/testing.hpp"
 #include "testing/cuda/testing.hpp"

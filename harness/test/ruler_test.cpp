@@ -5,10 +5,10 @@
 #include <cmath>
 #include <cstdlib>
 
-#include "harness/results/answer.hpp"
-#include "harness/results/compare.hpp"
-#include "harness/results/ranges.hpp"
-#include "harness/results/result_file.hpp"
+#include "harness/results/compare/answer.hpp"
+#include "harness/results/compare/compare.hpp"
+#include "harness/results/files/result_file.hpp"
+#include "harness/results/meaning/ranges.hpp"
 #include "harness/run/session.hpp"
 #include "harness/test/testing.hpp"
 

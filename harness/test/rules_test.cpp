@@ -4,7 +4,7 @@
 #include <cmath>
 #include <limits>
 
-#include "base/json.hpp"
+#include "base/json/json.hpp"
 #include "harness/spec/schedule.hpp"
 #include "harness/spec/stopping.hpp"
 

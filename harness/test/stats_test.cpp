@@ -1,5 +1,5 @@
 // Tests and intervals against tables, against counting by hand, and by how often they are right.
-#include "harness/results/stats.hpp"
+#include "harness/results/meaning/stats.hpp"
 
 #include <fmt/core.h>
 #include <gtest/gtest.h>
@@ -10,7 +10,7 @@
 #include <limits>
 
 #include "base/rng.hpp"
-#include "harness/results/student_t.hpp"
+#include "harness/results/meaning/student_t.hpp"
 
 namespace mf {
 namespace {

@@ -9,7 +9,7 @@
 #include <map>
 #include <sstream>
 
-#include "harness/results/csv.hpp"
+#include "harness/results/files/csv.hpp"
 #include "harness/test/testing.hpp"
 
 namespace mf {

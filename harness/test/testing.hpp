@@ -6,7 +6,7 @@
 #include <string>
 
 #include "base/error.hpp"
-#include "base/json.hpp"
+#include "base/json/json.hpp"
 #include "base/rng.hpp"
 #include "datasets/ratings/ratings.hpp"
 #include "testing/temp_folder.hpp"

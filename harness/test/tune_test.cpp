@@ -5,9 +5,9 @@
 #include <map>
 #include <set>
 
-#include "harness/results/study_choice.hpp"
-#include "harness/results/study_files.hpp"
-#include "harness/results/study_report.hpp"
+#include "harness/results/study/study_choice.hpp"
+#include "harness/results/study/study_files.hpp"
+#include "harness/results/study/study_report.hpp"
 #include "harness/spec/spec.hpp"
 #include "harness/spec/study.hpp"
 #include "harness/test/testing.hpp"

@@ -13,8 +13,8 @@
 #include "algorithms/core/prepare.hpp"
 #include "algorithms/core/registry.hpp"
 #include "base/error.hpp"
-#include "base/json.hpp"
-#include "datasets/split.hpp"
+#include "base/json/json.hpp"
+#include "datasets/split/split.hpp"
 #include "datasets/synthetic/synthetic.hpp"
 
 namespace mf::cuda {

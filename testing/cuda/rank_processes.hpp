@@ -14,9 +14,9 @@
 #include <vector>
 
 #include "algorithms/core/cuda/check.hpp"
-#include "algorithms/core/nccl_library.hpp"
-#include "base/communicator.hpp"
-#include "base/local_ranks.hpp"
+#include "algorithms/core/ranks/nccl_library.hpp"
+#include "base/ranks/communicator.hpp"
+#include "base/ranks/local_ranks.hpp"
 #include "testing/failure_pipe.hpp"
 
 namespace mf::cuda {

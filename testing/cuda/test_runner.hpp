@@ -8,7 +8,7 @@
 #include "algorithms/core/cuda/memory.hpp"
 #include "algorithms/core/cuda/stream.hpp"
 #include "algorithms/core/prepare.hpp"
-#include "algorithms/core/ranked.hpp"
+#include "algorithms/core/ranks/ranked.hpp"
 #include "algorithms/core/registry.hpp"
 #include "base/view.hpp"
 

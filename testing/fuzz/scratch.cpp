@@ -5,7 +5,7 @@
 #include <cstdlib>
 
 #include "base/error.hpp"
-#include "base/files.hpp"
+#include "base/files/files.hpp"
 
 namespace mf::fuzz {
 

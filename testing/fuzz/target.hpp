@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-#include "base/mapped_file.hpp"
+#include "base/files/mapped_file.hpp"
 
 namespace mf::fuzz {
 

@@ -19,7 +19,7 @@
 #include "algorithms/als/cpu/half_step.hpp"
 #include "algorithms/als/sides.hpp"
 #include "algorithms/core/registry.hpp"
-#include "base/json.hpp"
+#include "base/json/json.hpp"
 #include "datasets/synthetic/synthetic.hpp"
 #include "testing/bench_env.hpp"
 

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "algorithms/als/fused/steps.hpp"
-#include "base/json.hpp"
+#include "base/json/json.hpp"
 #include "testing/cuda/bench_runner.hpp"
 
 namespace mf::als {

@@ -10,12 +10,12 @@
 #include <string>
 
 #include "algorithms/als/bench/fill.hpp"
-#include "algorithms/als/cumf/library_check.hpp"
+#include "algorithms/als/cumf/solver/library_check.hpp"
 #include "algorithms/als/cumf/steps.hpp"
 #include "algorithms/core/cuda/stream.hpp"
 #include "algorithms/core/registry.hpp"
-#include "base/json.hpp"
-#include "datasets/split.hpp"
+#include "base/json/json.hpp"
+#include "datasets/split/split.hpp"
 #include "datasets/synthetic/synthetic.hpp"
 
 namespace mf::als {

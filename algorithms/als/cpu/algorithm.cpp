@@ -14,8 +14,8 @@
 #include "algorithms/als/sides.hpp"
 #include "algorithms/core/rank_train.hpp"
 #include "algorithms/core/registry.hpp"
-#include "algorithms/core/sgd_params.hpp"
-#include "base/json.hpp"
+#include "algorithms/core/sgd/sgd_params.hpp"
+#include "base/json/json.hpp"
 
 namespace mf::als {
 namespace {

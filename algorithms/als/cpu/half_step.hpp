@@ -11,7 +11,7 @@
 #include "algorithms/als/cpu/plan.hpp"
 #include "algorithms/als/cpu/solver.hpp"
 #include "algorithms/core/rows.hpp"
-#include "base/isa.hpp"
+#include "base/host/isa.hpp"
 
 namespace mf::als::cpu {
 

@@ -1,6 +1,6 @@
 #include "algorithms/als/cpu/rank_rows.hpp"
 
-#include "base/json.hpp"
+#include "base/json/json.hpp"
 
 namespace mf::als::cpu {
 namespace {

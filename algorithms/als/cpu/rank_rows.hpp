@@ -4,7 +4,7 @@
 #include "algorithms/als/cpu/half_step.hpp"
 #include "algorithms/als/sides.hpp"
 #include "algorithms/core/algorithm.hpp"
-#include "base/communicator.hpp"
+#include "base/ranks/communicator.hpp"
 
 namespace mf::als::cpu {
 

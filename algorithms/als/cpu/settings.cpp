@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "algorithms/als/cpu/half_step.hpp"
-#include "algorithms/core/ranks.hpp"
+#include "algorithms/core/ranks/ranks.hpp"
 
 namespace mf::als {
 

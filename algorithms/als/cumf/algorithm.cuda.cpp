@@ -6,11 +6,11 @@
 #include "algorithms/als/cumf/reduced_steps.hpp"
 #include "algorithms/als/cumf/steps.hpp"
 #include "algorithms/als/device_center.hpp"
-#include "algorithms/core/cuda/exchanged_json.hpp"
+#include "algorithms/core/cuda/ranks/exchanged_json.hpp"
 #include "algorithms/core/rank_train.hpp"
 #include "algorithms/core/registry.hpp"
-#include "algorithms/core/sgd_params.hpp"
-#include "base/json.hpp"
+#include "algorithms/core/sgd/sgd_params.hpp"
+#include "base/json/json.hpp"
 
 namespace mf::als {
 namespace {

@@ -7,8 +7,8 @@
 #include <utility>
 
 #include "algorithms/core/cuda/launch.hpp"
-#include "algorithms/core/cuda/make_columns.hpp"
-#include "algorithms/core/cuda/scan_sort.cuh"
+#include "algorithms/core/cuda/ratings/make_columns.hpp"
+#include "algorithms/core/cuda/ratings/scan_sort.cuh"
 
 namespace mf::als {
 namespace {

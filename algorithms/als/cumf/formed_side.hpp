@@ -7,13 +7,13 @@
 #include <cstdint>
 #include <memory>
 
-#include "algorithms/als/cumf/batch_solver.hpp"
 #include "algorithms/als/cumf/bias.hpp"
 #include "algorithms/als/cumf/device_plan.hpp"
-#include "algorithms/als/cumf/hermitian.hpp"
+#include "algorithms/als/cumf/hermitian/hermitian.hpp"
 #include "algorithms/als/cumf/settings.hpp"
+#include "algorithms/als/cumf/solver/batch_solver.hpp"
 #include "algorithms/core/cuda/memory.hpp"
-#include "base/json.hpp"
+#include "base/json/json.hpp"
 
 namespace mf::als {
 

@@ -7,8 +7,8 @@
 #include <cstdint>
 
 #include "algorithms/core/algorithm.hpp"
-#include "algorithms/core/cuda/device_communicator.hpp"
-#include "base/json.hpp"
+#include "algorithms/core/cuda/ranks/device_communicator.hpp"
+#include "base/json/json.hpp"
 
 namespace mf::als {
 

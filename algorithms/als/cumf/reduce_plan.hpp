@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "algorithms/als/cumf/plan.hpp"
-#include "algorithms/core/row_cuts.hpp"
+#include "algorithms/core/ranks/row_cuts.hpp"
 #include "base/view.hpp"
 
 namespace mf::als {

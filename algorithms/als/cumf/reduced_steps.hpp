@@ -13,7 +13,7 @@
 #include "algorithms/als/cumf/half_steps.hpp"
 #include "algorithms/als/cumf/reduce_plan.hpp"
 #include "algorithms/als/cumf/split_side.hpp"
-#include "algorithms/core/cuda/upload.hpp"
+#include "algorithms/core/cuda/ratings/upload.hpp"
 #include "algorithms/core/model.hpp"
 
 namespace mf::als {

@@ -5,7 +5,7 @@
 #include "algorithms/als/cumf/plan.hpp"
 #include "algorithms/als/cumf/reduce_plan.hpp"
 #include "algorithms/core/device_need.hpp"
-#include "algorithms/core/ranks.hpp"
+#include "algorithms/core/ranks/ranks.hpp"
 
 namespace mf::als {
 namespace {

@@ -4,8 +4,8 @@
 #include <utility>
 
 #include "algorithms/als/residual.cuh"
-#include "algorithms/core/cuda/make_columns.hpp"
-#include "algorithms/core/cuda/walk_rows.cuh"
+#include "algorithms/core/cuda/ratings/make_columns.hpp"
+#include "algorithms/core/cuda/ratings/walk_rows.cuh"
 #include "algorithms/core/device_need.hpp"
 
 namespace mf::als {

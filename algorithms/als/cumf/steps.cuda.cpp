@@ -1,6 +1,6 @@
 #include "algorithms/als/cumf/steps.hpp"
 #include "algorithms/core/cuda/initial_rows.hpp"
-#include "base/json.hpp"
+#include "base/json/json.hpp"
 
 #include <algorithm>
 #include <utility>

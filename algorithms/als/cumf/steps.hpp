@@ -12,10 +12,10 @@
 #include "algorithms/als/cumf/half_steps.hpp"
 #include "algorithms/als/cumf/split_side.hpp"
 #include "algorithms/als/device_center.hpp"
-#include "algorithms/core/cuda/device_communicator.hpp"
-#include "algorithms/core/cuda/device_ratings.hpp"
-#include "algorithms/core/cuda/rank_ratings.hpp"
-#include "algorithms/core/cuda/upload.hpp"
+#include "algorithms/core/cuda/ranks/device_communicator.hpp"
+#include "algorithms/core/cuda/ratings/device_ratings.hpp"
+#include "algorithms/core/cuda/ratings/rank_ratings.hpp"
+#include "algorithms/core/cuda/ratings/upload.hpp"
 #include "algorithms/core/model.hpp"
 
 namespace mf::als {

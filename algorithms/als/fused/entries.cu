@@ -5,7 +5,7 @@
 
 #include "algorithms/als/residual.cuh"
 #include "algorithms/core/cuda/memory.hpp"
-#include "algorithms/core/cuda/walk_rows.cuh"
+#include "algorithms/core/cuda/ratings/walk_rows.cuh"
 
 namespace mf::als {
 namespace {

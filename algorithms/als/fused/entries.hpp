@@ -5,7 +5,7 @@
 
 #include "algorithms/als/device_center.hpp"
 #include "algorithms/als/fused/kernels.hpp"
-#include "algorithms/core/cuda/device_ratings.hpp"
+#include "algorithms/core/cuda/ratings/device_ratings.hpp"
 
 namespace mf::als {
 

@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include "algorithms/core/row_parts.hpp"
+#include "algorithms/core/ranks/row_parts.hpp"
 
 namespace mf::als {
 

@@ -5,10 +5,10 @@
 #include <utility>
 
 #include "algorithms/als/fused/entries.hpp"
-#include "algorithms/core/cuda/cut_rows.hpp"
-#include "algorithms/core/exchange_parts.hpp"
+#include "algorithms/core/cuda/ratings/cut_rows.hpp"
+#include "algorithms/core/ranks/exchange_parts.hpp"
 #include "base/error.hpp"
-#include "base/json.hpp"
+#include "base/json/json.hpp"
 
 namespace mf::als {
 namespace {

@@ -18,12 +18,12 @@
 #include "algorithms/als/fused/kernels.hpp"
 #include "algorithms/als/fused/scale.hpp"
 #include "algorithms/als/fused/settings.hpp"
-#include "algorithms/core/cuda/device_communicator.hpp"
-#include "algorithms/core/cuda/device_ratings.hpp"
 #include "algorithms/core/cuda/initial_rows.hpp"
-#include "algorithms/core/cuda/rank_ratings.hpp"
+#include "algorithms/core/cuda/ranks/device_communicator.hpp"
+#include "algorithms/core/cuda/ratings/device_ratings.hpp"
+#include "algorithms/core/cuda/ratings/rank_ratings.hpp"
 #include "algorithms/core/model.hpp"
-#include "algorithms/core/row_cuts.hpp"
+#include "algorithms/core/ranks/row_cuts.hpp"
 #include "algorithms/core/rows.hpp"
 
 namespace mf::als {

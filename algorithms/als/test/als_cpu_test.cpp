@@ -9,11 +9,11 @@
 #include "algorithms/als/objective.hpp"
 #include "algorithms/als/test/reference.hpp"
 #include "algorithms/core/registry.hpp"
-#include "algorithms/core/sgd_params.hpp"
+#include "algorithms/core/sgd/sgd_params.hpp"
 #include "base/error.hpp"
-#include "base/json.hpp"
+#include "base/json/json.hpp"
 #include "datasets/readers/readers.hpp"
-#include "datasets/split.hpp"
+#include "datasets/split/split.hpp"
 
 namespace mf::als {
 namespace {

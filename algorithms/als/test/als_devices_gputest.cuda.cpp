@@ -6,7 +6,7 @@
 #include "algorithms/als/cumf/reduce_plan.hpp"
 #include "algorithms/als/test/reference.hpp"
 #include "algorithms/core/registry.hpp"
-#include "base/json.hpp"
+#include "base/json/json.hpp"
 #include "testing/cuda/rank_processes.hpp"
 #include "testing/cuda/test_runner.hpp"
 

@@ -15,7 +15,7 @@
 #include "algorithms/als/test/plan_fused.hpp"
 #include "algorithms/als/test/reference.hpp"
 #include "base/error.hpp"
-#include "base/json.hpp"
+#include "base/json/json.hpp"
 #include "testing/cuda/test_runner.hpp"
 #include "testing/cuda/testing.hpp"
 

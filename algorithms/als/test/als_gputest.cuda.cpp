@@ -11,7 +11,7 @@
 #include "algorithms/als/cumf/steps.hpp"
 #include "algorithms/als/objective.hpp"
 #include "algorithms/als/test/reference.hpp"
-#include "base/json.hpp"
+#include "base/json/json.hpp"
 #include "testing/cuda/test_runner.hpp"
 #include "testing/cuda/testing.hpp"
 

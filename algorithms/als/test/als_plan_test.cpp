@@ -9,9 +9,9 @@
 #include <set>
 #include <stdexcept>
 
+#include "algorithms/als/cumf/hermitian/tiles.hpp"
 #include "algorithms/als/cumf/settings.hpp"
-#include "algorithms/als/cumf/tiles.hpp"
-#include "base/json.hpp"
+#include "base/json/json.hpp"
 
 namespace mf::als {
 namespace {

@@ -5,10 +5,10 @@
 #include <functional>
 
 #include "algorithms/als/test/reference.hpp"
-#include "algorithms/core/ranked.hpp"
+#include "algorithms/core/ranks/ranked.hpp"
 #include "algorithms/core/registry.hpp"
-#include "base/communicator.hpp"
-#include "base/json.hpp"
+#include "base/json/json.hpp"
+#include "base/ranks/communicator.hpp"
 #include "testing/models.hpp"
 #include "testing/rank_threads.hpp"
 

@@ -8,7 +8,7 @@
 #include "algorithms/als/test/plan_fused.hpp"
 #include "algorithms/als/test/reference.hpp"
 #include "algorithms/als/test/side_plan.hpp"
-#include "algorithms/core/cuda/cut_rows.hpp"
+#include "algorithms/core/cuda/ratings/cut_rows.hpp"
 #include "algorithms/core/cuda/stream.hpp"
 #include "testing/cuda/back.hpp"
 #include "testing/cuda/testing.hpp"

@@ -8,7 +8,7 @@
 #include "algorithms/als/fused/applied_plan.hpp"
 #include "algorithms/als/fused/group_layout.hpp"
 #include "algorithms/core/registry.hpp"
-#include "base/json.hpp"
+#include "base/json/json.hpp"
 
 namespace mf::als {
 namespace {

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "algorithms/als/cumf/settings.hpp"
-#include "base/json.hpp"
+#include "base/json/json.hpp"
 #include "base/rng.hpp"
 
 namespace mf::als {

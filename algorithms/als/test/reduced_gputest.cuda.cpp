@@ -10,7 +10,7 @@
 
 #include "algorithms/als/cumf/bias.hpp"
 #include "algorithms/als/cumf/device_plan.hpp"
-#include "algorithms/als/cumf/hermitian.hpp"
+#include "algorithms/als/cumf/hermitian/hermitian.hpp"
 #include "algorithms/core/cuda/stream.hpp"
 #include "base/rng.hpp"
 #include "testing/cuda/back.hpp"

@@ -20,8 +20,8 @@
 
 #include "algorithms/core/prepare.hpp"
 #include "algorithms/core/registry.hpp"
-#include "base/isa.hpp"
-#include "base/json.hpp"
+#include "base/host/isa.hpp"
+#include "base/json/json.hpp"
 #include "datasets/synthetic/synthetic.hpp"
 #include "testing/bench_env.hpp"
 

@@ -7,9 +7,9 @@
 
 #include "algorithms/ccd/cpu/side.hpp"
 #include "algorithms/core/registry.hpp"
-#include "algorithms/core/sgd_params.hpp"
-#include "base/isa.hpp"
-#include "base/json.hpp"
+#include "algorithms/core/sgd/sgd_params.hpp"
+#include "base/host/isa.hpp"
+#include "base/json/json.hpp"
 
 namespace mf::ccd::cpu {
 namespace {

@@ -7,7 +7,7 @@
 #include <cstdint>
 
 namespace mf {
-enum class Isa;  // base/isa.hpp
+enum class Isa;  // base/host/isa.hpp
 }
 
 namespace mf::ccd::cpu {

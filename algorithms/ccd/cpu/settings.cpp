@@ -3,7 +3,7 @@
 #include <fmt/core.h>
 
 #include "algorithms/ccd/cpu/side.hpp"
-#include "base/isa.hpp"
+#include "base/host/isa.hpp"
 
 namespace mf::ccd {
 

@@ -3,8 +3,8 @@
 #include "algorithms/core/cuda/initial_rows.hpp"
 #include "algorithms/core/registry.hpp"
 #include "algorithms/core/rows.hpp"
-#include "algorithms/core/sgd_params.hpp"
-#include "base/json.hpp"
+#include "algorithms/core/sgd/sgd_params.hpp"
+#include "base/json/json.hpp"
 
 namespace mf::ccd {
 namespace {

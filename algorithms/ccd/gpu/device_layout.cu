@@ -5,7 +5,7 @@
 
 #include "algorithms/ccd/shrink.hpp"
 #include "algorithms/core/cuda/launch.hpp"
-#include "algorithms/core/cuda/scan_sort.cuh"
+#include "algorithms/core/cuda/ratings/scan_sort.cuh"
 #include "base/error.hpp"
 
 namespace mf::ccd {

@@ -8,8 +8,8 @@
 
 #include "algorithms/ccd/gpu/pieces.hpp"
 #include "algorithms/ccd/layout.hpp"
-#include "algorithms/core/cuda/device_ratings.hpp"
 #include "algorithms/core/cuda/memory.hpp"
+#include "algorithms/core/cuda/ratings/device_ratings.hpp"
 
 namespace mf::ccd {
 

@@ -5,8 +5,8 @@
 
 #include "algorithms/ccd/gpu/kernels.hpp"
 #include "algorithms/ccd/settings.hpp"
-#include "algorithms/core/cuda/device_ratings.hpp"
 #include "algorithms/core/cuda/memory.hpp"
+#include "algorithms/core/cuda/ratings/device_ratings.hpp"
 
 namespace mf::ccd {
 

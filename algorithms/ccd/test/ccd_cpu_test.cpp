@@ -7,10 +7,10 @@
 #include "algorithms/ccd/cpu/side.hpp"
 #include "algorithms/ccd/test/reference.hpp"
 #include "base/error.hpp"
-#include "base/isa.hpp"
-#include "base/json.hpp"
+#include "base/host/isa.hpp"
+#include "base/json/json.hpp"
 #include "datasets/readers/readers.hpp"
-#include "datasets/split.hpp"
+#include "datasets/split/split.hpp"
 
 namespace mf::ccd {
 namespace {

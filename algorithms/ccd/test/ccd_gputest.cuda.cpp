@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "algorithms/ccd/test/reference.hpp"
-#include "base/json.hpp"
+#include "base/json/json.hpp"
 #include "testing/cuda/test_runner.hpp"
 #include "testing/cuda/testing.hpp"
 

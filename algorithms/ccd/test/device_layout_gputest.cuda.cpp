@@ -11,7 +11,7 @@
 #include "algorithms/ccd/test/pieces_reference.hpp"
 #include "algorithms/ccd/test/reference.hpp"
 #include "algorithms/core/cuda/stream.hpp"
-#include "base/json.hpp"
+#include "base/json/json.hpp"
 #include "testing/cuda/back.hpp"
 #include "testing/cuda/testing.hpp"
 

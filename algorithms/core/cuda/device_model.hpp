@@ -9,7 +9,7 @@
 #include "algorithms/core/cuda/convert_rows.hpp"
 #include "algorithms/core/cuda/initial_rows.hpp"
 #include "algorithms/core/cuda/memory.hpp"
-#include "algorithms/core/cuda/upload.hpp"
+#include "algorithms/core/cuda/ratings/upload.hpp"
 #include "algorithms/core/model.hpp"
 #include "algorithms/core/rows.hpp"
 

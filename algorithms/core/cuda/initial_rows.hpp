@@ -6,9 +6,9 @@
 #include <cstdint>
 
 #include "algorithms/core/cuda/memory.hpp"
-#include "algorithms/core/cuda/upload.hpp"
+#include "algorithms/core/cuda/ratings/upload.hpp"
 #include "algorithms/core/model.hpp"
-#include "algorithms/core/row_cuts.hpp"
+#include "algorithms/core/ranks/row_cuts.hpp"
 
 namespace mf::cuda {
 

@@ -2,7 +2,7 @@
 
 #include "algorithms/core/cuda/convert_rows.hpp"
 #include "algorithms/core/cuda/initial_rows.hpp"
-#include "algorithms/core/cuda/row_shape.hpp"
+#include "algorithms/core/cuda/ratings/row_shape.hpp"
 
 namespace mf::cuda {
 

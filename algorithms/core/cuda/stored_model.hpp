@@ -7,7 +7,7 @@
 #include <cstdint>
 
 #include "algorithms/core/cuda/memory.hpp"
-#include "algorithms/core/cuda/upload.hpp"
+#include "algorithms/core/cuda/ratings/upload.hpp"
 #include "algorithms/core/model.hpp"
 #include "algorithms/core/storage.hpp"
 

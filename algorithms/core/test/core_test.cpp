@@ -7,7 +7,7 @@
 #include "algorithms/core/registry.hpp"
 #include "algorithms/core/rows.hpp"
 #include "base/error.hpp"
-#include "base/json.hpp"
+#include "base/json/json.hpp"
 #include "base/rng.hpp"
 #include "datasets/ratings/ratings.hpp"
 

@@ -1,4 +1,4 @@
-#include "algorithms/core/exchange_parts.hpp"
+#include "algorithms/core/ranks/exchange_parts.hpp"
 
 #include <gtest/gtest.h>
 

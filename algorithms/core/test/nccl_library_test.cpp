@@ -1,5 +1,5 @@
 // Another library stands for NCCL's: what is looked for in it is named here.
-#include "algorithms/core/nccl_library.hpp"
+#include "algorithms/core/ranks/nccl_library.hpp"
 
 #include <gtest/gtest.h>
 

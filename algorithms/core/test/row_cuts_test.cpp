@@ -1,4 +1,4 @@
-#include "algorithms/core/row_cuts.hpp"
+#include "algorithms/core/ranks/row_cuts.hpp"
 
 #include <gtest/gtest.h>
 

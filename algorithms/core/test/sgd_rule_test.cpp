@@ -1,13 +1,13 @@
 // The rule against the derivative of what it descends: for one rating,
 //   loss = (e^2 + reg_p |p|^2 + reg_q |q|^2 + reg_b b^2 + reg_c c^2) / 2.
-#include "algorithms/core/sgd_rule.hpp"
+#include "algorithms/core/sgd/sgd_rule.hpp"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <vector>
 
-#include "algorithms/core/sgd_params.hpp"
+#include "algorithms/core/sgd/sgd_params.hpp"
 #include "base/rng.hpp"
 #include "testing/triples.hpp"
 

@@ -8,7 +8,7 @@
 #include "algorithms/core/cuda/memory.hpp"
 #include "algorithms/cu2rec/bench/draws.hpp"
 #include "algorithms/cu2rec/kernels.hpp"
-#include "base/json.hpp"
+#include "base/json/json.hpp"
 #include "testing/cuda/bench_runner.hpp"
 
 namespace mf::cu2rec {

@@ -9,7 +9,7 @@
 #include "algorithms/cu2rec/test/draw_kernel.hpp"
 #include "algorithms/cu2rec/test/reference.hpp"
 #include "algorithms/cu2rec/test/support.hpp"
-#include "datasets/split.hpp"
+#include "datasets/split/split.hpp"
 #include "datasets/synthetic/synthetic.hpp"
 #include "testing/cuda/test_runner.hpp"
 #include "testing/cuda/testing.hpp"

@@ -6,7 +6,7 @@
 
 #include "algorithms/cu2rec/test/reference.hpp"
 #include "algorithms/cu2rec/test/support.hpp"
-#include "base/json.hpp"
+#include "base/json/json.hpp"
 
 namespace mf::cu2rec {
 namespace {

@@ -9,7 +9,7 @@
 
 #include "algorithms/core/model.hpp"
 #include "algorithms/core/random.hpp"
-#include "algorithms/core/sgd_rule.hpp"
+#include "algorithms/core/sgd/sgd_rule.hpp"
 #include "algorithms/cu2rec/schedule.hpp"
 #include "algorithms/cu2rec/settings.hpp"
 #include "datasets/ratings/ratings.hpp"

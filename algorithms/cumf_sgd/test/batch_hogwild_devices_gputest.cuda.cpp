@@ -8,8 +8,8 @@
 
 #include "algorithms/core/registry.hpp"
 #include "algorithms/cumf_sgd/device_grid.hpp"
-#include "base/json.hpp"
-#include "datasets/split.hpp"
+#include "base/json/json.hpp"
+#include "datasets/split/split.hpp"
 #include "datasets/synthetic/synthetic.hpp"
 #include "testing/cuda/rank_processes.hpp"
 #include "testing/cuda/test_runner.hpp"

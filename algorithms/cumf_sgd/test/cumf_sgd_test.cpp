@@ -11,7 +11,7 @@
 #include "algorithms/cumf_sgd/order.hpp"
 #include "algorithms/cumf_sgd/settings.hpp"
 #include "algorithms/cumf_sgd/test/grid_reference.hpp"
-#include "base/json.hpp"
+#include "base/json/json.hpp"
 #include "datasets/synthetic/synthetic.hpp"
 
 namespace mf::cumf_sgd {

@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "algorithms/core/registry.hpp"
-#include "algorithms/core/sgd_params.hpp"
-#include "base/json.hpp"
+#include "algorithms/core/sgd/sgd_params.hpp"
+#include "base/json/json.hpp"
 
 namespace mf::cumf_sgd {
 namespace {

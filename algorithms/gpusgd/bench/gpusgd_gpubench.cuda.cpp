@@ -2,7 +2,7 @@
 // and ml-10m. Counters: updates a second, and the serial steps of an epoch with the time of one
 // (NOTES.md says what a step is).
 #include "algorithms/gpusgd/device_arrangement.hpp"
-#include "base/json.hpp"
+#include "base/json/json.hpp"
 #include "testing/cuda/bench_runner.hpp"
 
 namespace mf::gpusgd {

@@ -5,7 +5,7 @@
 #include "algorithms/gpusgd/block_sgd.hpp"
 #include "algorithms/gpusgd/test/reference.hpp"
 #include "algorithms/gpusgd/test/support.hpp"
-#include "datasets/split.hpp"
+#include "datasets/split/split.hpp"
 #include "datasets/synthetic/synthetic.hpp"
 #include "testing/cuda/testing.hpp"
 

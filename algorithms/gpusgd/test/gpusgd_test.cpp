@@ -6,7 +6,7 @@
 
 #include "algorithms/gpusgd/test/reference.hpp"
 #include "algorithms/gpusgd/test/support.hpp"
-#include "base/json.hpp"
+#include "base/json/json.hpp"
 
 namespace mf::gpusgd {
 namespace {

@@ -9,7 +9,7 @@
 #include <tuple>
 
 #include "algorithms/gpusgd/test/support.hpp"
-#include "base/json.hpp"
+#include "base/json/json.hpp"
 
 namespace mf::gpusgd {
 namespace {

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "algorithms/core/model.hpp"
-#include "algorithms/core/sgd_rule.hpp"
+#include "algorithms/core/sgd/sgd_rule.hpp"
 #include "algorithms/gpusgd/test/partition.hpp"
 
 namespace mf::gpusgd {

@@ -18,7 +18,7 @@
 #include "algorithms/core/prepare.hpp"
 #include "algorithms/core/registry.hpp"
 #include "algorithms/ials/cpu/cg_step.hpp"
-#include "base/json.hpp"
+#include "base/json/json.hpp"
 #include "datasets/synthetic/synthetic.hpp"
 #include "testing/bench_env.hpp"
 

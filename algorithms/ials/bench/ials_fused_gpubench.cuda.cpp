@@ -9,7 +9,7 @@
 
 #include "algorithms/ials/fused/steps.hpp"
 #include "algorithms/ials/fused/tiles.hpp"
-#include "base/json.hpp"
+#include "base/json/json.hpp"
 #include "testing/cuda/bench_runner.hpp"
 
 namespace mf::ials {

@@ -3,10 +3,10 @@
 #include <memory>
 
 #include "algorithms/core/registry.hpp"
-#include "algorithms/core/sgd_params.hpp"
+#include "algorithms/core/sgd/sgd_params.hpp"
 #include "algorithms/ials/blocks/device_steps.hpp"
 #include "algorithms/ials/blocks/settings.hpp"
-#include "base/json.hpp"
+#include "base/json/json.hpp"
 
 namespace mf::ials {
 namespace {

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "algorithms/ials/blocks/device_kernels.hpp"
-#include "base/json.hpp"
+#include "base/json/json.hpp"
 
 namespace mf::ials {
 

@@ -5,7 +5,7 @@
 #include <memory>
 
 #include "algorithms/core/registry.hpp"
-#include "algorithms/core/sgd_params.hpp"
+#include "algorithms/core/sgd/sgd_params.hpp"
 #include "algorithms/ials/blocks/block_step.hpp"
 #include "algorithms/ials/blocks/settings.hpp"
 

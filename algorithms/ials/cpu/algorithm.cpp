@@ -5,7 +5,7 @@
 #include <memory>
 
 #include "algorithms/core/registry.hpp"
-#include "algorithms/core/sgd_params.hpp"
+#include "algorithms/core/sgd/sgd_params.hpp"
 #include "algorithms/ials/cpu/cg_step.hpp"
 #include "algorithms/ials/cpu/implicit_terms.hpp"
 #include "algorithms/ials/settings.hpp"

@@ -1,7 +1,7 @@
 // 8 bytes of a pair read and 8 written, a division in fp64 each.
 #include "algorithms/ials/fused/entries.hpp"
 
-#include "algorithms/core/cuda/walk_rows.cuh"
+#include "algorithms/core/cuda/ratings/walk_rows.cuh"
 
 namespace mf::ials {
 namespace {

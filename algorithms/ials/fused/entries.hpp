@@ -4,7 +4,7 @@
 #include <cuda_runtime_api.h>
 
 #include "algorithms/als/fused/kernels.hpp"
-#include "algorithms/core/cuda/device_ratings.hpp"
+#include "algorithms/core/cuda/ratings/device_ratings.hpp"
 #include "algorithms/ials/fused/weighting.hpp"
 
 namespace mf::ials {

@@ -2,8 +2,8 @@
 
 #include <utility>
 
-#include "algorithms/core/cuda/cut_rows.hpp"
 #include "algorithms/core/cuda/launch.hpp"
+#include "algorithms/core/cuda/ratings/cut_rows.hpp"
 
 namespace mf::ials {
 namespace {

@@ -4,7 +4,7 @@
 
 #include "algorithms/als/fused/group_layout.hpp"
 #include "algorithms/core/device_need.hpp"
-#include "algorithms/core/ranks.hpp"
+#include "algorithms/core/ranks/ranks.hpp"
 #include "algorithms/core/rows.hpp"
 #include "algorithms/ials/device_bytes.hpp"
 #include "algorithms/ials/fused/tiles.hpp"

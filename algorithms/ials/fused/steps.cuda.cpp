@@ -9,7 +9,7 @@
 #include "algorithms/ials/fused/launch.hpp"
 #include "algorithms/ials/fused/plan.hpp"
 #include "algorithms/ials/fused/tiles.hpp"
-#include "base/json.hpp"
+#include "base/json/json.hpp"
 
 namespace mf::ials {
 

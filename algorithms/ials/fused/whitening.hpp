@@ -19,8 +19,8 @@
 #include <cstdint>
 #include <memory>
 
-#include "algorithms/core/cuda/device_communicator.hpp"
 #include "algorithms/core/cuda/memory.hpp"
+#include "algorithms/core/cuda/ranks/device_communicator.hpp"
 
 struct cublasContext;
 struct cusolverDnContext;

@@ -1,8 +1,8 @@
 // `ials`: minimizes (1) of the README by turns, all rows of X, then of Y.
 #include "algorithms/core/registry.hpp"
-#include "algorithms/core/sgd_params.hpp"
+#include "algorithms/core/sgd/sgd_params.hpp"
 #include "algorithms/ials/post/steps.hpp"
-#include "base/json.hpp"
+#include "base/json/json.hpp"
 
 namespace mf::ials {
 namespace {

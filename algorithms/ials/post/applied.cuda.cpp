@@ -2,12 +2,12 @@
 // goes through all rows.
 #include <algorithm>
 
-#include "algorithms/core/cuda/upload.hpp"
+#include "algorithms/core/cuda/ratings/upload.hpp"
 #include "algorithms/ials/device_gram.hpp"
 #include "algorithms/ials/device_side.hpp"
 #include "algorithms/ials/post/least_squares.hpp"
 #include "algorithms/ials/post/steps.hpp"
-#include "base/json.hpp"
+#include "base/json/json.hpp"
 
 namespace mf::ials {
 namespace {

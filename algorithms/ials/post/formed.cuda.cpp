@@ -3,7 +3,7 @@
 // als's, with weights.
 #include "algorithms/ials/device_gram.hpp"
 #include "algorithms/ials/post/steps.hpp"
-#include "base/json.hpp"
+#include "base/json/json.hpp"
 
 namespace mf::ials {
 namespace {

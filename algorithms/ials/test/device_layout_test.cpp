@@ -7,7 +7,7 @@
 #include "algorithms/ials/blocks/device_layout.hpp"
 #include "algorithms/ials/blocks/device_settings.hpp"
 #include "algorithms/ials/post/settings.hpp"
-#include "base/json.hpp"
+#include "base/json/json.hpp"
 
 namespace mf::ials {
 namespace {

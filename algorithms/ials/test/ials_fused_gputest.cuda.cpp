@@ -10,7 +10,7 @@
 #include "algorithms/ials/test/reference.hpp"
 #include "algorithms/ials/test/trainer.hpp"
 #include "base/error.hpp"
-#include "base/json.hpp"
+#include "base/json/json.hpp"
 #include "testing/cuda/test_runner.hpp"
 #include "testing/cuda/testing.hpp"
 #include "testing/triples.hpp"

@@ -14,7 +14,7 @@
 #include "algorithms/ials/fused/weighting.hpp"
 #include "algorithms/ials/test/plan_reference.hpp"
 #include "base/error.hpp"
-#include "base/json.hpp"
+#include "base/json/json.hpp"
 #include "base/rng.hpp"
 
 namespace mf::ials {

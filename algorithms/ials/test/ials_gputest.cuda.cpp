@@ -8,7 +8,7 @@
 
 #include "algorithms/ials/test/device_reference.hpp"
 #include "algorithms/ials/test/trainer.hpp"
-#include "base/json.hpp"
+#include "base/json/json.hpp"
 #include "testing/cuda/test_runner.hpp"
 #include "testing/cuda/testing.hpp"
 #include "testing/triples.hpp"

@@ -6,7 +6,7 @@
 
 #include "algorithms/core/prepare.hpp"
 #include "algorithms/core/registry.hpp"
-#include "base/json.hpp"
+#include "base/json/json.hpp"
 
 namespace mf::ials::test {
 

@@ -23,7 +23,7 @@
 #include "algorithms/sgd_cpu/row_store.hpp"
 #include "algorithms/sgd_cpu/settings.hpp"
 #include "algorithms/sgd_cpu/shuffle.hpp"
-#include "base/json.hpp"
+#include "base/json/json.hpp"
 #include "base/rng.hpp"
 #include "datasets/synthetic/synthetic.hpp"
 #include "testing/bench_env.hpp"

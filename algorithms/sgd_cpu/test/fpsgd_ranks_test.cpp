@@ -8,8 +8,8 @@
 
 #include "algorithms/sgd_cpu/fpsgd.hpp"
 #include "algorithms/sgd_cpu/test/support.hpp"
-#include "base/communicator.hpp"
-#include "base/json.hpp"
+#include "base/json/json.hpp"
+#include "base/ranks/communicator.hpp"
 #include "testing/rank_threads.hpp"
 
 namespace mf::sgd_cpu {

@@ -7,7 +7,7 @@
 #include "algorithms/sgd_cpu/settings.hpp"
 #include "algorithms/sgd_cpu/test/support.hpp"
 #include "base/error.hpp"
-#include "base/json.hpp"
+#include "base/json/json.hpp"
 
 namespace mf::sgd_cpu {
 namespace {

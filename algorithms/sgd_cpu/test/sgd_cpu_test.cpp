@@ -8,7 +8,7 @@
 #include "algorithms/sgd_cpu/fpsgd.hpp"
 #include "algorithms/sgd_cpu/stream_sgd.hpp"
 #include "algorithms/sgd_cpu/test/support.hpp"
-#include "base/json.hpp"
+#include "base/json/json.hpp"
 
 namespace mf::sgd_cpu {
 namespace {

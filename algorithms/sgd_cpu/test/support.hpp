@@ -12,7 +12,7 @@
 #include "algorithms/core/algorithm.hpp"
 #include "algorithms/core/registry.hpp"
 #include "algorithms/sgd_cpu/block_grid.hpp"
-#include "base/json.hpp"
+#include "base/json/json.hpp"
 #include "base/rng.hpp"
 #include "datasets/ratings/ratings.hpp"
 #include "testing/triples.hpp"

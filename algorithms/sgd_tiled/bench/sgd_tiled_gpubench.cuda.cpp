@@ -1,6 +1,6 @@
 // A pass of sgd_tiled on the Netflix look-alike's train part, timed by CUDA events. Counters:
 // updates a second, and the compulsory bytes a second.
-#include "base/json.hpp"
+#include "base/json/json.hpp"
 #include "testing/cuda/bench_runner.hpp"
 
 namespace mf::sgd_tiled {

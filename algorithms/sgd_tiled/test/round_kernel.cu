@@ -1,7 +1,7 @@
 #include "algorithms/sgd_tiled/test/round_kernel.hpp"
 
 #include "algorithms/core/cuda/check.hpp"
-#include "algorithms/core/cuda/row_words.cuh"
+#include "algorithms/core/cuda/ratings/row_words.cuh"
 
 namespace mf::sgd_tiled {
 namespace {

@@ -7,8 +7,8 @@
 
 #include "algorithms/core/registry.hpp"
 #include "algorithms/sgd_tiled/ring.hpp"
-#include "base/json.hpp"
-#include "datasets/split.hpp"
+#include "base/json/json.hpp"
+#include "datasets/split/split.hpp"
 #include "datasets/synthetic/synthetic.hpp"
 #include "testing/cuda/rank_processes.hpp"
 #include "testing/cuda/test_runner.hpp"

@@ -9,12 +9,12 @@
 #include <vector>
 
 #include "algorithms/core/registry.hpp"
-#include "algorithms/core/sgd_params.hpp"
+#include "algorithms/core/sgd/sgd_params.hpp"
 #include "algorithms/sgd_tiled/ring.hpp"
 #include "algorithms/sgd_tiled/rule.hpp"
 #include "algorithms/sgd_tiled/settings.hpp"
 #include "algorithms/sgd_tiled/tiles.hpp"
-#include "base/json.hpp"
+#include "base/json/json.hpp"
 #include "base/rng.hpp"
 
 namespace mf::sgd_tiled {

@@ -3,7 +3,7 @@
 #include <cstring>
 
 #include "base/error.hpp"
-#include "base/npy.hpp"
+#include "base/files/npy.hpp"
 #include "datasets/readers/numpy_column.hpp"
 #include "datasets/readers/reader_formats.hpp"
 #include "testing/fuzz/mutate.hpp"

@@ -8,7 +8,7 @@
 
 #include "base/error.hpp"
 #include "base/hash.hpp"
-#include "base/json.hpp"
+#include "base/json/json.hpp"
 #include "datasets/cache.hpp"
 #include "datasets/data_commands.hpp"
 #include "testing/fuzz/properties.hpp"

@@ -3,9 +3,9 @@
 
 #include "base/error.hpp"
 #include "base/hash.hpp"
-#include "base/json.hpp"
+#include "base/json/json.hpp"
 #include "datasets/fetch/catalog.hpp"
-#include "harness/run/plan.hpp"
+#include "harness/run/plan/plan.hpp"
 #include "harness/spec/case_names.hpp"
 #include "harness/spec/spec.hpp"
 #include "testing/fuzz/scratch.hpp"

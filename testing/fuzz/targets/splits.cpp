@@ -3,12 +3,12 @@
 #include <utility>
 
 #include "base/error.hpp"
-#include "base/json.hpp"
+#include "base/json/json.hpp"
 #include "datasets/dataset_entry.hpp"
-#include "datasets/given_parts.hpp"
 #include "datasets/implicit_rule.hpp"
 #include "datasets/readers/reader_formats.hpp"
-#include "datasets/split.hpp"
+#include "datasets/split/given_parts.hpp"
+#include "datasets/split/split.hpp"
 #include "testing/fuzz/mutate.hpp"
 #include "testing/fuzz/properties.hpp"
 #include "testing/fuzz/target.hpp"

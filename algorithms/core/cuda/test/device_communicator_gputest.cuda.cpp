@@ -1,5 +1,5 @@
 // What devices do together, by ranks with a device each; and R over them.
-#include "algorithms/core/cuda/device_communicator.hpp"
+#include "algorithms/core/cuda/ranks/device_communicator.hpp"
 
 #include <algorithm>
 #include <csignal>
@@ -10,7 +10,7 @@
 
 #include "algorithms/core/algorithm.hpp"
 #include "algorithms/core/cuda/memory.hpp"
-#include "algorithms/core/cuda/rank_ratings.hpp"
+#include "algorithms/core/cuda/ratings/rank_ratings.hpp"
 #include "algorithms/core/cuda/stream.hpp"
 #include "base/clock.hpp"
 #include "base/rng.hpp"

@@ -4,8 +4,8 @@
 #include <set>
 
 #include "algorithms/core/algorithm.hpp"
-#include "algorithms/core/cuda/device_ratings.hpp"
-#include "algorithms/core/cuda/make_columns.hpp"
+#include "algorithms/core/cuda/ratings/device_ratings.hpp"
+#include "algorithms/core/cuda/ratings/make_columns.hpp"
 #include "algorithms/core/cuda/stream.hpp"
 #include "base/error.hpp"
 #include "base/rng.hpp"

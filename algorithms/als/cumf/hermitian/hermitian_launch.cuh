@@ -1,0 +1,44 @@
+// What each hermitian_load.cu.in instantiates, and hermitian_weighted.cu: the kernel with one load,
+// for all layouts.
+#pragma once
+
+#include <algorithm>
+
+#include "algorithms/als/cumf/hermitian/hermitian.cuh"
+#include "algorithms/core/cuda/check.hpp"
+
+namespace mf::als {
+
+template <class L, Load kLoad, bool kWeighted>
+void launch_layout(const HermitianArgs& args, HermitianPart part, cudaStream_t stream) {
+  constexpr int kStages = kLoad == Load::coalesced ? 2 : 1;
+  constexpr std::size_t kBytes = sizeof(float) * L::shared_floats(kStages);
+  static_assert(kBytes <= 96 << 10);
+  if constexpr (kBytes > 48 << 10) {
+    MF_CUDA(cudaFuncSetAttribute(hermitian_kernel<L, kLoad, kWeighted>,
+                                 cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                 static_cast<int>(kBytes)));
+  }
+  constexpr std::int64_t kMostBlocks = 0x7fffffff;
+  HermitianArgs some = args;
+  for (std::int64_t first = 0; first < args.n_tasks; first += kMostBlocks) {
+    some.tasks = args.tasks + first;
+    const auto blocks = static_cast<unsigned>(std::min(args.n_tasks - first, kMostBlocks));
+    hermitian_kernel<L, kLoad, kWeighted><<<blocks, L::kThreads, kBytes, stream>>>(some, part);
+    MF_CUDA_LAUNCHED("als get_hermitian");
+  }
+}
+
+template <Load kLoad, bool kWeighted>
+void launch_layouts(const HermitianArgs& args, HermitianPart part, cudaStream_t stream) {
+  with_layout(args.factors, [&](auto layout) {
+    launch_layout<decltype(layout), kLoad, kWeighted>(args, part, stream);
+  });
+}
+
+template <Load kLoad>
+void launch_load(const HermitianArgs& args, HermitianPart part, cudaStream_t stream) {
+  launch_layouts<kLoad, false>(args, part, stream);
+}
+
+}  // namespace mf::als

@@ -1,0 +1,149 @@
+// What the devices of several ranks do together, a device a rank: base/ranks/communicator.hpp for
+// device memory, by NCCL. All operations are queued on a stream, and called by all ranks in the
+// same order.
+//
+// A kernel of NCCL waits for the others as long as it takes. So a rank that would wait for its
+// stream does so by wait(), which ends all when another has failed: NCCL is told to abort, and
+// RankFault is thrown, within milliseconds of the word.
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <cstdint>
+#include <deque>
+#include <exception>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "algorithms/core/cuda/stream.hpp"
+#include "algorithms/core/ranks/row_cuts.hpp"
+#include "base/ranks/communicator.hpp"
+
+struct ncclComm;
+
+namespace mf::cuda {
+
+// Bytes to or from another rank. Those of no bytes are left out.
+struct DevicePiece {
+  int rank = 0;
+  void* data = nullptr;
+  std::int64_t bytes = 0;
+};
+
+// Of all exchanges since set_use(), as far as wait() has seen them end.
+struct ExchangeUse {
+  double seconds = 0;  // on their stream, with waiting for the slowest rank
+  std::int64_t count = 0;
+  std::int64_t bytes_sent = 0, bytes_received = 0;  // of this rank
+};
+
+class DeviceCommunicator {
+ public:
+  // Of these ranks, on the device that is current in each: made by the first call, which all make,
+  // and used again by later ones. It does not wait for NCCL, which takes a second or two by a
+  // thread of its own: the first operation does, and connects all. Throws Error(unsupported) in a
+  // build without NCCL or where the library is missing, on all ranks alike; RankFault.
+  static DeviceCommunicator& of(Communicator& ranks);
+
+  explicit DeviceCommunicator(Communicator& ranks);
+  ~DeviceCommunicator();
+  DeviceCommunicator(const DeviceCommunicator&) = delete;
+  DeviceCommunicator& operator=(const DeviceCommunicator&) = delete;
+
+  int rank() const { return ranks_.rank(); }
+  int size() const { return ranks_.size(); }
+  Communicator& host() { return ranks_; }
+
+  // For exchanges beside the work: its kernels go before those of others that wait for room.
+  cudaStream_t stream() const { return stream_; }
+
+  // All at once: at most one to and one from each other rank, as long as what the other expects.
+  void exchange(std::span<const DevicePiece> sends, std::span<const DevicePiece> receives,
+                cudaStream_t stream);
+  // Each rank has filled its part of `data`, the bytes from its offset to the next; all get all.
+  // Parts may be empty.
+  void all_gather(void* data, const PartOffsets& byte_offsets, cudaStream_t stream);
+  // Rows of `row_bytes`: part `number` of each rank.
+  void all_gather(void* rows, std::int64_t row_bytes, const RowShards& shards, int number,
+                  cudaStream_t stream);
+  // Each rank's own rows to rank 0, which has room for all. `rows` begins with row `first_row`.
+  void gather(void* rows, std::int64_t first_row, std::int64_t row_bytes, const RowShards& shards,
+              cudaStream_t stream);
+  // To the next rank, from the one before; the ranks, two or more, are a ring.
+  void shift(const void* out, std::int64_t bytes_out, void* in, std::int64_t bytes_in,
+             cudaStream_t stream);
+  // Element by element over the ranks, in place. The same bits on all ranks.
+  void all_sum(std::int64_t* values, std::int64_t count, cudaStream_t stream);
+  void all_sum(float* values, std::int64_t count, cudaStream_t stream);
+  void all_sum(double* values, std::int64_t count, cudaStream_t stream);
+
+  // Until all that is queued on the stream is done. Throws RankFault, Error(device).
+  void wait(cudaStream_t stream);
+  // Where work is queued ahead: waits until no more than a few calls of this are. A full queue
+  // would block the thread, which then does not see that a rank has failed.
+  void pace(cudaStream_t stream);
+
+  // Ends what is queued here, and all that follows is an error. Where this rank fails: what it
+  // holds is freed then, which waits for the device.
+  void give_up() noexcept;
+  // Runs `action`, and gives up where it throws.
+  template <class Action>
+  auto guarded(Action&& action) {
+    try {
+      return action();
+    } catch (...) {
+      give_up();
+      throw;
+    }
+  }
+
+  const ExchangeUse& use() const { return use_; }
+  // Exchanges ever queued, also those that connect the devices, which use() leaves out.
+  std::int64_t queued() const { return queued_; }
+  void set_use(const ExchangeUse& use) { use_ = use; }
+
+ private:
+  struct Timed {
+    Event begin, end;
+  };
+  void be_connected();
+  void connect();
+  template <class PieceOf>
+  void gather_pieces(const PieceOf& piece_of, cudaStream_t stream);
+  template <class Calls>
+  void group(cudaStream_t stream, std::int64_t sent, std::int64_t received, Calls&& calls);
+  template <class T>
+  void sum(T* values, std::int64_t count, cudaStream_t stream);
+  void check(int result, const char* call);
+  void settle(const char* call);
+  void look();
+  void look_at_result();
+  Timed take_timed();
+  void read_times();
+
+  Communicator ranks_;
+  ncclComm* comm_ = nullptr;
+  std::exception_ptr not_begun_;
+  bool connected_ = false;
+  cudaStream_t stream_ = nullptr;
+  ExchangeUse use_;
+  std::int64_t queued_ = 0;
+  std::deque<Timed> timed_;   // that may not have ended
+  std::vector<Timed> spare_;  // to be used again
+  std::deque<Event> ahead_;   // of pace()
+};
+
+// Epochs over devices: `run` returns what it has queued, in updates, which is then waited for.
+// null: one device, on which nothing is.
+template <class Run>
+std::int64_t run_guarded(DeviceCommunicator* devices, cudaStream_t stream, Run&& run) {
+  if (devices == nullptr) return run();
+  return devices->guarded([&] {
+    const std::int64_t updates = run();
+    devices->wait(stream);
+    return updates;
+  });
+}
+
+}  // namespace mf::cuda

@@ -1,0 +1,41 @@
+// The contract of an algorithm that several processes compute together: one whose parameters have
+// ranks_param() or devices_param() (core/ranks/ranks.hpp).
+#pragma once
+
+#include "algorithms/core/algorithm.hpp"
+
+namespace mf {
+
+class Communicator;  // base/ranks/communicator.hpp
+struct RatingSlice;  // datasets/ratings/rating_slice.hpp
+
+struct RankInfo {
+  // Every rank has all factors on the host after an epoch: each evaluates a part.
+  bool factors_on_all = false;
+};
+
+// What the harness lends each of several ranks. A rank has an algorithm of its own, and takes its
+// share of the training ratings in prepare: they may be gone after it. All make the same calls in
+// the same order.
+struct RankLoan {
+  Communicator* group = nullptr;  // of which this is one
+  // Where each has only some rows of the training ratings: `train` of prepare() then has no ratings
+  // in the other rows. Null: `train` is whole (core/rank_train.hpp).
+  const RatingSlice* slice = nullptr;
+};
+
+// An algorithm that is one of several ranks is this, too.
+class OnRanks {
+ public:
+  virtual ~OnRanks() = default;
+
+  // Called by all ranks before factors() of rank 0, which then are whole: off the training clock.
+  // Nothing, where an epoch ends with all factors on rank 0.
+  virtual void gather_factors(Context&) {}
+
+  // Of ranks on devices: what went between them in its epochs, for the result's footer. Null:
+  // nothing is known of it.
+  virtual Json exchanged() const;
+};
+
+}  // namespace mf

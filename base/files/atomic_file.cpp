@@ -1,0 +1,82 @@
+#include "base/files/atomic_file.hpp"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <filesystem>
+
+#include "base/error.hpp"
+
+namespace mf {
+namespace {
+
+namespace fs = std::filesystem;
+
+[[noreturn]] void fail_to_write(const std::string& path) {
+  fail(ErrorKind::io, "{}: cannot be written: {}", path, last_cause());
+}
+
+// What a killed run has left goes first: of a link, the link alone.
+FileHandle new_file(const std::string& path) {
+  ::unlink(path.c_str());
+  return FileHandle(
+      ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0666));
+}
+
+// Makes a rename last over a power cut; a file system that cannot is no reason to fail.
+void sync_folder_of(const std::string& path) {
+  const fs::path folder = fs::path(path).parent_path();
+  const FileHandle handle(
+      ::open(folder.empty() ? "." : folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (handle) ::fsync(handle.fd());
+}
+
+}  // namespace
+
+AtomicFile::AtomicFile(const std::string& path)
+    : path_(path), temporary_(path + ".tmp"), file_(new_file(temporary_)) {
+  if (!file_) fail_to_write(temporary_);
+  remove_.add(temporary_);
+}
+
+void AtomicFile::write(std::span<const std::byte> bytes) {
+  if (!write_all(file_, bytes)) fail_to_write(temporary_);
+}
+
+void AtomicFile::write(std::string_view text) { write(std::as_bytes(std::span(text))); }
+
+void AtomicFile::commit(Flush flush) {
+  const bool now = flush == Flush::to_disk;
+  if ((now && ::fsync(file_.fd()) != 0) || !file_.close()) fail_to_write(temporary_);
+  move_file(temporary_, path_);
+  remove_.keep();
+  if (now) sync_folder_of(path_);
+}
+
+void write_atomically(const std::string& path, std::string_view text) {
+  AtomicFile file(path);
+  file.write(text);
+  file.commit();
+}
+
+AtomicFolder::AtomicFolder(const std::string& folder)
+    : folder_(folder), temporary_(folder + ".tmp") {
+  std::error_code ignored;
+  fs::remove_all(temporary_, ignored);  // of a run that was killed
+  make_folder(temporary_);
+}
+
+AtomicFolder::~AtomicFolder() {
+  std::error_code ignored;
+  fs::remove_all(temporary_, ignored);
+}
+
+void AtomicFolder::commit() {
+  std::error_code error;
+  fs::remove_all(folder_, error);
+  if (error) fail(ErrorKind::io, "{}: cannot be replaced: {}", folder_, cause_of(error.value()));
+  move_file(temporary_, folder_);
+}
+
+}  // namespace mf

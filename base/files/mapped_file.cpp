@@ -1,0 +1,183 @@
+#include "base/files/mapped_file.hpp"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <array>
+#include <atomic>
+#include <cerrno>
+#include <csignal>
+#include <cstdint>
+#include <mutex>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include "base/error.hpp"
+#include "base/files/files.hpp"
+
+namespace mf {
+namespace {
+
+// What is wrong with the file is an error of the data; what this process lacks is not.
+ErrorKind kind_of(int error) {
+  if (error == ENOMEM) return ErrorKind::memory;
+  return error == EMFILE || error == ENFILE || error == EIO ? ErrorKind::io : ErrorKind::data;
+}
+
+FileHandle open_file(const std::string& path, int flags = 0) {
+  FileHandle file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | flags));
+  if (file) return file;
+  if (errno == ENOENT) fail_in_file(path, "no such file", "a file");
+  fail(kind_of(errno), "{}: cannot be opened: {}", path, last_cause());
+}
+
+Bytes read_to_end(const FileHandle& file, const std::string& path) {
+  AlignedVector<char> buffer(1 << 20);
+  std::int64_t filled = 0;
+  for (;;) {
+    if (filled == std::ssize(buffer)) buffer.resize(2 * filled);
+    const ssize_t n =
+        read(file.fd(), buffer.data() + filled, buffer.size() - static_cast<std::size_t>(filled));
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) fail(kind_of(errno), "{}: cannot be read: {}", path, last_cause());
+    if (n == 0) break;
+    filled += n;
+  }
+  buffer.resize(filled);
+  return own_bytes(std::move(buffer));
+}
+
+// ---- files that are cut short while they are mapped ----
+
+// What a handler of SIGBUS can look at: no locks, no allocation.
+struct Region {
+  std::atomic<std::uintptr_t> begin = 0;  // 0: free
+  std::atomic<std::uintptr_t> end = 0;
+  std::atomic<bool> cut = false;
+};
+std::array<Region, 256> regions;
+std::array<std::string, 256> names;  // of the regions, for fail_if_cut
+const auto page_bytes = static_cast<std::uintptr_t>(sysconf(_SC_PAGESIZE));
+std::mutex table;                    // of changes to both, and of `cut_files`
+std::vector<std::string> cut_files;  // whose regions are gone
+
+// The pages behind the end of the file become zeros.
+void on_bus_error(int, siginfo_t* info, void*) {
+  const auto address = reinterpret_cast<std::uintptr_t>(info->si_addr);
+  const auto page = address & ~(page_bytes - 1);
+  for (Region& region : regions) {
+    const std::uintptr_t end = region.end.load();
+    if (region.begin.load() > address || address >= end) continue;
+    region.cut = true;
+    if (mmap(reinterpret_cast<void*>(page), end - page, PROT_READ,
+             MAP_FIXED | MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) != MAP_FAILED) {
+      return;
+    }
+  }
+  std::signal(SIGBUS, SIG_DFL);  // not of ours: the instruction runs again and ends the program
+}
+
+void watch_bus_errors() {
+  static std::once_flag once;
+  std::call_once(once, [] {
+    struct sigaction action {};
+    action.sa_sigaction = on_bus_error;
+    action.sa_flags = SA_SIGINFO;
+    sigaction(SIGBUS, &action, nullptr);
+  });
+}
+
+// The slot of a new region; -1 where all are taken.
+int watch(const void* address, std::size_t size, const std::string& path) {
+  watch_bus_errors();
+  const std::lock_guard lock(table);
+  for (std::size_t slot = 0; slot < regions.size(); ++slot) {
+    Region& region = regions[slot];
+    if (region.begin != 0) continue;
+    names[slot] = path;
+    region.cut = false;
+    region.end = reinterpret_cast<std::uintptr_t>(address) + size;
+    region.begin = reinterpret_cast<std::uintptr_t>(address);
+    return static_cast<int>(slot);
+  }
+  return -1;
+}
+
+void forget(int slot) {
+  const std::lock_guard lock(table);
+  Region& region = regions[static_cast<std::size_t>(slot)];
+  region.begin = 0;
+  region.end = 0;
+  if (region.cut.exchange(false)) cut_files.push_back(names[static_cast<std::size_t>(slot)]);
+}
+
+Bytes map(const FileHandle& file, const std::string& path, std::size_t size) {
+  void* address = mmap(nullptr, size, PROT_READ, MAP_PRIVATE, file.fd(), 0);
+  if (address == MAP_FAILED) {
+    fail(kind_of(errno), "{}: cannot be mapped into memory: {}", path, last_cause());
+  }
+  const int slot = watch(address, size, path);
+  if (slot < 0) {
+    munmap(address, size);
+    return read_to_end(file, path);
+  }
+  std::shared_ptr<const void> owner(address, [size, slot](void* p) {
+    forget(slot);
+    munmap(p, size);
+  });
+  return {std::string_view(static_cast<const char*>(address), size), std::move(owner)};
+}
+
+struct stat status_of(const FileHandle& file, const std::string& path) {
+  struct stat status {};
+  if (fstat(file.fd(), &status) != 0) {
+    fail(ErrorKind::data, "{}: cannot be read: {}", path, last_cause());
+  }
+  return status;
+}
+
+Bytes map_regular(const FileHandle& file, const std::string& path, const struct stat& status) {
+  if (S_ISDIR(status.st_mode)) fail_in_file(path, "a directory", "a file");
+  if (!S_ISREG(status.st_mode)) fail_in_file(path, "a device or a socket", "a file");
+  if (status.st_size == 0) return {};
+  return map(file, path, static_cast<std::size_t>(status.st_size));
+}
+
+}  // namespace
+
+Bytes own_bytes(AlignedVector<char> buffer) {
+  auto owner = std::make_shared<const AlignedVector<char>>(std::move(buffer));
+  return {std::string_view(owner->data(), owner->size()), owner};
+}
+
+Bytes map_file(const std::string& path) {
+  const FileHandle file = open_file(path);
+  const struct stat status = status_of(file, path);
+  if (S_ISFIFO(status.st_mode)) return read_to_end(file, path);
+  return map_regular(file, path, status);
+}
+
+// Without O_NONBLOCK, opening a pipe waits for somebody who writes.
+Bytes map_regular_file(const std::string& path) {
+  const FileHandle file = open_file(path, O_NONBLOCK);
+  const struct stat status = status_of(file, path);
+  if (S_ISFIFO(status.st_mode)) fail_in_file(path, "a pipe", "a file");
+  return map_regular(file, path, status);
+}
+
+void fail_if_cut() {
+  const std::lock_guard lock(table);
+  for (std::size_t slot = 0; slot < regions.size(); ++slot) {
+    if (regions[slot].cut.exchange(false)) cut_files.push_back(names[slot]);
+  }
+  if (cut_files.empty()) return;
+  const std::string path = cut_files.front();
+  cut_files.clear();
+  fail(ErrorKind::data, "{}: the file was cut short while it was read; what was read is not used",
+       path);
+}
+
+}  // namespace mf

@@ -1,0 +1,151 @@
+#include "base/host/memory_limit.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <optional>
+#include <vector>
+
+#include "base/host/control_groups.hpp"
+
+namespace mf {
+namespace {
+
+// Version 1 writes "no limit" as the largest number of pages.
+constexpr std::int64_t kNoLimit = std::int64_t{1} << 60;
+
+std::optional<std::int64_t> number_in(std::string_view text) {
+  std::int64_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end == text.data()) return std::nullopt;
+  return value;
+}
+
+// "max" and what is no number are no limit.
+std::optional<std::int64_t> limit_in(const std::string& path) {
+  std::optional<std::int64_t> found;
+  for_lines(path, [&](const std::string& line) {
+    if (!found) found = number_in(line);
+  });
+  return found && *found < kNoLimit ? found : std::nullopt;
+}
+
+// Of a line "key value" or "key: value kB"; 0 where there is none.
+std::int64_t value_of(const std::string& path, const std::string& key) {
+  std::int64_t value = 0;
+  for_lines(path, [&](const std::string& line) {
+    const auto words = words_of(line);
+    if (words.size() < 2 || (words[0] != key && words[0] != key + ":")) return;
+    value = number_in(words[1]).value_or(0) * (words.back() == "kB" ? 1024 : 1);
+  });
+  return value;
+}
+
+class Least {
+ public:
+  void total(std::int64_t bytes, const std::string& by) { take(limit_.total, bytes, by); }
+  void available(std::int64_t bytes, const std::string& by) {
+    take(limit_.available, std::max<std::int64_t>(bytes, 0), by);
+  }
+  const MemoryLimit& limit() const { return limit_; }
+
+ private:
+  static void take(MemoryBound& bound, std::int64_t bytes, const std::string& by) {
+    if (bound.by.empty() || bytes < bound.bytes) bound = {bytes, by};
+  }
+  MemoryLimit limit_;
+};
+
+// ---- the machine ----
+
+void add_machine(const std::string& root, Least& least) {
+  const std::string file = root + "/proc/meminfo";
+  if (const auto all = value_of(file, "MemTotal"); all > 0) {
+    least.total(all, "MemTotal");
+    const auto free = value_of(file, "MemAvailable");  // Linux before 3.14 does not have it
+    if (free > 0) least.available(free, "MemAvailable");
+  }
+}
+
+// ---- limits of the process ----
+
+// "Max address space         unlimited            unlimited            bytes"
+std::optional<std::int64_t> soft_limit(const std::string& root, const std::string& name) {
+  std::optional<std::int64_t> found;
+  for_lines(root + "/proc/self/limits", [&](const std::string& line) {
+    if (!line.starts_with(name)) return;
+    const auto words = words_of(line.substr(name.size()));
+    if (!words.empty()) found = number_in(words[0]);
+  });
+  return found;
+}
+
+void add_process(const std::string& root, Least& least) {
+  const struct {
+    const char *limit, *used, *by;
+  } all[] = {{"Max address space", "VmSize", "ulimit -v"},
+             {"Max data size", "VmData", "ulimit -d"}};
+  for (const auto& one : all) {
+    const auto limit = soft_limit(root, one.limit);
+    if (!limit) continue;
+    least.total(*limit, one.by);
+    least.available(*limit - value_of(root + "/proc/self/status", one.used), one.by);
+  }
+}
+
+// ---- control groups ----
+
+// Names of files, and of what a group counts that is given up when memory is short: the cache of
+// files, without what is still to be written.
+struct GroupFiles {
+  const char *limit, *used;
+  std::vector<const char*> dropped, kept;
+};
+
+const GroupFiles& files_of(int version) {
+  static const GroupFiles first = {"memory.limit_in_bytes",
+                                   "memory.usage_in_bytes",
+                                   {"total_inactive_file", "total_active_file"},
+                                   {"total_dirty", "total_writeback"}};
+  static const GroupFiles second = {"memory.max",
+                                    "memory.current",
+                                    {"inactive_file", "active_file", "slab_reclaimable"},
+                                    {"file_dirty", "file_writeback"}};
+  return version == 1 ? first : second;
+}
+
+std::int64_t sum_of(const std::string& path, const std::vector<const char*>& keys) {
+  std::int64_t sum = 0;
+  for (const char* key : keys) sum += value_of(path, key);
+  return sum;
+}
+
+void add_group(const std::string& root, const std::string& folder, int version, Least& least) {
+  const GroupFiles& names = files_of(version);
+  const auto limit = limit_in(root + folder + "/" + names.limit);
+  if (!limit) return;
+  const std::string by = folder + "/" + names.limit;
+  least.total(*limit, by);
+  const std::string counts = root + folder + "/memory.stat";
+  const std::int64_t used = limit_in(root + folder + "/" + names.used).value_or(0);
+  const std::int64_t cache = sum_of(counts, names.dropped) - sum_of(counts, names.kept);
+  least.available(*limit - std::clamp<std::int64_t>(used - cache, 0, used), by);
+}
+
+// A group may have less than those around it, or more: each level counts.
+void add_groups(const std::string& root, Least& least) {
+  for (const auto& group : control_groups("memory", root)) {
+    add_group(root, group.folder, group.version, least);
+  }
+}
+
+}  // namespace
+
+MemoryLimit memory_limit(const std::string& root) {
+  Least least;
+  add_machine(root, least);
+  add_groups(root, least);
+  add_process(root, least);
+  return least.limit();
+}
+
+}  // namespace mf

@@ -1,0 +1,174 @@
+// Reads JSON more strictly than the library: a key may stand once in an object, values may be
+// nested so deep and no deeper, and nothing follows a NUL. Every error has its line and column.
+#include <fmt/core.h>
+
+#include <cstddef>
+#include <iterator>
+#include <string>
+#include <string_view>
+#include <unordered_set>
+#include <utility>
+#include <vector>
+
+#include "base/error.hpp"
+#include "base/json/json.hpp"
+
+namespace mf {
+namespace {
+
+// What reads, prints and frees a value goes down into it by recursion.
+constexpr std::size_t kMaxDepth = 200;
+
+// Of the `byte`-th character, counted from 1.
+std::pair<std::size_t, std::size_t> line_and_column(std::string_view text, std::size_t byte) {
+  std::size_t line = 1;
+  std::size_t column = 1;
+  for (std::size_t i = 0; i + 1 < byte && i < text.size(); ++i) {
+    if (text[i] == '\n') {
+      ++line;
+      column = 1;
+    } else {
+      ++column;
+    }
+  }
+  return {line, column};
+}
+
+// nlohmann prefixes its messages with an exception id and a position of its own.
+std::string reason_of(const std::string& text) {
+  for (const char* start : {"syntax error", "invalid", "unexpected", "number overflow"}) {
+    if (const auto at = text.find(start); at != std::string::npos) return text.substr(at);
+  }
+  return text;
+}
+
+// Says how far the lexer has read.
+class CountingIterator {
+ public:
+  using iterator_category = std::forward_iterator_tag;
+  using value_type = char;
+  using difference_type = std::ptrdiff_t;
+  using pointer = const char*;
+  using reference = const char&;
+
+  CountingIterator(const char* at, std::size_t* read) : at_(at), read_(read) {}
+  reference operator*() const { return *at_; }
+  CountingIterator& operator++() {
+    ++at_;
+    ++*read_;
+    return *this;
+  }
+  CountingIterator operator++(int) {
+    const CountingIterator before = *this;
+    ++*this;
+    return before;
+  }
+  bool operator==(const CountingIterator& other) const { return at_ == other.at_; }
+  bool operator!=(const CountingIterator& other) const { return at_ != other.at_; }
+
+ private:
+  const char* at_;
+  std::size_t* read_;
+};
+
+// Receives the values of a text in their order and puts them together.
+class Builder : public nlohmann::json_sax<Json> {
+ public:
+  Builder(std::string_view text, const std::string& name, const std::size_t& read)
+      : text_(text), name_(name), read_(read) {}
+
+  Json take() { return std::move(root_); }
+
+  bool null() override { return add(nullptr); }
+  bool boolean(bool value) override { return add(value); }
+  bool number_integer(number_integer_t value) override { return add(value); }
+  bool number_unsigned(number_unsigned_t value) override { return add(value); }
+  bool number_float(number_float_t value, const string_t&) override { return add(value); }
+  bool string(string_t& value) override { return add(std::move(value)); }
+  bool binary(binary_t&) override { return false; }  // JSON text has none
+  bool start_object(std::size_t) override { return open(Json::object()); }
+  bool start_array(std::size_t) override { return open(Json::array()); }
+  bool end_object() override { return close(); }
+  bool end_array() override { return close(); }
+
+  bool key(string_t& key) override {
+    if (!open_.back().keys.insert(key).second) {
+      fail_at(read_, fmt::format("the key \"{}\" stands in its object twice", key));
+    }
+    key_ = std::move(key);
+    return true;
+  }
+
+  bool parse_error(std::size_t position, const std::string&,
+                   const nlohmann::detail::exception& error) override {
+    fail_at(position, reason_of(error.what()));
+  }
+
+ private:
+  struct Open {
+    Json* value;
+    std::unordered_set<std::string> keys;  // of an object
+  };
+
+  [[noreturn]] void fail_at(std::size_t byte, const std::string& reason) const {
+    const auto [line, column] = line_and_column(text_, byte);
+    fail(ErrorKind::usage, "{}:{}:{}: not valid JSON: {}", name_, line, column, reason);
+  }
+
+  Json* place(Json&& value) {
+    if (open_.empty()) {
+      root_ = std::move(value);
+      return &root_;
+    }
+    Json& parent = *open_.back().value;
+    if (parent.is_array()) {
+      parent.push_back(std::move(value));
+      return &parent.back();
+    }
+    // Not by operator[], which looks for the key among all others.
+    auto& members = parent.get_ref<Json::object_t&>();
+    members.emplace_back(std::move(key_), std::move(value));
+    return &members.back().second;
+  }
+
+  bool add(Json&& value) {
+    place(std::move(value));
+    return true;
+  }
+  bool open(Json&& value) {
+    if (open_.size() == kMaxDepth) {
+      fail_at(read_, fmt::format("values are nested more than {} deep", kMaxDepth));
+    }
+    open_.push_back({place(std::move(value)), {}});
+    return true;
+  }
+  bool close() {
+    open_.pop_back();
+    return true;
+  }
+
+  std::string_view text_;
+  const std::string& name_;
+  const std::size_t& read_;
+  Json root_;
+  std::vector<Open> open_;  // from the outermost value in
+  std::string key_;
+};
+
+}  // namespace
+
+Json parse_json(std::string_view text, const std::string& name) {
+  // The library takes a NUL for the end.
+  if (const auto nul = text.find('\0'); nul != std::string_view::npos) {
+    const auto [line, column] = line_and_column(text, nul + 1);
+    fail(ErrorKind::usage, "{}:{}:{}: not valid JSON: found a NUL byte", name, line, column);
+  }
+  std::size_t read = 0;
+  Builder builder(text, name, read);
+  const char* begin = text.data();
+  Json::sax_parse(CountingIterator(begin, &read), CountingIterator(begin + text.size(), &read),
+                  &builder, nlohmann::detail::input_format_t::json, true, true);
+  return builder.take();
+}
+
+}  // namespace mf

@@ -1,0 +1,87 @@
+// Processes that compute together are ranks 0, 1, 2, ... of a run; what a backend does for them:
+// moves bytes between two of them, and carries the word that one has failed to all others.
+// base/ranks/communicator.hpp makes the collective operations of it.
+//
+// One thread a rank uses its links.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+
+#include "base/error.hpp"
+
+namespace mf {
+
+struct Outgoing {
+  int to;
+  const void* data;
+  std::int64_t bytes;
+};
+
+struct Incoming {
+  int from;
+  void* data;
+  std::int64_t bytes;
+};
+
+// What a rank said when it failed, or what the others found out about it.
+struct Fault {
+  int rank = 0;
+  ErrorKind kind = ErrorKind::io;
+  std::string message;  // without the rank
+};
+
+// "rank 2: the host's memory did not suffice". After one nothing more can be moved: some of the
+// ranks are in the middle of it.
+class RankFault : public Error {
+ public:
+  explicit RankFault(Fault fault);
+  const Fault& fault() const { return fault_; }
+
+ private:
+  Fault fault_;
+};
+
+// A fault as it goes from rank to rank.
+std::string to_note(const Fault& fault);
+Fault from_note(const std::string& note);
+
+class RankLinks {
+ public:
+  virtual ~RankLinks() = default;
+
+  virtual int rank() const = 0;
+  virtual int size() const = 0;
+  virtual std::string name() const = 0;  // of the backend: "local", "mpi"
+
+  // All of these transfers at once, one or more; returns when `sends` may be overwritten and
+  // `receives` are there. At most one to and one from each rank, none with itself; what a rank
+  // expects must be as long as what the other sends. Throws RankFault when another rank has failed,
+  // is gone, or moves nothing for `patience_s` (0: waits for ever); "mpi" sees that something moves
+  // once 64 MiB, or all of a shorter transfer, have.
+  virtual void exchange(std::span<const Outgoing> sends, std::span<const Incoming> receives,
+                        double patience_s) = 0;
+
+  // Tells all others that this rank has failed, or that another has: before this one ends because
+  // of that, or it would be taken for the first. Does not wait for them.
+  virtual void announce(const Fault& fault) noexcept = 0;
+
+  // The fault of another rank, if there is word of one. Quick: to be polled within an epoch.
+  virtual std::optional<Fault> heard() = 0;
+
+  // After a fault: ends the others where the backend can.
+  virtual void end_others(int /*exit_code*/) noexcept {}
+
+  // What the first `count` ranks have made on top of the links and use again, for as long as these
+  // live: null at first.
+  std::shared_ptr<void>& kept(int count) { return kept_[count]; }
+
+ private:
+  std::map<int, std::shared_ptr<void>> kept_;
+};
+
+}  // namespace mf

@@ -1,0 +1,486 @@
+// What is drawn uniformly is known by its largest key (datasets/split/draw.hpp), so a rating's
+// label is computed anew where it is needed; users and leave-out write one byte a rating. All parts
+// come from one pass over the ratings (datasets/ratings/select_parts.hpp). What is cold follows
+// from the rows and the items of the parts.
+#include "datasets/split/split.hpp"
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cmath>
+#include <functional>
+#include <memory>
+#include <numeric>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "base/error.hpp"
+#include "base/threads.hpp"
+#include "datasets/ratings/select_parts.hpp"
+#include "datasets/ratings/sort/bucket_sort.hpp"
+#include "datasets/split/draw.hpp"
+
+namespace mf {
+namespace {
+
+constexpr std::int64_t kChunk = std::int64_t{1} << 18;
+constexpr std::int64_t kUserChunk = 4096;
+// Labels beside those of Part, within this file.
+constexpr std::uint8_t kFoldIn = 3;    // a rating of a held-out user's history
+constexpr std::uint8_t kTooShort = 4;  // a user with fewer than two ratings: trains
+
+using Scratch = std::vector<std::uint64_t>;
+
+// What is cut: all rows, or those of one rank.
+struct Scope {
+  const Ratings& all;
+  std::int64_t first_user, end_user;
+  Communicator* ranks = nullptr;  // null: this process alone
+
+  explicit Scope(const Ratings& whole) : all(whole), first_user(0), end_user(whole.n_users()) {}
+  Scope(const Ratings& whole, const PartOffsets& users, Communicator& of)
+      : all(whole), first_user(users[of.rank()]), end_user(users[of.rank() + 1]), ranks(&of) {}
+
+  std::int64_t first_rating() const { return offset(first_user); }
+  std::int64_t ratings() const { return offset(end_user) - offset(first_user); }
+
+  std::int64_t sum(std::int64_t own) const {
+    if (ranks == nullptr) return own;
+    const auto numbers = ranks->all_numbers(own);
+    return std::accumulate(numbers.begin(), numbers.end(), std::int64_t{0});
+  }
+  std::int64_t most(std::int64_t own) const {
+    return ranks == nullptr ? own : -ranks->all_min(-own);
+  }
+  // What one rank cannot do, none has done.
+  void agree(const std::function<void()>& action) const {
+    ranks == nullptr ? action() : ranks->agree(action);
+  }
+
+ private:
+  std::int64_t offset(std::int64_t user) const {
+    return all.user_offsets().empty() ? 0 : all.user_offsets()[user];
+  }
+};
+
+// A byte for each rating of a scope, found by its place in the whole matrix.
+class RowLabels {
+ public:
+  explicit RowLabels(const Scope& scope) : scope_(scope), labels_(scope.ratings()) {}
+
+  std::uint8_t* at(std::int64_t rating) {
+    return labels_.data() + (rating - scope_.first_rating());
+  }
+  Labels& all() { return labels_; }
+
+  // Calls body(user, first rating, end, scratch) for the users of the scope.
+  template <class Body>
+  void for_users(ThreadTeam& team, const Body& body) {
+    const auto offsets = scope_.all.user_offsets();
+    team.for_chunks(scope_.end_user - scope_.first_user, kUserChunk,
+                    [&](std::int64_t first, std::int64_t last) {
+                      Scratch scratch;
+                      for (std::int64_t u = scope_.first_user + first; u < scope_.first_user + last;
+                           ++u)
+                        body(u, offsets[u], offsets[u + 1], scratch);
+                    });
+  }
+
+ private:
+  const Scope& scope_;
+  Labels labels_;
+};
+
+// Moves the k smallest keys among the ratings [begin, end) of one user, who has more than k, to
+// `part`.
+void leave_out_of_user(RowLabels& labels, std::int64_t begin, std::int64_t end, std::int64_t k,
+                       std::uint8_t part, const Keys& keys, Scratch& scratch) {
+  scratch.clear();
+  for (std::int64_t i = begin; i < end; ++i) scratch.push_back(keys(i));
+  const auto nth = scratch.begin() + (k - 1);
+  std::nth_element(scratch.begin(), nth, scratch.end());
+  for (std::int64_t i = begin; i < end; ++i) {
+    if (keys(i) <= *nth) *labels.at(i) = part;
+  }
+}
+
+void leave_out(RowLabels& labels, int k, const Keys& keys, ThreadTeam& team) {
+  labels.for_users(team, [&](std::int64_t, std::int64_t begin, std::int64_t end, Scratch& scratch) {
+    if (end - begin > k) leave_out_of_user(labels, begin, end, k, kTest, keys, scratch);
+  });
+}
+
+// One label a user: kTest and kValidation for those held out.
+Labels hold_out_users(const Dataset& data, const SplitSpec& spec, ThreadTeam& team) {
+  const auto offsets = data.ratings.user_offsets();
+  Labels users(data.ratings.n_users());
+  team.for_chunks(std::ssize(users), kChunk, [&](std::int64_t begin, std::int64_t end) {
+    for (std::int64_t u = begin; u < end; ++u)
+      users[u] = offsets[u + 1] - offsets[u] < 2 ? kTooShort : static_cast<std::uint8_t>(kTrain);
+  });
+  const std::int64_t eligible = count_label(users, kTrain, team);
+  const auto cuts = even_cuts(std::ssize(users));
+  const auto draw = [&](double fraction, Purpose purpose, std::uint8_t part) {
+    const Keys keys(spec.seed, purpose);
+    const StoredLabels before(users);
+    const std::int64_t left = count_label(users, kTrain, team);
+    const Draw drawn = draw_fraction(before, cuts, left, fraction, keys, team);
+    write_labels(DrawnLabels(before, drawn, keys, part), users, team);
+  };
+  draw(spec.user_fraction, Purpose::test_users, kTest);
+  draw(spec.validation_fraction, Purpose::validation_users, kValidation);
+  const auto check_group = [&](const char* what, double fraction, std::uint8_t part) {
+    if (fraction == 0 || count_label(users, part, team) > 0) return;
+    fail(ErrorKind::usage,
+         "{}: split: {} of {} leaves the {} part none of {} users with two or "
+         "more ratings; give it a larger share",
+         data.info.name, what, fraction, part == kTest ? "test" : "validation", eligible);
+  };
+  check_group("a share of users", spec.user_fraction, kTest);
+  check_group("a validation share", spec.validation_fraction, kValidation);
+  return users;
+}
+
+// Cuts the ratings of held-out users into history and the rest.
+void cut_held_out(RowLabels& labels, const Dataset& data, const SplitSpec& spec, const Keys& keys,
+                  ThreadTeam& team) {
+  const Labels users = hold_out_users(data, spec, team);
+  labels.for_users(
+      team, [&](std::int64_t user, std::int64_t begin, std::int64_t end, Scratch& scratch) {
+        if (users[user] != kTest && users[user] != kValidation) return;
+        const std::int64_t count = end - begin;
+        const std::int64_t history = std::clamp<std::int64_t>(
+            std::llround(spec.fold_in * static_cast<double>(count)), 1, count - 1);
+        std::fill(labels.at(begin), labels.at(end), kFoldIn);
+        leave_out_of_user(labels, begin, end, count - history, users[user], keys, scratch);
+      });
+}
+
+void check_fraction(double fraction, const char* name) {
+  if (fraction >= 0 && fraction < 1) return;  // false for NaN too
+  fail(ErrorKind::usage, "split: {} is {}, expected a number in [0, 1)", name, fraction);
+}
+
+void check(const Dataset& data, const SplitSpec& spec) {
+  check_fraction(spec.test_fraction, "the test fraction");
+  check_fraction(spec.validation_fraction, "the validation fraction");
+  check_fraction(spec.user_fraction, "the share of users");
+  check_fraction(spec.fold_in, "the share to fold in");
+  if (spec.kind == SplitSpec::Kind::users && (spec.user_fraction == 0 || spec.fold_in == 0))
+    fail(ErrorKind::usage,
+         "split: the shares of users and of fold_in are {} and {}, expected "
+         "numbers above 0",
+         spec.user_fraction, spec.fold_in);
+  if (spec.kind == SplitSpec::Kind::leave_out && spec.leave_out < 1)
+    fail(ErrorKind::usage, "split: leave_out is {}, expected at least 1", spec.leave_out);
+  if (data.ratings.nnz() == 0) fail(ErrorKind::data, "{}: has no ratings to split", data.info.name);
+}
+
+// `given`: of all ratings.
+Labels given_labels(const Dataset& data, View<const std::uint8_t> given, const SplitSpec& spec,
+                    const Scope& scope) {
+  if (given.empty())
+    fail(ErrorKind::usage,
+         "{}: this data set has no given split; name one of the catalog's, or use holdout, "
+         "leave_out or users",
+         data.info.name);
+  if (given.size() != data.ratings.nnz())
+    fail(ErrorKind::data, "{}: {} labels of a given split for {} ratings", data.info.name,
+         given.size(), data.ratings.nnz());
+  const auto own = given.part(scope.first_rating(), scope.first_rating() + scope.ratings());
+  const auto most = own.empty() ? own.end() : std::max_element(own.begin(), own.end());
+  const std::int64_t highest = scope.most(own.empty() ? 0 : *most);
+  if (highest > kValidation)
+    fail(ErrorKind::data, "{}: unknown label {} in the given split", data.info.name, highest);
+  if (spec.validation_fraction > 0 && highest == kValidation)
+    fail(ErrorKind::usage,
+         "{}: its given split has a validation part already; leave out the validation fraction",
+         data.info.name);
+  return {own.begin(), own.end()};
+}
+
+// One a rating of the scope, for the kinds that do not draw ratings uniformly.
+Labels stored_labels(const Dataset& data, View<const std::uint8_t> given, const SplitSpec& spec,
+                     const Scope& scope, ThreadTeam& team) {
+  if (spec.kind == SplitSpec::Kind::given) return given_labels(data, given, spec, scope);
+  if (spec.kind == SplitSpec::Kind::holdout) return {};
+  std::optional<RowLabels> labels;
+  scope.agree([&] {
+    labels.emplace(scope);
+    const Keys keys(spec.seed, Purpose::test);
+    fill_labels(labels->all(), kTrain, team);
+    if (spec.kind == SplitSpec::Kind::leave_out)
+      leave_out(*labels, spec.leave_out, keys, team);
+    else
+      cut_held_out(*labels, data, spec, keys, team);
+  });
+  return std::move(labels->all());
+}
+
+// The label of each rating of the scope, and how many there are of each in the runs of rows.
+class Labelling {
+ public:
+  Labelling(const Dataset& data, View<const std::uint8_t> given, const SplitSpec& spec,
+            const Scope& scope, View<const std::uint8_t> wanted, ThreadTeam& team)
+      : scope_(scope),
+        runs_(rating_runs(data.ratings, scope.first_user, scope.end_user)),
+        stored_(stored_labels(data, given, spec, scope, team)) {
+    if (spec.kind == SplitSpec::Kind::holdout) {
+      sources_.push_back(std::make_unique<SameLabel>(kTrain));
+      counts_ = {sizes_of_runs()};
+      draw(spec.test_fraction, kTest, test_keys_ = Keys(spec.seed, Purpose::test), team);
+      if (spec.validation_fraction > 0) draw_validation(spec, team);
+      return;
+    }
+    sources_.push_back(std::make_unique<StoredLabels>(stored_, scope.first_rating()));
+    counts_ = count_parts(*sources_.back(), runs_, wanted, team);
+    if (spec.validation_fraction > 0 && spec.kind != SplitSpec::Kind::users) {
+      counts_.pop_back();  // of kValidation, the last of the wanted: there is none yet
+      draw_validation(spec, team);
+    }
+  }
+
+  const LabelSource& labels() const { return *sources_.back(); }
+  const RatingRuns& runs() const { return runs_; }
+  const RunCounts& counts() const { return counts_; }  // as `wanted`, of which kTrain is the first
+
+  bool trains() const { return scope_.sum(of_training()) > 0; }
+
+ private:
+  std::int64_t of_training() const {
+    return std::accumulate(counts_[0].begin(), counts_[0].end(), std::int64_t{0});
+  }
+
+  std::vector<std::int64_t> sizes_of_runs() const {
+    std::vector<std::int64_t> sizes;
+    for (std::size_t r = 0; r + 1 < runs_.first_rating.size(); ++r)
+      sizes.push_back(runs_.first_rating[r + 1] - runs_.first_rating[r]);
+    return sizes;
+  }
+
+  void draw_validation(const SplitSpec& spec, ThreadTeam& team) {
+    draw(spec.validation_fraction, kValidation,
+         validation_keys_ = Keys(spec.seed, Purpose::validation), team);
+  }
+
+  // From the training part, the first, into a new one, the last.
+  void draw(double fraction, std::uint8_t part, const Keys& keys, ThreadTeam& team) {
+    auto& train = counts_[0];
+    const std::int64_t eligible = scope_.sum(of_training());
+    constexpr double kWidth = 5;
+    Draw drawn = draw_fraction(labels(), runs_.first_rating, eligible, fraction, keys, team, kWidth,
+                               scope_.ranks);
+    sources_.push_back(std::make_unique<DrawnLabels>(labels(), drawn, keys, part));
+    for (std::size_t r = 0; r < train.size(); ++r) train[r] -= drawn.counts[r];
+    counts_.push_back(std::move(drawn.counts));
+  }
+
+  const Scope& scope_;
+  RatingRuns runs_;
+  Labels stored_;
+  Keys test_keys_{0, Purpose::test}, validation_keys_{0, Purpose::validation};
+  std::vector<std::unique_ptr<LabelSource>> sources_;  // each after the one before
+  RunCounts counts_;
+};
+
+bool has_row(const Ratings& ratings, std::int64_t user) {
+  return ratings.user_offsets()[user + 1] > ratings.user_offsets()[user];
+}
+
+// Users in test without a rating in train.
+std::int64_t count_cold_users(const Split& split, ThreadTeam& team) {
+  std::atomic<std::int64_t> cold{0};
+  team.for_chunks(split.test.n_users(), kUserChunk, [&](std::int64_t begin, std::int64_t end) {
+    std::int64_t count = 0;
+    for (std::int64_t u = begin; u < end; ++u)
+      count += has_row(split.test, u) && !has_row(split.train, u) ? 1 : 0;
+    cold += count;
+  });
+  return cold;
+}
+
+using Flags = AlignedVector<std::uint8_t>;
+
+std::int64_t count_cold_ratings(const Split& split, const Flags& item_trained, ThreadTeam& team) {
+  std::atomic<std::int64_t> cold{0};
+  team.for_chunks(split.test.nnz(), kChunk, [&](std::int64_t begin, std::int64_t end) {
+    std::int64_t count = 0;
+    for (std::int64_t i = begin; i < end; ++i) {
+      const Rating r = split.test[i];
+      count += has_row(split.train, r.user) && item_trained[r.item] != 0 ? 0 : 1;
+    }
+    cold += count;
+  });
+  return cold;
+}
+
+void count_cold(Split& split, const Flags& item_trained, const Flags& item_tested,
+                ThreadTeam& team) {
+  split.cold_users = count_cold_users(split, team);
+  for (std::int64_t i = 0; i < std::ssize(item_tested); ++i)
+    split.cold_items += item_tested[i] != 0 && item_trained[i] == 0 ? 1 : 0;
+  if (split.cold_users + split.cold_items > 0)
+    split.cold_ratings = count_cold_ratings(split, item_trained, team);
+}
+
+// The labels that this kind of split gives.
+std::vector<std::uint8_t> labels_of(const SplitSpec& spec) {
+  std::vector<std::uint8_t> labels = {kTrain, kTest};
+  if (spec.validation_fraction > 0 || spec.kind == SplitSpec::Kind::given)
+    labels.push_back(kValidation);
+  if (spec.kind == SplitSpec::Kind::users) labels.push_back(kFoldIn);
+  return labels;
+}
+
+Ratings& part_of(Split& split, std::uint8_t label) {
+  switch (label) {
+    case kTrain:
+      return split.train;
+    case kTest:
+      return split.test;
+    case kValidation:
+      return split.validation;
+    default:
+      return split.fold_in;
+  }
+}
+
+struct CutParts {
+  Split split;                      // nothing is cold yet
+  Flags item_trained, item_tested;  // of the scope
+};
+
+CutParts cut_parts(const Dataset& data, View<const std::uint8_t> given, const SplitSpec& spec,
+                   const Scope& scope, Originals originals, ThreadTeam& team) {
+  check(data, spec);
+  const auto wanted = labels_of(spec);
+  const Labelling labelling(data, given, spec, scope, wanted, team);
+  if (!labelling.trains())
+    fail(ErrorKind::usage, "{}: the split leaves no rating to train on", data.info.name);
+  CutParts cut;
+  scope.agree([&] {
+    // Ids of its own: the parts do not keep all ratings alive beside themselves.
+    const SharedIds ids = copy_ids(data.ratings, team);
+    auto parts = select_parts(data.ratings, ids, labelling.labels(), labelling.runs(),
+                              labelling.counts(), wanted, team, originals);
+    cut.split.validation = cut.split.fold_in = no_ratings_of(ids);
+    for (std::size_t k = 0; k < wanted.size(); ++k)
+      part_of(cut.split, wanted[k]) = std::move(parts[k].ratings);
+    cut.item_trained = std::move(parts[0].item_rated);
+    cut.item_tested = std::move(parts[1].item_rated);
+  });
+  return cut;
+}
+
+Split split_of(const Dataset& data, const SplitSpec& spec, Originals originals, int threads) {
+  ThreadTeam team(threads);
+  CutParts cut = cut_parts(data, data.parts, spec, Scope(data.ratings), originals, team);
+  count_cold(cut.split, cut.item_trained, cut.item_tested, team);
+  return std::move(cut.split);
+}
+
+// Offsets over all ranks, of rows of which each rank has counted its own.
+AlignedVector<std::int64_t> offsets_of_all(const Ratings& own, const PartOffsets& users,
+                                           Communicator& ranks) {
+  const auto offsets = own.user_offsets();
+  AlignedVector<std::int32_t> counts(own.n_users());
+  for (std::int64_t u = users[ranks.rank()]; u < users[ranks.rank() + 1]; ++u)
+    counts[u] = static_cast<std::int32_t>(offsets[u + 1] - offsets[u]);
+  ranks.all_gather(std::span<std::int32_t>(counts), users);
+  AlignedVector<std::int64_t> all(std::int64_t{own.n_users()} + 1);
+  all[0] = 0;
+  for (std::int64_t u = 0; u < own.n_users(); ++u) all[u + 1] = all[u] + counts[u];
+  return all;
+}
+
+AlignedVector<std::int64_t> item_offsets_of_all(const Ratings& own, Communicator& ranks,
+                                                ThreadTeam& team) {
+  AlignedVector<std::int64_t> offsets = key_offsets(own.items(), own.n_items(), team);
+  ranks.all_sum(std::span<std::int64_t>(offsets));  // sums of offsets are those of the sums
+  return offsets;
+}
+
+RatingSlice train_slice(const Ratings& train, const PartOffsets& users, Communicator& ranks,
+                        ThreadTeam& team) {
+  RatingSlice slice;
+  slice.users = users;
+  slice.user_offsets = offsets_of_all(train, users, ranks);
+  slice.item_offsets = item_offsets_of_all(train, ranks, team);
+  slice.own_users = train.users();
+  slice.own_items = train.items();
+  slice.own_values = train.values();
+  slice.owner = std::make_shared<const Ratings>(train);
+  return slice;
+}
+
+PartOffsets parts_of(std::int64_t own, Communicator& ranks) {
+  PartOffsets parts = {0};
+  for (const std::int64_t count : ranks.all_numbers(own)) parts.push_back(parts.back() + count);
+  return parts;
+}
+
+// Items that any rank has tested; a rank that has not counts 0.
+Flags flags_of_all(const Flags& own, Communicator& ranks) {
+  AlignedVector<float> counts(std::ssize(own));
+  std::copy(own.begin(), own.end(), counts.begin());
+  ranks.all_sum(std::span<float>(counts));
+  Flags all(std::ssize(own));
+  for (std::int64_t i = 0; i < std::ssize(own); ++i) all[i] = counts[i] > 0 ? 1 : 0;
+  return all;
+}
+
+void count_cold_of_all(Split& split, const Flags& item_trained, const Flags& item_tested,
+                       Communicator& ranks, ThreadTeam& team) {
+  std::array<std::int64_t, 2> cold = {count_cold_users(split, team), 0};
+  for (std::int64_t i = 0; i < std::ssize(item_tested); ++i)
+    split.cold_items += item_tested[i] != 0 && item_trained[i] == 0 ? 1 : 0;
+  ranks.all_sum(std::span<std::int64_t>(cold).first(1));
+  split.cold_users = cold[0];
+  if (split.cold_users + split.cold_items == 0) return;
+  cold[1] = count_cold_ratings(split, item_trained, team);
+  ranks.all_sum(std::span<std::int64_t>(cold).last(1));
+  split.cold_ratings = cold[1];
+}
+
+}  // namespace
+
+PartSizes sizes_of(const Split& split) {
+  return {split.train.nnz(), split.test.nnz(), split.validation.nnz(), split.fold_in.nnz()};
+}
+
+SplitSlice make_split_slice(Dataset data, View<const std::uint8_t> given, const SplitSpec& spec,
+                            const PartOffsets& users, Communicator& ranks, int threads) {
+  std::optional<ThreadTeam> threads_of_all;
+  ranks.agree([&] { threads_of_all.emplace(threads); });
+  ThreadTeam& team = *threads_of_all;
+  SplitSlice slice;
+  {
+    const Scope scope(data.ratings, users, ranks);
+    CutParts cut = cut_parts(data, given, spec, scope, Originals::consumed, team);
+    slice.split = std::move(cut.split);
+    slice.train = train_slice(slice.split.train, users, ranks, team);
+    Flags item_trained(std::ssize(cut.item_trained));
+    for (std::int64_t i = 0; i < std::ssize(item_trained); ++i)
+      item_trained[i] = slice.train.item_offsets[i] < slice.train.item_offsets[i + 1] ? 1 : 0;
+    count_cold_of_all(slice.split, item_trained, flags_of_all(cut.item_tested, ranks), ranks, team);
+  }
+  data = {};
+  slice.test_parts = parts_of(slice.split.test.nnz(), ranks);
+  slice.validation_parts = parts_of(slice.split.validation.nnz(), ranks);
+  slice.sizes = {slice.train.nnz(), slice.test_parts.back(), slice.validation_parts.back(),
+                 parts_of(slice.split.fold_in.nnz(), ranks).back()};
+  slice.facts = facts_of(slice.train, ranks, team);
+  slice.train.mean = slice.facts.mean;
+  return slice;
+}
+
+Split make_split(const Dataset& data, const SplitSpec& spec, int threads) {
+  return split_of(data, spec, Originals::kept, threads);
+}
+
+Split make_split_consuming(Dataset data, const SplitSpec& spec, int threads) {
+  return split_of(data, spec, Originals::consumed, threads);
+}
+
+}  // namespace mf

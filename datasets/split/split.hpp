@@ -1,0 +1,82 @@
+// Train, test and optional validation parts. The harness owns the split; an algorithm sees train
+// only.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/json/json_fwd.hpp"
+#include "base/ranks/communicator.hpp"
+#include "datasets/ratings/dataset.hpp"
+#include "datasets/ratings/rating_facts.hpp"
+#include "datasets/ratings/rating_slice.hpp"
+
+namespace mf {
+
+struct SplitSpec {
+  enum class Kind { holdout, leave_out, users, given };
+  Kind kind = Kind::holdout;
+  double test_fraction = 0.2;  // holdout: exactly round(fraction * nnz) ratings, drawn uniformly
+  int leave_out = 1;           // leave_out: k random ratings of each user with more than k
+  // users (strong generalization): exactly round(fraction * n) of the n users with two or more
+  // ratings are held out whole. Of a held-out user's ratings, round(fold_in * count), at least
+  // one and not all, are the history; the rest is the test part.
+  double user_fraction = 0.1;
+  double fold_in = 0.8;
+  // Of what is left for training; for `users`, of the users with two or more ratings that are left:
+  // a second group, cut in the same way.
+  double validation_fraction = 0;
+  std::uint64_t seed = 1;
+
+  Json to_json() const;
+};
+
+struct Split {
+  Ratings train;
+  Ratings test;
+  Ratings validation;  // empty where none was asked for
+  // Histories of the held-out users, those of the validation part's as well: what a model may see
+  // of them once it is trained. Over the same users and items as train, in which their rows are
+  // empty. Without ratings where no user is held out.
+  Ratings fold_in;
+  // Cold: no rating in train. Counted over those that occur in test.
+  std::int64_t cold_users = 0;  // users of test ratings without a train rating
+  std::int64_t cold_items = 0;
+  std::int64_t cold_ratings = 0;  // test ratings whose user or item is cold
+};
+
+// Deterministic in (data, spec); the same for any number of threads. The parts are copies: they
+// need no array of `data`.
+Split make_split(const Dataset& data, const SplitSpec& spec, int threads);
+
+// The same, of ratings that nobody else has and that are not needed any more: their memory goes
+// back to the system while the parts grow, so that there are never two copies. The ratings of every
+// other Dataset that shares the memory are undefined afterwards.
+Split make_split_consuming(Dataset data, const SplitSpec& spec, int threads);
+
+// The ratings of each part of a split, over all ranks.
+struct PartSizes {
+  std::int64_t train = 0, test = 0, validation = 0, fold_in = 0;
+  std::int64_t all() const { return train + test + validation + fold_in; }
+};
+PartSizes sizes_of(const Split& split);
+
+// A split of which this rank has the rows of its users: those of the split that one process makes,
+// bit for bit.
+struct SplitSlice {
+  Split split;      // the rows of other ranks are empty; what is cold is counted over all ranks
+  PartSizes sizes;  // over all ranks
+  PartOffsets test_parts, validation_parts;  // where those of each rank begin among all
+  RatingSlice train;                         // views into split.train
+  RatingFacts facts;                         // of the training part of all ranks
+};
+
+// `data` has all offsets and ids, and the ratings of the rows [users[r], users[r + 1]) of rank r;
+// others are not looked at, and memory of these goes back to the system as the parts grow. `given`:
+// labels for Kind::given. Every kind of split is shared: the ranks agree on the largest key drawn,
+// and decide all else row by row. All ranks together; throws on all where one of them cannot.
+SplitSlice make_split_slice(Dataset data, View<const std::uint8_t> given, const SplitSpec& spec,
+                            const PartOffsets& users, Communicator& ranks, int threads);
+
+}  // namespace mf

@@ -1,0 +1,27 @@
+#include "harness/evaluate/device/device_quality.hpp"
+
+#include "harness/evaluate/device/device_refusal.hpp"
+
+namespace mf {
+struct DeviceObjective::Impl {};
+DeviceObjective::DeviceObjective(const ImplicitObjective&, DeviceStream) {
+  refuse_device_evaluation();
+}
+DeviceObjective::~DeviceObjective() = default;
+double DeviceObjective::evaluate(const FactorView&, DeviceStream) { refuse_device_evaluation(); }
+
+struct DeviceRanking::Impl {};
+DeviceRanking::DeviceRanking(const RankedUsers&, View<const std::int32_t>, View<const float>,
+                             DeviceStream) {
+  refuse_device_evaluation();
+}
+DeviceRanking::~DeviceRanking() = default;
+RankedItems DeviceRanking::rank(const DeviceScores&, DeviceStream, AlignedVector<std::int32_t>*) {
+  refuse_device_evaluation();
+}
+RankedItems DeviceRanking::select(View<const float>, std::int32_t, DeviceStream,
+                                  AlignedVector<std::int32_t>*) {
+  refuse_device_evaluation();
+}
+
+}  // namespace mf

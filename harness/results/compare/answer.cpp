@@ -1,0 +1,60 @@
+#include "harness/results/compare/answer.hpp"
+
+#include "base/json/json_values.hpp"
+#include "harness/results/meaning/shared_cost.hpp"
+
+namespace mf {
+namespace {
+
+constexpr double kSteadyClock = 0.02;  // share of its highest value
+
+Answer answer_of(const ResultFile& file, const Json& point) {
+  Answer answer;
+  answer.train_s = number_at(point, {"train_s"}).value_or(0);
+  answer.energy_j = number_at(point, {"train_energy_j"});
+  if (const auto before = to_training_s(file.footer)) answer.answer_s = *before + answer.train_s;
+  return answer;
+}
+
+}  // namespace
+
+std::optional<double> to_training_s(const Json& footer) {
+  const auto prepare = number_at(footer, {"clocks", "prepare_s"});
+  const auto transfer = number_at(footer, {"clocks", "transfer_s"});
+  if (!prepare || !transfer) return std::nullopt;
+  return *prepare + *transfer +
+         (shared_seconds(footer, SharedClock::prepare) +
+          shared_seconds(footer, SharedClock::transfer));
+}
+
+std::optional<Answer> answer_at_end(const ResultFile& file) {
+  if (file.trace.empty()) return std::nullopt;
+  return answer_of(file, file.trace.back());
+}
+
+std::optional<std::size_t> place_at(const ResultFile& file, const TargetSpec& target) {
+  const std::string name = target.metric.key();
+  for (std::size_t i = 0; i < file.trace.size(); ++i) {
+    const auto value = number_at(file.trace[i], {name.c_str()});
+    if (value && target.metric.meets(*value, target.value)) return i;
+  }
+  return std::nullopt;
+}
+
+std::optional<Answer> answer_at(const ResultFile& file, const TargetSpec& target) {
+  const auto place = place_at(file, target);
+  if (!place) return std::nullopt;
+  return answer_of(file, file.trace[*place]);
+}
+
+EpochTimes epoch_times_of(const ResultFile& file) {
+  return {number_at(file.footer, {"first_epoch_s"}), number_at(file.footer, {"steady_epoch_s"})};
+}
+
+bool clock_moved(const Json& footer) {
+  const auto low = number_at(footer, {"sm_clock_seen_hz", "min"});
+  const auto high = number_at(footer, {"sm_clock_seen_hz", "max"});
+  return low && high && *high - *low > kSteadyClock * *high;
+}
+
+}  // namespace mf

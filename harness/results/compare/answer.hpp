@@ -1,0 +1,40 @@
+// When a case was at its target, and how long its user had waited for that answer.
+#pragma once
+
+#include <cstddef>
+#include <limits>
+#include <optional>
+
+#include "harness/results/files/result_file.hpp"
+#include "harness/results/meaning/epoch_times.hpp"
+#include "harness/spec/metric.hpp"
+
+namespace mf {
+
+inline constexpr double kNever = std::numeric_limits<double>::infinity();  // of a run without one
+
+struct Answer {
+  double train_s = 0;              // training clock
+  std::optional<double> answer_s;  // to_training_s + training; nothing before the footer
+  std::optional<double> energy_j;  // of training; nothing on the CPU and without NVML
+};
+
+// Prepare and transfer, with what an earlier case of the run had done of them: a case does not win
+// because it came second. Nothing where the footer lacks them.
+std::optional<double> to_training_s(const Json& footer);
+
+// At the last trace point; nothing without a trace.
+std::optional<Answer> answer_at_end(const ResultFile& file);
+
+// The first evaluated point that meets the target, and the answer there; nothing where none does.
+// Nothing is interpolated: between two points there was no model that anybody had.
+std::optional<std::size_t> place_at(const ResultFile& file, const TargetSpec& target);
+std::optional<Answer> answer_at(const ResultFile& file, const TargetSpec& target);
+
+// By the footer; nothing in both before it.
+EpochTimes epoch_times_of(const ResultFile& file);
+
+// Whether the SM clock that a footer saw moved by more than 2 % of its highest value.
+bool clock_moved(const Json& footer);
+
+}  // namespace mf

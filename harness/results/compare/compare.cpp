@@ -1,0 +1,227 @@
+#include "harness/results/compare/compare.hpp"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+
+#include "base/json/json_values.hpp"
+#include "base/text.hpp"
+#include "harness/results/compare/case_labels.hpp"
+#include "harness/results/compare/unloaded_cases.hpp"
+
+namespace mf {
+namespace {
+
+StatusCounts count_statuses(const Runs& runs) {
+  StatusCounts counts;
+  for (const auto& [repeat, one] : runs) ++counts[kStatuses.of(one.status)];
+  return counts;
+}
+
+// From the nearest configuration of the same algorithm on the same data set.
+std::string difference_from_nearest(const Configuration& own, const Groups& others) {
+  std::optional<std::vector<std::string>> fewest;
+  for (const auto& [key, runs] : others) {
+    const Configuration& other = runs.begin()->second.configuration;
+    const auto value = [](const Configuration& all, const std::string& name) {
+      const auto at = all.find(name);
+      return at == all.end() ? std::string("absent") : plain_text(at->second);
+    };
+    if (value(own, "algorithm") != value(other, "algorithm") ||
+        value(own, "dataset") != value(other, "dataset")) {
+      continue;
+    }
+    Configuration both = own;
+    both.insert(other.begin(), other.end());
+    std::vector<std::string> differing;
+    for (const auto& [name, unused] : both) {
+      if (value(own, name) == value(other, name)) continue;
+      differing.push_back(
+          fmt::format("{} {}, there {}", name, value(own, name), value(other, name)));
+    }
+    if (!fewest || differing.size() < fewest->size()) fewest = differing;
+  }
+  return fewest ? join(*fewest, "; ") : "the algorithm is not there on this data set";
+}
+
+std::vector<Alone> find_alone(const Groups& own, const Groups& others, const CaseLabels& labels) {
+  std::vector<Alone> all;
+  for (const auto& [key, runs] : own) {
+    if (others.count(key) > 0) continue;
+    const Configuration& configuration = runs.begin()->second.configuration;
+    all.push_back({labels.of(configuration), count_statuses(runs),
+                   difference_from_nearest(configuration, others)});
+  }
+  std::sort(all.begin(), all.end(), [](const auto& x, const auto& y) { return x.label < y.label; });
+  return all;
+}
+
+Numbers numbers_of(const Runs& runs,
+                   const std::function<std::optional<double>(const ComparedCase&)>& number) {
+  Numbers all;
+  for (const auto& [repeat, one] : runs) {
+    const auto value = has_run(one.status) ? number(one) : std::nullopt;
+    if (value && !std::isnan(*value)) all[repeat] = *value;
+  }
+  return all;
+}
+
+int count_contended(const Runs& runs, const Numbers& counted,
+                    bool (ComparedCase::*contended)() const) {
+  int count = 0;
+  for (const auto& [repeat, one] : runs) {
+    count += counted.count(repeat) > 0 && (one.*contended)() ? 1 : 0;
+  }
+  return count;
+}
+
+bool equal_targets(const std::optional<TargetSpec>& x, const std::optional<TargetSpec>& y) {
+  if (!x || !y) return !x && !y;
+  return x->metric == y->metric && x->value == y->value;
+}
+
+bool was_computed(Metric metric, const Runs& runs) {
+  const std::string name = metric.key();
+  for (const auto& [repeat, one] : runs) {
+    for (const Json& point : one.result.trace) {
+      if (number_at(point, {name.c_str()})) return true;
+    }
+  }
+  return false;
+}
+
+// A target of a metric that these cases have not is none of theirs.
+void set_target(Comparison& row, const Runs& first, const Runs& second,
+                const std::optional<TargetSpec>& asked) {
+  row.target = asked ? asked : first.begin()->second.target;
+  for (const Runs* runs : {&first, &second}) {
+    for (const auto& [repeat, one] : *runs) {
+      row.targets_differ = row.targets_differ || (!asked && !equal_targets(one.target, row.target));
+    }
+  }
+  const bool computed = row.target && (was_computed(row.target->metric, first) ||
+                                       was_computed(row.target->metric, second));
+  if (row.targets_differ || !computed) row.target.reset();
+}
+
+// A run that ended early may have the start of another metric alone.
+Metric metric_of_runs(const Runs& first, const Runs& second) {
+  std::optional<Metric> of_any;
+  for (const Runs* runs : {&first, &second}) {
+    for (const auto& [repeat, one] : *runs) {
+      if (one.best && one.status == Status::completed) return one.metric;
+      if (one.best && !of_any) of_any = one.metric;
+    }
+  }
+  return of_any.value_or(Metric());
+}
+
+Comparison compare_runs(const Runs& first, const Runs& second, const CompareOptions& options) {
+  Comparison row;
+  row.first = count_statuses(first);
+  row.second = count_statuses(second);
+  set_target(row, first, second, options.target);
+  row.metric = metric_of_runs(first, second);
+  const auto both = [&](const auto& compare, const auto& number) {
+    return compare(numbers_of(first, number), numbers_of(second, number));
+  };
+  using Number = std::optional<double>;
+  const auto times = [&](const auto& number, bool (ComparedCase::*contended)() const) {
+    Compared compared = both(compare_times, number);
+    compared.first.contended = count_contended(first, numbers_of(first, number), contended);
+    compared.second.contended = count_contended(second, numbers_of(second, number), contended);
+    return compared;
+  };
+  row.epoch_time = times(
+      [](const ComparedCase& one) {
+        return one.status == Status::completed ? one.epoch_s : Number();
+      },
+      &ComparedCase::epochs_contended);
+  row.answer_time =
+      times([&](const ComparedCase& one) { return Number(answer_times(one, row.target).answer_s); },
+            &ComparedCase::answer_contended);
+  if (row.target) {
+    row.target_time = both(compare_times, [&](const ComparedCase& one) {
+      return Number(answer_times(one, row.target).train_s);
+    });
+  }
+  row.quality = both(compare_values, [&](const ComparedCase& one) {
+    const bool counts = one.status == Status::completed && one.metric == row.metric;
+    return counts ? one.best : Number();
+  });
+  return row;
+}
+
+void adjust(const std::vector<Compared*>& family) {
+  std::vector<double> p;
+  std::vector<Compared*> tested;
+  for (auto* one : family) {
+    if (!one->p) continue;
+    p.push_back(*one->p);
+    tested.push_back(one);
+  }
+  const std::vector<double> adjusted = holm(p);
+  for (std::size_t i = 0; i < tested.size(); ++i) tested[i]->p_adjusted = adjusted[i];
+}
+
+// Both times of all rows are one family, for a row is read by both; quality is another.
+void judge_all(std::vector<Comparison>& rows, const CompareOptions& options) {
+  std::vector<Compared*> times, qualities;
+  for (auto& row : rows) {
+    for (Compared* one : {&row.epoch_time, &row.answer_time}) {
+      const bool contended = one->first.contended + one->second.contended > 0;
+      if (contended && !options.allow_contended) {
+        one->verdict = Verdict::contended;
+      } else {
+        times.push_back(one);
+      }
+    }
+    qualities.push_back(&row.quality);
+  }
+  adjust(times);
+  adjust(qualities);
+  for (auto* one : times) {
+    if (!one->p_adjusted || !one->value) continue;
+    one->verdict = judge_time(*one->value, *one->interval, *one->p_adjusted, options.margin);
+  }
+  for (auto& row : rows) {
+    Compared& one = row.quality;
+    if (!one.p_adjusted || !one.value) continue;
+    const double margin = options.quality_margin * std::abs(*one.first.middle);
+    one.verdict = judge_quality(row.metric, *one.value, *one.interval, *one.p_adjusted, margin);
+  }
+}
+
+}  // namespace
+
+ComparisonReport compare_results(const std::string& first, const std::string& second,
+                                 const CompareOptions& options) {
+  ComparedFolder a = read_compared_folder(first);
+  ComparedFolder b = read_compared_folder(second);
+  std::vector<ComparedCase*> cases;
+  for (ComparedFolder* folder : {&a, &b}) {
+    for (auto& one : folder->cases) cases.push_back(&one);
+  }
+  place_unloaded(cases);
+  drop_ignored(options.ignored, cases);
+  const Groups of_first = group_by_configuration(a, options.ignored);
+  const Groups of_second = group_by_configuration(b, options.ignored);
+  const CaseLabels labels({cases.begin(), cases.end()});
+  ComparisonReport report{options, a.summary, b.summary, {}, {}, {}};
+  for (const auto& [key, runs] : of_first) {
+    const auto partner = of_second.find(key);
+    if (partner == of_second.end()) continue;
+    report.rows.push_back(compare_runs(runs, partner->second, options));
+    report.rows.back().label = labels.of(runs.begin()->second.configuration);
+  }
+  std::stable_sort(report.rows.begin(), report.rows.end(),
+                   [](const auto& x, const auto& y) { return x.label < y.label; });
+  judge_all(report.rows, options);
+  report.only_first = find_alone(of_first, of_second, labels);
+  report.only_second = find_alone(of_second, of_first, labels);
+  return report;
+}
+
+}  // namespace mf

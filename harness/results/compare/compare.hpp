@@ -1,0 +1,62 @@
+// Two result folders side by side: is the second faster, slower, the same, or can it not be told?
+// docs/methodology.md says why it is computed like this.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "harness/results/compare/compared_folder.hpp"
+#include "harness/results/compare/compared_numbers.hpp"
+#include "harness/spec/metric.hpp"
+
+namespace mf {
+
+struct CompareOptions {
+  double margin = 0.02;           // times within 1 +- margin are the same
+  double quality_margin = 0.002;  // and values of the metric within this share of the first's
+  // Instead of the one that the results name.
+  std::optional<TargetSpec> target = {};
+  bool allow_contended = false;  // times are judged although other programs took part
+  // Names of a Configuration, or sections of it: cases may differ there.
+  std::vector<std::string> ignored = {};
+};
+
+using StatusCounts = std::map<std::string, int>;
+
+// A configuration that both folders have.
+struct Comparison {
+  std::string label;                 // algorithm, data set, and every parameter that differs
+  StatusCounts first, second;        // how its runs ended
+  std::optional<TargetSpec> target;  // what an answer is; nothing: the end of a completed run
+  bool targets_differ = false;       // so there is none
+  Metric metric;                     // NDCG@100 or the objective for implicit feedback
+  Compared epoch_time;               // steady training seconds of an epoch, completed runs
+  Compared answer_time;              // prepare, transfer and training until the answer
+  Compared target_time;              // training alone until the target: no verdict of its own
+  Compared quality;                  // best value of the metric, completed runs
+};
+
+// A configuration that one folder alone has.
+struct Alone {
+  std::string label;
+  StatusCounts runs;
+  std::string differs;  // from the nearest of the other folder: "params.reg 0.05, there 0.1"
+};
+
+struct ComparisonReport {
+  CompareOptions options;
+  FolderSummary first, second;
+  std::vector<Comparison> rows;
+  std::vector<Alone> only_first, only_second;
+};
+
+// Cases match when their configurations are equal but for what is ignored; their times and
+// qualities are compared as compared_numbers.hpp has it, verdicts with Holm's correction over all
+// rows. Throws Error(usage) for a folder that is none, for an ignored name that no case has, and
+// where ignoring leaves two cases of one seed alike.
+ComparisonReport compare_results(const std::string& first, const std::string& second,
+                                 const CompareOptions& options);
+
+}  // namespace mf

@@ -1,0 +1,86 @@
+#include "harness/results/compare/compared_case.hpp"
+
+#include "base/json/json_values.hpp"
+#include "harness/results/files/load_json.hpp"
+
+namespace mf {
+namespace {
+
+// "section.key" for every value inside, at any depth.
+void flatten(const Json& value, const std::string& name, Configuration& into) {
+  if (!value.is_object()) {
+    into[name] = value;
+    return;
+  }
+  for (const auto& [key, inner] : value.items()) flatten(inner, name + "." + key, into);
+}
+
+// What the case is judged by first, as its footer has it.
+Metric judged_by(const Json& footer) {
+  for (const Metric metric : kMainMetrics) {
+    if (best_of(footer, metric)) return metric;
+  }
+  return {};
+}
+
+std::optional<double> epoch_seconds(const ResultFile& file) {
+  if (const auto steady = epoch_times_of(file).steady_s) return steady;
+  const auto epochs = integer_at(file.footer, {"epochs"}).value_or(0);
+  const auto end = answer_at_end(file);
+  if (!end || epochs == 0) return std::nullopt;
+  return end->train_s / static_cast<double>(epochs);
+}
+
+}  // namespace
+
+std::optional<TargetSpec> named_target(const Json& header) {
+  const auto metric = find_metric(text_at(header, {"target", "metric"}).value_or(""));
+  const auto value = number_at(header, {"target", "value"});
+  if (metric && value) return TargetSpec{*metric, *value};
+  if (const auto rmse = number_at(header, {"target_rmse"})) {
+    return TargetSpec{kTestRmse, *rmse};
+  }
+  return std::nullopt;
+}
+
+Configuration configuration_of(const Json& header) {
+  Configuration all;
+  all["algorithm"] = value_at(header, {"algorithm", "name"});
+  all["dataset"] = value_at(header, {"dataset", "name"});
+  all["dataset.content_hash"] = value_at(header, {"dataset", "content_hash"});
+  flatten(value_at(header, {"algorithm", "params"}), "params", all);
+  flatten(value_at(header, {"dataset", "split"}), "split", all);
+  for (const char* section : {"schedule", "init", "stop", "evaluate"}) {
+    flatten(value_at(header, {section}), section, all);
+  }
+  all.erase("split.seed");
+  return all;
+}
+
+std::optional<ComparedCase> compared_case(const std::string& path, const ResultFile& file) {
+  const auto seed = integer_at(file.header, {"seed"});
+  if (!seed || !file.status()) return std::nullopt;
+  ComparedCase one;
+  one.file = path;
+  one.configuration = configuration_of(file.header);
+  one.repeat = {*seed, value_at(file.header, {"dataset", "split", "seed"})};
+  one.status = *file.status();
+  one.gpu = text_at(file.header, {"algorithm", "hardware"}) == "cuda";
+  one.environment = value_at(file.header, {"environment"});
+  one.target = named_target(file.header);
+  one.metric = judged_by(file.footer);
+  one.best = best_of(file.footer, one.metric);
+  one.epoch_s = epoch_seconds(file);
+  one.contention = contention_in(file.footer);
+  one.result = file;
+  return one;
+}
+
+AnswerTimes answer_times(const ComparedCase& one, const std::optional<TargetSpec>& target) {
+  if (!target && one.status != Status::completed) return {};
+  const auto answer = target ? answer_at(one.result, *target) : answer_at_end(one.result);
+  if (!answer) return {};
+  return {answer->train_s, answer->answer_s.value_or(kNever)};
+}
+
+}  // namespace mf

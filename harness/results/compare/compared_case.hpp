@@ -1,0 +1,67 @@
+// A result file as a comparison sees it: what was run, once with which seeds, and the few numbers
+// that a run gives.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "base/json/json.hpp"
+#include "harness/device/contention.hpp"
+#include "harness/results/compare/answer.hpp"
+#include "harness/results/files/result_file.hpp"
+#include "harness/spec/metric.hpp"
+#include "harness/spec/status.hpp"
+
+namespace mf {
+
+// Everything that decides a result but the seeds, by dotted name: "algorithm", "dataset",
+// "dataset.content_hash", "params.factors", "split.holdout", "schedule.kind", "stop.epochs",
+// "evaluate.every", ...
+using Configuration = std::map<std::string, Json>;
+
+Configuration configuration_of(const Json& header);
+
+// By "target" and "target_rmse" of a header, or of what a spec.json states.
+std::optional<TargetSpec> named_target(const Json& header);
+
+// The same repeat of the same configuration in two folders makes a pair. With a seed in the split,
+// that is another number than the seed.
+using Repeat = std::pair<std::int64_t, Json>;  // seed, seed of the split
+
+struct ComparedCase {
+  std::string file;
+  Configuration configuration;
+  Repeat repeat;
+  Status status = Status::error;
+  bool gpu = false;
+  Json environment;
+  std::optional<TargetSpec> target;  // that the result names
+  Metric metric;
+  std::optional<double> best;     // of it
+  std::optional<double> epoch_s;  // steady; of a run that was evaluated at its end alone, the mean
+  Contention contention;          // with whom it shared the machine; nothing where unknown
+  ResultFile result;
+
+  // Whether its times may be those of other programs: of its epochs, and of its answer, which on a
+  // device has what the host prepares.
+  bool epochs_contended() const { return Contention::is(contention.times).value_or(false); }
+  bool answer_contended() const {
+    return epochs_contended() || Contention::is(contention.host).value_or(false);
+  }
+};
+
+// Of a finished result. Nothing where its header names no seed.
+std::optional<ComparedCase> compared_case(const std::string& path, const ResultFile& file);
+
+// Training and answer seconds (prepare, transfer and training) until the target, or to the end
+// without one. kNever: the run has no answer, because it missed the target, diverged or failed.
+struct AnswerTimes {
+  double train_s = kNever;
+  double answer_s = kNever;
+};
+AnswerTimes answer_times(const ComparedCase& one, const std::optional<TargetSpec>& target);
+
+}  // namespace mf

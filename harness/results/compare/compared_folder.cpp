@@ -1,0 +1,145 @@
+#include "harness/results/compare/compared_folder.hpp"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <optional>
+#include <set>
+
+#include "base/error.hpp"
+#include "base/json/json_values.hpp"
+#include "base/log.hpp"
+#include "base/text.hpp"
+#include "harness/results/files/stored_results.hpp"
+
+namespace mf {
+namespace {
+
+// ---- what there is
+// --------------------------------------------------------------------------------
+
+void add_once(std::vector<std::string>& list, const std::string& text) {
+  if (std::find(list.begin(), list.end(), text) == list.end()) list.push_back(text);
+}
+
+std::string commit_of(const Json& environment) {
+  const std::string sha = text_at(environment, {"git_sha"}).value_or("?").substr(0, 9);
+  const Json& dirty = value_at(environment, {"git_dirty"});
+  return sha + (dirty.is_boolean() && dirty.get<bool>() ? " with changes" : "");
+}
+
+// ", pinned to cores, memory interleave"; nothing where nobody asked.
+std::string placement_of(const Json& header) {
+  const std::string pin = text_at(header, {"placement", "pin"}).value_or("none");
+  const std::string memory = text_at(header, {"placement", "memory"}).value_or("first-touch");
+  return (pin == "none" ? "" : ", pinned to " + pin) +
+         (memory == "first-touch" ? "" : ", memory " + memory);
+}
+
+std::string machine_of(const ComparedCase& one) {
+  const auto gpu = text_at(one.environment, {"gpu"});
+  if (one.gpu && gpu) return *gpu;
+  const std::string placed = placement_of(one.result.header);
+  const std::string cpu = text_at(one.environment, {"cpu"}).value_or("?");
+  const auto cores = integer_at(one.environment, {"cores"});
+  return (cores ? fmt::format("{}, {} cores", cpu, *cores) : cpu) + placed;
+}
+
+// Why a file is no result, or nothing.
+std::optional<std::string> why_left_out(const ResultFile& file) {
+  if (file.damage) return "damaged";
+  if (!file.finished()) return "unfinished";
+  if (!value_at(file.header, {"profile"}).is_null())
+    return "a profiled run, whose times are no results";
+  if (!value_at(file.header, {"trial"}).is_null()) return "a trial of a study, which is no case";
+  if (!integer_at(file.header, {"seed"})) return "its header has no \"seed\"";
+  return std::nullopt;
+}
+
+void take_case(const StoredCase& stored, ComparedFolder& folder) {
+  ++folder.summary.files;
+  warn_of_damage(stored.file, "it is left out");
+  if (const auto why = why_left_out(stored.file)) {
+    folder.summary.left_out.push_back(stored.name() + ".jsonl: " + *why);
+    return;
+  }
+  const auto one = compared_case(stored.path, stored.file);
+  if (!one) return;
+  add_once(folder.summary.commits, commit_of(one->environment));
+  add_once(folder.summary.machines, machine_of(*one));
+  folder.cases.push_back(*one);
+}
+
+bool is_named(const std::string& key, const std::string& name) {
+  return key == name || (key.size() > name.size() && key.compare(0, name.size(), name) == 0 &&
+                         key[name.size()] == '.');
+}
+
+// Results of an earlier spec of the same name stay in its folder: they are no part of this run, as
+// for the figures and the export.
+void drop_unlisted(StoredResults& results, const std::string& folder) {
+  const auto listed = results.listed();
+  if (!listed) return;
+  const auto dropped = std::erase_if(
+      results.cases, [&](const StoredCase& one) { return listed->count(one.name()) == 0; });
+  if (dropped == 0) return;
+  note("{}: {} cases that their spec.json does not list are left out", folder, dropped);
+}
+
+// An edited target touches no finished case: it counts for all that the spec lists, as in the
+// summary of `run`. Without a spec.json it is that of their headers.
+void take_stated_target(const Json& stated, std::vector<ComparedCase>& cases) {
+  if (!stated.is_object() || !stated.contains("target_rmse")) return;
+  const auto target = named_target({{"target_rmse", value_at(stated, {"target_rmse"})},
+                                    {"target", value_at(stated, {"spec", "target"})}});
+  for (auto& one : cases) one.target = target;
+}
+
+}  // namespace
+
+ComparedFolder read_compared_folder(const std::string& path) {
+  StoredResults results = read_stored_results(path);
+  drop_unlisted(results, path);
+  ComparedFolder folder;
+  folder.summary.folder = path;
+  for (const auto& one : results.cases) take_case(one, folder);
+  take_stated_target(results.spec, folder.cases);
+  return folder;
+}
+
+// ---- which go together
+// ----------------------------------------------------------------------------
+
+void drop_ignored(const std::vector<std::string>& names, const std::vector<ComparedCase*>& cases) {
+  std::set<std::string> known;
+  for (const auto* one : cases) {
+    for (const auto& [key, value] : one->configuration) known.insert(key);
+  }
+  for (const auto& name : names) {
+    const auto fits = [&](const std::string& key) { return is_named(key, name); };
+    if (std::none_of(known.begin(), known.end(), fits)) {
+      const std::string near = nearest(name, {known.begin(), known.end()});
+      fail(ErrorKind::usage, "--ignore: found \"{}\"{}, expected what the cases have: {}", name,
+           near.empty() ? "" : ", did you mean \"" + near + "\"?",
+           join({known.begin(), known.end()}));
+    }
+    for (auto* one : cases) {
+      std::erase_if(one->configuration, [&](const auto& item) { return fits(item.first); });
+    }
+  }
+}
+
+Groups group_by_configuration(const ComparedFolder& folder,
+                              const std::vector<std::string>& ignored) {
+  Groups groups;
+  for (const auto& one : folder.cases) {
+    const auto [at, is_new] = groups[canonical(Json(one.configuration))].emplace(one.repeat, one);
+    if (is_new) continue;
+    fail(ErrorKind::usage, "{} and {} are the same case with seed {}{}; {}", at->second.file,
+         one.file, one.repeat.first, ignored.empty() ? "" : " without " + join(ignored),
+         ignored.empty() ? "keep one of them" : "ignore less");
+  }
+  return groups;
+}
+
+}  // namespace mf

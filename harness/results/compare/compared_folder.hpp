@@ -1,0 +1,42 @@
+// The results of a folder, as a comparison takes them: read, and grouped by what they have in
+// common.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "harness/results/compare/compared_case.hpp"
+
+namespace mf {
+
+struct FolderSummary {
+  std::string folder;
+  int files = 0;                     // that were read
+  std::vector<std::string> commits;  // and machines, each once
+  std::vector<std::string> machines;
+  std::vector<std::string> left_out;  // "<file>: <why>"
+};
+
+struct ComparedFolder {
+  FolderSummary summary;
+  std::vector<ComparedCase> cases;
+};
+
+// Of a folder or a packed file. Damaged, unfinished and profiled files are left out, as are cases
+// that the spec.json does not list; of these, and of damage, a line on standard error says so.
+// Throws what read_stored_results() throws.
+ComparedFolder read_compared_folder(const std::string& path);
+
+// Takes the names, or sections, out of all configurations. Throws Error(usage) for a name that no
+// case has.
+void drop_ignored(const std::vector<std::string>& names, const std::vector<ComparedCase*>& cases);
+
+using Runs = std::map<Repeat, ComparedCase>;
+using Groups = std::map<std::string, Runs>;  // by configuration
+
+// Throws Error(usage) where two cases of one repeat are alike; `ignored` is for its message.
+Groups group_by_configuration(const ComparedFolder& folder,
+                              const std::vector<std::string>& ignored);
+
+}  // namespace mf

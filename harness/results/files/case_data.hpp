@@ -1,0 +1,36 @@
+// A data set cut for a case, and what was found out about its training part.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "datasets/ratings/dataset.hpp"
+#include "datasets/ratings/rating_facts.hpp"
+#include "datasets/split/split.hpp"
+
+namespace mf {
+
+// How the ranks of a case hold its ratings.
+struct RankData {
+  bool slices = false;        // each has the rows of its users; else all are whole on every rank
+  std::string why;            // they are not
+  bool read_whole = false;    // each had to read or make all of them first: no cache file for all
+  bool all_evaluate = false;  // each its blocks of the test part; else rank 0 all of it
+};
+
+struct CaseData {
+  std::shared_ptr<const DatasetInfo> info;
+  std::shared_ptr<const Split> split;
+  std::shared_ptr<const RatingFacts> facts;  // of split->train; of slices, of all ranks
+  PartSizes sizes;                           // of slices, over all ranks
+  // Of several ranks that hold slices: what each has of the training part, of which split->train
+  // has the own rows. The other parts of `split` are what this rank evaluates. Else null.
+  std::shared_ptr<const RatingSlice> slice;
+  PartOffsets test_parts, validation_parts;  // of slices: where those of each rank begin
+  RankData ranks;
+  // Parts of the time on the load clock; nothing where an earlier case had the same.
+  LoadSeconds load_parts;
+  double split_s = 0;
+};
+
+}  // namespace mf

@@ -1,0 +1,68 @@
+// How a case ended and what it measured beside its trace: the footer of its file.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/json/json.hpp"
+#include "datasets/ratings/dataset.hpp"
+#include "harness/device/contention.hpp"
+#include "harness/device/device_clock.hpp"
+#include "harness/evaluate/user_groups.hpp"
+#include "harness/results/meaning/epoch_times.hpp"
+#include "harness/results/meaning/shared_cost.hpp"
+#include "harness/spec/metric.hpp"
+#include "harness/spec/status.hpp"
+
+namespace mf {
+
+// A metric over the trace of a case.
+struct MetricSummary {
+  double final_value = 0;
+  double best = 0;
+  std::int64_t best_epoch = 0;
+};
+
+struct CaseResult {
+  Status status = Status::error;
+  std::string reason;
+  std::int64_t epochs = 0;
+  std::int64_t updates = 0;
+  double train_s = 0;
+  double wall_s = 0;
+  std::int64_t best_epoch = 0;  // of the case's main metric
+  std::map<Metric, MetricSummary> metrics;
+  bool bad_data = false;       // what failed was its data: malformed, missing, cut
+  Contention contention;       // with whom the case shared the machine
+  bool device_failed = false;  // nothing more can run on the device in this process
+  bool ranks_failed = false;   // one of several processes has ended: so must the run
+};
+
+struct CaseMeasures {
+  SharedCosts shared;
+  LoadSeconds load_parts;  // parts of the load clock, and
+  double split_s = 0;
+  std::optional<double> trivial_error;  // Reference::trivial; nothing where none was computed
+  std::optional<double> train_device_s;
+  // What was expected before it was prepared, and what there was at most.
+  std::optional<double> planned_host_bytes, planned_device_bytes;
+  std::optional<std::int64_t> peak_device_bytes;
+  EpochTimes epochs;
+  std::optional<double> train_energy_j;                // of all ranks
+  std::vector<std::optional<double>> energy_of_ranks;  // of several, by rank
+  std::vector<DeviceReading> readings;                 // within epochs
+  std::vector<DeviceReading> after;                    // right after the groups before evaluations
+  std::vector<UserGroup> user_groups;
+  // The machine while initial factors were made and `prepare` ran, and from the first epoch to the
+  // last; nothing where that did not happen.
+  std::optional<HostLoad> prepare_host_load, train_host_load;
+  std::optional<DeviceLoad> device_load;
+  Json peer;       // Foreign::finish()
+  Json exchanged;  // OnRanks::exchanged()
+  Json ranks;      // of a case of several processes: what each of the others said; else null
+};
+
+}  // namespace mf

@@ -1,0 +1,59 @@
+// Every field of a result, in a row each: those of its file and those that follow from it. The
+// columns of tables, what is checked when a file is read, and docs/reference/results.md come from
+// here.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "base/json/json_fwd.hpp"
+#include "base/json/names.hpp"
+
+namespace mf {
+
+// A line of the file, or what is computed: of a case, and of a trace point.
+enum class FieldOf { header, trace, footer, of_case, of_point };
+inline constexpr Names kFieldOf{
+    std::to_array<Named<FieldOf>>({{"header", FieldOf::header},
+                                   {"trace", FieldOf::trace},
+                                   {"footer", FieldOf::footer},
+                                   {"derived, of a case", FieldOf::of_case},
+                                   {"derived, of a trace point", FieldOf::of_point}})};
+
+enum class FieldType { text, whole, number, truth, list, object };
+inline constexpr Names kFieldTypes{
+    std::to_array<Named<FieldType>>({{"text", FieldType::text},
+                                     {"a whole number", FieldType::whole},
+                                     {"a number", FieldType::number},
+                                     {"true or false", FieldType::truth},
+                                     {"a list", FieldType::list},
+                                     {"an object", FieldType::object}})};
+
+struct ResultField {
+  FieldOf of;
+  std::string_view path;  // keys of the line with dots between them
+  FieldType type;
+  std::string_view help;
+
+  // In tables: sections that need no name of their own (algorithm, data set, environment) are left
+  // out, "work_per_epoch." becomes "work_" and "clocks." "clock_".
+  std::string column() const;
+  std::string_view unit() const;  // by the end of the name; "" where it has none
+};
+
+// In the order of the columns.
+std::span<const ResultField> result_fields();
+
+// What a table calls a key of a header or footer.
+std::string column_of(std::string_view path);
+
+// "seed: found \"x\", expected a whole number" of the first field of a line that is neither of its
+// type nor null; nothing where all are.
+std::optional<std::string> wrong_type_in(const Json& line, FieldOf of);
+
+// The table, for the documents: {"name", "column", "of", "type", "unit", "help"} each.
+Json result_fields_json();
+
+}  // namespace mf

@@ -1,0 +1,27 @@
+// What a footer says of the machine during a case, and back. docs/results.md has the keys.
+#pragma once
+
+#include <optional>
+
+#include "base/json/json.hpp"
+#include "harness/device/contention.hpp"
+
+namespace mf {
+
+// {"machine_cpus", ..., "prepare": {...}, "train": {...}}; null where neither ran.
+Json host_load_json(const std::optional<HostLoad>& prepare, const std::optional<HostLoad>& train);
+
+// {"other_processes", ..., "slowdowns"}; null for a case of the CPU.
+Json device_load_json(const std::optional<DeviceLoad>& load);
+
+// Sets contended, contended_by, host_contended and host_contended_by.
+void set_contention(Json& footer, const Contention& contention);
+
+// Of a footer; nothing in both where it is not known.
+Contention contention_in(const Json& footer);
+
+// "training: other programs kept 1.0 of 2 CPUs busy; ...", those of the host's clocks named so;
+// "" where there is none.
+std::string contention_text(const Contention& contention);
+
+}  // namespace mf

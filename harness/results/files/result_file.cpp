@@ -1,0 +1,184 @@
+#include "harness/results/files/result_file.hpp"
+
+#include <fcntl.h>
+#include <fmt/core.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <filesystem>
+#include <fstream>
+#include <utility>
+
+#include "base/error.hpp"
+#include "base/json/json_values.hpp"
+#include "base/log.hpp"
+#include "harness/results/files/case_lines.hpp"
+
+namespace mf {
+
+constexpr std::size_t kExcerpt = 60;  // of a damaged line, in a message
+
+ResultWriter::ResultWriter(const std::string& path)
+    : path_(path), file_(::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644)) {
+  if (!file_) {
+    fail(ErrorKind::io, "{}: cannot be written: {}", path, last_cause());
+  }
+}
+
+void ResultWriter::append(const Json& line) {
+  // A message may hold anything: what is not UTF-8 is replaced, the line is written all the same.
+  const std::string text = line.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
+  const off_t before = ::lseek(file_.fd(), 0, SEEK_END);
+  if (write_all(file_, text)) return;
+  const int cause = errno;
+  // The torn line goes; if even that fails, readers stop at it.
+  if (::ftruncate(file_.fd(), before) != 0) {
+  }
+  fail(ErrorKind::io,
+       "{}: cannot be written: {}; the results before this line are kept; then run the same "
+       "command again",
+       path_, cause_of(cause));
+}
+
+void ResultWriter::sync() {
+  if (::fsync(file_.fd()) != 0 && errno != EINVAL) {
+    fail(ErrorKind::io, "{}: cannot be written to the disk: {}", path_, last_cause());
+  }
+}
+
+namespace {
+
+std::optional<Status> status_of(const Json& footer) {
+  return kStatuses.find(text_at(footer, {"status"}).value_or(""));
+}
+
+// What the line would have to be, or nothing where it is that.
+std::optional<std::string> expected_instead(const Json& line) {
+  const auto type = text_at(line, {"type"});
+  if (!type) return "an object with the text \"type\"";
+  if (*type == "trace") {
+    const bool error = line.contains("test_rmse") || line.contains("objective");
+    if (integer_at(line, {"epoch"}) && number_at(line, {"train_s"}) && error) return std::nullopt;
+    return "\"epoch\", \"train_s\" and \"test_rmse\" or \"objective\" of a trace point";
+  }
+  if (*type == "footer") {
+    const bool status = status_of(line).has_value();
+    if (status && integer_at(line, {"updates"}) && number_at(line, {"clocks", "train_s"})) {
+      return std::nullopt;
+    }
+    return "\"status\", \"updates\" and \"clocks\" of a footer";
+  }
+  return std::nullopt;
+}
+
+// The same for its place: a header alone on line 1, nothing after the footer.
+std::optional<std::string> expected_here(const Json& line, const ResultFile& before) {
+  const bool header = text_at(line, {"type"}) == "header";
+  if (before.footer.is_object()) return "nothing after the footer";
+  if (before.header.is_null() && !header) return "the header";
+  if (before.header.is_object() && header) return "one header alone";
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::optional<std::string> why_unknown_version(const Json& json) {
+  const Json& version = value_at(json, {"schema_version"});
+  if (version.is_null() || version == kSchemaVersion) return std::nullopt;
+  return fmt::format("found schema_version {}, and this version knows {} only", version.dump(),
+                     kSchemaVersion);
+}
+
+std::optional<Status> ResultFile::status() const {
+  return finished() ? status_of(footer) : std::nullopt;
+}
+
+namespace {
+
+// The RMSE that decides about a case has keys of its own.
+std::optional<double> over_trace(const Json& footer, Metric metric, const char* which) {
+  const std::string key = metric.key();
+  const auto found = number_at(footer, {"metrics", key.c_str(), which});
+  return found ? found : number_at(footer, {(std::string(which) + "_" + key).c_str()});
+}
+
+}  // namespace
+
+std::optional<double> best_of(const Json& footer, Metric metric) {
+  return over_trace(footer, metric, "best");
+}
+
+std::optional<double> final_of(const Json& footer, Metric metric) {
+  return over_trace(footer, metric, "final");
+}
+
+std::optional<ResultFile> read_result_file(const std::string& path) {
+  std::error_code error;
+  if (const auto kind = std::filesystem::status(path, error).type();
+      kind != std::filesystem::file_type::regular &&
+      kind != std::filesystem::file_type::not_found) {
+    ResultFile none;
+    none.damage = fmt::format("{}: found a folder, a pipe or a device, expected a file", path);
+    return none;
+  }
+  std::ifstream in(path, std::ios::binary);
+  if (!in) return std::nullopt;
+  CaseLines lines(path);
+  std::string text;
+  for (std::int64_t number = 1; !lines.file().damage && std::getline(in, text); ++number) {
+    // getline also returns a last line without its end: one that was being written.
+    if (in.eof()) break;
+    lines.add(text, Json::parse(text, nullptr, false), number);
+  }
+  return lines.take();
+}
+
+void CaseLines::add(const std::string& text, Json json, std::int64_t number) {
+  if (file_.damage) return;
+  auto expected = expected_instead(json);
+  if (!expected) expected = expected_here(json, file_);
+  if (expected) {
+    file_.damage = fmt::format("{}: line {}: found {}, expected {}", path_, number,
+                               text.substr(0, kExcerpt), *expected);
+    return;
+  }
+  const auto type = text_at(json, {"type"});
+  if (type == "header") {
+    const auto why = why_unknown_version(json);
+    if (why) file_.damage = fmt::format("{}: line {}: {}", path_, number, *why);
+    file_.header = std::move(json);
+  } else if (type == "trace") {
+    file_.trace.push_back(std::move(json));
+  } else if (type == "footer") {
+    file_.footer = std::move(json);
+  }
+}
+
+void warn_of_damage(const ResultFile& file, const std::string& consequence) {
+  if (file.damage) warn("{}; {}", *file.damage, consequence);
+}
+
+FolderLock::FolderLock(const std::string& folder) {
+  try {
+    make_folder(folder);
+  } catch (const Error& error) {
+    fail(ErrorKind::io, "{}; choose another folder with --out", error.what());
+  }
+  lock_ = FileLock::if_free(folder + "/.lock");
+  if (lock_) return;
+  fail(ErrorKind::io,
+       "{}: another mfbench run is writing into this folder; wait for it or choose another with "
+       "--out",
+       folder);
+}
+
+std::string set_aside(const std::string& path) {
+  for (int n = 1;; ++n) {
+    const std::string aside = path + ".partial-" + std::to_string(n);
+    if (std::filesystem::exists(aside)) continue;
+    std::filesystem::rename(path, aside);
+    return aside;
+  }
+}
+
+}  // namespace mf

@@ -1,0 +1,69 @@
+// One JSONL file a case: header, trace points as they happen, footer. docs/results.md has the keys.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "base/files/file_lock.hpp"
+#include "base/json/json.hpp"
+#include "harness/spec/metric.hpp"
+#include "harness/spec/status.hpp"
+
+namespace mf {
+
+inline constexpr int kSchemaVersion = 1;
+// "found schema_version 2, ..." of a header, a spec.json or a study.json that this program does not
+// know; nothing where it does, or where there is none.
+std::optional<std::string> why_unknown_version(const Json& json);
+
+// Appends whole lines. A line that does not fit on the disk is taken back, so that what was written
+// before stays readable.
+class ResultWriter {
+ public:
+  explicit ResultWriter(const std::string& path);
+
+  void append(const Json& line);
+  void sync();  // to the disk itself: after the footer
+
+ private:
+  std::string path_;
+  FileHandle file_;
+};
+
+// A file read back. Every line has the keys that its type cannot be read without; lines from a
+// damaged one on are not used, and neither is a last line without its end, which a killed run
+// leaves behind.
+struct ResultFile {
+  Json header;  // null: not written yet
+  std::vector<Json> trace;
+  Json footer;                        // null: unfinished
+  std::optional<std::string> damage;  // "<path>: line 3: found ..., expected ..."
+  bool finished() const { return header.is_object() && footer.is_object(); }
+  std::optional<Status> status() const;  // nothing: unfinished
+};
+
+// The best value of a metric by a footer; nothing where it was not computed.
+std::optional<double> best_of(const Json& footer, Metric metric);
+std::optional<double> final_of(const Json& footer, Metric metric);
+
+// Nothing where there is no such file. Never throws for what stands in it.
+std::optional<ResultFile> read_result_file(const std::string& path);
+
+// Says on standard error, where the file is damaged, where and what becomes of it.
+void warn_of_damage(const ResultFile& file, const std::string& consequence);
+
+// One process at a time writes into a results folder. Throws Error(io) naming the folder and the
+// cause: not creatable, not writable, or in use by another run.
+class FolderLock {
+ public:
+  explicit FolderLock(const std::string& folder);
+
+ private:
+  std::optional<FileLock> lock_;
+};
+
+// Moves an unfinished file aside to <path>.partial-N, the first N that is free. Returns its new
+// name.
+std::string set_aside(const std::string& path);
+
+}  // namespace mf

@@ -1,0 +1,141 @@
+#include "harness/results/files/stored_results.hpp"
+
+#include <algorithm>
+#include <filesystem>
+
+#include "base/error.hpp"
+#include "base/json/json_values.hpp"
+#include "base/log.hpp"
+#include "harness/results/files/case_lines.hpp"
+#include "harness/results/files/xz_lines.hpp"
+
+namespace mf {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::string_view kCase = ".jsonl";
+constexpr std::string_view kPacked = ".jsonl.xz";
+
+bool holds_results(const fs::path& folder) {
+  if (!fs::is_directory(folder)) return false;
+  const auto begin = fs::directory_iterator(folder);
+  return std::any_of(begin, fs::directory_iterator(), [](const auto& entry) {
+    return entry.path().extension() == kCase || entry.path().filename() == "spec.json";
+  });
+}
+
+bool lists_cases(const Json& spec) {
+  const Json& ids = value_at(spec, {"cases"});
+  return ids.is_array() &&
+         std::all_of(ids.begin(), ids.end(), [](const Json& id) { return id.is_string(); });
+}
+
+Json read_if_there(const fs::path& file) {
+  if (!fs::is_regular_file(file)) return {};
+  try {
+    return read_json_file(file.string());
+  } catch (const Error&) {
+    return Json::object();
+  }
+}
+
+StoredResults read_folder(const std::string& folder) {
+  StoredResults results;
+  for (const auto& entry : fs::directory_iterator(folder)) {
+    if (entry.path().extension() != kCase) continue;
+    if (auto file = read_result_file(entry.path().string())) {
+      results.cases.push_back({entry.path().string(), std::move(*file)});
+    }
+  }
+  results.study = read_if_there(fs::path(folder) / "study.json");
+  const std::string spec = folder + "/spec.json";
+  results.spec = read_if_there(spec);
+  if (results.spec.is_null() || lists_cases(results.spec)) return results;
+  results.spec = nullptr;
+  if (results.cases.empty()) return results;  // a file of this name that is somebody else's
+  results.damaged_spec = true;
+  warn("{}: is damaged: expected a list \"cases\" of case ids; all cases of the folder count",
+       spec);
+  return results;
+}
+
+// What the first line holds beside its type.
+void take_first_line(Json line, const std::string& path, StoredResults& results) {
+  const auto type = text_at(line, {"type"}).value_or("");
+  if (type != "spec" && type != "study") {
+    fail_in_file(path + ": line 1", "no such line", "the spec or the study that was packed",
+                 "pack the folder again");
+  }
+  line.erase("type");
+  if (!line.empty()) (type == "spec" ? results.spec : results.study) = std::move(line);
+}
+
+// "als-s1-0a" of the case als-s1-0a, and e2-0b of the trial als-ml-1m-77/e2-0b.
+std::string file_name_of(const Json& header) {
+  return fs::path(text_at(header, {"case_id"}).value_or("")).filename().string();
+}
+
+StoredResults read_packed(const std::string& path) {
+  StoredResults results;
+  XzLines lines(path);
+  CaseLines current(path);
+  const auto finish = [&] {
+    if (current.file().header.is_null() && !current.file().damage) return;
+    const std::string name = file_name_of(current.file().header) + std::string(kCase);
+    results.cases.push_back({folder_of_packed(path) + "/" + name, current.take()});
+  };
+  std::string text;
+  while (lines.next(text)) {
+    Json line = Json::parse(text, nullptr, false);
+    if (lines.number() == 1) {
+      take_first_line(std::move(line), path, results);
+      continue;
+    }
+    if (text_at(line, {"type"}) == "header") {
+      finish();
+      current = CaseLines(path);
+    }
+    current.add(text, std::move(line), lines.number());
+  }
+  if (lines.number() == 0) fail_in_file(path, "nothing in it", "results", "pack the folder again");
+  finish();
+  return results;
+}
+
+}  // namespace
+
+std::string StoredCase::name() const { return fs::path(path).stem().string(); }
+
+std::optional<std::set<std::string>> StoredResults::listed() const {
+  if (!lists_cases(spec)) return std::nullopt;
+  return spec["cases"].get<std::set<std::string>>();
+}
+
+bool is_packed_name(const std::string& path) { return path.ends_with(kPacked); }
+
+std::string folder_of_packed(const std::string& file) {
+  return file.substr(0, file.size() - kPacked.size());
+}
+
+std::optional<std::string> packed_in_place_of(const std::string& path) {
+  if (is_packed_name(path)) return fs::is_regular_file(path) ? std::optional(path) : std::nullopt;
+  std::string folder = fs::path(path).lexically_normal().string();
+  while (folder.size() > 1 && folder.back() == '/') folder.pop_back();
+  const std::string packed = folder + std::string(kPacked);
+  if (!fs::is_regular_file(packed) || holds_results(path)) return std::nullopt;
+  return packed;
+}
+
+StoredResults read_stored_results(const std::string& path) {
+  const auto packed = packed_in_place_of(path);
+  if (!packed && !fs::is_directory(path)) {
+    fail(ErrorKind::usage, "{}: is no folder of results", path);
+  }
+  StoredResults results = packed ? read_packed(*packed) : read_folder(path);
+  std::stable_sort(results.cases.begin(), results.cases.end(),
+                   [](const auto& a, const auto& b) { return a.path < b.path; });
+  return results;
+}
+
+}  // namespace mf

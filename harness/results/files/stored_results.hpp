@@ -1,0 +1,46 @@
+// The results of a run, or the trials of a study, as they lie on the disk: a folder with a file a
+// case, or one packed file in its place (docs/results.md, "Packed results").
+#pragma once
+
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "harness/results/files/result_file.hpp"
+
+namespace mf {
+
+struct StoredCase {
+  std::string path;  // of its file; of a packed case, of the file that it was packed from
+  ResultFile file;
+
+  std::string name() const;  // without folder and ending
+};
+
+struct StoredResults {
+  Json spec;   // spec.json; null where there is none that can be read
+  Json study;  // study.json, the same
+  bool damaged_spec = false;
+  std::vector<StoredCase> cases;  // by name
+
+  // The ids in `spec`; nothing without one: then all cases count.
+  std::optional<std::set<std::string>> listed() const;
+};
+
+// The packed file that `path` is, or that stands in its place: results/ml-1m.jsonl.xz for
+// results/ml-1m where that is no folder with results of its own. Nothing where there is none.
+std::optional<std::string> packed_in_place_of(const std::string& path);
+
+// The folder that a packed file stands in the place of.
+std::string folder_of_packed(const std::string& file);
+
+// Whether the path ends as that of a packed file.
+bool is_packed_name(const std::string& path);
+
+// Damaged cases are among them, with what is wrong; of a damaged spec.json a warning is said.
+// Throws Error(usage) where `path` is neither a folder nor packed, Error(data) where a packed file
+// is no such file or cut off, and Error(unsupported) where this build cannot read one.
+StoredResults read_stored_results(const std::string& path);
+
+}  // namespace mf

@@ -1,0 +1,123 @@
+#include "harness/results/meaning/ranges.hpp"
+
+#include <algorithm>
+
+#include "base/json/json.hpp"
+#include "base/thread_range.hpp"
+#include "harness/device/device.hpp"
+
+namespace mf {
+
+void Ranges::begin(const char* name) {
+  begin_thread_range(name);
+  if (observer_) observer_(name, true);
+  if (!marking_ && is_transfer(name)) device_->wait();
+  open_.push_back({name, Clock::now(), std::nullopt});
+  if (marking_) open_.back().mark = device_->mark();
+}
+
+void Ranges::end() {
+  const Open range = open_.back();
+  if (marking_ && range.mark) {
+    marked_.push_back({range.name, *range.mark, device_->mark()});
+  } else if (is_transfer(range.name)) {
+    device_->wait();
+  }
+  const double seconds = seconds_since(range.start);
+  open_.pop_back();
+  add_seconds(range.name, seconds);
+  end_thread_range();
+  if (observer_) observer_(range.name, false);
+}
+
+// `name` is that of the range which has just ended.
+void Ranges::add_seconds(const std::string& name, double seconds) {
+  if (inside(name)) return;
+  Total& total = totals_[name];
+  total.seconds += seconds;
+  ++total.count;
+  if (is_clock()) total.clock_seconds += seconds;
+  if (name == "transfer" && inside("prepare")) transfer_s_ += seconds;
+  if (name == "start" && inside("prepare")) nested_start_s_ += seconds;
+}
+
+bool Ranges::inside(const std::string& name) const {
+  return std::any_of(open_.begin(), open_.end(), [&](const Open& o) { return o.name == name; });
+}
+
+void Ranges::start_device_phases() noexcept {
+  marked_.clear();
+  marking_ = true;
+  group_start_ = Clock::now();
+  group_.begin = device_->mark();
+}
+
+std::int64_t Ranges::stop_device_phases() noexcept {
+  group_.end = device_->mark();
+  marking_ = false;
+  return group_.end - group_.begin + 1;
+}
+
+double Ranges::resolve_device_phases(const std::string& whole) {
+  if (Timeline* timeline = Timeline::current()) show_device_phases(*timeline, whole);
+  for (const Marked& phase : marked_) {
+    add_device_seconds(phase.name, device_->seconds(phase.begin, phase.end));
+  }
+  marked_.clear();
+  const double seconds = device_->seconds(group_.begin, group_.end);
+  add_device_seconds(whole, seconds);
+  return seconds;
+}
+
+// The stream is empty where a group begins, so its first event is as late as the host's call but
+// for some microseconds.
+void Ranges::show_device_phases(Timeline& timeline, const std::string& whole) {
+  constexpr const char* kStream = "stream of the case";
+  const auto show = [&](const std::string& name, std::int64_t begin, std::int64_t end) {
+    timeline.device_range(kStream, name, group_start_, device_->seconds(group_.begin, begin),
+                          device_->seconds(begin, end));
+  };
+  show(whole, group_.begin, group_.end);
+  std::sort(marked_.begin(), marked_.end(),
+            [](const Marked& a, const Marked& b) { return a.begin < b.begin; });
+  for (const Marked& phase : marked_) show(phase.name, phase.begin, phase.end);
+}
+
+void Ranges::add_device_seconds(const std::string& name, double seconds) {
+  std::optional<double>& sum = totals_[name].device_seconds;
+  sum = sum.value_or(0) + seconds;
+}
+
+void Ranges::begin_profile() {
+  profiling_ = true;
+  start_profiler();
+  if (observer_) observer_("profile", true);
+}
+
+void Ranges::end_profile() {
+  if (!profiling_) return;
+  profiling_ = false;
+  stop_profiler();
+  if (observer_) observer_("profile", false);
+}
+
+double Ranges::seconds(const std::string& name) const {
+  const auto it = totals_.find(name);
+  return it == totals_.end() ? 0 : it->second.seconds;
+}
+
+double Ranges::clock_seconds(const std::string& name) const {
+  const auto it = totals_.find(name);
+  return it == totals_.end() ? 0 : it->second.clock_seconds;
+}
+
+Json Ranges::to_json() const {
+  Json json = Json::object();
+  for (const auto& [name, total] : totals_) {
+    json[name] = {{"seconds_s", total.seconds}, {"count", total.count}};
+    if (total.device_seconds) json[name]["device_s"] = *total.device_seconds;
+  }
+  return json;
+}
+
+}  // namespace mf

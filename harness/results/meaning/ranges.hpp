@@ -1,0 +1,94 @@
+// Named ranges: clocks of phases, which profilers (NVTX) and the timeline see as well, and a text
+// sink, so that annotation can be tested without either.
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "algorithms/core/algorithm.hpp"
+#include "base/clock.hpp"
+#include "base/json/json_fwd.hpp"
+#include "harness/device/device_clock.hpp"
+
+namespace mf {
+
+class Timeline;
+
+// A stack of ranges. Time of each name is summed; a nested range counts for both, but one within
+// another of its name for the outer alone. On a device, the phases of an epoch are timed by marks
+// on its stream as well, and a "transfer" begins and ends with the stream empty.
+class Ranges : public PhaseSink {
+ public:
+  using Observer = std::function<void(const std::string& name, bool begins)>;
+
+  void begin(const char* name) override;
+  void end() override;
+
+  // Null: no device. It must outlive the ranges that are open.
+  void set_device(DeviceClock* device) { device_ = device; }
+  // Between the two, ranges that begin and end are marked on the stream. Returns how many marks
+  // were set.
+  void start_device_phases() noexcept;
+  std::int64_t stop_device_phases() noexcept;
+  // After the device's synchronize(): adds the device time of the phases, and of all between start
+  // and stop to `whole`. Returns the latter, in seconds.
+  double resolve_device_phases(const std::string& whole);
+
+  // What a profiler is to record.
+  void begin_profile();
+  void end_profile();  // where it has begun
+
+  double seconds(const std::string& name) const;
+  // Of those that no other range but "case" encloses: the clocks of a case, which never overlap,
+  // whatever an algorithm calls its phases.
+  double clock_seconds(const std::string& name) const;
+  // Of the phase "transfer" inside of "prepare": one inside of an epoch is training.
+  double transfer_s() const { return transfer_s_; }
+  // The same of a "start" in it: of a program that does the work.
+  double nested_start_s() const { return nested_start_s_; }
+  // {"name": {"seconds_s": ..., "count": ...}}, with "device_s" where the device timed it.
+  Json to_json() const;
+  void set_observer(Observer observer) { observer_ = std::move(observer); }
+
+ private:
+  struct Total {
+    double seconds = 0;
+    double clock_seconds = 0;
+    std::optional<double> device_seconds;
+    std::int64_t count = 0;
+  };
+  struct Open {
+    std::string name;
+    Clock::time_point start;
+    std::optional<std::int64_t> mark;
+  };
+  struct Marked {
+    std::string name;
+    std::int64_t begin = 0;
+    std::int64_t end = 0;
+  };
+  void add_seconds(const std::string& name, double seconds);
+  void show_device_phases(Timeline& timeline, const std::string& whole);
+  void add_device_seconds(const std::string& name, double seconds);
+  bool inside(const std::string& name) const;
+  bool is_clock() const { return open_.empty() || (open_.size() == 1 && inside("case")); }
+  bool is_transfer(const std::string& name) const { return device_ && name == "transfer"; }
+
+  std::vector<Open> open_;
+  std::map<std::string, Total> totals_;
+  double transfer_s_ = 0;
+  double nested_start_s_ = 0;
+  Observer observer_;
+  DeviceClock* device_ = nullptr;
+  bool marking_ = false;
+  bool profiling_ = false;
+  Marked group_;
+  Clock::time_point group_start_;
+  std::vector<Marked> marked_;
+};
+
+}  // namespace mf

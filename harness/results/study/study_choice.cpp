@@ -1,0 +1,105 @@
+#include "harness/results/study/study_choice.hpp"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+namespace mf {
+namespace {
+
+class Walk {
+ public:
+  Walk(const StudyPlan& plan, const TrialLookup& lookup) : plan_(plan), lookup_(lookup) {}
+
+  StudyState state() {
+    std::vector<std::size_t> going(plan_.points.size());
+    for (std::size_t i = 0; i < going.size(); ++i) going[i] = i;
+    for (std::size_t rung = 0; rung < plan_.rungs.size() && !going.empty(); ++rung) {
+      const std::int64_t before = state_.runs;
+      for (const std::size_t trial : going) {
+        if (is_spent(rung)) break;
+        if (!take({trial, rung})) break;
+      }
+      if (rung == 0 && !state_.next && plan_.to_come > 0 && !is_spent(rung)) {
+        state_.wants_point = true;
+      }
+      if (!state_.over()) break;
+      going = best_of(going, rung, survivors(state_.runs - before, plan_.tune.eta));
+    }
+    rank();
+    return std::move(state_);
+  }
+
+ private:
+  bool is_spent(std::size_t rung) {
+    if (!plan_.tune.budget_s) return false;
+    const double share = static_cast<double>(rung + 1) / static_cast<double>(plan_.rungs.size());
+    const bool spent = state_.seconds >= share * *plan_.tune.budget_s;
+    state_.out_of_budget = state_.out_of_budget || spent;
+    return spent;
+  }
+
+  // False: it has not run.
+  bool take(const TrialPlace& place) {
+    const auto outcome = lookup_(place);
+    if (!outcome) {
+      state_.next = place;
+      return false;
+    }
+    TrialStanding& standing = standings_[place.trial];
+    standing.place = place;
+    standing.outcome = *outcome;
+    standing.seconds += outcome->seconds;
+    state_.seconds += outcome->seconds;
+    ++state_.runs;
+    return true;
+  }
+
+  bool before(const TrialStanding& a, const TrialStanding& b) const {
+    if (a.lost() != b.lost()) return b.lost();
+    if (a.place.rung != b.place.rung) return a.place.rung > b.place.rung;
+    if (!a.lost() && *a.outcome.score != *b.outcome.score) {
+      return plan_.metric.is_better(*a.outcome.score, *b.outcome.score);
+    }
+    return a.place.trial < b.place.trial;
+  }
+
+  std::vector<std::size_t> best_of(const std::vector<std::size_t>& trials, std::size_t rung,
+                                   std::int64_t count) const {
+    std::vector<const TrialStanding*> good;
+    for (const std::size_t trial : trials) {
+      const auto found = standings_.find(trial);
+      if (found == standings_.end() || found->second.place.rung != rung) continue;
+      if (!found->second.lost()) good.push_back(&found->second);
+    }
+    std::sort(good.begin(), good.end(), [this](auto* a, auto* b) { return before(*a, *b); });
+    std::vector<std::size_t> best;
+    for (const auto* one : good) {
+      if (std::ssize(best) < count) best.push_back(one->place.trial);
+    }
+    return best;
+  }
+
+  void rank() {
+    for (const auto& [trial, standing] : standings_) state_.standings.push_back(standing);
+    std::sort(state_.standings.begin(), state_.standings.end(),
+              [this](const auto& a, const auto& b) { return before(a, b); });
+  }
+
+  const StudyPlan& plan_;
+  const TrialLookup& lookup_;
+  std::map<std::size_t, TrialStanding> standings_;  // by trial
+  StudyState state_;
+};
+
+}  // namespace
+
+const TrialStanding* StudyState::best() const {
+  return standings.empty() || standings.front().lost() ? nullptr : &standings.front();
+}
+
+StudyState state_of(const StudyPlan& plan, const TrialLookup& lookup) {
+  return Walk(plan, lookup).state();
+}
+
+}  // namespace mf

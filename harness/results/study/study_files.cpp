@@ -1,0 +1,104 @@
+#include "harness/results/study/study_files.hpp"
+
+#include <algorithm>
+#include <filesystem>
+#include <set>
+
+#include "base/error.hpp"
+#include "base/json/json_values.hpp"
+#include "harness/results/compare/answer.hpp"
+#include "harness/results/files/stored_results.hpp"
+#include "harness/spec/study.hpp"
+
+namespace mf {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* kTrials = "tune";
+
+// Folders, and packed files.
+std::set<fs::path> studies_in(const fs::path& root) {
+  std::set<fs::path> found;
+  if (!fs::is_directory(root)) return found;
+  for (const auto& entry : fs::directory_iterator(root)) {
+    const fs::path& path = entry.path();
+    if (is_packed_name(path.string()) || fs::exists(path / kStudyFile)) found.insert(path);
+  }
+  return found;
+}
+
+// The trial of a header among those of the plan, by its values: numbers change with the trials that
+// are asked for.
+std::optional<TrialPlace> place_of(const StudyPlan& plan, const Json& header) {
+  const Json& values = value_at(header, {"trial", "values"});
+  const auto point = std::find(plan.points.begin(), plan.points.end(), values);
+  const auto epochs = integer_at(header, {"trial", "epochs"});
+  if (point == plan.points.end() || !epochs) return std::nullopt;
+  const auto rung = std::find(plan.rungs.begin(), plan.rungs.end(), *epochs);
+  if (rung == plan.rungs.end()) return std::nullopt;
+  return TrialPlace{static_cast<std::size_t>(point - plan.points.begin()),
+                    static_cast<std::size_t>(rung - plan.rungs.begin())};
+}
+
+TrialOutcomes outcomes_in(const StudyPlan& plan, const StoredResults& results) {
+  TrialOutcomes outcomes;
+  for (const auto& [path, file] : results.cases) {
+    if (text_at(file.header, {"trial", "study"}) != plan.name) continue;
+    const auto place = place_of(plan, file.header);
+    const auto outcome = outcome_of(file, plan.metric);
+    if (place && outcome) outcomes[*place] = *outcome;
+  }
+  return outcomes;
+}
+
+}  // namespace
+
+std::string study_folder(const std::string& results, const StudyPlan& plan) {
+  return results + "/" + kTrials + "/" + plan.name;
+}
+
+std::optional<TrialOutcome> outcome_of(const ResultFile& file, Metric metric) {
+  const auto status = file.status();
+  if (!status || *status == Status::interrupted) return std::nullopt;
+  TrialOutcome outcome;
+  outcome.status = *status;
+  outcome.reason = text_at(file.footer, {"stop_reason"}).value_or("");
+  outcome.seconds = to_training_s(file.footer).value_or(0) +
+                    number_at(file.footer, {"clocks", "train_s"}).value_or(0);
+  if (*status == Status::completed) outcome.score = final_of(file.footer, metric);
+  return outcome;
+}
+
+TrialLookup lookup_in(const TrialOutcomes& outcomes) {
+  return [&outcomes](const TrialPlace& place) -> std::optional<TrialOutcome> {
+    const auto found = outcomes.find(place);
+    if (found == outcomes.end()) return std::nullopt;
+    return found->second;
+  };
+}
+
+bool holds_studies(const std::string& folder) {
+  return fs::path(folder).filename() == kTrials && !studies_in(folder).empty();
+}
+
+std::vector<FoundStudy> read_studies(const std::string& results) {
+  const fs::path root = fs::path(results) / kTrials;
+  const std::set<fs::path> places = studies_in(root);
+  if (places.empty()) {
+    fail(ErrorKind::usage,
+         "{}: found no study in {}; expected the folder of a run whose spec has \"tune\"", results,
+         root.string());
+  }
+  std::vector<FoundStudy> studies;
+  for (const auto& place : places) {
+    const StoredResults stored = read_stored_results(place.string());
+    FoundStudy found{read_study_plan(stored.study, (place / kStudyFile).string()), {}};
+    const TrialOutcomes outcomes = outcomes_in(found.plan, stored);
+    found.state = state_of(found.plan, lookup_in(outcomes));
+    studies.push_back(std::move(found));
+  }
+  return studies;
+}
+
+}  // namespace mf

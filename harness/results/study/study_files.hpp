@@ -1,0 +1,40 @@
+// A study on the disk: RESULTS/tune/<study>/ with study.json and a result file for each run of a
+// trial. Nothing but these files decides what is chosen.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "harness/results/files/result_file.hpp"
+#include "harness/results/study/study_choice.hpp"
+
+namespace mf {
+
+inline constexpr const char* kStudyFile = "study.json";
+
+// RESULTS/tune/<study>
+std::string study_folder(const std::string& results, const StudyPlan& plan);
+
+// Whether it is the folder "tune" of a folder of results.
+bool holds_studies(const std::string& folder);
+
+// What a finished file says of its trial; nothing where it is unfinished or was interrupted.
+std::optional<TrialOutcome> outcome_of(const ResultFile& file, Metric metric);
+
+using TrialOutcomes = std::map<TrialPlace, TrialOutcome>;
+
+// For state_of(); `outcomes` must live as long.
+TrialLookup lookup_in(const TrialOutcomes& outcomes);
+
+// A study that was read back from its folder.
+struct FoundStudy {
+  StudyPlan plan;
+  StudyState state;
+};
+
+// All studies below a folder of results, by name. Throws Error(usage) where there is none, and
+// Error(data) for a study.json that is damaged.
+std::vector<FoundStudy> read_studies(const std::string& results);
+
+}  // namespace mf

@@ -1,0 +1,27 @@
+// What `mfbench tune` prints: what each study chose, and why.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "harness/results/study/study_choice.hpp"
+
+namespace mf {
+
+// Where the parameters of a case come from: the "tuned" of its header. There must be a best trial.
+Json tuned_json(const StudyPlan& plan, const StudyState& state, std::uint64_t split_seed);
+
+// Why there are none: "no trial has completed: 20 diverged, 4 oom; the first: ...".
+Unresolved why_nothing(const StudyState& state);
+
+// "the best reg, 0.198, lies at an end of [0.01, 0.2, log]: ...", one for each such parameter.
+std::vector<std::string> edge_warnings(const StudyPlan& plan, const StudyState& state);
+
+// "sgd_serial on ml-1m: learning_rate=0.01 reg=0.05 (validation_rmse 0.9312, trial 7 of 24)"
+std::string choice_line(const StudyPlan& plan, const StudyState& state);
+
+// The table of its trials, at most `rows` of them.
+std::string to_text(const StudyPlan& plan, const StudyState& state, std::size_t rows = 10);
+Json to_json(const StudyPlan& plan, const StudyState& state);
+
+}  // namespace mf

@@ -1,0 +1,107 @@
+#include "harness/run/case/case_device.hpp"
+
+#include <fmt/core.h>
+
+#include "base/error.hpp"
+#include "base/timeline.hpp"
+#include "harness/results/meaning/case_clocks.hpp"
+#include "harness/run/plan/preflight.hpp"
+
+namespace mf {
+namespace {
+
+// As counters beside what ran.
+void show(const DeviceReading& reading) {
+  Timeline* timeline = Timeline::current();
+  if (timeline == nullptr) return;
+  if (reading.sm_clock_hz) timeline->counter("SM clock, MHz", *reading.sm_clock_hz * 1e-6);
+  if (reading.power_w) timeline->counter("power, W", *reading.power_w);
+  if (reading.temperature_c) timeline->counter("temperature, C", *reading.temperature_c);
+}
+
+}  // namespace
+
+std::optional<std::string> CaseDevice::why_not_opened(const Case& item, std::int64_t ratings) {
+  if (!needs_device(item)) return std::nullopt;
+  try {
+    clock_ = options_.open_device();
+  } catch (const Error& error) {
+    if (error.kind() != ErrorKind::unsupported) throw;
+    return fmt::format("{} needs a CUDA device: {}", item.algorithm, error.what());
+  }
+  clock_->expect_upload(8 * ratings);
+  ranges_.set_device(clock_.get());
+  if (!clock_->reading().empty()) watch();
+  return std::nullopt;
+}
+
+void CaseDevice::watch() {
+  sampler_ = std::make_unique<DeviceSampler>([this] {
+    const DeviceReading reading = clock_->reading();
+    show(reading);
+    return reading;
+  });
+  const PhaseScope range(&ranges_, kWatchRange);
+  energy_ =
+      std::make_unique<EnergyMeter>([this] { return clock_->energy_j(); }, options_.watch_pace_s,
+                                    [this] { return seconds_since(start_); });
+}
+
+void CaseDevice::watch_group(const TrainingClock& clock, const std::function<void()>& run) {
+  if (!is_watched()) return run();
+  {
+    const PhaseScope range(&ranges_, kWatchRange);
+    energy_->begin_group();
+  }
+  {
+    const SampledEpochs sampled(sampler_.get());
+    run();
+  }
+  const PhaseScope range(&ranges_, kWatchRange);
+  energy_->end_group(clock.last_group().seconds);
+}
+
+void CaseDevice::read() {
+  if (!is_watched() || (read_at_ && seconds_since(*read_at_) < options_.watch_pace_s)) return;
+  read_at_ = Clock::now();
+  const PhaseScope range(&ranges_, kWatchRange);
+  after_.push_back(clock_->reading());
+}
+
+void CaseDevice::pause() {
+  if (!is_watched()) return;
+  const PhaseScope range(&ranges_, kWatchRange);
+  energy_->pause();
+}
+
+void CaseDevice::end_training() {
+  if (!clock_) return;
+  const PhaseScope range(&ranges_, kWatchRange);
+  load_.emplace();
+  load_->others = clock_->others();
+  if (energy_) energy_->finish();
+}
+
+std::optional<double> CaseDevice::joules() const {
+  if (!energy_) return std::nullopt;
+  const auto known = after_.empty() ? readings() : after_;
+  return energy_->joules(known.empty() ? std::nullopt : known.back().power_w);
+}
+
+std::vector<DeviceReading> CaseDevice::readings() const {
+  return sampler_ ? sampler_->readings() : std::vector<DeviceReading>();
+}
+
+void CaseDevice::report(CaseMeasures& measures) const {
+  if (!clock_) return;
+  measures.peak_device_bytes = clock_->peak_bytes();
+  measures.readings = readings();
+  measures.after = after_;
+  measures.device_load = load_;
+  if (!load_) return;
+  for (const auto& one : measures.readings.empty() ? after_ : measures.readings) {
+    if (one.slowdowns) count_slowdowns(*measures.device_load, *one.slowdowns);
+  }
+}
+
+}  // namespace mf

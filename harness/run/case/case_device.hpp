@@ -1,0 +1,59 @@
+// The device of a case: opened for it, and watched while it trains there, by readings within epochs
+// and by the energy that they take. Of a case of the CPU there is none, and all of it does nothing;
+// so does the watch where the driver tells nothing.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "harness/device/device_sampler.hpp"
+#include "harness/device/energy_meter.hpp"
+#include "harness/results/files/case_result.hpp"
+#include "harness/results/meaning/ranges.hpp"
+#include "harness/run/run_options.hpp"
+#include "harness/run/training_clock.hpp"
+#include "harness/spec/spec.hpp"
+
+namespace mf {
+
+class CaseDevice {
+ public:
+  CaseDevice(Ranges& ranges, const RunOptions& options) : ranges_(ranges), options_(options) {}
+
+  // Where the case needs one; it is to upload so many ratings. Why there is none, or nothing.
+  std::optional<std::string> why_not_opened(const Case& item, std::int64_t ratings);
+  DeviceClock* get() const { return clock_.get(); }  // null: there is none
+  DeviceStream stream() const { return clock_ ? clock_->stream() : nullptr; }
+
+  // A group of epochs, which `run` does and `clock` times.
+  void watch_group(const TrainingClock& clock, const std::function<void()>& run);
+  // Right after a group, before the device has gone idle; not more often than the pace.
+  void read();
+  // Before what is no training, as an evaluation.
+  void pause();
+  void end_training();
+
+  bool is_watched() const { return energy_ != nullptr; }
+  // In epochs so far; nothing where the driver does not say.
+  std::optional<double> joules() const;
+  std::vector<DeviceReading> readings() const;  // within epochs
+  void report(CaseMeasures& measures) const;
+
+ private:
+  void watch();
+
+  Ranges& ranges_;
+  const RunOptions& options_;
+  const Clock::time_point start_ = Clock::now();
+  std::unique_ptr<DeviceClock> clock_;  // outlives all that works on its stream
+  std::unique_ptr<DeviceSampler> sampler_;
+  std::unique_ptr<EnergyMeter> energy_;
+  std::optional<Clock::time_point> read_at_;
+  std::vector<DeviceReading> after_;
+  std::optional<DeviceLoad> load_;
+};
+
+}  // namespace mf

@@ -1,0 +1,122 @@
+#include "harness/run/case/case_evaluation.hpp"
+
+#include <limits>
+
+#include "algorithms/core/registry.hpp"
+#include "harness/evaluate/model_io.hpp"
+#include "harness/run/plan/preflight.hpp"
+#include "harness/run/prepared.hpp"
+#include "harness/run/ranks/case_ranks.hpp"
+
+namespace mf {
+namespace {
+
+std::shared_ptr<const Split> without_test(const Split& split) {
+  Split seen = split;
+  seen.test = seen.validation;
+  return std::make_shared<const Split>(std::move(seen));
+}
+
+std::optional<double> rmse_of(const Accuracy& accuracy) {
+  return accuracy.count > 0 ? std::optional(accuracy.rmse) : std::nullopt;
+}
+
+}  // namespace
+
+void CaseEvaluation::set_data(const CaseData& data) {
+  data_ = data;
+  parts_ = is_trial(item_) ? without_test(*data.split) : data.split;
+}
+
+PartSizes CaseEvaluation::sizes() const { return data_.slice ? data_.sizes : sizes_of(*parts_); }
+
+void CaseEvaluation::prepare(ThreadTeam& team, DeviceStream stream) {
+  team_ = &team;
+  evaluator_ = std::make_unique<Evaluator>(data_.facts);
+  evaluator_->set_stream(stream);
+  if (!is_implicit(item_) && item_.evaluate.clip) {
+    // A spec that has no scale for it is refused as a whole.
+    const RatingScale& scale = data_.info->scale.value();
+    evaluator_->set_clip(ClipRange{scale.min, scale.max});
+  }
+  if (!is_implicit(item_) && !ranks_items()) return;
+  quality_ = std::make_unique<QualityEvaluator>(
+      *parts_, evaluator_->predictor(), loss(),
+      ranks_items() ? std::optional(ranking_of(item_)) : std::nullopt, team);
+  quality_->set_stream(stream);
+}
+
+void CaseEvaluation::evaluate_part(const FactorView& model, const Ratings& part, MetricPart name,
+                                   TracePoint& point) const {
+  point.set_errors(name, evaluator_->evaluate(model, part, *team_));
+}
+
+void CaseEvaluation::evaluate(PreparedCase& prepared, CaseRanks& ranks, TracePoint& point) {
+  const Foreign* const foreign = prepared.foreign();
+  if (const auto reported = foreign ? foreign->reported_rmse() : std::nullopt) {
+    // A program's word for its error, which is all that there is of it.
+    point.by_program = true;
+    point.metrics.set(error_metric(item_), *reported);
+    return;
+  }
+  ranks.gather([&] { prepared.gather_factors(); });
+  const FactorView model = prepared.factors();
+  if (!data_.ranks.all_evaluate) return evaluate_all(model, point);
+  ranks.evaluate(point.epoch, [&] { evaluate_share(model, *ranks.group(), point); });
+}
+
+// Values of implicit feedback are no ratings: there is no error of them.
+void CaseEvaluation::evaluate_all(const FactorView& model, TracePoint& point) {
+  const bool implicit = is_implicit(item_);
+  if (point.epoch == 0) {
+    trivial_error_ = implicit ? quality_->zero_objective(*team_)
+                              : rmse_of(evaluator_->evaluate_mean(parts_->test, *team_));
+  }
+  if (!implicit) {
+    evaluate_part(model, parts_->test, error_metric(item_)->part, point);
+    if (!is_trial(item_)) evaluate_part(model, parts_->validation, MetricPart::validation, point);
+    if (needs_train_errors(item_)) {
+      evaluate_part(model, data_.split->train, MetricPart::train, point);
+    }
+  }
+  if (quality_) point.metrics.add(quality_->evaluate(model, *team_));
+}
+
+void CaseEvaluation::evaluate_share(const FactorView& model, Communicator& ranks,
+                                    TracePoint& point) {
+  const SharedPart test = {parts_->test, data_.test_parts, ranks};
+  const SharedPart validation = {parts_->validation, data_.validation_parts, ranks};
+  if (point.epoch == 0) trivial_error_ = rmse_of(evaluator_->evaluate_mean(test, *team_));
+  point.set_errors(MetricPart::test, evaluator_->evaluate(model, test, *team_));
+  point.set_errors(MetricPart::validation, evaluator_->evaluate(model, validation, *team_));
+}
+
+Reference CaseEvaluation::reference(const TracePoint& start) const {
+  constexpr double kNotKnown = std::numeric_limits<double>::quiet_NaN();
+  return {start.metrics[error_metric(item_)].value_or(kNotKnown),
+          trivial_error_.value_or(kNotKnown)};
+}
+
+std::vector<UserGroup> CaseEvaluation::user_groups(PreparedCase& prepared) const {
+  Model copy;
+  return evaluate_user_groups(*evaluator_, prepared.host_factors(copy), *data_.split,
+                              item_.evaluate.user_groups, *team_);
+}
+
+void CaseEvaluation::save(const std::string& folder, PreparedCase& prepared) const {
+  Model copy;
+  const FactorView model = prepared.host_factors(copy);
+  try {
+    save_model(folder, model, data_.split->train, evaluator_->predictor(), loss(), item_.resolved);
+  } catch (const Error& error) {  // what was measured stands, and --retry trains again
+    fail(error.kind(), "the model is not saved: {}", error.what());
+  }
+}
+
+FoldInLoss CaseEvaluation::loss() const {
+  return fold_in_loss(find_algorithm(item_.algorithm), item_.params);
+}
+
+Json CaseEvaluation::ranking_json() const { return quality_ ? quality_->ranking_json() : Json(); }
+
+}  // namespace mf

@@ -1,0 +1,64 @@
+// What the model of a case is judged by, and how good it is.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/ranks/communicator.hpp"
+#include "harness/evaluate/evaluator.hpp"
+#include "harness/evaluate/quality.hpp"
+#include "harness/evaluate/user_groups.hpp"
+#include "harness/results/files/case_data.hpp"
+#include "harness/results/files/trace_point.hpp"
+#include "harness/spec/spec.hpp"
+
+namespace mf {
+
+class CaseRanks;
+class PreparedCase;
+
+class CaseEvaluation {
+ public:
+  explicit CaseEvaluation(const Case& item) : item_(item) {}
+
+  // As they were loaded, and again where training ratings went. Of a trial the validation part
+  // stands for the test part, too.
+  void set_data(const CaseData& data);
+  const Ratings& test() const { return parts_->test; }
+  PartSizes sizes() const;  // of what the case is judged by, over all ranks
+
+  // Looks through the histories of all users. Both outlive this.
+  void prepare(ThreadTeam& team, DeviceStream stream);
+
+  // Sets the metrics of the point.
+  void evaluate(PreparedCase& prepared, CaseRanks& ranks, TracePoint& point);
+  // All ranks together, each its blocks of the test part; the numbers of one process, on all.
+  void evaluate_share(const FactorView& model, Communicator& ranks, TracePoint& point);
+  // Of a model that has learned nothing, once epoch 0 is evaluated.
+  std::optional<double> trivial_error() const { return trivial_error_; }
+  Reference reference(const TracePoint& start) const;  // epoch 0
+
+  std::vector<UserGroup> user_groups(PreparedCase& prepared) const;
+  void save(const std::string& folder, PreparedCase& prepared) const;
+
+  FoldInLoss loss() const;
+  Json ranking_json() const;  // for the header; null where items are not ranked
+
+ private:
+  void evaluate_all(const FactorView& model, TracePoint& point);
+  bool ranks_items() const { return item_.evaluate.rank.value_or(false); }
+  void evaluate_part(const FactorView& model, const Ratings& part, MetricPart name,
+                     TracePoint& point) const;
+
+  const Case& item_;
+  CaseData data_;
+  std::shared_ptr<const Split> parts_;
+  ThreadTeam* team_ = nullptr;
+  std::unique_ptr<Evaluator> evaluator_;
+  std::unique_ptr<QualityEvaluator> quality_;
+  std::optional<double> trivial_error_;
+};
+
+}  // namespace mf

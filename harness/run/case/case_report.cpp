@@ -1,0 +1,157 @@
+#include "harness/run/case/case_report.hpp"
+
+#include <fmt/core.h>
+
+#include <cmath>
+#include <exception>
+#include <new>
+#include <system_error>
+
+#include "base/timeline.hpp"
+#include "harness/results/meaning/case_clocks.hpp"
+
+namespace mf {
+namespace {
+
+// As counters beside what ran.
+void show(const TracePoint& point) {
+  Timeline* timeline = Timeline::current();
+  if (timeline == nullptr) return;
+  for (const auto& [metric, value] : point.metrics) timeline->counter(metric.key(), value);
+  timeline->counter("epoch", static_cast<double>(point.epoch));
+}
+
+Status status_of(CaseOver::Why why) {
+  switch (why) {
+    case CaseOver::Why::timeout:
+      return Status::timeout;
+    case CaseOver::Why::diverged:
+      return Status::diverged;
+    case CaseOver::Why::skipped:
+      break;
+  }
+  return Status::skipped;
+}
+
+}  // namespace
+
+void end_by_exception(CaseResult& result) {
+  result.status = Status::error;
+  try {
+    throw;
+  } catch (const std::bad_alloc&) {
+    result.status = Status::oom;
+    result.reason =
+        "the host's memory did not suffice; lower `factors` or use a smaller data "
+        "set";
+  } catch (const CaseOver& over) {
+    result.status = status_of(over.why());
+    result.reason = over.what();
+  } catch (const Error& error) {
+    result.device_failed = error.kind() == ErrorKind::device;
+    result.bad_data = error.kind() == ErrorKind::data;
+    if (error.kind() == ErrorKind::memory) result.status = Status::oom;
+    result.reason = error.what();
+  } catch (const std::system_error& error) {
+    // A thread that is not to be had, as a team says it of its own (base/threads.cpp).
+    const bool thread = error.code() == std::errc::resource_unavailable_try_again;
+    if (thread) result.status = Status::oom;
+    result.reason = error.what();
+  } catch (const std::exception& error) {
+    result.reason = error.what();
+  } catch (...) {
+    result.reason = "something was thrown that is no std::exception";
+  }
+}
+
+StopDecision stopped_after(std::int64_t epoch) {
+  return {Status::interrupted, fmt::format("stopped by the user after epoch {}", epoch)};
+}
+
+StopDecision given_up_after(std::int64_t epoch) {
+  return {Status::interrupted, epoch == 0 ? "given up before the first epoch"
+                                          : fmt::format("given up after epoch {}", epoch)};
+}
+
+StopDecision given_up_in(std::int64_t first, std::int64_t count) {
+  return {Status::interrupted,
+          count == 1 ? fmt::format("given up in epoch {}", first)
+                     : fmt::format("given up in epochs {} to {}", first, first + count - 1)};
+}
+
+CaseReport::CaseReport(const CaseTask& task, const Case& item, const RunOptions& options,
+                       Ranges& ranges, Progress& progress)
+    : task_(task),
+      item_(item),
+      options_(options),
+      ranges_(ranges),
+      progress_(progress),
+      writer_(task.result_file) {
+  facts_.profile = options.profile;
+}
+
+void CaseReport::begin() const {
+  if (Timeline* timeline = Timeline::current())
+    timeline->describe_next("case", {{"case", item_.id}, {"algorithm", item_.algorithm}});
+}
+
+void CaseReport::begin_group(const EpochArgs& first, std::int64_t count) const {
+  if (options_.profile && first.epoch == options_.profile->warmup + 1) ranges_.begin_profile();
+  Timeline* timeline = Timeline::current();
+  if (timeline == nullptr) return;
+  timeline->describe_next(
+      "epoch", {{"first", first.epoch}, {"count", count}, {"learning_rate", first.learning_rate}});
+}
+
+void CaseReport::end_group(const EpochArgs& first, std::int64_t count) const {
+  if (first.epoch + count > item_.stop.epochs) ranges_.end_profile();
+}
+
+void CaseReport::header(CaseSetup& setup) {
+  const PhaseScope range(&ranges_, kSaveRange);
+  const CaseEvaluation& evaluation = setup.evaluation();
+  if (PreparedCase* const prepared = setup.prepared()) {
+    facts_.work = prepared->algorithm().work_per_epoch();
+    facts_.facts = prepared->algorithm().facts();
+    facts_.placement = placement_json(prepared->team());
+    if (is_implicit(item_)) facts_.loss = evaluation.loss().to_json();
+  }
+  facts_.ranking = evaluation.ranking_json();
+  tell([&] { writer_.append(header_json(task_.spec, item_, setup.data(), facts_)); });
+  has_header_ = true;
+}
+
+void CaseReport::trace(const TracePoint& point, CaseResult& result) {
+  show(point);
+  const PhaseScope range(&ranges_, kSaveRange);
+  tell([&] { writer_.append(point.to_json()); });
+  for (const auto& [metric, value] : point.metrics) note(metric, value, point.epoch, result);
+  tell([&] { progress_.trace(point); });
+}
+
+void CaseReport::note(Metric metric, double value, std::int64_t epoch, CaseResult& result) const {
+  const auto [at, first] = result.metrics.try_emplace(metric);
+  MetricSummary& summary = at->second;
+  summary.final_value = value;
+  if (!first && !std::isnan(summary.best) && !metric.is_better(value, summary.best)) return;
+  summary.best = value;
+  summary.best_epoch = epoch;
+  if (metric == main_metric(item_)) result.best_epoch = epoch;
+}
+
+void CaseReport::epochs_done(const TracePoint& point) {
+  tell([&] { progress_.epochs_done(point); });
+}
+
+void CaseReport::footer(const CaseResult& result, const CaseMeasures& measures) {
+  writer_.append(footer_json(result, measures, ranges_));
+  writer_.sync();
+}
+
+void CaseReport::tell(const std::function<void()>& action) {
+  telling_ = true;
+  action();
+  telling_ = false;
+}
+
+}  // namespace mf

@@ -1,0 +1,63 @@
+// What a case tells while it runs: the lines of its result file, and what the user sees.
+#pragma once
+
+#include <functional>
+
+#include "harness/device/environment.hpp"
+#include "harness/results/files/case_json.hpp"
+#include "harness/results/files/result_file.hpp"
+#include "harness/results/files/trace_point.hpp"
+#include "harness/run/case/case_setup.hpp"
+#include "harness/run/runner.hpp"
+#include "harness/run/show/progress.hpp"
+
+namespace mf {
+
+// How a case ends by what was thrown in it, all of which belongs to the case. Called while it is
+// being handled.
+void end_by_exception(CaseResult& result);
+
+// By the user.
+StopDecision stopped_after(std::int64_t epoch);
+StopDecision given_up_after(std::int64_t epoch);  // 0: before the first
+StopDecision given_up_in(std::int64_t first, std::int64_t count);
+
+class CaseReport {
+ public:
+  // `item` is the case as it runs.
+  CaseReport(const CaseTask& task, const Case& item, const RunOptions& options, Ranges& ranges,
+             Progress& progress);
+
+  // Names what comes next, for a timeline and a profiler.
+  void begin() const;
+  void begin_group(const EpochArgs& first, std::int64_t count) const;
+  void end_group(const EpochArgs& first, std::int64_t count) const;
+
+  void describe_machine() { facts_.environment = environment_json(options_.command_line); }
+  // With the algorithm's own account of its work, for which it may count rows. Once.
+  void header(CaseSetup& setup);
+  bool has_header() const { return has_header_; }
+  // Notes in `result` what was best, and what was last.
+  void trace(const TracePoint& point, CaseResult& result);
+  void epochs_done(const TracePoint& point);
+  void footer(const CaseResult& result, const CaseMeasures& measures);
+
+  // What was thrown is the run's, not the case's: its results can no longer be told.
+  bool failed() const { return telling_; }
+
+ private:
+  void tell(const std::function<void()>& action);
+  void note(Metric metric, double value, std::int64_t epoch, CaseResult& result) const;
+
+  const CaseTask& task_;
+  const Case& item_;
+  const RunOptions& options_;
+  Ranges& ranges_;
+  Progress& progress_;
+  ResultWriter writer_;
+  HeaderFacts facts_;
+  bool has_header_ = false;
+  bool telling_ = false;
+};
+
+}  // namespace mf

@@ -1,0 +1,110 @@
+#include "harness/run/case/case_setup.hpp"
+
+#include <filesystem>
+#include <utility>
+
+#include "algorithms/core/registry.hpp"
+#include "base/error.hpp"
+#include "harness/results/meaning/case_clocks.hpp"
+#include "harness/run/ranks/rank_load.hpp"
+
+namespace mf {
+
+void CaseSetup::load() {
+  const PhaseScope range(&ranges_, kLoadRange);
+  const std::string whole = why_whole(item_, task_.model_folder.has_value());
+  if (ranks_.count() > 1 && whole.empty()) {
+    store_.make_cache(item_);
+    ranks_.load_slices([&](Communicator& ranks) {
+      data_ = store_.get_slice(item_, ranks, ranks_.on_these_cpus());
+      ranks.agree([] {});  // with the others' devices
+    });
+  } else {
+    ranks_.load([&] { data_ = store_.get(item_, task_.keep_ratings); },
+                source_of_data(item_) == DataFrom::cache);
+    data_.ranks.why = whole;
+  }
+  evaluation_.set_data(data_);
+  const Ratings& train = data_.split->train;
+  shape_ = {train.n_users(), train.n_items(), data_.sizes.train};
+}
+
+std::optional<Refusal> CaseSetup::open_or_refuse(CaseMeasures& measures) {
+  if (const auto why = why_not_evaluated(item_, evaluation_.sizes()))
+    fail(ErrorKind::usage, "{}", *why);
+  const PhaseScope range(&ranges_, kStartRange);
+  if (!is_built(item_.algorithm)) return Refusal{Status::skipped, *why_no_implementation(item_)};
+  if (const auto why = device_.why_not_opened(item_, shape_.nnz))
+    return Refusal{Status::skipped, *why};
+  const PartSizes sizes = evaluation_.sizes();
+  const std::int64_t others = sizes.all() - sizes.train;
+  measures.planned_host_bytes = host_need(item_, store_.host_data()).peak();
+  if (DeviceClock* const device = device_.get()) {
+    SharedRatings& left = store_.on_device();
+    const bool wanted = ranks_.count() == 1 && (task_.keep_on_device || left.holds());
+    const DevicePlace place = share_device(item_, shape_, others, wanted, left, *device);
+    shares_ratings_ = place.keeps_ratings;
+    measures.planned_device_bytes = device_bytes(item_, shape_, others, place);
+  }
+  return refuse(item_, shape_, others, device_.get(), store_.training_files_bytes());
+}
+
+void CaseSetup::prepare(const std::function<bool()>& stop_requested, HostWatch& watch,
+                        CaseMeasures& measures) {
+  PreparedCase::Lent lent{device_.get(), &ranges_, stop_requested};
+  lent.ranks = {ranks_.group(), data_.slice.get()};
+  lent.ranks_on_these_cpus = ranks_.on_these_cpus();
+  lent.foreign = foreign_loan(measures);
+  if (shares_ratings_) {
+    lent.ratings = [this](ThreadTeam& team) {
+      return store_.on_device().lend(data_.split->train, team, device_.stream(), &ranges_,
+                                     store_.ledger());
+    };
+  }
+  watch.begin();
+  {
+    const PhaseScope range(&ranges_, kPrepareRange);
+    ranks_.prepare([&] {
+      prepared_ =
+          std::make_unique<PreparedCase>(item_, data_.split->train, *data_.facts, std::move(lent));
+    });
+  }
+  if (data_.slice) {
+    drop_training(data_);
+    evaluation_.set_data(data_);
+  }
+  store_.on_device().note(store_.ledger());
+  measures.prepare_host_load = watch.end(ranks_.prepare_use(), prepared_->team());
+  const PhaseScope range(&ranges_, kEvaluatorRange);
+  evaluation_.prepare(prepared_->team(), device_.stream());
+}
+
+ForeignLoan CaseSetup::foreign_loan(CaseMeasures& measures) {
+  ForeignLoan loan;
+  loan.log_file = std::filesystem::path(task_.result_file).replace_extension(".stderr").string();
+  loan.test = &evaluation_.test();
+  loan.account = [&measures](const Json& account) { measures.peer = account; };
+  // Files that nobody will ask for go before they are in the way.
+  if (!has_own_process(item_)) {
+    if (!task_.keep_training_files) store_.drop_training_files();
+  } else if (task_.keep_training_files || store_.holds_training_files()) {
+    loan.training_files = [this] { return store_.training_files(); };
+  }
+  return loan;
+}
+
+double CaseSetup::foreign_cpu_s() const {
+  return prepared_ && prepared_->foreign() != nullptr ? prepared_->foreign()->cpu_s() : 0;
+}
+
+void CaseSetup::report(CaseMeasures& measures) {
+  measures.load_parts = data_.load_parts;
+  measures.split_s = data_.split_s;
+  measures.trivial_error = evaluation_.trivial_error();
+  device_.report(measures);
+  if (!prepared_) return;
+  measures.exchanged = prepared_->exchanged();
+  if (prepared_->foreign() != nullptr) measures.peer = prepared_->foreign()->finish();
+}
+
+}  // namespace mf

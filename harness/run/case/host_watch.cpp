@@ -1,0 +1,74 @@
+#include "harness/run/case/host_watch.hpp"
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+#include "harness/results/meaning/case_clocks.hpp"
+
+namespace mf {
+namespace {
+
+int distinct_cpus(ThreadTeam& team) {
+  std::set<int> distinct;
+  for (const auto& cpus : team.cpus()) distinct.insert(cpus.begin(), cpus.end());
+  return std::min(static_cast<int>(distinct.size()), hardware_threads());
+}
+
+}  // namespace
+
+HostWatch::HostWatch(Ranges& ranges, std::function<HostCounters()> read,
+                     std::function<double()> others_cpu_s)
+    : ranges_(ranges),
+      read_(std::move(read)),
+      others_cpu_s_(std::move(others_cpu_s)),
+      probe_(usable_cpus(), "", [this] { return use_of_case(); }) {}
+
+OwnUse HostWatch::use_of_case() const {
+  OwnUse use = own_use();
+  use.cpu_s += others_cpu_s_();
+  return use;
+}
+
+HostCounters HostWatch::read() {
+  const PhaseScope range(&ranges_, kWatchRange);
+  return read_ ? read_() : probe_.read();
+}
+
+HostLoad HostWatch::end(const OwnUse& of_ranks, ThreadTeam& team) {
+  const HostLoad load = since_begin(of_ranks, team);
+  const PhaseScope range(&ranges_, kWatchRange);
+  cpus_ = distinct_cpus(team);
+  return load;
+}
+
+HostLoad HostWatch::since_begin(const OwnUse& of_ranks, ThreadTeam& team) {
+  HostCounters now = read();
+  now.own += of_ranks;
+  const int usable = now.machine_cpus > 0 ? std::min(probe_.usable_cpus(), now.machine_cpus)
+                                          : probe_.usable_cpus();
+  return host_load(begun_, now, usable, team.size());
+}
+
+void HostWatch::watch_group(const std::function<void()>& run) {
+  const OwnUse before = use_of_case();
+  run();
+  epochs_use_ += use_of_case() - before;
+}
+
+HostLoad HostWatch::end_training(const OwnUse& of_ranks, ThreadTeam& team, double train_s) {
+  trains_ = false;
+  HostLoad load = since_begin(of_ranks, team);
+  load.own = epochs_use_;
+  load.clock_s = train_s;
+  return load;
+}
+
+Contention HostWatch::contention(const CaseMeasures& measures, bool on_device) const {
+  Stretches stretches;
+  if (measures.prepare_host_load) stretches.emplace_back("prepare", *measures.prepare_host_load);
+  if (measures.train_host_load) stretches.emplace_back("training", *measures.train_host_load);
+  return contention_of(stretches, cpus_, measures.device_load, on_device);
+}
+
+}  // namespace mf

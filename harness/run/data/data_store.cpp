@@ -1,0 +1,175 @@
+#include "harness/run/data/data_store.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/clock.hpp"
+#include "base/host/memory_limit.hpp"
+#include "base/threads.hpp"
+#include "datasets/load.hpp"
+#include "harness/results/meaning/ranges.hpp"
+#include "harness/run/plan/preflight.hpp"
+#include "harness/run/ranks/rank_load.hpp"
+
+namespace mf {
+namespace {
+
+constexpr const char* kRatings = "ratings";
+constexpr const char* kSplit = "split";
+constexpr const char* kFacts = "facts";
+constexpr const char* kTrainingFiles = "training_files";
+
+}  // namespace
+
+CaseData DataStore::get(const Case& item, bool keep_whole) {
+  const std::string dataset_key = canonical(item.resolved.at("dataset"));
+  load_seconds_ = {};
+  host_data_ = {};
+  host_data_.from = DataFrom::split_at_hand;
+  split_s_ = 0;
+  const std::string split_key = dataset_key + canonical(item.resolved.at("split"));
+  if (split_key != split_key_) {
+    // The old ones go first: two large sets may not fit beside each other.
+    drop_split();
+    host_data_.from = DataFrom::ratings_at_hand;
+    if (!dataset_ || dataset_key != dataset_key_) load(item, dataset_key);
+    cut(item, keep_whole);
+    split_key_ = split_key;
+  }
+  for (const char* name : {kRatings, kSplit, kFacts}) ledger_.used(name);
+  if (!keep_whole) dataset_.reset();
+  host_data_.kept_in_training = holds_whole() || writer_.busy();
+  CaseData data;
+  data.info = info_;
+  data.split = split_;
+  data.facts = facts_;
+  data.sizes = sizes_of(*split_);
+  data.load_parts = load_seconds_;
+  data.split_s = split_s_;
+  return data;
+}
+
+CaseData DataStore::get_slice(const Case& item, Communicator& ranks, int ranks_on_these_cpus) {
+  drop_dataset();
+  writer_.finish();  // the others read what it writes
+  standing_bytes_ = resident_bytes();
+  const auto expected = expected_data(item, memory_limit().available);
+  CaseData data = load_slice(item, ranks, std::max(1, hardware_threads() / ranks_on_these_cpus));
+  host_data_ = expected.value_or(HostData{});
+  host_data_.kept_in_cut = host_data_.kept_in_training = false;
+  host_data_.slices = data.ranks.read_whole ? 1 : ranks.size();
+  set_sizes(host_data_, *data.split, data.sizes);
+  return data;
+}
+
+// So that the ranks find it: they would each make it.
+void DataStore::make_cache(const Case& item) {
+  if (!is_cacheable(item.data) || fresh_cache(item.data)) return;
+  drop_dataset();
+  writer_.finish();
+  refuse_to_load(item);
+  load_dataset(item.data, hardware_threads());
+}
+
+void DataStore::set_sizes(HostData& host, const Split& split, const PartSizes& sizes) const {
+  host.train_nnz = sizes.train;
+  host.whole = {split.train.n_users(), split.train.n_items(), sizes.all()};
+  host.threads = hardware_threads();
+  host.program_bytes = program_bytes();
+  host.standing_bytes = standing_bytes_;
+}
+
+void DataStore::load(const Case& item, const std::string& key) {
+  drop_dataset();
+  writer_.finish();  // what is still being written of the old one would stand beside the new one
+  standing_bytes_ = resident_bytes();
+  refuse_to_load(item);
+  host_data_ = expected_data(item, memory_limit().available).value_or(HostData{});
+  host_data_.kept_in_cut = host_data_.kept_in_training = false;
+  const auto start = Clock::now();
+  dataset_ = std::make_shared<const Dataset>(load_dataset(item.data, hardware_threads(), &writer_));
+  load_seconds_ = dataset_->load;
+  if (load_seconds_.read > 0) host_data_.from = DataFrom::files;  // a cache that was stale
+  info_ = std::make_shared<const DatasetInfo>(dataset_->info);
+  dataset_key_ = key;
+  ledger_.made({kRatings, seconds_since(start), SharedClock::load}, SharedScope::dataset);
+}
+
+// What writes the cache would read the same memory meanwhile, and fill as much of it with the file.
+void DataStore::cut(const Case& item, bool keep_whole) {
+  const CacheWriter::Pause pause(writer_);
+  auto start = Clock::now();
+  host_data_.kept_in_cut = keep_whole;
+  split_ = std::make_shared<const Split>(
+      keep_whole ? make_split(*dataset_, item.split, hardware_threads()) : consume(item));
+  split_s_ = seconds_since(start);
+  ledger_.made({kSplit, seconds_since(start), SharedClock::load}, SharedScope::split);
+  start = Clock::now();
+  facts_ = std::make_shared<const RatingFacts>(facts_of(split_->train, hardware_threads()));
+  ledger_.made({kFacts, seconds_since(start), SharedClock::load}, SharedScope::split);
+}
+
+// Not while they are written to the cache: small ones are then cut beside that, large ones after.
+Split DataStore::consume(const Case& item) {
+  const std::int64_t bytes = dataset_->ratings.bytes();
+  if (!stays_beside_parts(static_cast<double>(bytes), memory_limit().available)) writer_.finish();
+  if (writer_.busy()) {
+    host_data_.kept_in_cut = true;
+    return make_split(*dataset_, item.split, hardware_threads());
+  }
+  Dataset whole = *dataset_;
+  dataset_.reset();
+  return make_split_consuming(std::move(whole), item.split, hardware_threads());
+}
+
+HostData DataStore::host_data() const {
+  HostData data = host_data_;
+  if (split_ == nullptr) return data;  // of slices
+  set_sizes(data, *split_, sizes_of(*split_));
+  const std::int64_t all = data.whole.nnz;
+  if (const auto& rule = info_->implicit) {
+    data.before_rule = {data.whole.n_users + rule->users_dropped,
+                        data.whole.n_items + rule->items_dropped, all + rule->ratings_dropped};
+  }
+  return data;
+}
+
+std::shared_ptr<const peer::TrainingFiles> DataStore::training_files() {
+  if (training_files_ && !training_files_->untouched()) drop_training_files();
+  if (!training_files_) {
+    training_files_ = std::make_shared<const peer::TrainingFiles>(split_->train);
+    ledger_.made({kTrainingFiles, training_files_->seconds(), SharedClock::prepare},
+                 SharedScope::split);
+  }
+  ledger_.used(kTrainingFiles);
+  return training_files_;
+}
+
+double DataStore::training_files_bytes() const {
+  if (!training_files_ || !training_files_->in_memory()) return 0;
+  return static_cast<double>(training_files_->bytes());
+}
+
+void DataStore::drop_training_files() {
+  training_files_.reset();
+  ledger_.forget(kTrainingFiles);
+}
+
+void DataStore::drop_split() {
+  on_device_.drop();
+  drop_training_files();
+  split_.reset();
+  facts_.reset();
+  split_key_.clear();
+  ledger_.drop(SharedScope::split);
+}
+
+void DataStore::drop_dataset() {
+  drop_split();
+  dataset_.reset();
+  info_.reset();
+  dataset_key_.clear();
+  ledger_.drop(SharedScope::dataset);
+}
+
+}  // namespace mf

@@ -1,0 +1,81 @@
+// What the cases of a run have in common: the last data set and split, since neighbours in a spec
+// mostly share them, with the facts of its training part.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "algorithms/peer/training_files.hpp"
+#include "datasets/cache.hpp"
+#include "harness/results/files/case_data.hpp"
+#include "harness/run/data/shared_ledger.hpp"
+#include "harness/run/data/shared_ratings.hpp"
+#include "harness/run/plan/host_need.hpp"
+#include "harness/spec/spec.hpp"
+
+namespace mf {
+
+class DataStore {
+ public:
+  DataStore() { program_bytes(); }  // as long as there are no data
+
+  // Ratings are held once: as soon as they are cut, the whole data set goes, but where `keep_whole`
+  // says that a later case cuts it in another way. The ledger has what was made and used.
+  CaseData get(const Case& item, bool keep_whole = false);
+
+  // The share of this rank, which is the case's alone: nothing of it stays for the next. All ranks
+  // together (harness/run/ranks/rank_load.hpp).
+  CaseData get_slice(const Case& item, Communicator& ranks, int ranks_on_these_cpus);
+
+  // Has the cache file made from which the ranks read their shares, where there is to be one.
+  void make_cache(const Case& item);
+
+  // The next case makes all of it anew.
+  void clear() { drop_dataset(); }
+
+  bool holds_whole() const { return dataset_ != nullptr; }
+
+  // What the last get() took, for the plan of its case.
+  HostData host_data() const;
+
+  // Writes the cache of what was loaded first, beside the cases; to rest while one is timed.
+  CacheWriter& writer() { return writer_; }
+
+  SharedLedger& ledger() { return ledger_; }
+
+  // The training ratings of the split at hand.
+  SharedRatings& on_device() { return on_device_; }
+
+  // The training part of the split at hand as files for other processes, written for the first case
+  // that asks, and again where a process has written to them. Throws Error(io).
+  std::shared_ptr<const peer::TrainingFiles> training_files();
+  bool holds_training_files() const { return training_files_ != nullptr; }
+  // Of the memory; 0 where they lie on a disk.
+  double training_files_bytes() const;
+  void drop_training_files();
+
+ private:
+  void load(const Case& item, const std::string& key);
+  void cut(const Case& item, bool keep_whole);
+  Split consume(const Case& item);
+  void set_sizes(HostData& host, const Split& split, const PartSizes& sizes) const;
+  void drop_split();
+  void drop_dataset();
+
+  std::string dataset_key_;  // of info_, and of dataset_ where it is there
+  std::string split_key_;
+  std::shared_ptr<const Dataset> dataset_;  // null once it has been cut
+  std::shared_ptr<const DatasetInfo> info_;
+  std::shared_ptr<const Split> split_;
+  std::shared_ptr<const RatingFacts> facts_;
+  SharedRatings on_device_;
+  std::shared_ptr<const peer::TrainingFiles> training_files_;
+  SharedLedger ledger_;
+  CacheWriter writer_;
+  HostData host_data_;        // of the last get()
+  LoadSeconds load_seconds_;  // of it, too
+  double split_s_ = 0;
+  double standing_bytes_ = 0;  // of this process, when data were loaded last
+};
+
+}  // namespace mf

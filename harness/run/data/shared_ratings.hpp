@@ -1,0 +1,36 @@
+// The training ratings of a split on the device, for the cases that train on them one after
+// another.
+#pragma once
+
+#include <memory>
+
+#include "algorithms/core/algorithm.hpp"
+#include "datasets/ratings/ratings.hpp"
+#include "harness/run/data/shared_ledger.hpp"
+
+namespace mf {
+
+class SharedRatings {
+ public:
+  SharedRatings();
+  ~SharedRatings();
+
+  // Those of `train`, whose upload is the phase "transfer" of the case that comes first. Until
+  // drop() they are of one split. A build without CUDA has none, and gives null.
+  cuda::DeviceRatings* lend(const Ratings& train, ThreadTeam& team, DeviceStream stream,
+                            PhaseSink* phases, SharedLedger& ledger);
+
+  // Enters what the case has asked for and made of them, once it is prepared.
+  void note(SharedLedger& ledger) const;
+
+  bool holds() const;
+  bool has_columns() const;
+  // The device's work on them must have ended.
+  void drop();
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace mf

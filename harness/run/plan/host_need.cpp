@@ -1,0 +1,149 @@
+#include "harness/run/plan/host_need.hpp"
+
+#include <unistd.h>
+
+#include <fstream>
+
+#include "algorithms/core/registry.hpp"
+#include "harness/evaluate/implicit_objective.hpp"
+#include "harness/run/plan/preflight.hpp"
+#include "harness/run/prepared.hpp"
+
+namespace mf {
+namespace {
+
+// What CUDA's context and the code of kernels take of the host beyond the program, which has the
+// libraries mapped; and cuBLAS and cuSOLVER once they are used. From
+// results/reference/h200/whole-run*, as host_need_test.cpp has it.
+constexpr double kCudaHostBytes = 165e6;
+constexpr double kLibraryHostBytes = 220e6;
+// Of the ratings that are sorted: 12 bytes each, and 8 of the elements that are.
+constexpr double kSortedBytes = kRatingBytes + 8;
+// Ratings that a thread copies to their parts before it gives their memory back.
+constexpr double kCutAtOnce = 4 * 65536;
+
+struct Sizes {
+  double nnz, users, items;
+  // Of one of so many ranks that have a share of the ratings each, and the offsets of all.
+  explicit Sizes(const ProblemShape& shape, int slices = 1)
+      : nnz(static_cast<double>(shape.nnz) / slices),
+        users(static_cast<double>(shape.n_users)),
+        items(static_cast<double>(shape.n_items)) {}
+
+  double offsets() const { return 8 * (users + 1); }
+  double ids() const { return 4 * (users + items); }
+  // In memory, or as a file of the cache.
+  double whole() const { return kRatingBytes * nnz + offsets() + ids(); }
+};
+
+bool has_labels(const SplitSpec& split) { return split.kind != SplitSpec::Kind::holdout; }
+
+// Of training, test and what else there is: all ratings once, offsets of each, ids.
+double parts_bytes(const Case& item, const Sizes& sizes) {
+  const double parts = 2.0 + (item.split.validation_fraction > 0 ? 1 : 0) +
+                       (item.split.kind == SplitSpec::Kind::users ? 1 : 0);
+  return kRatingBytes * sizes.nnz + parts * sizes.offsets() + sizes.ids();
+}
+
+double facts_bytes(const Sizes& sizes) { return sizes.users + sizes.items + 8 * (sizes.items + 1); }
+
+// Of a slice: where the rows and columns of all ranks begin.
+double slice_bytes(const HostData& data, const Sizes& sizes) {
+  return data.slices > 1 ? 8 * (sizes.users + sizes.items + 2) : 0;
+}
+
+double read_bytes(const HostData& data, const Sizes& sizes) {
+  switch (data.from) {
+    case DataFrom::split_at_hand:
+      return 0;
+    case DataFrom::files:
+      // A text is mapped twice: to be read, and to be hashed.
+      return std::max(2 * data.source_bytes + kRatingBytes * sizes.nnz,
+                      kSortedBytes * sizes.nnz + sizes.offsets() + sizes.ids());
+    default:
+      return sizes.whole();
+  }
+}
+
+double load_bytes(const HostData& data, const Sizes& sizes) {
+  if (!data.before_rule || data.from == DataFrom::split_at_hand) return read_bytes(data, sizes);
+  const Sizes before(*data.before_rule);
+  return std::max(read_bytes(data, before), before.whole() + sizes.whole());
+}
+
+// The parts grow while the ratings that are copied already are given back.
+double cut_bytes(const Case& item, const HostData& data, const Sizes& sizes) {
+  if (data.from == DataFrom::split_at_hand) return 0;
+  const double labels = has_labels(item.split) ? sizes.nnz : 0;
+  const double parts = parts_bytes(item, sizes) + labels;
+  if (data.kept_in_cut || data.from == DataFrom::ratings_at_hand) return sizes.whole() + parts;
+  const double in_flight =
+      std::min(kRatingBytes * kCutAtOnce * data.threads, kRatingBytes * sizes.nnz);
+  return parts + in_flight + sizes.offsets() + sizes.ids();
+}
+
+double standing(const HostData& data) { return std::max(data.program_bytes, data.standing_bytes); }
+
+// Of a case that the host evaluates.
+double evaluating_bytes(const Case& item, const HostData& data) {
+  if (!is_implicit(item) || needs_device(item)) return 0;
+  const std::int64_t asked = item.params.has("threads") ? item.params.integer("threads") : 0;
+  return objective_bytes(item.params.integer("factors"),
+                         asked > 0 ? static_cast<int>(asked) : data.threads);
+}
+
+double train_bytes(const Case& item, const HostData& data, const Sizes& sizes) {
+  const AlgorithmInfo& info = find_algorithm(item.algorithm);
+  const ProblemShape train{data.whole.n_users, data.whole.n_items, data.train_nnz};
+  const bool ranks = item.evaluate.rank.value_or(is_implicit(item));
+  // Whom is ranked, and what they have seen.
+  const double histories = ranks ? 4 * sizes.nnz + 16 * sizes.users : 0;
+  const double own = info.memory ? info.memory(item.params, train).host_bytes : 0;
+  return parts_bytes(item, sizes) + facts_bytes(sizes) + slice_bytes(data, sizes) +
+         model_bytes(item, train) + histories + evaluating_bytes(item, data) +
+         (data.kept_in_training ? sizes.whole() : 0) +
+         (needs_device(item) ? left_standing(item, data) : standing(data) + own);
+}
+
+}  // namespace
+
+HostNeed host_need(const Case& item, const HostData& data) {
+  const Sizes sizes(data.whole, data.slices);
+  HostNeed need;
+  need.load = standing(data) + load_bytes(data, sizes);
+  need.cut = standing(data) + cut_bytes(item, data, sizes);
+  need.train = train_bytes(item, data, sizes);
+  if (data.from == DataFrom::split_at_hand) return need;
+  HostData alone = data;  // what was kept for others is given up where memory is short
+  alone.kept_in_cut = false;
+  if (alone.from == DataFrom::ratings_at_hand) alone.from = DataFrom::generator;
+  need.surely = cut_bytes(item, alone, sizes);
+  if (data.from == DataFrom::files) need.surely = std::max(need.surely, kSortedBytes * sizes.nnz);
+  return need;
+}
+
+double left_standing(const Case& item, const HostData& data) {
+  if (!needs_device(item)) return standing(data);
+  const AlgorithmInfo& info = find_algorithm(item.algorithm);
+  const ProblemShape train{data.whole.n_users, data.whole.n_items, data.train_nnz};
+  const MemoryNeed own = info.memory ? info.memory(item.params, train) : MemoryNeed{};
+  const bool libraries = own.library_bytes > 0 || item.evaluate.rank.value_or(is_implicit(item));
+  return std::max(standing(data), data.program_bytes + own.host_bytes + kCudaHostBytes +
+                                      (libraries ? kLibraryHostBytes : 0));
+}
+
+double whole_bytes(const HostData& data) { return Sizes(data.whole).whole(); }
+
+double resident_bytes() {
+  static const auto page = static_cast<double>(sysconf(_SC_PAGESIZE));
+  std::ifstream in("/proc/self/statm");
+  double all = 0, resident = 0;
+  return in >> all >> resident ? resident * page : 0;
+}
+
+double program_bytes() {
+  static const double bytes = resident_bytes();
+  return bytes;
+}
+
+}  // namespace mf

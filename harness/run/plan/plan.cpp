@@ -1,0 +1,327 @@
+#include "harness/run/plan/plan.hpp"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <map>
+#include <span>
+
+#include "algorithms/core/registry.hpp"
+#include "base/json/json_values.hpp"
+#include "base/text.hpp"
+#include "datasets/load.hpp"
+#include "datasets/synthetic/synthetic.hpp"
+#include "harness/device/device.hpp"
+#include "harness/device/device_clock.hpp"
+#include "harness/results/compare/answer.hpp"
+#include "harness/results/meaning/ranges.hpp"
+#include "harness/run/data/shared_cases.hpp"
+#include "harness/run/plan/preflight.hpp"
+#include "harness/run/prepared.hpp"
+
+namespace mf {
+namespace {
+
+constexpr double kProbeSeconds = 0.1;
+constexpr int kProbeEpochs = 20;
+
+// By the process's own clock, since messages take longer than such an epoch. A library that starts
+// again is asked for several epochs at once.
+double probe_process(PreparedCase& prepared, const Case& item) {
+  constexpr std::int64_t kEpochs = 3;
+  const auto updates =
+      static_cast<double>(prepared.run_epochs({1, item.schedule.learning_rate}, kEpochs));
+  return updates / std::max(prepared.foreign()->own_train_s(), 1e-9);
+}
+
+// Ratings a second, measured.
+double probe(const Case& item) {
+  static const Dataset small = make_look_alike("ml-100k", 1.0, 1, 1);
+  static const RatingFacts facts = facts_of(small.ratings, 1);
+  const auto device = needs_device(item) ? open_device() : nullptr;
+  PreparedCase prepared(item, small.ratings, facts, {device.get(), nullptr, {}});
+  if (prepared.foreign() != nullptr) return probe_process(prepared, item);
+  const auto run_epoch = [&](std::int64_t epoch) {
+    const std::int64_t updates = prepared.run_epochs({epoch, item.schedule.learning_rate}, 1);
+    prepared.synchronize();
+    return static_cast<double>(updates);
+  };
+  run_epoch(1);
+  const auto start = Clock::now();
+  double updates = 0;
+  for (int epoch = 2; epoch <= kProbeEpochs && seconds_since(start) < kProbeSeconds; ++epoch) {
+    updates += run_epoch(epoch);
+  }
+  return updates / std::max(seconds_since(start), 1e-9);
+}
+
+// Why it would not run here, or nothing.
+std::optional<std::string> problem_of(const Case& item, const PlannedCase& planned, double surely,
+                                      const ProblemShape& shape, const MemoryBound& available,
+                                      const std::optional<double>& free) {
+  if (const std::string missing = why_unavailable(item.data); !missing.empty()) return missing;
+  if (const auto why = why_no_implementation(item)) return why;
+  const AlgorithmInfo& info = find_algorithm(item.algorithm);
+  if (info.supports && shape.nnz > 0) {
+    if (const auto reason = info.supports(item.params, shape)) return reason;
+  }
+  if (const auto why = why_not_in_process(planned.process)) return why;
+  if (const auto why = why_not_in_memory(surely, available)) return why;
+  if (!planned.least_device_bytes) return std::nullopt;
+  return why_not_on_device(*planned.least_device_bytes, free);
+}
+
+// What the cases before this one of the spec leave to it.
+struct Place {
+  bool has_split = false;
+  bool has_ratings = false;
+  bool keeps_whole = false;
+  bool keeps_on_device = false;
+  bool has_columns = false;  // R by columns is there for an earlier case
+};
+
+bool asks_for_columns(const Case& item) {
+  const AlgorithmInfo& info = find_algorithm(item.algorithm);
+  if (!info.memory) return false;
+  const auto beside = info.memory(item.params, {}).beside_ratings;
+  return beside && beside->columns;
+}
+
+Place place_of(std::span<const Case* const> cases, std::size_t index) {
+  Place place;
+  const Case& own = *cases[index];
+  const auto later = cases.subspan(index + 1);
+  place.keeps_whole = is_cut_again(own, later);
+  place.keeps_on_device = is_trained_again(own, later);
+  if (index == 0) return place;
+  const Case& before = *cases[index - 1];
+  place.has_ratings = own.resolved.at("dataset") == before.resolved.at("dataset");
+  place.has_split = place.has_ratings && own.resolved.at("split") == before.resolved.at("split");
+  if (place.has_split && trains_on_one_device(own) && trains_on_one_device(before)) {
+    place.keeps_on_device = true;
+  }
+  for (std::size_t i = index; place.has_split && i-- > 0;) {
+    const Case& earlier = *cases[i];
+    if (own.resolved.at("dataset") != earlier.resolved.at("dataset") ||
+        own.resolved.at("split") != earlier.resolved.at("split")) {
+      break;
+    }
+    place.has_columns = place.has_columns || asks_for_columns(earlier);
+  }
+  return place;
+}
+
+// Whether ratings stay on the device for cases before and after; not without a device, of which it
+// is not known what it has room for.
+bool keeps_on_device(const Case& item, const Place& place, const ProblemShape& shape,
+                     std::int64_t others, const std::optional<double>& free) {
+  return place.keeps_on_device && free && leaves_room_for_ratings(item, shape, others, 0, *free);
+}
+
+void plan_device(PlannedCase& planned, const Case& item, const Place& place,
+                 const ProblemShape& shape, std::int64_t others,
+                 const std::optional<double>& free) {
+  if (!needs_device(item)) return;
+  DevicePlace on_device = {false, false, free};
+  planned.device_bytes = device_bytes(item, shape, others, on_device);
+  planned.least_device_bytes = least_device_bytes(item, shape, others, on_device);
+  if (!place.keeps_on_device) return;
+  on_device.keeps_ratings = true;
+  on_device.has_columns = place.has_columns;
+  planned.shared_device_bytes = device_bytes(item, shape, others, on_device);
+  if (keeps_on_device(item, place, shape, others, free)) {
+    planned.device_bytes = planned.shared_device_bytes;
+  }
+}
+
+// Free of the device it plans for.
+std::optional<double> free_on_device(const PlanOptions& options) {
+  if (options.device_free_bytes) return options.device_free_bytes;
+  const auto device = find_device();
+  if (!device) return std::nullopt;
+  return static_cast<double>(device->free_bytes);
+}
+
+PlannedCase plan_case(const Case& item, const Place& place, bool measure,
+                      const MemoryBound& available, const std::optional<double>& free, double& left,
+                      std::map<std::string, double>& rates) {
+  PlannedCase planned;
+  planned.id = item.id;
+  planned.metric = main_metric(item);
+  const AlgorithmInfo& info = find_algorithm(item.algorithm);
+  auto known = expected_data(item, available);
+  ProblemShape shape;
+  double surely = 0;
+  if (known) {
+    shape = {known->whole.n_users, known->whole.n_items, known->train_nnz};
+    if (place.has_ratings) known->from = DataFrom::ratings_at_hand;
+    if (place.has_split) known->from = DataFrom::split_at_hand;
+    known->kept_in_cut = place.keeps_whole || (!place.has_split && known->kept_in_cut);
+    known->kept_in_training = known->kept_in_cut;
+    known->program_bytes = program_bytes();
+    known->standing_bytes = left;
+    const HostNeed need = host_need(item, *known);
+    left = left_standing(item, *known);
+    planned.host_bytes = need.peak();
+    planned.process = process_need(item, shape);
+    const double beside = known_bytes(planned.process);
+    planned.all_host_bytes = std::max(need.peak(), need.train + beside);
+    surely = std::max(need.surely, need.train + beside -
+                                       std::max(known->program_bytes, known->standing_bytes) -
+                                       (known->kept_in_training ? whole_bytes(*known) : 0));
+    plan_device(planned, item, place, shape, known->whole.nnz - shape.nnz, free);
+  }
+  planned.note = problem_of(item, planned, surely, shape, available, free);
+  if (!measure || !known || planned.note) return planned;
+  const std::string key = item.algorithm + canonical(item.params.to_json());
+  if (rates.count(key) == 0) rates[key] = probe(item);
+  const double updates =
+      info.updates_per_epoch ? info.updates_per_epoch(shape) : static_cast<double>(shape.nnz);
+  planned.train_s = updates * static_cast<double>(item.stop.epochs) / rates[key];
+  return planned;
+}
+
+// What is known of it, or one of its trials: of those with the most factors.
+Case case_to_plan(const Spec& spec, const Case& item) {
+  if (!item.study) return item;
+  const Study& study = spec.studies[*item.study];
+  const auto factors = [](const Json& point) { return number_at(point, {"factors"}).value_or(0); };
+  const auto largest =
+      std::max_element(study.points.begin(), study.points.end(),
+                       [&](const Json& a, const Json& b) { return factors(a) < factors(b); });
+  Case planned = study.make(*largest, item.seed);
+  planned.id = item.id;
+  return planned;
+}
+
+// As if its first case trained for the epochs of all its trials.
+PlannedStudy plan_study(const Spec& spec, std::size_t number, const Plan& plan) {
+  const Study& study = spec.studies[number];
+  PlannedStudy planned{study.label, std::ssize(study.points), study.runs(), 0, {}};
+  std::int64_t trials = planned.trials;
+  for (const std::int64_t epochs : study.rungs) {
+    planned.epochs += trials * epochs;
+    trials = survivors(trials, study.tune.eta);
+  }
+  for (std::size_t i = 0; i < spec.cases.size(); ++i) {
+    if (spec.cases[i].study != number || !plan.cases[i].train_s) continue;
+    const double epoch_s = *plan.cases[i].train_s / static_cast<double>(spec.cases[i].stop.epochs);
+    planned.train_s = std::min(epoch_s * static_cast<double>(planned.epochs),
+                               study.tune.budget_s.value_or(kNever));
+    break;
+  }
+  return planned;
+}
+
+// "  its process: 1.2 GiB; not counted: the heap of Java"
+std::string process_words(const std::optional<ProcessNeed>& need) {
+  if (!need) return "";
+  std::string text = "  its process: " + (need->bytes ? format_bytes(*need->bytes) : "unknown");
+  if (!need->unknown.empty()) text += (need->bytes ? "; not counted: " : ": ") + need->unknown;
+  return text;
+}
+
+}  // namespace
+
+Plan make_plan(const Spec& spec, const PlanOptions& options) {
+  Plan plan;
+  program_bytes();  // before there is a device, or a probe
+  const std::optional<double> free = free_on_device(options);
+  plan.available = memory_limit().available;
+  std::map<std::string, double> rates;
+  double left =
+      resident_bytes();  // what stands in this process: a context, once a device was found
+  std::vector<const Case*> all;
+  for (const Case& item : spec.cases) all.push_back(&item);
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    plan.cases.push_back(plan_case(case_to_plan(spec, *all[i]),
+                                   options.share ? place_of(all, i) : Place{}, options.measure,
+                                   plan.available, free, left, rates));
+    const PlannedCase& planned = plan.cases.back();
+    plan.peak_host_bytes = std::max(plan.peak_host_bytes, planned.all_host_bytes.value_or(0));
+    plan.peak_device_bytes = std::max(plan.peak_device_bytes, planned.device_bytes.value_or(0));
+    if (planned.train_s) {
+      plan.total_train_s += *planned.train_s;
+    } else {
+      ++plan.not_estimated;
+    }
+  }
+  for (std::size_t i = 0; i < spec.studies.size(); ++i) {
+    plan.studies.push_back(plan_study(spec, i, plan));
+    plan.total_train_s += plan.studies.back().train_s.value_or(0);
+  }
+  return plan;
+}
+
+std::string format_plan(const Plan& plan, const Spec& spec) {
+  std::size_t width = 4;
+  for (const auto& item : plan.cases) width = std::max(width, item.id.size());
+  std::string text = fmt::format("{:<{}}  {:>10}  {:>10}  {:>12}\n", "case", width, "memory",
+                                 "device", "training");
+  for (const auto& item : plan.cases) {
+    text += fmt::format("{:<{}}  {:>10}  {:>10}  {:>12}{}{}\n", item.id, width,
+                        item.all_host_bytes ? format_bytes(*item.all_host_bytes) : "?",
+                        item.device_bytes ? format_bytes(*item.device_bytes) : "-",
+                        item.train_s ? "~" + format_seconds(*item.train_s) : "?",
+                        process_words(item.process),
+                        item.note ? "  NOT RUNNABLE HERE: " + *item.note : "");
+  }
+  for (const auto& study : plan.studies) {
+    text += fmt::format("tuned: {}: {} trials, up to {} runs, {} epochs{}\n", study.label,
+                        study.trials, study.runs, study.epochs,
+                        study.train_s ? ", training ~" + format_seconds(*study.train_s) : "");
+  }
+  const auto count = plan.cases.size();
+  text += fmt::format("{}: {} case{}; peak host memory {} of {}{}; ", spec.name, count,
+                      count == 1 ? "" : "s",
+                      plan.peak_host_bytes > 0 ? format_bytes(plan.peak_host_bytes) : "unknown",
+                      format_bytes(static_cast<double>(plan.available.bytes)),
+                      plan.available.by.empty() ? "" : " available (" + plan.available.by + ")");
+  if (plan.peak_device_bytes > 0) {
+    text += fmt::format("peak device memory {}; ", format_bytes(plan.peak_device_bytes));
+  }
+  if (plan.not_estimated < static_cast<int>(count)) {
+    text += fmt::format("training about {}; evaluation and loading come on top",
+                        format_seconds(plan.total_train_s));
+  } else {
+    text += "no time estimated";
+  }
+  if (plan.not_estimated > 0) text += fmt::format(" ({} cases not estimated)", plan.not_estimated);
+  text += "\n";
+  return text;
+}
+
+Json to_json(const Plan& plan) {
+  Json cases = Json::array();
+  for (const auto& item : plan.cases) {
+    cases.push_back({{"case_id", item.id},
+                     {"metric", item.metric.key()},
+                     {"host_bytes", or_null(item.host_bytes)},
+                     {"process_bytes", item.process ? or_null(item.process->bytes) : Json()},
+                     {"process_unknown", item.process ? item.process->unknown : ""},
+                     {"all_host_bytes", or_null(item.all_host_bytes)},
+                     {"device_bytes", item.device_bytes.value_or(0)},
+                     {"least_device_bytes", item.least_device_bytes.value_or(0)},
+                     {"shared_device_bytes", or_null(item.shared_device_bytes)},
+                     {"train_s", or_null(item.train_s)},
+                     {"note", item.note.value_or("")}});
+  }
+  Json studies = Json::array();
+  for (const auto& study : plan.studies) {
+    studies.push_back({{"label", study.label},
+                       {"trials", study.trials},
+                       {"runs", study.runs},
+                       {"epochs", study.epochs},
+                       {"train_s", or_null(study.train_s)}});
+  }
+  return {{"cases", cases},
+          {"studies", studies},
+          {"train_s", plan.total_train_s},
+          {"not_estimated", plan.not_estimated},
+          {"peak_host_bytes", plan.peak_host_bytes},
+          {"available_host_bytes", plan.available.bytes},
+          {"available_host_bytes_by", plan.available.by},
+          {"peak_device_bytes", plan.peak_device_bytes}};
+}
+
+}  // namespace mf

@@ -1,0 +1,90 @@
+// What rank 0 has the other ranks of a case do beside what it does itself. For a case of one rank
+// it does nothing.
+#pragma once
+
+#include <functional>
+
+#include "algorithms/core/algorithm.hpp"
+#include "base/json/json.hpp"
+#include "harness/device/host_load.hpp"
+#include "harness/results/files/case_result.hpp"
+#include "harness/run/case/case_device.hpp"
+#include "harness/run/ranks/rank_world.hpp"
+
+namespace mf {
+
+class CaseRanks {
+ public:
+  // `world` may be null: one process.
+  CaseRanks(RankWorld* world, const Case& item);
+
+  int count() const { return count_; }
+  // For RankLoan::group; null for one rank.
+  Communicator* group() { return count_ > 1 ? &group_ : nullptr; }
+  // Ranks that share the CPUs of this one.
+  int on_these_cpus() const;
+
+  // A case on several devices: they begin to be connected, which goes on while all load. Throws as
+  // load() does.
+  void connect();
+
+  // Calls the action of this rank, and has the others do theirs beside it; load() after it, unless
+  // what is loaded `is_cached`: else they find what it has written to the cache. load() throws what
+  // one of them has thrown, and they stay fit for the next case; after what the rest throw they are
+  // not (CaseResult::ranks_failed).
+  void load(const std::function<void()>& action, bool is_cached);
+  // Each its share of the ratings, by what all do together; throws as load() does.
+  void load_slices(const std::function<void(Communicator&)>& action);
+  void prepare(const std::function<void()>& action);
+  void epochs(const EpochArgs& first, std::int64_t count, const std::function<void()>& action);
+
+  // Before the factors are read: all bring theirs to rank 0. Once after the last epochs, and before
+  // end().
+  void gather(const std::function<void()>& action);
+
+  // Each evaluates its blocks, by what all do together.
+  void evaluate(std::int64_t epoch, const std::function<void()>& action);
+
+  // What the devices of all have taken in epochs so far, on the clock of the watch; nothing where
+  // one of them does not say.
+  std::optional<double> joules(const CaseDevice& own, PhaseSink& phases);
+
+  // The others tell what they did, and wait for the next case. Once; nothing where they failed. Why
+  // that was not to be had, or nothing.
+  std::optional<std::string> end();
+
+  // CPU time that the others took on this machine, so far as they have told: in prepare, and, after
+  // end(), in epochs.
+  OwnUse prepare_use() const { return prepare_use_; }
+  OwnUse train_use() const { return train_use_; }
+
+  // After end(): what each other rank told ("rank", "machine", "threads", "facts", "phases",
+  // "clocks", "peak_host_bytes", "cpu_s"), and the energy of all.
+  void report(const CaseDevice& own, CaseResult& result, CaseMeasures& measures) const;
+
+ private:
+  void order(const Order& order);
+  // Orders it of this case, and calls the action, which fails on all ranks alike: they stay fit.
+  void order_agreed(Order::What what, const std::function<void()>& action, bool slices = false);
+  void together(const std::function<void()>& action);
+  void end_case();
+  int machine() const { return world_ != nullptr ? world_->machine_of(0) : 0; }
+  // A rank has failed within what all do together: the run ends.
+  bool failed() const { return count_ > 1 && world_->broken(); }
+
+  RankWorld* world_;
+  Communicator group_;
+  int count_ = 1;
+  bool on_devices_ = false;
+  std::string hash_;    // of the case
+  bool begun_ = false;  // the others are within this case
+  bool whole_ = false;  // rank 0 has what all have trained
+  OwnUse prepare_use_, train_use_;
+  Json reports_;
+};
+
+// What passes for the CPU time of a rank.
+Json to_json(const OwnUse& use);
+OwnUse own_use_from(const Json& json);
+
+}  // namespace mf

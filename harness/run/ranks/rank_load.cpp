@@ -1,0 +1,79 @@
+#include "harness/run/ranks/rank_load.hpp"
+
+#include <optional>
+#include <utility>
+
+#include "algorithms/core/ranks/ranked.hpp"
+#include "algorithms/core/registry.hpp"
+#include "base/clock.hpp"
+#include "datasets/load.hpp"
+#include "datasets/ratings/rank_parts.hpp"
+#include "datasets/ratings/select_parts.hpp"
+#include "harness/evaluate/evaluator.hpp"
+#include "harness/run/plan/preflight.hpp"
+
+namespace mf {
+namespace {
+
+// Moves a part to where it is evaluated.
+void place(Ratings& part, PartOffsets& parts, bool all_evaluate, Communicator& ranks,
+           ThreadTeam& team) {
+  part = all_evaluate ? ratings_of_blocks(part, parts, kErrorBlock, ranks, team)
+                      : ratings_on_rank_0(part, parts, ranks, team);
+}
+
+}  // namespace
+
+std::string why_whole(const Case& item, bool saves_model) {
+  if (is_implicit(item)) return "implicit feedback is evaluated on all that each user has";
+  if (item.data.implicit) return "the rule of implicit feedback is applied to all ratings";
+  if (item.evaluate.rank.value_or(false))
+    return "ranking metrics look at all that each user has rated";
+  if (item.evaluate.user_groups > 0)
+    return "groups of users are made and evaluated of all training ratings";
+  if (needs_train_errors(item)) return "the errors of the training part are found by rank 0";
+  if (saves_model) return "a saved model has what each user has rated";
+  return "";
+}
+
+CaseData load_slice(const Case& item, Communicator& ranks, int threads) {
+  std::optional<ThreadTeam> team;
+  ranks.agree([&] {
+    refuse_to_load(item);
+    team.emplace(threads);
+  });
+  CaseData data;
+  data.ranks.slices = true;
+  const auto& of_ranks = find_algorithm(item.algorithm).ranks;
+  data.ranks.all_evaluate = of_ranks && of_ranks->factors_on_all;
+  DatasetSlice loaded = load_dataset_slice(item.data, ranks, threads);
+  data.ranks.read_whole = loaded.whole;
+  data.load_parts = loaded.slice.data.load;
+  data.info = std::make_shared<const DatasetInfo>(loaded.slice.data.info);
+  const auto start = Clock::now();
+  // Labels of a given split may lie in the data set itself.
+  const AlignedVector<std::uint8_t> labels = std::move(loaded.slice.data.parts);
+  SplitSlice slice = make_split_slice(std::move(loaded.slice.data), loaded.slice.parts, item.split,
+                                      loaded.slice.users, ranks, threads);
+  place(slice.split.test, slice.test_parts, data.ranks.all_evaluate, ranks, *team);
+  place(slice.split.validation, slice.validation_parts, data.ranks.all_evaluate, ranks, *team);
+  data.split_s = seconds_since(start);
+  data.sizes = slice.sizes;
+  data.test_parts = std::move(slice.test_parts);
+  data.validation_parts = std::move(slice.validation_parts);
+  data.facts = std::make_shared<const RatingFacts>(std::move(slice.facts));
+  data.split = std::make_shared<const Split>(std::move(slice.split));
+  data.slice = std::make_shared<const RatingSlice>(std::move(slice.train));
+  return data;
+}
+
+void drop_training(CaseData& data) {
+  data.slice.reset();
+  if (data.split == nullptr) return;
+  Split rest = *data.split;
+  rest.train = no_ratings_of(share_ids(rest.test));
+  rest.fold_in = no_ratings_of(share_ids(rest.test));
+  data.split = std::make_shared<const Split>(std::move(rest));
+}
+
+}  // namespace mf

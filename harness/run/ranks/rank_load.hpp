@@ -1,0 +1,23 @@
+// The data of a case of several ranks, where each reads and keeps its share of the ratings alone.
+#pragma once
+
+#include <string>
+
+#include "base/ranks/communicator.hpp"
+#include "harness/results/files/case_data.hpp"
+#include "harness/spec/spec.hpp"
+
+namespace mf {
+
+// Why every rank has to hold all ratings of a case, in words; empty: each has its share.
+std::string why_whole(const Case& item, bool saves_model);
+
+// Each rank reads the rows of its users and cuts them. Where all have the factors after an epoch,
+// each keeps its blocks of the test part; else rank 0 is sent all of that. All ranks together; an
+// Error is that of all, which are fit for the next case.
+CaseData load_slice(const Case& item, Communicator& ranks, int threads);
+
+// The training ratings go: the algorithm has its share.
+void drop_training(CaseData& data);
+
+}  // namespace mf

@@ -1,0 +1,94 @@
+// The processes of a run (ranks): those that mpirun or srun started, or those that this one starts
+// for a case that asks for several. Rank 0 runs the spec as one process would; the others do what
+// it orders (harness/run/ranks/follower.hpp).
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/ranks/communicator.hpp"
+#include "harness/run/run_options.hpp"
+#include "harness/spec/spec.hpp"
+
+namespace mf {
+
+// Of a case: its parameter `ranks` or `devices`, or 1.
+int ranks_of(const Case& item);
+
+// Throws Error(usage) where a spec tunes and asks for several processes, by whatever way: the
+// trials of a search are run by one. Before anything is loaded.
+void refuse_trials_of_ranks(const Spec& spec);
+
+// What rank 0 wants of another next.
+struct Order {
+  enum class What : std::int32_t {
+    leave,
+    connect,
+    load,
+    prepare,
+    epochs,
+    gather,
+    evaluate,
+    energy,
+    end
+  };
+  What what = What::leave;
+  std::array<char, 64> case_hash = {};       // connect, load
+  std::int64_t slices = 0;                   // load: each its share of the ratings
+  std::int64_t first_epoch = 0, epochs = 0;  // evaluate: after epoch `first_epoch`
+  double learning_rate = 0;
+};
+
+class RankWorld {
+ public:
+  // This process alone, or all that a launcher has started. Throws Error(unsupported) where there
+  // are several in a build without MPI.
+  RankWorld();
+
+  // The same spec on all. Throws Error(usage); on all ranks, where it cannot be read by one.
+  Spec read(const std::string& path);
+
+  // Starts as many processes as the largest case asks for, unless a launcher has; returns in all.
+  // Throws Error(usage), before anything is loaded, where there are too few or too many, where they
+  // have another spec or version than rank 0, or where their data is not at hand.
+  void provide(const Spec& spec, const RunOptions& options);
+
+  bool leads() const { return all_.leads(); }
+  int size() const { return all_.size(); }
+  int rank() const { return all_.rank(); }
+  Communicator& all() { return all_; }
+
+  // Of the first `count` ranks, how many share the CPUs of this one.
+  int ranks_on_these_cpus(int count) const;
+  // Machines are numbered as they come up.
+  int machine_of(int rank) const { return places_.empty() ? 0 : places_[rank].machine; }
+
+  // Rank 0 to those that follow it. Throws RankFault.
+  void order(int to, const Order& order);
+  Order await_order();
+  // The others leave. Nothing where there are none or the links are broken.
+  void dismiss();
+
+  // Since a rank failed within what all do together. Then only the end of the run is left.
+  bool broken() const { return broken_; }
+  void set_broken() { broken_ = true; }
+
+ private:
+  struct Place {
+    int machine = 0;
+    std::string cpus;
+  };
+  void refuse_count(const Spec& spec, int most) const;
+  void compare(const Spec& spec);
+  void give_devices(const Spec& spec);
+
+  Communicator all_;
+  bool launched_ = false;
+  bool provided_ = false;
+  bool broken_ = false;
+  std::vector<Place> places_;  // by rank; empty: alone
+};
+
+}  // namespace mf

@@ -1,0 +1,179 @@
+#include "harness/run/tuning/tuning.hpp"
+
+#include <algorithm>
+#include <filesystem>
+#include <memory>
+#include <utility>
+
+#include "base/error.hpp"
+#include "base/files/atomic_file.hpp"
+#include "base/files/files.hpp"
+#include "base/json/json.hpp"
+#include "harness/results/study/study_report.hpp"
+#include "harness/run/data/shared_cases.hpp"
+#include "harness/run/plan/preflight.hpp"
+#include "harness/run/tuning/suggester.hpp"
+#include "harness/spec/study.hpp"
+
+namespace mf {
+namespace {
+
+// Its id has the study's folder before it.
+std::string trial_file(const Case& trial) {
+  return trial.id.substr(trial.id.rfind('/') + 1) + ".jsonl";
+}
+
+class StudyRun {
+ public:
+  StudyRun(const Spec& spec, std::size_t number, const std::string& folder,
+           const RunContext& context, TunedSpec& tuned)
+      : spec_(spec),
+        study_(spec.studies[number]),
+        results_(folder),
+        context_(context),
+        folder_(study_folder(results_, study_)),
+        tuned_(tuned) {
+    for (std::size_t i = number + 1; i < spec.studies.size(); ++i) {
+      later_.push_back(&spec.studies[i].base);
+    }
+    for (const Case& item : spec.cases) later_.push_back(&item);
+  }
+
+  // Until the study is over or the run is interrupted.
+  StudyState run() {
+    make_folder(folder_);
+    if (study_.tune.sampler != TuneSampler::random) keep_first_points();
+    write_plan();
+    while (true) {
+      StudyState state = state_of(study_, lookup_in(outcomes_));
+      if (state.wants_point) {
+        add_point();
+      } else if (!state.next || !settle(*state.next, state.runs)) {
+        return state;
+      }
+    }
+  }
+
+  const Study& study() const { return study_; }
+
+ private:
+  void write_plan() const {
+    write_atomically(folder_ + "/" + kStudyFile, json_text(to_json(study_), 2) + "\n");
+  }
+
+  // Of all that were drawn, the first few, or those that this search has suggested already. The
+  // others are drawn in case a suggestion stands there already.
+  void keep_first_points() {
+    const std::string path = folder_ + "/" + kStudyFile;
+    const std::size_t wanted = study_.points.size();
+    spare_ = study_.points;
+    study_.points.resize(std::min<std::size_t>(wanted, kFirstDrawn));
+    if (!context_.options.rerun && std::filesystem::exists(path)) {
+      auto before = read_study_plan(read_json_file(path), path).points;
+      if (before.size() > study_.points.size()) study_.points = std::move(before);
+      study_.points.resize(std::min(wanted, study_.points.size()));
+    }
+    study_.to_come = static_cast<std::int64_t>(wanted - study_.points.size());
+  }
+
+  void add_point() {
+    if (!suggester_) suggester_ = std::make_unique<Suggester>(study_, folder_ + "/sampler.stderr");
+    std::vector<TriedPoint> tried;
+    for (std::size_t i = 0; i < study_.points.size(); ++i) {
+      tried.push_back({study_.points[i], outcomes_.at({i, 0}).score});
+    }
+    Json point = suggester_->next(tried);
+    for (std::size_t i = 0; is_known(point) && i < spare_.size(); ++i) point = spare_[i];
+    study_.points.push_back(std::move(point));
+    --study_.to_come;
+    write_plan();
+  }
+
+  bool is_known(const Json& point) const {
+    return std::find(study_.points.begin(), study_.points.end(), point) != study_.points.end();
+  }
+
+  // Finds or makes the outcome of a trial; false: interrupted.
+  bool settle(const TrialPlace& place, std::int64_t before) {
+    const Case item = trial_case(study_, place.trial, place.rung);
+    const std::string path = folder_ + "/" + trial_file(item);
+    if (const auto file = standing_result(path, item, context_.options)) {
+      outcomes_[place] = *outcome_of(*file, study_.metric);
+      ++tuned_.finished_before;
+      return true;
+    }
+    const auto& interrupted = context_.options.interrupted;
+    tuned_.interrupted = interrupted && interrupted() > 0;
+    if (tuned_.interrupted) return false;
+    const bool share = context_.options.share;
+    run_one({spec_, item, path, std::nullopt, share && is_cut_again(item, later_),
+             share && needs_device(item),
+             share && (has_own_process(item) || is_handed_over_again(item, later_))},
+            static_cast<std::size_t>(before) + 1, static_cast<std::size_t>(study_.runs()),
+            context_);
+    ++tuned_.run;
+    // By the file, as any later look at it.
+    const auto file = read_result_file(path);
+    const auto outcome = file ? outcome_of(*file, study_.metric) : std::nullopt;
+    tuned_.interrupted = !outcome.has_value();
+    if (outcome) outcomes_[place] = *outcome;
+    return outcome.has_value();
+  }
+
+  const Spec& spec_;
+  Study study_;  // with the points that are known
+  const std::string& results_;
+  const RunContext& context_;
+  const std::string folder_;
+  std::vector<Json> spare_;
+  std::unique_ptr<Suggester> suggester_;
+  TunedSpec& tuned_;
+  std::vector<const Case*> later_;  // what the session runs after this study
+  TrialOutcomes outcomes_;
+};
+
+// Before any trial: not after an hour of another study.
+void refuse_sampler(const Study& study) {
+  if (study.tune.sampler == TuneSampler::random) return;
+  if (const auto why = why_no_suggester()) {
+    fail(ErrorKind::unsupported, "{}: the sampler optuna cannot run here: {}", study.path, *why);
+  }
+}
+
+StudyChoice choice_of(const Study& study, const StudyState& state) {
+  StudyChoice choice;
+  if (const TrialStanding* best = state.best()) {
+    choice.values = study.points.at(best->place.trial);
+    choice.tuned = tuned_json(study, state, study.base.split.seed);
+  } else {
+    choice.why = why_nothing(state);
+  }
+  return choice;
+}
+
+}  // namespace
+
+TunedSpec run_studies(const Spec& spec, const std::string& folder, const RunContext& context) {
+  TunedSpec tuned;
+  tuned.spec = spec;
+  std::vector<StudyChoice> choices;
+  for (const Study& study : spec.studies) refuse_sampler(study);
+  for (std::size_t i = 0; i < spec.studies.size(); ++i) {
+    const Study& study = spec.studies[i];
+    // Each of its trials would be skipped for it.
+    if (const auto why = why_no_implementation(study.base)) {
+      choices.push_back({std::nullopt, nullptr, {Status::skipped, *why}});
+      tuned.not_run.push_back(study.label + ": " + *why);
+      continue;
+    }
+    StudyRun run(spec, i, folder, context, tuned);
+    StudyState state = run.run();
+    if (tuned.interrupted) return tuned;
+    choices.push_back(choice_of(run.study(), state));
+    tuned.studies.push_back({run.study(), std::move(state)});
+  }
+  tuned.spec = resolve_studies(std::move(tuned.spec), choices);
+  return tuned;
+}
+
+}  // namespace mf

@@ -1,0 +1,27 @@
+// The trials of a spec's studies, before its cases: each a result file below RESULTS/tune, so that
+// a killed run goes on where it stopped.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "harness/results/study/study_files.hpp"
+#include "harness/run/one_case.hpp"
+#include "harness/spec/spec.hpp"
+
+namespace mf {
+
+struct TunedSpec {
+  Spec spec;  // with the parameters that were chosen; as it was where `interrupted`
+  std::vector<FoundStudy> studies;
+  std::vector<std::string> not_run;  // "als on ml-1m: als needs CUDA; this build has none"
+  int run = 0;                       // trials that ran now,
+  int finished_before = 0;           // and that were on file
+  bool interrupted = false;
+};
+
+// Runs what is missing and resolves the spec by it. `folder` is that of the results. Throws as
+// run_one().
+TunedSpec run_studies(const Spec& spec, const std::string& folder, const RunContext& context);
+
+}  // namespace mf
