@@ -1,5 +1,6 @@
 """Shared by the end-to-end tests: the mfbench program and a cache of its own."""
 
+import json
 import os
 import pathlib
 import shutil
@@ -14,7 +15,8 @@ sys.path.insert(0, str(ROOT / "tools"))
 
 @pytest.fixture(scope="session")
 def mfbench(tmp_path_factory):
-    """Runs mfbench in a folder; returns the completed process."""
+    """Runs mfbench in a folder; returns the completed process, whose exit code is `code` if that is given. Writes a
+    `spec` first, to the file that the second word names."""
     program = os.path.abspath(os.environ.get("MFBENCH") or ROOT / "build" / "cpu" / "mfbench")
     if not shutil.which(program):
         pytest.fail(f"{program} is not built: run ./dev build cpu, or set MFBENCH")
@@ -23,10 +25,13 @@ def mfbench(tmp_path_factory):
     def environment(data="no-data"):
         return {**os.environ, "MFBENCH_CACHE": str(cache), "MFBENCH_DATA": str(data)}
 
-    def run(*arguments, cwd, data="no-data", **options):
-        return subprocess.run([program, *map(str, arguments)], cwd=cwd, text=True,
-                              capture_output=True,
+    def run(*arguments, cwd, data="no-data", code=None, spec=None, **options):
+        if spec is not None:
+            (pathlib.Path(cwd) / arguments[1]).write_text(json.dumps(spec))
+        done = subprocess.run([program, *map(str, arguments)], cwd=cwd, text=True, capture_output=True,
                               **{"timeout": 60, "env": environment(data), **options})
+        assert code is None or done.returncode == code, done.stdout + done.stderr
+        return done
 
     run.program = program
     run.environment = environment

@@ -2,12 +2,13 @@
 
 import json
 import os
-import pathlib
 import signal
 import subprocess
 import time
 
 import pytest
+
+from support import children_of, is_gone, lines_of, wait_for
 
 SPEC = {"name": "apart", "datasets": [{"like": "ml-100k", "scale": 0.05}], "seeds": [1, 2], "stop": {"epochs": 2},
         "algorithms": [{"name": "sgd_serial", "factors": 4}, {"name": "als_cpu", "factors": 4}]}
@@ -24,8 +25,7 @@ def place(tmp_path):
 
 
 def results(folder):
-    files = {path.name: [json.loads(line) for line in path.read_text().splitlines()]
-             for path in sorted(pathlib.Path(folder).glob("*.jsonl"))}
+    files = {path.name: lines_of(path) for path in sorted(folder.glob("*.jsonl"))}
     assert all(lines[-1]["type"] == "footer" for lines in files.values())
     return files
 
@@ -98,6 +98,19 @@ def on_one_core():
     os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
 
 
+def started(pid):
+    """The process that it has started, as soon as there is one."""
+    return wait_for(lambda: children_of(pid), "process that it starts")[0]
+
+
+def assert_ends(pid, within_s):
+    try:
+        wait_for(lambda: is_gone(pid), "end of what goes on alone", within_s)
+    finally:
+        if not is_gone(pid):
+            os.kill(pid, signal.SIGKILL)
+
+
 class Running:
     """A run that goes on, and the process of its case."""
 
@@ -109,14 +122,9 @@ class Running:
 
     def child(self, case=None):
         """Once it has written a point of that case."""
-        for _ in range(1000):
-            children = pathlib.Path(f"/proc/{self.process.pid}/task/{self.process.pid}/children").read_text().split()
-            begun = [path for path in (self.folder / "apart").glob(f"*-s{case}-*.jsonl")
-                     if path.read_text().count("\n") > 3]
-            if children and begun:
-                return int(children[0])
-            time.sleep(0.01)
-        raise AssertionError("no case has begun")
+        wait_for(lambda: any(path.read_text().count("\n") > 3
+                             for path in (self.folder / "apart").glob(f"*-s{case}-*.jsonl")), "point of a case")
+        return started(self.process.pid)
 
     def end(self):
         out, err = self.process.communicate(timeout=60)
@@ -180,37 +188,12 @@ def test_no_process_goes_on_alone(mfbench, place):
     child = running.child(case=1)
     running.process.kill()
     running.process.communicate(timeout=60)
-    for _ in range(1000):
-        if not pathlib.Path(f"/proc/{child}").exists():
-            break
-        time.sleep(0.01)
+    wait_for(lambda: is_gone(child), "end of its process")
     (lines,) = results(folder / "apart").values()
     assert lines[-1]["status"] == "interrupted"
     short = json.loads((folder / "spec.json").read_text()) | {"stop": {"epochs": 1}}
     (folder / "spec.json").write_text(json.dumps(short))
     assert run(mfbench, folder).returncode == 0, "the folder is free"
-
-
-def started(pid):
-    """The process that it has started, as soon as there is one."""
-    until = time.monotonic() + 20
-    while time.monotonic() < until:
-        if children := pathlib.Path(f"/proc/{pid}/task/{pid}/children").read_text().split():
-            return int(children[0])
-    raise AssertionError("no process was started")
-
-
-def assert_ends(pid, within_s):
-    until = time.monotonic() + within_s
-    while time.monotonic() < until:
-        try:
-            if pathlib.Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] in "ZX":
-                return
-        except FileNotFoundError:
-            return
-        time.sleep(0.01)
-    os.kill(pid, signal.SIGKILL)
-    raise AssertionError("it went on alone")
 
 
 @pytest.mark.parametrize("after_s", [0, 0.002, 0.01, 0.03])

@@ -8,6 +8,8 @@ import sys
 
 import pytest
 
+from support import footers
+
 SPEC = {"name": "shared", "datasets": [{"like": "ml-100k", "scale": 0.1}], "stop": {"epochs": 400},
         "evaluate": {"every": 400}, "seeds": [1, 2, 3],
         "algorithms": [{"name": "sgd_serial", "factors": 32}]}
@@ -37,13 +39,8 @@ def shared(mfbench, tmp_path_factory):
     return folder, done.stdout
 
 
-def footers(folder):
-    return [json.loads(path.read_text().splitlines()[-1])
-            for path in sorted((folder / "out").glob("*.jsonl"))]
-
-
 def test_the_results_say_who_took_the_cpu(shared):
-    for footer in footers(shared[0]):
+    for footer in footers(shared[0] / "out"):
         train = footer["host_load"]["train"]
         assert footer["contended"] is True
         assert any(why.startswith("training: a thread waited") for why in footer["contended_by"])
@@ -69,8 +66,7 @@ def test_compare_gives_no_verdict_on_its_times_unless_told_to(shared, mfbench):
 
 
 def test_export_has_the_columns(shared, mfbench):
-    done = mfbench("summarize", "out", "--out", "cases.csv", "trace.csv", cwd=shared[0])
-    assert done.returncode == 0, done.stderr
+    mfbench("summarize", "out", "--out", "cases.csv", "trace.csv", cwd=shared[0], code=0)
     head, first = (shared[0] / "cases.csv").read_text().splitlines()[:2]
     columns = head.split(",")
     assert {"contended", "contended_by", "host_load.train.wait_s", "host_load.usable_cpus",

@@ -9,7 +9,7 @@ import time
 
 import pytest
 
-from processes import children_of
+from support import children_of, lines_of, wait_for
 
 SPEC = {
     "name": "devices",
@@ -30,13 +30,8 @@ def write(folder, spec):
     return path
 
 
-def lines_of(folder):
-    return [[json.loads(line) for line in path.read_text().splitlines()]
-            for path in sorted((folder / "results/runs/devices").glob("*.jsonl"))]
-
-
-def footer_of(lines):
-    return lines[-1]
+def cases_in(folder):
+    return [lines_of(path) for path in sorted((folder / "results/runs/devices").glob("*.jsonl"))]
 
 
 def rmse_of(lines):
@@ -60,8 +55,7 @@ def two(count_devices):
 
 def test_more_devices_than_there_are_is_an_error_before_anything_is_loaded(mfbench, tmp_path, count_devices):
     wanted = count_devices + 1 if count_devices > 0 else 2
-    done = mfbench("run", write(tmp_path, on([1, wanted])), cwd=tmp_path)
-    assert done.returncode == 5, done.stderr
+    done = mfbench("run", write(tmp_path, on([1, wanted])), cwd=tmp_path, code=5)
     errors = [line for line in done.stderr.splitlines() if line.startswith("error:")]
     assert len(errors) == 1
     for words in ("$.algorithms[0]", f"als_fused asks for {wanted} devices", "none for rank",
@@ -72,21 +66,17 @@ def test_more_devices_than_there_are_is_an_error_before_anything_is_loaded(mfben
 
 def test_an_algorithm_without_devices_says_what_it_has(mfbench, tmp_path):
     spec = {**SPEC, "algorithms": [{"name": "als_cpu", "devices": 2}]}
-    done = mfbench("run", write(tmp_path, spec), cwd=tmp_path)
-    assert done.returncode == 2
+    done = mfbench("run", write(tmp_path, spec), cwd=tmp_path, code=2)
     assert "$.algorithms[0].devices" in done.stderr
-    done = mfbench("run", write(tmp_path, on(0)), cwd=tmp_path)
-    assert done.returncode == 2
+    done = mfbench("run", write(tmp_path, on(0)), cwd=tmp_path, code=2)
     assert "$.algorithms[0].devices" in done.stderr and "1024" in done.stderr
-    done = mfbench("run", write(tmp_path, on(2)), "--pin", "cores", cwd=tmp_path)
-    assert done.returncode == 2
+    done = mfbench("run", write(tmp_path, on(2)), "--pin", "cores", cwd=tmp_path, code=2)
     assert "--pin" in done.stderr and "2 devices" in done.stderr
 
 
 def test_one_device_is_the_case_without_the_parameter(mfbench, tmp_path):
     def ids(spec):
-        done = mfbench("validate", "--json", write(tmp_path, spec), cwd=tmp_path)
-        assert done.returncode == 0, done.stderr
+        done = mfbench("validate", "--json", write(tmp_path, spec), cwd=tmp_path, code=0)
         return [case["id"] for case in json.loads(done.stdout)]
 
     (alone,) = ids(SPEC)
@@ -98,8 +88,7 @@ def test_one_device_is_the_case_without_the_parameter(mfbench, tmp_path):
 @pytest.mark.parametrize("free", [[], ["--device-memory", "130"]])
 def test_plan_counts_the_memory_of_each_device(mfbench, tmp_path, free):
     spec = {**on([1, 2, 4], factors=100), "datasets": [{"like": "netflix"}]}
-    done = mfbench("plan", "--no-measure", "--json", *free, write(tmp_path, spec), cwd=tmp_path)
-    assert done.returncode == 0, done.stderr
+    done = mfbench("plan", "--no-measure", "--json", *free, write(tmp_path, spec), cwd=tmp_path, code=0)
     cases = json.loads(done.stdout)["cases"]
     one, two, four = (case["device_bytes"] for case in cases)
     assert [case["shared_device_bytes"] for case in cases] == [None] * 3  # each device has its share
@@ -120,12 +109,11 @@ def test_doctor_says_whether_there_is_nccl(mfbench, tmp_path):
 
 def test_any_number_of_devices_has_the_numbers_of_one(mfbench, tmp_path, two, count_devices):
     counts = [count for count in (1, 2, 4) if count <= count_devices]
-    done = mfbench("run", write(tmp_path, on(counts)), cwd=tmp_path)
-    assert done.returncode == 0, done.stderr
-    cases = {lines[0]["algorithm"]["params"].get("devices", 1): lines for lines in lines_of(tmp_path)}
+    mfbench("run", write(tmp_path, on(counts)), cwd=tmp_path, code=0)
+    cases = {lines[0]["algorithm"]["params"].get("devices", 1): lines for lines in cases_in(tmp_path)}
     for count in counts[1:]:
         assert rmse_of(cases[count]) == pytest.approx(rmse_of(cases[1]), abs=1e-4)
-        footer = footer_of(cases[count])
+        footer = cases[count][-1]
         assert footer["status"] == "completed"
         assert [one["rank"] for one in footer["ranks"]] == list(range(1, count))
         buses = {one["device"]["pci_bus_id"] for one in footer["ranks"]}
@@ -147,10 +135,8 @@ def test_a_rank_that_is_killed_ends_all_with_one_error(mfbench, tmp_path, two):
                                env=mfbench.environment(), stdout=subprocess.PIPE,
                                stderr=subprocess.PIPE)
     try:
-        end = time.monotonic() + 90
-        while sum(path.read_text().count('"trace"') for path in tmp_path.glob("**/*.jsonl")) < 5:
-            assert time.monotonic() < end and process.poll() is None, process.communicate()
-            time.sleep(0.05)
+        wait_for(lambda: sum(path.read_text().count('"trace"') for path in tmp_path.glob("**/*.jsonl")) >= 5
+                 or process.poll() is not None, "epochs", 90)
         (other,) = children_of(process.pid)
         start = time.monotonic()
         os.kill(other, signal.SIGKILL)
@@ -162,5 +148,5 @@ def test_a_rank_that_is_killed_ends_all_with_one_error(mfbench, tmp_path, two):
     finally:
         process.kill()
         process.communicate()
-    (lines,) = lines_of(tmp_path)
-    assert footer_of(lines)["status"] == "error"
+    (lines,) = cases_in(tmp_path)
+    assert lines[-1]["status"] == "error"

@@ -40,9 +40,7 @@ SPECS = [(page, number, text) for page in [*PAGES, *FAMILIES] if page != GUIDE
                          ids=[f"{name_of(page)}-{number}" for page, number, _ in SPECS])
 def test_every_json_block_is_a_valid_spec_or_part_of_one(mfbench, tmp_path, page, number, text):
     spec = {**MINIMAL, **json.loads(text)}
-    (tmp_path / "spec.json").write_text(json.dumps(spec))
-    done = mfbench("validate", "spec.json", cwd=tmp_path)
-    assert done.returncode == 0, done.stderr
+    mfbench("validate", "spec.json", cwd=tmp_path, code=0, spec=spec)
 
 
 def test_the_pages_have_specs():
@@ -73,9 +71,7 @@ PLACES = {
 
 @pytest.mark.parametrize("place", PLACES)
 def test_the_page_names_every_key_that_the_program_accepts(mfbench, tmp_path, place):
-    (tmp_path / "spec.json").write_text(json.dumps({**MINIMAL, **PLACES[place]}))
-    done = mfbench("validate", "spec.json", cwd=tmp_path)
-    assert done.returncode == 2
+    done = mfbench("validate", "spec.json", cwd=tmp_path, code=2, spec={**MINIMAL, **PLACES[place]})
     allowed = done.stderr.split("keys allowed here: ")[1].strip().split(", ")
     page = SPEC_PAGE.read_text()
     assert [key for key in allowed if f"`{key}`" not in page] == []
@@ -84,8 +80,7 @@ def test_the_page_names_every_key_that_the_program_accepts(mfbench, tmp_path, pl
 def test_the_page_names_every_dataset_format_and_look_alike(mfbench, tmp_path):
     page = SPEC_PAGE.read_text()
     for name, entry in [("format", {**FILES, "format": "?"}), ("like", {"like": "?"})]:
-        (tmp_path / "spec.json").write_text(json.dumps({**MINIMAL, "datasets": [entry]}))
-        message = mfbench("validate", "spec.json", cwd=tmp_path).stderr.strip()
+        message = mfbench("validate", "spec.json", cwd=tmp_path, spec={**MINIMAL, "datasets": [entry]}).stderr.strip()
         known = re.split(r"expected one of |known: ", message)[1].split(", ")
         assert len(known) > 3
         assert [word for word in known if f"`{word}`" not in page] == [], name

@@ -25,6 +25,8 @@ import zipfile
 
 import pytest
 
+from support import lines_of, wait_for
+
 RUN_KILLS, IMPORT_KILLS, CACHE_KILLS, FETCH_KILLS, EXPORT_KILLS = 14, 10, 6, 8, 8
 assert RUN_KILLS + IMPORT_KILLS + CACHE_KILLS + FETCH_KILLS + EXPORT_KILLS >= 40
 
@@ -137,8 +139,7 @@ def test_a_killed_run_loses_no_line_and_ends_as_an_undisturbed_one(mfbench, vict
     for _ in range(RUN_KILLS // 2):
         victim([*command, "out"], 2, duration, check,
                prepare=lambda: len(finished) == CASES and begin_anew())
-        done = mfbench(*command, "out", cwd=tmp_path)
-        assert done.returncode == 0, done.stderr
+        mfbench(*command, "out", cwd=tmp_path, code=0)
         check()
         assert measured(out) == expected
         assert not list(out.glob("*.tmp"))
@@ -267,8 +268,7 @@ def test_a_killed_fetch_continues_and_is_never_taken_for_whole(mfbench, victim, 
     for _ in range(FETCH_KILLS // 2):
         victim([*command, "out"], 2, duration, check,
                prepare=lambda: ratings.exists() and shutil.rmtree(folder))
-        done = mfbench(*command, "out", cwd=tmp_path)
-        assert done.returncode == 0, done.stderr
+        mfbench(*command, "out", cwd=tmp_path, code=0)
         check()
         assert {path.name for path in folder.iterdir()} - {".fetch.lock"} == {
             "ratings.csv", "fetched.json"}
@@ -301,13 +301,6 @@ def test_a_killed_export_leaves_old_tables_or_new_ones(mfbench, victim, tmp_path
 
 
 # ---- signals ----
-
-def wait_for(condition, what):
-    deadline = time.monotonic() + 20
-    while not condition():
-        assert time.monotonic() < deadline, f"no {what} in 20 s"
-        time.sleep(0.005)
-
 
 def has_begun(folder):
     """A case is being trained."""
@@ -509,10 +502,9 @@ def test_an_epoch_without_a_number_keeps_the_best_of_before(mfbench, tmp_path):
     spec = {"name": "nan", "datasets": [{"like": "ml-100k", "scale": 0.05}], "stop": {"epochs": 5},
             "evaluate": {"ranking": True}, "seeds": 1,
             "algorithms": [{"name": "sgd_serial", "factors": 8, "learning_rate": 0.6}]}
-    (tmp_path / "s.json").write_text(json.dumps(spec))
-    mfbench("run", "s.json", "--out", "out", cwd=tmp_path)
+    mfbench("run", "s.json", "--out", "out", cwd=tmp_path, spec=spec)
     (path,) = (tmp_path / "out").glob("*.jsonl")
-    lines = [json.loads(line) for line in path.read_text().splitlines()]
+    lines = lines_of(path)
     seen = [line["test_rmse"] for line in lines if line["type"] == "trace"]
     assert lines[-1]["status"] == "diverged" and seen[-1] is None
     assert lines[-1]["best_test_rmse"] == min(value for value in seen if value is not None)

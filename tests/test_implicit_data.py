@@ -27,9 +27,7 @@ def test_the_header_says_what_the_rule_left(mfbench, tmp_path):
     ratings = write_ratings(tmp_path)
     kept = {pair: r for pair, r in ratings.items() if r >= 4}
     users, items = {u for u, _ in kept}, {i for _, i in kept}
-    (tmp_path / "spec.json").write_text(json.dumps(SPEC))
-    done = mfbench("run", "spec.json", cwd=tmp_path)
-    assert done.returncode == 0, done.stderr
+    mfbench("run", "spec.json", cwd=tmp_path, code=0, spec=SPEC)
     header = header_of(tmp_path)
     assert header["name"] == "r.csv implicit >=4 rating"
     assert (header["n_users"], header["n_items"]) == (len(users), len(items))
@@ -47,8 +45,7 @@ def test_data_stats_applies_the_rule(mfbench, tmp_path):
     ratings = write_ratings(tmp_path)
     for value, mean in [("binary", 1), ("rating", None)]:
         done = mfbench("data", "stats", "./r.csv", "--min-rating", "4", "--value", value, "--json",
-                       cwd=tmp_path)
-        assert done.returncode == 0, done.stderr
+                       cwd=tmp_path, code=0)
         stats = json.loads(done.stdout)
         kept = [r for r in ratings.values() if r >= 4]
         assert stats["nnz"] == len(kept)
@@ -58,8 +55,6 @@ def test_data_stats_applies_the_rule(mfbench, tmp_path):
 
 def test_a_rule_that_leaves_nothing_is_an_error_with_the_highest_rating(mfbench, tmp_path):
     write_ratings(tmp_path)
-    done = mfbench("data", "stats", "./r.csv", "--min-rating", "5.5", cwd=tmp_path)
-    assert done.returncode == 3
+    done = mfbench("data", "stats", "./r.csv", "--min-rating", "5.5", cwd=tmp_path, code=3)
     assert "min_rating 5.5 leaves no rating: found 5 as the highest" in done.stderr
-    done = mfbench("data", "stats", "./r.csv", "--value", "rating", cwd=tmp_path)
-    assert done.returncode == 2, "a value without a rule"
+    mfbench("data", "stats", "./r.csv", "--value", "rating", cwd=tmp_path, code=2)

@@ -30,10 +30,8 @@ def trained(mfbench, tmp_path_factory):
             "datasets": [{"name": "ml-1m", "implicit": {"min_rating": 4, "value": "binary"}}],
             "stop": {"epochs": 10}, "evaluate": {"every": 10},
             "algorithms": [{"name": "ials_cpu", "factors": 32, "alpha": 10, "reg": 5, "threads": 2}]}
-    (folder / "likes.json").write_text(json.dumps(spec))
-    result = mfbench("run", "likes.json", "--out", "out", "--save-model", "models",
-                     cwd=folder, data=DATA)
-    assert result.returncode == 0, result.stderr
+    mfbench("run", "likes.json", "--out", "out", "--save-model", "models",
+            cwd=folder, data=DATA, code=0, spec=spec)
     trace = next((folder / "out").glob("*.jsonl")).read_text().splitlines()
     point = [json.loads(line) for line in trace if '"trace"' in line][-1]
     return point, next((folder / "models").iterdir())

@@ -8,6 +8,8 @@ import subprocess
 
 import pytest
 
+from support import footers, lines_of
+
 GIB = 1 << 30
 LARGE = {"datasets": ["like:netflix"], "stop": {"epochs": 1}, "algorithms": ["sgd_serial"]}
 
@@ -28,11 +30,6 @@ def limited(mfbench, tmp_path):
 
 def write_spec(folder, spec):
     (folder / "s.json").write_text(json.dumps(spec))
-
-
-def footers(folder):
-    files = sorted(folder.glob("*.jsonl"))
-    return [json.loads(path.read_text().splitlines()[-1]) for path in files]
 
 
 def test_memory_is_counted_against_the_limit_of_the_process(limited, tmp_path):
@@ -72,7 +69,8 @@ def test_threads_that_cannot_be_started_are_oom_and_the_run_goes_on(limited, tmp
 
 
 # The standard streams and one more: a folder that is locked is one file too many.
-def test_too_many_open_files_is_not_a_full_disk(limited, tmp_path):
+def test_too_many_open_files_is_not_a_full_disk(limited, tmp_path, monkeypatch):
+    monkeypatch.setenv("MFBENCH_PEER_SCRIPTS", str(tmp_path))  # whose forms would be that file
     write_spec(tmp_path, {"datasets": [{"like": "ml-100k", "scale": 0.05}], "stop": {"epochs": 1},
                           "algorithms": ["sgd_serial"]})
     done = limited({resource.RLIMIT_NOFILE: 4}, "run", "s.json", "--out", "out")
@@ -89,7 +87,7 @@ def test_a_limit_on_the_size_of_files_is_named(limited, tmp_path):
     assert done.returncode == 4
     assert "File too large; a limit on the size of files: raise it (ulimit -f)" in done.stderr
     (path,) = (tmp_path / "out").glob("*.jsonl")
-    kinds = [json.loads(line)["type"] for line in path.read_text().splitlines()]
+    kinds = [line["type"] for line in lines_of(path)]
     assert kinds[0] == "header" and set(kinds[1:]) == {"trace"}, "whole lines, all that fit"
 
 

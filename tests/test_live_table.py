@@ -57,9 +57,7 @@ def test_without_control_sequences_there_are_lines_of_a_log(mfbench, tmp_path, w
     if way == "dumb":
         text = run(mfbench, tmp_path, 80, TERM="dumb").replace("\r\n", "\n")
     else:
-        (tmp_path / "s.json").write_text(json.dumps(SPEC))
-        done = mfbench("run", "s.json", "--out", "out", cwd=tmp_path)
-        assert done.returncode == 0
+        done = mfbench("run", "s.json", "--out", "out", cwd=tmp_path, code=0, spec=SPEC)
         text = done.stdout
     assert "\r" not in text and "\x1b" not in text
     first = text.splitlines()[0]

@@ -8,6 +8,8 @@ import sys
 
 import pytest
 
+from support import cases_of
+
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 METRICS = {  # the key, and that of the validation part, by which a search chooses
     "ndcg@10": ("ndcg_10", "ndcg_10"),
@@ -31,11 +33,8 @@ def spec(metric, value, **more):
 
 
 def run(mfbench, folder, spec, out="out"):
-    (folder / "m.json").write_text(json.dumps(spec))
-    done = mfbench("run", "m.json", "--out", out, cwd=folder)
-    assert done.returncode == 0, done.stderr
-    files = sorted((folder / out).glob("*.jsonl"))
-    return [[json.loads(line) for line in file.read_text().splitlines()] for file in files], done.stdout
+    done = mfbench("run", "m.json", "--out", out, cwd=folder, code=0, spec=spec)
+    return cases_of(folder / out), done.stdout
 
 
 @pytest.fixture(params=METRICS)

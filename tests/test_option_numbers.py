@@ -23,6 +23,5 @@ import pytest
      "--profile-warmup: found -1, expected an integer from 0 to 1000000"),
 ])
 def test_the_message_names_the_range(mfbench, tmp_path, arguments, message):
-    done = mfbench(*arguments, cwd=tmp_path)
-    assert done.returncode == 2
+    done = mfbench(*arguments, cwd=tmp_path, code=2)
     assert done.stderr.splitlines()[0] == f"error: {message}"

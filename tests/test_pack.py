@@ -22,9 +22,7 @@ SPEC = {"name": "small", "datasets": [{"like": "ml-100k", "scale": 0.05}], "seed
 def both(mfbench, tmp_path_factory):
     """A folder with `plain/r`, a run with trials, and `packed`, the same packed."""
     folder = tmp_path_factory.mktemp("results")
-    (folder / "small.json").write_text(json.dumps(SPEC))
-    done = mfbench("run", "small.json", "--out", "plain/r", "--quiet", cwd=folder)
-    assert done.returncode == 0, done.stderr
+    mfbench("run", "small.json", "--out", "plain/r", "--quiet", cwd=folder, code=0, spec=SPEC)
     names = sorted(path.name for path in (folder / "plain/r").glob("*.jsonl"))
     unlisted = json.loads((folder / "plain/r/spec.json").read_text())
     unlisted["cases"].remove(names[-1].removesuffix(".jsonl"))
@@ -81,8 +79,7 @@ def test_the_program_exports_it_as_its_folder(mfbench, both, asked):
     tables = {}
     for kind in ("plain", "packed"):
         place = "r" if kind == "plain" else asked
-        done = mfbench("summarize", place, "--out", "../c.csv", "../t.csv", cwd=both / kind)
-        assert done.returncode == 0, done.stderr
+        done = mfbench("summarize", place, "--out", "../c.csv", "../t.csv", cwd=both / kind, code=0)
         assert "1 cases that their spec.json does not list" in done.stderr
         tables[kind] = (both / "c.csv").read_text().replace(",./r/", ",r/"), (both / "t.csv").read_text()
     assert tables["plain"] == tables["packed"] and tables["plain"][0].count("\n") == 9

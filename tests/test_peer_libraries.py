@@ -9,6 +9,8 @@ import socket
 import numpy
 import pytest
 
+from support import cases_of, footers
+
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 PLACES = pathlib.Path(os.environ.get("MFBENCH_PEERS") or ROOT / "build" / "peers")
 
@@ -41,11 +43,9 @@ class Trained:
     """A finished case, its training part and its model."""
 
     def __init__(self, folder, ratings):
-        (name,) = json.loads((folder / "spec.json").read_text())["cases"]
-        lines = [json.loads(line) for line in (folder / f"{name}.jsonl").read_text().splitlines()]
-        self.header, self.trace, self.footer = lines[0], lines[1:-1], lines[-1]
+        ((self.header, *self.trace, self.footer),) = cases_of(folder)
         assert self.footer["status"] == "completed", self.footer["stop_reason"]
-        model = folder / "models" / name
+        (model,) = (folder / "models").iterdir()
         load = {path.stem: numpy.load(path) for path in model.glob("*.npy")}
         self.p, self.q = load["P"].astype(float), load["Q"].astype(float)
         self.user_bias, self.item_bias = load.get("user_bias"), load.get("item_bias")
@@ -64,19 +64,15 @@ def train(mfbench, folder, ratings, epochs, entry, **keys):
             "stop": {"epochs": epochs}, "evaluate": {"every": max(1, epochs)}, "save_model": True,
             "algorithms": [entry], **keys}
     folder.mkdir()
-    (folder / "spec.json").write_text(json.dumps(spec))
-    done = mfbench("run", "spec.json", "--out", "out", "--quiet", cwd=folder, timeout=600)
-    assert done.returncode == 0, done.stdout + done.stderr
+    mfbench("run", "spec.json", "--out", "out", "--quiet", cwd=folder, timeout=600, code=0, spec=spec)
     return Trained(folder / "out", ratings)
 
 
 def ended(mfbench, folder, ratings, entry):
     """The footer of a case that need not complete."""
     spec = {"name": "peer", "datasets": [{"path": str(ratings)}], "stop": {"epochs": 1}, "algorithms": [entry]}
-    (folder / "spec.json").write_text(json.dumps(spec))
-    mfbench("run", "spec.json", "--out", "out", "--quiet", cwd=folder, timeout=600)
-    (name,) = json.loads((folder / "out" / "spec.json").read_text())["cases"]
-    return json.loads((folder / "out" / f"{name}.jsonl").read_text().splitlines()[-1])
+    mfbench("run", "spec.json", "--out", "out", "--quiet", cwd=folder, timeout=600, spec=spec)
+    return footers(folder / "out")[0]
 
 
 # ---- implicit ------------------------------------------------------------------------------------
@@ -349,11 +345,9 @@ def test_the_memory_of_a_process_is_foreseen(mfbench, tmp_path, library, algorit
              **({"batch": 65536} if library == "torch" else {})}
     spec = {"name": "peaks", "datasets": [{"like": name} for name in SIZES], "split": {"holdout": 0.1, "seed": 1},
             "stop": {"epochs": points}, "algorithms": [entry]}
-    (tmp_path / "spec.json").write_text(json.dumps(spec))
-    done = mfbench("plan", "spec.json", "--no-measure", "--json", cwd=tmp_path)
+    done = mfbench("plan", "spec.json", "--no-measure", "--json", cwd=tmp_path, spec=spec)
     planned = json.loads(done.stdout)["cases"]
-    done = mfbench("run", "spec.json", "--out", "out", "--quiet", cwd=tmp_path, timeout=600)
-    assert done.returncode == 0, done.stdout + done.stderr
+    mfbench("run", "spec.json", "--out", "out", "--quiet", cwd=tmp_path, timeout=600, code=0)
     for case in planned:
         peer = json.loads((tmp_path / "out" / f"{case['case_id']}.jsonl").read_text().splitlines()[-1])["peer"]
         assert peer["planned_bytes"] == pytest.approx(case["process_bytes"], rel=0.01)
@@ -365,9 +359,7 @@ def test_the_memory_of_a_process_is_foreseen(mfbench, tmp_path, library, algorit
 def best(mfbench, folder, data, entries):
     spec = {"name": "real", "datasets": ["ml-100k"], "split": {"holdout": 0.2}, "seeds": [1],
             "evaluate": {"every": 1000}, "algorithms": entries}
-    (folder / "spec.json").write_text(json.dumps(spec))
-    done = mfbench("run", "spec.json", "--out", "out", "--quiet", cwd=folder, data=data)
-    assert done.returncode == 0, done.stdout + done.stderr
+    mfbench("run", "spec.json", "--out", "out", "--quiet", cwd=folder, data=data, code=0, spec=spec)
     names = json.loads((folder / "out" / "spec.json").read_text())["cases"]
     return [json.loads((folder / "out" / f"{name}.jsonl").read_text().splitlines()[-1])["final_test_rmse"]
             for name in names]

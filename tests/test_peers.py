@@ -14,6 +14,8 @@ import types
 
 import pytest
 
+from support import cases_of, is_gone, wait_for
+
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 FAKE = ROOT / "tests" / "fake_peer.py"
 MODES = next(eval(text.split("=", 1)[1]) for text in FAKE.read_text().split("\n\n")
@@ -52,8 +54,7 @@ def spec(algorithms, **keys):
 
 
 def run(mfbench, folder, what, *arguments, code=None):
-    (folder / "spec.json").write_text(json.dumps(what))
-    done = mfbench("run", "spec.json", "--out", "out", "--quiet", *arguments, cwd=folder)
+    done = mfbench("run", "spec.json", "--out", "out", "--quiet", *arguments, cwd=folder, spec=what)
     assert code is None or done.returncode == code, done.stdout + done.stderr
     return results(folder / "out")
 
@@ -61,23 +62,12 @@ def run(mfbench, folder, what, *arguments, code=None):
 def results(folder):
     """[(header, trace, footer, path)] in the order of the spec."""
     names = json.loads((folder / "spec.json").read_text())["cases"]
-    cases = []
-    for name in names:
-        path = folder / f"{name}.jsonl"
-        lines = [json.loads(line) for line in path.read_text().splitlines()]
-        cases.append((lines[0], lines[1:-1], lines[-1], path))
-    return cases
+    return [(head, trace, foot, folder / f"{name}.jsonl")
+            for name, (head, *trace, foot) in zip(names, cases_of(folder))]
 
 
 def gone(pid):
-    for _ in range(200):
-        try:
-            if "Z" in pathlib.Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0]:
-                return True
-        except (FileNotFoundError, ProcessLookupError):
-            return True
-        time.sleep(0.01)
-    return False
+    return wait_for(lambda: is_gone(pid), "end of it", 2)
 
 
 # ---- faults --------------------------------------------------------------------------------------
@@ -162,8 +152,7 @@ def test_files_that_change_while_they_are_read_are_no_crash(mfbench, fakes):
 def test_a_peer_that_cannot_fit_is_not_started(mfbench, fakes):
     """By what its library takes as measured, in `plan` and in `run` alike."""
     what = spec([fake("exits", memory_gb=0.02), fake("well")])
-    (fakes / "spec.json").write_text(json.dumps(what))
-    done = mfbench("plan", "spec.json", "--no-measure", "--json", cwd=fakes)
+    done = mfbench("plan", "spec.json", "--no-measure", "--json", cwd=fakes, spec=what)
     small, large = json.loads(done.stdout)["cases"]
     assert "memory, 20.5 MiB are for it (memory_gb)" in small["note"] and large["note"] == ""
     assert small["process_bytes"] > 40e6 and small["process_unknown"] == ""
@@ -178,8 +167,7 @@ def test_a_peer_that_cannot_fit_is_not_started(mfbench, fakes):
 
 def test_a_program_is_planned_without_its_process(mfbench, tmp_path):
     what = spec([{"name": "peer", "library": "qmf", "program": "wals"}])
-    (tmp_path / "spec.json").write_text(json.dumps(what))
-    done = mfbench("plan", "spec.json", "--no-measure", "--json", cwd=tmp_path)
+    done = mfbench("plan", "spec.json", "--no-measure", "--json", cwd=tmp_path, spec=what)
     (case,) = json.loads(done.stdout)["cases"]
     assert case["process_bytes"] is None and "a program of one's own" in case["process_unknown"]
     assert "its process: unknown" in mfbench("plan", "spec.json", "--no-measure", cwd=tmp_path).stdout
@@ -302,13 +290,15 @@ def start(mfbench, folder, mode):
     (folder / "spec.json").write_text(json.dumps(spec([fake(mode, timeout_s=60)])))
     process = subprocess.Popen([mfbench.program, "run", "spec.json", "--out", "out", "--quiet"], cwd=folder,
                                env=mfbench.environment(), stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
-    for _ in range(3000):
+
+    def has_started():
         found = [child for child in peers_of(process.pid) if "supervisor.py" in command_of(child)]
-        if len(found) > 1 and "mfbench-peer-" in os.readlink(f"/proc/{found[1]}/cwd"):
-            return process, found
-        time.sleep(0.01)
-    process.kill()
-    pytest.fail("the peer did not start")
+        return len(found) > 1 and "mfbench-peer-" in os.readlink(f"/proc/{found[1]}/cwd") and found
+    try:
+        return process, wait_for(has_started, "peer")
+    except BaseException:
+        process.kill()
+        raise
 
 
 def command_of(pid):
@@ -420,8 +410,7 @@ def test_peers_are_listed_described_and_swept(mfbench, tmp_path):
     assert len(json.loads(mfbench("describe", "peer:surprise", "--json", cwd=tmp_path).stdout)) == 3
     what = spec([{"name": "peer", "library": "surprise", "algorithm": ["svd", "baseline_sgd"],
                   "learning_rate": [0.005, 0.01]}])
-    (tmp_path / "spec.json").write_text(json.dumps(what))
-    done = mfbench("validate", "spec.json", "--json", cwd=tmp_path)
+    done = mfbench("validate", "spec.json", "--json", cwd=tmp_path, spec=what)
     cases = json.loads(done.stdout)
     assert [case["case"]["algorithm"] for case in cases] == \
         ["peer:surprise:svd"] * 2 + ["peer:surprise:baseline_sgd"] * 2
@@ -441,8 +430,7 @@ def test_peers_are_listed_described_and_swept(mfbench, tmp_path):
     ({"name": "peer", "library": "implicit", "alpha": -1}, "alpha"),
 ])
 def test_a_wrong_entry_names_the_nearest(mfbench, tmp_path, entry, words):
-    (tmp_path / "spec.json").write_text(json.dumps(spec([entry])))
-    done = mfbench("validate", "spec.json", cwd=tmp_path)
+    done = mfbench("validate", "spec.json", cwd=tmp_path, spec=spec([entry]))
     assert done.returncode == 2 and words in done.stderr and "$.algorithms[0]" in done.stderr, done.stderr
 
 
@@ -473,8 +461,7 @@ def test_a_library_of_ones_own_is_one_folder(mfbench, fakes, own):
     assert "ratings of the mean" in mfbench("describe", "peer:item_means", cwd=fakes).stdout
     entry = {"name": "peer", "library": "item_means", "damping": [0, 5]}
     what = spec([entry])
-    (fakes / "spec.json").write_text(json.dumps(what))
-    assert mfbench("validate", "spec.json", cwd=fakes).returncode == 0
+    assert mfbench("validate", "spec.json", cwd=fakes, spec=what).returncode == 0
     schema = mfbench("schema", cwd=fakes).stdout
     assert "peer:item_means:damped" in schema and "item_means" in mfbench("doctor", cwd=fakes).stdout
     plain, damped = run(mfbench, fakes, what, code=0)
@@ -513,8 +500,7 @@ def test_a_wrong_form_is_told_with_its_place(mfbench, fakes, own, name):
         form["algorithms"]["damped"]["params"], words = WRONG_PARAMS[name]
         words = ": $.algorithms.damped.params" + words
     (own / "peer.json").write_text(form if isinstance(form, str) else json.dumps(form))
-    done = mfbench("list", cwd=fakes)
-    assert done.returncode == 2, done.stdout
+    done = mfbench("list", cwd=fakes, code=2)
     assert str(own / "peer.json") in done.stderr and words in done.stderr.replace('"factors"', "'factors'"), done.stderr
 
 
@@ -542,8 +528,7 @@ def test_a_program_without_its_peers_says_where_they_are(mfbench, fakes, monkeyp
     (fakes / "nothing").mkdir()
     monkeypatch.setenv("MFBENCH_PEER_SCRIPTS", str(fakes / "nothing"))
     assert "peer:" not in mfbench("list", cwd=fakes).stdout
-    (fakes / "spec.json").write_text(json.dumps(spec([fake("well")])))
-    done = mfbench("validate", "spec.json", cwd=fakes)
+    done = mfbench("validate", "spec.json", cwd=fakes, spec=spec([fake("well")]))
     assert done.returncode == 2 and "$.algorithms[0].library: no library is beside" in done.stderr, done.stderr
 
 

@@ -12,8 +12,7 @@ SPEC = {"name": "placed", "datasets": [{"like": "ml-100k", "scale": 0.05}], "sto
 @pytest.fixture
 def run(mfbench, tmp_path):
     def run(out, *arguments):
-        (tmp_path / "placed.json").write_text(json.dumps(SPEC))
-        done = mfbench("run", "placed.json", "--out", out, "--quiet", *arguments, cwd=tmp_path)
+        done = mfbench("run", "placed.json", "--out", out, "--quiet", *arguments, cwd=tmp_path, spec=SPEC)
         path = next((tmp_path / out).glob("*.jsonl"), None) if done.returncode == 0 else None
         return done, path and json.loads(path.read_text().splitlines()[0])["placement"]
     return run
@@ -44,10 +43,8 @@ def test_each_thread_sees_a_cpu_of_its_own(run):
 def test_the_mask_of_the_caller_is_kept(mfbench, tmp_path):
     """taskset and batch systems: no thread is bound to a CPU that is not ours."""
     cpu = max(os.sched_getaffinity(0))
-    (tmp_path / "placed.json").write_text(json.dumps(SPEC))
-    done = mfbench("run", "placed.json", "--out", "out", "--pin", "cores", cwd=tmp_path,
-                   preexec_fn=lambda: os.sched_setaffinity(0, {cpu}))
-    assert done.returncode == 0, done.stderr
+    mfbench("run", "placed.json", "--out", "out", "--pin", "cores", cwd=tmp_path,
+            preexec_fn=lambda: os.sched_setaffinity(0, {cpu}), code=0, spec=SPEC)
     header = json.loads(next((tmp_path / "out").glob("*.jsonl")).read_text().splitlines()[0])
     assert header["placement"]["cpus"] == [str(cpu)]
     assert header["environment"]["cores"] == 1

@@ -24,9 +24,7 @@ SECONDS = 120  # for the data of the first run
 
 
 def plan_of(mfbench, folder, spec, *options):
-    (folder / "plan.json").write_text(json.dumps(spec))
-    done = mfbench("plan", "plan.json", "--no-measure", "--json", *options, cwd=folder)
-    assert done.returncode == 0, done.stderr
+    done = mfbench("plan", "plan.json", "--no-measure", "--json", *options, cwd=folder, code=0, spec=spec)
     return {case["case_id"]: case for case in json.loads(done.stdout)["cases"]}
 
 
@@ -48,8 +46,7 @@ def cached(mfbench, cpu_spec, tmp_path_factory):
     """A folder in which the data have been made and cached."""
     folder = tmp_path_factory.mktemp("peaks")
     (folder / "s.json").write_text(json.dumps(cpu_spec | {"algorithms": ALGORITHMS[:1]}))
-    done = mfbench("run", "s.json", "--out", "first", "--quiet", cwd=folder)
-    assert done.returncode == 0, done.stderr
+    mfbench("run", "s.json", "--out", "first", "--quiet", cwd=folder, code=0)
     return folder
 
 
@@ -57,8 +54,7 @@ def cached(mfbench, cpu_spec, tmp_path_factory):
 def test_memory_of_the_host_is_foreseen(mfbench, cached, cpu_spec, sharing):
     planned = plan_of(mfbench, cached, cpu_spec)
     out = "-".join(["out", *sharing])
-    done = mfbench("run", "plan.json", "--out", out, "--quiet", *sharing, cwd=cached)
-    assert done.returncode == 0, done.stderr
+    mfbench("run", "plan.json", "--out", out, "--quiet", *sharing, cwd=cached, code=0)
     footers = footers_of(cached / out)
     assert len(footers) == len(ALGORITHMS)
     for case, (_, footer) in footers.items():

@@ -11,6 +11,8 @@ import sys
 import numpy
 import pytest
 
+from support import cases_of
+
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 
 # Lines of cuMF_ALS, cuMF_SGD and cu2rec, each with our own line after an iteration, which times it.
@@ -171,12 +173,10 @@ def put(places, name, text):
 def run(mfbench, places, entry, code=0, epochs=2, **keys):
     spec = {"name": "programs", "datasets": [{"path": "ratings.txt"}], "split": {"holdout": 0.2, "seed": 1},
             "stop": {"epochs": epochs}, "algorithms": [{"name": "peer", **entry}], **keys}
-    (places / "spec.json").write_text(json.dumps(spec))
-    done = mfbench("run", "spec.json", "--out", "out", "--quiet", "--rerun", cwd=places)
+    done = mfbench("run", "spec.json", "--out", "out", "--quiet", "--rerun", cwd=places, spec=spec)
     assert done.returncode == code, done.stdout + done.stderr
-    (name,) = json.loads((places / "out" / "spec.json").read_text())["cases"]
-    lines = [json.loads(line) for line in (places / "out" / f"{name}.jsonl").read_text().splitlines()]
-    return lines[0], lines[1:-1], lines[-1]
+    ((header, *trace, footer),) = cases_of(places / "out")
+    return header, trace, footer
 
 
 def seen(places):
@@ -329,12 +329,9 @@ def test_a_trial_gets_the_validation_part(mfbench, places):
              "tune": {"trials": 1, "over": {"reg": [0.01, 0.1]}}}
     spec = {"name": "t", "datasets": [{"path": "ratings.txt"}], "stop": {"epochs": 1},
             "split": {"holdout": 0.2, "validation": 0.2, "seed": 1}, "algorithms": [entry]}
-    (places / "spec.json").write_text(json.dumps(spec))
-    done = mfbench("tune", "spec.json", "--out", "out", cwd=places)
-    assert done.returncode == 0, done.stdout + done.stderr
+    mfbench("tune", "spec.json", "--out", "out", cwd=places, code=0, spec=spec)
     trial = rated(seen(places)["test"])
-    done = mfbench("run", "spec.json", "--out", "out", "--quiet", cwd=places)
-    assert done.returncode == 0, done.stdout + done.stderr
+    mfbench("run", "spec.json", "--out", "out", "--quiet", cwd=places, code=0)
     assert trial and rated(seen(places)["test"]) and not set(trial) & set(rated(seen(places)["test"]))
 
 

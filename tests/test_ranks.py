@@ -5,7 +5,6 @@ where MPI is there."""
 import contextlib
 import json
 import os
-import pathlib
 import resource
 import shutil
 import signal
@@ -14,7 +13,7 @@ import time
 
 import pytest
 
-from processes import children_of
+from support import children_of, is_gone, lines_of, wait_for
 
 SPEC = {
     "name": "ranks",
@@ -39,16 +38,13 @@ def write(folder, spec, name="spec.json"):
     return path
 
 
-def lines_of(folder):
+def cases_in(folder):
     """Of each case: header, trace and footer."""
-    found = []
-    for path in sorted((folder / "results/runs/ranks").glob("*.jsonl")):
-        found.append([json.loads(line) for line in path.read_text().splitlines()])
-    return found
+    return [lines_of(path) for path in sorted((folder / "results/runs/ranks").glob("*.jsonl"))]
 
 
 def rmse_of(folder):
-    (lines,) = lines_of(folder)
+    (lines,) = cases_in(folder)
     return [line["test_rmse"] for line in lines if line["type"] == "trace"]
 
 
@@ -78,18 +74,16 @@ def mpirun(mfbench):
 @pytest.fixture(scope="module")
 def alone(mfbench, tmp_path_factory):
     folder = tmp_path_factory.mktemp("alone")
-    done = mfbench("run", write(folder, SPEC), cwd=folder)
-    assert done.returncode == 0, done.stderr
+    mfbench("run", write(folder, SPEC), cwd=folder, code=0)
     return rmse_of(folder)
 
 
 @pytest.mark.parametrize("count", [2, 3, 4])
 def test_any_number_of_ranks_has_the_numbers_of_one(mfbench, tmp_path, alone, count):
-    done = mfbench("run", write(tmp_path, with_ranks(count)), cwd=tmp_path)
-    assert done.returncode == 0, done.stderr
+    done = mfbench("run", write(tmp_path, with_ranks(count)), cwd=tmp_path, code=0)
     assert done.stderr == ""
     assert rmse_of(tmp_path) == alone
-    (lines,) = lines_of(tmp_path)
+    (lines,) = cases_in(tmp_path)
     header, footer = lines[0], lines[-1]
     assert header["algorithm"]["params"]["ranks"] == count
     assert footer["status"] == "completed"
@@ -108,9 +102,8 @@ def test_blocks_of_items_go_round(mfbench, tmp_path):
     """fpsgd: not the bits of one process, which takes blocks in another order, but as good."""
     spec = {**SPEC, "datasets": [{"like": "ml-100k"}], "evaluate": {"every": 4}, "stop": {"epochs": 10},
             "algorithms": [{"name": "fpsgd", "factors": 16, "threads": 1, "ranks": [1, 3]}]}
-    done = mfbench("run", write(tmp_path, spec), cwd=tmp_path)
-    assert done.returncode == 0, done.stderr
-    alone, three = lines_of(tmp_path)
+    mfbench("run", write(tmp_path, spec), cwd=tmp_path, code=0)
+    alone, three = cases_in(tmp_path)
     assert [line["epoch"] for line in three if line["type"] == "trace"] == [0, 4, 8, 10]
     assert abs(alone[-1]["final_test_rmse"] - three[-1]["final_test_rmse"]) < 0.003
     assert alone[-1]["final_test_rmse"] < alone[1]["test_rmse"] - 0.1
@@ -127,20 +120,18 @@ def test_ranks_may_have_nothing_to_do(mfbench, tmp_path):
     pairs = [(user, item) for user in range(20) for item in range(2)]
     (tmp_path / "few.csv").write_text("user,item,rating\n" + "".join(f"{u},{i},{1 + (u + i) % 5}\n" for u, i in pairs))
     spec = {**with_ranks([1, 4]), "datasets": [{"path": "few.csv"}]}
-    done = mfbench("run", write(tmp_path, spec), cwd=tmp_path)
-    assert done.returncode == 0, done.stderr
+    mfbench("run", write(tmp_path, spec), cwd=tmp_path, code=0)
     one, four = ([line["test_rmse"] for line in lines if line["type"] == "trace"]
-                 for lines in lines_of(tmp_path))
+                 for lines in cases_in(tmp_path))
     assert one == four
-    footer = lines_of(tmp_path)[1][-1]
+    footer = cases_in(tmp_path)[1][-1]
     assert 0 in [rank["facts"]["own_items"] for rank in footer["ranks"]]
 
 
 def test_a_sweep_uses_as_many_as_each_case_asks_for(mfbench, tmp_path, alone):
     spec = with_ranks([1, 2, 3])
-    done = mfbench("run", write(tmp_path, spec), cwd=tmp_path)
-    assert done.returncode == 0, done.stderr
-    cases = lines_of(tmp_path)
+    mfbench("run", write(tmp_path, spec), cwd=tmp_path, code=0)
+    cases = cases_in(tmp_path)
     assert [len(lines[-1].get("ranks", [])) for lines in cases] == [0, 1, 2]
     for lines in cases:
         assert [line["test_rmse"] for line in lines if line["type"] == "trace"] == alone
@@ -169,9 +160,8 @@ def test_each_rank_reads_its_share_and_the_split_is_that_of_one(mfbench, tmp_pat
     write_ratings(tmp_path / "own.csv")
     spec = {**with_ranks([1, 2, 3, 4]), "datasets": [{"path": "own.csv", "split": split}]}
     write(tmp_path, spec)
-    done = mfbench("run", "spec.json", cwd=tmp_path)
-    assert done.returncode == 0, done.stderr
-    one, *several = lines_of(tmp_path)
+    mfbench("run", "spec.json", cwd=tmp_path, code=0)
+    one, *several = cases_in(tmp_path)
     assert "rank_data" not in one[0]
     for lines in several:
         assert lines[0]["rank_data"] == {"held": "share", "why": None, "read": "share", "evaluated_by": "all"}
@@ -186,9 +176,8 @@ def test_a_rule_of_implicit_feedback_is_applied_on_ranks_too(mfbench, tmp_path):
     write_ratings(tmp_path / "own.csv")
     dataset = {"path": "own.csv", "implicit": {"min_rating": 3, "value": "rating"}}
     write(tmp_path, {**with_ranks([1, 2]), "datasets": [dataset]})
-    done = mfbench("run", "spec.json", cwd=tmp_path)
-    assert done.returncode == 0, done.stderr
-    one, several = lines_of(tmp_path)
+    mfbench("run", "spec.json", cwd=tmp_path, code=0)
+    one, several = cases_in(tmp_path)
     assert several[0]["dataset"] == one[0]["dataset"] and one[0]["dataset"]["implicit"]["ratings_dropped"] > 0
     assert traces_of(several) == traces_of(one)
     assert several[0]["rank_data"]["held"] == "whole" and "rule of implicit" in several[0]["rank_data"]["why"]
@@ -202,10 +191,9 @@ def test_who_evaluates_and_what_is_whole_is_in_the_result(mfbench, tmp_path):
     def rank_data(name, dataset, entry, **spec):
         (folder := tmp_path / name).mkdir()
         (folder / "own.csv").symlink_to(tmp_path / "own.csv")
-        done = mfbench("run", write(folder, {**SPEC, "datasets": [dataset], "algorithms": [entry], **spec}),
-                       cwd=folder)
-        assert done.returncode == 0, done.stderr
-        return lines_of(folder)[0][0]["rank_data"]
+        mfbench("run", write(folder, {**SPEC, "datasets": [dataset], "algorithms": [entry], **spec}),
+                cwd=folder, code=0)
+        return cases_in(folder)[0][0]["rank_data"]
 
     fpsgd = {"name": "fpsgd", "factors": 8, "threads": 1, "ranks": 2}
     assert rank_data("fpsgd", own, fpsgd)["evaluated_by"] == "rank 0"
@@ -228,16 +216,15 @@ def test_a_damaged_cache_is_built_again_by_all(mfbench, tmp_path, own_cache):
     write_ratings(tmp_path / "own.csv")
     write(tmp_path, {**with_ranks([1, 3]), "datasets": [{"path": "own.csv"}]})
     assert mfbench("run", "spec.json", cwd=tmp_path, env=own_cache).returncode == 0
-    before = [traces_of(lines) for lines in lines_of(tmp_path)]
+    before = [traces_of(lines) for lines in cases_in(tmp_path)]
     (cache,) = (tmp_path / "cache").glob("*.mfc")
     data = bytearray(cache.read_bytes())
     data[2000] ^= 1
     cache.write_bytes(data)
     write(tmp_path, {**with_ranks(3), "datasets": [{"path": "own.csv"}]})
-    done = mfbench("run", "spec.json", "--rerun", cwd=tmp_path, env=own_cache)
-    assert done.returncode == 0, done.stderr
+    done = mfbench("run", "spec.json", "--rerun", cwd=tmp_path, env=own_cache, code=0)
     assert "the cache is corrupt" in done.stderr and "rebuilding" in done.stderr
-    assert [traces_of(lines) for lines in lines_of(tmp_path)] == before
+    assert [traces_of(lines) for lines in cases_in(tmp_path)] == before
 
 
 def test_a_rank_holds_its_share_of_the_memory(mfbench, tmp_path, own_cache):
@@ -249,9 +236,8 @@ def test_a_rank_holds_its_share_of_the_memory(mfbench, tmp_path, own_cache):
         (folder := tmp_path / name).mkdir()
         entry = {"name": "als_cpu", "factors": 2, "threads": 1, "ranks": count}
         write(folder, {**SPEC, "datasets": [dataset], "stop": {"epochs": 1}, "algorithms": [entry]})
-        done = mfbench("run", "spec.json", cwd=folder, env=own_cache)
-        assert done.returncode == 0, done.stderr
-        (lines,) = lines_of(folder)
+        mfbench("run", "spec.json", cwd=folder, env=own_cache, code=0)
+        (lines,) = cases_in(folder)
         footer, errors[name] = lines[-1], traces_of(lines)
         return [footer["peak_host_bytes"], *(one["peak_host_bytes"] for one in footer.get("ranks", []))]
 
@@ -270,7 +256,7 @@ def test_a_rank_holds_its_share_of_the_memory(mfbench, tmp_path, own_cache):
 def test_mpi_has_the_same_numbers(mpirun, tmp_path, alone, count):
     done = mpirun(count, "run", write(tmp_path, with_ranks([1, count])), cwd=tmp_path)
     assert done.returncode == 0, done.stderr
-    for lines in lines_of(tmp_path):
+    for lines in cases_in(tmp_path):
         assert [line["test_rmse"] for line in lines if line["type"] == "trace"] == alone
     assert done.stdout.count("results in") == 1  # rank 0 alone tells
 
@@ -280,7 +266,7 @@ def test_ranks_of_mpi_read_their_shares(mpirun, tmp_path):
     spec = {**with_ranks([1, 3]), "datasets": [{"path": "own.csv", "split": {"holdout": 0.2}}]}
     done = mpirun(3, "run", write(tmp_path, spec), cwd=tmp_path)
     assert done.returncode == 0, done.stderr
-    one, three = lines_of(tmp_path)
+    one, three = cases_in(tmp_path)
     assert three[0]["rank_data"]["read"] == "share"
     assert traces_of(three) == traces_of(one)
 
@@ -325,11 +311,9 @@ def test_bad_use_is_refused_before_anything_is_loaded(mfbench, mpirun, tmp_path)
 
 def test_an_algorithm_without_ranks_says_so(mfbench, tmp_path):
     spec = {**SPEC, "algorithms": [{"name": "sgd_serial", "ranks": 2}]}
-    done = mfbench("run", write(tmp_path, spec), cwd=tmp_path)
-    assert done.returncode == 2
+    done = mfbench("run", write(tmp_path, spec), cwd=tmp_path, code=2)
     assert "$.algorithms[0].ranks" in done.stderr
-    done = mfbench("run", write(tmp_path, with_ranks(2)), "--pin", "cores", cwd=tmp_path)
-    assert done.returncode == 2
+    done = mfbench("run", write(tmp_path, with_ranks(2)), "--pin", "cores", cwd=tmp_path, code=2)
     assert "--pin" in done.stderr and "2 ranks" in done.stderr
 
 
@@ -354,15 +338,6 @@ def test_a_search_is_run_by_one_process(mfbench, tmp_path, command, entry, words
 # ---- faults ---------------------------------------------------------------------------------------
 
 
-def wait_for(condition, seconds=30):
-    end = time.monotonic() + seconds
-    while time.monotonic() < end:
-        if condition():
-            return
-        time.sleep(0.02)
-    pytest.fail("it did not come to that")
-
-
 def epochs_in(folder):
     return sum(path.read_text().count('"trace"') for path in folder.glob("**/*.jsonl"))
 
@@ -372,21 +347,9 @@ def long_run(mfbench, tmp_path):
     """A case of three ranks in the middle of its epochs, after one that is finished."""
     short = with_ranks(2)["algorithms"][0]
     spec = {**LONG, "algorithms": [{**short, "stop": {"epochs": 1}}, *LONG["algorithms"]]}
-    write(tmp_path, spec)
-    process = subprocess.Popen([mfbench.program, "run", "spec.json"], cwd=tmp_path, text=True,
-                               env=mfbench.environment(), stdout=subprocess.PIPE,
-                               stderr=subprocess.PIPE)
-    wait_for(lambda: epochs_in(tmp_path) > 6)
-    yield process
-    process.kill()
-    process.communicate()
-
-
-def is_gone(pid):
-    try:
-        return pathlib.Path(f"/proc/{pid}/stat").read_text().rsplit(") ", 1)[1][0] in "ZX"
-    except FileNotFoundError:
-        return True
+    with running(mfbench, tmp_path, spec) as process:
+        wait_for(lambda: epochs_in(tmp_path) > 6)
+        yield process
 
 
 def gone(pids):
@@ -394,9 +357,9 @@ def gone(pids):
 
 
 @contextlib.contextmanager
-def running(mfbench, folder, spec, environment=None):
+def running(mfbench, folder, spec, environment=None, command=None):
     write(folder, spec)
-    process = subprocess.Popen([mfbench.program, "run", "spec.json"], cwd=folder, text=True,
+    process = subprocess.Popen(command or [mfbench.program, "run", "spec.json"], cwd=folder, text=True,
                                env=environment or mfbench.environment(), stdout=subprocess.PIPE,
                                stderr=subprocess.PIPE)
     try:
@@ -413,14 +376,14 @@ def expect_named(process, rank):
     os.kill(others[rank - 1], signal.SIGKILL)
     _, stderr = process.communicate(timeout=15)
     assert time.monotonic() - start < 10
-    wait_for(lambda: gone(others), 2)
+    wait_for(lambda: gone(others), seconds=2)
     assert process.returncode == 4
     assert stderr.count("error:") == 1, stderr
     assert f"rank {rank}: its process was ended by signal 9" in stderr, stderr
 
 
 def finished(folder):
-    return [lines[-1]["status"] for lines in lines_of(folder) if lines[-1]["type"] == "footer"]
+    return [lines[-1]["status"] for lines in cases_in(folder) if lines[-1]["type"] == "footer"]
 
 
 @pytest.mark.parametrize("by", [signal.SIGKILL, signal.SIGSEGV])
@@ -473,20 +436,13 @@ def test_a_rank_without_memory_is_named_and_the_run_goes_on(mfbench, tmp_path):
     other = {**first, "reg": 0.1, "stop": {"epochs": 1}}
     alone = {**other, "ranks": 1}
     spec = {**SPEC, "datasets": [{"like": "ml-100k"}], "algorithms": [first, other, alone]}
-    write(tmp_path, spec)
-    process = subprocess.Popen([mfbench.program, "run", "spec.json"], cwd=tmp_path, text=True,
-                               env=mfbench.environment(), stdout=subprocess.PIPE,
-                               stderr=subprocess.PIPE)
-    try:
+    with running(mfbench, tmp_path, spec) as process:
         wait_for(lambda: epochs_in(tmp_path) > 1)
         resource.prlimit(children_of(process.pid)[0], resource.RLIMIT_AS, (1 << 20, 1 << 20))
         _, stderr = process.communicate(timeout=60)
-    finally:
-        process.kill()
-        process.communicate()
     assert process.returncode == 1, stderr
     footers = {tuple(lines[0]["algorithm"]["params"].get(key) for key in ("ranks", "reg")): lines[-1]
-               for lines in lines_of(tmp_path)}
+               for lines in cases_in(tmp_path)}
     assert footers[3, 0.1]["status"] == "oom"
     assert footers[3, 0.1]["stop_reason"].startswith("rank 1: ")
     assert footers[None, 0.1]["status"] == "completed"
@@ -496,7 +452,7 @@ def test_the_others_end_with_rank_0(long_run):
     others = children_of(long_run.pid)
     long_run.kill()
     long_run.communicate()
-    wait_for(lambda: gone(others), 10)
+    wait_for(lambda: gone(others), seconds=10)
 
 
 def test_interrupted_ranks_end_after_the_epoch(mfbench, tmp_path, long_run):
@@ -511,20 +467,13 @@ def test_interrupted_ranks_end_after_the_epoch(mfbench, tmp_path, long_run):
 
 
 def test_a_rank_of_mpi_that_is_killed_ends_all(mfbench, mpirun, tmp_path):
-    write(tmp_path, LONG)
-    process = subprocess.Popen(mpirun.command(3, mfbench.program, "run", "spec.json"), cwd=tmp_path,
-                               text=True, env=mfbench.environment(), stdout=subprocess.PIPE,
-                               stderr=subprocess.PIPE)
-    try:
+    with running(mfbench, tmp_path, LONG, command=mpirun.command(3, mfbench.program, "run", "spec.json")) as process:
         wait_for(lambda: epochs_in(tmp_path) > 4)
         ranks = children_of(process.pid)
         assert len(ranks) == 3
         start = time.monotonic()
         os.kill(ranks[1], signal.SIGKILL)
         _, stderr = process.communicate(timeout=15)
-        wait_for(lambda: gone(ranks), 10 - (time.monotonic() - start))
+        wait_for(lambda: gone(ranks), seconds=10 - (time.monotonic() - start))
         assert process.returncode != 0
         assert "rank 1" in stderr  # mpirun says so
-    finally:
-        process.kill()
-        process.communicate()

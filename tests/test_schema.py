@@ -17,8 +17,7 @@ COMMITTED = [path for path in sorted((ROOT / "experiments").rglob("*.json"))
 
 @pytest.fixture(scope="module")
 def validator(mfbench, tmp_path_factory):
-    done = mfbench("schema", cwd=tmp_path_factory.mktemp("schema"))
-    assert done.returncode == 0, done.stderr
+    done = mfbench("schema", cwd=tmp_path_factory.mktemp("schema"), code=0)
     schema = json.loads(done.stdout)
     jsonschema.Draft202012Validator.check_schema(schema)
     return jsonschema.Draft202012Validator(schema)
@@ -26,8 +25,7 @@ def validator(mfbench, tmp_path_factory):
 
 def verdicts(mfbench, validator, folder, spec):
     """What the schema and the program say against the spec; empty where they accept it."""
-    (folder / "spec.json").write_text(json.dumps(spec))
-    done = mfbench("validate", "spec.json", cwd=folder)
+    done = mfbench("validate", "spec.json", cwd=folder, spec=spec)
     assert done.returncode in (0, 2), done.stderr
     return [str(error.message) for error in validator.iter_errors(spec)], done.stderr
 
@@ -335,18 +333,14 @@ def test_validate_looks_at_the_data_of_every_set(mfbench, tmp_path):
     (tmp_path / "good.csv").write_text("user,item,rating\n5,10,3.5\n")
     (tmp_path / "words.txt").write_text("once upon a time\n")
     spec = {**MINIMAL, "datasets": ["like:ml-100k", "good.csv", "words.txt", "none.csv", "ml-25m"]}
-    (tmp_path / "spec.json").write_text(json.dumps(spec))
-    done = mfbench("validate", "spec.json", "--data", cwd=tmp_path)
-    assert done.returncode == 3
+    done = mfbench("validate", "spec.json", "--data", cwd=tmp_path, code=3, spec=spec)
     assert done.stdout == ("ml-100k look-alike: made when it is needed\n"
                            "good.csv: csv, not cached yet\n")
     for problem in ("$.datasets[2]: words.txt: found the extension", "$.datasets[3]: none.csv: no such file",
                     "$.datasets[4]: ml-25m: "):
         assert problem in done.stderr
     spec["datasets"] = spec["datasets"][:2]
-    (tmp_path / "spec.json").write_text(json.dumps(spec))
-    done = mfbench("validate", "spec.json", "--data", cwd=tmp_path)
-    assert done.returncode == 0
+    done = mfbench("validate", "spec.json", "--data", cwd=tmp_path, code=0, spec=spec)
     assert done.stdout.endswith("spec.json: valid, 2 cases; its data are at hand\n")
     cases = json.loads(mfbench("validate", "spec.json", "--data", "--json", cwd=tmp_path).stdout)
     assert len(cases) == 2
@@ -356,8 +350,7 @@ def test_the_schema_knows_imported_sets(mfbench, tmp_path):
     (tmp_path / "r.csv").write_text("user,item,rating\n5,10,3.5\n")
     (tmp_path / "t.csv").write_text("user,item,rating\n5,11,3.5\n")
     for arguments in (["whole.set", "r.csv"], ["parts", "--train", "r.csv", "--test", "t.csv"]):
-        done = mfbench("data", "import", *arguments, "--replace", cwd=tmp_path)
-        assert done.returncode == 0, done.stderr
+        mfbench("data", "import", *arguments, "--replace", cwd=tmp_path, code=0)
     schema = jsonschema.Draft202012Validator(json.loads(mfbench("schema", cwd=tmp_path).stdout))
     for entries, right in [(["whole.set", "parts@imported", {"name": "parts"}], True),
                            (["whole.set@imported"], False), (["parts@other"], False),

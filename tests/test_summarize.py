@@ -159,8 +159,7 @@ def test_every_key_that_a_run_writes_is_a_field(mfbench, tmp_path):
     spec = {"name": "s", "datasets": ["like:ml-100k:0.05"], "stop": {"epochs": 1},
             "evaluate": {"user_groups": 2, "train": True, "ranking": True},
             "algorithms": [{"name": "ruler", "sleep_ms": 0}, {"name": "sgd_serial"}]}
-    (tmp_path / "s.json").write_text(json.dumps(spec))
-    assert mfbench("run", "s.json", "--out", "r", cwd=tmp_path).returncode == 0
+    assert mfbench("run", "s.json", "--out", "r", cwd=tmp_path, spec=spec).returncode == 0
     for path in (tmp_path / "r").glob("*.jsonl"):
         for line in map(json.loads, path.read_text().splitlines()):
             for key, value in line.items():
@@ -172,8 +171,7 @@ def test_columns_and_their_order_do_not_depend_on_the_order_of_the_folders(mfben
     folders = [REFERENCE / "h200" / name for name in ("ml-1m", "cumf_als/fig8", "ccd/speed")]
     heads = []
     for number, order in enumerate((folders, folders[::-1])):
-        done = mfbench("summarize", *order, "--out", f"c{number}.csv", f"t{number}.csv", cwd=tmp_path)
-        assert done.returncode == 0, done.stderr
+        mfbench("summarize", *order, "--out", f"c{number}.csv", f"t{number}.csv", cwd=tmp_path, code=0)
         heads.append([(tmp_path / f"{table}{number}.csv").open().readline() for table in "ct"])
     assert heads[0] == heads[1]
 
@@ -184,8 +182,7 @@ def test_what_is_damaged_or_foreign_is_named_left_out_and_in_the_exit_code(mfben
     damaged.write_text(damaged.read_text()[:-400] + "\n")
     (tmp_path / "run" / "foreign.jsonl").write_text('{"prompt": "a", "text": "b"}\n')
     (tmp_path / "run" / f"{ids[5]}.jsonl").unlink()
-    done = mfbench("summarize", "run", "--out", "c.csv", "t.csv", cwd=tmp_path)
-    assert done.returncode == 1
+    done = mfbench("summarize", "run", "--out", "c.csv", "t.csv", cwd=tmp_path, code=1)
     left_out = [line for line in done.stderr.splitlines() if line.startswith("warning: ")]
     assert len(left_out) == 2
     assert f"run/{damaged.name}: line " in done.stderr and "run/foreign.jsonl: line 1" in done.stderr
@@ -200,10 +197,8 @@ def test_cases_that_the_spec_no_longer_lists_are_counted_and_asked_for(mfbench, 
             "algorithms": [{"name": "ruler", "sleep_ms": 0, "offset": [1, 2]}]}
     for offsets in ([1, 2], [2, 3]):
         spec["algorithms"][0]["offset"] = offsets
-        (tmp_path / "s.json").write_text(json.dumps(spec))
-        assert mfbench("run", "s.json", "--out", "r", cwd=tmp_path).returncode == 0
-    done = mfbench("summarize", "r", "--out", "c.csv", "t.csv", cwd=tmp_path)
-    assert done.returncode == 0
+        assert mfbench("run", "s.json", "--out", "r", cwd=tmp_path, spec=spec).returncode == 0
+    done = mfbench("summarize", "r", "--out", "c.csv", "t.csv", cwd=tmp_path, code=0)
     assert "1 cases that their spec.json does not list" in done.stderr
     assert [row["params.offset"] for row in read(tmp_path / "c.csv")] == ["2.0", "3.0"]
     done = mfbench("summarize", "r", "--unlisted", "--out", "c.csv", "t.csv", cwd=tmp_path)
@@ -221,8 +216,7 @@ def test_wrong_calls_say_what_is_expected(mfbench, tmp_path):
                             ((source,), "--json, or --out"),
                             (("nowhere", "--out", "c.csv", "t.csv"), "nowhere: no such file"),
                             ((ROOT / "docs", "--out", "c.csv", "t.csv"), "no result")]:
-        done = mfbench("summarize", *arguments, cwd=tmp_path)
-        assert done.returncode == 2, arguments
+        done = mfbench("summarize", *arguments, cwd=tmp_path, code=2)
         assert said in done.stderr
     done = mfbench("summarize", source, "--out", "nowhere/c.csv", "t.csv", cwd=tmp_path)
     assert done.returncode == 4 and "nowhere/c.csv" in done.stderr
@@ -240,8 +234,7 @@ def test_the_worked_example_runs_and_prints_what_the_page_shows(mfbench, tmp_pat
     section = PAGE.read_text().split("## Taking results away")[1]
     (command,) = re.findall(r"^    mfbench (summarize results/reference.*)$", section, re.M)
     (tmp_path / "results").symlink_to(ROOT / "results")
-    done = mfbench(*command.split(), cwd=tmp_path)
-    assert done.returncode == 0, done.stderr
+    mfbench(*command.split(), cwd=tmp_path, code=0)
     text = dict(block for block in blocks(PAGE) if block[0] in ("python", "text"))
     done = subprocess.run([sys.executable, "-W", "error", "-c", text["python"]], cwd=tmp_path,
                           text=True, capture_output=True)
@@ -254,8 +247,7 @@ def test_pandas_reads_a_table_in_one_line_to_the_last_bit(mfbench, tmp_path):
     import pandas as pd
 
     folder = REFERENCE / "h200" / "cumf_als" / "fig8"
-    done = mfbench("summarize", folder, "--out", "cases.csv", "trace.csv", cwd=tmp_path)
-    assert done.returncode == 0, done.stderr
+    mfbench("summarize", folder, "--out", "cases.csv", "trace.csv", cwd=tmp_path, code=0)
     older = tuple(map(int, pd.__version__.split(".")[:2])) < (3, 1)
     exact = {"float_precision": "round_trip"} if older else {}
     trace = pd.read_csv(tmp_path / "trace.csv", **exact)

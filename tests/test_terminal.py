@@ -33,9 +33,7 @@ def hostile(mfbench, tmp_path_factory):
     spec = {"name": HOSTILE, "datasets": [{"path": data, "format": "triples"}],
             "stop": {"epochs": 2}, "seeds": [1, 2, 3], "target_rmse": 1.5,
             "algorithms": [{"name": "sgd_serial", "factors": 2}]}
-    (folder / "spec.json").write_text(json.dumps(spec))
-    done = mfbench("run", "spec.json", "--out", "out", cwd=folder)
-    assert done.returncode == 0, done.stderr
+    done = mfbench("run", "spec.json", "--out", "out", cwd=folder, code=0, spec=spec)
     assert "ratings\\x1b[31mred" in done.stdout and is_clean(done.stdout + done.stderr)
     for path in (folder / "out").glob("*.jsonl"):
         (folder / "other").mkdir(exist_ok=True)
@@ -126,8 +124,7 @@ def test_messages_about_hostile_keys_and_values(mfbench, tmp_path):
                    {"datasets": [{"path": "x.csv", "format": HOSTILE}]},
                    {"datasets": [{"like": "ml-100k", "label": f"a{TURNED}"}]},
                    {"datasets": [{"like": "ml-100k", "label": "a\u009b"}]}):
-        (tmp_path / "spec.json").write_text(json.dumps({**good, **change}))
-        done = mfbench("validate", "spec.json", cwd=tmp_path)
+        done = mfbench("validate", "spec.json", cwd=tmp_path, spec={**good, **change})
         assert done.returncode == 2 and is_clean(done.stdout + done.stderr), (change, done.stderr)
 
 

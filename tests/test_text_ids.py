@@ -21,9 +21,7 @@ def trained(mfbench, tmp_path_factory):
     spec = {"name": "own", "datasets": [{"path": "ratings.csv"}],
             "stop": {"epochs": 60}, "save_model": True, "schedule": {"learning_rate": 0.02},
             "algorithms": [{"name": "sgd_serial", "factors": 8}]}
-    (folder / "own.json").write_text(json.dumps(spec))
-    done = mfbench("run", "own.json", "--out", "out", cwd=folder)
-    assert done.returncode == 0, done.stderr
+    mfbench("run", "own.json", "--out", "out", cwd=folder, code=0, spec=spec)
     (model,) = (folder / "out" / "models").iterdir()
     return folder, model
 
@@ -40,8 +38,7 @@ def test_the_model_has_the_names_beside_the_rows(trained):
 def test_recommend_gives_what_the_user_likes(mfbench, trained):
     folder, model = trained
     for user in ("zoë1", "user, 3"):
-        done = mfbench("recommend", model, "--user", user, "-k", 3, cwd=folder)
-        assert done.returncode == 0, done.stderr
+        done = mfbench("recommend", model, "--user", user, "-k", 3, cwd=folder, code=0)
         items = [line.split("\t")[0] for line in done.stdout.splitlines()]
         assert len(items) == 3
         assert all(int(item[1:]) % 2 == 1 for item in items), "odd users like odd items"
@@ -51,8 +48,7 @@ def test_recommend_gives_what_the_user_likes(mfbench, trained):
 
 def test_pairs_are_cut_at_tabs_or_blanks(mfbench, trained):
     folder, model = trained
-    done = mfbench("predict", model, cwd=folder, input="zoë1 B000003\nuser, 3\tB000003\n")
-    assert done.returncode == 0, done.stderr
+    done = mfbench("predict", model, cwd=folder, input="zoë1 B000003\nuser, 3\tB000003\n", code=0)
     lines = [line.split("\t") for line in done.stdout.splitlines()]
     assert [line[:2] for line in lines] == [["zoë1", "B000003"], ["user, 3", "B000003"]]
     for user, _, score in lines:
@@ -81,8 +77,7 @@ def test_names_that_the_model_does_not_know(mfbench, trained):
 def test_a_history_names_items(mfbench, trained):
     folder, model = trained
     (folder / "me.txt").write_text("B000001 5\nB000002\t1\nB000003 5\nB999999\n")
-    best = mfbench("recommend", model, "--history", "me.txt", "-k", 3, cwd=folder)
-    assert best.returncode == 0, best.stderr
+    best = mfbench("recommend", model, "--history", "me.txt", "-k", 3, cwd=folder, code=0)
     assert "no item 'B999999'" in best.stderr
     items = [line.split("\t")[0] for line in best.stdout.splitlines()]
     assert len(items) == 3 and all(int(item[1:]) % 2 == 1 for item in items)
@@ -113,11 +108,9 @@ def test_stats_and_import_say_what_ids_are(mfbench, trained, tmp_path):
     assert (mine["user_ids"], mine["item_ids"], mine["n_users"]) == ("text", "text", 2)
     spec = {"datasets": [{"path": "mixed.txt", "ids": "text"}], "stop": {"epochs": 1},
             "algorithms": [{"name": "sgd_serial"}]}
-    (folder / "mixed.json").write_text(json.dumps(spec))
-    assert mfbench("validate", "mixed.json", cwd=folder).returncode == 0
+    assert mfbench("validate", "mixed.json", cwd=folder, spec=spec).returncode == 0
     spec["datasets"][0]["ids"] = "txt"
-    (folder / "mixed.json").write_text(json.dumps(spec))
-    wrong = mfbench("validate", "mixed.json", cwd=folder)
+    wrong = mfbench("validate", "mixed.json", cwd=folder, spec=spec)
     assert wrong.returncode == 2 and 'did you mean "text"' in wrong.stderr
 
 
@@ -126,8 +119,7 @@ def test_a_model_of_integers_says_so(mfbench, tmp_path):
     (tmp_path / "ratings.txt").write_text("\n".join(rows) + "\n")
     spec = {"name": "own", "datasets": [{"path": "ratings.txt"}], "stop": {"epochs": 2},
             "save_model": True, "algorithms": [{"name": "sgd_serial", "factors": 4}]}
-    (tmp_path / "own.json").write_text(json.dumps(spec))
-    assert mfbench("run", "own.json", "--out", "out", cwd=tmp_path).returncode == 0
+    assert mfbench("run", "own.json", "--out", "out", cwd=tmp_path, spec=spec).returncode == 0
     (model,) = (tmp_path / "out" / "models").iterdir()
     assert not (model / "user_names.txt").exists()
     assert json.loads((model / "model.json").read_text())["mfbench_model"] == 1

@@ -73,9 +73,7 @@ def names(events, what="thread_name"):
 @pytest.fixture(scope="module")
 def traced(mfbench, tmp_path_factory):
     folder = tmp_path_factory.mktemp("traced")
-    (folder / "s.json").write_text(json.dumps(SPEC))
-    done = mfbench("run", "s.json", "--out", "out", "--trace", "t.json", cwd=folder)
-    assert done.returncode == 0, done.stderr
+    done = mfbench("run", "s.json", "--out", "out", "--trace", "t.json", cwd=folder, code=0, spec=SPEC)
     assert "timeline in t.json" in done.stdout
     return folder
 
@@ -155,9 +153,7 @@ def test_a_device_has_a_track_of_its_stream(mfbench, tmp_path):
         pytest.skip(f"no device: {report['device']}")
     spec = {**SPEC, "algorithms": [{"name": "als", "factors": 20},
                                    {"name": "sgd_tiled", "factors": 16}]}
-    (tmp_path / "s.json").write_text(json.dumps(spec))
-    done = mfbench("run", "s.json", "--out", "out", "--trace", "t.json", cwd=tmp_path)
-    assert done.returncode == 0, done.stderr
+    mfbench("run", "s.json", "--out", "out", "--trace", "t.json", cwd=tmp_path, code=0, spec=spec)
     events = json.loads((tmp_path / "t.json").read_text())
     threads = names(events)
     stream, = (track for track, name in threads.items() if name == "stream of the case")
@@ -201,24 +197,19 @@ def test_a_killed_run_leaves_a_file_that_can_be_read(mfbench, tmp_path):
 
 
 def test_a_file_that_cannot_be_written_ends_the_run_before_its_cases(mfbench, tmp_path):
-    (tmp_path / "s.json").write_text(json.dumps(SPEC))
-    done = mfbench("run", "s.json", "--out", "out", "--trace", "no/t.json", cwd=tmp_path)
-    assert done.returncode == 4
+    done = mfbench("run", "s.json", "--out", "out", "--trace", "no/t.json", cwd=tmp_path, code=4, spec=SPEC)
     assert "no/t.json: cannot be written" in done.stderr
     assert not list(tmp_path.glob("out/*.jsonl"))
 
 
 def test_a_full_disk_ends_the_timeline_and_not_the_run(mfbench, tmp_path):
-    (tmp_path / "s.json").write_text(json.dumps(SPEC))
-    done = mfbench("run", "s.json", "--out", "out", "--trace", "/dev/full", cwd=tmp_path)
-    assert done.returncode == 0
+    done = mfbench("run", "s.json", "--out", "out", "--trace", "/dev/full", cwd=tmp_path, code=0, spec=SPEC)
     assert "warning: /dev/full: No space left on device" in done.stderr
     assert "timeline in" not in done.stdout
     assert len(list((tmp_path / "out").glob("*.jsonl"))) == 2
 
 
 def test_without_the_option_nothing_is_written(mfbench, tmp_path):
-    (tmp_path / "s.json").write_text(json.dumps(SPEC))
-    done = mfbench("run", "s.json", "--out", "out", cwd=tmp_path)
+    done = mfbench("run", "s.json", "--out", "out", cwd=tmp_path, spec=SPEC)
     assert done.returncode == 0 and "timeline" not in done.stdout
     assert {path.name for path in tmp_path.iterdir()} == {"s.json", "out"}

@@ -12,6 +12,8 @@ import time
 
 import pytest
 
+from support import cases_of, lines_of, wait_for
+
 TUNE = {"trials": 9, "over": {"learning_rate": [0.002, 0.1, "log"], "reg": [0.001, 0.5, "log"]}}
 SPEC = {
     "name": "tuned",
@@ -33,31 +35,20 @@ def write(folder, spec, name="tuned.json"):
     return name
 
 
-def lines_of(path):
-    return [json.loads(line) for line in path.read_text().splitlines()]
-
-
 def trials_of(out):
     """The lines of every trial, by its path."""
     return {str(path.relative_to(out)): lines_of(path) for path in sorted(out.glob("tune/*/*.jsonl"))}
 
 
 def studies_of(mfbench, out):
-    done = mfbench("tune", out, "--json", cwd=out)
-    assert done.returncode == 0, done.stderr
+    done = mfbench("tune", out, "--json", cwd=out, code=0)
     return {study["label"].split()[0]: study for study in json.loads(done.stdout)}
-
-
-def cases_of(out):
-    names = json.loads((out / "spec.json").read_text())["cases"]
-    return [lines_of(out / f"{name}.jsonl") for name in names]
 
 
 @pytest.fixture(scope="module")
 def whole(mfbench, tmp_path_factory):
     folder = tmp_path_factory.mktemp("whole")
-    done = mfbench("run", write(folder, SPEC), "--out", "out", cwd=folder)
-    assert done.returncode == 0, done.stderr
+    done = mfbench("run", write(folder, SPEC), "--out", "out", cwd=folder, code=0)
     return folder / "out", done
 
 
@@ -113,8 +104,7 @@ def test_other_test_ratings_change_no_trial(mfbench, tmp_path):
         spec = {**SPEC, "datasets": [{"train": "train.txt", "test": "test.txt",
                                       "validation": "validation.txt", "format": "triples"}],
                 "split": {}}
-        done = mfbench("run", write(folder, spec), "--out", "out", "--quiet", cwd=folder)
-        assert done.returncode == 0, done.stderr
+        mfbench("run", write(folder, spec), "--out", "out", "--quiet", cwd=folder, code=0)
         found.append((studies_of(mfbench, folder / "out"), cases_of(folder / "out")))
     (first, first_cases), (second, second_cases) = found
     for name, study in first.items():
@@ -144,8 +134,7 @@ def test_a_killed_run_goes_on_and_chooses_the_same(mfbench, whole, tmp_path):
         caught += process.returncode == -signal.SIGKILL
     assert caught > 0
     stands = finished(out)
-    done = mfbench("run", name, "--out", "out", "--quiet", cwd=tmp_path)
-    assert done.returncode == 0, done.stderr
+    mfbench("run", name, "--out", "out", "--quiet", cwd=tmp_path, code=0)
     now = finished(out)
     assert all(now[path] == stands[path] for path in stands), "a finished one was run again"
     assert len(now) == RUNS + 4
@@ -162,8 +151,7 @@ def test_more_trials_use_those_that_are_there(mfbench, tmp_path):
     one = {**SPEC, "algorithms": SPEC["algorithms"][:1]}
     assert mfbench("tune", write(tmp_path, one), "--out", "out", cwd=tmp_path).returncode == 0
     more = {**one, "algorithms": [{**one["algorithms"][0], "tune": {**TUNE, "trials": 18}}]}
-    done = mfbench("tune", write(tmp_path, more), "--out", "out", cwd=tmp_path)
-    assert done.returncode == 0, done.stderr
+    done = mfbench("tune", write(tmp_path, more), "--out", "out", cwd=tmp_path, code=0)
     assert not list((tmp_path / "out").glob("*.jsonl")), "trials alone"
     before = int(done.stdout.split(" finished before")[0].split()[-1])
     assert before >= 9
@@ -186,8 +174,7 @@ def test_trials_are_no_cases(mfbench, whole, tmp_path):
 def test_a_budget_ends_the_search_and_says_so(mfbench, tmp_path):
     spec = {**SPEC, "algorithms": [{"name": "ruler", "sleep_ms": 10,
                                     "tune": {"budget_s": 0.3, "over": {"offset": [0.5, 3]}}}]}
-    done = mfbench("run", write(tmp_path, spec), "--out", "out", cwd=tmp_path)
-    assert done.returncode == 0, done.stderr
+    mfbench("run", write(tmp_path, spec), "--out", "out", cwd=tmp_path, code=0)
     study = studies_of(mfbench, tmp_path / "out")["ruler"]
     assert study["out_of_budget"] and study["finished"]
     assert 0 < len(study["trials"]) < 24
@@ -201,8 +188,7 @@ def test_a_search_without_a_result_is_an_error_of_its_cases(mfbench, tmp_path):
     wild = {"trials": 3, "over": {"learning_rate": [900, 1000]}}
     spec = {**SPEC, "algorithms": [{"name": "sgd_serial", "factors": 4, "tune": wild},
                                    {"name": "als_cpu", "factors": 4}]}
-    done = mfbench("run", write(tmp_path, spec), "--out", "out", cwd=tmp_path)
-    assert done.returncode == 1
+    done = mfbench("run", write(tmp_path, spec), "--out", "out", cwd=tmp_path, code=1)
     assert "3 diverged" in done.stdout
     by_name = {case[0]["algorithm"]["name"]: case[-1] for case in cases_of(tmp_path / "out")}
     assert by_name["als_cpu"]["status"] == "completed", "the others run"
@@ -215,8 +201,7 @@ def test_what_is_odd_is_warned_of(mfbench, tmp_path):
     spec = json.loads(json.dumps(SPEC))
     spec["algorithms"][1]["tune"]["budget_s"] = 5
     for command in (["validate"], ["plan", "--no-measure"]):
-        done = mfbench(*command, write(tmp_path, spec), cwd=tmp_path)
-        assert done.returncode == 0
+        done = mfbench(*command, write(tmp_path, spec), cwd=tmp_path, code=0)
         assert "they are not tuned alike" in done.stderr
         assert "26 runs" in done.stdout or "13 runs" in done.stdout
     edge = {**SPEC, "seeds": 1, "algorithms": [
@@ -252,8 +237,7 @@ def test_implicit_feedback_is_tuned_by_ranking(mfbench, tmp_path, split):
             "stop": {"epochs": 3}, "algorithms": [
                 {"name": "ials_cpu", "factors": 4, "threads": 1,
                  "tune": {"trials": 3, "over": {"reg": [0.01, 10, "log"], "alpha": [1, 20]}}}]}
-    done = mfbench("run", write(tmp_path, spec), "--out", "out", cwd=tmp_path)
-    assert done.returncode == 0, done.stderr
+    mfbench("run", write(tmp_path, spec), "--out", "out", cwd=tmp_path, code=0)
     study = studies_of(mfbench, tmp_path / "out")["ials_cpu"]
     assert study["metric"] == "ndcg_100"
     scores = {}
@@ -272,24 +256,20 @@ def test_ctrl_c_ends_the_search_and_the_same_command_goes_on(mfbench, tmp_path):
     command = [mfbench.program, "run", write(tmp_path, spec), "--out", "out"]
     process = subprocess.Popen(command, cwd=tmp_path, env=mfbench.environment(), text=True,
                                stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-    deadline = time.monotonic() + 20
-    while not list(tmp_path.glob("out/tune/*/*.jsonl")) and time.monotonic() < deadline:
-        time.sleep(0.005)
+    wait_for(lambda: list(tmp_path.glob("out/tune/*/*.jsonl")), "trial")
     process.send_signal(signal.SIGINT)
     out, err = process.communicate(timeout=30)
     assert process.returncode == 130, err
     assert "goes on where it stopped" in err and "not finished" not in err
     assert not list(tmp_path.glob("out/*.jsonl")), "no case without its parameters"
-    done = mfbench("run", "tuned.json", "--out", "out", cwd=tmp_path)
-    assert done.returncode == 0, done.stderr
+    mfbench("run", "tuned.json", "--out", "out", cwd=tmp_path, code=0)
     assert studies_of(mfbench, tmp_path / "out")["ruler"]["finished"]
 
 
 def test_what_this_machine_cannot_run_is_skipped(mfbench, tmp_path):
     spec = {**SPEC, "seeds": 1, "algorithms": [
         {"name": "als", "factors": 16, "tune": {"trials": 2, "over": {"reg": [0.01, 0.2]}}}]}
-    done = mfbench("run", write(tmp_path, spec), "--out", "out", cwd=tmp_path)
-    assert done.returncode == 0, done.stderr
+    done = mfbench("run", write(tmp_path, spec), "--out", "out", cwd=tmp_path, code=0)
     (header, *_, footer), = cases_of(tmp_path / "out")
     if footer["status"] == "completed":  # with a device
         assert header["environment"]["gpu"] and header["tuned"]["trials"] == 2
@@ -354,8 +334,7 @@ def points_of(out):
 
 def test_a_sampler_that_learns_has_the_same_effort_and_the_same_points_again(mfbench, sampler, tmp_path):
     name = write(tmp_path, LEARNING)
-    done = mfbench("run", name, "--out", "out", cwd=tmp_path)
-    assert done.returncode == 0, done.stderr
+    mfbench("run", name, "--out", "out", cwd=tmp_path, code=0)
     studies = studies_of(mfbench, tmp_path / "out")
     for study in studies.values():
         assert study["finished"] and study["runs"] == 14 + 5 + 2 and len(study["trials"]) == 14
