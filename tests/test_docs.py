@@ -11,9 +11,8 @@ import subprocess
 import pytest
 
 from guide import GUIDE, ROOT, families, write
-from mfdev.docs import WIDTH, long_lines
+from mfdev.docs import long_lines
 
-SPEC_PAGE = ROOT / "docs" / "spec.md"
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
 ALL_MARKDOWN = [path for path in sorted(ROOT.rglob("*.md"))
                 if not {"build", "runs", "data", ".cache"} & set(path.relative_to(ROOT).parts)]
@@ -48,49 +47,22 @@ def test_the_pages_have_specs():
     assert "README.md" in whole and "spec.md" in whole
 
 
-FILES = {"path": "a.csv"}
-PLACES = {
-    "spec": {"?": 1},
-    "split": {"split": {"?": 1}},
-    "schedule": {"schedule": {"?": 1}},
-    "schedule plateau": {"schedule": {"kind": "plateau", "?": 1}},
-    "schedule inverse_power": {"schedule": {"kind": "inverse_power", "?": 1}},
-    "schedule exponential": {"schedule": {"kind": "exponential", "?": 1}},
-    "init": {"init": {"?": 1}},
-    "stop": {"stop": {"?": 1}},
-    "stop plateau": {"stop": {"plateau": {"?": 1}}},
-    "evaluate": {"evaluate": {"?": 1}},
-    "data catalog": {"datasets": [{"name": "ml-100k", "?": 1}]},
-    "data like": {"datasets": [{"like": "ml-100k", "?": 1}]},
-    "data file": {"datasets": [{**FILES, "?": 1}]},
-    "data parts": {"datasets": [{"train": "a.csv", "test": "b.csv", "?": 1}]},
-    "tune": {"algorithms": [{"name": "sgd_serial", "tune": {"over": {"reg": [0.1, 0.2]}, "?": 1}}]},
-    "rating scale": {"datasets": [{**FILES, "rating_scale": {"min": 1, "max": 5, "?": 1}}]},
-}
+def keys_of(schema):
+    """The names of all properties at any depth."""
+    for key, inner in schema.items() if isinstance(schema, dict) else enumerate(schema):
+        if key == "properties":
+            yield from inner
+        if isinstance(inner, (dict, list)):
+            yield from keys_of(inner)
 
 
-@pytest.mark.parametrize("place", PLACES)
-def test_the_page_names_every_key_that_the_program_accepts(mfbench, tmp_path, place):
-    done = mfbench("validate", "spec.json", cwd=tmp_path, code=2, spec={**MINIMAL, **PLACES[place]})
-    allowed = done.stderr.split("keys allowed here: ")[1].strip().split(", ")
-    page = SPEC_PAGE.read_text()
-    assert [key for key in allowed if f"`{key}`" not in page] == []
-
-
-def test_the_page_names_every_dataset_format_and_look_alike(mfbench, tmp_path):
-    page = SPEC_PAGE.read_text()
-    for name, entry in [("format", {**FILES, "format": "?"}), ("like", {"like": "?"})]:
-        message = mfbench("validate", "spec.json", cwd=tmp_path, spec={**MINIMAL, "datasets": [entry]}).stderr.strip()
-        known = re.split(r"expected one of |known: ", message)[1].split(", ")
-        assert len(known) > 3
-        assert [word for word in known if f"`{word}`" not in page] == [], name
-
-
-def test_the_glossary_is_in_order_and_has_the_words_of_results():
-    words = re.findall(r"^\| ([^|]+) \| ", (ROOT / "docs" / "glossary.md").read_text(), re.M)[2:]
-    assert words == sorted(words, key=str.lower) and len(set(words)) == len(words) > 50
-    for word in ["answer time", "baseline", "contended", "look-alike", "pass", "target", "update"]:
-        assert word in words
+def test_the_pages_name_every_key_format_and_look_alike_of_the_schema(mfbench, tmp_path):
+    schema = json.loads(mfbench("schema", cwd=tmp_path).stdout)
+    choices = re.findall(r'"enum": \[(.*?)\]', json.dumps([schema["$defs"][name] for name in ("format", "like")]))
+    words = {*keys_of(schema), *re.findall(r'"(.*?)"', " ".join(choices))}
+    assert {"holdout", "user_groups", "sleep_ms", "netflix", "matrix-market"} <= words
+    pages = "".join((ROOT / "docs" / name).read_text() for name in ("spec.md", "tuning.md", "reference/algorithms.md"))
+    assert [word for word in sorted(words) if f"`{word}`" not in pages and f'"{word}"' not in pages] == []
 
 
 # ---- commands ------------------------------------------------------------------------------------
@@ -198,10 +170,6 @@ def test_a_line_that_is_too_long_is_found(text, number):
     assert [one for one, _ in long_lines(text)] == ([number] if number else [])
 
 
-def test_the_width_is_that_of_the_sources():
-    assert f"ColumnLimit: {WIDTH}\n" in (ROOT / ".clang-format").read_text()
-
-
 # ---- pages of algorithms -------------------------------------------------------------------------
 
 @pytest.mark.parametrize("page", FAMILIES, ids=name_of)
@@ -226,18 +194,6 @@ def test_every_algorithm_has_a_page(mfbench, tmp_path):
     paged = {name for page in FAMILIES
              for name in re.findall(r"`([\w+]+)`", page.read_text().splitlines()[0])}
     assert {name for name in names if not name.startswith("peer:")} == paged
-
-
-def test_what_strangers_files_may_do_is_said_and_how_to_report_that_one_does_more():
-    page = (ROOT / "docs" / "security.md").read_text()
-    rows = [line.split("|") for line in page.splitlines() if line.startswith("|")][2:]
-    said = [row[1].strip() for row in rows]
-    for kind in ("a spec", "ratings", "a cache file", "a model folder", "result files", "an archive"):
-        assert any(one.startswith(kind) for one in said), kind
-    assert all(len(row) == 5 and row[2].strip() and row[3].strip() for row in rows)
-    report = (ROOT / "SECURITY.md").read_text()
-    assert "docs/security.md" in report and "private vulnerability report" in report
-    assert "SECURITY.md" in page
 
 
 # ---- the worked examples --------------------------------------------------------------------------

@@ -98,21 +98,9 @@ def test_the_version_comes_from_one_place(mfbench, tmp_path):
 
 def test_changelog_and_citation_have_the_same_version():
     version = re.search(r"project\(mfbench VERSION ([\d.]+)", (ROOT / "CMakeLists.txt").read_text())[1]
-    changes = (ROOT / "CHANGELOG.md").read_text()
-    headings = re.findall(r"^## (.*)$", changes, re.M)
-    assert headings[0] == "[Unreleased]"
-    released = [re.fullmatch(r"\[(\d+\.\d+\.\d+)\] - (\d{4}-\d\d-\d\d)", one) for one in headings[1:]]
-    assert released and all(released), headings
-    assert released[0][1] == version
-    numbers = [tuple(map(int, one[1].split("."))) for one in released]
-    assert numbers == sorted(numbers, reverse=True)
-    assert [one[2] for one in released] == sorted((one[2] for one in released), reverse=True)
-    kinds = set(re.findall(r"^### (.*)$", changes, re.M))
-    assert kinds <= {"Added", "Changed", "Deprecated", "Removed", "Fixed", "Security"}
-    begins = [" ".join(one.split())[:40] for one in re.findall(r"^- (?:.*\n(?:  .*\n)*)", changes, re.M)]
-    assert sorted(begins) == sorted(set(begins)), "a change stands there twice"
-    citation = (ROOT / "CITATION.cff").read_text()
-    assert f"version: {version}\ndate-released: {released[0][2]}\n" in citation
+    released = re.findall(r"^## \[(\d\S+)\] - (\S+)$", (ROOT / "CHANGELOG.md").read_text(), re.M)
+    assert released[0][0] == version
+    assert f"version: {version}\ndate-released: {released[0][1]}\n" in (ROOT / "CITATION.cff").read_text()
 
 
 # ---- the environment ------------------------------------------------------------------------------

@@ -152,6 +152,12 @@ const RegisterFactory registered_factory("fake_device", [](const Params& params)
   return std::make_unique<FakeAlgorithm>(params);
 });
 
+Spec spec_of(const std::string& text) { return parse_spec(parse_json(text, "t"), "t.json"); }
+
+Spec small_spec(const std::string& rest) {
+  return spec_of(R"({"name": "t", "datasets": [{"like": "ml-100k", "scale": 0.05}])" + rest + "}");
+}
+
 struct Done {
   CaseResult result;
   ResultFile file;
@@ -160,8 +166,8 @@ struct Done {
 
 struct Options {
   std::string algorithm = R"({"name": "fake_device"})";
-  std::string rest;
-  std::optional<ProfileWindow> profile;
+  std::string rest = {};
+  std::optional<ProfileWindow> profile = {};
   double watch_pace_s = 0;
   std::function<std::unique_ptr<DeviceClock>()> open = [] {
     return std::make_unique<FakeDevice>();
@@ -170,11 +176,7 @@ struct Options {
 
 Done run(const Options& options) {
   const TempFolder folder;
-  const Spec spec =
-      parse_spec(parse_json(R"({"name": "t", "datasets": [{"like": "ml-100k", "scale": 0.05}])" +
-                                options.rest + R"(, "algorithms": [)" + options.algorithm + "]}",
-                            "t"),
-                 "t.json");
+  const Spec spec = small_spec(options.rest + R"(, "algorithms": [)" + options.algorithm + "]");
   groups.clear();
   Done done;
   RunOptions settings;
@@ -192,6 +194,15 @@ Done run(const Options& options) {
   return done;
 }
 
+// A case on a device that is changed before it is used.
+Done run_on(const std::function<void(FakeDevice&)>& change, const std::string& rest = "") {
+  return run({.rest = rest, .open = [=] {
+                auto device = std::make_unique<FakeDevice>();
+                change(*device);
+                return device;
+              }});
+}
+
 double number(const Json& json, const char* key) { return json[key].get<double>(); }
 
 std::size_t count_of(const std::string& text, const std::string& part) {
@@ -201,9 +212,7 @@ std::size_t count_of(const std::string& text, const std::string& part) {
 }
 
 TEST(DeviceCase, ShortEpochsRunInGroupsThatEndAtEvaluations) {
-  Options options;
-  options.rest = R"(, "evaluate": {"every": 100}, "stop": {"epochs": 250})";
-  const Done done = run(options);
+  const Done done = run({.rest = R"(, "evaluate": {"every": 100}, "stop": {"epochs": 250})"});
   EXPECT_EQ(done.result.status, Status::completed);
   EXPECT_EQ(done.result.epochs, 250);
   std::int64_t next = 1;
@@ -224,9 +233,7 @@ TEST(DeviceCase, ShortEpochsRunInGroupsThatEndAtEvaluations) {
 }
 
 TEST(DeviceCase, ReportsTheDevicesOwnClock) {
-  Options options;
-  options.rest = R"(, "evaluate": {"every": 10}, "stop": {"epochs": 50})";
-  const Done done = run(options);
+  const Done done = run({.rest = R"(, "evaluate": {"every": 10}, "stop": {"epochs": 50})"});
   const Json& footer = done.file.footer;
   EXPECT_NEAR(number(footer["clocks"], "train_device_s"), 50 * kEpochSeconds, 1e-12);
   EXPECT_NEAR(number(footer["phases"]["solve"], "device_s"), 50 * kEpochSeconds, 1e-12);
@@ -244,10 +251,8 @@ TEST(DeviceCase, ReportsTheDevicesOwnClock) {
 }
 
 TEST(DeviceCase, ReadsTheDeviceWithinEpochs) {
-  Options options;
-  options.algorithm = R"({"name": "fake_device", "sleep_ms": 100})";
-  options.rest = R"(, "stop": {"epochs": 3})";
-  const Done done = run(options);
+  const Done done = run({.algorithm = R"({"name": "fake_device", "sleep_ms": 100})",
+                         .rest = R"(, "stop": {"epochs": 3})"});
   for (const char* key : {"sm_clock_seen_hz", "power_seen_w", "temperature_seen_c"}) {
     const Json& seen = done.file.footer[key];
     EXPECT_GE(seen["in_epochs"], 3) << key << ": 100 ms an epoch, a reading each 20 ms";
@@ -258,16 +263,12 @@ TEST(DeviceCase, ReadsTheDeviceWithinEpochs) {
 }
 
 TEST(DeviceCase, IsMarkedWhereOtherProcessesUsedTheDevice) {
-  Options options;
-  options.rest = R"(, "stop": {"epochs": 3})";
-  const auto with = [&](std::vector<DeviceProcess> others, std::uint64_t slowdowns) {
-    options.open = [=] {
-      auto device = std::make_unique<FakeDevice>();
-      device->other_processes = others;
-      device->slowdowns = slowdowns;
-      return device;
+  const auto with = [](const std::vector<DeviceProcess>& others, std::uint64_t slowdowns) {
+    const auto change = [&](FakeDevice& device) {
+      device.other_processes = others;
+      device.slowdowns = slowdowns;
     };
-    return run(options).file.footer;
+    return run_on(change, R"(, "stop": {"epochs": 3})").file.footer;
   };
   Json footer = with({}, 0x4);
   EXPECT_EQ(footer["contended"], false);
@@ -284,9 +285,7 @@ TEST(DeviceCase, IsMarkedWhereOtherProcessesUsedTheDevice) {
 }
 
 TEST(DeviceCase, CountsTheEnergyOfTrainingAlone) {
-  Options options;
-  options.rest = R"(, "evaluate": {"every": 10}, "stop": {"epochs": 50})";
-  const Done done = run(options);
+  const Done done = run({.rest = R"(, "evaluate": {"every": 10}, "stop": {"epochs": 50})"});
   EXPECT_EQ(done.file.trace[0]["train_energy_j"], 0);
   EXPECT_EQ(done.file.trace[2]["train_energy_j"], 20 * kEpochJoules);
   EXPECT_EQ(done.file.footer["train_energy_j"], 50 * kEpochJoules);
@@ -321,14 +320,8 @@ TEST(DeviceCase, AsksForEnergyAndClockSeldomOutsideOfEpochs) {
 }
 
 TEST(DeviceCase, SaysNothingOfClockPowerAndEnergyWithoutNvml) {
-  Options options;
-  options.rest = R"(, "stop": {"epochs": 3})";
-  options.open = [] {
-    auto device = std::make_unique<FakeDevice>();
-    device->has_nvml = false;
-    return device;
-  };
-  const Done done = run(options);
+  const Done done =
+      run_on([](FakeDevice& device) { device.has_nvml = false; }, R"(, "stop": {"epochs": 3})");
   EXPECT_EQ(done.result.status, Status::completed);
   for (const char* key :
        {"sm_clock_seen_hz", "power_seen_w", "temperature_seen_c", "train_energy_j"}) {
@@ -338,10 +331,8 @@ TEST(DeviceCase, SaysNothingOfClockPowerAndEnergyWithoutNvml) {
 }
 
 TEST(DeviceCase, TimesTheFirstEpochByItselfAlsoWhereLaterOnesRunInGroups) {
-  Options options;
-  options.algorithm = R"({"name": "fake_device", "sleep_ms": 1})";
-  options.rest = R"(, "evaluate": {"every": 20}, "stop": {"epochs": 20})";
-  const Done done = run(options);
+  const Done done = run({.algorithm = R"({"name": "fake_device", "sleep_ms": 1})",
+                         .rest = R"(, "evaluate": {"every": 20}, "stop": {"epochs": 20})"});
   ASSERT_LT(groups.size(), 20u);
   const double first = number(done.file.footer, "first_epoch_s");
   const double steady = number(done.file.footer, "steady_epoch_s");
@@ -471,10 +462,8 @@ TEST(DeviceCase, TheTimelineShowsPhasesOfTheStreamWithinTheEpoch) {
 }
 
 TEST(DeviceCase, RatesThatChangeEachEpochRunOneByOne) {
-  Options options;
-  options.rest = R"(, "evaluate": {"every": 20}, "stop": {"epochs": 20},
-                     "schedule": {"kind": "exponential"})";
-  run(options);
+  run({.rest = R"(, "evaluate": {"every": 20}, "stop": {"epochs": 20},
+                     "schedule": {"kind": "exponential"})"});
   EXPECT_EQ(groups.size(), 20u);
 }
 
@@ -492,26 +481,14 @@ TEST(DeviceCase, WithoutADeviceItIsSkippedWithTheReason) {
 }
 
 TEST(DeviceCase, ADeviceThatIsTooOldIsSkippedWithTheReason) {
-  Options options;
-  options.open = [] {
-    auto device = std::make_unique<FakeDevice>();
-    device->capability = 75;
-    return device;
-  };
-  const Done done = run(options);
+  const Done done = run_on([](FakeDevice& device) { device.capability = 75; });
   EXPECT_EQ(done.result.status, Status::skipped);
   EXPECT_EQ(done.file.footer["stop_reason"],
             "fake_device needs a device of compute capability 8.0; this one has 7.5");
 }
 
 TEST(DeviceCase, WhatDoesNotFitIsRefusedBeforeItIsAllocated) {
-  Options options;
-  options.open = [] {
-    auto device = std::make_unique<FakeDevice>();
-    device->free = 1'010'000;
-    return device;
-  };
-  const Done done = run(options);
+  const Done done = run_on([](FakeDevice& device) { device.free = 1'010'000; });
   EXPECT_EQ(done.result.status, Status::oom);
   EXPECT_TRUE(contains(done.result.reason, "on the device") &&
               contains(done.result.reason, "are free; lower `factors`"))
@@ -524,10 +501,7 @@ TEST(DeviceCase, WhatDoesNotFitIsRefusedBeforeItIsAllocated) {
 TEST(DeviceCase, TheTrainPartCountsWhereItIsEvaluated) {
   const auto bytes = [](const std::string& evaluate) {
     const Spec spec =
-        parse_spec(parse_json(R"({"datasets": ["like:ml-100k"], "algorithms": ["fake_device"])" +
-                                  evaluate + "}",
-                              "t"),
-                   "t.json");
+        spec_of(R"({"datasets": ["like:ml-100k"], "algorithms": ["fake_device"])" + evaluate + "}");
     return device_bytes(spec.cases[0], {10, 20, 5000}, 100);
   };
   EXPECT_NEAR(bytes(R"(, "evaluate": {"train": true})") - bytes(""), 12.0 * 5000, 20);
@@ -546,9 +520,8 @@ TEST(DeviceCase, WhatComesOneAfterTheOtherDoesNotAddUp) {
     return need;
   };
   const RegisterInfo of_two_times(info);
-  const Spec spec = parse_spec(
-      parse_json(R"({"datasets": ["like:ml-100k"], "algorithms": ["fake_of_two_times"]})", "t"),
-      "t.json");
+  const Spec spec =
+      spec_of(R"({"datasets": ["like:ml-100k"], "algorithms": ["fake_of_two_times"]})");
   const Case& item = spec.cases[0];
   const ProblemShape shape{10, 20, 50};
   const auto evaluator = [](std::int64_t ratings) {
@@ -579,9 +552,7 @@ TEST(DeviceCase, WhatComesOneAfterTheOtherDoesNotAddUp) {
 }
 
 TEST(DeviceCase, AFailedDeviceIsAnErrorWithItsFooter) {
-  Options options;
-  options.algorithm = R"({"name": "fake_device", "fail_at": 3})";
-  const Done done = run(options);
+  const Done done = run({.algorithm = R"({"name": "fake_device", "fail_at": 3})"});
   EXPECT_EQ(done.result.status, Status::error);
   EXPECT_TRUE(done.result.device_failed);
   EXPECT_TRUE(contains(done.file.footer["stop_reason"], "illegal memory access"));
@@ -590,11 +561,7 @@ TEST(DeviceCase, AFailedDeviceIsAnErrorWithItsFooter) {
 
 TEST(DeviceCase, AFailedDeviceEndsTheRunAndTheSameCommandGoesOn) {
   const TempFolder folder;
-  const Spec spec =
-      parse_spec(parse_json(R"({"name": "t", "datasets": [{"like": "ml-100k", "scale": 0.05}],
-                     "algorithms": [{"name": "fake_device", "fail_at": [2, 0]}]})",
-                            "t"),
-                 "t.json");
+  const Spec spec = small_spec(R"(, "algorithms": [{"name": "fake_device", "fail_at": [2, 0]}])");
   const auto progress = make_progress(ProgressMode::quiet, stdout);
   RunOptions options;
   options.folder = folder / "r";
@@ -643,10 +610,8 @@ TEST(Profile, RecordsItsEpochsAloneAndEvaluatesAtTheEnds) {
 }
 
 TEST(Profile, MayStartAtTheFirstEpochAndEndsWhereTheCaseFails) {
-  Options options;
-  options.profile = ProfileWindow{0, 4};
-  options.algorithm = R"({"name": "fake_device", "fail_at": 2})";
-  const Done done = run(options);
+  const Done done = run(
+      {.algorithm = R"({"name": "fake_device", "fail_at": 2})", .profile = ProfileWindow{0, 4}});
   EXPECT_EQ(done.result.status, Status::error);
   EXPECT_LT(done.ranges.find("<profile"), done.ranges.find("<epoch"));
   EXPECT_EQ(count_of(done.ranges, ">profile"), 1u);
@@ -654,9 +619,7 @@ TEST(Profile, MayStartAtTheFirstEpochAndEndsWhereTheCaseFails) {
 
 // The header of a run that was not profiled, and of one on the CPU.
 TEST(Profile, IsNullWhereNothingWasProfiled) {
-  Options options;
-  options.algorithm = R"({"name": "ruler", "sleep_ms": 0})";
-  const Done done = run(options);
+  const Done done = run({.algorithm = R"({"name": "ruler", "sleep_ms": 0})"});
   EXPECT_TRUE(done.file.header["profile"].is_null());
   EXPECT_TRUE(done.file.footer["clocks"]["train_device_s"].is_null());
   EXPECT_TRUE(done.file.footer["peak_device_bytes"].is_null());
@@ -666,10 +629,7 @@ TEST(Profile, IsNullWhereNothingWasProfiled) {
 TEST(Profile, NeverMixesWithMeasuredResults) {
   const TempFolder folder;
   const Spec spec =
-      parse_spec(parse_json(R"({"name": "t", "datasets": [{"like": "ml-100k", "scale": 0.05}],
-                     "stop": {"epochs": 2}, "algorithms": [{"name": "ruler", "sleep_ms": 0}]})",
-                            "t"),
-                 "t.json");
+      small_spec(R"(, "stop": {"epochs": 2}, "algorithms": [{"name": "ruler", "sleep_ms": 0}])");
   EXPECT_EQ(default_folder(spec, true), "results/runs/t-profile");
   const auto progress = make_progress(ProgressMode::quiet, stdout);
   const auto run_in = [&](const std::string& name, bool profile) {
@@ -687,11 +647,9 @@ TEST(Profile, NeverMixesWithMeasuredResults) {
 }
 
 TEST(HostThreads, AllForTheDeviceOneForTheCpuUnlessAsked) {
-  const Spec spec =
-      parse_spec(parse_json(R"({"datasets": ["like:ml-100k"], "algorithms": ["ebgtg", "sgd_serial",
-                     {"name": "hogwild", "threads": 3}]})",
-                            "t"),
-                 "t.json");
+  const Spec spec = spec_of(
+      R"({"datasets": ["like:ml-100k"], "algorithms": ["ebgtg", "sgd_serial",
+          {"name": "hogwild", "threads": 3}]})");
   EXPECT_EQ(threads_of(spec.cases[0]), hardware_threads());
   EXPECT_EQ(threads_of(spec.cases[1]), 1);
   EXPECT_EQ(threads_of(spec.cases[2]), 3);

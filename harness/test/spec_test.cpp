@@ -21,6 +21,12 @@ Json ruler_spec() {
                     "t");
 }
 
+Json with(const char* key, const Json& value) {
+  Json json = ruler_spec();
+  json[key] = value;
+  return json;
+}
+
 std::string error_of(const Json& json) {
   return message_of([&] { parse_spec(json, "spec.json"); });
 }
@@ -162,63 +168,34 @@ TEST(Spec, KindsOfInitialFactorsHaveTheirOwnScale) {
   EXPECT_TRUE(contains(error_of(json), "$.init.scale"));
 }
 
-TEST(Spec, UnknownKeysNameThePathAndTheNearestKey) {
-  Json json = ruler_spec();
-  json["algorithms"][0]["factor"] = 3;
-  EXPECT_TRUE(contains(error_of(json), "$.algorithms[0].factor"));
-  EXPECT_TRUE(contains(error_of(json), "\"factors\""));
-  json = ruler_spec();
-  json["sede"] = 3;
-  EXPECT_TRUE(contains(error_of(json), "$.sede"));
-  json = ruler_spec();
-  json["evaluate"] = {{"evry", 2}};
-  EXPECT_TRUE(contains(error_of(json), "$.evaluate.evry"));
-  json = ruler_spec();
-  json["stop"] = {{"epoch", 2}};
-  EXPECT_TRUE(contains(error_of(json), "$.stop.epoch"));
-  json["stop"] = {{"plateau", {{"patient", 2}}}};
-  EXPECT_TRUE(contains(error_of(json), "$.stop.plateau.patient"));
-  json = ruler_spec();
-  json["algorithms"][0]["name"] = "rular";
-  EXPECT_TRUE(contains(error_of(json), "$.algorithms[0].name"));
-  EXPECT_TRUE(contains(error_of(json), "did you mean \"ruler\"?"));
-}
-
 TEST(Spec, ValuesOutOfRangeSayWhatIsExpected) {
-  Json json = ruler_spec();
-  json["algorithms"][0]["factors"] = {8, 0};
-  EXPECT_TRUE(contains(error_of(json), "$.algorithms[0].factors: found the number 0"));
-  json = ruler_spec();
-  json["datasets"] = Json::array({Json{{"like", "ml-100k"}, {"split", {{"holdout", 1.5}}}}});
-  EXPECT_TRUE(contains(error_of(json), "$.datasets[0].split.holdout"));
-  json = ruler_spec();
-  json["datasets"] =
-      Json::array({Json{{"like", "ml-100k"}, {"split", {{"holdout", 0.2}, {"leave_out", 1}}}}});
-  EXPECT_TRUE(contains(error_of(json), "expected one of"));
-  json = ruler_spec();
-  json["seeds"] = {1, 1};
-  EXPECT_TRUE(contains(error_of(json), "twice"));
-  json["seeds"] = Json::array();
-  EXPECT_TRUE(contains(error_of(json), "$.seeds"));
-  json = ruler_spec();
-  json["baseline"] = "sgd";
-  EXPECT_TRUE(contains(error_of(json), "$.baseline"));
-  json = ruler_spec();
-  json["algorithms"] = Json::array();
-  EXPECT_TRUE(contains(error_of(json), "at least one"));
+  const auto split = [](const Json& value) {
+    return with("datasets", Json::array({{{"like", "ml-100k"}, {"split", value}}}));
+  };
+  const std::vector<std::pair<Json, std::string>> wrong = {
+      {with("algorithms", Json::array({{{"name", "ruler"}, {"factors", {8, 0}}}})),
+       "$.algorithms[0].factors: found the number 0"},
+      {split({{"holdout", 1.5}}), "$.datasets[0].split.holdout"},
+      {split({{"holdout", 0.2}, {"leave_out", 1}}), "expected one of"},
+      {with("seeds", {1, 1}), "twice"},
+      {with("seeds", Json::array()), "$.seeds"},
+      {with("baseline", "sgd"), "$.baseline"},
+      {with("split", {{"holdout", 2}}), "$.split.holdout"},
+      {with("algorithms", Json::array()), "at least one"}};
+  for (const auto& [json, message] : wrong) {
+    EXPECT_TRUE(contains(error_of(json), message)) << error_of(json);
+  }
 }
 
 TEST(Spec, WatchingAValidationPartThatIsNotThereIsAnError) {
-  Json json = ruler_spec();
-  json["stop"] = {{"plateau", {{"monitor", "validation"}}}};
+  Json json = with("stop", {{"plateau", {{"monitor", "validation"}}}});
   EXPECT_TRUE(contains(error_of(json), "\"validation\": 0.1")) << error_of(json);
   json["split"] = {{"holdout", 0.2}, {"validation", 0.1}};
   EXPECT_EQ(error_of(json), "no error");
 }
 
 TEST(Spec, OfAProgramThatEvaluatesItselfTheTestPartAloneIsWatched) {
-  Json json = ruler_spec();
-  json["split"] = {{"holdout", 0.2}, {"validation", 0.1}};
+  Json json = with("split", {{"holdout", 0.2}, {"validation", 0.1}});
   json["algorithms"] = Json::array({Json{{"name", "peer"}, {"library", "cumf_sgd"}}});
   EXPECT_EQ(error_of(json), "no error");
   for (const char* monitor : {"validation", "train"}) {
@@ -234,8 +211,7 @@ TEST(Spec, OfAProgramThatEvaluatesItselfTheTestPartAloneIsWatched) {
 }
 
 TEST(Spec, AMetricThatIsNamedIsEvaluatedAndPartOfTheHash) {
-  Json json = ruler_spec();
-  json["evaluate"] = {{"ranking", true}};
+  Json json = with("evaluate", {{"ranking", true}});
   const Case plain = parse_spec(json, "t").cases.at(0);
   json["target"] = {{"metric", "ndcg_100"}, {"value", 0.3}};
   json["stop"] = {{"target", {{"metric", "test_mae"}, {"value", 0.7}}}};
@@ -263,8 +239,7 @@ TEST(Spec, AMetricThatIsNamedIsEvaluatedAndPartOfTheHash) {
 }
 
 TEST(Spec, OverfittingIsNotWatchedOnTheTrainingPart) {
-  Json json = ruler_spec();
-  json["stop"] = {{"overfitting", {{"monitor", "validation"}}}};
+  Json json = with("stop", {{"overfitting", {{"monitor", "validation"}}}});
   EXPECT_TRUE(contains(error_of(json), "stop.overfitting.monitor")) << error_of(json);
   json["split"] = {{"validation", 0.1}};
   EXPECT_EQ(error_of(json), "no error");
@@ -278,11 +253,7 @@ TEST(Spec, OverfittingIsNotWatchedOnTheTrainingPart) {
 }
 
 TEST(Spec, SplitsOfDataSetsAndOfTheSpecAreToldApart) {
-  Json json = ruler_spec();
-  json["split"] = {{"holdout", 2}};
-  EXPECT_TRUE(contains(error_of(json), "$.split.holdout"));
-  json = ruler_spec();
-  json["datasets"] = {"ml-100k@u1"};
+  Json json = with("datasets", {"ml-100k@u1"});
   const Spec spec = parse_spec(json, "t");
   EXPECT_EQ(spec.cases[0].data.given, "u1");
   EXPECT_EQ(spec.cases[0].split.kind, SplitSpec::Kind::given);
@@ -292,8 +263,7 @@ TEST(Spec, SplitsOfDataSetsAndOfTheSpecAreToldApart) {
 }
 
 TEST(Spec, ScheduleIsInheritedOverriddenAndSwept) {
-  Json json = ruler_spec();
-  json["schedule"] = {{"learning_rate", {0.1, 0.2}}};
+  Json json = with("schedule", {{"learning_rate", {0.1, 0.2}}});
   json["algorithms"] = {Json{{"name", "ruler"}}, Json{{"name", "ruler"}, {"learning_rate", 0.3}}};
   const Spec spec = parse_spec(json, "t");
   std::set<double> rates;
@@ -305,8 +275,7 @@ TEST(Spec, ScheduleIsInheritedOverriddenAndSwept) {
 }
 
 TEST(Spec, MessagesAboutWhatWasInheritedNameItsPlace) {
-  Json json = ruler_spec();
-  json["stop"] = {{"plateau", {{"patience", 0}}}};
+  Json json = with("stop", {{"plateau", {{"patience", 0}}}});
   EXPECT_TRUE(contains(error_of(json), "$.stop.plateau.patience")) << error_of(json);
   json["algorithms"] = Json::array({Json{{"name", "ruler"}, {"stop", {{"epochs", 3}}}}});
   EXPECT_TRUE(contains(error_of(json), "$.stop.plateau.patience")) << "also where nobody does";
@@ -319,11 +288,6 @@ TEST(Spec, MessagesAboutWhatWasInheritedNameItsPlace) {
 }
 
 TEST(Spec, UnknownKeysAreAnsweredWithTheNearest) {
-  const auto with = [](const char* key, const Json& value) {
-    Json json = ruler_spec();
-    json[key] = value;
-    return json;
-  };
   Json renamed = ruler_spec();
   renamed["algoritms"] = renamed["algorithms"];
   renamed.erase("algorithms");
@@ -348,6 +312,10 @@ TEST(Spec, UnknownKeysAreAnsweredWithTheNearest) {
        "$.datasets[0].file: unknown key, did you mean \"path\"?"},
       {with("datasets", Json::array({{{"path", "a"}, {"rating_scale", {{"minimum", 1}}}}})),
        "$.datasets[0].rating_scale.minimum: unknown key, did you mean \"min\"?"},
+      {with("algorithms", Json::array({{{"name", "ruler"}, {"factor", 3}}})),
+       "$.algorithms[0].factor: unknown key, did you mean \"factors\"?"},
+      {with("algorithms", Json::array({{{"name", "rular"}}})), "did you mean \"ruler\"?"},
+      {with("evaluate", {{"evry", 2}}), "$.evaluate.evry: unknown key, did you mean \"every\"?"},
       {with("algorithms", Json::array({{{"name", "sgd_serial"}, {"lambda", 0.1}}})),
        "$.algorithms[0].lambda: unknown key, did you mean \"reg\"?"}};
   for (const auto& [json, message] : wrong) {
@@ -356,8 +324,7 @@ TEST(Spec, UnknownKeysAreAnsweredWithTheNearest) {
 }
 
 TEST(Spec, AKeyOfAnotherKindNamesTheKindsThatHaveIt) {
-  Json json = ruler_spec();
-  json["schedule"] = {{"learning_rate", 0.1}, {"decay", 0.5}};
+  Json json = with("schedule", {{"learning_rate", 0.1}, {"decay", 0.5}});
   EXPECT_EQ(error_of(json),
             "$.schedule.decay: found it with kind \"constant\", as it has no \"kind\", expected it "
             "with plateau or exponential alone");
@@ -372,8 +339,7 @@ TEST(Spec, AKeyOfAnotherKindNamesTheKindsThatHaveIt) {
 }
 
 TEST(Spec, ClippingNeedsAScale) {
-  Json json = ruler_spec();
-  json["evaluate"] = {{"clip", true}};
+  Json json = with("evaluate", {{"clip", true}});
   json["datasets"] = {"like:ml-100k"};
   EXPECT_EQ(error_of(json), "no error") << "a look-alike has that of its set";
   json["datasets"].push_back("./own.csv");
@@ -394,8 +360,7 @@ TEST(Spec, ClippingNeedsAScale) {
 }
 
 std::vector<std::string> warnings_of(const Json& algorithm) {
-  Json json = ruler_spec();
-  json["split"] = {{"holdout", 0.1}, {"validation", 0.1}, {"seed", 1}};
+  Json json = with("split", {{"holdout", 0.1}, {"validation", 0.1}, {"seed", 1}});
   json["algorithms"] = Json::array({algorithm});
   return parse_spec(json, "t").warnings;
 }
@@ -438,15 +403,14 @@ TEST(Spec, WarnsOfALearningRateThatTheAlgorithmHasNot) {
   const Json names = {{"name", {"als_cpu", "sgd_serial"}}, {"learning_rate", 0.1}};
   EXPECT_TRUE(warnings_of(names).empty()) << "the other of the entry has one";
   EXPECT_TRUE(warnings_of({{"name", "fpsgd"}, {"learning_rate", {0.1, 0.2}}}).empty());
-  Json json = ruler_spec();
-  json["schedule"] = {{"learning_rate", 0.01}};
+  Json json = with("schedule", {{"learning_rate", 0.01}});
   json["algorithms"] = {"als_cpu"};
   EXPECT_TRUE(parse_spec(json, "t").warnings.empty()) << "the spec's own, one for all";
 }
 
 TEST(Spec, ACaseThatStandsThereTwiceRunsOnceWithAWarning) {
-  Json json = ruler_spec();
-  json["algorithms"] = {{{"name", "sgd_serial"}, {"factors", {8, 8.0, 16}}}, {{"name", "fpsgd"}}};
+  Json json = with("algorithms",
+                   {{{"name", "sgd_serial"}, {"factors", {8, 8.0, 16}}}, {{"name", "fpsgd"}}});
   Spec spec = parse_spec(json, "t");
   EXPECT_EQ(spec.warnings, std::vector<std::string>{"$.datasets[0] with $.algorithms[0]: some of "
                                                     "its cases stand there twice; each runs once"});
@@ -506,8 +470,7 @@ TEST(Spec, EveryNameHasAFolderOfItsOwnBelowThatOfResults) {
     EXPECT_NE(folder.find_first_not_of("._-"), std::string::npos) << folder;
     EXPECT_LE(folder.size(), 60U);
   }
-  Json json = ruler_spec();
-  json["name"] = "";
+  Json json = with("name", "");
   EXPECT_EQ(parse_spec(json, "a/file.json").name, "file");
   json["name"] = "plain name_1.2";
   EXPECT_EQ(parse_spec(json, "t").name, "plain-name_1.2");
@@ -548,8 +511,7 @@ TEST(Spec, WordsAndObjectsNameTheSameData) {
 }
 
 TEST(Spec, ALabelNamesADataSetAndDecidesNothing) {
-  Json json = ruler_spec();
-  json["datasets"] = Json::array({Json{{"path", "a/r.csv"}}});
+  Json json = with("datasets", Json::array({Json{{"path", "a/r.csv"}}}));
   const Spec before = parse_spec(json, "t");
   EXPECT_TRUE(contains(before.cases[0].id, "-r.csv-s1-")) << before.cases[0].id;
   json["datasets"][0]["label"] = "my ratings, 2nd";
@@ -563,23 +525,12 @@ TEST(Spec, ALabelNamesADataSetAndDecidesNothing) {
 }
 
 TEST(Spec, TwoDataSetsHaveTwoLabels) {
-  Json json = ruler_spec();
-  json["datasets"] = {"a/r.csv", "b/r.csv"};
+  Json json = with("datasets", {"a/r.csv", "b/r.csv"});
   EXPECT_TRUE(contains(error_of(json), "$.datasets[1]: another data set of this spec is named"));
   json["datasets"] = {"a/r.csv", Json{{"path", "b/r.csv"}, {"label", "other"}}};
   EXPECT_EQ(error_of(json), "no error");
   json["datasets"] = {"a/r.csv", Json{{"path", "./a/r.csv"}, {"split", {{"leave_out", 1}}}}};
   EXPECT_EQ(error_of(json), "no error") << "one data set, two splits";
-}
-
-TEST(Spec, TheSchemaIsWrittenFromTheTables) {
-  const Json schema = spec_schema();
-  const std::string text = schema.dump();
-  for (const char* word : {"sleep_ms", "sgd_serial", "normal_over_factors", "inverse_power",
-                           "netflix", "matrix-market", "user_groups", "leave_out"}) {
-    EXPECT_TRUE(contains(text, word)) << word;
-  }
-  EXPECT_EQ(schema["properties"]["evaluate"]["properties"]["user_groups"]["maximum"], 1000);
 }
 
 }  // namespace

@@ -6,7 +6,7 @@ import re
 
 import pandas as pd
 import pytest
-from synthetic import Made, header, lines, write, write_lines
+from synthetic import Made, lines, write, write_lines
 
 from mfplots.cli import main
 from mfplots.figures.clocks import stack_of

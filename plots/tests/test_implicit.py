@@ -7,7 +7,7 @@ import pytest
 from mfplots import figures
 from mfplots.errors import PlotError
 from mfplots.load import load
-from mfplots.metrics import Target, best_of
+from mfplots.metrics import best_of
 from mfplots.recipes import parse_recipe
 from mfplots.series import make_view
 from mfplots.summary import Question, parse_target, summarise

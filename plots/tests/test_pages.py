@@ -1,6 +1,5 @@
 """Legends, widths and small print of a page; differences by seed; the documentation's picture."""
 
-import json
 from pathlib import Path
 
 import pandas as pd
@@ -170,10 +169,3 @@ def test_the_documentations_pictures_are_of_the_committed_results(recipe, tmp_pa
         # Letters differ by version of matplotlib, so not every pixel.
         assert ours.shape[1] == pytest.approx(theirs.shape[1], rel=0.03)
         assert ours.shape[0] == pytest.approx(theirs.shape[0], rel=0.03)
-
-
-def test_figures_of_exhibits_have_names_of_their_own():
-    for path in (ROOT / "plots/recipes").rglob("*.json"):
-        for recipe in read_recipes(path):
-            assert recipe.figure in figures.names(), path
-            assert "title" in json.dumps(recipe.title) or recipe.title, path

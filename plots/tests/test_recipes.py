@@ -68,4 +68,4 @@ def test_damaged_recipe_names_the_file(tmp_path):
 @pytest.mark.parametrize("path", sorted(RECIPES.rglob("*.json")), ids=lambda path: path.stem)
 def test_recipes_of_the_repository_are_valid(path):
     for recipe in read_recipes(path):
-        assert recipe.figure in figures.names()
+        assert recipe.figure in figures.names() and recipe.title

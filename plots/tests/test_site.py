@@ -23,6 +23,7 @@ from mfplots.site.exhibits import OTHER, claims_of, read_claims, verdict_kind
 from mfplots.site.gather import case_key, gather
 from mfplots.site.groups import Met, group_data, make_groups
 from mfplots.site.pairs import compare, pair_data, shared_pairs
+from test_style import luminance
 from synthetic import Made, descent, header, lines, rich_cases, write as write_cases, write_lines
 
 ROOT = Path(__file__).parents[2]
@@ -480,27 +481,11 @@ def test_a_module_becomes_a_script():
         assets.classic_script("var a;", "lib")
 
 
-def test_requirements_are_pinned_with_hashes():
-    lines = (ROOT / "plots/requirements-report.txt").read_text().splitlines()
-    lines = [line for line in lines if not line.startswith("#")]
-    assert len(lines) == 4
-    assert all(re.fullmatch(r"[\w-]+==[\d.]+ --hash=sha256:[0-9a-f]{64}", line) for line in lines)
-
-
 # ---- colours --------------------------------------------------------------------------------------
-
-def contrast(a: str, b: str) -> float:
-    def luminance(colour: str) -> float:
-        parts = [int(colour[i:i + 2], 16) / 255 for i in (1, 3, 5)]
-        parts = [p / 12.92 if p <= 0.04045 else ((p + 0.055) / 1.055) ** 2.4 for p in parts]
-        return sum(w * p for w, p in zip((0.2126, 0.7152, 0.0722), parts))
-    high, low = sorted((luminance(a), luminance(b)), reverse=True)
-    return (high + 0.05) / (low + 0.05)
-
 
 def test_colours_show_on_a_dark_page():
     style = (write.STATIC / "report.css").read_text()
     page = re.search(r"\.dark \{ --page: (#\w{6})", style)[1]
     colours = [on_dark(colour) for colour in (BLACK, *COLOURS)]
     assert len(set(colours)) == len(colours)
-    assert all(contrast(colour, page) >= 3 for colour in colours)
+    assert all((luminance(colour) + 0.05) / (luminance(page) + 0.05) >= 3 for colour in colours)
