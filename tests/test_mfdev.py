@@ -3,6 +3,7 @@
 import json
 import os
 import pathlib
+import re
 import subprocess
 import sys
 
@@ -237,10 +238,13 @@ def test_a_row_of_the_fuzzer(tmp_path):
     assert fuzz.row("csv", tmp_path)[1] == 1
 
 
-def test_every_target_of_the_fuzzer_has_its_dictionary():
+def test_a_dictionary_of_the_fuzzer_has_the_words_of_what_it_reads():
     for target in (path.name for path in (ROOT / "testing/fuzz/corpus").iterdir()):
-        name = fuzz.DICTIONARIES.get(target, "text")
-        assert name is None or (ROOT / f"testing/fuzz/dict/{name}.dict").is_file(), target
+        for line in fuzz.dictionary(target).splitlines():
+            assert re.fullmatch(r'"([ !#-[\]-~]|\\x[0-9a-f]{2})+"', line), (target, line)
+    for target, some in {"spec": ['"learning_rate": ', '"simd"', '"als_fused"'], "split": ['"given": '], "results": ['"epoch_s":'],
+                         "catalog": ['"probe": '], "peer": ['"user_bias": ', "'<f4'"], "csv": ["nan"], "cache": []}.items():
+        assert set(some) <= set(fuzz.words(target)), target
 
 
 def test_a_source_is_looked_at_as_it_is_compiled():

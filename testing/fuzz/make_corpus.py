@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes the seeds of the fuzz targets, testing/fuzz/corpus/TARGET/, and their dictionaries.
+"""Writes the seeds of the fuzz targets, testing/fuzz/corpus/TARGET/.
 
     MFBENCH=build/cpu/mfbench python3 testing/fuzz/make_corpus.py
 
@@ -16,7 +16,6 @@ import json
 import lzma
 import os
 import pathlib
-import re
 import struct
 import subprocess
 import tempfile
@@ -295,51 +294,12 @@ def made_by_mfbench():
         put("cache", "valid-parts", file.read_bytes())
 
 
-def dictionaries():
-    folder = HERE / "dict"
-    folder.mkdir(exist_ok=True)
-
-    def write(name, words):
-        words = sorted(set(words))
-        escaped = ["".join(c if " " <= c <= "~" and c not in '"\\' else f"\\x{ord(c):02x}" for c in word)
-                   for word in words]
-        (folder / f"{name}.dict").write_text("".join(f'"{word}"\n' for word in escaped))
-
-    schema = subprocess.run([PROGRAM, "schema"], capture_output=True, text=True, check=True).stdout
-    keys = set(re.findall(r'"([A-Za-z_+0-9-]{2,24})":', schema))
-    known = {"type", "properties", "description", "default", "oneOf", "anyOf", "allOf", "enum", "items"}
-    names = {word for text in re.findall(r'"enum": \[([^]]*)\]', schema) for word in re.findall(r'"([^"]+)"', text)}
-    names |= {word for word in re.findall(r'"const": "([^"]+)"', schema)}
-    numbers = ["1e999", "-1", "1e-320", "2147483648", "9223372036854775807", "null", "true", "[]", "{}",
-               "[1, 2]", "\\u0000", "\\ud800"]
-    write("spec", [f'"{key}": ' for key in keys - known] + [f'"{name}"' for name in names] + numbers)
-    write("split", [f'"{key}": ' for key in ("holdout", "leave_out", "users", "fold_in", "given",
-                                             "validation", "seed")] + numbers)
-    keys = set()
-    for file in (CORPUS / "results").iterdir():
-        keys |= set(re.findall(r'"([A-Za-z_]{2,32})":', file.read_bytes().decode("latin-1")))
-    write("results", [f'"{key}":' for key in keys] + numbers)
-    model = {"mfbench_model", "kind", "n_users", "n_items", "factors", "mean", "train_mean", "loss", "clip",
-             "min", "max", "reg", "alpha", "l"}
-    header = ["'descr': ", "'fortran_order': ", "'shape': ", "'<f4'", "'<i4'", "'<i8'", "(1,)", "(2, 2)", "True",
-              "\x00\x00\xc0\x7f", "\x00\x00\x80\x7f", "\xff\xff\xff\x7f"]
-    write("model", [f'"{key}": ' for key in model] + header + numbers)
-    write("npy", header + ["'|u1'", "'<f8'", "'<u8'", "()", "(4611686018427387904,)", "\x93NUMPY"])
-    write("catalog", [f'"{key}": ' for key in (
-        "datasets", "files", "whole", "splits", "scale", "name", "format", "member", "sha256", "train", "test",
-        "probe", "nnz", "url", "note", "min", "max", "step", "duplicates")] + numbers)
-    write("text", ["::", "\t", "\r\n", ":\n", "%%MatrixMarket matrix coordinate real general", "integer",
-                   "pattern", "symmetric", "2147483647", "2147483648", "1e38", "1e39", "1e-46", "nan", "inf",
-                   "userId,movieId,rating", "user,item,rating,timestamp", "\xef\xbb\xbf", "|", "20:36:00",
-                   "2005-09-06", "18446744073709551615", "-0", "0x1"])
-
-
 def main():
     for file in CORPUS.glob("*/*"):
         if not file.name.startswith("found-"):
             file.unlink()
     for make in (text_readers, arrays, packed, splits, specs, strange_models, peers,
-                 made_by_mfbench, dictionaries):
+                 made_by_mfbench):
         make()
     files = [file for file in CORPUS.glob("*/*")]
     print(f"{len(files)} seeds, {sum(file.stat().st_size for file in files)} bytes")

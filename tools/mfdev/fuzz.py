@@ -15,10 +15,40 @@ from mfdev.shell import ROOT, Ended, Failure, jobs, say
 # xz a dictionary of its own.
 LIMITS = ["-rss_limit_mb=2560", "-malloc_limit_mb=1200", "-timeout=25", "-max_len=16384", "-print_funcs=0",
           "-len_control=100"]
-DICTIONARIES = {"peer": "model", "spec": "spec", "split": "split", "results": "results", "model": "model",
-                "catalog": "catalog", "npy": "npy", "npz": "npy", "cache": None, "compressed": None}
+# What chance would not find: in JSON, in an array of NumPy, in a text.
+JSON = ["1e999", "-1", "1e-320", "2147483648", "9223372036854775807", "null", "true", "[]", "{}", "[1, 2]",
+        "\\u0000", "\\ud800"]
+ARRAY = ["'descr': ", "'fortran_order': ", "'shape': ", "'<f4'", "'<f8'", "'<i4'", "'<i8'", "'<u8'", "'|u1'", "()",
+         "(1,)", "(2, 2)", "(4611686018427387904,)", "True", "\x93NUMPY", "\0\0\xc0\x7f", "\0\0\x80\x7f",
+         "\xff\xff\xff\x7f"]
+TEXT = ["::", "\t", "\r\n", ":\n", "|", "%%MatrixMarket matrix coordinate real general", "integer", "pattern",
+        "symmetric", "2147483647", "2147483648", "18446744073709551615", "-0", "0x1", "1e38", "1e39", "1e-46", "nan",
+        "inf", "userId,movieId,rating", "user,item,rating,timestamp", "\xef\xbb\xbf", "20:36:00", "2005-09-06"]
+# What is read as JSON, and pages that name its words.
+OF_JSON = {"catalog": ["datasets/fetch/catalog.json"], "spec": ["docs/spec.md", "docs/reference/algorithms.md"],
+           "split": ["docs/spec.md"], "model": [], "peer": [], "results": []}
 ROW = "{:<14} {:>12} {:>9} {:>9} {:>9}"
 PLACE = pathlib.Path(".cache/fuzz")
+
+
+def words(target):
+    """For the dictionary of a target: keys and names of its seeds and pages, and the above."""
+    if target in ("cache", "compressed"):
+        return []
+    if target not in OF_JSON:
+        return ARRAY if target in ("npy", "npz") else TEXT
+    files = [*(ROOT / "testing/fuzz/corpus" / target).iterdir(), *(ROOT / page for page in OF_JSON[target])]
+    text = "\n".join(path.read_text(encoding="latin-1") for path in files)
+    named = re.findall(r"[A-Za-z][\w+@-]{,31}", " ".join(re.findall("`([^`\n]+)`", text)))
+    return sorted({*re.findall(r'"[A-Za-z][\w+@-]{,31}"(?:: ?)?', text), *(f'"{word}"' for word in named), *JSON,
+                   *(ARRAY if target in ("model", "peer") else ())})
+
+
+def dictionary(target):
+    """The words as libFuzzer reads them."""
+    escaped = ("".join(c if " " <= c <= "~" and c not in '"\\' else f"\\x{ord(c):02x}" for c in word)
+               for word in words(target))
+    return "".join(f'"{word}"\n' for word in escaped)
 
 
 def one(target, seconds, scratch):
@@ -29,12 +59,13 @@ def one(target, seconds, scratch):
         folder.mkdir(parents=True, exist_ok=True)
     for path in [path for path in found.iterdir() if path.is_file()]:
         path.rename(corpus / path.name)
-    name = DICTIONARIES.get(target, "text")
-    dictionary = [f"-dict=testing/fuzz/dict/{name}.dict"] if name else []
+    known = PLACE / f"{target}.dict"
+    known.write_text(dictionary(target), encoding="ascii")
+    use = [f"-dict={known}"] if known.stat().st_size else []
     with open(PLACE / f"{target}.log", "wb") as log:
         subprocess.run(
             ["build/fuzz/testing/fuzz/fuzz_targets", f"--target={target}", *LIMITS, f"-max_total_time={seconds}",
-             "-print_final_stats=1", "-close_fd_mask=3", *dictionary, f"-artifact_prefix={found}/", corpus,
+             "-print_final_stats=1", "-close_fd_mask=3", *use, f"-artifact_prefix={found}/", corpus,
              f"testing/fuzz/corpus/{target}"], stdout=log, stderr=subprocess.STDOUT, check=False,
             env={**os.environ, "TMPDIR": scratch, "UBSAN_OPTIONS": "print_stacktrace=1",
                  "ASAN_OPTIONS": "quarantine_size_mb=16:malloc_context_size=4"})
