@@ -132,6 +132,16 @@ inline RatingList random_ratings(std::uint64_t seed, std::size_t count, std::int
   return ratings;
 }
 
+inline RawRatings raw_of(const RatingList& list) {
+  RawRatings raw;
+  for (const Rating& r : list) {
+    raw.users.push_back(r.user);
+    raw.items.push_back(r.item);
+    raw.values.push_back(r.value);
+  }
+  return raw;
+}
+
 inline RatingList list_of(const RawRatings& raw) {
   RatingList list(raw.values.size());
   for (std::size_t k = 0; k < list.size(); ++k)
@@ -166,6 +176,13 @@ inline ReadOptions options_of(const std::string& format, int threads = 1) {
   options.format = format;
   options.threads = threads;
   return options;
+}
+
+// 40 ratings as other programs pack them: line k of the text is "k<tab>(7k mod 10) + 1<tab>
+// (k mod 5) + 1". Written by gzip -9n, xz -9, zstd -19, bzip2, Info-ZIP, and (npz) by
+// numpy.savez_compressed with users int64, items uint16, ratings float64.
+inline std::string packed(const std::string& kind) {
+  return read_file(MF_SOURCE_DIR "/datasets/test/packed/ratings." + kind);
 }
 
 // NumPy's format, version 1, by its description (numpy.lib.format).

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <numeric>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -19,8 +20,14 @@ inline std::vector<double> normals(Rng& rng, std::int32_t count, double deviatio
   return numbers;
 }
 
+// The ids of a side: first, first + step, ...
+struct Ids {
+  std::int32_t first = 0, step = 1;
+};
+
 // The triples are ordered by user, then item; rows and columns may be empty.
-inline Ratings ratings_of(std::int32_t users, std::int32_t items, const std::vector<Rating>& list) {
+inline Ratings ratings_of(std::int32_t users, std::int32_t items, const std::vector<Rating>& list,
+                          Ids of_users = {}, Ids of_items = {}) {
   Ratings::Arrays a;
   a.user_offsets.assign(static_cast<std::size_t>(users) + 1, 0);
   for (const Rating& r : list) {
@@ -32,9 +39,39 @@ inline Ratings ratings_of(std::int32_t users, std::int32_t items, const std::vec
   for (std::int32_t u = 0; u < users; ++u) {
     a.user_offsets[u + 1] += a.user_offsets[u];
   }
-  for (std::int32_t u = 0; u < users; ++u) a.user_ids.push_back(u);
-  for (std::int32_t i = 0; i < items; ++i) a.item_ids.push_back(i);
+  for (std::int32_t u = 0; u < users; ++u) a.user_ids.push_back(of_users.first + of_users.step * u);
+  for (std::int32_t i = 0; i < items; ++i) a.item_ids.push_back(of_items.first + of_items.step * i);
   return Ratings(std::move(a));
+}
+
+// A copy, to change it or to outlive the ratings.
+inline Ratings::Arrays arrays_of(const Ratings& r) {
+  Ratings::Arrays a;
+  const auto copy = [](const auto& from, auto& to) { to.assign(from.begin(), from.end()); };
+  copy(r.users(), a.users);
+  copy(r.items(), a.items);
+  copy(r.values(), a.values);
+  copy(r.user_offsets(), a.user_offsets);
+  copy(r.user_ids(), a.user_ids);
+  copy(r.item_ids(), a.item_ids);
+  return a;
+}
+
+using Triple = std::tuple<std::int32_t, std::int32_t, float>;
+
+inline std::vector<Triple> triples(const Ratings& ratings) {
+  std::vector<Triple> all;
+  for (std::int64_t k = 0; k < ratings.nnz(); ++k) {
+    all.emplace_back(ratings[k].user, ratings[k].item, ratings[k].value);
+  }
+  return all;
+}
+
+// Where rows of these lengths begin, and the last ends.
+inline std::vector<std::int64_t> offsets_of(const std::vector<std::int64_t>& lengths) {
+  std::vector<std::int64_t> offsets(lengths.size() + 1, 0);
+  std::partial_sum(lengths.begin(), lengths.end(), offsets.begin() + 1);
+  return offsets;
 }
 
 // Each user has one rating from 1 to 5, and each item: whatever the order of the updates, SGD gives

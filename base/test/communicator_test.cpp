@@ -16,6 +16,7 @@
 #include "base/ranks/local_ranks.hpp"
 #include "base/rng.hpp"
 #include "testing/rank_threads.hpp"
+#include "testing/test_support.hpp"
 
 namespace mf {
 namespace {
@@ -256,7 +257,7 @@ TEST(Communicator, PatienceEnds) {
     }
   });
   ASSERT_EQ(unsetenv("MFBENCH_RANK_PATIENCE"), 0);
-  EXPECT_NE(errors[0].find("rank 1: was waited for"), std::string::npos) << errors[0];
+  EXPECT_HAS(errors[0], "rank 1: was waited for");
 }
 
 TEST(Communicator, OtherLengthsThanExpectedAreAnError) {
@@ -265,7 +266,7 @@ TEST(Communicator, OtherLengthsThanExpectedAreAnError) {
     if (ranks.rank() == 0) return ranks.send(1, {bytes.data(), 8});
     ranks.receive(0, {bytes.data(), 4});
   });
-  EXPECT_NE(errors[1].find("not in step"), std::string::npos) << errors[1];
+  EXPECT_HAS(errors[1], "not in step");
 }
 
 }  // namespace

@@ -21,6 +21,7 @@
 
 #include "base/hash.hpp"
 #include "testing/test_support.hpp"
+#include "testing/triples.hpp"
 
 namespace mf {
 namespace {
@@ -34,21 +35,14 @@ using test::write_file;
 
 // Users of 1, 2, 3, ... ratings; ids with gaps.
 Dataset sample(std::int32_t n_users = 9, float first = 1.0F) {
-  Ratings::Arrays arrays;
-  const std::int32_t n_items = n_users;
-  arrays.user_offsets.push_back(0);
+  std::vector<Rating> list;
   for (std::int32_t u = 0; u < n_users; ++u) {
     for (std::int32_t i = 0; i <= u; ++i) {
-      arrays.users.push_back(u);
-      arrays.items.push_back(i);
-      arrays.values.push_back(first + 0.5F * static_cast<float>((u + i) % 9));
+      list.push_back({u, i, first + 0.5F * static_cast<float>((u + i) % 9)});
     }
-    arrays.user_offsets.push_back(static_cast<std::int64_t>(arrays.users.size()));
-    arrays.user_ids.push_back(3 * u + 7);
   }
-  for (std::int32_t i = 0; i < n_items; ++i) arrays.item_ids.push_back(100 * i + 1);
   Dataset data;
-  data.ratings = Ratings(std::move(arrays));
+  data.ratings = test::ratings_of(n_users, n_users, list, {7, 3}, {1, 100});
   for (std::int64_t i = 0; i < data.ratings.nnz(); ++i) {
     data.parts.push_back(static_cast<std::uint8_t>(i % 3));
   }
@@ -158,9 +152,7 @@ TEST(Cache, OfTwoThatReplaceNothingTheFirstStays) {
 TEST(Cache, RoundTripOfNothing) {
   const TempFolder folder;
   Dataset data;
-  Ratings::Arrays arrays;
-  arrays.user_offsets.push_back(0);
-  data.ratings = Ratings(std::move(arrays));
+  data.ratings = test::ratings_of(0, 0, {});
   write_cache(folder / "empty.mfc", data, 1);
   const Dataset back = read_cache(folder / "empty.mfc", 3);
   expect_equal(data, back);
@@ -213,15 +205,7 @@ TEST(Cache, WhatIsNotCanonicalIsRefused) {
   const TempFolder folder;
   const std::string path = folder / "a.mfc";
   const auto refusal = [&](auto change) {
-    const Dataset good = sample();
-    const Ratings& r = good.ratings;
-    Ratings::Arrays arrays;
-    arrays.users.assign(r.users().begin(), r.users().end());
-    arrays.items.assign(r.items().begin(), r.items().end());
-    arrays.values.assign(r.values().begin(), r.values().end());
-    arrays.user_offsets.assign(r.user_offsets().begin(), r.user_offsets().end());
-    arrays.user_ids.assign(r.user_ids().begin(), r.user_ids().end());
-    arrays.item_ids.assign(r.item_ids().begin(), r.item_ids().end());
+    Ratings::Arrays arrays = test::arrays_of(sample().ratings);
     Dataset data = sample();
     change(arrays, data.parts);
     data.ratings = Ratings(std::move(arrays));

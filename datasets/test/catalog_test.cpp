@@ -17,33 +17,6 @@ using test::error_of;
 using test::TempFolder;
 using test::write_file;
 
-TEST(Catalog, HasThePublishedSizes) {
-  struct Size {
-    std::int64_t users, items, ratings;
-  };
-  const std::map<std::string, Size> sizes = {
-      {"ml-100k", {943, 1682, 100'000}},
-      {"ml-latest-small", {610, 9'724, 100'836}},
-      {"ml-1m", {6'040, 3'706, 1'000'209}},
-      {"ml-10m", {69'878, 10'677, 10'000'054}},
-      {"ml-20m", {138'493, 26'744, 20'000'263}},
-      {"ml-25m", {162'541, 59'047, 25'000'095}},
-      {"ml-32m", {200'948, 84'432, 32'000'204}},
-      {"movietweetings-100k", {16'554, 10'506, 100'000}},
-      {"filmtrust", {1'508, 2'071, 35'494}},
-      {"netflix", {480'189, 17'770, 100'480'507}},
-      {"yahoomusic", {1'000'990, 624'961, 252'800'275}},
-  };
-  ASSERT_EQ(catalog().size(), sizes.size());
-  for (const auto& entry : catalog()) {
-    SCOPED_TRACE(entry.name);
-    ASSERT_TRUE(sizes.contains(entry.name));
-    EXPECT_EQ(entry.n_users, sizes.at(entry.name).users);
-    EXPECT_EQ(entry.n_items, sizes.at(entry.name).items);
-    EXPECT_EQ(entry.nnz, sizes.at(entry.name).ratings);
-  }
-}
-
 TEST(Catalog, EveryEntryIsComplete) {
   std::set<std::string> formats = {"netflix-probe"};
   for (const auto& format : reader_formats()) formats.insert(format.name);

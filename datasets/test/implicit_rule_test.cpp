@@ -11,50 +11,34 @@
 #include <vector>
 
 #include "base/rng.hpp"
-#include "datasets/dataset_entry.hpp"
-#include "datasets/load.hpp"
+#include "datasets/test/requests.hpp"
 #include "testing/test_support.hpp"
+#include "testing/triples.hpp"
 
 namespace mf {
 namespace {
 
 using test::error_of;
+using test::parse_request;
+using test::Table;
+using test::table_of;
 using test::write_file;
-
-// Original ids -> value and label; -1 without labels.
-using Table = std::map<std::pair<int, int>, std::pair<float, int>>;
-
-Table table_of(const Dataset& data) {
-  Table table;
-  for (std::int64_t k = 0; k < data.ratings.nnz(); ++k) {
-    const Rating r = data.ratings[k];
-    table[{data.ratings.user_ids()[r.user], data.ratings.item_ids()[r.item]}] = {
-        r.value, data.parts.empty() ? -1 : data.parts[k]};
-  }
-  return table;
-}
 
 // Ratings 0.5, 1, ..., 5 with labels; low_users rate nothing above 2.
 Dataset make_data(std::int32_t n_users, std::int32_t n_items, double density) {
   Rng rng(5);
-  Ratings::Arrays a;
-  a.user_offsets.push_back(0);
+  std::vector<Rating> list;
   Dataset data;
   for (std::int32_t u = 0; u < n_users; ++u) {
     const std::uint64_t most = u % 7 == 3 ? 4 : 10;
     for (std::int32_t i = 0; i < n_items; ++i) {
       if (rng.uniform() >= density) continue;
-      a.users.push_back(u);
-      a.items.push_back(i);
       const std::uint64_t top = i % 5 == 1 ? std::min<std::uint64_t>(most, 6) : most;
-      a.values.push_back(0.5F * static_cast<float>(1 + rng.below(top)));
+      list.push_back({u, i, 0.5F * static_cast<float>(1 + rng.below(top))});
       data.parts.push_back(static_cast<std::uint8_t>(rng.below(3)));
     }
-    a.user_offsets.push_back(std::ssize(a.values));
   }
-  for (std::int32_t u = 0; u < n_users; ++u) a.user_ids.push_back(100 + 3 * u);
-  for (std::int32_t i = 0; i < n_items; ++i) a.item_ids.push_back(7 + 2 * i);
-  data.ratings = Ratings(std::move(a));
+  data.ratings = test::ratings_of(n_users, n_items, list, {100, 3}, {7, 2});
   data.info.name = "made";
   data.info.scale = RatingScale{0.5F, 5, 0.5F};
   data.info.source_hash = "abc";
@@ -135,15 +119,6 @@ TEST(ImplicitRule, SaysWhatIsThereWhereNothingIsLeft) {
   EXPECT_HAS(error_of([&] { observed(empty, {1}, 1); }).what(), "found no rating at all");
 }
 
-DatasetRequest parse(const std::string& text) {
-  const Json json = expand_dataset_entry(parse_json(text, "test"), "$");
-  JsonReader reader(json, "$");
-  DatasetRequest request = parse_dataset_request(reader);
-  reader.find("split");
-  reader.finish();
-  return request;
-}
-
 class ImplicitEntry : public testing::Test {
  protected:
   ImplicitEntry() { environment_.set("MFBENCH_CACHE", cache_.path()); }
@@ -155,18 +130,19 @@ TEST_F(ImplicitEntry, IsAKeyBesideEveryForm) {
   const std::string rule = R"("implicit": {"min_rating": 4, "value": "rating"}})";
   for (const std::string form : {R"({"name": "ml-1m", )", R"({"like": "ml-1m", )",
                                  R"({"path": "r.csv", )", R"({"train": "a", "test": "b", )"}) {
-    const DatasetRequest request = parse(form + rule);
+    const DatasetRequest request = parse_request(form + rule);
     ASSERT_TRUE(request.implicit.has_value()) << form;
     EXPECT_EQ(request.implicit->min_rating, 4);
     EXPECT_EQ(request.implicit->value, ImplicitValue::rating);
   }
-  EXPECT_FALSE(parse(R"("ml-1m")").implicit.has_value());
+  EXPECT_FALSE(parse_request(R"("ml-1m")").implicit.has_value());
 }
 
 TEST_F(ImplicitEntry, IsInTheLabelAndNotInTheCache) {
-  const auto plain = parse(R"({"like": "ml-1m", "scale": 0.5})");
-  const auto binary = parse(R"({"like": "ml-1m", "scale": 0.5, "implicit": {"min_rating": 4}})");
-  const auto rating = parse(
+  const auto plain = parse_request(R"({"like": "ml-1m", "scale": 0.5})");
+  const auto binary =
+      parse_request(R"({"like": "ml-1m", "scale": 0.5, "implicit": {"min_rating": 4}})");
+  const auto rating = parse_request(
       R"({"like": "ml-1m", "scale": 0.5, "implicit": {"min_rating": 3.5, "value": "rating"}})");
   EXPECT_EQ(binary.label(), "ml-1m look-alike x0.5 implicit >=4");
   EXPECT_EQ(rating.label(), "ml-1m look-alike x0.5 implicit >=3.5 rating");
@@ -178,7 +154,8 @@ TEST_F(ImplicitEntry, IsInTheLabelAndNotInTheCache) {
 
 TEST_F(ImplicitEntry, ErrorsHaveTheJsonPath) {
   const auto error = [](const std::string& rule) {
-    const Error found = error_of([&] { parse(R"({"name": "ml-1m", "implicit": )" + rule + "}"); });
+    const Error found =
+        error_of([&] { parse_request(R"({"name": "ml-1m", "implicit": )" + rule + "}"); });
     EXPECT_EQ(found.kind(), ErrorKind::usage);
     return std::string(found.what());
   };
@@ -197,7 +174,7 @@ TEST_F(ImplicitEntry, IsAppliedToWhatWasLoaded) {
   write_file(held, "1 12 4\n2 11 3\n");
   const auto load = [&](const std::string& rule) {
     return load_dataset(
-        parse(R"({"train": ")" + train + R"(", "test": ")" + held + '"' + rule + "}"), 2);
+        parse_request(R"({"train": ")" + train + R"(", "test": ")" + held + '"' + rule + "}"), 2);
   };
   const Dataset all = load("");
   const Dataset four = load(R"(, "implicit": {"min_rating": 4})");

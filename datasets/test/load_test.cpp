@@ -12,13 +12,13 @@
 #include "base/hash.hpp"
 #include "datasets/cache.hpp"
 #include "datasets/data_commands.hpp"
-#include "datasets/dataset_entry.hpp"
 #include "datasets/fetch/catalog.hpp"
 #include "datasets/look.hpp"
 #include "datasets/readers/archive_reader.hpp"
 #include "datasets/source_hash.hpp"
 #include "datasets/split/given_parts.hpp"
-#include "testing/reader_fixtures.hpp"
+#include "datasets/test/requests.hpp"
+#include "testing/reader_support.hpp"
 #include "testing/test_support.hpp"
 
 namespace mf {
@@ -26,16 +26,11 @@ namespace {
 
 namespace fs = std::filesystem;
 using test::error_of;
+using test::Table;
+using test::table_of;
 using test::write_file;
 
-DatasetRequest parse(const std::string& text) {
-  const Json json = expand_dataset_entry(parse_json(text, "test"), "$.datasets[0]");
-  JsonReader reader(json, "$.datasets[0]");
-  DatasetRequest request = parse_dataset_request(reader);
-  reader.find("split");
-  reader.finish();
-  return request;
-}
+DatasetRequest parse(const std::string& text) { return test::parse_request(text, "$.datasets[0]"); }
 
 std::string parse_error(const std::string& text) {
   const Error error = error_of([&] { parse(text); });
@@ -56,19 +51,6 @@ class Load : public testing::Test {
   test::Environment environment_;
   test::StandardError warnings_;
 };
-
-// (user id, item id) -> (value, part)
-using Table = std::map<std::pair<int, int>, std::pair<float, int>>;
-
-Table table_of(const Dataset& data) {
-  Table table;
-  for (std::int64_t i = 0; i < data.ratings.nnz(); ++i) {
-    const Rating r = data.ratings[i];
-    table[{data.ratings.user_ids()[r.user], data.ratings.item_ids()[r.item]}] = {
-        r.value, data.parts.empty() ? -1 : data.parts[i]};
-  }
-  return table;
-}
 
 using Request = Load;
 
@@ -397,15 +379,13 @@ TEST_F(Load, AWrongSumIsSaidBeforeWhatIsWrongInTheFile) {
 TEST_F(Load, TheSumIsOfTheUncompressedContent) {
   std::string text;
   for (int k = 1; k <= 40; ++k) text += fmt::format("{}\t{}\t{}\n", k, 7 * k % 10 + 1, k % 5 + 1);
-  for (const auto& [name, hex] : {std::pair{"a.tsv", std::string_view()},
-                                  {"a.tsv.gz", test::kGzipHex},
-                                  {"a.tsv.xz", test::kXzHex}}) {
-    if (!hex.empty() && !have_libarchive()) GTEST_SKIP() << "this build has no libarchive";
-    const std::string path = data_ / name;
-    write_file(path, hex.empty() ? text : test::from_hex(hex));
+  for (const std::string kind : {"", "gz", "xz"}) {
+    if (!kind.empty() && !have_libarchive()) GTEST_SKIP() << "this build has no libarchive";
+    const std::string path = data_ / "a.tsv." + kind;
+    write_file(path, kind.empty() ? text : test::packed(kind));
     const Dataset data =
         load_dataset(parse(R"({"path": ")" + path + R"(", "format": "movielens-tab"})"), 2);
-    EXPECT_EQ(data.info.source_hash, sha256(text)) << name;
+    EXPECT_EQ(data.info.source_hash, sha256(text)) << kind;
     EXPECT_EQ(data.ratings.nnz(), 40);
   }
 }

@@ -7,27 +7,22 @@
 #include <vector>
 
 #include "base/rng.hpp"
+#include "testing/triples.hpp"
 
 namespace mf {
 namespace {
 
 // Each fifth user and each seventh item has no rating; values from -1 to 3, zeros among them.
 Ratings made(std::int32_t m, std::int32_t n, double density, std::uint64_t seed) {
-  Ratings::Arrays a;
+  std::vector<Rating> list;
   Rng rng(seed);
-  a.user_offsets.push_back(0);
   for (std::int32_t u = 0; u < m; ++u) {
     for (std::int32_t i = 0; i < n; ++i) {
       if (u % 5 == 4 || i % 7 == 6 || rng.uniform() >= density) continue;
-      a.users.push_back(u);
-      a.items.push_back(i);
-      a.values.push_back(static_cast<float>(rng.below(33)) / 8 - 1);
+      list.push_back({u, i, static_cast<float>(rng.below(33)) / 8 - 1});
     }
-    a.user_offsets.push_back(std::ssize(a.users));
-    a.user_ids.push_back(u);
   }
-  for (std::int32_t i = 0; i < n; ++i) a.item_ids.push_back(i);
-  return Ratings(std::move(a));
+  return test::ratings_of(m, n, list);
 }
 
 TEST(RatingFacts, AreThoseOfAPlainLoop) {

@@ -14,19 +14,12 @@
 #include "base/error.hpp"
 #include "base/json/json.hpp"
 #include "base/rng.hpp"
+#include "testing/reader_support.hpp"
 
 namespace mf {
 namespace {
 
-RawRatings raw_of(const std::vector<Rating>& ratings) {
-  RawRatings raw;
-  for (const Rating& r : ratings) {
-    raw.users.push_back(r.user);
-    raw.items.push_back(r.item);
-    raw.values.push_back(r.value);
-  }
-  return raw;
-}
+using test::raw_of;
 
 // Random ratings in random order; user u has an id of 7 u + 3. `skew` makes small users active.
 RawRatings random_raw(std::uint64_t seed, std::int64_t count, std::int32_t n_users,
@@ -95,14 +88,9 @@ void expect_is(const Ratings& r, const Reference& expected, DuplicatePolicy poli
 }
 
 std::string message_of(const std::function<void()>& body, ErrorKind kind) {
-  try {
-    body();
-  } catch (const Error& error) {
-    EXPECT_EQ(error.kind(), kind) << error.what();
-    return error.what();
-  }
-  ADD_FAILURE() << "no error";
-  return {};
+  const Error error = test::error_of(body);
+  EXPECT_EQ(error.kind(), kind) << error.what();
+  return error.what();
 }
 
 struct Form {
@@ -199,20 +187,17 @@ TEST(Ratings, InputInTheOrderOfItemsIsTheSame) {
   }
 }
 
-TEST(Ratings, SortedInputKeepsItsOrder) {
+TEST(Ratings, SortedInputKeepsItsOrderAndItsDuplicatesAreResolved) {
   const Ratings r =
       make_ratings(raw_of({{1, 5, 1}, {1, 9, 2}, {4, 5, 3}}), DuplicatePolicy::error, 2, "test");
   expect_canonical(r);
   EXPECT_EQ(r.n_users(), 2);
   EXPECT_EQ(r.n_items(), 2);
   EXPECT_EQ(r[2].value, 3);
-}
-
-TEST(Ratings, SortedInputWithDuplicatesIsResolved) {
-  const RawRatings raw = raw_of({{1, 5, 1}, {1, 5, 2}, {4, 5, 3}});
-  const Ratings r = make_ratings(raw, DuplicatePolicy::last, 1, "test");
-  ASSERT_EQ(r.nnz(), 2);
-  EXPECT_EQ(r[0].value, 2);
+  const Ratings resolved =
+      make_ratings(raw_of({{1, 5, 1}, {1, 5, 2}, {4, 5, 3}}), DuplicatePolicy::last, 1, "test");
+  ASSERT_EQ(resolved.nnz(), 2);
+  EXPECT_EQ(resolved[0].value, 2);
 }
 
 TEST(Ratings, LargestAndSmallestIds) {
@@ -245,8 +230,7 @@ TEST(Ratings, ErrorPolicyNamesTheFirstPairAndHowOften) {
   const RawRatings raw = raw_of({{9, 8, 1}, {70, 3, 2}, {9, 8, 1}, {70, 3, 4}, {9, 8, 5}});
   const std::string message =
       message_of([&] { make_ratings(raw, DuplicatePolicy::error, 2, "my.csv"); }, ErrorKind::data);
-  EXPECT_NE(message.find("my.csv: found user 9, item 8 3 times (2 such pairs"), std::string::npos)
-      << message;
+  EXPECT_HAS(message, "my.csv: found user 9, item 8 3 times (2 such pairs");
 }
 
 TEST(Ratings, RefusesArraysThatDoNotFit) {

@@ -344,57 +344,53 @@ TEST_F(Malformed, NetflixRatingsNeedAMovie) {
 }
 
 TEST_F(Malformed, KddCupCountsMustMatch) {
-  EXPECT_HAS(error("7|2\n1\t90\n8|1\n1\t90\n", "kddcup"),
+  const auto told = [&](const std::string& text) { return error(text, "kddcup"); };
+  EXPECT_HAS(told("7|2\n1\t90\n8|1\n1\t90\n"),
              "bad:3:1: found 'a line user|count' after 1 ratings of user 7, expected 2");
-  EXPECT_HAS(error("7|1\n1\t90\n2\t80\n8|1\n1\t90\n", "kddcup"),
+  EXPECT_HAS(told("7|1\n1\t90\n2\t80\n8|1\n1\t90\n"),
              "bad:3:1: found more than 1 ratings of user 7, expected a line user|count");
-  EXPECT_HAS(error("7|2\n1\t90\n", "kddcup"),
+  EXPECT_HAS(told("7|2\n1\t90\n"),
              "bad:2:5: found the end of the file after 1 ratings of user 7, expected 2");
-  EXPECT_HAS(error("7|2\n1\t90", "kddcup"), "bad:2:5: found the end of the file after 1 ratings");
-  EXPECT_HAS(error("1\t90\n", "kddcup"), "bad:1:1: found '1', expected a line user|count");
-  EXPECT_HAS(error("7|x\n1\t90\n", "kddcup"), "bad:1:3: found 'x', expected the number of ratings");
-  EXPECT_HAS(error("7|1\n1\t90\t5\n", "kddcup"),
-             "bad:2:7: found the end of the line, expected a tab");
+  EXPECT_HAS(told("7|2\n1\t90"), "bad:2:5: found the end of the file after 1 ratings");
+  EXPECT_HAS(told("1\t90\n"), "bad:1:1: found '1', expected a line user|count");
+  EXPECT_HAS(told("7|x\n1\t90\n"), "bad:1:3: found 'x', expected the number of ratings");
+  EXPECT_HAS(told("7|1\n1\t90\t5\n"), "bad:2:7: found the end of the line, expected a tab");
 }
 
 TEST_F(Malformed, MatrixMarketHeaders) {
+  const auto told = [&](const std::string& text) { return error(text, "matrix-market"); };
   const std::string real = "%%MatrixMarket matrix coordinate real general\n";
-  EXPECT_HAS(error("%%MatrixMarket matrix array real general\n1 1\n3\n", "matrix-market"),
+  EXPECT_HAS(told("%%MatrixMarket matrix array real general\n1 1\n3\n"),
              "bad:1:1: found a matrix of format 'array', expected 'coordinate'");
-  EXPECT_HAS(
-      error("%%MatrixMarket matrix coordinate pattern general\n1 1 1\n1 1\n", "matrix-market"),
-      "found entries of type 'pattern', expected 'real' or 'integer'");
-  EXPECT_HAS(error("%%MatrixMarket matrix coordinate complex general\n", "matrix-market"),
-             "'complex'");
-  EXPECT_HAS(error("%%MatrixMarket matrix coordinate real symmetric\n", "matrix-market"),
+  EXPECT_HAS(told("%%MatrixMarket matrix coordinate pattern general\n1 1 1\n1 1\n"),
+             "found entries of type 'pattern', expected 'real' or 'integer'");
+  EXPECT_HAS(told("%%MatrixMarket matrix coordinate complex general\n"), "'complex'");
+  EXPECT_HAS(told("%%MatrixMarket matrix coordinate real symmetric\n"),
              "found a matrix of symmetry 'symmetric', expected 'general'");
-  EXPECT_HAS(error("%%MatrixMarket vector coordinate real general\n", "matrix-market"), "'vector'");
-  EXPECT_HAS(error("1 1 3\n", "matrix-market"), "bad:1:1: found '1 1 3', expected the banner");
-  EXPECT_HAS(error(real, "matrix-market"), "bad:2:1: found the end of the file");
-  EXPECT_HAS(error(real + "% only comments\n", "matrix-market"),
-             "bad:3:1: found the end of the file");
-  EXPECT_HAS(error(real + "3 x 1\n", "matrix-market"),
-             "bad:2:3: found 'x', expected the number of columns");
-  EXPECT_HAS(error(real + "3 3\n", "matrix-market"), "bad:2:4: found the end of the line");
-  EXPECT_HAS(error(real + "3 3 1 1\n", "matrix-market"), "bad:2:7: found '1'");
-  EXPECT_HAS(error(real + "3 2147483648 1\n", "matrix-market"), "bad:2:3: found '2147483648'");
+  EXPECT_HAS(told("%%MatrixMarket vector coordinate real general\n"), "'vector'");
+  EXPECT_HAS(told("1 1 3\n"), "bad:1:1: found '1 1 3', expected the banner");
+  EXPECT_HAS(told(real), "bad:2:1: found the end of the file");
+  EXPECT_HAS(told(real + "% only comments\n"), "bad:3:1: found the end of the file");
+  EXPECT_HAS(told(real + "3 x 1\n"), "bad:2:3: found 'x', expected the number of columns");
+  EXPECT_HAS(told(real + "3 3\n"), "bad:2:4: found the end of the line");
+  EXPECT_HAS(told(real + "3 3 1 1\n"), "bad:2:7: found '1'");
+  EXPECT_HAS(told(real + "3 2147483648 1\n"), "bad:2:3: found '2147483648'");
 }
 
 TEST_F(Malformed, MatrixMarketSizesMustMatch) {
+  const auto told = [&](const std::string& text) { return error(text, "matrix-market"); };
   const std::string real = "%%MatrixMarket matrix coordinate real general\n";
-  EXPECT_HAS(error(real + "3 4 2\n1 1 1\n4 1 1\n", "matrix-market"),
+  EXPECT_HAS(told(real + "3 4 2\n1 1 1\n4 1 1\n"),
              "bad:4:1: found '4', expected a row from 1 to 3");
-  EXPECT_HAS(error(real + "3 4 2\n1 1 1\n3 5 1\n", "matrix-market"),
+  EXPECT_HAS(told(real + "3 4 2\n1 1 1\n3 5 1\n"),
              "bad:4:3: found '5', expected a column from 1 to 4");
-  EXPECT_HAS(error(real + "3 4 2\n0 1 1\n3 4 1\n", "matrix-market"), "bad:3:1: found '0'");
-  EXPECT_HAS(error(real + "3 4 2\n1 1 1\n", "matrix-market"),
+  EXPECT_HAS(told(real + "3 4 2\n0 1 1\n3 4 1\n"), "bad:3:1: found '0'");
+  EXPECT_HAS(told(real + "3 4 2\n1 1 1\n"),
              "bad:3:6: found the end of the file after 1 entries, expected 2");
-  EXPECT_HAS(error(real + "3 4 1\n1 1 1\n1 2 1\n", "matrix-market"),
-             "bad:4:1: found more than 1 entries");
-  EXPECT_HAS(error(real + "3 4 0\n", "matrix-market"), "bad: found no ratings");
-  EXPECT_HAS(
-      error("%%MatrixMarket matrix coordinate integer general\n1 1 1\n1 1 2.5\n", "matrix-market"),
-      "bad:3:5: found '2.5', expected an integer");
+  EXPECT_HAS(told(real + "3 4 1\n1 1 1\n1 2 1\n"), "bad:4:1: found more than 1 entries");
+  EXPECT_HAS(told(real + "3 4 0\n"), "bad: found no ratings");
+  EXPECT_HAS(told("%%MatrixMarket matrix coordinate integer general\n1 1 1\n1 1 2.5\n"),
+             "bad:3:5: found '2.5', expected an integer");
 }
 
 TEST_F(Malformed, DetectionSaysWhatItLookedAt) {

@@ -3,104 +3,45 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cstdlib>
-#include <filesystem>
-#include <map>
-#include <sstream>
+#include <cmath>
 
-#include "base/error.hpp"
-#include "datasets/readers/readers.hpp"
+#include "testing/real_data.hpp"
 
 namespace mf {
 namespace {
 
-struct RealSet {
-  std::string name, file, format;
+struct Sizes {
   std::int64_t lines, nnz;
   std::int32_t n_users, n_items;
-  RatingScale scale;
-  std::map<float, std::int64_t> histogram;  // of the lines
   std::int64_t duplicate_pairs = 0;
+};
+
+struct RealSet {
+  RealSet(const char* of, const char* at, const char* as, Sizes has, RatingScale on,
+          const std::vector<std::int64_t>& counts)
+      : name(of), file(at), format(as), sizes(has), scale(on), histogram(counts) {}
+  std::string name, file, format;
+  Sizes sizes;
+  RatingScale scale;
+  std::vector<std::int64_t> histogram;  // of the lines: how many of each value of the scale
 };
 
 void PrintTo(const RealSet& set, std::ostream* out) { *out << set.name; }
 
-const std::vector<RealSet>& real_sets() {
-  static const std::vector<RealSet> sets = {
-      {"ml-100k",
-       "ml-100k/u.data",
-       "movielens-tab",
-       100000,
-       100000,
-       943,
-       1682,
-       {1, 5, 1},
-       {{1, 6110}, {2, 11370}, {3, 27145}, {4, 34174}, {5, 21201}}},
-      {"ml-1m",
-       "ml-1m/ratings.u-m-r.dat",
-       "double-colon",
-       1000209,
-       1000209,
-       6040,
-       3706,
-       {1, 5, 1},
-       {{1, 56174}, {2, 107557}, {3, 261197}, {4, 348971}, {5, 226310}}},
-      {"movietweetings-100k",
-       "movietweetings-100k/ratings.dat",
-       "double-colon",
-       100000,
-       100000,
-       16554,
-       10506,
-       {0, 10, 1},
-       {{0, 12},
-        {1, 1212},
-        {2, 1124},
-        {3, 1844},
-        {4, 3367},
-        {5, 6726},
-        {6, 12944},
-        {7, 22229},
-        {8, 24145},
-        {9, 14005},
-        {10, 12392}}},
-      {"filmtrust",
-       "filmtrust/ratings.txt",
-       "triples",
-       35497,
-       35494,
-       1508,
-       2071,
-       {0.5F, 4, 0.5F},
-       {{0.5F, 1060},
-        {1, 1141},
-        {1.5F, 1601},
-        {2, 3113},
-        {2.5F, 4392},
-        {3, 7877},
-        {3.5F, 7142},
-        {4, 9171}},
-       3},
-  };
-  return sets;
-}
-
-// Empty where no folder of $MFBENCH_DATA holds the file, plain or packed.
-std::string find(const std::string& file) {
-  const char* folders = std::getenv("MFBENCH_DATA");
-  std::istringstream list(folders != nullptr ? folders : "");
-  for (std::string folder; std::getline(list, folder, ':');) {
-    for (const char* packed : {"", ".xz", ".gz", ".zst", ".bz2", ".zip"}) {
-      const auto path = std::filesystem::path(folder) / (file + packed);
-      if (std::filesystem::is_regular_file(path)) return path.string();
-    }
-  }
-  return {};
-}
+const RealSet kSets[] = {
+    RealSet("ml-100k", "ml-100k/u.data", "movielens-tab", {100000, 100000, 943, 1682}, {1, 5, 1},
+            {6110, 11370, 27145, 34174, 21201}),
+    RealSet("ml-1m", "ml-1m/ratings.u-m-r.dat", "double-colon", {1000209, 1000209, 6040, 3706},
+            {1, 5, 1}, {56174, 107557, 261197, 348971, 226310}),
+    RealSet("movietweetings-100k", "movietweetings-100k/ratings.dat", "double-colon",
+            {100000, 100000, 16554, 10506}, {0, 10, 1},
+            {12, 1212, 1124, 1844, 3367, 6726, 12944, 22229, 24145, 14005, 12392}),
+    RealSet("filmtrust", "filmtrust/ratings.txt", "triples", {35497, 35494, 1508, 2071, 3},
+            {0.5F, 4, 0.5F}, {1060, 1141, 1601, 3113, 4392, 7877, 7142, 9171})};
 
 class RealData : public testing::TestWithParam<RealSet> {};
 
-INSTANTIATE_TEST_SUITE_P(Sets, RealData, testing::ValuesIn(real_sets()), [](const auto& set) {
+INSTANTIATE_TEST_SUITE_P(Sets, RealData, testing::ValuesIn(kSets), [](const auto& set) {
   std::string name = set.param.name;
   std::replace(name.begin(), name.end(), '-', '_');
   return name;
@@ -108,7 +49,7 @@ INSTANTIATE_TEST_SUITE_P(Sets, RealData, testing::ValuesIn(real_sets()), [](cons
 
 TEST_P(RealData, CountsAndHistogram) {
   const RealSet& set = GetParam();
-  const std::string path = find(set.file);
+  const std::string path = test::find_real(set.file);
   if (path.empty()) {
     GTEST_SKIP() << "no folder of MFBENCH_DATA holds " << set.file << " (plain or packed)";
   }
@@ -125,16 +66,18 @@ TEST_P(RealData, CountsAndHistogram) {
         if (error.kind() != ErrorKind::unsupported) throw;
         GTEST_SKIP() << error.what();
       }
-      std::map<float, std::int64_t> histogram;
-      for (const float value : raw.values) ++histogram[value];
+      std::vector<std::int64_t> histogram(set.histogram.size());
+      for (const float value : raw.values) {
+        ++histogram.at(std::lround((value - set.scale.min) / set.scale.step));
+      }
       EXPECT_EQ(histogram, set.histogram);
-      EXPECT_EQ(static_cast<std::int64_t>(raw.values.size()), set.lines);
+      EXPECT_EQ(static_cast<std::int64_t>(raw.values.size()), set.sizes.lines);
       DuplicateReport report;
       const Ratings ratings = make_ratings(raw, DuplicatePolicy::last, threads, set.name, &report);
-      EXPECT_EQ(ratings.nnz(), set.nnz);
-      EXPECT_EQ(ratings.n_users(), set.n_users);
-      EXPECT_EQ(ratings.n_items(), set.n_items);
-      EXPECT_EQ(report.pairs, set.duplicate_pairs);
+      EXPECT_EQ(ratings.nnz(), set.sizes.nnz);
+      EXPECT_EQ(ratings.n_users(), set.sizes.n_users);
+      EXPECT_EQ(ratings.n_items(), set.sizes.n_items);
+      EXPECT_EQ(report.pairs, set.sizes.duplicate_pairs);
     }
   }
 }

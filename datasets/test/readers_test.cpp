@@ -10,7 +10,6 @@
 
 #include "datasets/ratings/rating_parts.hpp"
 #include "datasets/readers/archive_reader.hpp"
-#include "testing/reader_fixtures.hpp"
 #include "testing/reader_support.hpp"
 
 namespace mf {
@@ -68,13 +67,7 @@ TEST_P(EveryTextFormat, LargeRandomMatricesForAnyNumberOfThreads) {
 TEST_P(EveryTextFormat, GivesTheSameMatrixAsEveryOtherFormat) {
   const auto ratings = test::random_ratings(8, 500, 60, 40);
   const auto matrix = [](const test::RatingList& list) {
-    RawRatings raw;
-    for (const Rating& r : list) {
-      raw.users.push_back(r.user);
-      raw.items.push_back(r.item);
-      raw.values.push_back(r.value);
-    }
-    return content_hash(make_ratings(raw, DuplicatePolicy::last, 2, "test"), 1);
+    return content_hash(make_ratings(test::raw_of(list), DuplicatePolicy::last, 2, "test"), 1);
   };
   const std::string text = test::text_of(GetParam(), test::in_file_order(GetParam(), ratings));
   EXPECT_EQ(matrix(read(text, 2, 100)), matrix(ratings));
@@ -258,13 +251,7 @@ TEST_F(Readers, NetflixFolderOfManyOrFewFiles) {
 TEST_F(Readers, NetflixProbeLabelsTheRatingsItLists) {
   const auto raw =
       read("1:\n10,1,2005-01-01\n20,2,2005-01-01\n2:\n10,3,2005-01-01\n30,4,2005-01-01\n");
-  RawRatings columns;
-  for (const Rating& r : raw) {
-    columns.users.push_back(r.user);
-    columns.items.push_back(r.item);
-    columns.values.push_back(r.value);
-  }
-  const Ratings ratings = make_ratings(columns, DuplicatePolicy::error, 1, "test");
+  const Ratings ratings = make_ratings(test::raw_of(raw), DuplicatePolicy::error, 1, "test");
   test::write_file(folder_ / "probe.txt", "1:\n20\n2:\n10\n30\n");
   for (const int threads : {1, 2, 3}) {
     for (std::size_t chunk = 1; chunk < 20; ++chunk) {
@@ -370,16 +357,11 @@ test::RatingList fixture_ratings() {
   return list;
 }
 
-struct Packed {
-  std::string name;
-  std::string_view hex;
-};
-
-class Compressed : public testing::TestWithParam<Packed> {
+class Compressed : public testing::TestWithParam<const char*> {
  protected:
   void SetUp() override {
     if (have_libarchive()) return;
-    test::write_file(folder_ / "ratings", test::from_hex(GetParam().hex));
+    test::write_file(folder_ / "ratings", test::packed(GetParam()));
     const Error error = test::error_of([&] { read_ratings(folder_ / "ratings", {}); });
     EXPECT_EQ(error.kind(), ErrorKind::unsupported);
     EXPECT_HAS(error.what(), "install libarchive-dev");
@@ -389,18 +371,15 @@ class Compressed : public testing::TestWithParam<Packed> {
   TempFolder folder_;
 };
 
-INSTANTIATE_TEST_SUITE_P(Kinds, Compressed,
-                         testing::Values(Packed{"gz", test::kGzipHex}, Packed{"zip", test::kZipHex},
-                                         Packed{"npz", test::kNpzHex}, Packed{"xz", test::kXzHex},
-                                         Packed{"zst", test::kZstdHex},
-                                         Packed{"bz2", test::kBzip2Hex}),
-                         [](const auto& kind) { return kind.param.name; });
+INSTANTIATE_TEST_SUITE_P(Kinds, Compressed, testing::Values("gz", "zip", "npz", "xz", "zst", "bz2"),
+                         [](const auto& kind) { return std::string(kind.param); });
 
 TEST_P(Compressed, IsReadWhateverItsName) {
-  const std::string bytes = test::from_hex(GetParam().hex);
+  const std::string bytes = test::packed(GetParam());
   test::write_file(folder_ / "ratings", bytes);
-  test::write_file(folder_ / ("ratings." + GetParam().name), bytes);
-  for (const std::string& path : {folder_ / "ratings", folder_ / ("ratings." + GetParam().name)}) {
+  const std::string named = folder_ / "ratings." + GetParam();
+  test::write_file(named, bytes);
+  for (const std::string& path : {folder_ / "ratings", named}) {
     for (const int threads : {1, 2}) {
       test::expect_same(
           test::list_of(read_ratings_chunked(path, test::options_of("auto", threads), 50)),
@@ -410,7 +389,7 @@ TEST_P(Compressed, IsReadWhateverItsName) {
 }
 
 TEST_P(Compressed, CutAnywhereIsAnError) {
-  const std::string bytes = test::from_hex(GetParam().hex);
+  const std::string bytes = test::packed(GetParam());
   for (std::size_t size = 0; size < bytes.size(); ++size) {
     const std::string cut = test::fresh_file(folder_, bytes.substr(0, size));
     const Error error = test::error_of([&] { read_ratings(cut, {}); });
@@ -420,7 +399,7 @@ TEST_P(Compressed, CutAnywhereIsAnError) {
 }
 
 TEST_P(Compressed, AChangedByteIsNeverReadAsOtherRatings) {
-  const std::string bytes = test::from_hex(GetParam().hex);
+  const std::string bytes = test::packed(GetParam());
   for (std::size_t at = 0; at < bytes.size(); ++at) {
     std::string damaged = bytes;
     damaged[at] = static_cast<char>(damaged[at] ^ 0x10);
@@ -442,7 +421,7 @@ class Archives : public Readers {
 };
 
 TEST_F(Archives, GzipMembersFollowOneAnother) {
-  const std::string bytes = test::from_hex(test::kGzipHex);
+  const std::string bytes = test::packed("gz");
   auto twice = fixture_ratings();
   for (const Rating& r : fixture_ratings()) twice.push_back(r);
   test::expect_same(read(bytes + bytes), twice);
@@ -459,7 +438,7 @@ TEST_F(Archives, GzipMembersFollowOneAnother) {
 }
 
 TEST_F(Archives, ZstdMayBeginWithFramesThatAreSkipped) {
-  const std::string bytes = test::from_hex(test::kZstdHex);
+  const std::string bytes = test::packed("zst");
   const std::string frame(
       "\x5f\x2a\x4d\x18\x03\x00\x00\x00"
       "abc",
@@ -474,7 +453,7 @@ TEST_F(Archives, ZstdMayBeginWithFramesThatAreSkipped) {
 
 // libarchive's own reader ends at the first bytes that are no stream, and says nothing.
 TEST_F(Archives, Bzip2StreamsFollowOneAnother) {
-  const std::string bytes = test::from_hex(test::kBzip2Hex);
+  const std::string bytes = test::packed("bz2");
   auto twice = fixture_ratings();
   for (const Rating& r : fixture_ratings()) twice.push_back(r);
   test::expect_same(read(bytes + bytes), twice);

@@ -12,7 +12,8 @@
 #include "datasets/ratings/rating_slice.hpp"
 #include "datasets/split/split.hpp"
 #include "testing/rank_threads.hpp"
-#include "testing/temp_folder.hpp"
+#include "testing/test_support.hpp"
+#include "testing/triples.hpp"
 
 namespace mf {
 namespace {
@@ -20,23 +21,17 @@ namespace {
 Dataset make_data(std::int32_t n_users, std::int32_t n_items, double density,
                   std::uint64_t seed = 7) {
   Rng rng(seed);
-  Ratings::Arrays a;
-  a.user_offsets.push_back(0);
+  std::vector<Rating> list;
   for (std::int32_t u = 0; u < n_users; ++u) {
     const double share = 2 * density * rng.uniform();
     for (std::int32_t i = 0; i < n_items; ++i) {
       if (rng.uniform() >= share) continue;
-      a.users.push_back(u);
-      a.items.push_back(i);
-      a.values.push_back(static_cast<float>(1 + rng.uniform()));
+      list.push_back({u, i, static_cast<float>(1 + rng.uniform())});
     }
-    a.user_offsets.push_back(static_cast<std::int64_t>(a.values.size()));
-    a.user_ids.push_back(10 + u);
   }
-  for (std::int32_t i = 0; i < n_items; ++i) a.item_ids.push_back(100 + 2 * i);
   Dataset data;
   data.info.name = "made";
-  data.ratings = Ratings(std::move(a));
+  data.ratings = test::ratings_of(n_users, n_items, list, {10}, {100, 2});
   data.info.content_hash = content_hash(data.ratings, 1);
   return data;
 }
@@ -96,15 +91,7 @@ void expect_slices(const Dataset& data, const SplitSpec& spec, int ranks) {
   expect_no_errors(test::in_rank_threads(ranks, [&](Communicator& of) {
     Dataset own;  // memory of it is given back
     own.info = data.info;
-    Ratings::Arrays a;
-    const auto copy = [](const auto& from, auto& to) { to.assign(from.begin(), from.end()); };
-    copy(data.ratings.users(), a.users);
-    copy(data.ratings.items(), a.items);
-    copy(data.ratings.values(), a.values);
-    copy(data.ratings.user_offsets(), a.user_offsets);
-    copy(data.ratings.user_ids(), a.user_ids);
-    copy(data.ratings.item_ids(), a.item_ids);
-    own.ratings = Ratings(std::move(a));
+    own.ratings = Ratings(test::arrays_of(data.ratings));
     const PartOffsets users = cut_users_evenly(own.ratings.user_offsets(), of.size());
     const SplitSlice slice =
         make_split_slice(std::move(own), data.parts, spec, users, of, 1 + of.rank() % 2);
@@ -259,8 +246,7 @@ TEST_F(SlicedCache, DamageIsFoundByAll) {
     damage(path_, from_end);
     for (const auto& error :
          test::in_rank_threads(3, [&](Communicator& of) { read_cache_slice(path_, of, 1); }))
-      EXPECT_NE(error.find("the cache is corrupt: checksum of the section"), std::string::npos)
-          << error;
+      EXPECT_HAS(error, "the cache is corrupt: checksum of the section");
   }
 }
 
@@ -271,8 +257,7 @@ TEST_F(SlicedCache, RanksWithOtherRatingsAreNamed) {
   const auto errors = test::in_rank_threads(3, [&](Communicator& of) {
     read_cache_slice(of.rank() == 2 ? folder_ / "two.mfc" : path_, of, 1);
   });
-  for (const auto& error : errors)
-    EXPECT_NE(error.find("rank 2 has other ratings than rank 0"), std::string::npos) << error;
+  for (const auto& error : errors) EXPECT_HAS(error, "rank 2 has other ratings than rank 0");
 }
 
 }  // namespace

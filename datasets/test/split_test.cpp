@@ -19,40 +19,30 @@
 #include "base/rng.hpp"
 #include "datasets/ratings/select_parts.hpp"
 #include "datasets/split/draw.hpp"
+#include "testing/test_support.hpp"
+#include "testing/triples.hpp"
 
 namespace mf {
 namespace {
 
-using Triple = std::tuple<std::int32_t, std::int32_t, float>;
+using test::Triple;
+using test::triples;
 
 // Users 0, 1, ... with 0, 1, 2, ... up to many ratings of random items; some items unrated.
 Dataset make_data(std::int32_t n_users, std::int32_t n_items, std::uint64_t seed = 7) {
   Rng rng(seed);
-  Ratings::Arrays a;
-  a.user_offsets.push_back(0);
+  std::vector<Rating> list;
   for (std::int32_t u = 0; u < n_users; ++u) {
     const double share = rng.uniform() * rng.uniform();
     for (std::int32_t i = 0; i < n_items; ++i) {
       if (rng.uniform() >= share) continue;
-      a.users.push_back(u);
-      a.items.push_back(i);
-      a.values.push_back(static_cast<float>(1 + rng.below(5)));
+      list.push_back({u, i, static_cast<float>(1 + rng.below(5))});
     }
-    a.user_offsets.push_back(static_cast<std::int64_t>(a.values.size()));
   }
-  for (std::int32_t u = 0; u < n_users; ++u) a.user_ids.push_back(10 + u);
-  for (std::int32_t i = 0; i < n_items; ++i) a.item_ids.push_back(100 + 2 * i);
   Dataset data;
   data.info.name = "made";
-  data.ratings = Ratings(std::move(a));
+  data.ratings = test::ratings_of(n_users, n_items, list, {10}, {100, 2});
   return data;
-}
-
-std::vector<Triple> triples(const Ratings& ratings) {
-  std::vector<Triple> out;
-  for (std::int64_t i = 0; i < ratings.nnz(); ++i)
-    out.emplace_back(ratings[i].user, ratings[i].item, ratings[i].value);
-  return out;
 }
 
 std::int64_t count_of(std::span<const std::int32_t> ids, std::int32_t id) {
@@ -132,14 +122,18 @@ std::set<std::int32_t> users_of(const Ratings& ratings) {
 }
 
 ErrorKind kind_of_error(const Dataset& data, const SplitSpec& spec, const std::string& part) {
-  try {
-    make_split(data, spec, 2);
-  } catch (const Error& error) {
-    EXPECT_NE(std::string(error.what()).find(part), std::string::npos) << error.what();
-    return error.kind();
-  }
-  ADD_FAILURE() << "no error; expected one about: " << part;
-  return ErrorKind::io;
+  const Error error = test::error_of([&] { make_split(data, spec, 2); });
+  EXPECT_HAS(error.what(), part);
+  return error.kind();
+}
+
+// Of another number of threads, or of ratings that are given back.
+void expect_same(const Split& a, const Split& b) {
+  EXPECT_TRUE(triples(a.train) == triples(b.train));
+  EXPECT_TRUE(triples(a.test) == triples(b.test));
+  EXPECT_TRUE(triples(a.validation) == triples(b.validation));
+  EXPECT_TRUE(triples(a.fold_in) == triples(b.fold_in));
+  EXPECT_EQ(a.cold_ratings, b.cold_ratings);
 }
 
 TEST(Holdout, PartitionsInExactSizes) {
@@ -159,12 +153,7 @@ TEST(Holdout, PartitionsInExactSizes) {
 
 TEST(Holdout, SmallestDataSet) {
   Dataset data;
-  data.ratings = Ratings({.users = {0, 0},
-                          .items = {0, 1},
-                          .values = {3, 4},
-                          .user_offsets = {0, 2},
-                          .user_ids = {1},
-                          .item_ids = {1, 2}});
+  data.ratings = test::ratings_of(1, 2, {{0, 0, 3}, {0, 1, 4}});
   const Split split = make_split(data, holdout(0.5), 3);
   EXPECT_EQ(split.train.nnz(), 1);
   EXPECT_EQ(split.test.nnz(), 1);
@@ -179,14 +168,7 @@ TEST(Holdout, SameForAnyNumberOfThreads) {
   ASSERT_GT(data.ratings.nnz(), 500'000);
   for (const SplitSpec& spec : {holdout(0.2, 0.1), leave_out(3, 0.1), users(0.2, 0.7, 0.1)}) {
     const Split one = make_split(data, spec, 1);
-    for (const int threads : {2, 3}) {
-      const Split many = make_split(data, spec, threads);
-      EXPECT_TRUE(triples(one.train) == triples(many.train));
-      EXPECT_TRUE(triples(one.test) == triples(many.test));
-      EXPECT_TRUE(triples(one.validation) == triples(many.validation));
-      EXPECT_TRUE(triples(one.fold_in) == triples(many.fold_in));
-      EXPECT_EQ(one.cold_ratings, many.cold_ratings);
-    }
+    for (const int threads : {2, 3}) expect_same(one, make_split(data, spec, threads));
   }
 }
 
@@ -219,14 +201,6 @@ TEST(Holdout, DrawsUniformly) {
     chi2 += std::pow(count - kSeeds * kFraction, 2) / (kSeeds * kFraction * (1 - kFraction));
   const double n = static_cast<double>(nnz);
   EXPECT_NEAR(chi2, n, 5 * std::sqrt(2 * n));
-}
-
-TEST(Holdout, ValidationDoesNotMoveTheTestPart) {
-  const Dataset data = make_data(100, 60);
-  const Split without = make_split(data, holdout(0.2), 1);
-  const Split with = make_split(data, holdout(0.2, 0.3), 1);
-  EXPECT_EQ(triples(without.test), triples(with.test));
-  EXPECT_EQ(without.validation.nnz(), 0);
 }
 
 // The smallest keys among those labelled kTrain, straight from the definition: by sorting them all.
@@ -296,11 +270,7 @@ TEST(Holdout, ConsumingTheRatingsGivesTheSameParts) {
     Dataset consumed = make_data(3000, 900);
     const auto ids = consumed.ratings.items();
     const Split split = make_split_consuming(consumed, spec, 3);
-    EXPECT_TRUE(triples(kept.train) == triples(split.train));
-    EXPECT_TRUE(triples(kept.test) == triples(split.test));
-    EXPECT_TRUE(triples(kept.validation) == triples(split.validation));
-    EXPECT_TRUE(triples(kept.fold_in) == triples(split.fold_in));
-    EXPECT_EQ(kept.cold_ratings, split.cold_ratings);
+    expect_same(kept, split);
     expect_partition(data, split);
     const auto zeros = std::count(ids.begin(), ids.end(), 0);
     EXPECT_GT(2 * zeros, ids.size()) << "no memory was given back";
@@ -391,13 +361,16 @@ TEST(HeldOutUsers, AreHeldOutWholeAndCutInTwo) {
   }
 }
 
-TEST(HeldOutUsers, ValidationDoesNotMoveTheTestUsers) {
+TEST(Validation, DoesNotMoveTheTestPart) {
   const Dataset data = make_data(200, 60);
-  const Split without = make_split(data, users(0.2, 0.8), 1);
-  const Split with = make_split(data, users(0.2, 0.8, 0.3), 1);
-  EXPECT_EQ(triples(without.test), triples(with.test));
-  EXPECT_EQ(without.validation.nnz(), 0);
-  EXPECT_GT(with.validation.nnz(), 0);
+  for (const auto& [plain, more] :
+       {std::pair{holdout(0.2), holdout(0.2, 0.3)}, {users(0.2, 0.8), users(0.2, 0.8, 0.3)}}) {
+    const Split without = make_split(data, plain, 1);
+    const Split with = make_split(data, more, 1);
+    EXPECT_EQ(triples(without.test), triples(with.test));
+    EXPECT_EQ(without.validation.nnz(), 0);
+    EXPECT_GT(with.validation.nnz(), 0);
+  }
 }
 
 // Over seeds every user is held out equally often, and so is every rating of a held-out user.
@@ -494,27 +467,21 @@ TEST(Errors, SayWhatIsWrong) {
   SplitSpec given;
   given.kind = SplitSpec::Kind::given;
   EXPECT_EQ(kind_of_error(data, given, "has no given split"), ErrorKind::usage);
-  EXPECT_EQ(kind_of_error(data, holdout(1.0), "the test fraction is 1"), ErrorKind::usage);
-  EXPECT_EQ(kind_of_error(data, holdout(std::nan("")), "nan"), ErrorKind::usage);
-  EXPECT_EQ(kind_of_error(data, holdout(0.2, -1), "the validation fraction is -1"),
-            ErrorKind::usage);
-  EXPECT_EQ(kind_of_error(data, leave_out(0), "leave_out is 0"), ErrorKind::usage);
-  EXPECT_EQ(kind_of_error(data, users(0, 0.8), "the shares of users and of fold_in are 0 and 0.8"),
-            ErrorKind::usage);
-  EXPECT_EQ(kind_of_error(data, users(0.1, 1), "the share to fold in is 1"), ErrorKind::usage);
-  EXPECT_EQ(kind_of_error(data, users(0.01, 0.8), "leaves the test part none of"),
-            ErrorKind::usage);
-  EXPECT_EQ(kind_of_error(data, users(0.5, 0.8, 0.01), "leaves the validation part none of"),
-            ErrorKind::usage);
+  for (const auto& [spec, part] : std::initializer_list<std::pair<SplitSpec, const char*>>{
+           {holdout(1.0), "the test fraction is 1"},
+           {holdout(std::nan("")), "nan"},
+           {holdout(0.2, -1), "the validation fraction is -1"},
+           {holdout(0.9999), "no rating to train on"},
+           {leave_out(0), "leave_out is 0"},
+           {users(0, 0.8), "the shares of users and of fold_in are 0 and 0.8"},
+           {users(0.1, 1), "the share to fold in is 1"},
+           {users(0.01, 0.8), "leaves the test part none of"},
+           {users(0.5, 0.8, 0.01), "leaves the validation part none of"}}) {
+    EXPECT_EQ(kind_of_error(data, spec, part), ErrorKind::usage);
+  }
   Dataset one_user;
-  one_user.ratings = Ratings({.users = {0, 0},
-                              .items = {0, 1},
-                              .values = {3, 4},
-                              .user_offsets = {0, 2},
-                              .user_ids = {1},
-                              .item_ids = {1, 2}});
+  one_user.ratings = test::ratings_of(1, 2, {{0, 0, 3}, {0, 1, 4}});
   EXPECT_EQ(kind_of_error(one_user, users(0.9, 0.5), "no rating to train on"), ErrorKind::usage);
-  EXPECT_EQ(kind_of_error(data, holdout(0.9999), "no rating to train on"), ErrorKind::usage);
   EXPECT_EQ(kind_of_error(Dataset{}, holdout(0.2), "no ratings"), ErrorKind::data);
   data.parts.assign(3, kTrain);
   EXPECT_EQ(kind_of_error(data, given, "3 labels"), ErrorKind::data);

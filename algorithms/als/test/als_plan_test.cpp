@@ -12,18 +12,14 @@
 #include "algorithms/als/cumf/hermitian/tiles.hpp"
 #include "algorithms/als/cumf/settings.hpp"
 #include "base/json/json.hpp"
+#include "testing/triples.hpp"
 
 namespace mf::als {
 namespace {
 
+using mf::test::offsets_of;
 using test::make_side_plan;
 using test::SidePlan;
-
-std::vector<std::int64_t> offsets_of(const std::vector<std::int64_t>& lengths) {
-  std::vector<std::int64_t> offsets(lengths.size() + 1, 0);
-  std::partial_sum(lengths.begin(), lengths.end(), offsets.begin() + 1);
-  return offsets;
-}
 
 std::vector<std::int64_t> long_tail(std::int64_t rows) {
   std::vector<std::int64_t> lengths(rows);

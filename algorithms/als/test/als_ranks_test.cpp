@@ -11,6 +11,7 @@
 #include "base/ranks/communicator.hpp"
 #include "testing/models.hpp"
 #include "testing/rank_threads.hpp"
+#include "testing/trainer.hpp"
 
 namespace mf::als {
 namespace {
@@ -25,18 +26,6 @@ struct Outcome {
   std::string error;
 };
 
-Ratings copy_of(const Ratings& all) {
-  Ratings::Arrays arrays;
-  const auto copy = [](const auto& from, auto& to) { to.assign(from.begin(), from.end()); };
-  copy(all.users(), arrays.users);
-  copy(all.items(), arrays.items);
-  copy(all.values(), arrays.values);
-  copy(all.user_offsets(), arrays.user_offsets);
-  copy(all.user_ids(), arrays.user_ids);
-  copy(all.item_ids(), arrays.item_ids);
-  return Ratings(std::move(arrays));
-}
-
 Outcome train_one(const Ratings& train, const Params& params, Communicator* ranks, int threads,
                   const std::function<bool()>& stop) {
   ThreadTeam team(threads);
@@ -47,16 +36,12 @@ Outcome train_one(const Ratings& train, const Params& params, Communicator* rank
   context.stop_requested = stop;
   auto algorithm = make_algorithm("als_cpu", params);
   const auto prepare = [&](const Ratings& ratings) {
-    const auto factors = static_cast<std::int32_t>(params.integer("factors"));
-    const Model start =
-        initial_model(ratings.n_users(), ratings.n_items(), factors, ModelKind::plain,
-                      mean_rating(ratings), {InitKind::uniform, 0.1, 3}, 1);
-    algorithm->prepare(ratings, start, context);
+    algorithm->prepare(ratings, mf::test::plain_start(ratings, params), context);
   };
   if (ranks == nullptr) {
     prepare(train);
   } else {
-    prepare(copy_of(train));  // which is gone after it
+    prepare(Ratings(mf::test::arrays_of(train)));  // which is gone after it
   }
   Outcome outcome;
   outcome.facts = algorithm->facts();

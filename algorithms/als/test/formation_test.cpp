@@ -57,16 +57,19 @@ void expect_close(const OneRow& row, const test::System& s, const Workspace& wor
   EXPECT_LT(worst_b, 1e-5);
 }
 
-class Formation : public testing::TestWithParam<Isa> {};
+class Formation : public testing::TestWithParam<Isa> {
+ protected:
+  void SetUp() override {
+    if (!has(GetParam())) GTEST_SKIP() << "this CPU has no " << to_string(GetParam());
+  }
+};
 INSTANTIATE_TEST_SUITE_P(Isas, Formation, testing::Values(Isa::scalar, Isa::avx2, Isa::avx512),
                          [](const auto& isa) { return to_string(isa.param); });
 
 // One rating; less than a panel; panels and a rest; parts. The uniform start is all positive, so
 // that no cancellation hides an error that grows with the row.
 TEST_P(Formation, SumsAreThoseOfDoublePrecision) {
-  const Isa isa = GetParam();
-  if (!has(isa)) GTEST_SKIP() << "this CPU has no " << to_string(isa);
-  const FormationKernels kernels = formation_kernels(isa);
+  const FormationKernels kernels = formation_kernels(GetParam());
   ThreadTeam team(1);
   for (const std::int32_t f : {1, 7, 32, 100, 128, 200}) {
     const Common common = test::common_of(f, 0.05);
@@ -91,8 +94,6 @@ TEST_P(Formation, SumsAreThoseOfDoublePrecision) {
 // Columns [16, 16 + width) of longer rows, each row scaled: the sums are those of the scaled
 // columns.
 TEST_P(Formation, RowsMayBeScaledAndCut) {
-  const Isa isa = GetParam();
-  if (!has(isa)) GTEST_SKIP() << "this CPU has no " << to_string(isa);
   ThreadTeam team(1);
   const FactorTable factors = item_factors(60, InitKind::normal, team);
   const OneRow row(700);
@@ -104,7 +105,7 @@ TEST_P(Formation, RowsMayBeScaledAndCut) {
     AlignedVector<float> a(stride * stride, 0.0F), b(stride, 0.0F), panel(64 * stride);
     RowRatings ratings = row.ratings();
     ratings.scales = scales.data();
-    formation_kernels(isa).form(rows, ratings, {a.data(), b.data(), panel.data(), 64});
+    formation_kernels(GetParam()).form(rows, ratings, {a.data(), b.data(), panel.data(), 64});
     for (std::int64_t j = 0; j < width; ++j) {
       double of_b = 0;
       for (std::int64_t i = 0; i <= j; ++i) {
@@ -124,8 +125,6 @@ TEST_P(Formation, RowsMayBeScaledAndCut) {
 }
 
 TEST_P(Formation, WeightedSumMultipliesAMatrix) {
-  const Isa isa = GetParam();
-  if (!has(isa)) GTEST_SKIP() << "this CPU has no " << to_string(isa);
   for (const std::int64_t f : {1, 7, 32, 100, 128, 200}) {
     const std::int64_t stride = padded_stride(f);
     Rng rng(static_cast<std::uint64_t>(f));
@@ -134,7 +133,7 @@ TEST_P(Formation, WeightedSumMultipliesAMatrix) {
     AlignedVector<float> out(stride, -1.0F);
     for (float& x : rows) x = static_cast<float>(rng.normal());
     for (float& x : weights) x = static_cast<float>(rng.normal());
-    formation_kernels(isa).weighted_sum(rows.data(), stride, f, weights.data(), out.data());
+    formation_kernels(GetParam()).weighted_sum(rows.data(), stride, f, weights.data(), out.data());
     for (std::int64_t i = 0; i < stride; ++i) {
       double expected = 0;
       for (std::int64_t k = 0; k < f; ++k) {
@@ -147,10 +146,8 @@ TEST_P(Formation, WeightedSumMultipliesAMatrix) {
 
 // More ratings than factors, and fewer: then only the diagonal makes A positive definite.
 TEST_P(Formation, CholeskySolves) {
-  const Isa isa = GetParam();
-  if (!has(isa)) GTEST_SKIP() << "this CPU has no " << to_string(isa);
   ThreadTeam team(1);
-  const FormationKernels kernels = formation_kernels(isa);
+  const FormationKernels kernels = formation_kernels(GetParam());
   for (const std::int32_t f : {1, 2, 3, 4, 5, 7, 8, 9, 16, 17, 31, 32, 33, 100, 128, 200, 256}) {
     const Common common = test::common_of(f, 0.05);
     Workspace work(common, Solver::cholesky, kernels);
@@ -181,8 +178,6 @@ TEST_P(Formation, CholeskySolves) {
 }
 
 TEST_P(Formation, CholeskySeesWhatIsNotPositiveDefinite) {
-  const Isa isa = GetParam();
-  if (!has(isa)) GTEST_SKIP() << "this CPU has no " << to_string(isa);
   for (const std::int32_t f : {2, 20, 100}) {
     const std::int64_t stride = padded_stride(f);
     for (const float last : {0.0F, -1.0F, std::nanf("")}) {
@@ -193,8 +188,8 @@ TEST_P(Formation, CholeskySeesWhatIsNotPositiveDefinite) {
       for (std::int64_t k = 0; k < f; ++k) {
         a[k * (stride + 1)] = k + 1 == f ? last : 2;
       }
-      EXPECT_FALSE(
-          formation_kernels(isa).cholesky(a.data(), stride, f, b.data(), x.data(), scratch.data()));
+      EXPECT_FALSE(formation_kernels(GetParam())
+                       .cholesky(a.data(), stride, f, b.data(), x.data(), scratch.data()));
       EXPECT_EQ(x, AlignedVector<float>(f, 3.0F));
     }
   }

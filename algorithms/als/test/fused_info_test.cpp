@@ -9,6 +9,7 @@
 #include "algorithms/als/fused/group_layout.hpp"
 #include "algorithms/core/registry.hpp"
 #include "base/json/json.hpp"
+#include "testing/test_support.hpp"
 
 namespace mf::als {
 namespace {
@@ -18,8 +19,7 @@ TEST(AlsFusedInfo, AppliedRowsHaveOneWordAFactor) {
   EXPECT_FALSE(info.supports(default_params(info.params), {}).has_value());
   const auto why = info.supports(
       default_params(info.params, {{"precision", "fp16x2"}, {"normal", "applied"}}), {});
-  ASSERT_TRUE(why.has_value());
-  EXPECT_NE(why->find("fp16x2"), std::string::npos);
+  EXPECT_HAS(why.value_or(""), "fp16x2");
 }
 
 // The plan cannot see the device: it has room for either kernel's parts of split rows.

@@ -7,18 +7,14 @@
 #include <utility>
 
 #include "base/rng.hpp"
+#include "testing/triples.hpp"
 
 namespace mf::als {
 namespace {
 
+using mf::test::offsets_of;
 using test::FusedPlan;
 using test::plan_fused;
-
-std::vector<std::int64_t> offsets_of(const std::vector<std::int64_t>& lengths) {
-  std::vector<std::int64_t> offsets = {0};
-  for (const std::int64_t length : lengths) offsets.push_back(offsets.back() + length);
-  return offsets;
-}
 
 TEST(FusedPlan, EveryRatingIsInOneTaskAndTheLongestComeFirst) {
   Rng rng(5);

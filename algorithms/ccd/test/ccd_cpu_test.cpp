@@ -1,43 +1,25 @@
 #include <gtest/gtest.h>
 
-#include <cstdlib>
-#include <filesystem>
-#include <sstream>
-
 #include "algorithms/ccd/cpu/side.hpp"
 #include "algorithms/ccd/test/reference.hpp"
 #include "base/error.hpp"
 #include "base/host/isa.hpp"
 #include "base/json/json.hpp"
-#include "datasets/readers/readers.hpp"
 #include "datasets/split/split.hpp"
+#include "testing/real_data.hpp"
+#include "testing/test_support.hpp"
+#include "testing/trainer.hpp"
 
 namespace mf::ccd {
 namespace {
 
 using test::planted;
 
-struct Trainer {
+struct Trainer : mf::test::Trainer {
   Trainer(const Json& changes, const Ratings& ratings, int threads = 1)
-      : params(test::params_of("ccd++_cpu", changes)),
-        settings(read_settings(params)),
-        team(threads),
-        initial(test::start_for(ratings, settings.factors)) {
-    context.team = &team;
-    algorithm = prepare_algorithm("ccd++_cpu", params, ratings, initial, context);
-  }
-  void run(int epochs) {
-    for (int k = 0; k < epochs; ++k) updates += algorithm->run_epoch({++epoch, 0}, context);
-  }
-  Model model() { return copy_model(algorithm->factors()); }
-
-  Params params;
+      : mf::test::Trainer("ccd++_cpu", changes, ratings, mf::test::plain_start, threads),
+        settings(read_settings(params)) {}
   Settings settings;
-  ThreadTeam team;
-  Model initial;
-  Context context;
-  std::int64_t epoch = 0, updates = 0;
-  std::unique_ptr<Algorithm> algorithm;
 };
 
 void expect_reference(const Json& changes, const Ratings& train, int epochs) {
@@ -277,27 +259,20 @@ TEST(CcdCpu, StopsBetweenFactorsAndGoesOn) {
 // ---- parameters
 
 std::string error_of(const Json& changes) {
-  try {
-    test::params_of("ccd++_cpu", changes);
-  } catch (const Error& error) {
-    EXPECT_EQ(error.kind(), ErrorKind::usage);
-    return error.what();
-  }
-  return "";
+  const Error error = mf::test::error_of([&] { test::params_of("ccd++_cpu", changes); });
+  EXPECT_EQ(error.kind(), ErrorKind::usage);
+  return error.what();
 }
 
 TEST(CcdParams, RefusesWhatIsOutOfRange) {
-  EXPECT_NE(error_of({{"factors", 1025}}).find("1024"), std::string::npos);
-  EXPECT_NE(error_of({{"inner_iterations", 0}}).find("inner_iterations"), std::string::npos);
-  EXPECT_NE(error_of({{"reg_scale", "weighted"}}).find("rows"), std::string::npos);
-  EXPECT_NE(error_of({{"residual", "none"}}).find("fused"), std::string::npos);
+  EXPECT_HAS(error_of({{"factors", 1025}}), "1024");
+  EXPECT_HAS(error_of({{"inner_iterations", 0}}), "inner_iterations");
+  EXPECT_HAS(error_of({{"reg_scale", "weighted"}}), "rows");
+  EXPECT_HAS(error_of({{"residual", "none"}}), "fused");
 }
 
-TEST(CcdParams, TheDefaultsAreThePapers) {
+TEST(CcdParams, TheRegularizerIsPlainOrScaledByTheRow) {
   const Settings s = read_settings(default_params(find_algorithm("ccd++_cpu").params));
-  EXPECT_EQ(s.factors, 40);
-  EXPECT_EQ(s.reg_scale, RegScale::plain);
-  EXPECT_EQ(s.sweep.inner, 1);
   EXPECT_EQ(s.shrink(7), 0.05F);
   Settings rows = s;
   rows.reg_scale = RegScale::rows;
@@ -309,8 +284,7 @@ TEST(CcdParams, MoreRatingsThanCanBeNumberedAreRefused) {
   const Params params = default_params(info.params);
   EXPECT_FALSE(info.supports(params, {10, 10, 100}));
   const auto why = info.supports(params, {1 << 30, 1 << 30, std::int64_t{1} << 33});
-  ASSERT_TRUE(why);
-  EXPECT_NE(why->find("4294967295"), std::string::npos) << *why;
+  EXPECT_HAS(why.value_or(""), "4294967295");
 }
 
 TEST(CcdWork, CountsWhatTheReadmeDerives) {
@@ -327,33 +301,12 @@ TEST(CcdWork, CountsWhatTheReadmeDerives) {
 
 // ---- real ratings
 
-// Empty where no folder of $MFBENCH_DATA holds the file, plain or packed.
-std::string find_real(const std::string& file) {
-  const char* folders = std::getenv("MFBENCH_DATA");
-  std::istringstream list(folders != nullptr ? folders : "");
-  for (std::string folder; std::getline(list, folder, ':');) {
-    for (const char* packed : {"", ".xz", ".gz", ".zst", ".bz2", ".zip"}) {
-      const auto path = std::filesystem::path(folder) / (file + packed);
-      if (std::filesystem::is_regular_file(path)) return path.string();
-    }
-  }
-  return {};
-}
-
 TEST(CcdRealData, MovieLens100k) {
-  const std::string path = find_real("ml-100k/u.data");
-  if (path.empty()) {
-    GTEST_SKIP() << "no folder of MFBENCH_DATA holds ml-100k/u.data (plain or packed)";
-  }
-  ReadOptions options;
-  options.format = "movielens-tab";
+  std::string why;
+  const auto all = mf::test::movielens_100k(why);
+  if (!all) GTEST_SKIP() << why;
   Dataset data;
-  try {
-    data.ratings = make_ratings(read_ratings(path, options), DuplicatePolicy::error, 1, "ml-100k");
-  } catch (const Error& error) {
-    if (error.kind() != ErrorKind::unsupported) throw;
-    GTEST_SKIP() << error.what();
-  }
+  data.ratings = *all;
   const Split split = make_split(data, SplitSpec{}, 1);
   for (const char* start : {"model", "zero"}) {
     Trainer trainer({{"factors", 10}, {"reg", 0.1}, {"reg_scale", "rows"}, {"start", start}},

@@ -7,9 +7,8 @@
 #include <vector>
 
 #include "algorithms/ccd/settings.hpp"
-#include "algorithms/core/prepare.hpp"
-#include "algorithms/core/registry.hpp"
 #include "base/rng.hpp"
+#include "testing/trainer.hpp"
 #include "testing/triples.hpp"
 
 namespace mf::ccd::test {
@@ -145,8 +144,7 @@ inline Ratings planted(std::int32_t users, std::int32_t items, double density, s
 }
 
 inline Model start_for(const Ratings& train, std::int32_t factors) {
-  return initial_model(train.n_users(), train.n_items(), factors, ModelKind::plain,
-                       mean_rating(train), {InitKind::uniform, 0.1, 3}, 1);
+  return mf::test::uniform_start(train, factors);
 }
 
 inline Params params_of(const std::string& name, const Json& changes) {

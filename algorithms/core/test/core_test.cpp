@@ -9,7 +9,8 @@
 #include "base/error.hpp"
 #include "base/json/json.hpp"
 #include "base/rng.hpp"
-#include "datasets/ratings/ratings.hpp"
+#include "testing/test_support.hpp"
+#include "testing/triples.hpp"
 
 namespace mf {
 namespace {
@@ -24,12 +25,8 @@ AlgorithmInfo info_named(const std::string& name) {
 TEST(Registry, RejectsASecondRegistrationAndNamesTheNearest) {
   register_info(info_named("test_descent"));
   EXPECT_THROW(register_info(info_named("test_descent")), std::logic_error);
-  try {
-    find_algorithm("test_desent");
-    FAIL();
-  } catch (const Error& error) {
-    EXPECT_NE(std::string(error.what()).find("did you mean \"test_descent\"?"), std::string::npos);
-  }
+  EXPECT_HAS(test::error_of([] { find_algorithm("test_desent"); }).what(),
+             "did you mean \"test_descent\"?");
 }
 
 TEST(Registry, AnAlgorithmWithoutImplementationSaysWhatIsMissing) {
@@ -37,13 +34,9 @@ TEST(Registry, AnAlgorithmWithoutImplementationSaysWhatIsMissing) {
   info.hardware = Hardware::cuda;
   register_info(info);
   EXPECT_FALSE(is_built("test_gpu"));
-  try {
-    make_algorithm("test_gpu", {});
-    FAIL();
-  } catch (const Error& error) {
-    EXPECT_EQ(error.kind(), ErrorKind::unsupported);
-    EXPECT_STREQ(error.what(), "test_gpu needs CUDA; this build has none");
-  }
+  const Error error = test::error_of([] { make_algorithm("test_gpu", {}); });
+  EXPECT_EQ(error.kind(), ErrorKind::unsupported);
+  EXPECT_STREQ(error.what(), "test_gpu needs CUDA; this build has none");
 }
 
 TEST(Params, DefaultsRangesAndUnknownKeys) {
@@ -163,14 +156,7 @@ TEST(InitialModel, UniformFactorsDoNotVanishWithTheMean) {
 }
 
 TEST(InitialModel, OfRatingsKnowsTheirMeanAndDeviation) {
-  Ratings::Arrays arrays;
-  arrays.users = {0, 0, 1};
-  arrays.items = {0, 1, 0};
-  arrays.values = {-4, 1, 0};
-  arrays.user_offsets = {0, 2, 3};
-  arrays.user_ids = {0, 1};
-  arrays.item_ids = {0, 1};
-  const Ratings train(std::move(arrays));
+  const Ratings train = test::ratings_of(2, 2, {{0, 0, -4}, {0, 1, 1}, {1, 0, 0}});
   const std::vector<ParamSpec> specs = {ParamSpec::integer("factors", 8, 1, 100, "")};
   InitSpec init;
   init.kind = InitKind::uniform;

@@ -32,8 +32,8 @@ TEST(NcclLibrary, SaysWhatToDoWhereThereIsNone) {
   test::Environment environment;
   environment.set("MFBENCH_NCCL", "/nowhere/libnccl.so.9");
   const std::string why = load_nccl({}).why;
-  EXPECT_NE(why.find("/nowhere/libnccl.so.9"), std::string::npos) << why;
-  EXPECT_NE(why.find("name the library in MFBENCH_NCCL"), std::string::npos) << why;
+  EXPECT_HAS(why, "/nowhere/libnccl.so.9");
+  EXPECT_HAS(why, "name the library in MFBENCH_NCCL");
 }
 
 TEST(NcclLibrary, MulticastIsOffUnlessTheUserSaysOtherwise) {

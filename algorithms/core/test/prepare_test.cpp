@@ -4,6 +4,8 @@
 
 #include "algorithms/core/registry.hpp"
 #include "base/error.hpp"
+#include "testing/models.hpp"
+#include "testing/triples.hpp"
 
 namespace mf {
 namespace {
@@ -69,20 +71,10 @@ TEST(InitialModel, IsOfTheParametersAndPlainWithoutAModel) {
   EXPECT_EQ(model_kind(params_with("plain")), ModelKind::plain);
   EXPECT_EQ(model_kind(params_with("biased")), ModelKind::biased);
   EXPECT_THROW(model_kind(params_with("other")), Error);
-  Ratings::Arrays a;
-  a.users = {0, 1};
-  a.items = {0, 1};
-  a.values = {2, 5};
-  a.user_offsets = {0, 1, 2};
-  a.user_ids = {1, 2};
-  a.item_ids = {1, 2};
-  const Ratings train(std::move(a));
+  const Ratings train = test::ratings_of(2, 2, {{0, 0, 2}, {1, 1, 5}});
   const Model model = initial_model_of(params_with("biased"), train, InitSpec{}, 1);
   const Model same = initial_model(2, 2, 3, ModelKind::biased, 3.5, InitSpec{}, 1);
-  EXPECT_EQ(model.mean, 3.5);
-  EXPECT_EQ(model.p, same.p);
-  EXPECT_EQ(model.q, same.q);
-  EXPECT_EQ(model.user_bias, same.user_bias);
+  test::expect_same(model, same);
 }
 
 }  // namespace

@@ -4,17 +4,13 @@
 
 #include <algorithm>
 
-#include "base/aligned.hpp"
 #include "base/rng.hpp"
+#include "testing/triples.hpp"
 
 namespace mf {
 namespace {
 
-AlignedVector<std::int64_t> offsets_of(const std::vector<std::int64_t>& lengths) {
-  AlignedVector<std::int64_t> offsets = {0};
-  for (const std::int64_t length : lengths) offsets.push_back(offsets.back() + length);
-  return offsets;
-}
+using test::offsets_of;
 
 RowCuts cut(const std::vector<std::int64_t>& lengths, double row_cost, int ranks) {
   const auto offsets = offsets_of(lengths);

@@ -7,6 +7,7 @@
 #include "algorithms/cu2rec/test/reference.hpp"
 #include "algorithms/cu2rec/test/support.hpp"
 #include "base/json/json.hpp"
+#include "testing/test_support.hpp"
 
 namespace mf::cu2rec {
 namespace {
@@ -42,15 +43,9 @@ TEST(ItemRules, TheRightBirdGetsTheItem) {
   const Model initial = model_for(both, 3);
   const auto alone = [&](std::int32_t user) {
     // The same value as in `both`, which draws them user by user.
-    Ratings::Arrays arrays;
-    arrays.users = {user};
-    arrays.items = {0};
-    arrays.values = {both.values()[user]};
-    arrays.user_offsets = {0, user == 0 ? 1 : 0, 1};
-    arrays.user_ids = {0, 1};
-    arrays.item_ids = {0, 1};
+    const Ratings one = test::ratings_of(2, 2, {{user, 0, both.values()[user]}});
     Reference reference(counter_settings(ItemRule::last_writer, "swap"), initial, 0.05);
-    reference.iterate(Ratings(std::move(arrays)), 1);
+    reference.iterate(one, 1);
     return reference.model.q;
   };
   const auto together = [&](ItemRule rule) {
@@ -90,9 +85,7 @@ TEST(Info, SaysWhatCannotRun) {
     return find_algorithm("ebgtg").supports(params_of(ItemRule::first_writer, changes), shape);
   };
   EXPECT_FALSE(why({{"threads_per_block", 256}}));
-  const auto odd = why({{"threads_per_block", 100}});
-  ASSERT_TRUE(odd);
-  EXPECT_NE(odd->find("multiple of 32"), std::string::npos);
+  EXPECT_HAS(why({{"threads_per_block", 100}}).value_or(""), "multiple of 32");
   EXPECT_FALSE(why({{"threads_per_block", 1024}}));
   EXPECT_TRUE(why({{"threads_per_block", 1024}, {"mapping", "warp"}}));
   EXPECT_FALSE(why({{"factors", 2000}}));

@@ -9,27 +9,21 @@
 #include "algorithms/cu2rec/settings.hpp"
 #include "base/json/json.hpp"
 #include "base/rng.hpp"
-#include "datasets/ratings/ratings.hpp"
+#include "testing/triples.hpp"
 
 namespace mf::cu2rec {
 
 // Ratings over all m users and n items, also those without any.
 inline Ratings make_matrix(std::int32_t m, std::int32_t n,
                            const std::vector<std::vector<std::int32_t>>& items_of_user) {
-  Ratings::Arrays arrays;
+  std::vector<Rating> list;
   Rng rng(7);
-  arrays.user_offsets.push_back(0);
   for (std::int32_t u = 0; u < m; ++u) {
     for (const std::int32_t item : items_of_user[u]) {
-      arrays.users.push_back(u);
-      arrays.items.push_back(item);
-      arrays.values.push_back(static_cast<float>(1 + rng.below(5)));
+      list.push_back({u, item, static_cast<float>(1 + rng.below(5))});
     }
-    arrays.user_offsets.push_back(static_cast<std::int64_t>(arrays.values.size()));
-    arrays.user_ids.push_back(u);
   }
-  for (std::int32_t i = 0; i < n; ++i) arrays.item_ids.push_back(i);
-  return Ratings(std::move(arrays));
+  return test::ratings_of(m, n, list);
 }
 
 // Every item has one user: three items each for two users of three, none for the third, and some

@@ -13,6 +13,7 @@
 #include "algorithms/cumf_sgd/test/grid_reference.hpp"
 #include "base/json/json.hpp"
 #include "datasets/synthetic/synthetic.hpp"
+#include "testing/triples.hpp"
 
 namespace mf::cumf_sgd {
 namespace {
@@ -60,15 +61,10 @@ TEST(WavefrontShape, ItsBlocksAreCountedAndLimited) {
   EXPECT_TRUE(info.supports(params({{"column_blocks", 1 << 20}}), wide).has_value());
 }
 
-using Triples = std::multiset<std::tuple<std::int32_t, std::int32_t, float>>;
-
 TEST(Grid, HoldsEveryRatingOnceInItsBlock) {
   const Dataset data = make_look_alike("ml-100k", 0.1, 1, 2);
   const Ratings& train = data.ratings;
-  Triples expected;
-  for (std::int64_t i = 0; i < train.nnz(); ++i) {
-    expected.insert({train[i].user, train[i].item, train[i].value});
-  }
+  const std::vector<mf::test::Triple> expected = mf::test::triples(train);
   for (const auto& [bands, columns] : {std::pair<std::int64_t, std::int64_t>{1, 1},
                                        {1, 7},
                                        {5, 1},
@@ -76,7 +72,7 @@ TEST(Grid, HoldsEveryRatingOnceInItsBlock) {
                                        {200, 400},
                                        {3000, 5000}}) {
     const WavefrontGrid grid = make_grid(train, bands, columns, 1);
-    Triples seen;
+    std::vector<mf::test::Triple> seen;
     std::vector<std::set<std::int64_t>> bands_of(train.n_users());
     std::vector<std::set<std::int64_t>> columns_of(train.n_items());
     ASSERT_EQ(std::ssize(grid.offsets), bands * columns + 1);
@@ -85,11 +81,12 @@ TEST(Grid, HoldsEveryRatingOnceInItsBlock) {
     EXPECT_EQ(grid.offsets.back(), train.nnz());
     for (std::int64_t block = 0; block < bands * columns; ++block) {
       for (std::int64_t i = grid.offsets[block]; i < grid.offsets[block + 1]; ++i) {
-        seen.insert({grid.users[i], grid.items[i], grid.values[i]});
+        seen.emplace_back(grid.users[i], grid.items[i], grid.values[i]);
         bands_of[grid.users[i]].insert(block / columns);
         columns_of[grid.items[i]].insert(block % columns);
       }
     }
+    std::sort(seen.begin(), seen.end());
     EXPECT_EQ(seen, expected) << bands << " x " << columns;
     for (const auto& of : bands_of) EXPECT_LE(of.size(), 1u) << "a user in two bands";
     for (const auto& of : columns_of) EXPECT_LE(of.size(), 1u) << "an item in two columns";
@@ -107,11 +104,7 @@ TEST(Grid, BandsHaveAboutEqualNumbersOfRatings) {
 }
 
 TEST(Grid, EmptyMatrix) {
-  Ratings::Arrays arrays;
-  arrays.user_offsets = {0, 0};
-  arrays.user_ids = {1};
-  arrays.item_ids = {1};
-  const WavefrontGrid grid = make_grid(Ratings(std::move(arrays)), 2, 3, 1);
+  const WavefrontGrid grid = make_grid(mf::test::ratings_of(1, 1, {}), 2, 3, 1);
   EXPECT_EQ(grid.offsets, std::vector<std::int64_t>(7, 0));
 }
 

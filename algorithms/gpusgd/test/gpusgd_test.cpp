@@ -111,18 +111,6 @@ TEST(Epochs, LearnAboutTheSameForAnyNumberOfBlocks) {
   }
 }
 
-TEST(Info, DefaultsAreThePapers) {
-  for (const Scheme scheme : kBoth) {
-    const Settings settings = settings_of(scheme, Json::object());
-    EXPECT_EQ(settings.factors, 16);
-    EXPECT_EQ(settings.model, ModelKind::plain);
-    EXPECT_EQ(settings.reg.p, 0.03);
-    EXPECT_EQ(settings.reg.q, 0.03);
-    EXPECT_EQ(settings.blocks, 64);
-    EXPECT_EQ(settings.precision, Precision::fp32);
-  }
-}
-
 TEST(Info, TreeThreadsAreTheFactorsInWarps) {
   for (const auto& [factors, threads] :
        {std::pair{1, 32}, {16, 32}, {32, 32}, {33, 64}, {1024, 1024}}) {

@@ -118,24 +118,27 @@ TEST(Cut, RoundsUpAndIsNeverEmpty) {
   EXPECT_EQ(rectangular_cut(0, 3, 5).rows, 1);
 }
 
+void expect_in_blocks(const Partition& partition, const Cut& cut, bool sorted) {
+  for_blocks(partition, [&](std::int32_t tag, std::int32_t row, std::int64_t at, std::int64_t end) {
+    ASSERT_LE(at, end);
+    for (std::int64_t first = at; at < end; ++at) {
+      const Rating& rating = partition.ratings[at];
+      ASSERT_EQ(rating.user / cut.rows, row);
+      ASSERT_EQ(rating.item / cut.columns, (row + tag) % cut.blocks);
+      if (at == first || !sorted) continue;
+      const Rating& last = partition.ratings[at - 1];
+      ASSERT_LT(std::pair(last.user, last.item), std::pair(rating.user, rating.item));
+    }
+  });
+}
+
 TEST(Partition, HasEveryRatingOnceInItsBlock) {
   for_all([](const Ratings& train, const Cut& cut, ThreadTeam& team) {
     const Partition partition = make_partition(train, cut, team);
     expect_every_rating_once(train, partition);
     EXPECT_EQ(partition.offsets.front(), 0);
     EXPECT_EQ(partition.offsets.back(), train.nnz());
-    for_blocks(partition,
-               [&](std::int32_t tag, std::int32_t row, std::int64_t at, std::int64_t end) {
-                 ASSERT_LE(at, end);
-                 for (std::int64_t first = at; at < end; ++at) {
-                   const Rating& rating = partition.ratings[at];
-                   ASSERT_EQ(rating.user / cut.rows, row);
-                   ASSERT_EQ(rating.item / cut.columns, (row + tag) % cut.blocks);
-                   if (at == first) continue;
-                   const Rating& last = partition.ratings[at - 1];
-                   ASSERT_LT(std::pair(last.user, last.item), std::pair(rating.user, rating.item));
-                 }
-               });
+    expect_in_blocks(partition, cut, true);
   });
 }
 
@@ -272,13 +275,7 @@ TEST(Shuffle, KeepsTheBlocksAndDependsOnTheSeed) {
   };
   const Partition one = shuffled(1, 1);
   expect_every_rating_once(train, one);
-  for_blocks(one, [&](std::int32_t tag, std::int32_t row, std::int64_t at, std::int64_t end) {
-    for (; at < end; ++at) {
-      const Rating& rating = one.ratings[at];
-      EXPECT_EQ(rating.user / cut.rows, row);
-      EXPECT_EQ(rating.item / cut.columns, (row + tag) % 4);
-    }
-  });
+  expect_in_blocks(one, cut, false);
   EXPECT_EQ(keys(one), keys(shuffled(1, 4)));
   EXPECT_NE(keys(one), keys(shuffled(2, 1)));
 }

@@ -9,28 +9,22 @@
 #include "algorithms/gpusgd/settings.hpp"
 #include "base/json/json.hpp"
 #include "base/rng.hpp"
-#include "datasets/ratings/ratings.hpp"
+#include "testing/triples.hpp"
 
 namespace mf::gpusgd {
 
 // About `density` of all pairs, more of them for every tenth item; rows and columns may be empty.
 inline Ratings random_matrix(std::int32_t m, std::int32_t n, double density,
                              std::uint64_t seed = 1) {
-  Ratings::Arrays a;
+  std::vector<Rating> list;
   Rng rng(seed);
-  a.user_offsets.push_back(0);
   for (std::int32_t u = 0; u < m; ++u) {
     for (std::int32_t i = 0; i < n; ++i) {
       if (rng.uniform() >= density * (i % 10 == 0 ? 3 : 1)) continue;
-      a.users.push_back(u);
-      a.items.push_back(i);
-      a.values.push_back(static_cast<float>(1 + rng.below(5)));
+      list.push_back({u, i, static_cast<float>(1 + rng.below(5))});
     }
-    a.user_offsets.push_back(static_cast<std::int64_t>(a.values.size()));
-    a.user_ids.push_back(u);
   }
-  for (std::int32_t i = 0; i < n; ++i) a.item_ids.push_back(i);
-  return Ratings(std::move(a));
+  return test::ratings_of(m, n, list);
 }
 
 inline Params params_of(Scheme scheme, const Json& changes) {

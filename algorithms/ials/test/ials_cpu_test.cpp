@@ -29,7 +29,7 @@ void expect_exact(const Json& changes, const Ratings& train, double tolerance) {
   const Model model = trainer.model();
   const Matrix x = rows_of(model.p, kUsers);
   const Matrix y = rows_of(model.q, kItems);
-  Matrix first = rows_of(trainer.start.q, kItems);
+  Matrix first = rows_of(trainer.initial.q, kItems);
   for (std::int64_t i = 0; i < kItems; ++i) {
     if (dense.p.col(i).sum() == 0) first.row(i).setZero();  // a row without pairs is zero
   }
@@ -73,7 +73,7 @@ TEST(IalsCpu, NoEpochRaisesTheObjective) {
   for (const Json& changes : {Json{{"solver", "cholesky"}}, Json{{"solver", "cg"}}}) {
     Trainer trainer("ials_cpu", changes, train, 2);
     const Dense dense(train, trainer.loss);
-    const double first = test::objective(dense, trainer.start);
+    const double first = test::objective(dense, trainer.initial);
     double last = first;
     for (int epoch = 0; epoch < 10; ++epoch) {
       trainer.run(1);
@@ -89,9 +89,9 @@ TEST(IalsCpu, NoEpochRaisesTheObjective) {
 TEST(IalsCpu, CgPassesOnWhatIsNoNumber) {
   const Ratings train = test::all_pairs(6, 5);
   Trainer trainer("ials_cpu", {{"factors", 9}}, train);
-  trainer.start.q[5] = std::numeric_limits<float>::quiet_NaN();
+  trainer.initial.q[5] = std::numeric_limits<float>::quiet_NaN();
   trainer.algorithm =
-      prepare_algorithm("ials_cpu", trainer.params, train, trainer.start, trainer.context);
+      prepare_algorithm("ials_cpu", trainer.params, train, trainer.initial, trainer.context);
   trainer.run(1);
   const Model model = trainer.model();
   for (const float x : model.p) EXPECT_TRUE(std::isnan(x));
@@ -102,10 +102,10 @@ TEST(IalsCpu, CgPassesOnWhatIsNoNumber) {
 TEST(IalsCpu, AResidualWhoseSquareVanishesEndsCg) {
   const Ratings train = test::all_pairs(6, 5);
   Trainer trainer("ials_cpu", {{"factors", 9}, {"cg_steps", 5}}, train);
-  for (float& x : trainer.start.p) x = 0;
-  for (float& y : trainer.start.q) y *= 1e-25F;
+  for (float& x : trainer.initial.p) x = 0;
+  for (float& y : trainer.initial.q) y *= 1e-25F;
   trainer.algorithm =
-      prepare_algorithm("ials_cpu", trainer.params, train, trainer.start, trainer.context);
+      prepare_algorithm("ials_cpu", trainer.params, train, trainer.initial, trainer.context);
   trainer.run(1);
   for (const float x : trainer.model().p) EXPECT_TRUE(std::isfinite(x));
 }
@@ -181,19 +181,6 @@ TEST(IalsCpu, EndsEarlyWhenAsked) {
   Trainer trainer("ials_cpu", Json::object(), train);
   trainer.context.stop_requested = [] { return true; };
   EXPECT_EQ(trainer.algorithm->run_epoch({1, 0}, trainer.context), 0);
-}
-
-TEST(IalsCpu, DefaultsAreThoseOfTheFamily) {
-  const AlgorithmInfo& info = find_algorithm("ials_cpu");
-  const Params params = default_params(info.params);
-  EXPECT_EQ(params.integer("factors"), 64);
-  EXPECT_EQ(params.integer("cg_steps"), 3);
-  EXPECT_EQ(read_solver(params), Solver::cg);
-  const ImplicitLoss loss = info.implicit(params);
-  EXPECT_EQ(loss.alpha, 1);
-  EXPECT_EQ(loss.reg, 0.01);
-  EXPECT_EQ(loss.reg_exponent, 0);
-  EXPECT_DOUBLE_EQ(info.updates_per_epoch({3, 2, 5}), 10);
 }
 
 TEST(IalsWork, CountsWhatTheReadmeDerives) {

@@ -11,7 +11,7 @@
 namespace mf::sgd_cpu {
 namespace {
 
-using Cell = std::tuple<std::int32_t, std::int32_t, float>;
+using Cell = mf::test::Triple;
 
 // The ratings of the grid in original indices; checks runs, rows and stripes on the way.
 std::vector<Cell> unpack(const BlockGrid& grid) {
@@ -41,20 +41,12 @@ std::vector<Cell> unpack(const BlockGrid& grid) {
   return cells;
 }
 
-std::vector<Cell> all_of(const Ratings& ratings) {
-  std::vector<Cell> cells;
-  for (std::int64_t k = 0; k < ratings.nnz(); ++k) {
-    cells.emplace_back(ratings[k].user, ratings[k].item, ratings[k].value);
-  }
-  return cells;
-}
-
 void expect_partition(const Ratings& ratings, GridShape shape, int threads) {
   ThreadTeam team(threads);
   const BlockGrid grid(ratings, shape, 3, team);
   auto cells = unpack(grid);
   std::sort(cells.begin(), cells.end());
-  EXPECT_EQ(cells, all_of(ratings));
+  EXPECT_EQ(cells, mf::test::triples(ratings));
   std::set<std::pair<std::int32_t, std::int32_t>> seen;
   for (const GridCell cell : grid.cells()) {
     EXPECT_TRUE(seen.emplace(cell.user_stripe, cell.item_stripe).second);

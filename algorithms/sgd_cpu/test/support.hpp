@@ -15,6 +15,7 @@
 #include "base/json/json.hpp"
 #include "base/rng.hpp"
 #include "datasets/ratings/ratings.hpp"
+#include "testing/trainer.hpp"
 #include "testing/triples.hpp"
 
 namespace mf::sgd_cpu::test {
@@ -129,35 +130,18 @@ inline Model initial_for(const Ratings& train, const Params& params, std::uint64
                        params.choice("model", kModelKinds), mean_rating(train), init, 1);
 }
 
-// One algorithm on one matrix, with what it needs.
-struct Trainer {
+struct Trainer : mf::test::Trainer {
   Trainer(const std::string& name, const Json& changes, const Ratings& ratings, int threads = 1,
           std::uint64_t seed = 1)
-      : train(ratings),
-        params(default_params(find_algorithm(name).params, changes)),
-        team(threads),
-        initial(initial_for(train, params, seed)),
-        algorithm(make_algorithm(name, params)) {
-    context.team = &team;
-    context.seed = seed;
-    algorithm->prepare(train, initial, context);
-  }
-
-  void run(std::int64_t epochs, double rate = 0.01) {
-    for (std::int64_t k = 0; k < epochs; ++k)
-      updates += algorithm->run_epoch({++epoch, rate}, context);
-  }
-  Model model() { return copy_model(algorithm->factors()); }
+      : mf::test::Trainer(
+            name, changes, ratings,
+            [seed](const Ratings& of, const Params& own) { return initial_for(of, own, seed); },
+            threads, seed),
+        train(ratings) {}
+  void run(std::int64_t epochs, double rate = 0.01) { mf::test::Trainer::run(epochs, rate); }
   double rmse() { return train_rmse(algorithm->factors(), train); }
 
   const Ratings& train;
-  Params params;
-  ThreadTeam team;
-  Model initial;
-  Context context;
-  std::int64_t epoch = 0;
-  std::int64_t updates = 0;
-  std::unique_ptr<Algorithm> algorithm;
 };
 
 inline bool same_bits(const Model& a, const Model& b) {

@@ -16,15 +16,12 @@
 #include "algorithms/sgd_tiled/tiles.hpp"
 #include "base/json/json.hpp"
 #include "base/rng.hpp"
+#include "testing/triples.hpp"
 
 namespace mf::sgd_tiled {
 namespace {
 
-std::vector<std::int64_t> offsets_of(const std::vector<std::int64_t>& counts) {
-  std::vector<std::int64_t> offsets(counts.size() + 1);
-  std::partial_sum(counts.begin(), counts.end(), offsets.begin() + 1);
-  return offsets;
-}
+using mf::test::offsets_of;
 
 std::vector<std::int64_t> long_tailed(std::size_t users) {
   std::vector<std::int64_t> counts(users);
