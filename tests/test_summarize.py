@@ -287,23 +287,17 @@ def scatters(np):
 
 @pytest.mark.parametrize("n", [3, 5])
 @pytest.mark.parametrize("name", ["normal", "skewed", "disturbed"])
-def test_intervals_are_those_of_scipy_and_hold_the_truth_as_often_as_they_say(ask, name, n):
+def test_intervals_are_those_of_scipy(ask, name, n):
     np = pytest.importorskip("numpy")
     stats = pytest.importorskip("scipy.stats")
-    rng, draw, trials = np.random.default_rng(2026), scatters(np)[name], 2000
-    held = {"ratio": 0, "ratio of pairs": 0}
-    for trial in range(trials):
+    rng, draw = np.random.default_rng(2026), scatters(np)[name]
+    for _ in range(20):
         a, b = 2 * np.exp(draw(rng, n)), np.exp(draw(rng, n))
-        for question in held:
-            low, high = ask(question, a.tolist(), b.tolist())
-            held[question] += low <= 2 <= high
-            if trial >= 20:
-                continue
-            for end in (low, high):  # it holds what the test cannot tell from the ratio
+        for question in ("ratio", "ratio of pairs"):
+            for end in ask(question, a.tolist(), b.tolist()):  # it holds what the test cannot tell from the ratio
                 p = (stats.ttest_ind(np.log(a / end), np.log(b), equal_var=False) if question == "ratio"
                      else stats.ttest_1samp(np.log(a / b), np.log(end))).pvalue
                 assert p == pytest.approx(0.05, rel=1e-6)
-    assert min(held.values()) >= 0.93 * trials  # three standard errors of 95 % are 1.5 %
 
 
 @pytest.mark.parametrize("n, m", [(4, 4), (4, 6), (5, 5), (7, 5)])
@@ -319,14 +313,3 @@ def test_intervals_by_ranks_end_where_the_exact_rank_sum_cannot_tell(ask, n, m):
 
     assert p(high * 1.0001) <= 0.05 < p(high * 0.9999)
     assert low == 0 if n * m < 25 else p(low * 0.9999) <= 0.05 < p(low * 1.0001) or low == 0
-
-
-def test_ranks_hold_the_truth_where_runs_never_end(ask):
-    np = pytest.importorskip("numpy")
-    rng, held, trials = np.random.default_rng(2026), 0, 2000
-    for _ in range(trials):
-        a, b = (np.where(rng.random(6) < 0.2, math.inf, np.exp(0.05 * rng.standard_normal(6)))
-                for _ in range(2))
-        low, high = ask("ratio", a.tolist(), b.tolist())
-        held += low is None or low <= 1 <= high
-    assert held >= 0.95 * trials

@@ -92,18 +92,6 @@ TEST(CaseNames, AreShortAndOfPlainCharactersWhateverTheSpecSays) {
   EXPECT_EQ(ids.size(), 96u);
 }
 
-// What is no name of a folder, or that of another one, is replaced by one of the spec's own.
-TEST(CaseNames, ASpecOfAnyNameHasAFolderOfItsOwn) {
-  std::set<std::string> folders;
-  for (const char* name : {"!?", ".", "..", "../..", "日本", "___", "日本 4", "b"}) {
-    Json json = {{"name", name}, {"datasets", {"like:ml-100k"}}, {"algorithms", {"ruler"}}};
-    const std::filesystem::path folder = default_folder(parse_spec(json, "t.json"), false);
-    EXPECT_EQ(folder.parent_path(), "results/runs") << name;
-    EXPECT_EQ(folder.lexically_normal(), folder) << name;
-    EXPECT_TRUE(folders.insert(folder.string()).second) << name;
-  }
-}
-
 struct Folder {
   TempFolder temporary;
   std::string path = temporary / "r";

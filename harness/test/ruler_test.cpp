@@ -1,11 +1,9 @@
 // The ruler through the whole harness: known times, known RMSE curve.
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <cmath>
 #include <cstdlib>
 
-#include "harness/results/compare/answer.hpp"
 #include "harness/results/compare/compare.hpp"
 #include "harness/results/files/result_file.hpp"
 #include "harness/results/meaning/ranges.hpp"
@@ -201,17 +199,6 @@ Comparison compare_rulers(const std::string& first, const std::string& second) {
   return compare_results(first, second, options).rows.at(0);
 }
 
-// Largest over smallest steady epoch time of the runs in a folder.
-double scatter_of(const std::string& folder) {
-  std::vector<double> times;
-  for (const auto& entry : std::filesystem::directory_iterator(folder)) {
-    if (entry.path().extension() != ".jsonl") continue;
-    times.push_back(epoch_times_of(*read_result_file(entry.path())).steady_s.value());
-  }
-  const auto [low, high] = std::minmax_element(times.begin(), times.end());
-  return *high / *low;
-}
-
 TEST(Compare, FindsAKnownSlowdownAndAKnownEquality) {
   const TempFolder folder;
   const std::string fast = run_ruler(folder, "5");
@@ -223,23 +210,6 @@ TEST(Compare, FindsAKnownSlowdownAndAKnownEquality) {
   EXPECT_EQ(slower.quality.verdict, Verdict::same);
   EXPECT_EQ(compare_rulers(slow, fast).epoch_time.verdict, Verdict::faster);
   EXPECT_EQ(compare_rulers(fast, fast).epoch_time.verdict, Verdict::same);
-}
-
-// On a machine so busy that sleeps of equal length differ, 5 % cannot be seen; compare_test.cpp has
-// the same with made times.
-TEST(Compare, FindsAKnownSlowdownOfFivePercent) {
-  const TempFolder folder;
-  const std::string fast = run_ruler(folder, "20");
-  const std::string slow = run_ruler(folder, "21");
-  const double scatter = std::max(scatter_of(fast), scatter_of(slow));
-  if (scatter > 1.01) {
-    GTEST_SKIP() << "this machine is too busy to measure 5 %: the epoch times of runs that sleep "
-                    "equally long differ by "
-                 << 100 * (scatter - 1) << " %";
-  }
-  const Comparison found = compare_rulers(fast, slow);
-  EXPECT_EQ(found.epoch_time.verdict, Verdict::slower);
-  EXPECT_NEAR(found.epoch_time.value.value(), 1.05, 0.02);
 }
 
 TEST(Ranges, ReportBeginAndEndInOrderAndSumTheirTime) {

@@ -13,11 +13,6 @@ from mfplots.figures import DEFAULTS
 
 
 @pytest.fixture(scope="module")
-def rich(tmp_path_factory):
-    return write(tmp_path_factory.mktemp("rich"), rich_cases(), spec=True)
-
-
-@pytest.fixture(scope="module")
 def few(tmp_path_factory):
     """What the default figures need, of one seed: less to draw."""
     return write(tmp_path_factory.mktemp("few"), rich_cases((2,)), spec=True)

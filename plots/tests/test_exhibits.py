@@ -6,7 +6,7 @@ import re
 
 import pandas as pd
 import pytest
-from synthetic import Made, descent, rich_cases, write
+from synthetic import Made, descent, write
 from test_figures import svg_text
 
 from mfplots import figures
@@ -17,11 +17,6 @@ from mfplots.series import make_view
 from mfplots.summary import find_baseline
 
 CSV = "source,exhibit,dataset,system,hardware,x_name,x,metric,value,unit,how\n"
-
-
-@pytest.fixture(scope="module")
-def rich(tmp_path_factory):
-    return write(tmp_path_factory.mktemp("rich"), rich_cases(), spec=True)
 
 
 def draw(folder, tmp_path, recipe, *options):

@@ -22,11 +22,6 @@ WITH_MORE = ("paired-differences", "sweep", "user-groups", "speedup-trace", "ben
 MAGIC = {"png": b"\x89PNG", "svg": b"<?xml", "pdf": b"%PDF"}
 
 
-@pytest.fixture(scope="module")
-def rich(tmp_path_factory):
-    return write(tmp_path_factory.mktemp("rich"), rich_cases(), spec=True)
-
-
 def svg_text(path):
     """The words of an SVG, in order."""
     return " ".join(re.findall(r"<text[^>]*>([^<]*)</text>", path.read_text(encoding="utf-8")))

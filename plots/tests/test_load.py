@@ -5,7 +5,7 @@ import os
 
 import pandas as pd
 import pytest
-from synthetic import Made, footer, header, lines, trace_line, write, write_lines
+from synthetic import Made, footer, header, write, write_lines
 
 from mfplots import program
 from mfplots.errors import PlotError
@@ -33,25 +33,6 @@ def test_damaged_line_is_named_with_file_and_line(tmp_path):
         load([tmp_path])
 
 
-def test_text_in_place_of_a_number_is_named(tmp_path):
-    line = {**trace_line(Made(), 1, 1.0, 0.9), "wall_s": "1.0"}
-    path = write_lines(tmp_path / "a.jsonl", [header(Made()), line])
-    with pytest.raises(PlotError, match=r'a\.jsonl.*wall_s: found the string "1\.0", expected a number'):
-        load([path])
-
-
-def test_a_file_without_footer_is_unfinished(tmp_path):
-    results = load([write(tmp_path, [Made(status=None)])])
-    assert list(results.cases["status"]) == ["unfinished"]
-    assert len(results.trace) == 3
-
-
-def test_a_line_still_being_written_is_left_out(tmp_path):
-    path = write_lines(tmp_path / "a.jsonl", lines(Made(status=None)))
-    path.write_text(path.read_text() + '{"type": "trace", "epo')
-    assert len(load([path]).trace) == 3
-
-
 def test_partial_files_are_never_read(tmp_path):
     write(tmp_path, [Made()])
     remains = tmp_path / f"{Made().case_id}.jsonl.partial-1"
@@ -59,21 +40,6 @@ def test_partial_files_are_never_read(tmp_path):
     assert len(load([tmp_path]).cases) == 1
     with pytest.raises(PlotError, match=r"partial-1: is neither; expected a folder of results"):
         load([remains])
-
-
-def test_spec_json_decides_which_cases_count(tmp_path):
-    wanted, absent, edited_away = Made(seed=1), Made(seed=2), Made(seed=3)
-    write(tmp_path, [wanted, edited_away])
-    spec = {"cases": [wanted.case_id, absent.case_id]}
-    (tmp_path / "spec.json").write_text(json.dumps(spec))
-    cases = load([tmp_path]).cases
-    assert list(cases["case_id"]) == [wanted.case_id, absent.case_id]
-    assert list(cases["status"]) == ["completed", "missing"]
-
-
-def test_the_same_file_counts_once(tmp_path):
-    folder = write(tmp_path, [Made()])
-    assert len(load([folder, folder / f"{Made().case_id}.jsonl"]).cases) == 1
 
 
 def test_a_copied_result_is_no_further_seed(tmp_path):
