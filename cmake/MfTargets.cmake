@@ -18,6 +18,18 @@ function(mf_glob out folder)
   set(${out} ${files} PARENT_SCOPE)
 endfunction()
 
+# mf_embed(TARGET JSON NAME): compiles a file in as the string constant mf::NAME, so that the program stands
+# alone.
+function(mf_embed target json name)
+  set(source ${CMAKE_CURRENT_BINARY_DIR}/${name}.cpp)
+  set(script ${PROJECT_SOURCE_DIR}/cmake/EmbedText.cmake)
+  add_custom_command(OUTPUT ${source}
+    COMMAND ${CMAKE_COMMAND} -DINPUT=${CMAKE_CURRENT_SOURCE_DIR}/${json} -DOUTPUT=${source} -DNAME=${name}
+            -P ${script}
+    DEPENDS ${json} ${script} COMMENT "Embedding ${json}" VERBATIM)
+  target_sources(${target} PRIVATE ${source})
+endfunction()
+
 # mf_add_objects(TARGET OBJECTS): gives a library objects that another target has compiled.
 function(mf_add_objects target objects)
   get_target_property(type ${target} TYPE)

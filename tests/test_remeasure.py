@@ -49,10 +49,10 @@ def test_a_slower_host_is_seen(mfbench, tree, capfd):
         path.write_text("\n".join([*lines, json.dumps(foot)]) + "\n")
     assert measure(tree, mfbench) == 0
     assert "part/small: done; an epoch over that of then: sgd_serial 0.00" in capfd.readouterr().out
-    then = remeasure.epoch_times(tree / "results/here/part/small")
-    assert {len(seconds) for seconds in then.values()} == {2}, "seeds are repeats"
-    assert remeasure.beside(then, tree / "results/here/part/small") == "; an epoch over that of then: sgd_serial 1.00"
-    assert remeasure.beside({}, tree / "again/part/small") == ""
+    then = remeasure.cases_below(tree / "results/here/part/small")[tree / "results/here/part/small"]
+    assert {len(seconds) for seconds in remeasure.epoch_times(then).values()} == {2}, "seeds are repeats"
+    assert remeasure.beside(then, then) == "; an epoch over that of then: sgd_serial 1.00"
+    assert remeasure.beside([], then) == ""
 
 
 def test_what_is_there_is_not_run_again(mfbench, tree):
@@ -99,6 +99,8 @@ def test_what_belongs_to_the_place_is_left(line, options):
 def test_every_folder_of_reference_results_has_its_spec():
     """But for what was measured before and after one change, or once more on another host."""
     results = ROOT / "results/reference"
-    for folder in remeasure.result_folders(results):
+    found = remeasure.cases_below(results)
+    assert found
+    for folder, cases in found.items():
         if "other-host" not in folder.parts:
-            assert remeasure.part_of(folder, results, ROOT / "experiments"), folder
+            assert remeasure.part_of(folder, cases, results, ROOT / "experiments"), folder

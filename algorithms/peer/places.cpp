@@ -94,14 +94,9 @@ bool has_room(const std::string& folder, double bytes) {
 
 std::optional<std::string> peers_folder() {
   if (const auto own = environment("MFBENCH_PEER_SCRIPTS"); !own.empty()) return absolute(own);
-  std::error_code error;
-  fs::path folder = fs::read_symlink("/proc/self/exe", error).parent_path();
-  for (; !error && folder.has_relative_path(); folder = folder.parent_path()) {
-    if (is_there(folder / "peers" / kSupervisor)) return (folder / "peers").string();
-  }
-  const auto shared = shared_folder();
-  if (shared && is_there(fs::path(*shared) / "peers" / kSupervisor)) return *shared + "/peers";
-  return std::nullopt;
+  const auto supervisor = beside_program(std::string("peers/") + kSupervisor);
+  if (!supervisor) return std::nullopt;
+  return fs::path(*supervisor).parent_path().parent_path().string();
 }
 
 std::string supervisor_script() { return peers_folder().value_or("") + "/" + kSupervisor; }

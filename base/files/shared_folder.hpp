@@ -10,8 +10,8 @@ namespace mf {
 // the program is not an installed one.
 std::optional<std::string> shared_folder();
 
-// The path of a file of the source, such as peers/launch.py: in the tree that this program was
-// built in, or in share/mfbench; nothing where it is in neither.
+// The path of a file of the source, such as datasets/fetch/fetch.py: in the tree that this program
+// was built in, or in share/mfbench; nothing where it is in neither.
 std::optional<std::string> beside_program(const std::string& file);
 
 }  // namespace mf

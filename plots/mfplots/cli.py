@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from mfplots import figures, metrics
+from mfplots import figures, metrics, program
 from mfplots.benchmarks import Benchmarks, benchmark_files, load_benchmarks
 from mfplots.errors import NotDrawable, PlotError, hint
 from mfplots.latex import latex_text
@@ -21,12 +21,12 @@ from mfplots.recipes import Recipe, read_recipes
 from mfplots.report import report_html
 from mfplots.series import make_view
 from mfplots.sheet import FORMATS
-from mfplots.stored import case_names, folder_of, packed_in_place_of
 from mfplots.summary import CLOCK_NAMES, Question
 from mfplots.table import table_text
 from mfplots.widths import WIDTHS
 
 COMMANDS = ("table", "report")
+PACKED = ".jsonl.xz"  # results/ml-1m.jsonl.xz stands in the place of the folder results/ml-1m
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -128,10 +128,15 @@ class _Sources:
 
 def _sources(paths: Sequence[str]) -> _Sources:
     files = benchmark_files(paths)
-    of_cases = [path for path in map(Path, paths) if path not in files and not
-                (benchmark_files([path]) and not case_names(path))]
+    of_cases = [path for path in map(Path, paths)
+                if path not in files and (not benchmark_files([path]) or _has_cases(path))]
     return _Sources(load(of_cases) if of_cases else None,
                     load_benchmarks(files) if files else None)
+
+
+def _has_cases(path: Path) -> bool:
+    return any(line["type"] == "left_out" or line["algorithm"]
+               for line in program.lines("summarize", "--json", path))
 
 
 def _draw_all(options: argparse.Namespace, sources: _Sources,
@@ -203,6 +208,6 @@ def _out(options: argparse.Namespace) -> Path:
     if options.out:
         return options.out
     first = Path(options.results[0])
-    if packed := packed_in_place_of(first):
-        return folder_of(packed) / "figures"
-    return (first if first.is_dir() else first.parent) / "figures"
+    if first.is_file() and not first.name.endswith(PACKED):
+        return first.parent / "figures"
+    return Path(str(first).removesuffix(PACKED)) / "figures"

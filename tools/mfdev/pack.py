@@ -11,14 +11,12 @@ import json
 import lzma
 import os
 import pathlib
-import sys
+import re
 
-from mfdev.shell import ROOT, Failure
+from mfdev.shell import Failure
 
-sys.path.insert(0, str(ROOT / "plots"))
-from mfplots.errors import PlotError  # noqa: E402
-from mfplots.stored import CASE, HEADER, PACKED, folder_of, is_packed, read_packed  # noqa: E402
-
+CASE, PACKED = ".jsonl", ".jsonl.xz"
+HEADER = re.compile(r'\{\s*"type"\s*:\s*"header"')
 HEADS = {"spec": "spec.json", "study": "study.json"}  # the first line, by its type
 
 
@@ -33,16 +31,20 @@ def head_of(folder):
     return {"type": "spec"}
 
 
+def file_name(header):
+    return json.loads(header)["case_id"].rpartition("/")[2] + CASE
+
+
 def case_lines(path):
     """The text of a finished case, which a packed file gives back under the same name."""
     text = path.read_text(encoding="utf-8")
     *lines, rest = text.split("\n")
     if rest or not lines or json.loads(lines[-1]).get("type") != "footer":
-        raise PlotError(f"{path}: is unfinished; run its spec to the end first, or move it away")
+        raise Failure(f"{path}: is unfinished; run its spec to the end first, or move it away")
     if [bool(HEADER.match(line)) for line in lines] != [True] + [False] * (len(lines) - 1):
-        raise PlotError(f"{path}: expected one header, on line 1")
-    if json.loads(lines[0])["case_id"].rpartition("/")[2] + CASE != path.name:
-        raise PlotError(f"{path}: is not named after its case_id")
+        raise Failure(f"{path}: expected one header, on line 1")
+    if file_name(lines[0]) != path.name:
+        raise Failure(f"{path}: is not named after its case_id")
     return text
 
 
@@ -61,12 +63,27 @@ def write(path, data):
     os.replace(part, path)
 
 
+def read_packed(path):
+    """The head, and the lines of each case by the name of its file."""
+    with lzma.open(path, "rt", encoding="utf-8", newline="\n") as lines:
+        head, cases = json.loads(next(lines, "null")), {}
+        if not isinstance(head, dict) or head.get("type") not in HEADS:
+            raise Failure(f"{path}:1: expected the spec or the study that was packed")
+        for number, line in enumerate(lines, 2):
+            if HEADER.match(line):
+                cases[file_name(line)] = []
+            elif not cases:
+                raise Failure(f"{path}:{number}: expected the header of a case")
+            next(reversed(cases.values())).append(line)
+    return head, cases
+
+
 def pack_folder(folder):
     text, names = packed_text(folder)
     packed = folder.with_name(folder.name + PACKED)
     write(packed, lzma.compress(text.encode(), lzma.FORMAT_XZ, lzma.CHECK_CRC64, 6 | lzma.PRESET_EXTREME))
-    if list(read_packed(packed).cases) != names:
-        raise PlotError(f"{packed}: does not give back what was packed; the folder stays as it is")
+    if list(read_packed(packed)[1]) != names:
+        raise Failure(f"{packed}: does not give back what was packed; the folder stays as it is")
     for name in [*names, *HEADS.values(), ".lock"]:
         (folder / name).unlink(missing_ok=True)
     if not any(folder.iterdir()):
@@ -75,13 +92,13 @@ def pack_folder(folder):
 
 
 def unpack_file(packed):
-    found, folder = read_packed(packed), folder_of(packed)
+    head, cases = read_packed(packed)
+    folder = packed.with_name(packed.name.removesuffix(PACKED))
     folder.mkdir(exist_ok=True)
-    for name, text in found.cases.items():
-        write(folder / name, text.encode())
-    for kind, name in HEADS.items():
-        if (stated := getattr(found, kind)) is not None:
-            write(folder / name, (json.dumps(stated, ensure_ascii=False, indent=2) + "\n").encode())
+    for name, lines in cases.items():
+        write(folder / name, "".join(lines).encode())
+    if stated := {key: value for key, value in head.items() if key != "type"}:
+        write(folder / HEADS[head["type"]], (json.dumps(stated, ensure_ascii=False, indent=2) + "\n").encode())
     packed.unlink()
     return folder
 
@@ -93,12 +110,12 @@ def pack(words):
     asked = parser.parse_args(words)
     try:
         for place in asked.places:
-            if asked.unpack and not (is_packed(place) and place.is_file()):
+            if asked.unpack and not (place.name.endswith(PACKED) and place.is_file()):
                 raise Failure(f"{place}: expected a packed file, *{PACKED}")
             found = [place] if asked.unpack else folders_below(place)
             if not found:
                 raise Failure(f"{place}: no folder with results")
             for path in found:
                 print((unpack_file if asked.unpack else pack_folder)(path))
-    except (PlotError, OSError, ValueError, KeyError) as error:
+    except (OSError, EOFError, lzma.LZMAError, ValueError, KeyError) as error:
         raise Failure(str(error)) from error

@@ -25,9 +25,11 @@ from mfdev.shell import ROOT, Failure
 
 sys.path.insert(0, str(ROOT / "plots"))
 from mfplots.command_line import options_of  # noqa: E402
-from mfplots.stored import PACKED, case_names, case_text, folder_of, packed_in_place_of, result_folders  # noqa: E402
+from mfplots.errors import PlotError  # noqa: E402
+from mfplots.program import lines  # noqa: E402
 
 FROM_FEW = 5  # seeds
+PACKED = ".jsonl.xz"  # a packed run, in the place of its folder
 
 
 @dataclass(frozen=True)
@@ -40,48 +42,49 @@ class Part:
     seeds: int          # of the spec now
 
 
-def cases_of(folder):
-    """The lines of each case, also of a packed folder."""
-    return [[json.loads(line) for line in case_text(folder / name).splitlines()] for name in case_names(folder)]
+def cases_below(*places):
+    """{folder: its cases, as `mfbench summarize` has them}, but for trials below a place."""
+    found = {}
+    for case in lines("summarize", "--json", "--unlisted", *places):
+        if case["type"] == "case" and case["algorithm"]:
+            del case["trace"]
+            found.setdefault(pathlib.Path(case["file"]).parent, []).append(case)
+    return found
 
 
 def trials_of(folder):
-    """Folders, and those that packed files stand in the place of."""
-    found = (folder / "tune").glob("*")
-    return sorted({folder_of(path) if path.name.endswith(PACKED) else path for path in found})
+    studies = {str(path).removesuffix(PACKED) for path in (folder / "tune").glob("*")}
+    return [trial for trials in (cases_below(*studies).values() if studies else ()) for trial in trials]
 
 
-def part_of(folder, results, specs):
+def part_of(folder, cases, results, specs):
     """None: there is no spec of that name."""
     name = pathlib.PurePath(*folder.relative_to(results).parts[1:])
     spec = specs / f"{name}.json"
-    cases = cases_of(folder)
-    if not spec.is_file() or not cases:
+    if not spec.is_file():
         return None
-    ends = [case[-1] for place in [folder, *trials_of(folder)] for case in cases_of(place)]
-    wall = sum((end.get("clocks") or {}).get("wall_s") or 0 for end in ends)
+    wall = sum(case["clock_wall_s"] or 0 for case in [*cases, *trials_of(folder)])
     seeds = len(json.loads(spec.read_text(encoding="utf-8")).get("seeds", [1]))
-    wall *= seeds / len({case[0]["seed"] for case in cases})
-    return Part(str(name), spec, options_of(cases[0][0]["environment"]["command_line"]), wall, len(cases), seeds)
+    wall *= seeds / len({case["seed"] for case in cases})
+    return Part(str(name), spec, options_of(cases[0]["command_line"]), wall, len(cases), seeds)
 
 
-def epoch_times(folder):
+def epoch_times(cases):
     """{(algorithm, configuration): mean seconds of an epoch, of each seed that has completed}"""
     found = {}
-    for lines in cases_of(folder):
-        head, foot = lines[0], lines[-1]
-        if foot.get("status") == "completed" and foot.get("epochs"):
-            key = [head["algorithm"]["params"], head["dataset"]["name"], head["schedule"]]
-            found.setdefault((head["algorithm"]["name"], json.dumps(key, sort_keys=True)), []).append(
-                foot["clocks"]["train_s"] / foot["epochs"])
+    for case in cases:
+        if case["status"] == "completed" and case["epochs"]:
+            key = json.dumps([case["params"], case["dataset"], case["schedule"]], sort_keys=True)
+            found.setdefault((case["algorithm"], key), []).append(case["clock_train_s"] / case["epochs"])
     return found
 
 
 def beside(then, now):
     """An epoch now over then, the median of the configurations of each algorithm; "" of none in common."""
     ratios = {}
+    times = epoch_times(then)
     for key, seconds in epoch_times(now).items():
-        if before := then.get(key):
+        if before := times.get(key):
             ratios.setdefault(key[0], []).append(statistics.median(seconds) / statistics.median(before))
     said = ", ".join(f"{name} {statistics.median(values):.2f}" for name, values in sorted(ratios.items()))
     return f"; an epoch over that of then: {said}" if said else ""
@@ -126,7 +129,7 @@ def remeasure(words):
     asked = arguments(words)
     if not os.access(asked.mfbench, os.X_OK):
         raise Failure(f"remeasure: there is no {asked.mfbench} (./dev build, or set MFBENCH)")
-    missing = [str(folder) for folder in asked.folders if not (folder.is_dir() or packed_in_place_of(folder))]
+    missing = [str(folder) for folder in asked.folders if not (folder.exists() or os.path.isfile(f"{folder}{PACKED}"))]
     if missing:
         print(f"error: no such folder: {', '.join(missing)}", file=sys.stderr)
         return 2
@@ -140,8 +143,12 @@ def remeasure(words):
         print(f"error: found folders of {' and '.join(sorted(machines))}, expected those of one machine, which is this",
               file=sys.stderr)
         return 2
-    found = {folder: part_of(folder, results, asked.specs)
-             for place in asked.folders for folder in result_folders(place.resolve())}
+    os.environ["MFBENCH"] = asked.mfbench  # reads the results, too
+    try:
+        before = cases_below(*[folder.resolve() for folder in asked.folders])
+    except PlotError as error:
+        raise Failure(str(error)) from error
+    found = {folder: part_of(folder, before[folder], results, asked.specs) for folder in sorted(before)}
     for folder in (folder for folder, part in found.items() if part is None):
         print(f"left out, no spec of its name: {folder.relative_to(results)}")
     parts = {folder: part for folder, part in found.items() if part}
@@ -149,15 +156,17 @@ def remeasure(words):
         print("\n".join([*map(words_of, parts.values()),
                          f"{len(parts)} folders, {sum(part.seconds for part in parts.values()):.0f} s"]))
         return 0
+    out = asked.out.resolve()
     end = time.monotonic() + (float("inf") if asked.seconds is None else asked.seconds)
     failed = []
     for folder, part in parts.items():
         left = end - time.monotonic()
-        status = run(part, asked.mfbench, asked.out.resolve(), left if asked.seconds is not None else None) if left > 0 else None
+        status = run(part, asked.mfbench, out, left if asked.seconds is not None else None) if left > 0 else None
         if status is None:
             print(f"the time is up at {part.name}; the same command goes on")
             return 3
         said = "done" if status == 0 else f"mfbench ended with {status}"
-        print(f"{part.name}: {said}{beside(epoch_times(folder), asked.out / part.name)}", flush=True)
+        now = cases_below(out / part.name).get(out / part.name, []) if (out / part.name).is_dir() else []
+        print(f"{part.name}: {said}{beside(before[folder], now)}", flush=True)
         failed += [part.name] if status else []
     return 1 if failed else 0

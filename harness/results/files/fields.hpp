@@ -1,12 +1,12 @@
-// Every field of a result, in a row each: those of its file and those that follow from it. The
-// columns of tables, what is checked when a file is read, and docs/reference/results.md come from
-// here.
+// Every field of a result, in a row of fields.json each: those of its file and those that follow
+// from it. The columns of tables, what is checked when a file is read, and
+// docs/reference/results.md come from here.
 #pragma once
 
 #include <optional>
-#include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/json/json_fwd.hpp"
 #include "base/json/names.hpp"
@@ -32,19 +32,18 @@ inline constexpr Names kFieldTypes{
                                      {"an object", FieldType::object}})};
 
 struct ResultField {
-  FieldOf of;
-  std::string_view path;  // keys of the line with dots between them
-  FieldType type;
-  std::string_view help;
+  FieldOf of = FieldOf::header;
+  std::string path;  // keys of the line with dots between them
+  FieldType type = FieldType::text;
+  std::string help;
 
   // In tables: sections that need no name of their own (algorithm, data set, environment) are left
   // out, "work_per_epoch." becomes "work_" and "clocks." "clock_".
   std::string column() const;
-  std::string_view unit() const;  // by the end of the name; "" where it has none
 };
 
-// In the order of the columns.
-std::span<const ResultField> result_fields();
+// In the order of the columns: those of fields.json, then a metric each.
+const std::vector<ResultField>& result_fields();
 
 // What a table calls a key of a header or footer.
 std::string column_of(std::string_view path);
