@@ -16,6 +16,7 @@ import matplotlib
 from matplotlib.axes import Axes
 from matplotlib.ticker import EngFormatter, FuncFormatter, LogLocator, NullFormatter
 
+from mfplots.metrics import Interval
 from mfplots.palette import of_algorithm
 from mfplots.widths import OWN, Width
 
@@ -122,6 +123,15 @@ def log_axis(axes: Axes, low: float, high: float, text: Callable[[float, int], s
 
 def plain_tick(value: float, _position: int = 0) -> str:
     return f"{value:g}"
+
+
+def ratio_text(ratio: Interval, digits: int = 3) -> str:
+    """'1.23× [1.1, 1.4]', or '–'."""
+    if not ratio.known:
+        return "–"
+    ends = "" if math.isnan(ratio.low) else \
+        f" [{significant(ratio.low, digits)}, {significant(ratio.high, digits)}]"
+    return f"{significant(ratio.value, digits)}×{ends}"
 
 
 def significant(value: float, digits: int = 3) -> str:

@@ -11,7 +11,7 @@ from typing import Any
 import pandas as pd
 
 from mfplots import metrics
-from mfplots.errors import PlotError, hint
+from mfplots.errors import PlotError
 from mfplots.metrics import NO_INTERVAL, Interval, Spread, Target
 from mfplots.series import Panel, Series, View, canonical, contended, facet_text, is_true
 from mfplots.style import duration
@@ -211,8 +211,9 @@ def _agrees(candidate: Series, series: Series, candidates: list[Series],
                for key in varying if key in series.facets)
 
 
-def times_to_target(series: Series, target: Target, clock: str) -> list[float]:
-    return series.at_target(target, clock)
+def times_to_target(series: Series, target: Target | None, clock: str) -> list[float]:
+    """Of each finished case; NaN for those that did not reach it. None where there is no target."""
+    return [] if target is None else series.at_target(target, clock)
 
 
 def throughputs(series: Series, clock: str) -> list[float]:
@@ -235,7 +236,7 @@ def _last(series: Series, column: str) -> list[float]:
 
 def _row(panel: Panel, series: Series, question: Question) -> Row:
     target, clock = target_of(panel, question), question.clock
-    times = _to_target(series, target, clock)
+    times = times_to_target(series, target, clock)
     name = baseline_name(panel, question)
     base = find_baseline(panel, series, name) if name else "no baseline named"
     done = series.finished
@@ -247,7 +248,7 @@ def _row(panel: Panel, series: Series, question: Question) -> Row:
         metric=judged_by, best=metrics.spread(bests),
         time=metrics.spread(times),
         median_time=metrics.censored_median(times),
-        median_answer=metrics.censored_median(_to_target(series, target, ANSWER)),
+        median_answer=metrics.censored_median(times_to_target(series, target, ANSWER)),
         end_time=metrics.spread(end_times(series, clock)),
         end_answer=metrics.censored_median(end_times(series, ANSWER)),
         first_epoch=metrics.spread(to_the_end(series, done["first_epoch_s"])),
@@ -266,10 +267,6 @@ def _row(panel: Panel, series: Series, question: Question) -> Row:
         per_update=_per_update(series, base, clock),
         per_update_problem=_per_update_problem(series, base),
         problem=_problem(series, base, target, clock, times))
-
-
-def _to_target(series: Series, target: Target | None, clock: str) -> list[float]:
-    return [] if target is None else times_to_target(series, target, clock)
 
 
 def _median_energy(series: Series, target: Target | None) -> float:

@@ -6,11 +6,11 @@ import math
 from collections.abc import Sequence
 
 from mfplots import metrics
-from mfplots.metrics import FEWEST, Interval, Target
+from mfplots.metrics import FEWEST, Target
 from mfplots.printable import one_line
 from mfplots.series import View, panel_title
 from mfplots.smallprint import machines, revisions, shared_machines
-from mfplots.style import duration, si, significant
+from mfplots.style import duration, ratio_text, si
 from mfplots.summary import (ANSWER, CLOCK_NAMES, Question, Row, clock_words, contended_words,
                              summarise, writes_words)
 
@@ -56,8 +56,8 @@ def cells(row: Row) -> tuple[str, ...]:
     return (panel_title(row.panel), row.series.marked, str(len(row.series.cases)),
             row.statuses, _best(row), duration(row.end_time.median), duration(row.end_answer),
             _time(row), _answer(row),
-            "baseline" if row.is_baseline else _ratio(row.equal_quality),
-            "baseline" if row.is_baseline else _ratio(row.answer_quality))
+            "baseline" if row.is_baseline else ratio_text(row.equal_quality),
+            "baseline" if row.is_baseline else ratio_text(row.answer_quality))
 
 
 def rate_cells(row: Row) -> tuple[str, ...]:
@@ -65,7 +65,7 @@ def rate_cells(row: Row) -> tuple[str, ...]:
                                     contended_words(row)]))
     return (panel_title(row.panel), row.series.marked, duration(row.first_epoch.median),
             duration(row.steady_epoch.median), si(row.throughput.median, "/s"),
-            "baseline" if row.is_baseline else row.per_update_problem or _ratio(row.per_update),
+            "baseline" if row.is_baseline else row.per_update_problem or ratio_text(row.per_update),
             si(row.median_energy, "J"), remarks)
 
 
@@ -120,14 +120,6 @@ def _time(row: Row) -> str:
 def _answer(row: Row) -> str:
     return "–" if row.target is None or math.isnan(row.median_answer) else \
         duration(row.median_answer)
-
-
-def _ratio(interval: Interval) -> str:
-    if not interval.known:
-        return "–"
-    ends = "" if math.isnan(interval.low) else \
-        f" [{significant(interval.low)}, {significant(interval.high)}]"
-    return f"{significant(interval.value)}×{ends}"
 
 
 def _aligned(lines: Sequence[Sequence[str]]) -> str:

@@ -9,7 +9,6 @@
 #include "base/json/json_values.hpp"
 #include "base/text.hpp"
 #include "harness/results/compare/case_labels.hpp"
-#include "harness/results/compare/unloaded_cases.hpp"
 
 namespace mf {
 namespace {

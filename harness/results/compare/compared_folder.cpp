@@ -95,6 +95,22 @@ void take_stated_target(const Json& stated, std::vector<ComparedCase>& cases) {
   for (auto& one : cases) one.target = target;
 }
 
+// Runs that failed before their data were loaded: their headers name the data set alone.
+constexpr const char* kContent = "dataset.content_hash";
+
+bool is_unloaded(const ComparedCase& one) {
+  const auto content = one.configuration.find(kContent);
+  return content == one.configuration.end() || content->second.is_null();
+}
+
+Configuration known_before_loading(const Configuration& all) {
+  Configuration known;
+  for (const auto& [name, value] : all) {
+    if (name != kContent && !name.starts_with("split")) known[name] = value;
+  }
+  return known;
+}
+
 }  // namespace
 
 ComparedFolder read_compared_folder(const std::string& path) {
@@ -109,6 +125,23 @@ ComparedFolder read_compared_folder(const std::string& path) {
 
 // ---- which go together
 // ----------------------------------------------------------------------------
+
+void place_unloaded(const std::vector<ComparedCase*>& cases) {
+  for (ComparedCase* one : cases) {
+    if (!is_unloaded(*one)) continue;
+    const Configuration known = known_before_loading(one->configuration);
+    std::set<Configuration> found;
+    std::set<Json> splits;  // seeds of the split, of its repeat
+    for (const ComparedCase* other : cases) {
+      if (is_unloaded(*other) || known_before_loading(other->configuration) != known) continue;
+      found.insert(other->configuration);
+      if (other->repeat.first == one->repeat.first) splits.insert(other->repeat.second);
+    }
+    if (found.size() != 1) continue;
+    one->configuration = *found.begin();
+    if (splits.size() == 1) one->repeat.second = *splits.begin();
+  }
+}
 
 void drop_ignored(const std::vector<std::string>& names, const std::vector<ComparedCase*>& cases) {
   std::set<std::string> known;

@@ -28,6 +28,12 @@ struct ComparedFolder {
 // Throws what read_stored_results() throws.
 ComparedFolder read_compared_folder(const std::string& path);
 
+// Gives each run that failed before its data were loaded the configuration, and where there is a
+// run of the same seed the repeat, of the runs that agree with it in everything but what is only
+// known of loaded data: the content of the data set and its split. Nothing where there are none, or
+// several kinds of them.
+void place_unloaded(const std::vector<ComparedCase*>& cases);
+
 // Takes the names, or sections, out of all configurations. Throws Error(usage) for a name that no
 // case has.
 void drop_ignored(const std::vector<std::string>& names, const std::vector<ComparedCase*>& cases);

@@ -12,7 +12,6 @@
 #include "base/error.hpp"
 #include "base/json/json_values.hpp"
 #include "base/log.hpp"
-#include "harness/results/files/case_lines.hpp"
 
 namespace mf {
 
@@ -80,6 +79,13 @@ std::optional<std::string> expected_here(const Json& line, const ResultFile& bef
   return std::nullopt;
 }
 
+// The RMSE that decides about a case has keys of its own.
+std::optional<double> over_trace(const Json& footer, Metric metric, const char* which) {
+  const std::string key = metric.key();
+  const auto found = number_at(footer, {"metrics", key.c_str(), which});
+  return found ? found : number_at(footer, {(std::string(which) + "_" + key).c_str()});
+}
+
 }  // namespace
 
 std::optional<std::string> why_unknown_version(const Json& json) {
@@ -92,17 +98,6 @@ std::optional<std::string> why_unknown_version(const Json& json) {
 std::optional<Status> ResultFile::status() const {
   return finished() ? status_of(footer) : std::nullopt;
 }
-
-namespace {
-
-// The RMSE that decides about a case has keys of its own.
-std::optional<double> over_trace(const Json& footer, Metric metric, const char* which) {
-  const std::string key = metric.key();
-  const auto found = number_at(footer, {"metrics", key.c_str(), which});
-  return found ? found : number_at(footer, {(std::string(which) + "_" + key).c_str()});
-}
-
-}  // namespace
 
 std::optional<double> best_of(const Json& footer, Metric metric) {
   return over_trace(footer, metric, "best");

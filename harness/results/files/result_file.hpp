@@ -1,8 +1,11 @@
 // One JSONL file a case: header, trace points as they happen, footer. docs/results.md has the keys.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "base/files/file_lock.hpp"
 #include "base/json/json.hpp"
@@ -40,6 +43,22 @@ struct ResultFile {
   std::optional<std::string> damage;  // "<path>: line 3: found ..., expected ..."
   bool finished() const { return header.is_object() && footer.is_object(); }
   std::optional<Status> status() const;  // nothing: unfinished
+};
+
+// The lines of one, taken one after the other.
+class CaseLines {
+ public:
+  explicit CaseLines(std::string path) : path_(std::move(path)) {}  // for what is wrong
+
+  // `json`: the parsed text. From the first damaged line on, lines are not used.
+  void add(const std::string& text, Json json, std::int64_t number);
+
+  const ResultFile& file() const { return file_; }
+  ResultFile take() { return std::move(file_); }
+
+ private:
+  std::string path_;
+  ResultFile file_;
 };
 
 // The best value of a metric by a footer; nothing where it was not computed.

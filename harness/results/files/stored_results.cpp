@@ -6,7 +6,6 @@
 #include "base/error.hpp"
 #include "base/json/json_values.hpp"
 #include "base/log.hpp"
-#include "harness/results/files/case_lines.hpp"
 #include "harness/results/files/xz_lines.hpp"
 
 namespace mf {

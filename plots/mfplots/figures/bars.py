@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 
 import pandas as pd
@@ -20,7 +19,7 @@ from mfplots.published import Point, fits, speedup_points, throughput_points
 from mfplots.recipes import Recipe
 from mfplots.series import View, gpus, methods_apart, panel_title
 from mfplots.smallprint import provenance, sample
-from mfplots.style import Look, looks, plain_tick, si, si_tick, significant
+from mfplots.style import Look, looks, plain_tick, ratio_text, si, si_tick
 from mfplots.summary import (ANSWER, CLOCK_NAMES, Row, baseline_label, clock_words,
                              contended_words, summarise, writes_words)
 
@@ -83,12 +82,12 @@ def _speedup_bars(y: int, row: Row, looks_of: Mapping[str, Look]) -> list[Bar]:
     look = looks_of[row.series.label]
     bars = []
     if row.target is not None:
-        text = row.problem or _with_misses(_ratio_text(row.equal_quality, row), row)
+        text = row.problem or _with_misses(_ratio(row.equal_quality, row), row)
         bars.append(Bar(y - 0.27, row.equal_quality, text, look, height=0.25))
-        text = f"answer: {_ratio_text(row.answer_quality, row)}" if not row.problem else "answer"
+        text = f"answer: {_ratio(row.answer_quality, row)}" if not row.problem else "answer"
         bars.append(Bar(y, row.answer_quality, text, look, light=True, height=0.25))
     if row.per_update.known:
-        text = f"per update: {_ratio_text(row.per_update, row)}"
+        text = f"per update: {_ratio(row.per_update, row)}"
     else:
         text = row.per_update_problem or row.baseline_problem or row.statuses
     bars.append(Bar(y + 0.27 if bars else y, row.per_update, text, UPDATE_LOOK, light=True,
@@ -96,12 +95,8 @@ def _speedup_bars(y: int, row: Row, looks_of: Mapping[str, Look]) -> list[Bar]:
     return bars
 
 
-def _ratio_text(interval: Interval, row: Row) -> str:
-    if row.is_baseline:
-        return "baseline"
-    ends = "" if math.isnan(interval.low) else \
-        f" [{significant(interval.low)}, {significant(interval.high)}]"
-    return f"{significant(interval.value)}×{ends}"
+def _ratio(interval: Interval, row: Row) -> str:
+    return "baseline" if row.is_baseline else ratio_text(interval)
 
 
 def _with_misses(text: str, row: Row) -> str:

@@ -17,7 +17,7 @@ from mfplots.published import absent_note, fits, left_out_note, value_points
 from mfplots.recipes import Recipe
 from mfplots.series import Panel, Series, View, methods_apart, panel_title
 from mfplots.smallprint import provenance, sample
-from mfplots.style import looks, significant
+from mfplots.style import looks, ratio_text
 from mfplots.summary import baseline_label, baseline_name, find_baseline, status_text, writes_note
 from mfplots.values import METRICS, Metric, axis_label, metric, spread_of, values
 
@@ -127,16 +127,10 @@ def _text(row: Row, found: Metric) -> str:
     if row.spread.n:
         other = f"{BESIDE[found.beside]} {METRICS[found.beside].text(row.beside.median)}" \
             if row.beside is not None else ""
-        other += f", {_ratio(row.beside_ratio)}" if row.beside_ratio.known else ""
-        words = [found.text(row.spread.median), row.problem or _ratio(row.ratio), other, *words]
+        other += f", {ratio_text(row.beside_ratio, 4)}" if row.beside_ratio.known else ""
+        words = [found.text(row.spread.median), row.problem or ratio_text(row.ratio, 4), other, *words]
         words = list(filter(None, words))
     return ", ".join(words or ["no value"])
-
-
-def _ratio(ratio: Interval) -> str:
-    ends = "" if math.isnan(ratio.low) else \
-        f" [{significant(ratio.low, 4)}, {significant(ratio.high, 4)}]"
-    return f"{significant(ratio.value, 4)}×{ends}"
 
 
 def _reading(rows: Sequence[Row], found: Metric, recipe: Recipe) -> str:

@@ -17,30 +17,17 @@ def rmse_time(view: View, recipe: Recipe) -> Drawing:
                  f"test RMSE against {name}")
 
 
-@figure("rmse-answer")
-def rmse_answer(view: View, recipe: Recipe) -> Drawing:
-    return _draw(view, recipe, Quantity(ANSWER, f"{CLOCK_NAMES[ANSWER]} (s)"),
-                 "test RMSE against the time to an answer")
-
-
-@figure("rmse-wall")
-def rmse_wall(view: View, recipe: Recipe) -> Drawing:
-    return _draw(view, recipe, Quantity("wall_s", "wall time from the start of the case (s)"),
-                 "test RMSE against wall time")
-
-
-@figure("rmse-passes")
-def rmse_passes(view: View, recipe: Recipe) -> Drawing:
-    return _draw(view, recipe, Quantity("passes", "passes (updates / training ratings)"),
-                 "test RMSE against passes")
-
-
-@figure("rmse-epochs")
-def rmse_epochs(view: View, recipe: Recipe) -> Drawing:
-    return _draw(view, recipe, Quantity("epoch", "epochs"),
-                 "test RMSE against epochs")
-
-
 def _draw(view: View, recipe: Recipe, x: Quantity, title: str) -> Drawing:
     return draw_curves(view, recipe, x, Quantity("test_rmse", "test RMSE (rating units)"), title,
                        curve_points(recipe.published))
+
+
+def _add(name: str, column: str, label: str, words: str) -> None:
+    figure(name)(lambda view, recipe: _draw(view, recipe, Quantity(column, label),
+                                            f"test RMSE against {words}"))
+
+
+_add("rmse-answer", ANSWER, f"{CLOCK_NAMES[ANSWER]} (s)", "the time to an answer")
+_add("rmse-wall", "wall_s", "wall time from the start of the case (s)", "wall time")
+_add("rmse-passes", "passes", "passes (updates / training ratings)", "passes")
+_add("rmse-epochs", "epoch", "epochs", "epochs")

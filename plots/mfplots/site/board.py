@@ -13,9 +13,9 @@ from mfplots.palette import of_algorithm, on_dark
 from mfplots.series import contended, hardware
 from mfplots.site.ceilings import Ceilings, rows_key
 from mfplots.site.gather import Damaged, Run, case_key
-from mfplots.site.groups import Group, Member, met, precision, text_of, times
+from mfplots.site.groups import Group, Member, met, plain, precision, text_of
 from mfplots.summary import (ANSWER, declared_rates, end_times, metric_of, status_text,
-                              throughputs)
+                             throughputs, times_to_target)
 
 Json = dict[str, Any]
 STORED = {"fp16": 2, "fp32": 4}  # bytes of a factor
@@ -34,7 +34,7 @@ def _row(index: int, group: Group, member: Member) -> Json:
     metric = metric_of(series)
     done = series.finished
     bests = [metrics.best_of(series.traces[i][metric], metric) for i in done.index]
-    train, answer = (times(series, clock, target) for clock in ("train_s", ANSWER))
+    train, answer = (times_to_target(series, target, clock) for clock in ("train_s", ANSWER))
     best, at = metrics.spread(bests), met(series, target)
     colour, marker = of_algorithm(series.algorithm)
     return {"group": index, "colour": colour, "dark": on_dark(colour), "marker": marker,
@@ -43,18 +43,18 @@ def _row(index: int, group: Group, member: Member) -> Json:
             "hardware": hardware(row), "machine": member.machine,
             "device": member.device, "gpus": member.gpus,
             "family": text_of(row["family"]), "precision": precision(row["params"]),
-            "factors": _number((row["params"] or {}).get("factors")), "seeds": len(series.cases),
+            "factors": plain((row["params"] or {}).get("factors")), "seeds": len(series.cases),
             "status": status_text(series.cases), "contended": int((contended(series.cases) | contended(series.cases, "host_contended")).sum()),
-            "metric": metrics.row(metric).title, "best": _number(best.median), "best_low": _number(best.low),
-            "best_high": _number(best.high),
+            "metric": metrics.row(metric).title, "best": plain(best.median), "best_low": plain(best.low),
+            "best_high": plain(best.high),
             "target": None if target is None else float(target),
             "met_epoch": at and at.epoch, "looked_before": at and at.before, "coarse": bool(at and at.coarse),
             "reached": sum(math.isfinite(t) for t in train), "finished": len(done),
-            "train_to_target": _number(metrics.censored_median(train)),
-            "answer_to_target": _number(metrics.censored_median(answer)),
-            "train": _number(metrics.spread(end_times(series, "train_s")).median),
-            "answer": _number(metrics.censored_median(end_times(series, ANSWER))),
-            "method": series.method, "users": _number(row["n_users"]), "items": _number(row["n_items"]),
+            "train_to_target": plain(metrics.censored_median(train)),
+            "answer_to_target": plain(metrics.censored_median(answer)),
+            "train": plain(metrics.spread(end_times(series, "train_s")).median),
+            "answer": plain(metrics.censored_median(end_times(series, ANSWER))),
+            "method": series.method, "users": plain(row["n_users"]), "items": plain(row["n_items"]),
             **_rates(series)}
 
 
@@ -62,7 +62,7 @@ def _rates(series: Any) -> Json:
     rates = {"updates_per_s": throughputs(series, "train_s"),
              "bytes_per_s": declared_rates(series, "work_bytes", "train_s"),
              "flops_per_s": declared_rates(series, "work_flops", "train_s")}
-    return {name: _number(metrics.spread(values).median) for name, values in rates.items()}
+    return {name: plain(metrics.spread(values).median) for name, values in rates.items()}
 
 
 def with_ceilings(rows: Sequence[Json], ceilings: Sequence[Ceilings]) -> list[Json]:
@@ -106,10 +106,10 @@ def case_rows(runs: Sequence[Run]) -> list[Json]:
                           "dataset": text_of(case["dataset"]),
                           "hardware": hardware(case) if isinstance(case["algorithm"], str) else text_of(None),
                           "status": case["status"],
-                          "seed": _number(case["seed"]), "epochs": _number(case["epochs"]),
-                          "best": _number(case["best_test_rmse"]),
-                          "train": _number(case["clock_train_s"]),
-                          "wall": _number(case["clock_wall_s"]),
+                          "seed": plain(case["seed"]), "epochs": plain(case["epochs"]),
+                          "best": plain(case["best_test_rmse"]),
+                          "train": plain(case["clock_train_s"]),
+                          "wall": plain(case["clock_wall_s"]),
                           "begun": isinstance(case["algorithm"], str),
                           "contended": _said(case, "contended"), "why": _why(case)})
     return found
@@ -136,12 +136,3 @@ def failures(cases: Sequence[Json], damaged: Sequence[Damaged]) -> list[Json]:
     return failed + [{"key": None, "case": "–", "run": item.run, "algorithm": "–", "dataset": "–",
                       "hardware": "–", "kind": "damaged", "begun": False, "why": item.why,
                       "epochs": None} for item in damaged]
-
-
-def _number(value: Any) -> float | None:
-    if value is None or isinstance(value, str):
-        return None
-    number = float(value)
-    if not math.isfinite(number):
-        return None
-    return int(number) if number.is_integer() and abs(number) < 2 ** 53 else number

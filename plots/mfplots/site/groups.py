@@ -202,11 +202,6 @@ def default_target(group: Group) -> tuple[Target | None, bool]:
     return Target(float(f"{best * (1 + away):.4g}"), group.metric), False
 
 
-def times(series: Series, clock: str, target: Target | None) -> list[float]:
-    """To the target, of each finished case; NaN for those that did not reach it."""
-    return [] if target is None else times_to_target(series, target, clock)
-
-
 class Met(NamedTuple):
     """Epochs of the first evaluated point at the target, and of the point before it."""
 
@@ -251,7 +246,7 @@ def group_data(group: Group, index: int) -> Json:
         variants[member.series.algorithm] += 1
     row = group.members[0].row
     return {"index": index, "title": group.title, "dataset": group.key[0],
-            "sizes": {key: _plain(row[key]) for key in
+            "sizes": {key: plain(row[key]) for key in
                       ("n_users", "n_items", "nnz_train", "nnz_test")},
             "split": group.key[1], "metrics": known, "metric": group.metric,
             "target": None if target is None else float(target), "target_named": named,
@@ -262,7 +257,7 @@ def group_data(group: Group, index: int) -> Json:
 
 
 def _rank(series: Series, target: Target | None) -> tuple[float, float]:
-    median = metrics.censored_median(times(series, ANSWER, target)) if target is not None else math.nan
+    median = metrics.censored_median(times_to_target(series, target, ANSWER)) if target is not None else math.nan
     metric = metric_of(series)
     best = metrics.spread([metrics.best_of(t[metric], metric) for t in series.traces.values()]).median
     sign = 1 if metrics.row(metric).less else -1
@@ -279,18 +274,18 @@ def _series_data(member: Member, known: Sequence[str], variant: int) -> Json:
             "configuration": member.configuration, "run": member.run.name,
             "hardware": hardware(row), "machine": member.machine,
             "family": text_of(row["family"]), "precision": precision(row["params"]),
-            "factors": _plain((row["params"] or {}).get("factors")),
+            "factors": plain((row["params"] or {}).get("factors")),
             "colour": colour, "dark": on_dark(colour), "marker": marker, "variant": variant,
             "statuses": dict(Counter(series.cases["status"])),
             "seeds": [_seed_data(member, i, known) for i in done.index],
-            "best": {name: _plain(metrics.spread([metrics.best_of(series.traces[i][name], name)
+            "best": {name: plain(metrics.spread([metrics.best_of(series.traces[i][name], name)
                                                  for i in done.index]).median) for name in known},
             "curves": {name: _curve([series.traces[i] for i in shown], name) for name in known}}
 
 
 def _seed_data(member: Member, index: int, known: Sequence[str]) -> Json:
     trace, case = member.series.traces[index], member.series.cases.loc[index]
-    return {"case": case_key(member.run.name, case["case_id"]), "seed": _plain(case["seed"]),
+    return {"case": case_key(member.run.name, case["case_id"]), "seed": plain(case["seed"]),
             "status": case["status"], "epoch": numbers(trace["epoch"]),
             **{clock: numbers(trace[clock]) for clock in CLOCKS},
             **{name: numbers(trace[name]) for name in known}}
@@ -322,11 +317,11 @@ def text_of(value: Any) -> str:
     return "–" if value is None or value != value else canonical(value)
 
 
-def _plain(value: Any) -> Any:
+def plain(value: Any) -> Any:
     """A number as Python has it, or nothing."""
     if value is None or isinstance(value, (str, bool)):
         return value
     number = float(value)
     if not math.isfinite(number):
         return None
-    return int(number) if number.is_integer() else number
+    return int(number) if number.is_integer() and abs(number) < 2 ** 53 else number
