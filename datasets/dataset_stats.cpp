@@ -1,5 +1,4 @@
 // The numbers of `mfbench data stats`.
-#include <fmt/core.h>
 
 #include <span>
 #include <utility>

@@ -1,7 +1,6 @@
 #include "datasets/look.hpp"
 
 #include <filesystem>
-#include <optional>
 #include <set>
 
 #include "base/error.hpp"

@@ -10,7 +10,6 @@
 #include <new>
 #include <optional>
 #include <system_error>
-#include <utility>
 #include <vector>
 
 #include "base/error.hpp"

@@ -11,7 +11,6 @@
 #include <csignal>
 #include <cstdint>
 #include <mutex>
-#include <system_error>
 #include <utility>
 #include <vector>
 

@@ -11,10 +11,8 @@
 #include <climits>
 #include <cstring>
 #include <map>
-#include <optional>
 
 #include "base/error.hpp"
-#include "base/text.hpp"
 
 namespace mf {
 namespace {

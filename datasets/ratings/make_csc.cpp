@@ -1,6 +1,5 @@
 // The column view by a stable counting sort. Ratings come ordered by user, so a stable sort by item
 // leaves the users of an item ascending.
-#include <algorithm>
 #include <vector>
 
 #include "datasets/ratings/ratings.hpp"

@@ -4,8 +4,6 @@
 // and buckets are sorted into rows (rating_sort.hpp), in the arrays that came in or that are made
 // then: the peak is 20 bytes a rating, unless pairs occur more than once.
 #include <algorithm>
-#include <array>
-#include <bit>
 #include <numeric>
 #include <utility>
 #include <vector>

@@ -2,11 +2,9 @@
 
 #include <fmt/core.h>
 
-#include <algorithm>
 #include <cstdlib>
 #include <string_view>
 #include <utility>
-#include <vector>
 
 #include "base/error.hpp"
 

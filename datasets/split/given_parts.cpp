@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <atomic>
 #include <limits>
-#include <span>
 #include <utility>
 
 #include "base/error.hpp"

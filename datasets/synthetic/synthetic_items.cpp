@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <bit>
-#include <numeric>
 
 #include "datasets/synthetic/synthetic_degrees.hpp"
 

@@ -1,7 +1,6 @@
 #include "datasets/synthetic/synthetic_tastes.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <numeric>
 #include <utility>
 

@@ -4,7 +4,6 @@
 #include <charconv>
 #include <cmath>
 #include <filesystem>
-#include <functional>
 #include <limits>
 
 #include "base/error.hpp"
@@ -12,7 +11,6 @@
 #include "base/files/mapped_file.hpp"
 #include "base/files/npy.hpp"
 #include "base/log.hpp"
-#include "base/text.hpp"
 #include "base/threads.hpp"
 
 namespace mf {

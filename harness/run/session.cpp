@@ -1,7 +1,5 @@
 #include "harness/run/session.hpp"
 
-#include <fmt/core.h>
-
 #include <map>
 #include <optional>
 #include <set>

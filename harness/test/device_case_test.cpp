@@ -535,7 +535,7 @@ TEST(DeviceCase, WhatComesOneAfterTheOtherDoesNotAddUp) {
   EXPECT_DOUBLE_EQ(device_bytes(item, shape, many, {false, false, 1e9}), 4e6 + evaluator(many));
   EXPECT_DOUBLE_EQ(least_device_bytes(item, shape, many, {false, false, 1e9}),
                    10e6 + evaluator(many));
-  const double kept = kept_ratings_bytes(shape);
+  const double kept = row_ratings_bytes(shape) + column_ratings_bytes(shape);
   EXPECT_DOUBLE_EQ(device_bytes(item, shape, 100, {true, false, {}}), kept + 2e6);
   EXPECT_DOUBLE_EQ(device_bytes(item, shape, many, {true, true, {}}), kept + 1e6 + evaluator(many));
 
@@ -544,7 +544,7 @@ TEST(DeviceCase, WhatComesOneAfterTheOtherDoesNotAddUp) {
   const ProblemShape large{10, 20, many};
   const double need = least_device_bytes(item, large, many, {true, true, {}});
   ASSERT_GT(need, making_columns_bytes(large));
-  const double rows = row_ratings_bytes(large), all = kept_ratings_bytes(large);
+  const double rows = row_ratings_bytes(large), all = rows + column_ratings_bytes(large);
   for (const double held : {0.0, rows, all}) {
     EXPECT_TRUE(leaves_room_for_ratings(item, large, many, held, (need - held) / 0.9 + 1)) << held;
     EXPECT_FALSE(leaves_room_for_ratings(item, large, many, held, (need - held) / 0.9 - 1)) << held;

@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "harness/evaluate/ranking.hpp"
-
 namespace mf {
 
 std::int64_t users_of_tile(std::int64_t n_users, std::int64_t n_items) {

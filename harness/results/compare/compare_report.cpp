@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
-#include <utility>
 
 #include "base/json/json_values.hpp"
 #include "base/text.hpp"

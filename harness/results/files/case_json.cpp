@@ -1,7 +1,5 @@
 #include "harness/results/files/case_json.hpp"
 
-#include <fmt/core.h>
-
 #include <algorithm>
 
 #include "algorithms/core/ranks/ranks.hpp"

@@ -252,10 +252,6 @@ void refuse_to_load(const Case& item) {
   if (const auto why = why_not_in_memory(need, available)) fail(ErrorKind::memory, "{}", *why);
 }
 
-double kept_ratings_bytes(const ProblemShape& shape) {
-  return row_ratings_bytes(shape) + column_ratings_bytes(shape);
-}
-
 bool leaves_room_for_ratings(const Case& item, const ProblemShape& shape,
                              std::int64_t other_ratings, double held_bytes, double free_bytes) {
   constexpr double kShare = 0.9;  // what is left is for libraries, and for what is not counted

@@ -106,9 +106,6 @@ bool stays_beside_parts(double ratings_bytes, const MemoryBound& available);
 // unknown size pass.
 void refuse_to_load(const Case& item);
 
-// R by rows and by columns, as it stays on a device for the cases that follow.
-double kept_ratings_bytes(const ProblemShape& shape);
-
 // Whether the case leaves so much of the device free that R by rows and by columns may stay there,
 // for the cases that follow; `held_bytes` of them are there already, and not free.
 bool leaves_room_for_ratings(const Case& item, const ProblemShape& shape,

@@ -1,8 +1,5 @@
 #include "harness/run/tuning/suggester.hpp"
 
-#include <fmt/core.h>
-
-#include <algorithm>
 #include <filesystem>
 #include <utility>
 
@@ -10,7 +7,6 @@
 #include "algorithms/peer/supervised.hpp"
 #include "base/error.hpp"
 #include "base/json/json.hpp"
-#include "base/text.hpp"
 
 namespace mf {
 namespace {
