@@ -106,13 +106,5 @@ class Program:
     def progress(self, text):
         return iterations(text)
 
-    def read_raw(self, name, rows):
-        """float32, rows by factors, and nothing else in the file."""
-        path = self.run_folder / name
-        values = numpy.fromfile(path, dtype="<f4")
-        if values.size != rows * self.task.factors:
-            raise RuntimeError(f"{name}: found {values.size} numbers, expected {rows} x {self.task.factors}")
-        return values.reshape(rows, self.task.factors)
-
     def model(self):
         raise RuntimeError(f"{self.path.name} leaves no factors")
