@@ -1,13 +1,17 @@
 """Shared by the end-to-end tests: the mfbench program and a cache of its own."""
 
+import http.server
 import json
 import os
 import pathlib
 import shutil
 import subprocess
 import sys
+import threading
 
 import pytest
+
+from support import Answers
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "tools"))
@@ -36,6 +40,20 @@ def mfbench(tmp_path_factory):
     run.program = program
     run.environment = environment
     return run
+
+
+@pytest.fixture
+def file_server():
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Answers)
+    server.daemon_threads = True
+    server.content, server.answers, server.ranges = b"", [], []
+    server.url = f"http://127.0.0.1:{server.server_address[1]}/files"
+    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02})
+    thread.start()
+    yield server
+    server.shutdown()
+    thread.join()
+    server.server_close()
 
 
 def pytest_addoption(parser):

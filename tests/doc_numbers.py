@@ -259,8 +259,7 @@ def versions(expression, count):
     groups = [found[1].split("|") for found in PARTS.finditer(expression)]
     if any(len(group) != count for group in groups) or (count > 1 and not groups):
         raise NumberError(f"{count} numbers need braces with {count} parts: {expression}")
-    return [paired(PARTS.sub(lambda found: found[1].split("|")[k].strip(), expression))
-            for k in range(count)]
+    return [paired(PARTS.sub(lambda found: found[1].split("|")[k].strip(), expression)) for k in range(count)]
 
 
 def paired(expression):

@@ -77,15 +77,11 @@ def mean(values):
 
 
 def low(*values):
-    return min(
-        x for value in values for x in (listed(value) if hasattr(value, "__iter__") else [value])
-    )
+    return min(x for value in values for x in (listed(value) if hasattr(value, "__iter__") else [value]))
 
 
 def high(*values):
-    return max(
-        x for value in values for x in (listed(value) if hasattr(value, "__iter__") else [value])
-    )
+    return max(x for value in values for x in (listed(value) if hasattr(value, "__iter__") else [value]))
 
 
 def common(values, other):
@@ -504,9 +500,7 @@ def same_text(found, wanted):
 
 def named(name, words, keys):
     parts = name.split("/")
-    return all(word in parts for word in words) and all(
-        f"{k}:{v}" in parts for k, v in keys.items()
-    )
+    return all(word in parts for word in words) and all(f"{k}:{v}" in parts for k, v in keys.items())
 
 
 def before_training(case):

@@ -1,8 +1,11 @@
-"""What several tests ask of result files and of processes."""
+"""What several tests ask of result files and of processes, and a server of files."""
 
+import http.server
+import io
 import json
 import pathlib
 import time
+import zipfile
 
 import pytest
 
@@ -40,3 +43,45 @@ def wait_for(condition, what="that", seconds=30):
             pytest.fail(f"no {what} within {seconds} s")
         time.sleep(0.005)
     return found
+
+
+def zipped(members):
+    """Of (name, content) or (name, content, mode)."""
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w") as archive:
+        for name, content, *mode in members:
+            info = zipfile.ZipInfo(name)
+            info.external_attr = (mode[0] if mode else 0o100644) << 16
+            archive.writestr(info, content)
+    return packed.getvalue()
+
+
+class Answers(http.server.BaseHTTPRequestHandler):
+    """Gives the answers of its server, the last one again and again, and notes the ranges that it is asked for."""
+
+    def do_GET(self):
+        server = self.server
+        server.ranges.append(self.headers.get("Range", ""))
+        answers = server.answers
+        answer = {"content": b"", "status": 404} if not answers else answers.pop(0) if len(answers) > 1 else answers[0]
+        content, status, first = answer.get("content", server.content), answer.get("status", 200), 0
+        if status == 200 and answer.get("ranges", True) and server.ranges[-1]:
+            first = int(server.ranges[-1][len("bytes="):-1])
+            status = 206 if first < len(content) else 416
+        self.send_response(status)
+        if status == 206:
+            self.send_header("Content-Range", f"bytes {first}-{len(content) - 1}/{len(content)}")
+        body = content[first:] if status in (200, 206) else b"an error page"
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        body = body[:answer.get("cut", len(body))]
+        step = max(1, len(content) // 20)
+        try:
+            for at in range(0, len(body), step):
+                self.wfile.write(body[at:at + step])
+                time.sleep(answer.get("seconds", 0) / 20)
+        except OSError:
+            pass  # the client was killed
+
+    def log_message(self, *arguments):
+        pass

@@ -4,8 +4,6 @@ goes on. Moments are random; the seed is printed, FAULT_SEED=N repeats it (as fa
 
 import collections
 import fcntl
-import http.server
-import io
 import json
 import os
 import pathlib
@@ -19,13 +17,11 @@ import subprocess
 import sys
 import tempfile
 import termios
-import threading
 import time
-import zipfile
 
 import pytest
 
-from support import lines_of, wait_for
+from support import lines_of, wait_for, zipped
 
 RUN_KILLS, IMPORT_KILLS, CACHE_KILLS, FETCH_KILLS, EXPORT_KILLS = 14, 10, 6, 8, 8
 assert RUN_KILLS + IMPORT_KILLS + CACHE_KILLS + FETCH_KILLS + EXPORT_KILLS >= 40
@@ -198,55 +194,14 @@ def test_a_killed_build_of_the_cache_is_built_again(mfbench, victim, tmp_path):
            prepare=lambda: os.utime(path))
 
 
-class Mirror(http.server.BaseHTTPRequestHandler):
-    """Serves `archive` slowly, with ranges."""
-    archive = b""
-    protocol_version = "HTTP/1.1"
-    seconds = 0.4
-
-    def do_GET(self):
-        wanted = re.match(r"bytes=(\d+)-", self.headers.get("Range", ""))
-        first = min(int(wanted[1]), len(self.archive)) if wanted else 0
-        if wanted and first == len(self.archive):
-            self.send_response(416)
-            self.send_header("Content-Range", f"bytes */{len(self.archive)}")
-            self.send_header("Content-Length", "0")
-            self.end_headers()
-            return
-        self.send_response(206 if wanted else 200)
-        if wanted:
-            last = len(self.archive) - 1
-            self.send_header("Content-Range", f"bytes {first}-{last}/{len(self.archive)}")
-        self.send_header("Content-Length", str(len(self.archive) - first))
-        self.end_headers()
-        step = len(self.archive) // 20
-        try:
-            for at in range(first, len(self.archive), step):
-                self.wfile.write(self.archive[at:at + step])
-                time.sleep(self.seconds / 20)
-        except OSError:
-            pass  # the client was killed
-
-    def log_message(self, *arguments):
-        pass
-
-
 @pytest.fixture
-def mirror():
+def mirror(file_server):
+    """A slow one."""
     text = b"userId,movieId,rating,timestamp\n" + b"".join(
         b"%d,%d,%d,1\n" % (u, i, (u * i) % 5 + 1) for u in range(1, 301) for i in range(1, 301))
-    packed = io.BytesIO()
-    with zipfile.ZipFile(packed, "w") as archive:  # stored: its size is that of the text
-        archive.writestr("ml-latest-small/ratings.csv", text)
-    handler = type("Handler", (Mirror,), {"archive": packed.getvalue()})
-    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)
-    server.daemon_threads = True
-    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02})
-    thread.start()
-    yield f"http://127.0.0.1:{server.server_address[1]}/files", text
-    server.shutdown()
-    thread.join()
-    server.server_close()
+    archive = zipped([("ml-latest-small/ratings.csv", text)])  # stored: its size is that of the text
+    file_server.answers = [{"content": archive, "seconds": 0.4}]
+    return file_server.url, text
 
 
 def test_a_killed_fetch_continues_and_is_never_taken_for_whole(mfbench, victim, mirror, tmp_path, monkeypatch):

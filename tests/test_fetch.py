@@ -2,7 +2,6 @@
 are hostile."""
 
 import hashlib
-import http.server
 import io
 import json
 import os
@@ -13,10 +12,10 @@ import stat
 import subprocess
 import sys
 import tarfile
-import threading
-import zipfile
 
 import pytest
+
+from support import zipped
 
 pooch = pytest.importorskip("pooch", reason="data fetch needs python3-pooch")
 ROOT = pathlib.Path(__file__).resolve().parent.parent
@@ -29,17 +28,6 @@ TRAIN = random.Random(1).randbytes(100_000).hex().encode()
 
 def sha256(content):
     return hashlib.sha256(content).hexdigest()
-
-
-def zipped(members):
-    """Of (name, content) or (name, content, mode)."""
-    packed = io.BytesIO()
-    with zipfile.ZipFile(packed, "w") as archive:
-        for name, content, *mode in members:
-            info = zipfile.ZipInfo(name)
-            info.external_attr = (mode[0] if mode else 0o100644) << 16
-            archive.writestr(info, content)
-    return packed.getvalue()
 
 
 def tarred(members, kinds=(), how="w"):
@@ -65,39 +53,10 @@ ARCHIVE = zipped([("toy/", "", 0o40755), ("toy/README", "read me"), ("toy/train.
 OTHER = random.Random(2).randbytes(len(ARCHIVE))
 
 
-class Handler(http.server.BaseHTTPRequestHandler):
-    def do_GET(self):
-        server = self.server
-        server.ranges.append(self.headers.get("Range", ""))
-        answers = server.answers
-        answer = {"content": b"", "status": 404} if not answers else answers.pop(0) if len(answers) > 1 else answers[0]
-        content, status, first = answer.get("content", ARCHIVE), answer.get("status", 200), 0
-        if status == 200 and answer.get("ranges", True) and server.ranges[-1]:
-            first = int(server.ranges[-1][len("bytes="):-1])
-            status = 206 if first < len(content) else 416
-        self.send_response(status)
-        if status == 206:
-            self.send_header("Content-Range", f"bytes {first}-{len(content) - 1}/{len(content)}")
-        body = content[first:] if status in (200, 206) else b"an error page"
-        self.send_header("Content-Length", str(len(body)))
-        self.end_headers()
-        self.wfile.write(body[:answer.get("cut", len(body))])
-
-    def log_message(self, *arguments):
-        pass
-
-
 @pytest.fixture
-def server():
-    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    server.answers, server.ranges = [], []
-    server.url = f"http://127.0.0.1:{server.server_address[1]}/files"
-    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02})
-    thread.start()
-    yield server
-    server.shutdown()
-    thread.join()
-    server.server_close()
+def server(file_server):
+    file_server.content = ARCHIVE
+    return file_server
 
 
 @pytest.fixture

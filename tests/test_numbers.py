@@ -89,52 +89,25 @@ def test_every_number_has_a_source(page, of):
 
 def case(seed, rmse, algorithm="a", prepare=1.0, transfer=0.5, status="completed", **params):
     """Epochs of 2 s."""
-    points = [
-        {
-            "type": "trace",
-            "epoch": i,
-            "updates": 10 * i,
-            "passes": i,
-            "train_s": 2.0 * i,
-            "epoch_s": 2.0,
-            "train_device_s": 1.5 * i,
-            "wall_s": 3.0 * i,
-            "test_rmse": value,
-        }
-        for i, value in enumerate(rmse)
-    ]
-    head = {
-        "type": "header",
-        "schema_version": 1,
-        "seed": seed,
-        "facts": {"x": {"y": 7}},
-        "algorithm": {"name": algorithm, "params": {"factors": 8, **params}},
-        "dataset": {
-            "name": "toy look-alike",
-            "split": {"holdout": 0.2, "seed": seed},
-            "nnz_train": 100,
-        },
-        "schedule": {"kind": "constant", "learning_rate": 0.1},
-        "init": {"kind": "normal"},
-        "evaluate": {"every": 1},
-        "stop": {"epochs": len(rmse) - 1},
-    }
-    foot = {
-        "type": "footer",
-        "status": status,
-        "epochs": len(rmse) - 1,
-        "best_epoch": 1,
-        "final_test_rmse": rmse[-1],
-        "best_test_rmse": min(rmse),
-        "clocks": {"prepare_s": prepare, "transfer_s": transfer, "train_s": 2.0 * (len(rmse) - 1)},
-        "sm_clock_seen_hz": {"min": 1.0e9, "median": 1.5e9, "max": 2.0e9},
-        "user_groups": [
-            {"train_rmse": 1.0, "train_count": 3},
-            {"train_rmse": 2.0, "train_count": 1},
-            {"train_rmse": None, "train_count": 0},
-        ],
-    }
+    points = [{"type": "trace", "epoch": i, "updates": 10 * i, "passes": i, "train_s": 2.0 * i, "epoch_s": 2.0,
+               "train_device_s": 1.5 * i, "wall_s": 3.0 * i, "test_rmse": value} for i, value in enumerate(rmse)]
+    last = len(rmse) - 1
+    head = {"type": "header", "schema_version": 1, "seed": seed, "facts": {"x": {"y": 7}},
+            "algorithm": {"name": algorithm, "params": {"factors": 8, **params}},
+            "dataset": {"name": "toy look-alike", "split": {"holdout": 0.2, "seed": seed}, "nnz_train": 100},
+            "schedule": {"kind": "constant", "learning_rate": 0.1}, "init": {"kind": "normal"},
+            "evaluate": {"every": 1}, "stop": {"epochs": last}}
+    groups = [{"train_rmse": 1.0, "train_count": 3}, {"train_rmse": 2.0, "train_count": 1},
+              {"train_rmse": None, "train_count": 0}]
+    foot = {"type": "footer", "status": status, "epochs": last, "best_epoch": 1, "final_test_rmse": rmse[-1],
+            "best_test_rmse": min(rmse), "user_groups": groups,
+            "clocks": {"prepare_s": prepare, "transfer_s": transfer, "train_s": 2.0 * last},
+            "sm_clock_seen_hz": {"min": 1.0e9, "median": 1.5e9, "max": 2.0e9}}
     return [head, *points, foot]
+
+
+def write_case(folder, name, lines):
+    (folder / f"{name}.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
 
 
 @pytest.fixture()
@@ -149,68 +122,39 @@ def toy(tmp_path):
         "b1": case(1, [4, 1], algorithm="b", factors=16),
     }
     for name, lines in made.items():
-        (folder / f"{name}.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+        write_case(folder, name, lines)
     return tmp_path
 
 
-@pytest.mark.parametrize(
-    "expression, value",
-    [
-        ("final(a)", 1.6),
-        ("best(a)", 1.6),
-        ("rmse(a, 1)", 3),
-        ("low(final(a))", 1.5),
-        ("high(final(a))", 3.7),
-        ("seeds(a)", 3),
-        ("train(a)", 6),
-        ("train(a, epoch=2)", 4),
-        ("rate(a)", 5),
-        ("epoch_s(a)", 2),
-        ("last(a, updates)", 30),
-        ("clock_seen(a, min)", 1e9),
-        ("final(b) / common(final(a), final(b))", 1 / 1.5),
-        ("steady_s(a)", 2),
-        ("fact(a, 'x.y')", 7),
-        ("final(b, factors=16)", 1),
-        ("final(b, data=toy)", 1),
-        # 2.0 is reached at epochs 2, 2 and never: the median of 4, 4 and infinity
-        ("time_to(2.0, a)", 4),
-        ("answer(2.0, a)", 5.5),
-        ("epochs_to(2.0, a)", 2),
-        # between 3 and 2 lies no evaluated point: the next one counts
-        ("low(time_to(2.9, a))", 2),
-        ("time_to(2.4, a)", 4),
-        ("mean([1, 2, 6])", 3),
-        ("(2 * final(a) - final(a)) / final(a)", 1),
-        ("group_rmse(a, 'train')", (7 / 4) ** 0.5),
-        ("group_rmse(a, 'train', 1, 1)", 2),
-    ],
-)
+@pytest.mark.parametrize("expression, value", [
+    ("final(a)", 1.6), ("best(a)", 1.6), ("rmse(a, 1)", 3), ("low(final(a))", 1.5), ("high(final(a))", 3.7),
+    ("seeds(a)", 3), ("train(a)", 6), ("train(a, epoch=2)", 4), ("rate(a)", 5), ("epoch_s(a)", 2),
+    ("last(a, updates)", 30), ("clock_seen(a, min)", 1e9), ("final(b) / common(final(a), final(b))", 1 / 1.5),
+    ("steady_s(a)", 2), ("fact(a, 'x.y')", 7), ("final(b, factors=16)", 1), ("final(b, data=toy)", 1),
+    # 2.0 is reached at epochs 2, 2 and never: the median of 4, 4 and infinity
+    ("time_to(2.0, a)", 4), ("answer(2.0, a)", 5.5), ("epochs_to(2.0, a)", 2),
+    # between 3 and 2 lies no evaluated point: the next one counts
+    ("low(time_to(2.9, a))", 2), ("time_to(2.4, a)", 4), ("mean([1, 2, 6])", 3),
+    ("(2 * final(a) - final(a)) / final(a)", 1), ("group_rmse(a, 'train')", (7 / 4) ** 0.5),
+    ("group_rmse(a, 'train', 1, 1)", 2),
+])
 def test_expressions_by_hand(toy, expression, value):
     assert evaluate(expression, Files("run", toy)) == pytest.approx(value)
 
 
-@pytest.mark.parametrize(
-    "expression, message",
-    [
-        ("final(c)", "no case is"),
-        ("final(a, factors=9)", "no case is"),
-        ("final(a, colour=1)", "no case has 'colour'"),
-        ("rmse(a, 9)", "epoch 9 is not evaluated"),
-        ("final(a) / final(b)", "do not pair"),
-        ("nothing", "not a number"),
-        ("final(", "SyntaxError"),
-        ("__import__(os)", "TypeError"),
-    ],
-)
+@pytest.mark.parametrize("expression, message", [
+    ("final(c)", "no case is"), ("final(a, factors=9)", "no case is"),
+    ("final(a, colour=1)", "no case has 'colour'"), ("rmse(a, 9)", "epoch 9 is not evaluated"),
+    ("final(a) / final(b)", "do not pair"), ("nothing", "not a number"), ("final(", "SyntaxError"),
+    ("__import__(os)", "TypeError"),
+])
 def test_expressions_that_mean_nothing_are_errors(toy, expression, message):
     with pytest.raises(NumberError, match=re.escape(message)):
         evaluate(expression, Files("run", toy))
 
 
 def test_cases_that_differ_in_more_than_the_seed_are_an_error(toy):
-    lines = case(4, [4, 1], momentum=0.9)
-    (toy / "run" / "a4.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    write_case(toy / "run", "a4", case(4, [4, 1], momentum=0.9))
     with pytest.raises(NumberError, match="differ in momentum"):
         evaluate("final(a)", Files("run", toy))
     assert evaluate("final(a, momentum=0.9)", Files("run", toy)) == 1
@@ -222,8 +166,7 @@ def test_configurations_are_counted_where_one_is_above_the_other(tmp_path):
     for algorithm, blocks, value in made:
         lines = case(1, [4, 1], algorithm=algorithm, blocks=blocks)
         lines[0]["facts"] = {"x": value}
-        path = tmp_path / "run" / f"{algorithm}{blocks}.jsonl"
-        path.write_text("".join(json.dumps(line) + "\n" for line in lines))
+        write_case(tmp_path / "run", f"{algorithm}{blocks}", lines)
     files = Files("run", tmp_path)
     assert evaluate("count_above(x, a, b, blocks)", files) == 1
     assert evaluate("count_above(x, b, a, blocks)", files) == 1
@@ -243,23 +186,11 @@ def test_a_missing_folder_is_an_error(toy):
     assert wrong == ["page.numbers:4: gone: no such file or folder"]
 
 
-@pytest.mark.parametrize(
-    "text, value, same",
-    [
-        (".944", 0.94449, True),
-        (".944", 0.94451, False),
-        (".944", 0.9435, True),
-        ("12.9", 12.89, True),
-        ("12.9", 12.84, False),
-        ("1,468", 1468.4, True),
-        ("1,468", 1469, False),
-        ("3", 3.49, True),
-        ("-1.4", -1.43, True),
-        ("-1.4", 1.43, False),
-        (".0", 0.04, True),
-        ("5", float("inf"), False),
-    ],
-)
+@pytest.mark.parametrize("text, value, same", [
+    (".944", 0.94449, True), (".944", 0.94451, False), (".944", 0.9435, True), ("12.9", 12.89, True),
+    ("12.9", 12.84, False), ("1,468", 1468.4, True), ("1,468", 1469, False), ("3", 3.49, True),
+    ("-1.4", -1.43, True), ("-1.4", 1.43, False), (".0", 0.04, True), ("5", float("inf"), False),
+])
 def test_printed_digits_are_the_value_rounded(text, value, same):
     assert agrees(text, value) is same
 
@@ -373,8 +304,7 @@ def test_cells_that_no_line_computes_are_listed():
 def test_cases_that_were_never_begun_are_passed_over(tmp_path):
     run = tmp_path / "run"
     run.mkdir()
-    lines = case(1, [4, 1])
-    (run / "a1.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    write_case(run, "a1", case(1, [4, 1]))
     (run / "spec.json").write_text(json.dumps({"cases": ["a1", "a2"]}))
     assert evaluate("seeds(a)", Files("run", tmp_path)) == 1
 
