@@ -132,6 +132,23 @@ inline RatingList random_ratings(std::uint64_t seed, std::size_t count, std::int
   return ratings;
 }
 
+inline void expect_canonical(const Ratings& r) {
+  const auto offsets = r.user_offsets();
+  ASSERT_EQ(offsets.size(), r.n_users() + 1);
+  ASSERT_EQ(offsets.front(), 0);
+  ASSERT_EQ(offsets.back(), r.nnz());
+  for (std::int32_t u = 0; u < r.n_users(); ++u) {
+    for (auto i = offsets[u]; i < offsets[u + 1]; ++i) {
+      ASSERT_EQ(r[i].user, u);
+      if (i > offsets[u]) {
+        ASSERT_LT(r[i - 1].item, r[i].item);
+      }
+    }
+  }
+  EXPECT_TRUE(std::ranges::is_sorted(r.user_ids(), std::less_equal<>()));
+  EXPECT_TRUE(std::ranges::is_sorted(r.item_ids(), std::less_equal<>()));
+}
+
 inline RawRatings raw_of(const RatingList& list) {
   RawRatings raw;
   for (const Rating& r : list) {

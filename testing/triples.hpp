@@ -44,6 +44,27 @@ inline Ratings ratings_of(std::int32_t users, std::int32_t items, const std::vec
   return Ratings(std::move(a));
 }
 
+// A planted model of rank 3 around 3.5, its factors and the noise of these standard deviations;
+// every pair with probability `density`, but user 1 and item 2 rate and are rated fully (long
+// rows), while user 0 and item 1 have no ratings.
+inline Ratings planted(std::int32_t users, std::int32_t items, double density, std::uint64_t seed,
+                       double deviation, double noise) {
+  Rng rng(seed);
+  const auto p = normals(rng, users * 3, deviation);
+  const auto q = normals(rng, items * 3, deviation);
+  std::vector<Rating> list;
+  for (std::int32_t u = 1; u < users; ++u) {
+    for (std::int32_t i = 0; i < items; ++i) {
+      const bool full = u == 1 || i == 2;
+      if (i == 1 || (!full && rng.uniform() >= density)) continue;
+      double value = 3.5 + noise * rng.normal();
+      for (std::int64_t k = 0; k < 3; ++k) value += p[u * 3 + k] * q[i * 3 + k];
+      list.push_back({u, i, static_cast<float>(value)});
+    }
+  }
+  return ratings_of(users, items, list);
+}
+
 // A copy, to change it or to outlive the ratings.
 inline Ratings::Arrays arrays_of(const Ratings& r) {
   Ratings::Arrays a;

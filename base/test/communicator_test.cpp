@@ -179,8 +179,8 @@ TEST(Communicator, AFaultEndsTheWaitOfAll) {
   EXPECT_LT(seconds_since(start), 5);
 }
 
-// A rank that is gone without a word, as one that was killed. Of two: a third would end because of it
-// without a word here, and be named as well.
+// A rank that is gone without a word, as one that was killed. Of two: a third would end because of
+// it without a word here, and be named as well.
 TEST(Communicator, ARankThatIsGoneIsNamed) {
   const auto errors = run_ranks(2, [](Communicator& ranks) {
     if (ranks.rank() == 1) return;

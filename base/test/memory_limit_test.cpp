@@ -14,6 +14,8 @@ using test::write_file;
 
 constexpr std::int64_t kMiB = 1 << 20;
 
+std::string mib(std::int64_t count) { return std::to_string(count * kMiB); }
+
 class Machine {
  public:
   // 16 GiB, 12 GiB available, no limits.
@@ -68,11 +70,9 @@ TEST(MemoryLimit, WithoutLimitsItIsTheMachines) {
 TEST(MemoryLimit, AGroupLeavesItsMaximumWithoutWhatItCannotDrop) {
   Machine machine;
   machine.groups("0::/box\n", kSecond);
-  machine.group("/box", std::to_string(2048 * kMiB), 1024 * kMiB,
-                "inactive_file " + std::to_string(500 * kMiB) + "\nactive_file " +
-                    std::to_string(200 * kMiB) + "\nslab_reclaimable " + std::to_string(50 * kMiB) +
-                    "\nfile_dirty " + std::to_string(90 * kMiB) + "\nfile_writeback " +
-                    std::to_string(10 * kMiB) + "\n");
+  machine.group("/box", mib(2048), 1024 * kMiB,
+                "inactive_file " + mib(500) + "\nactive_file " + mib(200) + "\nslab_reclaimable " +
+                    mib(50) + "\nfile_dirty " + mib(90) + "\nfile_writeback " + mib(10) + "\n");
   expect(machine.limit().total, 2048, "/sys/fs/cgroup/box/memory.max");
   expect(machine.limit().available, 2048 - (1024 - 500 - 200 - 50 + 90 + 10),
          "/sys/fs/cgroup/box/memory.max");
@@ -81,10 +81,10 @@ TEST(MemoryLimit, AGroupLeavesItsMaximumWithoutWhatItCannotDrop) {
 TEST(MemoryLimit, EveryLevelAroundTheProcessCounts) {
   Machine machine;
   machine.groups("0::/slice/box/job\n", kSecond);
-  machine.group("/slice", std::to_string(3000 * kMiB), 2900 * kMiB);
+  machine.group("/slice", mib(3000), 2900 * kMiB);
   machine.group("/slice/box", "max", 800 * kMiB);
-  machine.group("/slice/box/job", std::to_string(1000 * kMiB), 100 * kMiB);
-  machine.group("/other", std::to_string(1 * kMiB), 0);
+  machine.group("/slice/box/job", mib(1000), 100 * kMiB);
+  machine.group("/other", mib(1), 0);
   expect(machine.limit().total, 1000, "/sys/fs/cgroup/slice/box/job/memory.max");
   expect(machine.limit().available, 100, "/sys/fs/cgroup/slice/memory.max");
 }
@@ -92,7 +92,7 @@ TEST(MemoryLimit, EveryLevelAroundTheProcessCounts) {
 TEST(MemoryLimit, AFullGroupLeavesNothing) {
   Machine machine;
   machine.groups("0::/box\n", kSecond);
-  machine.group("/box", std::to_string(100 * kMiB), 101 * kMiB);
+  machine.group("/box", mib(100), 101 * kMiB);
   expect(machine.limit().available, 0, "/sys/fs/cgroup/box/memory.max");
 }
 
@@ -108,8 +108,8 @@ TEST(MemoryLimit, ThePathBeginsAtTheRootOfTheMount) {
   Machine machine;
   machine.groups("0::/docker/abc/inner\n",
                  "29 22 0:26 /docker/abc /sys/fs/cgroup ro - cgroup2 cgroup rw\n");
-  machine.group("", std::to_string(700 * kMiB), 0);
-  machine.group("/inner", std::to_string(600 * kMiB), 0);
+  machine.group("", mib(700), 0);
+  machine.group("/inner", mib(600), 0);
   expect(machine.limit().total, 600, "/sys/fs/cgroup/inner/memory.max");
 }
 
@@ -117,7 +117,7 @@ TEST(MemoryLimit, AGroupThatCannotBeSeenHasTheLimitsOfTheMount) {
   for (const char* path : {"0::/../..\n", "0::/elsewhere\n"}) {
     Machine machine;
     machine.groups(path, "29 22 0:26 /docker/abc /sys/fs/cgroup ro - cgroup2 cgroup rw\n");
-    machine.group("", std::to_string(700 * kMiB), 0);
+    machine.group("", mib(700), 0);
     expect(machine.limit().total, 700, "/sys/fs/cgroup/memory.max");
   }
 }
@@ -130,11 +130,10 @@ TEST(MemoryLimit, VersionOneHasOtherNamesAndANumberForNone) {
       "32 31 0:29 / /sys/fs/cgroup/cpu rw - cgroup cgroup rw,cpu\n"
       "35 31 0:32 / /sys/fs/cgroup/my\\040memory rw,relatime shared:3 - cgroup cgroup rw,memory\n");
   const std::string at = "sys/fs/cgroup/my memory/a";
-  machine.file(at + "/memory.limit_in_bytes", std::to_string(900 * kMiB));
-  machine.file(at + "/memory.usage_in_bytes", std::to_string(500 * kMiB));
-  machine.file(at + "/memory.stat", "inactive_file 1\ntotal_inactive_file " +
-                                        std::to_string(300 * kMiB) + "\ntotal_active_file " +
-                                        std::to_string(100 * kMiB) + "\n");
+  machine.file(at + "/memory.limit_in_bytes", mib(900));
+  machine.file(at + "/memory.usage_in_bytes", mib(500));
+  machine.file(at + "/memory.stat", "inactive_file 1\ntotal_inactive_file " + mib(300) +
+                                        "\ntotal_active_file " + mib(100) + "\n");
   machine.file(at + "/b/memory.limit_in_bytes", "9223372036854771712");
   const std::string by = "/sys/fs/cgroup/my memory/a/memory.limit_in_bytes";
   expect(machine.limit().total, 900, by);
@@ -143,10 +142,10 @@ TEST(MemoryLimit, VersionOneHasOtherNamesAndANumberForNone) {
 
 TEST(MemoryLimit, OfTheProcess) {
   Machine machine;
-  machine.limits(std::to_string(400 * kMiB), "unlimited");
+  machine.limits(mib(400), "unlimited");
   expect(machine.limit().total, 400, "ulimit -v");
   expect(machine.limit().available, 300, "ulimit -v");
-  machine.limits(std::to_string(400 * kMiB), std::to_string(60 * kMiB));
+  machine.limits(mib(400), mib(60));
   expect(machine.limit().total, 60, "ulimit -d");
   expect(machine.limit().available, 10, "ulimit -d");
 }

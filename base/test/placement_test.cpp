@@ -3,37 +3,31 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <filesystem>
-#include <fstream>
 #include <set>
 
 #include "base/error.hpp"
 #include "base/host/cpu_topology.hpp"
 #include "base/threads.hpp"
-#include "testing/temp_folder.hpp"
+#include "testing/test_support.hpp"
 
 namespace mf {
 namespace {
 
 using Places = std::vector<std::vector<int>>;
 
-void put(const std::string& path, const std::string& text) {
-  std::filesystem::create_directories(std::filesystem::path(path).parent_path());
-  std::ofstream(path) << text << "\n";
-}
-
 // Two nodes with two cores each, siblings numbered as Linux does: 0-3, then 4-7.
 std::string two_nodes(const TempFolder& folder, const char* siblings = "core_cpus_list") {
   const std::string sys = folder / "sys";
   for (int cpu = 0; cpu < 8; ++cpu) {
     const int core = cpu % 4;
-    put(sys + "/devices/system/cpu/cpu" + std::to_string(cpu) + "/topology/" + siblings,
+    test::write_file(
+        sys + "/devices/system/cpu/cpu" + std::to_string(cpu) + "/topology/" + siblings,
         std::to_string(core) + "," + std::to_string(core + 4));
   }
-  put(sys + "/devices/system/node/online", "0-1");
-  put(sys + "/devices/system/node/has_memory", "0-1");
-  put(sys + "/devices/system/node/node0/cpulist", "0-1,4-5");
-  put(sys + "/devices/system/node/node1/cpulist", "2-3,6-7");
+  test::write_file(sys + "/devices/system/node/online", "0-1");
+  test::write_file(sys + "/devices/system/node/has_memory", "0-1");
+  test::write_file(sys + "/devices/system/node/node0/cpulist", "0-1,4-5");
+  test::write_file(sys + "/devices/system/node/node1/cpulist", "2-3,6-7");
   return sys;
 }
 

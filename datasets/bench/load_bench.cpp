@@ -20,7 +20,7 @@
 #include "datasets/from_files.hpp"
 #include "datasets/readers/readers.hpp"
 #include "datasets/synthetic/synthetic.hpp"
-#include "testing/bench_size.hpp"
+#include "testing/bench_env.hpp"
 #include "testing/bench_threads.hpp"
 #include "testing/temp_folder.hpp"
 

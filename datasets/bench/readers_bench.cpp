@@ -14,7 +14,7 @@
 #include "base/rng.hpp"
 #include "datasets/ratings/ratings.hpp"
 #include "datasets/readers/readers.hpp"
-#include "testing/bench_size.hpp"
+#include "testing/bench_env.hpp"
 #include "testing/bench_threads.hpp"
 #include "testing/temp_folder.hpp"
 

@@ -13,7 +13,7 @@
 #include "base/threads.hpp"
 #include "datasets/split/split.hpp"
 #include "datasets/synthetic/synthetic.hpp"
-#include "testing/bench_size.hpp"
+#include "testing/bench_env.hpp"
 #include "testing/bench_threads.hpp"
 
 namespace mf {

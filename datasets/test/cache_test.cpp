@@ -56,6 +56,13 @@ Dataset sample(std::int32_t n_users = 9, float first = 1.0F) {
   return data;
 }
 
+Dataset build_sample() { return sample(); }
+
+std::string flipped(std::string file, std::size_t at, int bits) {
+  file[at] = static_cast<char>(file[at] ^ bits);
+  return file;
+}
+
 void expect_equal(const Dataset& a, const Dataset& b) {
   EXPECT_TRUE(std::ranges::equal(a.ratings.users(), b.ratings.users()));
   EXPECT_TRUE(std::ranges::equal(a.ratings.items(), b.ratings.items()));
@@ -181,9 +188,7 @@ TEST(Cache, FlippedBitIsFoundAndNamed) {
                                                 "user_ids", "item_ids", "parts"};
   for (std::size_t s = 0; s < 7; ++s) {
     for (const std::size_t at : {layout.begin[s], layout.begin[s] + layout.size[s] - 1}) {
-      std::string bad = good;
-      bad[at] = static_cast<char>(bad[at] ^ 0x10);
-      write_file(path, bad);
+      write_file(path, flipped(good, at, 0x10));
       const Error error = error_of([&] { read_cache(path, 2); });
       EXPECT_EQ(error.kind(), ErrorKind::data);
       EXPECT_HAS(error.what(), std::string("checksum of the section ") + names[s]);
@@ -192,9 +197,7 @@ TEST(Cache, FlippedBitIsFoundAndNamed) {
   }
   // Every byte of the header counts, the text in it and the padding behind it.
   for (std::size_t at = 0; at < layout.header; ++at) {
-    std::string bad = good;
-    bad[at] = static_cast<char>(bad[at] ^ 0x01);
-    write_file(path, bad);
+    write_file(path, flipped(good, at, 0x01));
     EXPECT_THROW(read_cache(path, 1), Error) << "byte " << at;
     EXPECT_THROW(read_cache_head(path), Error) << "byte " << at;
   }
@@ -337,10 +340,8 @@ TEST(Cache, LargeFilesAreCheckedPieceByPiece) {
   const std::string good = read_file(path);
   const Layout layout(good, data);
   for (const std::size_t section : {0U, 1U, 2U}) {
-    std::string bad = good;
-    const std::size_t at = layout.begin[section] + layout.size[section] - 3;  // the last piece
-    bad[at] = static_cast<char>(bad[at] ^ 0x40);
-    write_file(path, bad);
+    // In the last piece.
+    write_file(path, flipped(good, layout.begin[section] + layout.size[section] - 3, 0x40));
     for (const int threads : {1, 3}) {
       // A damaged item is no item that there is not: the checksum says what happened.
       EXPECT_HAS(error_of([&] { read_cache(path, threads); }).what(), "checksum of the section");
@@ -397,9 +398,7 @@ TEST(CacheWriter, AFailureIsAWarning) {
   const StandardError log;
   CacheWriter writer;
   std::filesystem::create_directory(folder / "set.mfc.tmp");  // in the place of the file
-  expect_equal(cached(
-                   folder / "set.mfc", "k", [] { return sample(); }, 1, &writer),
-               sample());
+  expect_equal(cached(folder / "set.mfc", "k", build_sample, 1, &writer), sample());
   writer.finish();
   EXPECT_HAS(log.text(), "not cached, will be built again next time");
   EXPECT_HAS(log.text(), "set.mfc.tmp");
@@ -437,10 +436,8 @@ TEST(Cached, RebuildsADamagedFileAndSaysSo) {
   const std::string path = folder / "set.mfc";
   const Dataset data = sample();
   write_cache(path, data, 1, "k");
-  std::string bad = read_file(path);
-  const std::size_t at = Layout(bad, data).begin[2];
-  bad[at] = static_cast<char>(bad[at] ^ 1);
-  write_file(path, bad);
+  const std::string good = read_file(path);
+  write_file(path, flipped(good, Layout(good, data).begin[2], 1));
   const StandardError log;
   int built = 0;
   const auto build = [&] {
@@ -460,9 +457,7 @@ TEST(Cached, AnErrorOfTheBuilderLeavesNothing) {
   const auto build = []() -> Dataset { fail(ErrorKind::data, "bad line"); };
   EXPECT_EQ(std::string(error_of([&] { cached(path, "k", build, 1); }).what()), "bad line");
   EXPECT_FALSE(std::filesystem::exists(path));
-  expect_equal(cached(
-                   path, "k", [] { return sample(); }, 1),
-               sample());
+  expect_equal(cached(path, "k", build_sample, 1), sample());
 }
 
 TEST(WriteCache, NamesAFolderThatCannotBe) {
@@ -474,9 +469,7 @@ TEST(WriteCache, NamesAFolderThatCannotBe) {
   EXPECT_HAS(error.what(), "Not a directory");
 
   const StandardError log;
-  expect_equal(cached(
-                   folder / "file/set.mfc", "k", [] { return sample(); }, 1),
-               sample());
+  expect_equal(cached(folder / "file/set.mfc", "k", build_sample, 1), sample());
   EXPECT_HAS(log.text(), "not cached");
   EXPECT_EQ(log.lines(), 1);
 }

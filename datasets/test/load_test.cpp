@@ -52,6 +52,11 @@ class Load : public testing::Test {
   test::StandardError warnings_;
 };
 
+// The entry of a file, with more keys.
+std::string file_entry(const std::string& path, const std::string& more = "") {
+  return R"({"path": ")" + path + '"' + more + "}";
+}
+
 using Request = Load;
 
 TEST_F(Request, ThreeForms) {
@@ -167,7 +172,7 @@ TEST_F(Request, NamesOfCachesTellFilesApart) {
 TEST_F(Load, AFileThroughTheCache) {
   const std::string path = data_ / "mine.csv";
   write_file(path, "user,item,rating\n5,10,3.5\n2,10,1\n5,7,4\n");
-  const auto request = parse(R"({"path": ")" + path + R"(", "format": "csv"})");
+  const auto request = parse(file_entry(path, R"(, "format": "csv")"));
   EXPECT_EQ(why_unavailable(request), "");
   EXPECT_FALSE(expected_shape(request).has_value());
   const Dataset data = load_dataset(request, 2);
@@ -205,9 +210,7 @@ TEST_F(Load, AFileThroughTheCache) {
 }
 
 TEST_F(Load, ALookSaysWhatIsThereWithoutReadingIt) {
-  const auto request_of = [&](const std::string& name) {
-    return parse(R"({"path": ")" + data_ / name + R"("})");
-  };
+  const auto request_of = [&](const std::string& name) { return parse(file_entry(data_ / name)); };
   const auto error = [&](const std::string& name) {
     return std::string(error_of([&] { look_at_data(request_of(name)); }).what());
   };
@@ -237,7 +240,7 @@ TEST_F(Load, ALookSaysWhatIsThereWithoutReadingIt) {
 TEST_F(Load, APipeIsRefusedSinceItsBytesAreReadTwice) {
   const std::string path = data_ / "pipe.csv";
   ASSERT_EQ(mkfifo(path.c_str(), 0600), 0);
-  const auto request = parse(R"({"path": ")" + path + R"(", "format": "csv"})");
+  const auto request = parse(file_entry(path, R"(, "format": "csv")"));
   EXPECT_HAS(error_of([&] { load_dataset(request, 1); }).what(), "found a pipe or a device");
 }
 
@@ -269,7 +272,7 @@ TEST_F(Load, APairInTrainAndTestIsAnError) {
 }
 
 TEST_F(Load, AMissingFileIsNamed) {
-  const auto request = parse(R"({"path": ")" + (data_ / "none.csv") + R"("})");
+  const auto request = parse(file_entry(data_ / "none.csv"));
   EXPECT_HAS(why_unavailable(request), data_ / "none.csv");
   EXPECT_EQ(error_of([&] { load_dataset(request, 1); }).kind(), ErrorKind::data);
 }
@@ -296,13 +299,15 @@ TEST_F(Load, WhatIsMissingAndWhereItIs) {
   EXPECT_EQ(expected_shape(parse(R"("yahoomusic@validation")"))->nnz, 256'804'235);
 }
 
-TEST_F(Load, AWrongSumNamesBoth) {
-  const std::string content = "1\t1\t5\t0\n";
+// The sum is made beside the reading: what is said does not depend on which is faster.
+TEST_F(Load, AWrongSumIsSaidBeforeWhatIsWrongInTheFileAndNamesBoth) {
+  const std::string content = "no ratings at all\n";
   write_file(data_ / "ml-100k/u.data", content);
   const auto request = parse(R"("ml-100k")");
   EXPECT_EQ(why_unavailable(request), "");
-  const Error error = error_of([&] { load_dataset(request, 1); });
+  const Error error = error_of([&] { load_dataset(request, 2); });
   EXPECT_EQ(error.kind(), ErrorKind::data);
+  EXPECT_HAS(error.what(), "not the published file");
   EXPECT_HAS(error.what(), sha256(content));
   EXPECT_HAS(error.what(), "06416e597f82b7342361e41163890c81036900f418ad91315590814211dca490");
   EXPECT_FALSE(fs::exists(cache_path(request)));
@@ -329,7 +334,7 @@ TEST_F(Load, ALargeFileOfOnesOwnHasTheHashOfItsPieces) {
   text += "2 2 2\n1 1 3\n2 2 4\n";
   const std::string path = data_ / "large.mtx";
   write_file(path, text);
-  const Dataset data = load_dataset(parse(R"({"path": ")" + path + R"("})"), 2);
+  const Dataset data = load_dataset(parse(file_entry(path)), 2);
   EXPECT_EQ(data.ratings.nnz(), 2);
   EXPECT_HAS(data.info.source_hash, "sha256-tree16m:");
   EXPECT_EQ(data.info.source_hash, own_source_hash(path, 1));
@@ -369,13 +374,6 @@ TEST_F(Load, AFileThatChangesIsSeenWhateverItsTimeSays) {
   EXPECT_NE(change_mark(folder), after);
 }
 
-// The sum is made beside the reading: what is said does not depend on which is faster.
-TEST_F(Load, AWrongSumIsSaidBeforeWhatIsWrongInTheFile) {
-  write_file(data_ / "ml-100k/u.data", "no ratings at all\n");
-  const Error error = error_of([&] { load_dataset(parse(R"("ml-100k")"), 2); });
-  EXPECT_HAS(error.what(), "not the published file");
-}
-
 TEST_F(Load, TheSumIsOfTheUncompressedContent) {
   std::string text;
   for (int k = 1; k <= 40; ++k) text += fmt::format("{}\t{}\t{}\n", k, 7 * k % 10 + 1, k % 5 + 1);
@@ -383,8 +381,7 @@ TEST_F(Load, TheSumIsOfTheUncompressedContent) {
     if (!kind.empty() && !have_libarchive()) GTEST_SKIP() << "this build has no libarchive";
     const std::string path = data_ / "a.tsv." + kind;
     write_file(path, kind.empty() ? text : test::packed(kind));
-    const Dataset data =
-        load_dataset(parse(R"({"path": ")" + path + R"(", "format": "movielens-tab"})"), 2);
+    const Dataset data = load_dataset(parse(file_entry(path, R"(, "format": "movielens-tab")")), 2);
     EXPECT_EQ(data.info.source_hash, sha256(text)) << kind;
     EXPECT_EQ(data.ratings.nnz(), 40);
   }
@@ -394,7 +391,7 @@ TEST_F(Load, SaysWhereTheTimeWent) {
   std::string text = "user,item,rating\n";
   for (int k = 0; k < 200'000; ++k) text += fmt::format("{},{},{}\n", k % 977, k, k % 5 + 1);
   write_file(data_ / "mine.csv", text);
-  const auto request = parse(R"({"path": ")" + (data_ / "mine.csv") + R"("})");
+  const auto request = parse(file_entry(data_ / "mine.csv"));
   const LoadSeconds first = load_dataset(request, 2).load;
   EXPECT_GT(first.read, 0);
   EXPECT_GT(first.matrix, 0);
@@ -464,7 +461,7 @@ TEST_F(Load, ACacheAloneIsEnough) {
 
 TEST_F(Load, ACarriedCacheMustFitTheCatalog) {
   write_file(data_ / "any.csv", "user,item,rating\n1,1,1\n");
-  Dataset data = load_dataset(parse(R"({"path": ")" + (data_ / "any.csv") + R"("})"), 1);
+  Dataset data = load_dataset(parse(file_entry(data_ / "any.csv")), 1);
   const auto request = parse(R"("ml-100k")");
   data.info.source_hash = std::string(64, '0');
   write_cache(cache_path(request), data, 1, "carried");
@@ -483,7 +480,7 @@ TEST_F(Load, ACarriedCacheMustFitTheCatalog) {
   std::string table = "user,item,rating\n";
   for (int k = 0; k < 100000; ++k) table += fmt::format("{},{},1\n", k % 943, k % 1682);
   write_file(data_ / "many.csv", table);
-  data = load_dataset(parse(R"({"path": ")" + (data_ / "many.csv") + R"("})"), 1);
+  data = load_dataset(parse(file_entry(data_ / "many.csv")), 1);
   data.info.source_hash = "06416e597f82b7342361e41163890c81036900f418ad91315590814211dca490";
   write_cache(cache_path(request), data, 1, "carried");
   EXPECT_EQ(why_unavailable(request), "");
@@ -503,13 +500,12 @@ TEST_F(Load, ACarriedCacheMustFitTheCatalog) {
 // Where nobody has published a hash: it was made of files of these names, not of any.
 TEST_F(Load, ACarriedCacheOfFilesWithoutHashWasMadeOfThem) {
   write_file(data_ / "any.csv", "user,item,rating\n1,1,1\n");
-  const Dataset other = load_dataset(parse(R"({"path": ")" + (data_ / "any.csv") + R"("})"), 1);
+  const Dataset other = load_dataset(parse(file_entry(data_ / "any.csv")), 1);
   const auto request = parse(R"("ml-10m")");
   write_cache(cache_path(request), other, 1, "carried");
   EXPECT_HAS(why_unavailable(request), "other files");
-  write_cache(
-      cache_path(request), other, 1,
-      read_cache_head(cache_path(parse(R"({"path": ")" + (data_ / "any.csv") + R"("})"))).key);
+  write_cache(cache_path(request), other, 1,
+              read_cache_head(cache_path(parse(file_entry(data_ / "any.csv")))).key);
   EXPECT_HAS(why_unavailable(request), "other files");
 }
 
@@ -581,7 +577,15 @@ class Commands : public Load {
     options.path = path;
     return options;
   }
+  Json stats_of(const std::string& csv) {
+    write_file(data_ / "r.csv", csv);
+    stats_.request = parse(file_entry(data_ / "r.csv"));
+    stats_.json = true;
+    data_stats(out_, stats_);
+    return Json::parse(out_.str());
+  }
   std::ostringstream out_;
+  DataStatsOptions stats_;
 };
 
 TEST_F(Commands, ImportedNamesCanBeLoaded) {
@@ -652,12 +656,7 @@ TEST_F(Commands, List) {
 }
 
 TEST_F(Commands, StatsAgainstHandCounts) {
-  write_file(data_ / "r.csv", "user,item,rating\n1,1,1\n1,2,3\n1,3,3\n2,1,5\n3,1,4\n3,4,2\n");
-  DataStatsOptions options;
-  options.request = parse(R"({"path": ")" + (data_ / "r.csv") + R"("})");
-  options.json = true;
-  data_stats(out_, options);
-  const Json stats = Json::parse(out_.str());
+  const Json stats = stats_of("user,item,rating\n1,1,1\n1,2,3\n1,3,3\n2,1,5\n3,1,4\n3,4,2\n");
   EXPECT_EQ(stats.at("n_users"), 3);
   EXPECT_EQ(stats.at("n_items"), 4);
   EXPECT_EQ(stats.at("nnz"), 6);
@@ -671,8 +670,8 @@ TEST_F(Commands, StatsAgainstHandCounts) {
             R"({"value":4.0,"count":1},{"value":5.0,"count":1}])");
   EXPECT_TRUE(stats.at("parts").is_null());
   std::ostringstream text;
-  options.json = false;
-  data_stats(text, options);
+  stats_.json = false;
+  data_stats(text, stats_);
   EXPECT_HAS(text.str(), "33.33 %");
   EXPECT_HAS(text.str(), "not declared");
 }
@@ -680,12 +679,7 @@ TEST_F(Commands, StatsAgainstHandCounts) {
 TEST_F(Commands, StatsOfManyValuesAreQuantiles) {
   std::string csv = "user,item,rating\n";
   for (int i = 1; i <= 200; ++i) csv += "1," + std::to_string(i) + "," + std::to_string(i) + "\n";
-  write_file(data_ / "r.csv", csv);
-  DataStatsOptions options;
-  options.request = parse(R"({"path": ")" + (data_ / "r.csv") + R"("})");
-  options.json = true;
-  data_stats(out_, options);
-  const Json stats = Json::parse(out_.str());
+  const Json stats = stats_of(csv);
   EXPECT_FALSE(stats.contains("histogram"));
   const std::vector<float> expected = {1, 2, 10, 50, 100, 150, 190, 198, 200};
   ASSERT_EQ(stats.at("quantiles").size(), expected.size());
@@ -695,9 +689,8 @@ TEST_F(Commands, StatsOfManyValuesAreQuantiles) {
 }
 
 TEST_F(Commands, StatsNameALookAlike) {
-  DataStatsOptions options;
-  options.request = parse(R"({"like": "ml-100k", "scale": 0.05})");
-  data_stats(out_, options);
+  stats_.request = parse(R"({"like": "ml-100k", "scale": 0.05})");
+  data_stats(out_, stats_);
   EXPECT_HAS(out_.str(), "synthetic look-alike");
 }
 

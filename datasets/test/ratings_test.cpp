@@ -19,6 +19,7 @@
 namespace mf {
 namespace {
 
+using test::expect_canonical;
 using test::raw_of;
 
 // Random ratings in random order; user u has an id of 7 u + 3. `skew` makes small users active.
@@ -51,23 +52,6 @@ float resolve(const std::vector<float>& values, DuplicatePolicy policy) {
   if (policy == DuplicatePolicy::last) return values.back();
   return static_cast<float>(std::accumulate(values.begin(), values.end(), 0.0) /
                             static_cast<double>(values.size()));
-}
-
-void expect_canonical(const Ratings& r) {
-  const auto offsets = r.user_offsets();
-  ASSERT_EQ(offsets.size(), r.n_users() + 1);
-  ASSERT_EQ(offsets.front(), 0);
-  ASSERT_EQ(offsets.back(), r.nnz());
-  for (std::int32_t u = 0; u < r.n_users(); ++u) {
-    for (auto i = offsets[u]; i < offsets[u + 1]; ++i) {
-      ASSERT_EQ(r[i].user, u);
-      if (i > offsets[u]) {
-        ASSERT_LT(r[i - 1].item, r[i].item);
-      }
-    }
-  }
-  EXPECT_TRUE(std::is_sorted(r.user_ids().begin(), r.user_ids().end()));
-  EXPECT_TRUE(std::is_sorted(r.item_ids().begin(), r.item_ids().end()));
 }
 
 void expect_is(const Ratings& r, const Reference& expected, DuplicatePolicy policy) {

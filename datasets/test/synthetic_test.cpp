@@ -186,26 +186,20 @@ TEST(ParseProfiles, NamesWhatIsWrong) {
              "$.profiles[0].tastes.niches: found the list [1,2], expected a list of 3 integers");
 }
 
-TEST(LookAlike, IsSoundAtFullSize) {
-  for (const std::string name : {"ml-100k", "ml-1m", "bdmovie"})
-    expect_sound(make_look_alike(name, 1, 1, 2), look_alike_shape(name, 1));
-}
-
-TEST(LookAlike, IsSoundScaledDown) {
+TEST(LookAlike, IsSoundAtEverySize) {
+  const auto expect = [](const std::string& name, double factor, std::uint64_t seed) {
+    SCOPED_TRACE(name + " x" + std::to_string(factor));
+    expect_sound(make_look_alike(name, factor, seed, 2), look_alike_shape(name, factor));
+  };
+  for (const std::string name : {"ml-100k", "ml-1m", "bdmovie"}) expect(name, 1, 1);
   for (const std::string& name : look_alike_names()) {
     const double nnz = static_cast<double>(look_alike_shape(name, 1).nnz);
     for (const double factor : {0.1, 0.01, 1e-3, 1e-4, 1e-5, 1e-6, 1e-9}) {
-      if (factor * nnz > 300'000) continue;
-      SCOPED_TRACE(name + " x" + std::to_string(factor));
-      expect_sound(make_look_alike(name, factor, 3, 2), look_alike_shape(name, factor));
+      if (factor * nnz <= 300'000) expect(name, factor, 3);
     }
   }
-}
-
-TEST(LookAlike, IsSoundScaledUp) {
-  const Dataset data = make_look_alike("ml-100k", 3, 1, 2);
-  expect_sound(data, look_alike_shape("ml-100k", 3));
-  EXPECT_EQ(data.ratings.nnz(), 300'000);
+  expect("ml-100k", 3, 1);
+  EXPECT_EQ(look_alike_shape("ml-100k", 3).nnz, 300'000);
 }
 
 TEST(LookAlike, SameForAnyNumberOfThreads) {

@@ -242,21 +242,21 @@ TEST_F(TextIds, DuplicatesAreNamed) {
 class TextArrays : public TextIds {
  protected:
   // As numpy.array(["alice", "zoë", "alice"]) and numpy.array([b"B1", b"B2", b"B2"]) are saved.
-  static std::string unicode(const std::vector<std::u32string>& names, std::size_t width) {
-    std::vector<char32_t> all;
-    for (auto name : names) {
-      name.resize(width, U'\0');
+  template <class Char>
+  static std::string text_array(const char* type, std::vector<std::basic_string<Char>> names,
+                                std::size_t width) {
+    std::vector<Char> all;
+    for (auto& name : names) {
+      name.resize(width, Char{});
       all.insert(all.end(), name.begin(), name.end());
     }
-    return test::npy_of("<U" + std::to_string(width), all, fmt::format("({},)", names.size()));
+    return test::npy_of(type + std::to_string(width), all, fmt::format("({},)", names.size()));
+  }
+  static std::string unicode(const std::vector<std::u32string>& names, std::size_t width) {
+    return text_array("<U", names, width);
   }
   static std::string bytes(const std::vector<std::string>& names, std::size_t width) {
-    std::vector<char> all;
-    for (auto name : names) {
-      name.resize(width, '\0');
-      all.insert(all.end(), name.begin(), name.end());
-    }
-    return test::npy_of("|S" + std::to_string(width), all, fmt::format("({},)", names.size()));
+    return text_array("|S", names, width);
   }
   Ratings read_arrays(const std::string& users, const std::string& items,
                       IdKind ids = IdKind::automatic) {

@@ -10,6 +10,7 @@
 #include "base/error.hpp"
 #include "base/json/json.hpp"
 #include "datasets/split/split.hpp"
+#include "testing/models.hpp"
 #include "testing/real_data.hpp"
 #include "testing/test_support.hpp"
 #include "testing/trainer.hpp"
@@ -186,22 +187,10 @@ TEST(AlsCpu, ThreadsDoNotChangeTheResult) {
     for (const int threads : {2, 5}) {
       Trainer several(changes, train, threads);
       several.run(2);
-      const Model got = several.model();
-      EXPECT_EQ(got.p, expected.p) << solver << " " << threads;
-      EXPECT_EQ(got.q, expected.q) << solver << " " << threads;
-      EXPECT_EQ(got.user_bias, expected.user_bias);
+      SCOPED_TRACE(testing::Message() << solver << " " << threads);
+      mf::test::expect_same(several.model(), expected);
     }
   }
-}
-
-TEST(AlsCpu, AGiantRowSolvesItsEquations) {
-  const Ratings train = with_giant();
-  HalfSteps als(train, common_of(20, 0.05), Solver::cholesky, 3);
-  als.update_x();
-  const cpu::FactorRows theta = als.theta.view();
-  const std::vector<double> exact = test::solve(
-      test::normal_equations(als.sides.users(), 0, theta.data, theta.stride, 20, als.common.reg));
-  for (std::int64_t k = 0; k < std::ssize(exact); ++k) EXPECT_NEAR(als.x.row(0)[k], exact[k], 1e-3);
 }
 
 TEST(AlsCpu, RowsWithoutRatingsAreZero) {

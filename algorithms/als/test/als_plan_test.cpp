@@ -243,29 +243,22 @@ TEST(AlsPlan, BatchesAreThoseOfAWalkOverTheRows) {
   }
 }
 
-TEST(AlsCapacity, TakesAllRowsWhereTheyFit) {
-  const Capacity room = choose_capacity(480189, 12000, 0, 41000, 40000, 120e9);
-  EXPECT_EQ(room.rows, 480189);
-  EXPECT_EQ(room.parts, 12000);
-}
-
-TEST(AlsCapacity, KeepsToTheBudget) {
-  const Capacity room = choose_capacity(50'000'000, 400'000, 0, 41000, 40000, 10e9);
+// All rows where they fit, never fewer than the smallest batch, and what was asked for.
+TEST(AlsCapacity, IsThatOfTheBudget) {
+  const auto choose = [](std::int64_t rows, std::int64_t parts, std::int64_t asked, double budget) {
+    return choose_capacity(rows, parts, asked, 41000, 40000, budget);
+  };
+  EXPECT_EQ(choose(480189, 12000, 0, 120e9).rows, 480189);
+  EXPECT_EQ(choose(480189, 12000, 0, 120e9).parts, 12000);
+  EXPECT_EQ(choose(1000, 500, 0, 0).rows, 1);
+  EXPECT_EQ(choose(1000, 500, 0, 0).parts, kMaxRowParts);
+  EXPECT_EQ(choose(0, 0, 0, 1e9).rows, 1);
+  EXPECT_EQ(choose(1000, 500, 300, 0).rows, 300);
+  EXPECT_EQ(choose(1000, 500, 5000, 0).rows, 1000);
+  const Capacity room = choose(50'000'000, 400'000, 0, 10e9);
   EXPECT_LE(static_cast<double>(room.rows) * 41000 + static_cast<double>(room.parts) * 40000, 10e9);
   EXPECT_GE(room.parts, kMaxRowParts);
   EXPECT_GT(room.rows, 200'000);
-}
-
-TEST(AlsCapacity, NeverBelowTheSmallestBatch) {
-  const Capacity room = choose_capacity(1000, 500, 0, 41000, 40000, 0);
-  EXPECT_EQ(room.rows, 1);
-  EXPECT_EQ(room.parts, kMaxRowParts);
-  EXPECT_EQ(choose_capacity(0, 0, 0, 41000, 40000, 1e9).rows, 1);
-}
-
-TEST(AlsCapacity, ABatchThatWasAskedForIsTaken) {
-  EXPECT_EQ(choose_capacity(1000, 500, 300, 41000, 40000, 0).rows, 300);
-  EXPECT_EQ(choose_capacity(1000, 500, 5000, 41000, 40000, 0).rows, 1000);
 }
 
 Params params_with(const Json& changes) { return default_params(als_params(), changes); }

@@ -14,6 +14,7 @@
 #include "algorithms/core/model.hpp"
 #include "base/rng.hpp"
 #include "datasets/ratings/ratings.hpp"
+#include "testing/models.hpp"
 #include "testing/triples.hpp"
 
 namespace mf::als::test {
@@ -76,41 +77,14 @@ inline std::vector<double> solve(const System& s) {
 using mf::test::normals;
 using mf::test::ratings_of;
 
-// A planted model of rank 3 around 3.5, with noise of standard deviation 0.05; every pair with
-// probability `density`, but user 1 and item 2 rate and are rated fully (long rows), while user 0
-// and item 1 have no ratings.
+// With noise of standard deviation 0.05.
 inline Ratings planted(std::int32_t users, std::int32_t items, double density, std::uint64_t seed) {
-  Rng rng(seed);
-  const auto p = normals(rng, users * 3, 0.8);
-  const auto q = normals(rng, items * 3, 0.8);
-  std::vector<Rating> list;
-  for (std::int32_t u = 1; u < users; ++u) {
-    for (std::int32_t i = 0; i < items; ++i) {
-      if (i == 1) continue;
-      if (u != 1 && i != 2 && rng.uniform() >= density) continue;
-      double value = 3.5 + 0.05 * rng.normal();
-      for (std::int64_t k = 0; k < 3; ++k) value += p[u * 3 + k] * q[i * 3 + k];
-      list.push_back({u, i, static_cast<float>(value)});
-    }
-  }
-  return ratings_of(users, items, list);
+  return mf::test::planted(users, items, density, seed, 0.8, 0.05);
 }
 
-// Root of the mean squared error of a host view.
+// Of a host view.
 inline double rmse(const FactorView& view, const Ratings& ratings) {
-  double sum = 0;
-  for (std::int64_t k = 0; k < ratings.nnz(); ++k) {
-    const Rating r = ratings[k];
-    double error = static_cast<double>(r.value) - view.mean;
-    if (view.user_bias != nullptr) error -= view.user_bias[r.user * view.user_bias_stride];
-    if (view.item_bias != nullptr) error -= view.item_bias[r.item * view.item_bias_stride];
-    for (std::int32_t i = 0; i < view.factors; ++i) {
-      error -= static_cast<double>(view.p[r.user * view.p_stride + i]) *
-               view.q[r.item * view.q_stride + i];
-    }
-    sum += error * error;
-  }
-  return std::sqrt(sum / static_cast<double>(ratings.nnz()));
+  return mf::test::rmse(copy_model(view), ratings);
 }
 
 // What the parameters say by default, but for these.

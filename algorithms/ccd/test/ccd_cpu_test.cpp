@@ -6,6 +6,7 @@
 #include "base/host/isa.hpp"
 #include "base/json/json.hpp"
 #include "datasets/split/split.hpp"
+#include "testing/models.hpp"
 #include "testing/real_data.hpp"
 #include "testing/test_support.hpp"
 #include "testing/trainer.hpp"
@@ -106,9 +107,8 @@ TEST(CcdCpu, ThreadsDoNotChangeTheResult) {
     for (const int threads : {2, 3, 8}) {
       Trainer several(changes, train, threads);
       several.run(2);
-      const Model got = several.model();
-      EXPECT_EQ(got.p, expected.p) << threads;
-      EXPECT_EQ(got.q, expected.q) << threads;
+      SCOPED_TRACE(threads);
+      mf::test::expect_same(several.model(), expected);
     }
   }
 }
@@ -312,13 +312,7 @@ TEST(CcdRealData, MovieLens100k) {
     Trainer trainer({{"factors", 10}, {"reg", 0.1}, {"reg_scale", "rows"}, {"start", start}},
                     split.train, 2);
     trainer.run(20);
-    const Model model = trainer.model();
-    Settings of_model = trainer.settings;
-    of_model.start = Start::model;
-    const test::Reference errors(split.test, of_model, model);
-    double sum = 0;
-    for (const double e : errors.r) sum += e * e;
-    const double rmse = std::sqrt(sum / static_cast<double>(split.test.nnz()));
+    const double rmse = mf::test::rmse(trainer.model(), split.test);
     EXPECT_LT(rmse, 0.97) << start;
     EXPECT_GT(rmse, 0.88) << start;
   }

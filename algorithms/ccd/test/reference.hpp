@@ -124,23 +124,8 @@ inline double objective(const Ratings& train, const Settings& settings, const Mo
   return sum;
 }
 
-// Ratings of 1 to 5 near a planted rank of 3; each pair with probability `density`, but user 1 and
-// item 2 have all (long rows), user 0 and item 1 none.
 inline Ratings planted(std::int32_t users, std::int32_t items, double density, std::uint64_t seed) {
-  Rng rng(seed);
-  const auto p = mf::test::normals(rng, users * 3, 0.6);
-  const auto q = mf::test::normals(rng, items * 3, 0.6);
-  std::vector<Rating> list;
-  for (std::int32_t u = 1; u < users; ++u) {
-    for (std::int32_t i = 0; i < items; ++i) {
-      const bool full = u == 1 || i == 2;
-      if (i == 1 || (!full && rng.uniform() >= density)) continue;
-      double value = 3.5 + 0.1 * rng.normal();
-      for (std::int64_t k = 0; k < 3; ++k) value += p[u * 3 + k] * q[i * 3 + k];
-      list.push_back({u, i, static_cast<float>(value)});
-    }
-  }
-  return ratings_of(users, items, list);
+  return mf::test::planted(users, items, density, seed, 0.6, 0.1);
 }
 
 inline Model start_for(const Ratings& train, std::int32_t factors) {

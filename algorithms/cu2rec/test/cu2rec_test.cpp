@@ -92,14 +92,11 @@ TEST(Info, SaysWhatCannotRun) {
   EXPECT_TRUE(why({{"factors", 2000}, {"mapping", "warp"}}));
 }
 
-TEST(Info, ThreadsOfABlockAreOfTheMapping) {
+TEST(Info, DefaultsFollowTheMappingAndTheRule) {
   const ItemRule rule = ItemRule::first_writer;
   EXPECT_EQ(settings_of(rule, Json::object()).threads_per_block, 32);
   EXPECT_EQ(settings_of(rule, {{"mapping", "warp"}}).threads_per_block, 128);
   EXPECT_EQ(settings_of(rule, {{"threads_per_block", 64}}).threads_per_block, 64);
-}
-
-TEST(Info, TheGradientsOfAtomicsGoToOneCopy) {
   EXPECT_EQ(settings_of(ItemRule::atomic, Json::object()).buffering, Buffering::in_place);
   EXPECT_EQ(settings_of(ItemRule::last_writer, Json::object()).buffering, Buffering::swap);
   EXPECT_EQ(settings_of(ItemRule::first_writer, Json::object()).buffering, Buffering::swap);

@@ -36,43 +36,29 @@ TEST(Tree, RoundsHaveNoRace) {
   }
 }
 
-// Equation (3), both rows with the old values, in double precision from the equations alone.
-TEST(Rule, IsEquationThree) {
+// By the tree as by the rule of all SGD, which sgd_rule_test compares with its equation.
+TEST(Rule, IsThatOfAllSgdForBothSchemes) {
   const Ratings train = random_matrix(4, 5, 0.6, 9);
   ASSERT_GT(train.nnz(), 3);
-  for (const Scheme scheme : kBoth) {
-    for (const char* model : {"plain", "biased"}) {
-      const Params params = params_of(scheme, {{"factors", 7},
-                                               {"model", model},
-                                               {"reg_p", 0.1},
-                                               {"reg_q", 0.2},
-                                               {"reg_user_bias", 0.3},
-                                               {"reg_item_bias", 0.4}});
-      const Model initial = initial_for(train, params);
-      const bool biased = initial.kind == ModelKind::biased;
-      Reference<double> reference(read_settings(scheme, params), initial, 0.05);
-      for (std::int64_t i = 0; i < train.nnz(); ++i) {
-        const Rating rating = train[i];
-        const std::int64_t u = rating.user;
-        const std::int64_t v = rating.item;
-        const Reference<double> old = reference;
-        double e = rating.value;
-        if (biased) e -= initial.mean + old.user_bias[u] + old.item_bias[v];
-        for (int k = 0; k < 7; ++k) e -= old.p[u * 7 + k] * old.q[v * 7 + k];
-        reference.update(rating);
-        for (int k = 0; k < 7; ++k) {
-          const double p = old.p[u * 7 + k];
-          const double q = old.q[v * 7 + k];
-          EXPECT_NEAR(reference.p[u * 7 + k], p + 0.05 * (e * q - 0.1 * p), 1e-14);
-          EXPECT_NEAR(reference.q[v * 7 + k], q + 0.05 * (e * p - 0.2 * q), 1e-14);
-        }
-        if (!biased) continue;
-        EXPECT_NEAR(reference.user_bias[u], old.user_bias[u] + 0.05 * (e - 0.3 * old.user_bias[u]),
-                    1e-14);
-        EXPECT_NEAR(reference.item_bias[v], old.item_bias[v] + 0.05 * (e - 0.4 * old.item_bias[v]),
-                    1e-14);
+  for (const char* model : {"plain", "biased"}) {
+    const Json changes = {{"factors", 7}, {"model", model},       {"reg_p", 0.1},
+                          {"reg_q", 0.2}, {"reg_user_bias", 0.3}, {"reg_item_bias", 0.4}};
+    std::vector<Reference<double>> both;
+    for (const Scheme scheme : kBoth) {
+      const Params params = params_of(scheme, changes);
+      both.emplace_back(read_settings(scheme, params), initial_for(train, params), 0.05);
+      for (std::int64_t i = 0; i < train.nnz(); ++i) both.back().update(train[i]);
+    }
+    using Numbers = std::vector<double> Reference<double>::*;
+    for (const Numbers numbers : {&Reference<double>::p, &Reference<double>::q,
+                                  &Reference<double>::user_bias, &Reference<double>::item_bias}) {
+      ASSERT_EQ((both[0].*numbers).size(), (both[1].*numbers).size());
+      for (std::size_t k = 0; k < (both[0].*numbers).size(); ++k) {
+        EXPECT_NEAR((both[0].*numbers)[k], (both[1].*numbers)[k], 1e-13);
       }
     }
+    const Model initial = initial_for(train, params_of(Scheme::tree, changes));
+    EXPECT_NE(both[1].p, std::vector<double>(initial.p.begin(), initial.p.end()));
   }
 }
 

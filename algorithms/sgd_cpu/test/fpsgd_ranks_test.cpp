@@ -92,6 +92,14 @@ void run_epoch(Reference& reference, const World& world) {
   }
 }
 
+// Three epochs in that order, and what the ranks came to.
+void expect_ring(const World& world) {
+  ASSERT_EQ(world.all_errors(), "");
+  Reference reference(world.initial, kRate, 0.02);
+  for (int epoch = 1; epoch <= 3; ++epoch) run_epoch(reference, world);
+  EXPECT_LT(test::largest_difference(world.trained, reference), 2e-5);
+}
+
 class Models : public testing::TestWithParam<const char*> {};
 INSTANTIATE_TEST_SUITE_P(Fpsgd, Models, testing::Values("biased", "plain"));
 
@@ -104,12 +112,8 @@ TEST_P(Models, RanksComputeWhatOneComputesInTheOrderOfTheRing) {
                         {"block_order", "first"}};
   for (const int ranks : {1, 2, 3, 4}) {
     const World world = train_over(train, changes, {ranks});
-    ASSERT_EQ(world.all_errors(), "");
-    Reference reference(world.initial);
-    reference.rate = kRate;
-    reference.regularize(0.02);
-    for (int epoch = 1; epoch <= 3; ++epoch) run_epoch(reference, world);
-    EXPECT_LT(test::largest_difference(world.trained, reference), 2e-5) << ranks << " ranks";
+    SCOPED_TRACE(ranks);
+    expect_ring(world);
     for (const auto& one : world.ranks) EXPECT_EQ(one->updates, 3 * train.nnz());
   }
 }
@@ -139,13 +143,7 @@ TEST(FpsgdRanks, EachRatingIsOfOneRankAndSharesAreEven) {
 // Three users and two items: some ranks have no row of one side, or of both.
 TEST(FpsgdRanks, MoreRanksThanRows) {
   const Ratings train = planted(3, 2, 1, 5);
-  const World world = train_over(train, {{"factors", 2}, {"block_order", "first"}}, {5});
-  ASSERT_EQ(world.all_errors(), "");
-  Reference reference(world.initial);
-  reference.rate = kRate;
-  reference.regularize(0.02);
-  for (int epoch = 1; epoch <= 3; ++epoch) run_epoch(reference, world);
-  EXPECT_LT(test::largest_difference(world.trained, reference), 2e-5);
+  expect_ring(train_over(train, {{"factors", 2}, {"block_order", "first"}}, {5}));
 }
 
 // Blocks in any order and threads within each rank: as good a model as that of one process.

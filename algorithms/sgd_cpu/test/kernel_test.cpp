@@ -1,4 +1,4 @@
-// One update, and the same updates by every instruction set.
+// The same updates by every instruction set. That one goes down the gradient, sgd_rule_test shows.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -30,16 +30,6 @@ Model random_model(std::int32_t factors, bool biased) {
 // Every regularizer different, so that one in the place of another shows.
 Settings settings_for(Isa isa, std::int32_t factors, bool biased) {
   return {factors, biased ? ModelKind::biased : ModelKind::plain, {0.1, 0.2, 0.3, 0.4}, isa};
-}
-
-Reference reference_for(const Model& model, const Settings& s, double rate) {
-  Reference reference(model);
-  reference.rate = rate;
-  reference.reg_p = s.reg.p;
-  reference.reg_q = s.reg.q;
-  reference.reg_user_bias = s.reg.user_bias;
-  reference.reg_item_bias = s.reg.item_bias;
-  return reference;
 }
 
 // Runs of 1 to 12 ratings; users come back, items repeat inside a run.
@@ -81,29 +71,6 @@ RowStore run_kernel(const Settings& s, const Model& model, const Work& work, Loo
   return store;
 }
 
-// -dL/dx by central differences, with L = (e^2 + reg_p |p|^2 + reg_q |q|^2 + reg_b b^2 + reg_c c^2)
-// / 2.
-double descent(const Reference& at, std::vector<double> Reference::*numbers, std::int64_t k,
-               const Rating& r) {
-  const auto loss = [&](double shift) {
-    Reference x = at;
-    (x.*numbers)[k] += shift;
-    const double e = x.error(r);
-    double sum = e * e;
-    for (std::int64_t j = 0; j < x.f; ++j) {
-      sum += x.reg_p * std::pow(x.p[r.user * x.f + j], 2);
-      sum += x.reg_q * std::pow(x.q[r.item * x.f + j], 2);
-    }
-    if (x.biased) {
-      sum += x.reg_user_bias * std::pow(x.user_bias[r.user], 2);
-      sum += x.reg_item_bias * std::pow(x.item_bias[r.item], 2);
-    }
-    return sum / 2;
-  };
-  constexpr double h = 1e-4;
-  return -(loss(h) - loss(-h)) / (2 * h);
-}
-
 struct KernelCase {
   Isa isa;
   std::int32_t factors;
@@ -136,37 +103,13 @@ class Kernel : public testing::TestWithParam<KernelCase> {
   }
 };
 
-TEST_P(Kernel, OneUpdateIsAStepDownTheGradient) {
-  const auto [isa, factors, biased, loop] = GetParam();
-  constexpr double rate = 1.0 / 64;
-  const Settings s = settings_for(isa, factors, biased);
-  const Model before = random_model(factors, biased);
-  const Reference at = reference_for(before, s, rate);
-  const Rating r{4, 7, 5.0F};
-  const Work work{{{r.user, 1}}, {{r.item, r.value}}, {{r.user, r.item, r.value}}};
-  const Model after = copy_model(run_kernel(s, before, work, loop, rate).view());
-
-  const std::int64_t f = factors;
-  for (std::int64_t k = 0; k < f; k += 1 + f / 8) {
-    EXPECT_NEAR((after.p[4 * f + k] - before.p[4 * f + k]) / rate,
-                descent(at, &Reference::p, 4 * f + k, r), 2e-4);
-    EXPECT_NEAR((after.q[7 * f + k] - before.q[7 * f + k]) / rate,
-                descent(at, &Reference::q, 7 * f + k, r), 2e-4);
-  }
-  if (!biased) return;
-  EXPECT_NEAR((after.user_bias[4] - before.user_bias[4]) / rate,
-              descent(at, &Reference::user_bias, 4, r), 2e-4);
-  EXPECT_NEAR((after.item_bias[7] - before.item_bias[7]) / rate,
-              descent(at, &Reference::item_bias, 7, r), 2e-4);
-}
-
 TEST_P(Kernel, ManyUpdatesFollowTheDoublePrecisionReference) {
   const auto [isa, factors, biased, loop] = GetParam();
   constexpr double rate = 0.02;
   const Settings s = settings_for(isa, factors, biased);
   const Model before = random_model(factors, biased);
   const Work work = random_work(100);
-  Reference reference = reference_for(before, s, rate);
+  Reference reference(before, rate, s.reg);
   for (const Rating& rating : work.in_stream) reference.update(rating);
   const Model after = copy_model(run_kernel(s, before, work, loop, rate).view());
   EXPECT_LT(test::largest_difference(after, reference), 2e-5);

@@ -67,9 +67,7 @@ INSTANTIATE_TEST_SUITE_P(Models, BothModels, testing::Values("biased", "plain"))
 TEST_P(BothModels, SerialFollowsTheReferenceInTheSameOrder) {
   const Ratings train = planted(60, 40, 0.3, 1);
   Trainer trainer("sgd_serial", {{"factors", 20}, {"model", GetParam()}, {"reg", 0.05}}, train);
-  Reference reference(trainer.initial);
-  reference.rate = 0.02;
-  reference.regularize(0.05);
+  Reference reference(trainer.initial, 0.02, 0.05);
   ThreadTeam team(1);
   for (std::int64_t epoch = 1; epoch <= 3; ++epoch) {
     trainer.run(1, 0.02);
@@ -93,12 +91,7 @@ TEST(SgdSerial, EachRegularizerReachesItsOwnNumbers) {
                    {"reg_q", 0.0},
                    {"reg_user_bias", 0.3}},
                   train);
-  Reference reference(trainer.initial);
-  reference.rate = 0.01;
-  reference.reg_p = 0.1;
-  reference.reg_q = 0;
-  reference.reg_user_bias = 0.3;
-  reference.reg_item_bias = 9;
+  Reference reference(trainer.initial, 0.01, Regularizers{0.1, 0, 0.3, 9});
   for (std::int64_t k = 0; k < train.nnz(); ++k) reference.update(train[k]);
   trainer.run(1, 0.01);
   EXPECT_LT(test::largest_difference(trainer.model(), reference), 1e-5);
@@ -219,9 +212,7 @@ TEST_P(BothModels, FpsgdIsTheReferenceInItsOwnOrder) {
                   train);
   const BlockGrid& grid = dynamic_cast<Fpsgd&>(*trainer.algorithm).grid();
   EXPECT_EQ(grid.blocks().size(), 20U);
-  Reference reference(trainer.initial);
-  reference.rate = 0.02;
-  reference.regularize(0.02);
+  Reference reference(trainer.initial, 0.02, 0.02);
   for (int epoch = 1; epoch <= 3; ++epoch) {
     trainer.run(1, 0.02);
     for (const Block& block : grid.blocks()) test::update_block(reference, grid, block);
@@ -258,9 +249,7 @@ TEST(Fpsgd, ThreadsComputeWhatTheirBlocksComputeOneByOne) {
     });
   }
   ASSERT_EQ(taken.size(), 3 * grid.blocks().size());
-  Reference reference(initial);
-  reference.rate = 0.02;
-  reference.regularize(0.02);
+  Reference reference(initial, 0.02, 0.02);
   for (const std::int32_t b : taken) {
     test::update_block(reference, grid, grid.blocks()[b]);
   }

@@ -1,4 +1,4 @@
-// Small matrices, and SGD in double precision written from the equations alone.
+// Small matrices, and SGD in double precision.
 #pragma once
 
 #include <algorithm>
@@ -11,10 +11,13 @@
 
 #include "algorithms/core/algorithm.hpp"
 #include "algorithms/core/registry.hpp"
+#include "algorithms/core/sgd/sgd_params.hpp"
+#include "algorithms/core/sgd/sgd_rule.hpp"
 #include "algorithms/sgd_cpu/block_grid.hpp"
 #include "base/json/json.hpp"
 #include "base/rng.hpp"
 #include "datasets/ratings/ratings.hpp"
+#include "testing/models.hpp"
 #include "testing/trainer.hpp"
 #include "testing/triples.hpp"
 
@@ -44,43 +47,26 @@ inline Ratings planted(std::int32_t users, std::int32_t items, double density, s
   return ratings_of(users, items, list);
 }
 
-// The equations, in double precision; error() is r - r_hat.
+// The rule of algorithms/core in double precision, on packed rows.
 struct Reference {
-  std::int64_t f = 0;
-  bool biased = true;
-  double mean = 0, rate = 0, reg_p = 0, reg_q = 0, reg_user_bias = 0, reg_item_bias = 0;
+  sgd::Step<double> step;
+  std::int64_t f;
   std::vector<double> p, q, user_bias, item_bias;
 
-  explicit Reference(const Model& m)
-      : f(m.factors),
-        biased(m.kind == ModelKind::biased),
-        mean(m.mean),
+  Reference(const Model& m, double rate, const Regularizers& r)
+      : step(step_at<double>(rate, r, m.mean)),
+        f(m.factors),
         p(m.p.begin(), m.p.end()),
         q(m.q.begin(), m.q.end()),
         user_bias(m.user_bias.begin(), m.user_bias.end()),
         item_bias(m.item_bias.begin(), m.item_bias.end()) {}
-
-  void regularize(double reg) { reg_p = reg_q = reg_user_bias = reg_item_bias = reg; }
-
-  double error(const Rating& r) const {
-    double prediction = biased ? mean + user_bias[r.user] + item_bias[r.item] : 0;
-    for (std::int64_t k = 0; k < f; ++k) prediction += p[r.user * f + k] * q[r.item * f + k];
-    return r.value - prediction;
-  }
+  Reference(const Model& m, double rate, double r) : Reference(m, rate, Regularizers{r, r, r, r}) {}
 
   void update(const Rating& r) {
-    const double e = error(r);
-    if (biased) {
-      user_bias[r.user] += rate * (e - reg_user_bias * user_bias[r.user]);
-      item_bias[r.item] += rate * (e - reg_item_bias * item_bias[r.item]);
-    }
-    for (std::int64_t k = 0; k < f; ++k) {
-      double& x = p[r.user * f + k];
-      double& y = q[r.item * f + k];
-      const double old_x = x;
-      x += rate * (e * y - reg_p * x);
-      y += rate * (e * old_x - reg_q * y);
-    }
+    const bool biased = !user_bias.empty();
+    sgd::update(step, static_cast<double>(r.value), p.data() + r.user * f, q.data() + r.item * f,
+                static_cast<std::int32_t>(f), biased ? &user_bias[r.user] : nullptr,
+                biased ? &item_bias[r.item] : nullptr);
   }
 };
 
@@ -97,13 +83,7 @@ inline void update_block(Reference& reference, const BlockGrid& grid, const Bloc
 }
 
 inline double train_rmse(const FactorView& view, const Ratings& ratings) {
-  const Reference model(copy_model(view));
-  double sum = 0;
-  for (std::int64_t k = 0; k < ratings.nnz(); ++k) {
-    const double e = model.error(ratings[k]);
-    sum += e * e;
-  }
-  return ratings.nnz() == 0 ? 0 : std::sqrt(sum / static_cast<double>(ratings.nnz()));
+  return ratings.nnz() == 0 ? 0 : mf::test::rmse(copy_model(view), ratings);
 }
 
 inline double largest_difference(const AlignedVector<float>& a, const std::vector<double>& b) {
