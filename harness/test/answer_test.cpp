@@ -164,13 +164,6 @@ TEST(Clock, MovedByMoreThanTwoPercentOfItsHighestValue) {
   EXPECT_FALSE(clock_moved(Json()));
 }
 
-TEST(Answer, HasTheEnergyOfItsPoint) {
-  ResultFile file = descending();
-  EXPECT_FALSE(answer_at_end(file)->energy_j);
-  file.trace.back()["train_energy_j"] = 100;
-  EXPECT_EQ(answer_at_end(file)->energy_j, 100);
-}
-
 TEST(Transfer, InsideOfAnEpochIsTraining) {
   Ranges ranges;
   const auto nested = [&](const char* outer) {

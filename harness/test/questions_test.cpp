@@ -1,4 +1,4 @@
-// Rules for given numbers, as figures and pages ask for them. tests/test_questions.py holds the
+// Rules for given numbers, as figures and pages ask for them. tests/test_summarize.py holds the
 // intervals to scipy.
 #include "harness/results/questions.hpp"
 

@@ -99,3 +99,12 @@ def test_optional_figures_are_left_out_where_there_is_no_case(few, tmp_path, cap
     recipe.write_text(json.dumps([{"figure": "rmse-time"}, absent]))
     assert main(arguments) != 0
     assert "leaves no case" in capsys.readouterr().err
+
+
+def test_the_python_of_the_readme_runs():
+    plots = Path(__file__).parents[1]
+    (example,) = re.findall(r"^```python\n(.*?)^```$", (plots / "README.md").read_text(), re.M | re.S)
+    done = subprocess.run([sys.executable, "-c", example], cwd=plots, text=True, capture_output=True,
+                          env={**os.environ, "PYTHONPATH": str(plots)})
+    assert done.returncode == 0, done.stderr
+    assert re.search(r"^fpsgd +0\.8\d+ +5$", done.stdout, re.M), done.stdout

@@ -33,41 +33,19 @@ def test_median_counts_seeds_that_never_reached_as_late():
 
 
 def test_ratio_of_medians_by_hand():
+    """What `mfbench ask` answers is in harness/test/questions_test.cpp."""
     found = metrics.ratio_of_medians([10.0, 12.0, 11.0], [2.0, 2.2, 2.1])
     assert found.value == pytest.approx(11.0 / 2.1)
     assert found.low < found.value < found.high
-
-
-@pytest.mark.parametrize("n", [1, 2])
-def test_ratio_of_fewer_than_three_seeds_has_no_interval(n):
-    for sides in (([10.0] * n, [2.0] * 5), ([10.0] * 5, [2.0] * n)):
-        found = metrics.ratio_of_medians(*sides)
-        assert found.value == 5.0 and math.isnan(found.low) and math.isnan(found.high)
+    assert not metrics.ratio_of_medians([1.0, 1.0, 1.0], [NAN, NAN, 1.0]).known
+    few = metrics.ratio_of_medians([10.0] * 2, [2.0] * 5)
+    assert few.value == 5.0 and math.isnan(few.low) and math.isnan(few.high)
 
 
 def test_whiskers_are_of_three_seeds_or_more():
     assert metrics.spread([1.0, 2.0, 4.0]).whiskers == metrics.Interval(2.0, 1.0, 4.0)
     two = metrics.spread([1.0, 2.0]).whiskers
     assert two.value == 1.5 and math.isnan(two.low) and math.isnan(two.high)
-
-
-def test_ratio_is_unknown_where_a_median_never_reached():
-    assert not metrics.ratio_of_medians([1.0, 1.0, 1.0], [NAN, NAN, 1.0]).known
-    assert not metrics.ratio_of_medians([NAN, NAN, 1.0], [1.0, 1.0, 1.0]).known
-    assert not metrics.ratio_of_medians([], [1.0]).known
-
-
-def test_seeds_that_did_not_reach_widen_the_interval_down_to_zero():
-    # By ranks, the third smallest of the 25 ratios: 0 is that of a seed that never got there.
-    found = metrics.ratio_of_medians([10.0] * 5, [2.0, 2.0, 2.0, 2.0, NAN])
-    assert (found.value, found.low, found.high) == (5.0, 0.0, pytest.approx(5.0, rel=1e-14))
-    few = metrics.ratio_of_medians([10.0] * 3, [2.0, 2.0, NAN])
-    assert few.value == 5.0 and math.isnan(few.low), "three a side are too few for ranks"
-
-
-def test_a_baseline_that_often_did_not_reach_gives_no_interval():
-    found = metrics.ratio_of_medians([10.0, 10.0, 10.0, NAN, NAN], [2.0] * 5)
-    assert found.value == 5.0 and math.isnan(found.low) and math.isnan(found.high)
 
 
 def test_rates():
