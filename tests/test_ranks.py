@@ -383,7 +383,7 @@ def expect_named(process, rank):
 
 
 def finished(folder):
-    return [lines[-1]["status"] for lines in cases_in(folder) if lines[-1]["type"] == "footer"]
+    return [lines[-1]["status"] for lines in cases_in(folder) if lines and lines[-1]["type"] == "footer"]
 
 
 @pytest.mark.parametrize("by", [signal.SIGKILL, signal.SIGSEGV])
