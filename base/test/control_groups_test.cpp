@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <map>
+
 #include "testing/test_support.hpp"
 
 namespace mf {
@@ -32,26 +34,26 @@ class Groups {
   TempFolder folder_;
 };
 
-TEST(ControlGroups, NoGroupSaysNothing) {
+// The least of every level around the process counts; a container's own group is the mount.
+TEST(ControlGroups, VersionTwoLeavesTheLeastOfTheLevelsAround) {
   EXPECT_EQ(Groups("", "").cpus(), std::nullopt);
-  Groups none("0::/box\n", kSecond);
-  none.file("sys/fs/cgroup/box/cpu.max", "max 100000\n");
-  EXPECT_EQ(none.cpus(), std::nullopt);
-}
-
-TEST(ControlGroups, TheLeastOfEveryLevelAroundTheProcessCounts) {
-  Groups groups("0::/slice/box/job\n", kSecond);
-  groups.file("sys/fs/cgroup/slice/cpu.max", "250000 100000\n");
-  groups.file("sys/fs/cgroup/slice/box/cpu.max", "max 100000\n");
-  groups.file("sys/fs/cgroup/slice/box/job/cpu.max", "800000 100000\n");
-  groups.file("sys/fs/cgroup/other/cpu.max", "100000 100000\n");
-  EXPECT_EQ(groups.cpus(), 3);
-}
-
-TEST(ControlGroups, AContainersOwnGroupIsTheMount) {
-  Groups groups("0::/\n", kSecond);
-  groups.file("sys/fs/cgroup/cpu.max", "50000 100000\n");
-  EXPECT_EQ(groups.cpus(), 1);
+  const struct {
+    const char* cgroup;
+    std::map<std::string, const char*> max;
+    std::optional<int> cpus;
+  } cases[] = {{"0::/box\n", {{"box/", "max 100000\n"}}, std::nullopt},
+               {"0::/\n", {{"", "50000 100000\n"}}, 1},
+               {"0::/slice/box/job\n",
+                {{"slice/", "250000 100000\n"},
+                 {"slice/box/", "max 100000\n"},
+                 {"slice/box/job/", "800000 100000\n"},
+                 {"other/", "100000 100000\n"}},
+                3}};
+  for (const auto& one : cases) {
+    Groups groups(one.cgroup, kSecond);
+    for (const auto& [at, text] : one.max) groups.file("sys/fs/cgroup/" + at + "cpu.max", text);
+    EXPECT_EQ(groups.cpus(), one.cpus) << one.cgroup;
+  }
 }
 
 TEST(ControlGroups, VersionOneHasAFileForEachNumber) {

@@ -239,13 +239,6 @@ TEST(Ratings, RefusesArraysThatDoNotFit) {
   EXPECT_EQ(Ratings(arrays).bytes(), 4 * 3 + 8 * 2 + 4 * 2);
 }
 
-TEST(Ratings, PolicyNames) {
-  EXPECT_EQ(parse_duplicate_policy("last"), DuplicatePolicy::last);
-  EXPECT_EQ(parse_duplicate_policy("mean"), DuplicatePolicy::mean);
-  EXPECT_EQ(parse_duplicate_policy("error"), DuplicatePolicy::error);
-  message_of([] { parse_duplicate_policy("first"); }, ErrorKind::usage);
-}
-
 TEST(Ratings, MeanIsThatOfALongSum) {
   const Ratings r =
       make_ratings(random_raw(3, 100003, 500, 4000, 1), DuplicatePolicy::last, 1, "test");

@@ -246,30 +246,6 @@ TEST_P(MalformedText, TheByteOrderMarkIsInNoColumn) {
   EXPECT_EQ(error("\xef\xbb\xbf" + file.text), plain);
 }
 
-TEST_P(MalformedText, DuplicatePairsAreCountedAndResolved) {
-  const TextFormat& format = GetParam();
-  const test::RatingList ratings = test::in_file_order(
-      format, {{1, 1, 2}, {2, 1, 5}, {1, 1, 4}, {2, 2, 1}, {2, 2, 2}, {1, 1, 3}});
-  test::write_file(folder_ / "twice", test::text_of(format, ratings));
-  const auto read = [&](DuplicatePolicy policy, DuplicateReport* report) {
-    return make_ratings(
-        read_ratings_chunked(folder_ / "twice", test::options_of(format.name, 2), 5), policy, 2,
-        "twice", report);
-  };
-  DuplicateReport report;
-  const Ratings last = read(DuplicatePolicy::last, &report);
-  EXPECT_EQ(report.pairs, 2);
-  EXPECT_EQ(report.dropped, 3);
-  ASSERT_EQ(last.nnz(), 3);
-  EXPECT_EQ(last[0].value, 3);
-  EXPECT_EQ(last[2].value, 2);
-  const Ratings mean = read(DuplicatePolicy::mean, nullptr);
-  EXPECT_EQ(mean[0].value, 3);
-  EXPECT_EQ(mean[2].value, 1.5F);
-  const Error error = test::error_of([&] { read(DuplicatePolicy::error, nullptr); });
-  EXPECT_HAS(error.what(), "twice: found user 1, item 1 3 times (2 such pairs in all)");
-}
-
 // ---- errors of single formats ----
 
 class Malformed : public testing::Test {
@@ -288,6 +264,9 @@ class Malformed : public testing::Test {
     }
     EXPECT_EQ(messages.size(), 1U) << *messages.begin() << "\n" << *messages.rbegin();
     return *messages.begin();
+  }
+  Error refusal(const std::string& name, const std::string& format = "auto") {
+    return test::error_of([&] { read_ratings(folder_ / name, test::options_of(format)); });
   }
   TempFolder folder_;
 };
@@ -398,8 +377,7 @@ TEST_F(Malformed, UnknownFormat) {
 
 TEST_F(Malformed, MissingFile) {
   for (const auto& format : reader_formats()) {
-    const Error e =
-        test::error_of([&] { read_ratings(folder_ / "none", test::options_of(format.name)); });
+    const Error e = refusal("none", format.name);
     EXPECT_EQ(e.kind(), ErrorKind::data) << format.name;
     EXPECT_HAS(e.what(), "none");
     EXPECT_HAS(e.what(), "found no such file");
@@ -409,8 +387,7 @@ TEST_F(Malformed, MissingFile) {
 TEST_F(Malformed, DirectoryWhereAFileIsExpected) {
   std::filesystem::create_directory(folder_ / "dir");
   for (const auto& format : reader_formats()) {
-    const Error e =
-        test::error_of([&] { read_ratings(folder_ / "dir", test::options_of(format.name)); });
+    const Error e = refusal("dir", format.name);
     EXPECT_EQ(e.kind(), ErrorKind::data) << format.name;
     EXPECT_HAS(e.what(), "dir");
     EXPECT_HAS(e.what(), format.name == "npy" ? "found no such file"
@@ -418,14 +395,13 @@ TEST_F(Malformed, DirectoryWhereAFileIsExpected) {
                              ? "found a folder without ratings, expected files mv_*.txt"
                              : "found a directory, expected a file");
   }
-  const Error e = test::error_of([&] { read_ratings(folder_ / "dir", test::options_of("auto")); });
-  EXPECT_HAS(e.what(),
+  EXPECT_HAS(refusal("dir").what(),
              "found a directory without a known set of ratings, expected a file, a folder");
 }
 
 TEST_F(Malformed, FileWhereAFolderIsExpected) {
   test::write_file(folder_ / "file", "1 2 3\n");
-  const Error e = test::error_of([&] { read_ratings(folder_ / "file", test::options_of("npy")); });
+  const Error e = refusal("file", "npy");
   EXPECT_EQ(e.kind(), ErrorKind::data);
   EXPECT_HAS(e.what(), "file: found a file, expected a folder of users.npy");
 }
@@ -465,14 +441,10 @@ TEST_F(Malformed, NoPermission) {
     if (can_open(folder_ / "secret")) {
       GTEST_SKIP() << "this user reads files without permission and cannot become another";
     }
-    for (const std::string& path : {folder_ / "secret", folder_ / "closed/ratings"}) {
-      for (const char* format : {"triples", "auto"}) {
-        errors.push_back(test::error_of([&] { read_ratings(path, test::options_of(format)); }));
-      }
+    for (const char* name : {"secret", "closed/ratings"}) {
+      for (const char* format : {"triples", "auto"}) errors.push_back(refusal(name, format));
     }
-    errors.push_back(test::error_of([&] { read_ratings(folder_ / "closed", {}); }));
-    errors.push_back(
-        test::error_of([&] { read_ratings(folder_ / "closed", test::options_of("npy")); }));
+    for (const char* format : {"auto", "npy"}) errors.push_back(refusal("closed", format));
   }
   for (const Error& error : errors) {
     EXPECT_EQ(error.kind(), ErrorKind::data);
@@ -584,8 +556,7 @@ TEST_F(MalformedNumpy, CutFiles) {
 TEST_F(MalformedNumpy, IncompleteFolder) {
   std::filesystem::create_directory(folder_ / "half");
   test::write_file(folder_ / "half/users.npy", ids_);
-  const Error e = test::error_of([&] { read_ratings(folder_ / "half", {}); });
-  EXPECT_HAS(e.what(), "items.npy: found no such file");
+  EXPECT_HAS(refusal("half").what(), "items.npy: found no such file");
 }
 
 TEST_F(MalformedNumpy, Archives) {

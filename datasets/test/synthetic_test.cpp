@@ -28,17 +28,13 @@ namespace {
 
 using Counts = std::vector<std::int64_t>;
 
-Counts user_counts(const Ratings& r) {
-  Counts counts(r.n_users(), 0);
-  for (const std::int32_t u : r.users()) ++counts[u];
+Counts counts_of(View<const std::int32_t> ids, std::int32_t n) {
+  Counts counts(n, 0);
+  for (const std::int32_t id : ids) ++counts[id];
   return counts;
 }
-
-Counts item_counts(const Ratings& r) {
-  Counts counts(r.n_items(), 0);
-  for (const std::int32_t i : r.items()) ++counts[i];
-  return counts;
-}
+Counts user_counts(const Ratings& r) { return counts_of(r.users(), r.n_users()); }
+Counts item_counts(const Ratings& r) { return counts_of(r.items(), r.n_items()); }
 
 double gini(Counts counts) {
   std::sort(counts.begin(), counts.end());

@@ -318,15 +318,16 @@ TEST_F(TextIds, GivenPartsShareTheirNames) {
     // alice B0 (test), alice B1, bob B1, bob B2, carol B2 (test)
     EXPECT_EQ(joined.labels, (AlignedVector<std::uint8_t>{kTest, kTrain, kTrain, kTrain, kTest}));
   }
-  EXPECT_HAS(error_of([&] {
-               join_parts({train, part(kTest, "test", "bob B1 3\n")}, 1, "both");
-             }).what(),
+  const auto told = [&](const std::string& held) {
+    return std::string(error_of([&] {
+                         join_parts({train, part(kTest, "test", held)}, 1, "both");
+                       }).what());
+  };
+  EXPECT_HAS(told("bob B1 3\n"),
              "user \"bob\", item \"B1\" is in both train and test (1 such pair)");
-  EXPECT_HAS(error_of([&] {
-               join_parts({train, part(kTest, "test", "7 B1 3\n")}, 1, "both");
-             }).what(),
-             "test: the user ids are integers, but text in train; expected one kind in all parts: "
-             "set ids to \"text\"");
+  EXPECT_HAS(told("7 B1 3\n"),
+             "test: the user ids are integers, but text in train; expected one "
+             "kind in all parts: set ids to \"text\"");
 }
 
 TEST_F(TextIds, ImplicitFeedbackKeepsTheNamesOfWhatIsLeft) {

@@ -138,27 +138,6 @@ TEST(AlsCpu, NoHalfStepRaisesTheObjective) {
   }
 }
 
-TEST(AlsCpu, AsManyCgStepsAsFactorsAreCholesky) {
-  const Ratings train = planted(kUsers, kItems, 0.4, 3);
-  Trainer exact({{"factors", 8}, {"reg", 0.1}}, train);
-  Trainer cg({{"factors", 8}, {"reg", 0.1}, {"solver", "cg"}, {"cg_steps", 8}, {"cg_tolerance", 0}},
-             train);
-  Trainer lu({{"factors", 8}, {"reg", 0.1}, {"solver", "lu"}}, train);
-  Trainer one_step({{"factors", 8}, {"reg", 0.1}, {"solver", "cg"}, {"cg_steps", 1}}, train);
-  for (Trainer* trainer : {&exact, &cg, &lu, &one_step}) trainer->run(1);
-  const Model a = exact.model();
-  const auto furthest = [&](const Model& b) {
-    double most = 0;
-    for (std::int64_t k = 0; k < std::ssize(a.q); ++k) {
-      most = std::max(most, std::abs(static_cast<double>(a.q[k]) - b.q[k]));
-    }
-    return most;
-  };
-  EXPECT_LT(furthest(cg.model()), 5e-3);
-  EXPECT_LT(furthest(lu.model()), 5e-3);
-  EXPECT_GT(furthest(one_step.model()), 5e-2);
-}
-
 // User 0 has 20,000 ratings and the others 3: with more than one thread, all work on the long row.
 Ratings with_giant() {
   std::vector<Rating> list;

@@ -87,14 +87,5 @@ TEST(ExchangeParts, GainWhereTheyShrink) {
   EXPECT_NEAR(gain(kNetflixX128), .1e-3, .02e-3);
 }
 
-// The links that docs/several-gpus.md has: 96 MiB in .30 ms, 2 GiB in 4.8.
-TEST(ExchangeParts, TheLinksAreThoseMeasured) {
-  const auto gather = [](double bytes) {
-    return half_step_s(four(0, bytes), {1}) - half_step_s({1, 0, bytes}, {1});
-  };
-  EXPECT_NEAR(gather(96.0 * (1 << 20)), .30e-3, .05e-3);
-  EXPECT_NEAR(gather(2048.0 * (1 << 20)), 4.8e-3, .7e-3);
-}
-
 }  // namespace
 }  // namespace mf

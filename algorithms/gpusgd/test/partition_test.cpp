@@ -179,13 +179,6 @@ TEST(Facts, BlankBlocksAreCounted) {
   });
 }
 
-TEST(Facts, ATallMatrixHasPaddingInSquareBlocksAlone) {
-  ThreadTeam team(1);
-  const Ratings train = random_matrix(800, 80, 0.3);
-  EXPECT_EQ(facts_for(Scheme::grouped, {{"blocks", 8}}, train, team)["blank_blocks"], 56);
-  EXPECT_EQ(facts_for(Scheme::tree, {{"blocks", 8}}, train, team)["blank_blocks"], 0);
-}
-
 // More than one piece in a row of blocks.
 TEST(Partition, IsTheSameForAnyNumberOfThreads) {
   const Ratings train = random_matrix(700, 700, 0.5, 5);
