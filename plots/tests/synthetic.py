@@ -10,6 +10,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from mfplots.load import load
+from mfplots.series import View, make_view
+from mfplots.summary import Question, summarise
+
 Json = dict[str, Any]
 METHODS = {"als": "als", "als_fused": "als", "ials": "als", "ccd": "ccd"}
 
@@ -215,3 +219,12 @@ def rich_cases(seeds: Sequence[int] = (1, 2, 3)) -> list[Made]:
                           status="diverged" if seed == 2 else "completed",
                           reason="the test RMSE of epoch 5 is not finite", content_hash="1" * 16))
     return cases
+
+
+def view_of(folder: Path, cases: Sequence[Made]) -> View:
+    """Of these cases, in the order of their names."""
+    return make_view(load([write(folder, cases)]))
+
+
+def rows_of(folder: Path, cases: Sequence[Made], question: Question = Question()) -> dict[str, Any]:
+    return {row.series.label: row for row in summarise(view_of(folder, cases), question)}

@@ -6,7 +6,8 @@ import re
 
 import pandas as pd
 import pytest
-from synthetic import Made, lines, write, write_lines
+from synthetic import Made, lines, rows_of, view_of, write, write_lines
+from test_figures import svg_text
 
 from mfplots.cli import main
 from mfplots.figures.clocks import stack_of
@@ -19,21 +20,11 @@ FAST = ((0, 0.0, 2.0), (1, 0.1, 1.0), (2, 0.2, 0.9))
 MISSES = ((0, 0.0, 2.0), (1, 0.1, 1.0), (2, 0.2, 0.96))
 
 
-def view_of(folder, cases):
-    return make_view(load([write(folder, cases)]))
-
-
-def rows_of(folder, cases, question=Question()):
-    return {row.series.label: row for row in summarise(view_of(folder, cases), question)}
-
-
 def draw(folder, cases, figure, *options):
     out = folder / "out"
     assert main([str(write(folder / "run", cases)), "--figure", figure, "--out", str(out),
                  "--format", "svg", *options]) == 0
-    svg = (out / f"{figure}.svg").read_text(encoding="utf-8")
-    return " ".join(re.findall(r"<text[^>]*>([^<]*)</text>", svg)), pd.read_csv(
-        out / f"{figure}.csv")
+    return svg_text(out / f"{figure}.svg"), pd.read_csv(out / f"{figure}.csv")
 
 
 def recipe_of(folder, text):

@@ -1,10 +1,10 @@
 """Google Benchmark's JSON, and its bars. The numbers are made up."""
 
 import json
-import re
 
 import pandas as pd
 import pytest
+from test_figures import svg_text
 from synthetic import Made, benchmark_failure, benchmark_runs, write, write_benchmarks
 
 from mfplots.benchmarks import benchmark_files, load_benchmarks, parse_name, select
@@ -42,7 +42,7 @@ def drawn(found, **recipe):
 def svg_words(folder, *options):
     assert main([*map(str, options), "--out", str(folder), "--format", "svg"]) == 0
     (path,) = folder.glob("*.svg")
-    return " ".join(re.findall(r"<text[^>]*>([^<]*)</text>", path.read_text(encoding="utf-8")))
+    return svg_text(path)
 
 
 # ---- reading -------------------------------------------------------------------------------------

@@ -9,11 +9,10 @@ from mfplots.errors import PlotError
 from mfplots.load import load
 from mfplots.metrics import best_of
 from mfplots.recipes import parse_recipe
-from mfplots.series import make_view
 from mfplots.summary import Question, parse_target, summarise
 from mfplots.table import table_text
 
-from synthetic import Made, write
+from synthetic import Made, view_of, write
 
 RISING = ((0, 0.0, 0.05), (1, 1.0, 0.2), (2, 2.0, 0.32), (3, 3.0, 0.3))
 GOAL = {"metric": "ndcg_100", "value": 0.3}
@@ -23,10 +22,6 @@ def implicit(name="ials", **changes):
     made = {"algorithm": name, "trace": RISING, "implicit": True, "baseline": "ials",
             "target": None, "goal": GOAL, **changes}
     return Made(**made)
-
-
-def view_of(folder, cases):
-    return make_view(load([write(folder, cases)]))
 
 
 def test_the_best_is_the_largest_of_a_ranking_metric():

@@ -1,14 +1,10 @@
 import pytest
-from synthetic import Made, footer, header, lines, rich_cases, write, write_lines
+from synthetic import Made, footer, header, lines, rich_cases, rows_of, view_of, write, write_lines
 
 from mfplots.errors import PlotError
 from mfplots.load import load
 from mfplots.series import make_labels, make_view, panel_title
-from mfplots.summary import Question, summarise
-
-
-def view_of(folder, cases, wanted=None):
-    return make_view(load([write(folder, cases, spec=True)]), wanted)
+from mfplots.summary import Question
 
 
 def test_labels_name_what_differs_and_nothing_else():
@@ -91,10 +87,6 @@ def test_filters_take_columns_and_parameters(tmp_path):
         make_view(results, {"factor": 50})
     with pytest.raises(PlotError, match="leaves no case"):
         make_view(results, {"factors": 51})
-
-
-def rows_of(folder, cases, question=Question()):
-    return {row.series.label: row for row in summarise(view_of(folder, cases), question)}
 
 
 def test_speed_up_at_equal_quality_and_per_update(tmp_path):
