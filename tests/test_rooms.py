@@ -1,4 +1,5 @@
-"""Includes point one way: every room may include itself and those that stand above it in the table."""
+"""Includes point one way: every room may include itself and those that stand above it in the table, so that there is
+no circle."""
 
 import collections
 import pathlib
@@ -88,30 +89,6 @@ def wrong_includes(includes):
     return wrong
 
 
-def circle(includes):
-    """The rooms of a circle with the includes that make it, or an empty list."""
-    edges = {}
-    for source, target in includes:
-        here, there = room_of(source), room_of(target)
-        if not is_test(source) and here and there and here != there:
-            edges.setdefault(here[1], {}).setdefault(there[1], f"{source} includes {target}")
-    done = set()
-
-    def walk(room, path):
-        if room in path:
-            ring = [*path[path.index(room):], room]
-            return [f"{a} -> {b}: {edges[a][b]}" for a, b in zip(ring, ring[1:])]
-        if room in done:
-            return []
-        for other in edges.get(room, {}):
-            if found := walk(other, [*path, room]):
-                return found
-        done.add(room)
-        return []
-
-    return next(filter(None, (walk(room, []) for room in edges)), [])
-
-
 @pytest.fixture(scope="module")
 def includes():
     folders = dict.fromkeys(room.split("/")[0] for rooms in LEVELS for room in rooms)
@@ -157,11 +134,6 @@ def test_rooms_of_a_family_know_nothing_of_each_other(includes):
     assert not wrong, "\n".join(wrong)
 
 
-def test_rooms_make_no_circle(includes):
-    found = circle(includes)
-    assert not found, "\n".join(found)
-
-
 @pytest.mark.parametrize("source, target, words", [
     ("base/text.hpp", "datasets/load.hpp", "above it"),
     ("datasets/readers/csv.cpp", "datasets/load.hpp", "above it"),
@@ -191,14 +163,6 @@ def test_what_is_wrong_is_found(source, target, words):
 ])
 def test_what_is_right_passes(source, target):
     assert wrong_includes([(source, target)]) == []
-
-
-def test_a_circle_is_told_with_its_files():
-    told = circle([("base/a.hpp", "datasets/b.hpp"), ("datasets/b.hpp", "harness/c.hpp"),
-                   ("harness/c.cpp", "base/a.hpp")])
-    assert told == ["base -> datasets: base/a.hpp includes datasets/b.hpp",
-                    "datasets -> harness: datasets/b.hpp includes harness/c.hpp",
-                    "harness -> base: harness/c.cpp includes base/a.hpp"]
 
 
 def test_only_cuda_sources_ask_for_cuda():
