@@ -1,5 +1,5 @@
 // The contract of an algorithm that trains in a process of its own, by another's code
-// (algorithms/peer). Nobody else needs any of it.
+// (algorithms/peer). A kernel needs none of it.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@ namespace mf {
 // The memory of the process.
 struct ProcessNeed {
   // At most up to the first evaluated point, with what it maps of the files that it is given;
-  // nothing: nobody knows.
+  // nothing: it is unknown.
   std::optional<double> bytes;
   std::string unknown;     // what is not in them, or why there are none
   double limit_bytes = 0;  // that the case allows it; 0: what there is
@@ -34,7 +34,7 @@ struct ProcessNeed {
 struct ForeignInfo {
   // An epoch costs as much as all before it: run_epochs() is called once for each evaluation.
   bool repeats_epochs = false;
-  // A program that evaluates itself, and leaves no model: it alone is given the test part.
+  // A program that evaluates itself and leaves no model: only it is given the test part.
   bool takes_test = false;
   std::function<ProcessNeed(const Params&, const ProblemShape&)> process;
 };
@@ -60,7 +60,7 @@ class Foreign {
   virtual double own_train_s() const = 0;
   virtual double cpu_s() const = 0;  // that its processes have worked
   // Of a program that leaves no model: its own RMSE of the test part after the last epoch, perhaps
-  // not finite. Nobody else evaluates it.
+  // not finite. It is the only evaluation.
   virtual std::optional<double> reported_rmse() const = 0;
   // Ends the process. What is known only then, for the result's footer; null: nothing.
   virtual Json finish() = 0;

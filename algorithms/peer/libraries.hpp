@@ -30,7 +30,7 @@ struct PeerAlgorithm {
   AlgorithmInfo info;  // as mfbench has it: "peer:implicit:als"
   ForeignInfo foreign;
   bool changes_rate = false;                        // between epochs, as a schedule may ask
-  std::optional<PeerMemory> memory = std::nullopt;  // nothing: nobody knows
+  std::optional<PeerMemory> memory = std::nullopt;  // nothing: it is unknown
 
   // Else the library is run from the start for each point that is evaluated.
   bool each_epoch() const { return !foreign.repeats_epochs; }

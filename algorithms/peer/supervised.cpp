@@ -92,8 +92,8 @@ Supervised::Supervised(const Order& order) : timeout_s_(order.timeout_s) {
   ask(order_json(order));
 }
 
-// A line of some hundred bytes, of which the system keeps many: one that does not fit is one that
-// nobody reads, which answer() finds.
+// The pipe holds many lines of some hundred bytes. One that does not fit means that the supervisor
+// has stopped reading, which answer() finds.
 void Supervised::ask(const Json& message) {
   const std::string line = message.dump() + "\n";
   ::send(channel_.fd(), line.data(), line.size(), MSG_NOSIGNAL | MSG_DONTWAIT);

@@ -30,7 +30,7 @@ Facets = dict[str, Any]
 
 
 def is_true(cases: pd.DataFrame, column: str) -> pd.Series:
-    """False also where nobody knows."""
+    """False also where it is unknown."""
     return cases[column].map(lambda said: isinstance(said, (bool, np.bool_)) and bool(said)
                              ).astype(bool)
 
