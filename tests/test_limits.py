@@ -68,9 +68,12 @@ def test_threads_that_cannot_be_started_are_oom_and_the_run_goes_on(limited, tmp
     assert serial["status"] == "completed"
 
 
-# The standard streams and one more: a folder that is locked is one file too many.
-def test_too_many_open_files_is_not_a_full_disk(limited, tmp_path, monkeypatch):
-    monkeypatch.setenv("MFBENCH_PEER_SCRIPTS", str(tmp_path))  # whose forms would be that file
+# The standard streams and one more: the folder of a library and a file in it are one too many, and
+# without libraries a folder that is locked.
+@pytest.mark.parametrize("libraries", [True, False])
+def test_too_many_open_files_is_not_a_full_disk(limited, tmp_path, monkeypatch, libraries):
+    if not libraries:
+        monkeypatch.setenv("MFBENCH_PEER_SCRIPTS", str(tmp_path))
     write_spec(tmp_path, {"datasets": [{"like": "ml-100k", "scale": 0.05}], "stop": {"epochs": 1},
                           "algorithms": ["sgd_serial"]})
     done = limited({resource.RLIMIT_NOFILE: 4}, "run", "s.json", "--out", "out")

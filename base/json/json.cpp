@@ -42,7 +42,8 @@ Json read_json_file(const std::string& path) {
     }
   }
   if (!in.eof() || in.bad()) {
-    fail(ErrorKind::usage, "{}: cannot be read: {}", path,
+    const bool too_many_open = errno == EMFILE || errno == ENFILE;
+    fail(too_many_open ? ErrorKind::io : ErrorKind::usage, "{}: cannot be read: {}", path,
          errno != 0 ? last_cause() : "no such file, or a folder");
   }
   return parse_json(text, path);
