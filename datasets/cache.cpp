@@ -175,23 +175,6 @@ void write_padding(AtomicFile& file, std::uint64_t bytes) {
   file.write(std::span(zeros).first(static_cast<std::size_t>(round_up(bytes) - bytes)));
 }
 
-constexpr std::size_t kPieceBytes = std::size_t{4} << 20;
-
-// How a file is written; `between` is called after every piece.
-struct Writing {
-  int threads = 1;
-  Flush flush = Flush::to_disk;
-  std::function<void()> between = [] {};
-};
-
-void write_section(AtomicFile& file, std::span<const std::byte> section, const Writing& how) {
-  for (std::size_t at = 0; at < section.size(); at += kPieceBytes) {
-    file.write(section.subspan(at, std::min(kPieceBytes, section.size() - at)));
-    how.between();
-  }
-  write_padding(file, section.size());
-}
-
 // What processes that were killed while they wrote have left: nobody holds its lock.
 void remove_left_over(const std::string& path) {
   std::error_code error;
@@ -209,10 +192,9 @@ void remove_left_over(const std::string& path) {
 }
 
 // The caller holds the lock: nobody else writes to the temporary file.
-void write_locked(const std::string& path, const Dataset& data, const std::string& key,
-                  const Writing& how) {
+void write_locked(const std::string& path, const Dataset& data, const std::string& key, int threads,
+                  Flush flush) {
   remove_left_over(path);
-  const int threads = how.threads;
   DatasetInfo info = data.info;
   if (info.content_hash == 0) info.content_hash = content_hash(data.ratings, threads);
   // Paths need not be UTF-8; JSON text must be.
@@ -241,8 +223,11 @@ void write_locked(const std::string& path, const Dataset& data, const std::strin
   AtomicFile file(path);
   file.write(std::as_bytes(std::span<const FixedHeader>(&header, 1)));
   file.write(std::as_bytes(std::span<const char>(rest)));
-  for (const auto section : sections) write_section(file, section, how);
-  file.commit(how.flush);
+  for (const auto section : sections) {
+    file.write(section);
+    write_padding(file, section.size());
+  }
+  file.commit(flush);
 }
 
 // ---- reading ----
@@ -582,9 +567,7 @@ void write_cache(const std::string& path, const Dataset& data, int threads, cons
   if (std::error_code error; !replace && fs::exists(path, error)) {
     fail(ErrorKind::usage, "{}: was made meanwhile, by another process", path);
   }
-  Writing how;
-  how.threads = threads;
-  write_locked(path, data, key, how);
+  write_locked(path, data, key, threads, Flush::to_disk);
 }
 
 Dataset read_cache(const std::string& path, int threads) {
@@ -630,69 +613,12 @@ CacheSlice read_cache_slice(const std::string& path, Communicator& ranks, int th
   return slice;
 }
 
-// ---- writing beside other work ----
-
-void CacheWriter::start(std::string path, Dataset data, std::string key, FileLock lock) {
-  finish();
-  rested_s_ = 0;
-  finishing_ = false;
-  written_ = false;
-  thread_ = std::thread([this, path = std::move(path), data = std::move(data), key = std::move(key),
-                         lock = std::move(lock)]() mutable {
-    try {
-      Writing how;
-      how.flush = Flush::later;
-      how.between = [this] { rest(); };
-      write_locked(path, data, key, how);
-    } catch (const std::exception& error) {
-      warn("not cached, will be built again next time: {}", error.what());
-    }
-    data = {};
-    written_ = true;
-  });
-}
-
-void CacheWriter::finish() {
-  if (!thread_.joinable()) return;
-  {
-    const std::lock_guard lock(mutex_);
-    finishing_ = true;
-  }
-  changed_.notify_all();
-  thread_.join();
-}
-
-void CacheWriter::rest() {
-  constexpr double most_s = 10;
-  std::unique_lock lock(mutex_);
-  if (pauses_ == 0 || finishing_ || rested_s_ >= most_s) return;
-  const auto start = Clock::now();
-  changed_.wait_for(lock, std::chrono::duration<double>(most_s - rested_s_),
-                    [&] { return pauses_ == 0 || finishing_; });
-  rested_s_ += seconds_since(start);
-}
-
-CacheWriter::Pause::Pause(CacheWriter& writer) : writer_(writer) {
-  const std::lock_guard lock(writer_.mutex_);
-  ++writer_.pauses_;
-}
-
-CacheWriter::Pause::~Pause() {
-  {
-    const std::lock_guard lock(writer_.mutex_);
-    --writer_.pauses_;
-  }
-  writer_.changed_.notify_all();
-}
-
 Dataset cached(const std::string& path, const std::string& key,
-               const std::function<Dataset()>& build, int threads, CacheWriter* writer) {
-  // One set at a time: what is still written shares the memory of the one before.
-  if (writer != nullptr) writer->finish();
+               const std::function<Dataset()>& build, int threads) {
   std::string why_stale;
   if (auto data = usable(path, key, threads, why_stale)) return std::move(*data);
   std::string why_unlocked;
-  auto lock = try_lock(path, why_unlocked);
+  const auto lock = try_lock(path, why_unlocked);
   if (lock) {
     // Whoever held the lock may have built what is wanted here.
     if (auto data = usable(path, key, threads, why_stale)) return std::move(*data);
@@ -703,17 +629,8 @@ Dataset cached(const std::string& path, const std::string& key,
   const auto start = Clock::now();
   try {
     if (!lock) fail(ErrorKind::io, "{}", why_unlocked);
-    if (writer != nullptr) {
-      writer->start(path, data, key, std::move(*lock));
-    } else {
-      Writing how;
-      how.threads = threads;
-      how.flush = Flush::later;
-      write_locked(path, data, key, how);
-    }
+    write_locked(path, data, key, threads, Flush::later);
   } catch (const Error& error) {
-    warn("not cached, will be built again next time: {}", error.what());
-  } catch (const std::system_error& error) {  // no thread for the writer
     warn("not cached, will be built again next time: {}", error.what());
   }
   data.load.cache = seconds_since(start);

@@ -4,15 +4,10 @@
 // The README of this folder has the layout of the file.
 #pragma once
 
-#include <atomic>
-#include <condition_variable>
 #include <cstdint>
 #include <functional>
-#include <mutex>
 #include <string>
-#include <thread>
 
-#include "base/files/file_lock.hpp"
 #include "base/ranks/communicator.hpp"
 #include "base/view.hpp"
 #include "datasets/ratings/dataset.hpp"
@@ -57,56 +52,14 @@ struct CacheSlice {
 // ranks together; throws on all where one finds that its file cannot be used.
 CacheSlice read_cache_slice(const std::string& path, Communicator& ranks, int threads);
 
-// Writes cache files by a thread of its own, beside what the caller does next: one at a time, of
-// ratings that the caller shares. A failure is a warning.
-class CacheWriter {
- public:
-  CacheWriter() = default;
-  ~CacheWriter() { finish(); }
-  CacheWriter(const CacheWriter&) = delete;
-  CacheWriter& operator=(const CacheWriter&) = delete;
-
-  void start(std::string path, Dataset data, std::string key, FileLock lock);
-
-  bool busy() const { return thread_.joinable() && !written_; }  // still has ratings of the caller
-
-  // Waits until the file is there and its ratings are let go of.
-  void finish();
-
-  // While one lives, writing rests (within a few milliseconds; 10 s a file in all, so that nobody
-  // who wants the file waits for long): for measurements.
-  class Pause {
-   public:
-    explicit Pause(CacheWriter& writer);
-    ~Pause();
-    Pause(const Pause&) = delete;
-    Pause& operator=(const Pause&) = delete;
-
-   private:
-    CacheWriter& writer_;
-  };
-
- private:
-  void rest();  // of the thread, between two pieces
-
-  std::thread thread_;
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  int pauses_ = 0;
-  bool finishing_ = false;  // somebody waits: no more rests
-  double rested_s_ = 0;
-  std::atomic<bool> written_ = false;  // and the ratings let go of
-};
-
 // The data set from the cache at `path`, or from `build`, which is then cached. `key` is a text
 // that identifies the source (hash, size, time of change, options): a cache written under another
 // key is stale and rebuilt. Where a cache is named and rebuilt, one warning says so, and
-// one where the cache cannot be written, and the data set is returned all the
-// same. With a writer, the file may not be there yet when this returns.
+// one where the cache cannot be written, and the data set is returned all the same.
 //
 // The file is not flushed to the disk: after a power cut it may be damaged, which is seen when it
 // is read, and built again.
 Dataset cached(const std::string& path, const std::string& key,
-               const std::function<Dataset()>& build, int threads, CacheWriter* writer = nullptr);
+               const std::function<Dataset()>& build, int threads);
 
 }  // namespace mf

@@ -167,8 +167,7 @@ void check_counts(const CatalogEntry& entry, const DatasetRequest& request, cons
   warn("{}: {} (quoted from the literature)", request.label(), counts);
 }
 
-Dataset load_catalog(const CatalogEntry& entry, const DatasetRequest& request, int threads,
-                     CacheWriter* writer) {
+Dataset load_catalog(const CatalogEntry& entry, const DatasetRequest& request, int threads) {
   const std::string why = why_catalog_unavailable(entry, request);
   if (!why.empty()) fail(ErrorKind::data, "{}", why);
   const auto source = find_catalog_source(entry, request);
@@ -182,7 +181,7 @@ Dataset load_catalog(const CatalogEntry& entry, const DatasetRequest& request, i
     check_counts(entry, request, data.ratings);
     return data;
   };
-  return cached(cache_path(request), source_key(*source), build, threads, writer);
+  return cached(cache_path(request), source_key(*source), build, threads);
 }
 
 std::string look_alike_key(const DatasetRequest& request) {
@@ -190,7 +189,7 @@ std::string look_alike_key(const DatasetRequest& request) {
                      request.like, request.scale_factor, request.seed);
 }
 
-Dataset load_look_alike(const DatasetRequest& request, int threads, CacheWriter* writer) {
+Dataset load_look_alike(const DatasetRequest& request, int threads) {
   const auto build = [&] {
     const auto start = Clock::now();
     Dataset data = make_look_alike(request.like, request.scale_factor, request.seed, threads);
@@ -199,7 +198,7 @@ Dataset load_look_alike(const DatasetRequest& request, int threads, CacheWriter*
     return data;
   };
   if (!is_cacheable(request)) return build();
-  return cached(cache_path(request), look_alike_key(request), build, threads, writer);
+  return cached(cache_path(request), look_alike_key(request), build, threads);
 }
 
 std::vector<std::string> own_files(const DatasetRequest& request) {
@@ -333,10 +332,10 @@ std::optional<Shape> expected_shape(const DatasetRequest& request) {
 
 namespace {
 
-Dataset load_unnamed(const DatasetRequest& request, int threads, CacheWriter* writer) {
-  if (!request.like.empty()) return load_look_alike(request, threads, writer);
+Dataset load_unnamed(const DatasetRequest& request, int threads) {
+  if (!request.like.empty()) return load_look_alike(request, threads);
   const CatalogEntry* entry = request.name.empty() ? nullptr : catalog_entry_or_null(request.name);
-  if (entry != nullptr) return load_catalog(*entry, request, threads, writer);
+  if (entry != nullptr) return load_catalog(*entry, request, threads);
   if (const std::string why = why_unavailable(request); !why.empty())
     fail(ErrorKind::data, "{}", why);
   if (!request.name.empty()) {
@@ -345,13 +344,13 @@ Dataset load_unnamed(const DatasetRequest& request, int threads, CacheWriter* wr
   const Source source = source_of_files(request);
   return cached(
       cache_path(request), source_key(source), [&] { return read_source(source, threads); },
-      threads, writer);
+      threads);
 }
 
 }  // namespace
 
-Dataset load_dataset(const DatasetRequest& request, int threads, CacheWriter* writer) {
-  Dataset data = load_unnamed(request, threads, writer);
+Dataset load_dataset(const DatasetRequest& request, int threads) {
+  Dataset data = load_unnamed(request, threads);
   data.info.name = request.label();
   if (!request.implicit) return data;
   const auto start = Clock::now();

@@ -36,9 +36,8 @@ std::optional<Shape> expected_shape(const DatasetRequest& request);
 bool is_cacheable(const DatasetRequest& request);
 
 // Loads through the cache, which has the ratings before a rule is applied. Throws Error(data) where
-// it is not at hand. With a writer, a cache file that has to be written is written beside what
-// comes next.
-Dataset load_dataset(const DatasetRequest& request, int threads, CacheWriter* writer = nullptr);
+// it is not at hand.
+Dataset load_dataset(const DatasetRequest& request, int threads);
 
 // The cache file that load_dataset would read; nothing where it would build one, or none.
 std::optional<std::string> fresh_cache(const DatasetRequest& request);

@@ -154,5 +154,5 @@ def test_hugewiki_is_admitted_to_one_h200(mfbench, tmp_path):
         for case in plan_of(mfbench, tmp_path, spec, *options).values():
             assert case["least_device_bytes"] < 139 * 2**30, case
             assert case["device_bytes"] < 139 * 2**30, case
-            # One copy of the ratings, or two where they are also written to the cache.
+            # One copy of the ratings.
             assert case["host_bytes"] < 80e9, case

@@ -114,16 +114,14 @@ void first(benchmark::State& state, const std::string& format) {
   const auto threads = static_cast<int>(state.range(0));
   LoadSeconds sum;
   const std::string path = folder() / "first.mfc";
-  CacheWriter writer;
   for (auto _ : state) {
     const Dataset data = cached(
-        path, "k", [&] { return read_source(source, threads); }, threads, &writer);
+        path, "k", [&] { return read_source(source, threads); }, threads);
     sum.read += data.load.read;
     sum.matrix += data.load.matrix;
     sum.hash += data.load.hash;
     sum.cache += data.load.cache;
     state.PauseTiming();
-    writer.finish();
     std::filesystem::remove(path);
     state.ResumeTiming();
   }
@@ -172,17 +170,10 @@ void copy(benchmark::State& state) {
   state.SetBytesProcessed(state.iterations() * std::ssize(from));
 }
 
-// As it is written while somebody waits, and by a writer's thread from begin to end.
-void write(benchmark::State& state, bool beside) {
+// To the disk itself.
+void write(benchmark::State& state) {
   const std::string path = folder() / "written.mfc";
-  for (auto _ : state) {
-    if (!beside) {
-      write_cache(path, canonical_data(), static_cast<int>(state.range(0)));
-    } else {
-      CacheWriter writer;
-      writer.start(path, canonical_data(), "k", FileLock(path + ".lock"));
-    }
-  }
+  for (auto _ : state) write_cache(path, canonical_data(), static_cast<int>(state.range(0)));
   set_bytes(state);
 }
 
@@ -199,8 +190,7 @@ MF_LOAD(reader, triples, "triples");
 MF_LOAD(first, triples, "triples");
 MF_PLAIN(second);
 MF_PLAIN(copy);
-MF_LOAD(write, flushed, false);
-MF_LOAD(write, beside, true);
+MF_PLAIN(write);
 
 }  // namespace
 }  // namespace mf

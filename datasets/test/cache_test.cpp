@@ -19,6 +19,7 @@
 #include <sstream>
 #include <thread>
 
+#include "base/files/file_lock.hpp"
 #include "base/hash.hpp"
 #include "testing/test_support.hpp"
 #include "testing/triples.hpp"
@@ -364,42 +365,11 @@ TEST(Cache, LargeFilesAreCheckedPieceByPiece) {
   }
 }
 
-TEST(CacheWriter, WritesBesideTheCaller) {
-  const TempFolder folder;
-  const std::string path = folder / "set.mfc";
-  const auto build = [] { return sample(1200); };
-  {
-    CacheWriter writer;
-    std::optional<CacheWriter::Pause> pause(std::in_place, writer);
-    const Dataset data = cached(path, "k", build, 2, &writer);
-    expect_equal(data, sample(1200));
-    EXPECT_FALSE(std::filesystem::exists(path)) << "written while it was to rest";
-    pause.reset();
-    writer.finish();
-    EXPECT_TRUE(std::filesystem::exists(path));
-    EXPECT_FALSE(std::filesystem::exists(path + ".tmp"));
-    expect_equal(read_cache(path, 1), data);
-    // The same again does not build; another set waits for the first.
-    cached(
-        path, "k", []() -> Dataset { fail(ErrorKind::data, "built again"); }, 1, &writer);
-    cached(folder / "b.mfc", "k", build, 2, &writer);
-    const CacheWriter::Pause at_the_end(writer);
-    cached(folder / "c.mfc", "k", build, 2, &writer);
-    EXPECT_TRUE(std::filesystem::exists(folder / "b.mfc"));
-    writer.finish();  // does not rest
-    expect_equal(read_cache(folder / "c.mfc", 1), sample(1200));
-    cached(folder / "d.mfc", "k", build, 2, &writer);
-  }
-  expect_equal(read_cache(folder / "d.mfc", 1), sample(1200));
-}
-
-TEST(CacheWriter, AFailureIsAWarning) {
+TEST(Cached, AFailureToWriteIsAWarning) {
   const TempFolder folder;
   const StandardError log;
-  CacheWriter writer;
   std::filesystem::create_directory(folder / "set.mfc.tmp");  // in the place of the file
-  expect_equal(cached(folder / "set.mfc", "k", build_sample, 1, &writer), sample());
-  writer.finish();
+  expect_equal(cached(folder / "set.mfc", "k", build_sample, 1), sample());
   EXPECT_HAS(log.text(), "not cached, will be built again next time");
   EXPECT_HAS(log.text(), "set.mfc.tmp");
   EXPECT_FALSE(std::filesystem::exists(folder / "set.mfc"));

@@ -94,7 +94,6 @@ class CaseRun {
 
   void run_group(const EpochArgs& first, std::int64_t count) {
     PreparedCase& algorithm = *setup_.prepared();
-    const CacheWriter::Pause pause(store_.writer());
     report_.begin_group(first, count);
     const auto epochs = [&] { updates_ += algorithm.run_epochs(first, count); };
     const auto timed = [&] { clock_.time_group(count, epochs, algorithm.own_clock()); };

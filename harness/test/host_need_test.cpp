@@ -58,7 +58,7 @@ TEST(HostNeed, OfOneOfFourRanksIsAQuarterOfTheRatingsAndTheOffsetsOfAll) {
 TEST(HostNeed, HoldsTwoCopiesWhereTheRatingsStay) {
   for (const DataFrom from : {DataFrom::generator, DataFrom::cache}) {
     HostData data = data_of(from);
-    data.kept_in_cut = true;
+    data.kept = true;
     const HostNeed need = host_need(case_of(), data);
     EXPECT_DOUBLE_EQ(need.cut, kWhole + kParts);
     EXPECT_LT(need.surely, 1.1 * kParts) << "they are given up where memory is short";
@@ -85,7 +85,7 @@ TEST(HostNeed, LoadsNothingWhereTheSplitIsThere) {
   // The parts, the ratings again in the order of the epoch, rows of the model and of the algorithm.
   const double expected = kParts + 12 * 0.9 * kNnz + 2 * 4 * 33 * (kUsers + kItems);
   EXPECT_NEAR(need.train, expected, 0.02 * expected);
-  data.kept_in_training = true;
+  data.kept = true;
   EXPECT_DOUBLE_EQ(host_need(case_of(), data).train, need.train + kWhole);
 }
 
@@ -161,7 +161,7 @@ HostData as_planned(const Case& item, HostData data, double planned) {
     for (const bool kept : {false, true}) {
       HostData way = data;
       if (data.from != DataFrom::split_at_hand) way.from = from;
-      way.kept_in_cut = way.kept_in_training = kept;
+      way.kept = kept;
       ways.push_back(way);
     }
   }

@@ -38,7 +38,7 @@ CaseData DataStore::get(const Case& item, bool keep_whole) {
   }
   for (const char* name : {kRatings, kSplit, kFacts}) ledger_.used(name);
   if (!keep_whole) dataset_.reset();
-  host_data_.kept_in_training = holds_whole() || writer_.busy();
+  host_data_.kept = holds_whole();
   CaseData data;
   data.info = info_;
   data.split = split_;
@@ -51,12 +51,10 @@ CaseData DataStore::get(const Case& item, bool keep_whole) {
 
 CaseData DataStore::get_slice(const Case& item, Communicator& ranks, int ranks_on_these_cpus) {
   drop_dataset();
-  writer_.finish();  // the others read what it writes
   standing_bytes_ = resident_bytes();
-  const auto expected = expected_data(item, memory_limit().available);
+  const auto expected = expected_data(item);
   CaseData data = load_slice(item, ranks, std::max(1, hardware_threads() / ranks_on_these_cpus));
   host_data_ = expected.value_or(HostData{});
-  host_data_.kept_in_cut = host_data_.kept_in_training = false;
   host_data_.slices = data.ranks.read_whole ? 1 : ranks.size();
   set_sizes(host_data_, *data.split, data.sizes);
   return data;
@@ -66,7 +64,6 @@ CaseData DataStore::get_slice(const Case& item, Communicator& ranks, int ranks_o
 void DataStore::make_cache(const Case& item) {
   if (!is_cacheable(item.data) || fresh_cache(item.data)) return;
   drop_dataset();
-  writer_.finish();
   refuse_to_load(item);
   load_dataset(item.data, hardware_threads());
 }
@@ -81,13 +78,11 @@ void DataStore::set_sizes(HostData& host, const Split& split, const PartSizes& s
 
 void DataStore::load(const Case& item, const std::string& key) {
   drop_dataset();
-  writer_.finish();  // what is still being written of the old one would stand beside the new one
   standing_bytes_ = resident_bytes();
   refuse_to_load(item);
-  host_data_ = expected_data(item, memory_limit().available).value_or(HostData{});
-  host_data_.kept_in_cut = host_data_.kept_in_training = false;
+  host_data_ = expected_data(item).value_or(HostData{});
   const auto start = Clock::now();
-  dataset_ = std::make_shared<const Dataset>(load_dataset(item.data, hardware_threads(), &writer_));
+  dataset_ = std::make_shared<const Dataset>(load_dataset(item.data, hardware_threads()));
   load_seconds_ = dataset_->load;
   if (load_seconds_.read > 0) host_data_.from = DataFrom::files;  // a cache that was stale
   info_ = std::make_shared<const DatasetInfo>(dataset_->info);
@@ -95,31 +90,18 @@ void DataStore::load(const Case& item, const std::string& key) {
   ledger_.made({kRatings, seconds_since(start), SharedClock::load}, SharedScope::dataset);
 }
 
-// What writes the cache would read the same memory meanwhile, and fill as much of it with the file.
 void DataStore::cut(const Case& item, bool keep_whole) {
-  const CacheWriter::Pause pause(writer_);
   auto start = Clock::now();
-  host_data_.kept_in_cut = keep_whole;
+  Dataset whole = *dataset_;
+  if (!keep_whole) dataset_.reset();
   split_ = std::make_shared<const Split>(
-      keep_whole ? make_split(*dataset_, item.split, hardware_threads()) : consume(item));
+      keep_whole ? make_split(whole, item.split, hardware_threads())
+                 : make_split_consuming(std::move(whole), item.split, hardware_threads()));
   split_s_ = seconds_since(start);
   ledger_.made({kSplit, seconds_since(start), SharedClock::load}, SharedScope::split);
   start = Clock::now();
   facts_ = std::make_shared<const RatingFacts>(facts_of(split_->train, hardware_threads()));
   ledger_.made({kFacts, seconds_since(start), SharedClock::load}, SharedScope::split);
-}
-
-// Not while they are written to the cache: small ones are then cut beside that, large ones after.
-Split DataStore::consume(const Case& item) {
-  const std::int64_t bytes = dataset_->ratings.bytes();
-  if (!stays_beside_parts(static_cast<double>(bytes), memory_limit().available)) writer_.finish();
-  if (writer_.busy()) {
-    host_data_.kept_in_cut = true;
-    return make_split(*dataset_, item.split, hardware_threads());
-  }
-  Dataset whole = *dataset_;
-  dataset_.reset();
-  return make_split_consuming(std::move(whole), item.split, hardware_threads());
 }
 
 HostData DataStore::host_data() const {

@@ -6,7 +6,6 @@
 #include <string>
 
 #include "algorithms/peer/training_files.hpp"
-#include "datasets/cache.hpp"
 #include "harness/results/files/case_data.hpp"
 #include "harness/run/data/shared_ledger.hpp"
 #include "harness/run/data/shared_ratings.hpp"
@@ -38,9 +37,6 @@ class DataStore {
   // What the last get() took, for the plan of its case.
   HostData host_data() const;
 
-  // Writes the cache of what was loaded first, beside the cases; to rest while one is timed.
-  CacheWriter& writer() { return writer_; }
-
   SharedLedger& ledger() { return ledger_; }
 
   // The training ratings of the split at hand.
@@ -57,7 +53,6 @@ class DataStore {
  private:
   void load(const Case& item, const std::string& key);
   void cut(const Case& item, bool keep_whole);
-  Split consume(const Case& item);
   void set_sizes(HostData& host, const Split& split, const PartSizes& sizes) const;
   void drop_split();
   void drop_dataset();
@@ -71,7 +66,6 @@ class DataStore {
   SharedRatings on_device_;
   std::shared_ptr<const peer::TrainingFiles> training_files_;
   SharedLedger ledger_;
-  CacheWriter writer_;
   HostData host_data_;        // of the last get()
   LoadSeconds load_seconds_;  // of it, too
   double split_s_ = 0;

@@ -76,7 +76,7 @@ double cut_bytes(const Case& item, const HostData& data, const Sizes& sizes) {
   if (data.from == DataFrom::split_at_hand) return 0;
   const double labels = has_labels(item.split) ? sizes.nnz : 0;
   const double parts = parts_bytes(item, sizes) + labels;
-  if (data.kept_in_cut || data.from == DataFrom::ratings_at_hand) return sizes.whole() + parts;
+  if (data.kept || data.from == DataFrom::ratings_at_hand) return sizes.whole() + parts;
   const double in_flight =
       std::min(kRatingBytes * kCutAtOnce * data.threads, kRatingBytes * sizes.nnz);
   return parts + in_flight + sizes.offsets() + sizes.ids();
@@ -101,7 +101,7 @@ double train_bytes(const Case& item, const HostData& data, const Sizes& sizes) {
   const double own = info.memory ? info.memory(item.params, train).host_bytes : 0;
   return parts_bytes(item, sizes) + facts_bytes(sizes) + slice_bytes(data, sizes) +
          model_bytes(item, train) + histories + evaluating_bytes(item, data) +
-         (data.kept_in_training ? sizes.whole() : 0) +
+         (data.kept ? sizes.whole() : 0) +
          (needs_device(item) ? left_standing(item, data) : standing(data) + own);
 }
 
@@ -115,7 +115,7 @@ HostNeed host_need(const Case& item, const HostData& data) {
   need.train = train_bytes(item, data, sizes);
   if (data.from == DataFrom::split_at_hand) return need;
   HostData alone = data;  // what was kept for others is given up where memory is short
-  alone.kept_in_cut = false;
+  alone.kept = false;
   if (alone.from == DataFrom::ratings_at_hand) alone.from = DataFrom::generator;
   need.surely = cut_bytes(item, alone, sizes);
   if (data.from == DataFrom::files) need.surely = std::max(need.surely, kSortedBytes * sizes.nnz);

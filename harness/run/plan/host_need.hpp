@@ -26,9 +26,8 @@ struct HostData {
   ProblemShape whole;  // nnz: of all parts
   std::int64_t train_nnz = 0;
   DataFrom from = DataFrom::cache;
-  // All ratings stay beside their parts, for a later case or while they are written to the cache:
-  // while the parts are cut, and after that.
-  bool kept_in_cut = false, kept_in_training = false;
+  // All ratings stay beside their parts for a later case: while the parts are cut, and after that.
+  bool kept = false;
   // The ratings to which a rule for implicit feedback is applied, beside what it leaves.
   std::optional<ProblemShape> before_rule;
   double source_bytes = 0;    // of the files that are mapped to be read

@@ -149,15 +149,14 @@ PlannedCase plan_case(const Case& item, const Place& place, bool measure,
   planned.id = item.id;
   planned.metric = main_metric(item);
   const AlgorithmInfo& info = find_algorithm(item.algorithm);
-  auto known = expected_data(item, available);
+  auto known = expected_data(item);
   ProblemShape shape;
   double surely = 0;
   if (known) {
     shape = {known->whole.n_users, known->whole.n_items, known->train_nnz};
     if (place.has_ratings) known->from = DataFrom::ratings_at_hand;
     if (place.has_split) known->from = DataFrom::split_at_hand;
-    known->kept_in_cut = place.keeps_whole || (!place.has_split && known->kept_in_cut);
-    known->kept_in_training = known->kept_in_cut;
+    known->kept = place.keeps_whole;
     known->program_bytes = program_bytes();
     known->standing_bytes = left;
     const HostNeed need = host_need(item, *known);
@@ -168,7 +167,7 @@ PlannedCase plan_case(const Case& item, const Place& place, bool measure,
     planned.all_host_bytes = std::max(need.peak(), need.train + beside);
     surely = std::max(need.surely, need.train + beside -
                                        std::max(known->program_bytes, known->standing_bytes) -
-                                       (known->kept_in_training ? whole_bytes(*known) : 0));
+                                       (known->kept ? whole_bytes(*known) : 0));
     plan_device(planned, item, place, shape, known->whole.nnz - shape.nnz, free);
   }
   planned.note = problem_of(item, planned, surely, shape, available, free);

@@ -219,11 +219,7 @@ DataFrom source_of_data(const Case& item) {
   return item.data.like.empty() ? DataFrom::files : DataFrom::generator;
 }
 
-bool stays_beside_parts(double ratings_bytes, const MemoryBound& available) {
-  return 2 * ratings_bytes <= static_cast<double>(available.bytes);
-}
-
-std::optional<HostData> expected_data(const Case& item, const MemoryBound& available) {
+std::optional<HostData> expected_data(const Case& item) {
   const auto shape = expected_shape(item.data);
   if (!shape) return std::nullopt;
   HostData data;
@@ -237,8 +233,6 @@ std::optional<HostData> expected_data(const Case& item, const MemoryBound& avail
     if (why_whole(item, false).empty()) data.slices = ranks_of(item.params);
     return data;
   }
-  data.kept_in_cut = is_cacheable(item.data) &&
-                     stays_beside_parts(kRatingBytes * static_cast<double>(shape->nnz), available);
   if (const auto source = source_of(item.data)) data.source_bytes = bytes_of_files(*source);
   return data;
 }
@@ -246,7 +240,7 @@ std::optional<HostData> expected_data(const Case& item, const MemoryBound& avail
 void refuse_to_load(const Case& item) {
   if (item.data.implicit) return;  // what its rule leaves is not known
   const MemoryBound available = memory_limit().available;
-  const auto data = expected_data(item, available);
+  const auto data = expected_data(item);
   if (!data) return;
   const double need = host_need(item, *data).surely;
   if (const auto why = why_not_in_memory(need, available)) fail(ErrorKind::memory, "{}", *why);

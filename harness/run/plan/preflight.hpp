@@ -96,11 +96,7 @@ std::optional<std::string> why_not_in_memory(double need, const MemoryBound& ava
 DataFrom source_of_data(const Case& item);
 
 // The data of a case as far as is known before they are loaded; nothing: their size is not.
-std::optional<HostData> expected_data(const Case& item, const MemoryBound& available);
-
-// Whether ratings that were read or made, and are written to the cache while they are cut, stay
-// beside their parts: where both fit.
-bool stays_beside_parts(double ratings_bytes, const MemoryBound& available);
+std::optional<HostData> expected_data(const Case& item);
 
 // Throws Error(memory) where the ratings of the case and their parts surely do not fit. Sets of
 // unknown size pass.
