@@ -1,5 +1,5 @@
-"""The live line of `mfbench run` on terminals of several widths: bar and time left from the first
-epoch, never wider than the terminal. Its frames are recorded (tests/golden/live-*.txt); terminals
+"""The live line of `mfbench run` on terminals of several widths: the time left from the first
+epoch on, never wider than the terminal. Its frames are recorded (tests/golden/live-*.txt); terminals
 without control sequences and pipes get the plain lines of a log."""
 
 import json
@@ -18,8 +18,7 @@ FRAME = "\r\x1b[K"
 def frames(text):
     """What stood on the line, one after another, times and rates made anonymous."""
     live = text.split("\r\n\r\n")[0].split(FRAME)[1:-1]  # the last is the line that stays
-    return [re.sub(r"left +(0:0\d)", "left    0:0N", re.sub(r"([0-9.]+ [kMG] updates/s|- {15}) *", "RATE", one))
-            for one in live]
+    return [re.sub(r"left [0-9].*", "left TIME", re.sub(r"left \?.*", "left ?", one)) for one in live]
 
 
 def run(mfbench, folder, columns, spec=None, **environment):
@@ -39,17 +38,14 @@ def test_frames(mfbench, tmp_path, columns, update):  # noqa: F811
 def test_time_left_is_there_from_the_first_epoch_also_where_it_is_not_evaluated(mfbench, tmp_path):
     text = run(mfbench, tmp_path, 100, {**SPEC, "evaluate": {"every": 4}})
     shown = [one for one in frames(text) if "epoch" in one]
-    told = {re.search(r"epoch (\d)/4", one)[1]: re.search(r"left +(\S+)", one)[1] for one in shown}
-    assert list(told) == ["0", "1", "2", "3", "4"]
-    assert told["0"] == "?" and all(told[e].startswith("0:0") for e in "1234")
-    bars = [re.search(r"\[([#.]+)\]", one)[1].count("#") for one in shown]
-    assert bars == sorted(bars) and bars[0] == 0 and 0 < bars[1] < bars[3]
+    told = {re.search(r"epoch (\d)/4", one)[1]: re.search(r"left (\S+)", one)[1] for one in shown}
+    assert told == {"0": "?", "1": "TIME", "2": "TIME", "3": "TIME", "4": "TIME"}
 
 
 def test_a_limit_of_time_counts(mfbench, tmp_path):
     spec = {**SPEC, "stop": {"epochs": 100000, "train_seconds": 0.5}}
     shown = [one for one in frames(run(mfbench, tmp_path, 100, spec)) if " epoch " in one]
-    assert all("left    0:0N" in one for one in shown[1:]), shown
+    assert all("left TIME" in one for one in shown[1:]), shown
 
 
 @pytest.mark.parametrize("way", ["dumb", "pipe"])

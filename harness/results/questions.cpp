@@ -14,7 +14,6 @@
 #include "harness/results/compare/answer.hpp"
 #include "harness/results/compare/compared_case.hpp"
 #include "harness/results/compare/compared_numbers.hpp"
-#include "harness/results/meaning/epoch_times.hpp"
 #include "harness/results/meaning/stats.hpp"
 #include "harness/spec/metric_keys.hpp"
 
@@ -58,20 +57,6 @@ Json first_at_target(const Json& question) {
     places.push_back(first == values.end() ? Json() : Json(first - values.begin()));
   }
   return places;
-}
-
-// {"ask": "epoch times", "epochs": [...], "seconds": [...]}: [first, steady] by the training clock
-// at the evaluated points.
-Json times_of_epochs(const Json& question) {
-  const auto epochs = numbers_in(part_of_question(question, "epochs"), kNaN);
-  const auto seconds = numbers_in(part_of_question(question, "seconds"), kNaN);
-  std::vector<EpochPoint> points;
-  for (std::size_t i = 0; i < std::min(epochs.size(), seconds.size()); ++i) {
-    if (!std::isfinite(epochs[i]) || !std::isfinite(seconds[i])) continue;
-    points.push_back({static_cast<std::int64_t>(epochs[i]), seconds[i]});
-  }
-  const EpochTimes times = epoch_times_between(points);
-  return {or_null(times.first_s), or_null(times.steady_s)};
 }
 
 Json ratio_json(double value, const std::optional<Interval>& interval) {
@@ -139,33 +124,18 @@ Json metric_row(const Json& question) {
   return metric ? metric_json(*metric) : Json();
 }
 
-enum class Question { metric, metrics, first_at_target, epoch_times, ratio, ratio_of_pairs };
-constexpr Names kQuestions{
-    std::to_array<Named<Question>>({{"metric", Question::metric},
-                                    {"metrics", Question::metrics},
-                                    {"first at target", Question::first_at_target},
-                                    {"epoch times", Question::epoch_times},
-                                    {"ratio", Question::ratio},
-                                    {"ratio of pairs", Question::ratio_of_pairs}})};
+constexpr Names kQuestions{std::to_array<Named<Json (*)(const Json&)>>(
+    {{"metric", metric_row},
+     {"metrics", [](const Json&) { return metric_table(); }},
+     {"first at target", first_at_target},
+     {"ratio", ratio_of_medians},
+     {"ratio of pairs", ratio_of_pairs}})};
 
 }  // namespace
 
 Json answer_question(const Json& question) {
-  switch (kQuestions.parse(text_at(question, {"ask"}).value_or(""), "\"ask\"")) {
-    case Question::metric:
-      return metric_row(question);
-    case Question::metrics:
-      return metric_table();
-    case Question::first_at_target:
-      return first_at_target(question);
-    case Question::epoch_times:
-      return times_of_epochs(question);
-    case Question::ratio:
-      return ratio_of_medians(question);
-    case Question::ratio_of_pairs:
-      return ratio_of_pairs(question);
-  }
-  return nullptr;
+  const auto answer = kQuestions.parse(text_at(question, {"ask"}).value_or(""), "\"ask\"");
+  return answer(question);
 }
 
 void answer_questions(std::istream& in, std::ostream& out) {

@@ -1,5 +1,5 @@
-// What figures and pages ask of numbers that they have chosen: the rules of answer.hpp, of
-// epoch_times.hpp and of stats.hpp, for programs in other languages.
+// What figures and pages ask of numbers that they have chosen: the rules of answer.hpp and of
+// stats.hpp, for programs in other languages.
 #pragma once
 
 #include <iosfwd>

@@ -16,7 +16,6 @@
 #include "base/log.hpp"
 #include "base/text.hpp"
 #include "harness/results/case_row.hpp"
-#include "harness/results/files/csv.hpp"
 #include "harness/results/files/fields.hpp"
 #include "harness/results/files/stored_results.hpp"
 #include "harness/results/study/study_files.hpp"
@@ -189,6 +188,36 @@ class ResultReading {
 
 using FlatRow = std::map<std::string, Json>;
 
+std::string quoted(const std::string& text) {
+  // The empty text in quotes: nothing at all is a value that is missing.
+  if (!text.empty() && text.find_first_of(",\"\r\n") == std::string::npos) return text;
+  std::string out = "\"";
+  for (const char c : text) {
+    if (c == '"') out += c;
+    out += c;
+  }
+  return out + '"';
+}
+
+// "a,b,c"
+std::string csv_line(const std::vector<std::string>& cells) {
+  std::string line;
+  for (const auto& cell : cells) line += (line.empty() ? "" : ",") + quoted(cell);
+  return line;
+}
+
+// Adds the values of an object, those of objects inside under their names joined by dots:
+// {"a": {"b": 1}} gives {prefix}a.b.
+void add_flat(const Json& object, const std::string& prefix, FlatRow& cells) {
+  for (const auto& [key, value] : object.items()) {
+    if (value.is_object()) {
+      add_flat(value, prefix + key + ".", cells);
+    } else {
+      cells.emplace(prefix + key, value);
+    }
+  }
+}
+
 constexpr std::array<std::string_view, 6> kParameters = {"params", "schedule", "init",
                                                          "stop",   "evaluate", "split"};
 
@@ -310,6 +339,13 @@ std::string lines_of(const ResultFile& file) {
 }
 
 }  // namespace
+
+std::string csv_cell(const Json& value) {
+  if (value.is_null()) return "";
+  if (value.is_string()) return quoted(value.get_ref<const std::string&>());
+  const std::string text = value.dump();
+  return value.is_structured() ? quoted(text) : text;
+}
 
 Summarized summarize_as_json(const SummarizeOptions& options, std::ostream& out) {
   const auto print = [&](const Json& line) {

@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "base/json/json_fwd.hpp"
+
 namespace mf {
 
 struct SummarizeOptions {
@@ -31,5 +33,9 @@ Summarized summarize_as_json(const SummarizeOptions& options, std::ostream& out)
 // the other, where there is no result, and Error(io) where a table cannot be written.
 Summarized summarize_as_csv(const SummarizeOptions& options, const std::string& cases,
                             const std::string& trace);
+
+// A value as comma-separated text (RFC 4180): a number in as many digits as give it back, true or
+// false, text in quotes where it needs them; nothing for null. Lists are JSON in quotes.
+std::string csv_cell(const Json& value);
 
 }  // namespace mf

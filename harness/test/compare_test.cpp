@@ -14,7 +14,6 @@
 #include "harness/results/compare/compared_case.hpp"
 #include "harness/results/files/load_json.hpp"
 #include "harness/results/files/result_file.hpp"
-#include "harness/results/meaning/student_t.hpp"
 #include "harness/test/testing.hpp"
 
 namespace mf {

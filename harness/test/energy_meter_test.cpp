@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "base/ranks/local_ranks.hpp"
-#include "harness/run/ranks/rank_energy.hpp"
+#include "harness/run/ranks/case_ranks.hpp"
 
 namespace mf {
 namespace {

@@ -30,15 +30,6 @@ TEST(Questions, TheFirstPointAtATarget) {
   EXPECT_EQ(first_at("test_rmse", 0.9, Json::array()), nullptr);
 }
 
-TEST(Questions, EpochsByTheTrainingClock) {
-  const auto times = [](const Json& epochs, const Json& seconds) {
-    return ask({{"ask", "epoch times"}, {"epochs", epochs}, {"seconds", seconds}});
-  };
-  EXPECT_EQ(times({0, 1, 2, 4}, {0.0, 5.0, 6.0, 10.0}), Json({5.0, 2.0})) << "1, 2 and 2";
-  EXPECT_EQ(times({0, 2, 3}, {0.0, 5.0, 6.0}), Json({nullptr, 1.0}));
-  EXPECT_EQ(times({0, nullptr, 1}, {0.0, 5.0, nullptr}), Json({nullptr, nullptr}));
-}
-
 TEST(Questions, ARatioOfMediansWhereASeedThatMissedIsInfinitelyLate) {
   const auto ratio = [](const Json& of, const Json& over) {
     return ask({{"ask", "ratio"}, {"of", of}, {"over", over}});

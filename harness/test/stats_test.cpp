@@ -10,7 +10,6 @@
 #include <limits>
 
 #include "base/rng.hpp"
-#include "harness/results/meaning/student_t.hpp"
 
 namespace mf {
 namespace {

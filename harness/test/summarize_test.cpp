@@ -9,7 +9,6 @@
 #include <map>
 #include <sstream>
 
-#include "harness/results/files/csv.hpp"
 #include "harness/test/testing.hpp"
 
 namespace mf {

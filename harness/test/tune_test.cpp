@@ -144,7 +144,7 @@ class MadeStudy {
     TrialOutcomes outcomes;
     order.clear();
     for (StudyState state;;) {
-      state = state_of(plan, lookup_in(outcomes));
+      state = state_of(plan, outcomes);
       if (!state.next) return state;
       order.push_back(*state.next);
       EXPECT_TRUE(outcomes.emplace(*state.next, ending(*state.next)).second) << "asked for twice";
@@ -223,7 +223,7 @@ TEST(Choice, IsTheSameInWhateverOrderTheTrialsAreFound) {
   for (std::size_t rung = 3; rung-- > 0;) {
     for (std::size_t trial = 9; trial-- > 0;) all[{trial, rung}] = ending({trial, rung});
   }
-  const auto again = state_of(study.plan, lookup_in(all));
+  const auto again = state_of(study.plan, all);
   EXPECT_EQ(again.best()->place, state.best()->place);
   EXPECT_EQ(again.runs, state.runs);
 }

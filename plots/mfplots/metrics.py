@@ -117,13 +117,6 @@ def first_at(target: Target, traces: Sequence[Mapping[str, Sequence[float]]]) ->
     return program.ask("first at target", metric=target.metric, target=float(target), runs=runs)
 
 
-def epoch_times(epochs: Sequence[float], seconds: Sequence[float]) -> tuple[float, float]:
-    """The first epoch by itself and the median of the others, from epoch numbers and the training
-    clock at the evaluated points; NaN where unknown."""
-    first, steady = program.ask("epoch times", epochs=_plain(epochs), seconds=_plain(seconds))
-    return _number(first), _number(steady)
-
-
 def _plain(values: Sequence[float]) -> list[float | None]:
     return [value if math.isfinite(value) else None for value in np.asarray(values, float).tolist()]
 

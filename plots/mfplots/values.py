@@ -68,10 +68,6 @@ def _per(column: str) -> Measure:
     return seconds
 
 
-def _epochs(which: int) -> Measure:
-    return lambda trace, _: metrics.epoch_times(trace["epoch"], trace["train_s"])[which]
-
-
 def _rate(trace: pd.DataFrame, clock: str) -> float:
     return metrics.rates([float(trace["updates"].iloc[-1])], [_clock(trace, clock)])[0]
 
@@ -89,10 +85,8 @@ METRICS = {  # beside final_ and best_ with the key of a metric
                                beside="time_to_target", to_target=ANSWER),
     "energy_to_target": Metric("energy of training to the target (J)", "energy",
                                to_target="train_energy_j"),
-    "first_epoch_s": Metric("time of the first epoch", "time", _epochs(0),
-                            column="first_epoch_s"),
-    "steady_epoch_s": Metric("time of an epoch after the first", "time", _epochs(1),
-                             column="steady_epoch_s"),
+    "first_epoch_s": Metric("time of the first epoch", "time", column="first_epoch_s"),
+    "steady_epoch_s": Metric("time of an epoch after the first", "time", column="steady_epoch_s"),
 }
 
 
@@ -126,12 +120,11 @@ def values(series: Series, panel: Panel, found: Metric, recipe: Recipe) -> list[
     if found.to_target:
         return _at_target(series, found, target_of(panel, recipe.question), recipe)
     done = series.finished
-    if found.column and not recipe.epoch:
+    if found.column:
+        if recipe.epoch:
+            raise PlotError(f'"epoch": {found.column} is of all epochs of a run; leave it out')
         return to_the_end(series, pd.to_numeric(done[found.column]))
     numbers = [_value(series.traces[i], found, recipe) for i in done.index]
-    if found.column:  # no epoch of a run was timed where each point is a run of its own
-        return [math.nan if isinstance(facts, dict) and facts.get("restarts") is True else value
-                for facts, value in zip(done["facts"], numbers)]
     return numbers if found.kind == "error" else to_the_end(series, numbers)
 
 

@@ -13,12 +13,6 @@ def test_a_target_is_met_at_the_first_evaluated_point_not_at_one_between():
     assert metrics.first_at(metrics.Target(0.95), traces) == [3, None, None]
 
 
-def test_epochs_between_two_points_count_with_their_mean():
-    # Ten of 1 s and two of 2 s after the first.
-    assert metrics.epoch_times([0, 1, 2, 3, 13], [0, 2, 4, 6, 16]) == (2.0, 1.0)
-    assert all(map(math.isnan, metrics.epoch_times([], [])))
-
-
 def test_spread_leaves_out_what_is_unknown_and_says_how_many_are_known():
     assert metrics.spread([3.0, NAN, 1.0, 2.0]) == metrics.Spread(2.0, 1.0, 3.0, 3)
     assert metrics.spread([NAN]).n == 0

@@ -1,4 +1,5 @@
-// How a case ended and what it measured beside its trace: the footer of its file.
+// What a case measured: the points of its trace, how it ended, and what its footer says beside
+// that. docs/results.md has the keys.
 #pragma once
 
 #include <cstdint>
@@ -11,6 +12,7 @@
 #include "datasets/ratings/dataset.hpp"
 #include "harness/device/contention.hpp"
 #include "harness/device/device_clock.hpp"
+#include "harness/evaluate/prediction.hpp"
 #include "harness/evaluate/user_groups.hpp"
 #include "harness/results/meaning/epoch_times.hpp"
 #include "harness/results/meaning/shared_cost.hpp"
@@ -18,6 +20,27 @@
 #include "harness/spec/status.hpp"
 
 namespace mf {
+
+// A line of the trace: what is known of a case after an epoch.
+struct TracePoint {
+  std::int64_t epoch = 0;
+  std::int64_t updates = 0;
+  double passes = 0;
+  double train_s = 0;
+  std::optional<double> train_device_s;  // nothing on the CPU
+  std::optional<double> train_energy_j;  // nothing on the CPU and without NVML
+  double epoch_s = 0;                    // mean of the last group of epochs
+  double evaluate_s = 0;
+  double wall_s = 0;
+  bool by_program = false;              // its own RMSE, of the part that it was given
+  std::optional<double> learning_rate;  // nothing at epoch 0
+  MetricValues metrics;
+
+  // Those of a part without ratings are absent.
+  void set_errors(MetricPart part, const Accuracy& errors);
+
+  Json to_json() const;
+};
 
 // A metric over the trace of a case.
 struct MetricSummary {

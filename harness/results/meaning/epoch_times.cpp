@@ -34,16 +34,4 @@ EpochTimes epoch_times(const std::vector<EpochGroup>& groups) {
   return times;
 }
 
-EpochTimes epoch_times_between(const std::vector<EpochPoint>& points) {
-  std::vector<EpochGroup> groups;
-  EpochPoint before;
-  for (const EpochPoint& now : points) {
-    if (now.epoch > before.epoch) {
-      groups.push_back({now.epoch - before.epoch, now.seconds - before.seconds});
-    }
-    before = now;
-  }
-  return epoch_times(groups);
-}
-
 }  // namespace mf

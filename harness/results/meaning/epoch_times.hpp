@@ -22,13 +22,4 @@ struct EpochTimes {
 // Each epoch of a group counts with the group's mean. Groups in the order in which they ran.
 EpochTimes epoch_times(const std::vector<EpochGroup>& groups);
 
-// The training clock after an epoch.
-struct EpochPoint {
-  std::int64_t epoch = 0;
-  double seconds = 0;
-};
-
-// The epochs between two points are a group. One that is no later than that before it is none.
-EpochTimes epoch_times_between(const std::vector<EpochPoint>& points);
-
 }  // namespace mf

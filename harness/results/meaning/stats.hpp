@@ -23,6 +23,13 @@ struct Estimate {
   double p = 1;
 };
 
+// Student's t distribution: P(|T| > t) for t >= 0 and degrees of freedom > 0, which need not be
+// whole.
+double student_t_tails(double t, double freedom);
+
+// The t with P(|T| > t) = tails, for 0 < tails < 1.
+double student_t_limit(double tails, double freedom);
+
 // Student's t: the mean, at least two finite values. For pairs, give their differences.
 Estimate mean_of(const std::vector<double>& values);
 

@@ -1,7 +1,6 @@
 #include "harness/results/study/study_choice.hpp"
 
 #include <algorithm>
-#include <map>
 #include <utility>
 
 namespace mf {
@@ -9,7 +8,7 @@ namespace {
 
 class Walk {
  public:
-  Walk(const StudyPlan& plan, const TrialLookup& lookup) : plan_(plan), lookup_(lookup) {}
+  Walk(const StudyPlan& plan, const TrialOutcomes& outcomes) : plan_(plan), outcomes_(outcomes) {}
 
   StudyState state() {
     std::vector<std::size_t> going(plan_.points.size());
@@ -41,16 +40,17 @@ class Walk {
 
   // False: it has not run.
   bool take(const TrialPlace& place) {
-    const auto outcome = lookup_(place);
-    if (!outcome) {
+    const auto found = outcomes_.find(place);
+    if (found == outcomes_.end()) {
       state_.next = place;
       return false;
     }
+    const TrialOutcome& outcome = found->second;
     TrialStanding& standing = standings_[place.trial];
     standing.place = place;
-    standing.outcome = *outcome;
-    standing.seconds += outcome->seconds;
-    state_.seconds += outcome->seconds;
+    standing.outcome = outcome;
+    standing.seconds += outcome.seconds;
+    state_.seconds += outcome.seconds;
     ++state_.runs;
     return true;
   }
@@ -87,7 +87,7 @@ class Walk {
   }
 
   const StudyPlan& plan_;
-  const TrialLookup& lookup_;
+  const TrialOutcomes& outcomes_;
   std::map<std::size_t, TrialStanding> standings_;  // by trial
   StudyState state_;
 };
@@ -98,8 +98,8 @@ const TrialStanding* StudyState::best() const {
   return standings.empty() || standings.front().lost() ? nullptr : &standings.front();
 }
 
-StudyState state_of(const StudyPlan& plan, const TrialLookup& lookup) {
-  return Walk(plan, lookup).state();
+StudyState state_of(const StudyPlan& plan, const TrialOutcomes& outcomes) {
+  return Walk(plan, outcomes).state();
 }
 
 }  // namespace mf

@@ -4,7 +4,7 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <utility>
@@ -31,8 +31,7 @@ struct TrialPlace {
   }
 };
 
-// Nothing where it has not run.
-using TrialLookup = std::function<std::optional<TrialOutcome>(const TrialPlace&)>;
+using TrialOutcomes = std::map<TrialPlace, TrialOutcome>;  // of those that have run
 
 // A trial with the highest rung that it has run.
 struct TrialStanding {
@@ -60,6 +59,6 @@ struct StudyState {
 // has run, as far as they have a score. A trial that fails in a rung has lost, whatever it was
 // before; of the others the best of the highest rung wins, of equal ones the one that was drawn
 // first.
-StudyState state_of(const StudyPlan& plan, const TrialLookup& lookup);
+StudyState state_of(const StudyPlan& plan, const TrialOutcomes& outcomes);
 
 }  // namespace mf

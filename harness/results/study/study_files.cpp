@@ -70,14 +70,6 @@ std::optional<TrialOutcome> outcome_of(const ResultFile& file, Metric metric) {
   return outcome;
 }
 
-TrialLookup lookup_in(const TrialOutcomes& outcomes) {
-  return [&outcomes](const TrialPlace& place) -> std::optional<TrialOutcome> {
-    const auto found = outcomes.find(place);
-    if (found == outcomes.end()) return std::nullopt;
-    return found->second;
-  };
-}
-
 bool holds_studies(const std::string& folder) {
   return fs::path(folder).filename() == kTrials && !studies_in(folder).empty();
 }
@@ -94,8 +86,7 @@ std::vector<FoundStudy> read_studies(const std::string& results) {
   for (const auto& place : places) {
     const StoredResults stored = read_stored_results(place.string());
     FoundStudy found{read_study_plan(stored.study, (place / kStudyFile).string()), {}};
-    const TrialOutcomes outcomes = outcomes_in(found.plan, stored);
-    found.state = state_of(found.plan, lookup_in(outcomes));
+    found.state = state_of(found.plan, outcomes_in(found.plan, stored));
     studies.push_back(std::move(found));
   }
   return studies;

@@ -2,7 +2,6 @@
 // trial. Nothing but these files decides what is chosen.
 #pragma once
 
-#include <map>
 #include <string>
 #include <vector>
 
@@ -21,11 +20,6 @@ bool holds_studies(const std::string& folder);
 
 // What a finished file says of its trial; nothing where it is unfinished or was interrupted.
 std::optional<TrialOutcome> outcome_of(const ResultFile& file, Metric metric);
-
-using TrialOutcomes = std::map<TrialPlace, TrialOutcome>;
-
-// For state_of(); `outcomes` must live as long.
-TrialLookup lookup_in(const TrialOutcomes& outcomes);
 
 // A study that was read back from its folder.
 struct FoundStudy {

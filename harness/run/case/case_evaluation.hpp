@@ -11,7 +11,7 @@
 #include "harness/evaluate/quality.hpp"
 #include "harness/evaluate/user_groups.hpp"
 #include "harness/results/files/case_data.hpp"
-#include "harness/results/files/trace_point.hpp"
+#include "harness/results/files/case_result.hpp"
 #include "harness/spec/spec.hpp"
 
 namespace mf {

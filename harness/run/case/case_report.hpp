@@ -6,7 +6,6 @@
 #include "harness/device/environment.hpp"
 #include "harness/results/files/case_json.hpp"
 #include "harness/results/files/result_file.hpp"
-#include "harness/results/files/trace_point.hpp"
 #include "harness/run/case/case_setup.hpp"
 #include "harness/run/runner.hpp"
 #include "harness/run/show/progress.hpp"

@@ -1,12 +1,15 @@
 #include "harness/run/ranks/case_ranks.hpp"
 
+#include <cmath>
+#include <limits>
+#include <span>
+
 #include "algorithms/core/ranks/ranks.hpp"
 #include "algorithms/core/registry.hpp"
 #include "base/error.hpp"
 #include "base/json/json_values.hpp"
 #include "harness/device/device.hpp"
 #include "harness/results/meaning/case_clocks.hpp"
-#include "harness/run/ranks/rank_energy.hpp"
 
 namespace mf {
 
@@ -19,6 +22,28 @@ Json to_json(const OwnUse& use) {
 OwnUse own_use_from(const Json& json) {
   return {json.at("cpu_s").get<double>(), json.at("voluntary_switches").get<std::int64_t>(),
           json.at("involuntary_switches").get<std::int64_t>()};
+}
+
+RankJoules joules_of_ranks(std::optional<double> own, Communicator& ranks) {
+  std::vector<double> joules(ranks.size());
+  joules[ranks.rank()] = own.value_or(std::numeric_limits<double>::quiet_NaN());
+  PartOffsets one_each;
+  for (int rank = 0; rank <= ranks.size(); ++rank) one_each.push_back(rank);
+  ranks.all_gather(std::span(joules), one_each);
+  RankJoules all;
+  for (const double one : joules) {
+    all.push_back(std::isnan(one) ? std::nullopt : std::optional(one));
+  }
+  return all;
+}
+
+std::optional<double> total_joules(const RankJoules& of_ranks) {
+  double sum = 0;
+  for (const auto& one : of_ranks) {
+    if (!one) return std::nullopt;
+    sum += *one;
+  }
+  return sum;
 }
 
 CaseRanks::CaseRanks(RankWorld* world, const Case& item)
@@ -58,9 +83,7 @@ void CaseRanks::together(const std::function<void()>& action) {
 void CaseRanks::order_agreed(Order::What what, const std::function<void()>& action, bool slices) {
   std::optional<Fault> agreed;
   together([&] {
-    Order of_case;
-    of_case.what = what;
-    of_case.slices = slices ? 1 : 0;
+    Order of_case = {.what = what, .slices = slices ? 1 : 0};
     hash_.copy(of_case.case_hash.data(), of_case.case_hash.size());
     order(of_case);
     try {
@@ -99,10 +122,7 @@ void CaseRanks::load_slices(const std::function<void(Communicator&)>& action) {
 
 void CaseRanks::evaluate(std::int64_t epoch, const std::function<void()>& action) {
   together([&] {
-    Order evaluate;
-    evaluate.what = Order::What::evaluate;
-    evaluate.first_epoch = epoch;
-    order(evaluate);
+    order({.what = Order::What::evaluate, .first_epoch = epoch});
     action();
   });
 }
@@ -110,9 +130,7 @@ void CaseRanks::evaluate(std::int64_t epoch, const std::function<void()>& action
 void CaseRanks::prepare(const std::function<void()>& action) {
   if (count_ == 1) return action();
   together([&] {
-    Order prepare;
-    prepare.what = Order::What::prepare;
-    order(prepare);
+    order({.what = Order::What::prepare});
     action();
     for (int other = 1; other < count_; ++other) {
       const OwnUse use = own_use_from(Json::parse(group_.receive_text(other)));
@@ -125,12 +143,10 @@ void CaseRanks::epochs(const EpochArgs& first, std::int64_t count,
                        const std::function<void()>& action) {
   if (count_ == 1) return action();
   together([&] {
-    Order epochs;
-    epochs.what = Order::What::epochs;
-    epochs.first_epoch = first.epoch;
-    epochs.epochs = count;
-    epochs.learning_rate = first.learning_rate;
-    order(epochs);
+    order({.what = Order::What::epochs,
+           .first_epoch = first.epoch,
+           .epochs = count,
+           .learning_rate = first.learning_rate});
     whole_ = false;
     group_.barrier();  // all begin when the clock does
     action();
@@ -140,9 +156,7 @@ void CaseRanks::epochs(const EpochArgs& first, std::int64_t count,
 void CaseRanks::gather(const std::function<void()>& action) {
   if (count_ == 1 || whole_) return;
   together([&] {
-    Order gather;
-    gather.what = Order::What::gather;
-    order(gather);
+    order({.what = Order::What::gather});
     action();
     whole_ = true;
   });
@@ -153,9 +167,7 @@ std::optional<double> CaseRanks::joules(const CaseDevice& own, PhaseSink& phases
   const PhaseScope range(&phases, kWatchRange);
   RankJoules joules;
   together([&] {
-    Order energy;
-    energy.what = Order::What::energy;
-    order(energy);
+    order({.what = Order::What::energy});
     joules = joules_of_ranks(own.joules(), group_);
   });
   return total_joules(joules);
@@ -188,9 +200,7 @@ void CaseRanks::end_case() {
   if (!begun_ || failed()) return;
   begun_ = false;
   together([&] {
-    Order end;
-    end.what = Order::What::end;
-    order(end);
+    order({.what = Order::What::end});
     reports_ = Json::array();
     for (int other = 1; other < count_; ++other) {
       reports_.push_back(Json::parse(group_.receive_text(other)));

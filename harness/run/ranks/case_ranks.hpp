@@ -83,6 +83,14 @@ class CaseRanks {
   Json reports_;
 };
 
+// The energy of a case of several devices, by rank; nothing: its driver does not say.
+using RankJoules = std::vector<std::optional<double>>;
+
+// Of every rank, on all. All ranks together.
+RankJoules joules_of_ranks(std::optional<double> own, Communicator& ranks);
+// Nothing where one of them does not say: a part of it is no energy of the case.
+std::optional<double> total_joules(const RankJoules& of_ranks);
+
 // What passes for the CPU time of a rank.
 Json to_json(const OwnUse& use);
 OwnUse own_use_from(const Json& json);

@@ -14,7 +14,6 @@
 #include "harness/run/plan/preflight.hpp"
 #include "harness/run/prepared.hpp"
 #include "harness/run/ranks/case_ranks.hpp"
-#include "harness/run/ranks/rank_energy.hpp"
 #include "harness/run/ranks/rank_load.hpp"
 #include "harness/run/training_clock.hpp"
 

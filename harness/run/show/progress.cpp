@@ -14,7 +14,6 @@
 #include "harness/results/files/case_json.hpp"
 #include "harness/results/files/load_json.hpp"
 #include "harness/results/meaning/ranges.hpp"
-#include "harness/run/show/live_line.hpp"
 
 namespace mf {
 namespace {
@@ -30,14 +29,14 @@ std::string value_text(Metric metric, std::optional<double> value) {
   return value && std::isfinite(*value) ? metric.format(*value) : std::string("-");
 }
 
-struct FinalAndBest {
-  std::optional<double> final_value, best;
-};
-
-FinalAndBest values_of(const CaseResult& result, Metric metric) {
-  const auto found = result.metrics.find(metric);
-  if (found == result.metrics.end()) return {};
-  return {found->second.final_value, found->second.best};
+// Of UTF-8: never cut within a character.
+std::string first_columns(const std::string& text, std::size_t columns) {
+  const auto continues = [](unsigned char byte) { return (byte & 0xC0U) == 0x80U; };
+  std::size_t at = 0, seen = 0;
+  for (; at < text.size(); ++at) {
+    if (!continues(text[at]) && seen++ == columns) break;
+  }
+  return text.substr(0, at);
 }
 
 // Shared by the terminal and the log: where we are in which case.
@@ -51,6 +50,7 @@ class TextProgress : public Progress {
     count_ = fmt::format("[{}/{}]", index, count);
     name_ = item.id;
     title_ = count_ + " " + name_;
+    quality_.reset();
     start_ = trained_from_ = last_ = Clock::now();
   }
 
@@ -58,33 +58,28 @@ class TextProgress : public Progress {
     const bool completed = result.status == Status::completed;
     const std::string reason = completed ? "" : " (" + result.reason + ")";
     const std::string shared = contention_text(result.contention);
-    const FinalAndBest values = values_of(result, metric_);
-    line(fmt::format("{:<58} {:<11} {} {:>7}  best {:>7}  {:>9}  {}{}{}", title_,
-                     kStatuses.of(result.status), metric_.label(),
-                     value_text(metric_, values.final_value), value_text(metric_, values.best),
-                     format_seconds(result.train_s),
-                     rate_text(static_cast<double>(result.updates), result.train_s), reason,
-                     shared.empty() ? "" : "  contended: " + shared));
+    const auto found = result.metrics.find(metric_);
+    const bool known = found != result.metrics.end();
+    line(fmt::format(
+        "{:<58} {:<11} {} {:>7}  best {:>7}  {:>9}  {}{}{}", title_, kStatuses.of(result.status),
+        metric_.label(), known ? value_text(metric_, found->second.final_value) : "-",
+        known ? value_text(metric_, found->second.best) : "-", format_seconds(result.train_s),
+        rate_text(static_cast<double>(result.updates), result.train_s), reason,
+        shared.empty() ? "" : "  contended: " + shared));
   }
 
  protected:
   virtual void line(const std::string& text) = 0;
 
-  std::string state(const TracePoint& point) const {
-    return fmt::format("{}  {}  {}  {}", epoch_text(point), quality_text(point), rate_of(point),
+  // With the quality of the last evaluation.
+  std::string state(const TracePoint& point) {
+    if (const auto value = point.metrics[metric_]) quality_ = value;
+    const auto left = seconds_left(point);
+    return fmt::format("epoch {}/{}  {} {}  left {}  {}  {}", point.epoch, stop_.epochs,
+                       metric_.label(), value_text(metric_, quality_),
+                       left ? format_seconds(*left) : "?",
+                       rate_text(static_cast<double>(point.updates), point.train_s),
                        format_seconds(point.train_s));
-  }
-
-  std::string epoch_text(const TracePoint& point) const {
-    return fmt::format("epoch {}/{}", point.epoch, stop_.epochs);
-  }
-
-  std::string quality_text(const TracePoint& point) const {
-    return metric_.label() + " " + value_text(metric_, point.metrics[metric_]);
-  }
-
-  static std::string rate_of(const TracePoint& point) {
-    return rate_text(static_cast<double>(point.updates), point.train_s);
   }
 
   // The initial model has been evaluated: from here on the time is that of epochs.
@@ -105,24 +100,11 @@ class TextProgress : public Progress {
     return std::max(left, 0.0);
   }
 
-  std::string time_left(const TracePoint& point) const {
-    const auto left = seconds_left(point);
-    return left ? format_seconds(*left) : "?";
-  }
-
-  // Of the time where that is known: epochs need not be the limit.
-  double share(const TracePoint& point) const {
-    if (stop_.epochs == 0) return 1;
-    const auto left = seconds_left(point);
-    if (!left) return 0;
-    const double spent = seconds_since(trained_from_);
-    return spent + *left > 0 ? spent / (spent + *left) : 1;
-  }
-
   std::FILE* out_;
   std::string count_, name_, title_;
   StopSpec stop_;
   Metric metric_;
+  std::optional<double> quality_;
   Clock::time_point start_ = Clock::now();
   Clock::time_point trained_from_ = Clock::now();
   Clock::time_point last_ = Clock::now();
@@ -135,7 +117,7 @@ class LogProgress : public TextProgress {
     note_start(point);
     if (seconds_since(last_) < kLogSeconds) return;
     last_ = Clock::now();
-    line(fmt::format("{}  {}  left {}", title_, state(point), time_left(point)));
+    line(title_ + "  " + state(point));
   }
 
  protected:
@@ -151,30 +133,26 @@ class TerminalProgress : public TextProgress {
   using TextProgress::TextProgress;
   void begin_case(const Case& item, std::size_t index, std::size_t count) override {
     TextProgress::begin_case(item, index, count);
-    seen_ = {};
-    put(first_columns(one_line(title_ + "  preparing"), columns()));
+    live(title_ + "  preparing");
   }
   void trace(const TracePoint& point) override {
     note_start(point);
-    seen_ = quality_text(point);
-    draw(point);
+    epochs_done(point);
   }
-  // With the quality of the last evaluation.
-  void epochs_done(const TracePoint& point) override { draw(point); }
+  // The first epoch is always shown, because from then on the time left is known.
+  void epochs_done(const TracePoint& point) override {
+    const std::string text = state(point);
+    if (point.epoch > 1 && seconds_since(last_) < kRedrawSeconds) return;
+    last_ = Clock::now();
+    live(count_ + " " + text + "  " + name_);
+  }
 
  protected:
   void line(const std::string& text) override { put(one_line(text) + "\n"); }
 
  private:
-  // The first epoch is always shown, because from then on the time left is known.
-  void draw(const TracePoint& point) {
-    if (point.epoch > 1 && seconds_since(last_) < kRedrawSeconds) return;
-    last_ = Clock::now();
-    const std::string rate = fmt::format("{:<16}", rate_of(point));
-    put(live_line(
-        {count_, name_, share(point), seconds_left(point), {epoch_text(point), seen_, rate}},
-        columns()));
-  }
+  // Cut on the right, where what matters less stands.
+  void live(const std::string& text) { put(first_columns(one_line(text), columns())); }
 
   // The last column stays empty: some terminals go to the next line when it is written.
   std::size_t columns() const {
@@ -187,8 +165,6 @@ class TerminalProgress : public TextProgress {
     const std::string all = "\r\x1b[K" + text;
     if (std::fputs(all.c_str(), out_) < 0 || std::fflush(out_) != 0) std::clearerr(out_);
   }
-
-  std::string seen_;  // the quality when it was evaluated last
 };
 
 class JsonProgress : public Progress {

@@ -6,7 +6,6 @@
 #include <memory>
 
 #include "harness/results/files/case_result.hpp"
-#include "harness/results/files/trace_point.hpp"
 #include "harness/spec/spec.hpp"
 
 namespace mf {

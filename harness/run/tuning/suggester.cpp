@@ -1,10 +1,8 @@
 #include "harness/run/tuning/suggester.hpp"
 
 #include <filesystem>
-#include <utility>
 
 #include "algorithms/peer/places.hpp"
-#include "algorithms/peer/supervised.hpp"
 #include "base/error.hpp"
 #include "base/json/json.hpp"
 
@@ -53,74 +51,57 @@ std::optional<std::string> why_no_suggester() {
   return peer::why_no_adapter(sampler_folder(), kSampler);
 }
 
-struct Suggester::Impl {
-  Impl(const StudyPlan& its_plan, std::string its_log)
-      : plan(its_plan),
-        log(std::filesystem::absolute(std::move(its_log)).string()),
-        process(order_of(log)) {}
-
-  Json ask(const Json& message) {
-    process.ask(message);
-    const auto line = process.answer();
-    if (!line) {
-      fail(ErrorKind::io, "the sampler of Optuna gave no answer to {}; {} has what it printed",
-           message.dump(), log);
-    }
-    return parse_json(*line, "the answer of the sampler of Optuna");
-  }
-
-  Json suggested(const Json& answer) const {
-    JsonReader reader(answer, "the answer of the sampler of Optuna");
-    const Json& values = reader.require("values");
-    reader.finish();
-    Json point = Json::object();
-    JsonReader numbers(values, "the values of the sampler of Optuna");
-    for (const auto& range : plan.tune.over) {
-      numbers.require(range.name);
-      point[range.name] = value_near(range, numbers.number(range.name, 0, -1e300, 1e300));
-    }
-    numbers.finish();
-    return point;
-  }
-
-  void tell(const TriedPoint& one, double score) {
-    Json values = Json::object();
-    for (const auto& range : plan.tune.over) {
-      values[range.name] = number_of_value(range, one.values.at(range.name));
-    }
-    ask({{"type", "tried"}, {"values", values}, {"score", score}});
-  }
-
-  const StudyPlan& plan;
-  const std::string log;
-  peer::Supervised process;
-};
-
-Suggester::Suggester(const StudyPlan& plan, std::string log)
-    : impl_(std::make_unique<Impl>(plan, std::move(log))) {}
+Suggester::Suggester(const StudyPlan& plan, const std::string& log)
+    : plan_(plan), log_(std::filesystem::absolute(log).string()), process_(order_of(log_)) {}
 
 Suggester::~Suggester() {
-  impl_->process.end();
+  process_.end();
   std::error_code ignored;
-  if (std::filesystem::file_size(impl_->log, ignored) == 0) {
-    std::filesystem::remove(impl_->log, ignored);
+  if (std::filesystem::file_size(log_, ignored) == 0) std::filesystem::remove(log_, ignored);
+}
+
+Json Suggester::ask(const Json& message) {
+  process_.ask(message);
+  const auto line = process_.answer();
+  if (!line) {
+    fail(ErrorKind::io, "the sampler of Optuna gave no answer to {}; {} has what it printed",
+         message.dump(), log_);
   }
+  return parse_json(*line, "the answer of the sampler of Optuna");
+}
+
+Json Suggester::suggested(const Json& answer) const {
+  JsonReader reader(answer, "the answer of the sampler of Optuna");
+  JsonReader numbers(reader.require("values"), "the values of the sampler of Optuna");
+  reader.finish();
+  Json point = Json::object();
+  for (const auto& range : plan_.tune.over) {
+    numbers.require(range.name);
+    point[range.name] = value_near(range, numbers.number(range.name, 0, -1e300, 1e300));
+  }
+  numbers.finish();
+  return point;
 }
 
 Json Suggester::next(const std::vector<TriedPoint>& tried) {
-  const StudyPlan& plan = impl_->plan;
   Json over = Json::array();
-  for (const auto& range : plan.tune.over) over.push_back(sampled_range(range));
+  for (const auto& range : plan_.tune.over) over.push_back(sampled_range(range));
   // A search of its own for each point, so that one that goes on after a break is the same.
-  impl_->ask({{"type", "begin"},
-              {"seed", plan.tune.seed},
-              {"number", plan.points.size()},
-              {"maximize", plan.metric->more_is_better},
-              {"over", over}});
-  if (const auto worst = worst_score(tried, plan.metric)) {
-    for (const auto& one : tried) impl_->tell(one, one.score.value_or(*worst));
+  ask({{"type", "begin"},
+       {"seed", plan_.tune.seed},
+       {"number", plan_.points.size()},
+       {"maximize", plan_.metric->more_is_better},
+       {"over", over}});
+  if (const auto worst = worst_score(tried, plan_.metric)) {
+    for (const auto& one : tried) {
+      Json values = Json::object();
+      for (const auto& range : plan_.tune.over) {
+        values[range.name] = number_of_value(range, one.values.at(range.name));
+      }
+      ask({{"type", "tried"}, {"values", values}, {"score", one.score.value_or(*worst)}});
+    }
   }
-  return impl_->suggested(impl_->ask({{"type", "suggest"}}));
+  return suggested(ask({{"type", "suggest"}}));
 }
 
 }  // namespace mf

@@ -1,11 +1,11 @@
 // Points of a search that somebody else's sampler suggests: Optuna, in a process of its own.
 #pragma once
 
-#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "algorithms/peer/supervised.hpp"
 #include "harness/spec/spec.hpp"
 
 namespace mf {
@@ -22,7 +22,7 @@ struct TriedPoint {
 class Suggester {
  public:
   // `log`: where it prints; the file goes with the suggester where nothing was printed.
-  Suggester(const StudyPlan& plan, std::string log);
+  Suggester(const StudyPlan& plan, const std::string& log);
   ~Suggester();
   Suggester(const Suggester&) = delete;
   Suggester& operator=(const Suggester&) = delete;
@@ -32,8 +32,12 @@ class Suggester {
   Json next(const std::vector<TriedPoint>& tried);
 
  private:
-  struct Impl;
-  std::unique_ptr<Impl> impl_;
+  Json ask(const Json& message);
+  Json suggested(const Json& answer) const;
+
+  const StudyPlan& plan_;
+  const std::string log_;
+  peer::Supervised process_;
 };
 
 }  // namespace mf

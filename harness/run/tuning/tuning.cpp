@@ -45,7 +45,7 @@ class StudyRun {
     if (study_.tune.sampler != TuneSampler::random) keep_first_points();
     write_plan();
     while (true) {
-      StudyState state = state_of(study_, lookup_in(outcomes_));
+      StudyState state = state_of(study_, outcomes_);
       if (state.wants_point) {
         add_point();
       } else if (!state.next || !settle(*state.next, state.runs)) {
