@@ -58,7 +58,7 @@ class Split:
         ideal = np.cumsum(discount)
         rows = []
         for user, test in enumerate(self.test):
-            if not test:
+            if not test or not len(self.seen[user]):  # without a history they are counted apart
                 continue
             score = q @ p[user]
             score[self.seen[user]] = -np.inf

@@ -1,5 +1,7 @@
 #include "harness/evaluate/quality.hpp"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <limits>
 
@@ -38,6 +40,7 @@ QualityEvaluator::QualityEvaluator(const Split& split, const Predictor& known,
   if (!ranking_) return;
   const bool positive = loss_.implicit.has_value();
   ranked_ = choose_ranked_users(split.train, &split.fold_in, split.test, *ranking_, positive, team);
+  for (std::int64_t r = 0; r < ranked_.count(); ++r) cold_ += ranked_.is_cold(r) ? 1 : 0;
   choose_rows();
 }
 
@@ -68,11 +71,29 @@ MetricValues QualityEvaluator::evaluate(const FactorView& model, ThreadTeam& tea
   }
   if (!ranking_) return values;
   const RankedItems ranked = rank(model, team);
-  const auto means = mean_ranking(ranked.hits, ranked_.held_out.offsets, ranking_->metrics, team);
+  const auto means = mean_ranking(ranked.hits, ranked_, false, ranking_->metrics, team);
   for (std::size_t i = 0; i < means.size(); ++i) {
     values.set(ranking_->metrics[i], ranked.finite ? means[i] : kNaN);
   }
+  note(ranked, team);
   return values;
+}
+
+void QualityEvaluator::note(const RankedItems& ranked, ThreadTeam& team) {
+  notes_ = {};
+  if (!ranked.finite) return;
+  notes_.tied = std::count(ranked.tied.begin(), ranked.tied.end(), 1);
+  if (cold_ == 0) return;
+  const auto means = mean_ranking(ranked.hits, ranked_, true, ranking_->metrics, team);
+  for (std::size_t i = 0; i < means.size(); ++i) notes_.cold.set(ranking_->metrics[i], means[i]);
+}
+
+std::optional<std::string> QualityEvaluator::why_tied() const {
+  if (!ranking_ || 2 * notes_.tied <= ranked_.count()) return std::nullopt;
+  return fmt::format(
+      "of {} of {} users the first {} items all have one score: their order is drawn, and ranking "
+      "metrics say how good chance is",
+      notes_.tied, ranked_.count(), kRanks);
 }
 
 std::optional<double> QualityEvaluator::zero_objective(ThreadTeam& team) const {
@@ -158,12 +179,14 @@ Json QualityEvaluator::ranking_json() const {
   Json metrics = Json::array();
   for (const Metric one : ranking_->metrics) metrics.push_back(one.key());
   return {{"users", ranked_.count()},
+          {"users_without_history", cold_},
           {"users_with_held_out", ranked_.eligible},
           {"folded_in_users", folded_.size()},
           {"sample_seed", ranking_->users == 0 ? Json() : Json(ranking_->seed)},
           {"metrics", metrics},
           {"excluded", "items of the user's training or fold-in history"},
-          {"ties", "smaller item index first"}};
+          {"ties", "by a hash of seed, user and item"},
+          {"tie_seed", ranking_->seed}};
 }
 
 }  // namespace mf

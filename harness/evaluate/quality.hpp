@@ -9,6 +9,7 @@
 
 #include <memory>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "algorithms/core/device_stream.hpp"
@@ -25,6 +26,12 @@
 
 namespace mf {
 
+// Of the last evaluation, beside what the case is judged by.
+struct RankingNotes {
+  MetricValues cold;      // over the users without a history; empty where there are none
+  std::int64_t tied = 0;  // users of whom all of the first kRanks items have one score
+};
+
 class QualityEvaluator {
  public:
   // `split` must live as long as this; `known` says whom its training part knows. With an implicit
@@ -37,6 +44,10 @@ class QualityEvaluator {
   void set_stream(DeviceStream stream) { stream_ = stream; }
 
   MetricValues evaluate(const FactorView& model, ThreadTeam& team);
+
+  const RankingNotes& notes() const { return notes_; }
+  // Why the ranking says little, for the user; nothing where most users have scores that differ.
+  std::optional<std::string> why_tied() const;
 
   // The objective of P = Q = 0; nothing without an implicit loss.
   std::optional<double> zero_objective(ThreadTeam& team) const;
@@ -54,6 +65,7 @@ class QualityEvaluator {
   AlignedVector<float> item_rows(const FactorView& model) const;
   bool needs_host_items() const { return !folded_.empty() || !loss_.implicit; }
   void choose_rows();
+  void note(const RankedItems& ranked, ThreadTeam& team);
 
   const Split* split_;
   FoldInLoss loss_;
@@ -61,6 +73,8 @@ class QualityEvaluator {
   std::optional<ImplicitObjective> objective_;
   Predictor known_;  // which users and items training knows
   RankedUsers ranked_;
+  std::int64_t cold_ = 0;  // of them, without a history
+  RankingNotes notes_;
   std::vector<std::int32_t> rows_;    // of each ranked user: see RankedRow
   std::vector<std::int32_t> folded_;  // users whose rows come from fold-in, by their slot
   std::vector<float> extra_;          // explicit: what multiplies an item's own score

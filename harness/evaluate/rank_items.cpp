@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "harness/evaluate/clones.hpp"
+#include "harness/evaluate/rank_key.hpp"
 #include "harness/evaluate/ranking.hpp"
 
 namespace mf {
@@ -73,13 +74,13 @@ MF_CLONES bool multiply(const float* users, const float* panels, std::int64_t wi
   return finite;
 }
 
-// The first of the scores at or after `at`, a multiple of kScan, that are above `least`, to kScan;
-// `count` is a multiple, too.
-MF_CLONES std::int64_t next_above(const float* scores, std::int64_t at, std::int64_t count,
-                                  float least) {
+// The first of the scores at or after `at`, a multiple of kScan, that are not below `least`, to
+// kScan; `count` is a multiple, too.
+MF_CLONES std::int64_t next_from(const float* scores, std::int64_t at, std::int64_t count,
+                                 float least) {
   for (; at < count; at += kScan) {
     int any = 0;
-    for (int i = 0; i < kScan; ++i) any |= scores[at + i] > least ? 1 : 0;
+    for (int i = 0; i < kScan; ++i) any |= scores[at + i] >= least ? 1 : 0;
     if (any != 0) return at;
   }
   return count;
@@ -87,26 +88,27 @@ MF_CLONES std::int64_t next_above(const float* scores, std::int64_t at, std::int
 
 struct Scored {
   float score;
+  std::uint32_t place;  // among equal scores
   std::int32_t item;
 };
 bool goes_first(const Scored& a, const Scored& b) {
-  return a.score != b.score ? a.score > b.score : a.item < b.item;
+  return a.score != b.score ? a.score > b.score : a.place > b.place;
 }
 
-// The best kRanks of scores that come in the order of the items. A score equal to the kRanks-th
-// best belongs to a later item, so only greater ones are candidates.
+// The best kRanks of a user's scores.
 class TopItems {
  public:
-  void clear() {
+  void start(TieKey key) {
+    key_ = key;
     count_ = 0;
-    least_ = kMasked;
+    least_ = std::numeric_limits<float>::lowest();
   }
   void add(const float* scores, std::int64_t count, std::int32_t first_item) {
-    for (std::int64_t at = 0; (at = next_above(scores, at, count, least_)) < count; at += kScan) {
+    for (std::int64_t at = 0; (at = next_from(scores, at, count, least_)) < count; at += kScan) {
       for (int i = 0; i < kScan; ++i) {
-        if (scores[at + i] > least_) {
-          push({scores[at + i], first_item + static_cast<std::int32_t>(at) + i});
-        }
+        if (!(scores[at + i] >= least_)) continue;
+        const std::int32_t item = first_item + static_cast<std::int32_t>(at) + i;
+        push({scores[at + i], tie_place(item, key_), item});
       }
     }
   }
@@ -128,8 +130,9 @@ class TopItems {
     count_ = kRanks;
     least_ = found_[kRanks - 1].score;
   }
+  TieKey key_ = 0;
   int count_ = 0;
-  float least_ = kMasked;
+  float least_ = 0;  // a candidate has no lower score
   Scored found_[kCapacity];
 };
 
@@ -148,7 +151,7 @@ class Tile {
   void run(std::int64_t begin, std::int64_t end, RankedItems& out, bool& finite,
            AlignedVector<std::int32_t>* top) {
     pack(begin, end);
-    for (TopItems& one : top_) one.clear();
+    for (std::int64_t u = begin; u < end; ++u) top_[u - begin].start(users_.tie_key(u));
     constexpr std::int64_t kPanels = kBlockItems / kLanes;
     for (std::int64_t panel = 0; panel < panels_.count(); panel += kPanels) {
       score_block(panel, std::min(kPanels, panels_.count() - panel), end - begin, finite);
@@ -157,7 +160,7 @@ class Tile {
       }
     }
     for (std::int64_t u = begin; u < end; ++u) {
-      finish(u, top_[u - begin].sorted(), out.hits[u], top);
+      finish(u, top_[u - begin].sorted(), out, top);
     }
   }
 
@@ -193,12 +196,14 @@ class Tile {
     top_[row].add(scores, padded, first_item);
   }
 
-  void finish(std::int64_t user, View<const Scored> best, Hits& hits,
+  void finish(std::int64_t user, View<const Scored> best, RankedItems& out,
               AlignedVector<std::int32_t>* top) const {
     const auto held_out = users_.held_out[user];
+    const bool several = best.size() > 1;
+    out.tied[user] = several && best[0].score == best[best.size() - 1].score ? 1 : 0;
     for (std::int64_t r = 0; r < best.size(); ++r) {
       if (std::binary_search(held_out.begin(), held_out.end(), best[r].item)) {
-        hits.set(static_cast<int>(r));
+        out.hits[user].set(static_cast<int>(r));
       }
       if (top != nullptr) (*top)[user * kRanks + r] = best[r].item;
     }
@@ -218,6 +223,7 @@ RankedItems rank_items(const ScoreRows& rows, const RankedUsers& users, ThreadTe
                        AlignedVector<std::int32_t>* top) {
   RankedItems out;
   out.hits.resize(users.count());
+  out.tied.resize(users.count());
   if (top != nullptr) top->assign(users.count() * kRanks, -1);
   const ItemPanels panels(rows, team);
   const std::int64_t tiles = (users.count() + kTileUsers - 1) / kTileUsers;

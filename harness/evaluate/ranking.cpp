@@ -94,23 +94,31 @@ ItemLists lists_of(const std::vector<Interactions>& parts, const std::vector<std
 
 }  // namespace
 
-std::vector<double> mean_ranking(View<const Hits> hits, View<const std::int64_t> held_out_offsets,
+std::vector<double> mean_ranking(View<const Hits> hits, const RankedUsers& users, bool cold,
                                  const std::vector<Metric>& metrics, ThreadTeam& team) {
+  struct Part {
+    std::vector<double> sums;
+    std::int64_t count = 0;
+  };
   const std::vector<double> zeros(metrics.size());
-  std::vector<std::vector<double>> partial((hits.size() + kChunk - 1) / kChunk, zeros);
+  std::vector<Part> parts((hits.size() + kChunk - 1) / kChunk, Part{zeros});
   team.for_chunks(hits.size(), kChunk, [&](std::int64_t begin, std::int64_t end) {
-    std::vector<double>& sums = partial[begin / kChunk];
+    Part& part = parts[begin / kChunk];
     for (std::int64_t u = begin; u < end; ++u) {
-      const std::int64_t held_out = held_out_offsets[u + 1] - held_out_offsets[u];
+      if (users.is_cold(u) != cold) continue;
+      ++part.count;
+      const std::int64_t held_out = users.held_out[u].size();
       for (std::size_t i = 0; i < metrics.size(); ++i) {
-        sums[i] += metrics[i]->of_user(hits[u], metrics[i].k(), held_out);
+        part.sums[i] += metrics[i]->of_user(hits[u], metrics[i].k(), held_out);
       }
     }
   });
   std::vector<double> means = zeros;
+  std::int64_t count = 0;
+  for (const Part& part : parts) count += part.count;
   for (std::size_t i = 0; i < metrics.size(); ++i) {
-    for (const auto& sums : partial) means[i] += sums[i];
-    means[i] /= static_cast<double>(hits.size());  // 0 / 0 is the NaN of no users
+    for (const Part& part : parts) means[i] += part.sums[i];
+    means[i] /= static_cast<double>(count);  // 0 / 0 is the NaN of no users
   }
   return means;
 }
@@ -121,6 +129,7 @@ RankedUsers choose_ranked_users(const Ratings& train, const Ratings* fold_in, co
   out.users = users_of({test, positive}, team);
   out.eligible = out.count();
   take_sample(out.users, spec);
+  out.tie_seed = spec.seed;
   std::vector<Interactions> seen = {{train, positive}};
   if (fold_in != nullptr && fold_in->nnz() > 0) seen.push_back({*fold_in, positive});
   out.seen = lists_of(seen, out.users, team);

@@ -1,22 +1,24 @@
 // How well a model ranks the items that a user has not interacted with, on held-out interactions;
 // the rows of harness/spec/metric.hpp say by what.
 //
-// For a user with the held-out items T, the items are ranked by score, the highest first; of equal
-// scores the smaller index goes first. Items of the user's history (training part, or the fold-in
-// history of a user who was held out whole) are left out. rel(r) is 1 where the item at rank r is
-// in T, 0 elsewhere.
+// For a user with the held-out items T, the items are ranked by score, the highest first; the order
+// of equal scores is drawn (rank_key.hpp). Items of the user's history (training part, or the
+// fold-in history of a user who was held out whole) are left out. rel(r) is 1 where the item at
+// rank r is in T, 0 elsewhere.
 //
-//   Recall@k    = sum_{r <= k} rel(r) / min(k, |T|)
-//   NDCG@k      = sum_{r <= k} rel(r) / log2(r + 1)  /  sum_{r <= min(k, |T|)} 1 / log2(r + 1)
-//   MAP@k       = sum_{r <= k} rel(r) precision(r) / min(k, |T|),  precision(r) = hits to r / r
-//   MRR@k       = 1 / r of the first hit, 0 where the first k ranks have none
-//   Hit rate@k  = 1 where the first k ranks have a hit, else 0
-//   Precision@k = sum_{r <= k} rel(r) / k
+//   Recall@k        = sum_{r <= k} rel(r) / min(k, |T|)
+//   Recall of all@k = sum_{r <= k} rel(r) / |T|
+//   NDCG@k          = sum_{r <= k} rel(r) / log2(r + 1)  /  sum_{r <= min(k, |T|)} 1 / log2(r + 1)
+//   MAP@k           = sum_{r <= k} rel(r) precision(r) / min(k, |T|),  precision(r) = hits to r / r
+//   MRR@k           = 1 / r of the first hit, 0 where the first k ranks have none
+//   Hit rate@k      = 1 where the first k ranks have a hit, else 0
+//   Precision@k     = sum_{r <= k} rel(r) / k
 //
 // Recall and NDCG as Liang, Krishnan, Hoffman, Jebara, "Variational Autoencoders for Collaborative
 // Filtering", WWW 2018, section 4.2; MAP divided by what k ranks can hold, as recall is. A metric
-// is the mean over the users who have held-out interactions; others are not counted. Where fewer
-// than k items are left to rank, ranks beyond them are misses.
+// is the mean over the users who have held-out interactions and a history; the others have none to
+// be ranked by, and are a mean of their own. Where fewer than k items are left to rank, ranks
+// beyond them are misses.
 //
 // A score that is not finite makes all of them NaN.
 #pragma once
@@ -29,13 +31,10 @@
 #include "base/threads.hpp"
 #include "base/view.hpp"
 #include "datasets/ratings/ratings.hpp"
+#include "harness/evaluate/rank_key.hpp"
 #include "harness/spec/metric.hpp"
 
 namespace mf {
-
-// Means over the users of a ranking metric each, in a fixed order; NaN without users.
-std::vector<double> mean_ranking(View<const Hits> hits, View<const std::int64_t> held_out_offsets,
-                                 const std::vector<Metric>& metrics, ThreadTeam& team);
 
 // A list of items a user, each ascending.
 struct ItemLists {
@@ -53,8 +52,12 @@ struct RankedUsers {
   ItemLists seen;                   // of users[r]
   ItemLists held_out;
   std::int64_t eligible = 0;  // users with held-out interactions, before a sample was taken
+  std::uint64_t tie_seed = 1;
 
   std::int64_t count() const { return std::ssize(users); }
+  // Of users[r]: without a history to be ranked by, and the order of their equal scores.
+  bool is_cold(std::int64_t r) const { return seen[r].size() == 0; }
+  TieKey tie_key(std::int64_t r) const { return mf::tie_key(tie_seed, users[r]); }
 };
 
 // `fold_in` may be null. `positive`: a pair with the value 0 counts as not observed, as the loss of
@@ -74,9 +77,16 @@ struct ScoreRows {
 };
 
 struct RankedItems {
-  std::vector<Hits> hits;  // one for each ranked user
-  bool finite = true;      // no score was NaN or infinite
+  // One for each ranked user.
+  std::vector<Hits> hits;
+  std::vector<std::uint8_t> tied;  // all of the first kRanks, of two at least, have one score
+  bool finite = true;              // no score was NaN or infinite
 };
+
+// A ranking metric each over the users with a history, or over those without, in a fixed order; NaN
+// where there are none.
+std::vector<double> mean_ranking(View<const Hits> hits, const RankedUsers& users, bool cold,
+                                 const std::vector<Metric>& metrics, ThreadTeam& team);
 
 // The same for any number of threads. `top`, where not null, receives kRanks items for each user in
 // the order of their ranks, -1 where there are no more.

@@ -188,6 +188,7 @@ class CaseRun {
     measures_.train_device_s = clock_.device_seconds();
     if (!repeats_) measures_.epochs = clock_.epoch_times();
     setup_.report(measures_);
+    result_.warnings = setup_.evaluation().warnings();
     ranks_.report(setup_.device(), result_, measures_);
     result_.contention = host_watch_.contention(measures_, setup_.device().get() != nullptr);
     report_.footer(result_, measures_);

@@ -47,6 +47,10 @@ double recall_at(const Hits& hits, int k, std::int64_t held_out) {
   return static_cast<double>(count_to(hits, k)) / places(k, held_out);
 }
 
+double recall_of_all_at(const Hits& hits, int k, std::int64_t held_out) {
+  return static_cast<double>(count_to(hits, k)) / static_cast<double>(held_out);
+}
+
 double ndcg_at(const Hits& hits, int k, std::int64_t held_out) {
   static const Gains gains;
   double gain = 0;

@@ -35,7 +35,8 @@ struct Hits {
 
 // Of one user with `held_out` >= 1 held-out items: what the first k ranks are worth.
 using RankingValue = double (*)(const Hits& hits, int k, std::int64_t held_out);
-double recall_at(const Hits& hits, int k, std::int64_t held_out);
+double recall_at(const Hits& hits, int k, std::int64_t held_out);  // of what k ranks can hold
+double recall_of_all_at(const Hits& hits, int k, std::int64_t held_out);
 double ndcg_at(const Hits& hits, int k, std::int64_t held_out);
 double average_precision_at(const Hits& hits, int k, std::int64_t held_out);
 double reciprocal_rank_at(const Hits& hits, int k, std::int64_t held_out);
@@ -90,6 +91,7 @@ inline constexpr auto kMetricRows = std::to_array<MetricRow>({
     error_row("validation_mae", "validation MAE", Measure::mae, MetricPart::validation, false),
     {"objective", "objective", Measure::objective, MetricPart::train},
     ranking_row("recall", "Recall", recall_at, {20, 50}),
+    ranking_row("recall_of_all", "Recall of all", recall_of_all_at),
     ranking_row("ndcg", "NDCG", ndcg_at, {100}),
     ranking_row("map", "MAP", average_precision_at, {10}),
     ranking_row("mrr", "MRR", reciprocal_rank_at),
@@ -181,7 +183,7 @@ class MetricValues {
 // Whom the items are ranked for, and by what that is judged.
 struct RankingSpec {
   std::int64_t users = 0;  // a sample of that many; 0: all
-  std::uint64_t seed = 1;  // of the sample
+  std::uint64_t seed = 1;  // of the sample, and of the order of equal scores
   std::vector<Metric> metrics = usual_ranking();
 };
 

@@ -63,15 +63,16 @@ inline double dense_objective(const FactorView& m, const Ratings& train, const I
   return sum;
 }
 
-// All items that are not in `seen`, sorted by score, then by index.
+// All items that are not in `seen`, sorted by score, then by their places.
 inline std::vector<std::int32_t> ranked_list(const std::vector<float>& scores,
-                                             View<const std::int32_t> seen) {
+                                             View<const std::int32_t> seen, TieKey key) {
   std::vector<std::int32_t> items;
   for (std::int32_t i = 0; i < static_cast<std::int32_t>(scores.size()); ++i) {
     if (std::find(seen.begin(), seen.end(), i) == seen.end()) items.push_back(i);
   }
-  std::stable_sort(items.begin(), items.end(),
-                   [&](std::int32_t a, std::int32_t b) { return scores[a] > scores[b]; });
+  std::sort(items.begin(), items.end(), [&](std::int32_t a, std::int32_t b) {
+    return std::pair(scores[a], tie_place(a, key)) > std::pair(scores[b], tie_place(b, key));
+  });
   return items;
 }
 
@@ -84,6 +85,16 @@ inline double reference_recall(const std::vector<std::int32_t>& list, View<const
   double hits = 0;
   for (int r = 0; r < k && r < static_cast<int>(list.size()); ++r) hits += is_in(held, list[r]);
   return hits / std::min<double>(k, static_cast<double>(held.size()));
+}
+
+inline double reference_recall_of_all(const std::vector<std::int32_t>& list,
+                                      View<const std::int32_t> held, int k) {
+  double hits = 0;
+  for (const std::int32_t item : held) {
+    const auto rank = std::find(list.begin(), list.end(), item) - list.begin();
+    hits += rank < std::min<std::ptrdiff_t>(k, std::ssize(list)) ? 1 : 0;
+  }
+  return hits / static_cast<double>(held.size());
 }
 
 inline double reference_hit_rate(const std::vector<std::int32_t>& list,

@@ -19,8 +19,9 @@ double ranking_bytes(const QualityShape& shape) {
   const double tile = real(users_of_tile(shape.n_users, shape.n_items));
   const double scores = tile * (4 * real(shape.n_items) + row);
   const double items = shape.objective ? 0 : row * real(shape.n_items);
-  constexpr double kLists = 2 * sizeof(std::int64_t);      // where a user's begin
-  constexpr double kUser = kLists + sizeof(Hits) + 4 + 4;  // its row, and its weight of biases
+  constexpr double kLists = 2 * sizeof(std::int64_t);  // where a user's begin
+  // With its row, its weight of biases, its order of equal scores, and whether it has one score.
+  constexpr double kUser = kLists + sizeof(Hits) + 4 + 4 + sizeof(TieKey) + 1;
   return scores + items + row * real(shape.folded_users) + 4 * real(shape.train + shape.held_out) +
          kUser * real(shape.n_users);
 }

@@ -61,6 +61,8 @@ struct DeviceRanking::Impl {
   DeviceBuffer<std::int32_t> seen, held_out;
   DeviceBuffer<Hits> hits;
   PinnedBuffer<Hits> hits_host;
+  DeviceBuffer<TieKey> tie_keys;
+  DeviceBuffer<std::uint8_t> tied;
   DeviceBuffer<int> not_finite;
   DeviceBuffer<std::int32_t> top;
   DeviceBuffer<float> tile, folded, items, scores;
@@ -73,7 +75,9 @@ struct DeviceRanking::Impl {
     args.seen = seen.data();
     args.held_out_offsets = held_out_offsets.data();
     args.held_out = held_out.data();
+    args.tie_keys = tie_keys.data();
     args.hits = hits.data();
+    args.tied = tied.data();
     args.not_finite = not_finite.data();
     if (with_top && top.empty()) top = DeviceBuffer<std::int32_t>(count * kRanks);
     args.top = with_top ? top.data() : nullptr;
@@ -97,6 +101,8 @@ struct DeviceRanking::Impl {
     cuda::download(hits_host.view(), hits.data(), stream);
     cuda::download(View<int>(&flag, 1), not_finite.data(), stream);
     out.hits.assign(hits_host.view().begin(), hits_host.view().end());
+    out.tied.resize(count);
+    cuda::download(View<std::uint8_t>(out.tied), tied.data(), stream);
     out.finite = flag == 0;
     if (list != nullptr) {
       list->resize(count * kRanks);
@@ -139,6 +145,10 @@ DeviceRanking::DeviceRanking(const RankedUsers& users, View<const std::int32_t> 
   impl_->seen = cuda::upload(View<const std::int32_t>(users.seen.items), stream);
   impl_->held_out_offsets = cuda::upload(View<const std::int64_t>(users.held_out.offsets), stream);
   impl_->held_out = cuda::upload(View<const std::int32_t>(users.held_out.items), stream);
+  std::vector<TieKey> tie_keys;
+  for (std::int64_t r = 0; r < impl_->count; ++r) tie_keys.push_back(users.tie_key(r));
+  impl_->tie_keys = cuda::upload(View<const TieKey>(tie_keys), stream);
+  impl_->tied = DeviceBuffer<std::uint8_t>(impl_->count);
   impl_->hits = DeviceBuffer<Hits>(impl_->count);
   impl_->hits_host = PinnedBuffer<Hits>(static_cast<std::size_t>(impl_->count));
   impl_->not_finite = DeviceBuffer<int>(1);

@@ -1,10 +1,11 @@
 // The best kRanks of a row of scores, a block a row.
 //
-// Each thread takes the best key of every kSelectThreads-th score. The kRanks-th best of those
-// kSelectThreads keys is a bound: at least kRanks keys are not below it, so the best kRanks are all
-// among those that are not. In a second pass these are collected in shared memory (about 130 of
-// 26,744 in random order), and sorted. Where more than fit lie above the bound, the pass is done
-// again in pieces, and the worst are dropped whenever the space is nearly full.
+// Each thread takes the best of every kSelectThreads-th score. The kRanks-th best of those
+// kSelectThreads scores is a bound: at least kRanks scores are not below it, so the best kRanks are
+// all among those that are not. In a second pass the keys of these are collected in shared memory
+// (about 130 of 26,744 in random order), and sorted: only they need the place of their item among
+// equal scores. Where more than fit lie above the bound, the pass is done again in pieces, and the
+// worst are dropped whenever the space is nearly full.
 #pragma once
 
 #include <cstdint>
@@ -28,7 +29,10 @@ struct SelectArgs {
   const std::int32_t* seen = nullptr;
   const std::int64_t* held_out_offsets = nullptr;
   const std::int32_t* held_out = nullptr;
-  Hits* hits = nullptr;         // one for each ranked user
+  // One for each ranked user.
+  const TieKey* tie_keys = nullptr;
+  Hits* hits = nullptr;
+  std::uint8_t* tied = nullptr;
   std::int32_t* top = nullptr;  // kRanks for each, or null
   int* not_finite = nullptr;    // set to 1 where a score is not finite
 };
@@ -37,9 +41,10 @@ __device__ inline bool is_finite_bits(std::uint32_t bits) {
   return (bits & 0x7f800000U) != 0x7f800000U;
 }
 
-__device__ inline RankKey load_key(const std::uint32_t* row, std::int32_t item) {
+// 0 where it is not finite.
+__device__ inline std::uint32_t load_order(const std::uint32_t* row, std::int32_t item) {
   const std::uint32_t bits = row[item];
-  return is_finite_bits(bits) ? rank_key(__uint_as_float(bits), item) : kNoKey;
+  return is_finite_bits(bits) ? score_order(__uint_as_float(bits)) : 0;
 }
 
 // Sorts keys[0, n) so that they fall; n is a power of 2. All threads of the block call it; what
@@ -82,39 +87,39 @@ __device__ inline void mask_seen(const SelectArgs& args, std::int64_t user, std:
   __syncthreads();
 }
 
-// The kRanks-th best of the threads' best keys; 1 where there are fewer.
-__device__ inline RankKey bound_of(const SelectArgs& args, const std::uint32_t* row,
-                                   RankKey* keys) {
-  RankKey best = kNoKey;
+// The kRanks-th best of the threads' best scores; 1 where there are fewer.
+__device__ inline std::uint32_t bound_of(const SelectArgs& args, const std::uint32_t* row,
+                                         RankKey* keys) {
+  std::uint32_t best = 0;
   bool bad = false;
 #pragma unroll 8
   for (std::int32_t i = static_cast<int>(threadIdx.x); i < args.n_items; i += kSelectThreads) {
     const std::uint32_t bits = row[i];
     const bool finite = is_finite_bits(bits);
     bad = bad || (!finite && bits != kMaskedBits);
-    const RankKey key = finite ? rank_key(__uint_as_float(bits), i) : kNoKey;
-    best = key > best ? key : best;
+    const std::uint32_t order = finite ? score_order(__uint_as_float(bits)) : 0;
+    best = order > best ? order : best;
   }
   if (bad) *args.not_finite = 1;
-  keys[threadIdx.x] = best;
+  keys[threadIdx.x] = first_key(best);
   sort_falling(keys, kSelectThreads);
-  const RankKey bound = keys[kRanks - 1];
+  const std::uint32_t bound = order_of_key(keys[kRanks - 1]);
   __syncthreads();
-  return bound > kNoKey ? bound : kNoKey + 1;
+  return bound > 0 ? bound : 1;
 }
 
-// Collects the keys from `bound` on; returns how many there are. The first kCandidates are kept, in
-// any order.
-__device__ inline int collect(const SelectArgs& args, const std::uint32_t* row, RankKey bound,
-                              RankKey* keys, int* shared_count) {
+// Collects the keys of scores from `bound` on; returns how many there are. The first kCandidates
+// are kept, in any order.
+__device__ inline int collect(const SelectArgs& args, const std::uint32_t* row, std::uint32_t bound,
+                              TieKey tie, RankKey* keys, int* shared_count) {
   if (threadIdx.x == 0) *shared_count = 0;
   __syncthreads();
 #pragma unroll 8
   for (std::int32_t i = static_cast<int>(threadIdx.x); i < args.n_items; i += kSelectThreads) {
-    const RankKey key = load_key(row, i);
-    if (key < bound) continue;
+    const std::uint32_t order = load_order(row, i);
+    if (order < bound) continue;
     const int at = atomicAdd(shared_count, 1);
-    if (at < kCandidates) keys[at] = key;
+    if (at < kCandidates) keys[at] = rank_key(order, i, tie);
   }
   __syncthreads();
   const int count = *shared_count;
@@ -125,13 +130,16 @@ __device__ inline int collect(const SelectArgs& args, const std::uint32_t* row, 
 // The same in pieces of kSelectThreads scores: never more than fit. Returns how many are left, not
 // sorted, the best kRanks among them.
 __device__ inline int collect_in_pieces(const SelectArgs& args, const std::uint32_t* row,
-                                        RankKey bound, RankKey* keys, int* shared_count) {
+                                        std::uint32_t least, TieKey tie, RankKey* keys,
+                                        int* shared_count) {
   if (threadIdx.x == 0) *shared_count = 0;
   __syncthreads();
+  RankKey bound = first_key(least);
   int count = 0;
   for (std::int32_t first = 0; first < args.n_items; first += kSelectThreads) {
     const std::int32_t i = first + static_cast<std::int32_t>(threadIdx.x);
-    const RankKey key = i < args.n_items ? load_key(row, i) : kNoKey;
+    const std::uint32_t order = i < args.n_items ? load_order(row, i) : 0;
+    const RankKey key = order == 0 ? kNoKey : rank_key(order, i, tie);
     if (key >= bound) keys[atomicAdd(shared_count, 1)] = key;
     __syncthreads();
     count = *shared_count;
@@ -148,13 +156,13 @@ __device__ inline int collect_in_pieces(const SelectArgs& args, const std::uint3
 }
 
 // Rank t of thread t: is its item held out?
-__device__ inline void write_hits(const SelectArgs& args, std::int64_t user, const RankKey* keys,
-                                  int count) {
+__device__ inline void write_hits(const SelectArgs& args, std::int64_t user, TieKey tie,
+                                  const RankKey* keys, int count) {
   const int rank = static_cast<int>(threadIdx.x);
   constexpr int kWords = (kRanks + 31) / 32;
   if (rank >= kWords * 32) return;  // whole warps
   const RankKey key = rank < kRanks && rank < count ? keys[rank] : kNoKey;
-  const std::int32_t item = key == kNoKey ? -1 : item_of_key(key);
+  const std::int32_t item = key == kNoKey ? -1 : item_of_key(key, tie);
   std::int64_t low = args.held_out_offsets[user];
   std::int64_t high = args.held_out_offsets[user + 1];
   const std::int64_t end = high;
@@ -173,18 +181,26 @@ __device__ inline void write_hits(const SelectArgs& args, std::int64_t user, con
   if (args.top != nullptr && rank < kRanks) args.top[user * kRanks + rank] = item;
 }
 
+// As RankedItems::tied.
+__device__ inline std::uint8_t has_one_score(const RankKey* keys, int count) {
+  const int last = (count < kRanks ? count : kRanks) - 1;
+  return last > 0 && order_of_key(keys[0]) == order_of_key(keys[last]) ? 1 : 0;
+}
+
 __global__ void __launch_bounds__(kSelectThreads)
     select_top(const __grid_constant__ SelectArgs args) {
   __shared__ RankKey keys[kCandidates];
   __shared__ int shared_count;
   std::uint32_t* row = args.scores + blockIdx.x * args.row_stride;
   const std::int64_t user = args.first_user + blockIdx.x;
+  const TieKey tie = args.tie_keys[user];
   mask_seen(args, user, row);
-  const RankKey bound = bound_of(args, row, keys);
-  int count = collect(args, row, bound, keys, &shared_count);
-  if (count > kCandidates) count = collect_in_pieces(args, row, bound, keys, &shared_count);
+  const std::uint32_t bound = bound_of(args, row, keys);
+  int count = collect(args, row, bound, tie, keys, &shared_count);
+  if (count > kCandidates) count = collect_in_pieces(args, row, bound, tie, keys, &shared_count);
   sort_candidates(keys, count);
-  write_hits(args, user, keys, count);
+  write_hits(args, user, tie, keys, count);
+  if (threadIdx.x == 0) args.tied[user] = has_one_score(keys, count);
 }
 
 }  // namespace mf

@@ -208,6 +208,10 @@ Json footer_json(const CaseResult& result, const CaseMeasures& measures, const R
   if (!measures.ranks.is_null()) footer["ranks"] = measures.ranks;
   if (!measures.exchanged.is_null()) footer["exchanged"] = measures.exchanged;
   if (!measures.peer.is_null()) footer["peer"] = measures.peer;
+  for (const auto& [metric, value] : measures.cold_ranking)
+    footer["cold_ranking"][metric.key()] = number_or_null(value);
+  if (measures.tied_users) footer["tied_users"] = *measures.tied_users;
+  if (!result.warnings.empty()) footer["warnings"] = result.warnings;
   if (!measures.user_groups.empty()) footer["user_groups"] = to_json(measures.user_groups);
   return footer;
 }

@@ -58,10 +58,11 @@ struct CaseResult {
   double wall_s = 0;
   std::int64_t best_epoch = 0;  // of the case's main metric
   std::map<Metric, MetricSummary> metrics;
-  bool bad_data = false;       // what failed was its data: malformed, missing, cut
-  Contention contention;       // with whom the case shared the machine
-  bool device_failed = false;  // nothing more can run on the device in this process
-  bool ranks_failed = false;   // one of several processes has ended: so must the run
+  bool bad_data = false;              // what failed was its data: malformed, missing, cut
+  Contention contention;              // with whom the case shared the machine
+  std::vector<std::string> warnings;  // why its numbers say less than they seem to
+  bool device_failed = false;         // nothing more can run on the device in this process
+  bool ranks_failed = false;          // one of several processes has ended: so must the run
 };
 
 struct CaseMeasures {
@@ -79,6 +80,9 @@ struct CaseMeasures {
   std::vector<DeviceReading> readings;                 // within epochs
   std::vector<DeviceReading> after;                    // right after the groups before evaluations
   std::vector<UserGroup> user_groups;
+  // Of the last evaluation, where items are ranked.
+  MetricValues cold_ranking;
+  std::optional<std::int64_t> tied_users;
   // The machine while initial factors were made and `prepare` ran, and from the first epoch to the
   // last; nothing where that did not happen.
   std::optional<HostLoad> prepare_host_load, train_host_load;

@@ -117,6 +117,18 @@ FoldInLoss CaseEvaluation::loss() const {
   return fold_in_loss(find_algorithm(item_.algorithm), item_.params);
 }
 
+void CaseEvaluation::report(CaseMeasures& measures) const {
+  measures.trivial_error = trivial_error_;
+  if (!ranks_items() || !quality_) return;
+  measures.cold_ranking = quality_->notes().cold;
+  measures.tied_users = quality_->notes().tied;
+}
+
+std::vector<std::string> CaseEvaluation::warnings() const {
+  const auto tied = quality_ ? quality_->why_tied() : std::nullopt;
+  return tied ? std::vector{*tied} : std::vector<std::string>();
+}
+
 Json CaseEvaluation::ranking_json() const { return quality_ ? quality_->ranking_json() : Json(); }
 
 }  // namespace mf

@@ -45,6 +45,9 @@ class CaseEvaluation {
 
   FoldInLoss loss() const;
   Json ranking_json() const;  // for the header; null where items are not ranked
+  // Of the last evaluation: what the footer has of it, and why it says little.
+  void report(CaseMeasures& measures) const;
+  std::vector<std::string> warnings() const;
 
  private:
   void evaluate_all(const FactorView& model, TracePoint& point);

@@ -100,7 +100,7 @@ double CaseSetup::foreign_cpu_s() const {
 void CaseSetup::report(CaseMeasures& measures) {
   measures.load_parts = data_.load_parts;
   measures.split_s = data_.split_s;
-  measures.trivial_error = evaluation_.trivial_error();
+  evaluation_.report(measures);
   device_.report(measures);
   if (!prepared_) return;
   measures.exchanged = prepared_->exchanged();

@@ -66,6 +66,7 @@ class TextProgress : public Progress {
         known ? value_text(metric_, found->second.best) : "-", format_seconds(result.train_s),
         rate_text(static_cast<double>(result.updates), result.train_s), reason,
         shared.empty() ? "" : "  contended: " + shared));
+    for (const auto& warning : result.warnings) line("  warning: " + warning);
   }
 
  protected:
@@ -190,6 +191,7 @@ class JsonProgress : public Progress {
                  {"wall_s", result.wall_s}};
     set_metrics(json, result);
     set_contention(json, result.contention);
+    if (!result.warnings.empty()) json["warnings"] = result.warnings;
     line(json);
   }
 
