@@ -17,11 +17,7 @@ namespace {
 constexpr std::int64_t kPaceNs = 100'000'000;
 constexpr int kHost = 1, kDevice = 2;  // processes, as the format has them
 
-struct Thread {
-  std::string name = "thread";
-  std::string described, facts;  // the range that the facts are about
-};
-thread_local Thread own_thread;
+thread_local std::string own_track = "thread";
 
 std::string named(std::string_view name) { return ",\"name\":" + json_text(std::string(name)); }
 
@@ -44,7 +40,7 @@ Timeline::~Timeline() {
   std::fputs("\n]\n", file_.get());
 }
 
-void Timeline::name_thread(std::string name) { own_thread.name = std::move(name); }
+void Timeline::name_thread(std::string name) { own_track = std::move(name); }
 
 std::int64_t Timeline::now_ns() const {
   return std::chrono::duration_cast<std::chrono::nanoseconds>(Clock::now() - origin_).count();
@@ -73,26 +69,9 @@ void Timeline::put(char kind, int process, const std::string& track, std::int64_
   if (std::fflush(file_.get()) != 0 && error_ == 0) error_ = errno;
 }
 
-void Timeline::begin(std::string_view name) {
-  std::string rest = named(name);
-  if (name == own_thread.described && !own_thread.facts.empty()) {
-    rest += ",\"args\":" + std::exchange(own_thread.facts, {});
-  }
-  put('B', kHost, own_thread.name, -1, rest);
-}
+void Timeline::begin(std::string_view name) { put('B', kHost, own_track, -1, named(name)); }
 
-void Timeline::end() { put('E', kHost, own_thread.name, -1, ""); }
-
-void Timeline::describe_next(std::string name, const Json& facts) {
-  own_thread.described = std::move(name);
-  own_thread.facts = json_text(facts);
-}
-
-void Timeline::counter(std::string_view name, double value) {
-  if (!std::isfinite(value)) return;  // JSON has no such number
-  put('C', kHost, own_thread.name, -1,
-      named(name) + fmt::format(R"(,"args":{{"value":{}}})", value));
-}
+void Timeline::end() { put('E', kHost, own_track, -1, ""); }
 
 void Timeline::device_range(std::string_view stream, std::string_view name, Clock::time_point start,
                             double from_s, double seconds) {

@@ -1,8 +1,7 @@
 // What a program did when, as a file that a browser draws: Chrome's trace format, an array of JSON
-// events (https://ui.perfetto.dev opens it). Each name of a thread has a track of nested ranges;
-// streams of a device have tracks of their own, and numbers that change have counters. A killed
-// program leaves all but its last tenth of a second, and an array that is not closed, which the
-// format allows.
+// events (https://ui.perfetto.dev opens it). Each name of a thread has a track of nested ranges,
+// and so has each stream of a device. A killed program leaves all but its last tenth of a second,
+// and an array that is not closed, which the format allows.
 #pragma once
 
 #include <atomic>
@@ -14,7 +13,6 @@
 #include <string_view>
 
 #include "base/clock.hpp"
-#include "base/json/json_fwd.hpp"
 
 namespace mf {
 
@@ -34,12 +32,7 @@ class Timeline {
 
   // A range of the calling thread.
   void begin(std::string_view name);
-  // Facts, an object, about the range of that name which the calling thread begins next.
-  void describe_next(std::string name, const Json& facts);
   void end();
-
-  // A number from now on.
-  void counter(std::string_view name, double value);
 
   // A range of a device's stream, from `start`, which is the host's; an outer one before those in
   // it.

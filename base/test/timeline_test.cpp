@@ -2,7 +2,6 @@
 
 #include <gtest/gtest.h>
 
-#include <cmath>
 #include <map>
 #include <set>
 
@@ -48,23 +47,17 @@ TEST(Timeline, NamesAreTextOfJsonWhateverTheyAre) {
   {
     Timeline timeline(path);
     timeline.begin("a \"quoted\"\n\xff");
-    timeline.describe_next("other", {{"x", 1}});
-    for (const char* name : {"one", "other", "other"}) timeline.begin(name);
-    for (int i = 0; i < 4; ++i) timeline.end();
-    timeline.counter("not a number", std::nan(""));
+    timeline.end();
     timeline.device_range("stream", "kernel", Clock::now(), 0.5, 0.25);
     EXPECT_EQ(timeline.flush(), "");
   }
   std::set<std::string> kinds;
-  int described = 0;
   for (const auto& event : read_json_file(path)) {
     kinds.insert(event["ph"]);
-    if (event["ph"] == "B" && event.contains("args")) ++described;
     if (event["ph"] == "X") {
       EXPECT_EQ(event["dur"], 250000);
     }
   }
-  EXPECT_EQ(described, 1);
   EXPECT_EQ(kinds, (std::set<std::string>{"M", "B", "E", "X"}));
 }
 

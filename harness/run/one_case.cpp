@@ -5,6 +5,7 @@
 #include "base/error.hpp"
 #include "base/json/json_values.hpp"
 #include "base/log.hpp"
+#include "base/timeline.hpp"
 
 namespace mf {
 namespace {
@@ -58,7 +59,9 @@ CaseResult run_one(const CaseTask& task, std::size_t index, std::size_t count,
                               index, count);
   make_room(task.result_file);
   if (!options.share) context.store.clear();
+  if (Timeline* timeline = Timeline::current()) timeline->begin(task.item.id);
   const CaseResult result = run_case(task, options, context.store, context.progress);
+  if (Timeline* timeline = Timeline::current()) timeline->end();
   context.progress.end_case(result);
   if (result.device_failed) {
     fail(ErrorKind::device,

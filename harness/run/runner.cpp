@@ -27,7 +27,6 @@ class CaseRun {
   }
 
   CaseResult run() {
-    report_.begin();
     const PhaseScope range(&ranges_, "case");
     try {
       run_or_refuse();
@@ -94,7 +93,7 @@ class CaseRun {
 
   void run_group(const EpochArgs& first, std::int64_t count) {
     PreparedCase& algorithm = *setup_.prepared();
-    report_.begin_group(first, count);
+    report_.begin_group(first);
     const auto epochs = [&] { updates_ += algorithm.run_epochs(first, count); };
     const auto timed = [&] { clock_.time_group(count, epochs, algorithm.own_clock()); };
     const auto on_all_ranks = [&] { ranks_.epochs(first, count, timed); };

@@ -3,24 +3,10 @@
 #include <fmt/core.h>
 
 #include "base/error.hpp"
-#include "base/timeline.hpp"
 #include "harness/results/meaning/case_clocks.hpp"
 #include "harness/run/plan/preflight.hpp"
 
 namespace mf {
-namespace {
-
-// As counters beside what ran.
-void show(const DeviceReading& reading) {
-  Timeline* timeline = Timeline::current();
-  if (timeline == nullptr) return;
-  if (reading.sm_clock_hz) timeline->counter("SM clock, MHz", *reading.sm_clock_hz * 1e-6);
-  if (reading.power_w) timeline->counter("power, W", *reading.power_w);
-  if (reading.temperature_c) timeline->counter("temperature, C", *reading.temperature_c);
-}
-
-}  // namespace
-
 std::optional<std::string> CaseDevice::why_not_opened(const Case& item, std::int64_t ratings) {
   if (!needs_device(item)) return std::nullopt;
   try {
@@ -36,11 +22,7 @@ std::optional<std::string> CaseDevice::why_not_opened(const Case& item, std::int
 }
 
 void CaseDevice::watch() {
-  sampler_ = std::make_unique<DeviceSampler>([this] {
-    const DeviceReading reading = clock_->reading();
-    show(reading);
-    return reading;
-  });
+  sampler_ = std::make_unique<DeviceSampler>([this] { return clock_->reading(); });
   const PhaseScope range(&ranges_, kWatchRange);
   energy_ =
       std::make_unique<EnergyMeter>([this] { return clock_->energy_j(); }, options_.watch_pace_s,

@@ -7,19 +7,10 @@
 #include <new>
 #include <system_error>
 
-#include "base/timeline.hpp"
 #include "harness/results/meaning/case_clocks.hpp"
 
 namespace mf {
 namespace {
-
-// As counters beside what ran.
-void show(const TracePoint& point) {
-  Timeline* timeline = Timeline::current();
-  if (timeline == nullptr) return;
-  for (const auto& [metric, value] : point.metrics) timeline->counter(metric.key(), value);
-  timeline->counter("epoch", static_cast<double>(point.epoch));
-}
 
 Status status_of(CaseOver::Why why) {
   switch (why) {
@@ -90,17 +81,8 @@ CaseReport::CaseReport(const CaseTask& task, const Case& item, const RunOptions&
   facts_.profile = options.profile;
 }
 
-void CaseReport::begin() const {
-  if (Timeline* timeline = Timeline::current())
-    timeline->describe_next("case", {{"case", item_.id}, {"algorithm", item_.algorithm}});
-}
-
-void CaseReport::begin_group(const EpochArgs& first, std::int64_t count) const {
+void CaseReport::begin_group(const EpochArgs& first) const {
   if (options_.profile && first.epoch == options_.profile->warmup + 1) ranges_.begin_profile();
-  Timeline* timeline = Timeline::current();
-  if (timeline == nullptr) return;
-  timeline->describe_next(
-      "epoch", {{"first", first.epoch}, {"count", count}, {"learning_rate", first.learning_rate}});
 }
 
 void CaseReport::end_group(const EpochArgs& first, std::int64_t count) const {
@@ -122,7 +104,6 @@ void CaseReport::header(CaseSetup& setup) {
 }
 
 void CaseReport::trace(const TracePoint& point, CaseResult& result) {
-  show(point);
   const PhaseScope range(&ranges_, kSaveRange);
   tell([&] { writer_.append(point.to_json()); });
   for (const auto& [metric, value] : point.metrics) note(metric, value, point.epoch, result);

@@ -27,9 +27,8 @@ class CaseReport {
   CaseReport(const CaseTask& task, const Case& item, const RunOptions& options, Ranges& ranges,
              Progress& progress);
 
-  // Names what comes next, for a timeline and a profiler.
-  void begin() const;
-  void begin_group(const EpochArgs& first, std::int64_t count) const;
+  // A profiler records some groups of epochs only.
+  void begin_group(const EpochArgs& first) const;
   void end_group(const EpochArgs& first, std::int64_t count) const;
 
   void describe_machine() { facts_.environment = environment_json(options_.command_line); }
