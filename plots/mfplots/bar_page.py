@@ -15,14 +15,13 @@ from matplotlib.ticker import FuncFormatter, MaxNLocator
 from mfplots.metrics import Interval
 from mfplots.palette import BLACK
 from mfplots.published import Point
-from mfplots.recipes import Recipe
-from mfplots.series import Panel, View
 from mfplots.sheet import Page, Sheet, fit
 from mfplots.style import Look, log_axis, words_size
 
 WIDTH = 3.4        # of the axes, inches
 LABEL_WIDTH = 2.3  # of the names to their left
 WORDS_WIDTH = 3.0  # of the values to their right
+PITCH = 0.42       # of the rows
 LOG_FROM = 30      # logarithmic where the bars differ by more than this
 
 Tick = Callable[[float, int], str]  # a value of the axis in words
@@ -48,23 +47,32 @@ class Mark:
     text: str
 
 
-def sheet_of(view: View, recipe: Recipe, points: Sequence[Point], title: str,
-             pitch: float) -> Sheet:
-    extra = [sum(p.dataset == panel.dataset for p in points) for panel in view.panels]
-    heights = [pitch * (len(panel.series) + n) + 0.25 for panel, n in zip(view.panels, extra)]
-    specs = ", ".join(dict.fromkeys(view.cases["spec_name"].dropna()))
-    return Sheet(recipe.title or f"{specs}: {title}", heights, 1, WIDTH)
+@dataclass(frozen=True)
+class Rows:
+    """A panel: bars with the label of each row, and published marks below them."""
+
+    title: str
+    labels: Sequence[str]
+    bars: Sequence[Bar]
+    x_label: str
+    marks: Sequence[Mark] = ()
 
 
-def published_marks(points: Sequence[Point], panel: Panel, first: int,
-                    text: Callable[[float], str]) -> list[Mark]:
-    own = [p for p in points if p.dataset == panel.dataset]
-    return [Mark(first + i, p.x, f"{p.label}: {text(p.x)}") for i, p in enumerate(own)]
+def bar_sheet(title: str, panels: Sequence[Rows], tick: Tick, pitch: float = PITCH, origin: float | None = None,
+              closeup: bool = False, frames: bool = True) -> Sheet:
+    sheet = Sheet(title, [pitch * (len(rows.labels) + len(rows.marks)) + 0.25 for rows in panels], 1, WIDTH)
+    for axes, rows in zip(sheet.axes, panels):
+        _draw_bars(axes, rows.title, rows.labels, rows.bars, rows.marks, origin, tick, closeup, frames)
+        axes.set_xlabel(rows.x_label + (", log scale" if axes.get_xscale() == "log" else ""))
+    return sheet
 
 
-def draw_bars(axes: Axes, title: str, labels: Sequence[str], bars: Sequence[Bar],
-              marks: Sequence[Mark], origin: float | None, tick: Tick,
-              closeup: bool = False, frames: bool = True) -> None:
+def published_marks(points: Sequence[Point], first: int, text: Callable[[float], str]) -> list[Mark]:
+    return [Mark(first + i, p.x, f"{p.label}: {text(p.x)}") for i, p in enumerate(points)]
+
+
+def _draw_bars(axes: Axes, title: str, labels: Sequence[str], bars: Sequence[Bar],
+               marks: Sequence[Mark], origin: float | None, tick: Tick, closeup: bool, frames: bool) -> None:
     """`labels`: of the rows. `origin`: where bars begin on a logarithmic axis; None: dots there, for
     want of a zero. `closeup`: dots on an axis around the values, for errors, which differ little.
     `frames`: whether a bar without a value is drawn as an empty one."""

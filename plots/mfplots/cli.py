@@ -1,4 +1,4 @@
-"""python3 -m mfplots [table | report] RESULTS...: figures, a table or a page from result files."""
+"""python3 -m mfplots [table] RESULTS...: figures, or a table, from result files."""
 
 from __future__ import annotations
 
@@ -18,22 +18,20 @@ from mfplots.load import Results, load
 from mfplots.metrics import Target
 from mfplots.printable import say
 from mfplots.recipes import Recipe, read_recipes
-from mfplots.report import report_html
 from mfplots.series import make_view
 from mfplots.sheet import FORMATS
 from mfplots.summary import CLOCK_NAMES, Question
 from mfplots.table import table_text
 from mfplots.widths import WIDTHS
 
-COMMANDS = ("table", "report")
 PACKED = ".jsonl.xz"  # results/ml-1m.jsonl.xz stands in the place of the folder results/ml-1m
 
 
 def main(arguments: Sequence[str]) -> int:
-    command = arguments[0] if arguments and arguments[0] in COMMANDS else "figures"
-    options = _parser(command).parse_args(arguments[command in COMMANDS:])
+    table = list(arguments[:1]) == ["table"]
+    options = _parser(table).parse_args(arguments[table:])
     try:
-        code = {"figures": _figures, "table": _table, "report": _report}[command](options)
+        code = (_table if table else _figures)(options)
         sys.stdout.flush()
         return code
     except BrokenPipeError:  # nobody reads on, as after `| head`
@@ -44,9 +42,8 @@ def main(arguments: Sequence[str]) -> int:
         return 1
 
 
-def _parser(command: str) -> argparse.ArgumentParser:
-    name = "mfplots" if command == "figures" else f"mfplots {command}"
-    parser = argparse.ArgumentParser(prog=name, description=__doc__)
+def _parser(table: bool) -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="mfplots table" if table else "mfplots", description=__doc__)
     parser.add_argument("results", nargs="+", metavar="RESULTS",
                         help="result folder, also packed, .jsonl file, or .json file of a benchmark")
     parser.add_argument("--target", type=float, metavar="VALUE",
@@ -57,7 +54,7 @@ def _parser(command: str) -> argparse.ArgumentParser:
                         help="algorithm, or label, that speed-ups are over (default: the spec's)")
     parser.add_argument("--clock", choices=tuple(CLOCK_NAMES),
                         help="of times and speed-ups (default: train_s)")
-    if command == "table":
+    if table:
         parser.add_argument("--latex", action="store_true", help="a LaTeX tabular (booktabs)")
     else:
         parser.add_argument("--out", type=Path, metavar="DIR",
@@ -95,22 +92,6 @@ def _figures(options: argparse.Namespace) -> int:
 def _table(options: argparse.Namespace) -> int:
     view, question = make_view(load(options.results)), _question(options)
     say(latex_text(view, question) if options.latex else table_text(view, question))
-    return 0
-
-
-def _report(options: argparse.Namespace) -> int:
-    results = load(options.results)
-    view = make_view(results)
-    sources = _Sources(results, None)
-    written = _draw_all(options, sources, [*{*_formats(options.format), "svg"}])
-    vectors = [path for path in written if path.suffix == ".svg"]
-    title = "mfbench: " + ", ".join(dict.fromkeys(view.cases["spec_name"].dropna()))
-    out = _out(options)
-    out.mkdir(parents=True, exist_ok=True)
-    page = out / "report.html"
-    page.write_text(report_html(title, view, _question(options), vectors), encoding="utf-8")
-    for path in [*written, page]:
-        say(path)
     return 0
 
 

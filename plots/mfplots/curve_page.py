@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import pandas as pd
 from matplotlib.axes import Axes
@@ -54,9 +54,7 @@ def draw_curves(view: View, recipe: Recipe, x: Quantity, y: Quantity, title: str
     shown = [p for p in points if p.dataset in datasets and p not in foreign]
     parts = [part for panel, curves in zip(view.panels, whole)
              for part in in_parts(panel, curves, [p for p in shown if p.dataset == panel.dataset])]
-    if len(parts) > len(view.panels):
-        recipe = replace(recipe, columns=recipe.columns or 2)
-    sheet = curve_sheet(len(parts), recipe, title, view)
+    sheet = curve_sheet(len(parts), recipe, title, view, 2 if len(parts) > len(view.panels) else 0)
     notes = [absent_note(points, datasets), foreign_note(foreign)]
     for axes, part in zip(sheet.axes, parts):
         panel, own = part.panel, part.points
@@ -148,11 +146,10 @@ def _part_legend(part: Part, looks_of: Mapping[str, Look]) -> list[Line2D | Patc
     return handles + point_handles(part.points)
 
 
-def curve_sheet(n: int, recipe: Recipe, title: str, view: View) -> Sheet:
-    columns = recipe.columns or (2 if n in (2, 4) else min(n, 3))
+def curve_sheet(n: int, recipe: Recipe, title: str, view: View, columns: int = 0) -> Sheet:
+    columns = columns or (2 if n in (2, 4) else min(n, 3))
     width, height = (6.2, 3.8) if n == 1 else (4.4, 3.2)
-    specs = ", ".join(dict.fromkeys(view.cases["spec_name"].dropna()))
-    return Sheet(recipe.title or f"{specs}: {title}", [height] * n, columns, width)
+    return Sheet(recipe.title or f"{view.specs}: {title}", [height] * n, columns, width)
 
 
 def draw_panel(axes: Axes, curves: Sequence[Curve], looks_of: Mapping[str, Look],

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 import pandas as pd
@@ -31,33 +31,26 @@ class Point:
         return bool(self.source)
 
 
-def curve_points(request: Published | None) -> list[Point]:
-    """RMSE points: rows of the metric test_rmse at x, and time_to_rmse_R at (value, R)."""
-    def point(row: pd.Series) -> tuple[float, float] | None:
+def points_of(request: Published | None) -> list[Point]:
+    """Rows of the metric that the recipe names, at x; without one, those of time_to_rmse_R, at
+    (value, R)."""
+    def place(row: pd.Series) -> tuple[float, float]:
+        if request.metric:
+            return _number(row, "x"), _number(row, "value")
         target = _TIME_TO.match(row["metric"])
-        if target:
-            return _number(row, "value") * request.x_factor, float(target[1])
-        if row["metric"] == "test_rmse":
-            return _number(row, "x") * request.x_factor, _number(row, "value")
-        return None
+        if not target:
+            raise PlotError(f"{request.csv}: the metric {row['metric']} has no place in this figure; name the "
+                            'rows to draw by "metric", or narrow the filter to time_to_rmse_<R>')
+        return _number(row, "value"), float(target[1])
 
-    return _points(request, point, "test_rmse, time_to_rmse_<R>")
-
-
-def metric_points(request: Published | None, placed: bool = True) -> list[Point]:
-    """Rows of the metric that the recipe names, at x; at 0 where the figure has no x."""
-    if request is not None and not request.metric:
-        raise PlotError('published: name the rows to draw by "metric"')
-    def point(row: pd.Series) -> tuple[float, float]:
-        x = _number(row, "x") * request.x_factor if placed else 0.0
-        return x, _number(row, "value")
-
-    return _points(request, point, "the named metric")
+    return _points(request, place)
 
 
 def value_points(request: Published | None) -> list[Point]:
     """Rows of the metric that the recipe names, their value as x: for bars."""
-    return [replace(p, x=p.y, y=0.0) for p in metric_points(request, placed=False)]
+    if request is not None and not request.metric:
+        raise PlotError('published: name the rows to draw by "metric"')
+    return _points(request, lambda row: (_number(row, "value"), 0.0))
 
 
 def fits(point: Point, kind: str, methods: Collection[str]) -> bool:
@@ -92,31 +85,13 @@ def left_out_note(published: Sequence[Point], drawn: Sequence[Point], datasets: 
         "Published rates are of SGD: not drawn among those of another method."
 
 
-def speedup_points(request: Published | None) -> list[Point]:
-    return _points(request, lambda row: (_number(row, "value"), 0.0)
-                   if "speedup" in row["metric"] else None, "speedup")
-
-
-def throughput_points(request: Published | None) -> list[Point]:
-    return _points(request, lambda row: (_number(row, "value"), 0.0)
-                   if row["metric"] == "updates_per_s" else None, "updates_per_s")
-
-
-def _points(request: Published | None, place: Callable[[pd.Series], tuple[float, float] | None],
-            metrics: str) -> list[Point]:
-    if request is None:
-        return []
+def _points(request: Published | None, place: Callable[[pd.Series], tuple[float, float]]) -> list[Point]:
     points = []
-    for _, row in _rows(request).iterrows():
-        where = place(row)
-        if where is None:
-            raise PlotError(f"{request.csv}: the metric {row['metric']} has no place in this "
-                            f"figure, which takes {metrics}; narrow the filter")
+    for _, row in _rows(request).iterrows() if request is not None else ():
         for dataset in _datasets(request, row["dataset"]):
-            of = "" if dataset == row["dataset"] else f" on {row['dataset']}"
-            label = f"published{of}: {row['system']}, {row['hardware']}"
-            source = "" if dataset == row["dataset"] else row["dataset"]
-            points.append(Point(dataset, label, *where, row["system"], source))
+            other = dataset != row["dataset"]
+            label = f"published{' on ' + row['dataset'] if other else ''}: {row['system']}, {row['hardware']}"
+            points.append(Point(dataset, label, *place(row), row["system"], row["dataset"] if other else ""))
     return points
 
 

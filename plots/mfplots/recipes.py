@@ -15,23 +15,21 @@ from mfplots.summary import CLOCK_NAMES, Question, is_number, parse_target
 SCALES = ("auto", "linear", "log")
 CHOICES = {"x_scale": SCALES, "y_scale": SCALES, "band": ("minmax", "iqr", "none"),
            "clock": tuple(CLOCK_NAMES), "part": ("test", "train")}
-TYPES: dict[str, Any] = {
-    "figure": str, "name": str, "title": str, "filter": dict, "columns": int, "baseline": str,
-    "unfinished": bool, "optional": bool, "peaks": dict, "target_rmse": (int, float, dict), "csv": str,
-    "x_factor": (int, float), "dataset": dict, "x": str, "y": str, "panel_by": str,
-    "epoch": int, "relative": bool, "metric": str, "stack_by": str,
-    "cumulative": dict}
+PEAKS = ("bytes_per_s", "flops_per_s")
+TYPES: dict[str, type] = {
+    **dict.fromkeys(("figure", "name", "title", "baseline", "csv", "x", "y", "panel_by", "metric", "stack_by"), str),
+    **dict.fromkeys(("filter", "peaks", "dataset", "cumulative"), dict),
+    **dict.fromkeys(("unfinished", "optional", "relative"), bool)}
 
 
 @dataclass(frozen=True)
 class Published:
-    """Points from a CSV of published numbers. `filter` by its columns; `x_factor` turns its x (or
-    seconds) into the figure's; `dataset` maps its data-set names to one or a list of those of the
-    results; `metric` names the rows to draw where a figure can show any metric."""
+    """Points from a CSV of published numbers. `filter` by its columns; `dataset` maps its data-set
+    names to one or a list of those of the results; `metric` names the rows to draw where a figure
+    can show any metric."""
 
     csv: str
     filter: Mapping[str, Any] = field(default_factory=dict)
-    x_factor: float = 1.0
     dataset: Mapping[str, Any] = field(default_factory=dict)
     metric: str = ""
 
@@ -50,22 +48,19 @@ class Recipe:
     y_range: tuple[float, float] | None = None  # empty: the range in which the series differ
     band: str = "minmax"            # over seeds
     clock: str = "train_s"
-    columns: int = 0                # panels a row; 0: by their number
     panel_by: str = ""              # sweep, benchmark-bars: a parameter, a panel a value
     stack_by: str = ""              # benchmark-bars: a parameter, whose values stack up in one bar
     # benchmark-bars: where each value of stack_by includes those before it, the values in that
     # order with the names of what each adds
     cumulative: Mapping[str, str] = field(default_factory=dict)
-    epoch: int = 0                  # sweep, metric-bars: values at this epoch; 0: at the end
-    relative: bool = False          # user-groups: over the RMSE of all users; benchmark-bars:
-                                    # over the baseline
+    relative: bool = False          # benchmark-bars: over the baseline
     part: str = "test"              # user-groups: test or train
     target_rmse: float | Mapping[str, float] | None = None
     target: Target | None = None    # {"metric", "value"}, before target_rmse
     baseline: str | None = None
     unfinished: bool = False        # draw cases without a footer too
     optional: bool = False          # left out, with the reason, where the results do not allow it
-    peaks: Mapping[str, Mapping[str, float]] = field(default_factory=dict)  # by hardware
+    peaks: Mapping[str, float] = field(default_factory=dict)  # benchmark-bars: of its device
     published: Published | None = None
 
     @property
@@ -95,14 +90,10 @@ def parse_recipe(data: Any, where: str) -> Recipe:
         if data.get(key, choices[0]) not in choices:
             raise PlotError(f"{where}.{key}: {data[key]!r}{hint(str(data[key]), choices)}")
     values = dict(data)
-    if values.get("published") is not None:
-        values["published"] = _parse_published(values["published"], where)
-    if values.get("y_range") is not None:
-        values["y_range"] = _parse_range(values["y_range"], f"{where}.y_range")
+    for key, parse in (("published", _parse_published), ("y_range", _parse_range), ("target", parse_target)):
+        if values.get(key) is not None:
+            values[key] = parse(values[key], f"{where}.{key}")
     _check_numbers(data, where)
-    if values.get("target") is not None:
-        values["target"] = parse_target(values["target"], f"{where}.target")
-    _check_peaks(values.get("peaks", {}), f"{where}.peaks")
     return Recipe(**values)
 
 
@@ -118,9 +109,9 @@ def _check_keys(data: Any, kind: type, where: str) -> None:
 
 
 def _parse_published(data: Any, where: str) -> Published:
-    _check_keys(data, Published, f"{where}.published")
+    _check_keys(data, Published, where)
     if "csv" not in data:
-        raise PlotError(f'{where}.published: no "csv"')
+        raise PlotError(f'{where}: no "csv"')
     folder = Path(where.rsplit("[", 1)[0]).parent
     return Published(**{**data, "csv": str(folder / data["csv"])})
 
@@ -133,23 +124,14 @@ def _parse_range(data: Any, where: str) -> tuple[float, float]:
 
 
 def _check_numbers(data: Mapping[str, Any], where: str) -> None:
-    for key in ("columns", "epoch"):
-        if isinstance(data.get(key), bool) or (data.get(key) or 0) < 0:
-            raise PlotError(f"{where}.{key}: found {data[key]!r}, expected a number from 0")
-    named = data.get("target_rmse")
-    for value in named.values() if isinstance(named, dict) else [named]:
-        if value is not None and not is_number(value):
-            raise PlotError(f"{where}.target_rmse: found {value!r}, expected a number")
-
-
-def _check_peaks(data: Any, where: str) -> None:
-    for hardware, rates in data.items():
-        if not isinstance(rates, dict) or not all(is_number(rate) and rate > 0 for rate in rates.values()):
-            raise PlotError(f'{where}.{hardware}: found {rates!r}, expected {{"bytes_per_s": 4e12}} or "flops_per_s"')
-        for key in [hardware, *rates]:
-            known = ("cpu", "cuda") if key == hardware else ("bytes_per_s", "flops_per_s")
-            if key not in known:
-                raise PlotError(f'{where}: unknown key "{key}"{hint(key, known)}')
+    for key in ("target_rmse", "peaks"):
+        named = data.get(key)
+        for value in named.values() if isinstance(named, dict) else [named]:
+            if value is not None and not (is_number(value) and value > 0):
+                raise PlotError(f"{where}.{key}: found {value!r}, expected a number above 0")
+    for key in data.get("peaks", {}):
+        if key not in PEAKS:
+            raise PlotError(f'{where}.peaks: unknown key "{key}"{hint(key, PEAKS)}')
 
 
 def _check_names(recipes: list[Recipe], path: Path) -> None:

@@ -126,6 +126,10 @@ class View:
     versus: View | None = None  # the same spec run elsewhere, for figures that compare the two
 
     @property
+    def specs(self) -> str:
+        return ", ".join(dict.fromkeys(self.cases["spec_name"].dropna()))
+
+    @property
     def labels(self) -> list[str]:
         """Each label once, in order of appearance: the order of colours."""
         return list(dict.fromkeys(s.label for panel in self.panels for s in panel.series))

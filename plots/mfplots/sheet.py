@@ -11,6 +11,8 @@ from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.legend import Legend
+from matplotlib.text import Text
+from matplotlib.transforms import Bbox
 
 from mfplots.widths import OWN, Width
 
@@ -46,7 +48,7 @@ class Sheet:
         rows = [heights[i:i + self.columns] for i in range(0, len(heights), self.columns)]
         self.width = self.columns * panel_width + (self.columns - 1) * gap[0]
         self.height = sum(max(row) for row in rows) + (len(rows) - 1) * gap[1]
-        self.figure = Page(figsize=(self.width, self.height))
+        self.figure = Page(figsize=(self.width, self.height), dpi=DPI)
         self.canvas = FigureCanvasAgg(self.figure)
         self.axes: list[Axes] = [self.figure.add_axes((0, 0, 1, 1), label=str(i))
                                  for i in range(len(heights))]
@@ -75,11 +77,11 @@ class Sheet:
             self._small_print = []
 
     def save(self, base: Path, formats: Sequence[str]) -> list[Path]:
-        self._arrange()
+        page = self._arrange().padded(PAD)  # "tight" would draw it twice in every format
         paths = []
         for kind in formats:
             path = base.with_name(f"{base.name}.{kind}")
-            self.figure.savefig(path, format=kind, dpi=DPI, bbox_inches="tight", pad_inches=PAD,
+            self.figure.savefig(path, format=kind, dpi=DPI, bbox_inches=page,
                                 metadata=METADATA[kind])
             paths.append(path)
         return paths
@@ -97,12 +99,14 @@ class Sheet:
             free = below[row // self.columns] if below else 0.0
             top -= max(self._heights[i] for i in panels) + self._gap[1] + free
 
-    def _arrange(self) -> None:
-        """Stacks what lies around the panels by its measured size; save() crops to what is."""
+    def _arrange(self) -> Bbox:
+        """Stacks what lies around the panels by its measured size; returns what is covered, in inches."""
         if self._page.inches:
             self._fit(self._page.inches - 2 * PAD)
         self._place_panel_legends()
-        left, right, bottom, top = self._edges()
+        panels = self._inches([*(axes.get_tightbbox(self.canvas.get_renderer()) for axes in self.axes),
+                               *map(self._extent, self.figure.legends)])
+        left, bottom, right, top = panels.extents
         if self._page.inches:
             right = left + self._page.inches - 2 * PAD
             self._rule(left, right, top)
@@ -116,15 +120,14 @@ class Sheet:
                    "\n".join(fit(line, right - left, self._page.small)
                              for line in self._small_print), "top",
                    fontsize=self._page.small, color="#444444", linespacing=1.35)
+        around = map(self._extent, [*self.figure.texts, *self.figure.legends])
+        return Bbox.union([panels, self._inches([*around])])
 
-    def _edges(self) -> tuple[float, float, float, float]:
-        self.figure.draw_without_rendering()
-        boxes = [axes.get_tightbbox(self.canvas.get_renderer()) for axes in self.axes]
-        boxes += [legend.get_window_extent(self.canvas.get_renderer())
-                  for legend in self.figure.legends]
-        inch = self.figure.dpi
-        return (min(box.x0 for box in boxes) / inch, max(box.x1 for box in boxes) / inch,
-                min(box.y0 for box in boxes) / inch, max(box.y1 for box in boxes) / inch)
+    def _extent(self, item: Legend | Text) -> Bbox:
+        return item.get_window_extent(self.canvas.get_renderer())
+
+    def _inches(self, boxes: Sequence[Bbox]) -> Bbox:
+        return Bbox(Bbox.union(boxes).get_points() / self.figure.dpi)
 
     def _fit(self, inches: float) -> None:
         """As many panels side by side as have room; what words take is left for them."""
@@ -201,8 +204,8 @@ class Sheet:
         """As many columns as fit; returns the lower edge in inches."""
         for columns in range(min(4, len(self._legend)), 0, -1):
             legend = self._legend_at(self._legend, left, top, columns)
-            self.figure.draw_without_rendering()  # lines of one label are known after it
-            box = legend.get_window_extent(self.canvas.get_renderer())
+            legend.draw(self.canvas.get_renderer())  # lines of one label are known after it
+            box = self._extent(legend)
             if box.width / self.figure.dpi <= right - left or columns == 1:
                 break
             legend.remove()

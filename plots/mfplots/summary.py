@@ -85,7 +85,7 @@ def to_the_end(series: Series, numbers: Sequence[float]) -> list[float]:
 
 def end_times(series: Series, clock: str) -> list[float]:
     """To the last evaluated point of each finished case; NaN for who did not complete."""
-    return to_the_end(series, _last(series, clock))
+    return to_the_end(series, last(series, clock))
 
 
 def status_text(cases: pd.DataFrame) -> str:
@@ -219,19 +219,25 @@ def times_to_target(series: Series, target: Target | None, clock: str) -> list[f
 def throughputs(series: Series, clock: str) -> list[float]:
     """Updates per second of each finished case, at its last evaluated epoch; NaN for who did not
     complete."""
-    return metrics.rates(_last(series, "updates"), end_times(series, clock))
+    return metrics.rates(last(series, "updates"), end_times(series, clock))
 
 
 def declared_rates(series: Series, amount: str, clock: str) -> list[float]:
     """Declared work (`work_bytes`, `work_flops`) of the epochs done, per second."""
     per_epoch = series.finished[amount].astype(float)
-    totals = [a * e for a, e in zip(per_epoch, _last(series, "epoch"))]
+    totals = [a * e for a, e in zip(per_epoch, last(series, "epoch"))]
     return metrics.rates(totals, end_times(series, clock))
 
 
-def _last(series: Series, column: str) -> list[float]:
+def last(series: Series, column: str) -> list[float]:
+    """Of each finished case, at its last evaluated point."""
     traces = [series.traces[i] for i in series.finished.index]
-    return [float(t[column].iloc[-1]) if len(t) else math.nan for t in traces]
+    return [float(t[column].iloc[-1]) if len(t) and column in t else math.nan for t in traces]
+
+
+def bests(series: Series, metric: str) -> list[float]:
+    """Of each finished case."""
+    return [metrics.best_of(series.traces[i].get(metric, []), metric) for i in series.finished.index]
 
 
 def _row(panel: Panel, series: Series, question: Question) -> Row:
@@ -241,11 +247,10 @@ def _row(panel: Panel, series: Series, question: Question) -> Row:
     base = find_baseline(panel, series, name) if name else "no baseline named"
     done = series.finished
     judged_by = metric_of(series)
-    bests = [metrics.best_of(series.traces[i][judged_by], judged_by) for i in done.index]
     return Row(
         panel=panel, series=series, target=target, n=len(done),
         not_reached=sum(math.isnan(t) for t in times),
-        metric=judged_by, best=metrics.spread(bests),
+        metric=judged_by, best=metrics.spread(bests(series, judged_by)),
         time=metrics.spread(times),
         median_time=metrics.censored_median(times),
         median_answer=metrics.censored_median(times_to_target(series, target, ANSWER)),

@@ -16,3 +16,26 @@ def rich(tmp_path_factory):
     from synthetic import rich_cases, write
 
     return write(tmp_path_factory.mktemp("rich"), rich_cases(), spec=True)
+
+
+@pytest.fixture
+def unlaid(monkeypatch):
+    """Pages are neither laid out nor rendered, which takes the most of the time: an SVG holds their words."""
+    from mfplots.sheet import Sheet
+
+    def words(sheet):
+        handles = [handle for own in [sheet._legend, *sheet._panel_legends] for handle in own]
+        yield from [sheet._title, *(handle.get_label() for handle in handles)]
+        for axes in sheet.axes:
+            yield from [axes.get_title(loc="left"), axes.get_xlabel(), axes.get_ylabel()]
+            yield from (text.get_text() for text in [*axes.texts, *axes.get_xticklabels(), *axes.get_yticklabels()])
+        yield from sheet._small_print
+
+    def save(sheet, base, formats):
+        text = "".join(f"<text>{' '.join(one.split())}</text>" for one in words(sheet))
+        paths = [base.with_name(f"{base.name}.{kind}") for kind in formats]
+        for path in paths:
+            path.write_text(text, encoding="utf-8")
+        return paths
+
+    monkeypatch.setattr(Sheet, "save", save)

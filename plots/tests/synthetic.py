@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 import statistics
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
+
+from mfplots.cli import main
 from mfplots.load import load
 from mfplots.series import View, make_view
 from mfplots.summary import Question, summarise
@@ -228,3 +232,23 @@ def view_of(folder: Path, cases: Sequence[Made]) -> View:
 
 def rows_of(folder: Path, cases: Sequence[Made], question: Question = Question()) -> dict[str, Any]:
     return {row.series.label: row for row in summarise(view_of(folder, cases), question)}
+
+
+def svg_text(path: Path) -> str:
+    """The words of an SVG, in order."""
+    return " ".join(re.findall(r"<text[^>]*>([^<]*)</text>", path.read_text(encoding="utf-8")))
+
+
+def draw(folder: Path, tmp_path: Path, recipe: Json, *options: str) -> tuple[int, str, Any]:
+    """(exit code, words of the SVG, table) of one recipe drawn from `folder`."""
+    path, out = tmp_path / "recipe.json", tmp_path / "out"
+    path.write_text(json.dumps({"name": "it", **recipe}))
+    status = main([str(folder), "--recipe", str(path), "--out", str(out), "--format", "svg", *options])
+    return (status, "", None) if status else (status, svg_text(out / "it.svg"), pd.read_csv(out / "it.csv"))
+
+
+def published(tmp_path: Path, *rows: str, **keys: Any) -> Json:
+    """A recipe's request for these rows."""
+    head = "source,exhibit,dataset,system,hardware,x_name,x,metric,value,unit,how\n"
+    (tmp_path / "numbers.csv").write_text(head + "\n".join(rows) + "\n")
+    return {"csv": "numbers.csv", **keys}

@@ -4,12 +4,9 @@ import json
 import math
 import re
 
-import pandas as pd
 import pytest
-from synthetic import Made, lines, rows_of, view_of, write, write_lines
-from test_figures import svg_text
+from synthetic import Made, draw, lines, rows_of, view_of, write, write_lines
 
-from mfplots.cli import main
 from mfplots.figures.clocks import stack_of
 from mfplots.load import load
 from mfplots.series import make_view, methods_apart
@@ -20,18 +17,12 @@ FAST = ((0, 0.0, 2.0), (1, 0.1, 1.0), (2, 0.2, 0.9))
 MISSES = ((0, 0.0, 2.0), (1, 0.1, 1.0), (2, 0.2, 0.96))
 
 
-def draw(folder, cases, figure, *options):
-    out = folder / "out"
-    assert main([str(write(folder / "run", cases)), "--figure", figure, "--out", str(out),
-                 "--format", "svg", *options]) == 0
-    return svg_text(out / f"{figure}.svg"), pd.read_csv(out / f"{figure}.csv")
+pytestmark = pytest.mark.usefixtures("unlaid")
 
 
-def recipe_of(folder, text):
-    folder.mkdir(parents=True, exist_ok=True)
-    path = folder / "recipe.json"
-    path.write_text(text)
-    return "--recipe", str(path)
+def drawn(folder, cases, recipe, *options):
+    _, words, table = draw(write(folder / "run", cases), folder, recipe, *options)
+    return words, table.set_index("series")
 
 
 def test_an_answer_that_was_prepared_for_long_is_late(tmp_path):
@@ -128,15 +119,13 @@ def test_a_clock_that_moved_is_marked_in_table_and_small_print(tmp_path):
     cases += [Made("fused", seed=1, clock_seen=still), Made("fused", seed=2, clock_seen=moved)]
     text = table_text(view_of(tmp_path / "a", cases), Question(baseline="als"))
     assert "SM clock moved in 1 of 2: 1740 to 1935 MHz" in text
-    words, _ = draw(tmp_path / "b", cases, "rmse-time")
+    words, _ = drawn(tmp_path / "b", cases, {"figure": "rmse-time"})
     assert "SM clock moved by more than 2 % within 1 of 4 cases, 1740 to 1935 MHz: fused" in words
-    words, _ = draw(tmp_path / "c", cases[:3], "rmse-time")
+    words, _ = drawn(tmp_path / "c", cases[:3], {"figure": "rmse-time"})
     assert "SM clock" not in words
 
 
 WHY = "training: other programs kept 1.0 of 2 CPUs busy"
-
-
 OPTIONS = {"speedup": ("--baseline", "als"), "paired-differences": ("--baseline", "als")}
 
 
@@ -147,21 +136,18 @@ def test_a_machine_that_was_shared_is_marked_in_series_and_small_print(tmp_path,
     cases += [Made("fpsgd", seed=1, contended=[WHY], params={"factors": 8}),
               Made("fpsgd", seed=2, contended=[], params={"factors": 8})]
     options = OPTIONS.get(name, ())
-    words, _ = draw(tmp_path / "a", cases, name, *options)
+    words, _ = drawn(tmp_path / "a", cases, {"figure": name}, *options)
     assert "fpsgd †" in words and "als †" not in words
     assert f"† contended in 1 of 4 cases, whose times may be those of other programs: fpsgd " \
            f"({WHY})" in words
     cases[2].contended = []
-    words, _ = draw(tmp_path / "b", cases, name, *options)
+    words, _ = drawn(tmp_path / "b", cases, {"figure": name}, *options)
     assert "†" not in words and "contended" not in words
 
 
 def test_a_sweep_marks_the_line_of_a_machine_that_was_shared(tmp_path):
     cases = [Made("als", params={"factors": k}, contended=[WHY] if k == 8 else []) for k in (4, 8)]
-    recipe = recipe_of(tmp_path, '{"figure": "sweep", "name": "clocks", "x": "factors"}')
-    assert main([str(write(tmp_path / "run", cases)), "--out", str(tmp_path), "--format", "svg",
-                 *recipe]) == 0
-    words = (tmp_path / "clocks.svg").read_text(encoding="utf-8")
+    words, _ = drawn(tmp_path, cases, {"figure": "sweep", "x": "factors"})
     assert "als †" in words and "† contended in 1 of 2 cases" in words
 
 
@@ -201,51 +187,22 @@ def test_rates_have_a_panel_and_a_table_a_method(tmp_path):
 
 
 @pytest.mark.parametrize("figure", [
-    '{"figure": "throughput", "name": "x"}',
-    '{"figure": "trace", "name": "x", "x": "epochs", "y": "updates_per_s"}',
-    '{"figure": "metric-bars", "name": "x", "y": "updates_per_s"}',
-    '{"figure": "metric-bars", "name": "x", "y": "s_per_iteration"}',
-    '{"figure": "sweep", "name": "x", "x": "factors", "y": "updates_per_s"}',
-    '{"figure": "sweep", "name": "x", "x": "nnz_train", "y": "updates_per_s"}'])
+    {"figure": "throughput"}, {"figure": "trace", "x": "epochs", "y": "updates_per_s"},
+    {"figure": "metric-bars", "y": "updates_per_s"}, {"figure": "metric-bars", "y": "s_per_iteration"},
+    {"figure": "sweep", "x": "factors", "y": "updates_per_s"}])
 def test_no_figure_of_rates_has_two_methods_on_one_axis(tmp_path, figure):
     cases = [Made(), Made("als", trace=FAST, facts={"writes_made": 0.4321})]
-    out = tmp_path / "out"
-    assert main([str(write(tmp_path / "run", cases)), *recipe_of(tmp_path, figure), "--out",
-                 str(out), "--format", "svg"]) == 0
-    svg = (out / "x.svg").read_text(encoding="utf-8")
-    titles = re.findall(r">([^<]*updates of \w+[^<]*)<", svg)
-    assert {re.search(r"updates of (\w+)", title)[1] for title in titles} == {"als", "sgd"}
-    words = " ".join(re.findall(r">([^<>]+)<", svg))
-    assert "43.2 % of the item writes made" in re.sub(r"\s+", " ", words)
-    table = pd.read_csv(out / "x.csv")
-    assert len(table) >= 2
-
-
-def test_published_rates_stand_with_sgd_alone(tmp_path):
-    (tmp_path / "numbers.csv").write_text(
-        "source,exhibit,dataset,system,hardware,x_name,x,metric,value,unit,how\n"
-        "s,e,toy,Sys,V100,,,updates_per_s,700,1/s,table\n")
-    recipe = recipe_of(tmp_path, '{"figure": "throughput", "name": "x", "published": '
-                                 '{"csv": "numbers.csv"}}')
-    run = write(tmp_path / "run", [Made(), Made("als", trace=FAST)])
-    out = tmp_path / "out"
-    assert main([str(run), *recipe, "--out", str(out), "--format", "svg"]) == 0
-    svg = (out / "x.svg").read_text(encoding="utf-8")
-    assert svg.count("published: Sys, V100: 700") == 1
+    words, table = drawn(tmp_path, cases, figure)
+    assert set(re.findall(r"updates of (\w+) \(look-alike", words)) == {"als", "sgd"}
+    assert "43.2 % of the item writes made" in words and len(table) >= 2
 
 
 def test_time_to_the_target_is_drawn_with_the_answer_beside_it(tmp_path):
     cases = [Made("fused", seed=1, trace=FAST, prepare_s=5.0),
              *(Made("fused", seed=s, trace=MISSES, prepare_s=5.0) for s in (2,)), Made(),
              Made("fused", seed=3, trace=FAST, prepare_s=5.0)]
-    recipe = recipe_of(tmp_path, '{"figure": "metric-bars", "name": "x", "y": "time_to_target"}')
-    out = tmp_path / "out"
-    assert main([str(write(tmp_path / "run", cases)), *recipe, "--out", str(out), "--format",
-                 "svg"]) == 0
-    words = " ".join(re.findall(r"<text[^>]*>([^<]*)</text>",
-                                (out / "x.svg").read_text(encoding="utf-8")))
+    words, table = drawn(tmp_path, cases, {"figure": "metric-bars", "y": "time_to_target"})
     assert "answer 5.25 s, 2.333×" in words and "1 of 3 did not reach" in words
-    table = pd.read_csv(out / "x.csv").set_index("series")
     assert table.loc["fused", "time_to_target"] == pytest.approx(0.2)
     assert table.loc["fused", "answer_to_target"] == pytest.approx(5.25)
     assert table.loc["fused", "answer_to_target_ratio"] == pytest.approx(5.25 / 2.25)
@@ -255,20 +212,16 @@ def test_time_to_the_target_is_drawn_with_the_answer_beside_it(tmp_path):
 def test_curves_against_training_time_say_what_came_before_it(tmp_path):
     cases = [Made(), Made("fused", {"factors": 8}, prepare_s=5.0, trace=FAST),
              Made("fused", {"factors": 16}, prepare_s=1.0, trace=FAST)]
-    words, _ = draw(tmp_path / "a", cases, "rmse-time")
+    words, _ = drawn(tmp_path / "a", cases, {"figure": "rmse-time"})
     assert "prepare + transfer took: fused 1.05 s to 5.05 s, sgd_serial 250 ms." in words
-    words, _ = draw(tmp_path / "b", cases, "rmse-answer")
+    words, _ = drawn(tmp_path / "b", cases, {"figure": "rmse-answer"})
     assert "transfer took" not in words
 
 
 def test_bars_of_a_target_that_most_seeds_missed_have_no_value(tmp_path):
     cases = [Made("fused", seed=1, trace=FAST),
              *(Made("fused", seed=s, trace=MISSES) for s in (2, 3)), Made()]
-    recipe = recipe_of(tmp_path, '{"figure": "metric-bars", "name": "x", "y": "time_to_target"}')
-    out = tmp_path / "out"
-    assert main([str(write(tmp_path / "run", cases)), *recipe, "--out", str(out), "--format",
-                 "svg"]) == 0
-    table = pd.read_csv(out / "x.csv").set_index("series")
+    _, table = drawn(tmp_path, cases, {"figure": "metric-bars", "y": "time_to_target"})
     assert math.isnan(table.loc["fused", "time_to_target"])
 
 
@@ -341,19 +294,11 @@ def test_each_part_is_a_median_over_seeds(tmp_path):
 
 
 def test_the_figure_of_clocks_names_all_parts_and_what_failed(tmp_path):
-    words, table = draw(tmp_path, [Made(), Made("als", trace=(), status="oom")], "clocks")
+    words, table = drawn(tmp_path, [Made(), Made("als", trace=(), status="oom")], {"figure": "clocks"})
     for part in ("start", "load", "prepare", "transfer", "train", "evaluate", "save", "rest"):
         assert part in words
     assert "1 oom" in words
-    own = table.set_index("series").loc["sgd_serial"]
+    own = table.loc["sgd_serial"]
     assert own["train_s"] == 2.0 and own["answer_s"] == pytest.approx(2.25)
     assert own[["load_s", "prepare_s", "transfer_s", "train_s", "evaluate_s",
                 "rest_s"]].sum() == pytest.approx(3.0)
-
-
-def test_shares_of_each_bar_on_request(tmp_path):
-    recipe = recipe_of(tmp_path, '{"figure": "clocks", "relative": true}')
-    out = tmp_path / "out"
-    assert main([str(write(tmp_path / "run", [Made()])), *recipe, "--out", str(out), "--format",
-                 "svg"]) == 0
-    assert "share of the whole case" in (out / "clocks.svg").read_text(encoding="utf-8")

@@ -4,8 +4,7 @@ import json
 
 import pandas as pd
 import pytest
-from test_figures import svg_text
-from synthetic import Made, benchmark_failure, benchmark_runs, write, write_benchmarks
+from synthetic import Made, benchmark_failure, benchmark_runs, draw as draw_file, published, write, write_benchmarks
 
 from mfplots.benchmarks import benchmark_files, load_benchmarks, parse_name, select
 from mfplots.cli import main
@@ -14,6 +13,7 @@ from mfplots.figures import draw
 from mfplots.recipes import parse_recipe
 from mfplots.style import styled
 
+pytestmark = pytest.mark.usefixtures("unlaid")
 TIMES = {("x", "coalesced"): (3, 8, 2), ("x", "l1"): (1, 8, 2), ("theta", "coalesced"): (4, 9, 1),
          ("theta", "l1"): (2, 9, 1)}
 
@@ -39,10 +39,8 @@ def drawn(found, **recipe):
         return draw(found, parse_recipe({"figure": "benchmark-bars", **recipe}, "here"))
 
 
-def svg_words(folder, *options):
-    assert main([*map(str, options), "--out", str(folder), "--format", "svg"]) == 0
-    (path,) = folder.glob("*.svg")
-    return svg_text(path)
+def words(folder, runs, **recipe):
+    return draw_file(write_benchmarks(folder / "r", runs), folder, {"figure": "benchmark-bars", **recipe})[1]
 
 
 # ---- reading -------------------------------------------------------------------------------------
@@ -139,24 +137,14 @@ def test_medians_with_their_range(tmp_path):
 
 
 def test_counters_are_bars_too(tmp_path):
-    text = svg_words(tmp_path / "out", write_benchmarks(tmp_path / "r", solvers()), "--recipe",
-                     recipe_file(tmp_path, y="flops", baseline="solver=lu"))
+    text = words(tmp_path, solvers(), y="flops", baseline="solver=lu")
     assert "2.00 TFLOP/s, baseline" in text and "1.00 TFLOP/s, 0.500×" in text
     assert "floating-point operations a second" in text and "n = 3 repetitions" in text
 
 
-def recipe_file(folder, **recipe):
-    path = folder / "recipe.json"
-    path.write_text(json.dumps({"figure": "benchmark-bars", **recipe}))
-    return path
-
-
 def test_published_ratios_stand_beside_measured_ones(tmp_path):
-    columns = "dataset,system,hardware,x,metric,value\n"
-    (tmp_path / "p.csv").write_text(columns + "netflix,CG over LU,Titan X,,solver_ratio,0.3\n")
-    text = svg_words(tmp_path / "out", write_benchmarks(tmp_path / "r", solvers()), "--recipe",
-                     recipe_file(tmp_path, baseline="solver=lu", relative=True,
-                                 published={"csv": "p.csv", "metric": "solver_ratio"}))
+    rows = published(tmp_path, "s,e,netflix,CG over LU,Titan X,,,solver_ratio,0.3,x,t", metric="solver_ratio")
+    text = words(tmp_path, solvers(), baseline="solver=lu", relative=True, published=rows)
     assert "published: CG over LU, Titan X: 0.300×" in text and "over solver=lu" in text
 
 
@@ -170,7 +158,7 @@ def test_failures_are_shown_and_do_not_hide_the_rest(tmp_path):
     table = drawn(loaded(tmp_path / "a", runs)).numbers
     broken = table[table["benchmark"] == "solve solver=fp16"]
     assert broken["remark"].tolist() == ["needs sm_90"]
-    assert "needs sm_90" in svg_words(tmp_path / "out", write_benchmarks(tmp_path / "a", runs))
+    assert "needs sm_90" in words(tmp_path, runs)
 
 
 def running_totals(**left_out):
@@ -264,7 +252,5 @@ def test_a_figure_that_was_asked_for_is_an_error_without_its_results(tmp_path, c
 
 
 def test_a_share_of_the_peak_is_of_the_rate_that_is_drawn(tmp_path):
-    peaks = {"cuda": {"flops_per_s": 8e12, "bytes_per_s": 1.0}}
-    text = svg_words(tmp_path / "out", write_benchmarks(tmp_path / "r", solvers()), "--recipe",
-                     recipe_file(tmp_path, y="flops", peaks=peaks))
+    text = words(tmp_path, solvers(), y="flops", peaks={"flops_per_s": 8e12, "bytes_per_s": 1.0})
     assert "25 %, 2.00 TFLOP/s" in text and "% of 8.00 TFLOP/s" in text

@@ -9,7 +9,6 @@ import pytest
 from synthetic import Made, rich_cases, write
 
 from mfplots.cli import main
-from mfplots.figures import DEFAULTS
 
 
 @pytest.fixture(scope="module")
@@ -42,28 +41,6 @@ def test_table_takes_target_and_baseline(rich, capsys):
     assert main(["table", str(rich), "--target", "0.97", "--baseline", "hogwild"]) == 0
     text = capsys.readouterr().out
     assert "target test RMSE: toy: 0.97" in text and "over hogwild factors=300" in text
-
-
-def test_report_is_one_page_that_needs_no_other_file(few, tmp_path):
-    assert main(["report", str(few), "--out", str(tmp_path), "--format", "svg"]) == 0
-    page = (tmp_path / "report.html").read_text(encoding="utf-8")
-    assert page.count("<svg") == len(DEFAULTS) and page.count("</svg>") == len(DEFAULTS)
-    assert not re.search(r'(?:src|href)="(?!#)', page.replace("xmlns", ""))
-    assert not re.search(r"url\((?!#)", page)
-    for case in rich_cases((2,)):
-        assert case.case_id in page
-    assert "gpusgd needs CUDA" in page and "content_hash: 00c0ffee00c0ffee" in page
-    ids = re.findall(r'\bid="([^"]+)"', page)
-    assert len(ids) == len(set(ids))
-    assert set(re.findall(r'(?:href="|url\()#([^")]+)', page)) <= set(ids)
-
-
-def test_report_escapes_what_files_say(tmp_path):
-    folder = write(tmp_path, [Made(), Made("als", trace=(), status="error",
-                                           reason="<script>alert(1)</script>")])
-    assert main(["report", str(folder), "--format", "svg"]) == 0
-    page = (folder / "figures" / "report.html").read_text(encoding="utf-8")
-    assert "<script>" not in page and "&lt;script&gt;" in page
 
 
 def test_errors_are_messages_not_tracebacks(tmp_path, capsys):

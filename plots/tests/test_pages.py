@@ -5,9 +5,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 from matplotlib.image import imread
-from synthetic import Made, write
-from test_exhibits import draw, published
-from test_figures import svg_text
+from synthetic import Made, draw, published, svg_text, write
 
 from mfplots import figures
 from mfplots.cli import main
@@ -20,6 +18,7 @@ from mfplots.style import styled
 from mfplots.widths import WIDTHS
 
 ROOT = Path(__file__).resolve().parents[2]
+unlaid = pytest.mark.usefixtures("unlaid")
 
 
 def crowd(n=13):
@@ -39,27 +38,21 @@ def test_no_legend_is_longer_than_eight_and_no_series_is_lost(tmp_path):
     assert len({axes.get_ylim() for axes in sheet.axes}) == 1
 
 
-@pytest.mark.parametrize("width, inches", [("column", 3.3), ("page", 7.0), ("slide", 10.0)])
-@pytest.mark.parametrize("figure", ["rmse-time", "speedup", "throughput", "metric-bars"])
-def test_a_page_is_as_wide_as_asked_for(tmp_path, width, inches, figure):
-    folder = write(tmp_path / "run", crowd(8))
-    assert main([str(folder), "--figure", figure, "--width", width, "--out", str(tmp_path),
-                 "--format", "png"]) == 0
-    assert imread(tmp_path / f"{figure}.png").shape[1] / DPI == pytest.approx(inches, abs=0.1)
-
-
-@pytest.mark.parametrize("figure", ["rmse-time", "speedup", "throughput", "metric-bars"])
-def test_text_in_a_column_has_eight_points(tmp_path, figure):
-    view = make_view(load([write(tmp_path / "run", crowd(3))]))
-    with styled(WIDTHS["column"]):
+@pytest.mark.parametrize("figure, width, inches", [
+    ("rmse-time", "column", 3.3), ("rmse-time", "page", 7.0), ("rmse-time", "slide", 10.0), ("speedup", "column", 3.3),
+    ("throughput", "page", 7.0), ("metric-bars", "column", 3.3), ("metric-bars", "slide", 10.0)])
+def test_a_page_is_as_wide_as_asked_for_and_text_in_a_column_has_eight_points(tmp_path, figure, width, inches):
+    view = make_view(load([write(tmp_path / "run", crowd(8))]))
+    with styled(WIDTHS[width]):
         sheet = figures.draw(view, Recipe(figure)).sheet
-        sheet.for_page(WIDTHS["column"])
-        sheet.save(tmp_path / "x", ["svg"])
-        words = [t for t in sheet.figure.findobj(lambda a: hasattr(a, "get_fontsize"))
-                 if t.get_text().strip()]
-    assert len(words) > 10 and {t.get_fontsize() for t in words} == {8}
+        sheet.for_page(WIDTHS[width])
+        sheet.save(tmp_path / "x", ["png"])
+        words = [t for t in sheet.figure.findobj(lambda a: hasattr(a, "get_fontsize")) if t.get_text().strip()]
+    assert imread(tmp_path / "x.png").shape[1] / DPI == pytest.approx(inches, abs=0.1)
+    assert len(words) > 10 and (width != "column" or {t.get_fontsize() for t in words} == {8})
 
 
+@unlaid
 def test_the_small_print_says_n_and_can_be_left_out(tmp_path):
     folder = write(tmp_path / "run", [Made(seed=s) for s in (1, 2)] + [Made("hogwild")])
     for options, there in ((), True), (("--no-small-print",), False):
@@ -70,46 +63,30 @@ def test_the_small_print_says_n_and_can_be_left_out(tmp_path):
             assert (words in text) == there
 
 
-def test_no_band_where_seeds_are_fewer_than_three(tmp_path):
-    def bands(n):
-        cases = [Made(seed=s, trace=[(0, 0.0, 2.0), (1, 1.0, 1 + s / 10)]) for s in range(n)]
-        view = make_view(load([write(tmp_path / f"run{n}", cases)]))
-        with styled():
-            return len(figures.draw(view, Recipe("rmse-time")).sheet.axes[0].collections)
-    assert [bands(2), bands(3)] == [0, 1]
-
-
-def test_published_errors_are_not_drawn_beside_a_look_alike(tmp_path):
-    source = published(tmp_path, "s,e,real,Sys,V100,iterations,5,test_rmse,0.4,r,f",
-                       dataset={"real": ["real", "toy"]})
-    recipe = {"figure": "trace", "x": "iterations", "published": source}
+@unlaid
+@pytest.mark.parametrize("recipe", [
+    {"figure": "trace", "x": "iterations"}, {"figure": "metric-bars", "y": "best_test_rmse"},
+    {"figure": "sweep", "y": "best_test_rmse", "x": "factors"}])
+def test_published_errors_stand_beside_no_look_alike(tmp_path, recipe):
+    rows = published(tmp_path, "s,e,real,Sys,V100,factors,50,test_rmse,0.4,r,f", dataset={"real": ["real", "toy"]},
+                     metric="test_rmse")
+    recipe = {**recipe, "published": rows}
     _, text, table = draw(write(tmp_path / "a", [Made()]), tmp_path, recipe)
-    assert "published on" not in text and not table["series"].str.startswith("published").any()
-    assert "of real, not of a look-alike" in " ".join(text.split())
+    assert "published" not in text and not table["series"].str.startswith("published").any()
+    assert "of real, not of a look-alike" in text
     real = write(tmp_path / "b", [Made(dataset="real", look_alike=False)])
     assert "published: Sys, V100" in draw(real, tmp_path, recipe)[1]
 
 
-@pytest.mark.parametrize("figure", ["metric-bars", "sweep"])
-def test_published_errors_stand_beside_no_look_alike_in_bars_and_sweeps(tmp_path, figure):
-    source = {**published(tmp_path, "s,e,real,Sys,V100,factors,50,err,0.4,r,f", dataset={"real": ["real", "toy"]}),
-              "metric": "err"}
-    recipe = {"figure": figure, "y": "best_test_rmse", "published": source, **({"x": "factors"} if figure == "sweep" else {})}
-    _, text, _ = draw(write(tmp_path / "a", [Made()]), tmp_path, recipe)
-    assert "published" not in text and "of real, not of a look-alike" in " ".join(text.split())
-    real = write(tmp_path / "b", [Made(dataset="real", look_alike=False)])
-    assert "published: Sys, V100" in draw(real, tmp_path, recipe)[1]
-
-
-@pytest.mark.parametrize("recipe", [{"figure": "throughput"}, {"figure": "metric-bars", "y": "updates_per_s"},
+@unlaid
+@pytest.mark.parametrize("recipe", [{"figure": "metric-bars", "y": "updates_per_s"},
                                     {"figure": "sweep", "y": "updates_per_s", "x": "factors"}])
 def test_published_rates_of_sgd_stand_among_sgd_alone(tmp_path, recipe):
-    source = {**published(tmp_path, "s,e,toy,Sys,V100,factors,50,updates_per_s,700,r,f"), "metric": "updates_per_s"}
-    recipe = {**recipe, "published": source}
+    rows = published(tmp_path, "s,e,toy,Sys,V100,factors,50,updates_per_s,700,r,f", metric="updates_per_s")
     als = Made("als", method="als")
-    _, text, _ = draw(write(tmp_path / "a", [als]), tmp_path, recipe)
+    _, text, _ = draw(write(tmp_path / "a", [als]), tmp_path, {**recipe, "published": rows})
     assert "published: Sys" not in text
-    _, text, _ = draw(write(tmp_path / "b", [Made(method="sgd"), als]), tmp_path, recipe)
+    _, text, _ = draw(write(tmp_path / "b", [Made(method="sgd"), als]), tmp_path, {**recipe, "published": rows})
     assert text.count("published: Sys") == 1, "in the panel of SGD"
 
 
@@ -117,10 +94,11 @@ def test_a_curve_that_rises_again_is_shown_to_its_end(tmp_path):
     case = Made(trace=[(0, 0.0, 1.3), (1, 1.0, 0.96), (2, 2.0, 0.95), (3, 3.0, 1.05)])
     view = make_view(load([write(tmp_path / "run", [case])]))
     with styled():
-        axes = figures.draw(view, Recipe("rmse-epochs")).sheet.axes[0]
+        axes = figures.draw(view, Recipe("trace")).sheet.axes[0]
     assert axes.get_ylim()[1] > 1.05 and axes.get_xlabel() == "epochs"
 
 
+@unlaid
 def test_differences_by_seed_by_hand(tmp_path):
     # Splits differ by a tenth, algorithms by a thousandth on each.
     cases = [Made(name, seed=s, trace=[(0, 0.0, 2.0), (1, 1.0, 1 + s / 10 + more)])

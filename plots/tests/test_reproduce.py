@@ -12,9 +12,8 @@ from mfdev.shell import Failure
 from synthetic import Made, benchmark_runs, descent, write, write_benchmarks
 
 from mfplots.cli import main
-from mfplots.published import curve_points, metric_points, value_points
+from mfplots.published import points_of, value_points
 from mfplots.recipes import read_recipes
-from mfplots.sheet import Sheet
 
 ROOT = Path(__file__).parents[2]
 RECIPES = ROOT / "plots" / "recipes"
@@ -63,46 +62,47 @@ def test_wrong_arguments_say_what_is_wrong(arguments, message):
     assert done.stderr.startswith("error: reproduce: ") and message in done.stderr
 
 
-def test_draw_only_draws_an_exhibit_with_its_parts(tmp_path):
-    ours = [Made("ebgtg", {"factors": f}, "ml-100k", False, s, hardware="cuda", baseline=None)
-            for f in (50, 300) for s in (1, 2)]
-    serial = [Made("sgd_serial", {"factors": f}, "ml-100k", False, s)
-              for f in (50, 300) for s in (1, 2)]
-    folder = write(tmp_path / "perf-ml100k", ours)
-    write(tmp_path / "perf-ml100k.cpu", serial)
-    done = reproduce("cu2rec/perf-ml100k", "--draw-only", folder)
-    assert done.returncode == 0, done.stderr
+@pytest.fixture
+def reproduced(monkeypatch, unlaid):
+    """./dev reproduce in this process."""
+    monkeypatch.chdir(ROOT)
+    monkeypatch.setattr(dev_reproduce, "run_plots", lambda _, *words: main([*map(str, words)]))
+    return lambda *words: dev_reproduce.reproduce([*map(str, words)])
+
+
+def test_draw_only_draws_an_exhibit_with_its_parts(tmp_path, reproduced):
+    factors = [(f, seed) for f in (50, 300) for seed in (1, 2)]
+    folder = write(tmp_path / "perf-ml100k", [
+        Made("ebgtg", {"factors": f}, "ml-100k", False, s, hardware="cuda", baseline=None) for f, s in factors])
+    write(tmp_path / "perf-ml100k.cpu", [Made("sgd_serial", {"factors": f}, "ml-100k", False, s) for f, s in factors])
+    reproduced("cu2rec/perf-ml100k", "--draw-only", folder)
     for f in (50, 300):
         drawn = (folder / "figures" / f"perf-ml100k-f{f}.svg").read_text()
         assert ">ebgtg<" in drawn and ">sgd_serial<" in drawn
         assert f"published: cu2rec f={f}, V100" in drawn
 
 
-def test_a_part_without_results_is_named(tmp_path):
-    case = Made("ebgtg", {"factors": 50}, "ml-100k", False, hardware="cuda")
-    folder = write(tmp_path / "gpu-vs-gpu", [case])
-    done = reproduce("cu2rec/gpu-vs-gpu", "--draw-only", folder, "--out", tmp_path / "out")
-    assert done.returncode == 0, done.stderr
-    assert f"no {folder}.ml20m: drawn without" in done.stderr
-    assert "left out gpu-vs-gpu" in done.stderr and (tmp_path / "out/training-time.svg").exists()
-    other = write(tmp_path / "other", [Made("ebgtg", {"factors": 50}, "ml-100k", False,
-                                            hardware="cuda", gpu="Other GPU")])
-    done = reproduce("cu2rec/gpu-vs-gpu", "--draw-only", folder, "--versus", other, "--out",
-                     tmp_path / "out")
-    assert done.returncode == 0, done.stderr
-    assert "Other GPU" in (tmp_path / "out/gpu-vs-gpu.svg").read_text()
+def test_a_part_without_results_is_named(tmp_path, reproduced, capsys):
+    def made(name, **more):
+        return write(tmp_path / name, [Made("ebgtg", {"factors": 50}, "ml-100k", False, hardware="cuda", **more)])
+
+    folder, out = made("gpu-vs-gpu"), tmp_path / "out"
+    reproduced("cu2rec/gpu-vs-gpu", "--draw-only", folder, "--out", out)
+    said = capsys.readouterr().err
+    assert f"no {folder}.ml20m: drawn without" in said
+    assert "left out gpu-vs-gpu" in said and (out / "training-time.svg").exists()
+    reproduced("cu2rec/gpu-vs-gpu", "--draw-only", folder, "--versus", made("other", gpu="Other GPU"), "--out", out)
+    assert "Other GPU" in (out / "gpu-vs-gpu.svg").read_text()
 
 
-def test_draw_only_draws_cases_and_benchmarks_of_one_exhibit(tmp_path):
+def test_draw_only_draws_cases_and_benchmarks_of_one_exhibit(tmp_path, reproduced, capsys):
     folder = write(tmp_path / "als-fused", [
         Made("als", {"factors": 100, "solver": s}, "netflix look-alike", hardware="cuda")
         for s in ("lu", "cg")])
     write_benchmarks(folder, made_up_benchmarks("cumf_als/als-fused"))
-    done = reproduce("cumf_als/als-fused", "--draw-only", folder)
-    assert done.returncode == 0, done.stderr
-    assert done.stderr == ""
-    drawn = {path.stem for path in (folder / "figures").glob("*.svg")}
-    assert {"time-per-epoch", "kernels"} <= drawn
+    reproduced("cumf_als/als-fused", "--draw-only", folder)
+    assert capsys.readouterr().err == ""
+    assert {"time-per-epoch", "kernels"} <= {path.stem for path in (folder / "figures").glob("*.svg")}
 
 
 # ---- the run of a benchmark, with programs of our own --------------------------------------------
@@ -277,15 +277,8 @@ def made_up(spec):
 
 
 @pytest.mark.parametrize("exhibit", EXHIBITS)
-def test_the_recipe_fits_the_spec(tmp_path, exhibit, monkeypatch):
-    """All its figures can be drawn, and every baseline that it names is found. None is laid out and written: that
-    takes the most of the time, and test_pages.py does it."""
-    def touch(_, base, formats):
-        paths = [base.with_name(f"{base.name}.{kind}") for kind in formats]
-        for path in paths:
-            path.touch()
-        return paths
-    monkeypatch.setattr(Sheet, "save", touch)
+def test_the_recipe_fits_the_spec(tmp_path, exhibit, unlaid):
+    """All its figures can be drawn, and every baseline that it names is found."""
     folders = []
     for path in SPECS:
         if f"{path.parent.name}/{path.name.split('.')[0]}" == exhibit:
@@ -308,6 +301,5 @@ def test_published_numbers_of_recipes_exist(path):
     for recipe in read_recipes(path):
         if recipe.published is None:
             continue
-        read = value_points if recipe.figure in ("metric-bars", "benchmark-bars") else \
-            metric_points if recipe.published.metric else curve_points
+        read = value_points if recipe.figure in ("metric-bars", "benchmark-bars") else points_of
         assert len(read(recipe.published)) > 1

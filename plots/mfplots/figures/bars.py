@@ -5,24 +5,20 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 import pandas as pd
-from matplotlib.axes import Axes
-from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
 from mfplots import metrics
-from mfplots.bar_page import Bar, draw_bars, open_handle, published_marks, sheet_of
+from mfplots.bar_page import PITCH, Bar, Rows, bar_sheet
 from mfplots.errors import NotDrawable
 from mfplots.figures import Drawing, figure
 from mfplots.metrics import Interval, Target
 from mfplots.palette import BLACK
-from mfplots.published import Point, fits, speedup_points, throughput_points
 from mfplots.recipes import Recipe
-from mfplots.series import View, gpus, methods_apart, panel_title
+from mfplots.series import View, methods_apart, panel_title
 from mfplots.smallprint import provenance, sample
 from mfplots.style import Look, looks, plain_tick, ratio_text, si, si_tick
 from mfplots.summary import (ANSWER, CLOCK_NAMES, Row, baseline_label, clock_words,
                              contended_words, summarise, writes_words)
-
 
 UPDATE_LOOK = Look("#777777", "-", "o", 1)  # of the time of an update: grey for every series
 
@@ -33,17 +29,17 @@ def speedup(view: View, recipe: Recipe) -> Drawing:
     if all(row.baseline is None for row in rows):
         raise NotDrawable(f"{rows[0].baseline_problem}; name one with --baseline")
     looks_of = looks(view.labels, baseline_label(view, recipe.question))
-    points = speedup_points(recipe.published)
-    pitch = 0.78 if any(row.target is not None for row in rows) else 0.42
-    sheet = sheet_of(view, recipe, points, "speed-up over the baseline", pitch)
-    for axes, panel in zip(sheet.axes, view.panels):
+    panels = []
+    for panel in view.panels:
         own = [row for row in rows if row.panel is panel]
-        bars = [bar for y, row in enumerate(own) for bar in _speedup_bars(y, row, looks_of)]
-        marks = published_marks(points, panel, len(own), lambda value: f"{value:g}×")
-        labels = [row.series.marked for row in own]
-        draw_bars(axes, panel_title(panel), labels, bars, marks, 1.0, plain_tick)
-        _finish_speedup(axes, own)
-    sheet.legend(_speedup_legend(rows, points, recipe.clock))
+        panels.append(Rows(panel_title(panel), [row.series.marked for row in own],
+                           [bar for y, row in enumerate(own) for bar in _speedup_bars(y, row, looks_of)],
+                           f"speed-up over {_over(own)} (times)"))
+    sheet = bar_sheet(recipe.title or f"{view.specs}: speed-up over the baseline", panels, plain_tick,
+                      0.78 if any(row.target is not None for row in rows) else PITCH, origin=1.0)
+    for axes in sheet.axes:
+        axes.axvline(1, color="#555555", linewidth=0.9, linestyle=(0, (2, 2)), zorder=0.5)
+    sheet.legend(_speedup_legend(rows, recipe.clock))
     sheet.small_print([
         f"{sample(view)}. "
         f"Medians over seeds on the {CLOCK_NAMES[recipe.clock]}; seeds that did not reach the "
@@ -58,19 +54,13 @@ def throughput(view: View, recipe: Recipe) -> Drawing:
     if not any(row.throughput.n for row in rows):
         raise NotDrawable("no finished case did any update")
     looks_of = looks(view.labels, baseline_label(view, recipe.question))
-    of_panel = [[p for p in throughput_points(recipe.published) if p.dataset == panel.dataset
-                 and fits(p, "rate", {s.method for s in panel.series})] for panel in view.panels]
-    points = [p for own in of_panel for p in own]
-    sheet = sheet_of(view, recipe, points, "throughput", 0.42)
-    for axes, panel, near in zip(sheet.axes, view.panels, of_panel):
+    panels = []
+    for panel in view.panels:
         own = [row for row in rows if row.panel is panel]
-        bars = [_throughput_bar(y, row, looks_of, recipe) for y, row in enumerate(own)]
-        marks = published_marks(near, panel, len(own), lambda value: si(value, "/s"))
-        labels = [row.series.marked for row in own]
-        draw_bars(axes, panel_title(panel), labels, bars, marks, None, si_tick)
-        axes.set_xlabel(f"rating updates per second of {CLOCK_NAMES[recipe.clock or 'train_s']}"
-                        + (", log scale" if axes.get_xscale() == "log" else ""))
-    sheet.legend([open_handle()] if points else [])
+        panels.append(Rows(panel_title(panel), [row.series.marked for row in own],
+                           [_throughput_bar(y, row, looks_of) for y, row in enumerate(own)],
+                           f"rating updates per second of {CLOCK_NAMES[recipe.clock]}"))
+    sheet = bar_sheet(recipe.title or f"{view.specs}: throughput", panels, si_tick)
     sheet.small_print([
         f"{sample(view)}. "
         f"Median over seeds, whiskers from smallest to largest: updates / {recipe.clock}. Bytes "
@@ -103,34 +93,25 @@ def _with_misses(text: str, row: Row) -> str:
     return f"{text}, {row.not_reached} of {row.n} seeds did not reach" if row.not_reached else text
 
 
-def _throughput_bar(y: int, row: Row, looks_of: Mapping[str, Look], recipe: Recipe) -> Bar:
+def _throughput_bar(y: int, row: Row, looks_of: Mapping[str, Look]) -> Bar:
     spread, look = row.throughput, looks_of[row.series.label]
-    interval = spread.whiskers
-    if not interval.known:
-        return Bar(y, interval, row.statuses, look, height=0.6)
-    words = [si(spread.median, "/s")]
-    peaks = recipe.peaks.get(row.series.cases["hardware"].iloc[0], {})
-    share_of = gpus(row.series.cases.iloc[0])
-    for rate, key, unit in ((row.bytes_rate, "bytes_per_s", "B/s"),
-                            (row.flops_rate, "flops_per_s", "FLOP/s")):
-        if rate.n:
-            share = f" ({rate.median / share_of / peaks[key]:.0%} of peak)" if key in peaks else ""
-            words.append(si(rate.median, unit) + share)
-    words += filter(None, [writes_words(row.writes_made), clock_words(row), contended_words(row)])
-    return Bar(y, interval, ", ".join(words), look, height=0.6)
+    if not spread.n:
+        return Bar(y, spread.whiskers, row.statuses, look, height=0.6)
+    declared = [si(rate.median, unit) for rate, unit in ((row.bytes_rate, "B/s"), (row.flops_rate, "FLOP/s"))
+                if rate.n]
+    words = [si(spread.median, "/s"), *declared, writes_words(row.writes_made), clock_words(row),
+             contended_words(row)]
+    return Bar(y, spread.whiskers, ", ".join(filter(None, words)), look, height=0.6)
 
 
-def _finish_speedup(axes: Axes, rows: Sequence[Row]) -> None:
+def _over(rows: Sequence[Row]) -> str:
     names = sorted({row.baseline for row in rows if row.baseline})
-    over = names[0] if len(names) == 1 else f"{names[0].split()[0]} of equal parameters"
-    axes.set_xlabel(f"speed-up over {over} (times)"
-                    + (", log scale" if axes.get_xscale() == "log" else ""))
-    axes.axvline(1, color="#555555", linewidth=0.9, linestyle=(0, (2, 2)), zorder=0.5)
+    return names[0] if len(names) == 1 else f"{names[0].split()[0]} of equal parameters"
 
 
-def _speedup_legend(rows: Sequence[Row], points: Sequence[Point], clock: str) -> list[Patch | Line2D]:
+def _speedup_legend(rows: Sequence[Row], clock: str) -> list[Patch]:
     targets = _target_words([row.target for row in rows if row.target is not None])
-    handles: list[Patch | Line2D] = []
+    handles: list[Patch] = []
     if targets:
         names = ", ".join(targets)
         handles += [Patch(facecolor=BLACK, edgecolor=BLACK,
@@ -142,7 +123,7 @@ def _speedup_legend(rows: Sequence[Row], points: Sequence[Point], clock: str) ->
     if any(not row.equal_quality.known and row.target is not None for row in rows):
         handles.append(Patch(facecolor="white", edgecolor="#888888", hatch="////",
                              label="no value: the words say why"))
-    return handles + ([open_handle()] if points else [])
+    return handles
 
 
 def speedup_numbers(rows: Sequence[Row]) -> pd.DataFrame:

@@ -10,7 +10,7 @@ import pandas as pd
 from matplotlib.patches import Patch
 
 from mfplots import metrics
-from mfplots.bar_page import WIDTH, Bar, Mark, Tick, draw_bars, open_handle
+from mfplots.bar_page import Bar, Rows, Tick, bar_sheet, open_handle, published_marks
 from mfplots.benchmarks import BENCHMARK, Benchmark, Benchmarks, Keys, select
 from mfplots.errors import NotDrawable, PlotError, hint
 from mfplots.figures import Drawing, figure
@@ -18,10 +18,8 @@ from mfplots.metrics import FEWEST, Interval, Spread
 from mfplots.palette import BLACK, BLUE, COLOURS
 from mfplots.published import Point, value_points
 from mfplots.recipes import Recipe
-from mfplots.sheet import Sheet
 from mfplots.style import Look, duration, plain_tick, si, si_tick, significant, time_tick
 
-PITCH = 0.42
 RATES = {"bytes": "B/s", "flops": "FLOP/s", "symmetric_flops": "FLOP/s",  # counters a second
          "updates": "/s"}
 AXES = {"time": "time of a run", "bytes": "bytes a second",
@@ -64,16 +62,11 @@ def benchmark_bars(benchmarks: Benchmarks, recipe: Recipe) -> Drawing:
     elif recipe.relative:
         raise PlotError(f'{recipe.file_name}: "relative" needs a "baseline"')
     points = value_points(recipe.published)
-    panels = list(dict.fromkeys(row.panel for row in rows))
-    heights = [PITCH * (sum(row.panel == name for row in rows) + len(points)) + 0.25
-               for name in panels]
-    sheet = Sheet(recipe.title or f"benchmarks: {_axis(recipe)}", heights, 1, WIDTH)
-    for axes, name in zip(sheet.axes, panels):
-        own = [row for row in rows if row.panel == name]
-        bars = [_bar(y, row, recipe, rows) for y, row in enumerate(own)]
-        draw_bars(axes, name, [row.label for row in own], bars, _marks(points, len(own), recipe),
-                  None, _tick(recipe))
-        axes.set_xlabel(_axis(recipe) + (", log scale" if axes.get_xscale() == "log" else ""))
+    say = (lambda value: f"{significant(value)}×") if recipe.relative else _unit(recipe)
+    groups = [[row for row in rows if row.panel == name] for name in dict.fromkeys(row.panel for row in rows)]
+    sheet = bar_sheet(recipe.title or f"benchmarks: {_axis(recipe)}", [
+        Rows(own[0].panel, [row.label for row in own], [_bar(y, row, recipe, rows) for y, row in enumerate(own)],
+             _axis(recipe), published_marks(points, len(own), say)) for own in groups], _tick(recipe))
     sheet.legend(_legend(rows, recipe, points))
     sheet.small_print([_reading(rows, recipe), *benchmarks.provenance])
     return Drawing(sheet, _numbers(rows, recipe))
@@ -174,9 +167,9 @@ def _bar(y: int, row: Row, recipe: Recipe, rows: Sequence[Row]) -> Bar:
 
 
 def _peak(recipe: Recipe) -> float:
-    """Of the recipe's device, of what is drawn; NaN where it names none."""
+    """Of what is drawn; NaN where the recipe names none."""
     key = {"bytes": "bytes_per_s", "flops": "flops_per_s", "symmetric_flops": "flops_per_s"}
-    return recipe.peaks.get("cuda", {}).get(key.get(recipe.y, ""), math.nan)
+    return recipe.peaks.get(key.get(recipe.y, ""), math.nan)
 
 
 def _of_peak(recipe: Recipe) -> bool:
@@ -202,11 +195,6 @@ def _text(row: Row, recipe: Recipe) -> str:
     elif math.isfinite(row.ratio):
         words.append(f"{significant(row.ratio)}×")
     return ", ".join(words)
-
-
-def _marks(points: Sequence[Point], first: int, recipe: Recipe) -> list[Mark]:
-    say = (lambda value: f"{significant(value)}×") if recipe.relative else _unit(recipe)
-    return [Mark(first + i, p.x, f"{p.label}: {say(p.x)}") for i, p in enumerate(points)]
 
 
 def _legend(rows: Sequence[Row], recipe: Recipe, points: Sequence[Point]) -> list:

@@ -10,7 +10,7 @@ import pandas as pd
 from matplotlib.patches import Patch
 
 from mfplots import metrics
-from mfplots.bar_page import Bar, draw_bars, sheet_of
+from mfplots.bar_page import Bar, Rows, bar_sheet
 from mfplots.errors import NotDrawable
 from mfplots.figures import Drawing, figure
 from mfplots.metrics import Interval
@@ -18,7 +18,7 @@ from mfplots.palette import BLACK, BLUE, GREEN, ORANGE, PURPLE, SKY, VERMILLION
 from mfplots.recipes import Recipe
 from mfplots.series import Panel, Series, View, panel_title
 from mfplots.smallprint import provenance, sample
-from mfplots.style import Look, duration, plain_tick, time_tick
+from mfplots.style import Look, duration, time_tick
 from mfplots.summary import status_text
 
 PARTS = ("start", "load", "prepare", "transfer", "train", "evaluate", "save")
@@ -46,18 +46,15 @@ class Stack:
 
 @figure("clocks")
 def clocks(view: View, recipe: Recipe) -> Drawing:
-    """`relative`: shares of each bar's own sum, for cases that differ much."""
     stacks = [stack_of(panel, series) for panel in view.panels for series in panel.series]
     if not any(stack.n for stack in stacks):
         raise NotDrawable("no finished case has its clocks")
-    sheet = sheet_of(view, recipe, [], "where the time of a case goes", 0.42)
-    for axes, panel in zip(sheet.axes, view.panels):
+    panels = []
+    for panel in view.panels:
         own = [stack for stack in stacks if stack.panel is panel]
-        bars = [_bar(y, stack, recipe.relative) for y, stack in enumerate(own)]
-        draw_bars(axes, panel_title(panel), [stack.series.marked for stack in own], bars, [], None,
-                  plain_tick if recipe.relative else time_tick)
-        axes.set_xlabel("share of the whole case (%)" if recipe.relative
-                        else "time of the whole case")
+        panels.append(Rows(panel_title(panel), [stack.series.marked for stack in own],
+                           [_bar(y, stack) for y, stack in enumerate(own)], "time of the whole case"))
+    sheet = bar_sheet(recipe.title or f"{view.specs}: where the time of a case goes", panels, time_tick)
     sheet.legend([Patch(facecolor=COLOUR_OF[part], label=part) for part in (*PARTS, REST)])
     sheet.small_print([
         f"{sample(view)}. "
@@ -83,18 +80,16 @@ def stack_of(panel: Panel, series: Series) -> Stack:
     return Stack(panel, series, parts, metrics.censored_median([*ended, *never]), len(known))
 
 
-def _bar(y: int, stack: Stack, relative: bool) -> Bar:
+def _bar(y: int, stack: Stack) -> Bar:
     look = Look(BLACK, "-", "o", 0)
     if not stack.n or stack.total <= 0:
         return Bar(y, metrics.NO_INTERVAL, status_text(stack.series.cases), look, height=0.6)
-    unit = 100 / stack.total if relative else 1.0
-    parts = [(unit * stack.parts[part], COLOUR_OF[part]) for part in (*PARTS, REST)]
+    parts = [(stack.parts[part], COLOUR_OF[part]) for part in (*PARTS, REST)]
     text = f"train {duration(stack.parts['train'])}, answer {duration(stack.answer)}, " \
            f"all {duration(stack.total)}"
     if (stack.series.cases["status"] != "completed").any():
         text += f", {status_text(stack.series.cases)}"
-    value = unit * stack.total
-    return Bar(y, Interval(value, math.nan, math.nan), text, look, height=0.6, parts=parts)
+    return Bar(y, Interval(stack.total, math.nan, math.nan), text, look, height=0.6, parts=parts)
 
 
 def _numbers(stacks: Sequence[Stack]) -> pd.DataFrame:

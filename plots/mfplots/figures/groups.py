@@ -7,18 +7,19 @@ from collections.abc import Mapping
 
 import numpy as np
 import pandas as pd
-from matplotlib.axes import Axes
 from matplotlib.ticker import FuncFormatter, MaxNLocator
 
-from mfplots.curve_page import BANDS, curve_sheet, draw_panel, legend
-from mfplots.curves import QUARTILES, Curve
+from mfplots.curve_page import BANDS, curve_sheet, draw_panel, legend, numbers
+from mfplots.curves import Curve, aggregate
 from mfplots.errors import NotDrawable, PlotError
 from mfplots.figures import Drawing, figure
 from mfplots.recipes import Recipe
 from mfplots.series import Panel, Series, View, panel_title
 from mfplots.smallprint import provenance, sample
-from mfplots.style import looks, plain_tick
+from mfplots.style import looks
 from mfplots.summary import baseline_label
+
+USERS = ["first_user", "last_user"]
 
 
 @figure("user-groups")
@@ -32,15 +33,18 @@ def user_groups(view: View, recipe: Recipe) -> Drawing:
     for axes, panel, curves in zip(sheet.axes, view.panels, per_panel):
         draw_panel(axes, curves, looks_of, recipe)
         axes.set_title(panel_title(panel), loc="left")
-        _finish(axes, curves, recipe)
+        axes.set_xlabel("group of user ids, lowest first")
+        axes.xaxis.set_major_locator(MaxNLocator(12, integer=True))
+        axes.set_ylabel(f"{recipe.part} RMSE over that of all users (%)")
+        axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:+g}" if value else "0"))
+        axes.axhline(0, color="#555555", linewidth=0.9, linestyle=(0, (2, 2)), zorder=0.5)
     sheet.legend(legend(view, per_panel, looks_of, []))
     band = BANDS[recipe.band]
     sheet.small_print([
         f"{sample(view)}. Group 1: the lowest user ids. Line: median over seeds."
-        + (f" Band: {band}." if band else "")
-        + (" Over: the RMSE of all users of the same case." if recipe.relative else ""),
+        + (f" Band: {band}." if band else "") + " Over: the RMSE of all users of the same case.",
         *provenance(view)])
-    return Drawing(sheet, _numbers(view, per_panel, recipe))
+    return Drawing(sheet, numbers(view.panels, per_panel, "group", f"{recipe.part}_rmse_over_all_percent"))
 
 
 def _curves(panel: Panel, recipe: Recipe) -> list[Curve]:
@@ -49,66 +53,20 @@ def _curves(panel: Panel, recipe: Recipe) -> list[Curve]:
 
 
 def _points(series: Series, recipe: Recipe) -> pd.DataFrame:
-    """Columns x (group from 1), y, low, high, seeds, first_user, last_user."""
-    parts = [_of_case(row["user_groups"], recipe, str(row["file"]))
+    parts = [_of_case(row["user_groups"], recipe.part, str(row["file"]))
              for _, row in series.finished.iterrows() if isinstance(row["user_groups"], list)]
-    parts = [part for part in parts if len(part)]
-    if not parts:
-        return pd.DataFrame(columns=["x", "y"])
-    groups = pd.concat(parts).groupby("x")
-    points = pd.DataFrame({"y": groups["y"].median(), "low": groups["y"].min(),
-                           "high": groups["y"].max(), "seeds": groups["y"].size(),
-                           "first_user": groups["first_user"].first(),
-                           "last_user": groups["last_user"].first()})
-    if recipe.band == "iqr":
-        points["low"], points["high"] = (groups["y"].quantile(q) for q in QUARTILES)
-    return points.reset_index()
+    points = aggregate(parts, "epoch", recipe.band, "error")
+    return points.join(parts[0].set_index("epoch")[USERS], on="epoch").drop(columns="epoch") if parts else points
 
 
-def _of_case(groups: list[Mapping], recipe: Recipe, file: str) -> pd.DataFrame:
-    """Groups without a rating in this part have no RMSE and are left out."""
-    wanted = ("first_user", "last_user", f"{recipe.part}_rmse", f"{recipe.part}_count")
+def _of_case(groups: list[Mapping], part: str, file: str) -> pd.DataFrame:
+    """A row a group as a trace has one an epoch; NaN where a group has no rating in this part."""
+    wanted = (*USERS, f"{part}_rmse", f"{part}_count")
     for group in groups:
-        absent = [key for key in wanted if key not in group]
-        if absent:
+        if absent := [key for key in wanted if key not in group]:
             raise PlotError(f"{file}: user_groups: no {', '.join(absent)}")
-    error = np.array([g[wanted[2]] if g[wanted[2]] is not None else math.nan for g in groups],
-                     float)
-    count = np.array([g[wanted[3]] or 0 for g in groups], float)
-    known = np.isfinite(error) & (count > 0)
-    if not known.any():
-        return pd.DataFrame()
-    overall = math.sqrt(np.average(error[known] ** 2, weights=count[known]))
-    y = 100 * (error / overall - 1) if recipe.relative else error
-    table = pd.DataFrame({"x": np.arange(1, len(groups) + 1), "y": y,
-                          "first_user": [g["first_user"] for g in groups],
-                          "last_user": [g["last_user"] for g in groups]})
-    return table[known]
-
-
-def _finish(axes: Axes, curves: list[Curve], recipe: Recipe) -> None:
-    axes.set_xlabel("group of user ids, lowest first")
-    axes.xaxis.set_major_locator(MaxNLocator(12, integer=True))
-    if recipe.relative:
-        axes.set_ylabel(f"{recipe.part} RMSE over that of all users (%)")
-        axes.yaxis.set_major_formatter(
-            FuncFormatter(lambda value, _: f"{value:+g}" if value else "0"))
-        axes.axhline(0, color="#555555", linewidth=0.9, linestyle=(0, (2, 2)), zorder=0.5)
-    else:
-        axes.set_ylabel(f"{recipe.part} RMSE (rating units)")
-        axes.yaxis.set_major_formatter(FuncFormatter(plain_tick))
-    if recipe.y_range and curves:
-        axes.set_ylim(*recipe.y_range)
-
-
-def _numbers(view: View, per_panel: list[list[Curve]], recipe: Recipe) -> pd.DataFrame:
-    value = f"{recipe.part}_rmse" + ("_over_all_percent" if recipe.relative else "")
-    parts = []
-    for panel, curves in zip(view.panels, per_panel):
-        for curve in curves:
-            part = curve.points.rename(columns={"x": "group", "y": value, "low": "band_low",
-                                                "high": "band_high"})
-            part.insert(0, "dataset", panel_title(panel))
-            part.insert(1, "series", curve.series.label)
-            parts.append(part)
-    return pd.concat(parts, ignore_index=True)
+    table = pd.DataFrame(groups, columns=wanted, index=range(1, len(groups) + 1)).rename_axis("epoch").reset_index()
+    error, count = (table[key].astype(float) for key in wanted[2:])
+    known = error.notna() & (count > 0)
+    overall = math.sqrt(np.average(error[known] ** 2, weights=count[known])) if known.any() else math.nan
+    return table.assign(error=(100 * (error / overall - 1)).where(known))

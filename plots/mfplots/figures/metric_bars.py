@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import pandas as pd
 
 from mfplots import metrics
-from mfplots.bar_page import Bar, draw_bars, open_handle, published_marks, sheet_of
+from mfplots.bar_page import Bar, Rows, bar_sheet, open_handle, published_marks
 from mfplots.errors import NotDrawable
 from mfplots.figures import Drawing, figure
 from mfplots.metrics import NO_INTERVAL, Interval, Spread
@@ -49,19 +49,17 @@ def metric_bars(view: View, recipe: Recipe) -> Drawing:
         raise NotDrawable(f"no finished case has a value of {recipe.y or 's_per_epoch'}")
     label = axis_label(found, recipe)
     published = value_points(recipe.published)
-    of_panel = [[p for p in published if p.dataset == panel.dataset
-                 and fits(p, found.kind, {s.method for s in panel.series})] for panel in view.panels]
-    points = [p for own in of_panel for p in own]
-    sheet = sheet_of(view, recipe, points, label, 0.42)
     looks_of = looks(view.labels, baseline_label(view, recipe.question))
-    for axes, panel, near in zip(sheet.axes, view.panels, of_panel):
+    panels, points = [], []
+    for panel in view.panels:
         own = [row for row in rows if row.panel is panel]
-        bars = [Bar(y, r.spread.whiskers, _text(r, found), looks_of[r.series.label], height=0.6)
-                for y, r in enumerate(own)]
-        draw_bars(axes, panel_title(panel), [r.series.marked for r in own], bars,
-                  published_marks(near, panel, len(own), found.text), None,
-                  found.tick, found.kind == "error")
-        axes.set_xlabel(label + (", log scale" if axes.get_xscale() == "log" else ""))
+        near = [p for p in published if p.dataset == panel.dataset
+                and fits(p, found.kind, {s.method for s in panel.series})]
+        points += near
+        panels.append(Rows(panel_title(panel), [row.series.marked for row in own],
+                           [Bar(y, row.spread.whiskers, _text(row, found), looks_of[row.series.label], height=0.6)
+                            for y, row in enumerate(own)], label, published_marks(near, len(own), found.text)))
+    sheet = bar_sheet(recipe.title or f"{view.specs}: {label}", panels, found.tick, closeup=found.kind == "error")
     sheet.legend([open_handle()] if points else [])
     datasets = {panel.dataset for panel in view.panels}
     sheet.small_print([f"{sample(view)}. {_reading(rows, found, recipe)}",

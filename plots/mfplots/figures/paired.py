@@ -8,19 +8,16 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from mfplots.bar_page import WIDTH, Bar, draw_bars
+from mfplots.bar_page import Bar, Rows, bar_sheet
 from mfplots.errors import NotDrawable, PlotError
 from mfplots.figures import Drawing, figure
 from mfplots.metrics import NO_INTERVAL
 from mfplots.recipes import Recipe
 from mfplots.series import Panel, Series, View, panel_title
-from mfplots.sheet import Sheet
 from mfplots.smallprint import provenance, sample
 from mfplots.style import looks, plain_tick
 from mfplots.summary import baseline_label, baseline_name, find_baseline
 from mfplots.values import Metric, axis_label, metric, values
-
-PITCH = 0.42
 
 
 @dataclass(frozen=True)
@@ -40,24 +37,24 @@ def paired_differences(view: View, recipe: Recipe) -> Drawing:
             if (row := _row(panel, series, found, recipe)) is not None]
     if not any(row.differences for row in rows):
         raise NotDrawable("no configuration shares a seed with its baseline")
-    panels = [p for p in view.panels if any(row.panel is p for row in rows)]
-    heights = [PITCH * sum(row.panel is p for row in rows) + 0.25 for p in panels]
-    sheet = Sheet(recipe.title or f"{axis_label(found, recipe)}: differences by seed", heights, 1,
-                  WIDTH)
+    label = axis_label(found, recipe)
     looks_of = looks(view.labels, baseline_label(view, recipe.question))
-    for axes, panel in zip(sheet.axes, panels):
-        own = [row for row in rows if row.panel is panel]
-        bars = [Bar(y, NO_INTERVAL, _text(row), looks_of[row.series.label])
-                for y, row in enumerate(own)]
-        draw_bars(axes, panel_title(panel), [row.series.marked for row in own], bars, [], None,
-                  plain_tick, closeup=True, frames=False)
-        for bar, row in zip(bars, own):
-            dots = {**bar.look.as_line(), "linestyle": "none"}
-            axes.plot(row.differences, [bar.y] * len(row.differences), zorder=3, **dots)
+    groups = [own for panel in view.panels if (own := [row for row in rows if row.panel is panel])]
+    sheet = bar_sheet(
+        recipe.title or f"{label}: differences by seed",
+        [Rows(panel_title(own[0].panel), [row.series.marked for row in own],
+              [Bar(y, NO_INTERVAL, _text(row), looks_of[row.series.label]) for y, row in enumerate(own)],
+              f"{label}, less the baseline's") for own in groups], plain_tick, closeup=True, frames=False)
+    for axes, own in zip(sheet.axes, groups):
+        for y, row in enumerate(own):
+            look = looks_of[row.series.label]
+            axes.plot(row.differences, [y] * len(row.differences), zorder=3, **{**look.as_line(), "linestyle": "none"})
             if row.differences:
-                axes.plot([np.median(row.differences)] * 2, [bar.y - 0.28, bar.y + 0.28],
-                          color=bar.look.colour, linewidth=2)
-        _finish(axes, own, found, recipe)
+                axes.plot([np.median(row.differences)] * 2, [y - 0.28, y + 0.28], color=look.colour, linewidth=2)
+        ends = [d for row in own for d in row.differences] + [0.0]
+        pad = 0.08 * (max(ends) - min(ends)) or 0.01
+        axes.set_xlim(min(ends) - pad, max(ends) + pad)
+        axes.axvline(0, color="#555555", linewidth=0.9, linestyle=(0, (2, 2)), zorder=0.5)
     sheet.small_print([
         f"{sample(view)}. A dot a seed: its value less that of the baseline with the same seed, "
         "and so the same split; line: their median. Zero: the baseline.", *provenance(view)])
@@ -88,14 +85,6 @@ def _text(row: Row) -> str:
     if not row.differences:
         return f"no seed in common with {row.base}"
     return f"{np.median(row.differences):+.4f} against {row.base}, n = {len(row.seeds)}"
-
-
-def _finish(axes, rows: list[Row], found: Metric, recipe: Recipe) -> None:
-    ends = [d for row in rows for d in row.differences] + [0.0]
-    pad = 0.08 * (max(ends) - min(ends)) or 0.01
-    axes.set_xlim(min(ends) - pad, max(ends) + pad)
-    axes.axvline(0, color="#555555", linewidth=0.9, linestyle=(0, (2, 2)), zorder=0.5)
-    axes.set_xlabel(f"{axis_label(found, recipe)}, less the baseline's")
 
 
 def _numbers(rows: list[Row], name: str) -> pd.DataFrame:

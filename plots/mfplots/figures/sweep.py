@@ -1,4 +1,4 @@
-"""A metric against a swept parameter or the size of the data: a line a remaining configuration."""
+"""A metric against a swept parameter: a line a remaining configuration."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from mfplots.errors import NotDrawable, PlotError, hint
 from mfplots.figures import Drawing, figure
 from mfplots.metrics import Spread
 from mfplots.palette import system_name
-from mfplots.published import Point, absent_note, fits, left_out_note, metric_points
+from mfplots.published import Point, absent_note, fits, left_out_note, points_of
 from mfplots.recipes import Recipe
-from mfplots.series import (LOOK_ALIKE_MARK, Panel, Series, View, canonical, contended_mark, make_labels,
+from mfplots.series import (Panel, Series, View, canonical, contended_mark, make_labels,
                             methods_apart, panel_title)
 from mfplots.sheet import fit
 from mfplots.smallprint import provenance, sample
@@ -25,7 +25,6 @@ from mfplots.style import Look, log_axis, looks, plain_tick, si_tick
 from mfplots.summary import status_text, writes_note
 from mfplots.values import Metric, axis_label, metric, spread_of, values
 
-SIZES = {"nnz_train": "training ratings", "n_users": "users", "n_items": "items"}
 # Parameters of how many share the work of a case: one, where a case has no such parameter.
 SHARES = ("devices", "ranks")
 LOG_FROM = 20  # scale auto: logarithmic from this ratio of largest to smallest
@@ -37,7 +36,7 @@ class Item:
     """One series of the view at its place: `x` is ABSENT where it lacks the swept parameter."""
 
     title: str       # of its panel here
-    datasets: frozenset[str]
+    dataset: str
     label: str
     algorithm: str
     x: object
@@ -54,8 +53,8 @@ def sweep(view: View, recipe: Recipe) -> Drawing:
     if not any(item.spread.n for item in items):
         raise NotDrawable(f"no finished case has a value of {recipe.y or 'final_test_rmse'}")
     places = _places(items)
-    points = metric_points(recipe.published)
-    datasets = {name for item in items for name in item.datasets}
+    points = points_of(recipe.published)
+    datasets = {item.dataset for item in items}
     titles = list(dict.fromkeys(item.title for item in items))
     near_of = {title: _near(points, [item for item in items if item.title == title], found) for title in titles}
     fitting = list(dict.fromkeys(p for near in near_of.values() for p in near))
@@ -86,7 +85,7 @@ def sweep(view: View, recipe: Recipe) -> Drawing:
 def _near(points: Sequence[Point], own: Sequence[Item], found: Metric) -> list[Point]:
     """The published ones that may stand in a panel."""
     methods = {item.method for item in own}
-    return [p for p in points if any(p.dataset in item.datasets for item in own)
+    return [p for p in points if any(p.dataset == item.dataset for item in own)
             and fits(p, found.kind, methods)]
 
 
@@ -131,7 +130,7 @@ def _items(view: View, recipe: Recipe, found: Metric) -> list[Item]:
                            {key: value for key, value in series.facets.items()
                             if key not in dropped}) for _, series in pairs],
                          [panel.title for panel, _ in pairs])
-    return [Item(_title(panel, series, view, recipe), frozenset([panel.dataset]),
+    return [Item(_title(panel, series, recipe), panel.dataset,
                  label.strip() or "all algorithms", series.algorithm, _x(series, recipe.x),
                  spread_of(found, values(series, panel, found, recipe)), series.cases, series.method)
             for (panel, series), label in zip(pairs, labels)]
@@ -139,7 +138,7 @@ def _items(view: View, recipe: Recipe, found: Metric) -> list[Item]:
 
 def _check_names(pairs: Sequence[tuple[Panel, Series]], recipe: Recipe) -> None:
     facets = {key for _, series in pairs for key in series.facets}
-    known = {"x": facets | {"algorithm", *SIZES}, "panel_by": facets | {""}}
+    known = {"x": facets | {"algorithm"}, "panel_by": facets | {""}}
     for key, names in known.items():
         name = getattr(recipe, key)
         if name not in names:
@@ -149,29 +148,17 @@ def _check_names(pairs: Sequence[tuple[Panel, Series]], recipe: Recipe) -> None:
 def _x(series: Series, name: str) -> object:
     if name == "algorithm":
         return series.algorithm
-    if name in SIZES:
-        sizes = pd.to_numeric(series.cases[name]).dropna()
-        return float(sizes.median()) if len(sizes) else ABSENT
     value = series.facets.get(name, 1 if name in SHARES else ABSENT)
     number = isinstance(value, (int, float)) and not isinstance(value, bool)
     return value if number or value is ABSENT else value if isinstance(value, str) \
         else canonical(value)
 
 
-def _title(panel: Panel, series: Series, view: View, recipe: Recipe) -> str:
-    """Sizes are compared across data sets, so these share a panel; look-alikes keep their mark."""
-    if recipe.x in SIZES:
-        near = [p for p in view.panels if p.method == panel.method]
-        real = [p.title for p in near if not p.look_alike]
-        made = [p.title.replace(" look-alike", "") for p in near if p.look_alike]
-        words = [", ".join(real)] if real else []
-        title = "; ".join(words + [f"{', '.join(made)} ({LOOK_ALIKE_MARK})"] if made else words)
-    else:
-        title = panel_title(panel)
+def _title(panel: Panel, series: Series, recipe: Recipe) -> str:
     if not recipe.panel_by:
-        return title
+        return panel_title(panel)
     value = series.facets.get(recipe.panel_by)
-    return f"{title}, {recipe.panel_by}={value if isinstance(value, str) else canonical(value)}"
+    return f"{panel_title(panel)}, {recipe.panel_by}={value if isinstance(value, str) else canonical(value)}"
 
 
 def _places(items: Sequence[Item]) -> dict[object, float] | None:
@@ -246,7 +233,7 @@ def _finish(axes: Axes, items: Sequence[Item], points: Sequence[Point],
 
 def _finish_x(axes: Axes, items: Sequence[Item], points: Sequence[Point],
               places: Mapping[object, float] | None, recipe: Recipe) -> None:
-    label = SIZES.get(recipe.x, recipe.x)
+    label = recipe.x
     if places is not None:
         axes.set_xlabel(label)
         names = [x if isinstance(x, str) else canonical(x) for x in places]

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 from mfplots import metrics
 from mfplots.curve_page import Quantity, draw_curves
 from mfplots.errors import PlotError, hint
 from mfplots.figures import Drawing, figure
-from mfplots.published import Point, curve_points, metric_points
+from mfplots.published import points_of
 from mfplots.recipes import Recipe
 from mfplots.series import View, methods_apart
+from mfplots.summary import ANSWER
 
 CLOCKS = {"train_s": "training time (s)", "train_device_s": "training time by device events (s)",
           "answer_s": "prepare + transfer + training time (s)",
@@ -28,8 +30,20 @@ def trace(view: View, recipe: Recipe) -> Drawing:
         raise PlotError(f'{recipe.file_name}: "x" and "y" are both {x.column}')
     if "updates_per_s" in (x.column, y.column):
         view = methods_apart(view)
-    title = f"{_name(y)} against {_name(x)}"
-    return draw_curves(view, recipe, x, y, title, _points(recipe, y))
+    return draw_curves(view, recipe, x, y, f"{_name(y)} against {_name(x)}", points_of(recipe.published))
+
+
+@figure("rmse-time")
+def rmse_time(view: View, recipe: Recipe) -> Drawing:
+    return trace(view, replace(recipe, x=recipe.clock, y="test_rmse"))
+
+
+def _rmse(name: str, x: str) -> None:
+    figure(name)(lambda view, recipe: trace(view, replace(recipe, x=x, y="test_rmse")))
+
+
+_rmse("rmse-answer", ANSWER)
+_rmse("rmse-passes", "passes")
 
 
 def quantity(key: str, name: str, known: Mapping[str, str]) -> Quantity:
@@ -43,13 +57,6 @@ def _of_y(name: str) -> Quantity:
         return Quantity(name, Y[name])
     row = metrics.known(name, '"y"', Y)
     return Quantity(row.key, row.axis)
-
-
-def _points(recipe: Recipe, y: Quantity) -> list[Point]:
-    named = recipe.published is not None and recipe.published.metric
-    if y.column == "test_rmse" and not named:
-        return curve_points(recipe.published)
-    return metric_points(recipe.published)
 
 
 def _name(quantity: Quantity) -> str:

@@ -10,7 +10,7 @@ from mfplots.curves import Curve, aggregate, wants_log
 from mfplots.errors import NotDrawable, PlotError
 from mfplots.figures import Drawing, figure
 from mfplots.figures.trace import X, quantity
-from mfplots.published import absent_note, metric_points
+from mfplots.published import absent_note, points_of
 from mfplots.recipes import Recipe
 from mfplots.series import Panel, View, canonical, panel_title
 from mfplots.smallprint import provenance
@@ -33,7 +33,7 @@ def speedup_trace(view: View, recipe: Recipe) -> Drawing:
         raise PlotError(_nothing_matches(view, view.versus, ours, theirs))
     looks_of = looks(view.labels, None)
     datasets = {panel.dataset for panel in view.panels}
-    points = metric_points(recipe.published)
+    points = points_of(recipe.published)
     shown = [p for p in points if p.dataset in datasets]
     sheet = curve_sheet(len(view.panels), recipe, f"{ours} over {theirs}", view)
     for axes, panel, curves in zip(sheet.axes, view.panels, per_panel):

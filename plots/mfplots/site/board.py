@@ -14,7 +14,7 @@ from mfplots.series import contended, hardware
 from mfplots.site.ceilings import Ceilings, rows_key
 from mfplots.site.gather import Damaged, Run, case_key
 from mfplots.site.groups import Group, Member, met, plain, precision, text_of
-from mfplots.summary import (ANSWER, declared_rates, end_times, metric_of, status_text,
+from mfplots.summary import (ANSWER, bests, declared_rates, end_times, metric_of, status_text,
                              throughputs, times_to_target)
 
 Json = dict[str, Any]
@@ -32,10 +32,8 @@ def _row(index: int, group: Group, member: Member) -> Json:
     series, row = member.series, member.row
     target, _ = group.target
     metric = metric_of(series)
-    done = series.finished
-    bests = [metrics.best_of(series.traces[i][metric], metric) for i in done.index]
     train, answer = (times_to_target(series, target, clock) for clock in ("train_s", ANSWER))
-    best, at = metrics.spread(bests), met(series, target)
+    best, at = metrics.spread(bests(series, metric)), met(series, target)
     colour, marker = of_algorithm(series.algorithm)
     return {"group": index, "colour": colour, "dark": on_dark(colour), "marker": marker,
             "dataset": group.title, "algorithm": series.algorithm,
@@ -49,7 +47,7 @@ def _row(index: int, group: Group, member: Member) -> Json:
             "best_high": plain(best.high),
             "target": None if target is None else float(target),
             "met_epoch": at and at.epoch, "looked_before": at and at.before, "coarse": bool(at and at.coarse),
-            "reached": sum(math.isfinite(t) for t in train), "finished": len(done),
+            "reached": sum(math.isfinite(t) for t in train), "finished": len(series.finished),
             "train_to_target": plain(metrics.censored_median(train)),
             "answer_to_target": plain(metrics.censored_median(answer)),
             "train": plain(metrics.spread(end_times(series, "train_s")).median),
