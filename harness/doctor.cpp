@@ -30,9 +30,10 @@ namespace {
 Json build_features() {
   Json features;
 #ifdef MF_HAVE_LIBARCHIVE
-  features["libarchive"] = "yes: reads gz, xz, zst, bz2, zip and npz";
+  features["libarchive"] = "yes: reads gz, xz, zst, bz2, zip, npz and packed results";
 #else
-  features["libarchive"] = "no: no compressed files or npz (install libarchive-dev, rebuild)";
+  features["libarchive"] =
+      "no: no compressed files, npz or packed results (install libarchive-dev, rebuild)";
 #endif
   const std::string hwloc = hwloc_version();
   features["hwloc"] = !hwloc.empty() ? "yes: " + hwloc + " says where --pin puts threads"

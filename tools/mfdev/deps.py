@@ -25,8 +25,8 @@ GROUPS = {
         ("header", "zlib.h", "zlib1g-dev"),
         ("header", "eigen3/Eigen/Core", "libeigen3-dev"),
     ],
-    "optional": [("header", "archive.h", "libarchive-dev"), ("header", "lzma.h", "liblzma-dev"),
-                 ("header", "hwloc.h", "libhwloc-dev"), ("python", "pooch", "python3-pooch")],  # for data fetch
+    "optional": [("header", "archive.h", "libarchive-dev"), ("header", "hwloc.h", "libhwloc-dev"),
+                 ("python", "pooch", "python3-pooch")],  # for data fetch
     "test": [("header", "gtest/gtest.h", "libgtest-dev"), ("python", PYTEST, "python3-pytest"),
              ("python", PYTEST, "python3-jsonschema"), ("python", PYTEST, "python3-pooch"),
              ("python", PYTEST, "python3-scipy")],

@@ -6,7 +6,7 @@
 #include "base/error.hpp"
 #include "base/json/json_values.hpp"
 #include "base/log.hpp"
-#include "harness/results/files/xz_lines.hpp"
+#include "datasets/readers/text_source.hpp"
 
 namespace mf {
 namespace {
@@ -77,17 +77,24 @@ std::string file_name_of(const Json& header) {
 
 StoredResults read_packed(const std::string& path) {
   StoredResults results;
-  XzLines lines(path);
+  const Bytes unpacked = decompress(path, map_file(path), Compression::xz);
+  std::string_view rest = unpacked.view;
+  if (rest.empty()) fail_in_file(path, "nothing in it", "results", "pack the folder again");
   CaseLines current(path);
   const auto finish = [&] {
     if (current.file().header.is_null() && !current.file().damage) return;
     const std::string name = file_name_of(current.file().header) + std::string(kCase);
     results.cases.push_back({folder_of_packed(path) + "/" + name, current.take()});
   };
-  std::string text;
-  while (lines.next(text)) {
+  for (std::int64_t number = 1; !rest.empty(); ++number) {
+    const std::size_t end = rest.find('\n');
+    if (end == std::string_view::npos) {
+      fail_in_file(path, "a last line without its end", "results", "pack the folder again");
+    }
+    const std::string text(rest.substr(0, end));
+    rest.remove_prefix(end + 1);
     Json line = Json::parse(text, nullptr, false);
-    if (lines.number() == 1) {
+    if (number == 1) {
       take_first_line(std::move(line), path, results);
       continue;
     }
@@ -95,9 +102,8 @@ StoredResults read_packed(const std::string& path) {
       finish();
       current = CaseLines(path);
     }
-    current.add(text, std::move(line), lines.number());
+    current.add(text, std::move(line), number);
   }
-  if (lines.number() == 0) fail_in_file(path, "nothing in it", "results", "pack the folder again");
   finish();
   return results;
 }
