@@ -9,7 +9,7 @@ import sys
 
 import pytest
 
-from mfdev import build, deps, fuzz, lint, peers, quickstart, shell, test as tests
+from mfdev import deps, fuzz, peers, quickstart, shell, test as tests
 from mfdev.__main__ import COMMANDS, USAGE, main
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
@@ -57,12 +57,6 @@ def test_a_word_that_there_is_not_is_named(words, said, capsys):
     assert err.startswith(f"error: {said}") and "all there" not in out
 
 
-def test_every_command_has_its_function():
-    for place, _ in COMMANDS.values():
-        module, function = place.split(".")
-        assert callable(getattr(__import__(f"mfdev.{module}", fromlist=[function]), function))
-
-
 def test_a_machine_without_python_is_told_or_gets_it(programs, tmp_path):
     """As far as apt-get, which here notes what it is asked for."""
     for name in ("dirname", "id"):
@@ -79,18 +73,6 @@ def test_a_machine_without_python_is_told_or_gets_it(programs, tmp_path):
 
 
 # ---- what is looked for --------------------------------------------------------------------------
-
-@pytest.mark.parametrize("group", deps.GROUPS)
-def test_what_is_missing_is_a_package_and_what_is_there_is_none(group, monkeypatch):
-    asked = []
-    monkeypatch.setattr(deps, "LOOKS", {name: lambda argument, name=name: asked.append((name, argument))
-                                        for name in deps.LOOKS})
-    missing = deps.missing_packages([group])
-    assert missing == list(dict.fromkeys(package for *_, package in deps.GROUPS[group]))
-    assert asked == [(look, argument) for look, argument, _ in deps.GROUPS[group]]
-    monkeypatch.setattr(deps, "LOOKS", dict.fromkeys(deps.LOOKS, lambda _: True))
-    assert deps.missing_packages([group]) == []
-
 
 def test_the_looks_tell_what_is_there_from_what_is_not():
     assert deps.program("sh") and not deps.program("no-such-program")
@@ -194,34 +176,6 @@ def test_pytest_takes_what_there_is(monkeypatch, capsys):
     assert environment["MFBENCH"] == f"{ROOT}/build/ci/mfbench"
 
 
-def test_jobs_and_the_preset(monkeypatch):
-    monkeypatch.setenv("JOBS", "7")
-    assert shell.jobs() == 7
-    monkeypatch.setattr(build, "have_nvcc", lambda: True)
-    for there, preset in ((True, "cuda"), (False, "cpu")):
-        monkeypatch.setattr(build, "have_device", lambda there=there: there)
-        assert build.default_preset() == preset
-
-
-@pytest.mark.parametrize("nvcc", [True, False])
-def test_everything_is_tested_in_its_order(monkeypatch, capfd, nvcc):
-    """With programs that only say what they are."""
-    for name in ("deps", "need", "configure"):
-        monkeypatch.setattr(tests, name, lambda *_, **__: None)
-    monkeypatch.setattr(tests, "build_target", lambda *words: print("build", *words))
-    monkeypatch.setattr(tests, "lint", lambda _: print("lint"))
-    monkeypatch.setattr(tests, "run", lambda *words, env: print("run", words[0], words[-1]))
-    monkeypatch.setattr(tests, "pytest_command", lambda preset, words, most=4: (["echo", "pytest", *words], {}))
-    monkeypatch.setattr(tests, "SELF", ["echo"])
-    monkeypatch.setattr(tests, "have_nvcc", lambda: nvcc)
-    tests.test(["ci"])
-    said = [line for line in capfd.readouterr().out.splitlines() if not line.startswith("==")]
-    cuda = ["build cuda-check mfbench gpu_tests", "pytest -k not cuda_example tests plots/tests",
-            "run echo tests/test_docs.py"]
-    assert said == ["build ci tests benchmarks", "install-beside workers format peers lint report docs browser",
-                    *(cuda if nvcc else ["run echo plots/tests"]), "lint", f"run ctest {shell.jobs()}"]
-
-
 # ---- the rest ------------------------------------------------------------------------------------
 
 def test_a_row_of_the_fuzzer(tmp_path):
@@ -245,12 +199,6 @@ def test_a_dictionary_of_the_fuzzer_has_the_words_of_what_it_reads():
     for target, some in {"spec": ['"learning_rate": ', '"simd"', '"als_fused"'], "split": ['"given": '], "results": ['"epoch_s":'],
                          "catalog": ['"probe": '], "peer": ['"user_bias": ', "'<f4'"], "csv": ["nan"], "cache": []}.items():
         assert set(some) <= set(fuzz.words(target)), target
-
-
-def test_a_source_is_looked_at_as_it_is_compiled():
-    assert "-mavx2" in lint.tidy_flags("a.avx2.cpp") and "-mavx512f" in lint.tidy_flags("a.avx512.cpp")
-    assert "-mavx2" not in lint.tidy_flags("a.cpp")
-    assert {"base/error.hpp", "harness/main.cpp"} <= set(lint.sources())
 
 
 def test_a_library_that_is_there_is_kept_until_its_requirements_change(tmp_path, monkeypatch):

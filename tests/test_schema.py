@@ -1,7 +1,6 @@
 """`mfbench schema` and `mfbench validate` say the same of every spec: the committed ones, those of the
 documents, and wrong ones."""
 
-import copy
 import json
 import pathlib
 
@@ -55,14 +54,11 @@ def data(*entries):
 PLATEAU = {"kind": "plateau", "patience": 2, "decay": 0.5, "min_delta": 0, "monitor": "train"}
 RIGHT = {
     "$schema": {"$schema": "https://example.org/mfbench.json"},
-    "one seed": {"seeds": 3},
     "seeds as floats": {"seeds": [1.0, 2]},
-    "name and description": {"name": "n", "description": "d", "baseline": ""},
     "a letter in a name": {"name": "über-4"},
     "top": {"baseline": "sgd_serial", "target_rmse": 1, "save_model": True},
     "whole number": {"stop": {"epochs": 2e1}},
     "plateau schedule": {"schedule": PLATEAU},
-    "schedules in a list": {"schedule": [PLATEAU, {"kind": "constant"}]},
     "a list inside the spec's schedule": {"schedule": {"kind": ["constant", "plateau"],
                                                        "learning_rate": [0.1, 0.2]}},
     "a list inside an entry's schedule": algorithm(schedule={"kind": "plateau",
@@ -70,13 +66,10 @@ RIGHT = {
     "kinds that share a key": {"schedule": {"kind": ["plateau", "exponential"], "decay": 0.5}},
     "stop": {"stop": {"epochs": [1, 2], "wall_seconds": 1, "plateau": [{"patience": [1, 2]}, {}]}},
     "init": {"init": {"kind": ["normal", "normal_over_factors"], "scale": [0.1, 0.2]}},
-    "lists in lists": algorithm(factors=[[1, 2], 3]),
     "algorithms in a list": {"algorithms": [{"name": ["sgd_serial", "hogwild"], "factors": 8}]},
     "a parameter of all named": {"algorithms": [{"name": ["als", "als_cpu"], "reg": [0.1, 0.2]}]},
     "learning rate": algorithm(learning_rate=[0.1, 0.2]),
     "evaluate": {"evaluate": {"every": 2, "train": True, "clip": True, "user_groups": 3}},
-    "ranking": {"evaluate": {"ranking": True}},
-    "no ranking": {"evaluate": {"ranking": False}},
     "ranking of a sample": {"evaluate": {"ranking": {"users": 100, "seed": 4}},
                             "stop": {"target": {"metric": "ndcg_100", "value": 0.3},
                                      "plateau": {"monitor": "map_10"}}},
@@ -104,17 +97,11 @@ RIGHT = {
                      {"path": "a.csv", "implicit": {"min_rating": 1, "value": "binary"}},
                      {"train": "a", "test": "b", "implicit": {"min_rating": 0.5}}),
     "empty name": {"name": ""},
-    "name of a folder above": {"name": "../.."},
-    "name of dots": {"name": ".."},
-    "name of other letters": {"name": "日本"},
-    "scale": data({"like": "ml-1m", "scale": [1e-9, 100]}),
     "ids": data({"path": "a.csv", "ids": "auto"}, {"path": "b.csv", "ids": "text"}),
-    "schema": {"$schema": "mfbench.schema.json"},
     "tune": tune({"trials": 3, "budget_s": 1.5, "eta": 2, "seed": 4, "metric": "validation_rmse",
                   "over": {"learning_rate": [0.01, 0.1, "log"], "reg": [0, 1, "linear"],
                            "factors": [2, 8], "order": {"choices": ["users", "shuffled"]}}}),
     "tune beside sweeps": tune({"over": {"reg": [0.1, 0.2]}}, factors=[2, [4, 8]]),
-    "labels": data({"path": "a/r.csv", "label": "one"}, {"path": "b/r.csv", "label": "größte"}),
 }
 
 
@@ -129,140 +116,84 @@ WRONG = {
     # typos at each level
     "key": {"sed": 3},
     "key of an algorithm": algorithm(factor=3),
-    "key of tune": tune({"over": {"reg": [0.1, 0.2]}, "trails": 3}),
     "tune without ranges": tune({"trials": 3}),
     "no range": tune({"over": {}}),
     "half a range": tune({"over": {"reg": [0.1]}}),
     "a range that is a number": tune({"over": {"reg": 0.1}}),
-    "another axis": tune({"over": {"reg": [0.1, 0.2, "exp"]}}),
-    "choices beside others": tune({"over": {"reg": {"choices": [0.1], "log": True}}}),
-    "no choices": tune({"over": {"reg": {"choices": []}}}),
     "a sweep over trials": tune({"over": {"reg": [0.1, 0.2]}, "trials": [3, 4]}),
     "two searches": tune([{"over": {"reg": [0.1, 0.2]}}, {"over": {"reg": [0.1, 0.3]}}]),
     "another metric": tune({"over": {"reg": [0.1, 0.2]}, "metric": "test_rmse"}),
     "no trials": tune({"over": {"reg": [0.1, 0.2]}, "trials": 0}),
     "key of a schedule": {"schedule": {"learning_rat": 0.1}},
-    "key of another schedule": {"schedule": {"kind": "constant", "patience": 2}},
     "key of one schedule of two": {"schedule": {"kind": ["constant", "plateau"], "patience": 2}},
     "key of the schedule without a kind": {"schedule": {"beta": 1}},
     "key of stop": {"stop": {"epoch": 3}},
-    "key of a plateau": {"stop": {"plateau": {"patient": 3}}},
-    "key of init": {"init": {"scal": 1}},
-    "key of evaluate": {"evaluate": {"evry": 3}},
     "key of ranking": {"evaluate": {"ranking": {"user": 3}}},
     "kind of ranking": {"evaluate": {"ranking": "yes"}},
     "metric of a target": {"target": {"metric": "ndgc", "value": 0.3}},
     "target without a value": {"stop": {"target": {"metric": "test_rmse"}}},
     "target of a share above 1": {"target": {"metric": "map_10", "value": 30}},
-    "target of a share above 1 by default": {"target": {"value": 30}},
     "key of a split": {"split": {"hold_out": 0.2}},
     "key of a name": data({"name": "ml-1m", "scale": 2}),
-    "key of a look-alike": data({"like": "ml-1m", "format": "csv"}),
-    "key of a file": data({"path": "a.csv", "fromat": "csv"}),
-    "key of parts": data({"train": "a", "test": "b", "tset": "c"}),
     "key of a rating scale": data({"path": "a", "rating_scale": {"min": 1, "max": 5, "stp": 1}}),
     "key that no algorithm inherits": {"stop": {"epoch": 3}, **algorithm(stop={"epochs": 3})},
     "key of one algorithm of two": {"algorithms": [{"name": ["sgd_serial", "hogwild"],
                                                     "threads": 2}]},
     # out of range
     "factors": algorithm(factors=0),
-    "learning rate": algorithm(learning_rate=-1),
     "schedule's learning rate": {"schedule": {"learning_rate": 1001}},
-    "patience": {"schedule": {"kind": "plateau", "patience": 0}},
-    "decay": {"schedule": {"kind": "exponential", "decay": 2}},
-    "epochs": {"stop": {"epochs": -1}},
-    "every": {"evaluate": {"every": 0}},
     "holdout": {"split": {"holdout": 1}},
     "all users": {"split": {"users": 1}},
     "no history": {"split": {"users": 0.1, "fold_in": 0}},
     "history without held-out users": {"split": {"holdout": 0.1, "fold_in": 0.8}},
-    "history of no split": {"split": {"fold_in": 0.8}},
     "held-out users of parts": data({"train": "a", "test": "b", "split": {"users": 0.2}}),
-    "two ways to hold out": {"split": {"users": 0.2, "leave_out": 1}},
-    "leave out": {"split": {"leave_out": 0}},
-    "validation": {"split": {"validation": 0.95}},
     "no least rating": data({"like": "ml-1m", "implicit": {"value": "binary"}}),
-    "least rating of 0": data({"like": "ml-1m", "implicit": {"min_rating": 0}}),
-    "least rating in words": data({"like": "ml-1m", "implicit": {"min_rating": "4"}}),
-    "unknown implicit value": data({"like": "ml-1m", "implicit": {"min_rating": 4,
-                                                                   "value": "count"}}),
     "key of implicit": data({"like": "ml-1m", "implicit": {"min_rating": 4, "max_rating": 5}}),
-    "implicit as a switch": data({"like": "ml-1m", "implicit": True}),
     "implicit of a spec": {"implicit": {"min_rating": 4}},
     "scale": data({"like": "ml-1m", "scale": 0}),
-    "negative scale": data({"like": "ml-1m", "scale": -1}),
     "kind of ids": data({"path": "a.csv", "ids": "names"}),
     "ids of a look-alike": data({"like": "ml-1m", "ids": "text"}),
-    "seed of a look-alike": data({"like": "ml-1m", "seed": -1}),
     "negative seed": {"seeds": [-1]},
     "huge seed": {"seeds": [2**63]},
-    "target": {"target_rmse": -1},
     # wrong types
     "spec": [],
     "text for a number": algorithm(factors="8"),
     "fraction for an integer": algorithm(factors=8.5),
-    "boolean for an integer": algorithm(factors=True),
     "number for a boolean": {"save_model": 1},
     "null": {"target_rmse": None},
-    "number for a name": {"name": 3},
-    "number for $schema": {"$schema": 3},
     "text for an object": {"stop": "20 epochs"},
-    "fraction for a seed": {"seeds": [1.5]},
     "object for algorithms": {"algorithms": {"name": "sgd_serial"}},
-    "number for an algorithm": {"algorithms": [3]},
     "algorithms in a list": {"algorithms": [["sgd_serial"]]},
-    "text for datasets": {"datasets": "ml-1m"},
-    "number for a data set": data(3),
     "list in evaluate": {"evaluate": {"every": [1, 2]}},
     "list in the spec's split": {"split": {"holdout": [0.1, 0.2]}},
     "list for the spec's split": {"split": [{"holdout": 0.1}]},
-    "list for a name": {"name": ["a", "b"]},
     # algorithms
     "unknown algorithm": {"algorithms": ["sgd_seral"]},
-    "unknown algorithm in a list": {"algorithms": [{"name": ["sgd_serial", "sgd_seral"]}]},
     "no name": {"algorithms": [{"factors": 8}]},
     "parameter of another": {"algorithms": [{"name": "als", "threads": 2}]},
-    "unknown choice": algorithm(model="baised"),
     "unknown baseline": {"baseline": "sgd_seral"},
     # data sets
     "unknown name": data("ml-100"),
-    "empty name": data({"name": ""}),
     "empty word": data(""),
     "unknown look-alike": data("like:netflux"),
-    "bad factor": data("like:netflix:x"),
     "no factor": data("like:netflix:"),
-    "negative factor": data("like:netflix:-1"),
     "unknown given split": data("ml-100k@u7"),
-    "unknown given split in an object": data({"name": "ml-100k", "split": {"given": "u7"}}),
     "given split of another": data({"name": "ml-1m", "split": {"given": "u1"}}),
-    "given split of a look-alike": data({"like": "ml-1m", "split": {"given": "u1"}}),
     "holdout of parts": data({"train": "a", "test": "b", "split": {"holdout": 0.2}}),
     "two forms": data({"name": "ml-1m", "like": "ml-1m"}),
     "no form": data({"seed": 3}),
-    "train alone": data({"train": "a"}),
     "test alone": data({"test": "a"}),
-    "empty path": data({"path": ""}),
-    "unknown format": data({"path": "a", "format": "cvs"}),
-    "unknown policy": data({"path": "a", "duplicates": "first"}),
     "rating scale without max": data({"path": "a", "rating_scale": {"min": 1}}),
     "two splits": {"split": {"holdout": 0.2, "leave_out": 1}},
     "empty label": data({"like": "ml-1m", "label": ""}),
     "label with a line break": data({"like": "ml-1m", "label": "a\nb"}),
-    "label with a control character": data({"like": "ml-1m", "label": "a\u009bb"}),
-    "label with a blank after it": data({"like": "ml-1m", "label": "a "}),
-    "long label": data({"like": "ml-1m", "label": "x" * 101}),
     # kinds
     "kind of schedule": {"schedule": {"kind": "plato"}},
-    "kind of init": {"init": {"kind": "gaussian"}},
     "monitor": {"schedule": {"kind": "plateau", "monitor": "tset"}},
     # missing or empty
-    "no seeds": {"seeds": []},
     "equal seeds": {"seeds": [1, 1]},
     "no algorithms": {"algorithms": []},
-    "no datasets": {"datasets": []},
     "empty sweep": algorithm(factors=[]),
-    "empty sweep over schedules": {"schedule": []},
-    "empty sweep over data sets": data({"like": []}),
 }
 
 
@@ -275,14 +206,6 @@ def test_both_refuse(mfbench, validator, tmp_path, name):
     by_schema, by_program = verdicts(mfbench, validator, tmp_path, with_base(WRONG[name]))
     assert by_schema != []
     assert by_program.startswith("error: spec.json: $")
-
-
-@pytest.mark.parametrize("key", ["datasets", "algorithms"])
-def test_both_refuse_a_spec_without(mfbench, validator, tmp_path, key):
-    spec = copy.deepcopy(MINIMAL)
-    del spec[key]
-    by_schema, by_program = verdicts(mfbench, validator, tmp_path, spec)
-    assert by_schema != [] and f'"{key}" is missing' in by_program
 
 
 # What a schema cannot say, with the reason.

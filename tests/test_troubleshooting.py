@@ -5,7 +5,6 @@ a kind is its exit code (base/error.hpp). A row of the page has signatures of me
 differs.
 """
 
-import json
 import re
 
 import pytest
@@ -22,18 +21,6 @@ THROWS = re.compile(rf"\b(?:fail|Error)\(\s*ErrorKind::(\w+),\s*((?:{STRING}\s*)
 FETCH = ROOT / "datasets" / "fetch" / "fetch.py"  # whose kinds are those of base/error.hpp
 FAILS = re.compile(rf"\bFailure\(\s*(\w+),\s*((?:f?(?:{STRING}|'[^'\n]*')\s*)*)")
 TEXTS = {path: path.read_text(encoding="utf-8") for path in [*SOURCES, FETCH]}
-# What hands on a message that was made elsewhere, by the file that does so.
-HANDED_ON = {
-    "algorithms/core/cuda/ranks/device_communicator.cuda.cpp", "algorithms/core/foreign.hpp",
-    "algorithms/core/cuda/ranks/nccl.cuda.cpp", "algorithms/peer/session.cpp", "base/json/form.hpp",
-    "datasets/cache.cpp", "datasets/data_commands.cpp", "datasets/fetch/fetch.py",
-    "datasets/load.cpp", "datasets/look.cpp", "datasets/ratings/dataset.cpp", "datasets/request.cpp",
-    "harness/cli.cpp", "harness/device/device_clock.cuda.cpp", "harness/evaluate/model_io.cpp",
-    "harness/run/ranks/follower.cpp", "harness/run/plan/preflight.cpp", "harness/run/ranks/rank_world.cpp",
-    "harness/run/case/case_setup.cpp", "harness/run/session.cpp",
-    "harness/spec/spec.cpp",
-    "harness/spec/spec_forms.cpp", "harness/spec/tune.cpp",
-}
 
 
 def enumerators(name, path):
@@ -125,11 +112,6 @@ def test_every_message_has_its_row(code):
         pytest.fail(f"{PAGE.name}, exit code {code}, has no row for\n" + "\n".join(left))
 
 
-def test_messages_without_words_are_handed_on_where_it_is_known():
-    found = {file for _, file, message in MESSAGES if not words_of(message) - {"found"}}
-    assert found - HANDED_ON == set(), "say in HANDED_ON that they hand on what others wrote"
-
-
 @pytest.mark.parametrize("code", sorted(set(KINDS.values())))
 def test_no_row_is_of_a_message_that_there_is_not(code):
     texts = [message for kind, _, message in MESSAGES if kind == code]
@@ -138,35 +120,3 @@ def test_no_row_is_of_a_message_that_there_is_not(code):
     of_cli11 = {"is required", "requires at least", "excludes", "not in", "Could not convert"}
     assert [one for one in SECTIONS[code] if one not in of_cli11
             and not any(pattern(one).search(plain(text)) for text in texts)] == []
-
-
-# ---- the program itself --------------------------------------------------------------------------
-
-SPEC = {"datasets": ["like:ml-100k:0.02"], "algorithms": ["sgd_serial"]}
-BAD = {
-    "a key": (2, ["validate", "s.json"], {**SPEC, "seed": 1}, {}),
-    "a value": (2, ["validate", "s.json"], {**SPEC, "seeds": "x"}, {}),
-    "an algorithm": (2, ["validate", "s.json"], {**SPEC, "algorithms": ["sgd"]}, {}),
-    "no file": (2, ["validate", "gone.json"], SPEC, {}),
-    "a command": (2, ["rum"], SPEC, {}),
-    "an option": (2, ["run", "s.json", "--fast"], SPEC, {}),
-    "one folder twice": (2, ["compare", "gone", "gone"], SPEC, {}),
-    "a line": (3, ["data", "stats", "r.csv"], SPEC, {"r.csv": "user,item,rating\n1,2,x\n"}),
-    "no ratings": (3, ["data", "stats", "gone.csv"], SPEC, {}),
-    "twice": (3, ["run", "t.json", "--quiet"], SPEC,
-              {"r.csv": "user,item,rating\n1,2,3\n1,2,4\n3,4,5\n",
-               "t.json": json.dumps({**SPEC, "datasets": ["r.csv"]})}),
-    "no model": (3, ["predict", "gone", "--user", "1", "--item", "1"], SPEC, {}),
-    "a file for a folder": (4, ["run", "s.json", "--out", "r.csv/out"], SPEC, {"r.csv": ""}),
-}
-
-
-@pytest.mark.parametrize("name", BAD)
-def test_what_the_program_says_is_on_the_page(mfbench, tmp_path, name):
-    code, command, spec, files = BAD[name]
-    for path, text in {"s.json": json.dumps(spec), **files}.items():
-        (tmp_path / path).write_text(text)
-    done = mfbench(*command, cwd=tmp_path)
-    said = done.stderr + "".join(path.read_text() for path in tmp_path.rglob("*.jsonl"))
-    assert done.returncode == code, said
-    assert any(pattern(one).search(said) for one in SECTIONS[code]), said

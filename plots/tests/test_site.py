@@ -17,7 +17,7 @@ from mfplots.metrics import Target
 from mfplots.palette import COLOURS, BLACK, on_dark
 from mfplots.site import assets, cli, write
 from mfplots.site.board import board, case_rows, failures, with_ceilings
-from mfplots.site.case_page import History, case_data, experiment_files, repeat_lines
+from mfplots.site.case_page import case_data, experiment_files, repeat_lines
 from mfplots.site.ceilings import read_ceilings
 from mfplots.site.exhibits import OTHER, claims_of, read_claims, verdict_kind
 from mfplots.site.gather import case_key, gather
@@ -342,29 +342,6 @@ def test_a_command_has_the_options_and_the_library_of_then():
     assert "./dev peers programs" in repeat_lines(header(Made("peer:cumf_als:als"), environment=environment), known)
     head = header(Made(), environment={**environment, "command_line": "mfbench run 'x"})
     assert repeat_lines(head, {"made-up": "experiments/a/b.json"})[-1] == "./dev reproduce a/b"
-
-
-def test_a_spec_that_came_after_its_results_is_taken_from_later(tmp_path):
-    def git(*words):
-        return subprocess.run(["git", "-c", "user.name=a", "-c", "user.email=a@b", *words], cwd=tmp_path, check=True,
-                              capture_output=True, text=True).stdout.strip()
-
-    git("init", "-q")
-    git("commit", "-q", "--allow-empty", "-m", "before")
-    before = git("rev-parse", "HEAD")
-    (tmp_path / "experiments").mkdir()
-    (tmp_path / "experiments/x.json").write_text("{}")
-    git("add", ".")
-    git("commit", "-q", "-m", "after")
-    after = git("rev-parse", "--short=10", "HEAD")
-    history = History(tmp_path)
-    assert history.later(before, "experiments/x.json") == after
-    assert history.later(after, "experiments/x.json") is None
-    assert history.later("0" * 40, "experiments/x.json") is None, "of another repository"
-    assert history.later(before, "experiments/none.json") is None
-    head = header(Made(), environment={"git_sha": before, "command_line": "mfbench run experiments/x.json"})
-    lines = repeat_lines(head, {"made-up": "experiments/x.json"}, history)
-    assert lines[1] == f"git checkout {after} -- experiments/x.json   # which came after that"
 
 
 def test_every_spec_of_the_repository_has_a_file():

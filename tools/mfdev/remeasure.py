@@ -5,8 +5,8 @@ experiments/ccd/speed.json) with the options that the folder's files say they we
 same name. What DIR has already is not run again, so that a campaign goes on after a limit of time, a kill, or on
 another machine of the kind: carry DIR along.
 
-Behind each stands how long an epoch takes now, over then, by algorithm: a host that is slower than that of the
-committed files is seen before its results are taken for a change of the program.
+`mfbench compare` of the committed folder and the new one says whether the host is slower, before its results are
+taken for a change of the program.
 """
 
 import argparse
@@ -14,7 +14,6 @@ import json
 import os
 import pathlib
 import signal
-import statistics
 import subprocess
 import sys
 import time
@@ -69,27 +68,6 @@ def part_of(folder, cases, results, specs):
     return Part(str(name), spec, options_of(cases[0]["command_line"]), wall, len(cases), seeds)
 
 
-def epoch_times(cases):
-    """{(algorithm, configuration): mean seconds of an epoch, of each seed that has completed}"""
-    found = {}
-    for case in cases:
-        if case["status"] == "completed" and case["epochs"]:
-            key = json.dumps([case["params"], case["dataset"], case["schedule"]], sort_keys=True)
-            found.setdefault((case["algorithm"], key), []).append(case["clock_train_s"] / case["epochs"])
-    return found
-
-
-def beside(then, now):
-    """An epoch now over then, the median of the configurations of each algorithm; "" of none in common."""
-    ratios = {}
-    times = epoch_times(then)
-    for key, seconds in epoch_times(now).items():
-        if before := times.get(key):
-            ratios.setdefault(key[0], []).append(statistics.median(seconds) / statistics.median(before))
-    said = ", ".join(f"{name} {statistics.median(values):.2f}" for name, values in sorted(ratios.items()))
-    return f"; an epoch over that of then: {said}" if said else ""
-
-
 def words_of(part):
     few = f", {part.seeds} seeds" if part.seeds < FROM_FEW else ""
     return f"{part.name}: {part.cases} cases{few}, {part.seconds:.0f} s{' ' if part.options else ''}" + \
@@ -125,32 +103,31 @@ def arguments(words):
     return parser.parse_args(words)
 
 
+def check(asked):
+    results = asked.results.resolve()
+    for folder in asked.folders:
+        if not (folder.exists() or os.path.isfile(f"{folder}{PACKED}")):
+            raise Failure(f"no such folder: {folder}")
+        if results not in folder.resolve().parents:
+            raise Failure(f"not below {results}: {folder}")
+    machines = {folder.resolve().relative_to(results).parts[0] for folder in asked.folders}
+    if len(machines) > 1:
+        raise Failure(f"found folders of {' and '.join(sorted(machines))}, expected those of one machine, which is this")
+
+
 def remeasure(words):
     asked = arguments(words)
     if not os.access(asked.mfbench, os.X_OK):
         raise Failure(f"remeasure: there is no {asked.mfbench} (./dev build, or set MFBENCH)")
-    missing = [str(folder) for folder in asked.folders if not (folder.exists() or os.path.isfile(f"{folder}{PACKED}"))]
-    if missing:
-        print(f"error: no such folder: {', '.join(missing)}", file=sys.stderr)
-        return 2
-    results = asked.results.resolve()
-    outside = [str(folder) for folder in asked.folders if results not in folder.resolve().parents]
-    if outside:
-        print(f"error: not below {results}: {', '.join(outside)}", file=sys.stderr)
-        return 2
-    machines = {folder.resolve().relative_to(results).parts[0] for folder in asked.folders}
-    if len(machines) > 1:
-        print(f"error: found folders of {' and '.join(sorted(machines))}, expected those of one machine, which is this",
-              file=sys.stderr)
-        return 2
+    check(asked)
     os.environ["MFBENCH"] = asked.mfbench  # reads the results, too
     try:
         before = cases_below(*[folder.resolve() for folder in asked.folders])
     except PlotError as error:
         raise Failure(str(error)) from error
-    found = {folder: part_of(folder, before[folder], results, asked.specs) for folder in sorted(before)}
+    found = {folder: part_of(folder, before[folder], asked.results.resolve(), asked.specs) for folder in sorted(before)}
     for folder in (folder for folder, part in found.items() if part is None):
-        print(f"left out, no spec of its name: {folder.relative_to(results)}")
+        print(f"left out, no spec of its name: {folder.relative_to(asked.results.resolve())}")
     parts = {folder: part for folder, part in found.items() if part}
     if asked.show:
         print("\n".join([*map(words_of, parts.values()),
@@ -166,7 +143,6 @@ def remeasure(words):
             print(f"the time is up at {part.name}; the same command goes on")
             return 3
         said = "done" if status == 0 else f"mfbench ended with {status}"
-        now = cases_below(out / part.name).get(out / part.name, []) if (out / part.name).is_dir() else []
-        print(f"{part.name}: {said}{beside(before[folder], now)}", flush=True)
+        print(f"{part.name}: {said}; mfbench compare {folder} {out / part.name}", flush=True)
         failed += [part.name] if status else []
     return 1 if failed else 0

@@ -9,11 +9,10 @@ from typing import Any
 import pandas as pd
 
 from mfplots import metrics
-from mfplots.palette import of_algorithm, on_dark
 from mfplots.series import contended, hardware
 from mfplots.site.ceilings import Ceilings, rows_key
 from mfplots.site.gather import Damaged, Run, case_key
-from mfplots.site.groups import Group, Member, met, plain, precision, text_of
+from mfplots.site.groups import Group, Member, met, plain, text_of
 from mfplots.summary import (ANSWER, bests, declared_rates, end_times, metric_of, status_text,
                              throughputs, times_to_target)
 
@@ -34,14 +33,8 @@ def _row(index: int, group: Group, member: Member) -> Json:
     metric = metric_of(series)
     train, answer = (times_to_target(series, target, clock) for clock in ("train_s", ANSWER))
     best, at = metrics.spread(bests(series, metric)), met(series, target)
-    colour, marker = of_algorithm(series.algorithm)
-    return {"group": index, "colour": colour, "dark": on_dark(colour), "marker": marker,
-            "dataset": group.title, "algorithm": series.algorithm,
-            "configuration": member.configuration, "run": member.run.name,
-            "hardware": hardware(row), "machine": member.machine,
-            "device": member.device, "gpus": member.gpus,
-            "family": text_of(row["family"]), "precision": precision(row["params"]),
-            "factors": plain((row["params"] or {}).get("factors")), "seeds": len(series.cases),
+    return {**member.about, "group": index, "dataset": group.title,
+            "device": member.device, "gpus": member.gpus, "seeds": len(series.cases),
             "status": status_text(series.cases), "contended": int((contended(series.cases) | contended(series.cases, "host_contended")).sum()),
             "metric": metrics.row(metric).title, "best": plain(best.median), "best_low": plain(best.low),
             "best_high": plain(best.high),

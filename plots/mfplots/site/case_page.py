@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import json
-import math
 import re
 import shlex
-import subprocess
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -17,6 +15,7 @@ from mfplots import metrics
 from mfplots.command_line import options_of
 from mfplots.palette import of_algorithm, on_dark
 from mfplots.series import canonical, hardware
+from mfplots.site.groups import plain
 
 Json = dict[str, Any]
 PROVENANCE = "Provenance"
@@ -31,8 +30,7 @@ PEERS = Path(__file__).resolve().parents[3] / "peers"
 _REVISION = re.compile(r"[0-9a-f]{7,40}")
 
 
-def case_data(case: pd.Series, trace: pd.DataFrame, key: str, run: str, experiments: Mapping[str, str],
-              history: History | None = None) -> Json:
+def case_data(case: pd.Series, trace: pd.DataFrame, key: str, run: str, experiments: Mapping[str, str]) -> Json:
     """`case`: with the lines of its file; `experiments`: the file of each spec's name."""
     lines = case["lines"].splitlines()
     header, last = json.loads(lines[0]), json.loads(lines[-1])
@@ -48,20 +46,20 @@ def case_data(case: pd.Series, trace: pd.DataFrame, key: str, run: str, experime
             "dark": on_dark(of_algorithm(str(algorithm["name"]))[0]),
             "trace": (drawn := _trace(trace)), "metrics": _metrics(drawn), "clocks": stack(clocks),
             "shared": _shared(footer.get("shared")),
-            "wall": _finite(clocks.get("wall_s")), "phases": _phases(footer.get("phases")),
+            "wall": plain(clocks.get("wall_s")), "phases": _phases(footer.get("phases")),
             "sections": _sections(header, footer),
-            "repeat": repeat_lines(header, experiments, history),
+            "repeat": repeat_lines(header, experiments),
             "raw": case["lines"]}
 
 
 def stack(clocks: Mapping[str, Any]) -> list[list[Any]]:
     """The clocks one after the other up to the wall clock."""
-    return [[name, _finite(clocks.get(name))] for name in STACK]
+    return [[name, plain(clocks.get(name))] for name in STACK]
 
 
 def _trace(trace: pd.DataFrame) -> Json:
     """By column, those without a value left out."""
-    found = {name: [_finite(value) for value in trace[name].tolist()] for name in trace if name != "case"}
+    found = {name: [plain(value) for value in trace[name].tolist()] for name in trace if name != "case"}
     return {name: values for name, values in found.items() if any(v is not None for v in values)}
 
 
@@ -74,14 +72,14 @@ def _metrics(trace: Json) -> list[str]:
 def _shared(shared: Any) -> list[list[Any]]:
     """What an earlier case did of the answer's time: clock, what, seconds."""
     known = shared if isinstance(shared, Mapping) else {}
-    return [[f"{clock}_s", what.removesuffix("_s").replace("_", " "), _finite(seconds)]
+    return [[f"{clock}_s", what.removesuffix("_s").replace("_", " "), plain(seconds)]
             for clock in ("prepare", "transfer") for what, seconds in (known.get(clock) or {}).items()]
 
 
 def _phases(phases: Any) -> list[list[Any]]:
     """Name, seconds, seconds by the device's events, count; the longest first."""
     known = phases if isinstance(phases, Mapping) else {}
-    rows = [[name, _finite(p.get("seconds_s")), _finite(p.get("device_s")), _finite(p.get("count"))]
+    rows = [[name, plain(p.get("seconds_s")), plain(p.get("device_s")), plain(p.get("count"))]
             for name, p in known.items() if isinstance(p, Mapping)]
     return sorted(rows, key=lambda row: -(row[1] or 0))
 
@@ -116,7 +114,7 @@ def flat(value: Any, prefix: str = "") -> list[list[str]]:
     return [[prefix, value if isinstance(value, str) else canonical(value)]]
 
 
-def repeat_lines(header: Json, experiments: Mapping[str, str], history: History | None = None) -> list[str]:
+def repeat_lines(header: Json, experiments: Mapping[str, str]) -> list[str]:
     """Commands for a shell; what the file says of itself stands as it is, for a reader to judge."""
     environment = header["environment"]
     revision, spec = str(environment.get("git_sha")), str(header.get("spec_name"))
@@ -126,9 +124,8 @@ def repeat_lines(header: Json, experiments: Mapping[str, str], history: History 
         lines.append(f"git checkout {revision}" +
                      ("   # the tree had changes that were not committed"
                       if environment.get("git_dirty") else ""))
-        later = file and history and history.later(revision, file)
-        if later:
-            lines.append(f"git checkout {later} -- {file}   # which came after that")
+        if file:
+            lines.append(f"ls {file} || git checkout @{{-1}} -- {file}   # where it came after that")
     algorithm = header["algorithm"]
     trained_on = hardware({**algorithm, "algorithm": algorithm["name"], "params": algorithm.get("params")})
     preset = "cuda" if trained_on == "cuda" else "cpu"
@@ -162,35 +159,6 @@ def _options(environment: Json) -> tuple[str, ...]:
         return ()
 
 
-class History:
-    """Which files the commits of this checkout have; where there is no git, none is asked for."""
-
-    def __init__(self, root: Path):
-        self._root = root
-        self._head = self._git("rev-parse", "--short=10", "HEAD")
-        self._has: dict[tuple[str, str], bool] = {}
-
-    def later(self, revision: str, file: str) -> str | None:
-        """The commit to take the file from, where that one is known and had it not yet."""
-        if not self._head or not self._holds(revision, "") or self._holds(revision, file):
-            return None
-        return self._head if self._holds(self._head, file) else None
-
-    def _holds(self, revision: str, file: str) -> bool:
-        """Of "" whether the revision is one."""
-        key = revision, file
-        if key not in self._has:
-            self._has[key] = bool(self._git("rev-parse", "--verify", "--quiet", f"{revision}:{file}"))
-        return self._has[key]
-
-    def _git(self, *words: str) -> str:
-        try:
-            done = subprocess.run(["git", "-C", self._root, *words], capture_output=True, text=True)
-        except OSError:
-            return ""
-        return done.stdout.strip() if done.returncode == 0 else ""
-
-
 def experiment_files(root: Path) -> dict[str, str]:
     """Of each spec of the repository by its name; a name that two have is of neither."""
     found: dict[str, str | None] = {}
@@ -199,9 +167,3 @@ def experiment_files(root: Path) -> dict[str, str]:
         name = match[1] if match else path.stem
         found[name] = None if name in found else path.relative_to(root).as_posix()
     return {name: file for name, file in found.items() if file}
-
-
-def _finite(value: Any) -> float | None:
-    if isinstance(value, bool) or not isinstance(value, (int, float)):
-        return None
-    return value if math.isfinite(value) else None

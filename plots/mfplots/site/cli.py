@@ -16,7 +16,7 @@ from mfplots.printable import say
 from mfplots.site import pages, write
 from mfplots.site.assets import find_libraries
 from mfplots.site.board import board, case_rows, failures, with_ceilings
-from mfplots.site.case_page import History, case_data, experiment_files
+from mfplots.site.case_page import case_data, experiment_files
 from mfplots.site.ceilings import read_ceilings
 from mfplots.site.exhibits import read_claims
 from mfplots.site.gather import Damaged, Run, case_key, gather
@@ -82,14 +82,14 @@ def make_site(options: argparse.Namespace) -> None:
 
 def _cases(out: Path, runs: Sequence[Run]) -> list[Damaged]:
     """A file for each case that has begun; what cannot be shown is returned."""
-    experiments, history, damaged = experiment_files(ROOT), History(ROOT), []
+    experiments, damaged = experiment_files(ROOT), []
     for run in runs:
         traces = dict(list(run.results.trace.groupby("case")))
         for index, case in run.view.cases.iterrows():
             key = case_key(run.name, case["case_id"])
             trace = traces.get(index, run.results.trace.iloc[:0])
             try:
-                shown = case_data(case, trace, key, run.name, experiments, history)
+                shown = case_data(case, trace, key, run.name, experiments)
             except (AttributeError, LookupError, OSError, PlotError, TypeError, ValueError) as error:
                 damaged.append(Damaged(run.name, f"{case['case_id']}: {error!r}"))
                 continue

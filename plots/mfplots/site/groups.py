@@ -72,6 +72,17 @@ class Member:
     def gpus(self) -> int:
         return gpus(self.row)
 
+    @property
+    def about(self) -> Json:
+        """What leaderboard and curves say of it."""
+        colour, marker = of_algorithm(self.series.algorithm)
+        params = self.row["params"] or {}
+        return {"algorithm": self.series.algorithm, "configuration": self.configuration, "run": self.run.name,
+                "hardware": hardware(self.row), "machine": self.machine, "family": text_of(self.row["family"]),
+                "precision": next((str(params[key]) for key in PRECISIONS if key in params), "–"),
+                "factors": plain(params.get("factors")),
+                "colour": colour, "dark": on_dark(colour), "marker": marker}
+
 
 @dataclass
 class Group:
@@ -224,11 +235,6 @@ def met(series: Series, target: Target | None) -> Met | None:
     return found[(len(found) - 1) // 2] if found else None
 
 
-def precision(params: Json | None) -> str:
-    known = params if isinstance(params, dict) else {}
-    return next((str(known[key]) for key in PRECISIONS if key in known), "–")
-
-
 def group_data(group: Group, index: int) -> Json:
     """What the overview draws, the fastest series first."""
     target, named = group.target
@@ -268,16 +274,9 @@ def _best(series: Series, metric: str) -> float:
 
 
 def _series_data(member: Member, known: Sequence[str], variant: int) -> Json:
-    series, row = member.series, member.row
-    colour, marker = of_algorithm(series.algorithm)
-    done = series.finished
+    series, done = member.series, member.series.finished
     shown = [i for i in done.index if len(series.traces[i])]
-    return {"label": member.label + contended_mark(series.cases), "algorithm": series.algorithm,
-            "configuration": member.configuration, "run": member.run.name,
-            "hardware": hardware(row), "machine": member.machine,
-            "family": text_of(row["family"]), "precision": precision(row["params"]),
-            "factors": plain((row["params"] or {}).get("factors")),
-            "colour": colour, "dark": on_dark(colour), "marker": marker, "variant": variant,
+    return {**member.about, "label": member.label + contended_mark(series.cases), "variant": variant,
             "statuses": dict(Counter(series.cases["status"])),
             "seeds": [_seed_data(member, i, known) for i in done.index],
             "best": {name: plain(_best(series, name)) for name in known},
@@ -287,9 +286,7 @@ def _series_data(member: Member, known: Sequence[str], variant: int) -> Json:
 def _seed_data(member: Member, index: int, known: Sequence[str]) -> Json:
     trace, case = member.series.traces[index], member.series.cases.loc[index]
     return {"case": case_key(member.run.name, case["case_id"]), "seed": plain(case["seed"]),
-            "status": case["status"], "epoch": numbers(trace["epoch"]),
-            **{clock: numbers(trace[clock]) for clock in CLOCKS},
-            **{name: numbers(trace[name]) for name in known}}
+            "status": case["status"], **{name: list(map(plain, trace[name])) for name in ("epoch", *CLOCKS, *known)}}
 
 
 def _curve(traces: Sequence[pd.DataFrame], metric: str) -> Json:
@@ -301,10 +298,6 @@ def _curve(traces: Sequence[pd.DataFrame], metric: str) -> Json:
         if clock == "train_s":  # which is known wherever there is a point
             found["epoch"] = [round_to(points["epoch"]), *found[clock][1:]]
     return found
-
-
-def numbers(values: Iterable[float]) -> list[float | None]:
-    return [float(v) if math.isfinite(v) else None for v in values]
 
 
 def round_to(values: Iterable[float], digits: int = 7) -> list[float | None]:

@@ -16,15 +16,13 @@
     { key: "target", title: "Target", number: true, show: mf.plain },
     { key: "reached", title: "Got there", number: true, show: (value, row) =>
         `${value} of ${row.finished}` },
-    { key: "met_epoch", title: "At epoch", number: true, show: (value, row) => (value === null ?
-        "–" : value - row.looked_before > 1 ? `${value} (${row.looked_before} before)` :
-        `${value}`) },
+    { key: "met_epoch", title: "At epoch", number: true, show: (value, row) =>
+        mf.atEpoch(value, row.looked_before) },
     { key: "best", title: "Best [min, max]", number: true, show: spread },
     { key: "metric", title: "Value" },
     { key: "machine", title: "Hardware" },
     { key: "dataset", title: "Data", link: (row) => `index.html#group=${row.group}` },
-    { key: "run", title: "Results", link: (row) =>
-        `cases.html#${new URLSearchParams({ run: row.run })}` },
+    mf.RUN,
     { key: "answer", title: "Answer, to the end", number: true, show: mf.duration },
     { key: "train", title: "Training, to the end", number: true, show: mf.duration },
     { key: "updates_per_s", title: "Updates", number: true, show: (value) => mf.si(value,

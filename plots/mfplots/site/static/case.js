@@ -49,12 +49,10 @@
     draw();
   }
   const part = (title, ...children) => mf.el("section", {}, mf.el("h2", {}, title), ...children);
-  const pairs = (rows) => scroll(mf.el("table", { class: "plain" }, mf.el("tbody", {}, ...rows
+  const pairs = (rows) => mf.scroll("", mf.el("table", { class: "plain" }, mf.el("tbody", {}, ...rows
     .map(([name, value]) =>
       mf.el("tr", {}, mf.el("th", { scope: "row" }, name), mf.el("td", {}, value))))));
-  const scroll = (table) => mf.el("div", { class: "scroll", tabindex: "0",
-  role: "region", "aria-label": "table, scrolls sideways" }, table);
-  const grid = (heads, rows) => scroll(mf.el("table", { class: "plain" },
+  const grid = (heads, rows) => mf.scroll("", mf.el("table", { class: "plain" },
     mf.el("thead", {}, mf.el("tr", {}, ...heads.map((head, i) => mf.el("th", { scope: "col",
       class: i ? "number" : null }, head)))),
     mf.el("tbody", {}, ...rows.map((row) => mf.el("tr", {}, ...row.map((cell, i) => mf.el(

@@ -16,8 +16,7 @@
     narrow();
   }
   for (const table of document.querySelectorAll(".claim table")) {
-    const scroll = mf.el("div", { class: "scroll", tabindex: "0",
-    role: "region", "aria-label": "table, scrolls sideways" });
+    const scroll = mf.scroll();
     table.replaceWith(scroll);
     scroll.append(table);
   }

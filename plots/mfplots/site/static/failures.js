@@ -8,8 +8,7 @@
     { key: "why", title: "Why", wide: true },
     { key: "algorithm", title: "Algorithm" }, { key: "dataset", title: "Data" },
     { key: "hardware", title: "Device" }, { key: "epochs", title: "Epochs", number: true },
-    { key: "run", title: "Results", link: (row) =>
-        `cases.html#${new URLSearchParams({ run: row.run })}` },
+    mf.RUN,
   ];
   const table = mf.table(mf.by("failures"), columns, rows, { label: "Failures",
     empty: "Nothing failed." });

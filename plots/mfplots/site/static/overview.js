@@ -178,12 +178,11 @@ mf.overview = (() => {
     { key: "train", title: "Training to target", number: true, show: mf.duration },
     { key: "reached", title: "Got there", number: true, show: (value, row) =>
         `${value} of ${row.seeds}` },
-    { key: "epoch", title: "At epoch", number: true, show: (value, row) => (row.met === null ? "–" :
-        row.met.epoch - row.met.before > 1 ? `${value} (${row.met.before} before)` : `${value}`) },
+    { key: "epoch", title: "At epoch", number: true, show: (value, row) =>
+        mf.atEpoch(value, row.met && row.met.before) },
     { key: "best", title: "Best", number: true, show: mf.fixed(4) },
     { key: "machine", title: "Hardware" },
-    { key: "run", title: "Results", link: (row) =>
-        `cases.html#${new URLSearchParams({ run: row.run })}` },
+    mf.RUN,
   ];
 
   function showBox(series) {

@@ -47,15 +47,17 @@ const behind = (sign) => (a, b) => a === null ? (b === null ? 0 : 1) : b === nul
 mfTables.default.ext.type.order["known-asc"] = behind(1);
 mfTables.default.ext.type.order["known-desc"] = behind(-1);
 
+mf.scroll = (label, ...children) => mf.el("div", { class: "scroll", tabindex: "0", role: "region",
+  "aria-label": `${label || "table"}, scrolls sideways` }, ...children);
+// Columns of several tables.
+mf.RUN = { key: "run", title: "Results", link: (row) =>
+    `cases.html#${new URLSearchParams({ run: row.run })}` };
+mf.atEpoch = (epoch, before) => (epoch === null ? "–" : epoch - before > 1 ? `${epoch} (${before} before)` :
+  `${epoch}`);
 // columns: {key, title, show?(value, row) -> text, number?, link?(row) -> address, node?(row)}.
 mf.table = (host, columns, rows, options = {}) => {
   const table = mf.el("table", { class: "display compact", "aria-label": options.label || "" });
-  const scroll = mf.el("div", {
-    class: "scroll",
-    tabindex: "0",
-    role: "region",
-    "aria-label": `${options.label || "table"}, scrolls sideways`
-  }, table);
+  const scroll = mf.scroll(options.label, table);
   host.replaceChildren(scroll);
   const made = new mfTables.default(table, {
     data: rows,

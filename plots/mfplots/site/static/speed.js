@@ -19,8 +19,7 @@
     { key: "dataset", title: "Data", link: (row) => `index.html#group=${row.group}` },
     { key: "precision", title: "Precision" }, { key: "factors", title: "f", number: true },
     { key: "seeds", title: "Seeds", number: true },
-    { key: "run", title: "Results", link: (row) =>
-        `cases.html#${new URLSearchParams({ run: row.run })}` },
+    mf.RUN,
   ];
   let shown = rows;
 
