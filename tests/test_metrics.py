@@ -3,8 +3,6 @@
 import json
 import pathlib
 import re
-import subprocess
-import sys
 
 import pytest
 
@@ -92,16 +90,16 @@ def test_the_table_is_for_whoever_reads_results(mfbench, tmp_path):
     assert re.match(table["any_k"], "precision@100") and not re.match(table["any_k"], "precision@101")
 
 
-def test_it_is_an_axis(mfbench, tmp_path, metric):
+def test_it_is_an_axis(mfbench, tmp_path, metric, monkeypatch):
+    monkeypatch.syspath_prepend(str(ROOT / "plots"))
     run(mfbench, tmp_path, spec(metric, 0.5))
     recipes = [{"figure": "trace", "name": "curve", "x": "train_s", "y": metric},
                {"figure": "metric-bars", "name": "bars", "y": f"best_{metric}"}]
     (tmp_path / "recipes.json").write_text(json.dumps(recipes))
-    figures = subprocess.run(
-        [sys.executable, "-m", "mfplots", "out", "--recipe", "recipes.json", "--out", "f", "--format", "svg"],
-        cwd=tmp_path, text=True, capture_output=True,
-        env={**mfbench.environment(), "MFBENCH": mfbench.program, "PYTHONPATH": str(ROOT / "plots")})
-    assert figures.returncode == 0, figures.stderr
+    from mfplots.cli import main
+    monkeypatch.setenv("MFBENCH", mfbench.program)
+    monkeypatch.chdir(tmp_path)
+    assert main(["out", "--recipe", "recipes.json", "--out", "f", "--format", "svg"]) == 0
     title = {"ndcg@10": "NDCG@10", "mrr@5": "MRR@5", "test_mae": "test MAE (rating units)"}[metric]
     assert METRICS[metric][0] in (tmp_path / "f" / "curve.csv").read_text()
     assert (tmp_path / "f" / "bars.svg").exists() and title in (tmp_path / "f" / "curve.svg").read_text()

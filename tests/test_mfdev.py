@@ -5,7 +5,6 @@ import os
 import pathlib
 import re
 import subprocess
-import sys
 
 import pytest
 
@@ -223,7 +222,9 @@ def test_a_library_that_cannot_be_installed_leaves_only_its_log(tmp_path, monkey
     def fail(folder, *_, **__):
         (folder / "pip.log").write_text("a\nno network\n")
     monkeypatch.setattr(peers, "pip", fail)
-    monkeypatch.setattr(peers, "python_with", lambda *_: sys.executable)
+    (tmp_path / "venv.py").write_text("#!/bin/sh\nmkdir $3\n")  # python -m venv FOLDER
+    (tmp_path / "venv.py").chmod(0o755)
+    monkeypatch.setattr(peers, "python_with", lambda *_: tmp_path / "venv.py")
     assert not peers.install("surprise")
     assert "surprise: not installed" in (said := capsys.readouterr().out) and "no network" in said
-    assert [path.name for path in tmp_path.iterdir()] == ["surprise.log"]
+    assert {path.name for path in tmp_path.iterdir()} == {"surprise.log", "venv.py"}

@@ -8,6 +8,7 @@ import pytest
 
 from mfdev import remeasure
 from mfdev.shell import Failure
+from number_sources import PACKED, packed_below
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 
@@ -84,9 +85,9 @@ def test_what_belongs_to_the_place_is_left(line, options):
 
 def test_every_folder_of_reference_results_has_its_spec():
     """But for what was measured before and after one change, or once more on another host."""
-    results = ROOT / "results/reference"
-    found = remeasure.cases_below(results)
-    assert found
-    for folder, cases in found.items():
-        if "other-host" not in folder.parts:
-            assert remeasure.part_of(folder, cases, results, ROOT / "experiments"), folder
+    found = packed_below(ROOT / "results/reference")
+    assert len(found) > 50
+    for packed in found:
+        name = pathlib.Path(*packed.relative_to(ROOT / "results/reference").parts[1:])
+        if "other-host" not in name.parts:
+            assert (ROOT / "experiments" / str(name).replace(PACKED, ".json")).is_file(), packed

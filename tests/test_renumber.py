@@ -8,7 +8,7 @@ from doc_numbers import agrees, blocks, numbers_of, sources_of
 from mfdev import renumber
 from number_sources import ROOT
 
-PAGES = ["README.md", "docs/reproduction/newgpusgd.md"]
+PAGES = ["README.md", "docs/reproduction/ccd.md"]
 
 
 def other(number):

@@ -5,6 +5,7 @@ import csv
 import importlib.util
 import json
 import math
+import operator
 import pathlib
 import re
 import subprocess
@@ -76,11 +77,13 @@ def read(path):
 
 @pytest.fixture(scope="module")
 def tables(mfbench, tmp_path_factory):
-    """The tables of all committed results: (cases, trace)."""
+    """The tables of all committed results: cases as dictionaries, the trace as its columns and rows."""
     folder = tmp_path_factory.mktemp("tables")
     done = mfbench("summarize", REFERENCE, "--out", "cases.csv", "trace.csv", cwd=folder)
     assert done.returncode == 0 and "warning" not in done.stderr
-    return read(folder / "cases.csv"), read(folder / "trace.csv")
+    with open(folder / "trace.csv", newline="", encoding="utf-8") as file:
+        columns, *points = csv.reader(file)
+    return read(folder / "cases.csv"), {column: place for place, column in enumerate(columns)}, points
 
 
 @pytest.fixture(scope="module")
@@ -92,58 +95,63 @@ def fields(mfbench, tmp_path_factory):
         [field for field in known if "trace" in field["of"]]
 
 
-def test_every_value_of_every_committed_result_is_in_the_tables(tables, fields):
-    cases, trace = tables
-    derived = {field["column"] for field in fields[0] if field["of"].startswith("derived")}
-    points = iter(trace)
-    files = {str(path) for packed in packed_below(REFERENCE) for path in unpacked(packed)[1]}
-    assert {row["file"] for row in cases} == files and len(files) > 1000
-    for number, row in enumerate(cases):
-        lines = lines_of(pathlib.Path(row["file"]))
-        expected = expected_case(lines[0], lines[-1])
-        for column, value in expected.items():
-            if column not in DERIVED and (value is not None or column in row):
-                check_cell(row[column], value, (row["file"], column))
-        filled = {column for column, cell in row.items() if cell}
-        assert filled <= expected.keys() | derived | {"case", "schema_version", *DERIVED}
-        assert (int(row["case"]), row["folder"]) == (number, pathlib.Path(row["file"]).parent.name)
-        parameters = {column: cell for column, cell in row.items() if column.startswith(PARAMETERS)}
-        for line in lines[1:-1]:
-            point = next(points)
-            for column, value in line.items():
-                if column != "type":
-                    check_cell(point[column], value, (row["file"], line["epoch"], column))
-            assert (point["case"], point["case_id"]) == (row["case"], row["case_id"])
-            assert {column: point[column] for column in parameters} == parameters
-    assert next(points, None) is None
-
-
 def number(cell):
     return float(cell) if cell else math.inf
 
 
-def test_what_follows_from_the_committed_results_is_as_computed_independently(tables):
-    cases, trace = tables
-    points = iter(trace)
-    reached = 0
-    for row in cases:
-        case = number_sources.as_case(pathlib.Path(row["file"]), lines_of(pathlib.Path(row["file"])))
+def check_case(row, lines, derived):
+    """Every value of header and footer, and nothing else but what is derived."""
+    expected = expected_case(lines[0], lines[-1])
+    for column, value in expected.items():
+        if column not in DERIVED and (value is not None or column in row):
+            check_cell(row[column], value, (row["file"], column))
+    filled = {column for column, cell in row.items() if cell}
+    assert filled <= expected.keys() | derived | {"case", "schema_version", *DERIVED}
+    assert row["folder"] == pathlib.Path(row["file"]).parent.name
+
+
+def check_targets(row, case, lead):
+    """What follows of the case by tests/number_sources.py; how often it reached its target."""
+    if row["target.metric"] != "test_rmse":
+        return 0
+    found = [number_sources.at_target(case, float(row["target.value"]), key) for key in ("train_s", "epoch")]
+    assert [number(row["train_to_target_s"]), number(row["epoch_at_target"])] == found, row["file"]
+    assert number(row["answer_to_target_s"]) == pytest.approx(lead + found[0])
+    return math.isfinite(found[0])
+
+
+def test_every_committed_value_is_in_the_tables_and_what_follows_is_as_computed_independently(tables, fields):
+    cases, place, points = tables
+    derived = {field["column"] for field in fields[0] if field["of"].startswith("derived")}
+    repeated = operator.itemgetter(*(place[column] for column in place if column.startswith(PARAMETERS)
+                                     or column in ("case", "case_id")))
+    of_case = operator.itemgetter(*(column for column in place if column.startswith(PARAMETERS)
+                                    or column in ("case", "case_id")))
+    rest, seen, reached = iter(points), set(), 0
+    for count, row in enumerate(cases):
+        path = pathlib.Path(row["file"])
+        seen.add(path)
+        assert int(row["case"]) == count
+        lines = lines_of(path)
+        check_case(row, lines, derived)
+        case = number_sources.as_case(path, lines)
         lead = number_sources.before_training(case)
+        reached += check_targets(row, case, lead)
         for line in case.trace:
-            assert number(next(points)["answer_s"]) == pytest.approx(lead + line["train_s"], rel=1e-12)
-        if row["target.metric"] != "test_rmse":
-            continue
-        for column, key in (("train_to_target_s", "train_s"), ("epoch_at_target", "epoch")):
-            found = number_sources.at_target(case, float(row["target.value"]), key)
-            assert number(row[column]) == found, (row["file"], column)
-            reached += math.isfinite(found)
-        assert number(row["answer_to_target_s"]) == pytest.approx(lead + number(row["train_to_target_s"]))
-    assert reached > 1000
+            point = next(rest)
+            for column, value in line.items():
+                if column != "type":
+                    check_cell(point[place[column]], value, (row["file"], line["epoch"], column))
+            assert repeated(point) == of_case(row)
+            assert math.isclose(number(point[place["answer_s"]]), lead + line["train_s"], rel_tol=1e-12)
+    assert next(rest, None) is None and reached > 500 and len(seen) == len(cases) > 1000
+    assert {path.parent for path in seen} == {one.with_name(one.name.removesuffix(PACKED)) for one in packed_below(REFERENCE)}
 
 
 def test_the_tables_have_the_columns_of_the_fields(tables, fields):
-    for table, known, own in zip(tables, fields, (set(), {"case_id", "algorithm", "dataset", "seed"})):
-        columns = list(table[0])
+    cases, place, _ = tables
+    for columns, known, own in zip((list(cases[0]), list(place)), fields,
+                                   (set(), {"case_id", "algorithm", "dataset", "seed"})):
         scalars = [field["column"] for field in known if field["type"] != "an object"]
         assert [column for column in columns if column in scalars and column not in own] == \
             [column for column in scalars if column not in own]
