@@ -5,7 +5,6 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cerrno>
-#include <charconv>
 #include <csignal>
 #include <cstdio>
 #include <iostream>
@@ -19,12 +18,7 @@
 #include "base/log.hpp"
 #include "base/text.hpp"
 #include "datasets/look.hpp"
-#include "harness/cli_data.hpp"
-#include "harness/cli_describe.hpp"
-#include "harness/cli_model.hpp"
-#include "harness/cli_numbers.hpp"
-#include "harness/cli_run.hpp"
-#include "harness/doctor.hpp"
+#include "harness/commands.hpp"
 #include "harness/results/compare/compare.hpp"
 #include "harness/results/compare/compare_report.hpp"
 #include "harness/results/files/fields.hpp"
@@ -32,9 +26,7 @@
 #include "harness/results/summarize.hpp"
 #include "harness/run/interrupt.hpp"
 #include "harness/run/plan/plan.hpp"
-#include "harness/run/show/progress.hpp"
 #include "harness/spec/metric_keys.hpp"
-#include "harness/spec/spec.hpp"
 #include "mf_generated/build_info.hpp"
 
 namespace mf {
@@ -47,20 +39,10 @@ constexpr const char* kOneCase = "--one-case";
 // --apart say its number.
 std::string command_line(int argc, char** argv) {
   std::string text = "mfbench";
-  for (int i = 1; i < argc && std::string_view(argv[i]) != kOneCase; ++i) {
+  for (int i = 1; i < argc && !std::string_view(argv[i]).starts_with(kOneCase); ++i) {
     text += " " + shell_word(argv[i]);
   }
   return text;
-}
-
-std::int64_t number_of_case(const std::string& word) {
-  if (word == "trials") return RunOptions::kTrials;
-  std::int64_t number = -1;
-  const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), number);
-  if (error == std::errc() && end == word.data() + word.size() && number >= 0) return number;
-  fail(ErrorKind::usage,
-       "{}: found {}, expected the number of a case; it is for processes of --apart", kOneCase,
-       in_quotes(word));
 }
 
 // What is at hand of each data set; at the end throws Error(data) with all that is not.
@@ -333,7 +315,7 @@ class Cli {
     run->add_flag("!--no-share", options_.share,
                   "each case loads, cuts and uploads its ratings anew, also what another had");
     run->add_flag("--apart", options_.apart, "a process of its own for each case");
-    run->add_option(kOneCase, one_case_)->group("");  // which one, in such a process
+    run->add_option(kOneCase, options_.only)->group("");  // which one, in such a process
     auto* profile = run->add_option("--profile", window_.epochs,
                                     "record N epochs of each case with a profiler, then end it [3]")
                         ->expected(0, 1)
@@ -351,7 +333,6 @@ class Cli {
       if (profile->results() == std::vector<std::string>{""})
         window_.epochs = ProfileWindow{}.epochs;
       if (profile->count() > 0) options_.profile = window_;
-      if (!one_case_.empty()) options_.only = number_of_case(one_case_);
       refuse_apart(options_);
       options_.interrupted = interrupt_level;
       code_ = run_command(spec_, options_,
@@ -458,7 +439,7 @@ class Cli {
   CompareOptions compare_;
   std::vector<std::string> fail_on_;
   double target_rmse_ = 0;
-  std::string spec_, one_case_;
+  std::string spec_;
   RunOptions options_;
   ProfileWindow window_;
   PlanOptions plan_;

@@ -1,4 +1,4 @@
-#include "harness/cli_data.hpp"
+#include "harness/commands.hpp"
 
 #include <CLI/CLI.hpp>
 #include <iostream>

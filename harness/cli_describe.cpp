@@ -1,4 +1,4 @@
-#include "harness/cli_describe.hpp"
+#include "harness/commands.hpp"
 
 #include <fmt/core.h>
 

@@ -19,7 +19,7 @@
 #include "base/error.hpp"
 #include "base/log.hpp"
 #include "base/text.hpp"
-#include "harness/cli_numbers.hpp"
+#include "harness/commands.hpp"
 
 namespace mf {
 namespace {

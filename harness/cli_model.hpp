@@ -1,4 +1,4 @@
-// `mfbench predict` and `mfbench recommend`: what an exported model says.
+// What `mfbench predict` and `mfbench recommend` read, by the ids of an exported model.
 #pragma once
 
 #include <cstdint>
@@ -8,13 +8,7 @@
 
 #include "harness/evaluate/model_io.hpp"
 
-namespace CLI {
-class App;
-}
-
 namespace mf {
-
-void add_model_commands(CLI::App& app);
 
 // What people call a user or an item, and its key in the model.
 struct GivenId {

@@ -1,4 +1,4 @@
-#include "harness/cli_numbers.hpp"
+#include "harness/commands.hpp"
 
 #include <fmt/core.h>
 

@@ -1,4 +1,4 @@
-#include "harness/cli_run.hpp"
+#include "harness/commands.hpp"
 
 #include <fmt/core.h>
 
@@ -23,7 +23,6 @@
 #include "harness/results/summary.hpp"
 #include "harness/run/apart.hpp"
 #include "harness/run/interrupt.hpp"
-#include "harness/run/ranks/follower.hpp"
 #include "harness/run/ranks/rank_world.hpp"
 #include "harness/run/session.hpp"
 

@@ -1,4 +1,4 @@
-#include "harness/doctor.hpp"
+#include "harness/commands.hpp"
 
 #include <fmt/core.h>
 

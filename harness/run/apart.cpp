@@ -128,8 +128,7 @@ class Apart {
   // Whether the next may begin.
   bool run_one(std::int64_t which) {
     std::vector<std::string> words = options_.words;
-    words.emplace_back("--one-case");
-    words.push_back(which == RunOptions::kTrials ? "trials" : std::to_string(which));
+    words.push_back(fmt::format("--one-case={}", which));
     CaseProcess process(words);
     const int status = process.wait();
     const Json report = process.report();

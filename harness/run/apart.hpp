@@ -1,6 +1,6 @@
 // A session with a process of its own for each case: nothing of an earlier case is in its memory,
 // on the device or on the host (docs/methodology.md, "Comparing two runs"). A process is this
-// program with the words it was called with and --one-case N, which runs that case as any run does.
+// program with the words it was called with and --one-case=N, which runs that case as any run does.
 #pragma once
 
 #include <optional>

@@ -4,7 +4,6 @@
 
 #include "base/files/mapped_file.hpp"
 #include "base/host/pages.hpp"
-#include "harness/results/meaning/case_clocks.hpp"
 #include "harness/run/case/case_report.hpp"
 #include "harness/run/case/case_setup.hpp"
 #include "harness/run/case/host_watch.hpp"

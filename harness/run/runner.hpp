@@ -3,7 +3,7 @@
 //   load -> split -> initial factors -> prepare -> [ run_epochs -> evaluate -> trace ]* -> footer
 //
 // Every second of the wall is on one of seven clocks that never overlap (start, load, prepare,
-// transfer, train, evaluate, save; harness/results/meaning/case_clocks.hpp), or in the rest.
+// transfer, train, evaluate, save; harness/results/meaning/ranges.hpp), or in the rest.
 // run_epochs is the only call on the training clock: one epoch at a time on the CPU, on a device
 // groups of short ones.
 #pragma once

@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "harness/results/meaning/case_clocks.hpp"
-
 namespace mf {
 namespace {
 

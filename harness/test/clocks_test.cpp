@@ -10,7 +10,7 @@
 #include "algorithms/core/registry.hpp"
 #include "harness/results/compare/answer.hpp"
 #include "harness/results/files/result_file.hpp"
-#include "harness/results/meaning/case_clocks.hpp"
+#include "harness/results/meaning/ranges.hpp"
 #include "harness/run/data/data_store.hpp"
 #include "harness/run/session.hpp"
 #include "harness/test/testing.hpp"

@@ -9,7 +9,6 @@
 #include "harness/device/environment.hpp"
 #include "harness/results/files/load_json.hpp"
 #include "harness/results/files/result_file.hpp"
-#include "harness/results/meaning/case_clocks.hpp"
 #include "harness/results/meaning/stats.hpp"
 #include "harness/spec/metric_keys.hpp"
 

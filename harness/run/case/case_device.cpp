@@ -3,7 +3,6 @@
 #include <fmt/core.h>
 
 #include "base/error.hpp"
-#include "harness/results/meaning/case_clocks.hpp"
 #include "harness/run/plan/preflight.hpp"
 
 namespace mf {

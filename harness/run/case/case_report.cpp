@@ -7,8 +7,6 @@
 #include <new>
 #include <system_error>
 
-#include "harness/results/meaning/case_clocks.hpp"
-
 namespace mf {
 namespace {
 

@@ -5,7 +5,6 @@
 
 #include "algorithms/core/registry.hpp"
 #include "base/error.hpp"
-#include "harness/results/meaning/case_clocks.hpp"
 #include "harness/run/ranks/rank_load.hpp"
 
 namespace mf {

@@ -4,8 +4,6 @@
 #include <set>
 #include <utility>
 
-#include "harness/results/meaning/case_clocks.hpp"
-
 namespace mf {
 namespace {
 

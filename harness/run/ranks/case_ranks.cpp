@@ -9,7 +9,6 @@
 #include "base/error.hpp"
 #include "base/json/json_values.hpp"
 #include "harness/device/device.hpp"
-#include "harness/results/meaning/case_clocks.hpp"
 
 namespace mf {
 

@@ -1,5 +1,3 @@
-#include "harness/run/ranks/follower.hpp"
-
 #include "algorithms/core/registry.hpp"
 #include "base/clock.hpp"
 #include "base/error.hpp"
@@ -15,6 +13,7 @@
 #include "harness/run/prepared.hpp"
 #include "harness/run/ranks/case_ranks.hpp"
 #include "harness/run/ranks/rank_load.hpp"
+#include "harness/run/ranks/rank_world.hpp"
 #include "harness/run/training_clock.hpp"
 
 namespace mf {

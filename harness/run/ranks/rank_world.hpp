@@ -1,6 +1,6 @@
 // The processes of a run (ranks): those that mpirun or srun started, or those that this one starts
 // for a case that asks for several. Rank 0 runs the spec as one process would; the others do what
-// it orders (harness/run/ranks/follower.hpp).
+// it orders (follower.cpp).
 #pragma once
 
 #include <array>
@@ -90,5 +90,9 @@ class RankWorld {
   bool broken_ = false;
   std::vector<Place> places_;  // by rank; empty: alone
 };
+
+// The other side of CaseRanks: a rank that does what rank 0 orders, and writes and prints nothing,
+// until it is dismissed. Throws what ends the run: what happened here, or RankFault.
+void follow_session(const Spec& spec, const RunOptions& options, RankWorld& world);
 
 }  // namespace mf

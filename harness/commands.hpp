@@ -1,0 +1,50 @@
+// What the commands do, a source each; cli.cpp declares them and their options.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "base/json/json_fwd.hpp"
+#include "harness/run/run_options.hpp"
+#include "harness/run/show/progress.hpp"
+#include "harness/spec/spec.hpp"
+
+namespace CLI {
+class App;
+class Validator;
+}  // namespace CLI
+
+namespace mf {
+
+inline constexpr int kSomeCasesFailed = 1;  // an exit code
+
+// cli_describe.cpp: all algorithms; one of them, or all of a library.
+void list_command(bool json);
+void describe_command(const std::string& name, bool json);
+
+// doctor.cpp: "mfbench 0.1.0", then lines about the commit and the build; what this machine and
+// this build can do.
+std::string version_text();
+Json doctor_json();
+std::string format_doctor(const Json& report);
+
+// cli_run.cpp. Says what is odd about a spec that is valid.
+Spec read_and_warn(const std::string& path);
+void refuse_apart(const RunOptions& options);
+// The exit code, as of all here.
+int run_command(const std::string& path, RunOptions options, ProgressMode mode);
+int tune_command(const std::string& path, RunOptions options, ProgressMode mode, bool json);
+// The exception being handled, on standard error.
+int tell_exception();
+
+// cli_data.cpp: those below `mfbench data`; cli_model.cpp: `predict` and `recommend`.
+void add_data_commands(CLI::App& app);
+void add_model_commands(CLI::App& app);
+
+// cli_numbers.cpp: within their range. Those of CLI11 name the largest double in full.
+CLI::Validator whole_within(std::int64_t min,
+                            std::int64_t max);  // "found 0, expected an integer ..."
+CLI::Validator number_above_zero();             // finite ones only
+CLI::Validator number_from_zero();
+
+}  // namespace mf
