@@ -105,12 +105,9 @@ int compare_command(const std::string& first, const std::string& second,
 
 void check_tables(const std::vector<std::string>& tables) {
   for (const auto& path : tables) {
-    if (path.ends_with(".jsonl")) {
-      fail(ErrorKind::usage, "--out {}: results are such files; name one that ends in .csv", path);
-    }
-    if (!path.ends_with(".parquet")) continue;
-    fail(ErrorKind::usage, "--out {}: mfbench writes CSV; pandas writes parquet (docs/results.md)",
-         path);
+    if (path.ends_with(".csv")) continue;
+    fail(ErrorKind::usage,
+         "--out {}: found another ending, expected .csv, which is what is written", path);
   }
   const auto place = [](const std::string& path) {
     return std::filesystem::weakly_canonical(std::filesystem::absolute(path));
@@ -354,13 +351,9 @@ class Cli {
                      "best values within this share of the first's are the same")
         ->check(number_from_zero())
         ->capture_default_str();
-    auto* target = compare->add_option("--target-rmse", target_rmse_,
-                                       "the answer, instead of the target of the results");
-    compare
-        ->add_option_function<std::string>(
-            "--target", [this](const std::string& text) { compare_.target = parse_target(text); },
-            "the same for any metric: ndcg@10=0.3")
-        ->excludes(target);
+    compare->add_option_function<std::string>(
+        "--target", [this](const std::string& text) { compare_.target = parse_target(text); },
+        "the answer, instead of the target of the results: test_rmse=0.9");
     compare
         ->add_option("--ignore", compare_.ignored,
                      "match cases that differ in these (\"params.threads\", \"evaluate\")")
@@ -372,10 +365,8 @@ class Cli {
     compare->add_flag("--allow-contended", compare_.allow_contended,
                       "judge times although other programs took part of the machine");
     compare->add_flag("--json", json_, "as JSON");
-    compare->callback([this, target] {
-      if (target->count() > 0) compare_.target = TargetSpec{kTestRmse, target_rmse_};
-      code_ = compare_command(first_, second_, compare_, fail_on_, json_);
-    });
+    compare->callback(
+        [this] { code_ = compare_command(first_, second_, compare_, fail_on_, json_); });
   }
 
   void add_placement(CLI::App* command) {
@@ -438,7 +429,6 @@ class Cli {
   std::string name_, first_, second_;
   CompareOptions compare_;
   std::vector<std::string> fail_on_;
-  double target_rmse_ = 0;
   std::string spec_;
   RunOptions options_;
   ProfileWindow window_;

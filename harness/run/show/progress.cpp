@@ -204,13 +204,6 @@ class JsonProgress : public Progress {
   std::string case_id_;
 };
 
-class QuietProgress : public Progress {
- public:
-  void begin_case(const Case&, std::size_t, std::size_t) override {}
-  void trace(const TracePoint&) override {}
-  void end_case(const CaseResult&) override {}
-};
-
 }  // namespace
 
 std::unique_ptr<Progress> make_progress(ProgressMode mode, std::FILE* out) {
@@ -218,7 +211,7 @@ std::unique_ptr<Progress> make_progress(ProgressMode mode, std::FILE* out) {
     case ProgressMode::json:
       return std::make_unique<JsonProgress>(out);
     case ProgressMode::quiet:
-      return std::make_unique<QuietProgress>();
+      return std::make_unique<Progress>();
     case ProgressMode::automatic:
       break;
   }

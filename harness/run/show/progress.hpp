@@ -10,14 +10,15 @@
 
 namespace mf {
 
+// By itself it says nothing.
 class Progress {
  public:
   virtual ~Progress() = default;
-  virtual void begin_case(const Case& item, std::size_t index, std::size_t count) = 0;
-  virtual void trace(const TracePoint& point) = 0;
-  // Epochs have ended that are not evaluated: numbers of `point` but for those of quality.
+  virtual void begin_case(const Case&, std::size_t /*index*/, std::size_t /*count*/) {}
+  virtual void trace(const TracePoint&) {}
+  // Epochs have ended that are not evaluated: numbers of the point but for those of quality.
   virtual void epochs_done(const TracePoint&) {}
-  virtual void end_case(const CaseResult& result) = 0;
+  virtual void end_case(const CaseResult&) {}
 };
 
 enum class ProgressMode {
