@@ -71,10 +71,14 @@ def aggregate(traces: Sequence[pd.DataFrame], x: str, band: str,
 def wants_log(curves: Sequence[Curve], scale: str, axis: str = "x") -> bool:
     """Whether x (or y) is to be logarithmic: as asked, or where the series end far apart."""
     ends = [float(curve.points[axis].iloc[-1]) for curve in curves]
-    ends = [end for end in ends if end > 0]
-    if not ends or scale == "linear":
+    return far_apart([end for end in ends if end > 0], scale)
+
+
+def far_apart(numbers: Sequence[float], scale: str) -> bool:
+    positive = [n for n in numbers if n > 0]
+    if not positive or scale == "linear":
         return False
-    return scale == "log" or max(ends) > LOG_FROM * min(ends)
+    return scale == "log" or (len(positive) == len(numbers) and max(positive) > LOG_FROM * min(positive))
 
 
 def whole_window(curves: Sequence[Curve], target: float | None,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
 from pathlib import Path
@@ -223,19 +223,23 @@ def _facets(row: pd.Series) -> Facets:
 def _tell_folders_apart(cases: pd.DataFrame, facets: dict[int, Facets]) -> None:
     """The same case in two folders (before and after a change, say) makes two series, not one."""
     if cases["case_hash"].duplicated().any():
-        names = _distinct_folder_names(cases["file"])
-        for index in cases.index:
-            facets[index]["folder"] = names[index]
+        folders = {index: Path(file).parent for index, file in cases["file"].items()}
+        names = distinct_names(dict.fromkeys(folders.values()))
+        for index, folder in folders.items():
+            facets[index]["folder"] = names[folder]
 
 
-def _distinct_folder_names(files: pd.Series) -> dict[int, str]:
-    """The shortest path tails that tell the folders apart."""
-    parents = {index: str(file).split("/")[:-1] for index, file in files.items()}
-    folders = {tuple(parts) for parts in parents.values()}
-    depth = 1
-    while len({parts[-depth:] for parts in folders}) < len(folders):
-        depth += 1
-    return {index: "/".join(parts[-depth:]) for index, parts in parents.items()}
+def distinct_names(folders: Iterable[Path]) -> dict[Path, str]:
+    """For each the last part of its path, with as many before it as tell it from the others."""
+    parts = {folder: folder.resolve().parts for folder in folders}
+    deepest = max(map(len, parts.values()), default=0)
+    names = {}
+    for folder, own in parts.items():
+        depth = 1
+        while depth < deepest and sum(p[-depth:] == own[-depth:] for p in parts.values()) > 1:
+            depth += 1
+        names[folder] = "/".join(own[-depth:])
+    return names
 
 
 def make_labels(configurations: Sequence[tuple[str, Facets]],

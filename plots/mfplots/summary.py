@@ -41,7 +41,6 @@ class Row:
     not_reached: int       # of them, without the target in their trace
     metric: str            # what the series is judged by
     best: Spread           # the best value of it
-    time: Spread           # to target on the clock, over the seeds that reached it
     median_time: float     # to target, the others counting as infinitely late
     median_answer: float   # the same on prepare + transfer + training
     end_time: Spread       # to the last evaluated point, of completed cases
@@ -251,7 +250,6 @@ def _row(panel: Panel, series: Series, question: Question) -> Row:
         panel=panel, series=series, target=target, n=len(done),
         not_reached=sum(math.isnan(t) for t in times),
         metric=judged_by, best=metrics.spread(bests(series, judged_by)),
-        time=metrics.spread(times),
         median_time=metrics.censored_median(times),
         median_answer=metrics.censored_median(times_to_target(series, target, ANSWER)),
         end_time=metrics.spread(end_times(series, clock)),

@@ -11,6 +11,7 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import FuncFormatter, MaxNLocator
 
 from mfplots.curve_page import curve_sheet, draw_points, point_handles
+from mfplots.curves import far_apart
 from mfplots.errors import NotDrawable, PlotError, hint
 from mfplots.figures import Drawing, figure
 from mfplots.metrics import Spread
@@ -27,7 +28,6 @@ from mfplots.values import Metric, axis_label, metric, spread_of, values
 
 # Parameters of how many share the work of a case: one, where a case has no such parameter.
 SHARES = ("devices", "ranks")
-LOG_FROM = 20  # scale auto: logarithmic from this ratio of largest to smallest
 ABSENT = object()
 
 
@@ -218,7 +218,7 @@ def _finish(axes: Axes, items: Sequence[Item], points: Sequence[Point],
             places: Mapping[object, float] | None, found: Metric, recipe: Recipe) -> None:
     ys = [v for item in items if item.spread.n for v in (item.spread.low, item.spread.high)]
     ys += [p.y for p in points]
-    log_y = found.kind != "error" and _log(ys, recipe.y_scale)
+    log_y = found.kind != "error" and far_apart(ys, recipe.y_scale)
     axes.set_ylabel(axis_label(found, recipe) + (", log scale" if log_y else ""))
     if log_y:
         positive = [y for y in ys if y > 0]
@@ -241,7 +241,7 @@ def _finish_x(axes: Axes, items: Sequence[Item], points: Sequence[Point],
         axes.set_xlim(-0.5, len(places) - 0.5)
         return
     xs = [float(item.x) for item in items if item.x is not ABSENT] + [p.x for p in points]
-    log = _log(xs, recipe.x_scale)
+    log = far_apart(xs, recipe.x_scale)
     axes.set_xlabel(label + (", log scale" if log else ""))
     tick = si_tick if xs and max(xs) >= 1e5 else plain_tick
     if log:
@@ -249,14 +249,6 @@ def _finish_x(axes: Axes, items: Sequence[Item], points: Sequence[Point],
     else:
         axes.xaxis.set_major_locator(MaxNLocator(7, steps=[1, 2, 5, 10]))
         axes.xaxis.set_major_formatter(FuncFormatter(tick))
-
-
-def _log(numbers: Sequence[float], scale: str) -> bool:
-    positive = [n for n in numbers if n > 0]
-    if not positive or scale == "linear":
-        return False
-    return scale == "log" or (len(positive) == len(numbers)
-                              and max(positive) > LOG_FROM * min(positive))
 
 
 def _legend(items: Sequence[Item], looks_of: Mapping[str, Look],

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from mfplots.errors import PlotError
 from mfplots.load import Results, load_folders
-from mfplots.series import View, make_view
+from mfplots.series import View, distinct_names, make_view
 
 
 @dataclass(frozen=True)
@@ -34,8 +34,8 @@ def gather(paths: Sequence[Path]) -> tuple[list[Run], list[Damaged]]:
     """Of the folders with results at or below each path; the trials of a study (docs/tuning.md) are no
     cases. Raises PlotError where a path is not there, or no case is in any of them."""
     folders, left_out = load_folders(paths, lines=True)
-    all_folders = list(dict.fromkeys([*folders, *(item.folder for item in left_out)]))
-    names = dict(zip(all_folders, distinct_names([Path(folder) for folder in all_folders])))
+    told_apart = distinct_names(map(Path, dict.fromkeys([*folders, *(item.folder for item in left_out)])))
+    names = {str(folder): name for folder, name in told_apart.items()}
     damaged = [Damaged(names[item.folder], item.why.replace(item.folder, names[item.folder]))
                for item in left_out]
     runs: list[Run] = []
@@ -51,19 +51,6 @@ def gather(paths: Sequence[Path]) -> tuple[list[Run], list[Damaged]]:
         said = f": {damaged[0].why}" if damaged else ""
         raise PlotError(f"no case in {', '.join(map(str, paths))}{said}")
     return runs, damaged
-
-
-def distinct_names(folders: Sequence[Path]) -> list[str]:
-    """For each the last part of its path, with as many before it as tell it from the others."""
-    parts = [folder.resolve().parts for folder in folders]
-    deepest = max(map(len, parts), default=0)
-    names = []
-    for own in parts:
-        depth = 1
-        while depth < deepest and sum(p[-depth:] == own[-depth:] for p in parts) > 1:
-            depth += 1
-        names.append("/".join(own[-depth:]))
-    return names
 
 
 def case_key(run: str, case_id: str) -> str:
