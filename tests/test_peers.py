@@ -473,16 +473,12 @@ WRONG = {
     "no JSON": (lambda form: "{", "not valid JSON"),
     "another key": (lambda form: form | {"sumary": "x"}, ': $.sumary: unknown key, did you mean "summary"?'),
     "no algorithm": (lambda form: form | {"algorithms": {}}, ": $.algorithms: found none"),
-    "no text": (lambda form: form | {"summary": 3}, ": $.summary: found the number 3, expected a string"),
-    "packages": (lambda form: form | {"packages": "x"}, ': $.packages: found the string "x", expected a list'),
     "an environment elsewhere": (lambda form: form | {"environment": "../x"}, ": $.environment: found '../x'"),
-    "memory": (lambda form: form | {"memory": {"base_bytes": -1}}, ": $.memory.base_bytes: found the number -1"),
 }
 WRONG_PARAMS = {
     "no help": ({"damping": {"type": "number", "default": 1, "min": 0, "max": 2}}, ".damping.help: expected a name"),
     "a default outside": ({"damping": {"type": "number", "default": 3, "min": 0, "max": 2, "help": "x"}},
                           ".damping.default: found the number 3, expected a number from 0 to 2"),
-    "no type": ({"damping": {"type": "float", "default": 3, "help": "x"}}, '.damping.type: found "float"'),
     "no factors": ({"damping": {"type": "boolean", "default": True, "help": "x"}}, ": expected 'factors' among"),
     "a key of every entry": ({"stop": {"type": "boolean", "default": True, "help": "x"}}, ".stop: an entry of a spec"),
     "a condition on nothing": ({"factors": {"type": "integer", "default": 1, "min": 1, "max": 2, "help": "x",

@@ -70,23 +70,17 @@ def test_a_damaged_file_is_named_and_the_others_are_shown(tmp_path):
     assert str(tmp_path) not in damaged[0].why
 
 
-@pytest.mark.parametrize("change", [{"algorithm": {"name": "x", "params": [1]}},
-                                    {"dataset": {"name": "toy", "split": 7}},
-                                    {"environment": []}, {"dataset": {"name": ["a"]}}])
-def test_a_header_of_another_shape_is_left_out_alone(tmp_path, change):
+@pytest.mark.parametrize("made", [
+    *([header(Made(seed=2), **change)] for change in (
+        {"algorithm": {"name": "x", "params": [1]}}, {"dataset": {"name": "toy", "split": 7}}, {"environment": []},
+        {"dataset": {"name": ["a"]}})),
+    [header(Made(seed=2)), {"type": "footer", "status": "completed", "clocks": [1]}]])
+def test_a_file_of_another_shape_is_left_out_alone(tmp_path, made):
     folder = write_cases(tmp_path / "run", [Made()])
-    write_lines(folder / "bad.jsonl", [header(Made(seed=2), **change)])
+    write_lines(folder / "bad.jsonl", made)
     (run,), (damaged,) = gather([tmp_path])
     assert list(run.results.cases["seed"]) == [1] and "run/bad.jsonl" in damaged.why
     assert len(board(make_groups([run]))) == 1
-
-
-def test_a_footer_of_another_shape_is_left_out_alone(tmp_path):
-    folder = write_cases(tmp_path / "run", [Made()])
-    write_lines(folder / "bad.jsonl", [header(Made(seed=2)),
-                                       {"type": "footer", "status": "completed", "clocks": [1]}])
-    (run,), (damaged,) = gather([tmp_path])
-    assert len(run.results.cases) == 1 and "run/bad.jsonl" in damaged.why
 
 
 def test_a_pipe_is_named_not_waited_for(tmp_path):
@@ -120,33 +114,23 @@ def test_the_board_has_what_the_tables_of_mfplots_have(tmp_path):
     assert {row["algorithm"] for row in rows if row["status"] == "3 skipped"} == {"gpusgd"}
 
 
-def test_configurations_are_told_apart_over_all_folders(tmp_path):
-    """By their size, what is not as usual, and what their own folder tells them apart by."""
-    write_cases(tmp_path / "one", [Made("als", {"factors": 8, "precision": "fp16"}),
-                                   Made("als", {"factors": 16, "precision": "fp16"})])
-    write_cases(tmp_path / "two", [Made("als", {"factors": 8, "precision": "fp32"})])
-    write_cases(tmp_path / "six", [Made("als", {"factors": 8, "precision": "fp16", "cg_steps": n}) for n in (3, 6)])
+FP16, FP32 = {"factors": 8, "precision": "fp16"}, {"factors": 8, "precision": "fp32"}
+
+
+@pytest.mark.parametrize("params, labels", [
+    # By their size, what is not as usual, and what their own folder tells them apart by.
+    ({"one": [{**FP16, "factors": 16}, FP16], "two": [FP32], "six": [{**FP16, "cg_steps": n} for n in (3, 6)]},
+     {"one": ["factors=16", "factors=8"], "two": ["factors=8 precision=fp32"],
+      "six": ["factors=8 cg_steps=3", "factors=8 cg_steps=6"]}),
+    ({"one": [{"factors": 8, "cg_steps": 6}], "six": [{"factors": 8, "cg_steps": 6, "reg": 0.1}], "two": [{"factors": 8}]},
+     {"one": ["factors=8"], "six": ["factors=8 reg=0.1"], "two": ["factors=8 no cg_steps"]}),
+    ({"one": [{"cg_steps": 6}], "six": [{"cg_steps": 6, "reg": 0.1}], "two": [{}]},
+     {"one": [""], "six": ["reg=0.1"], "two": ["no cg_steps"]})])
+def test_configurations_are_told_apart_over_all_folders(tmp_path, params, labels):
+    for folder, own in params.items():
+        write_cases(tmp_path / folder, [Made("als", each) for each in own])
     (group,) = make_groups(gather([tmp_path])[0])
-    assert sorted((m.run.name, m.configuration) for m in group.members) == [
-        ("one", "factors=16"), ("one", "factors=8"), ("six", "factors=8 cg_steps=3"),
-        ("six", "factors=8 cg_steps=6"), ("two", "factors=8 precision=fp32")]
-
-
-def test_a_configuration_without_what_most_have_says_so(tmp_path):
-    write_cases(tmp_path / "one", [Made("als", {"factors": 8, "cg_steps": 6})])
-    write_cases(tmp_path / "six", [Made("als", {"factors": 8, "cg_steps": 6, "reg": 0.1})])
-    write_cases(tmp_path / "two", [Made("als", {"factors": 8})])
-    (group,) = make_groups(gather([tmp_path])[0])
-    assert sorted((m.run.name, m.configuration) for m in group.members) == [
-        ("one", "factors=8"), ("six", "factors=8 reg=0.1"), ("two", "factors=8 no cg_steps")]
-
-
-def test_what_lacks_all_that_others_have_says_so_alone(tmp_path):
-    write_cases(tmp_path / "one", [Made("als", {"cg_steps": 6})])
-    write_cases(tmp_path / "six", [Made("als", {"cg_steps": 6, "reg": 0.1})])
-    write_cases(tmp_path / "two", [Made("als", {})])
-    (group,) = make_groups(gather([tmp_path])[0])
-    assert sorted(m.label for m in group.members) == ["als", "als no cg_steps", "als reg=0.1"]
+    assert {folder: sorted(m.configuration for m in group.members if m.run.name == folder) for folder in params} == labels
 
 
 def test_a_time_says_at_which_epoch_and_when_it_was_looked_at_before(tmp_path):

@@ -252,40 +252,6 @@ TEST(AlsCpu, StopsEarlyWhenAsked) {
 
 // ---- parameters
 
-std::string error_of(const Json& changes) {
-  const Error error =
-      mf::test::error_of([&] { default_params(find_algorithm("als_cpu").params, changes); });
-  EXPECT_EQ(error.kind(), ErrorKind::usage);
-  return error.what();
-}
-
-TEST(AlsParams, RefusesWhatIsOutOfRange) {
-  EXPECT_HAS(error_of({{"factors", 257}}), "256");
-  EXPECT_HAS(error_of({{"factors", 0}}), "factors");
-  EXPECT_HAS(error_of({{"reg", -0.1}}), "reg");
-  EXPECT_HAS(error_of({{"cg_steps", 0}}), "cg_steps");
-  EXPECT_HAS(error_of({{"solver", "qr"}}), "cholesky");
-  EXPECT_HAS(error_of({{"center", "users"}}), "biases");
-  EXPECT_HAS(error_of({{"reg_power", -0.5}}), "reg_power");
-  EXPECT_HAS(error_of({{"first", "both"}}), "items");
-}
-
-TEST(AlsParams, ReadsWhatWasGiven) {
-  const Params params = default_params(find_algorithm("als_cpu").params, {{"factors", 12},
-                                                                          {"reg", 0.5},
-                                                                          {"center", "mean"},
-                                                                          {"cg_steps", 3},
-                                                                          {"cg_tolerance", 0.25},
-                                                                          {"solver", "lu"}});
-  const Common common = read_common(params);
-  EXPECT_EQ(common.factors, 12);
-  EXPECT_EQ(common.reg, 0.5);
-  EXPECT_EQ(common.center, CenterKind::mean);
-  EXPECT_EQ(common.cg.steps, 3);
-  EXPECT_EQ(common.cg.tolerance, 0.25);
-  EXPECT_EQ(read_solver(params), Solver::lu);
-}
-
 TEST(AlsParams, AnExactSolverNeedsARegularizer) {
   const AlgorithmInfo& info = find_algorithm("als_cpu");
   const ProblemShape shape = {10, 10, 50};

@@ -258,19 +258,6 @@ TEST(CcdCpu, StopsBetweenFactorsAndGoesOn) {
 
 // ---- parameters
 
-std::string error_of(const Json& changes) {
-  const Error error = mf::test::error_of([&] { test::params_of("ccd++_cpu", changes); });
-  EXPECT_EQ(error.kind(), ErrorKind::usage);
-  return error.what();
-}
-
-TEST(CcdParams, RefusesWhatIsOutOfRange) {
-  EXPECT_HAS(error_of({{"factors", 1025}}), "1024");
-  EXPECT_HAS(error_of({{"inner_iterations", 0}}), "inner_iterations");
-  EXPECT_HAS(error_of({{"reg_scale", "weighted"}}), "rows");
-  EXPECT_HAS(error_of({{"residual", "none"}}), "fused");
-}
-
 TEST(CcdParams, TheRegularizerIsPlainOrScaledByTheRow) {
   const Settings s = read_settings(default_params(find_algorithm("ccd++_cpu").params));
   EXPECT_EQ(s.shrink(7), 0.05F);
