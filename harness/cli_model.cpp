@@ -70,7 +70,10 @@ void for_lines(const std::string& path, bool names, const Body& body) {
   }
 }
 
-[[noreturn]] void fail_id(const char* option, const char* whose, const std::string& text) {
+// Of an option; `key` is what the model makes of it.
+GivenId given_id(const char* option, const char* whose, const std::string& text,
+                 const std::optional<std::int32_t>& key) {
+  if (key) return {text, *key};
   fail(ErrorKind::usage,
        "{}: found {}, expected a whole number of 32 bits: the ids of the {} of this model are "
        "integers",
@@ -78,15 +81,11 @@ void for_lines(const std::string& path, bool names, const Body& body) {
 }
 
 GivenId given_user(const SavedModel& model, const std::string& text) {
-  const auto key = model.user_key(text);
-  if (!key) fail_id("--user", "users", text);
-  return {text, *key};
+  return given_id("--user", "users", text, model.user_key(text));
 }
 
 GivenId given_item(const SavedModel& model, const std::string& text) {
-  const auto key = model.item_key(text);
-  if (!key) fail_id("--item", "items", text);
-  return {text, *key};
+  return given_id("--item", "items", text, model.item_key(text));
 }
 
 }  // namespace
@@ -144,9 +143,7 @@ void check_known(const SavedModel& model, const GivenId* user, const GivenId& it
 }
 
 // Between the columns of what is printed: text may have blanks in it.
-const char* separator_of(const SavedModel& model) {
-  return model.user_names.empty() && model.item_names.empty() ? " " : "\t";
-}
+const char* separator_of(const SavedModel& model) { return has_names(model) ? "\t" : " "; }
 
 void predict_pairs(const SavedModel& model, const std::string& path, bool cold) {
   const char* between = separator_of(model);

@@ -222,6 +222,7 @@ def test_wrong_calls_say_what_is_expected(mfbench, tmp_path):
                             ((source, "--out", "c.csv"), "--out"),
                             ((source,), "--json, or --out"),
                             (("nowhere", "--out", "c.csv", "t.csv"), "nowhere: no such file"),
+                            ((PAGE, "--out", "c.csv", "t.csv"), "expected a folder of results"),
                             ((ROOT / "docs", "--out", "c.csv", "t.csv"), "no result")]:
         done = mfbench("summarize", *arguments, cwd=tmp_path, code=2)
         assert said in done.stderr

@@ -15,7 +15,6 @@ namespace mf {
 namespace {
 
 using testing::contains;
-using testing::message_of;
 using testing::TempFolder;
 namespace fs = std::filesystem;
 
@@ -183,40 +182,6 @@ TEST(Summarize, ACaseHasARowWithAllThatItsFileSays) {
   EXPECT_EQ(row.count("scale"), 0u);
 }
 
-TEST(Summarize, ATracePointHasItsCaseItsParametersAndTheAnswerTime) {
-  Results results;
-  results.write_case("r/a.jsonl", "a");
-  results.write_case("r/b.jsonl", "b");
-  results.run();
-  const auto trace = results.trace();
-  ASSERT_EQ(trace.size(), 4u);
-  EXPECT_EQ(trace[3].at("case"), "1");
-  EXPECT_EQ(trace[3].at("case_id"), "b");
-  EXPECT_EQ(trace[3].at("epoch"), "1");
-  EXPECT_EQ(trace[3].at("updates"), "9007199254740994") << "no number passes through a double";
-  EXPECT_EQ(trace[3].at("train_s"), "1.5");
-  EXPECT_EQ(trace[3].at("answer_s"), "2.25") << "prepare 0.5, transfer 0.25, train 1.5";
-  EXPECT_EQ(trace[2].at("test_rmse"), "2.5");
-  EXPECT_EQ(trace[3].at("test_rmse"), "");
-  EXPECT_EQ(trace[3].at("params.factors"), "8");
-  EXPECT_EQ(trace[3].at("stop.plateau.patience"), "3");
-  EXPECT_EQ(trace[3].at("split.holdout"), "0.2");
-  EXPECT_EQ(trace[3].count("git_sha"), 0u) << "that of the case is in the other table";
-}
-
-TEST(Summarize, WhatWasSharedHasColumnsAndIsInTheAnswerTime) {
-  Results results;
-  Json end = footer();
-  end["clocks"]["start_s"] = 16;
-  end["shared"] = {{"prepare", {{"views_s", 4}}}, {"load", {{"ratings_s", 8}}}};
-  results.write("r/a.jsonl", {header("a"), point(1, 1.5, 2.5), end});
-  results.run();
-  EXPECT_EQ(results.trace().at(0).at("answer_s"), "6.25") << "0.5 + 0.25 + 4 + 1.5";
-  EXPECT_EQ(results.cases().at(0).at("shared.prepare.views_s"), "4");
-  EXPECT_EQ(results.cases().at(0).at("clock_start_s"), "16");
-  EXPECT_EQ(results.cases().at(0).at("clock_rest_s"), "") << "of a file that has none";
-}
-
 TEST(Summarize, ACaseWithoutItsFooterIsUnfinished) {
   Results results;
   results.write("r/a.jsonl", {header("a"), point(0, 0, 2.5)}, "{\"type\": \"trace\", \"epo");
@@ -290,19 +255,6 @@ TEST(Summarize, TheSameFileCountsOnce) {
   const auto done = summarize_as_csv({{folder, folder + "/../r"}}, results.folder / "c.csv",
                                      results.folder / "t.csv");
   EXPECT_EQ(done.cases, 1u);
-}
-
-TEST(Summarize, WithoutAResultNothingIsWritten) {
-  Results results;
-  const auto error = [&](const std::string& path) {
-    return message_of(
-        [&] { summarize_as_csv({{path}}, results.folder / "c.csv", results.folder / "t.csv"); });
-  };
-  EXPECT_TRUE(contains(error(results.folder / "absent"), "no such file or folder"));
-  EXPECT_TRUE(contains(error(results.write("a.txt", {})), "expected a folder"));
-  fs::create_directories(results.folder / "r");
-  EXPECT_TRUE(contains(error(results.folder / "r"), "no result"));
-  EXPECT_FALSE(fs::exists(results.folder / "c.csv"));
 }
 
 // What follows from the file, by hand: prepare 0.5, transfer 0.25 and 4 that another case had
