@@ -193,6 +193,24 @@ def matches(key, found, wanted):
     return found == wanted and isinstance(found, bool) == isinstance(wanted, bool)
 
 
+def of_each(read):
+    """A function of an expression: what `read` finds in each case; its other arguments follow the algorithm."""
+    own = read.__code__.co_varnames[1:read.__code__.co_argcount]
+
+    def call(self, algorithm, *words, **wanted):
+        given = {name: wanted.pop(name) for name in own if name in wanted}
+        return self._each(lambda case: read(case, *words, **given), algorithm, **wanted)
+
+    return call
+
+
+def below(value, keys):
+    """What stands in it by keys with dots between them."""
+    for key in keys.split("."):
+        value = value[key]
+    return value
+
+
 class Files:
     """The files behind a block of numbers, and the functions that its expressions may call."""
 
@@ -242,22 +260,12 @@ class Files:
 
     # -- quality
 
-    def final(self, algorithm, **wanted):
-        """Test RMSE after the last epoch."""
-        return self._each(lambda case: case.footer["final_test_rmse"], algorithm, **wanted)
-
-    def best(self, algorithm, **wanted):
-        return self._each(lambda case: case.footer["best_test_rmse"], algorithm, **wanted)
-
-    def best_epoch(self, algorithm, **wanted):
-        return self._each(lambda case: case.footer["best_epoch"], algorithm, **wanted)
-
-    def rmse(self, algorithm, epoch, **wanted):
-        return self._each(lambda case: point(case, epoch)["test_rmse"], algorithm, **wanted)
-
-    def last(self, algorithm, column, **wanted):
-        """What the last trace point has: objective, ndcg_100, ..."""
-        return self._each(lambda case: case.trace[-1][column], algorithm, **wanted)
+    final = of_each(lambda case: case.footer["final_test_rmse"])
+    best = of_each(lambda case: case.footer["best_test_rmse"])
+    best_epoch = of_each(lambda case: case.footer["best_epoch"])
+    epochs = of_each(lambda case: case.footer["epochs"])
+    rmse = of_each(lambda case, epoch: point(case, epoch)["test_rmse"])
+    last = of_each(lambda case, column: case.trace[-1][column])  # objective, ndcg_100, ...
 
     def spread_of_epochs(self, one, other):
         """The largest difference of the test RMSE of two lists of cases at any epoch."""
@@ -295,65 +303,20 @@ class Files:
 
     # -- times
 
-    def train(self, algorithm, epoch=None, **wanted):
-        """Training time, to the end or to an evaluated epoch."""
-        return self._each(lambda case: point(case, epoch)["train_s"], algorithm, **wanted)
-
-    def clock(self, algorithm, name, **wanted):
-        """"prepare_s", or the sum of several, "prepare_s+transfer_s"."""
-        return self._each(
-            lambda case: sum(case.footer["clocks"][part] for part in name.split("+")),
-            algorithm,
-            **wanted,
-        )
-
-    def footer(self, algorithm, key, **wanted):
-        """"peak_host_bytes", or "load_parts.split_s"."""
-        def read(case):
-            value = case.footer
-            for part in key.split("."):
-                value = value[part]
-            return value
-
-        return self._each(read, algorithm, **wanted)
-
-    def clock_seen(self, algorithm, which, **wanted):
-        """Hz of the multiprocessors: min, median or max of the samples."""
-        return self._each(lambda case: case.footer["sm_clock_seen_hz"][which], algorithm, **wanted)
-
-    def epoch_s(self, algorithm, **wanted):
-        """Mean training time of an epoch."""
-        return self._each(
-            lambda case: case.trace[-1]["train_s"] / case.trace[-1]["epoch"], algorithm, **wanted
-        )
-
-    def device_epoch_s(self, algorithm, **wanted):
-        """The same by the device's clock."""
-        return self._each(
-            lambda case: case.trace[-1]["train_device_s"] / case.trace[-1]["epoch"],
-            algorithm,
-            **wanted,
-        )
-
-    def wall(self, algorithm, epoch=None, **wanted):
-        return self._each(lambda case: point(case, epoch)["wall_s"], algorithm, **wanted)
-
-    def steady_s(self, algorithm, **wanted):
-        """Median of the epochs after the first, each evaluated on its own."""
-
-        def read(case):
-            clocks = [(p["epoch"], p["train_s"]) for p in case.trace]
-            if [epoch for epoch, _ in clocks] != list(range(len(clocks))):
-                raise NumberError(f"{case.path.name}: not every epoch is evaluated")
-            return statistics.median(b[1] - a[1] for a, b in zip(clocks[1:], clocks[2:]))
-
-        return self._each(read, algorithm, **wanted)
-
-    def rate(self, algorithm, **wanted):
-        """Updates a second, mean over the training."""
-        return self._each(
-            lambda case: case.trace[-1]["updates"] / case.trace[-1]["train_s"], algorithm, **wanted
-        )
+    # to the end, or to an evaluated epoch
+    train = of_each(lambda case, epoch=None: point(case, epoch)["train_s"])
+    wall = of_each(lambda case, epoch=None: point(case, epoch)["wall_s"])
+    # "prepare_s", or the sum of several, "prepare_s+transfer_s"
+    clock = of_each(lambda case, name: sum(case.footer["clocks"][part] for part in name.split("+")))
+    footer = of_each(lambda case, key: below(case.footer, key))  # "peak_host_bytes", or "load_parts.split_s"
+    fact = of_each(lambda case, name: below(case.header["facts"], name))
+    size = of_each(lambda case, key: case.header["dataset"][key])  # nnz_train, n_users, ...
+    # Means: training time of an epoch, the same by the device's clock, updates a second.
+    epoch_s = of_each(lambda case: case.trace[-1]["train_s"] / case.trace[-1]["epoch"])
+    device_epoch_s = of_each(lambda case: case.trace[-1]["train_device_s"] / case.trace[-1]["epoch"])
+    rate = of_each(lambda case: case.trace[-1]["updates"] / case.trace[-1]["train_s"])
+    # prepare + transfer + training time to the end, with what an earlier case had done of them
+    answer_end = of_each(lambda case: before_training(case) + point(case, None)["train_s"])
 
     def time_to(self, target, algorithm, **wanted):
         """Training time at the first evaluated point whose test RMSE is at or below the target; a
@@ -361,32 +324,11 @@ class Files:
         return self._each(lambda case: at_target(case, target, "train_s"), algorithm, **wanted)
 
     def answer(self, target, algorithm, **wanted):
-        """prepare + transfer + training time there, with what an earlier case had done of them."""
-        return self._each(
-            lambda case: before_training(case) + at_target(case, target, "train_s"),
-            algorithm,
-            **wanted,
-        )
-
-    def answer_end(self, algorithm, **wanted):
-        """The same after the last epoch."""
-        return self._each(
-            lambda case: before_training(case) + point(case, None)["train_s"], algorithm, **wanted
-        )
+        """The same of the answer."""
+        return self._each(lambda case: before_training(case) + at_target(case, target, "train_s"), algorithm, **wanted)
 
     def epochs_to(self, target, algorithm, **wanted):
         return self._each(lambda case: at_target(case, target, "epoch"), algorithm, **wanted)
-
-    def fact(self, algorithm, name, **wanted):
-        """A number of the header's `facts`, by its keys with dots between them."""
-
-        def read(case):
-            value = case.header["facts"]
-            for key in name.split("."):
-                value = value[key]
-            return value
-
-        return self._each(read, algorithm, **wanted)
 
     def count_above(self, name, one, other, *keys):
         """In how many configurations, which agree in `keys`, a number of `facts` of one algorithm
@@ -407,13 +349,6 @@ class Files:
     def seeds(self, algorithm, **wanted):
         """How many there are."""
         return len(self.cases(algorithm, **wanted))
-
-    def size(self, algorithm, key, **wanted):
-        """A number of the header's `dataset`: nnz_train, n_users, ..."""
-        return self._each(lambda case: case.header["dataset"][key], algorithm, **wanted)
-
-    def epochs(self, algorithm, **wanted):
-        return self._each(lambda case: case.footer["epochs"], algorithm, **wanted)
 
     # -- benchmarks, logs, published numbers
 
