@@ -122,7 +122,7 @@ def test_a_packed_folder_is_read_as_the_folder(tmp_path, spec):
 
 
 @pytest.mark.parametrize("change, why", [
-    (lambda data: data[:-9], "cut off"), (lambda data: b"PK" + data, "no xz file"),
+    (lambda data: data[:-9], "damaged"), (lambda data: b"PK" + data, "its header"),
     (lambda data: lzma.compress(b"{}\n"), "the spec or the study")])
 def test_a_damaged_packed_file_is_named_and_the_others_are_read(tmp_path, change, why):
     write(tmp_path / "other", [Made()])
