@@ -134,9 +134,6 @@ SharedIds copy_ids(const Ratings& ratings, ThreadTeam& team);  // and lets them 
 // The ratings for which keep[i] == label, over the same users, items and ids (their arrays are
 // shared, not copied, and `all` lives as long as the selection). keep has nnz entries.
 Ratings select(const Ratings& all, View<const std::uint8_t> keep, std::uint8_t label, int threads);
-// The same with `ids`, which are those of `all`: the selection does not keep `all` alive by itself.
-Ratings select(const Ratings& all, const SharedIds& ids, View<const std::uint8_t> keep,
-               std::uint8_t label, int threads);
 
 // Mean of the values, 0 for no ratings. Sums of fixed chunks are added in order, in double: the
 // same for any number of threads (rating_facts.cpp).

@@ -111,7 +111,7 @@ class PartWriter {
 
 class RunCopy {
  public:
-  RunCopy(const Ratings& all, const LabelSource& labels, std::vector<GrowingPart>& parts)
+  RunCopy(const Ratings& all, const LabelsOf& labels, std::vector<GrowingPart>& parts)
       : all_(all), labels_(labels), parts_(parts) {}
 
   // All of one run into all parts.
@@ -132,7 +132,7 @@ class RunCopy {
   // Returns the row that goes on.
   std::int32_t block(std::int64_t begin, std::int64_t end, std::int32_t row,
                      std::vector<PartWriter>& writers) const {
-    const std::uint8_t* const labels = labels_.block(begin, end, scratch_) - begin;
+    const std::uint8_t* const labels = labels_(begin, end, scratch_) - begin;
     const auto offsets = all_.user_offsets();
     const std::int32_t* const items = all_.items().data();
     const float* const values = all_.values().data();
@@ -151,9 +151,9 @@ class RunCopy {
   }
 
   const Ratings& all_;
-  const LabelSource& labels_;
+  const LabelsOf& labels_;
   std::vector<GrowingPart>& parts_;
-  mutable LabelSource::Block scratch_;
+  mutable LabelBlock scratch_;
 };
 
 // Memory of a column that is not needed any more, as soon as all of a huge page is not: a part of
@@ -200,7 +200,7 @@ class UsedColumn {
   std::vector<std::atomic<std::int64_t>> left_;  // bytes of each page that are needed yet
 };
 
-void cut(const Ratings& all, const LabelSource& labels, std::vector<GrowingPart>& parts,
+void cut(const Ratings& all, const LabelsOf& labels, std::vector<GrowingPart>& parts,
          const RatingRuns& runs, Originals originals, ThreadTeam& team) {
   const bool consume = originals == Originals::consumed;
   const Ratings none;
@@ -222,9 +222,26 @@ void cut(const Ratings& all, const LabelSource& labels, std::vector<GrowingPart>
                   });
 }
 
-}  // namespace
+// How many ratings of each run are labelled wanted[k]: entry k of the result.
+std::vector<std::vector<std::int64_t>> count_parts(const LabelsOf& labels, const RatingRuns& runs,
+                                                   View<const std::uint8_t> wanted,
+                                                   ThreadTeam& team) {
+  std::vector<std::vector<std::int64_t>> counts(static_cast<std::size_t>(wanted.size()));
+  for (auto& of_runs : counts) of_runs.resize(static_cast<std::size_t>(runs.count()), 0);
+  team.for_chunks(runs.count(), 1, [&](std::int64_t run, std::int64_t) {
+    const auto r = static_cast<std::size_t>(run);
+    LabelBlock scratch;
+    for (std::int64_t i = runs.first_rating[r]; i < runs.first_rating[r + 1]; i += kLabelBlock) {
+      const std::int64_t end = std::min(i + kLabelBlock, runs.first_rating[r + 1]);
+      const std::uint8_t* const block = labels(i, end, scratch);
+      for (std::size_t k = 0; k < counts.size(); ++k)
+        counts[k][r] += std::count(block, block + (end - i), wanted[static_cast<std::int64_t>(k)]);
+    }
+  });
+  return counts;
+}
 
-RatingRuns rating_runs(const Ratings& all) { return rating_runs(all, 0, all.n_users()); }
+}  // namespace
 
 RatingRuns rating_runs(const Ratings& all, std::int64_t first, std::int64_t end) {
   RatingRuns runs;
@@ -238,27 +255,10 @@ RatingRuns rating_runs(const Ratings& all, std::int64_t first, std::int64_t end)
   return runs;
 }
 
-RunCounts count_parts(const LabelSource& labels, const RatingRuns& runs,
-                      View<const std::uint8_t> wanted, ThreadTeam& team) {
-  const auto n_runs = static_cast<std::size_t>(runs.count());
-  RunCounts counts(static_cast<std::size_t>(wanted.size()), std::vector<std::int64_t>(n_runs, 0));
-  team.for_chunks(runs.count(), 1, [&](std::int64_t run, std::int64_t) {
-    const auto r = static_cast<std::size_t>(run);
-    LabelSource::Block scratch;
-    for (std::int64_t i = runs.first_rating[r]; i < runs.first_rating[r + 1]; i += kLabelBlock) {
-      const std::int64_t end = std::min(i + kLabelBlock, runs.first_rating[r + 1]);
-      const std::uint8_t* const block = labels.block(i, end, scratch);
-      for (std::size_t k = 0; k < counts.size(); ++k)
-        counts[k][r] += std::count(block, block + (end - i), wanted[static_cast<std::int64_t>(k)]);
-    }
-  });
-  return counts;
-}
-
 std::vector<SelectedPart> select_parts(const Ratings& all, const SharedIds& ids,
-                                       const LabelSource& labels, const RatingRuns& runs,
-                                       const RunCounts& counts, View<const std::uint8_t> wanted,
-                                       ThreadTeam& team, Originals originals) {
+                                       const LabelsOf& labels, const RatingRuns& runs,
+                                       View<const std::uint8_t> wanted, ThreadTeam& team,
+                                       Originals originals) {
   std::vector<SelectedPart> selected;
   if (all.user_offsets().empty()) {
     for (std::int64_t k = 0; k < wanted.size(); ++k) {
@@ -266,6 +266,7 @@ std::vector<SelectedPart> select_parts(const Ratings& all, const SharedIds& ids,
     }
     return selected;
   }
+  const auto counts = count_parts(labels, runs, wanted, team);
   std::vector<GrowingPart> parts;
   for (std::int64_t k = 0; k < wanted.size(); ++k)
     parts.emplace_back(ids, wanted[k], counts[static_cast<std::size_t>(k)],
@@ -279,20 +280,6 @@ std::vector<SelectedPart> select_parts(const Ratings& all, const SharedIds& ids,
     selected.push_back({Ratings(views, std::move(part.selection)), std::move(part.item_rated)});
   }
   return selected;
-}
-
-std::vector<SelectedPart> select_parts(const Ratings& all, const SharedIds& ids,
-                                       View<const std::uint8_t> labels,
-                                       View<const std::uint8_t> wanted, int threads,
-                                       Originals originals) {
-  if (labels.size() != all.nnz()) {
-    fail(ErrorKind::usage, "found {} labels for {} ratings", labels.size(), all.nnz());
-  }
-  ThreadTeam team(useful_threads(threads, all.nnz()));
-  const StoredLabels stored(labels);
-  const RatingRuns runs = rating_runs(all);
-  const RunCounts counts = count_parts(stored, runs, wanted, team);
-  return select_parts(all, ids, stored, runs, counts, wanted, team, originals);
 }
 
 Ratings no_ratings_of(const SharedIds& ids) {
@@ -317,13 +304,13 @@ Ratings no_ratings_of(const SharedIds& ids) {
 }
 
 Ratings select(const Ratings& all, View<const std::uint8_t> keep, std::uint8_t label, int threads) {
-  return select(all, share_ids(all), keep, label, threads);
-}
-
-Ratings select(const Ratings& all, const SharedIds& ids, View<const std::uint8_t> keep,
-               std::uint8_t label, int threads) {
+  if (keep.size() != all.nnz()) {
+    fail(ErrorKind::usage, "found {} labels for {} ratings", keep.size(), all.nnz());
+  }
+  ThreadTeam team(useful_threads(threads, all.nnz()));
   const std::array<std::uint8_t, 1> wanted = {label};
-  return select_parts(all, ids, keep, wanted, threads).front().ratings;
+  const RatingRuns runs = rating_runs(all, 0, all.n_users());
+  return select_parts(all, share_ids(all), stored_labels(keep), runs, wanted, team).front().ratings;
 }
 
 }  // namespace mf

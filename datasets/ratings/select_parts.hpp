@@ -2,15 +2,30 @@
 // that copies.
 #pragma once
 
+#include <array>
 #include <cstdint>
+#include <functional>
 #include <vector>
 
 #include "base/aligned.hpp"
 #include "base/threads.hpp"
-#include "datasets/ratings/ids/label_source.hpp"
 #include "datasets/ratings/ratings.hpp"
 
 namespace mf {
+
+// Labels, one byte a rating, by blocks of kLabelBlock at most: in `scratch`, or where they are.
+inline constexpr std::int64_t kLabelBlock = 2048;
+using LabelBlock = std::array<std::uint8_t, kLabelBlock>;
+using LabelsOf =
+    std::function<const std::uint8_t*(std::int64_t begin, std::int64_t end, LabelBlock& scratch)>;
+using Labels = AlignedVector<std::uint8_t>;
+
+// Those of the ratings from `first` on, which live elsewhere.
+inline LabelsOf stored_labels(View<const std::uint8_t> labels, std::int64_t first = 0) {
+  return [=](std::int64_t begin, std::int64_t, LabelBlock&) {
+    return labels.data() + (begin - first);
+  };
+}
 
 struct SelectedPart {
   Ratings ratings;                         // over the users, items and ids of all
@@ -32,27 +47,15 @@ struct RatingRuns {
   std::vector<std::int64_t> first_rating;  // of each run; then the number of ratings
   std::int64_t count() const { return std::ssize(first_row) - 1; }
 };
-RatingRuns rating_runs(const Ratings& all);
 // Of the rows [first, end).
 RatingRuns rating_runs(const Ratings& all, std::int64_t first, std::int64_t end);
 
-// How many ratings of each run are labelled wanted[k]: entry k of the result.
-using RunCounts = std::vector<std::vector<std::int64_t>>;
-RunCounts count_parts(const LabelSource& labels, const RatingRuns& runs,
-                      View<const std::uint8_t> wanted, ThreadTeam& team);
-
 // Part k, which has these ids, has the ratings labelled wanted[k]; other labels are in no part.
 // `runs` are those of `all` or of some of its rows: then the parts have no ratings in the others.
-// `counts` are those of these labels. The result does not depend on the number of threads.
+// The result does not depend on the number of threads.
 std::vector<SelectedPart> select_parts(const Ratings& all, const SharedIds& ids,
-                                       const LabelSource& labels, const RatingRuns& runs,
-                                       const RunCounts& counts, View<const std::uint8_t> wanted,
-                                       ThreadTeam& team, Originals originals = Originals::kept);
-
-// The same with a label for each rating in an array.
-std::vector<SelectedPart> select_parts(const Ratings& all, const SharedIds& ids,
-                                       View<const std::uint8_t> labels,
-                                       View<const std::uint8_t> wanted, int threads,
+                                       const LabelsOf& labels, const RatingRuns& runs,
+                                       View<const std::uint8_t> wanted, ThreadTeam& team,
                                        Originals originals = Originals::kept);
 
 // Over these users and items.

@@ -32,30 +32,21 @@ constexpr std::uint8_t kTooShort = 4;  // a user with fewer than two ratings: tr
 
 using Scratch = std::vector<std::uint64_t>;
 
-// What is cut: all rows, or those of one rank.
+// What is cut: the rows of one rank, of one process all.
 struct Scope {
   const Ratings& all;
+  Communicator& ranks;
   std::int64_t first_user, end_user;
-  Communicator* ranks = nullptr;  // null: this process alone
 
-  explicit Scope(const Ratings& whole) : all(whole), first_user(0), end_user(whole.n_users()) {}
   Scope(const Ratings& whole, const PartOffsets& users, Communicator& of)
-      : all(whole), first_user(users[of.rank()]), end_user(users[of.rank() + 1]), ranks(&of) {}
+      : all(whole), ranks(of), first_user(users[of.rank()]), end_user(users[of.rank() + 1]) {}
 
   std::int64_t first_rating() const { return offset(first_user); }
   std::int64_t ratings() const { return offset(end_user) - offset(first_user); }
 
   std::int64_t sum(std::int64_t own) const {
-    if (ranks == nullptr) return own;
-    const auto numbers = ranks->all_numbers(own);
+    const auto numbers = ranks.all_numbers(own);
     return std::accumulate(numbers.begin(), numbers.end(), std::int64_t{0});
-  }
-  std::int64_t most(std::int64_t own) const {
-    return ranks == nullptr ? own : -ranks->all_min(-own);
-  }
-  // What one rank cannot do, none has done.
-  void agree(const std::function<void()>& action) const {
-    ranks == nullptr ? action() : ranks->agree(action);
   }
 
  private:
@@ -67,7 +58,7 @@ struct Scope {
 // A byte for each rating of a scope, found by its place in the whole matrix.
 class RowLabels {
  public:
-  explicit RowLabels(const Scope& scope) : scope_(scope), labels_(scope.ratings()) {}
+  explicit RowLabels(const Scope& scope) : scope_(scope), labels_(scope.ratings(), kTrain) {}
 
   std::uint8_t* at(std::int64_t rating) {
     return labels_.data() + (rating - scope_.first_rating());
@@ -119,19 +110,19 @@ Labels hold_out_users(const Dataset& data, const SplitSpec& spec, ThreadTeam& te
     for (std::int64_t u = begin; u < end; ++u)
       users[u] = offsets[u + 1] - offsets[u] < 2 ? kTooShort : static_cast<std::uint8_t>(kTrain);
   });
-  const std::int64_t eligible = count_label(users, kTrain, team);
-  const auto cuts = even_cuts(std::ssize(users));
+  const std::int64_t eligible = std::count(users.begin(), users.end(), kTrain);
+  Communicator alone;  // every rank knows all users
   const auto draw = [&](double fraction, Purpose purpose, std::uint8_t part) {
     const Keys keys(spec.seed, purpose);
-    const StoredLabels before(users);
-    const std::int64_t left = count_label(users, kTrain, team);
-    const Draw drawn = draw_fraction(before, cuts, left, fraction, keys, team);
-    write_labels(DrawnLabels(before, drawn, keys, part), users, team);
+    const auto last =
+        draw_fraction(stored_labels(users), 0, std::ssize(users), fraction, keys, team, alone);
+    for (std::int64_t u = 0; last && u < std::ssize(users); ++u)
+      if (users[u] == kTrain && keys(u) <= *last) users[u] = part;
   };
   draw(spec.user_fraction, Purpose::test_users, kTest);
   draw(spec.validation_fraction, Purpose::validation_users, kValidation);
   const auto check_group = [&](const char* what, double fraction, std::uint8_t part) {
-    if (fraction == 0 || count_label(users, part, team) > 0) return;
+    if (fraction == 0 || std::count(users.begin(), users.end(), part) > 0) return;
     fail(ErrorKind::usage,
          "{}: split: {} of {} leaves the {} part none of {} users with two or "
          "more ratings; give it a larger share",
@@ -190,7 +181,7 @@ Labels given_labels(const Dataset& data, View<const std::uint8_t> given, const S
          given.size(), data.ratings.nnz());
   const auto own = given.part(scope.first_rating(), scope.first_rating() + scope.ratings());
   const auto most = own.empty() ? own.end() : std::max_element(own.begin(), own.end());
-  const std::int64_t highest = scope.most(own.empty() ? 0 : *most);
+  const std::int64_t highest = -scope.ranks.all_min(own.empty() ? 0 : -std::int64_t{*most});
   if (highest > kValidation)
     fail(ErrorKind::data, "{}: unknown label {} in the given split", data.info.name, highest);
   if (spec.validation_fraction > 0 && highest == kValidation)
@@ -201,88 +192,45 @@ Labels given_labels(const Dataset& data, View<const std::uint8_t> given, const S
 }
 
 // One a rating of the scope, for the kinds that do not draw ratings uniformly.
-Labels stored_labels(const Dataset& data, View<const std::uint8_t> given, const SplitSpec& spec,
-                     const Scope& scope, ThreadTeam& team) {
+Labels written_labels(const Dataset& data, View<const std::uint8_t> given, const SplitSpec& spec,
+                      const Scope& scope, ThreadTeam& team) {
   if (spec.kind == SplitSpec::Kind::given) return given_labels(data, given, spec, scope);
   if (spec.kind == SplitSpec::Kind::holdout) return {};
-  std::optional<RowLabels> labels;
-  scope.agree([&] {
-    labels.emplace(scope);
+  Labels labels;
+  scope.ranks.agree([&] {  // what one rank cannot do, none has done
+    RowLabels rows(scope);
     const Keys keys(spec.seed, Purpose::test);
-    fill_labels(labels->all(), kTrain, team);
     if (spec.kind == SplitSpec::Kind::leave_out)
-      leave_out(*labels, spec.leave_out, keys, team);
+      leave_out(rows, spec.leave_out, keys, team);
     else
-      cut_held_out(*labels, data, spec, keys, team);
+      cut_held_out(rows, data, spec, keys, team);
+    labels = std::move(rows.all());
   });
-  return std::move(labels->all());
+  return labels;
 }
 
-// The label of each rating of the scope, and how many there are of each in the runs of rows.
-class Labelling {
- public:
-  Labelling(const Dataset& data, View<const std::uint8_t> given, const SplitSpec& spec,
-            const Scope& scope, View<const std::uint8_t> wanted, ThreadTeam& team)
-      : scope_(scope),
-        runs_(rating_runs(data.ratings, scope.first_user, scope.end_user)),
-        stored_(stored_labels(data, given, spec, scope, team)) {
-    if (spec.kind == SplitSpec::Kind::holdout) {
-      sources_.push_back(std::make_unique<SameLabel>(kTrain));
-      counts_ = {sizes_of_runs()};
-      draw(spec.test_fraction, kTest, test_keys_ = Keys(spec.seed, Purpose::test), team);
-      if (spec.validation_fraction > 0) draw_validation(spec, team);
-      return;
-    }
-    sources_.push_back(std::make_unique<StoredLabels>(stored_, scope.first_rating()));
-    counts_ = count_parts(*sources_.back(), runs_, wanted, team);
-    if (spec.validation_fraction > 0 && spec.kind != SplitSpec::Kind::users) {
-      counts_.pop_back();  // of kValidation, the last of the wanted: there is none yet
-      draw_validation(spec, team);
-    }
+// The label of each rating of the scope. `written` lives as long.
+LabelsOf labels_in(const Scope& scope, const Labels& written, const SplitSpec& spec,
+                   ThreadTeam& team) {
+  const std::int64_t first = scope.first_rating();
+  LabelsOf labels = stored_labels(written, first);
+  const auto draw = [&](double fraction, Purpose purpose, std::uint8_t part) {
+    const Keys keys(spec.seed, purpose);
+    const auto last =
+        draw_fraction(labels, first, first + scope.ratings(), fraction, keys, team, scope.ranks);
+    labels = drawn_labels(std::move(labels), last, keys, part);
+  };
+  if (spec.kind == SplitSpec::Kind::holdout) {
+    labels = [](std::int64_t, std::int64_t, LabelBlock& scratch) {
+      scratch.fill(kTrain);
+      return static_cast<const std::uint8_t*>(scratch.data());
+    };
+    draw(spec.test_fraction, Purpose::test, kTest);
   }
-
-  const LabelSource& labels() const { return *sources_.back(); }
-  const RatingRuns& runs() const { return runs_; }
-  const RunCounts& counts() const { return counts_; }  // as `wanted`, of which kTrain is the first
-
-  bool trains() const { return scope_.sum(of_training()) > 0; }
-
- private:
-  std::int64_t of_training() const {
-    return std::accumulate(counts_[0].begin(), counts_[0].end(), std::int64_t{0});
-  }
-
-  std::vector<std::int64_t> sizes_of_runs() const {
-    std::vector<std::int64_t> sizes;
-    for (std::size_t r = 0; r + 1 < runs_.first_rating.size(); ++r)
-      sizes.push_back(runs_.first_rating[r + 1] - runs_.first_rating[r]);
-    return sizes;
-  }
-
-  void draw_validation(const SplitSpec& spec, ThreadTeam& team) {
-    draw(spec.validation_fraction, kValidation,
-         validation_keys_ = Keys(spec.seed, Purpose::validation), team);
-  }
-
-  // From the training part, the first, into a new one, the last.
-  void draw(double fraction, std::uint8_t part, const Keys& keys, ThreadTeam& team) {
-    auto& train = counts_[0];
-    const std::int64_t eligible = scope_.sum(of_training());
-    constexpr double kWidth = 5;
-    Draw drawn = draw_fraction(labels(), runs_.first_rating, eligible, fraction, keys, team, kWidth,
-                               scope_.ranks);
-    sources_.push_back(std::make_unique<DrawnLabels>(labels(), drawn, keys, part));
-    for (std::size_t r = 0; r < train.size(); ++r) train[r] -= drawn.counts[r];
-    counts_.push_back(std::move(drawn.counts));
-  }
-
-  const Scope& scope_;
-  RatingRuns runs_;
-  Labels stored_;
-  Keys test_keys_{0, Purpose::test}, validation_keys_{0, Purpose::validation};
-  std::vector<std::unique_ptr<LabelSource>> sources_;  // each after the one before
-  RunCounts counts_;
-};
+  if (spec.kind != SplitSpec::Kind::users)
+    draw(spec.validation_fraction, Purpose::validation, kValidation);
+  return labels;
+}
 
 bool has_row(const Ratings& ratings, std::int64_t user) {
   return ratings.user_offsets()[user + 1] > ratings.user_offsets()[user];
@@ -315,13 +263,14 @@ std::int64_t count_cold_ratings(const Split& split, const Flags& item_trained, T
   return cold;
 }
 
-void count_cold(Split& split, const Flags& item_trained, const Flags& item_tested,
-                ThreadTeam& team) {
-  split.cold_users = count_cold_users(split, team);
-  for (std::int64_t i = 0; i < std::ssize(item_tested); ++i)
-    split.cold_items += item_tested[i] != 0 && item_trained[i] == 0 ? 1 : 0;
-  if (split.cold_users + split.cold_items > 0)
-    split.cold_ratings = count_cold_ratings(split, item_trained, team);
+// Items that any rank has flagged; a rank that has not counts 0.
+Flags flags_of_all(const Flags& own, Communicator& ranks) {
+  AlignedVector<float> counts(std::ssize(own));
+  std::copy(own.begin(), own.end(), counts.begin());
+  ranks.all_sum(std::span<float>(counts));
+  Flags all(std::ssize(own));
+  for (std::int64_t i = 0; i < std::ssize(own); ++i) all[i] = counts[i] > 0 ? 1 : 0;
+  return all;
 }
 
 // The labels that this kind of split gives.
@@ -346,38 +295,48 @@ Ratings& part_of(Split& split, std::uint8_t label) {
   }
 }
 
-struct CutParts {
-  Split split;                      // nothing is cold yet
-  Flags item_trained, item_tested;  // of the scope
-};
+void count_cold(Split& split, const Flags& item_trained, const Flags& item_tested,
+                const Scope& scope, ThreadTeam& team) {
+  split.cold_users = scope.sum(count_cold_users(split, team));
+  for (std::int64_t i = 0; i < std::ssize(item_tested); ++i)
+    split.cold_items += item_tested[i] != 0 && item_trained[i] == 0 ? 1 : 0;
+  if (split.cold_users + split.cold_items == 0) return;
+  split.cold_ratings = scope.sum(count_cold_ratings(split, item_trained, team));
+}
 
-CutParts cut_parts(const Dataset& data, View<const std::uint8_t> given, const SplitSpec& spec,
-                   const Scope& scope, Originals originals, ThreadTeam& team) {
+Split cut_parts(const Dataset& data, View<const std::uint8_t> given, const SplitSpec& spec,
+                const Scope& scope, Originals originals, ThreadTeam& team) {
   check(data, spec);
   const auto wanted = labels_of(spec);
-  const Labelling labelling(data, given, spec, scope, wanted, team);
-  if (!labelling.trains())
+  Split split;
+  Flags item_trained, item_tested;
+  {
+    const Labels written = written_labels(data, given, spec, scope, team);
+    const LabelsOf labels = labels_in(scope, written, spec, team);
+    scope.ranks.agree([&] {
+      // Ids of its own: the parts do not keep all ratings alive beside themselves.
+      const SharedIds ids = copy_ids(data.ratings, team);
+      const RatingRuns runs = rating_runs(data.ratings, scope.first_user, scope.end_user);
+      auto parts = select_parts(data.ratings, ids, labels, runs, wanted, team, originals);
+      split.validation = split.fold_in = no_ratings_of(ids);
+      for (std::size_t k = 0; k < wanted.size(); ++k)
+        part_of(split, wanted[k]) = std::move(parts[k].ratings);
+      item_trained = std::move(parts[0].item_rated);
+      item_tested = std::move(parts[1].item_rated);
+    });
+  }
+  if (scope.sum(split.train.nnz()) == 0)
     fail(ErrorKind::usage, "{}: the split leaves no rating to train on", data.info.name);
-  CutParts cut;
-  scope.agree([&] {
-    // Ids of its own: the parts do not keep all ratings alive beside themselves.
-    const SharedIds ids = copy_ids(data.ratings, team);
-    auto parts = select_parts(data.ratings, ids, labelling.labels(), labelling.runs(),
-                              labelling.counts(), wanted, team, originals);
-    cut.split.validation = cut.split.fold_in = no_ratings_of(ids);
-    for (std::size_t k = 0; k < wanted.size(); ++k)
-      part_of(cut.split, wanted[k]) = std::move(parts[k].ratings);
-    cut.item_trained = std::move(parts[0].item_rated);
-    cut.item_tested = std::move(parts[1].item_rated);
-  });
-  return cut;
+  count_cold(split, flags_of_all(item_trained, scope.ranks), flags_of_all(item_tested, scope.ranks),
+             scope, team);
+  return split;
 }
 
 Split split_of(const Dataset& data, const SplitSpec& spec, Originals originals, int threads) {
   ThreadTeam team(threads);
-  CutParts cut = cut_parts(data, data.parts, spec, Scope(data.ratings), originals, team);
-  count_cold(cut.split, cut.item_trained, cut.item_tested, team);
-  return std::move(cut.split);
+  Communicator alone;
+  const Scope scope(data.ratings, {0, data.ratings.n_users()}, alone);
+  return cut_parts(data, data.parts, spec, scope, originals, team);
 }
 
 // Offsets over all ranks, of rows of which each rank has counted its own.
@@ -420,29 +379,6 @@ PartOffsets parts_of(std::int64_t own, Communicator& ranks) {
   return parts;
 }
 
-// Items that any rank has tested; a rank that has not counts 0.
-Flags flags_of_all(const Flags& own, Communicator& ranks) {
-  AlignedVector<float> counts(std::ssize(own));
-  std::copy(own.begin(), own.end(), counts.begin());
-  ranks.all_sum(std::span<float>(counts));
-  Flags all(std::ssize(own));
-  for (std::int64_t i = 0; i < std::ssize(own); ++i) all[i] = counts[i] > 0 ? 1 : 0;
-  return all;
-}
-
-void count_cold_of_all(Split& split, const Flags& item_trained, const Flags& item_tested,
-                       Communicator& ranks, ThreadTeam& team) {
-  std::array<std::int64_t, 2> cold = {count_cold_users(split, team), 0};
-  for (std::int64_t i = 0; i < std::ssize(item_tested); ++i)
-    split.cold_items += item_tested[i] != 0 && item_trained[i] == 0 ? 1 : 0;
-  ranks.all_sum(std::span<std::int64_t>(cold).first(1));
-  split.cold_users = cold[0];
-  if (split.cold_users + split.cold_items == 0) return;
-  cold[1] = count_cold_ratings(split, item_trained, team);
-  ranks.all_sum(std::span<std::int64_t>(cold).last(1));
-  split.cold_ratings = cold[1];
-}
-
 }  // namespace
 
 PartSizes sizes_of(const Split& split) {
@@ -457,13 +393,8 @@ SplitSlice make_split_slice(Dataset data, View<const std::uint8_t> given, const 
   SplitSlice slice;
   {
     const Scope scope(data.ratings, users, ranks);
-    CutParts cut = cut_parts(data, given, spec, scope, Originals::consumed, team);
-    slice.split = std::move(cut.split);
+    slice.split = cut_parts(data, given, spec, scope, Originals::consumed, team);
     slice.train = train_slice(slice.split.train, users, ranks, team);
-    Flags item_trained(std::ssize(cut.item_trained));
-    for (std::int64_t i = 0; i < std::ssize(item_trained); ++i)
-      item_trained[i] = slice.train.item_offsets[i] < slice.train.item_offsets[i + 1] ? 1 : 0;
-    count_cold_of_all(slice.split, item_trained, flags_of_all(cut.item_tested, ranks), ranks, team);
   }
   data = {};
   slice.test_parts = parts_of(slice.split.test.nnz(), ranks);

@@ -216,31 +216,28 @@ void draw_by_sorting(std::vector<std::uint8_t>& labels, double fraction, std::ui
     labels[eligible[static_cast<std::size_t>(k)].second] = part;
 }
 
-// Over sizes, shares and widths of the window, those that miss it among them.
 TEST(Draw, TakesTheSmallestKeys) {
   ThreadTeam team(2);
+  Communicator alone;
   for (const std::int64_t n : {1, 2, 3, 70, 1000, 300'000}) {
     for (const double fraction : {0.0, 1e-6, 0.001, 0.2, 0.5, 0.9999, 1.0}) {
       if (n > 1000 && fraction != 0.2) continue;  // several chunks of work: slow to sort
-      for (const double width : {0.0, 0.01, 8.0}) {
-        const Keys first(static_cast<std::uint64_t>(n), Purpose::test);
-        const Keys second(3, Purpose::validation);
-        std::vector<std::uint8_t> expected(static_cast<std::size_t>(n), kTrain);
-        Labels labels(n, kTrain);
-        const auto draw = [&](const Keys& keys, std::uint8_t part) {
-          const StoredLabels before(labels);
-          const auto eligible = std::ranges::count(expected, kTrain);
-          const Draw drawn =
-              draw_fraction(before, even_cuts(n), eligible, fraction, keys, team, width);
-          write_labels(DrawnLabels(before, drawn, keys, part), labels, team);
-          draw_by_sorting(expected, fraction, part, keys);
-          ASSERT_TRUE(std::ranges::equal(labels, expected)) << n << " " << fraction << " " << width;
-          ASSERT_EQ(std::accumulate(drawn.counts.begin(), drawn.counts.end(), std::int64_t{0}),
-                    std::ranges::count(expected, part));
-        };
-        draw(first, kTest);
-        draw(second, kValidation);
-      }
+      std::vector<std::uint8_t> expected(static_cast<std::size_t>(n), kTrain);
+      Labels labels(n, kTrain);
+      const auto draw = [&](const Keys& keys, std::uint8_t part) {
+        const auto last = draw_fraction(stored_labels(labels), 0, n, fraction, keys, team, alone);
+        LabelBlock scratch;
+        for (std::int64_t i = 0; i < n; i += kLabelBlock) {
+          const std::int64_t end = std::min(i + kLabelBlock, n);
+          const auto* const now =
+              drawn_labels(stored_labels(labels), last, keys, part)(i, end, scratch);
+          std::copy_n(now, end - i, labels.begin() + i);
+        }
+        draw_by_sorting(expected, fraction, part, keys);
+        ASSERT_TRUE(std::ranges::equal(labels, expected)) << n << " " << fraction;
+      };
+      draw(Keys(static_cast<std::uint64_t>(n), Purpose::test), kTest);
+      draw(Keys(3, Purpose::validation), kValidation);
     }
   }
 }
@@ -283,7 +280,10 @@ TEST(SelectParts, FlagsTheItemsOfAPart) {
   for (std::int64_t i = 0; i < std::ssize(labels); ++i)
     labels[i] = static_cast<std::uint8_t>(mix64(static_cast<std::uint64_t>(i)) % 40);
   const std::array<std::uint8_t, 3> wanted = {7, 99, 0};
-  const auto parts = select_parts(data.ratings, share_ids(data.ratings), labels, wanted, 2);
+  ThreadTeam team(2);
+  const auto parts =
+      select_parts(data.ratings, share_ids(data.ratings), stored_labels(labels),
+                   rating_runs(data.ratings, 0, data.ratings.n_users()), wanted, team);
   const auto all = triples(data.ratings);
   ASSERT_EQ(parts.size(), 3U);
   for (std::size_t k = 0; k < 3; ++k) {
