@@ -35,9 +35,6 @@ Json build_features() {
   features["libarchive"] =
       "no: no compressed files, npz or packed results (install libarchive-dev, rebuild)";
 #endif
-  const std::string hwloc = hwloc_version();
-  features["hwloc"] = !hwloc.empty() ? "yes: " + hwloc + " says where --pin puts threads"
-                                     : "no: --pin goes by /sys (install libhwloc-dev, rebuild)";
   const std::string mpi = mpi_version();
   features["mpi"] = !mpi.empty() ? "yes: " + mpi + " for ranks on several machines"
                                  : "no: ranks on this machine alone (./dev deps mpi, rebuild)";

@@ -84,14 +84,14 @@ def test_the_looks_tell_what_is_there_from_what_is_not():
 def test_what_is_required_is_installed_and_what_cannot_be_is_told(monkeypatch, capsys):
     there = {"cmake"}
     monkeypatch.setattr(deps, "GROUPS", {"a": [("x", "cmake", "cmake"), ("x", "ninja", "ninja-build")],
-                                         "b": [("x", "hwloc", "libhwloc-dev")]})
+                                         "b": [("x", "lzma", "liblzma-dev")]})
     monkeypatch.setattr(deps, "LOOKS", {"x": lambda name: name in there})
     monkeypatch.setattr(deps, "apt_install", lambda packages: there.add("ninja"))
     with pytest.raises(shell.Failure, match="missing: ninja-build; ./dev deps installs"):
         deps.need(["a"])
     deps.deps(["a"], ["b"])
-    assert "going on without (optional, not installable here): libhwloc-dev" in capsys.readouterr().out
-    with pytest.raises(shell.Failure, match="sudo apt-get install --no-install-recommends libhwloc-dev"):
+    assert "going on without (optional, not installable here): liblzma-dev" in capsys.readouterr().out
+    with pytest.raises(shell.Failure, match="sudo apt-get install --no-install-recommends liblzma-dev"):
         deps.deps(["a", "b"])
 
 

@@ -42,9 +42,8 @@ std::vector<int> affinity_of_this_thread() {
   return cpus;
 }
 
-CpuTopology sysfs_topology(const std::vector<int>& allowed, const std::string& sys) {
+CpuTopology find_topology(const std::vector<int>& allowed, const std::string& sys) {
   CpuTopology topology;
-  topology.source = "sysfs";
   for (const int cpu : allowed) topology.threads.push_back({cpu, core_of(cpu, sys), 0});
   const std::string nodes = sys + "/devices/system/node/";
   for (const int node : parse_cpu_list(first_line(nodes + "online"))) {

@@ -15,19 +15,13 @@ struct HardwareThread {
 struct CpuTopology {
   std::vector<HardwareThread> threads;  // by cpu; those that may be used
   std::vector<int> nodes;               // NUMA nodes with memory, never empty
-  std::string source;                   // "hwloc interface 2.8.0" or "sysfs"
 };
 
 // The calling thread's affinity mask; empty where the system does not say.
 std::vector<int> affinity_of_this_thread();
 
-// By hwloc where this build has it, else by /sys. Of what neither tells, each cpu is a core of its
-// own on node 0.
-CpuTopology find_topology(const std::vector<int>& allowed);
-CpuTopology sysfs_topology(const std::vector<int>& allowed, const std::string& sys = "/sys");
-
-// "hwloc interface 2.8.0", or "" in a build without it.
-std::string hwloc_version();
+// By /sys. Of what it does not tell, each cpu is a core of its own on node 0.
+CpuTopology find_topology(const std::vector<int>& allowed, const std::string& sys = "/sys");
 
 // "0-3,8" <-> {0, 1, 2, 3, 8}. What is no such list ends it.
 std::vector<int> parse_cpu_list(const std::string& text);

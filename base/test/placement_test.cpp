@@ -45,7 +45,7 @@ TEST(CpuList, IsReadAndWritten) {
 TEST(SysfsTopology, KnowsSiblingsAndNodes) {
   for (const char* file : {"core_cpus_list", "thread_siblings_list"}) {
     const TempFolder one;
-    const CpuTopology found = sysfs_topology(kEight, two_nodes(one, file));
+    const CpuTopology found = find_topology(kEight, two_nodes(one, file));
     ASSERT_EQ(found.threads.size(), 8u);
     EXPECT_EQ(found.threads[6].cpu, 6);
     EXPECT_EQ(found.threads[6].core, 2) << file;
@@ -57,7 +57,7 @@ TEST(SysfsTopology, KnowsSiblingsAndNodes) {
 
 TEST(SysfsTopology, WithoutItsFilesEachCpuIsACoreOfItsOwn) {
   const TempFolder folder;
-  const CpuTopology found = sysfs_topology({1, 5}, folder / "nothing");
+  const CpuTopology found = find_topology({1, 5}, folder / "nothing");
   ASSERT_EQ(found.threads.size(), 2u);
   EXPECT_EQ(found.threads[1].core, 5);
   EXPECT_EQ(found.nodes, std::vector{0});
@@ -65,7 +65,7 @@ TEST(SysfsTopology, WithoutItsFilesEachCpuIsACoreOfItsOwn) {
 
 TEST(Placement, DealsThreadsToHardwareThreadsCoresAndNodes) {
   const TempFolder folder;
-  const CpuTopology machine = sysfs_topology(kEight, two_nodes(folder));
+  const CpuTopology machine = find_topology(kEight, two_nodes(folder));
   EXPECT_EQ(cpus_of_threads(machine, Pin::none, 4), Places{});
   EXPECT_EQ(cpus_of_threads(machine, Pin::threads, 6), (Places{{0}, {1}, {2}, {3}, {4}, {5}}));
   EXPECT_EQ(cpus_of_threads(machine, Pin::cores, 3), (Places{{0, 4}, {1, 5}, {2, 6}}));
@@ -78,7 +78,7 @@ TEST(Placement, DealsThreadsToHardwareThreadsCoresAndNodes) {
 
 TEST(Placement, TakesNoCpuThatMayNotBeUsed) {
   const TempFolder folder;
-  const CpuTopology machine = sysfs_topology({1, 3, 7}, two_nodes(folder));
+  const CpuTopology machine = find_topology({1, 3, 7}, two_nodes(folder));
   EXPECT_EQ(cpus_of_threads(machine, Pin::threads, 4), (Places{{1}, {3}, {7}, {1}}));
 }
 
@@ -137,19 +137,6 @@ TEST(PlacementScope, PlacesMemoryForThisThreadAndItsTeams) {
   EXPECT_EQ(memory_seen(), "first-touch");
   EXPECT_THROW(PlacementScope({Pin::none, MemoryPolicy::node, 999}), Error);
   EXPECT_EQ(memory_seen(), "first-touch");
-}
-
-TEST(FindTopology, KnowsWhatMayBeUsedByHwlocAsBySysfs) {
-  const auto allowed = affinity_of_this_thread();
-  const CpuTopology found = find_topology(allowed);
-  const CpuTopology sysfs = sysfs_topology(allowed);
-  EXPECT_EQ(found.source, hwloc_version().empty() ? "sysfs" : hwloc_version());
-  ASSERT_EQ(found.threads.size(), allowed.size());
-  for (std::size_t i = 0; i < allowed.size(); ++i) {
-    EXPECT_EQ(found.threads[i].cpu, allowed[i]);
-    EXPECT_EQ(found.threads[i].core, sysfs.threads[i].core);
-    EXPECT_EQ(found.threads[i].node, sysfs.threads[i].node);
-  }
 }
 
 }  // namespace

@@ -25,7 +25,7 @@ GROUPS = {
         ("header", "zlib.h", "zlib1g-dev"),
         ("header", "eigen3/Eigen/Core", "libeigen3-dev"),
     ],
-    "optional": [("header", "archive.h", "libarchive-dev"), ("header", "hwloc.h", "libhwloc-dev"),
+    "optional": [("header", "archive.h", "libarchive-dev"),
                  ("python", "pooch", "python3-pooch")],  # for data fetch
     "test": [("header", "gtest/gtest.h", "libgtest-dev"), ("python", PYTEST, "python3-pytest"),
              ("python", PYTEST, "python3-jsonschema"), ("python", PYTEST, "python3-pooch"),

@@ -134,7 +134,7 @@ Json placement_json(ThreadTeam& team) {
   }
   return {{"pin", kPins.of(scope != nullptr ? scope->placement().pin : Pin::none)},
           {"memory", memory.empty() ? Json() : Json(memory)},
-          {"topology", scope != nullptr ? Json(scope->topology().source) : Json()},
+          {"topology", scope != nullptr ? Json("sysfs") : Json()},
           {"cpus", cpus}};
 }
 
