@@ -193,42 +193,17 @@ def download(url, name, place, known, quiet):
 
 # ---- archives ------------------------------------------------------------------------------------
 
-def bad_name(name):
-    """Why a member of this name must not be unpacked, or nothing."""
-    if not name:
-        return "has no name"
-    if name[0] in "/\\" or name[1:2] == ":":
-        return "has an absolute path"
-    return 'leads out of its folder by ".."' if ".." in re.split(r"[/\\]", name) else ""
-
-
-def zip_kind(member):
-    kind = stat.S_IFMT(member.external_attr >> 16)
-    if kind == stat.S_IFLNK:
-        return "is a symbolic link"
-    return "" if member.is_dir() or kind in (0, stat.S_IFREG, stat.S_IFDIR) else "is no file"
-
-
-def tar_kind(member):
-    if member.issym() or member.islnk():
-        return "is a symbolic link" if member.issym() else "is a hard link"
-    return "" if member.isreg() or member.isdir() else "is no file"
-
-
-def members_of(packed):
-    """[(name, why it is refused, bytes, its member)]"""
-    if isinstance(packed, zipfile.ZipFile):
-        return [(one.filename, zip_kind(one), one.file_size, one) for one in packed.infolist()]
-    return [(one.name, tar_kind(one), one.size, one) for one in packed]
+def is_file(member):
+    if isinstance(member, tarfile.TarInfo):
+        return member.isreg()
+    return not member.is_dir() and stat.S_IFMT(member.external_attr >> 16) in (0, stat.S_IFREG)
 
 
 def unpack_members(archive, wanted, folder):
     is_zip = zipfile.is_zipfile(archive)
     with (zipfile.ZipFile if is_zip else tarfile.open)(archive) as packed:
-        members = members_of(packed)
-        for name, kind, _, _ in members:
-            if why := bad_name(name) or kind:
-                raise Failure(DATA, f'{archive.name}: refused: its member "{name}" {why}; nothing was unpacked')
+        members = [(one.filename, one.file_size, one) for one in packed.infolist()] if is_zip else \
+            [(one.name, one.size, one) for one in packed]
         chosen = {}
         for name in wanted:
             found = [one for one in members if one[0] == name]
@@ -237,11 +212,13 @@ def unpack_members(archive, wanted, folder):
                 among = ", ".join(one[0] for one in members) if len(members) <= 12 else f"{len(members)} members"
                 raise Failure(DATA, f'{archive.name}: {count} member "{name}" among {among}')
             chosen[name] = found[0]
-        total = sum(size for _, _, size, _ in chosen.values())
+            if not is_file(found[0][2]):
+                raise Failure(DATA, f'{archive.name}: refused: its member "{name}" is no file')
+        total = sum(size for _, size, _ in chosen.values())
         if total > min(MOST_UNPACKED, shutil.disk_usage(folder).free):
             raise Failure(IO, f"{folder}: cannot be written: the archive unpacks to {bytes_text(total)}, "
                               "more than there is space for")
-        for name, (_, _, _, member) in chosen.items():
+        for name, (_, _, member) in chosen.items():
             with (packed.open if is_zip else packed.extractfile)(member) as source, \
                     open(folder / wanted[name], "xb") as target:
                 shutil.copyfileobj(source, target, 1 << 20)
@@ -250,8 +227,7 @@ def unpack_members(archive, wanted, folder):
 def unpack(archive, wanted, folder):
     """Writes members of a zip or tar archive, {name: file}, into a new folder.
 
-    Nothing is ever written to a place that a name in the archive decides. An archive with a member that is
-    a link or a device, or whose name is absolute or has "..", is refused as a whole."""
+    Nothing is ever written to a place that a name in the archive decides, and links are not followed."""
     folder.mkdir()
     try:
         unpack_members(archive, wanted, folder)
