@@ -6,10 +6,12 @@ The library makes its own initial factors, from the case's seed. With the solver
 iteration, as it does by default (finalize_chol).
 """
 
+import importlib.metadata
 import pathlib
 import time
 
 import mfpeer
+import numpy
 
 
 class Als:
@@ -21,12 +23,10 @@ class Als:
         self.library, self.task = cmfrec, task
 
     def describe(self):
-        import importlib.metadata
         code = b"".join(path.read_bytes() for path in pathlib.Path(self.library.__file__).parent.glob("*.so"))
         return importlib.metadata.version("cmfrec"), {"openmp": b"GOMP_parallel" in code}
 
     def convert(self, task):
-        import numpy
         import scipy.sparse
         self.ratings = scipy.sparse.coo_matrix(
             (numpy.array(task.value), (numpy.array(task.user), numpy.array(task.item))),

@@ -70,6 +70,14 @@ class Task:
         return matrix
 
 
+def spread(rows, values, count):
+    """Back to mfbench's rows, of which a library knows some; the others are zero."""
+    values = numpy.asarray(values)
+    out = numpy.zeros((count, *values.shape[1:]), numpy.float32)
+    out[rows] = values
+    return out
+
+
 class Channel:
     """Lines of JSON on descriptor 3."""
 

@@ -6,9 +6,11 @@ sum (1 + w) y with w = alpha r. Both solve users, then items, by Cholesky in the
 users and items that have ratings; those without are left out there and zero here.
 """
 
+import importlib.metadata
 import os
 
 import mfpeer
+import numpy
 
 
 class Als:
@@ -27,7 +29,6 @@ class Als:
         lenskit.parallel.initialize(threads=task.threads, backend_threads=1)
 
     def describe(self):
-        import importlib.metadata
         return importlib.metadata.version("lenskit"), {"threads": self.task.threads}
 
     def scorer(self):
@@ -39,7 +40,6 @@ class Als:
         return als.BiasedMFScorer(damping=params["damping"], **keys)
 
     def convert(self, task):
-        import numpy
         import pandas
         data = self.library.data.from_interactions_df(pandas.DataFrame({
             "user_id": numpy.array(task.user), "item_id": numpy.array(task.item), "rating": numpy.array(task.value)}))
@@ -52,22 +52,15 @@ class Als:
     def train(self, epoch, learning_rate):
         self.trainer.train_epoch()
 
-    def spread(self, rows, values, count):
-        """Back to mfbench's rows; those without ratings are zero."""
-        import numpy
-        out = numpy.zeros((count, *values.shape[1:]), numpy.float32)
-        out[rows] = values
-        return out
-
     def model(self):
         task = self.task
-        parts = {"p": self.spread(self.users, self.fitted.user_embeddings, task.n_users),
-                 "q": self.spread(self.items, self.fitted.item_embeddings, task.n_items)}
+        parts = {"p": mfpeer.spread(self.users, self.fitted.user_embeddings, task.n_users),
+                 "q": mfpeer.spread(self.items, self.fitted.item_embeddings, task.n_items)}
         if task.algorithm == "implicit_mf":
             return parts
         bias = self.fitted.bias
-        return parts | {"user_bias": self.spread(self.users, bias.user_biases, task.n_users),
-                        "item_bias": self.spread(self.items, bias.item_biases, task.n_items),
+        return parts | {"user_bias": mfpeer.spread(self.users, bias.user_biases, task.n_users),
+                        "item_bias": mfpeer.spread(self.items, bias.item_biases, task.n_items),
                         "mean": bias.global_bias}
 
 

@@ -6,11 +6,13 @@ no rate of sgd_serial. There is a penalty by the sum of absolute values as well,
 by default: it is off here. The library makes its own initial factors, from no seed that it takes.
 """
 
+import importlib.metadata
 import os
 import pathlib
 import sys
 
 import mfpeer
+import numpy
 
 EXACT = 2**24  # fit() makes 32-bit floats of the whole table
 
@@ -30,7 +32,6 @@ class Sgd:
     starts_from = "library"
 
     def __init__(self, task):
-        import importlib.metadata
         sys.stdout = open(os.devnull, "w")  # it tells where it lies
         from libmf import mf
         sys.stdout = sys.__stdout__
@@ -41,7 +42,6 @@ class Sgd:
         return self.version, how_compiled()
 
     def convert(self, task):
-        import numpy
         if max(task.n_users, task.n_items) > EXACT:
             raise mfpeer.Unsupported(f"LIBMF's Python package hands ids on as 32-bit floats, exact up to {EXACT:,}")
         self.ratings = numpy.empty((task.nnz, 3))
@@ -61,11 +61,8 @@ class Sgd:
 
     def rows(self, values, count):
         """All of mfbench's; those without ratings, which have no numbers in the library, are zero."""
-        import numpy
-        out = numpy.zeros((count, self.task.factors), numpy.float32)
-        known = numpy.isfinite(values).all(axis=1)
-        out[:len(values)][known] = values[known]
-        return out
+        known = numpy.flatnonzero(numpy.isfinite(values).all(axis=1))
+        return mfpeer.spread(known, values[known], count)
 
     def model(self):
         return {"p": self.rows(self.fitted.p_factors(), self.task.n_users),

@@ -13,6 +13,7 @@ import sys
 import time
 
 import mfpeer
+import numpy
 
 
 def listening_master(url):
@@ -58,7 +59,6 @@ class Als:
         return self.library.__version__, {"java": java, "master": self.master.split(":")[0]}
 
     def convert(self, task):
-        import numpy
         import pyarrow
         import pyarrow.parquet
         path = str(task.folder / "ratings.parquet")
@@ -84,11 +84,8 @@ class Als:
         return time.perf_counter() - start
 
     def rows(self, frame, count):
-        import numpy
-        out = numpy.zeros((count, self.task.factors), numpy.float32)
-        for row in frame.collect():
-            out[row["id"]] = row["features"]
-        return out
+        found = frame.collect()
+        return mfpeer.spread([row["id"] for row in found], [row["features"] for row in found], count)
 
     def model(self):
         return {"p": self.rows(self.fitted.userFactors, self.task.n_users),

@@ -7,7 +7,10 @@ stand in the training set. The library counts its users in the order in which th
 ratings are left out there and zero here.
 """
 
+import time
+
 import mfpeer
+import numpy
 
 
 class Surprise:
@@ -23,7 +26,6 @@ class Surprise:
         return self.library.__version__, {"threads": 1}
 
     def convert(self, task):
-        import numpy
         user, item = numpy.array(task.user), numpy.array(task.item)
         self.users, user = numpy.unique(user, return_inverse=True)
         self.items, item = numpy.unique(item, return_inverse=True)
@@ -41,24 +43,14 @@ class Surprise:
         self.initial = float(numpy.mean(task.initial_p)), float(numpy.std(task.initial_p))
 
     def train(self, epoch, learning_rate):
-        import time
-        model = self.make(epoch, learning_rate)
+        self.fitted = self.make(epoch, learning_rate)
         start = time.perf_counter()
-        model.fit(self.train_set)
-        seconds = time.perf_counter() - start
-        self.fitted = model
-        return seconds
-
-    def spread(self, rows, values, count):
-        """Back to mfbench's rows; those without ratings are zero."""
-        import numpy
-        out = numpy.zeros((count, *values.shape[1:]), numpy.float32)
-        out[rows] = values
-        return out
+        self.fitted.fit(self.train_set)
+        return time.perf_counter() - start
 
     def biases(self):
-        return {"user_bias": self.spread(self.users, self.fitted.bu, self.n_users),
-                "item_bias": self.spread(self.items, self.fitted.bi, self.n_items),
+        return {"user_bias": mfpeer.spread(self.users, self.fitted.bu, self.n_users),
+                "item_bias": mfpeer.spread(self.items, self.fitted.bi, self.n_items),
                 "mean": self.train_set.global_mean}
 
 
@@ -75,8 +67,8 @@ class Svd(Surprise):
             random_state=self.task.seed)
 
     def model(self):
-        factors = {"p": self.spread(self.users, self.fitted.pu, self.n_users),
-                   "q": self.spread(self.items, self.fitted.qi, self.n_items)}
+        factors = {"p": mfpeer.spread(self.users, self.fitted.pu, self.n_users),
+                   "q": mfpeer.spread(self.items, self.fitted.qi, self.n_items)}
         return factors | (self.biases() if self.task.model == "biased" else {})
 
 

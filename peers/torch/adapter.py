@@ -8,6 +8,7 @@ rate with sgd, and does not care with adam.
 import time
 
 import mfpeer
+import numpy
 
 
 class Sgd:
@@ -40,7 +41,6 @@ class Sgd:
                                         "capability": self.torch.backends.cpu.get_cpu_capability()}
 
     def convert(self, task):
-        import numpy
         torch = self.torch
 
         def here(values, dtype):
