@@ -27,11 +27,7 @@ using TemperatureFunction = int (*)(Device, int, unsigned*);  // degrees Celsius
 using EnergyFunction = int (*)(Device, unsigned long long*);  // millijoules
 using ReasonsFunction = int (*)(Device, unsigned long long*);
 
-// nvmlProcessInfo_t: of version 1 the first two members alone.
-struct ProcessInfoV1 {
-  unsigned pid;
-  unsigned long long memory_bytes;
-};
+// nvmlProcessInfo_t
 struct ProcessInfo {
   unsigned pid;
   unsigned long long memory_bytes;
@@ -45,7 +41,7 @@ struct ProcessSample {
   unsigned other_percents[3];
 };
 constexpr unsigned long long kNotAvailable = ~0ULL;  // NVML_VALUE_NOT_AVAILABLE
-using ProcessesFunction = int (*)(Device, unsigned*, void*);
+using ProcessesFunction = int (*)(Device, unsigned*, ProcessInfo*);
 using LinkFunction = int (*)(Device, unsigned, int*);     // is it up
 using PairFunction = int (*)(Device, Device, int, int*);  // 0: yes
 constexpr int kByNvlink = 2;                              // NVML_P2P_CAPS_INDEX_NVLINK
@@ -83,14 +79,9 @@ class LoadedNvml : public Nvml {
         energy_(library_.find<EnergyFunction>("nvmlDeviceGetTotalEnergyConsumption")),
         use_(library_.find<UseFunction>("nvmlDeviceGetProcessUtilization")),
         link_(library_.find<LinkFunction>("nvmlDeviceGetNvLinkState")),
-        pair_(library_.find<PairFunction>("nvmlDeviceGetP2PStatus")) {
-    // Drivers from before 535 know the older name.
-    for (const char* name :
-         {"nvmlDeviceGetCurrentClocksEventReasons", "nvmlDeviceGetCurrentClocksThrottleReasons"}) {
-      if (reasons_ == nullptr) reasons_ = library_.find<ReasonsFunction>(name);
-    }
-    find_processes_function();
-  }
+        pair_(library_.find<PairFunction>("nvmlDeviceGetP2PStatus")),
+        processes_(library_.find<ProcessesFunction>("nvmlDeviceGetComputeRunningProcesses_v3")),
+        reasons_(library_.find<ReasonsFunction>("nvmlDeviceGetCurrentClocksEventReasons")) {}
 
   ~LoadedNvml() override {
     if (started_ && shutdown_ != nullptr) shutdown_();
@@ -129,7 +120,7 @@ class LoadedNvml : public Nvml {
 
   std::optional<std::vector<DeviceProcess>> processes(std::uint64_t since_us) override {
     if (processes_ == nullptr) return std::nullopt;
-    auto found = processes_are_v1_ ? listed<ProcessInfoV1>() : listed<ProcessInfo>();
+    auto found = listed();
     if (!found) return std::nullopt;
     const auto shares = sm_shares(since_us);
     if (!shares) return found;
@@ -162,19 +153,8 @@ class LoadedNvml : public Nvml {
   }
 
  private:
-  void find_processes_function() {
-    for (const char* name :
-         {"nvmlDeviceGetComputeRunningProcesses_v3", "nvmlDeviceGetComputeRunningProcesses_v2"}) {
-      if (processes_ == nullptr) processes_ = library_.find<ProcessesFunction>(name);
-    }
-    if (processes_ != nullptr) return;
-    processes_ = library_.find<ProcessesFunction>("nvmlDeviceGetComputeRunningProcesses");
-    processes_are_v1_ = true;
-  }
-
-  template <class Info>
   std::optional<std::vector<DeviceProcess>> listed() const {
-    std::vector<Info> infos(64);
+    std::vector<ProcessInfo> infos(64);
     auto count = static_cast<unsigned>(infos.size());
     int code = processes_(device_, &count, infos.data());
     if (code == kTooSmall) {
@@ -183,11 +163,12 @@ class LoadedNvml : public Nvml {
       code = processes_(device_, &count, infos.data());
     }
     if (code != kSuccess) return std::nullopt;
+    infos.resize(std::min<std::size_t>(count, infos.size()));
     std::vector<DeviceProcess> found;
-    for (std::size_t i = 0; i < std::min<std::size_t>(count, infos.size()); ++i) {
-      DeviceProcess one{infos[i].pid, std::nullopt, std::nullopt};
-      if (infos[i].memory_bytes != kNotAvailable) {
-        one.memory_bytes = static_cast<double>(infos[i].memory_bytes);
+    for (const ProcessInfo& info : infos) {
+      DeviceProcess one{info.pid, std::nullopt, std::nullopt};
+      if (info.memory_bytes != kNotAvailable) {
+        one.memory_bytes = static_cast<double>(info.memory_bytes);
       }
       found.push_back(one);
     }
@@ -239,9 +220,8 @@ class LoadedNvml : public Nvml {
   UseFunction use_;
   LinkFunction link_;
   PairFunction pair_;
-  ReasonsFunction reasons_ = nullptr;
-  ProcessesFunction processes_ = nullptr;
-  bool processes_are_v1_ = false;
+  ProcessesFunction processes_;  // of version 3, which drivers of CUDA 12 have
+  ReasonsFunction reasons_;
   Device device_ = nullptr;
   bool started_ = false;
 };

@@ -95,8 +95,7 @@ int nvmlDeviceGetProcessUtilization(void* handle, Sample* found, unsigned* count
   if (*count == 0) return kNotFound;
   return *count > room ? kTooSmall : kSuccess;
 }
-// The older of its names.
-int nvmlDeviceGetCurrentClocksThrottleReasons(void* handle, unsigned long long* bits) {
+int nvmlDeviceGetCurrentClocksEventReasons(void* handle, unsigned long long* bits) {
   *bits = 0x24;
   return is_device(handle) ? kSuccess : kNotFound;
 }
