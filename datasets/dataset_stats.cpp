@@ -1,5 +1,7 @@
 // The numbers of `mfbench data stats`.
 
+#include <algorithm>
+#include <cmath>
 #include <span>
 #include <utility>
 #include <vector>
@@ -7,22 +9,65 @@
 #include "base/hash.hpp"
 #include "base/json/json.hpp"
 #include "datasets/data_commands.hpp"
-#include "datasets/distribution.hpp"
+#include "datasets/ratings/rating_facts.hpp"
+#include "datasets/ratings/sort/bucket_sort.hpp"
 
 namespace mf {
 namespace {
 
-Json summary(std::vector<std::int64_t> counts) {
+constexpr std::size_t kMostDistinct = 100;  // values shown one by one
+
+// Distinct values with their counts, ascending; null where there are too many.
+Json histogram(View<const float> values) {
+  std::vector<std::pair<float, std::int64_t>> counts;
+  for (const float value : values) {
+    const auto it = std::lower_bound(counts.begin(), counts.end(), value,
+                                     [](const auto& a, float b) { return a.first < b; });
+    if (it != counts.end() && it->first == value) {
+      ++it->second;
+    } else if (counts.size() == kMostDistinct) {
+      return nullptr;
+    } else {
+      counts.insert(it, {value, 1});
+    }
+  }
+  Json bars = Json::array();
+  for (const auto& [value, count] : counts) bars.push_back({{"value", value}, {"count", count}});
+  return bars;
+}
+
+// Of each share, the smallest value with at least so much of all at or below it.
+Json quantiles(View<const float> values) {
+  std::vector<float> sorted(values.begin(), values.end());
+  std::sort(sorted.begin(), sorted.end());
+  Json out = Json::array();
+  for (const double share : {0.0, 0.01, 0.05, 0.25, 0.5, 0.75, 0.95, 0.99, 1.0}) {
+    const double rank = std::ceil(share * static_cast<double>(sorted.size()));
+    const auto at = static_cast<std::size_t>(std::max(rank, 1.0)) - 1;
+    out.push_back({{"share", share}, {"value", sorted[at]}});
+  }
+  return out;
+}
+
+// Of the entries of rows or columns.
+Json summary(View<const std::int64_t> offsets) {
+  std::vector<std::int64_t> counts;
+  for (std::int64_t k = 0; k + 1 < offsets.size(); ++k) {
+    counts.push_back(offsets[k + 1] - offsets[k]);
+  }
   if (counts.empty()) return nullptr;
-  const CountSummary of = summarize(std::move(counts));
-  return {{"min", of.min}, {"median", of.median}, {"mean", of.mean}, {"max", of.max}};
+  std::sort(counts.begin(), counts.end());
+  const std::size_t n = counts.size();
+  return {{"min", counts.front()},
+          {"median", static_cast<double>(counts[(n - 1) / 2] + counts[n / 2]) / 2},
+          {"mean", static_cast<double>(offsets.back()) / static_cast<double>(n)},
+          {"max", counts.back()}};
 }
 
 Json part_sizes(std::span<const std::uint8_t> parts) {
   if (parts.empty()) return nullptr;
-  return {{"train", count_part(parts, kTrain)},
-          {"test", count_part(parts, kTest)},
-          {"validation", count_part(parts, kValidation)}};
+  const auto count = [&](Part part) { return std::count(parts.begin(), parts.end(), part); };
+  return {{"train", count(kTrain)}, {"test", count(kTest)}, {"validation", count(kValidation)}};
 }
 
 Json scale_json(const std::optional<RatingScale>& scale) {
@@ -36,39 +81,34 @@ Json dataset_stats(const Dataset& data, int threads) {
   const Ratings& ratings = data.ratings;
   const auto values = ratings.values();
   const double cells = static_cast<double>(ratings.n_users()) * ratings.n_items();
-  const double mean = mean_rating(ratings);
+  ThreadTeam team(threads);
+  const MeanAndDeviation level = mean_and_deviation(ratings, team);
   const std::uint64_t hash =
       data.info.content_hash != 0 ? data.info.content_hash : content_hash(ratings, threads);
-  Json json = {{"name", data.info.name},
-               {"look_alike", data.info.look_alike},
-               {"source", data.info.source},
-               {"source_sha256", data.info.source_hash},
-               {"content_hash", hash64_text(hash)},
-               {"n_users", ratings.n_users()},
-               {"n_items", ratings.n_items()},
-               {"nnz", ratings.nnz()},
-               {"user_ids", ratings.user_names().empty() ? "integers" : "text"},
-               {"item_ids", ratings.item_names().empty() ? "integers" : "text"},
-               {"density", cells > 0 ? static_cast<double>(ratings.nnz()) / cells : 0.0},
-               {"parts", part_sizes(data.parts)},
-               {"scale", scale_json(data.info.scale)},
-               {"duplicate_pairs", data.info.duplicate_pairs},
-               {"duplicate_policy", data.info.duplicate_policy},
-               {"mean", mean},
-               {"standard_deviation", standard_deviation(values, mean)},
-               {"ratings_per_user", summary(ratings_per_user(ratings))},
-               {"ratings_per_item", summary(ratings_per_item(ratings))}};
+  Json json = {
+      {"name", data.info.name},
+      {"look_alike", data.info.look_alike},
+      {"source", data.info.source},
+      {"source_sha256", data.info.source_hash},
+      {"content_hash", hash64_text(hash)},
+      {"n_users", ratings.n_users()},
+      {"n_items", ratings.n_items()},
+      {"nnz", ratings.nnz()},
+      {"user_ids", ratings.user_names().empty() ? "integers" : "text"},
+      {"item_ids", ratings.item_names().empty() ? "integers" : "text"},
+      {"density", cells > 0 ? static_cast<double>(ratings.nnz()) / cells : 0.0},
+      {"parts", part_sizes(data.parts)},
+      {"scale", scale_json(data.info.scale)},
+      {"duplicate_pairs", data.info.duplicate_pairs},
+      {"duplicate_policy", data.info.duplicate_policy},
+      {"mean", level.mean},
+      {"standard_deviation", level.deviation},
+      {"ratings_per_user", summary(ratings.user_offsets())},
+      {"ratings_per_item", summary(key_offsets(ratings.items(), ratings.n_items(), team))}};
   if (data.info.implicit) json["implicit"] = data.info.implicit->to_json();
-  const auto counts = histogram(values);
-  Json bars = Json::array();
-  for (const auto& [value, count] : counts) bars.push_back({{"value", value}, {"count", count}});
-  if (!counts.empty()) json["histogram"] = bars;
-  if (counts.empty() && !values.empty()) {
-    json["quantiles"] = Json::array();
-    for (const auto& [share, value] : quantiles(values)) {
-      json["quantiles"].push_back({{"share", share}, {"value", value}});
-    }
-  }
+  if (values.empty()) return json;
+  const Json bars = histogram(values);
+  json[bars.is_null() ? "quantiles" : "histogram"] = bars.is_null() ? quantiles(values) : bars;
   return json;
 }
 

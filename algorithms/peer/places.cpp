@@ -11,7 +11,6 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
-#include <sstream>
 #include <utility>
 
 #include "base/error.hpp"
@@ -31,16 +30,6 @@ constexpr const char* kAdapter = "adapter.py";
 std::string environment(const char* name) {
   const char* value = std::getenv(name);
   return value != nullptr ? value : "";
-}
-
-// With colons between them.
-std::vector<std::string> named_folders(const char* name) {
-  std::vector<std::string> folders;
-  std::istringstream list(environment(name));
-  for (std::string folder; std::getline(list, folder, ':');) {
-    if (!folder.empty()) folders.push_back(folder);
-  }
-  return folders;
 }
 
 // Relative folders are those of whoever called mfbench.

@@ -1,6 +1,8 @@
 #include "base/files/shared_folder.hpp"
 
+#include <cstdlib>
 #include <filesystem>
+#include <sstream>
 #include <system_error>
 
 namespace mf {
@@ -13,6 +15,16 @@ std::optional<std::string> shared_folder() {
   const fs::path folder = program.parent_path().parent_path() / "share" / "mfbench";
   if (!fs::is_directory(folder, error)) return std::nullopt;
   return folder.string();
+}
+
+std::vector<std::string> named_folders(const char* variable) {
+  const char* value = std::getenv(variable);
+  std::istringstream list(value != nullptr ? value : "");
+  std::vector<std::string> folders;
+  for (std::string folder; std::getline(list, folder, ':');) {
+    if (!folder.empty()) folders.push_back(folder);
+  }
+  return folders;
 }
 
 std::optional<std::string> beside_program(const std::string& file) {

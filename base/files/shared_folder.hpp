@@ -3,12 +3,16 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace mf {
 
 // share/mfbench beside the folder that this program lies in, wherever both were put; nothing where
 // the program is not an installed one.
 std::optional<std::string> shared_folder();
+
+// Those that a variable names, with colons between them.
+std::vector<std::string> named_folders(const char* variable);
 
 // The path of a file of the source, such as datasets/fetch/fetch.py: in the tree that this program
 // was built in, or in share/mfbench; nothing where it is in neither.

@@ -1,11 +1,11 @@
 #include "datasets/fetch/catalog.hpp"
 
 #include <algorithm>
-#include <cstdlib>
 #include <filesystem>
 #include <limits>
 
 #include "base/error.hpp"
+#include "base/files/shared_folder.hpp"
 #include "base/json/form.hpp"
 #include "base/text.hpp"
 #include "datasets/ratings/scale_form.hpp"
@@ -151,15 +151,7 @@ bool is_fetched(const CatalogEntry& entry, const CatalogFile& file) {
 }
 
 std::vector<std::string> data_folders() {
-  const char* value = std::getenv("MFBENCH_DATA");
-  if (value == nullptr || *value == '\0') return {"data"};
-  std::vector<std::string> folders;
-  std::string text = value;
-  for (std::size_t at = 0; at <= text.size();) {
-    const std::size_t colon = std::min(text.find(':', at), text.size());
-    if (colon > at) folders.push_back(text.substr(at, colon - at));
-    at = colon + 1;
-  }
+  auto folders = named_folders("MFBENCH_DATA");
   if (folders.empty()) folders.emplace_back("data");
   return folders;
 }
