@@ -12,7 +12,6 @@
 #include "base/host/memory_limit.hpp"
 #include "base/json/json.hpp"
 #include "base/text.hpp"
-#include "datasets/ratings/rating_parts.hpp"
 #include "datasets/readers/readers.hpp"
 #include "datasets/source_hash.hpp"
 #include "datasets/split/given_parts.hpp"
@@ -171,16 +170,12 @@ class SourceReader {
     options.ids = source_.ids;
     options.threads = threads_;
     options.unpacked = [&](const Bytes& content) { hashes_.unpacked(file.path, content); };
-    RatingParts parts;
-    options.parts = &parts;
     const auto policy = parse_duplicate_policy(source_.duplicates);
     const auto start = Clock::now();
     RawRatings raw = read_ratings(file.path, options);
     const auto read = Clock::now();
     DuplicateReport report;
-    Ratings ratings = parts.count() > 0
-                          ? make_ratings(parts, policy, threads_, file.path, &report)
-                          : make_ratings(std::move(raw), policy, threads_, file.path, &report);
+    Ratings ratings = make_ratings(std::move(raw), policy, threads_, file.path, &report);
     data_.info.duplicate_pairs += report.pairs;
     data_.load.read += std::chrono::duration<double>(read - start).count();
     data_.load.matrix += seconds_since(read);

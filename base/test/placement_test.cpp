@@ -51,7 +51,6 @@ TEST(SysfsTopology, KnowsSiblingsAndNodes) {
     EXPECT_EQ(found.threads[6].core, 2) << file;
     EXPECT_EQ(found.threads[6].node, 1);
     EXPECT_EQ(found.nodes, (std::vector{0, 1}));
-    EXPECT_EQ(found.source, "sysfs");
   }
 }
 

@@ -1,8 +1,7 @@
 // From ratings in a file's order to the canonical matrix.
 //
-// Ratings are put into buckets of users (rating_parts.hpp), 8 bytes each, ids become dense indices,
-// and buckets are sorted into rows (rating_sort.hpp), in the arrays that came in or that are made
-// then: the peak is 20 bytes a rating, unless pairs occur more than once.
+// Ids become dense indices; a stable sort by item and then one by user make the rows. Their peak is
+// 24 bytes a rating, the arrays that came in and as much again.
 #include <algorithm>
 #include <numeric>
 #include <utility>
@@ -11,10 +10,8 @@
 #include "base/error.hpp"
 #include "base/host/pages.hpp"
 #include "datasets/ratings/ids/id_index.hpp"
-#include "datasets/ratings/rating_parts.hpp"
 #include "datasets/ratings/ratings.hpp"
 #include "datasets/ratings/sort/bucket_sort.hpp"
-#include "datasets/ratings/sort/rating_sort.hpp"
 
 namespace mf {
 namespace {
@@ -187,82 +184,18 @@ void keep_names(const IdNames& names, AlignedVector<std::int32_t>& ids, IdNames&
   std::iota(ids.begin(), ids.end(), 0);
 }
 
-}  // namespace
-
-namespace {
-
-// Threads take parts as they get free.
-constexpr std::int64_t kPartsOfThread = 8;
-
-RatingSample sample_of(const RawRatings& raw, const IdRange& items) {
-  constexpr std::int64_t kSampled = std::int64_t{1} << 15;
-  RatingSample sample;
-  sample.count = std::ssize(raw.values);
-  sample.items = items;
-  const std::int64_t step = sample.count / kSampled + 1;
-  for (std::int64_t i = 0; i < sample.count; i += step) sample.users.push_back(raw.users[i]);
-  return sample;
-}
-
-void put_into_parts(const RawRatings& raw, RatingParts& parts, ThreadTeam& team,
-                    const std::string& name) {
-  constexpr std::int64_t kBatch = 2048;
-  const std::int64_t count = std::ssize(raw.values);
-  const IdRange users = range_of(View(raw.users), team, "user", name);
-  const IdRange items = range_of(View(raw.items), team, "item", name);
-  const std::int64_t of_part =
-      std::max<std::int64_t>(count / (kPartsOfThread * team.size()) + 1, std::int64_t{1} << 14);
-  RatingSample sample = sample_of(raw, items);
-  sample.users.push_back(users.max);  // so that there is room for all of them
-  parts.plan(std::move(sample), (count + of_part - 1) / of_part);
-  team.for_chunks(count, of_part, [&](std::int64_t begin, std::int64_t end) {
-    RatingPart& part = parts.part(begin / of_part);
-    for (std::int64_t at = begin; at < end; at += kBatch) {
-      part.add({raw.users.data() + at, raw.items.data() + at, raw.values.data() + at,
-                std::min(kBatch, end - at)});
-    }
-    part.close();
-  });
-}
-
-void set_ids(Ratings::Arrays& arrays, const RawRatings& raw, const IdIndex& users,
-             const IdIndex& items) {
-  arrays.user_ids = users.ids();
-  arrays.item_ids = items.ids();
-  keep_names(raw.user_names, arrays.user_ids, arrays.user_names);
-  keep_names(raw.item_names, arrays.item_ids, arrays.item_names);
-}
-
-Ratings finished(Ratings::Arrays& arrays, RawRatings& raw) {
-  arrays.users = std::move(raw.users);
-  arrays.items = std::move(raw.items);
-  arrays.values = std::move(raw.values);
-  return Ratings(std::move(arrays));
-}
-
-// What is in order already is renumbered: indices ascend as ids do.
-Ratings renumbered(RawRatings& raw, ThreadTeam& team, const std::string& name) {
-  Ratings::Arrays arrays;
-  const IdIndex users(raw.users, team, "user", name);
-  const IdIndex items(raw.items, team, "item", name);
-  set_ids(arrays, raw, users, items);
-  replace_ids(raw.users, users, team);
-  replace_ids(raw.items, items, team);
-  arrays.user_offsets = key_offsets(raw.users, users.size(), team);
-  return finished(arrays, raw);
-}
-
-// Into the columns of `raw`, which are of the right size, with its names.
-Ratings sorted(RatingParts& parts, RawRatings& raw, DuplicatePolicy policy, ThreadTeam& team,
-               const std::string& name, DuplicateReport& found) {
-  Ratings::Arrays arrays;
-  parts.finish_ids(team);
-  const AlignedVector<std::int32_t> user_ids = parts.users().ids();
-  set_ids(arrays, raw, parts.users(), parts.items());
-  SortedRows rows = sort_ratings(parts, user_ids, raw, team);
-  arrays.user_offsets = std::move(rows.user_offsets);
-  if (rows.duplicates) found = resolve(raw, arrays, policy, team, name);
-  return finished(arrays, raw);
+// By user, then item; equal pairs stay in the order of the file. A stable order is unique, so the
+// result does not depend on the number of threads.
+void sort_pairs(RawRatings& raw, View<const std::int64_t> user_offsets, std::int32_t n_items,
+                ThreadTeam& team) {
+  RawRatings by_item;
+  resize(by_item, std::ssize(raw.values));
+  sort_by_key({raw.items.data(), raw.users.data(), raw.values.data()},
+              key_offsets(raw.items, n_items, team),
+              {by_item.items.data(), by_item.users.data(), by_item.values.data()}, team);
+  sort_by_key({by_item.users.data(), by_item.items.data(), by_item.values.data()}, user_offsets,
+              {raw.users.data(), raw.items.data(), raw.values.data()}, team);
+  give_back(by_item, team);
 }
 
 }  // namespace
@@ -275,24 +208,27 @@ Ratings make_ratings(RawRatings raw, DuplicatePolicy policy, int threads, const 
   }
   ThreadTeam team(useful_threads(threads, std::ssize(raw.values)));
   if (report != nullptr) *report = {};
-  if (strictly_sorted(raw, team)) return renumbered(raw, team, name);
-  RatingParts parts;
-  put_into_parts(raw, parts, team, name);
-  DuplicateReport found;
-  Ratings ratings = sorted(parts, raw, policy, team, name, found);
-  if (report != nullptr) *report = found;
-  return ratings;
-}
-
-Ratings make_ratings(RatingParts& parts, DuplicatePolicy policy, int threads,
-                     const std::string& name, DuplicateReport* report) {
-  ThreadTeam team(useful_threads(threads, parts.ratings()));
-  RawRatings raw;
-  resize(raw, parts.ratings());
-  DuplicateReport found;
-  Ratings ratings = sorted(parts, raw, policy, team, name, found);
-  if (report != nullptr) *report = found;
-  return ratings;
+  Ratings::Arrays arrays;
+  const IdIndex users(raw.users, team, "user", name);
+  const IdIndex items(raw.items, team, "item", name);
+  arrays.user_ids = users.ids();
+  arrays.item_ids = items.ids();
+  keep_names(raw.user_names, arrays.user_ids, arrays.user_names);
+  keep_names(raw.item_names, arrays.item_ids, arrays.item_names);
+  replace_ids(raw.users, users, team);
+  replace_ids(raw.items, items, team);
+  arrays.user_offsets = key_offsets(raw.users, users.size(), team);
+  if (!strictly_sorted(raw, team)) {
+    sort_pairs(raw, arrays.user_offsets, items.size(), team);
+    if (!strictly_sorted(raw, team)) {
+      const DuplicateReport found = resolve(raw, arrays, policy, team, name);
+      if (report != nullptr) *report = found;
+    }
+  }
+  arrays.users = std::move(raw.users);
+  arrays.items = std::move(raw.items);
+  arrays.values = std::move(raw.values);
+  return Ratings(std::move(arrays));
 }
 
 }  // namespace mf

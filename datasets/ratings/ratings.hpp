@@ -20,7 +20,6 @@
 
 namespace mf {
 
-class RatingParts;
 class ThreadTeam;
 
 class Ratings {
@@ -118,9 +117,6 @@ struct DuplicateReport {
 // ids and how often it occurs. The result does not depend on `threads`. `name` is for messages.
 Ratings make_ratings(RawRatings raw, DuplicatePolicy policy, int threads, const std::string& name,
                      DuplicateReport* report = nullptr);
-// The same of ratings that a reader has put into parts (rating_parts.hpp), whose memory it frees.
-Ratings make_ratings(RatingParts& parts, DuplicatePolicy policy, int threads,
-                     const std::string& name, DuplicateReport* report = nullptr);
 
 // Ids of users and items that several matrices have in common, and what owns them.
 struct SharedIds {

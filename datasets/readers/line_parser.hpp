@@ -18,19 +18,16 @@
 #pragma once
 
 #include <algorithm>
-#include <array>
 #include <atomic>
 #include <cstdint>
 #include <cstring>
 #include <optional>
 #include <string>
 #include <string_view>
-#include <type_traits>
 #include <utility>
 #include <vector>
 
 #include "base/threads.hpp"
-#include "datasets/ratings/rating_parts.hpp"
 #include "datasets/ratings/ratings.hpp"
 #include "datasets/readers/id_columns.hpp"
 #include "datasets/readers/parse_error.hpp"
@@ -42,9 +39,6 @@ struct ParseOptions {
   int threads = 1;
   std::size_t chunk_bytes = std::size_t{1} << 22;  // tests use a few bytes
   IdKind ids = IdKind::automatic;
-  // Where given, formats whose lines know nothing of those before them put ratings there, unless
-  // their ids are names, and return none.
-  RatingParts* parts = nullptr;
 };
 
 // Where the next rating goes.
@@ -131,108 +125,11 @@ class FirstError {
   std::atomic<std::int64_t> first_;
 };
 
-// Of formats whose lines know nothing of others: parses a few lines from all over a chunk. What is
-// no rating is not looked at here.
-template <class Format>
-void sample_chunk(const TextChunk& chunk, const Format& format, std::int64_t places,
-                  RatingSample& sample) {
-  constexpr int kLines = 8;
-  std::int32_t user = 0;
-  std::int32_t item = 0;
-  float value = 0;
-  std::int64_t bytes = 0;
-  std::int64_t lines = 0;
-  for (std::int64_t k = 0; k < places; ++k) {
-    const char* p = chunk.begin + (chunk.end - chunk.begin) * k / places;
-    if (k > 0) p = static_cast<const char*>(std::memchr(p, '\n', chunk.end - p)) + 1;
-    for (int line = 0; line < kLines && p < chunk.end; ++line) {
-      const char* const begin = p;
-      typename Format::State state;
-      RatingSink sink{&user, &item, &value, nullptr};
-      try {
-        format.line(p, state, sink);
-      } catch (const LineError&) {
-        break;
-      }
-      sample.users.push_back(user);
-      sample.items.add({item, item});
-      bytes += p - begin;
-      ++lines;
-    }
-  }
-  if (lines > 0) sample.count += (chunk.end - chunk.begin) * lines / bytes;
-}
-
-template <class Format>
-RatingSample sample_chunks(const std::vector<TextChunk>& chunks, const Format& format,
-                           ThreadTeam& team) {
-  constexpr std::int64_t kPlaces = 4096;
-  constexpr std::int64_t kBytesOfPlace = 512;
-  const std::int64_t n = std::ssize(chunks);
-  std::vector<RatingSample> samples(static_cast<std::size_t>(n));
-  team.for_chunks(n, 1, [&](std::int64_t c, std::int64_t) {
-    const TextChunk& chunk = chunks[static_cast<std::size_t>(c)];
-    const std::int64_t places =
-        std::clamp<std::int64_t>((chunk.end - chunk.begin) / kBytesOfPlace, 1, kPlaces / n + 1);
-    sample_chunk(chunk, format, places, samples[static_cast<std::size_t>(c)]);
-  });
-  RatingSample all;
-  for (const RatingSample& sample : samples) {
-    all.users.insert(all.users.end(), sample.users.begin(), sample.users.end());
-    all.items.add(sample.items);
-    all.count += sample.count;
-  }
-  if (all.users.empty()) all.users.push_back(0);  // the first line is an error
-  return all;
-}
-
-// parse_lines into options.parts, in one pass over the text.
-template <class Format>
-void parse_into_parts(const Text& text, std::size_t begin, const Format& format,
-                      const ParseOptions& options) {
-  constexpr std::int64_t kPartsOfThread = 8;
-  constexpr std::size_t kBatch = 2048;
-  const auto parts =
-      static_cast<std::size_t>(kPartsOfThread * std::max<std::int64_t>(options.threads, 1));
-  const ChunkedText chunked(text.view(), begin,
-                            std::max(options.chunk_bytes, text.view().size() / parts));
-  const auto& chunks = chunked.chunks();
-  const std::int64_t n = std::ssize(chunks);
-  if (n == 0) return;
-  ThreadTeam team(chunked.threads(options.threads));
-  options.parts->plan(sample_chunks(chunks, format, team), n);
-  FirstError errors(n);
-  team.for_chunks(n, 1, [&](std::int64_t c, std::int64_t) {
-    if (errors.before(c)) return;
-    const TextChunk& chunk = chunks[static_cast<std::size_t>(c)];
-    RatingPart& part = options.parts->part(c);
-    std::array<std::int32_t, kBatch> users;
-    std::array<std::int32_t, kBatch> items;
-    std::array<float, kBatch> values;
-    typename Format::State state;
-    try {
-      for (const char* p = chunk.begin; p < chunk.end;) {
-        RatingSink sink{users.data(), items.data(), values.data(), nullptr};
-        for (std::size_t k = 0; k < kBatch && p < chunk.end; ++k) format.line(p, state, sink);
-        part.add({users.data(), items.data(), values.data(), sink.value - values.data()});
-      }
-      part.close();
-    } catch (LineError& error) {
-      errors.note(c, std::move(error));
-    }
-  });
-  errors.check(text, chunks);
-}
-
 // Parses the text from offset `begin` on. Throws Error(data) for the first line in file order that
 // does not fit.
 template <class Format>
 RawRatings parse_lines(const Text& text, std::size_t begin, const Format& format,
                        const ParseOptions& options, typename Format::State state = {}) {
-  if constexpr (std::is_empty_v<typename Format::State> && !Format::kNames) {
-    if (options.parts != nullptr)
-      return parse_into_parts(text, begin, format, options), RawRatings();
-  }
   const ChunkedText chunked(text.view(), begin, options.chunk_bytes);
   const auto& chunks = chunked.chunks();
   const std::int64_t n = std::ssize(chunks);

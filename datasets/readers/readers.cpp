@@ -136,11 +136,9 @@ RawRatings read_ratings_chunked(const std::string& path, const ReadOptions& opti
                                 std::size_t chunk_bytes) {
   check_format(options.format);
   const ScaleCheck scale(options.scale);
-  RawRatings raw =
-      read_any(path, options.format, scale,
-               {options.threads, chunk_bytes, options.ids, options.parts}, options.unpacked);
-  const bool in_parts = options.parts != nullptr && options.parts->ratings() > 0;
-  if (raw.values.empty() && !in_parts) fail_in_file(path, "no ratings", "at least one");
+  RawRatings raw = read_any(path, options.format, scale,
+                            {options.threads, chunk_bytes, options.ids}, options.unpacked);
+  if (raw.values.empty()) fail_in_file(path, "no ratings", "at least one");
   return raw;
 }
 

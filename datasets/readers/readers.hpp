@@ -22,9 +22,6 @@ struct ReadOptions {
   IdKind ids = IdKind::automatic;  // text: for formats that may have names (docs/spec.md)
   // Where given, it gets the whole content of a compressed text before it is parsed.
   std::function<void(const Bytes&)> unpacked = nullptr;
-  // Where given, what can be read into it is: then read_ratings returns none, and make_ratings has
-  // one for it. That takes no memory and no time for ratings in the order of the file.
-  RatingParts* parts = nullptr;
 };
 
 struct ReaderFormat {

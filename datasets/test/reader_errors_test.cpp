@@ -11,7 +11,6 @@
 #include <limits>
 #include <set>
 
-#include "datasets/ratings/rating_parts.hpp"
 #include "datasets/readers/archive_reader.hpp"
 #include "datasets/readers/fields.hpp"
 #include "datasets/readers/readers.hpp"
@@ -52,7 +51,7 @@ Spoiled spoil(const TextFormat& format, const std::string& bad_line, int bad = 2
 
 class MalformedText : public testing::TestWithParam<TextFormat> {
  protected:
-  // The one message for all threads and chunks, and for both ways into a matrix.
+  // The one message for all threads and chunks.
   std::string error(const std::string& text, std::optional<RatingScale> scale = {}) {
     const std::string path = folder_ / "bad";
     test::write_file(path, text);
@@ -61,13 +60,9 @@ class MalformedText : public testing::TestWithParam<TextFormat> {
       for (const std::size_t chunk : {1U, 5U, 11U, 30U, 1000U}) {
         ReadOptions options = test::options_of(GetParam().name, threads);
         options.scale = scale;
-        RatingParts parts;
-        for (RatingParts* const into : {static_cast<RatingParts*>(nullptr), &parts}) {
-          options.parts = into;
-          const Error e = test::error_of([&] { read_ratings_chunked(path, options, chunk); });
-          EXPECT_EQ(e.kind(), ErrorKind::data) << e.what();
-          messages.insert(e.what());
-        }
+        const Error e = test::error_of([&] { read_ratings_chunked(path, options, chunk); });
+        EXPECT_EQ(e.kind(), ErrorKind::data) << e.what();
+        messages.insert(e.what());
       }
     }
     EXPECT_EQ(messages.size(), 1U) << *messages.begin() << "\n" << *messages.rbegin();

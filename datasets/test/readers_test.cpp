@@ -8,7 +8,6 @@
 #include <set>
 #include <thread>
 
-#include "datasets/ratings/rating_parts.hpp"
 #include "datasets/readers/archive_reader.hpp"
 #include "testing/reader_support.hpp"
 
@@ -127,32 +126,6 @@ TEST_P(EveryTextFormat, ACutFileIsAnErrorOrAPrefix) {
       ASSERT_EQ(error.kind(), ErrorKind::data) << error.what();
       EXPECT_HAS(error.what(), "found ");
       EXPECT_HAS(error.what(), ", expected ");
-    }
-  }
-}
-
-// By either way into a matrix; formats whose lines depend on those before take one alone.
-TEST_P(EveryTextFormat, IntoPartsIsTheSameMatrix) {
-  const auto ratings = random(8, 3000, 700, 90);
-  const std::string path = folder_ / "ratings";
-  test::write_file(path, test::text_of(GetParam(), ratings));
-  ReadOptions options = test::options_of(GetParam().name, 2);
-  const Ratings expected =
-      make_ratings(read_ratings(path, options), DuplicatePolicy::last, 1, "test");
-  const bool each_alone =
-      std::set<std::string>{"movielens-tab", "double-colon", "csv", "triples"}.contains(
-          GetParam().name);
-  for (options.threads = 1; options.threads <= 4; ++options.threads) {
-    for (const std::size_t chunk : {1U, 500U, 1U << 22}) {
-      RatingParts parts;
-      options.parts = &parts;
-      RawRatings raw = read_ratings_chunked(path, options, chunk);
-      ASSERT_EQ(raw.values.empty(), each_alone);
-      ASSERT_EQ(parts.ratings(), each_alone ? std::ssize(ratings) : 0);
-      const Ratings made = each_alone
-                               ? make_ratings(parts, DuplicatePolicy::last, options.threads, "test")
-                               : make_ratings(std::move(raw), DuplicatePolicy::last, 1, "test");
-      EXPECT_EQ(content_hash(made, 1), content_hash(expected, 1));
     }
   }
 }

@@ -2,8 +2,9 @@
 
 #include <algorithm>
 #include <atomic>
+#include <limits>
+#include <mutex>
 #include <new>
-#include <vector>
 
 #include "base/error.hpp"
 
@@ -13,29 +14,24 @@ namespace {
 constexpr std::int64_t kPageWords = 512;  // 4 KiB of bitmap
 constexpr std::int64_t kChunk = std::int64_t{1} << 16;
 
-}  // namespace
+struct Range {
+  std::int32_t min = std::numeric_limits<std::int32_t>::max();
+  std::int32_t max = -1;
+};
 
-IdRange range_of(const std::int32_t* ids, std::int64_t count) {
-  IdRange range;
-  for (std::int64_t i = 0; i < count; ++i) {
-    range.min = std::min(range.min, ids[i]);
-    range.max = std::max(range.max, ids[i]);
-  }
-  return range;
-}
-
-IdRange range_of(View<const std::int32_t> ids, ThreadTeam& team, const char* what,
-                 const std::string& name) {
-  std::vector<IdRange> parts(static_cast<std::size_t>((ids.size() + kChunk - 1) / kChunk));
+// None: max < min.
+Range range_of(View<const std::int32_t> ids, ThreadTeam& team) {
+  std::mutex mutex;
+  Range all;
   team.for_chunks(ids.size(), kChunk, [&](std::int64_t begin, std::int64_t end) {
-    parts[static_cast<std::size_t>(begin / kChunk)] = range_of(ids.data() + begin, end - begin);
+    const auto [min, max] = std::minmax_element(ids.begin() + begin, ids.begin() + end);
+    const std::lock_guard lock(mutex);
+    all = {std::min(all.min, *min), std::max(all.max, *max)};
   });
-  IdRange all;
-  for (const IdRange& part : parts) all.add(part);
-  if (all.min >= 0) return all;
-  fail(ErrorKind::data, "{}: found the {} id {}, expected ids from 0 to 2147483647", name, what,
-       all.min);
+  return all;
 }
+
+}  // namespace
 
 template <class T>
 IdIndex::Zeroed<T> IdIndex::zeroed(std::int64_t count) {
@@ -44,25 +40,28 @@ IdIndex::Zeroed<T> IdIndex::zeroed(std::int64_t count) {
   return Zeroed<T>(p);
 }
 
-IdIndex::IdIndex(std::int32_t max)
-    : n_words_((std::int64_t{max} + 64) / 64),
-      words_(zeroed<std::uint64_t>(n_words_)),
-      before_(zeroed<std::int32_t>(n_words_)),
-      used_(zeroed<std::uint8_t>((n_words_ + kPageWords - 1) / kPageWords)) {}
-
 IdIndex::IdIndex(View<const std::int32_t> ids, ThreadTeam& team, const char* what,
                  const std::string& name) {
-  const IdRange range = range_of(ids, team, what, name);
-  *this = IdIndex(range.max);
-  team.for_chunks(ids.size(), kChunk, [&](std::int64_t begin, std::int64_t end) {
-    mark(ids.data() + begin, end - begin);
-  });
-  finish(range);
+  const Range range = range_of(ids, team);
+  if (range.min < 0) {
+    fail(ErrorKind::data, "{}: found the {} id {}, expected ids from 0 to 2147483647", name, what,
+         range.min);
+  }
+  min_ = range.min;
+  max_ = range.max;
+  n_words_ = (std::int64_t{max_} + 64) / 64;
+  words_ = zeroed<std::uint64_t>(n_words_);
+  before_ = zeroed<std::int32_t>(n_words_);
+  used_ = zeroed<std::uint8_t>((n_words_ + kPageWords - 1) / kPageWords);
+  team.for_chunks(ids.size(), kChunk,
+                  [&](std::int64_t begin, std::int64_t end) { mark(ids.part(begin, end)); });
+  count();
 }
 
-void IdIndex::mark(const std::int32_t* ids, std::int64_t count) {
-  for (std::int64_t i = 0; i < count; ++i) {
-    const auto id = static_cast<std::uint32_t>(ids[i]);
+// Several threads at once.
+void IdIndex::mark(View<const std::int32_t> ids) {
+  for (const std::int32_t one : ids) {
+    const auto id = static_cast<std::uint32_t>(one);
     const std::uint64_t bit = std::uint64_t{1} << (id % 64);
     const std::atomic_ref<std::uint64_t> word(words_[id / 64]);
     // Most ids were seen before: reading first keeps the cache line shared.
@@ -72,9 +71,7 @@ void IdIndex::mark(const std::int32_t* ids, std::int64_t count) {
   }
 }
 
-void IdIndex::finish(const IdRange& range) {
-  min_ = range.min;
-  max_ = range.max;
+void IdIndex::count() {
   for (std::int64_t page = 0; page * kPageWords < n_words_; ++page) {
     if (used_[page] == 0) continue;
     const std::int64_t end = std::min((page + 1) * kPageWords, n_words_);

@@ -3,11 +3,9 @@
 // most 384 MiB, and its memory is only touched where ids occur.
 #pragma once
 
-#include <algorithm>
 #include <bit>
 #include <cstdint>
 #include <cstdlib>
-#include <limits>
 #include <memory>
 #include <string>
 
@@ -17,38 +15,11 @@
 
 namespace mf {
 
-// The least and the greatest of some ids; none: max < min.
-struct IdRange {
-  std::int32_t min = std::numeric_limits<std::int32_t>::max();
-  std::int32_t max = -1;
-
-  void add(const IdRange& other) {
-    min = std::min(min, other.min);
-    max = std::max(max, other.max);
-  }
-};
-IdRange range_of(const std::int32_t* ids, std::int64_t count);
-// By all threads. Throws Error(data) that names `what` ("user") and `name` if an id is negative.
-IdRange range_of(View<const std::int32_t> ids, ThreadTeam& team, const char* what,
-                 const std::string& name);
-
 class IdIndex {
  public:
-  IdIndex() = default;
-  // With room for ids up to `max`; none is marked.
-  explicit IdIndex(std::int32_t max);
-  // Of all `ids`. Throws as range_of.
+  // Of all `ids`. Throws Error(data) that names `what` ("user") and `name` if one is negative.
   IdIndex(View<const std::int32_t> ids, ThreadTeam& team, const char* what,
           const std::string& name);
-
-  std::int32_t greatest_with_room() const {
-    return static_cast<std::int32_t>(
-        std::min<std::int64_t>(64 * n_words_ - 1, std::numeric_limits<std::int32_t>::max()));
-  }
-  // Several threads may mark at once, each id from 0 to greatest_with_room().
-  void mark(const std::int32_t* ids, std::int64_t count);
-  // When all are marked: `range` is theirs. Only then the rest can be asked.
-  void finish(const IdRange& range);
 
   std::int32_t size() const { return size_; }
   AlignedVector<std::int32_t> ids() const;  // dense index -> id, ascending
@@ -82,6 +53,8 @@ class IdIndex {
   using Zeroed = std::unique_ptr<T[], Free>;  // from calloc: pages appear when first written
   template <class T>
   static Zeroed<T> zeroed(std::int64_t count);
+  void mark(View<const std::int32_t> ids);
+  void count();
 
   // std::popcount is a call where the instruction cannot be relied on.
   static std::int32_t bits_of(std::uint64_t word) {

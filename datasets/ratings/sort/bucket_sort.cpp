@@ -7,6 +7,7 @@
 #include <functional>
 #include <numeric>
 #include <utility>
+#include <vector>
 
 namespace mf {
 namespace {
@@ -135,6 +136,14 @@ std::vector<std::int32_t> cut_rows(View<const std::int64_t> offsets, std::int64_
   return first;
 }
 
+namespace {
+
+struct Buckets {
+  std::vector<std::int32_t> first_key;  // B + 1: bucket b holds keys first_key[b] .. [b + 1] - 1
+  AlignedVector<std::uint16_t> of_key;  // n_keys
+  std::int64_t count() const { return std::ssize(first_key) - 1; }
+};
+
 Buckets make_buckets(View<const std::int64_t> offsets) {
   const std::int64_t count = offsets.back();
   // cut_rows leaves a run up to a row short of its target: two neighbours always exceed it, so
@@ -150,8 +159,10 @@ Buckets make_buckets(View<const std::int64_t> offsets) {
   return buckets;
 }
 
-void scatter_to_buckets(ConstColumns source, std::int64_t count, const Buckets& buckets,
+// Moves all ratings into their buckets, keeping the order inside each bucket.
+void scatter_to_buckets(ConstColumns source, const Buckets& buckets,
                         View<const std::int64_t> offsets, MutableColumns target, ThreadTeam& team) {
+  const std::int64_t count = offsets.back();
   // Chunk c writes bucket b from cursors[c][b] on: after the chunks before it.
   const std::int64_t chunk = std::max<std::int64_t>(count / (4 * team.size()) + 1, 1 << 14);
   std::vector<std::vector<std::int64_t>> cursors((count + chunk - 1) / chunk);
@@ -168,6 +179,37 @@ void scatter_to_buckets(ConstColumns source, std::int64_t count, const Buckets& 
   }
   team.for_chunks(count, chunk, [&](std::int64_t begin, std::int64_t end) {
     Scatter(cursors[begin / chunk], target)(source, begin, end, buckets.of_key);
+  });
+}
+
+// One bucket by its keys, in place, through a copy that stays in a cache.
+void sort_bucket(std::int32_t first_key, std::int32_t end_key, View<const std::int64_t> offsets,
+                 MutableColumns all) {
+  if (end_key - first_key < 2) return;  // one key, of any size, is in order already
+  const std::int64_t begin = offsets[first_key];
+  const std::int64_t end = offsets[end_key];
+  const AlignedVector<std::int32_t> others(all.other + begin, all.other + end);
+  const AlignedVector<float> values(all.value + begin, all.value + end);
+  std::vector<std::int64_t> next(offsets.begin() + first_key, offsets.begin() + end_key);
+  for (std::int64_t i = begin; i < end; ++i) {
+    const std::int64_t to = next[static_cast<std::size_t>(all.key[i] - first_key)]++;
+    all.other[to] = others[i - begin];
+    all.value[to] = values[i - begin];
+  }
+  for (std::int32_t key = first_key; key < end_key; ++key) {
+    std::fill(all.key + offsets[key], all.key + offsets[key + 1], key);
+  }
+}
+
+}  // namespace
+
+void sort_by_key(ConstColumns source, View<const std::int64_t> offsets, MutableColumns target,
+                 ThreadTeam& team) {
+  const Buckets buckets = make_buckets(offsets);
+  scatter_to_buckets(source, buckets, offsets, target, team);
+  team.for_chunks(buckets.count(), 1, [&](std::int64_t b, std::int64_t) {
+    const auto at = static_cast<std::size_t>(b);
+    sort_bucket(buckets.first_key[at], buckets.first_key[at + 1], offsets, target);
   });
 }
 

@@ -1,10 +1,9 @@
-// Internal: the parts of a parallel, stable, counting sort of ratings by a dense key. Keys are
-// grouped into at most kMaxBuckets buckets of about equal numbers of ratings, ratings are moved
-// into their bucket in one pass, and each bucket is then small enough to be sorted inside a cache.
-// A stable order is unique, so no result depends on the number of threads.
+// Internal: a parallel, stable, counting sort of ratings by a dense key. Keys are grouped into at
+// most kMaxBuckets buckets of about equal numbers of ratings, ratings are moved into their bucket
+// in one pass, and each bucket is then small enough to be sorted inside a cache. A stable order is
+// unique, so no result depends on the number of threads.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -25,13 +24,6 @@ AlignedVector<std::int64_t> key_offsets(View<const std::int32_t> keys, std::int3
 // Returns the first row of each run, then the number of rows.
 std::vector<std::int32_t> cut_rows(View<const std::int64_t> offsets, std::int64_t target);
 
-struct Buckets {
-  std::vector<std::int32_t> first_key;  // B + 1: bucket b holds keys first_key[b] .. [b + 1] - 1
-  AlignedVector<std::uint16_t> of_key;  // n_keys
-  std::int64_t count() const { return std::ssize(first_key) - 1; }
-};
-Buckets make_buckets(View<const std::int64_t> offsets);
-
 // One rating as three columns: the key of the sort, the other index, the value.
 template <class Int, class Float>
 struct Columns {
@@ -42,9 +34,9 @@ struct Columns {
 using ConstColumns = Columns<const std::int32_t, const float>;
 using MutableColumns = Columns<std::int32_t, float>;
 
-// Moves `count` ratings into their buckets, keeping the order inside each bucket. `offsets` are
-// those of the keys; source and target must not overlap.
-void scatter_to_buckets(ConstColumns source, std::int64_t count, const Buckets& buckets,
-                        View<const std::int64_t> offsets, MutableColumns target, ThreadTeam& team);
+// Sorts ratings by their key, of which `offsets` are known; equal keys stay in the order of the
+// source. Source and target must not overlap.
+void sort_by_key(ConstColumns source, View<const std::int64_t> offsets, MutableColumns target,
+                 ThreadTeam& team);
 
 }  // namespace mf

@@ -18,7 +18,7 @@ namespace {
 constexpr double kCudaHostBytes = 165e6;
 constexpr double kLibraryHostBytes = 220e6;
 // Of the ratings that are sorted: 12 bytes each, and 8 of the elements that are.
-constexpr double kSortedBytes = kRatingBytes + 8;
+constexpr double kSortedBytes = 2 * kRatingBytes;
 // Ratings that a thread copies to their parts before it gives their memory back.
 constexpr double kCutAtOnce = 4 * 65536;
 

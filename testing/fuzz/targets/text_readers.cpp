@@ -4,7 +4,6 @@
 #include <optional>
 
 #include "base/error.hpp"
-#include "datasets/ratings/rating_parts.hpp"
 #include "datasets/readers/reader_formats.hpp"
 #include "testing/fuzz/properties.hpp"
 #include "testing/fuzz/scratch.hpp"
@@ -40,32 +39,11 @@ void same(const Outcome& one, const Outcome& other) {
          "a text has the same ratings, however it is cut into chunks");
 }
 
-// Sorted as they are parsed, or from columns: the same matrix, the same message.
-void same_in_parts(ReadText reader, const Text& text, const ScaleCheck& scale,
-                   const Outcome& whole) {
-  const std::optional<Ratings> expected =
-      whole.ratings ? make_canonical(*whole.ratings) : std::nullopt;
-  if (whole.ratings && !expected) return;  // ids that take long
-  RatingParts parts;
-  std::string message;
-  try {
-    reader(text, scale, {1, 9, IdKind::automatic, &parts});
-  } catch (const Error& error) {
-    message = error.what();
-  }
-  expect(message == whole.message, "a text has one message, whatever its ratings go into");
-  if (!expected || parts.ratings() == 0) return;
-  const Ratings made = make_ratings(parts, DuplicatePolicy::mean, 1, "ratings");
-  expect(content_hash(made, 1) == content_hash(*expected, 1),
-         "a text has one matrix, whatever its ratings go into");
-}
-
 void read(std::string_view input, ReadText reader) {
   const Text text = make_text("input", bytes_of(input));
   const ScaleCheck any(std::nullopt);
   const Outcome whole = outcome_of(reader, text, any, std::size_t{1} << 22, IdKind::automatic);
   same(whole, outcome_of(reader, text, any, 7, IdKind::automatic));
-  same_in_parts(reader, text, any, whole);
   if (const auto named = outcome_of(reader, text, any, 5, IdKind::text); named.ratings) {
     check_raw(*named.ratings);
     make_canonical(*named.ratings);
