@@ -30,6 +30,7 @@ std::string look_at_data(const DatasetRequest& request) {
     read_cache_head(cache_path(request));
     return "in the cache alone (its checksums are looked at when it is loaded)";
   }
+  source_key(*source);  // refuses a pipe, which would be waited for
   if (fresh_cache(request)) return "cached";
   // A damaged one is named and built anew when it is loaded.
   std::error_code error;
