@@ -348,7 +348,7 @@ class Cli {
         ->capture_default_str();
     compare
         ->add_option("--quality-margin", compare_.quality_margin,
-                     "best values within this share of the first's are the same")
+                     "values within this share of the first's are the same")
         ->check(number_from_zero())
         ->capture_default_str();
     compare->add_option_function<std::string>(

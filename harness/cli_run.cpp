@@ -39,7 +39,7 @@ void warn_of(const Spec& spec, const std::string& path) {
 void warn_of_edges(const std::vector<FoundStudy>& studies) {
   for (const auto& [plan, state] : studies) {
     if (!state.over()) continue;
-    for (const auto& warning : edge_warnings(plan, state)) warn("{}", warning);
+    for (const auto& warning : choice_warnings(plan, state)) warn("{}", warning);
   }
 }
 

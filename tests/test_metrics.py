@@ -64,7 +64,7 @@ def test_it_is_a_target_that_stops_and_is_compared(mfbench, tmp_path, metric):
 def test_it_stops_a_run_that_gets_no_better(mfbench, tmp_path, metric):
     rule = {"patience": 1, "min_delta": 1, "monitor": metric}
     cases, _ = run(mfbench, tmp_path, spec(metric, 0.5, stop={"epochs": 6, "plateau": rule}))
-    assert all(lines[-1]["epochs"] == 1 and "no better" in lines[-1]["stop_reason"] for lines in cases)
+    assert all(lines[-1]["epochs"] == 2 and "no better" in lines[-1]["stop_reason"] for lines in cases)
 
 
 def test_it_is_tuned_on(mfbench, tmp_path, metric):

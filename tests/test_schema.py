@@ -52,6 +52,7 @@ def data(*entries):
 
 
 PLATEAU = {"kind": "plateau", "patience": 2, "decay": 0.5, "min_delta": 0, "monitor": "train"}
+VALIDATION = {"split": {"validation": 0.1}}
 RIGHT = {
     "$schema": {"$schema": "https://example.org/mfbench.json"},
     "seeds as floats": {"seeds": [1.0, 2]},
@@ -60,11 +61,10 @@ RIGHT = {
     "whole number": {"stop": {"epochs": 2e1}},
     "plateau schedule": {"schedule": PLATEAU},
     "a list inside the spec's schedule": {"schedule": {"kind": ["constant", "plateau"],
-                                                       "learning_rate": [0.1, 0.2]}},
-    "a list inside an entry's schedule": algorithm(schedule={"kind": "plateau",
-                                                             "patience": [1, 2]}),
-    "kinds that share a key": {"schedule": {"kind": ["plateau", "exponential"], "decay": 0.5}},
-    "stop": {"stop": {"epochs": [1, 2], "wall_seconds": 1, "plateau": [{"patience": [1, 2]}, {}]}},
+                                                       "learning_rate": [0.1, 0.2]}, **VALIDATION},
+    "a list inside an entry's schedule": {**algorithm(schedule={"kind": "plateau", "patience": [1, 2]}), **VALIDATION},
+    "kinds that share a key": {"schedule": {"kind": ["plateau", "exponential"], "decay": 0.5}, **VALIDATION},
+    "stop": {"stop": {"epochs": [1, 2], "wall_seconds": 1, "plateau": [{"patience": [1, 2]}, {}]}, **VALIDATION},
     "init": {"init": {"kind": ["normal", "normal_over_factors"], "scale": [0.1, 0.2]}},
     "algorithms in a list": {"algorithms": [{"name": ["sgd_serial", "hogwild"], "factors": 8}]},
     "a parameter of all named": {"algorithms": [{"name": ["als", "als_cpu"], "reg": [0.1, 0.2]}]},
@@ -72,7 +72,7 @@ RIGHT = {
     "evaluate": {"evaluate": {"every": 2, "train": True, "clip": True, "user_groups": 3}},
     "ranking of a sample": {"evaluate": {"ranking": {"users": 100, "seed": 4}},
                             "stop": {"target": {"metric": "ndcg_100", "value": 0.3},
-                                     "plateau": {"monitor": "map_10"}}},
+                                     "plateau": {"monitor": "validation_map_10"}}, **VALIDATION},
     "target": {"target": {"metric": "test_rmse", "value": 0.9}},
     "names": data("ml-100k", "ml-100k@u1", "filmtrust", {"name": ["ml-1m", "ml-10m"]}),
     "look-alikes": data("like:netflix", "like:netflix:0.1", {"like": ["ml-1m", "ml-10m"],
@@ -220,9 +220,8 @@ BEYOND = {
         data({"path": "a", "rating_scale": {"min": 5, "max": 1}}), "it compares two numbers"),
     "the factor of a word is out of range": (
         data("like:netflix:1001"), "a pattern knows no numbers"),
-    "the monitored part is not there": (
-        {"schedule": {"kind": "plateau", "monitor": "validation"}},
-        "split and schedule are combined"),
+    "the part of the target is not there": (
+        {"stop": {"target": {"metric": "validation_rmse", "value": 1}}}, "split and stop are combined"),
     "the given split is of no data set here": (
         {"split": {"given": "u1"}}, "the spec's split and the data sets are combined"),
     "the scale has no meaning for the default kind": (

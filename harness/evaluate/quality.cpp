@@ -18,6 +18,10 @@ bool has_history(const Ratings& part, std::int32_t user) {
   return part.user_offsets()[user + 1] > part.user_offsets()[user];
 }
 
+bool is_on_test(const RankingSpec& ranking) {
+  return ranking.metrics.empty() || ranking.metrics.front()->part == MetricPart::test;
+}
+
 // What multiplies an item's own score for a user: in a biased model 1 for all, since a cold user's
 // items differ by their biases.
 float weight_of_item(const FactorView& model, float extra) {
@@ -36,10 +40,12 @@ QualityEvaluator::QualityEvaluator(const Split& split, const Predictor& known,
                                    const FoldInLoss& loss,
                                    const std::optional<RankingSpec>& ranking, ThreadTeam& team)
     : split_(&split), loss_(loss), ranking_(ranking), known_(known) {
-  if (loss_.implicit) objective_.emplace(split.train, *loss_.implicit, team);
+  const bool on_test = !ranking_ || is_on_test(*ranking_);
+  if (loss_.implicit && on_test) objective_.emplace(split.train, *loss_.implicit, team);
   if (!ranking_) return;
   const bool positive = loss_.implicit.has_value();
-  ranked_ = choose_ranked_users(split.train, &split.fold_in, split.test, *ranking_, positive, team);
+  const Ratings& judged = on_test ? split.test : split.validation;
+  ranked_ = choose_ranked_users(split.train, &split.fold_in, judged, *ranking_, positive, team);
   for (std::int64_t r = 0; r < ranked_.count(); ++r) cold_ += ranked_.is_cold(r) ? 1 : 0;
   choose_rows();
 }

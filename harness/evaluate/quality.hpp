@@ -35,8 +35,8 @@ struct RankingNotes {
 class QualityEvaluator {
  public:
   // `split` must live as long as this; `known` says whom its training part knows. With an implicit
-  // loss the objective is computed; `ranking` asks for its metrics. All histories are looked
-  // through, by `team`.
+  // loss the objective is computed; `ranking` asks for its metrics, all on the test part or,
+  // without the objective, all on the validation part. All histories are looked through, by `team`.
   QualityEvaluator(const Split& split, const Predictor& known, const FoldInLoss& loss,
                    const std::optional<RankingSpec>& ranking, ThreadTeam& team);
 

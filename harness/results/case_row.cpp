@@ -8,6 +8,7 @@
 #include "base/json/json_values.hpp"
 #include "harness/results/compare/answer.hpp"
 #include "harness/results/compare/compared_case.hpp"
+#include "harness/results/compare/headline.hpp"
 #include "harness/results/files/fields.hpp"
 #include "harness/spec/metric_keys.hpp"
 
@@ -92,6 +93,21 @@ void add_target(RowBuilder& row, const ResultFile& file, const Json& spec) {
   if (*place > 0) row.set("epoch_before_target", value_at(file.trace[*place - 1], {"epoch"}));
 }
 
+void add_quality(RowBuilder& row, const ResultFile& file) {
+  const Metric metric = judged_by(file);
+  if (const auto found = headline_of(file, metric)) {
+    row.set("headline", found->at.value);
+    row.set("headline_metric", metric.key());
+    row.set("headline_epoch", found->at.epoch);
+    row.set("headline_chosen_by", found->chosen_by ? found->chosen_by->key() : "last epoch");
+  }
+  if (const auto best = best_seen(file, metric)) {
+    row.set("best_seen", best->value);
+    row.set("best_seen_epoch", best->epoch);
+  }
+  row.set("watched_test", rules_on_test(file.header));
+}
+
 void add_derived(RowBuilder& row, const ResultFile& file) {
   if (!file.finished()) return;
   row.set("to_training_s", or_null(to_training_s(file.footer)));
@@ -151,6 +167,7 @@ Json case_row(const ResultFile& file, const std::string& path, const Json& spec)
     row.set("stop_reason", "no footer: still running, or killed");
   }
   add_target(row, file, spec);
+  add_quality(row, file);
   add_derived(row, file);
   set_place(row, path);
   return row.take();

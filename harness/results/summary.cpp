@@ -14,6 +14,7 @@
 #include "base/json/json_values.hpp"
 #include "base/text.hpp"
 #include "harness/results/compare/answer.hpp"
+#include "harness/results/compare/headline.hpp"
 #include "harness/results/files/load_json.hpp"
 #include "harness/results/files/result_file.hpp"
 #include "harness/results/files/standing_names.hpp"
@@ -28,12 +29,14 @@ struct Row {
   std::string data, name;
   Metric metric;
   Method method = Method::sgd;
-  std::vector<double> best, train, answer;          // to the end
+  std::vector<double> quality, best_seen;           // headline, and best on the test part
+  std::vector<double> train, answer;                // to the end
   std::vector<double> train_to, answer_to, energy;  // to the target, infinite where it was missed
   std::vector<double> first, steady, rate, writes;
   std::vector<double> slowest, fastest;  // SM clock of the cases in which it moved
   std::vector<std::string> contended;    // the reasons, of each case that was
   std::vector<double> start;             // of the cases of a device
+  int on_test = 0;                       // cases whose rules watched the test part
   std::map<std::string, int> status;
   int seeds() const {
     return std::accumulate(status.begin(), status.end(), 0,
@@ -98,7 +101,9 @@ void add_to(Row& row, const ResultFile& file, const std::optional<TargetSpec>& t
   const auto status = file.status();
   ++row.status[status ? kStatuses.of(*status) : "unfinished"];
   if (!status || !has_run(*status)) return;
-  add_known(row.best, best_of(file.footer, row.metric));
+  if (const auto found = headline_of(file, row.metric)) row.quality.push_back(found->at.value);
+  if (const auto best = best_seen(file, row.metric)) row.best_seen.push_back(best->value);
+  row.on_test += rules_on_test(file.header).empty() ? 0 : 1;
   if (text_at(file.header, {"algorithm", "hardware"}) == "cuda") {
     add_known(row.start, number_at(file.footer, {"clocks", "start_s"}));
   }
@@ -156,15 +161,20 @@ std::string energy_cell(const std::vector<double>& numbers) {
 }
 
 // The metric is named beside its values where it is not the same for all.
-std::string best_cell(const Row& row, bool with_name) {
-  const auto best = median(row.best);
-  if (!best) return "-";
-  return (with_name ? row.metric.label() + " " : "") + row.metric.format(*best);
+std::string quality_cell(const Row& row, bool with_name) {
+  const auto quality = median(row.quality);
+  if (!quality) return "-";
+  return (with_name ? row.metric.label() + " " : "") + row.metric.format(*quality);
+}
+
+std::string best_cell(const Row& row) {
+  const auto best = median(row.best_seen);
+  return best ? row.metric.format(*best) : "-";
 }
 
 std::string range_cell(const Row& row) {
-  if (row.best.empty()) return "-";
-  const auto [low, high] = std::minmax_element(row.best.begin(), row.best.end());
+  if (row.quality.empty()) return "-";
+  const auto [low, high] = std::minmax_element(row.quality.begin(), row.quality.end());
   return fmt::format("[{}, {}]", row.metric.format(*low), row.metric.format(*high));
 }
 
@@ -173,6 +183,7 @@ std::string status_cell(const Row& row) {
   for (const auto& [name, count] : row.status) words.push_back(fmt::format("{} {}", count, name));
   const auto missed = std::count(row.train_to.begin(), row.train_to.end(), kNever);
   if (missed > 0) words.push_back(fmt::format("{} missed the target", missed));
+  if (row.on_test > 0) words.push_back(fmt::format("{} watched the test part", row.on_test));
   if (!row.contended.empty()) words.push_back(fmt::format("{} contended", row.contended.size()));
   return join(words);
 }
@@ -238,8 +249,9 @@ std::string answers_table(const std::vector<Row>& rows, const std::optional<Targ
   std::vector<Column> columns = {{"data set", true},
                                  {"algorithm", true},
                                  {"seeds"},
-                                 {all_rmse ? "best rmse" : "best"},
+                                 {all_rmse ? "test rmse" : "quality"},
                                  {"[min, max]", false, 16},
+                                 {"best on test"},
                                  {"train", false, 10},
                                  {"answer", false, 10}};
   if (target) {
@@ -249,13 +261,9 @@ std::string answers_table(const std::vector<Row>& rows, const std::optional<Targ
   columns.push_back({"status", true});
   std::vector<Cells> lines;
   for (const Row& row : rows) {
-    Cells cells = {row.data,
-                   row.name,
-                   std::to_string(row.seeds()),
-                   best_cell(row, !all_rmse),
-                   range_cell(row),
-                   seconds_cell(row.train),
-                   seconds_cell(row.answer)};
+    Cells cells = {
+        row.data,        row.name,       std::to_string(row.seeds()), quality_cell(row, !all_rmse),
+        range_cell(row), best_cell(row), seconds_cell(row.train),     seconds_cell(row.answer)};
     if (target) {
       cells.push_back(seconds_cell(row.train_to));
       cells.push_back(seconds_cell(row.answer_to));
@@ -313,6 +321,9 @@ std::string start_line(const std::vector<Row>& rows) {
 }
 
 constexpr const char* kReading =
+    "\nquality on the test part at the epoch that the validation part chose, or, without one, at "
+    "the "
+    "last;\nbest on test is chosen on what it is measured on, and no result"
     "\nmedians over the seeds; train: the epochs alone, answer: prepare + transfer + train; a seed "
     "that misses\nthe target is infinitely late, and so is the answer of one that did not "
     "complete\n";

@@ -113,7 +113,9 @@ class CaseRun {
       point.epoch_s = repeats_ ? clock_.seconds() / static_cast<double>(point.epoch)
                                : clock_.last_group().epoch_s();
       report_.trace(point, result_);
-      schedule_.observe(point.metrics.to_minimize(item_.schedule.monitor));
+      if (item_.schedule.monitor) {
+        schedule_.observe(point.metrics.to_minimize(*item_.schedule.monitor));
+      }
       if (auto by_quality = stopping_.check(stop_input(point, true))) decision = by_quality;
     } else {
       stamp(point);

@@ -136,8 +136,10 @@ std::vector<Metric> usual_ranking() {
 }
 
 Metric on_validation(Metric metric) {
-  for (const Metric one : usual_metrics()) {
-    if (one->measure == metric->measure && one->part == MetricPart::validation) return one;
+  for (std::size_t row = 0; row < kMetricRows.size(); ++row) {
+    const MetricRow& other = kMetricRows[row];
+    const bool same = other.measure == metric->measure && other.of_user == metric->of_user;
+    if (same && other.part == MetricPart::validation) return {row, metric.k()};
   }
   return metric;
 }

@@ -44,7 +44,7 @@ double hit_rate_at(const Hits& hits, int k, std::int64_t held_out);
 double precision_at(const Hits& hits, int k, std::int64_t held_out);
 
 // The ratings that it is computed on. In a trial of a search the validation part stands in for the
-// test part, and items are ranked for it.
+// test part of the ranking metrics.
 enum class MetricPart { test, validation, train };
 inline constexpr Names kMetricParts{
     std::to_array<Named<MetricPart>>({{"test", MetricPart::test},
@@ -76,8 +76,13 @@ constexpr MetricRow error_row(std::string_view name, std::string_view title, Mea
 }
 
 constexpr MetricRow ranking_row(std::string_view name, std::string_view title, RankingValue of_user,
-                                std::array<int, 2> usual = {}) {
-  return {name, title, Measure::ranking, MetricPart::test, true, false, {}, of_user, usual};
+                                std::array<int, 2> usual = {}, MetricPart part = MetricPart::test) {
+  return {name, title, Measure::ranking, part, true, false, {}, of_user, usual};
+}
+
+constexpr MetricRow validation_row(std::string_view name, std::string_view title,
+                                   RankingValue of_user) {
+  return ranking_row(name, title, of_user, {}, MetricPart::validation);
 }
 
 // A line a metric. Names that end in rmse and mae are of explicit ratings.
@@ -97,6 +102,13 @@ inline constexpr auto kMetricRows = std::to_array<MetricRow>({
     ranking_row("mrr", "MRR", reciprocal_rank_at),
     ranking_row("hit_rate", "Hit rate", hit_rate_at),
     ranking_row("precision", "Precision", precision_at),
+    validation_row("validation_recall", "validation Recall", recall_at),
+    validation_row("validation_recall_of_all", "validation Recall of all", recall_of_all_at),
+    validation_row("validation_ndcg", "validation NDCG", ndcg_at),
+    validation_row("validation_map", "validation MAP", average_precision_at),
+    validation_row("validation_mrr", "validation MRR", reciprocal_rank_at),
+    validation_row("validation_hit_rate", "validation Hit rate", hit_rate_at),
+    validation_row("validation_precision", "validation Precision", precision_at),
 });
 
 // A row, and of a ranking metric the k. Metrics are in the order of the table.
@@ -153,7 +165,7 @@ std::optional<Metric> find_metric(std::string_view word);
 // All of the table; of ranking metrics those that every ranked case has.
 std::vector<Metric> usual_metrics();
 std::vector<Metric> usual_ranking();
-// The same measure of the validation part. Who is ranked is chosen elsewhere.
+// The same of the validation part, or the metric itself where that has none.
 Metric on_validation(Metric metric);
 
 // What a model was measured by. A value that was computed and is not finite is NaN; one that was

@@ -8,6 +8,7 @@
 namespace mf {
 namespace {
 
+// A search judges by the validation part, whatever its metric is called.
 bool stands_for(Metric metric, MetricUse use) {
   return use != MetricUse::search || metric.is_ranking() || metric->part == MetricPart::validation;
 }
@@ -82,9 +83,11 @@ Metric parse_metric(const std::string& word, MetricUse use, const std::string& p
 }
 
 FieldInfo monitor_info() {
-  Json schema = metric_schema(MetricUse::monitor);
-  schema["default"] = word_of(kTestRmse, MetricUse::monitor);
-  return {"monitor", "the RMSE of a part or the metric that is watched", schema, nullptr};
+  return {
+      "monitor",
+      "the RMSE of a part or the metric that is watched; by default the main one of the case on "
+      "the validation part, which is cut where the split has none",
+      metric_schema(MetricUse::monitor), nullptr};
 }
 
 const Form<TargetSpec>& target_form() {

@@ -51,7 +51,7 @@ Json ScheduleSpec::to_json() const {
     json["patience"] = patience;
     json["decay"] = decay;
     json["min_delta"] = min_delta;
-    json["monitor"] = word_of(monitor, MetricUse::monitor);
+    if (monitor) json["monitor"] = word_of(*monitor, MetricUse::monitor);
   } else if (kind == Kind::inverse_power) {
     json["beta"] = beta;
   } else if (kind == Kind::exponential) {

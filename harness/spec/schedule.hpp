@@ -24,9 +24,9 @@ struct ScheduleSpec {
   double decay = 0.2;            // plateau: factor at a plateau; exponential: factor each epoch
   int patience = 2;              // plateau: evaluations without improvement
   double min_delta = 0;          // plateau: smaller improvements do not count
-  // Watching the test part is what several papers do; it is named in every result, and the
-  // validation part is there for those who do not want it.
-  Metric monitor = kTestRmse;
+  // Nothing until the case is known. Several papers watch the test part: that is asked for by name,
+  // and marked.
+  std::optional<Metric> monitor;
 
   Json to_json() const;
 };

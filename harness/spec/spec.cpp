@@ -179,12 +179,11 @@ std::optional<std::string> why_no_metric(const Case& item, Metric metric) {
         "objective",
         item.algorithm);
   }
-  if (measure == Measure::ranking) {
-    if (*item.evaluate.rank) return std::nullopt;
+  if (measure == Measure::ranking && !*item.evaluate.rank) {
     return fmt::format("{} is not computed; add \"ranking\": true to \"evaluate\"", metric.key());
   }
   if (measure == Measure::objective) return std::nullopt;
-  if (implicit) {
+  if (implicit && measure != Measure::ranking) {
     return fmt::format(
         "{} is for implicit feedback, which has no {}; expected \"objective\" or a ranking metric, "
         "as in {{\"metric\": \"ndcg_100\", \"value\": 0.3}}",
@@ -196,6 +195,7 @@ std::optional<std::string> why_no_metric(const Case& item, Metric metric) {
         "to its split",
         metric.key(), item.data.label());
   }
+  if (measure == Measure::ranking) return std::nullopt;
   // Of a program that evaluates itself there is no other number.
   const auto& foreign = find_algorithm(item.algorithm).foreign;
   if (foreign && foreign->takes_test && metric != kTestRmse) {
@@ -217,6 +217,20 @@ std::vector<Metric> further_metrics(const Case& item, std::vector<Metric> named)
   return named;
 }
 
+// What rules watch that name nothing: of the validation part, where it can be.
+Metric usual_monitor(bool implicit, bool ranks) {
+  if (!implicit) return kValidationRmse;
+  return ranks ? on_validation(kNdcg100) : kObjective;
+}
+
+void resolve_monitors(Case& item) {
+  const Metric usual = usual_monitor(is_implicit(item), *item.evaluate.rank);
+  for (auto* monitor :
+       {&item.schedule.monitor, &item.stop.plateau_monitor, &item.stop.overfitting_monitor}) {
+    *monitor = monitor->value_or(usual);
+  }
+}
+
 Case make_case(const AlgorithmEntry& algorithm, const DataEntry& data, const EvaluateSpec& evaluate,
                std::uint64_t seed) {
   Case item;
@@ -233,6 +247,7 @@ Case make_case(const AlgorithmEntry& algorithm, const DataEntry& data, const Eva
   item.evaluate = evaluate;
   item.evaluate.rank = evaluate.rank.value_or(is_implicit(item));
   item.seed = seed;
+  resolve_monitors(item);
   item.evaluate.metrics = further_metrics(item, evaluate.metrics);
   item.resolved = {{"dataset", data.request_json},
                    {"split", item.split.to_json()},
@@ -255,11 +270,10 @@ void check_metrics(const Case& item) {
   };
   if (item.stop.target_rmse) check("stop.target_rmse", kTestRmse);
   if (item.stop.target) check("stop.target", item.stop.target->metric);
-  if (watches_by_schedule(item)) check("schedule.monitor", item.schedule.monitor);
-  if (item.stop.plateau_patience > 0) check("stop.plateau.monitor", item.stop.plateau_monitor);
+  for (const auto& [rule, monitor] : watching_rules(item))
+    check((rule + ".monitor").c_str(), monitor);
   if (item.stop.overfitting_factor == 0) return;
-  const Metric unseen = item.stop.overfitting_monitor;
-  check("stop.overfitting.monitor", unseen);
+  const Metric unseen = item.stop.overfitting_monitor.value();
   if (unseen->part == MetricPart::train) {
     fail(ErrorKind::usage,
          "{}.stop.overfitting.monitor: found \"{}\", which is of the training part and does not "
@@ -370,6 +384,54 @@ std::vector<GivenAlgorithm> read_algorithms(const SpecKeys& keys) {
   return entries;
 }
 
+// ---- the validation part ------------------------------------------------------------------------
+
+constexpr double kCutValidation = 0.1;
+
+// Whether rules of the entry watch the validation part of its data.
+bool watches_validation(const AlgorithmEntry& entry, const DataEntry& data,
+                        const EvaluateSpec& evaluate) {
+  const Case item = make_case(entry, data, evaluate, 1);
+  const auto& foreign = find_algorithm(entry.name).foreign;
+  if (foreign && foreign->takes_test) return false;  // says no other number than that of the test
+  const auto rules = watching_rules(item);
+  return std::any_of(rules.begin(), rules.end(), [](const WatchingRule& rule) {
+    return rule.monitor->part == MetricPart::validation;
+  });
+}
+
+// A part for the rules that need one, where the split has none. All cases of a data set have it, so
+// that all train on the same ratings.
+void cut_validation(Spec& spec, std::vector<DataEntry>& data,
+                    const std::vector<GivenAlgorithm>& algorithms, const EvaluateSpec& evaluate) {
+  for (DataEntry& entry : data) {
+    if (entry.split.validation > 0 || !entry.request.validation.empty()) continue;
+    const auto found =
+        std::find_if(algorithms.begin(), algorithms.end(), [&](const GivenAlgorithm& given) {
+          return watches_validation(given.entry, entry, evaluate);
+        });
+    if (found == algorithms.end()) continue;
+    entry.split.validation = kCutValidation;
+    spec.warnings.push_back(fmt::format(
+        "{}: rules of {} watch a validation part, and the split has none: a share of {} of the "
+        "training ratings is cut for it; \"validation\" in the split sets another",
+        entry.path, found->entry.path, kCutValidation));
+  }
+}
+
+void warn_of_test(Spec& spec) {
+  std::set<std::string> known;
+  for (const Case& item : spec.cases) {
+    for (const auto& rule : rules_on_test(item)) {
+      if (!known.insert(item.path + rule).second) continue;
+      spec.warnings.push_back(fmt::format(
+          "{}: {} watches the test part, so that the test part chooses what is measured on it; "
+          "tables mark it. Without \"monitor\" the validation part is watched",
+          item.path, rule));
+    }
+  }
+}
+
 void check_baseline(const Spec& spec, const std::vector<GivenAlgorithm>& algorithms) {
   if (spec.baseline.empty()) return;
   std::vector<std::string> names;
@@ -401,7 +463,8 @@ void mark_searched(Case& item, const TuneSpec& tune) {
 
 // What the trials are judged by. A program that evaluates itself is given the validation part then.
 Metric metric_of_study(const Case& base, const TuneSpec& tune, const std::string& path) {
-  const Metric metric = tune.metric.value_or(on_validation(main_metric(base)));
+  const Metric main = main_metric(base);
+  const Metric metric = tune.metric.value_or(main.is_ranking() ? main : on_validation(main));
   if (metric == kObjective) {
     fail(ErrorKind::usage,
          "{}: {} has the objective alone, which is of the training part; add \"ranking\": true to "
@@ -554,24 +617,47 @@ bool is_implicit(const Case& item) {
   return static_cast<bool>(find_algorithm(item.algorithm).implicit);
 }
 
-std::vector<Metric> watched_metrics(const Case& item) {
-  std::vector<Metric> all;
-  if (item.schedule.kind == ScheduleSpec::Kind::plateau) all.push_back(item.schedule.monitor);
-  if (item.stop.plateau_patience > 0) all.push_back(item.stop.plateau_monitor);
-  if (item.stop.overfitting_factor > 0) all.push_back(item.stop.overfitting_monitor);
+std::vector<WatchingRule> watching_rules(const Case& item) {
+  std::vector<WatchingRule> all;
+  const auto add = [&](const char* name, const std::optional<Metric>& monitor) {
+    all.push_back({name, monitor.value()});
+  };
+  if (watches_by_schedule(item)) add("schedule", item.schedule.monitor);
+  if (item.stop.plateau_patience > 0) add("stop.plateau", item.stop.plateau_monitor);
+  if (item.stop.overfitting_factor > 0) add("stop.overfitting", item.stop.overfitting_monitor);
   return all;
 }
 
+std::vector<std::string> rules_on_test(const Case& item) {
+  std::vector<std::string> names;
+  if (is_trial(item)) return names;
+  for (const WatchingRule& rule : watching_rules(item)) {
+    if (rule.monitor->part == MetricPart::test) names.push_back(rule.name);
+  }
+  return names;
+}
+
 std::vector<Metric> named_metrics(const Case& item) {
-  std::vector<Metric> all = watched_metrics(item);
+  std::vector<Metric> all;
+  for (const WatchingRule& rule : watching_rules(item)) all.push_back(rule.monitor);
   if (item.stop.target) all.push_back(item.stop.target->metric);
   all.insert(all.end(), item.evaluate.metrics.begin(), item.evaluate.metrics.end());
   return all;
 }
 
+bool ranks_validation(const Case& item) {
+  const RankingSpec spec = ranking_of(item);
+  return std::any_of(spec.metrics.begin(), spec.metrics.end(),
+                     [](Metric one) { return one->part == MetricPart::validation; });
+}
+
 RankingSpec ranking_of(const Case& item) {
   RankingSpec spec = item.evaluate.ranking;
-  for (const Metric one : named_metrics(item)) {
+  std::vector<Metric> named = named_metrics(item);
+  const Metric main = main_metric(item);
+  const bool chooses = main.is_ranking() && has_validation(item) && !is_trial(item);
+  if (chooses) named.push_back(on_validation(main));
+  for (const Metric one : named) {
     const bool known = std::count(spec.metrics.begin(), spec.metrics.end(), one) > 0;
     if (one.is_ranking() && !known) spec.metrics.push_back(one);
   }
@@ -668,8 +754,9 @@ Spec parse_spec(const Json& json, const std::string& file) {
   check_list(*keys.datasets, "$.datasets");
   check_list(*keys.algorithms, "$.algorithms");
   check_count(keys);
-  const auto data = read_data(keys);
+  auto data = read_data(keys);
   const auto algorithms = read_algorithms(keys);
+  cut_validation(spec, data, algorithms, keys.evaluate);
   check_baseline(spec, algorithms);
 
   std::set<std::string> seen, repeated;
@@ -699,6 +786,7 @@ Spec parse_spec(const Json& json, const std::string& file) {
   if (keys.evaluate.clip) std::for_each(spec.cases.begin(), spec.cases.end(), check_clip);
   warn_of_unequal(spec, algorithms);
   warn_of_splits(spec, keys, data);
+  warn_of_test(spec);
   warn_of_idle(spec, algorithms);
   for (const auto& entries : repeated) {
     spec.warnings.push_back(entries + ": some of its cases stand there twice; each runs once");

@@ -96,12 +96,20 @@ struct Study : StudyPlan {
 
 // Its algorithm is one for implicit feedback.
 bool is_implicit(const Case& item);
-// What rules that are in force watch: of the schedule, the plateau and overfitting.
-std::vector<Metric> watched_metrics(const Case& item);
+// The rules in force that watch a metric: of the schedule, the plateau and overfitting.
+struct WatchingRule {
+  std::string name;  // "stop.plateau"
+  Metric monitor;
+};
+std::vector<WatchingRule> watching_rules(const Case& item);
+// The names of those by which the test part chooses what is measured on it.
+std::vector<std::string> rules_on_test(const Case& item);
 // Metrics that somebody has named: those and the ones of targets and of `evaluate`.
 std::vector<Metric> named_metrics(const Case& item);
-// With the usual metrics and those that are named.
+// With the usual metrics and those that are named; where there is a validation part, also with the
+// main one on that, by which an epoch can be chosen.
 RankingSpec ranking_of(const Case& item);
+bool ranks_validation(const Case& item);  // whether metrics of the validation part are among them
 // What must not diverge: the RMSE of the part that the case is judged on, or the objective.
 Metric error_metric(const Case& item);
 // What a model of the case is judged by first: test RMSE; of implicit feedback NDCG@100, or the

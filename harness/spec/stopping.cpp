@@ -57,14 +57,16 @@ Json StopSpec::to_json() const {
   if (target_rmse) json["target_rmse"] = *target_rmse;
   if (target) json["target"] = mf::to_json(*target);
   json["divergence"] = divergence;
+  const auto add_monitor = [&](const char* rule, const std::optional<Metric>& monitor) {
+    if (monitor) json[rule]["monitor"] = word_of(*monitor, MetricUse::monitor);
+  };
   if (plateau_patience > 0) {
-    json["plateau"] = {{"patience", plateau_patience},
-                       {"min_delta", plateau_min_delta},
-                       {"monitor", word_of(plateau_monitor, MetricUse::monitor)}};
+    json["plateau"] = {{"patience", plateau_patience}, {"min_delta", plateau_min_delta}};
+    add_monitor("plateau", plateau_monitor);
   }
   if (overfitting_factor > 0) {
-    json["overfitting"] = {{"factor", overfitting_factor},
-                           {"monitor", word_of(overfitting_monitor, MetricUse::monitor)}};
+    json["overfitting"] = {{"factor", overfitting_factor}};
+    add_monitor("overfitting", overfitting_monitor);
   }
   return json;
 }
@@ -106,16 +108,16 @@ std::optional<StopDecision> Stopping::check_targets(const StopInput& input) cons
 }
 
 std::optional<StopDecision> Stopping::check_plateau(const StopInput& input) {
-  const double now = input.metrics.to_minimize(spec_.plateau_monitor);
-  // What was not computed is neither better nor worse.
-  if (spec_.plateau_patience == 0 || std::isnan(now)) return std::nullopt;
+  const Metric monitor = spec_.plateau_monitor.value_or(kValidationRmse);
+  const double now = input.metrics.to_minimize(monitor);
+  // What was not computed is neither better nor worse, and the initial model is no best.
+  if (spec_.plateau_patience == 0 || std::isnan(now) || input.epoch == 0) return std::nullopt;
   if (!best_ || now < *best_ - spec_.plateau_min_delta) {
     best_ = now;
     waited_ = 0;
   } else if (++waited_ >= spec_.plateau_patience) {
-    return StopDecision{Status::completed,
-                        fmt::format("no better {} in {} evaluations", spec_.plateau_monitor.title(),
-                                    spec_.plateau_patience)};
+    return StopDecision{Status::completed, fmt::format("no better {} in {} evaluations",
+                                                       monitor.title(), spec_.plateau_patience)};
   }
   return std::nullopt;
 }
@@ -123,8 +125,9 @@ std::optional<StopDecision> Stopping::check_plateau(const StopInput& input) {
 // More is better of what is below zero here: it was negated, and falls by the factor.
 std::optional<StopDecision> Stopping::check_overfitting(const StopInput& input) {
   const double factor = spec_.overfitting_factor;
-  const double now = input.metrics.to_minimize(spec_.overfitting_monitor);
-  if (factor == 0 || !std::isfinite(now)) return std::nullopt;
+  const Metric monitor = spec_.overfitting_monitor.value_or(kValidationRmse);
+  const double now = input.metrics.to_minimize(monitor);
+  if (factor == 0 || !std::isfinite(now) || input.epoch == 0) return std::nullopt;
   if (!best_unseen_ || now <= best_unseen_->value) {
     best_unseen_ = Best{now, input.epoch};
     return std::nullopt;
@@ -135,8 +138,8 @@ std::optional<StopDecision> Stopping::check_overfitting(const StopInput& input) 
       Status::completed,
       fmt::format("overfits: {} {:.6g} after epoch {} is worse than the best ({:.6g}, epoch {}) by "
                   "over {} x",
-                  spec_.overfitting_monitor.title(), std::abs(now), input.epoch, std::abs(best),
-                  best_unseen_->epoch, factor)};
+                  monitor.title(), std::abs(now), input.epoch, std::abs(best), best_unseen_->epoch,
+                  factor)};
 }
 
 std::optional<StopDecision> Stopping::check(const StopInput& input) {

@@ -19,9 +19,9 @@ struct StopSpec {
   std::optional<TargetSpec> target;     // of any metric
   int plateau_patience = 0;             // 0: off; evaluations without improvement
   double plateau_min_delta = 0;
-  Metric plateau_monitor = kTestRmse;
-  double overfitting_factor = 0;  // 0: off; worse than the best so far by this factor
-  Metric overfitting_monitor = kTestRmse;
+  std::optional<Metric> plateau_monitor;  // nothing, as below, until the case is known
+  double overfitting_factor = 0;          // 0: off; worse than the best so far by this factor
+  std::optional<Metric> overfitting_monitor;
   // Diverged: not finite, or over this times the larger of the error of epoch 0 and a trivial
   // model's (Reference; of ratings kFarFromMean times it).
   double divergence = 1.05;

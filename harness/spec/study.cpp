@@ -13,8 +13,10 @@
 namespace mf {
 namespace {
 
-void watch_validation(Metric& monitor) {
-  if (monitor->part == MetricPart::test) monitor = on_validation(monitor);
+// Items are ranked for the validation part anyway.
+void watch_validation(std::optional<Metric>& monitor) {
+  const bool of_test = monitor && (*monitor)->part == MetricPart::test;
+  if (of_test && !monitor->is_ranking()) monitor = on_validation(*monitor);
 }
 
 // A rule watches what an evaluation says.

@@ -8,6 +8,7 @@
 
 #include "base/rng.hpp"
 #include "harness/results/compare/answer.hpp"
+#include "harness/results/compare/headline.hpp"
 #include "harness/results/meaning/ranges.hpp"
 #include "harness/results/summary.hpp"
 #include "harness/spec/spec.hpp"
@@ -27,7 +28,6 @@ Json footer(double prepare_s, double transfer_s, double train_s) {
   return {{"type", "footer"},
           {"status", "completed"},
           {"updates", 100},
-          {"best_test_rmse", 0.9},
           {"clocks", {{"prepare_s", prepare_s}, {"transfer_s", transfer_s}, {"train_s", train_s}}}};
 }
 
@@ -37,6 +37,70 @@ ResultFile descending() {
   file.trace = {point(0, 0, 2.0), point(1, 2, 1.0), point(2, 4, 0.9), point(3, 6, 0.8)};
   file.footer = footer(0.5, 0.25, 6);
   return file;
+}
+
+// The validation part is best at epoch 2, the test part at epoch 3.
+ResultFile chosen() {
+  ResultFile file = descending();
+  const double validation[] = {0.5, 1.1, 0.95, 1.2};  // that of epoch 0 is no result
+  for (int i = 0; i < 4; ++i) file.trace[i]["validation_rmse"] = validation[i];
+  return file;
+}
+
+TEST(Headline, IsTheTestValueAtTheEpochThatValidationChose) {
+  const auto found = headline_of(chosen(), kTestRmse);
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found->at.value, 0.9);
+  EXPECT_EQ(found->at.epoch, 2);
+  EXPECT_EQ(found->chosen_by, kValidationRmse);
+  EXPECT_EQ(best_seen(chosen(), kTestRmse)->value, 0.8) << "which the test part chose";
+}
+
+TEST(Headline, WithoutAValidationPartIsThatOfTheLastEpoch) {
+  ResultFile file = descending();
+  file.trace[3]["test_rmse"] = 1.3;
+  const auto found = headline_of(file, kTestRmse);
+  EXPECT_EQ(found->at.value, 1.3);
+  EXPECT_FALSE(found->chosen_by);
+  EXPECT_EQ(best_seen(file, kTestRmse)->epoch, 2);
+}
+
+TEST(Headline, TheInitialModelIsNoBest) {
+  ResultFile file = descending();
+  file.trace[0]["test_rmse"] = 0.1;
+  EXPECT_EQ(best_seen(file, kTestRmse)->value, 0.8);
+  file.trace.resize(1);
+  EXPECT_FALSE(best_seen(file, kTestRmse));
+  EXPECT_TRUE(headline_of(file, kTestRmse)) << "it completed: nothing was to be trained";
+  file.footer["status"] = "timeout";
+  EXPECT_FALSE(headline_of(file, kTestRmse));
+}
+
+TEST(Headline, OfImplicitFeedbackIsChosenByTheRankingOfTheValidationPart) {
+  ResultFile file = descending();
+  const double validation[] = {0.9, 0.2, 0.3, 0.25}, test[] = {0.9, 0.21, 0.22, 0.4};
+  for (int i = 0; i < 4; ++i) {
+    file.trace[i].erase("test_rmse");
+    file.trace[i]["ndcg_100"] = test[i];
+    file.trace[i]["validation_ndcg_100"] = validation[i];
+  }
+  EXPECT_EQ(judged_by(file), kNdcg100);
+  EXPECT_EQ(headline_of(file, kNdcg100)->at.value, 0.22);
+  EXPECT_EQ(best_seen(file, kNdcg100)->value, 0.4);
+}
+
+TEST(Headline, RulesThatWatchedTheTestPartAreKnownByTheHeader) {
+  Json header = {
+      {"algorithm", {{"name", "sgd_serial"}}},
+      {"schedule", {{"kind", "plateau"}, {"monitor", "test"}}},
+      {"stop",
+       {{"plateau", {{"monitor", "validation"}}}, {"overfitting", {{"monitor", "ndcg_10"}}}}}};
+  EXPECT_EQ(rules_on_test(header), (std::vector<std::string>{"schedule", "stop.overfitting"}));
+  header["algorithm"]["name"] = "als_cpu";
+  EXPECT_EQ(rules_on_test(header), std::vector<std::string>{"stop.overfitting"})
+      << "has no learning rate";
+  header["trial"] = {{"judged_by", "validation"}};
+  EXPECT_TRUE(rules_on_test(header).empty()) << "sees no test part";
 }
 
 constexpr TargetSpec rmse(double value) { return {kTestRmse, value}; }
@@ -240,24 +304,23 @@ TEST_F(Summary, MediansAreOfRunsThatCameToTheEnd) {
     if (item.seed > 1 && item.algorithm == "sgd_serial") {
       file.footer["status"] = item.seed == 2 ? "diverged" : "timeout";
       file.footer["clocks"]["train_s"] = 0.001;  // given up early
-      file.footer["best_test_rmse"] = 1.9;
       file.trace.resize(1);
     }
     if (item.seed > 1 && item.algorithm == "als_cpu") {
       file.footer["status"] = "skipped";
       file.footer["clocks"]["train_s"] = 0;
-      file.footer.erase("best_test_rmse");
       file.trace.clear();
     }
     write(item, file);
   }
   const std::string text = summary_table(folder_.path(), spec_);
   const std::string sgd = line(text, "sgd_serial");
-  EXPECT_TRUE(contains(sgd, "1.9000  [0.9000, 1.9000]       6.0 s           - "))
+  EXPECT_TRUE(contains(sgd, "0.8000  [0.8000, 0.8000]        0.8000       6.0 s           - "))
       << "the epochs of the one that completed; most have no answer: " << sgd;
   EXPECT_TRUE(contains(sgd, "1 timeout, 2 missed the target")) << sgd;
   const std::string als = line(text, "als_cpu");
-  EXPECT_TRUE(contains(als, "0.9000  [0.9000, 0.9000]       6.0 s       6.8 s")) << als;
+  EXPECT_TRUE(contains(als, "0.8000  [0.8000, 0.8000]        0.8000       6.0 s       6.8 s"))
+      << als;
   EXPECT_TRUE(contains(als, "1 completed, 2 skipped") && !contains(als, "missed")) << als;
   EXPECT_TRUE(contains(line(text, "sgd_serial", text.find("first epoch")), " 17"))
       << "100 updates in 6 s\n"

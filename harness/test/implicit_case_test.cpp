@@ -241,7 +241,7 @@ TEST(ImplicitCase, APlateauMayWatchAMetric) {
       "\"folder\"",
       R"("stop": {"epochs": 50, "plateau": {"patience": 2, "min_delta": 0.5, "monitor": "map_10"}}, )"));
   EXPECT_EQ(file.footer["stop_reason"], "no better MAP@10 in 2 evaluations");
-  EXPECT_EQ(file.footer["epochs"], 2);
+  EXPECT_EQ(file.footer["epochs"], 3) << "epoch 0 is no best";
 }
 
 TEST(ImplicitCase, DivergesByItsObjective) {
@@ -264,7 +264,8 @@ TEST(ImplicitCase, RulesThatNameWhatItHasNotAreRefused) {
   const std::string target = refusal("\"folder\"", R"("stop": {"target_rmse": 0.9}, )");
   EXPECT_TRUE(contains(target, "$.algorithms[0].stop.target_rmse")) << target;
   EXPECT_TRUE(contains(target, "{\"metric\": \"ndcg_100\", \"value\": 0.3}")) << target;
-  const std::string monitor = refusal("\"folder\"", R"("stop": {"plateau": {"patience": 2}}, )");
+  const std::string monitor =
+      refusal("\"folder\"", R"("stop": {"plateau": {"monitor": "validation"}}, )");
   EXPECT_TRUE(contains(monitor, "stop.plateau.monitor")) << monitor;
   EXPECT_TRUE(contains(monitor, "has no RMSE")) << monitor;
   const std::string objective =
@@ -282,6 +283,23 @@ TEST(ImplicitCase, RulesThatNameWhatItHasNotAreRefused) {
   EXPECT_TRUE(contains(unknown, "ndcg_100")) << unknown;
   EXPECT_EQ(refusal("\"folder\"", R"("schedule": {"kind": "plateau"}, )"), "no error")
       << "who has no learning rate ignores the schedule";
+}
+
+// What is watched without a name is NDCG@100 of a validation part, and every case that has such a
+// part has it beside that of the test part, to choose an epoch by.
+TEST(ImplicitCase, RulesWatchTheRankingOfAValidationPart) {
+  const Spec spec = spec_of("\"folder\"", R"("stop": {"epochs": 3, "plateau": {"patience": 9}}, )");
+  const Case& item = spec.cases[0];
+  EXPECT_EQ(item.split.validation_fraction, 0.1);
+  EXPECT_EQ(item.resolved["stop"]["plateau"]["monitor"], "validation_ndcg_100");
+  const TempFolder folder;
+  run(spec, folder / "r");
+  const ResultFile file = result_of(folder / "r", item);
+  for (const Json& point : file.trace) {
+    EXPECT_TRUE(point["validation_ndcg_100"].is_number());
+    EXPECT_TRUE(point["ndcg_100"].is_number());
+    EXPECT_NE(point["validation_ndcg_100"], point["ndcg_100"]);
+  }
 }
 
 TEST(ImplicitCase, ATargetThatNoCaseCanMeetIsRefused) {

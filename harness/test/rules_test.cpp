@@ -201,8 +201,22 @@ TEST(Schedule, APlateauIsNotSeenInWhatWasNotComputed) {
   EXPECT_EQ(s.rate(6), 1);
 }
 
+// The initial model is nothing that was reached: what is worse than it may still be the best.
+TEST(Stopping, Epoch0IsNoBest) {
+  Stopping plateau = stopping_of(R"({"plateau": {"patience": 2}})");
+  EXPECT_FALSE(plateau.check(unseen(0, 0.5)));
+  EXPECT_FALSE(plateau.check(unseen(1, 0.9)));
+  EXPECT_FALSE(plateau.check(unseen(2, 0.8)));
+  EXPECT_FALSE(plateau.check(unseen(3, 0.81)));
+  EXPECT_TRUE(plateau.check(unseen(4, 0.82)));
+  Stopping overfitting = stopping_of(R"({"overfitting": {"factor": 1.1}})");
+  EXPECT_FALSE(overfitting.check(unseen(0, 0.5)));
+  EXPECT_FALSE(overfitting.check(unseen(1, 0.9)));
+}
+
 TEST(Stopping, PlateauCountsEvaluationsOnly) {
-  Stopping s = stopping_of(R"({"epochs": 99, "plateau": {"patience": 2, "min_delta": 0.01}})");
+  Stopping s = stopping_of(
+      R"({"epochs": 99, "plateau": {"patience": 2, "min_delta": 0.01, "monitor": "test"}})");
   EXPECT_FALSE(s.check(at(1, 0.9)));
   EXPECT_FALSE(s.check(at(2, 0.895)));
   StopInput without = at(3, 0);

@@ -187,19 +187,54 @@ TEST(Spec, ValuesOutOfRangeSayWhatIsExpected) {
   }
 }
 
-TEST(Spec, WatchingAValidationPartThatIsNotThereIsAnError) {
-  Json json = with("stop", {{"plateau", {{"monitor", "validation"}}}});
-  EXPECT_TRUE(contains(error_of(json), "\"validation\": 0.1")) << error_of(json);
-  json["split"] = {{"holdout", 0.2}, {"validation", 0.1}};
-  EXPECT_EQ(error_of(json), "no error");
+TEST(Spec, RulesWatchAValidationPartWhichIsCutWhereThereIsNone) {
+  for (const Json& rule : {Json::object(), Json{{"monitor", "validation"}}}) {
+    Json json = with("stop", {{"plateau", rule}});
+    const Spec cut = parse_spec(json, "t");
+    EXPECT_EQ(cut.cases[0].split.validation_fraction, 0.1);
+    EXPECT_EQ(cut.cases[0].resolved["stop"]["plateau"]["monitor"], "validation");
+    ASSERT_EQ(cut.warnings.size(), 1u);
+    EXPECT_TRUE(contains(cut.warnings[0], "is cut for it")) << cut.warnings[0];
+    json["split"] = {{"holdout", 0.2}, {"validation", 0.25}};
+    const Spec given = parse_spec(json, "t");
+    EXPECT_EQ(given.cases[0].split.validation_fraction, 0.25);
+    EXPECT_TRUE(given.warnings.empty());
+  }
+  EXPECT_EQ(parse_spec(with("stop", {{"epochs", 3}}), "t").cases[0].split.validation_fraction, 0)
+      << "no rule needs one";
+}
+
+// All cases of a data set train on the same ratings.
+TEST(Spec, APartThatIsCutForOneAlgorithmIsCutForAll) {
+  Json json = with("split", {{"holdout", 0.2}});
+  json["algorithms"] = Json::array(
+      {"sgd_serial",
+       Json{{"name", "sgd_serial"}, {"factors", 3}, {"schedule", {{"kind", "plateau"}}}}});
+  for (const Case& item : parse_spec(json, "t").cases) {
+    EXPECT_EQ(item.split.validation_fraction, 0.1);
+  }
+  // Who has no learning rate ignores the schedule.
+  json["algorithms"] =
+      Json::array({Json{{"name", "als_cpu"}, {"schedule", {{"kind", "plateau"}}}}});
+  EXPECT_EQ(parse_spec(json, "t").cases[0].split.validation_fraction, 0);
+}
+
+TEST(Spec, TheTestPartIsWatchedWhereItIsAskedForAndWithAWarning) {
+  const Json json = with("stop", {{"plateau", {{"monitor", "test"}}}});
+  const Spec spec = parse_spec(json, "t");
+  EXPECT_EQ(spec.cases[0].split.validation_fraction, 0);
+  EXPECT_EQ(rules_on_test(spec.cases[0]), std::vector<std::string>{"stop.plateau"});
+  ASSERT_EQ(spec.warnings.size(), 1u);
+  EXPECT_TRUE(contains(spec.warnings[0], "stop.plateau watches the test part"));
 }
 
 TEST(Spec, OfAProgramThatEvaluatesItselfTheTestPartAloneIsWatched) {
   Json json = with("split", {{"holdout", 0.2}, {"validation", 0.1}});
   json["algorithms"] = Json::array({Json{{"name", "peer"}, {"library", "cumf_sgd"}}});
   EXPECT_EQ(error_of(json), "no error");
-  for (const char* monitor : {"validation", "train"}) {
-    json["stop"] = {{"plateau", {{"monitor", monitor}}}};
+  for (const Json& rule :
+       {Json{{"monitor", "validation"}}, Json{{"monitor", "train"}}, Json::object()}) {
+    json["stop"] = {{"plateau", rule}};
     EXPECT_TRUE(contains(error_of(json), "stop.plateau.monitor: peer:") &&
                 contains(error_of(json), "evaluates itself"))
         << error_of(json);
@@ -240,8 +275,6 @@ TEST(Spec, AMetricThatIsNamedIsEvaluatedAndPartOfTheHash) {
 
 TEST(Spec, OverfittingIsNotWatchedOnTheTrainingPart) {
   Json json = with("stop", {{"overfitting", {{"monitor", "validation"}}}});
-  EXPECT_TRUE(contains(error_of(json), "stop.overfitting.monitor")) << error_of(json);
-  json["split"] = {{"validation", 0.1}};
   EXPECT_EQ(error_of(json), "no error");
   json["stop"] = {{"overfitting", {{"monitor", "train"}}}};
   EXPECT_TRUE(contains(error_of(json), "expected a metric of the test or the validation part"))

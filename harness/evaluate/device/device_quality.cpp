@@ -38,7 +38,7 @@ double device_quality_bytes(const QualityShape& shape) {
     bytes += kTriple * real(shape.train) + 8 * real(shape.n_users + shape.n_items) + kSums +
              8 * (2 * f * f + real(kGramBlock) * f);
   }
-  if (shape.ranking) bytes += ranking_bytes(shape);
+  if (shape.ranking) bytes += (shape.ranks_validation ? 2 : 1) * ranking_bytes(shape);
   return bytes;
 }
 

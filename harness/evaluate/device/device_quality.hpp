@@ -97,6 +97,7 @@ struct QualityShape {
   std::int64_t factors = 0;
   bool objective = false;
   bool ranking = false;
+  bool ranks_validation = false;  // a second time, for the validation part
   std::int64_t folded_users = 0;  // whose rows come from fold-in
 };
 

@@ -186,8 +186,8 @@ Metric metric_of_runs(const Runs& first, const Runs& second) {
   std::optional<Metric> of_any;
   for (const Runs* runs : {&first, &second}) {
     for (const auto& [repeat, one] : *runs) {
-      if (one.best && one.status == Status::completed) return one.metric;
-      if (one.best && !of_any) of_any = one.metric;
+      if (one.quality && one.status == Status::completed) return one.metric;
+      if (one.quality && !of_any) of_any = one.metric;
     }
   }
   return of_any.value_or(Metric());
@@ -224,7 +224,7 @@ Comparison compare_runs(const Runs& first, const Runs& second, const CompareOpti
   }
   row.quality = both(compare_values, [&](const ComparedCase& one) {
     const bool counts = one.status == Status::completed && one.metric == row.metric;
-    return counts ? one.best : Number();
+    return counts ? one.quality : Number();
   });
   return row;
 }

@@ -35,7 +35,7 @@ struct Comparison {
   Compared epoch_time;               // steady training seconds of an epoch, completed runs
   Compared answer_time;              // prepare, transfer and training until the answer
   Compared target_time;              // training alone until the target: no verdict of its own
-  Compared quality;                  // best value of the metric, completed runs
+  Compared quality;                  // the headline of the metric, completed runs
 };
 
 // A configuration that one folder alone has.

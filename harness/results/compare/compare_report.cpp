@@ -114,8 +114,7 @@ std::string row_text(const Comparison& row) {
          needs_no_training(row) ? "0 s: the initial factors meet it"
                                 : seconds_text(row.target_time));
   }
-  text += line_text("best " + row.metric.label(), row.quality, difference,
-                    verdict_text(row.quality), "");
+  text += line_text(row.metric.label(), row.quality, difference, verdict_text(row.quality), "");
   if (!all_completed(row.first) || !all_completed(row.second)) {
     text += fmt::format("    runs: {}; in the second {}\n", counts_text(row.first),
                         counts_text(row.second));
@@ -273,9 +272,9 @@ std::string contended_note(const ComparisonReport& report) {
 std::string to_text(const ComparisonReport& report) {
   std::string text = folder_text("first", report.first) + folder_text("second", report.second);
   text += fmt::format(
-      "second over first, best values as differences; intervals of {:g} % each; verdicts with "
+      "second over first, values as differences; intervals of {:g} % each; verdicts with "
       "Holm's "
-      "correction over all rows\nsame: times within {:g} %, best values within {:g} %\n\n",
+      "correction over all rows\nsame: times within {:g} %, values within {:g} %\n\n",
       100 * kLevel, 100 * report.options.margin, 100 * report.options.quality_margin);
   for (const auto& row : report.rows) text += row_text(row);
   text += alone_text("first", report.only_first) + alone_text("second", report.only_second);

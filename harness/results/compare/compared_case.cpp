@@ -1,6 +1,7 @@
 #include "harness/results/compare/compared_case.hpp"
 
 #include "base/json/json_values.hpp"
+#include "harness/results/compare/headline.hpp"
 #include "harness/results/files/load_json.hpp"
 
 namespace mf {
@@ -13,14 +14,6 @@ void flatten(const Json& value, const std::string& name, Configuration& into) {
     return;
   }
   for (const auto& [key, inner] : value.items()) flatten(inner, name + "." + key, into);
-}
-
-// What the case is judged by first, as its footer has it.
-Metric judged_by(const Json& footer) {
-  for (const Metric metric : kMainMetrics) {
-    if (best_of(footer, metric)) return metric;
-  }
-  return {};
 }
 
 std::optional<double> epoch_seconds(const ResultFile& file) {
@@ -68,8 +61,8 @@ std::optional<ComparedCase> compared_case(const std::string& path, const ResultF
   one.gpu = text_at(file.header, {"algorithm", "hardware"}) == "cuda";
   one.environment = value_at(file.header, {"environment"});
   one.target = named_target(file.header);
-  one.metric = judged_by(file.footer);
-  one.best = best_of(file.footer, one.metric);
+  one.metric = judged_by(file);
+  if (const auto found = headline_of(file, one.metric)) one.quality = found->at.value;
   one.epoch_s = epoch_seconds(file);
   one.contention = contention_in(file.footer);
   one.result = file;

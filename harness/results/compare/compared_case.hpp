@@ -40,7 +40,7 @@ struct ComparedCase {
   Json environment;
   std::optional<TargetSpec> target;  // that the result names
   Metric metric;
-  std::optional<double> best;     // of it
+  std::optional<double> quality;  // of it, as headline_of() has it
   std::optional<double> epoch_s;  // steady; of a run that was evaluated at its end alone, the mean
   Contention contention;          // with whom it shared the machine; nothing where unknown
   ResultFile result;

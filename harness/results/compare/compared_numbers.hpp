@@ -25,7 +25,7 @@ inline constexpr Names kVerdicts{
                                    {"too few runs", Verdict::too_few},
                                    {"contended", Verdict::contended}})};
 
-// One number a run, on both sides: a time, compared as second over first, or the best value of a
+// One number a run, on both sides: a time, compared as second over first, or the value of a
 // metric, as second less first.
 struct Side {
   int runs = 0;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <map>
 #include <optional>
 #include <string>
@@ -45,7 +46,7 @@ struct TracePoint {
 // A metric over the trace of a case.
 struct MetricSummary {
   double final_value = 0;
-  double best = 0;
+  double best = std::numeric_limits<double>::quiet_NaN();  // of the epochs after epoch 0
   std::int64_t best_epoch = 0;
 };
 

@@ -26,6 +26,7 @@ class Walk {
       going = best_of(going, rung, survivors(state_.runs - before, plan_.tune.eta));
     }
     rank();
+    while (state_.over() && train_on()) rank();
     return std::move(state_);
   }
 
@@ -80,7 +81,16 @@ class Walk {
     return best;
   }
 
+  // Takes a trial that was stopped too early to the last rung; false: there is none, or no budget.
+  bool train_on() {
+    const std::size_t last = plan_.rungs.size() - 1;
+    if (state_.best() == nullptr || state_.best()->place.rung != last) return false;
+    const auto better = state_.better_stopped(plan_.metric);
+    return !better.empty() && !is_spent(last) && take({better.front()->place.trial, last});
+  }
+
   void rank() {
+    state_.standings.clear();
     for (const auto& [trial, standing] : standings_) state_.standings.push_back(standing);
     std::sort(state_.standings.begin(), state_.standings.end(),
               [this](const auto& a, const auto& b) { return before(a, b); });
@@ -96,6 +106,22 @@ class Walk {
 
 const TrialStanding* StudyState::best() const {
   return standings.empty() || standings.front().lost() ? nullptr : &standings.front();
+}
+
+std::vector<const TrialStanding*> StudyState::better_stopped(const Metric& metric) const {
+  std::vector<const TrialStanding*> found;
+  const TrialStanding* const chosen = best();
+  if (chosen == nullptr) return found;
+  for (const TrialStanding& one : standings) {
+    const bool stopped = !one.lost() && one.place.rung < chosen->place.rung;
+    if (stopped && metric.is_better(*one.outcome.score, *chosen->outcome.score)) {
+      found.push_back(&one);
+    }
+  }
+  std::stable_sort(found.begin(), found.end(), [&](const auto* a, const auto* b) {
+    return metric.is_better(*a->outcome.score, *b->outcome.score);
+  });
+  return found;
 }
 
 StudyState state_of(const StudyPlan& plan, const TrialOutcomes& outcomes) {

@@ -133,7 +133,7 @@ Unresolved why_nothing(const StudyState& state) {
   return {skipped ? Status::skipped : Status::error, reason};
 }
 
-std::vector<std::string> edge_warnings(const StudyPlan& plan, const StudyState& state) {
+std::vector<std::string> choice_warnings(const StudyPlan& plan, const StudyState& state) {
   std::vector<std::string> warnings;
   if (state.best() == nullptr) return warnings;
   const Json& values = values_of(plan, *state.best());
@@ -143,6 +143,17 @@ std::vector<std::string> edge_warnings(const StudyPlan& plan, const StudyState& 
     warnings.push_back(fmt::format(
         "{}: the best {}, {}, lies at an end of {}; better ones may lie beyond: widen the range",
         plan.label, range.name, value_text(values.at(range.name)), range_text(range)));
+  }
+  const auto better = state.better_stopped(plan.metric);
+  if (!better.empty()) {
+    const TrialStanding& chosen = *state.best();
+    warnings.push_back(fmt::format(
+        "{}: trial {} was stopped after {} epochs at {} {}, better than the {} of the chosen one "
+        "after {}: more epochs make it worse, or the budget ended the search; fewer stop.epochs, "
+        "\"eta\": 1 or more budget_s tell",
+        plan.label, better.front()->place.trial + 1, plan.rungs.at(better.front()->place.rung),
+        metric_name(plan), score_text(plan, *better.front()), score_text(plan, chosen),
+        plan.rungs.at(chosen.place.rung)));
   }
   return warnings;
 }

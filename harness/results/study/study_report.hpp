@@ -14,8 +14,9 @@ Json tuned_json(const StudyPlan& plan, const StudyState& state, std::uint64_t sp
 // Why there are none: "no trial has completed: 20 diverged, 4 oom; the first: ...".
 Unresolved why_nothing(const StudyState& state);
 
-// "the best reg, 0.198, lies at an end of [0.01, 0.2, log]: ...", one for each such parameter.
-std::vector<std::string> edge_warnings(const StudyPlan& plan, const StudyState& state);
+// "the best reg, 0.198, lies at an end of [0.01, 0.2, log]: ...", one for each such parameter; and
+// one where a trial was stopped at a better score than the one that was chosen.
+std::vector<std::string> choice_warnings(const StudyPlan& plan, const StudyState& state);
 
 // "sgd_serial on ml-1m: learning_rate=0.01 reg=0.05 (validation_rmse 0.9312, trial 7 of 24)"
 std::string choice_line(const StudyPlan& plan, const StudyState& state);

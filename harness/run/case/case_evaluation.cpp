@@ -17,6 +17,12 @@ std::shared_ptr<const Split> without_test(const Split& split) {
   return std::make_shared<const Split>(std::move(seen));
 }
 
+RankingSpec ranking_on(const Case& item, MetricPart part) {
+  RankingSpec spec = ranking_of(item);
+  std::erase_if(spec.metrics, [&](Metric one) { return one->part != part; });
+  return spec;
+}
+
 std::optional<double> rmse_of(const Accuracy& accuracy) {
   return accuracy.count > 0 ? std::optional(accuracy.rmse) : std::nullopt;
 }
@@ -40,10 +46,21 @@ void CaseEvaluation::prepare(ThreadTeam& team, DeviceStream stream) {
     evaluator_->set_clip(ClipRange{scale.min, scale.max});
   }
   if (!is_implicit(item_) && !ranks_items()) return;
-  quality_ = std::make_unique<QualityEvaluator>(
-      *parts_, evaluator_->predictor(), loss(),
-      ranks_items() ? std::optional(ranking_of(item_)) : std::nullopt, team);
-  quality_->set_stream(stream);
+  if (!ranks_items()) {
+    quality_ = make_quality(std::nullopt, stream);
+    return;
+  }
+  quality_ = make_quality(ranking_on(item_, MetricPart::test), stream);
+  const RankingSpec validation = ranking_on(item_, MetricPart::validation);
+  if (!validation.metrics.empty()) validation_quality_ = make_quality(validation, stream);
+}
+
+std::unique_ptr<QualityEvaluator> CaseEvaluation::make_quality(
+    const std::optional<RankingSpec>& ranking, DeviceStream stream) {
+  auto made =
+      std::make_unique<QualityEvaluator>(*parts_, evaluator_->predictor(), loss(), ranking, *team_);
+  made->set_stream(stream);
+  return made;
 }
 
 void CaseEvaluation::evaluate_part(const FactorView& model, const Ratings& part, MetricPart name,
@@ -80,6 +97,7 @@ void CaseEvaluation::evaluate_all(const FactorView& model, TracePoint& point) {
     }
   }
   if (quality_) point.metrics.add(quality_->evaluate(model, *team_));
+  if (validation_quality_) point.metrics.add(validation_quality_->evaluate(model, *team_));
 }
 
 void CaseEvaluation::evaluate_share(const FactorView& model, Communicator& ranks,
@@ -125,8 +143,12 @@ void CaseEvaluation::report(CaseMeasures& measures) const {
 }
 
 std::vector<std::string> CaseEvaluation::warnings() const {
-  const auto tied = quality_ ? quality_->why_tied() : std::nullopt;
-  return tied ? std::vector{*tied} : std::vector<std::string>();
+  std::vector<std::string> all;
+  if (const auto tied = quality_ ? quality_->why_tied() : std::nullopt) all.push_back(*tied);
+  for (const auto& rule : rules_on_test(item_)) {
+    all.push_back(rule + " watched the test part: what is measured on it was chosen by it");
+  }
+  return all;
 }
 
 Json CaseEvaluation::ranking_json() const { return quality_ ? quality_->ranking_json() : Json(); }

@@ -51,6 +51,8 @@ class CaseEvaluation {
 
  private:
   void evaluate_all(const FactorView& model, TracePoint& point);
+  std::unique_ptr<QualityEvaluator> make_quality(const std::optional<RankingSpec>& ranking,
+                                                 DeviceStream stream);
   bool ranks_items() const { return item_.evaluate.rank.value_or(false); }
   void evaluate_part(const FactorView& model, const Ratings& part, MetricPart name,
                      TracePoint& point) const;
@@ -61,6 +63,7 @@ class CaseEvaluation {
   ThreadTeam* team_ = nullptr;
   std::unique_ptr<Evaluator> evaluator_;
   std::unique_ptr<QualityEvaluator> quality_;
+  std::unique_ptr<QualityEvaluator> validation_quality_;  // ranks items of the validation part
   std::optional<double> trivial_error_;
 };
 

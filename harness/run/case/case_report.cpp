@@ -109,10 +109,10 @@ void CaseReport::trace(const TracePoint& point, CaseResult& result) {
 }
 
 void CaseReport::note(Metric metric, double value, std::int64_t epoch, CaseResult& result) const {
-  const auto [at, first] = result.metrics.try_emplace(metric);
-  MetricSummary& summary = at->second;
+  MetricSummary& summary = result.metrics[metric];
   summary.final_value = value;
-  if (!first && !std::isnan(summary.best) && !metric.is_better(value, summary.best)) return;
+  // The initial model is no best.
+  if (epoch == 0 || (!std::isnan(summary.best) && !metric.is_better(value, summary.best))) return;
   summary.best = value;
   summary.best_epoch = epoch;
   if (metric == main_metric(item_)) result.best_epoch = epoch;

@@ -60,12 +60,13 @@ class TextProgress : public Progress {
     const std::string shared = contention_text(result.contention);
     const auto found = result.metrics.find(metric_);
     const bool known = found != result.metrics.end();
-    line(fmt::format(
-        "{:<58} {:<11} {} {:>7}  best {:>7}  {:>9}  {}{}{}", title_, kStatuses.of(result.status),
-        metric_.label(), known ? value_text(metric_, found->second.final_value) : "-",
-        known ? value_text(metric_, found->second.best) : "-", format_seconds(result.train_s),
-        rate_text(static_cast<double>(result.updates), result.train_s), reason,
-        shared.empty() ? "" : "  contended: " + shared));
+    line(fmt::format("{:<58} {:<11} {} {:>7}  best seen {:>7}  {:>9}  {}{}{}", title_,
+                     kStatuses.of(result.status), metric_.label(),
+                     known ? value_text(metric_, found->second.final_value) : "-",
+                     known ? value_text(metric_, found->second.best) : "-",
+                     format_seconds(result.train_s),
+                     rate_text(static_cast<double>(result.updates), result.train_s), reason,
+                     shared.empty() ? "" : "  contended: " + shared));
     for (const auto& warning : result.warnings) line("  warning: " + warning);
   }
 

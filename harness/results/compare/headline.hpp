@@ -1,0 +1,42 @@
+// What a result is worth in one number: the test value at the epoch that the validation part chose.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "harness/results/files/result_file.hpp"
+#include "harness/spec/metric.hpp"
+
+namespace mf {
+
+struct ValueAt {
+  double value = 0;
+  std::int64_t epoch = 0;
+};
+
+struct Headline {
+  Metric metric;
+  ValueAt at;
+  // By whose best value the epoch was chosen. Nothing: no validation part was evaluated, and the
+  // epoch is the last that was.
+  std::optional<Metric> chosen_by;
+};
+
+// What a case is judged by first: the first main metric, of a trial on the validation part, that
+// its trace has.
+Metric judged_by(const ResultFile& file);
+
+// Nothing where the metric was not computed there, or is no number, and of a case that was to train
+// and has only the initial model.
+std::optional<Headline> headline_of(const ResultFile& file, Metric metric);
+
+// The best of all evaluated epochs, chosen on the very ratings that it is measured on. Epoch 0, the
+// initial model, is none of them.
+std::optional<ValueAt> best_seen(const ResultFile& file, Metric metric);
+
+// The rules of a case that watched the test part; of a trial none.
+std::vector<std::string> rules_on_test(const Json& header);
+
+}  // namespace mf
