@@ -42,12 +42,6 @@ Side side_of(const Numbers& numbers) {
   return side;
 }
 
-double mean_value(const std::vector<double>& values) {
-  double sum = 0;
-  for (const double value : values) sum += value;
-  return sum / static_cast<double>(values.size());
-}
-
 Estimate estimate(const Samples& samples, bool paired, bool by_ranks) {
   const auto& [a, b] = samples;
   if (by_ranks) return difference_by_ranks(a, b);
@@ -76,7 +70,7 @@ Compared compare_values(const Numbers& a, const Numbers& b) {
   else
     samples = {values_of(a), values_of(b)};
   const auto middle = [&](const std::vector<double>& values) {
-    return by_ranks ? *median(values) : mean_value(values);
+    return by_ranks ? *median(values) : mean(values);
   };
   out.first.middle = middle(samples.first);
   out.second.middle = middle(samples.second);

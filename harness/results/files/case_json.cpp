@@ -9,7 +9,6 @@
 #include "harness/device/environment.hpp"
 #include "harness/results/files/load_json.hpp"
 #include "harness/results/files/result_file.hpp"
-#include "harness/results/meaning/stats.hpp"
 #include "harness/spec/metric_keys.hpp"
 
 namespace mf {
@@ -115,12 +114,10 @@ Json seen_json(const std::vector<DeviceReading>& within, const std::vector<Devic
   };
   const std::size_t in_epochs = add(within);
   if (add(after) == 0) return nullptr;
-  const auto [low, high] = std::minmax_element(seen.begin(), seen.end());
-  return {{"min", *low},
-          {"median", *median(seen)},
-          {"max", *high},
-          {"samples", seen.size()},
-          {"in_epochs", in_epochs}};
+  Json json = spread_json(seen);
+  json["samples"] = seen.size();
+  json["in_epochs"] = in_epochs;
+  return json;
 }
 
 Json placement_json(ThreadTeam& team) {

@@ -9,12 +9,6 @@
 namespace mf {
 namespace {
 
-Json clocks_json(const std::vector<double>& clocks_hz) {
-  if (clocks_hz.empty()) return nullptr;
-  const auto [low, high] = std::minmax_element(clocks_hz.begin(), clocks_hz.end());
-  return {{"min", *low}, {"median", *median(clocks_hz)}, {"max", *high}};
-}
-
 Json stretch_json(const std::optional<HostLoad>& load) {
   if (!load) return nullptr;
   return {{"span_s", load->span_s},
@@ -32,7 +26,7 @@ Json stretch_json(const std::optional<HostLoad>& load) {
           {"heat_slowdowns", or_null(load->heat_slowdowns)},
           {"load_begin", or_null(load->load_begin)},
           {"load_end", or_null(load->load_end)},
-          {"cpu_clock_hz", clocks_json(load->clocks_hz)}};
+          {"cpu_clock_hz", spread_json(load->clocks_hz)}};
 }
 
 Reasons reasons_in(const Json& footer, const char* answer, const char* words) {
@@ -50,6 +44,12 @@ Reasons reasons_in(const Json& footer, const char* answer, const char* words) {
 Json words_json(const Reasons& reasons) { return reasons ? Json(*reasons) : Json(); }
 
 }  // namespace
+
+Json spread_json(const std::vector<double>& numbers) {
+  if (numbers.empty()) return nullptr;
+  const auto [low, high] = std::minmax_element(numbers.begin(), numbers.end());
+  return {{"min", *low}, {"median", *median(numbers)}, {"max", *high}};
+}
 
 Json host_load_json(const std::optional<HostLoad>& prepare, const std::optional<HostLoad>& train) {
   if (!prepare && !train) return nullptr;

@@ -8,6 +8,9 @@
 
 namespace mf {
 
+// {"min", "median", "max"}, or null of none.
+Json spread_json(const std::vector<double>& numbers);
+
 // {"machine_cpus", ..., "prepare": {...}, "train": {...}}; null where neither ran.
 Json host_load_json(const std::optional<HostLoad>& prepare, const std::optional<HostLoad>& train);
 

@@ -52,10 +52,6 @@ double density(double t, double freedom) {
   return std::exp(log_front - (freedom + 1) / 2 * std::log1p(t * t / freedom));
 }
 
-double mean(const std::vector<double>& values) {
-  return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
-}
-
 // Of the mean.
 double squared_error(const std::vector<double>& values) {
   const double middle = mean(values);
@@ -165,6 +161,10 @@ double student_t_limit(double tails, double freedom) {
     if (std::abs(step) <= 1e-14 * t) break;
   }
   return t;
+}
+
+double mean(const std::vector<double>& values) {
+  return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
 }
 
 std::optional<double> median(std::vector<double> values) {

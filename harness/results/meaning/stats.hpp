@@ -7,6 +7,7 @@
 
 namespace mf {
 
+double mean(const std::vector<double>& values);
 std::optional<double> median(std::vector<double> values);  // nothing of none
 
 struct Interval {
