@@ -7,7 +7,6 @@ import dataclasses
 import os
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from mfplots import figures, metrics, program
@@ -95,24 +94,19 @@ def _table(options: argparse.Namespace) -> int:
     return 0
 
 
-@dataclass(frozen=True)
-class _Sources:
-    """What figures are drawn from: cases, benchmarks, or both."""
-
-    cases: Results | None
-    benchmarks: Benchmarks | None
-
-    def have(self, recipe: Recipe) -> bool:
-        found = self.benchmarks if recipe.figure in figures.OF_BENCHMARKS else self.cases
-        return found is not None
+# What figures are drawn from, by whether they are of benchmarks; None where there is nothing of the kind.
+Sources = dict[bool, Results | Benchmarks | None]
 
 
-def _sources(paths: Sequence[str]) -> _Sources:
+def _of_benchmarks(recipe: Recipe) -> bool:
+    return recipe.figure in figures.OF_BENCHMARKS
+
+
+def _sources(paths: Sequence[str]) -> Sources:
     files = benchmark_files(paths)
     of_cases = [path for path in map(Path, paths)
                 if path not in files and (not benchmark_files([path]) or _has_cases(path))]
-    return _Sources(load(of_cases) if of_cases else None,
-                    load_benchmarks(files) if files else None)
+    return {False: load(of_cases) if of_cases else None, True: load_benchmarks(files) if files else None}
 
 
 def _has_cases(path: Path) -> bool:
@@ -120,7 +114,7 @@ def _has_cases(path: Path) -> bool:
                for line in program.lines("summarize", "--json", path))
 
 
-def _draw_all(options: argparse.Namespace, sources: _Sources,
+def _draw_all(options: argparse.Namespace, sources: Sources,
               formats: Sequence[str]) -> list[Path]:
     written: list[Path] = []
     versus = load(options.versus) if options.versus else None
@@ -136,29 +130,29 @@ def _draw_all(options: argparse.Namespace, sources: _Sources,
     return written
 
 
-def _source(sources: _Sources, recipe: Recipe, versus: Results | None) -> figures.Source:
-    if not sources.have(recipe):
-        kind = "benchmark" if recipe.figure in figures.OF_BENCHMARKS else "case"
-        raise NotDrawable(f"the results hold no {kind}")
-    if recipe.figure in figures.OF_BENCHMARKS:
-        return sources.benchmarks
-    view = make_view(sources.cases, recipe.filter)
+def _source(sources: Sources, recipe: Recipe, versus: Results | None) -> figures.Source:
+    found = sources[_of_benchmarks(recipe)]
+    if found is None:
+        raise NotDrawable(f"the results hold no {'benchmark' if _of_benchmarks(recipe) else 'case'}")
+    if _of_benchmarks(recipe):
+        return found
+    view = make_view(found, recipe.filter)
     if versus is not None:
         view.versus = make_view(versus, recipe.filter)
     return view
 
 
-def _recipes(options: argparse.Namespace, sources: _Sources) -> list[tuple[Recipe, bool]]:
+def _recipes(options: argparse.Namespace, sources: Sources) -> list[tuple[Recipe, bool]]:
     """Recipes with whether each was asked for by name; options override what recipes say."""
     found = [(Recipe(name), True) for name in options.figure]
     if options.recipe:
         # A recipe file serves machines with and without a second one to compare with, and
         # exhibits of which the cases, or the benchmarks, have not run.
-        found += [(recipe, not recipe.optional and sources.have(recipe) and
+        found += [(recipe, not recipe.optional and sources[_of_benchmarks(recipe)] is not None and
                    (recipe.figure not in figures.NEED_VERSUS or bool(options.versus)))
                   for recipe in read_recipes(options.recipe)]
     if not found:
-        names = figures.DEFAULTS if sources.cases is not None else figures.OF_BENCHMARKS
+        names = figures.DEFAULTS if sources[False] is not None else figures.OF_BENCHMARKS
         found = [(Recipe(name), False) for name in names]
     asked = _question(options)
     changes = {"target_rmse": asked.target_rmse, "target": asked.target, "baseline": options.baseline,

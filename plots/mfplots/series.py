@@ -35,6 +35,12 @@ def is_true(cases: pd.DataFrame, column: str) -> pd.Series:
                              ).astype(bool)
 
 
+def clocks_moved(cases: pd.DataFrame) -> tuple[float, float, int] | None:
+    """Lowest and highest SM clock of those whose clock moved, and how many they are; None where none did."""
+    moved = list(cases["sm_clock_seen_hz"][is_true(cases, "clock_moved")])
+    return (min(seen["min"] for seen in moved), max(seen["max"] for seen in moved), len(moved)) if moved else None
+
+
 def contended(cases: pd.DataFrame, clocks: str = "contended") -> pd.Series:
     """Whose times may be those of other programs, by their footers; `clocks`: "host_contended" for
     those of the host beside a device."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
-from mfplots.series import CONTENDED_MARK, View, contended, cores_text, is_true
+from mfplots.series import CONTENDED_MARK, View, clocks_moved, contended, cores_text, is_true
 
 MAX_IDS = 24
 # Of the environment, what stands in words.
@@ -20,13 +20,12 @@ def provenance(view: View) -> list[str]:
 
 def moved_clocks(cases: pd.DataFrame) -> list[str]:
     """One line where the SM clock of a case moved; else none."""
-    moved = cases[is_true(cases, "clock_moved")]
-    if moved.empty:
+    if not (moved := clocks_moved(cases)):
         return []
-    low = min(seen["min"] for seen in moved["sm_clock_seen_hz"]) / 1e6
-    high = max(seen["max"] for seen in moved["sm_clock_seen_hz"]) / 1e6
-    return [f"SM clock moved by more than 2 % within {len(moved)} of {len(cases)} cases, "
-            f"{low:.0f} to {high:.0f} MHz: {', '.join(_distinct(moved['algorithm']))}"]
+    low, high, count = moved
+    names = _distinct(cases[is_true(cases, "clock_moved")]["algorithm"])
+    return [f"SM clock moved by more than 2 % within {count} of {len(cases)} cases, "
+            f"{low / 1e6:.0f} to {high / 1e6:.0f} MHz: {', '.join(names)}"]
 
 
 def shared_machines(cases: pd.DataFrame) -> list[str]:

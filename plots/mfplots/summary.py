@@ -13,7 +13,7 @@ import pandas as pd
 from mfplots import metrics
 from mfplots.errors import PlotError
 from mfplots.metrics import NO_INTERVAL, Interval, Spread, Target
-from mfplots.series import Panel, Series, View, canonical, contended, facet_text, is_true
+from mfplots.series import Panel, Series, View, canonical, clocks_moved, contended, facet_text
 from mfplots.style import duration
 
 ANSWER = "answer_s"
@@ -258,7 +258,7 @@ def _row(panel: Panel, series: Series, question: Question) -> Row:
         steady_epoch=metrics.spread(to_the_end(series, done["steady_epoch_s"])),
         median_energy=_median_energy(series, target),
         writes_made=writes_made(series),
-        clocks_moved=_clocks_moved(series),
+        clocks_moved=clocks_moved(series.cases),
         contended=int(contended(series.cases).sum()),
         throughput=metrics.spread(throughputs(series, clock)),
         bytes_rate=metrics.spread(declared_rates(series, "work_bytes", clock)),
@@ -283,13 +283,6 @@ def _median_energy(series: Series, target: Target | None) -> float:
 
 def _fact(facts: Any, key: str) -> float:
     return float(facts.get(key, math.nan)) if isinstance(facts, Mapping) else math.nan
-
-
-def _clocks_moved(series: Series) -> tuple[float, float, int] | None:
-    moved = list(series.cases["sm_clock_seen_hz"][is_true(series.cases, "clock_moved")])
-    if not moved:
-        return None
-    return min(seen["min"] for seen in moved), max(seen["max"] for seen in moved), len(moved)
 
 
 def clock_words(row: Row) -> str:
