@@ -1,6 +1,5 @@
 """Both times of an answer, epochs, energy, clocks that moved and rates by method, by hand."""
 
-import json
 import math
 import re
 
@@ -10,7 +9,7 @@ from synthetic import Made, draw, lines, rows_of, view_of, write, write_lines
 from mfplots.figures.clocks import stack_of
 from mfplots.load import load
 from mfplots.series import make_view, methods_apart
-from mfplots.summary import Question, summarise
+from mfplots.summary import Question
 from mfplots.table import table_text
 
 FAST = ((0, 0.0, 2.0), (1, 0.1, 1.0), (2, 0.2, 0.9))
@@ -69,21 +68,6 @@ def test_clocks_give_no_answer_of_runs_that_did_not_complete(tmp_path):
     assert math.isnan(stack_of(panel, panel.series[0]).answer)
     panel = view_of(tmp_path / "two", cases[:1]).panels[0]
     assert stack_of(panel, panel.series[0]).answer == pytest.approx(2.25)
-
-
-def test_an_edit_of_the_target_is_followed(tmp_path):
-    folder = write(tmp_path / "run", [Made(goal={"metric": "test_rmse", "value": 1.0}, target=None)])
-    spec = {"cases": [Made().case_id], "baseline": None, "target_rmse": 1.05, "spec": {"target_rmse": 1.05}}
-    (folder / "spec.json").write_text(json.dumps(spec))
-    row, = summarise(make_view(load([folder])), Question())
-    assert float(row.target) == 1.05
-    (folder / "spec.json").write_text(json.dumps({**spec, "target_rmse": None, "spec": {}}))
-    row, = summarise(make_view(load([folder])), Question())
-    assert row.target is None
-    named = {"target": {"metric": "test_rmse", "value": 1.2}}
-    (folder / "spec.json").write_text(json.dumps({**spec, "target_rmse": None, "spec": named}))
-    row, = summarise(make_view(load([folder])), Question())
-    assert float(row.target) == 1.2
 
 
 def test_the_table_shows_both_times_and_both_speed_ups(tmp_path):

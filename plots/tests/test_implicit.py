@@ -6,13 +6,12 @@ import pytest
 
 from mfplots import figures
 from mfplots.errors import PlotError
-from mfplots.load import load
 from mfplots.metrics import best_of
 from mfplots.recipes import parse_recipe
 from mfplots.summary import Question, parse_target, summarise
 from mfplots.table import table_text
 
-from synthetic import Made, view_of, write
+from synthetic import Made, view_of
 
 RISING = ((0, 0.0, 0.05), (1, 1.0, 0.2), (2, 2.0, 0.32), (3, 3.0, 0.3))
 GOAL = {"metric": "ndcg_100", "value": 0.3}
@@ -88,9 +87,3 @@ def test_bars_of_the_best_and_of_the_time(tmp_path):
     speedup = parse_recipe({"figure": "speedup"}, "r")
     *_, table = figures.write(view, speedup, tmp_path / "out", ["svg"])
     assert "target_metric" in table.read_text().splitlines()[0]
-
-
-def test_older_files_have_no_such_columns(tmp_path):
-    results = load([write(tmp_path, [Made()])])
-    assert results.trace["ndcg_100"].isna().all()
-    assert results.trace["answer_s"].iloc[-1] == pytest.approx(2.25)

@@ -1,9 +1,6 @@
-import json
-import lzma
 import math
 import os
 
-import pandas as pd
 import pytest
 from synthetic import Made, footer, header, write, write_lines
 
@@ -92,43 +89,3 @@ def test_a_case_whose_data_did_not_load_is_still_a_result(tmp_path):
     path = write_lines(tmp_path / "a.jsonl", [header(case, dataset={"name": "toy"}), footer(case)])
     row = load([path]).cases.iloc[0]
     assert row["status"] == "error" and row["content_hash"] is None
-
-
-def packed(folder):
-    """The folder's cases and its spec.json as one file in its place."""
-    head = json.loads((folder / "spec.json").read_text()) if (folder / "spec.json").exists() else {}
-    text = json.dumps({"type": "spec", **head}) + "\n"
-    text += "".join(path.read_text() for path in sorted(folder.glob("*.jsonl")))
-    path = folder.with_name(folder.name + ".jsonl.xz")
-    path.write_bytes(lzma.compress(text.encode()))
-    for old in folder.iterdir():
-        old.unlink()
-    return path
-
-
-@pytest.mark.parametrize("spec", [True, False])
-def test_a_packed_folder_is_read_as_the_folder(tmp_path, spec):
-    folder = write(tmp_path / "run", [Made(), Made(seed=2), Made(status=None, seed=3)], spec=spec)
-    before = load([folder])
-    path = packed(folder)
-    for place in (folder, path):
-        after = load([place])
-        pd.testing.assert_frame_equal(before.cases, after.cases)
-        pd.testing.assert_frame_equal(before.trace, after.trace)
-    folder.rmdir()
-    assert len(load([folder, path]).cases) == 3, "each once"
-    write(folder, [Made(seed=4)])
-    assert list(load([folder]).cases["seed"]) == [4], "a folder with results stands for itself"
-
-
-@pytest.mark.parametrize("change, why", [
-    (lambda data: data[:-9], "damaged"), (lambda data: b"PK" + data, "its header"),
-    (lambda data: lzma.compress(b"{}\n"), "the spec or the study")])
-def test_a_damaged_packed_file_is_named_and_the_others_are_read(tmp_path, change, why):
-    write(tmp_path / "other", [Made()])
-    path = packed(write(tmp_path / "run", [Made()], spec=True))
-    path.write_bytes(change(path.read_bytes()))
-    with pytest.raises(PlotError, match=f"run.jsonl.xz.*{why}"):
-        load([tmp_path])
-    damaged = []
-    assert len(load([tmp_path], damaged).cases) == 1 and len(damaged) == 1

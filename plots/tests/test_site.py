@@ -52,14 +52,6 @@ def test_folders_are_found_below_and_named_by_what_tells_them_apart(tmp_path):
     assert [run.name for run in runs] == ["a/x", "b/x", "y"] and damaged == []
 
 
-def test_trials_of_a_study_are_no_cases(tmp_path):
-    write_cases(tmp_path / "a", [Made()])
-    write_cases(tmp_path / "a/tune/sgd", [Made()])
-    (tmp_path / "a/tune/sgd/study.json").write_text("{}")
-    runs, damaged = gather([tmp_path])
-    assert [run.name for run in runs] == ["a"] and damaged == []
-
-
 def test_a_damaged_file_is_named_and_the_others_are_shown(tmp_path):
     folder = write_cases(tmp_path / "run", [Made(seed=1), Made(seed=2)])
     broken = folder / f"{Made(seed=2).case_id}.jsonl"
@@ -81,13 +73,6 @@ def test_a_file_of_another_shape_is_left_out_alone(tmp_path, made):
     (run,), (damaged,) = gather([tmp_path])
     assert list(run.results.cases["seed"]) == [1] and "run/bad.jsonl" in damaged.why
     assert len(board(make_groups([run]))) == 1
-
-
-def test_a_pipe_is_named_not_waited_for(tmp_path):
-    folder = write_cases(tmp_path / "run", [Made()])
-    os.mkfifo(folder / "pipe.jsonl")
-    _, damaged = gather([tmp_path])
-    assert "pipe.jsonl: found a folder, a pipe or a device" in damaged[0].why
 
 
 def test_no_case_is_an_error_that_names_the_folder(tmp_path):
