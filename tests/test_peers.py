@@ -183,7 +183,6 @@ def data_of(case):
     return case[0]["facts"]["build"]["data"]
 
 
-
 def test_the_training_part_is_written_once(mfbench, fakes):
     ours = {"name": "sgd_serial", "factors": 2}
     other = {"name": "peer", "library": "implicit", "factors": 2}
