@@ -46,7 +46,7 @@ def test_the_same_numbers_and_nothing_of_another_case(mfbench, place):
         assert [point["test_rmse"] for point in trace] == [point["test_rmse"] for point in other]
         assert footer["shared"] == {} and header["environment"]["command_line"].endswith("--apart")
     assert sum(lines[-1]["shared"] != {} for lines in together.values()) == 3, "of one process all but the first"
-    assert done.stdout.count("completed   rmse") == 4 and done.stdout.count("seeds  best rmse") == 1
+    assert done.stdout.count("completed   rmse") == 4 and done.stdout.count("seeds  test rmse") == 1
     assert "4 cases: 4 run now, 0 finished before; results in apart" in done.stdout
 
 
