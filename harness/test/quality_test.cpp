@@ -147,7 +147,7 @@ TEST(Ranking, IsOneWhereAllThatCanBeFoundIs) {
   for (const MetricRow& row : kMetricRows) {
     if (row.of_user == nullptr) continue;
     for (const int k : {1, 20, kRanks}) {
-      const bool of_all = row.name == "recall_of_all";
+      const bool of_all = row.of_user == recall_of_all_at;
       EXPECT_DOUBLE_EQ(row.of_user(hits, k, 250), of_all ? k / 250.0 : 1) << row.name << k;
     }
   }
