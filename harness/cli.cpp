@@ -26,6 +26,7 @@
 #include "harness/results/summarize.hpp"
 #include "harness/run/interrupt.hpp"
 #include "harness/run/plan/plan.hpp"
+#include "harness/spec/frozen_targets.hpp"
 #include "harness/spec/metric_keys.hpp"
 #include "mf_generated/build_info.hpp"
 
@@ -250,13 +251,15 @@ class Cli {
       const Json report = doctor_json();
       fmt::print("{}", json_ ? json_text(report, 2) + "\n" : printable(format_doctor(report)));
     });
-    auto* schema = app_.add_subcommand(
-        "schema",
-        "the JSON Schema of specs, the table of metrics, or the fields of results, from the code");
-    schema->add_option("what", name_, "specs, metrics, or results")
-        ->check(CLI::IsMember({"specs", "metrics", "results"}));
+    auto* schema = app_.add_subcommand("schema",
+                                       "the JSON Schema of specs, the table of metrics, the frozen "
+                                       "targets, or the fields of results, "
+                                       "from the code");
+    schema->add_option("what", name_, "specs, metrics, targets, or results")
+        ->check(CLI::IsMember({"specs", "metrics", "targets", "results"}));
     schema->callback([this] {
       const Json said = name_ == "metrics"   ? metric_table()
+                        : name_ == "targets" ? frozen_targets_json()
                         : name_ == "results" ? result_fields_json()
                                              : spec_schema();
       fmt::print("{}\n", json_text(said, 2));

@@ -105,9 +105,39 @@ def check_case(row, lines, derived):
     for column, value in expected.items():
         if column not in DERIVED and (value is not None or column in row):
             check_cell(row[column], value, (row["file"], column))
-    filled = {column for column, cell in row.items() if cell}
+    filled = {column for column, cell in row.items() if cell and not column.startswith("at_frozen_targets.")}
     assert filled <= expected.keys() | derived | {"case", "schema_version", *DERIVED}
     assert row["folder"] == pathlib.Path(row["file"]).parent.name
+
+
+def finite(point, key):
+    return isinstance(point.get(key), (int, float)) and math.isfinite(point[key])
+
+
+def check_quality(row, case):
+    """The headline and what was seen, by docs/methodology.md; where they are of two epochs."""
+    trial = case.header.get("trial") is not None
+    keys = ["validation_rmse" if trial else "test_rmse", "ndcg_100", "objective"]
+    key = next((key for key in keys if any(finite(point, key) for point in case.trace)), None)
+    if key is None:
+        assert row["headline"] == row["best_seen"] == "", row["file"]
+        return False
+    better = max if key == "ndcg_100" else min
+    trained = [point for point in case.trace if point["epoch"] > 0]
+    chooser = {"test_rmse": "validation_rmse", "ndcg_100": "validation_ndcg_100"}.get(key)
+    judged = [point for point in trained if finite(point, chooser)]
+    chosen = min(judged, key=lambda point: point[chooser]) if judged else case.trace[-1]
+    if finite(chosen, key) and (chosen["epoch"] > 0 or case.footer.get("status") == "completed"):
+        assert [float(row["headline"]), int(row["headline_epoch"])] == [chosen[key], chosen["epoch"]], row["file"]
+        assert row["headline_chosen_by"] == (chooser if judged else "last epoch") and row["headline_metric"] == key
+    else:
+        assert row["headline"] == "", row["file"]
+    seen = [point for point in trained if finite(point, key)]
+    best = better(seen, key=lambda point: point[key]) if seen else None
+    assert row["best_seen"] == "" if best is None else float(row["best_seen"]) == best[key], row["file"]
+    on_test = case.header["schedule"].get("monitor") == "test" and not trial
+    assert "schedule" not in json.loads(row["watched_test"]) or on_test, row["file"]
+    return best is not None and best["epoch"] != chosen["epoch"]
 
 
 def check_targets(row, case, lead):
@@ -127,7 +157,7 @@ def test_every_committed_value_is_in_the_tables_and_what_follows_is_as_computed_
                                      or column in ("case", "case_id")))
     of_case = operator.itemgetter(*(column for column in place if column.startswith(PARAMETERS)
                                     or column in ("case", "case_id")))
-    rest, seen, reached = iter(points), set(), 0
+    rest, seen, reached, apart = iter(points), set(), 0, 0
     for count, row in enumerate(cases):
         path = pathlib.Path(row["file"])
         seen.add(path)
@@ -137,6 +167,7 @@ def test_every_committed_value_is_in_the_tables_and_what_follows_is_as_computed_
         case = number_sources.as_case(path, lines)
         lead = number_sources.before_training(case)
         reached += check_targets(row, case, lead)
+        apart += check_quality(row, case)
         for line in case.trace:
             point = next(rest)
             for column, value in line.items():
@@ -144,7 +175,7 @@ def test_every_committed_value_is_in_the_tables_and_what_follows_is_as_computed_
                     check_cell(point[place[column]], value, (row["file"], line["epoch"], column))
             assert repeated(point) == of_case(row)
             assert math.isclose(number(point[place["answer_s"]]), lead + line["train_s"], rel_tol=1e-12)
-    assert next(rest, None) is None and reached > 500 and len(seen) == len(cases) > 1000
+    assert next(rest, None) is None and reached > 500 and apart > 500 and len(seen) == len(cases) > 1000
     assert {path.parent for path in seen} == {one.with_name(one.name.removesuffix(PACKED)) for one in packed_below(REFERENCE)}
 
 

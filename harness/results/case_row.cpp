@@ -10,6 +10,7 @@
 #include "harness/results/compare/compared_case.hpp"
 #include "harness/results/compare/headline.hpp"
 #include "harness/results/files/fields.hpp"
+#include "harness/spec/frozen_targets.hpp"
 #include "harness/spec/metric_keys.hpp"
 
 namespace mf {
@@ -93,6 +94,23 @@ void add_target(RowBuilder& row, const ResultFile& file, const Json& spec) {
   if (*place > 0) row.set("epoch_before_target", value_at(file.trace[*place - 1], {"epoch"}));
 }
 
+// Null where the run has missed it.
+void add_frozen(RowBuilder& row, const ResultFile& file) {
+  const auto targets = frozen_targets(text_at(file.header, {"dataset", "name"}).value_or(""),
+                                      value_at(file.header, {"dataset", "split"}));
+  if (!targets || value_at(file.header, {"trial"}).is_object()) return;
+  Json levels = Json::object();
+  for (std::size_t level = 0; level < kTargetLevels.size(); ++level) {
+    const auto answer = answer_at(file, targets->at(level));
+    levels[std::string(kTargetLevels[level])] = {
+        {"metric", targets->metric.key()},
+        {"value", targets->values[level]},
+        {"train_s", answer ? Json(answer->train_s) : Json()},
+        {"answer_s", answer ? or_null(answer->answer_s) : Json()}};
+  }
+  row.set("at_frozen_targets", levels);
+}
+
 void add_quality(RowBuilder& row, const ResultFile& file) {
   const Metric metric = judged_by(file);
   if (const auto found = headline_of(file, metric)) {
@@ -168,6 +186,7 @@ Json case_row(const ResultFile& file, const std::string& path, const Json& spec)
   }
   add_target(row, file, spec);
   add_quality(row, file);
+  add_frozen(row, file);
   add_derived(row, file);
   set_place(row, path);
   return row.take();

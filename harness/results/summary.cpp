@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <map>
 #include <numeric>
@@ -20,6 +21,7 @@
 #include "harness/results/files/standing_names.hpp"
 #include "harness/results/meaning/stats.hpp"
 #include "harness/spec/differences.hpp"
+#include "harness/spec/frozen_targets.hpp"
 
 namespace mf {
 namespace {
@@ -32,6 +34,9 @@ struct Row {
   std::vector<double> quality, best_seen;           // headline, and best on the test part
   std::vector<double> train, answer;                // to the end
   std::vector<double> train_to, answer_to, energy;  // to the target, infinite where it was missed
+  // Answers to the frozen targets of the data set, infinite where they were missed.
+  std::optional<FrozenTargets> frozen;
+  std::array<std::vector<double>, kTargetLevels.size()> answer_frozen;
   std::vector<double> first, steady, rate, writes;
   std::vector<double> slowest, fastest;  // SM clock of the cases in which it moved
   std::vector<std::string> contended;    // the reasons, of each case that was
@@ -82,6 +87,16 @@ void add_times(Row& row, const ResultFile& file, const std::optional<TargetSpec>
   if (end && end->energy_j) row.energy.push_back(reached ? reached->energy_j.value_or(0) : kNever);
 }
 
+void add_frozen(Row& row, const ResultFile& file) {
+  row.frozen = frozen_targets(text_at(file.header, {"dataset", "name"}).value_or(""),
+                              value_at(file.header, {"dataset", "split"}));
+  if (!row.frozen || row.frozen->metric != row.metric) return;
+  for (std::size_t level = 0; level < kTargetLevels.size(); ++level) {
+    const auto reached = answer_at(file, row.frozen->at(level));
+    row.answer_frozen[level].push_back(reached ? reached->answer_s.value_or(kNever) : kNever);
+  }
+}
+
 void add_rates(Row& row, const ResultFile& file) {
   const EpochTimes epochs = epoch_times_of(file);
   add_known(row.first, epochs.first_s);
@@ -111,6 +126,7 @@ void add_to(Row& row, const ResultFile& file, const std::optional<TargetSpec>& t
   const std::string shared = contention_text(contention_in(file.footer));
   if (!shared.empty()) row.contended.push_back(shared);
   add_times(row, file, target);
+  add_frozen(row, file);
 }
 
 std::vector<Row> rows_of(const std::string& folder, const Spec& spec,
@@ -274,6 +290,38 @@ std::string answers_table(const std::vector<Row>& rows, const std::optional<Targ
   return table_text(columns, lines);
 }
 
+// The least of all rows of a data set, of which there are two at least; infinite where there is
+// none.
+double fastest(const std::vector<Row>& rows, const std::string& data, std::size_t level) {
+  double least = kNever;
+  for (const Row& row : rows) {
+    if (row.data == data)
+      least = std::min(least, median(row.answer_frozen[level]).value_or(kNever));
+  }
+  return least;
+}
+
+// Who is first may depend on the target: three of them, which nobody chose for these runs.
+std::string frozen_table(const std::vector<Row>& rows) {
+  std::vector<Column> columns = {{"data set", true}, {"algorithm", true}};
+  for (const auto level : kTargetLevels) columns.push_back({"answer to " + std::string(level)});
+  std::vector<Cells> lines;
+  for (const Row& row : rows) {
+    if (row.answer_frozen[0].empty()) continue;
+    Cells cells = {row.data, row.name};
+    for (std::size_t level = 0; level < kTargetLevels.size(); ++level) {
+      const double answer = median(row.answer_frozen[level]).value_or(kNever);
+      const bool first = std::isfinite(answer) && answer == fastest(rows, row.data, level);
+      cells.push_back(fmt::format("{:g}: {}{}", row.frozen->values[level],
+                                  seconds_cell(row.answer_frozen[level]), first ? " *" : "  "));
+    }
+    lines.push_back(std::move(cells));
+  }
+  if (lines.empty()) return "";
+  return "\n" + table_text(columns, lines) +
+         "frozen targets (mfbench schema targets), * the first at each\n";
+}
+
 // Rows of one method alone: updates of another cost other work.
 std::string rates_table(const std::vector<Row>& rows, Method method,
                         const std::optional<TargetSpec>& target) {
@@ -334,7 +382,7 @@ std::string summary_table(const std::string& folder, const Spec& given) {
   const Spec spec = named_as_in(folder, given);
   const auto target = target_of(spec);
   const std::vector<Row> rows = rows_of(folder, spec, target);
-  std::string text = answers_table(rows, target);
+  std::string text = answers_table(rows, target) + frozen_table(rows);
   for (const auto& method : kMethods.table) text += rates_table(rows, method.value, target);
   return text + kReading + start_line(rows) + contended_lines(rows);
 }

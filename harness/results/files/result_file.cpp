@@ -79,13 +79,6 @@ std::optional<std::string> expected_here(const Json& line, const ResultFile& bef
   return std::nullopt;
 }
 
-// The RMSE that decides about a case has keys of its own.
-std::optional<double> over_trace(const Json& footer, Metric metric, const char* which) {
-  const std::string key = metric.key();
-  const auto found = number_at(footer, {"metrics", key.c_str(), which});
-  return found ? found : number_at(footer, {(std::string(which) + "_" + key).c_str()});
-}
-
 }  // namespace
 
 std::optional<std::string> why_unknown_version(const Json& json) {
@@ -99,12 +92,11 @@ std::optional<Status> ResultFile::status() const {
   return finished() ? status_of(footer) : std::nullopt;
 }
 
-std::optional<double> best_of(const Json& footer, Metric metric) {
-  return over_trace(footer, metric, "best");
-}
-
+// The RMSE that decides about a case has a key of its own.
 std::optional<double> final_of(const Json& footer, Metric metric) {
-  return over_trace(footer, metric, "final");
+  const std::string key = metric.key();
+  const auto found = number_at(footer, {"metrics", key.c_str(), "final"});
+  return found ? found : number_at(footer, {("final_" + key).c_str()});
 }
 
 std::optional<ResultFile> read_result_file(const std::string& path) {

@@ -61,8 +61,7 @@ class CaseLines {
   ResultFile file_;
 };
 
-// The best value of a metric by a footer; nothing where it was not computed.
-std::optional<double> best_of(const Json& footer, Metric metric);
+// The value of a metric after the last epoch, by a footer; nothing where it was not computed.
 std::optional<double> final_of(const Json& footer, Metric metric);
 
 // Nothing where there is no such file. Never throws for what stands in it.

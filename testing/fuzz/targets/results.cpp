@@ -7,6 +7,7 @@
 #include "base/error.hpp"
 #include "base/json/json.hpp"
 #include "harness/results/compare/answer.hpp"
+#include "harness/results/compare/headline.hpp"
 #include "harness/results/compare/compare.hpp"
 #include "harness/results/compare/compare_report.hpp"
 #include "harness/results/files/result_file.hpp"
@@ -42,7 +43,9 @@ void read_one(const std::string& path) {
   answer_at(*file, TargetSpec{kTestRmse, 1});
   epoch_times_of(*file);
   clock_moved(file->footer);
-  best_of(file->footer, kTestRmse);
+  headline_of(*file, judged_by(*file));
+  best_seen(*file, kTestRmse);
+  rules_on_test(file->header);
 }
 
 void read_packed(std::string_view bytes) {
