@@ -25,7 +25,7 @@ namespace fs = std::filesystem;
 
 // Part of the cache key of look-alikes: to be raised with every change of what make_look_alike
 // makes.
-constexpr int kLookAlikeVersion = 1;
+constexpr int kLookAlikeVersion = 2;
 constexpr std::int64_t kSmallLookAlike = 2'000'000;  // ratings: faster made than read and checked
 
 bool exists(const std::string& path) {

@@ -52,7 +52,9 @@ class Raters {
                        Rng& rng) const {
     rng = streams_.stream(u);
     const synthetic::User user = model_.draw_user(rng.uniform(), rng);
-    sampler.draw(catalog_.owed(begin(u), end(u)), rng, items);
+    ItemSampler::Chance chance;
+    if (model_.selects()) chance = [&](std::int32_t i) { return model_.chance(user, i); };
+    sampler.draw(catalog_.owed(begin(u), end(u)), chance, rng, items);
     return user;
   }
 
@@ -63,8 +65,8 @@ class Raters {
   View<const std::int64_t> offsets_;
 };
 
-// Mean of b_u + c_i over the ratings of at most 4096 users, evenly spaced.
-double mean_bias(const Raters& raters, const ItemCatalog& catalog, const RatingModel& model) {
+// Mean of what the model adds to its mean over the ratings of at most 4096 users, evenly spaced.
+double mean_deviation(const Raters& raters, const ItemCatalog& catalog, const RatingModel& model) {
   const std::int64_t stride = raters.n_users() / 4096 + 1;
   ItemSampler sampler(catalog);
   Rng rng(0);
@@ -73,7 +75,7 @@ double mean_bias(const Raters& raters, const ItemCatalog& catalog, const RatingM
   for (std::int64_t u = 0; u < raters.n_users(); u += stride) {
     items.resize(raters.end(u) - raters.begin(u));
     const synthetic::User user = raters.draw(u, sampler, items, rng);
-    sum += model.bias_sum(user, items);
+    sum += model.deviation_sum(user, items);
     count += static_cast<double>(items.size());
   }
   return sum / count;
@@ -142,7 +144,7 @@ Dataset make_look_alike(const std::string& like, double scale_factor, std::uint6
   Ratings::Arrays arrays;
   arrays.user_offsets = synthetic::draw_user_offsets(profile, shape, streams, team);
   const Raters raters(catalog, model, streams, arrays.user_offsets);
-  model.lower_mean(mean_bias(raters, catalog, model));
+  model.lower_mean(mean_deviation(raters, catalog, model));
   arrays.users.resize(shape.nnz);
   arrays.items.resize(shape.nnz);
   arrays.values.resize(shape.nnz);

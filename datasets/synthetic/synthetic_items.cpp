@@ -11,6 +11,7 @@ namespace {
 
 enum Stream : std::uint64_t { kRanks = 1, kOwed = 2 };
 constexpr double kLeastPower = 1;
+constexpr std::int64_t kChoices = 4;     // items met for one that is taken, about
 constexpr std::int64_t kTasteDraws = 4;  // an item: a user may have all of a niche
 
 // The law of a smaller set with tastes. The number of items that share most of the popularity,
@@ -67,11 +68,12 @@ bool ItemSampler::insert(std::int32_t item) {
 
 // Weighted draws without replacement in one go (Efraimidis and Spirakis): the smallest of
 // exponential variates divided by the weights. The law is that of repeated rejection.
-void ItemSampler::insert_by_keys(std::int64_t missing, Rng& rng) {
+void ItemSampler::insert_by_keys(std::int64_t missing, const Chance& chance, Rng& rng) {
   keys_.clear();
   for (std::int32_t item = 0; item < catalog_.size(); ++item) {
     if ((bitmap_[item / 64] >> (item % 64) & 1) != 0) continue;
-    keys_.emplace_back(-portable::log(1 - rng.uniform()) / catalog_.weights()[item], item);
+    const double weight = catalog_.weights()[item] * (chance ? chance(item) : 1);
+    keys_.emplace_back(-portable::log(1 - rng.uniform()) / weight, item);
   }
   const auto end = keys_.begin() + missing;
   if (end != keys_.end()) std::nth_element(keys_.begin(), end, keys_.end());
@@ -97,15 +99,19 @@ std::int64_t ItemSampler::insert_by_taste(std::int64_t missing, std::int64_t tot
   return count;
 }
 
-void ItemSampler::draw(View<const std::int32_t> owed, Rng& rng, View<std::int32_t> out) {
+void ItemSampler::draw(View<const std::int32_t> owed, const Chance& chance, Rng& rng,
+                       View<std::int32_t> out) {
   std::int64_t count = 0;
   for (const std::int32_t item : owed) count += insert(item) ? 1 : 0;
   if (catalog_.tastes().any()) count += insert_by_taste(out.size() - count, out.size(), rng);
   // Rejection is fastest until most draws hit items already taken; keys cost a pass over all.
-  std::int64_t draws = out.size() + catalog_.size() / 2;
-  for (; count < out.size() && draws > 0; --draws)
-    count += insert(catalog_.alias().draw(rng)) ? 1 : 0;
-  if (count < out.size()) insert_by_keys(out.size() - count, rng);
+  std::int64_t draws = (out.size() + catalog_.size() / 2) * (chance ? kChoices : 1);
+  for (; count < out.size() && draws > 0; --draws) {
+    const std::int32_t item = catalog_.alias().draw(rng);
+    if (chance && rng.uniform() >= chance(item)) continue;
+    count += insert(item) ? 1 : 0;
+  }
+  if (count < out.size()) insert_by_keys(out.size() - count, chance, rng);
   take_ascending(out);
 }
 

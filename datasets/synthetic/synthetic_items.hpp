@@ -1,7 +1,8 @@
-// Which items a user of a look-alike rates: distinct ones, drawn by popularity.
+// Which items a user of a look-alike rates: distinct ones, drawn by popularity and by liking.
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <utility>
 #include <vector>
@@ -43,10 +44,13 @@ class ItemSampler {
  public:
   explicit ItemSampler(const ItemCatalog& catalog);
 
+  // The probability with which the user takes an item met by chance; empty: 1.
+  using Chance = std::function<double(std::int32_t)>;
+
   // Fills out with ascending items: the owed ones and then, one after another, items drawn with
-  // probability proportional to their weight, and to the user's taste where there are tastes, among
-  // those not yet drawn.
-  void draw(View<const std::int32_t> owed, Rng& rng, View<std::int32_t> out);
+  // probability proportional to their weight times their chance, and to the user's taste where
+  // there are tastes, among those not yet drawn.
+  void draw(View<const std::int32_t> owed, const Chance& chance, Rng& rng, View<std::int32_t> out);
 
   // In how many ways the item is to the taste of the user drawn last; 0 without tastes.
   int matches(std::int32_t item) const {
@@ -57,7 +61,7 @@ class ItemSampler {
   bool insert(std::int32_t item);
   // Inserts up to `missing` items of a user who will have `total`; returns how many.
   std::int64_t insert_by_taste(std::int64_t missing, std::int64_t total, Rng& rng);
-  void insert_by_keys(std::int64_t missing, Rng& rng);
+  void insert_by_keys(std::int64_t missing, const Chance& chance, Rng& rng);
   void take_ascending(View<std::int32_t> out);
 
   const ItemCatalog& catalog_;

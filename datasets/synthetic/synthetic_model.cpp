@@ -19,16 +19,21 @@ double correlated(double place, double correlation, Rng& rng) {
   return correlation * score + std::sqrt(1 - correlation * correlation) * normal(rng);
 }
 
-std::array<double, kRank> component_sds(const PlantedModel& model) {
+// Of sum 1 of squares, falling as k^-power.
+std::array<double, kRank> component_sds(double power) {
   std::array<double, kRank> sd;
-  double scale = 1, sum = 0;
-  for (double& s : sd) {
-    s = scale;
-    sum += s * s;
-    scale *= model.decay;
+  double sum = 0;
+  for (std::size_t k = 0; k < kRank; ++k) {
+    sd[k] = portable::exp(-power * portable::log(static_cast<double>(k + 1)));
+    sum += sd[k] * sd[k];
   }
-  for (double& s : sd) s *= model.signal_sd / std::sqrt(sum);
+  for (double& s : sd) s /= std::sqrt(sum);
   return sd;
+}
+
+// e^(sd z) for a standard normal z, its mean (moment 1) or mean square (moment 2) brought to 1.
+double log_normal(double sd, int moment, Rng& rng) {
+  return sd == 0 ? 1 : portable::exp(sd * normal(rng) - 0.5 * moment * sd * sd);
 }
 
 float dot(const Factors& a, const Factors& b) {
@@ -45,7 +50,7 @@ float dot(const Factors& a, const Factors& b) {
 RatingModel::RatingModel(const Profile& profile, const ItemCatalog& catalog, std::uint64_t seed)
     : model_(profile.model),
       scale_(profile.scale),
-      component_sd_(component_sds(profile.model)),
+      component_sd_(component_sds(profile.model.spectrum)),
       item_bias_(catalog.size()),
       items_(catalog.size()) {
   for (std::int32_t item = 0; item < catalog.size(); ++item) {
@@ -61,19 +66,34 @@ User RatingModel::draw_user(double place, Rng& rng) const {
   user.offset = static_cast<float>(
       model_.mean + model_.user_sd * correlated(place, model_.user_activity_correlation, rng));
   user.step = rng.uniform() < model_.coarse_share ? model_.coarse_step : scale_.step;
+  user.gain = static_cast<float>(log_normal(model_.gain_sd, 1, rng));
+  user.noise_sd = static_cast<float>(model_.noise_sd * log_normal(model_.noise_spread, 2, rng));
   for (std::size_t k = 0; k < kRank; ++k)
     user.factors[k] = static_cast<float>(component_sd_[k] * normal(rng));
   return user;
 }
 
-double RatingModel::bias_sum(const User& user, View<const std::int32_t> items) const {
-  double sum = (static_cast<double>(user.offset) - model_.mean) * static_cast<double>(items.size());
-  for (const std::int32_t item : items) sum += static_cast<double>(item_bias_[item]);
-  return sum;
+float RatingModel::signal(const User& user, std::int32_t item) const {
+  return dot(user.factors, items_[item].factors);
+}
+
+double RatingModel::chance(const User& user, std::int32_t item) const {
+  if (!selects()) return 1;
+  constexpr double kReserve = 1;
+  const double liking = model_.selection * static_cast<double>(signal(user, item)) - kReserve;
+  return 1 / (1 + portable::exp(-liking));
 }
 
 float RatingModel::expected(const User& user, std::int32_t item) const {
-  return user.offset + item_bias_[item] + dot(user.factors, items_[item].factors);
+  const float signal_sd = static_cast<float>(model_.signal_sd);
+  return user.offset + user.gain * (item_bias_[item] + signal_sd * signal(user, item));
+}
+
+double RatingModel::deviation_sum(const User& user, View<const std::int32_t> items) const {
+  double sum = 0;
+  for (const std::int32_t item : items)
+    sum += static_cast<double>(expected(user, item)) - model_.mean;
+  return sum;
 }
 
 float RatingModel::on_scale(float value, float step) const {
@@ -83,10 +103,9 @@ float RatingModel::on_scale(float value, float step) const {
 
 void RatingModel::draw_values(const User& user, View<const std::int32_t> items, Rng& rng,
                               View<float> values) const {
-  const auto noise_sd = static_cast<float>(model_.noise_sd);
   for (std::int64_t k = 0; k < items.size(); ++k) {
     const float mean = expected(user, items[k]);
-    values[k] = on_scale(mean + noise_sd * static_cast<float>(normal(rng)), user.step);
+    values[k] = on_scale(mean + user.noise_sd * static_cast<float>(normal(rng)), user.step);
   }
 }
 
@@ -94,8 +113,8 @@ void RatingModel::draw_counts(const User& user, View<const std::int32_t> items, 
                               View<float> counts) const {
   constexpr double kMostPower = 60;  // beyond every scale, and far from overflow
   for (std::int64_t k = 0; k < items.size(); ++k) {
-    const double power =
-        static_cast<double>(counts[k] + expected(user, items[k])) + model_.noise_sd * normal(rng);
+    const double power = static_cast<double>(counts[k] + expected(user, items[k])) +
+                         static_cast<double>(user.noise_sd) * normal(rng);
     const double count = portable::exp(std::clamp(power, -kMostPower, kMostPower));
     counts[k] = on_scale(static_cast<float>(count), 1);
   }

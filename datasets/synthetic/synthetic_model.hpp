@@ -1,4 +1,4 @@
-// The planted model r = mean + b_u + c_i + p_u.q_i + noise behind the ratings of a look-alike.
+// The planted model behind the ratings of a look-alike, and what its users like (PlantedModel).
 #pragma once
 
 #include <array>
@@ -11,14 +11,16 @@
 
 namespace mf::synthetic {
 
-inline constexpr std::size_t kRank = 16;
+inline constexpr std::size_t kRank = 32;
 using Factors = std::array<float, kRank>;
 
 // A user, made from its stream when its ratings are: 50 million of them are never stored.
 struct User {
   float offset;  // mean + b_u
   float step;    // 0: not rounded
-  Factors factors;
+  float gain;
+  float noise_sd;
+  Factors factors;  // sigma_k p_uk
 };
 
 class RatingModel {
@@ -27,6 +29,11 @@ class RatingModel {
 
   // Draws the user whose place between least and most active is `place`.
   User draw_user(double place, Rng& rng) const;
+  // Whether the user takes an item met by chance is drawn with this probability; 1 for everybody
+  // and every item where the model has no selection.
+  double chance(const User& user, std::int32_t item) const;
+  bool selects() const { return model_.selection > 0; }
+
   // Draws the ratings of `items` by `user`, on the scale.
   void draw_values(const User& user, View<const std::int32_t> items, Rng& rng,
                    View<float> values) const;
@@ -36,15 +43,16 @@ class RatingModel {
   void draw_counts(const User& user, View<const std::int32_t> items, Rng& rng,
                    View<float> counts) const;
 
-  // Sum of b_u + c_i over the user's ratings, and what takes their mean out of the model: popular
-  // items are the better ones, so the mean rating would drift with the shape.
-  double bias_sum(const User& user, View<const std::int32_t> items) const;
+  // Sum of what the model adds to the mean over the user's ratings, and what takes the mean of that
+  // out again: popular and chosen items are the better ones, so it would drift with the shape.
+  double deviation_sum(const User& user, View<const std::int32_t> items) const;
   void lower_mean(double by) { model_.mean -= by; }
 
  private:
   struct alignas(64) ItemFactors {
     Factors factors;
   };
+  float signal(const User& user, std::int32_t item) const;  // s_ui
   float expected(const User& user, std::int32_t item) const;
   float on_scale(float value, float step) const;
 

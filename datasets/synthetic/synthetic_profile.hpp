@@ -21,15 +21,21 @@ struct TailLaw {
   double tail;
 };
 
-// r = mean + b_u + c_i + p_u.q_i + noise, then rounded to the scale and clamped. Standard
+// r = mean + b_u + g_u (c_i + signal_sd s_ui) + noise, then rounded to the scale and clamped;
+// s_ui = sum_k sigma_k p_uk q_ik has standard deviation 1, sigma_k falls as k^-spectrum. Standard
 // deviations and the mean are those before rounding, in rating units.
 struct PlantedModel {
   double mean;
   double user_sd, user_activity_correlation;    // of b_u with the normal score of activity
   double item_sd, item_popularity_correlation;  // of c_i with the normal score of popularity
-  double signal_sd;                             // of p_u.q_i
-  double decay;                                 // component k has decay^k of the first one's scale
+  double signal_sd;
   double noise_sd;
+  // What the rating sets have in common, fitted on ml-1m (README of `datasets`).
+  double spectrum = 0.45;
+  double gain_sd = 0.26;       // of log g_u: to some users the items differ more than to others
+  double noise_spread = 0.37;  // standard deviation of the log of a user's own noise
+  double selection = 0.85;     // users take what they like: an item in proportion to its popularity
+                           // and to the logistic function of selection s_ui - 1; 0: to the first
   double coarse_share = 0;  // of users who rate in multiples of coarse_step only
   float coarse_step = 0;
   double taste_gain = 0;  // counts: added for each partition in which the item is to one's taste
