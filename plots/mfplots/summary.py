@@ -40,7 +40,9 @@ class Row:
     n: int                 # finished cases
     not_reached: int       # of them, without the target in their trace
     metric: str            # what the series is judged by
-    best: Spread           # the best value of it
+    quality: Spread        # the headline of it
+    best: Spread           # its best on the part that it is measured on
+    frozen: list[tuple[float, float]]  # the frozen targets, each with the median answer to it
     median_time: float     # to target, the others counting as infinitely late
     median_answer: float   # the same on prepare + transfer + training
     end_time: Spread       # to the last evaluated point, of completed cases
@@ -68,7 +70,8 @@ class Row:
 
     @property
     def statuses(self) -> str:
-        return status_text(self.series.cases)
+        watched = on_test(self.series.cases)
+        return status_text(self.series.cases) + (f", {watched} watched the test part" if watched else "")
 
 
 def summarise(view: View, question: Question) -> list[Row]:
@@ -234,9 +237,42 @@ def last(series: Series, column: str) -> list[float]:
     return [float(t[column].iloc[-1]) if len(t) and column in t else math.nan for t in traces]
 
 
+def headlines(series: Series, metric: str) -> list[float]:
+    """Of each finished case, at the epoch that its validation part chose, or at the last one."""
+    return [_at_epoch(series.traces[i], metric, epoch) for i, epoch in series.finished["headline_epoch"].items()]
+
+
+def _at_epoch(trace: pd.DataFrame, metric: str, epoch: float) -> float:
+    if metric not in trace:
+        return math.nan
+    there = trace.loc[trace["epoch"] == epoch, metric]
+    return float(there.iloc[0]) if len(there) else math.nan
+
+
 def bests(series: Series, metric: str) -> list[float]:
-    """Of each finished case."""
-    return [metrics.best_of(series.traces[i].get(metric, []), metric) for i in series.finished.index]
+    """Of each finished case, of all its epochs: of the test part, chosen on what it is measured on. The initial model
+    is none of them."""
+    traces = [series.traces[i] for i in series.finished.index]
+    return [metrics.best_of(t.loc[t["epoch"] > 0, metric] if metric in t else [], metric) for t in traces]
+
+
+def on_test(cases: pd.DataFrame) -> int:
+    """In how many cases a rule watched the test part."""
+    return sum(bool(rules) for rules in cases["watched_test"] if isinstance(rules, list))
+
+
+LEVELS = ("named", "stricter", "strictest")
+
+
+def frozen(series: Series) -> list[tuple[float, float]]:
+    """The frozen targets of its data set, with the median answer to each; NaN where it is missed. Empty where there
+    are none."""
+    known = [levels for levels in series.finished["at_frozen_targets"] if isinstance(levels, dict)]
+    if not known or known[0][LEVELS[0]]["metric"] != metric_of(series):
+        return []
+    answers = {level: [math.nan if at[level]["answer_s"] is None else at[level]["answer_s"] for at in known]
+               for level in LEVELS}
+    return [(known[0][level]["value"], metrics.censored_median(answers[level])) for level in LEVELS]
 
 
 def _row(panel: Panel, series: Series, question: Question) -> Row:
@@ -249,7 +285,8 @@ def _row(panel: Panel, series: Series, question: Question) -> Row:
     return Row(
         panel=panel, series=series, target=target, n=len(done),
         not_reached=sum(math.isnan(t) for t in times),
-        metric=judged_by, best=metrics.spread(bests(series, judged_by)),
+        metric=judged_by, quality=metrics.spread(headlines(series, judged_by)),
+        best=metrics.spread(bests(series, judged_by)), frozen=frozen(series),
         median_time=metrics.censored_median(times),
         median_answer=metrics.censored_median(times_to_target(series, target, ANSWER)),
         end_time=metrics.spread(end_times(series, clock)),

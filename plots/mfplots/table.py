@@ -11,12 +11,13 @@ from mfplots.printable import one_line
 from mfplots.series import View, panel_title
 from mfplots.smallprint import machines, revisions, shared_machines
 from mfplots.style import duration, ratio_text, si
-from mfplots.summary import (ANSWER, CLOCK_NAMES, Question, Row, clock_words, contended_words,
+from mfplots.summary import (ANSWER, CLOCK_NAMES, LEVELS, Question, Row, clock_words, contended_words,
                              summarise, writes_words)
 
-HEADINGS = ("data set", "algorithm", "seeds", "status", "best RMSE [min, max]", "train",
-            "answer", "train to target", "answer to target", "speed-up at target",
+HEADINGS = ("data set", "algorithm", "seeds", "status", "test RMSE [min, max]", "best on test",
+            "train", "answer", "train to target", "answer to target", "speed-up at target",
             "speed-up of the answer")
+FROZEN_HEADINGS = ("data set", "algorithm", *(f"answer to {level}" for level in LEVELS))
 RATE_HEADINGS = ("data set", "algorithm", "first epoch", "steady epoch", "updates/s of {method}",
                  "per update", "energy", "remarks")
 Lines = list[tuple[str, ...]]
@@ -38,6 +39,8 @@ def tables(rows: Sequence[Row]) -> list[Lines]:
     """Each with its headings first: quality and times, then rates, a table for each method, whose
     updates are not those of another."""
     found = [[HEADINGS, *map(cells, rows)]]
+    if any(row.frozen for row in rows):
+        found.append([FROZEN_HEADINGS, *(frozen_cells(row, rows) for row in rows if row.frozen)])
     for method in dict.fromkeys(row.series.method for row in rows):
         own = [row for row in rows if row.series.method == method and row.throughput.n]
         if own:
@@ -54,10 +57,20 @@ def _telling(lines: Lines) -> Lines:
 
 def cells(row: Row) -> tuple[str, ...]:
     return (panel_title(row.panel), row.series.marked, str(len(row.series.cases)),
-            row.statuses, _best(row), duration(row.end_time.median), duration(row.end_answer),
+            row.statuses, _quality(row), _best(row), duration(row.end_time.median), duration(row.end_answer),
             _time(row), _answer(row),
             "baseline" if row.is_baseline else ratio_text(row.equal_quality),
             "baseline" if row.is_baseline else ratio_text(row.answer_quality))
+
+
+def frozen_cells(row: Row, rows: Sequence[Row]) -> tuple[str, ...]:
+    """Answers to the frozen targets, the first of its panel at each marked."""
+    texts = []
+    for level, (target, answer) in enumerate(row.frozen):
+        others = [other.frozen[level][1] for other in rows if other.panel is row.panel and other.frozen]
+        first = answer == min((one for one in others if not math.isnan(one)), default=math.nan)
+        texts.append(f"{target:g}: {'–' if math.isnan(answer) else duration(answer)}{' *' if first else ''}")
+    return (panel_title(row.panel), row.series.marked, *texts)
 
 
 def rate_cells(row: Row) -> tuple[str, ...]:
@@ -76,6 +89,10 @@ def explanations(rows: Sequence[Row], question: Question) -> list[str]:
     lines = ["medians over the seeds, one that misses the target being infinitely late; train: "
              f"{clock}; answer: {CLOCK_NAMES[ANSWER]}; to target: at the first evaluated point; "
              "energy: of training, to the target where there is one"]
+    lines.append("test RMSE, or the metric that is named: at the epoch that the validation part chose, or, without one, "
+                 "at the last; best on test is chosen on what it is measured on, and no result")
+    if any(row.frozen for row in rows):
+        lines.append("named, stricter, strictest: frozen targets (mfbench schema targets); * the first at each")
     lines += [_target_line(title, target) for title, target in targets]
     lines.append(f"speed-ups: over {', '.join(baselines)}, on the {clock} and of the answer"
                  if baselines else f"no speed-ups: {rows[0].baseline_problem}")
@@ -96,8 +113,12 @@ def failures(view: View) -> list[str]:
 
 
 def _best(row: Row) -> str:
+    return f"{row.best.median:{metrics.row(row.metric).format}}" if row.best.n else "–"
+
+
+def _quality(row: Row) -> str:
     """The test RMSE by itself; other metrics by their names."""
-    spread = row.best
+    spread = row.quality
     if not spread.n:
         return "–"
     metric = metrics.row(row.metric)
@@ -110,7 +131,7 @@ def _best(row: Row) -> str:
 
 
 def _time(row: Row) -> str:
-    if row.target is None or row.best.n == 0:
+    if row.target is None or row.quality.n == 0:
         return "–"
     missed = f"{row.not_reached} of {row.n} did not reach" if row.not_reached else ""
     known = "" if math.isnan(row.median_time) else duration(row.median_time)

@@ -13,7 +13,7 @@ from mfplots.errors import PlotError, hint
 from mfplots.recipes import Recipe
 from mfplots.series import Panel, Series
 from mfplots.style import duration, plain_tick, si, si_tick, time_tick
-from mfplots.summary import ANSWER, CLOCK_NAMES, bests, end_times, last, target_of, throughputs, to_the_end
+from mfplots.summary import ANSWER, CLOCK_NAMES, bests, end_times, headlines, last, target_of, throughputs, to_the_end
 
 Measure = Callable[[Series, str], list[float]]  # of each finished case, by the clock of times
 ASKED = "the clock asked for"
@@ -53,7 +53,7 @@ def _column(name: str) -> Measure:
     return lambda series, _: to_the_end(series, pd.to_numeric(series.finished[name]))
 
 
-METRICS = {  # beside final_ and best_ with the key of a metric
+METRICS = {  # beside headline_, final_ and best_ with the key of a metric
     "time": Metric("{clock}", "time", end_times),
     "s_per_epoch": Metric("{clock} of one epoch", "time", _per("epoch")),
     "s_per_iteration": Metric("{clock} of one iteration: an update for each user", "time",
@@ -83,11 +83,12 @@ def metric(name: str) -> Metric:
     if name in METRICS:
         return METRICS[name]
     start, _, key = name.partition("_")
-    if start not in ("final", "best") or not metrics.row(key):
-        raise PlotError(f'"y": unknown "{name}"{hint(name, [*METRICS, "final_test_rmse", "best_test_rmse"])}')
-    row = metrics.row(key)
-    return Metric(row.axis, "error", lambda series, _: last(series, row.key)) if start == "final" else \
-        Metric(f"best {row.axis}", "error", lambda series, _: bests(series, row.key))
+    kinds = {"headline": ("", headlines), "final": ("", last), "best": ("best ", bests)}
+    if start not in kinds or not metrics.row(key):
+        known = [*METRICS, *(f"{kind}_test_rmse" for kind in kinds)]
+        raise PlotError(f'"y": unknown "{name}"{hint(name, known)}')
+    row, (word, of) = metrics.row(key), kinds[start]
+    return Metric(f"{word}{row.axis}", "error", lambda series, _: of(series, row.key))
 
 
 def axis_label(found: Metric, recipe: Recipe) -> str:

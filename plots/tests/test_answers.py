@@ -9,7 +9,7 @@ from synthetic import Made, draw, lines, rows_of, view_of, write, write_lines
 from mfplots.figures.clocks import stack_of
 from mfplots.load import load
 from mfplots.series import make_view, methods_apart
-from mfplots.summary import Question
+from mfplots.summary import Question, summarise
 from mfplots.table import table_text
 
 FAST = ((0, 0.0, 2.0), (1, 0.1, 1.0), (2, 0.2, 0.9))
@@ -286,3 +286,39 @@ def test_the_figure_of_clocks_names_all_parts_and_what_failed(tmp_path):
     assert own["train_s"] == 2.0 and own["answer_s"] == pytest.approx(2.25)
     assert own[["load_s", "prepare_s", "transfer_s", "train_s", "evaluate_s",
                 "rest_s"]].sum() == pytest.approx(3.0)
+
+
+def test_the_headline_is_at_the_epoch_that_validation_chose(tmp_path):
+    path = write_lines(tmp_path / "1.jsonl", [
+        {**line, "validation_rmse": {0: 0.1, 1: 0.95, 2: 0.99}[line["epoch"]]} if line["type"] == "trace" else line
+        for line in lines(Made(trace=((0, 0.0, 0.5), (1, 0.1, 1.0), (2, 0.2, 0.9))))])
+    row, = summarise(make_view(load([path])), Question())
+    assert row.quality.median == 1.0, "epoch 1, and the initial model is no choice"
+    assert row.best.median == 0.9, "nor the best"
+    head, cells = table_text(make_view(load([path])), Question()).splitlines()[:2]
+    assert "test RMSE [min, max]" in head and "best on test" in head and "1.0000" in cells and "0.9000" in cells
+
+
+def test_who_watched_the_test_part_is_marked(tmp_path):
+    plateau = {"kind": "plateau", "learning_rate": 0.01, "patience": 2, "decay": 0.2, "min_delta": 0}
+    rows = rows_of(tmp_path, [Made(schedule={**plateau, "monitor": "test"}),
+                              Made("hogwild", schedule={**plateau, "monitor": "validation"})])
+    assert {label.split()[0]: "1 watched the test part" in row.statuses for label, row in rows.items()} == {
+        "sgd_serial": True, "hogwild": False}
+
+
+def test_the_first_at_each_frozen_target_is_marked(tmp_path):
+    early = ((0, 0.0, 2.0), (1, 1.0, 0.94), (2, 9.0, 0.91))
+    late = ((0, 0.0, 2.0), (1, 2.0, 0.92), (2, 3.0, 0.91))
+    never = ((0, 0.0, 2.0), (1, 0.1, 0.99))
+    cases = [Made(trace=early, dataset="ml-100k"), Made("hogwild", trace=late, dataset="ml-100k"),
+             Made("als", trace=never, dataset="ml-100k")]
+    rows = rows_of(tmp_path, cases)
+    assert [value for value, _ in rows["als"].frozen] == [0.94, 0.928, 0.915]
+    assert all(math.isnan(answer) for _, answer in rows["als"].frozen)
+    text = table_text(view_of(tmp_path, cases), Question()).split("answer to named")[1]
+    first, second, third = (next(line for line in text.splitlines() if f" {name} " in line)
+                            for name in ("sgd_serial", "hogwild", "als"))
+    assert re.search(r"0\.94: 1\.25 s \*", first) and first.count("*") == 1
+    assert second.count("*") == 2 and "*" not in third
+    assert not rows_of(tmp_path / "toy", [Made()])["sgd_serial"].frozen, "of no data set that has any"

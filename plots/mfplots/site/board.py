@@ -13,7 +13,7 @@ from mfplots.series import contended, hardware
 from mfplots.site.ceilings import Ceilings, rows_key
 from mfplots.site.gather import Damaged, Run, case_key
 from mfplots.site.groups import Group, Member, met, plain, text_of
-from mfplots.summary import (ANSWER, bests, declared_rates, end_times, metric_of, status_text,
+from mfplots.summary import (ANSWER, LEVELS, bests, declared_rates, end_times, frozen, headlines, metric_of, on_test, status_text,
                              throughputs, times_to_target)
 
 Json = dict[str, Any]
@@ -32,12 +32,16 @@ def _row(index: int, group: Group, member: Member) -> Json:
     target, _ = group.target
     metric = metric_of(series)
     train, answer = (times_to_target(series, target, clock) for clock in ("train_s", ANSWER))
-    best, at = metrics.spread(bests(series, metric)), met(series, target)
+    quality, at = metrics.spread(headlines(series, metric)), met(series, target)
+    levels = frozen(series) or [(None, None)] * len(LEVELS)
     return {**member.about, "group": index, "dataset": group.title,
             "device": member.device, "gpus": member.gpus, "seeds": len(series.cases),
             "status": status_text(series.cases), "contended": int((contended(series.cases) | contended(series.cases, "host_contended")).sum()),
-            "metric": metrics.row(metric).title, "best": plain(best.median), "best_low": plain(best.low),
-            "best_high": plain(best.high),
+            "metric": metrics.row(metric).title, "quality": plain(quality.median),
+            "low": plain(quality.low), "high": plain(quality.high),
+            "best": plain(metrics.spread(bests(series, metric)).median), "on_test": on_test(series.cases),
+            **{f"at_{level}": plain(answer) for level, (_, answer) in zip(LEVELS, levels)},
+            **{f"value_{level}": plain(value) for level, (value, _) in zip(LEVELS, levels)},
             "target": None if target is None else float(target),
             "met_epoch": at and at.epoch, "looked_before": at and at.before, "coarse": bool(at and at.coarse),
             "reached": sum(math.isfinite(t) for t in train), "finished": len(series.finished),
@@ -98,7 +102,7 @@ def case_rows(runs: Sequence[Run]) -> list[Json]:
                           "hardware": hardware(case) if isinstance(case["algorithm"], str) else text_of(None),
                           "status": case["status"],
                           "seed": plain(case["seed"]), "epochs": plain(case["epochs"]),
-                          "best": plain(case["best_test_rmse"]),
+                          "quality": plain(case["headline"]),
                           "train": plain(case["clock_train_s"]),
                           "wall": plain(case["clock_wall_s"]),
                           "begun": isinstance(case["algorithm"], str),

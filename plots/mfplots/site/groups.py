@@ -19,7 +19,7 @@ from mfplots.palette import of_algorithm, on_dark
 from mfplots.series import (SIZE_FACET, Facets, Panel, Series, canonical, contended_mark, cores_text, facet_text, gpus,
                             hardware, machine, panel_title, short_key, split_text)
 from mfplots.site.gather import Run, case_key
-from mfplots.summary import ANSWER, Question, bests, metric_of, target_of, times_to_target
+from mfplots.summary import ANSWER, Question, headlines, metric_of, target_of, times_to_target
 
 CLOCKS = ("train_s", ANSWER, "wall_s")
 PRECISIONS = ("precision", "storage", "a_storage")
@@ -204,7 +204,7 @@ def default_target(group: Group) -> tuple[Target | None, bool]:
     if named:
         (metric, value), _ = named.most_common(1)[0]
         return Target(value, metric), True
-    best = metrics.best_of([_best(m.series, group.metric) for m in group.members], group.metric)
+    best = metrics.best_of([_headline(m.series, group.metric) for m in group.members], group.metric)
     if not math.isfinite(best) or best == 0:
         return None, False
     away = PROPOSED if metrics.row(group.metric).less else -PROPOSED
@@ -263,14 +263,14 @@ def group_data(group: Group, index: int) -> Json:
 def _rank(series: Series, target: Target | None) -> tuple[float, float]:
     median = metrics.censored_median(times_to_target(series, target, ANSWER)) if target is not None else math.nan
     metric = metric_of(series)
-    best = _best(series, metric)
+    best = _headline(series, metric)
     sign = 1 if metrics.row(metric).less else -1
     return (median if math.isfinite(median) else math.inf,
             sign * best if math.isfinite(best) else math.inf)
 
 
-def _best(series: Series, metric: str) -> float:
-    return metrics.spread(bests(series, metric)).median
+def _headline(series: Series, metric: str) -> float:
+    return metrics.spread(headlines(series, metric)).median
 
 
 def _series_data(member: Member, known: Sequence[str], variant: int) -> Json:
@@ -279,7 +279,7 @@ def _series_data(member: Member, known: Sequence[str], variant: int) -> Json:
     return {**member.about, "label": member.label + contended_mark(series.cases), "variant": variant,
             "statuses": dict(Counter(series.cases["status"])),
             "seeds": [_seed_data(member, i, known) for i in done.index],
-            "best": {name: plain(_best(series, name)) for name in known},
+            "best": {name: plain(_headline(series, name)) for name in known},
             "curves": {name: _curve([series.traces[i] for i in shown], name) for name in known}}
 
 

@@ -4,7 +4,7 @@
   const spread = (value, row) => {
     const digits = mf.fixed(4);
     return row.finished < 3 || value === null ? digits(value) :
-      `${digits(value)} [${digits(row.best_low)}, ${digits(row.best_high)}]`;
+      `${digits(value)} [${digits(row.low)}, ${digits(row.high)}]`;
   };
   const marked = (value, row) => mf.duration(value) + (value !== null && row.contended ? " †" : "");
   const columns = [
@@ -18,7 +18,7 @@
         `${value} of ${row.finished}` },
     { key: "met_epoch", title: "At epoch", number: true, show: (value, row) =>
         mf.atEpoch(value, row.looked_before) },
-    { key: "best", title: "Best [min, max]", number: true, show: spread },
+    { key: "quality", title: "Quality [min, max]", number: true, show: spread },
     { key: "metric", title: "Value" },
     { key: "machine", title: "Hardware" },
     { key: "dataset", title: "Data", link: (row) => `index.html#group=${row.group}` },
@@ -30,6 +30,13 @@
     { key: "method", title: "of", filter: "Updates of" }, { key: "family", title: "Family" },
     { key: "hardware", title: "Device" }, { key: "precision", title: "Precision" },
     { key: "seeds", title: "Seeds", number: true },
+    { key: "best", title: "Best on test", number: true, show: mf.fixed(4) },
+    ...["named", "stricter", "strictest"].map((level) => ({
+      key: `at_${level}`, title: `Answer to ${level}`, number: true,
+      show: (value, row) => (row[`value_${level}`] === null ? "–" :
+        `${row[`value_${level}`]}: ${mf.duration(value)}`) })),
+    { key: "on_test", title: "Watched test", number: true, show: (value) => (value ? `${value} of them` :
+        "0") },
     { key: "contended", title: "Contended", number: true, show: (value) => (value ? `${value} †` :
         "0") },
     { key: "status", title: "Status" },

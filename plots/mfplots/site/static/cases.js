@@ -7,7 +7,7 @@
     { key: "algorithm", title: "Algorithm" }, { key: "dataset", title: "Data" },
     { key: "hardware", title: "Device" }, { key: "seed", title: "Seed", number: true },
     { key: "status", title: "Status" }, { key: "epochs", title: "Epochs", number: true },
-    { key: "best", title: "Best RMSE", number: true, show: mf.fixed(4) },
+    { key: "quality", title: "Quality", number: true, show: mf.fixed(4) },
     { key: "train", title: "Training", number: true, show: mf.duration },
     { key: "wall", title: "Wall", number: true, show: mf.duration },
     { key: "run", title: "Results" },

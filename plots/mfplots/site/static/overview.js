@@ -180,7 +180,7 @@ mf.overview = (() => {
         `${value} of ${row.seeds}` },
     { key: "epoch", title: "At epoch", number: true, show: (value, row) =>
         mf.atEpoch(value, row.met && row.met.before) },
-    { key: "best", title: "Best", number: true, show: mf.fixed(4) },
+    { key: "best", title: "Quality", number: true, show: mf.fixed(4) },
     { key: "machine", title: "Hardware" },
     mf.RUN,
   ];
