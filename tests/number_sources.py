@@ -261,8 +261,9 @@ class Files:
     # -- quality
 
     final = of_each(lambda case: case.footer["final_test_rmse"])
-    best = of_each(lambda case: case.footer["best_test_rmse"])
-    best_epoch = of_each(lambda case: case.footer["best_epoch"])
+    headline = of_each(lambda case: chosen(case)["test_rmse"])
+    best = of_each(lambda case: best_point(case)["test_rmse"])
+    best_epoch = of_each(lambda case: best_point(case)["epoch"])
     epochs = of_each(lambda case: case.footer["epochs"])
     rmse = of_each(lambda case, epoch: point(case, epoch)["test_rmse"])
     last = of_each(lambda case, column: case.trace[-1][column])  # objective, ndcg_100, ...
@@ -453,6 +454,20 @@ def point(case, epoch):
         if candidate["epoch"] == epoch:
             return candidate
     raise NumberError(f"{case.path.name}: epoch {epoch} is not evaluated")
+
+
+def chosen(case):
+    """The point of the headline: where the validation part is best, or the last."""
+    judged = [p for p in case.trace if p["epoch"] > 0 and p.get("validation_rmse") is not None]
+    return min(judged, key=lambda p: p["validation_rmse"]) if judged else case.trace[-1]
+
+
+def best_point(case):
+    """Of the best test RMSE; the initial model is none."""
+    known = [p for p in case.trace if p["epoch"] > 0 and p["test_rmse"] is not None]
+    if not known:
+        raise NumberError(f"{case.path.name}: no epoch has an RMSE")
+    return min(known, key=lambda p: p["test_rmse"])
 
 
 def at_target(case, target, key):
