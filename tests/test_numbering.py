@@ -1,5 +1,6 @@
 """What a model is worth does not depend on how users and items are numbered."""
 
+import json
 import os
 import pathlib
 import random
@@ -92,6 +93,18 @@ def test_users_without_a_history_are_counted_apart(mfbench, tmp_path, pairs):
         assert footer["cold_ranking"]["ndcg_100"] < 0.6 * trace[-1]["ndcg_100"], "they are ranked by chance"
         warm.append(trace[-1]["ndcg_100"])
     assert max(warm) - min(warm) < 0.01, warm
+
+
+def test_a_case_of_older_rules_stands_with_a_warning(mfbench, tmp_path):
+    run(mfbench, tmp_path, cut(popular_pairs()), ZERO)
+    path = next((tmp_path / "out").glob("*.jsonl"))
+    head, *rest = path.read_text().splitlines()
+    head = json.loads(head)
+    del head["ranking"]["users_without_history"]
+    path.write_text("\n".join([json.dumps(head), *rest, ""]))
+    again = mfbench("run", "s.json", "--out", "out", cwd=tmp_path, code=0)
+    assert f"{path.name}: stands, but was ranked by older rules" in again.stderr and "0 run now" in again.stdout
+    assert again.stderr.count("older rules") == 1
 
 
 def test_a_search_does_not_choose_a_dead_model(mfbench, tmp_path):

@@ -21,6 +21,16 @@ bool is_of(const ResultFile& file, const Case& item, const std::string& path) {
   return false;
 }
 
+// Older files have other rules for equal scores and for users without a history.
+void warn_of_old_ranking(const ResultFile& file, const std::string& path) {
+  const Json& ranking = value_at(file.header, {"ranking"});
+  if (!ranking.is_object() || ranking.contains("users_without_history")) return;
+  warn(
+      "{}: stands, but was ranked by older rules: of equal scores the smaller item first, users "
+      "without a history among the others; --rerun ranks it as the others",
+      path);
+}
+
 // Of a skipped case, which has measured nothing: each run of the spec would leave one more.
 bool holds_nothing(const std::string& path) {
   const auto file = read_result_file(path);
@@ -49,6 +59,7 @@ std::optional<ResultFile> standing_result(const std::string& path, const Case& i
   if (!status || status == Status::interrupted || status == Status::skipped) return std::nullopt;
   if (options.retry && is_failure(*status)) return std::nullopt;
   if (!is_of(*file, item, path)) return std::nullopt;
+  warn_of_old_ranking(*file, path);
   return file;
 }
 

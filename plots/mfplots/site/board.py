@@ -111,11 +111,11 @@ def case_rows(runs: Sequence[Run]) -> list[Json]:
 
 
 def _why(case: pd.Series) -> str:
-    """Why a case ended, and what makes its times doubtful."""
+    """Why a case ended, and what makes its numbers doubtful."""
     reason = case["stop_reason"] if isinstance(case["stop_reason"], str) else ""
     if not reason and case["status"] == "missing":
         return "listed in spec.json, not begun"
-    shared = [why for key in ("contended_by", "host_contended_by")
+    shared = [why for key in ("contended_by", "host_contended_by", "warnings")
               for why in (case[key] if isinstance(case[key], list) else [])]
     return "; ".join(map(str, filter(None, [reason, *shared])))
 
