@@ -12,10 +12,20 @@ SHOWN = ("mfbench", "git_sha", "git_dirty", "build_type", "host", "cpu", "cores"
 
 
 def provenance(view: View) -> list[str]:
-    """One line each for cases, revision and machine of the view's cases, clocks that moved, and
-    machines that were shared."""
+    """One line each for cases, revision and machine of the view's cases, clocks that moved, machines
+    that were shared, and test parts that were watched."""
     return [_ids(view.cases), revisions(view.cases), machines(view.cases),
-            *moved_clocks(view.cases), *shared_machines(view.cases)]
+            *moved_clocks(view.cases), *shared_machines(view.cases), *watched_tests(view.cases)]
+
+
+def watched_tests(cases: pd.DataFrame) -> list[str]:
+    """One line where a rule of a case watched the test part; else none."""
+    rules = [said if isinstance(said, list) else [] for said in cases["watched_test"]]
+    if not (count := sum(map(bool, rules))):
+        return []
+    names = _distinct(name for name, said in zip(cases["algorithm"], rules) if said)
+    return [f"test part watched in {count} of {len(cases)} cases by {', '.join(sorted(set().union(*rules)))}: "
+            f"{', '.join(names)}"]
 
 
 def moved_clocks(cases: pd.DataFrame) -> list[str]:

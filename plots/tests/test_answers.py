@@ -9,6 +9,7 @@ from synthetic import Made, draw, lines, rows_of, view_of, write, write_lines
 from mfplots.figures.clocks import stack_of
 from mfplots.load import load
 from mfplots.series import make_view, methods_apart
+from mfplots.smallprint import provenance
 from mfplots.summary import Question, summarise
 from mfplots.table import table_text
 
@@ -305,6 +306,8 @@ def test_who_watched_the_test_part_is_marked(tmp_path):
                               Made("hogwild", schedule={**plateau, "monitor": "validation"})])
     assert {label.split()[0]: "1 watched the test part" in row.statuses for label, row in rows.items()} == {
         "sgd_serial": True, "hogwild": False}
+    view = make_view(load([tmp_path]))
+    assert "test part watched in 1 of 2 cases by schedule: sgd_serial" in provenance(view)
 
 
 def test_the_first_at_each_frozen_target_is_marked(tmp_path):
