@@ -468,6 +468,21 @@ def test_a_library_of_ones_own_is_one_folder(mfbench, fakes, own):
     assert plain[1][-1]["test_rmse"] > damped[1][-1]["test_rmse"]
 
 
+def test_warm_up_is_the_start_of_a_peer_and_no_part_of_its_answer(mfbench, fakes, own):
+    """Of the guide's adapter with 1.5 s of it: they are on the start, which is in no answer."""
+    pytest.importorskip("numpy")
+    entry = {"name": "peer", "library": "item_means"}
+    ((header, _, _, _),) = run(mfbench, fakes, spec([entry]), code=0)
+    assert header["facts"]["warm_up_s"] is None, "it has none"
+    adapter = own / "adapter.py"
+    warm = "    def warm_up(self):\n        import time\n        time.sleep(1.5)\n\n    def convert"
+    adapter.write_text(adapter.read_text().replace("    def convert", warm))
+    ((header, _, footer, _),) = run(mfbench, fakes, spec([entry]), "--rerun", code=0)
+    clocks = footer["clocks"]
+    assert header["facts"]["warm_up_s"] >= 1.5 and clocks["start_s"] >= 1.5
+    assert clocks["prepare_s"] + clocks["transfer_s"] + clocks["train_s"] < 1.5
+
+
 WRONG = {
     "no JSON": (lambda form: "{", "not valid JSON"),
     "another key": (lambda form: form | {"sumary": "x"}, ': $.sumary: unknown key, did you mean "summary"?'),

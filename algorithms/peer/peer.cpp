@@ -93,6 +93,7 @@ class Peer : public Algorithm, public Foreign {
             {"network_why", session_->process().network_why()},
             {"data_in_memory", files_->in_memory()},
             {"data_bytes", files_->bytes()},
+            {"warm_up_s", or_null(hello_.warm_up_s)},
             {"convert_s", converted_s_},
             {"memory_limit_bytes", memory_limit_bytes_}};
   }

@@ -143,6 +143,9 @@ Hello Session::hello() {
     out.version = reader.name("version").substr(0, 100);
     out.each_epoch = reader.boolean("each_epoch", true);
     out.starts_from = reader.choice("starts_from", "library", {"library", "mfbench"});
+    if (const Json* seconds = reader.find("warm_up_s"); seconds && !seconds->is_null()) {
+      out.warm_up_s = reader.number("warm_up_s", 0, 0, 1e9);
+    }
     if (const Json* build = reader.find("build")) out.build = *build;
     if (out.build.is_null()) out.build = Json::object();
     if (!out.build.is_object() || out.build.dump().size() > kLongestBuild) {

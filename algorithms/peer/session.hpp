@@ -23,7 +23,9 @@ struct Hello {
   std::string version;
   bool each_epoch = false;
   std::string starts_from;  // "mfbench", "library": whose initial factors
-  Json build;               // facts such as its instruction sets and threads
+  // That its start has warmed up for, by its own clock; nothing: it has not.
+  std::optional<double> warm_up_s;
+  Json build;  // facts such as its instruction sets and threads
 };
 
 class Session {

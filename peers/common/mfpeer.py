@@ -5,6 +5,8 @@ An adapter is a class with some of
     each_epoch = True        # or False: train(k) runs k epochs from the start
     starts_from = "mfbench"  # or "library": whose initial factors
     def describe(self)       # -> (version, {facts about the build})
+    def warm_up(self)        # may be left out: what the first call of a process pays (a device's context,
+                             # libraries and kernels that load late), on data of its own; it is its start
     def convert(self, task)  # makes the library's own format
     def train(self, epoch, learning_rate)
                              # trains epoch number `epoch` (each_epoch), or all up to it; its time is
@@ -135,6 +137,15 @@ def own_error(adapter):
     return {} if rmse is None else {"rmse": rmse if math.isfinite(rmse) else None}
 
 
+def seconds_of_warm_up(adapter):
+    """Null where there is none. Before "hello": so it is on the clock of the start, as ours is."""
+    if not hasattr(adapter, "warm_up"):
+        return None
+    start = time.perf_counter()
+    adapter.warm_up()
+    return time.perf_counter() - start
+
+
 def converse(channel, adapter, task):
     start = time.perf_counter()
     adapter.convert(task)
@@ -163,10 +174,11 @@ def run(library, make_adapter):
     task = Task(sys.argv[1])
     try:
         adapter = make_adapter(task)
+        warm_up_s = seconds_of_warm_up(adapter)
         version, build = adapter.describe()
         build = {"python": sys.version.split()[0], "numpy": numpy.__version__, "cpu": cpu_facts(), **build}
         channel.send("hello", protocol=PROTOCOL, library=library, version=str(version),
-                     each_epoch=adapter.each_epoch, starts_from=adapter.starts_from, build=build)
+                     each_epoch=adapter.each_epoch, starts_from=adapter.starts_from, warm_up_s=warm_up_s, build=build)
         converse(channel, adapter, task)
     except Unsupported as error:
         channel.send("error", kind="unsupported", message=str(error)[:400])

@@ -6,6 +6,10 @@ The library gives an observed pair the confidence that stands in its matrix, whe
 """
 
 import mfpeer
+import numpy
+
+# Of the data that it warms up on.
+WARM_USERS, WARM_ITEMS = 32, 16
 
 
 def load_rmm():
@@ -48,8 +52,18 @@ class Als:
                 "random_state": task.seed}
         if not cuda:
             keys |= {"use_native": True, "use_cg": params["solver"] == "cg", "num_threads": task.threads}
-        self.als = implicit.als.AlternatingLeastSquares(use_gpu=cuda, **keys)
+        self.make = lambda: implicit.als.AlternatingLeastSquares(use_gpu=cuda, **keys)
+        self.als = self.make()
         self.cuda = cuda
+
+    def warm_up(self):
+        """An iteration on half of all pairs, of a model of its own: the context, cuBLAS, kernels, threads."""
+        import scipy.sparse
+        pairs = (numpy.indices((WARM_USERS, WARM_ITEMS)).sum(0) % 2).astype(numpy.float32)
+        toy = self.make()
+        toy.fit(scipy.sparse.csr_matrix(pairs), show_progress=False)
+        if self.cuda:
+            toy.user_factors.to_numpy()
 
     def describe(self):
         return self.library.__version__, {"cuda_extension": bool(self.library.gpu.HAS_CUDA),

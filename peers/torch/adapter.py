@@ -6,9 +6,13 @@ rate with sgd, and does not care with adam.
 """
 
 import time
+import types
 
 import mfpeer
 import numpy
+
+# Of the data that it warms up on: large enough for every kernel, small enough for no time.
+WARM_USERS, WARM_ITEMS = 32, 16
 
 
 class Sgd:
@@ -21,16 +25,20 @@ class Sgd:
         if self.params["device"] == "cuda" and not torch.cuda.is_available():
             raise mfpeer.Unsupported("PyTorch finds no CUDA device")
         torch.set_num_threads(task.threads)
-        torch.manual_seed(task.seed)
         self.device = torch.device(self.params["device"])
-        self.load_all()
 
-    def load_all(self):
-        """What PyTorch imports at the first optimizer takes seconds, and is its start, not an answer's time."""
-        one = self.torch.zeros(1, 1, device=self.device, requires_grad=True)
-        step = self.make_optimizer([one])
-        one.sum().backward()
-        step.step()
+    def warm_up(self):
+        """An epoch on a rating of each pair: what PyTorch imports at its first optimizer, the context, the kernels."""
+        user, item = (ids.ravel() for ids in numpy.indices((WARM_USERS, WARM_ITEMS)))
+        toy = {"n_users": WARM_USERS, "n_items": WARM_ITEMS, "user": user, "item": item, "value": user % 5 + 1.0}
+        toy |= {f"initial_{name}": numpy.full((rows, self.task.factors), 0.1)
+                for name, rows in (("p", WARM_USERS), ("q", WARM_ITEMS))}
+        self.convert(types.SimpleNamespace(**toy, model=self.task.model))
+        self.train(1, 0.0)
+        self.model()
+        if self.device.type == "cuda":
+            self.torch.cuda.reset_peak_memory_stats()
+        self.torch.manual_seed(self.task.seed)  # the numbers of the case begin here
 
     def make_optimizer(self, tables):
         make = self.torch.optim.Adam if self.params["optimizer"] == "adam" else self.torch.optim.SGD
