@@ -74,7 +74,8 @@ constexpr std::int64_t survivors(std::int64_t trials, std::int64_t eta) {
   return (trials + eta - 1) / eta;
 }
 
-// Runs of a study at most: all its rungs.
+// Runs of a study in all its rungs; trials that are trained on after these come beside
+// (study_choice.hpp).
 std::int64_t count_runs(std::int64_t trials, std::int64_t eta, std::size_t rungs);
 
 // The names of those of `values` that lie within 5 % of an end of their range which the parameter
