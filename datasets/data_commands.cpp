@@ -33,8 +33,10 @@ std::string scale_text(const std::optional<RatingScale>& scale) {
 // here: its files are in a data folder; cached: only a cache file is; fetch: `data fetch` brings
 // it; on request: see its origin.
 std::string state_of(const CatalogEntry& entry) {
-  const bool here = std::any_of(entry.whole.begin(), entry.whole.end(),
-                                [&](const auto& file) { return find_data_file(entry, file); });
+  const bool here = std::ranges::any_of(entry.whole, [&](const auto& files) {
+    return std::ranges::all_of(
+        files, [&](const auto& one) { return find_data_file(entry, one).has_value(); });
+  });
   if (here) return "here";
   DatasetRequest request;
   request.name = entry.name;

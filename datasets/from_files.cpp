@@ -159,7 +159,10 @@ class SourceReader {
     const auto start = Clock::now();
     JoinedParts joined = join_parts(parts, threads_, source_.name);
     data_.ratings = std::move(joined.ratings);
-    data_.parts = std::move(joined.labels);
+    const Part first = source_.files.front().part;
+    const bool one_part = std::ranges::all_of(
+        source_.files, [&](const SourceFile& file) { return file.part == first; });
+    if (!one_part) data_.parts = std::move(joined.labels);
     data_.load.matrix += seconds_since(start);
   }
 

@@ -40,14 +40,11 @@ SourceFile catalog_source(const CatalogFile& file, const std::string& path, Part
 // Names of the files that make up what is asked for; any one of the lists will do.
 std::vector<std::vector<std::string>> catalog_choices(const CatalogEntry& entry,
                                                       const std::string& given) {
-  std::vector<std::vector<std::string>> choices;
-  if (given.empty()) {
-    for (const auto& name : entry.whole) choices.push_back({name});
-    return choices;
-  }
+  if (given.empty()) return entry.whole;
   const GivenSplit& split = find_given_split(entry, given);
   if (split.probe.empty()) return {{split.train, split.test}};
-  for (const auto& name : entry.whole) choices.push_back({name, split.probe});
+  std::vector<std::vector<std::string>> choices = entry.whole;
+  for (auto& names : choices) names.push_back(split.probe);
   return choices;
 }
 
@@ -63,9 +60,9 @@ Source catalog_source_of(const CatalogEntry& entry, const DatasetRequest& reques
   const bool probe =
       !request.given.empty() && !find_given_split(entry, request.given).probe.empty();
   for (std::size_t i = 0; i < names.size(); ++i) {
-    const Part part = i == 0 ? kTrain : kTest;
+    const Part part = i == 0 || request.given.empty() ? kTrain : kTest;
     const SourceFile file = catalog_source(find_catalog_file(entry, names[i]), paths[i], part);
-    if (probe && i == 1) {
+    if (probe && i + 1 == names.size()) {
       source.probe = file;
     } else {
       source.files.push_back(file);
@@ -269,7 +266,10 @@ std::optional<std::string> why_no_rating_scale(const DatasetRequest& request) {
     if (synthetic::find_profile(request.like).values == synthetic::Values::ratings) return {};
     return "its values are counts or pairs, without a scale";
   }
-  if (catalog_entry_or_null(request.name) != nullptr) return {};
+  if (const CatalogEntry* entry = catalog_entry_or_null(request.name)) {
+    if (entry->scale) return {};
+    return "its values are counts or pairs, without a scale";
+  }
   if (!request.name.empty()) {
     if (read_cache_head(cache_path(request)).info.scale) return {};
     return "it was imported without one; import it again with --rating-scale";

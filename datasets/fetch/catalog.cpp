@@ -41,16 +41,24 @@ Form<GivenSplit> split_form() {
       });
 }
 
+bool are_names(const Json& list) {
+  return list.is_array() && !list.empty() &&
+         std::all_of(list.begin(), list.end(), [](auto& one) { return one.is_string(); });
+}
+
 void read_whole(JsonReader& reader, CatalogEntry& entry) {
   const Json& list = reader.require("whole");
-  const bool names =
-      list.is_array() && !list.empty() &&
-      std::all_of(list.begin(), list.end(), [](auto& one) { return one.is_string(); });
-  if (!names) {
-    fail(ErrorKind::usage, "{}: found {}, expected a list of names of files", reader.path("whole"),
-         describe(list));
+  const bool choices = list.is_array() && !list.empty() &&
+                       std::all_of(list.begin(), list.end(),
+                                   [](auto& one) { return one.is_string() || are_names(one); });
+  if (!choices) {
+    fail(ErrorKind::usage, "{}: found {}, expected a list of names of files, or of lists of them",
+         reader.path("whole"), describe(list));
   }
-  list.get_to(entry.whole);
+  for (const Json& one : list) {
+    entry.whole.push_back(one.is_string() ? std::vector{one.get<std::string>()}
+                                          : one.get<std::vector<std::string>>());
+  }
 }
 
 Form<CatalogEntry> entry_form() {
@@ -72,7 +80,6 @@ Form<CatalogEntry> entry_form() {
       .boolean("counts_verified", &Entry::counts_verified, "")
       .choice("duplicates", &Entry::duplicates, kDuplicatePolicyNames.all(), "error", "")
       .object("scale", &Entry::scale, rating_scale_form(), "")
-      .required()
       .list("files", &Entry::files, file_form(), "")
       .required()
       .field({"whole", "", nullptr, nullptr}, read_whole)
@@ -82,7 +89,9 @@ Form<CatalogEntry> entry_form() {
 
 // Every file that is spoken of must be described.
 void check_references(const CatalogEntry& entry) {
-  for (const auto& name : entry.whole) find_catalog_file(entry, name);
+  for (const auto& names : entry.whole) {
+    for (const auto& name : names) find_catalog_file(entry, name);
+  }
   for (const auto& split : entry.splits) {
     for (const auto& name : {split.train, split.test, split.probe}) {
       if (!name.empty()) find_catalog_file(entry, name);

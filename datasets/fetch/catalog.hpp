@@ -29,9 +29,10 @@ struct CatalogEntry {
   std::string name, title, origin, url, licence, citation;
   bool redistributable = false;
   std::vector<CatalogFile> files;
-  std::vector<std::string> whole;  // names of files that hold the whole set, the preferred first
+  // Names of files that hold the whole set, one or several that do together; the preferred first.
+  std::vector<std::vector<std::string>> whole;
   std::vector<GivenSplit> splits;
-  RatingScale scale;
+  std::optional<RatingScale> scale;                // none: counts or observed pairs
   std::int64_t n_users = 0, n_items = 0, nnz = 0;  // users and items that occur in a rating
   bool counts_verified = false;  // recomputed from the files; otherwise quoted from the literature
   std::string duplicates = "error";

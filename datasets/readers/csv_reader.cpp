@@ -34,7 +34,7 @@ Role role_of(std::string_view name) {
       {"item", "itemid", "iid", "movie", "movieid", "product", "productid", "track", "trackid",
        "song", "songid", "artist", "artistid", "book", "bookid", "anime", "animeid", "joke",
        "jokeid"},
-      {"rating", "score", "stars", "value"}};
+      {"rating", "score", "stars", "value", "weight", "plays"}};
   const std::string wanted = normal(name);
   for (std::size_t role = 0; role < names.size(); ++role) {
     if (std::find(names[role].begin(), names[role].end(), wanted) != names[role].end()) {

@@ -1,4 +1,5 @@
-// One rating a line, columns between separators, no header: movielens-tab, double-colon, triples.
+// One rating a line, columns between separators, no header: movielens-tab, double-colon, triples,
+// and pairs, which have no rating.
 #include <string>
 #include <string_view>
 
@@ -12,6 +13,7 @@ struct Tab {
   static constexpr std::string_view kText = "\t";
   static constexpr const char* kShown = "<tab>";
   static constexpr bool kOptionalTime = true;
+  static constexpr bool kRating = true;
   static void skip_margin(const char*&) {}
   static bool read(const char*& p) { return *p == '\t' && (++p, true); }
   static bool at(const char* p) { return *p == '\t'; }
@@ -21,6 +23,7 @@ struct DoubleColon {
   static constexpr std::string_view kText = "::";
   static constexpr const char* kShown = "::";
   static constexpr bool kOptionalTime = true;
+  static constexpr bool kRating = true;
   static void skip_margin(const char*&) {}
   static bool read(const char*& p) { return at(p) && (p += 2, true); }
   static bool at(const char* p) { return *p == ':' && p[1] == ':'; }
@@ -31,6 +34,7 @@ struct Blanks {
   static constexpr std::string_view kText = " ";
   static constexpr const char* kShown = " ";
   static constexpr bool kOptionalTime = false;
+  static constexpr bool kRating = true;
   static void skip_margin(const char*& p) {
     const char* q = p;
     while (is_blank(*q)) ++q;
@@ -42,6 +46,11 @@ struct Blanks {
     return p != begin && !at_line_end(p);
   }
   static bool at(const char* p) { return is_blank(*p); }
+};
+
+// The same of observed pairs: user and item only, of the value 1.
+struct BlanksOfPairs : Blanks {
+  static constexpr bool kRating = false;
 };
 
 template <class Separator>
@@ -67,6 +76,7 @@ class Delimited : public LineFormat {
     }
     has_time_ = Separator::kOptionalTime && separators >= 3;
     for (const char* column : {"user", "item", "rating", "time"}) {
+      if (*column == 'r' && !Separator::kRating) break;
       if (*column == 't' && !has_time_) break;
       line_ += (line_.empty() ? "" : Separator::kShown) + std::string(column);
     }
@@ -84,9 +94,12 @@ class Delimited : public LineFormat {
     field = p;
     const std::int32_t item = kNames && named_.items ? name(p, out.names->items, "item")
                                                      : read_id(p, "item", kNamesAdvice);
-    separator(p, field);
-    field = p;
-    const float value = read_rating(p, scale_);
+    float value = 1;
+    if constexpr (Separator::kRating) {
+      separator(p, field);
+      field = p;
+      value = read_rating(p, scale_);
+    }
     if (has_time_) {
       separator(p, field);
       field = p;
@@ -185,6 +198,14 @@ RawRatings read_double_colon(const Text& text, const ScaleCheck& scale,
 
 RawRatings read_triples(const Text& text, const ScaleCheck& scale, const ParseOptions& options) {
   return read_delimited<Blanks>(text, scale, options);
+}
+
+RawRatings read_pairs(const Text& text, const ScaleCheck& scale, const ParseOptions& options) {
+  if (!scale.accepts(1)) {
+    fail_in_file(text.path, "observed pairs, of the value 1", scale.describe(),
+                 "leave rating_scale out");
+  }
+  return read_delimited<BlanksOfPairs>(text, scale, options);
 }
 
 }  // namespace mf

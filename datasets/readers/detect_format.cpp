@@ -80,6 +80,7 @@ std::string by_first_line(std::string_view line) {
   }
   const auto words = words_between_blanks(line);
   if (words.size() == 3 && (starts_with_ids(words) || is_rating(words))) return "triples";
+  if (words.size() == 2 && starts_with_ids(words)) return "pairs";
   // A header: names, several columns.
   if (const std::size_t separator = line.find_first_of(",;\t"); separator != line.npos) {
     if (!is_number(line.substr(0, separator))) return "csv";

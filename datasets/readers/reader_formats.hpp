@@ -17,6 +17,7 @@ RawRatings read_movielens_tab(const Text& text, const ScaleCheck& scale,
 RawRatings read_double_colon(const Text& text, const ScaleCheck& scale,
                              const ParseOptions& options);
 RawRatings read_triples(const Text& text, const ScaleCheck& scale, const ParseOptions& options);
+RawRatings read_pairs(const Text& text, const ScaleCheck& scale, const ParseOptions& options);
 RawRatings read_csv(const Text& text, const ScaleCheck& scale, const ParseOptions& options);
 RawRatings read_netflix(const Text& text, const ScaleCheck& scale, const ParseOptions& options);
 RawRatings read_kddcup(const Text& text, const ScaleCheck& scale, const ParseOptions& options);

@@ -25,8 +25,8 @@ struct ReadOptions {
 };
 
 struct ReaderFormat {
-  std::string
-      name;  // movielens-tab, double-colon, csv, triples, netflix, kddcup, matrix-market, npz, npy
+  // movielens-tab, double-colon, csv, triples, pairs, netflix, kddcup, matrix-market, npz, npy
+  std::string name;
   std::string help;  // one line: what a line looks like
 };
 const std::vector<ReaderFormat>& reader_formats();

@@ -28,8 +28,12 @@ TEST(Catalog, EveryEntryIsComplete) {
     EXPECT_FALSE(entry.origin.empty());
     EXPECT_FALSE(entry.licence.empty());
     EXPECT_FALSE(entry.citation.empty());
-    EXPECT_LT(entry.scale.min, entry.scale.max);
-    EXPECT_GT(entry.scale.step, 0);
+    const bool implicit = entry.name == "gowalla" || entry.name == "lastfm-2k";
+    EXPECT_EQ(entry.scale.has_value(), !implicit);
+    if (entry.scale) {
+      EXPECT_LT(entry.scale->min, entry.scale->max);
+      EXPECT_GT(entry.scale->step, 0);
+    }
     for (const auto& file : entry.files) {
       EXPECT_TRUE(formats.contains(file.format)) << file.format;
     }
@@ -43,7 +47,7 @@ TEST(Catalog, OnlyMovieTweetingsMayBePassedOn) {
 }
 
 TEST(Catalog, WithoutPublicDownloadTheOriginSaysHow) {
-  for (const char* name : {"netflix", "yahoomusic"}) {
+  for (const char* name : {"netflix", "yahoomusic", "gowalla"}) {
     const CatalogEntry& entry = find_catalog_entry(name);
     EXPECT_TRUE(entry.url.empty());
     EXPECT_HAS(entry.origin, "no ");
@@ -125,6 +129,8 @@ TEST(ParseCatalog, NamesAreTexts) {
   };
   EXPECT_HAS(error(R"("whole": [1])"), "$.datasets[0].whole: found the list [1], expected");
   EXPECT_HAS(error(R"("whole": "a")"), "$.datasets[0].whole: found the string");
+  EXPECT_HAS(error(R"("whole": [["a", 1]])"), "$.datasets[0].whole: found the list [[\"a\",1]]");
+  EXPECT_HAS(error(R"("whole": [["a", "b"]])"), "unknown file of x \"b\"");
 }
 
 }  // namespace

@@ -277,6 +277,22 @@ TEST_F(Malformed, TimesAreChecked) {
   EXPECT_HAS(error("1:\n2,3,soon\n", "netflix"), "bad:2:5: found 'soon', expected a date");
 }
 
+TEST_F(Malformed, PairsHaveTwoColumns) {
+  EXPECT_HAS(error("1 2\n3\n", "pairs"),
+             "bad:2:2: found the end of the line, expected another column (user item)");
+  EXPECT_HAS(error("1 2\n3 4 5\n", "pairs"),
+             "bad:2:4: found another column, expected the end of the line (user item)");
+  EXPECT_HAS(error("1 2\n3 4.5\n", "pairs"), "bad:2:3: found '4.5'");
+  EXPECT_HAS(error("1 2\n3 x\n", "pairs"), "bad:2:3: found 'x', expected an item id (an integer");
+  EXPECT_HAS(error("1 2\n\n3 4\n", "pairs"), "bad:2");
+  test::write_file(folder_ / "pairs", "1 2\n");
+  ReadOptions scaled = test::options_of("pairs");
+  scaled.scale = RatingScale{2, 5, 1};
+  EXPECT_HAS(test::error_of([&] { read_ratings(folder_ / "pairs", scaled); }).what(),
+             "pairs: found observed pairs, of the value 1, expected a rating from 2 to 5 in steps "
+             "of 1; leave rating_scale out");
+}
+
 TEST_F(Malformed, CsvHeaders) {
   EXPECT_HAS(error("1,2,3\n1,2,3\n", "csv"),
              "bad:1:1: found the header '1,2,3', expected a header with a column for the user");

@@ -148,8 +148,9 @@ TEST_F(Readers, FormatsAreListed) {
     names.insert(format.name);
     EXPECT_FALSE(format.help.empty());
   }
-  EXPECT_EQ(names, (std::set<std::string>{"movielens-tab", "double-colon", "csv", "triples",
-                                          "netflix", "kddcup", "matrix-market", "npz", "npy"}));
+  EXPECT_EQ(names,
+            (std::set<std::string>{"movielens-tab", "double-colon", "csv", "triples", "pairs",
+                                   "netflix", "kddcup", "matrix-market", "npz", "npy"}));
 }
 
 TEST_F(Readers, TheTimeIsOptional) {
@@ -170,6 +171,18 @@ TEST_F(Readers, TriplesMayBeSeparatedByAnyBlanks) {
   test::expect_same(read("  1 \t 2   3.5  \n4\t5\t-1 \t\r\n", "triples"),
                     {{1, 2, 3.5F}, {4, 5, -1}});
   test::expect_same(read(" 1 2\t3.5\n4 5 -1\n"), {{1, 2, 3.5F}, {4, 5, -1}});
+}
+
+TEST_F(Readers, ObservedPairsHaveTheValueOne) {
+  const test::RatingList expected = {{0, 2, 1}, {4, 0, 1}};
+  for (const char* format : {"auto", "pairs"}) {
+    test::expect_same(read("0\t2\n4\t0\n", format), expected);
+    test::expect_same(read(" 0 \t2  \r\n4 0", format), expected);
+  }
+  const std::string path = test::fresh_file(folder_, "bob 2\nann 1\n");
+  const RawRatings named = read_ratings(path, test::options_of("pairs"));
+  EXPECT_EQ(named.user_names[named.users[0]], "bob");
+  EXPECT_EQ(named.values[1], 1);
 }
 
 TEST_F(Readers, NumbersAreRoundedAsTheStandardLibraryDoes) {
