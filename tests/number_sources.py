@@ -316,6 +316,9 @@ class Files:
     epoch_s = of_each(lambda case: case.trace[-1]["train_s"] / case.trace[-1]["epoch"])
     device_epoch_s = of_each(lambda case: case.trace[-1]["train_device_s"] / case.trace[-1]["epoch"])
     rate = of_each(lambda case: case.trace[-1]["updates"] / case.trace[-1]["train_s"])
+    # The median time of one evaluation; the first, which also sets up, is none.
+    evaluation_s = of_each(lambda case: statistics.median(
+        after["evaluate_s"] - before["evaluate_s"] for before, after in zip(case.trace, case.trace[1:])))
     # prepare + transfer + training time to the end, with what an earlier case had done of them
     answer_end = of_each(lambda case: before_training(case) + point(case, None)["train_s"])
 

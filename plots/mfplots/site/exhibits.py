@@ -13,7 +13,7 @@ _PART = re.compile(r"^\*\*(Published|Measured|Verdict)([^*]*)\*\*\s*", re.M)
 _COMMAND = re.compile(r"^    \./dev reproduce (\S+)", re.M)
 # The first that the words of a verdict begin with.
 VERDICTS = ("holds in part", "holds", "does not hold", "not comparable", "cannot be told",
-            "not reproduced")
+            "not reproduced", "to be measured")
 OTHER = "a finding"  # of a question that is no claim to hold
 
 
