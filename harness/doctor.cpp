@@ -131,17 +131,6 @@ Json links_json(const std::vector<DeviceInfo>& devices) {
   return links;
 }
 
-Json host_speed_json() {
-  const HostSpeed speed = measure_host_speed();
-  Json latencies = Json::array();
-  for (const LoadLatency& one : speed.latencies) {
-    latencies.push_back({{"bytes", one.bytes}, {"seconds", one.seconds}});
-  }
-  return {{"clock_hz", speed.clock_hz},
-          {"load_latency", latencies},
-          {"copy_bytes_s", speed.copy_bytes_s}};
-}
-
 // "3.4 GHz; a load waits 5.1 ns in 1.0 MiB, 120 ns in 256.0 MiB; copies 22 GB/s"
 std::string host_speed_text(const Json& speed) {
   std::vector<std::string> waits;
@@ -194,7 +183,7 @@ Json doctor_json() {
           {"device", device ? device_text(*device) : "none: " + why},
           {"more_devices", more},
           {"device_links", links_json(all)},
-          {"host_speed", host_speed_json()},
+          {"host_speed", to_json(measure_host_speed())},
           {"available_memory_bytes", memory.available.bytes},
           {"available_memory_by", memory.available.by},
           {"memory_limit_bytes", memory.total.bytes},

@@ -44,6 +44,8 @@ import re
 from number_sources import ROOT, Files, NumberError, Seeds, common, high, low, mean, median
 
 # Not the digits of words: fp16, ml-100k, table4, 1e-5, H200. A minus that joins words is none.
+# Behind a number that is of contended cases; a line of the page says what it means.
+MARK = "†"
 NUMBER = re.compile(
     r"(?<![\w.])(?<!\de-)"
     r"(?:(?<![\w\])-])-(?=[\d.]))?"
@@ -76,6 +78,12 @@ def evaluate(expression, files):
     if not isinstance(value, (int, float)):
         raise NumberError(f"{expression} is {value!r}, not a number")
     return value
+
+
+def evaluate_and_watch(expression, files):
+    """(the value, whether it is a time of contended cases)"""
+    files.contended = False
+    return evaluate(expression, files), files.contended
 
 
 def value_of(text):
@@ -127,6 +135,7 @@ class Number:
     value: float
     line: Line
     from_: str
+    contended: bool  # it is a time, and a case behind it shared its machine
 
     @property
     def is_right(self):
@@ -162,7 +171,7 @@ def sections_of(text):
 
 def words_of(text):
     """By these a paragraph is found: numbers may change."""
-    return " ".join(re.sub(r"[\d.,]*\d", "0", text).split())
+    return " ".join(re.sub(rf"[\d.,]*\d{MARK}?", "0", text).split())
 
 
 def paragraph(sections, heading, words):
@@ -302,6 +311,22 @@ def check(block, root=ROOT):
     ]
 
 
+def marks_of(sources, root=ROOT):
+    """What is wrong with the marks of a page: each number of contended cases has one, no other has."""
+    text = sources.with_suffix(".md").read_text(encoding="utf-8")
+    numbers = [number for block in blocks_of(sources, root)[0] for number in numbers_of(block, root)[0]]
+    due = {number.page_at + len(number.printed): number for number in numbers if number.contended}
+    marked = {found.start() for found in re.finditer(rf"(?<=\d){MARK}", text)}
+    page = sources.with_suffix(".md").relative_to(root)
+    problems = [f"{page}: {number.printed} ({number.from_}) is of contended cases, and has no {MARK} behind it"
+                for at, number in due.items() if at not in marked]
+    problems += [f"{page}: ...{text[max(0, at - 30):at + 1]}: no case behind it is contended, or none is known"
+                 for at in sorted(marked - due.keys())]
+    if due and not re.search(rf"(?m)^{MARK}: .*contended", text):
+        problems.append(f"{page}: no line that begins with '{MARK}: ' says what the mark means")
+    return problems
+
+
 def numbers_of(block, root=ROOT):
     """(the numbers that the lines of a block compute, why others cannot be)."""
     try:
@@ -323,7 +348,8 @@ def numbers_of(block, root=ROOT):
                 for word, expression, at in zip(left, expressions, places(left, line)):
                     first = place_of(word, texts, first, line.text) + 1
                     start = block.text_at + tokens[first - 1][1]
-                    numbers.append(Number(word, start, at, evaluate(expression, files), line, expression))
+                    value, contended = evaluate_and_watch(expression, files)
+                    numbers.append(Number(word, start, at, value, line, expression, contended))
         except NumberError as error:
             problems.append(f"{block.where(line)}: {error}")
     return numbers, problems
@@ -382,8 +408,9 @@ def numbers_of_column(column, expression, line, block, files):
             continue
         filled = re.sub(r"\{(\d+)\}", lambda found: as_arguments(row[int(found[1])][0]), expression)
         filled = filled.replace("{row}", line.rows[k] if line.rows else "{row}")
-        numbers.append(Number(token.group(), block.text_at + start + token.start(), None,
-                              evaluate(filled, files), line, f"row {row[0][0]}, column {column}: {filled}"))
+        value, contended = evaluate_and_watch(filled, files)
+        numbers.append(Number(token.group(), block.text_at + start + token.start(), None, value, line,
+                              f"row {row[0][0]}, column {column}: {filled}", contended))
     if not numbers:
         raise NumberError(f"column {column} has no number")
     return numbers

@@ -193,15 +193,28 @@ def matches(key, found, wanted):
     return found == wanted and isinstance(found, bool) == isinstance(wanted, bool)
 
 
-def of_each(read):
-    """A function of an expression: what `read` finds in each case; its other arguments follow the algorithm."""
+def of_each(read, clocks=None):
+    """A function of an expression: what `read` finds in each case; its other arguments follow the algorithm.
+    `clocks`: it reads those of TRAINING or ANSWER; of others the names, "prepare_s", tell."""
     own = read.__code__.co_varnames[1:read.__code__.co_argcount]
 
     def call(self, algorithm, *words, **wanted):
         given = {name: wanted.pop(name) for name in own if name in wanted}
-        return self._each(lambda case: read(case, *words, **given), algorithm, **wanted)
+        names = [name for name in (*words, *given.values()) if isinstance(name, str)]
+        return self._each(lambda case: read(case, *words, **given), algorithm, clocks or clocks_of(names), **wanted)
 
     return call
+
+
+# Which marks of a case are those of its clocks: of the training, and of what the host does before it.
+TRAINING, ANSWER = ("contended",), ("contended", "host_contended")
+
+
+def clocks_of(names):
+    """Of what an expression asks for by name: "train_s", "prepare_s+transfer_s", "nnz_train"."""
+    parts = [part for name in names for part in name.split("+") if part.endswith("_s")]
+    training = ("train_s", "train_device_s", "epoch_s", "first_epoch_s", "steady_epoch_s")
+    return ANSWER if any(part not in training for part in parts) else TRAINING if parts else ()
 
 
 def below(value, keys):
@@ -221,6 +234,7 @@ class Files:
             if not found:
                 raise NumberError(f"{name}: no such file or folder")
             self.paths += found
+        self.contended = False  # whether a time that was asked for is of a contended case
 
     # -- selection
 
@@ -255,8 +269,10 @@ class Files:
             raise NumberError(f"several cases with {wanted} have one seed: name the folder")
         return found
 
-    def _each(self, read, algorithm, **wanted):
-        return Seeds({case.seed: read(case) for case in self.cases(algorithm, **wanted)})
+    def _each(self, read, algorithm, clocks=(), **wanted):
+        cases = self.cases(algorithm, **wanted)
+        self.contended |= any(case.footer.get(clock) for case in cases for clock in clocks)
+        return Seeds({case.seed: read(case) for case in cases})
 
     # -- quality
 
@@ -305,31 +321,32 @@ class Files:
     # -- times
 
     # to the end, or to an evaluated epoch
-    train = of_each(lambda case, epoch=None: point(case, epoch)["train_s"])
-    wall = of_each(lambda case, epoch=None: point(case, epoch)["wall_s"])
+    train = of_each(lambda case, epoch=None: point(case, epoch)["train_s"], TRAINING)
+    wall = of_each(lambda case, epoch=None: point(case, epoch)["wall_s"], ANSWER)
     # "prepare_s", or the sum of several, "prepare_s+transfer_s"
     clock = of_each(lambda case, name: sum(case.footer["clocks"][part] for part in name.split("+")))
     footer = of_each(lambda case, key: below(case.footer, key))  # "peak_host_bytes", or "load_parts.split_s"
     fact = of_each(lambda case, name: below(case.header["facts"], name))
     size = of_each(lambda case, key: case.header["dataset"][key])  # nnz_train, n_users, ...
     # Means: training time of an epoch, the same by the device's clock, updates a second.
-    epoch_s = of_each(lambda case: case.trace[-1]["train_s"] / case.trace[-1]["epoch"])
-    device_epoch_s = of_each(lambda case: case.trace[-1]["train_device_s"] / case.trace[-1]["epoch"])
-    rate = of_each(lambda case: case.trace[-1]["updates"] / case.trace[-1]["train_s"])
+    epoch_s = of_each(lambda case: case.trace[-1]["train_s"] / case.trace[-1]["epoch"], TRAINING)
+    device_epoch_s = of_each(lambda case: case.trace[-1]["train_device_s"] / case.trace[-1]["epoch"], TRAINING)
+    rate = of_each(lambda case: case.trace[-1]["updates"] / case.trace[-1]["train_s"], TRAINING)
     # The median time of one evaluation; the first, which also sets up, is none.
     evaluation_s = of_each(lambda case: statistics.median(
         after["evaluate_s"] - before["evaluate_s"] for before, after in zip(case.trace, case.trace[1:])))
     # prepare + transfer + training time to the end, with what an earlier case had done of them
-    answer_end = of_each(lambda case: before_training(case) + point(case, None)["train_s"])
+    answer_end = of_each(lambda case: before_training(case) + point(case, None)["train_s"], ANSWER)
 
     def time_to(self, target, algorithm, **wanted):
         """Training time at the first evaluated point whose test RMSE is at or below the target; a
         seed that misses it is infinitely late."""
-        return self._each(lambda case: at_target(case, target, "train_s"), algorithm, **wanted)
+        return self._each(lambda case: at_target(case, target, "train_s"), algorithm, TRAINING, **wanted)
 
     def answer(self, target, algorithm, **wanted):
         """The same of the answer."""
-        return self._each(lambda case: before_training(case) + at_target(case, target, "train_s"), algorithm, **wanted)
+        return self._each(lambda case: before_training(case) + at_target(case, target, "train_s"), algorithm, ANSWER,
+                          **wanted)
 
     def epochs_to(self, target, algorithm, **wanted):
         return self._each(lambda case: at_target(case, target, "epoch"), algorithm, **wanted)

@@ -45,6 +45,12 @@ def test_the_same_numbers_and_nothing_of_another_case(mfbench, place):
         _, *other, foot = together[name]
         assert [point["test_rmse"] for point in trace] == [point["test_rmse"] for point in other]
         assert footer["shared"] == {} and header["environment"]["command_line"].endswith("--apart")
+    environments = [[lines[0]["environment"] for lines in run.values()] for run in (apart, together)]
+    assert [len({one["process"] for one in run}) for run in environments] == [4, 1]
+    assert len({one["host"] for run in environments for one in run}) == 1
+    assert all(0.5e9 < one["host_speed"]["clock_hz"] < 10e9 for one in environments[0])
+    assert all(one["host_speed"] is None for one in environments[1]), "of reference runs, which are apart"
+    assert "processes behind each row: 2; hosts: 1" in done.stdout
     assert sum(lines[-1]["shared"] != {} for lines in together.values()) == 3, "of one process all but the first"
     assert done.stdout.count("completed   rmse") == 4 and done.stdout.count("seeds  test rmse") == 1
     assert "4 cases: 4 run now, 0 finished before; results in apart" in done.stdout

@@ -1,8 +1,10 @@
 """mfbench doctor: what it measures of the host."""
 
 import json
+import pathlib
 import re
 import resource
+import socket
 import subprocess
 
 import pytest
@@ -23,6 +25,14 @@ def test_the_speed_of_the_host_is_one_that_there_is(report):
     small, _, large = (one["seconds"] for one in speed["load_latency"])
     assert 0.3e-9 < small < large < 5e-6  # a cache beside memory
     assert 0.2e9 < speed["copy_bytes_s"] < 5e12
+
+
+def test_the_host_has_a_name_that_is_not_its_own(report):
+    host = report["environment"]["host"]
+    assert re.fullmatch(r"host-[0-9a-f]{12}", host)
+    id_of_machine = pathlib.Path("/etc/machine-id")
+    assert socket.gethostname() not in host
+    assert not id_of_machine.exists() or host[5:] not in id_of_machine.read_text()
 
 
 def test_the_text_has_the_same(mfbench, tmp_path):

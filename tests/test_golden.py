@@ -27,10 +27,10 @@ ANONYMOUS = [
     (r'"host_load":\{.*?\}\},"device_load"', '"host_load":"-","device_load"'),
     (r'"contended":(true|false|null),"contended_by":(\[[^]]*\]|null)',
      '"contended":"-","contended_by":"-"'),
-    (r'(?m)  contended: .*$|, \d+ contended$', ''),
+    (r'(?m)  contended: .*$|, \d+ contended$|(,| ) *\d+ of \d+ contended$', ''),
     (r'\n(contended, .*\n)+', ''),
     (r'"(\w+_s|\w+_hz|\w+_bytes|memory_bytes)":-?[0-9.e+-]+', r'"\1":0'),
-    (r'"(git_sha|compiler|flags|build_type|host|cpu|simd|os|mfbench|started_at|finished_at|gpu|driver|cuda_driver|'
+    (r'"(git_sha|compiler|flags|build_type|host|process|cpu|simd|os|mfbench|started_at|finished_at|gpu|driver|cuda_driver|'
      r'cuda)":("[^"]*"|null)', r'"\1":"-"'),
     (r'"(cpus":\[)"[^]]*', r'"\1"-"'),
     (r'"memory":"[a-z-]*"', '"memory":"-"'),

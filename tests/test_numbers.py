@@ -5,8 +5,8 @@ import re
 
 import pytest
 
-from doc_numbers import (agrees, all_sources, blocks, blocks_of, check, evaluate, paired, plain, sources_of,
-                         unexplained)
+from doc_numbers import (agrees, all_sources, blocks, blocks_of, check, evaluate, marks_of, paired, plain,
+                         sources_of, unexplained)
 from number_sources import ROOT, Files, NumberError, Seeds, cases_of
 
 EXHIBITS = sorted((ROOT / "docs" / "reproduction").glob("*.md"))
@@ -35,6 +35,11 @@ def test_the_numbers_are_those_of_the_files(block):
 @pytest.mark.parametrize("sources", FOUND, ids=lambda sources: str(sources.relative_to(ROOT)))
 def test_the_sources_fits_its_page(sources):
     assert FOUND[sources][1] == []
+
+
+@pytest.mark.parametrize("sources", FOUND, ids=lambda sources: str(sources.relative_to(ROOT)))
+def test_numbers_of_contended_cases_are_marked(sources):
+    assert marks_of(sources) == []
 
 
 def test_the_pages_with_results_have_sources():
@@ -178,6 +183,31 @@ def test_configurations_are_counted_where_one_is_above_the_other(tmp_path):
 def problems(toy, text, sources):
     found, wrong = blocks("page.numbers", text, sources)
     return wrong + [problem for block in found for problem in check(block, toy)]
+
+
+def marks(folder, text, sources):
+    (folder / "page.md").write_text(text)
+    (folder / "page.numbers").write_text(sources)
+    return marks_of(folder / "page.numbers", folder)
+
+
+def test_a_time_of_a_contended_case_has_a_mark_and_no_other_number_has(toy):
+    for name, clocks in (("a2", "contended"), ("b1", "host_contended")):
+        lines = [json.loads(line) for line in (toy / "run" / f"{name}.jsonl").read_text().splitlines()]
+        lines[-1][clocks] = True
+        write_case(toy / "run", name, lines)
+    cases_of.cache_clear()
+    text = "Ends at 1.6 after 6.0† s; other 2.0 s, 3.5† s.\n\n†: contended, by others.\n"
+    sources = "> Ends\nfrom run\n1.6 6.0 = {final|train}(a)\n2.0 3.5 = {train|answer_end}(b)\n"
+    assert marks(toy, text, sources) == []
+    (absent,) = marks(toy, text.replace("6.0†", "6.0"), sources)
+    assert "page.md: 6.0 (train(a)) is of contended cases" in absent
+    (many,) = marks(toy, text.replace("2.0 s", "2.0† s"), sources)
+    assert "2.0†: no case behind it is contended" in many
+    (silent,) = marks(toy, text.partition("\n")[0], sources)
+    assert "no line that begins with '†: '" in silent
+    ratio = "> Ends\nfrom run\n1.6 = final(a)\n6.0 = median(train(a)) * median(train(b)) / 2\n"
+    assert marks(toy, text.replace("3.5†", "3.5"), ratio) == [], "what is computed with one is of it, too"
 
 
 def test_a_missing_folder_is_an_error(toy):

@@ -34,7 +34,7 @@ def measure(tree, mfbench, *words):
 def test_the_spec_of_the_name_runs_with_the_options_of_then(mfbench, tree, capfd):
     assert measure(tree, mfbench, "--show") == 0
     said = capfd.readouterr().out
-    assert "part/small: 2 cases, 2 seeds, 0 s --no-share" in said
+    assert "part/small: 2 cases, 2 seeds, 0 s --no-share --apart" in said
     assert "left out, no spec of its name: here/of-old" in said
     assert not (tree / "again").exists()
     assert measure(tree, mfbench) == 0

@@ -70,6 +70,15 @@ def test_a_number_of_two_lines_that_moves_is_marked():
     assert changes[0].shared is False, "the same line twice"
 
 
+def test_marks_of_contended_cases_come_and_go():
+    rate = "rate({}, data=netflix, model={}{}) / 1e6"
+    sources = "> The\nfrom results/reference/h200/cpu-speed\n" \
+              f"500 = {rate.format('fpsgd', 'biased', ', threads=16, block_order=random')}\n" \
+              f"10 = {rate.format('sgd_serial', 'plain', '')}\n"
+    (page, _), _, problems = renumber.renumbered("page.numbers", ("The rates are 500 and 10†.\n", sources))
+    assert problems == [] and re.fullmatch(r"The rates are \d+† and \d+\.\n", page), page
+
+
 def test_what_cannot_be_computed_is_said(tmp_path):
     texts = ("There are 5 of them.\n", "> There\nfrom results/nowhere\n5 = rate(als)\n")
     again, changes, problems = renumber.renumbered("page.numbers", texts, tmp_path)

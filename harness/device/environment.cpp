@@ -2,7 +2,6 @@
 
 #include <sys/resource.h>
 #include <sys/utsname.h>
-#include <unistd.h>
 
 #include <array>
 #include <chrono>
@@ -12,6 +11,8 @@
 #include "base/json/json.hpp"
 #include "base/threads.hpp"
 #include "harness/device/device.hpp"
+#include "harness/device/host_name.hpp"
+#include "harness/device/host_speed.hpp"
 #include "harness/device/nvml.hpp"
 #include "mf_generated/build_info.hpp"
 
@@ -35,11 +36,6 @@ std::string proc_value(const char* file, const std::string& key) {
 std::int64_t proc_bytes(const char* file, const std::string& key) {
   const std::string text = proc_value(file, key);
   return text.empty() ? 0 : std::stoll(text) * 1024;
-}
-
-std::string host_name() {
-  std::array<char, 256> name{};
-  return gethostname(name.data(), name.size() - 1) == 0 ? name.data() : "unknown";
 }
 
 std::string simd_name() {
@@ -120,6 +116,7 @@ static Json machine_json() {
                {"flags", build_info::flags},
                {"build_type", build_info::build_type},
                {"host", host_name()},
+               {"process", process_name()},
                {"cpu", cpu_name()},
                {"cores", hardware_threads()},
                {"simd", simd_name()},
@@ -129,10 +126,20 @@ static Json machine_json() {
   return json;
 }
 
+static Json& speed_of_process() {
+  static Json speed;
+  return speed;
+}
+
+void note_host_speed() {
+  if (speed_of_process().is_null()) speed_of_process() = to_json(measure_host_speed());
+}
+
 Json environment_json(const std::string& command_line) {
   // Asked for once: the first question to the device makes its context.
   static const Json machine = machine_json();
   Json json = machine;
+  json["host_speed"] = speed_of_process();
   json["command_line"] = command_line;
   json["started_at"] = utc_now();
   return json;

@@ -10,6 +10,10 @@ namespace mf {
 
 Json environment_json(const std::string& command_line);  // the `environment` of a result header
 
+// Measures how fast the host is, once a process: `host_speed` of the environments after it, which
+// is null without it.
+void note_host_speed();
+
 std::string cpu_name();
 std::int64_t total_memory_bytes();  // of the machine; base/host/memory_limit.hpp: of this process
 

@@ -9,6 +9,7 @@
 
 #include "base/aligned.hpp"
 #include "base/host/memory_limit.hpp"
+#include "base/json/json.hpp"
 #include "base/threads.hpp"
 
 namespace mf {
@@ -109,6 +110,16 @@ HostSpeed measure_host_speed() {
     }
   }
   return speed;
+}
+
+Json to_json(const HostSpeed& speed) {
+  Json latencies = Json::array();
+  for (const LoadLatency& one : speed.latencies) {
+    latencies.push_back({{"bytes", one.bytes}, {"seconds", one.seconds}});
+  }
+  return {{"clock_hz", speed.clock_hz},
+          {"load_latency", latencies},
+          {"copy_bytes_s", speed.copy_bytes_s}};
 }
 
 }  // namespace mf

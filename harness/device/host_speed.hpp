@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "base/json/json_fwd.hpp"
+
 namespace mf {
 
 struct LoadLatency {
@@ -19,5 +21,7 @@ struct HostSpeed {
 
 // Takes up to 256 MiB. Each number is the best of a few.
 HostSpeed measure_host_speed();
+
+Json to_json(const HostSpeed& speed);
 
 }  // namespace mf

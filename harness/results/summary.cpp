@@ -7,6 +7,7 @@
 #include <cmath>
 #include <map>
 #include <numeric>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -16,6 +17,7 @@
 #include "base/text.hpp"
 #include "harness/results/compare/answer.hpp"
 #include "harness/results/compare/headline.hpp"
+#include "harness/results/compare/origins.hpp"
 #include "harness/results/files/load_json.hpp"
 #include "harness/results/files/result_file.hpp"
 #include "harness/results/files/standing_names.hpp"
@@ -40,8 +42,9 @@ struct Row {
   std::vector<double> first, steady, rate, writes;
   std::vector<double> slowest, fastest;  // SM clock of the cases in which it moved
   std::vector<std::string> contended;    // the reasons, of each case that was
-  std::vector<double> start;             // of the cases of a device
-  int on_test = 0;                       // cases whose rules watched the test part
+  Origins origins;
+  std::vector<double> start;  // of the cases of a device
+  int on_test = 0;            // cases whose rules watched the test part
   std::map<std::string, int> status;
   int seeds() const {
     return std::accumulate(status.begin(), status.end(), 0,
@@ -123,6 +126,7 @@ void add_to(Row& row, const ResultFile& file, const std::optional<TargetSpec>& t
     add_known(row.start, number_at(file.footer, {"clocks", "start_s"}));
   }
   if (*status == Status::completed) add_rates(row, file);
+  row.origins.add(value_at(file.header, {"environment"}));
   const std::string shared = contention_text(contention_in(file.footer));
   if (!shared.empty()) row.contended.push_back(shared);
   add_times(row, file, target);
@@ -204,9 +208,17 @@ std::string status_cell(const Row& row) {
   return join(words);
 }
 
+// Behind the times of a table that has no status.
+std::string contended_cell(const Row& row) {
+  return row.contended.empty()
+             ? ""
+             : fmt::format("{} of {} contended", row.contended.size(), row.seeds());
+}
+
 // What a rate is not to be read without.
 std::string remarks_cell(const Row& row) {
   std::vector<std::string> words;
+  if (!row.contended.empty()) words.push_back(contended_cell(row));
   if (const auto share = median(row.writes)) {
     words.push_back(fmt::format("{:.1f} % of the item writes made", 100 * *share));
   }
@@ -305,6 +317,7 @@ double fastest(const std::vector<Row>& rows, const std::string& data, std::size_
 std::string frozen_table(const std::vector<Row>& rows) {
   std::vector<Column> columns = {{"data set", true}, {"algorithm", true}};
   for (const auto level : kTargetLevels) columns.push_back({"answer to " + std::string(level)});
+  columns.push_back({"", true});
   std::vector<Cells> lines;
   for (const Row& row : rows) {
     if (row.answer_frozen[0].empty()) continue;
@@ -315,6 +328,7 @@ std::string frozen_table(const std::vector<Row>& rows) {
       cells.push_back(fmt::format("{:g}: {}{}", row.frozen->values[level],
                                   seconds_cell(row.answer_frozen[level]), first ? " *" : "  "));
     }
+    cells.push_back(contended_cell(row));
     lines.push_back(std::move(cells));
   }
   if (lines.empty()) return "";
@@ -368,6 +382,23 @@ std::string start_line(const std::vector<Row>& rows) {
   return fmt::format("start, once for the run and in no answer: {}\n", format_seconds(longest));
 }
 
+// Of how many processes and hosts the runs of a configuration are, from the fewest to the most.
+std::string origins_line(const std::vector<Row>& rows) {
+  std::size_t few = 0, many = 0;
+  std::set<std::string> hosts;
+  for (const Row& row : rows) {
+    const std::size_t count = row.origins.processes.size();
+    if (count == 0) continue;
+    few = few == 0 ? count : std::min(few, count);
+    many = std::max(many, count);
+    hosts.insert(row.origins.hosts.begin(), row.origins.hosts.end());
+  }
+  if (many == 0) return "";
+  return fmt::format("processes behind each row: {}{}; hosts: {}\n",
+                     few == many ? std::to_string(many) : fmt::format("{} to {}", few, many),
+                     many == 1 ? " (--apart: one for each case)" : "", hosts.size());
+}
+
 constexpr const char* kReading =
     "\nquality on the test part at the epoch that the validation part chose, or, without one, at "
     "the "
@@ -384,7 +415,7 @@ std::string summary_table(const std::string& folder, const Spec& given) {
   const std::vector<Row> rows = rows_of(folder, spec, target);
   std::string text = answers_table(rows, target) + frozen_table(rows);
   for (const auto& method : kMethods.table) text += rates_table(rows, method.value, target);
-  return text + kReading + start_line(rows) + contended_lines(rows);
+  return text + kReading + start_line(rows) + origins_line(rows) + contended_lines(rows);
 }
 
 }  // namespace mf

@@ -6,6 +6,7 @@
 #include "base/json/json_values.hpp"
 #include "base/log.hpp"
 #include "base/timeline.hpp"
+#include "harness/device/environment.hpp"
 
 namespace mf {
 namespace {
@@ -70,6 +71,7 @@ CaseResult run_one(const CaseTask& task, std::size_t index, std::size_t count,
                               index, count);
   make_room(task.result_file);
   if (!options.share) context.store.clear();
+  if (options.only) note_host_speed();  // of a run --apart: what makes reference results
   if (Timeline* timeline = Timeline::current()) timeline->begin(task.item.id);
   const CaseResult result = run_case(task, options, context.store, context.progress);
   if (Timeline* timeline = Timeline::current()) timeline->end();

@@ -38,7 +38,16 @@ struct Made {
   Json target_rmse = nullptr;
   std::optional<Contention> contention = {};  // nothing: not known
   bool gpu = false;
+  std::string process = {}, host = {};  // empty: of an older file
 };
+
+Json environment_of(const Made& run) {
+  Json environment = {{"git_sha", "0123456789ab"}, {"cpu", "a CPU"}, {"cores", 2}, {"host", "vm"}};
+  if (run.process.empty()) return environment;
+  environment["process"] = run.process;
+  environment["host"] = run.host;
+  return environment;
+}
 
 Json header_of(const Made& run) {
   return {
@@ -57,7 +66,7 @@ Json header_of(const Made& run) {
       {"stop", {{"epochs", 3}}},
       {"evaluate", {{"every", run.every}}},
       {"profile", nullptr},
-      {"environment", {{"git_sha", "0123456789ab"}, {"cpu", "a CPU"}, {"cores", 2}}}};
+      {"environment", environment_of(run)}};
 }
 
 std::vector<Json> trace_of(const Made& run) {
@@ -221,6 +230,50 @@ TEST(Compare, GivesNoVerdictOnTimesOfAMachineThatWasShared) {
   EXPECT_EQ(row.epoch_time.verdict, Verdict::slower);
   EXPECT_EQ(row.answer_time.verdict, Verdict::slower);
   EXPECT_EQ(row.epoch_time.second.contended, 1) << "counted all the same";
+}
+
+TEST(Compare, SaysWhichAllowedTimesAreOfASharedMachine) {
+  const Folders f;
+  const Contention shared{std::vector<std::string>{"training: other programs"}, std::nullopt};
+  write_runs(f.a, {1, 1.001, 0.999});
+  write_runs(f.b, {2, 2.001, 1.999}, {.contention = shared});
+  CompareOptions options;
+  options.allow_contended = true;
+  const std::string text = to_text(f.compare(options));
+  EXPECT_TRUE(contains(text, "epoch time: contended: 0 of 3, 3 of 3")) << text;
+}
+
+TEST(Compare, CountsProcessesAndHosts) {
+  const Folders f;
+  for (const int seed : {1, 2, 3}) {
+    const std::string process = "process-" + std::to_string(seed);
+    write_runs(f.a, {1}, {.seed = seed, .process = "process-0", .host = "host-1"});
+    write_runs(f.b, {2},
+               {.seed = seed, .process = process, .host = seed == 1 ? "host-1" : "host-2"});
+  }
+  const ComparisonReport report = f.compare();
+  EXPECT_EQ(report.rows.at(0).first_origins.processes.size(), 1U);
+  EXPECT_EQ(report.rows.at(0).second_origins.hosts.size(), 2U);
+  const std::string text = to_text(report);
+  EXPECT_TRUE(
+      contains(text, "runs are of 1 process on 1 host; in the second of 3 processes on 2 hosts"))
+      << text;
+  EXPECT_TRUE(contains(
+      text, "warning: the sides are of different hosts (host-1; the second host-1, host-2)"))
+      << text;
+  EXPECT_TRUE(contains(text, "--apart")) << "runs of the first share a process\n" << text;
+  const Json json = to_json(report);
+  EXPECT_EQ(json["second"]["origins"]["processes"], 3);
+  EXPECT_EQ(json["rows"][0]["origins"]["first"]["hosts"], Json::array({"host-1"}));
+}
+
+TEST(Compare, SaysNothingOfHostsWhereOlderFilesDoNot) {
+  const Folders f;
+  write_runs(f.a, {1, 1.001, 0.999});
+  write_runs(f.b, {2, 2.001, 1.999}, {.process = "process-1", .host = "host-1"});
+  const std::string text = to_text(f.compare());
+  EXPECT_FALSE(contains(text, "different hosts")) << text;
+  EXPECT_TRUE(contains(text, "runs are of unknown processes; in the second of 1 process")) << text;
 }
 
 TEST(Compare, JudgesEpochsOfADeviceOnABusyHostButNotTheirAnswer) {

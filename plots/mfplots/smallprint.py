@@ -76,7 +76,9 @@ def revisions(cases: pd.DataFrame) -> str:
 
 
 def machines(cases: pd.DataFrame) -> str:
-    return "; ".join(_distinct(_machine(row) for row in _environments(cases)))
+    known = cases["process"].dropna() if "process" in cases else ()
+    processes = [f"{count} process{'es' if count > 1 else ''}"] if (count := len(set(known))) else []
+    return "; ".join(_distinct(_machine(row) for row in _environments(cases)) + processes)
 
 
 def _environments(cases: pd.DataFrame) -> list[dict]:

@@ -296,7 +296,7 @@ def _row(panel: Panel, series: Series, question: Question) -> Row:
         median_energy=_median_energy(series, target),
         writes_made=writes_made(series),
         clocks_moved=clocks_moved(series.cases),
-        contended=int(contended(series.cases).sum()),
+        contended=int((contended(series.cases) | contended(series.cases, "host_contended")).sum()),
         throughput=metrics.spread(throughputs(series, clock)),
         bytes_rate=metrics.spread(declared_rates(series, "work_bytes", clock)),
         flops_rate=metrics.spread(declared_rates(series, "work_flops", clock)),

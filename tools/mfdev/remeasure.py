@@ -65,7 +65,10 @@ def part_of(folder, cases, results, specs):
     wall = sum(case["clock_wall_s"] or 0 for case in [*cases, *trials_of(folder)])
     seeds = len(json.loads(spec.read_text(encoding="utf-8")).get("seeds", [1]))
     wall *= seeds / len({case["seed"] for case in cases})
-    return Part(str(name), spec, options_of(cases[0]["command_line"]), wall, len(cases), seeds)
+    options = options_of(cases[0]["command_line"])
+    # What is measured for reference has a process for each case, so that its runs are independent.
+    options += () if "--apart" in options else ("--apart",)
+    return Part(str(name), spec, options, wall, len(cases), seeds)
 
 
 def words_of(part):

@@ -1,7 +1,7 @@
 """Writes the numbers of the files into the documents: ./dev renumber [PAGE...] [--show]
 
 After results were measured again. A number that tests/doc_numbers.py finds wrong is replaced by its value, with as
-many decimals as are printed, in the page and in its file of sources. Each is listed with how far it moved: those that
+many decimals as are printed, in the page and in its file of sources, and a number of contended cases gets its mark. Each is listed with how far it moved: those that
 moved by more than a tenth are marked, since the sentence around may not hold any more, and those that a second line
 computes otherwise: the text had one number for both, or two that read alike, of which the first was taken. What
 sentences say, and numbers that are `given`, are for the reader of the list.
@@ -17,7 +17,7 @@ from mfdev.shell import ROOT
 
 sys.path.insert(0, str(ROOT / "tests"))
 
-from doc_numbers import all_sources, blocks, numbers_of, sources_of, value_of  # noqa: E402
+from doc_numbers import MARK, all_sources, blocks, numbers_of, sources_of, value_of  # noqa: E402
 
 FAR = 0.1  # of the number that was printed
 
@@ -60,7 +60,20 @@ def renumbered(sources, texts, root=ROOT):
         for places, at in zip(edits, (number.page_at, number.source_at)):
             if at is not None:
                 places[at] = (number.printed, new)
+    mark(numbers, texts[0], edits[0])
     return tuple(map(edited, texts, edits)), changes, problems
+
+
+def mark(numbers, page, edits):
+    """Adds to the edits of a page the marks that numbers of contended cases lack, and takes those of others away."""
+    contended = {number.page_at for number in numbers if number.contended}
+    for at, printed in {number.page_at: number.printed for number in numbers}.items():
+        old, new = edits.get(at, (printed, printed))
+        marked = page.startswith(MARK, at + len(printed))
+        if marked and at not in contended:
+            edits[at] = (old + MARK, new)
+        elif not marked and at in contended:
+            edits[at] = (old, new + MARK)
 
 
 def edited(text, edits):

@@ -193,10 +193,18 @@ Metric metric_of_runs(const Runs& first, const Runs& second) {
   return of_any.value_or(Metric());
 }
 
+Origins origins_of(const Runs& runs) {
+  Origins origins;
+  for (const auto& [repeat, one] : runs) origins.add(one.environment);
+  return origins;
+}
+
 Comparison compare_runs(const Runs& first, const Runs& second, const CompareOptions& options) {
   Comparison row;
   row.first = count_statuses(first);
   row.second = count_statuses(second);
+  row.first_origins = origins_of(first);
+  row.second_origins = origins_of(second);
   set_target(row, first, second, options.target);
   row.metric = metric_of_runs(first, second);
   const auto both = [&](const auto& compare, const auto& number) {

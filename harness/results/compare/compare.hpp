@@ -27,8 +27,9 @@ using StatusCounts = std::map<std::string, int>;
 
 // A configuration that both folders have.
 struct Comparison {
-  std::string label;                 // algorithm, data set, and every parameter that differs
-  StatusCounts first, second;        // how its runs ended
+  std::string label;           // algorithm, data set, and every parameter that differs
+  StatusCounts first, second;  // how its runs ended
+  Origins first_origins, second_origins;
   std::optional<TargetSpec> target;  // what an answer is; nothing: the end of a completed run
   bool targets_differ = false;       // so there is none
   Metric metric;                     // NDCG@100 or the objective for implicit feedback

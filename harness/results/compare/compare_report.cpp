@@ -100,6 +100,10 @@ bool needs_no_training(const Comparison& row) {
   return row.target_time.first.runs + row.target_time.second.runs == 0 && row.answer_time.value;
 }
 
+std::string known_or_not(const Origins& origins) {
+  return origins.known() ? origins_text(origins) : "unknown processes";
+}
+
 std::string row_text(const Comparison& row) {
   const Format ratio = [](double value) { return fmt::format("{:.3f}", value); };
   const Format difference = [&](double value) { return row.metric.format_difference(value); };
@@ -115,6 +119,10 @@ std::string row_text(const Comparison& row) {
                                 : seconds_text(row.target_time));
   }
   text += line_text(row.metric.label(), row.quality, difference, verdict_text(row.quality), "");
+  if (row.first_origins.known() || row.second_origins.known()) {
+    text += fmt::format("    runs are of {}; in the second of {}\n",
+                        known_or_not(row.first_origins), known_or_not(row.second_origins));
+  }
   if (!all_completed(row.first) || !all_completed(row.second)) {
     text += fmt::format("    runs: {}; in the second {}\n", counts_text(row.first),
                         counts_text(row.second));
@@ -190,7 +198,9 @@ Json row_json(const Comparison& row) {
           {"targets_differ", row.targets_differ},
           {"target_time", row.target ? compared_json(row.target_time, "ratio", false) : Json()},
           {"quality", quality},
-          {"runs", {{"first", row.first}, {"second", row.second}}}};
+          {"runs", {{"first", row.first}, {"second", row.second}}},
+          {"origins",
+           {{"first", to_json(row.first_origins)}, {"second", to_json(row.second_origins)}}}};
 }
 
 Json folder_json(const FolderSummary& folder, const std::vector<Alone>& only) {
@@ -198,8 +208,10 @@ Json folder_json(const FolderSummary& folder, const std::vector<Alone>& only) {
   for (const auto& one : only) {
     alone.push_back({{"label", one.label}, {"runs", one.runs}, {"differs", one.differs}});
   }
-  return {{"folder", folder.folder},     {"files", folder.files},       {"commits", folder.commits},
-          {"machines", folder.machines}, {"left_out", folder.left_out}, {"only_here", alone}};
+  return {{"folder", folder.folder},           {"files", folder.files},
+          {"commits", folder.commits},         {"machines", folder.machines},
+          {"left_out", folder.left_out},       {"only_here", alone},
+          {"origins", to_json(folder.origins)}};
 }
 
 // Runs that ended without a result.
@@ -267,6 +279,50 @@ std::string contended_note(const ComparisonReport& report) {
   return any ? kContended : "";
 }
 
+// Times of --allow-contended, which have a verdict like any other.
+std::string allowed_note(const ComparisonReport& report) {
+  std::string text;
+  for (const auto& row : report.rows) {
+    for (const auto& [name, one] :
+         {std::pair("epoch", &row.epoch_time), {"answer", &row.answer_time}}) {
+      if (one->first.contended + one->second.contended == 0) continue;
+      if (one->verdict == Verdict::contended) continue;
+      text += fmt::format("{}, {} time: {}\n", one_line(row.label), name, contended_text(*one));
+    }
+  }
+  return text.empty() ? "" : "judged although other programs took part of the machine:\n" + text;
+}
+
+constexpr const char* kShared =
+    "runs of one process share its state, so that a time has as many independent values as "
+    "processes:\n`mfbench run --apart` has one for each case\n";
+
+std::string hosts_text(const Origins& origins) {
+  return one_line(join(std::vector<std::string>(origins.hosts.begin(), origins.hosts.end())));
+}
+
+bool shares_processes(const Origins& origins) {
+  return origins.known() && std::ssize(origins.processes) + origins.unknown < origins.runs;
+}
+
+// What the intervals do not hold, since all runs of a side have it in common.
+std::string origins_note(const ComparisonReport& report) {
+  const Origins& first = report.first.origins;
+  const Origins& second = report.second.origins;
+  std::string text;
+  const bool shared = std::any_of(report.rows.begin(), report.rows.end(), [](const auto& row) {
+    return shares_processes(row.first_origins) || shares_processes(row.second_origins);
+  });
+  if (shared) text += kShared;
+  if (first.known() && second.known() && first.hosts != second.hosts) {
+    text += fmt::format(
+        "warning: the sides are of different hosts ({}; the second {}): ratios of times are "
+        "also those of the hosts\n",
+        hosts_text(first), hosts_text(second));
+  }
+  return text;
+}
+
 }  // namespace
 
 std::string to_text(const ComparisonReport& report) {
@@ -283,7 +339,7 @@ std::string to_text(const ComparisonReport& report) {
                       tally(report.rows, &Comparison::epoch_time),
                       tally(report.rows, &Comparison::answer_time),
                       tally(report.rows, &Comparison::quality));
-  return text + contended_note(report);
+  return text + contended_note(report) + allowed_note(report) + origins_note(report);
 }
 
 Json to_json(const ComparisonReport& report) {

@@ -67,6 +67,7 @@ void take_case(const StoredCase& stored, ComparedFolder& folder) {
   if (!one) return;
   add_once(folder.summary.commits, commit_of(one->environment));
   add_once(folder.summary.machines, machine_of(*one));
+  folder.summary.origins.add(one->environment);
   folder.cases.push_back(*one);
 }
 

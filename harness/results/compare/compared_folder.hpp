@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "harness/results/compare/compared_case.hpp"
+#include "harness/results/compare/origins.hpp"
 
 namespace mf {
 
@@ -16,6 +17,7 @@ struct FolderSummary {
   std::vector<std::string> commits;  // and machines, each once
   std::vector<std::string> machines;
   std::vector<std::string> left_out;  // "<file>: <why>"
+  Origins origins;
 };
 
 struct ComparedFolder {

@@ -1,0 +1,26 @@
+// How many processes and hosts stand behind runs: what runs of one process or host have in common
+// is in all of their times, and no test on them sees it.
+#pragma once
+
+#include <set>
+#include <string>
+
+#include "base/json/json.hpp"
+
+namespace mf {
+
+struct Origins {
+  int runs = 0;
+  int unknown = 0;  // of them, those of files that do not say
+  std::set<std::string> processes, hosts;
+
+  void add(const Json& environment);
+  bool known() const { return runs > unknown; }
+};
+
+// "5 processes on 2 hosts"; nothing where no file says it.
+std::string origins_text(const Origins& origins);
+
+Json to_json(const Origins& origins);
+
+}  // namespace mf
