@@ -11,7 +11,7 @@
 
 namespace mf::synthetic {
 
-inline constexpr std::size_t kRank = 32;
+inline constexpr std::size_t kRank = 64;
 using Factors = std::array<float, kRank>;
 
 // A user, made from its stream when its ratings are: 50 million of them are never stored.
