@@ -327,7 +327,9 @@ class Files:
     clock = of_each(lambda case, name: sum(case.footer["clocks"][part] for part in name.split("+")))
     footer = of_each(lambda case, key: below(case.footer, key))  # "peak_host_bytes", or "load_parts.split_s"
     fact = of_each(lambda case, name: below(case.header["facts"], name))
+    tuned = of_each(lambda case, key: below(case.header["tuned"], key))  # "trials", "values.reg"
     size = of_each(lambda case, key: case.header["dataset"][key])  # nnz_train, n_users, ...
+    work = of_each(lambda case, key: case.header["work_per_epoch"][key])  # flops, bytes: as declared
     # Means: training time of an epoch, the same by the device's clock, updates a second.
     epoch_s = of_each(lambda case: case.trace[-1]["train_s"] / case.trace[-1]["epoch"], TRAINING)
     device_epoch_s = of_each(lambda case: case.trace[-1]["train_device_s"] / case.trace[-1]["epoch"], TRAINING)
@@ -404,14 +406,15 @@ class Files:
             for run in runs
         )
 
-    def log(self, pattern, after="", skip=0):
+    def log(self, pattern, after="", skip=0, file=""):
         """The numbers that the group of a pattern finds in the logs, without the first `skip`; two
-        groups are minutes and seconds. `after`: in the part of a log whose head (### ...) has it.
+        groups are minutes and seconds. `after`: in the part of a log whose head (### ...) has it;
+        `file`: in the one of that name.
         """
         text = "\n".join(
             path.read_text(encoding="utf-8")
             for path in self.paths
-            if path.suffix in (".log", ".txt")
+            if path.suffix in (".log", ".txt") and file in ("", path.name)
         )
         if after:
             text = "".join(

@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from doc_numbers import (agrees, all_sources, blocks, blocks_of, check, evaluate, marks_of, paired, plain,
+from doc_numbers import (agrees, all_sources, blocks, blocks_of, check, evaluate, marks_of, paired, parsed, plain,
                          sources_of, unexplained)
 from number_sources import ROOT, Files, NumberError, Seeds, cases_of
 
@@ -70,6 +70,48 @@ def measured(text):
 
 def best_result(text):
     return section(text, "Best result")
+
+
+# Sections, with what is below them, of which every number of a paragraph or table has a source.
+WHOLE = {
+    "README.md": ["## Measured"],
+    "docs/peers.md": ["## Measured"],
+    "docs/several-gpus.md": ["### Measured"],
+    "docs/profiling.md": ["## Findings"],
+    "docs/methodology-notes.md": ["## Evaluation", "## Comparing two runs", "## A machine that is not alone"],
+    "results/README.md": ["### The host's memory", "### Quality on real ratings", "### Speed at f = 128",
+                          "### On the device", "### Data", "### The whole run"],
+    # The planned bytes of its table of memory are what tests/test_plan.py computes.
+}
+
+
+def below_heading(text, heading):
+    """Its paragraphs and tables, to the next heading that is as high."""
+    level = heading.partition(" ")[0]
+    found = re.search(rf"^{re.escape(heading)}\n(.*?)(?=^#{{1,{len(level)}}} |\Z)", text, re.M | re.S)
+    assert found, f"there is no {heading}"
+    parts = (part.strip("\n") for part in found[1].split("\n\n"))
+    return [part for part in parts if part.strip() and not part.startswith(("#", "```", "    "))]
+
+
+@pytest.mark.parametrize("page, heading", [(page, heading) for page, of in WHOLE.items() for heading in of])
+def test_every_number_of_a_section_has_a_source(page, heading):
+    page = ROOT / page
+    about = FOUND[sources_of(page)][0]
+    left = {
+        text[:60]: numbers
+        for text in below_heading(page.read_text(), heading)
+        if (numbers := unexplained(text, [block for block in about if block.text == text.strip()]))
+    }
+    assert left == {}
+
+
+@pytest.mark.parametrize("block", BLOCKS, ids=lambda block: block.where())
+def test_no_number_is_a_literal_of_its_sources(block):
+    """What an expression gives comes from a file: it calls for it."""
+    expressions = [one for line in block.lines for one in parsed(line.text)[2]]
+    assert [one for one in expressions if not re.search(r"\b(?!(median|mean|low|high|abs|sqrt|len|sum|common)\b)\w+\(",
+                                                        one)] == []
 
 
 @pytest.mark.parametrize(
