@@ -414,7 +414,7 @@ class Files:
         text = "\n".join(
             path.read_text(encoding="utf-8")
             for path in self.paths
-            if path.suffix in (".log", ".txt") and file in ("", path.name)
+            if path.suffix in (".log", ".txt", ".hpp") and file in ("", path.name)
         )
         if after:
             text = "".join(
@@ -429,6 +429,14 @@ class Files:
         if len(found) <= skip:
             raise NumberError(f"{pattern!r} is found {len(found)} times")
         return found[skip:] if len(found) > 1 else found[0]
+
+    def profile(self, name, key):
+        """A value of a look-alike's profile: "shape.nnz"."""
+        for path in self.paths:
+            for profile in json.loads(path.read_text())["profiles"] if path.name == "profiles.json" else ():
+                if profile["name"] == name:
+                    return below(profile, key)
+        raise NumberError(f"no profile is {name!r}")
 
     def published(self, system, exhibit, **wanted):
         """A value of results/published/published.csv."""
