@@ -145,10 +145,15 @@ void print_rule(std::ostream& out, const Json& implicit) {
              number_text(implicit.at("users_dropped")), number_text(implicit.at("items_dropped")));
 }
 
+const char* mark_of(const std::string& source) {
+  return source == "expanded" ? " (a real set enlarged, with ratings drawn anew)"
+                              : " (synthetic look-alike, no real ratings)";
+}
+
 void print_stats(std::ostream& out, const Json& stats, const std::optional<RatingScale>& scale) {
   const bool look_alike = stats.at("look_alike");
   fmt::print(out, "{}{}\n", one_line(stats.at("name").get<std::string>()),
-             look_alike ? " (synthetic look-alike, no real ratings)" : "");
+             look_alike ? mark_of(stats.at("source").get<std::string>()) : "");
   fmt::print(out, "{:<18} {}\n", "users", number_text(stats.at("n_users")));
   fmt::print(out, "{:<18} {}\n", "items", number_text(stats.at("n_items")));
   fmt::print(out, "{:<18} {}\n", "ratings", number_text(stats.at("nnz")));
@@ -202,9 +207,10 @@ void check_import_name(const std::string& name) {
   if (catalog_entry_or_null(name) != nullptr) {
     fail(ErrorKind::usage, "{}: the catalog has a data set of this name: choose another", name);
   }
-  // Labels of look-alikes are file names in the same folder.
-  if (name.find("-look-alike") != std::string::npos) {
-    fail(ErrorKind::usage, "{}: names with \"-look-alike\" are kept for synthetic data", name);
+  // Labels of look-alikes and of enlarged sets are file names in the same folder.
+  for (const char* kept : {"-look-alike", "-expanded-"}) {
+    if (name.find(kept) == std::string::npos) continue;
+    fail(ErrorKind::usage, "{}: names with \"{}\" are kept for synthetic data", name, kept);
   }
 }
 

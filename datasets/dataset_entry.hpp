@@ -2,6 +2,7 @@
 //
 //   ml-100k  ml-100k@u1           the catalog, or imported; with a given split
 //   like:netflix  like:netflix:0.1    a look-alike, and the factor of its ratings
+//   expand:ml-1m:80:5             a real set enlarged: copies of its users, and of its items
 //   ratings.csv  data/mine        a file or folder of one's own: anything with a '/', and words
 //   with
 //                                 a '.' that are no name

@@ -12,6 +12,7 @@
 #include "base/log.hpp"
 #include "base/text.hpp"
 #include "datasets/cache.hpp"
+#include "datasets/expand/expand.hpp"
 #include "datasets/fetch/catalog.hpp"
 #include "datasets/from_files.hpp"
 #include "datasets/implicit_rule.hpp"
@@ -26,6 +27,7 @@ namespace fs = std::filesystem;
 // Part of the cache key of look-alikes: to be raised with every change of what make_look_alike
 // makes.
 constexpr int kLookAlikeVersion = 2;
+constexpr int kExpansionVersion = 1;                 // the same of make_expansion
 constexpr std::int64_t kSmallLookAlike = 2'000'000;  // ratings: faster made than read and checked
 
 bool exists(const std::string& path) {
@@ -198,6 +200,58 @@ Dataset load_look_alike(const DatasetRequest& request, int threads) {
   return cached(cache_path(request), look_alike_key(request), build, threads);
 }
 
+Expansion expansion_of(const DatasetRequest& request) {
+  return {request.user_copies, request.item_copies, request.seed};
+}
+
+// The real set that is enlarged.
+DatasetRequest base_of(const DatasetRequest& request) {
+  DatasetRequest base;
+  base.name = request.expand;
+  if (const CatalogEntry* entry = catalog_entry_or_null(base.name)) {
+    base.duplicates = entry->duplicates;
+  }
+  return base;
+}
+
+// A name of the catalog stands for its ratings; an imported one may be given to others.
+std::string expansion_key(const DatasetRequest& request) {
+  std::string content;
+  if (catalog_entry_or_null(request.expand) == nullptr) {
+    content = fmt::format(" of content {:016x}",
+                          read_cache_head(cache_path(base_of(request))).info.content_hash);
+  }
+  return fmt::format("expansion version {}: {}{}, {}x{}, seed {}", kExpansionVersion,
+                     request.expand, content, request.user_copies, request.item_copies,
+                     request.seed);
+}
+
+// A cache file is used without the set that it was made of.
+bool has_expansion(const DatasetRequest& request) {
+  const std::string path = cache_path(request);
+  if (!exists(path)) return false;
+  try {
+    return read_cache_head(path).key == expansion_key(request);
+  } catch (const Error&) {
+    return false;  // it will be rebuilt
+  }
+}
+
+Dataset load_expansion(const DatasetRequest& request, int threads) {
+  if (const std::string why = why_unavailable(request); !why.empty()) {
+    fail(ErrorKind::data, "{}", why);
+  }
+  const auto build = [&] {
+    const Dataset base = load_dataset(base_of(request), threads);
+    const auto start = Clock::now();
+    Dataset data = make_expansion(base, expansion_of(request), threads);
+    data.load = base.load;
+    data.load.matrix += seconds_since(start);
+    return data;
+  };
+  return cached(cache_path(request), expansion_key(request), build, threads);
+}
+
 std::vector<std::string> own_files(const DatasetRequest& request) {
   std::vector<std::string> files = {request.path, request.train, request.test, request.validation};
   std::erase(files, "");
@@ -237,6 +291,9 @@ bool is_imported(const std::string& name) {
 
 std::string why_unavailable(const DatasetRequest& request) {
   if (!request.like.empty()) return "";
+  if (!request.expand.empty()) {
+    return has_expansion(request) ? "" : why_unavailable(base_of(request));
+  }
   if (!request.name.empty()) {
     if (const CatalogEntry* entry = catalog_entry_or_null(request.name)) {
       return why_catalog_unavailable(*entry, request);
@@ -266,6 +323,7 @@ std::optional<std::string> why_no_rating_scale(const DatasetRequest& request) {
     if (synthetic::find_profile(request.like).values == synthetic::Values::ratings) return {};
     return "its values are counts or pairs, without a scale";
   }
+  if (!request.expand.empty()) return why_no_rating_scale(base_of(request));
   if (const CatalogEntry* entry = catalog_entry_or_null(request.name)) {
     if (entry->scale) return {};
     return "its values are counts or pairs, without a scale";
@@ -301,7 +359,7 @@ std::optional<std::uint64_t> known_content(const DatasetRequest& request) {
 }
 
 std::optional<Source> source_of(const DatasetRequest& request) {
-  if (!request.like.empty()) return std::nullopt;
+  if (!request.like.empty() || !request.expand.empty()) return std::nullopt;
   if (request.name.empty()) return source_of_files(request);
   const CatalogEntry* entry = catalog_entry_or_null(request.name);
   return entry != nullptr ? find_catalog_source(*entry, request) : std::nullopt;
@@ -312,8 +370,18 @@ bool is_cacheable(const DatasetRequest& request) {
          look_alike_shape(request.like, request.scale_factor).nnz >= kSmallLookAlike;
 }
 
+double making_bytes(const DatasetRequest& request) {
+  if (request.expand.empty()) return 0;
+  const auto base = expected_shape(base_of(request));
+  return base ? expansion_bytes(*base, expansion_of(request)) : 0;
+}
+
 std::optional<Shape> expected_shape(const DatasetRequest& request) {
   if (!request.like.empty()) return look_alike_shape(request.like, request.scale_factor);
+  if (!request.expand.empty()) {
+    const auto base = expected_shape(base_of(request));
+    return base ? std::optional(expanded_shape(*base, expansion_of(request))) : std::nullopt;
+  }
   const CatalogEntry* entry = request.name.empty() ? nullptr : catalog_entry_or_null(request.name);
   if (entry != nullptr && entry->nnz != 0) {
     const std::int64_t nnz =
@@ -334,6 +402,7 @@ namespace {
 
 Dataset load_unnamed(const DatasetRequest& request, int threads) {
   if (!request.like.empty()) return load_look_alike(request, threads);
+  if (!request.expand.empty()) return load_expansion(request, threads);
   const CatalogEntry* entry = request.name.empty() ? nullptr : catalog_entry_or_null(request.name);
   if (entry != nullptr) return load_catalog(*entry, request, threads);
   if (const std::string why = why_unavailable(request); !why.empty())
@@ -365,6 +434,7 @@ namespace {
 // The key that a cache file must have; nothing: any, since it stands for itself.
 std::optional<std::string> expected_key(const DatasetRequest& request) {
   if (!request.like.empty()) return look_alike_key(request);
+  if (!request.expand.empty()) return expansion_key(request);
   const auto source = source_of(request);
   return source ? std::optional(source_key(*source)) : std::nullopt;
 }

@@ -16,7 +16,8 @@ namespace mf {
 // do.
 std::string why_unavailable(const DatasetRequest& request);
 
-// The files it is read from; nothing for look-alikes and for what is in the cache alone.
+// The files it is read from; nothing for look-alikes, for what is enlarged and for what is in the
+// cache alone.
 std::optional<Source> source_of(const DatasetRequest& request);
 
 // The last time that one of the user's own files of it was written, in seconds since 1970; nothing
@@ -28,9 +29,12 @@ std::optional<std::int64_t> written_at(const DatasetRequest& request);
 // of which), or where a rule for implicit feedback chooses among them.
 std::optional<std::uint64_t> known_content(const DatasetRequest& request);
 
-// Users, items and nnz where known without loading (catalog, look-alikes, an existing cache). A
-// rule for implicit feedback leaves these at most.
+// Users, items and nnz where known without loading (catalog, look-alikes, enlarged sets of those,
+// an existing cache). A rule for implicit feedback leaves these at most.
 std::optional<Shape> expected_shape(const DatasetRequest& request);
+
+// What making it takes beside the result: of enlarged sets.
+double making_bytes(const DatasetRequest& request);
 
 // Whether it is written to the cache when it has been read or made: not small look-alikes.
 bool is_cacheable(const DatasetRequest& request);

@@ -25,6 +25,9 @@ std::string look_at_data(const DatasetRequest& request) {
     throw Error(ErrorKind::data, why);
   }
   if (!request.like.empty()) return "made when it is needed";
+  if (!request.expand.empty()) {
+    return fresh_cache(request) ? "cached" : "made of " + request.expand + " when it is needed";
+  }
   const auto source = source_of(request);
   if (!source) {
     read_cache_head(cache_path(request));

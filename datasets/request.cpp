@@ -12,6 +12,7 @@
 #include "base/text.hpp"
 #include "datasets/cache.hpp"
 #include "datasets/dataset_entry.hpp"
+#include "datasets/expand/expand.hpp"
 #include "datasets/fetch/catalog.hpp"
 #include "datasets/load.hpp"
 #include "datasets/ratings/scale_form.hpp"
@@ -191,7 +192,7 @@ EntryForm named_form(Kinds kinds) {
                             read_named, std::move(kinds));
 }
 
-// ---- look-alikes and files ----
+// ---- made ones, and files ----
 
 EntryForm like_form() {
   const Json factor = {
@@ -211,6 +212,33 @@ EntryForm like_form() {
                    "names the data; independent of the spec's seeds")
           .then([](JsonReader& reader, DatasetEntry& entry) {
             at_path(reader.path("like"), [&] { look_alike_shape(entry.like, entry.scale_factor); });
+          });
+  return with_drawn_split(std::move(form));
+}
+
+// `names`: those that are known here, for the schema.
+EntryForm expand_form(const Kinds& known) {
+  std::vector<std::string> names;
+  for (const auto& [name, info] : known) names.push_back(name);
+  const Json values = names.empty() ? Json{{"type", "string"}} : Json{{"enum", names}};
+  EntryForm form =
+      EntryForm()
+          .field({"expand", "a real set, of the catalog or imported", values, nullptr},
+                 [](JsonReader& reader, DatasetEntry& entry) {
+                   entry.expand = reader.name("expand");
+                   if (is_imported(entry.expand)) return;
+                   at_path(reader.path("expand"), [&] { find_catalog_entry(entry.expand); });
+                 })
+          .integer("users", &DatasetEntry::user_copies, 1, kMaxExpansion,
+                   "how many of each of its users")
+          .required()
+          .integer("items", &DatasetEntry::item_copies, 1, kMaxExpansion,
+                   "how many of each of its items")
+          .required()
+          .integer("seed", &DatasetEntry::seed, 0, INT64_MAX,
+                   "names the data; independent of the spec's seeds")
+          .then([](JsonReader& reader, DatasetEntry& entry) {
+            at_path(reader.path("expand"), [&] { expected_shape(entry); });
           });
   return with_drawn_split(std::move(form));
 }
@@ -284,14 +312,16 @@ Form<ImplicitRule> implicit_form() {
 }
 
 EntryForm make_entry_form(Kinds names) {
+  EntryForm expand = expand_form(names);
   return EntryForm()
       .one_of_keys({{"name", named_form(std::move(names))},
                     {"like", like_form()},
+                    {"expand", std::move(expand)},
                     {"path", path_form()},
                     {"train", parts_form()}},
                    true,
-                   "expected exactly one of \"name\", \"like\", \"path\" and \"train\" with "
-                   "\"test\"")
+                   "expected exactly one of \"name\", \"like\", \"expand\", \"path\" and \"train\" "
+                   "with \"test\"")
       .object("implicit", &DatasetEntry::implicit, implicit_form(),
               "implicit feedback: makes observed pairs of ratings")
       .field(label_info(), read_label);
@@ -357,6 +387,11 @@ std::string ratings_label(const DatasetRequest& request) {
                        factor == 1.0 ? "" : fmt::format(" x{}", factor),
                        request.seed == 1 ? "" : fmt::format(" seed{}", request.seed));
   }
+  if (!request.expand.empty()) {
+    return fmt::format("{} expanded {}x{}{}", request.expand, request.user_copies,
+                       request.item_copies,
+                       request.seed == 1 ? "" : fmt::format(" seed{}", request.seed));
+  }
   if (request.name.empty()) return file_label(request) + policy_suffix(request);
   const std::string given = request.given.empty() ? "" : "@" + request.given;
   return request.name + given + policy_suffix(request);
@@ -381,6 +416,26 @@ double factor_of(const std::string& text, const std::string& where) {
   return factor;
 }
 
+std::int64_t copies_of(const std::string& text, const std::string& where) {
+  std::int64_t copies = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), copies);
+  if (error == std::errc() && end == text.data() + text.size()) return copies;
+  fail(ErrorKind::usage, "{}: found \"{}\", expected a whole number as in expand:ml-1m:80:5", where,
+       text);
+}
+
+// What follows "expand:": NAME:USERS:ITEMS.
+Json expansion_of(const std::string& word, const std::string& where) {
+  const auto last = word.rfind(':');
+  const auto first = last == word.npos || last == 0 ? word.npos : word.rfind(':', last - 1);
+  if (first == word.npos) {
+    fail(ErrorKind::usage, "{}: found expand:{}, expected expand:NAME:USERS:ITEMS", where, word);
+  }
+  return {{"expand", word.substr(0, first)},
+          {"users", copies_of(word.substr(first + 1, last - first - 1), where)},
+          {"items", copies_of(word.substr(last + 1), where)}};
+}
+
 bool is_name(const std::string& word) {
   return catalog_entry_or_null(word) != nullptr || is_imported(word);
 }
@@ -399,6 +454,7 @@ Json expand_word(const std::string& word, const std::string& where) {
     if (colon != std::string::npos) object["scale"] = factor_of(rest.substr(colon + 1), where);
     return object;
   }
+  if (word.starts_with("expand:")) return expansion_of(word.substr(7), where);
   if (is_path(word)) return {{"path", word}};
   const auto at = word.find('@');
   if (at == std::string::npos) return {{"name", word}};
@@ -468,8 +524,10 @@ Json dataset_word_schema() {
   }
   const std::string number = "([0-9]+\\.?[0-9]*|\\.[0-9]+)([eE][+-]?[0-9]+)?";
   const std::string like = "^like:" + any_of(look_alike_names()) + "(:" + number + ")?$";
-  const std::string path = "^(?!like:)(.*/.*|(?!" + any_of(names) + "@).*\\..*)$";
+  const std::string expand = "^expand:" + any_of(names) + ":[0-9]+:[0-9]+$";
+  const std::string path = "^(?!like:|expand:)(.*/.*|(?!" + any_of(names) + "@).*\\..*)$";
   return {{"anyOf", Json::array({Json{{"enum", words}}, Json{{"type", "string"}, {"pattern", like}},
+                                 Json{{"type", "string"}, {"pattern", expand}},
                                  Json{{"type", "string"}, {"pattern", path}}})}};
 }
 
@@ -483,8 +541,9 @@ std::vector<CacheHead> imported_sets(std::vector<std::string>* unreadable) {
       if (head.key == kImportKey) sets.push_back(std::move(head));
     } catch (const Error& why) {
       const std::string name = file.path().stem().string();
-      const bool made_again = catalog_entry_or_null(name) != nullptr ||
-                              name.find('@') != name.npos || name.find("-look-alike") != name.npos;
+      const bool made_again =
+          catalog_entry_or_null(name) != nullptr || name.find('@') != name.npos ||
+          name.find("-look-alike") != name.npos || name.find("-expanded-") != name.npos;
       if (unreadable != nullptr && !made_again) unreadable->emplace_back(why.what());
     }
   }
@@ -504,6 +563,10 @@ std::string DatasetRequest::cache_name() const {
     const std::string factor = scale_factor == 1.0 ? "" : fmt::format("-x{}", scale_factor);
     const std::string other = seed == 1 ? "" : fmt::format("-seed{}", seed);
     return fmt::format("{}-look-alike{}{}", like, factor, other);
+  }
+  if (!expand.empty()) {
+    return fmt::format("{}-expanded-{}x{}{}", expand, user_copies, item_copies,
+                       seed == 1 ? "" : fmt::format("-seed{}", seed));
   }
   if (name.empty()) return file_cache_name(*this);
   return name + (given.empty() ? "" : "@" + given) + policy_suffix(*this);

@@ -9,9 +9,10 @@
 
 namespace mf {
 
-// One entry of "datasets" in a spec, without its split: exactly one of three forms.
+// One entry of "datasets" in a spec, without its split: exactly one of four forms.
 //   {"name": "ml-1m"} or {"name": "ml-100k", "split": {"given": "u1"}}      the catalog
 //   {"like": "netflix", "scale": 0.1, "seed": 1}                            a look-alike
+//   {"expand": "ml-1m", "users": 80, "items": 5, "seed": 1}                 a real set enlarged
 //   {"path": "my.csv", "format": "csv"} or {"train": a, "test": b, ...}     files of one's own
 // and beside each, where wanted, "implicit": {"min_rating": 4}.
 struct DatasetRequest {
@@ -20,7 +21,9 @@ struct DatasetRequest {
   std::string given;      // catalog: name of a given split, empty for the whole set
   std::string like;       // look-alike
   double scale_factor = 1.0;
-  std::uint64_t seed = 1;
+  std::string expand;  // the real set that is enlarged: of the catalog, or imported
+  std::int64_t user_copies = 1, item_copies = 1;
+  std::uint64_t seed = 1;                     // of a look-alike, or of what is enlarged
   std::string path, train, test, validation;  // files
   std::string format = "auto";
   IdKind ids = IdKind::automatic;
@@ -32,6 +35,7 @@ struct DatasetRequest {
   // characters than letters, digits, '.' and '_' as '-':
   //   "ml-100k", "ml-100k@u1"            catalog and imported
   //   "netflix look-alike x0.1 seed2"    a look-alike
+  //   "ml-1m expanded 80x5 seed2"        a real set enlarged
   //   "ratings.csv"                      a file, without its folder
   //   "mine/train.txt"                   given parts: the train file with the last of its folders
   // with "+last" or "+mean" where the policy for duplicates is not the usual one, and "implicit

@@ -63,7 +63,10 @@ void add_list(CLI::App& data, const std::shared_ptr<DataOptions>& o) {
 
 void add_stats(CLI::App& data, const std::shared_ptr<DataOptions>& o) {
   auto* stats = data.add_subcommand("stats", "what the ratings of a set look like");
-  stats->add_option("set", o->what, "NAME[@SPLIT], like:NAME[:FACTOR], or a file")->required();
+  stats
+      ->add_option("set", o->what,
+                   "NAME[@SPLIT], like:NAME[:FACTOR], expand:NAME:USERS:ITEMS, or a file")
+      ->required();
   stats->add_option("--format", o->format, format_help());
   stats->add_option("--ids", o->ids, kIdsHelp);
   auto* least = stats->add_option("--min-rating", o->min_rating,

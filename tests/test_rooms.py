@@ -16,7 +16,7 @@ LEVELS = [
     ["base"],
     ["datasets/ratings"],
     ["datasets/readers", "datasets/synthetic"],
-    ["datasets/fetch"],
+    ["datasets/fetch", "datasets/expand"],
     ["datasets"],
     ["algorithms/core"],
     ["algorithms/*"],  # each folder a family; a family knows no other, but for BUILDS_ON

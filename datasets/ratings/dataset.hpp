@@ -49,8 +49,8 @@ enum Part : std::uint8_t { kTrain = 0, kTest = 1, kValidation = 2 };
 
 struct DatasetInfo {
   std::string name;                  // DatasetRequest::label() (datasets/request.hpp)
-  bool look_alike = false;           // synthetic: labelled in results and figures
-  std::string source;                // catalog | synthetic | file
+  bool look_alike = false;           // synthetic or enlarged: labelled in results and figures
+  std::string source;                // catalog | synthetic | expanded | file
   std::string source_hash;           // sha256 of the source text where known, else empty
   std::optional<RatingScale> scale;  // where declared
   std::int64_t duplicate_pairs = 0;

@@ -59,7 +59,7 @@ std::string file_entry(const std::string& path, const std::string& more = "") {
 
 using Request = Load;
 
-TEST_F(Request, ThreeForms) {
+TEST_F(Request, FourForms) {
   DatasetRequest request = parse(R"("ml-1m")");
   EXPECT_EQ(request.name, "ml-1m");
   EXPECT_EQ(request.label(), "ml-1m");
@@ -76,6 +76,18 @@ TEST_F(Request, ThreeForms) {
   EXPECT_EQ(request.label(), "netflix look-alike x0.1 seed7");
   EXPECT_EQ(request.cache_name(), "netflix-look-alike-x0.1-seed7");
   EXPECT_EQ(parse(R"("like:netflix")").label(), "netflix look-alike");
+
+  request = parse(R"({"expand": "ml-1m", "users": 80, "items": 5, "seed": 2})");
+  EXPECT_EQ(request.expand, "ml-1m");
+  EXPECT_EQ(request.user_copies * request.item_copies, 400);
+  EXPECT_EQ(request.label(), "ml-1m expanded 80x5 seed2");
+  EXPECT_EQ(request.cache_name(), "ml-1m-expanded-80x5-seed2");
+  EXPECT_EQ(parse(R"("expand:ml-1m:80:5")").label(), "ml-1m expanded 80x5");
+  EXPECT_EQ(expected_shape(request)->n_users, 483200);
+  EXPECT_HAS(parse_error(R"("expand:ml-1m:80")"), "expected expand:NAME:USERS:ITEMS");
+  EXPECT_HAS(parse_error(R"("expand:ml-1m:80:five")"), "found \"five\", expected a whole number");
+  EXPECT_HAS(parse_error(R"("expand:ml-1m:6041:1")"), "found 6041 times the users");
+  EXPECT_HAS(parse_error(R"("expand:ml-2m:80:5")"), "did you mean \"ml-1m\"");
 
   request = parse(R"({"path": "a/my ratings.csv", "format": "csv", "duplicates": "mean",
                       "rating_scale": {"min": 1, "max": 5, "step": 0.5}})");
@@ -603,6 +615,40 @@ TEST_F(Commands, ImportedNamesCanBeLoaded) {
              "imported without train and test parts");
 }
 
+TEST_F(Commands, ImportedSetsAreEnlargedAndKept) {
+  write_file(data_ / "r.csv", "user,item,rating\n5,10,3.5\n2,10,1\n2,11,4\n");
+  data_import(out_, import_of("mine", data_ / "r.csv"));
+  const auto request = parse(R"("expand:mine:2:2")");
+  EXPECT_EQ(why_unavailable(request), "");
+  EXPECT_EQ(look_at_data(request), "made of mine when it is needed");
+  EXPECT_GT(making_bytes(request), 0);
+  const Dataset data = load_dataset(request, 2);
+  const Shape shape = *expected_shape(request);
+  EXPECT_EQ(data.ratings.n_users(), shape.n_users);
+  EXPECT_EQ(data.ratings.nnz(), shape.nnz);
+  EXPECT_TRUE(data.info.look_alike);
+  EXPECT_EQ(data.info.name, "mine expanded 2x2");
+  EXPECT_EQ(look_at_data(request), "cached");
+  EXPECT_EQ(load_dataset(request, 1).info.content_hash, data.info.content_hash);
+  stats_.request = request;
+  data_stats(out_, stats_);
+  EXPECT_HAS(out_.str(), "mine expanded 2x2 (a real set enlarged, with ratings drawn anew)");
+
+  // Another content under the name makes another expansion.
+  write_file(data_ / "r.csv", "user,item,rating\n5,10,3.5\n2,10,1\n2,11,4\n7,11,2\n");
+  DataImportOptions again = import_of("mine", data_ / "r.csv");
+  again.replace = true;
+  data_import(out_, again);
+  EXPECT_EQ(look_at_data(request), "made of mine when it is needed");
+  EXPECT_EQ(load_dataset(request, 1).ratings.n_users(), 6);
+}
+
+TEST_F(Load, WhatIsEnlargedMustBeAtHand) {
+  const auto request = parse(R"("expand:ml-100k:2:2")");
+  EXPECT_HAS(why_unavailable(request), "ml-100k: u.data");
+  EXPECT_HAS(std::string(error_of([&] { load_dataset(request, 1); }).what()), "MFBENCH_DATA");
+}
+
 TEST_F(Commands, ImportOfParts) {
   write_file(data_ / "a.csv", "user,item,rating\n5,10,3.5\n");
   write_file(data_ / "b.csv", "user,item,rating\n2,10,1\n");
@@ -625,6 +671,7 @@ TEST_F(Commands, ImportRefuses) {
   EXPECT_HAS(error(import_of("../x", data_ / "r.csv")), "cannot be a name");
   EXPECT_HAS(error(import_of("", data_ / "r.csv")), "cannot be a name");
   EXPECT_HAS(error(import_of("a-look-alike-seed2", data_ / "r.csv")), "kept for synthetic data");
+  EXPECT_HAS(error(import_of("a-expanded-2x2", data_ / "r.csv")), "kept for synthetic data");
   EXPECT_HAS(error(import_of("mine", data_ / "none.csv")), "no such file");
   EXPECT_HAS(error(import_of("mine", "")), "expected one file, or a train and a test file");
   data_import(out_, import_of("mine", data_ / "r.csv"));

@@ -66,6 +66,15 @@ TEST(HostNeed, HoldsTwoCopiesWhereTheRatingsStay) {
   EXPECT_DOUBLE_EQ(host_need(case_of(), data_of(DataFrom::ratings_at_hand)).cut, kWhole + kParts);
 }
 
+TEST(HostNeed, CountsWhatMakingTakesBesideTheRatings) {
+  HostData data = data_of(DataFrom::generator);
+  const HostNeed before = host_need(case_of(), data);
+  data.making_bytes = 5e6;
+  const HostNeed need = host_need(case_of(), data);
+  EXPECT_DOUBLE_EQ(need.load, before.load + 5e6);
+  EXPECT_DOUBLE_EQ(need.train, before.train) << "it is given back";
+}
+
 TEST(HostNeed, SortsWhatFilesHaveBesideIt) {
   HostData data = data_of(DataFrom::files);
   data.source_bytes = 2e9;

@@ -19,6 +19,7 @@ from mfplots.load import NOT_RUN, Results
 from mfplots.metrics import Target, first_at
 
 LOOK_ALIKE_MARK = "look-alike, synthetic"
+EXPANDED_MARK = "enlarged, ratings drawn anew"
 CONTENDED_MARK = " †"
 SECTIONS = ("schedule", "init", "stop", "evaluate")
 # Shown wherever it differs between any two series: models of different size are not one contest.
@@ -95,6 +96,7 @@ class Panel:
     look_alike: bool
     detail: str  # what tells it from another panel of the same data set, or ""
     series: list[Series]
+    expanded: bool = False  # a real set enlarged; look_alike holds of it, too
     method: str = ""  # of its series, where rates keep those of others apart
 
     @property
@@ -104,9 +106,11 @@ class Panel:
 
 
 def panel_title(panel: Panel) -> str:
-    """Its title, with the mark that synthetic look-alikes carry wherever they are shown."""
+    """Its title, with the mark that made data carry wherever they are shown."""
     if not panel.look_alike:
         return panel.title
+    if panel.expanded:
+        return f"{panel.title.replace(' expanded', '')} ({EXPANDED_MARK})"
     return f"{panel.title.replace(' look-alike', '')} ({LOOK_ALIKE_MARK})"
 
 
@@ -154,7 +158,8 @@ def make_view(results: Results, wanted: Mapping[str, Any] | None = None) -> View
     label_of = dict(zip(cases.index, labels))
     panels = [
         Panel(first["dataset"], pd.notna(first["look_alike"]) and bool(first["look_alike"]), detail,
-              _series_of(group, facets, label_of, results.trace))
+              _series_of(group, facets, label_of, results.trace),
+              expanded=first.get("source") == "expanded")
         for first, detail, group in _panel_groups(cases)
     ]
     return View(panels, cases, list(idle["case_id"]))

@@ -47,6 +47,14 @@ def test_look_alikes_are_marked_once(tmp_path):
     assert panel_title(view.panels[0]) == "ml-1m x0.1 (look-alike, synthetic)"
 
 
+def test_enlarged_sets_say_that_their_ratings_are_drawn(tmp_path):
+    made = Made(dataset="ml-1m expanded 80x5")
+    data = {**header(made)["dataset"], "source": "expanded"}
+    write_lines(tmp_path / "a.jsonl", [header(made, dataset=data), footer(made)])
+    panel = make_view(load([tmp_path])).panels[0]
+    assert panel_title(panel) == "ml-1m 80x5 (enlarged, ratings drawn anew)"
+
+
 def test_the_same_name_with_other_content_is_another_panel(tmp_path):
     view = view_of(tmp_path, [Made(), Made(seed=2, content_hash="f" * 16)])
     assert [panel.title for panel in view.panels] == ["toy, content 00c0ffee",

@@ -61,7 +61,7 @@ double read_bytes(const HostData& data, const Sizes& sizes) {
       return std::max(2 * data.source_bytes + kRatingBytes * sizes.nnz,
                       kSortedBytes * sizes.nnz + sizes.offsets() + sizes.ids());
     default:
-      return sizes.whole();
+      return sizes.whole() + data.making_bytes;
   }
 }
 

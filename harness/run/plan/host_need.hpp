@@ -31,6 +31,7 @@ struct HostData {
   // The ratings to which a rule for implicit feedback is applied, beside what it leaves.
   std::optional<ProblemShape> before_rule;
   double source_bytes = 0;    // of the files that are mapped to be read
+  double making_bytes = 0;    // beside the ratings while these are made
   double program_bytes = 0;   // of this process without data, before it had a device
   double standing_bytes = 0;  // and as the case begins: with what cases before it left for good
   int threads = 1;            // that load and cut

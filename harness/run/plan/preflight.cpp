@@ -217,7 +217,8 @@ DataFrom source_of_data(const Case& item) {
   std::error_code error;
   const bool is_cached = std::filesystem::exists(cache_path(item.data), error);
   if (is_cached) return DataFrom::cache;
-  return item.data.like.empty() ? DataFrom::files : DataFrom::generator;
+  const bool made = !item.data.like.empty() || !item.data.expand.empty();
+  return made ? DataFrom::generator : DataFrom::files;
 }
 
 std::optional<HostData> expected_data(const Case& item) {
@@ -234,6 +235,7 @@ std::optional<HostData> expected_data(const Case& item) {
     if (why_whole(item, false).empty()) data.slices = ranks_of(item.params);
     return data;
   }
+  data.making_bytes = making_bytes(item.data);
   if (const auto source = source_of(item.data)) data.source_bytes = bytes_of_files(*source);
   return data;
 }

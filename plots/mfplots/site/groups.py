@@ -95,7 +95,7 @@ class Group:
     @property
     def title(self) -> str:
         panel = self.members[0].panel
-        return panel_title(Panel(panel.dataset, panel.look_alike, self.detail, []))
+        return panel_title(replace(panel, detail=self.detail, series=[], method=""))
 
     @property
     def skipped(self) -> bool:
