@@ -19,7 +19,7 @@ struct Shape {
 };
 
 // Names accepted by `like`: ml-100k, ml-1m, ml-10m, ml-20m, netflix, yahoomusic, hugewiki, bdmovie,
-// ml-20m-implicit, lastfm-360k.
+// gowalla, lastfm-2k, ml-20m-implicit, lastfm-360k and others of profiles.json.
 const std::vector<std::string>& look_alike_names();
 
 inline constexpr double kMaxLookAlikeScale = 100;  // factors are above 0, up to here

@@ -14,12 +14,12 @@ constexpr double kLeastPower = 1;
 constexpr std::int64_t kChoices = 4;     // items met for one that is taken, about
 constexpr std::int64_t kTasteDraws = 4;  // an item: a user may have all of a niche
 
-// The law of a smaller set with tastes. The number of items that share most of the popularity,
-// n E[w]^2 / E[w^2], halves with each unit of the power; it is to stay, or everybody would have the
-// same few and ranking by popularity would be all there is to find.
+// The law of a smaller set of implicit feedback. The number of items that share most of the
+// popularity, n E[w]^2 / E[w^2], halves with each unit of the power; it is to stay, or everybody
+// would have the same few and ranking by popularity would be all there is to find.
 TailLaw popularity_of(const Profile& profile, const Shape& shape) {
   TailLaw law = profile.popularity;
-  if (profile.tastes.global == 1 || shape.n_items >= profile.shape.n_items) return law;
+  if (profile.values == Values::ratings || shape.n_items >= profile.shape.n_items) return law;
   const double halvings = portable::log(static_cast<double>(profile.shape.n_items) /
                                         static_cast<double>(shape.n_items)) /
                           portable::log(2.0);
@@ -43,6 +43,7 @@ ItemCatalog::ItemCatalog(const Profile& profile, const Shape& shape, std::uint64
       owed_order_(shuffled(shape.n_items, Rng(seed, kOwed))),
       alias_(weights_),
       tastes_(profile.tastes, weights_, seed),
+      choosy_(profile.model.reserve > 1),
       nnz_(shape.nnz) {}
 
 double ItemCatalog::place(std::int32_t item) const {
@@ -67,17 +68,24 @@ bool ItemSampler::insert(std::int32_t item) {
 }
 
 // Weighted draws without replacement in one go (Efraimidis and Spirakis): the smallest of
-// exponential variates divided by the weights. The law is that of repeated rejection.
+// exponential variates divided by the weights. The law is that of repeated rejection. A chance is
+// at most 1, and -log(1 - u) at least u: of most items neither need be known, as the key is too
+// large already.
 void ItemSampler::insert_by_keys(std::int64_t missing, const Chance& chance, Rng& rng) {
   keys_.clear();
   for (std::int32_t item = 0; item < catalog_.size(); ++item) {
     if ((bitmap_[item / 64] >> (item % 64) & 1) != 0) continue;
-    const double weight = catalog_.weights()[item] * (chance ? chance(item) : 1);
-    keys_.emplace_back(-portable::log(1 - rng.uniform()) / weight, item);
+    const double u = rng.uniform();
+    const double weight = catalog_.weights()[item];
+    const bool full = std::ssize(keys_) == missing;
+    if (full && u / weight > keys_.front().first) continue;
+    keys_.emplace_back(-portable::log(1 - u) / (weight * (chance ? chance(item) : 1)), item);
+    std::push_heap(keys_.begin(), keys_.end());
+    if (!full) continue;
+    std::pop_heap(keys_.begin(), keys_.end());
+    keys_.pop_back();
   }
-  const auto end = keys_.begin() + missing;
-  if (end != keys_.end()) std::nth_element(keys_.begin(), end, keys_.end());
-  std::for_each(keys_.begin(), end, [&](const auto& key) { insert(key.second); });
+  for (const auto& key : keys_) insert(key.second);
 }
 
 void ItemSampler::take_ascending(View<std::int32_t> out) {
@@ -106,6 +114,7 @@ void ItemSampler::draw(View<const std::int32_t> owed, const Chance& chance, Rng&
   if (catalog_.tastes().any()) count += insert_by_taste(out.size() - count, out.size(), rng);
   // Rejection is fastest until most draws hit items already taken; keys cost a pass over all.
   std::int64_t draws = (out.size() + catalog_.size() / 2) * (chance ? kChoices : 1);
+  if (catalog_.choosy()) draws = 0;
   for (; count < out.size() && draws > 0; --draws) {
     const std::int32_t item = catalog_.alias().draw(rng);
     if (chance && rng.uniform() >= chance(item)) continue;

@@ -25,6 +25,7 @@ class ItemCatalog {
   std::span<const double> weights() const { return weights_; }
   const AliasTable& alias() const { return alias_; }
   const Tastes& tastes() const { return tastes_; }
+  bool choosy() const { return choosy_; }  // users take few of the items that they meet
 
   // Items that the user owning the ratings [begin, end) must rate. Over all users every item is
   // owed exactly once, and nobody owes more than end - begin.
@@ -36,6 +37,7 @@ class ItemCatalog {
   std::vector<std::int32_t> owed_order_;
   AliasTable alias_;
   Tastes tastes_;
+  bool choosy_;
   std::int64_t nnz_;
 };
 

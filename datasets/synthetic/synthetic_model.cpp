@@ -79,8 +79,7 @@ float RatingModel::signal(const User& user, std::int32_t item) const {
 
 double RatingModel::chance(const User& user, std::int32_t item) const {
   if (!selects()) return 1;
-  constexpr double kReserve = 1;
-  const double liking = model_.selection * static_cast<double>(signal(user, item)) - kReserve;
+  const double liking = model_.selection * static_cast<double>(signal(user, item)) - model_.reserve;
   return 1 / (1 + portable::exp(-liking));
 }
 

@@ -77,7 +77,8 @@ Form<PlantedModel> model_form() {
       .number("spectrum", &Model::spectrum, 0, 100, "")
       .number("gain_sd", &Model::gain_sd, 0, 10, "")
       .number("noise_spread", &Model::noise_spread, 0, 10, "")
-      .number("selection", &Model::selection, 0, 10, "")
+      .number("selection", &Model::selection, 0, 100, "")
+      .number("reserve", &Model::reserve, 0, 1000, "")
       .number("coarse_share", &Model::coarse_share, 0, 1, "")
       .number("coarse_step", &Model::coarse_step, 0, kMostRating, "")
       .number("taste_gain", &Model::taste_gain, 0, kMostRating, "");
@@ -111,6 +112,7 @@ Form<Profile> profile_form() {
                          .required()
                          .object("model", &Profile::model, model_form(), "")
                          .required();
+  const auto modelled = Form<Profile>().object("model", &Profile::model, model_form(), "");
   return Form<Profile>()
       .name("name", &Profile::name, "")
       .object("shape", &Profile::shape, shape_form(), "")
@@ -123,7 +125,7 @@ Form<Profile> profile_form() {
       .required()
       .object("tastes", &Profile::tastes, taste_form(), "")
       .kinds("values", &Profile::values, kValuesNames,
-             {{Values::ratings, rated}, {Values::counts, rated}}, "");
+             {{Values::ratings, rated}, {Values::counts, rated}, {Values::ones, modelled}}, "");
 }
 
 }  // namespace

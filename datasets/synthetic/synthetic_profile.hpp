@@ -35,8 +35,9 @@ struct PlantedModel {
   double gain_sd = 0.26;       // of log g_u: to some users the items differ more than to others
   double noise_spread = 0.37;  // standard deviation of the log of a user's own noise
   double selection = 0.85;     // users take what they like: an item in proportion to its popularity
-                            // and to the logistic function of selection s_ui - 1; 0: to the first
-  double coarse_share = 0;  // of users who rate in multiples of coarse_step only
+  double reserve = 1;          // and to the logistic function of selection s_ui - reserve; a
+                               // selection of 0: to the first
+  double coarse_share = 0;     // of users who rate in multiples of coarse_step only
   float coarse_step = 0;
   double taste_gain = 0;  // counts: added for each partition in which the item is to one's taste
 };
