@@ -8,6 +8,7 @@
 
 #include "base/json/json_values.hpp"
 #include "base/text.hpp"
+#include "harness/spec/metric_keys.hpp"
 #include "harness/spec/status.hpp"
 
 namespace mf {
