@@ -146,6 +146,7 @@ class Metric {
     return operator->()->more_is_better ? value >= target : value <= target;
   }
 
+  // clang-tidy 14 takes a default comparison for one with 0. NOLINTNEXTLINE(modernize-use-nullptr)
   friend constexpr auto operator<=>(const Metric&, const Metric&) = default;
 
  private:
