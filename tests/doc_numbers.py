@@ -322,7 +322,7 @@ def marks_of(sources, root=ROOT):
                 for at, number in due.items() if at not in marked]
     problems += [f"{page}: ...{text[max(0, at - 30):at + 1]}: no case behind it is contended, or none is known"
                  for at in sorted(marked - due.keys())]
-    if due and not re.search(rf"(?m)^{MARK}: .*contended", text):
+    if due and not re.search(rf"(?m)^{MARK}: (?:.|\n(?!\n))*?contended", text):
         problems.append(f"{page}: no line that begins with '{MARK}: ' says what the mark means")
     return problems
 

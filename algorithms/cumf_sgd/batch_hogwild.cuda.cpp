@@ -137,7 +137,7 @@ class BatchHogwild : public DeviceSgd<HogwildSettings>, public OnRanks {
       if (settings_.workers == 0) workers_ = workers_of_rank(shape, per_rank);
       count_updates(*context.ranks->group);
     });
-    devices.set_use({});  // of the epochs alone
+    devices.set_use({});  // of the epochs only
     set_work(rated_shape(train, context));
   }
 

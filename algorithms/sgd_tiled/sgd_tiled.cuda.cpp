@@ -151,7 +151,7 @@ class SgdTiled : public Algorithm, public OnRanks {
       start(initial, context);
       devices.wait(stream_);
     });
-    devices.set_use({});  // of the epochs alone
+    devices.set_use({});  // of the epochs only
     account(rated_shape(train, context));
   }
 

@@ -41,12 +41,6 @@ void check_count(const char* key, std::int64_t copies, std::int64_t base) {
   }
 }
 
-AlignedVector<std::int32_t> one_to(std::int64_t n) {
-  AlignedVector<std::int32_t> ids(n);
-  std::iota(ids.begin(), ids.end(), 1);
-  return ids;
-}
-
 // The copies of one user, one after the other.
 class Copier {
  public:
@@ -62,7 +56,7 @@ class Copier {
     habits.draw_likings(rng, likings_);
     order_.resize(likings_.size());
     std::iota(order_.begin(), order_.end(), 0);
-    for (std::size_t k = order_.size(); k > 1; --k) std::swap(order_[k - 1], order_[rng.below(k)]);
+    synthetic::shuffle(order_, rng);
     row_.clear();
     const auto counts = kept_.count_by_block(u, a);
     std::int64_t next = 0;
@@ -108,7 +102,8 @@ class Copier {
   const BlockShares& shares_;
   View<const std::int32_t> columns_;
   std::vector<double> likings_;
-  std::vector<std::int64_t> order_, taken_;
+  std::vector<std::int32_t> order_;
+  std::vector<std::int64_t> taken_;
   std::vector<std::pair<std::int32_t, float>> row_;
 };
 
@@ -197,8 +192,8 @@ Dataset make_expansion(const Dataset& base, const Expansion& how, int threads) {
   arrays.values.resize(shape.nnz);
   draw_ratings(real, tastes, kept, shares, rows, seed, arrays, team);
   arrays.user_offsets = std::move(rows.offsets);
-  arrays.user_ids = one_to(shape.n_users);
-  arrays.item_ids = one_to(shape.n_items);
+  arrays.user_ids = synthetic::one_to(shape.n_users);
+  arrays.item_ids = synthetic::one_to(shape.n_items);
 
   Dataset data;
   data.ratings = Ratings(std::move(arrays));

@@ -36,8 +36,18 @@ AliasTable::AliasTable(std::span<const double> weights) : entries_(weights.size(
 std::vector<std::int32_t> shuffled(std::int64_t n, Rng rng) {
   std::vector<std::int32_t> order(n);
   std::iota(order.begin(), order.end(), 0);
-  for (std::size_t k = order.size(); k > 1; --k) std::swap(order[k - 1], order[rng.below(k)]);
+  shuffle(order, rng);
   return order;
+}
+
+void shuffle(std::span<std::int32_t> order, Rng& rng) {
+  for (std::size_t k = order.size(); k > 1; --k) std::swap(order[k - 1], order[rng.below(k)]);
+}
+
+AlignedVector<std::int32_t> one_to(std::int64_t n) {
+  AlignedVector<std::int32_t> ids(n);
+  std::iota(ids.begin(), ids.end(), 1);
+  return ids;
 }
 
 }  // namespace mf::synthetic

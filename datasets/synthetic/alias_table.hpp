@@ -1,10 +1,11 @@
-// Draws from a fixed distribution, and orders by chance.
+// Draws from a fixed distribution, orders by chance, and the ids of users and items that are made.
 #pragma once
 
 #include <cstdint>
 #include <span>
 #include <vector>
 
+#include "base/aligned.hpp"
 #include "base/rng.hpp"
 
 namespace mf::synthetic {
@@ -32,5 +33,8 @@ class AliasTable {
 
 // 0 .. n - 1 in an order by chance.
 std::vector<std::int32_t> shuffled(std::int64_t n, Rng rng);
+void shuffle(std::span<std::int32_t> order, Rng& rng);
+
+AlignedVector<std::int32_t> one_to(std::int64_t n);  // 1, 2, .. n
 
 }  // namespace mf::synthetic

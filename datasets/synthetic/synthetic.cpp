@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <numeric>
 #include <span>
 #include <utility>
 #include <vector>
@@ -11,6 +10,7 @@
 #include "base/hash.hpp"
 #include "base/rng.hpp"
 #include "base/threads.hpp"
+#include "datasets/synthetic/alias_table.hpp"
 #include "datasets/synthetic/synthetic_degrees.hpp"
 #include "datasets/synthetic/synthetic_items.hpp"
 #include "datasets/synthetic/synthetic_model.hpp"
@@ -28,12 +28,6 @@ using synthetic::UserStreams;
 // Sets of one seed share nothing.
 std::uint64_t seed_of(const Profile& profile, std::uint64_t seed) {
   return mix64(seed) ^ hash64_of(std::span<const char>(profile.name));
-}
-
-AlignedVector<std::int32_t> one_to(std::int64_t n) {
-  AlignedVector<std::int32_t> ids(n);
-  std::iota(ids.begin(), ids.end(), 1);
-  return ids;
 }
 
 // Draws users and the items they rate; the same user the same, however often.
@@ -149,8 +143,8 @@ Dataset make_look_alike(const std::string& like, double scale_factor, std::uint6
   arrays.items.resize(shape.nnz);
   arrays.values.resize(shape.nnz);
   draw_ratings(arrays, raters, catalog, profile, model, team);
-  arrays.user_ids = one_to(shape.n_users);
-  arrays.item_ids = one_to(shape.n_items);
+  arrays.user_ids = synthetic::one_to(shape.n_users);
+  arrays.item_ids = synthetic::one_to(shape.n_items);
 
   Dataset data;
   data.ratings = Ratings(std::move(arrays));

@@ -571,18 +571,23 @@ TEST(LookAlike, OfLastFmHasCounts) {
   EXPECT_NEAR(median(user_counts(r)), 49, 2);  // the lists were cut at about 50 artists
 }
 
+synthetic::PlantedModel nothing_planted() {
+  return {.mean = 0,
+          .user_sd = 0,
+          .user_activity_correlation = 0,
+          .item_sd = 0,
+          .item_popularity_correlation = 0,
+          .signal_sd = 0,
+          .noise_sd = 0,
+          .gain_sd = 0,
+          .noise_spread = 0,
+          .selection = 0};
+}
+
 TEST(RatingModel, DrawsCountsByTheirLogarithm) {
   synthetic::Profile profile = synthetic::find_profile("lastfm-360k");
-  profile.model = {.mean = 2,
-                   .user_sd = 0,
-                   .user_activity_correlation = 0,
-                   .item_sd = 0,
-                   .item_popularity_correlation = 0,
-                   .signal_sd = 0,
-                   .noise_sd = 0,
-                   .gain_sd = 0,
-                   .noise_spread = 0,
-                   .selection = 0};
+  profile.model = nothing_planted();
+  profile.model.mean = 2;
   const synthetic::ItemCatalog catalog(profile, {10, 8, 40}, 3);
   const synthetic::RatingModel model(profile, catalog, 3);
   Rng rng(1);
@@ -676,16 +681,9 @@ TEST(RatingModel, UsersTakeWhatTheyLike) {
   synthetic::Profile profile = synthetic::find_profile("ml-1m");
   profile.scale = {-100, 100, 0};
   const auto mean_of_taken = [&](double selection) {
-    profile.model = {.mean = 0,
-                     .user_sd = 0,
-                     .user_activity_correlation = 0,
-                     .item_sd = 0,
-                     .item_popularity_correlation = 0,
-                     .signal_sd = 1,
-                     .noise_sd = 0,
-                     .gain_sd = 0,
-                     .noise_spread = 0,
-                     .selection = selection};
+    profile.model = nothing_planted();
+    profile.model.signal_sd = 1;
+    profile.model.selection = selection;
     profile.popularity = {.power = 0, .tail = 0};
     const synthetic::ItemCatalog catalog(profile, {1000, 3000, 100'000}, 3);
     const synthetic::RatingModel model(profile, catalog, 3);

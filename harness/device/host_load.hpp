@@ -64,7 +64,7 @@ class HostProbe {
   std::function<OwnUse()> own_;
 };
 
-// A stretch of a case. `own`, over `clock_s`, may be of a part of it: the epochs alone.
+// A stretch of a case. `own`, over `clock_s`, may be of a part of it: the epochs only.
 struct HostLoad {
   double span_s = 0;
   double clock_s = 0;

@@ -403,7 +403,7 @@ constexpr const char* kReading =
     "\nquality on the test part at the epoch that the validation part chose, or, without one, at "
     "the "
     "last;\nbest on test is chosen on what it is measured on, and no result"
-    "\nmedians over the seeds; train: the epochs alone, answer: prepare + transfer + train; a seed "
+    "\nmedians over the seeds; train: the epochs only, answer: prepare + transfer + train; a seed "
     "that misses\nthe target is infinitely late, and so is the answer of one that did not "
     "complete\n";
 

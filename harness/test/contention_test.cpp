@@ -1,4 +1,4 @@
-// A machine that is not alone: the counters of made-up systems, the rule, and what a run, a result
+// Contended runs: the counters of made-up systems, the rule, and what a run, a result
 // and a comparison say of it.
 #include "harness/device/contention.hpp"
 

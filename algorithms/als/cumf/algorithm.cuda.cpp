@@ -73,7 +73,7 @@ class Als : public Algorithm, public OnRanks {
       steps_ = steps_of_rank(train, ratings, initial, context);
       devices.wait(context.stream);
     });
-    devices.set_use({});  // of the epochs alone
+    devices.set_use({});  // of the epochs only
     work_ = iteration_work(common, settings_.solver, nnz_, rated_shape(train, context).rows);
   }
 

@@ -72,7 +72,7 @@ class AlsFused : public Algorithm, public OnRanks {
       steps_ = FusedSteps(settings_, ratings, center_.residual(), initial, context);
       devices.wait(context.stream);
     });
-    devices.set_use({});  // of the epochs alone
+    devices.set_use({});  // of the epochs only
     work_ = iteration_work(common, Solver::cg, nnz_, rated_shape(train, context).rows);
   }
 

@@ -83,7 +83,7 @@ class IalsFused : public Algorithm, public OnRanks {
       filled = pairs.rated_rows();
       devices.wait(context.stream);
     });
-    devices.set_use({});  // of the epochs alone
+    devices.set_use({});  // of the epochs only
     work_ = iteration_work(common, Solver::cg, Normal::formed, nnz_, filled);
   }
 
