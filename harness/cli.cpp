@@ -90,6 +90,12 @@ int compare_command(const std::string& first, const std::string& second,
                     bool json) {
   const ComparisonReport report = compare_results(first, second, options);
   fmt::print("{}", json ? json_text(to_json(report), 2) + "\n" : to_text(report));
+  if (report.rows.empty() && options.between) {
+    fail(ErrorKind::usage,
+         "{} and {} have no data set, split and swept settings in common, so there is nothing to "
+         "compare",
+         options.between->at(0).text, options.between->at(1).text);
+  }
   if (report.rows.empty()) {
     fail(ErrorKind::usage,
          "{} and {} have no case in common: compared are cases that agree in all but their seeds; "
@@ -345,7 +351,13 @@ class Cli {
   void add_compare() {
     auto* compare = app_.add_subcommand("compare", "is the second run faster, slower or the same?");
     compare->add_option("first", first_, "folder of results")->required();
-    compare->add_option("second", second_, "folder of results")->required();
+    compare->add_option("second", second_, "folder of results; with --between it may be the first");
+    compare
+        ->add_option("--between", between_,
+                     "two algorithms, the first one's cases against the second one's: \"als_cpu "
+                     "solver=cg\" fpsgd")
+        ->expected(2)
+        ->type_name("FIRST SECOND");
     compare->add_option("--margin", compare_.margin, "times within 1 +- margin are the same")
         ->check(number_from_zero())
         ->capture_default_str();
@@ -368,8 +380,21 @@ class Cli {
     compare->add_flag("--allow-contended", compare_.allow_contended,
                       "judge times although other programs took part of the machine");
     compare->add_flag("--json", json_, "as JSON");
-    compare->callback(
-        [this] { code_ = compare_command(first_, second_, compare_, fail_on_, json_); });
+    compare->callback([this] {
+      set_sides();
+      code_ = compare_command(first_, second_, compare_, fail_on_, json_);
+    });
+  }
+
+  void set_sides() {
+    if (!between_.empty()) {
+      compare_.between = {parse_side(between_[0]), parse_side(between_[1])};
+      if (second_.empty()) second_ = first_;
+    }
+    if (!second_.empty()) return;
+    fail(
+        ErrorKind::usage,
+        "compare: found one folder, expected two, or two algorithms of it: --between FIRST SECOND");
   }
 
   void add_placement(CLI::App* command) {
@@ -430,6 +455,7 @@ class Cli {
   int code_ = 0;
   bool json_ = false, quiet_ = false, look_ = false;
   std::string name_, first_, second_;
+  std::vector<std::string> between_;
   CompareOptions compare_;
   std::vector<std::string> fail_on_;
   std::string spec_;

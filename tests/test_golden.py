@@ -140,6 +140,25 @@ def test_compare(mfbench, tmp_path, update):
     check("compare.txt", done.stdout, update)
 
 
+def write_run(folder):
+    """Two algorithms in one folder, as one spec leaves them: they share factors, and differ in reg."""
+    (folder / "run").mkdir()
+    for seed, off in enumerate([0.001, -0.002, 0.001], start=1):
+        for algorithm, epoch_s, reg in [("fpsgd", 1, 0.05), ("hogwild", 0.5, 0.02)]:
+            (folder / "run" / f"{algorithm}-{seed}.jsonl").write_text(
+                made_result(algorithm, seed, epoch_s + off, 0.9, reg=reg))
+
+
+def test_compare_between_algorithms_of_one_run(mfbench, tmp_path, update):
+    write_run(tmp_path)
+    done = mfbench("compare", "run", "--between", "fpsgd", "hogwild", cwd=tmp_path, code=0)
+    check("between.txt", done.stdout, update)
+    for words, message in [(["run"], "--between FIRST SECOND"),
+                           (["run", "--between", "fpsgd", "hogwlid"], 'did you mean "hogwild"?'),
+                           (["run", "--between", "fpsgd", "fpsgd"], "is on both sides")]:
+        assert message in mfbench("compare", *words, cwd=tmp_path, code=2).stderr
+
+
 def test_compare_as_json_and_as_an_exit_code(mfbench, tmp_path):
     write_compared(tmp_path)
     report = json.loads(mfbench("compare", "a", "b", "--json", cwd=tmp_path).stdout)

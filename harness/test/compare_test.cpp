@@ -39,6 +39,7 @@ struct Made {
   std::optional<Contention> contention = {};  // nothing: not known
   bool gpu = false;
   std::string process = {}, host = {};  // empty: of an older file
+  Json method = nullptr;
 };
 
 Json environment_of(const Made& run) {
@@ -50,23 +51,25 @@ Json environment_of(const Made& run) {
 }
 
 Json header_of(const Made& run) {
-  return {
-      {"type", "header"},
-      {"case_id", "case-" + std::to_string(run.seed)},
-      {"algorithm",
-       {{"name", run.algorithm}, {"hardware", run.gpu ? "cuda" : "cpu"}, {"params", run.params}}},
-      {"dataset",
-       {{"name", "ml"},
-        {"content_hash", run.content},
-        {"split", {{"holdout", 0.2}, {"seed", run.seed}}}}},
-      {"seed", run.seed},
-      {"target_rmse", run.target_rmse},
-      {"schedule", {{"kind", "constant"}, {"learning_rate", 0.01}}},
-      {"init", {{"kind", "uniform"}}},
-      {"stop", {{"epochs", 3}}},
-      {"evaluate", {{"every", run.every}}},
-      {"profile", nullptr},
-      {"environment", environment_of(run)}};
+  return {{"type", "header"},
+          {"case_id", "case-" + std::to_string(run.seed)},
+          {"algorithm",
+           {{"name", run.algorithm},
+            {"hardware", run.gpu ? "cuda" : "cpu"},
+            {"method", run.method},
+            {"params", run.params}}},
+          {"dataset",
+           {{"name", "ml"},
+            {"content_hash", run.content},
+            {"split", {{"holdout", 0.2}, {"seed", run.seed}}}}},
+          {"seed", run.seed},
+          {"target_rmse", run.target_rmse},
+          {"schedule", {{"kind", "constant"}, {"learning_rate", 0.01}}},
+          {"init", {{"kind", "uniform"}}},
+          {"stop", {{"epochs", 3}}},
+          {"evaluate", {{"every", run.every}}},
+          {"profile", nullptr},
+          {"environment", environment_of(run)}};
 }
 
 std::vector<Json> trace_of(const Made& run) {
@@ -363,6 +366,97 @@ TEST(Compare, LabelsHaveEveryParameterThatDiffers) {
                                               "fpsgd factors=50 reg=0.05 threads=4 on ml",
                                               "fpsgd factors=50 reg=0.1 threads=1 on ml",
                                               "fpsgd factors=50 reg=0.1 threads=4 on ml"}));
+}
+
+// ---- inside one run -----------------------------------------------------------------------------
+
+// Two algorithms in one folder, as a spec of both leaves them.
+CompareOptions between(const std::string& first, const std::string& second) {
+  CompareOptions options;
+  options.between = {parse_side(first), parse_side(second)};
+  return options;
+}
+
+TEST(Between, ComparesTwoAlgorithmsOfOneFolder) {
+  const Folders f;
+  write_runs(f.a, {1, 1.001, 0.999}, {.params = {{"factors", 50}, {"reg", 0.05}}});
+  write_runs(f.a, {2, 2.001, 1.999},
+             {.algorithm = "hogwild", .params = {{"factors", 50}, {"reg", 0.1}, {"lanes", 4}}});
+  write_runs(f.a, {9, 9, 9}, {.algorithm = "wavefront"});
+  const auto report = compare_results(f.a, f.a, between("fpsgd", "hogwild"));
+  ASSERT_EQ(report.rows.size(), 1u);
+  const auto& row = report.rows[0];
+  EXPECT_EQ(row.label, "fpsgd -> hogwild factors=50 on ml");
+  EXPECT_EQ(row.epoch_time.verdict, Verdict::slower);
+  EXPECT_EQ(row.epoch_time.pairs, 3) << "by seed";
+  EXPECT_EQ(row.differs, "params.reg 0.05, there 0.1") << "what one alone has is its own";
+  EXPECT_TRUE(report.only_first.empty() && report.only_second.empty());
+  EXPECT_EQ(report.first.files, 3) << "the third algorithm is on no side";
+  EXPECT_TRUE(contains(to_text(report), ", hogwild: 3 files")) << to_text(report);
+  EXPECT_EQ(to_json(report)["second"]["side"], "hogwild");
+}
+
+TEST(Between, WhatBothSidesSweepHasToAgree) {
+  const Folders f;
+  for (const int factors : {8, 16}) {
+    write_runs(f.a, {1, 1, 1}, {.params = {{"factors", factors}}});
+    write_runs(f.a, {1, 1, 1}, {.algorithm = "hogwild", .params = {{"factors", factors}}});
+  }
+  write_runs(f.a, {1, 1, 1}, {.algorithm = "hogwild", .params = {{"factors", 32}}});
+  const auto report = compare_results(f.a, f.a, between("fpsgd", "hogwild"));
+  ASSERT_EQ(report.rows.size(), 2u);
+  EXPECT_EQ(report.rows[0].label, "fpsgd -> hogwild factors=16 on ml");
+  ASSERT_EQ(report.only_second.size(), 1u);
+  EXPECT_TRUE(contains(report.only_second[0].differs, "params.factors 32, there"))
+      << report.only_second[0].differs;
+}
+
+TEST(Between, ASettingNamesOneOfSeveralConfigurations) {
+  const Folders f;
+  for (const char* solver : {"cg", "lu"}) {
+    write_runs(f.a, {1, 1, 1},
+               {.algorithm = "als_cpu", .params = {{"solver", solver}, {"reg", 0.05}}});
+  }
+  write_runs(f.a, {2, 2, 2}, {.params = {{"reg", 0.05}}});
+  const auto message = [&](const std::string& first, const std::string& second) {
+    return message_of([&] { compare_results(f.a, f.a, between(first, second)); });
+  };
+  const std::string several = message("als_cpu", "fpsgd");
+  EXPECT_TRUE(contains(several, "name one: \"als_cpu solver=cg\"")) << several;
+  EXPECT_EQ(compare_results(f.a, f.a, between("als_cpu solver=cg", "fpsgd")).rows.size(), 1u);
+  EXPECT_EQ(
+      compare_results(f.a, f.a, between("als_cpu solver=cg reg=.05", "als_cpu params.solver=lu"))
+          .rows.size(),
+      1u);
+  EXPECT_TRUE(contains(message("als_cpu", "als_cpu solver=lu"), "is on both sides"));
+  EXPECT_TRUE(contains(message("als_cpu solver=qr", "fpsgd"), "have solver cg, lu"))
+      << message("als_cpu solver=qr", "fpsgd");
+  EXPECT_TRUE(contains(message("als_cpu rg=1", "fpsgd"), "no setting \"rg\""));
+  EXPECT_TRUE(contains(message("asl_cpu", "fpsgd"), "did you mean \"als_cpu\"?"));
+  EXPECT_TRUE(contains(message("als_cpu cg", "fpsgd"), "found 'cg'")) << "no setting";
+}
+
+TEST(Between, OtherRatingsAreNoContest) {
+  const Folders f;
+  write_runs(f.a, {1, 1, 1});
+  write_runs(f.b, {1, 1, 1}, {.algorithm = "hogwild", .content = "bbbb"});
+  const auto report = compare_results(f.a, f.b, between("fpsgd", "hogwild"));
+  EXPECT_TRUE(report.rows.empty());
+  ASSERT_EQ(report.only_first.size(), 1u);
+  EXPECT_TRUE(contains(report.only_first[0].differs, "dataset.content_hash aaaa, there bbbb"))
+      << report.only_first[0].differs;
+}
+
+TEST(Between, EpochsOfAnotherMethodAreOtherWork) {
+  const Folders f;
+  write_runs(f.a, {1, 1, 1}, {.method = "sgd"});
+  write_runs(f.a, {1, 1, 1}, {.algorithm = "als_cpu", .method = "als"});
+  write_runs(f.a, {1, 1, 1}, {.algorithm = "hogwild", .method = "sgd"});
+  const auto text = [&](const std::string& second) {
+    return to_text(compare_results(f.a, f.a, between("fpsgd", second)));
+  };
+  EXPECT_TRUE(contains(text("als_cpu"), "epochs of sgd and als do different work"));
+  EXPECT_FALSE(contains(text("hogwild"), "do different work"));
 }
 
 // ---- verdicts

@@ -14,16 +14,11 @@
 namespace mf {
 namespace {
 
-// A text as it is, all else as JSON.
-std::string plain_text(const Json& value) {
-  return value.is_string() ? value.get<std::string>() : value.dump();
-}
-
 const std::string kSize = "params.factors";  // always shown, and first
 
 std::string value_or_any(const Configuration& configuration, const std::string& name) {
   const auto at = configuration.find(name);
-  return at == configuration.end() ? "any" : plain_text(at->second);
+  return at == configuration.end() ? "any" : setting_text(at->second);
 }
 
 std::string last_word(const std::string& name) { return name.substr(name.rfind('.') + 1); }
@@ -80,7 +75,7 @@ std::string CaseLabels::of(const Configuration& configuration) const {
   const auto add = [&](const std::string& name) {
     const auto at = configuration.find(name);
     if (at == configuration.end()) return;
-    label += " " + short_name(name, shown->second) + "=" + plain_text(at->second);
+    label += " " + short_name(name, shown->second) + "=" + setting_text(at->second);
   };
   add(kSize);
   for (const auto& name : shown->second) {
@@ -102,7 +97,7 @@ std::string difference_from_nearest(const Configuration& own, const Groups& othe
     const Configuration& other = runs.begin()->second.configuration;
     const auto value = [](const Configuration& all, const std::string& name) {
       const auto at = all.find(name);
-      return at == all.end() ? std::string("absent") : plain_text(at->second);
+      return at == all.end() ? std::string("absent") : setting_text(at->second);
     };
     if (value(own, "algorithm") != value(other, "algorithm") ||
         value(own, "dataset") != value(other, "dataset")) {
@@ -199,8 +194,17 @@ Origins origins_of(const Runs& runs) {
   return origins;
 }
 
+std::string differing_methods(const ComparedCase& first, const ComparedCase& second) {
+  const auto method = [](const ComparedCase& one) {
+    return text_at(one.result.header, {"algorithm", "method"}).value_or("");
+  };
+  const std::string a = method(first), b = method(second);
+  return a == b || a.empty() || b.empty() ? "" : a + " and " + b;
+}
+
 Comparison compare_runs(const Runs& first, const Runs& second, const CompareOptions& options) {
   Comparison row;
+  row.methods = differing_methods(first.begin()->second, second.begin()->second);
   row.first = count_statuses(first);
   row.second = count_statuses(second);
   row.first_origins = origins_of(first);
@@ -277,18 +281,36 @@ void judge_all(std::vector<Comparison>& rows, const CompareOptions& options) {
   }
 }
 
+std::pair<ComparedFolder, ComparedFolder> read_both(const std::string& first,
+                                                    const std::string& second,
+                                                    const CompareOptions& options) {
+  StoredResults a = read_listed_results(first);
+  StoredResults b = second == first ? a : read_listed_results(second);
+  if (options.between) {
+    keep_side(a, first, options.between->at(0));
+    keep_side(b, second, options.between->at(1));
+  }
+  std::pair both(compared_folder(first, a), compared_folder(second, b));
+  if (options.between) {
+    refuse_shared(both.first, both.second, *options.between);
+    both.first.summary.side = options.between->at(0).text;
+    both.second.summary.side = options.between->at(1).text;
+  }
+  return both;
+}
+
 }  // namespace
 
 ComparisonReport compare_results(const std::string& first, const std::string& second,
                                  const CompareOptions& options) {
-  ComparedFolder a = read_compared_folder(first);
-  ComparedFolder b = read_compared_folder(second);
+  auto [a, b] = read_both(first, second, options);
   std::vector<ComparedCase*> cases;
   for (ComparedFolder* folder : {&a, &b}) {
     for (auto& one : folder->cases) cases.push_back(&one);
   }
   place_unloaded(cases);
   drop_ignored(options.ignored, cases);
+  if (options.between) set_beside(a, b, *options.between);
   const Groups of_first = group_by_configuration(a, options.ignored);
   const Groups of_second = group_by_configuration(b, options.ignored);
   const CaseLabels labels({cases.begin(), cases.end()});
@@ -298,6 +320,8 @@ ComparisonReport compare_results(const std::string& first, const std::string& se
     if (partner == of_second.end()) continue;
     report.rows.push_back(compare_runs(runs, partner->second, options));
     report.rows.back().label = labels.of(runs.begin()->second.configuration);
+    report.rows.back().differs =
+        differing_text(runs.begin()->second, partner->second.begin()->second);
   }
   std::stable_sort(report.rows.begin(), report.rows.end(),
                    [](const auto& x, const auto& y) { return x.label < y.label; });

@@ -9,6 +9,7 @@
 
 #include "harness/results/compare/compared_folder.hpp"
 #include "harness/results/compare/compared_numbers.hpp"
+#include "harness/results/compare/sides.hpp"
 #include "harness/spec/metric.hpp"
 
 namespace mf {
@@ -21,6 +22,8 @@ struct CompareOptions {
   bool allow_contended = false;  // times are judged although other programs took part
   // Names of a Configuration, or sections of it: cases may differ there.
   std::vector<std::string> ignored = {};
+  // Two algorithms, the first of the first folder, the second of the second, which may be one.
+  std::optional<ComparedSides> between = {};
 };
 
 using StatusCounts = std::map<std::string, int>;
@@ -28,6 +31,8 @@ using StatusCounts = std::map<std::string, int>;
 // A configuration that both folders have.
 struct Comparison {
   std::string label;           // algorithm, data set, and every parameter that differs
+  std::string differs;         // beside the algorithms: "params.reg 0.05, there 0.1"
+  std::string methods;         // "als and sgd" where an epoch of one is none of the other
   StatusCounts first, second;  // how its runs ended
   Origins first_origins, second_origins;
   std::optional<TargetSpec> target;  // what an answer is; nothing: the end of a completed run

@@ -120,6 +120,11 @@ std::string row_text(const Comparison& row) {
                                 : seconds_text(row.target_time));
   }
   text += line_text(row.metric.label(), row.quality, difference, verdict_text(row.quality), "");
+  if (!row.methods.empty()) {
+    text += fmt::format("    epochs of {} do different work: the answer time compares them\n",
+                        row.methods);
+  }
+  if (!row.differs.empty()) text += "    they differ in " + one_line(row.differs) + "\n";
   if (row.first_origins.known() || row.second_origins.known()) {
     text += fmt::format("    runs are of {}; in the second of {}\n",
                         known_or_not(row.first_origins), known_or_not(row.second_origins));
@@ -132,7 +137,8 @@ std::string row_text(const Comparison& row) {
 }
 
 std::string folder_text(const char* name, const FolderSummary& folder) {
-  return fmt::format("{:<7} {}: {} files, mfbench {}, {}\n", name, one_line(folder.folder),
+  const std::string side = folder.side.empty() ? "" : ", " + folder.side;
+  return fmt::format("{:<7} {}: {} files, mfbench {}, {}\n", name, one_line(folder.folder + side),
                      folder.files, one_line(join(folder.commits)), one_line(join(folder.machines)));
 }
 
@@ -192,6 +198,7 @@ Json row_json(const Comparison& row) {
   Json quality = compared_json(row.quality, "difference", true);
   quality["metric"] = row.metric.key();
   return {{"label", row.label},
+          {"differs", row.differs},
           {"verdict", headline(row)},
           {"epoch_time", compared_json(row.epoch_time, "ratio", true)},
           {"answer_time", compared_json(row.answer_time, "ratio", true)},
@@ -209,10 +216,10 @@ Json folder_json(const FolderSummary& folder, const std::vector<Alone>& only) {
   for (const auto& one : only) {
     alone.push_back({{"label", one.label}, {"runs", one.runs}, {"differs", one.differs}});
   }
-  return {{"folder", folder.folder},           {"files", folder.files},
-          {"commits", folder.commits},         {"machines", folder.machines},
-          {"left_out", folder.left_out},       {"only_here", alone},
-          {"origins", to_json(folder.origins)}};
+  return {{"folder", folder.folder},     {"side", folder.side.empty() ? Json() : Json(folder.side)},
+          {"files", folder.files},       {"commits", folder.commits},
+          {"machines", folder.machines}, {"left_out", folder.left_out},
+          {"only_here", alone},          {"origins", to_json(folder.origins)}};
 }
 
 // Runs that ended without a result.

@@ -36,6 +36,10 @@ std::optional<TargetSpec> named_target(const Json& header) {
   return std::nullopt;
 }
 
+std::string setting_text(const Json& value) {
+  return value.is_string() ? value.get<std::string>() : value.dump();
+}
+
 Configuration configuration_of(const Json& header) {
   Configuration all;
   all["algorithm"] = value_at(header, {"algorithm", "name"});

@@ -24,6 +24,9 @@ using Configuration = std::map<std::string, Json>;
 
 Configuration configuration_of(const Json& header);
 
+// A text as it is, all else as JSON.
+std::string setting_text(const Json& value);
+
 // By "target" and "target_rmse" of a header, or of what a spec.json states.
 std::optional<TargetSpec> named_target(const Json& header);
 
@@ -34,6 +37,7 @@ using Repeat = std::pair<std::int64_t, Json>;  // seed, seed of the split
 struct ComparedCase {
   std::string file;
   Configuration configuration;
+  Configuration own;  // what --between took out of it: another value on the other side
   Repeat repeat;
   Status status = Status::error;
   bool gpu = false;

@@ -10,13 +10,11 @@
 #include "base/json/json_values.hpp"
 #include "base/log.hpp"
 #include "base/text.hpp"
-#include "harness/results/files/stored_results.hpp"
 
 namespace mf {
 namespace {
 
-// ---- what there is
-// --------------------------------------------------------------------------------
+// ---- what there is ----------------------------------------------------------------------------
 
 void add_once(std::vector<std::string>& list, const std::string& text) {
   if (std::find(list.begin(), list.end(), text) == list.end()) list.push_back(text);
@@ -114,9 +112,13 @@ Configuration known_before_loading(const Configuration& all) {
 
 }  // namespace
 
-ComparedFolder read_compared_folder(const std::string& path) {
+StoredResults read_listed_results(const std::string& path) {
   StoredResults results = read_stored_results(path);
   drop_unlisted(results, path);
+  return results;
+}
+
+ComparedFolder compared_folder(const std::string& path, const StoredResults& results) {
   ComparedFolder folder;
   folder.summary.folder = path;
   for (const auto& one : results.cases) take_case(one, folder);
@@ -124,8 +126,7 @@ ComparedFolder read_compared_folder(const std::string& path) {
   return folder;
 }
 
-// ---- which go together
-// ----------------------------------------------------------------------------
+// ---- which go together -----------------------------------------------------------------------
 
 void place_unloaded(const std::vector<ComparedCase*>& cases) {
   for (ComparedCase* one : cases) {

@@ -8,11 +8,13 @@
 
 #include "harness/results/compare/compared_case.hpp"
 #include "harness/results/compare/origins.hpp"
+#include "harness/results/files/stored_results.hpp"
 
 namespace mf {
 
 struct FolderSummary {
   std::string folder;
+  std::string side;                  // of --between; empty: all of the folder
   int files = 0;                     // that were read
   std::vector<std::string> commits;  // and machines, each once
   std::vector<std::string> machines;
@@ -25,10 +27,12 @@ struct ComparedFolder {
   std::vector<ComparedCase> cases;
 };
 
-// Of a folder or a packed file. Damaged, unfinished and profiled files are left out, as are cases
-// that the spec.json does not list; of these, and of damage, a line on standard error says so.
-// Throws what read_stored_results() throws.
-ComparedFolder read_compared_folder(const std::string& path);
+// Of a folder or a packed file, without cases that the spec.json does not list; a line on standard
+// error says so. Throws what read_stored_results() throws.
+StoredResults read_listed_results(const std::string& path);
+
+// Damaged, unfinished and profiled files are left out; of damage, a line on standard error says so.
+ComparedFolder compared_folder(const std::string& path, const StoredResults& results);
 
 // Gives each run that failed before its data were loaded the configuration, and where there is a
 // run of the same seed the repeat, of the runs that agree with it in everything but what is only

@@ -1,0 +1,43 @@
+// Two algorithms of one run beside each other: which cases are on a side, and what of them need not
+// agree.
+#pragma once
+
+#include <array>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "harness/results/compare/compared_folder.hpp"
+#include "harness/results/files/stored_results.hpp"
+
+namespace mf {
+
+// "als_cpu solver=cg": an algorithm, and settings where it has several configurations.
+struct ComparedSide {
+  std::string text;
+  std::string algorithm;
+  std::vector<std::pair<std::string, std::string>> settings;
+};
+
+// Throws Error(usage) where a word behind the algorithm is no setting.
+ComparedSide parse_side(const std::string& text);
+
+using ComparedSides = std::array<ComparedSide, 2>;
+
+// Leaves the cases of the side, and files of which it cannot be told whose they are. Throws
+// Error(usage) that names what there is where none fits.
+void keep_side(StoredResults& results, const std::string& folder, const ComparedSide& side);
+
+// Throws Error(usage) where a file is on both sides.
+void refuse_shared(const ComparedFolder& first, const ComparedFolder& second,
+                   const ComparedSides& sides);
+
+// Makes the two sides one configuration, data set by data set: the algorithm is that of both, and a
+// setting with one value on each side may differ, and is taken out. One that is swept has to agree.
+// Throws Error(usage) where a swept setting has no value in common.
+void set_beside(ComparedFolder& first, ComparedFolder& second, const ComparedSides& sides);
+
+// "params.reg 0.05, there 0.1": of what was taken out, what both have.
+std::string differing_text(const ComparedCase& first, const ComparedCase& second);
+
+}  // namespace mf
