@@ -156,3 +156,21 @@ def test_hugewiki_is_admitted_to_one_h200(mfbench, tmp_path):
             assert case["device_bytes"] < 139 * 2**30, case
             # One copy of the ratings.
             assert case["host_bytes"] < 80e9, case
+
+
+def test_small_files_are_read_for_a_plan(mfbench, tmp_path):
+    """A first plan of a file of one's own has numbers, not a question mark in every row."""
+    lines = [f"{user},{item},{(user + item) % 5 + 1}" for user in range(40) for item in range(user % 3, 30)]
+    (tmp_path / "own.csv").write_text("user,item,rating\n" + "\n".join(lines) + "\n")
+    (tmp_path / "bad.csv").write_text("user,item,rating\n1,2,3\n1,x,y\n")
+    algorithms = [{"name": "sgd_serial", "factors": [2, 4]}]
+    spec = {"name": "plan", "datasets": [{"path": "own.csv"}, {"path": "bad.csv"}],
+            "stop": {"epochs": 2}, "algorithms": algorithms}
+    done = mfbench("plan", "plan.json", cwd=tmp_path, code=0, spec=spec)
+    own = [line for line in done.stdout.splitlines() if "-own.csv-" in line]
+    bad = [line for line in done.stdout.splitlines() if "-bad.csv-" in line]
+    assert len(own) == len(bad) == 2
+    for line in own:
+        assert "?" not in line and "MiB" in line and "~" in line
+    for line in bad:
+        assert "NOT RUNNABLE HERE" in line and "bad.csv:3" in line

@@ -1,7 +1,9 @@
 #include "harness/run/runner.hpp"
 
 #include <algorithm>
+#include <new>
 
+#include "base/error.hpp"
 #include "base/files/mapped_file.hpp"
 #include "base/host/pages.hpp"
 #include "harness/run/case/case_report.hpp"
@@ -47,7 +49,7 @@ class CaseRun {
     store_.ledger().begin_case();
     start();
     if (item_.unresolved) return end({item_.unresolved->status, item_.unresolved->reason});
-    setup_.load();
+    load();
     if (const auto refusal = setup_.open_or_refuse(measures_)) {
       report_.header(setup_);
       return end({refusal->status, refusal->reason});
@@ -64,6 +66,17 @@ class CaseRun {
 
   // What the program and the machine are: asking for the device makes its context.
   void start() {
+  // Fewer factors would not help here.
+  void load() {
+    try {
+      setup_.load();
+    } catch (const std::bad_alloc&) {
+      fail(ErrorKind::memory,
+           "the host's memory did not suffice for the ratings; use a smaller data set or raise "
+           "the limit");
+    }
+  }
+
     const PhaseScope range(&ranges_, kStartRange);
     give_back_freed();  // what the case before left must not stand beside what this one takes
     reset_peak_memory();

@@ -3,12 +3,17 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <map>
+#include <set>
 #include <span>
+#include <system_error>
 
 #include "algorithms/core/registry.hpp"
+#include "base/error.hpp"
 #include "base/json/json_values.hpp"
 #include "base/text.hpp"
+#include "base/threads.hpp"
 #include "datasets/load.hpp"
 #include "datasets/synthetic/synthetic.hpp"
 #include "harness/device/device.hpp"
@@ -22,6 +27,7 @@
 namespace mf {
 namespace {
 
+constexpr double kSmallFiles = 64 << 20;  // bytes, read within a second or so
 constexpr double kProbeSeconds = 0.1;
 constexpr int kProbeEpochs = 20;
 
@@ -56,8 +62,9 @@ double probe(const Case& item) {
 }
 
 // Why it would not run here, or nothing.
-std::optional<std::string> problem_of(const Case& item, const PlannedCase& planned, double surely,
-                                      const ProblemShape& shape, const MemoryBound& available,
+std::optional<std::string> problem_of(const Case& item, const PlannedCase& planned,
+                                      const std::optional<std::string>& not_in_memory,
+                                      const ProblemShape& shape,
                                       const std::optional<double>& free) {
   if (const std::string missing = why_unavailable(item.data); !missing.empty()) return missing;
   if (const auto why = why_no_implementation(item)) return why;
@@ -66,7 +73,7 @@ std::optional<std::string> problem_of(const Case& item, const PlannedCase& plann
     if (const auto reason = info.supports(item.params, shape)) return reason;
   }
   if (const auto why = why_not_in_process(planned.process)) return why;
-  if (const auto why = why_not_in_memory(surely, available)) return why;
+  if (not_in_memory) return not_in_memory;
   if (!planned.least_device_bytes) return std::nullopt;
   return why_not_on_device(*planned.least_device_bytes, free);
 }
@@ -142,6 +149,46 @@ std::optional<double> free_on_device(const PlanOptions& options) {
   return static_cast<double>(device->free_bytes);
 }
 
+// Of a folder all that lies in it. What cannot be looked at is not small.
+double bytes_at(const std::filesystem::path& path) {
+  std::error_code error;
+  if (!std::filesystem::is_directory(path, error)) {
+    const auto size = std::filesystem::file_size(path, error);
+    return error ? kNever : static_cast<double>(size);
+  }
+  double bytes = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(path, error)) {
+    bytes += bytes_at(entry.path());
+  }
+  return error ? kNever : bytes;
+}
+
+bool is_small(const Source& source) {
+  double bytes = 0;
+  for (const auto& file : source.files) bytes += bytes_at(file.path);
+  return bytes <= kSmallFiles;
+}
+
+// Sets of unknown size of which the files are small are read, and so are in the cache for the run:
+// of larger ones a plan would take as long as their first case. Returns why the data of a label
+// cannot be read.
+std::map<std::string, std::string> read_small_files(const Spec& spec) {
+  std::map<std::string, std::string> problems;
+  std::set<std::string> seen;
+  for (const Case& item : spec.cases) {
+    if (!seen.insert(item.data.label()).second || expected_shape(item.data)) continue;
+    if (!why_unavailable(item.data).empty()) continue;
+    const auto source = source_of(item.data);
+    if (!source || !is_small(*source)) continue;
+    try {
+      load_dataset(item.data, hardware_threads());
+    } catch (const Error& error) {
+      problems[item.data.label()] = error.what();
+    }
+  }
+  return problems;
+}
+
 PlannedCase plan_case(const Case& item, const Place& place, bool measure,
                       const MemoryBound& available, const std::optional<double>& free, double& left,
                       std::map<std::string, double>& rates) {
@@ -151,7 +198,7 @@ PlannedCase plan_case(const Case& item, const Place& place, bool measure,
   const AlgorithmInfo& info = find_algorithm(item.algorithm);
   auto known = expected_data(item);
   ProblemShape shape;
-  double surely = 0;
+  std::optional<std::string> not_in_memory;
   if (known) {
     shape = {known->whole.n_users, known->whole.n_items, known->train_nnz};
     if (place.has_ratings) known->from = DataFrom::ratings_at_hand;
@@ -165,12 +212,15 @@ PlannedCase plan_case(const Case& item, const Place& place, bool measure,
     planned.process = process_need(item, shape);
     const double beside = known_bytes(planned.process);
     planned.all_host_bytes = std::max(need.peak(), need.train + beside);
-    surely = std::max(need.surely, need.train + beside -
-                                       std::max(known->program_bytes, known->standing_bytes) -
-                                       (known->kept ? whole_bytes(*known) : 0));
+    not_in_memory = why_not_in_memory(need.surely, available, MemoryOf::ratings);
+    if (!not_in_memory) {
+      const double there = std::max(known->program_bytes, known->standing_bytes) +
+                           (known->kept ? whole_bytes(*known) : 0);
+      not_in_memory = why_not_in_memory(need.train + beside - there, available);
+    }
     plan_device(planned, item, place, shape, known->whole.nnz - shape.nnz, free);
   }
-  planned.note = problem_of(item, planned, surely, shape, available, free);
+  planned.note = problem_of(item, planned, not_in_memory, shape, free);
   if (!measure || !known || planned.note) return planned;
   const std::string key = item.algorithm + canonical(item.params.to_json());
   if (rates.count(key) == 0) rates[key] = probe(item);
@@ -230,13 +280,16 @@ Plan make_plan(const Spec& spec, const PlanOptions& options) {
   std::map<std::string, double> rates;
   double left =
       resident_bytes();  // what stands in this process: a context, once a device was found
+  const auto unreadable = read_small_files(spec);
   std::vector<const Case*> all;
   for (const Case& item : spec.cases) all.push_back(&item);
   for (std::size_t i = 0; i < all.size(); ++i) {
     plan.cases.push_back(plan_case(case_to_plan(spec, *all[i]),
                                    options.share ? place_of(all, i) : Place{}, options.measure,
                                    plan.available, free, left, rates));
-    const PlannedCase& planned = plan.cases.back();
+    PlannedCase& planned = plan.cases.back();
+    const auto problem = unreadable.find(all[i]->data.label());
+    if (problem != unreadable.end()) planned.note = problem->second;
     plan.peak_host_bytes = std::max(plan.peak_host_bytes, planned.all_host_bytes.value_or(0));
     plan.peak_device_bytes = std::max(plan.peak_device_bytes, planned.device_bytes.value_or(0));
     if (planned.train_s) {
@@ -287,6 +340,15 @@ std::string format_plan(const Plan& plan, const Spec& spec) {
   }
   if (plan.not_estimated > 0) text += fmt::format(" ({} cases not estimated)", plan.not_estimated);
   text += "\n";
+  const bool unread = std::any_of(plan.cases.begin(), plan.cases.end(), [](const auto& item) {
+    return !item.all_host_bytes && !item.note;
+  });
+  if (unread) {
+    text += fmt::format(
+        "?: files of more than {} are not read for a plan; `mfbench data stats FILE` does, once "
+        "for all\n",
+        format_bytes(kSmallFiles));
+  }
   return text;
 }
 

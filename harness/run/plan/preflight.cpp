@@ -205,12 +205,16 @@ std::optional<std::string> why_not_evaluated(const Case& item, const PartSizes& 
 }
 
 std::optional<std::string> why_not_in_memory(double need, const MemoryBound& available,
-                                             const std::string& beyond) {
+                                             MemoryOf what) {
   if (available.by.empty() || need <= static_cast<double>(available.bytes)) return std::nullopt;
+  const bool of_ratings = what == MemoryOf::ratings;
+  const char* part = of_ratings                         ? " for the ratings"
+                     : what == MemoryOf::beyond_ratings ? " beyond the ratings"
+                                                        : "";
   return fmt::format(
-      "needs {} of memory{}, {} are available ({}); lower `factors`, use a smaller data set or "
-      "raise the limit",
-      format_bytes(need), beyond, format_bytes(static_cast<double>(available.bytes)), available.by);
+      "needs {} of memory{}, {} are available ({}); {}use a smaller data set or raise the limit",
+      format_bytes(need), part, format_bytes(static_cast<double>(available.bytes)), available.by,
+      of_ratings ? "" : "lower `factors`, ");
 }
 
 DataFrom source_of_data(const Case& item) {
@@ -246,7 +250,8 @@ void refuse_to_load(const Case& item) {
   const auto data = expected_data(item);
   if (!data) return;
   const double need = host_need(item, *data).surely;
-  if (const auto why = why_not_in_memory(need, available)) fail(ErrorKind::memory, "{}", *why);
+  if (const auto why = why_not_in_memory(need, available, MemoryOf::ratings))
+    fail(ErrorKind::memory, "{}", *why);
 }
 
 bool leaves_room_for_ratings(const Case& item, const ProblemShape& shape,
@@ -287,7 +292,8 @@ std::optional<Refusal> refuse(const Case& item, const ProblemShape& shape,
   if (const auto why = why_not_in_process(process)) return Refusal{Status::oom, *why};
   const double need = need_of(item, shape).host_bytes + model_bytes(item, shape) +
                       std::max(0.0, known_bytes(process) - held_bytes);
-  if (const auto why = why_not_in_memory(need, memory_limit().available, " beyond the ratings")) {
+  if (const auto why =
+          why_not_in_memory(need, memory_limit().available, MemoryOf::beyond_ratings)) {
     return Refusal{Status::oom, *why};
   }
   if (device == nullptr) return std::nullopt;

@@ -88,9 +88,10 @@ std::optional<std::string> why_not_on_device(double need, std::optional<double> 
 std::optional<std::string> why_not_evaluated(const Case& item, const PartSizes& sizes);
 
 // "needs 12.3 GiB of memory, 9.8 GiB are available (/sys/fs/cgroup/box/memory.max); ...", or
-// nothing. `beyond` is " beyond the ratings" where they are counted already.
+// nothing. Fewer factors help where the need is not that of the ratings.
+enum class MemoryOf { ratings, beyond_ratings, both };
 std::optional<std::string> why_not_in_memory(double need, const MemoryBound& available,
-                                             const std::string& beyond = "");
+                                             MemoryOf what = MemoryOf::both);
 
 // Where the data of a case come from that are not at hand.
 DataFrom source_of_data(const Case& item);
