@@ -9,6 +9,7 @@
 #include "base/clock.hpp"
 #include "base/error.hpp"
 #include "base/files/files.hpp"
+#include "base/hash.hpp"
 #include "base/log.hpp"
 #include "base/text.hpp"
 #include "datasets/cache.hpp"
@@ -350,6 +351,15 @@ std::optional<std::int64_t> written_at(const DatasetRequest& request) {
     for (const auto& entry : fs::directory_iterator(path, error)) look(entry.path().string());
   }
   return latest;
+}
+
+std::optional<std::string> mark_of_files(const DatasetRequest& request) {
+  try {
+    const auto source = source_of(request);
+    return source ? std::optional(sha256(source_key(*source))) : std::nullopt;
+  } catch (const Error&) {
+    return std::nullopt;
+  }
 }
 
 std::optional<std::uint64_t> known_content(const DatasetRequest& request) {

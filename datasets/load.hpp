@@ -24,6 +24,10 @@ std::optional<Source> source_of(const DatasetRequest& request);
 // for other data, or where it cannot be told.
 std::optional<std::int64_t> written_at(const DatasetRequest& request);
 
+// A mark that changes whenever the files that the data are read from do; nothing for what is read
+// from none, and where they cannot be looked at.
+std::optional<std::string> mark_of_files(const DatasetRequest& request);
+
 // The content hash of the ratings that the user's own file or folder holds, where the cache tells
 // it without reading them; nothing for other data, for parts (the hash does not say which rating is
 // of which), or where a rule for implicit feedback chooses among them.

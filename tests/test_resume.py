@@ -128,3 +128,21 @@ def test_a_folder_that_holds_its_results_is_not_written_by_them(mfbench, tmp_pat
     for path in pathlib.Path(mfbench.environment()["MFBENCH_CACHE"]).glob("d@*"):
         path.unlink()  # so that times decide
     assert "warning" not in mfbench("run", "s.json", "--out", "d/results", cwd=tmp_path).stderr
+
+
+@pytest.mark.parametrize("words", [[], ["--apart"]])
+def test_a_case_that_failed_by_its_data_runs_again_when_they_have_changed(mfbench, tmp_path, words):
+    """Without --retry, whatever the times say: who has mended the file has done what it takes."""
+    ratings = own_ratings(tmp_path)
+    whole = ratings.read_text()
+    as_of_tomorrow(ratings)
+    ratings.write_text(whole.replace("8,1,", "8,x,", 1))
+    run = ("run", "s.json", *words)
+    assert "own.csv:" in mfbench(*run, cwd=tmp_path, code=3).stderr
+    assert "2 cases: 0 run now, 2 finished before" in mfbench(*run, cwd=tmp_path, code=1).stdout
+    before = ratings.stat().st_mtime - 1000
+    ratings.write_text(whole)
+    os.utime(ratings, (before, before))
+    again = mfbench(*run, cwd=tmp_path, code=0)
+    assert "2 cases: 2 run now" in again.stdout and "have changed since" in again.stderr
+    assert "2 cases: 0 run now, 2 finished before" in mfbench(*run, cwd=tmp_path, code=0).stdout

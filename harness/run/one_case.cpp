@@ -6,6 +6,7 @@
 #include "base/json/json_values.hpp"
 #include "base/log.hpp"
 #include "base/timeline.hpp"
+#include "datasets/load.hpp"
 #include "harness/device/environment.hpp"
 
 namespace mf {
@@ -30,6 +31,15 @@ void warn_of_old_ranking(const ResultFile& file, const std::string& path) {
       "{}: stands, but was ranked by older rules: of equal scores the smaller item first, users "
       "without a history among the others; --rerun ranks it as the others",
       path);
+}
+
+// Of a case that failed by its data: what it failed by is not there any more.
+bool has_other_files(const ResultFile& file, const Case& item, const std::string& path) {
+  const auto then = text_at(file.footer, {"bad_data_mark"});
+  const auto now = then ? mark_of_files(item.data) : std::nullopt;
+  if (!now || now == then) return false;
+  note("{}: its data could not be read and have changed since; the case is run again", path);
+  return true;
 }
 
 // Of a skipped case, which has measured nothing: each run of the spec would leave one more.
@@ -58,6 +68,7 @@ std::optional<ResultFile> standing_result(const std::string& path, const Case& i
   if (file->damage) return std::nullopt;
   const auto status = file->status();
   if (!status || status == Status::interrupted || status == Status::skipped) return std::nullopt;
+  if (has_other_files(*file, item, path)) return std::nullopt;
   if (options.retry && is_failure(*status)) return std::nullopt;
   if (!is_of(*file, item, path)) return std::nullopt;
   warn_of_old_ranking(*file, path);

@@ -6,6 +6,7 @@
 #include "base/error.hpp"
 #include "base/files/mapped_file.hpp"
 #include "base/host/pages.hpp"
+#include "datasets/load.hpp"
 #include "harness/run/case/case_report.hpp"
 #include "harness/run/case/case_setup.hpp"
 #include "harness/run/case/host_watch.hpp"
@@ -34,6 +35,7 @@ class CaseRun {
     } catch (...) {
       if (report_.failed()) throw;
       end_by_exception(result_);
+      if (result_.bad_data) result_.files_mark = mark_of_files(item_.data);
       // What an algorithm throws that is told to stop while it prepares is no error.
       if (interrupt_level() >= 2) end(given_up_after(result_.epochs));
     }
@@ -64,8 +66,6 @@ class CaseRun {
     if (result_.status == Status::completed && task_.model_folder) save();
   }
 
-  // What the program and the machine are: asking for the device makes its context.
-  void start() {
   // Fewer factors would not help here.
   void load() {
     try {
@@ -77,6 +77,8 @@ class CaseRun {
     }
   }
 
+  // What the program and the machine are: asking for the device makes its context.
+  void start() {
     const PhaseScope range(&ranges_, kStartRange);
     give_back_freed();  // what the case before left must not stand beside what this one takes
     reset_peak_memory();

@@ -59,11 +59,12 @@ struct CaseResult {
   double wall_s = 0;
   std::int64_t best_epoch = 0;  // of the case's main metric
   std::map<Metric, MetricSummary> metrics;
-  bool bad_data = false;              // what failed was its data: malformed, missing, cut
-  Contention contention;              // with whom the case shared the machine
-  std::vector<std::string> warnings;  // why its numbers say less than they seem to
-  bool device_failed = false;         // nothing more can run on the device in this process
-  bool ranks_failed = false;          // one of several processes has ended: so must the run
+  bool bad_data = false;                  // what failed was its data: malformed, missing, cut
+  std::optional<std::string> files_mark;  // of the files then (mark_of_files), if it read any
+  Contention contention;                  // with whom the case shared the machine
+  std::vector<std::string> warnings;      // why its numbers say less than they seem to
+  bool device_failed = false;             // nothing more can run on the device in this process
+  bool ranks_failed = false;              // one of several processes has ended: so must the run
 };
 
 struct CaseMeasures {
