@@ -51,9 +51,11 @@ std::optional<T> number(std::string_view word) {
   return value;
 }
 
-// Calls body(words) for every line with words; what it expected instead, or null.
+// Calls body(line, its number) for every line of a file or of standard input ("-") that is not
+// blank, without blanks at its ends.
 template <class Body>
-void for_lines(const std::string& path, bool names, const Body& body) {
+void for_texts(const std::string& path, const Body& body) {
+  constexpr std::string_view kBlanks = " \t\r";
   std::ifstream file;
   if (path != "-") {
     file.open(path);
@@ -62,12 +64,21 @@ void for_lines(const std::string& path, bool names, const Body& body) {
   std::istream& in = path == "-" ? std::cin : file;
   std::string line;
   for (std::int64_t at = 1; std::getline(in, line); ++at) {
-    const auto words = words_of(line, names);
-    if (words.empty()) continue;
-    const char* expected = body(words);
-    if (expected == nullptr) continue;
-    fail(ErrorKind::data, "{}:{}: found {}, expected {}", path, at, in_quotes(line), expected);
+    const std::size_t first = line.find_first_not_of(kBlanks);
+    if (first == line.npos) continue;
+    const std::size_t last = line.find_last_not_of(kBlanks);
+    body(std::string_view(line).substr(first, last + 1 - first), at);
   }
+}
+
+// Calls body(words) for every line with words; what it expected instead, or null.
+template <class Body>
+void for_lines(const std::string& path, bool names, const Body& body) {
+  for_texts(path, [&](std::string_view line, std::int64_t at) {
+    const char* expected = body(words_of(line, names));
+    if (expected == nullptr) return;
+    fail(ErrorKind::data, "{}:{}: found {}, expected {}", path, at, in_quotes(line), expected);
+  });
 }
 
 // Of an option; `key` is what the model makes of it.
@@ -82,6 +93,15 @@ GivenId given_id(const char* option, const char* whose, const std::string& text,
 
 GivenId given_user(const SavedModel& model, const std::string& text) {
   return given_id("--user", "users", text, model.user_key(text));
+}
+
+// `where` begins the message.
+void check_user(const SavedModel& model, const GivenId& user, const std::string& where) {
+  if (model.knows_user(user.key)) return;
+  const bool named = !model.user_names.empty();
+  fail(ErrorKind::data, "{}the model knows no user {}; it has {} users, such as {}", where,
+       named ? in_quotes(user.text) : user.text, model.user_ids.size(),
+       named ? in_quotes(model.user_names[0]) : std::to_string(model.user_ids[0]));
 }
 
 GivenId given_item(const SavedModel& model, const std::string& text) {
@@ -126,6 +146,40 @@ std::vector<HistoryItem> read_history(const std::string& path, const SavedModel&
   return history;
 }
 
+void refuse_empty(const FoldedUser& user, const std::string& path) {
+  if (!user.seen.empty()) return;
+  fail(ErrorKind::data, "{}: found no item that the model knows, expected at least one", path);
+}
+
+std::int32_t known_user(const SavedModel& model, const std::string& user) {
+  const GivenId given = given_user(model, user);
+  check_user(model, given, "--user: ");
+  return given.key;
+}
+
+std::vector<std::int32_t> read_users(const std::string& path, const SavedModel& model) {
+  std::vector<std::int32_t> users;
+  for_texts(path, [&](std::string_view line, std::int64_t at) {
+    const std::string id(line);
+    const auto key = model.user_key(id);
+    if (!key) {
+      fail(ErrorKind::data, "{}:{}: found {}, expected a user id, a whole number of 32 bits", path,
+           at, in_quotes(id));
+    }
+    check_user(model, {id, *key}, fmt::format("{}:{}: ", path, at));
+    users.push_back(*key);
+  });
+  return users;
+}
+
+CLI::Option* add_history(CLI::App* command, std::string& path) {
+  return command->add_option("--history", path,
+                             "of a user of its own: file of lines \"item value\" or \"item\"");
+}
+
+// Between the columns of what is printed: text may have blanks in it.
+const char* separator_of(const SavedModel& model) { return has_names(model) ? "\t" : " "; }
+
 namespace {
 
 // ---- the commands -------------------------------------------------------------------------------
@@ -142,9 +196,6 @@ void check_known(const SavedModel& model, const GivenId* user, const GivenId& it
   }
 }
 
-// Between the columns of what is printed: text may have blanks in it.
-const char* separator_of(const SavedModel& model) { return has_names(model) ? "\t" : " "; }
-
 void predict_pairs(const SavedModel& model, const std::string& path, bool cold) {
   const char* between = separator_of(model);
   for_pairs(path, model, [&](const GivenId& user, const GivenId& item) {
@@ -154,37 +205,13 @@ void predict_pairs(const SavedModel& model, const std::string& path, bool cold) 
   });
 }
 
-void recommend_command(const SavedModel& model,
-                       const std::vector<std::pair<std::int32_t, float>>& best) {
-  for (const auto& [id, score] : best) {
-    fmt::print("{}{}{:.4f}\n", model.item_name(id), separator_of(model), score);
-  }
-}
-
-std::vector<std::pair<std::int32_t, float>> recommended(const SavedModel& model,
-                                                        const std::string& user, int k,
-                                                        bool include_seen) {
-  const GivenId given = given_user(model, user);
-  if (!model.user_names.empty() && given.key < 0) {
-    fail(ErrorKind::data, "the model knows no user {}; it has {} users with names such as {}",
-         in_quotes(user), model.user_names.size(), in_quotes(model.user_names[0]));
-  }
-  return model.recommend(given.key, k, include_seen);
-}
-
-struct ModelOptions {
+struct PredictOptions {
   std::string model, user, item, history;
   std::string pairs = "-";
-  bool cold = false, include_seen = false;
-  int k = 10;
+  bool cold = false;
 };
 
-using Given = std::shared_ptr<ModelOptions>;
-
-CLI::Option* add_history(CLI::App* command, const Given& o) {
-  return command->add_option("--history", o->history,
-                             "of a user of its own: file of lines \"item value\" or \"item\"");
-}
+using Given = std::shared_ptr<PredictOptions>;
 
 void add_predict(CLI::App& app, const Given& o) {
   auto* predict = app.add_subcommand("predict", "ratings predicted by an exported model");
@@ -195,7 +222,7 @@ void add_predict(CLI::App& app, const Given& o) {
   auto* pairs =
       predict->add_option("--pairs", o->pairs, "file of lines \"user item\"; - for standard input")
           ->excludes(user);
-  auto* history = add_history(predict, o)->needs(item)->excludes(user)->excludes(pairs);
+  auto* history = add_history(predict, o->history)->needs(item)->excludes(user)->excludes(pairs);
   predict->add_flag("--cold", o->cold, "also users and items that the model does not know");
   predict->callback([o, user, item, history] {
     if (item->count() > 0 && user->count() + history->count() == 0) {
@@ -206,6 +233,7 @@ void add_predict(CLI::App& app, const Given& o) {
       const GivenId one = given_item(model, o->item);
       if (!o->cold) check_known(model, nullptr, one);
       const FoldedUser of = model.fold_in(read_history(o->history, model));
+      if (!o->cold) refuse_empty(of, o->history);
       fmt::print("{:.4f}\n", model.predict(of, one.key));
     } else if (user->count() > 0) {
       const GivenId of = given_user(model, o->user);
@@ -218,34 +246,11 @@ void add_predict(CLI::App& app, const Given& o) {
   });
 }
 
-void add_recommend(CLI::App& app, const Given& o) {
-  auto* recommend =
-      app.add_subcommand("recommend", "the best items for a user by an exported model");
-  recommend->add_option("model", o->model, "folder of the model")->required();
-  auto* of_user = recommend->add_option("--user", o->user, "id of the user");
-  auto* of_history = add_history(recommend, o)->excludes(of_user);
-  recommend->add_option("-k", o->k, "how many")
-      ->check(whole_within(1, 1'000'000'000))
-      ->capture_default_str();
-  recommend->add_flag("--include-seen", o->include_seen, "also items rated in training");
-  recommend->callback([o, of_user, of_history] {
-    if (of_user->count() + of_history->count() == 0) {
-      fail(ErrorKind::usage, "recommend: needs --user or --history");
-    }
-    const SavedModel model = load_model(o->model);
-    recommend_command(model, of_user->count() > 0
-                                 ? recommended(model, o->user, o->k, o->include_seen)
-                                 : model.recommend(model.fold_in(read_history(o->history, model)),
-                                                   o->k, o->include_seen));
-  });
-}
-
 }  // namespace
 
 void add_model_commands(CLI::App& app) {
-  const auto options = std::make_shared<ModelOptions>();
-  add_predict(app, options);
-  add_recommend(app, options);
+  add_predict(app, std::make_shared<PredictOptions>());
+  add_recommend(app);
 }
 
 }  // namespace mf

@@ -1,6 +1,8 @@
 """A trained model leaves mfbench and comes back in the ids of the user's files."""
 
 import json
+import pathlib
+import re
 import shutil
 
 import pytest
@@ -179,6 +181,64 @@ def test_a_history_describes_a_user_of_its_own(mfbench, trained):
     assert len(seen.stdout.splitlines()) == 30
 
 
+def lists_of(text):
+    """{user: [(item, score)]} of lines of JSON."""
+    lines = [json.loads(line) for line in text.splitlines()]
+    return {line["user"]: [(one["item"], one["score"]) for one in line["items"]] for line in lines}
+
+
+def test_recommend_serves_many_users(mfbench, trained, tmp_path):
+    """The lists of each user as --user gives them, for a terminal, as JSON, and as files."""
+    folder, model = trained
+    users = [300, 4000, 500]
+    (folder / "users.txt").write_text("300\n\n 4000\r\n500\n")
+    each = {user: mfbench("recommend", model, "--user", user, "-k", 4, cwd=folder, code=0).stdout for user in users}
+    many = mfbench("recommend", model, "--users", "users.txt", "-k", 4, cwd=folder, code=0).stdout
+    assert many == "".join(f"{user} {line}\n" for user in users for line in each[user].splitlines())
+    told = lists_of(mfbench("recommend", model, "--users", "-", "--json", "-k", 4, cwd=folder, code=0,
+                            input="300\n4000\n500\n").stdout)
+    assert list(told) == users
+    for user in users:
+        assert [f"{item} {score:.4f}" for item, score in told[user]] == each[user].splitlines()
+    out = mfbench("recommend", model, "--all-users", "--out", "all.jsonl", cwd=folder, code=0)
+    assert out.stdout == "all.jsonl: up to 10 items each for 40 users\n"
+    lists = lists_of((folder / "all.jsonl").read_text())
+    assert sorted(lists) == [100 * user for user in range(1, 41)]
+    assert all(lists[user][:4] == told[user] for user in users)
+    for user in users:
+        assert [score for _, score in lists[user]] == pytest.approx(
+            [float(score(model, user, item)) for item, _ in lists[user]], abs=1e-4)
+    mfbench("recommend", model, "--users", "users.txt", "--out", "some.csv", "-k", 2, cwd=folder, code=0)
+    head, *rows = (folder / "some.csv").read_text().splitlines()
+    assert head == "user,item,score"
+    assert [row.split(",")[:2] for row in rows] == [
+        [str(user), str(item)] for user in users for item, _ in told[user][:2]]
+
+
+def test_recommend_refuses_what_it_cannot_serve(mfbench, trained):
+    folder, model = trained
+    for text, message in [("300\n301\n", "-:2: the model knows no user 301"), ("x\n", "-:1: found 'x'")]:
+        assert message in mfbench("recommend", model, "--users", "-", cwd=folder, input=text, code=3).stderr
+    for words, message in [(["--out", "best.txt"], "expected .csv or .jsonl"),
+                           (["--out", "best.csv", "--json"], "expected .jsonl with --json"),
+                           (["--user", "300"], "--all-users")]:
+        refused = mfbench("recommend", model, "--all-users", *words, cwd=folder, code=2)
+        assert message in refused.stderr
+    assert not list(folder.glob("best.*"))
+
+
+@pytest.mark.parametrize("text", ["", "\n", "8 5\n"])
+def test_a_history_without_an_item_says_nothing_of_a_user(mfbench, trained, text):
+    """All scores would be those of nobody."""
+    folder, model = trained
+    (folder / "empty.txt").write_text(text)
+    refused = mfbench("recommend", model, "--history", "empty.txt", cwd=folder, code=3)
+    assert "empty.txt: found no item that the model knows" in refused.stderr and refused.stdout == ""
+    predict = ("predict", model, "--history", "empty.txt", "--item", 7)
+    assert "no item that the model knows" in mfbench(*predict, cwd=folder, code=3).stderr
+    assert 1 < float(mfbench(*predict, "--cold", cwd=folder, code=0).stdout) < 5
+
+
 def test_histories_that_cannot_be_read_say_where(mfbench, trained):
     folder, model = trained
     (folder / "bad.txt").write_text("7 5\n\nseven\n")
@@ -197,3 +257,16 @@ def test_histories_that_cannot_be_read_say_where(mfbench, trained):
     mfbench("recommend", model, "--history", "me.txt", "--user", 300, cwd=folder, code=2)
     alone = mfbench("predict", model, "--item", 7, cwd=folder)
     assert alone.returncode == 2 and "--user" in alone.stderr
+
+
+def test_every_file_of_a_model_is_documented(trained):
+    _, model = trained
+    page = (pathlib.Path(__file__).parent.parent / "docs" / "spec.md").read_text(encoding="utf-8")
+    table = page.split("| file of a model |")[1].split("\n\n")[0]
+    rows = [row.split("|")[1] for row in table.splitlines()[2:]]
+    listed = set(re.findall(r"`([^`]+)`", " ".join(rows)))
+    names = {"user_names.txt", "item_names.txt"}  # of text ids: test_text_ids.py
+    assert {path.name for path in model.iterdir()} == listed - names
+    keys = table.splitlines()[2]
+    for key in json.loads((model / "model.json").read_text()):
+        assert key == "mfbench_model" or f"`{key}`" in keys, key

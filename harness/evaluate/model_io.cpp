@@ -257,6 +257,10 @@ std::optional<std::int32_t> SavedModel::item_key(std::string_view id) const {
   return key_of(item_names, id);
 }
 
+std::string SavedModel::user_name(std::int32_t user_id) const {
+  return user_names.empty() ? std::to_string(user_id) : std::string(user_names[user_id]);
+}
+
 std::string SavedModel::item_name(std::int32_t item_id) const {
   return item_names.empty() ? std::to_string(item_id) : std::string(item_names[item_id]);
 }

@@ -58,7 +58,8 @@ struct SavedModel {
   // are integers and this is none of 32 bits.
   std::optional<std::int32_t> user_key(std::string_view id) const;
   std::optional<std::int32_t> item_key(std::string_view id) const;
-  std::string item_name(std::int32_t item_id) const;  // of a known key: "7", "B000123"
+  std::string user_name(std::int32_t user_id) const;  // of a known key: "7", "B000123"
+  std::string item_name(std::int32_t item_id) const;
 
   bool knows_user(std::int32_t user_id) const;
   bool knows_item(std::int32_t item_id) const;
