@@ -7,20 +7,27 @@
 #include <string>
 #include <utility>
 
+#include "base/terminal.hpp"
 #include "base/text.hpp"
 
 namespace mf {
 
 // Where both streams go to one place, what was printed before comes first.
-inline void to_stderr(const char* kind, const std::string& text) {
+inline void to_stderr(const std::string& kind, const std::string& text) {
   std::fflush(stdout);
-  fmt::print(stderr, "{}: {}\n", kind, printable(text));
+  fmt::print(stderr, "{}{}: {}\n", clear_line(stderr), kind, printable(text));
 }
 
 // "warning: ...": something is not as it should be, and the work goes on.
 template <class... Args>
 void warn(fmt::format_string<Args...> format, Args&&... args) {
-  to_stderr("warning", fmt::format(format, std::forward<Args>(args)...));
+  to_stderr(in_colour(stderr, Colour::yellow, "warning"),
+            fmt::format(format, std::forward<Args>(args)...));
+}
+
+// "error: ...": the end of what was asked for.
+inline void tell_error(const std::string& text) {
+  to_stderr(in_colour(stderr, Colour::red, "error"), text);
 }
 
 // "info: ...": why nothing seems to happen.

@@ -253,9 +253,11 @@ class Cli {
     describe->callback([this] { describe_command(name_, json_); });
     auto* doctor = app_.add_subcommand("doctor", "what this machine and this build can do");
     doctor->add_flag("--json", json_, "as JSON");
+    doctor->add_flag("-v,--verbose", verbose_, "also each algorithm, library and data set");
     doctor->callback([this] {
       const Json report = doctor_json();
-      fmt::print("{}", json_ ? json_text(report, 2) + "\n" : printable(format_doctor(report)));
+      fmt::print("{}",
+                 json_ ? json_text(report, 2) + "\n" : printable(format_doctor(report, verbose_)));
     });
     auto* schema = app_.add_subcommand("schema",
                                        "the JSON Schema of specs, the table of metrics, the frozen "
@@ -453,7 +455,7 @@ class Cli {
 
   CLI::App app_;
   int code_ = 0;
-  bool json_ = false, quiet_ = false, look_ = false;
+  bool json_ = false, quiet_ = false, verbose_ = false, look_ = false;
   std::string name_, first_, second_;
   std::vector<std::string> between_;
   CompareOptions compare_;

@@ -2,11 +2,16 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
+#include <array>
+#include <map>
+#include <utility>
 #include <variant>
 #include <vector>
 
 #include "algorithms/core/registry.hpp"
 #include "base/json/json.hpp"
+#include "base/terminal.hpp"
 #include "base/text.hpp"
 #include "harness/device/device.hpp"
 
@@ -74,6 +79,66 @@ void describe(const AlgorithmInfo& info) {
   }
 }
 
+// What the families of algorithms are called, in the order of the project's README. One that is not
+// here stands behind them, by the name of its folder.
+struct Family {
+  const char* folder;
+  const char* title;
+};
+constexpr std::array<Family, 10> kFamilies = {{{"sgd_cpu", "SGD on the CPU"},
+                                               {"cu2rec", "cu2rec"},
+                                               {"gpusgd", "GPUSGD and NewGPUSGD"},
+                                               {"cumf_sgd", "CuMF_SGD"},
+                                               {"sgd_tiled", "SGD in registers"},
+                                               {"als", "ALS"},
+                                               {"ials", "Implicit feedback"},
+                                               {"ccd", "CCD++"},
+                                               {"peer", "Other people's libraries"},
+                                               {"ruler", "The harness's own"}}};
+
+using Group = std::pair<std::string, std::vector<const AlgorithmInfo*>>;  // with its title
+
+std::vector<Group> grouped() {
+  std::map<std::string, std::vector<const AlgorithmInfo*>> by_folder;
+  for (const auto* info : all_algorithms()) by_folder[info->family].push_back(info);
+  std::vector<Group> groups;
+  for (const auto& [folder, title] : kFamilies) {
+    if (auto found = by_folder.extract(folder)) groups.emplace_back(title, found.mapped());
+  }
+  groups.insert(groups.end(), by_folder.begin(), by_folder.end());
+  return groups;
+}
+
+Json list_json(const AlgorithmInfo& info, const std::string& title) {
+  return {{"name", info.name},
+          {"family", info.family},
+          {"group", title},
+          {"hardware", info.hardware == Hardware::cuda ? "cuda" : "cpu"},
+          {"built", is_built(info.name)},
+          {"summary", info.summary},
+          {"paper", info.paper}};
+}
+
+// The title, and below it the names, those that this build has not with a star.
+void print_group(const std::string& title, const std::vector<const AlgorithmInfo*>& infos) {
+  std::size_t width = 0;
+  for (const auto* info : infos) width = std::max(width, info->name.size());
+  fmt::print("{}\n", title);
+  for (const auto* info : infos) {
+    const std::string start = fmt::format("  {:<{}}  {}{}  ", info->name, width,
+                                          info->hardware == Hardware::cuda ? "cuda" : "cpu ",
+                                          is_built(info->name) ? " " : "*");
+    fmt::print("{}\n", folded(start + info->summary, shown_columns(stdout), start.size()));
+  }
+}
+
+void print_missing() {
+  const auto all = all_algorithms();
+  const auto built = [](const AlgorithmInfo* info) { return is_built(info->name); };
+  if (std::all_of(all.begin(), all.end(), built)) return;
+  fmt::print("* not in this build; `mfbench doctor --verbose` says what it lacks\n");
+}
+
 // One algorithm, or all whose names begin so: those of a library, or of all of them.
 std::vector<const AlgorithmInfo*> named(const std::string& name) {
   std::vector<const AlgorithmInfo*> found;
@@ -87,24 +152,17 @@ std::vector<const AlgorithmInfo*> named(const std::string& name) {
 }  // namespace
 
 void list_command(bool json) {
-  Json all = Json::array();
-  for (const auto* info : all_algorithms()) {
-    all.push_back({{"name", info->name},
-                   {"family", info->family},
-                   {"hardware", info->hardware == Hardware::cuda ? "cuda" : "cpu"},
-                   {"built", is_built(info->name)},
-                   {"summary", info->summary},
-                   {"paper", info->paper}});
-  }
-  if (json) {
-    fmt::print("{}\n", json_text(all, 2));
+  const auto groups = grouped();
+  if (!json) {
+    for (const auto& [title, infos] : groups) print_group(title, infos);
+    print_missing();
     return;
   }
-  for (const auto& item : all) {
-    fmt::print("{:<14} {:<5} {}{}\n", item["name"].get<std::string>(),
-               item["hardware"].get<std::string>(), item["summary"].get<std::string>(),
-               item["built"].get<bool>() ? "" : "  (not in this build)");
+  Json all = Json::array();
+  for (const auto& [title, infos] : groups) {
+    for (const auto* info : infos) all.push_back(list_json(*info, title));
   }
+  fmt::print("{}\n", json_text(all, 2));
 }
 
 void describe_command(const std::string& name, bool json) {

@@ -183,19 +183,17 @@ int tell_exception() {
   try {
     throw;
   } catch (const Error& error) {
-    fmt::print(stderr, "error: {}\n", printable(error.what()));
+    tell_error(error.what());
     return static_cast<int>(error.kind());
   } catch (const std::bad_alloc&) {
-    fmt::print(stderr, "error: out of memory\n");
+    tell_error("out of memory");
     return static_cast<int>(ErrorKind::memory);
   } catch (const std::system_error& error) {  // of the file system, or a pipe that was closed
     const std::string advice = advice_on(error.code().value());
-    fmt::print(stderr, "error: {}{}\n", printable(error.what()),
-               advice.empty() ? "" : "; " + advice);
+    tell_error(error.what() + (advice.empty() ? "" : "; " + advice));
     return static_cast<int>(ErrorKind::io);
   } catch (const std::exception& error) {
-    fmt::print(stderr, "error: {}; this should have been told better: please report it\n",
-               printable(error.what()));
+    tell_error(std::string(error.what()) + "; this should have been told better: please report it");
     return kUnforeseen;
   }
 }

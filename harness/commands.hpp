@@ -23,10 +23,10 @@ void list_command(bool json);
 void describe_command(const std::string& name, bool json);
 
 // doctor.cpp: "mfbench 0.1.0", then lines about the commit and the build; what this machine and
-// this build can do.
+// this build can do, in ten lines or all of it.
 std::string version_text();
 Json doctor_json();
-std::string format_doctor(const Json& report);
+std::string format_doctor(const Json& report, bool all);
 
 // cli_run.cpp. Says what is odd about a spec that is valid.
 Spec read_and_warn(const std::string& path);

@@ -2,6 +2,8 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
+#include <cstdint>
 #include <map>
 #include <vector>
 
@@ -13,6 +15,7 @@
 #include "base/json/json.hpp"
 #include "base/nvtx.hpp"
 #include "base/ranks/mpi_ranks.hpp"
+#include "base/terminal.hpp"
 #include "base/text.hpp"
 #include "datasets/cache.hpp"
 #include "datasets/fetch/catalog.hpp"
@@ -26,6 +29,8 @@
 
 namespace mf {
 namespace {
+
+constexpr const char* kRunsHere = "runs here";
 
 Json build_features() {
   Json features;
@@ -59,7 +64,7 @@ Json algorithms_json() {
   std::string why;
   const auto device = find_device(&why);
   for (const auto* info : all_algorithms()) {
-    std::string state = "runs here";
+    std::string state = kRunsHere;
     if (info->family == "peer") continue;  // they have lines of their own
     if (!is_built(info->name)) {
       state = "not in this build";
@@ -131,16 +136,18 @@ Json links_json(const std::vector<DeviceInfo>& devices) {
   return links;
 }
 
-// "3.4 GHz; a load waits 5.1 ns in 1.0 MiB, 120 ns in 256.0 MiB; copies 22 GB/s"
+// "4.20 GHz; loads wait 1.2, 8.0, 95 ns in 1, 16, 256 MiB; copies 22 GB/s"
 std::string host_speed_text(const Json& speed) {
-  std::vector<std::string> waits;
+  std::vector<std::string> waits, sizes;
   for (const Json& one : speed["load_latency"]) {
-    waits.push_back(fmt::format("{:.3g} ns in {}", 1e9 * one["seconds"].get<double>(),
-                                format_bytes(one["bytes"].get<double>())));
+    const double wait_ns = 1e9 * one["seconds"].get<double>();
+    waits.push_back(fmt::format("{:.{}f}", wait_ns, wait_ns < 10 ? 1 : 0));
+    sizes.push_back(std::to_string(one["bytes"].get<std::int64_t>() >> 20));
   }
   const double copied = speed["copy_bytes_s"].get<double>();
   return fmt::format("{:.2f} GHz; {}{}", 1e-9 * speed["clock_hz"].get<double>(),
-                     waits.empty() ? "no memory to measure" : "a load waits " + join(waits),
+                     waits.empty() ? "no memory to measure"
+                                   : "loads wait " + join(waits) + " ns in " + join(sizes) + " MiB",
                      copied > 0 ? fmt::format("; copies {:.3g} GB/s", 1e-9 * copied) : "");
 }
 
@@ -154,6 +161,76 @@ std::string memory_text(const Json& report) {
   return fmt::format("available: {}; at most: {}",
                      text("available_memory_bytes", "available_memory_by"),
                      text("memory_limit_bytes", "memory_limit_by"));
+}
+
+// "with libarchive, mpi; without cuda, nccl"
+std::string features_text(const Json& features) {
+  std::vector<std::string> with, without;
+  for (const auto& [name, state] : features.items()) {
+    (state.get<std::string>().starts_with("yes") ? with : without).push_back(name);
+  }
+  const std::string lacks = without.empty() ? "" : "; without " + join(without);
+  return "with " + (with.empty() ? "nothing optional" : join(with)) + lacks;
+}
+
+// A name, and what is said of it: a line on a terminal, or as many as it takes.
+struct Lines {
+  bool whole = false;
+  std::string text;
+
+  void add(const std::string& name, const std::string& said) {
+    const std::string line = fmt::format("{:<{}}  {}", name, width(), said);
+    const auto terminal = terminal_columns(stdout);
+    if (whole) {
+      text += folded(line, shown_columns(stdout), width() + 2) + "\n";
+    } else {
+      text += (terminal ? cut_to(line, *terminal) : line) + "\n";
+    }
+  }
+  void add(const std::string& kind, const Json& item, const std::string& said) {
+    add(kind, fmt::format("{:<20} {}", item["name"].get<std::string>(), said));
+  }
+  std::size_t width() const { return whole ? 16 : 10; }
+};
+
+void add_counts(Lines& lines, const Json& report) {
+  const auto count = [&](const char* key, bool (*counts)(const Json&)) {
+    const Json& list = report[key];
+    return fmt::format("{} of {}", std::count_if(list.begin(), list.end(), counts), list.size());
+  };
+  const std::size_t devices = 1 + report["more_devices"].size();
+  lines.add(devices == 1 ? "device" : fmt::format("{} devices", devices),
+            report["device"].get<std::string>());
+  lines.add("build", features_text(report["build"]));
+  lines.add("algorithms", count("algorithms", [](const Json& one) {
+                            return one["state"] == kRunsHere;
+                          }) + " run here");
+  lines.add("peers", count("peers", [](const Json& one) { return one["installed"].get<bool>(); }) +
+                         " libraries are installed");
+  lines.add("data sets",
+            count("data_sets", [](const Json& one) { return one["at_hand"].get<bool>(); }) +
+                " are at hand; cache: " + report["cache_folder"].get<std::string>());
+  lines.text += "each of them, and what is missing: doctor --verbose\n";
+}
+
+void add_each(Lines& lines, const Json& report) {
+  lines.add("device", report["device"].get<std::string>());
+  for (const auto& one : report["more_devices"]) lines.add("device", one.get<std::string>());
+  for (const auto& one : report["device_links"]) lines.add("links", one.get<std::string>());
+  for (const auto& [name, value] : report["build"].items()) {
+    lines.add(name, value.get<std::string>());
+  }
+  lines.add("cache", report["cache_folder"].get<std::string>());
+  for (const auto& folder : report["data_folders"]) {
+    lines.add("data folder", folder.get<std::string>());
+  }
+  for (const auto& item : report["algorithms"]) lines.add("algorithm", item, item["state"]);
+  const auto folder = report["peers_folder"].get<std::string>();
+  lines.add("peers", folder.empty() ? "no folder of environments" : folder);
+  for (const auto& item : report["peers"]) lines.add("peer", item, item["state"]);
+  for (const auto& item : report["data_sets"]) {
+    lines.add("data set", item, item["at_hand"].get<bool>() ? "at hand" : "not at hand");
+  }
 }
 
 }  // namespace
@@ -197,42 +274,22 @@ Json doctor_json() {
           {"data_sets", data_json()}};
 }
 
-std::string format_doctor(const Json& report) {
+std::string format_doctor(const Json& report, bool all) {
   const Json& e = report["environment"];
-  std::string text;
-  const auto add = [&](const std::string& name, const std::string& value) {
-    text += fmt::format("{:<18} {}\n", name, value);
-  };
-  add("mfbench", fmt::format("{} ({}{}), {}, {}", e["mfbench"].get<std::string>(),
-                             e["git_sha"].get<std::string>().substr(0, 12),
-                             e["git_dirty"].get<bool>() ? ", with changes" : "",
-                             e["compiler"].get<std::string>(), e["build_type"].get<std::string>()));
-  add("machine", fmt::format("{}, {} threads, {}, vector units: {}", e["cpu"].get<std::string>(),
-                             e["cores"].get<int>(), format_bytes(e["memory_bytes"].get<double>()),
-                             e["simd"].get<std::string>()));
-  add("memory", memory_text(report));
-  add("speed", host_speed_text(report["host_speed"]));
-  add("device", report["device"].get<std::string>());
-  for (const auto& one : report["more_devices"]) add("device", one.get<std::string>());
-  for (const auto& one : report["device_links"]) add("links", one.get<std::string>());
-  for (const auto& [name, value] : report["build"].items()) add(name, value.get<std::string>());
-  add("cache", report["cache_folder"].get<std::string>());
-  for (const auto& folder : report["data_folders"]) add("data folder", folder.get<std::string>());
-  for (const auto& item : report["algorithms"]) {
-    add("algorithm", fmt::format("{:<16} {}", item["name"].get<std::string>(),
-                                 item["state"].get<std::string>()));
-  }
-  const auto folder = report["peers_folder"].get<std::string>();
-  add("peers", folder.empty() ? "no folder of environments" : folder);
-  for (const auto& item : report["peers"]) {
-    add("peer", fmt::format("{:<16} {}", item["name"].get<std::string>(),
-                            item["state"].get<std::string>()));
-  }
-  for (const auto& item : report["data_sets"]) {
-    add("data set", fmt::format("{:<22} {}", item["name"].get<std::string>(),
-                                item["at_hand"].get<bool>() ? "at hand" : "not at hand"));
-  }
-  return text;
+  Lines lines{all, ""};
+  lines.add("mfbench",
+            fmt::format("{} ({}{}), {}, {}", e["mfbench"].get<std::string>(),
+                        e["git_sha"].get<std::string>().substr(0, 12),
+                        e["git_dirty"].get<bool>() ? ", with changes" : "",
+                        e["compiler"].get<std::string>(), e["build_type"].get<std::string>()));
+  lines.add("machine",
+            fmt::format("{}, {} threads, {}, vector units: {}", e["cpu"].get<std::string>(),
+                        e["cores"].get<int>(), format_bytes(e["memory_bytes"].get<double>()),
+                        e["simd"].get<std::string>()));
+  lines.add("memory", memory_text(report));
+  lines.add("speed", host_speed_text(report["host_speed"]));
+  all ? add_each(lines, report) : add_counts(lines, report);
+  return lines.text;
 }
 
 }  // namespace mf

@@ -156,8 +156,8 @@ def test_lines_are_short():
 # ---- pages of algorithms -------------------------------------------------------------------------
 
 def test_every_algorithm_has_a_page(mfbench, tmp_path):
-    listed = mfbench("list", cwd=tmp_path).stdout.splitlines()
-    names = {line.split()[0] for line in listed} - {"ruler", "ruler_device"}
+    listed = json.loads(mfbench("list", "--json", cwd=tmp_path).stdout)
+    names = {one["name"] for one in listed} - {"ruler", "ruler_device"}
     paged = {name for page in FAMILIES
              for name in re.findall(r"`([\w+]+)`", page.read_text().splitlines()[0])}
     assert {name for name in names if not name.startswith("peer:")} == paged

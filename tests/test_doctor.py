@@ -9,6 +9,8 @@ import subprocess
 
 import pytest
 
+from test_terminal import on_terminal
+
 MIB = 1 << 20
 
 
@@ -37,8 +39,29 @@ def test_the_host_has_a_name_that_is_not_its_own(report):
 
 def test_the_text_has_the_same(mfbench, tmp_path):
     line = re.search(r"^speed +(.+)$", mfbench("doctor", cwd=tmp_path).stdout, re.MULTILINE)[1]
-    assert re.fullmatch(r"[\d.]+ GHz; a load waits [\d.]+ ns in 1\.0 MiB, [\d.]+ ns in 16\.0 MiB, "
-                        r"[\d.]+ ns in 256\.0 MiB; copies [\d.]+ GB/s", line), line
+    assert re.fullmatch(r"[\d.]+ GHz; loads wait [\d.]+, [\d.]+, [\d.]+ ns in 1, 16, 256 MiB; "
+                        r"copies [\d.]+ GB/s", line), line
+
+
+@pytest.mark.parametrize("columns", [60, 80, 120])
+def test_a_screen_has_ten_lines_that_do_not_wrap(mfbench, tmp_path, columns):
+    text = on_terminal(mfbench.program, ["doctor"], tmp_path, mfbench.environment(), columns=columns)
+    lines = text.splitlines()
+    assert len(lines) == 10 and all(len(line) < columns for line in lines), text
+    assert "doctor --verbose" in text
+
+
+def test_more_is_there_on_request(mfbench, tmp_path, report):
+    """Each algorithm, library and data set, which the ten lines count."""
+    short = mfbench("doctor", cwd=tmp_path).stdout
+    whole = mfbench("doctor", "-v", cwd=tmp_path).stdout
+    for key, kind, done in [("algorithms", "algorithm", lambda one: one["state"] == "runs here"),
+                            ("peers", "peer", lambda one: one["installed"]),
+                            ("data_sets", "data set", lambda one: one["at_hand"])]:
+        assert re.findall(rf"(?m)^{kind} +(\S+)", whole) == [one["name"] for one in report[key]]
+        count = sum(map(done, report[key]))
+        assert re.search(rf"(?m)^{key.replace('_', ' ')} +{count} of {len(report[key])} ", short)
+    assert all(len(line) < 100 for line in whole.splitlines())
 
 
 def test_sizes_for_which_there_is_no_memory_are_left_out(mfbench, tmp_path):

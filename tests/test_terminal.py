@@ -77,7 +77,7 @@ def test_json_output_is_clean_and_says_the_same(mfbench, hostile):
     assert is_clean(run.stdout) and [json.loads(line) for line in run.stdout.splitlines()]
 
 
-def on_terminal(program, arguments, folder, environment, columns=None):
+def on_terminal(program, arguments, folder, environment, columns=None, code=0):
     """What a program writes to a terminal, of so many columns or of unknown size."""
     master, slave = pty.openpty()
     if columns:
@@ -95,7 +95,7 @@ def on_terminal(program, arguments, folder, environment, columns=None):
             break
         out += piece
     os.close(master)
-    assert process.wait(60) == 0, out
+    assert process.wait(60) == code, out
     return out.decode()
 
 
@@ -105,6 +105,24 @@ def test_the_live_table_sends_its_own_sequences_alone(mfbench, hostile):
     assert "\r\x1b[K" in text
     rest = text.replace("\r\x1b[K", "").replace("\r\n", "\n")
     assert is_clean(rest) and "ratings\\x1b[31mred" in rest
+
+
+RED, YELLOW, PLAIN = "\x1b[31m", "\x1b[33m", "\x1b[0m"
+
+
+@pytest.mark.parametrize("change, coloured", [
+    ({}, True), ({"NO_COLOR": ""}, True), ({"NO_COLOR": "1"}, False), ({"TERM": "dumb"}, False)])
+def test_errors_and_warnings_are_coloured_on_a_terminal(mfbench, tmp_path, change, coloured):
+    environment = {**mfbench.environment(), "TERM": "xterm", **change}
+    shown = on_terminal(mfbench.program, ["describe", "no_such"], tmp_path, environment, code=2)
+    assert (f"{RED}error{PLAIN}: there is" in shown) == coloured and "error" in shown
+    spec = {"datasets": [{"like": "ml-100k"}], "stop": {"epochs": 1},
+            "algorithms": [{"name": "sgd_serial", "factors": [4, 4]}]}
+    (tmp_path / "odd.json").write_text(json.dumps(spec))
+    shown = on_terminal(mfbench.program, ["validate", "odd.json"], tmp_path, environment)
+    assert (f"{YELLOW}warning{PLAIN}: " in shown) == coloured and "warning" in shown
+    assert coloured or "\x1b[3" not in shown
+    assert "\x1b" not in mfbench("validate", "odd.json", cwd=tmp_path).stderr
 
 
 def test_the_line_of_a_contended_case_is_clean(mfbench, hostile):

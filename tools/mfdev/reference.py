@@ -1,5 +1,6 @@
 """The pages of docs/reference, written from what the program says of itself."""
 
+import itertools
 import json
 import re
 import subprocess
@@ -9,13 +10,6 @@ from mfdev.shell import ROOT, Failure
 
 FOLDER = ROOT / "docs" / "reference"
 NOTE = "This page is written by `./dev docs --update` from {}; a test holds it to be current.\n"
-# The families in the order of the project's README, and where their pages are.
-FAMILIES = {
-    "sgd_cpu": "SGD on the CPU", "cu2rec": "cu2rec", "gpusgd": "GPUSGD and NewGPUSGD",
-    "cumf_sgd": "CuMF_SGD", "sgd_tiled": "SGD in registers", "als": "ALS",
-    "ials": "Implicit feedback", "ccd": "CCD++", "peer": "Other people's libraries",
-    "ruler": "The harness's own",
-}
 
 
 def said(program, *arguments):
@@ -69,16 +63,15 @@ def algorithms(program):
     yield NOTE.format("`mfbench list` and `mfbench describe`")
     yield ("A parameter stands in an entry of [`algorithms`](../spec.md#algorithms) beside `name`; a "
            "list of values is a [sweep](../spec.md#sweeps). `mfbench describe NAME` prints the same.\n")
-    known = {entry["family"] for entry in listed}
-    order = [name for name in FAMILIES if name in known] + sorted(known - set(FAMILIES))
-    for family in order:
-        yield f"## {FAMILIES.get(family, family)}\n"
+    for group, entries in itertools.groupby(listed, key=lambda entry: entry["group"]):
+        entries = list(entries)
+        family = entries[0]["family"]
+        yield f"## {group}\n"
         page = ROOT / "algorithms" / family / "README.md"
         if page.exists():
             yield f"[algorithms/{family}](../../algorithms/{family}/README.md) says how they work.\n"
-        for entry in listed:
-            if entry["family"] == family:
-                yield from algorithm(program, entry["name"])
+        for entry in entries:
+            yield from algorithm(program, entry["name"])
 
 
 # ---- commands ------------------------------------------------------------------------------------
