@@ -148,7 +148,7 @@ TEST(ComparedCase, AnAnswerIsReadyAfterPrepareTransferAndTraining) {
   EXPECT_EQ(one({.seed = 4, .epoch_s = {9}, .rmse = {1}}).epoch_s, 9) << "all there is";
 }
 
-TEST(ComparedCase, AnEpochOfRunsFromTheStartIsTheMeanOfTheLast) {
+TEST(ComparedCase, RunsFromTheStartHaveNoTimeOfAnEpoch) {
   const TempFolder folder;
   ResultFile file;
   file.header = {{"seed", 1}, {"facts", {{"restarts", true}}}};
@@ -156,7 +156,9 @@ TEST(ComparedCase, AnEpochOfRunsFromTheStartIsTheMeanOfTheLast) {
                 {{"epoch", 5}, {"train_s", 3}},
                 {{"epoch", 10}, {"train_s", 2}}};  // by noise
   file.footer = {{"status", "completed"}, {"epochs", 10}, {"steady_epoch_s", nullptr}};
-  EXPECT_EQ(compared_case("a", file)->epoch_s, 0.2);
+  EXPECT_EQ(compared_case("a", file)->epoch_s, std::nullopt);
+  file.header["facts"]["restarts"] = false;
+  EXPECT_EQ(compared_case("a", file)->epoch_s, 0.2) << "evaluated at its end only";
 }
 
 TEST(Compare, IsByTheMetricOfRunsThatCompleted) {

@@ -17,6 +17,8 @@ void flatten(const Json& value, const std::string& name, Configuration& into) {
 }
 
 std::optional<double> epoch_seconds(const ResultFile& file) {
+  // Of runs from the start for each point two differ by their scatter, and one has its setup.
+  if (value_at(file.header, {"facts", "restarts"}) == Json(true)) return std::nullopt;
   if (const auto steady = epoch_times_of(file).steady_s) return steady;
   const auto epochs = integer_at(file.footer, {"epochs"}).value_or(0);
   const auto end = answer_at_end(file);

@@ -45,7 +45,7 @@ struct ComparedCase {
   std::optional<TargetSpec> target;  // that the result names
   Metric metric;
   std::optional<double> quality;  // of it, as headline_of() has it
-  std::optional<double> epoch_s;  // steady; of a run that was evaluated at its end alone, the mean
+  std::optional<double> epoch_s;  // steady; of one point only, the mean; none of what restarts
   Contention contention;          // with whom it shared the machine; nothing where unknown
   ResultFile result;
 
