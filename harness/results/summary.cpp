@@ -33,7 +33,9 @@ struct Row {
   std::string data, name;
   Metric metric;
   Method method = Method::sgd;
-  std::vector<double> quality, best_seen;           // headline, and best on the test part
+  // Headline, that of the last epoch, which is that of a saved model, and best on the test part.
+  std::vector<double> quality, last, best_seen;
+  bool restarts = false;                            // each evaluated point is a run of its own
   std::vector<double> train, answer;                // to the end
   std::vector<double> train_to, answer_to, energy;  // to the target, infinite where it was missed
   // Answers to the frozen targets of the data set, infinite where they were missed.
@@ -120,6 +122,9 @@ void add_to(Row& row, const ResultFile& file, const std::optional<TargetSpec>& t
   ++row.status[status ? kStatuses.of(*status) : "unfinished"];
   if (!status || !has_run(*status)) return;
   if (const auto found = headline_of(file, row.metric)) row.quality.push_back(found->at.value);
+  if (const auto found = last_of(file, row.metric)) row.last.push_back(found->value);
+  const Json& restarts = value_at(file.header, {"facts", "restarts"});
+  row.restarts = row.restarts || (restarts.is_boolean() && restarts.get<bool>());
   if (const auto best = best_seen(file, row.metric)) row.best_seen.push_back(best->value);
   row.on_test += rules_on_test(file.header).empty() ? 0 : 1;
   if (text_at(file.header, {"algorithm", "hardware"}) == "cuda") {
@@ -187,9 +192,24 @@ std::string quality_cell(const Row& row, bool with_name) {
   return (with_name ? row.metric.label() + " " : "") + row.metric.format(*quality);
 }
 
-std::string best_cell(const Row& row) {
-  const auto best = median(row.best_seen);
-  return best ? row.metric.format(*best) : "-";
+std::string value_cell(const Row& row, const std::vector<double>& values) {
+  const auto middle = median(values);
+  return middle ? row.metric.format(*middle) : "-";
+}
+
+// Whether a validation part chose another epoch than the last.
+bool any_earlier(const std::vector<Row>& rows) {
+  return std::any_of(rows.begin(), rows.end(),
+                     [](const Row& row) { return row.last != row.quality; });
+}
+
+bool any_restarts(const std::vector<Row>& rows) {
+  return std::any_of(rows.begin(), rows.end(), [](const Row& row) { return row.restarts; });
+}
+
+// "142.9 ms +" where each point has the time of its own run; `aligned`: others leave room for that.
+std::string time_cell(const Row& row, const std::vector<double>& numbers, bool aligned) {
+  return seconds_cell(numbers) + (row.restarts ? " +" : aligned ? "  " : "");
 }
 
 std::string range_cell(const Row& row) {
@@ -278,23 +298,29 @@ std::string answers_table(const std::vector<Row>& rows, const std::optional<Targ
                                  {"algorithm", true},
                                  {"seeds"},
                                  {all_rmse ? "test rmse" : "quality"},
-                                 {"[min, max]", false, 16},
-                                 {"best on test"},
-                                 {"train", false, 10},
-                                 {"answer", false, 10}};
+                                 {"[min, max]", false, 16}};
+  const bool earlier = any_earlier(rows);
+  if (earlier) columns.push_back({"last epoch"});
+  columns.push_back({"best on test"});
+  columns.push_back({"train", false, 10});
+  columns.push_back({"answer", false, 10});
   if (target) {
     columns.push_back({"train to " + target_text(*target), false, 10});
     columns.push_back({"answer to " + target_text(*target), false, 10});
   }
   columns.push_back({"status", true});
+  const bool marked = any_restarts(rows);
   std::vector<Cells> lines;
   for (const Row& row : rows) {
-    Cells cells = {
-        row.data,        row.name,       std::to_string(row.seeds()), quality_cell(row, !all_rmse),
-        range_cell(row), best_cell(row), seconds_cell(row.train),     seconds_cell(row.answer)};
+    Cells cells = {row.data, row.name, std::to_string(row.seeds()), quality_cell(row, !all_rmse),
+                   range_cell(row)};
+    if (earlier) cells.push_back(value_cell(row, row.last));
+    cells.push_back(value_cell(row, row.best_seen));
+    cells.push_back(time_cell(row, row.train, marked));
+    cells.push_back(time_cell(row, row.answer, marked));
     if (target) {
-      cells.push_back(seconds_cell(row.train_to));
-      cells.push_back(seconds_cell(row.answer_to));
+      cells.push_back(time_cell(row, row.train_to, marked));
+      cells.push_back(time_cell(row, row.answer_to, marked));
     }
     cells.push_back(status_cell(row));
     lines.push_back(std::move(cells));
@@ -399,6 +425,11 @@ std::string origins_line(const std::vector<Row>& rows) {
                      many == 1 ? " (--apart: one for each case)" : "", hosts.size());
 }
 
+constexpr const char* kSingleRuns =
+    "+ runs from the start for each evaluated point, which has the time of its own run: a later "
+    "one "
+    "may have\ntaken less\n";
+
 constexpr const char* kReading =
     "\nquality on the test part at the epoch that the validation part chose, or, without one, at "
     "the "
@@ -415,7 +446,10 @@ std::string summary_table(const std::string& folder, const Spec& given) {
   const std::vector<Row> rows = rows_of(folder, spec, target);
   std::string text = answers_table(rows, target) + frozen_table(rows);
   for (const auto& method : kMethods.table) text += rates_table(rows, method.value, target);
-  return text + kReading + start_line(rows) + origins_line(rows) + contended_lines(rows);
+  text += kReading;
+  if (any_earlier(rows)) text += "last epoch: of the model that --save-model keeps\n";
+  if (any_restarts(rows)) text += kSingleRuns;
+  return text + start_line(rows) + origins_line(rows) + contended_lines(rows);
 }
 
 }  // namespace mf

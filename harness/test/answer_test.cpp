@@ -380,6 +380,44 @@ TEST_F(Summary, ShowsFirstAndSteadyEpochEnergyClockAndWrites) {
       << als;
 }
 
+// What peers of libraries without a way to go on have: the run of three epochs took less than that
+// of two, so the times of the last column would contradict one another without a mark.
+TEST_F(Summary, MarksTimesThatAreOfSeveralRuns) {
+  const auto text_of = [&](bool restarts) {
+    for (const Case& item : spec_.cases) {
+      ResultFile file = descending();
+      if (item.algorithm == "als_cpu" && restarts) {
+        file.header["facts"]["restarts"] = true;
+        file.trace[3]["train_s"] = file.footer["clocks"]["train_s"] = 3;
+      }
+      write(item, file);
+    }
+    return summary_table(folder_.path(), spec_);
+  };
+  const std::string text = text_of(true);
+  EXPECT_TRUE(contains(line(text, "als_cpu"), "3.0 s +     3.8 s +        4.0 s +         4.8 s +"))
+      << text;
+  EXPECT_FALSE(contains(line(text, "sgd_serial"), "+")) << text;
+  EXPECT_TRUE(contains(text, "\n+ runs from the start for each evaluated point"));
+  const std::string without = text_of(false);
+  EXPECT_FALSE(contains(without, "runs from the start") || contains(without, " s +"));
+}
+
+TEST_F(Summary, HasTheLastEpochBesideTheOneThatValidationChose) {
+  const auto text_of = [&](const ResultFile& file) {
+    for (const Case& item : spec_.cases) write(item, file);
+    return summary_table(folder_.path(), spec_);
+  };
+  const std::string text = text_of(chosen());
+  const std::string head = text.substr(0, text.find('\n'));
+  EXPECT_TRUE(contains(head, "test rmse        [min, max]  last epoch  best on test")) << head;
+  EXPECT_TRUE(
+      contains(line(text, "sgd_serial"), "0.9000  [0.9000, 0.9000]      0.8000        0.8000"))
+      << text;
+  EXPECT_TRUE(contains(text, "last epoch: of the model that --save-model keeps"));
+  EXPECT_FALSE(contains(text_of(descending()), "last epoch")) << "where it is the same";
+}
+
 class SummaryWithoutTarget : public Summary {
  protected:
   SummaryWithoutTarget() : Summary(R"("stop": {"epochs": 3})") {}

@@ -19,7 +19,7 @@ from mfplots.metrics import FEWEST, row
 from mfplots.palette import of_system, system_name
 from mfplots.published import Point, absent_note, foreign_note
 from mfplots.recipes import Recipe
-from mfplots.series import Panel, Series, View, contended_mark, panel_title
+from mfplots.series import Panel, Series, View, marks, panel_title
 from mfplots.sheet import IN_A_LEGEND, Sheet
 from mfplots.smallprint import provenance, sample
 from mfplots.style import (Look, log_axis, looks, plain_tick, si_tick, significant,
@@ -140,8 +140,7 @@ def place_legends(sheet: Sheet, view: View, parts: Sequence[Part], looks_of: Map
 
 
 def _part_legend(part: Part, looks_of: Mapping[str, Look]) -> list[Line2D | Patch]:
-    drawn = {curve.series.label for curve in part.curves}
-    handles = [_handle(s.label, remarks([s]), looks_of[s.label], s.label in drawn)
+    handles = [_handle(s.label, remarks([s]), looks_of[s.label], _with_label(part.curves, s.label))
                for s in part.series]
     return handles + point_handles(part.points)
 
@@ -157,9 +156,14 @@ def draw_panel(axes: Axes, curves: Sequence[Curve], looks_of: Mapping[str, Look]
     for curve in curves:
         look, p = looks_of[curve.series.label], curve.points
         every = max(len(p) // 8, 1)
+        wide = (p["high"] > p["low"]) & (p["seeds"] >= FEWEST)
+        if not curve.joined:
+            axes.plot(p["x"], p["y"], zorder=3, **_as_points(look))
+            if recipe.band != "none" and wide.any():
+                axes.vlines(p["x"][wide], p["low"][wide], p["high"][wide], color=look.colour, alpha=0.4, zorder=2)
+            continue
         axes.plot(p["x"], p["y"], markevery=(look.order % every, every), zorder=3,
                   **look.as_line())
-        wide = (p["high"] > p["low"]) & (p["seeds"] >= FEWEST)
         if recipe.band != "none" and wide.any():
             axes.fill_between(p["x"].to_numpy(float), p["low"].to_numpy(float),
                               p["high"].to_numpy(float), color=look.colour, alpha=0.18,
@@ -255,27 +259,34 @@ def _set_window(axes: Axes, panel: Panel, curves: Sequence[Curve], target: float
 
 def legend(view: View, per_panel: Sequence[Sequence[Curve]], looks_of: Mapping[str, Look],
            points: Sequence[Point]) -> list[Line2D | Patch]:
-    drawn = {curve.series.label for curves in per_panel for curve in curves}
+    drawn = [curve for curves in per_panel for curve in curves]
     handles = [_handle(label, remarks([s for p in view.panels for s in p.series
-                                       if s.label == label]), look, label in drawn)
+                                       if s.label == label]), look, _with_label(drawn, label))
                for label, look in looks_of.items()]
     return handles + point_handles(points)
 
 
-def _handle(label: str, remark: str, look: Look, drawn: bool) -> Line2D | Patch:
+def _with_label(curves: Sequence[Curve], label: str) -> Curve | None:
+    return next((curve for curve in curves if curve.series.label == label), None)
+
+
+def _as_points(look: Look) -> dict[str, object]:
+    return {**look.as_line(), "linestyle": "none"}
+
+
+def _handle(label: str, remark: str, look: Look, drawn: Curve | None) -> Line2D | Patch:
     if drawn:
-        return Line2D([], [], label=label + remark, **look.as_line())
+        return Line2D([], [], label=label + remark, **(look.as_line() if drawn.joined else _as_points(look)))
     return Line2D([], [], linestyle="none", marker="x", color="#777777",
                   label=f"{label}{remark}, not drawn")
 
 
 def remarks(series: Sequence[Series]) -> str:
-    """The mark of a machine that was shared, and every status but completed, counted over the
-    panels: ' † (1 diverged)'."""
+    """The marks of its times, and every status but completed, counted over the panels: ' † (1 diverged)'."""
     cases = pd.concat([s.cases for s in series])
     if (cases["status"] == "completed").all():
-        return contended_mark(cases)
-    return f"{contended_mark(cases)} ({status_text(cases)})"
+        return marks(cases)
+    return f"{marks(cases)} ({status_text(cases)})"
 
 
 def reading(view: View, recipe: Recipe) -> str:

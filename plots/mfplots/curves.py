@@ -13,6 +13,7 @@ from mfplots.recipes import Recipe
 from mfplots.series import Panel, Series
 
 QUARTILES = (0.25, 0.75)
+OF_A_RUN = ("train_s", "train_device_s", "answer_s")  # times of the run of a point, where each has its own
 LOG_FROM = 20  # x_scale auto: log where the longest series is over this many times the shortest
 
 
@@ -22,6 +23,7 @@ class Curve:
 
     series: Series
     points: pd.DataFrame
+    joined: bool = True  # by a line; not points of several runs against the times of these
 
     @property
     def diverged(self) -> bool:
@@ -37,8 +39,8 @@ def drawn_cases(series: Series, recipe: Recipe) -> list[int]:
 
 def panel_curves(panel: Panel, recipe: Recipe, x: str, y: str = "test_rmse") -> list[Curve]:
     """Curves of the series that have any point of `y` on `x`."""
-    curves = [Curve(s, aggregate([s.traces[i] for i in drawn_cases(s, recipe)], x, recipe.band, y))
-              for s in panel.series]
+    curves = [Curve(s, aggregate([s.traces[i] for i in drawn_cases(s, recipe)], x, recipe.band, y),
+                    joined=not (s.restarts and x in OF_A_RUN)) for s in panel.series]
     return [curve for curve in curves if len(curve.points)]
 
 

@@ -21,6 +21,7 @@ from mfplots.metrics import Target, first_at
 LOOK_ALIKE_MARK = "look-alike, synthetic"
 EXPANDED_MARK = "enlarged, ratings drawn anew"
 CONTENDED_MARK = " †"
+RESTART_MARK = " ‡"
 SECTIONS = ("schedule", "init", "stop", "evaluate")
 # Shown wherever it differs between any two series: models of different size are not one contest.
 SIZE_FACET = "factors"
@@ -53,6 +54,16 @@ def contended_mark(cases: pd.DataFrame) -> str:
     return CONTENDED_MARK if shared.any() else ""
 
 
+def restarted(cases: pd.DataFrame) -> pd.Series:
+    """Who runs from the start for each point that is evaluated: the time of a point is that of a run of its own."""
+    return cases["facts"].map(lambda facts: isinstance(facts, Mapping) and facts.get("restarts") is True).astype(bool)
+
+
+def marks(cases: pd.DataFrame) -> str:
+    """What its times are not to be read without."""
+    return contended_mark(cases) + (RESTART_MARK if restarted(cases).any() else "")
+
+
 @dataclass
 class Series:
     """One configuration on one data set; `cases` are its repeats."""
@@ -66,8 +77,12 @@ class Series:
 
     @property
     def marked(self) -> str:
-        """The label, with CONTENDED_MARK where a case had not the machine to itself."""
-        return self.label + contended_mark(self.cases)
+        """The label, with the marks of its cases."""
+        return self.label + marks(self.cases)
+
+    @property
+    def restarts(self) -> bool:
+        return bool(restarted(self.cases).any())
 
     @cached_property
     def finished(self) -> pd.DataFrame:

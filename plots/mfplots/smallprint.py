@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
-from mfplots.series import CONTENDED_MARK, View, clocks_moved, contended, cores_text, is_true
+from mfplots.series import CONTENDED_MARK, RESTART_MARK, View, clocks_moved, contended, cores_text, is_true, restarted
 
 MAX_IDS = 24
 # Of the environment, what stands in words.
@@ -13,9 +13,16 @@ SHOWN = ("mfbench", "git_sha", "git_dirty", "build_type", "host", "cpu", "cores"
 
 def provenance(view: View) -> list[str]:
     """One line each for cases, revision and machine of the view's cases, clocks that moved, machines
-    that were shared, and test parts that were watched."""
-    return [_ids(view.cases), revisions(view.cases), machines(view.cases),
-            *moved_clocks(view.cases), *shared_machines(view.cases), *watched_tests(view.cases)]
+    that were shared, runs for single points, and test parts that were watched."""
+    return [_ids(view.cases), revisions(view.cases), machines(view.cases), *moved_clocks(view.cases),
+            *shared_machines(view.cases), *single_runs(view.cases), *watched_tests(view.cases)]
+
+
+def single_runs(cases: pd.DataFrame) -> list[str]:
+    """What RESTART_MARK stands for; no line where it stands nowhere."""
+    names = _distinct(cases[restarted(cases)]["algorithm"])
+    return [f"{RESTART_MARK.strip()} runs from the start for each evaluated point, which has the time of its own run: "
+            f"a later one may have taken less: {', '.join(names)}"] if names else []
 
 
 def watched_tests(cases: pd.DataFrame) -> list[str]:

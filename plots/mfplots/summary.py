@@ -41,6 +41,7 @@ class Row:
     not_reached: int       # of them, without the target in their trace
     metric: str            # what the series is judged by
     quality: Spread        # the headline of it
+    final: Spread          # the same at the last epoch, of which a saved model is
     best: Spread           # its best on the part that it is measured on
     frozen: list[tuple[float, float]]  # the frozen targets, each with the median answer to it
     median_time: float     # to target, the others counting as infinitely late
@@ -286,7 +287,7 @@ def _row(panel: Panel, series: Series, question: Question) -> Row:
         panel=panel, series=series, target=target, n=len(done),
         not_reached=sum(math.isnan(t) for t in times),
         metric=judged_by, quality=metrics.spread(headlines(series, judged_by)),
-        best=metrics.spread(bests(series, judged_by)), frozen=frozen(series),
+        final=metrics.spread(last(series, judged_by)), best=metrics.spread(bests(series, judged_by)), frozen=frozen(series),
         median_time=metrics.censored_median(times),
         median_answer=metrics.censored_median(times_to_target(series, target, ANSWER)),
         end_time=metrics.spread(end_times(series, clock)),

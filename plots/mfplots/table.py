@@ -6,15 +6,16 @@ import math
 from collections.abc import Sequence
 
 from mfplots import metrics
-from mfplots.metrics import FEWEST, Target
+from mfplots.metrics import FEWEST, Spread, Target
 from mfplots.printable import one_line
 from mfplots.series import View, panel_title
-from mfplots.smallprint import machines, revisions, shared_machines
+from mfplots.smallprint import machines, revisions, shared_machines, single_runs
 from mfplots.style import duration, ratio_text, si
 from mfplots.summary import (ANSWER, CLOCK_NAMES, LEVELS, Question, Row, clock_words, contended_words,
                              summarise, writes_words)
 
-HEADINGS = ("data set", "algorithm", "seeds", "status", "test RMSE [min, max]", "best on test",
+LAST = "last epoch"  # a column where the validation part chose another
+HEADINGS = ("data set", "algorithm", "seeds", "status", "test RMSE [min, max]", LAST, "best on test",
             "train", "answer", "train to target", "answer to target", "speed-up at target",
             "speed-up of the answer")
 FROZEN_HEADINGS = ("data set", "algorithm", *(f"answer to {level}" for level in LEVELS))
@@ -30,7 +31,7 @@ def table_text(view: View, question: Question) -> str:
     notes = [*explanations(rows, question), *failures(view)]
     if view.not_begun:
         notes.append(f"not begun ({len(view.not_begun)}): {', '.join(view.not_begun)}")
-    notes += shared_machines(view.cases)
+    notes += [*shared_machines(view.cases), *single_runs(view.cases)]
     notes += [revisions(view.cases), machines(view.cases)]
     return "\n".join([*parts, *map(one_line, notes)])
 
@@ -39,6 +40,8 @@ def tables(rows: Sequence[Row]) -> list[Lines]:
     """Each with its headings first: quality and times, then rates, a table for each method, whose
     updates are not those of another."""
     found = [[HEADINGS, *map(cells, rows)]]
+    if not earlier(rows):
+        found[0] = [tuple(cell for cell, head in zip(line, HEADINGS) if head != LAST) for line in found[0]]
     if any(row.frozen for row in rows):
         found.append([FROZEN_HEADINGS, *(frozen_cells(row, rows) for row in rows if row.frozen)])
     for method in dict.fromkeys(row.series.method for row in rows):
@@ -49,6 +52,11 @@ def tables(rows: Sequence[Row]) -> list[Lines]:
     return found
 
 
+def earlier(rows: Sequence[Row]) -> bool:
+    """Whether a validation part chose another epoch than the last."""
+    return any(row.quality.n and row.final != row.quality for row in rows)
+
+
 def _telling(lines: Lines) -> Lines:
     """Without the columns in which no line says anything."""
     keep = [k for k in range(len(lines[0])) if any(line[k] not in ("", "–") for line in lines[1:])]
@@ -57,7 +65,7 @@ def _telling(lines: Lines) -> Lines:
 
 def cells(row: Row) -> tuple[str, ...]:
     return (panel_title(row.panel), row.series.marked, str(len(row.series.cases)),
-            row.statuses, _quality(row), _best(row), duration(row.end_time.median), duration(row.end_answer),
+            row.statuses, _quality(row), _value(row, row.final), _value(row, row.best), duration(row.end_time.median), duration(row.end_answer),
             _time(row), _answer(row),
             "baseline" if row.is_baseline else ratio_text(row.equal_quality),
             "baseline" if row.is_baseline else ratio_text(row.answer_quality))
@@ -91,6 +99,8 @@ def explanations(rows: Sequence[Row], question: Question) -> list[str]:
              "energy: of training, to the target where there is one"]
     lines.append("test RMSE, or the metric that is named: at the epoch that the validation part chose, or, without one, "
                  "at the last; best on test is chosen on what it is measured on, and no result")
+    if earlier(rows):
+        lines.append("last epoch: of the model that --save-model keeps")
     if any(row.frozen for row in rows):
         lines.append("named, stricter, strictest: frozen targets (mfbench schema targets); * the first at each")
     lines += [_target_line(title, target) for title, target in targets]
@@ -112,8 +122,8 @@ def failures(view: View) -> list[str]:
             in zip(failed["status"], failed["case_id"], failed["stop_reason"])]
 
 
-def _best(row: Row) -> str:
-    return f"{row.best.median:{metrics.row(row.metric).format}}" if row.best.n else "–"
+def _value(row: Row, spread: Spread) -> str:
+    return f"{spread.median:{metrics.row(row.metric).format}}" if spread.n else "–"
 
 
 def _quality(row: Row) -> str:

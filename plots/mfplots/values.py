@@ -83,12 +83,14 @@ def metric(name: str) -> Metric:
     if name in METRICS:
         return METRICS[name]
     start, _, key = name.partition("_")
-    kinds = {"headline": ("", headlines), "final": ("", last), "best": ("best ", bests)}
+    kinds = {"headline": headlines, "final": last, "best": bests}
     if start not in kinds or not metrics.row(key):
         known = [*METRICS, *(f"{kind}_test_rmse" for kind in kinds)]
         raise PlotError(f'"y": unknown "{name}"{hint(name, known)}')
-    row, (word, of) = metrics.row(key), kinds[start]
-    return Metric(f"{word}{row.axis}", "error", lambda series, _: of(series, row.key))
+    row, of = metrics.row(key), kinds[start]
+    # An oracle, and no result.
+    label = f"best {row.axis}, chosen on the {row.part} part" if start == "best" else row.axis
+    return Metric(label, "error", lambda series, _: of(series, row.key))
 
 
 def axis_label(found: Metric, recipe: Recipe) -> str:

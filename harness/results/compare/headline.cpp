@@ -61,16 +61,29 @@ Metric judged_by(const ResultFile& file) {
   return {};
 }
 
+std::optional<ValueAt> last_of(const ResultFile& file, Metric metric) {
+  if (file.trace.empty()) return std::nullopt;
+  const Json& point = file.trace.back();
+  const auto value = value_of(point, metric);
+  const bool untrained = epoch_of(point) == 0 && file.status() != Status::completed;
+  if (!value || untrained) return std::nullopt;
+  return ValueAt{*value, epoch_of(point)};
+}
+
 std::optional<Headline> headline_of(const ResultFile& file, Metric metric) {
   if (file.trace.empty()) return std::nullopt;
   Headline headline{metric, {}, std::nullopt};
   const Metric chooser = on_validation(metric);
   const Json* point = chooser == metric ? nullptr : best_point(file, chooser);
-  if (point != nullptr) headline.chosen_by = chooser;
-  if (point == nullptr) point = &file.trace.back();
+  if (point == nullptr) {
+    const auto last = last_of(file, metric);
+    if (!last) return std::nullopt;
+    headline.at = *last;
+    return headline;
+  }
   const auto value = value_of(*point, metric);
-  const bool untrained = epoch_of(*point) == 0 && file.status() != Status::completed;
-  if (!value || untrained) return std::nullopt;
+  if (!value) return std::nullopt;
+  headline.chosen_by = chooser;
   headline.at = {*value, epoch_of(*point)};
   return headline;
 }

@@ -32,6 +32,9 @@ Metric judged_by(const ResultFile& file);
 // and has only the initial model.
 std::optional<Headline> headline_of(const ResultFile& file, Metric metric);
 
+// At the last evaluated epoch, which is that of a saved model; nothing as in headline_of().
+std::optional<ValueAt> last_of(const ResultFile& file, Metric metric);
+
 // The best of all evaluated epochs, chosen on the very ratings that it is measured on. Epoch 0, the
 // initial model, is none of them.
 std::optional<ValueAt> best_seen(const ResultFile& file, Metric metric);

@@ -32,7 +32,7 @@ class Row:
 @figure("paired-differences")
 def paired_differences(view: View, recipe: Recipe) -> Drawing:
     """A dot a seed, a line at their median; the baseline is at zero."""
-    found = metric(recipe.y or "best_test_rmse")
+    found = metric(recipe.y or "headline_test_rmse")
     rows = [row for panel in view.panels for series in panel.series
             if (row := _row(panel, series, found, recipe)) is not None]
     if not any(row.differences for row in rows):
@@ -58,7 +58,7 @@ def paired_differences(view: View, recipe: Recipe) -> Drawing:
     sheet.small_print([
         f"{sample(view)}. A dot a seed: its value less that of the baseline with the same seed, "
         "and so the same split; line: their median. Zero: the baseline.", *provenance(view)])
-    return Drawing(sheet, _numbers(rows, recipe.y or "best_test_rmse"))
+    return Drawing(sheet, _numbers(rows, recipe.y or "headline_test_rmse"))
 
 
 def _row(panel: Panel, series: Series, found: Metric, recipe: Recipe) -> Row | None:

@@ -18,7 +18,7 @@ from mfplots.metrics import Spread
 from mfplots.palette import system_name
 from mfplots.published import Point, absent_note, fits, left_out_note, points_of
 from mfplots.recipes import Recipe
-from mfplots.series import (Panel, Series, View, canonical, contended_mark, make_labels,
+from mfplots.series import (Panel, Series, View, canonical, make_labels, marks,
                             methods_apart, panel_title)
 from mfplots.sheet import fit
 from mfplots.smallprint import provenance, sample
@@ -261,7 +261,7 @@ def _legend(items: Sequence[Item], looks_of: Mapping[str, Look],
         words = [f"({status_text(cases)})"] if failed else []
         if not any(item.spread.n for item in own):
             words.append("no value")
-        handles.append(Line2D([], [], label=" ".join([label + contended_mark(cases), *words]), **look.as_line()))
+        handles.append(Line2D([], [], label=" ".join([label + marks(cases), *words]), **look.as_line()))
     return handles + point_handles(points)
 
 

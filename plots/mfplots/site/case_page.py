@@ -41,6 +41,7 @@ def case_data(case: pd.Series, trace: pd.DataFrame, key: str, run: str, experime
             "algorithm": algorithm["name"], "dataset": header["dataset"]["name"],
             "look_alike": bool(header["dataset"].get("look_alike")),
             "status": case["status"], "reason": case["stop_reason"],
+            "restarts": (header.get("facts") or {}).get("restarts") is True,
             "contended": [str(why) for key in ("contended_by", "host_contended_by") for why in footer.get(key) or []],
             "colour": of_algorithm(str(algorithm["name"]))[0],
             "dark": on_dark(of_algorithm(str(algorithm["name"]))[0]),

@@ -16,8 +16,8 @@ from mfplots.curves import aggregate
 from mfplots.errors import PlotError
 from mfplots.metrics import Target
 from mfplots.palette import of_algorithm, on_dark
-from mfplots.series import (SIZE_FACET, Facets, Panel, Series, canonical, contended_mark, cores_text, facet_text, gpus,
-                            hardware, machine, panel_title, short_key, split_text)
+from mfplots.series import (SIZE_FACET, Facets, Panel, Series, canonical, cores_text, facet_text, gpus,
+                            hardware, machine, marks, panel_title, short_key, split_text)
 from mfplots.site.gather import Run, case_key
 from mfplots.summary import ANSWER, Question, headlines, metric_of, target_of, times_to_target
 
@@ -81,6 +81,7 @@ class Member:
                 "hardware": hardware(self.row), "machine": self.machine, "family": text_of(self.row["family"]),
                 "precision": next((str(params[key]) for key in PRECISIONS if key in params), "–"),
                 "factors": plain(params.get("factors")),
+                "restarts": self.series.restarts,
                 "colour": colour, "dark": on_dark(colour), "marker": marker}
 
 
@@ -276,7 +277,7 @@ def _headline(series: Series, metric: str) -> float:
 def _series_data(member: Member, known: Sequence[str], variant: int) -> Json:
     series, done = member.series, member.series.finished
     shown = [i for i in done.index if len(series.traces[i])]
-    return {**member.about, "label": member.label + contended_mark(series.cases), "variant": variant,
+    return {**member.about, "label": member.label + marks(series.cases), "variant": variant,
             "statuses": dict(Counter(series.cases["status"])),
             "seeds": [_seed_data(member, i, known) for i in done.index],
             "best": {name: plain(_headline(series, name)) for name in known},

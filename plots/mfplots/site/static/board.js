@@ -6,7 +6,8 @@
     return row.finished < 3 || value === null ? digits(value) :
       `${digits(value)} [${digits(row.low)}, ${digits(row.high)}]`;
   };
-  const marked = (value, row) => mf.duration(value) + (value !== null && row.contended ? " †" : "");
+  const marked = (value, row) => mf.duration(value) + (value === null ? "" :
+    `${row.contended ? " †" : ""}${row.restarts ? " ‡" : ""}`);
   const columns = [
     { key: "algorithm", title: "Algorithm" },
     { key: "configuration", title: "Configuration", wide: true },
@@ -23,8 +24,8 @@
     { key: "machine", title: "Hardware" },
     { key: "dataset", title: "Data", link: (row) => `index.html#group=${row.group}` },
     mf.RUN,
-    { key: "answer", title: "Answer, to the end", number: true, show: mf.duration },
-    { key: "train", title: "Training, to the end", number: true, show: mf.duration },
+    { key: "answer", title: "Answer, to the end", number: true, show: marked },
+    { key: "train", title: "Training, to the end", number: true, show: marked },
     { key: "updates_per_s", title: "Updates", number: true, show: (value) => mf.si(value,
       "/s") },
     { key: "method", title: "of", filter: "Updates of" }, { key: "family", title: "Family" },

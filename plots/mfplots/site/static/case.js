@@ -31,6 +31,8 @@
           shown.status), ` ${shown.reason}`),
       ...(shown.contended.length ? [mf.el("p", {}, mf.el("span", { class: "tag status-other" },
         "contended †"), ` ${shown.contended.join("; ")}`)] : []),
+      ...(shown.restarts ? [mf.el("p", {}, mf.el("span", { class: "tag status-other" },
+        "single runs ‡"), " Each point is a run from the start, with the time of its own.")] : []),
       mf.el("p", { class: "buttons" }, download("jsonl", "Result file (JSONL)", () => shown
         .raw),
         download("csv", "Trace (CSV)", () => csv(shown.trace)),
@@ -99,7 +101,7 @@
     const colour = mf.colour(shown);
     const traces = names.map((name, i) => ({
       type: "scatter",
-      mode: "lines+markers",
+      mode: shown.restarts ? "markers" : "lines+markers",  // each point is a run of its own
       name,
       x: t[seconds],
       y: t[name],

@@ -154,7 +154,7 @@ mf.overview = (() => {
     return {
       series,
       algorithm: series.algorithm,
-      configuration: series.configuration + (series.label.endsWith("†") ? " †" : ""),
+      configuration: series.configuration + mf.marks(series.label),
       run: series.run,
       machine: series.machine,
       precision: series.precision,
@@ -257,9 +257,10 @@ mf.overview = (() => {
     const keep = x.map((value, i) => i).filter((i) => x[i] !== null && (!log || x[i] > 0));
     if (!keep.length) return null;
     const colour = mf.colour(series);
+    const joined = !(series.restarts && ["answer_s", "train_s"].includes(clock));
     return {
       type: "scatter",
-      mode: "lines+markers",
+      mode: joined ? "lines+markers" : "markers",  // each point is a run of its own
       x: keep.map((i) => x[i]),
       y: keep.map((i) => y[i]),
       name: mf.figureText(short(series)),

@@ -36,6 +36,8 @@ mf.duration = (seconds) => mf.withUnit(seconds, "s", -9, 0);
 mf.si = (value, unit) => mf.withUnit(value, unit, 0, 12);
 mf.percent = (share) => (share === null ? "–" : `${mf.significant(100 * share, 3)} %`);
 mf.plain = (value) => (value === null || value === undefined ? "–" : String(value));
+// "† ‡" behind a label.
+mf.marks = (label) => (label.match(/( [†‡])+$/) || [""])[0];
 mf.fixed = (digits) => (value) => (value === null || value === undefined ? "–" :
   Math.abs(value) < 1e4 ? value.toFixed(digits) : mf.significant(value, 6));
 
