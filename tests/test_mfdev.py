@@ -44,7 +44,7 @@ def test_the_help_names_every_command():
     (["quickstart", "--fast"], "quickstart: unknown argument '--fast'"),
     (["lint", "x"], "lint: unknown argument 'x'"),
     (["test", "gcc"], "test: there is no preset 'gcc'; known: cpu ci clang asan tsan"),
-    (["deps", "bogus"], "there is no group 'bogus'; known: build optional test"),
+    (["deps", "bogus"], "there is no group 'bogus'; known: build plot test"),
     (["peers", "bogus"], "peers: there is no library 'bogus'; known: "),
     (["docs", "--x"], "docs: unknown argument '--x'; known: --out DIR, --check, --update"),
     (["docs", "--out", "a", "b"], "docs: unknown argument 'b'"),
@@ -58,11 +58,17 @@ def test_a_word_that_there_is_not_is_named(words, said, capsys):
 
 def test_a_machine_without_python_is_told_or_gets_it(programs, tmp_path):
     """As far as apt-get, which here notes what it is asked for."""
-    for name in ("dirname", "id"):
+    for name in ("dirname", "id", "awk"):
         programs(name, f"exec /usr/bin/{name} \"$@\"")
     environment = {"PATH": str(tmp_path / "programs")}
     done = subprocess.run(["/bin/bash", ROOT / "dev", "help"], text=True, capture_output=True, env=environment)
     assert done.returncode == 1 and "needs python3" in done.stderr
+    line, optional = (line.strip() for line in done.stderr.splitlines()[-2:])
+    packages = line.removeprefix("sudo apt-get install --no-install-recommends ").split()
+    of_both = [package for group in (*deps.BOTH[0], *deps.BOTH[1]) for _, _, package in deps.GROUPS[group]]
+    assert packages == list(dict.fromkeys(of_both)) and "python3" in packages
+    needed = {package for group in deps.BOTH[0] for _, _, package in deps.GROUPS[group]}
+    assert optional == f"(optional: {' '.join(one for one in packages if one not in needed)})"
     for name in ("apt-get", "sudo"):
         programs(name, f"echo {name} $* >>{tmp_path}/asked")
     programs("env", "shift; exec \"$@\"")
@@ -89,10 +95,50 @@ def test_what_is_required_is_installed_and_what_cannot_be_is_told(monkeypatch, c
     monkeypatch.setattr(deps, "apt_install", lambda packages: there.add("ninja"))
     with pytest.raises(shell.Failure, match="missing: ninja-build; ./dev deps installs"):
         deps.need(["a"])
-    deps.deps(["a"], ["b"])
-    assert "going on without (optional, not installable here): liblzma-dev" in capsys.readouterr().out
-    with pytest.raises(shell.Failure, match="sudo apt-get install --no-install-recommends liblzma-dev"):
+    assert deps.deps(["a"], ["b"]) == ["liblzma-dev"]
+    assert "optional, and not installable from here: liblzma-dev" in capsys.readouterr().out
+    with pytest.raises(shell.Failure, match="sudo apt-get install --no-install-recommends liblzma-dev$"):
         deps.deps(["a", "b"])
+
+
+@pytest.fixture
+def plain_user(monkeypatch):
+    """Who may install nothing; `there` is what the machine has."""
+    there = set()
+    monkeypatch.setattr(deps, "LOOKS", {look: lambda argument: argument in there for look in deps.LOOKS})
+    monkeypatch.setattr(deps, "apt_install", lambda packages: None)
+    return there
+
+
+@pytest.mark.parametrize("command", ["quickstart", "test"])
+def test_one_line_has_all_that_both_commands_use(plain_user, command, capsys):
+    """After it neither asks for more."""
+    assert main([command]) == 1
+    line, optional = capsys.readouterr().err.splitlines()[-2:]
+    named = line.split("--no-install-recommends ")[1].split()
+    of_both = {group for use in deps.BOTH for group in use}
+    assert {"libarchive-dev", "python3-venv", "python3-pytest-xdist", "libopenmpi-dev", "g++"} <= set(named)
+    assert set(named) == {row[2] for group in of_both for row in deps.GROUPS[group]}
+    assert "libarchive-dev" in optional and "g++" not in optional
+    plain_user |= {row[1] for group in of_both for row in deps.GROUPS[group] if row[2] in named}
+    assert deps.missing_packages(of_both) == []
+
+
+def test_the_groups_of_both_commands_are_those_that_they_ask_for():
+    sources = "".join((ROOT / "tools/mfdev" / name).read_text() for name in ("quickstart.py", "test.py"))
+    asked = {word for call in re.findall(r"(?:deps|need)\((\[.*)|groups = (\[.*)", sources)
+             for word in re.findall(r'"(\w+)"', "".join(call))}
+    assert asked - {"cpu", "ci", "clang", "docs", "browser"} <= {group for use in deps.BOTH for group in use}
+
+
+def test_deps_does_not_say_that_all_is_there_where_something_is_not(plain_user, capsys):
+    plain_user |= {row[1] for group in deps.USES["needed"] for row in deps.GROUPS[group]} - {"pooch"}
+    assert main(["deps"]) == 0
+    said = capsys.readouterr().out
+    assert "libarchive-dev" in said and "all that is needed is there" in said and "all there" not in said
+    assert "sudo apt-get install" in said.splitlines()[-1] or "sudo apt-get install" in said.splitlines()[-2]
+    plain_user |= {row[1] for use in deps.BOTH for group in use for row in deps.GROUPS[group]}
+    assert main(["deps"]) == 0 and capsys.readouterr().out == "== all there\n"
 
 
 def test_apt_is_asked_as_root_or_by_sudo(programs, tmp_path, monkeypatch):

@@ -48,10 +48,11 @@ USAGE = """\
 ./dev peers [NAME...]   install other people's libraries to race against (docs/peers.md), each into an
                         environment of its own below MFBENCH_PEERS (default build/peers), from
                         peers/NAME/requirements.txt; without a NAME: implicit libmf surprise
-./dev deps [GROUP...]   look for what is needed, install what is missing (groups: build optional test
-                        workers mpi format bench plot lint clang fuzz peers report docs browser; default all
-                        but the last six; workers runs pytest in several processes, browser tests the
-                        report). quickstart and test begin with it; the other commands only look
+./dev deps [GROUP...]   look for what is needed, install what is missing (groups: build plot test,
+                        which quickstart and test need; optional report workers mpi bench format lint
+                        peers, which they go on without; docs clang fuzz browser spark; default all of
+                        the first two kinds). Named, report and docs also get their libraries from PyPI.
+                        quickstart and test begin with it; the other commands only look
 ./dev lint              check the format of C++, scripts with shellcheck, C++ with clang-tidy
 ./dev tidy [FILE...]    clang-tidy 14 over these sources, or over all (most of an hour of one core; lint
                         takes those that changed). What a build generates has to be there

@@ -1,4 +1,4 @@
-"""What is needed: looked for, and installed where it is missing, by apt or from PyPI."""
+"""What is needed (packages.txt): looked for, and installed where it is missing, by apt or from PyPI."""
 
 import filecmp
 import functools
@@ -9,42 +9,32 @@ import subprocess
 
 from mfdev.shell import ROOT, Failure, have_program, output_of, run, say, status_of
 
-# Group: (look, argument, package). A package is named only where its look finds nothing. Modules that one
-# program imports are looked for together: of two Pythons each may have but one of them.
-PYTEST, PLOT, BROWSER = "pytest jsonschema pooch scipy", "matplotlib pandas", "pytest selenium"
-VENV = ("python", "venv ensurepip", "python3-venv")
-GROUPS = {
-    "build": [
-        ("program", "c++", "g++"),
-        ("cmake", "3.25", "cmake"),
-        ("program", "ninja", "ninja-build"),
-        ("header", "nlohmann/json.hpp", "nlohmann-json3-dev"),
-        ("header", "CLI/CLI.hpp", "libcli11-dev"),
-        ("header", "fmt/core.h", "libfmt-dev"),
-        ("header", "openssl/evp.h", "libssl-dev"),
-        ("header", "zlib.h", "zlib1g-dev"),
-        ("header", "eigen3/Eigen/Core", "libeigen3-dev"),
-    ],
-    "optional": [("header", "archive.h", "libarchive-dev"),
-                 ("python", "pooch", "python3-pooch")],  # for data fetch
-    "test": [("header", "gtest/gtest.h", "libgtest-dev"), ("python", PYTEST, "python3-pytest"),
-             ("python", PYTEST, "python3-jsonschema"), ("python", PYTEST, "python3-pooch"),
-             ("python", PYTEST, "python3-scipy")],
-    "workers": [("python", "pytest xdist", "python3-pytest-xdist")],  # else pytest runs in one process
-    "mpi": [("program", "mpicxx", "libopenmpi-dev")],
-    "format": [("clang_14", "clang-format", "clang-format-14")],
-    "bench": [("header", "benchmark/benchmark.h", "libbenchmark-dev")],
-    "plot": [("python", PLOT, f"python3-{name}") for name in PLOT.split()],
-    "lint": [("clang_14", "clang-tidy", "clang-tidy-14"), ("program", "shellcheck", "shellcheck")],
-    "clang": [("program", "clang++", "clang")],
-    "fuzz": [("program", "clang++", "clang"), ("libfuzzer", "", "libclang-rt-dev")],
-    "peers": [VENV, ("python_header", "Python.h", "python3-dev"), ("program", "c++", "g++")],
-    "report": [VENV],
-    "docs": [VENV],
-    "browser": [("program", "chromium", "chromium"), ("program", "chromedriver", "chromium-driver"),
-                ("python", BROWSER, "python3-selenium")],
-    "spark": [("program", "java", "default-jre-headless")],
-}
+# ---- what there is to look for -------------------------------------------------------------------
+
+
+def read_packages():
+    """({group: [(look, argument, package)]}, {use: groups}), in the order of the file, which ./dev reads, too."""
+    groups, uses = {}, {"needed": [], "optional": [], "other": []}
+    for line in (ROOT / "tools/mfdev/packages.txt").read_text(encoding="ascii").splitlines():
+        if line.startswith("#"):
+            continue
+        use, group, package, look, *argument = line.split(maxsplit=4)
+        groups.setdefault(group, []).append((look, *(argument or [""]), package))
+        if group not in uses[use]:
+            uses[use].append(group)
+    return groups, uses
+
+
+GROUPS, USES = read_packages()
+BOTH = (USES["needed"], USES["optional"])  # of quickstart and test
+
+
+def modules_of(group):
+    """That must be there in one Python."""
+    return next(argument.split() for look, argument, _ in GROUPS[group] if look == "python")
+
+
+PLOT, PYTEST = modules_of("plot"), modules_of("test")
 LIBRARIES = {"report": "plots/requirements-report.txt", "docs": "docs/requirements.txt"}
 
 
@@ -148,17 +138,26 @@ def need(required, optional=()):
         say(f"going on without {' '.join(missing)} (optional; ./dev deps installs it)")
 
 
-def deps(required, optional=()):
-    """The same, but installs what is missing, the optional where that is possible."""
+def deps(required, optional=(), line=None):
+    """The same, but installs what is missing, the optional where that is possible. Returns what of the optional is
+    missing still. `line`: (required, optional) groups that the line for apt is to have all of, if one is printed."""
     missing = missing_packages([*required, *optional])
     if not missing:
-        return
+        return []
     apt_install(missing)
-    if missing := missing_packages(optional):
-        say(f"going on without (optional, not installable here): {' '.join(missing)}")
-    if missing := missing_packages(required):
-        raise Failure("missing, and not installable from here (no root, or no apt); on Debian or Ubuntu:\n"
-                      f"  sudo apt-get install --no-install-recommends {' '.join(missing)}")
+    if missing_packages(required):
+        raise Failure(f"missing, and not installable from here (no root, or no apt); {apt_line(*(line or (required, optional)))}")
+    if left := missing_packages(optional):
+        say(f"optional, and not installable from here: {' '.join(left)}")
+    return left
+
+
+def apt_line(required, optional):
+    """What installs all of them that is missing, the optional ones named once more."""
+    needed, all_ = missing_packages(required), missing_packages([*required, *optional])
+    line = f"on Debian or Ubuntu:\n  sudo apt-get install --no-install-recommends {' '.join(all_)}"
+    more = [package for package in all_ if package not in needed]
+    return line + (f"\n  (optional: {' '.join(more)})" if more else "")
 
 
 def libraries_there(what):
@@ -186,19 +185,19 @@ def install_libraries(what):
 def deps_command(words):
     required, optional = words, []
     if not words:
-        required, optional = ["build", "plot", "test"], ["optional", "workers", "mpi", "bench", "format", "lint"]
+        required, optional = BOTH
     elif "--" in words:
         cut = words.index("--")
         required, optional = words[:cut], words[cut + 1:]
-    deps(required, optional)
-    for what in [group for group in (*required, *optional) if group in LIBRARIES]:
+    left = deps(required, optional)
+    for what in [group for group in words if group in LIBRARIES]:
         install_libraries(what)
-    say("all there")
+    say(f"all that is needed is there; {apt_line([], optional)}" if left else "all there")
 
 
 def plot_python():
     need(["plot"])
-    return python_with(*PLOT.split())
+    return python_with(*PLOT)
 
 
 def run_plots(module, *words, **options):

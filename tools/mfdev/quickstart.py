@@ -7,7 +7,7 @@ import sys
 import time
 
 from mfdev.build import build_target, configure, have_device, have_nvcc
-from mfdev.deps import deps, install_libraries, run_plots
+from mfdev.deps import BOTH, deps, install_libraries, run_plots
 from mfdev.report import report
 from mfdev.shell import Ended, Failure, output_of, run, say, status_of
 
@@ -46,7 +46,7 @@ def quickstart(words):
     say(f"{why}: experiments/{race}.json, build/{preset}")
     if words:
         return
-    deps(["build", "plot"], ["optional", "report"])
+    deps(["build", "plot"], ["optional", "report"], line=BOTH)
     configure(preset)
     say(f"building mfbench ({preset})")
     build_target(preset, "mfbench")

@@ -3,7 +3,7 @@
 import os
 
 from mfdev.build import build_target, configure, have_device, have_nvcc
-from mfdev.deps import PLOT, PYTEST, deps, need, python_with
+from mfdev.deps import BOTH, PLOT, PYTEST, USES, deps, need, python_with
 from mfdev.lint import lint
 from mfdev.shell import ROOT, SELF, Beside, Ended, Failure, jobs, run, say
 
@@ -12,11 +12,10 @@ PRESETS = ("cpu", "ci", "clang", "asan", "tsan")
 
 def pytest_command(preset, words, most=4):
     """(command, environment); tests start threads and processes of their own: four at a time are enough."""
-    tested = PYTEST.split()
-    found = python_with(*tested, *PLOT.split()) or python_with(*tested)
+    found = python_with(*PYTEST, *PLOT) or python_with(*PYTEST)
     if not found:
         raise Failure("no Python imports both pytest and jsonschema")
-    count = pytest_processes(min(jobs(), most), python_with(*tested, "xdist"))
+    count = pytest_processes(min(jobs(), most), python_with(*PYTEST, "xdist"))
     workers = ["-n", count, "--dist", "loadfile"] if count > 1 else []
     say(f"pytest (processes: {count})")
     return ([found, "-m", "pytest", "-q", "-rs", "-p", "no:cacheprovider", *workers, *words],
@@ -50,7 +49,7 @@ def test(words):
     if preset in ("cpu", "ci"):
         test_all(preset)
         return
-    deps(["build", "test", *(["clang"] if preset == "clang" else [])], ["optional"])
+    deps(["build", "test", *(["clang"] if preset == "clang" else [])], ["optional"], line=BOTH)
     configure(preset, tests=True)
     build_target(preset, "tests")
     run_ctest(preset)
@@ -59,7 +58,7 @@ def test(words):
 def test_all(preset):
     """Everything that needs no device. Libraries are installed beside the build: their tests are skipped, which
     pytest says, where there is no network or no such package."""
-    deps(["build", "test"], ["optional", "mpi", "bench"])
+    deps(USES["needed"], ["optional", "mpi", "bench"], line=BOTH)
     groups = ["workers", "format", "peers", *(["lint", "report", "docs", "browser"] if preset == "ci" else [])]
     with Beside(*SELF, "install-beside", *groups, env={"PEERS_TIMEOUT": os.environ.get("PEERS_TIMEOUT", "10")}) as libraries:
         configure(preset, tests=True, benchmarks=True)
@@ -67,7 +66,6 @@ def test_all(preset):
         build_target(preset, "tests", "benchmarks")
         if libraries.wait() != 0:
             say("not all libraries could be installed: tests of those missing are skipped")
-    need(["plot"])
     if have_nvcc():
         command, environment = pytest_command(preset, ["-k", "not cuda_example", "tests", "plots/tests"])
         with Beside(*command, env=environment) as tests:
@@ -87,7 +85,7 @@ def install_beside(groups):
     from mfdev.deps import LIBRARIES, install_libraries
     from mfdev.peers import install_peers
 
-    deps(["plot"], groups)
+    deps([], groups)
     for what in [group for group in groups if group in LIBRARIES]:
         try:
             install_libraries(what)
