@@ -165,6 +165,12 @@ std::string format_count(double count) {
   return fmt::format("{:.{}f} {}", count, count < 10 ? 2 : count < 100 ? 1 : 0, units[unit]);
 }
 
+std::string with_commas(std::int64_t number) {
+  std::string text = std::to_string(number);
+  for (std::int64_t at = std::ssize(text) - 3; at > 0; at -= 3) text.insert(at, ",");
+  return text;
+}
+
 std::string format_seconds(double seconds) {
   if (!std::isfinite(seconds)) return "?";
   if (seconds < 1e-3) return fmt::format("{:.0f} us", seconds * 1e6);

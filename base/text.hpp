@@ -48,6 +48,9 @@ std::string format_bytes(double bytes);
 // 1.23 M, 4.56 G, 789
 std::string format_count(double count);
 
+// 1,234,567
+std::string with_commas(std::int64_t number);
+
 // 1.2 ms, 3.4 s, 5 min 06 s, 2 h 03 min
 std::string format_seconds(double seconds);
 

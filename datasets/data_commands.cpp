@@ -86,12 +86,6 @@ std::vector<Json> imported_rows() {
   return rows;
 }
 
-std::string with_commas(std::int64_t number) {
-  std::string text = std::to_string(number);
-  for (std::int64_t at = std::ssize(text) - 3; at > 0; at -= 3) text.insert(at, ",");
-  return text;
-}
-
 void print_list(std::ostream& out, const std::vector<Json>& rows) {
   fmt::print(out, "{:<20} {:>11} {:>9} {:>12}  {:<18} {:<11} {}\n", "name", "users", "items",
              "ratings", "scale", "state", "splits");

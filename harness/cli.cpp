@@ -46,6 +46,11 @@ std::string command_line(int argc, char** argv) {
   return text;
 }
 
+// With its folder where it was called by that, and would not be found without.
+std::string called_as(std::string_view program) {
+  return program.find('/') == std::string_view::npos ? "mfbench" : shell_word(program);
+}
+
 // What is at hand of each data set; at the end throws Error(data) with all that is not.
 void look_at_data(const Spec& spec, bool tell) {
   std::set<std::string> seen;
@@ -165,7 +170,9 @@ class Cli {
     app_.require_subcommand(1);
     app_.set_version_flag("--version", version_text);
     add_information();
+    add_race_command(app_, called_as(argv[0]), options_, code_);
     add_spec_commands();
+    add_plot_commands(app_);
     add_model_commands(app_);
     add_data_commands(app_);
   }

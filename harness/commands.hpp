@@ -31,15 +31,20 @@ std::string format_doctor(const Json& report, bool all);
 // cli_run.cpp. Says what is odd about a spec that is valid.
 Spec read_and_warn(const std::string& path);
 void refuse_apart(const RunOptions& options);
-// The exit code, as of all here.
-int run_command(const std::string& path, RunOptions options, ProgressMode mode);
+// The exit code, as of all here. `ran` gets the spec with what its studies chose.
+int run_command(const std::string& path, RunOptions options, ProgressMode mode,
+                Spec* ran = nullptr);
 int tune_command(const std::string& path, RunOptions options, ProgressMode mode, bool json);
 // The exception being handled, on standard error.
 int tell_exception();
 
-// cli_data.cpp: those below `mfbench data`; cli_model.cpp: `predict` and `recommend`.
+// cli_data.cpp: those below `mfbench data`; cli_model.cpp: `predict` and `recommend`;
+// cli_plots.cpp: `plot` and `report`.
 void add_data_commands(CLI::App& app);
 void add_model_commands(CLI::App& app);
+void add_plot_commands(CLI::App& app);
+// cli_race.cpp: `race`. `program` is how this one was called, for what it says to do next.
+void add_race_command(CLI::App& app, const std::string& program, RunOptions& options, int& code);
 
 // cli_numbers.cpp: within their range. Those of CLI11 name the largest double in full.
 CLI::Validator whole_within(std::int64_t min,

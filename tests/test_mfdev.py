@@ -36,7 +36,7 @@ def dev(*words, **environment):
 def test_the_help_names_every_command():
     done = dev("help")
     assert done.returncode == 0 and done.stdout == USAGE
-    assert {line.split()[1] for line in USAGE.splitlines() if line.startswith("./dev ")} == set(COMMANDS)
+    assert set(re.findall(r"(?:^|, )\./dev ([\w-]+)", USAGE, re.M)) == set(COMMANDS)
 
 
 @pytest.mark.parametrize("words, said", [
@@ -189,7 +189,7 @@ def test_the_races_are_those_that_are_promised_and_have_room(mfbench, tmp_path):
     for race in ("quickstart", "quickstart-gpu"):
         done = mfbench("validate", ROOT / "experiments" / f"{race}.json", "--json", cwd=tmp_path, code=0)
         algorithms[race] = {case["case"]["algorithm"] for case in json.loads(done.stdout)}
-        assert (ROOT / "plots" / "recipes" / f"{race}.json").is_file()
+        assert json.loads((ROOT / "experiments" / f"{race}.json").read_text())["target_rmse"]
     assert algorithms == {"quickstart": {"sgd_serial", "hogwild", "fpsgd", "als_cpu"},
                           "quickstart-gpu": {"sgd_tiled", "als_fused", "als", "batch_hogwild", "ebgtg", "fpsgd", "als_cpu"}}
     done = mfbench("plan", ROOT / "experiments" / "quickstart-gpu.json", "--no-measure", "--json",

@@ -30,6 +30,7 @@ LEVELS = [
     ["harness/results/study"],
     ["harness/results"],
     ["harness/run"],
+    ["harness/race"],
     ["harness"],
 ]
 # The families that share code, which a level alone does not say: the other families stay unknown.

@@ -5,6 +5,7 @@ import os
 import re
 import shutil
 import subprocess
+import sys
 
 import pytest
 
@@ -76,7 +77,8 @@ def desk(mfbench, tmp_path_factory):
         (folder / ".cache").symlink_to(ROOT / ".cache")
     (folder / "build" / "cpu").mkdir(parents=True)
     (folder / "build" / "cpu" / "mfbench").symlink_to(shutil.which(mfbench.program))
-    environment = {**os.environ, "MFBENCH_CACHE": str(folder / "cache")}
+    environment = {**os.environ, "MFBENCH_CACHE": str(folder / "cache"), "PYTHON": sys.executable,
+                   "PATH": f"{folder / 'build/cpu'}:{os.environ['PATH']}"}
     environment.pop("MFBENCH", None)
     done = {}
 
@@ -94,7 +96,7 @@ def desk(mfbench, tmp_path_factory):
 
 def needs(number):
     commands = STEPS[number][0]
-    if "./dev report" in commands and not (ROOT / ".cache" / "report" / "bin").exists():
+    if "mfbench report" in commands and not (ROOT / ".cache" / "report" / "bin").exists():
         pytest.skip("the report's libraries are not here: ./dev deps report")
 
 
@@ -125,7 +127,7 @@ def test_the_tutorial_ends_with_a_figure_and_a_report(desk):
 def test_the_tutorial_is_whole():
     commands = " ".join(text for text, _ in STEPS)
     for word in ["data stats", "data import", "validate", "plan", "run", "compare", "recommend",
-                 "./dev plot", "./dev report"]:
+                 "race", "mfbench plot", "mfbench report"]:
         assert word in commands, word
 
 

@@ -54,15 +54,6 @@ struct Row {
   }
 };
 
-std::string with_settings(std::string label, const std::vector<Setting>& settings) {
-  for (const auto& one : settings) {
-    const Json& value = one.value;
-    label += fmt::format(" {}={}", short_key(one, settings),
-                         value.is_string() ? value.get<std::string>() : value.dump());
-  }
-  return label;
-}
-
 // {"ml-100k holdout=0.2", "sgd_serial factors=50 threads=2"}: with what differs among the cases of
 // this data set and of this algorithm.
 using RowKey = std::pair<std::string, std::string>;
@@ -159,13 +150,6 @@ std::vector<Row> rows_of(const std::string& folder, const Spec& spec,
     add_to(rows[at->second], *file, target);
   }
   return rows;
-}
-
-// The target of the spec, as results have it: the one with a metric goes first.
-std::optional<TargetSpec> target_of(const Spec& spec) {
-  if (spec.target) return spec.target;
-  if (!spec.target_rmse) return std::nullopt;
-  return TargetSpec{kTestRmse, *spec.target_rmse};
 }
 
 // ---- cells ------------------------------------------------------------------------------------

@@ -1,5 +1,7 @@
 #include "harness/spec/differences.hpp"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <map>
 #include <set>
@@ -90,6 +92,15 @@ std::string short_key(const Setting& setting, const std::vector<Setting>& all) {
   const auto alike = std::count_if(all.begin(), all.end(),
                                    [&](const Setting& other) { return leaf(other.key) == last; });
   return alike > 1 || last == "kind" ? setting.section + "." + setting.key : last;
+}
+
+std::string with_settings(std::string name, const std::vector<Setting>& settings) {
+  for (const auto& one : settings) {
+    const Json& value = one.value;
+    name += fmt::format(" {}={}", short_key(one, settings),
+                        value.is_string() ? value.get<std::string>() : value.dump());
+  }
+  return name;
 }
 
 }  // namespace mf

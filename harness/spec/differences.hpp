@@ -32,4 +32,7 @@ std::vector<Differences> differences(const std::vector<Case>& cases);
 // always "schedule.kind".
 std::string short_key(const Setting& setting, const std::vector<Setting>& all);
 
+// "sgd_serial factors=50 threads=2": a name in tables, with these behind it.
+std::string with_settings(std::string name, const std::vector<Setting>& settings);
+
 }  // namespace mf

@@ -301,19 +301,6 @@ void check_labels(const std::vector<DataEntry>& entries) {
   }
 }
 
-// The results go into a folder of this name: below that of all results whatever the name is, and
-// not that of another name where a part of this one cannot be in it.
-std::string folder_name(const std::string& name) {
-  constexpr std::size_t kLongest = 60;  // of slug()
-  const std::string folder = slug(name);
-  const auto letter = [](unsigned char c) { return std::isalnum(c) != 0; };
-  const auto ascii = [](char c) { return c >= 0x20 && c < 0x7f; };
-  const std::string mark = sha256(name).substr(0, 8);
-  if (std::none_of(folder.begin(), folder.end(), letter)) return "spec-" + mark;
-  if (std::all_of(name.begin(), name.end(), ascii) && name.size() <= kLongest) return folder;
-  return folder.substr(0, kLongest - mark.size() - 1) + "-" + mark;
-}
-
 std::vector<DataEntry> read_data(const SpecKeys& keys) {
   if (keys.split != nullptr) default_split_form().parse(*keys.split, "$.split");
   std::vector<DataEntry> entries;
@@ -611,6 +598,23 @@ std::vector<Json> expand_sweeps(const Json& object, const std::string& path) {
     all = std::move(next);
   }
   return all;
+}
+
+std::string folder_name(const std::string& name) {
+  constexpr std::size_t kLongest = 60;  // of slug()
+  const std::string folder = slug(name);
+  const auto letter = [](unsigned char c) { return std::isalnum(c) != 0; };
+  const auto ascii = [](char c) { return c >= 0x20 && c < 0x7f; };
+  const std::string mark = sha256(name).substr(0, 8);
+  if (std::none_of(folder.begin(), folder.end(), letter)) return "spec-" + mark;
+  if (std::all_of(name.begin(), name.end(), ascii) && name.size() <= kLongest) return folder;
+  return folder.substr(0, kLongest - mark.size() - 1) + "-" + mark;
+}
+
+std::optional<TargetSpec> target_of(const Spec& spec) {
+  if (spec.target) return spec.target;
+  if (!spec.target_rmse) return std::nullopt;
+  return TargetSpec{kTestRmse, *spec.target_rmse};
 }
 
 bool is_implicit(const Case& item) {

@@ -130,6 +130,13 @@ struct Spec {
   std::vector<std::string> warnings;  // for the user; the spec is valid
 };
 
+// The target of the spec, as results have it: the one with a metric goes first.
+std::optional<TargetSpec> target_of(const Spec& spec);
+
+// Of results by this name: below that of all results whatever the name is, and not that of another
+// name where a part of this one cannot be in it.
+std::string folder_name(const std::string& name);
+
 // Reads, expands and checks. Throws Error(usage) with file and JSON path.
 Spec read_spec(const std::string& path);
 Spec parse_spec(const Json& json, const std::string& name_for_messages);

@@ -1,4 +1,4 @@
-"""python3 -m mfplots [table] RESULTS...: figures, or a table, from result files."""
+"""mfbench plot [table] RESULTS...: figures, or a table, from result files."""
 
 from __future__ import annotations
 
@@ -37,12 +37,12 @@ def main(arguments: Sequence[str]) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     except (PlotError, OSError) as error:  # the second names its file, too
-        say(f"mfplots: {error}", sys.stderr)
+        say(f"error: {error}", sys.stderr)
         return 1
 
 
 def _parser(table: bool) -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="mfplots table" if table else "mfplots", description=__doc__)
+    parser = argparse.ArgumentParser(prog="mfbench plot table" if table else "mfbench plot", description=__doc__)
     parser.add_argument("results", nargs="+", metavar="RESULTS",
                         help="result folder, also packed, .jsonl file, or .json file of a benchmark")
     parser.add_argument("--target", type=float, metavar="VALUE",
@@ -126,7 +126,7 @@ def _draw_all(options: argparse.Namespace, sources: Sources,
         except NotDrawable as reason:
             if asked_for:
                 raise PlotError(f"{recipe.file_name}: {reason}") from reason
-            say(f"mfplots: left out {recipe.file_name}: {reason}", sys.stderr)
+            say(f"left out {recipe.file_name}: {reason}", sys.stderr)
     return written
 
 

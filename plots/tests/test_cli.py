@@ -45,7 +45,7 @@ def test_table_takes_target_and_baseline(rich, capsys):
 
 def test_errors_are_messages_not_tracebacks(tmp_path, capsys):
     assert main([str(tmp_path / "absent")]) == 1
-    assert capsys.readouterr().err.startswith("mfplots: ")
+    assert capsys.readouterr().err.startswith("error: ")
     folder = write(tmp_path, [Made()])
     assert main([str(folder), "--format", "jpg"]) == 1
     assert 'unknown "jpg"' in capsys.readouterr().err

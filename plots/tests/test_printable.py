@@ -58,4 +58,4 @@ def test_errors_about_hostile_files(tmp_path, capsys):
     path.write_text('{"type": "\\u001b[2J"}\n')
     assert main(["table", str(path)]) == 1
     error = capsys.readouterr().err
-    assert error.startswith("mfplots: ") and is_clean(error)
+    assert error.startswith("error: ") and is_clean(error)

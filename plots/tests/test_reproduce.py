@@ -66,7 +66,7 @@ def test_wrong_arguments_say_what_is_wrong(arguments, message):
 def reproduced(monkeypatch, unlaid):
     """./dev reproduce in this process."""
     monkeypatch.chdir(ROOT)
-    monkeypatch.setattr(dev_reproduce, "run_plots", lambda _, *words: main([*map(str, words)]))
+    monkeypatch.setattr(dev_reproduce, "run_mfbench", lambda words: main([*map(str, words[1:])]))
     return lambda *words: dev_reproduce.reproduce([*map(str, words)])
 
 

@@ -21,10 +21,9 @@ USAGE = """\
                         (default 20 s; all targets), with Clang's libFuzzer and sanitizers; what it
                         learns stays in .cache/fuzz (testing/fuzz/README.md)
 ./dev bench [ARGS]      build and run the micro-benchmarks (ARGS go to Google Benchmark)
-./dev plot ARGS         python3 -m mfplots ARGS
-./dev report DIR... [--out DIR] [--compare FIRST SECOND]
-                        the results at or below each DIR as pages for a browser, which open from disk
-                        (site/index.html; docs/report.md)
+./dev mfbench ARGS      the program that was built last, in the folder in which ./dev is called
+./dev plot ARGS, ./dev report ARGS
+                        mfbench plot and mfbench report, in the root of the repository
 ./dev remeasure DIR... [--show] [--seconds N] [--out DIR]
                         the results at or below each DIR measured again, by the spec of each folder's
                         name (--show: only say which, and how long it took then; --seconds: then stop,
@@ -68,7 +67,7 @@ MFBENCH (the program that figures and the report read results with, instead of o
 ANY = 1000
 COMMANDS = {
     "quickstart": ("quickstart.quickstart", 1), "test": ("test.test", 1), "gpu-test": ("test.gpu_test", 0),
-    "build": ("build.build", 1), "fuzz": ("fuzz.fuzz", ANY), "bench": ("build.bench", ANY), "plot": ("report.plot", ANY),
+    "build": ("build.build", 1), "mfbench": ("build.mfbench", ANY), "fuzz": ("fuzz.fuzz", ANY), "bench": ("build.bench", ANY), "plot": ("report.plot", ANY),
     "report": ("report.report", ANY), "remeasure": ("remeasure.remeasure", ANY),
     "pack": ("pack.pack", ANY), "renumber": ("renumber.renumber", ANY), "docs": ("docs.docs", 2), "reproduce": ("reproduce.reproduce", ANY),
     "peers": ("peers.install_peers", ANY), "deps": ("deps.deps_command", ANY), "lint": ("lint.lint", 0),

@@ -47,6 +47,19 @@ def mfbench_at_hand():
     return os.environ.get("MFBENCH") or (str(built[-1]) if built else None)
 
 
+def run_mfbench(words, **options):
+    """The one at hand."""
+    program = mfbench_at_hand()
+    if not program:
+        raise Failure("there is no mfbench: ./dev build makes one, MFBENCH names another")
+    run(os.path.abspath(program), *words, **options)
+
+
+def mfbench(words):
+    """In the folder in which ./dev was called: words name files of its user."""
+    run_mfbench(words, cwd=os.environ.get("MFDEV_CALLED_IN") or ROOT)
+
+
 def programs(folder, pattern):
     found = (path for path in pathlib.Path(folder).rglob(pattern) if path.is_file() and os.access(path, os.X_OK))
     return sorted(found)

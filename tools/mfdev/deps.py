@@ -193,13 +193,3 @@ def deps_command(words):
     for what in [group for group in words if group in LIBRARIES]:
         install_libraries(what)
     say(f"all that is needed is there; {apt_line([], optional)}" if left else "all there")
-
-
-def plot_python():
-    need(["plot"])
-    return python_with(*PLOT)
-
-
-def run_plots(module, *words, **options):
-    """A module of mfplots."""
-    run(plot_python(), "-m", module, *words, env={"PYTHONPATH": str(ROOT / "plots")}, **options)

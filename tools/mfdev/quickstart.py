@@ -1,15 +1,11 @@
-"""./dev quickstart: build, race what this machine can run, draw the figures, make the report."""
+"""./dev quickstart: build, and race what this machine can run."""
 
-import os
 import re
-import shutil
 import sys
-import time
 
 from mfdev.build import build_target, configure, have_device, have_nvcc
-from mfdev.deps import BOTH, deps, install_libraries, run_plots
-from mfdev.report import report
-from mfdev.shell import Ended, Failure, output_of, run, say, status_of
+from mfdev.deps import BOTH, deps, install_libraries
+from mfdev.shell import Failure, output_of, run, say
 
 # The race on a GPU holds a hundred million ratings there and a copy of them in the host's memory;
 # tests/test_mfdev.py holds these to what mfbench plan says.
@@ -42,35 +38,21 @@ def quickstart(words):
     if words not in ([], ["--show"]):
         raise Failure(f"quickstart: unknown argument '{words[0]}'; known: --show, which only says what would run")
     preset, race, why = choice()
-    folder = f"results/runs/{race}"
     say(f"{why}: experiments/{race}.json, build/{preset}")
     if words:
         return
     deps(["build", "plot"], ["optional", "report"], line=BOTH)
+    try_report()
     configure(preset)
     say(f"building mfbench ({preset})")
     build_target(preset, "mfbench")
-    start = time.monotonic()
-    say(f"running experiments/{race}.json")
-    run(f"build/{preset}/mfbench", "run", f"experiments/{race}.json")
-    run_plots("mfplots", folder, "--recipe", f"plots/recipes/{race}.json")
-    say(f"done in {time.monotonic() - start:.0f} s after the build; figures in {folder}/figures")
-    show_report(folder, f"build/{preset}/mfbench")
+    run(f"build/{preset}/mfbench", "race", f"experiments/{race}.json")
 
 
-def show_report(folder, program):
-    """Opened where somebody sits in front of a desktop. Its libraries come from PyPI: without a network there are
-    the figures only."""
-    os.environ["MFBENCH"] = program
+def try_report():
+    """Its libraries come from PyPI: without a network there are the figures only."""
     try:
         install_libraries("report")
-        report([folder, "--out", f"{folder}/report"])
-    except (Failure, Ended) as why:
+    except Failure as why:
         print(why, file=sys.stderr)
-        say(f"no report, for the reason above; ./dev report {folder} makes it later")
-        return
-    page = f"{folder}/report/index.html"
-    say(f"report: {page}")
-    if sys.stdout.isatty() and (os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")) \
-            and shutil.which("xdg-open"):
-        status_of("xdg-open", page)
+        say("no report, for the reason above; figures are drawn all the same")

@@ -2,6 +2,7 @@
 
 import itertools
 import json
+import os
 import re
 import subprocess
 import textwrap
@@ -13,7 +14,8 @@ NOTE = "This page is written by `./dev docs --update` from {}; a test holds it t
 
 
 def said(program, *arguments):
-    done = subprocess.run([program, *arguments], capture_output=True, text=True, check=False)
+    done = subprocess.run([program, *arguments], capture_output=True, text=True, check=False,
+                          env={**os.environ, "COLUMNS": "80"})  # Python's helps are as wide as that
     if done.returncode != 0:
         raise Failure(f"{program} {' '.join(arguments)} ended with {done.returncode}: {done.stderr}")
     return done.stdout

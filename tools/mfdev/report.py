@@ -1,11 +1,11 @@
 """What is made of results: figures and the report."""
 
-from mfdev.deps import run_plots
+from mfdev.build import run_mfbench
 
 
 def plot(words):
-    run_plots("mfplots", *words)
+    run_mfbench(["plot", *words])
 
 
 def report(words):
-    run_plots("mfplots.site", *words)
+    run_mfbench(["report", *words])

@@ -7,8 +7,8 @@ import shutil
 import sys
 import textwrap
 
-from mfdev.build import build, build_target, configure, default_preset, have_device, have_nvcc, programs
-from mfdev.deps import need, run_plots
+from mfdev.build import build, build_target, configure, default_preset, have_device, have_nvcc, programs, run_mfbench
+from mfdev.deps import need
 from mfdev.shell import ROOT, Ended, Failure, output_of, say, status_of
 
 EXPERIMENTS, RUNS = pathlib.Path("experiments"), pathlib.Path("results/runs")
@@ -168,4 +168,4 @@ def draw(exhibit, results, versus, out):
              out or f"{results}/figures"]
     for folder in result_folders(exhibit, versus) if versus else []:
         words += ["--versus", folder]
-    run_plots("mfplots", *words)
+    run_mfbench(["plot", *words])

@@ -1,4 +1,4 @@
-"""Result folders as pages for a browser: python3 -m mfplots.site DIR... --out site (docs/report.md).
+"""Result folders as pages for a browser: mfbench report DIR... --out site (docs/report.md).
 
     gather     finds the folders and reads them; a damaged file is named and left out
     groups     a data set's series from all folders, with the time of each to the target

@@ -1,5 +1,8 @@
 import sys
 
-from mfplots.site.cli import main
+from mfplots import needs
 
-sys.exit(main(sys.argv[1:]))
+if __name__ == "__main__":
+    needs.check()
+    from mfplots.site.cli import main
+    sys.exit(main(sys.argv[1:]))

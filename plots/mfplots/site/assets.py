@@ -10,8 +10,10 @@ from pathlib import Path
 
 from mfplots.errors import PlotError
 
-FOLDER = Path(__file__).resolve().parents[3] / ".cache/report"  # where ./dev deps puts them
-HOW = "./dev deps report installs it (plots/requirements-report.txt)"
+ROOT = Path(__file__).resolve().parents[3]
+FOLDER = ROOT / ".cache/report"  # where ./dev deps puts them
+HOW = "./dev deps report installs it (plots/requirements-report.txt)" if (ROOT / "dev").exists() else \
+    f"{sys.executable} -m pip install plotly itables markdown-it-py"
 _EXPORT = re.compile(r"\bexport\{([^{}]*)\};?")
 _NAME = re.compile(r"([\w$]+)(?: as ([\w$]+))?")
 

@@ -1,4 +1,4 @@
-"""./dev report DIR... [--out site]: the result folders at or below each DIR as pages for a browser."""
+"""mfbench report DIR... [--out site]: the result folders at or below each DIR as pages for a browser."""
 
 from __future__ import annotations
 
@@ -33,13 +33,13 @@ def main(arguments: Sequence[str]) -> int:
     try:
         make_site(options)
     except (PlotError, OSError) as error:  # the second names its file, too
-        say(f"report: {error}", sys.stderr)
+        say(f"error: {error}", sys.stderr)
         return 1
     return 0
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="./dev report", description=__doc__)
+    parser = argparse.ArgumentParser(prog="mfbench report", description=__doc__)
     parser.add_argument("results", nargs="+", type=Path, metavar="DIR",
                         help="folder of results, or one with such folders in it")
     parser.add_argument("--out", type=Path, default=Path("site"), metavar="DIR",
@@ -76,7 +76,7 @@ def make_site(options: argparse.Namespace) -> None:
     write.data(out / "data/failures.js", "failures", failures(cases, damaged))
     _pages(out, runs)
     for item in damaged:
-        say(f"report: left out: {item.why}", sys.stderr)
+        say(f"left out: {item.why}", sys.stderr)
     say(f"{len(cases)} cases of {len(runs)} folders: {out / 'index.html'}")
 
 

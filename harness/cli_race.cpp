@@ -1,0 +1,217 @@
+#include <fmt/core.h>
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/error.hpp"
+#include "base/files/atomic_file.hpp"
+#include "base/files/files.hpp"
+#include "base/json/json.hpp"
+#include "base/log.hpp"
+#include "base/text.hpp"
+#include "base/threads.hpp"
+#include "datasets/dataset_entry.hpp"
+#include "datasets/load.hpp"
+#include "harness/commands.hpp"
+#include "harness/device/device.hpp"
+#include "harness/race/plots.hpp"
+#include "harness/race/race_end.hpp"
+#include "harness/race/race_spec.hpp"
+#include "harness/race/race_target.hpp"
+#include "harness/run/interrupt.hpp"
+#include "harness/run/session.hpp"
+#include "harness/run/show/progress.hpp"
+
+namespace mf {
+namespace {
+
+struct RaceOptions {
+  std::string what;  // ratings, as a word of a spec; or a spec
+  double seconds = 60;
+  std::string feedback;  // empty: as the values look
+  std::string program;   // as it was called
+};
+
+bool is_spec(const std::string& what) { return what.ends_with(".json"); }
+
+// ---- the spec of somebody's ratings
+// --------------------------------------------------------------
+
+// Of a file of one's own, a pair that occurs twice counts by its last rating: only then are there
+// ratings to look at.
+Json dataset_of(const std::string& word) {
+  Json entry = expand_dataset_entry(word, word);
+  if (entry.contains("path")) entry["duplicates"] = "last";
+  return entry;
+}
+
+DatasetRequest request_of(const Json& entry, const std::string& word) {
+  JsonReader reader(entry, word);
+  reader.inherited("name", word);
+  DatasetRequest request = parse_dataset_request(reader);
+  reader.finish();
+  return request;
+}
+
+// Reads the ratings, and says what it takes them for.
+Json spec_of_ratings(const RaceOptions& asked, const std::string& name) {
+  Json entry = dataset_of(asked.what);
+  const Dataset data = load_dataset(request_of(entry, asked.what), hardware_threads());
+  std::optional<Feedback> given;
+  if (!asked.feedback.empty()) given = kFeedbackNames.parse(asked.feedback, "--feedback");
+  const RatingsLook look = look_at_ratings(data, given, hardware_threads());
+  if (data.info.duplicate_pairs == 0) entry.erase("duplicates");
+  const std::string kind = look.feedback == Feedback::stars ? "explicit" : "implicit";
+  fmt::print("{}: {} users, {} items, {} ratings, taken for {}: algorithms for {} feedback{}\n",
+             one_line(asked.what), with_commas(data.ratings.n_users()),
+             with_commas(data.ratings.n_items()), with_commas(data.ratings.nnz()),
+             kFeedbackNames.of(look.feedback), kind,
+             given ? "" : " (--feedback names another kind)");
+  const std::string description = fmt::format(
+      "Written by mfbench race {}: values taken for {}, algorithms for {} feedback, tuned on the "
+      "validation part. The target is set once the trials have run.",
+      asked.what, kFeedbackNames.of(look.feedback), kind);
+  return race_spec(look, {name, description, entry, asked.seconds, find_device()});
+}
+
+void write_spec(const std::string& path, const Json& spec) {
+  write_atomically(path, json_text(spec, 2) + "\n");
+}
+
+// RESULTS/race.json; one that is there, maybe edited since, stays.
+std::string prepared_spec(const RaceOptions& asked, std::optional<std::string>& folder) {
+  const std::string name = "race-" + std::filesystem::path(asked.what).filename().string();
+  if (!folder) folder = "results/runs/" + folder_name(name);
+  const std::string path = *folder + "/race.json";
+  if (std::filesystem::exists(path)) {
+    note("{} is there, and goes on as it stands; --out DIR begins another race", path);
+    return path;
+  }
+  const Json spec = spec_of_ratings(asked, name);
+  make_folder(*folder);
+  write_spec(path, spec);
+  fmt::print("its spec: {}\n", one_line(path));
+  return path;
+}
+
+// ---- trials and target
+// ---------------------------------------------------------------------------
+
+// Ratings of the validation part, or users, by which a ranking is judged.
+double validation_size(const Study& study) {
+  const auto shape = expected_shape(study.base.data);
+  if (!shape) return 0;
+  if (study.metric.is_ranking()) {
+    const auto sample = study.base.evaluate.ranking.users;
+    return static_cast<double>(sample > 0 ? std::min(sample, shape->n_users) : shape->n_users);
+  }
+  const SplitSpec& split = study.base.split;
+  return static_cast<double>(shape->nnz) * (1 - split.test_fraction) * split.validation_fraction;
+}
+
+void set_target(const std::string& path, const TargetSpec& target) {
+  Json spec = read_json_file(path);
+  spec["target"] = {{"metric", target.metric.key()}, {"value", target.value}};
+  write_spec(path, spec);
+  fmt::print("target, from the trials: {} {:g}\n\n", target.metric.title(), target.value);
+}
+
+// The trials of a race's own spec, and the target that follows from them. An exit code, 0: go on.
+int find_target(const std::string& path, const Spec& spec, RunOptions options) {
+  options.trials_only = true;
+  install_interrupt_handler();
+  const auto progress = make_progress(ProgressMode::automatic, stdout);
+  const SessionSummary summary = run_session(spec, options, *progress);
+  if (summary.interrupted) {
+    fmt::print(stderr, "interrupted; the same command goes on where it stopped\n");
+    return kBySignal + interrupt_signal();
+  }
+  const auto target = race_target(summary.studies, validation_size(spec.studies.front()));
+  if (target) set_target(path, *target);
+  return 0;
+}
+
+// ---- the end
+// -------------------------------------------------------------------------------------
+
+// The page or the picture of a folder of results; empty: none could be made, and it was said why.
+std::string drawn(const std::string& folder) {
+  const Drawn figures = run_plots(kFigures, {folder, "--format", "png,svg"});
+  if (figures.code != 0) return "";
+  const std::string page = folder + "/report/index.html";
+  if (run_plots(kReport, {folder, "--out", folder + "/report"}).code == 0) return page;
+  const auto is = [](const std::string& line, std::string_view part) {
+    return line.ends_with(".png") && line.find(part) != std::string::npos;
+  };
+  for (const std::string_view part : {"answer", "time", ""}) {
+    for (const auto& line : figures.lines) {
+      if (is(line, part)) return line;
+    }
+  }
+  return "";
+}
+
+void open_on_desktop(const std::string& file) {
+  const bool desktop =
+      std::getenv("DISPLAY") != nullptr || std::getenv("WAYLAND_DISPLAY") != nullptr;
+  if (desktop && ::isatty(STDOUT_FILENO) == 1) open_file(file);
+}
+
+// Three lines: who was first, what to open, what to do next.
+void tell_end(const std::string& path, const std::string& folder, const Spec& ran,
+              const RaceOptions& asked) {
+  const std::string file = drawn(folder);
+  fmt::print("\nfastest  {}\n", winners_text(folder, ran));
+  fmt::print("open     {}\n", file.empty() ? "no figure, for the reason above" : one_line(file));
+  if (is_spec(asked.what)) {
+    fmt::print("yours    {} race ratings.csv\n", asked.program);
+  } else {
+    fmt::print("edited   {} race {}\n", asked.program, shell_word(path));
+  }
+  if (!file.empty()) open_on_desktop(file);
+}
+
+int race_command(const RaceOptions& asked, RunOptions options) {
+  const std::string path = is_spec(asked.what) ? asked.what : prepared_spec(asked, options.folder);
+  const Spec spec = read_spec(path);
+  if (!spec.studies.empty() && !target_of(spec)) {
+    if (const int code = find_target(path, spec, options)) return code;
+  }
+  Spec ran;
+  const int code = run_command(path, options, ProgressMode::automatic, &ran);
+  if (code != 0 && code != kSomeCasesFailed) return code;
+  tell_end(path, options.folder.value_or(default_folder(spec)), ran, asked);
+  return code;
+}
+
+}  // namespace
+
+void add_race_command(CLI::App& app, const std::string& program, RunOptions& options, int& code) {
+  auto* race = app.add_subcommand(
+      "race", "algorithms on your own ratings, or those of a spec: run, drawn, and who was first");
+  const auto asked = std::make_shared<RaceOptions>();
+  asked->program = program;
+  race->add_option("what", asked->what, "ratings: a file, or a data set as in a spec; or a spec")
+      ->required();
+  race->add_option("--time", asked->seconds, "seconds of training, of all together, about")
+      ->check(number_above_zero())
+      ->capture_default_str();
+  race->add_option("--feedback", asked->feedback,
+                   "what the values are, where they look otherwise: " + join(kFeedbackNames.all()))
+      ->check(CLI::IsMember(kFeedbackNames.all()));
+  race->add_option("--out", options.folder, "folder of the results [results/runs/race-FILE]");
+  race->callback([asked, &options, &code] {
+    options.interrupted = interrupt_level;
+    code = race_command(*asked, options);
+  });
+}
+
+}  // namespace mf

@@ -1,0 +1,26 @@
+// The figures and the report of results, which plots/mfplots makes in a Python.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace mf {
+
+inline constexpr const char* kFigures = "mfplots";      // its modules: of `mfbench plot`
+inline constexpr const char* kReport = "mfplots.site";  // of `mfbench report`
+
+// This process becomes the Python that makes them of these words. Throws Error(unsupported) where
+// there is none; one that lacks packages says which and how they are installed.
+[[noreturn]] void become_plots(const char* module, const std::vector<std::string>& words);
+
+struct Drawn {
+  int code = 0;
+  std::vector<std::string> lines;  // that it printed
+};
+// The same beside this process, which waits for it.
+Drawn run_plots(const char* module, const std::vector<std::string>& words);
+
+// By what the desktop opens such files with, where it has that; this process goes on.
+void open_file(const std::string& file);
+
+}  // namespace mf

@@ -1,0 +1,99 @@
+#include "harness/race/race_end.hpp"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <utility>
+#include <vector>
+
+#include "base/text.hpp"
+#include "harness/results/compare/answer.hpp"
+#include "harness/results/files/result_file.hpp"
+#include "harness/results/files/standing_names.hpp"
+#include "harness/results/meaning/stats.hpp"
+#include "harness/spec/differences.hpp"
+
+namespace mf {
+namespace {
+
+struct Racer {
+  std::string name;
+  std::vector<double> answers;  // of its seeds, infinite where the target was missed
+  double answer() const { return median(answers).value_or(kNever); }
+};
+
+struct Race {
+  std::string data;
+  std::vector<Racer> racers;  // that have run, in the order of the spec
+};
+
+Racer& racer_in(Race& race, const std::string& name) {
+  const auto found = std::find_if(race.racers.begin(), race.racers.end(),
+                                  [&](const Racer& one) { return one.name == name; });
+  if (found != race.racers.end()) return *found;
+  return race.racers.emplace_back(Racer{name, {}});
+}
+
+Race& race_in(std::vector<Race>& races, const std::string& data) {
+  const auto found =
+      std::find_if(races.begin(), races.end(), [&](const Race& one) { return one.data == data; });
+  return found != races.end() ? *found : races.emplace_back(Race{data, {}});
+}
+
+std::vector<Race> races_of(const std::string& folder, const Spec& spec, const TargetSpec& target) {
+  const auto differing = differences(spec.cases);
+  std::vector<Race> races;
+  for (std::size_t i = 0; i < spec.cases.size(); ++i) {
+    const Case& item = spec.cases[i];
+    const auto file = read_result_file(folder + "/" + item.id + ".jsonl");
+    if (!file || !file->status() || !has_run(*file->status())) continue;
+    Race& race = race_in(races, with_settings(item.data.label(), differing[i].split));
+    const auto reached = answer_at(*file, target);
+    racer_in(race, with_settings(item.algorithm, differing[i].settings))
+        .answers.push_back(reached ? reached->answer_s.value_or(kNever) : kNever);
+  }
+  for (Race& race : races) {
+    std::stable_sort(race.racers.begin(), race.racers.end(),
+                     [](const Racer& a, const Racer& b) { return a.answer() < b.answer(); });
+  }
+  return races;
+}
+
+std::string goal_text(const Race& race, const TargetSpec& target) {
+  const std::string metric = target.metric == kTestRmse ? "RMSE" : target.metric.title();
+  return fmt::format("{} {:g} on {}", metric, target.value, race.data);
+}
+
+std::string line_of(const Race& race, const TargetSpec& target) {
+  const auto& racers = race.racers;
+  const auto missed = std::count_if(racers.begin(), racers.end(),
+                                    [](const Racer& one) { return !std::isfinite(one.answer()); });
+  if (missed == std::ssize(racers)) {
+    return fmt::format("none of {} reached {}", racers.size(), goal_text(race, target));
+  }
+  std::string text = fmt::format("{}, {} in {}", racers[0].name, goal_text(race, target),
+                                 format_seconds(racers[0].answer()));
+  if (racers.size() > 1 && std::isfinite(racers[1].answer())) {
+    const double ratio = racers[1].answer() / racers[0].answer();
+    text += fmt::format("; {:.{}f} x as fast as {}, the next", ratio, ratio < 10 ? 1 : 0,
+                        racers[1].name);
+  }
+  return missed == 0 ? text
+                     : text + fmt::format("; {} of {} did not reach it", missed, racers.size());
+}
+
+}  // namespace
+
+std::string winners_text(const std::string& folder, const Spec& given) {
+  const auto target = target_of(given);
+  if (!target) return "unknown: the spec names no target (\"target_rmse\", docs/spec.md)";
+  std::vector<std::string> lines;
+  for (const Race& race : races_of(folder, named_as_in(folder, given), *target)) {
+    lines.push_back(one_line(line_of(race, *target)));  // names come from files
+  }
+  return lines.empty() ? "unknown: no case has run" : join(lines, "; ");
+}
+
+}  // namespace mf

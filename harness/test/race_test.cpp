@@ -1,0 +1,120 @@
+// What `mfbench race` takes values for, the spec that it writes, and the target that follows from
+// trials.
+#include "harness/race/race_spec.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include "harness/race/race_target.hpp"
+
+namespace mf {
+namespace {
+
+Feedback taken_for(const std::vector<float>& values) {
+  return feedback_of({values.data(), std::ssize(values)});
+}
+
+TEST(Race, ValuesAreTakenForWhatTheyLookLike) {
+  EXPECT_EQ(taken_for({1, 1, 1}), Feedback::pairs);
+  EXPECT_EQ(taken_for({1, 5, 3, 4, 4}), Feedback::stars);
+  EXPECT_EQ(taken_for({0.5, 5, 3.5}), Feedback::stars);
+  EXPECT_EQ(taken_for({1, 1, 1, 2, 10}), Feedback::stars);      // up to ten
+  EXPECT_EQ(taken_for({1, 1, 1, 2, 11}), Feedback::counts);     // beyond, and 1 most often
+  EXPECT_EQ(taken_for({1, 90, 90, 70, 100}), Feedback::stars);  // per cent
+  EXPECT_EQ(taken_for({5, 5, 13883, 7}), Feedback::counts);     // beyond any scale
+  EXPECT_EQ(taken_for({-10, 1, 1, 1, 200}), Feedback::stars);   // counts have no sign
+  EXPECT_EQ(taken_for({1, 1, 1, 200.5}), Feedback::stars);      // nor halves
+}
+
+RaceFrame frame() { return {"race-x", "", "like:ml-100k", 60, std::nullopt}; }
+
+std::vector<std::string> names_in(const Json& spec) {
+  std::vector<std::string> names;
+  for (const auto& entry : spec["algorithms"]) names.push_back(entry["name"]);
+  return names;
+}
+
+TEST(Race, TheSpecIsValidAndOfTheKindOfItsValues) {
+  const Json stars = race_spec({Feedback::stars, 3.5, 1.1, 943}, frame());
+  EXPECT_EQ(names_in(stars),
+            (std::vector<std::string>{"sgd_serial", "hogwild", "fpsgd", "als_cpu"}));
+  const Spec spec = parse_spec(stars, "race.json");
+  EXPECT_TRUE(spec.warnings.empty()) << spec.warnings.front();
+  EXPECT_EQ(spec.studies.size(), 4U);
+  EXPECT_FALSE(target_of(spec));
+  for (const Feedback kind : {Feedback::counts, Feedback::pairs}) {
+    const Json implicit = race_spec({kind, 20, 5, 943}, frame());
+    EXPECT_EQ(names_in(implicit), (std::vector<std::string>{"ials_cpu", "ials_pp_cpu"}));
+    EXPECT_TRUE(is_implicit(parse_spec(implicit, "race.json").studies.front().base));
+  }
+}
+
+TEST(Race, RangesFollowTheScaleOfTheValues) {
+  const auto over = [](const RatingsLook& look) {
+    return race_spec(look, frame())["algorithms"][0]["tune"]["over"];
+  };
+  const Json stars = over({Feedback::stars, 3.5, 1.1, 9});
+  EXPECT_EQ(stars["reg"], (Json{0.01, 0.2, "log"}));
+  EXPECT_EQ(stars["learning_rate"], (Json{0.002, 0.05, "log"}));
+  const Json per_cent = over({Feedback::stars, 70, 22, 9});
+  EXPECT_EQ(per_cent["reg"], (Json{0.2, 4.0, "log"}));
+  EXPECT_EQ(per_cent["learning_rate"], (Json{0.0001, 0.0025, "log"}));
+  EXPECT_EQ(over({Feedback::counts, 100, 500, 9})["alpha"], (Json{0.01, 0.5, "log"}));
+}
+
+TEST(Race, TheTimeIsSharedOutAmongTrialsAndCases) {
+  const Json spec = race_spec({Feedback::stars, 3.5, 1.1, 9}, frame());
+  double seconds = 0;
+  for (const auto& entry : spec["algorithms"]) {
+    seconds +=
+        entry["tune"]["budget_s"].get<double>() + 3 * entry["stop"]["train_seconds"].get<double>();
+  }
+  EXPECT_NEAR(seconds, 60, 3);
+}
+
+FoundStudy study_that_reached(const Metric& metric, std::optional<double> score) {
+  FoundStudy study;
+  study.plan.metric = metric;
+  TrialStanding one;
+  one.outcome.score = score;
+  study.state.standings.push_back(one);
+  return study;
+}
+
+std::vector<FoundStudy> studies(const Metric& metric, const std::vector<double>& scores) {
+  std::vector<FoundStudy> all;
+  for (const double score : scores) all.push_back(study_that_reached(metric, score));
+  return all;
+}
+
+TEST(Race, TheTargetIsWhatAllInTheRaceReach) {
+  constexpr double kMany = 1e9;  // ratings: 1 % is more than their error
+  auto target = race_target(studies(kValidationRmse, {0.90, 0.88, 0.92}), kMany);
+  ASSERT_TRUE(target);
+  EXPECT_EQ(target->metric, kTestRmse);
+  EXPECT_EQ(target->value, 0.930);  // .9292, to the easier side
+  // Who is further than 5 % off is not waited for.
+  target = race_target(studies(kValidationRmse, {0.90, 0.88, 1.2}), kMany);
+  EXPECT_EQ(target->value, 0.909);
+  // More is better: the lowest within 5 %, and lower.
+  target = race_target(studies(kNdcg100, {0.40, 0.39, 0.2}), kMany);
+  EXPECT_EQ(target->metric, kNdcg100);
+  EXPECT_EQ(target->value, 0.386);  // .3861
+  auto failed = studies(kValidationRmse, {0.9});
+  failed.push_back(study_that_reached(kValidationRmse, std::nullopt));
+  EXPECT_EQ(race_target(failed, kMany)->value, 0.909);
+  EXPECT_FALSE(race_target({study_that_reached(kValidationRmse, std::nullopt)}, kMany));
+}
+
+TEST(Race, SmallPartsGetMoreSlack) {
+  EXPECT_DOUBLE_EQ(target_slack(kTestRmse, 1e9), 0.01);
+  EXPECT_DOUBLE_EQ(target_slack(kTestRmse, 10'000), 0.02);
+  EXPECT_DOUBLE_EQ(target_slack(kNdcg100, 800), 0.1);
+  EXPECT_DOUBLE_EQ(target_slack(kTestRmse, 0), 0.01);
+}
+
+}  // namespace
+}  // namespace mf

@@ -1,0 +1,216 @@
+"""`mfbench race`: a spec for somebody's ratings, run, drawn, and who was first; `plot` and `report` as commands."""
+
+import json
+import os
+import pathlib
+import random
+import re
+import statistics
+import subprocess
+import sys
+
+import pytest
+
+from support import cases_of
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+PLOTS = {"PYTHON": sys.executable}
+
+
+@pytest.fixture
+def race(mfbench, tmp_path):
+    for name in ("matplotlib", "pandas"):
+        pytest.importorskip(name)
+
+    def run(*words, **options):
+        return mfbench("race", *words, cwd=tmp_path, timeout=120, env={**mfbench.environment(), **PLOTS}, **options)
+    return run
+
+
+def write_ratings(path, value, header="user,item,rating", users=150, items=80, per_user=40):
+    rng = random.Random(3)
+    lines = [header] if header else []
+    for user in range(users):
+        for item in rng.sample(range(items), per_user):
+            # Like and like: even users and items, odd ones.
+            lines.append(value(user, item, rng, 1.0 if (user + item) % 2 else -1.0))
+    path.write_text("\n".join(lines) + "\n")
+
+
+def stars(user, item, rng, alike):
+    return f"{user},{item},{min(5, max(1, round(3 + 1.2 * alike + rng.gauss(0, 0.5))))}"
+
+
+def plays(user, item, rng, alike):
+    return f"{user},{item},{1 + int(rng.paretovariate(0.6 if alike > 0 else 1.5))}" if rng.random() < 0.5 else f"{user},{item},1"
+
+
+def end_of(done):
+    """{first word of a line: the rest} of the last three."""
+    lines = done.stdout.splitlines()[-3:]
+    return dict(line.split(maxsplit=1) for line in lines)
+
+
+# ---- ratings of one's own ------------------------------------------------------------------------
+
+def test_a_file_of_stars_becomes_a_race_with_a_winner(race, tmp_path):
+    write_ratings(tmp_path / "r.csv", stars)
+    done = race("r.csv", "--time", 3, code=0)
+    assert "150 users, 80 items, 6,000 ratings, taken for stars" in done.stdout
+    folder = tmp_path / "results/runs/race-r.csv"
+    spec = json.loads((folder / "race.json").read_text())
+    assert [entry["name"] for entry in spec["algorithms"]][:4] == ["sgd_serial", "hogwild", "fpsgd", "als_cpu"]
+    assert spec["target"]["metric"] == "test_rmse" and 0.4 < spec["target"]["value"] < 1.2
+    end = end_of(done)
+    assert re.fullmatch(rf"\w+, RMSE {spec['target']['value']:g} on r\.csv in .*", end["fastest"])
+    assert (tmp_path / end["open"]).is_file()
+    assert end["edited"].endswith("mfbench race results/runs/race-r.csv/race.json")
+    assert list((folder / "figures").glob("*.png"))
+
+    spec["seeds"] = [1, 2]  # the user's edit stands, and what has run is not run again
+    (folder / "race.json").write_text(json.dumps(spec))
+    again = race("r.csv", "--time", 3, code=0)
+    assert "race.json is there, and goes on as it stands" in again.stderr
+    assert "0 run now" in again.stdout and "taken for" not in again.stdout
+
+
+def test_the_target_comes_from_trials_that_never_saw_the_test_part(race, tmp_path):
+    """It is 1 % or two standard errors above the worst of the studies' best, of those within 5 %."""
+    write_ratings(tmp_path / "r.csv", stars)
+    race("r.csv", "--time", 2, "--out", "out", code=0)
+    target = json.loads((tmp_path / "out/race.json").read_text())["target"]["value"]
+    chosen = {}
+    for lines in cases_of(tmp_path / "out"):
+        tuned = lines[0]["tuned"]
+        chosen[tuned["study"]] = tuned["score"]
+        assert lines[0]["target"]["value"] == target
+    best = min(chosen.values())
+    worst = max(score for score in chosen.values() if score <= 1.05 * best)
+    slack = max(0.01, 2 / (6000 * 0.9 * 0.1111) ** 0.5)
+    assert worst * (1 + slack) <= target <= worst * (1 + slack) + 0.0101
+
+
+@pytest.mark.parametrize("kind, header, value, wanted", [
+    ("counts", "user,item,plays", plays, "taken for counts"),
+    ("pairs", "", lambda user, item, rng, alike: f"{user} {item}", "taken for pairs"),
+])
+def test_counts_and_pairs_are_raced_as_implicit_feedback(race, tmp_path, kind, header, value, wanted):
+    write_ratings(tmp_path / f"r.{kind}.csv" if header else tmp_path / "r.pairs", value, header)
+    done = race("r.counts.csv" if header else "r.pairs", "--time", 2, "--out", "out", code=0)
+    assert wanted in done.stdout
+    spec = json.loads((tmp_path / "out/race.json").read_text())
+    assert all(entry["name"].startswith("ials") for entry in spec["algorithms"])
+    assert spec["target"]["metric"] == "ndcg_100"
+    assert "NDCG@100" in end_of(done)["fastest"] and (tmp_path / end_of(done)["open"]).is_file()
+
+
+def test_the_kind_of_values_may_be_named_and_pairs_that_occur_twice_are_told(race, tmp_path):
+    write_ratings(tmp_path / "r.csv", stars)
+    with (tmp_path / "r.csv").open("a") as file:
+        file.write((tmp_path / "r.csv").read_text().splitlines()[1] + "\n")
+    done = race("r.csv", "--feedback", "counts", "--time", 1, "--out", "out", code=0)
+    assert "taken for counts" in done.stdout
+    spec = json.loads((tmp_path / "out/race.json").read_text())
+    assert spec["datasets"] == [{"path": "r.csv", "duplicates": "last"}]
+
+
+def test_what_cannot_be_raced_is_an_error(race, tmp_path):
+    assert "no.csv" in race("no.csv", code=3).stderr
+    (tmp_path / "bad.csv").write_text("user,item,rating\n1,2,x\n")
+    assert "bad.csv:2:5" in race("bad.csv", code=3).stderr
+    assert not (tmp_path / "results").exists()
+    assert "no.json" in race("no.json", code=2).stderr
+    assert "--time" in race("bad.csv", "--time", 0, code=2).stderr
+    assert "stars, counts" in race("bad.csv", "--feedback", "x", code=2).stderr.replace("{", "").replace(",", ", ")
+
+
+# ---- a spec --------------------------------------------------------------------------------------
+
+RULERS = {
+    "name": "rulers", "datasets": [{"like": "ml-100k", "scale": 0.05}], "seeds": [1, 2, 3], "stop": {"epochs": 4},
+    "algorithms": [{"name": "ruler", "sleep_ms": [40, 10]}],
+}
+
+
+def write_rulers(tmp_path, **keys):
+    (tmp_path / "s.json").write_text(json.dumps({**RULERS, **keys}))
+
+
+def test_the_winner_is_who_answers_first(race, mfbench, tmp_path):
+    write_rulers(tmp_path)
+    mfbench("run", "s.json", "--quiet", cwd=tmp_path, code=0)
+    cases = cases_of(tmp_path / "results/runs/rulers")
+    target = cases[0][3]["test_rmse"]  # of epoch 2, in every case
+    write_rulers(tmp_path, target_rmse=target)
+    done = race("s.json", code=0)
+    assert "0 run now" in done.stdout
+    answers = {}
+    for header, *trace, footer in cases:
+        clocks = footer["clocks"]
+        first = next(point for point in trace if point["test_rmse"] <= target)
+        assert first["epoch"] == 2
+        answers.setdefault(header["algorithm"]["params"]["sleep_ms"], []).append(
+            clocks["prepare_s"] + clocks["transfer_s"] + first["train_s"])
+    assert set(answers) == {10, 40}
+    fastest, other = sorted(answers, key=lambda sleep: statistics.median(answers[sleep]))
+    ratio = statistics.median(answers[other]) / statistics.median(answers[fastest])
+    end = end_of(done)
+    assert end["fastest"].startswith(f"ruler sleep_ms={fastest}, RMSE {target:g} on ml-100k look-alike x0.05 in ")
+    assert f"; {ratio:.1f} x as fast as ruler sleep_ms={other}, the next" in end["fastest"]
+    assert end["yours"].endswith("mfbench race ratings.csv")
+
+
+def test_who_misses_the_target_is_counted(race, tmp_path):
+    write_rulers(tmp_path, target_rmse=1e-6)
+    assert end_of(race("s.json", code=0))["fastest"].startswith("none of 2 reached RMSE 1e-06 on ml-100k look-alike")
+    write_rulers(tmp_path)
+    assert "names no target" in end_of(race("s.json", code=0))["fastest"]
+
+
+def test_the_quickstart_has_winners(mfbench, tmp_path):
+    """Its target is one that its data meet: what the shortest of its runs shows already."""
+    spec = json.loads((ROOT / "experiments/quickstart.json").read_text())
+    spec["seeds"] = [1]
+    mfbench("run", "s.json", "--quiet", cwd=tmp_path, code=0, spec=spec, timeout=300)
+    for header, *trace, _ in cases_of(tmp_path / "results/runs/quickstart"):
+        reached = [point["epoch"] for point in trace if point["test_rmse"] <= spec["target_rmse"]]
+        assert reached and reached[0] > 0, header["algorithm"]["name"]
+
+
+# ---- Python --------------------------------------------------------------------------------------
+
+@pytest.fixture(scope="module")
+def bare_python(tmp_path_factory):
+    """Of a venv that has no package."""
+    folder = tmp_path_factory.mktemp("venv")
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", folder], check=True)
+    return folder / "bin/python"
+
+
+@pytest.mark.parametrize("module", ["mfplots", "mfplots.site"])
+def test_a_python_without_packages_is_named_with_what_installs_them(bare_python, module, tmp_path):
+    done = subprocess.run([bare_python, "-m", module, "x"], cwd=tmp_path, text=True, capture_output=True,
+                          env={**os.environ, "PYTHONPATH": str(ROOT / "plots")})
+    assert done.returncode == 5 and len(done.stderr.splitlines()) == 1, done.stderr
+    assert f"{bare_python} (Python 3." in done.stderr and "has no matplotlib and no pandas" in done.stderr
+    assert f"{bare_python} -m pip install matplotlib pandas" in done.stderr
+
+
+def test_a_python_that_has_the_packages_is_found_beside_one_that_has_not(mfbench, bare_python, tmp_path):
+    """The venv that is active has none; the rest of PATH may."""
+    for name in ("matplotlib", "pandas"):
+        pytest.importorskip(name)
+    programs = tmp_path / "bin"
+    programs.mkdir()
+    (programs / "python3").symlink_to(sys.executable)
+    env = {**mfbench.environment(), "PYTHON": str(bare_python), "PATH": f"{programs}:{os.environ['PATH']}"}
+    done = mfbench("plot", "no-such-folder", cwd=tmp_path, env=env)
+    assert done.returncode == 1 and "no-such-folder" in done.stderr and "pip install" not in done.stderr
+
+
+def test_plot_and_report_take_all_words_as_their_own(mfbench, tmp_path):
+    pytest.importorskip("pandas")
+    env = {**mfbench.environment(), **PLOTS}
+    assert "usage: mfbench plot" in mfbench("plot", "--help", cwd=tmp_path, env=env, code=0).stdout
+    assert "usage: mfbench plot table" in mfbench("plot", "table", "--help", cwd=tmp_path, env=env, code=0).stdout
+    assert "usage: mfbench report" in mfbench("report", "--help", cwd=tmp_path, env=env, code=0).stdout
