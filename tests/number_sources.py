@@ -16,6 +16,8 @@ import pathlib
 import re
 import statistics
 
+import rank_agreement
+
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 
 
@@ -242,7 +244,7 @@ class Files:
         return [path for path in self.paths if path.is_dir() or path.name.endswith(PACKED)]
 
     def cases(self, algorithm, **wanted):
-        every = [case for place in self.places() for case in cases_of(place)]
+        every = self._every()
         if "data" in wanted and wanted["data"] not in {case.known()["data"] for case in every}:
             wanted["data"] += " look-alike"
         wanted["algorithm"] = algorithm
@@ -356,7 +358,7 @@ class Files:
     def count_above(self, name, one, other, *keys):
         """In how many configurations, which agree in `keys`, a number of `facts` of one algorithm
         is above that of the other."""
-        every = [case for place in self.places() for case in cases_of(place)]
+        every = self._every()
         shared = [
             {tuple(case.known()[key] for key in keys) for case in every if is_of(case, algorithm)}
             for algorithm in (one, other)
@@ -372,6 +374,25 @@ class Files:
     def seeds(self, algorithm, **wanted):
         """How many there are."""
         return len(self.cases(algorithm, **wanted))
+
+    # -- substitutes of real sets (rank_agreement.py)
+
+    def agreement(self, real, substitute):
+        for place in self.places():
+            if any(rank_agreement.is_of(case, real, substitute) for case in cases_of(place)):
+                return rank_agreement.Agreement(cases_of(place), real, substitute)
+        raise NumberError(f"no case is of {real} {substitute}")
+
+    def least(self, algorithm, **wanted):
+        """The final RMSE at the best `reg`, over the drawings of a substitute."""
+        return rank_agreement.least(self._every(), {"algorithm": algorithm, **wanted})
+
+    def drawn(self, algorithm, column, **wanted):
+        """The last value of a column, over the drawings of a substitute."""
+        return rank_agreement.drawn(self._every(), column, {"algorithm": algorithm, **wanted})
+
+    def _every(self):
+        return [case for place in self.places() for case in cases_of(place)]
 
     # -- benchmarks, logs, published numbers
 
