@@ -2,6 +2,7 @@
 
 #include "base/error.hpp"
 #include "base/json/json.hpp"
+#include "base/problems.hpp"
 #include "base/text.hpp"
 
 #include <fmt/ranges.h>
@@ -91,34 +92,36 @@ std::string read_text(const ParamSpec& spec, JsonReader& reader) {
        reader.path(spec.name), in_quotes(text), ParamSpec::kLongestText);
 }
 
+ParamValue read_value(const ParamSpec& spec, JsonReader& reader) {
+  switch (spec.type) {
+    case ParamSpec::Type::boolean:
+      return reader.boolean(spec.name, std::get<bool>(spec.fallback));
+    case ParamSpec::Type::integer:
+      return reader.integer(spec.name, std::get<std::int64_t>(spec.fallback),
+                            static_cast<std::int64_t>(spec.min),
+                            static_cast<std::int64_t>(spec.max));
+    case ParamSpec::Type::number:
+      return reader.number(spec.name, std::get<double>(spec.fallback), spec.min, spec.max);
+    case ParamSpec::Type::choice:
+      return reader.choice(spec.name, std::get<std::string>(spec.fallback), spec.choices);
+    case ParamSpec::Type::text:
+      break;
+  }
+  return read_text(spec, reader);
+}
+
 }  // namespace
 
 Params read_params(const std::vector<ParamSpec>& specs, JsonReader& reader) {
   Params params;
+  Problems problems;
   for (const auto& spec : specs) {
-    switch (spec.type) {
-      case ParamSpec::Type::boolean:
-        params.set(spec.name, reader.boolean(spec.name, std::get<bool>(spec.fallback)));
-        break;
-      case ParamSpec::Type::integer:
-        params.set(spec.name, reader.integer(spec.name, std::get<std::int64_t>(spec.fallback),
-                                             static_cast<std::int64_t>(spec.min),
-                                             static_cast<std::int64_t>(spec.max)));
-        break;
-      case ParamSpec::Type::number:
-        params.set(spec.name,
-                   reader.number(spec.name, std::get<double>(spec.fallback), spec.min, spec.max));
-        break;
-      case ParamSpec::Type::choice:
-        params.set(spec.name,
-                   reader.choice(spec.name, std::get<std::string>(spec.fallback), spec.choices));
-        break;
-      case ParamSpec::Type::text:
-        params.set(spec.name, read_text(spec, reader));
-        break;
-    }
-    if (spec.silent_default) params.hush(spec.name, spec.fallback);
+    problems.attempt([&] {
+      params.set(spec.name, read_value(spec, reader));
+      if (spec.silent_default) params.hush(spec.name, spec.fallback);
+    });
   }
+  problems.raise();
   return params;
 }
 

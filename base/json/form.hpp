@@ -23,6 +23,7 @@
 #include "base/error.hpp"
 #include "base/json/json.hpp"
 #include "base/json/names.hpp"
+#include "base/problems.hpp"
 #include "base/text.hpp"
 
 namespace mf {
@@ -218,19 +219,18 @@ class Form {
 
   // A key for readers of the file.
   Form remark(const std::string& name) && {
-    return std::move(*this).then([=](JsonReader& reader, T&) { reader.find(name); });
+    return std::move(*this).step([=](JsonReader& reader, T&) { reader.find(name); });
   }
   // Any other key.
   Form field(FieldInfo info, Read read) && {
     info_.fields.push_back(std::move(info));
-    reads_.push_back(std::move(read));
-    return std::move(*this);
+    return std::move(*this).step(std::move(read));
   }
   // The field before must be there.
   Form required() && {
     info_.fields.back().required = true;
-    reads_.back() = [name = info_.fields.back().name, read = reads_.back()](JsonReader& reader,
-                                                                            T& out) {
+    steps_.back().read = [name = info_.fields.back().name, read = steps_.back().read](
+                             JsonReader& reader, T& out) {
       reader.require(name);
       read(reader, out);
     };
@@ -238,14 +238,12 @@ class Form {
   }
 
   // A step of reading that asks for no key: a default that depends on others, a check over several.
-  Form then(Read step) && {
-    reads_.push_back(std::move(step));
-    return std::move(*this);
-  }
+  // Where one of those is wrong already, it is no error of its own.
+  Form then(Read read) && { return std::move(*this).step(std::move(read), StepKind::follows); }
 
   // A key that would be allowed elsewhere, and why it is not here.
   Form refuse(const std::string& name, const std::string& why) && {
-    return std::move(*this).then([=](JsonReader& reader, T&) {
+    return std::move(*this).step([=](JsonReader& reader, T&) {
       if (reader.find(name) != nullptr) fail(ErrorKind::usage, "{}: {}", reader.path(name), why);
     });
   }
@@ -310,7 +308,8 @@ class Form {
     info_.kinds = std::move(infos);
     info_.without = std::move(without);
     key.required = info_.without.empty();
-    return std::move(*this).field(std::move(key), std::move(choose));
+    info_.fields.push_back(std::move(key));
+    return std::move(*this).step(std::move(choose), StepKind::chooses);
   }
 
   // Forms of which the key that is there decides.
@@ -318,7 +317,7 @@ class Form {
                    const std::string& message) && {
     for (const auto& [key, form] : forms) info_.keyed.push_back({key, form.info()});
     info_.keyed_required = required;
-    return std::move(*this).then([=](JsonReader& reader, T& out) {
+    const auto choose = [=](JsonReader& reader, T& out) {
       const Form* chosen = nullptr;
       for (const auto& [key, form] : forms) {
         if (reader.find(key) == nullptr) continue;
@@ -331,20 +330,34 @@ class Form {
       for (const auto& [key, form] : forms) keys.push_back(key);
       reader.check_misspelt(keys);
       fail(ErrorKind::usage, "{}: {}", reader.where(), message);
-    });
+    };
+    return std::move(*this).step(choose, StepKind::chooses);
   }
 
-  // Reads without `finish()`.
+  // Reads without `finish()`. Throws ErrorList with all that is wrong.
   void read(JsonReader& reader, T& out) const {
-    for (const auto& one : reads_) one(reader, out);
+    Problems problems;
+    try_steps(reader, out, problems);
+    problems.raise();
   }
 
-  // A whole object. Throws Error(usage) with the JSON path.
+  // A whole object. Throws ErrorList with the JSON path of all that is wrong.
   T parse(const Json& json, const std::string& path, T start = {}) const {
     JsonReader reader(json, path);
-    read(reader, start);
-    reader.finish();
+    return parse(reader, std::move(start));
+  }
+  T parse(JsonReader& reader, T start = {}) const {
+    Problems problems;
+    parse_into(reader, start, problems);
+    problems.raise();
     return start;
+  }
+  // The same for who goes on with what could be read.
+  void parse_into(JsonReader& reader, T& out, Problems& problems) const {
+    try_steps(reader, out, problems);
+    for (const auto& [path, message] : reader.unknown_keys()) {
+      if (!problems.names(path)) problems.add(ErrorKind::usage, message);
+    }
   }
 
   const FormInfo& info() const { return info_; }
@@ -364,8 +377,36 @@ class Form {
     };
   }
 
+  enum class StepKind { reads, follows, chooses };
+  struct Step {
+    Read read;
+    StepKind kind = StepKind::reads;
+  };
+
+  Form step(Read read, StepKind kind = StepKind::reads) && {
+    steps_.push_back({std::move(read), kind});
+    return std::move(*this);
+  }
+
+  void try_steps(JsonReader& reader, T& out, Problems& problems) const {
+    for (const auto& [read, kind] : steps_) {
+      Problems of_step;
+      of_step.attempt([&, &read = read, kind = kind] {
+        try {
+          read(reader, out);
+        } catch (const ErrorList&) {
+          throw;  // the keys are known
+        } catch (const Error&) {
+          if (kind == StepKind::chooses) reader.leave_open();
+          throw;
+        }
+      });
+      if (kind != StepKind::follows || !problems.any()) problems.take(of_step);
+    }
+  }
+
   FormInfo info_;
-  std::vector<Read> reads_;
+  std::vector<Step> steps_;
 };
 
 }  // namespace mf

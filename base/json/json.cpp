@@ -10,6 +10,7 @@
 
 #include "base/error.hpp"
 #include "base/files/files.hpp"
+#include "base/problems.hpp"
 #include "base/text.hpp"
 
 namespace mf {
@@ -176,13 +177,23 @@ std::string JsonReader::path(const std::string& key) const {
   return it == elsewhere_.end() ? where_ + "." + key : it->second;
 }
 
-void JsonReader::finish() const {
+std::vector<std::pair<std::string, std::string>> JsonReader::unknown_keys() const {
+  std::vector<std::pair<std::string, std::string>> unknown;
   for (const auto& [key, value] : object_.items()) {
-    if (std::find(asked_.begin(), asked_.end(), key) != asked_.end()) continue;
+    if (open_ || std::find(asked_.begin(), asked_.end(), key) != asked_.end()) continue;
     const std::string near = nearest(key, asked_);
-    fail(ErrorKind::usage, "{}: unknown key{}; keys allowed here: {}", path(key),
-         near.empty() ? "" : ", did you mean \"" + near + "\"?", join(asked_));
+    unknown.emplace_back(
+        path(key),
+        fmt::format("{}: unknown key{}; keys allowed here: {}", path(key),
+                    near.empty() ? "" : ", did you mean \"" + near + "\"?", join(asked_)));
   }
+  return unknown;
+}
+
+void JsonReader::finish() const {
+  Problems problems;
+  for (const auto& [path, message] : unknown_keys()) problems.add(ErrorKind::usage, message);
+  problems.raise();
 }
 
 }  // namespace mf

@@ -6,6 +6,7 @@
 #include <map>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/json/json_fwd.hpp"
@@ -50,6 +51,11 @@ class JsonReader {
   std::string choice(const std::string& key, const std::string& fallback,
                      const std::vector<std::string>& choices);
 
+  // What would say which keys there may be is wrong: any other is taken for one of them.
+  void leave_open() { open_ = true; }
+  // Path and message of every key nobody asked for.
+  std::vector<std::pair<std::string, std::string>> unknown_keys() const;
+
   std::string path(const std::string& key) const;  // $.algorithms[1].key
   const std::string& where() const { return where_; }
   void finish() const;
@@ -59,6 +65,7 @@ class JsonReader {
   std::string where_;
   std::vector<std::string> asked_;
   std::map<std::string, std::string> elsewhere_;
+  bool open_ = false;
 };
 
 // "a string", "a number", ... for messages, with a short excerpt of the value.

@@ -15,6 +15,7 @@
 #include "base/files/shared_folder.hpp"
 #include "base/hash.hpp"
 #include "base/json/json_values.hpp"
+#include "base/problems.hpp"
 #include "base/text.hpp"
 #include "datasets/dataset_entry.hpp"
 #include "datasets/load.hpp"
@@ -134,9 +135,7 @@ DataEntry parse_data_entry(const Json& json, const std::string& path, const Json
   if (inherits) inherit_split(object, *default_split);
   JsonReader reader(object, path);
   if (inherits) reader.inherited("split", "$.split");
-  DatasetEntry keys;
-  dataset_form().read(reader, keys);
-  reader.finish();
+  const DatasetEntry keys = dataset_form().parse(reader);
   DataEntry entry{path, keys, keys.split, object};
   entry.request_json.erase("split");
   entry.request_json.erase("label");
@@ -154,9 +153,7 @@ AlgorithmEntry parse_algorithm(const Json& json, const std::string& path,
   for (const auto& key : inherited) reader.inherited(key, "$." + key);
   AlgorithmEntry entry;
   entry.path = path;
-  algorithm_form().read(reader, entry);
-  reader.finish();
-  return entry;
+  return algorithm_form().parse(reader, entry);
 }
 
 bool has_validation(const Case& item) {
@@ -263,15 +260,19 @@ Case make_case(const AlgorithmEntry& algorithm, const DataEntry& data, const Eva
 }
 
 void check_metrics(const Case& item) {
+  Problems problems;
   const auto check = [&](const char* key, Metric metric) {
-    if (const auto why = why_no_metric(item, metric)) {
-      fail(ErrorKind::usage, "{}.{}: {}", item.path, key, *why);
-    }
+    problems.attempt([&] {
+      if (const auto why = why_no_metric(item, metric)) {
+        fail(ErrorKind::usage, "{}.{}: {}", item.path, key, *why);
+      }
+    });
   };
   if (item.stop.target_rmse) check("stop.target_rmse", kTestRmse);
   if (item.stop.target) check("stop.target", item.stop.target->metric);
   for (const auto& [rule, monitor] : watching_rules(item))
     check((rule + ".monitor").c_str(), monitor);
+  problems.raise();
   if (item.stop.overfitting_factor == 0) return;
   const Metric unseen = item.stop.overfitting_monitor.value();
   if (unseen->part == MetricPart::train) {
@@ -302,28 +303,41 @@ void check_labels(const std::vector<DataEntry>& entries) {
 }
 
 std::vector<DataEntry> read_data(const SpecKeys& keys) {
-  if (keys.split != nullptr) default_split_form().parse(*keys.split, "$.split");
+  Problems problems;
+  problems.attempt([&] {
+    if (keys.split != nullptr) default_split_form().parse(*keys.split, "$.split");
+  });
+  const bool has_split = !problems.any();
   std::vector<DataEntry> entries;
   std::int64_t number = 0;
   for (const Json& entry : *keys.datasets) {
     const std::string path = fmt::format("$.datasets[{}]", number++);
-    for (const Json& flat : expand_value(entry, path)) {
-      entries.push_back(parse_data_entry(flat, path, keys.split));
-    }
+    problems.attempt([&] {
+      for (const Json& flat : expand_value(entry, path)) {
+        problems.attempt([&] {
+          entries.push_back(parse_data_entry(flat, path, has_split ? keys.split : nullptr));
+        });
+      }
+    });
   }
+  problems.raise();
   check_labels(entries);
   return entries;
 }
 
 // What no algorithm inherits is not read with one of them.
 void check_unused(const SpecKeys& keys) {
-  const auto check = [](const Json* json, const std::string& path, const auto& form) {
+  Problems problems;
+  const auto check = [&](const Json* json, const std::string& path, const auto& form) {
     if (json == nullptr) return;
-    for (const Json& flat : expand_value(*json, path)) form.parse(flat, path);
+    problems.attempt([&] {
+      for (const Json& flat : expand_value(*json, path)) form.parse(flat, path);
+    });
   };
   check(keys.schedule, "$.schedule", schedule_form());
   check(keys.init, "$.init", init_form());
   check(keys.stop, "$.stop", stop_form());
+  problems.raise();
 }
 
 // An entry with what it was read from: a trial is the same with other values.
@@ -340,34 +354,47 @@ std::vector<GivenAlgorithm> expand_algorithm(Json object, const std::string& pat
   const Json searched = tune == object.end() ? Json() : *tune;
   object.erase("tune");
   std::vector<GivenAlgorithm> all;
+  Problems problems;
   for (const Json& plain : expand_sweeps(object, path)) {
     Json whole = plain;
     if (!searched.is_null()) whole["tune"] = searched;
-    all.push_back({parse_algorithm(whole, path, inherited), plain, inherited});
+    problems.attempt([&] {
+      all.push_back({parse_algorithm(whole, path, inherited), plain, inherited});
+    });
   }
+  problems.raise();
   return all;
 }
 
-std::vector<GivenAlgorithm> read_algorithms(const SpecKeys& keys) {
+std::vector<GivenAlgorithm> read_algorithm_entry(const SpecKeys& keys, const Json& given,
+                                                 const std::string& path) {
   const Inherited inheritable = {
       {"schedule", keys.schedule}, {"init", keys.init}, {"stop", keys.stop}};
+  Json object = given.is_string() ? Json{{"name", given}} : given;
+  if (!object.is_object()) {
+    fail(ErrorKind::usage, "{}: found {}, expected an object or a name", path, describe(object));
+  }
+  std::set<std::string> inherited;
+  for (const auto& [key, fallback] : inheritable) {
+    if (fallback == nullptr || object.contains(key)) continue;
+    object[key] = *fallback;
+    inherited.insert(key);
+  }
+  return expand_algorithm(object, path, inherited);
+}
+
+std::vector<GivenAlgorithm> read_algorithms(const SpecKeys& keys) {
   std::vector<GivenAlgorithm> entries;
+  Problems problems;
   std::int64_t number = 0;
   for (const Json& given : *keys.algorithms) {
     const std::string path = fmt::format("$.algorithms[{}]", number++);
-    Json object = given.is_string() ? Json{{"name", given}} : given;
-    if (!object.is_object()) {
-      fail(ErrorKind::usage, "{}: found {}, expected an object or a name", path, describe(object));
-    }
-    std::set<std::string> inherited;
-    for (const auto& [key, fallback] : inheritable) {
-      if (fallback == nullptr || object.contains(key)) continue;
-      object[key] = *fallback;
-      inherited.insert(key);
-    }
-    for (auto& one : expand_algorithm(object, path, inherited)) entries.push_back(std::move(one));
+    problems.attempt([&] {
+      for (auto& one : read_algorithm_entry(keys, given, path)) entries.push_back(std::move(one));
+    });
   }
-  check_unused(keys);
+  problems.attempt([&] { check_unused(keys); });
+  problems.raise();
   return entries;
 }
 
@@ -419,14 +446,14 @@ void warn_of_test(Spec& spec) {
   }
 }
 
-void check_baseline(const Spec& spec, const std::vector<GivenAlgorithm>& algorithms) {
-  if (spec.baseline.empty()) return;
+void check_baseline(const std::string& baseline, const std::vector<GivenAlgorithm>& algorithms) {
+  if (baseline.empty()) return;
   std::vector<std::string> names;
   for (const auto& given : algorithms) names.push_back(given.entry.name);
-  if (std::find(names.begin(), names.end(), spec.baseline) != names.end()) return;
-  const std::string near = nearest(spec.baseline, names);
-  fail(ErrorKind::usage, "$.baseline: \"{}\" is not among the algorithms of this spec{}",
-       spec.baseline, near.empty() ? "" : "; did you mean \"" + near + "\"?");
+  if (std::find(names.begin(), names.end(), baseline) != names.end()) return;
+  const std::string near = nearest(baseline, names);
+  fail(ErrorKind::usage, "$.baseline: \"{}\" is not among the algorithms of this spec{}", baseline,
+       near.empty() ? "" : "; did you mean \"" + near + "\"?");
 }
 
 // ---- what is tuned ----------------------------------------------------------------------------
@@ -719,9 +746,15 @@ void check_named(Spec& spec, Metric metric, const std::string& path) {
 }
 
 void check_named(Spec& spec, const SpecKeys& keys) {
-  const auto target = target_metric(keys);
-  if (target) check_named(spec, *target, keys.target ? "$.target" : "$.target_rmse");
-  for (const Metric one : keys.evaluate.metrics) check_named(spec, one, "$.evaluate.metrics");
+  Problems problems;
+  const auto check = [&](Metric metric, const char* path) {
+    problems.attempt([&] { check_named(spec, metric, path); });
+  };
+  if (const auto target = target_metric(keys)) {
+    check(*target, keys.target ? "$.target" : "$.target_rmse");
+  }
+  for (const Metric one : keys.evaluate.metrics) check(one, "$.evaluate.metrics");
+  problems.raise();
 }
 
 // With what the target and the search of an entry ask for.
@@ -740,58 +773,102 @@ void check_clip(const Case& item) {
   }
 }
 
+// What cases are made of.
+struct SpecParts {
+  SpecKeys keys;
+  std::vector<DataEntry> data;
+  std::vector<GivenAlgorithm> algorithms;
+};
+
+// Throws ErrorList with all that is wrong in any of them.
+SpecParts read_parts(const Json& json, const std::string& name) {
+  SpecParts parts;
+  SpecKeys& keys = parts.keys;
+  keys.name = name;
+  Problems problems;
+  JsonReader reader(json, "$");
+  spec_form().parse_into(reader, keys, problems);
+  const auto is_list = [&](const Json* list, const std::string& path) {
+    return list != nullptr && problems.attempt([&] { check_list(*list, path); });
+  };
+  const bool has_data = is_list(keys.datasets, "$.datasets");
+  const bool has_algorithms = is_list(keys.algorithms, "$.algorithms");
+  if (has_data && has_algorithms && !problems.attempt([&] { check_count(keys); })) {
+    problems.raise();  // before any is made
+  }
+  if (has_data) problems.attempt([&] { parts.data = read_data(keys); });
+  if (has_algorithms && problems.attempt([&] { parts.algorithms = read_algorithms(keys); })) {
+    problems.attempt([&] { check_baseline(keys.baseline, parts.algorithms); });
+  }
+  problems.raise();
+  return parts;
+}
+
+// Makes the cases and studies; returns the entries of which some cases stand there twice.
+std::set<std::string> add_cases(Spec& spec, const SpecParts& parts) {
+  std::set<std::string> seen, repeated;
+  std::map<std::pair<const DataEntry*, const GivenAlgorithm*>, std::size_t> studies;
+  const auto add = [&](std::uint64_t seed, const DataEntry& entry,
+                       const GivenAlgorithm& algorithm) {
+    const EvaluateSpec evaluate = evaluation_of(parts.keys, algorithm.entry);
+    Case item = make_checked(algorithm.entry, entry, evaluate, seed);
+    if (algorithm.entry.tune) mark_searched(item, *algorithm.entry.tune);
+    if (!seen.insert(item.hash).second) {
+      repeated.insert(entry.path + " with " + algorithm.entry.path);
+      return;
+    }
+    if (algorithm.entry.tune) {
+      const auto [at, added] = studies.try_emplace({&entry, &algorithm}, spec.studies.size());
+      if (added) add_study(spec, make_study(item, algorithm, entry, evaluate));
+      item.study = at->second;
+    }
+    spec.cases.push_back(std::move(item));
+  };
+  Problems problems;
+  for (const auto seed : parts.keys.seeds) {
+    for (const auto& entry : parts.data) {
+      for (const auto& algorithm : parts.algorithms) {
+        problems.attempt([&] { add(seed, entry, algorithm); });
+      }
+    }
+  }
+  problems.raise();
+  return repeated;
+}
+
+void check_cases(Spec& spec, const SpecKeys& keys) {
+  Problems problems;
+  problems.attempt([&] { check_named(spec, keys); });
+  if (keys.evaluate.clip) {
+    for (const Case& item : spec.cases) problems.attempt([&] { check_clip(item); });
+  }
+  problems.raise();
+}
+
 }  // namespace
 
 Spec parse_spec(const Json& json, const std::string& file) {
   Spec spec;
   spec.source = json;
   spec.hash = sha256(canonical(json));
-  SpecKeys start;
-  start.name = std::filesystem::path(file).stem().string();
-  const SpecKeys keys = spec_form().parse(json, "$", start);
-  spec.name = folder_name(keys.name.empty() ? start.name : keys.name);
+  const std::string stem = std::filesystem::path(file).stem().string();
+  SpecParts parts = read_parts(json, stem);
+  const SpecKeys& keys = parts.keys;
+  spec.name = folder_name(keys.name.empty() ? stem : keys.name);
   spec.description = keys.description;
   spec.baseline = keys.baseline;
   spec.target_rmse = keys.target_rmse;
   spec.target = keys.target;
   spec.save_model = keys.save_model;
-  check_list(*keys.datasets, "$.datasets");
-  check_list(*keys.algorithms, "$.algorithms");
-  check_count(keys);
-  auto data = read_data(keys);
-  const auto algorithms = read_algorithms(keys);
-  cut_validation(spec, data, algorithms, keys.evaluate);
-  check_baseline(spec, algorithms);
-
-  std::set<std::string> seen, repeated;
-  std::map<std::pair<const DataEntry*, const GivenAlgorithm*>, std::size_t> studies;
-  for (const auto seed : keys.seeds) {
-    for (const auto& entry : data) {
-      for (const auto& algorithm : algorithms) {
-        const EvaluateSpec evaluate = evaluation_of(keys, algorithm.entry);
-        Case item = make_checked(algorithm.entry, entry, evaluate, seed);
-        if (algorithm.entry.tune) mark_searched(item, *algorithm.entry.tune);
-        if (!seen.insert(item.hash).second) {
-          repeated.insert(entry.path + " with " + algorithm.entry.path);
-          continue;
-        }
-        if (algorithm.entry.tune) {
-          const auto [at, added] = studies.try_emplace({&entry, &algorithm}, spec.studies.size());
-          if (added) add_study(spec, make_study(item, algorithm, entry, evaluate));
-          item.study = at->second;
-        }
-        spec.cases.push_back(std::move(item));
-      }
-    }
-  }
+  cut_validation(spec, parts.data, parts.algorithms, keys.evaluate);
+  const std::set<std::string> repeated = add_cases(spec, parts);
   name_cases(spec.cases);
   label_studies(spec);
-  check_named(spec, keys);
-  if (keys.evaluate.clip) std::for_each(spec.cases.begin(), spec.cases.end(), check_clip);
-  warn_of_unequal(spec, algorithms);
-  warn_of_splits(spec, keys, data);
+  check_cases(spec, keys);
+  warn_of_unequal(spec, parts.algorithms);
+  warn_of_splits(spec, keys, parts.data);
   warn_of_test(spec);
-  warn_of_idle(spec, algorithms);
+  warn_of_idle(spec, parts.algorithms);
   for (const auto& entries : repeated) {
     spec.warnings.push_back(entries + ": some of its cases stand there twice; each runs once");
   }

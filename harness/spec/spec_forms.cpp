@@ -83,14 +83,15 @@ std::string read_peer(JsonReader& reader) {
 
 void read_algorithm(JsonReader& reader, AlgorithmEntry& entry) {
   reader.require("name");
-  entry.name = reader.string("name", "");
-  if (entry.name == kPeer) entry.name = read_peer(reader);
+  std::string name = reader.string("name", "");
+  if (name == kPeer) name = read_peer(reader);
   const AlgorithmInfo* info = nullptr;
   try {
-    info = &find_algorithm(entry.name);
+    info = &find_algorithm(name);
   } catch (const Error& error) {
     fail(ErrorKind::usage, "{}: {}", reader.path("name"), error.what());
   }
+  entry.name = name;
   entry.params = read_params(info->params, reader);
   const ModelKind model = model_kind(entry.params);
   entry.init.kind = model == ModelKind::plain ? InitKind::uniform : InitKind::normal;
@@ -99,7 +100,7 @@ void read_algorithm(JsonReader& reader, AlgorithmEntry& entry) {
 // Ranges of its own parameters: what the entry sets is not searched.
 void read_tune(JsonReader& reader, AlgorithmEntry& entry) {
   const Json* json = reader.find("tune");
-  if (json == nullptr) return;
+  if (json == nullptr || entry.name.empty()) return;  // of no algorithm
   const std::string path = reader.path("tune");
   entry.tune = parse_tune(*json, path, find_algorithm(entry.name));
   for (const auto& range : entry.tune->over) {

@@ -10,6 +10,7 @@
 
 #include "base/error.hpp"
 #include "base/hash.hpp"
+#include "base/problems.hpp"
 #include "base/rng.hpp"
 #include "harness/spec/metric_keys.hpp"
 #include "harness/spec/schedule.hpp"
@@ -144,7 +145,8 @@ std::vector<TuneRange> read_over(const Json& over, const std::string& path,
   } else if (over.contains(kRate)) {
     fail(ErrorKind::usage, "{}.{}: {} has no learning rate", path, kRate, algorithm.name);
   }
-  reader.finish();
+  Problems problems;
+  problems.attempt([&] { reader.finish(); });
   if (over.empty()) {
     fail(ErrorKind::usage,
          "{}: names no parameter; expected for example \"reg\": [0.01, 0.2, "
@@ -153,8 +155,12 @@ std::vector<TuneRange> read_over(const Json& over, const std::string& path,
   }
   std::vector<TuneRange> ranges;
   for (const auto& [name, given] : over.items()) {
-    ranges.push_back(read_range(SearchedParam(algorithm, name, path), name, given));
+    if (problems.names(path + "." + name)) continue;
+    problems.attempt([&, &name = name, &given = given] {
+      ranges.push_back(read_range(SearchedParam(algorithm, name, path), name, given));
+    });
   }
+  problems.raise();
   return ranges;
 }
 
@@ -254,10 +260,14 @@ Json TuneSpec::to_json() const {
 TuneSpec parse_tune(const Json& json, const std::string& path, const AlgorithmInfo& algorithm) {
   JsonReader reader(json, path);
   TuneSpec tune;
-  const Json& over = reader.require("over");
-  tune_form().read(reader, tune);
-  reader.finish();
-  tune.over = read_over(over, path + ".over", algorithm);
+  Problems problems;
+  const Json* over = nullptr;
+  problems.attempt([&] { over = &reader.require("over"); });
+  tune_form().parse_into(reader, tune, problems);
+  problems.attempt([&] {
+    if (over != nullptr) tune.over = read_over(*over, path + ".over", algorithm);
+  });
+  problems.raise();
   return tune;
 }
 
