@@ -214,7 +214,7 @@ def test_trials_share_it_with_the_cases(mfbench, fakes):
 def test_who_writes_to_it_spoils_it_for_nobody(mfbench, fakes):
     first, spoiled, after = run(mfbench, fakes, spec([fake("well"), fake("writes_to_data"), fake("well", reg=0.1)]),
                                 code=0)
-    assert data_of(first) == data_of(spoiled) != data_of(after)
+    assert data_of(first)[0] == data_of(spoiled)[0] and data_of(spoiled) != data_of(after)
     assert lent(spoiled) > 0 and lent(after) is None
     assert first[1][-1]["test_rmse"] == after[1][-1]["test_rmse"]
 
