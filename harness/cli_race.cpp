@@ -2,8 +2,6 @@
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
-#include <algorithm>
-#include <array>
 #include <cstdlib>
 #include <filesystem>
 #include <memory>
@@ -105,18 +103,6 @@ std::string prepared_spec(const RaceOptions& asked, std::optional<std::string>& 
 // ---- trials and target
 // ---------------------------------------------------------------------------
 
-// Ratings of the validation part, or users, by which a ranking is judged.
-double validation_size(const Study& study) {
-  const auto shape = expected_shape(study.base.data);
-  if (!shape) return 0;
-  if (study.metric.is_ranking()) {
-    const auto sample = study.base.evaluate.ranking.users;
-    return static_cast<double>(sample > 0 ? std::min(sample, shape->n_users) : shape->n_users);
-  }
-  const SplitSpec& split = study.base.split;
-  return static_cast<double>(shape->nnz) * (1 - split.test_fraction) * split.validation_fraction;
-}
-
 void set_target(const std::string& path, const TargetSpec& target) {
   Json spec = read_json_file(path);
   spec["target"] = {{"metric", target.metric.key()}, {"value", target.value}};
@@ -134,7 +120,7 @@ int find_target(const std::string& path, const Spec& spec, RunOptions options) {
     fmt::print(stderr, "interrupted; the same command goes on where it stopped\n");
     return kBySignal + interrupt_signal();
   }
-  const auto target = race_target(summary.studies, validation_size(spec.studies.front()));
+  const auto target = race_target(summary.studies);
   if (target) set_target(path, *target);
   return 0;
 }

@@ -221,6 +221,16 @@ def test_pytest_takes_what_there_is(monkeypatch, capsys):
     assert environment["MFBENCH"] == f"{ROOT}/build/ci/mfbench"
 
 
+def test_the_program_is_called_in_the_folder_of_its_user(mfbench, tmp_path):
+    """Figures and report in that of the repository, whose paths the documents name."""
+    (tmp_path / "s.json").write_text('{"datasets": ["like:ml-100k"], "algorithms": ["sgd_serial"]}')
+    call = [ROOT / "dev", "mfbench", "validate", "s.json"]
+    done = subprocess.run(call, cwd=tmp_path, text=True, capture_output=True, env={**os.environ, "MFBENCH": mfbench.program})
+    assert done.returncode == 0 and "s.json: valid, 1 cases" in done.stdout, done.stderr
+    assert dev("report", "no-such-folder", MFBENCH=mfbench.program).returncode == 1
+    assert dev("mfbench", "run", "no.json", MFBENCH=mfbench.program).returncode == 2
+
+
 # ---- the rest ------------------------------------------------------------------------------------
 
 def test_a_row_of_the_fuzzer(tmp_path):

@@ -60,9 +60,9 @@ def test_a_file_of_stars_becomes_a_race_with_a_winner(race, tmp_path):
     folder = tmp_path / "results/runs/race-r.csv"
     spec = json.loads((folder / "race.json").read_text())
     assert [entry["name"] for entry in spec["algorithms"]][:4] == ["sgd_serial", "hogwild", "fpsgd", "als_cpu"]
-    assert spec["target"]["metric"] == "test_rmse" and 0.4 < spec["target"]["value"] < 1.2
+    assert spec["target"]["metric"] == "validation_rmse" and 0.4 < spec["target"]["value"] < 1.2
     end = end_of(done)
-    assert re.fullmatch(rf"\w+, RMSE {spec['target']['value']:g} on r\.csv in .*", end["fastest"])
+    assert re.fullmatch(rf"\w+, validation RMSE {spec['target']['value']:g} on r\.csv in .*", end["fastest"])
     assert (tmp_path / end["open"]).is_file()
     assert end["edited"].endswith("mfbench race results/runs/race-r.csv/race.json")
     assert list((folder / "figures").glob("*.png"))
@@ -75,7 +75,7 @@ def test_a_file_of_stars_becomes_a_race_with_a_winner(race, tmp_path):
 
 
 def test_the_target_comes_from_trials_that_never_saw_the_test_part(race, tmp_path):
-    """It is 1 % or two standard errors above the worst of the studies' best, of those within 5 %."""
+    """It is 1 % above the worst of the studies' best, of those within 5 %, and all of these reach it."""
     write_ratings(tmp_path / "r.csv", stars)
     race("r.csv", "--time", 2, "--out", "out", code=0)
     target = json.loads((tmp_path / "out/race.json").read_text())["target"]["value"]
@@ -86,8 +86,7 @@ def test_the_target_comes_from_trials_that_never_saw_the_test_part(race, tmp_pat
         assert lines[0]["target"]["value"] == target
     best = min(chosen.values())
     worst = max(score for score in chosen.values() if score <= 1.05 * best)
-    slack = max(0.01, 2 / (6000 * 0.9 * 0.1111) ** 0.5)
-    assert worst * (1 + slack) <= target <= worst * (1 + slack) + 0.0101
+    assert worst * 1.01 <= target <= worst * 1.01 + 0.0101
 
 
 @pytest.mark.parametrize("kind, header, value, wanted", [
@@ -100,8 +99,8 @@ def test_counts_and_pairs_are_raced_as_implicit_feedback(race, tmp_path, kind, h
     assert wanted in done.stdout
     spec = json.loads((tmp_path / "out/race.json").read_text())
     assert all(entry["name"].startswith("ials") for entry in spec["algorithms"])
-    assert spec["target"]["metric"] == "ndcg_100"
-    assert "NDCG@100" in end_of(done)["fastest"] and (tmp_path / end_of(done)["open"]).is_file()
+    assert spec["target"]["metric"] == "validation_ndcg_100"
+    assert "validation NDCG@100" in end_of(done)["fastest"] and (tmp_path / end_of(done)["open"]).is_file()
 
 
 def test_the_kind_of_values_may_be_named_and_pairs_that_occur_twice_are_told(race, tmp_path):

@@ -10,6 +10,7 @@
 
 #include "base/text.hpp"
 #include "harness/results/compare/answer.hpp"
+#include "harness/results/files/load_json.hpp"
 #include "harness/results/files/result_file.hpp"
 #include "harness/results/files/standing_names.hpp"
 #include "harness/results/meaning/stats.hpp"
@@ -21,6 +22,7 @@ namespace {
 struct Racer {
   std::string name;
   std::vector<double> answers;  // of its seeds, infinite where the target was missed
+  bool contended = false;       // other programs took part of the machine from one of them
   double answer() const { return median(answers).value_or(kNever); }
 };
 
@@ -33,7 +35,7 @@ Racer& racer_in(Race& race, const std::string& name) {
   const auto found = std::find_if(race.racers.begin(), race.racers.end(),
                                   [&](const Racer& one) { return one.name == name; });
   if (found != race.racers.end()) return *found;
-  return race.racers.emplace_back(Racer{name, {}});
+  return race.racers.emplace_back(Racer{name, {}, false});
 }
 
 Race& race_in(std::vector<Race>& races, const std::string& data) {
@@ -51,8 +53,9 @@ std::vector<Race> races_of(const std::string& folder, const Spec& spec, const Ta
     if (!file || !file->status() || !has_run(*file->status())) continue;
     Race& race = race_in(races, with_settings(item.data.label(), differing[i].split));
     const auto reached = answer_at(*file, target);
-    racer_in(race, with_settings(item.algorithm, differing[i].settings))
-        .answers.push_back(reached ? reached->answer_s.value_or(kNever) : kNever);
+    Racer& racer = racer_in(race, with_settings(item.algorithm, differing[i].settings));
+    racer.answers.push_back(reached ? reached->answer_s.value_or(kNever) : kNever);
+    racer.contended = racer.contended || !contention_text(contention_in(file->footer)).empty();
   }
   for (Race& race : races) {
     std::stable_sort(race.racers.begin(), race.racers.end(),
@@ -80,6 +83,7 @@ std::string line_of(const Race& race, const TargetSpec& target) {
     text += fmt::format("; {:.{}f} x as fast as {}, the next", ratio, ratio < 10 ? 1 : 0,
                         racers[1].name);
   }
+  if (racers[0].contended || (racers.size() > 1 && racers[1].contended)) text += "; contended";
   return missed == 0 ? text
                      : text + fmt::format("; {} of {} did not reach it", missed, racers.size());
 }

@@ -28,7 +28,7 @@ struct Search {
   bool learning_rate;
   std::int64_t epochs;
 };
-constexpr Search kSgd{0.01, 0.2, true, 30}, kAls{0.01, 0.4, false, 15}, kIals{1, 400, false, 15};
+constexpr Search kSgd{0.01, 0.2, true, 30}, kAls{0.01, 0.4, false, 15}, kIals{0.1, 400, false, 15};
 
 struct Runner {
   std::string name;
@@ -69,7 +69,7 @@ Json range(double low, double high, double factor) {
 // A regularizer grows as the values do, and a learning rate falls as they grow.
 Json searched(const Search& search, const RatingsLook& look) {
   if (look.feedback != Feedback::stars) {
-    return {{"alpha", range(1, 50, look.mean > 0 ? 1 / look.mean : 1)},
+    return {{"alpha", range(0.5, 100, look.mean > 0 ? 1 / look.mean : 1)},
             {"reg", range(search.least_reg, search.most_reg, 1)}};
   }
   const double scale = look.deviation > 0 ? look.deviation / kUsualDeviation : 1;
@@ -131,7 +131,7 @@ Json race_spec(const RatingsLook& look, const RaceFrame& frame) {
   Json spec = {{"name", frame.name},
                {"description", frame.description},
                {"datasets", Json::array({frame.dataset})},
-               {"split", {{"holdout", 0.1}, {"validation", 0.1111}, {"seed", 1}}},
+               {"split", {{"holdout", 0.1}, {"validation", 0.1}, {"seed", 1}}},
                {"seeds", {1, 2, 3}},
                {"baseline", racing.front().name}};
   if (look.feedback != Feedback::stars && look.users > kRankedUsers) {
