@@ -17,9 +17,9 @@ from mfplots.load import Results, load
 from mfplots.metrics import Target
 from mfplots.printable import say
 from mfplots.recipes import Recipe, read_recipes
-from mfplots.series import make_view
+from mfplots.series import View, make_view
 from mfplots.sheet import FORMATS
-from mfplots.summary import CLOCK_NAMES, Question
+from mfplots.summary import CLOCK_NAMES, Question, metrics_of
 from mfplots.table import table_text
 from mfplots.widths import WIDTHS
 
@@ -46,9 +46,10 @@ def _parser(table: bool) -> argparse.ArgumentParser:
     parser.add_argument("results", nargs="+", metavar="RESULTS",
                         help="result folder, also packed, .jsonl file, or .json file of a benchmark")
     parser.add_argument("--target", type=float, metavar="VALUE",
-                        help="target test RMSE, or value of --metric (default: the spec's)")
+                        help="value of the metric to reach (default: the spec's)")
     parser.add_argument("--metric", metavar="NAME",
-                        help="what --target is of; with none, the test RMSE")
+                        help="what --target is of, and curves and tables show (default: what the cases are "
+                        "judged by)")
     parser.add_argument("--baseline", metavar="NAME",
                         help="algorithm, or label, that speed-ups are over (default: the spec's)")
     parser.add_argument("--clock", choices=tuple(CLOCK_NAMES),
@@ -89,7 +90,8 @@ def _figures(options: argparse.Namespace) -> int:
 
 
 def _table(options: argparse.Namespace) -> int:
-    view, question = make_view(load(options.results)), _question(options)
+    view = make_view(load(options.results))
+    question = _question(options, view)
     say(latex_text(view, question) if options.latex else table_text(view, question))
     return 0
 
@@ -152,23 +154,44 @@ def _recipes(options: argparse.Namespace, sources: Sources) -> list[tuple[Recipe
                    (recipe.figure not in figures.NEED_VERSUS or bool(options.versus)))
                   for recipe in read_recipes(options.recipe)]
     if not found:
-        names = figures.DEFAULTS if sources[False] is not None else figures.OF_BENCHMARKS
-        found = [(Recipe(name), False) for name in names]
-    asked = _question(options)
+        found = [(recipe, False) for recipe in _defaults(options, sources[False])]
+    asked = _question(options, sources[False] and make_view(sources[False]))
     changes = {"target_rmse": asked.target_rmse, "target": asked.target, "baseline": options.baseline,
                "clock": options.clock, "unfinished": options.unfinished or None}
     changes = {key: value for key, value in changes.items() if value is not None}
-    return [(dataclasses.replace(recipe, **changes), asked) for recipe, asked in found]
+    if asked.metric:
+        found = [(_shown_by(recipe, asked.metric), named) for recipe, named in found]
+    return [(dataclasses.replace(recipe, **changes), named) for recipe, named in found]
 
 
-def _question(options: argparse.Namespace) -> Question:
-    if options.metric and options.target is None:
-        raise PlotError("--metric: names what --target is of; give --target, too")
-    metric = metrics.known(options.metric, "--metric").key if options.metric else "test_rmse"
-    other = metric != "test_rmse"
-    return Question(None if other else options.target,
-                    Target(options.target, metric) if other else None,
-                    options.baseline, options.clock or "train_s")
+def _defaults(options: argparse.Namespace, results: Results | None) -> list[Recipe]:
+    """The curves once for each metric that cases are judged by: rmse-time, ndcg_100-time."""
+    if results is None:
+        return [Recipe(name) for name in figures.OF_BENCHMARKS]
+    found = [metric] if (metric := _metric(options)) else metrics_of(make_view(results))
+    curves = [Recipe(name, name=f"{metric.removeprefix('test_')}{name.removeprefix('quality')}", y=metric)
+              for metric in found for name in figures.CURVES]
+    return [*curves, *(Recipe(name) for name in figures.DEFAULTS if name not in figures.CURVES)]
+
+
+def _shown_by(recipe: Recipe, metric: str) -> Recipe:
+    curve = recipe.figure == "trace" or recipe.figure in figures.CURVES
+    return dataclasses.replace(recipe, y=metric) if curve and not recipe.y else recipe
+
+
+def _metric(options: argparse.Namespace) -> str | None:
+    return metrics.known(options.metric, "--metric").key if options.metric else None
+
+
+def _question(options: argparse.Namespace, view: View | None) -> Question:
+    """A target without a metric is of what all cases are judged by, or else of the test RMSE."""
+    metric = _metric(options)
+    found = [metric] if metric else metrics_of(view) if view else []
+    target = None if options.target is None else \
+        Target(options.target, *(found if len(found) == 1 else []))
+    other = target is not None and target.metric != "test_rmse"
+    return Question(None if other else target, target if other else None,
+                    options.baseline, options.clock or "train_s", metric)
 
 
 def _formats(text: str) -> list[str]:

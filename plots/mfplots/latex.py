@@ -8,7 +8,7 @@ from mfplots.printable import one_line
 from mfplots.series import View
 from mfplots.smallprint import machines, revisions
 from mfplots.summary import Question, summarise
-from mfplots.table import HEADINGS, cells, explanations
+from mfplots.table import explanations, quality_table
 
 _ESCAPED = {"\\": r"\textbackslash{}", "&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_",
             "{": r"\{", "}": r"\}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}",
@@ -19,8 +19,9 @@ _ESCAPED = {"\\": r"\textbackslash{}", "&": r"\&", "%": r"\%", "$": r"\$", "#": 
 def latex_text(view: View, question: Question) -> str:
     """The rows of `table`, and as comments what they are measured against, on what and by what."""
     rows = summarise(view, question)
+    headings, *lines = quality_table(rows)
     notes = [*explanations(rows, question), revisions(view.cases), machines(view.cases)]
-    return "\n".join([*(f"% {one_line(note)}" for note in notes), *tabular(HEADINGS, map(cells, rows))])
+    return "\n".join([*(f"% {one_line(note)}" for note in notes), *tabular(headings, lines)])
 
 
 def tabular(headings: Sequence[str], rows) -> list[str]:

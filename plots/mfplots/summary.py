@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import pandas as pd
@@ -30,6 +30,7 @@ class Question:
     target: Target | None = None  # of any metric, before a target RMSE
     baseline: str | None = None
     clock: str = "train_s"
+    metric: str | None = None  # that quality is shown by
 
 
 @dataclass(frozen=True)
@@ -140,11 +141,33 @@ def parse_target(data: Any, where: str) -> Target:
 
 def metric_of(series: Series) -> str:
     """What a series is judged by: the test RMSE; without one NDCG@100, or else the objective."""
-    traces = [series.traces[i] for i in series.finished.index]
-    for name in metrics.main():
-        if any(name in trace and trace[name].notna().any() for trace in traces):
-            return name
-    return metrics.main()[0]
+    return next((name for name in metrics.main() if _has(series, name)), metrics.main()[0])
+
+
+def metrics_of(view: View) -> list[str]:
+    """What its series are judged by, the first of metrics.main() first."""
+    found = {metric_of(series) for panel in view.panels for series in panel.series if _has_trace(series)}
+    return [name for name in metrics.main() if name in found] or [metrics.main()[0]]
+
+
+def main_metric(view: View) -> str:
+    return metrics_of(view)[0]
+
+
+def measured_by(view: View, metric: str) -> View:
+    """The view without series that were measured, but not by this metric; all of it where none was."""
+    panels = [replace(panel, series=[s for s in panel.series if not _has_trace(s) or _has(s, metric)])
+              for panel in view.panels]
+    panels = [panel for panel in panels if any(map(_has_trace, panel.series))]
+    return replace(view, panels=panels) if panels else view
+
+
+def _has_trace(series: Series) -> bool:
+    return any(len(trace) for trace in series.traces.values())
+
+
+def _has(series: Series, metric: str) -> bool:
+    return any(metric in trace and trace[metric].notna().any() for trace in series.traces.values())
 
 
 def baseline_name(panel: Panel, question: Question) -> str | None:
@@ -282,7 +305,7 @@ def _row(panel: Panel, series: Series, question: Question) -> Row:
     name = baseline_name(panel, question)
     base = find_baseline(panel, series, name) if name else "no baseline named"
     done = series.finished
-    judged_by = metric_of(series)
+    judged_by = question.metric or metric_of(series)
     return Row(
         panel=panel, series=series, target=target, n=len(done),
         not_reached=sum(math.isnan(t) for t in times),

@@ -15,7 +15,7 @@ from mfplots.summary import (ANSWER, CLOCK_NAMES, LEVELS, Question, Row, clock_w
                              summarise, writes_words)
 
 LAST = "last epoch"  # a column where the validation part chose another
-HEADINGS = ("data set", "algorithm", "seeds", "status", "test RMSE [min, max]", LAST, "best on test",
+HEADINGS = ("data set", "algorithm", "seeds", "status", "{quality} [min, max]", LAST, "best on test",
             "train", "answer", "train to target", "answer to target", "speed-up at target",
             "speed-up of the answer")
 FROZEN_HEADINGS = ("data set", "algorithm", *(f"answer to {level}" for level in LEVELS))
@@ -39,9 +39,7 @@ def table_text(view: View, question: Question) -> str:
 def tables(rows: Sequence[Row]) -> list[Lines]:
     """Each with its headings first: quality and times, then rates, a table for each method, whose
     updates are not those of another."""
-    found = [[HEADINGS, *map(cells, rows)]]
-    if not earlier(rows):
-        found[0] = [tuple(cell for cell, head in zip(line, HEADINGS) if head != LAST) for line in found[0]]
+    found = [quality_table(rows)]
     if any(row.frozen for row in rows):
         found.append([FROZEN_HEADINGS, *(frozen_cells(row, rows) for row in rows if row.frozen)])
     for method in dict.fromkeys(row.series.method for row in rows):
@@ -63,9 +61,20 @@ def _telling(lines: Lines) -> Lines:
     return [tuple(line[k] for k in keep) for line in lines]
 
 
-def cells(row: Row) -> tuple[str, ...]:
+def quality_table(rows: Sequence[Row]) -> Lines:
+    """The heading names the metric of all rows; where they have several, each value does."""
+    known = {row.metric for row in rows if row.quality.n} or {row.metric for row in rows}
+    several = len(known) > 1
+    quality = "quality" if several else metrics.row(known.pop()).title
+    keep = [k for k, heading in enumerate(HEADINGS) if heading != LAST or earlier(rows)]
+    headings = [heading.format(quality=quality) for heading in HEADINGS]
+    return [tuple(line[k] for k in keep) for line in [headings, *(_cells(row, several) for row in rows)]]
+
+
+def _cells(row: Row, named: bool) -> tuple[str, ...]:
     return (panel_title(row.panel), row.series.marked, str(len(row.series.cases)),
-            row.statuses, _quality(row), _value(row, row.final), _value(row, row.best), duration(row.end_time.median), duration(row.end_answer),
+            row.statuses, _quality(row, named), _value(row, row.final), _value(row, row.best),
+            duration(row.end_time.median), duration(row.end_answer),
             _time(row), _answer(row),
             "baseline" if row.is_baseline else ratio_text(row.equal_quality),
             "baseline" if row.is_baseline else ratio_text(row.answer_quality))
@@ -97,7 +106,7 @@ def explanations(rows: Sequence[Row], question: Question) -> list[str]:
     lines = ["medians over the seeds, one that misses the target being infinitely late; train: "
              f"{clock}; answer: {CLOCK_NAMES[ANSWER]}; to target: at the first evaluated point; "
              "energy: of training, to the target where there is one"]
-    lines.append("test RMSE, or the metric that is named: at the epoch that the validation part chose, or, without one, "
+    lines.append("quality on the test part: at the epoch that the validation part chose, or, without one, "
                  "at the last; best on test is chosen on what it is measured on, and no result")
     if earlier(rows):
         lines.append("last epoch: of the model that --save-model keeps")
@@ -126,14 +135,13 @@ def _value(row: Row, spread: Spread) -> str:
     return f"{spread.median:{metrics.row(row.metric).format}}" if spread.n else "–"
 
 
-def _quality(row: Row) -> str:
-    """The test RMSE by itself; other metrics by their names."""
+def _quality(row: Row, named: bool) -> str:
     spread = row.quality
     if not spread.n:
         return "–"
     metric = metrics.row(row.metric)
     digits = metric.format
-    name = "" if row.metric == "test_rmse" else f"{metric.title} "
+    name = f"{metric.title} " if named else ""
     text = f"{name}{spread.median:{digits}}"
     if spread.n < FEWEST:
         return text

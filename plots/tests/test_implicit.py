@@ -6,13 +6,14 @@ import re
 import pytest
 
 from mfplots import figures
+from mfplots.cli import main
 from mfplots.errors import PlotError
 from mfplots.metrics import best_of
 from mfplots.recipes import parse_recipe
 from mfplots.summary import Question, parse_target, summarise
 from mfplots.table import table_text
 
-from synthetic import Made, view_of
+from synthetic import Made, view_of, write
 
 RISING = ((0, 0.0, 0.05), (1, 1.0, 0.2), (2, 2.0, 0.32), (3, 3.0, 0.3))
 GOAL = {"metric": "ndcg_100", "value": 0.3}
@@ -47,7 +48,8 @@ def test_answer_time_has_what_came_before_training(tmp_path):
 
 def test_the_table_names_metric_and_target(tmp_path):
     text = table_text(view_of(tmp_path, [implicit()]), Question())
-    assert re.search(r"NDCG@100 0\.3000 +0\.3200", text), "at the last epoch, and the best on test"
+    assert "NDCG@100 [min, max]  best on test" in text
+    assert re.search(r" 0\.3000 +0\.3200", text), "at the last epoch, and the best on test"
     assert "target: toy: NDCG@100 0.3" in text
 
 
@@ -88,3 +90,56 @@ def test_bars_of_the_best_and_of_the_time(tmp_path):
     speedup = parse_recipe({"figure": "speedup"}, "r")
     *_, table = figures.write(view, speedup, tmp_path / "out", ["svg"])
     assert "target_metric" in table.read_text().splitlines()[0]
+
+
+def files(folder, *options):
+    assert main([str(folder), "--out", str(folder / "out"), "--format", "svg", *options]) == 0
+    return {path.stem: path.read_text(encoding="utf-8") for path in (folder / "out").glob("*.csv")}
+
+
+def test_default_curves_are_of_what_the_cases_are_judged_by(tmp_path):
+    drawn = files(write(tmp_path / "a", [implicit(), implicit("other")]))
+    assert {"ndcg_100-time", "ndcg_100-answer", "ndcg_100-passes", "speedup"} <= set(drawn)
+    assert not [name for name in drawn if name.startswith("rmse")]
+    assert "ndcg_100" in drawn["ndcg_100-time"].splitlines()[0]
+    assert len(drawn["ndcg_100-time"].splitlines()) == 1 + 2 * len(RISING)
+
+
+def test_results_of_both_kinds_have_a_page_each(tmp_path):
+    drawn = files(write(tmp_path / "a", [implicit(dataset="plays"), Made(dataset="stars")]))
+    assert {"ndcg_100-time", "rmse-time"} <= set(drawn)
+    assert "stars" in drawn["rmse-time"] and "plays" not in drawn["rmse-time"]
+    assert "plays" in drawn["ndcg_100-time"] and "stars" not in drawn["ndcg_100-time"]
+
+
+def test_a_metric_is_asked_for_without_a_target(tmp_path, capsys):
+    folder = write(tmp_path / "a", [implicit(), implicit("other")])
+    drawn = files(folder, "--metric", "map@10")
+    assert "map_10" in drawn["map_10-time"].splitlines()[0]
+    assert "map_10" in files(folder, "--metric", "map_10", "--figure", "quality-time")["quality-time"]
+    assert main(["table", str(folder), "--metric", "recall_20"]) == 0
+    assert "Recall@20 [min, max]" in capsys.readouterr().out
+
+
+def test_a_target_without_a_metric_is_of_that_of_the_cases(tmp_path, capsys):
+    folder = write(tmp_path / "a", [implicit(goal=None), implicit("other", goal=None)])
+    assert main(["table", str(folder), "--target", "0.3"]) == 0
+    assert "target: toy: NDCG@100 0.3" in capsys.readouterr().out
+    rated = write(tmp_path / "b", [Made()])
+    assert main(["table", str(rated), "--target", "0.9"]) == 0
+    assert "target test RMSE: toy: 0.9" in capsys.readouterr().out
+
+
+def test_tables_of_several_metrics_name_each(tmp_path):
+    text = table_text(view_of(tmp_path, [implicit(dataset="plays"), Made(dataset="stars")]), Question())
+    assert "quality [min, max]" in text
+    assert "NDCG@100 0.3000" in text and "test RMSE 0.9000" in text
+
+
+def test_figures_without_a_metric_of_their_own_take_that_of_the_cases(tmp_path):
+    view = view_of(tmp_path / "in", [implicit(seed=1), implicit("other", seed=1)])
+    for recipe, column in (({"figure": "sweep", "x": "algorithm"}, "final_ndcg_100"),
+                           ({"figure": "paired-differences"}, "headline_ndcg_100_less"),
+                           ({"figure": "trace"}, "ndcg_100")):
+        *_, table = figures.write(view, parse_recipe(recipe, "r"), tmp_path / "out", ["svg"])
+        assert column in table.read_text().splitlines()[0]

@@ -19,7 +19,8 @@ from mfplots.sheet import Sheet
 from mfplots.style import styled
 from mfplots.widths import OWN, Width
 
-DEFAULTS = ("rmse-time", "rmse-answer", "rmse-passes", "speedup", "throughput", "clocks")
+CURVES = ("quality-time", "quality-answer", "quality-passes")
+DEFAULTS = (*CURVES, "speedup", "throughput", "clocks")
 NEED_VERSUS = ("speedup-trace",)  # drawn only with --versus
 OF_BENCHMARKS = ("benchmark-bars",)  # drawn from benchmarks; the others from cases
 

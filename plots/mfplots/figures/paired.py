@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pandas as pd
@@ -16,7 +16,7 @@ from mfplots.recipes import Recipe
 from mfplots.series import Panel, Series, View, panel_title
 from mfplots.smallprint import provenance, sample
 from mfplots.style import looks, plain_tick
-from mfplots.summary import baseline_label, baseline_name, find_baseline
+from mfplots.summary import baseline_label, baseline_name, find_baseline, main_metric
 from mfplots.values import Metric, axis_label, metric, values
 
 
@@ -32,7 +32,8 @@ class Row:
 @figure("paired-differences")
 def paired_differences(view: View, recipe: Recipe) -> Drawing:
     """A dot a seed, a line at their median; the baseline is at zero."""
-    found = metric(recipe.y or "headline_test_rmse")
+    recipe = replace(recipe, y=recipe.y or f"headline_{main_metric(view)}")
+    found = metric(recipe.y)
     rows = [row for panel in view.panels for series in panel.series
             if (row := _row(panel, series, found, recipe)) is not None]
     if not any(row.differences for row in rows):
@@ -58,7 +59,7 @@ def paired_differences(view: View, recipe: Recipe) -> Drawing:
     sheet.small_print([
         f"{sample(view)}. A dot a seed: its value less that of the baseline with the same seed, "
         "and so the same split; line: their median. Zero: the baseline.", *provenance(view)])
-    return Drawing(sheet, _numbers(rows, recipe.y or "headline_test_rmse"))
+    return Drawing(sheet, _numbers(rows, recipe.y))
 
 
 def _row(panel: Panel, series: Series, found: Metric, recipe: Recipe) -> Row | None:

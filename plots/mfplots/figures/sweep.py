@@ -23,7 +23,7 @@ from mfplots.series import (Panel, Series, View, canonical, make_labels, marks,
 from mfplots.sheet import fit
 from mfplots.smallprint import provenance, sample
 from mfplots.style import Look, log_axis, looks, plain_tick, si_tick
-from mfplots.summary import status_text, writes_note
+from mfplots.summary import main_metric, status_text, writes_note
 from mfplots.values import Metric, axis_label, metric, spread_of, values
 
 # Parameters of how many share the work of a case: one, where a case has no such parameter.
@@ -47,11 +47,12 @@ class Item:
 
 @figure("sweep")
 def sweep(view: View, recipe: Recipe) -> Drawing:
-    found = metric(recipe.y or "final_test_rmse")
+    recipe = replace(recipe, y=recipe.y or f"final_{main_metric(view)}")
+    found = metric(recipe.y)
     view = methods_apart(view) if found.by_method else view
     items = _items(view, recipe, found)
     if not any(item.spread.n for item in items):
-        raise NotDrawable(f"no finished case has a value of {recipe.y or 'final_test_rmse'}")
+        raise NotDrawable(f"no finished case has a value of {recipe.y}")
     places = _places(items)
     points = points_of(recipe.published)
     datasets = {item.dataset for item in items}
@@ -106,7 +107,7 @@ def _draw_shares(axes: Axes, items: Sequence[Item], looks_of: Mapping[str, Look]
 
 def _with_efficiency(numbers: pd.DataFrame, recipe: Recipe) -> pd.DataFrame:
     """T(1) / (K T(K)) beside each time."""
-    time = recipe.y  # _is_scaling: not the default, which is no time
+    time = recipe.y
     one = {(row["panel"], row["series"]): row[time] for _, row in numbers.iterrows()
            if row[recipe.x] == 1}
     efficiency = [one.get((row["panel"], row["series"]), float("nan")) / (row[recipe.x] * row[time])
@@ -266,7 +267,7 @@ def _legend(items: Sequence[Item], looks_of: Mapping[str, Look],
 
 
 def _numbers(items: Sequence[Item], recipe: Recipe, points: Sequence[Point]) -> pd.DataFrame:
-    name = recipe.y or "final_test_rmse"
+    name = recipe.y
     rows = [{"panel": item.title, "series": item.label, "algorithm": item.algorithm,
              recipe.x: None if item.x is ABSENT else item.x, name: item.spread.median,
              "low": item.spread.low, "high": item.spread.high, "seeds": item.spread.n,

@@ -12,7 +12,7 @@ from mfplots.figures import Drawing, figure
 from mfplots.published import points_of
 from mfplots.recipes import Recipe
 from mfplots.series import View, methods_apart
-from mfplots.summary import ANSWER
+from mfplots.summary import ANSWER, main_metric, measured_by
 
 CLOCKS = {"train_s": "training time (s)", "train_device_s": "training time by device events (s)",
           "answer_s": "prepare + transfer + training time (s)",
@@ -25,25 +25,25 @@ Y = {"updates_per_s": "rating updates per second of training", **CLOCKS}  # besi
 
 @figure("trace")
 def trace(view: View, recipe: Recipe) -> Drawing:
-    x, y = quantity("x", recipe.x or "epochs", X), _of_y(recipe.y or "test_rmse")
+    x, y = quantity("x", recipe.x or "epochs", X), _of_y(recipe.y or main_metric(view))
     if x.column == y.column:
         raise PlotError(f'{recipe.file_name}: "x" and "y" are both {x.column}')
     if "updates_per_s" in (x.column, y.column):
         view = methods_apart(view)
+    if metrics.row(y.column):
+        view = measured_by(view, y.column)
     return draw_curves(view, recipe, x, y, f"{_name(y)} against {_name(x)}", points_of(recipe.published))
 
 
-@figure("rmse-time")
-def rmse_time(view: View, recipe: Recipe) -> Drawing:
-    return trace(view, replace(recipe, x=recipe.clock, y="test_rmse"))
+def _against(what: str, x: str) -> None:
+    """`quality`: by the recipe's `y`, or what the cases are judged by."""
+    figure(f"quality-{what}")(lambda view, recipe: trace(view, replace(recipe, x=x or recipe.clock)))
+    figure(f"rmse-{what}")(lambda view, recipe: trace(view, replace(recipe, x=x or recipe.clock, y="test_rmse")))
 
 
-def _rmse(name: str, x: str) -> None:
-    figure(name)(lambda view, recipe: trace(view, replace(recipe, x=x, y="test_rmse")))
-
-
-_rmse("rmse-answer", ANSWER)
-_rmse("rmse-passes", "passes")
+_against("time", "")
+_against("answer", ANSWER)
+_against("passes", "passes")
 
 
 def quantity(key: str, name: str, known: Mapping[str, str]) -> Quantity:
