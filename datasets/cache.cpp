@@ -570,6 +570,13 @@ void write_cache(const std::string& path, const Dataset& data, int threads, cons
   write_locked(path, data, key, threads, Flush::to_disk);
 }
 
+void remove_cache(const std::string& path) {
+  const FileLock lock(path + ".lock");
+  std::error_code error;
+  fs::remove(path, error);
+  if (error) fail(ErrorKind::io, "{}: cannot be removed: {}", path, cause_of(error.value()));
+}
+
 Dataset read_cache(const std::string& path, int threads) {
   const auto start = Clock::now();
   Communicator alone;

@@ -14,6 +14,7 @@
 #include "datasets/fetch/catalog.hpp"
 #include "datasets/from_files.hpp"
 #include "datasets/load.hpp"
+#include "datasets/ratings/feedback.hpp"
 
 namespace mf {
 namespace {
@@ -139,6 +140,25 @@ void print_rule(std::ostream& out, const Json& implicit) {
              number_text(implicit.at("users_dropped")), number_text(implicit.at("items_dropped")));
 }
 
+// What follows from values that are no ratings; nothing where they may be.
+void print_look(std::ostream& out, const Json& stats) {
+  const std::string stars = kFeedbackNames.of(Feedback::stars);
+  const std::string look = stats.value("values_look_like", stars);
+  if (look == stars) return;
+  const bool counts = look == kFeedbackNames.of(Feedback::counts);
+  const std::string alpha =
+      fmt::format("{:.2g}", 1 / std::max(1.0, stats.at("mean").get<double>()));
+  fmt::print(out, "{:<18} {}: implicit feedback, for ials_cpu and its like{}\n", "look like",
+             counts ? "counts" : "observed pairs",
+             counts ? fmt::format(" with an alpha of about {} (1 over the mean)", alpha) : "");
+  if (counts) {
+    fmt::print(out,
+               "{:<18} or as pairs: \"implicit\": {{\"min_rating\": 1}}; algorithms for ratings "
+               "may diverge on them\n",
+               "");
+  }
+}
+
 const char* mark_of(const std::string& source) {
   return source == "expanded" ? " (a real set enlarged, with ratings drawn anew)"
                               : " (synthetic look-alike, no real ratings)";
@@ -166,6 +186,7 @@ void print_stats(std::ostream& out, const Json& stats, const std::optional<Ratin
              one_line(stats.at("duplicate_policy").get<std::string>()));
   fmt::print(out, "{:<18} {:.6f}, standard deviation {:.6f}\n", "mean",
              stats.at("mean").get<double>(), stats.at("standard_deviation").get<double>());
+  print_look(out, stats);
   print_summary(out, "ratings per user", stats.at("ratings_per_user"));
   print_summary(out, "ratings per item", stats.at("ratings_per_item"));
   const std::string source_hash = stats.at("source_sha256");
@@ -221,6 +242,7 @@ Source import_source(const DataImportOptions& options) {
   request.validation = options.validation;
   request.format = options.format;
   request.ids = kIdKindNames.parse(options.ids, "the kind of ids");
+  request.columns = options.columns;
   request.duplicates = options.duplicates;
   request.scale = options.scale;
   if (const std::string why = why_unavailable(request); !why.empty()) {
@@ -269,6 +291,25 @@ void data_import(std::ostream& out, const DataImportOptions& options) {
              with_commas(data.ratings.nnz()),
              data.parts.empty() ? "" : " with the split \"imported\"", options.name);
   fmt::print(out, "kept in {}\n", one_line(path));
+}
+
+void data_remove(std::ostream& out, const std::string& name) {
+  if (catalog_entry_or_null(name) != nullptr) {
+    fail(ErrorKind::usage, "{}: found a data set of the catalog, expected an imported one", name);
+  }
+  DatasetRequest request;
+  request.name = name;
+  const std::string path = cache_path(request);
+  if (!is_imported(name)) {
+    std::vector<std::string> names;
+    for (const CacheHead& head : imported_sets()) names.push_back(head.info.name);
+    const std::string near = nearest(name, names);
+    fail(ErrorKind::usage, "{}: nothing was imported under this name; there are: {}{}", name,
+         names.empty() ? "none" : join(names),
+         near.empty() ? "" : fmt::format("; did you mean \"{}\"?", near));
+  }
+  remove_cache(path);
+  fmt::print(out, "{}: removed {}\n", name, one_line(path));
 }
 
 }  // namespace mf

@@ -34,11 +34,15 @@ struct DataImportOptions {
   std::string path, train, test, validation;  // path alone, or train and test
   std::string format = "auto";
   std::string ids = "auto";  // kIdKindNames
+  ColumnNames columns;
   std::string duplicates = "error";
   std::optional<RatingScale> scale;
   bool replace = false;  // an earlier import of this name
   int threads = 1;
 };
 void data_import(std::ostream& out, const DataImportOptions& options);
+
+// Removes what was imported under this name; its files stay where they are.
+void data_remove(std::ostream& out, const std::string& name);
 
 }  // namespace mf

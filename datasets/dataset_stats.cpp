@@ -9,6 +9,7 @@
 #include "base/hash.hpp"
 #include "base/json/json.hpp"
 #include "datasets/data_commands.hpp"
+#include "datasets/ratings/feedback.hpp"
 #include "datasets/ratings/rating_facts.hpp"
 #include "datasets/ratings/sort/bucket_sort.hpp"
 
@@ -105,6 +106,7 @@ Json dataset_stats(const Dataset& data, int threads) {
       {"standard_deviation", level.deviation},
       {"ratings_per_user", summary(ratings.user_offsets())},
       {"ratings_per_item", summary(key_offsets(ratings.items(), ratings.n_items(), team))}};
+  if (!data.info.scale) json["values_look_like"] = kFeedbackNames.of(feedback_of(values));
   if (data.info.implicit) json["implicit"] = data.info.implicit->to_json();
   if (values.empty()) return json;
   const Json bars = histogram(values);

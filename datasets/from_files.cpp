@@ -167,10 +167,7 @@ class SourceReader {
   }
 
   Ratings one(const SourceFile& file) {
-    ReadOptions options;
-    options.format = file.format;
-    options.scale = source_.scale;
-    options.ids = source_.ids;
+    ReadOptions options = read_options(source_, file);
     options.threads = threads_;
     options.unpacked = [&](const Bytes& content) { hashes_.unpacked(file.path, content); };
     const auto policy = parse_duplicate_policy(source_.duplicates);
@@ -201,6 +198,7 @@ Source source_of_files(const DatasetRequest& request) {
   source.duplicates = request.duplicates;
   source.scale = request.scale;
   source.ids = request.ids;
+  source.columns = request.columns;
   const auto add = [&](const std::string& path, Part part) {
     if (path.empty()) return;
     const std::string name = std::filesystem::path(path).filename().string();
@@ -211,6 +209,15 @@ Source source_of_files(const DatasetRequest& request) {
   add(request.test, kTest);
   add(request.validation, kValidation);
   return source;
+}
+
+ReadOptions read_options(const Source& source, const SourceFile& file) {
+  ReadOptions options;
+  options.format = file.format;
+  options.scale = source.scale;
+  options.ids = source.ids;
+  options.columns = source.columns;
+  return options;
 }
 
 Dataset read_source(const Source& source, int threads) {
@@ -231,6 +238,8 @@ Json key_of_choice(const Source& source) {
   if (source.scale) scale = {source.scale->min, source.scale->max, source.scale->step};
   Json key = {{"files", files}, {"duplicates", source.duplicates}, {"scale", scale}};
   if (source.ids != IdKind::automatic) key["ids"] = kIdKindNames.of(source.ids);
+  const ColumnNames& columns = source.columns;
+  if (columns.any()) key["columns"] = {columns.user, columns.item, columns.rating};
   return key;
 }
 

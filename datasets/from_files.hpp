@@ -7,6 +7,8 @@
 #include <vector>
 
 #include "datasets/ratings/dataset.hpp"
+#include "datasets/readers/columns.hpp"
+#include "datasets/readers/readers.hpp"
 #include "datasets/request.hpp"
 
 namespace mf {
@@ -27,10 +29,14 @@ struct Source {
   std::string duplicates = "error";
   std::optional<RatingScale> scale;
   IdKind ids = IdKind::automatic;
+  ColumnNames columns;
 };
 
 // The source of a request in the form of files.
 Source source_of_files(const DatasetRequest& request);
+
+// How one of its files is read, by one thread.
+ReadOptions read_options(const Source& source, const SourceFile& file);
 
 // Throws Error(data): a hash that differs (both are named), malformed text, a pair in two parts.
 // DatasetInfo::source_hash is combined_sha256 of the files.

@@ -13,8 +13,13 @@ namespace mf {
 namespace {
 
 std::string formats_of(const Source& source) {
+  const auto policy = parse_duplicate_policy(source.duplicates);
   std::set<std::string> formats;
-  for (const auto& file : source.files) formats.insert(recognized_format(file.path, file.format));
+  for (const auto& file : source.files) {
+    FirstLook look = look_at_ratings(file.path, read_options(source, file));
+    formats.insert(look.format);
+    make_ratings(std::move(look.ratings), policy, 1, file.path);  // no pair twice
+  }
   return join({formats.begin(), formats.end()}, " and ");
 }
 

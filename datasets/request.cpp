@@ -243,6 +243,13 @@ EntryForm expand_form(const Kinds& known) {
   return with_drawn_split(std::move(form));
 }
 
+Form<ColumnNames> columns_form() {
+  return Form<ColumnNames>()
+      .optional_name("user", &ColumnNames::user, "the column of the user")
+      .optional_name("item", &ColumnNames::item, "the column of the item")
+      .optional_name("rating", &ColumnNames::rating, "the column of the rating, or count");
+}
+
 EntryForm with_file_options(EntryForm form) {
   std::vector<std::string> formats = {"auto"};
   for (const auto& format : reader_formats()) formats.push_back(format.name);
@@ -250,6 +257,8 @@ EntryForm with_file_options(EntryForm form) {
       .choice("format", &DatasetEntry::format, formats, "auto", "of the files")
       .choice("ids", &DatasetEntry::ids, kIdKindNames,
               "integers, or text such as \"alice\"; auto: by the first rating of a file")
+      .object("columns", &DatasetEntry::columns, columns_form(),
+              "names in the header of the files, where they are not the usual ones")
       .choice("duplicates", &DatasetEntry::duplicates, kDuplicatePolicyNames.all(), "error",
               "pairs that occur twice")
       .object("rating_scale", &DatasetEntry::scale, rating_scale_form(),
@@ -342,8 +351,11 @@ std::string plain(std::string text) {
 }
 
 // Nothing where it is not said, so that older caches keep their names.
-std::string ids_suffix(const DatasetRequest& request) {
-  return request.ids == IdKind::automatic ? "" : "\nids " + kIdKindNames.of(request.ids);
+std::string reading_suffix(const DatasetRequest& request) {
+  const ColumnNames& columns = request.columns;
+  return (request.ids == IdKind::automatic ? "" : "\nids " + kIdKindNames.of(request.ids)) +
+         (columns.any() ? "\ncolumns " + join({columns.user, columns.item, columns.rating}, "\n")
+                        : "");
 }
 
 std::string file_cache_name(const DatasetRequest& request) {
@@ -355,7 +367,7 @@ std::string file_cache_name(const DatasetRequest& request) {
   const std::string identity = join({first, absolute(request.test), absolute(request.validation),
                                      request.format, request.duplicates, scale},
                                     "\n") +
-                               ids_suffix(request);
+                               reading_suffix(request);
   return fmt::format("{}@{}", plain(fs::path(first).stem().string()),
                      sha256(identity).substr(0, 10));
 }

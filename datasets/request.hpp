@@ -6,6 +6,7 @@
 #include <string>
 
 #include "datasets/ratings/dataset.hpp"
+#include "datasets/readers/columns.hpp"
 
 namespace mf {
 
@@ -27,6 +28,7 @@ struct DatasetRequest {
   std::string path, train, test, validation;  // files
   std::string format = "auto";
   IdKind ids = IdKind::automatic;
+  ColumnNames columns;
   std::string duplicates = "error";
   std::optional<RatingScale> scale;
   std::optional<ImplicitRule> implicit;  // what of these ratings counts as observed
@@ -38,7 +40,8 @@ struct DatasetRequest {
   //   "ml-1m expanded 80x5 seed2"        a real set enlarged
   //   "ratings.csv"                      a file, without its folder
   //   "mine/train.txt"                   given parts: the train file with the last of its folders
-  // with "+last" or "+mean" where the policy for duplicates is not the usual one, and "implicit
+  // with "+last", "+sum" and the like where the policy for duplicates is not the usual one, and
+  // "implicit
   // >=4" or "implicit >=4 rating" behind a blank where there is such a rule. The key "label"
   // replaces it.
   std::string label() const;

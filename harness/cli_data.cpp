@@ -5,8 +5,10 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "base/error.hpp"
+#include "base/text.hpp"
 #include "base/threads.hpp"
 #include "datasets/data_commands.hpp"
 #include "datasets/dataset_entry.hpp"
@@ -24,6 +26,26 @@ std::string format_help() {
 
 constexpr const char* kIdsHelp = "auto | integers | text: what the ids of the files are";
 
+constexpr const char* kColumnsHelp = "user=NAME,item=NAME,rating=NAME: columns of a header";
+
+// Any of the three, each once.
+ColumnNames columns_of(const std::vector<std::string>& words) {
+  ColumnNames columns;
+  for (const std::string& word : words) {
+    const std::size_t equals = word.find('=');
+    const std::string key = word.substr(0, equals);
+    std::string* const name = key == "user"     ? &columns.user
+                              : key == "item"   ? &columns.item
+                              : key == "rating" ? &columns.rating
+                                                : nullptr;
+    if (name == nullptr || equals + 1 >= word.size() || equals == word.npos || !name->empty()) {
+      fail(ErrorKind::usage, "--columns: found {}, expected {}", in_quotes(word), kColumnsHelp);
+    }
+    *name = word.substr(equals + 1);
+  }
+  return columns;
+}
+
 struct DataOptions {
   bool json = false;
   std::string what;
@@ -32,6 +54,7 @@ struct DataOptions {
   std::string value = "binary";
   DataImportOptions own;
   std::vector<float> scale;
+  std::vector<std::string> columns;
   FetchOptions fetch;
 };
 
@@ -52,6 +75,7 @@ DatasetRequest request_of(const DataOptions& options) {
   reader.inherited("name", word);
   DatasetRequest request = parse_dataset_request(reader);
   reader.finish();
+  if (object.contains("path")) request.columns = columns_of(options.columns);
   return request;
 }
 
@@ -69,6 +93,7 @@ void add_stats(CLI::App& data, const std::shared_ptr<DataOptions>& o) {
       ->required();
   stats->add_option("--format", o->format, format_help());
   stats->add_option("--ids", o->ids, kIdsHelp);
+  stats->add_option("--columns", o->columns, kColumnsHelp)->delimiter(',');
   auto* least = stats->add_option("--min-rating", o->min_rating,
                                   "as implicit feedback: observed pairs are ratings from here on");
   stats->add_option("--value", o->value, "binary | rating: what an observed pair has")
@@ -88,7 +113,8 @@ void add_import(CLI::App& data, const std::shared_ptr<DataOptions>& o) {
   test->needs(train);
   command->add_option("--format", o->own.format, format_help());
   command->add_option("--ids", o->own.ids, kIdsHelp);
-  command->add_option("--duplicates", o->own.duplicates, "error | last | mean");
+  command->add_option("--columns", o->columns, kColumnsHelp)->delimiter(',');
+  command->add_option("--duplicates", o->own.duplicates, join(kDuplicatePolicyNames.all(), " | "));
   command->add_option("--rating-scale", o->scale, "MIN MAX STEP: a rating outside is an error")
       ->expected(3);
   command->add_flag("--replace", o->own.replace, "an earlier import of this name");
@@ -99,9 +125,17 @@ void add_import(CLI::App& data, const std::shared_ptr<DataOptions>& o) {
         fail(ErrorKind::usage, "--rating-scale: {}", *why);
       }
     }
+    o->own.columns = columns_of(o->columns);
     o->own.threads = hardware_threads();
     data_import(std::cout, o->own);
   });
+}
+
+void add_remove(CLI::App& data, const std::shared_ptr<DataOptions>& o) {
+  auto* command =
+      data.add_subcommand("remove", "an imported set; the files that it came from stay");
+  command->add_option("name", o->own.name, "its name")->required();
+  command->callback([o] { data_remove(std::cout, o->own.name); });
 }
 
 void add_fetch(CLI::App& data, const std::shared_ptr<DataOptions>& o) {
@@ -118,12 +152,13 @@ void add_fetch(CLI::App& data, const std::shared_ptr<DataOptions>& o) {
 }  // namespace
 
 void add_data_commands(CLI::App& app) {
-  auto* data = app.add_subcommand("data", "data sets: list, stats, import, fetch");
+  auto* data = app.add_subcommand("data", "data sets: list, stats, import, remove, fetch");
   data->require_subcommand(1);
   const auto options = std::make_shared<DataOptions>();
   add_list(*data, options);
   add_stats(*data, options);
   add_import(*data, options);
+  add_remove(*data, options);
   add_fetch(*data, options);
 }
 

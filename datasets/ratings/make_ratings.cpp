@@ -3,6 +3,7 @@
 // Ids become dense indices; a stable sort by item and then one by user make the rows. Their peak is
 // 24 bytes a rating, the arrays that came in and as much again.
 #include <algorithm>
+#include <limits>
 #include <numeric>
 #include <utility>
 #include <vector>
@@ -116,7 +117,7 @@ class Duplicates {
           const std::int64_t next = group_end(i, row_end);
           out.users[to] = raw_.users[i];
           out.items[to] = raw_.items[i];
-          out.values[to] = policy == DuplicatePolicy::last ? raw_.values[next - 1] : mean(i, next);
+          out.values[to] = value_of(policy, i, next);
           i = next;
         }
       }
@@ -136,11 +137,16 @@ class Duplicates {
   }
 
  private:
-  float mean(std::int64_t begin, std::int64_t end) const {
-    if (end - begin == 1) return raw_.values[begin];
-    double sum = 0;
-    for (std::int64_t i = begin; i < end; ++i) sum += double{raw_.values[i]};
-    return static_cast<float>(sum / static_cast<double>(end - begin));
+  float value_of(DuplicatePolicy policy, std::int64_t begin, std::int64_t end) const {
+    const float* const first = raw_.values.data() + begin;
+    const float* const last = raw_.values.data() + end;
+    if (end - begin == 1 || policy == DuplicatePolicy::last) return last[-1];
+    if (policy == DuplicatePolicy::max) return *std::max_element(first, last);
+    const double sum = std::accumulate(first, last, 0.0);
+    if (policy == DuplicatePolicy::mean) return static_cast<float>(sum / double(end - begin));
+    // Two values of a file may have a sum that is no float.
+    constexpr double kMost = std::numeric_limits<float>::max();
+    return static_cast<float>(std::clamp(sum, -kMost, kMost));
   }
 
   const RawRatings& raw_;
@@ -154,7 +160,7 @@ class Duplicates {
   const auto [begin, end] = duplicates.first_group();
   fail(ErrorKind::data,
        "{}: found user {}, item {} {} times ({} such pairs in all), expected every pair once; set "
-       "duplicates to \"last\" or \"mean\" to resolve them",
+       "duplicates to \"last\", \"mean\", \"sum\" or \"max\" to resolve them",
        name, id_text(arrays.user_names, arrays.user_ids, raw.users[begin]),
        id_text(arrays.item_names, arrays.item_ids, raw.items[begin]), end - begin, report.pairs);
 }

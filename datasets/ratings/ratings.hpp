@@ -100,10 +100,12 @@ struct RawRatings {
   IdNames user_names = {}, item_names = {};
 };
 
-enum class DuplicatePolicy { last, mean, error };
+enum class DuplicatePolicy { last, mean, sum, max, error };
 inline constexpr Names kDuplicatePolicyNames{
     std::to_array<Named<DuplicatePolicy>>({{"last", DuplicatePolicy::last},
                                            {"mean", DuplicatePolicy::mean},
+                                           {"sum", DuplicatePolicy::sum},
+                                           {"max", DuplicatePolicy::max},
                                            {"error", DuplicatePolicy::error}})};
 DuplicatePolicy parse_duplicate_policy(const std::string& name);  // throws Error(usage)
 
@@ -113,8 +115,9 @@ struct DuplicateReport {
 };
 
 // Indexes the ids, sorts, and resolves duplicate pairs. `last`: the later one in the file wins;
-// `mean`: their mean (double accumulation); `error`: throws Error(data) naming the pair in original
-// ids and how often it occurs. The result does not depend on `threads`. `name` is for messages.
+// `mean`, `sum` (both in double), `max`: of their values; `error`: throws Error(data) naming the
+// pair in original ids and how often it occurs. The result does not depend on `threads`. `name` is
+// for messages.
 Ratings make_ratings(RawRatings raw, DuplicatePolicy policy, int threads, const std::string& name,
                      DuplicateReport* report = nullptr);
 

@@ -1,5 +1,6 @@
-// Comma-separated values with a header that names the columns (RFC 4180 without line breaks inside
-// quotes). Columns other than user, item and rating may hold anything and are skipped.
+// Comma-separated values (RFC 4180 without line breaks inside quotes). A header names the columns;
+// those other than user, item and rating may hold anything and are skipped. Without one they are
+// user, item and perhaps rating and time.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -7,42 +8,16 @@
 #include <string_view>
 #include <vector>
 
+#include "datasets/readers/columns.hpp"
 #include "datasets/readers/fields.hpp"
 #include "datasets/readers/reader_formats.hpp"
 
 namespace mf {
 namespace {
 
-enum class Role { user, item, rating, other };
-
 constexpr const char* kAdvice =
-    "name three columns user, item and rating (or userId, movieId, score, ...)";
-
-// Lower case, without '_', '-' and blanks: "User_ID" is "userid".
-std::string normal(std::string_view name) {
-  std::string out;
-  for (const char c : name) {
-    if (c == '_' || c == '-' || c == ' ') continue;
-    out += c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-  }
-  return out;
-}
-
-Role role_of(std::string_view name) {
-  static const std::vector<std::vector<std::string>> names = {
-      {"user", "userid", "uid", "customer", "customerid", "reviewerid"},
-      {"item", "itemid", "iid", "movie", "movieid", "product", "productid", "track", "trackid",
-       "song", "songid", "artist", "artistid", "book", "bookid", "anime", "animeid", "joke",
-       "jokeid"},
-      {"rating", "score", "stars", "value", "weight", "plays"}};
-  const std::string wanted = normal(name);
-  for (std::size_t role = 0; role < names.size(); ++role) {
-    if (std::find(names[role].begin(), names[role].end(), wanted) != names[role].end()) {
-      return static_cast<Role>(role);
-    }
-  }
-  return Role::other;
-}
+    "name columns user, item and rating (or userId, movieId, score, plays, ...), or say with "
+    "columns which they are";
 
 // Moves p over one field that may be quoted, to the separator or the end of the line.
 void skip_quoted(const char*& p) {
@@ -66,37 +41,84 @@ void skip_field(const char*& p, char separator) {
 struct Header {
   std::vector<Role> roles;
   char separator = ',';
+  std::size_t bytes = 0;  // of the line; 0: there is none, the first line has values
+
+  bool has(Role role) const { return std::find(roles.begin(), roles.end(), role) != roles.end(); }
+};
+
+struct Fields {
+  std::vector<std::string> words;   // without quotes
+  std::vector<const char*> begins;  // in the line
+  const char* end = nullptr;
+  char separator = ',';
 };
 
 // `line` ends in '\n'.
-Header read_header(const std::string& line) {
-  Header header;
-  const std::size_t separator = line.find_first_of(",;\t");
-  if (separator != std::string::npos) header.separator = line[separator];
+Fields split_line(const std::string& line) {
+  Fields fields;
+  const std::size_t separator = line.find_first_of(kCsvSeparators);
+  if (separator != std::string::npos) fields.separator = line[separator];
   const char* p = line.data();
-  for (;;) {
-    const char* begin = p;
-    skip_field(p, header.separator);
-    std::string_view name(begin, p);
-    if (name.size() >= 2 && name.front() == '"' && name.back() == '"') {
-      name = name.substr(1, name.size() - 2);
-    }
-    const Role role = role_of(name);
-    if (role != Role::other &&
-        std::find(header.roles.begin(), header.roles.end(), role) != header.roles.end()) {
-      throw LineError{begin, in_quotes(name), "one column each for user, item and rating", kAdvice};
-    }
-    header.roles.push_back(role);
-    if (*p != header.separator) break;
-    ++p;
+  for (;; ++p) {
+    fields.begins.push_back(p);
+    skip_field(p, fields.separator);
+    fields.words.push_back(without_quotes({fields.begins.back(), p}));
+    if (*p != fields.separator) break;
+  }
+  fields.end = p;
+  return fields;
+}
+
+// The columns of a file without a header: user, item, and perhaps rating and time.
+std::vector<Role> roles_by_place(std::size_t count) {
+  std::vector<Role> roles = {Role::user, Role::item, Role::rating, Role::other};
+  roles.resize(count);
+  return roles;
+}
+
+std::string missing_column(const ColumnNames& names, Role role) {
+  const bool user = role == Role::user;
+  const bool item = role == Role::item;
+  const std::string& name = user ? names.user : item ? names.item : names.rating;
+  if (!name.empty()) return "a header with a column " + in_quotes(name);
+  return fmt::format("a header with a column for the {}", user ? "user" : item ? "item" : "rating");
+}
+
+// Two columns have no rating, and so have all with `pairs`.
+void check_roles(const Roles& roles, const Fields& fields, const ColumnNames& names, bool pairs) {
+  if (roles.twice >= 0) {
+    const auto twice = static_cast<std::size_t>(roles.twice);
+    throw LineError{fields.begins[twice], in_quotes(fields.words[twice]),
+                    "one column each for user, item and rating", kAdvice};
   }
   for (const Role role : {Role::user, Role::item, Role::rating}) {
-    if (std::find(header.roles.begin(), header.roles.end(), role) != header.roles.end()) continue;
-    const char* missing = role == Role::user ? "user" : role == Role::item ? "item" : "rating";
-    const std::string_view all(line.data(), p);
-    throw LineError{line.data(), "the header " + in_quotes(all),
-                    fmt::format("a header with a column for the {}", missing), kAdvice};
+    const bool asked = role == Role::rating && !names.rating.empty();
+    if (roles.has(role)) continue;
+    if (role == Role::rating && !asked && (pairs || fields.words.size() == 2)) continue;
+    const char* const begin = fields.begins.front();
+    const std::string advice =
+        role == Role::rating && !asked
+            ? ", or, where every line is an observed pair, set format to \"pairs\""
+            : "";
+    throw LineError{begin, "the header " + in_quotes({begin, fields.end}),
+                    missing_column(names, role), kAdvice + advice};
   }
+}
+
+// `line` ends in '\n'.
+Header read_header(const std::string& line, const ColumnNames& names, bool pairs) {
+  const Fields fields = split_line(line);
+  Header header;
+  header.separator = fields.separator;
+  if (!names.any() && is_csv_values(line, pairs)) {
+    header.roles = roles_by_place(fields.words.size());
+  } else {
+    const Roles roles = roles_of(fields.words, names);
+    check_roles(roles, fields, names, pairs);
+    header.roles = roles.of;
+    header.bytes = line.size();
+  }
+  if (pairs) std::replace(header.roles.begin(), header.roles.end(), Role::rating, Role::other);
   return header;
 }
 
@@ -117,7 +139,7 @@ class Csv : public LineFormat {
     }
     std::int32_t user = 0;
     std::int32_t item = 0;
-    float value = 0;
+    float value = 1;
     for (std::size_t c = 0; c < header_.roles.size(); ++c) {
       if (c > 0) {
         if (at_line_end(p)) [[unlikely]]
@@ -129,18 +151,18 @@ class Csv : public LineFormat {
           if (kNames && named_.users) {
             user = name(p, out.names->users, "user");
           } else {
-            field(p, [&](const char*& q) { user = read_id(q, "user", kNamesAdvice); });
+            user = integer(p, out.padding->users, "user");
           }
           break;
         case Role::item:
           if (kNames && named_.items) {
             item = name(p, out.names->items, "item");
           } else {
-            field(p, [&](const char*& q) { item = read_id(q, "item", kNamesAdvice); });
+            item = integer(p, out.padding->items, "item");
           }
           break;
         case Role::rating:
-          field(p, [&](const char*& q) { value = read_rating(q, scale_); });
+          field(p, no_advice, [&](const char*& q) { value = read_rating(q, scale_); });
           break;
         case Role::other:
           if (*p == '"') skip_quoted(p);
@@ -149,24 +171,50 @@ class Csv : public LineFormat {
       }
     }
     if (!at_line_end(p)) [[unlikely]] {
-      throw LineError{p, "another column", columns(), ""};
+      fail_another(p);
     }
     read_line_end(p, "");
     out.add(user, item, value);
   }
 
  private:
+  using Advice = std::string (*)(std::string_view);
+  static std::string no_advice(std::string_view) { return ""; }
+
   // Reads a number, perhaps in quotes, up to the separator or the end of the line.
   template <class Read>
-  void field(const char*& p, const Read& read) const {
+  void field(const char*& p, Advice advice, const Read& read) const {
     const char* begin = p;
     const bool quote = *p == '"';
     if (quote) ++p;
     read(p);
     const bool closed = !quote || *p++ == '"';
     if (!closed || (*p != header_.separator && !at_line_end(p))) [[unlikely]] {
-      fail_up_to(begin, header_.separator, "a number and " + field_end());
+      fail_number_field(begin, advice);
     }
+  }
+
+  std::int32_t integer(const char*& p, PaddedIds& padded, const char* what) const {
+    std::int32_t id = 0;
+    field(p, id_advice, [&](const char*& q) {
+      const char* begin = q;
+      id = read_id(q, what, kNamesAdvice);
+      if (*begin == '0') [[unlikely]]
+        padded.note(begin, q);
+    });
+    return id;
+  }
+
+  [[noreturn]] void fail_number_field(const char* begin, Advice advice) const {
+    const char* end = begin;
+    skip_field(end, header_.separator);
+    fail_number(begin, end, "a number and " + field_end(), advice({begin, end}));
+  }
+
+  [[noreturn]] void fail_another(const char* p) const {
+    const bool digits = header_.separator == ',' && is_digit(p[-1]) && is_digit(p[1]);
+    throw LineError{p, "another column", columns(),
+                    digits ? "if the number has a decimal comma, write it with a point" : ""};
   }
 
   std::int32_t name(const char*& p, NameCounter& names, const char* what) const {
@@ -189,7 +237,8 @@ class Csv : public LineFormat {
   }
 
   std::string columns() const {
-    return fmt::format("{} columns, as in the header", header_.roles.size());
+    return fmt::format("{} columns, as in the {}", header_.roles.size(),
+                       header_.bytes > 0 ? "header" : "first line");
   }
 
   const ScaleCheck& scale_;
@@ -221,22 +270,64 @@ std::string line_at(std::string_view text, std::size_t begin) {
   return std::string(rest.substr(0, rest.find('\n'))) + '\n';
 }
 
-}  // namespace
-
-RawRatings read_csv(const Text& text, const ScaleCheck& scale, const ParseOptions& options) {
+RawRatings read_columns(const Text& text, const ScaleCheck& scale, const ParseOptions& options,
+                        bool pairs) {
   const std::string line = line_at(text.view(), 0);
-  const std::size_t begin = std::min(line.size(), text.view().size());
   Header header;
   try {
-    header = read_header(line);
+    header = read_header(line, options.columns, pairs);
   } catch (const LineError& error) {
     fail_in_text(text.path, text.view(), error.at - line.data(), error);
   }
+  if (!header.has(Role::rating)) check_pairs(text.path, scale);
+  const std::size_t begin = std::min(header.bytes, text.view().size());
   const NamedColumns named = named_columns_of(line_at(text.view(), begin), header, options.ids);
   if (named.any()) {
     return parse_lines(text, begin, Csv<true>(scale, std::move(header), named), options);
   }
   return parse_lines(text, begin, Csv<false>(scale, std::move(header), named), options);
+}
+
+}  // namespace
+
+std::vector<std::string> csv_fields(const std::string& line) {
+  try {
+    return split_line(line).words;
+  } catch (const LineError&) {
+    return {};
+  }
+}
+
+bool is_csv_values(const std::string& line, bool pairs) {
+  const auto words = csv_fields(line);
+  const auto is_id = [](const std::string& word) {
+    return !word.empty() && std::all_of(word.begin(), word.end(), is_digit);
+  };
+  if (words.size() < 2 || words.size() > 4 || !is_id_name(words[0]) || !is_id_name(words[1])) {
+    return false;
+  }
+  if (words.size() == 2) return is_id(words[0]) && is_id(words[1]);
+  // A decimal comma makes a short fourth field: no time.
+  constexpr std::size_t kShortestTime = 6;
+  if (words.size() == 4 && words[3].size() < kShortestTime) return false;
+  return is_plain_number(words[2]) || (pairs && is_id(words[0]) && is_id(words[1]));
+}
+
+bool is_csv_header(const std::string& line, const ColumnNames& names) {
+  return is_header(csv_fields(line), names);
+}
+
+void check_pairs(const std::string& path, const ScaleCheck& scale) {
+  if (scale.accepts(1)) return;
+  fail_in_file(path, "observed pairs, of the value 1", scale.describe(), "leave rating_scale out");
+}
+
+RawRatings read_csv(const Text& text, const ScaleCheck& scale, const ParseOptions& options) {
+  return read_columns(text, scale, options, false);
+}
+
+RawRatings read_csv_pairs(const Text& text, const ScaleCheck& scale, const ParseOptions& options) {
+  return read_columns(text, scale, options, true);
 }
 
 }  // namespace mf

@@ -1,8 +1,11 @@
-// One rating a line, columns between separators, no header: movielens-tab, double-colon, triples,
-// and pairs, which have no rating.
+// One rating a line, columns between separators: movielens-tab, double-colon, triples, and pairs,
+// which have no rating. A header is passed over.
+#include <algorithm>
 #include <string>
 #include <string_view>
+#include <vector>
 
+#include "datasets/readers/columns.hpp"
 #include "datasets/readers/fields.hpp"
 #include "datasets/readers/reader_formats.hpp"
 
@@ -89,19 +92,19 @@ class Delimited : public LineFormat {
     refuse_blank_line(p, line_);
     const char* field = p;
     const std::int32_t user = kNames && named_.users ? name(p, out.names->users, "user")
-                                                     : read_id(p, "user", kNamesAdvice);
-    separator(p, field);
+                                                     : integer(p, out.padding->users, "user");
+    separator(p, field, true);
     field = p;
     const std::int32_t item = kNames && named_.items ? name(p, out.names->items, "item")
-                                                     : read_id(p, "item", kNamesAdvice);
+                                                     : integer(p, out.padding->items, "item");
     float value = 1;
     if constexpr (Separator::kRating) {
-      separator(p, field);
+      separator(p, field, true);
       field = p;
       value = read_rating(p, scale_);
     }
     if (has_time_) {
-      separator(p, field);
+      separator(p, field, false);
       field = p;
       read_time(p);
     }
@@ -110,22 +113,31 @@ class Delimited : public LineFormat {
   }
 
  private:
+  [[gnu::always_inline]] static std::int32_t integer(const char*& p, PaddedIds& padded,
+                                                     const char* what) {
+    const char* begin = p;
+    const std::int32_t id = read_id(p, what, kNamesAdvice);
+    if (*begin == '0') [[unlikely]]
+      padded.note(begin, p);
+    return id;
+  }
+
   static std::int32_t name(const char*& p, NameCounter& names, const char* what) {
     const char* begin = p;
     skip_text<Separator>(p);
     return number_name(names, begin, p, what);
   }
 
-  // `field` is where the field that ends at p began.
-  [[gnu::always_inline]] void separator(const char*& p, const char* field) const {
+  // `field` is where the field that ends at p began; `id`: of a user or an item.
+  [[gnu::always_inline]] void separator(const char*& p, const char* field, bool id) const {
     if (!Separator::read(p)) [[unlikely]]
-      fail_separated(p, field);
+      fail_separated(p, field, id);
   }
 
-  [[noreturn]] void fail_separated(const char* p, const char* field) const {
+  [[noreturn]] void fail_separated(const char* p, const char* field, bool id) const {
     Separator::skip_margin(p);
     if (at_line_end(p)) fail_field(p, "another column (" + line_ + ")");
-    fail_number(field);
+    fail_whole(field, id);
   }
 
   [[gnu::always_inline]] void end_line(const char*& p, const char* field) const {
@@ -140,11 +152,14 @@ class Delimited : public LineFormat {
     if (Separator::read(next)) {
       throw LineError{end, "another column", "the end of the line (" + line_ + ")", ""};
     }
-    fail_number(field);
+    fail_whole(field, !Separator::kRating);
   }
 
-  [[noreturn]] void fail_number(const char* field) const {
-    fail_field(field, "a number and a separator (" + line_ + ")");
+  [[noreturn]] void fail_whole(const char* field, bool id) const {
+    const char* end = field;
+    skip_text<Separator>(end);
+    fail_number(field, end, "a number and a separator (" + line_ + ")",
+                id ? id_advice({field, end}) : "");
   }
 
   static void read_time(const char*& p) {
@@ -161,27 +176,74 @@ class Delimited : public LineFormat {
 };
 
 template <class Separator>
-NamedColumns named_columns_of(std::string_view first_line, IdKind kind) {
+std::vector<std::string> fields_of(std::string_view first_line) {
   const std::string line = std::string(first_line) + '\n';
   const char* p = line.data();
-  const auto next = [&] {
+  std::vector<std::string> fields;
+  Separator::skip_margin(p);
+  do {
     const char* begin = p;
     skip_text<Separator>(p);
-    return std::string_view(begin, p);
+    fields.emplace_back(begin, p);
+  } while (Separator::read(p));
+  return fields;
+}
+
+std::string_view first_line_of(std::string_view text) { return text.substr(0, text.find('\n')); }
+
+bool begins_number(const std::string& field) {
+  return field.empty() || field.find_first_of("0123456789") != std::string::npos ||
+         std::string_view("+-.").find(field.front()) != std::string_view::npos;
+}
+
+// Throws where the first line is a header of columns in another order, or seems to be one.
+void check_first_line(const Text& text, const std::vector<std::string>& fields,
+                      const ColumnNames& names, bool rating) {
+  const std::string expected = rating ? "user, item and rating" : "user and item";
+  const auto refuse = [&](const std::string& words) {
+    const std::string_view line = first_line_of(text.view());
+    fail_in_text(text.path, text.view(), 0,
+                 {text.view().data(), words + in_quotes(line.substr(0, line.find('\r'))),
+                  "a header of the columns " + expected + " in this order, or none",
+                  "take the line out, or say with columns which is which"});
   };
-  Separator::skip_margin(p);
-  const std::string_view user = next();
-  return named_columns(kind, user, Separator::read(p) ? next() : std::string_view());
+  const Roles roles = roles_of(fields, names);
+  const bool header = roles.has(Role::user) && roles.has(Role::item);
+  if (header || names.any()) {
+    const bool ordered = header && roles.of[0] == Role::user && roles.of[1] == Role::item &&
+                         (!rating || (fields.size() > 2 && roles.of[2] == Role::rating));
+    if (!ordered) refuse(header ? "the header " : "the first line ");
+  } else if (rating && fields.size() > 2 &&
+             std::none_of(fields.begin(), fields.begin() + 3, begins_number)) {
+    refuse("what seems to be a header, ");
+  }
 }
 
 template <class Separator>
 RawRatings read_delimited(const Text& text, const ScaleCheck& scale, const ParseOptions& options) {
-  const std::string_view first_line = text.view().substr(0, text.view().find('\n'));
-  const NamedColumns named = named_columns_of<Separator>(first_line, options.ids);
-  if (named.any()) {
-    return parse_lines(text, 0, Delimited<Separator, true>(scale, first_line, named), options);
+  std::string_view line = first_line_of(text.view());
+  auto fields = fields_of<Separator>(line);
+  check_first_line(text, fields, options.columns, Separator::kRating);
+  std::size_t begin = 0;
+  if (is_header(fields, options.columns)) {
+    begin = std::min(line.size() + 1, text.view().size());
+    line = first_line_of(text.view().substr(begin));
+    fields = fields_of<Separator>(line);
   }
-  return parse_lines(text, 0, Delimited<Separator, false>(scale, first_line, named), options);
+  fields.resize(std::max<std::size_t>(fields.size(), 2));
+  const NamedColumns named = named_columns(options.ids, fields[0], fields[1]);
+  if (named.any()) {
+    return parse_lines(text, begin, Delimited<Separator, true>(scale, line, named), options);
+  }
+  return parse_lines(text, begin, Delimited<Separator, false>(scale, line, named), options);
+}
+
+// Whether pairs stand in columns between commas and the like.
+bool is_csv(const Text& text, const ColumnNames& names) {
+  const std::string line = std::string(first_line_of(text.view())) + '\n';
+  const bool blanks = line.find_first_of(" \t") != std::string::npos;
+  return is_csv_header(line, names) ||
+         (!blanks && line.find_first_of(kCsvSeparators) != std::string::npos);
 }
 
 }  // namespace
@@ -201,10 +263,8 @@ RawRatings read_triples(const Text& text, const ScaleCheck& scale, const ParseOp
 }
 
 RawRatings read_pairs(const Text& text, const ScaleCheck& scale, const ParseOptions& options) {
-  if (!scale.accepts(1)) {
-    fail_in_file(text.path, "observed pairs, of the value 1", scale.describe(),
-                 "leave rating_scale out");
-  }
+  if (is_csv(text, options.columns)) return read_csv_pairs(text, scale, options);
+  check_pairs(text.path, scale);
   return read_delimited<BlanksOfPairs>(text, scale, options);
 }
 

@@ -2,21 +2,16 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <array>
 #include <filesystem>
 #include <vector>
 
 #include "base/text.hpp"
+#include "datasets/readers/columns.hpp"
 #include "datasets/readers/reader_formats.hpp"
 
 namespace mf {
 namespace {
-
-bool is_number(std::string_view word) {
-  const std::string line = std::string(word) + '\n';
-  const char* p = line.data();
-  float value = 0;
-  return read_number(p, value) && *p == '\n';
-}
 
 bool is_integer(std::string_view word) {
   return !word.empty() && std::all_of(word.begin(), word.end(), is_digit);
@@ -49,7 +44,8 @@ bool starts_with_ids(const std::vector<std::string_view>& words) {
 
 // Two ids, perhaps text, and a rating. A header has no number where the rating is.
 bool is_rating(const std::vector<std::string_view>& words) {
-  return words.size() >= 3 && is_id_name(words[0]) && is_id_name(words[1]) && is_number(words[2]);
+  return words.size() >= 3 && is_id_name(words[0]) && is_id_name(words[1]) &&
+         is_plain_number(words[2]);
 }
 
 // The extension in lower case, without one of a compressor: "a/b.CSV.gz" gives ".csv".
@@ -64,39 +60,89 @@ std::string extension_of(const std::string& path) {
   return extension;
 }
 
+// A header names columns, which stand in this order.
+bool names_columns(const std::vector<std::string_view>& words, const ColumnNames& columns) {
+  return is_header({words.begin(), words.end()}, columns);
+}
+
 // Empty where the line tells nothing.
-std::string by_first_line(std::string_view line) {
+std::string by_first_line(std::string_view line, const ColumnNames& columns) {
   if (line.starts_with("%%")) return "matrix-market";
   if (line.ends_with(':') && is_integer(line.substr(0, line.size() - 1))) return "netflix";
   if (const auto words = words_of(line, "|"); words.size() == 2 && starts_with_ids(words)) {
     return "kddcup";
   }
-  if (const auto words = words_of(line, "::"); starts_with_ids(words) || is_rating(words)) {
+  if (const auto words = words_of(line, "::");
+      starts_with_ids(words) || is_rating(words) ||
+      (words.size() > 1 && names_columns(words, columns))) {
     return "double-colon";
   }
   if (const auto words = words_of(line, "\t");
       words.size() >= 3 && (starts_with_ids(words) || is_rating(words))) {
     return "movielens-tab";
   }
+  const std::size_t separator = line.find_first_of(kCsvSeparators);
   const auto words = words_between_blanks(line);
-  if (words.size() == 3 && (starts_with_ids(words) || is_rating(words))) return "triples";
-  if (words.size() == 2 && starts_with_ids(words)) return "pairs";
-  // A header: names, several columns.
-  if (const std::size_t separator = line.find_first_of(",;\t"); separator != line.npos) {
-    if (!is_number(line.substr(0, separator))) return "csv";
+  const bool header = separator == line.npos && names_columns(words, columns);
+  if (words.size() == 2 && (starts_with_ids(words) || header)) return "pairs";
+  if (header || (words.size() == 3 && (starts_with_ids(words) || is_rating(words)))) {
+    return "triples";
   }
-  return {};
+  if (separator == line.npos) return {};
+  // A header: names, several columns.
+  const bool named = !is_plain_number(line.substr(0, separator));
+  return named || is_csv_values(std::string(line) + '\n') ? "csv" : "";
 }
+
+struct BinaryFormat {
+  std::string_view begin;  // its first bytes
+  const char* what;
+  const char* read;  // how Python reads it; "": it does not
+};
+
+// "a file of ratings as text" is expected; each of these is read by pandas.
+constexpr std::array kBinaryFormats = {
+    BinaryFormat{"PAR1", "a Parquet file", "pandas.read_parquet"},
+    BinaryFormat{"ARROW1", "an Arrow or Feather file", "pandas.read_feather"},
+    BinaryFormat{"FEA1", "a Feather file", "pandas.read_feather"},
+    BinaryFormat{"ORC", "an ORC file", "pandas.read_orc"},
+    BinaryFormat{"\x89HDF", "an HDF5 file", "pandas.read_hdf"},
+    BinaryFormat{"\x80\x02", "a pickle", "pandas.read_pickle"},
+    BinaryFormat{"\x80\x03", "a pickle", "pandas.read_pickle"},
+    BinaryFormat{"\x80\x04", "a pickle", "pandas.read_pickle"},
+    BinaryFormat{"\x80\x05", "a pickle", "pandas.read_pickle"},
+    BinaryFormat{"SQLite format 3", "an SQLite data base", "pandas.read_sql"},
+    BinaryFormat{"\x93NUMPY", "a single NumPy array", ""},
+};
 
 }  // namespace
 
-std::string detect_text_format(const Text& text) {
+void refuse_binary(const Text& text) {
+  constexpr std::size_t kLooked = 4096;
+  const std::string_view head = text.view().substr(0, kLooked);
+  const auto* const known =
+      std::find_if(kBinaryFormats.begin(), kBinaryFormats.end(),
+                   [&](const BinaryFormat& format) { return head.starts_with(format.begin); });
+  const bool is_known = known != kBinaryFormats.end() && head.size() > known->begin.size() + 4;
+  const std::string_view line = head.substr(0, head.find('\n'));
+  if (!is_known && line.find('\0') == line.npos) return;
+  const std::string name = std::filesystem::path(text.path).filename().string();
+  if (!is_known) fail_in_file(text.path, "a binary file", "ratings as text, or npz");
+  if (*known->read == '\0') {
+    fail_in_file(text.path, known->what, "a folder of users.npy, items.npy, ratings.npy, or npz");
+  }
+  fail_in_file(text.path, known->what, "ratings as text, or npz",
+               fmt::format("write it as csv in Python: {}({}).to_csv(\"ratings.csv\", index=False)",
+                           known->read, in_quotes(name)));
+}
+
+std::string detect_text_format(const Text& text, const ColumnNames& columns) {
   const std::string extension = extension_of(text.path);
   if (extension == ".csv") return "csv";
   if (extension == ".mtx" || extension == ".mm") return "matrix-market";
   std::string_view line = text.view().substr(0, text.view().find('\n'));
   if (line.ends_with('\r')) line.remove_suffix(1);
-  const std::string format = by_first_line(line);
+  const std::string format = by_first_line(line, columns);
   if (!format.empty()) return format;
   std::vector<std::string> names;
   for (const auto& known : reader_formats()) names.push_back(known.name);

@@ -43,10 +43,32 @@ bool read_long_decimal(const char*& p, float& value) {
 }
 
 void fail_id(const char* begin, const char* what, const char* advice) {
-  fail_field(
-      begin,
-      std::string(*what == 'i' ? "an " : "a ") + what + " id (an integer from 0 to 2147483647)",
-      advice);
+  std::string expected =
+      std::string(*what == 'i' ? "an " : "a ") + what + " id (an integer from 0 to 2147483647)";
+  if (*begin == ' ') fail_number(begin, field_end(begin), std::move(expected), advice);
+  fail_field(begin, std::move(expected), advice);
+}
+
+bool is_plain_number(std::string_view word) {
+  const std::string line = std::string(word) + '\n';
+  const char* p = line.data();
+  float value = 0;
+  return read_number(p, value) && *p == '\n';
+}
+
+void fail_rating(const char* begin, const ScaleCheck& scale) {
+  if (*begin == ' ') fail_number(begin, field_end(begin), scale.describe());
+  fail_field(begin, scale.describe());
+}
+
+std::string id_advice(std::string_view field) {
+  const std::size_t point = field.find('.');
+  const bool whole = point != field.npos && point > 0 && point + 1 < field.size() &&
+                     std::all_of(field.begin(), field.begin() + point, is_digit) &&
+                     field.find_first_not_of('0', point + 1) == field.npos;
+  if (!whole) return kNamesAdvice;
+  return fmt::format("write it as {}, or, if ids are text here, set ids to \"text\"",
+                     field.substr(0, point));
 }
 
 void fail_blank_line(const char* p, std::string_view expected) {

@@ -62,6 +62,11 @@ inline bool is_blank(char c) { return c == ' ' || c == '\t'; }
   return q != begin && v <= max;
 }
 
+// What to do where an integer was expected and something else found.
+inline constexpr const char* kNamesAdvice = "if ids are text here, set ids to \"text\"";
+// The same of a field that begins with digits.
+std::string id_advice(std::string_view field);
+
 [[noreturn]] void fail_id(const char* begin, const char* what, const char* advice);
 
 // As read_integer, of a line of a chunk: up to seven digits as one word, more one by one.
@@ -116,11 +121,16 @@ bool read_long_decimal(const char*& p, float& value);
   return read_short_decimal(p, value) || read_long_decimal(p, value);
 }
 
+// Whether all of it is a number.
+bool is_plain_number(std::string_view word);
+
+[[noreturn]] void fail_rating(const char* begin, const ScaleCheck& scale);
+
 [[gnu::always_inline]] inline float read_rating(const char*& p, const ScaleCheck& scale) {
   const char* begin = p;
   float value = 0;
   if (!read_number(p, value) || !scale.accepts(value)) [[unlikely]] {
-    fail_field(begin, scale.describe());
+    fail_rating(begin, scale);
   }
   return value;
 }

@@ -1,22 +1,21 @@
 #include "datasets/readers/id_columns.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <functional>
 #include <limits>
 #include <numeric>
 
 #include "base/error.hpp"
+#include "base/log.hpp"
 #include "datasets/readers/fields.hpp"
 
 namespace mf {
 namespace {
 
 bool is_number_field(std::string_view field) {
-  const std::string line = std::string(field) + '\n';
-  const char* p = line.data();
-  p += *p == '+' || *p == '-' ? 1 : 0;
-  float value = 0;
-  return is_digit(*p) && read_number(p, value) && *p == '\n';
+  if (field.starts_with('+') || field.starts_with('-')) field.remove_prefix(1);
+  return !field.empty() && is_digit(field.front()) && is_plain_number(field);
 }
 
 bool is_named(IdKind kind, std::string_view first) {
@@ -80,6 +79,44 @@ namespace {
 }
 
 }  // namespace
+
+namespace {
+
+void warn_of_padding(const std::string& path, const char* what,
+                     const AlignedVector<std::int32_t>& column,
+                     const std::vector<ChunkPadding>& chunks, PaddedIds ChunkPadding::*side) {
+  PaddedIds all;
+  for (const auto& chunk : chunks) {
+    const PaddedIds& one = chunk.*side;
+    if (all.count == 0) all.first = one.first;
+    all.count += one.count;
+    all.widths |= one.widths;
+  }
+  if (all.count == 0) return;
+  // Of one length: as many of them as there are smaller numbers.
+  if (std::has_single_bit(all.widths)) {
+    double least = 1;
+    for (int width = std::countr_zero(all.widths); width > 1; --width) least *= 10;
+    const auto shorter = std::count_if(column.begin(), column.end(), [&](std::int32_t id) {
+      return static_cast<double>(id) < least;
+    });
+    if (shorter == all.count) return;
+  }
+  const std::string plain =
+      all.first.substr(std::min(all.first.find_first_not_of('0'), all.first.size() - 1));
+  warn(
+      "{}: some {} have zeros in front and some have not: {} and {} are one; set ids to \"text\" "
+      "where they are two",
+      path, what, all.first, plain);
+}
+
+}  // namespace
+
+void warn_of_padding(const std::string& path, const RawRatings& raw,
+                     const std::vector<ChunkPadding>& chunks) {
+  warn_of_padding(path, "users", raw.users, chunks, &ChunkPadding::users);
+  warn_of_padding(path, "items", raw.items, chunks, &ChunkPadding::items);
+}
 
 std::int32_t number_name(NameCounter& names, const char* begin, const char* end, const char* what) {
   const std::int32_t number = names.number({begin, end});

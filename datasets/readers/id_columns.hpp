@@ -34,9 +34,6 @@ NamedColumns named_columns(IdKind kind, std::string_view first_user, std::string
 // Throws Error(usage) for formats whose ids are integers by definition.
 void refuse_names(IdKind kind, const std::string& path, const char* format);
 
-// What to do where an integer was expected and something else found.
-inline constexpr const char* kNamesAdvice = "if ids are text here, set ids to \"text\"";
-
 // Distinct names, numbered as they come.
 class NameCounter {
  public:
@@ -59,6 +56,28 @@ class NameCounter {
 struct ChunkNames {
   NameCounter users, items;
 };
+
+// Integer ids with zeros in front, of one column of a chunk: 007 is 7.
+struct PaddedIds {
+  std::uint32_t widths = 0;  // bit w: one of w digits was met
+  std::int64_t count = 0;
+  std::string first;
+
+  void note(const char* begin, const char* end) {
+    if (end - begin < 2 || end - begin > 31) return;
+    if (count++ == 0) first.assign(begin, end);
+    widths |= 1U << (end - begin);
+  }
+};
+
+struct ChunkPadding {
+  PaddedIds users, items;
+};
+
+// One warning a column where ids with zeros in front are not all filled up to one length, so that
+// 007 and 7 may both be there, and are one. `path` is for the message.
+void warn_of_padding(const std::string& path, const RawRatings& raw,
+                     const std::vector<ChunkPadding>& chunks);
 
 // The number of the name at [begin, end); `what` is "user" or "item". Throws LineError.
 std::int32_t number_name(NameCounter& names, const char* begin, const char* end, const char* what);

@@ -29,6 +29,7 @@
 
 #include "base/threads.hpp"
 #include "datasets/ratings/ratings.hpp"
+#include "datasets/readers/columns.hpp"
 #include "datasets/readers/id_columns.hpp"
 #include "datasets/readers/parse_error.hpp"
 #include "datasets/readers/text_source.hpp"
@@ -39,6 +40,7 @@ struct ParseOptions {
   int threads = 1;
   std::size_t chunk_bytes = std::size_t{1} << 22;  // tests use a few bytes
   IdKind ids = IdKind::automatic;
+  ColumnNames columns = {};
 };
 
 // Where the next rating goes.
@@ -47,6 +49,7 @@ struct RatingSink {
   std::int32_t* item;
   float* value;
   ChunkNames* names;  // of formats with names
+  ChunkPadding* padding;
   void add(std::int32_t u, std::int32_t i, float v) {
     *user++ = u;
     *item++ = i;
@@ -155,12 +158,14 @@ RawRatings parse_lines(const Text& text, std::size_t begin, const Format& format
   raw.values.resize(lines);
   std::vector<std::int64_t> written(n, 0);
   std::vector<ChunkNames> names(Format::kNames ? static_cast<std::size_t>(n) : 0);
+  std::vector<ChunkPadding> padding(n);
   FirstError errors(n);
   for_each_chunk([&](std::int64_t c) {
     if (errors.before(c)) return;
     const std::int64_t at = first[c];
     RatingSink sink{raw.users.data() + at, raw.items.data() + at, raw.values.data() + at,
-                    Format::kNames ? &names[static_cast<std::size_t>(c)] : nullptr};
+                    Format::kNames ? &names[static_cast<std::size_t>(c)] : nullptr,
+                    &padding[static_cast<std::size_t>(c)]};
     // A copy: neighbours in `states` share a cache line, and some formats write theirs at every
     // line.
     auto own = states[c];
@@ -174,6 +179,7 @@ RawRatings parse_lines(const Text& text, std::size_t begin, const Format& format
     }
   });
   errors.check(text, chunks);
+  warn_of_padding(text.path, raw, padding);
   if constexpr (Format::kNames) number_rows(raw, format.named(), names, first, written, team);
   close_gaps(raw, first, written);
   return raw;

@@ -31,6 +31,26 @@ RawRatings from_arrays(const std::string& path, const NumpyColumn& users, const 
   return raw;
 }
 
+// `members`: those that it has. scipy.sparse writes "data", "shape" and places.
+[[noreturn]] void fail_arrays(const std::string& path, std::vector<std::string> members) {
+  const bool sparse = std::find(members.begin(), members.end(), "shape.npy") != members.end() &&
+                      std::find(members.begin(), members.end(), "data.npy") != members.end();
+  for (auto& name : members) {
+    if (name.ends_with(".npy")) name.resize(name.size() - 4);
+    name = in_quotes(name);
+  }
+  fail_in_file(path,
+               (sparse ? "a matrix of scipy.sparse, the arrays " : "the arrays ") + join(members),
+               "the arrays 'users', 'items' and 'ratings'",
+               sparse ? "write it as m = scipy.sparse.load_npz(path).tocoo(); "
+                        "numpy.savez(path, users=m.row, items=m.col, ratings=m.data)"
+                      : "write it as numpy.savez(path, users=..., items=..., ratings=...)");
+}
+
+const auto* numpy_file(const std::string& member) {
+  return std::find(kNumpyFiles.begin(), kNumpyFiles.end(), member);
+}
+
 // The content of the three members, in the order of kNumpyFiles.
 std::vector<Bytes> members_of(const std::string& path, const Bytes& archive) {
   std::vector<Bytes> content(kNumpyFiles.size());
@@ -38,28 +58,39 @@ std::vector<Bytes> members_of(const std::string& path, const Bytes& archive) {
   std::int64_t found = 0;
   for (ArchiveReader reader(path, archive); const auto member = reader.next();) {
     names.push_back(member->name);
-    const auto* const which = std::find(kNumpyFiles.begin(), kNumpyFiles.end(), member->name);
+    const auto* const which = numpy_file(member->name);
     if (which == kNumpyFiles.end()) continue;
     content[which - kNumpyFiles.begin()] = reader.read_all();
     ++found;
   }
   if (found != std::ssize(kNumpyFiles)) {
-    fail_in_file(path, "the arrays " + in_quotes(join(names)),
-                 fmt::format("{}, {} and {}", kNumpyFiles[0], kNumpyFiles[1], kNumpyFiles[2]),
-                 "write it as numpy.savez(path, users=..., items=..., ratings=...)");
+    fail_arrays(path, names);
   }
   return content;
 }
 
+void check_zip(const std::string& path, const Bytes& archive) {
+  if (detect_compression(archive.view) == Compression::zip) return;
+  fail_in_file(path, archive.view.empty() ? "an empty file" : in_quotes(archive.view.substr(0, 8)),
+               "an npz file (a zip archive of npy arrays)");
+}
+
 }  // namespace
+
+void check_npz(const std::string& path, const Bytes& archive) {
+  check_zip(path, archive);
+  std::vector<std::string> names;
+  std::int64_t found = 0;
+  for (ArchiveReader reader(path, archive); const auto member = reader.next();) {
+    names.push_back(member->name);
+    found += numpy_file(member->name) == kNumpyFiles.end() ? 0 : 1;
+  }
+  if (found != std::ssize(kNumpyFiles)) fail_arrays(path, names);
+}
 
 RawRatings read_npz(const std::string& path, const Bytes& archive, const ScaleCheck& scale,
                     const ParseOptions& options) {
-  if (detect_compression(archive.view) != Compression::zip) {
-    fail_in_file(path,
-                 archive.view.empty() ? "an empty file" : in_quotes(archive.view.substr(0, 8)),
-                 "an npz file (a zip archive of npy arrays)");
-  }
+  check_zip(path, archive);
   const std::vector<Bytes> content = members_of(path, archive);
   const auto array = [&](std::int64_t i) {
     return NumpyColumn(fmt::format("{}({})", path, kNumpyFiles[i]), content[i]);

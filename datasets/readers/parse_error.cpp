@@ -14,13 +14,51 @@ bool ends_field(char c) {
 
 }  // namespace
 
+const char* field_end(const char* p) {
+  while (*p == ' ') ++p;
+  while (!ends_field(*p)) ++p;
+  return p;
+}
+
 std::string field_at(const char* p) {
   if (*p == '\n' || (*p == '\r' && p[1] == '\n')) return "the end of the line";
-  const char* end = p + 1;  // a separator in the wrong place is shown by itself
-  if (!ends_field(*p)) {
-    while (!ends_field(*end)) ++end;
+  // A separator in the wrong place is shown by itself.
+  return in_quotes({p, ends_field(*p) ? p + 1 : field_end(p)});
+}
+
+namespace {
+
+// digits, one of `marks` and digits, perhaps again
+bool is_cut_number(std::string_view field, std::string_view marks) {
+  const auto digit = [](char c) { return c >= '0' && c <= '9'; };
+  if (field.starts_with('-')) field.remove_prefix(1);
+  if (field.empty() || !digit(field.front()) || !digit(field.back())) return false;
+  return field.find_first_of(marks) != field.npos &&
+         std::all_of(field.begin(), field.end(),
+                     [&](char c) { return digit(c) || marks.find(c) != marks.npos; });
+}
+
+}  // namespace
+
+std::string number_advice(std::string_view field) {
+  if (field.size() > 1 && field.front() == '"' && field.back() == '"') {
+    field = field.substr(1, field.size() - 2);
   }
-  return in_quotes({p, end});
+  if (field.starts_with(' ') || field.ends_with(' ')) return "take the blank out";
+  const auto marks = std::count_if(field.begin(), field.end(), [](char c) {
+    return std::string_view(",._' ").find(c) != std::string_view::npos;
+  });
+  if (marks == 1 && is_cut_number(field, ",")) return "write decimals with a point, as in 3.5";
+  if (is_cut_number(field, marks > 1 ? ",._' " : "_' "))
+    return "write numbers without marks between their digits";
+  return "";
+}
+
+void fail_number(const char* begin, const char* end, std::string expected, std::string otherwise) {
+  const std::string_view field(begin, end);
+  std::string advice = number_advice(field);
+  throw LineError{begin, field.empty() ? field_at(begin) : in_quotes(field), std::move(expected),
+                  advice.empty() ? std::move(otherwise) : std::move(advice)};
 }
 
 void fail_field(const char* p, std::string expected, std::string advice) {
@@ -31,7 +69,7 @@ void fail_up_to(const char* p, char separator, std::string expected) {
   const char* end = p;
   while (*end != '\n' && *end != separator) ++end;
   if (*end == '\n' && end > p && end[-1] == '\r') --end;
-  throw LineError{p, end == p ? field_at(p) : in_quotes({p, end}), std::move(expected), ""};
+  fail_number(p, end, std::move(expected));
 }
 
 void fail_in_text(const std::string& path, std::string_view text, std::int64_t offset,

@@ -19,6 +19,9 @@ struct LineError {
   std::string advice;        // what to do, or empty
 };
 
+// Behind the blanks at p and what stands there, in a line that ends in '\n'.
+const char* field_end(const char* p);
+
 // What stands at `p` in a line that ends in '\n': a quoted field or "the end of the line".
 std::string field_at(const char* p);
 
@@ -28,6 +31,15 @@ std::string field_at(const char* p);
 // The same of all that stands before the separator, or the end of the line, which has a number and
 // something behind it.
 [[noreturn]] void fail_up_to(const char* p, char separator, std::string expected);
+
+// What to do about a field that is no plain number, or "": a blank in front of it, a decimal comma,
+// marks between digits.
+std::string number_advice(std::string_view field);
+
+// Throws LineError for a field, up to `end`, that was to be a number; `otherwise` is what to do
+// where number_advice knows nothing.
+[[noreturn]] void fail_number(const char* begin, const char* end, std::string expected,
+                              std::string otherwise = "");
 
 // Throws Error(data) "path:line:column: found X, expected Y; advice" for a byte offset of a text.
 // Lines and columns count from 1, columns in bytes.

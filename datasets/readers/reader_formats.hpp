@@ -19,6 +19,8 @@ RawRatings read_double_colon(const Text& text, const ScaleCheck& scale,
 RawRatings read_triples(const Text& text, const ScaleCheck& scale, const ParseOptions& options);
 RawRatings read_pairs(const Text& text, const ScaleCheck& scale, const ParseOptions& options);
 RawRatings read_csv(const Text& text, const ScaleCheck& scale, const ParseOptions& options);
+// The same of observed pairs, of the value 1: a rating, where there is one, is skipped.
+RawRatings read_csv_pairs(const Text& text, const ScaleCheck& scale, const ParseOptions& options);
 RawRatings read_netflix(const Text& text, const ScaleCheck& scale, const ParseOptions& options);
 RawRatings read_kddcup(const Text& text, const ScaleCheck& scale, const ParseOptions& options);
 RawRatings read_matrix_market(const Text& text, const ScaleCheck& scale,
@@ -27,6 +29,8 @@ RawRatings read_netflix_folder(const std::string& folder, const ScaleCheck& scal
                                const ParseOptions& options);
 RawRatings read_npz(const std::string& path, const Bytes& archive, const ScaleCheck& scale,
                     const ParseOptions& options);
+// Throws Error(data) where it has other arrays.
+void check_npz(const std::string& path, const Bytes& archive);
 RawRatings read_npy_folder(const std::string& folder, const ScaleCheck& scale,
                            const ParseOptions& options);
 
@@ -37,9 +41,20 @@ std::vector<std::string> netflix_files(const std::string& folder);
 // The three files of an npy folder or of an npz archive.
 inline constexpr std::array<const char*, 3> kNumpyFiles = {"users.npy", "items.npy", "ratings.npy"};
 
+// Of the first line of a csv text, which ends in '\n': whether it names a user and an item, or has
+// values, user, item and perhaps rating and time, in columns that nothing names.
+inline constexpr const char* kCsvSeparators = ",;\t|";
+bool is_csv_header(const std::string& line, const ColumnNames& names);
+bool is_csv_values(const std::string& line, bool pairs = false);
+// Throws Error(data) where pairs, of the value 1, are on no scale that is declared.
+void check_pairs(const std::string& path, const ScaleCheck& scale);
+
+// Throws Error(data) where the text is of a binary format: what it is, and how to write it anew.
+void refuse_binary(const Text& text);
+
 // The format of a text by the extension of its path, then by its first line. Throws Error(data)
 // that says what was looked at where neither tells.
-std::string detect_text_format(const Text& text);
+std::string detect_text_format(const Text& text, const ColumnNames& columns);
 
 // read_ratings with the size of a chunk, so that tests can cut lines anywhere.
 RawRatings read_ratings_chunked(const std::string& path, const ReadOptions& options,

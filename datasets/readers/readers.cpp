@@ -17,7 +17,7 @@ using ReadText = RawRatings (*)(const Text&, const ScaleCheck&, const ParseOptio
 struct Reader {
   ReaderFormat format;
   ReadText read_text;  // null for the binary formats
-  bool names = false;  // ids may be text
+  bool names = false;  // ids may be text, and a line stands for itself
 };
 
 const std::vector<Reader>& readers() {
@@ -45,11 +45,26 @@ const std::vector<Reader>& readers() {
   return all;
 }
 
+void refuse_columns(const ColumnNames& columns, const std::string& path,
+                    const std::string& format) {
+  if (!columns.any()) return;
+  fail(ErrorKind::usage,
+       "{}: columns: found it with the format {}, which has no header; expected it with csv, "
+       "pairs, triples, movielens-tab or double-colon",
+       path, format);
+}
+
 bool has_numpy_files(const std::string& folder) {
   return std::any_of(kNumpyFiles.begin(), kNumpyFiles.end(), [&](const char* name) {
     std::error_code error;
     return std::filesystem::exists(std::filesystem::path(folder) / name, error);
   });
+}
+
+// Keys that mean nothing to formats whose columns have no names and whose ids are integers.
+void refuse_keys(const ParseOptions& options, const std::string& path, const std::string& format) {
+  refuse_names(options.ids, path, format.c_str());
+  refuse_columns(options.columns, path, format);
 }
 
 std::string detect_folder_format(const std::string& path) {
@@ -63,25 +78,56 @@ std::string detect_folder_format(const std::string& path) {
 bool is_npz(const std::string& path, const Bytes& bytes) {
   if (detect_compression(bytes.view) != Compression::zip) return false;
   for (ArchiveReader reader(path, bytes); const auto member = reader.next();) {
-    if (member->name == kNumpyFiles[0]) return true;
+    if (member->name.ends_with(".npy")) return true;
   }
   return false;
 }
 
 // Of a text that is not empty.
-std::string text_format(const Text& text, const std::string& format) {
+std::string text_format(const Text& text, const std::string& format, const ColumnNames& columns) {
   if (text.view().empty()) fail_in_file(text.path, "an empty file", "ratings");
-  return format == "auto" ? detect_text_format(text) : format;
+  refuse_binary(text);
+  return format == "auto" ? detect_text_format(text, columns) : format;
+}
+
+const Reader& reader_of(const std::string& format) {
+  const auto& all = readers();
+  return *std::find_if(all.begin(), all.end(),
+                       [&](const Reader& reader) { return reader.format.name == format; });
 }
 
 RawRatings read_text(const Text& text, const std::string& wanted, const ScaleCheck& scale,
                      const ParseOptions& options) {
-  const std::string format = text_format(text, wanted);
-  const auto& all = readers();
-  const auto reader = std::find_if(all.begin(), all.end(),
-                                   [&](const Reader& r) { return r.format.name == format; });
-  if (!reader->names) refuse_names(options.ids, text.path, reader->format.name.c_str());
+  const std::string format = text_format(text, wanted, options.columns);
+  const Reader* const reader = &reader_of(format);
+  if (!reader->names) refuse_keys(options, text.path, reader->format.name);
   return reader->read_text(text, scale, options);
+}
+
+ParseOptions parse_options(const ReadOptions& options, std::size_t chunk_bytes) {
+  return {options.threads, chunk_bytes, options.ids, options.columns};
+}
+
+// The first lines; all of a short text.
+Text first_lines(Text text) {
+  constexpr int kLines = 1001;  // a header, and a thousand
+  std::size_t end = 0;
+  for (int line = 0; line < kLines && end != std::string_view::npos; ++line) {
+    end = text.view().find('\n', end);
+    if (end != std::string_view::npos) ++end;
+  }
+  text.bytes.view = text.view().substr(0, end);
+  return text;
+}
+
+FirstLook look_at_text(const Text& text, const std::string& wanted, const ScaleCheck& scale,
+                       const ParseOptions& options) {
+  FirstLook look{text_format(text, wanted, options.columns), {}};
+  if (reader_of(look.format).names) {
+    look.ratings = read_text(first_lines(text), look.format, scale, options);
+    if (look.ratings.values.empty()) fail_in_file(text.path, "no ratings", "at least one");
+  }
+  return look;
 }
 
 void check_format(const std::string& format) {
@@ -101,8 +147,11 @@ std::string folder_format(const std::string& path, const std::string& format) {
 
 RawRatings read_folder(const std::string& path, const std::string& format, const ScaleCheck& scale,
                        const ParseOptions& options) {
-  if (folder_format(path, format) == "npy") return read_npy_folder(path, scale, options);
-  refuse_names(options.ids, path, "netflix");
+  if (folder_format(path, format) == "npy") {
+    refuse_columns(options.columns, path, "npy");
+    return read_npy_folder(path, scale, options);
+  }
+  refuse_keys(options, path, "netflix");
   return read_netflix_folder(path, scale, options);
 }
 
@@ -120,7 +169,10 @@ RawRatings read_any(const std::string& path, const std::string& format, const Sc
   const bool folder = std::filesystem::is_directory(path, error);
   if (folder) return read_folder(path, format, scale, options);
   const Bytes bytes = map_file(path);
-  if (file_format(path, bytes, format) == "npz") return read_npz(path, bytes, scale, options);
+  if (file_format(path, bytes, format) == "npz") {
+    refuse_columns(options.columns, path, "npz");
+    return read_npz(path, bytes, scale, options);
+  }
   return read_text(make_text(path, bytes, unpacked), format, scale, options);
 }
 
@@ -139,21 +191,27 @@ RawRatings read_ratings_chunked(const std::string& path, const ReadOptions& opti
                                 std::size_t chunk_bytes) {
   check_format(options.format);
   const ScaleCheck scale(options.scale);
-  RawRatings raw = read_any(path, options.format, scale,
-                            {options.threads, chunk_bytes, options.ids}, options.unpacked);
+  RawRatings raw =
+      read_any(path, options.format, scale, parse_options(options, chunk_bytes), options.unpacked);
   if (raw.values.empty()) fail_in_file(path, "no ratings", "at least one");
   return raw;
 }
 
-std::string recognized_format(const std::string& path, const std::string& format) {
-  check_format(format);
+FirstLook look_at_ratings(const std::string& path, const ReadOptions& options) {
+  check_format(options.format);
   std::error_code error;
-  if (std::filesystem::is_directory(path, error)) return folder_format(path, format);
+  if (std::filesystem::is_directory(path, error)) return {folder_format(path, options.format), {}};
   const Bytes bytes = map_file(path);
-  std::string found = file_format(path, bytes, format);
-  if (found.empty()) found = text_format(make_text(path, bytes), format);
+  FirstLook look{file_format(path, bytes, options.format), {}};
+  if (look.format == "npz") {
+    check_npz(path, bytes);
+  } else {
+    const ScaleCheck scale(options.scale);
+    const ParseOptions parse = parse_options(options, ParseOptions().chunk_bytes);
+    look = look_at_text(make_text(path, bytes), options.format, scale, parse);
+  }
   fail_if_cut();
-  return found;
+  return look;
 }
 
 RawRatings read_ratings(const std::string& path, const ReadOptions& options) {

@@ -12,6 +12,7 @@
 #include "base/files/mapped_file.hpp"
 #include "datasets/ratings/dataset.hpp"
 #include "datasets/ratings/ratings.hpp"
+#include "datasets/readers/columns.hpp"
 
 namespace mf {
 
@@ -19,6 +20,7 @@ struct ReadOptions {
   std::string format = "auto";       // one of reader_formats()
   std::optional<RatingScale> scale;  // a rating outside is an error
   int threads = 1;
+  ColumnNames columns = {};        // of a header
   IdKind ids = IdKind::automatic;  // text: for formats that may have names (docs/spec.md)
   // Where given, it gets the whole content of a compressed text before it is parsed.
   std::function<void(const Bytes&)> unpacked = nullptr;
@@ -36,9 +38,14 @@ const std::vector<ReaderFormat>& reader_formats();
 // what it looked at where it cannot tell.
 RawRatings read_ratings(const std::string& path, const ReadOptions& options);
 
-// What read_ratings would read it as, by the first lines of the file at most where it is not
-// packed. Throws Error(data) where there is no file, none of ratings, or no format is recognised.
-std::string recognized_format(const std::string& path, const std::string& format);
+// What read_ratings would read it as, and the ratings of the first thousand lines of formats of
+// which each line stands for itself; of an npz, its arrays are there. Throws Error(data) where
+// there is no file, none of ratings, no format is recognised, or these lines do not fit.
+struct FirstLook {
+  std::string format;
+  RawRatings ratings;
+};
+FirstLook look_at_ratings(const std::string& path, const ReadOptions& options);
 
 // Netflix Prize: labels the (item, user) pairs that probe.txt lists as kTest, all others kTrain.
 // A pair of the probe file that is not among the ratings is an error.

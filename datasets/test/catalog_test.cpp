@@ -111,7 +111,7 @@ TEST(ParseCatalog, NamesWhatIsWrong) {
   EXPECT_EQ(parse_catalog(catalog_of(""), "test.json").at(0).files.at(0).name, "a");
   EXPECT_HAS(error(", \"licens\": \"\""), "test.json:$.datasets[0].licens: unknown key");
   EXPECT_HAS(error(", \"n_users\": -1"), "$.datasets[0].n_users");
-  EXPECT_HAS(error(R"(, "duplicates": "first")"), "expected one of last, mean, error");
+  EXPECT_HAS(error(R"(, "duplicates": "first")"), "expected one of last, mean, sum, max, error");
   EXPECT_HAS(error(R"(, "splits": [{"name": "s", "train": "a"}])"),
              "expected \"train\" and \"test\"");
   EXPECT_HAS(error(R"(, "splits": [{"name": "s", "train": "a", "test": "b"}])"),

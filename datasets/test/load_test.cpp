@@ -226,9 +226,8 @@ TEST_F(Load, ALookSaysWhatIsThereWithoutReadingIt) {
   const auto error = [&](const std::string& name) {
     return std::string(error_of([&] { look_at_data(request_of(name)); }).what());
   };
-  write_file(data_ / "a.txt", "1 2 3\n1 x 3\n");
-  EXPECT_EQ(look_at_data(request_of("a.txt")), "triples, not cached yet");
   write_file(data_ / "a.txt", "1 2 3\n1 3 3\n");
+  EXPECT_EQ(look_at_data(request_of("a.txt")), "triples, not cached yet");
   load_dataset(request_of("a.txt"), 1);
   EXPECT_EQ(look_at_data(request_of("a.txt")), "cached");
   write_file(data_ / "a.txt", "1\t2\t3\n");
@@ -247,6 +246,52 @@ TEST_F(Load, ALookSaysWhatIsThereWithoutReadingIt) {
   const auto parts =
       parse(R"({"train": ")" + data_ / "a.txt" + R"(", "test": ")" + data_ / "words.txt" + R"("})");
   EXPECT_HAS(error_of([&] { look_at_data(parts); }).what(), "words.txt");
+}
+
+TEST_F(Load, ALookReadsTheFirstThousandLines) {
+  const auto error = [&](const std::string& text, const std::string& more = "") {
+    write_file(data_ / "a.csv", text);
+    const auto request = parse(file_entry(data_ / "a.csv", more));
+    return std::string(error_of([&] { look_at_data(request); }).what());
+  };
+  EXPECT_HAS(error("user;item;rating\n1;2;3,5\n"), "a.csv:2:5: found '3,5'");
+  EXPECT_HAS(error("who,item,rating\n1,2,3\n"), "found the header 'who,item,rating'");
+  EXPECT_HAS(error("user,item,rating\n"), "found no ratings");
+  EXPECT_HAS(error("user,item,rating\n1,2,3\n1,2,4\n"), "found user 1, item 2 2 times");
+  EXPECT_HAS(error("user,item,rating\n1,2,7\n", R"(, "rating_scale": {"min": 1, "max": 5})"),
+             "found '7', expected a rating from 1 to 5");
+  std::string text = "user,item,rating\n";
+  for (int k = 1; k <= 1000; ++k) text += std::to_string(k) + ",2,3\n";
+  EXPECT_HAS(error(test::replaced(text, {{"\n1000,2,3", "\n1000,2,x"}})), "a.csv:1001:8");
+  write_file(data_ / "a.csv", text + "1001,2,x\n");
+  EXPECT_EQ(look_at_data(parse(file_entry(data_ / "a.csv"))), "csv, not cached yet");
+}
+
+TEST_F(Load, ColumnsArePartOfWhatIsAskedFor) {
+  const std::string path = data_ / "events.csv";
+  write_file(path, "visitor,sku,n,m\n1,2,3,4\n1,5,6,7\n");
+  const auto request = [&](const std::string& rating) {
+    return parse(file_entry(
+        path, R"(, "columns": {"user": "visitor", "item": "sku", "rating": ")" + rating + R"("})"));
+  };
+  EXPECT_NE(request("n").cache_name(), request("m").cache_name());
+  EXPECT_NE(request("n").identity(), request("m").identity());
+  EXPECT_EQ(table_of(load_dataset(request("n"), 1)).at({1, 2}).first, 3.0F);
+  EXPECT_EQ(table_of(load_dataset(request("m"), 1)).at({1, 2}).first, 4.0F);
+  EXPECT_EQ(table_of(load_dataset(request("n"), 1)).at({1, 5}).first, 6.0F);
+}
+
+TEST_F(Load, DuplicatesAreSummedOrTheLargestIsTaken) {
+  const std::string path = data_ / "events.csv";
+  write_file(path, "user,item,count\n1,2,3\n1,2,5\n1,2,4\n1,3,1\n");
+  for (const auto& [policy, value] : {std::pair{"sum", 12.0F}, {"max", 5.0F}, {"mean", 4.0F}}) {
+    const auto data =
+        load_dataset(parse(file_entry(path, fmt::format(R"(, "duplicates": "{}")", policy))), 1);
+    EXPECT_EQ(table_of(data).at({1, 2}).first, value) << policy;
+    EXPECT_EQ(table_of(data).at({1, 3}).first, 1.0F);
+    EXPECT_EQ(data.info.name, fmt::format("events.csv+{}", policy));
+    EXPECT_EQ(data.info.duplicate_pairs, 1);
+  }
 }
 
 TEST_F(Load, APipeIsRefusedSinceItsBytesAreReadTwice) {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <limits>
 #include <map>
 #include <numeric>
 #include <set>
@@ -50,8 +51,10 @@ Reference reference_of(const RawRatings& raw) {
 
 float resolve(const std::vector<float>& values, DuplicatePolicy policy) {
   if (policy == DuplicatePolicy::last) return values.back();
-  return static_cast<float>(std::accumulate(values.begin(), values.end(), 0.0) /
-                            static_cast<double>(values.size()));
+  if (policy == DuplicatePolicy::max) return *std::max_element(values.begin(), values.end());
+  const double sum = std::accumulate(values.begin(), values.end(), 0.0);
+  if (policy == DuplicatePolicy::sum) return static_cast<float>(sum);
+  return static_cast<float>(sum / static_cast<double>(values.size()));
 }
 
 void expect_is(const Ratings& r, const Reference& expected, DuplicatePolicy policy) {
@@ -99,7 +102,8 @@ TEST_P(MakeRatings, EqualsTheDefinitionForAnyNumberOfThreads) {
   const Reference expected = reference_of(raw);
   const auto repeated = std::count_if(expected.begin(), expected.end(),
                                       [](const auto& entry) { return entry.second.size() > 1; });
-  for (const auto policy : {DuplicatePolicy::last, DuplicatePolicy::mean}) {
+  for (const auto policy :
+       {DuplicatePolicy::last, DuplicatePolicy::mean, DuplicatePolicy::sum, DuplicatePolicy::max}) {
     std::set<std::uint64_t> hashes;
     for (const int threads : {1, 2, 3, 8}) {
       DuplicateReport report;
@@ -169,6 +173,12 @@ TEST(Ratings, InputInTheOrderOfItemsIsTheSame) {
     expect_canonical(made);
     expect_is(made, expected, policy);
   }
+}
+
+TEST(Ratings, ASumBeyondFloatsStaysFinite) {
+  const Ratings r = make_ratings(raw_of({{1, 5, 3e38F}, {1, 5, 3e38F}, {4, 5, 3}}),
+                                 DuplicatePolicy::sum, 1, "test");
+  EXPECT_EQ(r[0].value, std::numeric_limits<float>::max());
 }
 
 TEST(Ratings, SortedInputKeepsItsOrderAndItsDuplicatesAreResolved) {

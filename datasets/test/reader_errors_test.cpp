@@ -294,16 +294,18 @@ TEST_F(Malformed, PairsHaveTwoColumns) {
 }
 
 TEST_F(Malformed, CsvHeaders) {
-  EXPECT_HAS(error("1,2,3\n1,2,3\n", "csv"),
-             "bad:1:1: found the header '1,2,3', expected a header with a column for the user");
-  EXPECT_HAS(error("user,item\n1,2\n", "csv"), "a column for the rating");
+  EXPECT_HAS(error("who,what,3\n1,2,x\n", "csv"), "bad:2:5: found 'x'");
+  EXPECT_HAS(error("who,what,much\n1,2,3\n", "csv"),
+             "bad:1:1: found the header 'who,what,much', expected a header with a column for the "
+             "user; name columns user, item and rating");
+  EXPECT_HAS(error("user,item,note\n1,2,3\n", "csv"), "a column for the rating");
   EXPECT_HAS(error("user,rating\n1,2\n", "csv"), "a column for the item");
-  EXPECT_HAS(error("user,item,movieId,rating\n1,2,3,4\n", "csv"), "bad:1:11: found 'movieId'");
   EXPECT_HAS(error("user,item,rating\n", "csv"), "bad: found no ratings");
   EXPECT_HAS(error("user,item,rating", "csv"), "bad: found no ratings");
   EXPECT_HAS(error("user,item,rating,note\n1,2,3,\"open\n1,2,3,x\n", "csv"),
              "bad:2:7: found a quote that is not closed");
-  EXPECT_HAS(error("user,item,rating\n\"1,2,3\n", "csv"), "bad:2:1: found '\"1'");
+  EXPECT_HAS(error("user,item,rating\n\"1,2,3\n", "csv"),
+             "bad:2:1: found a quote that is not closed");
   EXPECT_HAS(error("user,item,rating\n\"1\"x,2,3\n", "csv"), "bad:2:1: found '\"1\"x'");
 }
 
@@ -314,6 +316,64 @@ TEST_F(Malformed, WhatStandsBehindANumberIsShown) {
              "found '3\\r1', expected a number and");
   EXPECT_HAS(error("user;item;rating\n1;2;3,5\n", "csv"), "found '3,5', expected a number and");
   EXPECT_HAS(error("user;item;rating\n1 ;2;3\r\n", "csv"), "found '1 ', expected a number and");
+}
+
+TEST_F(Malformed, WhatToDoAboutAFieldThatIsNoNumber) {
+  const auto csv = [&](const std::string& line, const char* separator = ",") {
+    return error(test::replaced("user,item,rating\n" + line + "\n", {{",", separator}}), "csv");
+  };
+  EXPECT_HAS(csv("1, 2,3"), "bad:2:3: found ' 2', expected an item id");
+  EXPECT_HAS(csv("1, 2,3"), "; take the blank out");
+  EXPECT_HAS(csv("1,2, 3"),
+             "found ' 3', expected a rating (a finite decimal number); take the blank");
+  EXPECT_HAS(csv("1,2,3 "), "; take the blank out");
+  EXPECT_HAS(error("user;item;rating\n1;2;3,5\n", "csv"),
+             "bad:2:5: found '3,5', expected a number and");
+  EXPECT_HAS(error("user;item;rating\n1;2;3,5\n", "csv"),
+             "; write decimals with a point, as in 3.5");
+  EXPECT_HAS(error("user,item,rating\n1,2,\"3,5\"\n", "csv"), "found '\"3,5\"'");
+  EXPECT_HAS(error("user,item,rating\n1,2,\"3,5\"\n", "csv"), "; write decimals with a point");
+  EXPECT_HAS(csv("1,2,3,5"),
+             "found another column, expected 3 columns, as in the header; if the "
+             "number has a decimal comma, write it with a point");
+  EXPECT_HAS(error("1 2 3\n1 3 3,5\n", "triples"), "bad:2:5: found '3,5'");
+  EXPECT_HAS(error("1 2 3\n1 3 3,5\n", "triples"), "; write decimals with a point");
+  EXPECT_HAS(csv("7,7,3\n1_000,2,3"), "; write numbers without marks between their digits");
+  EXPECT_HAS(csv("1,2,1_000"), "found '1_000'");
+  EXPECT_HAS(csv("1,2,1_000"), "without marks");
+  EXPECT_HAS(error("1\t2\t3\n1_000\t3\t3\n", "movielens-tab"), "without marks");
+}
+
+TEST_F(Malformed, IdsThatBeginWithDigitsMayBeText) {
+  const char* hint = "; if ids are text here, set ids to \"text\"";
+  for (const char* id : {"2b", "055215X", "7-11", "1.5"}) {
+    EXPECT_HAS(error(fmt::format("user,item,rating\n1,2,3\n1,{},3\n", id), "csv"), hint);
+    EXPECT_HAS(error(fmt::format("user,item,rating\n1,2,3\n\"{}\",2,3\n", id), "csv"), hint);
+    EXPECT_HAS(error(fmt::format("1 2 3\n1 {} 3\n", id), "triples"), hint);
+    EXPECT_HAS(error(fmt::format("1\t2\t3\n{}\t2\t3\n", id), "movielens-tab"), hint);
+    EXPECT_HAS(error(fmt::format("1 2\n1 {}\n", id), "pairs"), hint);
+  }
+  EXPECT_HAS(error("user,item,rating\n12.0,2,3\n", "csv"),
+             "found '12.0', expected a number and ',' or the end of the line; write it as 12, or, "
+             "if ids are text here, set ids to \"text\"");
+}
+
+TEST_F(Malformed, BinaryFilesAreCalledWhatTheyAre) {
+  const std::string body(5000, '\x07');
+  const std::string parquet = "PAR1" + body + std::string(9, '\0');
+  for (const char* format : {"auto", "csv", "triples"}) {
+    const std::string message = error(parquet, format, "r.parquet");
+    EXPECT_HAS(message,
+               "r.parquet: found a Parquet file, expected ratings as text, or npz; write it "
+               "as csv in Python: pandas.read_parquet('r.parquet').to_csv(\"ratings.csv\", "
+               "index=False)");
+    EXPECT_EQ(message.find('\x07'), std::string::npos);
+  }
+  EXPECT_HAS(error("ARROW1" + body, "auto"), "an Arrow or Feather file");
+  EXPECT_HAS(error("\x89HDF\r\n\x1a\n" + body, "auto"), "an HDF5 file");
+  EXPECT_HAS(error(std::string("\x80\x05\x95", 3) + body, "auto"), "a pickle");
+  EXPECT_HAS(error("\x93NUMPY" + body, "auto"), "a single NumPy array");
+  EXPECT_HAS(error(std::string("ab\0cd", 5) + body, "auto"), "found a binary file");
 }
 
 TEST_F(Malformed, NetflixRatingsNeedAMovie) {
@@ -576,7 +636,22 @@ TEST_F(MalformedNumpy, Archives) {
   EXPECT_HAS(error("PK\x03\x04 and no more", "npz", "x.npz"),
              "x.npz: found a zip archive that is damaged (no directory at its end)");
   EXPECT_HAS(error(test::zip_of({{"users.npy", ids_}, {"items.npy", ids_}}), "npz", "x.npz"),
-             "x.npz: found the arrays 'users.npy, items.npy', expected users.npy, items.npy and");
+             "x.npz: found the arrays 'users', 'items', expected the arrays 'users', 'items' and "
+             "'ratings'; write it as numpy.savez(path, users=..., items=..., ratings=...)");
+  const std::string sparse = test::zip_of({{"row.npy", ids_},
+                                           {"col.npy", ids_},
+                                           {"format.npy", ids_},
+                                           {"shape.npy", ids_},
+                                           {"data.npy", values_}});
+  for (const char* format : {"npz", "auto"}) {
+    EXPECT_HAS(error(sparse, format, "x.npz"),
+               "x.npz: found a matrix of scipy.sparse, the arrays 'row', "
+               "'col', 'format', 'shape', 'data', expected the arrays");
+    EXPECT_HAS(error(sparse, format, "x.npz"), "scipy.sparse.load_npz(path).tocoo()");
+  }
+  test::write_file(folder_ / "x.npz", sparse);
+  EXPECT_HAS(test::error_of([&] { look_at_ratings(folder_ / "x.npz", {}); }).what(),
+             "found a matrix of scipy.sparse");
   std::string damaged =
       test::zip_of({{"users.npy", ids_}, {"items.npy", ids_}, {"ratings.npy", values_}});
   damaged[damaged.find("NUMPY") - 1 + ids_.size() - 1] ^= 1;  // the last byte of users.npy

@@ -4,8 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
-#include <map>
 #include <string>
 #include <utility>
 #include <vector>
@@ -17,7 +15,6 @@
 namespace mf {
 namespace {
 
-constexpr float kMostStars = 100, kFewStars = 10;
 constexpr double kUsualDeviation = 1.1;  // of one to five stars
 constexpr int kSeeds = 3;
 constexpr std::int64_t kRankedUsers = 10'000;
@@ -99,25 +96,6 @@ std::vector<Runner> runners_here(const RatingsLook& look, const std::optional<De
 }
 
 }  // namespace
-
-Feedback feedback_of(View<const float> values) {
-  std::map<float, std::int64_t> counts;  // of a scale, or the most frequent small ones
-  bool whole = true;
-  float largest = 0;
-  for (const float value : values) {
-    whole = whole && value >= 0 && value == std::floor(value);
-    largest = std::max(largest, value);
-    if (std::abs(value) <= kMostStars && counts.size() < 1000) ++counts[value];
-  }
-  const auto by_count = [](const auto& a, const auto& b) { return a.second < b.second; };
-  const auto mode = std::max_element(counts.begin(), counts.end(), by_count);
-  const bool one_value =
-      std::all_of(values.begin(), values.end(), [&](float value) { return value == values[0]; });
-  if (one_value) return Feedback::pairs;
-  if (!whole) return Feedback::stars;
-  const bool falls = mode != counts.end() && mode->first == 1 && largest > kFewStars;
-  return largest > kMostStars || falls ? Feedback::counts : Feedback::stars;
-}
 
 RatingsLook look_at_ratings(const Dataset& data, std::optional<Feedback> given, int threads) {
   ThreadTeam team(threads);

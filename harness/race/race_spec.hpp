@@ -9,28 +9,16 @@
 #include "base/json/json.hpp"
 #include "base/json/names.hpp"
 #include "datasets/ratings/dataset.hpp"
+#include "datasets/ratings/feedback.hpp"
 #include "harness/device/device.hpp"
 
 namespace mf {
-
-// What the values of ratings are.
-enum class Feedback {
-  stars,   // of a scale: explicit
-  counts,  // how often: implicit
-  pairs,   // one value alone: implicit
-};
-inline constexpr Names kFeedbackNames{std::to_array<Named<Feedback>>(
-    {{"stars", Feedback::stars}, {"counts", Feedback::counts}, {"pairs", Feedback::pairs}})};
 
 struct RatingsLook {
   Feedback feedback = Feedback::stars;
   double mean = 0, deviation = 0;
   std::int32_t users = 0;
 };
-
-// One value alone: pairs. Whole numbers from 0 on, up to more than 100, or up to more than 10 and 1
-// the most frequent of them: counts. All others: stars.
-Feedback feedback_of(View<const float> values);
 
 // `given`: instead of what the values look like.
 RatingsLook look_at_ratings(const Dataset& data, std::optional<Feedback> given, int threads);

@@ -276,13 +276,13 @@ std::string target_text(const TargetSpec& target) {
 }
 
 std::string answers_table(const std::vector<Row>& rows, const std::optional<TargetSpec>& target) {
-  const bool all_rmse =
-      std::all_of(rows.begin(), rows.end(), [](const Row& row) { return row.metric == kTestRmse; });
-  std::vector<Column> columns = {{"data set", true},
-                                 {"algorithm", true},
-                                 {"seeds"},
-                                 {all_rmse ? "test rmse" : "quality"},
-                                 {"[min, max]", false, 16}};
+  const bool several = std::any_of(
+      rows.begin(), rows.end(), [&](const Row& row) { return row.metric != rows.front().metric; });
+  const std::string quality = several                            ? "quality"
+                              : rows.front().metric == kTestRmse ? "test rmse"
+                                                                 : rows.front().metric.label();
+  std::vector<Column> columns = {
+      {"data set", true}, {"algorithm", true}, {"seeds"}, {quality}, {"[min, max]", false, 16}};
   const bool earlier = any_earlier(rows);
   if (earlier) columns.push_back({"last epoch"});
   columns.push_back({"best on test"});
@@ -296,7 +296,7 @@ std::string answers_table(const std::vector<Row>& rows, const std::optional<Targ
   const bool marked = any_restarts(rows);
   std::vector<Cells> lines;
   for (const Row& row : rows) {
-    Cells cells = {row.data, row.name, std::to_string(row.seeds()), quality_cell(row, !all_rmse),
+    Cells cells = {row.data, row.name, std::to_string(row.seeds()), quality_cell(row, several),
                    range_cell(row)};
     if (earlier) cells.push_back(value_cell(row, row.last));
     cells.push_back(value_cell(row, row.best_seen));

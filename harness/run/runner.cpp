@@ -204,6 +204,8 @@ class CaseRun {
     if (!repeats_) measures_.epochs = clock_.epoch_times();
     setup_.report(measures_);
     result_.warnings = setup_.evaluation().warnings();
+    if (result_.status == Status::diverged)
+      result_.reason += setup_.evaluation().hint_of_divergence();
     ranks_.report(setup_.device(), result_, measures_);
     result_.contention = host_watch_.contention(measures_, setup_.device().get() != nullptr);
     report_.footer(result_, measures_);

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cctype>
 #include <filesystem>
+#include <fstream>
 #include <map>
 #include <set>
 #include <system_error>
@@ -888,7 +889,24 @@ std::string place_of(const std::string& path) {
 
 }  // namespace
 
+// A file of ratings is no spec, and the JSON in it no error that helps.
+void refuse_ratings(const std::string& path) {
+  constexpr std::string_view kBeginsJson =
+      "{[/\xef";  // '/': a comment; the last: a byte order mark
+  std::error_code error;
+  if (!std::filesystem::is_regular_file(path, error) || path.ends_with(".json")) return;
+  char first = 0;
+  std::ifstream(path) >> first;
+  if (first == 0 || kBeginsJson.find(first) != kBeginsJson.npos) return;
+  fail(
+      ErrorKind::usage,
+      "{}: found no JSON, expected a spec (docs/spec.md); for a file of ratings, `mfbench race {}` "
+      "makes one",
+      path, shell_word(path));
+}
+
 Spec read_spec(const std::string& path) {
+  refuse_ratings(path);
   const Json json = read_json_file(place_of(path));
   try {
     return parse_spec(json, path);

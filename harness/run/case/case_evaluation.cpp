@@ -3,6 +3,7 @@
 #include <limits>
 
 #include "algorithms/core/registry.hpp"
+#include "datasets/ratings/feedback.hpp"
 #include "harness/evaluate/model_io.hpp"
 #include "harness/run/plan/preflight.hpp"
 #include "harness/run/prepared.hpp"
@@ -113,6 +114,14 @@ Reference CaseEvaluation::reference(const TracePoint& start) const {
   constexpr double kNotKnown = std::numeric_limits<double>::quiet_NaN();
   return {start.metrics[error_metric(item_)].value_or(kNotKnown),
           trivial_error_.value_or(kNotKnown)};
+}
+
+std::string CaseEvaluation::hint_of_divergence() const {
+  if (!parts_ || is_implicit(item_) || data_.info->scale) return "";
+  if (feedback_of(parts_->test.values()) != Feedback::counts) return "";
+  return "; the values look like counts, which are implicit feedback: take ials_cpu or its like, "
+         "or "
+         "declare the rating_scale of ratings";
 }
 
 std::vector<UserGroup> CaseEvaluation::user_groups(PreparedCase& prepared) const {

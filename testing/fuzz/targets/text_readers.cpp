@@ -64,12 +64,26 @@ void run(std::string_view input) {
   read(input, reader);
 }
 
-// All three are of one reader.
+// What has ratings are pairs, too.
+void csv_text(std::string_view input) {
+  read(input, read_csv);
+  const Text text = make_text("input", bytes_of(input));
+  const ScaleCheck any(std::nullopt);
+  const RawRatings rated = read_csv(text, any, {});
+  const RawRatings pairs = read_csv_pairs(text, any, {});
+  expect(rated.users == pairs.users && rated.items == pairs.items,
+         "the pairs of a csv are those of its ratings");
+  expect(std::ranges::all_of(pairs.values, [](float value) { return value == 1; }),
+         "pairs have the value 1");
+}
+
+// All four are of one reader.
 void delimited(std::string_view input) {
   const bool triples = accepts([&] { read(input, read_triples); });
   const bool tabs = accepts([&] { read(input, read_movielens_tab); });
   const bool colons = accepts([&] { read(input, read_double_colon); });
-  if (!triples && !tabs && !colons) fail(ErrorKind::data, "none of the three");
+  const bool pairs = accepts([&] { read(input, read_pairs); });
+  if (!triples && !tabs && !colons && !pairs) fail(ErrorKind::data, "none of the four");
 }
 
 // Pairs "movie:", "customer" that a fixed set of ratings has, or has not.
@@ -88,7 +102,7 @@ void probe(std::string_view input) {
          "a label is train or test");
 }
 
-const Registrar csv({"csv", run<read_csv>});
+const Registrar csv({"csv", csv_text});
 const Registrar delimited_target({"delimited", delimited});
 const Registrar netflix({"netflix", run<read_netflix>});
 const Registrar kddcup({"kddcup", run<read_kddcup>});

@@ -1,0 +1,164 @@
+// Columns by their names, and by their places where a file has no header: observed pairs, counts,
+// and files of other programs. What is detected is what the same keys, said outright, give.
+#include <gtest/gtest.h>
+
+#include "datasets/readers/columns.hpp"
+#include "datasets/readers/readers.hpp"
+#include "testing/reader_support.hpp"
+
+namespace mf {
+namespace {
+
+using test::TempFolder;
+using List = test::RatingList;
+
+class Columns : public testing::Test {
+ protected:
+  RawRatings raw(const std::string& text, const std::string& name = "ratings.txt",
+                 const ReadOptions& options = {}) {
+    test::write_file(folder_ / name, text);
+    return read_ratings(folder_ / name, options);
+  }
+  List read(const std::string& text, const std::string& name = "ratings.txt",
+            const ReadOptions& options = {}) {
+    return test::list_of(raw(text, name, options));
+  }
+  static ReadOptions format(const std::string& name, const ColumnNames& columns = {}) {
+    ReadOptions options;
+    options.format = name;
+    options.columns = columns;
+    return options;
+  }
+  std::string error(const std::string& text, const ReadOptions& options = {},
+                    const std::string& name = "ratings.txt") {
+    return test::error_of([&] { raw(text, name, options); }).what();
+  }
+  TempFolder folder_;
+};
+
+const List kPairs = {{1, 2, 1}, {3, 4, 1}};
+const List kRated = {{1, 2, 5}, {3, 4, 2.5F}};
+
+TEST_F(Columns, AnyWordForTheValueIsOne) {
+  for (const char* word : {"rating", "count", "Counts", "plays", "play_count", "weight", "quantity",
+                           "Qty", "overall", "clicks", "views", "listens", "Book-Rating"}) {
+    test::expect_same(read(fmt::format("user,item,{}\n1,2,5\n3,4,2.5\n", word)), kRated);
+  }
+}
+
+TEST_F(Columns, TwoColumnsArePairsWithAndWithoutAHeader) {
+  for (const char* text :
+       {"user,item\n1,2\n3,4\n", "1,2\n3,4\n", "user\titem\n1\t2\n3\t4\n", "1\t2\n3\t4\n",
+        "user item\n1 2\n3 4\n", "1 2\n3 4\n", "userId;movieId\r\n1;2\r\n3;4\r\n",
+        "item,user\n2,1\n4,3\n", "user|item\n1|2\n3|4\n"}) {
+    test::expect_same(read(text), kPairs);
+    test::expect_same(read(text, "ratings.txt", format("pairs")), kPairs);
+  }
+  test::expect_same(read("1,2\n3,4\n", "ratings.csv"), kPairs);
+  test::expect_same(read("user,item\n1,2\n3,4\n", "ratings.csv"), kPairs);
+}
+
+TEST_F(Columns, PairsSkipWhatElseAFileHas) {
+  test::expect_same(read("when,user,item,rating\n9,1,2,5\n9,3,4,2\n", "e.csv", format("pairs")),
+                    kPairs);
+  test::expect_same(read("1,2,5\n3,4,2\n", "e.csv", format("pairs")), kPairs);
+  EXPECT_HAS(error("when,user,item\n9,1,2\n"),
+             "found the header 'when,user,item', expected a header with a column for the rating");
+  EXPECT_HAS(error("when,user,item\n9,1,2\n"), "set format to \"pairs\"");
+}
+
+TEST_F(Columns, ValuesWithoutAHeader) {
+  for (const char* text :
+       {"1,2,5\n3,4,2.5\n", "1;2;5\n3;4;2.5\n", "1,2,5,978300760\n3,4,2.5,978300761\n",
+        "1,2,5,2005-09-06\n3,4,2.5,2005-09-06\n", "\"1\",\"2\",5\n\"3\",\"4\",2.5\n"}) {
+    test::expect_same(read(text), kRated);
+    test::expect_same(read(text, "ratings.csv"), kRated);
+    test::expect_same(read(text, "ratings.csv", format("csv")), kRated);
+  }
+  const RawRatings named = raw("alice,matrix,5\nbob,alien,3\n", "ratings.csv");
+  ASSERT_EQ(named.user_names.size(), 2);
+  EXPECT_EQ(named.values[1], 3);
+}
+
+TEST_F(Columns, OtherProgramsFiles) {
+  // RecBole; a separator of dumps; MovieLens with a header; the same between blanks.
+  for (const char* text :
+       {"user_id:token\titem_id:token\trating:float\n1\t2\t5\n3\t4\t2.5\n",
+        "userId|movieId|rating\n1|2|5\n3|4|2.5\n", "userId::movieId::rating\n1::2::5\n3::4::2.5\n",
+        "user item rating\n1 2 5\n3 4 2.5\n", "userId\tmovieId\trating\n1\t2\t5\n3\t4\t2.5\n"}) {
+    test::expect_same(read(text), kRated);
+    test::expect_same(read(test::replaced(text, {{"\n", "\r\n"}})), kRated);
+  }
+  test::expect_same(read("user\titem\trating\n1\t2\t5\n3\t4\t2.5\n", "u", format("movielens-tab")),
+                    kRated);
+  const char* timed = "user::item::rating::time\n1::2::5::978300760\n3::4::2.5::978300760\n";
+  test::expect_same(read(timed), kRated);
+  test::expect_same(read(timed, "u", format("double-colon")), kRated);
+}
+
+TEST_F(Columns, AreNamed) {
+  const ColumnNames names{"visitor id", "what", "n"};
+  const char* text = "n,user,what,visitor id,rating\n5,9,2,1,8\n2.5,9,4,3,8\n";
+  test::expect_same(read(text, "e.csv", format("auto", names)), kRated);
+  test::expect_same(read(text, "e.csv", format("csv", names)), kRated);
+  test::expect_same(read(text, "e.csv", format("pairs", {"visitor id", "what", ""})), kPairs);
+  // One name alone: the others are found by their words.
+  test::expect_same(
+      read("who,item,rating\n1,2,5\n3,4,2.5\n", "e.txt", format("auto", {"who", "", ""})), kRated);
+  test::expect_same(
+      read("who what n\n1 2 5\n3 4 2.5\n", "e.txt", format("auto", {"who", "what", "n"})), kRated);
+  // What one role is asked for by name is not guessed at for another.
+  test::expect_same(
+      read("item,user,rating\n1,2,5\n3,4,2.5\n", "e.csv", format("csv", {"item", "user", ""})),
+      kRated);
+}
+
+TEST_F(Columns, NamesThatAreNotThere) {
+  EXPECT_HAS(error("user,item,n\n1,2,5\n", format("csv", {"", "", "count"})),
+             "found the header 'user,item,n', expected a header with a column 'count'");
+  EXPECT_HAS(error("1,2,5\n", format("csv", {"u", "", ""})), "expected a header with a column 'u'");
+  EXPECT_HAS(error("1 2 5\n", format("triples", {"u", "", ""})),
+             "1:1: found the first line '1 2 5'");
+  const Error refused = test::error_of([&] {
+    raw("%%MatrixMarket matrix coordinate real general\n1 1 1\n1 1 5\n", "m.mtx",
+        format("auto", {"u", "", ""}));
+  });
+  EXPECT_EQ(refused.kind(), ErrorKind::usage);
+  EXPECT_HAS(refused.what(), "columns: found it with the format matrix-market");
+}
+
+TEST_F(Columns, APlainWordGoesBeforeTheOthersAndEqualOnesAreRefused) {
+  test::expect_same(read("user,item,rating,views\n1,2,5,9\n3,4,2.5,9\n"), kRated);
+  EXPECT_HAS(error("user,movieId,productId,rating\n1,2,3,4\n"),
+             "1:14: found 'productId', expected one column each");
+  EXPECT_HAS(error("user,item,plays,views\n1,2,3,4\n"), "found 'views'");
+  EXPECT_HAS(error("user,item,plays,views\n1,2,3,4\n"), "say with columns which they are");
+  test::expect_same(read("user,item,plays,views\n1,2,5,9\n3,4,2.5,9\n", "e.csv",
+                         format("csv", {"", "", "plays"})),
+                    kRated);
+}
+
+TEST_F(Columns, AHeaderInTextIsCalledOne) {
+  EXPECT_HAS(error("item user rating\n1 2 5\n"),
+             "ratings.txt:1:1: found the header 'item user rating', expected a header of the "
+             "columns user, item and rating in this order, or none");
+  EXPECT_HAS(error("who what much\n1 2 5\n", format("triples")),
+             "found what seems to be a header, 'who what much'");
+  EXPECT_HAS(error("who::what::much\n1::2::5\n", format("double-colon")), "seems to be a header");
+}
+
+TEST(ColumnRoles, RolesOfFields) {
+  using enum Role;
+  const auto roles = [](const std::vector<std::string>& fields) { return roles_of(fields, {}).of; };
+  EXPECT_EQ(roles({"User-ID", "ISBN", "Book-Rating"}), (std::vector{user, item, rating}));
+  EXPECT_EQ(roles({"reviewerID", "asin", "overall"}), (std::vector{user, item, rating}));
+  EXPECT_EQ(roles({"userID", "artistID", "weight"}), (std::vector{user, item, rating}));
+  EXPECT_EQ(roles({"CustomerID", "StockCode", "Quantity", "Country"}),
+            (std::vector{user, item, rating, other}));
+  EXPECT_EQ(roles({"1", "2", "3"}), (std::vector{other, other, other}));
+  EXPECT_TRUE(is_header({"user_id:token", "item_id:token"}, {}));
+  EXPECT_FALSE(is_header({"user", "rating"}, {}));
+}
+
+}  // namespace
+}  // namespace mf

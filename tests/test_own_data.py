@@ -1,0 +1,117 @@
+"""Files of one's own, as a user has them: counts, pairs, unusual headers, and what is no text at all."""
+
+import json
+import random
+
+import pytest
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """Plays of 60 users, most of them few; the same as events, and as pairs."""
+    made, draw = tmp_path_factory.mktemp("own"), random.Random(7)
+    plays = {(user, item): int(1 + draw.paretovariate(0.6)) for user in range(60) for item in range(40)
+             if draw.random() < 0.3}
+    lines = {"plays.csv": ["userID,artistID,plays", *(f"{u},{i},{n}" for (u, i), n in plays.items())],
+             "events.csv": ["at,who,what,much", *(f"9,{u},{i},1" for (u, i), n in plays.items()
+                                                  for _ in range(min(n, 3)))],
+             "pairs.txt": [f"{u}\t{i}" for u, i in plays]}
+    for name, content in lines.items():
+        (made / name).write_text("\n".join(content) + "\n", encoding="utf-8")
+    return made
+
+
+def stats(mfbench, folder, *words):
+    return json.loads(mfbench("data", "stats", *words, "--json", cwd=folder, code=0).stdout)
+
+
+def test_stats_say_that_values_look_like_counts_and_what_follows(mfbench, folder):
+    assert stats(mfbench, folder, "plays.csv")["values_look_like"] == "counts"
+    text = mfbench("data", "stats", "plays.csv", cwd=folder, code=0).stdout
+    assert "look like          counts: implicit feedback, for ials_cpu" in text and "alpha of about" in text
+    assert stats(mfbench, folder, "pairs.txt")["values_look_like"] == "pairs"
+    rated = mfbench("data", "stats", "like:ml-100k", cwd=folder, code=0).stdout
+    assert "look like" not in rated.split("\n", 1)[1]
+
+
+def test_columns_on_the_command_line_are_those_of_a_spec(mfbench, folder):
+    words = "--columns", "user=who,item=what,rating=much"
+    found = stats(mfbench, folder, "events.csv", *words)
+    mfbench("data", "import", "events", "events.csv", *words, "--duplicates", "sum", "--replace", cwd=folder, code=0)
+    summed = stats(mfbench, folder, "events")
+    assert summed["nnz"] == found["nnz"] == stats(mfbench, folder, "plays.csv")["nnz"]
+    assert summed["mean"] > found["mean"] == 1
+    spec = {"datasets": [{"path": "events.csv", "duplicates": "sum",
+                          "columns": {"user": "who", "item": "what", "rating": "much"}}],
+            "stop": {"epochs": 1}, "algorithms": [{"name": "ials_cpu", "factors": 4}]}
+    mfbench("validate", "e.json", "--data", cwd=folder, code=2, spec=spec | {"datasets": [
+        {"path": "events.csv", "columns": {"users": "who"}}]})
+    mfbench("run", "e.json", "--out", "e", cwd=folder, code=0, spec=spec)
+    for wrong in ("who", "user=", "user=a,user=b", "who=a"):
+        refused = mfbench("data", "stats", "events.csv", "--columns", wrong, cwd=folder, code=2)
+        assert "--columns: found" in refused.stderr
+
+
+def test_what_was_imported_can_be_removed(mfbench, folder):
+    mfbench("data", "import", "mine", "plays.csv", cwd=folder, code=0)
+    assert "mine " in mfbench("data", "list", cwd=folder, code=0).stdout
+    refused = mfbench("data", "remove", "mind", cwd=folder, code=2)
+    assert "nothing was imported under this name" in refused.stderr and 'did you mean "mine"?' in refused.stderr
+    assert "mine: removed" in mfbench("data", "remove", "mine", cwd=folder, code=0).stdout
+    assert "mine " not in mfbench("data", "list", cwd=folder, code=0).stdout
+    assert (folder / "plays.csv").exists()
+    mfbench("data", "import", "mine", "plays.csv", cwd=folder, code=0)  # the name is free again
+    mfbench("data", "remove", "mine", cwd=folder, code=0)
+    assert "of the catalog" in mfbench("data", "remove", "ml-1m", cwd=folder, code=2).stderr
+    assert "nothing was imported" in mfbench("data", "remove", "../x", cwd=folder, code=2).stderr
+
+
+def test_ratings_in_the_place_of_a_spec(mfbench, folder):
+    for command in ("run", "validate", "plan"):
+        refused = mfbench(command, "plays.csv", cwd=folder, code=2)
+        assert "plays.csv: found no JSON, expected a spec" in refused.stderr
+        assert "mfbench race plays.csv" in refused.stderr
+
+
+def test_validate_reads_the_first_lines(mfbench, folder):
+    (folder / "comma.csv").write_text("user;item;rating\n1;2;3,5\n", encoding="utf-8")
+    (folder / "r.parquet").write_bytes(b"PAR1" + bytes(range(7, 200)) + b"PAR1")
+    (folder / "twice.txt").write_text("1 2\n1 2\n", encoding="utf-8")
+    spec = {"datasets": [{"path": name} for name in ("comma.csv", "r.parquet", "events.csv", "twice.txt")],
+            "algorithms": [{"name": "sgd_serial"}]}
+    refused = mfbench("validate", "v.json", "--data", cwd=folder, code=3, spec=spec)
+    comma, parquet, events, twice = refused.stderr.splitlines()
+    assert "comma.csv:2:5: found '3,5'" in comma and "write decimals with a point" in comma
+    assert "r.parquet: found a Parquet file" in parquet and "pandas.read_parquet" in parquet
+    assert "found the header 'at,who,what,much', expected a header with a column for the user" in events
+    assert "twice.txt: found user 1, item 2 2 times" in twice
+
+
+def test_algorithms_of_ratings_say_so_where_they_diverge_on_counts(mfbench, folder):
+    spec = {"datasets": [{"path": "plays.csv"}], "stop": {"epochs": 30},
+            "schedule": {"kind": "constant", "learning_rate": 0.5},
+            "algorithms": [{"name": "sgd_serial", "factors": 8}]}
+    mfbench("run", "d.json", "--out", "d", cwd=folder, spec=spec)
+    case, = (folder / "d").glob("*.jsonl")
+    footer = json.loads(case.read_text(encoding="utf-8").splitlines()[-1])
+    assert footer["status"] == "diverged"
+    assert "the values look like counts" in footer["stop_reason"] and "ials_cpu" in footer["stop_reason"]
+
+
+def test_the_table_is_headed_by_the_metric_of_the_cases(mfbench, folder):
+    spec = {"datasets": [{"path": "pairs.txt"}], "stop": {"epochs": 1},
+            "algorithms": [{"name": "ials_cpu", "factors": 4}]}
+    done = mfbench("run", "t.json", "--out", "t", cwd=folder, code=0, spec=spec)
+    heading = next(line for line in done.stdout.splitlines() if line.startswith("data set"))
+    assert " ndcg_100 " in heading and "rmse" not in heading and "quality" not in heading
+
+
+@pytest.mark.parametrize("lines, warned", [
+    (["1,007,3", "1,7,4"], "007 and 7 are one"), (["1,07,3", "1,007,4"], "07 and 7 are one"),
+    (["1,007,3", "1,008,4", "1,1234,5"], ""), (["1,0,3", "1,7,4"], ""), (["1,00,3", "1,0,4"], "00 and 0 are one")])
+@pytest.mark.parametrize("separator", [",", "\t", "::"])
+def test_zeros_in_front_of_some_ids_are_warned_of(mfbench, tmp_path, lines, warned, separator):
+    (tmp_path / "r.txt").write_text("\n".join(lines).replace(",", separator) + "\n", encoding="utf-8")
+    said = mfbench("data", "stats", "r.txt", cwd=tmp_path, code=0).stderr
+    assert (f"r.txt: some items have zeros in front and some have not: {warned}" in said) if warned else not said
+    assert not mfbench("data", "stats", "r.txt", "--ids", "text", cwd=tmp_path, code=0).stderr
