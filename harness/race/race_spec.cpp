@@ -56,11 +56,11 @@ bool runs_here(const std::string& name, const std::optional<DeviceInfo>& device)
          (is_built(name) && device && device->compute() >= info.min_compute);
 }
 
-// With two digits, so that it is read easily.
-double rounded(double value) { return std::stod(fmt::format("{:.1e}", value)); }
+// So that it is read easily.
+double two_digits(double value) { return std::stod(fmt::format("{:.1e}", value)); }
 
 Json range(double low, double high, double factor) {
-  return {rounded(low * factor), rounded(high * factor), "log"};
+  return {two_digits(low * factor), two_digits(high * factor), "log"};
 }
 
 // A regularizer grows as the values do, and a learning rate falls as they grow.
@@ -80,9 +80,9 @@ Json entry_of(const Runner& runner, const RatingsLook& look, double seconds) {
   Json entry = {{"name", runner.name}, {"factors", 32}};
   entry.update(runner.fixed);
   entry["tune"] = {
-      {"trials", 12}, {"budget_s", rounded(seconds)}, {"over", searched(runner.search, look)}};
+      {"trials", 12}, {"budget_s", two_digits(seconds)}, {"over", searched(runner.search, look)}};
   entry["stop"] = {{"epochs", runner.search.epochs},
-                   {"train_seconds", rounded(seconds / kSeeds)},
+                   {"train_seconds", two_digits(seconds / kSeeds)},
                    {"plateau", {{"patience", 3}}}};
   return entry;
 }
