@@ -165,6 +165,19 @@ def test_a_peer_that_cannot_fit_is_not_started(mfbench, fakes):
     assert done["peer"]["planned_bytes"] == large["process_bytes"]
 
 
+def test_the_plan_says_what_a_library_finds_out_when_it_starts(mfbench, fakes):
+    """As a run would, and goes on with the others."""
+    what = spec([fake("unsupported"), fake("well"), fake("drips", timeout_s=1)])
+    done = mfbench("plan", "spec.json", "--json", cwd=fakes, spec=what)
+    assert done.returncode == 0, done.stderr
+    skipped, well, slow = json.loads(done.stdout)["cases"]
+    assert "it needs a device" in skipped["note"] and skipped["train_s"] is None
+    assert well["note"] == "" and well["train_s"] > 0
+    assert slow["note"] == "" and slow["train_s"] is None
+    ((_, _, footer, _),) = run(mfbench, fakes, spec([fake("unsupported")]))
+    assert footer["stop_reason"] == skipped["note"]
+
+
 def test_a_program_is_planned_without_its_process(mfbench, tmp_path):
     what = spec([{"name": "peer", "library": "qmf", "program": "wals"}])
     done = mfbench("plan", "spec.json", "--no-measure", "--json", cwd=tmp_path, spec=what)

@@ -9,6 +9,7 @@
 #include <span>
 #include <system_error>
 
+#include "algorithms/core/foreign.hpp"
 #include "algorithms/core/registry.hpp"
 #include "base/error.hpp"
 #include "base/json/json_values.hpp"
@@ -41,7 +42,7 @@ double probe_process(PreparedCase& prepared, const Case& item) {
 }
 
 // Ratings a second, measured.
-double probe(const Case& item) {
+double rate_of(const Case& item) {
   static const Dataset small = make_look_alike("ml-100k", 1.0, 1, 1);
   static const RatingFacts facts = facts_of(small.ratings, 1);
   const auto device = needs_device(item) ? open_device() : nullptr;
@@ -59,6 +60,22 @@ double probe(const Case& item) {
     updates += run_epoch(epoch);
   }
   return updates / std::max(seconds_since(start), 1e-9);
+}
+
+struct Probe {
+  std::optional<double> rate;              // ratings a second
+  std::optional<std::string> why_skipped;  // what its case would end with
+};
+
+// A library may find out only when it starts that it cannot run here. One that is too slow for its
+// timeout, or diverges on the data of the probe, may do neither on those of its case.
+Probe probe(const Case& item) {
+  try {
+    return {rate_of(item), {}};
+  } catch (const CaseOver& over) {
+    if (over.why() != CaseOver::Why::skipped) return {};
+    return {{}, over.what()};
+  }
 }
 
 // Why it would not run here, or nothing.
@@ -191,7 +208,7 @@ std::map<std::string, std::string> read_small_files(const Spec& spec) {
 
 PlannedCase plan_case(const Case& item, const Place& place, bool measure,
                       const MemoryBound& available, const std::optional<double>& free, double& left,
-                      std::map<std::string, double>& rates) {
+                      std::map<std::string, Probe>& probes) {
   PlannedCase planned;
   planned.id = item.id;
   planned.metric = main_metric(item);
@@ -223,10 +240,13 @@ PlannedCase plan_case(const Case& item, const Place& place, bool measure,
   planned.note = problem_of(item, planned, not_in_memory, shape, free);
   if (!measure || !known || planned.note) return planned;
   const std::string key = item.algorithm + canonical(item.params.to_json());
-  if (rates.count(key) == 0) rates[key] = probe(item);
+  if (probes.count(key) == 0) probes[key] = probe(item);
+  const Probe& probed = probes[key];
+  planned.note = probed.why_skipped;
+  if (!probed.rate) return planned;
   const double updates =
       info.updates_per_epoch ? info.updates_per_epoch(shape) : static_cast<double>(shape.nnz);
-  planned.train_s = updates * static_cast<double>(item.stop.epochs) / rates[key];
+  planned.train_s = updates * static_cast<double>(item.stop.epochs) / *probed.rate;
   return planned;
 }
 
@@ -277,7 +297,7 @@ Plan make_plan(const Spec& spec, const PlanOptions& options) {
   program_bytes();  // before there is a device, or a probe
   const std::optional<double> free = free_on_device(options);
   plan.available = memory_limit().available;
-  std::map<std::string, double> rates;
+  std::map<std::string, Probe> probes;
   double left =
       resident_bytes();  // what stands in this process: a context, once a device was found
   const auto unreadable = read_small_files(spec);
@@ -286,7 +306,7 @@ Plan make_plan(const Spec& spec, const PlanOptions& options) {
   for (std::size_t i = 0; i < all.size(); ++i) {
     plan.cases.push_back(plan_case(case_to_plan(spec, *all[i]),
                                    options.share ? place_of(all, i) : Place{}, options.measure,
-                                   plan.available, free, left, rates));
+                                   plan.available, free, left, probes));
     PlannedCase& planned = plan.cases.back();
     const auto problem = unreadable.find(all[i]->data.label());
     if (problem != unreadable.end()) planned.note = problem->second;
