@@ -105,6 +105,7 @@ void add_rates(Row& row, const ResultFile& file) {
   const auto train = number_at(file.footer, {"clocks", "train_s"});
   const auto updates = number_at(file.footer, {"updates"});
   add_known(row.train, train);
+  if (row.restarts) return;  // each point has its setup: no rate of epochs, as compare has none
   if (train && updates && *train > 0 && *updates > 0) row.rate.push_back(*updates / *train);
 }
 

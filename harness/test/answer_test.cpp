@@ -399,6 +399,8 @@ TEST_F(Summary, MarksTimesThatAreOfSeveralRuns) {
       << text;
   EXPECT_FALSE(contains(line(text, "sgd_serial"), "+")) << text;
   EXPECT_TRUE(contains(text, "\n+ runs from the start for each evaluated point"));
+  EXPECT_TRUE(contains(text, "updates/s of sgd") && !contains(text, "updates/s of als"))
+      << "a run with its setup gives no rate of epochs: " << text;
   const std::string without = text_of(false);
   EXPECT_FALSE(contains(without, "runs from the start") || contains(without, " s +"));
 }

@@ -60,7 +60,7 @@ def test_medians_are_of_cases_that_came_to_the_end(tmp_path):
 
 def test_no_epoch_was_timed_where_each_point_is_a_run_of_its_own(tmp_path):
     row = rows_of(tmp_path, [Made(facts={"restarts": True}, epochs_s=(None, None))])["sgd_serial"]
-    assert row.first_epoch.n == row.steady_epoch.n == 0 and row.end_time.median == 2.0
+    assert row.first_epoch.n == row.steady_epoch.n == row.throughput.n == 0 and row.end_time.median == 2.0
 
 
 def test_clocks_give_no_answer_of_runs_that_did_not_complete(tmp_path):
