@@ -25,6 +25,7 @@ std::vector<Setting> settings_of(const Case& item) {
   for (const char* section : {"params", "schedule", "init", "stop"}) {
     flatten(item.resolved.at(section), section, "", all);
   }
+  all.push_back({"evaluate", "every", item.resolved.at("evaluate").at("every")});
   return all;
 }
 

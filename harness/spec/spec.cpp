@@ -758,9 +758,10 @@ void check_named(Spec& spec, const SpecKeys& keys) {
   problems.raise();
 }
 
-// With what the target and the search of an entry ask for.
+// With what an entry, the target and the search of the entry ask for.
 EvaluateSpec evaluation_of(const SpecKeys& keys, const AlgorithmEntry& entry) {
   EvaluateSpec evaluate = keys.evaluate;
+  if (entry.evaluate.every) evaluate.every = *entry.evaluate.every;
   if (const auto target = target_metric(keys)) evaluate.metrics.push_back(*target);
   if (entry.tune && entry.tune->metric) evaluate.metrics.push_back(*entry.tune->metric);
   return evaluate;

@@ -148,6 +148,14 @@ FormInfo peer_form() {
   return form;
 }
 
+constexpr std::int64_t kMaxEvery = 1'000'000'000;
+
+const Form<OwnEvaluateSpec>& own_evaluate_form() {
+  static const Form<OwnEvaluateSpec> form = Form<OwnEvaluateSpec>().integer(
+      "every", &OwnEvaluateSpec::every, 1, kMaxEvery, "epochs between evaluations");
+  return form;
+}
+
 AlgorithmForm make_algorithm_form() {
   std::vector<NamedForm> kinds;
   for (const auto* info : all_algorithms()) kinds.push_back({info->name, params_form(info->name)});
@@ -162,6 +170,8 @@ AlgorithmForm make_algorithm_form() {
               "instead of the schedule's")
       .object("init", &AlgorithmEntry::init, init_form(), "instead of the spec's")
       .object("stop", &AlgorithmEntry::stop, stop_form(), "instead of the spec's")
+      .object("evaluate", &AlgorithmEntry::evaluate, own_evaluate_form(),
+              "how often, instead of the spec's")
       .field(tune_info(), read_tune)
       .then([](JsonReader&, AlgorithmEntry& entry) {
         if (entry.learning_rate) entry.schedule.learning_rate = *entry.learning_rate;
@@ -207,7 +217,7 @@ void read_metrics(JsonReader& reader, EvaluateSpec& spec) {
 
 Form<EvaluateSpec> make_evaluate_form() {
   return Form<EvaluateSpec>()
-      .integer("every", &EvaluateSpec::every, 1, 1'000'000'000, "epochs between evaluations")
+      .integer("every", &EvaluateSpec::every, 1, kMaxEvery, "epochs between evaluations")
       .boolean("train", &EvaluateSpec::train, "also the train RMSE")
       .boolean("clip", &EvaluateSpec::clip, "predictions to the rating scale")
       .integer("user_groups", &EvaluateSpec::user_groups, 0, 1000,

@@ -17,6 +17,11 @@ inline constexpr Names kInitKindNames{
                                     {"uniform", InitKind::uniform},
                                     {"normal_over_factors", InitKind::normal_over_factors}})};
 
+// What an entry may have instead of the spec's: how often. What is evaluated is the same for all.
+struct OwnEvaluateSpec {
+  std::optional<std::int64_t> every;
+};
+
 // An entry of "algorithms" without lists.
 struct AlgorithmEntry {
   std::string name;
@@ -26,6 +31,7 @@ struct AlgorithmEntry {
   std::optional<double> learning_rate;  // instead of the schedule's
   InitSpec init;
   StopSpec stop;
+  OwnEvaluateSpec evaluate;
   std::optional<TuneSpec> tune;
 };
 

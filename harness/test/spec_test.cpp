@@ -6,6 +6,7 @@
 #include <set>
 
 #include "algorithms/core/registry.hpp"
+#include "harness/spec/differences.hpp"
 #include "harness/test/testing.hpp"
 
 namespace mf {
@@ -305,6 +306,31 @@ TEST(Spec, ScheduleIsInheritedOverriddenAndSwept) {
   json["schedule"] = {{"rate", 1}};
   json["algorithms"] = Json::array({Json{{"name", "ruler"}}});
   EXPECT_TRUE(contains(error_of(json), "$.schedule.rate"));
+}
+
+TEST(Spec, AnEntryMayBeEvaluatedMoreSeldomAndIsNamedByIt) {
+  Json json = ruler_spec();
+  json["seeds"] = 1;
+  json["evaluate"] = {{"every", 2}, {"train", true}};
+  json["algorithms"] = {{{"name", "ruler"}},
+                        {{"name", "ruler"}, {"evaluate", {{"every", {5, 10}}}}}};
+  const Spec spec = parse_spec(json, "t");
+  ASSERT_EQ(spec.cases.size(), 3U);
+  const std::vector<std::int64_t> expected = {2, 5, 10};
+  const auto named = differences(spec.cases);
+  for (std::size_t i = 0; i < expected.size(); ++i) {
+    EXPECT_EQ(spec.cases[i].evaluate.every, expected[i]);
+    EXPECT_TRUE(spec.cases[i].evaluate.train) << "the rest is the spec's";
+    EXPECT_EQ(with_settings("ruler", named[i].settings),
+              "ruler every=" + std::to_string(expected[i]));
+  }
+  Json alone = json;
+  alone["evaluate"]["every"] = 10;
+  alone["algorithms"] = {"ruler"};
+  EXPECT_EQ(parse_spec(alone, "t").cases[0].hash, spec.cases[2].hash) << "wherever it stands";
+  json["algorithms"][1]["evaluate"] = {{"train", false}};
+  EXPECT_TRUE(contains(error_of(json), "$.algorithms[1].evaluate.train: unknown key"))
+      << error_of(json);
 }
 
 TEST(Spec, MessagesAboutWhatWasInheritedNameItsPlace) {
