@@ -362,7 +362,7 @@ def test_what_is_not_installed_is_skipped_with_the_way_to_it(mfbench, fakes, mon
     assert footer["status"] == "skipped"
     assert "libmf is not installed: ./dev peers libmf" in footer["stop_reason"]
     assert str(fakes) not in footer["stop_reason"]
-    assert str(fakes / "nowhere") in mfbench("doctor", cwd=fakes).stdout
+    assert str(fakes / "nowhere") in mfbench("doctor", "--verbose", cwd=fakes).stdout
     monkeypatch.setenv("MFBENCH_PEERS", str(fakes / "places"))
     ((_, _, footer, _),) = run(mfbench, fakes, spec([fake("well")]), code=0)
     assert footer["status"] == "completed", "and runs when it is there"
@@ -475,7 +475,7 @@ def test_a_library_of_ones_own_is_one_folder(mfbench, fakes, own):
     what = spec([entry])
     assert mfbench("validate", "spec.json", cwd=fakes, spec=what).returncode == 0
     schema = mfbench("schema", cwd=fakes).stdout
-    assert "peer:item_means:damped" in schema and "item_means" in mfbench("doctor", cwd=fakes).stdout
+    assert "peer:item_means:damped" in schema and "item_means" in mfbench("doctor", "--verbose", cwd=fakes).stdout
     plain, damped = run(mfbench, fakes, what, code=0)
     assert plain[0]["facts"]["version"] == "1.0" and plain[0]["algorithm"]["name"] == "peer:item_means:damped"
     assert plain[1][-1]["test_rmse"] > damped[1][-1]["test_rmse"]
