@@ -171,6 +171,10 @@ std::string with_commas(std::int64_t number) {
   return text;
 }
 
+std::string rate_text(double updates, double seconds) {
+  return seconds > 0 && updates > 0 ? format_count(updates / seconds) + " updates/s" : "-";
+}
+
 std::string format_seconds(double seconds) {
   if (!std::isfinite(seconds)) return "?";
   if (seconds < 1e-3) return fmt::format("{:.0f} us", seconds * 1e6);

@@ -11,6 +11,7 @@
 #include <set>
 #include <sstream>
 #include <string>
+#include <system_error>
 #include <vector>
 
 #include "base/error.hpp"
@@ -188,7 +189,7 @@ class Cli {
       const int code = app_.exit(error, help, message);
       fmt::print("{}", help.str());
       if (code == 0) return 0;
-      fmt::print(stderr, "error: {}", printable(message.str()));  // words of the command line
+      tell_error(message.str().substr(0, message.str().find_last_not_of('\n') + 1));
       return static_cast<int>(ErrorKind::usage);
     }
     return code_;
@@ -325,12 +326,15 @@ class Cli {
     run->add_option("--save-model", options_.model_folder, "folder for the trained models");
     run->add_flag("--json", json_, "JSON lines instead of a table");
     run->add_flag("--quiet", quiet_, "only the table at the end");
+    run->add_flag("-v,--verbose", verbose_, "whole lines: file names, rates, who else was there");
     run->add_flag("--retry", options_.retry, "run failed cases again (old files are set aside)");
     run->add_flag("--rerun", options_.rerun, "run all cases again (old files are set aside)");
     run->add_flag("!--no-share", options_.share,
                   "each case loads, cuts and uploads its ratings anew, also what another had");
     run->add_flag("--apart", options_.apart, "a process of its own for each case");
     run->add_option(kOneCase, options_.only)->group("");  // which one, in such a process
+    run->add_option("--ran-cases", options_.before.cases)->group("");  // by those before it
+    run->add_option("--ran-seconds", options_.before.seconds)->group("");
     auto* profile = run->add_option("--profile", window_.epochs,
                                     "record N epochs of each case with a profiler, then end it [3]")
                         ->expected(0, 1)
@@ -350,10 +354,7 @@ class Cli {
       if (profile->count() > 0) options_.profile = window_;
       refuse_apart(options_);
       options_.interrupted = interrupt_level;
-      code_ = run_command(spec_, options_,
-                          json_    ? ProgressMode::json
-                          : quiet_ ? ProgressMode::quiet
-                                   : ProgressMode::automatic);
+      code_ = run_command(spec_, options_, mode());
     });
   }
 
@@ -426,14 +427,14 @@ class Cli {
     tune->add_option("--out", options_.folder, "folder of the results [results/runs/NAME]");
     tune->add_flag("--json", json_, "the studies with all their trials as JSON");
     tune->add_flag("--quiet", quiet_, "only the tables at the end");
+    tune->add_flag("-v,--verbose", verbose_, "whole lines: file names, rates, who else was there");
     tune->add_flag("--retry", options_.retry, "run failed trials again (old files are set aside)");
     tune->add_flag("--rerun", options_.rerun, "run all trials again (old files are set aside)");
     add_placement(tune);
     tune->callback([this] {
       set_placement();
       options_.interrupted = interrupt_level;
-      code_ = tune_command(spec_, options_,
-                           json_ || quiet_ ? ProgressMode::quiet : ProgressMode::automatic, json_);
+      code_ = tune_command(spec_, options_, json_ ? ProgressMode::quiet : mode(), json_);
     });
   }
 
@@ -460,6 +461,12 @@ class Cli {
         ->callback([] { answer_questions(std::cin, std::cout); });
   }
 
+  ProgressMode mode() const {
+    if (json_) return ProgressMode::json;
+    if (quiet_) return ProgressMode::quiet;
+    return verbose_ ? ProgressMode::verbose : ProgressMode::automatic;
+  }
+
   CLI::App app_;
   int code_ = 0;
   bool json_ = false, quiet_ = false, verbose_ = false, look_ = false;
@@ -483,12 +490,27 @@ class Cli {
 namespace {
 
 // Whoever reads it no more (EPIPE, as head) wanted no more.
+void fail_unwritten(int error) {
+  if (error == EPIPE) return;
+  fail(ErrorKind::io, "what was printed could not be written: {}; results have files of their own",
+       error != 0 ? std::generic_category().message(error) : "an earlier line was refused");
+}
+
 void flush_output() {
   errno = 0;
-  const bool written = std::fflush(stdout) == 0 && std::ferror(stdout) == 0;
-  if (written || errno == EPIPE) return;
-  fail(ErrorKind::io, "what was printed could not be written: {}; results have files of their own",
-       errno != 0 ? last_cause() : "an earlier line was refused");
+  if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) fail_unwritten(errno);
+}
+
+int run_cli(int argc, char** argv) {
+  try {
+    const int code = Cli(argc, argv).run(argc, argv);
+    flush_output();
+    return code;
+  } catch (const std::system_error& error) {  // of a line that did not fit the buffer of stdout
+    if (std::ferror(stdout) == 0) throw;
+    fail_unwritten(error.code().value());
+    return 0;
+  }
 }
 
 }  // namespace
@@ -496,9 +518,7 @@ void flush_output() {
 int cli_main(int argc, char** argv) {
   std::signal(SIGXFSZ, SIG_IGN);  // a limit of files is an error of the write, not the end
   try {
-    const int code = Cli(argc, argv).run(argc, argv);
-    flush_output();
-    return code;
+    return run_cli(argc, argv);
   } catch (...) {
     return tell_exception();
   }

@@ -120,23 +120,24 @@ Json list_json(const AlgorithmInfo& info, const std::string& title) {
 }
 
 // The title, and below it the names, those that this build has not with a star.
-void print_group(const std::string& title, const std::vector<const AlgorithmInfo*>& infos) {
+std::string group_text(const std::string& title, const std::vector<const AlgorithmInfo*>& infos) {
   std::size_t width = 0;
   for (const auto* info : infos) width = std::max(width, info->name.size());
-  fmt::print("{}\n", title);
+  std::string text = title + "\n";
   for (const auto* info : infos) {
     const std::string start = fmt::format("  {:<{}}  {}{}  ", info->name, width,
                                           info->hardware == Hardware::cuda ? "cuda" : "cpu ",
                                           is_built(info->name) ? " " : "*");
-    fmt::print("{}\n", folded(start + info->summary, shown_columns(stdout), start.size()));
+    text += folded(start + info->summary, shown_columns(stdout), start.size()) + "\n";
   }
+  return text;
 }
 
-void print_missing() {
+std::string missing_text() {
   const auto all = all_algorithms();
   const auto built = [](const AlgorithmInfo* info) { return is_built(info->name); };
-  if (std::all_of(all.begin(), all.end(), built)) return;
-  fmt::print("* not in this build; `mfbench doctor --verbose` says what it lacks\n");
+  if (std::all_of(all.begin(), all.end(), built)) return "";
+  return "* not in this build; `mfbench doctor --verbose` says what it lacks\n";
 }
 
 // One algorithm, or all whose names begin so: those of a library, or of all of them.
@@ -154,8 +155,10 @@ std::vector<const AlgorithmInfo*> named(const std::string& name) {
 void list_command(bool json) {
   const auto groups = grouped();
   if (!json) {
-    for (const auto& [title, infos] : groups) print_group(title, infos);
-    print_missing();
+    std::string text;
+    for (const auto& [title, infos] : groups) text += group_text(title, infos);
+    text += missing_text();
+    fmt::print("{}", text);
     return;
   }
   Json all = Json::array();

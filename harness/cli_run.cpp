@@ -17,6 +17,7 @@
 #include "base/log.hpp"
 #include "base/ranks/local_ranks.hpp"
 #include "base/ranks/mpi_ranks.hpp"
+#include "base/terminal.hpp"
 #include "base/text.hpp"
 #include "base/timeline.hpp"
 #include "harness/results/study/study_report.hpp"
@@ -56,25 +57,28 @@ void print_studies(const std::vector<FoundStudy>& studies, bool json) {
   warn_of_edges(studies);
 }
 
-void print_choices(const SessionSummary& summary) {
+void print_choices(const SessionSummary& summary, std::size_t room) {
   if (summary.studies.empty()) return;
   fmt::print("tuned on the validation part; `mfbench tune {}` says why:\n",
              one_line(summary.folder));
   for (const auto& [plan, state] : summary.studies) {
-    fmt::print("  {}\n", one_line(choice_line(plan, state)));
+    fmt::print("{}\n", folded("  " + one_line(choice_line(plan, state)), room, 4));
   }
   fmt::print("{} trials run now, {} finished before\n\n", summary.trials_run,
              summary.trials_finished_before);
 }
 
 void print_session(const SessionSummary& summary, const RunOptions& options) {
+  const std::size_t room = terminal_columns(stdout).value_or(kAnyWidth);
   fmt::print("\n");
-  print_choices(summary);
+  print_choices(summary, room);
   // Before all trials have run there are no cases yet.
   if (!summary.spec.cases.empty()) {
-    fmt::print("{}\n{} cases: {} run now, {} finished before; results in {}\n",
-               summary_table(summary.folder, summary.spec), summary.spec.cases.size(), summary.run,
-               summary.finished_before, one_line(summary.folder));
+    const std::string counts = fmt::format(
+        "{} cases: {} run now, {} finished before; results in {}", summary.spec.cases.size(),
+        summary.run, summary.finished_before, one_line(summary.folder));
+    fmt::print("{}\n{}\n", summary_table(summary.folder, summary.spec, room),
+               folded(counts, room, 2));
   }
   if (options.profile) {
     fmt::print("profiled: {} warm-up and {} recorded epochs a case; these times are no results\n",

@@ -1,6 +1,7 @@
-"""The live line of `mfbench run` on terminals of several widths: the time left from the first
-epoch on, never wider than the terminal. Its frames are recorded (tests/golden/live-*.txt); terminals
-without control sequences and pipes get the plain lines of a log."""
+"""What `mfbench run` shows: a line a case, cut to the terminal and never wrapped, and below it one
+of the run, with its time left from the first epoch on. The frames of that are recorded
+(tests/golden/live-*.txt). Terminals without control sequences and pipes get whole lines and no
+other."""
 
 import json
 import re
@@ -8,22 +9,32 @@ import re
 import pytest
 
 from test_golden import anonymous, check, update  # noqa: F401  (a fixture)
-from test_terminal import on_terminal
+from test_terminal import PLAIN, RED, YELLOW, on_terminal
 
 SPEC = {"name": "live", "datasets": [{"like": "ml-100k", "scale": 0.05, "seed": 3}],
         "stop": {"epochs": 4}, "algorithms": [{"name": "ruler", "sleep_ms": 80}]}
+RACE = {**SPEC, "seeds": [1, 2], "target_rmse": 1.23, "algorithms": [
+    {"name": "ruler", "sleep_ms": 0, "offset": [1, 2.5], "decay": [0.75, 0.5]}]}
 FRAME = "\r\x1b[K"
 
 
 def frames(text):
-    """What stood on the line, one after another, times and rates made anonymous."""
+    """What stood on the line of the run, one after another, times made anonymous."""
     live = text.split("\r\n\r\n")[0].split(FRAME)[1:-1]  # the last is the line that stays
-    return [re.sub(r"left [0-9].*", "left TIME", re.sub(r"left \?.*", "left ?", one)) for one in live]
+    return [re.sub(r"([#-]) \S.*?, left (\?|.*?)(?=  |…|$)",
+                   lambda found: f"{found[1]} TIME, left {'?' if found[2] == '?' else 'TIME'}", one)
+            for one in live]
 
 
-def run(mfbench, folder, columns, spec=None, **environment):
+def lines_of_cases(text):
+    """Those that stay, without colour."""
+    return [re.sub(r"\x1b\[\d*m", "", line.split(FRAME)[-1])
+            for line in text.split("\r\n") if re.search(r"\[ *\d+/\d+\]", line)]
+
+
+def run(mfbench, folder, columns, spec=None, *options, **environment):
     (folder / "s.json").write_text(json.dumps(spec or SPEC))
-    return on_terminal(mfbench.program, ["run", "s.json", "--out", f"out-{columns}"], folder,
+    return on_terminal(mfbench.program, ["run", "s.json", "--out", f"out-{columns}", *options], folder,
                        {**mfbench.environment(), "TERM": "xterm", **environment}, columns=columns)
 
 
@@ -32,7 +43,31 @@ def test_frames(mfbench, tmp_path, columns, update):  # noqa: F811
     text = run(mfbench, tmp_path, columns)
     shown = frames(text)
     assert all(len(one.rstrip()) < columns for one in text.split(FRAME)[1:-1]), "a line wraps"
+    # Where the cut is depends on how long the times before it are.
+    shown = [re.sub(r"(left (TIME|\?)).*…$", r"\1…", one) for one in shown]
     check(f"live-{columns}.txt", anonymous("\n".join(shown)).replace("\r", "") + "\n", update)
+
+
+@pytest.mark.parametrize("columns", [40, 80, 120])
+def test_lines_of_cases_fit_and_say_what_differs(mfbench, tmp_path, columns):
+    text = run(mfbench, tmp_path, columns, RACE)
+    shown = lines_of_cases(text)
+    assert len(shown) == 8 and all(len(line) < columns for line in shown), shown
+    assert all(re.match(rf"\[{k}/8\] ruler s[12]", line) for k, line in enumerate(shown, 1)), shown
+    assert all(line.endswith(("  completed", "  contended")) for line in shown), shown
+    assert not re.search(r"-[0-9a-f]{10}\b", text), "a hash"
+    rest = text[text.rindex(FRAME):].split("\r\n")[1:]  # tables and what they mean
+    assert len(rest) > 20 and all(len(line) < columns for line in rest), rest
+    if columns >= 80:
+        assert any(re.match(r"algorithm .* answer to 1.23  status$", line) for line in rest), rest
+    if columns >= 80:
+        assert all(re.search(r"  rmse +\d\.\d{4}  to 1\.23 +(in +[\d.]+ .?s|never)  ", line)
+                   for line in shown), shown
+        assert len({line.rindex("  ") for line in shown}) == 1, "columns stand below each other"
+    if columns == 120:
+        assert "ruler s2 offset=2.5 decay=0.5 " in shown[-1] or "ruler s2 decay=0.5 offset=2.5 " in shown[-1]
+    else:
+        assert any("…" in line for line in shown)
 
 
 def test_time_left_is_there_from_the_first_epoch_also_where_it_is_not_evaluated(mfbench, tmp_path):
@@ -44,17 +79,60 @@ def test_time_left_is_there_from_the_first_epoch_also_where_it_is_not_evaluated(
 
 def test_a_limit_of_time_counts(mfbench, tmp_path):
     spec = {**SPEC, "stop": {"epochs": 100000, "train_seconds": 0.5}}
-    shown = [one for one in frames(run(mfbench, tmp_path, 100, spec)) if " epoch " in one]
+    text = run(mfbench, tmp_path, 100, spec)
+    shown = [one for one in frames(text) if " epoch " in one]
     assert all("left TIME" in one for one in shown[1:]), shown
+    assert not re.search(r"left [^,]* (min|h) ", text), "of the epochs, which the limit cuts"
+
+
+def seconds(text):
+    number, unit = text.split()
+    return float(number) * {"us": 1e-6, "ms": 1e-3, "s": 1}[unit]
+
+
+@pytest.mark.parametrize("option", [[], ["--apart"]])
+def test_the_time_left_is_that_of_the_run(mfbench, tmp_path, option):
+    """Three cases of 0.4 s: in the second's first epochs a good second, less at the end."""
+    text = run(mfbench, tmp_path, 100, {**SPEC, "seeds": [1, 2, 3]}, *option)
+    left = {(int(case), int(epoch)): seconds(left) for case, left, epoch in
+            re.findall(r"\[(\d)/3\] [#-]{10} [^,]*, left ([\d.]+ \w+)  epoch (\d)/4", text)}
+    bars = re.findall(r"\[(\d)/3\] (#*)-* ", text)
+    assert left[2, 1] > left[2, 4] > 0.25 and left[3, 4] < 0.2, left
+    assert 0.25 < left[2, 4] < 30
+    assert ("2", "###") in bars and ("3", "######") in bars and ("3", "##########") in bars
+
+
+def test_a_case_that_failed_says_why_in_red(mfbench, tmp_path):
+    data = tmp_path / "bad.csv"
+    data.write_text("user,item,rating\n1,1,3\n1,2,three\n")
+    spec = {"name": "bad", "datasets": [{"path": str(data)}], "algorithms": ["sgd_serial"]}
+    (tmp_path / "s.json").write_text(json.dumps(spec))
+    for columns in (80, 120):
+        text = on_terminal(mfbench.program, ["run", "s.json", "--rerun", "--out", "out"], tmp_path,
+                           {**mfbench.environment(), "TERM": "xterm"}, columns=columns, code=3)
+        line, = lines_of_cases(text)
+        assert len(line) < columns and re.match(r"\[1/1\] sgd_serial +error: ", line), line
+        assert f"{RED}error: " in text
+    text = on_terminal(mfbench.program, ["run", "s.json", "--rerun", "--out", "out"], tmp_path,
+                       {**mfbench.environment(), "TERM": "xterm", "NO_COLOR": "1"}, code=3)
+    assert not {RED, YELLOW, PLAIN} & set(re.findall(r"\x1b\[\d*m", text))
 
 
 @pytest.mark.parametrize("way", ["dumb", "pipe"])
-def test_without_control_sequences_there_are_lines_of_a_log(mfbench, tmp_path, way):
+def test_without_control_sequences_there_are_whole_lines(mfbench, tmp_path, way):
     if way == "dumb":
-        text = run(mfbench, tmp_path, 80, TERM="dumb").replace("\r\n", "\n")
+        text = run(mfbench, tmp_path, 80, RACE, TERM="dumb").replace("\r\n", "\n")
     else:
-        done = mfbench("run", "s.json", "--out", "out", cwd=tmp_path, code=0, spec=SPEC)
+        done = mfbench("run", "s.json", "--out", "out", cwd=tmp_path, code=0, spec=RACE)
         text = done.stdout
-    assert "\r" not in text and "\x1b" not in text
-    first = text.splitlines()[0]
-    assert first.startswith("[1/1] ruler-") and " completed " in first
+    assert "\r" not in text and "\x1b" not in text and "left" not in text and "#" not in text
+    shown = text.splitlines()[:8]
+    assert [line.split("]")[0] for line in shown] == [f"[{k}/8" for k in range(1, 9)]
+    assert all("ruler s" in line and "decay=" in line and "…" not in line for line in shown)
+
+
+def test_all_of_a_case_is_there_on_request(mfbench, tmp_path):
+    done = mfbench("run", "s.json", "--out", "out", "-v", cwd=tmp_path, code=0, spec=RACE)
+    for path, line in zip(sorted((tmp_path / "out").glob("*.jsonl")), sorted(
+            done.stdout.splitlines()[:8], key=lambda line: re.search(r"\S+-[0-9a-f]{10}", line)[0])):
+        assert f"  {path.stem}" in line and "best seen" in line and " updates/s  wall " in line

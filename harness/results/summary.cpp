@@ -8,12 +8,14 @@
 #include <map>
 #include <numeric>
 #include <set>
+#include <sstream>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "algorithms/core/registry.hpp"
 #include "base/json/json_values.hpp"
+#include "base/terminal.hpp"
 #include "base/text.hpp"
 #include "harness/results/compare/answer.hpp"
 #include "harness/results/compare/headline.hpp"
@@ -238,50 +240,19 @@ std::string remarks_cell(const Row& row) {
 
 // ---- tables -----------------------------------------------------------------------------------
 
-struct Column {
-  std::string heading;
-  bool left = false;
-  std::size_t least = 0;  // width
-};
-
-using Cells = std::vector<std::string>;
-
-std::string table_text(const std::vector<Column>& columns, std::vector<Cells> lines) {
-  for (Cells& line : lines) {
-    for (std::string& cell : line) cell = one_line(cell);  // names come from files
-  }
-  std::vector<std::size_t> widths;
-  for (std::size_t k = 0; k < columns.size(); ++k) {
-    widths.push_back(std::max(columns[k].heading.size(), columns[k].least));
-    for (const Cells& line : lines) widths[k] = std::max(widths[k], line[k].size());
-  }
-  const auto line_text = [&](const Cells& cells) {
-    std::string text;
-    for (std::size_t k = 0; k < cells.size(); ++k) {
-      text += k == 0 ? "" : "  ";
-      text += columns[k].left ? fmt::format("{:<{}}", cells[k], widths[k])
-                              : fmt::format("{:>{}}", cells[k], widths[k]);
-    }
-    return text.substr(0, text.find_last_not_of(' ') + 1) + "\n";
-  };
-  Cells headings;
-  for (const Column& column : columns) headings.push_back(column.heading);
-  std::string text = line_text(headings);
-  for (const Cells& line : lines) text += line_text(line);
-  return text;
-}
-
 std::string target_text(const TargetSpec& target) {
   const std::string value = fmt::format("{:g}", target.value);
   return target.metric == kTestRmse ? value : target.metric.label() + " " + value;
 }
 
-std::string answers_table(const std::vector<Row>& rows, const std::optional<TargetSpec>& target) {
+std::string answers_table(const std::vector<Row>& rows, const std::optional<TargetSpec>& target,
+                          std::size_t room) {
   const bool several = std::any_of(
       rows.begin(), rows.end(), [&](const Row& row) { return row.metric != rows.front().metric; });
-  const std::string quality = several                            ? "quality"
-                              : rows.front().metric == kTestRmse ? "test rmse"
-                                                                 : rows.front().metric.label();
+  const std::string quality = several ? "quality"
+                              : rows.empty() || rows.front().metric == kTestRmse
+                                  ? "test rmse"
+                                  : rows.front().metric.label();
   std::vector<Column> columns = {
       {"data set", true}, {"algorithm", true}, {"seeds"}, {quality}, {"[min, max]", false, 16}};
   const bool earlier = any_earlier(rows);
@@ -310,7 +281,7 @@ std::string answers_table(const std::vector<Row>& rows, const std::optional<Targ
     cells.push_back(status_cell(row));
     lines.push_back(std::move(cells));
   }
-  return table_text(columns, lines);
+  return table_text(columns, lines, room);
 }
 
 // The least of all rows of a data set, of which there are two at least; infinite where there is
@@ -325,7 +296,7 @@ double fastest(const std::vector<Row>& rows, const std::string& data, std::size_
 }
 
 // Who is first may depend on the target: three of them, which nobody chose for these runs.
-std::string frozen_table(const std::vector<Row>& rows) {
+std::string frozen_table(const std::vector<Row>& rows, std::size_t room) {
   std::vector<Column> columns = {{"data set", true}, {"algorithm", true}};
   for (const auto level : kTargetLevels) columns.push_back({"answer to " + std::string(level)});
   columns.push_back({"", true});
@@ -343,13 +314,13 @@ std::string frozen_table(const std::vector<Row>& rows) {
     lines.push_back(std::move(cells));
   }
   if (lines.empty()) return "";
-  return "\n" + table_text(columns, lines) +
+  return "\n" + table_text(columns, lines, room) +
          "frozen targets (mfbench schema targets), * the first at each\n";
 }
 
 // Rows of one method alone: updates of another cost other work.
 std::string rates_table(const std::vector<Row>& rows, Method method,
-                        const std::optional<TargetSpec>& target) {
+                        const std::optional<TargetSpec>& target, std::size_t room) {
   bool energy = false;
   for (const Row& row : rows) energy = energy || !row.energy.empty();
   std::vector<Column> columns = {{"data set", true},
@@ -368,19 +339,25 @@ std::string rates_table(const std::vector<Row>& rows, Method method,
     cells.push_back(remarks_cell(row));
     lines.push_back(std::move(cells));
   }
-  return lines.empty() ? "" : "\n" + table_text(columns, lines);
+  return lines.empty() ? "" : "\n" + table_text(columns, lines, room);
 }
 
-// Why times may be those of other programs, a line a configuration.
-std::string contended_lines(const std::vector<Row>& rows) {
-  std::string text;
+// In how many cases times may be those of other programs, and why in the first. The result files
+// have the others.
+std::string contended_line(const std::vector<Row>& rows) {
+  std::size_t contended = 0;
+  int cases = 0;
+  std::string why;
   for (const Row& row : rows) {
-    if (row.contended.empty()) continue;
-    text += one_line(fmt::format("contended, {} of {} seeds of {} on {}: {}", row.contended.size(),
-                                 row.seeds(), row.name, row.data, row.contended.front())) +
-            "\n";  // names come from files
+    cases += row.seeds();
+    contended += row.contended.size();
+    if (why.empty() && !row.contended.empty()) why = row.contended.front();
   }
-  return text.empty() ? "" : "\n" + text;
+  if (contended == 0) return "";
+  return "\n" +
+         one_line(fmt::format("contended, {} of {} cases; of the first: {}", contended, cases,
+                              why.substr(0, why.find(';')))) +
+         "\n";
 }
 
 // The first case of a device pays for its context: the longest start of all.
@@ -412,29 +389,37 @@ std::string origins_line(const std::vector<Row>& rows) {
 
 constexpr const char* kSingleRuns =
     "+ runs from the start for each evaluated point, which has the time of its own run: a later "
-    "one "
-    "may have\ntaken less\n";
+    "one may have taken less\n";
 
 constexpr const char* kReading =
     "\nquality on the test part at the epoch that the validation part chose, or, without one, at "
-    "the "
-    "last;\nbest on test is chosen on what it is measured on, and no result"
-    "\nmedians over the seeds; train: the epochs only, answer: prepare + transfer + train; a seed "
-    "that misses\nthe target is infinitely late, and so is the answer of one that did not "
-    "complete\n";
+    "the last;\nbest on test is chosen on what it is measured on, and no result\nmedians over the "
+    "seeds; train: the epochs only, answer: prepare + transfer + train; a seed that misses the "
+    "target is infinitely late, and so is the answer of one that did not complete\n";
+
+constexpr std::size_t kProse = 99;  // columns
+
+std::string folded_lines(const std::string& text, std::size_t room) {
+  std::string out;
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) out += folded(line, room, 2) + "\n";
+  return out;
+}
 
 }  // namespace
 
-std::string summary_table(const std::string& folder, const Spec& given) {
+std::string summary_table(const std::string& folder, const Spec& given, std::size_t room) {
   const Spec spec = named_as_in(folder, given);
   const auto target = target_of(spec);
   const std::vector<Row> rows = rows_of(folder, spec, target);
-  std::string text = answers_table(rows, target) + frozen_table(rows);
-  for (const auto& method : kMethods.table) text += rates_table(rows, method.value, target);
-  text += kReading;
-  if (any_earlier(rows)) text += "last epoch: of the model that --save-model keeps\n";
-  if (any_restarts(rows)) text += kSingleRuns;
-  return text + start_line(rows) + origins_line(rows) + contended_lines(rows);
+  std::string text = answers_table(rows, target, room) + frozen_table(rows, room);
+  for (const auto& method : kMethods.table) text += rates_table(rows, method.value, target, room);
+  std::string notes = kReading;
+  if (any_earlier(rows)) notes += "last epoch: of the model that --save-model keeps\n";
+  if (any_restarts(rows)) notes += kSingleRuns;
+  notes += start_line(rows) + origins_line(rows);
+  return text + folded_lines(notes, std::min(room, kProse)) +
+         folded_lines(contended_line(rows), room);
 }
 
 }  // namespace mf

@@ -12,6 +12,7 @@
 #include <csignal>
 #include <cstring>
 
+#include "base/clock.hpp"
 #include "base/error.hpp"
 #include "base/json/json.hpp"
 #include "base/json/json_values.hpp"
@@ -129,6 +130,8 @@ class Apart {
   bool run_one(std::int64_t which) {
     std::vector<std::string> words = options_.words;
     words.push_back(fmt::format("--one-case={}", which));
+    words.push_back(fmt::format("--ran-cases={}", of_all_.run));
+    words.push_back(fmt::format("--ran-seconds={}", seconds_since(start_)));
     CaseProcess process(words);
     const int status = process.wait();
     const Json report = process.report();
@@ -192,6 +195,7 @@ class Apart {
   const Spec& spec_;
   const RunOptions& options_;
   std::string began_ = utc_now();
+  const Clock::time_point start_ = Clock::now();
   SessionSummary of_all_;  // counts alone
   int killed_ = 0;
   std::optional<int> ended_by_;

@@ -86,7 +86,7 @@ CaseResult run_one(const CaseTask& task, std::size_t index, std::size_t count,
   if (Timeline* timeline = Timeline::current()) timeline->begin(task.item.id);
   const CaseResult result = run_case(task, options, context.store, context.progress);
   if (Timeline* timeline = Timeline::current()) timeline->end();
-  context.progress.end_case(result);
+  context.progress.end_case(result, task.result_file);
   if (result.device_failed) {
     fail(ErrorKind::device,
          "{}: the device failed: {}; this process cannot use it any more. The case stands as "

@@ -17,6 +17,12 @@ namespace mf {
 
 class RankWorld;
 
+// What other processes of a run --apart have run of its cases.
+struct RanBefore {
+  double seconds = 0;
+  int cases = 0;
+};
+
 struct RunOptions {
   std::optional<std::string> folder;  // of the results; else results/runs/<spec name>
   std::optional<std::string>
@@ -30,6 +36,7 @@ struct RunOptions {
   bool apart = false;
   static constexpr std::int64_t kTrials = -1, kNoCase = -2;
   std::optional<std::int64_t> only;
+  RanBefore before;     // this one of its processes
   std::string began;    // of a run --apart: results of later are its own (utc_now)
   bool share = true;    // what cases have in common is made once; false: by each of them anew
   Placement placement;  // of all threads and what they write; as the system sees fit

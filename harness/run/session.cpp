@@ -1,5 +1,6 @@
 #include "harness/run/session.hpp"
 
+#include <filesystem>
 #include <map>
 #include <optional>
 #include <set>
@@ -142,11 +143,22 @@ void note_failure(SessionSummary& summary, const FailedCase& one) {
   summary.failures.push_back(one);
 }
 
+// Those that a run will have to do, as far as can be said without reading what stands there.
+std::vector<const Case*> cases_to_come(const SessionSummary& summary, const RunOptions& options) {
+  std::vector<const Case*> to_come;
+  for (const Case& item : summary.spec.cases) {
+    const bool stands = std::filesystem::exists(summary.folder + "/" + item.id + ".jsonl");
+    if (!stands || options.rerun || options.profile) to_come.push_back(&item);
+  }
+  return to_come;
+}
+
 void run_cases(SessionSummary& summary, const RunContext& context) {
   const RunOptions& options = context.options;
   const Spec& spec = summary.spec;
   std::vector<const Case*> later;
   LaterFiles later_files(options.began);
+  context.progress.begin_run(cases_to_come(summary, options), options.before);
   for (const Case& item : spec.cases) later.push_back(&item);
   for (std::size_t i = 0; i < spec.cases.size() && !summary.interrupted; ++i) {
     const Case& item = spec.cases[i];

@@ -18,6 +18,7 @@ std::string slug(const std::string& text);
 // Gives every case its id: algorithm, factors, what differs among the cases of this spec as far as
 // it fits, the data set's label, the seed, and the first 10 digits of its hash.
 //   ebgtg-f50-stride250-lr0.02-ml-100k-s3-1f0c9a77b2
+// And its title, which has all that differs and no hash.
 void name_cases(std::vector<Case>& cases);
 
 }  // namespace mf

@@ -45,6 +45,7 @@ struct Unresolved {
 
 struct Case {
   std::string id;         // that of its file: readable, ends in the first 10 digits of hash
+  std::string title;      // what tells it from the others, for people: "als_cpu s2 factors=16"
   std::string hash;       // SHA-256 of `resolved`
   Json resolved;          // everything that decides the result
   std::string path;       // JSON path of its algorithm entry, for messages

@@ -73,6 +73,7 @@ Case trial_case(const Study& study, std::size_t trial, std::size_t rung) {
   item.resolved["judged_by"] = "validation";
   item.hash = sha256(canonical(item.resolved));
   item.id = fmt::format("{}/e{}-{}", study.name, item.stop.epochs, item.hash.substr(0, 10));
+  item.title = fmt::format("trial {}, {} epochs, {}", trial + 1, item.stop.epochs, study.label);
   item.trial = {{"study", study.name},
                 {"number", trial + 1},
                 {"epochs", item.stop.epochs},

@@ -374,7 +374,7 @@ TEST(ContendedRun, IsMarkedInTheResultTheLogAndTheSummary) {
     RunOptions options;
     options.folder = folder / (busy ? "busy" : "alone");
     options.read_host = machine(others);
-    run_session(spec, options, *make_progress(ProgressMode::automatic, log));
+    run_session(spec, options, *make_progress(ProgressMode::verbose, log));
     const auto file = read_result_file(*options.folder + "/" + spec.cases[0].id + ".jsonl");
     const Json& footer = file->footer;
     EXPECT_EQ(footer["contended"], busy);

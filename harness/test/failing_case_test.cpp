@@ -133,7 +133,7 @@ TEST(FailingCase, AResultThatCannotBeToldEndsTheRun) {
    public:
     void begin_case(const Case&, std::size_t, std::size_t) override {}
     void trace(const TracePoint&) override { throw std::runtime_error("the pipe is closed"); }
-    void end_case(const CaseResult&) override {}
+    void end_case(const CaseResult&, const std::string&) override {}
   };
   const TempFolder folder;
   Closed progress;

@@ -1,170 +1,168 @@
 #include "harness/run/show/progress.hpp"
 
 #include <fmt/core.h>
-#include <sys/ioctl.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cmath>
-#include <cstdlib>
-#include <string_view>
+#include <cstdint>
 
 #include "base/json/json_values.hpp"
+#include "base/terminal.hpp"
 #include "base/text.hpp"
 #include "harness/results/files/case_json.hpp"
 #include "harness/results/files/load_json.hpp"
 #include "harness/results/meaning/ranges.hpp"
+#include "harness/run/show/case_line.hpp"
+#include "harness/run/show/run_time.hpp"
 
 namespace mf {
 namespace {
 
 constexpr double kLogSeconds = 10;  // a plain log hears from a long case this often
 constexpr double kRedrawSeconds = 0.05;
+constexpr std::size_t kUnlimited = 1'000'000;  // columns of a log
+constexpr std::size_t kLeastTitle = 12;
 
-std::string rate_text(double updates, double seconds) {
-  return seconds > 0 && updates > 0 ? format_count(updates / seconds) + " updates/s" : "-";
-}
-
-std::string value_text(Metric metric, std::optional<double> value) {
-  return value && std::isfinite(*value) ? metric.format(*value) : std::string("-");
-}
-
-// Of UTF-8: never cut within a character.
-std::string first_columns(const std::string& text, std::size_t columns) {
-  const auto continues = [](unsigned char byte) { return (byte & 0xC0U) == 0x80U; };
-  std::size_t at = 0, seen = 0;
-  for (; at < text.size(); ++at) {
-    if (!continues(text[at]) && seen++ == columns) break;
-  }
-  return text.substr(0, at);
+std::string padded(const std::string& text, std::size_t columns) {
+  return text + std::string(columns - std::min(columns, columns_of(text)), ' ');
 }
 
 // Shared by the terminal and the log: where we are in which case.
 class TextProgress : public Progress {
  public:
-  explicit TextProgress(std::FILE* out) : out_(out) {}
+  TextProgress(std::FILE* out, bool verbose) : out_(out), verbose_(verbose) {}
 
-  void begin_case(const Case& item, std::size_t index, std::size_t count) override {
-    stop_ = item.stop;
-    metric_ = main_metric(item);
-    count_ = fmt::format("[{}/{}]", index, count);
-    name_ = item.id;
-    title_ = count_ + " " + name_;
-    quality_.reset();
-    start_ = trained_from_ = last_ = Clock::now();
+  void begin_run(const std::vector<const Case*>& to_come, const RanBefore& before) override {
+    time_.begin_run(to_come, before);
+    widest_ = 0;
+    for (const Case* item : to_come) {
+      widest_ = std::max(widest_, columns_of(one_line(item->title)));
+    }
   }
 
-  void end_case(const CaseResult& result) override {
-    const bool completed = result.status == Status::completed;
-    const std::string reason = completed ? "" : " (" + result.reason + ")";
-    const std::string shared = contention_text(result.contention);
-    const auto found = result.metrics.find(metric_);
-    const bool known = found != result.metrics.end();
-    line(fmt::format("{:<58} {:<11} {} {:>7}  best seen {:>7}  {:>9}  {}{}{}", title_,
-                     kStatuses.of(result.status), metric_.label(),
-                     known ? value_text(metric_, found->second.final_value) : "-",
-                     known ? value_text(metric_, found->second.best) : "-",
-                     format_seconds(result.train_s),
-                     rate_text(static_cast<double>(result.updates), result.train_s), reason,
-                     shared.empty() ? "" : "  contended: " + shared));
-    for (const auto& warning : result.warnings) line("  warning: " + warning);
+  void begin_case(const Case& item, std::size_t index, std::size_t count) override {
+    time_.begin_case(item, index, count);
+    id_ = item.id;
+    epochs_ = item.stop.epochs;
+    metric_ = main_metric(item);
+    const std::string all = std::to_string(count);
+    count_ = fmt::format("[{:>{}}/{}]", index, all.size(), all);
+    title_ = one_line(item.title);
+    widest_ = std::max(widest_, columns_of(title_));
+    quality_.reset();
+    last_ = Clock::now();
+  }
+
+  void end_case(const CaseResult& result, const std::string& path) override {
+    time_.end_case();
+    const std::size_t room = verbose_ ? kUnlimited : columns();
+    const std::string ending = cut_to(ending_text(result), std::max(room, 2 * kLeastTitle) / 2);
+    const auto colour = ending_colour(result);
+    std::string text = start_of_line(path, room - std::min(room, columns_of(ending) + 2));
+    text += "  " + (colour ? in_colour(out_, *colour, ending) : ending);
+    if (verbose_) text += "  " + facts_text(id_, result, metric_);
+    line(text);
+    for (const auto& warning : result.warnings) {
+      line(folded("  warning: " + one_line(warning), columns(), 4));
+    }
   }
 
  protected:
   virtual void line(const std::string& text) = 0;
+  // How wide a line may be.
+  virtual std::size_t columns() const { return kUnlimited; }
 
   // With the quality of the last evaluation.
   std::string state(const TracePoint& point) {
     if (const auto value = point.metrics[metric_]) quality_ = value;
-    const auto left = seconds_left(point);
-    return fmt::format("epoch {}/{}  {} {}  left {}  {}  {}", point.epoch, stop_.epochs,
-                       metric_.label(), value_text(metric_, quality_),
-                       left ? format_seconds(*left) : "?",
-                       rate_text(static_cast<double>(point.updates), point.train_s),
-                       format_seconds(point.train_s));
+    return fmt::format("epoch {}/{}  {} {}", point.epoch, epochs_, metric_.label(),
+                       quality_ && std::isfinite(*quality_) ? metric_.format(*quality_) : "-");
   }
 
-  // The initial model has been evaluated: from here on the time is that of epochs.
-  void note_start(const TracePoint& point) {
-    if (point.epoch == 0) trained_from_ = Clock::now();
-  }
-
-  // By the epochs so far, and no longer than the limits of the case; other rules may end it before.
-  std::optional<double> seconds_left(const TracePoint& point) const {
-    if (point.epoch == 0) return std::nullopt;
-    const double per_epoch = seconds_since(trained_from_) / static_cast<double>(point.epoch);
-    double left = per_epoch * static_cast<double>(stop_.epochs - point.epoch);
-    if (stop_.wall_seconds) left = std::min(left, *stop_.wall_seconds - seconds_since(start_));
-    if (stop_.train_seconds && point.train_s > 0) {
-      const double wall_of_train = seconds_since(trained_from_) / point.train_s;
-      left = std::min(left, (*stop_.train_seconds - point.train_s) * wall_of_train);
-    }
-    return std::max(left, 0.0);
+  // "12.3 s, left 48 s", of the run.
+  std::string times() const {
+    const auto left = time_.left_s();
+    return format_seconds(time_.spent_s()) + ", left " + (left ? format_seconds(*left) : "?");
   }
 
   std::FILE* out_;
-  std::string count_, name_, title_;
-  StopSpec stop_;
+  bool verbose_;
+  std::string id_, count_, title_;
+  std::int64_t epochs_ = 0;
+  RunTime time_;
   Metric metric_;
   std::optional<double> quality_;
-  Clock::time_point start_ = Clock::now();
-  Clock::time_point trained_from_ = Clock::now();
   Clock::time_point last_ = Clock::now();
+
+ private:
+  // Up to the ending. Titles are cut, so that numbers stand below each other.
+  std::string start_of_line(const std::string& path, std::size_t room) const {
+    const std::string numbers = numbers_text(read_result_file(path));
+    const std::size_t others = count_.size() + 1 + (numbers.empty() ? 0 : numbers.size() + 2);
+    const std::size_t left = std::max(kLeastTitle, room - std::min(room, others));
+    const std::size_t wide = std::min(widest_, left);
+    const std::string start = count_ + " " + padded(cut_to(title_, wide), wide);
+    return cut_to(numbers.empty() ? start : start + "  " + numbers, room);
+  }
+
+  std::size_t widest_ = 0;
 };
 
 class LogProgress : public TextProgress {
  public:
   using TextProgress::TextProgress;
   void trace(const TracePoint& point) override {
-    note_start(point);
+    time_.epoch(point.epoch, point.train_s);
     if (seconds_since(last_) < kLogSeconds) return;
     last_ = Clock::now();
-    line(title_ + "  " + state(point));
+    line(fmt::format("{} {}  {}  {}  {}", count_, title_, state(point), times(),
+                     rate_text(static_cast<double>(point.updates), point.train_s)));
   }
 
  protected:
   void line(const std::string& text) override {
-    fmt::print(out_, "{}\n", one_line(text));
+    fmt::print(out_, "{}\n", text);
     std::fflush(out_);
   }
 };
 
-// A terminal that is gone is no reason to lose what is measured: it is not told any more.
+// Below the lines of cases one that is rewritten: of the whole run, then of the case. A terminal
+// that is gone is no reason to lose what is measured: it is not told any more.
 class TerminalProgress : public TextProgress {
  public:
   using TextProgress::TextProgress;
   void begin_case(const Case& item, std::size_t index, std::size_t count) override {
     TextProgress::begin_case(item, index, count);
-    live(title_ + "  preparing");
+    show("preparing");
   }
-  void trace(const TracePoint& point) override {
-    note_start(point);
-    epochs_done(point);
-  }
+  void trace(const TracePoint& point) override { epochs_done(point); }
   // The first epoch is always shown, because from then on the time left is known.
   void epochs_done(const TracePoint& point) override {
+    time_.epoch(point.epoch, point.train_s);
     const std::string text = state(point);
     if (point.epoch > 1 && seconds_since(last_) < kRedrawSeconds) return;
     last_ = Clock::now();
-    live(count_ + " " + text + "  " + name_);
+    show(text);
   }
 
  protected:
-  void line(const std::string& text) override { put(one_line(text) + "\n"); }
+  void line(const std::string& text) override { put(text + "\n"); }
+  std::size_t columns() const override { return terminal_columns(out_).value_or(kUnlimited); }
 
  private:
   // Cut on the right, where what matters less stands.
-  void live(const std::string& text) { put(first_columns(one_line(text), columns())); }
+  void show(const std::string& state) {
+    put(cut_to(fmt::format("{} {} {}  {}  {}", count_, bar(), times(), state, title_), columns()));
+  }
 
-  // The last column stays empty: some terminals go to the next line when it is written.
-  std::size_t columns() const {
-    winsize size{};
-    const bool known = ioctl(fileno(out_), TIOCGWINSZ, &size) == 0 && size.ws_col > 0;
-    return known ? size.ws_col - 1U : 100U;
+  std::string bar() const {
+    constexpr std::size_t kBar = 10;
+    const auto full = static_cast<std::size_t>(time_.share() * kBar);
+    return std::string(full, '#') + std::string(kBar - full, '-');
   }
 
   void put(const std::string& text) {
-    const std::string all = "\r\x1b[K" + text;
+    const std::string all = clear_line(out_) + text;
     if (std::fputs(all.c_str(), out_) < 0 || std::fflush(out_) != 0) std::clearerr(out_);
   }
 };
@@ -181,7 +179,7 @@ class JsonProgress : public Progress {
     json["case_id"] = case_id_;
     line(json);
   }
-  void end_case(const CaseResult& result) override {
+  void end_case(const CaseResult& result, const std::string&) override {
     Json json = {{"type", "case_ends"},
                  {"case_id", case_id_},
                  {"status", kStatuses.of(result.status)},
@@ -214,12 +212,12 @@ std::unique_ptr<Progress> make_progress(ProgressMode mode, std::FILE* out) {
     case ProgressMode::quiet:
       return std::make_unique<Progress>();
     case ProgressMode::automatic:
+    case ProgressMode::verbose:
       break;
   }
-  const char* term = std::getenv("TERM");
-  const bool dumb = term != nullptr && std::string_view(term) == "dumb";
-  if (!dumb && isatty(fileno(out)) != 0) return std::make_unique<TerminalProgress>(out);
-  return std::make_unique<LogProgress>(out);
+  const bool verbose = mode == ProgressMode::verbose;
+  if (is_terminal(out)) return std::make_unique<TerminalProgress>(out, verbose);
+  return std::make_unique<LogProgress>(out, verbose);
 }
 
 }  // namespace mf

@@ -1,11 +1,14 @@
-// What the user sees while a spec runs: a live line a case on a terminal, plain lines in a log,
-// JSON lines for scripts.
+// What the user sees while a spec runs: a line a case, on a terminal as wide as that, with one
+// below of the run; JSON lines for scripts.
 #pragma once
 
 #include <cstdio>
 #include <memory>
+#include <string>
+#include <vector>
 
 #include "harness/results/files/case_result.hpp"
+#include "harness/run/run_options.hpp"
 #include "harness/spec/spec.hpp"
 
 namespace mf {
@@ -14,15 +17,19 @@ namespace mf {
 class Progress {
  public:
   virtual ~Progress() = default;
+  // Before the first case: those that have no result yet.
+  virtual void begin_run(const std::vector<const Case*>&, const RanBefore&) {}
   virtual void begin_case(const Case&, std::size_t /*index*/, std::size_t /*count*/) {}
   virtual void trace(const TracePoint&) {}
   // Epochs have ended that are not evaluated: numbers of the point but for those of quality.
   virtual void epochs_done(const TracePoint&) {}
-  virtual void end_case(const CaseResult&) {}
+  // Its result is written, to this file.
+  virtual void end_case(const CaseResult&, const std::string& /*path*/) {}
 };
 
 enum class ProgressMode {
-  automatic,  // for a terminal, or for a log: where `out` is none, or TERM says "dumb"
+  automatic,  // for a terminal, or for a log where `out` is none
+  verbose,    // the same, and all that is known of a case, however wide
   json,
   quiet
 };

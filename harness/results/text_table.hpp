@@ -1,0 +1,26 @@
+// Tables of text: columns below each other, as wide as there is room for.
+#pragma once
+
+#include <cstddef>
+#include <limits>
+#include <string>
+#include <vector>
+
+namespace mf {
+
+inline constexpr std::size_t kAnyWidth = std::numeric_limits<std::size_t>::max();
+
+struct Column {
+  std::string heading;
+  bool left = false;
+  std::size_t least = 0;  // width
+};
+
+using Cells = std::vector<std::string>;
+
+// Where `room` is too narrow, columns that say less are left out, a data set that all lines have
+// too; then names are cut, and in the end lines. Cells come from files: control characters are
+// escaped.
+std::string table_text(std::vector<Column> columns, std::vector<Cells> lines, std::size_t room);
+
+}  // namespace mf

@@ -1,0 +1,26 @@
+// What is said of a case that has ended, in a line.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "base/terminal.hpp"
+#include "harness/results/files/case_result.hpp"
+#include "harness/results/files/result_file.hpp"
+#include "harness/spec/metric.hpp"
+
+namespace mf {
+
+// "rmse  0.5406  to 0.6 in  12.1 ms", or the time of the answer where the spec names no target;
+// nothing of a case that did not complete.
+std::string numbers_text(const std::optional<ResultFile>& file);
+
+// "completed", "contended", "error: why".
+std::string ending_text(const CaseResult& result);
+std::optional<Colour> ending_colour(const CaseResult& result);
+
+// What --verbose adds: the best seen, times and rates, the name of the file, who had part of the
+// machine.
+std::string facts_text(const std::string& id, const CaseResult& result, Metric metric);
+
+}  // namespace mf

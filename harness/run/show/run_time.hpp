@@ -1,0 +1,60 @@
+// How long a run has taken and what is left of it, by the cases that have ended and the epochs of
+// the one that runs.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "harness/run/run_options.hpp"
+#include "harness/spec/spec.hpp"
+
+namespace mf {
+
+double seconds_of_clock();  // steady
+
+class RunTime {
+ public:
+  explicit RunTime(std::function<double()> now = seconds_of_clock);
+
+  // The cases that have no result yet, and what other processes of this run have run of it.
+  void begin_run(const std::vector<const Case*>& to_come, const RanBefore& before);
+  // Of trials, nobody knows which are to come: only their number.
+  void begin_case(const Case& item, std::size_t index, std::size_t count);
+  void end_case();
+
+  // The initial model is there, and `train_s` of training have brought this epoch.
+  void epoch(std::int64_t epoch, double train_s);
+
+  double spent_s() const { return before_.seconds + now_() - start_; }
+  // Nothing before the first epoch of the first case.
+  std::optional<double> left_s() const;
+  // Of all cases, with the part of the one that runs.
+  double share() const;
+
+ private:
+  struct Mean {
+    double sum = 0;
+    int count = 0;
+    std::optional<double> value() const;
+  };
+  std::optional<double> expected_s(const std::string& kind) const;
+  std::optional<double> case_left_s() const;
+
+  std::function<double()> now_;
+  RanBefore before_;
+  double start_ = 0;
+  std::vector<std::string> to_come_;  // kinds of cases: their algorithm and data set
+  std::map<std::string, Mean> of_kind_;
+  Mean of_all_;
+  // Of the case that runs.
+  StopSpec stop_;
+  std::string kind_;
+  std::size_t index_ = 0, count_ = 0;
+  double case_start_ = 0, trained_from_ = 0;
+  double case_share_ = 0;
+};
+
+}  // namespace mf
