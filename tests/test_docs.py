@@ -30,7 +30,8 @@ def blocks(path):
 # ---- specs ---------------------------------------------------------------------------------------
 
 MINIMAL = {"datasets": ["like:ml-100k"], "algorithms": ["sgd_serial"]}
-FAMILIES = sorted(notes.with_name("README.md") for notes in ROOT.glob("algorithms/*/NOTES.md"))
+# Their headings name the algorithms.
+FAMILIES = [page for page in sorted(ROOT.glob("algorithms/*/README.md")) if "`" in page.read_text().splitlines()[0]]
 SPECS = [(page, number, text) for page in [*PAGES, *FAMILIES] if page != GUIDE
          for number, (language, text) in enumerate(blocks(page)) if language == "json"]
 

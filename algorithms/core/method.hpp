@@ -7,11 +7,15 @@
 namespace mf {
 
 enum class Method {
-  sgd,  // a rating moves its row of P and its row of Q
-  als,  // a rating enters the system of one row: each twice an epoch
-  ccd   // a rating enters the numbers of one row, all factors in turn: each twice an epoch
+  sgd,         // a rating moves its row of P and its row of Q
+  als,         // a rating enters the system of one row: each twice an epoch
+  ccd,         // a rating enters the numbers of one row, all factors in turn: each twice an epoch
+  closed_form  // a rating enters what all is computed from: an epoch is the whole, each rating once
 };
-inline constexpr Names kMethods{std::to_array<Named<Method>>(
-    {{"sgd", Method::sgd}, {"als", Method::als}, {"ccd", Method::ccd}})};
+inline constexpr Names kMethods{
+    std::to_array<Named<Method>>({{"sgd", Method::sgd},
+                                  {"als", Method::als},
+                                  {"ccd", Method::ccd},
+                                  {"closed_form", Method::closed_form}})};
 
 }  // namespace mf

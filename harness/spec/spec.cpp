@@ -242,6 +242,10 @@ Case make_case(const AlgorithmEntry& algorithm, const DataEntry& data, const Eva
   item.init = algorithm.init;
   item.init.seed = seed;
   item.stop = algorithm.stop;
+  // What is computed at once has no second epoch.
+  if (find_algorithm(item.algorithm).method == Method::closed_form) {
+    item.stop.epochs = std::min<std::int64_t>(item.stop.epochs, 1);
+  }
   item.evaluate = evaluate;
   item.evaluate.rank = evaluate.rank.value_or(is_implicit(item));
   item.seed = seed;

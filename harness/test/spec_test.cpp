@@ -102,6 +102,17 @@ TEST(Spec, RunsSeedsRoundRobinAndGivesEveryCaseItsOwnId) {
   EXPECT_EQ(ids.size(), 4u);
 }
 
+TEST(Spec, WhatIsComputedAtOnceHasOneEpoch) {
+  Json json = with("stop", {{"epochs", 7}});
+  json["algorithms"] = Json::array({Json{{"name", "popular"}}, Json{{"name", "bias"}}});
+  const Spec spec = parse_spec(json, "spec.json");
+  EXPECT_EQ(spec.cases[0].stop.epochs, 1);
+  EXPECT_EQ(spec.cases[0].resolved.at("stop").at("epochs"), 1);
+  EXPECT_EQ(spec.cases[1].stop.epochs, 7);
+  json["stop"]["epochs"] = 0;
+  EXPECT_EQ(parse_spec(json, "spec.json").cases[0].stop.epochs, 0);
+}
+
 TEST(Spec, ARuleForImplicitFeedbackIsPartOfTheDataSet) {
   Json json = ruler_spec();
   const std::string plain = parse_spec(json, "t").cases[0].hash;

@@ -28,6 +28,7 @@ ALGORITHMS = {
     "ccd++": (GREEN, "s"), "ccd++_cpu": (SKY, "^"),
     "ials": (BLUE, "s"), "ials_cpu": (GREY, "o"), "ials_fused": (WINE, "P"),
     "ials_pp": (ORANGE, "v"), "ials_pp_cpu": (SKY, "D"),
+    "popular": (OLIVE, "X"), "bias": (OLIVE, "v"),
     "ruler": (OLIVE, "o"), "ruler_device": (OLIVE, "s"),
     # Of other people: apart from ours that they meet, in colour and marker.
     "peer:cmfrec:als": (PURPLE, "h"), "peer:cmfrec:implicit_als": (PURPLE, "H"),
