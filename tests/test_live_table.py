@@ -90,7 +90,7 @@ def seconds(text):
     return float(number) * {"us": 1e-6, "ms": 1e-3, "s": 1}[unit]
 
 
-@pytest.mark.parametrize("option", [[], ["--apart"]])
+@pytest.mark.parametrize("option", [[], ["--apart"], ["--apart", "--rerun"]])
 def test_the_time_left_is_that_of_the_run(mfbench, tmp_path, option):
     """Three cases of 0.4 s: in the second's first epochs a good second, less at the end."""
     text = run(mfbench, tmp_path, 100, {**SPEC, "seeds": [1, 2, 3]}, *option)

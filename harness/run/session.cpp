@@ -1,5 +1,7 @@
 #include "harness/run/session.hpp"
 
+#include <algorithm>
+#include <cstdint>
 #include <filesystem>
 #include <map>
 #include <optional>
@@ -143,10 +145,13 @@ void note_failure(SessionSummary& summary, const FailedCase& one) {
   summary.failures.push_back(one);
 }
 
-// Those that a run will have to do, as far as can be said without reading what stands there.
+// Those that a run will have to do, as far as can be said without reading what stands there; of a
+// run --apart, from the case of this process on.
 std::vector<const Case*> cases_to_come(const SessionSummary& summary, const RunOptions& options) {
   std::vector<const Case*> to_come;
-  for (const Case& item : summary.spec.cases) {
+  const auto first =
+      std::clamp<std::int64_t>(options.only.value_or(0), 0, std::ssize(summary.spec.cases));
+  for (const Case& item : std::span(summary.spec.cases).subspan(static_cast<std::size_t>(first))) {
     const bool stands = std::filesystem::exists(summary.folder + "/" + item.id + ".jsonl");
     if (!stands || options.rerun || options.profile) to_come.push_back(&item);
   }
