@@ -117,9 +117,10 @@ inline Json entry_of(const AlgorithmInfo& info, const RatingRange& range) {
   return entry;
 }
 
-// Libraries have limits of their own and may not be installed; the rulers are no algorithms.
+// Libraries have limits of their own and may not be installed; the rulers are no algorithms, and
+// baselines have no factors to learn.
 inline bool is_ours(const AlgorithmInfo& info) {
-  return info.family != "peer" && info.family != "ruler";
+  return info.family != "peer" && info.family != "ruler" && info.family != "baseline";
 }
 
 // Every algorithm for ratings of this hardware, on every range. The algorithms it ran.
