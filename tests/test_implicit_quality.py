@@ -24,17 +24,20 @@ def ratings():
 
 @pytest.fixture(scope="module")
 def trained(mfbench, tmp_path_factory):
-    """The last trace point of a run on the likes of ml-100k, and the folder of its model."""
+    """The last trace point of each algorithm on the likes of ml-100k, and the folder of a model."""
     folder = tmp_path_factory.mktemp("implicit-quality")
     spec = {"name": "likes", "split": {"holdout": 0.2}, "seeds": [1],
             "datasets": [{"name": "ml-100k", "implicit": {"min_rating": 4, "value": "binary"}}],
             "stop": {"epochs": 10}, "evaluate": {"every": 10},
-            "algorithms": [{"name": "ials_cpu", "factors": 32, "alpha": 10, "reg": 5, "threads": 2}]}
+            "algorithms": [{"name": "ials_cpu", "factors": 32, "alpha": 10, "reg": 5, "threads": 2},
+                           {"name": "popular"}, {"name": "item_knn", "k": 40}, {"name": "ease", "reg": 200}]}
     mfbench("run", "likes.json", "--out", "out", "--save-model", "models",
             cwd=folder, data=DATA, code=0, spec=spec)
-    trace = next((folder / "out").glob("*.jsonl")).read_text().splitlines()
-    point = [json.loads(line) for line in trace if '"trace"' in line][-1]
-    return point, next((folder / "models").iterdir())
+    points = {}
+    for file in (folder / "out").glob("*.jsonl"):
+        lines = [json.loads(line) for line in file.read_text().splitlines()]
+        points[lines[0]["algorithm"]["name"]] = [line for line in lines if line["type"] == "trace"][-1]
+    return points, next((folder / "models").glob("ials_cpu*"))
 
 
 class Split:
@@ -47,12 +50,20 @@ class Split:
         seen = np.load(model / "seen_items.npy")
         self.seen = [seen[offsets[u]:offsets[u + 1]] for u in range(len(users))]
         known = [set(row) for row in self.seen]
+        self.n_items = len(items)
         self.test = [[] for _ in users]
         for user, item, rating in ratings():
             if rating >= 4 and items[item] not in known[users[user]]:
                 self.test[users[user]].append(items[item])
 
-    def metrics(self, p, q):
+    def history(self):
+        """Users by items: 1 where a pair is in training."""
+        x = np.zeros((len(self.seen), self.n_items))
+        for user, items in enumerate(self.seen):
+            x[user, items] = 1
+        return x
+
+    def metrics(self, scores):
         """Means over the users with something held out, as docs/spec.md defines them."""
         discount = 1 / np.log2(np.arange(2, 102))
         ideal = np.cumsum(discount)
@@ -60,7 +71,7 @@ class Split:
         for user, test in enumerate(self.test):
             if not test or not len(self.seen[user]):  # without a history they are counted apart
                 continue
-            score = q @ p[user]
+            score = scores[user].copy()
             score[self.seen[user]] = -np.inf
             top = np.lexsort((np.arange(len(score)), -score))[:100]
             hit = np.isin(top, test) & np.isfinite(score[top])
@@ -77,6 +88,31 @@ def split(trained):
 
 
 def test_the_evaluator_agrees_with_numpy(trained, split):
-    point, model = trained
-    computed = split.metrics(np.load(model / "P.npy"), np.load(model / "Q.npy"))
-    assert [point[name] for name in METRICS] == pytest.approx(computed, abs=2e-5)
+    points, model = trained
+    computed = split.metrics(np.load(model / "P.npy") @ np.load(model / "Q.npy").T)
+    assert [points["ials_cpu"][name] for name in METRICS] == pytest.approx(computed, abs=2e-5)
+
+
+def ease_scores(x):
+    inverse = np.linalg.inv(x.T @ x + 200 * np.eye(x.shape[1]))
+    weights = -inverse / np.diag(inverse)
+    np.fill_diagonal(weights, 0)
+    return x @ weights
+
+
+def item_knn_scores(x):
+    gram = x.T @ x
+    norms = np.sqrt(np.diag(gram))
+    weights = gram / (np.outer(norms, norms) + 10)
+    np.fill_diagonal(weights, 0)
+    nearest = np.argsort(-weights, axis=1, kind="stable")[:, :40]
+    kept = np.zeros_like(weights)
+    np.put_along_axis(kept, nearest, np.take_along_axis(weights, nearest, 1), 1)
+    return x @ kept
+
+
+def test_baselines_agree_with_numpy(trained, split):
+    points, x = trained[0], split.history()
+    for name, scores in (("ease", ease_scores(x)), ("item_knn", item_knn_scores(x))):
+        assert [points[name][key] for key in METRICS] == pytest.approx(split.metrics(scores), abs=1e-4), name
+        assert points[name]["ndcg_100"] > 1.2 * points["popular"]["ndcg_100"]

@@ -1,4 +1,6 @@
 // The baselines: names, parameters and memory.
+#include "algorithms/baseline/inverse.hpp"
+#include "algorithms/baseline/item_products.hpp"
 #include "algorithms/core/registry.hpp"
 #include "algorithms/core/sgd/sgd_params.hpp"
 
@@ -20,6 +22,11 @@ ParamSpec one_factor() { return ParamSpec::integer("factors", 1, 1, 1, "always 1
 
 ParamSpec threads_param() {
   return ParamSpec::integer("threads", 0, 0, 4096, "threads; 0: all hardware threads");
+}
+
+double threads_of(const Params& params) {
+  const auto threads = params.integer("threads");
+  return static_cast<double>(threads == 0 ? hardware_threads() : threads);
 }
 
 double rows_of(const ProblemShape& shape) {
@@ -67,6 +74,54 @@ AlgorithmInfo bias_info() {
   return info;
 }
 
+ParamSpec weights_param() {
+  return ParamSpec::choice("weights", Weights::binary, kWeights,
+                           "what an observed pair counts: 1, or its value");
+}
+
+AlgorithmInfo history_info(const std::string& name) {
+  AlgorithmInfo info = shared_info(name, Method::closed_form);
+  info.by_history = true;
+  info.starts_by_rule = true;
+  return info;
+}
+
+AlgorithmInfo item_knn_info() {
+  AlgorithmInfo info = history_info("item_knn");
+  info.summary = "implicit feedback: the items most similar, by cosine, to those of the history";
+  info.paper =
+      "M. Deshpande, G. Karypis, \"Item-Based Top-N Recommendation Algorithms\", TOIS 22(1), 2004";
+  info.params = {
+      ParamSpec::integer("k", 100, 1, 1'000'000, "similar items that are kept of each item"),
+      ParamSpec::number("shrinkage", 10, 0, 1e9, "beside the norms in the denominator of a cosine"),
+      weights_param(), threads_param()};
+  info.memory = [](const Params& params, const ProblemShape& shape) {
+    const double kept = static_cast<double>(std::min(params.integer("k"), shape.n_items));
+    const double threads = threads_of(params);
+    return MemoryNeed{ItemProducts::bytes(shape.nnz, shape.n_items) +
+                          static_cast<double>(shape.n_items) * (8 * kept + 16 + 12 * threads),
+                      {}};
+  };
+  return info;
+}
+
+AlgorithmInfo ease_info() {
+  AlgorithmInfo info = history_info("ease");
+  info.summary = "implicit feedback: each item from all others by least squares, one inverse";
+  info.paper = "H. Steck, \"Embarrassingly Shallow Autoencoders for Sparse Data\", WWW 2019 (EASE)";
+  info.params = {ParamSpec::number("reg", 500, 1e-6, 1e12, "lambda on the diagonal of X^T X"),
+                 weights_param(), threads_param()};
+  info.memory = [](const Params&, const ProblemShape& shape) {
+    const auto side = static_cast<double>(BlockMatrix::padded(shape.n_items));
+    return MemoryNeed{ItemProducts::bytes(shape.nnz, shape.n_items) + side * side * sizeof(float) +
+                          inverse_bytes(shape.n_items),
+                      {}};
+  };
+  return info;
+}
+
+const RegisterInfo kItemKnn(item_knn_info());
+const RegisterInfo kEase(ease_info());
 const RegisterInfo kPopular(popular_info());
 const RegisterInfo kBias(bias_info());
 

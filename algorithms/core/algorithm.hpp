@@ -118,8 +118,11 @@ struct AlgorithmInfo {
   std::function<std::optional<std::string>(const Params&, const ProblemShape&)> supports;
   std::function<MemoryNeed(const Params&, const ProblemShape&)> memory;
   // The loss of an algorithm for implicit feedback: its values are confidences, not ratings. Empty:
-  // explicit ratings.
+  // explicit ratings, or by_history.
   std::function<ImplicitLoss(const Params&)> implicit;
+  // For implicit feedback without P and Q, so without that loss, a parameter `factors` and a model
+  // to save: factors() has FactorView::scores.
+  bool by_history = false;
   // Rating updates of an epoch, for `mfbench plan`. Empty: each rating once.
   std::function<double(const ProblemShape&)> updates_per_epoch;
   std::shared_ptr<const RankInfo> ranks;

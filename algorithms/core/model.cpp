@@ -117,7 +117,8 @@ Model initial_model(std::int32_t n_users, std::int32_t n_items, std::int32_t fac
 
 Model start_of(const Params& params, const Ratings& train, const RatingLevel& level,
                const InitSpec& init) {
-  const auto factors = static_cast<std::int32_t>(params.integer("factors"));
+  const auto factors =
+      params.has("factors") ? static_cast<std::int32_t>(params.integer("factors")) : 0;
   return model_to_make(train.n_users(), train.n_items(), factors, model_kind(params), level, init);
 }
 

@@ -14,6 +14,7 @@
 
 namespace mf {
 
+class HistoryScores;
 class Params;
 class Ratings;
 class ThreadTeam;
@@ -44,6 +45,9 @@ struct FactorView {
   std::int64_t user_bias_stride = 1;
   std::int64_t item_bias_stride = 1;
   double mean = 0;  // mu; 0 for the plain model
+  // Of a model that scores users by their histories (history_scores.hpp), on the host; it has
+  // neither factors nor biases. Null: it has.
+  const HistoryScores* scores = nullptr;
 };
 
 // What a model is, without its numbers.

@@ -31,6 +31,9 @@ struct FoldInLoss {
   // Of ridge, where it is not implicit: reg n^power |x|^2 for n ratings.
   double reg = 0;
   double reg_power = 1;
+  // By none: there are no rows, and the history itself is what a user is scored by. Implicit
+  // feedback.
+  bool by_history = false;
 
   Json to_json() const;
   static FoldInLoss from_json(const Json& json, const std::string& path);  // Error(data)

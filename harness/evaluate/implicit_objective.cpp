@@ -3,8 +3,8 @@
 #include <Eigen/Core>
 #include <algorithm>
 
+#include "base/clones.hpp"
 #include "datasets/ratings/rating_facts.hpp"
-#include "harness/evaluate/clones.hpp"
 
 namespace mf {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "harness/evaluate/clones.hpp"
+#include "base/clones.hpp"
 
 namespace mf {
 namespace {

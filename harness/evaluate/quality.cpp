@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "algorithms/core/history_scores.hpp"
 #include "base/json/json.hpp"
 #include "harness/device/download_model.hpp"
 
@@ -16,6 +17,14 @@ constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 bool has_history(const Ratings& part, std::int32_t user) {
   if (part.nnz() == 0) return false;
   return part.user_offsets()[user + 1] > part.user_offsets()[user];
+}
+
+// Adds what the user was observed with.
+void add_observed(const Ratings& part, std::int32_t user, std::vector<RowRating>& history) {
+  if (!has_history(part, user)) return;
+  for (auto k = part.user_offsets()[user]; k < part.user_offsets()[user + 1]; ++k) {
+    if (part.values()[k] > 0) history.push_back({part.items()[k], part.values()[k]});
+  }
 }
 
 bool is_on_test(const RankingSpec& ranking) {
@@ -43,7 +52,7 @@ QualityEvaluator::QualityEvaluator(const Split& split, const Predictor& known,
   const bool on_test = !ranking_ || is_on_test(*ranking_);
   if (loss_.implicit && on_test) objective_.emplace(split.train, *loss_.implicit, team);
   if (!ranking_) return;
-  const bool positive = loss_.implicit.has_value();
+  const bool positive = loss_.implicit.has_value() || loss_.by_history;
   const Ratings& judged = on_test ? split.test : split.validation;
   ranked_ = choose_ranked_users(split.train, &split.fold_in, judged, *ranking_, positive, team);
   for (std::int64_t r = 0; r < ranked_.count(); ++r) cold_ += ranked_.is_cold(r) ? 1 : 0;
@@ -51,7 +60,7 @@ QualityEvaluator::QualityEvaluator(const Split& split, const Predictor& known,
 }
 
 void QualityEvaluator::choose_rows() {
-  const bool implicit = loss_.implicit.has_value();
+  const bool implicit = loss_.implicit.has_value() || loss_.by_history;
   for (const auto user : ranked_.users) {
     const bool known = implicit || known_.known_user()[user] != 0;
     std::int32_t row = known ? user : RankedRow::kNone;
@@ -107,6 +116,7 @@ std::optional<double> QualityEvaluator::zero_objective(ThreadTeam& team) const {
 }
 
 RankedItems QualityEvaluator::rank(const FactorView& model, ThreadTeam& team) {
+  if (model.scores != nullptr) return rank_by_history(model, team);
   if (model.location == Location::host) return rank_on_host(model, fold_in(model, team), team);
   Model copy;
   FactorView host_items;
@@ -138,6 +148,18 @@ AlignedVector<float> QualityEvaluator::item_rows(const FactorView& model) const 
     if (rule.biased) row[f] = model.item_bias[i * model.item_bias_stride];
   }
   return rows;
+}
+
+RankedItems QualityEvaluator::rank_by_history(const FactorView& model, ThreadTeam& team) const {
+  const auto score = [&](std::int64_t r, View<float> scores) {
+    std::vector<RowRating> history;
+    add_observed(split_->train, ranked_.users[r], history);
+    add_observed(split_->fold_in, ranked_.users[r], history);
+    std::sort(history.begin(), history.end(),
+              [](const RowRating& a, const RowRating& b) { return a.other < b.other; });
+    model.scores->score(View<const RowRating>(history), scores);
+  };
+  return rank_scores(score, model.n_items, ranked_, team);
 }
 
 RankedItems QualityEvaluator::rank_on_host(const FactorView& model, View<const float> folded,

@@ -4,7 +4,8 @@
 //
 // What the items are ranked by: p . q for implicit feedback; for explicit ratings the prediction
 // before it is clipped (evaluator.hpp), less what is the same for all items of a user. Users who
-// were held out whole get their factors by fold-in first (fold_in.hpp).
+// were held out whole get their factors by fold-in first (fold_in.hpp). A model that scores users
+// by their histories (FactorView::scores) is given these instead, and has no objective.
 #pragma once
 
 #include <memory>
@@ -57,6 +58,7 @@ class QualityEvaluator {
 
  private:
   RankedItems rank(const FactorView& model, ThreadTeam& team);
+  RankedItems rank_by_history(const FactorView& model, ThreadTeam& team) const;
   RankedItems rank_on_host(const FactorView& model, View<const float> folded,
                            ThreadTeam& team) const;
   RankedItems rank_on_device(const FactorView& model, const FactorView& host_items,

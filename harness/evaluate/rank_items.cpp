@@ -2,11 +2,10 @@
 // each user's scores the best kRanks so far. Scores never leave the caches.
 #include <algorithm>
 #include <cstring>
-#include <limits>
 
-#include "harness/evaluate/clones.hpp"
-#include "harness/evaluate/rank_key.hpp"
+#include "base/clones.hpp"
 #include "harness/evaluate/ranking.hpp"
+#include "harness/evaluate/top_items.hpp"
 
 namespace mf {
 namespace {
@@ -15,9 +14,7 @@ constexpr int kLanes = 16;        // items of a panel
 constexpr int kGroup = 6;         // users of a register tile: 6 x 16 sums and their operands fit
 constexpr int kTileUsers = 96;    // of a thread's tile; its rows stay in the level 2 cache
 constexpr int kBlockItems = 512;  // of which all scores of the tile are computed at a time
-constexpr int kCapacity = 512;    // candidates of a user before the worst are dropped
-constexpr int kScan = 64;         // scores looked at together
-constexpr float kMasked = -std::numeric_limits<float>::infinity();
+static_assert(kBlockItems % kScan == 0);
 
 using Lanes = float __attribute__((vector_size(kLanes * sizeof(float))));
 
@@ -74,68 +71,6 @@ MF_CLONES bool multiply(const float* users, const float* panels, std::int64_t wi
   return finite;
 }
 
-// The first of the scores at or after `at`, a multiple of kScan, that are not below `least`, to
-// kScan; `count` is a multiple, too.
-MF_CLONES std::int64_t next_from(const float* scores, std::int64_t at, std::int64_t count,
-                                 float least) {
-  for (; at < count; at += kScan) {
-    int any = 0;
-    for (int i = 0; i < kScan; ++i) any |= scores[at + i] >= least ? 1 : 0;
-    if (any != 0) return at;
-  }
-  return count;
-}
-
-struct Scored {
-  float score;
-  std::uint32_t place;  // among equal scores
-  std::int32_t item;
-};
-bool goes_first(const Scored& a, const Scored& b) {
-  return a.score != b.score ? a.score > b.score : a.place > b.place;
-}
-
-// The best kRanks of a user's scores.
-class TopItems {
- public:
-  void start(TieKey key) {
-    key_ = key;
-    count_ = 0;
-    least_ = std::numeric_limits<float>::lowest();
-  }
-  void add(const float* scores, std::int64_t count, std::int32_t first_item) {
-    for (std::int64_t at = 0; (at = next_from(scores, at, count, least_)) < count; at += kScan) {
-      for (int i = 0; i < kScan; ++i) {
-        if (!(scores[at + i] >= least_)) continue;
-        const std::int32_t item = first_item + static_cast<std::int32_t>(at) + i;
-        push({scores[at + i], tie_place(item, key_), item});
-      }
-    }
-  }
-  // The best, in order.
-  View<const Scored> sorted() {
-    drop_worst();
-    std::sort(found_, found_ + count_, goes_first);
-    return {found_, count_};
-  }
-
- private:
-  void push(const Scored& one) {
-    found_[count_++] = one;
-    if (count_ == kCapacity) drop_worst();
-  }
-  void drop_worst() {
-    if (count_ <= kRanks) return;
-    std::nth_element(found_, found_ + kRanks - 1, found_ + count_, goes_first);
-    count_ = kRanks;
-    least_ = found_[kRanks - 1].score;
-  }
-  TieKey key_ = 0;
-  int count_ = 0;
-  float least_ = 0;  // a candidate has no lower score
-  Scored found_[kCapacity];
-};
-
 // One thread's tile of users.
 class Tile {
  public:
@@ -156,11 +91,14 @@ class Tile {
     for (std::int64_t panel = 0; panel < panels_.count(); panel += kPanels) {
       score_block(panel, std::min(kPanels, panels_.count() - panel), end - begin, finite);
       for (std::int64_t u = begin; u < end; ++u) {
-        select(u, u - begin, static_cast<std::int32_t>(panel * kLanes));
+        const std::int64_t first = panel * kLanes;
+        top_[u - begin].add_unseen(scores_.data() + (u - begin) * kBlockItems,
+                                   std::min<std::int64_t>(kBlockItems, rows_.n_items - first),
+                                   static_cast<std::int32_t>(first), users_.seen[u]);
       }
     }
     for (std::int64_t u = begin; u < end; ++u) {
-      finish(u, top_[u - begin].sorted(), out, top);
+      note_best(u, top_[u - begin].sorted(), users_, out, top);
     }
   }
 
@@ -183,32 +121,6 @@ class Tile {
     }
   }
 
-  void select(std::int64_t user, std::int64_t row, std::int32_t first_item) {
-    float* scores = scores_.data() + row * kBlockItems;
-    const std::int32_t inside = std::min(kBlockItems, rows_.n_items - first_item);
-    const std::int64_t padded = (std::int64_t{inside} + kScan - 1) / kScan * kScan;
-    std::fill(scores + inside, scores + padded, kMasked);
-    const auto seen = users_.seen[user];
-    for (const auto* at = std::lower_bound(seen.begin(), seen.end(), first_item);
-         at != seen.end() && *at < first_item + inside; ++at) {
-      scores[*at - first_item] = kMasked;
-    }
-    top_[row].add(scores, padded, first_item);
-  }
-
-  void finish(std::int64_t user, View<const Scored> best, RankedItems& out,
-              AlignedVector<std::int32_t>* top) const {
-    const auto held_out = users_.held_out[user];
-    const bool several = best.size() > 1;
-    out.tied[user] = several && best[0].score == best[best.size() - 1].score ? 1 : 0;
-    for (std::int64_t r = 0; r < best.size(); ++r) {
-      if (std::binary_search(held_out.begin(), held_out.end(), best[r].item)) {
-        out.hits[user].set(static_cast<int>(r));
-      }
-      if (top != nullptr) (*top)[user * kRanks + r] = best[r].item;
-    }
-  }
-
   const ScoreRows& rows_;
   const RankedUsers& users_;
   const ItemPanels& panels_;
@@ -221,10 +133,7 @@ class Tile {
 
 RankedItems rank_items(const ScoreRows& rows, const RankedUsers& users, ThreadTeam& team,
                        AlignedVector<std::int32_t>* top) {
-  RankedItems out;
-  out.hits.resize(users.count());
-  out.tied.resize(users.count());
-  if (top != nullptr) top->assign(users.count() * kRanks, -1);
+  RankedItems out = no_ranks(users, top);
   const ItemPanels panels(rows, team);
   const std::int64_t tiles = (users.count() + kTileUsers - 1) / kTileUsers;
   std::vector<std::uint8_t> finite(tiles, 1);

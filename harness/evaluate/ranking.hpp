@@ -24,6 +24,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <vector>
 
 #include "base/aligned.hpp"
@@ -95,5 +96,11 @@ std::vector<double> mean_ranking(View<const Hits> hits, const RankedUsers& users
 // TFLOP, 1.7 s on 16 cores at 35 GFLOP/s each.
 RankedItems rank_items(const ScoreRows& rows, const RankedUsers& users, ThreadTeam& team,
                        AlignedVector<std::int32_t>* top = nullptr);
+
+// The same of scores that are no such products: score(r, scores) has those of users[r] for all
+// items. Called by several threads at once.
+using ScoreUser = std::function<void(std::int64_t r, View<float> scores)>;
+RankedItems rank_scores(const ScoreUser& score, std::int32_t n_items, const RankedUsers& users,
+                        ThreadTeam& team);
 
 }  // namespace mf

@@ -65,7 +65,7 @@ void refuse_to_mix(const Spec& spec, const std::string& folder, bool profile) {
 
 std::optional<std::string> model_folder(const Spec& spec, const RunOptions& options,
                                         const std::string& folder, const Case& item) {
-  if (options.profile) return std::nullopt;
+  if (options.profile || is_by_history(item)) return std::nullopt;
   if (options.model_folder) return *options.model_folder + "/" + item.id;
   if (!spec.save_model) return std::nullopt;
   return folder + "/models/" + item.id;
@@ -76,6 +76,17 @@ void probe_model_folder(const RunOptions& options) {
   if (!options.model_folder || options.profile) return;
   make_folder(*options.model_folder);
   const AtomicFolder probe(*options.model_folder + "/.mfbench-probe");
+}
+
+void warn_of_unsaved(const Spec& spec, const RunOptions& options) {
+  if (options.profile || !(options.model_folder || spec.save_model)) return;
+  std::set<std::string> names;
+  for (const Case& item : spec.cases) {
+    if (is_by_history(item)) names.insert(item.algorithm);
+  }
+  for (const auto& name : names) {
+    warn("{} has no P and Q: no model of it is saved, and `mfbench recommend` has none", name);
+  }
 }
 
 // What is not known yet cannot be profiled.
@@ -223,6 +234,7 @@ SessionSummary run_session(const Spec& given, const RunOptions& options, Progres
   summary.folder = options.folder.value_or(default_folder(given, profile));
   const FolderLock lock(summary.folder);
   probe_model_folder(options);
+  warn_of_unsaved(given, options);
   const PlacementScope placed(options.placement);
   peer::remove_left_over_folders();
   DataStore store;

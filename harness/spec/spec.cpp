@@ -171,6 +171,10 @@ bool watches_by_schedule(const Case& item) {
 std::optional<std::string> why_no_metric(const Case& item, Metric metric) {
   const Measure measure = metric->measure;
   const bool implicit = is_implicit(item);
+  if (measure == Measure::objective && is_by_history(item)) {
+    return fmt::format("{} has no factors, so no objective; expected a ranking metric",
+                       item.algorithm);
+  }
   if (measure == Measure::objective && !implicit) {
     return fmt::format(
         "{} is for explicit ratings; algorithms for implicit feedback alone have an "
@@ -265,6 +269,12 @@ Case make_case(const AlgorithmEntry& algorithm, const DataEntry& data, const Eva
 }
 
 void check_metrics(const Case& item) {
+  if (is_by_history(item) && !*item.evaluate.rank) {
+    fail(ErrorKind::usage,
+         "{}: {} has nothing to be judged by but its ranking, and \"evaluate\" says \"ranking\": "
+         "false; take one of them out",
+         item.path, item.algorithm);
+  }
   Problems problems;
   const auto check = [&](const char* key, Metric metric) {
     problems.attempt([&] {
@@ -650,8 +660,11 @@ std::optional<TargetSpec> target_of(const Spec& spec) {
 }
 
 bool is_implicit(const Case& item) {
-  return static_cast<bool>(find_algorithm(item.algorithm).implicit);
+  const AlgorithmInfo& info = find_algorithm(item.algorithm);
+  return info.implicit || info.by_history;
 }
+
+bool is_by_history(const Case& item) { return find_algorithm(item.algorithm).by_history; }
 
 std::vector<WatchingRule> watching_rules(const Case& item) {
   std::vector<WatchingRule> all;
@@ -701,6 +714,7 @@ RankingSpec ranking_of(const Case& item) {
 }
 
 Metric error_metric(const Case& item) {
+  if (is_by_history(item)) return kNdcg100;
   if (is_implicit(item)) return kObjective;
   return is_trial(item) ? kValidationRmse : kTestRmse;
 }

@@ -97,6 +97,9 @@ struct Study : StudyPlan {
 
 // Its algorithm is one for implicit feedback.
 bool is_implicit(const Case& item);
+// It is one of those that score users by their histories: it has no factors, so no objective, and
+// ranks or has nothing to be judged by.
+bool is_by_history(const Case& item);
 // The rules in force that watch a metric: of the schedule, the plateau and overfitting.
 struct WatchingRule {
   std::string name;  // "stop.plateau"
@@ -111,7 +114,8 @@ std::vector<Metric> named_metrics(const Case& item);
 // main one on that, by which an epoch can be chosen.
 RankingSpec ranking_of(const Case& item);
 bool ranks_validation(const Case& item);  // whether metrics of the validation part are among them
-// What must not diverge: the RMSE of the part that the case is judged on, or the objective.
+// What must not diverge: the RMSE of the part that the case is judged on, or the objective; of what
+// has neither, NDCG@100, which must be a number.
 Metric error_metric(const Case& item);
 // What a model of the case is judged by first: test RMSE; of implicit feedback NDCG@100, or the
 // objective where nothing is ranked.

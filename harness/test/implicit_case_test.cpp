@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <filesystem>
 #include <fstream>
 #include <limits>
 
@@ -149,6 +150,23 @@ TEST(ImplicitCase, HasObjectiveAndRankingButNoRmse) {
   double best = 0;
   for (const Json& point : file.trace) best = std::max(best, point["ndcg_100"].get<double>());
   EXPECT_EQ(metrics["ndcg_100"]["best"], best);
+}
+
+// Those that score histories are ranked, and have no objective that could diverge.
+TEST(ImplicitCase, AModelWithoutFactorsIsRankedOnly) {
+  for (const std::string name : {"item_knn", "ease"}) {
+    const Spec spec = spec_of('"' + name + '"', R"("save_model": true, "split": {"users": 0.2}, )");
+    const TempFolder folder;
+    run(spec, folder / "r");
+    const ResultFile file = result_of(folder / "r", spec.cases.at(0));
+    EXPECT_EQ(file.footer["status"], "completed") << file.footer.dump();
+    EXPECT_TRUE(file.header["loss"].is_null());
+    EXPECT_EQ(file.header["ranking"]["folded_in_users"], file.header["ranking"]["users"]);
+    ASSERT_EQ(file.trace.size(), 2u);  // of epochs 0 and 1
+    EXPECT_FALSE(file.trace[1].contains("objective"));
+    EXPECT_GT(file.trace[1]["ndcg_100"], 2 * file.trace[0]["ndcg_100"].get<double>());
+    EXPECT_FALSE(std::filesystem::exists(folder / "r/models"));
+  }
 }
 
 TEST(ImplicitCase, RanksASampleOrNobody) {
@@ -300,6 +318,16 @@ TEST(ImplicitCase, RulesWatchTheRankingOfAValidationPart) {
     EXPECT_TRUE(point["ndcg_100"].is_number());
     EXPECT_NE(point["validation_ndcg_100"], point["ndcg_100"]);
   }
+}
+
+TEST(ImplicitCase, WhatAModelWithoutFactorsHasNotIsRefused) {
+  const std::string objective =
+      refusal("\"ease\"", R"("target": {"metric": "objective", "value": 9}, )");
+  EXPECT_TRUE(contains(objective, "ease has no factors, so no objective")) << objective;
+  const std::string unranked = refusal("\"item_knn\"", R"("evaluate": {"ranking": false}, )");
+  EXPECT_TRUE(contains(unranked, "nothing to be judged by but its ranking")) << unranked;
+  const std::string rmse = refusal("\"ease\"", R"("target_rmse": 0.9, )");
+  EXPECT_TRUE(contains(rmse, "ease is for implicit feedback, which has no RMSE")) << rmse;
 }
 
 TEST(ImplicitCase, ATargetThatNoCaseCanMeetIsRefused) {

@@ -205,6 +205,34 @@ TEST(Ranking, ListsTheBestItemsInOrder) {
   }
 }
 
+// The same lists, ties among them, where all scores of a user come at once; one that is not finite
+// is seen there, too.
+TEST(Ranking, OfScoresIsThatOfProducts) {
+  const Split split = random_split(40, 333, 0.3);
+  const Model model = whole_model(40, 333, 3, 5, 1);
+  const RankedUsers users =
+      choose_ranked_users(split.train, nullptr, split.test, {}, true, alone());
+  std::vector<const float*> rows;
+  for (const auto u : users.users) rows.push_back(model.p.data() + u * 3);
+  const RankedItems products = rank_items({rows, model.q.data(), 3, 333, 3}, users, alone());
+  bool spoilt = false;
+  const auto score = [&](std::int64_t r, View<float> scores) {
+    const auto all = scores_of(model, users.users[r]);
+    std::copy(all.begin(), all.end(), scores.begin());
+    if (spoilt) scores[0] = std::nanf("");
+  };
+  ThreadTeam team(3);
+  const RankedItems found = rank_scores(score, 333, users, team);
+  ASSERT_EQ(found.hits.size(), products.hits.size());
+  for (std::size_t r = 0; r < found.hits.size(); ++r) {
+    EXPECT_EQ(found.hits[r].words, products.hits[r].words) << r;
+  }
+  EXPECT_EQ(found.tied, products.tied);
+  EXPECT_TRUE(found.finite);
+  spoilt = true;
+  EXPECT_FALSE(rank_scores(score, 333, users, team).finite);
+}
+
 TEST(Ranking, CountsUsersWithHeldOutItemsAlone) {
   const Split split = random_split(kUsers, kItems, 0.1);
   const RankedUsers users =

@@ -29,6 +29,7 @@ ALGORITHMS = {
     "ials": (BLUE, "s"), "ials_cpu": (GREY, "o"), "ials_fused": (WINE, "P"),
     "ials_pp": (ORANGE, "v"), "ials_pp_cpu": (SKY, "D"),
     "popular": (OLIVE, "X"), "bias": (OLIVE, "v"),
+    "item_knn": (OLIVE, "<"), "ease": (BLACK, "^"),
     "ruler": (OLIVE, "o"), "ruler_device": (OLIVE, "s"),
     # Of other people: apart from ours that they meet, in colour and marker.
     "peer:cmfrec:als": (PURPLE, "h"), "peer:cmfrec:implicit_als": (PURPLE, "H"),

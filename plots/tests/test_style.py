@@ -87,7 +87,7 @@ def test_every_published_system_that_a_recipe_draws_is_in_the_table():
     ("peer:libmf:sgd", "peer:cmfrec:als", "peer:lenskit:biased_mf", "peer:spark:als", "peer:torch:sgd", "fpsgd",
      "als_cpu", "als_fused", "sgd_tiled"),
     ("peer:implicit:als", "peer:cmfrec:implicit_als", "peer:lenskit:implicit_mf", "peer:spark:implicit_als",
-     "ials", "ials_cpu", "ials_fused", "ials_pp", "ials_pp_cpu")])
+     "ials", "ials_cpu", "ials_fused", "ials_pp", "ials_pp_cpu", "popular", "ease")])
 def test_what_meets_in_a_figure_is_told_apart_without_green_or_red(group):
     for a, b in combinations(group, 2):
         (colour, marker), (other, shape) = palette.of_algorithm(a), palette.of_algorithm(b)

@@ -94,7 +94,7 @@ void CaseReport::header(CaseSetup& setup) {
     facts_.work = prepared->algorithm().work_per_epoch();
     facts_.facts = prepared->algorithm().facts();
     facts_.placement = placement_json(prepared->team());
-    if (is_implicit(item_)) facts_.loss = evaluation.loss().to_json();
+    if (is_implicit(item_) && !is_by_history(item_)) facts_.loss = evaluation.loss().to_json();
   }
   facts_.ranking = evaluation.ranking_json();
   tell([&] { writer_.append(header_json(task_.spec, item_, setup.data(), facts_)); });

@@ -1,5 +1,4 @@
-// Loops over ratings that are compiled for several instruction sets and chosen when the program
-// starts.
+// Loops that are compiled for several instruction sets and chosen when the program starts.
 #pragma once
 
 // Sanitizers cannot run the resolvers of cloned functions.

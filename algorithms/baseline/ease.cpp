@@ -1,0 +1,120 @@
+// H. Steck, "Embarrassingly Shallow Autoencoders for Sparse Data", WWW 2019: the B with the least
+//   |X - X B|^2 + reg |B|^2,   diag(B) = 0
+// is, with P = (X^T X + reg I)^-1 (equation 8),
+//   B_ji = -P_ji / P_ii,       and score(u, i) = sum over the history of u of x_uj B_ji
+#include <algorithm>
+
+#include "algorithms/baseline/inverse.hpp"
+#include "algorithms/baseline/item_products.hpp"
+#include "algorithms/core/history_scores.hpp"
+#include "algorithms/core/registry.hpp"
+#include "base/clones.hpp"
+#include "base/error.hpp"
+
+namespace mf::baseline {
+namespace {
+
+MF_CLONES void add_row(float x, const float* row, std::int64_t n, float* sums) {
+  for (std::int64_t i = 0; i < n; ++i) sums[i] += x * row[i];
+}
+
+class Ease : public Algorithm, public HistoryScores {
+ public:
+  explicit Ease(const Params& params)
+      : reg_(params.number("reg")), weights_(params.choice("weights", kWeights)) {}
+
+  void prepare(const Ratings& train, const Model&, Context& context) override {
+    n_users_ = train.n_users();
+    products_ = ItemProducts(train, weights_, context.team->size());
+    b_ = BlockMatrix(train.n_items());
+  }
+
+  std::int64_t run_epoch(const EpochArgs&, Context& context) override {
+    {
+      const PhaseScope phase(context.phases, "gram");
+      context.team->for_chunks(b_.stride(), 16, [&](std::int64_t begin, std::int64_t end) {
+        for (auto j = begin; j < end; ++j) fill_gram(j);
+      });
+    }
+    {
+      const PhaseScope phase(context.phases, "inverse");
+      if (!sweep_all(b_, *context.team, context.stop_requested)) {
+        fail(ErrorKind::usage,
+             "ease: X^T X + {} I is not positive definite in fp32; raise \"reg\": hundreds are "
+             "usual",
+             reg_);
+      }
+    }
+    const PhaseScope phase(context.phases, "weights");
+    context.team->for_chunks(b_.blocks(), 1, [&](std::int64_t i, std::int64_t) { mirror(i); });
+    scale_columns(*context.team);
+    trained_ = true;
+    return products_.nnz();
+  }
+
+  FactorView factors() override {
+    FactorView view;
+    view.n_users = n_users_;
+    view.n_items = products_.n_items();
+    view.scores = this;
+    return view;
+  }
+
+  void score(View<const RowRating> history, View<float> scores) const override {
+    std::fill(scores.begin(), scores.end(), 0.0F);
+    if (!trained_) return;
+    for (const RowRating& pair : history) {
+      add_row(weight_of(pair.value, weights_), b_.row(pair.other), scores.size(), scores.data());
+    }
+  }
+
+  Work work_per_epoch() const override {
+    const auto nnz = static_cast<double>(products_.nnz());
+    const double n = products_.n_items();
+    return {nnz, 16 * nnz + 8 * n * n, products_.count() + n * n * n};
+  }
+
+ private:
+  // The lower triangle. An element is summed by one thread in the order of the users.
+  void fill_gram(std::int64_t j) {
+    b_.clear_row(j);
+    if (j >= products_.n_items()) return;
+    float* row = b_.row(j);
+    products_.for_products(j, j + 1, [row](std::int32_t i, float product) { row[i] += product; });
+    row[j] += static_cast<float>(reg_);
+  }
+
+  // The upper triangle of the rows of a block, by the lower one.
+  void mirror(std::int64_t block) {
+    for (auto j = block * kBlock; j < b_.stride(); ++j) {
+      const auto end = std::min(j, (block + 1) * kBlock);
+      for (auto i = block * kBlock; i < end; ++i) b_.row(i)[j] = b_.row(j)[i];
+    }
+  }
+
+  // From -P.
+  void scale_columns(ThreadTeam& team) {
+    std::vector<float> by(b_.stride());
+    for (std::int64_t i = 0; i < b_.stride(); ++i) by[i] = -1 / b_.row(i)[i];
+    team.for_chunks(b_.stride(), 64, [&](std::int64_t begin, std::int64_t end) {
+      for (auto j = begin; j < end; ++j) {
+        float* row = b_.row(j);
+        for (std::int64_t i = 0; i < b_.stride(); ++i) row[i] *= by[i];
+        row[j] = 0;
+      }
+    });
+  }
+
+  double reg_;
+  Weights weights_;
+  std::int32_t n_users_ = 0;
+  ItemProducts products_;
+  bool trained_ = false;
+  BlockMatrix b_;  // X^T X + reg I, then -P, then B
+};
+
+const RegisterFactory kEase("ease",
+                            [](const Params& params) { return std::make_unique<Ease>(params); });
+
+}  // namespace
+}  // namespace mf::baseline

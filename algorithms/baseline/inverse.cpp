@@ -1,0 +1,153 @@
+#include "algorithms/baseline/inverse.hpp"
+
+#include <Eigen/Cholesky>
+#include <Eigen/Core>
+#include <algorithm>
+#include <cstring>
+
+#include "base/clones.hpp"
+
+namespace mf::baseline {
+namespace {
+
+constexpr std::int64_t kLanes = 16;  // of a panel
+constexpr std::int64_t kGroup = 6;   // rows of a register tile: 6 x 16 sums and their operands fit
+constexpr std::int64_t kArea = kBlock * kBlock;
+static_assert(kBlock % kLanes == 0 && kBlock % kGroup == 0);
+
+using Lanes = float __attribute__((vector_size(kLanes * sizeof(float))));
+using RowMajor = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+
+// C -= A B^T of blocks: rows of A are kBlock apart, those of C `stride`; B is packed.
+MF_CLONES void subtract_product(const float* a, const float* b, float* c, std::int64_t stride) {
+  for (std::int64_t panel = 0; panel < kBlock / kLanes; ++panel) {
+    const float* columns = b + panel * kBlock * kLanes;
+    for (std::int64_t i = 0; i < kBlock; i += kGroup) {
+      Lanes sums[kGroup] = {};
+      for (std::int64_t k = 0; k < kBlock; ++k) {
+        Lanes column;
+        std::memcpy(&column, columns + k * kLanes, sizeof(column));
+        for (std::int64_t r = 0; r < kGroup; ++r) sums[r] += a[(i + r) * kBlock + k] * column;
+      }
+      for (std::int64_t r = 0; r < kGroup; ++r) {
+        float* to = c + (i + r) * stride + panel * kLanes;
+        Lanes old;
+        std::memcpy(&old, to, sizeof(old));
+        old -= sums[r];
+        std::memcpy(to, &old, sizeof(old));
+      }
+    }
+  }
+}
+
+// Rows of B, kBlock apart, as panels: of kLanes rows element k side by side.
+void pack(const float* b, float* packed) {
+  for (std::int64_t row = 0; row < kBlock; ++row) {
+    float* to = packed + row / kLanes * kBlock * kLanes + row % kLanes;
+    for (std::int64_t k = 0; k < kBlock; ++k) to[k * kLanes] = b[row * kBlock + k];
+  }
+}
+
+// One sweep after another, with their buffers: blocks one after another, of each its rows.
+class Sweeper {
+ public:
+  Sweeper(BlockMatrix& a, ThreadTeam& team)
+      : a_(a),
+        team_(team),
+        column_(a.blocks() * kArea),
+        packed_(a.blocks() * kArea),
+        scaled_(a.blocks() * kArea) {}
+
+  bool sweep(std::int64_t pivot) {
+    if (!invert(pivot)) return false;
+    team_.for_chunks(a_.blocks(), 1, [&](std::int64_t i, std::int64_t) { scale(i, pivot); });
+    team_.for_chunks(a_.blocks(), 1, [&](std::int64_t at, std::int64_t) {
+      const std::int64_t i = a_.blocks() - 1 - at;  // the long rows first
+      for (std::int64_t j = 0; j <= i; ++j) update(i, j, pivot);
+    });
+    return true;
+  }
+
+ private:
+  float* block(std::int64_t i, std::int64_t j) { return a_.row(i * kBlock) + j * kBlock; }
+
+  // -D, packed: D is symmetric.
+  bool invert(std::int64_t pivot) {
+    RowMajor d(kBlock, kBlock);
+    for (std::int64_t r = 0; r < kBlock; ++r) {
+      std::copy_n(block(pivot, pivot) + r * a_.stride(), kBlock, d.data() + r * kBlock);
+    }
+    const Eigen::LLT<RowMajor> factored(d);
+    if (factored.info() != Eigen::Success) return false;
+    const RowMajor inverse = factored.solve(RowMajor::Identity(kBlock, kBlock));
+    AlignedVector<float> rows(kArea);
+    for (std::int64_t r = 0; r < kBlock; ++r) {
+      for (std::int64_t k = 0; k < kBlock; ++k) {
+        rows[r * kBlock + k] = -static_cast<float>((inverse(r, k) + inverse(k, r)) / 2);
+      }
+    }
+    minus_d_ = rows;
+    packed_d_.resize(kArea);
+    pack(rows.data(), packed_d_.data());
+    return true;
+  }
+
+  // W_i, packed, and W_i D.
+  void scale(std::int64_t i, std::int64_t pivot) {
+    float* w = column_.data() + i * kArea;
+    for (std::int64_t r = 0; r < kBlock; ++r) {
+      for (std::int64_t k = 0; k < kBlock; ++k) {
+        w[r * kBlock + k] =
+            i > pivot ? block(i, pivot)[r * a_.stride() + k] : block(pivot, i)[k * a_.stride() + r];
+      }
+    }
+    pack(w, packed_.data() + i * kArea);
+    float* scaled = scaled_.data() + i * kArea;
+    std::fill_n(scaled, kArea, 0.0F);
+    subtract_product(w, packed_d_.data(), scaled, kBlock);
+  }
+
+  void update(std::int64_t i, std::int64_t j, std::int64_t pivot) {
+    float* to = block(i, j);
+    if (i != pivot && j != pivot) {
+      const float* w = packed_.data() + j * kArea;
+      return subtract_product(scaled_.data() + i * kArea, w, to, a_.stride());
+    }
+    const std::int64_t other = i == pivot ? j : i;
+    const float* from = other == pivot ? minus_d_.data() : scaled_.data() + other * kArea;
+    for (std::int64_t r = 0; r < kBlock; ++r) {
+      for (std::int64_t k = 0; k < kBlock; ++k) {
+        to[r * a_.stride() + k] = i == pivot ? from[k * kBlock + r] : from[r * kBlock + k];
+      }
+    }
+  }
+
+  BlockMatrix& a_;
+  ThreadTeam& team_;
+  AlignedVector<float> minus_d_, packed_d_;
+  AlignedVector<float> column_, packed_, scaled_;  // W, W packed, W D
+};
+
+}  // namespace
+
+BlockMatrix::BlockMatrix(std::int64_t n) : n_(n), stride_(padded(n)), values_(stride_ * stride_) {}
+
+void BlockMatrix::clear_row(std::int64_t i) {
+  std::fill_n(row(i), stride_, 0.0F);
+  if (i >= n_) row(i)[i] = 1;
+}
+
+double inverse_bytes(std::int64_t n) {
+  return 3.0 * kBlock * sizeof(float) * static_cast<double>(BlockMatrix::padded(n));
+}
+
+bool sweep_all(BlockMatrix& a, ThreadTeam& team, const std::function<bool()>& stop) {
+  Sweeper sweeper(a, team);
+  for (std::int64_t pivot = 0; pivot < a.blocks(); ++pivot) {
+    if (stop && stop()) return true;
+    if (!sweeper.sweep(pivot)) return false;
+  }
+  return true;
+}
+
+}  // namespace mf::baseline

@@ -1,0 +1,39 @@
+// rank_scores: all scores of one user at a time, of models whose scores are no products of rows.
+#include <algorithm>
+#include <cmath>
+
+#include "harness/evaluate/ranking.hpp"
+#include "harness/evaluate/top_items.hpp"
+
+namespace mf {
+namespace {
+
+constexpr std::int64_t kUsersPerChunk = 32;
+
+bool all_finite(View<const float> scores) {
+  return std::all_of(scores.begin(), scores.end(), [](float x) { return std::isfinite(x); });
+}
+
+}  // namespace
+
+RankedItems rank_scores(const ScoreUser& score, std::int32_t n_items, const RankedUsers& users,
+                        ThreadTeam& team) {
+  RankedItems out = no_ranks(users, nullptr);
+  std::vector<std::uint8_t> finite(users.count(), 1);
+  team.for_chunks(users.count(), kUsersPerChunk, [&](std::int64_t begin, std::int64_t end) {
+    AlignedVector<float> scores(std::int64_t{n_items} + kScan);
+    TopItems top;
+    for (std::int64_t r = begin; r < end; ++r) {
+      const View<float> own(scores.data(), n_items);
+      score(r, own);
+      finite[r] = all_finite(own) ? 1 : 0;
+      top.start(users.tie_key(r));
+      top.add_unseen(scores.data(), n_items, 0, users.seen[r]);
+      note_best(r, top.sorted(), users, out, nullptr);
+    }
+  });
+  out.finite = std::find(finite.begin(), finite.end(), 0) == finite.end();
+  return out;
+}
+
+}  // namespace mf

@@ -1,0 +1,50 @@
+// The best kRanks of a user's scores, and what is noted of them; on the host.
+#pragma once
+
+#include <cstdint>
+
+#include "base/aligned.hpp"
+#include "base/view.hpp"
+#include "harness/evaluate/rank_key.hpp"
+#include "harness/evaluate/ranking.hpp"
+
+namespace mf {
+
+inline constexpr int kScan = 64;  // scores looked at together
+
+struct Scored {
+  float score;
+  std::uint32_t place;  // among equal scores
+  std::int32_t item;
+};
+
+class TopItems {
+ public:
+  void start(TieKey key);
+  // Of the items first, first + 1, ... but for those of `seen`, which is ascending. `scores` has
+  // room up to a multiple of kScan; those that are left out are overwritten.
+  void add_unseen(float* scores, std::int64_t count, std::int32_t first,
+                  View<const std::int32_t> seen);
+  // The best, in order.
+  View<const Scored> sorted();
+
+ private:
+  static constexpr int kCapacity = 512;  // candidates before the worst are dropped
+
+  void push(const Scored& one);
+  void drop_worst();
+
+  TieKey key_ = 0;
+  int count_ = 0;
+  float least_ = 0;  // a candidate has no lower score
+  Scored found_[kCapacity];
+};
+
+// Of all users, before any has been ranked.
+RankedItems no_ranks(const RankedUsers& users, AlignedVector<std::int32_t>* top);
+
+// Of the ranked user `r`; `top` as in rank_items().
+void note_best(std::int64_t r, View<const Scored> best, const RankedUsers& users, RankedItems& out,
+               AlignedVector<std::int32_t>* top);
+
+}  // namespace mf
