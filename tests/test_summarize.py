@@ -126,7 +126,7 @@ def check_quality(row, case):
     trained = [point for point in case.trace if point["epoch"] > 0]
     chooser = {"test_rmse": "validation_rmse", "ndcg_100": "validation_ndcg_100"}.get(key)
     judged = [point for point in trained if finite(point, chooser)]
-    chosen = min(judged, key=lambda point: point[chooser]) if judged else case.trace[-1]
+    chosen = better(judged, key=lambda point: point[chooser]) if judged else case.trace[-1]
     if finite(chosen, key) and (chosen["epoch"] > 0 or case.footer.get("status") == "completed"):
         assert [float(row["headline"]), int(row["headline_epoch"])] == [chosen[key], chosen["epoch"]], row["file"]
         assert row["headline_chosen_by"] == (chooser if judged else "last epoch") and row["headline_metric"] == key
@@ -187,8 +187,8 @@ def test_the_tables_have_the_columns_of_the_fields(tables, fields):
         assert [column for column in columns if column in scalars and column not in own] == \
             [column for column in scalars if column not in own]
         objects = tuple(field["column"] + "." for field in [*fields[0]] if field["type"] == "an object")
-        # A ranking metric may be of any number of ranks: fields have its usual one.
-        of_ranks = {column for column in columns if re.sub(r"_\d+$", "_100", column) in scalars}
+        # A ranking metric may be of any part and number of ranks: fields have the usual ones.
+        of_ranks = {column for column in columns if re.fullmatch(r"(validation_)?(recall|ndcg)_\d+", column)}
         assert {column for column in columns if not column.startswith(objects)} - of_ranks == \
             {*scalars, *own, "case"} - of_ranks
 
