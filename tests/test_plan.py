@@ -174,3 +174,11 @@ def test_small_files_are_read_for_a_plan(mfbench, tmp_path):
         assert "?" not in line and "MiB" in line and "~" in line
     for line in bad:
         assert "NOT RUNNABLE HERE" in line and "bad.csv:3" in line
+
+
+def test_what_solves_for_all_items_at_once_is_not_estimated_by_the_ratings(mfbench, tmp_path):
+    data = {"like": "ml-100k", "scale": 0.1, "implicit": {"min_rating": 4}}
+    spec = {"name": "s", "datasets": [data], "algorithms": [{"name": "ease"}, {"name": "popular"}]}
+    done = mfbench("plan", "plan.json", "--json", cwd=tmp_path, code=0, spec=spec)
+    ease, popular = json.loads(done.stdout)["cases"]
+    assert ease["train_s"] is None and popular["train_s"] > 0

@@ -77,8 +77,8 @@ Case trial_case(const Study& study, std::size_t trial, std::size_t rung) {
   const std::string rest = study.label.starts_with(item.algorithm)
                                ? study.label.substr(item.algorithm.size())
                                : ", " + study.label;
-  item.title = fmt::format("{} trial {}, {} epochs{}", item.algorithm, trial + 1, item.stop.epochs,
-                           rest);
+  item.title =
+      fmt::format("{} trial {}, {} epochs{}", item.algorithm, trial + 1, item.stop.epochs, rest);
   item.trial = {{"study", study.name},
                 {"number", trial + 1},
                 {"epochs", item.stop.epochs},
