@@ -177,6 +177,7 @@ def install_libraries(what):
     if status_of(maker, "-m", "venv", "--clear", folder) != 0 or status_of(
             f"{folder}/bin/python", "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--timeout", "10",
             "--retries", "1", "--no-deps", "--only-binary", ":all:", "--require-hashes", "-r", wanted) != 0:
+        shutil.rmtree(ROOT / folder, ignore_errors=True)  # half of it would look like all of it
         raise Failure(f"the libraries of {wanted} could not be installed: they come from PyPI, once, and need a "
                       "network; what pip said stands above")
     shutil.copyfile(ROOT / wanted, ROOT / folder / "installed.txt")
