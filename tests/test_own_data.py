@@ -53,15 +53,15 @@ def test_columns_on_the_command_line_are_those_of_a_spec(mfbench, folder):
 
 
 def test_what_was_imported_can_be_removed(mfbench, folder):
-    mfbench("data", "import", "mine", "plays.csv", cwd=folder, code=0)
-    assert "mine " in mfbench("data", "list", cwd=folder, code=0).stdout
-    refused = mfbench("data", "remove", "mind", cwd=folder, code=2)
-    assert "nothing was imported under this name" in refused.stderr and 'did you mean "mine"?' in refused.stderr
-    assert "mine: removed" in mfbench("data", "remove", "mine", cwd=folder, code=0).stdout
-    assert "mine " not in mfbench("data", "list", cwd=folder, code=0).stdout
+    mfbench("data", "import", "played", "plays.csv", cwd=folder, code=0)
+    assert "played " in mfbench("data", "list", cwd=folder, code=0).stdout
+    refused = mfbench("data", "remove", "playd", cwd=folder, code=2)
+    assert "nothing was imported under this name" in refused.stderr and 'did you mean "played"?' in refused.stderr
+    assert "played: removed" in mfbench("data", "remove", "played", cwd=folder, code=0).stdout
+    assert "played " not in mfbench("data", "list", cwd=folder, code=0).stdout
     assert (folder / "plays.csv").exists()
-    mfbench("data", "import", "mine", "plays.csv", cwd=folder, code=0)  # the name is free again
-    mfbench("data", "remove", "mine", cwd=folder, code=0)
+    mfbench("data", "import", "played", "plays.csv", cwd=folder, code=0)  # the name is free again
+    mfbench("data", "remove", "played", cwd=folder, code=0)
     assert "of the catalog" in mfbench("data", "remove", "ml-1m", cwd=folder, code=2).stderr
     assert "nothing was imported" in mfbench("data", "remove", "../x", cwd=folder, code=2).stderr
 
