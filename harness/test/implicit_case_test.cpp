@@ -160,7 +160,7 @@ TEST(ImplicitCase, AModelWithoutFactorsIsRankedOnly) {
     run(spec, folder / "r");
     const ResultFile file = result_of(folder / "r", spec.cases.at(0));
     EXPECT_EQ(file.footer["status"], "completed") << file.footer.dump();
-    EXPECT_TRUE(file.header["loss"].is_null());
+    EXPECT_TRUE(file.header.value("loss", Json()).is_null());
     EXPECT_EQ(file.header["ranking"]["folded_in_users"], file.header["ranking"]["users"]);
     ASSERT_EQ(file.trace.size(), 2u);  // of epochs 0 and 1
     EXPECT_FALSE(file.trace[1].contains("objective"));
