@@ -24,18 +24,17 @@ void for_pairs(const std::string& path, const SavedModel& model,
                const std::function<void(const GivenId& user, const GivenId& item)>& body);
 
 // Keys of the users of a file, one id a line. Throws Error(data) that names file and line of an id
-// that is none, or that the model does not know.
+// that is malformed, or that the model does not know.
 std::vector<std::int32_t> read_users(const std::string& path, const SavedModel& model);
 
-// Of --user. Throws Error(usage) for an id that is none, Error(data) for one that is not known.
+// Of --user. Throws Error(usage) for a malformed id, Error(data) for an unknown one.
 std::int32_t known_user(const SavedModel& model, const std::string& user);
 
 // Lines "item value", or "item" for the value 1. Names that the model does not know are left out,
 // with a warning.
 std::vector<HistoryItem> read_history(const std::string& path, const SavedModel& model);
 
-// Of nobody there is nothing to say: all its scores would be those of no history. Throws
-// Error(data).
+// A history without a known item would give every user the same list. Throws Error(data).
 void refuse_empty(const FoldedUser& user, const std::string& path);
 
 CLI::Option* add_history(CLI::App* command, std::string& path);  // --history

@@ -7,13 +7,14 @@
 #include <memory>
 #include <optional>
 #include <string>
-#include <vector>
+#include <string_view>
 
 #include "base/error.hpp"
 #include "base/files/atomic_file.hpp"
 #include "base/files/files.hpp"
 #include "base/json/json.hpp"
 #include "base/log.hpp"
+#include "base/ranks/mpi_ranks.hpp"
 #include "base/text.hpp"
 #include "base/threads.hpp"
 #include "datasets/dataset_entry.hpp"
@@ -27,6 +28,7 @@
 #include "harness/run/interrupt.hpp"
 #include "harness/run/session.hpp"
 #include "harness/run/show/progress.hpp"
+#include "harness/spec/metric_keys.hpp"
 
 namespace mf {
 namespace {
@@ -40,8 +42,7 @@ struct RaceOptions {
 
 bool is_spec(const std::string& what) { return what.ends_with(".json"); }
 
-// ---- the spec of somebody's ratings
-// --------------------------------------------------------------
+// ---- the spec of given ratings ------------------------------------------------------------------
 
 // Of a file of one's own, a pair that occurs twice counts by its last rating: only then are there
 // ratings to look at.
@@ -100,12 +101,11 @@ std::string prepared_spec(const RaceOptions& asked, std::optional<std::string>& 
   return path;
 }
 
-// ---- trials and target
-// ---------------------------------------------------------------------------
+// ---- trials and target --------------------------------------------------------------------------
 
 void set_target(const std::string& path, const TargetSpec& target) {
   Json spec = read_json_file(path);
-  spec["target"] = {{"metric", target.metric.key()}, {"value", target.value}};
+  spec["target"] = to_json(target);
   write_spec(path, spec);
   fmt::print("target, from the trials: {} {:g}\n\n", target.metric.title(), target.value);
 }
@@ -125,15 +125,26 @@ int find_target(const std::string& path, const Spec& spec, RunOptions options) {
   return 0;
 }
 
-// ---- the end
-// -------------------------------------------------------------------------------------
+// ---- the end ------------------------------------------------------------------------------------
 
-// The page or the picture of a folder of results; empty: none could be made, and it was said why.
+// Whether it was made; why not is a note, since the race itself has ended well.
+bool tell_drawn(const char* what, const Drawn& drawn) {
+  const std::string said = drawn.said.substr(0, drawn.said.find_last_not_of('\n') + 1);
+  constexpr std::string_view kError = "error: ";
+  if (!drawn.done) {
+    note("no {}: {}", what, said.starts_with(kError) ? said.substr(kError.size()) : said);
+  } else if (!said.empty()) {
+    note("{}: {}", what, said);
+  }
+  return drawn.done;
+}
+
+// The page or the picture of a folder of results; empty where it was told why there is neither.
 std::string drawn(const std::string& folder) {
   const Drawn figures = run_plots(kFigures, {folder, "--format", "png,svg"});
-  if (figures.code != 0) return "";
-  const std::string page = folder + "/report/index.html";
-  if (run_plots(kReport, {folder, "--out", folder + "/report"}).code == 0) return page;
+  if (!tell_drawn("figures", figures)) return "";
+  const Drawn report = run_plots(kReport, {folder, "--out", folder + "/report"});
+  if (tell_drawn("report", report)) return folder + "/report/index.html";
   const auto is = [](const std::string& line, std::string_view part) {
     return line.ends_with(".png") && line.find(part) != std::string::npos;
   };
@@ -166,6 +177,12 @@ void tell_end(const std::string& path, const std::string& folder, const Spec& ra
 }
 
 int race_command(const RaceOptions& asked, RunOptions options) {
+  if (const int count = launched_count(); count > 1) {
+    fail(ErrorKind::usage,
+         "race: found {} processes that were started together, expected one; mfbench run takes "
+         "several",
+         count);
+  }
   const std::string path = is_spec(asked.what) ? asked.what : prepared_spec(asked, options.folder);
   const Spec spec = read_spec(path);
   if (!spec.studies.empty() && !target_of(spec)) {

@@ -229,7 +229,7 @@ def test_recommend_refuses_what_it_cannot_serve(mfbench, trained):
 
 @pytest.mark.parametrize("text", ["", "\n", "8 5\n"])
 def test_a_history_without_an_item_says_nothing_of_a_user(mfbench, trained, text):
-    """All scores would be those of nobody."""
+    """Every user would get the same list."""
     folder, model = trained
     (folder / "empty.txt").write_text(text)
     refused = mfbench("recommend", model, "--history", "empty.txt", cwd=folder, code=3)

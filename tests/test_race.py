@@ -1,10 +1,11 @@
-"""`mfbench race`: a spec for somebody's ratings, run, drawn, and who was first; `plot` and `report` as commands."""
+"""`mfbench race`: a spec for given ratings, run, drawn, and who was first; `plot` and `report` as commands."""
 
 import json
 import os
 import pathlib
 import random
 import re
+import shutil
 import statistics
 import subprocess
 import sys
@@ -113,12 +114,15 @@ def test_the_kind_of_values_may_be_named_and_pairs_that_occur_twice_are_told(rac
     assert spec["datasets"] == [{"path": "r.csv", "duplicates": "last"}]
 
 
-def test_what_cannot_be_raced_is_an_error(race, tmp_path):
+def test_what_cannot_be_raced_is_an_error(race, tmp_path, monkeypatch):
     assert "no.csv" in race("no.csv", code=3).stderr
     (tmp_path / "bad.csv").write_text("user,item,rating\n1,2,x\n")
     assert "bad.csv:2:5" in race("bad.csv", code=3).stderr
     assert not (tmp_path / "results").exists()
     assert "no.json" in race("no.json", code=2).stderr
+    monkeypatch.setenv("OMPI_COMM_WORLD_SIZE", "2")
+    assert "race: found 2 processes" in race("bad.csv", code=2).stderr
+    monkeypatch.delenv("OMPI_COMM_WORLD_SIZE")
     assert "--time" in race("bad.csv", "--time", 0, code=2).stderr
     assert "stars, counts" in race("bad.csv", "--feedback", "x", code=2).stderr.replace("{", "").replace(",", ", ")
 
@@ -161,9 +165,31 @@ def test_the_winner_is_who_answers_first(race, mfbench, tmp_path):
 
 def test_who_misses_the_target_is_counted(race, tmp_path):
     write_rulers(tmp_path, target_rmse=1e-6)
-    assert end_of(race("s.json", code=0))["fastest"].startswith("none of 2 reached RMSE 1e-06 on ml-100k look-alike")
+    assert end_of(race("s.json", code=0))["fastest"].startswith("no algorithm of 2 reached RMSE 1e-06 on ml-100k look-alike")
     write_rulers(tmp_path)
     assert "names no target" in end_of(race("s.json", code=0))["fastest"]
+
+
+def test_a_race_ends_well_without_a_report(race, tmp_path, monkeypatch):
+    """Its packages are optional: figures are the thing to open."""
+    (tmp_path / "lacks/itables").mkdir(parents=True)
+    (tmp_path / "lacks/itables/__init__.py").touch()
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path / "lacks"))
+    write_rulers(tmp_path)
+    done = race("s.json", code=0)
+    assert "info: no report: the report needs" in done.stderr and "error" not in done.stderr
+    assert re.search(r"figures/.*\.png$", end_of(done)["open"])
+
+
+def test_a_race_without_figures_has_a_winner(mfbench, tmp_path):
+    program = tmp_path / "elsewhere/mfbench"  # without mfplots beside it
+    program.parent.mkdir()
+    shutil.copy(mfbench.program, program)
+    write_rulers(tmp_path, target_rmse=9)
+    done = subprocess.run([program, "race", "s.json"], cwd=tmp_path, text=True, capture_output=True, timeout=120,
+                          env=mfbench.environment())
+    assert done.returncode == 0 and "info: no figures: plots/mfplots of the source is not beside" in done.stderr
+    assert end_of(done)["fastest"].startswith("ruler") and end_of(done)["open"] == "no figure, for the reason above"
 
 
 def test_the_quickstart_has_winners(mfbench, tmp_path):

@@ -35,7 +35,7 @@ void exec(std::vector<std::string> words) {
   ::execvp(arguments.front(), arguments.data());
 }
 
-// Its exit code; what it prints goes to `out`, a file of this process.
+// Its exit code; what it prints goes to `out` and `err`, files of this process.
 int run(const std::vector<std::string>& words, int out, int err) {
   const pid_t child = ::fork();
   if (child < 0) fail(ErrorKind::io, "{}: cannot be started: {}", words.front(), last_cause());
@@ -60,7 +60,27 @@ int look_for_packages(const std::string& python) {
   return run(words, nothing.fd(), nothing.fd());
 }
 
-// The first that has the packages; where none has, the first that there is, which then says so.
+class TemporaryFile {
+ public:
+  TemporaryFile() : file_(std::tmpfile(), std::fclose) {
+    if (!file_) fail(ErrorKind::io, "no temporary file can be made: {}", last_cause());
+  }
+  int fd() const { return ::fileno(file_.get()); }
+  std::string text() const {
+    std::rewind(file_.get());
+    std::string text;
+    std::array<char, 4096> bytes{};
+    while (const auto count = std::fread(bytes.data(), 1, bytes.size(), file_.get())) {
+      text.append(bytes.data(), count);
+    }
+    return text;
+  }
+
+ private:
+  std::unique_ptr<std::FILE, int (*)(std::FILE*)> file_;
+};
+
+// The first that has the packages; else the first that starts, which then says what it lacks.
 std::string find_python() {
   std::string some;
   for (const std::string& python :
@@ -78,8 +98,8 @@ std::string find_python() {
   return some;
 }
 
-// The command, after it is in the environment where its modules are, and this program, which tells
-// it what results mean.
+// Also puts into the environment where its modules are, and this program, which tells it what
+// results mean.
 std::vector<std::string> command_of(const char* module, const std::vector<std::string>& words) {
   const auto found = beside_program("plots/mfplots/__main__.py");
   if (!found) {
@@ -113,19 +133,16 @@ void open_file(const std::string& file) {
 }
 
 Drawn run_plots(const char* module, const std::vector<std::string>& words) {
-  std::fflush(stdout);
-  std::unique_ptr<std::FILE, int (*)(std::FILE*)> said(std::tmpfile(), std::fclose);
-  if (!said) fail(ErrorKind::io, "no temporary file can be made: {}", last_cause());
   Drawn drawn;
-  drawn.code = run(command_of(module, words), ::fileno(said.get()), STDERR_FILENO);
-  std::rewind(said.get());
-  std::string text;
-  std::array<char, 4096> bytes{};
-  while (const auto count = std::fread(bytes.data(), 1, bytes.size(), said.get())) {
-    text.append(bytes.data(), count);
+  try {
+    const TemporaryFile out, err;
+    drawn.done = run(command_of(module, words), out.fd(), err.fd()) == 0;
+    std::istringstream lines(out.text());
+    for (std::string line; std::getline(lines, line);) drawn.lines.push_back(line);
+    drawn.said = err.text();
+  } catch (const Error& error) {
+    drawn.said = error.what();
   }
-  std::istringstream lines(text);
-  for (std::string line; std::getline(lines, line);) drawn.lines.push_back(line);
   return drawn;
 }
 

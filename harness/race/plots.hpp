@@ -9,15 +9,16 @@ namespace mf {
 inline constexpr const char* kFigures = "mfplots";      // its modules: of `mfbench plot`
 inline constexpr const char* kReport = "mfplots.site";  // of `mfbench report`
 
-// This process becomes the Python that makes them of these words. Throws Error(unsupported) where
-// there is none; one that lacks packages says which and how they are installed.
+// This process becomes the Python that makes them of these words. Throws Error(unsupported) without
+// a Python; one that lacks packages says which and how they are installed.
 [[noreturn]] void become_plots(const char* module, const std::vector<std::string>& words);
 
 struct Drawn {
-  int code = 0;
+  bool done = false;
   std::vector<std::string> lines;  // that it printed
+  std::string said;                // on standard error, or why it was not started
 };
-// The same beside this process, which waits for it.
+// The same beside this process, which waits for it and goes on either way.
 Drawn run_plots(const char* module, const std::vector<std::string>& words);
 
 // By what the desktop opens such files with, where it has that; this process goes on.

@@ -74,7 +74,7 @@ std::string line_of(const Race& race, const TargetSpec& target) {
   const auto missed = std::count_if(racers.begin(), racers.end(),
                                     [](const Racer& one) { return !std::isfinite(one.answer()); });
   if (missed == std::ssize(racers)) {
-    return fmt::format("none of {} reached {}", racers.size(), goal_text(race, target));
+    return fmt::format("no algorithm of {} reached {}", racers.size(), goal_text(race, target));
   }
   std::string text = fmt::format("{}, {} in {}", racers[0].name, goal_text(race, target),
                                  format_seconds(racers[0].answer()));

@@ -56,7 +56,7 @@ bool runs_here(const std::string& name, const std::optional<DeviceInfo>& device)
          (is_built(name) && device && device->compute() >= info.min_compute);
 }
 
-// So that it is read easily.
+// Easy to read and to edit.
 double two_digits(double value) { return std::stod(fmt::format("{:.1e}", value)); }
 
 Json range(double low, double high, double factor) {

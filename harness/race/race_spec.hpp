@@ -1,5 +1,5 @@
-// The spec that `mfbench race` writes for somebody's ratings. docs/methodology.md, "A race", has
-// the rules.
+// The spec that `mfbench race` writes for ratings that it is given. docs/methodology.md,
+// "A race", has the rules.
 #pragma once
 
 #include <cstdint>
