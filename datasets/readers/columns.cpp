@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <string_view>
 
 namespace mf {
 namespace {
@@ -21,8 +22,8 @@ struct Words {
   std::vector<std::string_view> plain, others;
 };
 
-const std::array<Words, 3>& usual_words() {
-  static const std::array<Words, 3> words = {{
+const std::array<Words, kRoles.size()>& usual_words() {
+  static const std::array<Words, kRoles.size()> words = {{
       {Role::user,
        {"user", "userid"},
        {"uid", "customer", "customerid", "reviewer", "reviewerid", "visitor", "visitorid", "member",
@@ -47,28 +48,30 @@ bool is_among(const std::string& word, const std::vector<std::string_view>& word
   return std::find(words.begin(), words.end(), word) != words.end();
 }
 
-// 0: the name that is asked for; 1: a plain word; 2: another; 3: none.
-int rank_of(const std::string& field, const Words& words, const std::string& wanted) {
-  if (!wanted.empty()) return field == wanted ? 0 : 3;
+enum class Claim { asked, plain, other, none };  // the strongest first
+
+Claim claim_of(const std::string& field, const Words& words, const std::string& wanted) {
+  if (!wanted.empty()) return field == wanted ? Claim::asked : Claim::none;
   const std::string word = normal(field);
-  return is_among(word, words.plain) ? 1 : is_among(word, words.others) ? 2 : 3;
+  if (is_among(word, words.plain)) return Claim::plain;
+  return is_among(word, words.others) ? Claim::other : Claim::none;
 }
 
-// Gives the role to the field that has the best claim to it.
+// Gives the role to the first field with the strongest claim to it.
 void give(Roles& roles, const std::vector<std::string>& fields, const Words& words,
           const std::string& wanted) {
-  int best = 3;
+  Claim best = Claim::none;
   std::size_t at = 0;
-  int twice = -1;
+  int& rival = roles.rivals[static_cast<std::size_t>(words.role)];
   for (std::size_t k = 0; k < fields.size(); ++k) {
-    const int rank = roles.of[k] == Role::other ? rank_of(fields[k], words, wanted) : 3;
-    if (rank == 3 || rank > best) continue;
-    twice = rank == best ? static_cast<int>(k) : -1;
-    if (rank < best) at = k;
-    best = rank;
+    if (roles.of[k] != Role::other) continue;
+    const Claim claim = claim_of(fields[k], words, wanted);
+    if (claim == Claim::none || claim > best) continue;
+    rival = claim == best ? static_cast<int>(k) : -1;
+    if (claim < best) at = k;
+    best = claim;
   }
-  if (best < 3) roles.of[at] = words.role;
-  if (roles.twice < 0) roles.twice = twice;
+  if (best != Claim::none) roles.of[at] = words.role;
 }
 
 }  // namespace
@@ -77,11 +80,10 @@ bool Roles::has(Role role) const { return std::find(of.begin(), of.end(), role) 
 
 Roles roles_of(const std::vector<std::string>& fields, const ColumnNames& names) {
   Roles roles{std::vector<Role>(fields.size(), Role::other)};
-  const std::array<const std::string*, 3> wanted = {&names.user, &names.item, &names.rating};
-  for (const bool named : {true, false}) {  // what is asked for by name is not guessed at
-    for (std::size_t which = 0; which < wanted.size(); ++which) {
-      if (named != wanted[which]->empty())
-        give(roles, fields, usual_words()[which], *wanted[which]);
+  for (const bool asked : {true, false}) {  // a field that is asked for by name has no other role
+    for (const Words& words : usual_words()) {
+      const std::string& name = names.of(words.role);
+      if (asked != name.empty()) give(roles, fields, words, name);
     }
   }
   return roles;

@@ -1,6 +1,6 @@
 // Comma-separated values (RFC 4180 without line breaks inside quotes). A header names the columns;
-// those other than user, item and rating may hold anything and are skipped. Without one they are
-// user, item and perhaps rating and time.
+// those besides user, item and rating may hold anything and are skipped. Without a header the
+// columns are user, item and perhaps rating and time.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -39,11 +39,9 @@ void skip_field(const char*& p, char separator) {
 }
 
 struct Header {
-  std::vector<Role> roles;
+  Roles roles;
   char separator = ',';
-  std::size_t bytes = 0;  // of the line; 0: there is none, the first line has values
-
-  bool has(Role role) const { return std::find(roles.begin(), roles.end(), role) != roles.end(); }
+  std::size_t bytes = 0;  // of the line; 0: without a header, the first line has values
 };
 
 struct Fields {
@@ -70,38 +68,37 @@ Fields split_line(const std::string& line) {
 }
 
 // The columns of a file without a header: user, item, and perhaps rating and time.
-std::vector<Role> roles_by_place(std::size_t count) {
-  std::vector<Role> roles = {Role::user, Role::item, Role::rating, Role::other};
-  roles.resize(count);
+Roles roles_by_place(std::size_t count) {
+  Roles roles{{Role::user, Role::item, Role::rating, Role::other}};
+  roles.of.resize(count);
   return roles;
 }
 
 std::string missing_column(const ColumnNames& names, Role role) {
-  const bool user = role == Role::user;
-  const bool item = role == Role::item;
-  const std::string& name = user ? names.user : item ? names.item : names.rating;
-  if (!name.empty()) return "a header with a column " + in_quotes(name);
-  return fmt::format("a header with a column for the {}", user ? "user" : item ? "item" : "rating");
+  if (const std::string& name = names.of(role); !name.empty()) {
+    return "a header with a column " + in_quotes(name);
+  }
+  return fmt::format("a header with a column for the {}", role == Role::user   ? "user"
+                                                          : role == Role::item ? "item"
+                                                                               : "rating");
 }
 
-// Two columns have no rating, and so have all with `pairs`.
+// A file of two columns needs no rating, nor does one of pairs.
 void check_roles(const Roles& roles, const Fields& fields, const ColumnNames& names, bool pairs) {
-  if (roles.twice >= 0) {
-    const auto twice = static_cast<std::size_t>(roles.twice);
-    throw LineError{fields.begins[twice], in_quotes(fields.words[twice]),
-                    "one column each for user, item and rating", kAdvice};
-  }
-  for (const Role role : {Role::user, Role::item, Role::rating}) {
-    const bool asked = role == Role::rating && !names.rating.empty();
-    if (roles.has(role)) continue;
-    if (role == Role::rating && !asked && (pairs || fields.words.size() == 2)) continue;
+  for (const Role role : kRoles) {
+    const bool guessed = role == Role::rating && names.rating.empty();
+    if (guessed && pairs) continue;
+    if (const int rival = roles.rivals[static_cast<std::size_t>(role)]; rival >= 0) {
+      const auto at = static_cast<std::size_t>(rival);
+      throw LineError{fields.begins[at], in_quotes(fields.words[at]),
+                      "one column each for user, item and rating", kAdvice};
+    }
+    if (roles.has(role) || (guessed && fields.words.size() == 2)) continue;
     const char* const begin = fields.begins.front();
-    const std::string advice =
-        role == Role::rating && !asked
-            ? ", or, where every line is an observed pair, set format to \"pairs\""
-            : "";
+    const char* const or_pairs =
+        guessed ? ", or, where every line is an observed pair, set format to \"pairs\"" : "";
     throw LineError{begin, "the header " + in_quotes({begin, fields.end}),
-                    missing_column(names, role), kAdvice + advice};
+                    missing_column(names, role), std::string(kAdvice) + or_pairs};
   }
 }
 
@@ -113,12 +110,12 @@ Header read_header(const std::string& line, const ColumnNames& names, bool pairs
   if (!names.any() && is_csv_values(line, pairs)) {
     header.roles = roles_by_place(fields.words.size());
   } else {
-    const Roles roles = roles_of(fields.words, names);
-    check_roles(roles, fields, names, pairs);
-    header.roles = roles.of;
+    header.roles = roles_of(fields.words, names);
+    check_roles(header.roles, fields, names, pairs);
     header.bytes = line.size();
   }
-  if (pairs) std::replace(header.roles.begin(), header.roles.end(), Role::rating, Role::other);
+  auto& of = header.roles.of;
+  if (pairs) std::replace(of.begin(), of.end(), Role::rating, Role::other);
   return header;
 }
 
@@ -140,13 +137,14 @@ class Csv : public LineFormat {
     std::int32_t user = 0;
     std::int32_t item = 0;
     float value = 1;
-    for (std::size_t c = 0; c < header_.roles.size(); ++c) {
+    const auto& roles = header_.roles.of;
+    for (std::size_t c = 0; c < roles.size(); ++c) {
       if (c > 0) {
         if (at_line_end(p)) [[unlikely]]
           fail_field(p, columns());
         ++p;  // field() ends at a separator or at the end of the line
       }
-      switch (header_.roles[c]) {
+      switch (roles[c]) {
         case Role::user:
           if (kNames && named_.users) {
             user = name(p, out.names->users, "user");
@@ -196,12 +194,7 @@ class Csv : public LineFormat {
 
   std::int32_t integer(const char*& p, PaddedIds& padded, const char* what) const {
     std::int32_t id = 0;
-    field(p, id_advice, [&](const char*& q) {
-      const char* begin = q;
-      id = read_id(q, what, kNamesAdvice);
-      if (*begin == '0') [[unlikely]]
-        padded.note(begin, q);
-    });
+    field(p, id_advice, [&](const char*& q) { id = padded.read(q, what); });
     return id;
   }
 
@@ -237,7 +230,7 @@ class Csv : public LineFormat {
   }
 
   std::string columns() const {
-    return fmt::format("{} columns, as in the {}", header_.roles.size(),
+    return fmt::format("{} columns, as in the {}", header_.roles.of.size(),
                        header_.bytes > 0 ? "header" : "first line");
   }
 
@@ -253,11 +246,11 @@ NamedColumns named_columns_of(const std::string& line, const Header& header, IdK
   std::string item;
   try {
     const char* p = line.data();
-    for (std::size_t c = 0; c < header.roles.size(); ++c, ++p) {
+    for (std::size_t c = 0; c < header.roles.of.size(); ++c, ++p) {
       const char* begin = p;
       skip_field(p, header.separator);
-      if (header.roles[c] == Role::user) user = without_quotes({begin, p});
-      if (header.roles[c] == Role::item) item = without_quotes({begin, p});
+      if (header.roles.of[c] == Role::user) user = without_quotes({begin, p});
+      if (header.roles.of[c] == Role::item) item = without_quotes({begin, p});
       if (at_line_end(p)) break;
     }
   } catch (const LineError&) {
@@ -279,7 +272,7 @@ RawRatings read_columns(const Text& text, const ScaleCheck& scale, const ParseOp
   } catch (const LineError& error) {
     fail_in_text(text.path, text.view(), error.at - line.data(), error);
   }
-  if (!header.has(Role::rating)) check_pairs(text.path, scale);
+  if (!header.roles.has(Role::rating)) check_pairs(text.path, scale);
   const std::size_t begin = std::min(header.bytes, text.view().size());
   const NamedColumns named = named_columns_of(line_at(text.view(), begin), header, options.ids);
   if (named.any()) {

@@ -92,11 +92,11 @@ class Delimited : public LineFormat {
     refuse_blank_line(p, line_);
     const char* field = p;
     const std::int32_t user = kNames && named_.users ? name(p, out.names->users, "user")
-                                                     : integer(p, out.padding->users, "user");
+                                                     : out.padding->users.read(p, "user");
     separator(p, field, true);
     field = p;
     const std::int32_t item = kNames && named_.items ? name(p, out.names->items, "item")
-                                                     : integer(p, out.padding->items, "item");
+                                                     : out.padding->items.read(p, "item");
     float value = 1;
     if constexpr (Separator::kRating) {
       separator(p, field, true);
@@ -113,15 +113,6 @@ class Delimited : public LineFormat {
   }
 
  private:
-  [[gnu::always_inline]] static std::int32_t integer(const char*& p, PaddedIds& padded,
-                                                     const char* what) {
-    const char* begin = p;
-    const std::int32_t id = read_id(p, what, kNamesAdvice);
-    if (*begin == '0') [[unlikely]]
-      padded.note(begin, p);
-    return id;
-  }
-
   static std::int32_t name(const char*& p, NameCounter& names, const char* what) {
     const char* begin = p;
     skip_text<Separator>(p);
@@ -196,9 +187,10 @@ bool begins_number(const std::string& field) {
          std::string_view("+-.").find(field.front()) != std::string_view::npos;
 }
 
-// Throws where the first line is a header of columns in another order, or seems to be one.
-void check_first_line(const Text& text, const std::vector<std::string>& fields,
-                      const ColumnNames& names, bool rating) {
+// Whether the first line is a header. Throws where its columns stand in another order, or where it
+// only seems to be one.
+bool has_header(const Text& text, const std::vector<std::string>& fields, const ColumnNames& names,
+                bool rating) {
   const std::string expected = rating ? "user, item and rating" : "user and item";
   const auto refuse = [&](const std::string& words) {
     const std::string_view line = first_line_of(text.view());
@@ -217,15 +209,15 @@ void check_first_line(const Text& text, const std::vector<std::string>& fields,
              std::none_of(fields.begin(), fields.begin() + 3, begins_number)) {
     refuse("what seems to be a header, ");
   }
+  return header;
 }
 
 template <class Separator>
 RawRatings read_delimited(const Text& text, const ScaleCheck& scale, const ParseOptions& options) {
   std::string_view line = first_line_of(text.view());
   auto fields = fields_of<Separator>(line);
-  check_first_line(text, fields, options.columns, Separator::kRating);
   std::size_t begin = 0;
-  if (is_header(fields, options.columns)) {
+  if (has_header(text, fields, options.columns, Separator::kRating)) {
     begin = std::min(line.size() + 1, text.view().size());
     line = first_line_of(text.view().substr(begin));
     fields = fields_of<Separator>(line);

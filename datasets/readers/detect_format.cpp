@@ -60,7 +60,6 @@ std::string extension_of(const std::string& path) {
   return extension;
 }
 
-// A header names columns, which stand in this order.
 bool names_columns(const std::vector<std::string_view>& words, const ColumnNames& columns) {
   return is_header({words.begin(), words.end()}, columns);
 }
@@ -97,10 +96,9 @@ std::string by_first_line(std::string_view line, const ColumnNames& columns) {
 struct BinaryFormat {
   std::string_view begin;  // its first bytes
   const char* what;
-  const char* read;  // how Python reads it; "": it does not
+  const char* read;  // how pandas reads it; "": it does not
 };
 
-// "a file of ratings as text" is expected; each of these is read by pandas.
 constexpr std::array kBinaryFormats = {
     BinaryFormat{"PAR1", "a Parquet file", "pandas.read_parquet"},
     BinaryFormat{"ARROW1", "an Arrow or Feather file", "pandas.read_feather"},
@@ -115,22 +113,30 @@ constexpr std::array kBinaryFormats = {
     BinaryFormat{"\x93NUMPY", "a single NumPy array", ""},
 };
 
+// Text may begin as a binary file does ("ORCID,paper,rating"), but has no such bytes.
+bool has_control_bytes(std::string_view text) {
+  return std::any_of(text.begin(), text.end(), [](char c) {
+    return static_cast<unsigned char>(c) < ' ' && (c < '\t' || c > '\r');
+  });
+}
+
 }  // namespace
 
 void refuse_binary(const Text& text) {
   constexpr std::size_t kLooked = 4096;
   const std::string_view head = text.view().substr(0, kLooked);
+  if (!has_control_bytes(head)) return;
   const auto* const known =
       std::find_if(kBinaryFormats.begin(), kBinaryFormats.end(),
                    [&](const BinaryFormat& format) { return head.starts_with(format.begin); });
-  const bool is_known = known != kBinaryFormats.end() && head.size() > known->begin.size() + 4;
-  const std::string_view line = head.substr(0, head.find('\n'));
-  if (!is_known && line.find('\0') == line.npos) return;
-  const std::string name = std::filesystem::path(text.path).filename().string();
-  if (!is_known) fail_in_file(text.path, "a binary file", "ratings as text, or npz");
+  if (known == kBinaryFormats.end()) {
+    if (head.substr(0, head.find('\n')).find('\0') == head.npos) return;
+    fail_in_file(text.path, "a binary file", "ratings as text, or npz");
+  }
   if (*known->read == '\0') {
     fail_in_file(text.path, known->what, "a folder of users.npy, items.npy, ratings.npy, or npz");
   }
+  const std::string name = std::filesystem::path(text.path).filename().string();
   fail_in_file(text.path, known->what, "ratings as text, or npz",
                fmt::format("write it as csv in Python: {}({}).to_csv(\"ratings.csv\", index=False)",
                            known->read, in_quotes(name)));

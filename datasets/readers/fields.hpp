@@ -64,7 +64,7 @@ inline bool is_blank(char c) { return c == ' ' || c == '\t'; }
 
 // What to do where an integer was expected and something else found.
 inline constexpr const char* kNamesAdvice = "if ids are text here, set ids to \"text\"";
-// The same of a field that begins with digits.
+// The same for a field that begins with digits.
 std::string id_advice(std::string_view field);
 
 [[noreturn]] void fail_id(const char* begin, const char* what, const char* advice);

@@ -78,10 +78,6 @@ namespace {
                   std::string(*what == 'i' ? "an " : "a ") + what + " id (" + kNameRule + ")", ""};
 }
 
-}  // namespace
-
-namespace {
-
 void warn_of_padding(const std::string& path, const char* what,
                      const AlignedVector<std::int32_t>& column,
                      const std::vector<ChunkPadding>& chunks, PaddedIds ChunkPadding::*side) {
@@ -93,7 +89,7 @@ void warn_of_padding(const std::string& path, const char* what,
     all.widths |= one.widths;
   }
   if (all.count == 0) return;
-  // Of one length: as many of them as there are smaller numbers.
+  // All are filled up to one length if as many are padded as are smaller than its numbers.
   if (std::has_single_bit(all.widths)) {
     double least = 1;
     for (int width = std::countr_zero(all.widths); width > 1; --width) least *= 10;
@@ -106,7 +102,7 @@ void warn_of_padding(const std::string& path, const char* what,
       all.first.substr(std::min(all.first.find_first_not_of('0'), all.first.size() - 1));
   warn(
       "{}: some {} have zeros in front and some have not: {} and {} are one; set ids to \"text\" "
-      "where they are two",
+      "if they are two",
       path, what, all.first, plain);
 }
 

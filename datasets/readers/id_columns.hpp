@@ -17,7 +17,7 @@
 
 #include "base/threads.hpp"
 #include "datasets/ratings/ratings.hpp"
-#include "datasets/readers/parse_error.hpp"
+#include "datasets/readers/fields.hpp"
 
 namespace mf {
 
@@ -59,10 +59,18 @@ struct ChunkNames {
 
 // Integer ids with zeros in front, of one column of a chunk: 007 is 7.
 struct PaddedIds {
-  std::uint32_t widths = 0;  // bit w: one of w digits was met
+  std::uint32_t widths = 0;  // bit w: one has w digits
   std::int64_t count = 0;
   std::string first;
 
+  // An id of a user or an item, which is noted if it is padded.
+  [[gnu::always_inline]] std::int32_t read(const char*& p, const char* what) {
+    const char* begin = p;
+    const std::int32_t id = read_id(p, what, kNamesAdvice);
+    if (*begin == '0') [[unlikely]]
+      note(begin, p);
+    return id;
+  }
   void note(const char* begin, const char* end) {
     if (end - begin < 2 || end - begin > 31) return;
     if (count++ == 0) first.assign(begin, end);
@@ -74,8 +82,8 @@ struct ChunkPadding {
   PaddedIds users, items;
 };
 
-// One warning a column where ids with zeros in front are not all filled up to one length, so that
-// 007 and 7 may both be there, and are one. `path` is for the message.
+// Warns once a column if its ids are not all filled up to one length with zeros: 007 and 7 may both
+// be there, and count as one. `path` is for the message.
 void warn_of_padding(const std::string& path, const RawRatings& raw,
                      const std::vector<ChunkPadding>& chunks);
 

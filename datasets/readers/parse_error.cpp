@@ -28,7 +28,7 @@ std::string field_at(const char* p) {
 
 namespace {
 
-// digits, one of `marks` and digits, perhaps again
+// Digits with some of `marks` between them.
 bool is_cut_number(std::string_view field, std::string_view marks) {
   const auto digit = [](char c) { return c >= '0' && c <= '9'; };
   if (field.starts_with('-')) field.remove_prefix(1);
@@ -38,8 +38,7 @@ bool is_cut_number(std::string_view field, std::string_view marks) {
                      [&](char c) { return digit(c) || marks.find(c) != marks.npos; });
 }
 
-}  // namespace
-
+// What to do about a field that is not a plain number, or "".
 std::string number_advice(std::string_view field) {
   if (field.size() > 1 && field.front() == '"' && field.back() == '"') {
     field = field.substr(1, field.size() - 2);
@@ -49,10 +48,13 @@ std::string number_advice(std::string_view field) {
     return std::string_view(",._' ").find(c) != std::string_view::npos;
   });
   if (marks == 1 && is_cut_number(field, ",")) return "write decimals with a point, as in 3.5";
-  if (is_cut_number(field, marks > 1 ? ",._' " : "_' "))
+  if (is_cut_number(field, marks > 1 ? ",._' " : "_' ")) {
     return "write numbers without marks between their digits";
+  }
   return "";
 }
+
+}  // namespace
 
 void fail_number(const char* begin, const char* end, std::string expected, std::string otherwise) {
   const std::string_view field(begin, end);

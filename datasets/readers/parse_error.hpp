@@ -19,7 +19,7 @@ struct LineError {
   std::string advice;        // what to do, or empty
 };
 
-// Behind the blanks at p and what stands there, in a line that ends in '\n'.
+// The end of the field at p, which may begin with blanks, in a line that ends in '\n'.
 const char* field_end(const char* p);
 
 // What stands at `p` in a line that ends in '\n': a quoted field or "the end of the line".
@@ -32,12 +32,8 @@ std::string field_at(const char* p);
 // something behind it.
 [[noreturn]] void fail_up_to(const char* p, char separator, std::string expected);
 
-// What to do about a field that is no plain number, or "": a blank in front of it, a decimal comma,
-// marks between digits.
-std::string number_advice(std::string_view field);
-
-// Throws LineError for a field, up to `end`, that was to be a number; `otherwise` is what to do
-// where number_advice knows nothing.
+// Throws LineError for a field, up to `end`, that should be a number. The advice is on blanks, a
+// decimal comma or marks between digits, and `otherwise` without these.
 [[noreturn]] void fail_number(const char* begin, const char* end, std::string expected,
                               std::string otherwise = "");
 

@@ -19,7 +19,7 @@ RawRatings read_double_colon(const Text& text, const ScaleCheck& scale,
 RawRatings read_triples(const Text& text, const ScaleCheck& scale, const ParseOptions& options);
 RawRatings read_pairs(const Text& text, const ScaleCheck& scale, const ParseOptions& options);
 RawRatings read_csv(const Text& text, const ScaleCheck& scale, const ParseOptions& options);
-// The same of observed pairs, of the value 1: a rating, where there is one, is skipped.
+// The same as observed pairs, of the value 1: a rating is skipped.
 RawRatings read_csv_pairs(const Text& text, const ScaleCheck& scale, const ParseOptions& options);
 RawRatings read_netflix(const Text& text, const ScaleCheck& scale, const ParseOptions& options);
 RawRatings read_kddcup(const Text& text, const ScaleCheck& scale, const ParseOptions& options);
@@ -29,7 +29,7 @@ RawRatings read_netflix_folder(const std::string& folder, const ScaleCheck& scal
                                const ParseOptions& options);
 RawRatings read_npz(const std::string& path, const Bytes& archive, const ScaleCheck& scale,
                     const ParseOptions& options);
-// Throws Error(data) where it has other arrays.
+// Throws Error(data) if an array is missing.
 void check_npz(const std::string& path, const Bytes& archive);
 RawRatings read_npy_folder(const std::string& folder, const ScaleCheck& scale,
                            const ParseOptions& options);
@@ -42,14 +42,14 @@ std::vector<std::string> netflix_files(const std::string& folder);
 inline constexpr std::array<const char*, 3> kNumpyFiles = {"users.npy", "items.npy", "ratings.npy"};
 
 // Of the first line of a csv text, which ends in '\n': whether it names a user and an item, or has
-// values, user, item and perhaps rating and time, in columns that nothing names.
+// the values of a user, an item and perhaps a rating and a time.
 inline constexpr const char* kCsvSeparators = ",;\t|";
 bool is_csv_header(const std::string& line, const ColumnNames& names);
 bool is_csv_values(const std::string& line, bool pairs = false);
-// Throws Error(data) where pairs, of the value 1, are on no scale that is declared.
+// Throws Error(data) if a scale is declared that lacks 1, the value of pairs.
 void check_pairs(const std::string& path, const ScaleCheck& scale);
 
-// Throws Error(data) where the text is of a binary format: what it is, and how to write it anew.
+// Throws Error(data) if the text is a binary file: what it is, and how to convert it.
 void refuse_binary(const Text& text);
 
 // The format of a text by the extension of its path, then by its first line. Throws Error(data)

@@ -17,7 +17,8 @@ using ReadText = RawRatings (*)(const Text&, const ScaleCheck&, const ParseOptio
 struct Reader {
   ReaderFormat format;
   ReadText read_text;  // null for the binary formats
-  bool names = false;  // ids may be text, and a line stands for itself
+  // Each line stands for itself: ids may be text, and a header may name the columns.
+  bool names = false;
 };
 
 const std::vector<Reader>& readers() {
@@ -61,7 +62,7 @@ bool has_numpy_files(const std::string& folder) {
   });
 }
 
-// Keys that mean nothing to formats whose columns have no names and whose ids are integers.
+// Keys without a meaning for formats whose ids are integers and whose columns have no names.
 void refuse_keys(const ParseOptions& options, const std::string& path, const std::string& format) {
   refuse_names(options.ids, path, format.c_str());
   refuse_columns(options.columns, path, format);
@@ -99,9 +100,9 @@ const Reader& reader_of(const std::string& format) {
 RawRatings read_text(const Text& text, const std::string& wanted, const ScaleCheck& scale,
                      const ParseOptions& options) {
   const std::string format = text_format(text, wanted, options.columns);
-  const Reader* const reader = &reader_of(format);
-  if (!reader->names) refuse_keys(options, text.path, reader->format.name);
-  return reader->read_text(text, scale, options);
+  const Reader& reader = reader_of(format);
+  if (!reader.names) refuse_keys(options, text.path, format);
+  return reader.read_text(text, scale, options);
 }
 
 ParseOptions parse_options(const ReadOptions& options, std::size_t chunk_bytes) {

@@ -38,13 +38,12 @@ const std::vector<ReaderFormat>& reader_formats();
 // what it looked at where it cannot tell.
 RawRatings read_ratings(const std::string& path, const ReadOptions& options);
 
-// What read_ratings would read it as, and the ratings of the first thousand lines of formats of
-// which each line stands for itself; of an npz, its arrays are there. Throws Error(data) where
-// there is no file, none of ratings, no format is recognised, or these lines do not fit.
 struct FirstLook {
-  std::string format;
-  RawRatings ratings;
+  std::string format;  // what read_ratings would read it as
+  RawRatings ratings;  // of the first thousand lines, if each line of the format stands for itself
 };
+// Throws Error(data) if the file is missing, its format is not recognised, these lines are wrong or
+// an npz lacks an array.
 FirstLook look_at_ratings(const std::string& path, const ReadOptions& options);
 
 // Netflix Prize: labels the (item, user) pairs that probe.txt lists as kTest, all others kTrain.

@@ -62,6 +62,8 @@ TEST_F(Columns, PairsSkipWhatElseAFileHas) {
   test::expect_same(read("when,user,item,rating\n9,1,2,5\n9,3,4,2\n", "e.csv", format("pairs")),
                     kPairs);
   test::expect_same(read("1,2,5\n3,4,2\n", "e.csv", format("pairs")), kPairs);
+  test::expect_same(read("user,item,plays,views\n1,2,5,9\n3,4,2,9\n", "e.csv", format("pairs")),
+                    kPairs);
   EXPECT_HAS(error("when,user,item\n9,1,2\n"),
              "found the header 'when,user,item', expected a header with a column for the rating");
   EXPECT_HAS(error("when,user,item\n9,1,2\n"), "set format to \"pairs\"");
@@ -102,7 +104,7 @@ TEST_F(Columns, AreNamed) {
   test::expect_same(read(text, "e.csv", format("auto", names)), kRated);
   test::expect_same(read(text, "e.csv", format("csv", names)), kRated);
   test::expect_same(read(text, "e.csv", format("pairs", {"visitor id", "what", ""})), kPairs);
-  // One name alone: the others are found by their words.
+  // With only one name, the others are found by their words.
   test::expect_same(
       read("who,item,rating\n1,2,5\n3,4,2.5\n", "e.txt", format("auto", {"who", "", ""})), kRated);
   test::expect_same(
