@@ -107,10 +107,11 @@ void set_target(const std::string& path, const TargetSpec& target) {
   Json spec = read_json_file(path);
   spec["target"] = to_json(target);
   write_spec(path, spec);
-  fmt::print("target, from the trials: {} {:g}\n\n", target.metric.title(), target.value);
+  fmt::print("target, from the trials: {} {:g}, written into {}\n\n", target.metric.title(),
+             target.value, one_line(path));
 }
 
-// The trials of a race's own spec, and the target that follows from them. An exit code, 0: go on.
+// The trials of a spec without a target, which follows from them. An exit code, 0: go on.
 int find_target(const std::string& path, const Spec& spec, RunOptions options) {
   options.trials_only = true;
   install_interrupt_handler();

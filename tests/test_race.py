@@ -63,6 +63,7 @@ def test_a_file_of_stars_becomes_a_race_with_a_winner(race, tmp_path):
     assert [entry["name"] for entry in spec["algorithms"]][:4] == ["sgd_serial", "hogwild", "fpsgd", "als_cpu"]
     assert spec["target"]["metric"] == "validation_rmse" and 0.4 < spec["target"]["value"] < 1.2
     end = end_of(done)
+    assert f"target, from the trials: validation RMSE {spec['target']['value']:g}, written into" in done.stdout
     assert re.fullmatch(rf"\w+, validation RMSE {spec['target']['value']:g} on r\.csv in .*", end["fastest"])
     assert (tmp_path / end["open"]).is_file()
     assert end["edited"].endswith("mfbench race results/runs/race-r.csv/race.json")
@@ -90,13 +91,13 @@ def test_the_target_comes_from_trials_that_never_saw_the_test_part(race, tmp_pat
     assert worst * 1.01 <= target <= worst * 1.01 + 0.0101
 
 
-@pytest.mark.parametrize("kind, header, value, wanted", [
-    ("counts", "user,item,plays", plays, "taken for counts"),
-    ("pairs", "", lambda user, item, rng, alike: f"{user} {item}", "taken for pairs"),
+@pytest.mark.parametrize("name, header, value, wanted", [
+    ("r.csv", "user,item,plays", plays, "taken for counts"),
+    ("r.pairs", "", lambda user, item, rng, alike: f"{user} {item}", "taken for pairs"),
 ])
-def test_counts_and_pairs_are_raced_as_implicit_feedback(race, tmp_path, kind, header, value, wanted):
-    write_ratings(tmp_path / f"r.{kind}.csv" if header else tmp_path / "r.pairs", value, header)
-    done = race("r.counts.csv" if header else "r.pairs", "--time", 2, "--out", "out", code=0)
+def test_counts_and_pairs_are_raced_as_implicit_feedback(race, tmp_path, name, header, value, wanted):
+    write_ratings(tmp_path / name, value, header)
+    done = race(name, "--time", 2, "--out", "out", code=0)
     assert wanted in done.stdout
     spec = json.loads((tmp_path / "out/race.json").read_text())
     assert all(entry["name"].startswith("ials") for entry in spec["algorithms"])
