@@ -3,11 +3,14 @@
 
 #include <cstddef>
 #include <cstdio>
+#include <limits>
 #include <optional>
 #include <string>
 #include <string_view>
 
 namespace mf {
+
+inline constexpr std::size_t kAnyWidth = std::numeric_limits<std::size_t>::max();
 
 // Of text in UTF-8 without control characters; those of East Asia are two wide.
 std::size_t columns_of(std::string_view text);

@@ -2,9 +2,9 @@
 
 #include <algorithm>
 #include <array>
+#include <numeric>
 #include <string_view>
 
-#include "base/terminal.hpp"
 #include "base/text.hpp"
 
 namespace mf {
@@ -26,6 +26,7 @@ class Table {
     for (Cells& line : lines_) {
       for (std::string& cell : line) cell = one_line(cell);
     }
+    for (std::size_t k = 0; k < columns_.size(); ++k) widths_.push_back(width_of(k));
   }
 
   void fit(std::size_t room) {
@@ -43,19 +44,19 @@ class Table {
   }
 
  private:
-  std::size_t width(std::size_t k) const {
+  std::size_t width_of(std::size_t k) const {
     std::size_t most = std::max(columns_of(columns_[k].heading), columns_[k].least);
     for (const Cells& line : lines_) most = std::max(most, columns_of(line[k]));
     return most;
   }
 
+  // Of the whole table.
   std::size_t width() const {
-    std::size_t sum = 0;
-    for (std::size_t k = 0; k < columns_.size(); ++k) sum += width(k) + (k > 0 ? kBetween : 0);
-    return sum;
+    const std::size_t gaps = widths_.empty() ? 0 : widths_.size() - 1;
+    return std::accumulate(widths_.begin(), widths_.end(), gaps * kBetween);
   }
 
-  // The number of columns where there is none.
+  // The number of columns if no heading begins so.
   std::size_t find(std::string_view name) const {
     const auto found = std::find_if(columns_.begin(), columns_.end(), [&](const Column& column) {
       return column.heading.starts_with(name);
@@ -67,6 +68,7 @@ class Table {
     for (auto k = find(name); k < columns_.size() && width() > room; k = find(name)) {
       const auto at = static_cast<std::ptrdiff_t>(k);
       columns_.erase(columns_.begin() + at);
+      widths_.erase(widths_.begin() + at);
       for (Cells& line : lines_) line.erase(line.begin() + at);
     }
   }
@@ -81,16 +83,17 @@ class Table {
   void shorten(std::string_view name, std::size_t room) {
     const std::size_t k = find(name), all = width();
     if (k == columns_.size() || all <= room) return;
-    const std::size_t mine = width(k), over = all - room;
+    const std::size_t mine = widths_[k], over = all - room;
     for (Cells& line : lines_) {
       line[k] = cut_to(line[k], std::max(kLeastName, mine - std::min(mine, over)));
     }
+    widths_[k] = width_of(k);
   }
 
   std::string line_text(const Cells& cells, std::size_t room) const {
     std::string text;
     for (std::size_t k = 0; k < cells.size(); ++k) {
-      const std::string blanks(width(k) - columns_of(cells[k]), ' ');
+      const std::string blanks(widths_[k] - columns_of(cells[k]), ' ');
       if (k > 0) text += std::string(kBetween, ' ');
       text += columns_[k].left ? cells[k] + blanks : blanks + cells[k];
     }
@@ -99,6 +102,7 @@ class Table {
 
   std::vector<Column> columns_;
   std::vector<Cells> lines_;
+  std::vector<std::size_t> widths_;  // of columns_
 };
 
 }  // namespace

@@ -2,13 +2,12 @@
 #pragma once
 
 #include <cstddef>
-#include <limits>
 #include <string>
 #include <vector>
 
-namespace mf {
+#include "base/terminal.hpp"
 
-inline constexpr std::size_t kAnyWidth = std::numeric_limits<std::size_t>::max();
+namespace mf {
 
 struct Column {
   std::string heading;
@@ -18,9 +17,9 @@ struct Column {
 
 using Cells = std::vector<std::string>;
 
-// Where `room` is too narrow, columns that say less are left out, a data set that all lines have
-// too; then names are cut, and in the end lines. Cells come from files: control characters are
-// escaped.
+// Where `room` is too narrow, columns that say less are left out, and the data set if all lines
+// have the same; then names are cut, and in the end lines. Cells come from files: control
+// characters are escaped.
 std::string table_text(std::vector<Column> columns, std::vector<Cells> lines, std::size_t room);
 
 }  // namespace mf

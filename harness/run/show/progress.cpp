@@ -20,7 +20,6 @@ namespace {
 
 constexpr double kLogSeconds = 10;  // a plain log hears from a long case this often
 constexpr double kRedrawSeconds = 0.05;
-constexpr std::size_t kUnlimited = 1'000'000;  // columns of a log
 constexpr std::size_t kLeastTitle = 12;
 
 std::string padded(const std::string& text, std::size_t columns) {
@@ -55,7 +54,7 @@ class TextProgress : public Progress {
 
   void end_case(const CaseResult& result, const std::string& path) override {
     time_.end_case();
-    const std::size_t room = verbose_ ? kUnlimited : columns();
+    const std::size_t room = verbose_ ? kAnyWidth : columns();
     const std::string ending = cut_to(ending_text(result), std::max(room, 2 * kLeastTitle) / 2);
     const auto colour = ending_colour(result);
     std::string text = start_of_line(path, room - std::min(room, columns_of(ending) + 2));
@@ -70,7 +69,7 @@ class TextProgress : public Progress {
  protected:
   virtual void line(const std::string& text) = 0;
   // How wide a line may be.
-  virtual std::size_t columns() const { return kUnlimited; }
+  virtual std::size_t columns() const { return kAnyWidth; }
 
   // With the quality of the last evaluation.
   std::string state(const TracePoint& point) {
@@ -126,8 +125,8 @@ class LogProgress : public TextProgress {
   }
 };
 
-// Below the lines of cases one that is rewritten: of the whole run, then of the case. A terminal
-// that is gone is no reason to lose what is measured: it is not told any more.
+// Below the lines of cases is one that is rewritten, of the run and of the case. Losing the
+// terminal is no reason to lose what is measured: the run goes on without it.
 class TerminalProgress : public TextProgress {
  public:
   using TextProgress::TextProgress;
@@ -147,7 +146,7 @@ class TerminalProgress : public TextProgress {
 
  protected:
   void line(const std::string& text) override { put(text + "\n"); }
-  std::size_t columns() const override { return terminal_columns(out_).value_or(kUnlimited); }
+  std::size_t columns() const override { return terminal_columns(out_).value_or(kAnyWidth); }
 
  private:
   // Cut on the right, where what matters less stands.

@@ -1,5 +1,5 @@
-// What the user sees while a spec runs: a line a case, on a terminal as wide as that, with one
-// below of the run; JSON lines for scripts.
+// What the user sees while a spec runs: a line a case, which on a terminal fits its width, with a
+// line of the run below; JSON lines for scripts.
 #pragma once
 
 #include <cstdio>
@@ -28,7 +28,7 @@ class Progress {
 };
 
 enum class ProgressMode {
-  automatic,  // for a terminal, or for a log where `out` is none
+  automatic,  // for a terminal, or, if `out` is something else, for a log
   verbose,    // the same, and all that is known of a case, however wide
   json,
   quiet
