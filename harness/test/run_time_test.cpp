@@ -89,6 +89,12 @@ TEST_F(RunTimeTest, CasesThatStandTakeNoTime) {
   EXPECT_DOUBLE_EQ(*time_.left_s(), 21);
 }
 
+TEST_F(RunTimeTest, ACaseThatIsRunAgainTakesNoOtherFromThoseToCome) {
+  time_.begin_run({all_[1]}, {});
+  run(1, 10);
+  EXPECT_DOUBLE_EQ(*time_.left_s(), 21);
+}
+
 TEST_F(RunTimeTest, AProcessOfOneCaseKnowsWhatTheOthersTook) {
   time_.begin_run({all_[2], all_[3]}, {60, 2});
   begin(3);

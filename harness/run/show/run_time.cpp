@@ -22,13 +22,13 @@ std::optional<double> RunTime::Mean::value() const {
   return count > 0 ? std::optional(sum / count) : std::nullopt;
 }
 
-// What trials took says nothing of the cases: they have fewer epochs.
+// What trials took says nothing about the cases: trials have fewer epochs.
 void RunTime::begin_run(const std::vector<const Case*>& to_come, const RanBefore& before) {
   before_ = before;
   of_kind_.clear();
   of_all_ = {before.seconds, before.cases};
   to_come_.clear();
-  for (const Case* item : to_come) to_come_.push_back(kind_of(*item));
+  for (const Case* item : to_come) ++to_come_[kind_of(*item)];
 }
 
 void RunTime::begin_case(const Case& item, std::size_t index, std::size_t count) {
@@ -39,9 +39,9 @@ void RunTime::begin_case(const Case& item, std::size_t index, std::size_t count)
   case_start_ = trained_from_ = now_();
   case_share_ = 0;
   if (is_trial(item)) {
-    to_come_.assign(count - index, kind_);
-  } else if (!to_come_.empty()) {
-    to_come_.erase(to_come_.begin());
+    to_come_ = {{kind_, static_cast<std::int64_t>(count - index)}};
+  } else if (const auto own = to_come_.find(kind_); own != to_come_.end() && own->second > 0) {
+    --own->second;
   }
 }
 
@@ -82,8 +82,8 @@ std::optional<double> RunTime::left_s() const {
   if (!of_case) return std::nullopt;
   double left = *of_case;
   const double whole = now_() - case_start_ + left;
-  for (const auto& kind : to_come_) {
-    left += kind == kind_ ? whole : expected_s(kind).value_or(whole);
+  for (const auto& [kind, cases] : to_come_) {
+    left += static_cast<double>(cases) * (kind == kind_ ? whole : expected_s(kind).value_or(whole));
   }
   return left;
 }

@@ -2,6 +2,7 @@
 // the one that runs.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <map>
 #include <optional>
@@ -21,11 +22,11 @@ class RunTime {
 
   // The cases that have no result yet, and what other processes of this run have run of it.
   void begin_run(const std::vector<const Case*>& to_come, const RanBefore& before);
-  // Of trials, nobody knows which are to come: only their number.
+  // How many trials are to come is known, but not which.
   void begin_case(const Case& item, std::size_t index, std::size_t count);
   void end_case();
 
-  // The initial model is there, and `train_s` of training have brought this epoch.
+  // This epoch has ended, after `train_s` of training; 0: the initial model is there.
   void epoch(std::int64_t epoch, double train_s);
 
   double spent_s() const { return before_.seconds + now_() - start_; }
@@ -46,7 +47,7 @@ class RunTime {
   std::function<double()> now_;
   RanBefore before_;
   double start_ = 0;
-  std::vector<std::string> to_come_;  // kinds of cases: their algorithm and data set
+  std::map<std::string, std::int64_t> to_come_;  // cases by kind: their algorithm and data set
   std::map<std::string, Mean> of_kind_;
   Mean of_all_;
   // Of the case that runs.
