@@ -146,6 +146,7 @@ def _source(sources: Sources, recipe: Recipe, versus: Results | None) -> figures
 
 def _recipes(options: argparse.Namespace, sources: Sources) -> list[tuple[Recipe, bool]]:
     """Recipes with whether each was asked for by name; options override what recipes say."""
+    view = make_view(sources[False]) if sources[False] is not None else None
     found = [(Recipe(name), True) for name in options.figure]
     if options.recipe:
         # A recipe file serves machines with and without a second one to compare with, and
@@ -154,23 +155,22 @@ def _recipes(options: argparse.Namespace, sources: Sources) -> list[tuple[Recipe
                    (recipe.figure not in figures.NEED_VERSUS or bool(options.versus)))
                   for recipe in read_recipes(options.recipe)]
     if not found:
-        found = [(recipe, False) for recipe in _defaults(options, sources[False])]
-    asked = _question(options, sources[False] and make_view(sources[False]))
-    changes = {"target_rmse": asked.target_rmse, "target": asked.target, "baseline": options.baseline,
-               "clock": options.clock, "unfinished": options.unfinished or None}
+        found = [(recipe, False) for recipe in _defaults(options, view)]
+    asked = _question(options, view)
+    changes = {"target": asked.target, "baseline": options.baseline, "clock": options.clock,
+               "unfinished": options.unfinished or None}
     changes = {key: value for key, value in changes.items() if value is not None}
     if asked.metric:
         found = [(_shown_by(recipe, asked.metric), named) for recipe, named in found]
     return [(dataclasses.replace(recipe, **changes), named) for recipe, named in found]
 
 
-def _defaults(options: argparse.Namespace, results: Results | None) -> list[Recipe]:
+def _defaults(options: argparse.Namespace, view: View | None) -> list[Recipe]:
     """The curves once for each metric that cases are judged by: rmse-time, ndcg_100-time."""
-    if results is None:
+    if view is None:
         return [Recipe(name) for name in figures.OF_BENCHMARKS]
-    found = [metric] if (metric := _metric(options)) else metrics_of(make_view(results))
     curves = [Recipe(name, name=f"{metric.removeprefix('test_')}{name.removeprefix('quality')}", y=metric)
-              for metric in found for name in figures.CURVES]
+              for metric in _metrics(options, view) for name in figures.CURVES]
     return [*curves, *(Recipe(name) for name in figures.DEFAULTS if name not in figures.CURVES)]
 
 
@@ -179,19 +179,19 @@ def _shown_by(recipe: Recipe, metric: str) -> Recipe:
     return dataclasses.replace(recipe, y=metric) if curve and not recipe.y else recipe
 
 
-def _metric(options: argparse.Namespace) -> str | None:
-    return metrics.known(options.metric, "--metric").key if options.metric else None
+def _metrics(options: argparse.Namespace, view: View | None) -> list[str]:
+    """The one that was asked for, or what the cases are judged by."""
+    if options.metric:
+        return [metrics.known(options.metric, "--metric").key]
+    return metrics_of(view) if view else []
 
 
 def _question(options: argparse.Namespace, view: View | None) -> Question:
     """A target without a metric is of what all cases are judged by, or else of the test RMSE."""
-    metric = _metric(options)
-    found = [metric] if metric else metrics_of(view) if view else []
-    target = None if options.target is None else \
-        Target(options.target, *(found if len(found) == 1 else []))
-    other = target is not None and target.metric != "test_rmse"
-    return Question(None if other else target, target if other else None,
-                    options.baseline, options.clock or "train_s", metric)
+    found = _metrics(options, view)
+    target = None if options.target is None else Target(options.target, *(found if len(found) == 1 else []))
+    return Question(target=target, baseline=options.baseline, clock=options.clock or "train_s",
+                    metric=found[0] if options.metric else None)
 
 
 def _formats(text: str) -> list[str]:

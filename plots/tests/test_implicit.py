@@ -1,5 +1,6 @@
 """Results of implicit feedback: judged by ranking and objective, and timed to any metric."""
 
+import json
 import math
 import re
 
@@ -143,3 +144,11 @@ def test_figures_without_a_metric_of_their_own_take_that_of_the_cases(tmp_path):
                            ({"figure": "trace"}, "ndcg_100")):
         *_, table = figures.write(view, parse_recipe(recipe, "r"), tmp_path / "out", ["svg"])
         assert column in table.read_text().splitlines()[0]
+
+
+def test_the_target_of_an_option_wins_over_that_of_a_recipe(tmp_path):
+    folder = write(tmp_path / "a", [Made(), Made("fused")])
+    recipe = tmp_path / "r.json"
+    recipe.write_text(json.dumps([{"figure": "speedup", "target": GOAL}]))
+    drawn = files(folder, "--recipe", str(recipe), "--target", "0.95", "--baseline", "sgd_serial")
+    assert "target_rmse" in drawn["speedup"].splitlines()[0]
