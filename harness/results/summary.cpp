@@ -117,8 +117,7 @@ void add_to(Row& row, const ResultFile& file, const std::optional<TargetSpec>& t
   if (!status || !has_run(*status)) return;
   if (const auto found = headline_of(file, row.metric)) row.quality.push_back(found->at.value);
   if (const auto found = last_of(file, row.metric)) row.last.push_back(found->value);
-  const Json& restarts = value_at(file.header, {"facts", "restarts"});
-  row.restarts = row.restarts || (restarts.is_boolean() && restarts.get<bool>());
+  row.restarts = row.restarts || restarts(file.header);
   if (const auto best = best_seen(file, row.metric)) row.best_seen.push_back(best->value);
   row.on_test += rules_on_test(file.header).empty() ? 0 : 1;
   if (text_at(file.header, {"algorithm", "hardware"}) == "cuda") {
@@ -249,10 +248,10 @@ std::string answers_table(const std::vector<Row>& rows, const std::optional<Targ
                           std::size_t room) {
   const bool several = std::any_of(
       rows.begin(), rows.end(), [&](const Row& row) { return row.metric != rows.front().metric; });
-  const std::string quality = several ? "quality"
-                              : rows.empty() || rows.front().metric == kTestRmse
-                                  ? "test rmse"
-                                  : rows.front().metric.label();
+  const Metric metric = rows.empty() ? kTestRmse : rows.front().metric;
+  const std::string quality = several               ? "quality"
+                              : metric == kTestRmse ? "test rmse"
+                                                    : metric.label();
   std::vector<Column> columns = {
       {"data set", true}, {"algorithm", true}, {"seeds"}, {quality}, {"[min, max]", false, 16}};
   const bool earlier = any_earlier(rows);
@@ -295,7 +294,7 @@ double fastest(const std::vector<Row>& rows, const std::string& data, std::size_
   return least;
 }
 
-// Who is first may depend on the target: three of them, which nobody chose for these runs.
+// Who is first may depend on the target: three of them, fixed before these runs.
 std::string frozen_table(const std::vector<Row>& rows, std::size_t room) {
   std::vector<Column> columns = {{"data set", true}, {"algorithm", true}};
   for (const auto level : kTargetLevels) columns.push_back({"answer to " + std::string(level)});
@@ -318,7 +317,7 @@ std::string frozen_table(const std::vector<Row>& rows, std::size_t room) {
          "frozen targets (mfbench schema targets), * the first at each\n";
 }
 
-// Rows of one method alone: updates of another cost other work.
+// Rows of one method only: an update of another is different work.
 std::string rates_table(const std::vector<Row>& rows, Method method,
                         const std::optional<TargetSpec>& target, std::size_t room) {
   bool energy = false;

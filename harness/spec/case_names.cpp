@@ -42,7 +42,7 @@ std::string word_of(const Setting& setting, const std::vector<Setting>& all) {
         number[0] == '-' || std::isdigit(static_cast<unsigned char>(key.back())) != 0;
     return key + (apart ? "_" : "") + number;
   }
-  return key + "_" + slug(value.is_string() ? value.get<std::string>() : value.dump());
+  return key + "_" + slug(setting_text(value));
 }
 
 // "-stride250-lr0.02": whole words, the first ones, in at most `room` bytes.

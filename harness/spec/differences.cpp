@@ -69,8 +69,6 @@ class Values {
   std::map<std::pair<std::string, std::string>, Seen> seen_;
 };
 
-std::string leaf(const std::string& key) { return key.substr(key.rfind('.') + 1); }
-
 }  // namespace
 
 std::vector<Differences> differences(const std::vector<Case>& cases) {
@@ -95,11 +93,15 @@ std::string short_key(const Setting& setting, const std::vector<Setting>& all) {
   return alike > 1 || last == "kind" ? setting.section + "." + setting.key : last;
 }
 
+std::string leaf(const std::string& key) { return key.substr(key.rfind('.') + 1); }
+
+std::string setting_text(const Json& value) {
+  return value.is_string() ? value.get<std::string>() : value.dump();
+}
+
 std::string with_settings(std::string name, const std::vector<Setting>& settings) {
   for (const auto& one : settings) {
-    const Json& value = one.value;
-    name += fmt::format(" {}={}", short_key(one, settings),
-                        value.is_string() ? value.get<std::string>() : value.dump());
+    name += fmt::format(" {}={}", short_key(one, settings), setting_text(one.value));
   }
   return name;
 }

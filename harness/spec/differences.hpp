@@ -32,6 +32,12 @@ std::vector<Differences> differences(const std::vector<Case>& cases);
 // always "schedule.kind".
 std::string short_key(const Setting& setting, const std::vector<Setting>& all);
 
+// "reg" of "params.reg".
+std::string leaf(const std::string& key);
+
+// A text as it is, all else as JSON.
+std::string setting_text(const Json& value);
+
 // "sgd_serial factors=50 threads=2": a name in tables, with these behind it.
 std::string with_settings(std::string name, const std::vector<Setting>& settings);
 

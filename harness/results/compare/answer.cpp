@@ -47,6 +47,8 @@ std::optional<Answer> answer_at(const ResultFile& file, const TargetSpec& target
   return answer_of(file, file.trace[*place]);
 }
 
+bool restarts(const Json& header) { return value_at(header, {"facts", "restarts"}) == Json(true); }
+
 EpochTimes epoch_times_of(const ResultFile& file) {
   return {number_at(file.footer, {"first_epoch_s"}), number_at(file.footer, {"steady_epoch_s"})};
 }

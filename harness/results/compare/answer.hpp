@@ -31,6 +31,9 @@ std::optional<Answer> answer_at_end(const ResultFile& file);
 std::optional<std::size_t> place_at(const ResultFile& file, const TargetSpec& target);
 std::optional<Answer> answer_at(const ResultFile& file, const TargetSpec& target);
 
+// Each evaluated point is a run of its own from the start: the library cannot go on with a model.
+bool restarts(const Json& header);
+
 // By the footer; nothing in both before it.
 EpochTimes epoch_times_of(const ResultFile& file);
 

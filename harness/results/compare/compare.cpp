@@ -10,6 +10,7 @@
 
 #include "base/json/json_values.hpp"
 #include "base/text.hpp"
+#include "harness/spec/differences.hpp"
 
 namespace mf {
 namespace {
@@ -21,13 +22,10 @@ std::string value_or_any(const Configuration& configuration, const std::string& 
   return at == configuration.end() ? "any" : setting_text(at->second);
 }
 
-std::string last_word(const std::string& name) { return name.substr(name.rfind('.') + 1); }
-
 std::string short_name(const std::string& name, const std::set<std::string>& shown) {
-  const std::string word = last_word(name);
-  const auto alike = std::count_if(shown.begin(), shown.end(), [&](const std::string& other) {
-    return last_word(other) == word;
-  });
+  const std::string word = leaf(name);
+  const auto alike = std::count_if(shown.begin(), shown.end(),
+                                   [&](const std::string& other) { return leaf(other) == word; });
   return alike > 1 || word == "kind" ? name : word;
 }
 

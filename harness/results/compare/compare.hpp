@@ -32,7 +32,7 @@ using StatusCounts = std::map<std::string, int>;
 struct Comparison {
   std::string label;           // algorithm, data set, and every parameter that differs
   std::string differs;         // beside the algorithms: "params.reg 0.05, there 0.1"
-  std::string methods;         // "als and sgd" where an epoch of one is none of the other
+  std::string methods;         // "als and sgd", whose epochs are different work; else empty
   StatusCounts first, second;  // how its runs ended
   Origins first_origins, second_origins;
   std::optional<TargetSpec> target;  // what an answer is; nothing: the end of a completed run

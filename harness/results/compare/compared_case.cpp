@@ -17,8 +17,7 @@ void flatten(const Json& value, const std::string& name, Configuration& into) {
 }
 
 std::optional<double> epoch_seconds(const ResultFile& file) {
-  // Of runs from the start for each point two differ by their scatter, and one has its setup.
-  if (value_at(file.header, {"facts", "restarts"}) == Json(true)) return std::nullopt;
+  if (restarts(file.header)) return std::nullopt;  // one has its setup, two differ by their scatter
   if (const auto steady = epoch_times_of(file).steady_s) return steady;
   const auto epochs = integer_at(file.footer, {"epochs"}).value_or(0);
   const auto end = answer_at_end(file);
@@ -36,10 +35,6 @@ std::optional<TargetSpec> named_target(const Json& header) {
     return TargetSpec{kTestRmse, *rmse};
   }
   return std::nullopt;
-}
-
-std::string setting_text(const Json& value) {
-  return value.is_string() ? value.get<std::string>() : value.dump();
 }
 
 Configuration configuration_of(const Json& header) {

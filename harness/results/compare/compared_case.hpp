@@ -24,9 +24,6 @@ using Configuration = std::map<std::string, Json>;
 
 Configuration configuration_of(const Json& header);
 
-// A text as it is, all else as JSON.
-std::string setting_text(const Json& value);
-
 // By "target" and "target_rmse" of a header, or of what a spec.json states.
 std::optional<TargetSpec> named_target(const Json& header);
 
@@ -45,7 +42,7 @@ struct ComparedCase {
   std::optional<TargetSpec> target;  // that the result names
   Metric metric;
   std::optional<double> quality;  // of it, as headline_of() has it
-  std::optional<double> epoch_s;  // steady; of one point only, the mean; none of what restarts
+  std::optional<double> epoch_s;  // steady; of one point only, the mean; unknown if it restarts
   Contention contention;          // with whom it shared the machine; nothing where unknown
   ResultFile result;
 

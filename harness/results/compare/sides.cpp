@@ -12,6 +12,7 @@
 #include "base/error.hpp"
 #include "base/json/json_values.hpp"
 #include "base/text.hpp"
+#include "harness/spec/differences.hpp"
 
 namespace mf {
 namespace {
@@ -39,9 +40,8 @@ bool has_setting(const Configuration& all, const std::pair<std::string, std::str
   });
 }
 
-bool is_on(const Configuration& all, const ComparedSide& side) {
-  return setting_text(all.at(kAlgorithm)) == side.algorithm &&
-         std::all_of(side.settings.begin(), side.settings.end(),
+bool has_settings(const Configuration& all, const ComparedSide& side) {
+  return std::all_of(side.settings.begin(), side.settings.end(),
                      [&](const auto& one) { return has_setting(all, one); });
 }
 
@@ -77,7 +77,7 @@ std::set<std::string> values_called(const std::vector<Configuration>& cases,
        side.text, side.algorithm, join(words, "; "));
 }
 
-// Another algorithm on other ratings is no contest.
+// Algorithms compete on the same ratings only.
 bool must_agree(const std::string& name) {
   return name == kAlgorithm || name == kDataset || name.starts_with("dataset.") ||
          name.starts_with("split");
@@ -106,12 +106,11 @@ bool are_disjoint(const std::set<std::string>& a, const std::set<std::string>& b
                              const std::set<std::string>& second) {
   const bool in_first = first.size() > 1;
   const auto& several = in_first ? first : second;
+  const auto& others = in_first ? second : first;
   const ComparedSide& side = sides[in_first ? 0 : 1];
-  const std::string word = name.substr(name.rfind('.') + 1);
   fail(ErrorKind::usage, "--between: {} has {} {}, and the other side {}; name one: \"{} {}={}\"",
        side.text, name, join({several.begin(), several.end()}, " and "),
-       join({(in_first ? second : first).begin(), (in_first ? second : first).end()}, " and "),
-       side.text, word, *several.begin());
+       join({others.begin(), others.end()}, " and "), side.text, leaf(name), *several.begin());
 }
 
 // What may differ on one data set.
@@ -182,19 +181,19 @@ ComparedSide parse_side(const std::string& text) {
 void keep_side(StoredResults& results, const std::string& folder, const ComparedSide& side) {
   std::set<std::string> known;
   std::vector<Configuration> own;  // of the algorithm
-  std::size_t fitting = 0;
+  bool any_fits = false;
   std::erase_if(results.cases, [&](const StoredCase& one) {
     const auto name = text_at(one.file.header, {kAlgorithm, "name"});
     if (!name) return false;
     known.insert(*name);
     if (*name != side.algorithm) return true;
     own.push_back(configuration_of(one.file.header));
-    const bool fits = is_on(own.back(), side);
-    fitting += fits ? 1 : 0;
+    const bool fits = has_settings(own.back(), side);
+    any_fits = any_fits || fits;
     return !fits;
   });
   if (own.empty()) fail_unknown_algorithm(folder, side, known);
-  if (fitting == 0) fail_no_such_case(folder, side, own);
+  if (!any_fits) fail_no_such_case(folder, side, own);
 }
 
 void refuse_shared(const ComparedFolder& first, const ComparedFolder& second,

@@ -1,5 +1,5 @@
-// Two algorithms of one run beside each other: which cases are on a side, and what of them need not
-// agree.
+// Two algorithms of one run beside each other: which cases are on a side, and which of their
+// settings may differ.
 #pragma once
 
 #include <array>
@@ -19,13 +19,13 @@ struct ComparedSide {
   std::vector<std::pair<std::string, std::string>> settings;
 };
 
-// Throws Error(usage) where a word behind the algorithm is no setting.
+// Throws Error(usage) for a word behind the algorithm that is not a setting.
 ComparedSide parse_side(const std::string& text);
 
 using ComparedSides = std::array<ComparedSide, 2>;
 
-// Leaves the cases of the side, and files of which it cannot be told whose they are. Throws
-// Error(usage) that names what there is where none fits.
+// Leaves the cases of the side, and files that do not name their algorithm. Throws Error(usage) if
+// no case fits; it names those that are there.
 void keep_side(StoredResults& results, const std::string& folder, const ComparedSide& side);
 
 // Throws Error(usage) where a file is on both sides.
