@@ -60,7 +60,6 @@ def test_lines_of_cases_fit_and_say_what_differs(mfbench, tmp_path, columns):
     assert len(rest) > 20 and all(len(line) < columns for line in rest), rest
     if columns >= 80:
         assert any(re.match(r"algorithm .* answer to 1.23  status$", line) for line in rest), rest
-    if columns >= 80:
         assert all(re.search(r"  rmse +\d\.\d{4}  to 1\.23 +(in +[\d.]+ .?s|never)  ", line)
                    for line in shown), shown
         assert len({line.rindex("  ") for line in shown}) == 1, "columns stand below each other"

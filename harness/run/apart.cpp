@@ -196,7 +196,7 @@ class Apart {
   const RunOptions& options_;
   std::string began_ = utc_now();
   const Clock::time_point start_ = Clock::now();
-  SessionSummary of_all_;  // counts alone
+  SessionSummary of_all_;  // counts only
   int killed_ = 0;
   std::optional<int> ended_by_;
 };

@@ -33,7 +33,7 @@ void warn_of_old_ranking(const ResultFile& file, const std::string& path) {
       path);
 }
 
-// Of a case that failed by its data: what it failed by is not there any more.
+// Whether the files have changed since the case failed because of them.
 bool has_other_files(const ResultFile& file, const Case& item, const std::string& path) {
   const auto then = text_at(file.footer, {"bad_data_mark"});
   const auto now = then ? mark_of_files(item.data) : std::nullopt;

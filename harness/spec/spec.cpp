@@ -824,7 +824,7 @@ SpecParts read_parts(const Json& json, const std::string& name) {
   return parts;
 }
 
-// Makes the cases and studies; returns the entries of which some cases stand there twice.
+// Makes the cases and studies; returns the entries of which some cases are there twice.
 std::set<std::string> add_cases(Spec& spec, const SpecParts& parts) {
   std::set<std::string> seen, repeated;
   std::map<std::pair<const DataEntry*, const GivenAlgorithm*>, std::size_t> studies;
@@ -906,12 +906,9 @@ std::string place_of(const std::string& path) {
   return std::filesystem::exists(shared, ignored) ? shared : path;
 }
 
-}  // namespace
-
-// A file of ratings is no spec, and the JSON in it no error that helps.
+// Of a file of ratings a JSON error would not help.
 void refuse_ratings(const std::string& path) {
-  constexpr std::string_view kBeginsJson =
-      "{[/\xef";  // '/': a comment; the last: a byte order mark
+  constexpr std::string_view kBeginsJson = "{[/\xef";  // '/': a comment; last: a byte order mark
   std::error_code error;
   if (!std::filesystem::is_regular_file(path, error) || path.ends_with(".json")) return;
   char first = 0;
@@ -923,6 +920,8 @@ void refuse_ratings(const std::string& path) {
       "makes one",
       path, shell_word(path));
 }
+
+}  // namespace
 
 Spec read_spec(const std::string& path) {
   refuse_ratings(path);

@@ -97,8 +97,8 @@ struct Study : StudyPlan {
 
 // Its algorithm is one for implicit feedback.
 bool is_implicit(const Case& item);
-// It is one of those that score users by their histories: it has no factors, so no objective, and
-// ranks or has nothing to be judged by.
+// It scores users by their histories: it has no factors, so no objective, and is judged by its
+// ranking only.
 bool is_by_history(const Case& item);
 // The rules in force that watch a metric: of the schedule, the plateau and overfitting.
 struct WatchingRule {
@@ -138,8 +138,8 @@ struct Spec {
 // The target of the spec, as results have it: the one with a metric goes first.
 std::optional<TargetSpec> target_of(const Spec& spec);
 
-// Of results by this name: below that of all results whatever the name is, and not that of another
-// name where a part of this one cannot be in it.
+// Of the results of a spec by its name: always below the folder of all results, and never that of
+// another name, though some letters cannot be in it.
 std::string folder_name(const std::string& name);
 
 // Reads, expands and checks. Throws Error(usage) with file and JSON path.

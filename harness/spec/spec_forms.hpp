@@ -17,7 +17,7 @@ inline constexpr Names kInitKindNames{
                                     {"uniform", InitKind::uniform},
                                     {"normal_over_factors", InitKind::normal_over_factors}})};
 
-// What an entry may have instead of the spec's: how often. What is evaluated is the same for all.
+// What an entry may set instead of the spec: how often. What is evaluated is the same for all.
 struct OwnEvaluateSpec {
   std::optional<std::int64_t> every;
 };

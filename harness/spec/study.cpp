@@ -73,12 +73,9 @@ Case trial_case(const Study& study, std::size_t trial, std::size_t rung) {
   item.resolved["judged_by"] = "validation";
   item.hash = sha256(canonical(item.resolved));
   item.id = fmt::format("{}/e{}-{}", study.name, item.stop.epochs, item.hash.substr(0, 10));
-  // The label begins with the algorithm, which is left where lines are cut.
-  const std::string rest = study.label.starts_with(item.algorithm)
-                               ? study.label.substr(item.algorithm.size())
-                               : ", " + study.label;
-  item.title =
-      fmt::format("{} trial {}, {} epochs{}", item.algorithm, trial + 1, item.stop.epochs, rest);
+  // The label begins with the algorithm. The rest of it stands last, where long lines are cut.
+  item.title = fmt::format("{} trial {}, {} epochs{}", item.algorithm, trial + 1, item.stop.epochs,
+                           study.label.substr(item.algorithm.size()));
   item.trial = {{"study", study.name},
                 {"number", trial + 1},
                 {"epochs", item.stop.epochs},

@@ -319,7 +319,7 @@ TEST(Spec, ScheduleIsInheritedOverriddenAndSwept) {
   EXPECT_TRUE(contains(error_of(json), "$.schedule.rate"));
 }
 
-TEST(Spec, AnEntryMayBeEvaluatedMoreSeldomAndIsNamedByIt) {
+TEST(Spec, AnEntryMayBeEvaluatedLessOftenAndIsNamedByIt) {
   Json json = ruler_spec();
   json["seeds"] = 1;
   json["evaluate"] = {{"every", 2}, {"train", true}};

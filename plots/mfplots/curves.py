@@ -13,7 +13,7 @@ from mfplots.recipes import Recipe
 from mfplots.series import Panel, Series
 
 QUARTILES = (0.25, 0.75)
-OF_A_RUN = ("train_s", "train_device_s", "answer_s")  # times of the run of a point, where each has its own
+OF_A_RUN = ("train_s", "train_device_s", "answer_s")  # times of the run that gave a point
 LOG_FROM = 20  # x_scale auto: log where the longest series is over this many times the shortest
 
 
@@ -23,7 +23,7 @@ class Curve:
 
     series: Series
     points: pd.DataFrame
-    joined: bool = True  # by a line; not points of several runs against the times of these
+    joined: bool = True  # by a line; points of several runs against their times are not
 
     @property
     def diverged(self) -> bool:

@@ -1,5 +1,5 @@
-"""What the package imports of others: looked for before anything is imported, so that a Python that lacks it is told
-so. This module needs no more than any Python 3."""
+"""The packages that mfplots imports: looked for before any of its modules, so that the message says which are missing.
+This module runs with any Python 3."""
 
 import importlib.util
 import sys
@@ -9,12 +9,12 @@ MODULES = ("matplotlib", "pandas")
 NOT_POSSIBLE_HERE = 5  # an exit code of mfbench
 
 
-def problem(find=importlib.util.find_spec):
-    """Empty where there is none."""
+def problem():
+    """What is missing and what installs it, or an empty text."""
     version = ".".join(map(str, sys.version_info[:3]))
     if sys.version_info < LEAST:
         return f"{sys.executable} is Python {version}, expected {'.'.join(map(str, LEAST))} or newer; PYTHON names another"
-    missing = [name for name in MODULES if find(name) is None]
+    missing = [name for name in MODULES if importlib.util.find_spec(name) is None]
     if not missing:
         return ""
     in_venv = sys.prefix != sys.base_prefix

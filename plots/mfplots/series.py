@@ -55,12 +55,12 @@ def contended_mark(cases: pd.DataFrame) -> str:
 
 
 def restarted(cases: pd.DataFrame) -> pd.Series:
-    """Who runs from the start for each point that is evaluated: the time of a point is that of a run of its own."""
+    """Cases that run from the start for each evaluated point, whose time is that of its own run."""
     return cases["facts"].map(lambda facts: isinstance(facts, Mapping) and facts.get("restarts") is True).astype(bool)
 
 
 def marks(cases: pd.DataFrame) -> str:
-    """What its times are not to be read without."""
+    """Behind a label: its times are read with these in mind."""
     return contended_mark(cases) + (RESTART_MARK if restarted(cases).any() else "")
 
 

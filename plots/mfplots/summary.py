@@ -244,7 +244,7 @@ def times_to_target(series: Series, target: Target | None, clock: str) -> list[f
 
 def throughputs(series: Series, clock: str) -> list[float]:
     """Updates per second of each finished case, at its last evaluated epoch; NaN for who did not
-    complete. None of a library whose each point is a run with its setup: that is no rate of epochs."""
+    complete. Empty if each point is a run with its setup: that gives no rate of epochs."""
     if series.restarts:
         return []
     return metrics.rates(last(series, "updates"), end_times(series, clock))

@@ -60,7 +60,7 @@ struct CaseResult {
   std::int64_t best_epoch = 0;  // of the case's main metric
   std::map<Metric, MetricSummary> metrics;
   bool bad_data = false;                  // what failed was its data: malformed, missing, cut
-  std::optional<std::string> files_mark;  // of the files then (mark_of_files), if it read any
+  std::optional<std::string> files_mark;  // of its files (mark_of_files), if their data are bad
   Contention contention;                  // with whom the case shared the machine
   std::vector<std::string> warnings;      // why its numbers say less than they seem to
   bool device_failed = false;             // nothing more can run on the device in this process

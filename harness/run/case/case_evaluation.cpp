@@ -120,8 +120,7 @@ std::string CaseEvaluation::hint_of_divergence() const {
   if (!parts_ || is_implicit(item_) || data_.info->scale) return "";
   if (feedback_of(parts_->test.values()) != Feedback::counts) return "";
   return "; the values look like counts, which are implicit feedback: take ials_cpu or its like, "
-         "or "
-         "declare the rating_scale of ratings";
+         "or declare the rating_scale of ratings";
 }
 
 std::vector<UserGroup> CaseEvaluation::user_groups(PreparedCase& prepared) const {

@@ -39,7 +39,7 @@ class CaseEvaluation {
   // Of a model that has learned nothing, once epoch 0 is evaluated.
   std::optional<double> trivial_error() const { return trivial_error_; }
   Reference reference(const TracePoint& start) const;  // epoch 0
-  // What may be behind an error that diverged: values that are no ratings; or "".
+  // Why the error may have diverged, for its reason: values that look like counts; or "".
   std::string hint_of_divergence() const;
 
   std::vector<UserGroup> user_groups(PreparedCase& prepared) const;

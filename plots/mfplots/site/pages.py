@@ -96,7 +96,7 @@ a target there is none in common. A data set's name shows its curves below.</p>
 LEADERBOARD = """<p>One row a configuration in one folder of results, medians over its seeds. The target is the
 one that most results of a data set name, or else 1 % short of the best; the
 <a href="index.html">overview</a> lets you move it. Rates of different methods do not compare: an
-update of ALS is none of SGD. Quality is at the epoch that the validation part chose, or at the last; best on
+update of ALS is other work than one of SGD. Quality is at the epoch that the validation part chose, or at the last; best on
 test is chosen on what it is measured on, and no result. &dagger;: for some of its seeds the machine had other
 work, too. &Dagger;: each evaluated point is a run of its own from the start, so that a later one may have
 taken less. Hardware goes by its name; machines of one name may differ.</p>
