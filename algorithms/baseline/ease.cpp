@@ -5,8 +5,7 @@
 #include <algorithm>
 
 #include "algorithms/baseline/inverse.hpp"
-#include "algorithms/baseline/item_products.hpp"
-#include "algorithms/core/history_scores.hpp"
+#include "algorithms/baseline/item_weights.hpp"
 #include "algorithms/core/registry.hpp"
 #include "base/clones.hpp"
 #include "base/error.hpp"
@@ -14,18 +13,16 @@
 namespace mf::baseline {
 namespace {
 
-MF_CLONES void add_row(float x, const float* row, std::int64_t n, float* sums) {
+MF_CLONES void add_scaled(float x, const float* row, std::int64_t n, float* sums) {
   for (std::int64_t i = 0; i < n; ++i) sums[i] += x * row[i];
 }
 
-class Ease : public Algorithm, public HistoryScores {
+class Ease : public ItemWeights {
  public:
-  explicit Ease(const Params& params)
-      : reg_(params.number("reg")), weights_(params.choice("weights", kWeights)) {}
+  explicit Ease(const Params& params) : ItemWeights(params), reg_(params.number("reg")) {}
 
-  void prepare(const Ratings& train, const Model&, Context& context) override {
-    n_users_ = train.n_users();
-    products_ = ItemProducts(train, weights_, context.team->size());
+  void prepare(const Ratings& train, const Model& initial, Context& context) override {
+    ItemWeights::prepare(train, initial, context);
     b_ = BlockMatrix(train.n_items());
   }
 
@@ -49,38 +46,26 @@ class Ease : public Algorithm, public HistoryScores {
     context.team->for_chunks(b_.blocks(), 1, [&](std::int64_t i, std::int64_t) { mirror(i); });
     scale_columns(*context.team);
     trained_ = true;
-    return products_.nnz();
-  }
-
-  FactorView factors() override {
-    FactorView view;
-    view.n_users = n_users_;
-    view.n_items = products_.n_items();
-    view.scores = this;
-    return view;
-  }
-
-  void score(View<const RowRating> history, View<float> scores) const override {
-    std::fill(scores.begin(), scores.end(), 0.0F);
-    if (!trained_) return;
-    for (const RowRating& pair : history) {
-      add_row(weight_of(pair.value, weights_), b_.row(pair.other), scores.size(), scores.data());
-    }
+    return products().nnz();
   }
 
   Work work_per_epoch() const override {
-    const auto nnz = static_cast<double>(products_.nnz());
-    const double n = products_.n_items();
-    return {nnz, 16 * nnz + 8 * n * n, products_.count() + n * n * n};
+    const auto nnz = static_cast<double>(products().nnz());
+    const double n = products().n_items();
+    return {nnz, 16 * nnz + 8 * n * n, products().count() + n * n * n};
   }
 
  private:
+  void add_row(std::int64_t j, float x, View<float> scores) const override {
+    if (trained_) add_scaled(x, b_.row(j), scores.size(), scores.data());
+  }
+
   // The lower triangle. An element is summed by one thread in the order of the users.
   void fill_gram(std::int64_t j) {
     b_.clear_row(j);
-    if (j >= products_.n_items()) return;
+    if (j >= products().n_items()) return;
     float* row = b_.row(j);
-    products_.for_products(j, j + 1, [row](std::int32_t i, float product) { row[i] += product; });
+    products().for_products(j, j + 1, [row](std::int32_t i, float product) { row[i] += product; });
     row[j] += static_cast<float>(reg_);
   }
 
@@ -106,9 +91,6 @@ class Ease : public Algorithm, public HistoryScores {
   }
 
   double reg_;
-  Weights weights_;
-  std::int32_t n_users_ = 0;
-  ItemProducts products_;
   bool trained_ = false;
   BlockMatrix b_;  // X^T X + reg I, then -P, then B
 };

@@ -48,15 +48,11 @@ void pack(const float* b, float* packed) {
   }
 }
 
-// One sweep after another, with their buffers: blocks one after another, of each its rows.
+// One sweep after another, with the buffers of all.
 class Sweeper {
  public:
   Sweeper(BlockMatrix& a, ThreadTeam& team)
-      : a_(a),
-        team_(team),
-        column_(a.blocks() * kArea),
-        packed_(a.blocks() * kArea),
-        scaled_(a.blocks() * kArea) {}
+      : a_(a), team_(team), packed_(a.blocks() * kArea), scaled_(a.blocks() * kArea) {}
 
   bool sweep(std::int64_t pivot) {
     if (!invert(pivot)) return false;
@@ -80,31 +76,30 @@ class Sweeper {
     const Eigen::LLT<RowMajor> factored(d);
     if (factored.info() != Eigen::Success) return false;
     const RowMajor inverse = factored.solve(RowMajor::Identity(kBlock, kBlock));
-    AlignedVector<float> rows(kArea);
+    minus_d_.resize(kArea);
     for (std::int64_t r = 0; r < kBlock; ++r) {
       for (std::int64_t k = 0; k < kBlock; ++k) {
-        rows[r * kBlock + k] = -static_cast<float>((inverse(r, k) + inverse(k, r)) / 2);
+        minus_d_[r * kBlock + k] = -static_cast<float>((inverse(r, k) + inverse(k, r)) / 2);
       }
     }
-    minus_d_ = rows;
     packed_d_.resize(kArea);
-    pack(rows.data(), packed_d_.data());
+    pack(minus_d_.data(), packed_d_.data());
     return true;
   }
 
   // W_i, packed, and W_i D.
   void scale(std::int64_t i, std::int64_t pivot) {
-    float* w = column_.data() + i * kArea;
+    AlignedVector<float> w(kArea);
     for (std::int64_t r = 0; r < kBlock; ++r) {
       for (std::int64_t k = 0; k < kBlock; ++k) {
         w[r * kBlock + k] =
             i > pivot ? block(i, pivot)[r * a_.stride() + k] : block(pivot, i)[k * a_.stride() + r];
       }
     }
-    pack(w, packed_.data() + i * kArea);
+    pack(w.data(), packed_.data() + i * kArea);
     float* scaled = scaled_.data() + i * kArea;
     std::fill_n(scaled, kArea, 0.0F);
-    subtract_product(w, packed_d_.data(), scaled, kBlock);
+    subtract_product(w.data(), packed_d_.data(), scaled, kBlock);
   }
 
   void update(std::int64_t i, std::int64_t j, std::int64_t pivot) {
@@ -125,7 +120,7 @@ class Sweeper {
   BlockMatrix& a_;
   ThreadTeam& team_;
   AlignedVector<float> minus_d_, packed_d_;
-  AlignedVector<float> column_, packed_, scaled_;  // W, W packed, W D
+  AlignedVector<float> packed_, scaled_;  // of all blocks: W, and W D
 };
 
 }  // namespace
@@ -138,7 +133,7 @@ void BlockMatrix::clear_row(std::int64_t i) {
 }
 
 double inverse_bytes(std::int64_t n) {
-  return 3.0 * kBlock * sizeof(float) * static_cast<double>(BlockMatrix::padded(n));
+  return 2.0 * kBlock * sizeof(float) * static_cast<double>(BlockMatrix::padded(n));
 }
 
 bool sweep_all(BlockMatrix& a, ThreadTeam& team, const std::function<bool()>& stop) {

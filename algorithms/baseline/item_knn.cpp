@@ -6,8 +6,7 @@
 // "Item-Based Top-N Recommendation Algorithms", TOIS 22(1), 2004.
 #include <algorithm>
 
-#include "algorithms/baseline/item_products.hpp"
-#include "algorithms/core/history_scores.hpp"
+#include "algorithms/baseline/item_weights.hpp"
 #include "algorithms/core/registry.hpp"
 
 namespace mf::baseline {
@@ -24,26 +23,23 @@ bool is_nearer(const Neighbour& a, const Neighbour& b) {
   return a.similarity != b.similarity ? a.similarity > b.similarity : a.item < b.item;
 }
 
-class ItemKnn : public Algorithm, public HistoryScores {
+class ItemKnn : public ItemWeights {
  public:
   explicit ItemKnn(const Params& params)
-      : k_(params.integer("k")),
-        shrinkage_(params.number("shrinkage")),
-        weights_(params.choice("weights", kWeights)) {}
+      : ItemWeights(params), k_(params.integer("k")), shrinkage_(params.number("shrinkage")) {}
 
-  void prepare(const Ratings& train, const Model&, Context& context) override {
-    n_users_ = train.n_users();
-    products_ = ItemProducts(train, weights_, context.team->size());
+  void prepare(const Ratings& train, const Model& initial, Context& context) override {
+    ItemWeights::prepare(train, initial, context);
     k_ = std::min<std::int64_t>(k_, train.n_items());
     nearest_.resize(k_ * train.n_items());
     counts_.assign(train.n_items(), 0);
   }
 
   std::int64_t run_epoch(const EpochArgs&, Context& context) override {
-    norms_.resize(products_.n_items());
+    norms_.resize(products().n_items());
     const auto items = std::ssize(norms_);
     context.team->for_chunks(items, kItemsPerChunk, [&](std::int64_t begin, std::int64_t end) {
-      for (auto j = begin; j < end; ++j) norms_[j] = products_.norm(j);
+      for (auto j = begin; j < end; ++j) norms_[j] = products().norm(j);
     });
     for (std::int64_t first = 0; first < items; first += kItemsPerPoll) {
       if (context.stop_requested && context.stop_requested()) break;
@@ -52,49 +48,34 @@ class ItemKnn : public Algorithm, public HistoryScores {
         find_nearest(first + begin, first + end);
       });
     }
-    return products_.nnz();
-  }
-
-  FactorView factors() override {
-    FactorView view;
-    view.n_users = n_users_;
-    view.n_items = products_.n_items();
-    view.scores = this;
-    return view;
-  }
-
-  void score(View<const RowRating> history, View<float> scores) const override {
-    std::fill(scores.begin(), scores.end(), 0.0F);
-    for (const RowRating& pair : history) {
-      const float x = weight_of(pair.value, weights_);
-      const Neighbour* row = nearest_.data() + pair.other * k_;
-      for (std::int64_t n = 0; n < counts_[pair.other]; ++n) {
-        scores[row[n].item] += x * row[n].similarity;
-      }
-    }
+    return products().nnz();
   }
 
   Work work_per_epoch() const override {
-    const auto nnz = static_cast<double>(products_.nnz());
-    const double kept = static_cast<double>(k_) * products_.n_items();
-    return {nnz, 16 * nnz + 8 * kept, 2 * products_.count()};
+    const auto nnz = static_cast<double>(products().nnz());
+    const double kept = static_cast<double>(k_) * products().n_items();
+    return {nnz, 16 * nnz + 8 * kept, 2 * products().count()};
   }
 
  private:
+  void add_row(std::int64_t j, float x, View<float> scores) const override {
+    const Neighbour* row = nearest_.data() + j * k_;
+    for (std::int64_t n = 0; n < counts_[j]; ++n) scores[row[n].item] += x * row[n].similarity;
+  }
+
   // Rows [begin, end) of W. A product is summed by one thread in the order of the users.
   void find_nearest(std::int64_t begin, std::int64_t end) {
-    std::vector<float> sums(products_.n_items(), 0.0F);
+    std::vector<float> sums(products().n_items(), 0.0F);
     std::vector<Neighbour> found;
     for (auto j = begin; j < end; ++j) {
       found.clear();
-      products_.for_products(j, products_.n_items(), [&](std::int32_t i, float product) {
+      products().for_products(j, products().n_items(), [&](std::int32_t i, float product) {
         if (sums[i] == 0) found.push_back({i, 0});
         sums[i] += product;
       });
       for (Neighbour& one : found) {
-        const auto cosine_of = static_cast<double>(sums[one.item]);
-        one.similarity =
-            static_cast<float>(cosine_of / (norms_[j] * norms_[one.item] + shrinkage_));
+        const auto product = static_cast<double>(sums[one.item]);
+        one.similarity = static_cast<float>(product / (norms_[j] * norms_[one.item] + shrinkage_));
         sums[one.item] = 0;
       }
       std::erase_if(found, [j](const Neighbour& one) { return one.item == j; });
@@ -111,9 +92,6 @@ class ItemKnn : public Algorithm, public HistoryScores {
 
   std::int64_t k_;
   double shrinkage_;
-  Weights weights_;
-  std::int32_t n_users_ = 0;
-  ItemProducts products_;
   std::vector<double> norms_;
   AlignedVector<Neighbour> nearest_;  // k of each item, the nearest first
   std::vector<std::int64_t> counts_;  // how many of them each has

@@ -27,6 +27,7 @@ class ItemProducts {
   ItemProducts(const Ratings& train, Weights weights, int threads);
 
   std::int64_t nnz() const { return train_->nnz(); }
+  std::int32_t n_users() const { return train_->n_users(); }
   std::int32_t n_items() const { return train_->n_items(); }
 
   // Calls add(i, x_uj x_ui) for the items i < end of each user u of item j, users ascending, and of

@@ -1,4 +1,4 @@
-// Everybody is recommended the same:
+// All users are recommended the same:
 //   score(u, i) = users who were observed with i / all users
 // as a plain model of one factor, p_u = 1. Values say only whether a pair was observed: those above
 // 0 were.
@@ -11,8 +11,6 @@ namespace {
 
 class Popular : public Algorithm {
  public:
-  explicit Popular(const Params&) {}
-
   void prepare(const Ratings& train, const Model& initial, Context&) override {
     train_ = &train;
     model_ = initial;
@@ -46,9 +44,8 @@ class Popular : public Algorithm {
   Model model_;
 };
 
-const RegisterFactory kPopular("popular", [](const Params& params) {
-  return std::make_unique<Popular>(params);
-});
+const RegisterFactory kPopular("popular",
+                               [](const Params&) { return std::make_unique<Popular>(); });
 
 }  // namespace
 }  // namespace mf::baseline

@@ -97,9 +97,9 @@ System ridge_system(const FactorView& model, const FoldInLoss& loss,
 
 FoldInLoss fold_in_loss(const AlgorithmInfo& info, const Params& params) {
   FoldInLoss loss;
-  loss.by_history = info.by_history;
-  if (info.by_history) return loss;
-  if (info.implicit) {
+  if (info.by_history) {
+    loss.by_history = true;
+  } else if (info.implicit) {
     loss.implicit = info.implicit(params);
   } else if (params.has("reg_p") && params.number("reg_p") >= 0) {
     loss.reg = params.number("reg_p");

@@ -31,9 +31,10 @@ struct FoldInLoss {
   // Of ridge, where it is not implicit: reg n^power |x|^2 for n ratings.
   double reg = 0;
   double reg_power = 1;
-  // By none: there are no rows, and the history itself is what a user is scored by. Implicit
-  // feedback.
+  // Nothing is folded in: the history itself, of implicit feedback, is what a user is scored by.
   bool by_history = false;
+
+  bool of_pairs() const { return implicit || by_history; }  // implicit feedback
 
   Json to_json() const;
   static FoldInLoss from_json(const Json& json, const std::string& path);  // Error(data)

@@ -19,12 +19,14 @@ bool has_history(const Ratings& part, std::int32_t user) {
   return part.user_offsets()[user + 1] > part.user_offsets()[user];
 }
 
-// Adds what the user was observed with.
-void add_observed(const Ratings& part, std::int32_t user, std::vector<RowRating>& history) {
-  if (!has_history(part, user)) return;
+// What the user was observed with: in training, or, of one held out whole, in fold_in.
+std::vector<RowRating> observed(const Split& split, std::int32_t user) {
+  const Ratings& part = has_history(split.fold_in, user) ? split.fold_in : split.train;
+  std::vector<RowRating> history;
   for (auto k = part.user_offsets()[user]; k < part.user_offsets()[user + 1]; ++k) {
     if (part.values()[k] > 0) history.push_back({part.items()[k], part.values()[k]});
   }
+  return history;
 }
 
 bool is_on_test(const RankingSpec& ranking) {
@@ -52,15 +54,15 @@ QualityEvaluator::QualityEvaluator(const Split& split, const Predictor& known,
   const bool on_test = !ranking_ || is_on_test(*ranking_);
   if (loss_.implicit && on_test) objective_.emplace(split.train, *loss_.implicit, team);
   if (!ranking_) return;
-  const bool positive = loss_.implicit.has_value() || loss_.by_history;
   const Ratings& judged = on_test ? split.test : split.validation;
-  ranked_ = choose_ranked_users(split.train, &split.fold_in, judged, *ranking_, positive, team);
+  ranked_ =
+      choose_ranked_users(split.train, &split.fold_in, judged, *ranking_, loss_.of_pairs(), team);
   for (std::int64_t r = 0; r < ranked_.count(); ++r) cold_ += ranked_.is_cold(r) ? 1 : 0;
   choose_rows();
 }
 
 void QualityEvaluator::choose_rows() {
-  const bool implicit = loss_.implicit.has_value() || loss_.by_history;
+  const bool implicit = loss_.of_pairs();
   for (const auto user : ranked_.users) {
     const bool known = implicit || known_.known_user()[user] != 0;
     std::int32_t row = known ? user : RankedRow::kNone;
@@ -152,11 +154,7 @@ AlignedVector<float> QualityEvaluator::item_rows(const FactorView& model) const 
 
 RankedItems QualityEvaluator::rank_by_history(const FactorView& model, ThreadTeam& team) const {
   const auto score = [&](std::int64_t r, View<float> scores) {
-    std::vector<RowRating> history;
-    add_observed(split_->train, ranked_.users[r], history);
-    add_observed(split_->fold_in, ranked_.users[r], history);
-    std::sort(history.begin(), history.end(),
-              [](const RowRating& a, const RowRating& b) { return a.other < b.other; });
+    const auto history = observed(*split_, ranked_.users[r]);
     model.scores->score(View<const RowRating>(history), scores);
   };
   return rank_scores(score, model.n_items, ranked_, team);

@@ -1,4 +1,4 @@
-// rank_scores: all scores of one user at a time, of models whose scores are no products of rows.
+// rank_scores: all scores of one user at a time.
 #include <algorithm>
 #include <cmath>
 

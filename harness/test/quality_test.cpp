@@ -188,41 +188,41 @@ TEST(Ranking, IsThatOfTheSortedList) {
   }
 }
 
+struct ManyTies {
+  Split split = random_split(40, 333, 0.3);
+  Model model = whole_model(40, 333, 3, 5, 1);
+  RankedUsers users = choose_ranked_users(split.train, nullptr, split.test, {}, true, alone());
+
+  RankedItems by_products(AlignedVector<std::int32_t>* top = nullptr) const {
+    std::vector<const float*> rows;
+    for (const auto u : users.users) rows.push_back(model.p.data() + u * 3);
+    return rank_items({rows, model.q.data(), 3, 333, 3}, users, alone(), top);
+  }
+};
+
 // The list itself, in its order, with the seen items left out.
 TEST(Ranking, ListsTheBestItemsInOrder) {
-  const Split split = random_split(40, 333, 0.3);
-  const Model model = whole_model(40, 333, 3, 5, 1);
-  const RankedUsers users =
-      choose_ranked_users(split.train, nullptr, split.test, {}, true, alone());
-  std::vector<const float*> rows;
-  for (const auto u : users.users) rows.push_back(model.p.data() + u * 3);
+  const ManyTies of;
   AlignedVector<std::int32_t> top;
-  ThreadTeam team(1);
-  rank_items({rows, model.q.data(), 3, 333, 3}, users, team, &top);
-  for (std::int64_t r = 0; r < users.count(); ++r) {
-    const auto list = list_of(model, users, r);
+  of.by_products(&top);
+  for (std::int64_t r = 0; r < of.users.count(); ++r) {
+    const auto list = list_of(of.model, of.users, r);
     for (int k = 0; k < kRanks; ++k) ASSERT_EQ(top[r * kRanks + k], list[k]) << r << " " << k;
   }
 }
 
-// The same lists, ties among them, where all scores of a user come at once; one that is not finite
-// is seen there, too.
+// The same lists where all scores of a user come at once; one that is not finite is seen, too.
 TEST(Ranking, OfScoresIsThatOfProducts) {
-  const Split split = random_split(40, 333, 0.3);
-  const Model model = whole_model(40, 333, 3, 5, 1);
-  const RankedUsers users =
-      choose_ranked_users(split.train, nullptr, split.test, {}, true, alone());
-  std::vector<const float*> rows;
-  for (const auto u : users.users) rows.push_back(model.p.data() + u * 3);
-  const RankedItems products = rank_items({rows, model.q.data(), 3, 333, 3}, users, alone());
+  const ManyTies of;
+  const RankedItems products = of.by_products();
   bool spoilt = false;
   const auto score = [&](std::int64_t r, View<float> scores) {
-    const auto all = scores_of(model, users.users[r]);
+    const auto all = scores_of(of.model, of.users.users[r]);
     std::copy(all.begin(), all.end(), scores.begin());
     if (spoilt) scores[0] = std::nanf("");
   };
   ThreadTeam team(3);
-  const RankedItems found = rank_scores(score, 333, users, team);
+  const RankedItems found = rank_scores(score, 333, of.users, team);
   ASSERT_EQ(found.hits.size(), products.hits.size());
   for (std::size_t r = 0; r < found.hits.size(); ++r) {
     EXPECT_EQ(found.hits[r].words, products.hits[r].words) << r;
@@ -230,7 +230,7 @@ TEST(Ranking, OfScoresIsThatOfProducts) {
   EXPECT_EQ(found.tied, products.tied);
   EXPECT_TRUE(found.finite);
   spoilt = true;
-  EXPECT_FALSE(rank_scores(score, 333, users, team).finite);
+  EXPECT_FALSE(rank_scores(score, 333, of.users, team).finite);
 }
 
 TEST(Ranking, CountsUsersWithHeldOutItemsAlone) {

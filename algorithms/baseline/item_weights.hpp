@@ -1,0 +1,47 @@
+// Models whose W comes from the products of the columns of X:
+//   score(u, i) = sum over the items j of the history of u of x_uj W_ji
+#pragma once
+
+#include <algorithm>
+
+#include "algorithms/baseline/item_products.hpp"
+#include "algorithms/core/algorithm.hpp"
+#include "algorithms/core/history_scores.hpp"
+
+namespace mf::baseline {
+
+class ItemWeights : public Algorithm, public HistoryScores {
+ public:
+  explicit ItemWeights(const Params& params) : weights_(params.choice("weights", kWeights)) {}
+
+  void prepare(const Ratings& train, const Model&, Context& context) override {
+    products_ = ItemProducts(train, weights_, context.team->size());
+  }
+
+  FactorView factors() override {
+    FactorView view;
+    view.n_users = products_.n_users();
+    view.n_items = products_.n_items();
+    view.scores = this;
+    return view;
+  }
+
+  void score(View<const RowRating> history, View<float> scores) const override {
+    std::fill(scores.begin(), scores.end(), 0.0F);
+    for (const RowRating& pair : history) {
+      add_row(pair.other, weight_of(pair.value, weights_), scores);
+    }
+  }
+
+ protected:
+  // Adds x times row j of W, which is 0 before the first epoch.
+  virtual void add_row(std::int64_t j, float x, View<float> scores) const = 0;
+
+  const ItemProducts& products() const { return products_; }
+
+ private:
+  Weights weights_;
+  ItemProducts products_;
+};
+
+}  // namespace mf::baseline
