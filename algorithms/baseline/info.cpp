@@ -3,6 +3,7 @@
 #include "algorithms/baseline/item_products.hpp"
 #include "algorithms/core/registry.hpp"
 #include "algorithms/core/sgd/sgd_params.hpp"
+#include "algorithms/core/threads_param.hpp"
 
 namespace mf::baseline {
 namespace {
@@ -20,22 +21,13 @@ AlgorithmInfo shared_info(const std::string& name, Method method) {
 // The harness asks models of P and Q for it.
 ParamSpec one_factor() { return ParamSpec::integer("factors", 1, 1, 1, "always 1"); }
 
-ParamSpec threads_param() {
-  return ParamSpec::integer("threads", 0, 0, 4096, "threads; 0: all hardware threads");
-}
-
-double threads_of(const Params& params) {
-  const auto threads = params.integer("threads");
-  return static_cast<double>(threads == 0 ? hardware_threads() : threads);
-}
-
 double rows_of(const ProblemShape& shape) {
   return static_cast<double>(shape.n_users) + static_cast<double>(shape.n_items);
 }
 
 AlgorithmInfo popular_info() {
   AlgorithmInfo info = shared_info("popular", Method::closed_form);
-  info.summary = "implicit feedback: the items with the most users, the same for everybody";
+  info.summary = "implicit feedback: the items with the most users, the same for all users";
   info.paper = "mfbench";
   info.starts_by_rule = true;
   info.params = {one_factor()};

@@ -42,10 +42,6 @@ ParamSpec solver_param(Solver fallback) {
                            "of A_u x_u = b_u: exact by Cholesky, or cg_steps of CG");
 }
 
-ParamSpec threads_param() {
-  return ParamSpec::integer("threads", 0, 0, 4096, "threads; 0: all hardware threads");
-}
-
 ImplicitLoss read_loss(const Params& params) {
   return {params.number("alpha"), params.number("reg"),
           params.has("reg_exponent") ? params.number("reg_exponent") : 0};

@@ -31,7 +31,6 @@ std::vector<ParamSpec> common_params(std::int64_t max_factors = kMaxFactors);
 ParamSpec reg_exponent_param();  // 0; where it is supported
 ParamSpec cg_steps_param();      // 3; where CG is
 ParamSpec solver_param(Solver fallback);
-ParamSpec threads_param();  // CPU
 
 // What is not declared: reg_exponent 0, cg_steps 0.
 Common read_common(const Params& params);

@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <utility>
 
+#include "algorithms/core/threads_param.hpp"
 #include "algorithms/peer/places.hpp"
 #include "base/error.hpp"
 #include "base/json/json.hpp"
@@ -66,7 +67,7 @@ void read_each(JsonReader& reader, const std::string& key, const Read& read) {
 
 // What every peer has: who computes, and what ends one that does not behave.
 std::vector<ParamSpec> common_params() {
-  return {ParamSpec::integer("threads", 0, 0, 4096, "threads; 0: all hardware threads"),
+  return {threads_param(),
           ParamSpec::number("scratch_gb", 0, 0, 1e6,
                             "of what it may write; 0: nine tenths of what is free there", "GiB")
               .silent(),

@@ -6,6 +6,7 @@
 #include "algorithms/core/ranks/ranks.hpp"
 #include "algorithms/core/registry.hpp"
 #include "algorithms/core/rows.hpp"
+#include "algorithms/core/threads_param.hpp"
 #include "algorithms/sgd_cpu/block_grid.hpp"
 #include "algorithms/sgd_cpu/block_scheduler.hpp"
 #include "algorithms/sgd_cpu/settings.hpp"
@@ -29,9 +30,7 @@ MemoryNeed stream_memory(const Params& params, const ProblemShape& shape) {
 
 // That fpsgd makes.
 GridShape grid_of(const Params& params, const ProblemShape& shape) {
-  const auto asked = static_cast<int>(params.integer("threads"));
-  GridRequest request =
-      grid_request(params.integer("factors"), shape, asked > 0 ? asked : hardware_threads());
+  GridRequest request = grid_request(params.integer("factors"), shape, threads_of(params));
   request.grid_users = params.integer("grid_users");
   request.grid_items = params.integer("grid_items");
   request.keep_user_stripe = params.choice("block_order", kBlockOrders) == BlockOrder::local;
@@ -93,10 +92,6 @@ AlgorithmInfo shared_info(const std::string& name, std::vector<ParamSpec> own) {
   info.supports = why_unsupported;
   info.memory = stream_memory;
   return info;
-}
-
-ParamSpec threads_param() {
-  return ParamSpec::integer("threads", 0, 0, 4096, "threads; 0: all hardware threads");
 }
 
 ParamSpec order_param() {

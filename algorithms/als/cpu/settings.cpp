@@ -4,13 +4,14 @@
 
 #include "algorithms/als/cpu/half_step.hpp"
 #include "algorithms/core/ranks/ranks.hpp"
+#include "algorithms/core/threads_param.hpp"
 
 namespace mf::als {
 
 std::vector<ParamSpec> cpu_params() {
   std::vector<ParamSpec> params = common_params();
   params.push_back(solver_param(Solver::cholesky));
-  params.push_back(ParamSpec::integer("threads", 0, 0, 4096, "threads; 0: all hardware threads"));
+  params.push_back(threads_param());
   params.push_back(ranks_param());
   return params;
 }
@@ -20,8 +21,7 @@ std::vector<ParamSpec> cpu_params() {
 // a rating more. Of several ranks each: its share of the rows and the columns, and the offsets of
 // all.
 MemoryNeed cpu_memory_need(const Params& params, const ProblemShape& shape) {
-  const std::int64_t team =
-      params.integer("threads") > 0 ? params.integer("threads") : std::int64_t{hardware_threads()};
+  const std::int64_t team = threads_of(params);
   const auto stride = static_cast<double>(cpu::padded_stride(params.integer("factors")));
   const auto rows = static_cast<double>(shape.n_users + shape.n_items);
   const auto nnz = static_cast<double>(shape.nnz);

@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include "algorithms/ccd/cpu/side.hpp"
+#include "algorithms/core/threads_param.hpp"
 #include "base/host/isa.hpp"
 
 namespace mf::ccd {
@@ -10,7 +11,7 @@ namespace mf::ccd {
 std::vector<ParamSpec> cpu_params() {
   return join_params(
       common_params(),
-      {ParamSpec::integer("threads", 0, 0, 4096, "threads; 0: all hardware threads"),
+      {threads_param(),
        ParamSpec::choice("simd", "auto", {"auto", "scalar", "avx2", "avx512"},
                          "instruction set of the inner loop; auto: the best this CPU has")});
 }

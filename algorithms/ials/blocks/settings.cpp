@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "algorithms/als/cpu/half_step.hpp"
+#include "algorithms/core/threads_param.hpp"
 #include "algorithms/ials/gram.hpp"
 
 namespace mf::ials {
@@ -12,8 +13,7 @@ namespace {
 // that a team shares, at most all of them.
 MemoryNeed pp_cpu_memory(const Params& params, const ProblemShape& shape) {
   const Common common = read_common(params);
-  const std::int64_t threads =
-      params.integer("threads") > 0 ? params.integer("threads") : std::int64_t{hardware_threads()};
+  const std::int64_t threads = threads_of(params);
   const std::int64_t row = als::cpu::padded_stride(common.factors);
   const auto block = static_cast<double>(als::cpu::padded_stride(read_block_size(params)));
   const auto rows = static_cast<double>(shape.n_users + shape.n_items);

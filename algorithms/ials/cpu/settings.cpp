@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "algorithms/als/cpu/half_step.hpp"
+#include "algorithms/core/threads_param.hpp"
 #include "algorithms/ials/gram.hpp"
 #include "algorithms/ials/settings.hpp"
 
@@ -13,8 +14,7 @@ namespace {
 // Gram matrix and its parts; A and its parts (Cholesky) or the vectors of the rows (CG).
 MemoryNeed cpu_memory(const Params& params, const ProblemShape& shape) {
   const Common common = read_common(params);
-  const std::int64_t threads =
-      params.integer("threads") > 0 ? params.integer("threads") : std::int64_t{hardware_threads()};
+  const std::int64_t threads = threads_of(params);
   const std::int64_t row = als::cpu::padded_stride(common.factors);
   const auto stride = static_cast<double>(row);
   const auto rows = static_cast<double>(shape.n_users + shape.n_items);
