@@ -176,6 +176,16 @@ def test_small_files_are_read_for_a_plan(mfbench, tmp_path):
         assert "NOT RUNNABLE HERE" in line and "bad.csv:3" in line
 
 
+def test_a_folder_with_links_to_itself_is_not_walked(mfbench, tmp_path):
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    for name in "ab":
+        (folder / name).symlink_to(".")
+    spec = {"name": "plan", "datasets": [{"path": "folder"}], "algorithms": ["sgd_serial"]}
+    done = mfbench("plan", "plan.json", cwd=tmp_path, code=0, spec=spec)
+    assert "NOT RUNNABLE HERE: folder: found a directory without a known set of ratings" in done.stdout
+
+
 def test_what_solves_for_all_items_at_once_is_not_estimated_by_the_ratings(mfbench, tmp_path):
     data = {"like": "ml-100k", "scale": 0.1, "implicit": {"min_rating": 4}}
     spec = {"name": "s", "datasets": [data], "algorithms": [{"name": "ease"}, {"name": "popular"}]}

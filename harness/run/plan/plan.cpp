@@ -166,16 +166,20 @@ std::optional<double> free_on_device(const PlanOptions& options) {
   return static_cast<double>(device->free_bytes);
 }
 
-// Of a folder all that lies in it. What cannot be looked at is not small.
+// Of a folder those of its files, as readers take them. What cannot be looked at is not small.
 double bytes_at(const std::filesystem::path& path) {
   std::error_code error;
-  if (!std::filesystem::is_directory(path, error)) {
-    const auto size = std::filesystem::file_size(path, error);
-    return error ? kNever : static_cast<double>(size);
-  }
   double bytes = 0;
+  const auto add = [&](const std::filesystem::path& file) {
+    const auto size = std::filesystem::file_size(file, error);
+    bytes += error ? kNever : static_cast<double>(size);
+  };
+  if (!std::filesystem::is_directory(path, error)) {
+    add(path);
+    return bytes;
+  }
   for (const auto& entry : std::filesystem::directory_iterator(path, error)) {
-    bytes += bytes_at(entry.path());
+    if (entry.is_regular_file(error)) add(entry.path());
   }
   return error ? kNever : bytes;
 }
@@ -186,19 +190,17 @@ bool is_small(const Source& source) {
   return bytes <= kSmallFiles;
 }
 
-// Sets of unknown size of which the files are small are read, and so are in the cache for the run:
-// of larger ones a plan would take as long as their first case. Returns why the data of a label
-// cannot be read.
+// Reads the small files of sets of unknown size, which the run then finds in the cache; with larger
+// ones a plan would take as long as their first case. Returns by label why data cannot be read.
 std::map<std::string, std::string> read_small_files(const Spec& spec) {
   std::map<std::string, std::string> problems;
   std::set<std::string> seen;
   for (const Case& item : spec.cases) {
     if (!seen.insert(item.data.label()).second || expected_shape(item.data)) continue;
     if (!why_unavailable(item.data).empty()) continue;
-    const auto source = source_of(item.data);
-    if (!source || !is_small(*source)) continue;
     try {
-      load_dataset(item.data, hardware_threads());
+      const auto source = source_of(item.data);
+      if (source && is_small(*source)) load_dataset(item.data, hardware_threads());
     } catch (const Error& error) {
       problems[item.data.label()] = error.what();
     }
