@@ -177,7 +177,7 @@ def keep_changing(path):
 
 
 def file_of(path):
-    """Tells it from every other: the number alone is given to the next file once this one is gone."""
+    """Tells it from every other file: the number by itself is given to another once its file is gone."""
     found = os.stat(path)
     return [found.st_ino, found.st_mtime_ns]
 
