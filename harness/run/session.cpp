@@ -85,7 +85,7 @@ void warn_of_unsaved(const Spec& spec, const RunOptions& options) {
     if (is_by_history(item)) names.insert(item.algorithm);
   }
   for (const auto& name : names) {
-    warn("{} has no P and Q: no model of it is saved, and `mfbench recommend` has none", name);
+    warn("{} has no P and Q: no model of it is saved, nor can `mfbench recommend` use one", name);
   }
 }
 

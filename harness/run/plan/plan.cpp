@@ -368,8 +368,7 @@ std::string format_plan(const Plan& plan, const Spec& spec) {
   });
   if (unread) {
     text += fmt::format(
-        "?: files of more than {} are not read for a plan; `mfbench data stats FILE` does, once "
-        "for all\n",
+        "?: a plan reads no files of more than {}; once a run has read them, it knows their size\n",
         format_bytes(kSmallFiles));
   }
   return text;
