@@ -16,7 +16,9 @@ constexpr std::int64_t kArea = kBlock * kBlock;
 static_assert(kBlock % kLanes == 0 && kBlock % kGroup == 0);
 
 using Lanes = float __attribute__((vector_size(kLanes * sizeof(float))));
-using RowMajor = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+template <class Real>
+using RowMajor = Eigen::Matrix<Real, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+using Block = Eigen::Map<RowMajor<float>, Eigen::Unaligned, Eigen::OuterStride<>>;
 
 // C -= A B^T of blocks: rows of A are kBlock apart, those of C `stride`; B is packed.
 MF_CLONES void subtract_product(const float* a, const float* b, float* c, std::int64_t stride) {
@@ -65,23 +67,20 @@ class Sweeper {
   }
 
  private:
-  float* block(std::int64_t i, std::int64_t j) { return a_.row(i * kBlock) + j * kBlock; }
+  Block block(std::int64_t i, std::int64_t j) {
+    return {a_.row(i * kBlock) + j * kBlock, kBlock, kBlock, Eigen::OuterStride<>(a_.stride())};
+  }
+  Block scaled(std::int64_t i) {
+    return {scaled_.data() + i * kArea, kBlock, kBlock, Eigen::OuterStride<>(kBlock)};
+  }
 
   // -D, packed: D is symmetric.
   bool invert(std::int64_t pivot) {
-    RowMajor d(kBlock, kBlock);
-    for (std::int64_t r = 0; r < kBlock; ++r) {
-      std::copy_n(block(pivot, pivot) + r * a_.stride(), kBlock, d.data() + r * kBlock);
-    }
-    const Eigen::LLT<RowMajor> factored(d);
+    const RowMajor<double> d = block(pivot, pivot).cast<double>();
+    const Eigen::LLT<RowMajor<double>> factored(d);
     if (factored.info() != Eigen::Success) return false;
-    const RowMajor inverse = factored.solve(RowMajor::Identity(kBlock, kBlock));
-    minus_d_.resize(kArea);
-    for (std::int64_t r = 0; r < kBlock; ++r) {
-      for (std::int64_t k = 0; k < kBlock; ++k) {
-        minus_d_[r * kBlock + k] = -static_cast<float>((inverse(r, k) + inverse(k, r)) / 2);
-      }
-    }
+    const RowMajor<double> inverse = factored.solve(RowMajor<double>::Identity(kBlock, kBlock));
+    minus_d_ = ((inverse + inverse.transpose()) / -2).cast<float>();
     packed_d_.resize(kArea);
     pack(minus_d_.data(), packed_d_.data());
     return true;
@@ -89,37 +88,34 @@ class Sweeper {
 
   // W_i, packed, and W_i D.
   void scale(std::int64_t i, std::int64_t pivot) {
-    AlignedVector<float> w(kArea);
-    for (std::int64_t r = 0; r < kBlock; ++r) {
-      for (std::int64_t k = 0; k < kBlock; ++k) {
-        w[r * kBlock + k] =
-            i > pivot ? block(i, pivot)[r * a_.stride() + k] : block(pivot, i)[k * a_.stride() + r];
-      }
+    RowMajor<float> w;
+    if (i > pivot) {
+      w = block(i, pivot);
+    } else {
+      w = block(pivot, i).transpose();
     }
     pack(w.data(), packed_.data() + i * kArea);
-    float* scaled = scaled_.data() + i * kArea;
-    std::fill_n(scaled, kArea, 0.0F);
-    subtract_product(w.data(), packed_d_.data(), scaled, kBlock);
+    scaled(i).setZero();
+    subtract_product(w.data(), packed_d_.data(), scaled(i).data(), kBlock);
   }
 
   void update(std::int64_t i, std::int64_t j, std::int64_t pivot) {
-    float* to = block(i, j);
-    if (i != pivot && j != pivot) {
-      const float* w = packed_.data() + j * kArea;
-      return subtract_product(scaled_.data() + i * kArea, w, to, a_.stride());
-    }
-    const std::int64_t other = i == pivot ? j : i;
-    const float* from = other == pivot ? minus_d_.data() : scaled_.data() + other * kArea;
-    for (std::int64_t r = 0; r < kBlock; ++r) {
-      for (std::int64_t k = 0; k < kBlock; ++k) {
-        to[r * a_.stride() + k] = i == pivot ? from[k * kBlock + r] : from[r * kBlock + k];
-      }
+    if (i == pivot && j == pivot) {
+      block(i, j) = minus_d_;
+    } else if (i == pivot) {
+      block(i, j) = scaled(j).transpose();
+    } else if (j == pivot) {
+      block(i, j) = scaled(i);
+    } else {
+      subtract_product(scaled(i).data(), packed_.data() + j * kArea, block(i, j).data(),
+                       a_.stride());
     }
   }
 
   BlockMatrix& a_;
   ThreadTeam& team_;
-  AlignedVector<float> minus_d_, packed_d_;
+  RowMajor<float> minus_d_;
+  AlignedVector<float> packed_d_;
   AlignedVector<float> packed_, scaled_;  // of all blocks: W, and W D
 };
 
