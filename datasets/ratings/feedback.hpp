@@ -9,13 +9,13 @@ namespace mf {
 enum class Feedback {
   stars,   // of a scale: explicit
   counts,  // how often: implicit
-  pairs,   // one value alone: implicit
+  pairs,   // all of one value: implicit
 };
 inline constexpr Names kFeedbackNames{std::to_array<Named<Feedback>>(
     {{"stars", Feedback::stars}, {"counts", Feedback::counts}, {"pairs", Feedback::pairs}})};
 
-// What they look like. One value alone: pairs. Whole numbers from 0 on, up to more than 100, or up
-// to more than 10 and 1 the most frequent of them: counts. All others: stars.
+// What they look like: pairs if all are equal; counts if they are whole numbers from 0 on and the
+// largest is above 100, or above 10 with 1 as the most frequent; stars otherwise.
 Feedback feedback_of(View<const float> values);
 
 }  // namespace mf
