@@ -1,4 +1,4 @@
-// Loops that are compiled for several instruction sets and chosen when the program starts.
+// Functions compiled for several instruction sets; the program picks one of each when it starts.
 #pragma once
 
 // Sanitizers cannot run the resolvers of cloned functions.

@@ -25,7 +25,7 @@ void warn(fmt::format_string<Args...> format, Args&&... args) {
             fmt::format(format, std::forward<Args>(args)...));
 }
 
-// "error: ...": the end of what was asked for.
+// "error: ...": the command ends here.
 inline void tell_error(const std::string& text) {
   to_stderr(in_colour(stderr, Colour::red, "error"), text);
 }

@@ -1,4 +1,4 @@
-// Everything that is wrong, not the first of it.
+// Everything that is wrong, not only the first error.
 #pragma once
 
 #include <algorithm>
@@ -6,13 +6,14 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/error.hpp"
 
 namespace mf {
 
-// One or several errors; what() has each in a line of its own, of very many the first.
+// One or more errors; what() has a line for each of the first kShown.
 class ErrorList : public Error {
  public:
   static constexpr std::size_t kShown = 50;
@@ -36,10 +37,10 @@ class ErrorList : public Error {
   std::vector<std::string> messages_;
 };
 
-// Collects errors of steps that do not need one another; the kind is that of the first.
+// Collects the errors of independent steps; the kind is that of the first.
 class Problems {
  public:
-  // Whether it was done. What it throws but Error passes.
+  // Whether the action succeeded. Exceptions besides Error pass through.
   template <class Action>
   bool attempt(const Action& action) {
     try {
@@ -53,7 +54,7 @@ class Problems {
     return false;
   }
 
-  // Each message once: what several inherit is wrong in one place.
+  // Each message once: a mistake that several steps inherit is one.
   void add(ErrorKind kind, const std::string& message) {
     if (!known_.insert(message).second) return;
     if (!kind_) kind_ = kind;
@@ -72,7 +73,7 @@ class Problems {
                        [&](const auto& one) { return one.starts_with(place + ":"); });
   }
 
-  // Throws ErrorList where there is any.
+  // Throws ErrorList if there are any.
   void raise() const {
     if (kind_) throw ErrorList(*kind_, messages_);
   }

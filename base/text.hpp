@@ -51,7 +51,7 @@ std::string format_count(double count);
 // 1,234,567
 std::string with_commas(std::int64_t number);
 
-// 1.23 M updates/s, or "-" where nothing was done.
+// 1.23 M updates/s, or "-" without any.
 std::string rate_text(double updates, double seconds);
 
 // 1.2 ms, 3.4 s, 5 min 06 s, 2 h 03 min

@@ -36,7 +36,7 @@ CacheHead read_cache_head(const std::string& path);  // throws Error(data) namin
 void write_cache(const std::string& path, const Dataset& data, int threads,
                  const std::string& key = "", bool replace = true);
 
-// Removes the file, once nobody writes to it. Throws Error(io).
+// Waits for a process that writes the file, then removes it. Throws Error(io).
 void remove_cache(const std::string& path);
 
 // Maps the file and verifies version, sizes and checksum. Throws Error(data) naming what is wrong.

@@ -140,7 +140,7 @@ void print_rule(std::ostream& out, const Json& implicit) {
              number_text(implicit.at("users_dropped")), number_text(implicit.at("items_dropped")));
 }
 
-// What follows from values that are no ratings; nothing where they may be.
+// What follows from values that do not look like ratings of a scale.
 void print_look(std::ostream& out, const Json& stats) {
   const std::string stars = kFeedbackNames.of(Feedback::stars);
   const std::string look = stats.value("values_look_like", stars);
@@ -299,15 +299,15 @@ void data_remove(std::ostream& out, const std::string& name) {
   }
   DatasetRequest request;
   request.name = name;
-  const std::string path = cache_path(request);
   if (!is_imported(name)) {
     std::vector<std::string> names;
     for (const CacheHead& head : imported_sets()) names.push_back(head.info.name);
     const std::string near = nearest(name, names);
-    fail(ErrorKind::usage, "{}: nothing was imported under this name; there are: {}{}", name,
-         names.empty() ? "none" : join(names),
-         near.empty() ? "" : fmt::format("; did you mean \"{}\"?", near));
+    fail(ErrorKind::usage, "{}: nothing was imported under this name{}{}", name,
+         near.empty() ? "" : ", did you mean \"" + near + "\"?",
+         names.empty() ? "" : "; imported: " + join(names));
   }
+  const std::string path = cache_path(request);
   remove_cache(path);
   fmt::print(out, "{}: removed {}\n", name, one_line(path));
 }

@@ -24,8 +24,8 @@ std::optional<Source> source_of(const DatasetRequest& request);
 // for other data, or where it cannot be told.
 std::optional<std::int64_t> written_at(const DatasetRequest& request);
 
-// A mark that changes whenever the files that the data are read from do; nothing for what is read
-// from none, and where they cannot be looked at.
+// A mark that changes whenever the files of the data do; nothing for data without files, and for
+// files that cannot be looked at.
 std::optional<std::string> mark_of_files(const DatasetRequest& request);
 
 // The content hash of the ratings that the user's own file or folder holds, where the cache tells

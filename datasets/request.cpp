@@ -258,7 +258,7 @@ EntryForm with_file_options(EntryForm form) {
       .choice("ids", &DatasetEntry::ids, kIdKindNames,
               "integers, or text such as \"alice\"; auto: by the first rating of a file")
       .object("columns", &DatasetEntry::columns, columns_form(),
-              "names in the header of the files, where they are not the usual ones")
+              "names in the header of the files, if they are not the usual ones")
       .choice("duplicates", &DatasetEntry::duplicates, kDuplicatePolicyNames.all(), "error",
               "pairs that occur twice")
       .object("rating_scale", &DatasetEntry::scale, rating_scale_form(),

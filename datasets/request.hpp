@@ -40,9 +40,8 @@ struct DatasetRequest {
   //   "ml-1m expanded 80x5 seed2"        a real set enlarged
   //   "ratings.csv"                      a file, without its folder
   //   "mine/train.txt"                   given parts: the train file with the last of its folders
-  // with "+last", "+sum" and the like where the policy for duplicates is not the usual one, and
-  // "implicit
-  // >=4" or "implicit >=4 rating" behind a blank where there is such a rule. The key "label"
+  // with "+last", "+sum" and the like if the policy for duplicates is not the usual one, and
+  // "implicit >=4" or "implicit >=4 rating" behind a blank if there is such a rule. The key "label"
   // replaces it.
   std::string label() const;
   // Tells any two requests apart that differ in more than the rule, fit for a file name: rules are

@@ -238,7 +238,7 @@ class Form {
   }
 
   // A step of reading that asks for no key: a default that depends on others, a check over several.
-  // Where one of those is wrong already, it is no error of its own.
+  // Its errors count only if everything before is right.
   Form then(Read read) && { return std::move(*this).step(std::move(read), StepKind::follows); }
 
   // A key that would be allowed elsewhere, and why it is not here.
@@ -334,14 +334,14 @@ class Form {
     return std::move(*this).step(choose, StepKind::chooses);
   }
 
-  // Reads without `finish()`. Throws ErrorList with all that is wrong.
+  // Reads without `finish()`. Throws ErrorList with everything that is wrong.
   void read(JsonReader& reader, T& out) const {
     Problems problems;
     try_steps(reader, out, problems);
     problems.raise();
   }
 
-  // A whole object. Throws ErrorList with the JSON path of all that is wrong.
+  // A whole object. Throws ErrorList with the JSON path of everything that is wrong.
   T parse(const Json& json, const std::string& path, T start = {}) const {
     JsonReader reader(json, path);
     return parse(reader, std::move(start));
@@ -352,7 +352,7 @@ class Form {
     problems.raise();
     return start;
   }
-  // The same for who goes on with what could be read.
+  // The same for a caller that goes on with what could be read.
   void parse_into(JsonReader& reader, T& out, Problems& problems) const {
     try_steps(reader, out, problems);
     for (const auto& [path, message] : reader.unknown_keys()) {
@@ -395,7 +395,7 @@ class Form {
         try {
           read(reader, out);
         } catch (const ErrorList&) {
-          throw;  // the keys are known
+          throw;  // a form was chosen, and something in it is wrong
         } catch (const Error&) {
           if (kind == StepKind::chooses) reader.leave_open();
           throw;

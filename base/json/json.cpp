@@ -178,9 +178,10 @@ std::string JsonReader::path(const std::string& key) const {
 }
 
 std::vector<std::pair<std::string, std::string>> JsonReader::unknown_keys() const {
+  if (open_) return {};
   std::vector<std::pair<std::string, std::string>> unknown;
   for (const auto& [key, value] : object_.items()) {
-    if (open_ || std::find(asked_.begin(), asked_.end(), key) != asked_.end()) continue;
+    if (std::find(asked_.begin(), asked_.end(), key) != asked_.end()) continue;
     const std::string near = nearest(key, asked_);
     unknown.emplace_back(
         path(key),

@@ -51,9 +51,9 @@ class JsonReader {
   std::string choice(const std::string& key, const std::string& fallback,
                      const std::vector<std::string>& choices);
 
-  // What would say which keys there may be is wrong: any other is taken for one of them.
+  // Takes every key as known: the one that decides which are allowed is wrong.
   void leave_open() { open_ = true; }
-  // Path and message of every key nobody asked for.
+  // Path and message of every key that was not asked for.
   std::vector<std::pair<std::string, std::string>> unknown_keys() const;
 
   std::string path(const std::string& key) const;  // $.algorithms[1].key

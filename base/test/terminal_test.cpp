@@ -10,14 +10,15 @@ TEST(Terminal, ColumnsAreOfCharacters) {
   EXPECT_EQ(columns_of("zoë €"), 5u);
   EXPECT_EQ(columns_of("日本 한 Ａ"), 10u) << "two each";
   EXPECT_EQ(columns_of("😀"), 2u);
-  EXPECT_EQ(columns_of("\xff\x80\x80\x80\x80\x80"), 2u) << "no UTF-8: it counts, and ends";
+  EXPECT_EQ(columns_of("\xff\x80\x80\x80\x80\x80"), 2u)
+      << "not UTF-8: it counts, and the loop ends";
 }
 
 TEST(Terminal, WhatDoesNotFitEndsInAnEllipsis) {
   EXPECT_EQ(cut_to("als_cpu", 7), "als_cpu");
   EXPECT_EQ(cut_to("als_cpu", 6), "als_c…");
   EXPECT_EQ(cut_to("zoë€zoë", 5), "zoë€…") << "never within a character";
-  EXPECT_EQ(cut_to("日本語", 4), "日…") << "half a character is none";
+  EXPECT_EQ(cut_to("日本語", 4), "日…") << "never half of a character";
   EXPECT_EQ(columns_of(cut_to("日本語", 4)), 3u);
   EXPECT_EQ(cut_to("als", 1), "…");
   EXPECT_EQ(cut_to("als", 0), "");
@@ -32,7 +33,7 @@ TEST(Terminal, LinesAreBrokenAtBlanks) {
   EXPECT_EQ(folded("", 4, 2), "");
 }
 
-TEST(Terminal, AFileIsNone) {
+TEST(Terminal, AFileIsNotATerminal) {
   std::FILE* file = std::tmpfile();
   ASSERT_NE(file, nullptr);
   EXPECT_FALSE(is_terminal(file));

@@ -144,7 +144,7 @@ class Duplicates {
     if (policy == DuplicatePolicy::max) return *std::max_element(first, last);
     const double sum = std::accumulate(first, last, 0.0);
     if (policy == DuplicatePolicy::mean) return static_cast<float>(sum / double(end - begin));
-    // Two values of a file may have a sum that is no float.
+    // The sum of two floats may be too large for one.
     constexpr double kMost = std::numeric_limits<float>::max();
     return static_cast<float>(std::clamp(sum, -kMost, kMost));
   }

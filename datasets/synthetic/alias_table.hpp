@@ -1,4 +1,4 @@
-// Draws from a fixed distribution, orders by chance, and the ids of users and items that are made.
+// Draws from a fixed distribution, random orders, and the ids of users and items that are made.
 #pragma once
 
 #include <cstdint>

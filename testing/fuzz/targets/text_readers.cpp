@@ -64,7 +64,7 @@ void run(std::string_view input) {
   read(input, reader);
 }
 
-// What has ratings are pairs, too.
+// A csv with ratings can be read as pairs, too.
 void csv_text(std::string_view input) {
   read(input, read_csv);
   const Text text = make_text("input", bytes_of(input));
@@ -83,7 +83,7 @@ void delimited(std::string_view input) {
   const bool tabs = accepts([&] { read(input, read_movielens_tab); });
   const bool colons = accepts([&] { read(input, read_double_colon); });
   const bool pairs = accepts([&] { read(input, read_pairs); });
-  if (!triples && !tabs && !colons && !pairs) fail(ErrorKind::data, "none of the four");
+  if (!triples && !tabs && !colons && !pairs) fail(ErrorKind::data, "no format takes it");
 }
 
 // Pairs "movie:", "customer" that a fixed set of ratings has, or has not.
