@@ -11,7 +11,6 @@
 #include "algorithms/core/cuda/ratings/make_columns.hpp"
 #include "algorithms/core/cuda/ratings/scan_sort.cuh"
 #include "algorithms/core/cuda/ratings/walk_rows.cuh"
-#include "algorithms/ials/sides.hpp"
 
 namespace mf::ials {
 namespace {

@@ -10,7 +10,7 @@
 #include "algorithms/core/cuda/ratings/device_ratings.hpp"
 #include "algorithms/core/cuda/ratings/rank_ratings.hpp"
 #include "algorithms/core/implicit.hpp"
-#include "algorithms/ials/observed.hpp"
+#include "algorithms/core/observed.hpp"
 
 namespace mf::ials {
 

@@ -38,9 +38,6 @@ class Sides {
   Csc columns_;
 };
 
-// Throws the Error(usage) that names rating k of `train`, whose value is no confidence.
-[[noreturn]] void refuse_pair(const Ratings& train, std::int64_t k, const ImplicitLoss& loss);
-
 // Rows that have a pair.
 std::int64_t filled_rows(const als::Side& side);
 

@@ -9,7 +9,7 @@
 // ratings t. Otherwise k is a power of two, unit is 1 and t = v + beside.
 #pragma once
 
-#include "algorithms/ials/observed.hpp"
+#include "algorithms/core/observed.hpp"
 #include "base/host_device.hpp"
 
 namespace mf::ials {

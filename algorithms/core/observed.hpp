@@ -1,0 +1,38 @@
+// What a value says of a pair of implicit feedback, the same on host and device. Light: kernels
+// include it.
+#pragma once
+
+#include <cfloat>
+#include <cstdint>
+
+#include "base/host_device.hpp"
+
+namespace mf {
+
+class Ratings;
+class ThreadTeam;
+struct ImplicitLoss;
+
+// w = alpha r (ImplicitLoss::weight), rounded once.
+MF_HD float pair_weight(float value, double alpha) { return static_cast<float>(alpha * value); }
+
+// 0 (not observed), or above it with a weight that is a normal number.
+MF_HD bool is_confidence(float value, double alpha) {
+  const float weight = pair_weight(value, alpha);
+  return value == 0 || (value > 0 && weight >= FLT_MIN && weight <= FLT_MAX);
+}
+
+// Of all observed pairs; 0 where there are none.
+struct WeightRange {
+  float least = 0;
+  float most = 0;
+};
+
+// How many pairs of `train` are observed. Throws Error(usage) at the first, in the order of the
+// ratings, whose value is no confidence.
+std::int64_t count_observed(const Ratings& train, const ImplicitLoss& loss, ThreadTeam& team);
+
+// Throws the Error(usage) that names rating k of `train`, whose value is no confidence.
+[[noreturn]] void refuse_pair(const Ratings& train, std::int64_t k, const ImplicitLoss& loss);
+
+}  // namespace mf
