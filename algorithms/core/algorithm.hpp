@@ -129,6 +129,11 @@ struct AlgorithmInfo {
   std::shared_ptr<const ForeignInfo> foreign;
 };
 
+// The squared loss of core/implicit.hpp. The pairwise ones only have rows folded in by it.
+inline bool minimizes_objective(const AlgorithmInfo& info) {
+  return info.implicit && info.method != Method::pairwise;
+}
+
 using AlgorithmFactory = std::function<std::unique_ptr<Algorithm>(const Params&)>;
 
 }  // namespace mf

@@ -101,6 +101,7 @@ FoldInLoss fold_in_loss(const AlgorithmInfo& info, const Params& params) {
     loss.by_history = true;
   } else if (info.implicit) {
     loss.implicit = info.implicit(params);
+    loss.has_objective = minimizes_objective(info);
   } else if (params.has("reg_p") && params.number("reg_p") >= 0) {
     loss.reg = params.number("reg_p");
   } else if (params.has("reg")) {

@@ -33,6 +33,7 @@ struct FoldInLoss {
   double reg_power = 1;
   // Nothing is folded in: the history itself, of implicit feedback, is what a user is scored by.
   bool by_history = false;
+  bool has_objective = true;  // false: `implicit` folds rows in, and something else is minimized
 
   bool of_pairs() const { return implicit || by_history; }  // implicit feedback
 

@@ -52,7 +52,8 @@ QualityEvaluator::QualityEvaluator(const Split& split, const Predictor& known,
                                    const std::optional<RankingSpec>& ranking, ThreadTeam& team)
     : split_(&split), loss_(loss), ranking_(ranking), known_(known) {
   const bool on_test = !ranking_ || is_on_test(*ranking_);
-  if (loss_.implicit && on_test) objective_.emplace(split.train, *loss_.implicit, team);
+  if (loss_.implicit && loss_.has_objective && on_test)
+    objective_.emplace(split.train, *loss_.implicit, team);
   if (!ranking_) return;
   const Ratings& judged = on_test ? split.test : split.validation;
   ranked_ =

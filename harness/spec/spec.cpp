@@ -171,8 +171,8 @@ bool watches_by_schedule(const Case& item) {
 std::optional<std::string> why_no_metric(const Case& item, Metric metric) {
   const Measure measure = metric->measure;
   const bool implicit = is_implicit(item);
-  if (measure == Measure::objective && is_by_history(item)) {
-    return fmt::format("{} has no factors, so no objective; expected a ranking metric",
+  if (measure == Measure::objective && implicit && !has_objective(item)) {
+    return fmt::format("{} does not minimize the objective; expected a ranking metric",
                        item.algorithm);
   }
   if (measure == Measure::objective && !implicit) {
@@ -269,7 +269,7 @@ Case make_case(const AlgorithmEntry& algorithm, const DataEntry& data, const Eva
 }
 
 void check_metrics(const Case& item) {
-  if (is_by_history(item) && !*item.evaluate.rank) {
+  if (is_implicit(item) && !has_objective(item) && !*item.evaluate.rank) {
     fail(ErrorKind::usage,
          "{}: {} has nothing to be judged by but its ranking, and \"evaluate\" says \"ranking\": "
          "false; take one of them out",
@@ -666,6 +666,8 @@ bool is_implicit(const Case& item) {
 
 bool is_by_history(const Case& item) { return find_algorithm(item.algorithm).by_history; }
 
+bool has_objective(const Case& item) { return minimizes_objective(find_algorithm(item.algorithm)); }
+
 std::vector<WatchingRule> watching_rules(const Case& item) {
   std::vector<WatchingRule> all;
   const auto add = [&](const char* name, const std::optional<Metric>& monitor) {
@@ -714,8 +716,7 @@ RankingSpec ranking_of(const Case& item) {
 }
 
 Metric error_metric(const Case& item) {
-  if (is_by_history(item)) return kNdcg100;
-  if (is_implicit(item)) return kObjective;
+  if (is_implicit(item)) return has_objective(item) ? kObjective : kNdcg100;
   return is_trial(item) ? kValidationRmse : kTestRmse;
 }
 

@@ -97,9 +97,11 @@ struct Study : StudyPlan {
 
 // Its algorithm is one for implicit feedback.
 bool is_implicit(const Case& item);
-// It scores users by their histories: it has no factors, so no objective, and is judged by its
-// ranking only.
+// It scores users by their histories: it has no factors.
 bool is_by_history(const Case& item);
+// It minimizes the objective of implicit feedback (algorithms/core/implicit.hpp). An algorithm for
+// implicit feedback that does not is judged by its ranking only.
+bool has_objective(const Case& item);
 // The rules in force that watch a metric: of the schedule, the plateau and overfitting.
 struct WatchingRule {
   std::string name;  // "stop.plateau"

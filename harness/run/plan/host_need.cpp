@@ -86,7 +86,7 @@ double standing(const HostData& data) { return std::max(data.program_bytes, data
 
 // Of a case that the host evaluates.
 double evaluating_bytes(const Case& item, const HostData& data) {
-  if (!is_implicit(item) || is_by_history(item) || needs_device(item)) return 0;
+  if (!has_objective(item) || needs_device(item)) return 0;
   const std::int64_t asked = item.params.has("threads") ? item.params.integer("threads") : 0;
   return objective_bytes(item.params.integer("factors"),
                          asked > 0 ? static_cast<int>(asked) : data.threads);

@@ -68,7 +68,7 @@ double evaluator_bytes(const Case& item, const ProblemShape& shape, std::int64_t
   quality.factors = item.params.has("factors") ? item.params.integer("factors") : 0;
   quality.folded_users =
       static_cast<std::int64_t>(folded_share(item.split) * static_cast<double>(shape.n_users));
-  quality.objective = implicit && !is_by_history(item);
+  quality.objective = has_objective(item);
   quality.ranking = item.evaluate.rank.value_or(implicit);
   quality.ranks_validation = ranks_validation(item);
   const double errors =
