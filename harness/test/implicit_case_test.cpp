@@ -169,6 +169,18 @@ TEST(ImplicitCase, AModelWithoutFactorsIsRankedOnly) {
   }
 }
 
+TEST(ImplicitCase, APairwiseModelIsRankedOnlyAndFoldsIn) {
+  const Spec spec = spec_of(R"({"name": "bpr_cpu", "factors": 4})", R"("split": {"users": 0.2}, )");
+  const TempFolder folder;
+  run(spec, folder / "r");
+  const ResultFile file = result_of(folder / "r", spec.cases.at(0));
+  EXPECT_EQ(file.footer["status"], "completed") << file.footer.dump();
+  EXPECT_EQ(file.header["loss"]["kind"], "implicit");
+  EXPECT_EQ(file.header["ranking"]["folded_in_users"], file.header["ranking"]["users"]);
+  EXPECT_FALSE(file.trace.back().contains("objective"));
+  EXPECT_GT(file.trace.back()["ndcg_100"], file.trace[0]["ndcg_100"].get<double>());
+}
+
 TEST(ImplicitCase, RanksASampleOrNobody) {
   const ResultFile sample =
       run_one(spec_of("\"folder\"", R"("evaluate": {"ranking": {"users": 20, "seed": 4}}, )"));

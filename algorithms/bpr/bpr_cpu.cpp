@@ -1,0 +1,245 @@
+// bpr_cpu and lmf_cpu: random triples of an epoch (draws.hpp), cut among threads that share the
+// rows without locks (Niu et al., Hogwild, NIPS 2011). One thread is the serial method.
+//
+// A triple reads and writes three rows, 24 f bytes, at random; 18 f + 10 FLOPs. What it waits for
+// is the memory, so a batch is drawn first, step by step, each step fetching what the next one
+// reads, and rows are fetched kAhead triples before they are used.
+#include <algorithm>
+#include <array>
+#include <memory>
+#include <vector>
+
+#include "algorithms/bpr/observed_pairs.hpp"
+#include "algorithms/bpr/settings.hpp"
+#include "algorithms/core/registry.hpp"
+#include "algorithms/core/rows.hpp"
+#include "base/clones.hpp"
+
+namespace mf::bpr {
+namespace {
+
+// Data races on the rows are the design of Hogwild, so what touches them is not instrumented.
+#define MF_RACY __attribute__((no_sanitize("thread")))
+
+constexpr std::int64_t kLanes = kLineBytes / std::int64_t{sizeof(float)};
+using Lanes [[gnu::vector_size(kLineBytes), gnu::may_alias]] = float;
+
+constexpr int kBatch = 128;                            // triples that are drawn together
+constexpr int kAhead = 4;                              // triples from the fetch of rows to use
+constexpr std::int64_t kChunk = 32 * kBatch;           // that a thread takes at a time
+constexpr std::int64_t kPoll = std::int64_t{1} << 22;  // between looks at stop_requested
+
+struct Scores {
+  float item, other;
+};
+
+MF_CLONES MF_RACY Scores score(const float* p, const float* q_item, const float* q_other,
+                               std::int64_t stride) {
+  Lanes item = {}, other = {};
+  for (std::int64_t k = 0; k < stride; k += kLanes) {
+    const Lanes user = *reinterpret_cast<const Lanes*>(p + k);
+    item += user * *reinterpret_cast<const Lanes*>(q_item + k);
+    other += user * *reinterpret_cast<const Lanes*>(q_other + k);
+  }
+  Scores sums{};
+  for (std::int64_t l = 0; l < kLanes; ++l) {
+    sums.item += item[l];
+    sums.other += other[l];
+  }
+  return sums;
+}
+
+struct Shrinks {
+  float p, q;
+  bool item_bias;
+};
+
+MF_CLONES MF_RACY void step_rows(float* p, float* q_item, float* q_other, std::int64_t stride,
+                                 Gains<float> gain, const Shrinks& shrink) {
+  for (std::int64_t k = 0; k < stride; k += kLanes) {
+    Lanes& user = *reinterpret_cast<Lanes*>(p + k);
+    Lanes& item = *reinterpret_cast<Lanes*>(q_item + k);
+    Lanes& other = *reinterpret_cast<Lanes*>(q_other + k);
+    const Lanes p_old = user, i_old = item, j_old = other;
+    user = p_old + gain.item * i_old + gain.other * j_old - shrink.p * p_old;
+    item = i_old + gain.item * p_old - shrink.q * i_old;
+    other = j_old + gain.other * p_old - shrink.q * j_old;
+  }
+  if (shrink.item_bias) p[0] = 1;
+}
+
+// Triples first, first + 1, ... of an epoch.
+struct Batch {
+  std::int64_t first = 0;
+  int count = 0;
+  std::array<Triple, kBatch> triples;
+};
+
+void fetch(const void* at) { __builtin_prefetch(at, 0, 3); }
+
+struct Draws {
+  Pairs pairs;
+  Negatives negatives = Negatives::uniform;
+  std::uint64_t seed = 0;
+  std::int64_t epoch = 0;
+
+  Rng rng(std::int64_t t, std::int64_t tries = 0) const {
+    return rng_of(seed, pairs.count, epoch, t, tries);
+  }
+};
+
+void draw(const Draws& draws, Batch& batch) {
+  const Pairs& pairs = draws.pairs;
+  std::vector<Rng> rngs;
+  std::array<std::int64_t, kBatch> at;
+  rngs.reserve(kBatch);
+  for (int k = 0; k < batch.count; ++k) {
+    rngs.push_back(draws.rng(batch.first + k));
+    at[k] = below(rngs[k], pairs.count);
+    fetch(pairs.users + at[k]);
+    fetch(pairs.items + at[k]);
+    fetch(pairs.values + at[k]);
+  }
+  for (int k = 0; k < batch.count; ++k) {
+    batch.triples[k] = {pairs.users[at[k]], pairs.items[at[k]], kNone, pairs.values[at[k]]};
+    fetch(pairs.offsets + batch.triples[k].user);
+  }
+  for (int k = 0; k < batch.count; ++k) {
+    const Row row = row_of(pairs, batch.triples[k].user);
+    fetch(row.items + row.count / 2);
+    fetch(row.items + row.count / 4);
+    fetch(row.items + row.count / 4 * 3);
+  }
+  for (int k = 0; k < batch.count; ++k) {
+    Triple& triple = batch.triples[k];
+    triple.other = draw_other(pairs, row_of(pairs, triple.user), draws.negatives, rngs[k]);
+  }
+}
+
+class BprCpu : public Algorithm {
+ public:
+  explicit BprCpu(const Settings& settings)
+      : settings_(settings), stride_(row_stride(settings.factors, sizeof(float), kLineBytes)) {}
+
+  void prepare(const Ratings& train, const Model& initial, Context& context) override {
+    check_initial(ModelKind::plain, settings_.factors, train, initial);
+    shape_ = initial;
+    observed_ = std::make_unique<ObservedPairs>(
+        train, ImplicitLoss{settings_.alpha, settings_.reg.p}, *context.team);
+    work_ = epoch_work(settings_, observed_->pairs().count, observed_->rows());
+    copy_rows(initial.p, initial.n_users, 1, p_, *context.team);
+    copy_rows(initial.q, initial.n_items, 0, q_, *context.team);
+  }
+
+  std::int64_t run_epoch(const EpochArgs& args, Context& context) override {
+    switch (settings_.loss) {
+      case Loss::bpr:
+        return run<Loss::bpr>(args, context);
+      case Loss::warp:
+        return run<Loss::warp>(args, context);
+      case Loss::logistic:
+        break;
+    }
+    return run<Loss::logistic>(args, context);
+  }
+
+  FactorView factors() override {
+    return make_view(shape_, Location::host, p_.data(), q_.data(), stride_);
+  }
+  Work work_per_epoch() const override { return work_; }
+
+ private:
+  // Padded with zeros, which the update leaves zero.
+  void copy_rows(const AlignedVector<float>& from, std::int64_t rows, float first,
+                 AlignedVector<float>& to, ThreadTeam& team) const {
+    to.resize(rows * stride_);
+    team.for_chunks(rows, 1024, [&](std::int64_t begin, std::int64_t end) {
+      for (std::int64_t row = begin; row < end; ++row) {
+        float* out = to.data() + row * stride_;
+        std::copy_n(from.data() + row * settings_.factors, settings_.factors, out);
+        std::fill(out + settings_.factors, out + stride_, 0.0F);
+        if (settings_.item_bias) out[0] = first;
+      }
+    });
+  }
+
+  template <Loss kLoss>
+  std::int64_t run(const EpochArgs& args, Context& context) {
+    const std::int64_t count = observed_->pairs().count;
+    const auto step = step_at(args.learning_rate, settings_.reg, 0);
+    const Draws draws{observed_->pairs(), settings_.negatives, context.seed, args.epoch};
+    for (std::int64_t done = 0; done < count; done += kPoll) {
+      if (context.stop_requested && context.stop_requested()) return done;
+      const std::int64_t size = std::min(kPoll, count - done);
+      context.team->for_chunks(size, kChunk, [&](std::int64_t begin, std::int64_t end) {
+        Batch batch;
+        for (std::int64_t t = done + begin; t < done + end; t += kBatch) {
+          batch.first = t;
+          batch.count = static_cast<int>(std::min<std::int64_t>(kBatch, done + end - t));
+          draw(draws, batch);
+          train<kLoss>(draws, batch, step);
+        }
+      });
+    }
+    return count;
+  }
+
+  template <Loss kLoss>
+  void train(const Draws& draws, const Batch& batch, const sgd::Step<float>& step) {
+    for (int k = 0; k < std::min(kAhead, batch.count); ++k) fetch_rows(batch.triples[k]);
+    for (int k = 0; k < batch.count; ++k) {
+      if (k + kAhead < batch.count) fetch_rows(batch.triples[k + kAhead]);
+      if (batch.triples[k].other == kNone) continue;
+      update<kLoss>(draws, batch.first + k, batch.triples[k], step);
+    }
+  }
+
+  template <Loss kLoss>
+  void update(const Draws& draws, std::int64_t t, const Triple& triple,
+              const sgd::Step<float>& step) {
+    float* p = p_.data() + triple.user * stride_;
+    float* q_item = q_.data() + triple.item * stride_;
+    float* q_other = q_.data() + triple.other * stride_;
+    Scores x = score(p, q_item, q_other, stride_);
+    float weight = static_cast<float>(settings_.alpha) * triple.value;
+    if constexpr (kLoss == Loss::warp) {
+      const Row row = row_of(draws.pairs, triple.user);
+      std::int64_t tries = 1;
+      for (; x.item - x.other >= kMargin && tries < settings_.max_tries; ++tries) {
+        Rng rng = draws.rng(t, tries);
+        q_other = q_.data() + draw_other(draws.pairs, row, draws.negatives, rng) * stride_;
+        x = score(p, q_item, q_other, stride_);
+      }
+      if (x.item - x.other >= kMargin) return;
+      weight = rank_weight(draws.pairs.n_items - row.count, tries);
+    }
+    const Gains<float> gain = gains<kLoss>(x.item, x.other, weight);
+    step_rows(p, q_item, q_other, stride_, {step.rate * gain.item, step.rate * gain.other},
+              {step.shrink_p, step.shrink_q, settings_.item_bias});
+  }
+
+  void fetch_rows(const Triple& triple) const {
+    for (std::int64_t k = 0; k < std::min<std::int64_t>(stride_, 32 * kLanes); k += kLanes) {
+      __builtin_prefetch(p_.data() + triple.user * stride_ + k, 1, 3);
+      __builtin_prefetch(q_.data() + triple.item * stride_ + k, 1, 3);
+      __builtin_prefetch(q_.data() + std::max(triple.other, 0) * stride_ + k, 1, 3);
+    }
+  }
+
+  Settings settings_;
+  std::int64_t stride_;
+  ModelShape shape_;
+  Work work_;
+  std::unique_ptr<ObservedPairs> observed_;
+  AlignedVector<float> p_, q_;
+};
+
+RegisterFactory factory(const char* name) {
+  return {name,
+          [](const Params& params) { return std::make_unique<BprCpu>(read_settings(params)); }};
+}
+const RegisterFactory kBpr = factory("bpr_cpu");
+const RegisterFactory kLmf = factory("lmf_cpu");
+
+}  // namespace
+}  // namespace mf::bpr

@@ -1,0 +1,115 @@
+// bpr_cpu and lmf_cpu: names, parameters, memory, work.
+#include "algorithms/bpr/settings.hpp"
+#include "algorithms/core/registry.hpp"
+#include "algorithms/core/rows.hpp"
+#include "algorithms/core/threads_param.hpp"
+
+namespace mf::bpr {
+namespace {
+
+constexpr std::int64_t kMaxFactorsCpu = 16384;
+
+constexpr const char* kBprPaper =
+    "S. Rendle, C. Freudenthaler, Z. Gantner, L. Schmidt-Thieme, \"BPR: Bayesian Personalized "
+    "Ranking from Implicit Feedback\", UAI 2009";
+
+ParamSpec loss_param() {
+  return ParamSpec::choice("loss", Loss::bpr, kLosses,
+                           "of a triple: bpr; warp, by the rank that the draws suggest (Weston et "
+                           "al., IJCAI 2011); logistic, of both pairs apart (Johnson, 2014)");
+}
+
+std::vector<ParamSpec> shared_params(std::int64_t most_factors) {
+  return join_params(
+      join_params({factors_param(64, most_factors)}, regularizer_params(0.01, false)),
+      {ParamSpec::choice("negatives", Negatives::uniform, kNegatives,
+                         "items that the user was not observed with: all alike, or as popular as "
+                         "they are"),
+       ParamSpec::boolean("item_bias", true,
+                          "the first factor is the bias of the item: that of users is 1"),
+       ParamSpec::number("alpha", 1, 1e-6, 1e6, "weight of an observed pair of value r: alpha r")
+           .where("loss", {"logistic"})});
+}
+
+ParamSpec max_tries_param() {
+  return ParamSpec::integer("max_tries", 32, 1, 1 << 20,
+                            "items drawn for one that comes too close; without one no update",
+                            "items")
+      .where("loss", {"warp"});
+}
+
+double rows_of(const ProblemShape& shape) {
+  return static_cast<double>(shape.n_users) + static_cast<double>(shape.n_items);
+}
+
+// Rows of both sides.
+MemoryNeed cpu_memory(const Params& params, const ProblemShape& shape) {
+  const auto stride = row_stride(params.integer("factors"), sizeof(float), kLineBytes);
+  return {rows_of(shape) * static_cast<double>(stride * std::int64_t{sizeof(float)}), {}};
+}
+
+AlgorithmInfo shared_info(const std::string& name, const std::string& summary) {
+  AlgorithmInfo info;
+  info.name = name;
+  info.family = "bpr";
+  info.method = Method::pairwise;
+  info.summary = summary;
+  info.paper = kBprPaper;
+  info.implicit = read_loss;
+  return info;
+}
+
+AlgorithmInfo cpu_info() {
+  AlgorithmInfo info =
+      shared_info("bpr_cpu", "implicit feedback by pairs of items: Hogwild over random triples");
+  info.params = join_params({loss_param()}, shared_params(kMaxFactorsCpu));
+  info.params = join_params(std::move(info.params), {max_tries_param(), threads_param()});
+  info.memory = cpu_memory;
+  return info;
+}
+
+AlgorithmInfo lmf_info() {
+  AlgorithmInfo info =
+      shared_info("lmf_cpu", "logistic matrix factorization: bpr_cpu with the loss logistic");
+  info.paper =
+      "C. C. Johnson, \"Logistic Matrix Factorization for Implicit Feedback Data\", NIPS 2014 "
+      "workshop";
+  info.params = join_params(shared_params(kMaxFactorsCpu), {threads_param()});
+  info.memory = cpu_memory;
+  return info;
+}
+
+const RegisterInfo kBprCpu(cpu_info());
+const RegisterInfo kLmfCpu(lmf_info());
+
+}  // namespace
+
+Settings read_settings(const Params& params) {
+  const auto whole = [&](const char* name) {
+    return params.has(name) ? params.integer(name) : std::int64_t{0};
+  };
+  return {.factors = static_cast<std::int32_t>(params.integer("factors")),
+          .loss = params.has("loss") ? params.choice("loss", kLosses) : Loss::logistic,
+          .negatives = params.choice("negatives", kNegatives),
+          .item_bias = params.boolean("item_bias"),
+          .alpha = params.number("alpha"),
+          .max_tries = whole("max_tries"),
+          .reg = read_regularizers(params),
+          .storage = params.has("storage") ? read_storage(params) : Storage::fp32,
+          .stochastic = params.has("rounding") && read_stochastic(params),
+          .workers = whole("workers")};
+}
+
+ImplicitLoss read_loss(const Params& params) {
+  return {params.number("alpha"), read_regularizers(params).p};
+}
+
+Work epoch_work(const Settings& settings, std::int64_t pairs, std::int64_t rows) {
+  const auto triples = static_cast<double>(pairs);
+  const double row = settings.factors * static_cast<double>(storage_bytes(settings.storage));
+  const double value = settings.loss == Loss::logistic ? sizeof(float) : 0;
+  return {triples, triples * (8 + value) + 2 * row * static_cast<double>(rows),
+          triples * (18.0 * settings.factors + 10)};
+}
+
+}  // namespace mf::bpr

@@ -1,0 +1,34 @@
+// The parameters of the family, resolved (info.cpp has their table).
+#pragma once
+
+#include <cstdint>
+
+#include "algorithms/bpr/draws.hpp"
+#include "algorithms/bpr/rule.hpp"
+#include "algorithms/core/algorithm.hpp"
+#include "algorithms/core/sgd/sgd_params.hpp"
+#include "algorithms/core/storage.hpp"
+
+namespace mf::bpr {
+
+struct Settings {
+  std::int32_t factors;
+  Loss loss;
+  Negatives negatives;
+  bool item_bias;
+  double alpha;            // of logistic
+  std::int64_t max_tries;  // of warp
+  Regularizers reg;
+  // Of those on the device:
+  bool tiled = false;  // p_u stays in registers
+  Storage storage = Storage::fp32;
+  bool stochastic = false;
+  std::int64_t workers = 0;  // 0: automatic
+};
+Settings read_settings(const Params& params);
+ImplicitLoss read_loss(const Params& params);
+
+// Compulsory work of an epoch of `pairs` triples; `rows` users and items have a pair.
+Work epoch_work(const Settings& settings, std::int64_t pairs, std::int64_t rows);
+
+}  // namespace mf::bpr
