@@ -86,6 +86,17 @@ void print_session(const SessionSummary& summary, const RunOptions& options) {
   }
 }
 
+// The last line of JSON: where the results are, also where no case had to run.
+void print_end(const SessionSummary& summary) {
+  const Json end = {{"type", "run_ends"},
+                    {"folder", summary.folder},
+                    {"cases", summary.spec.cases.size()},
+                    {"run", summary.run},
+                    {"finished_before", summary.finished_before},
+                    {"failed", summary.failed}};
+  fmt::print("{}\n", json_text(end));
+}
+
 // The first of them with their reasons, also with --quiet and where an earlier call ran them: many
 // have one reason.
 void tell_failures(const SessionSummary& summary) {
@@ -113,7 +124,11 @@ int judge_session(const SessionSummary& summary) {
 
 int tell_session(const SessionSummary& summary, const RunOptions& options, ProgressMode mode) {
   if (interrupt_signal() == SIGHUP) return kBySignal + SIGHUP;  // nobody is there to be told
-  if (mode != ProgressMode::json) print_session(summary, options);
+  if (mode == ProgressMode::json) {
+    print_end(summary);
+  } else {
+    print_session(summary, options);
+  }
   warn_of_edges(summary.studies);
   for (const auto& why : summary.studies_not_run) warn("{}; its trials were not run", why);
   return judge_session(summary);

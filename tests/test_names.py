@@ -81,6 +81,6 @@ def test_an_error_that_names_such_a_file_is_a_line_of_json(mfbench, tmp_path):
     spec = {"name": "bad", "datasets": [{"path": "movies", "format": "netflix"}], "stop": {"epochs": 1},
             "algorithms": [{"name": "sgd_serial", "factors": 2}]}
     done = mfbench("run", "bad.json", "--out", "out", "--json", cwd=tmp_path, code=3, spec=spec)
-    last = json.loads(done.stdout.splitlines()[-1])
+    last = json.loads(done.stdout.splitlines()[-2])
     assert last["type"] == "case_ends" and last["status"] == "error"
     assert "mv_\ufffd.txt:2:" in last["reason"]

@@ -1,5 +1,6 @@
 // Three arrays users, items and ratings of the same length: a folder of .npy files or an .npz
-// archive.
+// archive. Beside those of a folder, user_names.txt and item_names.txt may say what the numbers
+// stand for, as in the folder of a model.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -8,27 +9,65 @@
 
 #include "base/text.hpp"
 #include "datasets/readers/archive_reader.hpp"
+#include "datasets/readers/id_columns.hpp"
 #include "datasets/readers/numpy_column.hpp"
 #include "datasets/readers/reader_formats.hpp"
 
 namespace mf {
 namespace {
 
-RawRatings from_arrays(const std::string& path, const NumpyColumn& users, const NumpyColumn& items,
-                       const NumpyColumn& ratings, const ScaleCheck& scale,
-                       const ParseOptions& options) {
+void check_lengths(const std::string& path, const NumpyColumn& users, const NumpyColumn& items,
+                   const NumpyColumn& ratings) {
   if (users.size() != ratings.size() || items.size() != ratings.size()) {
     fail_in_file(path,
                  fmt::format("{} users, {} items and {} ratings", users.size(), items.size(),
                              ratings.size()),
                  "three arrays of one length");
   }
+}
+
+RawRatings from_arrays(const std::string& path, const NumpyColumn& users, const NumpyColumn& items,
+                       const NumpyColumn& ratings, const ScaleCheck& scale,
+                       const ParseOptions& options) {
+  check_lengths(path, users, items, ratings);
   ThreadTeam team(options.threads);
   RawRatings raw;
   raw.users = users.ids("user", options.ids, raw.user_names, team);
   raw.items = items.ids("item", options.ids, raw.item_names, team);
   raw.values = ratings.ratings(scale, team);
   return raw;
+}
+
+// The names of one side, a line each, in any order; the numbers of `ids` become their rows.
+IdNames read_numbered_names(const std::string& path, const char* what,
+                            AlignedVector<std::int32_t>& ids, ThreadTeam& team) {
+  const Bytes file = map_regular_file(path);
+  NameCounter counter;
+  for (std::string_view rest = file.view; !rest.empty();) {
+    const std::size_t end = rest.find('\n');
+    const auto line = static_cast<std::int32_t>(counter.names().size());
+    const std::string_view name = rest.substr(0, end);
+    if (counter.number(name) != line) {
+      fail_in_file(fmt::format("{}:{}", path, line + 1), in_quotes(name),
+                   fmt::format("an id of a {} ({}), each in one line only", what, kNameRule));
+    }
+    rest.remove_prefix(end == rest.npos ? rest.size() : end + 1);
+  }
+  const MergedNames merged = merge_names({&counter});
+  fail_if_cut();
+  const auto& row_of = merged.row_of.front();
+  const std::int64_t count = std::ssize(row_of);
+  const auto beyond = std::find_if(ids.begin(), ids.end(), [&](auto id) { return id >= count; });
+  if (beyond != ids.end()) {
+    fail_in_file(path,
+                 fmt::format("{} names, and the number {} (element {})", count, *beyond,
+                             beyond - ids.begin()),
+                 fmt::format("a name for each number of a {}, the first line for 0", what));
+  }
+  team.for_chunks(std::ssize(ids), 1 << 16, [&](std::int64_t begin, std::int64_t end) {
+    for (std::int64_t k = begin; k < end; ++k) ids[k] = row_of[static_cast<std::size_t>(ids[k])];
+  });
+  return merged.names;
 }
 
 // `members`: those that it has. scipy.sparse writes "data", "shape" and places.
@@ -110,7 +149,23 @@ RawRatings read_npy_folder(const std::string& folder, const ScaleCheck& scale,
   const NumpyColumn users = array(kNumpyFiles[0]);
   const NumpyColumn items = array(kNumpyFiles[1]);
   const NumpyColumn ratings = array(kNumpyFiles[2]);
-  return from_arrays(folder, users, items, ratings, scale, options);
+  check_lengths(folder, users, items, ratings);
+  ThreadTeam team(options.threads);
+  RawRatings raw;
+  const auto ids = [&](const NumpyColumn& column, const char* what, IdNames& names) {
+    const std::string path = fmt::format("{}/{}_names.txt", folder, what);
+    if (!std::filesystem::exists(path)) return column.ids(what, options.ids, names, team);
+    if (options.ids == IdKind::integers) {
+      fail_in_file(path, "names of ids", "none beside the numbers, as ids says");
+    }
+    auto numbers = column.ids(what, IdKind::integers, names, team);
+    names = read_numbered_names(path, what, numbers, team);
+    return numbers;
+  };
+  raw.users = ids(users, "user", raw.user_names);
+  raw.items = ids(items, "item", raw.item_names);
+  raw.values = ratings.ratings(scale, team);
+  return raw;
 }
 
 }  // namespace mf

@@ -295,6 +295,39 @@ TEST_F(TextArrays, WhatIsNoNameOrNoArrayOfThemIsRefused) {
   EXPECT_HAS(message(test::npy_of<std::int32_t>("<i4", {1, 2, 3}), IdKind::text), "astype(str)");
 }
 
+class NumberedNames : public TextArrays {
+ protected:
+  Ratings read_named(const std::string& user_names, IdKind ids = IdKind::automatic,
+                     const std::vector<std::int64_t>& users = {2, 0, 2}) {
+    write_file(folder_ / "set/user_names.txt", user_names);
+    return read_arrays(test::npy_of("<i8", users), test::npy_of<std::int32_t>("<i4", {7, 5, 5}),
+                       ids);
+  }
+};
+
+TEST_F(NumberedNames, StandBesideTheNumbersInAnyOrder) {
+  const Table expected = {{{"ann", "7"}, 1.0F}, {{"zo\u00eb x", "5"}, 2.0F}, {{"ann", "5"}, 3.0F}};
+  for (const char* names : {"zo\u00eb x\nunused\nann\n", "zo\u00eb x\nunused\nann"}) {
+    const Ratings ratings = read_named(names, IdKind::automatic);
+    EXPECT_EQ(table_of(ratings), expected);
+    EXPECT_EQ(list_of(ratings.user_names()), (std::vector<std::string>{"ann", "zo\u00eb x"}));
+  }
+}
+
+TEST_F(NumberedNames, ThatDoNotFitTheNumbersAreRefused) {
+  const auto message = [&](const std::string& names, IdKind ids = IdKind::automatic) {
+    return std::string(error_of([&] { read_named(names, ids); }).what());
+  };
+  EXPECT_HAS(message("a\nb\n"), "user_names.txt: found 2 names, and the number 2 (element 0)");
+  EXPECT_HAS(message(""), "user_names.txt: found 0 names");
+  EXPECT_HAS(message("a\nb\na\n"), "user_names.txt:3: found 'a', expected an id of a user");
+  EXPECT_HAS(message("a\n\nc\n"), "user_names.txt:2: found ''");
+  EXPECT_HAS(message("a\n b\nc\n"), "user_names.txt:2: found ' b'");
+  EXPECT_HAS(message("a\nb\nc\n", IdKind::integers), "as ids says");
+  const Error negative = error_of([&] { read_named("a\nb\nc\n", IdKind::automatic, {0, -1, 2}); });
+  EXPECT_HAS(negative.what(), "users.npy: element 1: found -1");
+}
+
 // ---- parts, rules and caches ----
 
 TEST_F(TextIds, GivenPartsShareTheirNames) {

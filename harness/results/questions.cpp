@@ -1,5 +1,7 @@
 #include "harness/results/questions.hpp"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <cmath>
 #include <istream>
@@ -11,6 +13,8 @@
 #include "base/error.hpp"
 #include "base/json/json.hpp"
 #include "base/json/json_values.hpp"
+#include "base/text.hpp"
+#include "datasets/readers/columns.hpp"
 #include "harness/results/compare/answer.hpp"
 #include "harness/results/compare/compared_case.hpp"
 #include "harness/results/compare/compared_numbers.hpp"
@@ -124,12 +128,56 @@ Json metric_row(const Json& question) {
   return metric ? metric_json(*metric) : Json();
 }
 
+std::string title_of(Role role) {
+  return role == Role::user ? "user" : role == Role::item ? "item" : "rating";
+}
+
+// The place of a role among the names of columns; null where two columns are pairs without one.
+Json place_of(Role role, const std::vector<std::string>& fields, const Roles& roles,
+              const ColumnNames& names) {
+  const auto found = std::find(roles.of.begin(), roles.of.end(), role);
+  const int rival = roles.rivals[static_cast<std::size_t>(role)];
+  if (found != roles.of.end() && rival < 0) return found - roles.of.begin();
+  const bool asked = !names.of(role).empty();
+  if (role == Role::rating && rival < 0 && !asked && fields.size() == 2) return {};
+  const std::string wanted = asked ? "a column " + in_quotes(names.of(role))
+                                   : fmt::format("one column for the {}", title_of(role));
+  const std::string advice =
+      R"(name them as in "columns": {"user": "visitor", "item": "sku", "rating": "qty"})";
+  const bool unrated = role == Role::rating && rival < 0 && !asked;
+  fail(ErrorKind::usage, "found the columns {}, expected {}; {}{}", join(fields), wanted, advice,
+       unrated ? ", or, where every row is an observed pair, say \"format\": \"pairs\"" : "");
+}
+
+// {"ask": "columns", "names": ["userId", ...], "columns": {"item": "sku"}}: the places of user,
+// item and rating, as of a header (datasets/readers/columns.hpp); with "pairs": true, each row is
+// an observed pair, and a rating is passed over.
+Json column_places(const Json& question) {
+  std::vector<std::string> fields;
+  for (const Json& name : part_of_question(question, "names")) {
+    fields.push_back(name.is_string() ? name.get<std::string>() : name.dump());
+  }
+  const auto name_of = [&](const char* role) {
+    return text_at(question, {"columns", role}).value_or("");
+  };
+  const ColumnNames names = {name_of("user"), name_of("item"), name_of("rating")};
+  const Roles roles = roles_of(fields, names);
+  const bool pairs = value_at(question, {"pairs"}) == Json(true);
+  Json places;
+  for (const Role role : kRoles) {
+    const bool unrated = pairs && role == Role::rating;
+    places[title_of(role)] = unrated ? Json() : place_of(role, fields, roles, names);
+  }
+  return places;
+}
+
 constexpr Names kQuestions{std::to_array<Named<Json (*)(const Json&)>>(
     {{"metric", metric_row},
      {"metrics", [](const Json&) { return metric_table(); }},
      {"first at target", first_at_target},
      {"ratio", ratio_of_medians},
-     {"ratio of pairs", ratio_of_pairs}})};
+     {"ratio of pairs", ratio_of_pairs},
+     {"columns", column_places}})};
 
 }  // namespace
 

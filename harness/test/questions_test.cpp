@@ -7,6 +7,7 @@
 #include <cmath>
 #include <sstream>
 
+#include "base/error.hpp"
 #include "base/json/json.hpp"
 #include "harness/test/testing.hpp"
 
@@ -59,6 +60,36 @@ TEST(Questions, RatiosPairByPair) {
   EXPECT_GT(found["high"].get<double>(), 3.0);
   EXPECT_EQ(ratio({2.0, 6.0}, {1.0, 2.0}),
             Json({{"value", 2.5}, {"low", nullptr}, {"high", nullptr}}));
+}
+
+TEST(Questions, TheColumnsOfATable) {
+  const auto columns = [](const Json& names, const Json& more = Json::object()) {
+    Json question = {{"ask", "columns"}, {"names", names}};
+    question.update(more);
+    return ask(question);
+  };
+  const auto places = [](const Json& user, const Json& item, const Json& rating) {
+    return Json{{"user", user}, {"item", item}, {"rating", rating}};
+  };
+  EXPECT_EQ(columns({"when", "rating", "movieId", "userId"}), places(3, 2, 1));
+  EXPECT_EQ(columns({"user", "item"}), places(0, 1, nullptr)) << "pairs";
+  EXPECT_EQ(columns({"user", "item", "plays"}, {{"pairs", true}}), places(0, 1, nullptr));
+  EXPECT_EQ(columns({"a", 7, "c"}, {{"columns", {{"user", "c"}, {"item", "7"}, {"rating", "a"}}}}),
+            places(2, 1, 0));
+  const auto said = [&](const Json& names, const Json& more = Json::object()) {
+    try {
+      columns(names, more);
+    } catch (const Error& error) {
+      return std::string(error.what());
+    }
+    return std::string("nothing");
+  };
+  EXPECT_TRUE(contains(said({"who", "item"}),
+                       "the columns who, item, expected one column for the "
+                       "user"));
+  EXPECT_TRUE(contains(said({"user", "item", "x"}), "\"format\": \"pairs\""));
+  EXPECT_TRUE(contains(said({"user", "item", "plays", "clicks"}), "one column for the rating"));
+  EXPECT_TRUE(contains(said({"user", "item"}, {{"columns", {{"rating", "r"}}}}), "a column 'r'"));
 }
 
 TEST(Questions, ALineThatIsNoneGetsAnErrorAndTheNextOneItsAnswer) {
