@@ -205,11 +205,9 @@ class Peer : public Algorithm, public Foreign {
                     {"nnz", train.nnz()},
                     {"factors", model_.factors},
                     {"model", kModelKinds.of(model_.kind)},
-                    {"mean", model_.mean}};
-    if (library_.is_program) {
-      request["program"] = peer::find_program(params_.text("program"));
-      request["evaluated_by"] = algorithm_.foreign.takes_test ? "program" : "mfbench";
-    }
+                    {"mean", model_.mean},
+                    {"evaluated_by", algorithm_.foreign.takes_test ? "program" : "mfbench"}};
+    if (library_.is_program) request["program"] = peer::find_program(params_.text("program"));
     return request;
   }
 

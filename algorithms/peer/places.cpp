@@ -103,7 +103,24 @@ std::string environments_folder() {
   return peers ? (fs::path(*peers).parent_path() / "build" / "peers").string() : "";
 }
 
+namespace {
+
+// A path, or a name that is looked for as a shell does.
+std::string callers_python() {
+  std::string named = environment("PYTHON");
+  if (named.empty()) named = "python3";
+  if (named.find('/') != std::string::npos) named = absolute(named);
+  for (const auto& folder : named_folders("PATH")) {
+    const std::string found = (fs::path(folder) / named).string();  // an absolute one is itself
+    if (access(found.c_str(), X_OK) == 0) return absolute(found);
+  }
+  return "";
+}
+
+}  // namespace
+
 std::string python_of(const std::string& environment) {
+  if (environment == kCallersPython) return callers_python();
   const std::string folder = environments_folder();
   if (folder.empty()) return "";
   const fs::path python = fs::path(folder) / environment / "bin" / "python3";
@@ -140,6 +157,9 @@ std::optional<std::string> why_no_adapter(const std::string& folder,
     return fmt::format("there is no {} in the folder {}", kAdapter, without_places(folder + "/"));
   }
   if (!python_of(environment).empty()) return std::nullopt;
+  if (environment == kCallersPython) {
+    return "there is no Python for it: PYTHON names none that can be started, nor has PATH python3";
+  }
   return fmt::format(
       "{0} is not installed: ./dev peers {0} does it (MFBENCH_PEERS may name another folder)",
       environment);

@@ -24,6 +24,10 @@ std::string supervisor_script();
 // `peers`. Empty where there is neither.
 std::string environments_folder();
 
+// The environment of libraries of one's own that `./dev peers` has nothing to do with: the Python
+// that PYTHON names, or else python3.
+inline constexpr const char* kCallersPython = "python";
+
 // The Python of an environment; empty where it is not installed.
 std::string python_of(const std::string& environment);
 
