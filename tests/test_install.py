@@ -1,12 +1,16 @@
 """`cmake --install` into a folder that is then moved: the program runs from there and finds its data;
-bash completes what its help names."""
+bash completes what its help names. And the package of Python, which pip makes of the same: of the program that is built
+already (MF_BUILT_IN), in seconds, wherever pip finds scikit-build-core; with MFBENCH_WHEEL=full, as in the hosted
+workflow, also of a clean clone in a clean environment, as a new user does."""
 
 import json
 import os
 import pathlib
 import re
+import shutil
 import subprocess
 import sys
+import zipfile
 
 import pytest
 
@@ -84,6 +88,109 @@ def test_the_schema_is_the_program_s(installed, mfbench, tmp_path):
     kept = json.loads((installed / "share/mfbench/spec.schema.json").read_text())
     nothing = {**mfbench.environment(), "MFBENCH_CACHE": str(tmp_path / "empty")}
     assert kept == json.loads(mfbench("schema", cwd=tmp_path, env=nothing).stdout)
+
+
+# ---- the package of Python ------------------------------------------------------------------------
+
+# What pip says where there is no index, or none with the package.
+NO_INDEX = re.compile(r"No matching distribution found|Could not find a version|Connection|Temporary failure|timed out")
+
+SESSION = '''
+import pathlib, sys
+import pandas as pd
+import mfbench
+
+assert pathlib.Path(mfbench.__file__).is_relative_to(sys.prefix), mfbench.__file__
+frame = pd.DataFrame([(f"u{u}", f"i{i}", 1 + (u * i) % 5) for u in range(30) for i in range(u % 3, 40, 3)],
+                     columns=["user", "item", "rating"])
+if "parquet" in sys.argv:
+    frame.to_parquet("ratings.parquet")
+    frame = "ratings.parquet"
+results = mfbench.run({"name": "wheel", "stop": {"epochs": 2}, "algorithms": ["sgd_serial", "als_cpu"]}, frame,
+                      save_model=True)
+print(results.figure().save("curves.png"))
+print(list(results.model(0).recommend("u1", k=2)["item"]))
+print(set(results.cases["status"]))
+'''
+
+
+def call(*command, cwd, **more):
+    """Without what points to the source."""
+    clean = {name: value for name, value in os.environ.items() if name not in ("MFBENCH", "PYTHONPATH", "PYTHON")}
+    return subprocess.run([*map(str, command)], cwd=cwd, env={**clean, **more}, capture_output=True, text=True, check=False)
+
+
+def make_environment(folder, *options):
+    done = call(sys.executable, "-m", "venv", *options, folder, cwd=folder.parent)
+    if done.returncode != 0:
+        pytest.skip(f"no environment can be made: {done.stdout}{done.stderr}")
+    return folder / "bin" / "python"
+
+
+def pip(python, *words, cwd):
+    done = call(python, "-m", "pip", "--disable-pip-version-check", "--retries", "1", *words, cwd=cwd)
+    said = done.stdout + done.stderr
+    if done.returncode != 0 and NO_INDEX.search(said):
+        pytest.skip("pip finds no package index, or not what a wheel is built with")
+    assert done.returncode == 0, said
+
+
+@pytest.fixture(scope="module")
+def wheel(mfbench, tmp_path_factory):
+    for name in ("pandas", "matplotlib"):
+        pytest.importorskip(name)
+    build = pathlib.Path(shutil.which(mfbench.program)).resolve().parent
+    if not (build / "cmake_install.cmake").is_file():
+        pytest.skip(f"{build} is no build folder, from which a wheel could be made")
+    folder = tmp_path_factory.mktemp("wheel")
+    python = make_environment(folder / "venv", "--system-site-packages")
+    pip(python, "wheel", "--no-deps", "--wheel-dir", folder, f"--config-settings=cmake.define.MF_BUILT_IN={build}", ROOT,
+        cwd=folder)
+    (made,) = folder.glob("*.whl")
+    pip(python, "install", "--no-deps", "--no-index", made, cwd=folder)
+    return python, made
+
+
+def test_the_wheel_has_the_program_and_what_it_reads(wheel):
+    names = zipfile.ZipFile(wheel[1]).namelist()
+    version = re.search(r"project\(mfbench VERSION ([\d.]+)", (ROOT / "CMakeLists.txt").read_text())[1]
+    assert re.match(rf"mfbench-{version}-py3-none-linux_\w+\.whl$", wheel[1].name)
+    share = "mfbench/share/mfbench"
+    assert {"mfbench/bin/mfbench", "mfbench/__init__.py", f"{share}/peers/common/mfown.py",
+            f"{share}/peers/implicit/adapter.py", f"{share}/datasets/fetch/fetch.py",
+            f"{share}/experiments/quickstart.json"} <= set(names)
+    assert [name for name in names if name.endswith("mfplots/load.py")] == [f"{share}/plots/mfplots/load.py"]
+    assert not [name for name in names if "__pycache__" in name or name.endswith((".md", ".hpp", ".a")) or "/test" in name]
+    assert wheel[1].stat().st_size < 20e6
+
+
+def test_an_installed_package_runs_a_frame(wheel, mfbench, tmp_path):
+    done = call(wheel[0], "-c", SESSION, cwd=tmp_path, MFBENCH_CACHE=tmp_path / "cache")
+    assert done.returncode == 0, done.stderr
+    picture, items, statuses = done.stdout.splitlines()
+    assert (tmp_path / picture).read_bytes().startswith(b"\x89PNG") and items.count("'i") == 2
+    assert statuses == "{'completed'}"
+
+
+def test_its_command_finds_what_came_with_it(wheel, tmp_path):
+    command = wheel[0].parent / "mfbench"
+    said = call(command, "validate", "experiments/quickstart.json", cwd=tmp_path)
+    assert said.returncode == 0, said.stderr
+    peers = json.loads(call(command, "doctor", "--json", cwd=tmp_path).stdout)["peers"]
+    assert {"implicit", "libmf"} <= {one["name"] for one in peers}
+    done = call(command, "plot", "table", ROOT / "results" / "reference" / "epyc-2" / "quickstart", cwd=tmp_path)
+    assert done.returncode == 0 and "fpsgd" in done.stdout, done.stderr
+
+
+def test_a_clean_clone_is_compiled_and_installed(tmp_path):
+    if os.environ.get("MFBENCH_WHEEL") != "full":
+        pytest.skip("compiles for minutes: MFBENCH_WHEEL=full asks for it, as the hosted workflow does")
+    done = call("git", "clone", "--quiet", ROOT, tmp_path / "clone", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    python = make_environment(tmp_path / "venv")
+    pip(python, "install", ".[arrow]", cwd=tmp_path / "clone")
+    done = call(python, "-c", SESSION, "parquet", cwd=tmp_path, MFBENCH_CACHE=tmp_path / "cache")
+    assert done.returncode == 0 and "{'completed'}" in done.stdout, done.stderr
 
 
 # ---- version ------------------------------------------------------------------------------------

@@ -25,12 +25,14 @@ Json = dict[str, Any]
 
 
 def find() -> str:
-    """MFBENCH, or the one that was built last, or that of the PATH. Raises PlotError."""
+    """MFBENCH, or the one that was built last, or was installed with this file, or that of the PATH.
+    Raises PlotError."""
     if named := os.environ.get("MFBENCH"):
         if not shutil.which(named):
             raise PlotError(f"MFBENCH: {named} is no program")
         return named
-    built = sorted(ROOT.glob("build/*/mfbench"), key=lambda path: path.stat().st_mtime)
+    built = sorted(ROOT.glob("build/*/mfbench"), key=lambda path: path.stat().st_mtime) or \
+        [*ROOT.parents[1].glob("bin/mfbench")]
     found = str(built[-1]) if built else shutil.which("mfbench", path=os.pathsep.join(
         [str(Path(sys.executable).parent), os.environ.get("PATH", "")]))
     if not found:

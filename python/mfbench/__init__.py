@@ -1,0 +1,19 @@
+"""Matrix factorizations raced on a data frame, in Python (docs/python.md).
+
+    import mfbench
+    results = mfbench.run({"algorithms": ["sgd_serial", "als_cpu"]}, data=frame)
+
+It starts the program `mfbench`, which does the work in a process of its own, and reads what that has written.
+"""
+
+from mfbench import places
+
+places.find_mfplots()
+
+from mfplots.errors import PlotError as Error  # noqa: E402
+from mfbench.call import ProgramError  # noqa: E402
+from mfbench.model import Model  # noqa: E402
+from mfbench.results import Results  # noqa: E402
+from mfbench.runs import load, run  # noqa: E402
+
+__all__ = ["Error", "Model", "ProgramError", "Results", "load", "run"]

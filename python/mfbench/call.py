@@ -1,0 +1,62 @@
+"""Calls of the program, whose refusals become exceptions."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import warnings
+
+from mfplots import program
+from mfplots.errors import PlotError
+
+SOME_CASES_FAILED = 1  # an exit code of mfbench: results like others, which say so themselves
+
+
+class ProgramError(PlotError):
+    """The program refused. `code` is its exit code (docs/spec.md has them), the text what it said."""
+
+    def __init__(self, code, said):
+        super().__init__(said or f"mfbench ended with {code}")
+        self.code = code
+
+
+def environment(more=()):
+    """Figures and libraries of one's own run by this Python, unless PYTHON names another."""
+    return {**os.environ, "PYTHON": os.environ.get("PYTHON") or sys.executable, **dict(more)}
+
+
+def lines(*words, text="", env=(), hear=lambda line: None, hide=""):
+    """What `mfbench WORDS` prints, a line of JSON each; `hear` gets each as it comes, `text` is its input. Where the
+    call is interrupted, so is the program, and waited for. `hide` is left out of what it says: a folder of ours."""
+    with tempfile.TemporaryFile() as said, tempfile.TemporaryFile() as given:
+        given.write(text.encode())
+        given.seek(0)
+        # A session of its own: Ctrl-C in a terminal reaches it once, from here.
+        process = subprocess.Popen([program.find(), *map(str, words)], stdin=given, stdout=subprocess.PIPE, stderr=said,
+                                   env=environment(env), start_new_session=True)
+        try:
+            heard = []
+            with process.stdout:
+                for line in process.stdout:
+                    heard.append(json.loads(line))
+                    hear(heard[-1])
+            code = process.wait()
+        except BaseException:
+            process.send_signal(signal.SIGINT)
+            process.wait()
+            raise
+        said.seek(0)
+        text = said.read().decode("utf-8", "replace")
+        judge(code, text.replace(hide, "") if hide else text)
+        return heard
+
+
+def judge(code, said):
+    """Raises ProgramError where the program refused; what it warned of becomes warnings."""
+    if code not in (0, SOME_CASES_FAILED):
+        raise ProgramError(code, said.rpartition("error: ")[2].strip() or said.strip())
+    for line in said.splitlines():
+        if line.startswith("warning: "):
+            warnings.warn(line.removeprefix("warning: "), stacklevel=4)

@@ -1,0 +1,87 @@
+"""A saved model: its arrays, and what it recommends. Files and rules: docs/spec.md."""
+
+import json
+from functools import cached_property
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from mfbench import call
+from mfplots.errors import PlotError
+from mfplots.json_file import read_json
+
+
+class Model:
+    """`P` and `Q` have a row a user and an item, in the order of `users` and `items`, which are one's own ids.
+
+    `user_bias` and `item_bias` are None in a plain model; `mean` is 0 there.
+    """
+
+    def __init__(self, folder):
+        self.folder = Path(folder)
+        self.info = read_json(self.folder / "model.json")
+        self.mean, self.kind = self.info["mean"], self.info["kind"]
+
+    def array(self, name):
+        """Mapped, not read."""
+        return np.load(self.folder / f"{name}.npy", mmap_mode="r")
+
+    P = cached_property(lambda self: self.array("P"))
+    Q = cached_property(lambda self: self.array("Q"))
+    user_bias = cached_property(lambda self: self.array("user_bias") if self.kind == "biased" else None)
+    item_bias = cached_property(lambda self: self.array("item_bias") if self.kind == "biased" else None)
+    users = cached_property(lambda self: self.ids("user"))
+    items = cached_property(lambda self: self.ids("item"))
+
+    def ids(self, side):
+        if not self.info.get(f"{side}_names", False):
+            return np.asarray(self.array(f"{side}_ids"))
+        names = (self.folder / f"{side}_names.txt").read_text(encoding="utf-8").split("\n")[:-1]
+        return np.array([self.own(side, name) for name in names])
+
+    # ---- ids -----------------------------------------------------------------------------------------
+
+    @cached_property
+    def kinds(self):
+        """Of integers that the program takes for text, since they have more than 31 bits."""
+        kept = self.folder.parents[1] / "ids.json"
+        data = self.info["case"]["dataset"]
+        known = read_json(kept) if kept.is_file() else {}
+        return known.get(data.get("path") or data.get("train"), {})
+
+    def own(self, side, said):
+        return int(said) if self.kinds.get(side) == "integers" else said
+
+    # ---- answers -------------------------------------------------------------------------------------
+
+    def recommend(self, user=None, k=10, *, history=None, include_seen=False):
+        """The best `k` items, with their scores. `user`: an id, or a list of them, whose frame has a column `user`; all
+        users where it is None. `history`: of somebody the model has not seen, items, or a dictionary of their values."""
+        words = ["-k", k, "--json", *(["--include-seen"] if include_seen else [])]
+        if history is not None:
+            values = history.items() if isinstance(history, dict) else ((item, 1) for item in history)
+            return self.one([*words, "--history", "/dev/stdin"], "".join(f"{item}\t{value}\n" for item, value in values))
+        if user is None:
+            return self.many([*words, "--all-users"], "")
+        if isinstance(user, (str, int, np.integer)):
+            return self.one([*words, f"--user={user}"], "")
+        return self.many([*words, "--users", "-"], "".join(f"{one}\n" for one in user))
+
+    def one(self, words, text):
+        (answer,) = call.lines("recommend", self.folder, *words, text=text)
+        return self.frame(answer)
+
+    def many(self, words, text):
+        found = [self.frame(answer).assign(user=self.own("user", answer["user"]))
+                 for answer in call.lines("recommend", self.folder, *words, text=text)]
+        columns = ["user", "item", "score"]
+        return pd.concat(found, ignore_index=True)[columns] if found else pd.DataFrame(columns=columns)
+
+    def frame(self, answer):
+        return pd.DataFrame({"item": [self.own("item", one["item"]) for one in answer["items"]],
+                             "score": [one["score"] for one in answer["items"]]})
+
+    def __repr__(self):
+        return f"<mfbench model {self.folder}: {self.kind}, {self.info['n_users']} users, {self.info['n_items']} items, " \
+               f"{self.info['factors']} factors>"

@@ -1,0 +1,205 @@
+"""What a run has found, as frames, tables and figures. Everything that is computed is mfplots'."""
+
+import html
+import math
+import tempfile
+from functools import cached_property
+from pathlib import Path
+
+import pandas as pd
+
+from mfbench.model import Model
+from mfplots import metrics, table
+from mfplots.errors import PlotError, hint
+from mfplots.load import load
+from mfplots.metrics import Target
+from mfplots.printable import one_line
+from mfplots.series import make_view, panel_title
+from mfplots.style import duration, styled
+from mfplots.summary import Question, metric_of, summarise
+from mfplots.widths import OWN
+
+IDS = "ids.json"  # in a folder of results: what the ids of tables were
+CASES = ("case_id", "algorithm", "label", "dataset", "seed", "status", "stop_reason", "epochs", "headline",
+         "headline_metric", "headline_epoch", "best_seen", "train_to_target_s", "answer_to_target_s", "clock_load_s",
+         "clock_prepare_s", "clock_transfer_s", "clock_train_s", "clock_wall_s", "steady_epoch_s", "contended", "n_users",
+         "n_items", "nnz_train")
+TRACE = ("epoch", "updates", "passes", "train_s", "answer_s", "wall_s", "epoch_s", "updates_per_s", "learning_rate")
+
+
+class Results:
+    """Of one or several folders, as they were when they were first looked at: refresh() looks again."""
+
+    def __init__(self, paths):
+        self.paths = [Path(path) for path in paths]
+
+    @cached_property
+    def all(self):
+        """`all.cases` and `all.trace` with every column (docs/reference/results.md), as mfplots.load gives them."""
+        return load(self.paths)
+
+    @cached_property
+    def view(self):
+        """Grouped for mfplots: panels of data sets, series of configurations with their seeds."""
+        return make_view(self.all)
+
+    def refresh(self):
+        return Results(self.paths)
+
+    # ---- frames --------------------------------------------------------------------------------------
+
+    @cached_property
+    def labels(self):
+        """What tables and figures call the configuration of each case."""
+        return pd.Series({case: series.label for panel in self.view.panels for series in panel.series
+                          for case in series.cases.index}, dtype=object, name="label")
+
+    @property
+    def cases(self):
+        """A row a case: its result and times. Parameters and the rest are in all.cases."""
+        cases = self.all.cases.assign(label=self.labels)
+        return cases[[name for name in CASES if name in cases]]
+
+    @property
+    def trace(self):
+        """A row an evaluated epoch of a case, with the metrics that were measured."""
+        trace, cases = self.all.trace, self.all.cases
+        measured = [name for name in trace if metrics.row(name) is not None and trace[name].notna().any()]
+        of_case = pd.DataFrame({"case_id": cases["case_id"], "label": self.labels, "dataset": cases["dataset"],
+                                "seed": cases["seed"]})
+        return trace[["case"]].join(of_case, on="case").join(trace[[*(n for n in TRACE if n in trace), *measured]])
+
+    def curves(self, x="train_s", y=None):
+        """What a figure of `y` over `x` draws: medians over the seeds with the least and the greatest, by epoch."""
+        from mfplots.curves import panel_curves
+        from mfplots.recipes import Recipe
+        if x not in self.all.trace:
+            raise PlotError(f"curves: no clock or count {x!r}{hint(x, self.all.trace)}")
+        found = [curve.points.assign(**{x: curve.points["x"]}, dataset=panel.dataset, label=curve.series.label, metric=metric)
+                 for panel in self.view.panels for metric in ([self._metric(y)] if y else self._metrics(panel))
+                 for curve in panel_curves(panel, Recipe("trace"), x, metric)]
+        columns = list(dict.fromkeys(["dataset", "label", "metric", "epoch", x, "y", "low", "high", "seeds"]))
+        return pd.concat(found, ignore_index=True)[columns] if found else pd.DataFrame(columns=columns)
+
+    @staticmethod
+    def _metric(name):
+        return metrics.known(name, "y").key
+
+    @staticmethod
+    def _metrics(panel):
+        return list(dict.fromkeys(metric_of(series) for series in panel.series))
+
+    # ---- tables --------------------------------------------------------------------------------------
+
+    def question(self, target=None, metric=None, baseline=None, clock="train_s"):
+        """What is measured; without a word of it, what the results name."""
+        key = metrics.known(metric, "metric").key if metric else None
+        goal = None if target is None else Target(target, *([key] if key else []))
+        return Question(target=goal, baseline=baseline, clock=clock, metric=key)
+
+    def table(self, **question):
+        """The table of `mfbench plot table`: a row a configuration. Keywords: target, metric, baseline, clock."""
+        head, *rows = table.quality_table(summarise(self.view, self.question(**question)))
+        return pd.DataFrame(rows, columns=head)
+
+    def winners(self, **question):
+        """Of each data set: who was best, and who was first at the target, in the median over the seeds."""
+        rows = summarise(self.view, self.question(**question))
+        return pd.DataFrame([winner_row(panel, [row for row in rows if row.panel is panel]) for panel in self.view.panels])
+
+    def __str__(self):
+        return table.table_text(self.view, self.question())
+
+    def __repr__(self):
+        count = self.all.cases["status"].value_counts()
+        return f"<mfbench results of {', '.join(map(str, self.paths))}: " \
+               f"{', '.join(f'{number} {status}' for status, number in count.items())}>"
+
+    def _repr_html_(self):
+        notes = table.failures(self.view)
+        said = "".join(f"<p>{html.escape(one_line(note))}</p>" for note in notes[:5])
+        more = f"<p>and {len(notes) - 5} more</p>" if len(notes) > 5 else ""
+        return f"<p>{html.escape(repr(self)[1:-1])}</p>{self.winners().to_html(index=False)}{said}{more}"
+
+    # ---- figures -------------------------------------------------------------------------------------
+
+    def figure(self, name="quality-time", **recipe):
+        """One of plots/README.md; keywords are keys of its recipe: y="ndcg_10", x_scale="log"."""
+        return Figure(self.view, name, recipe)
+
+    # ---- models --------------------------------------------------------------------------------------
+
+    def model(self, case):
+        """The saved model of a case, which its id names, or the beginning of it, or its number in `cases`."""
+        row = self._case(case)
+        folder = Path(row["file"]).parent / "models" / row["case_id"]
+        if not folder.is_dir():
+            raise PlotError(f"{row['case_id']}: no model was saved; run it with save_model=True, and with rerun=True where "
+                            "it has a result already")
+        return Model(folder)
+
+    def _case(self, case):
+        cases = self.all.cases
+        if isinstance(case, str):
+            exact = cases[cases["case_id"] == case]
+            found = exact if len(exact) else cases[cases["case_id"].str.startswith(case)]
+        else:
+            found = cases[cases.index == case]
+        if len(found) == 1:
+            return found.iloc[0]
+        ids = list(found["case_id"]) if len(found) else list(cases["case_id"])
+        if len(found):
+            raise PlotError(f"{case!r} begins the ids of {len(found)} cases: {', '.join(ids[:8])}")
+        raise PlotError(f"no case {case!r}{hint(str(case), ids)}")
+
+
+def winner_row(panel, rows):
+    """Times and errors as tables have them."""
+    named = {"data set": panel_title(panel)}
+    judged = [row for row in rows if row.quality.n]
+    if judged:
+        metric = metrics.row(judged[0].metric)
+        same = [row for row in judged if row.metric == metric.key]
+        best = min(same, key=lambda row: row.quality.median if metric.less else -row.quality.median)
+        named |= {"best": best.series.marked, metric.title: f"{best.quality.median:{metric.format}}"}
+    there = [row for row in rows if math.isfinite(row.median_answer)]
+    if there:
+        first = min(there, key=lambda row: row.median_answer)
+        named |= {"target": first.target.text, "first there": first.series.marked,
+                  "answer": duration(first.median_answer)}
+    return named
+
+
+class Figure:
+    """Drawn when it is shown. `numbers` has what is on it; save(path) writes png, svg or pdf."""
+
+    INCHES = 110  # pixels of a notebook
+
+    def __init__(self, view, name, recipe):
+        self.view, self.name, self.recipe = view, name, recipe
+
+    @cached_property
+    def drawing(self):
+        from mfplots import figures
+        from mfplots.recipes import Recipe
+        unknown = sorted(set(self.recipe) - set(Recipe.__dataclass_fields__))
+        if unknown:
+            raise PlotError(f"figure: no key {unknown[0]!r}{hint(unknown[0], Recipe.__dataclass_fields__)}")
+        with styled(OWN):
+            return figures.draw(self.view, Recipe(self.name, **self.recipe))
+
+    @property
+    def numbers(self):
+        return self.drawing.numbers
+
+    def save(self, path):
+        path = Path(path)
+        with styled(OWN):
+            return self.drawing.sheet.save(path.with_suffix(""), [path.suffix[1:] or "png"])[0]
+
+    def _repr_png_(self):
+        from mfplots.sheet import DPI
+        with tempfile.TemporaryDirectory() as folder:
+            drawn = self.save(Path(folder) / "figure.png").read_bytes()
+        width = int.from_bytes(drawn[16:20], "big")  # of a PNG's header
+        return drawn, {"width": width * self.INCHES // DPI}

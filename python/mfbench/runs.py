@@ -1,0 +1,128 @@
+"""Runs of the program, and what is read of their folders."""
+
+import json
+import re
+import tempfile
+from pathlib import Path
+
+from mfbench import call, progress, tables
+from mfbench.results import IDS, Results
+from mfplots.errors import PlotError
+
+PARTS = ("path", "train", "test", "validation")  # where a data set of a spec may have a table
+OF_COLUMNS = ("columns", "format")  # keys of an entry that say how its columns are read
+COMMENTS = re.compile(r'("(?:[^"\\]|\\.)*")|//[^\n]*|/\*.*?\*/', re.S)
+
+
+def run(spec, data=None, *, algorithms=(), out=None, save_model=None, progress=True, **options):
+    """Runs what has no result yet, and returns all results; the same call goes on with a run that was cut short.
+
+    `spec`: a dictionary, or the path of a file (docs/spec.md). `data` takes the place of its `datasets`: a table, a
+    matrix or a path, or a dictionary of such by their labels; an entry of the spec may have one as its `path`, too.
+    `algorithms`: files with classes of one's own, "my_als.py" or "my_als.py:RidgeALS" (docs/python.md). `out`: folder
+    of the results, by default results/runs/NAME. `save_model` keeps the models of the cases that complete. `progress`:
+    whether they are shown. Every other keyword is an option of `mfbench run`: rerun=True, retry=True, pin="cores".
+
+    Raises mfbench.Error, with what the program says. A case that fails is a result, whose row says why.
+    """
+    with tempfile.TemporaryDirectory(prefix="mfbench-") as folder:
+        spec = changed(spec, data, save_model)
+        env = with_classes(algorithms, spec, Path(folder)) if algorithms else {}
+        kinds = hand_over_all(spec)
+        words = ["run", written(spec, Path(folder)), "--json", *option_words({"out": out, **options})]
+        heard = call.lines(*words, env=env, hear=make_progress(progress).hear, hide=f"{folder}/")
+    results = Path(heard[-1]["folder"])
+    keep_kinds(results, kinds)
+    return Results([results])
+
+
+make_progress = progress.make
+
+
+def with_classes(algorithms, spec, folder):
+    from mfbench import own  # a command by itself, too
+    return own.prepare(algorithms, spec, folder)
+
+
+def load(*paths):
+    """Results of folders, also packed ones and folders with such in them, as run() returns them."""
+    return Results(paths)
+
+
+# ---- the spec --------------------------------------------------------------------------------------
+
+def changed(spec, data, save_model):
+    """A copy that may be written to."""
+    spec = read_spec(Path(spec)) if tables.is_path(spec) else dict(spec)
+    spec.setdefault("name", "run")
+    if save_model is not None:
+        spec["save_model"] = save_model
+    if data is not None:
+        spec["datasets"] = [{"path": data}] if not isinstance(data, dict) else \
+            [{"path": one, "label": label} for label, one in data.items()]
+    if isinstance(spec.get("datasets"), list):
+        spec["datasets"] = [dict(one) if isinstance(one, dict) else one for one in spec["datasets"]]
+    if isinstance(spec.get("algorithms"), (list, tuple)):
+        spec["algorithms"] = list(spec["algorithms"])
+    return spec
+
+
+def read_spec(path):
+    try:
+        spec = json.loads(COMMENTS.sub(lambda found: found[1] or "", path.read_text(encoding="utf-8")))
+    except OSError as error:
+        raise PlotError(f"{path}: {error.strerror}") from error
+    except ValueError as error:
+        raise PlotError(f"{path}: no JSON: {error}") from error
+    if not isinstance(spec, dict):
+        raise PlotError(f"{path}: found {type(spec).__name__}, expected an object")
+    return {"name": path.stem, **spec}
+
+
+def written(spec, folder):
+    """Named as the spec is, since messages name the file."""
+    path = folder / f"{re.sub(r'[^A-Za-z0-9._-]', '-', str(spec['name']))[:60] or 'spec'}.json"
+    try:
+        path.write_text(json.dumps(spec), encoding="utf-8")
+    except TypeError as error:
+        raise PlotError(f"{path.name}: {error}; expected what JSON knows: objects, lists, text, numbers") from error
+    return path
+
+
+def option_words(options):
+    """rerun=True is --rerun, no_share=True --no-share, pin="cores" --pin cores."""
+    words = []
+    for name, value in options.items():
+        flag = f"--{name.replace('_', '-')}"
+        words += [flag] if value is True else [] if value in (None, False) else [flag, str(value)]
+    return words
+
+
+# ---- its data --------------------------------------------------------------------------------------
+
+def hand_over_all(spec):
+    """Tables of the spec become paths; returns what their ids were, by path."""
+    kinds = {}
+    for entry in filter(lambda one: isinstance(one, dict), spec.get("datasets") or []):
+        tabular = [part for part in PARTS if part in entry and tables.to_be_handed_over(entry[part])]
+        how = {key: entry.pop(key) for key in OF_COLUMNS if tabular and key in entry}
+        for part in tabular:
+            data = entry[part]
+            if part == "path":
+                entry.setdefault("label", Path(data).name if tables.is_path(data) else "table")
+            path, kind = tables.hand_over(data, how.get("columns"), how.get("format") == "pairs")
+            entry[part] = str(path)
+            kinds[str(path)] = kind
+        for part in PARTS:  # a path that is none of text
+            if part in entry and not tabular:
+                entry[part] = str(entry[part])
+    return kinds
+
+
+def keep_kinds(folder, kinds):
+    """Beside the results, so that models give ids back as they were."""
+    if not kinds:
+        return
+    path = folder / IDS
+    known = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
+    path.write_text(json.dumps({**known, **kinds}, indent=2) + "\n", encoding="utf-8")

@@ -1,0 +1,216 @@
+"""Tables and matrices for the program: a folder of NumPy arrays, which it maps and reads by all threads.
+
+Ids from 0 to 2^31 - 1 go over as they are. Others are numbered, and their names stand beside the numbers, so that the
+program knows them by name and gives them back.
+"""
+
+import contextlib
+import hashlib
+import os
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from mfplots import program
+from mfplots.errors import PlotError
+
+PLACE = Path("results", "data")
+READ_HERE = (".parquet", ".feather", ".arrow", ".ipc")  # by pyarrow; all other files the program reads itself
+MOST = 2**31 - 1
+KNOWN = ("a data frame of pandas, a table with the Arrow interface (polars, pyarrow, DuckDB), a matrix of scipy.sparse, "
+         "or the path of a file")
+
+
+def is_path(data):
+    return isinstance(data, (str, os.PathLike))
+
+
+def to_be_handed_over(data):
+    """Whether the program cannot read it by its path."""
+    return not is_path(data) or Path(data).suffix in READ_HERE
+
+
+def hand_over(data, columns=None, pairs=False):
+    """Writes it, once for what it holds; returns the folder, and of each side what its ids were."""
+    users, items, ratings = read(data, columns or {}, pairs)
+    sides = {"user": ids_of(users, "user"), "item": ids_of(items, "item")}
+    arrays = {"users": sides["user"].numbers, "items": sides["item"].numbers, "ratings": ratings_of(ratings, len(users))}
+    texts = {f"{side}_names": "".join(f"{name}\n" for name in ids.names).encode()
+             for side, ids in sides.items() if ids.names is not None}
+    folder = PLACE / digest(arrays, texts)
+    write(folder, arrays, texts)
+    return folder, {side: ids.kind for side, ids in sides.items()}
+
+
+# ---- columns ---------------------------------------------------------------------------------------
+
+def read(data, columns, pairs):
+    """Columns of users, items and ratings; None as the last where each row is an observed pair."""
+    if hasattr(data, "tocoo"):
+        return of_matrix(data)
+    if is_path(data):
+        data = arrow_file(Path(data))
+    if isinstance(data, pd.DataFrame):
+        names, column = list(data.columns), lambda at: data.iloc[:, at]
+    elif hasattr(data, "__arrow_c_stream__"):
+        table = arrow().table(data)
+        names, column = table.column_names, table.column
+    else:
+        raise PlotError(f"data: found {type(data).__name__}, expected {KNOWN}")
+    return chosen([str(name) for name in names], column, columns, pairs)
+
+
+def chosen(names, column, columns, pairs):
+    """By their names, as mfbench knows them of headers."""
+    try:
+        found = program.ask("columns", names=names, columns=columns, pairs=pairs)
+    except PlotError as error:
+        raise PlotError(str(error).replace("mfbench ask", "data")) from None
+    rating = found["rating"]
+    return column(found["user"]), column(found["item"]), None if rating is None else column(rating)
+
+
+def of_matrix(matrix):
+    """Rows are users. What is stored counts, zeros too; pairs that stand twice add up, as in SciPy."""
+    triples = matrix.tocoo(copy=True)
+    triples.sum_duplicates()
+    return pd.Series(triples.row), pd.Series(triples.col), pd.Series(triples.data)
+
+
+def arrow():
+    try:
+        import pyarrow
+    except ImportError as error:
+        raise PlotError("data: Parquet, Feather and tables with the Arrow interface need pyarrow: pip install pyarrow") from error
+    return pyarrow
+
+
+def arrow_file(path):
+    arrow()
+    if not path.is_file():
+        raise PlotError(f"{path}: no such file")
+    import pyarrow.feather
+    import pyarrow.parquet
+    try:
+        return (pyarrow.parquet if path.suffix == ".parquet" else pyarrow.feather).read_table(path)
+    except (OSError, ValueError) as error:
+        raise PlotError(f"{path}: {error}") from error
+
+
+# ---- ids -------------------------------------------------------------------------------------------
+
+class Ids:
+    """`numbers` an element; `names` of the numbers, or None where they are the ids themselves."""
+
+    def __init__(self, numbers, names, kind):
+        self.numbers, self.names, self.kind = numbers, names, kind
+
+
+def ids_of(column, side):
+    if not isinstance(column, pd.Series):
+        column = of_arrow(column)
+    refuse_missing(column, side)
+    if isinstance(column.dtype, pd.CategoricalDtype):
+        return of_categories(column, side)
+    if pd.api.types.is_bool_dtype(column.dtype) or column.dtype.kind in "mM":
+        raise wrong(column, side)
+    if pd.api.types.is_float_dtype(column.dtype):
+        column = whole(column, side)
+    if pd.api.types.is_integer_dtype(column.dtype):
+        return of_integers(column.to_numpy())
+    numbers, names = pd.factorize(column.to_numpy())
+    return of_names(numbers, list(names), column, side)
+
+
+def of_arrow(column):
+    """Text as categories, which are numbered without an object a row."""
+    import pyarrow
+    if pyarrow.types.is_string(column.type) or pyarrow.types.is_large_string(column.type):
+        column = column.dictionary_encode()
+    return column.to_pandas()
+
+
+def of_categories(column, side):
+    used = column.cat.remove_unused_categories().cat
+    return of_names(used.codes.to_numpy(), list(used.categories), column, side)
+
+
+def of_integers(values):
+    if not len(values) or (values.min() >= 0 and values.max() <= MOST):
+        return Ids(values.astype(np.int32), None, "integers")
+    numbers, names = pd.factorize(values)
+    return Ids(numbers.astype(np.int32), [str(name) for name in names], "integers")
+
+
+def of_names(numbers, names, column, side):
+    if names and all(isinstance(name, (int, np.integer)) and not isinstance(name, bool) for name in names):
+        return of_integers(np.asarray(names)[numbers])
+    for number, name in enumerate(names):
+        if not isinstance(name, str) or "\n" in name:
+            row = int(np.flatnonzero(numbers == number)[0])
+            raise PlotError(f"data: row {row}: found the {side} {name!r}, expected text in one line, as in the other rows, "
+                            "or integers in all of them")
+    return Ids(numbers.astype(np.int32), names, "text")
+
+
+def whole(column, side):
+    """Integers that passed through a column with missing values are floats."""
+    values = column.to_numpy()
+    bad = np.flatnonzero((values != np.floor(values)) | (np.abs(values) > 2**53))
+    if len(bad):
+        raise PlotError(f"data: row {bad[0]}: found the {side} {values[bad[0]]}, expected integers or text")
+    return column.astype(np.int64)
+
+
+def wrong(column, side):
+    return PlotError(f"data: found a column of {column.dtype} for the {side}, expected integers or text")
+
+
+def refuse_missing(column, what):
+    missing = column.isna().to_numpy()
+    if missing.any():
+        raise PlotError(f"data: row {int(missing.argmax())}: the {what} is missing; leave such rows out, as with dropna()")
+
+
+def ratings_of(column, count):
+    if column is None:
+        return np.ones(count, np.float32)
+    if not isinstance(column, pd.Series):
+        column = column.to_pandas()
+    refuse_missing(column, "rating")
+    try:
+        values = column.to_numpy()
+        if values.dtype.kind not in "iuf" or values.dtype.itemsize == 2:
+            values = column.to_numpy(dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise PlotError(f"data: found a column of {column.dtype} for the rating, expected numbers: {error}") from error
+    return values
+
+
+# ---- files -----------------------------------------------------------------------------------------
+
+def digest(arrays, texts):
+    found = hashlib.blake2b(digest_size=10)
+    for name, content in {**arrays, **texts}.items():
+        found.update(f"{name} {getattr(content, 'dtype', '')} {len(content)}\n".encode())
+        found.update(np.ascontiguousarray(content) if isinstance(content, np.ndarray) else content)
+    return found.hexdigest()
+
+
+def write(folder, arrays, texts):
+    """Under its name when it is whole, whoever else writes the same."""
+    if folder.is_dir():
+        return
+    fresh = folder.with_name(f".{folder.name}.{os.getpid()}")
+    fresh.mkdir(parents=True, exist_ok=True)
+    try:
+        for name, array in arrays.items():
+            np.save(fresh / f"{name}.npy", np.ascontiguousarray(array))
+        for name, text in texts.items():
+            (fresh / f"{name}.txt").write_bytes(text)
+        with contextlib.suppress(OSError):  # another has written it meanwhile
+            fresh.rename(folder)
+    finally:
+        shutil.rmtree(fresh, ignore_errors=True)

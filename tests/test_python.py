@@ -1,0 +1,571 @@
+"""The Python package: data in every form, results as frames, models that give one's own ids back, classes of one's own.
+With MFBENCH_WHEEL=installed the package that pip has installed is tested, else that of the source."""
+
+import json
+import os
+import pathlib
+import re
+import signal
+import subprocess
+import sys
+
+import pytest
+
+np = pytest.importorskip("numpy")
+pd = pytest.importorskip("pandas")
+pytest.importorskip("matplotlib")
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+INSTALLED = os.environ.get("MFBENCH_WHEEL") == "installed"
+if not INSTALLED:
+    sys.path.insert(0, str(ROOT / "python"))
+    os.environ.setdefault("MFBENCH", str(ROOT / "build" / "cpu" / "mfbench"))
+    os.environ["MFBENCH"] = os.path.abspath(os.environ["MFBENCH"])
+
+import mfbench  # noqa: E402
+from mfbench import call, own, progress, tables  # noqa: E402
+
+SPEC = {"name": "api", "stop": {"epochs": 3}, "algorithms": [{"name": "sgd_serial", "factors": 4}]}
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory):
+    """A folder to work in, with a cache of its own."""
+    folder = tmp_path_factory.mktemp("python")
+    before, cache = os.getcwd(), os.environ.get("MFBENCH_CACHE")
+    os.environ["MFBENCH_CACHE"] = str(folder / "cache")
+    os.chdir(folder)
+    yield folder
+    os.chdir(before)
+    os.environ.pop("MFBENCH_CACHE")
+    if cache is not None:
+        os.environ["MFBENCH_CACHE"] = cache
+
+
+@pytest.fixture(scope="module")
+def frame():
+    draw = np.random.default_rng(3)
+    pairs = draw.choice(60 * 45, 1200, replace=False)
+    return pd.DataFrame({"userId": pairs // 45, "movieId": pairs % 45, "rating": draw.integers(1, 6, 1200).astype(float),
+                         "timestamp": 0})
+
+
+def run(spec=None, data=None, **options):
+    return mfbench.run({**SPEC, **(spec or {})}, data, progress=False, **options)
+
+
+def headline(*words, **options):
+    return float(run(*words, **options).cases["headline"].iloc[0])
+
+
+# ---- data in every form ---------------------------------------------------------------------------
+
+def of_text(frame):
+    """Names that are in the order of the numbers, so that the dense matrix is the same."""
+    return frame.assign(userId=frame.userId.map("reader {:03}".format), movieId=frame.movieId.map("book ü{:03}".format))
+
+
+def as_csr(frame):
+    sparse = pytest.importorskip("scipy.sparse")
+    return sparse.csr_matrix((frame.rating, (frame.userId, frame.movieId)))
+
+
+def as_arrow(frame):
+    return pytest.importorskip("pyarrow").Table.from_pandas(frame)
+
+
+def as_polars(frame):
+    pytest.importorskip("pyarrow")
+    return pytest.importorskip("polars").DataFrame({name: frame[name].to_list() for name in frame})
+
+
+def as_file(frame, name):
+    pytest.importorskip("pyarrow")
+    frame.to_parquet(name) if name.endswith("parquet") else frame.to_feather(name)
+    return pathlib.Path(name)
+
+
+FORMS = {
+    "pandas": lambda frame: frame,
+    "other order of columns": lambda frame: frame[["timestamp", "rating", "movieId", "userId"]],
+    "any index": lambda frame: frame.set_index(frame.rating.rank(method="first") * 7),
+    "floats as ids": lambda frame: frame.astype({"userId": float}),
+    "nullable": lambda frame: frame.astype({"userId": "Int64", "rating": "Float64"}),
+    "few bits": lambda frame: frame.astype({"userId": "uint8", "movieId": "int16", "rating": "int8"}),
+    "objects": lambda frame: frame.astype({"userId": object}),
+    "text": of_text,
+    "categories": lambda frame: of_text(frame).astype({"userId": "category", "movieId": "category"}),
+    "categories of integers": lambda frame: frame.astype({"userId": "category"}),
+    "large ids": lambda frame: frame.assign(userId=frame.userId + 10**15),
+    "csr": as_csr,
+    "arrow": as_arrow,
+    "arrow text": lambda frame: as_arrow(of_text(frame)),
+    "polars": as_polars,
+    "polars text": lambda frame: as_polars(of_text(frame)),
+    "parquet": lambda frame: as_file(of_text(frame), "ratings.parquet"),
+    "feather": lambda frame: as_file(frame, "ratings.feather"),
+}
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_every_form_is_the_file_of_csv(place, frame, form):
+    if not pathlib.Path("ratings.csv").exists():  # written anew, it would be warned of
+        frame.to_csv("ratings.csv", index=False)
+    expected = headline(None, "ratings.csv")
+    assert headline(None, FORMS[form](frame)) == expected
+
+
+def test_a_table_stands_in_an_entry_with_its_keys(place, frame):
+    named = frame.rename(columns={"userId": "who", "rating": "grade"})
+    entry = {"path": named, "columns": {"user": "who", "rating": "grade"}, "label": "mine",
+             "implicit": {"min_rating": 4}}
+    cases = run({"datasets": [entry], "algorithms": ["ials_cpu"]}).all.cases
+    assert cases["nnz_train"].iloc[0] + cases["nnz_test"].iloc[0] == (frame.rating >= 4).sum()
+    assert "columns" in entry and entry["path"] is named  # what the caller has stays as it is
+
+
+def test_pairs_have_no_rating(place, frame):
+    pairs = frame[["userId", "movieId"]]
+    assert headline(None, pairs) == headline({"datasets": [{"path": frame, "format": "pairs"}]})
+
+
+def test_parts_of_ones_own_and_several_sets(place, frame):
+    cases = run({"datasets": [{"train": frame[:1000], "test": frame[1000:]}]}).all.cases
+    assert list(cases["nnz_train"]) == [1000]
+    several = run({"name": "several"}, {"a": frame, "b": frame[:900]})
+    assert sorted(several.cases["dataset"]) == ["a", "b"]
+
+
+WRONG = {
+    "a fraction": (lambda f: f.assign(userId=f.userId + 0.5), "row 0: found the user"),
+    "a missing user": (lambda f: f.assign(userId=f.userId.where(f.index != 3)), "row 3: the user is missing"),
+    "a missing rating": (lambda f: f.assign(rating=f.rating.where(f.index != 5)), "row 5: the rating is missing"),
+    "a text for a rating": (lambda f: f.assign(rating="x"), "expected numbers"),
+    "mixed ids": (lambda f: f.assign(userId=[7] + ["a"] * (len(f) - 1)), "row 0: found the user 7"),
+    "two lines": (lambda f: f.assign(movieId="a\nb"), r"row 0: found the item 'a\nb'"),
+    "a blank": (lambda f: f.assign(movieId=" x"), "item_names.txt:1: found ' x'"),
+    "truth values": (lambda f: f.assign(userId=True), "column of bool for the user"),
+    "dates": (lambda f: f.assign(userId=np.datetime64(0, "ns")), "column of datetime64[ns] for the user"),
+    "no user": (lambda f: f.rename(columns={"userId": "w"}), "data: found the columns w, movieId, rating, timestamp"),
+    "no rating": (lambda f: f.drop(columns="rating").assign(x=1), 'say "format": "pairs"'),
+    "twice": (lambda f: pd.concat([f, f]), 'set duplicates to "last"'),
+    "nothing": (lambda f: f[:0], "found no ratings"),
+    "a list": (lambda f: [1, 2], "found list, expected a data frame"),
+    "no file": (lambda f: "none.csv", "none.csv: no such file"),
+}
+
+
+@pytest.mark.parametrize("case", WRONG)
+def test_what_is_wrong_with_data_is_said(place, frame, case):
+    make, words = WRONG[case]
+    with pytest.raises(mfbench.Error) as found:
+        run(None, make(frame))
+    assert words in str(found.value)
+
+
+def test_a_parquet_file_that_is_none(place):
+    pytest.importorskip("pyarrow")
+    pathlib.Path("bad.parquet").write_text("no")
+    for name, words in [("bad.parquet", "bad.parquet: "), ("none.parquet", "none.parquet: no such file")]:
+        with pytest.raises(mfbench.Error, match=words):
+            run(None, name)
+
+
+def test_the_same_table_is_written_once_and_another_is_other_data(place, frame):
+    first = tables.hand_over(frame)[0]
+    before = {path: path.stat().st_mtime_ns for path in first.iterdir()}
+    assert tables.hand_over(frame.copy())[0] == first
+    assert {path: path.stat().st_mtime_ns for path in first.iterdir()} == before
+    assert tables.hand_over(frame.assign(rating=frame.rating + 1))[0] != first
+    assert tables.hand_over(of_text(frame))[0] != first
+    assert not [path for path in first.parent.iterdir() if path.name.startswith(".")]
+
+
+# ---- runs ------------------------------------------------------------------------------------------
+
+def test_what_has_a_result_is_not_run_again(place, frame):
+    folder = run({"name": "again"}, frame).paths[0]
+    (file,) = folder.glob("*.jsonl")
+    before = file.stat().st_mtime_ns
+    run({"name": "again"}, frame)
+    assert file.stat().st_mtime_ns == before
+    run({"name": "again"}, frame, rerun=True)
+    assert file.stat().st_mtime_ns != before
+
+
+def test_an_interrupted_run_ends_the_program_and_goes_on(place, frame):
+    spec = {"name": "cut", "stop": {"epochs": 4}, "seeds": [1, 2]}
+
+    def at_the_first_point(line):
+        if line["type"] == "trace":
+            raise KeyboardInterrupt
+
+    path = pathlib.Path("cut.json")
+    data = tables.hand_over(frame)[0]
+    path.write_text(json.dumps({**SPEC, **spec, "stop": {"epochs": 10**9}, "datasets": [{"path": str(data)}]}))
+    with pytest.raises(KeyboardInterrupt):
+        call.lines("run", path, "--json", hear=at_the_first_point)
+    assert set(mfbench.load("results/runs/cut").cases["status"]) <= {"interrupted", "missing", "unfinished"}
+    assert set(run(spec, frame).cases["status"]) == {"completed"}
+
+
+def test_a_program_that_is_killed_is_an_exception(place, frame):
+    def kill(line):
+        children = pathlib.Path(f"/proc/{os.getpid()}/task/{os.getpid()}/children").read_text().split()
+        for one in children:
+            if b"killed.json" in pathlib.Path(f"/proc/{one}/cmdline").read_bytes():
+                os.kill(int(one), signal.SIGKILL)
+
+    data = tables.hand_over(frame)[0]
+    pathlib.Path("killed.json").write_text(json.dumps(
+        {**SPEC, "stop": {"epochs": 10**9}, "datasets": [{"path": str(data)}]}))
+    with pytest.raises(mfbench.ProgramError) as found:
+        call.lines("run", "killed.json", "--json", hear=kill)
+    assert found.value.code == -signal.SIGKILL and str(found.value)
+
+
+def test_refusals_carry_what_the_program_says(place, frame):
+    with pytest.raises(mfbench.ProgramError) as found:
+        run({"algorithms": ["sgd_serail"]}, frame)
+    assert found.value.code == 2
+    assert str(found.value).startswith('api.json: $.algorithms[0].name: there is no algorithm "sgd_serail", did you mean')
+    with pytest.raises(mfbench.ProgramError, match="--no-such-option"):
+        run(None, frame, no_such_option=3)
+    with pytest.raises(mfbench.Error, match="expected what JSON knows"):
+        run({"seeds": {1, 2}}, frame)
+    for text, words in [("[]", "expected an object"), ("{", "no JSON")]:
+        pathlib.Path("bad.json").write_text(text)
+        with pytest.raises(mfbench.Error, match=words):
+            mfbench.run("bad.json")
+    with pytest.raises(mfbench.Error, match="nowhere.json: No such file"):
+        mfbench.run("nowhere.json")
+
+
+def test_warnings_are_warnings(place, frame):
+    with pytest.warns(UserWarning, match=r"^warned.json: .*als_cpu has no learning rate"):
+        run({"name": "warned", "algorithms": [{"name": "als_cpu", "schedule": {"learning_rate": 0.1}}]}, frame)
+
+
+def test_a_file_with_comments_is_a_spec(place, frame):
+    pathlib.Path("written.json").write_text('{"stop": {"epochs": 2}, // two\n"description": "a // b", /* one */ '
+                                            '"algorithms": ["sgd_serial"]}')
+    results = mfbench.run("written.json", frame, progress=False)
+    assert results.paths == [pathlib.Path("results/runs/written")] and list(results.cases["epochs"]) == [2]
+
+
+def test_progress_is_a_line_a_case(place, frame, capsys):
+    mfbench.run({**SPEC, "name": "shown", "seeds": [1, 2]}, frame)
+    said = capsys.readouterr().err.splitlines()
+    assert [line.split("]")[0] for line in said] == ["[1/2", "[2/2"] and all("completed" in line for line in said)
+    mfbench.run({**SPEC, "name": "shown", "seeds": [1, 2]}, frame, rerun=True, progress=False)
+    assert capsys.readouterr().err == ""
+
+
+def test_progress_in_a_notebook_keeps_the_last_cases():
+    shown = []
+
+    class Handle:
+        def update(self, what, raw):
+            shown.append(what["text/plain"])
+
+    def display(what, raw, display_id):
+        shown.append(what["text/plain"])
+        return Handle()
+
+    show = progress.InNotebook(display)
+    for count in range(1, 21):
+        show([f"case {k}" for k in range(count)], "now")
+    assert shown[0] == "case 0\nnow"
+    assert shown[-1].splitlines() == ["(8 cases before)", *(f"case {k}" for k in range(8, 20)), "now"]
+
+
+# ---- results ---------------------------------------------------------------------------------------
+
+@pytest.fixture(scope="module")
+def results(place, frame):
+    spec = {"name": "race", "seeds": [1, 2, 3], "target_rmse": 1.6, "baseline": "sgd_serial", "stop": {"epochs": 5},
+            "algorithms": [{"name": "sgd_serial", "factors": [2, 4]}, {"name": "als_cpu", "factors": 2}]}
+    return run(spec, of_text(frame), save_model=True)
+
+
+def test_frames_have_what_is_asked_first_and_all_on_request(results):
+    assert 18 <= len(results.cases.columns) <= 25 and len(results.cases) == 9
+    assert len(results.all.cases.columns) > 100
+    assert set(results.cases["label"]) == {"sgd_serial factors=2", "sgd_serial factors=4", "als_cpu factors=2"}
+    assert len(results.trace) == 9 * 6 and results.trace["test_rmse"].notna().all()
+    assert len(results.trace.columns) <= 20 and "ndcg_100" not in results.trace
+    assert set(results.trace["case_id"]) == set(results.cases["case_id"])
+
+
+def test_curves_are_medians_over_the_seeds(results):
+    curves = results.curves()
+    of_one = curves[curves["label"] == "als_cpu factors=2"].set_index("epoch")
+    by_hand = results.trace[results.trace["label"] == "als_cpu factors=2"].groupby("epoch")["test_rmse"]
+    assert np.allclose(of_one["y"], by_hand.median()) and np.allclose(of_one["high"], by_hand.max())
+    assert set(of_one["metric"]) == {"test_rmse"} and list(of_one["seeds"]) == [3] * 6
+    by_epoch = results.curves(x="epoch", y="test_mae")
+    assert set(by_epoch["metric"]) == {"test_mae"} and list(by_epoch.columns).count("epoch") == 1
+    with pytest.raises(mfbench.Error, match="no clock or count 'trains'; did you mean \"train_s\""):
+        results.curves(x="trains")
+    with pytest.raises(mfbench.Error, match="test_rmse"):
+        results.curves(y="test_rmsee")
+
+
+def test_the_table_is_that_of_the_command_line(results):
+    text = str(results)
+    said = subprocess.run([mfbench.call.program.find(), "plot", "table", results.paths[0]], capture_output=True, text=True,
+                          env=call.environment(), check=True).stdout
+    assert text.strip() == said.strip()
+    frame = results.table()
+    assert list(frame["algorithm"].str.removesuffix(" †")) == ["sgd_serial factors=2", "sgd_serial factors=4", "als_cpu factors=2"]
+    assert all(cell in text for cell in frame["test RMSE [min, max]"])
+
+
+def test_winners_are_those_with_the_best_median(results):
+    (row,) = results.winners().to_dict("records")
+    medians = results.cases.groupby("label")["headline"].median()
+    assert row["best"].removesuffix(" †") == medians.idxmin() and float(row["test RMSE"]) == pytest.approx(medians.min(), abs=1e-4)
+    answers = results.cases.assign(at=results.cases["answer_to_target_s"].fillna(np.inf)).groupby("label")["at"].median()
+    assert row["first there"].removesuffix(" †") == answers.idxmin() and row["target"] == "test RMSE 1.6"
+    html = results._repr_html_()
+    assert "<table" in html and row["best"] in html and "9 completed" in html
+    assert results.winners(target=0.001).columns.tolist() == ["data set", "best", "test RMSE"]  # nobody is there
+
+
+def test_failures_are_shown_and_escaped(place, frame):
+    results = run({"name": "failing", "algorithms": ["sgd_serial", {"name": "peer", "library": "libmf", "reg": 0.1}]}, frame)
+    if "skipped" not in set(results.cases["status"]):
+        pytest.skip("LIBMF is installed")
+    assert "libmf is not installed" in results._repr_html_()
+    assert results.winners()["best"].iloc[0].removesuffix(" †") == "sgd_serial factors=100"
+
+
+def test_figures_are_pictures(results, place):
+    figure = results.figure()
+    picture, size = figure._repr_png_()
+    assert picture.startswith(b"\x89PNG") and 100 < size["width"] < 2000
+    assert set(figure.numbers["series"]) == set(results.cases["label"])
+    path = results.figure("quality-answer", x_scale="log").save("curves.svg")
+    assert path == pathlib.Path("curves.svg") and path.read_text().startswith("<?xml")
+    with pytest.raises(mfbench.Error, match='did you mean "quality-time"'):
+        results.figure("qualty-time").numbers
+    with pytest.raises(mfbench.Error, match="no key 'xscale'"):
+        results.figure(xscale="log").numbers
+
+
+def test_a_folder_gives_the_same(results):
+    again = mfbench.load(results.paths[0])
+    pd.testing.assert_frame_equal(again.all.cases, results.all.cases)
+    pd.testing.assert_frame_equal(again.trace, results.trace)
+    with pytest.raises(mfbench.Error, match="no such file or folder"):
+        mfbench.load("nowhere").cases
+
+
+# ---- models ----------------------------------------------------------------------------------------
+
+def scores(model, row):
+    """By the equation."""
+    return model.mean + model.user_bias[row] + model.item_bias + model.P[row] @ model.Q.T
+
+
+def test_the_beginning_of_an_id_names_one_case(results):
+    with pytest.raises(mfbench.Error, match="begins the ids of 3 cases"):
+        results.model("als_cpu")
+    with pytest.raises(mfbench.Error, match="no case 'x'; known: als_cpu"):
+        results.model("x")
+    with pytest.raises(mfbench.Error, match="no case 99"):
+        results.model(99)
+    model = results.model(0)
+    assert model.folder.name == results.cases["case_id"][0] and model.P.shape == (60, 2) == (len(model.users), 2)
+
+
+@pytest.mark.parametrize("change, kind", [(of_text, str), (lambda f: f, int),
+                                          (lambda f: f.assign(userId=f.userId + 2**40, movieId=-1 - f.movieId), int)])
+def test_ones_own_ids_come_back(place, frame, change, kind):
+    own_frame = change(frame)
+    model = run({"name": f"ids-{kind.__name__}-{own_frame.userId.max()}"}, own_frame, save_model=True).model(0)
+    users, items = list(model.users), list(model.items)
+    assert set(users) == set(own_frame.userId) and set(items) == set(own_frame.movieId)
+    assert all(isinstance(one, kind) for one in np.array(users).tolist())
+    user = own_frame.userId[0]
+    best = model.recommend(user, 5)
+    row = users.index(user)
+    seen = set(own_frame.movieId[own_frame.userId == user]) - set(best["item"])
+    ranked = [items[i] for i in np.argsort(-scores(model, row), kind="stable")]
+    unseen = [item for item in ranked if item not in seen]
+    assert list(best["item"]) == unseen[:5]
+    assert np.allclose(best["score"], np.sort(-scores(model, row)[[items.index(i) for i in best["item"]]]) * -1, atol=1e-5)
+    several = model.recommend([user, users[3]], k=2)
+    assert list(several.columns) == ["user", "item", "score"] and list(several["user"]) == [user] * 2 + [users[3]] * 2
+    assert several["item"].iloc[:2].tolist() == best["item"].iloc[:2].tolist()
+    everybody = model.recommend(k=1)
+    assert list(everybody["user"]) == users
+    stranger = model.recommend(history={items[0]: 5, items[1]: 4}, k=3)
+    assert len(stranger) == 3 and not {items[0], items[1]} & set(stranger["item"]) and set(stranger["item"]) <= set(items)
+    assert len(model.recommend(history=[items[0]], k=2)) == 2
+    with pytest.raises(mfbench.ProgramError) as found:
+        model.recommend("nobody" if kind is str else 77)
+    assert found.value.code == 3
+
+
+def test_no_saved_model_is_an_error_that_says_how(place, frame):
+    with pytest.raises(mfbench.Error, match="save_model=True"):
+        run({"name": "unsaved"}, frame).model(0)
+
+
+# ---- the page --------------------------------------------------------------------------------------
+
+def test_the_examples_of_the_page_run(place, frame, monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    of_text(frame).to_csv("ratings.csv", index=False)
+    page = (ROOT / "docs" / "python.md").read_text()
+    examples = re.findall(r"^```python\n(.*?)^```$", page, re.M | re.S)
+    assert len(examples) >= 3
+    names = {}
+    for example in examples:
+        exec(compile(example, "docs/python.md", "exec"), names)
+    assert pathlib.Path("curves.png").stat().st_size > 1000
+    assert set(mfbench.load("results/runs/means").cases["status"]) == {"completed"}
+    assert "error" not in set(mfbench.load("results").cases["status"])
+
+
+# ---- classes of one's own --------------------------------------------------------------------------
+
+OWN = '''
+import numpy as np
+
+class Means:
+    """Shrunk means of the items."""
+    model = "biased"
+    deterministic = True
+    def __init__(self, train, damping=5.0):
+        self.train, self.damping = train, damping
+    def fit_epoch(self):
+        count = np.bincount(self.train.item, minlength=self.train.n_items)
+        total = np.bincount(self.train.item, self.train.value - self.train.mean, minlength=self.train.n_items)
+        self.bias = total / (count + self.damping)
+    def factors(self):
+        rows = np.zeros((self.train.n_users, 1)), np.zeros((self.train.n_items, 1))
+        return *rows, np.zeros(self.train.n_users), self.bias, self.train.mean
+
+class Predicted(Means):
+    def predict(self, users, items):
+        return self.train.mean + self.bias[items]
+    factors = property()
+
+class Step:
+    """One step a pass, by the rate of the schedule."""
+    starts_from = "mfbench"
+    def __init__(self, train, factors=3):
+        self.P, self.Q = np.array(train.initial_p), np.array(train.initial_q)
+        self.rates = []
+    def fit_epoch(self, learning_rate):
+        self.P *= 1 + learning_rate
+    def factors(self):
+        return self.P, self.Q
+'''
+
+
+@pytest.fixture(scope="module")
+def own_file(place):
+    path = pathlib.Path("own_means.py")
+    path.write_text(OWN.replace("    factors = property()\n", ""))
+    return path
+
+
+def test_a_class_runs_as_an_algorithm(place, frame, own_file):
+    results = run({"name": "own", "algorithms": ["bias", {"name": "peer:own_means:means", "damping": [0.5, 5.0]}],
+                   "stop": {"epochs": 2}, "split": {"seed": 1}}, frame, algorithms=[own_file])
+    cases = results.cases.set_index("label")
+    assert set(cases["status"]) == {"completed"}, results._repr_html_()
+    assert {"peer:own_means:means damping=0.5 factors=1", "peer:own_means:means damping=5.0 factors=1"} <= set(cases.index)
+    assert any("step" in label for label in cases.index)  # entries for those that the spec does not name
+    file = results.all.cases.query("algorithm == 'peer:own_means:means'").iloc[0]
+    assert file["facts"]["starts_from"] == "library"
+
+
+def test_predictions_are_compared_as_factors_are(place, frame):
+    pathlib.Path("own_both.py").write_text(OWN.replace(
+        "    factors = property()\n", "").replace("class Predicted(Means):", "class Predicted:\n"
+        "    model = 'biased'\n    __init__, fit_epoch = Means.__init__, Means.fit_epoch\n"))
+    results = run({"name": "both", "algorithms": ["bias"], "stop": {"epochs": 1}}, frame,
+                  algorithms=["own_both.py:Means", "own_both.py:Predicted"])
+    by_label = results.cases.set_index("algorithm")["headline"]
+    cold = results.all.cases["cold_ratings"].iloc[0]
+    assert cold == 0  # else rows without ratings are each one's own
+    assert by_label["peer:own_both:means"] == pytest.approx(by_label["peer:own_both:predicted"], abs=1e-6)
+
+
+def test_an_edited_file_runs_anew(place, frame):
+    path = pathlib.Path("edited.py")
+    path.write_text(OWN)
+    spec = {"name": "edited", "algorithms": ["bias"]}
+    first = set(run(spec, frame, algorithms=["edited.py:Step"]).cases["case_id"])
+    assert set(run(spec, frame, algorithms=["edited.py:Step"]).cases["case_id"]) == first
+    path.write_text(OWN + "\n# edited\n")
+    assert len(set(run(spec, frame, algorithms=["edited.py:Step"]).cases["case_id"]) & first) == 1  # that of bias
+
+
+def test_a_spec_alone_starts_no_class(place, frame, own_file):
+    with pytest.raises(mfbench.ProgramError) as found:
+        run({"algorithms": ["peer:own_means:means"]}, frame)
+    assert found.value.code == 2
+
+
+WRONG_CLASSES = {
+    "no file": ("nowhere.py", None, "nowhere.py: no such file"),
+    "no class": ("a.py", "x = 1", "no class with fit_epoch"),
+    "another class": ("a.py:Other", "class One:\n def fit_epoch(self): pass\n def factors(self): pass",
+                      'no class Other with fit_epoch.*did you mean "One"'),
+    "no model": ("a.py", "class One:\n def fit_epoch(self): pass", "neither factors.. nor predict"),
+    "no default": ("a.py", "class One:\n def __init__(self, train, reg): pass\n def fit_epoch(self): pass\n"
+                           " def factors(self): pass", r"One\(reg\): found no default"),
+    "does not import": ("a.py", "import no_such_module", "a.py: ModuleNotFoundError: No module named 'no_such_module'"),
+}
+
+
+@pytest.mark.parametrize("case", WRONG_CLASSES)
+def test_what_is_wrong_with_a_class_is_said(place, frame, case):
+    named, text, words = WRONG_CLASSES[case]
+    if text is not None:
+        pathlib.Path("a.py").write_text(text)
+    with pytest.raises(mfbench.Error, match=words):
+        run(None, frame, algorithms=[named])
+
+
+def test_a_class_that_fails_is_the_error_of_its_case(place, frame):
+    pathlib.Path("fails.py").write_text("class Fails:\n def __init__(self, train): pass\n"
+                                        " def fit_epoch(self): raise RuntimeError('no luck')\n def factors(self): pass\n")
+    results = run({"name": "fails"}, frame, algorithms=["fails.py"])
+    row = results.cases.set_index("algorithm").loc["peer:fails:fails"]
+    assert row["status"] == "error" and "RuntimeError: no luck" in row["stop_reason"]
+
+
+def test_a_class_of_no_file_is_refused():
+    made = type("Made", (), {"__module__": "__main__"})
+    made.__module__ = "builtins"
+    with pytest.raises(mfbench.Error, match="stands in no file"):
+        own.classes_of(made)
+
+
+def test_the_command_line_knows_a_class_in_a_folder_of_its_own(place, own_file, tmp_path):
+    environment = call.environment({"PYTHONPATH": os.pathsep.join(sys.path)})
+    said = subprocess.run([sys.executable, "-m", "mfbench.own", own_file, tmp_path], capture_output=True, text=True,
+                          env=environment, check=True).stdout
+    assert "peer:own_means:means" in said
+    shown = subprocess.run([call.program.find(), "describe", "peer:own_means:means"], capture_output=True, text=True,
+                           env={**environment, "MFBENCH_PEERS_PATH": str(tmp_path)}, check=True).stdout
+    assert "Shrunk means of the items." in shown and "damping" in shown
+    refused = subprocess.run([sys.executable, "-m", "mfbench.own", "no.py", tmp_path], capture_output=True, text=True,
+                             env=environment, check=False)
+    assert refused.returncode == 1 and refused.stderr.startswith("error: algorithms: no.py: no such file")
+
+
+def test_the_command_of_a_package_is_the_program(place):
+    environment = call.environment({"PYTHONPATH": os.pathsep.join(sys.path)})
+    said = subprocess.run([sys.executable, "-m", "mfbench", "--version"], capture_output=True, text=True, env=environment,
+                          check=True).stdout
+    assert said.startswith("mfbench ")
+    refused = subprocess.run([sys.executable, "-m", "mfbench", "describe", "nothing"], capture_output=True, text=True,
+                             env=environment, check=False)
+    assert refused.returncode == 2 and "nothing" in refused.stderr
